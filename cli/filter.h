@@ -1,0 +1,37 @@
+/* filter.h - the filters that report, flame, script and export share, and
+ * the way a command gets its database: given, or made from a capture. */
+#ifndef CLI_FILTER_H
+#define CLI_FILTER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+struct err;
+struct store;
+
+struct filter {
+	const char *time;	/* perf's syntax: "start,stop" in seconds, or
+				 * "10%-20%" */
+	const char *cpu;	/* "0,2-4" */
+	const char *pid, *tid, *comm, *event; /* comma lists */
+};
+
+extern struct filter filter;
+/* --time -C --pid --tid --comm --event: for OPT_GROUP */
+extern const struct opt filter_opts[];
+/* --symfs --kallsyms --no-symbols ...: for commands that may ingest */
+extern const struct opt ingest_opts[];
+
+/* The SQL condition on view `samples` for the options given ("1" for none)
+ * into buf; -1 and *err for a malformed one. Names are bound, not printed:
+ * numbers only are in the text, strings are ?1... in bind (see store.h). */
+struct value;
+int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
+	       size_t max, size_t *n, struct err *err);
+
+/* Opens a database, or ingests a capture ("-": stdin) into a temporary one.
+ * *status becomes STATUS_DAMAGED when the capture was damaged. */
+struct store *input_open(const char *path, int *status, struct err *err);
+#endif

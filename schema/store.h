@@ -1,0 +1,127 @@
+/* store.h - the only door to SQLite.
+ *
+ * Writing: store_create, store_capture per source, store_fact for every fact
+ * (with store_event_types whenever a source may have got new events),
+ * store_flush now and then, naming (store_unnamed / store_symbol), and
+ * store_finish, which builds indexes and views, checks that the sums add up,
+ * and renames the temporary file onto the target. store_close without finish
+ * removes the temporary file: a killed ingest leaves no half database.
+ * Rows go through a bounded queue to a writer thread (writer.c).
+ *
+ * Reading: store_open, then views and SQL through struct rows. */
+#ifndef SCHEMA_STORE_H
+#define SCHEMA_STORE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct fact;
+struct field;
+struct frames;
+struct image;
+struct ledger;
+struct rows;
+struct segment;
+struct source;
+struct store;
+struct symbol;
+
+#define SCHEMA_VERSION 1
+
+/* fields: "none", "all", or a comma list of event names or globs whose
+ * payloads become ev_ tables; NULL: the default set (sched:*, and the
+ * process events). The payloads of others go to event_raw, or nowhere when
+ * fields is "none". force: an existing file is replaced at the end. */
+struct store_opts {
+	const char *fields;
+	bool force;
+	bool no_thread;	/* tests: write on the caller's thread */
+};
+
+/* Refuses when path exists and force is not set, and says "-f". */
+struct store *store_create(const char *path, const struct store_opts *o,
+			   const struct frames *fr, struct err *err);
+/* A temporary database with no name, gone with store_close(). */
+struct store *store_create_temp(const struct store_opts *o,
+				const struct frames *fr, struct err *err);
+/* After scan, before its first fact. Call again at the end: counts, times
+ * and what the pipe told later are brought up to date. */
+int store_capture(struct store *db, const struct source *src,
+		  struct err *err);
+int store_fact(struct store *db, const struct fact *f, struct err *err);
+/* True when the payload of this event should be decoded for store_fields. */
+bool store_wants_fields(struct store *db, const struct source *src,
+			uint32_t event);
+/* The fields of the event of the fact stored last. */
+int store_fields(struct store *db, const struct source *src, uint32_t event,
+		 uint32_t event_id, const struct field *f, uint32_t n,
+		 struct err *err);
+/* New images, frames, stacks and raw chains, and the ledger's entries. */
+int store_flush(struct store *db, struct ledger *lg, struct err *err);
+/* meta rows; capture index -1: the run. */
+int store_meta(struct store *db, int capture, const char *key,
+	       const char *value, struct err *err);
+
+/* Naming, on a database being made or opened for writing.
+ * Next image with frames that have no name: 1 and fills all (borrowed until
+ * the next call), 0 none left, -1. off[] is sorted and unique. */
+int store_unnamed(struct store *db, uint32_t *id, struct image *img,
+		  const uint64_t **off, size_t *n, struct err *err);
+/* One answer of symbolize_image() for that image. */
+int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
+		 struct err *err);
+/* What naming made of the image: file used (NULL none) and status word; and
+ * for each frame the ELF vaddr through its segments. */
+int store_image(struct store *db, uint32_t image, const char *file,
+		const char *status, const struct segment *seg, size_t n,
+		struct err *err);
+
+int store_finish(struct store *db, struct ledger *lg, struct err *err);
+void store_close(struct store *db);	/* NULL is fine */
+
+/* writable: for symbolize. A newer SCHEMA_VERSION, or a file that is not
+ * ours, is refused with a clear message. */
+struct store *store_open(const char *path, bool writable, struct err *err);
+/* Does the file begin like an SQLite database? */
+bool store_is_database(const void *head, size_t n);
+
+enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB };
+
+/* One value of a row; borrowed until the next rows_next(). text is set for
+ * TEXT and (len) BLOB. */
+struct value {
+	enum value_kind kind;
+	int64_t num;
+	double real;
+	const char *text;
+	size_t len;
+};
+
+/* One statement (or, of several, the first; the rest is an error). Values
+ * for ?1 ... ?n are bound from bind (n_bind 0: NULL). Read-only databases
+ * refuse everything but reading. */
+struct rows *rows_open(struct store *db, const char *sql,
+		       const struct value *bind, size_t n_bind,
+		       struct err *err);
+/* 1 one more, 0 the end, -1 an error. */
+int rows_next(struct rows *r, struct err *err);
+size_t rows_columns(const struct rows *r);
+const char *rows_name(const struct rows *r, size_t i);
+struct value rows_value(const struct rows *r, size_t i);
+/* Shorthands: NULL counts as 0 and "". */
+int64_t rows_int(const struct rows *r, size_t i);
+const char *rows_text(const struct rows *r, size_t i);
+void rows_close(struct rows *r);
+/* For Ctrl-C in a query: may be called from a signal handler. */
+void store_interrupt(struct store *db);
+
+/* The SQL of view `name` and its documentation are in schema/views.sql; the
+ * selects behind commands are named rows of one table, so that all SQL text
+ * stays in schema/ (STYLE 37): store_sql("script_events") gives the text. */
+const char *store_sql(const char *name);
+
+/* The addresses of a raw_chain.addrs blob: number written (<= max), or -1
+ * when the blob is not one. */
+int store_addrs(const void *blob, size_t len, uint64_t *ip, uint32_t max);
+#endif

@@ -1,0 +1,93 @@
+/* frame.h - places in code files, stacks made of such places, and the raw
+ * address lists they came from. All interned: equal things have equal ids.
+ *
+ * Ids are dense, start at 1, never change and never go away; the arrays can
+ * be walked with the counts. Id 0 is "none" everywhere. Memory grows with the
+ * number of distinct images, frames, stacks and raw chains only. */
+#ifndef STITCH_FRAME_H
+#define STITCH_FRAME_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct addrs;
+struct frames; /* owns every image, frame, stack and raw chain of a run */
+
+enum image_kind {
+	IMAGE_UNKNOWN_USER,   /* no mapping covered it: one frame for all */
+	IMAGE_UNKNOWN_KERNEL,
+	IMAGE_FILE,
+	IMAGE_KERNEL,	/* offsets count from _text */
+	IMAGE_MODULE,	/* offsets count from the module's start */
+	IMAGE_BPF,	/* one per load; offsets count from its start */
+	IMAGE_OOL,	/* kernel code out of line: ftrace, kprobe slots */
+	IMAGE_VDSO,
+	IMAGE_ANON,	/* anonymous memory; offset = address (by space) */
+	IMAGE_SPECIAL,	/* [vsyscall], [uprobes], ... */
+	IMAGE_JIT,
+	IMAGE_GUEST,	/* code of a guest we know nothing about */
+};
+
+struct image {
+	enum image_kind kind;
+	const char *path;	/* as recorded */
+	uint8_t id[20], id_len;	/* build-id; len 0: not known */
+	uint32_t maj, min;	/* device; 0,0 not known */
+	uint64_t ino, ino_gen;
+	uint64_t start, len;	/* kernel code: where it was; else 0 */
+	uint64_t t0;		/* versions of one address: since when */
+	uint32_t space;		/* IMAGE_ANON: the process id; else 0 */
+};
+
+enum frame_flag {
+	FRAME_INFERRED = 1,  /* not recorded: the caller by link register */
+	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost */
+};
+
+struct frame {
+	uint32_t image;
+	uint32_t flags;	/* enum frame_flag */
+	uint64_t off;	/* file: offset in the file; kernel: see image kind;
+			 * unknown: 0 */
+};
+
+struct stack {
+	uint32_t parent;	/* < own id; 0: frame is the outermost */
+	uint32_t frame;
+	uint32_t depth;		/* frames in all, >= 1 */
+};
+
+/* One distinct (stack, recorded addresses). */
+struct raw_chain {
+	uint32_t stack;
+	uint32_t n;
+	const uint64_t *ip;	/* innermost first, one for each frame */
+	uint64_t hash;
+};
+
+struct frames *frames_new(void);
+void frames_free(struct frames *fr);
+
+/* Interns; strings are copied. Two images are one when all fields are equal. */
+uint32_t frames_image(struct frames *fr, const struct image *img);
+uint32_t frames_frame(struct frames *fr, const struct frame *f);
+/* The stack that has `frame` called by `stack` (0: by nobody). */
+uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
+/* hash: hash_u64s() of the addresses. */
+uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
+		    uint64_t hash);
+
+/* Borrowed until the next interning call. id 0 is not allowed. */
+const struct image *frames_get_image(const struct frames *fr, uint32_t id);
+const struct frame *frames_get_frame(const struct frames *fr, uint32_t id);
+const struct stack *frames_get_stack(const struct frames *fr, uint32_t id);
+const struct raw_chain *frames_get_raw(const struct frames *fr, uint32_t id);
+/* Highest id of each. */
+uint32_t frames_images(const struct frames *fr);
+uint32_t frames_frames(const struct frames *fr);
+uint32_t frames_stacks(const struct frames *fr);
+uint32_t frames_raws(const struct frames *fr);
+
+/* 128 bits over (build-id or path, offset) of each frame from the outermost:
+ * the same for the same stack in another run, host or address layout. */
+void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16]);
+#endif

@@ -1,0 +1,55 @@
+/* ledger.h - what was skipped, lost, late or broken: no loss without a row.
+ *
+ * Readers, order and join put entries in; the store takes them out and writes
+ * one row each. Entries of one kind about one place are folded together by
+ * the caller's count, so that a hostile file cannot fill the memory: after
+ * LEDGER_MAX entries of one kind the rest is only counted (one last entry). */
+#ifndef STITCH_LEDGER_H
+#define STITCH_LEDGER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LEDGER_MAX 100000
+
+enum ledger_kind {
+	LEDGER_DAMAGE,	/* bytes that could not be read: exit status 3 */
+	LEDGER_SKIPPED, /* well-formed, but of a kind we do not decode */
+	LEDGER_LOSS,	/* the recorder says that records were dropped */
+	LEDGER_ORDER,	/* a broken promise about time order */
+	LEDGER_NOTE,	/* worth saying, nothing is missing */
+	LEDGER_KINDS
+};
+
+struct ledger_entry {
+	enum ledger_kind kind;
+	uint16_t capture;  /* index of the source, as in struct source */
+	const char *what;  /* a fixed word: "truncated", "lost", "late", ... */
+	const char *detail; /* may be NULL; owned by the ledger */
+	uint64_t off, len; /* place in the file; len 0: not known */
+	uint64_t t0, t1;   /* ns; an interval (t0, t1]; 0,0: not known */
+	uint64_t n;	   /* how many records, bytes, ... (never 0) */
+	int32_t cpu;	   /* -1: not known */
+	int32_t event;	   /* index in the source's events; -1: not known */
+};
+
+struct ledger;
+
+struct ledger *ledger_new(void);
+void ledger_free(struct ledger *lg);
+/* Copies *e, detail too. ledger NULL is allowed: nobody wants to know. */
+void ledger_add(struct ledger *lg, const struct ledger_entry *e);
+/* DAMAGE in the words of an error: what = a fixed word, detail = err->msg. */
+struct err;
+void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
+		   uint64_t off, uint64_t len, const struct err *err);
+/* SKIPPED, counted per (capture, what, key): one entry each, at the end. */
+void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
+		 uint64_t key, uint64_t off);
+/* Entries in the order they were added: 1 and *e (borrowed until the next
+ * ledger_add), 0 when all were taken. Skips come only after ledger_end(). */
+int ledger_take(struct ledger *lg, struct ledger_entry *e);
+void ledger_end(struct ledger *lg);
+/* Sum of n over all entries of a kind ever added; number of entries. */
+uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind);
+uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind);
+#endif

@@ -1,0 +1,156 @@
+/* record.h - one capture record, with nothing left of the format it came from.
+ *
+ * All pointers are borrowed from the source until its next decode(). Strings
+ * end with 0. Addresses are raw, innermost first, without context markers
+ * and cookies. */
+#ifndef STITCH_RECORD_H
+#define STITCH_RECORD_H
+#include <stdbool.h>
+#include <stdint.h>
+
+enum record_kind {
+	REC_NONE,	/* decoded to nothing we keep (already accounted for) */
+	REC_SAMPLE,
+	REC_CHAIN,	/* a deferred user stack */
+	REC_MAP,	/* a mapping of a file or of anonymous memory */
+	REC_KSYMBOL,	/* kernel code that comes or goes: BPF, trampolines */
+	REC_COMM,
+	REC_FORK,
+	REC_EXIT,
+	REC_LOST,	/* records were dropped before this one */
+	REC_LOST_TOTAL, /* the recorder's own sum at the end, per event */
+	REC_SWITCH,
+	REC_MARK,	/* anything else with a time and a name */
+};
+
+enum record_flag {
+	REC_F_UNTIMED = 1 << 0,	  /* time is not a time */
+	REC_F_DUPLICATE = 1 << 1, /* the same bytes stood there before */
+	REC_F_LATE = 1 << 2,	  /* came after later records were given out */
+	REC_F_GUEST = 1 << 3,	  /* happened in a guest */
+	REC_F_SYNTH = 1 << 4,	  /* made by the recorder, not by the kernel */
+	REC_F_EXEC = 1 << 5,	  /* REC_COMM: by exec */
+	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered */
+	REC_F_DATA = 1 << 7,	  /* REC_MAP: not executable */
+	REC_F_KERNEL = 1 << 8,	  /* REC_MAP: kernel or module;
+				   * REC_SAMPLE: hit in kernel mode */
+	REC_F_USER = 1 << 9,	  /* REC_SAMPLE: hit in user mode */
+	REC_F_OUT = 1 << 10,	  /* REC_SWITCH: away from the CPU */
+	REC_F_PREEMPT = 1 << 11,  /* REC_SWITCH: still runnable */
+	REC_F_FILTERED = 1 << 12, /* REC_LOST_TOTAL: a filter's wish, no loss */
+	REC_F_BUILD_ID = 1 << 13, /* REC_MAP: id is set, dev and ino are not */
+	REC_F_NO_CHAIN = 1 << 14, /* REC_SAMPLE: the event takes no callchain;
+				   * kern or user is the sampled ip alone */
+	REC_F_LBR = 1 << 15,	  /* REC_SAMPLE: user comes from a branch stack */
+};
+
+/* What a sample's callchain says about its user half. */
+enum defer {
+	DEFER_NONE,   /* no user half: kernel thread, or not asked for */
+	DEFER_DIRECT, /* the user half is in the sample */
+	DEFER_COOKIE, /* it comes later, by cookie */
+	DEFER_MARK,   /* it comes later, but the cookie did not fit */
+};
+
+struct addrs {
+	const uint64_t *ip;
+	uint32_t n;
+};
+
+/* Registers as the recorder dumps them: values of the set bits of mask, in
+ * the order of the architecture's perf_regs.h. abi: 0 none, 1 32, 2 64 bit. */
+struct regs {
+	const uint64_t *v;
+	uint64_t mask;
+	uint32_t n, abi;
+};
+
+struct branch {
+	uint64_t from, to, flags;
+};
+
+/* A value that has no place of its own in struct record. */
+struct extra {
+	const char *name;	/* fixed word: "addr", "phys_addr", ... */
+	uint64_t value;		/* when blob is NULL */
+	const void *blob;
+	uint32_t len;
+};
+
+struct rec_sample {
+	uint32_t event;		/* index in the source's events */
+	enum defer defer;
+	uint64_t ip;		/* 0: the event does not take it */
+	uint64_t weight;	/* period; 1 when there is none */
+	uint64_t cookie;	/* DEFER_COOKIE */
+	struct addrs kern, user;
+	struct regs user_regs;
+	const void *stack;	/* dump of the user stack; NULL: none */
+	uint32_t stack_len;
+	const void *raw;	/* tracepoint payload; NULL: none */
+	uint32_t raw_len;
+	const struct branch *branch;
+	uint32_t n_branch;
+	const struct extra *extra;
+	uint32_t n_extra;
+};
+
+struct rec_chain {
+	uint64_t cookie;
+	struct addrs user;
+};
+
+struct rec_map {
+	uint64_t start, len, pgoff;
+	uint32_t prot, flags;	/* PROT_*, MAP_*; 0 when not said */
+	uint32_t maj, min;
+	uint64_t ino, ino_gen;
+	const char *path;
+	const uint8_t *id;	/* build-id; NULL: none */
+	uint8_t id_len;		/* 0..20 */
+};
+
+struct rec_ksymbol {
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type;		/* 1 BPF, 2 out of line */
+	const char *name;
+};
+
+struct record {
+	enum record_kind kind;
+	uint16_t source;	/* which one; set by order */
+	uint32_t flags;		/* enum record_flag */
+	int32_t pid, tid;	/* whom it is about (of a fork: the child);
+				 * -1: not said or not known */
+	int32_t cpu;		/* -1: not said */
+	uint64_t time;		/* ns on the source's clock */
+	uint64_t late_ns;	/* REC_F_LATE: by how much */
+	uint64_t off;		/* place in the file, for messages */
+	union {
+		struct rec_sample sample;
+		struct rec_chain chain;
+		struct rec_map map;
+		struct rec_ksymbol ksymbol;
+		struct {
+			const char *name;
+		} comm;
+		struct {
+			int32_t ppid, ptid;
+		} fork;		/* and exit */
+		struct {
+			uint64_t n;
+			int32_t event;	/* -1: not known. Of REC_LOST: of
+					 * the record that came next */
+		} lost;
+		struct {
+			int32_t other_pid, other_tid; /* -1: not said */
+		} sw;
+		struct {
+			const char *name;	/* "throttle", "bpf", ... */
+			const struct extra *extra;
+			uint32_t n_extra;
+		} mark;
+	};
+};
+#endif

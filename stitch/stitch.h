@@ -1,0 +1,127 @@
+/* stitch.h - ordered records in, facts out: each fact is a row to be.
+ *
+ * Events come in time order with ids 1, 2, 3 ...; the request of an event may
+ * come much later (when its chain arrived, or when it is sure that it never
+ * will), everything else when it is known. Images, frames, stacks and raw
+ * chains are not facts: they are in struct frames, and a fact only names ids
+ * that are already there. */
+#ifndef STITCH_STITCH_H
+#define STITCH_STITCH_H
+#include <stdint.h>
+
+#include "stitch/verdict.h"
+
+struct err;
+struct frames;
+struct ledger;
+struct order;
+struct record;
+struct stitch;
+struct unwinder;
+
+enum fact_kind {
+	FACT_EVENT,
+	FACT_REQUEST,
+	FACT_CHAIN,
+	FACT_PROCESS,	/* once, when its end is known or the capture ends */
+	FACT_THREAD,	/* the same */
+	FACT_COMM,	/* when it is set */
+	FACT_MAPPING,	/* once, when its end is known or the capture ends */
+};
+
+#define TIME_NONE INT64_MIN	/* stored as NULL */
+
+struct fact_event {
+	uint32_t id;
+	int64_t time;		/* TIME_NONE: not timed */
+	int32_t cpu;		/* -1: not known */
+	uint32_t thread, comm;	/* ids */
+	uint16_t source;
+	uint32_t type;		/* index in the source's events; UINT32_MAX:
+				 * a REC_SWITCH or REC_MARK, see rec */
+	uint64_t weight;
+	uint32_t kraw, uraw;	/* raw chain ids; 0: none. uraw 0 with
+				 * a request: the request has it */
+	uint32_t flags;		/* enum record_flag of the record */
+	const struct record *rec; /* borrowed until the next stitch_next() */
+};
+
+struct fact_request {
+	uint32_t event;
+	uint64_t cookie;
+	uint32_t chain;		/* fact_chain.id; 0: none */
+	uint32_t uraw;		/* its raw chain; 0: none */
+	uint64_t ip;		/* sampled ip, when it hit user mode; else 0 */
+	enum request_verdict verdict;
+	enum confidence confidence;
+	uint32_t flags;		/* enum verdict_flag */
+	int64_t latency;	/* ns from sample to chain, may be negative;
+				 * TIME_NONE: not known */
+};
+
+struct fact_chain {
+	uint32_t id;
+	int64_t time;
+	int32_t cpu;
+	uint32_t thread;
+	uint16_t source;
+	uint64_t cookie;
+	uint32_t uraw;		/* 0: empty chain */
+	enum chain_verdict verdict;
+	enum confidence confidence;
+	enum quality quality;
+	uint32_t flags;
+	uint32_t n_events;	/* samples that use it */
+};
+
+/* One life of a process id. */
+struct fact_process {
+	uint32_t id, parent;	/* parent 0: not known */
+	int32_t pid;
+	uint16_t source;
+	int64_t start, end;	/* TIME_NONE: before, after the capture */
+};
+
+struct fact_thread {
+	uint32_t id, process;
+	int32_t tid;
+	int64_t start, end;
+};
+
+struct fact_comm {
+	uint32_t id, thread;
+	int64_t time;		/* TIME_NONE: before the capture */
+	int exec;
+	const char *name;	/* ":TID" when no name was ever said */
+};
+
+struct fact_mapping {
+	uint32_t id, process;	/* process 0: the kernel */
+	uint64_t start, end, pgoff;
+	uint32_t image, prot, flags;
+	int64_t t0, t1;		/* TIME_NONE: before, after the capture */
+};
+
+struct fact {
+	enum fact_kind kind;
+	union {
+		struct fact_event event;
+		struct fact_request request;
+		struct fact_chain chain;
+		struct fact_process process;
+		struct fact_thread thread;
+		struct fact_comm comm;
+		struct fact_mapping mapping;
+	};
+};
+
+/* Borrows all of them; order must outlive the stitch. uw may be NULL. */
+struct stitch *stitch_new(struct order *in, struct frames *fr,
+			  struct ledger *lg, struct unwinder *uw);
+/* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
+ * rec hold until the next call. */
+int stitch_next(struct stitch *st, struct fact *out, struct err *err);
+/* End the input here: the next calls give out what waits. For SIGINT. */
+void stitch_stop(struct stitch *st);
+void stitch_free(struct stitch *st);
+#endif

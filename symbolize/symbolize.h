@@ -1,0 +1,65 @@
+/* symbolize.h - names for offsets, one image at a time.
+ *
+ * Where a file may come from and how it is proved to be the recorded one:
+ * locate.c. Who can name offsets in it: the resolvers' table, best first. */
+#ifndef SYMBOLIZE_SYMBOLIZE_H
+#define SYMBOLIZE_SYMBOLIZE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/symbol.h"
+
+struct image;
+struct symbolizer;
+
+struct symbolize_opts {
+	const char *symfs;	/* look for images below this folder; NULL: / */
+	const char *kallsyms;	/* file to name the kernel from; NULL: the live
+				 * one, only when the build-id is the same */
+	const char *vmlinux;	/* NULL: look for it */
+	const char *home;	/* for ~/.debug; NULL: no such cache */
+	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
+	bool no_demangle;
+	bool no_live;		/* tests: never look at this machine's kernel */
+};
+
+struct symbolizer *symbolize_new(const struct symbolize_opts *o);
+void symbolize_free(struct symbolizer *sy);
+
+struct resolver {
+	const char *name, *summary;
+	/* file: where locate.c found the image (NULL: nowhere). 1 and *r,
+	 * 0 not mine or nothing in it: try the next, -1 an error. */
+	int (*open)(struct symbolizer *sy, const struct image *img,
+		    const char *file, void **r, struct err *err);
+	/* The innermost name of off: 1 named (fills *sym; strings are valid
+	 * until close), 0 unknown here. */
+	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
+	void (*close)(void *r);
+};
+
+extern const struct resolver *const resolvers[]; /* ends with NULL */
+
+/* What became of an image, for the image table. */
+struct image_report {
+	char file[4096];	/* "" none */
+	const char *status;	/* 'named', 'unverified', 'no file',
+				 * 'other build-id', 'no symbols', 'no names'
+				 * (a kind of code that has none) */
+	struct segment *seg;	/* owned: symbolize_report_release() */
+	size_t n_seg;
+};
+void symbolize_report_release(struct image_report *rep);
+
+/* off[] is sorted and unique; fn is called at least once for every offset
+ * (name NULL: unknown). Fills *rep. A file that cannot be read is no error:
+ * its offsets stay unknown and the report says why. */
+int symbolize_image(struct symbolizer *sy, const struct image *img,
+		    const uint64_t *off, size_t n, symbol_fn *fn, void *arg,
+		    struct image_report *rep, struct err *err);
+
+/* Demangles C++ and Rust into buf (capped: a 235-byte symbol can become
+ * 277 MB). False when name is not mangled; buf is then untouched. */
+bool symbolize_demangle(const char *name, char *buf, size_t size);
+#endif
