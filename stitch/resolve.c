@@ -174,11 +174,12 @@ static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
 }
 
 static uint32_t region_frame(struct resolve *rv, const struct region *r,
-			     uint64_t addr)
+			     uint64_t addr, uint32_t flags)
 {
 	struct frame f = {
 		.image = r->image,
 		.off = addr - r->start + r->pgoff,
+		.flags = flags,
 	};
 
 	return frames_frame(rv->fr, &f);
@@ -218,9 +219,9 @@ static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
 
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
-		      int64_t t)
+		      int64_t t, uint32_t inferred)
 {
-	uint64_t hash = hash_of(a, space_id);
+	uint64_t hash = hash_of(a, space_id) + inferred;
 	uint32_t stack = 0;
 	bool partial = false;
 
@@ -238,7 +239,9 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		uint32_t frame;
 
 		if (r) {
-			frame = region_frame(rv, r, addr);
+			frame = region_frame(rv, r, addr,
+					     i == inferred ? FRAME_INFERRED
+							   : 0);
 		} else {
 			partial = true;
 			frame = fixed_frame(rv, &rv->unknown_user,
@@ -277,7 +280,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		if (!r)
 			r = space_find(base, a->ip[i], t);
 		if (r) {
-			frame = region_frame(rv, r, a->ip[i]);
+			frame = region_frame(rv, r, a->ip[i], 0);
 		} else {
 			partial = true;
 			frame = fixed_frame(rv, &rv->unknown_kernel,

@@ -24,11 +24,14 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
+#define RESOLVE_NONE UINT32_MAX
+
 /* Raw chain ids; 0 for an empty list. t: the time of the record. mask: of
- * user addresses (pointer authentication). space_id tells spaces apart. */
+ * user addresses (pointer authentication). space_id tells spaces apart.
+ * inferred: index of an address that was not recorded, or RESOLVE_NONE. */
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
-		      int64_t t);
+		      int64_t t, uint32_t inferred);
 /* over: code that comes and goes above the kernel's own map. */
 uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 			const struct space *over, uint32_t space_id,

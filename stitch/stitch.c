@@ -17,11 +17,14 @@
 #include "stitch/resolve.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
+#include "stitch/unwinder.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
 #define CPU_MAX 65536
+#define MACHINE_AARCH64 183 /* EM_AARCH64 */
+#define REGS_AARCH64_LR (1ull << 30)
 
 /* What is kept for each capture. */
 struct per_source {
@@ -45,6 +48,8 @@ struct stitch {
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
+	uint64_t *chain; /* a chain with an inferred address */
+	size_t cap_chain;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
 	bool stopped, ended;
@@ -80,6 +85,7 @@ void stitch_free(struct stitch *st)
 	join_free(st->join);
 	resolve_free(st->resolve);
 	facts_release(&st->facts);
+	free(st->chain);
 	free(st);
 }
 
@@ -191,17 +197,74 @@ static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
 			      time_of(&st->rec));
 }
 
+static struct process *process_of(struct stitch *st, uint32_t slot)
+{
+	return tasks_process_at(st->tasks,
+				tasks_thread_at(st->tasks, slot)->process);
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
-			    const struct addrs *a)
+			    const struct addrs *a, uint32_t inferred)
 {
 	const struct source *src = source_of(st, st->rec.source);
-	struct process *p = tasks_process_at(
-		st->tasks, tasks_thread_at(st->tasks, slot)->process);
+	struct process *p = process_of(st, slot);
 
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
 	return resolve_user(st->resolve, &p->space, p->id, a,
-			    src->info.user_mask, time_of(&st->rec));
+			    src->info.user_mask, time_of(&st->rec), inferred);
+}
+
+/* struct unwind_in.find: what the sampled process has mapped. */
+struct lookup {
+	const struct space *space;
+	int64_t t;
+};
+
+static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	const struct lookup *l = arg;
+	const struct region *r = space_find(l->space, addr, l->t);
+
+	if (!r)
+		return 0;
+	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
+	return 1;
+}
+
+/* AArch64: the frame-pointer chain of a function without a frame of its own
+ * lacks the caller, whose address is still in the link register, which perf
+ * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	struct lookup look = { &process_of(st, slot)->space,
+			       time_of(&st->rec) };
+	enum unwind_end end;
+	uint64_t ip[2];
+	const struct unwind_in in = {
+		.regs = &s->user_regs,
+		.machine = MACHINE_AARCH64,
+		.pc = s->user.n ? s->user.ip[0] : 0,
+		.user_mask = src->info.user_mask,
+		.find = find_map,
+		.arg = &look,
+	};
+
+	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
+	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
+		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
+	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
+			     sizeof(*st->chain));
+	st->chain[0] = s->user.ip[0];
+	st->chain[1] = ip[1];
+	memcpy(st->chain + 2, s->user.ip + 1,
+	       (s->user.n - 1) * sizeof(*st->chain));
+	const struct addrs a = { st->chain, s->user.n + 1 };
+
+	return resolve_usr(st, slot, &a, 1);
 }
 
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
@@ -232,7 +295,7 @@ static void take_sample(struct stitch *st)
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 	uint32_t kraw = resolve_kern(st, &s->kern);
-	uint32_t uraw = resolve_usr(st, slot, &s->user);
+	uint32_t uraw = resolve_sample_user(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
 	bool asked = s->event < src->n_events && src->events[s->event].defer;
 
@@ -245,7 +308,7 @@ static void take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 	const struct rec_chain *c = &st->rec.chain;
-	uint32_t uraw = resolve_usr(st, slot, &c->user);
+	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	const struct join_chain jc = {
 		.id = ++st->chains,
