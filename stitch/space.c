@@ -136,7 +136,7 @@ static bool map_past(struct space *sp, const struct region *r,
 static void set_changed(struct space *sp, int64_t t)
 {
 	if (t > sp->changed)
-		set_changed(sp, t);
+		sp->changed = t;
 }
 
 void space_map(struct space *sp, const struct region *r,
