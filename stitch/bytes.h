@@ -93,6 +93,47 @@ static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
 	return 0;
 }
 
+/* The number that starts off bytes behind pos, without moving: 0 and *out, or
+ * -1 (no message) when not all of it is inside. */
+static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
+				 uint16_t *out)
+{
+	uint16_t v;
+
+	if (__builtin_expect(off > bytes_left(b) ||
+			     bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
+	*out = b->swap ? __builtin_bswap16(v) : v;
+	return 0;
+}
+
+static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
+				 uint32_t *out)
+{
+	uint32_t v;
+
+	if (__builtin_expect(off > bytes_left(b) ||
+			     bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
+	*out = b->swap ? __builtin_bswap32(v) : v;
+	return 0;
+}
+
+static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
+				 uint64_t *out)
+{
+	uint64_t v;
+
+	if (__builtin_expect(off > bytes_left(b) ||
+			     bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
+	*out = b->swap ? __builtin_bswap64(v) : v;
+	return 0;
+}
+
 /* n u64s into out, which has room for them; n is checked against what is
  * left before anything is multiplied. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
