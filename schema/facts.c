@@ -110,31 +110,12 @@ static int put_switch(struct store *db, uint32_t event,
 	return 0;
 }
 
-static int put_late(struct store *db, const struct fact_event *e,
-		    struct err *err)
-{
-	struct row r;
-
-	if (store_row(db, T_ORDERING, 4, &r, err))
-		return -1;
-	row_int(&r, 0, e->source + 1);
-	row_text(&r, 1, "late");
-	row_time(&r, 2, e->time);
-	row_int(&r, 3, (int64_t)e->rec->late_ns);
-	row_cpu(&r, 4, e->cpu);
-	row_int(&r, 5, 1);
-	row_int(&r, 6, (int64_t)e->rec->off);
-	return 0;
-}
-
 /* The rare parts of an event; most events have none of them. */
 static int put_rest(struct store *db, const struct fact_event *e,
 		    struct err *err)
 {
 	const struct record *rec = e->rec;
 
-	if (rec->flags & REC_F_LATE && put_late(db, e, err))
-		return -1;
 	if (rec->flags & REC_F_DUPLICATE &&
 	    put_extra(db, e->id, "duplicate", 1, err))
 		return -1;
@@ -223,9 +204,11 @@ static int put_event(struct store *db, const struct fact_event *e,
 	row_id(&r, 3, e->thread);
 	row_id(&r, 4, e->comm);
 	row_int(&r, 5, type);
-	if (e->weight <= WEIGHT_MAX &&
-	    !__builtin_add_overflow(db->weight_sum, e->weight, &sum) &&
-	    sum <= INT64_MAX) {
+	if (e->type == UINT32_MAX) {
+		/* no sample: it has no weight */
+	} else if (e->weight <= WEIGHT_MAX &&
+		   !__builtin_add_overflow(db->weight_sum, e->weight, &sum) &&
+		   sum <= INT64_MAX) {
 		db->weight_sum = sum;
 		row_int(&r, 6, (int64_t)e->weight);
 	} else {
@@ -246,6 +229,8 @@ static int put_request(struct store *db, const struct fact_request *q,
 	db->requests++;
 	if (q->chain)
 		db->joined++;
+	if (q->chain > db->max_chain)
+		db->max_chain = q->chain;
 	row_int(&r, 0, q->event);
 	row_id(&r, 1, q->cookie);
 	row_id(&r, 2, q->chain);

@@ -117,7 +117,15 @@ int store_drain(struct store *db, struct err *err);
 int store_row(struct store *db, unsigned int t, size_t data, struct row *row,
 	      struct err *err);
 /* Adds a table to the bulk tables; its number, or -1. */
+/* The fixed tables. */
+void store_tables_new(struct store *db);
+/* A file's name that SQLite cannot take for a URI; the caller's to free. */
+char *store_plain_name(const char *path);
 int store_table_add(struct store *db, const struct bulk_shape *shape);
+
+/* Sends open blocks on when they hold much: keeps memory bounded with
+ * hundreds of ev_ tables. */
+int store_tidy(struct store *db, struct err *err);
 
 /* capture.c: event_type.id of a source's event; 0 and *err on failure. */
 uint32_t store_type(struct store *db, unsigned int source, uint32_t event,
@@ -155,6 +163,8 @@ int naming_end(struct store *db, struct err *err);
 void naming_free(struct naming *nm);
 /* The SQL function that finish.sql calls; only while writing. */
 int naming_functions(struct store *db, struct err *err);
+/* Symbols of an older database are numbered on. */
+int naming_resume(struct store *db, struct err *err);
 
 /* text.c: s with what would break a line of folded stacks replaced; always
  * ends with 0; gives the length. */

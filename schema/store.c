@@ -110,6 +110,12 @@ int store_table_add(struct store *db, const struct bulk_shape *shape)
 	return (int)db->n_table - 1;
 }
 
+void store_tables_new(struct store *db)
+{
+	for (unsigned int i = 0; i < T_FIXED; i++)
+		store_table_add(db, &shapes[i]);
+}
+
 static int submit(struct store *db, struct bulk_table *t, struct err *err)
 {
 	struct block *b = t->open;
@@ -147,10 +153,27 @@ int store_row(struct store *db, unsigned int i, size_t data, struct row *row,
 	return 0;
 }
 
+#define OPEN_MAX ((size_t)1 << 20)
+
+int store_tidy(struct store *db, struct err *err)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < db->n_table; i++)
+		if (db->table[i]->open)
+			open += db->table[i]->open->size;
+	if (open < OPEN_MAX)
+		return 0;
+	for (size_t i = T_FIXED; i < db->n_table; i++)
+		if (submit(db, db->table[i], err))
+			return -1;
+	return 0;
+}
+
 /* ---- creating */
 
 /* SQLite takes "file:x" and ":memory:" as more than names; ours are names. */
-static char *plain_name(const char *path)
+char *store_plain_name(const char *path)
 {
 	size_t n = strlen(path) + 3;
 	char *out = mem_new(n, 1);
@@ -204,25 +227,30 @@ static int check_replaced(const char *path, struct err *err)
 /* A new empty file beside the target, with the user's own permissions. */
 static int make_temp(struct store *db, struct err *err)
 {
-	size_t n = strlen(db->path) + 48;
+	char *plain = store_plain_name(db->path);
+	size_t n = strlen(plain) + 48;
+	int fd = -1;
 
-	for (unsigned int i = 0; i < 1000; i++) {
-		db->temp = mem_new(n, 1);
-		snprintf(db->temp, n, "%s.%ld-%u.tmp", db->path,
-			 (long)getpid(), i);
-		int fd = open(db->temp,
-			      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0) {
-			close(fd);
-			return 0;
-		}
+	for (unsigned int i = 0; fd < 0 && i < 1000; i++) {
 		free(db->temp);
-		db->temp = NULL;
-		if (errno != EEXIST)
+		db->temp = mem_new(n, 1);
+		snprintf(db->temp, n, "%s.%ld-%u.tmp", plain, (long)getpid(),
+			 i);
+		fd = open(db->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			  0666);
+		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	return err_set(err, ERR_IO, "%s: cannot create: %s", db->path,
-		       strerror(errno));
+	free(plain);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	err_set(err, ERR_IO, "%s: cannot create: %s", db->path,
+		strerror(errno));
+	free(db->temp);
+	db->temp = NULL;
+	return -1;
 }
 
 /* Ordinary tables, not STRICT, so that old shells open them. The cache is
@@ -255,8 +283,7 @@ static int set_up(struct store *db, const struct store_opts *o,
 	    store_exec(db, sql_file("tables"), err) ||
 	    naming_functions(db, err))
 		return -1;
-	for (unsigned int i = 0; i < T_FIXED; i++)
-		store_table_add(db, &shapes[i]);
+	store_tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
 	return store_words(db, err);
 }
@@ -266,7 +293,7 @@ static struct store *create(const char *path, const struct store_opts *o,
 {
 	struct store *db = mem_new(1, sizeof(*db));
 
-	db->path = path ? plain_name(path) : mem_strdup("");
+	db->path = mem_strdup(path ? path : "");
 	db->making = true;
 	db->writable = true;
 	db->force = o->force;
@@ -388,7 +415,8 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (naming_end(db, err) || store_drain(db, err))
 		return -1;
 	if (db->making && (store_late_hashes(db, err) ||
-			   store_exec(db, sql_file("views"), err)))
+			   store_exec(db, sql_file("views"), err) ||
+			   store_exec(db, sql_file("compat"), err)))
 		return -1;
 	if (store_exec(db, sql_file("finish"), err) || store_check(db, err))
 		return -1;
