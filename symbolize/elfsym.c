@@ -220,12 +220,15 @@ static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
 		       const struct image *img)
 {
 	const struct elf_file *ef = en->ef;
+	struct image found = *img;
 	struct places p = { .n = 0 };
 	uint32_t crc = 0;
 	bool other;
 
-	locate_debug(sy, img, &p);
-	locate_link(sy, img, ef, &p);
+	found.id_len = ef->id_len;
+	memcpy(found.id, ef->id, sizeof(found.id));
+	locate_debug(sy, &found, &p);
+	locate_link(sy, &found, ef, &p);
 	if (ef->id_len) {
 		en->debug = places_open(&p, ef->id, ef->id_len, &other);
 	} else if (link_crc(ef, &crc)) {
@@ -265,6 +268,7 @@ static struct elf_names *load(const struct symbolizer *sy,
 	    !load_debug(en, sy, img))
 		load_debugdata(en);
 	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
+	symtab_finish(&en->tab);
 	plt_add(ef, &en->tab, &en->names);
 	symtab_finish(&en->tab);
 	return en;

@@ -103,16 +103,15 @@ static bool marker(const char *name)
 	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
 }
 
+/* Nothing else decides between names of one address: all of them are true,
+ * and the last one in the file is the one that perf shows (__x64_sys_vfork
+ * comes behind __do_sys_vfork and __ia32_sys_vfork). */
 static uint8_t rank(char type, const char *name)
 {
 	unsigned int r = SYM_SIZED;
 
-	if (strchr("tTwW", type))
+	if (type == 't' || type == 'T' || type == 'w' || type == 'W')
 		r |= SYM_TYPED;
-	if (type != 'w' && type != 'W' && type != 'v' && type != 'V')
-		r |= SYM_STRONG;
-	if (type >= 'A' && type <= 'Z')
-		r |= SYM_GLOBAL;
 	if (!marker(name))
 		r |= SYM_REAL;
 	return (uint8_t)r;
@@ -210,6 +209,7 @@ static struct kallsyms *kallsyms_new(const char *path, struct err *err)
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
 	ks->path = mem_strdup(path);
 	ks->text = text;
+	ks->tab.last_wins = true;
 	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
 	for (char *p = text, *end = text + len; p < end;) {

@@ -45,6 +45,33 @@ static const char *symbol_name(const struct plt *p, const struct elf_section *s,
 	return name && name[0] ? name : NULL;
 }
 
+/* A relocation without a symbol calls a function that chooses the target:
+ * the function's own name is the name people call it by (strrchr). */
+static const char *chooser_name(const struct plt *p, uint64_t info,
+				int64_t addend)
+{
+	uint64_t type = GELF_R_TYPE(info);
+	bool irelative;
+
+	switch (p->ef->machine) {
+	case EM_X86_64:
+		irelative = type == R_X86_64_IRELATIVE;
+		break;
+	case EM_AARCH64:
+		irelative = type == R_AARCH64_IRELATIVE;
+		break;
+	case EM_S390:
+		irelative = type == R_390_IRELATIVE;
+		break;
+	default:
+		irelative = false;
+	}
+	if (!irelative)
+		return NULL;
+	const struct sym *s = symtab_find(p->t, (uint64_t)addend);
+	return s && s->start == (uint64_t)addend ? s->name : NULL;
+}
+
 static void read_relocs(struct plt *p, const char *name)
 {
 	struct elf_section s;
@@ -61,21 +88,24 @@ static void read_relocs(struct plt *p, const char *name)
 	if (!d || !syms || !each || syms->d_type != ELF_T_SYM)
 		return;
 	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
-		GElf_Rela a;
+		GElf_Rela a = { .r_addend = 0 };
 		GElf_Rel r;
 
 		if (s.type == SHT_RELA) {
 			if (!gelf_getrela(d, (int)i, &a))
 				return;
-			r.r_offset = a.r_offset;
-			r.r_info = a.r_info;
-		} else if (!gelf_getrel(d, (int)i, &r)) {
-			return;
+		} else {
+			if (!gelf_getrel(d, (int)i, &r))
+				return;
+			a.r_offset = r.r_offset;
+			a.r_info = r.r_info;
 		}
+		const char *sym = symbol_name(p, &dyn, syms,
+					      GELF_R_SYM(a.r_info));
 		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
 		p->rel[p->n++] = (struct reloc){
-			r.r_offset,
-			symbol_name(p, &dyn, syms, GELF_R_SYM(r.r_info)),
+			a.r_offset,
+			sym ? sym : chooser_name(p, a.r_info, a.r_addend),
 		};
 	}
 }
@@ -88,7 +118,8 @@ static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
 	if (!name || __builtin_add_overflow(addr, len, &end))
 		return;
 	if (name[0] != '.') {
-		int n = snprintf(buf, sizeof(buf), "%s@plt", name);
+		int n = snprintf(buf, sizeof(buf), "%.*s@plt",
+				 (int)strcspn(name, "@"), name);
 
 		if (n < 0 || (size_t)n >= sizeof(buf))
 			return;

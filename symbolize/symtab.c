@@ -92,10 +92,12 @@ static void sort(struct symtab *t)
 /* Is b a better name than a for the address they share? The order of perf,
  * so that people see the names they know: rank, then the name with fewer
  * leading underscores, then the longer one. Of equals the first stays. */
-static bool better(const struct sym *a, const struct sym *b)
+static bool better(const struct sym *a, const struct sym *b, bool last_wins)
 {
 	if (a->rank != b->rank)
 		return b->rank > a->rank;
+	if (last_wins)
+		return true;
 
 	size_t ua = strspn(a->name, "_");
 	size_t ub = strspn(b->name, "_");
@@ -110,7 +112,7 @@ static void unique(struct symtab *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		if (n && t->sym[n - 1].start == t->sym[i].start) {
-			if (better(&t->sym[n - 1], &t->sym[i]))
+			if (better(&t->sym[n - 1], &t->sym[i], t->last_wins))
 				t->sym[n - 1] = t->sym[i];
 		} else {
 			t->sym[n++] = t->sym[i];

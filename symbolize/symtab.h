@@ -1,7 +1,8 @@
 /* symtab.h - a sorted table of symbols: which one covers this address?
  *
- * Calls: symtab_add() in any order, symtab_finish() once, symtab_find() as
- * often as wanted (about 40 ns in 20,000 symbols). Names are borrowed: the
+ * Calls: symtab_add() in any order, symtab_finish(), symtab_find() as often
+ * as wanted (about 40 ns in 20,000 symbols); more may be added after that and
+ * finished again. Names are borrowed: the
  * owner of their bytes must outlive the table. */
 #ifndef SYMBOLIZE_SYMTAB_H
 #define SYMBOLIZE_SYMTAB_H
@@ -33,6 +34,8 @@ struct sym {
 struct symtab {
 	struct sym *sym;
 	size_t n, cap;
+	bool last_wins;	/* of equal rank at one address: the one added last;
+			 * else fewer leading underscores, then length */
 };
 
 void symtab_add(struct symtab *t, const struct sym *s);
