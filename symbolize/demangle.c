@@ -53,9 +53,9 @@ static bool demangle(const char *mangled, const bool rust, struct sink *k)
 	if (rust && rust_demangle_callback(mangled, DMGL_NO_OPTS, sink_put, k))
 		return true;
 	k->n = 0;
-	/* Without parameters, as perf prints it. */
-	return cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS, sink_put,
-					  k) != 0;
+	/* With parameters, which tell overloads apart; as perf prints it. */
+	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
+					  sink_put, k) != 0;
 }
 
 bool symbolize_demangle(const char *name, char *buf, size_t size)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,12 +18,17 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
+#include "symbolize/locate.h"
 #include "symbolize/symtab.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
 #define MODULES_MAX 65535
 #define NOTES_MAX 65536
 #define PAGE 4096u
+/* About as long as lines are (45 bytes). */
+#define LINE_LEN 40
+/* Modules have names of up to 56 bytes. */
+#define NAME_SIZE 64
 
 struct kallsyms {
 	char *path;
@@ -212,6 +218,7 @@ static struct kallsyms *kallsyms_new(const char *path, struct err *err)
 	ks->tab.last_wins = true;
 	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
+	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
 	for (char *p = text, *end = text + len; p < end;) {
 		char *nl = memchr(p, '\n', (size_t)(end - p));
 
@@ -237,22 +244,25 @@ void kallsyms_free(struct kallsyms *ks)
 	free(ks);
 }
 
-/* Is path ("/lib/modules/.../snd-hda.ko.xz", "[snd_hda]") this module's? */
-static bool module_is(const char *path, const char *name)
+/* "snd_hda" of "/lib/modules/.../snd-hda.ko.xz" or "[snd_hda]": false when
+ * there is no such name in it. */
+static bool module_name(const char *path, char *buf, size_t size)
 {
-	const char *base = strrchr(path, '/');
-	size_t n;
+	const char *base = path ? strrchr(path, '/') : NULL;
+	size_t n = 0;
 
 	base = base ? base + 1 : path;
+	if (!base)
+		return false;
 	if (*base == '[')
 		base++;
-	for (n = 0; base[n] && base[n] != '.' && base[n] != ']'; n++) {
-		char c = base[n] == '-' ? '_' : base[n];
-
-		if (c != (name[n] == '-' ? '_' : name[n]))
+	for (; base[n] && base[n] != '.' && base[n] != ']'; n++) {
+		if (n + 1 >= size)
 			return false;
+		buf[n] = base[n] == '-' ? '_' : base[n];
 	}
-	return n && !name[n];
+	buf[n] = '\0';
+	return n > 0;
 }
 
 /* Where the image is in this file: 1, or 0 when it is not there. */
@@ -260,9 +270,12 @@ static int place_module(struct kernel_names *kn, const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	const struct sym *first = NULL;
+	char name[NAME_SIZE];
 
-	for (size_t i = 1; i < ks->n_mod && img->path && kn->mod <= 0; i++)
-		if (module_is(img->path, ks->mod[i]))
+	if (!module_name(img->path, name, sizeof(name)))
+		return 0;
+	for (size_t i = 1; i < ks->n_mod && kn->mod <= 0; i++)
+		if (!strcmp(ks->mod[i], name))
 			kn->mod = (int)i;
 	for (size_t i = 0; i < ks->tab.n && kn->mod > 0 && !first; i++)
 		if (ks->tab.sym[i].mod == kn->mod &&
@@ -315,22 +328,54 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 	if (!is_kernel(img) || !sy->opts.kallsyms)
 		return 0;
 	/* The user named it: that it cannot be read is an error. */
-	if (!sy->tried_file) {
+	if (!sy->ks_file)
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
-		if (!sy->ks_file)
-			return -1;
-		sy->tried_file = true;
-	}
+	if (!sy->ks_file)
+		return -1;
 	return open_with(sy, img, sy->ks_file, r);
 }
 
-/* Is the kernel that runs here the recorded one? */
-static bool kernel_runs_here(const struct image *img)
+/* perf keeps a copy by the build-id of the kernel. Modules have ids of their
+ * own, so only the kernel proper is looked up. */
+static int cache_open(struct symbolizer *sy, const struct image *img,
+		      const char *file, void **r, struct err *err)
 {
+	struct places p = { .n = 0 };
+
+	(void)file;
+	(void)err;
+	if (img->kind != IMAGE_KERNEL || sy->opts.kallsyms)
+		return 0;
+	kallsyms_free(sy->ks_cache);
+	sy->ks_cache = NULL;
+	locate_kallsyms(sy, img, &p);
+	if (p.n)
+		sy->ks_cache = kallsyms_new(p.path[0], NULL);
+	places_release(&p);
+	if (!sy->ks_cache || !sy->ks_cache->tab.n)
+		return 0;
+	int rc = open_with(sy, img, sy->ks_cache, r);
+	/* The id proves it, wherever the kernel was put at that boot. */
+	if (rc)
+		report_status(sy, "named");
+	return rc;
+}
+
+/* Is the kernel, or the module, that runs here the recorded one? */
+static bool runs_here(const struct image *img)
+{
+	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
+	char name[NAME_SIZE];
 	uint8_t id[20];
 	size_t len;
-	char *notes = read_file("/sys/kernel/notes", &len, NULL);
 
+	if (img->kind == IMAGE_MODULE) {
+		if (!module_name(img->path, name, sizeof(name)))
+			return false;
+		snprintf(path, sizeof(path),
+			 "/sys/module/%s/notes/.note.gnu.build-id", name);
+	}
+	char *notes = read_file(path, &len, NULL);
 	if (!notes)
 		return false;
 	size_t n = len <= NOTES_MAX ? elf_note_id(notes, len, false, id) : 0;
@@ -346,7 +391,7 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live ||
 	    !img->id_len)
 		return 0;
-	if (!kernel_runs_here(img))
+	if (!runs_here(img))
 		return 0;
 	if (!sy->tried_live) {
 		sy->tried_live = true;
@@ -355,7 +400,10 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 	/* kptr_restrict shows zeros, which are not taken as symbols. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
 		return 0;
-	return open_with(sy, img, sy->ks_live, r);
+	int rc = open_with(sy, img, sy->ks_live, r);
+	if (rc)
+		report_status(sy, "named");
+	return rc;
 }
 
 static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
@@ -377,6 +425,14 @@ const struct resolver resolve_kallsyms_file = {
 	.name = "kallsyms-file",
 	.summary = "the copy of /proc/kallsyms named with --kallsyms",
 	.open = file_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};
+
+const struct resolver resolve_kallsyms_cache = {
+	.name = "kallsyms-cache",
+	.summary = "the copy in perf's build-id cache",
+	.open = cache_open,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };

@@ -214,6 +214,16 @@ void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 	locate_debug(sy, img, out);
 }
 
+void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
+		     struct places *out)
+{
+	char id[64];
+
+	id_path(img, id);
+	if (id[0] && sy->opts.home)
+		add(out, "%s/.debug/.build-id/%s/kallsyms", sy->opts.home, id);
+}
+
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
 			     size_t id_len, bool *other)
 {

@@ -32,6 +32,9 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 /* A kernel with symbols. */
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out);
+/* A copy of kallsyms in perf's cache. */
+void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
+		     struct places *out);
 /* Opens the first that is the image's: proved by id (its build-id), or, when
  * id_len is 0, not proved. NULL when none is; then *other says whether one
  * with another build-id was there. */

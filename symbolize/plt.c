@@ -72,7 +72,8 @@ static const char *chooser_name(const struct plt *p, uint64_t info,
 	return s && s->start == (uint64_t)addend ? s->name : NULL;
 }
 
-static void read_relocs(struct plt *p, const char *name)
+/* all: also those without a name, so that stub i is relocation i. */
+static void read_relocs(struct plt *p, const char *name, bool all)
 {
 	struct elf_section s;
 	struct elf_section dyn;
@@ -102,11 +103,13 @@ static void read_relocs(struct plt *p, const char *name)
 		}
 		const char *sym = symbol_name(p, &dyn, syms,
 					      GELF_R_SYM(a.r_info));
+		if (!sym)
+			sym = chooser_name(p, a.r_info, a.r_addend);
+		/* Nearly all of .rela.dyn: a million in a big library. */
+		if (!sym && !all)
+			continue;
 		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
-		p->rel[p->n++] = (struct reloc){
-			a.r_offset,
-			sym ? sym : chooser_name(p, a.r_info, a.r_addend),
-		};
+		p->rel[p->n++] = (struct reloc){ a.r_offset, sym };
 	}
 }
 
@@ -225,13 +228,13 @@ void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 
 	if (ef->no_code)
 		return;
-	read_relocs(&p, ".rela.plt");
+	read_relocs(&p, ".rela.plt", true);
 	if (!p.n)
-		read_relocs(&p, ".rel.plt");
+		read_relocs(&p, ".rel.plt", true);
 	p.n_plt = p.n;
 	if (ef->machine == EM_X86_64 || ef->machine == EM_386) {
 		read_relocs(&p, ef->machine == EM_386 ? ".rel.dyn" :
-							".rela.dyn");
+							".rela.dyn", false);
 		if (elf_section_find(ef, ".got.plt", &got) ||
 		    elf_section_find(ef, ".got", &got))
 			p.got = got.addr;

@@ -16,6 +16,7 @@ const struct resolver *const resolvers[] = {
 	&resolve_recorded,
 	&resolve_kallsyms_file,
 	&resolve_vmlinux,
+	&resolve_kallsyms_cache,
 	&resolve_kallsyms_live,
 	&resolve_elf,
 	NULL
@@ -63,6 +64,7 @@ void symbolize_free(struct symbolizer *sy)
 		free(dirs[i]);
 	free(dirs);
 	kallsyms_free(sy->ks_file);
+	kallsyms_free(sy->ks_cache);
 	kallsyms_free(sy->ks_live);
 	free(sy);
 }

@@ -17,8 +17,8 @@ struct symbolizer {
 	struct symbolize_opts opts; /* strings are our copies */
 	/* Parsed once, because each module is an image of its own. NULL
 	 * with tried set: not to be had. */
-	struct kallsyms *ks_file, *ks_live;
-	bool tried_file, tried_live;
+	struct kallsyms *ks_file, *ks_cache, *ks_live;
+	bool tried_live;
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
 	char name[16384];	/* demangled */
@@ -31,6 +31,7 @@ void report_status(struct symbolizer *sy, const char *status);
 extern const struct resolver resolve_recorded;	/* recorded.c */
 extern const struct resolver resolve_kallsyms_file; /* kallsyms.c */
 extern const struct resolver resolve_vmlinux;	/* elfsym.c */
+extern const struct resolver resolve_kallsyms_cache; /* kallsyms.c */
 extern const struct resolver resolve_kallsyms_live; /* kallsyms.c */
 extern const struct resolver resolve_elf;	/* elfsym.c */
 

@@ -15,6 +15,11 @@ struct key {
 	uint32_t index;
 };
 
+void symtab_reserve(struct symtab *t, size_t n)
+{
+	t->sym = mem_grow(t->sym, &t->cap, t->n + n, sizeof(*t->sym));
+}
+
 void symtab_add(struct symtab *t, const struct sym *s)
 {
 	/* Indexes are 32 bits wide; no real file comes near. */
@@ -48,45 +53,57 @@ static bool sort_byte(const struct key *in, struct key *out, size_t n,
 	return true;
 }
 
-/* By start, stable. Radix, because quicksort costs 5 ms on the 27,000
- * symbols of a compiler and this a tenth of it; kallsyms and files without
- * surprises come sorted and cost one look. */
-static void sort(struct symtab *t)
+/* The n symbols by start, stable. Radix, because quicksort costs 5 ms on the
+ * 27,000 symbols of a compiler and this a tenth of it. */
+static void sort_all(struct sym *sym, size_t n)
 {
-	bool sorted = true;
-
-	for (size_t i = 1; sorted && i < t->n; i++)
-		sorted = t->sym[i - 1].start <= t->sym[i].start;
-	if (sorted)
-		return;
-
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
-	struct key *key = mem_new(t->n, sizeof(*key));
-	struct key *tmp = mem_new(t->n, sizeof(*tmp));
+	struct key *key = mem_new(n, sizeof(*key));
+	struct key *tmp = mem_new(n, sizeof(*tmp));
 
-	for (size_t i = 0; i < t->n; i++) {
-		uint64_t start = t->sym[i].start;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t start = sym[i].start;
 
 		key[i] = (struct key){ start, (uint32_t)i };
 		for (int b = 0; b < 8; b++)
 			count[b][start >> (8 * b) & 0xff]++;
 	}
 	for (unsigned int b = 0; b < 8; b++) {
-		if (!sort_byte(key, tmp, t->n, count[b], 8 * b))
+		if (!sort_byte(key, tmp, n, count[b], 8 * b))
 			continue;
 		struct key *swap = key;
 		key = tmp;
 		tmp = swap;
 	}
-	struct sym *sym = mem_new(t->n, sizeof(*sym));
-	for (size_t i = 0; i < t->n; i++)
-		sym[i] = t->sym[key[i].index];
-	free(t->sym);
-	t->sym = sym;
-	t->cap = t->n;
+	struct sym *copy = mem_dup(sym, n * sizeof(*sym));
+	for (size_t i = 0; i < n; i++)
+		sym[i] = copy[key[i].index];
+	free(copy);
 	free(key);
 	free(tmp);
 	free(count);
+}
+
+/* Kallsyms comes sorted up to the first module, a finished table up to what
+ * was added since: sort the rest and merge it in. */
+static void sort(struct symtab *t)
+{
+	size_t head = t->n ? 1 : 0;
+
+	while (head < t->n && t->sym[head - 1].start <= t->sym[head].start)
+		head++;
+	size_t n = t->n - head;
+	if (!n)
+		return;
+	sort_all(t->sym + head, n);
+	struct sym *tail = mem_dup(t->sym + head, n * sizeof(*tail));
+	for (size_t out = t->n; n; out--) {
+		if (head && t->sym[head - 1].start > tail[n - 1].start)
+			t->sym[out - 1] = t->sym[--head];
+		else
+			t->sym[out - 1] = tail[--n];
+	}
+	free(tail);
 }
 
 /* Is b a better name than a for the address they share? The order of perf,

@@ -38,6 +38,8 @@ struct symtab {
 			 * else fewer leading underscores, then length */
 };
 
+/* Room for n more: spares the copying while the table grows. */
+void symtab_reserve(struct symtab *t, size_t n);
 void symtab_add(struct symtab *t, const struct sym *s);
 /* Sorts, leaves one symbol for each address, ends the open ones. */
 void symtab_finish(struct symtab *t);
