@@ -10,7 +10,7 @@
 #include "cli/topics.h"
 #include "stitch/err.h"
 
-#define NAME_WIDTH 12
+#define NAME_WIDTH 13
 
 static const char *const overview_examples[] = {
 	"backstitch ingest perf.data",
@@ -126,6 +126,13 @@ void help_list_options(FILE *out)
 	}
 }
 
+void help_list_commands(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "%s\t%s\n", commands[i]->name,
+			commands[i]->summary);
+}
+
 const struct command *help_find(const char *name, struct err *err)
 {
 	struct nearest near = { .typed = name };
@@ -136,14 +143,14 @@ const struct command *help_find(const char *name, struct err *err)
 			return commands[i];
 		nearest_offer(&near, commands[i]->name);
 	}
-	if (near.best)
-		err_set(err, ERR_USAGE,
-			"no command '%s'; did you mean '%s'?", name,
-			near.best);
-	else if (stat(name, &st) == 0)
+	if (stat(name, &st) == 0)
 		err_set(err, ERR_USAGE,
 			"'%s' is a file, and the first word is a command; "
 			"try 'backstitch ingest %s'", name, name);
+	else if (near.best)
+		err_set(err, ERR_USAGE,
+			"no command '%s'; did you mean '%s'?", name,
+			near.best);
 	else
 		err_set(err, ERR_USAGE, "no command '%s'", name);
 	return NULL;

@@ -9,8 +9,9 @@ struct err;
 /* What this program is, three examples, the commands. */
 void help_overview(FILE *out);
 void help_command(FILE *out, const struct command *c);
-/* Machine-readable: "COMMAND" or "COMMAND OPTION..." lines for tests. */
+/* For tests and scripts: "COMMAND OPTION..." and "COMMAND<tab>SUMMARY". */
 void help_list_options(FILE *out);
+void help_list_commands(FILE *out);
 /* The command with this name; NULL and *err with the nearest one. */
 const struct command *help_find(const char *name, struct err *err);
 

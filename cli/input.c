@@ -14,7 +14,7 @@ const struct opt ingest_opts[] = {
 	{ .kind = OPT_STRING, .letter = 'i', .name = "input", .arg = "FILE",
 	  .help = "the database or capture, as an argument would be",
 	  .value = &input },
-	{ .kind = OPT_GROUP, .value = (void *)load_opts },
+	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
 	{ .kind = OPT_END }
 };
 

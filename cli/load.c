@@ -31,11 +31,7 @@ static unsigned long memory;
 static long slack_ms;
 static bool no_symbols;
 
-const struct opt load_opts[] = {
-	{ .kind = OPT_STRING, .name = "fields", .arg = "NAMES",
-	  .help = "whose tracepoint fields become columns: event names or "
-		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events)", .value = &fields },
+const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE, .name = "memory", .arg = "SIZE",
 	  .help = "memory for records that wait to be ordered, such as 64M; "
 		  "the rest goes to a temporary file", .value = &memory },
@@ -46,6 +42,15 @@ const struct opt load_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later", .value = &no_symbols },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
+	{ .kind = OPT_END }
+};
+
+const struct opt load_opts[] = {
+	{ .kind = OPT_STRING, .name = "fields", .arg = "NAMES",
+	  .help = "whose tracepoint fields become columns: event names or "
+		  "globs by commas, 'all' or 'none' (default: scheduling and "
+		  "process events)", .value = &fields },
+	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
 	{ .kind = OPT_END }
 };
 

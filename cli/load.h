@@ -10,7 +10,9 @@
 struct err;
 struct store;
 
-/* --fields --memory --slack --no-symbols, and those of naming. */
+/* --memory --slack --no-symbols, and those of naming. */
+extern const struct opt load_common_opts[];
+/* These and --fields, for ingest; script has a --fields of its own. */
 extern const struct opt load_opts[];
 
 /* Looks at an input before any work is done: 0, or -1 and *err with what to

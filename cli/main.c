@@ -47,6 +47,8 @@ static int run_plain(const char *word)
 		puts("backstitch " VERSION);
 	else if (!strcmp(word, "--list-options"))
 		help_list_options(stdout);
+	else if (!strcmp(word, "--list-commands"))
+		help_list_commands(stdout);
 	else
 		return -1;
 	return STATUS_OK;
