@@ -69,6 +69,10 @@ static void split(char *line, struct labels *labels, struct stack_buf *b)
 		struct label l = { .kind = kind_of(s, !b->n), .name = s,
 				   .image = "" };
 
+		l.kernel = l.kind == LABEL_KERNEL;
+		if (l.kernel && s[0] == '[')
+			l.kind = LABEL_UNNAMED;
+
 		b->label = mem_grow(b->label, &b->cap, b->n + 1,
 				    sizeof(*b->label));
 		b->label[b->n++] = labels_add(labels, &l);
@@ -120,8 +124,12 @@ int folded_read(FILE *in, struct labels *labels, struct flame_tree *t,
 static void put_name(FILE *out, const struct label *l)
 {
 	plain_text(out, l->name, ';', ':');
+
+	enum label_kind kind = l->kernel && l->kind == LABEL_UNNAMED ?
+			       LABEL_KERNEL : l->kind;
+
 	for (size_t i = 0; i < N_SUFFIXES; i++) {
-		if (suffixes[i].kind == l->kind)
+		if (suffixes[i].kind == kind)
 			fputs(suffixes[i].suffix, out);
 	}
 }

@@ -42,6 +42,8 @@ int label_compare(const struct label *a, const struct label *b)
 		return d;
 	if (a->has_off != b->has_off)
 		return a->has_off ? 1 : -1;
+	if (a->kernel != b->kernel)
+		return a->kernel ? 1 : -1;
 	return a->off < b->off ? -1 : a->off > b->off;
 }
 

@@ -27,6 +27,7 @@ struct label {
 	const char *image;	/* path; "" when there is none */
 	uint64_t off;		/* of the function's start in the image */
 	bool has_off;
+	bool kernel;		/* kernel code, named or not */
 };
 
 struct labels;
