@@ -97,7 +97,7 @@ group_cases() {
 }
 
 group_compare() {
-	for t in compare counts names twin
+	for t in compare counts twin names
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

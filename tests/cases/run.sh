@@ -99,11 +99,11 @@ one() {
 		cmd=$(sed -n "s/^$output: //p" "$here/$name/cmd" 2>/dev/null)
 		if [ -n "$cmd" ]
 		then
-			sh -c "$cmd" >"$output" 2>"$output.err"
+			sh -c "$cmd" >"$output.out" 2>"$output.err"
 		else
-			usual "$output" >"$output" 2>"$output.err"
+			usual "$output" >"$output.out" 2>"$output.err"
 		fi
-		if diff -u "$expect" "$output"
+		if diff -u "$expect" "$output.out"
 		then
 			echo "ok $name as $form: $output"
 		else
