@@ -40,7 +40,8 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
 CLI_OBJS := $(CLI:%.c=$(O)/%.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
-BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/bench/*.c))
+BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c, \
+	$(wildcard tests/bench/*.c)))
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 

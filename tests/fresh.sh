@@ -18,6 +18,7 @@ mirror() {
 		echo "$MIRROR"
 		return
 	fi
+	# shellcheck disable=SC2016 # apt's own placeholder
 	apt-get indextargets --format '$(SITE)' 'Codename: bookworm' \
 		'Created-By: Packages' 2>/dev/null | sort -u | head -n 1
 }

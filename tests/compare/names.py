@@ -20,6 +20,17 @@ FRAME = re.compile(r"^\s+([0-9a-f]+)\s+(.*?)(?:\+0x([0-9a-f]+))?"
                    r" \((.*?)(?:\+0x([0-9a-f]+))?\)$")
 
 
+HEAD = re.compile(r"^.*?\s+(?:-?\d+/)?(-?\d+)\s+(?:\[(\d+)\]\s+)?"
+                  r"(?:(\d+\.\d+):\s+)?(?:\d+\s+)?(\S+?):(?:\s|$)")
+
+
+def head_of(line):
+    """Thread, CPU, time and event: what the default output of perf script
+    and ours have both."""
+    m = HEAD.match(line)
+    return m.groups() if m else line
+
+
 def frames(text):
     """[(head, [(addr, name, symoff, dso, dsooff)])]"""
     out = []
@@ -30,7 +41,7 @@ def frames(text):
         if m and line[0] in "\t ":
             out[-1][1].append((int(m[1], 16), m[2], m[3], m[4], m[5]))
         else:
-            out.append((re.sub(r"\s+", " ", line.strip()), []))
+            out.append((head_of(line), []))
     return out
 
 
