@@ -5,8 +5,8 @@
 
 #include "stitch/err.h"
 
-void bytes_init(struct bytes *b, const void *data, size_t len,
-		const char *path, uint64_t off, bool swap)
+void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
+		uint64_t off, bool swap)
 {
 	b->pos = b->base = data;
 	b->end = b->pos + len;
@@ -42,8 +42,7 @@ int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
 	return 0;
 }
 
-int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
-	       struct err *err)
+int bytes_take(struct bytes *b, uint64_t n, struct bytes *out, struct err *err)
 {
 	if (n > bytes_left(b))
 		return bytes_short(b, n, err);
@@ -59,8 +58,7 @@ int bytes_str(struct bytes *b, const char **out, struct err *err)
 
 	if (!nul)
 		return err_at(err, b->path, bytes_off(b),
-			      "string of %zu bytes has no end",
-			      bytes_left(b));
+			      "string of %zu bytes has no end", bytes_left(b));
 	*out = (const char *)b->pos;
 	b->pos = (const unsigned char *)nul + 1;
 	return 0;

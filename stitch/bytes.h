@@ -21,8 +21,8 @@ struct bytes {
 	bool swap; /* the file's byte order is not ours */
 };
 
-void bytes_init(struct bytes *b, const void *data, size_t len,
-		const char *path, uint64_t off, bool swap);
+void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
+		uint64_t off, bool swap);
 
 static inline size_t bytes_left(const struct bytes *b)
 {
@@ -98,8 +98,7 @@ static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
 int bytes_skip(struct bytes *b, uint64_t n, struct err *err);
 /* The next n bytes as a window of their own, with the same path and order. */
-int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
-	       struct err *err);
+int bytes_take(struct bytes *b, uint64_t n, struct bytes *out, struct err *err);
 /* A string that must end with a 0 inside the window; *out is borrowed from
  * it and pos is behind the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);

@@ -72,9 +72,8 @@ int err_while(struct err *err, const char *fmt, ...)
 	n += vsnprintf(err->msg + n, sizeof(err->msg) - (size_t)n, fmt, ap);
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof(err->msg) - 2)
-		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n,
-			 ": %.*s", (int)(sizeof(err->msg) - (size_t)n - 3),
-			 old);
+		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %.*s",
+			 (int)(sizeof(err->msg) - (size_t)n - 3), old);
 	make_printable(err->msg, sizeof(err->msg));
 	return -1;
 }

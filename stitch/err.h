@@ -5,12 +5,12 @@
 
 enum err_code {
 	ERR_NONE,
-	ERR_USAGE,	/* the command line is wrong: exit status 2 */
-	ERR_IO,		/* the system refused: open, read, write, space */
-	ERR_FORMAT,	/* the input is not what it says it is */
-	ERR_LIMIT,	/* a limit of ours was reached */
-	ERR_DB,		/* the database refused */
-	ERR_STOPPED,	/* the user stopped us (SIGINT) */
+	ERR_USAGE,   /* the command line is wrong: exit status 2 */
+	ERR_IO,	     /* the system refused: open, read, write, space */
+	ERR_FORMAT,  /* the input is not what it says it is */
+	ERR_LIMIT,   /* a limit of ours was reached */
+	ERR_DB,	     /* the database refused */
+	ERR_STOPPED, /* the user stopped us (SIGINT) */
 };
 
 /* Lives on the caller's stack: nothing to free, usable when memory is gone.

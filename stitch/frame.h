@@ -13,29 +13,29 @@ struct addrs;
 struct frames; /* owns every image, frame, stack and raw chain of a run */
 
 enum image_kind {
-	IMAGE_UNKNOWN_USER,   /* no mapping covered it: one frame for all */
+	IMAGE_UNKNOWN_USER, /* no mapping covered it: one frame for all */
 	IMAGE_UNKNOWN_KERNEL,
 	IMAGE_FILE,
-	IMAGE_KERNEL,	/* offsets count from _text */
-	IMAGE_MODULE,	/* offsets count from the module's start */
-	IMAGE_BPF,	/* one per load; offsets count from its start */
-	IMAGE_OOL,	/* kernel code out of line: ftrace, kprobe slots */
+	IMAGE_KERNEL, /* offsets count from _text */
+	IMAGE_MODULE, /* offsets count from the module's start */
+	IMAGE_BPF,    /* one per load; offsets count from its start */
+	IMAGE_OOL,    /* kernel code out of line: ftrace, kprobe slots */
 	IMAGE_VDSO,
-	IMAGE_ANON,	/* anonymous memory; offset = address (by space) */
-	IMAGE_SPECIAL,	/* [vsyscall], [uprobes], ... */
+	IMAGE_ANON,    /* anonymous memory; offset = address (by space) */
+	IMAGE_SPECIAL, /* [vsyscall], [uprobes], ... */
 	IMAGE_JIT,
-	IMAGE_GUEST,	/* code of a guest we know nothing about */
+	IMAGE_GUEST, /* code of a guest we know nothing about */
 };
 
 struct image {
 	enum image_kind kind;
 	const char *path;	/* as recorded */
-	uint8_t id[20], id_len;	/* build-id; len 0: not known */
+	uint8_t id[20], id_len; /* build-id; len 0: not known */
 	uint32_t maj, min;	/* device; 0,0 not known */
 	uint64_t ino, ino_gen;
-	uint64_t start, len;	/* kernel code: where it was; else 0 */
-	uint64_t t0;		/* versions of one address: since when */
-	uint32_t space;		/* IMAGE_ANON: the process id; else 0 */
+	uint64_t start, len; /* kernel code: where it was; else 0 */
+	uint64_t t0;	     /* versions of one address: since when */
+	uint32_t space;	     /* IMAGE_ANON: the process id; else 0 */
 };
 
 enum frame_flag {
@@ -45,22 +45,22 @@ enum frame_flag {
 
 struct frame {
 	uint32_t image;
-	uint32_t flags;	/* enum frame_flag */
+	uint32_t flags; /* enum frame_flag */
 	uint64_t off;	/* file: offset in the file; kernel: see image kind;
 			 * unknown: 0 */
 };
 
 struct stack {
-	uint32_t parent;	/* < own id; 0: frame is the outermost */
+	uint32_t parent; /* < own id; 0: frame is the outermost */
 	uint32_t frame;
-	uint32_t depth;		/* frames in all, >= 1 */
+	uint32_t depth; /* frames in all, >= 1 */
 };
 
 /* One distinct (stack, recorded addresses). */
 struct raw_chain {
 	uint32_t stack;
 	uint32_t n;
-	const uint64_t *ip;	/* innermost first, one for each frame */
+	const uint64_t *ip; /* innermost first, one for each frame */
 	uint64_t hash;
 };
 

@@ -22,14 +22,15 @@ enum ledger_kind {
 
 struct ledger_entry {
 	enum ledger_kind kind;
-	uint16_t capture;  /* index of the source, as in struct source */
-	const char *what;  /* a fixed word: "truncated", "lost", "late", ... */
+	uint16_t capture;   /* index of the source, as in struct source */
+	const char *what;   /* a fixed word: "truncated", "lost", "late", ... */
 	const char *detail; /* may be NULL; owned by the ledger */
-	uint64_t off, len; /* place in the file; len 0: not known */
-	uint64_t t0, t1;   /* ns; an interval (t0, t1]; 0,0: not known */
-	uint64_t n;	   /* how many records, bytes, ... (never 0) */
-	int32_t cpu;	   /* -1: not known */
-	int32_t event;	   /* index in the source's events; -1: not known */
+	uint64_t off, len;  /* place in the file; len 0: not known. Of a SKIPPED
+			     * entry len is the key: the record type, ... */
+	uint64_t t0, t1;    /* ns; an interval (t0, t1]; 0,0: not known */
+	uint64_t n;	    /* how many records, bytes, ... (never 0) */
+	int32_t cpu;	    /* -1: not known */
+	int32_t event;	    /* index in the source's events; -1: not known */
 };
 
 struct ledger;

@@ -19,7 +19,7 @@ void *mem_dup(const void *p, size_t n);
 /* An arena: many small things, freed together. */
 struct arena {
 	struct arena_chunk *chunk;
-	size_t used;	/* bytes handed out in all */
+	size_t used; /* bytes handed out in all */
 };
 /* 8-byte aligned, not zeroed. Never NULL. */
 void *arena_take(struct arena *a, size_t n);

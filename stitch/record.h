@@ -9,18 +9,18 @@
 #include <stdint.h>
 
 enum record_kind {
-	REC_NONE,	/* decoded to nothing we keep (already accounted for) */
+	REC_NONE, /* decoded to nothing we keep (already accounted for) */
 	REC_SAMPLE,
-	REC_CHAIN,	/* a deferred user stack */
-	REC_MAP,	/* a mapping of a file or of anonymous memory */
-	REC_KSYMBOL,	/* kernel code that comes or goes: BPF, trampolines */
+	REC_CHAIN,   /* a deferred user stack */
+	REC_MAP,     /* a mapping of a file or of anonymous memory */
+	REC_KSYMBOL, /* kernel code that comes or goes: BPF, trampolines */
 	REC_COMM,
 	REC_FORK,
 	REC_EXIT,
 	REC_LOST,	/* records were dropped before this one */
 	REC_LOST_TOTAL, /* the recorder's own sum at the end, per event */
 	REC_SWITCH,
-	REC_MARK,	/* anything else with a time and a name */
+	REC_MARK, /* anything else with a time and a name */
 };
 
 enum record_flag {
@@ -41,7 +41,7 @@ enum record_flag {
 	REC_F_BUILD_ID = 1 << 13, /* REC_MAP: id is set, dev and ino are not */
 	REC_F_NO_CHAIN = 1 << 14, /* REC_SAMPLE: the event takes no callchain;
 				   * kern or user is the sampled ip alone */
-	REC_F_LBR = 1 << 15,	  /* REC_SAMPLE: user comes from a branch stack */
+	REC_F_LBR = 1 << 15, /* REC_SAMPLE: user comes from a branch stack */
 };
 
 /* What a sample's callchain says about its user half. */
@@ -71,23 +71,23 @@ struct branch {
 
 /* A value that has no place of its own in struct record. */
 struct extra {
-	const char *name;	/* fixed word: "addr", "phys_addr", ... */
-	uint64_t value;		/* when blob is NULL */
+	const char *name; /* fixed word: "addr", "phys_addr", ... */
+	uint64_t value;	  /* when blob is NULL */
 	const void *blob;
 	uint32_t len;
 };
 
 struct rec_sample {
-	uint32_t event;		/* index in the source's events */
+	uint32_t event; /* index in the source's events */
 	enum defer defer;
-	uint64_t ip;		/* 0: the event does not take it */
-	uint64_t weight;	/* period; 1 when there is none */
-	uint64_t cookie;	/* DEFER_COOKIE */
+	uint64_t ip;	 /* 0: the event does not take it */
+	uint64_t weight; /* period; 1 when there is none */
+	uint64_t cookie; /* DEFER_COOKIE */
 	struct addrs kern, user;
 	struct regs user_regs;
-	const void *stack;	/* dump of the user stack; NULL: none */
+	const void *stack; /* dump of the user stack; NULL: none */
 	uint32_t stack_len;
-	const void *raw;	/* tracepoint payload; NULL: none */
+	const void *raw; /* tracepoint payload; NULL: none */
 	uint32_t raw_len;
 	const struct branch *branch;
 	uint32_t n_branch;
@@ -102,31 +102,31 @@ struct rec_chain {
 
 struct rec_map {
 	uint64_t start, len, pgoff;
-	uint32_t prot, flags;	/* PROT_*, MAP_*; 0 when not said */
+	uint32_t prot, flags; /* PROT_*, MAP_*; 0 when not said */
 	uint32_t maj, min;
 	uint64_t ino, ino_gen;
 	const char *path;
-	const uint8_t *id;	/* build-id; NULL: none */
-	uint8_t id_len;		/* 0..20 */
+	const uint8_t *id; /* build-id; NULL: none */
+	uint8_t id_len;	   /* 0..20 */
 };
 
 struct rec_ksymbol {
 	uint64_t addr;
 	uint32_t len;
-	uint16_t type;		/* 1 BPF, 2 out of line */
+	uint16_t type; /* 1 BPF, 2 out of line */
 	const char *name;
 };
 
 struct record {
 	enum record_kind kind;
-	uint16_t source;	/* which one; set by order */
-	uint32_t flags;		/* enum record_flag */
-	int32_t pid, tid;	/* whom it is about (of a fork: the child);
-				 * -1: not said or not known */
-	int32_t cpu;		/* -1: not said */
-	uint64_t time;		/* ns on the source's clock */
-	uint64_t late_ns;	/* REC_F_LATE: by how much */
-	uint64_t off;		/* place in the file, for messages */
+	uint16_t source;  /* which one; set by order */
+	uint32_t flags;	  /* enum record_flag */
+	int32_t pid, tid; /* whom it is about (of a fork: the child);
+			   * -1: not said or not known */
+	int32_t cpu;	  /* -1: not said */
+	uint64_t time;	  /* ns on the source's clock */
+	uint64_t late_ns; /* REC_F_LATE: by how much */
+	uint64_t off;	  /* place in the file, for messages */
 	union {
 		struct rec_sample sample;
 		struct rec_chain chain;
@@ -137,17 +137,17 @@ struct record {
 		} comm;
 		struct {
 			int32_t ppid, ptid;
-		} fork;		/* and exit */
+		} fork; /* and exit */
 		struct {
 			uint64_t n;
-			int32_t event;	/* -1: not known. Of REC_LOST: of
-					 * the record that came next */
+			int32_t event; /* -1: not known. Of REC_LOST: of
+					* the record that came next */
 		} lost;
 		struct {
 			int32_t other_pid, other_tid; /* -1: not said */
 		} sw;
 		struct {
-			const char *name;	/* "throttle", "bpf", ... */
+			const char *name; /* "throttle", "bpf", ... */
 			const struct extra *extra;
 			uint32_t n_extra;
 		} mark;

@@ -21,8 +21,8 @@ struct source;
 enum record_class {
 	CLASS_FORK,
 	CLASS_COMM,
-	CLASS_SPACE,	/* namespaces, cgroups */
-	CLASS_MAP,	/* mappings, kernel symbols, text poke */
+	CLASS_SPACE, /* namespaces, cgroups */
+	CLASS_MAP,   /* mappings, kernel symbols, text poke */
 	CLASS_LOST,
 	CLASS_SWITCH_IN,
 	CLASS_SAMPLE,
@@ -58,37 +58,41 @@ struct field {
 
 /* What the capture recorded: one event of the command line. */
 struct event_def {
-	const char *name;	/* "cpu-clock", "sched:sched_switch" */
-	uint32_t type;		/* perf_event_attr.type; 2: a tracepoint */
+	const char *name; /* "cpu-clock", "sched:sched_switch" */
+	uint32_t type;	  /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
-	bool freq;		/* period is a frequency */
+	bool freq; /* period is a frequency */
 	bool has_chain, has_cpu, has_time, has_tid, has_period;
-	bool defer;		/* asks for deferred user stacks */
-	bool defer_output;	/* chains are written for it */
+	bool defer;		     /* asks for deferred user stacks */
+	bool defer_output;	     /* chains are written for it */
 	bool kernel_only, user_only; /* exclude_user, exclude_kernel */
-	const char *format;	/* text of the field format; NULL: none */
+	const char *format;	     /* text of the field format; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
 };
 
-enum tri { TRI_UNKNOWN = -1, TRI_NO, TRI_YES };
+enum tri {
+	TRI_UNKNOWN = -1,
+	TRI_NO,
+	TRI_YES
+};
 
 /* About the capture as a whole. Strings are the source's; NULL: not said. */
 struct source_info {
 	const char *host, *release, *version, *arch, *cmdline, *cpudesc;
-	const char *clock;	/* "perf", "monotonic", ... */
+	const char *clock;		 /* "perf", "monotonic", ... */
 	int32_t cpus_online, cpus_avail; /* -1: not said */
 	bool big_endian, compressed, pipe, dir, overwrite;
-	bool has_time;		/* events have times */
-	bool exact;		/* nothing can come late */
-	bool truncated;		/* ends in the middle, or was never finished */
-	bool injected;		/* rewritten by perf inject */
-	enum tri system_wide;	/* all CPUs, all tasks */
+	bool has_time;	      /* events have times */
+	bool exact;	      /* nothing can come late */
+	bool truncated;	      /* ends in the middle, or was never finished */
+	bool injected;	      /* rewritten by perf inject */
+	enum tri system_wide; /* all CPUs, all tasks */
 	uint64_t first_ns, last_ns; /* from the scan; 0,0 not known */
-	uint64_t records;	/* from the scan; 0 not known */
-	uint64_t user_mask;	/* of user addresses; clears pointer
-				 * authentication bits. All ones: none */
-	const uint8_t *kernel_id; /* build-id of the kernel; NULL: not said */
+	uint64_t records;	    /* from the scan; 0 not known */
+	uint64_t user_mask;	    /* of user addresses; clears pointer
+				     * authentication bits. All ones: none */
+	const uint8_t *kernel_id;   /* build-id of the kernel; NULL: not said */
 	uint8_t kernel_id_len;
 	uint64_t wall_ns, wall_clock_ns; /* the same moment; 0: not said */
 };
@@ -96,16 +100,16 @@ struct source_info {
 /* A build-id that the capture says about a path: header table of perf. */
 struct build_id_def {
 	const char *path;
-	int32_t pid;		/* -1: the host */
+	int32_t pid; /* -1: the host */
 	bool kernel;
 	uint8_t id[20], id_len;
 };
 
 struct source_opts {
-	bool no_scan;		/* tests: take the window path for files */
-	uint64_t slack_ns;	/* pipes: hold back this much more */
-	uint64_t window_bytes;	/* pipes: flush when more is held */
-	const char *temp_dir;	/* where a stdin copy may go; NULL: /tmp */
+	bool no_scan;	       /* tests: take the window path for files */
+	uint64_t slack_ns;     /* pipes: hold back this much more */
+	uint64_t window_bytes; /* pipes: flush when more is held */
+	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
 };
 
 struct source_ops {
@@ -134,8 +138,8 @@ struct source_ops {
 	int (*fields)(struct source *src, const struct rec_sample *s,
 		      struct field *out, struct err *err);
 	/* The human text of a raw payload into buf; NULL: none. */
-	int (*print)(struct source *src, const struct rec_sample *s,
-		     char *buf, size_t size);
+	int (*print)(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size);
 	/* All records in file order as text, for 'backstitch dump': calls fn
 	 * with one line (several with \n) each. NULL: not offered. */
 	int (*dump)(struct source *src,
@@ -148,11 +152,11 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *path;
-	struct ledger *ledger;	/* borrowed */
-	uint16_t index;		/* set by order_add before next() */
-	uint64_t pos, size;	/* bytes read, bytes in all (0: not known) */
-	uint64_t floor;		/* no later ref has a smaller key; UINT64_MAX
-				 * once everything was handed out */
+	struct ledger *ledger; /* borrowed */
+	uint16_t index;	       /* set by order_add before next() */
+	uint64_t pos, size;    /* bytes read, bytes in all (0: not known) */
+	uint64_t floor;	       /* no later ref has a smaller key; UINT64_MAX
+				* once everything was handed out */
 	struct source_info info;
 	const struct event_def *events; /* may move when next() adds one */
 	uint32_t n_events;

@@ -23,40 +23,40 @@ enum fact_kind {
 	FACT_EVENT,
 	FACT_REQUEST,
 	FACT_CHAIN,
-	FACT_PROCESS,	/* once, when its end is known or the capture ends */
-	FACT_THREAD,	/* the same */
-	FACT_COMM,	/* when it is set */
-	FACT_MAPPING,	/* once, when its end is known or the capture ends */
+	FACT_PROCESS, /* once, when its end is known or the capture ends */
+	FACT_THREAD,  /* the same */
+	FACT_COMM,    /* when it is set */
+	FACT_MAPPING, /* once, when its end is known or the capture ends */
 };
 
-#define TIME_NONE INT64_MIN	/* stored as NULL */
+#define TIME_NONE INT64_MIN /* stored as NULL */
 
 struct fact_event {
 	uint32_t id;
-	int64_t time;		/* TIME_NONE: not timed */
-	int32_t cpu;		/* -1: not known */
-	uint32_t thread, comm;	/* ids */
+	int64_t time;	       /* TIME_NONE: not timed */
+	int32_t cpu;	       /* -1: not known */
+	uint32_t thread, comm; /* ids */
 	uint16_t source;
-	uint32_t type;		/* index in the source's events; UINT32_MAX:
-				 * a REC_SWITCH or REC_MARK, see rec */
+	uint32_t type; /* index in the source's events; UINT32_MAX:
+			* a REC_SWITCH or REC_MARK, see rec */
 	uint64_t weight;
-	uint32_t kraw, uraw;	/* raw chain ids; 0: none. uraw 0 with
-				 * a request: the request has it */
-	uint32_t flags;		/* enum record_flag of the record */
+	uint32_t kraw, uraw;	  /* raw chain ids; 0: none. uraw 0 with
+				   * a request: the request has it */
+	uint32_t flags;		  /* enum record_flag of the record */
 	const struct record *rec; /* borrowed until the next stitch_next() */
 };
 
 struct fact_request {
 	uint32_t event;
 	uint64_t cookie;
-	uint32_t chain;		/* fact_chain.id; 0: none */
-	uint32_t uraw;		/* its raw chain; 0: none */
-	uint64_t ip;		/* sampled ip, when it hit user mode; else 0 */
+	uint32_t chain; /* fact_chain.id; 0: none */
+	uint32_t uraw;	/* its raw chain; 0: none */
+	uint64_t ip;	/* sampled ip, when it hit user mode; else 0 */
 	enum request_verdict verdict;
 	enum confidence confidence;
-	uint32_t flags;		/* enum verdict_flag */
-	int64_t latency;	/* ns from sample to chain, may be negative;
-				 * TIME_NONE: not known */
+	uint32_t flags;	 /* enum verdict_flag */
+	int64_t latency; /* ns from sample to chain, may be negative;
+			  * TIME_NONE: not known */
 };
 
 struct fact_chain {
@@ -66,20 +66,20 @@ struct fact_chain {
 	uint32_t thread;
 	uint16_t source;
 	uint64_t cookie;
-	uint32_t uraw;		/* 0: empty chain */
+	uint32_t uraw; /* 0: empty chain */
 	enum chain_verdict verdict;
 	enum confidence confidence;
 	enum quality quality;
 	uint32_t flags;
-	uint32_t n_events;	/* samples that use it */
+	uint32_t n_events; /* samples that use it */
 };
 
 /* One life of a process id. */
 struct fact_process {
-	uint32_t id, parent;	/* parent 0: not known */
+	uint32_t id, parent; /* parent 0: not known */
 	int32_t pid;
 	uint16_t source;
-	int64_t start, end;	/* TIME_NONE: before, after the capture */
+	int64_t start, end; /* TIME_NONE: before, after the capture */
 };
 
 struct fact_thread {
@@ -90,16 +90,16 @@ struct fact_thread {
 
 struct fact_comm {
 	uint32_t id, thread;
-	int64_t time;		/* TIME_NONE: before the capture */
+	int64_t time; /* TIME_NONE: before the capture */
 	int exec;
-	const char *name;	/* ":TID" when no name was ever said */
+	const char *name; /* ":TID" when no name was ever said */
 };
 
 struct fact_mapping {
-	uint32_t id, process;	/* process 0: the kernel */
+	uint32_t id, process; /* process 0: the kernel */
 	uint64_t start, end, pgoff;
 	uint32_t image, prot, flags;
-	int64_t t0, t1;		/* TIME_NONE: before, after the capture */
+	int64_t t0, t1; /* TIME_NONE: before, after the capture */
 };
 
 struct fact {

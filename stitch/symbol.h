@@ -9,23 +9,23 @@ struct err;
 /* depth 0 is the code at the offset; 1.. are the callers it was inlined into
  * (then depth 0 is the innermost inlined function). */
 struct symbol {
-	uint64_t off;	   /* the offset that was asked for */
+	uint64_t off; /* the offset that was asked for */
 	uint32_t depth;
-	uint64_t start;	   /* first offset of the symbol, same space as off */
-	uint64_t size;	   /* 0: not known */
-	const char *name;  /* demangled; NULL: no symbol covers off. All
-			    * strings are valid during the call only */
+	uint64_t start;	  /* first offset of the symbol, same space as off */
+	uint64_t size;	  /* 0: not known */
+	const char *name; /* demangled; NULL: no symbol covers off. All
+			   * strings are valid during the call only */
 	const char *raw_name; /* as in the file; equal to name when plain */
-	const char *file;  /* source file; NULL unknown */
-	uint32_t line;	   /* 0 unknown */
-	const char *how;   /* fixed word: "symtab", "dynsym", "kallsyms", ... */
-	bool unverified;   /* the file was not proved to be the one recorded */
+	const char *file;     /* source file; NULL unknown */
+	uint32_t line;	      /* 0 unknown */
+	const char *how; /* fixed word: "symtab", "dynsym", "kallsyms", ... */
+	bool unverified; /* the file was not proved to be the one recorded */
 };
 
 /* A program header that holds code: file offsets to ELF addresses. */
 struct segment {
 	uint64_t off, vaddr, filesz;
-	uint32_t flags;	/* PF_* */
+	uint32_t flags; /* PF_* */
 };
 
 typedef int symbol_fn(void *arg, const struct symbol *sym, struct err *err);

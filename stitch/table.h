@@ -23,8 +23,8 @@ typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 void table_release(struct table *t);
 /* The id of the entry with this hash for which same() holds, or TABLE_NONE.
  * same NULL: the hash alone decides (integer keys through hash_u64()). */
-uint32_t table_find(const struct table *t, uint64_t hash,
-		    table_same_fn *same, const void *owner, const void *key);
+uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
+		    const void *owner, const void *key);
 /* The caller knows it is not there yet. */
 void table_add(struct table *t, uint64_t hash, uint32_t id);
 /* Removes the entry with this hash and id; false when there is none. */

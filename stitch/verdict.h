@@ -21,19 +21,19 @@ enum request_verdict {
 };
 
 enum chain_verdict {
-	CHAIN_USED = 1,	    /* at least one sample has it */
-	CHAIN_SAMPLE_LOST,  /* its samples were lost */
-	CHAIN_FOREIGN,	    /* another session asked, or a filter took the
-			     * samples */
-	CHAIN_OVERWRITTEN,  /* its samples were overwritten in the ring */
-	CHAIN_DUPLICATE,    /* the same cookie and addresses again */
+	CHAIN_USED = 1,	   /* at least one sample has it */
+	CHAIN_SAMPLE_LOST, /* its samples were lost */
+	CHAIN_FOREIGN,	   /* another session asked, or a filter took the
+			    * samples */
+	CHAIN_OVERWRITTEN, /* its samples were overwritten in the ring */
+	CHAIN_DUPLICATE,   /* the same cookie and addresses again */
 	CHAIN_UNEXPLAINED,
-	CHAIN_UNJOINABLE,   /* its samples carry the marker but no cookie */
+	CHAIN_UNJOINABLE, /* its samples carry the marker but no cookie */
 };
 
 enum verdict_flag {
-	VERDICT_AFTER = 1,	 /* the sample is later than its chain */
-	VERDICT_EXEC = 2,	 /* exec between: the chain is the new image's */
+	VERDICT_AFTER = 1, /* the sample is later than its chain */
+	VERDICT_EXEC = 2,  /* exec between: the chain is the new image's */
 	VERDICT_OTHER_CAPTURE = 4,
 	VERDICT_REUSED_TID = 8,
 	VERDICT_AFTER_EXIT = 16, /* chain: written after its thread's EXIT */
@@ -42,8 +42,8 @@ enum verdict_flag {
 };
 
 enum confidence {
-	CONF_PROVED = 1,  /* by the cookie */
-	CONF_EXPLAINED,	  /* by a loss window, an exit, the end */
+	CONF_PROVED = 1, /* by the cookie */
+	CONF_EXPLAINED,	 /* by a loss window, an exit, the end */
 	CONF_UNEXPLAINED,
 };
 

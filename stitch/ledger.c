@@ -1,0 +1,191 @@
+/* ledger.c - what was skipped, lost, late or broken: no loss without a row. */
+#include "stitch/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/err.h"
+#include "stitch/mem.h"
+#include "stitch/table.h"
+
+struct skip {
+	uint16_t capture;
+	const char *what;
+	uint64_t key, n, off;
+};
+
+struct ledger {
+	struct ledger_entry *entry;
+	size_t n, cap, taken;
+	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
+	uint64_t kept[LEDGER_KINDS]; /* entries that became rows */
+	uint64_t over[LEDGER_KINDS]; /* sum of n of those that did not */
+	struct table by_key;	     /* of skips */
+	struct skip *skip;
+	size_t n_skip, cap_skip;
+	bool ended;
+};
+
+struct ledger *ledger_new(void)
+{
+	return mem_new(1, sizeof(struct ledger));
+}
+
+void ledger_free(struct ledger *lg)
+{
+	if (!lg)
+		return;
+	for (size_t i = 0; i < lg->n; i++)
+		free((char *)lg->entry[i].detail);
+	free(lg->entry);
+	free(lg->skip);
+	table_release(&lg->by_key);
+	free(lg);
+}
+
+/* Entries that were taken are dropped before new ones are added. */
+static void drop_taken(struct ledger *lg)
+{
+	if (lg->taken < lg->n)
+		return;
+	for (size_t i = 0; i < lg->n; i++)
+		free((char *)lg->entry[i].detail);
+	lg->n = lg->taken = 0;
+}
+
+static void append(struct ledger *lg, const struct ledger_entry *e)
+{
+	drop_taken(lg);
+	lg->entry =
+		mem_grow(lg->entry, &lg->cap, lg->n + 1, sizeof(*lg->entry));
+	lg->entry[lg->n] = *e;
+	lg->entry[lg->n].detail = mem_strdup(e->detail);
+	lg->n++;
+}
+
+void ledger_add(struct ledger *lg, const struct ledger_entry *e)
+{
+	if (!lg)
+		return;
+	lg->count[e->kind]++;
+	lg->sum[e->kind] += e->n;
+	if (lg->kept[e->kind] >= LEDGER_MAX) {
+		lg->over[e->kind] += e->n;
+		return;
+	}
+	lg->kept[e->kind]++;
+	append(lg, e);
+}
+
+void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
+		   uint64_t off, uint64_t len, const struct err *err)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_DAMAGE,
+		.capture = capture,
+		.what = what,
+		.detail = err ? err->msg : NULL,
+		.off = off,
+		.len = len,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	ledger_add(lg, &e);
+}
+
+static bool same_skip(const void *owner, uint32_t id, const void *key)
+{
+	const struct skip *a = &((const struct ledger *)owner)->skip[id];
+	const struct skip *b = key;
+
+	return a->capture == b->capture && a->key == b->key &&
+	       !strcmp(a->what, b->what);
+}
+
+void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
+		 uint64_t key, uint64_t off)
+{
+	struct skip s = { capture, what, key, 1, off };
+
+	if (!lg)
+		return;
+	lg->count[LEDGER_SKIPPED]++;
+	lg->sum[LEDGER_SKIPPED]++;
+	uint64_t h = hash_u64(key ^ hash_bytes(what, strlen(what), capture));
+	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
+
+	if (id != TABLE_NONE) {
+		lg->skip[id].n++;
+		return;
+	}
+	if (lg->n_skip >= LEDGER_MAX) {
+		lg->over[LEDGER_SKIPPED]++;
+		return;
+	}
+	lg->skip = mem_grow(lg->skip, &lg->cap_skip, lg->n_skip + 1,
+			    sizeof(*lg->skip));
+	lg->skip[lg->n_skip] = s;
+	table_add(&lg->by_key, h, (uint32_t)lg->n_skip++);
+}
+
+int ledger_take(struct ledger *lg, struct ledger_entry *e)
+{
+	if (lg->taken >= lg->n)
+		return 0;
+	*e = lg->entry[lg->taken++];
+	return 1;
+}
+
+static void end_skips(struct ledger *lg)
+{
+	for (size_t i = 0; i < lg->n_skip; i++) {
+		const struct skip *s = &lg->skip[i];
+		struct ledger_entry e = {
+			.kind = LEDGER_SKIPPED,
+			.capture = s->capture,
+			.what = s->what,
+			.off = s->off,
+			.t0 = 0,
+			.n = s->n,
+			.len = s->key,
+			.cpu = -1,
+			.event = -1,
+		};
+
+		append(lg, &e);
+	}
+	lg->n_skip = 0;
+}
+
+void ledger_end(struct ledger *lg)
+{
+	if (lg->ended)
+		return;
+	lg->ended = true;
+	end_skips(lg);
+	for (int k = 0; k < LEDGER_KINDS; k++) {
+		struct ledger_entry e = {
+			.kind = (enum ledger_kind)k,
+			.what = "more",
+			.detail = "too many to keep a row each",
+			.n = lg->over[k],
+			.cpu = -1,
+			.event = -1,
+		};
+
+		if (e.n)
+			append(lg, &e);
+	}
+}
+
+uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind)
+{
+	return lg->sum[kind];
+}
+
+uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind)
+{
+	return lg->count[kind];
+}

@@ -1,0 +1,493 @@
+/* order.c - many sources in, one time-ordered stream out.
+ *
+ * Between two calls: wait[head..n) is sorted; every run in the temporary file
+ * is sorted; what was given out is not larger than anything still waiting,
+ * unless a source broke its floor (then the record is late). */
+#include "stitch/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/err.h"
+#include "stitch/ledger.h"
+#include "stitch/mem.h"
+#include "stitch/source.h"
+
+/* Refs read at least before the waiting ones are sorted again. */
+#define BATCH_MIN 2048
+/* Refs of one instant that a new one is compared with for equal bytes. */
+#define GROUP_MAX 64
+#define RUN_BUF 1024
+#define LIMIT_DEFAULT ((uint64_t)256 << 20)
+
+/* A sorted run of refs in the temporary file. */
+struct run {
+	off_t at;      /* of the next ref to read */
+	uint64_t left; /* refs not read yet */
+	struct ref *buf;
+	size_t head, n;
+};
+
+struct order {
+	struct ledger *ledger;
+	struct source **src;
+	size_t n_src, cap_src;
+	bool *done;
+	size_t cap_done;
+
+	struct ref *wait;
+	size_t head, n, cap;
+	struct ref *scratch;
+	size_t cap_scratch;
+
+	uint64_t limit; /* refs in memory */
+	char *temp_dir;
+	FILE *temp;
+	off_t temp_end;
+	struct run *run;
+	size_t n_run, cap_run;
+
+	struct ref group[GROUP_MAX]; /* given out, same key: not released */
+	size_t n_group;
+	uint64_t last_key;
+	bool any;
+};
+
+struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
+{
+	struct order *ord = mem_new(1, sizeof(*ord));
+
+	ord->ledger = lg;
+	ord->limit = (limit ? limit : LIMIT_DEFAULT) / sizeof(struct ref);
+	if (ord->limit < BATCH_MIN)
+		ord->limit = BATCH_MIN;
+	ord->temp_dir = mem_strdup(temp_dir ? temp_dir : "/tmp");
+	return ord;
+}
+
+void order_free(struct order *ord)
+{
+	if (!ord)
+		return;
+	for (size_t i = 0; i < ord->n_src; i++)
+		source_close(ord->src[i]);
+	for (size_t i = 0; i < ord->n_run; i++)
+		free(ord->run[i].buf);
+	if (ord->temp)
+		fclose(ord->temp);
+	free(ord->run);
+	free(ord->src);
+	free(ord->done);
+	free(ord->wait);
+	free(ord->scratch);
+	free(ord->temp_dir);
+	free(ord);
+}
+
+void order_add(struct order *ord, struct source *src)
+{
+	size_t i = ord->n_src++;
+
+	ord->src = mem_grow(ord->src, &ord->cap_src, i + 1, sizeof(src));
+	ord->done = mem_grow(ord->done, &ord->cap_done, i + 1, sizeof(bool));
+	ord->src[i] = src;
+	ord->done[i] = false;
+	src->index = (uint16_t)i;
+}
+
+struct source *order_source(const struct order *ord, unsigned int i)
+{
+	return i < ord->n_src ? ord->src[i] : NULL;
+}
+
+void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
+{
+	*done = *total = 0;
+	for (size_t i = 0; i < ord->n_src; i++) {
+		*done += ord->src[i]->pos;
+		*total += ord->src[i]->size;
+	}
+}
+
+static inline bool before(const struct ref *a, const struct ref *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	if (a->class != b->class)
+		return a->class < b->class;
+	if (a->source != b->source)
+		return a->source < b->source;
+	return a->seq < b->seq;
+}
+
+/* Merges sorted a[0..na) and b[0..nb) into out, which overlaps neither. */
+static void merge(const struct ref *a, size_t na, const struct ref *b,
+		  size_t nb, struct ref *out)
+{
+	while (na && nb) {
+		if (before(b, a)) {
+			*out++ = *b++;
+			nb--;
+		} else {
+			*out++ = *a++;
+			na--;
+		}
+	}
+	memcpy(out, na ? a : b, (na + nb) * sizeof(*out));
+}
+
+/* Length of the ascending run at a[0]. */
+static size_t run_length(const struct ref *a, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && !before(&a[i], &a[i - 1]))
+		i++;
+	return i;
+}
+
+/* Merges neighbouring ascending runs of a into out; gives how many runs are
+ * left. Recorders write long runs (one ring after another), so few passes
+ * are needed; overwrite mode (newest first) is the bad case, n log n. */
+static size_t merge_pass(const struct ref *a, size_t n, struct ref *out)
+{
+	size_t runs = 0;
+
+	for (size_t i = 0; i < n; runs++) {
+		size_t la = run_length(a + i, n - i);
+		size_t lb = i + la < n ? run_length(a + i + la, n - i - la) : 0;
+
+		merge(a + i, la, a + i + la, lb, out + i);
+		i += la + lb;
+	}
+	return runs;
+}
+
+/* Sorts wait[from..n). */
+static void sort_tail(struct order *ord, size_t from)
+{
+	size_t n = ord->n - from;
+	struct ref *a = ord->wait + from;
+	struct ref *b;
+
+	if (n < 2 || run_length(a, n) == n)
+		return;
+	ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch, n,
+				sizeof(*ord->scratch));
+	b = ord->scratch;
+	while (merge_pass(a, n, b) > 1) {
+		struct ref *t = a;
+
+		a = b;
+		b = t;
+	}
+	if (b != ord->wait + from)
+		memcpy(ord->wait + from, b, n * sizeof(*b));
+}
+
+/* Makes wait[0..n) sorted out of two sorted parts, [head..mid) and [mid..n),
+ * by merging from the back; what was given out (below head) goes away. */
+static void merge_waiting(struct order *ord, size_t mid)
+{
+	size_t na = mid - ord->head;
+	size_t nb = ord->n - mid;
+
+	if (na && nb && before(&ord->wait[mid], &ord->wait[mid - 1])) {
+		ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch,
+					na + nb, sizeof(*ord->scratch));
+		merge(ord->wait + ord->head, na, ord->wait + mid, nb,
+		      ord->scratch);
+		memcpy(ord->wait, ord->scratch, (na + nb) * sizeof(struct ref));
+	} else if (ord->head) {
+		memmove(ord->wait, ord->wait + ord->head,
+			(na + nb) * sizeof(struct ref));
+	}
+	ord->n = na + nb;
+	ord->head = 0;
+}
+
+/* The source that holds everybody up; NULL when all are at their end. */
+static struct source *lowest(const struct order *ord)
+{
+	struct source *low = NULL;
+
+	for (size_t i = 0; i < ord->n_src; i++)
+		if (!ord->done[i] && (!low || ord->src[i]->floor < low->floor))
+			low = ord->src[i];
+	return low;
+}
+
+static void source_failed(struct order *ord, struct source *src,
+			  const struct err *err)
+{
+	ord->done[src->index] = true;
+	ledger_damage(ord->ledger, src->index, "unreadable", src->pos, 0, err);
+}
+
+static int open_temp(struct order *ord, struct err *err)
+{
+	size_t len = strlen(ord->temp_dir) + sizeof("/backstitch-XXXXXX");
+	char *name = mem_new(len, 1);
+
+	snprintf(name, len, "%s/backstitch-XXXXXX", ord->temp_dir);
+	int fd = mkstemp(name);
+
+	if (fd >= 0)
+		unlink(name);
+	ord->temp = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+	if (!ord->temp) {
+		err_set(err, ERR_IO,
+			"%s: cannot make a temporary file for sorting (%m); "
+			"set TMPDIR or raise --memory",
+			name);
+		if (fd >= 0)
+			close(fd);
+	}
+	free(name);
+	return ord->temp ? 0 : -1;
+}
+
+/* Writes everything that waits as one run. */
+static int spill(struct order *ord, struct err *err)
+{
+	size_t n = ord->n - ord->head;
+
+	if (!ord->temp && open_temp(ord, err))
+		return -1;
+	if (fseeko(ord->temp, ord->temp_end, SEEK_SET) ||
+	    fwrite(ord->wait + ord->head, sizeof(struct ref), n, ord->temp) !=
+		    n ||
+	    fflush(ord->temp))
+		return err_set(err, ERR_IO,
+			       "%s: cannot write the sorting file (%m); set "
+			       "TMPDIR or raise --memory",
+			       ord->temp_dir);
+	ord->run = mem_grow(ord->run, &ord->cap_run, ord->n_run + 1,
+			    sizeof(*ord->run));
+	ord->run[ord->n_run++] = (struct run){
+		.at = ord->temp_end,
+		.left = n,
+		.buf = mem_new(RUN_BUF, sizeof(struct ref)),
+	};
+	ord->temp_end += (off_t)(n * sizeof(struct ref));
+	ord->head = ord->n = 0;
+	return 0;
+}
+
+/* 1 when the run has a head, 0 when it is used up. */
+static int run_fill(struct order *ord, struct run *run, struct err *err)
+{
+	size_t n = run->left < RUN_BUF ? (size_t)run->left : RUN_BUF;
+
+	if (run->head < run->n)
+		return 1;
+	if (!n)
+		return 0;
+	if (fseeko(ord->temp, run->at, SEEK_SET) ||
+	    fread(run->buf, sizeof(struct ref), n, ord->temp) != n)
+		return err_set(err, ERR_IO,
+			       "%s: cannot read the sorting file back (%m)",
+			       ord->temp_dir);
+	run->at += (off_t)(n * sizeof(struct ref));
+	run->left -= n;
+	run->head = 0;
+	run->n = n;
+	return 1;
+}
+
+/* Reads until there are as many new refs as old ones, or all is read. */
+static int refill(struct order *ord, struct err *err)
+{
+	size_t mid = ord->n;
+	size_t want = ord->n - ord->head;
+	struct source *src = lowest(ord);
+
+	if (want < BATCH_MIN)
+		want = BATCH_MIN;
+	if (want > ord->limit)
+		want = ord->limit;
+	ord->wait = mem_grow(ord->wait, &ord->cap, ord->n + want,
+			     sizeof(*ord->wait));
+	while (src && ord->n - mid < want) {
+		struct ref *ref = &ord->wait[ord->n];
+		struct err why = { 0 };
+		uint64_t floor = src->floor;
+		int got = src->ops->next(src, ref, &why);
+
+		if (got > 0) {
+			ref->source = src->index;
+			ord->n++;
+			if (src->floor == floor)
+				continue;
+		} else if (got < 0) {
+			source_failed(ord, src, &why);
+		} else {
+			ord->done[src->index] = true;
+		}
+		src = lowest(ord);
+	}
+	sort_tail(ord, mid);
+	merge_waiting(ord, mid);
+	return ord->n > ord->limit ? spill(ord, err) : 0;
+}
+
+/* The smallest ref that waits anywhere; *run is its run or NULL. 1, 0, -1. */
+static int smallest(struct order *ord, struct ref *ref, struct run **run,
+		    struct err *err)
+{
+	bool have = ord->head < ord->n;
+
+	*run = NULL;
+	if (have)
+		*ref = ord->wait[ord->head];
+	for (size_t i = 0; i < ord->n_run; i++) {
+		struct run *r = &ord->run[i];
+		int got = run_fill(ord, r, err);
+
+		if (got < 0)
+			return -1;
+		if (!got || (have && !before(&r->buf[r->head], ref)))
+			continue;
+		*ref = r->buf[r->head];
+		*run = r;
+		have = true;
+	}
+	return have;
+}
+
+/* The next ref that nothing can come before any more. 1, 0, -1. */
+static int next_ref(struct order *ord, struct ref *ref, struct err *err)
+{
+	for (;;) {
+		struct source *low = lowest(ord);
+		struct run *run;
+		int got;
+
+		if (!ord->n_run && ord->head < ord->n) {
+			*ref = ord->wait[ord->head];
+			run = NULL;
+			got = 1;
+		} else {
+			got = smallest(ord, ref, &run, err);
+		}
+		if (got < 0)
+			return -1;
+		if (got && (!low || ref->key < low->floor)) {
+			if (run)
+				run->head++;
+			else
+				ord->head++;
+			return 1;
+		}
+		if (!low)
+			return 0;
+		if (refill(ord, err))
+			return -1;
+	}
+}
+
+static void release(struct order *ord, const struct ref *ref)
+{
+	struct source *src = ord->src[ref->source];
+
+	if (src->ops->release)
+		src->ops->release(src, ref);
+}
+
+static void new_group(struct order *ord)
+{
+	for (size_t i = 0; i < ord->n_group; i++)
+		release(ord, &ord->group[i]);
+	ord->n_group = 0;
+}
+
+/* perf record writes a chunk twice now and then: byte for byte the same
+ * record again. Only records of one instant can be the same. */
+static bool is_duplicate(struct order *ord, const struct ref *ref)
+{
+	struct source *src = ord->src[ref->source];
+	bool dup = false;
+
+	if (ord->n_group && ord->group[0].key != ref->key)
+		new_group(ord);
+	if (ref->untimed || !src->ops->same)
+		return false;
+	for (size_t i = 0; i < ord->n_group && !dup; i++) {
+		const struct ref *g = &ord->group[i];
+
+		dup = g->source == ref->source && g->len == ref->len &&
+		      g->class == ref->class && src->ops->same(src, g, ref);
+	}
+	return dup;
+}
+
+/* Keeps the ref for is_duplicate(), or lets it go. */
+static void keep(struct order *ord, const struct ref *ref)
+{
+	if (ord->n_group == GROUP_MAX)
+		new_group(ord);
+	ord->group[ord->n_group++] = *ref;
+}
+
+static void note_late(struct order *ord, const struct ref *ref,
+		      struct record *rec)
+{
+	if (ref->untimed)
+		return;
+	if (!ord->any || ref->key >= ord->last_key) {
+		ord->any = true;
+		ord->last_key = ref->key;
+		return;
+	}
+	rec->flags |= REC_F_LATE;
+	rec->late_ns = ord->last_key - ref->key;
+	struct ledger_entry e = {
+		.kind = LEDGER_ORDER,
+		.capture = ref->source,
+		.what = "late",
+		.off = rec->off,
+		.t0 = ref->key,
+		.t1 = ord->last_key,
+		.n = 1,
+		.cpu = rec->cpu,
+		.event = -1,
+	};
+	ledger_add(ord->ledger, &e);
+}
+
+int order_next(struct order *ord, struct record *rec, struct err *err)
+{
+	struct ref ref;
+	int got;
+
+	while ((got = next_ref(ord, &ref, err)) > 0) {
+		struct source *src = ord->src[ref.source];
+		struct err why = { 0 };
+		bool dup = is_duplicate(ord, &ref);
+
+		rec->off = 0;
+		int bad = src->ops->decode(src, &ref, rec, &why);
+
+		keep(ord, &ref);
+		rec->source = ref.source;
+		if (bad) {
+			ledger_damage(ord->ledger, ref.source, "record",
+				      rec->off, ref.len, &why);
+			continue;
+		}
+		if (rec->kind == REC_NONE)
+			continue;
+		if (ref.untimed)
+			rec->flags |= REC_F_UNTIMED;
+		if (dup)
+			rec->flags |= REC_F_DUPLICATE;
+		rec->late_ns = 0;
+		note_late(ord, &ref, rec);
+		return 1;
+	}
+	if (!got)
+		new_group(ord);
+	return got;
+}

@@ -1,0 +1,64 @@
+/* verdict.c - the words for verdicts, confidence and quality. */
+#include "stitch/verdict.h"
+
+#include <stddef.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *word(const char *const *words, size_t n, unsigned int v)
+{
+	return v < n ? words[v] : NULL;
+}
+
+const char *request_verdict_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[REQ_MATCHED] = "matched",
+		[REQ_CHAIN_LOST] = "chain_lost",
+		[REQ_EXIT_PER_TASK] = "exit_per_task",
+		[REQ_PENDING_END] = "pending_end",
+		[REQ_UNJOINABLE] = "unjoinable",
+		[REQ_REFUSED] = "refused",
+		[REQ_STRIPPED] = "stripped",
+		[REQ_UNEXPLAINED] = "unexplained",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *chain_verdict_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[CHAIN_USED] = "used",
+		[CHAIN_SAMPLE_LOST] = "sample_lost",
+		[CHAIN_FOREIGN] = "foreign",
+		[CHAIN_OVERWRITTEN] = "overwritten",
+		[CHAIN_DUPLICATE] = "duplicate",
+		[CHAIN_UNEXPLAINED] = "unexplained",
+		[CHAIN_UNJOINABLE] = "unjoinable",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *confidence_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[CONF_PROVED] = "proved",
+		[CONF_EXPLAINED] = "explained",
+		[CONF_UNEXPLAINED] = "unexplained",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *quality_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[QUALITY_EMPTY] = "empty", [QUALITY_ONE] = "one_frame",
+		[QUALITY_CUT] = "cut",	   [QUALITY_OUTERMOST] = "outermost",
+		[QUALITY_OPEN] = "open",
+	};
+
+	return word(words, COUNT(words), v);
+}
