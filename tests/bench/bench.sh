@@ -13,14 +13,16 @@ mkdir -p bench
 record() {	# record FILE SECONDS
 	[ -s "$1" ] && return
 	echo "recording $1 ($2 s)"
-	perf record -q -o "$1.new" -m 2048 -g -F 10000 -e cpu-clock \
+	if perf record -q -o "$1.new" -m 2048 -g -F 10000 -e cpu-clock \
 		-e raw_syscalls:sys_enter -- "$O/bench/load-fp" "$2" 2 \
-		>bench/record.log 2>&1 && mv "$1.new" "$1" || {
-		cat bench/record.log >&2
-		echo "cannot record: perf and the rights to use" \
-			"tracepoints are needed" >&2
-		exit 1
-	}
+		>bench/record.log 2>&1
+	then
+		mv "$1.new" "$1"
+		return
+	fi
+	cat bench/record.log >&2
+	echo "cannot record: perf and the right to use tracepoints are needed" >&2
+	return 1
 }
 
 if ! command -v perf >/dev/null
