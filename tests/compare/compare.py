@@ -18,6 +18,9 @@ time               untimed block of perf's with a time of ours, or reverse
 """
 
 import collections
+import json
+import os
+import re
 import sys
 
 import common
@@ -38,7 +41,27 @@ def without_one(longer, shorter):
     return longer[i + 1:] == shorter[i:]
 
 
-def classes(perf, ours):
+def chains_of(c):
+    """{cookie: addresses} as perf script --no-merge-callchains prints them,
+    where that output is at hand."""
+    path = c.script.replace(".script-ip.", ".script-nomerge.")
+    chains = {}
+    if path == c.script or not os.path.exists(path):
+        return chains
+    cookie = None
+    for line in common.read_gz(path).split("\n"):
+        m = re.search(r"DEFERRED CALLCHAIN \[cookie: ([0-9a-f]+)\]", line)
+        if m:
+            cookie = int(m[1], 16)
+            chains.setdefault(cookie, [])
+        elif not line.strip():
+            cookie = None
+        elif cookie is not None:
+            chains[cookie].append(int(line.split()[0], 16))
+    return chains
+
+
+def classes(perf, ours, chains):
     """Why two blocks of one sample differ; None when nothing explains it."""
     found = []
     if perf.comm != ours.comm:
@@ -48,9 +71,12 @@ def classes(perf, ours):
         return found
     if p and is_cookie(p[-1]):
         found.append("cookie_frame")
-        p = p[:-1]
+        cookie, p = p[-1], p[:-1]
         if p == o:
             return found
+        # What we have more must be the chain of that very cookie.
+        if chains and o[len(p):] != tuple(chains.get(cookie, ())):
+            return None
     if len(o) > len(p) and o[:len(p)] == p:
         return found + ["joined_only_by_us"]
     if without_one(p, o):
@@ -66,7 +92,7 @@ def key(b):
     return b[1:6]
 
 
-def compare(perf, ours):
+def compare(perf, ours, chains=None):
     """Counter of classes, blocks of perf's missing, blocks of ours extra."""
     count = collections.Counter()
     all_ours = collections.Counter(ours)
@@ -80,7 +106,7 @@ def compare(perf, ours):
     missing = []
     for b in rest:
         for o in by_key[key(b)]:
-            why = classes(b, o)
+            why = classes(b, o, chains)
             if why is not None:
                 count.update(why)
                 by_key[key(b)].remove(o)
@@ -114,7 +140,6 @@ def show(b):
 
 def reference_samples(c):
     if c.analysis:
-        import json
         with open(c.analysis) as f:
             return json.load(f)["samples"]
     if c.stats:
@@ -137,7 +162,7 @@ def check(c, expected, printing):
         return
     perf = common.blocks(common.read_gz(c.script))
     ours = common.blocks(r.stdout.decode(errors="surrogateescape"))
-    count, missing, extra = compare(perf, ours)
+    count, missing, extra = compare(perf, ours, chains_of(c))
     if inversions(perf):
         count["order"] = inversions(perf)
     if printing:
