@@ -14,8 +14,12 @@ mkdir -p "$dir" || exit 1
 say() {
 	printf '\n$ backstitch %s\n' "$*"
 }
-say ingest -f -o "$dir/z-defer.db" "$capture"
-"$bin" ingest -f -o "$dir/z-defer.db" "$capture" || exit 1
+symfs=tests/captures/symfs
+kallsyms=tests/captures/z-defer.kallsyms
+say ingest -f -o "$dir/z-defer.db" --symfs "$symfs" --kallsyms "$kallsyms" \
+	"$capture"
+"$bin" ingest -f -o "$dir/z-defer.db" --symfs "$symfs" \
+	--kallsyms "$kallsyms" "$capture" || exit 1
 say query "$dir/z-defer.db" "'SELECT * FROM verdicts'"
 "$bin" query "$dir/z-defer.db" 'SELECT * FROM verdicts' || exit 1
 say report "$dir/z-defer.db"

@@ -113,8 +113,7 @@ def ingest(c, *options):
     """The database of a capture, made when it is older than the program.
     Gives (path, exit status, stderr)."""
     os.makedirs(CACHE, exist_ok=True)
-    tag = "".join(options)
-    tag = re.sub(r"[^a-z0-9-]", "", tag)[:40]
+    tag = "-named" if options else ""
     db = os.path.join(CACHE, c.name + tag + ".db")
     state = db + ".state"
     newest = max(os.path.getmtime(BACKSTITCH), os.path.getmtime(c.path))

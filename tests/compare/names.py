@@ -1,11 +1,11 @@
 # names.py - names and offsets are perf's where the image's file is at hand.
 """usage: names.py [NAME...]
 
-Needs ../shared/captures (the images are too big to ship). Each block of
-perf's is found in ours by its head and addresses; then each frame's symbol
-and offset is compared. An image counts when its file is in the symfs and it
-was named; the others are counted, not compared. Classes of differences are
-in expect.txt as names_CLASS."""
+Small images are shipped in tests/captures/symfs, most are in
+../shared/captures. Each block of perf's is found in ours by its head and
+addresses; then each frame's symbol and offset is compared. An image counts
+when its file is at hand and it was named; the others are counted, not
+compared. How many frames may differ is in expect.txt as names_different."""
 
 import collections
 import gzip
@@ -45,22 +45,37 @@ def frames(text):
     return out
 
 
+Job = collections.namedtuple("Job", "capture script kallsyms symfs dsoff")
+
+
 def jobs(only):
+    """Where the images of a capture are."""
     base = os.path.join(common.SHARED, "captures")
+    here = os.path.join(common.ROOT, "tests/captures")
     for c in common.captures(only):
         full = os.path.join(base, "perf-deferred", c.name)
-        if os.path.exists(full + ".boot"):
+        plain = os.path.join(base, "perf", c.name)
+        stem = os.path.join(here, c.name)
+        if common.SHARED and os.path.exists(full + ".boot"):
             with open(full + ".boot") as f:
                 kall = os.path.join(base, "perf-deferred", f.read().strip())
-            yield c, full + ".script.txt.gz", kall, "symfs-7.2", full
-            continue
-        plain = os.path.join(base, "perf", c.name)
-        if os.path.exists(plain + "/script-v72.txt.gz"):
-            yield (c, plain + "/script-v72.txt.gz",
-                   os.path.join(base, "perf/kallsyms.gz"), "symfs-6.18", None)
+            yield Job(c, full + ".script.txt.gz", kall,
+                      os.path.join(base, "symfs-7.2"),
+                      full + ".script-dsoff.txt.gz")
+        elif common.SHARED and os.path.exists(plain + "/script-v72.txt.gz"):
+            yield Job(c, plain + "/script-v72.txt.gz",
+                      os.path.join(base, "perf/kallsyms.gz"),
+                      os.path.join(base, "symfs-6.18"), None)
+        elif os.path.exists(stem + ".script-sym.txt.gz"):
+            yield Job(c, stem + ".script-sym.txt.gz",
+                      common.first(stem + ".kallsyms"),
+                      os.path.join(here, "symfs"),
+                      common.first(stem + ".script-dsoff.txt.gz"))
 
 
 def unpack(path, tmp):
+    if not path.endswith(".gz"):
+        return path
     out = os.path.join(tmp, os.path.basename(path)[:-3])
     if not os.path.exists(out):
         with gzip.open(path) as i, open(out, "wb") as o:
@@ -102,7 +117,7 @@ def compare(perf, ours, known):
 
 def check_offsets(c, path, db):
     """File offsets of user frames, from perf's --dsoff output."""
-    if not os.path.exists(path) or os.path.getsize(path) < 100:
+    if not path or os.path.getsize(path) < 100:
         return
     theirs = collections.Counter()
     for _, fs in frames(common.read_gz(path)):
@@ -128,38 +143,35 @@ def check_offsets(c, path, db):
               ["%x %s+0x%x" % m for m in missing[:8]])
 
 
-def check(c, script, kallsyms, symfs, stem, table, tmp):
-    base = os.path.join(common.SHARED, "captures")
-    db, status, err = common.ingest(
-        c, "--symfs", os.path.join(base, symfs), "--kallsyms",
-        unpack(kallsyms, tmp))
+def check(job, table, tmp):
+    c = job.capture
+    options = ["--symfs", job.symfs]
+    if job.kallsyms:
+        options += ["--kallsyms", unpack(job.kallsyms, tmp)]
+    db, status, err = common.ingest(c, *options)
     if status != 0:
         common.ok(False, "%s is read with symbols" % c.name,
                   ["status %d" % status] + err.split("\n")[-5:])
         return
-    fields = common.fields_of(c) + ",sym,symoff,dso"
-    r = common.run("script", "-F", fields, "--no-inline", db)
-    if r.returncode == 2:
-        r = common.run("script", "-F", fields, db)
-    perf = frames(common.read_gz(script))
+    r = common.run("script", "-F", common.fields_of(c) + ",sym,symoff,dso",
+                   db)
+    perf = frames(common.read_gz(job.script))
     ours = frames(r.stdout.decode(errors="surrogateescape"))
     count, wrong = compare(perf, ours, named_images(db))
     want = table.get(c.name, {}).get("names_different", 0)
     common.ok(count["different"] == want and count["equal"] > 0,
               "%s: names are perf's (%s)" % (c.name, ", ".join(
                   "%s %d" % kv for kv in sorted(count.items()))), wrong)
-    if stem:
-        check_offsets(c, stem + ".script-dsoff.txt.gz", db)
+    check_offsets(c, job.dsoff, db)
 
 
 def main():
-    if not common.SHARED:
-        print("skip names: no ../shared/captures")
-        return
     table = common.expectations()
     with tempfile.TemporaryDirectory() as tmp:
         for job in jobs(sys.argv[1:]):
-            check(*job, table, tmp)
+            check(job, table, tmp)
+    if not common.SHARED:
+        print("skip names of the other captures: no ../shared/captures")
     common.finish()
 
 
