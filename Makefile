@@ -37,7 +37,8 @@ CLI := $(wildcard cli/*.c)
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
-CLI_OBJS := $(CLI:%.c=$(O)/%.o)
+TEXT := $(wildcard cli/*.css cli/*.js)
+CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
 BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c, \
@@ -78,7 +79,11 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh | $(O)/probe
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
 
-$(O)/schema_sql.o: $(O)/schema_sql.c $(O)/flags
+$(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
+	$(call say,EMBED,$@)
+	$(Q)cli/embed.sh $(TEXT) >$@
+
+$(O)/schema_sql.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Everything but main(), so that a test program takes what it names.
