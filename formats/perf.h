@@ -149,7 +149,7 @@ struct perf_rec {
 	uint16_t misc, size;
 	uint64_t off; /* in the file, for messages */
 	uint64_t handle;
-	uint64_t place;		/* bytes of records before it in its file */
+	uint64_t place;		  /* bytes of records before it in its file */
 	struct perf_chunk *chunk; /* it lives there; NULL: in the file */
 };
 
@@ -160,11 +160,11 @@ struct perf_file {
 	struct input in;
 	uint16_t index;
 	bool done;
-	uint64_t start, end;	/* records of a mapped file */
-	bool open_end;		/* end is where the file was cut */
-	struct bytes raw;	/* what is not walked yet; of a pipe: have */
+	uint64_t start, end;	   /* records of a mapped file */
+	bool open_end;		   /* end is where the file was cut */
+	struct bytes raw;	   /* what is not walked yet; of a pipe: have */
 	struct perf_chunk *window; /* a pipe's */
-	uint64_t skip;		/* payload still to skip */
+	uint64_t skip;		   /* payload still to skip */
 	struct perf_z *z;
 	struct perf_chunk *plain; /* unpacked, not walked yet: from plain_at */
 	size_t plain_at;

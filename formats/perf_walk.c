@@ -199,15 +199,14 @@ static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	}
 	r->off = bytes_off(&f->raw);
 	r->chunk = f->window;
-	r->handle = f->window
-			    ? perf_chunk_handle(f->window,
-						r->off - f->window->off)
-			    : (uint64_t)f->index << 48 | r->off;
+	r->handle = f->window ? perf_chunk_handle(f->window,
+						  r->off - f->window->off)
+			      : (uint64_t)f->index << 48 | r->off;
 	r->b = f->raw;
 	r->b.end = r->b.pos + r->size;
 	bytes_skip(&f->raw, r->size, NULL);
-	if (__builtin_expect(r->type == PR_TRACING_DATA ||
-			     r->type == PR_AUXTRACE, 0))
+	if (__builtin_expect(
+		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
 		payload_size(f, r);
 	return 1;
 }
