@@ -218,6 +218,8 @@ struct perf_fmt {
 
 struct perf_tep; /* for printing them */
 
+#define RECENT_IDS 32
+
 struct perf {
 	struct source src;
 	struct source_opts opts;
@@ -233,9 +235,10 @@ struct perf {
 	struct perf_id *id;
 	size_t n_id, cap_id;
 	struct table by_id;
-	uint64_t last_id;
-	uint32_t last_attr;
-	bool has_last;
+	struct {
+		uint64_t id;
+		uint32_t attr; /* plus 1; 0: empty */
+	} recent[RECENT_IDS];	/* of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;

@@ -186,7 +186,7 @@ static void compare(struct perf *p)
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 	}
 	info->clock = clock_name(first);
-	p->has_last = false;
+	memset(p->recent, 0, sizeof(p->recent));
 }
 
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
@@ -243,6 +243,7 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 {
 	struct perf_id *known = perf_id_find(p, id);
 
+	memset(p->recent, 0, sizeof(p->recent));
 	if (known) {
 		known->attr = attr;
 		return;
@@ -250,7 +251,6 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	p->id = mem_grow(p->id, &p->cap_id, p->n_id + 1, sizeof(*p->id));
 	p->id[p->n_id] = (struct perf_id){ id, attr, -2, -2 };
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
-	p->has_last = false;
 }
 
 /* The id in a record, at the place that all events agree on; false: none. */
@@ -275,14 +275,15 @@ const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r)
 		return first;
 	if (!id_of(p, r, &id) || !id)
 		return first;
-	if (p->has_last && id == p->last_id)
-		return &p->attr[p->last_attr];
+	size_t at = id % RECENT_IDS;
+
+	if (p->recent[at].id == id && p->recent[at].attr)
+		return &p->attr[p->recent[at].attr - 1];
 	struct perf_id *known = perf_id_find(p, id);
 
 	if (known) {
-		p->last_id = id;
-		p->last_attr = known->attr;
-		p->has_last = true;
+		p->recent[at].id = id;
+		p->recent[at].attr = known->attr + 1;
 		return &p->attr[known->attr];
 	}
 	return p->same_type ? first : NULL;
