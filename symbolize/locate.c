@@ -15,7 +15,7 @@
 #define DEBUG_ROOT "/usr/lib/debug"
 
 static void add(struct places *p, const char *fmt, ...)
-	__attribute__((format(gnu_printf, 2, 3)));
+	__attribute__((format(__printf__, 2, 3)));
 
 static void add(struct places *p, const char *fmt, ...)
 {
