@@ -23,9 +23,18 @@ static int count(void *arg, const struct symbol *sym, struct err *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const uint64_t off[] = { 0, 0x10, 0x1000, 0x1010, 0x1020, 0x1044,
-					0x1200, 0x2000, 0x28270, 0x100000,
-					UINT64_MAX - 4096, UINT64_MAX };
+	static const uint64_t off[] = { 0,
+					0x10,
+					0x1000,
+					0x1010,
+					0x1020,
+					0x1044,
+					0x1200,
+					0x2000,
+					0x28270,
+					0x100000,
+					UINT64_MAX - 4096,
+					UINT64_MAX };
 	const size_t n = sizeof(off) / sizeof(off[0]);
 	char path[64];
 	struct image img = { .kind = IMAGE_KERNEL };
@@ -38,9 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	/* Once as a vmlinux, once as a program below the folder /proc. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	struct symbolizer *sy = symbolize_new(
-		&(struct symbolize_opts){ .vmlinux = path, .symfs = "/proc",
-					  .no_live = true });
+	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+		.vmlinux = path, .symfs = "/proc", .no_live = true });
 	if (symbolize_image(sy, &img, off, n, count, &called, &rep, &err))
 		__builtin_trap();
 	symbolize_report_release(&rep);

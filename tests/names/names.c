@@ -44,8 +44,8 @@ static bool is_marker(const char *name)
 	       !strcmp(name, "_text") || !strcmp(name, "__pi__text");
 }
 
-static void report(const struct table *t, const struct row *r,
-		   const char *name, uint64_t symoff)
+static void report(const struct table *t, const struct row *r, const char *name,
+		   uint64_t symoff)
 {
 	bool more = !strcmp(r->name, "-");
 
@@ -54,7 +54,8 @@ static void report(const struct table *t, const struct row *r,
 	else
 		count.differ++;
 	printf("%s\t%s+0x%" PRIx64 "\t%s+0x%" PRIx64 " but was %s+0x%" PRIx64
-	       "\n", more ? "more" : "differ", t->place, r->off, name, symoff,
+	       "\n",
+	       more ? "more" : "differ", t->place, r->off, name, symoff,
 	       r->name, r->symoff);
 }
 
@@ -73,8 +74,7 @@ static int compare(void *arg, const struct symbol *sym, struct err *err)
 		count.no_file++;
 	else if (!strcmp(name, r->name) && symoff == r->symoff)
 		count.same++, count.same_unknown += !sym->name;
-	else if (is_marker(r->name) && !is_marker(name) &&
-		 symoff == r->symoff)
+	else if (is_marker(r->name) && !is_marker(name) && symoff == r->symoff)
 		count.marker++;
 	else
 		report(t, r, name, symoff);
@@ -87,8 +87,9 @@ static int check(struct symbolizer *sy, struct table *t)
 	struct err err;
 	bool kernel = !strcmp(t->place, "[kernel]");
 	struct image img = {
-		.kind = kernel ? IMAGE_KERNEL :
-			!strcmp(t->place, "[vdso]") ? IMAGE_VDSO : IMAGE_FILE,
+		.kind = kernel			      ? IMAGE_KERNEL
+			: !strcmp(t->place, "[vdso]") ? IMAGE_VDSO
+						      : IMAGE_FILE,
 		.path = t->place,
 	};
 	struct timespec a, b;
@@ -109,8 +110,9 @@ static int check(struct symbolizer *sy, struct table *t)
 	int rc = symbolize_image(sy, &img, off, t->n, compare, t, &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
-		rep.status, (double)(b.tv_sec - a.tv_sec) * 1e3 +
-		(double)(b.tv_nsec - a.tv_nsec) / 1e6);
+		rep.status,
+		(double)(b.tv_sec - a.tv_sec) * 1e3 +
+			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
 	symbolize_report_release(&rep);
 	free(off);
 	for (size_t i = 0; i < t->n; i++)
@@ -157,7 +159,8 @@ int main(int argc, char **argv)
 	symbolize_free(sy);
 	printf("%zu same (%zu without a name), %zu in files that are not "
 	       "there, %zu a function instead of a mark, %zu only we name, "
-	       "%zu differ\n", count.same, count.same_unknown, count.no_file,
-	       count.marker, count.more, count.differ);
+	       "%zu differ\n",
+	       count.same, count.same_unknown, count.no_file, count.marker,
+	       count.more, count.differ);
 	return rc || count.differ || count.more || !count.same;
 }

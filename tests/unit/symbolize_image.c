@@ -62,8 +62,8 @@ static int collect(void *arg, const struct symbol *sym, struct err *err)
 		snprintf(got + n, sizeof(got) - n, "-;");
 	else
 		snprintf(got + n, sizeof(got) - n, "%s+%d/%d %s%s;", sym->name,
-			 (int)(sym->off - sym->start), (int)sym->size,
-			 sym->how, sym->unverified ? "?" : "");
+			 (int)(sym->off - sym->start), (int)sym->size, sym->how,
+			 sym->unverified ? "?" : "");
 	return 0;
 }
 
@@ -77,8 +77,8 @@ static const char *names(const struct symbolize_opts *o,
 	struct err err = { .code = ERR_NONE };
 
 	got[0] = '\0';
-	ck_assert_int_eq(symbolize_image(sy, img, off, 4, collect, NULL, &rep,
-					 &err), 0);
+	ck_assert_int_eq(
+		symbolize_image(sy, img, off, 4, collect, NULL, &rep, &err), 0);
 	symbolize_report_release(&rep);
 	symbolize_free(sy);
 	return got;
@@ -95,15 +95,16 @@ static struct image image(const char *p, const char *id)
 	return img;
 }
 
-#define TWO(how) "alpha+0/32 " how ";alpha+31/32 " how ";-;a::beta()+4/16 " how ";"
+#define TWO(how)                                                               \
+	"alpha+0/32 " how ";alpha+31/32 " how ";-;a::beta()+4/16 " how ";"
 
 START_TEST(the_same_build_id_gives_names_and_none_gives_unverified_ones)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
 	struct image img = image("/prog", id_a);
 
-	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2,
-					   .id = id_a });
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
 	ck_assert_str_eq(rep.status, "named");
 	ck_assert_str_eq(rep.file, at("prog"));
@@ -118,8 +119,8 @@ START_TEST(another_build_id_is_never_used)
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
 	struct image img = image("/prog", id_b);
 
-	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2,
-					   .id = id_a });
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	ck_assert_str_eq(rep.status, "other build-id");
 	ck_assert_str_eq(rep.file, "");
@@ -137,8 +138,8 @@ START_TEST(a_short_recorded_build_id_may_be_padded_with_zeros)
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
 	struct image img = image("/prog", eight);
 
-	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2,
-					   .id = eight });
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = eight });
 	img.id_len = 8;
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
 	img.id[7] = 'x';
@@ -193,7 +194,8 @@ END_TEST
 START_TEST(a_debug_file_is_found_by_build_id)
 {
 	const char *const dirs[] = { dir, NULL };
-	struct symbolize_opts o = { .symfs = dir, .debug_dirs = dirs,
+	struct symbolize_opts o = { .symfs = dir,
+				    .debug_dirs = dirs,
 				    .no_live = true };
 	struct image img = image("/prog", id_a);
 
@@ -214,7 +216,8 @@ END_TEST
 
 START_TEST(perfs_cache_has_the_file_in_a_folder_or_is_the_file)
 {
-	struct symbolize_opts o = { .symfs = "/nowhere", .home = dir,
+	struct symbolize_opts o = { .symfs = "/nowhere",
+				    .home = dir,
 				    .no_live = true };
 	struct image img = image("/prog", id_a);
 
@@ -253,16 +256,19 @@ START_TEST(a_debug_link_is_taken_when_its_checksum_is_right)
 	mkelf(at(".debug/p.debug"), &(struct mkelf){ .sym = two, .n_sym = 2 });
 	uint32_t crc = file_crc(path);
 	memcpy(link + 8, &crc, 4);
-	mkelf(at("prog"), &(struct mkelf){ .extra = link, .extra_len = 12,
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 12,
 					   .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), TWO("debug?"));
 	link[8]++;
-	mkelf(at("prog"), &(struct mkelf){ .extra = link, .extra_len = 12,
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 12,
 					   .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	/* A name with a slash leads elsewhere: not taken at all. */
 	memcpy(link, "../x.dbg", 9);
-	mkelf(at("prog"), &(struct mkelf){ .extra = link, .extra_len = 16,
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 16,
 					   .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 }
@@ -283,13 +289,15 @@ START_TEST(packed_debug_data_names_static_functions)
 	ck_assert_int_eq(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, in,
 						 len, out, &n, sizeof(out)),
 			 LZMA_OK);
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a, .extra = out,
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
+					   .extra = out,
 					   .extra_len = n,
 					   .extra_name = ".gnu_debugdata" });
 	ck_assert_str_eq(names(&o, &img),
 			 "gamma+0/32 debugdata;gamma+31/32 debugdata;-;-;");
 	/* Cut in the middle: nothing, and no harm. */
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a, .extra = out,
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
+					   .extra = out,
 					   .extra_len = n / 2,
 					   .extra_name = ".gnu_debugdata" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
@@ -299,8 +307,10 @@ END_TEST
 START_TEST(code_that_the_capture_names_has_that_name)
 {
 	struct symbolize_opts o = { .no_live = true };
-	struct image img = { .kind = IMAGE_BPF, .path = "bpf_prog_1234_x",
-			     .start = 0xffffffffc0000000, .len = 0x1040 };
+	struct image img = { .kind = IMAGE_BPF,
+			     .path = "bpf_prog_1234_x",
+			     .start = 0xffffffffc0000000,
+			     .len = 0x1040 };
 
 	ck_assert_str_eq(names(&o, &img),
 			 "bpf_prog_1234_x+4112/4160 ksymbol;"
@@ -321,26 +331,27 @@ static void write_text(const char *p, const char *text)
 	fclose(f);
 }
 
-static const char kallsyms[] =
-	"ffffffff81000000 T _stext\n"
-	"ffffffff81000000 T _text\n"
-	"ffffffff81001000 t first\n"
-	"ffffffff81001020 t __do_sys_x\n"
-	"ffffffff81001020 T __x64_sys_x\n"
-	"ffffffff81001020 T __noinstr_text_end\n"
-	"ffffffff81001040 t last\n"
-	"rubbish\n"
-	"ffffffff81001044 t\n"
-	"fffffffff81001044 t too_long\n"
-	"ffffffffc0001000 t my_open\t[my_mod]\n"
-	"ffffffffc0001044 t my_read\t[my_mod]\n"
-	"ffffffffc0002000 t other\t[other]";
+static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+			       "ffffffff81000000 T _text\n"
+			       "ffffffff81001000 t first\n"
+			       "ffffffff81001020 t __do_sys_x\n"
+			       "ffffffff81001020 T __x64_sys_x\n"
+			       "ffffffff81001020 T __noinstr_text_end\n"
+			       "ffffffff81001040 t last\n"
+			       "rubbish\n"
+			       "ffffffff81001044 t\n"
+			       "fffffffff81001044 t too_long\n"
+			       "ffffffffc0001000 t my_open\t[my_mod]\n"
+			       "ffffffffc0001044 t my_read\t[my_mod]\n"
+			       "ffffffffc0002000 t other\t[other]";
 
 START_TEST(kallsyms_names_the_kernel_and_shifts_another_boot)
 {
 	char file[128];
-	struct image img = { .kind = IMAGE_KERNEL, .path = "[kernel.kallsyms]",
-			     .start = 0xffffffff81000000, .len = 0x100000 };
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .path = "[kernel.kallsyms]",
+			     .start = 0xffffffff81000000,
+			     .len = 0x100000 };
 
 	snprintf(file, sizeof(file), "%s/kallsyms", dir);
 	write_text(file, kallsyms);
@@ -360,7 +371,8 @@ END_TEST
 START_TEST(kallsyms_names_a_module_only_from_its_own_symbols)
 {
 	char file[128];
-	struct image img = { .kind = IMAGE_MODULE, .len = 0x2000,
+	struct image img = { .kind = IMAGE_MODULE,
+			     .len = 0x2000,
 			     .path = "/lib/modules/7.2/extra/my-mod.ko.xz",
 			     .start = 0xffffffffc0000000 };
 
@@ -384,9 +396,21 @@ START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
 		&(struct symbolize_opts){ .kallsyms = "/not there" });
 	struct err err;
 
-	ck_assert_int_eq(symbolize_image(sy, &img, NULL, 0, collect, NULL,
-					 &rep, &err), -1);
+	ck_assert_int_eq(
+		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
+		-1);
 	ck_assert_str_eq(err.msg, "/not there: No such file or directory");
+	symbolize_report_release(&rep);
+	symbolize_free(sy);
+
+	char file[128];
+	snprintf(file, sizeof(file), "%s/kallsyms", dir);
+	write_text(file, "0000000000000000 T _text\n\x1f\x8b\n");
+	sy = symbolize_new(&(struct symbolize_opts){ .kallsyms = file });
+	ck_assert_int_eq(
+		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
+		-1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no symbols with addresses"));
 	symbolize_report_release(&rep);
 	symbolize_free(sy);
 }
@@ -398,8 +422,10 @@ START_TEST(vmlinux_is_counted_from_text_and_proved_by_its_build_id)
 		{ "_text", MKELF_TEXT - MKELF_OFF, 0, FUNC },
 		{ "alpha", MKELF_TEXT + 0x10, 0x20, FUNC },
 	};
-	struct image img = { .kind = IMAGE_KERNEL, .path = "[kernel.kallsyms]",
-			     .start = 0xffffffff9d000000, .id_len = 20 };
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .path = "[kernel.kallsyms]",
+			     .start = 0xffffffff9d000000,
+			     .id_len = 20 };
 	char file[128];
 
 	memcpy(img.id, id_a, 20);
@@ -437,8 +463,8 @@ int main(void)
 	tcase_add_test(tc, kallsyms_names_the_kernel_and_shifts_another_boot);
 	tcase_add_test(tc, kallsyms_names_a_module_only_from_its_own_symbols);
 	tcase_add_test(tc, a_kallsyms_that_cannot_be_read_is_an_error);
-	tcase_add_test(
-		tc, vmlinux_is_counted_from_text_and_proved_by_its_build_id);
+	tcase_add_test(tc,
+		       vmlinux_is_counted_from_text_and_proved_by_its_build_id);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);
