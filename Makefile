@@ -29,7 +29,8 @@ CLI := $(wildcard cli/*.c)
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
-CLI_OBJS := $(CLI:%.c=$(O)/%.o)
+CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(O)/cli_text.o
+TEXT := $(wildcard cli/*.js cli/*.css)
 
 .PHONY: all unit clean
 all: $(O)/backstitch
@@ -50,6 +51,15 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh
 	$(Q)schema/embed.sh $(SQL) >$@
 
 $(O)/schema_sql.o: $(O)/schema_sql.c
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# script and style of pictures, as strings
+$(O)/cli_text.c: $(TEXT) cli/embed.sh
+	$(call say,EMBED,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cli/embed.sh $(TEXT) >$@
+
+$(O)/cli_text.o: $(O)/cli_text.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # one program per file of tests/unit, linked with everything but cli/

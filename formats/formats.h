@@ -1,15 +1,23 @@
-/* formats.h - opens a capture with the format that knows it. */
+/* formats.h - the capture formats, and opening a capture of any of them. */
 #ifndef FORMATS_FORMATS_H
 #define FORMATS_FORMATS_H
+#include <stddef.h>
 
 struct err;
 struct ledger;
 struct source;
-struct source_opts;
 struct source_ops;
+struct source_opts;
 
-/* Tries all formats on the head of the file; "-" is standard input. */
+/* All readers, ending with NULL. */
+extern const struct source_ops *const formats[];
+
+/* Finds out what path ("-": stdin) is and opens it. NULL and *err when no
+ * reader knows it; the message says what it looks like instead. */
 struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err);
-extern const struct source_ops *const formats[]; /* ends with NULL */
+
+/* -1 and *err: "path: this is ..., needs ..." from the first n bytes. */
+int formats_refuse(const char *path, const void *head, size_t n,
+		   struct err *err);
 #endif

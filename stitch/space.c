@@ -7,6 +7,8 @@
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
 
+#define OLD_MAX 8192
+
 void space_release(struct space *sp)
 {
 	free(sp->now);
@@ -31,15 +33,27 @@ static size_t first_above(const struct space *sp, uint64_t addr)
 	return lo;
 }
 
+/* Late records come hardly a second late: older regions than these are not
+ * asked for, and a space that lives long must not grow for ever. */
+static void drop_oldest(struct space *sp)
+{
+	if (sp->n_old < OLD_MAX)
+		return;
+	sp->n_old -= OLD_MAX / 2;
+	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
+}
+
+/* A record that comes late ends nothing before it began. */
 static void close_region(struct space *sp, const struct region *r, int64_t t,
 			 const struct space_owner *own)
 {
 	struct region ended = *r;
 
-	ended.t1 = t;
+	ended.t1 = t == TIME_NONE || t > r->t0 ? t : r->t0;
 	own->closed(own->arg, &ended);
 	if (!sp->keep_old)
 		return;
+	drop_oldest(sp);
 	sp->old = mem_grow(sp->old, &sp->cap_old, sp->n_old + 1,
 			   sizeof(*sp->old));
 	sp->old[sp->n_old++] = ended;
@@ -116,40 +130,87 @@ static bool valid(uint64_t start, uint64_t end)
 	return start != end && (end == 0 || start < end);
 }
 
-/* A mapping record that comes late (pipes) does not end what was mapped there
- * after it: it only gets its place in the past. */
-static bool map_past(struct space *sp, const struct region *r,
-		     const struct space_owner *own)
-{
-	size_t i = first_above(sp, r->start);
-
-	if (i == sp->n || sp->now[i].start > r->end - 1 ||
-	    sp->now[i].t0 <= r->t0)
-		return false;
-	struct region past = *r;
-
-	past.id = own->new_id(own->arg);
-	close_region(sp, &past, sp->now[i].t0, own);
-	return true;
-}
-
 static void set_changed(struct space *sp, int64_t t)
 {
 	if (t > sp->changed)
-		set_changed(sp, t);
+		sp->changed = t;
 }
 
+/* The part [start, end) of r. */
+static struct region part(const struct region *r, uint64_t start, uint64_t end)
+{
+	struct region p = *r;
+
+	p.start = start;
+	p.end = end;
+	p.pgoff += start - r->start;
+	p.t1 = TIME_NONE;
+	p.since = r->t0;
+	return p;
+}
+
+/* Puts r over whatever is there. */
+static void map_over(struct space *sp, struct region r,
+		     const struct space_owner *own)
+{
+	size_t i = cut(sp, r.start, r.end, r.t0, own);
+
+	r.id = own->new_id(own->arg);
+	splice(sp, i, 0, 1);
+	sp->now[i] = r;
+}
+
+/* r came late, and `newer` covers it since: r has only been. */
+static void map_under(struct space *sp, struct region r,
+		      const struct region *newer, const struct space_owner *own)
+{
+	r.id = own->new_id(own->arg);
+	close_region(sp, &r, newer->since, own);
+}
+
+/* The first region that overlaps [start, end) and was mapped after t; sp->n
+ * when there is none. */
+static size_t first_newer(const struct space *sp, uint64_t start, uint64_t end,
+			  int64_t t)
+{
+	size_t i = first_above(sp, start);
+
+	while (i < sp->n && sp->now[i].start <= end - 1 &&
+	       sp->now[i].since <= t)
+		i++;
+	return i < sp->n && sp->now[i].start <= end - 1 ? i : sp->n;
+}
+
+/* A mapping record that comes late (pipes) does not end what was mapped there
+ * after it: below newer regions it only gets its place in the past. */
 void space_map(struct space *sp, const struct region *r,
 	       const struct space_owner *own)
 {
-	if (!valid(r->start, r->end) || map_past(sp, r, own))
-		return;
-	size_t i = cut(sp, r->start, r->end, r->t0, own);
+	uint64_t at = r->start;
 
-	splice(sp, i, 0, 1);
-	sp->now[i] = *r;
-	sp->now[i].id = own->new_id(own->arg);
-	sp->now[i].t1 = TIME_NONE;
+	if (!valid(r->start, r->end))
+		return;
+	for (;;) {
+		size_t i = first_newer(sp, at, r->end, r->t0);
+
+		if (i == sp->n) {
+			map_over(sp, part(r, at, r->end), own);
+			break;
+		}
+		const struct region newer = sp->now[i];
+
+		if (at < newer.start) {
+			map_over(sp, part(r, at, newer.start), own);
+			at = newer.start;
+		}
+		bool last = newer.end - 1 >= r->end - 1;
+
+		map_under(sp, part(r, at, last ? r->end : newer.end), &newer,
+			  own);
+		if (last)
+			break;
+		at = newer.end;
+	}
 	sp->any++;
 	set_changed(sp, r->t0);
 }
@@ -184,7 +245,7 @@ void space_copy(struct space *child, const struct space *parent, int64_t t,
 	child->n = parent->n;
 	for (size_t i = 0; i < child->n; i++) {
 		child->now[i].id = own->new_id(own->arg);
-		child->now[i].t0 = t;
+		child->now[i].t0 = child->now[i].since = t;
 	}
 	child->any++;
 	child->cut++;
@@ -201,14 +262,21 @@ static bool was_there(const struct region *r, int64_t t)
 	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
 }
 
-/* A look-up in the past: only for records that come late (pipes). */
+/* A look-up in the past: only for records that come late (pipes). Where late
+ * mappings overlap others, the one mapped last before t was on top. */
 static const struct region *find_past(const struct space *sp, uint64_t addr,
 				      int64_t t)
 {
-	for (size_t i = sp->n_old; i-- > 0;)
-		if (covers(&sp->old[i], addr) && was_there(&sp->old[i], t))
-			return &sp->old[i];
-	return NULL;
+	const struct region *best = NULL;
+
+	for (size_t i = sp->n_old; i-- > 0;) {
+		const struct region *r = &sp->old[i];
+
+		if (covers(r, addr) && was_there(r, t) &&
+		    (!best || r->since > best->since))
+			best = r;
+	}
+	return best;
 }
 
 const struct region *space_find(const struct space *sp, uint64_t addr,
@@ -219,9 +287,10 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 
 	if (i < sp->n && covers(&sp->now[i], addr))
 		r = &sp->now[i];
-	if (t == TIME_NONE || t >= sp->changed || (r && r->t0 <= t))
+	if (t == TIME_NONE || t >= sp->changed || (r && r->since <= t))
 		return r;
 	const struct region *past = find_past(sp, addr, t);
 
+	/* Nothing known of then: what came next is the better guess. */
 	return past ? past : r;
 }

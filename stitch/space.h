@@ -16,6 +16,8 @@ struct region {
 	uint32_t prot, flags;
 	uint32_t id;	/* of the mapping row */
 	int64_t t0, t1; /* TIME_NONE: before; still there */
+	int64_t since;	/* when it was mapped; a cut gives the rest a new t0
+			 * only. Set by space_map() */
 };
 
 struct space {
