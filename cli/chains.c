@@ -24,7 +24,7 @@ struct image_text {
 
 struct frame_text {
 	uint64_t off, symoff;
-	const char *sym;	/* NULL: not named */
+	const char *sym; /* NULL: not named */
 	uint32_t image, flags;
 };
 
@@ -35,7 +35,7 @@ struct stack_link {
 struct chain_text {
 	const void *addrs;
 	uint32_t len, stack;
-	uint32_t at, n;		/* in text; valid in this round only */
+	uint32_t at, n; /* in text; valid in this round only */
 	uint32_t round;
 };
 
@@ -124,8 +124,8 @@ static int take_frame(struct chains *c, struct rows *r)
 	c->frame[c->n_frame++] = (struct frame_text){
 		.off = (uint64_t)rows_int(r, 2),
 		.symoff = (uint64_t)rows_int(r, 3),
-		.sym = name.kind == VALUE_TEXT
-			       ? intern(c, name.text, name.len) : NULL,
+		.sym = name.kind == VALUE_TEXT ? intern(c, name.text, name.len)
+					       : NULL,
 		.image = (uint32_t)image,
 		.flags = (uint32_t)rows_int(r, 4),
 	};
@@ -144,7 +144,8 @@ static int take_stack(struct chains *c, struct rows *r)
 	c->stack = mem_grow(c->stack, &c->cap_stack, c->n_stack + 1,
 			    sizeof(*c->stack));
 	c->stack[c->n_stack++] = (struct stack_link){
-		.parent = (uint32_t)parent, .frame = (uint32_t)frame,
+		.parent = (uint32_t)parent,
+		.frame = (uint32_t)frame,
 	};
 	return 0;
 }
@@ -163,7 +164,8 @@ static int take_chain(struct chains *c, struct rows *r)
 	c->chain = mem_grow(c->chain, &c->cap_chain, c->n_chain + 1,
 			    sizeof(*c->chain));
 	c->chain[c->n_chain++] = (struct chain_text){
-		.addrs = copy, .len = (uint32_t)blob.len,
+		.addrs = copy,
+		.len = (uint32_t)blob.len,
 		.stack = (uint32_t)stack,
 	};
 	return 0;
@@ -171,8 +173,7 @@ static int take_chain(struct chains *c, struct rows *r)
 
 /* Rows must have ids 1, 2, 3 ...: then an array is the whole index. */
 static int load(struct chains *c, struct store *db, const char *query,
-		int (*take)(struct chains *c, struct rows *r),
-		struct err *err)
+		int (*take)(struct chains *c, struct rows *r), struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
 	int64_t id = 0;
@@ -183,8 +184,10 @@ static int load(struct chains *c, struct store *db, const char *query,
 	while ((ret = rows_next(r, err)) > 0) {
 		if (rows_int(r, 0) == ++id && id < UINT32_MAX && !take(c, r))
 			continue;
-		ret = err_set(err, ERR_DB, "the database is damaged: %s, row "
-			      "%" PRId64, query, id);
+		ret = err_set(err, ERR_DB,
+			      "the database is damaged: %s, row "
+			      "%" PRId64,
+			      query, id);
 		break;
 	}
 	rows_close(r);
@@ -250,8 +253,7 @@ static void put_hex(struct chains *c, uint64_t v, int width)
 	put(c, buf + 16 - n, (size_t)n);
 }
 
-static void put_frame(struct chains *c, const struct frame_text *f,
-		      uint64_t ip)
+static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
 {
 	const struct chain_style *s = &c->style;
 
@@ -287,8 +289,8 @@ static void put_frame(struct chains *c, const struct frame_text *f,
 
 static int broken(int64_t id, struct err *err)
 {
-	return err_set(err, ERR_DB, "the database is damaged: raw_chain %"
-		       PRId64, id);
+	return err_set(err, ERR_DB,
+		       "the database is damaged: raw_chain %" PRId64, id);
 }
 
 /* The addresses of a chain into c->ip: how many, or -1. */
@@ -367,8 +369,7 @@ static struct json_object *frame_json(struct chains *c,
 		json_object_object_add(o, "symoff", hex_text(f->symoff));
 	}
 	json_object_object_add(
-		o, "image",
-		json_object_new_string(c->image[f->image - 1].dso));
+		o, "image", json_object_new_string(c->image[f->image - 1].dso));
 	json_object_object_add(o, "off", hex_text(f->off));
 	if (f->flags & 1)
 		json_object_object_add(o, "inferred",
@@ -392,8 +393,8 @@ int chains_json(struct chains *c, int64_t id, struct json_object *array,
 		const struct stack_link *s = &c->stack[stack - 1];
 
 		json_object_array_add(
-			array, frame_json(c, &c->frame[s->frame - 1],
-					  c->ip[i]));
+			array,
+			frame_json(c, &c->frame[s->frame - 1], c->ip[i]));
 		stack = s->parent;
 	}
 	return 0;

@@ -17,8 +17,8 @@ struct store;
 /* What a line of a frame shows. */
 struct chain_style {
 	bool ip, sym, symoff, dso, dsoff;
-	bool tab;	/* a tab in front, a newline behind */
-	bool marks;	/* "(inferred)" behind guessed frames */
+	bool tab;   /* a tab in front, a newline behind */
+	bool marks; /* "(inferred)" behind guessed frames */
 };
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,

@@ -153,7 +153,8 @@ static void fish_option(void *arg, const struct opt *o)
 	const struct command *c = arg;
 
 	printf("complete -c backstitch -n '__fish_seen_subcommand_from %s' "
-	       "-l %s", c->name, o->name);
+	       "-l %s",
+	       c->name, o->name);
 	if (o->letter)
 		printf(" -s %c", o->letter);
 	if (o->kind == OPT_CHOICE) {
@@ -174,7 +175,8 @@ static void print_fish(void)
 	puts("# fish completion for backstitch");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("complete -c backstitch -n __fish_use_subcommand -f "
-		       "-a %s -d ", commands[i]->name);
+		       "-a %s -d ",
+		       commands[i]->name);
 		fish_text(commands[i]->summary);
 		putchar('\n');
 		options_walk(commands[i]->opts, fish_option,
@@ -202,8 +204,7 @@ static int run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch completion bash > ~/.local/share/bash-completion/"
 	"completions/backstitch",
-	"backstitch completion fish | source",
-	NULL
+	"backstitch completion fish | source", NULL
 };
 
 extern const struct command cmd_completion;

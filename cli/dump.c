@@ -12,9 +12,7 @@
 #include "stitch/ledger.h"
 #include "stitch/source.h"
 
-static const struct opt opts[] = {
-	{ .kind = OPT_END }
-};
+static const struct opt opts[] = { { .kind = OPT_END } };
 
 /* -1 without a message: nobody reads any more. */
 static int put_line(void *arg, const char *text, struct err *err)
@@ -87,7 +85,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (is_db)
 		return err_set(err, ERR_USAGE,
 			       "%s: this is a database; dump shows captures, "
-			       "'backstitch info' databases", argv[0]);
+			       "'backstitch info' databases",
+			       argv[0]);
 	lg = ledger_new();
 	ret = dump(argv[0], lg, err);
 	if (!ret)
@@ -98,10 +97,8 @@ static int run(int argc, char **argv, struct err *err)
 	return damage ? STATUS_DAMAGED : STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"backstitch dump perf.data | less",
-	NULL
-};
+static const char *const examples[] = { "backstitch dump perf.data | less",
+					NULL };
 
 extern const struct command cmd_dump;
 const struct command cmd_dump = {

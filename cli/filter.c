@@ -14,20 +14,36 @@
 struct filter filter;
 
 const struct opt filter_opts[] = {
-	{ .kind = OPT_STRING, .name = "time", .arg = "FROM,TO",
+	{ .kind = OPT_STRING,
+	  .name = "time",
+	  .arg = "FROM,TO",
 	  .help = "only this time, in seconds as 'script' shows it: 12.5,13 "
 		  "or ,13 or 12.5, or a share: 10%-20%",
 	  .value = &filter.time },
-	{ .kind = OPT_STRING, .letter = 'C', .name = "cpu", .arg = "LIST",
-	  .help = "only these CPUs: 0,2-4", .value = &filter.cpu },
-	{ .kind = OPT_STRING, .name = "pid", .arg = "LIST",
-	  .help = "only these processes", .value = &filter.pid },
-	{ .kind = OPT_STRING, .name = "tid", .arg = "LIST",
-	  .help = "only these threads", .value = &filter.tid },
-	{ .kind = OPT_STRING, .name = "comm", .arg = "LIST",
+	{ .kind = OPT_STRING,
+	  .letter = 'C',
+	  .name = "cpu",
+	  .arg = "LIST",
+	  .help = "only these CPUs: 0,2-4",
+	  .value = &filter.cpu },
+	{ .kind = OPT_STRING,
+	  .name = "pid",
+	  .arg = "LIST",
+	  .help = "only these processes",
+	  .value = &filter.pid },
+	{ .kind = OPT_STRING,
+	  .name = "tid",
+	  .arg = "LIST",
+	  .help = "only these threads",
+	  .value = &filter.tid },
+	{ .kind = OPT_STRING,
+	  .name = "comm",
+	  .arg = "LIST",
 	  .help = "only threads with these names; * and ? are wild",
 	  .value = &filter.comm },
-	{ .kind = OPT_STRING, .name = "event", .arg = "LIST",
+	{ .kind = OPT_STRING,
+	  .name = "event",
+	  .arg = "LIST",
 	  .help = "only these events; * and ? are wild",
 	  .value = &filter.event },
 	{ .kind = OPT_END }
@@ -49,8 +65,8 @@ struct text {
 
 static struct arena strings;
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct text *t,
+						      const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -123,10 +139,10 @@ static void put_name(struct text *t, const char *sep, const char *column,
 	}
 	memcpy(copy, name, len);
 	copy[len] = 0;
-	t->bind[t->n++] = (struct value){ .kind = VALUE_TEXT, .text = copy,
-					  .len = len };
-	put(t, "%s%s %s ?%zu", sep, column,
-	    strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
+	t->bind[t->n++] =
+		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
+	put(t, "%s%s %s ?%zu", sep, column, strpbrk(copy, "*?") ? "GLOB" : "=",
+	    t->n);
 }
 
 static void put_names(struct text *t, const char *column, const char *list)
@@ -244,7 +260,8 @@ static int put_time(struct text *t, struct store *db, const char *list,
 bad:
 	return err_set(err, ERR_USAGE,
 		       "--time needs FROM,TO in seconds or 10%%-20%%, not "
-		       "'%s'", list);
+		       "'%s'",
+		       list);
 }
 
 /* An event that is not in the capture is a typing error, not an empty
@@ -280,15 +297,14 @@ static int check_event(struct store *db, const char *list, struct err *err)
 		return -1;
 	if (found)
 		return 0;
-	return err_set(err, ERR_USAGE, "no event '%s' here; there is %s",
-		       list, used ? have : "none at all");
+	return err_set(err, ERR_USAGE, "no event '%s' here; there is %s", list,
+		       used ? have : "none at all");
 }
 
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err)
 {
-	struct text t = { .buf = buf, .size = size, .bind = bind,
-			  .max = max };
+	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
 
 	put(&t, "1");
 	if (filter.time && put_time(&t, db, filter.time, err))

@@ -12,9 +12,9 @@ struct err;
 struct store;
 
 struct filter {
-	const char *time;	/* perf's syntax: "start,stop" in seconds, or
-				 * "10%-20%" */
-	const char *cpu;	/* "0,2-4" */
+	const char *time; /* perf's syntax: "start,stop" in seconds, or
+			   * "10%-20%" */
+	const char *cpu;  /* "0,2-4" */
 	const char *pid, *tid, *comm, *event; /* comma lists */
 };
 
@@ -24,7 +24,7 @@ extern const struct opt filter_opts[];
 /* -i --symfs --kallsyms --no-symbols ...: for commands that may ingest */
 extern const struct opt ingest_opts[];
 
-#define FILTER_BIND 64	/* room for bind that is always enough */
+#define FILTER_BIND 64 /* room for bind that is always enough */
 
 /* The SQL condition on view `samples` for the options given ("1" for none)
  * into buf; -1 and *err for a malformed one. Names are bound, not printed:
@@ -41,5 +41,5 @@ bool filter_given(void);
 const char *input_path(int argc, char **argv, struct err *err);
 /* Opens a database, or ingests a capture ("-": stdin) into a temporary one.
  * *status becomes STATUS_DAMAGED when the capture was damaged. */
-struct store *input_open(const char *path, int *status, struct err *err);
+struct store *database_open(const char *path, int *status, struct err *err);
 #endif

@@ -61,8 +61,10 @@ void help_overview(FILE *out)
 	fputs("\nCommands:\n", out);
 	print_commands(out);
 	putc('\n', out);
-	term_wrap(out, "'backstitch help COMMAND' tells more; 'backstitch "
-		  "help' lists other things it can explain.", 0, 0, width);
+	term_wrap(out,
+		  "'backstitch help COMMAND' tells more; 'backstitch "
+		  "help' lists other things it can explain.",
+		  0, 0, width);
 }
 
 struct option_print {
@@ -146,11 +148,11 @@ const struct command *help_find(const char *name, struct err *err)
 	if (stat(name, &st) == 0)
 		err_set(err, ERR_USAGE,
 			"'%s' is a file, and the first word is a command; "
-			"try 'backstitch ingest %s'", name, name);
+			"try 'backstitch ingest %s'",
+			name, name);
 	else if (near.best)
-		err_set(err, ERR_USAGE,
-			"no command '%s'; did you mean '%s'?", name,
-			near.best);
+		err_set(err, ERR_USAGE, "no command '%s'; did you mean '%s'?",
+			name, near.best);
 	else
 		err_set(err, ERR_USAGE, "no command '%s'", name);
 	return NULL;
@@ -177,7 +179,8 @@ static int run_help(int argc, char **argv, struct err *err)
 		return STATUS_OK;
 	}
 	if (argc > 1)
-		return err_set(err, ERR_USAGE, "help explains one thing at a "
+		return err_set(err, ERR_USAGE,
+			       "help explains one thing at a "
 			       "time");
 	for (size_t i = 0; topics[i].name; i++) {
 		if (!strcmp(topics[i].name, argv[0])) {
@@ -192,11 +195,8 @@ static int run_help(int argc, char **argv, struct err *err)
 	return STATUS_OK;
 }
 
-static const char *const examples[] = {
-	"backstitch help ingest",
-	"backstitch help verdicts",
-	NULL
-};
+static const char *const examples[] = { "backstitch help ingest",
+					"backstitch help verdicts", NULL };
 
 const struct command cmd_help = {
 	.name = "help",

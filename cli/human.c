@@ -19,9 +19,9 @@ static const char *scaled(char *buf, size_t size, uint64_t n,
 	int i = 0;
 
 	if (n < 1000) {
-		snprintf(buf, size, units[0][0] ? "%" PRIu64 " %s"
-						: "%" PRIu64 "%s",
-			 n, units[0]);
+		snprintf(buf, size,
+			 units[0][0] ? "%" PRIu64 " %s" : "%" PRIu64 "%s", n,
+			 units[0]);
 		return buf;
 	}
 	while (v >= 999.5 && i < 5) {
@@ -41,8 +41,8 @@ const char *human_count(char *buf, size_t size, uint64_t n)
 
 const char *human_bytes(char *buf, size_t size, uint64_t n)
 {
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB",
-					     "PB" };
+	static const char *const units[] = { "bytes", "kB", "MB",
+					     "GB",    "TB", "PB" };
 
 	return scaled(buf, size, n, units);
 }

@@ -8,12 +8,13 @@
 
 static bool json;
 
-static const struct opt opts[] = {
-	{ .kind = OPT_FLAG, .name = "json", .help = "print JSON",
-	  .value = &json },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
-	{ .kind = OPT_END }
-};
+static const struct opt opts[] = { { .kind = OPT_FLAG,
+				     .name = "json",
+				     .help = "print JSON",
+				     .value = &json },
+				   { .kind = OPT_GROUP,
+				     .value = (void *)ingest_opts },
+				   { .kind = OPT_END } };
 
 static int run(int argc, char **argv, struct err *err)
 {
@@ -24,7 +25,7 @@ static int run(int argc, char **argv, struct err *err)
 
 	if (!path)
 		return -1;
-	db = input_open(path, &status, err);
+	db = database_open(path, &status, err);
 	if (!db)
 		return -1;
 	ret = json ? summary_json(stdout, db, err)
@@ -33,11 +34,9 @@ static int run(int argc, char **argv, struct err *err)
 	return ret ? -1 : status;
 }
 
-static const char *const examples[] = {
-	"backstitch info perf.db",
-	"backstitch info --json perf.db",
-	NULL
-};
+static const char *const examples[] = { "backstitch info perf.db",
+					"backstitch info --json perf.db",
+					NULL };
 
 extern const struct command cmd_info;
 const struct command cmd_info = {

@@ -15,16 +15,28 @@ static const char *output;
 static bool force, strict, quiet;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING, .letter = 'o', .name = "output", .arg = "DB",
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "DB",
 	  .help = "the database to make (default: the capture's name with "
-		  ".db, in the current folder)", .value = &output },
-	{ .kind = OPT_FLAG, .letter = 'f', .name = "force",
-	  .help = "replace the database when it exists", .value = &force },
-	{ .kind = OPT_FLAG, .letter = 'q', .name = "quiet",
-	  .help = "no summary", .value = &quiet },
-	{ .kind = OPT_FLAG, .name = "strict",
+		  ".db, in the current folder)",
+	  .value = &output },
+	{ .kind = OPT_FLAG,
+	  .letter = 'f',
+	  .name = "force",
+	  .help = "replace the database when it exists",
+	  .value = &force },
+	{ .kind = OPT_FLAG,
+	  .letter = 'q',
+	  .name = "quiet",
+	  .help = "no summary",
+	  .value = &quiet },
+	{ .kind = OPT_FLAG,
+	  .name = "strict",
 	  .help = "exit status 4 when records were lost or a user stack is "
-		  "missing for it", .value = &strict },
+		  "missing for it",
+	  .value = &strict },
 	{ .kind = OPT_GROUP, .value = (void *)load_opts },
 	{ .kind = OPT_END }
 };
@@ -75,8 +87,7 @@ static bool same_file(const char *a, const char *b)
 	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-static int check_inputs(int argc, char **argv, const char *out,
-			struct err *err)
+static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 {
 	int from_stdin = 0;
 
@@ -93,8 +104,7 @@ static int check_inputs(int argc, char **argv, const char *out,
 		from_stdin += !strcmp(argv[i], "-");
 		if (same_file(argv[i], out))
 			return err_set(err, ERR_USAGE,
-				       "%s: is both input and output",
-				       argv[i]);
+				       "%s: is both input and output", argv[i]);
 	}
 	if (from_stdin > 1)
 		return err_set(err, ERR_USAGE,
@@ -148,8 +158,7 @@ static int run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch ingest perf.data",
 	"backstitch ingest -f -o run1.db perf.data",
-	"perf record -o - -g -- ./prog | backstitch ingest -",
-	NULL
+	"perf record -o - -g -- ./prog | backstitch ingest -", NULL
 };
 
 extern const struct command cmd_ingest;

@@ -11,7 +11,10 @@
 static const char *input;
 
 const struct opt ingest_opts[] = {
-	{ .kind = OPT_STRING, .letter = 'i', .name = "input", .arg = "FILE",
+	{ .kind = OPT_STRING,
+	  .letter = 'i',
+	  .name = "input",
+	  .arg = "FILE",
 	  .help = "the database or capture, as an argument would be",
 	  .value = &input },
 	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
@@ -56,12 +59,13 @@ const char *input_path(int argc, char **argv, struct err *err)
 	if (path)
 		fprintf(stderr, "reading %s\n", path);
 	else
-		err_set(err, ERR_USAGE, "which database or capture? there is "
+		err_set(err, ERR_USAGE,
+			"which database or capture? there is "
 			"no perf.db or perf.data here");
 	return path;
 }
 
-struct store *input_open(const char *path, int *status, struct err *err)
+struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
 	bool is_db = false;
@@ -76,8 +80,10 @@ struct store *input_open(const char *path, int *status, struct err *err)
 		return NULL;
 	if (damaged) {
 		*status = STATUS_DAMAGED;
-		fprintf(stderr, "%s: damaged, what could be read is used; "
-			"'backstitch info %s' says more\n", path, path);
+		fprintf(stderr,
+			"%s: damaged, what could be read is used; "
+			"'backstitch info %s' says more\n",
+			path, path);
 	}
 	return db;
 }

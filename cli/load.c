@@ -32,24 +32,34 @@ static long slack_ms;
 static bool no_symbols;
 
 const struct opt load_common_opts[] = {
-	{ .kind = OPT_SIZE, .name = "memory", .arg = "SIZE",
+	{ .kind = OPT_SIZE,
+	  .name = "memory",
+	  .arg = "SIZE",
 	  .help = "memory for records that wait to be ordered, such as 64M; "
-		  "the rest goes to a temporary file", .value = &memory },
-	{ .kind = OPT_NUMBER, .name = "slack", .arg = "MS",
+		  "the rest goes to a temporary file",
+	  .value = &memory },
+	{ .kind = OPT_NUMBER,
+	  .name = "slack",
+	  .arg = "MS",
 	  .help = "of a live pipe: hold records back this much longer",
 	  .value = &slack_ms },
-	{ .kind = OPT_FLAG, .name = "no-symbols",
+	{ .kind = OPT_FLAG,
+	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
-		  "later", .value = &no_symbols },
+		  "later",
+	  .value = &no_symbols },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
 
 const struct opt load_opts[] = {
-	{ .kind = OPT_STRING, .name = "fields", .arg = "NAMES",
+	{ .kind = OPT_STRING,
+	  .name = "fields",
+	  .arg = "NAMES",
 	  .help = "whose tracepoint fields become columns: event names or "
 		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events)", .value = &fields },
+		  "process events)",
+	  .value = &fields },
 	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
 	{ .kind = OPT_END }
 };
@@ -71,17 +81,18 @@ static int cannot_read(const char *path, int error, struct err *err)
 	const struct passwd *pw;
 
 	if (error == ENOENT)
-		return err_set(err, ERR_IO,
-			       "%s: no such file%s", path,
-			       strcmp(path, "perf.data") ? "" :
-			       "; make one with 'perf record -g COMMAND'");
+		return err_set(
+			err, ERR_IO, "%s: no such file%s", path,
+			strcmp(path, "perf.data")
+				? ""
+				: "; make one with 'perf record -g COMMAND'");
 	if (error != EACCES || stat(path, &st))
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(error));
 	if (!st.st_uid)
 		return err_set(err, ERR_IO,
 			       "%s: permission denied; it belongs to root: "
-			       "use sudo, or 'sudo chown $USER %s'", path,
-			       path);
+			       "use sudo, or 'sudo chown $USER %s'",
+			       path, path);
 	pw = getpwuid(st.st_uid);
 	return err_set(err, ERR_IO, "%s: permission denied; it belongs to %s",
 		       path, pw ? pw->pw_name : "somebody else");
@@ -113,7 +124,8 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	if (n == 0)
 		return err_set(err, ERR_FORMAT,
 			       "%s: the file is empty; was the recording "
-			       "killed before it wrote anything?", path);
+			       "killed before it wrote anything?",
+			       path);
 	if (n > 0 && is_db)
 		*is_db = store_is_database(head, (size_t)n);
 	return 0;
@@ -170,8 +182,7 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 	n = src->events[e->type].n_fields;
 	if (!n || !store_wants_fields(ld->db, src, e->type))
 		return 0;
-	ld->field = mem_grow(ld->field, &ld->field_cap, n,
-			     sizeof(*ld->field));
+	ld->field = mem_grow(ld->field, &ld->field_cap, n, sizeof(*ld->field));
 	if (src->ops->fields(src, &rec->sample, ld->field, &broken)) {
 		ledger_damage(ld->ledger, src->index, "fields", rec->off, 0,
 			      &broken);
@@ -230,8 +241,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	return store_flush(ld->db, ld->ledger, err);
 }
 
-static int fill(struct load *ld, char *const *paths, size_t n,
-		struct err *err)
+static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 {
 	bool live = is_live(paths, n);
 	int ret;

@@ -14,11 +14,17 @@ bool options_help;
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
 const struct opt common_opts[] = {
-	{ .kind = OPT_CHOICE, .name = "color", .arg = "WHEN",
+	{ .kind = OPT_CHOICE,
+	  .name = "color",
+	  .arg = "WHEN",
 	  .help = "color on the terminal: auto, always or never",
-	  .value = &term_color_option, .choices = color_choices },
-	{ .kind = OPT_FLAG, .letter = 'h', .name = "help",
-	  .help = "show this help", .value = &options_help },
+	  .value = &term_color_option,
+	  .choices = color_choices },
+	{ .kind = OPT_FLAG,
+	  .letter = 'h',
+	  .name = "help",
+	  .help = "show this help",
+	  .value = &options_help },
 	{ .kind = OPT_END }
 };
 
@@ -42,8 +48,8 @@ static const struct opt *find(const struct opt *opts, char letter,
 		return NULL;
 	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP) {
-			const struct opt *in = find(o->value, letter, name,
-						    len);
+			const struct opt *in =
+				find(o->value, letter, name, len);
 
 			if (in)
 				return in;
@@ -175,8 +181,8 @@ static int set_size(const struct opt *o, const char *text, struct err *err)
 	return 0;
 bad:
 	return err_set(err, ERR_USAGE,
-		       "--%s needs a size such as 64M or 2G, not '%s'",
-		       o->name, text);
+		       "--%s needs a size such as 64M or 2G, not '%s'", o->name,
+		       text);
 }
 
 static int set_choice(const struct opt *o, const char *text, struct err *err)

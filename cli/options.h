@@ -12,7 +12,7 @@ struct err;
 
 /* -h and --color: understood by every command. */
 extern const struct opt common_opts[];
-extern bool options_help;	/* -h or --help was given */
+extern bool options_help; /* -h or --help was given */
 
 /* Sets the values of the options in argv and moves the other arguments to
  * its front, in their order. Gives how many there are, or -1 and *err

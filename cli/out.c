@@ -39,8 +39,7 @@ void out_init(void)
 
 	if (!f)
 		return;
-	setvbuf(f, out_buffer, isatty(1) ? _IOLBF : _IOFBF,
-		sizeof(out_buffer));
+	setvbuf(f, out_buffer, isatty(1) ? _IOLBF : _IOFBF, sizeof(out_buffer));
 	stdout = f;
 }
 
@@ -54,6 +53,5 @@ int out_finish(struct err *err)
 	fflush(stdout);
 	if (!out_errno || out_errno == EPIPE)
 		return 0;
-	return err_set(err, ERR_IO, "standard output: %s",
-		       strerror(out_errno));
+	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }

@@ -14,8 +14,8 @@
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
-#define MEASURE 500	/* rows */
-#define CUT_MIN 8	/* columns are not cut below this */
+#define MEASURE 500 /* rows */
+#define CUT_MIN 8   /* columns are not cut below this */
 
 struct column {
 	size_t width;
@@ -27,7 +27,7 @@ struct table_out {
 	FILE *out;
 	struct column *col;
 	size_t n;
-	char **cell;	/* held rows, n cells each */
+	char **cell; /* held rows, n cells each */
 	size_t held, cap;
 };
 

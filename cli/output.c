@@ -88,8 +88,8 @@ void output_clean(FILE *out, const char *s, size_t len, const char *also)
 		for (size_t k = 0; k < 3 && part < len; k++)
 			if (((unsigned char)s[part] & 0xc0) == 0x80)
 				part++;
-		fwrite(buf, 1, output_clean_buf(buf, sizeof(buf), s, part,
-						also), out);
+		fwrite(buf, 1,
+		       output_clean_buf(buf, sizeof(buf), s, part, also), out);
 		s += part;
 		len -= part;
 	}

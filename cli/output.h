@@ -1,4 +1,5 @@
-/* output.h - one way to write rows: one file, one struct output, one table row. */
+/* output.h - one way to write rows: one file, one struct output, one table row.
+ */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 #include <stddef.h>

@@ -19,14 +19,23 @@ static const char *file, *format;
 static bool json;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING, .letter = 'f', .name = "file", .arg = "FILE",
+	{ .kind = OPT_STRING,
+	  .letter = 'f',
+	  .name = "file",
+	  .arg = "FILE",
 	  .help = "read the SQL from FILE ('-': standard input)",
 	  .value = &file },
-	{ .kind = OPT_CHOICE, .name = "format", .arg = "FORMAT",
-	  .help = "table, csv or json", .value = &format,
+	{ .kind = OPT_CHOICE,
+	  .name = "format",
+	  .arg = "FORMAT",
+	  .help = "table, csv or json",
+	  .value = &format,
 	  .choices = output_names },
-	{ .kind = OPT_FLAG, .name = "json", .help = "the same as --format "
-	  "json", .value = &json },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "the same as --format "
+		  "json",
+	  .value = &json },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
 };
@@ -88,7 +97,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (!file && argc == 1 && isatty(0))
 		return err_set(err, ERR_USAGE,
 			       "which SQL? try 'backstitch query %s \"SELECT "
-			       "* FROM verdicts\"'", argv[0]);
+			       "* FROM verdicts\"'",
+			       argv[0]);
 	path = input_path(argc ? 1 : 0, argv, err);
 	if (!path)
 		return -1;
@@ -97,7 +107,7 @@ static int run(int argc, char **argv, struct err *err)
 		if (!owned)
 			return -1;
 	}
-	db = input_open(path, &status, err);
+	db = database_open(path, &status, err);
 	if (db)
 		ret = answer(db, owned ? owned : argc > 1 ? argv[1] : "", err);
 	store_close(db);

@@ -25,16 +25,22 @@ static const char *fields;
 static bool show_lost, json;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING, .letter = 'F', .name = "fields",
+	{ .kind = OPT_STRING,
+	  .letter = 'F',
+	  .name = "fields",
 	  .arg = "FIELDS",
 	  .help = "print as perf script does, with these fields: comm, pid, "
 		  "tid, cpu, time, period, event, ip, sym, symoff, dso, "
-		  "dsoff", .value = &fields },
-	{ .kind = OPT_FLAG, .name = "show-lost",
+		  "dsoff",
+	  .value = &fields },
+	{ .kind = OPT_FLAG,
+	  .name = "show-lost",
 	  .help = "say between the samples where records were lost",
 	  .value = &show_lost },
-	{ .kind = OPT_FLAG, .name = "json",
-	  .help = "one JSON object a line for each sample", .value = &json },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "one JSON object a line for each sample",
+	  .value = &json },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
@@ -138,9 +144,10 @@ static struct rows *open_events(struct store *db, struct err *err)
 		return NULL;
 	if (!filter_given())
 		return rows_open(db, store_sql("print_events"), NULL, 0, err);
-	len = snprintf(sql, sizeof(sql), "%s AND e.id IN (SELECT event_id "
-		       "FROM samples WHERE %s)", store_sql("print_events"),
-		       cond);
+	len = snprintf(sql, sizeof(sql),
+		       "%s AND e.id IN (SELECT event_id "
+		       "FROM samples WHERE %s)",
+		       store_sql("print_events"), cond);
 	if (len < 0 || (size_t)len >= sizeof(sql)) {
 		err_set(err, ERR_LIMIT, "the filters are too long");
 		return NULL;
@@ -158,8 +165,7 @@ static int print_rows(struct script *s, struct rows *r, struct losses *l,
 		take_event(r, &e);
 		if (!script_is_sample(s, e.type))
 			continue;
-		if (l->more && e.timed &&
-		    losses_until(l, e.time, false, err))
+		if (l->more && e.timed && losses_until(l, e.time, false, err))
 			return -1;
 		ret = json ? script_json(s, &e, err) : script_text(s, &e, err);
 		if (ret)
@@ -186,8 +192,7 @@ static int print_all(struct store *db, const struct script_fields *f,
 	if (!r)
 		goto out;
 	if (show_lost) {
-		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0,
-				   err);
+		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
 		if (!l.rows || next_loss(&l, err))
 			goto out;
 	}
@@ -215,7 +220,7 @@ static int run(int argc, char **argv, struct err *err)
 	path = input_path(argc, argv, err);
 	if (!path)
 		return -1;
-	db = input_open(path, &status, err);
+	db = database_open(path, &status, err);
 	if (!db)
 		return -1;
 	ret = print_all(db, &f, err);
@@ -226,8 +231,7 @@ static int run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch script perf.db | less",
 	"backstitch script --comm nginx --time 10%-20% perf.db",
-	"backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db",
-	NULL
+	"backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db", NULL
 };
 
 extern const struct command cmd_script;

@@ -19,7 +19,7 @@ struct store;
 
 struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event;
-	bool verdict;	/* say why a user half is missing */
+	bool verdict; /* say why a user half is missing */
 	struct chain_style frame;
 };
 

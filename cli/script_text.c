@@ -19,14 +19,14 @@
 #define COMM_MAX 256
 
 struct who {
-	const char *name;	/* cleaned */
+	const char *name; /* cleaned */
 	int64_t pid, tid;
-	const char *head[2];	/* "comm pid/tid "; [1]: with a callchain */
+	const char *head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
 struct type_text {
 	const char *name;
-	const char *text;	/* aligned, with ": " */
+	const char *text; /* aligned, with ": " */
 	bool sample, has_chain;
 };
 
@@ -47,12 +47,12 @@ static bool *field_flag(struct script_fields *f, const char *name)
 		const char *name;
 		bool *flag;
 	} table[] = {
-		{ "comm", &f->comm }, { "pid", &f->pid }, { "tid", &f->tid },
-		{ "cpu", &f->cpu }, { "time", &f->time },
-		{ "period", &f->period }, { "event", &f->event },
-		{ "ip", &f->frame.ip }, { "sym", &f->frame.sym },
-		{ "symoff", &f->frame.symoff }, { "dso", &f->frame.dso },
-		{ "dsoff", &f->frame.dsoff },
+		{ "comm", &f->comm },	  { "pid", &f->pid },
+		{ "tid", &f->tid },	  { "cpu", &f->cpu },
+		{ "time", &f->time },	  { "period", &f->period },
+		{ "event", &f->event },	  { "ip", &f->frame.ip },
+		{ "sym", &f->frame.sym }, { "symoff", &f->frame.symoff },
+		{ "dso", &f->frame.dso }, { "dsoff", &f->frame.dsoff },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -98,16 +98,15 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 			return err_set(err, ERR_USAGE,
 				       "no field '%.*s'; there is comm, pid, "
 				       "tid, cpu, time, period, event, ip, "
-				       "sym, symoff, dso, dsoff", (int)n,
-				       list);
+				       "sym, symoff, dso, dsoff",
+				       (int)n, list);
 		*flag = true;
 		list += n + (list[n] == ',');
 	}
 	return check_fields(f, err);
 }
 
-static const char *make_head(struct script *s, const struct who *w,
-			     bool chain)
+static const char *make_head(struct script *s, const struct who *w, bool chain)
 {
 	char buf[COMM_MAX * 4 + 64];
 	int n = 0;
@@ -119,8 +118,8 @@ static const char *make_head(struct script *s, const struct who *w,
 		n += snprintf(buf + n, sizeof(buf) - (size_t)n,
 			      "%7" PRId64 "/%-7" PRId64 " ", w->pid, w->tid);
 	else if (s->f.pid || s->f.tid)
-		n += snprintf(buf + n, sizeof(buf) - (size_t)n,
-			      "%7" PRId64 " ", s->f.pid ? w->pid : w->tid);
+		n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%7" PRId64 " ",
+			      s->f.pid ? w->pid : w->tid);
 	buf[n] = 0;
 	return arena_strdup(&s->arena, buf);
 }
@@ -134,8 +133,7 @@ static void take_who(struct script *s, struct rows *r)
 	output_clean_buf(name, sizeof(name), v.len ? v.text : "",
 			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
 	w.name = arena_strdup(&s->arena, name);
-	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1,
-			  sizeof(*s->who));
+	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
 }
 
@@ -163,8 +161,7 @@ static void take_word(struct script *s, struct rows *r)
 
 	if (id < 1 || id >= 32)
 		return;
-	output_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len,
-			 "[]");
+	output_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len, "[]");
 	s->verdict[id] = arena_strdup(&s->arena, name);
 }
 
@@ -181,8 +178,10 @@ static int load(struct script *s, struct store *db, const char *query,
 		return -1;
 	while ((ret = rows_next(r, err)) > 0) {
 		if (dense && rows_int(r, 0) != ++id) {
-			ret = err_set(err, ERR_DB, "the database is damaged: "
-				      "%s, row %" PRId64, query, id);
+			ret = err_set(err, ERR_DB,
+				      "the database is damaged: "
+				      "%s, row %" PRId64,
+				      query, id);
 			break;
 		}
 		take(s, r);
@@ -270,8 +269,8 @@ static char *put_decimal(char *p, uint64_t v, int width, char pad)
 }
 
 /* "[002]   12.345678: " and the period. */
-static size_t make_middle(const struct script *s,
-			  const struct script_event *e, char *buf)
+static size_t make_middle(const struct script *s, const struct script_event *e,
+			  char *buf)
 {
 	char *p = buf;
 
@@ -329,8 +328,8 @@ static int put_one(struct script *s, const struct script_event *e,
 		   struct err *err)
 {
 	size_t n;
-	const char *text = chains_text(s->chains, e->kraw ? e->kraw : e->uraw,
-				       &n, err);
+	const char *text =
+		chains_text(s->chains, e->kraw ? e->kraw : e->uraw, &n, err);
 	const char *end;
 
 	if (!text)
@@ -343,8 +342,7 @@ static int put_one(struct script *s, const struct script_event *e,
 	return 0;
 }
 
-int script_text(struct script *s, const struct script_event *e,
-		struct err *err)
+int script_text(struct script *s, const struct script_event *e, struct err *err)
 {
 	const struct type_text *t = &s->type[e->type - 1];
 	struct who *w = find_who(s, e->comm);
@@ -383,8 +381,7 @@ static void add_text(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
-int script_json(struct script *s, const struct script_event *e,
-		struct err *err)
+int script_json(struct script *s, const struct script_event *e, struct err *err)
 {
 	const struct who *w = find_who(s, e->comm);
 	struct json_object *o = json_object_new_object();

@@ -17,10 +17,10 @@ struct stacks;
 struct store;
 
 struct stacks_opts {
-	bool by_cpu;	/* keep CPUs apart */
-	bool by_name;	/* see stack_names_load() */
+	bool by_cpu;  /* keep CPUs apart */
+	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool samples;	/* every sample weighs 1 */
+	bool samples; /* every sample weighs 1 */
 };
 
 /* Samples with the same thread name, stacks and fate. */
@@ -29,7 +29,7 @@ struct stacks_group {
 	uint32_t comm;		/* place in stacks_comm() */
 	int32_t cpu;		/* -1 unless by_cpu */
 	uint32_t kraw, uraw;	/* raw chains; 0: none */
-	uint8_t verdict, flags;	/* of requests; verdict 0: no request */
+	uint8_t verdict, flags; /* of requests; verdict 0: no request */
 	uint64_t weight, samples;
 };
 
@@ -40,7 +40,7 @@ struct stacks_event {
 
 struct stacks_comm {
 	const char *name;
-	int64_t pid, tid;	/* -1: not known */
+	int64_t pid, tid; /* -1: not known */
 };
 
 /* Applies the options of filter_opts. */

@@ -21,7 +21,7 @@ struct summary {
 	const char *path;
 	bool brief;
 	int width;
-	uint64_t n;	/* of the section being printed */
+	uint64_t n; /* of the section being printed */
 	uint64_t samples;
 	struct err *err;
 };
@@ -120,7 +120,8 @@ static void put_capture(struct summary *s, struct rows *r)
 	}
 	label(s, "order");
 	fputs(rows_int(r, 16) ? "exact: nothing can come late\n"
-			      : "by finished rounds\n", s->out);
+			      : "by finished rounds\n",
+	      s->out);
 	if (!rows_int(r, 17)) {
 		label(s, "complete");
 		fputs("no: see damage\n", s->out);
@@ -146,12 +147,15 @@ static void put_event(struct summary *s, struct rows *r)
 static void put_counts(struct summary *s, struct rows *r)
 {
 	label(s, "holds");
-	fprintf(s->out, "%" PRId64 " processes, %" PRId64 " threads, %" PRId64
-		" images, %" PRId64 " stacks\n", rows_int(r, 0),
-		rows_int(r, 1), rows_int(r, 3), rows_int(r, 6));
+	fprintf(s->out,
+		"%" PRId64 " processes, %" PRId64 " threads, %" PRId64
+		" images, %" PRId64 " stacks\n",
+		rows_int(r, 0), rows_int(r, 1), rows_int(r, 3), rows_int(r, 6));
 	label(s, "names");
-	fprintf(s->out, "%" PRId64 " of %" PRId64 " addresses in code have "
-		"one\n", rows_int(r, 5), rows_int(r, 4));
+	fprintf(s->out,
+		"%" PRId64 " of %" PRId64 " addresses in code have "
+		"one\n",
+		rows_int(r, 5), rows_int(r, 4));
 }
 
 static void put_verdict(struct summary *s, struct rows *r)
@@ -166,16 +170,17 @@ static void put_verdict(struct summary *s, struct rows *r)
 	fprintf(s->out, "%s%" PRId64 " %s%s%s\n",
 		good ? "" : term_on(s->out, STYLE_YELLOW), rows_int(r, 3),
 		verdict, good ? "" : term_off(s->out),
-		strcmp(rows_text(r, 2), "unexplained") ? "" :
-		strcmp(verdict, "unexplained") ? " (unexplained)" : "");
+		strcmp(rows_text(r, 2), "unexplained") ? ""
+		: strcmp(verdict, "unexplained")       ? " (unexplained)"
+						       : "");
 }
 
 static void put_loss(struct summary *s, struct rows *r)
 {
 	label(s, "lost");
 	fprintf(s->out, "%s%" PRId64 " records%s (%s, %" PRId64 "%s)\n",
-		term_on(s->out, STYLE_YELLOW), rows_int(r, 2),
-		term_off(s->out), rows_text(r, 1), rows_int(r, 3),
+		term_on(s->out, STYLE_YELLOW), rows_int(r, 2), term_off(s->out),
+		rows_text(r, 1), rows_int(r, 3),
 		rows_int(r, 3) == 1 ? " time" : " times");
 }
 
@@ -239,12 +244,12 @@ static void put_more(struct summary *s, const char *what)
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
-	struct summary s = { .out = out, .db = db, .path = path,
-			     .brief = brief, .err = err };
+	struct summary s = {
+		.out = out, .db = db, .path = path, .brief = brief, .err = err
+	};
 	int ret;
 
-	fprintf(out, "%s%s%s\n", term_on(out, STYLE_BOLD), path,
-		term_off(out));
+	fprintf(out, "%s%s%s\n", term_on(out, STYLE_BOLD), path, term_off(out));
 	if (each(&s, "info_captures", put_capture) ||
 	    each(&s, "info_events", put_event))
 		return -1;
@@ -260,7 +265,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	if (s.n && brief) {
 		label(&s, "");
 		fputs("have the files? 'backstitch symbolize --symfs DIR' "
-		      "names them\n", out);
+		      "names them\n",
+		      out);
 	}
 	return ret;
 }
@@ -268,8 +274,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"captures", "events", "counts", "verdicts", "loss",
-		"ordering", "damage", "unnamed",
+		"captures", "events",	"counts", "verdicts",
+		"loss",	    "ordering", "damage", "unnamed",
 	};
 	struct json_object *all = json_object_new_object();
 	int ret = -1;
@@ -290,8 +296,9 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		json_object_object_add(all, section[i], a);
 	}
 	fputs(json_object_to_json_string_ext(
-		      all, JSON_C_TO_STRING_PRETTY |
-				   JSON_C_TO_STRING_NOSLASHESCAPE), out);
+		      all,
+		      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
+	      out);
 	putc('\n', out);
 	ret = 0;
 out:
@@ -301,8 +308,8 @@ out:
 
 int summary_strict(struct store *db, bool *bad, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("strict_breaches"), NULL, 0,
-				   err);
+	struct rows *r =
+		rows_open(db, store_sql("strict_breaches"), NULL, 0, err);
 	int ret;
 
 	*bad = false;

@@ -11,8 +11,7 @@
 #include "stitch/err.h"
 
 static const struct opt opts[] = {
-	{ .kind = OPT_GROUP, .value = (void *)name_opts },
-	{ .kind = OPT_END }
+	{ .kind = OPT_GROUP, .value = (void *)name_opts }, { .kind = OPT_END }
 };
 
 static int run(int argc, char **argv, struct err *err)
@@ -28,7 +27,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (!is_db)
 		return err_set(err, ERR_USAGE,
 			       "%s: symbolize needs a database; make one with "
-			       "'backstitch ingest %s'", path, path);
+			       "'backstitch ingest %s'",
+			       path, path);
 	db = store_open(path, true, err);
 	if (!db)
 		return -1;
@@ -38,16 +38,16 @@ static int run(int argc, char **argv, struct err *err)
 	store_close(db);
 	if (ret)
 		return -1;
-	fprintf(stderr, "%s: %" PRIu64 " of %" PRIu64 " addresses without a "
-		"name got one, in %" PRIu64 " of %" PRIu64 " images\n", path,
-		c.found, c.offsets, c.named, c.images);
+	fprintf(stderr,
+		"%s: %" PRIu64 " of %" PRIu64 " addresses without a "
+		"name got one, in %" PRIu64 " of %" PRIu64 " images\n",
+		path, c.found, c.offsets, c.named, c.images);
 	return STATUS_OK;
 }
 
 static const char *const examples[] = {
 	"backstitch symbolize --symfs /mnt/target perf.db",
-	"backstitch symbolize --kallsyms kallsyms.txt perf.db",
-	NULL
+	"backstitch symbolize --kallsyms kallsyms.txt perf.db", NULL
 };
 
 extern const struct command cmd_symbolize;

@@ -14,7 +14,12 @@ bool term_color(FILE *out);
 bool term_is_terminal(FILE *out);
 
 /* "" where there is no color. */
-enum term_style { STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW };
+enum term_style {
+	STYLE_BOLD,
+	STYLE_DIM,
+	STYLE_RED,
+	STYLE_YELLOW
+};
 const char *term_on(FILE *out, enum term_style s);
 const char *term_off(FILE *out);
 
