@@ -21,67 +21,113 @@
 
 #define NOTE_MAX 256
 
-static const char *out_path, *title, *subtitle, *minwidth = "0.1", *colors,
-	*fonttype = "monospace", *countname;
+static const char *out_path, *title, *subtitle,
+	*minwidth = "0.1", *colors, *fonttype = "monospace", *countname;
 static long width = 1200, height = 16, fontsize = 12, total;
 static bool hash, reverse, inverted, by_pid, by_thread, no_comm, as_folded,
 	from_folded, count_samples;
 static bool inlined = true;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING, .letter = 'o', .name = "output", .arg = "FILE",
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "FILE",
 	  .help = "write to FILE instead of standard output",
 	  .value = &out_path },
-	{ .kind = OPT_FLAG, .name = "samples",
+	{ .kind = OPT_FLAG,
+	  .name = "samples",
 	  .help = "widths are numbers of samples, not their weight",
 	  .value = &count_samples },
-	{ .kind = OPT_FLAG, .name = "folded",
+	{ .kind = OPT_FLAG,
+	  .name = "folded",
 	  .help = "print folded stacks, one a line, instead of a picture",
 	  .value = &as_folded },
-	{ .kind = OPT_FLAG, .name = "from-folded",
+	{ .kind = OPT_FLAG,
+	  .name = "from-folded",
 	  .help = "the input is folded stacks, not a capture",
 	  .value = &from_folded },
-	{ .kind = OPT_STRING, .name = "title", .arg = "TEXT",
-	  .help = "above the picture", .value = &title },
-	{ .kind = OPT_STRING, .name = "subtitle", .arg = "TEXT",
-	  .help = "second line above the picture", .value = &subtitle },
-	{ .kind = OPT_NUMBER, .name = "width", .arg = "PX",
-	  .help = "of the picture (1200)", .value = &width },
-	{ .kind = OPT_NUMBER, .name = "height", .arg = "PX",
-	  .help = "of one frame (16)", .value = &height },
-	{ .kind = OPT_STRING, .name = "minwidth", .arg = "PX",
+	{ .kind = OPT_STRING,
+	  .name = "title",
+	  .arg = "TEXT",
+	  .help = "above the picture",
+	  .value = &title },
+	{ .kind = OPT_STRING,
+	  .name = "subtitle",
+	  .arg = "TEXT",
+	  .help = "second line above the picture",
+	  .value = &subtitle },
+	{ .kind = OPT_NUMBER,
+	  .name = "width",
+	  .arg = "PX",
+	  .help = "of the picture (1200)",
+	  .value = &width },
+	{ .kind = OPT_NUMBER,
+	  .name = "height",
+	  .arg = "PX",
+	  .help = "of one frame (16)",
+	  .value = &height },
+	{ .kind = OPT_STRING,
+	  .name = "minwidth",
+	  .arg = "PX",
 	  .help = "leave out frames narrower than this; '0.5%' for a share "
-		  "(0.1)", .value = &minwidth },
-	{ .kind = OPT_CHOICE, .name = "colors", .arg = "PALETTE",
+		  "(0.1)",
+	  .value = &minwidth },
+	{ .kind = OPT_CHOICE,
+	  .name = "colors",
+	  .arg = "PALETTE",
 	  .help = "kind (by kind of code), hot, mem, io, java, js, perl, or a "
-		  "color", .value = &colors, .choices = palette_names },
-	{ .kind = OPT_FLAG, .name = "hash",
-	  .help = "colors by name; they always are", .value = &hash },
-	{ .kind = OPT_FLAG, .name = "reverse",
+		  "color",
+	  .value = &colors,
+	  .choices = palette_names },
+	{ .kind = OPT_FLAG,
+	  .name = "hash",
+	  .help = "colors by name; they always are",
+	  .value = &hash },
+	{ .kind = OPT_FLAG,
+	  .name = "reverse",
 	  .help = "merge stacks from the innermost frame",
 	  .value = &reverse },
-	{ .kind = OPT_FLAG, .name = "inverted",
-	  .help = "icicle: the root on top", .value = &inverted },
-	{ .kind = OPT_STRING, .name = "fonttype", .arg = "FONT",
+	{ .kind = OPT_FLAG,
+	  .name = "inverted",
+	  .help = "icicle: the root on top",
+	  .value = &inverted },
+	{ .kind = OPT_STRING,
+	  .name = "fonttype",
+	  .arg = "FONT",
 	  .help = "of fixed width, or texts may not fit (monospace)",
 	  .value = &fonttype },
-	{ .kind = OPT_NUMBER, .name = "fontsize", .arg = "PX",
-	  .help = "of all text (12)", .value = &fontsize },
-	{ .kind = OPT_STRING, .name = "countname", .arg = "WORD",
-	  .help = "the unit to show (by the event)", .value = &countname },
-	{ .kind = OPT_NUMBER, .name = "total", .arg = "N",
+	{ .kind = OPT_NUMBER,
+	  .name = "fontsize",
+	  .arg = "PX",
+	  .help = "of all text (12)",
+	  .value = &fontsize },
+	{ .kind = OPT_STRING,
+	  .name = "countname",
+	  .arg = "WORD",
+	  .help = "the unit to show (by the event)",
+	  .value = &countname },
+	{ .kind = OPT_NUMBER,
+	  .name = "total",
+	  .arg = "N",
 	  .help = "what the whole width stands for (the sum)",
 	  .value = &total },
-	{ .kind = OPT_FLAG, .name = "by-pid",
+	{ .kind = OPT_FLAG,
+	  .name = "by-pid",
 	  .help = "a frame for each process below the names",
 	  .value = &by_pid },
-	{ .kind = OPT_FLAG, .name = "by-thread",
+	{ .kind = OPT_FLAG,
+	  .name = "by-thread",
 	  .help = "a frame for each thread below the names",
 	  .value = &by_thread },
-	{ .kind = OPT_FLAG, .name = "no-comm",
-	  .help = "no frames for thread names", .value = &no_comm },
-	{ .kind = OPT_NO, .name = "no-inline",
-	  .help = "leave out inlined functions", .value = &inlined },
+	{ .kind = OPT_FLAG,
+	  .name = "no-comm",
+	  .help = "no frames for thread names",
+	  .value = &no_comm },
+	{ .kind = OPT_NO,
+	  .name = "no-inline",
+	  .help = "leave out inlined functions",
+	  .value = &inlined },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
@@ -107,8 +153,10 @@ static int parse_minwidth(struct svg_opts *o, struct err *err)
 		v *= 10;
 	o->min_percent = *s == '%';
 	if (s == minwidth || s[o->min_percent])
-		return err_set(err, ERR_USAGE, "--minwidth needs a width such "
-			       "as 0.1 or 0.5%%, not '%s'", minwidth);
+		return err_set(err, ERR_USAGE,
+			       "--minwidth needs a width such "
+			       "as 0.1 or 0.5%%, not '%s'",
+			       minwidth);
 	o->minwidth = v;
 	return 0;
 }
@@ -140,7 +188,8 @@ static int check_options(struct svg_opts *o, struct err *err)
 	o->inverted = inverted;
 	o->total = (uint64_t)total;
 	if (!out_path && !as_folded && isatty(1))
-		return err_set(err, ERR_USAGE, "a picture is no text for a "
+		return err_set(err, ERR_USAGE,
+			       "a picture is no text for a "
 			       "terminal; add '> flame.svg' or '-o "
 			       "flame.svg'");
 	return 0;
@@ -149,9 +198,9 @@ static int check_options(struct svg_opts *o, struct err *err)
 /* What is drawn: one event, and the words about it. */
 struct drawing {
 	struct stacks *stacks;
-	struct labels *labels;	/* of stacks, or ours */
+	struct labels *labels; /* of stacks, or ours */
 	struct flame_tree *tree;
-	int event;		/* place; -1: all */
+	int event; /* place; -1: all */
 	struct svg_opts o;
 	char note[SVG_NOTES][NOTE_MAX];
 	size_t n_note;
@@ -168,8 +217,7 @@ static char *new_note(struct drawing *d)
 static void add_group_label(struct drawing *d, struct label_list *l,
 			    const char *name)
 {
-	struct label group = { .kind = LABEL_GROUP, .name = name,
-			       .image = "" };
+	struct label group = { .kind = LABEL_GROUP, .name = name, .image = "" };
 
 	label_list_add(l, labels_add(d->labels, &group));
 }
@@ -251,13 +299,14 @@ static void note_missing(struct drawing *d)
 	}
 	if (!sum || !whole || !(note = new_note(d)))
 		return;
-	len = snprintf(note, NOTE_MAX, "%.2f %% of the weight has no user "
-		       "half:", 100.0 * (double)sum / (double)whole);
+	len = snprintf(note, NOTE_MAX,
+		       "%.2f %% of the weight has no user "
+		       "half:",
+		       100.0 * (double)sum / (double)whole);
 	for (size_t i = 0; i < n && len < NOTE_MAX; i++)
 		len += snprintf(note + len, NOTE_MAX - (size_t)len,
 				"%s %s %.2f %%", i ? "," : "", part[i].name,
-				100.0 * (double)part[i].weight /
-				(double)whole);
+				100.0 * (double)part[i].weight / (double)whole);
 }
 
 static void note_event(struct drawing *d)
@@ -269,17 +318,15 @@ static void note_event(struct drawing *d)
 		return;
 	snprintf(note, NOTE_MAX, "%llu samples of %.160s%s%s",
 		 (unsigned long long)samples,
-		 d->event < 0 ? "several events" :
-		 stacks_event(d->stacks, (size_t)d->event)->name,
+		 d->event < 0 ? "several events"
+			      : stacks_event(d->stacks, (size_t)d->event)->name,
 		 filter_given() ? ", filtered" : "",
-		 reverse ? "; stacks are merged from the innermost frame" :
-		 "");
+		 reverse ? "; stacks are merged from the innermost frame" : "");
 }
 
 static struct flame_tree *new_tree(struct labels *labels)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all",
-			     .image = "" };
+	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
 	return flame_tree_new(labels, labels_add(labels, &all));
 }
@@ -287,9 +334,10 @@ static struct flame_tree *new_tree(struct labels *labels)
 static int build_from_db(struct drawing *d, const char *path, int *status,
 			 struct err *err)
 {
-	struct stacks_opts so = { .by_name = as_folded, .inlined = inlined,
+	struct stacks_opts so = { .by_name = as_folded,
+				  .inlined = inlined,
 				  .samples = count_samples };
-	struct store *db = input_open(path, status, err);
+	struct store *db = database_open(path, status, err);
 
 	if (!db)
 		return -1;
@@ -307,8 +355,9 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 	if (add_groups(d, err))
 		return -1;
 	flame_tree_finish(d->tree);
-	d->o.count_name = countname ? countname :
-		stacks_unit(d->stacks, d->event, count_samples);
+	d->o.count_name =
+		countname ? countname
+			  : stacks_unit(d->stacks, d->event, count_samples);
 	d->o.show_samples = !count_samples;
 	note_event(d);
 	note_missing(d);
@@ -335,8 +384,10 @@ static int build_from_text(struct drawing *d, const char *path, int *status,
 	if (!flame_tree_node(d->tree, 0)->weight)
 		return err_set(err, ERR_FORMAT, "%s: no folded stacks", path);
 	if (bad) {
-		fprintf(stderr, "backstitch: %llu lines without a count were "
-			"skipped\n", (unsigned long long)bad);
+		fprintf(stderr,
+			"backstitch: %llu lines without a count were "
+			"skipped\n",
+			(unsigned long long)bad);
 		*status = STATUS_DAMAGED;
 	}
 	d->o.count_name = countname ? countname : "samples";
@@ -363,8 +414,7 @@ static int write_out(struct drawing *d, struct err *err)
 			       strerror(errno));
 	rc = write_to(out, d, err);
 	if (fclose(out) && !rc)
-		rc = err_set(err, ERR_IO, "%s: %s", out_path,
-			     strerror(errno));
+		rc = err_set(err, ERR_IO, "%s: %s", out_path, strerror(errno));
 	/* half a picture is worse than none */
 	if (rc)
 		unlink(out_path);
@@ -383,8 +433,8 @@ static int run(int argc, char **argv, struct err *err)
 	path = input_path(argc, argv, err);
 	if (!path)
 		return -1;
-	rc = from_folded ? build_from_text(&d, path, &status, err) :
-			   build_from_db(&d, path, &status, err);
+	rc = from_folded ? build_from_text(&d, path, &status, err)
+			 : build_from_db(&d, path, &status, err);
 	if (!rc)
 		rc = write_out(&d, err);
 	flame_tree_free(d.tree);
@@ -397,8 +447,7 @@ static int run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch flame perf.db > flame.svg",
 	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
-	"backstitch flame --folded perf.db | grep vfs_read",
-	NULL
+	"backstitch flame --folded perf.db | grep vfs_read", NULL
 };
 
 extern const struct command cmd_flame;

@@ -14,12 +14,11 @@ struct flame_tree {
 	size_t n, cap;
 	struct table index; /* (parent, label) to node */
 	uint64_t weight, samples;
-	uint32_t *child;    /* nodes by (parent, order of labels) */
-	uint32_t *place;    /* where a node stands in child[] */
+	uint32_t *child; /* nodes by (parent, order of labels) */
+	uint32_t *place; /* where a node stands in child[] */
 };
 
-static uint32_t add_node(struct flame_tree *t, uint32_t parent,
-			 uint32_t label)
+static uint32_t add_node(struct flame_tree *t, uint32_t parent, uint32_t label)
 {
 	uint32_t id = (uint32_t)t->n;
 
@@ -61,10 +60,12 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 
 	if (__builtin_add_overflow(t->weight, weight, &sum) ||
 	    __builtin_add_overflow(t->samples, samples, &count))
-		return err_set(err, ERR_LIMIT, "the weights sum up to more "
+		return err_set(err, ERR_LIMIT,
+			       "the weights sum up to more "
 			       "than 64 bits; use --samples");
 	if (t->n + n >= FLAME_NONE)
-		return err_set(err, ERR_LIMIT, "the stacks make more than "
+		return err_set(err, ERR_LIMIT,
+			       "the stacks make more than "
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
 		/* hash_u64() is a bijection: the pair needs no compare */
@@ -131,9 +132,8 @@ static void sort_children(struct flame_tree *t)
 	for (size_t i = 0; i < n; i++) {
 		const struct flame_node *nd = &t->node[i + 1];
 
-		key[i] = (struct sort_key){
-			nd->parent, rank[nd->label], (uint32_t)i + 1
-		};
+		key[i] = (struct sort_key){ nd->parent, rank[nd->label],
+					    (uint32_t)i + 1 };
 	}
 	qsort(key, n, sizeof(*key), compare_key);
 	t->child = mem_new(n, sizeof(*t->child));

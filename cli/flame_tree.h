@@ -16,12 +16,12 @@ struct labels;
 
 struct flame_node {
 	uint32_t label;
-	uint32_t parent;	/* FLAME_NONE: the root, node 0 */
-	uint32_t depth;		/* root: 0 */
+	uint32_t parent;	 /* FLAME_NONE: the root, node 0 */
+	uint32_t depth;		 /* root: 0 */
 	uint32_t child, n_child; /* flame_tree_child(t, child + 0 .. n-1) */
-	uint64_t weight;	/* with all above it */
-	uint64_t self;		/* ended here */
-	uint64_t samples;	/* with all above it */
+	uint64_t weight;	 /* with all above it */
+	uint64_t self;		 /* ended here */
+	uint64_t samples;	 /* with all above it */
 };
 
 struct flame_tree;

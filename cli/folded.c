@@ -66,7 +66,8 @@ static void split(char *line, struct labels *labels, struct stack_buf *b)
 {
 	b->n = 0;
 	for (char *s = strsep(&line, ";"); s; s = strsep(&line, ";")) {
-		struct label l = { .kind = kind_of(s, !b->n), .name = s,
+		struct label l = { .kind = kind_of(s, !b->n),
+				   .name = s,
 				   .image = "" };
 
 		l.kernel = l.kind == LABEL_KERNEL;
@@ -125,8 +126,8 @@ static void put_name(FILE *out, const struct label *l)
 {
 	plain_text(out, l->name, ';', ':');
 
-	enum label_kind kind = l->kernel && l->kind == LABEL_UNNAMED ?
-			       LABEL_KERNEL : l->kind;
+	enum label_kind kind =
+		l->kernel && l->kind == LABEL_UNNAMED ? LABEL_KERNEL : l->kind;
 
 	for (size_t i = 0; i < N_SUFFIXES; i++) {
 		if (suffixes[i].kind == kind)

@@ -9,12 +9,17 @@
 #include "cli/plain.h"
 #include "stitch/mem.h"
 
-enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_SIGNED, CELL_PERCENT };
+enum cell_kind {
+	CELL_TEXT,
+	CELL_NUMBER,
+	CELL_SIGNED,
+	CELL_PERCENT
+};
 
 struct cell {
 	enum cell_kind kind;
 	const char *text;
-	uint64_t n;	/* percent: in 1/1000000 */
+	uint64_t n; /* percent: in 1/1000000 */
 };
 
 struct grid {
@@ -93,8 +98,8 @@ static size_t width_of(const struct cell *c)
 {
 	char buf[32];
 
-	return c->kind == CELL_TEXT ? plain_cells(c->text) :
-				      strlen(digits(c, true, buf));
+	return c->kind == CELL_TEXT ? plain_cells(c->text)
+				    : strlen(digits(c, true, buf));
 }
 
 static void pad(FILE *out, size_t n)
@@ -102,8 +107,7 @@ static void pad(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-static void put_cell(FILE *out, const struct cell *c, size_t width,
-		     bool last)
+static void put_cell(FILE *out, const struct cell *c, size_t width, bool last)
 {
 	size_t used = width_of(c);
 	size_t room = width > used ? width - used : 0;

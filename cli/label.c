@@ -88,10 +88,10 @@ uint32_t labels_count(const struct labels *l)
 const char *label_kind_name(enum label_kind kind)
 {
 	static const char *const word[LABEL_KINDS] = {
-		[LABEL_GROUP] = "group",	[LABEL_USER] = "user",
-		[LABEL_KERNEL] = "kernel",	[LABEL_INLINED] = "inlined",
-		[LABEL_JIT] = "jit",		[LABEL_UNNAMED] = "unnamed",
-		[LABEL_MISSING] = "missing",	[LABEL_EXEC] = "after exec",
+		[LABEL_GROUP] = "group",     [LABEL_USER] = "user",
+		[LABEL_KERNEL] = "kernel",   [LABEL_INLINED] = "inlined",
+		[LABEL_JIT] = "jit",	     [LABEL_UNNAMED] = "unnamed",
+		[LABEL_MISSING] = "missing", [LABEL_EXEC] = "after exec",
 	};
 
 	return kind < LABEL_KINDS ? word[kind] : "?";

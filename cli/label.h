@@ -9,25 +9,25 @@
 #include <stdint.h>
 
 enum label_kind {
-	LABEL_GROUP,	/* not code: a comm, a process, "all" */
+	LABEL_GROUP, /* not code: a comm, a process, "all" */
 	LABEL_USER,
 	LABEL_KERNEL,
 	LABEL_INLINED,
 	LABEL_JIT,
-	LABEL_UNNAMED,	/* code without a name: [libfoo.so], [unknown] */
-	LABEL_MISSING,	/* stands for what is not there: [user: VERDICT] */
-	LABEL_EXEC,	/* of the program that came by exec after the sample */
+	LABEL_UNNAMED, /* code without a name: [libfoo.so], [unknown] */
+	LABEL_MISSING, /* stands for what is not there: [user: VERDICT] */
+	LABEL_EXEC,    /* of the program that came by exec after the sample */
 	LABEL_KINDS
 };
 
 /* Strings are borrowed by labels_add() and owned by the table afterwards. */
 struct label {
 	enum label_kind kind;
-	const char *name;	/* bytes of a capture: may be anything */
-	const char *image;	/* path; "" when there is none */
-	uint64_t off;		/* of the function's start in the image */
+	const char *name;  /* bytes of a capture: may be anything */
+	const char *image; /* path; "" when there is none */
+	uint64_t off;	   /* of the function's start in the image */
 	bool has_off;
-	bool kernel;		/* kernel code, named or not */
+	bool kernel; /* kernel code, named or not */
 };
 
 struct labels;

@@ -21,49 +21,63 @@ struct palette {
 	struct ramp ramp[LABEL_KINDS];
 };
 
-#define ALL_CODE(...)                                                  \
-	{                                                              \
-		[LABEL_GROUP] = __VA_ARGS__, [LABEL_USER] = __VA_ARGS__, \
-		[LABEL_KERNEL] = __VA_ARGS__,                          \
-		[LABEL_INLINED] = __VA_ARGS__, [LABEL_JIT] = __VA_ARGS__ \
+#define ALL_CODE(...)                                                          \
+	{                                                                      \
+		[LABEL_GROUP] = __VA_ARGS__, [LABEL_USER] = __VA_ARGS__,       \
+		[LABEL_KERNEL] = __VA_ARGS__, [LABEL_INLINED] = __VA_ARGS__,   \
+		[LABEL_JIT] = __VA_ARGS__                                      \
 	}
 
-#define GROUP_RAMP { { 222, 214, 200 }, { 206, 198, 186 } }
+#define GROUP_RAMP                                                             \
+	{                                                                      \
+		{ 222, 214, 200 },                                             \
+		{                                                              \
+			206, 198, 186                                          \
+		}                                                              \
+	}
 
 /* Blue against orange is the pair that colour-blind people tell apart;
  * brightness differs as well, for prints without colour. */
 static const struct palette palettes[] = {
-	{ "kind", 1, {
-		[LABEL_GROUP] = GROUP_RAMP,
-		[LABEL_USER] = { { 150, 190, 236 }, { 120, 168, 222 } },
-		[LABEL_KERNEL] = { { 250, 176, 92 }, { 236, 148, 62 } },
-		[LABEL_INLINED] = { { 150, 222, 218 }, { 112, 200, 198 } },
-		[LABEL_JIT] = { { 160, 214, 132 }, { 126, 192, 100 } },
-	} },
+	{ "kind",
+	  1,
+	  {
+		  [LABEL_GROUP] = GROUP_RAMP,
+		  [LABEL_USER] = { { 150, 190, 236 }, { 120, 168, 222 } },
+		  [LABEL_KERNEL] = { { 250, 176, 92 }, { 236, 148, 62 } },
+		  [LABEL_INLINED] = { { 150, 222, 218 }, { 112, 200, 198 } },
+		  [LABEL_JIT] = { { 160, 214, 132 }, { 126, 192, 100 } },
+	  } },
 	{ "hot", 0, ALL_CODE({ { 242, 96, 44 }, { 252, 214, 60 } }) },
 	{ "mem", 0, ALL_CODE({ { 66, 190, 96 }, { 60, 226, 190 } }) },
 	{ "io", 0, ALL_CODE({ { 96, 124, 226 }, { 132, 180, 250 } }) },
-	{ "java", 1, {
-		[LABEL_GROUP] = GROUP_RAMP,
-		[LABEL_USER] = { { 236, 120, 104 }, { 244, 150, 128 } },
-		[LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		[LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
-		[LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	} },
-	{ "js", 1, {
-		[LABEL_GROUP] = GROUP_RAMP,
-		[LABEL_USER] = { { 226, 202, 92 }, { 238, 218, 128 } },
-		[LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		[LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
-		[LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	} },
-	{ "perl", 1, {
-		[LABEL_GROUP] = GROUP_RAMP,
-		[LABEL_USER] = { { 214, 190, 80 }, { 232, 212, 120 } },
-		[LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		[LABEL_INLINED] = { { 104, 208, 94 }, { 140, 222, 124 } },
-		[LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	} },
+	{ "java",
+	  1,
+	  {
+		  [LABEL_GROUP] = GROUP_RAMP,
+		  [LABEL_USER] = { { 236, 120, 104 }, { 244, 150, 128 } },
+		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
+		  [LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
+		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
+	  } },
+	{ "js",
+	  1,
+	  {
+		  [LABEL_GROUP] = GROUP_RAMP,
+		  [LABEL_USER] = { { 226, 202, 92 }, { 238, 218, 128 } },
+		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
+		  [LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
+		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
+	  } },
+	{ "perl",
+	  1,
+	  {
+		  [LABEL_GROUP] = GROUP_RAMP,
+		  [LABEL_USER] = { { 214, 190, 80 }, { 232, 212, 120 } },
+		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
+		  [LABEL_INLINED] = { { 104, 208, 94 }, { 140, 222, 124 } },
+		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
+	  } },
 	{ "red", 0, ALL_CODE({ { 236, 92, 84 }, { 250, 150, 138 } }) },
 	{ "green", 0, ALL_CODE({ { 88, 196, 84 }, { 146, 224, 130 } }) },
 	{ "blue", 0, ALL_CODE({ { 102, 142, 232 }, { 158, 190, 250 } }) },
@@ -73,17 +87,16 @@ static const struct palette palettes[] = {
 	{ "orange", 0, ALL_CODE({ { 238, 140, 50 }, { 250, 182, 104 } }) },
 };
 
-const char *const palette_names[] = {
-	"kind", "hot",	 "mem",	 "io",	 "java",   "js",     "perl",
-	"red",	"green", "blue", "aqua", "yellow", "purple", "orange",
-	NULL
-};
+const char *const palette_names[] = { "kind",	"hot",	  "mem",  "io",
+				      "java",	"js",	  "perl", "red",
+				      "green",	"blue",	  "aqua", "yellow",
+				      "purple", "orange", NULL };
 
 static const struct ramp grey = { { 214, 214, 214 }, { 190, 190, 190 } };
 
 static const char letter[LABEL_KINDS] = {
-	[LABEL_GROUP] = 'g', [LABEL_USER] = 'u',    [LABEL_KERNEL] = 'k',
-	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',   [LABEL_UNNAMED] = 'n',
+	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
+	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',  [LABEL_UNNAMED] = 'n',
 	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e',
 };
 
@@ -117,8 +130,8 @@ void palette_class(const struct label *l, char out[3])
 static void put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		const struct ramp *r = kind == LABEL_UNNAMED ? &grey :
-							       &p->ramp[kind];
+		const struct ramp *r =
+			kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
 
 		if (kind == LABEL_MISSING || kind == LABEL_EXEC)
 			continue;
@@ -126,8 +139,8 @@ static void put_rules(const struct palette *p, FILE *out, int dark)
 			int c[3];
 
 			for (int j = 0; j < 3; j++) {
-				c[j] = r->a[j] + (r->b[j] - r->a[j]) * i /
-						 (SHADES - 1);
+				c[j] = r->a[j] +
+				       (r->b[j] - r->a[j]) * i / (SHADES - 1);
 				if (dark)
 					c[j] = c[j] * 52 / 100;
 			}

@@ -8,8 +8,12 @@
 static size_t decode(const unsigned char *s, uint32_t *out)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
-		   s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	size_t n = s[0] < 0x80	 ? 1
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+		   : s[0] < 0xf5 ? 4
+				 : 0;
 	uint32_t c = n > 1 ? s[0] & (0x7fu >> n) : s[0];
 
 	for (size_t i = 1; i < n; i++) {
@@ -17,8 +21,7 @@ static size_t decode(const unsigned char *s, uint32_t *out)
 			return 0;
 		c = c << 6 | (s[i] & 0x3f);
 	}
-	if (!n || c < least[n] || c > 0x10ffff ||
-	    (c >= 0xd800 && c <= 0xdfff))
+	if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 		return 0;
 	*out = c;
 	return n;
@@ -151,8 +154,7 @@ void plain_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 void plain_grouped(FILE *out, uint64_t n)
 {
 	char digit[32];
-	int len = snprintf(digit, sizeof(digit), "%llu",
-			   (unsigned long long)n);
+	int len = snprintf(digit, sizeof(digit), "%llu", (unsigned long long)n);
 
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)

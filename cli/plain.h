@@ -10,7 +10,7 @@
  * bytes become \xNN, invisible and direction-changing characters \uNNNN. */
 struct plain {
 	char text[12];
-	unsigned int cells;	/* columns in a font of fixed width */
+	unsigned int cells; /* columns in a font of fixed width */
 };
 
 /* Takes one unit off *s; 0 at the end. */

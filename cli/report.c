@@ -20,7 +20,7 @@
 #define COLUMNS 16
 
 static const char *sort_keys = "sym,dso", *by, *order, *format, *callers,
-	*callees, *view;
+		  *callees, *view;
 static long limit = -1;
 static bool json, self_only;
 static bool inlined = true;
@@ -29,34 +29,63 @@ static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING, .letter = 's', .name = "sort", .arg = "KEYS",
+	{ .kind = OPT_STRING,
+	  .letter = 's',
+	  .name = "sort",
+	  .arg = "KEYS",
 	  .help = "one row for each comm, pid, tid, cpu, dso, sym: a comma "
-		  "list (sym,dso)", .value = &sort_keys },
-	{ .kind = OPT_CHOICE, .name = "order", .arg = "COLUMN",
-	  .help = "largest self or total first (self)", .value = &order,
+		  "list (sym,dso)",
+	  .value = &sort_keys },
+	{ .kind = OPT_CHOICE,
+	  .name = "order",
+	  .arg = "COLUMN",
+	  .help = "largest self or total first (self)",
+	  .value = &order,
 	  .choices = order_words },
-	{ .kind = OPT_CHOICE, .name = "by", .arg = "WHAT",
-	  .help = "shares of weight or of samples (weight)", .value = &by,
+	{ .kind = OPT_CHOICE,
+	  .name = "by",
+	  .arg = "WHAT",
+	  .help = "shares of weight or of samples (weight)",
+	  .value = &by,
 	  .choices = by_words },
-	{ .kind = OPT_FLAG, .name = "no-children",
+	{ .kind = OPT_FLAG,
+	  .name = "no-children",
 	  .help = "self only: rows that have any, without the total",
 	  .value = &self_only },
-	{ .kind = OPT_NUMBER, .name = "limit", .arg = "N",
+	{ .kind = OPT_NUMBER,
+	  .name = "limit",
+	  .arg = "N",
 	  .help = "so many rows; 0: all (40 in a table of functions)",
 	  .value = &limit },
-	{ .kind = OPT_STRING, .name = "callers", .arg = "FUNC",
-	  .help = "who calls FUNC, by share", .value = &callers },
-	{ .kind = OPT_STRING, .name = "callees", .arg = "FUNC",
-	  .help = "what FUNC calls, by share", .value = &callees },
-	{ .kind = OPT_STRING, .name = "view", .arg = "NAME",
-	  .help = "print a view of the database instead", .value = &view },
-	{ .kind = OPT_CHOICE, .name = "format", .arg = "FORMAT",
-	  .help = "table, csv or json", .value = &format,
+	{ .kind = OPT_STRING,
+	  .name = "callers",
+	  .arg = "FUNC",
+	  .help = "who calls FUNC, by share",
+	  .value = &callers },
+	{ .kind = OPT_STRING,
+	  .name = "callees",
+	  .arg = "FUNC",
+	  .help = "what FUNC calls, by share",
+	  .value = &callees },
+	{ .kind = OPT_STRING,
+	  .name = "view",
+	  .arg = "NAME",
+	  .help = "print a view of the database instead",
+	  .value = &view },
+	{ .kind = OPT_CHOICE,
+	  .name = "format",
+	  .arg = "FORMAT",
+	  .help = "table, csv or json",
+	  .value = &format,
 	  .choices = output_names },
-	{ .kind = OPT_FLAG, .name = "json",
-	  .help = "the same as --format json", .value = &json },
-	{ .kind = OPT_NO, .name = "no-inline",
-	  .help = "leave out inlined functions", .value = &inlined },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "the same as --format json",
+	  .value = &json },
+	{ .kind = OPT_NO,
+	  .name = "no-inline",
+	  .help = "leave out inlined functions",
+	  .value = &inlined },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
@@ -66,8 +95,8 @@ static const struct {
 	const char *word;
 	unsigned int key;
 } key_words[] = {
-	{ "comm", KEY_COMM }, { "pid", KEY_PID },  { "tid", KEY_TID },
-	{ "cpu", KEY_CPU },   { "sym", KEY_SYM },  { "symbol", KEY_SYM },
+	{ "comm", KEY_COMM }, { "pid", KEY_PID },   { "tid", KEY_TID },
+	{ "cpu", KEY_CPU },   { "sym", KEY_SYM },   { "symbol", KEY_SYM },
 	{ "dso", KEY_DSO },   { "image", KEY_DSO },
 };
 
@@ -80,16 +109,18 @@ static int parse_keys(unsigned int *keys, struct err *err)
 		size_t len = strcspn(p, ",");
 		unsigned int key = 0;
 
-		for (size_t i = 0;
-		     i < sizeof(key_words) / sizeof(*key_words); i++) {
+		for (size_t i = 0; i < sizeof(key_words) / sizeof(*key_words);
+		     i++) {
 			if (strlen(key_words[i].word) == len &&
 			    !strncmp(key_words[i].word, p, len))
 				key = key_words[i].key;
 		}
 		if (!key)
-			return err_set(err, ERR_USAGE, "--sort knows comm, "
+			return err_set(err, ERR_USAGE,
+				       "--sort knows comm, "
 				       "pid, tid, cpu, dso and sym, not "
-				       "'%.*s'", (int)len, p);
+				       "'%.*s'",
+				       (int)len, p);
 		*keys |= key;
 		p += len;
 		if (!*p++)
@@ -105,21 +136,20 @@ struct report {
 	unsigned int keys;
 	int event;
 	uint64_t weight, samples;
-	bool people;	/* words around the table */
+	bool people; /* words around the table */
 };
 
 static void print_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	fprintf(out, "%.2f %%", whole ? 100.0 * (double)part / (double)whole :
-					0.0);
+	fprintf(out, "%.2f %%",
+		whole ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
 /* Which user halves are missing, and those that are another program's:
  * largest first, with their shares. */
 static void print_missing(const struct report *rp)
 {
-	struct report_rows *r = report_rows_new(rp->stacks, rp->event,
-						KEY_SYM);
+	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
 	uint64_t exec = 0;
 
@@ -150,8 +180,8 @@ static void print_missing(const struct report *rp)
 
 static int print_captures(const struct report *rp, struct err *err)
 {
-	struct rows *r = rows_open(rp->db, store_sql("report_captures"), NULL,
-				   0, err);
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
 	int rc = r ? 1 : -1;
 
 	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
@@ -161,8 +191,9 @@ static int print_captures(const struct report *rp, struct err *err)
 			fputs(" of ", stdout);
 			plain_text(stdout, rows_text(r, 2), 0, 0);
 		}
-		puts(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4) ?
-		     ", not complete" : "");
+		puts(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+			     ? ", not complete"
+			     : "");
 	}
 	rows_close(r);
 	return rc;
@@ -170,8 +201,8 @@ static int print_captures(const struct report *rp, struct err *err)
 
 static int print_lost(const struct report *rp, struct err *err)
 {
-	struct rows *r = rows_open(rp->db, store_sql("report_lost"), NULL, 0,
-				   err);
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_lost"), NULL, 0, err);
 	int rc = r ? rows_next(r, err) : -1;
 
 	if (rc > 0) {
@@ -189,8 +220,11 @@ static int print_head(const struct report *rp, struct err *err)
 	if (print_captures(rp, err))
 		return -1;
 	fputs("event: ", stdout);
-	plain_text(stdout, rp->event < 0 ? "several, added up" :
-		   stacks_event(rp->stacks, (size_t)rp->event)->name, 0, 0);
+	plain_text(stdout,
+		   rp->event < 0
+			   ? "several, added up"
+			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
+		   0, 0);
 	printf("%s, ", filter_given() ? " (filtered)" : "");
 	plain_grouped(stdout, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", stdout);
@@ -198,8 +232,8 @@ static int print_head(const struct report *rp, struct err *err)
 		fputs(", ", stdout);
 		plain_grouped(stdout, rp->weight);
 		putchar(' ');
-		plain_text(stdout, stacks_unit(rp->stacks, rp->event, false),
-			   0, 0);
+		plain_text(stdout, stacks_unit(rp->stacks, rp->event, false), 0,
+			   0);
 	}
 	putchar('\n');
 	if (print_lost(rp, err))
@@ -212,8 +246,9 @@ static int print_head(const struct report *rp, struct err *err)
 /* A name, and what is special about it. */
 static void symbol_cell(struct grid *g, const struct label *l, bool people)
 {
-	const char *mark = l->kind == LABEL_INLINED ? " (inlined)" :
-			   l->kind == LABEL_EXEC ? " (after exec)" : "";
+	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
+			   : l->kind == LABEL_EXEC  ? " (after exec)"
+						    : "";
 	size_t size = strlen(l->name) + 16;
 	char *text = mem_new(size, 1);
 
@@ -259,8 +294,7 @@ static const char *image_of(const struct report *rp, const struct label *l)
 }
 
 static void fill_row(const struct report *rp, struct grid *g,
-		     const struct report_rows *r,
-		     const struct report_row *row)
+		     const struct report_rows *r, const struct report_row *row)
 {
 	const struct label *l = report_label(r, row->label);
 
@@ -297,8 +331,8 @@ static void print_rest(const struct report *rp, size_t rows, uint64_t self)
 
 static void print_rows(const struct report *rp, size_t max)
 {
-	struct report_rows *r = report_rows_new(rp->stacks, rp->event,
-						rp->keys);
+	struct report_rows *r =
+		report_rows_new(rp->stacks, rp->event, rp->keys);
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, fill_columns(rp, col));
 	size_t shown = 0, rest = 0;
@@ -311,8 +345,8 @@ static void print_rows(const struct report *rp, size_t max)
 		if (self_only && !row->self)
 			continue;
 		/* who looks for a reason must not need the whole table */
-		if (shown >= max && report_label(r, row->label)->kind !=
-		    LABEL_MISSING) {
+		if (shown >= max &&
+		    report_label(r, row->label)->kind != LABEL_MISSING) {
 			rest++;
 			rest_self += row->self;
 			continue;
@@ -337,14 +371,15 @@ static int no_such_function(const struct report *rp, const char *func,
 		const char *name = labels_get(labels, i)->name;
 
 		if (strstr(name, func))
-			return err_set(err, ERR_USAGE, "no frame is called "
-				       "'%s'; there is '%s'", func, name);
+			return err_set(err, ERR_USAGE,
+				       "no frame is called "
+				       "'%s'; there is '%s'",
+				       func, name);
 	}
 	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
 }
 
-static int print_around(const struct report *rp, size_t max,
-			struct err *err)
+static int print_around(const struct report *rp, size_t max, struct err *err)
 {
 	static const struct grid_column col[] = {
 		{ "Share %", "share_percent" }, { "Total %", "total_percent" },
@@ -353,8 +388,8 @@ static int print_around(const struct report *rp, size_t max,
 		{ "Image", "image" },
 	};
 	const char *func = callers ? callers : callees;
-	struct report_rows *r = report_around_new(rp->stacks, rp->event, func,
-						  callers != NULL);
+	struct report_rows *r =
+		report_around_new(rp->stacks, rp->event, func, callers != NULL);
 	struct grid *g;
 	size_t n = report_rows_count(r);
 	uint64_t rest = 0;
@@ -395,7 +430,8 @@ static int print_around(const struct report *rp, size_t max,
 	grid_write(g, rp->format, stdout);
 	if (rp->people && n > max)
 		printf("\n%zu more rows with %.2f %% not shown; --limit 0 "
-		       "shows all\n", n - max,
+		       "shows all\n",
+		       n - max,
 		       100.0 * (double)rest / (double)report_weight(r));
 	grid_free(g);
 	report_rows_free(r);
@@ -407,10 +443,10 @@ static int print_around(const struct report *rp, size_t max,
  * into SQL here is one of our own names. */
 static char *view_sql(struct store *db, struct err *err)
 {
-	struct value name = { .kind = VALUE_TEXT, .text = view,
+	struct value name = { .kind = VALUE_TEXT,
+			      .text = view,
 			      .len = strlen(view) };
-	struct rows *r = rows_open(db, store_sql("report_view"), &name, 1,
-				   err);
+	struct rows *r = rows_open(db, store_sql("report_view"), &name, 1, err);
 	int rc = r ? rows_next(r, err) : -1;
 	size_t size = strlen(view) + 128;
 	char *sql = NULL;
@@ -420,19 +456,19 @@ static char *view_sql(struct store *db, struct err *err)
 		snprintf(sql, size, "%s \"%s\" LIMIT ?",
 			 store_sql("report_view_rows"), view);
 	} else if (rc >= 0) {
-		err_set(err, ERR_USAGE, "there is no view '%s'; 'backstitch "
+		err_set(err, ERR_USAGE,
+			"there is no view '%s'; 'backstitch "
 			"query DB \"SELECT name FROM sqlite_schema WHERE "
-			"type = 'view'\"' lists them", view);
+			"type = 'view'\"' lists them",
+			view);
 	}
 	rows_close(r);
 	return sql;
 }
 
-static int print_view(struct store *db, const struct output *o,
-		      struct err *err)
+static int print_view(struct store *db, const struct output *o, struct err *err)
 {
-	struct value max = { .kind = VALUE_INT,
-			     .num = limit > 0 ? limit : -1 };
+	struct value max = { .kind = VALUE_INT, .num = limit > 0 ? limit : -1 };
 	char *sql = view_sql(db, err);
 	struct rows *r = sql ? rows_open(db, sql, &max, 1, err) : NULL;
 	int rc = r ? o->write(stdout, r, err) : -1;
@@ -461,7 +497,8 @@ static int print_report(struct report *rp, struct err *err)
 		if (__builtin_add_overflow(rp->weight, e->weight,
 					   &rp->weight) ||
 		    rp->weight == UINT64_MAX)
-			return err_set(err, ERR_LIMIT, "the weights sum up to "
+			return err_set(err, ERR_LIMIT,
+				       "the weights sum up to "
 				       "more than 64 bits; use --by samples");
 	}
 	if (callers || callees)
@@ -475,10 +512,12 @@ static int print_report(struct report *rp, struct err *err)
 static int check_options(struct report *rp, struct err *err)
 {
 	if (callers && callees)
-		return err_set(err, ERR_USAGE, "--callers and --callees are "
+		return err_set(err, ERR_USAGE,
+			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
 	if (view && (callers || callees || filter_given()))
-		return err_set(err, ERR_USAGE, "--view prints a view as it "
+		return err_set(err, ERR_USAGE,
+			       "--view prints a view as it "
 			       "is; for a part of it use 'backstitch query'");
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
@@ -497,7 +536,7 @@ static int run(int argc, char **argv, struct err *err)
 	rp.format = o->name;
 	rp.people = !strcmp(o->name, "table");
 	rp.path = input_path(argc, argv, err);
-	if (!rp.path || !(rp.db = input_open(rp.path, &status, err)))
+	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
 		return -1;
 
 	struct stacks_opts so = {
@@ -522,8 +561,7 @@ static const char *const examples[] = {
 	"backstitch report perf.db",
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
-	"backstitch report --view verdicts --format csv perf.db",
-	NULL
+	"backstitch report --view verdicts --format csv perf.db", NULL
 };
 
 extern const struct command cmd_report;

@@ -12,8 +12,8 @@
 struct report_rows {
 	struct stacks *stacks;
 	unsigned int keys;
-	struct labels *labels;	/* what rows are called */
-	uint32_t *row_label;	/* + 1, by label of the stacks; 0: not yet */
+	struct labels *labels; /* what rows are called */
+	uint32_t *row_label;   /* + 1, by label of the stacks; 0: not yet */
 	size_t n_label, cap_label;
 	struct report_row *row;
 	size_t n, cap;
@@ -59,8 +59,7 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 		return r->row_label[id] - 1;
 	if (id >= n) {
 		r->row_label = mem_grow(r->row_label, &r->cap_label,
-					(size_t)id + 1,
-					sizeof(*r->row_label));
+					(size_t)id + 1, sizeof(*r->row_label));
 		memset(r->row_label + n, 0,
 		       ((size_t)id + 1 - n) * sizeof(*r->row_label));
 		r->n_label = (size_t)id + 1;
@@ -88,8 +87,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 	const struct report_row *a = &r->row[id];
 	const struct report_row *b = key;
 
-	return a->comm == b->comm && a->label == b->label &&
-	       a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+	return a->comm == b->comm && a->label == b->label && a->pid == b->pid &&
+	       a->tid == b->tid && a->cpu == b->cpu;
 }
 
 static struct report_row *row_for(struct report_rows *r,
@@ -148,8 +147,7 @@ static void count_group(struct report_rows *r, const struct stacks_group *g,
 	}
 	if (!row) {
 		if (code)
-			key.label = plain_label(r, LABEL_UNNAMED,
-						"[no stack]");
+			key.label = plain_label(r, LABEL_UNNAMED, "[no stack]");
 		row = row_for(r, &key);
 		row->total += g->weight;
 		row->n_total += g->samples;
@@ -199,8 +197,8 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 	if (at == l->n)
 		return -1;
 	if (!callers)
-		return at + 1 < l->n ? row_label(r, l->label[at + 1]) :
-			plain_label(r, LABEL_GROUP, "[self]");
+		return at + 1 < l->n ? row_label(r, l->label[at + 1])
+				     : plain_label(r, LABEL_GROUP, "[self]");
 	if (!at)
 		return plain_label(r, LABEL_GROUP, "[nobody]");
 
@@ -295,8 +293,7 @@ size_t report_rows_count(const struct report_rows *r)
 	return r->n;
 }
 
-const struct report_row *report_rows_get(const struct report_rows *r,
-					 size_t i)
+const struct report_row *report_rows_get(const struct report_rows *r, size_t i)
 {
 	return &r->row[i];
 }

@@ -24,13 +24,13 @@ enum report_key {
 
 /* Fields of keys that were not asked for are 0. */
 struct report_row {
-	uint32_t comm;		/* place in report_label() */
-	uint32_t label;		/* place in report_label() */
+	uint32_t comm;	/* place in report_label() */
+	uint32_t label; /* place in report_label() */
 	int64_t pid, tid;
 	int32_t cpu;
-	uint64_t self, total;	/* weight */
+	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
-	uint64_t seen;		/* the last group that was counted */
+	uint64_t seen;		  /* the last group that was counted */
 };
 
 /* event -1: all. stacks must live as long as the result. */
@@ -40,8 +40,7 @@ void report_rows_free(struct report_rows *r);
 /* Largest first, by self or by total; equal ones by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
 size_t report_rows_count(const struct report_rows *r);
-const struct report_row *report_rows_get(const struct report_rows *r,
-					 size_t i);
+const struct report_row *report_rows_get(const struct report_rows *r, size_t i);
 const struct label *report_label(const struct report_rows *r, uint32_t i);
 uint64_t report_weight(const struct report_rows *r);
 uint64_t report_samples(const struct report_rows *r);

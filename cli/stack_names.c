@@ -51,8 +51,10 @@ static void *reach(void *p, size_t *n, size_t *cap, int64_t id, size_t size,
 		   struct err *err)
 {
 	if (id < 0 || id >= UINT32_MAX || id > (int64_t)*n + GAP_MAX) {
-		err_set(err, ERR_DB, "the database has an id of %lld; "
-			"ingest the capture again", (long long)id);
+		err_set(err, ERR_DB,
+			"the database has an id of %lld; "
+			"ingest the capture again",
+			(long long)id);
 		return NULL;
 	}
 	if ((size_t)id < *n)
@@ -66,20 +68,20 @@ static void *reach(void *p, size_t *n, size_t *cap, int64_t id, size_t size,
 	return p;
 }
 
-#define REACH(sn, what, id, err)                                        \
-	({                                                              \
-		void *p_ = reach((sn)->what, &(sn)->n_##what,           \
-				 &(sn)->cap_##what, id,                 \
-				 sizeof(*(sn)->what), err);             \
-		if (p_)                                                 \
-			(sn)->what = p_;                                \
-		p_ ? 0 : -1;                                            \
+#define REACH(sn, what, id, err)                                               \
+	({                                                                     \
+		void *p_ =                                                     \
+			reach((sn)->what, &(sn)->n_##what, &(sn)->cap_##what,  \
+			      id, sizeof(*(sn)->what), err);                   \
+		if (p_)                                                        \
+			(sn)->what = p_;                                       \
+		p_ ? 0 : -1;                                                   \
 	})
 
 typedef int row_fn(struct stack_names *sn, struct rows *r, struct err *err);
 
-static int each_row(struct stack_names *sn, struct store *db,
-		    const char *query, row_fn *fn, struct err *err)
+static int each_row(struct stack_names *sn, struct store *db, const char *query,
+		    row_fn *fn, struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
 	int rc = r ? 1 : -1;
@@ -125,9 +127,9 @@ static int add_image(struct stack_names *sn, struct rows *r, struct err *err)
 	struct named_image *img = &sn->image[id];
 
 	img->kind = (enum image_kind)rows_int(r, 1);
-	img->path = arena_strdup(&sn->text,
-				 img->kind == IMAGE_UNKNOWN_KERNEL ?
-				 "[unknown kernel code]" : rows_text(r, 2));
+	img->path = arena_strdup(&sn->text, img->kind == IMAGE_UNKNOWN_KERNEL
+						    ? "[unknown kernel code]"
+						    : rows_text(r, 2));
 	img->short_name = short_name(&sn->text, img->kind, img->path);
 	return 0;
 }
@@ -140,9 +142,8 @@ static bool is_kernel(enum image_kind kind)
 
 static int add_frame(struct stack_names *sn, struct rows *r, struct err *err)
 {
-	static const struct named_image nowhere = {
-		IMAGE_UNKNOWN_USER, "", "[unknown]"
-	};
+	static const struct named_image nowhere = { IMAGE_UNKNOWN_USER, "",
+						    "[unknown]" };
 	int64_t id = rows_int(r, 0);
 	int64_t at = rows_int(r, 1);
 	struct value name = rows_value(r, 3);
@@ -150,14 +151,18 @@ static int add_frame(struct stack_names *sn, struct rows *r, struct err *err)
 	if (REACH(sn, frame, id, err))
 		return -1;
 
-	const struct named_image *img = at > 0 && (size_t)at < sn->n_image &&
-					sn->image[at].path ?
-					&sn->image[at] : &nowhere;
+	const struct named_image *img =
+		at > 0 && (size_t)at < sn->n_image && sn->image[at].path
+			? &sn->image[at]
+			: &nowhere;
 	bool kernel = is_kernel(img->kind);
 	struct label l = {
-		.kind = kernel ? LABEL_KERNEL : img->kind == IMAGE_JIT ?
-			LABEL_JIT : LABEL_USER,
-		.name = name.text, .kernel = kernel, .image = img->path,
+		.kind = kernel			 ? LABEL_KERNEL
+			: img->kind == IMAGE_JIT ? LABEL_JIT
+						 : LABEL_USER,
+		.name = name.text,
+		.kernel = kernel,
+		.image = img->path,
 		.off = (uint64_t)rows_int(r, 2) - (uint64_t)rows_int(r, 4),
 		.has_off = true,
 	};
@@ -178,8 +183,7 @@ static int add_frame(struct stack_names *sn, struct rows *r, struct err *err)
 	return 0;
 }
 
-static int add_inline(struct stack_names *sn, struct rows *r,
-		      struct err *err)
+static int add_inline(struct stack_names *sn, struct rows *r, struct err *err)
 {
 	int64_t id = rows_int(r, 0);
 
@@ -196,8 +200,8 @@ static int add_inline(struct stack_names *sn, struct rows *r,
 		l.name = "[inlined]";
 	if (!f->n++)
 		f->first = (uint32_t)sn->n_inlined;
-	sn->inlined = mem_grow(sn->inlined, &sn->cap_inlined,
-			       sn->n_inlined + 1, sizeof(*sn->inlined));
+	sn->inlined = mem_grow(sn->inlined, &sn->cap_inlined, sn->n_inlined + 1,
+			       sizeof(*sn->inlined));
 	sn->inlined[sn->n_inlined++] = labels_add(sn->labels, &l);
 	return 0;
 }
@@ -213,10 +217,12 @@ static int add_stack(struct stack_names *sn, struct rows *r, struct err *err)
 	/* a parent has the smaller id: no way round in a circle */
 	if (parent < 0 || parent >= id || frame < 0 ||
 	    (size_t)frame >= sn->n_frame)
-		return err_set(err, ERR_DB, "stack %lld is broken; ingest "
-			       "the capture again", (long long)id);
-	sn->stack[id] = (struct named_stack){ (uint32_t)parent,
-					      (uint32_t)frame };
+		return err_set(err, ERR_DB,
+			       "stack %lld is broken; ingest "
+			       "the capture again",
+			       (long long)id);
+	sn->stack[id] =
+		(struct named_stack){ (uint32_t)parent, (uint32_t)frame };
 	return 0;
 }
 
@@ -228,8 +234,10 @@ static int add_raw(struct stack_names *sn, struct rows *r, struct err *err)
 	if (REACH(sn, raw, id, err))
 		return -1;
 	if (stack < 0 || (size_t)stack >= sn->n_stack)
-		return err_set(err, ERR_DB, "raw chain %lld has no stack; "
-			       "ingest the capture again", (long long)id);
+		return err_set(err, ERR_DB,
+			       "raw chain %lld has no stack; "
+			       "ingest the capture again",
+			       (long long)id);
 	sn->raw[id] = (uint32_t)stack;
 	return 0;
 }

@@ -24,10 +24,10 @@ struct stacks {
 	struct stack_names *names;
 	struct stacks_group *group;
 	size_t n_group, cap_group;
-	struct table index;	/* of group[] */
+	struct table index; /* of group[] */
 	struct stacks_event *event;
 	size_t n_event, cap_event;
-	uint32_t *type;		/* event_type.id -> event + 1; 0: no sample */
+	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
 	size_t n_type;
 	struct stacks_comm *comm; /* by comm.id; [0] for none */
 	size_t n_comm;
@@ -42,9 +42,8 @@ static uint32_t event_by_name(struct stacks *s, const char *name)
 	}
 	s->event = mem_grow(s->event, &s->cap_event, s->n_event + 1,
 			    sizeof(*s->event));
-	s->event[s->n_event] = (struct stacks_event){
-		.name = arena_strdup(&s->text, name)
-	};
+	s->event[s->n_event] =
+		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
 	return (uint32_t)s->n_event++;
 }
 
@@ -52,15 +51,17 @@ static int check_id(int64_t id, struct err *err)
 {
 	if (id >= 0 && id < ID_MAX)
 		return 0;
-	return err_set(err, ERR_DB, "the database has an id of %lld; ingest "
-		       "the capture again", (long long)id);
+	return err_set(err, ERR_DB,
+		       "the database has an id of %lld; ingest "
+		       "the capture again",
+		       (long long)id);
 }
 
 /* Events of one name are one event, whichever capture they are from. */
 static int load_events(struct stacks *s, struct store *db, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("report_events"), NULL, 0,
-				   err);
+	struct rows *r =
+		rows_open(db, store_sql("report_events"), NULL, 0, err);
 	size_t cap = 0;
 	int rc = r ? 1 : -1;
 
@@ -74,8 +75,7 @@ static int load_events(struct stacks *s, struct store *db, struct err *err)
 		if ((size_t)id >= s->n_type) {
 			size_t n = (size_t)id + 1;
 
-			s->type = mem_grow(s->type, &cap, n,
-					   sizeof(*s->type));
+			s->type = mem_grow(s->type, &cap, n, sizeof(*s->type));
 			memset(s->type + s->n_type, 0,
 			       (n - s->n_type) * sizeof(*s->type));
 			s->n_type = n;
@@ -93,8 +93,7 @@ static int64_t int_or(struct rows *r, size_t i, int64_t none)
 
 static int load_comms(struct stacks *s, struct store *db, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("report_comms"), NULL, 0,
-				   err);
+	struct rows *r = rows_open(db, store_sql("report_comms"), NULL, 0, err);
 	size_t cap = 0;
 	int rc = r ? 1 : -1;
 
@@ -129,8 +128,8 @@ static bool same_group(const void *owner, uint32_t id, const void *key)
 	const struct stacks_group *a = &s->group[id];
 	const struct stacks_group *b = key;
 
-	return a->event == b->event && a->comm == b->comm &&
-	       a->cpu == b->cpu && a->kraw == b->kraw && a->uraw == b->uraw &&
+	return a->event == b->event && a->comm == b->comm && a->cpu == b->cpu &&
+	       a->kraw == b->kraw && a->uraw == b->uraw &&
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
@@ -159,12 +158,11 @@ static void count(struct stacks *s, const struct stacks_group *g)
 		s->group[id] = *g;
 		table_add(&s->index, hash, id);
 	} else {
-		s->group[id].weight = add_full(s->group[id].weight,
-					       g->weight);
+		s->group[id].weight = add_full(s->group[id].weight, g->weight);
 		s->group[id].samples++;
 	}
-	s->event[g->event].weight = add_full(s->event[g->event].weight,
-					     g->weight);
+	s->event[g->event].weight =
+		add_full(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples++;
 }
 
@@ -209,8 +207,7 @@ static int load_samples(struct stacks *s, struct store *db, struct err *err)
 	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
 		goto out;
 	if (!strcmp(cond, "1"))
-		snprintf(sql, SQL_MAX * 2, "%s 1",
-			 store_sql("report_samples"));
+		snprintf(sql, SQL_MAX * 2, "%s 1", store_sql("report_samples"));
 	else
 		snprintf(sql, SQL_MAX * 2, "%s %s %s)",
 			 store_sql("report_samples"),
@@ -236,8 +233,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->labels = labels_new();
 	if (load_events(s, db, err) || load_comms(s, db, err) ||
 	    load_samples(s, db, err) ||
-	    !(s->names = stack_names_load(db, s->labels, o->by_name,
-					  o->inlined, err))) {
+	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
+					  err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -319,8 +316,10 @@ int stacks_choose(const struct stacks *s, const char *doing)
 	if (used < 2)
 		return event;
 	if (filter.event) {
-		fprintf(stderr, "backstitch: %s the sum of %zu events, as "
-			"--event says\n", doing, used);
+		fprintf(stderr,
+			"backstitch: %s the sum of %zu events, as "
+			"--event says\n",
+			doing, used);
 		return -1;
 	}
 	say_choice(s, event, doing);
@@ -363,8 +362,7 @@ const char *stacks_missing(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
-static void add_mark(struct stacks *s, const char *name,
-		     struct label_list *out)
+static void add_mark(struct stacks *s, const char *name, struct label_list *out)
 {
 	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
 

@@ -20,10 +20,10 @@ struct store;
 #define STACKS_AFTER_EXEC "[user: after exec]"
 
 struct stacks_opts {
-	bool by_cpu;	/* keep CPUs apart */
-	bool by_name;	/* see stack_names_load() */
+	bool by_cpu;  /* keep CPUs apart */
+	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool samples;	/* every sample weighs 1 */
+	bool samples; /* every sample weighs 1 */
 };
 
 /* Samples with the same thread name, stacks and fate. */
@@ -32,7 +32,7 @@ struct stacks_group {
 	uint32_t comm;		/* place in stacks_comm() */
 	int32_t cpu;		/* -1 unless by_cpu */
 	uint32_t kraw, uraw;	/* raw chains; 0: none */
-	uint8_t verdict, flags;	/* of requests; verdict 0: no request */
+	uint8_t verdict, flags; /* of requests; verdict 0: no request */
 	uint64_t weight, samples;
 };
 
@@ -43,7 +43,7 @@ struct stacks_event {
 
 struct stacks_comm {
 	const char *name;
-	int64_t pid, tid;	/* -1: not known */
+	int64_t pid, tid; /* -1: not known */
 };
 
 /* Applies the options of filter_opts. */

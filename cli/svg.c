@@ -16,7 +16,7 @@
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
-#define PAD 10	/* px at every side */
+#define PAD 10 /* px at every side */
 #define MILLI 1000
 
 extern const char text_svg_js[];
@@ -27,11 +27,11 @@ struct page {
 	FILE *out;
 	const struct flame_tree *tree;
 	const struct svg_opts *o;
-	uint64_t total, plot;	/* weight and 1/1000 px of the whole width */
-	unsigned int top;	/* px above the frames */
+	uint64_t total, plot;	  /* weight and 1/1000 px of the whole width */
+	unsigned int top;	  /* px above the frames */
 	unsigned int rows, lines; /* of frames; of text below them */
 	unsigned int height;
-	uint32_t kinds;		/* bit set of drawn enum label_kind */
+	uint32_t kinds; /* bit set of drawn enum label_kind */
 	struct svg_stats st;
 };
 
@@ -88,7 +88,7 @@ static bool has_legend(const struct page *p)
 static void lay_out(struct page *p)
 {
 	p->top = PAD + line_height(p) * (p->o->subtitle ? 4 : 3);
-	p->lines = 1;	/* details */
+	p->lines = 1; /* details */
 	p->lines += has_legend(p);
 	p->lines += p->st.narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
@@ -107,8 +107,9 @@ static unsigned int row_y(const struct page *p, uint32_t depth)
 static void put_text(const struct page *p, const char *id, const char *class,
 		     unsigned int y, const char *anchor, const char *s)
 {
-	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2 :
-			 !strcmp(anchor, "end") ? p->o->width - PAD : PAD;
+	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2
+			 : !strcmp(anchor, "end")  ? p->o->width - PAD
+						   : PAD;
 
 	fprintf(p->out, "<text x=\"%u\" y=\"%u\" text-anchor=\"%s\"", x, y,
 		anchor);
@@ -133,8 +134,8 @@ static void put_head(const struct page *p)
 		"font-family=\"",
 		o->width, p->height, o->width, p->height, o->fontsize);
 	plain_xml(out, o->fonttype, 0);
-	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"",
-		PAD, (unsigned int)(p->plot / MILLI));
+	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
+		(unsigned int)(p->plot / MILLI));
 	plain_fixed(out, o->fontsize * 6, 10, 1);
 	fprintf(out, "\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\"",
 		o->height, o->height - (o->height - o->fontsize) / 2 - 2,
@@ -178,7 +179,8 @@ static void put_controls(const struct page *p)
 	put_text(p, "search", "button", y, "end", "Search");
 	fputs("</g>\n", p->out);
 	put_text(p, "case", "button", y, "end", "ic");
-	fprintf(p->out, "<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
+	fprintf(p->out,
+		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
 		"data-width=\"210\" data-height=\"%u\"></g>\n",
 		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
 	put_text(p, "matched", NULL, y, "middle", "");
@@ -237,7 +239,8 @@ static void put_tooltip(const struct page *p, const struct flame_node *nd,
 	}
 	if (l->kind == LABEL_EXEC)
 		fputs("of the program that came by exec after the sample: "
-		      "not its caller\n", p->out);
+		      "not its caller\n",
+		      p->out);
 	put_numbers(p, nd);
 	fputs("</title>", p->out);
 }
@@ -245,15 +248,16 @@ static void put_tooltip(const struct page *p, const struct flame_node *nd,
 static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
-	const struct label *l = labels_get(flame_tree_labels(p->tree),
-					   nd->label);
+	const struct label *l =
+		labels_get(flame_tree_labels(p->tree), nd->label);
 	const struct svg_opts *o = p->o;
 	uint64_t x = (uint64_t)PAD * MILLI + milli_px(p, start);
-	uint64_t w = (uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) -
-		     x;
+	uint64_t w =
+		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
 	unsigned int y = row_y(p, nd->depth);
-	uint64_t cells = w > 6 * MILLI ? (w - 6 * MILLI) * 10 /
-					 (o->fontsize * 6 * MILLI) : 0;
+	uint64_t cells =
+		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
+			      : 0;
 	char class[3];
 
 	palette_class(l, class);
@@ -332,8 +336,8 @@ static void put_legend(const struct page *p, unsigned int y)
 			"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
 			" height=\"%u\" rx=\"1\"/></g>"
 			"<text class=\"quiet\" x=\"%u\" y=\"%u\">%s</text>\n",
-			key[i].class, x, y - p->o->fontsize + 2,
-			p->o->fontsize, x + 19, y, key[i].text);
+			key[i].class, x, y - p->o->fontsize + 2, p->o->fontsize,
+			x + 19, y, key[i].text);
 		x += 19 + (unsigned int)strlen(key[i].text) * cell + 16;
 	}
 }
@@ -347,7 +351,9 @@ static void put_narrow(const struct page *p, unsigned int y)
 	fprintf(p->out, " frame%s narrower than ",
 		p->st.narrow == 1 ? "" : "s");
 	plain_fixed(p->out, o->minwidth, MILLI,
-		    o->minwidth % 100 ? 3 : o->minwidth % MILLI ? 1 : 0);
+		    o->minwidth % 100	  ? 3
+		    : o->minwidth % MILLI ? 1
+					  : 0);
 	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
 		p->st.narrow == 1 ? "is" : "are");
 	put_percent(p->out, p->st.narrow_weight, p->total);

@@ -1,0 +1,307 @@
+/* resolve.c - recorded addresses to interned stacks. */
+#include "stitch/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "stitch/source.h"
+#include "stitch/space.h"
+#include "stitch/stitch.h"
+#include "stitch/table.h"
+
+#define CACHE_SIZE (1u << 15)
+
+struct slot {
+	uint64_t hash;
+	uint32_t space, gen; /* gen: space->cut, or ->any when partial */
+	uint32_t raw;	     /* 0: empty slot */
+	bool partial;	     /* had an address that nothing covered */
+};
+
+struct resolve {
+	struct frames *fr;
+	struct slot *cache;
+	uint32_t unknown_user, unknown_kernel, guest; /* frames; 0: not yet */
+};
+
+struct resolve *resolve_new(struct frames *fr)
+{
+	struct resolve *rv = mem_new(1, sizeof(*rv));
+
+	rv->fr = fr;
+	rv->cache = mem_new(CACHE_SIZE, sizeof(*rv->cache));
+	return rv;
+}
+
+void resolve_free(struct resolve *rv)
+{
+	if (!rv)
+		return;
+	free(rv->cache);
+	free(rv);
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* The kernel's names for what is not a file: Linux mm/mmap.c, fs/proc and
+ * perf's //anon (kernel/events/core.c perf_event_mmap_event). */
+static enum image_kind user_kind(const char *path)
+{
+	static const char *const anon[] = {
+		"//anon", "/dev/zero", "/anon_hugepage", "/SYSV",    "[heap]",
+		"[stack", "[anon",     "//toolong",	 "//enomem",
+	};
+
+	if (starts(path, "[vdso"))
+		return IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
+		if (starts(path, anon[i]))
+			return IMAGE_ANON;
+	if (!path[0])
+		return IMAGE_ANON;
+	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
+}
+
+static void set_id(struct image *img, const uint8_t *id, size_t len)
+{
+	if (len > sizeof(img->id))
+		len = sizeof(img->id);
+	memcpy(img->id, id, len);
+	img->id_len = (uint8_t)len;
+}
+
+/* The build-id that the capture's own table says about a path. */
+static void id_from_table(const struct source *src, bool kernel,
+			  struct image *img)
+{
+	for (uint32_t i = 0; i < src->n_build_ids; i++) {
+		const struct build_id_def *b = &src->build_ids[i];
+
+		if (b->kernel == kernel && !strcmp(b->path, img->path)) {
+			set_id(img, b->id, b->id_len);
+			return;
+		}
+	}
+}
+
+/* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
+ * bracket is the symbol whose address is in pgoff (0 when it was hidden). */
+static void kernel_image(const struct source *src, const struct rec_map *m,
+			 struct image *img, char *name, size_t size)
+{
+	const char *end = strchr(m->path, ']');
+
+	if (starts(m->path, "[kernel") || starts(m->path, "[guest.kernel")) {
+		snprintf(name, size, "%.*s",
+			 end ? (int)(end + 1 - m->path) : 255, m->path);
+		img->kind = IMAGE_KERNEL;
+		img->start = m->pgoff ? m->pgoff : m->start;
+		img->path = name;
+		if (src->info.kernel_id)
+			set_id(img, src->info.kernel_id,
+			       src->info.kernel_id_len);
+	} else {
+		img->kind = IMAGE_MODULE;
+		img->start = m->start;
+	}
+	img->len = m->len;
+}
+
+uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
+			   const struct record *rec, uint32_t process,
+			   uint64_t *pgoff)
+{
+	const struct rec_map *m = &rec->map;
+	bool kernel = rec->flags & REC_F_KERNEL;
+	struct image img = {
+		.path = m->path,
+		.maj = m->maj,
+		.min = m->min,
+		.ino = m->ino,
+		.ino_gen = m->ino_gen,
+	};
+	char name[256];
+
+	*pgoff = m->pgoff;
+	if (kernel) {
+		kernel_image(src, m, &img, name, sizeof(name));
+		*pgoff = m->start - img.start;
+	} else {
+		img.kind = user_kind(m->path);
+		if (img.kind == IMAGE_ANON) {
+			img.space = process;
+			*pgoff = m->start;
+		}
+	}
+	if (m->id && m->id_len)
+		set_id(&img, m->id, m->id_len);
+	else if (!img.id_len)
+		id_from_table(src, kernel, &img);
+	return frames_image(rv->fr, &img);
+}
+
+uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
+{
+	struct image img = {
+		.kind = rec->ksymbol.type == 1 ? IMAGE_BPF : IMAGE_OOL,
+		.path = rec->ksymbol.name,
+		.start = rec->ksymbol.addr,
+		.len = rec->ksymbol.len,
+		.t0 = rec->flags & REC_F_UNTIMED ? 0 : rec->time,
+	};
+
+	return frames_image(rv->fr, &img);
+}
+
+/* The one frame of all addresses that nothing explains. */
+static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
+			    enum image_kind kind, const char *path)
+{
+	struct image img = { .kind = kind, .path = path };
+	struct frame f = { 0 };
+
+	if (*frame)
+		return *frame;
+	f.image = frames_image(rv->fr, &img);
+	*frame = frames_frame(rv->fr, &f);
+	return *frame;
+}
+
+static uint32_t region_frame(struct resolve *rv, const struct region *r,
+			     uint64_t addr, uint32_t flags)
+{
+	struct frame f = {
+		.image = r->image,
+		.off = addr - r->start + r->pgoff,
+		.flags = flags,
+	};
+
+	return frames_frame(rv->fr, &f);
+}
+
+static uint64_t hash_of(const struct addrs *a, uint32_t space_id)
+{
+	return hash_u64s(a->ip, a->n, space_id);
+}
+
+static struct slot *slot_of(struct resolve *rv, uint64_t hash)
+{
+	return &rv->cache[hash & (CACHE_SIZE - 1)];
+}
+
+/* The raw chain of a list seen before in the same state, or 0. */
+static uint32_t cached(struct resolve *rv, uint64_t hash, uint32_t space_id,
+		       uint32_t cut, uint32_t any, const struct addrs *a)
+{
+	const struct slot *s = slot_of(rv, hash);
+
+	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
+	    s->gen != (s->partial ? any : cut))
+		return 0;
+	const struct raw_chain *r = frames_get_raw(rv->fr, s->raw);
+
+	if (r->n != a->n || memcmp(r->ip, a->ip, a->n * sizeof(*a->ip)))
+		return 0;
+	return s->raw;
+}
+
+static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
+		      uint32_t gen, bool partial, uint32_t raw)
+{
+	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
+}
+
+uint32_t resolve_user(struct resolve *rv, const struct space *sp,
+		      uint32_t space_id, const struct addrs *a, uint64_t mask,
+		      int64_t t, uint32_t inferred)
+{
+	uint64_t hash = hash_of(a, space_id) + inferred;
+	uint32_t stack = 0;
+	bool partial = false;
+
+	if (!a->n)
+		return 0;
+	/* A record of the past does not see the space of now. */
+	bool now = t == TIME_NONE || t >= sp->changed;
+	uint32_t raw =
+		now ? cached(rv, hash, space_id, sp->cut, sp->any, a) : 0;
+	if (raw)
+		return raw;
+	for (uint32_t i = a->n; i-- > 0;) {
+		uint64_t addr = a->ip[i] & mask;
+		const struct region *r = space_find(sp, addr, t);
+		uint32_t frame;
+
+		if (r) {
+			frame = region_frame(rv, r, addr,
+					     i == inferred ? FRAME_INFERRED
+							   : 0);
+		} else {
+			partial = true;
+			frame = fixed_frame(rv, &rv->unknown_user,
+					    IMAGE_UNKNOWN_USER, "[unknown]");
+		}
+		stack = frames_push(rv->fr, stack, frame);
+	}
+	raw = frames_raw(rv->fr, stack, a, hash);
+	if (now)
+		cache_put(rv, hash, space_id, partial ? sp->any : sp->cut,
+			  partial, raw);
+	return raw;
+}
+
+uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
+			const struct space *over, uint32_t space_id,
+			const struct addrs *a, int64_t t)
+{
+	uint64_t hash = hash_of(a, space_id);
+	uint32_t cut = base->cut + over->cut;
+	uint32_t any = base->any + over->any;
+	uint32_t stack = 0;
+	bool partial = false;
+
+	if (!a->n)
+		return 0;
+	/* New code may lie above what is mapped: only `any` is safe here. */
+	uint32_t raw = cached(rv, hash, space_id, cut + any, cut + any, a);
+
+	if (raw)
+		return raw;
+	for (uint32_t i = a->n; i-- > 0;) {
+		const struct region *r = space_find(over, a->ip[i], t);
+		uint32_t frame;
+
+		if (!r)
+			r = space_find(base, a->ip[i], t);
+		if (r) {
+			frame = region_frame(rv, r, a->ip[i], 0);
+		} else {
+			partial = true;
+			frame = fixed_frame(rv, &rv->unknown_kernel,
+					    IMAGE_UNKNOWN_KERNEL, "[unknown]");
+		}
+		stack = frames_push(rv->fr, stack, frame);
+	}
+	raw = frames_raw(rv->fr, stack, a, hash);
+	if (t == TIME_NONE || (t >= base->changed && t >= over->changed))
+		cache_put(rv, hash, space_id, cut + any, partial, raw);
+	return raw;
+}
+
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
+{
+	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]");
+	uint32_t stack = 0;
+
+	if (!a->n)
+		return 0;
+	for (uint32_t i = 0; i < a->n; i++)
+		stack = frames_push(rv->fr, stack, frame);
+	return frames_raw(rv->fr, stack, a, hash_of(a, 0));
+}
