@@ -13,6 +13,7 @@
 #include "stitch/table.h"
 
 #define CACHE_SIZE (1u << 15)
+#define KERNEL_TAIL (256ull << 20)
 
 struct slot {
 	uint64_t hash;
@@ -310,6 +311,24 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 	return raw;
 }
 
+/* The kernel's map ends with its text (perf takes _stext to _etext or so from
+ * kallsyms), but its init code lies behind: start_kernel() is the root of the
+ * idle task's stacks. Nothing else is between that and the next map. */
+static const struct region *kernel_region(struct resolve *rv,
+					  const struct space *base,
+					  uint64_t addr, int64_t t)
+{
+	const struct region *r = space_find(base, addr, t);
+
+	if (r)
+		return r;
+	r = space_below(base, addr);
+	if (!r || addr - r->end >= KERNEL_TAIL ||
+	    frames_get_image(rv->fr, r->image)->kind != IMAGE_KERNEL)
+		return NULL;
+	return r;
+}
+
 uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 			const struct space *over, uint32_t space_id,
 			const struct addrs *a, int64_t t)
@@ -335,7 +354,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		uint32_t frame;
 
 		if (!r)
-			r = space_find(base, a->ip[i], t);
+			r = kernel_region(rv, base, a->ip[i], t);
 		if (r) {
 			frame = region_frame(rv, r, a->ip[i], 0);
 		} else {

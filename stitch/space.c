@@ -294,3 +294,10 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 	/* Nothing known of then: what came next is the better guess. */
 	return past ? past : r;
 }
+
+const struct region *space_below(const struct space *sp, uint64_t addr)
+{
+	size_t i = first_above(sp, addr);
+
+	return i ? &sp->now[i - 1] : NULL;
+}

@@ -57,5 +57,7 @@ void space_copy(struct space *child, const struct space *parent, int64_t t,
 /* What covered addr at t; NULL: nothing. TIME_NONE: now. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
+/* What is mapped now and ends nearest below addr; NULL: nothing. */
+const struct region *space_below(const struct space *sp, uint64_t addr);
 void space_release(struct space *sp);
 #endif
