@@ -378,10 +378,10 @@ int main(void)
 		t, a_deferred_chain_has_the_trailer_of_its_own_event, 0, 2);
 	tcase_add_loop_test(
 		t, task_records_sort_by_the_trailer_not_by_their_body, 0, 2);
-	tcase_add_loop_test(
-		t, lost_records_and_the_sum_at_the_end_stay_apart, 0, 2);
-	tcase_add_loop_test(t, kernel_symbols_switches_and_marks_are_decoded,
+	tcase_add_loop_test(t, lost_records_and_the_sum_at_the_end_stay_apart,
 			    0, 2);
+	tcase_add_loop_test(t, kernel_symbols_switches_and_marks_are_decoded, 0,
+			    2);
 	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
 			    0, 2);
 	tcase_add_test(t, a_sample_of_an_unknown_event_is_counted);

@@ -73,8 +73,8 @@ static void fill_all(struct pb *b)
 	pb_u64(b, 55);
 	pb_u64(b, 0x41);
 	pb_u64(b, 0x42);
-	pb_u64(b, b->big ? (uint64_t)1 << 62 | (uint64_t)9 << 44 :
-			   (uint64_t)2 | 9 << 4);
+	pb_u64(b, b->big ? (uint64_t)1 << 62 | (uint64_t)9 << 44
+			 : (uint64_t)2 | 9 << 4);
 	pb_u64(b, 0xc0);
 	pb_u64(b, 2); /* user registers: abi, 2 values */
 	pb_u64(b, 0x51);
@@ -401,8 +401,8 @@ int main(void)
 	tcase_add_test(t, an_event_without_chain_gives_its_address);
 	tcase_add_loop_test(t, an_lbr_call_stack_is_the_user_half, 0, 2);
 	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
-	tcase_add_loop_test(t, a_count_beyond_the_record_is_refused_and_not_read,
-			    0, 2);
+	tcase_add_loop_test(
+		t, a_count_beyond_the_record_is_refused_and_not_read, 0, 2);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
