@@ -355,6 +355,10 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 	if (add_groups(d, err))
 		return -1;
 	flame_tree_finish(d->tree);
+	if (!flame_tree_node(d->tree, 0)->weight)
+		return err_set(err, ERR_FORMAT,
+			       "%s: all samples have weight 0; use --samples",
+			       path);
 	d->o.count_name =
 		countname ? countname
 			  : stacks_unit(d->stacks, d->event, count_samples);
@@ -453,7 +457,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] DB|CAPTURE",
+	.args = "[options] [DB | CAPTURE]",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = opts,
