@@ -405,6 +405,18 @@ static int write_to(FILE *out, struct drawing *d, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
+/* A whole smaller than its parts would draw frames outside the picture. */
+static void check_total(const struct drawing *d)
+{
+	uint64_t sum = flame_tree_node(d->tree, 0)->weight;
+
+	if (d->o.total && d->o.total < sum)
+		fprintf(stderr,
+			"backstitch: --total is less than the sum, %llu, and "
+			"is ignored\n",
+			(unsigned long long)sum);
+}
+
 static int write_out(struct drawing *d, struct err *err)
 {
 	FILE *out;
@@ -439,8 +451,10 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	rc = from_folded ? build_from_text(&d, path, &status, err)
 			 : build_from_db(&d, path, &status, err);
-	if (!rc)
+	if (!rc) {
+		check_total(&d);
 		rc = write_out(&d, err);
+	}
 	flame_tree_free(d.tree);
 	if (!d.stacks)
 		labels_free(d.labels);
