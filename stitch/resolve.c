@@ -21,9 +21,18 @@ struct slot {
 	bool partial;	     /* had an address that nothing covered */
 };
 
+/* The build-id table of one source by (path, kernel): it may be as long as
+ * the list of mappings. */
+struct id_index {
+	struct table by_path;
+	uint32_t n; /* entries of the source's table that are in it */
+};
+
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
+	struct id_index *ids; /* by source */
+	size_t n_ids, cap_ids;
 	uint32_t unknown_user, unknown_kernel, guest; /* frames; 0: not yet */
 };
 
@@ -40,6 +49,9 @@ void resolve_free(struct resolve *rv)
 {
 	if (!rv)
 		return;
+	for (size_t i = 0; i < rv->n_ids; i++)
+		table_release(&rv->ids[i].by_path);
+	free(rv->ids);
 	free(rv->cache);
 	free(rv);
 }
@@ -76,18 +88,60 @@ static void set_id(struct image *img, const uint8_t *id, size_t len)
 	img->id_len = (uint8_t)len;
 }
 
-/* The build-id that the capture's own table says about a path. */
-static void id_from_table(const struct source *src, bool kernel,
-			  struct image *img)
+static uint64_t id_hash(const char *path, bool kernel)
 {
-	for (uint32_t i = 0; i < src->n_build_ids; i++) {
-		const struct build_id_def *b = &src->build_ids[i];
+	return hash_bytes(path, strlen(path), kernel);
+}
 
-		if (b->kernel == kernel && !strcmp(b->path, img->path)) {
-			set_id(img, b->id, b->id_len);
-			return;
-		}
+struct id_key {
+	const char *path;
+	bool kernel;
+};
+
+static bool same_id(const void *owner, uint32_t id, const void *key)
+{
+	const struct build_id_def *b =
+		&((const struct source *)owner)->build_ids[id];
+	const struct id_key *k = key;
+
+	return b->kernel == k->kernel && !strcmp(b->path, k->path);
+}
+
+/* The source's index; in a pipe its table may have grown. */
+static const struct table *id_index(struct resolve *rv,
+				    const struct source *src)
+{
+	size_t old = rv->n_ids;
+
+	if (src->index >= old) {
+		rv->n_ids = src->index + 1u;
+		rv->ids = mem_grow(rv->ids, &rv->cap_ids, rv->n_ids,
+				   sizeof(*rv->ids));
+		memset(rv->ids + old, 0, (rv->n_ids - old) * sizeof(*rv->ids));
 	}
+	struct id_index *ix = &rv->ids[src->index];
+
+	for (; ix->n < src->n_build_ids; ix->n++) {
+		const struct build_id_def *b = &src->build_ids[ix->n];
+		struct id_key k = { b->path, b->kernel };
+		uint64_t h = id_hash(b->path, b->kernel);
+
+		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+			table_add(&ix->by_path, h, ix->n);
+	}
+	return &ix->by_path;
+}
+
+/* The build-id that the capture's own table says about a path. */
+static void id_from_table(struct resolve *rv, const struct source *src,
+			  bool kernel, struct image *img)
+{
+	struct id_key k = { img->path, kernel };
+	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
+				same_id, src, &k);
+
+	if (i != TABLE_NONE)
+		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
 }
 
 /* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
@@ -142,7 +196,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	if (m->id && m->id_len)
 		set_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		id_from_table(src, kernel, &img);
+		id_from_table(rv, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 
@@ -268,8 +322,11 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 
 	if (!a->n)
 		return 0;
+	/* A record of the past does not see the spaces of now. */
+	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
 	/* New code may lie above what is mapped: only `any` is safe here. */
-	uint32_t raw = cached(rv, hash, space_id, cut + any, cut + any, a);
+	uint32_t raw =
+		now ? cached(rv, hash, space_id, cut + any, cut + any, a) : 0;
 
 	if (raw)
 		return raw;
@@ -289,7 +346,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		stack = frames_push(rv->fr, stack, frame);
 	}
 	raw = frames_raw(rv->fr, stack, a, hash);
-	if (t == TIME_NONE || (t >= base->changed && t >= over->changed))
+	if (now)
 		cache_put(rv, hash, space_id, cut + any, partial, raw);
 	return raw;
 }
