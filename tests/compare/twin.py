@@ -20,7 +20,7 @@ import tempfile
 
 import common
 
-SAMPLES = "SELECT time_ns, cpu, pid, tid, comm, event, weight, verdict," \
+SAMPLES = "SELECT s.time_ns, s.cpu, pid, tid, s.comm, s.event, s.weight, s.verdict," \
           " hex(k.addrs), hex(u.addrs) FROM samples s" \
           " LEFT JOIN event e ON e.id = s.event_id" \
           " LEFT JOIN request r ON r.event = s.event_id" \
