@@ -66,6 +66,11 @@ static int only_reading(void *arg, int what, const char *a, const char *b,
 	case SQLITE_FUNCTION:
 		return b && !sqlite3_stricmp(b, "load_extension") ?
 			SQLITE_DENY : SQLITE_OK;
+	case SQLITE_UPDATE:
+		/* asked while json_each() and the like are declared; a true
+		 * UPDATE of it is refused by query_only and by "defensive" */
+		return a && !strcmp(a, "sqlite_master") ?
+			SQLITE_OK : SQLITE_DENY;
 	case SQLITE_PRAGMA:
 		return is_telling(a, b) ? SQLITE_OK : SQLITE_DENY;
 	default:
