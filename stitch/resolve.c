@@ -272,6 +272,27 @@ static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
 	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
 }
 
+/* The frame of an address that is mapped at t; 0: nothing covers it. */
+static uint32_t user_frame(struct resolve *rv, const struct space *sp,
+			   uint64_t addr, int64_t t, uint32_t flags)
+{
+	const struct region *r = space_find(sp, addr, t);
+
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: of the program before exec, or unknown. */
+static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
+			    uint64_t addr, uint32_t flags)
+{
+	const struct region *r = space_before_exec(sp, addr);
+
+	if (r)
+		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+			   "[unknown]");
+}
+
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
 		      int64_t t, uint32_t inferred)
@@ -290,17 +311,12 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		return raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		uint64_t addr = a->ip[i] & mask;
-		const struct region *r = space_find(sp, addr, t);
-		uint32_t frame;
+		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
+		uint32_t frame = user_frame(rv, sp, addr, t, flags);
 
-		if (r) {
-			frame = region_frame(rv, r, addr,
-					     i == inferred ? FRAME_INFERRED
-							   : 0);
-		} else {
+		if (!frame) {
 			partial = true;
-			frame = fixed_frame(rv, &rv->unknown_user,
-					    IMAGE_UNKNOWN_USER, "[unknown]");
+			frame = stale_frame(rv, sp, addr, flags);
 		}
 		stack = frames_push(rv->fr, stack, frame);
 	}
