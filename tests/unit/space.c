@@ -63,10 +63,10 @@ static void check_invariants(const struct space *sp)
 	for (size_t i = 0; i < sp->n; i++) {
 		const struct region *r = &sp->now[i];
 
-		ck_assert(r->start <= r->end - 1);
-		ck_assert_int_eq(r->t1, TIME_NONE);
+		must(r->start <= r->end - 1);
+		must(r->t1 == TIME_NONE);
 		if (i)
-			ck_assert(sp->now[i - 1].end - 1 < r->start);
+			must(sp->now[i - 1].end - 1 < r->start);
 	}
 }
 
@@ -80,11 +80,11 @@ static void finish(struct space *sp, struct seen *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct region *r = &s->closed[i];
 
-		ck_assert_uint_ge(r->id, 1);
-		ck_assert_uint_le(r->id, s->ids);
-		ck_assert(!got[r->id]);
+		must(r->id >= 1);
+		must(r->id <= s->ids);
+		must(!got[r->id]);
 		got[r->id] = true;
-		ck_assert(r->t1 == TIME_NONE || r->t1 >= r->t0);
+		must(r->t1 == TIME_NONE || r->t1 >= r->t0);
 	}
 	ck_assert_uint_eq(s->n, s->ids);
 	free(got);
@@ -282,14 +282,13 @@ static void compare(const struct space *sp, const struct op *op, size_t n,
 
 	/* Before everything known the next mapping is the guess: no check. */
 	if (!want) {
-		ck_assert(!r || r->since > t);
+		must(!r || r->since > t);
 		return;
 	}
-	ck_assert_ptr_nonnull(r);
-	ck_assert_uint_eq(r->image, want->image);
-	ck_assert_uint_eq(addr - r->start + r->pgoff,
-			  addr - address(want->start) +
-				  want->image * 0x100000u);
+	must(r);
+	must(r->image == want->image);
+	must(addr - r->start + r->pgoff ==
+	     addr - address(want->start) + want->image * 0x100000u);
 }
 
 /* late: how many places a record may come later than its time says. */
