@@ -13,7 +13,7 @@ struct arena_chunk {
 	_Alignas(16) unsigned char data[];
 };
 
-static void out_of_memory(size_t n)
+__attribute__((noreturn)) static void out_of_memory(size_t n)
 {
 	fprintf(stderr, "backstitch: out of memory (%zu bytes wanted)\n", n);
 	exit(1);
