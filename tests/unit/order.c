@@ -36,7 +36,8 @@ static struct ref *sorted(struct fake *const *f, size_t n_fake, size_t *n)
 			all[(*n)++].handle = i;
 		}
 	}
-	qsort(all, *n, sizeof(*all), cmp);
+	if (*n)
+		qsort(all, *n, sizeof(*all), cmp);
 	return all;
 }
 
