@@ -613,6 +613,38 @@ START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 }
 END_TEST
 
+START_TEST(samples_that_were_joined_wait_no_more)
+{
+	struct facts q = { 0 };
+	struct join *jn = join_new(&q);
+	struct source_info info = { .has_time = true };
+	struct join_task task = { 0 };
+	struct fact f;
+
+	join_source(jn, 0, &info);
+	for (uint32_t i = 1; i <= 3u << 19; i++) {
+		struct join_sample s = { i, 0, 1, i, i, 0, false };
+		struct join_chain c = { .id = i, .tid = 1, .cookie = i };
+
+		join_sample(jn, &task, &s);
+		join_chain(jn, &task, &c);
+		while (facts_take(&q, &f))
+			must(f.kind == FACT_CHAIN ||
+			     f.request.verdict == REQ_MATCHED);
+	}
+	/* If too many seemed to wait, the first of two would be given up. */
+	struct join_sample s = { 1, 0, 1, 1, UINT64_MAX, 0, false };
+
+	join_sample(jn, &task, &s);
+	while (facts_take(&q, &f))
+		must(f.kind == FACT_CHAIN);
+	join_sample(jn, &task, &s);
+	must(!facts_take(&q, &f));
+	join_free(jn);
+	facts_release(&q);
+}
+END_TEST
+
 /* One chain of (10, 20): is it explained by these windows? */
 static bool explained(const int64_t (*w)[2], size_t n, int64_t from, int64_t to)
 {
@@ -699,4 +731,5 @@ RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     one_cookie_of_two_threads_is_two_stacks, captures_do_not_share_cookies,
     a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
     samples_that_wait_have_a_limit_and_none_is_lost,
+    samples_that_were_joined_wait_no_more,
     loss_windows_agree_with_a_plain_search, loss_windows_have_a_limit)

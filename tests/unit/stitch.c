@@ -441,10 +441,10 @@ START_TEST(addresses_are_resolved_with_the_maps_of_their_own_time)
 {
 	struct fake *f = fake_new();
 
-	fake_map(f, 1, 1, 0x1000, 0x1000, "/bin/old");
+	fake_map(f, 1, 1, 0x1000, 0x2000, "/bin/old");
 	fake_sample(f, 10, 1, 5);
 	fake_chain(f, 20, 1, 5);
-	fake_map(f, 30, 1, 0x1000, 0x1000, "/bin/new");
+	fake_map(f, 30, 1, 0x1000, 0x2000, "/bin/new");
 	fake_sample(f, 40, 1, 5);
 	fake_sample(f, 50, 1, 6);
 	fake_chain(f, 60, 1, 6)->ip[0] = 0x1005;

@@ -274,6 +274,7 @@ START_TEST(a_new_thread_of_an_ended_process_goes_on_with_it)
 	retire(&w, 1000);
 	ck_assert_uint_eq(w.processes, 0);
 	ck_assert_uint_eq(process_of(&w, 1)->id, process);
+	ck_assert(!process_of(&w, 1)->ended);
 	finish(&w);
 	ck_assert_int_eq(w.process[0].end, TIME_NONE);
 }
