@@ -38,11 +38,12 @@ static inline uint64_t bytes_off(const struct bytes *b)
 /* -1 and "path+0xoff: needs n bytes, has m". */
 int bytes_short(const struct bytes *b, uint64_t n, struct err *err);
 
-/* All of these: 0 and advance, or -1 with bytes_short() and no move. */
+/* All of these: 0 and advance, or -1 with bytes_short() and no move. (The
+ * ', -1' lets the compiler see that *out is set whenever 0 comes back.) */
 static inline int bytes_u8(struct bytes *b, uint8_t *out, struct err *err)
 {
 	if (__builtin_expect(bytes_left(b) < 1, 0))
-		return bytes_short(b, 1, err);
+		return bytes_short(b, 1, err), -1;
 	*out = *b->pos++;
 	return 0;
 }
@@ -52,7 +53,7 @@ static inline int bytes_u16(struct bytes *b, uint16_t *out, struct err *err)
 	uint16_t v;
 
 	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err);
+		return bytes_short(b, sizeof(v), err), -1;
 	memcpy(&v, b->pos, sizeof(v));
 	b->pos += sizeof(v);
 	*out = b->swap ? __builtin_bswap16(v) : v;
@@ -64,7 +65,7 @@ static inline int bytes_u32(struct bytes *b, uint32_t *out, struct err *err)
 	uint32_t v;
 
 	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err);
+		return bytes_short(b, sizeof(v), err), -1;
 	memcpy(&v, b->pos, sizeof(v));
 	b->pos += sizeof(v);
 	*out = b->swap ? __builtin_bswap32(v) : v;
@@ -86,9 +87,50 @@ static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
 	uint64_t v;
 
 	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err);
+		return bytes_short(b, sizeof(v), err), -1;
 	memcpy(&v, b->pos, sizeof(v));
 	b->pos += sizeof(v);
+	*out = b->swap ? __builtin_bswap64(v) : v;
+	return 0;
+}
+
+/* The number that starts off bytes behind pos, without moving: 0 and *out, or
+ * -1 (no message) when not all of it is inside. */
+static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
+				 uint16_t *out)
+{
+	uint16_t v;
+
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
+	*out = b->swap ? __builtin_bswap16(v) : v;
+	return 0;
+}
+
+static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
+				 uint32_t *out)
+{
+	uint32_t v;
+
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
+	*out = b->swap ? __builtin_bswap32(v) : v;
+	return 0;
+}
+
+static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
+				 uint64_t *out)
+{
+	uint64_t v;
+
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+		return -1;
+	memcpy(&v, b->pos + off, sizeof(v));
 	*out = b->swap ? __builtin_bswap64(v) : v;
 	return 0;
 }

@@ -1,0 +1,325 @@
+/* input.c - the bytes of a capture: mapped where possible, else a stream. */
+#include "formats/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/unpack.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+#define COPY_BUF ((size_t)128 * 1024)
+
+static int open_fd(const char *path, struct err *err)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+				   : dup(STDIN_FILENO);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EACCES)
+		return err_set(err, ERR_IO,
+			       "%s: not allowed to read it (it may belong to "
+			       "root: try sudo, or chown it)",
+			       path);
+	return err_set(err, ERR_IO, "%s: cannot open it (%m)", path);
+}
+
+/* At least something, at most n bytes; 0 at the end. */
+static int64_t read_some(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, buf, n);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_set(err, ERR_IO, "%s: cannot read (%m)", path);
+	return got;
+}
+
+static int64_t read_full(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		int64_t got =
+			read_some(fd, path, (char *)buf + have, n - have, err);
+
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		have += (size_t)got;
+	}
+	return (int64_t)have;
+}
+
+/* A file without a name: it goes away with the program. */
+static int temp_file(const char *dir, struct err *err)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		size_t len = strlen(dir) + sizeof("/backstitch-XXXXXX");
+		char *name = mem_new(len, 1);
+
+		snprintf(name, len, "%s/backstitch-XXXXXX", dir);
+		fd = mkstemp(name);
+		if (fd >= 0)
+			unlink(name);
+		free(name);
+	}
+	if (fd < 0)
+		return err_set(err, ERR_IO,
+			       "%s: cannot make a temporary file (%m); set "
+			       "TMPDIR to a folder with space",
+			       dir);
+	return fd;
+}
+
+static int write_all(int fd, const void *buf, size_t n, uint64_t done,
+		     const char *dir, struct err *err)
+{
+	const char *p = buf;
+
+	while (n) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return err_set(err, ERR_IO,
+				       "%s: cannot write the temporary copy "
+				       "after %" PRIu64 " bytes (%m); set "
+				       "TMPDIR to a folder with space",
+				       dir, done);
+		p += put;
+		n -= (size_t)put;
+	}
+	return 0;
+}
+
+static int map(struct input *in, int fd, uint64_t len, struct err *err)
+{
+	if (!len)
+		return err_set(err, ERR_FORMAT, "%s: file is empty", in->path);
+	void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return err_set(err, ERR_IO, "%s: cannot map it (%m)", in->path);
+	madvise(p, len, MADV_SEQUENTIAL);
+	in->data = p;
+	in->len = len;
+	return 0;
+}
+
+/* Copies what is left of fd (after the n bytes of head) and maps the copy.
+ * One that ends early is used as far as it goes: the reader of the format
+ * sees where it is cut, and says so with that place. */
+static int spool_plain(struct input *in, int fd, const char *dir, int to,
+		       struct err *err)
+{
+	char *buf = mem_new(COPY_BUF, 1);
+	uint64_t done = in->n_head;
+	int64_t got = -1;
+
+	if (write_all(to, in->head, in->n_head, 0, dir, err))
+		goto out;
+	while ((got = read_some(fd, in->path, buf, COPY_BUF, err)) > 0) {
+		if (write_all(to, buf, (size_t)got, done, dir, err)) {
+			got = -1;
+			break;
+		}
+		done += (uint64_t)got;
+	}
+out:
+	free(buf);
+	return got < 0 ? -1 : map(in, to, done, err);
+}
+
+static int spool_packed(struct input *in, int fd, const char *dir, int to,
+			struct err *err)
+{
+	struct unpack *u = unpack_new(fd, in->path, in->head, in->n_head);
+	char *buf = mem_new(COPY_BUF, 1);
+	uint64_t done = 0;
+	int64_t got;
+	bool cut = false;
+
+	while ((got = unpack_read(u, buf, COPY_BUF, &cut, err)) > 0) {
+		if (write_all(to, buf, (size_t)got, done, dir, err)) {
+			got = -2;
+			break;
+		}
+		done += (uint64_t)got;
+	}
+	free(buf);
+	unpack_free(u);
+	if (got == -2 || (got < 0 && !done))
+		return -1;
+	in->cut = cut || got < 0;
+	if (!done)
+		return err_set(err, ERR_FORMAT,
+			       "%s: packed file has nothing in it", in->path);
+	return map(in, to, done, err);
+}
+
+static int spool(struct input *in, int fd, const char *dir, struct err *err)
+{
+	if (!dir)
+		dir = "/tmp";
+	int to = temp_file(dir, err);
+
+	if (to < 0)
+		return -1;
+	int rc = unpack_knows(in->head, in->n_head)
+			 ? spool_packed(in, fd, dir, to, err)
+			 : spool_plain(in, fd, dir, to, err);
+
+	close(to);
+	return rc;
+}
+
+int input_spool(struct input *in, const char *temp_dir, struct err *err)
+{
+	int rc = spool(in, in->fd, temp_dir, err);
+
+	close(in->fd);
+	in->fd = -1;
+	return rc;
+}
+
+/* What was opened is a regular file, at offset 0 or (stdin) anywhere. */
+static int open_regular(struct input *in, int fd, uint64_t size,
+			const char *temp_dir, struct err *err)
+{
+	ssize_t got = pread(fd, in->head, sizeof(in->head), 0);
+
+	in->n_head = got > 0 ? (uint32_t)got : 0;
+	if (unpack_knows(in->head, in->n_head)) {
+		lseek(fd, in->n_head, SEEK_SET);
+		return spool(in, fd, temp_dir, err);
+	}
+	return map(in, fd, size, err);
+}
+
+static int open_stream(struct input *in, int fd, const char *temp_dir,
+		       struct err *err)
+{
+	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
+
+	if (got < 0)
+		return -1;
+	in->n_head = (uint32_t)got;
+	if (!got)
+		return err_set(err, ERR_FORMAT, "%s: nothing came in",
+			       in->path);
+	if (unpack_knows(in->head, in->n_head))
+		return spool(in, fd, temp_dir, err);
+	in->fd = fd;
+	return 0;
+}
+
+int input_open(struct input *in, const char *path, const char *temp_dir,
+	       struct err *err)
+{
+	struct stat st;
+	int rc = -1;
+
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+	in->path = mem_strdup(strcmp(path, "-") ? path : "stdin");
+	int fd = open_fd(path, err);
+
+	if (fd < 0)
+		goto out;
+	if (fstat(fd, &st))
+		err_set(err, ERR_IO, "%s: cannot look at it (%m)", path);
+	else if (S_ISREG(st.st_mode))
+		rc = open_regular(in, fd, (uint64_t)st.st_size, temp_dir, err);
+	else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
+		 (S_ISCHR(st.st_mode) && !isatty(fd)))
+		rc = open_stream(in, fd, temp_dir, err);
+	else
+		err_set(err, ERR_FORMAT, "%s: is %s, needs to be a file",
+			in->path,
+			S_ISDIR(st.st_mode) ? "a folder"
+			: isatty(fd)	    ? "a terminal"
+					    : "a device");
+out:
+	if (fd >= 0 && in->fd != fd)
+		close(fd);
+	if (rc)
+		input_close(in);
+	return rc;
+}
+
+void input_close(struct input *in)
+{
+	if (in->data)
+		munmap((void *)in->data, in->len);
+	if (in->fd >= 0)
+		close(in->fd);
+	free(in->path);
+	memset(in, 0, sizeof(*in));
+	in->fd = -1;
+}
+
+int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)
+{
+	return read_some(in->fd, in->path, buf, n, err);
+}
+
+static int64_t peek_packed(int fd, const char *path, const void *head,
+			   size_t n_head, void *buf, size_t n, struct err *err)
+{
+	struct unpack *u = unpack_new(fd, path, head, n_head);
+	size_t have = 0;
+	int64_t got = 0;
+	bool cut = false;
+
+	while (have < n) {
+		got = unpack_read(u, (char *)buf + have, n - have, &cut, err);
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	unpack_free(u);
+	return have ? (int64_t)have : got;
+}
+
+int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
+{
+	struct stat st;
+	int fd = open_fd(path, err);
+	int64_t got = 0;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		off_t was = lseek(fd, 0, SEEK_CUR);
+
+		lseek(fd, 0, SEEK_SET);
+		got = read_full(fd, path, buf, n, err);
+		if (got > 0 && unpack_knows(buf, (size_t)got)) {
+			void *head = mem_dup(buf, (size_t)got);
+
+			got = peek_packed(fd, path, head, (size_t)got, buf, n,
+					  err);
+			free(head);
+		}
+		lseek(fd, was, SEEK_SET);
+	}
+	close(fd);
+	return got;
+}

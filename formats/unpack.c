@@ -1,0 +1,146 @@
+/* unpack.c - gzip and zstd files as a stream of plain bytes. */
+#include "formats/unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+#define UNPACK_BUF ((size_t)128 * 1024)
+
+struct unpack {
+	int fd;
+	const char *path;
+	bool gzip, eof, inside; /* inside: a packed stream is not complete */
+	z_stream z;
+	ZSTD_DStream *zstd;
+	unsigned char *buf;
+	size_t pos, len;
+};
+
+bool unpack_knows(const void *head, size_t n)
+{
+	return n >= 4 && (!memcmp(head, "\x1f\x8b\x08", 3) ||
+			  !memcmp(head, "\x28\xb5\x2f\xfd", 4));
+}
+
+struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
+{
+	struct unpack *u = mem_new(1, sizeof(*u));
+
+	u->fd = fd;
+	u->path = path;
+	u->buf = mem_new(UNPACK_BUF, 1);
+	u->len = n < UNPACK_BUF ? n : UNPACK_BUF;
+	memcpy(u->buf, head, u->len);
+	u->gzip = u->buf[0] == 0x1f;
+	/* 15 + 16: gzip only, largest window */
+	if (u->gzip)
+		inflateInit2(&u->z, 15 + 16);
+	else
+		u->zstd = ZSTD_createDStream();
+	return u;
+}
+
+void unpack_free(struct unpack *u)
+{
+	if (!u)
+		return;
+	if (u->gzip)
+		inflateEnd(&u->z);
+	ZSTD_freeDStream(u->zstd);
+	free(u->buf);
+	free(u);
+}
+
+static int fill(struct unpack *u, struct err *err)
+{
+	ssize_t got;
+
+	if (u->pos < u->len || u->eof)
+		return 0;
+	do
+		got = read(u->fd, u->buf, UNPACK_BUF);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_set(err, ERR_IO, "%s: cannot read (%m)", u->path);
+	u->pos = 0;
+	u->len = (size_t)got;
+	u->eof = got == 0;
+	return 0;
+}
+
+/* A gzip file may hold several streams, one behind the other. */
+static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
+		     struct err *err)
+{
+	u->z.next_in = u->buf + u->pos;
+	u->z.avail_in = (uInt)(u->len - u->pos);
+	u->z.next_out = out;
+	u->z.avail_out = (uInt)n;
+	size_t was = u->pos;
+	int rc = inflate(&u->z, Z_NO_FLUSH);
+
+	u->pos = u->len - u->z.avail_in;
+	*got = n - u->z.avail_out;
+	/* a call without input or output says nothing about the stream */
+	if (*got || u->pos != was)
+		u->inside = rc != Z_STREAM_END;
+	if (rc == Z_STREAM_END)
+		rc = inflateReset(&u->z);
+	if (rc == Z_OK || rc == Z_BUF_ERROR)
+		return 0;
+	return err_set(err, ERR_FORMAT, "%s: gzip data is damaged (%s)",
+		       u->path, u->z.msg ? u->z.msg : "no more is known");
+}
+
+static int step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
+		     struct err *err)
+{
+	ZSTD_inBuffer in = { u->buf, u->len, u->pos };
+	ZSTD_outBuffer o = { out, n, 0 };
+	size_t was = u->pos;
+	size_t rc = ZSTD_decompressStream(u->zstd, &o, &in);
+
+	u->pos = in.pos;
+	*got = o.pos;
+	if (*got || u->pos != was)
+		u->inside = rc != 0;
+	if (!ZSTD_isError(rc))
+		return 0;
+	return err_set(err, ERR_FORMAT, "%s: zstd data is damaged (%s)",
+		       u->path, ZSTD_getErrorName(rc));
+}
+
+int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
+		    struct err *err)
+{
+	if (n > UNPACK_BUF)
+		n = UNPACK_BUF;
+	for (;;) {
+		size_t got = 0;
+
+		if (fill(u, err))
+			return -1;
+		if (u->gzip ? step_gzip(u, buf, n, &got, err)
+			    : step_zstd(u, buf, n, &got, err)) {
+			if (!got)
+				return -1;
+			u->eof = true;
+			u->pos = u->len = 0;
+			*cut = true;
+			return (int64_t)got;
+		}
+		if (got)
+			return (int64_t)got;
+		if (u->eof && u->pos == u->len) {
+			*cut |= u->inside;
+			return 0;
+		}
+	}
+}
