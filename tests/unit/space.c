@@ -166,6 +166,27 @@ START_TEST(exec_ends_all_mappings_at_its_time)
 }
 END_TEST
 
+START_TEST(exec_keeps_what_was_mapped_for_a_last_look)
+{
+	struct seen s = { 0 };
+	struct space sp = empty(false);
+	struct space_owner own = owner(&s);
+
+	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
+	map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	map(&sp, &s, 0x3000, 0, 2, 2);
+	space_exec(&sp, 7, &own);
+	ck_assert_uint_eq(sp.n, 0);
+	ck_assert_ptr_null(space_before_exec(&sp, 0xfff));
+	ck_assert_uint_eq(space_before_exec(&sp, 0x1000)->image, 1);
+	ck_assert_ptr_null(space_before_exec(&sp, 0x2000));
+	ck_assert_uint_eq(space_before_exec(&sp, UINT64_MAX)->image, 2);
+	space_exec(&sp, 8, &own);
+	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
+	finish(&sp, &s);
+}
+END_TEST
+
 START_TEST(a_forked_child_has_mappings_of_its_own)
 {
 	struct seen s = { 0 };
@@ -340,6 +361,7 @@ END_TEST
 RUN("space", a_newer_mapping_cuts_an_older_one,
     a_mapping_may_reach_the_end_of_the_address_space,
     empty_and_wrapping_mappings_are_ignored, exec_ends_all_mappings_at_its_time,
+    exec_keeps_what_was_mapped_for_a_last_look,
     a_forked_child_has_mappings_of_its_own,
     a_late_mapping_does_not_end_a_newer_one, a_change_moves_the_generations,
     ended_mappings_do_not_pile_up_for_ever,
