@@ -141,6 +141,8 @@ static void write_table(const struct grid *g, FILE *out)
 
 		if (!g->col[i].title)
 			continue;
+		if (i + 1 == g->n_col && !right)
+			width[i] = 0;
 		fprintf(out, "%s%*s", i ? "  " : "",
 			(int)width[i] * (right ? 1 : -1), g->col[i].title);
 	}

@@ -145,11 +145,13 @@ static void print_percent(FILE *out, uint64_t part, uint64_t whole)
 		whole ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
-/* One line of words for each verdict, largest first, with its share. */
+/* Which user halves are missing, and those that are another program's:
+ * largest first, with their shares. */
 static void print_missing(const struct report *rp)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
+	uint64_t exec = 0;
 
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
@@ -158,11 +160,21 @@ static void print_missing(const struct report *rp)
 
 		if (l->kind != LABEL_MISSING)
 			continue;
+		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
+			exec = row->total;
+			continue;
+		}
 		printf("%s%s ", before, l->name);
 		print_percent(stdout, row->total, rp->weight);
 		before = ", ";
 	}
 	puts(before[0] == ',' ? "" : "user half missing: none");
+	if (exec) {
+		fputs("user half of another program, taken after exec: ",
+		      stdout);
+		print_percent(stdout, exec, rp->weight);
+		putchar('\n');
+	}
 	report_rows_free(r);
 }
 
@@ -203,6 +215,13 @@ static int print_lost(const struct report *rp, struct err *err)
 	return rc;
 }
 
+/* The event is named beside it; any other filter has to be said. */
+static bool narrowed(void)
+{
+	return filter.time || filter.cpu || filter.pid || filter.tid ||
+	       filter.comm;
+}
+
 static int print_head(const struct report *rp, struct err *err)
 {
 	if (print_captures(rp, err))
@@ -213,7 +232,7 @@ static int print_head(const struct report *rp, struct err *err)
 			   ? "several, added up"
 			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
 		   0, 0);
-	printf("%s, ", filter_given() ? " (filtered)" : "");
+	printf("%s, ", narrowed() ? " (filtered)" : "");
 	plain_grouped(stdout, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", stdout);
 	if (!by || strcmp(by, "samples")) {
@@ -229,6 +248,21 @@ static int print_head(const struct report *rp, struct err *err)
 	print_missing(rp);
 	putchar('\n');
 	return 0;
+}
+
+/* A name, and what is special about it. */
+static void symbol_cell(struct grid *g, const struct label *l, bool people)
+{
+	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
+			   : l->kind == LABEL_EXEC  ? " (after exec)"
+						    : "";
+	size_t size = strlen(l->name) + 16;
+	char *text = mem_new(size, 1);
+
+	snprintf(text, size, "%s%s", l->name, people ? mark : "");
+	grid_text(g, text);
+	free(text);
+	grid_text(g, label_kind_name(l->kind));
 }
 
 /* The columns for the keys, in a fixed order. */
@@ -286,10 +320,8 @@ static void fill_row(const struct report *rp, struct grid *g,
 		grid_signed(g, row->tid);
 	if (rp->keys & KEY_CPU)
 		grid_signed(g, row->cpu);
-	if (rp->keys & KEY_SYM) {
-		grid_text(g, l->name);
-		grid_text(g, label_kind_name(l->kind));
-	}
+	if (rp->keys & KEY_SYM)
+		symbol_cell(g, l, rp->people);
 	if (rp->keys & KEY_DSO)
 		grid_text(g, image_of(rp, l));
 }
@@ -387,9 +419,13 @@ static int print_around(const struct report *rp, size_t max, struct err *err)
 		grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
-		grid_text(g, l->name);
-		grid_text(g, label_kind_name(l->kind));
+		symbol_cell(g, l, rp->people);
 		grid_text(g, l->image);
+	}
+	if (rp->people && print_head(rp, err)) {
+		grid_free(g);
+		report_rows_free(r);
+		return -1;
 	}
 	if (rp->people) {
 		printf("%s ", callers ? "callers of" : "called by");
@@ -472,10 +508,15 @@ static int print_report(struct report *rp, struct err *err)
 				       "the weights sum up to "
 				       "more than 64 bits; use --by samples");
 	}
-	if (rp->people && print_head(rp, err))
-		return -1;
+	if (!rp->weight)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			rp->path);
 	if (callers || callees)
 		return print_around(rp, max, err);
+	if (rp->people && print_head(rp, err))
+		return -1;
 	print_rows(rp, max);
 	return 0;
 }
@@ -538,7 +579,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] DB|CAPTURE",
+	.args = "[options] [DB | CAPTURE]",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

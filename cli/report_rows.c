@@ -207,7 +207,7 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 
 	/* code of another program called nothing here */
 	if (caller->kind == LABEL_EXEC && own->kind != LABEL_EXEC)
-		return plain_label(r, LABEL_MISSING, "[user: after exec]");
+		return plain_label(r, LABEL_MISSING, STACKS_AFTER_EXEC);
 	return row_label(r, l->label[at - 1]);
 }
 

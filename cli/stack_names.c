@@ -127,7 +127,9 @@ static int add_image(struct stack_names *sn, struct rows *r, struct err *err)
 	struct named_image *img = &sn->image[id];
 
 	img->kind = (enum image_kind)rows_int(r, 1);
-	img->path = arena_strdup(&sn->text, rows_text(r, 2));
+	img->path = arena_strdup(&sn->text, img->kind == IMAGE_UNKNOWN_KERNEL
+						    ? "[unknown kernel code]"
+						    : rows_text(r, 2));
 	img->short_name = short_name(&sn->text, img->kind, img->path);
 	return 0;
 }

@@ -362,12 +362,10 @@ const char *stacks_missing(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
-static void add_mark(struct stacks *s, const char *word, struct label_list *out)
+static void add_mark(struct stacks *s, const char *name, struct label_list *out)
 {
-	char name[64];
 	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
 
-	snprintf(name, sizeof(name), "[user: %s]", word);
 	label_list_add(out, labels_add(s->labels, &l));
 }
 
@@ -376,11 +374,14 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 {
 	const char *missing = stacks_missing(g);
 	bool exec = g->uraw && (g->flags & VERDICT_EXEC);
+	char name[64];
 
-	if (missing)
-		add_mark(s, missing, out);
+	if (missing) {
+		snprintf(name, sizeof(name), "[user: %s]", missing);
+		add_mark(s, name, out);
+	}
 	if (exec)
-		add_mark(s, "after exec", out);
+		add_mark(s, STACKS_AFTER_EXEC, out);
 	stack_names_get(s->names, g->uraw, exec, out);
 	stack_names_get(s->names, g->kraw, false, out);
 }

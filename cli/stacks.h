@@ -16,6 +16,9 @@ struct labels;
 struct stacks;
 struct store;
 
+/* The frame below the frames of a program that the sample did not run. */
+#define STACKS_AFTER_EXEC "[user: after exec]"
+
 struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */

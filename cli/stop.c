@@ -9,7 +9,7 @@
 
 #include "schema/store.h"
 
-static volatile sig_atomic_t requested, ended, live;
+static volatile sig_atomic_t requested, ended, live, by;
 static struct store *volatile query;
 static int null_fd = -1;
 
@@ -28,7 +28,7 @@ static void on_interrupt(int sig)
 {
 	struct store *db = query;
 
-	(void)sig;
+	by = sig;
 	if (live && !ended) {
 		ended = 1;
 		alarm(2);
@@ -59,6 +59,8 @@ void stop_init(void)
 	handle(SIGTERM, on_interrupt);
 	handle(SIGALRM, on_alarm);
 	signal(SIGPIPE, SIG_IGN);
+	/* a file at its size limit is then an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void stop_live(bool on)
@@ -87,7 +89,9 @@ bool stop_ended(void)
 
 void stop_now(void)
 {
-	signal(SIGINT, SIG_DFL);
-	raise(SIGINT);
-	_exit(130);
+	int sig = by ? by : SIGINT;
+
+	signal(sig, SIG_DFL);
+	raise(sig);
+	_exit(128 + sig);
 }

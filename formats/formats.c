@@ -35,8 +35,9 @@ static const struct {
 	  "it is not supported yet; give a perf.data" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
 	  "unpack it first" },
-	{ "\xfd" "7zXZ", 5, "this is an xz file",
-	  "unpack it first: xz -d" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "this is an xz file", "unpack it first: xz -d" },
 	{ "BZh", 3, "this is a bzip2 file", "unpack it first: bzip2 -d" },
 	{ "PK\3\4", 4, "this is a zip file", "unpack it first" },
 	{ "<?xml", 5, "this is an XML or SVG file", "give the capture" },
@@ -120,8 +121,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 {
 	struct source *src = NULL;
 	char *head = mem_new(INPUT_HEAD, 1);
-	int64_t n = is_folder(path) ? 0
-				    : input_peek(path, head, INPUT_HEAD, err);
+	int64_t n =
+		is_folder(path) ? 0 : input_peek(path, head, INPUT_HEAD, err);
 	const struct source_ops *ops = NULL;
 
 	if (n < 0)

@@ -52,8 +52,8 @@ static int64_t read_full(int fd, const char *path, void *buf, size_t n,
 	size_t have = 0;
 
 	while (have < n) {
-		int64_t got = read_some(fd, path, (char *)buf + have, n - have,
-					err);
+		int64_t got =
+			read_some(fd, path, (char *)buf + have, n - have, err);
 
 		if (got < 0)
 			return -1;

@@ -149,7 +149,7 @@ struct perf_rec {
 	uint16_t misc, size;
 	uint64_t off; /* in the file, for messages */
 	uint64_t handle;
-	uint64_t place;		/* bytes of records before it in its file */
+	uint64_t place;		  /* bytes of records before it in its file */
 	struct perf_chunk *chunk; /* it lives there; NULL: in the file */
 };
 
@@ -160,11 +160,11 @@ struct perf_file {
 	struct input in;
 	uint16_t index;
 	bool done;
-	uint64_t start, end;	/* records of a mapped file */
-	bool open_end;		/* end is where the file was cut */
-	struct bytes raw;	/* what is not walked yet; of a pipe: have */
+	uint64_t start, end;	   /* records of a mapped file */
+	bool open_end;		   /* end is where the file was cut */
+	struct bytes raw;	   /* what is not walked yet; of a pipe: have */
 	struct perf_chunk *window; /* a pipe's */
-	uint64_t skip;		/* payload still to skip */
+	uint64_t skip;		   /* payload still to skip */
 	struct perf_z *z;
 	struct perf_chunk *plain; /* unpacked, not walked yet: from plain_at */
 	size_t plain_at;
@@ -218,6 +218,8 @@ struct perf_fmt {
 
 struct perf_tep; /* for printing them */
 
+#define RECENT_IDS 32
+
 struct perf {
 	struct source src;
 	struct source_opts opts;
@@ -233,9 +235,10 @@ struct perf {
 	struct perf_id *id;
 	size_t n_id, cap_id;
 	struct table by_id;
-	uint64_t last_id;
-	uint32_t last_attr;
-	bool has_last;
+	struct {
+		uint64_t id;
+		uint32_t attr; /* plus 1; 0: empty */
+	} recent[RECENT_IDS];	/* of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;

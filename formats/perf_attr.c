@@ -13,10 +13,9 @@
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
 static const char *const software[] = {
-	"cpu-clock",	    "task-clock",	"page-faults",
-	"context-switches", "cpu-migrations",	"minor-faults",
-	"major-faults",	    "alignment-faults", "emulation-faults",
-	"dummy",	    "bpf-output",	"cgroup-switches",
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 };
 
 static const char *const hardware[] = {
@@ -46,8 +45,9 @@ static const char *number_name(struct perf *p, const struct perf_attr *a)
 	else if (a->type == 4)
 		snprintf(name, sizeof(name), "raw 0x%" PRIx64, a->config);
 	else
-		snprintf(name, sizeof(name), "type %" PRIu32 " config 0x%" PRIx64,
-			 a->type, a->config);
+		snprintf(name, sizeof(name),
+			 "type %" PRIu32 " config 0x%" PRIx64, a->type,
+			 a->config);
 	return arena_strdup(&p->arena, name);
 }
 
@@ -124,8 +124,8 @@ static void define_event(struct perf *p, const struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
 
-	p->event = mem_grow(p->event, &p->cap_event, p->n_attr,
-			    sizeof(*p->event));
+	p->event =
+		mem_grow(p->event, &p->cap_event, p->n_attr, sizeof(*p->event));
 	p->event[p->n_attr - 1] = (struct event_def){
 		.name = number_name(p, a),
 		.type = a->type,
@@ -186,7 +186,7 @@ static void compare(struct perf *p)
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 	}
 	info->clock = clock_name(first);
-	p->has_last = false;
+	memset(p->recent, 0, sizeof(p->recent));
 }
 
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
@@ -198,8 +198,8 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_left(b) < ATTR_SIZE_0)
 		return bytes_short(b, ATTR_SIZE_0, err);
 	if (p->n_attr >= EVENTS_MAX)
-		return err_at(err, b->path, bytes_off(b),
-			      "more than %d events", EVENTS_MAX);
+		return err_at(err, b->path, bytes_off(b), "more than %d events",
+			      EVENTS_MAX);
 	/* the newer half is missing in older files: then it is 0 */
 	bytes_peek_u32(b, 0, &a.type);
 	bytes_peek_u32(b, 4, &a.size);
@@ -243,6 +243,7 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 {
 	struct perf_id *known = perf_id_find(p, id);
 
+	memset(p->recent, 0, sizeof(p->recent));
 	if (known) {
 		known->attr = attr;
 		return;
@@ -250,7 +251,6 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	p->id = mem_grow(p->id, &p->cap_id, p->n_id + 1, sizeof(*p->id));
 	p->id[p->n_id] = (struct perf_id){ id, attr, -2, -2 };
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
-	p->has_last = false;
 }
 
 /* The id in a record, at the place that all events agree on; false: none. */
@@ -259,8 +259,7 @@ static bool id_of(const struct perf *p, const struct perf_rec *r, uint64_t *id)
 	const struct perf_attr *a = &p->attr[0];
 	uint64_t at = r->type == PR_SAMPLE ? a->s_id : r->size - a->t_id;
 
-	if (r->type == PR_SAMPLE ? !a->s_id
-				 : !a->t_id || r->size < 8 + a->t_id)
+	if (r->type == PR_SAMPLE ? !a->s_id : !a->t_id || r->size < 8 + a->t_id)
 		return false;
 	return !bytes_peek_u64(&r->b, at, id);
 }
@@ -276,14 +275,15 @@ const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r)
 		return first;
 	if (!id_of(p, r, &id) || !id)
 		return first;
-	if (p->has_last && id == p->last_id)
-		return &p->attr[p->last_attr];
+	size_t at = id % RECENT_IDS;
+
+	if (p->recent[at].id == id && p->recent[at].attr)
+		return &p->attr[p->recent[at].attr - 1];
 	struct perf_id *known = perf_id_find(p, id);
 
 	if (known) {
-		p->last_id = id;
-		p->last_attr = known->attr;
-		p->has_last = true;
+		p->recent[at].id = id;
+		p->recent[at].attr = known->attr + 1;
 		return &p->attr[known->attr];
 	}
 	return p->same_type ? first : NULL;

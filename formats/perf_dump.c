@@ -15,7 +15,7 @@ struct line {
 };
 
 static void say(struct line *l, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+	__attribute__((format(__printf__, 2, 3)));
 static void say(struct line *l, const char *fmt, ...)
 {
 	va_list ap;
@@ -102,13 +102,11 @@ static void say_facts(const struct perf *p, struct line *l,
 		break;
 	case REC_LOST:
 	case REC_LOST_TOTAL:
-		say(l, " n=%" PRIu64 " event=%d", rec->lost.n,
-		    rec->lost.event);
+		say(l, " n=%" PRIu64 " event=%d", rec->lost.n, rec->lost.event);
 		break;
 	case REC_SWITCH:
-		say(l, " %s other=%d/%d",
-		    rec->flags & REC_F_OUT ? "out" : "in", rec->sw.other_pid,
-		    rec->sw.other_tid);
+		say(l, " %s other=%d/%d", rec->flags & REC_F_OUT ? "out" : "in",
+		    rec->sw.other_pid, rec->sw.other_tid);
 		break;
 	default:
 		break;

@@ -33,12 +33,24 @@ struct perf_tep {
 /* Parts of a print format that make the library read where the payload says,
  * or divide by what it says. */
 static const char *const unsafe[] = {
-	"__print_hex", "__print_array", "__get_dynamic_array",
-	"__get_rel_dynamic_array", "__print_dynamic_array", "__print_hex_dump",
-	"%*p",	       "%pI",		"%pM",
-	"%pU",	       "%pB",		"__get_cpumask",
-	"__get_rel_cpumask", "__get_sockaddr",  "__get_rel_sockaddr",
-	"__get_bitmask", "__get_rel_bitmask", "%m",
+	"__print_hex",
+	"__print_array",
+	"__get_dynamic_array",
+	"__get_rel_dynamic_array",
+	"__print_dynamic_array",
+	"__print_hex_dump",
+	"%*p",
+	"%pI",
+	"%pM",
+	"%pU",
+	"%pB",
+	"__get_cpumask",
+	"__get_rel_cpumask",
+	"__get_sockaddr",
+	"__get_rel_sockaddr",
+	"__get_bitmask",
+	"__get_rel_bitmask",
+	"%m",
 };
 
 /* Outside of strings: how deep it nests, and no index or division. */
@@ -139,7 +151,7 @@ static int print_library(struct perf_tep *t, const struct rec_sample *s,
 
 /* Appends as far as there is room. */
 static void append(char *buf, size_t size, size_t *len, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+	__attribute__((format(__printf__, 4, 5)));
 static void append(char *buf, size_t size, size_t *len, const char *fmt, ...)
 {
 	va_list ap;
@@ -160,8 +172,7 @@ static int print_fields(struct perf *p, const struct perf_fmt *fmt,
 	struct perf_tep *t = p->tep;
 	size_t len = 0;
 
-	t->field = mem_grow(t->field, &t->cap_field, fmt->n,
-			    sizeof(*t->field));
+	t->field = mem_grow(t->field, &t->cap_field, fmt->n, sizeof(*t->field));
 	if (perf_fields(&p->src, s, t->field, NULL))
 		return -1;
 	for (size_t i = 0; i < fmt->n; i++) {

@@ -114,9 +114,8 @@ static uint32_t map_flags(uint16_t misc)
 
 static int take_pids(struct bytes *b, struct record *rec, struct err *err)
 {
-	return bytes_i32(b, &rec->pid, err) || bytes_i32(b, &rec->tid, err)
-		       ? -1
-		       : 0;
+	return bytes_i32(b, &rec->pid, err) || bytes_i32(b, &rec->tid, err) ? -1
+									    : 0;
 }
 
 static int take_range(struct bytes *b, struct rec_map *m, struct err *err)
@@ -411,9 +410,9 @@ static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
 	case PR_AUX:
 		return numbers(p, b, rec, "aux", aux, err);
 	case PR_ITRACE_START:
-		return take_pids(b, rec, err) ? -1
-					      : take_mark(p, rec,
-							  "itrace_start");
+		return take_pids(b, rec, err)
+			       ? -1
+			       : take_mark(p, rec, "itrace_start");
 	case PR_NAMESPACES:
 		return namespaces(p, b, rec, err);
 	case PR_BPF_EVENT:

@@ -74,8 +74,7 @@ static int read_group(struct perf *p, uint64_t format, struct bytes *b,
 	uint64_t n;
 
 	if (bytes_u64(b, &n, err) ||
-	    ((format & READ_ENABLED) &&
-	     extra_u64(p, b, "read.enabled", err)) ||
+	    ((format & READ_ENABLED) && extra_u64(p, b, "read.enabled", err)) ||
 	    ((format & READ_RUNNING) && extra_u64(p, b, "read.running", err)))
 		return -1;
 	if (n > bytes_left(b) / 8)
@@ -299,7 +298,7 @@ static uint64_t bits(uint64_t x, int at, int n)
 }
 
 /* Bit-fields of big-endian machines start at the top: give the layout of the
- * others. Widths: mispred, predicted, in_tx, abort 1 each, cycles 16, type 4,
+ * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type 4,
  * spec 2, new_type 4, priv 3. */
 static uint64_t branch_flags(const struct perf *p, uint64_t x)
 {
@@ -319,8 +318,8 @@ static uint64_t branch_flags(const struct perf *p, uint64_t x)
 static int branch_counters(struct perf *p, struct bytes *b, uint64_t n,
 			   struct err *err)
 {
-	p->counter = mem_grow(p->counter, &p->cap_counter, n,
-			      sizeof(*p->counter));
+	p->counter =
+		mem_grow(p->counter, &p->cap_counter, n, sizeof(*p->counter));
 	if (bytes_u64s(b, p->counter, n, err))
 		return -1;
 	perf_extra(p, "branch_counters", 0);
@@ -344,8 +343,7 @@ static int branches(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		struct branch *br = &p->branch[i];
 
 		if (bytes_u64(b, &br->from, err) ||
-		    bytes_u64(b, &br->to, err) ||
-		    bytes_u64(b, &br->flags, err))
+		    bytes_u64(b, &br->to, err) || bytes_u64(b, &br->flags, err))
 			return -1;
 		br->flags = branch_flags(p, br->flags);
 	}

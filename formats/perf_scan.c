@@ -233,7 +233,7 @@ static void note_key(struct perf_file *f, uint64_t place, uint64_t key)
 		f->floor[block] = key;
 }
 
-/* perf 7.2 puts the kernel's build-id into its mapping record. */
+/* perf 7.2 stores the kernel's build-id into its mapping record. */
 static void kernel_id(struct perf *p, const struct perf_rec *r)
 {
 	struct bytes b = r->b;

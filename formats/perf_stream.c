@@ -64,8 +64,8 @@ static void round_end(struct perf *p)
 static void flush_half(struct perf *p)
 {
 	struct perf_window *w = &p->window;
-	uint64_t limit = p->opts.window_bytes ? p->opts.window_bytes
-					      : WINDOW_DEFAULT;
+	uint64_t limit =
+		p->opts.window_bytes ? p->opts.window_bytes : WINDOW_DEFAULT;
 	uint64_t from = p->src.floor > w->first ? p->src.floor : w->first;
 	char detail[96];
 

@@ -126,8 +126,7 @@ static void skip(struct perf *p, const struct perf_rec *r)
 static void auxtrace(struct perf *p, const struct perf_rec *r)
 {
 	if (p->count[PR_AUXTRACE_INFO] + p->count[PR_AUXTRACE] == 1)
-		perf_note(p, "aux",
-			  "hardware trace (AUX) data is not decoded");
+		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
 	if (r->type == PR_AUXTRACE)
 		skip(p, r);
 }

@@ -111,8 +111,8 @@ static void field_line(struct perf *p, struct perf_fmt *fmt, const char *s,
 	f.kind = kind_of(s, semi, f.size);
 	f.is_signed = is_signed != 0;
 	f.relative = has_word(s, semi, "__rel_loc");
-	fmt->field = mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1,
-			      sizeof(f));
+	fmt->field =
+		mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1, sizeof(f));
 	fmt->def = mem_grow(fmt->def, &fmt->cap_def, fmt->n + 1,
 			    sizeof(*fmt->def));
 	char *copy = mem_dup(name, len);
@@ -153,7 +153,8 @@ static bool is_recorded(const struct perf *p, uint64_t id)
 	return false;
 }
 
-static void add_format(struct perf *p, const char *system, const struct bytes *b)
+static void add_format(struct perf *p, const char *system,
+		       const struct bytes *b)
 {
 	const char *s = (const char *)b->pos;
 	const char *end = (const char *)b->end;

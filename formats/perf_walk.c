@@ -83,11 +83,9 @@ static void move_window(struct perf *p, struct perf_file *f, size_t n)
 	perf_chunk_put(p, old);
 }
 
-/* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
-static int want(struct perf *p, struct perf_file *f, size_t n, struct err *err)
+static int read_more(struct perf *p, struct perf_file *f, size_t n,
+		     struct err *err)
 {
-	if (bytes_left(&f->raw) >= n || !f->window)
-		return 0;
 	size_t used = f->window->len - bytes_left(&f->raw);
 
 	if (f->window->cap - used < n)
@@ -103,6 +101,15 @@ static int want(struct perf *p, struct perf_file *f, size_t n, struct err *err)
 		f->raw.end += got;
 	}
 	return 0;
+}
+
+/* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
+static inline int want(struct perf *p, struct perf_file *f, size_t n,
+		       struct err *err)
+{
+	if (bytes_left(&f->raw) >= n || !f->window)
+		return 0;
+	return read_more(p, f, n, err);
 }
 
 static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
@@ -199,15 +206,14 @@ static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	}
 	r->off = bytes_off(&f->raw);
 	r->chunk = f->window;
-	r->handle = f->window
-			    ? perf_chunk_handle(f->window,
-						r->off - f->window->off)
-			    : (uint64_t)f->index << 48 | r->off;
+	r->handle = f->window ? perf_chunk_handle(f->window,
+						  r->off - f->window->off)
+			      : (uint64_t)f->index << 48 | r->off;
 	r->b = f->raw;
 	r->b.end = r->b.pos + r->size;
 	bytes_skip(&f->raw, r->size, NULL);
-	if (__builtin_expect(r->type == PR_TRACING_DATA ||
-			     r->type == PR_AUXTRACE, 0))
+	if (__builtin_expect(
+		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
 		payload_size(f, r);
 	return 1;
 }
@@ -265,7 +271,7 @@ int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	for (;;) {
 		int got = next_plain(p, f, r);
 
-		if (!got && perf_z_more(p, f))
+		if (!got && f->z && perf_z_more(p, f))
 			continue;
 		if (!got) {
 			got = next_raw(p, f, r, err);

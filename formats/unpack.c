@@ -83,11 +83,14 @@ static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 	u->z.avail_in = (uInt)(u->len - u->pos);
 	u->z.next_out = out;
 	u->z.avail_out = (uInt)n;
+	size_t was = u->pos;
 	int rc = inflate(&u->z, Z_NO_FLUSH);
 
 	u->pos = u->len - u->z.avail_in;
 	*got = n - u->z.avail_out;
-	u->inside = rc != Z_STREAM_END;
+	/* a call without input or output says nothing about the stream */
+	if (*got || u->pos != was)
+		u->inside = rc != Z_STREAM_END;
 	if (rc == Z_STREAM_END)
 		rc = inflateReset(&u->z);
 	if (rc == Z_OK || rc == Z_BUF_ERROR)
@@ -101,11 +104,13 @@ static int step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
 {
 	ZSTD_inBuffer in = { u->buf, u->len, u->pos };
 	ZSTD_outBuffer o = { out, n, 0 };
+	size_t was = u->pos;
 	size_t rc = ZSTD_decompressStream(u->zstd, &o, &in);
 
 	u->pos = in.pos;
 	*got = o.pos;
-	u->inside = rc != 0;
+	if (*got || u->pos != was)
+		u->inside = rc != 0;
 	if (!ZSTD_isError(rc))
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: zstd data is damaged (%s)",

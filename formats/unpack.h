@@ -12,8 +12,7 @@ struct unpack;
 bool unpack_knows(const void *head, size_t n);
 /* Reads from fd, after the n bytes of head that were read from it before.
  * path is for messages and is borrowed. */
-struct unpack *unpack_new(int fd, const char *path, const void *head,
-			  size_t n);
+struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n);
 void unpack_free(struct unpack *u);
 /* Up to n plain bytes: how many, 0 at the end, -1 and *err. A file that is
  * cut short gives what is whole, then the end, and *cut is set. */

@@ -31,6 +31,7 @@ struct capture_map *store_capture_map(struct store *db, unsigned int index)
 
 void store_captures_release(struct store *db)
 {
+	free(db->count);
 	for (size_t i = 0; i < db->n_capture; i++) {
 		struct capture_map *c = &db->capture[i];
 
@@ -231,6 +232,27 @@ int store_capture(struct store *db, const struct source *src, struct err *err)
 }
 
 /* What only the whole run tells. */
+static int types_end(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(db,
+		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < db->n_types; i++) {
+		struct type_count c = { 0 };
+
+		if (i < db->n_count)
+			c = db->count[i];
+		sqlite3_bind_int64(st, 1, (sqlite3_int64)i + 1);
+		sqlite3_bind_int64(st, 2, (sqlite3_int64)c.events);
+		sqlite3_bind_int64(st, 3, (sqlite3_int64)c.weight);
+		rc = store_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 int store_captures_end(struct store *db, struct err *err)
 {
 	if (store_drain(db, err))
@@ -253,7 +275,7 @@ int store_captures_end(struct store *db, struct err *err)
 		rc = store_step(db, st, err);
 	}
 	sqlite3_finalize(st);
-	return rc;
+	return rc ? rc : types_end(db, err);
 }
 
 int store_meta(struct store *db, int capture, const char *key,

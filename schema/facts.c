@@ -5,6 +5,7 @@
 #include "schema/inner.h"
 #include "schema/store.h"
 #include "stitch/err.h"
+#include "stitch/mem.h"
 #include "stitch/record.h"
 #include "stitch/stitch.h"
 
@@ -180,6 +181,18 @@ static void count(struct store *db, struct capture_map *c,
 		db->deferred++;
 }
 
+static void count_type(struct store *db, uint32_t type)
+{
+	if (type > db->n_count) {
+		db->count = mem_grow(db->count, &db->cap_count, type,
+				     sizeof(*db->count));
+		memset(db->count + db->n_count, 0,
+		       (type - db->n_count) * sizeof(*db->count));
+		db->n_count = type;
+	}
+	db->count[type - 1].events++;
+}
+
 static int put_event(struct store *db, const struct fact_event *e,
 		     struct err *err)
 {
@@ -198,6 +211,7 @@ static int put_event(struct store *db, const struct fact_event *e,
 	if (store_row(db, T_EVENT, 0, &r, err))
 		return -1;
 	count(db, c, e);
+	count_type(db, type);
 	row_key(&r, e->id);
 	row_time(&r, 1, e->time);
 	row_cpu(&r, 2, e->cpu);
@@ -210,6 +224,7 @@ static int put_event(struct store *db, const struct fact_event *e,
 		   !__builtin_add_overflow(db->weight_sum, e->weight, &sum) &&
 		   sum <= INT64_MAX) {
 		db->weight_sum = sum;
+		db->count[type - 1].weight += e->weight;
 		row_int(&r, 6, (int64_t)e->weight);
 	} else {
 		c->bad_weights++;

@@ -54,6 +54,11 @@ struct mark_type {
 	uint32_t id;
 };
 
+/* What event_type says of its rows in event, by id - 1. */
+struct type_count {
+	uint64_t events, weight;
+};
+
 /* One capture: its event types. */
 struct capture_map {
 	const struct source *src; /* borrowed; NULL: never announced */
@@ -81,6 +86,8 @@ struct store {
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;
 	uint32_t n_types;
+	struct type_count *count;
+	size_t n_count, cap_count;
 	struct fields *fields;
 	struct naming *naming;
 

@@ -14,13 +14,10 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 FROM capture ORDER BY id
 
 -- name: info_events
-SELECT t.capture, t.name, t.kind, t.has_chain, t.defer AS deferred,
-	coalesce(e.n, 0) AS events, coalesce(e.weight, 0) AS weight
-FROM event_type t LEFT JOIN (
-	SELECT type, count(*) AS n, total(weight) AS weight
-	FROM event GROUP BY type) e ON e.type = t.id
-WHERE t.kind = 'sample' OR e.n > 0
-ORDER BY t.id
+SELECT capture, name, kind, has_chain, defer AS deferred, events, weight
+FROM event_type
+WHERE kind = 'sample' OR events > 0
+ORDER BY id
 
 -- name: info_counts
 SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,

@@ -107,6 +107,8 @@ CREATE TABLE event_type(
 	has_cpu INTEGER, has_time INTEGER,
 	defer INTEGER,		-- asks for deferred user stacks
 	defer_output INTEGER,
+	events INTEGER,		-- rows in event, and the sum of their weights:
+	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
 	fields TEXT		-- name of its ev_ table; NULL: none
 );
@@ -150,7 +152,8 @@ CREATE TABLE frame(
 	image INTEGER,
 	off INTEGER,		-- in the file; kernel: from _text, module: from
 				-- its start; unknown: 0
-	flags INTEGER,		-- 1 inferred, 2 uncertain
+	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
+				-- before exec
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER		-- from the symbol's start

@@ -19,12 +19,18 @@
 #define UNRESOLVED_MAX (1u << 17)
 /* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
 #define CHAIN_LIMIT 508
+/* Samples that wait for chains, and windows of loss: not even a capture made
+ * to hurt fills the memory with them. */
+#define WAITING_MAX (1u << 20)
+#define WINDOW_MAX (1u << 16)
 
 /* A sample that waits for its chain. */
 struct waiting {
 	uint32_t event, next;
 	int64_t time;
 	uint64_t ip;
+	uint32_t execs; /* join_task.execs when it came */
+	int32_t tid;
 	bool reused_tid;
 };
 
@@ -37,7 +43,8 @@ struct entry {
 	uint32_t n_events;    /* samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
-	int64_t sample_time; /* of the last sample */
+	uint32_t chain_execs;
+	int64_t sample_time; /* of the first sample */
 	int64_t before;	     /* time of the record before it */
 	bool closed;	     /* a newer cookie or the EXIT followed */
 	int64_t closed_at;   /* its time */
@@ -45,7 +52,7 @@ struct entry {
 };
 
 struct window {
-	int64_t t0, t1, min_t0; /* min_t0: of this and all later windows */
+	int64_t t0, t1; /* (t0, t1] */
 };
 
 /* What is known of one capture. */
@@ -53,7 +60,7 @@ struct session {
 	struct window *window;
 	size_t n, cap;
 	bool lossy; /* records were dropped, at whatever time */
-	bool dirty; /* min_t0 must be made anew */
+	bool dirty; /* windows were added since they were last united */
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
 	uint64_t n_chains;
@@ -64,11 +71,11 @@ struct join {
 	struct facts *out;
 	struct entry *entry; /* [0] is not used */
 	struct waiting *wait;
-	size_t n_entry, cap_entry, n_wait, cap_wait;
+	size_t n_entry, cap_entry, n_wait, cap_wait, waiting;
 	uint32_t free_entry, free_wait;
 	struct table by_cookie;
 	uint32_t *queue; /* entries that wait for the end */
-	size_t q_head, n_queue, cap_queue;
+	size_t n_queue, cap_queue;
 	struct session *session;
 	size_t n_session, cap_session;
 };
@@ -116,44 +123,79 @@ void join_source(struct join *jn, uint16_t source,
 	jn->session[source].system_wide = info->system_wide;
 }
 
-void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1)
-{
-	struct session *se = &jn->session[source];
-
-	se->window =
-		mem_grow(se->window, &se->cap, se->n + 1, sizeof(*se->window));
-	se->window[se->n++] = (struct window){ t0, t1, t0 };
-	se->dirty = true;
-}
-
-static int by_t1(const void *a, const void *b)
+static int by_t0(const void *a, const void *b)
 {
 	const struct window *x = a;
 	const struct window *y = b;
 
-	return (x->t1 > y->t1) - (x->t1 < y->t1);
+	return (x->t0 > y->t0) - (x->t0 < y->t0);
 }
 
-/* Does a loss window overlap (from, to)? Windows are sorted by t1; min_t0 of
- * the first that ends after `from` tells of all the later ones. */
+/* Makes the windows disjoint and sorted. Which ring lost is not asked: a task
+ * may return to user mode on any CPU. */
+static void unite_windows(struct session *se)
+{
+	size_t n = 0;
+
+	if (!se->dirty)
+		return;
+	se->dirty = false;
+	qsort(se->window, se->n, sizeof(*se->window), by_t0);
+	for (size_t i = 1; i < se->n; i++) {
+		const struct window *w = &se->window[i];
+
+		if (w->t0 > se->window[n].t1)
+			se->window[++n] = *w;
+		else if (w->t1 > se->window[n].t1)
+			se->window[n].t1 = w->t1;
+	}
+	se->n = n + 1;
+}
+
+/* Too many to keep: neighbours become one, with what is between them. */
+static void halve_windows(struct session *se)
+{
+	for (size_t i = 0; i < se->n; i += 2) {
+		size_t last = i + 1 < se->n ? i + 1 : i;
+
+		se->window[i / 2] = (struct window){ se->window[i].t0,
+						     se->window[last].t1 };
+	}
+	se->n = (se->n + 1) / 2;
+}
+
+void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1)
+{
+	struct session *se = &jn->session[source];
+	struct window w = { t0, t1 };
+
+	se->lossy = true;
+	/* At an unknown time: it may have been at any. */
+	if (t1 == TIME_NONE)
+		w = (struct window){ INT64_MIN, INT64_MAX };
+	if (w.t0 >= w.t1)
+		return;
+	if (se->n >= WINDOW_MAX) {
+		unite_windows(se);
+		if (se->n >= WINDOW_MAX / 2)
+			halve_windows(se);
+	}
+	se->window =
+		mem_grow(se->window, &se->cap, se->n + 1, sizeof(*se->window));
+	se->window[se->n++] = w;
+	se->dirty = true;
+}
+
+/* Does a window of loss overlap (from, to)? */
 static bool lost_between(struct session *se, int64_t from, int64_t to)
 {
-	size_t lo = 0;
-	size_t hi = se->n;
-
 	if (!se->has_time)
 		return se->lossy;
-	if (se->dirty) {
-		qsort(se->window, se->n, sizeof(*se->window), by_t1);
-		for (size_t i = se->n; i-- > 0;) {
-			struct window *w = &se->window[i];
-
-			w->min_t0 = w->t0;
-			if (i + 1 < se->n && w[1].min_t0 < w->min_t0)
-				w->min_t0 = w[1].min_t0;
-		}
-		se->dirty = false;
-	}
+	if (!se->n)
+		return false;
+	unite_windows(se);
+	size_t lo = 0;
+	size_t hi = se->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -162,7 +204,7 @@ static bool lost_between(struct session *se, int64_t from, int64_t to)
 		else
 			lo = mid + 1;
 	}
-	return lo < se->n && se->window[lo].min_t0 < to;
+	return lo < se->n && se->window[lo].t0 < to;
 }
 
 static uint64_t key_of(uint64_t cookie, uint16_t source)
@@ -231,8 +273,21 @@ static void drop_entry(struct join *jn, uint32_t i)
 	jn->free_entry = i;
 }
 
+static struct waiting waiting_of(const struct join_task *task,
+				 const struct join_sample *s)
+{
+	return (struct waiting){
+		.event = s->event,
+		.time = s->time,
+		.ip = s->ip,
+		.execs = task->execs,
+		.tid = s->tid,
+		.reused_tid = s->reused_tid,
+	};
+}
+
 static void wait_for_chain(struct join *jn, struct entry *e,
-			   const struct join_sample *s)
+			   const struct waiting *w)
 {
 	uint32_t i = jn->free_wait;
 
@@ -243,13 +298,24 @@ static void wait_for_chain(struct join *jn, struct entry *e,
 				    sizeof(*jn->wait));
 		i = (uint32_t)jn->n_wait++;
 	}
-	jn->wait[i] =
-		(struct waiting){ s->event, 0, s->time, s->ip, s->reused_tid };
+	jn->wait[i] = *w;
+	jn->waiting++;
 	if (e->last)
 		jn->wait[e->last].next = i;
 	else
 		e->first = i;
 	e->last = i;
+}
+
+/* The next one that waited. */
+static uint32_t stop_waiting(struct join *jn, uint32_t i)
+{
+	uint32_t next = jn->wait[i].next;
+
+	jn->wait[i].next = jn->free_wait;
+	jn->free_wait = i;
+	jn->waiting--;
+	return next;
 }
 
 static void push_request(struct join *jn, struct fact_request r)
@@ -273,6 +339,20 @@ static int64_t latency(const struct join *jn, const struct entry *e,
 	return d;
 }
 
+/* Did the task exec since `from`? Without times the number of its execs
+ * tells, if it is known that both halves are of one task. */
+static bool exec_since(const struct join_task *t, const struct entry *e,
+		       const struct waiting *w, bool after)
+{
+	int64_t from = after ? e->chain.time : w->time;
+
+	if (from != TIME_NONE)
+		return t->has_exec && t->exec > from;
+	if (w->tid < 0 || e->chain.tid < 0)
+		return false;
+	return t->execs != (after ? e->chain_execs : w->execs);
+}
+
 /* The sample got its chain. after: the chain came first. */
 static void match(struct join *jn, struct entry *e, const struct join_task *t,
 		  const struct waiting *w, bool after)
@@ -287,11 +367,10 @@ static void match(struct join *jn, struct entry *e, const struct join_task *t,
 		.confidence = CONF_PROVED,
 		.latency = latency(jn, e, w->time),
 	};
-	int64_t from = after ? e->chain.time : w->time;
 
 	if (after)
 		r.flags |= VERDICT_AFTER;
-	if (t->has_exec && t->exec > from)
+	if (exec_since(t, e, w, after))
 		r.flags |= VERDICT_EXEC;
 	if (w->reused_tid)
 		r.flags |= VERDICT_REUSED_TID;
@@ -302,14 +381,8 @@ static void match(struct join *jn, struct entry *e, const struct join_task *t,
 static void match_waiting(struct join *jn, struct entry *e,
 			  const struct join_task *t)
 {
-	for (uint32_t i = e->first; i;) {
-		uint32_t next = jn->wait[i].next;
-
+	for (uint32_t i = e->first; i; i = stop_waiting(jn, i))
 		match(jn, e, t, &jn->wait[i], false);
-		jn->wait[i].next = jn->free_wait;
-		jn->free_wait = i;
-		i = next;
-	}
 	e->first = e->last = 0;
 }
 
@@ -318,7 +391,7 @@ static enum request_verdict no_chain(struct join *jn, const struct entry *e,
 				     enum confidence *conf)
 {
 	struct session *se = &jn->session[e->source];
-	int64_t to = e->closed ? e->closed_at : INT64_MAX;
+	int64_t to = e->closed_at != TIME_NONE ? e->closed_at : INT64_MAX;
 
 	*conf = CONF_EXPLAINED;
 	/* perf inject (7.2) drops every chain and says nothing of it. */
@@ -342,9 +415,8 @@ static void give_up_waiting(struct join *jn, struct entry *e)
 	if (!e->first)
 		return;
 	v = no_chain(jn, e, &conf);
-	for (uint32_t i = e->first; i;) {
-		struct waiting *w = &jn->wait[i];
-		uint32_t next = w->next;
+	for (uint32_t i = e->first; i; i = stop_waiting(jn, i)) {
+		const struct waiting *w = &jn->wait[i];
 		struct fact_request r = {
 			.event = w->event,
 			.cookie = e->cookie,
@@ -356,9 +428,6 @@ static void give_up_waiting(struct join *jn, struct entry *e)
 		};
 
 		push_request(jn, r);
-		w->next = jn->free_wait;
-		jn->free_wait = i;
-		i = next;
 	}
 	e->first = e->last = 0;
 }
@@ -434,18 +503,21 @@ static void resolve(struct join *jn, uint32_t i)
 	drop_entry(jn, i);
 }
 
+/* Decides the older half of what waits for the end, by what is known now. */
+static void resolve_half(struct join *jn)
+{
+	size_t n = (jn->n_queue + 1) / 2;
+
+	for (size_t k = 0; k < n; k++)
+		resolve(jn, jn->queue[k]);
+	jn->n_queue -= n;
+	memmove(jn->queue, jn->queue + n, jn->n_queue * sizeof(*jn->queue));
+}
+
 static void queue_unresolved(struct join *jn, uint32_t i)
 {
-	size_t waits = jn->n_queue - jn->q_head;
-
-	if (waits >= UNRESOLVED_MAX) {
-		for (size_t k = 0; k < waits / 2; k++)
-			resolve(jn, jn->queue[jn->q_head++]);
-		memmove(jn->queue, jn->queue + jn->q_head,
-			(jn->n_queue - jn->q_head) * sizeof(*jn->queue));
-		jn->n_queue -= jn->q_head;
-		jn->q_head = 0;
-	}
+	if (jn->n_queue >= UNRESOLVED_MAX)
+		resolve_half(jn);
 	jn->queue = mem_grow(jn->queue, &jn->cap_queue, jn->n_queue + 1,
 			     sizeof(*jn->queue));
 	jn->queue[jn->n_queue++] = i;
@@ -488,6 +560,10 @@ static void remember(struct join *jn, struct join_task *task, uint32_t i,
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s)
 {
+	struct waiting w = waiting_of(task, s);
+
+	if (jn->waiting >= WAITING_MAX)
+		resolve_half(jn);
 	uint32_t i = find_entry(jn, s->cookie, s->tid, s->source);
 
 	if (!i) {
@@ -500,14 +576,15 @@ void join_sample(struct join *jn, struct join_task *task,
 	struct entry *e = &jn->entry[i];
 
 	task->last = s->time;
-	e->sample_time = s->time;
-	if (!e->has_chain) {
-		wait_for_chain(jn, e, s);
+	if (e->has_chain) {
+		match(jn, e, task, &w, true);
 		return;
 	}
-	struct waiting w = { s->event, 0, s->time, s->ip, s->reused_tid };
-
-	match(jn, e, task, &w, true);
+	if (!e->first)
+		e->sample_time = s->time;
+	if (jn->waiting >= WAITING_MAX)
+		give_up_waiting(jn, e);
+	wait_for_chain(jn, e, &w);
 }
 
 /* A second chain for a cookie that has one: written twice by perf record, or
@@ -540,6 +617,7 @@ void join_chain(struct join *jn, struct join_task *task,
 
 	e->has_chain = true;
 	e->chain = *c;
+	e->chain_execs = task->execs;
 	if (c->tid >= 0)
 		e->tid = c->tid;
 	task->last = c->time;
@@ -579,9 +657,10 @@ void join_exec(struct join_task *task, int64_t time)
 {
 	task->has_exec = true;
 	task->exec = time;
+	task->execs++;
 }
 
-void join_retire(struct join *jn, struct join_task *task, bool ended,
+void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end)
 {
 	for (size_t k = JOIN_RECENT; k-- > 0;) {
@@ -590,8 +669,8 @@ void join_retire(struct join *jn, struct join_task *task, bool ended,
 		if (!i)
 			continue;
 		task->recent[k] = 0;
-		if (ended && k == 0 && !jn->entry[i].closed) {
-			jn->entry[i].exited = true;
+		if (why != JOIN_CAPTURE && !jn->entry[i].closed) {
+			jn->entry[i].exited = why == JOIN_EXIT;
 			jn->entry[i].closed = true;
 			jn->entry[i].closed_at = end;
 		}
@@ -601,6 +680,7 @@ void join_retire(struct join *jn, struct join_task *task, bool ended,
 
 void join_end(struct join *jn)
 {
-	while (jn->q_head < jn->n_queue)
-		resolve(jn, jn->queue[jn->q_head++]);
+	for (size_t k = 0; k < jn->n_queue; k++)
+		resolve(jn, jn->queue[k]);
+	jn->n_queue = 0;
 }

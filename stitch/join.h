@@ -26,6 +26,8 @@ struct join_task {
 	int64_t exec;		      /* time of the last exec */
 	bool has_exec;
 	bool has_mark; /* had a marker without cookie */
+	uint32_t
+		execs; /* how many so far: the order where there are no times */
 	int64_t last;  /* time of the last chain or cookie */
 };
 
@@ -69,8 +71,14 @@ void join_exec(struct join_task *task, int64_t time);
 /* Records of any ring of the source were dropped in (t0, t1]; TIME_NONE: at
  * an unknown time. */
 void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1);
-/* The thread is let go: ended says that its EXIT was seen, at `end`. */
-void join_retire(struct join *jn, struct join_task *task, bool ended,
+/* Why a thread is let go. */
+enum join_reason {
+	JOIN_CAPTURE, /* the capture ended, not the thread */
+	JOIN_REUSED,  /* its id means another life; no EXIT was seen */
+	JOIN_EXIT,
+};
+/* end: the time of the end of its life; TIME_NONE: not known. */
+void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
 /* Gives out everything that still waits. */
 void join_end(struct join *jn);

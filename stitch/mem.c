@@ -30,7 +30,7 @@ void *mem_new(size_t n, size_t size)
 
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 {
-	size_t bytes;
+	size_t bytes = 0;
 	size_t n = *cap ? *cap : 16;
 
 	if (p && need <= *cap)

@@ -13,6 +13,7 @@
 #include "stitch/table.h"
 
 #define CACHE_SIZE (1u << 15)
+#define KERNEL_TAIL (256ull << 20)
 
 struct slot {
 	uint64_t hash;
@@ -21,9 +22,18 @@ struct slot {
 	bool partial;	     /* had an address that nothing covered */
 };
 
+/* The build-id table of one source by (path, kernel): it may be as long as
+ * the list of mappings. */
+struct id_index {
+	struct table by_path;
+	uint32_t n; /* entries of the source's table that are in it */
+};
+
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
+	struct id_index *ids; /* by source */
+	size_t n_ids, cap_ids;
 	uint32_t unknown_user, unknown_kernel, guest; /* frames; 0: not yet */
 };
 
@@ -40,6 +50,9 @@ void resolve_free(struct resolve *rv)
 {
 	if (!rv)
 		return;
+	for (size_t i = 0; i < rv->n_ids; i++)
+		table_release(&rv->ids[i].by_path);
+	free(rv->ids);
 	free(rv->cache);
 	free(rv);
 }
@@ -76,18 +89,60 @@ static void set_id(struct image *img, const uint8_t *id, size_t len)
 	img->id_len = (uint8_t)len;
 }
 
-/* The build-id that the capture's own table says about a path. */
-static void id_from_table(const struct source *src, bool kernel,
-			  struct image *img)
+static uint64_t id_hash(const char *path, bool kernel)
 {
-	for (uint32_t i = 0; i < src->n_build_ids; i++) {
-		const struct build_id_def *b = &src->build_ids[i];
+	return hash_bytes(path, strlen(path), kernel);
+}
 
-		if (b->kernel == kernel && !strcmp(b->path, img->path)) {
-			set_id(img, b->id, b->id_len);
-			return;
-		}
+struct id_key {
+	const char *path;
+	bool kernel;
+};
+
+static bool same_id(const void *owner, uint32_t id, const void *key)
+{
+	const struct build_id_def *b =
+		&((const struct source *)owner)->build_ids[id];
+	const struct id_key *k = key;
+
+	return b->kernel == k->kernel && !strcmp(b->path, k->path);
+}
+
+/* The source's index; in a pipe its table may have grown. */
+static const struct table *id_index(struct resolve *rv,
+				    const struct source *src)
+{
+	size_t old = rv->n_ids;
+
+	if (src->index >= old) {
+		rv->n_ids = src->index + 1u;
+		rv->ids = mem_grow(rv->ids, &rv->cap_ids, rv->n_ids,
+				   sizeof(*rv->ids));
+		memset(rv->ids + old, 0, (rv->n_ids - old) * sizeof(*rv->ids));
 	}
+	struct id_index *ix = &rv->ids[src->index];
+
+	for (; ix->n < src->n_build_ids; ix->n++) {
+		const struct build_id_def *b = &src->build_ids[ix->n];
+		struct id_key k = { b->path, b->kernel };
+		uint64_t h = id_hash(b->path, b->kernel);
+
+		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+			table_add(&ix->by_path, h, ix->n);
+	}
+	return &ix->by_path;
+}
+
+/* The build-id that the capture's own table says about a path. */
+static void id_from_table(struct resolve *rv, const struct source *src,
+			  bool kernel, struct image *img)
+{
+	struct id_key k = { img->path, kernel };
+	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
+				same_id, src, &k);
+
+	if (i != TABLE_NONE)
+		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
 }
 
 /* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
@@ -142,7 +197,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	if (m->id && m->id_len)
 		set_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		id_from_table(src, kernel, &img);
+		id_from_table(rv, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 
@@ -217,6 +272,27 @@ static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
 	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
 }
 
+/* The frame of an address that is mapped at t; 0: nothing covers it. */
+static uint32_t user_frame(struct resolve *rv, const struct space *sp,
+			   uint64_t addr, int64_t t, uint32_t flags)
+{
+	const struct region *r = space_find(sp, addr, t);
+
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: of the program before exec, or unknown. */
+static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
+			    uint64_t addr, uint32_t flags)
+{
+	const struct region *r = space_before_exec(sp, addr);
+
+	if (r)
+		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+			   "[unknown]");
+}
+
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
 		      int64_t t, uint32_t inferred)
@@ -235,17 +311,12 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		return raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		uint64_t addr = a->ip[i] & mask;
-		const struct region *r = space_find(sp, addr, t);
-		uint32_t frame;
+		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
+		uint32_t frame = user_frame(rv, sp, addr, t, flags);
 
-		if (r) {
-			frame = region_frame(rv, r, addr,
-					     i == inferred ? FRAME_INFERRED
-							   : 0);
-		} else {
+		if (!frame) {
 			partial = true;
-			frame = fixed_frame(rv, &rv->unknown_user,
-					    IMAGE_UNKNOWN_USER, "[unknown]");
+			frame = stale_frame(rv, sp, addr, flags);
 		}
 		stack = frames_push(rv->fr, stack, frame);
 	}
@@ -254,6 +325,24 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		cache_put(rv, hash, space_id, partial ? sp->any : sp->cut,
 			  partial, raw);
 	return raw;
+}
+
+/* The kernel's map ends with its text (perf takes _stext to _etext or so from
+ * kallsyms), but its init code lies behind: start_kernel() is the root of the
+ * idle task's stacks. Nothing else is between that and the next map. */
+static const struct region *kernel_region(struct resolve *rv,
+					  const struct space *base,
+					  uint64_t addr, int64_t t)
+{
+	const struct region *r = space_find(base, addr, t);
+
+	if (r)
+		return r;
+	r = space_below(base, addr);
+	if (!r || addr - r->end >= KERNEL_TAIL ||
+	    frames_get_image(rv->fr, r->image)->kind != IMAGE_KERNEL)
+		return NULL;
+	return r;
 }
 
 uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
@@ -268,8 +357,11 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 
 	if (!a->n)
 		return 0;
+	/* A record of the past does not see the spaces of now. */
+	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
 	/* New code may lie above what is mapped: only `any` is safe here. */
-	uint32_t raw = cached(rv, hash, space_id, cut + any, cut + any, a);
+	uint32_t raw =
+		now ? cached(rv, hash, space_id, cut + any, cut + any, a) : 0;
 
 	if (raw)
 		return raw;
@@ -278,7 +370,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		uint32_t frame;
 
 		if (!r)
-			r = space_find(base, a->ip[i], t);
+			r = kernel_region(rv, base, a->ip[i], t);
 		if (r) {
 			frame = region_frame(rv, r, a->ip[i], 0);
 		} else {
@@ -289,7 +381,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		stack = frames_push(rv->fr, stack, frame);
 	}
 	raw = frames_raw(rv->fr, stack, a, hash);
-	if (t == TIME_NONE || (t >= base->changed && t >= over->changed))
+	if (now)
 		cache_put(rv, hash, space_id, cut + any, partial, raw);
 	return raw;
 }

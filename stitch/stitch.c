@@ -26,13 +26,19 @@
 #define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
 
+/* Times of the newest record and of the newest one before that time: a LOST
+ * record has the time of its follower, which may be ordered before it. */
+struct last {
+	int64_t at, before;
+};
+
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
 	struct space base, over; /* the kernel's */
-	int64_t *last;		 /* by cpu: time of the last record */
+	struct last *last;	 /* by cpu */
 	size_t n_last;
-	int64_t last_any;
+	struct last last_any;
 	uint64_t lost, lost_total;
 };
 
@@ -116,7 +122,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		const struct source *src = source_of(st, i);
 
 		ps->known = true;
-		ps->last_any = TIME_NONE;
+		ps->last_any = (struct last){ TIME_NONE, TIME_NONE };
 		ps->base.changed = ps->over.changed = TIME_NONE;
 		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
 		if (!src->info.exact)
@@ -133,9 +139,17 @@ static int64_t time_of(const struct record *rec)
 	return (int64_t)rec->time;
 }
 
+static void note_time(struct last *l, int64_t t)
+{
+	if (t <= l->at)
+		return;
+	l->before = l->at;
+	l->at = t;
+}
+
 static void note_cpu(struct per_source *ps, const struct record *rec, int64_t t)
 {
-	ps->last_any = t;
+	note_time(&ps->last_any, t);
 	if (rec->cpu < 0 || rec->cpu >= CPU_MAX)
 		return;
 	size_t cpu = (size_t)rec->cpu;
@@ -147,10 +161,10 @@ static void note_cpu(struct per_source *ps, const struct record *rec, int64_t t)
 		ps->last =
 			mem_grow(ps->last, &cap, cpu + 16, sizeof(*ps->last));
 		for (size_t i = old; i < cap; i++)
-			ps->last[i] = TIME_NONE;
+			ps->last[i] = (struct last){ TIME_NONE, TIME_NONE };
 		ps->n_last = cap;
 	}
-	ps->last[cpu] = t;
+	note_time(&ps->last[cpu], t);
 }
 
 /* Fills what every event has in common and pushes it. */
@@ -328,6 +342,16 @@ static void take_chain(struct stitch *st)
 	join_chain(st->join, &th->join, &jc);
 }
 
+/* A range that wraps around is no place for code: counted and left out. */
+static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
+{
+	if (end >= start || end == 0)
+		return false;
+	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
+		    st->rec.off);
+	return true;
+}
+
 static void take_map(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
@@ -340,7 +364,7 @@ static void take_map(struct stitch *st)
 		.t0 = time_of(rec),
 	};
 
-	if (rec->flags & REC_F_GUEST)
+	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_KERNEL) {
 		struct per_source *ps = per_source(st, rec->source);
@@ -369,6 +393,8 @@ static void take_ksymbol(struct stitch *st)
 		.t0 = time_of(rec),
 	};
 
+	if (wraps(st, r.start, r.end))
+		return;
 	if (rec->flags & REC_F_GONE) {
 		space_unmap(&ps->over, r.start, r.end, r.t0, &own);
 		return;
@@ -386,10 +412,15 @@ static void take_lost(struct stitch *st)
 	const struct record *rec = &st->rec;
 	struct per_source *ps = per_source(st, rec->source);
 	int64_t t1 = time_of(rec);
-	int64_t t0 = ps->last_any;
+	struct last last = ps->last_any;
 
+	/* A CPU that nothing was seen of may have lost from the start. */
+	if (rec->cpu >= 0)
+		last = (struct last){ TIME_NONE, TIME_NONE };
 	if (rec->cpu >= 0 && (size_t)rec->cpu < ps->n_last)
-		t0 = ps->last[rec->cpu];
+		last = ps->last[rec->cpu];
+	int64_t t0 = last.at < t1 ? last.at : last.before;
+
 	struct ledger_entry e = {
 		.kind = LEDGER_LOSS,
 		.capture = rec->source,
@@ -499,7 +530,11 @@ static void retire(struct stitch *st, int64_t before)
 	while (tasks_retire(st->tasks, before, &slot)) {
 		struct thread *th = tasks_thread_at(st->tasks, slot);
 
-		join_retire(st->join, &th->join, th->ended, th->end);
+		enum join_reason why = th->exit_seen ? JOIN_EXIT
+				       : th->ended   ? JOIN_REUSED
+						     : JOIN_CAPTURE;
+
+		join_retire(st->join, &th->join, why, th->end);
 		tasks_drop(st->tasks, slot);
 	}
 }

@@ -190,6 +190,48 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 	return slot != TABLE_NONE ? slot : new_process(ts, source, pid);
 }
 
+/* The thread waits to be retired from now on. */
+static void end_life(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	struct thread *th = &ts->thread[slot];
+
+	if (th->ended)
+		return;
+	th->ended = true;
+	th->end = t;
+	if (ts->dying_head == ts->n_dying)
+		ts->dying_head = ts->n_dying = 0;
+	ts->dying = mem_grow(ts->dying, &ts->cap_dying, ts->n_dying + 1,
+			     sizeof(*ts->dying));
+	ts->dying[ts->n_dying++] = (struct dying){ slot, th->id, t };
+}
+
+/* What was said of tasks that were unhashed already (tid -1) never gets an
+ * EXIT record of its own: it ends with the process. */
+static void end_process(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	struct process *p = &ts->process[slot];
+	uint32_t dead = find(&ts->threads, thread_key(p->source, p->pid, -1));
+
+	p->ended = true;
+	p->end = t;
+	if (dead != TABLE_NONE && ts->thread[dead].process == slot)
+		end_life(ts, dead, t);
+}
+
+/* A life ends: by its EXIT, or because its id means another one now. */
+static void end_thread(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	const struct thread *th = &ts->thread[slot];
+	struct process *p = &ts->process[th->process];
+
+	if (th->ended)
+		return;
+	end_life(ts, slot, t);
+	if (th->tid >= 0 && --p->n_threads == 0)
+		end_process(ts, th->process, t);
+}
+
 static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 			   int32_t tid)
 {
@@ -212,9 +254,15 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	th->source = source;
 	th->used = true;
 	th->start = th->end = TIME_NONE;
-	p->n_threads++;
 	p->n_slots++;
 	table_add(&ts->threads, thread_key(source, p->pid, tid), slot);
+	if (tid >= 0) {
+		p->n_threads++;
+		p->ended = false; /* not all of its threads were known */
+		p->end = TIME_NONE;
+	} else if (p->ended) {
+		end_life(ts, slot, p->end);
+	}
 	return slot;
 }
 
@@ -229,7 +277,7 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		/* A dead task's pid is -1: the thread is known all the same. */
 		if (pid < 0 || ts->process[th->process].pid == pid)
 			return slot;
-		tasks_exit(ts, slot, TIME_NONE);
+		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
 		slot = new_thread(ts, source, tasks_process(ts, source, pid),
 				  tid);
@@ -303,7 +351,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		struct closing c = { ts, p->id };
 		struct space_owner own = owner(&c);
 
-		space_clear(&p->space, t, &own);
+		space_exec(&p->space, t, &own);
 		join_exec(&th->join, t);
 	}
 	add_comm(ts, slot, name, t, exec);
@@ -315,7 +363,7 @@ static void replace(struct tasks *ts, uint32_t slot, int64_t t)
 	struct thread *th = &ts->thread[slot];
 	int32_t pid = ts->process[th->process].pid;
 
-	tasks_exit(ts, slot, t);
+	end_thread(ts, slot, t);
 	table_remove(
 		&ts->threads,
 		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
@@ -333,6 +381,33 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 			     process);
 }
 
+static void drop_process(struct tasks *ts, uint32_t slot)
+{
+	struct process *p = &ts->process[slot];
+	struct closing c = { ts, p->id };
+	struct space_owner own = owner(&c);
+	struct fact f = {
+		.kind = FACT_PROCESS,
+		.process = {
+			.id = p->id,
+			.parent = p->parent,
+			.pid = p->pid,
+			.source = p->source,
+			.start = p->start,
+			.end = p->end,
+		},
+	};
+
+	facts_push(ts->out, &f);
+	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
+	space_release(&p->space);
+	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
+	p->used = false;
+	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
+				    ts->n_free_process + 1, sizeof(slot));
+	ts->free_process[ts->n_free_process++] = slot;
+}
+
 /* A process made by fork starts with its parent's mappings; one that the
  * recorder tells of afterwards gets its own mapping records. */
 static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
@@ -344,6 +419,12 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 
 	if (was != TABLE_NONE && !synth) {
 		table_remove(&ts->processes, key, was);
+		/* Nobody but the table knew one without threads. */
+		if (!ts->process[was].n_slots) {
+			ts->process[was].ended = true;
+			ts->process[was].end = t;
+			drop_process(ts, was);
+		}
 		was = TABLE_NONE;
 	}
 	uint32_t slot = was != TABLE_NONE ? was : new_process(ts, source, pid);
@@ -387,22 +468,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct thread *th = &ts->thread[slot];
-	struct process *p = &ts->process[th->process];
-
-	if (th->ended)
-		return;
-	th->ended = true;
-	th->end = t;
-	if (p->n_threads && --p->n_threads == 0) {
-		p->ended = true;
-		p->end = t;
-	}
-	if (ts->dying_head == ts->n_dying)
-		ts->dying_head = ts->n_dying = 0;
-	ts->dying = mem_grow(ts->dying, &ts->cap_dying, ts->n_dying + 1,
-			     sizeof(*ts->dying));
-	ts->dying[ts->n_dying++] = (struct dying){ slot, th->id, t };
+	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
+	end_thread(ts, slot, t);
 }
 
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
@@ -449,33 +516,6 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 		return true;
 	}
 	return false;
-}
-
-static void drop_process(struct tasks *ts, uint32_t slot)
-{
-	struct process *p = &ts->process[slot];
-	struct closing c = { ts, p->id };
-	struct space_owner own = owner(&c);
-	struct fact f = {
-		.kind = FACT_PROCESS,
-		.process = {
-			.id = p->id,
-			.parent = p->parent,
-			.pid = p->pid,
-			.source = p->source,
-			.start = p->start,
-			.end = p->end,
-		},
-	};
-
-	facts_push(ts->out, &f);
-	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
-	space_release(&p->space);
-	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
-	p->used = false;
-	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
-				    ts->n_free_process + 1, sizeof(slot));
-	ts->free_process[ts->n_free_process++] = slot;
 }
 
 void tasks_drop(struct tasks *ts, uint32_t slot)

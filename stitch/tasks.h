@@ -22,7 +22,7 @@ struct process {
 	uint16_t source;
 	bool used; /* the slot is taken */
 	bool ended;
-	uint32_t n_threads; /* threads that have not ended */
+	uint32_t n_threads; /* threads that have not ended, tid -1 aside */
 	uint32_t n_slots;   /* threads that still have a slot */
 	int64_t start, end;
 	struct space space;
@@ -37,6 +37,7 @@ struct thread {
 	uint16_t source;
 	bool used;
 	bool ended;
+	bool exit_seen;	 /* ended, and by an EXIT record */
 	bool reused_tid; /* another life of this tid came before */
 	int64_t start, end;
 	struct join_task join;

@@ -23,8 +23,9 @@
 static bool foreign_order(const struct elf_file *ef)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
-	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
-				     ELFDATA2LSB : ELFDATA2MSB;
+	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+				     ? ELFDATA2LSB
+				     : ELFDATA2MSB;
 
 	return ident && (unsigned char)ident[EI_DATA] != ours;
 }
@@ -100,9 +101,8 @@ static void read_build_id(struct elf_file *ef)
 		    ph.p_type != PT_NOTE || ph.p_filesz > NOTES_MAX ||
 		    ph.p_offset > INT64_MAX)
 			continue;
-		Elf_Data *d = elf_getdata_rawchunk(ef->elf,
-						   (int64_t)ph.p_offset,
-						   ph.p_filesz, ELF_T_BYTE);
+		Elf_Data *d = elf_getdata_rawchunk(
+			ef->elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
 		if (d && d->d_buf)
 			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
 							  swap, ef->id);
@@ -129,8 +129,7 @@ static void read_segments(struct elf_file *ef)
 	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
 		GElf_Phdr ph;
 
-		if (!gelf_getphdr(ef->elf, (int)i, &ph) ||
-		    ph.p_type != PT_LOAD)
+		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
 		if (first == UINT64_MAX)
 			first = ph.p_vaddr & ~(uint64_t)(PAGE - 1);

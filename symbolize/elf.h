@@ -16,20 +16,20 @@ struct err;
 
 struct elf_file {
 	Elf *elf;
-	int fd;			/* -1: made from memory */
-	void *mem;		/* the bytes when made from memory; owned */
+	int fd;	   /* -1: made from memory */
+	void *mem; /* the bytes when made from memory; owned */
 	char *path;
-	uint8_t id[20], id_len;	/* build-id; len 0: has none */
-	uint16_t machine, type;	/* EM_*, ET_* */
+	uint8_t id[20], id_len; /* build-id; len 0: has none */
+	uint16_t machine, type; /* EM_*, ET_* */
 	struct segment *seg;	/* executable PT_LOADs */
 	size_t n_seg;
-	bool no_code;		/* a debug file: its segments have no bytes */
+	bool no_code; /* a debug file: its segments have no bytes */
 };
 
 /* A section header in the form that everybody here needs. */
 struct elf_section {
 	Elf_Scn *scn;
-	const char *name;	/* "" when it has no readable one */
+	const char *name; /* "" when it has no readable one */
 	uint64_t addr, off, size, flags, entsize;
 	uint32_t type, link, info;
 };

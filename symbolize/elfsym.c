@@ -28,7 +28,7 @@ struct elf_names {
 	struct elf_file *ef, *debug, *mini;
 	struct symtab tab;
 	struct arena names;
-	bool kernel;	/* offsets count from _text, which is at: */
+	bool kernel; /* offsets count from _text, which is at: */
 	uint64_t text;
 };
 
@@ -241,8 +241,7 @@ static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
 		}
 	}
 	places_release(&p);
-	return en->debug &&
-	       load_symbols(en, en->debug, SHT_SYMTAB, "debug");
+	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
 }
 
 static void names_free(void *r)

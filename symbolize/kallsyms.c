@@ -32,19 +32,19 @@
 
 struct kallsyms {
 	char *path;
-	char *text;		/* the names point into it */
+	char *text; /* the names point into it */
 	struct symtab tab;
-	const char **mod;	/* names by number; 0: the kernel */
+	const char **mod; /* names by number; 0: the kernel */
 	size_t n_mod, cap_mod;
-	uint64_t at_text;	/* address of _text; 0: not known */
+	uint64_t at_text; /* address of _text; 0: not known */
 	uint64_t at_stext;
 };
 
 struct kernel_names {
 	const struct kallsyms *ks;
-	uint64_t start;		/* where the image was */
-	uint64_t shift;		/* file's address - recorded address */
-	int mod;		/* -1: all but modules' */
+	uint64_t start; /* where the image was */
+	uint64_t shift; /* file's address - recorded address */
+	int mod;	/* -1: all but modules' */
 };
 
 static char *read_file(const char *path, size_t *len, struct err *err)
@@ -94,8 +94,8 @@ out:
 static bool marker(const char *name)
 {
 	static const char *const word[] = {
-		"_text", "_stext", "_etext", "_sinittext", "_einittext",
-		"_sdata", "_edata", "__pi__text",
+		"_text",      "_stext", "_etext", "_sinittext",
+		"_einittext", "_sdata", "_edata", "__pi__text",
 	};
 	size_t n = strlen(name);
 
@@ -141,8 +141,8 @@ static uint16_t module_number(struct kallsyms *ks, const char *name)
 static char *read_hex(char *s, uint64_t *out)
 {
 	static const uint8_t digit[256] = {
-		['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5,
-		['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
+		['5'] = 6,  ['6'] = 7,	['7'] = 8,  ['8'] = 9,	['9'] = 10,
 		['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15,
 		['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14,
 		['E'] = 15, ['F'] = 16,
@@ -304,12 +304,13 @@ static int open_with(struct symbolizer *sy, const struct image *img,
 		     const struct kallsyms *ks, void **r)
 {
 	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
-	int ok = img->kind == IMAGE_MODULE ? place_module(&kn, img) :
-					     place_kernel(&kn, img);
+	int ok = img->kind == IMAGE_MODULE ? place_module(&kn, img)
+					   : place_kernel(&kn, img);
 
 	report_file(sy, ks->path);
-	report_status(sy, !ok ? "no symbols" :
-			  kn.shift ? "unverified" : "named");
+	report_status(sy, !ok	     ? "no symbols"
+			  : kn.shift ? "unverified"
+				     : "named");
 	if (!ok)
 		return 0;
 	*r = mem_dup(&kn, sizeof(kn));
@@ -332,6 +333,11 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
 	if (!sy->ks_file)
 		return -1;
+	if (!sy->ks_file->tab.n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no symbols with addresses, needs an "
+			       "unpacked copy of /proc/kallsyms made as root",
+			       sy->opts.kallsyms);
 	return open_with(sy, img, sy->ks_file, r);
 }
 

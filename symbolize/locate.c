@@ -15,7 +15,7 @@
 #define DEBUG_ROOT "/usr/lib/debug"
 
 static void add(struct places *p, const char *fmt, ...)
-	__attribute__((format(gnu_printf, 2, 3)));
+	__attribute__((format(__printf__, 2, 3)));
 
 static void add(struct places *p, const char *fmt, ...)
 {
@@ -59,8 +59,8 @@ static void id_path(const struct image *img, char out[64])
 
 	out[0] = '\0';
 	for (size_t i = 0; img->id_len <= 20 && i < img->id_len; i++)
-		n += (size_t)snprintf(out + n, 64 - n, i == 1 ? "/%02x" : "%02x",
-				      img->id[i]);
+		n += (size_t)snprintf(out + n, 64 - n,
+				      i == 1 ? "/%02x" : "%02x", img->id[i]);
 	if (img->id_len < 2)
 		out[0] = '\0';
 }
@@ -150,8 +150,8 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 			    id);
 		}
 		if (sy->opts.home)
-			add(out, "%s/.debug/.build-id/%s/debug",
-			    sy->opts.home, id);
+			add(out, "%s/.debug/.build-id/%s/debug", sy->opts.home,
+			    id);
 		add(out, DEBUG_ROOT "/.build-id/%s.debug", id);
 	}
 	if (!usable_path(img))

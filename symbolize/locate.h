@@ -16,7 +16,7 @@ struct symbolizer;
 #define PLACES_MAX 48
 
 struct places {
-	char *path[PLACES_MAX];	/* owned */
+	char *path[PLACES_MAX]; /* owned */
 	size_t n;
 };
 

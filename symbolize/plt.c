@@ -20,16 +20,16 @@
 
 struct reloc {
 	uint64_t slot;
-	const char *name;	/* NULL: has none */
+	const char *name; /* NULL: has none */
 };
 
 struct plt {
 	const struct elf_file *ef;
 	struct symtab *t;
 	struct arena *names;
-	struct reloc *rel;	/* .rela.plt first, in its order */
+	struct reloc *rel; /* .rela.plt first, in its order */
 	size_t n, cap, n_plt;
-	uint64_t got;		/* address of .got.plt */
+	uint64_t got; /* address of .got.plt */
 };
 
 /* The name of dynamic symbol i; NULL when it has none. */
@@ -84,8 +84,9 @@ static void read_relocs(struct plt *p, const char *name, bool all)
 		return;
 	Elf_Data *d = elf_section_data(&s);
 	Elf_Data *syms = elf_section_data(&dyn);
-	size_t each = gelf_fsize(p->ef->elf, s.type == SHT_RELA ? ELF_T_RELA :
-				 ELF_T_REL, 1, EV_CURRENT);
+	size_t each = gelf_fsize(p->ef->elf,
+				 s.type == SHT_RELA ? ELF_T_RELA : ELF_T_REL, 1,
+				 EV_CURRENT);
 	if (!d || !syms || !each || syms->d_type != ELF_T_SYM)
 		return;
 	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
@@ -101,8 +102,8 @@ static void read_relocs(struct plt *p, const char *name, bool all)
 			a.r_offset = r.r_offset;
 			a.r_info = r.r_info;
 		}
-		const char *sym = symbol_name(p, &dyn, syms,
-					      GELF_R_SYM(a.r_info));
+		const char *sym =
+			symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
 		if (!sym)
 			sym = chooser_name(p, a.r_info, a.r_addend);
 		/* Nearly all of .rela.dyn: a million in a big library. */
@@ -129,9 +130,13 @@ static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
 		name = arena_strdup(p->names, buf);
 	}
 	symtab_add(p->t, &(struct sym){
-		.start = addr, .end = end, .name = name, .how = "plt",
-		.rank = SYM_REAL | SYM_SIZED | SYM_TYPED | SYM_STRONG,
-	});
+				 .start = addr,
+				 .end = end,
+				 .name = name,
+				 .how = "plt",
+				 .rank = SYM_REAL | SYM_SIZED | SYM_TYPED |
+					 SYM_STRONG,
+			 });
 }
 
 static int by_slot(const void *a, const void *b)
@@ -145,8 +150,8 @@ static int by_slot(const void *a, const void *b)
 /* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
  * ff 25 (relative to the next instruction, absolute on i386) or, in i386
  * position-independent code, ff a3 (relative to .got.plt). */
-static bool x86_slot(const struct plt *p, const unsigned char *code,
-		     size_t len, uint64_t addr, uint64_t *slot)
+static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
+		     uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + 6 <= len; i++) {
 		struct bytes b;
@@ -159,8 +164,7 @@ static bool x86_slot(const struct plt *p, const unsigned char *code,
 		if (bytes_u32(&b, &disp, NULL))
 			return false;
 		if (p->ef->machine == EM_X86_64)
-			*slot = addr + i + 6 +
-				(uint64_t)(int64_t)(int32_t)disp;
+			*slot = addr + i + 6 + (uint64_t)(int64_t)(int32_t)disp;
 		else if (code[i + 1] == 0x25)
 			*slot = disp;
 		else
@@ -187,8 +191,8 @@ static void x86_stubs(struct plt *p, const char *section)
 
 		if (!x86_slot(p, code + i * each, each, addr, &key.slot))
 			continue;
-		const struct reloc *r = bsearch(&key, p->rel, p->n,
-						sizeof(*p->rel), by_slot);
+		const struct reloc *r =
+			bsearch(&key, p->rel, p->n, sizeof(*p->rel), by_slot);
 		if (r)
 			add(p, addr, each, r->name);
 		else if (!i && !strcmp(section, ".plt"))
@@ -233,8 +237,9 @@ void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 		read_relocs(&p, ".rel.plt", true);
 	p.n_plt = p.n;
 	if (ef->machine == EM_X86_64 || ef->machine == EM_386) {
-		read_relocs(&p, ef->machine == EM_386 ? ".rel.dyn" :
-							".rela.dyn", false);
+		read_relocs(&p,
+			    ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
+			    false);
 		if (elf_section_find(ef, ".got.plt", &got) ||
 		    elf_section_find(ef, ".got", &got))
 			p.got = got.addr;

@@ -12,15 +12,13 @@
 
 /* Best first. The kernel: what the user named, then a vmlinux proved by its
  * build-id, then kallsyms proved by it. */
-const struct resolver *const resolvers[] = {
-	&resolve_recorded,
-	&resolve_kallsyms_file,
-	&resolve_vmlinux,
-	&resolve_kallsyms_cache,
-	&resolve_kallsyms_live,
-	&resolve_elf,
-	NULL
-};
+const struct resolver *const resolvers[] = { &resolve_recorded,
+					     &resolve_kallsyms_file,
+					     &resolve_vmlinux,
+					     &resolve_kallsyms_cache,
+					     &resolve_kallsyms_live,
+					     &resolve_elf,
+					     NULL };
 
 static char **copy_list(const char *const *list)
 {

@@ -21,19 +21,19 @@ struct symbolizer {
 	bool tried_live;
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
-	char name[16384];	/* demangled */
+	char name[16384]; /* demangled */
 };
 
 /* The report's file and status of the image at hand. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
 
-extern const struct resolver resolve_recorded;	/* recorded.c */
-extern const struct resolver resolve_kallsyms_file; /* kallsyms.c */
-extern const struct resolver resolve_vmlinux;	/* elfsym.c */
+extern const struct resolver resolve_recorded;	     /* recorded.c */
+extern const struct resolver resolve_kallsyms_file;  /* kallsyms.c */
+extern const struct resolver resolve_vmlinux;	     /* elfsym.c */
 extern const struct resolver resolve_kallsyms_cache; /* kallsyms.c */
-extern const struct resolver resolve_kallsyms_live; /* kallsyms.c */
-extern const struct resolver resolve_elf;	/* elfsym.c */
+extern const struct resolver resolve_kallsyms_live;  /* kallsyms.c */
+extern const struct resolver resolve_elf;	     /* elfsym.c */
 
 void kallsyms_free(struct kallsyms *ks);
 #endif

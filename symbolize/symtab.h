@@ -14,27 +14,27 @@
  * these, so the first one that differs decides. */
 enum sym_rank {
 	SYM_GLOBAL = 1,
-	SYM_STRONG = 2,	/* not weak */
+	SYM_STRONG = 2, /* not weak */
 	SYM_TYPED = 4,	/* a function or an object, not a bare label */
 	SYM_SIZED = 8,
-	SYM_REAL = 16,	/* not a marker of a region, such as _stext */
+	SYM_REAL = 16, /* not a marker of a region, such as _stext */
 };
 
 struct sym {
 	uint64_t start;
-	uint64_t end;	/* exclusive; of an open one: at most up to here */
+	uint64_t end; /* exclusive; of an open one: at most up to here */
 	const char *name;
-	uint32_t outer;	/* used by symtab.c */
-	uint16_t mod;	/* kallsyms: number of its module; 0: the kernel */
-	uint8_t rank;	/* enum sym_rank */
-	bool open;	/* no size: up to the next symbol */
+	uint32_t outer;	 /* used by symtab.c */
+	uint16_t mod;	 /* kallsyms: number of its module; 0: the kernel */
+	uint8_t rank;	 /* enum sym_rank */
+	bool open;	 /* no size: up to the next symbol */
 	const char *how; /* fixed word, as in struct symbol */
 };
 
 struct symtab {
 	struct sym *sym;
 	size_t n, cap;
-	bool last_wins;	/* of equal rank at one address: the one added last;
+	bool last_wins; /* of equal rank at one address: the one added last;
 			 * else fewer leading underscores, then length */
 };
 

@@ -25,8 +25,8 @@ struct elf_file *vdso_own(const struct image *img)
 		return NULL;
 	/* Not beyond the pages that the headers are in. */
 	len = (len + page - 1) / page * page;
-	struct elf_file *ef = elf_file_memory(mem_dup(eh, len), len, "[vdso]",
-					      NULL);
+	struct elf_file *ef =
+		elf_file_memory(mem_dup(eh, len), len, "[vdso]", NULL);
 	if (ef && !elf_same_id(ef->id, ef->id_len, img->id, img->id_len)) {
 		elf_file_close(ef);
 		ef = NULL;

@@ -6,7 +6,7 @@
  * hexadecimal, name is "-" where the other tool knew none. Lines must come
  * sorted by place and offset. Ends with "N same, N differ" and the counts of
  * the classes of differences that are named below; status 1 when anything
- * else differs. */
+ * else differs, or nothing was compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,21 @@ static bool is_marker(const char *name)
 	       !strcmp(name, "_text") || !strcmp(name, "__pi__text");
 }
 
+static void report(const struct table *t, const struct row *r, const char *name,
+		   uint64_t symoff)
+{
+	bool more = !strcmp(r->name, "-");
+
+	if (more)
+		count.more++;
+	else
+		count.differ++;
+	printf("%s\t%s+0x%" PRIx64 "\t%s+0x%" PRIx64 " but was %s+0x%" PRIx64
+	       "\n",
+	       more ? "more" : "differ", t->place, r->off, name, symoff,
+	       r->name, r->symoff);
+}
+
 static int compare(void *arg, const struct symbol *sym, struct err *err)
 {
 	struct table *t = arg;
@@ -59,18 +74,10 @@ static int compare(void *arg, const struct symbol *sym, struct err *err)
 		count.no_file++;
 	else if (!strcmp(name, r->name) && symoff == r->symoff)
 		count.same++, count.same_unknown += !sym->name;
-	else if (sym->name && !strcmp(r->name, "-"))
-		count.more++, printf("more\t%s+0x%" PRIx64 "\t%s+0x%" PRIx64
-				     " (%s)\n", t->place, r->off, name, symoff,
-				     sym->how);
-	else if (is_marker(r->name) && !is_marker(name) &&
-		 symoff == r->symoff)
+	else if (is_marker(r->name) && !is_marker(name) && symoff == r->symoff)
 		count.marker++;
 	else
-		count.differ++, printf("differ\t%s+0x%" PRIx64 "\t%s+0x%" PRIx64
-				       " but was %s+0x%" PRIx64 "\n", t->place,
-				       r->off, name, symoff, r->name,
-				       r->symoff);
+		report(t, r, name, symoff);
 	return 0;
 }
 
@@ -80,8 +87,9 @@ static int check(struct symbolizer *sy, struct table *t)
 	struct err err;
 	bool kernel = !strcmp(t->place, "[kernel]");
 	struct image img = {
-		.kind = kernel ? IMAGE_KERNEL :
-			!strcmp(t->place, "[vdso]") ? IMAGE_VDSO : IMAGE_FILE,
+		.kind = kernel			      ? IMAGE_KERNEL
+			: !strcmp(t->place, "[vdso]") ? IMAGE_VDSO
+						      : IMAGE_FILE,
 		.path = t->place,
 	};
 	struct timespec a, b;
@@ -92,8 +100,7 @@ static int check(struct symbolizer *sy, struct table *t)
 	status = "";
 	t->at = 0;
 	/* First only the status, for compare(). */
-	symbol_fn *none = NULL;
-	if (symbolize_image(sy, &img, off, 0, none, NULL, &rep, &err)) {
+	if (symbolize_image(sy, &img, off, 0, compare, t, &rep, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return -1;
 	}
@@ -103,8 +110,9 @@ static int check(struct symbolizer *sy, struct table *t)
 	int rc = symbolize_image(sy, &img, off, t->n, compare, t, &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
-		rep.status, (double)(b.tv_sec - a.tv_sec) * 1e3 +
-		(double)(b.tv_nsec - a.tv_nsec) / 1e6);
+		rep.status,
+		(double)(b.tv_sec - a.tv_sec) * 1e3 +
+			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
 	symbolize_report_release(&rep);
 	free(off);
 	for (size_t i = 0; i < t->n; i++)
@@ -151,7 +159,8 @@ int main(int argc, char **argv)
 	symbolize_free(sy);
 	printf("%zu same (%zu without a name), %zu in files that are not "
 	       "there, %zu a function instead of a mark, %zu only we name, "
-	       "%zu differ\n", count.same, count.same_unknown, count.no_file,
-	       count.marker, count.more, count.differ);
-	return rc || count.differ || count.more;
+	       "%zu differ\n",
+	       count.same, count.same_unknown, count.no_file, count.marker,
+	       count.more, count.differ);
+	return rc || count.differ || count.more || !count.same;
 }

@@ -1,4 +1,5 @@
-/* flame_svg.c - pictures are well-formed, whole, and say what they leave out. */
+/* flame_svg.c - pictures are well-formed, whole, and say what they leave out.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +18,20 @@ static struct svg_stats stats;
 
 static void setup(void)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all",
-			     .image = "" };
+	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
 	labels = labels_new();
 	tree = flame_tree_new(labels, labels_add(labels, &all));
 	opts = (struct svg_opts){
-		.title = "T", .count_name = "ns", .fonttype = "monospace",
-		.colors = palette_find("kind"), .width = 1020, .height = 16,
-		.fontsize = 12, .minwidth = 100, .show_samples = true,
+		.title = "T",
+		.count_name = "ns",
+		.fonttype = "monospace",
+		.colors = palette_find("kind"),
+		.width = 1020,
+		.height = 16,
+		.fontsize = 12,
+		.minwidth = 100,
+		.show_samples = true,
 	};
 }
 
@@ -37,8 +43,11 @@ static void teardown(void)
 
 static void add(const char *name, enum label_kind kind, uint64_t weight)
 {
-	struct label l = { .kind = kind, .name = name, .image = "/lib/x<y>",
-			   .off = 0x10, .has_off = true };
+	struct label l = { .kind = kind,
+			   .name = name,
+			   .image = "/lib/x<y>",
+			   .off = 0x10,
+			   .has_off = true };
 	uint32_t id = labels_add(labels, &l);
 
 	ck_assert_int_eq(flame_tree_add(tree, &id, 1, weight, 1, NULL), 0);
@@ -251,8 +260,7 @@ START_TEST(clipping_never_cuts_a_character)
 	expect_xml("abcdef", 6, "abcdef");
 	expect_xml("abcdefg", 6, "abcd..");
 	expect_xml("<<<<<<<", 5, "&lt;&lt;&lt;..");
-	expect_xml("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5,
-		   "\xe6\x97\xa5..");
+	expect_xml("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5..");
 	expect_xml("a\033bcd", 6, "a..");
 	expect_xml("", 3, "");
 }
@@ -274,7 +282,8 @@ START_TEST(every_palette_has_a_colour_for_every_kind)
 		fclose(out);
 		for (int kind = 0; kind < LABEL_KINDS; kind++) {
 			struct label l = { .kind = (enum label_kind)kind,
-					   .name = "f", .image = "" };
+					   .name = "f",
+					   .image = "" };
 			char rule[16];
 
 			palette_class(&l, class);

@@ -13,8 +13,7 @@ static struct flame_tree *tree;
 
 static void setup(void)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all",
-			     .image = "" };
+	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
 	labels = labels_new();
 	tree = flame_tree_new(labels, labels_add(labels, &all));
@@ -34,8 +33,7 @@ static uint64_t read_text(const char *text, bool reverse)
 	struct err err;
 
 	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(folded_read(in, labels, tree, reverse, &bad, &err),
-			 0);
+	ck_assert_int_eq(folded_read(in, labels, tree, reverse, &bad, &err), 0);
 	fclose(in);
 	flame_tree_finish(tree);
 	return bad;
@@ -113,7 +111,8 @@ START_TEST(lines_without_a_count_are_counted)
 {
 	ck_assert_uint_eq(read_text("a;b\n# note\n\na;b 1.9\n 5\na -1\n"
 				    "a 99999999999999999999\na;b 2x\n",
-				    false), 5);
+				    false),
+			  5);
 	expect_folded("a;b 1\n");
 }
 END_TEST
@@ -121,7 +120,8 @@ END_TEST
 START_TEST(empty_and_odd_names_are_kept)
 {
 	uint32_t label[2];
-	struct label odd = { .kind = LABEL_USER, .name = "a;b\n\033\xff",
+	struct label odd = { .kind = LABEL_USER,
+			     .name = "a;b\n\033\xff",
 			     .image = "" };
 	struct label none = { .kind = LABEL_USER, .name = "", .image = "" };
 
@@ -139,8 +139,7 @@ START_TEST(weights_beyond_64_bits_are_refused_whole)
 	uint32_t id = labels_add(labels, &l);
 	struct err err = { 0 };
 
-	ck_assert_int_eq(flame_tree_add(tree, &id, 1, UINT64_MAX, 1, &err),
-			 0);
+	ck_assert_int_eq(flame_tree_add(tree, &id, 1, UINT64_MAX, 1, &err), 0);
 	ck_assert_int_eq(flame_tree_add(tree, &id, 1, 1, 1, &err), -1);
 	ck_assert_int_eq(err.code, ERR_LIMIT);
 	flame_tree_finish(tree);
@@ -170,8 +169,11 @@ END_TEST
 
 START_TEST(equal_labels_have_equal_ids)
 {
-	struct label a = { .kind = LABEL_USER, .name = "f", .image = "x",
-			   .off = 1, .has_off = true };
+	struct label a = { .kind = LABEL_USER,
+			   .name = "f",
+			   .image = "x",
+			   .off = 1,
+			   .has_off = true };
 	struct label b = a;
 	uint32_t id = labels_add(labels, &a);
 

@@ -17,10 +17,10 @@ struct mksym {
 struct mkelf {
 	const struct mksym *sym;
 	size_t n_sym;
-	const char *id;		/* 20 bytes, or NULL */
-	const void *extra;	/* one more section ... */
+	const char *id;	   /* 20 bytes, or NULL */
+	const void *extra; /* one more section ... */
 	size_t extra_len;
-	const char *extra_name;	/* ... of this name; NULL: none */
+	const char *extra_name; /* ... of this name; NULL: none */
 };
 
 /* Text of 0x1000 bytes: file offset 0x1000, address 0x401000. */
@@ -62,8 +62,8 @@ static void mkelf(const char *path, const struct mkelf *m)
 	static Elf64_Sym sym[64];
 	static char str[8192];
 	static char names[512];
-	unsigned char note[36] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0,
-				   'G', 'N', 'U', 0 };
+	unsigned char note[36] = { 4, 0, 0, 0, 20,  0,	 0,   0,
+				   3, 0, 0, 0, 'G', 'N', 'U', 0 };
 	size_t n_names = 1;
 	size_t n_str = 1;
 	uint64_t off = 0x2000;
@@ -75,9 +75,12 @@ static void mkelf(const char *path, const struct mkelf *m)
 	elf_flagelf(e, ELF_C_SET, ELF_F_LAYOUT);
 	gelf_newehdr(e, ELFCLASS64);
 	gelf_newphdr(e, 1);
-	GElf_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X,
-			 .p_offset = MKELF_OFF, .p_vaddr = MKELF_TEXT,
-			 .p_filesz = 0x1000, .p_memsz = 0x1000 };
+	GElf_Phdr ph = { .p_type = PT_LOAD,
+			 .p_flags = PF_R | PF_X,
+			 .p_offset = MKELF_OFF,
+			 .p_vaddr = MKELF_TEXT,
+			 .p_filesz = 0x1000,
+			 .p_memsz = 0x1000 };
 	gelf_update_phdr(e, 0, &ph);
 	mkelf_section(e, names, &n_names, ".text", SHT_PROGBITS,
 		      SHF_ALLOC | SHF_EXECINSTR, MKELF_TEXT, MKELF_OFF, text,
@@ -88,15 +91,14 @@ static void mkelf(const char *path, const struct mkelf *m)
 		sym[i + 1].st_size = m->sym[i].size;
 		sym[i + 1].st_info = m->sym[i].info;
 		sym[i + 1].st_shndx = 1;
-		memcpy(str + n_str, m->sym[i].name,
-		       strlen(m->sym[i].name) + 1);
+		memcpy(str + n_str, m->sym[i].name, strlen(m->sym[i].name) + 1);
 		n_str += strlen(m->sym[i].name) + 1;
 	}
-	mkelf_section(e, names, &n_names, ".symtab", SHT_SYMTAB, 0, 0, off,
-		      sym, (m->n_sym + 1) * sizeof(*sym), ELF_T_SYM);
+	mkelf_section(e, names, &n_names, ".symtab", SHT_SYMTAB, 0, 0, off, sym,
+		      (m->n_sym + 1) * sizeof(*sym), ELF_T_SYM);
 	off += sizeof(sym);
-	mkelf_section(e, names, &n_names, ".strtab", SHT_STRTAB, 0, 0, off,
-		      str, n_str, ELF_T_BYTE);
+	mkelf_section(e, names, &n_names, ".strtab", SHT_STRTAB, 0, 0, off, str,
+		      n_str, ELF_T_BYTE);
 	off += sizeof(str);
 	if (m->id) {
 		memcpy(note + 16, m->id, 20);

@@ -9,7 +9,9 @@
 static void add(struct symtab *t, uint64_t start, uint64_t end,
 		const char *name, unsigned int rank)
 {
-	symtab_add(t, &(struct sym){ .start = start, .end = end, .name = name,
+	symtab_add(t, &(struct sym){ .start = start,
+				     .end = end,
+				     .name = name,
 				     .rank = (uint8_t)rank,
 				     .open = end == UINT64_MAX });
 }
@@ -131,14 +133,15 @@ START_TEST(a_thousand_random_symbols_are_found_as_by_looking_at_all)
 
 	for (size_t i = 0; i < 1000; i++) {
 		/* Starts differ: i in the low part. */
-		uint64_t start = (uint64_t)(rand_r(&seed) % 64) * 0x100000 +
-				 i * 16;
+		uint64_t start =
+			(uint64_t)(rand_r(&seed) % 64) * 0x100000 + i * 16;
 
-		all[i] = (struct sym){ .start = start, .name = "x",
-				       .rank = PLAIN | SYM_SIZED,
-				       .end = start + 1 +
-					      (uint64_t)(rand_r(&seed) %
-							 4000) };
+		all[i] =
+			(struct sym){ .start = start,
+				      .name = "x",
+				      .rank = PLAIN | SYM_SIZED,
+				      .end = start + 1 +
+					     (uint64_t)(rand_r(&seed) % 4000) };
 		symtab_add(&t, &all[i]);
 	}
 	symtab_finish(&t);
@@ -152,8 +155,7 @@ START_TEST(a_thousand_random_symbols_are_found_as_by_looking_at_all)
 			if (all[k].start <= addr && addr < all[k].end &&
 			    (!want || all[k].start > want->start))
 				want = &all[k];
-		ck_assert_uint_eq(got ? got->start : 0,
-				  want ? want->start : 0);
+		ck_assert_uint_eq(got ? got->start : 0, want ? want->start : 0);
 	}
 	symtab_release(&t);
 }
