@@ -25,9 +25,9 @@ struct writer {
 	pthread_cond_t more, less; /* blocks came; blocks went */
 	/* under the lock: */
 	struct block *first, **last;
-	size_t bytes;	/* queued, and in work */
+	size_t bytes; /* queued, and in work */
 	bool stop;
-	int failed;	/* -1 once err is set */
+	int failed; /* -1 once err is set */
 	struct err err;
 };
 
