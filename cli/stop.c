@@ -15,7 +15,7 @@ static struct store *volatile query;
 static int null_fd = -1;
 static struct stat pipe_stat;
 
-#define FD_LOOK 64	/* descriptors that may be duplicates of stdin */
+#define FD_LOOK 64 /* descriptors that may be duplicates of stdin */
 
 /* Whatever reads the pipe next sees its end: a read that waits is restarted
  * and then finds /dev/null behind the same number. Readers keep duplicates of

@@ -78,7 +78,7 @@ truth a_query_cannot_write [ $? = 1 ]
 truth a_wrong_query_fails [ $? = 1 ]
 truth and_says_why grep -q nonsense log
 "$B" query $db 'SELECT 1; SELECT 2' >log 2>&1
-truth two_statements_are_refused [ $? = 1 ]
+truth two_statements_are_refused [ $? = 2 ]
 
 # filters: what they keep and what they drop adds up
 count() {
