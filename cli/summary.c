@@ -282,13 +282,24 @@ static void put_damage(struct summary *s, struct rows *r)
 
 static void put_unnamed(struct summary *s, struct rows *r)
 {
+	const char *status = rows_text(r, 1);
+	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
+
+	/* a few addresses outside all symbols are not worth a line here */
+	if (named && s->brief) {
+		s->n--;
+		return;
+	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
 	label(s, s->n ? "" : "no names for");
 	put_clean(s, rows_text(r, 0));
-	fprintf(s->out, ": %s, %" PRId64 " addresses\n",
-		*rows_text(r, 1) ? rows_text(r, 1) : "not looked for",
-		rows_int(r, 2));
+	if (named)
+		fprintf(s->out, ": %" PRId64 " addresses in no symbol\n",
+			rows_int(r, 2));
+	else
+		fprintf(s->out, ": %s, %" PRId64 " addresses\n",
+			*status ? status : "not looked for", rows_int(r, 2));
 }
 
 static void put_more(struct summary *s, const char *what)
