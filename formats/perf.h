@@ -238,7 +238,7 @@ struct perf {
 	struct {
 		uint64_t id;
 		uint32_t attr; /* plus 1; 0: empty */
-	} recent[RECENT_IDS];	/* of by_id, by the low bits of the id */
+	} recent[RECENT_IDS];  /* of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;
@@ -350,6 +350,8 @@ int perf_next(struct source *src, struct ref *ref, struct err *err);
  * out (and why has been said). */
 bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 		struct ref *ref);
+/* Counts a record whose event is not described. */
+void perf_unknown_id(struct perf *p, const struct perf_rec *r);
 /* Is this a record of state that goes before everything timed? */
 bool perf_is_state(const struct perf *p, const struct perf_rec *r,
 		   const struct ref *ref);

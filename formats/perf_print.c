@@ -19,6 +19,9 @@
 /* A dynamic field's place and length are 16 bits each. */
 #define PADDING ((size_t)2 * 65536)
 #define FORMAT_MAX 65536
+/* A field's place, and 60 times the size of an element, stay in the padding. */
+#define PLACE_MAX 65535
+#define SIZE_MAX_ELEMENT 1024
 #define DEPTH_MAX 64
 
 struct perf_tep {
@@ -53,7 +56,16 @@ static const char *const unsafe[] = {
 	"%m",
 };
 
-/* Outside of strings: how deep it nests, and no index or division. */
+/* "3]": REC->args[3]. */
+static bool small_index(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return n && s[n] == ']' && (n == 1 || (n == 2 && s[0] < '6'));
+}
+
+/* Outside of strings: how deep it nests, and no division, and no
+ * index but small constant ones. */
 static bool is_simple(const char *s)
 {
 	int depth = 0;
@@ -71,9 +83,10 @@ static bool is_simple(const char *s)
 				return false;
 		} else if (*s == ')' || *s == '}') {
 			depth--;
-		} else if (*s == '[' || *s == '/' || *s == '%' || *s == '*') {
-			return false;
-		} else if (*s == '<' && s[1] == '<' && s[2] != ' ') {
+		} else if (*s == '[') {
+			if (!small_index(s + 1))
+				return false;
+		} else if (*s == '/' || *s == '%' || *s == '*') {
 			return false;
 		}
 	}
@@ -90,7 +103,8 @@ static bool is_safe(const struct perf_fmt *fmt)
 		if (strstr(print, unsafe[i]))
 			return false;
 	for (size_t i = 0; i < fmt->n; i++)
-		if (fmt->field[i].off > 65535 || fmt->field[i].size > 65535)
+		if (fmt->field[i].off > PLACE_MAX ||
+		    fmt->field[i].size > SIZE_MAX_ELEMENT)
 			return false;
 	return is_simple(print + 11);
 }
