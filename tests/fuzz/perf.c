@@ -19,13 +19,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* libtraceevent 1.7 forgets a few bytes when a format is not well-formed. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:tep_parse_event\nleak:libtraceevent";
-}
-
 struct use {
 	struct source *src;
 	struct field *field;
