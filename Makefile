@@ -1,12 +1,17 @@
-# backstitch - see README.md. Plain make; `make V=1` shows the commands.
-#   O=DIR       where objects go (default build)
-#   SAN=LIST    -fsanitize=LIST, objects in build-san
-#   PREFIX, DESTDIR  for install
+# Makefile - builds, tests, installs backstitch. Plain make; see README.md.
+#   V=1         show the commands
+#   O=DIR       where objects go (build, or build-san with SAN)
+#   SAN=LIST    build with -fsanitize=LIST
+#   CC=clang    another compiler (with its own O=)
+#   PREFIX, DESTDIR  where install puts things
 PREFIX ?= /usr/local
 SAN ?=
 O ?= $(if $(SAN),build-san,build)
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC = gcc
+endif
 PKG_CONFIG ?= pkg-config
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 # library: pkg-config name
 LIBS = sqlite3 libelf libdw libzstd zlib liblzma libtraceevent json-c
@@ -17,52 +22,166 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(CFLAGS) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all)
 ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -pthread
 WERROR ?= -Werror
 
 Q = $(if $(V),,@)
-say = $(if $(V),,@echo "  $(1)	$(2)")
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+SUB = +@$(MAKE) --no-print-directory
+SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 SRCS := $(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c)
 CLI := $(wildcard cli/*.c)
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
-CLI_OBJS := $(CLI:%.c=$(O)/%.o)
+TEXT := $(wildcard cli/*.css cli/*.js)
+CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
+UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
+DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
+BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c, \
+	$(wildcard tests/bench/*.c)))
+NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))
+FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all unit clean
+.PHONY: all deps deps-build demo demo-run check check-build check-run unit \
+	check-style style-run bench bench-run fuzz mkcap install uninstall \
+	clean FORCE
+.DELETE_ON_ERROR:
+
 all: $(O)/backstitch
 	$(Q)ln -sf $(O)/backstitch backstitch
 
 $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJS) $(OBJS) $(ALL_LIBS)
 
-$(O)/%.o: %.c
+# A build in the same folder with other flags starts afresh.
+FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS)
+$(O)/flags: FORCE | $(O)/probe
+	$(Q)echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
+
+# Says which library is missing before the compiler stumbles over it.
+$(O)/probe: tests/deps.sh
+	$(Q)mkdir -p $(O)
+	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' tests/deps.sh probe
+	$(Q)touch $@
+
+$(O)/%.o: %.c $(O)/flags | $(O)/probe
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/schema_sql.c: $(SQL) schema/embed.sh
+$(O)/schema_sql.c: $(SQL) schema/embed.sh | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
 
-$(O)/schema_sql.o: $(O)/schema_sql.c
+$(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
+	$(call say,EMBED,$@)
+	$(Q)cli/embed.sh $(TEXT) >$@
+
+$(O)/schema_sql.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# one program per file of tests/unit, linked with everything but cli/
-$(O)/unit/%: tests/unit/%.c $(OBJS)
-	$(call say,UNIT,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(OBJS) \
-		$(shell $(PKG_CONFIG) --cflags --libs check) $(ALL_LIBS)
+# Everything but main(), so that a test program takes what it names.
+$(O)/all.a: $(OBJS) $(filter-out $(O)/cli/main.o,$(CLI_OBJS))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-unit: $(UNIT:tests/unit/%.c=$(O)/unit/%)
-	$(Q)for t in $^; do $$t || exit 1; done
+# One program per file of tests/unit, tests/damage, tests/bench, tests/names.
+CHECK_FLAGS = $(shell $(PKG_CONFIG) --cflags --libs check)
+define test_program
+$(O)/$(1)/%: tests/$(1)/%.c $(O)/all.a $(O)/flags
+	$$(call say,LINK,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$$(CC) $$(ALL_CFLAGS) -MMD -MP -MF $$@.d -o $$@ $$< $(O)/all.a \
+		$(2) $$(ALL_LIBS)
+endef
+$(eval $(call test_program,unit,$$(CHECK_FLAGS)))
+$(eval $(call test_program,damage))
+$(eval $(call test_program,bench))
+$(eval $(call test_program,names))
+
+$(O)/mkcap: tests/mkcap.c $(O)/flags
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
+mkcap: $(O)/mkcap
+
+unit: $(UNIT_BIN)
+	$(Q)O=$(O) tests/run.sh unit
+
+# libFuzzer is clang's; its objects live apart: make fuzz builds
+# build-fuzz/fuzz/NAME for every tests/fuzz/NAME.c.
+$(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/all.a \
+		$(ALL_LIBS)
+fuzz:
+	$(SUBJ) O=build-fuzz CC=clang CFLAGS='-O1 -g' \
+		SAN=fuzzer-no-link,address,undefined \
+		$(if $(FUZZ_BIN),$(FUZZ_BIN:%=build-fuzz/%),build-fuzz/probe)
+
+deps:
+	@tests/deps.sh install all
+deps-build:
+	@tests/deps.sh install build
+
+# A sub-make, because pkg-config is asked when the Makefile is read.
+demo: deps-build
+	$(SUBJ) all
+	$(SUB) demo-run
+demo-run:
+	@tests/demo.sh $(O)/backstitch demo
+
+check: deps
+	$(SUBJ) check-build
+	$(SUB) check-run
+check-build: all $(UNIT_BIN) $(DAMAGE_BIN) $(NAMES_BIN) $(O)/mkcap fuzz
+check-run:
+	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)
+
+check-style: deps
+	$(SUB) style-run
+style-run:
+	@O=$(O) CFLAGS_PKG='$(PKG_CFLAGS)' tests/run.sh style
+
+bench:
+	@tests/deps.sh install bench
+	$(SUBJ) all $(BENCH_BIN)
+	$(SUB) bench-run
+bench-run:
+	@O=$(O) tests/bench/bench.sh
+
+BIN = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
+MAN = $(wildcard man/*.[1-9])
+install: all
+	install -d $(BIN) $(SHARE)/doc/backstitch
+	install -m 755 $(O)/backstitch $(BIN)/backstitch
+	install -m 644 README.md LICENSE $(SHARE)/doc/backstitch
+	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
+		install -d $$d && install -m 644 $$m $$d || exit 1; done
+	install -d $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	$(O)/backstitch completion bash \
+		>$(SHARE)/bash-completion/completions/backstitch
+	$(O)/backstitch completion zsh >$(SHARE)/zsh/site-functions/_backstitch
+	$(O)/backstitch completion fish \
+		>$(SHARE)/fish/vendor_completions.d/backstitch.fish
+
+uninstall:
+	rm -f $(BIN)/backstitch \
+		$(SHARE)/bash-completion/completions/backstitch \
+		$(SHARE)/zsh/site-functions/_backstitch \
+		$(SHARE)/fish/vendor_completions.d/backstitch.fish
+	rm -f $(foreach m,$(notdir $(MAN)),$(SHARE)/man/man$(subst .,,$(suffix $(m)))/$(m))
+	rm -rf $(SHARE)/doc/backstitch
 
 clean:
-	rm -rf build build-san backstitch
+	rm -rf build build-san build-fuzz demo backstitch
 
--include $(OBJS:.o=.d) $(CLI_OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(wildcard $(O)/*/*.d)

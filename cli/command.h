@@ -13,19 +13,19 @@ enum status {
 	STATUS_OK,
 	STATUS_FAILED,
 	STATUS_USAGE,
-	STATUS_DAMAGED,	/* done, but damaged input was skipped */
+	STATUS_DAMAGED, /* done, but damaged input was skipped */
 	STATUS_LOSS,	/* check, --strict: causality errors or loss */
 };
 
 enum opt_kind {
-	OPT_FLAG,	/* bool *value: true */
-	OPT_NO,		/* bool *value: false ("--no-x") */
-	OPT_STRING,	/* const char **value */
-	OPT_NUMBER,	/* long *value */
-	OPT_SIZE,	/* unsigned long *value; 64M, 2G */
-	OPT_CHOICE,	/* const char **value, one of choices */
-	OPT_LIST,	/* struct opt_list *value: repeatable */
-	OPT_GROUP,	/* another table of options; value: const struct opt * */
+	OPT_FLAG,   /* bool *value: true */
+	OPT_NO,	    /* bool *value: false ("--no-x") */
+	OPT_STRING, /* const char **value */
+	OPT_NUMBER, /* long *value */
+	OPT_SIZE,   /* unsigned long *value; 64M, 2G */
+	OPT_CHOICE, /* const char **value, one of choices */
+	OPT_LIST,   /* struct opt_list *value: repeatable */
+	OPT_GROUP,  /* another table of options; value: const struct opt * */
 	OPT_END
 };
 
@@ -36,9 +36,9 @@ struct opt_list {
 
 struct opt {
 	enum opt_kind kind;
-	char letter;		/* 0 when only the long name exists */
+	char letter; /* 0 when only the long name exists */
 	const char *name;
-	const char *arg;	/* "FILE" in the usage text; NULL: takes none */
+	const char *arg; /* "FILE" in the usage text; NULL: takes none */
 	const char *help;
 	void *value;
 	const char *const *choices; /* OPT_CHOICE only, NULL-terminated */
@@ -46,8 +46,8 @@ struct opt {
 
 struct command {
 	const char *name;
-	const char *args;	/* "[options] CAPTURE..." */
-	const char *summary;	/* same line as in the man page */
+	const char *args;	     /* "[options] CAPTURE..." */
+	const char *summary;	     /* same line as in the man page */
 	const char *const *examples; /* lines for help; ends with NULL */
 	const struct opt *opts;
 	/* Positional arguments only. Gives an enum status, or -1 and *err. */

@@ -1,10 +1,13 @@
 #!/bin/sh
 # embed.sh - prints C source that holds SQL files as strings.
-# usage: schema/embed.sh FILE.sql...   ->  const char sql_FILE[] = "...";
+# usage: schema/embed.sh FILE.sql...   ->  the table sql_files of schema/inner.h
+# Lines that hold nothing but a comment stay: they are the documentation of
+# the views, and named queries are found by theirs.
+printf '#include "schema/inner.h"\n\nconst struct sql_file sql_files[] = {\n'
 for f in "$@"
 do
-	name=$(basename "$f" .sql)
-	printf 'extern const char sql_%s[];\nconst char sql_%s[] =\n' "$name" "$name"
+	printf '\t{ "%s",\n' "$(basename "$f" .sql)"
 	sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/	"/' -e 's/$/\\n"/' "$f"
-	printf ';\n'
+	printf '\t},\n'
 done
+printf '\t{ 0, 0 }\n};\n'

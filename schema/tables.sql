@@ -60,7 +60,8 @@ CREATE TABLE comm(
 	thread INTEGER,
 	time_ns INTEGER,	-- NULL: before the capture
 	exec INTEGER,
-	name TEXT		-- ':TID' when no name was ever said
+	name TEXT,		-- ':TID' when no name was ever said
+	label TEXT		-- name as in folded stacks; NULL: the same
 );
 
 -- A file, or other place, that code came from.
@@ -106,6 +107,8 @@ CREATE TABLE event_type(
 	has_cpu INTEGER, has_time INTEGER,
 	defer INTEGER,		-- asks for deferred user stacks
 	defer_output INTEGER,
+	events INTEGER,		-- rows in event, and the sum of their weights:
+	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
 	fields TEXT		-- name of its ev_ table; NULL: none
 );
@@ -149,7 +152,8 @@ CREATE TABLE frame(
 	image INTEGER,
 	off INTEGER,		-- in the file; kernel: from _text, module: from
 				-- its start; unknown: 0
-	flags INTEGER,		-- 1 inferred, 2 uncertain
+	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
+				-- before exec
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER		-- from the symbol's start
@@ -164,13 +168,21 @@ CREATE TABLE stack(
 	hash BLOB		-- of stacks in use: content, 128 bits
 );
 
--- The frames of every stack in use; pos 0 is the innermost.
+-- The frames of every stack in use; pos 0 is the innermost. Kept in the
+-- order of folded stacks, so that those need no sorting.
 CREATE TABLE stack_path(
 	stack INTEGER,
 	pos INTEGER,
 	frame INTEGER,
-	PRIMARY KEY(stack, pos)
+	PRIMARY KEY(stack, pos DESC)
 ) WITHOUT ROWID;
+
+-- The text of a frame in folded stacks: ';' and control bytes replaced,
+-- inlined functions behind it, marked _[k] kernel, _[i] inlined, _[j] JIT.
+CREATE TABLE label(
+	frame INTEGER PRIMARY KEY,
+	name TEXT
+);
 
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of
 -- each address's zigzag difference to the one before (first: to 0),

@@ -8,8 +8,10 @@
 void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
 		uint64_t off, bool swap)
 {
-	b->pos = b->base = data;
-	b->end = b->pos + len;
+	/* An empty window may come without memory: NULL is no good pointer
+	 * for memcpy() and the like, not even with length 0. */
+	b->pos = b->base = data ? data : (const void *)"";
+	b->end = b->pos + (data ? len : 0);
 	b->base_off = off;
 	b->path = path;
 	b->swap = swap;
@@ -26,6 +28,8 @@ int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err)
 	if (n > bytes_left(b) / sizeof(*out))
 		return bytes_short(b, n > UINT64_MAX / 8 ? UINT64_MAX : n * 8,
 				   err);
+	if (!n)
+		return 0;
 	memcpy(out, b->pos, (size_t)n * sizeof(*out));
 	b->pos += n * sizeof(*out);
 	if (b->swap)

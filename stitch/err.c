@@ -7,20 +7,40 @@
 #include <string.h>
 
 /* Names in messages come from captures: nothing of them may reach a terminal
- * as a control sequence. UTF-8 passes, C0 and DEL do not. */
+ * as a control sequence. UTF-8 passes; C0, DEL, C1 (also as UTF-8: 0xc2 and
+ * 0x80..0x9f) and bytes that are no UTF-8 do not. */
+static size_t printable_len(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t n = 1;
+
+	if (u[0] >= 0x20 && u[0] < 0x7f)
+		return 1;
+	if (u[0] < 0xc2 || u[0] > 0xf4 || (u[0] == 0xc2 && u[1] < 0xa0))
+		return 0;
+	size_t want = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+
+	while (n < want && (u[n] & 0xc0) == 0x80)
+		n++;
+	return n == want ? n : 0;
+}
+
 static void make_printable(char *msg, size_t size)
 {
 	char out[sizeof(((struct err *)0)->msg)];
 	size_t n = 0;
 
-	for (const char *s = msg; *s && n + 5 < sizeof(out); s++) {
-		unsigned char c = (unsigned char)*s;
+	for (const char *s = msg; *s && n + 5 < sizeof(out);) {
+		size_t len = printable_len(s);
 
-		if (c >= 0x20 && c != 0x7f)
-			out[n++] = (char)c;
-		else
+		if (len) {
+			memcpy(out + n, s, len);
+			n += len;
+			s += len;
+		} else {
 			n += (size_t)snprintf(out + n, sizeof(out) - n,
-					      "\\x%02x", c);
+					      "\\x%02x", (unsigned char)*s++);
+		}
 	}
 	out[n] = '\0';
 	snprintf(msg, size, "%s", out);
@@ -68,12 +88,12 @@ int err_while(struct err *err, const char *fmt, ...)
 		return -1;
 	memcpy(old, err->msg, sizeof(old));
 	va_start(ap, fmt);
-	int n = snprintf(err->msg, sizeof(err->msg), "while ");
-	n += vsnprintf(err->msg + n, sizeof(err->msg) - (size_t)n, fmt, ap);
+	/* A long doing must not push out what went wrong. */
+	char doing[sizeof(err->msg) / 2];
+	vsnprintf(doing, sizeof(doing), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(err->msg) - 2)
-		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %.*s",
-			 (int)(sizeof(err->msg) - (size_t)n - 3), old);
+	snprintf(err->msg, sizeof(err->msg), "while %s: %.*s", doing,
+		 (int)(sizeof(err->msg) - sizeof(doing) - 9), old);
 	make_printable(err->msg, sizeof(err->msg));
 	return -1;
 }

@@ -63,14 +63,21 @@ static void append(struct ledger *lg, const struct ledger_entry *e)
 	lg->n++;
 }
 
+/* Counts come from captures: a sum stays at its end rather than wrap. */
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
 void ledger_add(struct ledger *lg, const struct ledger_entry *e)
 {
 	if (!lg)
 		return;
 	lg->count[e->kind]++;
-	lg->sum[e->kind] += e->n;
+	add_to(&lg->sum[e->kind], e->n);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
-		lg->over[e->kind] += e->n;
+		add_to(&lg->over[e->kind], e->n ? e->n : 1);
 		return;
 	}
 	lg->kept[e->kind]++;
@@ -112,7 +119,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 	if (!lg)
 		return;
 	lg->count[LEDGER_SKIPPED]++;
-	lg->sum[LEDGER_SKIPPED]++;
+	add_to(&lg->sum[LEDGER_SKIPPED], 1);
 	uint64_t h = hash_u64(key ^ hash_bytes(what, strlen(what), capture));
 	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
 
@@ -121,7 +128,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		return;
 	}
 	if (lg->n_skip >= LEDGER_MAX) {
-		lg->over[LEDGER_SKIPPED]++;
+		add_to(&lg->over[LEDGER_SKIPPED], 1);
 		return;
 	}
 	lg->skip = mem_grow(lg->skip, &lg->cap_skip, lg->n_skip + 1,
@@ -132,7 +139,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 
 int ledger_take(struct ledger *lg, struct ledger_entry *e)
 {
-	if (lg->taken >= lg->n)
+	if (!lg || lg->taken >= lg->n)
 		return 0;
 	*e = lg->entry[lg->taken++];
 	return 1;
@@ -161,7 +168,7 @@ static void end_skips(struct ledger *lg)
 
 void ledger_end(struct ledger *lg)
 {
-	if (lg->ended)
+	if (!lg || lg->ended)
 		return;
 	lg->ended = true;
 	end_skips(lg);

@@ -13,7 +13,7 @@ struct arena_chunk {
 	_Alignas(16) unsigned char data[];
 };
 
-static void out_of_memory(size_t n)
+static _Noreturn void out_of_memory(size_t n)
 {
 	fprintf(stderr, "backstitch: out of memory (%zu bytes wanted)\n", n);
 	exit(1);
@@ -30,7 +30,7 @@ void *mem_new(size_t n, size_t size)
 
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 {
-	size_t bytes;
+	size_t bytes = 0;
 	size_t n = *cap ? *cap : 16;
 
 	if (p && need <= *cap)

@@ -5,6 +5,7 @@
  * unless a source broke its floor (then the record is late). */
 #include "stitch/order.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@
 /* Refs of one instant that a new one is compared with for equal bytes. */
 #define GROUP_MAX 64
 #define RUN_BUF 1024
+/* More runs than this are first merged into one: each costs a buffer, and a
+ * comparison for every record. */
+#define RUN_MAX 64
 #define LIMIT_DEFAULT ((uint64_t)256 << 20)
 
 /* A sorted run of refs in the temporary file. */
@@ -42,14 +46,14 @@ struct order {
 	struct ref *scratch;
 	size_t cap_scratch;
 
-	uint64_t limit; /* refs in memory */
+	uint64_t limit; /* refs that may wait in memory */
 	char *temp_dir;
 	FILE *temp;
 	off_t temp_end;
 	struct run *run;
 	size_t n_run, cap_run;
 
-	struct ref group[GROUP_MAX]; /* given out, same key: not released */
+	struct ref group[GROUP_MAX]; /* given out, one key: not released */
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
@@ -60,9 +64,10 @@ struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
 	struct order *ord = mem_new(1, sizeof(*ord));
 
 	ord->ledger = lg;
-	ord->limit = (limit ? limit : LIMIT_DEFAULT) / sizeof(struct ref);
-	if (ord->limit < BATCH_MIN)
-		ord->limit = BATCH_MIN;
+	/* Arrays double as they grow, and sorting needs a second one. */
+	ord->limit = (limit ? limit : LIMIT_DEFAULT) / sizeof(struct ref) / 4;
+	if (ord->limit < 2 * (uint64_t)BATCH_MIN)
+		ord->limit = 2 * (uint64_t)BATCH_MIN;
 	ord->temp_dir = mem_strdup(temp_dir ? temp_dir : "/tmp");
 	return ord;
 }
@@ -249,31 +254,27 @@ static int open_temp(struct order *ord, struct err *err)
 	return ord->temp ? 0 : -1;
 }
 
-/* Writes everything that waits as one run. */
-static int spill(struct order *ord, struct err *err)
+static int write_temp(struct order *ord, off_t at, const struct ref *ref,
+		      size_t n, struct err *err)
 {
-	size_t n = ord->n - ord->head;
-
-	if (!ord->temp && open_temp(ord, err))
-		return -1;
-	if (fseeko(ord->temp, ord->temp_end, SEEK_SET) ||
-	    fwrite(ord->wait + ord->head, sizeof(struct ref), n, ord->temp) !=
-		    n ||
-	    fflush(ord->temp))
+	if (fseeko(ord->temp, at, SEEK_SET) ||
+	    fwrite(ref, sizeof(*ref), n, ord->temp) != n || fflush(ord->temp))
 		return err_set(err, ERR_IO,
 			       "%s: cannot write the sorting file (%m); set "
 			       "TMPDIR or raise --memory",
 			       ord->temp_dir);
+	return 0;
+}
+
+static void add_run(struct order *ord, off_t at, uint64_t n)
+{
 	ord->run = mem_grow(ord->run, &ord->cap_run, ord->n_run + 1,
 			    sizeof(*ord->run));
 	ord->run[ord->n_run++] = (struct run){
-		.at = ord->temp_end,
+		.at = at,
 		.left = n,
 		.buf = mem_new(RUN_BUF, sizeof(struct ref)),
 	};
-	ord->temp_end += (off_t)(n * sizeof(struct ref));
-	ord->head = ord->n = 0;
-	return 0;
 }
 
 /* 1 when the run has a head, 0 when it is used up. */
@@ -297,17 +298,93 @@ static int run_fill(struct order *ord, struct run *run, struct err *err)
 	return 1;
 }
 
+/* The smallest ref of all runs and its run, or NULL; used-up runs go. */
+static int smallest_run(struct order *ord, struct run **out, struct err *err)
+{
+	struct run *low = NULL;
+
+	for (size_t i = 0; i < ord->n_run;) {
+		struct run *r = &ord->run[i];
+		int got = run_fill(ord, r, err);
+
+		if (got < 0)
+			return -1;
+		if (!got) {
+			free(r->buf);
+			*r = ord->run[--ord->n_run];
+			continue;
+		}
+		if (!low || before(&r->buf[r->head], &low->buf[low->head]))
+			low = r;
+		i++;
+	}
+	*out = low;
+	return 0;
+}
+
+/* Makes one run of all runs, behind them in the file. */
+static int merge_runs(struct order *ord, struct err *err)
+{
+	struct ref *buf = mem_new(RUN_BUF, sizeof(*buf));
+	off_t start = ord->temp_end;
+	struct run *low;
+	uint64_t total = 0;
+	size_t n = 0;
+	int rc;
+
+	while (!(rc = smallest_run(ord, &low, err)) && low) {
+		buf[n++] = low->buf[low->head++];
+		total++;
+		if (n < RUN_BUF)
+			continue;
+		if ((rc = write_temp(ord, ord->temp_end, buf, n, err)))
+			break;
+		ord->temp_end += (off_t)(n * sizeof(*buf));
+		n = 0;
+	}
+	if (!rc && n)
+		rc = write_temp(ord, ord->temp_end, buf, n, err);
+	ord->temp_end += (off_t)(n * sizeof(*buf));
+	free(buf);
+	if (rc)
+		return -1;
+	/* Gives the disk space back; where that cannot be done it waits. */
+	(void)!fallocate(fileno(ord->temp),
+			 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, start);
+	add_run(ord, start, total);
+	return 0;
+}
+
+/* Writes everything that waits as one run. */
+static int spill(struct order *ord, struct err *err)
+{
+	size_t n = ord->n - ord->head;
+
+	if (!ord->temp && open_temp(ord, err))
+		return -1;
+	if (!ord->n_run)
+		ord->temp_end = 0;
+	if (ord->n_run >= RUN_MAX && merge_runs(ord, err))
+		return -1;
+	if (write_temp(ord, ord->temp_end, ord->wait + ord->head, n, err))
+		return -1;
+	add_run(ord, ord->temp_end, n);
+	ord->temp_end += (off_t)(n * sizeof(struct ref));
+	ord->head = ord->n = 0;
+	return 0;
+}
+
 /* Reads until there are as many new refs as old ones, or all is read. */
 static int refill(struct order *ord, struct err *err)
 {
+	if (ord->n - ord->head > ord->limit / 2 && spill(ord, err))
+		return -1;
 	size_t mid = ord->n;
 	size_t want = ord->n - ord->head;
 	struct source *src = lowest(ord);
 
 	if (want < BATCH_MIN)
 		want = BATCH_MIN;
-	if (want > ord->limit)
-		want = ord->limit;
 	ord->wait = mem_grow(ord->wait, &ord->cap, ord->n + want,
 			     sizeof(*ord->wait));
 	while (src && ord->n - mid < want) {
@@ -330,7 +407,7 @@ static int refill(struct order *ord, struct err *err)
 	}
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
-	return ord->n > ord->limit ? spill(ord, err) : 0;
+	return 0;
 }
 
 /* The smallest ref that waits anywhere; *run is its run or NULL. 1, 0, -1. */
@@ -339,22 +416,19 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 {
 	bool have = ord->head < ord->n;
 
-	*run = NULL;
+	if (smallest_run(ord, run, err))
+		return -1;
 	if (have)
 		*ref = ord->wait[ord->head];
-	for (size_t i = 0; i < ord->n_run; i++) {
-		struct run *r = &ord->run[i];
-		int got = run_fill(ord, r, err);
+	if (!*run)
+		return have;
+	const struct ref *low = &(*run)->buf[(*run)->head];
 
-		if (got < 0)
-			return -1;
-		if (!got || (have && !before(&r->buf[r->head], ref)))
-			continue;
-		*ref = r->buf[r->head];
-		*run = r;
-		have = true;
-	}
-	return have;
+	if (have && !before(low, ref))
+		*run = NULL;
+	else
+		*ref = *low;
+	return 1;
 }
 
 /* The next ref that nothing can come before any more. 1, 0, -1. */

@@ -26,7 +26,9 @@ struct unwind_map {
 
 struct unwind_in {
 	const struct regs *regs;
-	const void *stack; /* bytes from the stack pointer up */
+	uint64_t pc;	    /* where no register says it: the sampled address */
+	uint64_t user_mask; /* clears pointer-authentication bits */
+	const void *stack;  /* bytes from the stack pointer up */
 	uint32_t len;
 	uint16_t machine; /* ELF e_machine of the task */
 	/* 1 and *map, or 0: nothing mapped there. */
@@ -36,7 +38,10 @@ struct unwind_in {
 
 struct unwinder_ops {
 	const char *name;
-	/* Fills ip[0..max) innermost first; gives the number, or -1. */
+	/* Fills ip[0..max) innermost first; gives the number, or -1. Callers
+	 * are return address - 1, inside the call. Without a stack (in->stack
+	 * NULL) only what the registers hold can be said: 2 addresses when
+	 * the return address is still in the link register, else 1. */
 	int (*unwind)(struct unwinder *uw, const struct unwind_in *in,
 		      uint64_t *ip, uint32_t max, enum unwind_end *end,
 		      struct err *err);

@@ -1,0 +1,401 @@
+/* chains.c - raw chains of a database as lines of text. */
+#include "cli/chains.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+#include "stitch/table.h"
+
+#define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
+#define DEPTH_MAX 65536
+#define NAME_MAX_LEN 4096
+
+struct image_text {
+	const char *dso;
+};
+
+struct frame_text {
+	uint64_t off, symoff;
+	const char *sym; /* NULL: not named */
+	uint32_t image, flags;
+};
+
+struct stack_link {
+	uint32_t parent, frame;
+};
+
+struct chain_text {
+	const void *addrs;
+	uint32_t len, stack;
+	uint32_t at, n; /* in text; valid in this round only */
+	uint32_t round;
+};
+
+struct chains {
+	struct chain_style style;
+	struct arena arena;
+	struct table strings;
+	const char **string;
+	size_t n_string, cap_string;
+	struct image_text *image;
+	size_t n_image, cap_image;
+	struct frame_text *frame;
+	size_t n_frame, cap_frame;
+	struct stack_link *stack;
+	size_t n_stack, cap_stack;
+	struct chain_text *chain;
+	size_t n_chain, cap_chain;
+	char *text;
+	size_t text_len, text_cap;
+	uint32_t round;
+	uint64_t ip[DEPTH_MAX];
+};
+
+static bool same_string(const void *owner, uint32_t id, const void *key)
+{
+	const struct chains *c = owner;
+
+	return !strcmp(c->string[id], key);
+}
+
+/* One copy of each cleaned name, however many frames have it. */
+static const char *intern(struct chains *c, const char *s, size_t len)
+{
+	char buf[NAME_MAX_LEN];
+	size_t n = output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	uint64_t hash = hash_bytes(buf, n, 0);
+	uint32_t id = table_find(&c->strings, hash, same_string, c, buf);
+
+	if (id != TABLE_NONE)
+		return c->string[id];
+	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,
+			     sizeof(*c->string));
+	c->string[c->n_string] = arena_strdup(&c->arena, buf);
+	table_add(&c->strings, hash, (uint32_t)c->n_string);
+	return c->string[c->n_string++];
+}
+
+/* What perf calls the place: it names kernel code by the kernel, and
+ * anonymous memory by the map file that a JIT compiler would write. */
+static const char *dso_name(struct chains *c, const char *kind,
+			    const char *path, int64_t pid)
+{
+	char buf[64];
+
+	if (!strncmp(kind, "unknown", 7))
+		return "[unknown]";
+	if (!strcmp(kind, "kernel"))
+		return "[kernel.kallsyms]";
+	if (!strcmp(kind, "anon")) {
+		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", pid);
+		return intern(c, buf, strlen(buf));
+	}
+	return *path ? intern(c, path, strlen(path)) : "[unknown]";
+}
+
+static int take_image(struct chains *c, struct rows *r)
+{
+	c->image = mem_grow(c->image, &c->cap_image, c->n_image + 1,
+			    sizeof(*c->image));
+	c->image[c->n_image++] = (struct image_text){
+		.dso = dso_name(c, rows_text(r, 2), rows_text(r, 1),
+				rows_int(r, 3)),
+	};
+	return 0;
+}
+
+static int take_frame(struct chains *c, struct rows *r)
+{
+	struct value name = rows_value(r, 5);
+	int64_t image = rows_int(r, 1);
+
+	if (image < 1 || (uint64_t)image > c->n_image)
+		return -1;
+	c->frame = mem_grow(c->frame, &c->cap_frame, c->n_frame + 1,
+			    sizeof(*c->frame));
+	c->frame[c->n_frame++] = (struct frame_text){
+		.off = (uint64_t)rows_int(r, 2),
+		.symoff = (uint64_t)rows_int(r, 3),
+		.sym = name.kind == VALUE_TEXT ? intern(c, name.text, name.len)
+					       : NULL,
+		.image = (uint32_t)image,
+		.flags = (uint32_t)rows_int(r, 4),
+	};
+	return 0;
+}
+
+static int take_stack(struct chains *c, struct rows *r)
+{
+	int64_t id = rows_int(r, 0);
+	int64_t parent = rows_int(r, 1);
+	int64_t frame = rows_int(r, 2);
+
+	if (parent < 0 || parent >= id || frame < 1 ||
+	    (uint64_t)frame > c->n_frame)
+		return -1;
+	c->stack = mem_grow(c->stack, &c->cap_stack, c->n_stack + 1,
+			    sizeof(*c->stack));
+	c->stack[c->n_stack++] = (struct stack_link){
+		.parent = (uint32_t)parent,
+		.frame = (uint32_t)frame,
+	};
+	return 0;
+}
+
+static int take_chain(struct chains *c, struct rows *r)
+{
+	int64_t stack = rows_int(r, 1);
+	struct value blob = rows_value(r, 2);
+	void *copy;
+
+	if (stack < 0 || (uint64_t)stack > c->n_stack || blob.len > INT_MAX)
+		return -1;
+	copy = arena_take(&c->arena, blob.len);
+	if (blob.len)
+		memcpy(copy, blob.text, blob.len);
+	c->chain = mem_grow(c->chain, &c->cap_chain, c->n_chain + 1,
+			    sizeof(*c->chain));
+	c->chain[c->n_chain++] = (struct chain_text){
+		.addrs = copy,
+		.len = (uint32_t)blob.len,
+		.stack = (uint32_t)stack,
+	};
+	return 0;
+}
+
+/* Rows must have ids 1, 2, 3 ...: then an array is the whole index. */
+static int load(struct chains *c, struct store *db, const char *query,
+		int (*take)(struct chains *c, struct rows *r), struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
+	int64_t id = 0;
+	int ret;
+
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, err)) > 0) {
+		if (rows_int(r, 0) == ++id && id < UINT32_MAX && !take(c, r))
+			continue;
+		ret = err_set(err, ERR_DB,
+			      "the database is damaged: %s, row "
+			      "%" PRId64,
+			      query, id);
+		break;
+	}
+	rows_close(r);
+	return ret;
+}
+
+struct chains *chains_load(struct store *db, const struct chain_style *style,
+			   struct err *err)
+{
+	struct chains *c = mem_new(1, sizeof(*c));
+
+	c->style = *style;
+	c->round = 1;
+	if (load(c, db, "print_images", take_image, err) ||
+	    load(c, db, "print_frames", take_frame, err) ||
+	    load(c, db, "print_stacks", take_stack, err) ||
+	    load(c, db, "print_chains", take_chain, err)) {
+		chains_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void chains_free(struct chains *c)
+{
+	if (!c)
+		return;
+	arena_release(&c->arena);
+	table_release(&c->strings);
+	free(c->string);
+	free(c->image);
+	free(c->frame);
+	free(c->stack);
+	free(c->chain);
+	free(c->text);
+	free(c);
+}
+
+static void put(struct chains *c, const char *s, size_t n)
+{
+	c->text = mem_grow(c->text, &c->text_cap, c->text_len + n, 1);
+	memcpy(c->text + c->text_len, s, n);
+	c->text_len += n;
+}
+
+static void put_string(struct chains *c, const char *s)
+{
+	put(c, s, strlen(s));
+}
+
+/* Hexadecimal, right-aligned in `width`. */
+static void put_hex(struct chains *c, uint64_t v, int width)
+{
+	char buf[16];
+	int n = 0;
+
+	do {
+		buf[15 - n++] = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	if (n < width)
+		put(c, "                ", (size_t)(width - n));
+	put(c, buf + 16 - n, (size_t)n);
+}
+
+static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
+{
+	const struct chain_style *s = &c->style;
+
+	if (s->tab)
+		put(c, "\t", 1);
+	if (s->ip)
+		put_hex(c, ip, 16);
+	if (s->sym) {
+		if (s->ip)
+			put(c, " ", 1);
+		put_string(c, f->sym ? f->sym : "[unknown]");
+		if (s->symoff && f->sym) {
+			put(c, "+0x", 3);
+			put_hex(c, f->symoff, 0);
+		}
+	}
+	if (s->dso) {
+		const char *dso = c->image[f->image - 1].dso;
+
+		put(c, " (", 2);
+		put_string(c, dso);
+		if (s->dsoff && strcmp(dso, "[unknown]")) {
+			put(c, "+0x", 3);
+			put_hex(c, f->off, 0);
+		}
+		put(c, ")", 1);
+	}
+	if (s->marks && (f->flags & 1))
+		put_string(c, " (inferred)");
+	if (s->tab)
+		put(c, "\n", 1);
+}
+
+static int broken(int64_t id, struct err *err)
+{
+	return err_set(err, ERR_DB,
+		       "the database is damaged: raw_chain %" PRId64, id);
+}
+
+/* The addresses of a chain into c->ip: how many, or -1. */
+static int addresses(struct chains *c, int64_t id, struct err *err)
+{
+	const struct chain_text *t;
+	int n;
+
+	if (id < 1 || (uint64_t)id > c->n_chain)
+		return broken(id, err);
+	t = &c->chain[id - 1];
+	n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
+	return n < 0 ? broken(id, err) : n;
+}
+
+static int make_text(struct chains *c, int64_t id, struct err *err)
+{
+	struct chain_text *t = &c->chain[id - 1];
+	int n = addresses(c, id, err);
+	uint32_t stack = t->stack;
+
+	if (n < 0)
+		return -1;
+	if (c->text_len > TEXT_MAX) {
+		c->text_len = 0;
+		c->round++;
+	}
+	t->at = (uint32_t)c->text_len;
+	t->round = c->round;
+	for (int i = 0; i < n && stack; i++) {
+		const struct stack_link *s = &c->stack[stack - 1];
+
+		put_frame(c, &c->frame[s->frame - 1], c->ip[i]);
+		stack = s->parent;
+	}
+	t->n = (uint32_t)(c->text_len - t->at);
+	return 0;
+}
+
+const char *chains_text(struct chains *c, int64_t id, size_t *len,
+			struct err *err)
+{
+	const struct chain_text *t;
+
+	*len = 0;
+	if (!id)
+		return "";
+	if (id < 1 || (uint64_t)id > c->n_chain) {
+		broken(id, err);
+		return NULL;
+	}
+	t = &c->chain[id - 1];
+	if (t->round != c->round && make_text(c, id, err))
+		return NULL;
+	*len = t->n;
+	return t->n ? c->text + t->at : "";
+}
+
+static struct json_object *hex_text(uint64_t v)
+{
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "0x%" PRIx64, v);
+	return json_object_new_string(buf);
+}
+
+static struct json_object *frame_json(struct chains *c,
+				      const struct frame_text *f, uint64_t ip)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "ip", hex_text(ip));
+	if (f->sym) {
+		json_object_object_add(o, "symbol",
+				       json_object_new_string(f->sym));
+		json_object_object_add(o, "symoff", hex_text(f->symoff));
+	}
+	json_object_object_add(
+		o, "image", json_object_new_string(c->image[f->image - 1].dso));
+	json_object_object_add(o, "off", hex_text(f->off));
+	if (f->flags & 1)
+		json_object_object_add(o, "inferred",
+				       json_object_new_boolean(1));
+	return o;
+}
+
+int chains_json(struct chains *c, int64_t id, struct json_object *array,
+		struct err *err)
+{
+	uint32_t stack;
+	int n;
+
+	if (!id)
+		return 0;
+	n = addresses(c, id, err);
+	if (n < 0)
+		return -1;
+	stack = c->chain[id - 1].stack;
+	for (int i = 0; i < n && stack; i++) {
+		const struct stack_link *s = &c->stack[stack - 1];
+
+		json_object_array_add(
+			array,
+			frame_json(c, &c->frame[s->frame - 1], c->ip[i]));
+		stack = s->parent;
+	}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* commands.c - the table of commands, in the order help shows them. */
+#include "cli/command.h"
+
+#include "cli/help.h"
+
+extern const struct command cmd_ingest, cmd_info, cmd_report, cmd_flame,
+	cmd_script, cmd_query, cmd_symbolize, cmd_dump, cmd_completion;
+
+const struct command *const commands[] = {
+	&cmd_ingest, &cmd_info,	     &cmd_report, &cmd_flame,	   &cmd_script,
+	&cmd_query,  &cmd_symbolize, &cmd_dump,	  &cmd_completion, &cmd_help,
+	NULL
+};

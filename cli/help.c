@@ -1,0 +1,207 @@
+/* help.c - every word of help, made from the tables. */
+#include "cli/help.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/term.h"
+#include "cli/topics.h"
+#include "stitch/err.h"
+
+#define NAME_WIDTH 13
+
+static const char *const overview_examples[] = {
+	"backstitch ingest perf.data",
+	"everything into perf.db, stacks whole",
+	"backstitch flame perf.db > flame.svg",
+	"a picture to click and search in",
+	"backstitch report perf.db",
+	"the hot functions, and what was lost",
+	NULL
+};
+
+static void print_commands(FILE *out)
+{
+	int width = term_columns(out);
+
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out, "  %s%-*s%s ", term_on(out, STYLE_BOLD),
+			NAME_WIDTH - 3, commands[i]->name, term_off(out));
+		term_wrap(out, commands[i]->summary, NAME_WIDTH, NAME_WIDTH,
+			  width);
+	}
+}
+
+void help_overview(FILE *out)
+{
+	int width = term_columns(out);
+
+	fprintf(out, "usage: backstitch COMMAND [options] FILE...\n\n");
+	term_wrap(out,
+		  "Joins the kernel and user stacks of a perf capture, says "
+		  "why a user stack is missing, and keeps everything in one "
+		  "SQLite file.",
+		  0, 0, width);
+	putc('\n', out);
+	for (size_t i = 0; overview_examples[i]; i += 2) {
+		int at = (int)strlen(overview_examples[i]) + 2;
+
+		fprintf(out, "  %s", overview_examples[i]);
+		if (width < 80) {
+			fputs("\n      ", out);
+			at = 6;
+		} else {
+			fprintf(out, "%*s", 42 - at, "");
+			at = 42;
+		}
+		term_wrap(out, overview_examples[i + 1], at, at, width);
+	}
+	fputs("\nCommands:\n", out);
+	print_commands(out);
+	putc('\n', out);
+	term_wrap(out,
+		  "'backstitch help COMMAND' tells more; 'backstitch "
+		  "help' lists other things it can explain.",
+		  0, 0, width);
+}
+
+struct option_print {
+	FILE *out;
+	int width, column;
+};
+
+static void print_option(void *arg, const struct opt *o)
+{
+	struct option_print *p = arg;
+	char left[80];
+	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			 o->letter ? "," : " ", o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
+
+	fputs(left, p->out);
+	if (n + 2 > p->column) {
+		putc('\n', p->out);
+		n = 0;
+	}
+	fprintf(p->out, "%*s", p->column - n, "");
+	term_wrap(p->out, o->help, p->column, p->column, p->width);
+}
+
+void help_command(FILE *out, const struct command *c)
+{
+	struct option_print p = { .out = out, .width = term_columns(out) };
+
+	p.column = p.width < 64 ? 8 : 28;
+	fprintf(out, "usage: backstitch %s ", c->name);
+	term_wrap(out, c->args, (int)strlen(c->name) + 19, 7, p.width);
+	putc('\n', out);
+	term_wrap(out, c->summary, 0, 0, p.width);
+	fputs("\nOptions:\n", out);
+	options_walk(c->opts, print_option, &p);
+	options_walk(common_opts, print_option, &p);
+	if (!c->examples)
+		return;
+	fputs("\nExamples:\n", out);
+	for (size_t i = 0; c->examples[i]; i++)
+		fprintf(out, "  %s\n", c->examples[i]);
+}
+
+static void list_option(void *arg, const struct opt *o)
+{
+	FILE *out = arg;
+
+	fprintf(out, " --%s", o->name);
+	if (o->letter)
+		fprintf(out, " -%c", o->letter);
+}
+
+void help_list_options(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		fputs(commands[i]->name, out);
+		options_walk(commands[i]->opts, list_option, out);
+		options_walk(common_opts, list_option, out);
+		putc('\n', out);
+	}
+}
+
+void help_list_commands(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "%s\t%s\n", commands[i]->name,
+			commands[i]->summary);
+}
+
+const struct command *help_find(const char *name, struct err *err)
+{
+	struct nearest near = { .typed = name };
+	struct stat st;
+
+	for (size_t i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+		nearest_offer(&near, commands[i]->name);
+	}
+	if (stat(name, &st) == 0)
+		err_set(err, ERR_USAGE,
+			"'%s' is a file, and the first word is a command; "
+			"try 'backstitch ingest %s'",
+			name, name);
+	else if (near.best)
+		err_set(err, ERR_USAGE, "no command '%s'; did you mean '%s'?",
+			name, near.best);
+	else
+		err_set(err, ERR_USAGE, "no command '%s'", name);
+	return NULL;
+}
+
+static void print_topics(FILE *out)
+{
+	int width = term_columns(out);
+
+	fputs("\nOther things to ask about:\n", out);
+	for (size_t i = 0; topics[i].name; i++) {
+		fprintf(out, "  %-12s ", topics[i].name);
+		term_wrap(out, topics[i].summary, 15, 15, width);
+	}
+}
+
+static int run_help(int argc, char **argv, struct err *err)
+{
+	const struct command *c;
+
+	if (!argc) {
+		help_overview(stdout);
+		print_topics(stdout);
+		return STATUS_OK;
+	}
+	if (argc > 1)
+		return err_set(err, ERR_USAGE,
+			       "help explains one thing at a "
+			       "time");
+	for (size_t i = 0; topics[i].name; i++) {
+		if (!strcmp(topics[i].name, argv[0])) {
+			topics[i].print(stdout);
+			return STATUS_OK;
+		}
+	}
+	c = help_find(argv[0], err);
+	if (!c)
+		return -1;
+	help_command(stdout, c);
+	return STATUS_OK;
+}
+
+static const char *const examples[] = { "backstitch help ingest",
+					"backstitch help verdicts", NULL };
+
+const struct command cmd_help = {
+	.name = "help",
+	.args = "[COMMAND | TOPIC]",
+	.summary = "explain a command, or one of the topics",
+	.examples = examples,
+	.run = run_help,
+};

@@ -1,0 +1,89 @@
+/* input.c - the database a command works on: given, or made from a capture. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/filter.h"
+#include "cli/load.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+
+static const char *input;
+
+const struct opt ingest_opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 'i',
+	  .name = "input",
+	  .arg = "FILE",
+	  .help = "the database or capture, as an argument would be",
+	  .value = &input },
+	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	{ .kind = OPT_END }
+};
+
+/* Later than b, or b is not there. */
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+		return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+	return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+}
+
+static const char *guess(void)
+{
+	struct stat db;
+	struct stat data;
+	bool has_db = stat("perf.db", &db) == 0;
+	bool has_data = stat("perf.data", &data) == 0;
+
+	if (has_db && (!has_data || is_newer(&db, &data)))
+		return "perf.db";
+	return has_data ? "perf.data" : NULL;
+}
+
+const char *input_path(int argc, char **argv, struct err *err)
+{
+	const char *path;
+
+	if (argc + (input != NULL) > 1) {
+		err_set(err, ERR_USAGE,
+			"one database or capture at a time; put several "
+			"captures into one with 'backstitch ingest'");
+		return NULL;
+	}
+	if (argc)
+		return argv[0];
+	if (input)
+		return input;
+	path = guess();
+	if (path)
+		fprintf(stderr, "reading %s\n", path);
+	else
+		err_set(err, ERR_USAGE,
+			"which database or capture? there is "
+			"no perf.db or perf.data here");
+	return path;
+}
+
+struct store *database_open(const char *path, int *status, struct err *err)
+{
+	struct store *db = NULL;
+	bool is_db = false;
+	bool damaged = false;
+	char *paths[] = { (char *)path };
+
+	if (load_check(path, &is_db, err))
+		return NULL;
+	if (is_db)
+		return store_open(path, false, err);
+	if (load_captures(paths, 1, NULL, false, &db, &damaged, err))
+		return NULL;
+	if (damaged) {
+		*status = STATUS_DAMAGED;
+		fprintf(stderr,
+			"%s: damaged, what could be read is used; "
+			"'backstitch info %s' says more\n",
+			path, path);
+	}
+	return db;
+}

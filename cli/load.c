@@ -1,0 +1,298 @@
+/* load.c - captures into a database: open, order, stitch, store, name. */
+#include "cli/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/name.h"
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "formats/formats.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/ledger.h"
+#include "stitch/mem.h"
+#include "stitch/order.h"
+#include "stitch/source.h"
+#include "stitch/stitch.h"
+
+/* Facts between two looks at the clock, at Ctrl-C and at new frames. */
+#define FLUSH_EVERY 8192
+
+static const char *fields;
+static unsigned long memory;
+static long slack_ms;
+static bool no_symbols;
+
+const struct opt load_common_opts[] = {
+	{ .kind = OPT_SIZE,
+	  .name = "memory",
+	  .arg = "SIZE",
+	  .help = "memory for records that wait to be ordered, such as 64M; "
+		  "the rest goes to a temporary file",
+	  .value = &memory },
+	{ .kind = OPT_NUMBER,
+	  .name = "slack",
+	  .arg = "MS",
+	  .help = "of a live pipe: hold records back this much longer",
+	  .value = &slack_ms },
+	{ .kind = OPT_FLAG,
+	  .name = "no-symbols",
+	  .help = "do not look for names; 'backstitch symbolize' can do it "
+		  "later",
+	  .value = &no_symbols },
+	{ .kind = OPT_GROUP, .value = (void *)name_opts },
+	{ .kind = OPT_END }
+};
+
+const struct opt load_opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "fields",
+	  .arg = "NAMES",
+	  .help = "whose tracepoint fields become columns: event names or "
+		  "globs by commas, 'all' or 'none' (default: scheduling and "
+		  "process events)",
+	  .value = &fields },
+	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	{ .kind = OPT_END }
+};
+
+struct load {
+	struct frames *frames;
+	struct ledger *ledger;
+	struct order *order;
+	struct stitch *stitch;
+	struct store *db;
+	struct field *field;
+	size_t field_cap;
+	uint64_t facts, events;
+};
+
+static int cannot_read(const char *path, int error, struct err *err)
+{
+	struct stat st;
+	const struct passwd *pw;
+
+	if (error == ENOENT)
+		return err_set(
+			err, ERR_IO, "%s: no such file%s", path,
+			strcmp(path, "perf.data")
+				? ""
+				: "; make one with 'perf record -g COMMAND'");
+	if (error != EACCES || stat(path, &st))
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(error));
+	if (!st.st_uid)
+		return err_set(err, ERR_IO,
+			       "%s: permission denied; it belongs to root: "
+			       "use sudo, or 'sudo chown $USER %s'",
+			       path, path);
+	pw = getpwuid(st.st_uid);
+	return err_set(err, ERR_IO, "%s: permission denied; it belongs to %s",
+		       path, pw ? pw->pw_name : "somebody else");
+}
+
+int load_check(const char *path, bool *is_db, struct err *err)
+{
+	unsigned char head[16];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (is_db)
+		*is_db = false;
+	if (!strcmp(path, "-")) {
+		if (isatty(0))
+			return err_set(err, ERR_USAGE,
+				       "standard input is a terminal; pipe a "
+				       "capture into it");
+		return 0;
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return access(path, R_OK) ? cannot_read(path, errno, err) : 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_read(path, errno, err);
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	if (n == 0)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the file is empty; was the recording "
+			       "killed before it wrote anything?",
+			       path);
+	if (n > 0 && is_db)
+		*is_db = store_is_database(head, (size_t)n);
+	return 0;
+}
+
+static const char *temp_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
+static bool is_live(char *const *paths, size_t n)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(paths[i], "-"))
+			return fstat(0, &st) == 0 && !S_ISREG(st.st_mode);
+	return false;
+}
+
+static int open_source(struct load *ld, const char *path, struct err *err)
+{
+	struct source_opts o = {
+		.slack_ns = (uint64_t)slack_ms * 1000000,
+		.temp_dir = temp_dir(),
+	};
+	struct source *src = formats_open(path, &o, ld->ledger, err);
+
+	if (!src)
+		return -1;
+	if (src->ops->scan && src->ops->scan(src, err)) {
+		source_close(src);
+		return -1;
+	}
+	order_add(ld->order, src);
+	return store_capture(ld->db, src, err);
+}
+
+/* The payload of a tracepoint as columns. A payload that cannot be decoded is
+ * damage; its event is kept. */
+static int put_fields(struct load *ld, const struct fact_event *e,
+		      struct err *err)
+{
+	struct source *src = order_source(ld->order, e->source);
+	const struct record *rec = e->rec;
+	struct err broken = { 0 };
+	uint32_t n;
+
+	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
+	    !rec->sample.raw || !src->ops->fields || e->type >= src->n_events)
+		return 0;
+	n = src->events[e->type].n_fields;
+	if (!n || !store_wants_fields(ld->db, src, e->type))
+		return 0;
+	ld->field = mem_grow(ld->field, &ld->field_cap, n, sizeof(*ld->field));
+	if (src->ops->fields(src, &rec->sample, ld->field, &broken)) {
+		ledger_damage(ld->ledger, src->index, "fields", rec->off, 0,
+			      &broken);
+		return 0;
+	}
+	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
+}
+
+static int now_and_then(struct load *ld, struct err *err)
+{
+	uint64_t done = 0;
+	uint64_t total = 0;
+
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	order_pos(ld->order, &done, &total);
+	progress_update(done, total, ld->events, "events");
+	return store_flush(ld->db, ld->ledger, err);
+}
+
+static int read_facts(struct load *ld, struct err *err)
+{
+	struct fact f;
+	int ret;
+
+	while ((ret = stitch_next(ld->stitch, &f, err)) > 0) {
+		if (store_fact(ld->db, &f, err))
+			return -1;
+		if (f.kind == FACT_EVENT) {
+			ld->events++;
+			if (put_fields(ld, &f.event, err))
+				return -1;
+		}
+		if (++ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
+			return -1;
+	}
+	return ret;
+}
+
+static int read_all(struct load *ld, char *const *paths, size_t n,
+		    struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = open_source(ld, paths[i], err);
+	if (ret)
+		return -1;
+	ld->stitch = stitch_new(ld->order, ld->frames, ld->ledger, NULL);
+	if (read_facts(ld, err))
+		return -1;
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (store_capture(ld->db, order_source(ld->order, i), err))
+			return -1;
+	ledger_end(ld->ledger);
+	return store_flush(ld->db, ld->ledger, err);
+}
+
+static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
+{
+	bool live = is_live(paths, n);
+	int ret;
+
+	progress_start("reading");
+	stop_live(live);
+	ret = read_all(ld, paths, n, err);
+	stop_live(false);
+	progress_clear();
+	/* the second Ctrl-C made the pipe end: that is no clean end */
+	if (!ret && stop_requested())
+		ret = err_set(err, ERR_STOPPED, "stopped");
+	if (ret)
+		return -1;
+	if (!no_symbols && name_images(ld->db, NULL, err))
+		return -1;
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	return store_finish(ld->db, ld->ledger, err);
+}
+
+int load_captures(char *const *paths, size_t n, const char *out, bool force,
+		  struct store **db, bool *damaged, struct err *err)
+{
+	struct store_opts so = { .fields = fields, .force = force };
+	struct load ld = { 0 };
+	int ret = -1;
+
+	*db = NULL;
+	if (slack_ms < 0 || slack_ms > 3600000)
+		return err_set(err, ERR_USAGE,
+			       "--slack is 0 to 3600000 milliseconds");
+	ld.frames = frames_new();
+	ld.ledger = ledger_new();
+	ld.order = order_new(ld.ledger, memory, temp_dir());
+	ld.db = out ? store_create(out, &so, ld.frames, err)
+		    : store_create_temp(&so, ld.frames, err);
+	if (!ld.db)
+		goto out;
+	ret = fill(&ld, paths, n, err);
+	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
+	if (!ret && !out) {
+		*db = ld.db;
+		ld.db = NULL;
+	}
+out:
+	store_close(ld.db);
+	stitch_free(ld.stitch);
+	order_free(ld.order);
+	ledger_free(ld.ledger);
+	frames_free(ld.frames);
+	free(ld.field);
+	return ret;
+}

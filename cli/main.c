@@ -1,0 +1,104 @@
+/* main.c - finds the command, runs it, and says once what went wrong. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/out.h"
+#include "cli/stop.h"
+#include "cli/term.h"
+#include "stitch/err.h"
+
+#ifndef VERSION
+#define VERSION "0.1"
+#endif
+
+/* A database must never become descriptor 1 because 1 was closed. */
+static void fill_descriptors(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+			if (open("/dev/null", O_RDWR) != fd)
+				_exit(STATUS_FAILED);
+}
+
+static int complain(const struct err *err, const char *command)
+{
+	fprintf(stderr, "%sbackstitch:%s %s\n", term_on(stderr, STYLE_RED),
+		term_off(stderr), err->msg);
+	if (err->code != ERR_USAGE)
+		return STATUS_FAILED;
+	fprintf(stderr, "see 'backstitch %s%s'\n", command ? command : "help",
+		command ? " -h" : "");
+	return STATUS_USAGE;
+}
+
+/* The words that may stand where a command is expected: status, or -1. */
+static int run_plain(const char *word)
+{
+	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
+		help_overview(stdout);
+	else if (!strcmp(word, "-V") || !strcmp(word, "--version"))
+		puts("backstitch " VERSION);
+	else if (!strcmp(word, "--list-options"))
+		help_list_options(stdout);
+	else if (!strcmp(word, "--list-commands"))
+		help_list_commands(stdout);
+	else
+		return -1;
+	return STATUS_OK;
+}
+
+static int run_command(int argc, char **argv, struct err *err)
+{
+	const struct command *c = help_find(argv[0], err);
+	const char *name = argv[0];
+	int status;
+	int n;
+
+	if (!c)
+		return complain(err, NULL);
+	n = options_parse(c->opts, argc - 1, argv + 1, err);
+	if (n < 0)
+		return complain(err, name);
+	if (options_help) {
+		help_command(stdout, c);
+		return STATUS_OK;
+	}
+	status = c->run(n, argv + 1, err);
+	if (stop_requested() || (status < 0 && err->code == ERR_STOPPED)) {
+		fflush(stdout);
+		stop_now();
+	}
+	return status < 0 ? complain(err, name) : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct err err = { 0 };
+	int status;
+
+	fill_descriptors();
+	stop_init();
+	out_init();
+	if (argc < 2) {
+		help_overview(stderr);
+		return STATUS_USAGE;
+	}
+	status = run_plain(argv[1]);
+	if (status < 0 && argv[1][0] == '-') {
+		err_set(&err, ERR_USAGE, "a command comes first, before '%s'",
+			argv[1]);
+		return complain(&err, NULL);
+	}
+	if (status < 0)
+		status = run_command(argc - 1, argv + 1, &err);
+	if (out_finish(&err))
+		return complain(&err, NULL);
+	return status;
+}

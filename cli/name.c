@@ -1,0 +1,125 @@
+/* name.c - the naming loop: next unnamed image, name, store. */
+#include "cli/name.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/symbol.h"
+#include "symbolize/symbolize.h"
+
+static const char *symfs, *kallsyms, *vmlinux;
+static bool no_demangle;
+static struct opt_list debug_dirs;
+
+const struct opt name_opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "symfs",
+	  .arg = "DIR",
+	  .help = "look for the recorded programs below DIR",
+	  .value = &symfs },
+	{ .kind = OPT_STRING,
+	  .name = "kallsyms",
+	  .arg = "FILE",
+	  .help = "names of the kernel, from a copy of /proc/kallsyms",
+	  .value = &kallsyms },
+	{ .kind = OPT_STRING,
+	  .name = "vmlinux",
+	  .arg = "FILE",
+	  .help = "names of the kernel, from its ELF file",
+	  .value = &vmlinux },
+	{ .kind = OPT_LIST,
+	  .name = "debug-dir",
+	  .arg = "DIR",
+	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
+		  "given several times",
+	  .value = &debug_dirs },
+	{ .kind = OPT_FLAG,
+	  .name = "no-demangle",
+	  .help = "keep C++ and Rust names as they are in the file",
+	  .value = &no_demangle },
+	{ .kind = OPT_END }
+};
+
+struct sink {
+	struct store *db;
+	uint32_t image;
+	struct name_counts *counts;
+};
+
+static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct sink *s = arg;
+
+	if (!sym->depth && sym->name)
+		s->counts->found++;
+	return store_symbol(s->db, s->image, sym, err);
+}
+
+static int name_one(struct symbolizer *sy, struct sink *s,
+		    const struct image *img, const uint64_t *off, size_t n,
+		    struct err *err)
+{
+	struct image_report rep = { 0 };
+	uint64_t before = s->counts->found;
+	int ret;
+
+	ret = symbolize_image(sy, img, off, n, put_symbol, s, &rep, err);
+	if (!ret)
+		ret = store_image(s->db, s->image,
+				  rep.file[0] ? rep.file : NULL, rep.status,
+				  rep.seg, rep.n_seg, err);
+	symbolize_report_release(&rep);
+	s->counts->images++;
+	s->counts->named += s->counts->found > before;
+	s->counts->offsets += n;
+	return ret;
+}
+
+/* Ends with NULL, as the symbolizer wants it. */
+static const char *const *debug_list(void)
+{
+	size_t last = sizeof(debug_dirs.item) / sizeof(debug_dirs.item[0]) - 1;
+
+	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
+	return debug_dirs.item;
+}
+
+int name_images(struct store *db, struct name_counts *counts, struct err *err)
+{
+	const char *home = getenv("HOME");
+	struct symbolize_opts o = {
+		.symfs = symfs,
+		.kallsyms = kallsyms,
+		.vmlinux = vmlinux,
+		.home = home && *home == '/' ? home : NULL,
+		.debug_dirs = debug_list(),
+		.no_demangle = no_demangle,
+	};
+	struct name_counts unused = { 0 };
+	struct sink s = { .db = db, .counts = counts ? counts : &unused };
+	struct symbolizer *sy = symbolize_new(&o);
+	const uint64_t *off;
+	struct image img;
+	size_t n;
+	int ret;
+
+	progress_start("naming");
+	while ((ret = store_unnamed(db, &s.image, &img, &off, &n, err)) > 0) {
+		if (stop_requested())
+			ret = err_set(err, ERR_STOPPED, "stopped");
+		else
+			ret = name_one(sy, &s, &img, off, n, err);
+		if (ret)
+			break;
+		progress_update(0, 0, s.counts->offsets, "addresses");
+	}
+	progress_clear();
+	symbolize_free(sy);
+	return ret;
+}

@@ -1,0 +1,22 @@
+/* name.h - the naming loop: next unnamed image, name, store. */
+#ifndef CLI_NAME_H
+#define CLI_NAME_H
+#include <stdint.h>
+
+#include "cli/command.h"
+
+struct err;
+struct store;
+
+/* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
+extern const struct opt name_opts[];
+
+struct name_counts {
+	uint64_t images, named;	 /* images looked at; with a name at least */
+	uint64_t offsets, found; /* the same of code offsets */
+};
+
+/* Names what has no name yet. counts may be NULL. -1 and *err only when the
+ * database refuses or Ctrl-C was pressed: a file without names is no error. */
+int name_images(struct store *db, struct name_counts *counts, struct err *err);
+#endif

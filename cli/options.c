@@ -1,0 +1,335 @@
+/* options.c - reads the command line by the option tables. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/term.h"
+#include "stitch/err.h"
+
+bool options_help;
+
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+const struct opt common_opts[] = {
+	{ .kind = OPT_CHOICE,
+	  .name = "color",
+	  .arg = "WHEN",
+	  .help = "color on the terminal: auto, always or never",
+	  .value = &term_color_option,
+	  .choices = color_choices },
+	{ .kind = OPT_FLAG,
+	  .letter = 'h',
+	  .name = "help",
+	  .help = "show this help",
+	  .value = &options_help },
+	{ .kind = OPT_END }
+};
+
+void options_walk(const struct opt *opts, option_fn *fn, void *arg)
+{
+	if (!opts)
+		return;
+	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+		if (o->kind == OPT_GROUP)
+			options_walk(o->value, fn, arg);
+		else
+			fn(arg, o);
+	}
+}
+
+/* The option with this letter, or (letter 0) with this name. */
+static const struct opt *find(const struct opt *opts, char letter,
+			      const char *name, size_t len)
+{
+	if (!opts)
+		return NULL;
+	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+		if (o->kind == OPT_GROUP) {
+			const struct opt *in =
+				find(o->value, letter, name, len);
+
+			if (in)
+				return in;
+		} else if (letter) {
+			if (o->letter == letter)
+				return o;
+		} else if (o->name && strlen(o->name) == len &&
+			   !memcmp(o->name, name, len)) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static const struct opt *find_any(const struct opt *opts, char letter,
+				  const char *name, size_t len)
+{
+	const struct opt *o = find(opts, letter, name, len);
+
+	return o ? o : find(common_opts, letter, name, len);
+}
+
+#define NEAR_MAX 48
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[3][NEAR_MAX + 1];
+	size_t na = strlen(a);
+	size_t nb = strlen(b);
+
+	if (na > NEAR_MAX || nb > NEAR_MAX)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		row[0][j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t *now = row[i % 3];
+		const size_t *up = row[(i + 2) % 3];
+		const size_t *up2 = row[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			now[j] = least(up[j], now[j - 1]) + 1;
+			now[j] = least(now[j],
+				       up[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				now[j] = least(now[j], up2[j - 2] + 1);
+		}
+	}
+	return row[na % 3][nb];
+}
+
+void nearest_offer(struct nearest *near, const char *word)
+{
+	size_t len = strlen(near->typed);
+	size_t d = distance(near->typed, word);
+	size_t limit = len / 3 + 1;
+
+	/* a beginning of the word is near, however much is missing */
+	if (len >= 3 && !strncmp(near->typed, word, len))
+		d = 1;
+	if (d > limit || d >= len)
+		return;
+	if (near->best && d >= near->distance)
+		return;
+	near->best = word;
+	near->distance = d;
+}
+
+static void offer_option(void *arg, const struct opt *o)
+{
+	if (o->name)
+		nearest_offer(arg, o->name);
+}
+
+static int unknown_long(const struct opt *opts, const char *name, size_t len,
+			struct err *err)
+{
+	char typed[NEAR_MAX + 1];
+	struct nearest near = { .typed = typed };
+
+	if (len < sizeof(typed)) {
+		memcpy(typed, name, len);
+		typed[len] = 0;
+		options_walk(opts, offer_option, &near);
+		options_walk(common_opts, offer_option, &near);
+	}
+	if (near.best)
+		return err_set(err, ERR_USAGE,
+			       "unknown option '--%.*s'; did you mean '--%s'?",
+			       (int)len, name, near.best);
+	return err_set(err, ERR_USAGE, "unknown option '--%.*s'",
+		       (int)least(len, 100), name);
+}
+
+static int set_size(const struct opt *o, const char *text, struct err *err)
+{
+	static const char units[] = "KMGT";
+	unsigned long long v;
+	char *end;
+	const char *unit;
+
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (end == text || errno || text[0] == '-')
+		goto bad;
+	if (*end) {
+		char c = *end >= 'a' && *end <= 'z' ? *end - 32 : *end;
+
+		unit = strchr(units, c);
+		if (!unit || !c)
+			goto bad;
+		for (const char *u = units; u <= unit; u++)
+			if (__builtin_mul_overflow(v, 1024ull, &v))
+				goto bad;
+		end++;
+		if (strcmp(end, "") && strcmp(end, "B") && strcmp(end, "iB"))
+			goto bad;
+	}
+	if (v > ULONG_MAX)
+		goto bad;
+	*(unsigned long *)o->value = v;
+	return 0;
+bad:
+	return err_set(err, ERR_USAGE,
+		       "--%s needs a size such as 64M or 2G, not '%s'", o->name,
+		       text);
+}
+
+static int set_choice(const struct opt *o, const char *text, struct err *err)
+{
+	char list[200] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; o->choices[i]; i++) {
+		size_t n = strlen(o->choices[i]);
+
+		if (!strcmp(o->choices[i], text)) {
+			*(const char **)o->value = o->choices[i];
+			return 0;
+		}
+		if (used + n + 3 > sizeof(list))
+			continue;
+		if (used) {
+			memcpy(list + used, ", ", 2);
+			used += 2;
+		}
+		memcpy(list + used, o->choices[i], n + 1);
+		used += n;
+	}
+	return err_set(err, ERR_USAGE, "--%s is one of %s, not '%s'", o->name,
+		       list, text);
+}
+
+static int set_number(const struct opt *o, const char *text, struct err *err)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (end == text || *end || errno)
+		return err_set(err, ERR_USAGE, "--%s needs a number, not '%s'",
+			       o->name, text);
+	*(long *)o->value = v;
+	return 0;
+}
+
+/* text is NULL for options without an argument. */
+static int set_value(const struct opt *o, const char *text, struct err *err)
+{
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->value = true;
+		return 0;
+	case OPT_NO:
+		*(bool *)o->value = false;
+		return 0;
+	case OPT_STRING:
+		*(const char **)o->value = text;
+		return 0;
+	case OPT_NUMBER:
+		return set_number(o, text, err);
+	case OPT_SIZE:
+		return set_size(o, text, err);
+	case OPT_CHOICE:
+		return set_choice(o, text, err);
+	case OPT_LIST: {
+		struct opt_list *list = o->value;
+
+		if (list->n == sizeof(list->item) / sizeof(list->item[0]))
+			return err_set(err, ERR_USAGE, "too many --%s",
+				       o->name);
+		list->item[list->n++] = text;
+		return 0;
+	}
+	case OPT_GROUP:
+	case OPT_END:
+		break;
+	}
+	return 0;
+}
+
+static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
+		      struct err *err)
+{
+	const char *name = argv[*i] + 2;
+	const char *eq = strchr(name, '=');
+	size_t len = eq ? (size_t)(eq - name) : strlen(name);
+	const struct opt *o = find_any(opts, 0, name, len);
+
+	if (!o)
+		return unknown_long(opts, name, len, err);
+	if (!o->arg && eq)
+		return err_set(err, ERR_USAGE, "--%s takes no value", o->name);
+	if (!o->arg)
+		return set_value(o, NULL, err);
+	if (eq)
+		return set_value(o, eq + 1, err);
+	if (*i + 1 >= argc)
+		return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s",
+			       o->name, o->name, o->arg);
+	return set_value(o, argv[++*i], err);
+}
+
+/* One word of letters: -fo FILE, -fFILE, -f. */
+static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
+		       struct err *err)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		const struct opt *o = find_any(opts, *p, NULL, 0);
+
+		if (!o)
+			return err_set(err, ERR_USAGE, "unknown option '-%c'",
+				       *p);
+		if (!o->arg) {
+			if (set_value(o, NULL, err))
+				return -1;
+			continue;
+		}
+		if (p[1])
+			return set_value(o, p + 1, err);
+		if (*i + 1 >= argc)
+			return err_set(err, ERR_USAGE,
+				       "-%c needs a value: -%c %s", *p, *p,
+				       o->arg);
+		return set_value(o, argv[++*i], err);
+	}
+	return 0;
+}
+
+int options_parse(const struct opt *opts, int argc, char **argv,
+		  struct err *err)
+{
+	int n = 0;
+	bool over = false;
+
+	for (int i = 0; i < argc; i++) {
+		char *a = argv[i];
+		int ret = 0;
+
+		if (over || a[0] != '-' || !a[1]) {
+			argv[n++] = a;
+			continue;
+		}
+		if (!strcmp(a, "--"))
+			over = true;
+		else if (a[1] == '-')
+			ret = parse_long(opts, argc, argv, &i, err);
+		else
+			ret = parse_short(opts, argc, argv, &i, err);
+		if (ret)
+			return -1;
+	}
+	argv[n] = NULL;
+	return n;
+}

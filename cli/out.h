@@ -1,0 +1,19 @@
+/* out.h - standard output that remembers why it failed.
+ *
+ * A full disk must be said, a reader that went away (| head) must not, and
+ * ferror() alone cannot tell one from the other. */
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
+#include <stdbool.h>
+
+struct err;
+
+/* Once, before anything is printed: puts our stream in place of stdout. */
+void out_init(void);
+/* True when there is no point in printing more; commands with long output
+ * look at it and return STATUS_OK. */
+bool out_failed(void);
+/* Flushes. 0 also when the reader went away; -1 and *err when the output is
+ * not complete. */
+int out_finish(struct err *err);
+#endif

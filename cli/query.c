@@ -1,0 +1,133 @@
+/* query.c - the command that answers SQL. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "cli/output.h"
+#include "cli/stop.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+#define SQL_MAX (1 << 20)
+
+static const char *file, *format;
+static bool json;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 'f',
+	  .name = "file",
+	  .arg = "FILE",
+	  .help = "read the SQL from FILE ('-': standard input)",
+	  .value = &file },
+	{ .kind = OPT_CHOICE,
+	  .name = "format",
+	  .arg = "FORMAT",
+	  .help = "table, csv or json",
+	  .value = &format,
+	  .choices = output_names },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "the same as --format "
+		  "json",
+	  .value = &json },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+/* Owned text of a file. */
+static char *read_sql(const char *path, struct err *err)
+{
+	bool from_stdin = !strcmp(path, "-");
+	FILE *f = from_stdin ? stdin : fopen(path, "re");
+	char *sql;
+	size_t n;
+
+	if (!f) {
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	sql = mem_new(SQL_MAX + 1, 1);
+	n = fread(sql, 1, SQL_MAX, f);
+	if (!from_stdin)
+		fclose(f);
+	if (n == SQL_MAX || memchr(sql, 0, n)) {
+		err_set(err, ERR_LIMIT, "%s: %s", path,
+			n == SQL_MAX ? "more than 1 MiB of SQL"
+				     : "is not SQL text");
+		free(sql);
+		return NULL;
+	}
+	return sql;
+}
+
+static int answer(struct store *db, const char *sql, struct err *err)
+{
+	const struct output *o = output_find(json ? "json" : format);
+	struct rows *r;
+	int ret = -1;
+
+	stop_query(db);
+	r = rows_open(db, sql, NULL, 0, err);
+	if (r)
+		ret = o->write(stdout, r, err);
+	rows_close(r);
+	stop_query(NULL);
+	return ret;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	int status = STATUS_OK;
+	bool from_file = file || argc == 1;
+	char *owned = NULL;
+	const char *path;
+	struct store *db;
+	int ret = -1;
+
+	if (argc > 1 + !from_file)
+		return err_set(err, ERR_USAGE,
+			       "one database and one statement, please; put "
+			       "the statement in quotes");
+	if (!file && argc == 1 && isatty(0))
+		return err_set(err, ERR_USAGE,
+			       "which SQL? try 'backstitch query %s \"SELECT "
+			       "* FROM verdicts\"'",
+			       argv[0]);
+	path = input_path(argc ? 1 : 0, argv, err);
+	if (!path)
+		return -1;
+	if (from_file) {
+		owned = read_sql(file ? file : "-", err);
+		if (!owned)
+			return -1;
+	}
+	db = database_open(path, &status, err);
+	if (db)
+		ret = answer(db, owned ? owned : argc > 1 ? argv[1] : "", err);
+	store_close(db);
+	free(owned);
+	return ret ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch query perf.db \"SELECT * FROM verdicts\"",
+	"backstitch query --format csv perf.db \"SELECT comm, count(*) FROM "
+	"samples GROUP BY 1\"",
+	NULL
+};
+
+extern const struct command cmd_query;
+const struct command cmd_query = {
+	.name = "query",
+	.args = "[options] DB [SQL]",
+	.summary = "answer SQL from a database",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

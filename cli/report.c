@@ -1,0 +1,587 @@
+/* report.c - the command that prints tables: hot functions, callers, views. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "cli/grid.h"
+#include "cli/label.h"
+#include "cli/output.h"
+#include "cli/plain.h"
+#include "cli/report_rows.h"
+#include "cli/stacks.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+#define LIMIT 40
+#define COLUMNS 16
+
+static const char *sort_keys = "sym,dso", *by, *order, *format, *callers,
+		  *callees, *view;
+static long limit = -1;
+static bool json, self_only;
+static bool inlined = true;
+
+static const char *const by_words[] = { "weight", "samples", NULL };
+static const char *const order_words[] = { "self", "total", NULL };
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 's',
+	  .name = "sort",
+	  .arg = "KEYS",
+	  .help = "one row for each comm, pid, tid, cpu, dso, sym: a comma "
+		  "list (sym,dso)",
+	  .value = &sort_keys },
+	{ .kind = OPT_CHOICE,
+	  .name = "order",
+	  .arg = "COLUMN",
+	  .help = "largest self or total first (self)",
+	  .value = &order,
+	  .choices = order_words },
+	{ .kind = OPT_CHOICE,
+	  .name = "by",
+	  .arg = "WHAT",
+	  .help = "shares of weight or of samples (weight)",
+	  .value = &by,
+	  .choices = by_words },
+	{ .kind = OPT_FLAG,
+	  .name = "no-children",
+	  .help = "self only: rows that have any, without the total",
+	  .value = &self_only },
+	{ .kind = OPT_NUMBER,
+	  .name = "limit",
+	  .arg = "N",
+	  .help = "so many rows; 0: all (40 in a table of functions)",
+	  .value = &limit },
+	{ .kind = OPT_STRING,
+	  .name = "callers",
+	  .arg = "FUNC",
+	  .help = "who calls FUNC, by share",
+	  .value = &callers },
+	{ .kind = OPT_STRING,
+	  .name = "callees",
+	  .arg = "FUNC",
+	  .help = "what FUNC calls, by share",
+	  .value = &callees },
+	{ .kind = OPT_STRING,
+	  .name = "view",
+	  .arg = "NAME",
+	  .help = "print a view of the database instead",
+	  .value = &view },
+	{ .kind = OPT_CHOICE,
+	  .name = "format",
+	  .arg = "FORMAT",
+	  .help = "table, csv or json",
+	  .value = &format,
+	  .choices = output_names },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "the same as --format json",
+	  .value = &json },
+	{ .kind = OPT_NO,
+	  .name = "no-inline",
+	  .help = "leave out inlined functions",
+	  .value = &inlined },
+	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+static const struct {
+	const char *word;
+	unsigned int key;
+} key_words[] = {
+	{ "comm", KEY_COMM }, { "pid", KEY_PID },   { "tid", KEY_TID },
+	{ "cpu", KEY_CPU },   { "sym", KEY_SYM },   { "symbol", KEY_SYM },
+	{ "dso", KEY_DSO },   { "image", KEY_DSO },
+};
+
+static int parse_keys(unsigned int *keys, struct err *err)
+{
+	const char *p = sort_keys;
+
+	*keys = 0;
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		unsigned int key = 0;
+
+		for (size_t i = 0; i < sizeof(key_words) / sizeof(*key_words);
+		     i++) {
+			if (strlen(key_words[i].word) == len &&
+			    !strncmp(key_words[i].word, p, len))
+				key = key_words[i].key;
+		}
+		if (!key)
+			return err_set(err, ERR_USAGE,
+				       "--sort knows comm, "
+				       "pid, tid, cpu, dso and sym, not "
+				       "'%.*s'",
+				       (int)len, p);
+		*keys |= key;
+		p += len;
+		if (!*p++)
+			return 0;
+	}
+}
+
+/* What is printed about. */
+struct report {
+	struct store *db;
+	struct stacks *stacks;
+	const char *path, *format;
+	unsigned int keys;
+	int event;
+	uint64_t weight, samples;
+	bool people; /* words around the table */
+};
+
+static void print_percent(FILE *out, uint64_t part, uint64_t whole)
+{
+	fprintf(out, "%.2f %%",
+		whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+/* Which user halves are missing, and those that are another program's:
+ * largest first, with their shares. */
+static void print_missing(const struct report *rp)
+{
+	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	const char *before = "user half missing: ";
+	uint64_t exec = 0;
+
+	report_rows_sort(r, true);
+	for (size_t i = 0; i < report_rows_count(r); i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		if (l->kind != LABEL_MISSING)
+			continue;
+		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
+			exec = row->total;
+			continue;
+		}
+		printf("%s%s ", before, l->name);
+		print_percent(stdout, row->total, rp->weight);
+		before = ", ";
+	}
+	puts(before[0] == ',' ? "" : "user half missing: none");
+	if (exec) {
+		fputs("user half of another program, taken after exec: ",
+		      stdout);
+		print_percent(stdout, exec, rp->weight);
+		putchar('\n');
+	}
+	report_rows_free(r);
+}
+
+static int print_captures(const struct report *rp, struct err *err)
+{
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
+	int rc = r ? 1 : -1;
+
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		fputs("capture: ", stdout);
+		plain_text(stdout, rows_text(r, 0), 0, 0);
+		if (rows_text(r, 2)[0]) {
+			fputs(" of ", stdout);
+			plain_text(stdout, rows_text(r, 2), 0, 0);
+		}
+		puts(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+			     ? ", not complete"
+			     : "");
+	}
+	rows_close(r);
+	return rc;
+}
+
+static int print_lost(const struct report *rp, struct err *err)
+{
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_lost"), NULL, 0, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	if (rc > 0) {
+		fputs("lost records: ", stdout);
+		plain_grouped(stdout, (uint64_t)rows_int(r, 0));
+		putchar('\n');
+		rc = 0;
+	}
+	rows_close(r);
+	return rc;
+}
+
+/* The event is named beside it; any other filter has to be said. */
+static bool narrowed(void)
+{
+	return filter.time || filter.cpu || filter.pid || filter.tid ||
+	       filter.comm;
+}
+
+static int print_head(const struct report *rp, struct err *err)
+{
+	if (print_captures(rp, err))
+		return -1;
+	fputs("event: ", stdout);
+	plain_text(stdout,
+		   rp->event < 0
+			   ? "several, added up"
+			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
+		   0, 0);
+	printf("%s, ", narrowed() ? " (filtered)" : "");
+	plain_grouped(stdout, rp->samples);
+	fputs(rp->samples == 1 ? " sample" : " samples", stdout);
+	if (!by || strcmp(by, "samples")) {
+		fputs(", ", stdout);
+		plain_grouped(stdout, rp->weight);
+		putchar(' ');
+		plain_text(stdout, stacks_unit(rp->stacks, rp->event, false), 0,
+			   0);
+	}
+	putchar('\n');
+	if (print_lost(rp, err))
+		return -1;
+	print_missing(rp);
+	putchar('\n');
+	return 0;
+}
+
+/* A name, and what is special about it. */
+static void symbol_cell(struct grid *g, const struct label *l, bool people)
+{
+	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
+			   : l->kind == LABEL_EXEC  ? " (after exec)"
+						    : "";
+	size_t size = strlen(l->name) + 16;
+	char *text = mem_new(size, 1);
+
+	snprintf(text, size, "%s%s", l->name, people ? mark : "");
+	grid_text(g, text);
+	free(text);
+	grid_text(g, label_kind_name(l->kind));
+}
+
+/* The columns for the keys, in a fixed order. */
+static size_t fill_columns(const struct report *rp, struct grid_column *col)
+{
+	size_t n = 0;
+
+	col[n++] = (struct grid_column){ "Self %", "self_percent" };
+	if (!self_only)
+		col[n++] = (struct grid_column){ "Total %", "total_percent" };
+	col[n++] = (struct grid_column){ "Samples", "self_samples" };
+	col[n++] = (struct grid_column){ NULL, "self_weight" };
+	col[n++] = (struct grid_column){ NULL, "total_samples" };
+	col[n++] = (struct grid_column){ NULL, "total_weight" };
+	if (rp->keys & KEY_COMM)
+		col[n++] = (struct grid_column){ "Comm", "comm" };
+	if (rp->keys & KEY_PID)
+		col[n++] = (struct grid_column){ "Pid", "pid" };
+	if (rp->keys & KEY_TID)
+		col[n++] = (struct grid_column){ "Tid", "tid" };
+	if (rp->keys & KEY_CPU)
+		col[n++] = (struct grid_column){ "CPU", "cpu" };
+	if (rp->keys & KEY_SYM) {
+		col[n++] = (struct grid_column){ "Symbol", "symbol" };
+		col[n++] = (struct grid_column){ NULL, "kind" };
+	}
+	if (rp->keys & KEY_DSO)
+		col[n++] = (struct grid_column){ "Image", "image" };
+	return n;
+}
+
+/* With dso as the only key for code, the name is the image's path. */
+static const char *image_of(const struct report *rp, const struct label *l)
+{
+	return rp->keys & KEY_SYM ? l->image : l->name;
+}
+
+static void fill_row(const struct report *rp, struct grid *g,
+		     const struct report_rows *r, const struct report_row *row)
+{
+	const struct label *l = report_label(r, row->label);
+
+	grid_percent(g, row->self, rp->weight);
+	if (!self_only)
+		grid_percent(g, row->total, rp->weight);
+	grid_number(g, row->n_self);
+	grid_number(g, row->self);
+	grid_number(g, row->n_total);
+	grid_number(g, row->total);
+	if (rp->keys & KEY_COMM)
+		grid_text(g, report_label(r, row->comm)->name);
+	if (rp->keys & KEY_PID)
+		grid_signed(g, row->pid);
+	if (rp->keys & KEY_TID)
+		grid_signed(g, row->tid);
+	if (rp->keys & KEY_CPU)
+		grid_signed(g, row->cpu);
+	if (rp->keys & KEY_SYM)
+		symbol_cell(g, l, rp->people);
+	if (rp->keys & KEY_DSO)
+		grid_text(g, image_of(rp, l));
+}
+
+/* What was cut off, so that nobody takes the table for all there is. */
+static void print_rest(const struct report *rp, size_t rows, uint64_t self)
+{
+	if (!rows)
+		return;
+	printf("\n%zu more row%s with ", rows, rows == 1 ? "" : "s");
+	print_percent(stdout, self, rp->weight);
+	puts(" self not shown; --limit 0 shows all");
+}
+
+static void print_rows(const struct report *rp, size_t max)
+{
+	struct report_rows *r =
+		report_rows_new(rp->stacks, rp->event, rp->keys);
+	struct grid_column col[COLUMNS];
+	struct grid *g = grid_new(col, fill_columns(rp, col));
+	size_t shown = 0, rest = 0;
+	uint64_t rest_self = 0;
+
+	report_rows_sort(r, order && !strcmp(order, "total"));
+	for (size_t i = 0; i < report_rows_count(r); i++) {
+		const struct report_row *row = report_rows_get(r, i);
+
+		if (self_only && !row->self)
+			continue;
+		/* who looks for a reason must not need the whole table */
+		if (shown >= max &&
+		    report_label(r, row->label)->kind != LABEL_MISSING) {
+			rest++;
+			rest_self += row->self;
+			continue;
+		}
+		shown++;
+		fill_row(rp, g, r, row);
+	}
+	grid_write(g, rp->format, stdout);
+	if (rp->people)
+		print_rest(rp, rest, rest_self);
+	grid_free(g);
+	report_rows_free(r);
+}
+
+/* A name that contains what was asked for, for the error message. */
+static int no_such_function(const struct report *rp, const char *func,
+			    struct err *err)
+{
+	const struct labels *labels = stacks_labels(rp->stacks);
+
+	for (uint32_t i = 0; i < labels_count(labels); i++) {
+		const char *name = labels_get(labels, i)->name;
+
+		if (strstr(name, func))
+			return err_set(err, ERR_USAGE,
+				       "no frame is called "
+				       "'%s'; there is '%s'",
+				       func, name);
+	}
+	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
+}
+
+static int print_around(const struct report *rp, size_t max, struct err *err)
+{
+	static const struct grid_column col[] = {
+		{ "Share %", "share_percent" }, { "Total %", "total_percent" },
+		{ "Samples", "samples" },	{ NULL, "weight" },
+		{ "Symbol", "symbol" },		{ NULL, "kind" },
+		{ "Image", "image" },
+	};
+	const char *func = callers ? callers : callees;
+	struct report_rows *r =
+		report_around_new(rp->stacks, rp->event, func, callers != NULL);
+	struct grid *g;
+	size_t n = report_rows_count(r);
+	uint64_t rest = 0;
+
+	if (!n) {
+		report_rows_free(r);
+		return no_such_function(rp, func, err);
+	}
+	g = grid_new(col, sizeof(col) / sizeof(*col));
+	report_rows_sort(r, true);
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		if (i >= max) {
+			rest += row->total;
+			continue;
+		}
+		grid_percent(g, row->total, report_weight(r));
+		grid_percent(g, row->total, rp->weight);
+		grid_number(g, row->n_total);
+		grid_number(g, row->total);
+		symbol_cell(g, l, rp->people);
+		grid_text(g, l->image);
+	}
+	if (rp->people && print_head(rp, err)) {
+		grid_free(g);
+		report_rows_free(r);
+		return -1;
+	}
+	if (rp->people) {
+		printf("%s ", callers ? "callers of" : "called by");
+		plain_text(stdout, func, 0, 0);
+		fputs(", which is in ", stdout);
+		print_percent(stdout, report_weight(r), rp->weight);
+		puts(" of all:\n");
+	}
+	grid_write(g, rp->format, stdout);
+	if (rp->people && n > max)
+		printf("\n%zu more rows with %.2f %% not shown; --limit 0 "
+		       "shows all\n",
+		       n - max,
+		       100.0 * (double)rest / (double)report_weight(r));
+	grid_free(g);
+	report_rows_free(r);
+	return 0;
+}
+
+/* The statement that reads all of the view; NULL and *err when there is no
+ * such view. Names are compared with the views there are, so what is printed
+ * into SQL here is one of our own names. */
+static char *view_sql(struct store *db, struct err *err)
+{
+	struct value name = { .kind = VALUE_TEXT,
+			      .text = view,
+			      .len = strlen(view) };
+	struct rows *r = rows_open(db, store_sql("report_view"), &name, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+	size_t size = strlen(view) + 128;
+	char *sql = NULL;
+
+	if (rc > 0 && !strchr(view, '"')) {
+		sql = mem_new(size, 1);
+		snprintf(sql, size, "%s \"%s\" LIMIT ?",
+			 store_sql("report_view_rows"), view);
+	} else if (rc >= 0) {
+		err_set(err, ERR_USAGE,
+			"there is no view '%s'; 'backstitch "
+			"query DB \"SELECT name FROM sqlite_schema WHERE "
+			"type = 'view'\"' lists them",
+			view);
+	}
+	rows_close(r);
+	return sql;
+}
+
+static int print_view(struct store *db, const struct output *o, struct err *err)
+{
+	struct value max = { .kind = VALUE_INT, .num = limit > 0 ? limit : -1 };
+	char *sql = view_sql(db, err);
+	struct rows *r = sql ? rows_open(db, sql, &max, 1, err) : NULL;
+	int rc = r ? o->write(stdout, r, err) : -1;
+
+	rows_close(r);
+	free(sql);
+	return rc;
+}
+
+static int print_report(struct report *rp, struct err *err)
+{
+	bool all = limit == 0 || (limit < 0 && !rp->people);
+	size_t max = all ? SIZE_MAX : limit < 0 ? LIMIT : (size_t)limit;
+
+	rp->event = stacks_choose(rp->stacks, "counting");
+	if (stacks_heaviest(rp->stacks) < 0)
+		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
+			       filter_given() ? " that the filters let through"
+					      : "");
+	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
+		const struct stacks_event *e = stacks_event(rp->stacks, i);
+
+		if (rp->event >= 0 && i != (size_t)rp->event)
+			continue;
+		rp->samples += e->samples;
+		if (__builtin_add_overflow(rp->weight, e->weight,
+					   &rp->weight) ||
+		    rp->weight == UINT64_MAX)
+			return err_set(err, ERR_LIMIT,
+				       "the weights sum up to "
+				       "more than 64 bits; use --by samples");
+	}
+	if (!rp->weight)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			rp->path);
+	if (callers || callees)
+		return print_around(rp, max, err);
+	if (rp->people && print_head(rp, err))
+		return -1;
+	print_rows(rp, max);
+	return 0;
+}
+
+static int check_options(struct report *rp, struct err *err)
+{
+	if (callers && callees)
+		return err_set(err, ERR_USAGE,
+			       "--callers and --callees are "
+			       "two tables; ask for one at a time");
+	if (view && (callers || callees || filter_given()))
+		return err_set(err, ERR_USAGE,
+			       "--view prints a view as it "
+			       "is; for a part of it use 'backstitch query'");
+	if (limit < -1)
+		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
+	return parse_keys(&rp->keys, err);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct report rp = { .event = -1 };
+	const struct output *o = output_find(json ? "json" : format);
+	int status = STATUS_OK;
+	int rc = -1;
+
+	if (check_options(&rp, err))
+		return -1;
+	rp.format = o->name;
+	rp.people = !strcmp(o->name, "table");
+	rp.path = input_path(argc, argv, err);
+	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
+		return -1;
+
+	struct stacks_opts so = {
+		.by_cpu = rp.keys & KEY_CPU,
+		.inlined = inlined,
+		.samples = by && !strcmp(by, "samples"),
+	};
+
+	if (view) {
+		rc = print_view(rp.db, o, err);
+	} else {
+		rp.stacks = stacks_load(rp.db, &so, err);
+		if (rp.stacks)
+			rc = print_report(&rp, err);
+	}
+	stacks_free(rp.stacks);
+	store_close(rp.db);
+	return rc ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch report perf.db",
+	"backstitch report --sort comm,dso --by samples perf.data",
+	"backstitch report --callers vfs_read perf.db",
+	"backstitch report --view verdicts --format csv perf.db", NULL
+};
+
+extern const struct command cmd_report;
+const struct command cmd_report = {
+	.name = "report",
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "print tables: hot functions, callers, views",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,245 @@
+/* script.c - the command that prints samples as text, in perf script's shape.
+ *
+ * With -F the output is what perf script prints with the same -F, so that a
+ * diff of both is a diff of contents; without it, each missing user half is
+ * said as well. */
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/chains.h"
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "cli/out.h"
+#include "cli/output.h"
+#include "cli/script.h"
+#include "cli/stop.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+
+#define SQL_MAX 8192
+
+static const char *fields;
+static bool show_lost, json;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 'F',
+	  .name = "fields",
+	  .arg = "FIELDS",
+	  .help = "print as perf script does, with these fields: comm, pid, "
+		  "tid, cpu, time, period, event, ip, sym, symoff, dso, "
+		  "dsoff",
+	  .value = &fields },
+	{ .kind = OPT_FLAG,
+	  .name = "show-lost",
+	  .help = "say between the samples where records were lost",
+	  .value = &show_lost },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "one JSON object a line for each sample",
+	  .value = &json },
+	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+static int take_event(struct rows *r, struct script_event *e)
+{
+	e->id = rows_int(r, 0);
+	e->timed = rows_value(r, 1).kind == VALUE_INT;
+	e->time = rows_int(r, 1);
+	e->on_cpu = rows_value(r, 2).kind == VALUE_INT;
+	e->cpu = rows_int(r, 2);
+	e->comm = rows_int(r, 3);
+	e->type = rows_int(r, 4);
+	e->weight = rows_int(r, 5);
+	e->kraw = rows_int(r, 6);
+	e->uraw = rows_int(r, 7);
+	e->verdict = rows_int(r, 8);
+	e->flags = rows_int(r, 9);
+	return 0;
+}
+
+/* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
+static void put_loss(struct rows *r)
+{
+	struct value t0 = rows_value(r, 2);
+	struct value t1 = rows_value(r, 3);
+
+	printf("[lost %" PRId64 " records", rows_int(r, 4));
+	if (rows_value(r, 1).kind == VALUE_INT)
+		printf(" on CPU %" PRId64, rows_int(r, 1));
+	if (t0.kind == VALUE_INT)
+		printf(" from %" PRId64 ".%06" PRId64, t0.num / 1000000000,
+		       t0.num % 1000000000 / 1000);
+	if (t1.kind == VALUE_INT)
+		printf(" to %" PRId64 ".%06" PRId64, t1.num / 1000000000,
+		       t1.num % 1000000000 / 1000);
+	printf(": %s]\n\n", rows_text(r, 0));
+}
+
+static void put_loss_json(struct rows *r)
+{
+	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
+					    "records" };
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; i < 5; i++) {
+		struct value v = rows_value(r, i);
+
+		if (v.kind != VALUE_NULL)
+			json_object_object_add(o, name[i],
+					       output_json_value(&v));
+	}
+	puts(json_object_to_json_string_ext(
+		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}
+
+/* The losses, merged into the stream of samples by their end. */
+struct losses {
+	struct rows *rows;
+	bool more;
+};
+
+static int next_loss(struct losses *l, struct err *err)
+{
+	int ret = rows_next(l->rows, err);
+
+	l->more = ret > 0;
+	return ret < 0 ? -1 : 0;
+}
+
+/* All that ended before `time`; all when `rest`. */
+static int losses_until(struct losses *l, int64_t time, bool rest,
+			struct err *err)
+{
+	while (l->more) {
+		struct value t1 = rows_value(l->rows, 3);
+
+		if (!rest && (t1.kind != VALUE_INT || t1.num > time))
+			return 0;
+		if (json)
+			put_loss_json(l->rows);
+		else
+			put_loss(l->rows);
+		if (next_loss(l, err))
+			return -1;
+	}
+	return 0;
+}
+
+static struct rows *open_events(struct store *db, struct err *err)
+{
+	struct value bind[FILTER_BIND];
+	char cond[SQL_MAX / 2];
+	char sql[SQL_MAX];
+	size_t n = 0;
+	int len;
+
+	if (filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err))
+		return NULL;
+	if (!filter_given())
+		return rows_open(db, store_sql("print_events"), NULL, 0, err);
+	len = snprintf(sql, sizeof(sql),
+		       "%s AND e.id IN (SELECT event_id "
+		       "FROM samples WHERE %s)",
+		       store_sql("print_events"), cond);
+	if (len < 0 || (size_t)len >= sizeof(sql)) {
+		err_set(err, ERR_LIMIT, "the filters are too long");
+		return NULL;
+	}
+	return rows_open(db, sql, bind, n, err);
+}
+
+static int print_rows(struct script *s, struct rows *r, struct losses *l,
+		      struct err *err)
+{
+	struct script_event e;
+	int ret;
+
+	while ((ret = rows_next(r, err)) > 0) {
+		take_event(r, &e);
+		if (!script_is_sample(s, e.type))
+			continue;
+		if (l->more && e.timed && losses_until(l, e.time, false, err))
+			return -1;
+		ret = json ? script_json(s, &e, err) : script_text(s, &e, err);
+		if (ret)
+			return -1;
+		if (out_failed() || stop_requested())
+			return 0;
+	}
+	if (ret < 0)
+		return -1;
+	return losses_until(l, 0, true, err);
+}
+
+static int print_all(struct store *db, const struct script_fields *f,
+		     struct err *err)
+{
+	struct losses l = { 0 };
+	struct script *s = script_new(db, f, err);
+	struct rows *r = NULL;
+	int ret = -1;
+
+	if (!s)
+		return -1;
+	r = open_events(db, err);
+	if (!r)
+		goto out;
+	if (show_lost) {
+		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
+		if (!l.rows || next_loss(&l, err))
+			goto out;
+	}
+	ret = print_rows(s, r, &l, err);
+out:
+	rows_close(l.rows);
+	rows_close(r);
+	script_free(s);
+	return ret;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct script_fields f;
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int ret;
+
+	if (fields && json)
+		return err_set(err, ERR_USAGE,
+			       "-F is for text; --json always has all fields");
+	if (script_parse(fields, &f, err))
+		return -1;
+	path = input_path(argc, argv, err);
+	if (!path)
+		return -1;
+	db = database_open(path, &status, err);
+	if (!db)
+		return -1;
+	ret = print_all(db, &f, err);
+	store_close(db);
+	return ret ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch script perf.db | less",
+	"backstitch script --comm nginx --time 10%-20% perf.db",
+	"backstitch script -F comm,pid,tid,cpu,time,event,ip perf.db", NULL
+};
+
+extern const struct command cmd_script;
+const struct command cmd_script = {
+	.name = "script",
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "print samples as text, in perf script's shape",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,387 @@
+/* stacks.c - the samples of a database, by what they have in common. */
+#include "cli/stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/filter.h"
+#include "cli/label.h"
+#include "cli/plain.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+#include "stitch/table.h"
+#include "stitch/verdict.h"
+
+#define SQL_MAX 16384
+#define BIND_MAX 256
+#define ID_MAX (1 << 28)
+
+struct stacks {
+	struct stacks_opts o;
+	struct labels *labels;
+	struct stack_names *names;
+	struct stacks_group *group;
+	size_t n_group, cap_group;
+	struct table index; /* of group[] */
+	struct stacks_event *event;
+	size_t n_event, cap_event;
+	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
+	size_t n_type;
+	struct stacks_comm *comm; /* by comm.id; [0] for none */
+	size_t n_comm;
+	struct arena text;
+};
+
+static uint32_t event_by_name(struct stacks *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (!strcmp(s->event[i].name, name))
+			return (uint32_t)i;
+	}
+	s->event = mem_grow(s->event, &s->cap_event, s->n_event + 1,
+			    sizeof(*s->event));
+	s->event[s->n_event] =
+		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
+	return (uint32_t)s->n_event++;
+}
+
+static int check_id(int64_t id, struct err *err)
+{
+	if (id >= 0 && id < ID_MAX)
+		return 0;
+	return err_set(err, ERR_DB,
+		       "the database has an id of %lld; ingest "
+		       "the capture again",
+		       (long long)id);
+}
+
+/* Events of one name are one event, whichever capture they are from. */
+static int load_events(struct stacks *s, struct store *db, struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("report_events"), NULL, 0, err);
+	size_t cap = 0;
+	int rc = r ? 1 : -1;
+
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		int64_t id = rows_int(r, 0);
+
+		if (check_id(id, err)) {
+			rc = -1;
+			break;
+		}
+		if ((size_t)id >= s->n_type) {
+			size_t n = (size_t)id + 1;
+
+			s->type = mem_grow(s->type, &cap, n, sizeof(*s->type));
+			memset(s->type + s->n_type, 0,
+			       (n - s->n_type) * sizeof(*s->type));
+			s->n_type = n;
+		}
+		s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+	}
+	rows_close(r);
+	return rc;
+}
+
+static int64_t int_or(struct rows *r, size_t i, int64_t none)
+{
+	return rows_value(r, i).kind == VALUE_NULL ? none : rows_int(r, i);
+}
+
+static int load_comms(struct stacks *s, struct store *db, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("report_comms"), NULL, 0, err);
+	size_t cap = 0;
+	int rc = r ? 1 : -1;
+
+	s->comm = mem_grow(NULL, &cap, 1, sizeof(*s->comm));
+	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
+	s->n_comm = 1;
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		int64_t id = rows_int(r, 0);
+
+		if (check_id(id, err)) {
+			rc = -1;
+			break;
+		}
+		s->comm = mem_grow(s->comm, &cap, (size_t)id + 1,
+				   sizeof(*s->comm));
+		while (s->n_comm <= (size_t)id)
+			s->comm[s->n_comm++] = s->comm[0];
+		if (!id)
+			continue;
+		s->comm[id] = (struct stacks_comm){
+			arena_strdup(&s->text, rows_text(r, 1)),
+			int_or(r, 3, -1), int_or(r, 2, -1)
+		};
+	}
+	rows_close(r);
+	return rc;
+}
+
+static bool same_group(const void *owner, uint32_t id, const void *key)
+{
+	const struct stacks *s = owner;
+	const struct stacks_group *a = &s->group[id];
+	const struct stacks_group *b = key;
+
+	return a->event == b->event && a->comm == b->comm && a->cpu == b->cpu &&
+	       a->kraw == b->kraw && a->uraw == b->uraw &&
+	       a->verdict == b->verdict && a->flags == b->flags;
+}
+
+static uint64_t add_full(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static void count(struct stacks *s, const struct stacks_group *g)
+{
+	uint64_t word[4] = {
+		(uint64_t)g->event << 32 | g->comm,
+		(uint64_t)g->kraw << 32 | g->uraw,
+		(uint64_t)(uint32_t)g->cpu,
+		(uint64_t)g->verdict << 8 | g->flags,
+	};
+	uint64_t hash = hash_u64s(word, 4, 0);
+	uint32_t id = table_find(&s->index, hash, same_group, s, g);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)s->n_group++;
+		s->group = mem_grow(s->group, &s->cap_group, s->n_group,
+				    sizeof(*s->group));
+		s->group[id] = *g;
+		table_add(&s->index, hash, id);
+	} else {
+		s->group[id].weight = add_full(s->group[id].weight, g->weight);
+		s->group[id].samples++;
+	}
+	s->event[g->event].weight =
+		add_full(s->event[g->event].weight, g->weight);
+	s->event[g->event].samples++;
+}
+
+static uint32_t raw_id(int64_t id)
+{
+	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
+}
+
+static void take_sample(struct stacks *s, struct rows *r)
+{
+	int64_t type = rows_int(r, 0);
+	int64_t comm = rows_int(r, 1);
+	struct stacks_group g = {
+		.cpu = s->o.by_cpu ? (int32_t)int_or(r, 2, -1) : -1,
+		.kraw = raw_id(rows_int(r, 3)),
+		.uraw = raw_id(rows_int(r, 4)),
+		.verdict = (uint8_t)rows_int(r, 5),
+		.flags = (uint8_t)rows_int(r, 6),
+		.weight = s->o.samples ? 1 : (uint64_t)rows_int(r, 7),
+		.samples = 1,
+	};
+
+	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+		return; /* a record, no sample */
+	g.event = s->type[type] - 1;
+	if (comm > 0 && (size_t)comm < s->n_comm)
+		g.comm = (uint32_t)comm;
+	/* of the flags, only this one changes what is drawn */
+	g.flags &= VERDICT_EXEC;
+	count(s, &g);
+}
+
+static int load_samples(struct stacks *s, struct store *db, struct err *err)
+{
+	char *cond = mem_new(SQL_MAX, 1);
+	char *sql = mem_new(SQL_MAX, 2);
+	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
+	struct rows *r = NULL;
+	size_t n = 0;
+	int rc = -1;
+
+	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
+		goto out;
+	if (!strcmp(cond, "1"))
+		snprintf(sql, SQL_MAX * 2, "%s 1", store_sql("report_samples"));
+	else
+		snprintf(sql, SQL_MAX * 2, "%s %s %s)",
+			 store_sql("report_samples"),
+			 store_sql("report_filter"), cond);
+	r = rows_open(db, sql, bind, n, err);
+	rc = r ? 1 : -1;
+	while (rc > 0 && (rc = rows_next(r, err)) > 0)
+		take_sample(s, r);
+out:
+	rows_close(r);
+	free(bind);
+	free(sql);
+	free(cond);
+	return rc;
+}
+
+struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
+			   struct err *err)
+{
+	struct stacks *s = mem_new(1, sizeof(*s));
+
+	s->o = *o;
+	s->labels = labels_new();
+	if (load_events(s, db, err) || load_comms(s, db, err) ||
+	    load_samples(s, db, err) ||
+	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
+					  err))) {
+		stacks_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	stack_names_free(s->names);
+	labels_free(s->labels);
+	table_release(&s->index);
+	arena_release(&s->text);
+	free(s->group);
+	free(s->event);
+	free(s->type);
+	free(s->comm);
+	free(s);
+}
+
+size_t stacks_count(const struct stacks *s)
+{
+	return s->n_group;
+}
+
+const struct stacks_group *stacks_group(const struct stacks *s, size_t i)
+{
+	return &s->group[i];
+}
+
+size_t stacks_events(const struct stacks *s)
+{
+	return s->n_event;
+}
+
+const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
+{
+	return &s->event[i];
+}
+
+int stacks_heaviest(const struct stacks *s)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (s->event[i].samples &&
+		    (best < 0 || s->event[i].weight > s->event[best].weight))
+			best = (int)i;
+	}
+	return best;
+}
+
+static void say_choice(const struct stacks *s, int event, const char *doing)
+{
+	fprintf(stderr, "backstitch: %s '", doing);
+	plain_text(stderr, s->event[event].name, 0, 0);
+	fputs("'; left out:", stderr);
+	for (size_t i = 0; i < s->n_event; i++) {
+		const struct stacks_event *e = &s->event[i];
+
+		if (!e->samples || (int)i == event)
+			continue;
+		fputs(" '", stderr);
+		plain_text(stderr, e->name, 0, 0);
+		fprintf(stderr, "' (%llu samples)",
+			(unsigned long long)e->samples);
+	}
+	fputs("; choose with --event\n", stderr);
+}
+
+int stacks_choose(const struct stacks *s, const char *doing)
+{
+	int event = stacks_heaviest(s);
+	size_t used = 0;
+
+	for (size_t i = 0; i < s->n_event; i++)
+		used += s->event[i].samples > 0;
+	if (used < 2)
+		return event;
+	if (filter.event) {
+		fprintf(stderr,
+			"backstitch: %s the sum of %zu events, as "
+			"--event says\n",
+			doing, used);
+		return -1;
+	}
+	say_choice(s, event, doing);
+	return event;
+}
+
+const char *stacks_unit(const struct stacks *s, int event, bool samples)
+{
+	const char *name;
+
+	if (samples)
+		return "samples";
+	if (event < 0)
+		return "events";
+	name = s->event[event].name;
+	if (strstr(name, "cpu-clock") || strstr(name, "task-clock"))
+		return "ns";
+	return name;
+}
+
+const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
+{
+	return &s->comm[i];
+}
+
+struct labels *stacks_labels(const struct stacks *s)
+{
+	return s->labels;
+}
+
+const char *stacks_missing(const struct stacks_group *g)
+{
+	const char *word;
+
+	if (!g->verdict || g->uraw)
+		return NULL;
+	if (g->verdict == REQ_MATCHED)
+		return "empty";
+	word = request_verdict_name(g->verdict);
+	return word ? word : "unexplained";
+}
+
+static void add_mark(struct stacks *s, const char *name, struct label_list *out)
+{
+	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
+
+	label_list_add(out, labels_add(s->labels, &l));
+}
+
+void stacks_get(struct stacks *s, const struct stacks_group *g,
+		struct label_list *out)
+{
+	const char *missing = stacks_missing(g);
+	bool exec = g->uraw && (g->flags & VERDICT_EXEC);
+	char name[64];
+
+	if (missing) {
+		snprintf(name, sizeof(name), "[user: %s]", missing);
+		add_mark(s, name, out);
+	}
+	if (exec)
+		add_mark(s, STACKS_AFTER_EXEC, out);
+	stack_names_get(s->names, g->uraw, exec, out);
+	stack_names_get(s->names, g->kraw, false, out);
+}

@@ -1,0 +1,74 @@
+/* stacks.h - the samples of a database, by what they have in common.
+ *
+ * What flame and report start from: load once, then walk the groups; each
+ * says which samples it stands for, and stacks_get() gives its frames. */
+#ifndef CLI_STACKS_H
+#define CLI_STACKS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/stack_names.h"
+
+struct err;
+struct label;
+struct labels;
+struct stacks;
+struct store;
+
+/* The frame below the frames of a program that the sample did not run. */
+#define STACKS_AFTER_EXEC "[user: after exec]"
+
+struct stacks_opts {
+	bool by_cpu;  /* keep CPUs apart */
+	bool by_name; /* see stack_names_load() */
+	bool inlined;
+	bool samples; /* every sample weighs 1 */
+};
+
+/* Samples with the same thread name, stacks and fate. */
+struct stacks_group {
+	uint32_t event;		/* place in stacks_event() */
+	uint32_t comm;		/* place in stacks_comm() */
+	int32_t cpu;		/* -1 unless by_cpu */
+	uint32_t kraw, uraw;	/* raw chains; 0: none */
+	uint8_t verdict, flags; /* of requests; verdict 0: no request */
+	uint64_t weight, samples;
+};
+
+struct stacks_event {
+	char *name;
+	uint64_t weight, samples; /* weight stays at the top when it is full */
+};
+
+struct stacks_comm {
+	const char *name;
+	int64_t pid, tid; /* -1: not known */
+};
+
+/* Applies the options of filter_opts. */
+struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
+			   struct err *err);
+void stacks_free(struct stacks *s);
+size_t stacks_count(const struct stacks *s);
+const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
+size_t stacks_events(const struct stacks *s);
+const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
+/* The event to show: the heaviest, and a word on stderr about the others;
+ * periods of different events are different things and are added up only
+ * when --event names several: -1 then. doing: "drawing", "counting". */
+int stacks_choose(const struct stacks *s, const char *doing);
+/* What the weights of that event are: "ns", "samples", "cycles", ... */
+const char *stacks_unit(const struct stacks *s, int event, bool samples);
+/* The event with most weight; -1 when there is no sample at all. */
+int stacks_heaviest(const struct stacks *s);
+const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
+struct labels *stacks_labels(const struct stacks *s);
+/* Appends the group's frames, outermost first, nothing left out: a missing
+ * user half is the frame "[user: VERDICT]", the stack of another program
+ * follows the frame "[user: after exec]". */
+void stacks_get(struct stacks *s, const struct stacks_group *g,
+		struct label_list *out);
+/* The word for the user half that a group misses; NULL: it misses none. */
+const char *stacks_missing(const struct stacks_group *g);
+#endif

@@ -1,0 +1,97 @@
+/* stop.c - Ctrl-C: what it means depends on what is being done. */
+#include "cli/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "schema/store.h"
+
+static volatile sig_atomic_t requested, ended, live, by;
+static struct store *volatile query;
+static int null_fd = -1;
+
+/* Whatever reads standard input next sees its end. */
+static void on_alarm(int sig)
+{
+	int saved = errno;
+
+	(void)sig;
+	if (live && null_fd >= 0)
+		dup2(null_fd, 0);
+	errno = saved;
+}
+
+static void on_interrupt(int sig)
+{
+	struct store *db = query;
+
+	by = sig;
+	if (live && !ended) {
+		ended = 1;
+		alarm(2);
+		return;
+	}
+	requested = 1;
+	if (live)
+		on_alarm(SIGALRM);
+	if (db)
+		store_interrupt(db);
+}
+
+static void handle(int sig, void (*fn)(int))
+{
+	struct sigaction sa = { .sa_handler = fn, .sa_flags = SA_RESTART };
+	struct sigaction old;
+
+	/* nohup and background jobs of a shell ignore it: keep that */
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+		return;
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
+void stop_init(void)
+{
+	handle(SIGINT, on_interrupt);
+	handle(SIGTERM, on_interrupt);
+	handle(SIGALRM, on_alarm);
+	signal(SIGPIPE, SIG_IGN);
+	/* a file at its size limit is then an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+void stop_live(bool on)
+{
+	if (on && null_fd < 0)
+		null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	live = on;
+	if (!on)
+		alarm(0);
+}
+
+void stop_query(struct store *db)
+{
+	query = db;
+}
+
+bool stop_requested(void)
+{
+	return requested;
+}
+
+bool stop_ended(void)
+{
+	return ended;
+}
+
+void stop_now(void)
+{
+	int sig = by ? by : SIGINT;
+
+	signal(sig, SIG_DFL);
+	raise(sig);
+	_exit(128 + sig);
+}

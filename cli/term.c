@@ -1,0 +1,87 @@
+/* term.c - what the terminal can do: its width, and whether it has color. */
+#include "cli/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char *term_color_option;
+
+bool term_is_terminal(FILE *out)
+{
+	return isatty(out == stderr ? 2 : 1);
+}
+
+static int at_least(int n)
+{
+	return n < 20 ? 20 : n;
+}
+
+int term_columns(FILE *out)
+{
+	struct winsize ws;
+	const char *env = getenv("COLUMNS");
+
+	if (ioctl(out == stderr ? 2 : 1, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
+		return at_least(ws.ws_col);
+	if (env && *env >= '1' && *env <= '9') {
+		long n = strtol(env, NULL, 10);
+
+		if (n > 0 && n < 100000)
+			return at_least((int)n);
+	}
+	return 80;
+}
+
+bool term_color(FILE *out)
+{
+	const char *when = term_color_option ? term_color_option : "auto";
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (!strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never") || (no && *no))
+		return false;
+	if (!term || !strcmp(term, "dumb"))
+		return false;
+	return term_is_terminal(out);
+}
+
+const char *term_on(FILE *out, enum term_style s)
+{
+	static const char *const code[] = { "\033[1m", "\033[2m", "\033[31m",
+					    "\033[33m" };
+
+	return term_color(out) ? code[s] : "";
+}
+
+const char *term_off(FILE *out)
+{
+	return term_color(out) ? "\033[0m" : "";
+}
+
+void term_wrap(FILE *out, const char *text, int at, int indent, int width)
+{
+	bool first = true;
+
+	if (width - indent < 16)
+		width = indent + 16;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (!first && at + 1 + n > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+			first = true;
+		}
+		fprintf(out, "%s%.*s", first ? "" : " ", n, text);
+		at += n + !first;
+		first = false;
+		text += n;
+		while (*text == ' ')
+			text++;
+	}
+	putc('\n', out);
+}

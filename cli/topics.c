@@ -1,0 +1,132 @@
+/* topics.c - what 'backstitch help TOPIC' can explain. */
+#include "cli/topics.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/term.h"
+#include "formats/formats.h"
+#include "stitch/source.h"
+
+struct line {
+	const char *word, *text;
+};
+
+static void print_lines(FILE *out, const struct line *lines, int column)
+{
+	int width = term_columns(out);
+
+	if (width < 60)
+		column = 6;
+	for (const struct line *l = lines; l->text; l++) {
+		int at = 0;
+
+		if (!l->word) {
+			if (l != lines)
+				putc('\n', out);
+			term_wrap(out, l->text, 0, 0, width);
+			continue;
+		}
+		at = fprintf(out, "  %s", l->word);
+		if (at + 2 > column) {
+			putc('\n', out);
+			at = 0;
+		}
+		fprintf(out, "%*s", column - at, "");
+		term_wrap(out, l->text, column, column, width);
+	}
+}
+
+static void print_formats(FILE *out)
+{
+	static const struct line tail[] = {
+		{ NULL, "Any of them may be packed with gzip or zstd. '-' "
+			"reads standard input, as in 'perf record -o - ... | "
+			"backstitch ingest -'." },
+		{ NULL, NULL }
+	};
+	int width = term_columns(out);
+
+	for (size_t i = 0; formats[i]; i++) {
+		fprintf(out, "  %-10s ", formats[i]->name);
+		term_wrap(out, formats[i]->summary, 13, 13, width);
+	}
+	putc('\n', out);
+	print_lines(out, tail, 0);
+}
+
+static void print_verdicts(FILE *out)
+{
+	static const struct line lines[] = {
+		{ NULL, "A request is a sample whose user stack was to come "
+			"later. Each request gets one verdict:" },
+		{ "matched", "joined to its chain by the cookie" },
+		{ "chain_lost", "no chain; records were lost meanwhile" },
+		{ "exit_per_task", "the thread ended, and with it the events "
+				   "of a per-task session" },
+		{ "pending_end", "still in the kernel when the capture "
+				 "ended" },
+		{ "unjoinable", "a marker without a cookie: raise the sysctl "
+				"kernel.perf_event_max_contexts_per_stack" },
+		{ "refused", "the kernel took the user stack at once instead; "
+			     "it is there" },
+		{ "stripped", "the file's chains were removed, as perf inject "
+			      "does" },
+		{ "unexplained", "none of these" },
+		{ NULL, "A chain is such a user stack. Each chain gets one "
+			"verdict:" },
+		{ "used", "at least one sample has it" },
+		{ "sample_lost", "its samples were lost" },
+		{ "foreign", "another session asked for it" },
+		{ "overwritten", "its samples were overwritten in the ring" },
+		{ "duplicate", "the same cookie and addresses again" },
+		{ "unjoinable", "its samples carry no cookie" },
+		{ "unexplained", "none of these" },
+		{ NULL, "Confidence: proved (by the cookie), explained (by a "
+			"loss, an exit, the end), unexplained." },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 18);
+}
+
+static void print_status(FILE *out)
+{
+	static const struct line lines[] = {
+		{ "0", "done" },
+		{ "1", "failed; standard error says why" },
+		{ "2", "wrong usage" },
+		{ "3", "done, but part of the input was damaged and was "
+		       "skipped" },
+		{ "4", "--strict found lost records or causality errors; 4 "
+		       "wins over 3" },
+		{ "130", "ended by Ctrl-C, nothing is left behind" },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 7);
+}
+
+static void print_environment(FILE *out)
+{
+	static const struct line lines[] = {
+		{ "COLUMNS", "width of help and tables when it is no "
+			     "terminal" },
+		{ "HOME", "where perf's cache of programs, .debug, is looked "
+			  "for" },
+		{ "NO_COLOR", "when set: no color" },
+		{ "TERM", "dumb: no color, no progress line" },
+		{ "TMPDIR", "where temporary files go, instead of /tmp" },
+		{ NULL, NULL }
+	};
+
+	print_lines(out, lines, 12);
+}
+
+const struct topic topics[] = {
+	{ "formats", "the captures that can be read", print_formats },
+	{ "verdicts", "what became of each user stack", print_verdicts },
+	{ "exit-status", "what the exit status says", print_status },
+	{ "environment", "variables that are looked at", print_environment },
+	{ NULL, NULL, NULL }
+};

@@ -1,0 +1,13 @@
+-- finish.sql - after the last row, and after every naming: the labels of
+-- folded stacks, made once here because no bare SQLite shell can make them.
+-- frame_label() and inline_label() are functions of the writing connection.
+DELETE FROM label;
+CREATE INDEX IF NOT EXISTS inline_of_frame ON inline_frame(frame, depth);
+INSERT INTO label
+SELECT f.id, frame_label(s.name, i.path, i.kind)
+	|| coalesce((SELECT group_concat(';' || inline_label(x.name), '')
+		FROM (SELECT name FROM inline_frame n WHERE n.frame = f.id
+			ORDER BY n.depth DESC) x), '')
+FROM frame f
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol s ON s.id = f.symbol;

@@ -1,0 +1,553 @@
+/* naming.c - names for frames, image by image; and the labels of the folded
+ * views, which are made of them.
+ *
+ * store_unnamed() walks the frames without a symbol, sorted by image and
+ * offset, through one statement whose rows are in a sorter of SQLite: frames
+ * may be changed meanwhile. What store_symbol() is told is kept in arrays
+ * beside the offsets and written to the frames when the image is done, one
+ * UPDATE each. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/inner.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "stitch/symbol.h"
+
+#define LABEL_SIZE 4096
+
+/* One frame of the current image; several may have one offset. */
+struct todo {
+	uint32_t frame;
+	uint32_t at;		/* place in off */
+};
+
+struct answer {
+	uint64_t symoff;
+	uint32_t symbol;	/* 0: no name */
+	bool told;
+};
+
+struct known {			/* symbols of the current image */
+	uint64_t start;
+	char *name;
+	uint32_t id;
+};
+
+struct naming {
+	sqlite3_stmt *walk, *update;
+	bool row;		/* walk stands on a row not yet used */
+	uint32_t image;		/* current; 0: none */
+	uint64_t *off;
+	struct answer *answer;
+	size_t n_off, cap_off, cap_answer;
+	struct todo *todo;
+	size_t n_todo, cap_todo;
+	struct known *known;
+	size_t n_known, cap_known;
+	struct table by_name;
+	uint32_t symbols;	/* last id */
+	struct symbol last;	/* told last, its strings owned; name NULL:
+				 * nothing waits */
+	struct segment *seg;
+	size_t n_seg, cap_seg;
+	struct arena text;	/* of the current image's strings */
+};
+
+static struct naming *naming(struct store *db)
+{
+	if (!db->naming)
+		db->naming = mem_new(1, sizeof(*db->naming));
+	return db->naming;
+}
+
+void naming_free(struct naming *nm)
+{
+	if (!nm)
+		return;
+	sqlite3_finalize(nm->walk);
+	sqlite3_finalize(nm->update);
+	table_release(&nm->by_name);
+	arena_release(&nm->text);
+	free(nm->off);
+	free(nm->answer);
+	free(nm->todo);
+	free(nm->known);
+	free(nm->seg);
+	free(nm);
+}
+
+int naming_resume(struct store *db, struct err *err)
+{
+	int64_t max;
+
+	if (store_number(db, "SELECT coalesce(max(id), 0) FROM symbol", &max,
+			 err))
+		return -1;
+	if (max < 0 || max >= UINT32_MAX)
+		return err_set(err, ERR_FORMAT, "%s: symbol ids are out of "
+			       "range", db->path);
+	naming(db)->symbols = (uint32_t)max;
+	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
+	return 0;
+}
+
+/* ---- walking */
+
+static int start(struct store *db, struct naming *nm, struct err *err)
+{
+	if (store_write_frames(db, err) || store_drain(db, err))
+		return -1;
+	nm->walk = store_prepare(db, store_sql("unnamed"), err);
+	nm->update = store_prepare(db, store_sql("name_frame"), err);
+	return nm->walk && nm->update ? 0 : -1;
+}
+
+static int walk(struct store *db, struct naming *nm, struct err *err)
+{
+	int rc = sqlite3_step(nm->walk);
+
+	nm->row = rc == SQLITE_ROW;
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return 0;
+	return store_error(db, rc, err);
+}
+
+static uint64_t column(struct naming *nm, int i)
+{
+	return (uint64_t)sqlite3_column_int64(nm->walk, i);
+}
+
+/* The image of the row; its path is copied, since the walk goes on. */
+static void fill_image(struct naming *nm, struct image *img)
+{
+	const char *path = (const char *)sqlite3_column_text(nm->walk, 4);
+	const void *id = sqlite3_column_blob(nm->walk, 5);
+	int len = sqlite3_column_bytes(nm->walk, 5);
+
+	memset(img, 0, sizeof(*img));
+	img->kind = (enum image_kind)column(nm, 3);
+	img->path = arena_strdup(&nm->text, path ? path : "");
+	if (id && len > 0 && len <= (int)sizeof(img->id)) {
+		memcpy(img->id, id, (size_t)len);
+		img->id_len = (uint8_t)len;
+	}
+	img->maj = (uint32_t)column(nm, 6);
+	img->min = (uint32_t)column(nm, 7);
+	img->ino = column(nm, 8);
+	img->ino_gen = column(nm, 9);
+	img->start = column(nm, 10);
+	img->len = column(nm, 11);
+	img->t0 = column(nm, 12);
+	img->space = (uint32_t)column(nm, 13);
+}
+
+static int fill_offsets(struct store *db, struct naming *nm, struct err *err)
+{
+	nm->n_off = 0;
+	nm->n_todo = 0;
+	do {
+		uint64_t off = column(nm, 1);
+
+		if (!nm->n_off || nm->off[nm->n_off - 1] != off) {
+			nm->off = mem_grow(nm->off, &nm->cap_off,
+					   nm->n_off + 1, sizeof(*nm->off));
+			nm->off[nm->n_off++] = off;
+		}
+		nm->todo = mem_grow(nm->todo, &nm->cap_todo, nm->n_todo + 1,
+				    sizeof(*nm->todo));
+		nm->todo[nm->n_todo].frame = (uint32_t)column(nm, 2);
+		nm->todo[nm->n_todo++].at = (uint32_t)nm->n_off - 1;
+		if (walk(db, nm, err))
+			return -1;
+	} while (nm->row && column(nm, 0) == nm->image);
+	nm->answer = mem_grow(nm->answer, &nm->cap_answer, nm->n_off,
+			      sizeof(*nm->answer));
+	memset(nm->answer, 0, nm->n_off * sizeof(*nm->answer));
+	return 0;
+}
+
+/* ---- answers */
+
+static bool same_symbol(const void *owner, uint32_t id, const void *key)
+{
+	const struct known *a = &((const struct naming *)owner)->known[id];
+	const struct symbol *b = key;
+
+	return a->start == b->start && !strcmp(a->name, b->name);
+}
+
+static int put_symbol(struct store *db, struct naming *nm,
+		      const struct symbol *s, struct err *err)
+{
+	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
+	size_t len = strlen(s->name) + (raw ? strlen(s->raw_name) : 0) +
+		     (s->how ? strlen(s->how) : 0);
+	struct row r;
+
+	if (store_row(db, T_SYMBOL, len, &r, err))
+		return -1;
+	row_key(&r, nm->symbols);
+	row_int(&r, 1, nm->image);
+	row_int(&r, 2, (int64_t)s->start);
+	row_int(&r, 3, (int64_t)s->size);
+	row_text(&r, 4, s->name);
+	if (raw)
+		row_text(&r, 5, s->raw_name);
+	row_text(&r, 6, s->how);
+	row_int(&r, 7, s->unverified);
+	return 0;
+}
+
+/* Many offsets are in one symbol: one row each. */
+static int symbol_id(struct store *db, struct naming *nm,
+		     const struct symbol *s, uint32_t *id, struct err *err)
+{
+	uint64_t h = hash_bytes(s->name, strlen(s->name), s->start);
+	uint32_t at = table_find(&nm->by_name, h, same_symbol, nm, s);
+
+	if (at == TABLE_NONE) {
+		at = (uint32_t)nm->n_known;
+		nm->known = mem_grow(nm->known, &nm->cap_known,
+				     nm->n_known + 1, sizeof(*nm->known));
+		nm->known[nm->n_known++] = (struct known){
+			s->start, arena_strdup(&nm->text, s->name),
+			++nm->symbols,
+		};
+		table_add(&nm->by_name, h, at);
+		if (put_symbol(db, nm, s, err))
+			return -1;
+	}
+	*id = nm->known[at].id;
+	return 0;
+}
+
+static struct answer *answer_for(struct naming *nm, uint64_t off)
+{
+	size_t a = 0;
+	size_t b = nm->n_off;
+
+	while (a < b) {
+		size_t mid = a + (b - a) / 2;
+
+		if (nm->off[mid] < off)
+			a = mid + 1;
+		else
+			b = mid;
+	}
+	return a < nm->n_off && nm->off[a] == off ? &nm->answer[a] : NULL;
+}
+
+/* What was told last is the function itself, not one inlined into it. */
+static int end_last(struct store *db, struct naming *nm, struct err *err)
+{
+	struct symbol *s = &nm->last;
+	struct answer *a = s->name ? answer_for(nm, s->off) : NULL;
+	int rc = 0;
+
+	if (a) {
+		rc = symbol_id(db, nm, s, &a->symbol, err);
+		a->symoff = s->off - s->start;
+	}
+	s->name = NULL;
+	return rc;
+}
+
+static int put_inline(struct store *db, struct naming *nm,
+		      const struct symbol *s, struct err *err)
+{
+	const struct answer *a = answer_for(nm, s->off);
+	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
+
+	for (size_t i = 0; a && i < nm->n_todo; i++) {
+		struct row r;
+
+		if (nm->todo[i].at != (uint32_t)(a - nm->answer))
+			continue;
+		if (store_row(db, T_INLINE, len, &r, err))
+			return -1;
+		row_int(&r, 0, nm->todo[i].frame);
+		row_int(&r, 1, s->depth);
+		row_text(&r, 2, s->name);
+		row_text(&r, 3, s->file);
+		row_id(&r, 4, s->line);
+	}
+	return 0;
+}
+
+static void keep(struct naming *nm, const struct symbol *s)
+{
+	nm->last = *s;
+	nm->last.name = arena_strdup(&nm->text, s->name);
+	nm->last.raw_name = NULL;
+	nm->last.file = NULL;
+	if (s->raw_name && strcmp(s->raw_name, s->name) != 0)
+		nm->last.raw_name = arena_strdup(&nm->text, s->raw_name);
+	if (s->file)
+		nm->last.file = arena_strdup(&nm->text, s->file);
+}
+
+int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
+		 struct err *err)
+{
+	struct naming *nm = naming(db);
+
+	if (!db->writable || image != nm->image)
+		return err_set(err, ERR_DB, "%s: names for image %u, which "
+			       "did not ask", db->path, image);
+	if (!sym->name)
+		return 0;
+	struct answer *a = answer_for(nm, sym->off);
+
+	if (!a)
+		return 0;
+	if (nm->last.name && nm->last.off == sym->off &&
+	    sym->depth == nm->last.depth + 1) {
+		/* the one before was inlined into this one */
+		if (put_inline(db, nm, &nm->last, err))
+			return -1;
+	} else if (end_last(db, nm, err)) {
+		return -1;
+	} else if (a->told) {
+		return 0;
+	}
+	a->told = true;
+	keep(nm, sym);
+	return 0;
+}
+
+/* ---- writing an image */
+
+static void bind_vaddr(struct naming *nm, uint64_t off)
+{
+	sqlite3_bind_null(nm->update, 4);
+	for (size_t i = 0; i < nm->n_seg; i++) {
+		const struct segment *s = &nm->seg[i];
+
+		if (off < s->off || off - s->off >= s->filesz)
+			continue;
+		sqlite3_bind_int64(nm->update, 4,
+				   (int64_t)(off - s->off + s->vaddr));
+		return;
+	}
+}
+
+/* Writes what was told about the current image, and forgets it. */
+static int end_image(struct store *db, struct naming *nm, struct err *err)
+{
+	if (!nm->image)
+		return 0;
+	if (end_last(db, nm, err) || store_drain(db, err))
+		return -1;
+	for (size_t i = 0; i < nm->n_todo; i++) {
+		const struct todo *t = &nm->todo[i];
+		const struct answer *a = &nm->answer[t->at];
+
+		if (!a->symbol && !nm->n_seg)
+			continue;
+		sqlite3_bind_int64(nm->update, 1, t->frame);
+		if (a->symbol) {
+			sqlite3_bind_int64(nm->update, 2, a->symbol);
+			sqlite3_bind_int64(nm->update, 3, (int64_t)a->symoff);
+		} else {
+			sqlite3_bind_null(nm->update, 2);
+			sqlite3_bind_null(nm->update, 3);
+		}
+		bind_vaddr(nm, nm->off[t->at]);
+		if (store_step(db, nm->update, err))
+			return -1;
+	}
+	nm->image = 0;
+	nm->n_seg = 0;
+	nm->n_known = 0;
+	table_release(&nm->by_name);
+	memset(&nm->by_name, 0, sizeof(nm->by_name));
+	return 0;
+}
+
+int store_unnamed(struct store *db, uint32_t *id, struct image *img,
+		  const uint64_t **off, size_t *n, struct err *err)
+{
+	struct naming *nm = naming(db);
+
+	if (!db->writable)
+		return err_set(err, ERR_DB, "%s: opened for reading only",
+			       db->path);
+	if (end_image(db, nm, err))
+		return -1;
+	arena_release(&nm->text);
+	if (!nm->walk && (start(db, nm, err) || walk(db, nm, err)))
+		return -1;
+	if (!nm->row) {
+		sqlite3_finalize(nm->walk);
+		nm->walk = NULL;
+		return 0;
+	}
+	nm->image = (uint32_t)column(nm, 0);
+	fill_image(nm, img);
+	if (fill_offsets(db, nm, err))
+		return -1;
+	*id = nm->image;
+	*off = nm->off;
+	*n = nm->n_off;
+	return 1;
+}
+
+static int put_segments(struct store *db, uint32_t image,
+			const struct segment *seg, size_t n, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(db,
+		"INSERT INTO segment VALUES(?1,?2,?3,?4,?5)", err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		sqlite3_bind_int64(st, 1, image);
+		sqlite3_bind_int64(st, 2, (int64_t)seg[i].off);
+		sqlite3_bind_int64(st, 3, (int64_t)seg[i].vaddr);
+		sqlite3_bind_int64(st, 4, (int64_t)seg[i].filesz);
+		sqlite3_bind_int64(st, 5, seg[i].flags);
+		rc = store_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int run(struct store *db, const char *name, uint32_t image,
+	       const char *file, const char *status, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(db, store_sql(name), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, image);
+	/* a statement without ?2 and ?3 refuses them, and needs them not */
+	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
+
+	int rc = store_step(db, st, err);
+
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int store_image(struct store *db, uint32_t image, const char *file,
+		const char *status, const struct segment *seg, size_t n,
+		struct err *err)
+{
+	struct naming *nm = naming(db);
+
+	if (store_drain(db, err) ||
+	    run(db, "drop_segments", image, file, status, err) ||
+	    run(db, "image_status", image, file && *file ? file : NULL,
+		status, err) ||
+	    put_segments(db, image, seg, n, err))
+		return -1;
+	if (image != nm->image)
+		return 0;
+	nm->seg = mem_grow(nm->seg, &nm->cap_seg, n, sizeof(*nm->seg));
+	if (n)
+		memcpy(nm->seg, seg, n * sizeof(*seg));
+	nm->n_seg = n;
+	return end_image(db, nm, err);
+}
+
+int naming_end(struct store *db, struct err *err)
+{
+	struct naming *nm = db->naming;
+
+	if (!nm)
+		return 0;
+	int rc = end_image(db, nm, err);
+
+	/* an unfinished statement would keep the transaction open */
+	sqlite3_finalize(nm->walk);
+	sqlite3_finalize(nm->update);
+	nm->walk = NULL;
+	nm->update = NULL;
+	return rc;
+}
+
+/* ---- labels */
+
+/* "[libc.so.6]" for a frame without a name, as stackcollapse-perf does. */
+static size_t image_label(const char *path, char *out, size_t size)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *base = slash && slash[1] ? slash + 1 : path;
+	size_t n;
+
+	if (!base || !*base)
+		base = "unknown";
+	if (*base == '[')
+		return text_label(base, out, size);
+	out[0] = '[';
+	n = text_label(base, out + 1, size - 2) + 1;
+	out[n++] = ']';
+	out[n] = '\0';
+	return n;
+}
+
+static const char *mark_of(int kind)
+{
+	switch (kind) {
+	case IMAGE_UNKNOWN_KERNEL:
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_BPF:
+	case IMAGE_OOL:
+		return "_[k]";
+	case IMAGE_JIT:
+		return "_[j]";
+	default:
+		return "";
+	}
+}
+
+/* frame_label(symbol, path, kind): the text of a frame in folded stacks. */
+static void frame_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	char out[LABEL_SIZE];
+	const char *name = (const char *)sqlite3_value_text(v[0]);
+	const char *path = (const char *)sqlite3_value_text(v[1]);
+	size_t n;
+
+	(void)argc;
+	if (name)
+		n = text_label(name, out, sizeof(out) - 8);
+	else
+		n = image_label(path, out, sizeof(out) - 8);
+	n += (size_t)snprintf(out + n, sizeof(out) - n, "%s",
+			      mark_of(sqlite3_value_int(v[2])));
+	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
+}
+
+/* inline_label(name): that of a function inlined at a frame. */
+static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	char out[LABEL_SIZE];
+	const char *name = (const char *)sqlite3_value_text(v[0]);
+	size_t n = text_label(name ? name : "[unknown]", out,
+			      sizeof(out) - 8);
+
+	(void)argc;
+	n += (size_t)snprintf(out + n, sizeof(out) - n, "_[i]");
+	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
+}
+
+int naming_functions(struct store *db, struct err *err)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+			  SQLITE_DIRECTONLY;
+	int rc = sqlite3_create_function_v2(db->db, "frame_label", 3, flags,
+					    NULL, frame_label, NULL, NULL,
+					    NULL);
+
+	if (!rc)
+		rc = sqlite3_create_function_v2(db->db, "inline_label", 1,
+						flags, NULL, inline_label,
+						NULL, NULL, NULL);
+	return rc ? store_error(db, rc, err) : 0;
+}

@@ -1,0 +1,81 @@
+-- queries.sql - the selects behind commands, by name: store_sql("NAME").
+
+-- Frames without a name, image by image. CROSS: frames are read once, and
+-- sorted, before the first row is given; they may be changed meanwhile.
+-- name: unnamed
+SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
+	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process
+FROM frame f CROSS JOIN image i ON i.id = f.image
+WHERE f.symbol IS NULL
+ORDER BY f.image, f.off, f.id
+
+-- name: name_frame
+UPDATE frame SET symbol = coalesce(?2, symbol), symoff = coalesce(?3, symoff),
+	vaddr = coalesce(?4, vaddr)
+WHERE id = ?1
+
+-- name: drop_segments
+DELETE FROM segment WHERE image = ?1
+
+-- name: image_status
+UPDATE image SET file = ?2, status = ?3 WHERE id = ?1
+
+-- Every event in time order, for printing; conditions may be appended.
+-- name: script_events
+SELECT * FROM script_rows
+
+-- ?1: raw_chain.id
+-- name: raw_chain
+SELECT addrs, stack FROM raw_chain WHERE id = ?1
+
+-- ?1: stack.id. From the innermost frame; functions inlined at a frame come
+-- before it (inlined 1).
+-- name: path
+SELECT pos, symbol, symoff, image, kind, off, flags, inlined, frame, file,
+	line, vaddr
+FROM (
+	SELECT p.pos AS pos, s.name AS symbol, f.symoff AS symoff,
+		i.path AS image, w.name AS kind, f.off AS off,
+		f.flags AS flags, 0 AS inlined, f.id AS frame, NULL AS file,
+		NULL AS line, f.vaddr AS vaddr, 1000000 AS depth
+	FROM stack_path p JOIN frame f ON f.id = p.frame
+	JOIN image i ON i.id = f.image
+	LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	LEFT JOIN symbol s ON s.id = f.symbol
+	WHERE p.stack = ?1
+	UNION ALL
+	SELECT p.pos, n.name, NULL, i.path, w.name, f.off, f.flags, 1, f.id,
+		n.file, n.line, f.vaddr, n.depth
+	FROM stack_path p JOIN frame f ON f.id = p.frame
+	JOIN image i ON i.id = f.image
+	JOIN inline_frame n ON n.frame = f.id
+	LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	WHERE p.stack = ?1)
+ORDER BY pos, depth
+
+-- name: captures
+SELECT * FROM capture ORDER BY id
+
+-- Losses that ended in (?1, ?2], for printing between events.
+-- name: lost_between
+SELECT l.capture, l.what, l.cpu, t.name AS event, l.t0, l.t1, l.n
+FROM loss l LEFT JOIN event_type t ON t.id = l.type
+WHERE l.t1 > ?1 AND l.t1 <= ?2 ORDER BY l.t1, l.id
+
+-- Samples with the same comm and stacks, added up.
+-- name: flame
+SELECT t.capture, t.name AS event, c.name AS comm, q.kraw, q.uraw,
+	k.stack AS kernel_stack, u.stack AS user_stack, w.name AS verdict,
+	q.flags, q.weight, q.n
+FROM (SELECT e.type AS type, e.comm AS comm, e.kraw AS kraw,
+		coalesce(r.uraw, e.uraw) AS uraw, r.verdict AS verdict,
+		coalesce(r.flags, 0) & 2 AS flags, sum(e.weight) AS weight,
+		count(*) AS n
+	FROM event e LEFT JOIN request r ON r.event = e.id
+	WHERE e.type IN (SELECT id FROM event_type WHERE kind = 'sample')
+	GROUP BY 1, 2, 3, 4, 5, 6) q
+JOIN event_type t ON t.id = q.type
+LEFT JOIN comm c ON c.id = q.comm
+LEFT JOIN raw_chain k ON k.id = q.kraw
+LEFT JOIN raw_chain u ON u.id = q.uraw
+LEFT JOIN word w ON w.kind = 'request' AND w.id = q.verdict

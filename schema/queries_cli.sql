@@ -1,0 +1,99 @@
+-- queries_cli.sql - the selects behind info, ingest's summary, script and the
+-- filters.
+
+-- name: filter_range
+SELECT coalesce(min(first_ns), 0), coalesce(max(last_ns), 0) FROM capture
+
+-- name: filter_events
+SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)
+
+-- name: info_captures
+SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
+	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
+	complete, note
+FROM capture ORDER BY id
+
+-- name: info_events
+SELECT capture, name, kind, has_chain, defer AS deferred, events, weight
+FROM event_type
+WHERE kind = 'sample' OR events > 0
+ORDER BY id
+
+-- name: info_counts
+SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
+	(SELECT count(*) FROM thread) AS threads,
+	(SELECT count(*) FROM mapping) AS mappings,
+	(SELECT count(*) FROM image) AS images,
+	(SELECT count(*) FROM frame) AS frames,
+	(SELECT count(*) FROM frame WHERE symbol IS NOT NULL) AS named_frames,
+	(SELECT count(*) FROM stack) AS stacks
+
+-- name: info_verdicts
+SELECT kind, verdict, confidence, n FROM verdicts
+WHERE n > 0 ORDER BY kind DESC, n DESC, verdict
+
+-- name: info_loss
+SELECT capture, what, sum(n) AS n, count(*) AS intervals,
+	min(t0) AS first_ns, max(t1) AS last_ns
+FROM loss GROUP BY capture, what ORDER BY capture, what
+
+-- name: info_ordering
+SELECT capture, what, sum(n) AS n, max(by_ns) AS worst_ns
+FROM ordering GROUP BY capture, what ORDER BY capture, what
+
+-- name: info_damage
+SELECT capture, kind, what, off, len, n, detail FROM damage
+ORDER BY capture, kind, id
+
+-- name: info_unnamed
+SELECT i.path, i.status, count(*) AS frames
+FROM frame f JOIN image i ON i.id = f.image
+WHERE f.symbol IS NULL AND i.kind IN (
+	SELECT id FROM word
+	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module', 'vdso'))
+GROUP BY i.path, i.status ORDER BY frames DESC, i.path
+
+-- name: strict_breaches
+SELECT (SELECT coalesce(sum(n), 0) FROM loss WHERE what <> 'filtered'),
+	(SELECT coalesce(sum(n), 0) FROM verdicts
+	WHERE (kind = 'request' AND verdict IN ('chain_lost', 'unjoinable',
+			'stripped', 'unexplained'))
+		OR (kind = 'chain' AND verdict IN ('sample_lost',
+			'overwritten', 'unjoinable', 'unexplained'))),
+	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
+
+-- name: print_types
+SELECT id, name, kind = 'sample', has_chain FROM event_type ORDER BY id
+
+-- name: print_comms
+SELECT c.id, c.name, p.pid, t.tid
+FROM comm c LEFT JOIN thread t ON t.id = c.thread
+LEFT JOIN process p ON p.id = t.process ORDER BY c.id
+
+-- name: print_frames
+SELECT f.id, f.image, f.off, f.symoff, f.flags, s.name
+FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
+
+-- name: print_images
+SELECT i.id, i.path, w.name, p.pid
+FROM image i LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
+LEFT JOIN process p ON p.id = i.process ORDER BY i.id
+
+-- name: print_stacks
+SELECT id, parent, frame FROM stack ORDER BY id
+
+-- name: print_chains
+SELECT id, stack, addrs FROM raw_chain ORDER BY id
+
+-- name: print_words
+SELECT id, name FROM word WHERE kind = 'request' ORDER BY id
+
+-- name: print_losses
+SELECT what, cpu, t0, t1, n FROM loss
+WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
+
+-- name: print_events
+SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags
+FROM event e LEFT JOIN request r ON r.event = e.id
+WHERE 1

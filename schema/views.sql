@@ -1,0 +1,279 @@
+-- views.sql - the views of a backstitch database. Plain SQL that every
+-- sqlite3 shell runs. Addresses and offsets are hex text here.
+--
+-- SQLite runs these fast in one shape only: first add up events by small
+-- ids, then turn ids into text; and look at a stack through stack_path,
+-- never by recursion over stack (no filter is pushed into a recursion).
+
+-- One row per sample, readable. user_stack and user_raw: of the sample
+-- itself or, by way of its request, of the chain that came later. verdict:
+-- of the request; NULL when the sample asked for nothing.
+CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
+	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw) AS
+SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
+	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw)
+FROM event e
+JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
+LEFT JOIN thread h ON h.id = e.thread
+LEFT JOIN process p ON p.id = h.process
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
+
+-- One row per event of every kind, in time order: what printing needs. kraw,
+-- uraw: raw_chain ids. has_raw: a payload is in event_raw.
+CREATE VIEW script_rows(event_id, capture, time_ns, cpu, pid, tid, comm,
+	event, kind, type, weight, kraw, uraw, verdict, flags, has_raw) AS
+SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
+	t.kind, e.type, e.weight, e.kraw, coalesce(r.uraw, e.uraw), w.name,
+	r.flags, x.event IS NOT NULL
+FROM event e
+LEFT JOIN event_type t ON t.id = e.type
+LEFT JOIN thread h ON h.id = e.thread
+LEFT JOIN process p ON p.id = h.process
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN event_raw x ON x.event = e.id
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
+
+-- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:
+-- not named. off: in the file; vaddr: what addr2line wants. flags: 1 the
+-- caller was inferred, 2 the mapping is uncertain.
+CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
+	build_id, kind, flags) AS
+SELECT s.stack, s.pos, y.name, f.symoff, i.path,
+	printf('0x%x', f.off),
+	CASE WHEN f.vaddr NOT NULL THEN printf('0x%x', f.vaddr) END,
+	nullif(lower(hex(i.build_id)), ''),
+	w.name, f.flags
+FROM stack_path s
+JOIN frame f ON f.id = s.frame
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
+
+-- The whole stack of an event, one row per frame, pos 0 the innermost:
+-- kernel frames (half 'kernel'), behind them the user frames (half 'user').
+-- A user half that is missing is one row '[user: VERDICT]'. Ask for one
+-- event_id at a time, or for a few.
+CREATE VIEW full_stack(event_id, pos, half, symbol, symoff, image, off,
+	build_id) AS
+SELECT e.id, s.pos, 'kernel', y.name, f.symoff, i.path, printf('0x%x', f.off),
+	nullif(lower(hex(i.build_id)), '')
+FROM event e
+JOIN raw_chain k ON k.id = e.kraw
+JOIN stack_path s ON s.stack = k.stack
+JOIN frame f ON f.id = s.frame
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+UNION ALL
+SELECT e.id, coalesce(t.depth, 0) + s.pos, 'user', y.name, f.symoff, i.path,
+	printf('0x%x', f.off), nullif(lower(hex(i.build_id)), '')
+FROM event e
+LEFT JOIN request r ON r.event = e.id
+JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+JOIN stack_path s ON s.stack = u.stack
+JOIN frame f ON f.id = s.frame
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN stack t ON t.id = k.stack
+UNION ALL
+SELECT r.event, coalesce(t.depth, 0), 'user',
+	'[user: ' || CASE w.name WHEN 'matched' THEN 'empty' ELSE w.name END
+		|| ']',
+	NULL, NULL, NULL, NULL
+FROM request r
+JOIN event e ON e.id = r.event
+JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN stack t ON t.id = k.stack
+WHERE coalesce(r.uraw, e.uraw) IS NULL;
+
+-- Samples that have comm and stacks in common, added up. One row per
+-- (event type, comm, kernel raw, user raw, mark): mark is NULL, 2 for a
+-- chain of another image after exec, or minus the verdict of a missing user
+-- half. The shape behind folded and its kin.
+CREATE VIEW sample_groups(type, comm, kernel_raw, user_raw, mark, weight, n)
+AS
+SELECT e.type, e.comm, e.kraw, coalesce(r.uraw, e.uraw),
+	CASE WHEN r.event IS NULL THEN NULL
+		WHEN coalesce(r.uraw, e.uraw) IS NULL THEN -r.verdict
+		WHEN r.flags & 2 THEN 2 END,
+	sum(e.weight), count(*)
+FROM event e LEFT JOIN request r ON r.event = e.id
+WHERE e.type IN (SELECT id FROM event_type WHERE kind = 'sample')
+GROUP BY 1, 2, 3, 4, 5;
+
+-- One line of a flame graph, as flamegraph.pl takes it:
+--   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
+-- stack: comm;outermost user;...;kernel leaf, with frames of the kernel
+-- marked _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the
+-- user half is missing, '[user: after exec]' before frames of the program
+-- that came after. weight: sum of the samples' weights.
+CREATE VIEW folded(capture, event, stack, weight) AS
+WITH text(stack, line) AS MATERIALIZED (
+	SELECT s.stack, group_concat(l.name, ';')
+	FROM stack_path s JOIN label l ON l.frame = s.frame
+	GROUP BY s.stack
+), named(type, comm, mark, kstack, ustack, weight) AS MATERIALIZED (
+	SELECT g.type, coalesce(c.label, c.name, '[unknown]'), g.mark,
+		k.stack, u.stack, sum(g.weight)
+	FROM sample_groups g
+	LEFT JOIN comm c ON c.id = g.comm
+	LEFT JOIN raw_chain k ON k.id = g.kernel_raw
+	LEFT JOIN raw_chain u ON u.id = g.user_raw
+	GROUP BY 1, 2, 3, 4, 5
+)
+SELECT t.capture, t.name,
+	n.comm
+	|| CASE WHEN n.mark = 2 THEN ';[user: after exec]'
+		WHEN n.mark < 0 THEN ';[user: ' || CASE w.name
+			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
+		ELSE '' END
+	|| coalesce(';' || u.line, '') || coalesce(';' || k.line, ''),
+	sum(n.weight)
+FROM named n
+JOIN event_type t ON t.id = n.type
+LEFT JOIN word w ON w.kind = 'request' AND w.id = -n.mark
+LEFT JOIN text u ON u.stack = n.ustack
+LEFT JOIN text k ON k.stack = n.kstack
+GROUP BY 1, 2, 3;
+
+-- The flame graph as a tree: one row per node. path: the names from the root
+-- by ';', name: the last of them, depth 0: the comm. self: weight of the
+-- samples that end here, total: of all that pass.
+CREATE VIEW flame_tree(capture, event, path, depth, name, self, total) AS
+WITH RECURSIVE step(capture, event, stack, weight, at, depth, name) AS (
+	SELECT capture, event, stack || ';', weight, instr(stack || ';', ';'),
+		0, substr(stack || ';', 1, instr(stack || ';', ';') - 1)
+	FROM folded
+	UNION ALL
+	SELECT capture, event, stack, weight,
+		at + instr(substr(stack, at + 1), ';'), depth + 1,
+		substr(stack, at + 1, instr(substr(stack, at + 1), ';') - 1)
+	FROM step WHERE at < length(stack)
+)
+SELECT capture, event, substr(stack, 1, at - 1), depth, min(name),
+	sum(CASE WHEN at = length(stack) THEN weight ELSE 0 END), sum(weight)
+FROM step GROUP BY 1, 2, 3;
+
+-- Functions by weight. self: samples taken in the function; total: samples
+-- with the function anywhere in their stack, each counted once however often
+-- it recurs. symbol NULL: the frames of the image that have no name.
+CREATE VIEW hot_functions(capture, event, symbol, image, self, total) AS
+WITH halves(type, stack, weight, self) AS MATERIALIZED (
+	SELECT type, stack, sum(weight), sum(self) FROM (
+		SELECT g.type AS type, k.stack AS stack, g.weight AS weight,
+			g.weight AS self
+		FROM sample_groups g JOIN raw_chain k ON k.id = g.kernel_raw
+		UNION ALL
+		SELECT g.type, u.stack, g.weight,
+			CASE WHEN g.kernel_raw IS NULL THEN g.weight ELSE 0 END
+		FROM sample_groups g JOIN raw_chain u ON u.id = g.user_raw)
+	GROUP BY 1, 2
+), function(frame, symbol, image) AS MATERIALIZED (
+	SELECT f.id, y.name, i.path FROM frame f
+	JOIN image i ON i.id = f.image LEFT JOIN symbol y ON y.id = f.symbol
+), passed(stack, symbol, image, leaf) AS MATERIALIZED (
+	SELECT s.stack, f.symbol, f.image, max(s.pos = 0)
+	FROM stack_path s JOIN function f ON f.frame = s.frame
+	GROUP BY 1, 2, 3
+)
+SELECT t.capture, t.name, p.symbol, p.image,
+	sum(CASE WHEN p.leaf THEN h.self ELSE 0 END), sum(h.weight)
+FROM halves h
+JOIN passed p ON p.stack = h.stack
+JOIN event_type t ON t.id = h.type
+GROUP BY 1, 2, 3, 4;
+
+-- How many requests ('request') and deferred user stacks ('chain') ended
+-- how. The sums are the numbers of requests and of chains.
+CREATE VIEW verdicts(kind, verdict, confidence, n) AS
+SELECT 'request', v.name, c.name, q.n
+FROM (SELECT verdict, confidence, count(*) AS n FROM request GROUP BY 1, 2) q
+LEFT JOIN word v ON v.kind = 'request' AND v.id = q.verdict
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = q.confidence
+UNION ALL
+SELECT 'chain', v.name, c.name, q.n
+FROM (SELECT verdict, confidence, count(*) AS n FROM chain GROUP BY 1, 2) q
+LEFT JOIN word v ON v.kind = 'chain' AND v.id = q.verdict
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = q.confidence;
+
+-- What the recorder dropped, by CPU (NULL: it did not say which). n:
+-- records, intervals: how often.
+CREATE VIEW loss_by_cpu(capture, cpu, what, n, intervals) AS
+SELECT capture, cpu, what, sum(n), count(*) FROM loss GROUP BY 1, 2, 3;
+
+-- How long the joined requests of each event and comm waited for their user
+-- stack, in ns: the rest of the stay in the kernel. Negative: the sample is
+-- later than its chain.
+CREATE VIEW deferral_latency(capture, event, comm, n, min_ns, avg_ns, max_ns)
+AS
+SELECT t.capture, t.name, c.name, count(*), min(r.latency_ns),
+	CAST(avg(r.latency_ns) AS INTEGER), max(r.latency_ns)
+FROM request r
+JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type
+LEFT JOIN comm c ON c.id = e.comm
+WHERE r.latency_ns IS NOT NULL
+GROUP BY 1, 2, 3;
+
+-- What was mapped: line is as in /proc/PID/maps, from time t0 to t1 (NULL:
+-- before, after the capture). The maps at a time T:
+--   SELECT line FROM maps WHERE pid = 1 AND coalesce(t0, 0) <= T
+--   AND (t1 IS NULL OR t1 > T) ORDER BY line
+-- pid NULL: the kernel's.
+CREATE VIEW maps(capture, pid, t0, t1, line) AS
+SELECT p.capture, p.pid, m.t0, m.t1,
+	printf('%08x-%08x %s%s%s%s %08x %02x:%02x %d %s', m.start, m."end",
+		CASE WHEN m.prot & 1 THEN 'r' ELSE '-' END,
+		CASE WHEN m.prot & 2 THEN 'w' ELSE '-' END,
+		CASE WHEN m.prot & 4 THEN 'x' ELSE '-' END,
+		CASE WHEN m.flags & 1 THEN 's' ELSE 'p' END,
+		m.pgoff, coalesce(i.maj, 0), coalesce(i.min, 0),
+		coalesce(i.ino, 0), coalesce(i.path, ''))
+FROM mapping m
+LEFT JOIN process p ON p.id = m.process
+LEFT JOIN image i ON i.id = m.image;
+
+-- Images with frames that have no name: how many frames, in how many of the
+-- stacks in use, and why.
+CREATE VIEW unsymbolized(image, build_id, kind, frames, stacks, status) AS
+SELECT i.path, nullif(lower(hex(i.build_id)), ''), w.name, count(DISTINCT f.id),
+	count(DISTINCT s.stack), coalesce(i.status, 'not tried')
+FROM frame f
+JOIN image i ON i.id = f.image
+LEFT JOIN stack_path s ON s.frame = f.id
+LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
+WHERE f.symbol IS NULL
+GROUP BY i.id;
+
+-- Everything that breaks cause and effect: one row per request and chain
+-- whose other half is missing for a reason that is not in the nature of
+-- the recording, per loss, and per broken promise about order. id: of the
+-- row in the table that `kind` names.
+CREATE VIEW causality_errors(kind, what, id, capture, time_ns, detail) AS
+SELECT 'request', w.name, r.event, t.capture, e.time_ns, c.name
+FROM request r
+JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = r.confidence
+WHERE w.name IN ('chain_lost', 'unjoinable', 'stripped', 'unexplained')
+UNION ALL
+SELECT 'chain', w.name, h.id, h.capture, h.time_ns, c.name
+FROM chain h
+JOIN word w ON w.kind = 'chain' AND w.id = h.verdict
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = h.confidence
+WHERE w.name IN ('sample_lost', 'overwritten', 'duplicate', 'unexplained',
+	'unjoinable')
+UNION ALL
+SELECT 'loss', what, id, capture, t1, n || ' records'
+FROM loss WHERE what <> 'filtered'
+UNION ALL
+SELECT 'ordering', what, id, capture, time_ns,
+	coalesce(detail, 'late by ' || by_ns || ' ns')
+FROM ordering;

@@ -1,0 +1,30 @@
+/* facts.c - the queue of facts between the parts of stitch/ and its user. */
+#include "stitch/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/mem.h"
+#include "stitch/stitch.h"
+
+void facts_push(struct facts *q, const struct fact *f)
+{
+	if (q->head == q->n)
+		q->head = q->n = 0;
+	q->fact = mem_grow(q->fact, &q->cap, q->n + 1, sizeof(*q->fact));
+	q->fact[q->n++] = *f;
+}
+
+int facts_take(struct facts *q, struct fact *f)
+{
+	if (q->head == q->n)
+		return 0;
+	*f = q->fact[q->head++];
+	return 1;
+}
+
+void facts_release(struct facts *q)
+{
+	free(q->fact);
+	memset(q, 0, sizeof(*q));
+}

@@ -1,0 +1,686 @@
+/* join.c - which deferred chain belongs to which sample, and why one is
+ * missing.
+ *
+ * An entry is one cookie of one capture. Between two calls every entry is
+ * either in its thread's recent[] list or in the queue of those that wait for
+ * the end, and it is in the table by (cookie, source). */
+#include "stitch/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/facts.h"
+#include "stitch/mem.h"
+#include "stitch/stitch.h"
+#include "stitch/table.h"
+
+/* Entries without their other half are kept this long, so that a LOST record
+ * that comes much later can still explain them. */
+#define UNRESOLVED_MAX (1u << 17)
+/* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
+#define CHAIN_LIMIT 508
+/* Samples that wait for chains, and windows of loss: not even a capture made
+ * to hurt fills the memory with them. */
+#define WAITING_MAX (1u << 20)
+#define WINDOW_MAX (1u << 16)
+
+/* A sample that waits for its chain. */
+struct waiting {
+	uint32_t event, next;
+	int64_t time;
+	uint64_t ip;
+	uint32_t execs; /* join_task.execs when it came */
+	int32_t tid;
+	bool reused_tid;
+};
+
+struct entry {
+	uint64_t cookie;
+	uint16_t source;
+	int32_t tid;
+	bool used;
+	uint32_t first, last; /* waiting; 0: none */
+	uint32_t n_events;    /* samples that got the chain */
+	bool has_chain, has_mark;
+	struct join_chain chain;
+	uint32_t chain_execs;
+	int64_t sample_time; /* of the first sample */
+	int64_t before;	     /* time of the record before it */
+	bool closed;	     /* a newer cookie or the EXIT followed */
+	int64_t closed_at;   /* its time */
+	bool exited;	     /* the thread's EXIT followed */
+};
+
+struct window {
+	int64_t t0, t1; /* (t0, t1] */
+};
+
+/* What is known of one capture. */
+struct session {
+	struct window *window;
+	size_t n, cap;
+	bool lossy; /* records were dropped, at whatever time */
+	bool dirty; /* windows were added since they were last united */
+	bool overwrite, injected, has_time;
+	enum tri system_wide;
+	uint64_t n_chains;
+	uint64_t n_closed; /* cookies that ended without a chain */
+};
+
+struct join {
+	struct facts *out;
+	struct entry *entry; /* [0] is not used */
+	struct waiting *wait;
+	size_t n_entry, cap_entry, n_wait, cap_wait, waiting;
+	uint32_t free_entry, free_wait;
+	struct table by_cookie;
+	uint32_t *queue; /* entries that wait for the end */
+	size_t n_queue, cap_queue;
+	struct session *session;
+	size_t n_session, cap_session;
+};
+
+struct join *join_new(struct facts *out)
+{
+	struct join *jn = mem_new(1, sizeof(*jn));
+
+	jn->out = out;
+	jn->n_entry = jn->n_wait = 1;
+	jn->entry = mem_grow(NULL, &jn->cap_entry, 1, sizeof(*jn->entry));
+	jn->wait = mem_grow(NULL, &jn->cap_wait, 1, sizeof(*jn->wait));
+	return jn;
+}
+
+void join_free(struct join *jn)
+{
+	if (!jn)
+		return;
+	for (size_t i = 0; i < jn->n_session; i++)
+		free(jn->session[i].window);
+	table_release(&jn->by_cookie);
+	free(jn->session);
+	free(jn->entry);
+	free(jn->wait);
+	free(jn->queue);
+	free(jn);
+}
+
+void join_source(struct join *jn, uint16_t source,
+		 const struct source_info *info)
+{
+	size_t old = jn->n_session;
+
+	if (source >= old) {
+		jn->session = mem_grow(jn->session, &jn->cap_session,
+				       source + 1u, sizeof(*jn->session));
+		memset(jn->session + old, 0,
+		       (source + 1u - old) * sizeof(*jn->session));
+		jn->n_session = source + 1u;
+	}
+	jn->session[source].overwrite = info->overwrite;
+	jn->session[source].injected = info->injected;
+	jn->session[source].has_time = info->has_time;
+	jn->session[source].system_wide = info->system_wide;
+}
+
+static int by_t0(const void *a, const void *b)
+{
+	const struct window *x = a;
+	const struct window *y = b;
+
+	return (x->t0 > y->t0) - (x->t0 < y->t0);
+}
+
+/* Makes the windows disjoint and sorted. Which ring lost is not asked: a task
+ * may return to user mode on any CPU. */
+static void unite_windows(struct session *se)
+{
+	size_t n = 0;
+
+	if (!se->dirty)
+		return;
+	se->dirty = false;
+	qsort(se->window, se->n, sizeof(*se->window), by_t0);
+	for (size_t i = 1; i < se->n; i++) {
+		const struct window *w = &se->window[i];
+
+		if (w->t0 > se->window[n].t1)
+			se->window[++n] = *w;
+		else if (w->t1 > se->window[n].t1)
+			se->window[n].t1 = w->t1;
+	}
+	se->n = n + 1;
+}
+
+/* Too many to keep: neighbours become one, with what is between them. */
+static void halve_windows(struct session *se)
+{
+	for (size_t i = 0; i < se->n; i += 2) {
+		size_t last = i + 1 < se->n ? i + 1 : i;
+
+		se->window[i / 2] = (struct window){ se->window[i].t0,
+						     se->window[last].t1 };
+	}
+	se->n = (se->n + 1) / 2;
+}
+
+void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1)
+{
+	struct session *se = &jn->session[source];
+	struct window w = { t0, t1 };
+
+	se->lossy = true;
+	/* At an unknown time: it may have been at any. */
+	if (t1 == TIME_NONE)
+		w = (struct window){ INT64_MIN, INT64_MAX };
+	if (w.t0 >= w.t1)
+		return;
+	if (se->n >= WINDOW_MAX) {
+		unite_windows(se);
+		if (se->n >= WINDOW_MAX / 2)
+			halve_windows(se);
+	}
+	se->window =
+		mem_grow(se->window, &se->cap, se->n + 1, sizeof(*se->window));
+	se->window[se->n++] = w;
+	se->dirty = true;
+}
+
+/* Does a window of loss overlap (from, to)? */
+static bool lost_between(struct session *se, int64_t from, int64_t to)
+{
+	if (!se->has_time)
+		return se->lossy;
+	if (!se->n)
+		return false;
+	unite_windows(se);
+	size_t lo = 0;
+	size_t hi = se->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (se->window[mid].t1 > from)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < se->n && se->window[lo].t0 < to;
+}
+
+static uint64_t key_of(uint64_t cookie, uint16_t source)
+{
+	return hash_u64(cookie ^ ((uint64_t)source << 17));
+}
+
+struct entry_key {
+	uint64_t cookie;
+	int32_t tid;
+	uint16_t source;
+};
+
+/* A thread that is already unhashed has tid -1: then the cookie decides. */
+static bool same_entry(const void *owner, uint32_t id, const void *key)
+{
+	const struct entry *e = &((const struct join *)owner)->entry[id];
+	const struct entry_key *k = key;
+
+	return e->cookie == k->cookie && e->source == k->source &&
+	       (e->tid == k->tid || e->tid < 0 || k->tid < 0);
+}
+
+static uint32_t find_entry(const struct join *jn, uint64_t cookie, int32_t tid,
+			   uint16_t source)
+{
+	struct entry_key k = { cookie, tid, source };
+	uint32_t i = table_find(&jn->by_cookie, key_of(cookie, source),
+				same_entry, jn, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+static uint32_t new_entry(struct join *jn, uint64_t cookie, int32_t tid,
+			  uint16_t source)
+{
+	uint32_t i = jn->free_entry;
+
+	if (i) {
+		jn->free_entry = jn->entry[i].first;
+	} else {
+		jn->entry = mem_grow(jn->entry, &jn->cap_entry, jn->n_entry + 1,
+				     sizeof(*jn->entry));
+		i = (uint32_t)jn->n_entry++;
+	}
+	jn->entry[i] = (struct entry){
+		.cookie = cookie,
+		.tid = tid,
+		.source = source,
+		.used = true,
+		.closed_at = TIME_NONE,
+		.sample_time = TIME_NONE,
+		.before = TIME_NONE,
+	};
+	table_add(&jn->by_cookie, key_of(cookie, source), i);
+	return i;
+}
+
+static void drop_entry(struct join *jn, uint32_t i)
+{
+	struct entry *e = &jn->entry[i];
+
+	table_remove(&jn->by_cookie, key_of(e->cookie, e->source), i);
+	e->used = false;
+	e->first = jn->free_entry;
+	jn->free_entry = i;
+}
+
+static struct waiting waiting_of(const struct join_task *task,
+				 const struct join_sample *s)
+{
+	return (struct waiting){
+		.event = s->event,
+		.time = s->time,
+		.ip = s->ip,
+		.execs = task->execs,
+		.tid = s->tid,
+		.reused_tid = s->reused_tid,
+	};
+}
+
+static void wait_for_chain(struct join *jn, struct entry *e,
+			   const struct waiting *w)
+{
+	uint32_t i = jn->free_wait;
+
+	if (i) {
+		jn->free_wait = jn->wait[i].next;
+	} else {
+		jn->wait = mem_grow(jn->wait, &jn->cap_wait, jn->n_wait + 1,
+				    sizeof(*jn->wait));
+		i = (uint32_t)jn->n_wait++;
+	}
+	jn->wait[i] = *w;
+	jn->waiting++;
+	if (e->last)
+		jn->wait[e->last].next = i;
+	else
+		e->first = i;
+	e->last = i;
+}
+
+/* The next one that waited. */
+static uint32_t stop_waiting(struct join *jn, uint32_t i)
+{
+	uint32_t next = jn->wait[i].next;
+
+	jn->wait[i].next = jn->free_wait;
+	jn->free_wait = i;
+	jn->waiting--;
+	return next;
+}
+
+static void push_request(struct join *jn, struct fact_request r)
+{
+	struct fact f = { .kind = FACT_REQUEST, .request = r };
+
+	if (r.ip)
+		f.request.flags |= VERDICT_USER_HIT;
+	facts_push(jn->out, &f);
+}
+
+static int64_t latency(const struct join *jn, const struct entry *e,
+		       int64_t sample)
+{
+	int64_t d;
+
+	if (!jn->session[e->source].has_time || sample == TIME_NONE ||
+	    e->chain.time == TIME_NONE ||
+	    __builtin_sub_overflow(e->chain.time, sample, &d))
+		return TIME_NONE;
+	return d;
+}
+
+/* Did the task exec since `from`? Without times the number of its execs
+ * tells, if it is known that both halves are of one task. */
+static bool exec_since(const struct join_task *t, const struct entry *e,
+		       const struct waiting *w, bool after)
+{
+	int64_t from = after ? e->chain.time : w->time;
+
+	if (from != TIME_NONE)
+		return t->has_exec && t->exec > from;
+	if (w->tid < 0 || e->chain.tid < 0)
+		return false;
+	return t->execs != (after ? e->chain_execs : w->execs);
+}
+
+/* The sample got its chain. after: the chain came first. */
+static void match(struct join *jn, struct entry *e, const struct join_task *t,
+		  const struct waiting *w, bool after)
+{
+	struct fact_request r = {
+		.event = w->event,
+		.cookie = e->cookie,
+		.chain = e->chain.id,
+		.uraw = e->chain.uraw,
+		.ip = w->ip,
+		.verdict = REQ_MATCHED,
+		.confidence = CONF_PROVED,
+		.latency = latency(jn, e, w->time),
+	};
+
+	if (after)
+		r.flags |= VERDICT_AFTER;
+	if (exec_since(t, e, w, after))
+		r.flags |= VERDICT_EXEC;
+	if (w->reused_tid)
+		r.flags |= VERDICT_REUSED_TID;
+	e->n_events++;
+	push_request(jn, r);
+}
+
+static void match_waiting(struct join *jn, struct entry *e,
+			  const struct join_task *t)
+{
+	for (uint32_t i = e->first; i; i = stop_waiting(jn, i))
+		match(jn, e, t, &jn->wait[i], false);
+	e->first = e->last = 0;
+}
+
+/* Why has this cookie no chain? */
+static enum request_verdict no_chain(struct join *jn, const struct entry *e,
+				     enum confidence *conf)
+{
+	struct session *se = &jn->session[e->source];
+	int64_t to = e->closed_at != TIME_NONE ? e->closed_at : INT64_MAX;
+
+	*conf = CONF_EXPLAINED;
+	/* perf inject (7.2) drops every chain and says nothing of it. */
+	if (!se->n_chains && !se->lossy && (se->injected || se->n_closed))
+		return REQ_STRIPPED;
+	if (e->exited && se->system_wide != TRI_YES)
+		return REQ_EXIT_PER_TASK;
+	if (!e->closed)
+		return REQ_PENDING_END;
+	if (lost_between(se, e->sample_time, to) || se->overwrite)
+		return REQ_CHAIN_LOST;
+	*conf = CONF_UNEXPLAINED;
+	return REQ_UNEXPLAINED;
+}
+
+static void give_up_waiting(struct join *jn, struct entry *e)
+{
+	enum confidence conf;
+	enum request_verdict v;
+
+	if (!e->first)
+		return;
+	v = no_chain(jn, e, &conf);
+	for (uint32_t i = e->first; i; i = stop_waiting(jn, i)) {
+		const struct waiting *w = &jn->wait[i];
+		struct fact_request r = {
+			.event = w->event,
+			.cookie = e->cookie,
+			.ip = w->ip,
+			.verdict = v,
+			.confidence = conf,
+			.flags = w->reused_tid ? VERDICT_REUSED_TID : 0,
+			.latency = TIME_NONE,
+		};
+
+		push_request(jn, r);
+	}
+	e->first = e->last = 0;
+}
+
+/* Why has this chain no sample? */
+static enum chain_verdict no_sample(struct join *jn, const struct entry *e,
+				    enum confidence *conf)
+{
+	struct session *se = &jn->session[e->source];
+
+	*conf = CONF_EXPLAINED;
+	if (e->has_mark)
+		return CHAIN_UNJOINABLE;
+	if (lost_between(se, e->before, e->chain.time))
+		return CHAIN_SAMPLE_LOST;
+	if (se->overwrite)
+		return CHAIN_OVERWRITTEN;
+	return CHAIN_FOREIGN;
+}
+
+static enum quality quality_of(const struct join_chain *c)
+{
+	if (!c->n)
+		return QUALITY_EMPTY;
+	if (c->n == 1)
+		return QUALITY_ONE;
+	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
+}
+
+static void push_chain(struct join *jn, const struct join_chain *c,
+		       enum chain_verdict v, enum confidence conf,
+		       uint32_t n_events, uint32_t flags)
+{
+	struct fact f = {
+		.kind = FACT_CHAIN,
+		.chain = {
+			.id = c->id,
+			.time = c->time,
+			.cpu = c->cpu,
+			.thread = c->thread,
+			.source = c->source,
+			.cookie = c->cookie,
+			.uraw = c->uraw,
+			.verdict = v,
+			.confidence = conf,
+			.quality = quality_of(c),
+			.flags = flags,
+			.n_events = n_events,
+		},
+	};
+
+	if (c->after_exit)
+		f.chain.flags |= VERDICT_AFTER_EXIT;
+	if (c->reused_tid)
+		f.chain.flags |= VERDICT_REUSED_TID;
+	facts_push(jn->out, &f);
+}
+
+/* Everything about the entry is known that ever will be. */
+static void resolve(struct join *jn, uint32_t i)
+{
+	struct entry *e = &jn->entry[i];
+
+	give_up_waiting(jn, e);
+	if (e->has_chain) {
+		enum confidence conf = CONF_PROVED;
+		enum chain_verdict v = CHAIN_USED;
+
+		if (!e->n_events)
+			v = no_sample(jn, e, &conf);
+		push_chain(jn, &e->chain, v, conf, e->n_events, 0);
+	}
+	drop_entry(jn, i);
+}
+
+/* Decides the older half of what waits for the end, by what is known now. */
+static void resolve_half(struct join *jn)
+{
+	size_t n = (jn->n_queue + 1) / 2;
+
+	for (size_t k = 0; k < n; k++)
+		resolve(jn, jn->queue[k]);
+	jn->n_queue -= n;
+	memmove(jn->queue, jn->queue + n, jn->n_queue * sizeof(*jn->queue));
+}
+
+static void queue_unresolved(struct join *jn, uint32_t i)
+{
+	if (jn->n_queue >= UNRESOLVED_MAX)
+		resolve_half(jn);
+	jn->queue = mem_grow(jn->queue, &jn->cap_queue, jn->n_queue + 1,
+			     sizeof(*jn->queue));
+	jn->queue[jn->n_queue++] = i;
+}
+
+/* The entry leaves its thread's list of recent cookies. */
+static void evict(struct join *jn, uint32_t i)
+{
+	const struct entry *e = &jn->entry[i];
+
+	if (e->has_chain && e->n_events && !e->first)
+		resolve(jn, i);
+	else
+		queue_unresolved(jn, i);
+}
+
+/* Puts a new cookie in front: the one before it is closed by that. */
+static void remember(struct join *jn, struct join_task *task, uint32_t i,
+		     int64_t time)
+{
+	uint32_t newest = task->recent[0];
+
+	if (newest && !jn->entry[newest].closed) {
+		struct entry *e = &jn->entry[newest];
+
+		e->closed = true;
+		e->closed_at = time;
+		jn->session[e->source].n_closed += !e->has_chain;
+	}
+	if (task->recent[JOIN_RECENT - 1])
+		evict(jn, task->recent[JOIN_RECENT - 1]);
+	memmove(task->recent + 1, task->recent,
+		(JOIN_RECENT - 1) * sizeof(*task->recent));
+	task->recent[0] = i;
+	jn->entry[i].before = task->last;
+	jn->entry[i].has_mark = task->has_mark;
+	task->has_mark = false;
+}
+
+void join_sample(struct join *jn, struct join_task *task,
+		 const struct join_sample *s)
+{
+	struct waiting w = waiting_of(task, s);
+
+	if (jn->waiting >= WAITING_MAX)
+		resolve_half(jn);
+	uint32_t i = find_entry(jn, s->cookie, s->tid, s->source);
+
+	if (!i) {
+		i = new_entry(jn, s->cookie, s->tid, s->source);
+		if (s->tid < 0)
+			queue_unresolved(jn, i);
+		else
+			remember(jn, task, i, s->time);
+	}
+	struct entry *e = &jn->entry[i];
+
+	task->last = s->time;
+	if (e->has_chain) {
+		match(jn, e, task, &w, true);
+		return;
+	}
+	if (!e->first)
+		e->sample_time = s->time;
+	if (jn->waiting >= WAITING_MAX)
+		give_up_waiting(jn, e);
+	wait_for_chain(jn, e, &w);
+}
+
+/* A second chain for a cookie that has one: written twice by perf record, or
+ * once for each event that listens; anything else is a conflict. */
+static void second_chain(struct join *jn, const struct entry *e,
+			 const struct join_chain *c)
+{
+	bool same = c->duplicate || c->uraw == e->chain.uraw;
+
+	push_chain(jn, c, CHAIN_DUPLICATE,
+		   same ? CONF_PROVED : CONF_UNEXPLAINED, 0,
+		   same ? 0 : VERDICT_CONFLICT);
+}
+
+void join_chain(struct join *jn, struct join_task *task,
+		const struct join_chain *c)
+{
+	uint32_t i = find_entry(jn, c->cookie, c->tid, c->source);
+
+	jn->session[c->source].n_chains++;
+	if (i && jn->entry[i].has_chain) {
+		second_chain(jn, &jn->entry[i], c);
+		return;
+	}
+	if (!i) {
+		i = new_entry(jn, c->cookie, c->tid, c->source);
+		remember(jn, task, i, c->time);
+	}
+	struct entry *e = &jn->entry[i];
+
+	e->has_chain = true;
+	e->chain = *c;
+	e->chain_execs = task->execs;
+	if (c->tid >= 0)
+		e->tid = c->tid;
+	task->last = c->time;
+	match_waiting(jn, e, task);
+}
+
+void join_mark(struct join *jn, struct join_task *task,
+	       const struct join_sample *s)
+{
+	struct fact_request r = {
+		.event = s->event,
+		.ip = s->ip,
+		.verdict = REQ_UNJOINABLE,
+		.confidence = CONF_EXPLAINED,
+		.latency = TIME_NONE,
+	};
+
+	task->has_mark = true;
+	if (task->recent[0] && !jn->entry[task->recent[0]].n_events)
+		jn->entry[task->recent[0]].has_mark = true;
+	push_request(jn, r);
+}
+
+void join_refused(struct join *jn, const struct join_sample *s)
+{
+	struct fact_request r = {
+		.event = s->event,
+		.verdict = REQ_REFUSED,
+		.confidence = CONF_PROVED,
+		.latency = TIME_NONE,
+	};
+
+	push_request(jn, r);
+}
+
+void join_exec(struct join_task *task, int64_t time)
+{
+	task->has_exec = true;
+	task->exec = time;
+	task->execs++;
+}
+
+void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
+		 int64_t end)
+{
+	for (size_t k = JOIN_RECENT; k-- > 0;) {
+		uint32_t i = task->recent[k];
+
+		if (!i)
+			continue;
+		task->recent[k] = 0;
+		if (why != JOIN_CAPTURE && !jn->entry[i].closed) {
+			jn->entry[i].exited = why == JOIN_EXIT;
+			jn->entry[i].closed = true;
+			jn->entry[i].closed_at = end;
+		}
+		evict(jn, i);
+	}
+}
+
+void join_end(struct join *jn)
+{
+	for (size_t k = 0; k < jn->n_queue; k++)
+		resolve(jn, jn->queue[k]);
+	jn->n_queue = 0;
+}

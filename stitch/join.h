@@ -1,0 +1,85 @@
+/* join.h - which deferred chain belongs to which sample, and why one is
+ * missing. The rules are formats.md C.4, the failure modes C.5.
+ *
+ * Key is (cookie, tid) within a capture. A thread has one open cookie; a new
+ * one closes it. The last few cookies of a thread are remembered, because
+ * samples may come after their chain. What is closed without its other half
+ * waits for the end (or until there are too many), since the record that
+ * tells of a loss comes after the loss. Work per record is O(1) however many
+ * samples wait; each waiting sample is handed out once. */
+#ifndef STITCH_JOIN_H
+#define STITCH_JOIN_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/source.h"
+#include "stitch/verdict.h"
+
+#define JOIN_RECENT 4
+
+struct facts;
+struct join;
+
+/* The part of a thread that join owns; zeroed at the thread's birth. */
+struct join_task {
+	uint32_t recent[JOIN_RECENT]; /* entries, newest first; 0: none */
+	int64_t exec;		      /* time of the last exec */
+	bool has_exec;
+	bool has_mark; /* had a marker without cookie */
+	uint32_t
+		execs; /* how many so far: the order where there are no times */
+	int64_t last;  /* time of the last chain or cookie */
+};
+
+struct join_sample {
+	uint32_t event; /* id of the event row */
+	uint16_t source;
+	int32_t tid; /* -1: not known, the cookie alone decides */
+	int64_t time;
+	uint64_t cookie;
+	uint64_t ip; /* when it hit user mode; else 0 */
+	bool reused_tid;
+};
+
+struct join_chain {
+	uint32_t id;
+	uint16_t source;
+	int32_t tid, cpu;
+	uint32_t thread; /* row id */
+	int64_t time;
+	uint64_t cookie;
+	uint32_t uraw; /* 0: empty */
+	uint32_t n;    /* addresses */
+	bool after_exit, duplicate, reused_tid;
+};
+
+struct join *join_new(struct facts *out);
+void join_free(struct join *jn);
+/* Before the first record of a source. */
+void join_source(struct join *jn, uint16_t source,
+		 const struct source_info *info);
+
+void join_sample(struct join *jn, struct join_task *task,
+		 const struct join_sample *s);
+void join_chain(struct join *jn, struct join_task *task,
+		const struct join_chain *c);
+/* A marker without its cookie; a user half taken at once. */
+void join_mark(struct join *jn, struct join_task *task,
+	       const struct join_sample *s);
+void join_refused(struct join *jn, const struct join_sample *s);
+void join_exec(struct join_task *task, int64_t time);
+/* Records of any ring of the source were dropped in (t0, t1]; TIME_NONE: at
+ * an unknown time. */
+void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1);
+/* Why a thread is let go. */
+enum join_reason {
+	JOIN_CAPTURE, /* the capture ended, not the thread */
+	JOIN_REUSED,  /* its id means another life; no EXIT was seen */
+	JOIN_EXIT,
+};
+/* end: the time of the end of its life; TIME_NONE: not known. */
+void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
+		 int64_t end);
+/* Gives out everything that still waits. */
+void join_end(struct join *jn);
+#endif

@@ -1,0 +1,399 @@
+/* resolve.c - recorded addresses to interned stacks. */
+#include "stitch/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "stitch/source.h"
+#include "stitch/space.h"
+#include "stitch/stitch.h"
+#include "stitch/table.h"
+
+#define CACHE_SIZE (1u << 15)
+#define KERNEL_TAIL (256ull << 20)
+
+struct slot {
+	uint64_t hash;
+	uint32_t space, gen; /* gen: space->cut, or ->any when partial */
+	uint32_t raw;	     /* 0: empty slot */
+	bool partial;	     /* had an address that nothing covered */
+};
+
+/* The build-id table of one source by (path, kernel): it may be as long as
+ * the list of mappings. */
+struct id_index {
+	struct table by_path;
+	uint32_t n; /* entries of the source's table that are in it */
+};
+
+struct resolve {
+	struct frames *fr;
+	struct slot *cache;
+	struct id_index *ids; /* by source */
+	size_t n_ids, cap_ids;
+	uint32_t unknown_user, unknown_kernel, guest; /* frames; 0: not yet */
+};
+
+struct resolve *resolve_new(struct frames *fr)
+{
+	struct resolve *rv = mem_new(1, sizeof(*rv));
+
+	rv->fr = fr;
+	rv->cache = mem_new(CACHE_SIZE, sizeof(*rv->cache));
+	return rv;
+}
+
+void resolve_free(struct resolve *rv)
+{
+	if (!rv)
+		return;
+	for (size_t i = 0; i < rv->n_ids; i++)
+		table_release(&rv->ids[i].by_path);
+	free(rv->ids);
+	free(rv->cache);
+	free(rv);
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* The kernel's names for what is not a file: Linux mm/mmap.c, fs/proc and
+ * perf's //anon (kernel/events/core.c perf_event_mmap_event). */
+static enum image_kind user_kind(const char *path)
+{
+	static const char *const anon[] = {
+		"//anon", "/dev/zero", "/anon_hugepage", "/SYSV",    "[heap]",
+		"[stack", "[anon",     "//toolong",	 "//enomem",
+	};
+
+	if (starts(path, "[vdso"))
+		return IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
+		if (starts(path, anon[i]))
+			return IMAGE_ANON;
+	if (!path[0])
+		return IMAGE_ANON;
+	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
+}
+
+static void set_id(struct image *img, const uint8_t *id, size_t len)
+{
+	if (len > sizeof(img->id))
+		len = sizeof(img->id);
+	memcpy(img->id, id, len);
+	img->id_len = (uint8_t)len;
+}
+
+static uint64_t id_hash(const char *path, bool kernel)
+{
+	return hash_bytes(path, strlen(path), kernel);
+}
+
+struct id_key {
+	const char *path;
+	bool kernel;
+};
+
+static bool same_id(const void *owner, uint32_t id, const void *key)
+{
+	const struct build_id_def *b =
+		&((const struct source *)owner)->build_ids[id];
+	const struct id_key *k = key;
+
+	return b->kernel == k->kernel && !strcmp(b->path, k->path);
+}
+
+/* The source's index; in a pipe its table may have grown. */
+static const struct table *id_index(struct resolve *rv,
+				    const struct source *src)
+{
+	size_t old = rv->n_ids;
+
+	if (src->index >= old) {
+		rv->n_ids = src->index + 1u;
+		rv->ids = mem_grow(rv->ids, &rv->cap_ids, rv->n_ids,
+				   sizeof(*rv->ids));
+		memset(rv->ids + old, 0, (rv->n_ids - old) * sizeof(*rv->ids));
+	}
+	struct id_index *ix = &rv->ids[src->index];
+
+	for (; ix->n < src->n_build_ids; ix->n++) {
+		const struct build_id_def *b = &src->build_ids[ix->n];
+		struct id_key k = { b->path, b->kernel };
+		uint64_t h = id_hash(b->path, b->kernel);
+
+		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+			table_add(&ix->by_path, h, ix->n);
+	}
+	return &ix->by_path;
+}
+
+/* The build-id that the capture's own table says about a path. */
+static void id_from_table(struct resolve *rv, const struct source *src,
+			  bool kernel, struct image *img)
+{
+	struct id_key k = { img->path, kernel };
+	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
+				same_id, src, &k);
+
+	if (i != TABLE_NONE)
+		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
+}
+
+/* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
+ * bracket is the symbol whose address is in pgoff (0 when it was hidden). */
+static void kernel_image(const struct source *src, const struct rec_map *m,
+			 struct image *img, char *name, size_t size)
+{
+	const char *end = strchr(m->path, ']');
+
+	if (starts(m->path, "[kernel") || starts(m->path, "[guest.kernel")) {
+		snprintf(name, size, "%.*s",
+			 end ? (int)(end + 1 - m->path) : 255, m->path);
+		img->kind = IMAGE_KERNEL;
+		img->start = m->pgoff ? m->pgoff : m->start;
+		img->path = name;
+		if (src->info.kernel_id)
+			set_id(img, src->info.kernel_id,
+			       src->info.kernel_id_len);
+	} else {
+		img->kind = IMAGE_MODULE;
+		img->start = m->start;
+	}
+	img->len = m->len;
+}
+
+uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
+			   const struct record *rec, uint32_t process,
+			   uint64_t *pgoff)
+{
+	const struct rec_map *m = &rec->map;
+	bool kernel = rec->flags & REC_F_KERNEL;
+	struct image img = {
+		.path = m->path,
+		.maj = m->maj,
+		.min = m->min,
+		.ino = m->ino,
+		.ino_gen = m->ino_gen,
+	};
+	char name[256];
+
+	*pgoff = m->pgoff;
+	if (kernel) {
+		kernel_image(src, m, &img, name, sizeof(name));
+		*pgoff = m->start - img.start;
+	} else {
+		img.kind = user_kind(m->path);
+		if (img.kind == IMAGE_ANON) {
+			img.space = process;
+			*pgoff = m->start;
+		}
+	}
+	if (m->id && m->id_len)
+		set_id(&img, m->id, m->id_len);
+	else if (!img.id_len)
+		id_from_table(rv, src, kernel, &img);
+	return frames_image(rv->fr, &img);
+}
+
+uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
+{
+	struct image img = {
+		.kind = rec->ksymbol.type == 1 ? IMAGE_BPF : IMAGE_OOL,
+		.path = rec->ksymbol.name,
+		.start = rec->ksymbol.addr,
+		.len = rec->ksymbol.len,
+		.t0 = rec->flags & REC_F_UNTIMED ? 0 : rec->time,
+	};
+
+	return frames_image(rv->fr, &img);
+}
+
+/* The one frame of all addresses that nothing explains. */
+static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
+			    enum image_kind kind, const char *path)
+{
+	struct image img = { .kind = kind, .path = path };
+	struct frame f = { 0 };
+
+	if (*frame)
+		return *frame;
+	f.image = frames_image(rv->fr, &img);
+	*frame = frames_frame(rv->fr, &f);
+	return *frame;
+}
+
+static uint32_t region_frame(struct resolve *rv, const struct region *r,
+			     uint64_t addr, uint32_t flags)
+{
+	struct frame f = {
+		.image = r->image,
+		.off = addr - r->start + r->pgoff,
+		.flags = flags,
+	};
+
+	return frames_frame(rv->fr, &f);
+}
+
+static uint64_t hash_of(const struct addrs *a, uint32_t space_id)
+{
+	return hash_u64s(a->ip, a->n, space_id);
+}
+
+static struct slot *slot_of(struct resolve *rv, uint64_t hash)
+{
+	return &rv->cache[hash & (CACHE_SIZE - 1)];
+}
+
+/* The raw chain of a list seen before in the same state, or 0. */
+static uint32_t cached(struct resolve *rv, uint64_t hash, uint32_t space_id,
+		       uint32_t cut, uint32_t any, const struct addrs *a)
+{
+	const struct slot *s = slot_of(rv, hash);
+
+	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
+	    s->gen != (s->partial ? any : cut))
+		return 0;
+	const struct raw_chain *r = frames_get_raw(rv->fr, s->raw);
+
+	if (r->n != a->n || memcmp(r->ip, a->ip, a->n * sizeof(*a->ip)))
+		return 0;
+	return s->raw;
+}
+
+static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
+		      uint32_t gen, bool partial, uint32_t raw)
+{
+	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
+}
+
+/* The frame of an address that is mapped at t; 0: nothing covers it. */
+static uint32_t user_frame(struct resolve *rv, const struct space *sp,
+			   uint64_t addr, int64_t t, uint32_t flags)
+{
+	const struct region *r = space_find(sp, addr, t);
+
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: of the program before exec, or unknown. */
+static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
+			    uint64_t addr, uint32_t flags)
+{
+	const struct region *r = space_before_exec(sp, addr);
+
+	if (r)
+		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+			   "[unknown]");
+}
+
+uint32_t resolve_user(struct resolve *rv, const struct space *sp,
+		      uint32_t space_id, const struct addrs *a, uint64_t mask,
+		      int64_t t, uint32_t inferred)
+{
+	uint64_t hash = hash_of(a, space_id) + inferred;
+	uint32_t stack = 0;
+	bool partial = false;
+
+	if (!a->n)
+		return 0;
+	/* A record of the past does not see the space of now. */
+	bool now = t == TIME_NONE || t >= sp->changed;
+	uint32_t raw =
+		now ? cached(rv, hash, space_id, sp->cut, sp->any, a) : 0;
+	if (raw)
+		return raw;
+	for (uint32_t i = a->n; i-- > 0;) {
+		uint64_t addr = a->ip[i] & mask;
+		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
+		uint32_t frame = user_frame(rv, sp, addr, t, flags);
+
+		if (!frame) {
+			partial = true;
+			frame = stale_frame(rv, sp, addr, flags);
+		}
+		stack = frames_push(rv->fr, stack, frame);
+	}
+	raw = frames_raw(rv->fr, stack, a, hash);
+	if (now)
+		cache_put(rv, hash, space_id, partial ? sp->any : sp->cut,
+			  partial, raw);
+	return raw;
+}
+
+/* The kernel's map ends with its text (perf takes _stext to _etext or so from
+ * kallsyms), but its init code lies behind: start_kernel() is the root of the
+ * idle task's stacks. Nothing else is between that and the next map. */
+static const struct region *kernel_region(struct resolve *rv,
+					  const struct space *base,
+					  uint64_t addr, int64_t t)
+{
+	const struct region *r = space_find(base, addr, t);
+
+	if (r)
+		return r;
+	r = space_below(base, addr);
+	if (!r || addr - r->end >= KERNEL_TAIL ||
+	    frames_get_image(rv->fr, r->image)->kind != IMAGE_KERNEL)
+		return NULL;
+	return r;
+}
+
+uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
+			const struct space *over, uint32_t space_id,
+			const struct addrs *a, int64_t t)
+{
+	uint64_t hash = hash_of(a, space_id);
+	uint32_t cut = base->cut + over->cut;
+	uint32_t any = base->any + over->any;
+	uint32_t stack = 0;
+	bool partial = false;
+
+	if (!a->n)
+		return 0;
+	/* A record of the past does not see the spaces of now. */
+	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
+	/* New code may lie above what is mapped: only `any` is safe here. */
+	uint32_t raw =
+		now ? cached(rv, hash, space_id, cut + any, cut + any, a) : 0;
+
+	if (raw)
+		return raw;
+	for (uint32_t i = a->n; i-- > 0;) {
+		const struct region *r = space_find(over, a->ip[i], t);
+		uint32_t frame;
+
+		if (!r)
+			r = kernel_region(rv, base, a->ip[i], t);
+		if (r) {
+			frame = region_frame(rv, r, a->ip[i], 0);
+		} else {
+			partial = true;
+			frame = fixed_frame(rv, &rv->unknown_kernel,
+					    IMAGE_UNKNOWN_KERNEL, "[unknown]");
+		}
+		stack = frames_push(rv->fr, stack, frame);
+	}
+	raw = frames_raw(rv->fr, stack, a, hash);
+	if (now)
+		cache_put(rv, hash, space_id, cut + any, partial, raw);
+	return raw;
+}
+
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
+{
+	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]");
+	uint32_t stack = 0;
+
+	if (!a->n)
+		return 0;
+	for (uint32_t i = 0; i < a->n; i++)
+		stack = frames_push(rv->fr, stack, frame);
+	return frames_raw(rv->fr, stack, a, hash_of(a, 0));
+}

@@ -1,0 +1,41 @@
+/* resolve.h - recorded addresses to interned stacks.
+ *
+ * A list of addresses that was resolved before in the same state of the same
+ * space costs one hash and one comparison; the cache has a fixed size. */
+#ifndef STITCH_RESOLVE_H
+#define STITCH_RESOLVE_H
+#include <stdint.h>
+
+struct addrs;
+struct frames;
+struct record;
+struct resolve;
+struct source;
+struct space;
+
+struct resolve *resolve_new(struct frames *fr);
+void resolve_free(struct resolve *rv);
+
+/* What a REC_MAP or REC_KSYMBOL maps, as an interned image. *pgoff becomes
+ * the offset of the region's start in that image. process: row id, 0 for the
+ * kernel. */
+uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
+			   const struct record *rec, uint32_t process,
+			   uint64_t *pgoff);
+uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
+
+#define RESOLVE_NONE UINT32_MAX
+
+/* Raw chain ids; 0 for an empty list. t: the time of the record. mask: of
+ * user addresses (pointer authentication). space_id tells spaces apart.
+ * inferred: index of an address that was not recorded, or RESOLVE_NONE. */
+uint32_t resolve_user(struct resolve *rv, const struct space *sp,
+		      uint32_t space_id, const struct addrs *a, uint64_t mask,
+		      int64_t t, uint32_t inferred);
+/* over: code that comes and goes above the kernel's own map. */
+uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
+			const struct space *over, uint32_t space_id,
+			const struct addrs *a, int64_t t);
+/* All addresses in code of a guest. */
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a);
+#endif

@@ -1,0 +1,323 @@
+/* space.c - one address space: what is mapped where, and when it was. */
+#include "stitch/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/mem.h"
+#include "stitch/stitch.h"
+
+#define OLD_MAX 8192
+
+void space_release(struct space *sp)
+{
+	free(sp->now);
+	free(sp->old);
+	free(sp->before);
+	memset(sp, 0, sizeof(*sp));
+}
+
+/* Index of the first region that ends above addr. */
+static size_t first_above(const struct space *sp, uint64_t addr)
+{
+	size_t lo = 0;
+	size_t hi = sp->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (sp->now[mid].end - 1 >= addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* Late records come hardly a second late: older regions than these are not
+ * asked for, and a space that lives long must not grow for ever. */
+static void drop_oldest(struct space *sp)
+{
+	if (sp->n_old < OLD_MAX)
+		return;
+	sp->n_old -= OLD_MAX / 2;
+	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
+}
+
+/* A record that comes late ends nothing before it began. */
+static void close_region(struct space *sp, const struct region *r, int64_t t,
+			 const struct space_owner *own)
+{
+	struct region ended = *r;
+
+	ended.t1 = t == TIME_NONE || t > r->t0 ? t : r->t0;
+	own->closed(own->arg, &ended);
+	if (!sp->keep_old)
+		return;
+	drop_oldest(sp);
+	sp->old = mem_grow(sp->old, &sp->cap_old, sp->n_old + 1,
+			   sizeof(*sp->old));
+	sp->old[sp->n_old++] = ended;
+}
+
+/* Makes room for `add` regions at i in the place of `del` ones. */
+static void splice(struct space *sp, size_t i, size_t del, size_t add)
+{
+	sp->now = mem_grow(sp->now, &sp->cap, sp->n + add, sizeof(*sp->now));
+	memmove(sp->now + i + add, sp->now + i + del,
+		(sp->n - i - del) * sizeof(*sp->now));
+	sp->n = sp->n - del + add;
+}
+
+/* The parts of r outside [start, end) into out; gives how many (0..2). */
+static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
+			int64_t t, struct region out[2],
+			const struct space_owner *own)
+{
+	size_t n = 0;
+
+	if (r->start < start) {
+		out[n] = *r;
+		out[n].end = start;
+		n++;
+	}
+	if (r->end - 1 > end - 1) {
+		out[n] = *r;
+		out[n].start = end;
+		out[n].pgoff += end - r->start;
+		n++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		out[i].id = own->new_id(own->arg);
+		out[i].t0 = t;
+	}
+	return n;
+}
+
+/* Cuts [start, end) out; gives the index where a region for it belongs. */
+static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
+		  const struct space_owner *own)
+{
+	size_t i = first_above(sp, start);
+	size_t j = i;
+	struct region left[2], right[2];
+	size_t n_left = 0;
+	size_t n_right = 0;
+
+	while (j < sp->n && sp->now[j].start <= end - 1) {
+		struct region keep[2];
+		size_t n = leftovers(&sp->now[j], start, end, t, keep, own);
+
+		for (size_t k = 0; k < n; k++) {
+			if (keep[k].start < start)
+				left[n_left++] = keep[k];
+			else
+				right[n_right++] = keep[k];
+		}
+		close_region(sp, &sp->now[j], t, own);
+		j++;
+	}
+	if (j == i)
+		return i;
+	sp->cut++;
+	splice(sp, i, j - i, n_left + n_right);
+	memcpy(sp->now + i, left, n_left * sizeof(*left));
+	memcpy(sp->now + i + n_left, right, n_right * sizeof(*right));
+	return i + n_left;
+}
+
+static bool valid(uint64_t start, uint64_t end)
+{
+	return start != end && (end == 0 || start < end);
+}
+
+static void set_changed(struct space *sp, int64_t t)
+{
+	if (t > sp->changed)
+		sp->changed = t;
+}
+
+/* The part [start, end) of r. */
+static struct region part(const struct region *r, uint64_t start, uint64_t end)
+{
+	struct region p = *r;
+
+	p.start = start;
+	p.end = end;
+	p.pgoff += start - r->start;
+	p.t1 = TIME_NONE;
+	p.since = r->t0;
+	return p;
+}
+
+/* Puts r over whatever is there. */
+static void map_over(struct space *sp, struct region r,
+		     const struct space_owner *own)
+{
+	size_t i = cut(sp, r.start, r.end, r.t0, own);
+
+	r.id = own->new_id(own->arg);
+	splice(sp, i, 0, 1);
+	sp->now[i] = r;
+}
+
+/* r came late, and `newer` covers it since: r has only been. */
+static void map_under(struct space *sp, struct region r,
+		      const struct region *newer, const struct space_owner *own)
+{
+	r.id = own->new_id(own->arg);
+	close_region(sp, &r, newer->since, own);
+}
+
+/* The first region that overlaps [start, end) and was mapped after t; sp->n
+ * when there is none. */
+static size_t first_newer(const struct space *sp, uint64_t start, uint64_t end,
+			  int64_t t)
+{
+	size_t i = first_above(sp, start);
+
+	while (i < sp->n && sp->now[i].start <= end - 1 &&
+	       sp->now[i].since <= t)
+		i++;
+	return i < sp->n && sp->now[i].start <= end - 1 ? i : sp->n;
+}
+
+/* A mapping record that comes late (pipes) does not end what was mapped there
+ * after it: below newer regions it only gets its place in the past. */
+void space_map(struct space *sp, const struct region *r,
+	       const struct space_owner *own)
+{
+	uint64_t at = r->start;
+
+	if (!valid(r->start, r->end))
+		return;
+	for (;;) {
+		size_t i = first_newer(sp, at, r->end, r->t0);
+
+		if (i == sp->n) {
+			map_over(sp, part(r, at, r->end), own);
+			break;
+		}
+		const struct region newer = sp->now[i];
+
+		if (at < newer.start) {
+			map_over(sp, part(r, at, newer.start), own);
+			at = newer.start;
+		}
+		bool last = newer.end - 1 >= r->end - 1;
+
+		map_under(sp, part(r, at, last ? r->end : newer.end), &newer,
+			  own);
+		if (last)
+			break;
+		at = newer.end;
+	}
+	sp->any++;
+	set_changed(sp, r->t0);
+}
+
+void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
+		 const struct space_owner *own)
+{
+	if (!valid(start, end))
+		return;
+	cut(sp, start, end, t, own);
+	set_changed(sp, t);
+}
+
+void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
+{
+	for (size_t i = 0; i < sp->n; i++)
+		close_region(sp, &sp->now[i], t, own);
+	sp->n = 0;
+	sp->cut++;
+	sp->any++;
+	set_changed(sp, t);
+}
+
+void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
+{
+	free(sp->before);
+	sp->before = mem_new(sp->n, sizeof(*sp->before));
+	sp->n_before = sp->n;
+	if (sp->n)
+		memcpy(sp->before, sp->now, sp->n * sizeof(*sp->now));
+	space_clear(sp, t, own);
+}
+
+const struct region *space_before_exec(const struct space *sp, uint64_t addr)
+{
+	for (size_t i = 0; i < sp->n_before; i++)
+		if (addr >= sp->before[i].start &&
+		    addr <= sp->before[i].end - 1)
+			return &sp->before[i];
+	return NULL;
+}
+
+void space_copy(struct space *child, const struct space *parent, int64_t t,
+		const struct space_owner *own)
+{
+	child->now = mem_grow(child->now, &child->cap, parent->n,
+			      sizeof(*child->now));
+	if (parent->n)
+		memcpy(child->now, parent->now,
+		       parent->n * sizeof(*child->now));
+	child->n = parent->n;
+	for (size_t i = 0; i < child->n; i++) {
+		child->now[i].id = own->new_id(own->arg);
+		child->now[i].t0 = child->now[i].since = t;
+	}
+	child->any++;
+	child->cut++;
+	child->changed = t;
+}
+
+static bool covers(const struct region *r, uint64_t addr)
+{
+	return addr >= r->start && addr <= r->end - 1;
+}
+
+static bool was_there(const struct region *r, int64_t t)
+{
+	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
+}
+
+/* A look-up in the past: only for records that come late (pipes). Where late
+ * mappings overlap others, the one mapped last before t was on top. */
+static const struct region *find_past(const struct space *sp, uint64_t addr,
+				      int64_t t)
+{
+	const struct region *best = NULL;
+
+	for (size_t i = sp->n_old; i-- > 0;) {
+		const struct region *r = &sp->old[i];
+
+		if (covers(r, addr) && was_there(r, t) &&
+		    (!best || r->since > best->since))
+			best = r;
+	}
+	return best;
+}
+
+const struct region *space_find(const struct space *sp, uint64_t addr,
+				int64_t t)
+{
+	size_t i = first_above(sp, addr);
+	const struct region *r = NULL;
+
+	if (i < sp->n && covers(&sp->now[i], addr))
+		r = &sp->now[i];
+	if (t == TIME_NONE || t >= sp->changed || (r && r->since <= t))
+		return r;
+	const struct region *past = find_past(sp, addr, t);
+
+	/* Nothing known of then: what came next is the better guess. */
+	return past ? past : r;
+}
+
+const struct region *space_below(const struct space *sp, uint64_t addr)
+{
+	size_t i = first_above(sp, addr);
+
+	return i ? &sp->now[i - 1] : NULL;
+}

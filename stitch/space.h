@@ -1,0 +1,70 @@
+/* space.h - one address space: what is mapped where, and when it was.
+ *
+ * A newer mapping cuts an older one (the kernel reports no munmap); the
+ * pieces of a cut mapping are mappings of their own, from that time on.
+ * Regions that end go to the space's owner through closed(), once each. */
+#ifndef STITCH_SPACE_H
+#define STITCH_SPACE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct region {
+	uint64_t start, end; /* [start, end); end 0 means 2^64 */
+	uint64_t pgoff;	     /* offset in the image of start */
+	uint32_t image;
+	uint32_t prot, flags;
+	uint32_t id;	/* of the mapping row */
+	int64_t t0, t1; /* TIME_NONE: before; still there */
+	int64_t since;	/* when it was mapped; a cut gives the rest a new t0
+			 * only. Set by space_map() */
+};
+
+struct space {
+	struct region *now; /* sorted by start, not overlapping */
+	size_t n, cap;
+	struct region *old; /* ended ones, when keep_old is set */
+	size_t n_old, cap_old;
+	struct region *before; /* what the last exec ended */
+	size_t n_before;
+	bool keep_old;	 /* records may come late: look-ups in the past */
+	int64_t changed; /* time of the last change */
+	/* Stacks resolved before stay right while these are the same: cut
+	 * for stacks without unknown frames, any for all. */
+	uint32_t cut, any;
+};
+
+typedef void region_fn(void *arg, const struct region *r);
+typedef uint32_t region_id_fn(void *arg);
+
+/* How a space reaches its owner: ids for new mappings, news of ended ones. */
+struct space_owner {
+	region_id_fn *new_id;
+	region_fn *closed;
+	void *arg;
+};
+
+/* Maps r (r->t0 is now; id is set here). Empty or wrapping regions are
+ * ignored. */
+void space_map(struct space *sp, const struct region *r,
+	       const struct space_owner *own);
+/* Ends what overlaps [start, end) at t, without a successor. */
+void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
+		 const struct space_owner *own);
+/* exec or the end of the process: nothing is mapped from t on. */
+void space_clear(struct space *sp, int64_t t, const struct space_owner *own);
+/* fork at t: the child starts with the parent's mappings. */
+void space_copy(struct space *child, const struct space *parent, int64_t t,
+		const struct space_owner *own);
+/* What covered addr at t; NULL: nothing. TIME_NONE: now. */
+const struct region *space_find(const struct space *sp, uint64_t addr,
+				int64_t t);
+/* exec at t: as clear, but what was mapped is kept for space_before_exec(). */
+void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
+/* What covered addr before the last exec; NULL: nothing. Until execve()
+ * starts the new program, the task's user registers are the old program's. */
+const struct region *space_before_exec(const struct space *sp, uint64_t addr);
+/* What is mapped now and ends nearest below addr; NULL: nothing. */
+const struct region *space_below(const struct space *sp, uint64_t addr);
+void space_release(struct space *sp);
+#endif

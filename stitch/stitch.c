@@ -1,0 +1,583 @@
+/* stitch.c - ordered records in, facts out: each fact is a row to be.
+ *
+ * One function per kind of record changes the state (tasks, spaces, join) or
+ * pushes an event; facts wait in one queue until they are asked for. */
+#include "stitch/stitch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/err.h"
+#include "stitch/facts.h"
+#include "stitch/frame.h"
+#include "stitch/join.h"
+#include "stitch/ledger.h"
+#include "stitch/mem.h"
+#include "stitch/order.h"
+#include "stitch/resolve.h"
+#include "stitch/source.h"
+#include "stitch/tasks.h"
+#include "stitch/unwinder.h"
+
+/* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
+ * (formats.md C.3); lives are kept this much longer, for slow machines. */
+#define LINGER_NS 2000000000ll
+#define CPU_MAX 65536
+#define MACHINE_AARCH64 183 /* EM_AARCH64 */
+#define REGS_AARCH64_LR (1ull << 30)
+
+/* Times of the newest record and of the newest one before that time: a LOST
+ * record has the time of its follower, which may be ordered before it. */
+struct last {
+	int64_t at, before;
+};
+
+/* What is kept for each capture. */
+struct per_source {
+	bool known;
+	struct space base, over; /* the kernel's */
+	struct last *last;	 /* by cpu */
+	size_t n_last;
+	struct last last_any;
+	uint64_t lost, lost_total;
+};
+
+struct stitch {
+	struct order *in;
+	struct frames *fr;
+	struct ledger *ledger;
+	struct unwinder *uw;
+	struct facts facts;
+	struct tasks *tasks;
+	struct join *join;
+	struct resolve *resolve;
+	struct per_source *src;
+	size_t n_src, cap_src;
+	struct record rec;
+	uint64_t *chain; /* a chain with an inferred address */
+	size_t cap_chain;
+	int64_t now;		 /* time of the newest record */
+	uint32_t events, chains; /* ids given out */
+	bool stopped, ended;
+};
+
+struct stitch *stitch_new(struct order *in, struct frames *fr,
+			  struct ledger *lg, struct unwinder *uw)
+{
+	struct stitch *st = mem_new(1, sizeof(*st));
+
+	st->in = in;
+	st->fr = fr;
+	st->ledger = lg;
+	st->uw = uw;
+	st->tasks = tasks_new(&st->facts);
+	st->join = join_new(&st->facts);
+	st->resolve = resolve_new(fr);
+	st->now = TIME_NONE;
+	return st;
+}
+
+void stitch_free(struct stitch *st)
+{
+	if (!st)
+		return;
+	for (size_t i = 0; i < st->n_src; i++) {
+		space_release(&st->src[i].base);
+		space_release(&st->src[i].over);
+		free(st->src[i].last);
+	}
+	free(st->src);
+	tasks_free(st->tasks);
+	join_free(st->join);
+	resolve_free(st->resolve);
+	facts_release(&st->facts);
+	free(st->chain);
+	free(st);
+}
+
+void stitch_stop(struct stitch *st)
+{
+	st->stopped = true;
+}
+
+static const struct source *source_of(struct stitch *st, uint16_t i)
+{
+	return order_source(st->in, i);
+}
+
+/* The state of a source, made at its first record. */
+static struct per_source *per_source(struct stitch *st, uint16_t i)
+{
+	size_t old = st->n_src;
+
+	if (i >= old) {
+		st->src = mem_grow(st->src, &st->cap_src, i + 1u,
+				   sizeof(*st->src));
+		memset(st->src + old, 0, (i + 1u - old) * sizeof(*st->src));
+		st->n_src = i + 1u;
+	}
+	struct per_source *ps = &st->src[i];
+
+	if (!ps->known) {
+		const struct source *src = source_of(st, i);
+
+		ps->known = true;
+		ps->last_any = (struct last){ TIME_NONE, TIME_NONE };
+		ps->base.changed = ps->over.changed = TIME_NONE;
+		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
+		if (!src->info.exact)
+			tasks_keep_old(st->tasks);
+		join_source(st->join, i, &src->info);
+	}
+	return ps;
+}
+
+static int64_t time_of(const struct record *rec)
+{
+	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
+		return TIME_NONE;
+	return (int64_t)rec->time;
+}
+
+static void note_time(struct last *l, int64_t t)
+{
+	if (t <= l->at)
+		return;
+	l->before = l->at;
+	l->at = t;
+}
+
+static void note_cpu(struct per_source *ps, const struct record *rec, int64_t t)
+{
+	note_time(&ps->last_any, t);
+	if (rec->cpu < 0 || rec->cpu >= CPU_MAX)
+		return;
+	size_t cpu = (size_t)rec->cpu;
+
+	if (cpu >= ps->n_last) {
+		size_t cap = 0;
+		size_t old = ps->n_last;
+
+		ps->last =
+			mem_grow(ps->last, &cap, cpu + 16, sizeof(*ps->last));
+		for (size_t i = old; i < cap; i++)
+			ps->last[i] = (struct last){ TIME_NONE, TIME_NONE };
+		ps->n_last = cap;
+	}
+	note_time(&ps->last[cpu], t);
+}
+
+/* Fills what every event has in common and pushes it. */
+static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
+			   uint64_t weight, uint32_t kraw, uint32_t uraw)
+{
+	const struct record *rec = &st->rec;
+	struct fact f = {
+		.kind = FACT_EVENT,
+		.event = {
+			.id = ++st->events,
+			.time = time_of(rec),
+			.cpu = rec->cpu,
+			.comm = tasks_comm(st->tasks, slot),
+			.source = rec->source,
+			.type = type,
+			.weight = weight,
+			.kraw = kraw,
+			.uraw = uraw,
+			.flags = rec->flags,
+			.rec = rec,
+		},
+	};
+
+	f.event.thread = tasks_thread_at(st->tasks, slot)->id;
+	facts_push(&st->facts, &f);
+	return f.event.id;
+}
+
+static uint32_t thread_slot(struct stitch *st)
+{
+	return tasks_thread(st->tasks, st->rec.source, st->rec.pid,
+			    st->rec.tid);
+}
+
+static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+
+	if (st->rec.flags & REC_F_GUEST)
+		return resolve_guest(st->resolve, a);
+	return resolve_kernel(st->resolve, &ps->base, &ps->over,
+			      UINT32_MAX - st->rec.source, a,
+			      time_of(&st->rec));
+}
+
+static struct process *process_of(struct stitch *st, uint32_t slot)
+{
+	return tasks_process_at(st->tasks,
+				tasks_thread_at(st->tasks, slot)->process);
+}
+
+static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
+			    const struct addrs *a, uint32_t inferred)
+{
+	const struct source *src = source_of(st, st->rec.source);
+	struct process *p = process_of(st, slot);
+
+	if (st->rec.flags & REC_F_GUEST)
+		return resolve_guest(st->resolve, a);
+	return resolve_user(st->resolve, &p->space, p->id, a,
+			    src->info.user_mask, time_of(&st->rec), inferred);
+}
+
+/* struct unwind_in.find: what the sampled process has mapped. */
+struct lookup {
+	const struct space *space;
+	int64_t t;
+};
+
+static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	const struct lookup *l = arg;
+	const struct region *r = space_find(l->space, addr, l->t);
+
+	if (!r)
+		return 0;
+	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
+	return 1;
+}
+
+/* AArch64: the frame-pointer chain of a function without a frame of its own
+ * lacks the caller, whose address is still in the link register, which perf
+ * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	struct lookup look = { &process_of(st, slot)->space,
+			       time_of(&st->rec) };
+	enum unwind_end end;
+	uint64_t ip[2];
+	const struct unwind_in in = {
+		.regs = &s->user_regs,
+		.machine = MACHINE_AARCH64,
+		.pc = s->user.n ? s->user.ip[0] : 0,
+		.user_mask = src->info.user_mask,
+		.find = find_map,
+		.arg = &look,
+	};
+
+	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
+	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
+		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
+	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
+			     sizeof(*st->chain));
+	st->chain[0] = s->user.ip[0];
+	st->chain[1] = ip[1];
+	memcpy(st->chain + 2, s->user.ip + 1,
+	       (s->user.n - 1) * sizeof(*st->chain));
+	const struct addrs a = { st->chain, s->user.n + 1 };
+
+	return resolve_usr(st, slot, &a, 1);
+}
+
+static void request(struct stitch *st, uint32_t slot, uint32_t event)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+	const struct join_sample js = {
+		.event = event,
+		.source = st->rec.source,
+		.tid = st->rec.tid,
+		.time = time_of(&st->rec),
+		.cookie = s->cookie,
+		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
+		.reused_tid = th->reused_tid,
+	};
+
+	if (s->defer == DEFER_COOKIE)
+		join_sample(st->join, &th->join, &js);
+	else if (s->defer == DEFER_MARK)
+		join_mark(st->join, &th->join, &js);
+	else
+		join_refused(st->join, &js);
+}
+
+static void take_sample(struct stitch *st)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	uint32_t slot = thread_slot(st);
+	uint32_t kraw = resolve_kern(st, &s->kern);
+	uint32_t uraw = resolve_sample_user(st, slot);
+	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
+	bool asked = s->event < src->n_events && src->events[s->event].defer;
+
+	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	    (asked && s->defer == DEFER_DIRECT))
+		request(st, slot, event);
+}
+
+static void take_chain(struct stitch *st)
+{
+	uint32_t slot = thread_slot(st);
+	const struct rec_chain *c = &st->rec.chain;
+	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+	const struct join_chain jc = {
+		.id = ++st->chains,
+		.source = st->rec.source,
+		.tid = st->rec.tid,
+		.cpu = st->rec.cpu,
+		.thread = th->id,
+		.time = time_of(&st->rec),
+		.cookie = c->cookie,
+		.uraw = uraw,
+		.n = c->user.n,
+		.after_exit = th->ended,
+		.duplicate = st->rec.flags & REC_F_DUPLICATE,
+		.reused_tid = th->reused_tid,
+	};
+
+	join_chain(st->join, &th->join, &jc);
+}
+
+/* A range that wraps around is no place for code: counted and left out. */
+static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
+{
+	if (end >= start || end == 0)
+		return false;
+	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
+		    st->rec.off);
+	return true;
+}
+
+static void take_map(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	const struct source *src = source_of(st, rec->source);
+	struct region r = {
+		.start = rec->map.start,
+		.end = rec->map.start + rec->map.len,
+		.prot = rec->map.prot,
+		.flags = rec->map.flags,
+		.t0 = time_of(rec),
+	};
+
+	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
+		return;
+	if (rec->flags & REC_F_KERNEL) {
+		struct per_source *ps = per_source(st, rec->source);
+		struct space_owner own = tasks_kernel_owner(st->tasks);
+
+		r.image = resolve_map_image(st->resolve, src, rec, 0, &r.pgoff);
+		space_map(&ps->base, &r, &own);
+		return;
+	}
+	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
+
+	r.image = resolve_map_image(st->resolve, src, rec,
+				    tasks_process_at(st->tasks, process)->id,
+				    &r.pgoff);
+	tasks_map(st->tasks, process, &r);
+}
+
+static void take_ksymbol(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	struct per_source *ps = per_source(st, rec->source);
+	struct space_owner own = tasks_kernel_owner(st->tasks);
+	struct region r = {
+		.start = rec->ksymbol.addr,
+		.end = rec->ksymbol.addr + rec->ksymbol.len,
+		.t0 = time_of(rec),
+	};
+
+	if (wraps(st, r.start, r.end))
+		return;
+	if (rec->flags & REC_F_GONE) {
+		space_unmap(&ps->over, r.start, r.end, r.t0, &own);
+		return;
+	}
+	if (!rec->ksymbol.len)
+		return;
+	r.image = resolve_ksymbol_image(st->resolve, rec);
+	space_map(&ps->over, &r, &own);
+}
+
+/* Where the drops began: at the last record of the same ring. Its CPU may be
+ * unknown (per-task captures with one event): then at the last record. */
+static void take_lost(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	struct per_source *ps = per_source(st, rec->source);
+	int64_t t1 = time_of(rec);
+	struct last last = ps->last_any;
+
+	/* A CPU that nothing was seen of may have lost from the start. */
+	if (rec->cpu >= 0)
+		last = (struct last){ TIME_NONE, TIME_NONE };
+	if (rec->cpu >= 0 && (size_t)rec->cpu < ps->n_last)
+		last = ps->last[rec->cpu];
+	int64_t t0 = last.at < t1 ? last.at : last.before;
+
+	struct ledger_entry e = {
+		.kind = LEDGER_LOSS,
+		.capture = rec->source,
+		.what = "lost",
+		.off = rec->off,
+		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
+		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
+		.n = rec->lost.n,
+		.cpu = rec->cpu,
+		.event = -1,
+	};
+
+	ledger_add(st->ledger, &e);
+	ps->lost += rec->lost.n;
+	join_loss(st->join, rec->source, t0, t1);
+}
+
+static void take_lost_total(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	bool filtered = rec->flags & REC_F_FILTERED;
+	struct ledger_entry e = {
+		.kind = LEDGER_LOSS,
+		.capture = rec->source,
+		.what = filtered ? "filtered" : "lost_total",
+		.off = rec->off,
+		.n = rec->lost.n,
+		.cpu = rec->cpu,
+		.event = rec->lost.event,
+	};
+
+	ledger_add(st->ledger, &e);
+	if (!filtered)
+		per_source(st, rec->source)->lost_total += rec->lost.n;
+}
+
+/* A name for a thread that ended: its FORK was lost, this is another life. */
+static void take_comm(struct stitch *st)
+{
+	uint32_t slot = thread_slot(st);
+
+	if (tasks_thread_at(st->tasks, slot)->ended) {
+		tasks_forget(st->tasks, slot);
+		slot = thread_slot(st);
+		tasks_thread_at(st->tasks, slot)->reused_tid = true;
+	}
+	tasks_set_comm(st->tasks, slot, st->rec.comm.name, time_of(&st->rec),
+		       st->rec.flags & REC_F_EXEC);
+}
+
+static void take_fork(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	int64_t t = time_of(rec);
+
+	tasks_fork(st->tasks, rec->source, rec->pid, rec->tid, rec->fork.ppid,
+		   rec->fork.ptid, t,
+		   t == TIME_NONE || rec->flags & REC_F_SYNTH);
+}
+
+static void take_exit(struct stitch *st)
+{
+	tasks_exit(st->tasks, thread_slot(st), time_of(&st->rec));
+}
+
+/* State records that were written twice must not act twice. */
+static bool is_state(enum record_kind k)
+{
+	return k == REC_COMM || k == REC_FORK || k == REC_EXIT ||
+	       k == REC_LOST || k == REC_MAP || k == REC_KSYMBOL;
+}
+
+static void take_record(struct stitch *st)
+{
+	const struct record *rec = &st->rec;
+	enum record_kind k = rec->kind;
+
+	if (rec->flags & REC_F_DUPLICATE && is_state(k))
+		return;
+	if (k == REC_SAMPLE)
+		take_sample(st);
+	else if (k == REC_CHAIN)
+		take_chain(st);
+	else if (k == REC_MAP)
+		take_map(st);
+	else if (k == REC_KSYMBOL)
+		take_ksymbol(st);
+	else if (k == REC_COMM)
+		take_comm(st);
+	else if (k == REC_FORK)
+		take_fork(st);
+	else if (k == REC_EXIT)
+		take_exit(st);
+	else if (k == REC_LOST)
+		take_lost(st);
+	else if (k == REC_LOST_TOTAL)
+		take_lost_total(st);
+	else if (k == REC_SWITCH || k == REC_MARK)
+		push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
+}
+
+/* Lives that ended long enough ago, or at the end all of them, go. */
+static void retire(struct stitch *st, int64_t before)
+{
+	uint32_t slot;
+
+	while (tasks_retire(st->tasks, before, &slot)) {
+		struct thread *th = tasks_thread_at(st->tasks, slot);
+
+		enum join_reason why = th->exit_seen ? JOIN_EXIT
+				       : th->ended   ? JOIN_REUSED
+						     : JOIN_CAPTURE;
+
+		join_retire(st->join, &th->join, why, th->end);
+		tasks_drop(st->tasks, slot);
+	}
+}
+
+static void finish(struct stitch *st)
+{
+	retire(st, TIME_NONE);
+	tasks_drop_rest(st->tasks);
+	join_end(st->join);
+	for (size_t i = 0; i < st->n_src; i++) {
+		struct space_owner own = tasks_kernel_owner(st->tasks);
+
+		space_clear(&st->src[i].base, TIME_NONE, &own);
+		space_clear(&st->src[i].over, TIME_NONE, &own);
+	}
+	ledger_end(st->ledger);
+	st->ended = true;
+}
+
+int stitch_next(struct stitch *st, struct fact *out, struct err *err)
+{
+	while (!facts_take(&st->facts, out)) {
+		if (st->ended)
+			return 0;
+		int got = st->stopped ? 0 : order_next(st->in, &st->rec, err);
+
+		if (got < 0)
+			return -1;
+		if (!got) {
+			finish(st);
+			continue;
+		}
+		int64_t t = time_of(&st->rec);
+		struct per_source *ps = per_source(st, st->rec.source);
+
+		take_record(st);
+		if (t == TIME_NONE)
+			continue;
+		note_cpu(ps, &st->rec, t);
+		if (t > st->now)
+			st->now = t;
+		if (st->now > INT64_MIN + LINGER_NS)
+			retire(st, st->now - LINGER_NS);
+	}
+	return 1;
+}

@@ -1,0 +1,84 @@
+/* tasks.h - threads and processes: each life of an id is a row of its own.
+ *
+ * A slot is an index into an array whose entries are reused after the end of
+ * a life; pointers are valid until the next call that may make a thread or a
+ * process. A life that ended is kept for a while, because its deferred chain
+ * comes after its EXIT record (formats.md C.3), then tasks_retire() lets it
+ * go and its rows are given out. */
+#ifndef STITCH_TASKS_H
+#define STITCH_TASKS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/join.h"
+#include "stitch/space.h"
+
+struct facts;
+struct tasks;
+
+struct process {
+	uint32_t id, parent; /* row ids */
+	int32_t pid;
+	uint16_t source;
+	bool used; /* the slot is taken */
+	bool ended;
+	uint32_t n_threads; /* threads that have not ended, tid -1 aside */
+	uint32_t n_slots;   /* threads that still have a slot */
+	int64_t start, end;
+	struct space space;
+};
+
+struct thread {
+	uint32_t id;	  /* row id */
+	uint32_t process; /* slot */
+	uint32_t comm;	  /* row id of the current name; 0: none yet */
+	const char *name; /* the current name; NULL: none yet */
+	int32_t tid;
+	uint16_t source;
+	bool used;
+	bool ended;
+	bool exit_seen;	 /* ended, and by an EXIT record */
+	bool reused_tid; /* another life of this tid came before */
+	int64_t start, end;
+	struct join_task join;
+};
+
+struct tasks *tasks_new(struct facts *out);
+void tasks_free(struct tasks *ts);
+/* Keep ended mappings for look-ups in the past. */
+void tasks_keep_old(struct tasks *ts);
+
+struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot);
+struct process *tasks_process_at(struct tasks *ts, uint32_t slot);
+
+/* The living thread or process of that id, made when it is not known. */
+uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
+		      int32_t tid);
+uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
+/* The row id of the thread's name, made (":TID") when there is none. */
+uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
+
+/* State changes. synth: told by the recorder about the time before; then a
+ * fork copies no mappings, and an existing life goes on. */
+uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
+		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
+void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
+		    int64_t t, bool exec);
+void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
+/* The id means another life from now on (its fork record was lost): the next
+ * tasks_thread() makes a new one; a process without threads goes with it. */
+void tasks_forget(struct tasks *ts, uint32_t slot);
+void tasks_map(struct tasks *ts, uint32_t process, const struct region *r);
+
+/* Lets one life go that ended before t: its thread slot in *slot, still
+ * readable until tasks_drop(). false: none. TIME_NONE: any life at all, also
+ * those that have not ended (the end of the capture). */
+bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
+/* Gives out its rows; with the last thread those of the process too. */
+void tasks_drop(struct tasks *ts, uint32_t slot);
+/* At the end, after all threads: the processes that never had one. */
+void tasks_drop_rest(struct tasks *ts);
+
+/* The kernel's own space owner: mapping rows with process 0. */
+struct space_owner tasks_kernel_owner(struct tasks *ts);
+#endif

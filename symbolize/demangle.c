@@ -1,0 +1,90 @@
+/* demangle.c - C++ and Rust names as people wrote them, with a limit.
+ *
+ * Mangled names may repeat parts of themselves by reference, so a name of
+ * 235 bytes can stand for 277 MB, and a longer one for more than a computer
+ * can write in its life. libiberty has no way to stop it from its callback,
+ * so the callback jumps out: the printer keeps everything on its stack. */
+#include "symbolize/symbolize.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Longer names do not help anybody; the end of them becomes "...". */
+#define NAME_MAX_OUT 16384
+/* Longer mangled names are left alone: parsing takes stack by length. */
+#define NAME_MAX_IN 32768
+
+struct sink {
+	jmp_buf full;
+	size_t n;
+	char text[NAME_MAX_OUT];
+};
+
+static void sink_put(const char *s, size_t n, void *arg)
+{
+	struct sink *k = arg;
+	size_t room = sizeof(k->text) - k->n;
+
+	memcpy(k->text + k->n, s, n < room ? n : room);
+	k->n += n < room ? n : room;
+	if (n > room)
+		longjmp(k->full, 1);
+}
+
+/* "_R..." or, of old, a C++ name whose last part is a hash. */
+static bool may_be_rust(const char *name)
+{
+	size_t len = strcspn(name, ".");
+
+	if (name[1] == 'R')
+		return true;
+	return len > 20 && !strncmp(name, "_ZN", 3) && name[len - 1] == 'E' &&
+	       !strncmp(name + len - 20, "17h", 3);
+}
+
+/* The plain reading of mangled, in *k; false when it is not mangled. */
+static bool demangle(const char *mangled, const bool rust, struct sink *k)
+{
+	k->n = 0;
+	if (setjmp(k->full))
+		return true;
+	if (rust && rust_demangle_callback(mangled, DMGL_NO_OPTS, sink_put, k))
+		return true;
+	k->n = 0;
+	/* With parameters, which tell overloads apart; as perf prints it. */
+	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
+					  sink_put, k) != 0;
+}
+
+bool symbolize_demangle(const char *name, char *buf, size_t size)
+{
+	char base[1024];
+	struct sink k;
+	const char *mangled = name;
+
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !size)
+		return false;
+
+	/* What is behind "@" is no part of the mangled name, and a demangler
+	 * that meets it gives up: cut it, and put "@plt" back. */
+	size_t len = strcspn(name, "@");
+	const char *plt = strstr(name + len, "@plt") ? "@plt" : "";
+	if (len > NAME_MAX_IN)
+		return false;
+	if (name[len]) {
+		if (len >= sizeof(base))
+			return false;
+		memcpy(base, name, len);
+		base[len] = '\0';
+		mangled = base;
+	}
+	if (!demangle(mangled, may_be_rust(mangled), &k) || !k.n)
+		return false;
+	size_t room = size > 5 ? size - 5 : 0;
+	bool cut = k.n > room || k.n == sizeof(k.text);
+	snprintf(buf, size, "%.*s%s%s", (int)(cut && k.n > room ? room : k.n),
+		 k.text, cut ? "..." : "", plt);
+	return true;
+}

@@ -1,0 +1,383 @@
+/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux.
+ *
+ * The symbols of the file itself, of its debug file and of .gnu_debugdata go
+ * into one table; the better one wins where several name an address. */
+#include <gelf.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/bytes.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "symbolize/elf.h"
+#include "symbolize/locate.h"
+#include "symbolize/plt.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/symtab.h"
+#include "symbolize/vdso.h"
+
+/* Real .gnu_debugdata unpacks to some 100 KB; a bomb to petabytes. */
+#define DEBUGDATA_MAX ((size_t)256 * 1024 * 1024)
+#define XZ_MEMORY ((uint64_t)64 * 1024 * 1024)
+
+struct elf_names {
+	struct elf_file *ef, *debug, *mini;
+	struct symtab tab;
+	struct arena names;
+	bool kernel; /* offsets count from _text, which is at: */
+	uint64_t text;
+};
+
+struct loader {
+	struct symtab *t;
+	const struct elf_file *ef;
+	struct elf_section *sec;
+	size_t n_sec;
+	const char *how;
+};
+
+/* Marks of the assembler that tell code from data, no names. */
+static bool mapping_symbol(const struct elf_file *ef, const char *name)
+{
+	if (ef->machine != EM_ARM && ef->machine != EM_AARCH64 &&
+	    ef->machine != EM_RISCV)
+		return false;
+	return name[0] == '$' && (name[1] == 'a' || name[1] == 't' ||
+				  name[1] == 'd' || name[1] == 'x');
+}
+
+static void add_symbol(const struct loader *l, const GElf_Sym *es,
+		       const char *name)
+{
+	unsigned int type = GELF_ST_TYPE(es->st_info);
+	unsigned int bind = GELF_ST_BIND(es->st_info);
+	bool func = type == STT_FUNC || type == STT_GNU_IFUNC;
+	uint64_t last = UINT64_MAX;
+	uint64_t start = es->st_value;
+	struct sym s = { .start = start, .name = name, .how = l->how };
+
+	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
+	    es->st_shndx == SHN_UNDEF || !name[0] || !start ||
+	    mapping_symbol(l->ef, name))
+		return;
+	if (es->st_shndx < l->n_sec) {
+		const struct elf_section *sec = &l->sec[es->st_shndx];
+
+		/* Data does not run. A function may be described as being
+		 * elsewhere (.opd of ppc64), a label not. */
+		if (!func && !(sec->flags & SHF_EXECINSTR))
+			return;
+		if (!__builtin_add_overflow(sec->addr, sec->size, &last) &&
+		    (start < sec->addr || start >= last))
+			last = UINT64_MAX;
+	} else if (!func) {
+		return;
+	}
+	if (l->ef->machine == EM_ARM && func)
+		s.start = start &= ~(uint64_t)1; /* bit 0: Thumb */
+	s.open = !es->st_size;
+	s.end = last;
+	if (!s.open && __builtin_add_overflow(start, es->st_size, &s.end))
+		s.end = UINT64_MAX;
+	s.rank = (uint8_t)(SYM_REAL | (s.open ? 0 : SYM_SIZED) |
+			   (type == STT_NOTYPE ? 0 : SYM_TYPED) |
+			   (bind == STB_WEAK ? 0 : SYM_STRONG) |
+			   (bind == STB_GLOBAL ? SYM_GLOBAL : 0));
+	symtab_add(l->t, &s);
+}
+
+static void load_table(const struct loader *l, const struct elf_section *s)
+{
+	struct elf_section str;
+	Elf_Data *d = elf_section_data(s);
+
+	if (!d || d->d_type != ELF_T_SYM ||
+	    !elf_section_get(l->ef, s->link, &str) || str.type != SHT_STRTAB)
+		return;
+	Elf_Data *sd = elf_section_data(&str);
+	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
+	if (!sd || !each)
+		return;
+	/* Every name that begins before the last 0 ends inside the table. */
+	const char *text = sd->d_buf;
+	size_t len = sd->d_size;
+	while (len && text[len - 1])
+		len--;
+	for (size_t i = 1; i < d->d_size / each && i < INT32_MAX; i++) {
+		GElf_Sym sym;
+
+		if (!gelf_getsym(d, (int)i, &sym))
+			return;
+		if (sym.st_name < len)
+			add_symbol(l, &sym, text + sym.st_name);
+	}
+}
+
+/* The symbols of one kind of table of one file; false when it has none. */
+static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
+			 uint32_t type, const char *how)
+{
+	struct loader l = { &en->tab, ef, NULL, elf_sections(ef), how };
+	size_t before = en->tab.n;
+
+	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
+	for (size_t i = 1; i < l.n_sec; i++)
+		elf_section_get(ef, i, &l.sec[i]);
+	for (size_t i = 1; i < l.n_sec; i++)
+		if (l.sec[i].scn && l.sec[i].type == type)
+			load_table(&l, &l.sec[i]);
+	free(l.sec);
+	return en->tab.n > before;
+}
+
+/* Unpacks xz data; NULL when it is broken or too big. */
+static void *unpack(const void *in, size_t in_len, size_t *out_len)
+{
+	lzma_stream z = LZMA_STREAM_INIT;
+	unsigned char *out = NULL;
+	size_t cap = 0;
+	size_t n = 0;
+	lzma_ret rc = LZMA_OK;
+
+	if (lzma_stream_decoder(&z, XZ_MEMORY, 0) != LZMA_OK)
+		return NULL;
+	z.next_in = in;
+	z.avail_in = in_len;
+	while (rc == LZMA_OK && n < DEBUGDATA_MAX) {
+		out = mem_grow(out, &cap, n + 65536, 1);
+		z.next_out = out + n;
+		z.avail_out = cap - n;
+		rc = lzma_code(&z, LZMA_FINISH);
+		n = cap - z.avail_out;
+	}
+	lzma_end(&z);
+	if (rc != LZMA_STREAM_END || !n) {
+		free(out);
+		return NULL;
+	}
+	*out_len = n;
+	return out;
+}
+
+/* Fedora's programs carry a small ELF file with the names of their static
+ * functions. */
+static bool load_debugdata(struct elf_names *en)
+{
+	struct elf_section s;
+	size_t len;
+
+	if (!elf_section_find(en->ef, ".gnu_debugdata", &s))
+		return false;
+	Elf_Data *d = elf_section_data(&s);
+	void *mem = d ? unpack(d->d_buf, d->d_size, &len) : NULL;
+	if (!mem)
+		return false;
+	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
+	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
+}
+
+/* The checksum that .gnu_debuglink asks for, over the whole file. */
+static bool crc_is(const struct elf_file *ef, uint32_t want)
+{
+	unsigned char buf[65536];
+	uint32_t crc = 0;
+	off_t pos = 0;
+	ssize_t n;
+
+	while ((n = pread(ef->fd, buf, sizeof(buf), pos)) > 0) {
+		crc = lzma_crc32(buf, (size_t)n, crc);
+		pos += n;
+	}
+	return crc == want;
+}
+
+static bool link_crc(const struct elf_file *ef, uint32_t *crc)
+{
+	struct elf_section s;
+	struct bytes b;
+	const char *name;
+
+	if (!elf_section_find(ef, ".gnu_debuglink", &s))
+		return false;
+	Elf_Data *d = elf_section_data(&s);
+	if (!d)
+		return false;
+	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
+	bytes_init(&b, d->d_buf, d->d_size, ef->path, 0,
+		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	return !bytes_str(&b, &name, NULL) &&
+	       !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
+	       !bytes_u32(&b, crc, NULL);
+}
+
+/* A debug file is proved by the build-id of the file we have; without one
+ * by the checksum of the link; never by its name alone. */
+static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
+		       const struct image *img)
+{
+	const struct elf_file *ef = en->ef;
+	struct image found = *img;
+	struct places p = { .n = 0 };
+	uint32_t crc = 0;
+	bool other;
+
+	found.id_len = ef->id_len;
+	memcpy(found.id, ef->id, sizeof(found.id));
+	locate_debug(sy, &found, &p);
+	locate_link(sy, &found, ef, &p);
+	if (ef->id_len) {
+		en->debug = places_open(&p, ef->id, ef->id_len, &other);
+	} else if (link_crc(ef, &crc)) {
+		for (size_t i = 0; i < p.n && !en->debug; i++) {
+			en->debug = elf_file_open(p.path[i], NULL);
+			if (en->debug && !crc_is(en->debug, crc)) {
+				elf_file_close(en->debug);
+				en->debug = NULL;
+			}
+		}
+	}
+	places_release(&p);
+	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
+}
+
+static void names_free(void *r)
+{
+	struct elf_names *en = r;
+
+	symtab_release(&en->tab);
+	arena_release(&en->names);
+	elf_file_close(en->ef);
+	elf_file_close(en->debug);
+	elf_file_close(en->mini);
+	free(en);
+}
+
+/* Takes ef. Loads all that names it. */
+static struct elf_names *load(const struct symbolizer *sy,
+			      const struct image *img, struct elf_file *ef)
+{
+	struct elf_names *en = mem_new(1, sizeof(*en));
+
+	en->ef = ef;
+	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
+	    !load_debug(en, sy, img))
+		load_debugdata(en);
+	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
+	symtab_finish(&en->tab);
+	plt_add(ef, &en->tab, &en->names);
+	symtab_finish(&en->tab);
+	return en;
+}
+
+static int elf_names_open(struct symbolizer *sy, const struct image *img,
+			  const char *file, void **r, struct err *err)
+{
+	struct elf_file *ef = NULL;
+
+	(void)err;
+	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO)
+		return 0;
+	if (file) {
+		ef = elf_file_open(file, NULL);
+		if (ef && img->id_len &&
+		    !elf_same_id(ef->id, ef->id_len, img->id, img->id_len)) {
+			elf_file_close(ef);
+			ef = NULL;
+		}
+	} else if (img->kind == IMAGE_VDSO && !sy->opts.no_live) {
+		ef = vdso_own(img);
+		if (ef) {
+			report_file(sy, ef->path);
+			report_status(sy, "named");
+		}
+	}
+	if (!ef)
+		return 0;
+	struct image_report *rep = sy->rep;
+	rep->n_seg = ef->n_seg;
+	rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
+	struct elf_names *en = load(sy, img, ef);
+	if (!en->tab.n)
+		report_status(sy, "no symbols");
+	*r = en;
+	return 1;
+}
+
+static bool find_text(struct elf_names *en)
+{
+	for (size_t i = 0; i < en->tab.n; i++)
+		if (!strcmp(en->tab.sym[i].name, "_text")) {
+			en->text = en->tab.sym[i].start;
+			return true;
+		}
+	return false;
+}
+
+static int vmlinux_open(struct symbolizer *sy, const struct image *img,
+			const char *file, void **r, struct err *err)
+{
+	struct places p = { .n = 0 };
+	bool other;
+
+	(void)file;
+	(void)err;
+	if (img->kind != IMAGE_KERNEL)
+		return 0;
+	locate_vmlinux(sy, img, &p);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
+	places_release(&p);
+	if (!ef) {
+		if (other)
+			report_status(sy, "other build-id");
+		return 0;
+	}
+	struct elf_names *en = load(sy, img, ef);
+	en->kernel = true;
+	if (!find_text(en)) {
+		names_free(en);
+		return 0;
+	}
+	report_file(sy, ef->path);
+	report_status(sy, img->id_len ? "named" : "unverified");
+	*r = en;
+	return 1;
+}
+
+static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
+{
+	const struct elf_names *en = r;
+	uint64_t vaddr;
+
+	if (en->kernel)
+		vaddr = off + en->text;
+	else if (!elf_vaddr(en->ef->seg, en->ef->n_seg, off, &vaddr))
+		return 0;
+	const struct sym *s = symtab_find(&en->tab, vaddr);
+	if (!s)
+		return 0;
+	sym->start = off - (vaddr - s->start);
+	sym->size = s->end == UINT64_MAX ? 0 : s->end - s->start;
+	sym->raw_name = s->name;
+	sym->how = s->how;
+	return 1;
+}
+
+const struct resolver resolve_elf = {
+	.name = "elf",
+	.summary = "symbol tables of programs and libraries",
+	.open = elf_names_open,
+	.resolve = elf_names_resolve,
+	.close = names_free,
+};
+
+const struct resolver resolve_vmlinux = {
+	.name = "vmlinux",
+	.summary = "the symbol table of a kernel with symbols",
+	.open = vmlinux_open,
+	.resolve = elf_names_resolve,
+	.close = names_free,
+};

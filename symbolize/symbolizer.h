@@ -1,0 +1,39 @@
+/* symbolizer.h - what the resolvers share: options, the kernel's symbols,
+ * and the report of the image at hand. Inside symbolize/ only. */
+#ifndef SYMBOLIZE_SYMBOLIZER_H
+#define SYMBOLIZE_SYMBOLIZER_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "symbolize/symbolize.h"
+
+struct elf_file;
+struct kallsyms;
+
+/* Big enough for every path that is put together here. */
+#define PATH_SIZE 4096
+
+struct symbolizer {
+	struct symbolize_opts opts; /* strings are our copies */
+	/* Parsed once, because each module is an image of its own. NULL
+	 * with tried set: not to be had. */
+	struct kallsyms *ks_file, *ks_cache, *ks_live;
+	bool tried_live;
+	/* Resolvers tell here what they did; the driver's. */
+	struct image_report *rep;
+	char name[16384]; /* demangled */
+};
+
+/* The report's file and status of the image at hand. */
+void report_file(struct symbolizer *sy, const char *file);
+void report_status(struct symbolizer *sy, const char *status);
+
+extern const struct resolver resolve_recorded;	     /* recorded.c */
+extern const struct resolver resolve_kallsyms_file;  /* kallsyms.c */
+extern const struct resolver resolve_vmlinux;	     /* elfsym.c */
+extern const struct resolver resolve_kallsyms_cache; /* kallsyms.c */
+extern const struct resolver resolve_kallsyms_live;  /* kallsyms.c */
+extern const struct resolver resolve_elf;	     /* elfsym.c */
+
+void kallsyms_free(struct kallsyms *ks);
+#endif

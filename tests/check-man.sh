@@ -1,0 +1,51 @@
+#!/bin/sh
+# check-man.sh - every command and option is in the manual, and the manual is well-formed.
+# usage: tests/check-man.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
+cd "${1:-.}" || exit 2
+B=${BACKSTITCH:-./backstitch}
+[ -x "$B" ] || { echo "$B: not built"; exit 2; }
+bad=$(
+	mandoc -Tlint -W warning man/*.[1-9]
+	tab=$(printf '\t')
+	"$B" --list-commands | while IFS=$tab read -r name summary
+	do
+		page=man/backstitch-$name.1
+		[ -f "$page" ] || { echo "$page: is missing"; continue; }
+		nd=$(sed -n 's/^\.Nd //p' "$page")
+		[ "$nd" = "$summary" ] ||
+			echo "$page: says '$nd', the program says '$summary'"
+		grep -q "^\\.It Cm $name\$" man/backstitch.1 ||
+			echo "man/backstitch.1: no command '$name'"
+	done
+	"$B" --list-options | while read -r name options
+	do
+		page=man/backstitch-$name.1
+		[ -f "$page" ] || continue
+		for o in $options
+		do
+			case $o in
+			--*) item="Fl Fl ${o#--}" ;;
+			*) item="Fl ${o#-}" ;;
+			esac
+			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" ||
+				echo "$page: no option $o"
+		done
+		# and nothing that is not there
+		grep -o '^\.It .*Fl Fl [a-z-]*' "$page" | sed 's/.* //' |
+		while read -r long
+		do
+			case " $options " in
+			*" --$long "*) ;;
+			*) echo "$page: the program has no --$long" ;;
+			esac
+		done
+		# no option twice: the second could never be reached
+		for o in $options
+		do
+			echo "$o"
+		done | sort | uniq -d | sed "s|^|$name: two options |"
+	done
+)
+[ -z "$bad" ] && exit 0
+printf '%s\n' "$bad"
+exit 1

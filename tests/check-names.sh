@@ -1,0 +1,118 @@
+#!/bin/sh
+# check-names.sh - our names against perf 7.2's for every frame whose image is in a symfs.
+# usage: tests/check-names.sh NAMES-PROGRAM; reads $BACKSTITCH_SHARED/captures (default
+# ../shared beside the project); without that folder it says "skipped" and passes.
+# User frames of other machines' captures need their mappings: the comparison of
+# `backstitch script` covers them.
+root=$(cd "$(dirname "$0")/.." && pwd)
+cap=${BACKSTITCH_SHARED:-$root/../shared}/captures
+names=$1
+[ -x "$names" ] || { echo "usage: tests/check-names.sh NAMES-PROGRAM" >&2; exit 2; }
+[ -d "$cap" ] || { echo "names: skipped, no $cap"; exit 0; }
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+rc=0
+sep=$(printf '\001')
+
+# perf's "addr sym+off (dso)" lines on stdin to the table of names.c. kernel:
+# the kernel's frames by address; file: frames with "(file+0xoff)".
+table() {
+	awk -v want="$1" '
+	/^[ \t]+[0-9a-f]+ .* \(.*\)$/ {
+		addr = $1
+		match($0, / \([^()]*\)$/)
+		if (!RSTART)
+			next
+		dso = substr($0, RSTART + 2, RLENGTH - 3)
+		s = substr($0, 1, RSTART - 1)
+		sub(/^[ \t]*[0-9a-f]+ /, "", s)
+		if (s == "(cookie)" || s == "(deleted)")
+			next
+		name = "-"; symoff = 0
+		if (s != "[unknown]") {
+			n = match(s, /\+0x[0-9a-f]+$/)
+			if (!n)
+				next
+			name = substr(s, 1, n - 1); symoff = substr(s, n + 3)
+		}
+		if (want == "kernel") {
+			if (dso != "[kernel.kallsyms]")
+				next
+			place = "[kernel]"
+		} else {
+			n = match(dso, /\+0x[0-9a-f]+$/)
+			if (!n || dso !~ /^\// || dso ~ /^\/proc\/kcore/)
+				next
+			place = substr(dso, 1, n - 1); addr = substr(dso, n + 3)
+		}
+		while (length(addr) < 16)
+			addr = "0" addr
+		print place "\t" addr "\t" name "\t" symoff
+	}' | LC_ALL=C sort -u
+}
+
+# Two outputs with the same lines, symbols in one and file offsets in the
+# other, to lines as perf -F dsoff has them.
+pair() {
+	paste -d "$sep" "$1" "$2" | awk -F "$sep" '
+	$1 ~ /^[ \t]+[0-9a-f]+ .* \(\/.*\)$/ && $2 ~ /^[ \t]+[0-9a-f]+ / {
+		split($2, f, " ")
+		if (length(f[1]) < 16)
+			print substr($1, 1, length($1) - 1) "+0x" f[1] ")"
+	}'
+}
+
+check() {	# check WHAT SYMFS KALLSYMS <table
+	"$names" "$2" "$3" >"$tmp/out" 2>"$tmp/log" || {
+		rc=1
+		grep -E '^(differ|more)' "$tmp/out" | head -20
+		cat "$tmp/log"
+	}
+	echo "names: $1: $(tail -n 1 "$tmp/out")"
+}
+
+cat_all() {
+	for f in "$@"; do [ -f "$f" ] && zcat "$f"; done
+}
+
+cat "$cap"/perf-deferred/*.boot | sort -u >"$tmp/boots"
+while read -r ks; do
+	zcat "$cap/perf-deferred/$ks" >"$tmp/kallsyms"
+	boot=$(grep -lx "$ks" "$cap"/perf-deferred/*.boot | sed 's/\.boot$//')
+	for b in $boot; do zcat "$b.script.txt.gz"; done | table kernel |
+		check "7.2 kernel ${ks%.gz}" "$cap/symfs-7.2" "$tmp/kallsyms"
+	for b in $boot; do zcat "$b.script-dsoff.txt.gz"; done | table file |
+		check "7.2 user ${ks%.gz}" "$cap/symfs-7.2" "$tmp/kallsyms"
+done <"$tmp/boots"
+
+zcat "$cap/perf/kallsyms.gz" >"$tmp/kallsyms"
+cat_all "$cap"/perf/*/script-v72.txt.gz | table kernel |
+	check "6.18 kernel" "$cap/symfs-6.18" "$tmp/kallsyms"
+# perf had the debug file of libc; without it its names cannot be had.
+debug=/usr/lib/debug/.build-id/93/ac61ec5a8eb1396f9fbd350e3169a558528a40.debug
+skip='^/usr/lib/x86_64-linux-gnu/(libc|ld-linux-x86-64)\.so'
+[ -f "$debug" ] && skip='^$'
+for d in "$cap"/perf/*/; do
+	[ -f "$d/script-v61.txt.gz" ] || continue
+	zcat "$d/script-v72.txt.gz" >"$tmp/v72"
+	zcat "$d/script-v61.txt.gz" >"$tmp/v61"
+	[ "$(wc -l <"$tmp/v72")" = "$(wc -l <"$tmp/v61")" ] || continue
+	pair "$tmp/v72" "$tmp/v61"
+done | table file | grep -vE "$skip" |
+	check "6.18 user" "$cap/symfs-6.18" "$tmp/kallsyms"
+
+for boot in main:kallsyms sve:kallsyms-sve nopauth:kallsyms-nopauth; do
+	zcat "$cap/arm64/${boot#*:}.gz" >"$tmp/kallsyms"
+	for d in "$cap"/arm64/perf/*/; do
+		grep -q "boot ${boot%:*}:" "$d/boot.txt" &&
+			zcat "$d/script-v72.txt.gz"
+	done | table kernel |
+		check "arm64 kernel ${boot%:*}" "$cap/arm64/symfs" "$tmp/kallsyms"
+done
+
+zcat "$cap/s390x/kallsyms.gz" >"$tmp/kallsyms"
+for d in "$cap"/s390x/perf/*/; do
+	case $d in */bidtable/ | */read-s/ | */pipe-tp/) continue ;; esac
+	zcat "$d/script-v72.txt.gz"
+done | table kernel | check "s390x kernel" "$cap/s390x/symfs" "$tmp/kallsyms"
+exit $rc

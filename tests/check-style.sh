@@ -1,0 +1,65 @@
+#!/bin/sh
+# check-style.sh - what STYLE can be checked by a machine, besides layers, sizes and headers.
+# usage: tests/check-style.sh [root]; one ok or not ok line per rule
+cd "${1:-.}" || exit 2
+tmp=$(mktemp) || exit 2
+trap 'rm -f "$tmp"' EXIT
+rc=0
+c_files=$(find cli stitch formats symbolize schema tests -name '*.[ch]' \
+	-type f | sort)
+sh_files=$(find . \( -name 'build*' -o -name .git -o -name bench \
+	-path ./bench \) -prune -o -name '*.sh' -type f -print | sort)
+
+# rule NAME: fails when $tmp holds a line
+rule() {
+	if [ -s "$tmp" ]
+	then
+		cat "$tmp"
+		echo "not ok $1"
+		rc=1
+	else
+		echo "ok $1"
+	fi
+}
+
+# shellcheck disable=SC2086 # lists of files from here on
+clang-format-14 --dry-run -Werror $c_files >"$tmp" 2>&1
+rule "C files are as .clang-format has them"
+
+# shellcheck disable=SC2086
+shellcheck -x $sh_files .ci/run >"$tmp" 2>&1
+rule "shell scripts pass shellcheck"
+
+# The comment starts on the first line and names the file.
+for f in $c_files
+do
+	head -n 1 "$f" | grep -qF "/* $(basename "$f") - " ||
+		echo "$f:1: first line should be '/* $(basename "$f") - ...'"
+done >"$tmp"
+rule "the first line of a C file says what it is for"
+for f in $sh_files
+do
+	sed -n 2p "$f" | grep -qF "# $(basename "$f") - " ||
+		echo "$f:2: second line should be '# $(basename "$f") - ...'"
+done >"$tmp"
+rule "the second line of a script says what it is for"
+
+# shellcheck disable=SC2086
+grep -nE '(^|[^a-zA-Z0-9_.>])(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|alloca|setjmp|longjmp)[[:space:]]*\(' \
+	$c_files >"$tmp"
+rule "no function that STYLE 36 forbids"
+
+# shellcheck disable=SC2086
+grep -nE '^[[:space:]]*typedef[[:space:]]+(struct|union|enum)' $c_files >"$tmp"
+rule "no typedef of a struct"
+
+# Where this was written is nobody's business.
+git ls-files -z 2>/dev/null | xargs -0 grep -nIE \
+	'(^|[^a-zA-Z0-9_.$}])/(home|root|work)/[a-zA-Z0-9_.-]' -- 2>/dev/null |
+	grep -vE '^(tests/captures/|tests/check-style\.sh:)' >"$tmp"
+rule "no absolute path of a home or work folder"
+
+# shellcheck disable=SC2086
+grep -nE '[[:space:]]+$' $c_files $sh_files Makefile README.md >"$tmp"
+rule "no blanks at the end of a line"
+exit $rc

@@ -1,0 +1,281 @@
+#!/bin/sh
+# first.sh - the first five minutes of a new user, each as one would hope.
+# usage: BACKSTITCH=PROGRAM tests/cli/first.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cap=$root/tests/captures
+B=${BACKSTITCH:-$root/backstitch}
+unset COLUMNS
+NO_COLOR=1
+export NO_COLOR
+dir=$(mktemp -d) || exit 2
+trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+# where somebody else may run it too
+cp "$B" "$dir/backstitch" && B=$dir/backstitch
+cd "$dir" || exit 2
+cp "$cap/fp-1.data" perf.data
+cp "$cap/pipe-zstd.data" pipe.data
+
+# check NAME STATUS-WANTED STATUS TEXT...: the texts are in out or err
+check() {
+	name=$1 want=$2 got=$3
+	shift 3
+	why=
+	[ "$want" = "$got" ] || why="status $got instead of $want"
+	for text in "$@"
+	do
+		grep -qF -e "$text" out err || why="$why; nobody says '$text'"
+	done
+	grep -qE 'Sanitizer|runtime error' err && why="$why; sanitizer"
+	if [ -z "$why" ]
+	then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		echo "# $why"
+		sed 's/^/# err: /' err | head -5
+	fi
+}
+
+# truth NAME COMMAND...: the command succeeds
+truth() {
+	name=$1
+	shift
+	if "$@"
+	then echo "ok $name"
+	else echo "not ok $name"
+	fi
+}
+
+# no temporary file stayed behind, and no database
+nothing_left() {
+	left=$(find "$1" -name '*.db*' -o -name '*backstitch*' \
+		! -name backstitch)
+	[ -z "$left" ]
+}
+
+# as_nobody COMMAND...: without the power to read everything
+as_nobody() {
+	if [ "$(id -u)" = 0 ]
+	then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	else "$@"
+	fi
+}
+
+"$B" >out 2>err
+check no_arguments_show_the_way 2 $? 'backstitch ingest perf.data' 'flame'
+truth no_arguments_print_nothing_on_stdout [ ! -s out ]
+"$B" --help >out 2>err
+check help_goes_to_stdout 0 $? 'Commands:'
+truth help_prints_nothing_on_stderr [ ! -s err ]
+"$B" help ingest >out 2>err
+check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
+"$B" ingest -h >out 2>err
+check letter_h_is_the_same 0 $? 'usage: backstitch ingest' '--output'
+for topic in formats verdicts exit-status environment
+do
+	"$B" help $topic >out 2>err
+	check "help_$topic" 0 $?
+done
+"$B" --version >out 2>err
+check version 0 $? backstitch
+"$B" ingset perf.data >out 2>err
+check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
+"$B" perf.data >out 2>err
+check a_file_instead_of_a_command 2 $? 'backstitch ingest perf.data'
+"$B" ingest --ouptut x perf.data >out 2>err
+check a_mistyped_option_gets_a_suggestion 2 $? "did you mean '--output'?"
+"$B" ingest >out 2>err
+check ingest_without_a_capture 2 $? 'which capture?'
+"$B" ingest nothere.data >out 2>err
+check a_missing_file 1 $? 'nothere.data: no such file'
+
+"$B" ingest perf.data >out 2>err
+check ingest_makes_perf_db 0 $? perf.db samples
+truth the_database_is_there [ -s perf.db ]
+truth ingest_prints_nothing_on_stdout [ ! -s out ]
+"$B" ingest perf.data >out 2>err
+check a_database_is_not_overwritten 1 $? perf.db -f
+"$B" ingest -f perf.data >out 2>err
+check unless_it_is_wanted 0 $?
+"$B" info perf.db >out 2>err
+check info_of_the_database 0 $? cpu-clock
+"$B" info perf.data >out 2>err
+check info_straight_from_a_capture 0 $? cpu-clock
+"$B" info >out 2>err
+check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
+"$B" info --json perf.db >out 2>err
+check info_as_json 0 $? '"captures"'
+"$B" ingest perf.db >out 2>err
+check a_database_instead_of_a_capture 2 $? 'backstitch info perf.db'
+"$B" ingest -f -o perf.data perf.data >out 2>err
+check the_capture_is_never_the_output 2 $? 'both input and output'
+truth the_capture_is_still_there cmp -s perf.data "$cap/fp-1.data"
+"$B" script perf.data >out 2>err
+check script_straight_from_a_capture 0 $? 'cpu-clock:'
+if "$B" flame -h >out 2>err
+then
+	"$B" flame perf.data >out 2>err
+	check flame_straight_from_a_capture 0 $? '<svg'
+fi
+
+cat pipe.data | "$B" ingest - >out 2>err
+check a_capture_through_a_pipe 0 $? backstitch.db
+truth its_database_is_there [ -s backstitch.db ]
+rm -f backstitch.db
+"$B" ingest - <perf.data >out 2>err
+check a_capture_on_standard_input 0 $? backstitch.db
+rm -f backstitch.db
+cp perf.data 'my capture.data'
+"$B" ingest './my capture.data' >out 2>err
+check a_name_with_a_space 0 $? 'my capture.db'
+gzip -c perf.data >packed.data.gz
+"$B" ingest packed.data.gz >out 2>err
+check a_packed_capture 0 $? packed.db
+
+as_nobody "$B" info /etc/shadow >out 2>err
+check a_file_of_root 1 $? '/etc/shadow: permission denied' root sudo
+head -c 15000 perf.data >cut.data
+"$B" ingest cut.data >out 2>err
+check a_recording_killed_halfway 3 $? cut.data+0x cut.db
+truth what_was_read_is_kept [ -s cut.db ]
+head -c 60 perf.data >stub.data
+"$B" ingest stub.data >out 2>err
+check a_cut_in_the_header 1 $? stub.data
+: >empty.data
+"$B" ingest empty.data >out 2>err
+check an_empty_file 1 $? 'empty.data: the file is empty'
+"$B" script -F comm,tid,time,event,ip perf.db >script.txt 2>err
+"$B" ingest script.txt >out 2>err
+check the_text_of_perf_script 1 $? script.txt 'perf script'
+cp "$B" vmlinux
+"$B" ingest vmlinux >out 2>err
+check an_elf_file 1 $? vmlinux ELF
+truth failures_leave_nothing [ ! -e stub.db ] && [ ! -e empty.db ] &&
+	[ ! -e script.db ] && [ ! -e vmlinux.db ]
+"$B" ingest . >out 2>err
+check a_folder_that_is_no_capture 1 $?
+
+# a reader that goes away; the status is that of backstitch
+{ "$B" script perf.db 2>err; echo $? >status; } | head -n 1 >out
+check script_into_head 0 "$(cat status)" cpu-clock
+truth which_is_quiet [ ! -s err ]
+"$B" script perf.db >/dev/full 2>err
+check a_full_disk_behind_stdout 1 $? 'No space left on device'
+"$B" help >/dev/full 2>err
+check help_to_a_full_disk 1 $? 'No space left on device'
+mkdir small
+# a limit on the size of files fails as a full disk does
+(
+	ulimit -f 16
+	exec "$B" ingest -o small/x.db perf.data
+) >out 2>err
+check a_database_that_does_not_fit 1 $? x.db
+truth which_leaves_nothing nothing_left small
+if unshare -rm true 2>/dev/null
+then
+	unshare -rm sh -c "mount -t tmpfs -o size=64k none small &&
+		'$B' ingest -o small/x.db perf.data
+		echo \$? >status; ls -A small >left" >out 2>err
+	check a_full_disk 1 "$(cat status)" x.db
+	truth a_full_disk_is_left_empty [ ! -s left ]
+else
+	echo "skip a_full_disk: no name spaces here"
+fi
+
+mkdir ro
+cp perf.data ro/perf.data
+chmod 555 ro
+(cd ro && as_nobody "$B" ingest perf.data) >out 2>err
+check a_read_only_folder 1 $? perf.db
+truth which_has_nothing_new nothing_left ro
+(cd ro && as_nobody "$B" info perf.data) >out 2>err
+check looking_needs_no_writing 0 $? cpu-clock
+
+env -u HOME "$B" ingest -f perf.data >out 2>err
+check no_home 0 $?
+HOME='' "$B" ingest -f perf.data >out 2>err
+check an_empty_home 0 $?
+env -i "$B" ingest -f perf.data >out 2>err
+check no_environment_at_all 0 $?
+
+# Turkish: i and I are not one letter
+"$B" script perf.db >c.txt 2>err
+LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 "$B" script perf.db >tr.txt 2>>err
+truth a_turkish_locale_changes_nothing cmp -s c.txt tr.txt
+if localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1
+then
+	LOCPATH=$dir LC_ALL=tr_TR.UTF-8 "$B" info --json perf.db >out 2>err
+	check a_real_turkish_locale 0 $? '"captures"'
+	LOCPATH=$dir LC_ALL=tr_TR.UTF-8 "$B" query perf.db \
+		'SELECT 1.5 AS x' >out 2>err
+	check with_a_point_in_numbers 0 $? 1.5
+else
+	echo "skip a_real_turkish_locale: no locale sources"
+fi
+
+# 40 columns: nothing but commands to copy is wider
+for what in '' help ingest info script query symbolize dump verdicts \
+	formats exit-status environment
+do
+	COLUMNS=40 "$B" help $what >out 2>err
+	wide=$(sed -n '/^Examples:/q; /^  backstitch /d; p' out |
+		awk 'length > 40')
+	truth "help_${what:-overview}_in_40_columns" [ -z "$wide" ]
+done
+if command -v script >/dev/null
+then
+	cat >narrow.sh <<-EOT
+	stty cols 40
+	'$B' query perf.db "SELECT 'abcdefghijklmnopqrstuvwxyz' AS a,
+	 'abcdefghijklmnopqrstuvwxyz' AS b, count(*) AS n FROM samples"
+	EOT
+	TERM=xterm script -qec 'sh narrow.sh' /dev/null </dev/null >out 2>err
+	wide=$(tr -d '\r' <out | awk 'length > 40')
+	truth a_table_fits_a_narrow_terminal [ -z "$wide" ]
+	check and_says_where_it_was_cut 0 0 '~'
+fi
+
+# still_there PID TRIES: waits for the end of a process
+gone() {
+	n=0
+	while kill -0 "$1" 2>/dev/null
+	do
+		n=$((n + 1))
+		[ $n -lt 600 ] || return 1
+		[ -z "$2" ] || kill -INT "$1" 2>/dev/null
+		sleep 0.05
+	done
+}
+
+mkfifo pipe
+# A shell starts its background programs deaf to SIGINT.
+env --default-signal=INT "$B" ingest - <pipe >out 2>err &
+pid=$!
+exec 3>pipe
+cat pipe.data >&3	# larger than a pipe: it is being read
+kill -INT $pid
+gone $pid
+wait $pid
+check ctrl_c_ends_a_live_pipe 0 $? backstitch.db
+exec 3>&-
+truth and_keeps_what_was_read [ -s backstitch.db ]
+rm -f backstitch.db
+env --default-signal=INT "$B" ingest - <pipe >out 2>err &
+pid=$!
+exec 3>pipe
+cat pipe.data >&3
+gone $pid again
+wait $pid
+check a_second_ctrl_c_gives_up 130 $?
+exec 3>&-
+truth and_leaves_nothing [ ! -e backstitch.db ]
+ls -A "$dir" >left
+truth not_even_a_temporary_file sh -c "! grep -q 'backstitch.db' left"
+env --default-signal=INT "$B" query perf.db 'WITH RECURSIVE c(x) AS
+	(SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c' \
+	>out 2>err &
+pid=$!
+gone $pid again
+wait $pid
+check ctrl_c_ends_a_query 130 $?

@@ -1,0 +1,155 @@
+#!/bin/sh
+# output.sh - what script, query, info, dump and completion print.
+# usage: BACKSTITCH=PROGRAM tests/cli/output.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cap=$root/tests/captures
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+unset COLUMNS
+NO_COLOR=1
+export NO_COLOR
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+
+# same NAME WANTED: what stands in the file out
+same() {
+	printf '%s\n' "$2" >want
+	if cmp -s want out
+	then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+		diff want out | sed 's/^/# /' | head -10
+	fi
+}
+
+# truth NAME COMMAND...: the command succeeds
+truth() {
+	name=$1
+	shift
+	if "$@" >log 2>&1
+	then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		sed 's/^/# /' log | head -5
+	fi
+}
+
+# perf's own text, block by block and byte by byte, where both order alike
+for f in fp-1 m32 perthread tailsynth regs dlchurn
+do
+	"$B" ingest -q --no-symbols -o $f.db "$cap/$f.data"
+	"$B" script -F "$(cat "$cap/$f.script-ip.fields")" $f.db >mine
+	gzip -dc "$cap/$f.script-ip.txt.gz" >perf
+	truth "script_of_${f}_is_perfs_byte_by_byte" cmp mine perf
+done
+"$B" ingest -q --no-symbols -o group.db "$cap/group.data"
+"$B" script -F comm,pid,tid,cpu,time,event,ip group.db >mine
+truth events_are_aligned_to_the_widest grep -q ':        cpu-clock: $' mine
+
+db=fp-1.db
+"$B" query --format csv $db "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c,
+	x'00ff' AS d, 'e' || char(27) || char(10) AS e" >out
+same csv_quotes_what_must_be 'a,b,c,d,e
+1,"x,""y",,00ff,"e\x1b\x0a"'
+"$B" query --format json $db "SELECT 1 AS a, 'x\"' AS b, NULL AS c" >out
+same json_has_one_object_a_line '[
+{"a":1,"b":"x\"","c":null}
+]'
+"$B" query --json $db 'SELECT 1 WHERE 0' >out
+same no_rows_are_an_empty_array '[]'
+"$B" query $db "SELECT 'abc' AS name, 12345 AS n UNION ALL
+	SELECT 'd' || char(27) || '[31m', 7 ORDER BY 2 DESC" >out
+same a_table_is_aligned 'name          n
+abc       12345
+d\x1b[31m      7'
+echo 'SELECT 3 AS x' >q.sql
+"$B" query --format csv -f q.sql $db >out
+same sql_from_a_file 'x
+3'
+"$B" query --format csv $db <q.sql >out
+same sql_from_standard_input 'x
+3'
+"$B" query $db 'DELETE FROM event' >log 2>&1
+truth a_query_cannot_write [ $? = 1 ]
+"$B" query $db 'SELECT nonsense' >log 2>&1
+truth a_wrong_query_fails [ $? = 1 ]
+truth and_says_why grep -q nonsense log
+"$B" query $db 'SELECT 1; SELECT 2' >log 2>&1
+truth two_statements_are_refused [ $? = 1 ]
+
+# filters: what they keep and what they drop adds up
+count() {
+	"$B" script "$@" | grep -c 'cpu-clock: $'
+}
+all=$(count $db)
+truth there_are_samples [ "$all" -gt 100 ]
+a=$(count --comm work-0 $db)
+b=$(count --comm 'work-[1-9]*,perf*,[!pw]*' $db)
+truth comms_part_the_samples [ $((a + b)) = "$all" ]
+truth and_both_parts_have_some [ "$a" -gt 0 ]
+a=$(count --time 0%-50% $db)
+truth half_of_the_time_is_less_than_all [ "$a" -lt "$all" ]
+t=$("$B" query --format csv $db "SELECT time_ns / 1000 FROM samples
+	LIMIT 1 OFFSET 50" | tail -1)
+t=$((t / 1000000)).$(printf %06d $((t % 1000000)))
+a=$(count --time ",$t" $db)
+truth a_shown_time_is_part_of_the_range [ "$a" -ge 51 ]
+pid=$("$B" query --format csv $db 'SELECT pid FROM samples LIMIT 1' | tail -1)
+truth a_pid_that_is_there [ "$(count --pid "$pid" $db)" -gt 0 ]
+truth a_tid_that_is_not [ "$(count --tid 99999999 $db)" = 0 ]
+"$B" script --event cycles $db >log 2>&1
+truth an_event_that_is_not_there_is_an_error [ $? = 2 ]
+truth and_the_others_are_named grep -q cpu-clock log
+
+"$B" script --json $db >out
+truth one_json_object_for_each_sample [ "$(wc -l <out)" = "$all" ]
+truth which_python_can_read python3 -c 'import json
+for line in open("out"):
+	o = json.loads(line)
+	assert o["event"] == "cpu-clock" and o["user"] + o["kernel"], o'
+"$B" info --json $db >out
+truth info_is_json python3 -c 'import json
+o = json.load(open("out"))
+assert o["events"][0]["events"] == '"$all"', o["events"]'
+
+"$B" ingest -q --no-symbols -o d.db "$cap/defer-exitexec-s.data.zst"
+"$B" script d.db >out
+n=$("$B" query --format csv d.db "SELECT count(*) FROM samples
+	WHERE verdict NOT IN ('matched', 'refused')" | tail -1)
+got=$(grep -c '^	\[user: ' out)
+x=$(grep -c '^	\[user: after exec\]' out)
+truth every_missing_user_half_is_said [ $((got - x)) = "$n" ]
+truth an_exec_between_is_said [ "$x" -gt 0 ]
+"$B" script -F comm,ip d.db >out
+truth with_fields_only_what_perf_prints sh -c '! grep -q "user:" out'
+"$B" script -F comm,nope d.db >log 2>&1
+truth an_unknown_field_is_an_error [ $? = 2 ]
+
+"$B" dump "$cap/fp-1.data" >out
+truth dump_prints_offsets grep -q 0x out
+"$B" dump fp-1.db >log 2>&1
+truth dump_of_a_database_says_what_to_do [ $? = 2 ]
+"$B" symbolize "$cap/fp-1.data" >log 2>&1
+truth symbolize_of_a_capture_says_what_to_do grep -q 'backstitch ingest' log
+"$B" symbolize d.db >log 2>&1
+truth symbolize_again_is_fine [ $? = 0 ]
+
+"$B" ingest -q --strict -o s1.db "$cap/fp-1.data" 2>log
+truth strict_is_content_with_a_whole_capture [ $? = 0 ]
+"$B" ingest -q --strict -o s2.db "$cap/overwrite-defer.data.zst" 2>log
+truth strict_says_loss [ $? = 4 ]
+
+"$B" completion bash >out
+truth bash_completion_is_shell bash -n out
+truth and_completes bash -c '. ./out
+COMP_WORDS=(backstitch ing) COMP_CWORD=1; _backstitch
+[ "${COMPREPLY[*]}" = ingest ] || exit 1
+COMP_WORDS=(backstitch query --format "") COMP_CWORD=3; _backstitch
+[ "${COMPREPLY[*]}" = "table csv json" ]'
+"$B" completion fish >out
+truth fish_completion_has_all_commands grep -q -- '-a symbolize' out
+"$B" completion zsh >out
+truth zsh_completion_has_all_commands grep -q 'symbolize) _arguments' out

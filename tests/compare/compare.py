@@ -1,0 +1,226 @@
+# compare.py - every block of perf script is in ours, and nothing else is.
+"""usage: compare.py [--print] [NAME...]
+
+Blocks that differ belong to a named class, and each class is counted and must
+be as tests/compare/expect.txt says (0 when it says nothing). --print prints
+the lines that would be expected instead, to be read before they are believed.
+
+joined_only_by_us  perf left out the user half, the chain is in the file
+cookie_frame       perf printed the cookie as if it were an address
+depth_limit        perf prints 127 addresses at most
+grouped_member     perf prints a grouped sample once per member of the group
+order              perf's block is earlier than one printed before it
+aarch64_lr         perf's has one address more: the caller from lr, which is in
+                   our stack (marked) but was not recorded as part of the chain
+stack_dump         perf unwound a dump of the stack, we do not yet
+comm_dead          perf forgot the thread's name at its EXIT and prints :TID
+comm_later         perf prints the name that the thread had when the chain came,
+                   not the one it had when the sample was taken
+"""
+
+import collections
+import json
+import os
+import re
+import sys
+
+import common
+
+
+DEPTH = 127
+
+
+def is_cookie(addr):
+    """The kernel's layout: cpu + 1 below, an odd counter above."""
+    return 0 < addr & 0xffffffff <= 4096 and addr >> 32 & 1
+
+
+def without_one(longer, shorter):
+    """Is shorter what is left when one address is taken out of longer?"""
+    if len(longer) != len(shorter) + 1:
+        return False
+    i = 0
+    while i < len(shorter) and longer[i] == shorter[i]:
+        i += 1
+    return longer[i + 1:] == shorter[i:]
+
+
+class Unmerged:
+    """What perf script --no-merge-callchains prints, where it is at hand:
+    chains by cookie, and the name of a thread at the time of its sample."""
+
+    def __init__(self, c=None):
+        self.chain, self.comm = {}, {}
+        path = c and c.script.replace(".script-ip.", ".script-nomerge.")
+        if not path or path == c.script or not os.path.exists(path):
+            return
+        cookie = None
+        for line in common.read_gz(path).split("\n"):
+            m = re.search(r"DEFERRED CALLCHAIN \[cookie: ([0-9a-f]+)\]", line)
+            if m:
+                cookie = int(m[1], 16)
+                self.chain.setdefault(cookie, ())
+            elif not line.strip():
+                cookie = None
+            elif line[0] not in "\t ":
+                m = re.match(r"(.*?)\s+(?:-?\d+/)?(-?\d+)\s+\[(\d+)\]"
+                             r"\s+(\d+\.\d+):", line)
+                if m:
+                    self.comm[m.groups()[1:]] = m[1]
+            elif cookie is not None:
+                self.chain[cookie] += (int(line.split()[0], 16),)
+
+
+def comm_class(perf, ours, unmerged):
+    if perf.comm == ":" + perf.tid:
+        return "comm_dead"
+    at_sample = unmerged.comm.get((ours.tid, ours.cpu, ours.time), ours.comm)
+    return "comm_later" if at_sample == ours.comm else None
+
+
+def classes(perf, ours, unmerged, lr):
+    """Why two blocks of one sample differ; None when nothing explains it."""
+    found = []
+    if perf.comm != ours.comm:
+        found.append(comm_class(perf, ours, unmerged))
+        if not found[0]:
+            return None
+    p, o = perf.addrs, ours.addrs
+    if p == o:
+        return found
+    if len(p) == DEPTH and o[:DEPTH] == p:
+        return found + ["depth_limit"]
+    if p and is_cookie(p[-1]):
+        found.append("cookie_frame")
+        cookie, p = p[-1], p[:-1]
+        if p == o:
+            return found
+        # What we have more must be the chain of that very cookie.
+        tail, chain = o[len(p):], unmerged.chain.get(cookie)
+        if chain is not None and (tail[:DEPTH] if len(chain) == DEPTH
+                                  else tail) != chain:
+            return None
+        if len(o) > len(p) and o[:len(p)] == p:
+            return found + ["joined_only_by_us"]
+        return None
+    if lr and without_one(p, o):
+        return found + ["aarch64_lr"]
+    if len(p) > len(o) and p[:len(o)] == o:
+        return found + ["stack_dump"]
+    return None
+
+
+def key(b):
+    return b[1:6]
+
+
+def compare(perf, ours, unmerged=Unmerged(), lr=False):
+    """Counter of classes, blocks of perf's missing, blocks of ours extra."""
+    count = collections.Counter()
+    all_ours = collections.Counter(ours)
+    both = all_ours & collections.Counter(perf)
+    left = list((all_ours - both).elements())
+    rest = list((collections.Counter(perf) - both).elements())
+    by_key = collections.defaultdict(list)
+    for b in left:
+        by_key[key(b)].append(b)
+    by_sample = collections.Counter(b[1:5] + b[6:] for b in ours)
+    missing = []
+    for b in rest:
+        for o in by_key[key(b)]:
+            why = classes(b, o, unmerged, lr)
+            if why is not None:
+                count.update(why)
+                by_key[key(b)].remove(o)
+                break
+        else:
+            if by_sample[b[1:5] + b[6:]]:
+                count["grouped_member"] += 1
+            else:
+                missing.append(b)
+    extra = [b for group in by_key.values() for b in group]
+    return count, missing, extra
+
+
+def inversions(bs):
+    last, n = 0, 0
+    for b in bs:
+        if b.time:
+            t = common.micros(b.time)
+            n += t < last
+            last = max(last, t)
+    return n
+
+
+def show(b):
+    return "%s %s/%s [%s] %s %s: %s" % (
+        b.comm, b.pid, b.tid, b.cpu, b.time, b.event,
+        " ".join("%x" % a for a in b.addrs[:12]))
+
+
+def reference_samples(c):
+    if c.analysis:
+        with open(c.analysis) as f:
+            return json.load(f)["samples"]
+    if c.stats:
+        for line in open(c.stats):
+            if "SAMPLE events:" in line and "LOST" not in line:
+                return int(line.split("events:")[1].split()[0])
+    return None
+
+
+def check(c, expected, printing):
+    db, status, err = common.ingest(c)
+    if status != 0:
+        common.ok(False, "%s is read" % c.name,
+                  ["status %d" % status] + err.split("\n")[-5:])
+        return
+    r = common.run("script", "-F", common.fields_of(c), db)
+    if r.returncode != 0:
+        common.ok(False, "%s is printed" % c.name,
+                  r.stderr.decode(errors="replace").split("\n")[-5:])
+        return
+    perf = common.blocks(common.read_gz(c.script))
+    ours = common.blocks(r.stdout.decode(errors="surrogateescape"))
+    count, missing, extra = compare(perf, ours, Unmerged(c),
+                                    c.name.startswith("arm64"))
+    if inversions(perf):
+        count["order"] = inversions(perf)
+    if printing:
+        for kind in sorted(count):
+            print("%-20s %-20s %d" % (c.name, kind, count[kind]))
+    detail = ["only perf: " + show(b) for b in missing[:5]]
+    detail += ["only ours: " + show(b) for b in extra[:5]]
+    common.ok(not missing and not extra,
+              "%s: blocks are perf's (%d of perf, %d ours; %d missing, "
+              "%d extra)" % (c.name, len(perf), len(ours), len(missing),
+                             len(extra)), detail)
+    want = {k: v for k, v in expected.items()
+            if not k.startswith("names_")}
+    common.ok(dict(count) == want, "%s: differences are the known ones"
+              % c.name, ["found %s" % dict(count), "expected %s" % want])
+    common.ok(inversions(ours) == 0, "%s: our blocks are in time order"
+              % c.name, ["%d are not" % inversions(ours)])
+    n = common.one(db, "SELECT count(*) FROM samples")
+    ref = reference_samples(c)
+    if ref is None:
+        ref = len(perf) - count["grouped_member"]
+    common.ok(n == ref and n == len(ours),
+              "%s: %d samples" % (c.name, ref),
+              ["database %d, printed %d, reference %d" % (n, len(ours), ref)])
+
+
+def main():
+    args = sys.argv[1:]
+    printing = "--print" in args
+    args = [a for a in args if a != "--print"]
+    table = common.expectations()
+    for c in common.captures(args):
+        check(c, table.get(c.name, {}), printing)
+    if not common.SHARED:
+        print("skip the other captures: no ../shared/captures")
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()

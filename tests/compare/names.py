@@ -1,0 +1,203 @@
+# names.py - names and offsets are perf's where the image's file is at hand.
+"""usage: names.py [--print] [NAME...]
+
+Small images are shipped in tests/captures/symfs, most are in
+../shared/captures. Each block of perf's is found in ours by its head and
+addresses; then each frame's symbol and offset is compared. An image counts
+when its file is at hand and it was named; the others are counted, not
+compared. What differs belongs to a class, whose count is in expect.txt:
+
+names_only_ours   perf let go of the mappings at EXIT, and prints [unknown]
+names_after_exec  a sample inside execve has the registers of the old program;
+                  perf names them by mappings that are gone, we do not"""
+
+import collections
+import gzip
+import os
+import re
+import sys
+import tempfile
+
+import common
+
+FRAME = re.compile(r"^\s+([0-9a-f]+)\s+(.*?)(?:\+0x([0-9a-f]+))?"
+                   r" \((.*?)(?:\+0x([0-9a-f]+))?\)$")
+
+
+HEAD = re.compile(r"^.*?\s+(?:-?\d+/)?(-?\d+)\s+(?:\[(\d+)\]\s+)?"
+                  r"(?:(\d+\.\d+):\s+)?(?:\d+\s+)?(\S+?):(?:\s|$)")
+
+
+def head_of(line):
+    """Thread, CPU, time and event: what the default output of perf script
+    and ours have both."""
+    m = HEAD.match(line)
+    return m.groups() if m else line
+
+
+def frames(text):
+    """[(head, [(addr, name, symoff, dso, dsooff)])]"""
+    out = []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        m = FRAME.match(line)
+        if m and line[0] in "\t ":
+            out[-1][1].append((int(m[1], 16), m[2], m[3], m[4], m[5]))
+        else:
+            out.append((head_of(line), []))
+    return out
+
+
+Job = collections.namedtuple("Job", "capture script kallsyms symfs dsoff")
+
+
+def jobs(only):
+    """Where the images of a capture are."""
+    base = os.path.join(common.SHARED, "captures")
+    here = os.path.join(common.ROOT, "tests/captures")
+    for c in common.captures(only):
+        full = os.path.join(base, "perf-deferred", c.name)
+        plain = os.path.join(base, "perf", c.name)
+        stem = os.path.join(here, c.name)
+        if common.SHARED and os.path.exists(full + ".boot"):
+            with open(full + ".boot") as f:
+                kall = os.path.join(base, "perf-deferred", f.read().strip())
+            yield Job(c, full + ".script.txt.gz", kall,
+                      os.path.join(base, "symfs-7.2"),
+                      full + ".script-dsoff.txt.gz")
+        elif common.SHARED and os.path.exists(plain + "/script-v72.txt.gz"):
+            yield Job(c, plain + "/script-v72.txt.gz",
+                      os.path.join(base, "perf/kallsyms.gz"),
+                      os.path.join(base, "symfs-6.18"), None)
+        elif os.path.exists(stem + ".script-sym.txt.gz"):
+            yield Job(c, stem + ".script-sym.txt.gz",
+                      common.first(stem + ".kallsyms"),
+                      os.path.join(here, "symfs"),
+                      common.first(stem + ".script-dsoff.txt.gz"))
+
+
+def unpack(path, tmp):
+    if not path.endswith(".gz"):
+        return path
+    out = os.path.join(tmp, os.path.basename(path)[:-3])
+    if not os.path.exists(out):
+        with gzip.open(path) as i, open(out, "wb") as o:
+            o.write(i.read())
+    return out
+
+
+def named_images(db):
+    return {r[0] for r in common.query(
+        db, "SELECT path FROM image WHERE status IN ('named', 'unverified')")}
+
+
+def compare(perf, ours, known):
+    count = collections.Counter()
+    wrong = collections.Counter()
+    by_key = collections.defaultdict(list)
+    for head, fs in ours:
+        by_key[head].append(fs)
+    for head, fs in perf:
+        for mine in by_key.get(head, ()):
+            n = min(len(mine), len(fs))
+            if n and [f[0] for f in mine][:n] == [f[0] for f in fs][:n]:
+                break
+        else:
+            count["block not compared"] += 1
+            continue
+        is_exec = any("execve" in p[1] and p[0] >> 63 for p in fs)
+        for p, o in zip(fs, mine):
+            if p[3] not in known and not (
+                    p[3].startswith("[") and o[1] != "[unknown]"):
+                count["image not at hand"] += 1
+            elif p[1:3] == o[1:3]:
+                count["equal"] += 1
+            elif p[1] == "[unknown]" and p[3] == "[unknown]":
+                count["names_only_ours"] += 1
+            elif o[1] == "[unknown]" and is_exec and p[0] < 1 << 56:
+                count["names_after_exec"] += 1
+            else:
+                count["different"] += 1
+                wrong["perf %s (%s), ours %s (%s)"
+                      % (p[1], p[3], o[1], o[3])] += 1
+    return count, wrong
+
+
+def check_offsets(c, path, db):
+    """File offsets of user frames, from perf's --dsoff output."""
+    if not path or os.path.getsize(path) < 100:
+        return
+    theirs = collections.Counter()
+    for _, fs in frames(common.read_gz(path)):
+        for addr, _, _, dso, off in fs:
+            if not off or dso.startswith("[") or addr >= 1 << 47:
+                continue
+            # perf copies the vdso to a file of its own, and invents one
+            # for code without a file.
+            if dso.startswith("/tmp/perf-vdso"):
+                dso = "[vdso]"
+            if not dso.startswith("/tmp/perf-"):
+                theirs[(addr, dso, int(off, 16))] += 1
+    rows = common.query(
+        db, "SELECT c.addrs, c.stack FROM raw_chain c")
+    path_of = collections.defaultdict(dict)
+    for stack, pos, image, off in common.query(
+            db, "SELECT p.stack, p.pos, i.path, f.off FROM stack_path p"
+                " JOIN frame f ON f.id = p.frame"
+                " JOIN image i ON i.id = f.image"):
+        path_of[stack][pos] = (image, off)
+    have = set()
+    for blob, stack in rows:
+        for pos, addr in enumerate(common.addresses(blob)):
+            if pos in path_of[stack]:
+                have.add((addr,) + path_of[stack][pos])
+    missing = [t for t in theirs if t not in have]
+    common.ok(not missing, "%s: %d file offsets are perf's"
+              % (c.name, len(theirs)),
+              ["%x %s+0x%x" % m for m in missing[:8]])
+
+
+def check(job, table, tmp, printing):
+    c = job.capture
+    options = ["--symfs", job.symfs]
+    if job.kallsyms:
+        options += ["--kallsyms", unpack(job.kallsyms, tmp)]
+    db, status, err = common.ingest(c, *options)
+    if status != 0:
+        common.ok(False, "%s is read with symbols" % c.name,
+                  ["status %d" % status] + err.split("\n")[-5:])
+        return
+    r = common.run("script", "-F", common.fields_of(c) + ",sym,symoff,dso",
+                   db)
+    perf = frames(common.read_gz(job.script))
+    ours = frames(r.stdout.decode(errors="surrogateescape"))
+    count, wrong = compare(perf, ours, named_images(db))
+    if printing:
+        for kind in sorted(count):
+            if kind.startswith("names_"):
+                print("%-20s %-20s %d" % (c.name, kind, count[kind]))
+    found = {k: n for k, n in count.items() if k.startswith("names_")}
+    want = {k: n for k, n in table.get(c.name, {}).items()
+            if k.startswith("names_")}
+    common.ok(not count["different"] and found == want and count["equal"] > 0,
+              "%s: names are perf's (%s)" % (c.name, ", ".join(
+                  "%s %d" % kv for kv in sorted(count.items()))),
+              ["%6d times: %s" % (n, what)
+               for what, n in wrong.most_common(12)])
+    check_offsets(c, job.dsoff, db)
+
+
+def main():
+    table = common.expectations()
+    with tempfile.TemporaryDirectory() as tmp:
+        printing = "--print" in sys.argv
+        for job in jobs([a for a in sys.argv[1:] if a != "--print"]):
+            check(job, table, tmp, printing)
+    if not common.SHARED:
+        print("skip names of the other captures: no ../shared/captures")
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()

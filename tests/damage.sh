@@ -1,0 +1,23 @@
+#!/bin/sh
+# damage.sh - runs one damage program over the shipped captures and the cases'.
+# usage: tests/damage.sh PROGRAM; the program takes CAPTURE N SEED
+#
+# N cuts and N flips of each capture; $DAMAGE_N says another number than 500.
+# The seed is fixed, so that a failure comes back. One line per capture.
+prog=$1
+if [ $# = 2 ]
+then
+	f=$2
+	name=${f#tests/captures/}
+	n=${DAMAGE_N:-500}
+	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
+	then
+		echo "ok $name survives $n cuts and $n flips"
+		exit 0
+	fi
+	echo "$text" | tail -n 60 | sed 's/^\(not \)\{0,1\}ok /  &/'
+	echo "not ok $name survives $n cuts and $n flips"
+	exit 1
+fi
+find tests/captures "${O:-build}/cases" -name '*.data' -type f 2>/dev/null |
+	sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"

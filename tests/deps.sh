@@ -1,0 +1,125 @@
+#!/bin/sh
+# deps.sh - what backstitch needs of the system: says what is missing, and
+# installs it with apt-get.
+# usage: tests/deps.sh list|probe|install [build|all|bench]
+#   probe: fails with one line per missing library when there is one
+#   install build: what compiling needs; all: what tests and style need too;
+#   bench: all that, and the programs we are measured against
+
+# package; kind of probe; what to look for; for whom
+table() {
+	cat <<-EOT
+	gcc cmd ${CC:-gcc} build
+	libc6-dev hdr stdio.h build
+	pkg-config cmd ${PKG_CONFIG:-pkg-config} build
+	libsqlite3-dev lib sqlite3:sqlite3.h build
+	libelf-dev lib libelf:libelf.h build
+	libdw-dev lib libdw:dwarf.h build
+	libzstd-dev lib libzstd:zstd.h build
+	zlib1g-dev lib zlib:zlib.h build
+	liblzma-dev lib liblzma:lzma.h build
+	libtraceevent-dev lib libtraceevent:event-parse.h build
+	libjson-c-dev lib json-c:json.h build
+	libiberty-dev hdr libiberty/demangle.h build
+	check pc check all
+	clang cmd clang all
+	libclang-rt-14-dev fuzzer - all
+	clang-format-14 cmd clang-format-14 all
+	shellcheck cmd shellcheck all
+	universal-ctags cmd ctags all
+	mandoc cmd mandoc all
+	python3 cmd python3 all
+	sqlite3 cmd sqlite3 all
+	gzip cmd gzip all
+	zstd cmd zstd all
+	linux-perf cmd perf bench
+	EOT
+}
+
+has() {	# has KIND WHAT
+	case $1 in
+	cmd) command -v "$2" >/dev/null 2>&1 ;;
+	hdr) echo "#include <$2>" |
+		${CC:-gcc} -E -x c - >/dev/null 2>&1 ;;
+	pc) ${PKG_CONFIG:-pkg-config} --exists "$2" 2>/dev/null ;;
+	lib) ${PKG_CONFIG:-pkg-config} --exists "${2%%:*}" 2>/dev/null ;;
+	fuzzer) f=$(clang -print-runtime-dir 2>/dev/null) &&
+		ls "$f"/libclang_rt.fuzzer* >/dev/null 2>&1 ;;
+	esac
+}
+
+missing() {	# missing build|all|bench: "package kind what" per line
+	table | while read -r package kind what who
+	do
+		case $1-$who in
+		*-build | all-all | bench-*) ;;
+		*) continue ;;
+		esac
+		has "$kind" "$what" || echo "$package $kind $what"
+	done
+}
+
+case ${1:-list} in
+list)
+	table | cut -d' ' -f1
+	;;
+probe)
+	missing build | {
+		rc=0
+		while read -r package kind what
+		do
+			rc=1
+			case $kind in
+			lib) what="${what#*:} / ${what%%:*}" ;;
+			esac
+			echo "$what not found: install $package," \
+				"or run 'make deps'" >&2
+		done
+		exit $rc
+	}
+	;;
+install)
+	want=$(missing "${2:-all}" | cut -d' ' -f1 | tr '\n' ' ')
+	[ -n "$want" ] || exit 0
+	echo "missing: $want"
+	if ! command -v apt-get >/dev/null
+	then
+		echo "no apt-get here: install what these Debian packages" \
+			"hold with your own package manager" >&2
+		exit 1
+	fi
+	sudo=
+	if [ "$(id -u)" != 0 ]
+	then
+		sudo=sudo
+		if ! command -v sudo >/dev/null
+		then
+			echo "not root and no sudo: as root, run" \
+				"apt-get install $want" >&2
+			exit 1
+		fi
+	fi
+	apt() {
+		$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" \
+			</dev/null
+	}
+	# An old package list is tried first: no network where none is needed.
+	# shellcheck disable=SC2086 # a list of words
+	apt install -y --no-install-recommends $want >/dev/null 2>&1 || {
+		apt update && apt install -y --no-install-recommends $want \
+			>/dev/null
+	} || exit 1
+	left=$(missing "${2:-all}")
+	if [ -n "$left" ]
+	then
+		echo "still missing: $left" >&2
+		exit 1
+	fi
+	echo "installed: $want"
+	;;
+*)
+	sed -n '4,8s/^# //p' "$0" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,27 @@
+#!/bin/sh
+# fuzz.sh - runs one libFuzzer target for a bounded time.
+# usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
+#
+# Seeds: tests/fuzz/NAME.seeds/, and for perf the small shipped captures.
+# What it finds stays in build-fuzz/found/.
+name=$1
+prog=build-fuzz/fuzz/$name
+secs=${FUZZ_SECONDS:-5}
+new=$(mktemp -d) || exit 2
+trap 'rm -rf "$new"' EXIT
+mkdir -p build-fuzz/found "$new/corpus" "$new/seeds"
+[ -d "tests/fuzz/$name.seeds" ] && cp tests/fuzz/"$name".seeds/* "$new/seeds"
+if [ "$name" = perf ]
+then
+	find tests/captures -name '*.data' -type f -size -40k \
+		-exec cp {} "$new/seeds" \;
+fi
+if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
+	-rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+	-artifact_prefix=build-fuzz/found/"$name"- "$new/corpus" "$new/seeds"
+then
+	echo "ok $name takes $secs s of fuzzing"
+else
+	echo "not ok $name takes $secs s of fuzzing"
+	exit 1
+fi

@@ -1,0 +1,63 @@
+/* elf.c - libFuzzer target: any bytes as the file of an image.
+ *
+ * clang -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/elf.c
+ * stitch, symbolize and their libraries; seeds: small ELF files. */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "symbolize/symbolize.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int count(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t *n = arg;
+
+	(void)err;
+	*n += sym->name ? sym->name[0] != '\0' : 1;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint64_t off[] = { 0,
+					0x10,
+					0x1000,
+					0x1010,
+					0x1020,
+					0x1044,
+					0x1200,
+					0x2000,
+					0x28270,
+					0x100000,
+					UINT64_MAX - 4096,
+					UINT64_MAX };
+	const size_t n = sizeof(off) / sizeof(off[0]);
+	char path[64];
+	struct image img = { .kind = IMAGE_KERNEL };
+	struct image_report rep;
+	struct err err;
+	size_t called = 0;
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		__builtin_trap();
+	/* Once as a vmlinux, once as a program below the folder /proc. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+		.vmlinux = path, .symfs = "/proc", .no_live = true });
+	if (symbolize_image(sy, &img, off, n, count, &called, &rep, &err))
+		__builtin_trap();
+	symbolize_report_release(&rep);
+	img.kind = IMAGE_FILE;
+	img.path = path + 5;
+	if (symbolize_image(sy, &img, off, n, count, &called, &rep, &err))
+		__builtin_trap();
+	symbolize_report_release(&rep);
+	symbolize_free(sy);
+	close(fd);
+	return 0;
+}

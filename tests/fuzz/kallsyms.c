@@ -1,0 +1,62 @@
+/* kallsyms.c - libFuzzer target: any bytes as a copy of /proc/kallsyms; the
+ * last word of them also as a name to demangle. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "symbolize/symbolize.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int count(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t *n = arg;
+
+	(void)err;
+	*n += sym->name ? sym->name[0] != '\0' : 1;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint64_t off[] = { 0,	0x10,	  0x1000,    0x1010,
+					0x2000, 0x100000, UINT64_MAX };
+	const size_t n = sizeof(off) / sizeof(off[0]);
+	char path[64];
+	char name[256];
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .len = 0x100000,
+			     .start = 0xffffffff81000000,
+			     .path = "[my_mod]" };
+	struct image_report rep;
+	struct err err;
+	size_t called = 0;
+	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		__builtin_trap();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct symbolizer *sy = symbolize_new(
+		&(struct symbolize_opts){ .kallsyms = path, .no_live = true });
+	for (img.kind = IMAGE_KERNEL; img.kind <= IMAGE_MODULE; img.kind++) {
+		/* An error only when there is no symbol in it. */
+		if (symbolize_image(sy, &img, off, n, count, &called, &rep,
+				    &err) &&
+		    called)
+			__builtin_trap();
+		symbolize_report_release(&rep);
+	}
+	symbolize_free(sy);
+	close(fd);
+
+	size_t tail = len < sizeof(name) - 1 ? len : sizeof(name) - 1;
+	memcpy(name, data + len - tail, tail);
+	name[tail] = '\0';
+	const char *word = strrchr(name, ' ');
+	char plain[128];
+	symbolize_demangle(word ? word + 1 : name, plain, sizeof(plain));
+	return 0;
+}

@@ -1,0 +1,782 @@
+/* mkcap.c - turns a readable capture.txt into a real perf.data, for tests.
+ *
+ * usage: mkcap [-b] [-p] IN OUT      -b: big-endian   -p: pipe form
+ *
+ * One record per line, words of key=value; "quotes" take \n \e \" \\ \xNN; a
+ * # starts a comment. Numbers as in C; lists of addresses by commas.
+ *
+ *   event NAME [defer] [output] [notime] [nocpu] [nochain] [period=N]
+ *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [time=] [cpu=]
+ *   comm pid= tid= name= [exec] [time=] [cpu=]
+ *   fork|exit pid= tid= ppid= ptid= time= cpu=
+ *   sample [event=NAME] pid= tid= cpu= time= [ip=] [k=A,..] [u=A,..]
+ *          [cookie=C] [marker] [period=N]
+ *   chain cookie=C pid= tid= cpu= time= u=A,..
+ *   lost n= cpu= time=          a ring that was full
+ *   round                       FINISHED_ROUND
+ *   raw type= misc= hex=BYTES   anything else, as it is
+ *
+ * A line 'task PID' makes it a session of one process; else it is one of all
+ * four CPUs. A cookie is CPU:COUNTER, laid out as the kernel does for the byte
+ * order of the file. defer asks for deferred user stacks, output listens for
+ * them. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS 48
+#define MAX_EVENTS 16
+#define MAX_ADDRS 256
+#define CPUS 4
+#define HEADER_SIZE 104
+#define ATTR_SIZE 128
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_DEFERRED ((uint64_t)-640)
+
+/* perf_event_attr.sample_type */
+enum {
+	S_IP = 1 << 0,
+	S_TID = 1 << 1,
+	S_TIME = 1 << 2,
+	S_CHAIN = 1 << 5,
+	S_CPU = 1 << 7,
+	S_PERIOD = 1 << 8,
+	S_IDENTIFIER = 1 << 16
+};
+
+/* bits of perf_event_attr's flag word */
+enum {
+	A_MMAP = 8,
+	A_COMM = 9,
+	A_TASK = 13,
+	A_ID_ALL = 18,
+	A_MMAP2 = 23,
+	A_COMM_EXEC = 24,
+	A_DEFER = 38,
+	A_DEFER_OUTPUT = 39
+};
+
+struct buf {
+	unsigned char *data;
+	size_t len, room;
+};
+
+struct event {
+	char name[64];
+	uint64_t sample_type, flags, period;
+};
+
+struct line {
+	int number;
+	int n;
+	char *word[MAX_WORDS];
+};
+
+static struct {
+	bool big, pipe, per_task;
+	uint64_t task;
+	struct event event[MAX_EVENTS];
+	int n_events;
+	struct buf data;
+} cap;
+
+static void die(const struct line *l, const char *why, const char *what)
+{
+	fprintf(stderr, "mkcap: line %d: %s '%s'\n", l ? l->number : 0, why,
+		what);
+	exit(1);
+}
+
+static void put(struct buf *b, const void *data, size_t len)
+{
+	if (b->room - b->len < len) {
+		b->room = (b->room + len) * 2;
+		b->data = realloc(b->data, b->room);
+		if (!b->data)
+			die(NULL, "no memory for", "output");
+	}
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+}
+
+static void put_number(struct buf *b, uint64_t v, size_t width)
+{
+	unsigned char out[8];
+	for (size_t i = 0; i < width; i++) {
+		size_t at = cap.big ? width - 1 - i : i;
+		out[at] = (unsigned char)(v >> (8 * i));
+	}
+	put(b, out, width);
+}
+
+static void put16(struct buf *b, uint64_t v)
+{
+	put_number(b, v, 2);
+}
+
+static void put32(struct buf *b, uint64_t v)
+{
+	put_number(b, v, 4);
+}
+
+static void put64(struct buf *b, uint64_t v)
+{
+	put_number(b, v, 8);
+}
+
+static void pad(struct buf *b, size_t to)
+{
+	static const char zero[64];
+	while (b->len % to)
+		put(b, zero, 1);
+}
+
+/* The value of key, or NULL. A word without '=' is a key with value "". */
+static const char *find(const struct line *l, const char *key)
+{
+	size_t len = strlen(key);
+	for (int i = 1; i < l->n; i++) {
+		const char *w = l->word[i];
+		if (strncmp(w, key, len))
+			continue;
+		if (!w[len])
+			return "";
+		if (w[len] == '=')
+			return w + len + 1;
+	}
+	return NULL;
+}
+
+static const char *need(const struct line *l, const char *key)
+{
+	const char *v = find(l, key);
+	if (!v)
+		die(l, "needs", key);
+	return v;
+}
+
+static uint64_t parse(const struct line *l, const char *s, char **end)
+{
+	uint64_t v = strtoull(s, end, 0);
+	if (*end == s)
+		die(l, "not a number:", s);
+	return v;
+}
+
+static uint64_t number(const struct line *l, const char *key, uint64_t other)
+{
+	const char *s = find(l, key);
+	char *end;
+	return s && *s ? parse(l, s, &end) : other;
+}
+
+static uint64_t cookie(const struct line *l)
+{
+	const char *s = need(l, "cookie");
+	char *end;
+	uint64_t cpu = parse(l, s, &end);
+	if (*end != ':')
+		return cpu;
+	uint64_t count = parse(l, end + 1, &end);
+	return cap.big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
+}
+
+static size_t addresses(const struct line *l, const char *key, uint64_t *out)
+{
+	const char *s = find(l, key);
+	size_t n = 0;
+	while (s && *s) {
+		char *end;
+		if (n == MAX_ADDRS)
+			die(l, "too many addresses in", key);
+		out[n++] = parse(l, s, &end);
+		s = *end == ',' ? end + 1 : end;
+		if (*end && *end != ',')
+			die(l, "not a list of addresses:", end);
+	}
+	return n;
+}
+
+/* Which event a line is about: by name; else the sampling one for samples,
+ * the listening one for everything else. */
+static int event_of(const struct line *l, bool sample)
+{
+	const char *name = find(l, "event");
+	int found = 0;
+	for (int i = 0; i < cap.n_events; i++) {
+		const struct event *e = &cap.event[i];
+		if (name && !strcmp(e->name, name))
+			return i;
+		if (e->flags >> A_DEFER_OUTPUT & 1)
+			found = i;
+	}
+	if (name)
+		die(l, "no event", name);
+	return sample ? 0 : found;
+}
+
+/* Every event has an id on every CPU. */
+static uint64_t id_of(int event, uint64_t cpu)
+{
+	return (uint64_t)event * CPUS + cpu % CPUS + 1;
+}
+
+static void put_record(const struct line *l, unsigned int type,
+		       unsigned int misc, const struct buf *body)
+{
+	if (body->len + 8 > UINT16_MAX)
+		die(l, "record too long:", l->word[0]);
+	put32(&cap.data, type);
+	put16(&cap.data, misc);
+	put16(&cap.data, body->len + 8);
+	put(&cap.data, body->data, body->len);
+}
+
+/* The sample_id that ends every record that is no sample. */
+static void put_trailer(struct buf *b, const struct line *l)
+{
+	int i = event_of(l, false);
+	uint64_t type = cap.event[i].sample_type;
+	if (type & S_TID) {
+		put32(b, number(l, "pid", (uint64_t)-1));
+		put32(b, number(l, "tid", (uint64_t)-1));
+	}
+	if (type & S_TIME)
+		put64(b, number(l, "time", 0));
+	if (type & S_CPU) {
+		put32(b, number(l, "cpu", 0));
+		put32(b, 0);
+	}
+	put64(b, id_of(i, number(l, "cpu", 0)));
+}
+
+static void add_event(const struct line *l)
+{
+	if (cap.n_events == MAX_EVENTS || l->n < 2)
+		die(l, "one event too many, or without name:", l->word[0]);
+	struct event *e = &cap.event[cap.n_events++];
+	snprintf(e->name, sizeof(e->name), "%s", l->word[1]);
+	e->sample_type = S_IP | S_TID | S_TIME | S_CHAIN | S_CPU | S_PERIOD |
+			 S_IDENTIFIER;
+	e->flags = 1ull << A_ID_ALL;
+	if (find(l, "notime"))
+		e->sample_type &= ~(uint64_t)S_TIME;
+	if (find(l, "nocpu"))
+		e->sample_type &= ~(uint64_t)S_CPU;
+	if (find(l, "nochain"))
+		e->sample_type &= ~(uint64_t)S_CHAIN;
+	if (find(l, "defer"))
+		e->flags |= 1ull << A_DEFER;
+	if (find(l, "output")) {
+		e->sample_type &= ~(uint64_t)(S_CHAIN | S_PERIOD);
+		e->flags |= 1ull << A_DEFER_OUTPUT | 1ull << A_MMAP |
+			    1ull << A_COMM | 1ull << A_TASK | 1ull << A_MMAP2 |
+			    1ull << A_COMM_EXEC;
+	}
+	e->period = number(l, "period", 1);
+}
+
+static void put_chain(struct buf *b, const struct line *l)
+{
+	uint64_t k[MAX_ADDRS], u[MAX_ADDRS];
+	size_t nk = addresses(l, "k", k), nu = addresses(l, "u", u);
+	bool marker = find(l, "cookie") || find(l, "marker");
+	put64(b, (nk ? nk + 1 : 0) + (find(l, "u") ? nu + 1 : 0) + marker +
+			 (find(l, "cookie") ? 1 : 0));
+	if (nk)
+		put64(b, CONTEXT_KERNEL);
+	for (size_t i = 0; i < nk; i++)
+		put64(b, k[i]);
+	if (find(l, "u"))
+		put64(b, CONTEXT_USER);
+	for (size_t i = 0; i < nu; i++)
+		put64(b, u[i]);
+	if (marker)
+		put64(b, CONTEXT_DEFERRED);
+	if (find(l, "cookie"))
+		put64(b, cookie(l));
+}
+
+static void add_sample(const struct line *l)
+{
+	struct buf b = { 0 };
+	int i = event_of(l, true);
+	const struct event *e = &cap.event[i];
+	uint64_t addr[MAX_ADDRS];
+	uint64_t ip = addresses(l, "k", addr) ? addr[0] : 0;
+	unsigned int misc = ip ? 1 : 2;
+	if (!ip && addresses(l, "u", addr))
+		ip = addr[0];
+	put64(&b, id_of(i, number(l, "cpu", 0)));
+	put64(&b, number(l, "ip", ip));
+	put32(&b, number(l, "pid", (uint64_t)-1));
+	put32(&b, number(l, "tid", (uint64_t)-1));
+	if (e->sample_type & S_TIME)
+		put64(&b, number(l, "time", 0));
+	if (e->sample_type & S_CPU) {
+		put32(&b, number(l, "cpu", 0));
+		put32(&b, 0);
+	}
+	if (e->sample_type & S_PERIOD)
+		put64(&b, number(l, "period", 1));
+	if (e->sample_type & S_CHAIN)
+		put_chain(&b, l);
+	put_record(l, 9, misc, &b);
+	free(b.data);
+}
+
+static void add_deferred(const struct line *l)
+{
+	struct buf b = { 0 };
+	uint64_t u[MAX_ADDRS];
+	size_t n = addresses(l, "u", u);
+	put64(&b, cookie(l));
+	put64(&b, n);
+	for (size_t i = 0; i < n; i++)
+		put64(&b, u[i]);
+	put_trailer(&b, l);
+	put_record(l, 22, 2, &b);
+	free(b.data);
+}
+
+static size_t hex_bytes(const struct line *l, const char *s, unsigned char *out,
+			size_t max)
+{
+	size_t n = 0;
+	for (; s[0] && s[1]; s += 2) {
+		char two[3] = { s[0], s[1], 0 }, *end;
+		if (n == max)
+			die(l, "too many bytes:", s);
+		out[n++] = (unsigned char)strtoul(two, &end, 16);
+		if (*end)
+			die(l, "not hex:", two);
+	}
+	return n;
+}
+
+static void add_mmap(const struct line *l)
+{
+	struct buf b = { 0 };
+	const char *id = find(l, "id"), *path = need(l, "path");
+	put32(&b, number(l, "pid", (uint64_t)-1));
+	put32(&b, number(l, "tid", number(l, "pid", 0)));
+	put64(&b, number(l, "start", 0));
+	put64(&b, number(l, "len", 0x1000));
+	put64(&b, number(l, "pgoff", 0));
+	if (id) {
+		unsigned char bytes[24] = { 0 };
+		bytes[0] = (unsigned char)hex_bytes(l, id, bytes + 4, 20);
+		put(&b, bytes, sizeof(bytes));
+	} else {
+		put32(&b, 8);
+		put32(&b, 1);
+		put64(&b, number(l, "ino", 1000));
+		put64(&b, 0);
+	}
+	put32(&b, number(l, "prot", 5));
+	put32(&b, number(l, "flags", 2));
+	put(&b, path, strlen(path) + 1);
+	pad(&b, 8);
+	put_trailer(&b, l);
+	put_record(l, 10, (find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0), &b);
+	free(b.data);
+}
+
+static void add_comm(const struct line *l)
+{
+	struct buf b = { 0 };
+	const char *name = need(l, "name");
+	put32(&b, number(l, "pid", 0));
+	put32(&b, number(l, "tid", number(l, "pid", 0)));
+	put(&b, name, strlen(name) + 1);
+	pad(&b, 8);
+	put_trailer(&b, l);
+	put_record(l, 3, find(l, "exec") ? 1 << 13 : 0, &b);
+	free(b.data);
+}
+
+static void add_task(const struct line *l)
+{
+	struct buf b = { 0 };
+	put32(&b, number(l, "pid", 0));
+	put32(&b, number(l, "ppid", 0));
+	put32(&b, number(l, "tid", number(l, "pid", 0)));
+	put32(&b, number(l, "ptid", number(l, "ppid", 0)));
+	put64(&b, number(l, "time", 0));
+	put_trailer(&b, l);
+	put_record(l, strcmp(l->word[0], "fork") ? 4 : 7, 0, &b);
+	free(b.data);
+}
+
+static void add_lost(const struct line *l)
+{
+	struct buf b = { 0 };
+	put64(&b, id_of(event_of(l, false), number(l, "cpu", 0)));
+	put64(&b, number(l, "n", 1));
+	put_trailer(&b, l);
+	put_record(l, 2, 0, &b);
+	free(b.data);
+}
+
+static void add_round(const struct line *l)
+{
+	struct buf b = { 0 };
+	put_record(l, 68, 0, &b);
+}
+
+static void add_task_session(const struct line *l)
+{
+	char *end;
+	if (l->n < 2)
+		die(l, "needs a pid:", l->word[0]);
+	cap.per_task = true;
+	cap.task = parse(l, l->word[1], &end);
+}
+
+static void add_raw(const struct line *l)
+{
+	unsigned char bytes[4096];
+	struct buf b = { 0 };
+	put(&b, bytes, hex_bytes(l, need(l, "hex"), bytes, sizeof(bytes)));
+	put_record(l, (unsigned int)number(l, "type", 0),
+		   (unsigned int)number(l, "misc", 0), &b);
+	free(b.data);
+}
+
+static void add(const struct line *l)
+{
+	static const struct {
+		const char *name;
+		void (*add)(const struct line *l);
+	} kind[] = {
+		{ "event", add_event },	      { "sample", add_sample },
+		{ "chain", add_deferred },    { "mmap", add_mmap },
+		{ "comm", add_comm },	      { "fork", add_task },
+		{ "exit", add_task },	      { "lost", add_lost },
+		{ "round", add_round },	      { "raw", add_raw },
+		{ "task", add_task_session },
+	};
+	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
+		if (strcmp(kind[i].name, l->word[0]))
+			continue;
+		if (!cap.n_events && kind[i].add != add_event &&
+		    kind[i].add != add_task_session)
+			die(l, "needs an event before", l->word[0]);
+		kind[i].add(l);
+		return;
+	}
+	die(l, "no such record:", l->word[0]);
+}
+
+/* One character after a backslash; gives the last byte read. */
+static const char *escape(const struct line *l, const char *s, char *out)
+{
+	char two[3] = { 0 };
+	switch (*s) {
+	case 'n':
+		*out = '\n';
+		return s;
+	case 'e':
+		*out = 27;
+		return s;
+	case 'x':
+		if (!s[1] || !s[2])
+			die(l, "bad escape", s);
+		two[0] = s[1];
+		two[1] = s[2];
+		*out = (char)strtoul(two, NULL, 16);
+		return s + 2;
+	case 0:
+		die(l, "line ends in", "\\");
+		return s;
+	default:
+		*out = *s;
+		return s;
+	}
+}
+
+/* Cuts text into words in place: quotes may stand anywhere in a word. */
+static void split(struct line *l, char *text)
+{
+	char *out = text;
+	const char *s = text;
+	bool quoted = false;
+	l->n = 0;
+	for (;;) {
+		while (*s == ' ' || *s == '\t')
+			s++;
+		if (!*s || *s == '\n' || *s == '#')
+			return;
+		if (l->n == MAX_WORDS)
+			die(l, "too many words at", s);
+		l->word[l->n++] = out;
+		for (; *s && (quoted || !strchr(" \t\n#", *s)); s++) {
+			if (*s == '"')
+				quoted = !quoted;
+			else if (quoted && *s == '\\')
+				s = escape(l, s + 1, out++);
+			else
+				*out++ = *s;
+		}
+		if (quoted)
+			die(l, "no closing quote in", l->word[l->n - 1]);
+		bool last = !*s || *s == '\n' || *s == '#';
+		if (!last)
+			s++;
+		*out++ = 0;
+		if (last)
+			return;
+	}
+}
+
+static uint64_t flag_word(uint64_t flags)
+{
+	uint64_t out = 0;
+	if (!cap.big)
+		return flags;
+	/* bit-fields are allotted from the top there */
+	for (int i = 0; i < 64; i++)
+		if (flags >> i & 1)
+			out |= 1ull << (63 - i);
+	return out;
+}
+
+static void put_attr(struct buf *b, const struct event *e)
+{
+	size_t start = b->len;
+	put32(b, 1); /* PERF_TYPE_SOFTWARE */
+	put32(b, ATTR_SIZE);
+	put64(b, e->flags >> A_DEFER_OUTPUT & 1 ? 9 : 0);
+	put64(b, e->period);
+	put64(b, e->sample_type);
+	put64(b, 0);
+	put64(b, flag_word(e->flags));
+	while (b->len - start < ATTR_SIZE)
+		put32(b, 0);
+}
+
+static void put_string(struct buf *b, const char *s)
+{
+	size_t len = (strlen(s) + 64) / 64 * 64;
+	put32(b, len);
+	put(b, s, strlen(s) + 1);
+	for (size_t i = strlen(s) + 1; i < len; i++)
+		put(b, "", 1);
+}
+
+static void put_ids(struct buf *b, int event)
+{
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
+		put64(b, id_of(event, cpu));
+}
+
+static void put_event_desc(struct buf *b)
+{
+	put32(b, (uint64_t)cap.n_events);
+	put32(b, ATTR_SIZE);
+	for (int i = 0; i < cap.n_events; i++) {
+		put_attr(b, &cap.event[i]);
+		put32(b, CPUS);
+		put_string(b, cap.event[i].name);
+		put_ids(b, i);
+	}
+}
+
+/* Feature bits 3 to 12, as far as these tests need them. */
+static bool put_feature(struct buf *b, int bit)
+{
+	switch (bit) {
+	case 3:
+		put_string(b, "testhost");
+		return true;
+	case 4:
+		put_string(b, "7.2.0");
+		return true;
+	case 5:
+		put_string(b, "7.2.0");
+		return true;
+	case 6:
+		put_string(b, cap.big ? "s390x" : "x86_64");
+		return true;
+	case 7:
+		put32(b, CPUS);
+		put32(b, CPUS);
+		return true;
+	case 12:
+		put_event_desc(b);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What perf record writes before the first event of the kernel: which id is
+ * whose, and which threads and CPUs were asked for. */
+static void put_session(void)
+{
+	struct line l = { .word = { (char[]){ "session" } }, .n = 1 };
+	struct buf b = { 0 };
+	uint64_t tid = cap.per_task ? cap.task : (uint64_t)-1;
+	put64(&b, (uint64_t)cap.n_events * CPUS);
+	for (int i = 0; i < cap.n_events; i++) {
+		for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
+			put64(&b, id_of(i, cpu));
+			put64(&b, cpu);
+			put64(&b, cpu);
+			put64(&b, tid);
+		}
+	}
+	put_record(&l, 69, 0, &b);
+	b.len = 0;
+	put64(&b, 1);
+	put64(&b, tid);
+	put64(&b, 0);
+	put64(&b, 0);
+	put_record(&l, 73, 0, &b);
+	b.len = 0;
+	put16(&b, 0);
+	put16(&b, CPUS);
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
+		put16(&b, cpu);
+	pad(&b, 8);
+	put_record(&l, 74, 0, &b);
+	free(b.data);
+}
+
+static void finish_file(struct buf *out)
+{
+	struct buf attrs = { 0 }, ids = { 0 }, table = { 0 }, blob = { 0 };
+	uint64_t bits = 0, n = (uint64_t)cap.n_events;
+	struct buf records = cap.data;
+	cap.data = (struct buf){ 0 };
+	put_session();
+	put(&cap.data, records.data, records.len);
+	free(records.data);
+	uint64_t attrs_at = HEADER_SIZE + 8 * CPUS * n;
+	uint64_t data_at = attrs_at + n * (ATTR_SIZE + 16);
+	for (int i = 0; i < cap.n_events; i++) {
+		put_attr(&attrs, &cap.event[i]);
+		put64(&attrs, HEADER_SIZE + 8 * CPUS * (uint64_t)i);
+		put64(&attrs, 8 * CPUS);
+		put_ids(&ids, i);
+	}
+	uint64_t at = data_at + cap.data.len + 6 * 16;
+	for (int bit = 0; bit < 32; bit++) {
+		size_t start = blob.len;
+		if (!put_feature(&blob, bit))
+			continue;
+		bits |= 1ull << bit;
+		put64(&table, at + start);
+		put64(&table, blob.len - start);
+	}
+	put64(out, 0x32454c4946524550);
+	put64(out, HEADER_SIZE);
+	put64(out, ATTR_SIZE + 16);
+	put64(out, attrs_at);
+	put64(out, attrs.len);
+	put64(out, data_at);
+	put64(out, cap.data.len);
+	put64(out, 0);
+	put64(out, 0);
+	put64(out, bits);
+	put64(out, 0);
+	put64(out, 0);
+	put64(out, 0);
+	put(out, ids.data, ids.len);
+	put(out, attrs.data, attrs.len);
+	put(out, cap.data.data, cap.data.len);
+	put(out, table.data, table.len);
+	put(out, blob.data, blob.len);
+	free(attrs.data);
+	free(ids.data);
+	free(table.data);
+	free(blob.data);
+}
+
+static void finish_pipe(struct buf *out)
+{
+	struct buf data = cap.data;
+	cap.data = (struct buf){ 0 };
+	struct line l = { .word = { (char[]){ "header" } }, .n = 1 };
+	for (int i = 0; i < cap.n_events; i++) {
+		struct buf b = { 0 };
+		put_attr(&b, &cap.event[i]);
+		put_ids(&b, i);
+		put_record(&l, 64, 0, &b);
+		b.len = 0;
+		put64(&b, 2); /* the event's name */
+		put64(&b, id_of(i, 0));
+		put(&b, cap.event[i].name, strlen(cap.event[i].name) + 1);
+		pad(&b, 8);
+		put_record(&l, 78, 0, &b);
+		free(b.data);
+	}
+	for (int bit = 0; bit < 12; bit++) {
+		struct buf b = { 0 };
+		put64(&b, (uint64_t)bit);
+		if (put_feature(&b, bit))
+			put_record(&l, 80, 0, &b);
+		free(b.data);
+	}
+	put_session();
+	put64(out, 0x32454c4946524550);
+	put64(out, 16);
+	put(out, cap.data.data, cap.data.len);
+	put(out, data.data, data.len);
+	free(data.data);
+}
+
+static void read_text(FILE *in)
+{
+	char text[16384];
+	struct line l = { 0 };
+	while (fgets(text, sizeof(text), in)) {
+		l.number++;
+		split(&l, text);
+		if (l.n)
+			add(&l);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct buf out = { 0 };
+	int i = 1;
+	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		if (!strcmp(argv[i], "-b"))
+			cap.big = true;
+		else if (!strcmp(argv[i], "-p"))
+			cap.pipe = true;
+		else
+			die(NULL, "unknown option", argv[i]);
+	}
+	if (argc - i != 2) {
+		fputs("usage: mkcap [-b] [-p] IN OUT\n", stderr);
+		return 2;
+	}
+	FILE *in = fopen(argv[i], "r");
+	FILE *to = in ? fopen(argv[i + 1], "wb") : NULL;
+	if (!in || !to) {
+		perror(in ? argv[i + 1] : argv[i]);
+		return 1;
+	}
+	read_text(in);
+	if (cap.pipe)
+		finish_pipe(&out);
+	else
+		finish_file(&out);
+	bool good = fwrite(out.data, 1, out.len, to) == out.len;
+	fclose(in);
+	if (fclose(to) || !good) {
+		perror(argv[i + 1]);
+		return 1;
+	}
+	free(out.data);
+	free(cap.data.data);
+	return 0;
+}

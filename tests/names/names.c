@@ -1,0 +1,166 @@
+/* names.c - compares our names with those of another tool, frame by frame.
+ *
+ * usage: names SYMFS KALLSYMS <TABLE
+ * TABLE: lines "place TAB offset TAB name TAB symoff"; place is the path of
+ * an image ("[kernel]": the offset is an address), offset and symoff are
+ * hexadecimal, name is "-" where the other tool knew none. Lines must come
+ * sorted by place and offset. Ends with "N same, N differ" and the counts of
+ * the classes of differences that are named below; status 1 when anything
+ * else differs, or nothing was compared. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "symbolize/symbolize.h"
+
+struct row {
+	uint64_t off, symoff;
+	char *name;
+};
+
+struct table {
+	char place[4096];
+	struct row *row;
+	size_t n, cap, at;
+};
+
+struct count {
+	size_t same, same_unknown, no_file, more, marker, differ;
+};
+
+static struct count count;
+static const char *status;
+
+/* The other tool takes a mark for a function that begins there. */
+static bool is_marker(const char *name)
+{
+	return strstr(name, "_text_start") || strstr(name, "_text_end") ||
+	       !strncmp(name, "__start_", 8) || !strcmp(name, "_stext") ||
+	       !strcmp(name, "_text") || !strcmp(name, "__pi__text");
+}
+
+static void report(const struct table *t, const struct row *r, const char *name,
+		   uint64_t symoff)
+{
+	bool more = !strcmp(r->name, "-");
+
+	if (more)
+		count.more++;
+	else
+		count.differ++;
+	printf("%s\t%s+0x%" PRIx64 "\t%s+0x%" PRIx64 " but was %s+0x%" PRIx64
+	       "\n",
+	       more ? "more" : "differ", t->place, r->off, name, symoff,
+	       r->name, r->symoff);
+}
+
+static int compare(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct table *t = arg;
+
+	(void)err;
+	if (sym->depth)
+		return 0;
+	const struct row *r = &t->row[t->at++];
+	const char *name = sym->name ? sym->name : "-";
+	uint64_t symoff = sym->name ? sym->off - sym->start : 0;
+
+	if (!strcmp(status, "no file") || !strcmp(status, "other build-id"))
+		count.no_file++;
+	else if (!strcmp(name, r->name) && symoff == r->symoff)
+		count.same++, count.same_unknown += !sym->name;
+	else if (is_marker(r->name) && !is_marker(name) && symoff == r->symoff)
+		count.marker++;
+	else
+		report(t, r, name, symoff);
+	return 0;
+}
+
+static int check(struct symbolizer *sy, struct table *t)
+{
+	struct image_report rep;
+	struct err err;
+	bool kernel = !strcmp(t->place, "[kernel]");
+	struct image img = {
+		.kind = kernel			      ? IMAGE_KERNEL
+			: !strcmp(t->place, "[vdso]") ? IMAGE_VDSO
+						      : IMAGE_FILE,
+		.path = t->place,
+	};
+	struct timespec a, b;
+	uint64_t *off = mem_new(t->n, sizeof(*off));
+
+	for (size_t i = 0; i < t->n; i++)
+		off[i] = t->row[i].off;
+	status = "";
+	t->at = 0;
+	/* First only the status, for compare(). */
+	if (symbolize_image(sy, &img, off, 0, compare, t, &rep, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		return -1;
+	}
+	symbolize_report_release(&rep);
+	status = rep.status;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	int rc = symbolize_image(sy, &img, off, t->n, compare, t, &rep, &err);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
+		rep.status,
+		(double)(b.tv_sec - a.tv_sec) * 1e3 +
+			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
+	symbolize_report_release(&rep);
+	free(off);
+	for (size_t i = 0; i < t->n; i++)
+		free(t->row[i].name);
+	t->n = 0;
+	return rc;
+}
+
+static void add_row(struct table *t, uint64_t off, const char *name,
+		    uint64_t symoff)
+{
+	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
+	t->row[t->n++] = (struct row){ off, symoff, mem_strdup(name) };
+}
+
+int main(int argc, char **argv)
+{
+	static struct table t;
+	static char line[16384];
+	int rc = 0;
+
+	if (argc != 3)
+		return 2;
+	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+		.symfs = argv[1], .kallsyms = argv[2], .no_live = true });
+	while (!rc && fgets(line, sizeof(line), stdin)) {
+		char *save;
+		char *place = strtok_r(line, "\t\n", &save);
+		char *off = strtok_r(NULL, "\t\n", &save);
+		char *name = strtok_r(NULL, "\t\n", &save);
+		char *symoff = strtok_r(NULL, "\t\n", &save);
+
+		if (!symoff)
+			return 2;
+		if (t.n && strcmp(place, t.place))
+			rc = check(sy, &t);
+		snprintf(t.place, sizeof(t.place), "%s", place);
+		add_row(&t, strtoull(off, NULL, 16), name,
+			strtoull(symoff, NULL, 16));
+	}
+	if (!rc && t.n)
+		rc = check(sy, &t);
+	free(t.row);
+	symbolize_free(sy);
+	printf("%zu same (%zu without a name), %zu in files that are not "
+	       "there, %zu a function instead of a mark, %zu only we name, "
+	       "%zu differ\n",
+	       count.same, count.same_unknown, count.no_file, count.marker,
+	       count.more, count.differ);
+	return rc || count.differ || count.more || !count.same;
+}

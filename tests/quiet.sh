@@ -1,0 +1,16 @@
+#!/bin/sh
+# quiet.sh - makes one test of a script that only speaks when something is wrong.
+# usage: tests/quiet.sh NAME COMMAND...; a script with its own ok lines keeps them.
+name=$1
+shift
+text=$("$@" 2>&1)
+rc=$?
+[ -z "$text" ] || printf '%s\n' "$text"
+printf '%s\n' "$text" | grep -qE '^(ok|not ok|skip) ' && exit $rc
+if [ $rc = 0 ]
+then
+	echo "ok $name"
+else
+	echo "not ok $name"
+fi
+exit $rc

@@ -1,0 +1,176 @@
+#!/bin/sh
+# run.sh - runs the tests and counts them; the last line is "N passed, N failed".
+# usage: O=build tests/run.sh [GROUP...]
+#
+# Groups: unit cases compare cli damage fuzz docs (all of these by default),
+# and style. A script reports with lines "ok NAME" and "not ok NAME", and
+# "skip NAME: REASON" for what cannot be asked here; libcheck programs with
+# their own summary. A program that ends badly, or says nothing, is a failure.
+cd "$(dirname "$0")/.." || exit 2
+O=${O:-build}
+ROOT=$PWD
+case $O in /*) out=$O ;; *) out=$ROOT/$O ;; esac
+BACKSTITCH=$out/backstitch
+MKCAP=$out/mkcap
+export O ROOT BACKSTITCH MKCAP
+export LC_ALL=C TZ=UTC NO_COLOR=1
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+unset DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS
+if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
+then
+	BACKSTITCH_SHARED=$(cd ../shared && pwd)
+fi
+export BACKSTITCH_SHARED
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mkdir "$work/home" "$work/tmp"
+HOME=$work/home
+TMPDIR=$work/tmp
+export HOME TMPDIR
+log=$out/log
+rm -rf "$log"
+mkdir -p "$log"
+: >"$work/failed"
+passed=0
+failed=0
+skipped=0
+
+# count GROUP NAME STATUS: adds up what one program said in its log
+count() {
+	f=$log/$1-$2.log
+	good=$(grep -c '^ok ' "$f")
+	bad=$(grep -c '^not ok ' "$f")
+	skip=$(grep -c '^skip ' "$f")
+	sed -n 's/^not ok //p' "$f" | sed "s|^|$1/$2: |" >>"$work/failed"
+	# libcheck: "100%: Checks: 9, Failures: 0, Errors: 0"
+	sum=$(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\)$/\1 \2 \3/p' "$f" |
+		awk '{ c += $1; b += $2 + $3 } END { print c - b, b + 0 }')
+	good=$((good + ${sum% *}))
+	bad=$((bad + ${sum#* }))
+	grep -a -E '^[^ ]+\.c:[0-9]+:[FE]:' "$f" | sed "s|^|$1/$2: |" \
+		>>"$work/failed"
+	if [ "$3" != 0 ] && [ "$bad" = 0 ]
+	then
+		bad=1
+		case $3 in
+		124) why='took too long' ;;
+		*) why="ended with status $3" ;;
+		esac
+		echo "$1/$2: $why, see $f" >>"$work/failed"
+	elif [ $((good + bad + skip)) = 0 ]
+	then
+		bad=1
+		echo "$1/$2: tested nothing, see $f" >>"$work/failed"
+	fi
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	skipped=$((skipped + skip))
+	note=
+	[ "$bad" = 0 ] || note="  $bad FAILED"
+	[ "$skip" = 0 ] || note="$note  $skip skipped"
+	printf '  %-7s %-24s %5d ok%s\n' "$1" "$2" "$good" "$note"
+}
+
+# run GROUP NAME SECONDS COMMAND...
+run() {
+	group=$1 name=$2 limit=$3
+	shift 3
+	timeout -k 5 "$limit" "$@" >"$log/$group-$name.log" 2>&1 </dev/null
+	count "$group" "$name" $?
+}
+
+# A test whose program was not built is a failure, not a silence.
+group_unit() {
+	for c in tests/unit/*.c
+	do
+		[ -f "$c" ] || continue
+		name=$(basename "$c" .c)
+		run unit "$name" 120 "$out/unit/$name"
+	done
+}
+
+group_cases() {
+	run cases cases 120 tests/cases/run.sh
+}
+
+group_compare() {
+	for t in compare counts twin names
+	do
+		run compare "$t" 600 python3 "tests/compare/$t.py"
+	done
+}
+
+group_cli() {
+	for t in tests/cli/*.sh
+	do
+		[ -f "$t" ] || continue
+		run cli "$(basename "$t" .sh)" 180 sh "$t"
+	done
+}
+
+group_damage() {
+	for c in tests/damage/*.c
+	do
+		[ -f "$c" ] || continue
+		name=$(basename "$c" .c)
+		run damage "$name" 300 tests/damage.sh "$out/damage/$name"
+	done
+}
+
+group_fuzz() {
+	for c in tests/fuzz/*.c
+	do
+		[ -f "$c" ] || continue
+		name=$(basename "$c" .c)
+		run fuzz "$name" 120 tests/fuzz.sh "$name"
+	done
+}
+
+# What the documents promise: every tests/check-*.sh but those of style.
+group_docs() {
+	for t in tests/check-*.sh
+	do
+		case $t in
+		*-layers.sh | *-sizes.sh | *-style.sh | *-headers.sh) continue ;;
+		esac
+		[ -f "$t" ] || continue
+		name=$(basename "$t" .sh)
+		run docs "${name#check-}" 300 tests/quiet.sh "$name" "$t"
+	done
+}
+
+group_style() {
+	run style layers 60 tests/quiet.sh layers tests/check-layers.sh
+	run style sizes 60 tests/quiet.sh sizes tests/check-sizes.sh
+	run style style 300 tests/check-style.sh
+	run style headers 300 tests/check-headers.sh
+}
+
+start=$(date +%s)
+[ $# -gt 0 ] || set -- unit cases compare cli damage fuzz docs
+for g in "$@"
+do
+	case $g in
+	unit | cases | compare | cli | damage | fuzz | docs | style)
+		"group_$g"
+		;;
+	*)
+		echo "no test group '$g'" >&2
+		exit 2
+		;;
+	esac
+done
+
+if [ -s "$work/failed" ]
+then
+	echo
+	echo "failed:"
+	sed 's/^/  /' "$work/failed"
+fi
+[ "$skipped" = 0 ] || echo "$skipped skipped (see $O/log)"
+echo "took $(($(date +%s) - start)) s"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

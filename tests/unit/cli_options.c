@@ -1,0 +1,256 @@
+/* cli_options.c - tests of the command line parser. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "stitch/err.h"
+
+static bool flag, other, off;
+static const char *text, *choice;
+static long number;
+static unsigned long size;
+static struct opt_list list;
+
+static const char *const choices[] = { "table", "csv", NULL };
+static const struct opt group[] = {
+	{ .kind = OPT_LIST, .letter = 'l', .name = "list", .arg = "X",
+	  .help = "", .value = &list },
+	{ .kind = OPT_NO, .name = "no-off", .help = "", .value = &off },
+	{ .kind = OPT_END }
+};
+static const struct opt opts[] = {
+	{ .kind = OPT_FLAG, .letter = 'f', .name = "force", .help = "",
+	  .value = &flag },
+	{ .kind = OPT_FLAG, .letter = 'q', .name = "quiet", .help = "",
+	  .value = &other },
+	{ .kind = OPT_STRING, .letter = 'o', .name = "output", .arg = "FILE",
+	  .help = "", .value = &text },
+	{ .kind = OPT_NUMBER, .name = "width", .arg = "N", .help = "",
+	  .value = &number },
+	{ .kind = OPT_SIZE, .name = "memory", .arg = "N", .help = "",
+	  .value = &size },
+	{ .kind = OPT_CHOICE, .name = "format", .arg = "F", .help = "",
+	  .value = &choice, .choices = choices },
+	{ .kind = OPT_GROUP, .value = (void *)group },
+	{ .kind = OPT_END }
+};
+
+static struct err err;
+static char *args[16];
+
+/* Parses a line of words; gives what options_parse gives. */
+static int parse(const char *line)
+{
+	static char copy[256];
+	int n = 0;
+
+	flag = other = options_help = false;
+	off = true;
+	text = choice = NULL;
+	number = 0;
+	size = 0;
+	list.n = 0;
+	memset(&err, 0, sizeof(err));
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *p = copy; p;) {
+		char *end = strchr(p, ' ');
+
+		args[n++] = p;
+		if (end)
+			*end++ = 0;
+		p = end;
+	}
+	args[n] = NULL;
+	return options_parse(opts, n, args, &err);
+}
+
+START_TEST(options_and_arguments_may_be_mixed)
+{
+	ck_assert_int_eq(parse("a -f b --output x c"), 3);
+	ck_assert_str_eq(args[0], "a");
+	ck_assert_str_eq(args[1], "b");
+	ck_assert_str_eq(args[2], "c");
+	ck_assert(flag);
+	ck_assert_str_eq(text, "x");
+}
+END_TEST
+
+START_TEST(letters_may_be_bundled_with_a_value_at_the_end)
+{
+	ck_assert_int_eq(parse("-fqo out.db"), 0);
+	ck_assert(flag && other);
+	ck_assert_str_eq(text, "out.db");
+	ck_assert_int_eq(parse("-foout.db x"), 1);
+	ck_assert_str_eq(text, "out.db");
+}
+END_TEST
+
+START_TEST(nothing_is_an_option_after_two_dashes)
+{
+	ck_assert_int_eq(parse("-f -- -q --what -"), 3);
+	ck_assert(flag && !other);
+	ck_assert_str_eq(args[0], "-q");
+	ck_assert_str_eq(args[2], "-");
+}
+END_TEST
+
+START_TEST(a_single_dash_is_an_argument)
+{
+	ck_assert_int_eq(parse("- -f"), 1);
+	ck_assert_str_eq(args[0], "-");
+}
+END_TEST
+
+START_TEST(a_value_may_be_empty_or_look_like_an_option)
+{
+	ck_assert_int_eq(parse("--output= -f"), 0);
+	ck_assert_str_eq(text, "");
+	ck_assert_int_eq(parse("-o -f"), 0);
+	ck_assert_str_eq(text, "-f");
+	ck_assert(!flag);
+}
+END_TEST
+
+START_TEST(a_missing_value_is_said)
+{
+	ck_assert_int_eq(parse("--output"), -1);
+	ck_assert_int_eq(err.code, ERR_USAGE);
+	ck_assert_str_eq(err.msg, "--output needs a value: --output FILE");
+	ck_assert_int_eq(parse("-fo"), -1);
+	ck_assert_str_eq(err.msg, "-o needs a value: -o FILE");
+}
+END_TEST
+
+START_TEST(a_value_that_is_not_wanted_is_said)
+{
+	ck_assert_int_eq(parse("--force=yes"), -1);
+	ck_assert_str_eq(err.msg, "--force takes no value");
+}
+END_TEST
+
+START_TEST(sizes_have_units)
+{
+	ck_assert_int_eq(parse("--memory 64M"), 0);
+	ck_assert_uint_eq(size, 64ul << 20);
+	ck_assert_int_eq(parse("--memory 2GiB"), 0);
+	ck_assert_uint_eq(size, 2ul << 30);
+	ck_assert_int_eq(parse("--memory 1kB"), 0);
+	ck_assert_uint_eq(size, 1024);
+	ck_assert_int_eq(parse("--memory 7"), 0);
+	ck_assert_uint_eq(size, 7);
+	ck_assert_int_eq(parse("--memory 64Q"), -1);
+	ck_assert_int_eq(parse("--memory -5"), -1);
+	ck_assert_int_eq(parse("--memory 99999999999999T"), -1);
+	ck_assert_int_eq(parse("--memory M"), -1);
+	ck_assert_int_eq(parse("--memory 1MM"), -1);
+}
+END_TEST
+
+START_TEST(numbers_and_choices_are_checked)
+{
+	ck_assert_int_eq(parse("--width 12 --format csv"), 0);
+	ck_assert_int_eq(number, 12);
+	ck_assert_str_eq(choice, "csv");
+	ck_assert_int_eq(parse("--width 12x"), -1);
+	ck_assert_int_eq(parse("--format xml"), -1);
+	ck_assert_str_eq(err.msg, "--format is one of table, csv, not 'xml'");
+}
+END_TEST
+
+START_TEST(groups_are_searched_and_lists_are_kept_in_order)
+{
+	ck_assert_int_eq(parse("-l a --list=b -lc --no-off"), 0);
+	ck_assert_uint_eq(list.n, 3);
+	ck_assert_str_eq(list.item[0], "a");
+	ck_assert_str_eq(list.item[2], "c");
+	ck_assert(!off);
+}
+END_TEST
+
+START_TEST(a_list_that_is_too_long_is_refused)
+{
+	static char *many[200];
+	int n = 0;
+
+	list.n = 0;
+	while (n < 200) {
+		many[n++] = "-l";
+		many[n++] = "x";
+	}
+	ck_assert_int_eq(options_parse(opts, n - 1, many, &err), -1);
+	ck_assert_str_eq(err.msg, "too many --list");
+}
+END_TEST
+
+START_TEST(a_typing_error_gets_a_suggestion)
+{
+	ck_assert_int_eq(parse("--ouptut x"), -1);
+	ck_assert_str_eq(err.msg, "unknown option '--ouptut'; did you mean "
+				  "'--output'?");
+	ck_assert_int_eq(parse("--out x"), -1);
+	ck_assert(strstr(err.msg, "did you mean '--output'?"));
+	ck_assert_int_eq(parse("--colour never"), -1);
+	ck_assert(strstr(err.msg, "did you mean '--color'?"));
+}
+END_TEST
+
+START_TEST(something_else_gets_no_suggestion)
+{
+	ck_assert_int_eq(parse("--zzzzzz"), -1);
+	ck_assert_str_eq(err.msg, "unknown option '--zzzzzz'");
+	ck_assert_int_eq(parse("-z"), -1);
+	ck_assert_str_eq(err.msg, "unknown option '-z'");
+}
+END_TEST
+
+START_TEST(a_very_long_option_is_no_trouble)
+{
+	char a[4096] = "--";
+	char *v[] = { a, NULL };
+
+	memset(a + 2, 'x', sizeof(a) - 3);
+	ck_assert_int_eq(options_parse(opts, 1, v, &err), -1);
+	ck_assert_int_eq(err.code, ERR_USAGE);
+}
+END_TEST
+
+START_TEST(help_is_understood_everywhere)
+{
+	ck_assert_int_eq(parse("-fh"), 0);
+	ck_assert(options_help && flag);
+	ck_assert_int_eq(parse("--help"), 0);
+	ck_assert(options_help);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cli_options");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, options_and_arguments_may_be_mixed);
+	tcase_add_test(t, letters_may_be_bundled_with_a_value_at_the_end);
+	tcase_add_test(t, nothing_is_an_option_after_two_dashes);
+	tcase_add_test(t, a_single_dash_is_an_argument);
+	tcase_add_test(t, a_value_may_be_empty_or_look_like_an_option);
+	tcase_add_test(t, a_missing_value_is_said);
+	tcase_add_test(t, a_value_that_is_not_wanted_is_said);
+	tcase_add_test(t, sizes_have_units);
+	tcase_add_test(t, numbers_and_choices_are_checked);
+	tcase_add_test(t, groups_are_searched_and_lists_are_kept_in_order);
+	tcase_add_test(t, a_list_that_is_too_long_is_refused);
+	tcase_add_test(t, a_typing_error_gets_a_suggestion);
+	tcase_add_test(t, something_else_gets_no_suggestion);
+	tcase_add_test(t, a_very_long_option_is_no_trouble);
+	tcase_add_test(t, help_is_understood_everywhere);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

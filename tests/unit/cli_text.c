@@ -1,0 +1,226 @@
+/* cli_text.c - tests of filters as SQL, safe text, and numbers for people. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/filter.h"
+#include "cli/human.h"
+#include "cli/output.h"
+#include "cli/script.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+
+static struct err err;
+static char sql[1024];
+static struct value bind[FILTER_BIND];
+static size_t n_bind;
+
+static int make(void)
+{
+	memset(&err, 0, sizeof(err));
+	return filter_sql(NULL, sql, sizeof(sql), bind, FILTER_BIND, &n_bind,
+			  &err);
+}
+
+START_TEST(no_filter_is_true)
+{
+	filter = (struct filter){ 0 };
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1");
+	ck_assert(!filter_given());
+}
+END_TEST
+
+START_TEST(lists_of_numbers_become_ranges)
+{
+	filter = (struct filter){ .cpu = "0,2-4", .pid = "17" };
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1 AND (cpu BETWEEN 0 AND 0 OR cpu BETWEEN 2 "
+			      "AND 4) AND (pid BETWEEN 17 AND 17)");
+	ck_assert(filter_given());
+}
+END_TEST
+
+START_TEST(what_is_no_list_of_numbers_is_refused)
+{
+	static const char *const bad[] = {
+		"", "a", "1,", "1-", "4-2", "1;DROP", "-1", "1 OR 1",
+		"99999999999", "0x1", NULL
+	};
+
+	for (size_t i = 0; bad[i]; i++) {
+		filter = (struct filter){ .tid = bad[i] };
+		ck_assert_msg(make() == -1, "%s", bad[i]);
+		ck_assert_int_eq(err.code, ERR_USAGE);
+	}
+}
+END_TEST
+
+START_TEST(names_are_bound_and_never_printed)
+{
+	filter = (struct filter){ .comm = "a'b,worker*,x[1" };
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1 AND (comm = ?1 OR comm GLOB ?2 OR comm = "
+			      "?3)");
+	ck_assert_uint_eq(n_bind, 3);
+	ck_assert_str_eq(bind[0].text, "a'b");
+	ck_assert_str_eq(bind[1].text, "worker*");
+	ck_assert_uint_eq(bind[1].len, 7);
+}
+END_TEST
+
+START_TEST(times_are_exact)
+{
+	filter = (struct filter){ .time = "12.5,13" };
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1 AND time_ns >= 12500000000 AND time_ns < "
+			      "13000001000");
+	filter.time = ",0.000000001";
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1 AND time_ns < 1001");
+	filter.time = "3,";
+	ck_assert_int_eq(make(), 0);
+	ck_assert_str_eq(sql, "1 AND time_ns >= 3000000000");
+}
+END_TEST
+
+START_TEST(what_is_no_time_is_refused)
+{
+	static const char *const bad[] = {
+		"x", "1,2,3", "1;2", "99999999999999999999", "1.2.3",
+		"20%-10%", "10%", "10%-200%", "5%-", NULL
+	};
+
+	for (size_t i = 0; bad[i]; i++) {
+		filter = (struct filter){ .time = bad[i] };
+		ck_assert_msg(make() == -1, "%s", bad[i]);
+		ck_assert_int_eq(err.code, ERR_USAGE);
+	}
+}
+END_TEST
+
+START_TEST(too_many_names_are_refused)
+{
+	static char many[400];
+
+	for (size_t i = 0; i + 2 < sizeof(many); i += 2)
+		memcpy(many + i, "a,", 3);
+	filter = (struct filter){ .comm = many };
+	ck_assert_int_eq(make(), -1);
+	ck_assert_int_eq(err.code, ERR_USAGE);
+}
+END_TEST
+
+static const char *clean(const char *s, size_t len, const char *also)
+{
+	static char buf[256];
+	size_t n = output_clean_buf(buf, sizeof(buf), s, len, also);
+
+	ck_assert_uint_eq(n, strlen(buf));
+	return buf;
+}
+
+START_TEST(control_bytes_cannot_reach_the_terminal)
+{
+	ck_assert_str_eq(clean("a\033[31mb\n\t\177", 10, NULL),
+			 "a\\x1b[31mb\\x0a\\x09\\x7f");
+	ck_assert_str_eq(clean("x\0y", 3, NULL), "x\\x00y");
+	/* C1, and a mark that turns the text around */
+	ck_assert_str_eq(clean("\302\233m", 3, NULL), "\\xc2\\x9bm");
+	ck_assert_str_eq(clean("\342\200\256", 3, NULL), "\\xe2\\x80\\xae");
+}
+END_TEST
+
+START_TEST(utf8_passes_and_other_bytes_do_not)
+{
+	ck_assert_str_eq(clean("\303\251\342\202\254\360\237\230\200", 9,
+			       NULL),
+			 "\303\251\342\202\254\360\237\230\200");
+	ck_assert_str_eq(clean("\351t\351", 3, NULL), "\\xe9t\\xe9");
+	ck_assert_str_eq(clean("\303", 1, NULL), "\\xc3");
+	/* too long a form, a surrogate, too large */
+	ck_assert_str_eq(clean("\300\200", 2, NULL), "\\xc0\\x80");
+	ck_assert_str_eq(clean("\355\240\200", 3, NULL), "\\xed\\xa0\\x80");
+	ck_assert_str_eq(clean("\364\220\200\200", 4, NULL),
+			 "\\xf4\\x90\\x80\\x80");
+}
+END_TEST
+
+START_TEST(also_names_more_bytes)
+{
+	ck_assert_str_eq(clean("a;b", 3, ";"), "a\\x3bb");
+}
+END_TEST
+
+START_TEST(a_small_buffer_cuts_and_ends)
+{
+	char buf[6];
+
+	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "abcdefgh", 8,
+					   NULL), 5);
+	ck_assert_str_eq(buf, "abcde");
+	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "ab\033", 3,
+					   NULL), 2);
+	ck_assert_str_eq(buf, "ab");
+}
+END_TEST
+
+START_TEST(numbers_have_three_digits_that_count)
+{
+	char b[32];
+
+	ck_assert_str_eq(human_count(b, sizeof(b), 0), "0");
+	ck_assert_str_eq(human_count(b, sizeof(b), 999), "999");
+	ck_assert_str_eq(human_count(b, sizeof(b), 1000), "1.00 k");
+	ck_assert_str_eq(human_count(b, sizeof(b), 1560000), "1.56 M");
+	ck_assert_str_eq(human_count(b, sizeof(b), 999999), "1.00 M");
+	ck_assert_str_eq(human_bytes(b, sizeof(b), 230000000), "230 MB");
+	ck_assert_str_eq(human_bytes(b, sizeof(b), UINT64_MAX), "18447 PB");
+	ck_assert_str_eq(human_ns(b, sizeof(b), 12500000), "12.5 ms");
+	ck_assert_str_eq(human_ns(b, sizeof(b), -800), "-800 ns");
+}
+END_TEST
+
+START_TEST(script_fields_are_checked)
+{
+	struct script_fields f;
+
+	ck_assert_int_eq(script_parse("comm,pid,tid,cpu,time,event,ip", &f,
+				      &err), 0);
+	ck_assert(f.comm && f.pid && f.frame.ip && !f.frame.sym && !f.period);
+	ck_assert(!f.verdict);
+	ck_assert_int_eq(script_parse(NULL, &f, &err), 0);
+	ck_assert(f.verdict && f.frame.sym && !f.pid);
+	ck_assert_int_eq(script_parse("comm,nope", &f, &err), -1);
+	ck_assert_int_eq(script_parse("sym", &f, &err), -1);
+	ck_assert_int_eq(script_parse("ip,symoff", &f, &err), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cli_text");
+	TCase *t = tcase_create("all");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, no_filter_is_true);
+	tcase_add_test(t, lists_of_numbers_become_ranges);
+	tcase_add_test(t, what_is_no_list_of_numbers_is_refused);
+	tcase_add_test(t, names_are_bound_and_never_printed);
+	tcase_add_test(t, times_are_exact);
+	tcase_add_test(t, what_is_no_time_is_refused);
+	tcase_add_test(t, too_many_names_are_refused);
+	tcase_add_test(t, control_bytes_cannot_reach_the_terminal);
+	tcase_add_test(t, utf8_passes_and_other_bytes_do_not);
+	tcase_add_test(t, also_names_more_bytes);
+	tcase_add_test(t, a_small_buffer_cuts_and_ends);
+	tcase_add_test(t, numbers_have_three_digits_that_count);
+	tcase_add_test(t, script_fields_are_checked);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

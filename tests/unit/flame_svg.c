@@ -1,0 +1,326 @@
+/* flame_svg.c - pictures are well-formed, whole, and say what they leave out.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/flame_tree.h"
+#include "cli/label.h"
+#include "cli/palette.h"
+#include "cli/plain.h"
+#include "cli/svg.h"
+#include "stitch/err.h"
+
+static struct labels *labels;
+static struct flame_tree *tree;
+static struct svg_opts opts;
+static struct svg_stats stats;
+
+static void setup(void)
+{
+	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
+
+	labels = labels_new();
+	tree = flame_tree_new(labels, labels_add(labels, &all));
+	opts = (struct svg_opts){
+		.title = "T",
+		.count_name = "ns",
+		.fonttype = "monospace",
+		.colors = palette_find("kind"),
+		.width = 1020,
+		.height = 16,
+		.fontsize = 12,
+		.minwidth = 100,
+		.show_samples = true,
+	};
+}
+
+static void teardown(void)
+{
+	flame_tree_free(tree);
+	labels_free(labels);
+}
+
+static void add(const char *name, enum label_kind kind, uint64_t weight)
+{
+	struct label l = { .kind = kind,
+			   .name = name,
+			   .image = "/lib/x<y>",
+			   .off = 0x10,
+			   .has_off = true };
+	uint32_t id = labels_add(labels, &l);
+
+	ck_assert_int_eq(flame_tree_add(tree, &id, 1, weight, 1, NULL), 0);
+}
+
+/* The picture; the caller frees it. */
+static char *draw(void)
+{
+	char *got = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&got, &len);
+	struct err err;
+
+	ck_assert_int_eq(svg_write(out, tree, &opts, &stats, &err), 0);
+	fclose(out);
+	return got;
+}
+
+static void expect(const char *svg, const char *part)
+{
+	ck_assert_msg(strstr(svg, part) != NULL, "no '%s' in the picture",
+		      part);
+}
+
+static char *plain(void (*fn)(FILE *, const char *, size_t), const char *s,
+		   size_t cells)
+{
+	char *got = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&got, &len);
+
+	fn(out, s, cells);
+	fclose(out);
+	return got;
+}
+
+static void expect_xml(const char *s, size_t cells, const char *want)
+{
+	char *got = plain(plain_xml, s, cells);
+
+	ck_assert_str_eq(got, want);
+	free(got);
+}
+
+START_TEST(frames_lie_side_by_side_and_fill_the_width)
+{
+	char *svg;
+
+	add("a", LABEL_USER, 1);
+	add("b", LABEL_KERNEL, 3);
+	flame_tree_finish(tree);
+	svg = draw();
+	expect(svg, "data-s=\"0\" data-w=\"4\"");
+	expect(svg, "data-s=\"0\" data-w=\"1\"");
+	expect(svg, "data-s=\"1\" data-w=\"3\"");
+	expect(svg, "<rect x=\"10.00\" y=\"61\" width=\"250.00\"");
+	expect(svg, "<rect x=\"260.00\" y=\"61\" width=\"750.00\"");
+	expect(svg, "<rect x=\"10.00\" y=\"77\" width=\"1000.00\"");
+	expect(svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
+		    "75.00 % of its parent");
+	ck_assert_uint_eq(stats.drawn, 3);
+	ck_assert_uint_eq(stats.narrow, 0);
+	ck_assert_ptr_null(strstr(svg, "not drawn"));
+	free(svg);
+}
+END_TEST
+
+START_TEST(narrow_frames_are_summed_and_said)
+{
+	char *svg;
+
+	add("big", LABEL_USER, 999970);
+	add("n1", LABEL_USER, 10);
+	add("n2", LABEL_USER, 20);
+	flame_tree_finish(tree);
+	svg = draw();
+	ck_assert_uint_eq(stats.drawn, 2);
+	ck_assert_uint_eq(stats.narrow, 2);
+	ck_assert_uint_eq(stats.narrow_weight, 30);
+	expect(svg, "2 frames narrower than 0.1 px are not drawn, 0.00 %");
+	free(svg);
+	opts.minwidth = 1500;
+	opts.min_percent = true;
+	svg = draw();
+	expect(svg, "2 frames narrower than 1.5 % are not drawn");
+	free(svg);
+	opts.minwidth = 0;
+	svg = draw();
+	ck_assert_uint_eq(stats.drawn, 4);
+	free(svg);
+}
+END_TEST
+
+START_TEST(an_icicle_has_its_root_on_top)
+{
+	char *svg;
+
+	add("a", LABEL_USER, 4);
+	flame_tree_finish(tree);
+	opts.inverted = true;
+	svg = draw();
+	expect(svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
+		    "100.00 % of all</title><rect x=\"10.00\" y=\"61\"");
+	free(svg);
+}
+END_TEST
+
+START_TEST(a_larger_total_leaves_room)
+{
+	char *svg;
+
+	add("a", LABEL_USER, 1);
+	flame_tree_finish(tree);
+	opts.total = 4;
+	svg = draw();
+	expect(svg, "width=\"250.00\"");
+	expect(svg, "25.00 % of all");
+	free(svg);
+}
+END_TEST
+
+START_TEST(the_same_input_gives_the_same_bytes)
+{
+	char *one, *two;
+
+	add("a", LABEL_JIT, 7);
+	add("b", LABEL_MISSING, 7);
+	flame_tree_finish(tree);
+	one = draw();
+	two = draw();
+	ck_assert_str_eq(one, two);
+	free(one);
+	free(two);
+}
+END_TEST
+
+START_TEST(weights_near_64_bits_do_not_overflow)
+{
+	char *svg;
+
+	add("a", LABEL_USER, UINT64_MAX - 1);
+	add("b", LABEL_USER, 1);
+	flame_tree_finish(tree);
+	svg = draw();
+	expect(svg, "width=\"999.99\"");
+	expect(svg, "18,446,744,073,709,551,614 ns, 100.00 % of all");
+	free(svg);
+}
+END_TEST
+
+START_TEST(nothing_from_a_name_becomes_markup)
+{
+	char *svg;
+
+	add("</title><script>alert(1)</script>", LABEL_USER, 1);
+	add("]]>&\"'", LABEL_USER, 1);
+	opts.title = "<x onload=\"y\">";
+	opts.subtitle = "a & b";
+	opts.fonttype = "x\" onload=\"y";
+	opts.count_name = "<u>";
+	flame_tree_finish(tree);
+	svg = draw();
+	ck_assert_ptr_null(strstr(svg, "<script>alert"));
+	ck_assert_ptr_null(strstr(svg, "<x onload"));
+	ck_assert_ptr_null(strstr(svg, "\" onload=\""));
+	ck_assert_ptr_null(strstr(svg, "<u>"));
+	expect(svg, "&lt;/title&gt;&lt;script&gt;alert(1)");
+	/* the only CDATA section ends where ours ends */
+	ck_assert_ptr_eq(strstr(svg, "]]>"), strstr(svg, "]]></script>"));
+	free(svg);
+}
+END_TEST
+
+START_TEST(missing_halves_are_hatched_and_explained)
+{
+	char *svg;
+
+	add("[user: chain_lost]", LABEL_MISSING, 1);
+	add("main", LABEL_EXEC, 1);
+	flame_tree_finish(tree);
+	opts.colors = palette_find("hot");
+	svg = draw();
+	expect(svg, "<g class=\"m\" data-s=\"0\"");
+	expect(svg, "<g class=\"e\" data-s=\"1\"");
+	expect(svg, ">user half missing</text>");
+	expect(svg, ">stack taken after exec</text>");
+	expect(svg, "not its caller");
+	free(svg);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_text_become_escapes)
+{
+	expect_xml("a\n\t\033[31m\x7f", 0, "a\\x0a\\x09\\x1b[31m\\x7f");
+	expect_xml("\xff\xc0\xaf\xe2\x82", 0, "\\xff\\xc0\\xaf\\xe2\\x82");
+	/* surrogates, too large, overlong, and what XML forbids */
+	expect_xml("\xed\xa0\x80", 0, "\\xed\\xa0\\x80");
+	expect_xml("\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80");
+	expect_xml("\xe0\x80\x80", 0, "\\xe0\\x80\\x80");
+	expect_xml("\xef\xbf\xbe\xef\xbf\xbf", 0, "\\ufffe\\uffff");
+	/* direction marks and C1 controls */
+	expect_xml("\xe2\x80\xaexyz\xc2\x9b", 0, "\\u202exyz\\u009b");
+	expect_xml("\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5", 0,
+		   "\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5");
+}
+END_TEST
+
+START_TEST(clipping_never_cuts_a_character)
+{
+	expect_xml("abcdef", 6, "abcdef");
+	expect_xml("abcdefg", 6, "abcd..");
+	expect_xml("<<<<<<<", 5, "&lt;&lt;&lt;..");
+	expect_xml("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5..");
+	expect_xml("a\033bcd", 6, "a..");
+	expect_xml("", 3, "");
+}
+END_TEST
+
+START_TEST(every_palette_has_a_colour_for_every_kind)
+{
+	char class[3];
+
+	ck_assert_ptr_null(palette_find("mauve"));
+	for (size_t i = 0; palette_names[i]; i++) {
+		const struct palette *p = palette_find(palette_names[i]);
+		char *css = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&css, &len);
+
+		ck_assert_ptr_nonnull(p);
+		palette_css(p, out);
+		fclose(out);
+		for (int kind = 0; kind < LABEL_KINDS; kind++) {
+			struct label l = { .kind = (enum label_kind)kind,
+					   .name = "f",
+					   .image = "" };
+			char rule[16];
+
+			palette_class(&l, class);
+			if (kind == LABEL_MISSING || kind == LABEL_EXEC)
+				continue;
+			snprintf(rule, sizeof(rule), ".%s rect{", class);
+			expect(css, rule);
+		}
+		/* black would mean a kind was forgotten */
+		ck_assert_ptr_null(strstr(css, "#000000"));
+		free(css);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("flame_svg");
+	TCase *t = tcase_create("svg");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, frames_lie_side_by_side_and_fill_the_width);
+	tcase_add_test(t, narrow_frames_are_summed_and_said);
+	tcase_add_test(t, an_icicle_has_its_root_on_top);
+	tcase_add_test(t, a_larger_total_leaves_room);
+	tcase_add_test(t, the_same_input_gives_the_same_bytes);
+	tcase_add_test(t, weights_near_64_bits_do_not_overflow);
+	tcase_add_test(t, nothing_from_a_name_becomes_markup);
+	tcase_add_test(t, missing_halves_are_hatched_and_explained);
+	tcase_add_test(t, bytes_that_are_no_text_become_escapes);
+	tcase_add_test(t, clipping_never_cuts_a_character);
+	tcase_add_test(t, every_palette_has_a_colour_for_every_kind);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,99 @@
+/* symbolize_demangle.c - plain names, and names that explode. */
+#include "symbolize/symbolize.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void is(const char *mangled, const char *want)
+{
+	char buf[512] = "untouched";
+	bool got = symbolize_demangle(mangled, buf, sizeof(buf));
+
+	ck_assert_msg(got == (want != NULL), "%s", mangled);
+	ck_assert_str_eq(buf, want ? want : "untouched");
+}
+
+START_TEST(names_become_plain)
+{
+	is("_ZN3foo3barEi", "foo::bar(int)");
+	is("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
+	is("_ZN3foo3barEi@@VERS_1.0", "foo::bar(int)");
+	is("_ZN3fooC1Ev.constprop.0", "foo::foo() [clone .constprop.0]");
+	is("_ZNSt6vectorIiSaIiEE9push_backERKi",
+	   "std::vector<int, std::allocator<int> >::push_back(int const&)");
+	is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+	   "core::fmt::Formatter::pad");
+	is("_RNvC6_123foo3bar", "123foo::bar");
+	is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7", "mycrate::foo::bar");
+}
+END_TEST
+
+START_TEST(plain_names_stay_as_they_are)
+{
+	is("main", NULL);
+	is("_start", NULL);
+	is("", NULL);
+	is("_Z", NULL);
+	is("_R", NULL);
+	is("_Zzz!", NULL);
+	is("__x64_sys_read", NULL);
+	is("_ZN3foo", NULL);
+}
+END_TEST
+
+/* Each level of pair<X, X> doubles what was before: 2^60 bytes in all. */
+START_TEST(a_bomb_is_cut_and_takes_no_time)
+{
+	char name[2048] = "_Z1fI";
+	char buf[64];
+	struct timespec a, b;
+	size_t n = strlen(name);
+
+	/* f<P<X,X>,P<P..,..>...>: each argument is a pair of the one before */
+	n += (size_t)snprintf(name + n, sizeof(name) - n, "1PIiiE");
+	static const char digit[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	for (int i = 0; i < 34; i++)
+		n += (size_t)snprintf(name + n, sizeof(name) - n,
+				      "S0_IS%c_S%c_E", digit[i + 1],
+				      digit[i + 1]);
+	snprintf(name + n, sizeof(name) - n, "EvT_");
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	ck_assert(symbolize_demangle(name, buf, sizeof(buf)));
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	ck_assert_uint_eq(strlen(buf), sizeof(buf) - 2);
+	ck_assert_str_eq(buf + strlen(buf) - 3, "...");
+	ck_assert_int_lt(b.tv_sec - a.tv_sec, 2);
+}
+END_TEST
+
+START_TEST(a_small_buffer_is_never_left)
+{
+	char buf[16];
+
+	for (size_t n = 1; n < 8; n++) {
+		memset(buf, 'x', sizeof(buf));
+		symbolize_demangle("_ZN3foo3barEi", buf, n);
+		ck_assert_int_eq(buf[n], 'x');
+		ck_assert_uint_lt(strnlen(buf, n), n);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("demangle");
+	TCase *tc = tcase_create("demangle");
+
+	tcase_add_test(tc, names_become_plain);
+	tcase_add_test(tc, plain_names_stay_as_they_are);
+	tcase_add_test(tc, a_bomb_is_cut_and_takes_no_time);
+	tcase_add_test(tc, a_small_buffer_is_never_left);
+	suite_add_tcase(s, tc);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,474 @@
+/* symbolize_image.c - which file names an image, and which never may. */
+#include "symbolize/symbolize.h"
+
+#include <check.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "mkelf.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+
+#define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
+
+static const char id_a[] = "abcdefghijklmnopqrst";
+static const char id_b[] = "ABCDEFGHIJKLMNOPQRST";
+static const struct mksym two[] = {
+	{ "alpha", MKELF_TEXT + 0x10, 0x20, FUNC },
+	{ "_ZN1a4betaEv", MKELF_TEXT + 0x40, 0x10, FUNC },
+};
+static const struct mksym one[] = {
+	{ "gamma", MKELF_TEXT + 0x10, 0x20, FUNC },
+};
+
+static char dir[64];
+static char path[256];
+static char got[4096]; /* "name+symoff how;" for each offset */
+static struct image_report rep;
+
+static const char *at(const char *name)
+{
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void folder(const char *name)
+{
+	ck_assert_int_eq(mkdir(at(name), 0755), 0);
+}
+
+static void setup(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/symbolize.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void teardown(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+static int collect(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t n = strlen(got);
+
+	(void)arg;
+	(void)err;
+	if (!sym->name)
+		snprintf(got + n, sizeof(got) - n, "-;");
+	else
+		snprintf(got + n, sizeof(got) - n, "%s+%d/%d %s%s;", sym->name,
+			 (int)(sym->off - sym->start), (int)sym->size, sym->how,
+			 sym->unverified ? "?" : "");
+	return 0;
+}
+
+/* The names of MKELF_OFF + 0x10, 0x2f, 0x30, 0x44 of an image. */
+static const char *names(const struct symbolize_opts *o,
+			 const struct image *img)
+{
+	static const uint64_t off[] = { MKELF_OFF + 0x10, MKELF_OFF + 0x2f,
+					MKELF_OFF + 0x30, MKELF_OFF + 0x44 };
+	struct symbolizer *sy = symbolize_new(o);
+	struct err err = { .code = ERR_NONE };
+
+	got[0] = '\0';
+	ck_assert_int_eq(
+		symbolize_image(sy, img, off, 4, collect, NULL, &rep, &err), 0);
+	symbolize_report_release(&rep);
+	symbolize_free(sy);
+	return got;
+}
+
+static struct image image(const char *p, const char *id)
+{
+	struct image img = { .kind = IMAGE_FILE, .path = p };
+
+	if (id) {
+		memcpy(img.id, id, 20);
+		img.id_len = 20;
+	}
+	return img;
+}
+
+#define TWO(how)                                                               \
+	"alpha+0/32 " how ";alpha+31/32 " how ";-;a::beta()+4/16 " how ";"
+
+START_TEST(the_same_build_id_gives_names_and_none_gives_unverified_ones)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", id_a);
+
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(rep.file, at("prog"));
+	img.id_len = 0;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
+	ck_assert_str_eq(rep.status, "unverified");
+}
+END_TEST
+
+START_TEST(another_build_id_is_never_used)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", id_b);
+
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "other build-id");
+	ck_assert_str_eq(rep.file, "");
+	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	img.path = "/not there";
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no file");
+}
+END_TEST
+
+START_TEST(a_short_recorded_build_id_may_be_padded_with_zeros)
+{
+	char eight[20] = "abcdefgh";
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", eight);
+
+	mkelf(at("prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = eight });
+	img.id_len = 8;
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+	img.id[7] = 'x';
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
+START_TEST(a_stripped_file_has_no_symbols_but_segments)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", id_a);
+
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no symbols");
+	ck_assert_str_eq(rep.file, at("prog"));
+}
+END_TEST
+
+START_TEST(a_path_cannot_climb_out_of_symfs)
+{
+	char inner[128];
+	struct image img = image("/../prog", NULL);
+
+	folder("in");
+	snprintf(inner, sizeof(inner), "%s/in", dir);
+	struct symbolize_opts o = { .symfs = inner, .no_live = true };
+	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	img.path = "/a/..";
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	mkelf(at("in/..prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	img.path = "/..prog";
+	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
+}
+END_TEST
+
+START_TEST(a_fifo_and_a_folder_are_not_opened)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/fifo", NULL);
+
+	ck_assert_int_eq(mkfifo(at("fifo"), 0644), 0);
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no file");
+	folder("folder");
+	img.path = "/folder";
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
+START_TEST(a_debug_file_is_found_by_build_id)
+{
+	const char *const dirs[] = { dir, NULL };
+	struct symbolize_opts o = { .symfs = dir,
+				    .debug_dirs = dirs,
+				    .no_live = true };
+	struct image img = image("/prog", id_a);
+
+	folder(".build-id");
+	folder(".build-id/61");
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a });
+	mkelf(at(".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_b });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	mkelf(path, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), TWO("debug"));
+	ck_assert_str_eq(rep.status, "named");
+	/* A capture without build-id: that of the file leads there. */
+	img.id_len = 0;
+	ck_assert_str_eq(names(&o, &img), TWO("debug?"));
+}
+END_TEST
+
+START_TEST(perfs_cache_has_the_file_in_a_folder_or_is_the_file)
+{
+	struct symbolize_opts o = { .symfs = "/nowhere",
+				    .home = dir,
+				    .no_live = true };
+	struct image img = image("/prog", id_a);
+
+	folder(".debug");
+	folder(".debug/.build-id");
+	folder(".debug/.build-id/61");
+	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+	ck_assert_int_eq(unlink(path), 0);
+	folder(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374");
+	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374/"
+		 "elf"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+}
+END_TEST
+
+static uint32_t file_crc(const char *p)
+{
+	static unsigned char buf[1 << 16];
+	FILE *f = fopen(p, "r");
+	size_t n = fread(buf, 1, sizeof(buf), f);
+
+	fclose(f);
+	return lzma_crc32(buf, n, 0);
+}
+
+START_TEST(a_debug_link_is_taken_when_its_checksum_is_right)
+{
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", NULL);
+	char link[16] = "p.debug";
+
+	folder(".debug");
+	mkelf(at(".debug/p.debug"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	uint32_t crc = file_crc(path);
+	memcpy(link + 8, &crc, 4);
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 12,
+					   .extra_name = ".gnu_debuglink" });
+	ck_assert_str_eq(names(&o, &img), TWO("debug?"));
+	link[8]++;
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 12,
+					   .extra_name = ".gnu_debuglink" });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	/* A name with a slash leads elsewhere: not taken at all. */
+	memcpy(link, "../x.dbg", 9);
+	mkelf(at("prog"), &(struct mkelf){ .extra = link,
+					   .extra_len = 16,
+					   .extra_name = ".gnu_debuglink" });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
+START_TEST(packed_debug_data_names_static_functions)
+{
+	static unsigned char in[1 << 16];
+	static unsigned char out[1 << 16];
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image("/prog", id_a);
+	size_t n = 0;
+
+	mkelf(at("mini"), &(struct mkelf){ .sym = one, .n_sym = 1 });
+	FILE *f = fopen(path, "r");
+	size_t len = fread(in, 1, sizeof(in), f);
+	fclose(f);
+	ck_assert_int_eq(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, in,
+						 len, out, &n, sizeof(out)),
+			 LZMA_OK);
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
+					   .extra = out,
+					   .extra_len = n,
+					   .extra_name = ".gnu_debugdata" });
+	ck_assert_str_eq(names(&o, &img),
+			 "gamma+0/32 debugdata;gamma+31/32 debugdata;-;-;");
+	/* Cut in the middle: nothing, and no harm. */
+	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
+					   .extra = out,
+					   .extra_len = n / 2,
+					   .extra_name = ".gnu_debugdata" });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
+START_TEST(code_that_the_capture_names_has_that_name)
+{
+	struct symbolize_opts o = { .no_live = true };
+	struct image img = { .kind = IMAGE_BPF,
+			     .path = "bpf_prog_1234_x",
+			     .start = 0xffffffffc0000000,
+			     .len = 0x1040 };
+
+	ck_assert_str_eq(names(&o, &img),
+			 "bpf_prog_1234_x+4112/4160 ksymbol;"
+			 "bpf_prog_1234_x+4143/4160 ksymbol;"
+			 "bpf_prog_1234_x+4144/4160 ksymbol;-;");
+	ck_assert_str_eq(rep.status, "named");
+	img.kind = IMAGE_ANON;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no names");
+}
+END_TEST
+
+static void write_text(const char *p, const char *text)
+{
+	FILE *f = fopen(p, "w");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+			       "ffffffff81000000 T _text\n"
+			       "ffffffff81001000 t first\n"
+			       "ffffffff81001020 t __do_sys_x\n"
+			       "ffffffff81001020 T __x64_sys_x\n"
+			       "ffffffff81001020 T __noinstr_text_end\n"
+			       "ffffffff81001040 t last\n"
+			       "rubbish\n"
+			       "ffffffff81001044 t\n"
+			       "fffffffff81001044 t too_long\n"
+			       "ffffffffc0001000 t my_open\t[my_mod]\n"
+			       "ffffffffc0001044 t my_read\t[my_mod]\n"
+			       "ffffffffc0002000 t other\t[other]";
+
+START_TEST(kallsyms_names_the_kernel_and_shifts_another_boot)
+{
+	char file[128];
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .path = "[kernel.kallsyms]",
+			     .start = 0xffffffff81000000,
+			     .len = 0x100000 };
+
+	snprintf(file, sizeof(file), "%s/kallsyms", dir);
+	write_text(file, kallsyms);
+	struct symbolize_opts o = { .kallsyms = file, .no_live = true };
+	const char *want = "first+16/32 kallsyms;__x64_sys_x+15/32 kallsyms;"
+			   "__x64_sys_x+16/32 kallsyms;";
+	ck_assert(!strncmp(names(&o, &img), want, strlen(want)));
+	ck_assert_ptr_nonnull(strstr(got, "last+4/"));
+	ck_assert_str_eq(rep.status, "named");
+	img.start = 0xffffffff9d000000;
+	want = "first+16/32 kallsyms?;__x64_sys_x+15/32 kallsyms?;";
+	ck_assert(!strncmp(names(&o, &img), want, strlen(want)));
+	ck_assert_str_eq(rep.status, "unverified");
+}
+END_TEST
+
+START_TEST(kallsyms_names_a_module_only_from_its_own_symbols)
+{
+	char file[128];
+	struct image img = { .kind = IMAGE_MODULE,
+			     .len = 0x2000,
+			     .path = "/lib/modules/7.2/extra/my-mod.ko.xz",
+			     .start = 0xffffffffc0000000 };
+
+	snprintf(file, sizeof(file), "%s/kallsyms", dir);
+	write_text(file, kallsyms);
+	struct symbolize_opts o = { .kallsyms = file, .no_live = true };
+	ck_assert_str_eq(names(&o, &img),
+			 "my_open+16/68 kallsyms;my_open+47/68 kallsyms;"
+			 "my_open+48/68 kallsyms;my_read+0/4028 kallsyms;");
+	ck_assert_str_eq(rep.status, "named");
+	img.path = "[third]";
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no symbols");
+}
+END_TEST
+
+START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
+{
+	struct image img = { .kind = IMAGE_KERNEL, .start = 1 };
+	struct symbolizer *sy = symbolize_new(
+		&(struct symbolize_opts){ .kallsyms = "/not there" });
+	struct err err;
+
+	ck_assert_int_eq(
+		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
+		-1);
+	ck_assert_str_eq(err.msg, "/not there: No such file or directory");
+	symbolize_report_release(&rep);
+	symbolize_free(sy);
+
+	char file[128];
+	snprintf(file, sizeof(file), "%s/kallsyms", dir);
+	write_text(file, "0000000000000000 T _text\n\x1f\x8b\n");
+	sy = symbolize_new(&(struct symbolize_opts){ .kallsyms = file });
+	ck_assert_int_eq(
+		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
+		-1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no symbols with addresses"));
+	symbolize_report_release(&rep);
+	symbolize_free(sy);
+}
+END_TEST
+
+START_TEST(vmlinux_is_counted_from_text_and_proved_by_its_build_id)
+{
+	static const struct mksym k[] = {
+		{ "_text", MKELF_TEXT - MKELF_OFF, 0, FUNC },
+		{ "alpha", MKELF_TEXT + 0x10, 0x20, FUNC },
+	};
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .path = "[kernel.kallsyms]",
+			     .start = 0xffffffff9d000000,
+			     .id_len = 20 };
+	char file[128];
+
+	memcpy(img.id, id_a, 20);
+	snprintf(file, sizeof(file), "%s/vmlinux", dir);
+	mkelf(file, &(struct mkelf){ .sym = k, .n_sym = 2, .id = id_a });
+	struct symbolize_opts o = { .vmlinux = file, .no_live = true };
+	names(&o, &img);
+	ck_assert(!strncmp(got, "alpha+0/32 symtab;alpha+31/32 symtab;", 37));
+	ck_assert_str_eq(rep.status, "named");
+	img.id[0]++;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "other build-id");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("image");
+	TCase *tc = tcase_create("image");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(
+		tc,
+		the_same_build_id_gives_names_and_none_gives_unverified_ones);
+	tcase_add_test(tc, another_build_id_is_never_used);
+	tcase_add_test(tc, a_short_recorded_build_id_may_be_padded_with_zeros);
+	tcase_add_test(tc, a_stripped_file_has_no_symbols_but_segments);
+	tcase_add_test(tc, a_path_cannot_climb_out_of_symfs);
+	tcase_add_test(tc, a_fifo_and_a_folder_are_not_opened);
+	tcase_add_test(tc, a_debug_file_is_found_by_build_id);
+	tcase_add_test(tc, perfs_cache_has_the_file_in_a_folder_or_is_the_file);
+	tcase_add_test(tc, a_debug_link_is_taken_when_its_checksum_is_right);
+	tcase_add_test(tc, packed_debug_data_names_static_functions);
+	tcase_add_test(tc, code_that_the_capture_names_has_that_name);
+	tcase_add_test(tc, kallsyms_names_the_kernel_and_shifts_another_boot);
+	tcase_add_test(tc, kallsyms_names_a_module_only_from_its_own_symbols);
+	tcase_add_test(tc, a_kallsyms_that_cannot_be_read_is_an_error);
+	tcase_add_test(tc,
+		       vmlinux_is_counted_from_text_and_proved_by_its_build_id);
+	suite_add_tcase(s, tc);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
