@@ -343,8 +343,9 @@ int perf_scan(struct source *src, struct err *err)
 		if (scan_file(p, &p->file[i], err))
 			return -1;
 	if (!p->n_attr)
-		return err_set(err, ERR_FORMAT, "%s: no events are described",
-			       src->path);
+		return err_set(err, ERR_FORMAT, "%s: no events are described%s",
+			       src->path,
+			       src->info.truncated ? ": it is cut off" : "");
 	perf_trace_events(p);
 	perf_tool_end(p);
 	p->loud = false;

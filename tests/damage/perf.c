@@ -30,7 +30,8 @@ struct outcome {
 struct ends {
 	uint64_t *end;
 	size_t n, cap;
-	uint64_t first, last; /* the records are in [first, last) */
+	uint64_t start;	      /* of the records */
+	uint64_t first, last; /* a cut in [first, last) leaves a capture */
 	bool plain; /* nothing packed: an end is a place in the file */
 	bool pipe;  /* no length is recorded: a cut between records is no cut */
 };
@@ -92,7 +93,8 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	o.opened = src != NULL;
 	if (src) {
 		if (e) {
-			e->first = perf_of(src)->file[0].start;
+			e->start = perf_of(src)->file[0].start;
+			e->first = e->start;
 			e->last = perf_of(src)->file[0].end;
 			e->pipe = src->info.pipe || src->info.truncated;
 		}
@@ -130,7 +132,7 @@ static bool is_boundary(const unsigned char *data, uint64_t at,
 			const struct ends *e)
 {
 	bool swap = data[0] == '2';
-	uint64_t pos = e->first;
+	uint64_t pos = e->start;
 
 	while (pos + 8 <= at) {
 		struct bytes b;
@@ -149,6 +151,18 @@ static bool is_boundary(const unsigned char *data, uint64_t at,
 		pos += size + more + (some + UINT64_C(7)) / 8 * 8;
 	}
 	return pos == at;
+}
+
+/* A pipe describes its first event in its first record: without that one
+ * there is nothing to read. */
+static void skip_first(const unsigned char *data, size_t n, struct ends *e)
+{
+	struct bytes b;
+	uint16_t size = 0;
+
+	bytes_init(&b, data, n, "", 0, data[0] == '2');
+	bytes_peek_u16(&b, e->start + 6, &size);
+	e->first += size;
 }
 
 static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
@@ -231,6 +245,8 @@ int main(int argc, char **argv)
 	/* of one that is damaged to begin with only an end is asked for */
 	if (!whole.opened || whole.failed || whole.damage)
 		e.first = e.last = 0;
+	else if (e.pipe)
+		skip_first(data, n, &e);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(data, random_below(n), &e);
 	for (uint64_t i = 0; i < tries; i++)
