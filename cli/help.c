@@ -38,7 +38,9 @@ void help_overview(FILE *out)
 {
 	int width = term_columns(out);
 
-	fprintf(out, "usage: backstitch COMMAND [options] FILE...\n\n");
+	fputs("usage: backstitch ", out);
+	term_wrap(out, "COMMAND [options] FILE...", 18, 7, width);
+	putc('\n', out);
 	term_wrap(out,
 		  "Joins the kernel and user stacks of a perf capture, says "
 		  "why a user stack is missing, and keeps everything in one "

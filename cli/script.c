@@ -69,7 +69,8 @@ static void put_loss(struct rows *r)
 	struct value t0 = rows_value(r, 2);
 	struct value t1 = rows_value(r, 3);
 
-	printf("[lost %" PRId64 " records", rows_int(r, 4));
+	printf("[lost %" PRId64 " record%s", rows_int(r, 4),
+	       rows_int(r, 4) == 1 ? "" : "s");
 	if (rows_value(r, 1).kind == VALUE_INT)
 		printf(" on CPU %" PRId64, rows_int(r, 1));
 	if (t0.kind == VALUE_INT)
@@ -78,7 +79,9 @@ static void put_loss(struct rows *r)
 	if (t1.kind == VALUE_INT)
 		printf(" to %" PRId64 ".%06" PRId64, t1.num / 1000000000,
 		       t1.num % 1000000000 / 1000);
-	printf(": %s]\n\n", rows_text(r, 0));
+	if (strcmp(rows_text(r, 0), "lost"))
+		printf(": %s", rows_text(r, 0));
+	fputs("]\n\n", stdout);
 }
 
 static void put_loss_json(struct rows *r)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "schema/store.h"
@@ -12,15 +13,24 @@
 static volatile sig_atomic_t requested, ended, live, by;
 static struct store *volatile query;
 static int null_fd = -1;
+static struct stat pipe_stat;
 
-/* Whatever reads standard input next sees its end. */
+#define FD_LOOK 64 /* descriptors that may be duplicates of stdin */
+
+/* Whatever reads the pipe next sees its end: a read that waits is restarted
+ * and then finds /dev/null behind the same number. Readers keep duplicates of
+ * descriptor 0, so the pipe is known by its inode. */
 static void on_alarm(int sig)
 {
 	int saved = errno;
+	struct stat st;
 
 	(void)sig;
-	if (live && null_fd >= 0)
-		dup2(null_fd, 0);
+	for (int fd = 0; live && null_fd >= 0 && fd < FD_LOOK; fd++)
+		if (fd != 1 && fd != 2 && fstat(fd, &st) == 0 &&
+		    st.st_ino == pipe_stat.st_ino &&
+		    st.st_dev == pipe_stat.st_dev)
+			dup2(null_fd, fd);
 	errno = saved;
 }
 
@@ -65,7 +75,7 @@ void stop_init(void)
 
 void stop_live(bool on)
 {
-	if (on && null_fd < 0)
+	if (on && null_fd < 0 && fstat(0, &pipe_stat) == 0)
 		null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	live = on;
 	if (!on)

@@ -14,6 +14,7 @@
 /* Lines of each section before "and N more". */
 #define LINES_BRIEF 3
 #define LINES_FULL 20
+#define INDENT 15
 
 struct summary {
 	FILE *out;
@@ -23,6 +24,7 @@ struct summary {
 	int width;
 	uint64_t n; /* of the section being printed */
 	uint64_t samples;
+	int64_t first, last;
 	struct err *err;
 };
 
@@ -90,15 +92,23 @@ static void put_about(struct summary *s, struct rows *r)
 	}
 }
 
+static void take_range(struct summary *s, struct rows *r)
+{
+	s->samples += (uint64_t)rows_int(r, 14);
+	if (!rows_int(r, 12))
+		return;
+	if (!s->last || rows_int(r, 11) < s->first)
+		s->first = rows_int(r, 11);
+	if (rows_int(r, 12) > s->last)
+		s->last = rows_int(r, 12);
+}
+
 static void put_capture(struct summary *s, struct rows *r)
 {
 	int64_t first = rows_int(r, 11);
 	int64_t last = rows_int(r, 12);
 	char a[32];
 
-	s->samples += (uint64_t)rows_int(r, 14);
-	if (s->brief)
-		return;
 	label(s, "capture");
 	put_clean(s, rows_text(r, 1));
 	fprintf(s->out, " (%s", rows_text(r, 2));
@@ -132,6 +142,11 @@ static void put_event(struct summary *s, struct rows *r)
 {
 	char a[32];
 
+	/* perf adds an event of its own that never counts */
+	if (!rows_int(r, 5) && !strncmp(rows_text(r, 1), "dummy:", 6)) {
+		s->n--;
+		return;
+	}
 	label(s, s->n ? "" : "events");
 	put_clean(s, rows_text(r, 1));
 	fprintf(s->out, ": %s %s",
@@ -158,30 +173,77 @@ static void put_counts(struct summary *s, struct rows *r)
 		rows_int(r, 5), rows_int(r, 4));
 }
 
-static void put_verdict(struct summary *s, struct rows *r)
-{
-	bool request = !strcmp(rows_text(r, 0), "request");
-	const char *verdict = rows_text(r, 1);
-	bool good = !strcmp(verdict, "matched") || !strcmp(verdict, "used");
+/* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
+struct verdict_line {
+	char text[1024];
+	size_t len;
+	int64_t sum;
+};
 
-	if (s->brief && !request)
+static void gather(struct verdict_line *l, struct rows *r)
+{
+	const char *verdict = rows_text(r, 1);
+	bool doubt = !strcmp(rows_text(r, 2), "unexplained") &&
+		     strcmp(verdict, "unexplained");
+	char clean[64];
+	int n;
+
+	output_clean_buf(clean, sizeof(clean), verdict, strlen(verdict), NULL);
+	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
+		     "%s%" PRId64 " %s%s", l->len ? ", " : "", rows_int(r, 3),
+		     clean, doubt ? " (unexplained)" : "");
+	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
+		l->len += (size_t)n;
+	l->sum += rows_int(r, 3);
+}
+
+static void put_line(struct summary *s, const char *name, const char *what,
+		     const struct verdict_line *l)
+{
+	char text[1200];
+
+	if (!l->sum)
 		return;
-	label(s, request ? "user stacks" : "chains");
-	fprintf(s->out, "%s%" PRId64 " %s%s%s\n",
-		good ? "" : term_on(s->out, STYLE_YELLOW), rows_int(r, 3),
-		verdict, good ? "" : term_off(s->out),
-		strcmp(rows_text(r, 2), "unexplained") ? ""
-		: strcmp(verdict, "unexplained")       ? " (unexplained)"
-						       : "");
+	label(s, name);
+	snprintf(text, sizeof(text), "%" PRId64 " %s: %.*s", l->sum, what,
+		 (int)l->len, l->text);
+	term_wrap(s->out, text, INDENT, INDENT, s->width);
+}
+
+static int put_verdicts(struct summary *s)
+{
+	struct verdict_line request = { .sum = 0 };
+	struct verdict_line chain = { .sum = 0 };
+	struct rows *r =
+		rows_open(s->db, store_sql("info_verdicts"), NULL, 0, s->err);
+	int ret;
+
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, s->err)) > 0)
+		gather(strcmp(rows_text(r, 0), "request") ? &chain : &request,
+		       r);
+	rows_close(r);
+	put_line(s, "user stacks", "asked for", &request);
+	if (!s->brief)
+		put_line(s, "chains", "recorded", &chain);
+	return ret;
 }
 
 static void put_loss(struct summary *s, struct rows *r)
 {
-	label(s, "lost");
-	fprintf(s->out, "%s%" PRId64 " records%s (%s, %" PRId64 "%s)\n",
-		term_on(s->out, STYLE_YELLOW), rows_int(r, 2), term_off(s->out),
-		rows_text(r, 1), rows_int(r, 3),
-		rows_int(r, 3) == 1 ? " time" : " times");
+	const char *what = rows_text(r, 1);
+
+	label(s, s->n ? "" : "lost");
+	fprintf(s->out, "%s%" PRId64 " records%s ",
+		term_on(s->out, STYLE_YELLOW), rows_int(r, 2),
+		term_off(s->out));
+	if (!strcmp(what, "lost"))
+		fprintf(s->out, "in %" PRId64 " gaps\n", rows_int(r, 3));
+	else if (!strcmp(what, "lost_total"))
+		fputs("by the kernel's own count\n", s->out);
+	else
+		fprintf(s->out, "(%s)\n", what);
 }
 
 static void put_ordering(struct summary *s, struct rows *r)
@@ -220,13 +282,24 @@ static void put_damage(struct summary *s, struct rows *r)
 
 static void put_unnamed(struct summary *s, struct rows *r)
 {
+	const char *status = rows_text(r, 1);
+	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
+
+	/* a few addresses outside all symbols are not worth a line here */
+	if (named && s->brief) {
+		s->n--;
+		return;
+	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
 	label(s, s->n ? "" : "no names for");
 	put_clean(s, rows_text(r, 0));
-	fprintf(s->out, ": %s, %" PRId64 " addresses\n",
-		*rows_text(r, 1) ? rows_text(r, 1) : "not looked for",
-		rows_int(r, 2));
+	if (named)
+		fprintf(s->out, ": %" PRId64 " addresses in no symbol\n",
+			rows_int(r, 2));
+	else
+		fprintf(s->out, ": %s, %" PRId64 " addresses\n",
+			*status ? status : "not looked for", rows_int(r, 2));
 }
 
 static void put_more(struct summary *s, const char *what)
@@ -236,39 +309,57 @@ static void put_more(struct summary *s, const char *what)
 	if (s->n <= shown)
 		return;
 	label(s, "");
-	fprintf(s->out, "and %" PRIu64 " more %s%s%s\n", s->n - shown, what,
+	fprintf(s->out, "and %" PRIu64 " more %s%s%s%s\n", s->n - shown, what,
 		s->brief ? "; see 'backstitch info " : "",
-		s->brief ? s->path : "");
+		s->brief ? s->path : "", s->brief ? "'" : "");
+}
+
+/* "perf.db: 7832 samples over 2.31 s" */
+static void put_title(struct summary *s)
+{
+	char n[32];
+	char t[32];
+
+	fprintf(s->out, "%s%s%s", term_on(s->out, STYLE_BOLD), s->path,
+		term_off(s->out));
+	fprintf(s->out, ": %s samples", human_count(n, sizeof(n), s->samples));
+	if (s->last > s->first)
+		fprintf(s->out, " over %s",
+			human_ns(t, sizeof(t), s->last - s->first));
+	putc('\n', s->out);
 }
 
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
-	struct summary s = {
-		.out = out, .db = db, .path = path, .brief = brief, .err = err
-	};
-	int ret;
+	struct summary s = { .out = out,
+			     .db = db,
+			     .path = path,
+			     .brief = brief,
+			     .width = term_columns(out),
+			     .err = err };
 
-	fprintf(out, "%s%s%s\n", term_on(out, STYLE_BOLD), path, term_off(out));
-	if (each(&s, "info_captures", put_capture) ||
-	    each(&s, "info_events", put_event))
+	if (each(&s, "info_captures", take_range))
 		return -1;
-	if (!brief && each(&s, "info_counts", put_counts))
+	put_title(&s);
+	if (!brief && (each(&s, "info_captures", put_capture) ||
+		       each(&s, "info_counts", put_counts)))
 		return -1;
-	if (each(&s, "info_verdicts", put_verdict) ||
+	if (each(&s, "info_events", put_event) || put_verdicts(&s) ||
 	    each(&s, "info_loss", put_loss) ||
 	    each(&s, "info_ordering", put_ordering) ||
-	    each(&s, "info_damage", put_damage))
+	    each(&s, "info_damage", put_damage) ||
+	    each(&s, "info_unnamed", put_unnamed))
 		return -1;
-	ret = each(&s, "info_unnamed", put_unnamed);
 	put_more(&s, "images");
 	if (s.n && brief) {
 		label(&s, "");
-		fputs("have the files? 'backstitch symbolize --symfs DIR' "
-		      "names them\n",
-		      out);
+		fprintf(out,
+			"to name them: 'backstitch symbolize --symfs DIR "
+			"--kallsyms FILE %s'\n",
+			path);
 	}
-	return ret;
+	return 0;
 }
 
 int summary_json(FILE *out, struct store *db, struct err *err)

@@ -102,8 +102,8 @@ unsigned char *row_data(struct row *r, size_t max)
 }
 
 /* A cell of bytes is place << 32 | length. */
-void row_data_end(struct row *r, unsigned int i, unsigned char *p,
-		  size_t max, size_t len)
+void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
+		  size_t len)
 {
 	struct block *b = r->block;
 
@@ -287,8 +287,7 @@ static const sqlite3_module batch_module = {
 
 int bulk_register(sqlite3 *db, struct bulk *bulk)
 {
-	return sqlite3_create_module_v2(db, "batch", &batch_module, bulk,
-					NULL);
+	return sqlite3_create_module_v2(db, "batch", &batch_module, bulk, NULL);
 }
 
 static int prepare(sqlite3 *db, const struct bulk_shape *s, bool dense,
@@ -309,8 +308,8 @@ static int prepare(sqlite3 *db, const struct bulk_shape *s, bool dense,
 
 	if (!text)
 		return SQLITE_NOMEM;
-	int rc = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT,
-				    st, NULL);
+	int rc = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, st,
+				    NULL);
 
 	sqlite3_free(text);
 	return rc;

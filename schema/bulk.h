@@ -25,32 +25,37 @@ struct err;
 #define BULK_COLUMNS 256 /* most columns of a table */
 
 /* What a cell holds: 2 bits each in front of a row; NULL unless set. */
-enum cell { CELL_NULL, CELL_INT, CELL_TEXT, CELL_BLOB };
+enum cell {
+	CELL_NULL,
+	CELL_INT,
+	CELL_TEXT,
+	CELL_BLOB
+};
 
 struct bulk_shape {
-	const char *name;	/* quoted already where it must be */
-	const char *columns;	/* by commas; NULL: all of them */
+	const char *name;    /* quoted already where it must be */
+	const char *columns; /* by commas; NULL: all of them */
 	unsigned int n_columns;
-	bool has_id;		/* column 0 is the INTEGER PRIMARY KEY */
+	bool has_id; /* column 0 is the INTEGER PRIMARY KEY */
 };
 
 /* Rows of one table; cells from the front, text and blobs from the end. */
 struct block {
 	struct block *next;
 	struct bulk_table *table;
-	bool dense;		/* ids are the next ones */
-	uint32_t n;		/* rows */
-	uint32_t stride;	/* words of a row */
-	uint32_t size, data;	/* bytes in all, bytes of text */
+	bool dense;	     /* ids are the next ones */
+	uint32_t n;	     /* rows */
+	uint32_t stride;     /* words of a row */
+	uint32_t size, data; /* bytes in all, bytes of text */
 	uint64_t *word;
 };
 
 struct bulk_table {
 	struct bulk_shape shape;
-	struct block *open;	/* being filled */
-	uint32_t size;		/* bytes of the next block */
+	struct block *open; /* being filled */
+	uint32_t size;	    /* bytes of the next block */
 	uint32_t next_id;
-	bool dense;		/* all ids so far were 1, 2, 3 ... */
+	bool dense;		 /* all ids so far were 1, 2, 3 ... */
 	sqlite3_stmt *insert[2]; /* by block.dense */
 };
 
@@ -62,7 +67,7 @@ struct bulk {
 struct row {
 	uint64_t *word;
 	struct block *block;
-	unsigned int tags;	/* words of tags */
+	unsigned int tags; /* words of tags */
 };
 
 struct bulk_table *bulk_table_new(const struct bulk_shape *shape);
@@ -111,8 +116,8 @@ void row_text(struct row *r, unsigned int i, const char *s);
 void row_blob(struct row *r, unsigned int i, const void *p, size_t len);
 /* Room for a blob that the caller writes himself, and how long it became. */
 unsigned char *row_data(struct row *r, size_t max);
-void row_data_end(struct row *r, unsigned int i, unsigned char *p,
-		  size_t max, size_t len);
+void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
+		  size_t len);
 
 /* On the thread that has the connection: 0 or SQLite's error code. */
 int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b);

@@ -18,8 +18,8 @@ struct capture_map *store_capture_map(struct store *db, unsigned int index)
 {
 	if (__builtin_expect(index < db->n_capture, 1))
 		return &db->capture[index];
-	db->capture = mem_grow(db->capture, &db->cap_capture,
-			       (size_t)index + 1, sizeof(*db->capture));
+	db->capture = mem_grow(db->capture, &db->cap_capture, (size_t)index + 1,
+			       sizeof(*db->capture));
 	for (size_t i = db->n_capture; i <= index; i++) {
 		memset(&db->capture[i], 0, sizeof(*db->capture));
 		db->capture[i].first = TIME_NONE;
@@ -110,8 +110,8 @@ uint32_t store_type(struct store *db, unsigned int source, uint32_t event,
 	struct capture_map *c = store_capture_map(db, source);
 
 	if (!c->src || event >= c->src->n_events) {
-		err_set(err, ERR_DB, "%s: capture %u has no event %u",
-			db->path, source + 1, event);
+		err_set(err, ERR_DB, "%s: capture %u has no event %u", db->path,
+			source + 1, event);
 		return 0;
 	}
 	uint32_t *slot = type_slot(c, event);
@@ -141,8 +141,8 @@ uint32_t store_mark_type(struct store *db, unsigned int source,
 
 	snprintf(sql, sizeof(sql),
 		 "UPDATE event_type SET kind='record' WHERE id=%u", id);
-	if (store_drain(db, err) ||
-	    write_type(db, id, source, &def, err) || store_exec(db, sql, err))
+	if (store_drain(db, err) || write_type(db, id, source, &def, err) ||
+	    store_exec(db, sql, err))
 		return 0;
 	c->mark = mem_grow(c->mark, &c->cap_mark, c->n_mark + 1,
 			   sizeof(*c->mark));
@@ -234,7 +234,8 @@ int store_capture(struct store *db, const struct source *src, struct err *err)
 /* What only the whole run tells. */
 static int types_end(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db,
+	sqlite3_stmt *st = store_prepare(
+		db,
 		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
 		err);
 	int rc = st ? 0 : -1;
@@ -257,11 +258,13 @@ int store_captures_end(struct store *db, struct err *err)
 {
 	if (store_drain(db, err))
 		return -1;
-	sqlite3_stmt *st = store_prepare(db,
-		"UPDATE capture SET samples = ?2,"
-		" first_ns = coalesce(first_ns, ?3),"
-		" last_ns = coalesce(last_ns, ?4),"
-		" complete = complete AND NOT ?5 WHERE id = ?1", err);
+	sqlite3_stmt *st =
+		store_prepare(db,
+			      "UPDATE capture SET samples = ?2,"
+			      " first_ns = coalesce(first_ns, ?3),"
+			      " last_ns = coalesce(last_ns, ?4),"
+			      " complete = complete AND NOT ?5 WHERE id = ?1",
+			      err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < db->n_capture; i++) {
@@ -283,8 +286,8 @@ int store_meta(struct store *db, int capture, const char *key,
 {
 	if (store_drain(db, err))
 		return -1;
-	sqlite3_stmt *st = store_prepare(db,
-		"INSERT OR REPLACE INTO meta VALUES(?1,?2,?3)", err);
+	sqlite3_stmt *st = store_prepare(
+		db, "INSERT OR REPLACE INTO meta VALUES(?1,?2,?3)", err);
 
 	if (!st)
 		return -1;
@@ -303,8 +306,12 @@ int store_meta(struct store *db, int capture, const char *key,
 static const char *image_kind_name(unsigned int k)
 {
 	static const char *const name[] = {
-		"unknown", "unknown_kernel", "file", "kernel", "module",
-		"bpf", "ool", "vdso", "anon", "special", "jit", "guest",
+		"unknown", "unknown_kernel",
+		"file",	   "kernel",
+		"module",  "bpf",
+		"ool",	   "vdso",
+		"anon",	   "special",
+		"jit",	   "guest",
 	};
 
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;
@@ -323,8 +330,8 @@ int store_words(struct store *db, struct err *err)
 		{ "quality", 1, quality_name },
 		{ "image", 0, image_kind_name },
 	};
-	sqlite3_stmt *st = store_prepare(db,
-		"INSERT INTO word VALUES(?1,?2,?3)", err);
+	sqlite3_stmt *st =
+		store_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)

@@ -14,16 +14,16 @@ static int equal(struct store *db, const char *sql, uint64_t want,
 	if ((uint64_t)have != want)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: %s are %" PRId64
-			       " of %" PRIu64 "; please report this", db->path,
-			       what, have, want);
+			       " of %" PRIu64 "; please report this",
+			       db->path, what, have, want);
 	return 0;
 }
 
 /* Rows of a table whose verdict has a word; the words have no gaps. A GROUP
  * BY would sort the table: half a second for 1.5 M requests. */
-#define VERDICTS(table) \
-	"SELECT count(*) FROM " table " WHERE verdict" \
-	" BETWEEN (SELECT min(id) FROM word WHERE kind = '" table "')" \
+#define VERDICTS(table)                                                        \
+	"SELECT count(*) FROM " table " WHERE verdict"                         \
+	" BETWEEN (SELECT min(id) FROM word WHERE kind = '" table "')"         \
 	" AND (SELECT max(id) FROM word WHERE kind = '" table "')"
 
 /* Event ids are dense, and checked when they are stored: comparing the ends
@@ -45,26 +45,26 @@ int store_check(struct store *db, struct err *err)
 		  " coalesce((SELECT max(event) FROM request), 0) >"
 		  " coalesce((SELECT max(id) FROM event), 0)",
 		  0, "requests without an event", err) ||
-	    store_number(db, "SELECT coalesce(max(id), 0) FROM chain",
-			 &chains, err))
+	    store_number(db, "SELECT coalesce(max(id), 0) FROM chain", &chains,
+			 err))
 		return -1;
 	if (db->max_chain > chains)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: a request names chain "
 			       "%u, the last one is %" PRId64
-			       "; please report this", db->path,
-			       db->max_chain, chains);
+			       "; please report this",
+			       db->path, db->max_chain, chains);
 	if (db->chain_events != db->joined)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: chains say %" PRIu64
 			       " samples, %" PRIu64 " requests have one; "
-			       "please report this", db->path,
-			       db->chain_events, db->joined);
+			       "please report this",
+			       db->path, db->chain_events, db->joined);
 	if (db->deferred > db->requests)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: %" PRIu64 " samples "
 			       "wait for a user stack, %" PRIu64 " have a "
-			       "request; please report this", db->path,
-			       db->deferred, db->requests);
+			       "request; please report this",
+			       db->path, db->deferred, db->requests);
 	return 0;
 }

@@ -11,11 +11,11 @@ SELECT id, -1, '' FROM capture;
 
 -- perf: threads; process_id is the id of the process's first thread.
 CREATE VIEW perf_threads(id, machine_id, process_id, pid, tid) AS
-SELECT t.id, p.capture,
-	coalesce((SELECT m.id FROM thread m WHERE m.process = t.process
-		AND m.tid = p.pid), t.id),
-	p.pid, t.tid
-FROM thread t LEFT JOIN process p ON p.id = t.process;
+SELECT t.id, p.capture, coalesce(m.id, t.id), p.pid, t.tid
+FROM thread t
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN (SELECT process, tid, min(id) AS id FROM thread GROUP BY 1, 2) m
+	ON m.process = t.process AND m.tid = p.pid;
 
 -- perf: names of threads.
 CREATE VIEW perf_comms(id, comm, c_thread_id, c_time, exec_flag) AS
@@ -73,24 +73,32 @@ LEFT JOIN event_type t ON t.id = s.evsel_id
 LEFT JOIN symbol y ON y.id = s.symbol_id
 LEFT JOIN perf_dsos d ON d.id = s.dso_id;
 
--- Perfetto: processes.
+-- The last name of each thread.
+CREATE VIEW last_comm(thread, name) AS
+SELECT c.thread, c.name
+FROM (SELECT thread, max(id) AS id FROM comm GROUP BY thread) l
+JOIN comm c ON c.id = l.id;
+
+-- Perfetto: processes, named by the last name of their main thread.
 CREATE VIEW perfetto_process(id, upid, pid, name, start_ts, end_ts,
 	parent_upid) AS
-SELECT p.id, p.id, p.pid,
-	(SELECT c.name FROM thread t JOIN comm c ON c.thread = t.id
-		WHERE t.process = p.id AND t.tid = p.pid
-		ORDER BY c.id DESC LIMIT 1),
-	p.start_ns, p.end_ns, p.parent
-FROM process p;
+WITH main(process, name) AS MATERIALIZED (
+	SELECT t.process, max(l.name)
+	FROM thread t JOIN process p ON p.id = t.process AND p.pid = t.tid
+	JOIN last_comm l ON l.thread = t.id
+	GROUP BY t.process
+)
+SELECT p.id, p.id, p.pid, m.name, p.start_ns, p.end_ns, p.parent
+FROM process p LEFT JOIN main m ON m.process = p.id;
 
 -- Perfetto: threads, with their last name.
 CREATE VIEW perfetto_thread(id, utid, tid, name, start_ts, end_ts, upid,
 	is_main_thread) AS
-SELECT t.id, t.id, t.tid,
-	(SELECT c.name FROM comm c WHERE c.thread = t.id
-		ORDER BY c.id DESC LIMIT 1),
-	t.start_ns, t.end_ns, t.process, t.tid = p.pid
-FROM thread t LEFT JOIN process p ON p.id = t.process;
+SELECT t.id, t.id, t.tid, l.name, t.start_ns, t.end_ns, t.process,
+	t.tid = p.pid
+FROM thread t
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN last_comm l ON l.thread = t.id;
 
 -- Perfetto: one mapping per image: frames are offsets in files here.
 CREATE VIEW perfetto_stack_profile_mapping(id, build_id, exact_offset,

@@ -102,8 +102,7 @@ static int put_switch(struct store *db, uint32_t event,
 	    put_extra(db, event, "preempt", 1, err))
 		return -1;
 	if (rec->sw.other_pid >= 0 &&
-	    put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid,
-		      err))
+	    put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid, err))
 		return -1;
 	if (rec->sw.other_tid >= 0)
 		return put_extra(db, event, "other_tid",
@@ -125,8 +124,8 @@ static int put_rest(struct store *db, const struct fact_event *e,
 	if (rec->kind == REC_SWITCH)
 		return put_switch(db, e->id, rec, err);
 	if (rec->kind == REC_MARK)
-		return put_extras(db, e->id, rec->mark.extra,
-				  rec->mark.n_extra, err);
+		return put_extras(db, e->id, rec->mark.extra, rec->mark.n_extra,
+				  err);
 	if (rec->kind != REC_SAMPLE)
 		return 0;
 
@@ -174,8 +173,7 @@ static void count(struct store *db, struct capture_map *c,
 		if (c->last == TIME_NONE || e->time > c->last)
 			c->last = e->time;
 	}
-	if (rec && rec->kind == REC_SAMPLE &&
-	    !(rec->flags & REC_F_DUPLICATE) &&
+	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
 	    (rec->sample.defer == DEFER_COOKIE ||
 	     rec->sample.defer == DEFER_MARK))
 		db->deferred++;
@@ -206,8 +204,8 @@ static int put_event(struct store *db, const struct fact_event *e,
 	if (__builtin_expect(e->id != db->events + 1, 0))
 		return err_set(err, ERR_DB,
 			       "%s: event %u came after event %llu: ids must "
-			       "be dense", db->path, e->id,
-			       (unsigned long long)db->events);
+			       "be dense",
+			       db->path, e->id, (unsigned long long)db->events);
 	if (store_row(db, T_EVENT, 0, &r, err))
 		return -1;
 	count(db, c, e);

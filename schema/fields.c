@@ -17,7 +17,7 @@
 #define TABLES_MAX 2000
 
 struct column {
-	char *field;	/* as the capture spells it */
+	char *field; /* as the capture spells it */
 	char name[NAME_SIZE];
 };
 
@@ -33,8 +33,8 @@ struct ev {
 /* What is known about an event of a capture. */
 struct ev_map {
 	bool asked, wanted;
-	uint32_t ev;		/* index + 1; 0: no table yet */
-	uint16_t *place;	/* field -> column; 0: left out */
+	uint32_t ev;	 /* index + 1; 0: no table yet */
+	uint16_t *place; /* field -> column; 0: left out */
 	uint32_t n_place;
 };
 
@@ -44,7 +44,7 @@ struct ev_source {
 };
 
 struct fields {
-	char *patterns;		/* NULL: the default set */
+	char *patterns; /* NULL: the default set */
 	bool none, all;
 	struct ev *ev;
 	size_t n_ev, cap_ev;
@@ -139,8 +139,7 @@ static struct ev_map *map_of(struct fields *fs, unsigned int source,
 {
 	if (source >= fs->n_source) {
 		fs->source = mem_grow(fs->source, &fs->cap_source,
-				      (size_t)source + 1,
-				      sizeof(*fs->source));
+				      (size_t)source + 1, sizeof(*fs->source));
 		memset(fs->source + fs->n_source, 0,
 		       (source + 1 - fs->n_source) * sizeof(*fs->source));
 		fs->n_source = (size_t)source + 1;
@@ -150,8 +149,7 @@ static struct ev_map *map_of(struct fields *fs, unsigned int source,
 	if (event >= s->n) {
 		s->map = mem_grow(s->map, &s->cap, (size_t)event + 1,
 				  sizeof(*s->map));
-		memset(s->map + s->n, 0,
-		       (event + 1 - s->n) * sizeof(*s->map));
+		memset(s->map + s->n, 0, (event + 1 - s->n) * sizeof(*s->map));
 		s->n = (size_t)event + 1;
 	}
 	return &s->map[event];
@@ -225,8 +223,8 @@ static int run(struct store *db, struct err *err, const char *fmt,
 	       const char *a, const char *b)
 {
 	char *sql = sqlite3_mprintf(fmt, a, b);
-	int rc = sql ? store_exec(db, sql, err) :
-		err_set(err, ERR_DB, "%s: out of memory", db->path);
+	int rc = sql ? store_exec(db, sql, err)
+		     : err_set(err, ERR_DB, "%s: out of memory", db->path);
 
 	sqlite3_free(sql);
 	return rc;
@@ -254,8 +252,7 @@ static int new_table(struct store *db, const char *event, struct err *err)
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
 	ev.table = (unsigned int)store_table_add(db, &shape);
-	fs->ev = mem_grow(fs->ev, &fs->cap_ev, fs->n_ev + 1,
-			  sizeof(*fs->ev));
+	fs->ev = mem_grow(fs->ev, &fs->cap_ev, fs->n_ev + 1, sizeof(*fs->ev));
 	fs->ev[fs->n_ev++] = ev;
 	return 0;
 }
@@ -317,8 +314,8 @@ static int set_type_table(struct store *db, uint32_t type, const char *name,
 /* An event with too many fields has no table and keeps its raw payload (see
  * store_wants_fields). Only where captures disagree so much about one event
  * that the union passes the limit are its last fields left out. */
-static int make_map(struct store *db, const struct source *src,
-		    uint32_t event, struct ev_map *m, struct err *err)
+static int make_map(struct store *db, const struct source *src, uint32_t event,
+		    struct ev_map *m, struct err *err)
 {
 	const struct event_def *e = &src->events[event];
 	struct fields *fs = db->fields;

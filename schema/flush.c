@@ -205,8 +205,7 @@ static size_t newly_used(struct store *db, uint32_t first, uint32_t last,
 		(*list)[n++] = s;
 		if (s <= db->stacks) {
 			db->late = mem_grow(db->late, &db->cap_late,
-					    db->n_late + 1,
-					    sizeof(*db->late));
+					    db->n_late + 1, sizeof(*db->late));
 			db->late[db->n_late++] = s;
 		}
 	}
@@ -253,8 +252,8 @@ int store_late_hashes(struct store *db, struct err *err)
 {
 	if (!db->n_late)
 		return 0;
-	sqlite3_stmt *st = store_prepare(db,
-		"UPDATE stack SET hash = ?2 WHERE id = ?1", err);
+	sqlite3_stmt *st = store_prepare(
+		db, "UPDATE stack SET hash = ?2 WHERE id = ?1", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < db->n_late; i++) {

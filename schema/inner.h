@@ -62,26 +62,26 @@ struct type_count {
 /* One capture: its event types. */
 struct capture_map {
 	const struct source *src; /* borrowed; NULL: never announced */
-	uint32_t *type;		/* event index -> event_type.id */
+	uint32_t *type;		  /* event index -> event_type.id */
 	size_t n_type, cap_type;
 	struct mark_type *mark;
 	size_t n_mark, cap_mark;
 	uint64_t samples, bad_weights;
-	int64_t first, last;	/* of stored events; TIME_NONE: none */
+	int64_t first, last; /* of stored events; TIME_NONE: none */
 	bool damaged;
 };
 
 struct store {
 	sqlite3 *db;
-	char *path;		/* for messages; "" for a temporary one */
-	char *temp;		/* the name it has until it is finished */
+	char *path; /* for messages; "" for a temporary one */
+	char *temp; /* the name it has until it is finished */
 	bool making, writable, force, finished;
 	const struct frames *fr;
 
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	struct bulk bulk;
-	struct writer *wr;	/* NULL while only reading */
+	struct writer *wr; /* NULL while only reading */
 
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;
@@ -93,11 +93,11 @@ struct store {
 
 	/* Highest ids written so far. */
 	uint32_t images, frames, stacks, raws;
-	unsigned char *used;	/* a bit per stack that has its path */
+	unsigned char *used; /* a bit per stack that has its path */
 	size_t cap_used;
-	uint32_t *late;		/* stacks written before they were used */
+	uint32_t *late; /* stacks written before they were used */
 	size_t n_late, cap_late;
-	uint32_t *work;		/* scratch of flush */
+	uint32_t *work; /* scratch of flush */
 	size_t cap_work;
 
 	/* What must be in the tables at the end. */
@@ -114,8 +114,7 @@ int store_number(struct store *db, const char *sql, int64_t *out,
 /* Fills *err from the connection's last error; -1. */
 int store_error(const struct store *db, int rc, struct err *err);
 /* NULL and *err when it cannot be prepared. */
-sqlite3_stmt *store_prepare(struct store *db, const char *sql,
-			    struct err *err);
+sqlite3_stmt *store_prepare(struct store *db, const char *sql, struct err *err);
 /* Runs a statement that gives no rows, and resets it. */
 int store_step(struct store *db, sqlite3_stmt *st, struct err *err);
 /* Every row is in and the connection is the caller's. */

@@ -99,8 +99,10 @@ static int put_damage(struct store *db, const struct ledger_entry *e,
 		snprintf(key, sizeof(key), "%" PRIu64, e->len);
 		detail = key;
 	}
-	if (store_row(db, T_DAMAGE, strlen(kind[e->kind]) + strlen(e->what) +
-		      (detail ? strlen(detail) : 0), &r, err))
+	if (store_row(db, T_DAMAGE,
+		      strlen(kind[e->kind]) + strlen(e->what) +
+			      (detail ? strlen(detail) : 0),
+		      &r, err))
 		return -1;
 	row_int(&r, 0, e->capture + 1);
 	row_text(&r, 1, kind[e->kind]);

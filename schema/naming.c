@@ -22,16 +22,16 @@
 /* One frame of the current image; several may have one offset. */
 struct todo {
 	uint32_t frame;
-	uint32_t at;		/* place in off */
+	uint32_t at; /* place in off */
 };
 
 struct answer {
 	uint64_t symoff;
-	uint32_t symbol;	/* 0: no name */
+	uint32_t symbol; /* 0: no name */
 	bool told;
 };
 
-struct known {			/* symbols of the current image */
+struct known { /* symbols of the current image */
 	uint64_t start;
 	char *name;
 	uint32_t id;
@@ -39,8 +39,8 @@ struct known {			/* symbols of the current image */
 
 struct naming {
 	sqlite3_stmt *walk, *update;
-	bool row;		/* walk stands on a row not yet used */
-	uint32_t image;		/* current; 0: none */
+	bool row;	/* walk stands on a row not yet used */
+	uint32_t image; /* current; 0: none */
 	uint64_t *off;
 	struct answer *answer;
 	size_t n_off, cap_off, cap_answer;
@@ -49,12 +49,12 @@ struct naming {
 	struct known *known;
 	size_t n_known, cap_known;
 	struct table by_name;
-	uint32_t symbols;	/* last id */
-	struct symbol last;	/* told last, its strings owned; name NULL:
-				 * nothing waits */
+	uint32_t symbols;   /* last id */
+	struct symbol last; /* told last, its strings owned; name NULL:
+			     * nothing waits */
 	struct segment *seg;
 	size_t n_seg, cap_seg;
-	struct arena text;	/* of the current image's strings */
+	struct arena text; /* of the current image's strings */
 };
 
 static struct naming *naming(struct store *db)
@@ -88,8 +88,10 @@ int naming_resume(struct store *db, struct err *err)
 			 err))
 		return -1;
 	if (max < 0 || max >= UINT32_MAX)
-		return err_set(err, ERR_FORMAT, "%s: symbol ids are out of "
-			       "range", db->path);
+		return err_set(err, ERR_FORMAT,
+			       "%s: symbol ids are out of "
+			       "range",
+			       db->path);
 	naming(db)->symbols = (uint32_t)max;
 	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
 	return 0;
@@ -153,8 +155,8 @@ static int fill_offsets(struct store *db, struct naming *nm, struct err *err)
 		uint64_t off = column(nm, 1);
 
 		if (!nm->n_off || nm->off[nm->n_off - 1] != off) {
-			nm->off = mem_grow(nm->off, &nm->cap_off,
-					   nm->n_off + 1, sizeof(*nm->off));
+			nm->off = mem_grow(nm->off, &nm->cap_off, nm->n_off + 1,
+					   sizeof(*nm->off));
 			nm->off[nm->n_off++] = off;
 		}
 		nm->todo = mem_grow(nm->todo, &nm->cap_todo, nm->n_todo + 1,
@@ -211,10 +213,11 @@ static int symbol_id(struct store *db, struct naming *nm,
 
 	if (at == TABLE_NONE) {
 		at = (uint32_t)nm->n_known;
-		nm->known = mem_grow(nm->known, &nm->cap_known,
-				     nm->n_known + 1, sizeof(*nm->known));
+		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
+				     sizeof(*nm->known));
 		nm->known[nm->n_known++] = (struct known){
-			s->start, arena_strdup(&nm->text, s->name),
+			s->start,
+			arena_strdup(&nm->text, s->name),
 			++nm->symbols,
 		};
 		table_add(&nm->by_name, h, at);
@@ -296,8 +299,10 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 	struct naming *nm = naming(db);
 
 	if (!db->writable || image != nm->image)
-		return err_set(err, ERR_DB, "%s: names for image %u, which "
-			       "did not ask", db->path, image);
+		return err_set(err, ERR_DB,
+			       "%s: names for image %u, which "
+			       "did not ask",
+			       db->path, image);
 	if (!sym->name)
 		return 0;
 	struct answer *a = answer_for(nm, sym->off);
@@ -399,8 +404,8 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 static int put_segments(struct store *db, uint32_t image,
 			const struct segment *seg, size_t n, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db,
-		"INSERT INTO segment VALUES(?1,?2,?3,?4,?5)", err);
+	sqlite3_stmt *st = store_prepare(
+		db, "INSERT INTO segment VALUES(?1,?2,?3,?4,?5)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {
@@ -441,8 +446,8 @@ int store_image(struct store *db, uint32_t image, const char *file,
 
 	if (store_drain(db, err) ||
 	    run(db, "drop_segments", image, file, status, err) ||
-	    run(db, "image_status", image, file && *file ? file : NULL,
-		status, err) ||
+	    run(db, "image_status", image, file && *file ? file : NULL, status,
+		err) ||
 	    put_segments(db, image, seg, n, err))
 		return -1;
 	if (image != nm->image)
@@ -529,8 +534,7 @@ static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	char out[LABEL_SIZE];
 	const char *name = (const char *)sqlite3_value_text(v[0]);
-	size_t n = text_label(name ? name : "[unknown]", out,
-			      sizeof(out) - 8);
+	size_t n = text_label(name ? name : "[unknown]", out, sizeof(out) - 8);
 
 	(void)argc;
 	n += (size_t)snprintf(out + n, sizeof(out) - n, "_[i]");
@@ -539,15 +543,15 @@ static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
 
 int naming_functions(struct store *db, struct err *err)
 {
-	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC |
-			  SQLITE_DIRECTONLY;
-	int rc = sqlite3_create_function_v2(db->db, "frame_label", 3, flags,
-					    NULL, frame_label, NULL, NULL,
-					    NULL);
+	const int flags =
+		SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+	int rc =
+		sqlite3_create_function_v2(db->db, "frame_label", 3, flags,
+					   NULL, frame_label, NULL, NULL, NULL);
 
 	if (!rc)
 		rc = sqlite3_create_function_v2(db->db, "inline_label", 1,
-						flags, NULL, inline_label,
-						NULL, NULL, NULL);
+						flags, NULL, inline_label, NULL,
+						NULL, NULL);
 	return rc ? store_error(db, rc, err) : 0;
 }

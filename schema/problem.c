@@ -29,12 +29,13 @@ int problem(sqlite3 *db, const char *path, int rc, struct err *err)
 		return err_set(err, ERR_IO, "%s: cannot open: %s", name,
 			       sys ? strerror(sys) : sqlite3_errstr(rc));
 	case SQLITE_NOTADB:
-		return err_set(err, ERR_FORMAT,
-			       "%s: not a backstitch database", name);
+		return err_set(err, ERR_FORMAT, "%s: not a backstitch database",
+			       name);
 	case SQLITE_CORRUPT:
 		return err_set(err, ERR_FORMAT,
 			       "%s: the database is damaged; ingest the "
-			       "capture again", name);
+			       "capture again",
+			       name);
 	case SQLITE_INTERRUPT:
 		return err_set(err, ERR_STOPPED, "%s: interrupted", name);
 	case SQLITE_BUSY:

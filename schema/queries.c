@@ -58,8 +58,9 @@ static const char *cut_out(const char *name)
 {
 	for (const struct sql_file *f = sql_files; f->name; f++) {
 		size_t len;
-		const char *p = strncmp(f->name, "queries", 7) ? NULL :
-			find(f->text, name, &len);
+		const char *p = strncmp(f->name, "queries", 7)
+					? NULL
+					: find(f->text, name, &len);
 
 		if (!p)
 			continue;

@@ -33,14 +33,23 @@ bool store_is_database(const void *head, size_t n)
 static bool is_telling(const char *pragma, const char *arg)
 {
 	static const char *const with_arg[] = {
-		"table_info", "table_xinfo", "index_info", "index_list",
+		"table_info",  "table_xinfo",	   "index_info", "index_list",
 		"index_xinfo", "foreign_key_list", NULL,
 	};
 	static const char *const bare[] = {
-		"table_list", "database_list", "collation_list",
-		"compile_options", "function_list", "user_version",
-		"application_id", "page_size", "page_count", "encoding",
-		"schema_version", "freelist_count", NULL,
+		"table_list",
+		"database_list",
+		"collation_list",
+		"compile_options",
+		"function_list",
+		"user_version",
+		"application_id",
+		"page_size",
+		"page_count",
+		"encoding",
+		"schema_version",
+		"freelist_count",
+		NULL,
 	};
 
 	for (size_t i = 0; with_arg[i]; i++)
@@ -64,13 +73,13 @@ static int only_reading(void *arg, int what, const char *a, const char *b,
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
-		return b && !sqlite3_stricmp(b, "load_extension") ?
-			SQLITE_DENY : SQLITE_OK;
+		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY
+								  : SQLITE_OK;
 	case SQLITE_UPDATE:
 		/* asked while json_each() and the like are declared; a true
 		 * UPDATE of it is refused by query_only and by "defensive" */
-		return a && !strcmp(a, "sqlite_master") ?
-			SQLITE_OK : SQLITE_DENY;
+		return a && !strcmp(a, "sqlite_master") ? SQLITE_OK
+							: SQLITE_DENY;
 	case SQLITE_PRAGMA:
 		return is_telling(a, b) ? SQLITE_OK : SQLITE_DENY;
 	default:
@@ -80,8 +89,10 @@ static int only_reading(void *arg, int what, const char *a, const char *b,
 
 int store_guard(struct store *db, struct err *err)
 {
-	if (store_exec(db, "PRAGMA query_only=ON;"
-			   "PRAGMA temp_store=FILE", err))
+	if (store_exec(db,
+		       "PRAGMA query_only=ON;"
+		       "PRAGMA temp_store=FILE",
+		       err))
 		return -1;
 	sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -101,16 +112,20 @@ static int check_ours(struct store *db, struct err *err)
 	    store_number(db, "PRAGMA user_version", &version, err))
 		return -1;
 	if (id != APPLICATION_ID)
-		return err_set(err, ERR_FORMAT, "%s: not a backstitch "
-			       "database", db->path);
+		return err_set(err, ERR_FORMAT,
+			       "%s: not a backstitch "
+			       "database",
+			       db->path);
 	if (version > SCHEMA_VERSION)
 		return err_set(err, ERR_FORMAT,
 			       "%s: made by schema %" PRId64 ", this program "
 			       "knows up to %d; use a newer backstitch",
 			       db->path, version, SCHEMA_VERSION);
 	if (version < 1)
-		return err_set(err, ERR_FORMAT, "%s: was never finished; "
-			       "ingest the capture again", db->path);
+		return err_set(err, ERR_FORMAT,
+			       "%s: was never finished; "
+			       "ingest the capture again",
+			       db->path);
 	return 0;
 }
 
@@ -123,16 +138,20 @@ static int check_file(const char *path, struct err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_IO, "%s: not a regular file", path);
 	if (!st.st_size)
-		return err_set(err, ERR_FORMAT, "%s: is empty, not a "
-			       "backstitch database", path);
+		return err_set(err, ERR_FORMAT,
+			       "%s: is empty, not a "
+			       "backstitch database",
+			       path);
 	return 0;
 }
 
 static int begin_writing(struct store *db, struct err *err)
 {
-	if (store_exec(db, "PRAGMA cell_size_check=ON;"
-			   "PRAGMA trusted_schema=OFF;"
-			   "PRAGMA cache_size=-8192; BEGIN IMMEDIATE", err))
+	if (store_exec(db,
+		       "PRAGMA cell_size_check=ON;"
+		       "PRAGMA trusted_schema=OFF;"
+		       "PRAGMA cache_size=-8192; BEGIN IMMEDIATE",
+		       err))
 		return -1;
 	int rc = bulk_register(db->db, &db->bulk);
 
@@ -167,10 +186,12 @@ struct store *store_open(const char *path, bool writable, struct err *err)
 	sqlite3_extended_result_codes(db->db, 1);
 	sqlite3_busy_timeout(db->db, 2000);
 	if (check_ours(db, err) ||
-	    (writable ? begin_writing(db, err) :
-	     store_exec(db, "PRAGMA cell_size_check=ON;"
-			    "PRAGMA cache_size=-16384", err) ||
-	     store_guard(db, err))) {
+	    (writable ? begin_writing(db, err)
+		      : store_exec(db,
+				   "PRAGMA cell_size_check=ON;"
+				   "PRAGMA cache_size=-16384",
+				   err) ||
+				store_guard(db, err))) {
 		store_close(db);
 		return NULL;
 	}
@@ -218,8 +239,8 @@ static int bind(struct rows *r, const struct value *v, size_t n,
 			rc = sqlite3_bind_text(r->st, at, v[i].text, -1,
 					       SQLITE_TRANSIENT);
 		else if (v[i].kind == VALUE_BLOB)
-			rc = sqlite3_bind_blob64(r->st, at, v[i].text,
-						 v[i].len, SQLITE_TRANSIENT);
+			rc = sqlite3_bind_blob64(r->st, at, v[i].text, v[i].len,
+						 SQLITE_TRANSIENT);
 		if (rc)
 			return store_error(r->db, rc, err);
 	}
@@ -231,7 +252,8 @@ static int refused(struct store *db, int rc, struct err *err)
 	if (rc == SQLITE_AUTH || rc == SQLITE_READONLY)
 		return err_set(err, ERR_DB,
 			       "%s: only reading is allowed here; use sqlite3 "
-			       "to change a database", db->path);
+			       "to change a database",
+			       db->path);
 	return store_error(db, rc, err);
 }
 
@@ -245,7 +267,8 @@ static int open_rows(struct rows *r, const char *sql, struct err *err)
 	if (!r->st)
 		return err_set(err, ERR_USAGE, "the query is empty");
 	if (has_more(r->db, tail))
-		return err_set(err, ERR_USAGE, "more than one statement; "
+		return err_set(err, ERR_USAGE,
+			       "more than one statement; "
 			       "give them one at a time");
 	r->n = (size_t)sqlite3_column_count(r->st);
 	return 0;

@@ -60,8 +60,7 @@ int store_exec(struct store *db, const char *sql, struct err *err)
 	return rc ? store_error(db, rc, err) : 0;
 }
 
-sqlite3_stmt *store_prepare(struct store *db, const char *sql,
-			    struct err *err)
+sqlite3_stmt *store_prepare(struct store *db, const char *sql, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(db->db, sql, -1, &st, NULL);
@@ -143,8 +142,8 @@ int store_row(struct store *db, unsigned int i, size_t data, struct row *row,
 		if (data > ROW_MAX)
 			return err_set(err, ERR_LIMIT,
 				       "%s: a row of %zu bytes in '%s', at "
-				       "most %zu are stored", db->path, data,
-				       t->shape.name, ROW_MAX);
+				       "most %zu are stored",
+				       db->path, data, t->shape.name, ROW_MAX);
 		if (submit(db, t, err))
 			return -1;
 		t->open = block_new(t, block_need(t, data));
@@ -190,19 +189,24 @@ static int check_target(const char *path, bool force, struct err *err)
 	if (!*path)
 		return err_set(err, ERR_USAGE, "the output has no name");
 	if (lstat(path, &st))
-		return errno == ENOENT ? 0 :
-			err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : err_set(err, ERR_IO, "%s: %s", path,
+						 strerror(errno));
 	if (S_ISLNK(st.st_mode) && stat(path, &st))
-		return err_set(err, ERR_IO, "%s: a link that leads nowhere; "
-			       "remove it first", path);
+		return err_set(err, ERR_IO,
+			       "%s: a link that leads nowhere; "
+			       "remove it first",
+			       path);
 	if (S_ISDIR(st.st_mode))
 		return err_set(err, ERR_IO, "%s: is a folder", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_IO, "%s: not a regular file; a "
-			       "database needs one", path);
-	if (!force)
 		return err_set(err, ERR_IO,
-			       "%s: exists; use -f to replace it", path);
+			       "%s: not a regular file; a "
+			       "database needs one",
+			       path);
+	if (!force)
+		return err_set(err, ERR_IO, "%s: exists; use -f to replace it",
+			       path);
 	return 0;
 }
 
@@ -214,13 +218,16 @@ static int check_replaced(const char *path, struct err *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 :
-			err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : err_set(err, ERR_IO, "%s: %s", path,
+						 strerror(errno));
 	n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n > 0 && !store_is_database(head, (size_t)n))
-		return err_set(err, ERR_IO, "%s: exists and is no database; "
-			       "-f does not replace it", path);
+		return err_set(err, ERR_IO,
+			       "%s: exists and is no database; "
+			       "-f does not replace it",
+			       path);
 	return 0;
 }
 
@@ -255,18 +262,16 @@ static int make_temp(struct store *db, struct err *err)
 
 /* Ordinary tables, not STRICT, so that old shells open them. The cache is
  * small: rows are appended, pages are written once. */
-static const char setup[] =
-	"PRAGMA page_size=4096;"
-	"PRAGMA journal_mode=OFF;"
-	"PRAGMA synchronous=OFF;"
-	"PRAGMA locking_mode=EXCLUSIVE;"
-	"PRAGMA cache_size=-6144;"
-	"PRAGMA secure_delete=OFF;"
-	"PRAGMA encoding='UTF-8';"
-	"BEGIN";
+static const char setup[] = "PRAGMA page_size=4096;"
+			    "PRAGMA journal_mode=OFF;"
+			    "PRAGMA synchronous=OFF;"
+			    "PRAGMA locking_mode=EXCLUSIVE;"
+			    "PRAGMA cache_size=-6144;"
+			    "PRAGMA secure_delete=OFF;"
+			    "PRAGMA encoding='UTF-8';"
+			    "BEGIN";
 
-static int set_up(struct store *db, const struct store_opts *o,
-		  struct err *err)
+static int set_up(struct store *db, const struct store_opts *o, struct err *err)
 {
 	int rc = sqlite3_open_v2(db->temp ? db->temp : "", &db->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
@@ -379,8 +384,10 @@ static int put_in_place(struct store *db, struct err *err)
 	if (rc && errno == EEXIST)
 		return check_target(db->path, false, err);
 	if (rc)
-		return err_set(err, ERR_IO, "%s: cannot put the database in "
-			       "its place: %s", db->path, strerror(errno));
+		return err_set(err, ERR_IO,
+			       "%s: cannot put the database in "
+			       "its place: %s",
+			       db->path, strerror(errno));
 	free(db->temp);
 	db->temp = NULL;
 	return 0;
@@ -421,6 +428,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (store_exec(db, sql_file("finish"), err) || store_check(db, err))
 		return -1;
 	if (!db->making)
-		return store_exec(db, "COMMIT", err) ? -1 : store_guard(db, err);
+		return store_exec(db, "COMMIT", err) ? -1
+						     : store_guard(db, err);
 	return seal(db, err) || put_in_place(db, err) ? -1 : 0;
 }

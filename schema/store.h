@@ -36,7 +36,7 @@ struct symbol;
 struct store_opts {
 	const char *fields;
 	bool force;
-	bool no_thread;	/* tests: write on the caller's thread */
+	bool no_thread; /* tests: write on the caller's thread */
 };
 
 /* Refuses when path exists and force is not set, and says "-f". */
@@ -47,8 +47,7 @@ struct store *store_create_temp(const struct store_opts *o,
 				const struct frames *fr, struct err *err);
 /* After scan, before its first fact. Call again at the end: counts, times
  * and what the pipe told later are brought up to date. */
-int store_capture(struct store *db, const struct source *src,
-		  struct err *err);
+int store_capture(struct store *db, const struct source *src, struct err *err);
 int store_fact(struct store *db, const struct fact *f, struct err *err);
 /* True when the payload of this event should be decoded for store_fields. */
 bool store_wants_fields(struct store *db, const struct source *src,
@@ -78,7 +77,7 @@ int store_image(struct store *db, uint32_t image, const char *file,
 		struct err *err);
 
 int store_finish(struct store *db, struct ledger *lg, struct err *err);
-void store_close(struct store *db);	/* NULL is fine */
+void store_close(struct store *db); /* NULL is fine */
 
 /* writable: for symbolize. A newer SCHEMA_VERSION, or a file that is not
  * ours, is refused with a clear message. */
@@ -86,7 +85,13 @@ struct store *store_open(const char *path, bool writable, struct err *err);
 /* Does the file begin like an SQLite database? */
 bool store_is_database(const void *head, size_t n);
 
-enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB };
+enum value_kind {
+	VALUE_NULL,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_TEXT,
+	VALUE_BLOB
+};
 
 /* One value of a row; borrowed until the next rows_next(). text is set for
  * TEXT and (len) BLOB. */

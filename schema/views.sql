@@ -95,17 +95,27 @@ WHERE coalesce(r.uraw, e.uraw) IS NULL;
 -- Samples that have comm and stacks in common, added up. One row per
 -- (event type, comm, kernel raw, user raw, mark): mark is NULL, 2 for a
 -- chain of another image after exec, or minus the verdict of a missing user
--- half. The shape behind folded and its kin.
+-- half. The shape behind folded and its kin. Sorting the samples is what
+-- costs: with the five ids packed into two integers it takes 1.25 s for
+-- 1.76 M samples, 2.1 s without. Ids are below 2^32, types below 2^23.
 CREATE VIEW sample_groups(type, comm, kernel_raw, user_raw, mark, weight, n)
 AS
-SELECT e.type, e.comm, e.kraw, coalesce(r.uraw, e.uraw),
-	CASE WHEN r.event IS NULL THEN NULL
-		WHEN coalesce(r.uraw, e.uraw) IS NULL THEN -r.verdict
-		WHEN r.flags & 2 THEN 2 END,
-	sum(e.weight), count(*)
-FROM event e LEFT JOIN request r ON r.event = e.id
-WHERE e.type IN (SELECT id FROM event_type WHERE kind = 'sample')
-GROUP BY 1, 2, 3, 4, 5;
+SELECT who >> 40, nullif((who >> 8) & 0xffffffff, 0),
+	nullif(raws >> 32, 0), nullif(raws & 0xffffffff, 0),
+	CASE who & 0xff WHEN 0 THEN NULL WHEN 1 THEN 2
+		ELSE 16 - (who & 0xff) END,
+	weight, n
+FROM (SELECT (ifnull(e.kraw, 0) << 32) | coalesce(r.uraw, e.uraw, 0)
+			AS raws,
+		(e.type << 40) | (ifnull(e.comm, 0) << 8)
+		| CASE WHEN r.event IS NULL THEN 0
+			WHEN coalesce(r.uraw, e.uraw) IS NULL
+				THEN 16 + r.verdict
+			WHEN r.flags & 2 THEN 1 ELSE 0 END AS who,
+		sum(e.weight) AS weight, count(*) AS n
+	FROM event e LEFT JOIN request r ON r.event = e.id
+	WHERE e.type IN (SELECT id FROM event_type WHERE kind = 'sample')
+	GROUP BY raws, who);
 
 -- One line of a flame graph, as flamegraph.pl takes it:
 --   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
@@ -125,7 +135,8 @@ WITH text(stack, line) AS MATERIALIZED (
 	LEFT JOIN comm c ON c.id = g.comm
 	LEFT JOIN raw_chain k ON k.id = g.kernel_raw
 	LEFT JOIN raw_chain u ON u.id = g.user_raw
-	GROUP BY 1, 2, 3, 4, 5
+	GROUP BY (ifnull(k.stack, 0) << 32) | ifnull(u.stack, 0),
+		(g.type << 8) | (ifnull(g.mark, 0) & 0xff), 2
 )
 SELECT t.capture, t.name,
 	n.comm
@@ -164,15 +175,18 @@ FROM step GROUP BY 1, 2, 3;
 -- with the function anywhere in their stack, each counted once however often
 -- it recurs. symbol NULL: the frames of the image that have no name.
 CREATE VIEW hot_functions(capture, event, symbol, image, self, total) AS
-WITH halves(type, stack, weight, self) AS MATERIALIZED (
+WITH groups AS MATERIALIZED (
+	SELECT type, kernel_raw, user_raw, sum(weight) AS weight
+	FROM sample_groups GROUP BY type, kernel_raw, user_raw
+), halves(type, stack, weight, self) AS MATERIALIZED (
 	SELECT type, stack, sum(weight), sum(self) FROM (
 		SELECT g.type AS type, k.stack AS stack, g.weight AS weight,
 			g.weight AS self
-		FROM sample_groups g JOIN raw_chain k ON k.id = g.kernel_raw
+		FROM groups g JOIN raw_chain k ON k.id = g.kernel_raw
 		UNION ALL
 		SELECT g.type, u.stack, g.weight,
 			CASE WHEN g.kernel_raw IS NULL THEN g.weight ELSE 0 END
-		FROM sample_groups g JOIN raw_chain u ON u.id = g.user_raw)
+		FROM groups g JOIN raw_chain u ON u.id = g.user_raw)
 	GROUP BY 1, 2
 ), function(frame, symbol, image) AS MATERIALIZED (
 	SELECT f.id, y.name, i.path FROM frame f
@@ -242,14 +256,21 @@ LEFT JOIN image i ON i.id = m.image;
 -- Images with frames that have no name: how many frames, in how many of the
 -- stacks in use, and why.
 CREATE VIEW unsymbolized(image, build_id, kind, frames, stacks, status) AS
-SELECT i.path, nullif(lower(hex(i.build_id)), ''), w.name, count(DISTINCT f.id),
-	count(DISTINCT s.stack), coalesce(i.status, 'not tried')
-FROM frame f
-JOIN image i ON i.id = f.image
-LEFT JOIN stack_path s ON s.frame = f.id
-LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
-WHERE f.symbol IS NULL
-GROUP BY i.id;
+WITH used(image, stacks) AS MATERIALIZED (
+	SELECT image, count(*) FROM (
+		SELECT DISTINCT s.stack AS stack, f.image AS image
+		FROM stack_path s CROSS JOIN frame f ON f.id = s.frame
+		WHERE f.symbol IS NULL)
+	GROUP BY image
+), bare(image, frames) AS MATERIALIZED (
+	SELECT image, count(*) FROM frame WHERE symbol IS NULL GROUP BY image
+)
+SELECT i.path, nullif(lower(hex(i.build_id)), ''), w.name, b.frames,
+	coalesce(u.stacks, 0), coalesce(i.status, 'not tried')
+FROM bare b
+JOIN image i ON i.id = b.image
+LEFT JOIN used u ON u.image = b.image
+LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
 -- Everything that breaks cause and effect: one row per request and chain
 -- whose other half is missing for a reason that is not in the nature of

@@ -25,9 +25,9 @@ struct writer {
 	pthread_cond_t more, less; /* blocks came; blocks went */
 	/* under the lock: */
 	struct block *first, **last;
-	size_t bytes;	/* queued, and in work */
+	size_t bytes; /* queued, and in work */
 	bool stop;
-	int failed;	/* -1 once err is set */
+	int failed; /* -1 once err is set */
 	struct err err;
 };
 
@@ -76,16 +76,24 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* The usual stack of 8 MiB would count as data under a limit of memory. */
+#define STACK_BYTES ((size_t)1 << 20)
+
 /* Signals are for the main thread, which knows what to do with them. */
 static bool start(struct writer *wr)
 {
+	pthread_attr_t attr;
 	sigset_t all, old;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&wr->thread, NULL, work, wr);
+	int rc = pthread_create(&wr->thread, &attr, work, wr);
 
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
 	return rc == 0;
 }
 

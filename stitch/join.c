@@ -508,6 +508,8 @@ static void resolve_half(struct join *jn)
 {
 	size_t n = (jn->n_queue + 1) / 2;
 
+	if (!n)
+		return;
 	for (size_t k = 0; k < n; k++)
 		resolve(jn, jn->queue[k]);
 	jn->n_queue -= n;

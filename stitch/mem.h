@@ -8,13 +8,14 @@
 #include <stdint.h>
 
 /* Zeroed; n * size is checked. Never NULL. Free with free(). */
-void *mem_new(size_t n, size_t size) __attribute__((malloc));
+void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 /* Grows (or makes, p NULL) an array to hold at least `need` items; *cap is
  * the capacity in items and is doubled. New items are not zeroed. */
-void *mem_grow(void *p, size_t *cap, size_t need, size_t size);
+void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
+	__attribute__((returns_nonnull));
 /* A copy of s (NULL gives NULL); of n bytes plus a final 0. */
 char *mem_strdup(const char *s);
-void *mem_dup(const void *p, size_t n);
+void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));
 
 /* An arena: many small things, freed together. */
 struct arena {
@@ -22,7 +23,7 @@ struct arena {
 	size_t used; /* bytes handed out in all */
 };
 /* 8-byte aligned, not zeroed. Never NULL. */
-void *arena_take(struct arena *a, size_t n);
+void *arena_take(struct arena *a, size_t n) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *a, const char *s);
 void arena_release(struct arena *a);
 #endif

@@ -246,7 +246,7 @@ static int open_temp(struct order *ord, struct err *err)
 		err_set(err, ERR_IO,
 			"%s: cannot make a temporary file for sorting (%m); "
 			"set TMPDIR or raise --memory",
-			name);
+			ord->temp_dir);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -247,11 +247,10 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 
 const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 {
-	for (size_t i = 0; i < sp->n_before; i++)
-		if (addr >= sp->before[i].start &&
-		    addr <= sp->before[i].end - 1)
-			return &sp->before[i];
-	return NULL;
+	const struct space old = { .now = sp->before, .n = sp->n_before };
+	size_t i = first_above(&old, addr);
+
+	return i < old.n && addr >= old.now[i].start ? &old.now[i] : NULL;
 }
 
 void space_copy(struct space *child, const struct space *parent, int64_t t,

@@ -15,27 +15,50 @@ static struct opt_list list;
 
 static const char *const choices[] = { "table", "csv", NULL };
 static const struct opt group[] = {
-	{ .kind = OPT_LIST, .letter = 'l', .name = "list", .arg = "X",
-	  .help = "", .value = &list },
+	{ .kind = OPT_LIST,
+	  .letter = 'l',
+	  .name = "list",
+	  .arg = "X",
+	  .help = "",
+	  .value = &list },
 	{ .kind = OPT_NO, .name = "no-off", .help = "", .value = &off },
 	{ .kind = OPT_END }
 };
-static const struct opt opts[] = {
-	{ .kind = OPT_FLAG, .letter = 'f', .name = "force", .help = "",
-	  .value = &flag },
-	{ .kind = OPT_FLAG, .letter = 'q', .name = "quiet", .help = "",
-	  .value = &other },
-	{ .kind = OPT_STRING, .letter = 'o', .name = "output", .arg = "FILE",
-	  .help = "", .value = &text },
-	{ .kind = OPT_NUMBER, .name = "width", .arg = "N", .help = "",
-	  .value = &number },
-	{ .kind = OPT_SIZE, .name = "memory", .arg = "N", .help = "",
-	  .value = &size },
-	{ .kind = OPT_CHOICE, .name = "format", .arg = "F", .help = "",
-	  .value = &choice, .choices = choices },
-	{ .kind = OPT_GROUP, .value = (void *)group },
-	{ .kind = OPT_END }
-};
+static const struct opt opts[] = { { .kind = OPT_FLAG,
+				     .letter = 'f',
+				     .name = "force",
+				     .help = "",
+				     .value = &flag },
+				   { .kind = OPT_FLAG,
+				     .letter = 'q',
+				     .name = "quiet",
+				     .help = "",
+				     .value = &other },
+				   { .kind = OPT_STRING,
+				     .letter = 'o',
+				     .name = "output",
+				     .arg = "FILE",
+				     .help = "",
+				     .value = &text },
+				   { .kind = OPT_NUMBER,
+				     .name = "width",
+				     .arg = "N",
+				     .help = "",
+				     .value = &number },
+				   { .kind = OPT_SIZE,
+				     .name = "memory",
+				     .arg = "N",
+				     .help = "",
+				     .value = &size },
+				   { .kind = OPT_CHOICE,
+				     .name = "format",
+				     .arg = "F",
+				     .help = "",
+				     .value = &choice,
+				     .choices = choices },
+				   { .kind = OPT_GROUP,
+				     .value = (void *)group },
+				   { .kind = OPT_END } };
 
 static struct err err;
 static char *args[16];

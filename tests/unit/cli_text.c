@@ -43,10 +43,10 @@ END_TEST
 
 START_TEST(what_is_no_list_of_numbers_is_refused)
 {
-	static const char *const bad[] = {
-		"", "a", "1,", "1-", "4-2", "1;DROP", "-1", "1 OR 1",
-		"99999999999", "0x1", NULL
-	};
+	static const char *const bad[] = { "",	  "a",	    "1,",
+					   "1-",  "4-2",    "1;DROP",
+					   "-1",  "1 OR 1", "99999999999",
+					   "0x1", NULL };
 
 	for (size_t i = 0; bad[i]; i++) {
 		filter = (struct filter){ .tid = bad[i] };
@@ -86,10 +86,11 @@ END_TEST
 
 START_TEST(what_is_no_time_is_refused)
 {
-	static const char *const bad[] = {
-		"x", "1,2,3", "1;2", "99999999999999999999", "1.2.3",
-		"20%-10%", "10%", "10%-200%", "5%-", NULL
-	};
+	static const char *const bad[] = { "x",	    "1,2,3",
+					   "1;2",   "99999999999999999999",
+					   "1.2.3", "20%-10%",
+					   "10%",   "10%-200%",
+					   "5%-",   NULL };
 
 	for (size_t i = 0; bad[i]; i++) {
 		filter = (struct filter){ .time = bad[i] };
@@ -133,8 +134,7 @@ END_TEST
 
 START_TEST(utf8_passes_and_other_bytes_do_not)
 {
-	ck_assert_str_eq(clean("\303\251\342\202\254\360\237\230\200", 9,
-			       NULL),
+	ck_assert_str_eq(clean("\303\251\342\202\254\360\237\230\200", 9, NULL),
 			 "\303\251\342\202\254\360\237\230\200");
 	ck_assert_str_eq(clean("\351t\351", 3, NULL), "\\xe9t\\xe9");
 	ck_assert_str_eq(clean("\303", 1, NULL), "\\xc3");
@@ -156,11 +156,11 @@ START_TEST(a_small_buffer_cuts_and_ends)
 {
 	char buf[6];
 
-	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "abcdefgh", 8,
-					   NULL), 5);
+	ck_assert_uint_eq(
+		output_clean_buf(buf, sizeof(buf), "abcdefgh", 8, NULL), 5);
 	ck_assert_str_eq(buf, "abcde");
-	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "ab\033", 3,
-					   NULL), 2);
+	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "ab\033", 3, NULL),
+			  2);
 	ck_assert_str_eq(buf, "ab");
 }
 END_TEST
@@ -185,8 +185,8 @@ START_TEST(script_fields_are_checked)
 {
 	struct script_fields f;
 
-	ck_assert_int_eq(script_parse("comm,pid,tid,cpu,time,event,ip", &f,
-				      &err), 0);
+	ck_assert_int_eq(
+		script_parse("comm,pid,tid,cpu,time,event,ip", &f, &err), 0);
 	ck_assert(f.comm && f.pid && f.frame.ip && !f.frame.sym && !f.period);
 	ck_assert(!f.verdict);
 	ck_assert_int_eq(script_parse(NULL, &f, &err), 0);

@@ -98,7 +98,7 @@ static inline void fake_release(struct source *src, const struct ref *ref)
 {
 	struct fake *f = fake_of(src);
 
-	ck_assert(!f->rec[ref->handle].released);
+	must(!f->rec[ref->handle].released);
 	f->rec[ref->handle].released = true;
 	if (f->n_released)
 		++*f->n_released;
@@ -109,8 +109,8 @@ static inline bool fake_same(struct source *src, const struct ref *a,
 {
 	const struct fake *f = fake_of(src);
 
-	ck_assert(!f->rec[a->handle].released);
-	ck_assert(!f->rec[b->handle].released);
+	must(!f->rec[a->handle].released);
+	must(!f->rec[b->handle].released);
 	return f->rec[a->handle].twin &&
 	       f->rec[a->handle].twin == f->rec[b->handle].twin;
 }

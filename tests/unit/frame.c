@@ -95,11 +95,11 @@ START_TEST(parents_come_before_and_depths_add_up)
 			uint64_t off = rnd_below(&seed, 9);
 
 			s = frames_push(fr, s, frame_at(fr, img, off));
-			ck_assert_uint_eq(frames_get_stack(fr, s)->depth, d);
+			must(frames_get_stack(fr, s)->depth == d);
 		}
 	}
 	for (uint32_t s = 1; s <= frames_stacks(fr); s++)
-		ck_assert_uint_lt(frames_get_stack(fr, s)->parent, s);
+		must(frames_get_stack(fr, s)->parent < s);
 	frames_free(fr);
 }
 END_TEST

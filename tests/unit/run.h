@@ -33,6 +33,13 @@ static inline int run_tests(const char *name, const TTest *const *test,
 		return run_tests(name, test, sizeof(test) / sizeof(test[0]));  \
 	}
 
+/* For the inside of long loops: ck_assert() writes to a pipe each time. */
+#define must(cond)                                                             \
+	do {                                                                   \
+		if (!(cond))                                                   \
+			ck_abort_msg("%s", #cond);                             \
+	} while (0)
+
 /* The same numbers on every machine: splitmix64. */
 static inline uint64_t rnd(uint64_t *state)
 {

@@ -63,10 +63,10 @@ static void check_invariants(const struct space *sp)
 	for (size_t i = 0; i < sp->n; i++) {
 		const struct region *r = &sp->now[i];
 
-		ck_assert(r->start <= r->end - 1);
-		ck_assert_int_eq(r->t1, TIME_NONE);
+		must(r->start <= r->end - 1);
+		must(r->t1 == TIME_NONE);
 		if (i)
-			ck_assert(sp->now[i - 1].end - 1 < r->start);
+			must(sp->now[i - 1].end - 1 < r->start);
 	}
 }
 
@@ -80,11 +80,11 @@ static void finish(struct space *sp, struct seen *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct region *r = &s->closed[i];
 
-		ck_assert_uint_ge(r->id, 1);
-		ck_assert_uint_le(r->id, s->ids);
-		ck_assert(!got[r->id]);
+		must(r->id >= 1);
+		must(r->id <= s->ids);
+		must(!got[r->id]);
 		got[r->id] = true;
-		ck_assert(r->t1 == TIME_NONE || r->t1 >= r->t0);
+		must(r->t1 == TIME_NONE || r->t1 >= r->t0);
 	}
 	ck_assert_uint_eq(s->n, s->ids);
 	free(got);
@@ -162,6 +162,27 @@ START_TEST(exec_ends_all_mappings_at_its_time)
 	ck_assert_uint_eq(image_at(&sp, 0x1000, 8), 0);
 	ck_assert_uint_eq(image_at(&sp, 0x1000, 6), 1);
 	ck_assert_uint_eq(image_at(&sp, 0x3000, 1), 0);
+	finish(&sp, &s);
+}
+END_TEST
+
+START_TEST(exec_keeps_what_was_mapped_for_a_last_look)
+{
+	struct seen s = { 0 };
+	struct space sp = empty(false);
+	struct space_owner own = owner(&s);
+
+	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
+	map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	map(&sp, &s, 0x3000, 0, 2, 2);
+	space_exec(&sp, 7, &own);
+	ck_assert_uint_eq(sp.n, 0);
+	ck_assert_ptr_null(space_before_exec(&sp, 0xfff));
+	ck_assert_uint_eq(space_before_exec(&sp, 0x1000)->image, 1);
+	ck_assert_ptr_null(space_before_exec(&sp, 0x2000));
+	ck_assert_uint_eq(space_before_exec(&sp, UINT64_MAX)->image, 2);
+	space_exec(&sp, 8, &own);
+	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
 	finish(&sp, &s);
 }
 END_TEST
@@ -282,14 +303,13 @@ static void compare(const struct space *sp, const struct op *op, size_t n,
 
 	/* Before everything known the next mapping is the guess: no check. */
 	if (!want) {
-		ck_assert(!r || r->since > t);
+		must(!r || r->since > t);
 		return;
 	}
-	ck_assert_ptr_nonnull(r);
-	ck_assert_uint_eq(r->image, want->image);
-	ck_assert_uint_eq(addr - r->start + r->pgoff,
-			  addr - address(want->start) +
-				  want->image * 0x100000u);
+	must(r);
+	must(r->image == want->image);
+	must(addr - r->start + r->pgoff ==
+	     addr - address(want->start) + want->image * 0x100000u);
 }
 
 /* late: how many places a record may come later than its time says. */
@@ -341,6 +361,7 @@ END_TEST
 RUN("space", a_newer_mapping_cuts_an_older_one,
     a_mapping_may_reach_the_end_of_the_address_space,
     empty_and_wrapping_mappings_are_ignored, exec_ends_all_mappings_at_its_time,
+    exec_keeps_what_was_mapped_for_a_last_look,
     a_forked_child_has_mappings_of_its_own,
     a_late_mapping_does_not_end_a_newer_one, a_change_moves_the_generations,
     ended_mappings_do_not_pile_up_for_ever,

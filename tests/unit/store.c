@@ -1,242 +1,11 @@
 /* store.c - facts go in, rows and views come out. */
 #include <check.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "schema/store.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
-#include "stitch/record.h"
-#include "stitch/source.h"
-#include "stitch/stitch.h"
-#include "stitch/symbol.h"
-#include "stitch/table.h"
-
-#define KERNEL_ADDR 0xffffffff81000000u
-
-/* A small run: one capture, two events, a handful of stacks. */
-struct run {
-	struct frames *fr;
-	struct ledger *lg;
-	struct store *db;
-	struct event_def event[3];
-	struct source src;
-	uint32_t events;
-	char dir[64], path[96];
-};
-
-static struct run run;
-static struct err err;
-
-static void ok(int rc)
-{
-	ck_assert_msg(rc == 0, "%s", err.msg);
-}
-
-static const struct source_ops ops = { .name = "test" };
-
-static void open_store(bool temp, bool no_thread)
-{
-	struct store_opts o = { .no_thread = no_thread };
-
-	run.db = temp ? store_create_temp(&o, run.fr, &err) :
-		store_create(run.path, &o, run.fr, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	ok(store_capture(run.db, &run.src, &err));
-}
-
-static void set_up(void)
-{
-	static struct field_def fields[] = {
-		{ .name = "pid", .is_signed = true },
-		{ .name = "PID" },
-		{ .name = "event_id" },
-		{ .name = "na\"me", .is_text = true },
-		{ .name = "data", .is_blob = true },
-	};
-
-	memset(&run, 0, sizeof(run));
-	memset(&err, 0, sizeof(err));
-	snprintf(run.dir, sizeof(run.dir), "/tmp/store-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(run.dir));
-	snprintf(run.path, sizeof(run.path), "%s/x.db", run.dir);
-	run.fr = frames_new();
-	run.lg = ledger_new();
-	run.event[0] = (struct event_def){ .name = "cpu-clock",
-		.has_chain = true, .has_cpu = true, .has_time = true,
-		.defer = true };
-	run.event[1] = (struct event_def){ .name = "sched:sched_switch",
-		.type = 2, .fields = fields, .n_fields = 5,
-		.format = "name: sched_switch" };
-	run.event[2] = (struct event_def){ .name = "late", .type = 2 };
-	run.src = (struct source){ .ops = &ops, .path = (char *)"perf.data",
-		.size = 1000, .events = run.event, .n_events = 2 };
-	run.src.info.cpus_online = 4;
-	run.src.info.system_wide = TRI_YES;
-	run.src.info.exact = true;
-}
-
-static void tear_down(void)
-{
-	char cmd[128];
-
-	store_close(run.db);
-	ledger_free(run.lg);
-	frames_free(run.fr);
-	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", run.dir);
-	ck_assert_int_eq(system(cmd), 0);
-}
-
-/* ---- making facts */
-
-static uint32_t image(enum image_kind kind, const char *path)
-{
-	struct image m = { .kind = kind, .path = path, .id = { 1, 2, 3 },
-			   .id_len = kind == IMAGE_FILE ? 3 : 0 };
-
-	return frames_image(run.fr, &m);
-}
-
-/* A stack of n frames in one image, innermost first, and its raw chain. */
-static uint32_t chain_of(uint32_t img, const uint64_t *off, uint32_t n,
-			 uint64_t base)
-{
-	uint64_t ip[64];
-	uint32_t stack = 0;
-
-	for (uint32_t i = n; i-- > 0;) {
-		struct frame f = { .image = img, .off = off[i] };
-
-		stack = frames_push(run.fr, stack, frames_frame(run.fr, &f));
-		ip[i] = base + off[i];
-	}
-	struct addrs a = { ip, n };
-
-	return frames_raw(run.fr, stack, &a, hash_u64s(ip, n, 0));
-}
-
-static void event(uint32_t type, uint64_t weight, uint32_t kraw,
-		  uint32_t uraw, const struct record *rec)
-{
-	struct fact f = { .kind = FACT_EVENT };
-
-	f.event = (struct fact_event){ .id = ++run.events,
-		.time = 1000 + run.events, .cpu = (int32_t)run.events % 4,
-		.thread = 1, .comm = 1, .type = type, .weight = weight,
-		.kraw = kraw, .uraw = uraw, .rec = rec };
-	ok(store_fact(run.db, &f, &err));
-}
-
-static void request(uint32_t id, enum request_verdict v, uint32_t chain,
-		    uint32_t uraw, uint32_t flags)
-{
-	struct fact f = { .kind = FACT_REQUEST };
-
-	f.request = (struct fact_request){ .event = id, .cookie = 7,
-		.chain = chain, .uraw = uraw, .verdict = v,
-		.confidence = chain ? CONF_PROVED : CONF_EXPLAINED,
-		.flags = flags, .latency = chain ? 500 : TIME_NONE };
-	ok(store_fact(run.db, &f, &err));
-}
-
-static void deferred(uint32_t id, enum chain_verdict v, uint32_t uraw,
-		     uint32_t n_events)
-{
-	struct fact f = { .kind = FACT_CHAIN };
-
-	f.chain = (struct fact_chain){ .id = id, .time = 2000, .cpu = 1,
-		.thread = 1, .cookie = 7, .uraw = uraw, .verdict = v,
-		.confidence = CONF_PROVED, .quality = QUALITY_OPEN,
-		.n_events = n_events };
-	ok(store_fact(run.db, &f, &err));
-}
-
-static void people(const char *comm)
-{
-	struct fact p = { .kind = FACT_PROCESS };
-	struct fact t = { .kind = FACT_THREAD };
-	struct fact c = { .kind = FACT_COMM };
-	struct fact m = { .kind = FACT_MAPPING };
-
-	p.process = (struct fact_process){ 1, 0, 42, 0, TIME_NONE, 5000 };
-	t.thread = (struct fact_thread){ 1, 1, 43, 900, TIME_NONE };
-	c.comm = (struct fact_comm){ 1, 1, TIME_NONE, 0, comm };
-	m.mapping = (struct fact_mapping){ 1, 1, 0x400000, 0x401000, 0x1000,
-		1, 5, 2, 900, TIME_NONE };
-	ok(store_fact(run.db, &p, &err));
-	ok(store_fact(run.db, &t, &err));
-	ok(store_fact(run.db, &c, &err));
-	ok(store_fact(run.db, &m, &err));
-}
-
-static const uint64_t user_off[] = { 0x1010, 0x1100, 0x1100, 0x1200 };
-static const uint64_t kernel_off[] = { 0x10, 0x20 };
-static uint32_t user_raw, kernel_raw, user_image, kernel_image;
-
-/* Six samples: direct, joined, lost, after exec, user only, empty chain. */
-static void fill(const char *comm)
-{
-	user_image = image(IMAGE_FILE, "/usr/bin/app");
-	kernel_image = image(IMAGE_KERNEL, "[kernel.kallsyms]");
-	user_raw = chain_of(user_image, user_off, 4, 0x400000);
-	kernel_raw = chain_of(kernel_image, kernel_off, 2, KERNEL_ADDR);
-	people(comm);
-	event(0, 10, kernel_raw, user_raw, NULL);
-	event(0, 20, kernel_raw, 0, NULL);
-	request(2, REQ_MATCHED, 1, user_raw, 0);
-	event(0, 40, kernel_raw, 0, NULL);
-	request(3, REQ_CHAIN_LOST, 0, 0, 0);
-	event(0, 80, kernel_raw, 0, NULL);
-	request(4, REQ_MATCHED, 1, user_raw, VERDICT_EXEC);
-	event(0, 160, 0, user_raw, NULL);
-	event(0, 320, kernel_raw, 0, NULL);
-	request(6, REQ_MATCHED, 2, 0, 0);
-	deferred(1, CHAIN_USED, user_raw, 2);
-	deferred(2, CHAIN_USED, 0, 1);
-}
-
-static void finish(void)
-{
-	ledger_end(run.lg);
-	ok(store_finish(run.db, run.lg, &err));
-}
-
-/* ---- asking */
-
-static void text_of(const char *sql, char *out, size_t size)
-{
-	struct rows *r = rows_open(run.db, sql, NULL, 0, &err);
-	size_t n = 0;
-	int rc;
-
-	ck_assert_msg(r != NULL, "%s: %s", sql, err.msg);
-	*out = '\0';
-	while ((rc = rows_next(r, &err)) > 0)
-		for (size_t i = 0; i < rows_columns(r); i++)
-			n += (size_t)snprintf(out + n, size - n, "%s%s",
-				rows_text(r, i),
-				i + 1 < rows_columns(r) ? "|" : "\n");
-	ck_assert_msg(rc == 0, "%s: %s", sql, err.msg);
-	rows_close(r);
-}
-
-static void expect(const char *sql, const char *want)
-{
-	char have[8192];
-
-	text_of(sql, have, sizeof(have));
-	ck_assert_msg(!strcmp(have, want), "%s\n have:\n%s want:\n%s", sql,
-		      have, want);
-}
-
-/* ---- tests */
+#include "tests/unit/mkstore.h"
 
 START_TEST(every_fact_becomes_a_row)
 {
@@ -247,8 +16,7 @@ START_TEST(every_fact_becomes_a_row)
 	       " FROM event WHERE id IN (1,3,5)",
 	       "1|1001|1|1|1|1|10|2|1\n3|1003|3|1|1|1|40|2|\n"
 	       "5|1005|1|1|1|1|160||1\n");
-	expect("SELECT pid,parent,start_ns,end_ns FROM process",
-	       "42|||5000\n");
+	expect("SELECT pid,parent,start_ns,end_ns FROM process", "42|||5000\n");
 	expect("SELECT * FROM comm", "1|1||0|app|\n");
 	expect("SELECT * FROM mapping",
 	       "1|1|4194304|4198400|4096|1|5|2|900|\n");
@@ -272,8 +40,9 @@ END_TEST
 
 START_TEST(recorded_addresses_come_back)
 {
-	static const uint64_t odd[] = { 0, UINT64_MAX, 1,
-		0x8000000000000000u, 0x7fffffffffffffffu, 4096 };
+	static const uint64_t odd[] = {
+		0, UINT64_MAX, 1, 0x8000000000000000u, 0x7fffffffffffffffu, 4096
+	};
 	uint64_t ip[6];
 
 	open_store(true, false);
@@ -281,10 +50,9 @@ START_TEST(recorded_addresses_come_back)
 
 	event(0, 1, 0, raw, NULL);
 	finish();
-	struct rows *r = rows_open(run.db, store_sql("raw_chain"),
-				   &(struct value){ .kind = VALUE_INT,
-						    .num = raw },
-				   1, &err);
+	struct rows *r = rows_open(
+		run.db, store_sql("raw_chain"),
+		&(struct value){ .kind = VALUE_INT, .num = raw }, 1, &err);
 
 	ck_assert_int_eq(rows_next(r, &err), 1);
 	struct value v = rows_value(r, 0);
@@ -295,53 +63,13 @@ START_TEST(recorded_addresses_come_back)
 	ck_assert_int_eq(store_addrs(v.text, v.len, ip, 5), -1);
 	ck_assert_int_eq(store_addrs(v.text, v.len - 1, ip, 6), -1);
 	ck_assert_int_eq(store_addrs("\xff\xff\xff\xff\xff\xff\xff\xff\xff"
-				     "\xff\xff\x01", 12, ip, 6), -1);
+				     "\xff\xff\x01",
+				     12, ip, 6),
+			 -1);
 	ck_assert_int_eq(store_addrs(NULL, 0, ip, 6), 0);
 	rows_close(r);
 }
 END_TEST
-
-static void name_all(void)
-{
-	static const char *const user[] = { "leaf", "loop", "main;\n\x1b" };
-	const uint64_t *off;
-	struct image img;
-	uint32_t id;
-	size_t n;
-	int rc;
-
-	while ((rc = store_unnamed(run.db, &id, &img, &off, &n, &err)) > 0) {
-		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };
-
-		if (id != user_image) {
-			ok(store_image(run.db, id, NULL, "no file", NULL, 0,
-				       &err));
-			continue;
-		}
-		ck_assert_uint_eq(n, 3);
-		ck_assert_str_eq(img.path, "/usr/bin/app");
-		ck_assert_uint_eq(img.id_len, 3);
-		for (size_t i = 0; i < n; i++) {
-			struct symbol s = { .off = off[i], .start = 0x1000,
-				.size = 0x400, .name = user[i],
-				.raw_name = user[i], .how = "symtab" };
-
-			if (i == 1) { /* two functions inlined into loop */
-				s.name = "tiny";
-				ok(store_symbol(run.db, id, &s, &err));
-				s.depth = 1;
-				s.name = "small";
-				ok(store_symbol(run.db, id, &s, &err));
-				s.depth = 2;
-				s.name = user[i];
-			}
-			ok(store_symbol(run.db, id, &s, &err));
-		}
-		ok(store_image(run.db, id, "/usr/bin/app", "named", &seg, 1,
-			       &err));
-	}
-	ck_assert_msg(rc == 0, "%s", err.msg);
-}
 
 START_TEST(folded_has_every_half_and_every_weight)
 {
@@ -349,21 +77,22 @@ START_TEST(folded_has_every_half_and_every_weight)
 	fill("my;app");
 	name_all();
 	finish();
-#define USER "main:\\x0a\\x1b;loop;small_[i];tiny_[i];" \
+#define USER                                                                   \
+	"main:\\x0a\\x1b;loop;small_[i];tiny_[i];"                             \
 	"loop;small_[i];tiny_[i];leaf"
 #define KERNEL "[kernel.kallsyms]_[k];[kernel.kallsyms]_[k]"
 	expect("SELECT capture,event,stack,weight FROM folded"
 	       " ORDER BY weight",
 	       "1|cpu-clock|my:app;" USER ";" KERNEL "|30\n"
 	       "1|cpu-clock|my:app;[user: chain_lost];" KERNEL "|40\n"
-	       "1|cpu-clock|my:app;[user: after exec];" USER ";" KERNEL
-	       "|80\n"
+	       "1|cpu-clock|my:app;[user: after exec];" USER ";" KERNEL "|80\n"
 	       "1|cpu-clock|my:app;" USER "|160\n"
 	       "1|cpu-clock|my:app;[user: empty];" KERNEL "|320\n");
 	expect("SELECT (SELECT sum(weight) FROM folded) ="
 	       " (SELECT sum(weight) FROM samples), (SELECT sum(total) FROM"
 	       " flame_tree WHERE depth = 0), (SELECT sum(self) FROM"
-	       " flame_tree)", "1|630|630\n");
+	       " flame_tree)",
+	       "1|630|630\n");
 	expect("SELECT symbol,image,self,total FROM hot_functions"
 	       " ORDER BY total, symbol",
 	       "leaf|/usr/bin/app|160|270\nloop|/usr/bin/app|0|270\n"
@@ -435,8 +164,13 @@ END_TEST
 
 START_TEST(ledger_entries_become_rows_by_kind)
 {
-	struct ledger_entry e = { .what = "lost", .off = 64, .t0 = 5,
-		.t1 = 9, .n = 3, .cpu = 2, .event = 1 };
+	struct ledger_entry e = { .what = "lost",
+				  .off = 64,
+				  .t0 = 5,
+				  .t1 = 9,
+				  .n = 3,
+				  .cpu = 2,
+				  .event = 1 };
 
 	open_store(true, false);
 	e.kind = LEDGER_LOSS;
@@ -466,10 +200,11 @@ END_TEST
 START_TEST(marks_switches_and_extras_are_kept)
 {
 	struct extra x[] = { { .name = "addr", .value = 5 },
-		{ .name = "blob", .blob = "\0a", .len = 2 } };
+			     { .name = "blob", .blob = "\0a", .len = 2 } };
 	struct branch b[] = { { 1, 2, 3 } };
-	struct record rec = { .kind = REC_SWITCH, .flags = REC_F_OUT |
-		REC_F_PREEMPT, .sw = { 7, -1 } };
+	struct record rec = { .kind = REC_SWITCH,
+			      .flags = REC_F_OUT | REC_F_PREEMPT,
+			      .sw = { 7, -1 } };
 
 	open_store(true, false);
 	event(UINT32_MAX, 1, 0, 0, &rec);
@@ -502,8 +237,10 @@ END_TEST
 START_TEST(fields_become_columns_with_safe_names)
 {
 	struct field f[] = {
-		{ .present = true, .num = -3 }, { .present = true, .num = 4 },
-		{ .present = true, .num = 5 }, { .present = true, .text = "x" },
+		{ .present = true, .num = -3 },
+		{ .present = true, .num = 4 },
+		{ .present = true, .num = 5 },
+		{ .present = true, .text = "x" },
 		{ .present = true, .blob = "\1\2", .len = 2 },
 	};
 	struct record rec = { .kind = REC_SAMPLE };
@@ -539,7 +276,8 @@ START_TEST(events_that_appear_later_get_a_type)
 	ok(store_capture(run.db, &run.src, &err));
 	finish();
 	expect("SELECT t.id,t.name FROM event e JOIN event_type t"
-	       " ON t.id = e.type", "1|cpu-clock\n3|renamed\n");
+	       " ON t.id = e.type",
+	       "1|cpu-clock\n3|renamed\n");
 }
 END_TEST
 
@@ -557,240 +295,22 @@ START_TEST(weights_cannot_overflow_a_sum)
 }
 END_TEST
 
-static void make_file(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static void no_leftover_files(int want)
-{
-	char cmd[160];
-
-	snprintf(cmd, sizeof(cmd), "test $(ls -A '%s' | wc -l) = %d",
-		 run.dir, want);
-	ck_assert_int_eq(system(cmd), 0);
-}
-
-START_TEST(existing_files_are_safe)
-{
-	struct store_opts o = { 0 };
-
-	make_file(run.path, "PERFILE2 is no database");
-	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "use -f"));
-	o.force = true;
-	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "no database"));
-	ck_assert_ptr_null(store_create(run.dir, &o, run.fr, &err));
-	ck_assert_ptr_null(store_create("/dev/null", &o, run.fr, &err));
-	ck_assert_ptr_null(store_create("/nowhere/x.db", &o, run.fr, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "/nowhere/x.db"));
-	no_leftover_files(1);
-}
-END_TEST
-
-START_TEST(nothing_is_there_until_it_is_finished)
-{
-	struct store_opts o = { .force = true };
-
-	open_store(false, false);
-	fill("app");
-	ck_assert_int_eq(access(run.path, F_OK), -1);
-	store_close(run.db);
-	no_leftover_files(0);
-	run.events = 0;
-	open_store(false, false);
-	fill("app");
-	finish();
-	store_close(run.db);
-	no_leftover_files(1);
-
-	/* a new one replaces it at its end only */
-	run.db = store_create(run.path, &o, run.fr, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	store_close(run.db);
-	run.db = store_open(run.path, false, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	expect("SELECT count(*) FROM event", "6\n");
-}
-END_TEST
-
-START_TEST(a_full_disk_is_said)
-{
-	struct record rec = { .kind = REC_SAMPLE };
-	struct fact f = { .kind = FACT_EVENT };
-	int rc = 0;
-
-	rec.sample.raw = run.path;
-	rec.sample.raw_len = sizeof(run.path);
-	open_store(false, _i);
-	/* a limit of the file's size (EFBIG) stands for a full disk */
-	struct rlimit lim = { 1 << 20, 1 << 20 };
-
-	signal(SIGXFSZ, SIG_IGN);
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &lim), 0);
-	for (uint32_t i = 1; !rc && i < 200000; i++) {
-		f.event = (struct fact_event){ .id = i, .type = 0,
-			.rec = &rec, .cpu = -1, .time = TIME_NONE };
-		rc = store_fact(run.db, &f, &err);
-	}
-	ck_assert_int_eq(rc, -1);
-	ck_assert_int_eq(err.code, ERR_IO);
-	ck_assert_ptr_nonnull(strstr(err.msg, run.path));
-	store_close(run.db);
-	run.db = NULL;
-	no_leftover_files(0);
-}
-END_TEST
-
-START_TEST(reading_is_only_reading)
-{
-	static const char *const bad[] = {
-		"DELETE FROM event", "CREATE TABLE x(a)",
-		"ATTACH 'y.db' AS y", "VACUUM INTO 'y.db'",
-		"PRAGMA journal_mode=WAL", "PRAGMA user_version=9",
-		"INSERT INTO meta VALUES(0, 'a', 'b')", "BEGIN",
-		"SELECT load_extension('x')", "SELECT 1; SELECT 2", "", ";",
-		"UPDATE sqlite_master SET sql = ''", "SELECT nonsense", "CREATE TEMP TABLE t(a)",
-	};
-
-	open_store(_i, false);
-	fill("app");
-	finish();
-	if (!_i) {
-		store_close(run.db);
-		run.db = store_open(run.path, false, &err);
-		ck_assert_msg(run.db != NULL, "%s", err.msg);
-	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct rows *r = rows_open(run.db, bad[i], NULL, 0, &err);
-
-		ck_assert_msg(!r || rows_next(r, &err) < 0, "%s", bad[i]);
-		rows_close(r);
-	}
-	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
-	expect("PRAGMA user_version", "1\n");
-	expect("SELECT name FROM pragma_table_info('word')",
-	       "kind\nid\nname\n");
-	expect("SELECT value FROM json_each('[4]')", "4\n");
-}
-END_TEST
-
-static void patch(long off, const void *p, size_t n)
-{
-	FILE *f = fopen(run.path, "r+");
-
-	ck_assert_ptr_nonnull(f);
-	fseek(f, off, SEEK_SET);
-	fwrite(p, 1, n, f);
-	fclose(f);
-}
-
-START_TEST(files_that_are_not_ours_are_refused)
-{
-	make_file(run.path, "");
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "is empty"));
-	make_file(run.path, "some text that is long enough to be read as a "
-			    "header of one hundred bytes, which it is not, "
-			    "whatever its length is");
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
-	unlink(run.path);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_null(store_open(run.dir, false, &err));
-
-	open_store(false, false);
-	finish();
-	store_close(run.db);
-	run.db = NULL;
-	patch(60, "\0\0\0\x09", 4);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "made by schema 9, this "
-				     "program knows up to 1; use a newer "
-				     "backstitch"));
-	patch(60, "\0\0\0\1", 4);
-	patch(68, "abcd", 4);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
-}
-END_TEST
-
-START_TEST(naming_again_keeps_what_is_there)
-{
-	open_store(false, false);
-	fill("app");
-	finish();
-	expect("SELECT DISTINCT name FROM label ORDER BY 1",
-	       "[app]\n[kernel.kallsyms]_[k]\n");
-	store_close(run.db);
-	for (int i = 0; i < 2; i++) {
-		run.db = store_open(run.path, true, &err);
-		ck_assert_msg(run.db != NULL, "%s", err.msg);
-		name_all();
-		ok(store_finish(run.db, run.lg, &err));
-		expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
-		expect("SELECT count(*) FROM inline_frame", "2\n");
-		expect("SELECT name FROM label WHERE frame = 2",
-		       "loop;small_[i];tiny_[i]\n");
-		store_close(run.db);
-		run.db = NULL;
-	}
-	no_leftover_files(1);
-}
-END_TEST
-
-START_TEST(a_damaged_database_is_no_crash)
-{
-	open_store(false, false);
-	fill("app");
-	finish();
-	store_close(run.db);
-	run.db = NULL;
-
-	FILE *f = fopen(run.path, "r");
-	static unsigned char all[1 << 20];
-	size_t n = fread(all, 1, sizeof(all), f);
-	unsigned int seed = 1;
-
-	fclose(f);
-	for (int i = 0; i < 200; i++) {
-		for (int j = 0; j < 20; j++) {
-			seed = seed * 1103515245 + 12345;
-			size_t at = 100 + seed % (n - 100);
-
-			patch((long)at, (unsigned char[]){
-				(unsigned char)(seed >> 16) }, 1);
-		}
-		struct store *db = store_open(run.path, false, &err);
-		struct rows *r = db ? rows_open(db,
-			"SELECT * FROM folded", NULL, 0, &err) : NULL;
-
-		while (r && rows_next(r, &err) > 0)
-			;
-		rows_close(r);
-		store_close(db);
-		patch(0, all, n);
-	}
-}
-END_TEST
-
 START_TEST(two_captures_share_one_database)
 {
 	struct event_def other = { .name = "cycles" };
-	struct source src = { .ops = &ops, .path = (char *)"b.data",
-		.index = 1, .events = &other, .n_events = 1 };
+	struct source src = { .ops = &ops,
+			      .path = (char *)"b.data",
+			      .index = 1,
+			      .events = &other,
+			      .n_events = 1 };
 	struct fact f = { .kind = FACT_EVENT };
 
 	open_store(true, false);
 	ok(store_capture(run.db, &src, &err));
 	event(0, 1, 0, 0, NULL);
-	f.event = (struct fact_event){ .id = 2, .time = 2000, .cpu = 0,
-		.source = 1, .weight = 5 };
+	f.event = (struct fact_event){
+		.id = 2, .time = 2000, .cpu = 0, .source = 1, .weight = 5
+	};
 	ok(store_fact(run.db, &f, &err));
 	ok(store_meta(run.db, -1, "made", "now", &err));
 	ok(store_meta(run.db, 1, "x", "y", &err));
@@ -806,14 +326,23 @@ END_TEST
 START_TEST(compatibility_views_answer)
 {
 	static const char *const view[] = {
-		"perf_selected_events", "perf_machines", "perf_threads",
-		"perf_comms", "perf_comm_threads", "perf_dsos",
-		"perf_symbols", "perf_samples", "perf_call_paths",
-		"perf_samples_view", "perfetto_process", "perfetto_thread",
+		"perf_selected_events",
+		"perf_machines",
+		"perf_threads",
+		"perf_comms",
+		"perf_comm_threads",
+		"perf_dsos",
+		"perf_symbols",
+		"perf_samples",
+		"perf_call_paths",
+		"perf_samples_view",
+		"perfetto_process",
+		"perfetto_thread",
 		"perfetto_stack_profile_mapping",
 		"perfetto_stack_profile_frame",
 		"perfetto_stack_profile_callsite",
-		"perfetto_stack_profile_symbol", "perfetto_perf_sample",
+		"perfetto_stack_profile_symbol",
+		"perfetto_perf_sample",
 	};
 
 	open_store(true, false);
@@ -823,8 +352,10 @@ START_TEST(compatibility_views_answer)
 	for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
 		char sql[128];
 
-		snprintf(sql, sizeof(sql), "SELECT count(*) > 0 FROM"
-			 " (SELECT * FROM %s)", view[i]);
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) > 0 FROM"
+			 " (SELECT * FROM %s)",
+			 view[i]);
 		expect(sql, "1\n");
 	}
 	expect("SELECT id,time,pid,tid,command,event,ip_hex,symbol,"
@@ -836,7 +367,8 @@ END_TEST
 START_TEST(named_queries_run)
 {
 	static const char *const name[] = { "script_events", "raw_chain",
-		"path", "captures", "lost_between", "flame" };
+					    "path",	     "captures",
+					    "lost_between",  "flame" };
 
 	open_store(true, false);
 	fill("app");
@@ -845,8 +377,8 @@ START_TEST(named_queries_run)
 	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
 		struct value one[2] = { { .kind = VALUE_INT, .num = 1 },
 					{ .kind = VALUE_INT, .num = 2 } };
-		struct rows *r = rows_open(run.db, store_sql(name[i]), one, 2,
-					   &err);
+		struct rows *r =
+			rows_open(run.db, store_sql(name[i]), one, 2, &err);
 
 		ck_assert_msg(r != NULL, "%s: %s", name[i], err.msg);
 		ck_assert_int_ge(rows_next(r, &err), 0);
@@ -857,11 +389,10 @@ START_TEST(named_queries_run)
 }
 END_TEST
 
-static Suite *store_suite(void)
+int main(void)
 {
 	Suite *s = suite_create("store");
 	TCase *t = tcase_create("store");
-	TCase *full = tcase_create("full");
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_fact_becomes_a_row, 0, 2);
@@ -875,25 +406,12 @@ static Suite *store_suite(void)
 	tcase_add_test(t, fields_become_columns_with_safe_names);
 	tcase_add_test(t, events_that_appear_later_get_a_type);
 	tcase_add_test(t, weights_cannot_overflow_a_sum);
-	tcase_add_test(t, existing_files_are_safe);
-	tcase_add_test(t, nothing_is_there_until_it_is_finished);
-	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
-	tcase_add_test(t, files_that_are_not_ours_are_refused);
-	tcase_add_test(t, naming_again_keeps_what_is_there);
-	tcase_add_test(t, a_damaged_database_is_no_crash);
 	tcase_add_test(t, two_captures_share_one_database);
 	tcase_add_test(t, compatibility_views_answer);
 	tcase_add_test(t, named_queries_run);
 	suite_add_tcase(s, t);
-	tcase_add_checked_fixture(full, set_up, tear_down);
-	tcase_add_loop_test(full, a_full_disk_is_said, 0, 2);
-	suite_add_tcase(s, full);
-	return s;
-}
 
-int main(void)
-{
-	SRunner *sr = srunner_create(store_suite());
+	SRunner *sr = srunner_create(s);
 
 	srunner_run_all(sr, CK_ENV);
 	int failed = srunner_ntests_failed(sr);

@@ -24,7 +24,7 @@ static void check_all(const struct table *t, const bool *in,
 	for (uint32_t id = 0; id < IDS; id++) {
 		uint32_t got = table_find(t, hash(id), same, NULL, &id);
 
-		ck_assert_uint_eq(got, in[id] ? id : TABLE_NONE);
+		must(got == (in[id] ? id : TABLE_NONE));
 	}
 }
 
@@ -41,12 +41,12 @@ static void compare_with_model(uint64_t (*hash)(uint64_t), uint64_t seed)
 			table_add(&t, hash(id), id);
 			n++;
 		} else {
-			ck_assert(table_remove(&t, hash(id), id));
-			ck_assert(!table_remove(&t, hash(id), id));
+			must(table_remove(&t, hash(id), id));
+			must(!table_remove(&t, hash(id), id));
 			n--;
 		}
 		in[id] = !in[id];
-		ck_assert_uint_eq(t.n, n);
+		must(t.n == n);
 		if (step % 1000 == 0)
 			check_all(&t, in, hash);
 	}
@@ -84,11 +84,9 @@ START_TEST(integer_hash_gives_no_two_equal_results)
 		uint64_t low = hash_u64(i);
 		uint64_t high = hash_u64((uint64_t)i << 40);
 
-		ck_assert_uint_eq(table_find(&t, low, NULL, NULL, NULL),
-				  TABLE_NONE);
+		must(table_find(&t, low, NULL, NULL, NULL) == TABLE_NONE);
 		table_add(&t, low, i);
-		ck_assert_uint_eq(table_find(&t, high, NULL, NULL, NULL),
-				  TABLE_NONE);
+		must(table_find(&t, high, NULL, NULL, NULL) == TABLE_NONE);
 		table_add(&t, high, i);
 	}
 	table_release(&t);

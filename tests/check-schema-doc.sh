@@ -1,0 +1,39 @@
+#!/bin/sh
+# check-schema-doc.sh - every table, view and column is in backstitch-schema(5), and nothing else.
+# usage: tests/check-schema-doc.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
+cd "${1:-.}" || exit 2
+B=${BACKSTITCH:-./backstitch}
+[ -x "$B" ] || { echo "$B: not built"; exit 2; }
+page=man/backstitch-schema.5
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+
+"$B" ingest -o "$dir/x.db" --no-symbols tests/captures/fp-1.data \
+	>"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
+"$B" query --format csv "$dir/x.db" "
+	SELECT m.name || ' ' || c.name FROM sqlite_master m,
+		pragma_table_xinfo(m.name) c
+	WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'ev_*_*'
+	AND m.name NOT GLOB 'sqlite_*'" | sed 1d | tr -d '\r"' |
+	sort >"$dir/built"
+[ "$(wc -l <"$dir/built")" -gt 200 ] || {
+	echo "the schema cannot be listed"
+	exit 1
+}
+
+# ".Ss TABLE" and, below it, ".It Va COLUMN , Va COLUMN ..."
+awk '/^\.Sh/ { name = "" }
+	/^\.Ss/ { name = $2 ~ /SYSTEM/ ? "" : $2 }
+	/^\.It Va/ && name {
+		for (i = 2; i <= NF; i++)
+			if ($i != "Va" && $i != ",")
+				print name, $i
+	}' "$page" | sort >"$dir/said"
+
+{
+	comm -23 "$dir/built" "$dir/said" | sed "s|^|$page: does not have: |"
+	comm -13 "$dir/built" "$dir/said" |
+		sed "s|^|$page: is not in the schema: |"
+} >"$dir/bad"
+cat "$dir/bad"
+test ! -s "$dir/bad"

@@ -1,0 +1,101 @@
+/* facts.h - runs a stitch over fake sources and keeps all its facts. */
+#ifndef TESTS_UNIT_FACTS_H
+#define TESTS_UNIT_FACTS_H
+#include "stitch/frame.h"
+#include "stitch/ledger.h"
+#include "stitch/mem.h"
+#include "stitch/order.h"
+#include "stitch/stitch.h"
+#include "tests/unit/fake.h"
+
+struct all_facts {
+	struct fact *fact;
+	size_t n, cap;
+	struct frames *frames;
+	struct ledger *ledger;
+};
+
+/* Takes the sources over; f[n] may be several captures. */
+static inline struct all_facts stitch_all(struct fake **f, size_t n)
+{
+	struct all_facts all = { .frames = frames_new(),
+				 .ledger = ledger_new() };
+	struct order *ord = order_new(all.ledger, 0, NULL);
+	struct fact fact;
+	struct err err;
+
+	for (size_t i = 0; i < n; i++)
+		order_add(ord, &f[i]->src);
+	struct stitch *st = stitch_new(ord, all.frames, all.ledger, NULL);
+	while (stitch_next(st, &fact, &err) > 0) {
+		all.fact =
+			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(fact));
+		all.fact[all.n++] = fact;
+	}
+	stitch_free(st);
+	order_free(ord);
+	return all;
+}
+
+static inline void facts_done(struct all_facts *all)
+{
+	frames_free(all->frames);
+	ledger_free(all->ledger);
+	free(all->fact);
+}
+
+/* The i-th fact of a kind; NULL when there are fewer. */
+static inline const struct fact *fact_at(const struct all_facts *all,
+					 enum fact_kind kind, size_t i)
+{
+	for (size_t k = 0; k < all->n; k++)
+		if (all->fact[k].kind == kind && !i--)
+			return &all->fact[k];
+	return NULL;
+}
+
+static inline size_t fact_count(const struct all_facts *all,
+				enum fact_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < all->n; k++)
+		n += all->fact[k].kind == kind;
+	return n;
+}
+
+/* The request of an event; fails when it has none or two. */
+static inline const struct fact_request *request_of(const struct all_facts *all,
+						    uint32_t event)
+{
+	const struct fact_request *found = NULL;
+
+	for (size_t k = 0; k < all->n; k++) {
+		const struct fact *f = &all->fact[k];
+
+		if (f->kind != FACT_REQUEST || f->request.event != event)
+			continue;
+		must(!found);
+		found = &f->request;
+	}
+	must(found);
+	return found;
+}
+
+static inline const struct fact_chain *chain_of(const struct all_facts *all,
+						uint32_t id)
+{
+	const struct fact_chain *found = NULL;
+
+	for (size_t k = 0; k < all->n; k++) {
+		const struct fact *f = &all->fact[k];
+
+		if (f->kind != FACT_CHAIN || f->chain.id != id)
+			continue;
+		must(!found);
+		found = &f->chain;
+	}
+	must(found);
+	return found;
+}
+#endif

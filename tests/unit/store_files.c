@@ -1,0 +1,272 @@
+/* store_files.c - the store's files: made, replaced, refused, opened, named. */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "schema/store.h"
+#include "tests/unit/mkstore.h"
+
+static void make_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void no_leftover_files(int want)
+{
+	char cmd[160];
+
+	snprintf(cmd, sizeof(cmd), "test $(ls -A '%s' | wc -l) = %d", run.dir,
+		 want);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+START_TEST(existing_files_are_safe)
+{
+	struct store_opts o = { 0 };
+
+	make_file(run.path, "PERFILE2 is no database");
+	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "use -f"));
+	o.force = true;
+	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "no database"));
+	ck_assert_ptr_null(store_create(run.dir, &o, run.fr, &err));
+	ck_assert_ptr_null(store_create("/dev/null", &o, run.fr, &err));
+	ck_assert_ptr_null(store_create("/nowhere/x.db", &o, run.fr, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "/nowhere/x.db"));
+	no_leftover_files(1);
+}
+END_TEST
+
+START_TEST(nothing_is_there_until_it_is_finished)
+{
+	struct store_opts o = { .force = true };
+
+	open_store(false, false);
+	fill("app");
+	ck_assert_int_eq(access(run.path, F_OK), -1);
+	store_close(run.db);
+	no_leftover_files(0);
+	run.events = 0;
+	open_store(false, false);
+	fill("app");
+	finish();
+	store_close(run.db);
+	no_leftover_files(1);
+
+	/* a new one replaces it at its end only */
+	run.db = store_create(run.path, &o, run.fr, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	store_close(run.db);
+	run.db = store_open(run.path, false, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	expect("SELECT count(*) FROM event", "6\n");
+}
+END_TEST
+
+START_TEST(a_full_disk_is_said)
+{
+	struct record rec = { .kind = REC_SAMPLE };
+	struct fact f = { .kind = FACT_EVENT };
+	int rc = 0;
+
+	rec.sample.raw = run.path;
+	rec.sample.raw_len = sizeof(run.path);
+	open_store(false, _i);
+	/* a limit of the file's size (EFBIG) stands for a full disk */
+	struct rlimit lim = { 1 << 20, 1 << 20 };
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &lim), 0);
+	for (uint32_t i = 1; !rc && i < 200000; i++) {
+		f.event = (struct fact_event){ .id = i,
+					       .type = 0,
+					       .rec = &rec,
+					       .cpu = -1,
+					       .time = TIME_NONE };
+		rc = store_fact(run.db, &f, &err);
+	}
+	ck_assert_int_eq(rc, -1);
+	ck_assert_int_eq(err.code, ERR_IO);
+	ck_assert_ptr_nonnull(strstr(err.msg, run.path));
+	store_close(run.db);
+	run.db = NULL;
+	no_leftover_files(0);
+}
+END_TEST
+
+START_TEST(reading_is_only_reading)
+{
+	static const char *const bad[] = {
+		"DELETE FROM event",
+		"CREATE TABLE x(a)",
+		"ATTACH 'y.db' AS y",
+		"VACUUM INTO 'y.db'",
+		"PRAGMA journal_mode=WAL",
+		"PRAGMA user_version=9",
+		"INSERT INTO meta VALUES(0, 'a', 'b')",
+		"BEGIN",
+		"SELECT load_extension('x')",
+		"SELECT 1; SELECT 2",
+		"",
+		";",
+		"UPDATE sqlite_master SET sql = ''",
+		"SELECT nonsense",
+		"CREATE TEMP TABLE t(a)",
+	};
+
+	open_store(_i, false);
+	fill("app");
+	finish();
+	if (!_i) {
+		store_close(run.db);
+		run.db = store_open(run.path, false, &err);
+		ck_assert_msg(run.db != NULL, "%s", err.msg);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct rows *r = rows_open(run.db, bad[i], NULL, 0, &err);
+
+		ck_assert_msg(!r || rows_next(r, &err) < 0, "%s", bad[i]);
+		rows_close(r);
+	}
+	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
+	expect("PRAGMA user_version", "1\n");
+	expect("SELECT name FROM pragma_table_info('word')",
+	       "kind\nid\nname\n");
+	expect("SELECT value FROM json_each('[4]')", "4\n");
+}
+END_TEST
+
+static void patch(long off, const void *p, size_t n)
+{
+	FILE *f = fopen(run.path, "r+");
+
+	ck_assert_ptr_nonnull(f);
+	fseek(f, off, SEEK_SET);
+	fwrite(p, 1, n, f);
+	fclose(f);
+}
+
+START_TEST(files_that_are_not_ours_are_refused)
+{
+	make_file(run.path, "");
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "is empty"));
+	make_file(run.path, "some text that is long enough to be read as a "
+			    "header of one hundred bytes, which it is not, "
+			    "whatever its length is");
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
+	unlink(run.path);
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.dir, false, &err));
+
+	open_store(false, false);
+	finish();
+	store_close(run.db);
+	run.db = NULL;
+	patch(60, "\0\0\0\x09", 4);
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg,
+				     "made by schema 9, this "
+				     "program knows up to 1; use a newer "
+				     "backstitch"));
+	patch(60, "\0\0\0\1", 4);
+	patch(68, "abcd", 4);
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
+}
+END_TEST
+
+START_TEST(naming_again_keeps_what_is_there)
+{
+	open_store(false, false);
+	fill("app");
+	finish();
+	expect("SELECT DISTINCT name FROM label ORDER BY 1",
+	       "[app]\n[kernel.kallsyms]_[k]\n");
+	store_close(run.db);
+	for (int i = 0; i < 2; i++) {
+		run.db = store_open(run.path, true, &err);
+		ck_assert_msg(run.db != NULL, "%s", err.msg);
+		name_all();
+		ok(store_finish(run.db, run.lg, &err));
+		expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
+		expect("SELECT count(*) FROM inline_frame", "2\n");
+		expect("SELECT name FROM label WHERE frame = 2",
+		       "loop;small_[i];tiny_[i]\n");
+		store_close(run.db);
+		run.db = NULL;
+	}
+	no_leftover_files(1);
+}
+END_TEST
+
+START_TEST(a_damaged_database_is_no_crash)
+{
+	open_store(false, false);
+	fill("app");
+	finish();
+	store_close(run.db);
+	run.db = NULL;
+
+	FILE *f = fopen(run.path, "r");
+	static unsigned char all[1 << 20];
+	size_t n = fread(all, 1, sizeof(all), f);
+	unsigned int seed = 1;
+
+	fclose(f);
+	for (int i = 0; i < 200; i++) {
+		for (int j = 0; j < 20; j++) {
+			seed = seed * 1103515245 + 12345;
+			size_t at = 100 + seed % (n - 100);
+
+			patch((long)at,
+			      (unsigned char[]){ (unsigned char)(seed >> 16) },
+			      1);
+		}
+		struct store *db = store_open(run.path, false, &err);
+		struct rows *r = db ? rows_open(db, "SELECT * FROM folded",
+						NULL, 0, &err)
+				    : NULL;
+
+		while (r && rows_next(r, &err) > 0)
+			;
+		rows_close(r);
+		store_close(db);
+		patch(0, all, n);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("store_files");
+	TCase *t = tcase_create("store_files");
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, existing_files_are_safe);
+	tcase_add_test(t, nothing_is_there_until_it_is_finished);
+	tcase_add_loop_test(t, a_full_disk_is_said, 0, 2);
+	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
+	tcase_add_test(t, files_that_are_not_ours_are_refused);
+	tcase_add_test(t, naming_again_keeps_what_is_there);
+	tcase_add_test(t, a_damaged_database_is_no_crash);
+	suite_add_tcase(s, t);
+
+	SRunner *sr = srunner_create(s);
+
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,369 @@
+/* tasks.c - tests of stitch/tasks.c: each life of an id is one row. */
+#include "stitch/tasks.h"
+
+#include "stitch/facts.h"
+#include "stitch/mem.h"
+#include "stitch/stitch.h"
+#include <string.h>
+
+#include "tests/unit/run.h"
+
+struct world {
+	struct facts q;
+	struct tasks *ts;
+	size_t threads, processes, mappings, comms;
+	struct fact_thread thread[64];
+	struct fact_process process[64];
+};
+
+static void start(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->ts = tasks_new(&w->q);
+}
+
+static void take(struct world *w)
+{
+	struct fact f;
+
+	while (facts_take(&w->q, &f)) {
+		if (f.kind == FACT_THREAD)
+			w->thread[w->threads++ % 64] = f.thread;
+		else if (f.kind == FACT_PROCESS)
+			w->process[w->processes++ % 64] = f.process;
+		else if (f.kind == FACT_MAPPING)
+			w->mappings++;
+		else
+			w->comms++;
+	}
+}
+
+static void retire(struct world *w, int64_t t)
+{
+	uint32_t slot;
+
+	while (tasks_retire(w->ts, t, &slot))
+		tasks_drop(w->ts, slot);
+	take(w);
+}
+
+static void finish(struct world *w)
+{
+	retire(w, TIME_NONE);
+	tasks_drop_rest(w->ts);
+	take(w);
+	tasks_free(w->ts);
+	facts_release(&w->q);
+}
+
+static uint32_t id_of(struct world *w, int32_t pid, int32_t tid)
+{
+	return tasks_thread_at(w->ts, tasks_thread(w->ts, 0, pid, tid))->id;
+}
+
+static void map(struct world *w, int32_t pid, int64_t t)
+{
+	struct region r = { .start = 0x1000, .end = 0x2000, .t0 = t };
+
+	tasks_map(w->ts, tasks_process(w->ts, 0, pid), &r);
+}
+
+static const struct process *process_of(struct world *w, int32_t pid)
+{
+	return tasks_process_at(w->ts, tasks_process(w->ts, 0, pid));
+}
+
+START_TEST(a_thread_is_made_once)
+{
+	struct world w;
+
+	start(&w);
+	ck_assert_uint_eq(id_of(&w, 1, 1), 1);
+	ck_assert_uint_eq(id_of(&w, 1, 2), 2);
+	ck_assert_uint_eq(id_of(&w, 1, 1), 1);
+	ck_assert_uint_eq(process_of(&w, 1)->id, 1);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+	ck_assert_uint_eq(w.processes, 1);
+	ck_assert_int_eq(w.thread[0].end, TIME_NONE);
+}
+END_TEST
+
+START_TEST(sources_have_ids_of_their_own)
+{
+	struct world w;
+
+	start(&w);
+	ck_assert_uint_ne(tasks_thread(w.ts, 0, 1, 1),
+			  tasks_thread(w.ts, 1, 1, 1));
+	finish(&w);
+	ck_assert_uint_eq(w.processes, 2);
+}
+END_TEST
+
+START_TEST(a_dead_life_is_kept_until_it_is_retired)
+{
+	struct world w;
+	uint32_t slot;
+
+	start(&w);
+	uint32_t id = id_of(&w, 1, 1);
+	tasks_exit(w.ts, tasks_thread(w.ts, 0, 1, 1), 100);
+	ck_assert(!tasks_retire(w.ts, 100, &slot));
+	ck_assert_uint_eq(id_of(&w, 1, 1), id);
+	retire(&w, 101);
+	ck_assert_uint_eq(w.threads, 1);
+	ck_assert_uint_eq(w.processes, 1);
+	ck_assert_int_eq(w.process[0].end, 100);
+	ck_assert_uint_ne(id_of(&w, 1, 1), id);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
+START_TEST(a_fork_of_a_living_id_is_another_life)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t id = id_of(&w, 5, 5);
+	uint32_t slot = tasks_fork(w.ts, 0, 5, 5, 1, 1, 50, false);
+	ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
+	ck_assert(tasks_thread_at(w.ts, slot)->reused_tid);
+	ck_assert_uint_eq(tasks_thread(w.ts, 0, 5, 5), slot);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+	ck_assert_uint_eq(w.processes, 3);
+}
+END_TEST
+
+START_TEST(a_fork_told_of_afterwards_keeps_the_life)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t slot = tasks_thread(w.ts, 0, 5, 5);
+	ck_assert_uint_eq(tasks_fork(w.ts, 0, 5, 5, 1, 1, TIME_NONE, true),
+			  slot);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 1);
+}
+END_TEST
+
+START_TEST(a_child_process_starts_with_the_mappings_of_its_parent)
+{
+	struct world w;
+
+	start(&w);
+	tasks_thread(w.ts, 0, 1, 1);
+	map(&w, 1, 5);
+	tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
+	ck_assert_uint_eq(process_of(&w, 2)->space.n, 1);
+	ck_assert_int_eq(process_of(&w, 2)->space.now[0].t0, 10);
+	ck_assert_uint_eq(process_of(&w, 2)->parent, process_of(&w, 1)->id);
+	finish(&w);
+	ck_assert_uint_eq(w.mappings, 2);
+}
+END_TEST
+
+START_TEST(a_thread_shares_the_space_of_its_process)
+{
+	struct world w;
+
+	start(&w);
+	tasks_thread(w.ts, 0, 1, 1);
+	tasks_fork(w.ts, 0, 1, 2, 1, 1, 10, false);
+	finish(&w);
+	ck_assert_uint_eq(w.processes, 1);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
+START_TEST(a_child_inherits_the_name)
+{
+	struct world w;
+
+	start(&w);
+	tasks_set_comm(w.ts, tasks_thread(w.ts, 0, 1, 1), "make", 5, false);
+	uint32_t slot = tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
+	ck_assert_str_eq(tasks_thread_at(w.ts, slot)->name, "make");
+	finish(&w);
+	ck_assert_uint_eq(w.comms, 2);
+}
+END_TEST
+
+START_TEST(a_thread_without_a_name_is_called_by_its_id)
+{
+	struct world w;
+	struct fact f;
+
+	start(&w);
+	uint32_t slot = tasks_thread(w.ts, 0, 7, 7);
+	uint32_t comm = tasks_comm(w.ts, slot);
+	ck_assert_uint_eq(tasks_comm(w.ts, slot), comm);
+	ck_assert_int_eq(facts_take(&w.q, &f), 1);
+	ck_assert_str_eq(f.comm.name, ":7");
+	slot = tasks_thread(w.ts, 0, -1, INT32_MIN);
+	tasks_comm(w.ts, slot);
+	ck_assert_int_eq(facts_take(&w.q, &f), 1);
+	ck_assert_str_eq(f.comm.name, ":-2147483648");
+	finish(&w);
+}
+END_TEST
+
+START_TEST(exec_ends_the_mappings)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t slot = tasks_thread(w.ts, 0, 1, 1);
+	map(&w, 1, 5);
+	tasks_set_comm(w.ts, slot, "new", 20, true);
+	ck_assert_uint_eq(process_of(&w, 1)->space.n, 0);
+	finish(&w);
+	ck_assert_uint_eq(w.mappings, 1);
+}
+END_TEST
+
+START_TEST(a_process_ends_with_its_last_thread)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t a = tasks_thread(w.ts, 0, 1, 1);
+	uint32_t b = tasks_thread(w.ts, 0, 1, 2);
+	tasks_exit(w.ts, a, 10);
+	retire(&w, 1000);
+	ck_assert_uint_eq(w.processes, 0);
+	tasks_exit(w.ts, b, 20);
+	retire(&w, 1000);
+	ck_assert_uint_eq(w.processes, 1);
+	ck_assert_int_eq(w.process[0].end, 20);
+	finish(&w);
+}
+END_TEST
+
+START_TEST(unhashed_tasks_go_with_their_process)
+{
+	struct world w;
+
+	start(&w);
+	for (int32_t pid = 1; pid <= 50; pid++) {
+		tasks_thread(w.ts, 0, pid, pid);
+		if (pid % 2) /* said before the EXIT, or after */
+			tasks_thread(w.ts, 0, pid, -1);
+		tasks_exit(w.ts, tasks_thread(w.ts, 0, pid, pid), pid);
+		tasks_thread(w.ts, 0, pid, -1);
+	}
+	retire(&w, 1000);
+	ck_assert_uint_eq(w.threads, 100);
+	ck_assert_uint_eq(w.processes, 50);
+	ck_assert_int_eq(w.process[9].end, 10);
+	finish(&w);
+}
+END_TEST
+
+START_TEST(a_new_thread_of_an_ended_process_goes_on_with_it)
+{
+	struct world w;
+
+	start(&w);
+	tasks_exit(w.ts, tasks_thread(w.ts, 0, 1, 1), 10);
+	uint32_t process = process_of(&w, 1)->id;
+	tasks_thread(w.ts, 0, 1, 2);
+	retire(&w, 1000);
+	ck_assert_uint_eq(w.processes, 0);
+	ck_assert_uint_eq(process_of(&w, 1)->id, process);
+	ck_assert(!process_of(&w, 1)->ended);
+	finish(&w);
+	ck_assert_int_eq(w.process[0].end, TIME_NONE);
+}
+END_TEST
+
+START_TEST(a_tid_seen_in_another_process_is_another_life)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t id = id_of(&w, 1, 7);
+	ck_assert_uint_ne(id_of(&w, 2, 7), id);
+	/* A dead task's pid is -1: that tells nothing. */
+	ck_assert_uint_eq(id_of(&w, -1, 7), 2);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
+START_TEST(forgetting_a_life_makes_room_for_another)
+{
+	struct world w;
+
+	start(&w);
+	uint32_t slot = tasks_thread(w.ts, 0, 1, 1);
+	uint32_t process = process_of(&w, 1)->id;
+	map(&w, 1, 1);
+	tasks_exit(w.ts, slot, 10);
+	tasks_forget(w.ts, slot);
+	ck_assert_uint_eq(id_of(&w, 1, 1), 2);
+	ck_assert_uint_ne(process_of(&w, 1)->id, process);
+	ck_assert_uint_eq(process_of(&w, 1)->space.n, 0);
+	finish(&w);
+	ck_assert_uint_eq(w.processes, 2);
+}
+END_TEST
+
+/* Memory holds the living and those that died a moment ago. */
+START_TEST(slots_are_used_again)
+{
+	struct world w;
+	uint32_t most = 0;
+
+	start(&w);
+	tasks_thread(w.ts, 0, 1, 1);
+	for (int64_t t = 1; t <= 50000; t++) {
+		int32_t pid = 2 + (int32_t)t;
+		uint32_t slot = tasks_fork(w.ts, 0, pid, pid, 1, 1, t, false);
+
+		if (slot > most)
+			most = slot;
+		map(&w, pid, t);
+		tasks_exit(w.ts, slot, t);
+		retire(&w, t - 10);
+	}
+	ck_assert_uint_lt(most, 20);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 50001);
+	ck_assert_uint_eq(w.processes, 50001);
+	ck_assert_uint_eq(w.mappings, 50000);
+}
+END_TEST
+
+START_TEST(processes_without_threads_do_not_pile_up)
+{
+	struct world w;
+
+	start(&w);
+	for (int64_t t = 1; t <= 1000; t++) {
+		/* A mapping for a pid, then the fork that makes it. */
+		map(&w, 5, t);
+		tasks_fork(w.ts, 0, 5, 6, 1, 1, t, false);
+		tasks_exit(w.ts, tasks_thread(w.ts, 0, 5, 6), t);
+		retire(&w, t + 1);
+	}
+	ck_assert_uint_eq(w.processes, 2000);
+	finish(&w);
+}
+END_TEST
+
+RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
+    a_dead_life_is_kept_until_it_is_retired,
+    a_fork_of_a_living_id_is_another_life,
+    a_fork_told_of_afterwards_keeps_the_life,
+    a_child_process_starts_with_the_mappings_of_its_parent,
+    a_thread_shares_the_space_of_its_process, a_child_inherits_the_name,
+    a_thread_without_a_name_is_called_by_its_id, exec_ends_the_mappings,
+    a_process_ends_with_its_last_thread, unhashed_tasks_go_with_their_process,
+    a_new_thread_of_an_ended_process_goes_on_with_it,
+    a_tid_seen_in_another_process_is_another_life,
+    forgetting_a_life_makes_room_for_another, slots_are_used_again,
+    processes_without_threads_do_not_pile_up)
