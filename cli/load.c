@@ -73,6 +73,7 @@ struct load {
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
+	unsigned int n_sources;
 };
 
 static int cannot_read(const char *path, int error, struct err *err)
@@ -151,6 +152,7 @@ static bool is_live(char *const *paths, size_t n)
 static int open_source(struct load *ld, const char *path, struct err *err)
 {
 	struct source_opts o = {
+		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 	};
