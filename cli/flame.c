@@ -355,6 +355,10 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 	if (add_groups(d, err))
 		return -1;
 	flame_tree_finish(d->tree);
+	if (!flame_tree_node(d->tree, 0)->weight)
+		return err_set(err, ERR_FORMAT,
+			       "%s: all samples have weight 0; use --samples",
+			       path);
 	d->o.count_name =
 		countname ? countname
 			  : stacks_unit(d->stacks, d->event, count_samples);
@@ -401,6 +405,18 @@ static int write_to(FILE *out, struct drawing *d, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
+/* A whole smaller than its parts would draw frames outside the picture. */
+static void check_total(const struct drawing *d)
+{
+	uint64_t sum = flame_tree_node(d->tree, 0)->weight;
+
+	if (d->o.total && d->o.total < sum)
+		fprintf(stderr,
+			"backstitch: --total is less than the sum, %llu, and "
+			"is ignored\n",
+			(unsigned long long)sum);
+}
+
 static int write_out(struct drawing *d, struct err *err)
 {
 	FILE *out;
@@ -435,8 +451,10 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	rc = from_folded ? build_from_text(&d, path, &status, err)
 			 : build_from_db(&d, path, &status, err);
-	if (!rc)
+	if (!rc) {
+		check_total(&d);
 		rc = write_out(&d, err);
+	}
 	flame_tree_free(d.tree);
 	if (!d.stacks)
 		labels_free(d.labels);
@@ -453,7 +471,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] DB|CAPTURE",
+	.args = "[options] [DB | CAPTURE]",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = opts,

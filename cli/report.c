@@ -215,6 +215,13 @@ static int print_lost(const struct report *rp, struct err *err)
 	return rc;
 }
 
+/* The event is named beside it; any other filter has to be said. */
+static bool narrowed(void)
+{
+	return filter.time || filter.cpu || filter.pid || filter.tid ||
+	       filter.comm;
+}
+
 static int print_head(const struct report *rp, struct err *err)
 {
 	if (print_captures(rp, err))
@@ -225,7 +232,7 @@ static int print_head(const struct report *rp, struct err *err)
 			   ? "several, added up"
 			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
 		   0, 0);
-	printf("%s, ", filter_given() ? " (filtered)" : "");
+	printf("%s, ", narrowed() ? " (filtered)" : "");
 	plain_grouped(stdout, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", stdout);
 	if (!by || strcmp(by, "samples")) {
@@ -501,6 +508,11 @@ static int print_report(struct report *rp, struct err *err)
 				       "the weights sum up to "
 				       "more than 64 bits; use --by samples");
 	}
+	if (!rp->weight)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			rp->path);
 	if (callers || callees)
 		return print_around(rp, max, err);
 	if (rp->people && print_head(rp, err))
@@ -567,7 +579,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] DB|CAPTURE",
+	.args = "[options] [DB | CAPTURE]",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

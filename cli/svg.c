@@ -207,7 +207,10 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 	}
 	plain_grouped(out, nd->weight);
 	fputc(' ', out);
-	plain_xml(out, p->o->count_name, 0);
+	if (nd->weight == 1 && !strcmp(p->o->count_name, "samples"))
+		fputs("sample", out);
+	else
+		plain_xml(out, p->o->count_name, 0);
 	fputs(", ", out);
 	put_percent(out, nd->weight, p->total);
 	fputs(" of all", out);

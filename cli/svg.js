@@ -346,7 +346,4 @@ document.addEventListener("keydown", e => {
 });
 byId("controls").classList.remove("hide");
 restore();
-// a tall flame begins at its root, which would be far below
-if (svg === document.documentElement && +frames[0].y > window.innerHeight)
-	window.scrollTo(0, svg.height.baseVal.value);
 })();

@@ -101,8 +101,8 @@ static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
 {
 	uint16_t v;
 
-	if (__builtin_expect(off > bytes_left(b) ||
-			     bytes_left(b) - off < sizeof(v), 0))
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
 		return -1;
 	memcpy(&v, b->pos + off, sizeof(v));
 	*out = b->swap ? __builtin_bswap16(v) : v;
@@ -114,8 +114,8 @@ static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
 {
 	uint32_t v;
 
-	if (__builtin_expect(off > bytes_left(b) ||
-			     bytes_left(b) - off < sizeof(v), 0))
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
 		return -1;
 	memcpy(&v, b->pos + off, sizeof(v));
 	*out = b->swap ? __builtin_bswap32(v) : v;
@@ -127,8 +127,8 @@ static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
 {
 	uint64_t v;
 
-	if (__builtin_expect(off > bytes_left(b) ||
-			     bytes_left(b) - off < sizeof(v), 0))
+	if (__builtin_expect(
+		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
 		return -1;
 	memcpy(&v, b->pos + off, sizeof(v));
 	*out = b->swap ? __builtin_bswap64(v) : v;

@@ -41,6 +41,8 @@ struct image {
 enum frame_flag {
 	FRAME_INFERRED = 1,  /* not recorded: the caller by link register */
 	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost */
+	FRAME_OLD_IMAGE = 4, /* of the program before exec: its registers are
+			      * the user half until the new one starts */
 };
 
 struct frame {

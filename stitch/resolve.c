@@ -13,6 +13,7 @@
 #include "stitch/table.h"
 
 #define CACHE_SIZE (1u << 15)
+#define KERNEL_TAIL (256ull << 20)
 
 struct slot {
 	uint64_t hash;
@@ -271,6 +272,27 @@ static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
 	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
 }
 
+/* The frame of an address that is mapped at t; 0: nothing covers it. */
+static uint32_t user_frame(struct resolve *rv, const struct space *sp,
+			   uint64_t addr, int64_t t, uint32_t flags)
+{
+	const struct region *r = space_find(sp, addr, t);
+
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: of the program before exec, or unknown. */
+static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
+			    uint64_t addr, uint32_t flags)
+{
+	const struct region *r = space_before_exec(sp, addr);
+
+	if (r)
+		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+			   "[unknown]");
+}
+
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
 		      int64_t t, uint32_t inferred)
@@ -289,17 +311,12 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		return raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		uint64_t addr = a->ip[i] & mask;
-		const struct region *r = space_find(sp, addr, t);
-		uint32_t frame;
+		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
+		uint32_t frame = user_frame(rv, sp, addr, t, flags);
 
-		if (r) {
-			frame = region_frame(rv, r, addr,
-					     i == inferred ? FRAME_INFERRED
-							   : 0);
-		} else {
+		if (!frame) {
 			partial = true;
-			frame = fixed_frame(rv, &rv->unknown_user,
-					    IMAGE_UNKNOWN_USER, "[unknown]");
+			frame = stale_frame(rv, sp, addr, flags);
 		}
 		stack = frames_push(rv->fr, stack, frame);
 	}
@@ -308,6 +325,24 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		cache_put(rv, hash, space_id, partial ? sp->any : sp->cut,
 			  partial, raw);
 	return raw;
+}
+
+/* The kernel's map ends with its text (perf takes _stext to _etext or so from
+ * kallsyms), but its init code lies behind: start_kernel() is the root of the
+ * idle task's stacks. Nothing else is between that and the next map. */
+static const struct region *kernel_region(struct resolve *rv,
+					  const struct space *base,
+					  uint64_t addr, int64_t t)
+{
+	const struct region *r = space_find(base, addr, t);
+
+	if (r)
+		return r;
+	r = space_below(base, addr);
+	if (!r || addr - r->end >= KERNEL_TAIL ||
+	    frames_get_image(rv->fr, r->image)->kind != IMAGE_KERNEL)
+		return NULL;
+	return r;
 }
 
 uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
@@ -335,7 +370,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		uint32_t frame;
 
 		if (!r)
-			r = space_find(base, a->ip[i], t);
+			r = kernel_region(rv, base, a->ip[i], t);
 		if (r) {
 			frame = region_frame(rv, r, a->ip[i], 0);
 		} else {

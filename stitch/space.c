@@ -13,6 +13,7 @@ void space_release(struct space *sp)
 {
 	free(sp->now);
 	free(sp->old);
+	free(sp->before);
 	memset(sp, 0, sizeof(*sp));
 }
 
@@ -234,6 +235,25 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 	set_changed(sp, t);
 }
 
+void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
+{
+	free(sp->before);
+	sp->before = mem_new(sp->n, sizeof(*sp->before));
+	sp->n_before = sp->n;
+	if (sp->n)
+		memcpy(sp->before, sp->now, sp->n * sizeof(*sp->now));
+	space_clear(sp, t, own);
+}
+
+const struct region *space_before_exec(const struct space *sp, uint64_t addr)
+{
+	for (size_t i = 0; i < sp->n_before; i++)
+		if (addr >= sp->before[i].start &&
+		    addr <= sp->before[i].end - 1)
+			return &sp->before[i];
+	return NULL;
+}
+
 void space_copy(struct space *child, const struct space *parent, int64_t t,
 		const struct space_owner *own)
 {
@@ -293,4 +313,11 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 
 	/* Nothing known of then: what came next is the better guess. */
 	return past ? past : r;
+}
+
+const struct region *space_below(const struct space *sp, uint64_t addr)
+{
+	size_t i = first_above(sp, addr);
+
+	return i ? &sp->now[i - 1] : NULL;
 }

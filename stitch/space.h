@@ -25,6 +25,8 @@ struct space {
 	size_t n, cap;
 	struct region *old; /* ended ones, when keep_old is set */
 	size_t n_old, cap_old;
+	struct region *before; /* what the last exec ended */
+	size_t n_before;
 	bool keep_old;	 /* records may come late: look-ups in the past */
 	int64_t changed; /* time of the last change */
 	/* Stacks resolved before stay right while these are the same: cut
@@ -57,5 +59,12 @@ void space_copy(struct space *child, const struct space *parent, int64_t t,
 /* What covered addr at t; NULL: nothing. TIME_NONE: now. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
+/* exec at t: as clear, but what was mapped is kept for space_before_exec(). */
+void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
+/* What covered addr before the last exec; NULL: nothing. Until execve()
+ * starts the new program, the task's user registers are the old program's. */
+const struct region *space_before_exec(const struct space *sp, uint64_t addr);
+/* What is mapped now and ends nearest below addr; NULL: nothing. */
+const struct region *space_below(const struct space *sp, uint64_t addr);
 void space_release(struct space *sp);
 #endif

@@ -1,6 +1,7 @@
 /* table.c - a hash table from u64 hashes to u32 ids. */
 #include "stitch/table.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 		uint64_t w;
 
 		memcpy(&w, s, sizeof(w));
+		w = le64toh(w); /* content hashes are the same on all hosts */
 		h = (h ^ w) * 0xff51afd7ed558ccdu;
 		h ^= h >> 32;
 	}

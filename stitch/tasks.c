@@ -351,7 +351,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		struct closing c = { ts, p->id };
 		struct space_owner own = owner(&c);
 
-		space_clear(&p->space, t, &own);
+		space_exec(&p->space, t, &own);
 		join_exec(&th->join, t);
 	}
 	add_comm(ts, slot, name, t, exec);

@@ -1,0 +1,221 @@
+#!/bin/sh
+# flame.sh - pictures are well-formed and whole: what goes in is in the widths.
+# usage: BACKSTITCH=build/backstitch tests/cli/flame.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=tests/captures
+
+ok() {	# ok NAME STATUS
+	if [ "$2" = 0 ]
+	then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+	fi
+}
+
+# svg FILE QUESTION: what an XML parser finds in a picture
+svg() {
+	python3 - "$1" "$2" <<'END'
+import sys
+import xml.etree.ElementTree as ET
+
+N = "{http://www.w3.org/2000/svg}"
+root = ET.parse(sys.argv[1]).getroot()
+frames = list(root.find(".//*[@id='frames']"))
+weight = [int(g.get("data-w")) for g in frames]
+start = [int(g.get("data-s")) for g in frames]
+name = [g.find(N + "title").text.split("\n")[0] for g in frames]
+y = [float(g.find(N + "rect").get("y")) for g in frames]
+question = sys.argv[2]
+if question == "sum":
+    print(weight[0])
+elif question == "gaps":
+    # side by side, inside their parents, in every row
+    bad = 0
+    row = {}
+    for s, w, at in zip(start, weight, y):
+        bad += s < row.get(at, 0)
+        row[at] = s + w
+        bad += s + w > start[0] + weight[0]
+    print(bad)
+elif question == "foreign":
+    # scripts, links and event handlers that are not ours
+    bad = 0
+    for e in root.iter():
+        bad += any(a.split("}")[-1].lower().startswith(("on", "href"))
+                   for a in e.attrib)
+        bad += e.tag.split("}")[-1] in ("a", "image", "use", "animate")
+    bad += sum(1 for e in root.iter(N + "script")) != 1
+    print(bad)
+elif question == "order":
+    print("down" if y[0] < y[1] else "up")
+elif question == "hatched":
+    print(sum(w for g, w in zip(frames, weight) if g.get("class") == "m"))
+else:
+    print(sum(question == n for n in name))
+END
+}
+
+folded_sum() {
+	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
+}
+
+one() {	# one DB SQL: the only value of the answer
+	"$B" query --format csv "$1" "$2" | tail -n 1
+}
+
+# every shipped capture: the same sum in the database, the text, the picture
+for f in "$captures"/*.data "$captures"/*.data.zst
+do
+	[ -f "$f" ] || continue
+	name=$(basename "$f" | sed 's/\.data.*//')
+	db=$work/$name.db
+	"$B" ingest -q --no-symbols -o "$db" "$f" >/dev/null 2>&1
+	event=$(one "$db" "SELECT event FROM samples GROUP BY event
+		ORDER BY sum(weight) DESC, event LIMIT 1")
+	want=$(one "$db" "SELECT sum(weight) FROM samples
+		WHERE event = '$event'")
+	count=$(one "$db" "SELECT count(*) FROM samples
+		WHERE event = '$event'")
+	"$B" flame --folded --event "$event" "$db" >"$work/folded"
+	"$B" flame --minwidth 0 --event "$event" "$db" >"$work/svg"
+	"$B" flame --samples --folded --event "$event" "$db" >"$work/samples"
+	[ "$(folded_sum "$work/folded")" = "$want" ] &&
+		[ "$(svg "$work/svg" sum)" = "$want" ] &&
+		[ "$(folded_sum "$work/samples")" = "$count" ]
+	ok "no_weight_is_lost_in_$name" $?
+	[ "$(svg "$work/svg" gaps)" = 0 ]
+	ok "frames_lie_side_by_side_in_$name" $?
+done
+
+# missing user halves
+db=$work/overwrite-defer.db
+want=$(one "$db" "SELECT coalesce(sum(weight), 0) FROM samples
+	WHERE user_stack IS NULL AND verdict IS NOT NULL")
+"$B" flame --folded "$db" | grep '\[user: ' | grep -v 'after exec' \
+	>"$work/missing"
+[ "$want" -gt 0 ] && [ "$(folded_sum "$work/missing")" = "$want" ]
+ok every_missing_user_half_is_a_frame $?
+"$B" flame --minwidth 0 "$db" >"$work/svg"
+exec=$("$B" flame --folded "$db" | grep 'after exec' | folded_sum /dev/stdin)
+[ "$(svg "$work/svg" hatched)" = "$((want + exec))" ]
+ok missing_user_halves_are_hatched $?
+db=$work/defer-exitexec-s.db
+n=$(one "$db" "SELECT count(*) FROM request WHERE flags & 2 AND
+	uraw IS NOT NULL")
+"$B" flame --folded --samples --event '*' "$db" 2>/dev/null |
+	grep 'after exec' >"$work/exec"
+[ "$n" -gt 0 ] && [ "$(folded_sum "$work/exec")" = "$n" ]
+ok a_stack_taken_after_exec_is_marked $?
+
+# several events
+"$B" flame --folded "$db" >"$work/one" 2>"$work/talk"
+grep -q "drawing '.*left out:" "$work/talk"
+ok it_says_which_events_are_left_out $?
+grep -q . "$work/one" && awk '{ s += $NF } END { exit !(s > 0) }' "$work/one"
+ok one_of_several_events_is_drawn $?
+
+# names from a hostile capture
+hell() {
+	printf 'c;</title><script>alert(1)</script>;f 1\n'
+	printf 'c;]]>&amp;"'"'"'<!--;f 2\n'
+	printf 'c;\033[31mred\001\177;f 3\n'
+	printf 'c;\377\376\300\257;f 4\n'
+	printf 'c;\355\240\200\364\220\200\200;f 5\n'
+	printf 'c;\342\200\256gnp.exe;\357\277\276;f 6\n'
+	printf 'c;__proto__;constructor;f 7\n'
+	printf 'c;\346\227\245\346\234\254\350\252\236;f 8\n'
+	printf 'c;;;f 9\n'
+}
+hell >"$work/hell"
+"$B" flame --from-folded "$work/hell" >"$work/hell.svg"
+[ "$(svg "$work/hell.svg" sum)" = 45 ]
+ok hostile_names_give_well_formed_xml $?
+[ "$(svg "$work/hell.svg" foreign)" = 0 ]
+ok hostile_names_bring_no_script $?
+! grep -v 'http://www.w3.org/' "$work/hell.svg" | grep -q '://'
+ok nothing_is_fetched_from_outside $?
+"$B" flame --from-folded --folded "$work/hell" >"$work/again"
+! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" "$work/again" &&
+	[ "$(folded_sum "$work/again")" = 45 ]
+ok folded_stacks_have_no_control_bytes $?
+
+# options
+printf 'a;b;c 3\na;b;d 1\na;e 1\n' >"$work/small"
+f() {
+	"$B" flame --from-folded "$@" "$work/small"
+}
+f >"$work/1" && f >"$work/2" && cmp -s "$work/1" "$work/2"
+ok the_same_input_gives_the_same_bytes $?
+[ "$(svg "$work/1" order)" = up ]
+ok the_root_is_at_the_bottom $?
+f --inverted >"$work/3" && [ "$(svg "$work/3" order)" = down ]
+ok an_icicle_has_its_root_on_top $?
+f --reverse --folded >"$work/4"
+printf 'c;b;a 3\nd;b;a 1\ne;a 1\n' | cmp -s - "$work/4"
+ok reverse_starts_with_the_innermost_frame $?
+f --minwidth 30% >"$work/5"
+grep -q '>2 frames narrower than 30 % are not drawn, 40.00 %<' "$work/5"
+ok narrow_frames_are_counted_in_the_picture $?
+f --title 'a <b> & c' --subtitle '"sub"' --countname apples --colors hot \
+	--width 800 --height 20 --fontsize 11 --fonttype Verdana >"$work/6"
+grep -q '>a &lt;b&gt; &amp; c<' "$work/6" &&
+	grep -q '&quot;sub&quot;' "$work/6" && grep -q 'apples' "$work/6" &&
+	grep -q 'width="800"' "$work/6" && [ "$(svg "$work/6" sum)" = 5 ]
+ok the_options_of_flamegraph_pl_work $?
+f -o "$work/7" && cmp -s "$work/1" "$work/7"
+ok output_goes_to_a_file $?
+f -o "$work/none/7" 2>"$work/talk"
+[ $? = 1 ] && grep -q "none/7: " "$work/talk"
+ok a_file_that_cannot_be_made_is_named $?
+bad=0
+for o in '--width 5' '--minwidth x' '--minwidth 1%x' '--colors mauve' \
+	'--height 0' '--total -1' '--fontsize 99999'
+do
+	f $o >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+ok wrong_options_are_wrong_usage $bad
+if [ -e /dev/full ]
+then
+	f >/dev/full 2>/dev/null
+	[ $? = 1 ]
+	ok a_full_disk_is_an_error $?
+fi
+echo 'no stacks here' >"$work/small"
+f >/dev/null 2>&1
+[ $? = 1 ]
+ok text_without_stacks_is_refused $?
+
+db=$work/fp-1.db
+tid=$(one "$db" 'SELECT tid FROM samples LIMIT 1')
+want=$(one "$db" "SELECT sum(weight) FROM samples WHERE tid = $tid")
+"$B" flame --folded --tid "$tid" "$db" >"$work/folded"
+[ "$(folded_sum "$work/folded")" = "$want" ]
+ok filters_choose_what_is_drawn $?
+"$B" flame --folded --comm nobody-has-this-name "$db" >"$work/folded" 2>&1
+[ $? = 1 ] && grep -q 'filters' "$work/folded"
+ok a_filter_that_leaves_nothing_says_so $?
+"$B" flame --folded --no-comm --by-pid --by-thread "$db" >"$work/folded"
+! grep -v '^pid [0-9]*;tid [0-9]*[; ]' "$work/folded" | grep -q .
+ok processes_and_threads_are_frames $?
+
+# the script, where a browser is there to run it
+if command -v chromium >/dev/null 2>&1
+then
+	printf 'a;bxy;c 3\na;b;xyz 1\na;e 4\n' >"$work/small"
+	f >"$work/page.svg"
+	timeout 100 chromium --headless --no-sandbox --disable-gpu \
+		--disable-quic --no-first-run --disable-sync \
+		--disable-background-networking --disable-component-update \
+		--user-data-dir="$work/browser" --virtual-time-budget=3000 \
+		--dump-dom "file://$work/page.svg?s=XY&i=1" \
+		>"$work/dom" 2>/dev/null
+	grep -q '>matched 50.00 % in 2 frames<' "$work/dom"
+	ok the_search_in_the_address_is_done $?
+else
+	echo "skip the_search_in_the_address_is_done: no chromium"
+fi

@@ -1,0 +1,166 @@
+#!/bin/sh
+# report.sh - tables add up, and count every function once a sample.
+# usage: BACKSTITCH=build/backstitch tests/cli/report.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=tests/captures
+
+ok() {	# ok NAME STATUS
+	if [ "$2" = 0 ]
+	then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+	fi
+}
+
+# check QUESTION REPORT.csv FOLDED: a table against the stacks it is made of
+check() {
+	python3 - "$@" <<'END'
+import collections
+import csv
+import sys
+
+question, table, folded = sys.argv[1:4]
+rows = list(csv.DictReader(open(table)))
+own = collections.Counter()
+whole = collections.Counter()
+total = 0
+for line in open(folded):
+    stack, n = line.rstrip("\n").rsplit(" ", 1)
+    frames = [f[:-4] if f[-4:] in ("_[k]", "_[i]", "_[j]") else f
+              for f in stack.split(";")][1:] or ["[no stack]"]
+    own[frames[-1]] += int(n)
+    for f in set(frames):
+        whole[f] += int(n)
+    total += int(n)
+
+got_own = collections.Counter()
+got_whole = collections.Counter()
+for r in rows:
+    got_own[r["symbol"]] += int(r["self_weight"])
+    got_whole[r["symbol"]] += int(r["total_weight"])
+if question == "self":
+    good = +got_own == own and sum(got_own.values()) == total
+elif question == "total":
+    # one name in two images or halves is two rows: those are not compared
+    twice = [n for n, k in collections.Counter(
+        r["symbol"] for r in rows).items() if k > 1]
+    good = len(twice) < len(rows) and all(
+        got_whole[n] == whole[n] for n in whole if n not in twice)
+elif question == "percent":
+    good = abs(sum(float(r["self_percent"]) for r in rows) - 100) < 0.01
+sys.exit(not good or not rows)
+END
+}
+
+one() {	# one DB SQL: the only value of the answer
+	"$B" query --format csv "$1" "$2" | tail -n 1
+}
+
+for name in fp-1 dlchurn m32 defer-exitexec-s overwrite-defer z-defer group
+do
+	f=$captures/$name.data
+	[ -f "$f" ] || f=$f.zst
+	db=$work/$name.db
+	set -- --symfs "$captures/symfs"
+	[ ! -f "$captures/$name.kallsyms" ] ||
+		set -- "$@" --kallsyms "$captures/$name.kallsyms"
+	"$B" ingest -q "$@" -o "$db" "$f" >/dev/null 2>&1
+	"$B" flame --folded "$db" >"$work/folded" 2>/dev/null
+	"$B" report --format csv "$db" >"$work/csv" 2>/dev/null
+	check self "$work/csv" "$work/folded"
+	ok "self_is_where_stacks_end_in_$name" $?
+	check total "$work/csv" "$work/folded"
+	ok "total_counts_a_function_once_a_sample_in_$name" $?
+	check percent "$work/csv" "$work/folded"
+	ok "shares_sum_up_to_100_in_$name" $?
+done
+
+# the same numbers by hand
+db=$work/overwrite-defer.db
+want=$(one "$db" "SELECT sum(weight) FROM samples WHERE event = 'cpu-clock'
+	AND comm = 'swapper'")
+"$B" report --event cpu-clock --sort comm --format csv "$db" >"$work/csv"
+got=$(awk -F, '$7 == "swapper" { print $4 }' "$work/csv")
+[ -n "$want" ] && [ "$got" = "$want" ]
+ok rows_by_thread_name_are_their_samples $?
+want=$(one "$db" "SELECT count(*) FROM samples WHERE event = 'cpu-clock'
+	AND cpu = 0")
+"$B" report --event cpu-clock --by samples --sort cpu --format csv "$db" |
+	awk -F, -v want="$want" '$7 == "0" { good = $4 == want }
+		END { exit !good }'
+ok rows_by_cpu_are_their_samples $?
+n=$(one "$db" 'SELECT count(DISTINCT comm || pid || tid) FROM samples')
+"$B" report --sort comm,pid,tid --format csv "$db" >"$work/csv"
+[ "$(sed 1d "$work/csv" | wc -l)" -eq "$n" ]
+ok one_row_for_each_thread $?
+
+# missing user halves
+word=$(one "$db" "SELECT verdict FROM samples WHERE user_stack IS NULL AND
+	verdict IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
+want=$(one "$db" "SELECT sum(weight) FROM samples WHERE user_stack IS NULL
+	AND verdict = '$word'")
+"$B" report --format csv "$db" >"$work/csv"
+got=$(awk -F, -v n="[user: $word]" '{ gsub(/"/, "", $7) } $7 == n { print $6 }' \
+	"$work/csv")
+[ -n "$want" ] && [ "$got" = "$want" ]
+ok missing_user_halves_are_rows $?
+"$B" report --limit 3 "$db" >"$work/text"
+grep -q "^user half missing: \[user: $word\] " "$work/text" &&
+	grep -q " \[user: $word\]" "$work/text"
+ok missing_user_halves_are_never_cut_off $?
+grep -q '^[0-9]* more rows with [0-9.]* % self not shown' "$work/text"
+ok it_says_how_much_is_not_shown $?
+"$B" report --limit 0 "$db" >"$work/text"
+! grep -q 'not shown' "$work/text"
+ok limit_0_shows_all $?
+
+# callers and callees
+func=$("$B" report --order total --format csv "$db" |
+	awk -F, '$8 == "kernel" { print $7; exit }')
+[ -n "$func" ] || func='[kernel.kallsyms]'
+for side in callers callees
+do
+	"$B" report --$side "$func" --format csv "$db" >"$work/csv" &&
+		awk -F, 'NR > 1 { s += $1 }
+			END { exit !(s > 99.99 && s < 100.01) }' "$work/csv"
+	ok "${side}_sum_up_to_the_function" $?
+done
+"$B" report --callers no_such_function "$db" >"$work/text" 2>&1
+[ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
+ok an_unknown_function_is_said $?
+
+# forms
+"$B" report --json "$db" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)
+sys.exit(not rows or "symbol" not in rows[0])'
+ok json_is_json $?
+"$B" report --view verdicts --format csv "$db" >"$work/1"
+"$B" query --format csv "$db" 'SELECT * FROM verdicts' >"$work/2"
+cmp -s "$work/1" "$work/2" && [ -s "$work/1" ]
+ok a_view_is_printed_as_it_is $?
+bad=0
+for v in event nothing 'verdicts" --' ''
+do
+	"$B" report --view "$v" "$db" >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+ok what_is_no_view_is_wrong_usage $bad
+bad=0
+for o in '--sort pids' '--sort ,' '--by time' '--limit -2' \
+	'--callers a --callees b' '--view verdicts --comm x'
+do
+	"$B" report $o "$db" >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+ok wrong_options_are_wrong_usage $bad
+"$B" report --no-children "$db" >"$work/text"
+grep -q 'Self %' "$work/text" && ! grep -q 'Total %' "$work/text" &&
+	! grep -q '^ *0\.00 *0 [^[]' "$work/text"
+ok no_children_shows_self_only $?
+[ "$("$B" report "$captures/fp-1.data" 2>/dev/null | wc -l)" -gt 8 ]
+ok a_capture_may_be_given $?

@@ -1,0 +1,163 @@
+/* ledger.c - tests of stitch/ledger.c. */
+#include <string.h>
+
+#include "stitch/err.h"
+#include "stitch/ledger.h"
+#include "tests/unit/run.h"
+
+static const struct ledger_entry loss = {
+	.kind = LEDGER_LOSS, .what = "lost", .n = 3, .cpu = 1, .event = -1
+};
+
+START_TEST(entries_come_out_in_the_order_they_went_in)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e = loss;
+	struct ledger_entry out;
+
+	for (uint64_t i = 0; i < 100; i++) {
+		e.off = i;
+		ledger_add(lg, &e);
+	}
+	for (uint64_t i = 0; i < 100; i++) {
+		ck_assert_int_eq(ledger_take(lg, &out), 1);
+		ck_assert_uint_eq(out.off, i);
+	}
+	ck_assert_int_eq(ledger_take(lg, &out), 0);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(detail_is_copied)
+{
+	struct ledger *lg = ledger_new();
+	struct err err;
+	struct ledger_entry out;
+
+	err_set(&err, ERR_FORMAT, "broken");
+	ledger_damage(lg, 2, "record", 64, 8, &err);
+	memset(&err, 'x', sizeof(err));
+	ck_assert_int_eq(ledger_take(lg, &out), 1);
+	ck_assert_str_eq(out.detail, "broken");
+	ck_assert_int_eq(out.kind, LEDGER_DAMAGE);
+	ck_assert_uint_eq(out.capture, 2);
+	ck_assert_uint_eq(out.n, 1);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(too_many_entries_of_a_kind_become_one_with_their_sum)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry out;
+	size_t n = 0;
+
+	for (int i = 0; i < LEDGER_MAX + 10; i++)
+		ledger_add(lg, &loss);
+	ledger_damage(lg, 0, "record", 0, 0, NULL);
+	ledger_end(lg);
+	ledger_end(lg);
+	while (ledger_take(lg, &out))
+		n++;
+	ck_assert_uint_eq(n, LEDGER_MAX + 2);
+	ck_assert_str_eq(out.what, "more");
+	ck_assert_uint_eq(out.n, 30);
+	ck_assert_int_eq(out.kind, LEDGER_LOSS);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_LOSS), LEDGER_MAX + 10);
+	ck_assert_uint_eq(ledger_sum(lg, LEDGER_LOSS), 3 * (LEDGER_MAX + 10));
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(taking_as_one_goes_keeps_the_limit)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry out;
+	size_t n = 0;
+
+	for (int i = 0; i < LEDGER_MAX + 10; i++) {
+		ledger_add(lg, &loss);
+		n += (size_t)ledger_take(lg, &out);
+	}
+	ck_assert_uint_eq(n, LEDGER_MAX);
+	ledger_end(lg);
+	ck_assert_int_eq(ledger_take(lg, &out), 1);
+	ck_assert_uint_eq(out.n, 30);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(skips_are_counted_by_key_and_come_at_the_end)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry out;
+
+	for (int i = 0; i < 50; i++)
+		ledger_skip(lg, 0, "type", 7 + i % 2, 100 + (uint64_t)i);
+	ledger_skip(lg, 1, "type", 7, 5);
+	ck_assert_int_eq(ledger_take(lg, &out), 0);
+	ledger_end(lg);
+	ck_assert_int_eq(ledger_take(lg, &out), 1);
+	ck_assert_uint_eq(out.len, 7);
+	ck_assert_uint_eq(out.n, 25);
+	ck_assert_uint_eq(out.off, 100);
+	ck_assert_int_eq(ledger_take(lg, &out), 1);
+	ck_assert_uint_eq(out.len, 8);
+	ck_assert_int_eq(ledger_take(lg, &out), 1);
+	ck_assert_uint_eq(out.capture, 1);
+	ck_assert_int_eq(ledger_take(lg, &out), 0);
+	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 51);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(too_many_kinds_of_skips_become_one)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry out = { 0 };
+	uint64_t sum = 0;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < LEDGER_MAX + 5; i++)
+		ledger_skip(lg, 0, "type", i, i);
+	ledger_end(lg);
+	for (; ledger_take(lg, &out); n++)
+		sum += out.n;
+	ck_assert_uint_eq(n, LEDGER_MAX + 1);
+	ck_assert_uint_eq(sum, LEDGER_MAX + 5);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(sums_stay_at_their_end)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e = loss;
+
+	e.n = UINT64_MAX;
+	ledger_add(lg, &e);
+	ledger_add(lg, &e);
+	ck_assert(ledger_sum(lg, LEDGER_LOSS) == UINT64_MAX);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(without_a_ledger_nothing_happens)
+{
+	struct ledger_entry out;
+
+	ledger_add(NULL, &loss);
+	ledger_damage(NULL, 0, "x", 0, 0, NULL);
+	ledger_skip(NULL, 0, "x", 0, 0);
+	ledger_end(NULL);
+	ck_assert_int_eq(ledger_take(NULL, &out), 0);
+	ledger_free(NULL);
+}
+END_TEST
+
+RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
+    too_many_entries_of_a_kind_become_one_with_their_sum,
+    taking_as_one_goes_keeps_the_limit,
+    skips_are_counted_by_key_and_come_at_the_end,
+    too_many_kinds_of_skips_become_one, sums_stay_at_their_end,
+    without_a_ledger_nothing_happens)

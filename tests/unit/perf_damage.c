@@ -1,0 +1,358 @@
+/* perf_damage.c - cut, broken and wrong inputs: what is said, what is kept. */
+#include <zstd.h>
+
+#include "tests/unit/perf_build.h"
+
+static const struct pb_event timed = {
+	.attr_size = PB_ATTR,
+	.sample_type = PS_IP | PS_TID | PS_TIME,
+	.flags = PA_SAMPLE_ID_ALL,
+};
+
+static void sample(struct pb *b, uint64_t time, uint64_t ip)
+{
+	pb_rec(b, PR_SAMPLE, 2);
+	pb_u64(b, ip);
+	pb_u64(b, 0);
+	pb_u64(b, time);
+	pb_end(b);
+}
+
+static size_t count(struct source *src)
+{
+	struct err err = { 0 };
+	struct ref ref;
+	size_t n = 0;
+
+	while (src->ops->next(src, &ref, &err) > 0) {
+		if (src->ops->release)
+			src->ops->release(src, &ref);
+		n++;
+	}
+	return n;
+}
+
+static void refused(const void *data, size_t n, const char *words)
+{
+	struct pb b = { .d = (unsigned char *)data, .n = n };
+	struct err err = { 0 };
+	struct source *src = pb_open_cut(&b, n, NULL, NULL, &err);
+
+	ck_assert_ptr_null(src);
+	ck_assert_msg(strstr(err.msg, words) != NULL, "%s", err.msg);
+}
+
+START_TEST(things_given_by_mistake_are_named)
+{
+	refused("", 0, "empty");
+	refused("SQLite format 3\0and more", 24, "already a database");
+	refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
+	refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
+	refused("\x17\x08\x44tracing6\0\0\0\0\0\0", 16, "trace.dat");
+	refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38, "perf script");
+	refused("all work and no play", 20, "text");
+	refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16, "unknown data");
+}
+END_TEST
+
+START_TEST(a_cut_inside_header_or_events_is_refused)
+{
+	struct pb b;
+
+	pb_begin(&b, _i, &timed, 1);
+	sample(&b, 1, 1);
+	pb_finish(&b);
+	for (size_t n = 16; n < b.data; n++) {
+		struct err err = { 0 };
+		struct source *src = pb_open_cut(&b, n, NULL, NULL, &err);
+
+		ck_assert_msg(!src, "cut at %zu was taken", n);
+		ck_assert_uint_ne(err.msg[0], 0);
+	}
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(every_whole_record_before_a_cut_is_given)
+{
+	struct pb b;
+
+	pb_begin(&b, _i, &timed, 1);
+	for (uint64_t i = 0; i < 4; i++)
+		sample(&b, 10 + i, i);
+	pb_finish(&b);
+	for (size_t n = b.data; n < b.n; n++) {
+		struct ledger *lg = ledger_new();
+		struct err err = { 0 };
+		struct source *src = pb_open_cut(&b, n, NULL, lg, &err);
+
+		ck_assert_msg(src != NULL, "%s", err.msg);
+		ck_assert_int_eq(src->ops->scan(src, &err), 0);
+		ck_assert_uint_eq(count(src), (n - b.data) / 32);
+		ck_assert(src->info.truncated);
+		ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 1);
+		source_close(src);
+		ledger_free(lg);
+	}
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_killed_recorder_leaves_a_readable_file)
+{
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	pb_begin(&b, _i, &timed, 1);
+	sample(&b, 1, 1);
+	sample(&b, 2, 2);
+	struct source *src = pb_open(&b, lg); /* data.size is still 0 */
+
+	ck_assert(src->info.truncated);
+	ck_assert_uint_eq(count(src), 2);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
+	source_close(src);
+	ledger_free(lg);
+	pb_patch(&b, 16, 0, 8);
+	refused(b.d, b.n, "killed");
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_record_without_a_size_ends_the_walk_and_is_said)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e;
+	struct pb b;
+
+	pb_begin(&b, _i, &timed, 1);
+	sample(&b, 1, 1);
+	sample(&b, 2, 2);
+	pb_patch(&b, b.rec + 6, 4, 2);
+	sample(&b, 3, 3);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_uint_eq(count(src), 1);
+	ck_assert_int_eq(ledger_take(lg, &e), 1);
+	ck_assert_int_eq(e.kind, LEDGER_DAMAGE);
+	ck_assert_uint_eq(e.off, b.data + 32);
+	ck_assert_uint_eq(e.len, 64);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(unknown_records_are_skipped_by_size_and_counted)
+{
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	pb_begin(&b, _i, &timed, 1);
+	pb_rec(&b, 50, 0);
+	pb_u64(&b, 1);
+	pb_end(&b);
+	pb_rec(&b, 99, 0);
+	pb_u64(&b, 1);
+	pb_end(&b);
+	pb_rec(&b, PR_AUXTRACE, 0);
+	pb_u64(&b, 40);
+	for (int i = 0; i < 4; i++)
+		pb_u64(&b, 0);
+	pb_end(&b);
+	for (int i = 0; i < 5; i++)
+		pb_u64(&b, UINT64_MAX); /* payload behind the record */
+	sample(&b, 1, 1);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_uint_eq(count(src), 1);
+	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 3);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(old_attributes_without_a_size_are_read)
+{
+	struct pb_event ev = timed;
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	ev.attr_size = 0;	     /* PERF_ATTR_SIZE_VER0: 64 */
+	ev.branch_type = UINT64_MAX; /* behind the 64: must be ignored */
+	pb_begin(&b, _i, &ev, 1);
+	sample(&b, 5, 6);
+	pb_finish(&b);
+	pb_patch(&b, 8, 72, 8); /* the header before feature bits */
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert_uint_eq(perf_of(src)->attr[0].branch_type, 0);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.sample.ip, 6);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+/* n samples in one zstd stream, which is flushed and cut at every `step`. */
+static size_t squeeze(size_t n, size_t step, unsigned char *out, size_t *end,
+		      size_t max)
+{
+	struct pb plain = { 0 };
+	ZSTD_CStream *z = ZSTD_createCStream();
+	size_t pieces = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sample(&plain, 100 + i, i);
+	ZSTD_outBuffer o = { out, max, 0 };
+	for (size_t at = 0; at < plain.n; at += step) {
+		size_t len = plain.n - at < step ? plain.n - at : step;
+		ZSTD_inBuffer in = { plain.d + at, len, 0 };
+
+		ck_assert(!ZSTD_isError(ZSTD_compressStream(z, &o, &in)));
+		ck_assert_uint_eq(ZSTD_flushStream(z, &o), 0);
+		end[pieces++] = o.pos;
+	}
+	ZSTD_freeCStream(z);
+	free(plain.d);
+	return pieces;
+}
+
+static void compressed(struct pb *b, const unsigned char *p, size_t n, bool two)
+{
+	static const char zeros[8];
+
+	pb_rec(b, two ? PR_COMPRESSED2 : PR_COMPRESSED, 0);
+	if (two)
+		pb_u64(b, n);
+	pb_raw(b, p, n);
+	if (two)
+		pb_raw(b, zeros, (8 - n % 8) % 8);
+	pb_end(b);
+	pb_rec(b, PR_FINISHED_ROUND, 0);
+	pb_end(b);
+}
+
+START_TEST(records_cut_between_compressed_ones_are_whole)
+{
+	static unsigned char out[65536];
+	size_t end[64];
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	size_t pieces = squeeze(100, 75, out, end, sizeof(out));
+
+	pb_begin(&b, false, &timed, 1);
+	for (size_t i = 0; i < pieces; i++)
+		compressed(&b, out + (i ? end[i - 1] : 0),
+			   end[i] - (i ? end[i - 1] : 0), _i);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(src->info.compressed);
+	ck_assert(!src->info.truncated);
+	for (uint64_t i = 0; i < 100; i++) {
+		ck_assert(pb_next(src, &ref, &rec));
+		ck_assert_uint_eq(rec.sample.ip, i);
+		src->ops->release(src, &ref);
+	}
+	ck_assert(!pb_next(src, &ref, &rec));
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(chunks_live_as_long_as_their_refs)
+{
+	static unsigned char out[1 << 18];
+	size_t end[64];
+	static struct ref ref[20000];
+	struct record rec;
+	struct pb b;
+	size_t pieces = squeeze(20000, 16000, out, end, sizeof(out));
+
+	pb_begin(&b, false, &timed, 1);
+	for (size_t i = 0; i < pieces; i++)
+		compressed(&b, out + (i ? end[i - 1] : 0),
+			   end[i] - (i ? end[i - 1] : 0), true);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	for (size_t i = 0; i < 20000; i++)
+		ck_assert(pb_next(src, &ref[i], &rec));
+	/* decode them all once more, last one first, and let go */
+	for (size_t i = 20000; i-- > 0;) {
+		ck_assert_int_eq(src->ops->decode(src, &ref[i], &rec, NULL), 0);
+		ck_assert_uint_eq(rec.sample.ip, i);
+		src->ops->release(src, &ref[i]);
+	}
+	ck_assert_uint_eq(count(src), 0);
+	/* what is left is the chunk that is walked at the moment */
+	ck_assert_uint_le(perf_of(src)->chunk_bytes, 1 << 19);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(damaged_compression_keeps_what_came_before)
+{
+	static unsigned char out[65536];
+	size_t end[64];
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	squeeze(100, 320, out, end, sizeof(out)); /* 10 samples each */
+	pb_begin(&b, false, &timed, 1);
+	compressed(&b, out, end[0], _i);
+	size_t at = b.n;
+
+	compressed(&b, (const unsigned char *)"garbage!", 8, _i);
+	compressed(&b, out + end[0], end[1] - end[0], _i);
+	sample(&b, 999, 1);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	/* the plain sample behind them is given, too */
+	ck_assert_uint_eq(count(src), 11);
+	ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 2);
+	struct ledger_entry e;
+
+	ck_assert_int_eq(ledger_take(lg, &e), 1);
+	ck_assert_str_eq(e.what, "compressed");
+	ck_assert_uint_eq(e.off, at);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("perf_damage");
+	TCase *t = tcase_create("damage");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, things_given_by_mistake_are_named);
+	tcase_add_loop_test(t, a_cut_inside_header_or_events_is_refused, 0, 2);
+	tcase_add_loop_test(t, every_whole_record_before_a_cut_is_given, 0, 2);
+	tcase_add_loop_test(t, a_killed_recorder_leaves_a_readable_file, 0, 2);
+	tcase_add_loop_test(
+		t, a_record_without_a_size_ends_the_walk_and_is_said, 0, 2);
+	tcase_add_loop_test(t, unknown_records_are_skipped_by_size_and_counted,
+			    0, 2);
+	tcase_add_loop_test(t, old_attributes_without_a_size_are_read, 0, 2);
+	tcase_add_loop_test(t, records_cut_between_compressed_ones_are_whole, 0,
+			    2);
+	tcase_add_test(t, chunks_live_as_long_as_their_refs);
+	tcase_add_loop_test(t, damaged_compression_keeps_what_came_before, 0,
+			    2);
+	suite_add_tcase(s, t);
+	return pb_main(s);
+}

@@ -1,0 +1,391 @@
+/* perf_record.c - records that are no samples, and whose event they are. */
+#include "tests/unit/perf_build.h"
+
+/* As in every capture with deferred chains: two sample types, one id place. */
+static const struct pb_event two[] = {
+	{ .attr_size = PB_ATTR,
+	  .type = 1,
+	  .sample_type = PS_IDENTIFIER | PS_IP | PS_TID | PS_TIME |
+			 PS_CALLCHAIN | PS_CPU | PS_PERIOD,
+	  .flags = PA_SAMPLE_ID_ALL | PA_DEFER,
+	  .ids = { 100, 101 },
+	  .n_ids = 2 },
+	{ .attr_size = PB_ATTR,
+	  .type = 1,
+	  .config = 9,
+	  .sample_type = PS_IDENTIFIER | PS_TID | PS_TIME | PS_CPU,
+	  .flags = PA_SAMPLE_ID_ALL | PA_DEFER_OUTPUT,
+	  .ids = { 200, 201 },
+	  .n_ids = 2 },
+};
+
+/* Both have the same trailer: tid, time, cpu, identifier. */
+static void trailer(struct pb *b, int32_t tid, uint64_t time, uint64_t id)
+{
+	pb_u32(b, 7);
+	pb_u32(b, (uint32_t)tid);
+	pb_u64(b, time);
+	pb_u32(b, 1);
+	pb_u32(b, 0);
+	pb_u64(b, id);
+	pb_end(b);
+}
+
+static void map2(struct pb *b, uint16_t misc, uint64_t time)
+{
+	pb_rec(b, PR_MMAP2, misc);
+	pb_u32(b, 7);
+	pb_u32(b, 8);
+	pb_u64(b, 0x400000);
+	pb_u64(b, 0x1000);
+	pb_u64(b, 0x2000);
+	if (misc & 1 << 14) {
+		pb_raw(b, "\x14\0\0\0", 4);
+		pb_raw(b, "ABCDEFGHIJKLMNOPQRST", 20);
+	} else {
+		pb_u32(b, 8);
+		pb_u32(b, 1);
+		pb_u64(b, 1234);
+		pb_u64(b, 5);
+	}
+	pb_u32(b, 5);
+	pb_u32(b, 2);
+	pb_str(b, "/bin/true");
+	trailer(b, 8, time, 200);
+}
+
+START_TEST(maps_keep_device_or_build_id)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	map2(&b, 2, 10);
+	map2(&b, 2 | 1 << 14 | 1 << 13, 20);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_MAP);
+	ck_assert_int_eq(rec.tid, 8);
+	ck_assert_uint_eq(rec.map.start, 0x400000);
+	ck_assert_uint_eq(rec.map.pgoff, 0x2000);
+	ck_assert_uint_eq(rec.map.prot, 5);
+	ck_assert_uint_eq(rec.map.ino, 1234);
+	ck_assert_str_eq(rec.map.path, "/bin/true");
+	ck_assert_uint_eq(rec.flags, 0);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.flags, REC_F_BUILD_ID | REC_F_DATA);
+	ck_assert_uint_eq(rec.map.id_len, 20);
+	ck_assert(!memcmp(rec.map.id, "ABCDE", 5));
+	ck_assert_uint_eq(rec.map.ino, 0);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	pb_rec(&b, PR_CALLCHAIN_DEFERRED, 2);
+	pb_u64(&b, 0x500000002);
+	pb_u64(&b, 3);
+	pb_u64(&b, 0x10);
+	pb_u64(&b, 0x11);
+	pb_u64(&b, 0x12);
+	trailer(&b, 42, 777, 201);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(src->events[0].defer && !src->events[0].defer_output);
+	ck_assert(src->events[1].defer_output && !src->events[1].defer);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_CHAIN);
+	ck_assert_uint_eq(ref.class, CLASS_CHAIN);
+	ck_assert_uint_eq(rec.chain.cookie, 0x500000002);
+	ck_assert_uint_eq(rec.chain.user.n, 3);
+	ck_assert_uint_eq(rec.chain.user.ip[2], 0x12);
+	ck_assert_int_eq(rec.tid, 42);
+	ck_assert_int_eq(rec.cpu, 1);
+	ck_assert_uint_eq(rec.time, 777);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+static void task(struct pb *b, uint32_t type, uint64_t time)
+{
+	pb_rec(b, type, 0);
+	pb_u32(b, 20);
+	pb_u32(b, 10);
+	pb_u32(b, 21);
+	pb_u32(b, 11);
+	pb_u64(b, time + 3);
+	trailer(b, 21, time, 200);
+}
+
+START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	task(&b, PR_FORK, 50);
+	task(&b, PR_EXIT, 60);
+	pb_rec(&b, PR_COMM, 1 << 13);
+	pb_u32(&b, 20);
+	pb_u32(&b, 21);
+	pb_str(&b, "name");
+	trailer(&b, 21, 55, 200);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_FORK);
+	ck_assert_uint_eq(ref.key, 50);
+	ck_assert_uint_eq(ref.class, CLASS_FORK);
+	ck_assert_int_eq(rec.pid, 20);
+	ck_assert_int_eq(rec.tid, 21);
+	ck_assert_int_eq(rec.fork.ppid, 10);
+	ck_assert_int_eq(rec.fork.ptid, 11);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_EXIT);
+	ck_assert_uint_eq(ref.class, CLASS_EXIT);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_COMM);
+	ck_assert_str_eq(rec.comm.name, "name");
+	ck_assert_uint_eq(rec.flags, REC_F_EXEC);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+static void id_index(struct pb *b)
+{
+	static const uint64_t ids[] = { 100, 101, 200, 201 };
+
+	pb_rec(b, PR_ID_INDEX, 0);
+	pb_u64(b, 4);
+	for (size_t i = 0; i < 4; i++) {
+		pb_u64(b, ids[i]);
+		pb_u64(b, i);
+		pb_u64(b, i % 2);
+		pb_u64(b, UINT64_MAX);
+	}
+	pb_end(b);
+}
+
+START_TEST(lost_records_and_the_sum_at_the_end_stay_apart)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	id_index(&b);
+	pb_rec(&b, PR_LOST, 0);
+	pb_u64(&b, 100);
+	pb_u64(&b, 33);
+	trailer(&b, 8, 900, 100);
+	pb_rec(&b, PR_LOST_SAMPLES, 0);
+	pb_u64(&b, 44);
+	for (int i = 0; i < 3; i++)
+		pb_u64(&b, 0);
+	pb_u64(&b, 201);
+	pb_end(&b);
+	pb_rec(&b, PR_LOST_SAMPLES, 1 << 15);
+	pb_u64(&b, 55);
+	for (int i = 0; i < 3; i++)
+		pb_u64(&b, 0);
+	pb_u64(&b, 100);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_LOST);
+	ck_assert_uint_eq(rec.lost.n, 33);
+	ck_assert_int_eq(rec.lost.event, 0);
+	ck_assert_uint_eq(rec.time, 900);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_LOST_TOTAL);
+	ck_assert_uint_eq(rec.lost.n, 44);
+	ck_assert_int_eq(rec.lost.event, 1);
+	ck_assert_int_eq(rec.cpu, 1);
+	ck_assert(!(rec.flags & REC_F_FILTERED));
+	ck_assert(ref.untimed);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.lost.event, 0);
+	ck_assert_int_eq(rec.cpu, 0);
+	ck_assert(rec.flags & REC_F_FILTERED);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(kernel_symbols_switches_and_marks_are_decoded)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	pb_rec(&b, PR_KSYMBOL, 0);
+	pb_u64(&b, 0xffff1000);
+	pb_u32(&b, 64);
+	pb_u16(&b, 1);
+	pb_u16(&b, 1);
+	pb_str(&b, "bpf_prog_1");
+	trailer(&b, 8, 10, 200);
+	pb_rec(&b, PR_SWITCH_CPU_WIDE, 1 << 13 | 1 << 14);
+	pb_u32(&b, 90);
+	pb_u32(&b, 91);
+	trailer(&b, 8, 20, 200);
+	pb_rec(&b, PR_THROTTLE, 0);
+	pb_u64(&b, 1);
+	pb_u64(&b, 100);
+	pb_u64(&b, 3);
+	trailer(&b, 8, 30, 200);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_KSYMBOL);
+	ck_assert_uint_eq(rec.ksymbol.len, 64);
+	ck_assert(rec.flags & REC_F_GONE);
+	ck_assert_str_eq(rec.ksymbol.name, "bpf_prog_1");
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_SWITCH);
+	ck_assert_uint_eq(ref.class, CLASS_SWITCH_OUT);
+	ck_assert_int_eq(rec.sw.other_tid, 91);
+	ck_assert_uint_eq(rec.flags, REC_F_OUT | REC_F_PREEMPT);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_MARK);
+	ck_assert_str_eq(rec.mark.name, "throttle");
+	ck_assert_uint_eq(rec.mark.extra[1].value, 100);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(an_event_is_found_by_its_id_with_its_own_layout)
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	pb_rec(&b, PR_SAMPLE, 2);
+	pb_u64(&b, 101);
+	pb_u64(&b, 0x77); /* ip: only the first event has it */
+	pb_u32(&b, 1);
+	pb_u32(&b, 2);
+	pb_u64(&b, 10);
+	pb_u32(&b, 1);
+	pb_u32(&b, 0);
+	pb_u64(&b, 5);
+	pb_u64(&b, 0);
+	pb_end(&b);
+	pb_rec(&b, PR_SAMPLE, 2);
+	pb_u64(&b, 200);
+	pb_u32(&b, 3);
+	pb_u32(&b, 4);
+	pb_u64(&b, 20);
+	pb_u32(&b, 0);
+	pb_u32(&b, 0);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.sample.event, 0);
+	ck_assert_uint_eq(rec.sample.ip, 0x77);
+	ck_assert_uint_eq(rec.sample.weight, 5);
+	ck_assert_uint_eq(rec.time, 10);
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.sample.event, 1);
+	ck_assert_uint_eq(rec.sample.ip, 0);
+	ck_assert_int_eq(rec.tid, 4);
+	ck_assert_uint_eq(rec.time, 20);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_sample_of_an_unknown_event_is_counted)
+{
+	struct ledger *lg = ledger_new();
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, false, two, 2);
+	pb_rec(&b, PR_SAMPLE, 2);
+	pb_u64(&b, 999);
+	for (int i = 0; i < 6; i++)
+		pb_u64(&b, 1);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	while (pb_next(src, &ref, &rec))
+		ck_assert_int_ne(rec.kind, REC_SAMPLE);
+	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 1);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(all_cpus_and_no_thread_is_system_wide)
+{
+	struct pb b;
+
+	pb_begin(&b, false, two, 2);
+	id_index(&b);
+	pb_rec(&b, PR_THREAD_MAP, 0);
+	pb_u64(&b, 1);
+	pb_u64(&b, _i ? 4321 : UINT64_MAX);
+	pb_u64(&b, 0);
+	pb_u64(&b, 0);
+	pb_end(&b);
+	pb_finish(&b);
+	struct err err = { 0 };
+	struct source *src = pb_open_cut(&b, b.n, NULL, NULL, &err);
+
+	ck_assert_ptr_nonnull(src);
+	src->info.cpus_online = 2; /* as the NRCPUS section says */
+	ck_assert_int_eq(src->ops->scan(src, &err), 0);
+	ck_assert_int_eq(src->info.system_wide, _i ? TRI_NO : TRI_YES);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("perf_record");
+	TCase *t = tcase_create("records");
+
+	tcase_add_loop_test(t, maps_keep_device_or_build_id, 0, 2);
+	tcase_add_loop_test(
+		t, a_deferred_chain_has_the_trailer_of_its_own_event, 0, 2);
+	tcase_add_loop_test(
+		t, task_records_sort_by_the_trailer_not_by_their_body, 0, 2);
+	tcase_add_loop_test(t, lost_records_and_the_sum_at_the_end_stay_apart,
+			    0, 2);
+	tcase_add_loop_test(t, kernel_symbols_switches_and_marks_are_decoded, 0,
+			    2);
+	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
+			    0, 2);
+	tcase_add_test(t, a_sample_of_an_unknown_event_is_counted);
+	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
+	suite_add_tcase(s, t);
+	return pb_main(s);
+}

@@ -1,0 +1,408 @@
+/* perf_sample.c - the layout of samples: every field, both byte orders. */
+#include "tests/unit/perf_build.h"
+
+#define KERNEL ((uint64_t)-128)
+#define USER ((uint64_t)-512)
+#define DEFERRED ((uint64_t)-640)
+#define GUEST_KERNEL ((uint64_t)-2176)
+
+static const struct extra *extra(const struct rec_sample *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->n_extra; i++)
+		if (!strcmp(s->extra[i].name, name))
+			return &s->extra[i];
+	ck_abort_msg("no extra '%s'", name);
+	return NULL;
+}
+
+/* One capture of one event with one sample, whose body fill() writes. */
+static void one_sample(const struct pb_event *ev, bool big, uint16_t misc,
+		       void (*fill)(struct pb *b),
+		       void (*look)(const struct record *rec))
+{
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, big, ev, 1);
+	pb_rec(&b, PR_SAMPLE, misc);
+	fill(&b);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.kind, REC_SAMPLE);
+	look(&rec);
+	ck_assert(!pb_next(src, &ref, &rec));
+	ck_assert(src->floor == UINT64_MAX);
+	source_close(src);
+	pb_release(&b);
+}
+
+static void fill_all(struct pb *b)
+{
+	pb_u64(b, 77); /* identifier */
+	pb_u64(b, 0x1000);
+	pb_u32(b, 11);
+	pb_u32(b, 12);
+	pb_u64(b, 5000);   /* time */
+	pb_u64(b, 0xadd0); /* addr */
+	pb_u64(b, 77);	   /* id */
+	pb_u64(b, 78);	   /* stream id */
+	pb_u32(b, 3);
+	pb_u32(b, 0);
+	pb_u64(b, 999); /* period */
+	pb_u64(b, 2);	/* group read: nr, enabled, running */
+	pb_u64(b, 61);
+	pb_u64(b, 62);
+	for (uint64_t i = 0; i < 2; i++) {
+		pb_u64(b, 100 + i);
+		pb_u64(b, 200 + i);
+		pb_u64(b, 300 + i);
+	}
+	pb_u64(b, 5); /* chain */
+	pb_u64(b, KERNEL);
+	pb_u64(b, 0x2000);
+	pb_u64(b, USER);
+	pb_u64(b, 0x3000);
+	pb_u64(b, 0x3001);
+	pb_u32(b, 4); /* raw */
+	pb_raw(b, "abcd", 4);
+	pb_u64(b, 1); /* branches: nr, hw_idx, entry, counters */
+	pb_u64(b, 55);
+	pb_u64(b, 0x41);
+	pb_u64(b, 0x42);
+	pb_u64(b, b->big ? (uint64_t)1 << 62 | (uint64_t)9 << 44
+			 : (uint64_t)2 | 9 << 4);
+	pb_u64(b, 0xc0);
+	pb_u64(b, 2); /* user registers: abi, 2 values */
+	pb_u64(b, 0x51);
+	pb_u64(b, 0x52);
+	pb_u64(b, 8); /* user stack: size, data, dyn */
+	pb_raw(b, "stackbyt", 8);
+	pb_u64(b, 6);
+	if (b->big) { /* weights */
+		pb_u16(b, 3);
+		pb_u16(b, 2);
+		pb_u32(b, 1);
+	} else {
+		pb_u32(b, 1);
+		pb_u16(b, 2);
+		pb_u16(b, 3);
+	}
+	pb_u64(b, 0xd5); /* data_src */
+	pb_u64(b, 0x7a); /* transaction */
+	pb_u64(b, 1);	 /* interrupt registers */
+	pb_u64(b, 0x61);
+	pb_u64(b, 0x9a); /* phys_addr */
+	pb_u64(b, 0xc9); /* cgroup */
+	pb_u64(b, 4096); /* data page */
+	pb_u64(b, 8192); /* code page */
+	pb_u64(b, 8);	 /* aux */
+	pb_raw(b, "auxbytes", 8);
+}
+
+static void look_all(const struct record *rec)
+{
+	const struct rec_sample *s = &rec->sample;
+
+	ck_assert_int_eq(rec->pid, 11);
+	ck_assert_int_eq(rec->tid, 12);
+	ck_assert_int_eq(rec->cpu, 3);
+	ck_assert_uint_eq(rec->time, 5000);
+	ck_assert_uint_eq(rec->flags, REC_F_KERNEL);
+	ck_assert_uint_eq(s->ip, 0x1000);
+	ck_assert_uint_eq(s->weight, 999);
+	ck_assert_uint_eq(s->kern.n, 1);
+	ck_assert_uint_eq(s->kern.ip[0], 0x2000);
+	ck_assert_uint_eq(s->user.n, 2);
+	ck_assert_uint_eq(s->user.ip[1], 0x3001);
+	ck_assert_int_eq(s->defer, DEFER_DIRECT);
+	ck_assert_uint_eq(s->raw_len, 4);
+	ck_assert(!memcmp(s->raw, "abcd", 4));
+	ck_assert_uint_eq(s->n_branch, 1);
+	ck_assert_uint_eq(s->branch[0].from, 0x41);
+	ck_assert_uint_eq(s->branch[0].flags, 2 | 9 << 4);
+	ck_assert_uint_eq(s->user_regs.n, 2);
+	ck_assert_uint_eq(s->user_regs.mask, 0x81);
+	ck_assert_uint_eq(s->user_regs.v[1], 0x52);
+	ck_assert_uint_eq(s->stack_len, 6);
+	ck_assert(!memcmp(s->stack, "stackb", 6));
+	ck_assert_uint_eq(extra(s, "addr")->value, 0xadd0);
+	ck_assert_uint_eq(extra(s, "read.enabled")->value, 61);
+	ck_assert_uint_eq(extra(s, "read.1.value")->value, 101);
+	ck_assert_uint_eq(extra(s, "read.1.id")->value, 201);
+	ck_assert_uint_eq(extra(s, "read.0.lost")->value, 300);
+	ck_assert_uint_eq(extra(s, "ip")->value, 0x1000);
+	ck_assert_uint_eq(extra(s, "hw_idx")->value, 55);
+	ck_assert_uint_eq(extra(s, "branch_counters")->len, 8);
+	ck_assert_uint_eq(extra(s, "weight")->value, 1);
+	ck_assert_uint_eq(extra(s, "weight2")->value, 2);
+	ck_assert_uint_eq(extra(s, "weight3")->value, 3);
+	ck_assert_uint_eq(extra(s, "data_src")->value, 0xd5);
+	ck_assert_uint_eq(extra(s, "transaction")->value, 0x7a);
+	ck_assert_uint_eq(extra(s, "intr_regs")->len, 8);
+	ck_assert_uint_eq(extra(s, "phys_addr")->value, 0x9a);
+	ck_assert_uint_eq(extra(s, "cgroup")->value, 0xc9);
+	ck_assert_uint_eq(extra(s, "data_page_size")->value, 4096);
+	ck_assert_uint_eq(extra(s, "code_page_size")->value, 8192);
+	ck_assert_uint_eq(extra(s, "aux_size")->value, 8);
+}
+
+START_TEST(every_field_is_at_its_place_in_both_byte_orders)
+{
+	struct pb_event ev = {
+		.attr_size = PB_ATTR,
+		.sample_type = 0x1ffffff & ~PS_WEIGHT,
+		.read_format = 1 | 2 | 4 | 8 | 16,
+		.flags = PA_SAMPLE_ID_ALL,
+		.branch_type = 1 << 17 | 1 << 19,
+		.regs_user = 0x81,
+		.regs_intr = 0x10,
+		.ids = { 77 },
+		.n_ids = 1,
+	};
+
+	one_sample(&ev, _i, 1, fill_all, look_all);
+}
+END_TEST
+
+#define CHAIN (PS_IP | PS_TID | PS_TIME | PS_CALLCHAIN)
+static const struct pb_event chains = { .attr_size = PB_ATTR,
+					.sample_type = CHAIN,
+					.flags = PA_SAMPLE_ID_ALL | PA_DEFER };
+
+static void head(struct pb *b, uint64_t ip)
+{
+	pb_u64(b, ip);
+	pb_u64(b, 0);
+	pb_u64(b, 5000);
+}
+
+static void chain(struct pb *b, const uint64_t *v, size_t n)
+{
+	head(b, v[0] > (uint64_t)-4096 ? v[1] : v[0]);
+	pb_u64(b, n);
+	for (size_t i = 0; i < n; i++)
+		pb_u64(b, v[i]);
+}
+
+static void fill_cookie(struct pb *b)
+{
+	chain(b, (uint64_t[]){ KERNEL, 0x10, 0x11, DEFERRED, 0x300000002 }, 5);
+}
+
+static void look_cookie(const struct record *rec)
+{
+	const struct rec_sample *s = &rec->sample;
+
+	ck_assert_int_eq(s->defer, DEFER_COOKIE);
+	ck_assert_uint_eq(s->cookie, 0x300000002);
+	ck_assert_uint_eq(s->kern.n, 2);
+	ck_assert_uint_eq(s->user.n, 0);
+	ck_assert_uint_eq(s->n_extra, 0);
+}
+
+START_TEST(the_cookie_is_no_address)
+{
+	one_sample(&chains, _i, 1, fill_cookie, look_cookie);
+}
+END_TEST
+
+static void fill_mark(struct pb *b)
+{
+	chain(b, (uint64_t[]){ KERNEL, 0x10, DEFERRED }, 3);
+}
+
+static void look_mark(const struct record *rec)
+{
+	ck_assert_int_eq(rec->sample.defer, DEFER_MARK);
+	ck_assert_uint_eq(rec->sample.kern.n, 1);
+	ck_assert_uint_eq(rec->sample.user.n, 0);
+}
+
+START_TEST(a_mark_without_cookie_is_told_apart)
+{
+	one_sample(&chains, false, 1, fill_mark, look_mark);
+}
+END_TEST
+
+static void fill_bare(struct pb *b)
+{
+	chain(b, (uint64_t[]){ 0x10, 0x11 }, 2);
+}
+
+static void look_bare_user(const struct record *rec)
+{
+	ck_assert_uint_eq(rec->sample.kern.n, 0);
+	ck_assert_uint_eq(rec->sample.user.n, 2);
+	ck_assert_int_eq(rec->sample.defer, DEFER_DIRECT);
+}
+
+static void look_bare_kernel(const struct record *rec)
+{
+	ck_assert_uint_eq(rec->sample.kern.n, 2);
+	ck_assert_uint_eq(rec->sample.user.n, 0);
+	ck_assert_int_eq(rec->sample.defer, DEFER_NONE);
+}
+
+START_TEST(a_chain_without_marks_goes_by_the_mode)
+{
+	one_sample(&chains, false, 2, fill_bare, look_bare_user);
+	one_sample(&chains, false, 1, fill_bare, look_bare_kernel);
+}
+END_TEST
+
+static void fill_parts(struct pb *b)
+{
+	chain(b,
+	      (uint64_t[]){ KERNEL, 1, 2, USER, 7, 8, GUEST_KERNEL, 3, USER,
+			    9 },
+	      10);
+}
+
+static void look_parts(const struct record *rec)
+{
+	const struct rec_sample *s = &rec->sample;
+	static const uint64_t kern[] = { 1, 2, 3 };
+	static const uint64_t user[] = { 7, 8, 9 };
+
+	ck_assert_uint_eq(s->kern.n, 3);
+	ck_assert_uint_eq(s->user.n, 3);
+	ck_assert(!memcmp(s->kern.ip, kern, sizeof(kern)));
+	ck_assert(!memcmp(s->user.ip, user, sizeof(user)));
+	ck_assert_uint_eq(rec->flags & REC_F_GUEST, REC_F_GUEST);
+}
+
+START_TEST(parts_of_a_half_are_put_together)
+{
+	one_sample(&chains, _i, 1, fill_parts, look_parts);
+}
+END_TEST
+
+static void fill_lone(struct pb *b)
+{
+	head(b, 0x99);
+}
+
+static void look_lone(const struct record *rec)
+{
+	ck_assert_uint_eq(rec->sample.user.n, 1);
+	ck_assert_uint_eq(rec->sample.user.ip[0], 0x99);
+	ck_assert_uint_eq(rec->sample.kern.n, 0);
+	ck_assert(rec->flags & REC_F_NO_CHAIN);
+	ck_assert_uint_eq(rec->sample.weight, 40);
+}
+
+START_TEST(an_event_without_chain_gives_its_address)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type = PS_IP | PS_TID | PS_TIME;
+	ev.period = 40;
+	one_sample(&ev, false, 2, fill_lone, look_lone);
+}
+END_TEST
+
+static void fill_lbr(struct pb *b)
+{
+	chain(b, (uint64_t[]){ KERNEL, 0x10, USER, 0x20, 0x21 }, 5);
+	pb_u64(b, 2);
+	for (uint64_t i = 0; i < 2; i++) {
+		pb_u64(b, 0x100 + i);
+		pb_u64(b, 0x200 + i);
+		pb_u64(b, 0);
+	}
+}
+
+static void look_lbr(const struct record *rec)
+{
+	static const uint64_t user[] = { 0x200, 0x100, 0x101 };
+
+	ck_assert_uint_eq(rec->sample.kern.n, 1);
+	ck_assert_uint_eq(rec->sample.user.n, 3);
+	ck_assert(!memcmp(rec->sample.user.ip, user, sizeof(user)));
+	ck_assert(rec->flags & REC_F_LBR);
+}
+
+START_TEST(an_lbr_call_stack_is_the_user_half)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type |= PS_BRANCH;
+	ev.branch_type = 1 << 11;
+	one_sample(&ev, _i, 1, fill_lbr, look_lbr);
+}
+END_TEST
+
+static void fill_no_dump(struct pb *b)
+{
+	head(b, 0x99);
+	pb_u64(b, 0); /* registers: none */
+	pb_u64(b, 0); /* stack: none, and no size behind it */
+	pb_u64(b, 17);
+}
+
+static void look_no_dump(const struct record *rec)
+{
+	ck_assert_uint_eq(rec->sample.user_regs.n, 0);
+	ck_assert(!rec->sample.stack);
+	ck_assert_uint_eq(extra(&rec->sample, "weight")->value, 17);
+}
+
+START_TEST(an_empty_stack_dump_has_no_size_behind_it)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type = PS_IP | PS_TID | PS_TIME | PS_REGS_USER |
+			 PS_STACK_USER | PS_WEIGHT;
+	ev.regs_user = 3;
+	one_sample(&ev, false, 2, fill_no_dump, look_no_dump);
+}
+END_TEST
+
+START_TEST(a_count_beyond_the_record_is_refused_and_not_read)
+{
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, false, &chains, 1);
+	pb_rec(&b, PR_SAMPLE, 1);
+	head(&b, 1);
+	pb_u64(&b, _i ? UINT64_MAX : 3);
+	pb_u64(&b, KERNEL);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert_int_eq(src->ops->next(src, &ref, &err), 1);
+	ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "needs"));
+	ck_assert_uint_eq(rec.off, b.data);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("perf_sample");
+	TCase *t = tcase_create("layout");
+
+	tcase_add_loop_test(t, every_field_is_at_its_place_in_both_byte_orders,
+			    0, 2);
+	tcase_add_loop_test(t, the_cookie_is_no_address, 0, 2);
+	tcase_add_test(t, a_mark_without_cookie_is_told_apart);
+	tcase_add_test(t, a_chain_without_marks_goes_by_the_mode);
+	tcase_add_loop_test(t, parts_of_a_half_are_put_together, 0, 2);
+	tcase_add_test(t, an_event_without_chain_gives_its_address);
+	tcase_add_loop_test(t, an_lbr_call_stack_is_the_user_half, 0, 2);
+	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
+	tcase_add_loop_test(
+		t, a_count_beyond_the_record_is_refused_and_not_read, 0, 2);
+	suite_add_tcase(s, t);
+	return pb_main(s);
+}

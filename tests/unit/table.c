@@ -1,0 +1,116 @@
+/* table.c - tests of stitch/table.c. */
+#include <string.h>
+
+#include "stitch/table.h"
+#include "tests/unit/run.h"
+
+#define IDS 3000
+
+/* Few hashes for many ids: long probe chains that wrap around the end. */
+static uint64_t crowded(uint64_t id)
+{
+	return id % 7 == 0 ? UINT64_MAX - id % 3 : id % 97 * 64 + 62;
+}
+
+static bool same(const void *owner, uint32_t id, const void *key)
+{
+	(void)owner;
+	return id == *(const uint32_t *)key;
+}
+
+static void check_all(const struct table *t, const bool *in,
+		      uint64_t (*hash)(uint64_t))
+{
+	for (uint32_t id = 0; id < IDS; id++) {
+		uint32_t got = table_find(t, hash(id), same, NULL, &id);
+
+		ck_assert_uint_eq(got, in[id] ? id : TABLE_NONE);
+	}
+}
+
+static void compare_with_model(uint64_t (*hash)(uint64_t), uint64_t seed)
+{
+	struct table t = { 0 };
+	bool in[IDS] = { false };
+	size_t n = 0;
+
+	for (int step = 0; step < 20000; step++) {
+		uint32_t id = (uint32_t)rnd_below(&seed, IDS);
+
+		if (!in[id]) {
+			table_add(&t, hash(id), id);
+			n++;
+		} else {
+			ck_assert(table_remove(&t, hash(id), id));
+			ck_assert(!table_remove(&t, hash(id), id));
+			n--;
+		}
+		in[id] = !in[id];
+		ck_assert_uint_eq(t.n, n);
+		if (step % 1000 == 0)
+			check_all(&t, in, hash);
+	}
+	check_all(&t, in, hash);
+	table_release(&t);
+}
+
+START_TEST(adds_and_removals_agree_with_a_plain_array)
+{
+	compare_with_model(hash_u64, 1);
+}
+END_TEST
+
+START_TEST(colliding_hashes_agree_with_a_plain_array)
+{
+	compare_with_model(crowded, 2);
+}
+END_TEST
+
+START_TEST(an_empty_table_finds_and_removes_nothing)
+{
+	struct table t = { 0 };
+
+	ck_assert_uint_eq(table_find(&t, 0, NULL, NULL, NULL), TABLE_NONE);
+	ck_assert(!table_remove(&t, 0, 0));
+	table_release(&t);
+}
+END_TEST
+
+START_TEST(integer_hash_gives_no_two_equal_results)
+{
+	struct table t = { 0 };
+
+	for (uint32_t i = 1; i <= 100000; i++) {
+		uint64_t low = hash_u64(i);
+		uint64_t high = hash_u64((uint64_t)i << 40);
+
+		ck_assert_uint_eq(table_find(&t, low, NULL, NULL, NULL),
+				  TABLE_NONE);
+		table_add(&t, low, i);
+		ck_assert_uint_eq(table_find(&t, high, NULL, NULL, NULL),
+				  TABLE_NONE);
+		table_add(&t, high, i);
+	}
+	table_release(&t);
+}
+END_TEST
+
+START_TEST(word_hash_depends_on_order_length_and_seed)
+{
+	const uint64_t a[] = { 1, 2, 3, 0 };
+	const uint64_t b[] = { 3, 2, 1, 0 };
+
+	ck_assert(hash_u64s(a, 3, 0) != hash_u64s(b, 3, 0));
+	ck_assert(hash_u64s(a, 3, 0) != hash_u64s(a, 4, 0));
+	ck_assert(hash_u64s(a, 3, 0) != hash_u64s(a, 3, 1));
+	ck_assert(hash_u64s(a, 3, 9) == hash_u64s(a, 3, 9));
+	ck_assert(hash_bytes("ab", 2, 0) != hash_bytes("ba", 2, 0));
+	ck_assert(hash_bytes("", 0, 0) != hash_bytes("\0", 1, 0));
+}
+END_TEST
+
+RUN("table", adds_and_removals_agree_with_a_plain_array,
+    colliding_hashes_agree_with_a_plain_array,
+    an_empty_table_finds_and_removes_nothing,
+    integer_hash_gives_no_two_equal_results,
+    word_hash_depends_on_order_length_and_seed)
