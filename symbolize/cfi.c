@@ -14,6 +14,10 @@
 #define REG_LINK 30
 /* Compilers nest remembered states one deep. */
 #define REMEMBER_MAX 64
+/* A CIE has about 20 bytes, an FDE up to a few thousand; a hostile one must
+ * not be read anew for each address at the length of the file. */
+#define CIE_MAX 4096
+#define FDE_MAX 65536
 
 struct fde {
 	uint64_t start, end; /* ELF addresses, end exclusive */
@@ -157,7 +161,7 @@ static int read_fde(const struct cfi *c, const struct cie *cie,
 	uint64_t len;
 
 	window(c, d->start, d->end, b);
-	if (pointer(c, b, cie->enc, &out->start) ||
+	if (bytes_left(b) > FDE_MAX || pointer(c, b, cie->enc, &out->start) ||
 	    pointer(c, b, cie->enc & 0xf, &len) ||
 	    __builtin_add_overflow(out->start, len, &out->end))
 		return -1;

@@ -21,6 +21,7 @@
 #define OPEN_MAX 64
 /* A vdso has 7; it is searched once for each address in it. */
 #define VDSO_SYMBOLS_MAX 256
+#define VDSO_FUNC_MAX 65536
 /* Instructions of a stub: bti, adrp, ldr, add, autia1716, br. */
 #define STUB_MAX 6
 
@@ -31,11 +32,18 @@ struct answer {
 	bool kept;
 };
 
+/* The bytes of a section, or none. */
+struct part {
+	Elf_Data *data;
+	uint64_t addr;
+};
+
 struct open_file {
 	uint32_t image; /* 0: a free place */
 	uint64_t used;	/* when, in look-ups */
 	struct elf_file *ef;
 	struct cfi *cfi;
+	struct part text, plt, dynsym; /* for code without tables */
 };
 
 struct leaf {
@@ -92,6 +100,15 @@ static bool is_missing(struct leaf *lf, uint32_t image)
 	return lf->missing[image];
 }
 
+static struct part part(const struct elf_file *ef, const char *name)
+{
+	struct elf_section s;
+
+	if (!elf_section_find(ef, name, &s))
+		return (struct part){ .data = NULL };
+	return (struct part){ elf_section_data(&s), s.addr };
+}
+
 /* NULL: there is none, and it will not be looked for again. */
 static struct open_file *file_of(struct leaf *lf, uint32_t image)
 {
@@ -119,6 +136,11 @@ static struct open_file *file_of(struct leaf *lf, uint32_t image)
 	f->used = ++lf->clock;
 	f->ef = ef;
 	f->cfi = cfi_open(ef);
+	f->plt = part(ef, ".plt");
+	if (img->kind == IMAGE_VDSO) {
+		f->text = part(ef, ".text");
+		f->dynsym = part(ef, ".dynsym");
+	}
 	return f;
 }
 
@@ -139,32 +161,23 @@ static bool touches_link(uint32_t insn)
 }
 
 /* The code of a section from an ELF address on. */
-static bool code_at(const struct elf_file *ef, const char *name, uint64_t vaddr,
-		    struct bytes *b)
+static bool code_at(const struct part *p, uint64_t vaddr, struct bytes *b)
 {
-	struct elf_section s;
-
-	if (!elf_section_find(ef, name, &s) || vaddr < s.addr || vaddr % 4)
+	if (!p->data || vaddr < p->addr || vaddr % 4)
 		return false;
-	Elf_Data *d = elf_section_data(&s);
-	if (!d)
-		return false;
-	bytes_init(b, d->d_buf, d->d_size, ef->path, s.off, false);
-	return !bytes_skip(b, vaddr - s.addr, NULL);
+	bytes_init(b, p->data->d_buf, p->data->d_size, "", 0, false);
+	return !bytes_skip(b, vaddr - p->addr, NULL);
 }
 
 /* The vdso has no tables (Linux 7.2), so its code has to say it: nothing in
  * the whole function touches the register. */
-static bool vdso_leaf(const struct elf_file *ef, uint64_t vaddr)
+static bool vdso_leaf(const struct open_file *f, uint64_t vaddr)
 {
-	struct elf_section s;
+	Elf_Data *d = f->dynsym.data;
 	struct bytes b;
 	struct bytes func;
 	uint32_t insn;
 
-	if (!elf_section_find(ef, ".dynsym", &s) || s.type != SHT_DYNSYM)
-		return false;
-	Elf_Data *d = elf_section_data(&s);
 	for (int i = 0; d && i < VDSO_SYMBOLS_MAX; i++) {
 		GElf_Sym sym;
 
@@ -173,7 +186,8 @@ static bool vdso_leaf(const struct elf_file *ef, uint64_t vaddr)
 		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
 		    vaddr < sym.st_value || vaddr - sym.st_value >= sym.st_size)
 			continue;
-		if (!code_at(ef, ".text", sym.st_value, &b) ||
+		if (sym.st_size > VDSO_FUNC_MAX ||
+		    !code_at(&f->text, sym.st_value, &b) ||
 		    bytes_take(&b, sym.st_size, &func, NULL))
 			return false;
 		while (!bytes_u32(&func, &insn, NULL))
@@ -185,15 +199,14 @@ static bool vdso_leaf(const struct elf_file *ef, uint64_t vaddr)
 }
 
 /* A stub that jumps to another file's function, which linkers give no table
- * (ld 2.40): it is entered by a call and leaves by its one 'br'. Only what
- * is still to come is looked at; but behind the head of the table, which
- * saves the register, a stub is the same from its start to its end. */
-static bool stub(const struct elf_file *ef, uint64_t vaddr)
+ * (ld 2.40): it is entered by a call and leaves by its one 'br'. The head of
+ * all stubs begins with a store of the register: that place is left out. */
+static bool stub(const struct open_file *f, uint64_t vaddr)
 {
 	struct bytes b;
 	uint32_t insn;
 
-	if (!code_at(ef, ".plt", vaddr, &b))
+	if (!code_at(&f->plt, vaddr, &b))
 		return false;
 	for (int i = 0; i < STUB_MAX && !bytes_u32(&b, &insn, NULL); i++) {
 		if (touches_link(insn))
@@ -217,8 +230,8 @@ static bool look(struct leaf *lf, uint32_t image, uint64_t off)
 	if (link != CFI_NONE)
 		return link == CFI_KEPT;
 	if (frames_get_image(lf->fr, image)->kind == IMAGE_VDSO)
-		return vdso_leaf(f->ef, vaddr);
-	return stub(f->ef, vaddr);
+		return vdso_leaf(f, vaddr);
+	return stub(f, vaddr);
 }
 
 static bool same_answer(const void *owner, uint32_t id, const void *key)
