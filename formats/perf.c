@@ -108,7 +108,6 @@ static void close_perf(struct source *src)
 	perf_chunk_release(p);
 	perf_attr_release(p);
 	perf_trace_release(p);
-	perf_print_release(p);
 	arena_release(&p->arena);
 	arena_release(&p->scratch);
 	free(p->build_id);
@@ -125,6 +124,7 @@ static void close_perf(struct source *src)
 	free(p->extra);
 	free(p->read_name);
 	free(p->text);
+	free(p->field);
 	free(p->src.path);
 	free(p);
 }
@@ -138,6 +138,7 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 	p->src.ops = &perf_ops;
 	p->src.path = mem_strdup(path);
 	p->src.ledger = lg;
+	p->src.index = o ? o->index : 0;
 	p->loud = true;
 	if (o)
 		p->opts = *o;

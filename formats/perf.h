@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "formats/input.h"
+#include "formats/perf_expr.h"
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -202,6 +203,7 @@ enum fmt_kind {
 struct fmt_field {
 	enum fmt_kind kind;
 	uint32_t off, size;
+	uint32_t elem; /* bytes of one item of an array */
 	bool is_signed;
 	bool relative; /* the place counts from behind this field */
 };
@@ -215,8 +217,6 @@ struct perf_fmt {
 	struct field_def *def;
 	size_t n, cap_field, cap_def;
 };
-
-struct perf_tep; /* for printing them */
 
 #define RECENT_IDS 32
 
@@ -238,7 +238,7 @@ struct perf {
 	struct {
 		uint64_t id;
 		uint32_t attr; /* plus 1; 0: empty */
-	} recent[RECENT_IDS];	/* of by_id, by the low bits of the id */
+	} recent[RECENT_IDS];  /* of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;
@@ -259,10 +259,11 @@ struct perf {
 	/* Tracing data. */
 	struct perf_fmt *fmt;
 	size_t n_fmt, cap_fmt;
-	struct perf_tep *tep;
-	const char *printk;
 	bool long32, data_big;
 	struct arena scratch; /* text and blobs of the last fields() */
+	struct expr expr;     /* of the last print() */
+	struct field *field;
+	size_t cap_field;
 	/* Scratch of decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
@@ -350,6 +351,8 @@ int perf_next(struct source *src, struct ref *ref, struct err *err);
  * out (and why has been said). */
 bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 		struct ref *ref);
+/* Counts a record whose event is not described. */
+void perf_unknown_id(struct perf *p, const struct perf_rec *r);
 /* Is this a record of state that goes before everything timed? */
 bool perf_is_state(const struct perf *p, const struct perf_rec *r,
 		   const struct ref *ref);
@@ -389,7 +392,6 @@ void perf_trace_release(struct perf *p);
 /* perf_print.c */
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	       size_t size);
-void perf_print_release(struct perf *p);
 
 /* perf_dump.c */
 int perf_dump(struct source *src,

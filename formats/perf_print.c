@@ -1,198 +1,252 @@
-/* perf_print.c - the text of a tracepoint's payload, as perf script shows it.
+/* perf_print.c - the text of a tracepoint's payload, as the kernel would
+ * print it.
  *
- * libtraceevent interprets the print format of an event. It trusts lengths
- * and indexes in the payload, so it is used only for formats in which those
- * cannot lead outside, and on a copy with zeros behind; all others are shown
- * field by field. */
-#include <event-parse.h>
+ * libtraceevent does this too, but it dies on formats that are not well-formed
+ * (version 1.7.1: out of bounds in its parser within seconds of fuzzing), and
+ * formats come from the capture. So they are interpreted here. What is not
+ * understood (%pI4, bitmasks, ...) is shown field by field. */
+#include <ctype.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace-seq.h>
 
 #include "formats/perf.h"
+#include "formats/perf_expr.h"
 #include "stitch/err.h"
 
-/* A dynamic field's place and length are 16 bits each. */
-#define PADDING ((size_t)2 * 65536)
-#define FORMAT_MAX 65536
-#define DEPTH_MAX 64
+#define WIDTH_MAX 200
 
-struct perf_tep {
-	struct tep_handle *tep;
-	signed char *use; /* per fmt: 0 not known, 1 by the library, -1 not */
-	unsigned char *copy;
-	size_t cap_copy;
-	struct field *field;
-	size_t cap_field;
+struct out {
+	char *buf;
+	size_t size, len;
 };
 
-/* Parts of a print format that make the library read where the payload says,
- * or divide by what it says. */
-static const char *const unsafe[] = {
-	"__print_hex",
-	"__print_array",
-	"__get_dynamic_array",
-	"__get_rel_dynamic_array",
-	"__print_dynamic_array",
-	"__print_hex_dump",
-	"%*p",
-	"%pI",
-	"%pM",
-	"%pU",
-	"%pB",
-	"__get_cpumask",
-	"__get_rel_cpumask",
-	"__get_sockaddr",
-	"__get_rel_sockaddr",
-	"__get_bitmask",
-	"__get_rel_bitmask",
-	"%m",
-};
-
-/* Outside of strings: how deep it nests, and no index or division. */
-static bool is_simple(const char *s)
-{
-	int depth = 0;
-	bool quoted = false;
-
-	for (; *s; s++) {
-		if (*s == '\\' && s[1]) {
-			s++;
-		} else if (*s == '"') {
-			quoted = !quoted;
-		} else if (quoted) {
-			continue;
-		} else if (*s == '(' || *s == '{') {
-			if (++depth > DEPTH_MAX)
-				return false;
-		} else if (*s == ')' || *s == '}') {
-			depth--;
-		} else if (*s == '[' || *s == '/' || *s == '%' || *s == '*') {
-			return false;
-		} else if (*s == '<' && s[1] == '<' && s[2] != ' ') {
-			return false;
-		}
-	}
-	return !quoted && depth == 0;
-}
-
-static bool is_safe(const struct perf_fmt *fmt)
-{
-	const char *print = strstr(fmt->text, "print fmt: ");
-
-	if (!print || fmt->len > FORMAT_MAX || strlen(fmt->text) != fmt->len)
-		return false;
-	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
-		if (strstr(print, unsafe[i]))
-			return false;
-	for (size_t i = 0; i < fmt->n; i++)
-		if (fmt->field[i].off > 65535 || fmt->field[i].size > 65535)
-			return false;
-	return is_simple(print + 11);
-}
-
-static struct perf_tep *tep_of(struct perf *p)
-{
-	struct perf_tep *t = p->tep;
-
-	if (t)
-		return t;
-	t = p->tep = mem_new(1, sizeof(*t));
-	t->use = mem_new(p->n_fmt, 1);
-	tep_set_loglevel(TEP_LOG_NONE);
-	t->tep = tep_alloc();
-	if (!t->tep)
-		return t;
-	tep_set_flag(t->tep, TEP_NSEC_OUTPUT);
-	tep_set_long_size(t->tep, p->long32 ? 4 : 8);
-	tep_set_file_bigendian(t->tep, p->data_big ? TEP_BIG_ENDIAN
-						   : TEP_LITTLE_ENDIAN);
-	tep_set_local_bigendian(t->tep, tep_is_bigendian() ? TEP_BIG_ENDIAN
-							   : TEP_LITTLE_ENDIAN);
-	return t;
-}
-
-/* Has the library taken this format? Asked once for each. */
-static bool by_library(struct perf_tep *t, const struct perf_fmt *fmt,
-		       size_t at)
-{
-	if (!t->use[at]) {
-		bool ok = t->tep && fmt->name && is_safe(fmt) &&
-			  !tep_parse_event(t->tep, fmt->text, fmt->len,
-					   fmt->system);
-
-		t->use[at] = ok ? 1 : -1;
-	}
-	return t->use[at] > 0;
-}
-
-static int print_library(struct perf_tep *t, const struct rec_sample *s,
-			 char *buf, size_t size)
-{
-	struct trace_seq seq;
-	struct tep_record rec = { 0 };
-
-	t->copy = mem_grow(t->copy, &t->cap_copy, s->raw_len + PADDING, 1);
-	memcpy(t->copy, s->raw, s->raw_len);
-	memset(t->copy + s->raw_len, 0, PADDING);
-	rec.data = t->copy;
-	rec.size = rec.record_size = (int)s->raw_len;
-	trace_seq_init(&seq);
-	tep_print_event(t->tep, &seq, &rec, "%s", TEP_PRINT_INFO);
-	trace_seq_terminate(&seq);
-	snprintf(buf, size, "%s", seq.buffer ? seq.buffer : "");
-	trace_seq_destroy(&seq);
-	return 0;
-}
-
-/* Appends as far as there is room. */
-static void append(char *buf, size_t size, size_t *len, const char *fmt, ...)
-	__attribute__((format(__printf__, 4, 5)));
-static void append(char *buf, size_t size, size_t *len, const char *fmt, ...)
+static void add(struct out *o, const char *fmt, ...)
+	__attribute__((format(__printf__, 2, 3)));
+static void add(struct out *o, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (*len + 1 >= size)
+	if (o->len + 1 >= o->size)
 		return;
 	va_start(ap, fmt);
-	int n = vsnprintf(buf + *len, size - *len, fmt, ap);
+	int n = vsnprintf(o->buf + o->len, o->size - o->len, fmt, ap);
 
 	va_end(ap);
 	if (n > 0)
-		*len += (size_t)n < size - *len ? (size_t)n : size - *len - 1;
+		o->len += (size_t)n < o->size - o->len ? (size_t)n
+						       : o->size - o->len - 1;
 }
 
-static int print_fields(struct perf *p, const struct perf_fmt *fmt,
-			const struct rec_sample *s, char *buf, size_t size)
+/* "%-08.3llx", taken apart. */
+struct conversion {
+	bool left, zero, alt, plus, blank;
+	int width, precision; /* precision -1: none */
+	int bytes;	      /* of the number */
+	char type;
+};
+
+static int small_number(const char **s)
 {
-	struct perf_tep *t = p->tep;
-	size_t len = 0;
+	int v = 0;
 
-	t->field = mem_grow(t->field, &t->cap_field, fmt->n, sizeof(*t->field));
-	if (perf_fields(&p->src, s, t->field, NULL))
-		return -1;
-	for (size_t i = 0; i < fmt->n; i++) {
-		const struct field *f = &t->field[i];
+	for (; isdigit((unsigned char)**s); ++*s)
+		if (v <= WIDTH_MAX)
+			v = v * 10 + (**s - '0');
+	return v > WIDTH_MAX ? WIDTH_MAX : v;
+}
 
-		if (!f->present || !strncmp(fmt->def[i].name, "common_", 7))
-			continue;
-		append(buf, size, &len, "%s%s=", len ? " " : "",
-		       fmt->def[i].name);
-		if (f->text)
-			append(buf, size, &len, "%s", f->text);
-		else if (!f->blob && fmt->def[i].is_signed)
-			append(buf, size, &len, "%" PRId64, f->num);
-		else if (!f->blob)
-			append(buf, size, &len, "%" PRIu64, (uint64_t)f->num);
-		for (uint32_t j = 0; f->blob && j < f->len; j++)
-			append(buf, size, &len, "%02x",
-			       ((const unsigned char *)f->blob)[j]);
+static void take_flags(const char **s, struct conversion *c)
+{
+	for (;; ++*s) {
+		if (**s == '-')
+			c->left = true;
+		else if (**s == '0')
+			c->zero = true;
+		else if (**s == '#')
+			c->alt = true;
+		else if (**s == '+')
+			c->plus = true;
+		else if (**s == ' ')
+			c->blank = true;
+		else
+			return;
 	}
-	return 0;
+}
+
+/* Behind the %; s goes behind the conversion. */
+static void take_conversion(const char **s, struct conversion *c, bool long32)
+{
+	*c = (struct conversion){ .precision = -1, .bytes = 4 };
+	take_flags(s, c);
+	c->width = small_number(s);
+	if (**s == '.') {
+		++*s;
+		c->precision = small_number(s);
+	}
+	for (; **s && strchr("hlzLqjt", **s); ++*s) {
+		if (**s == 'h')
+			c->bytes = c->bytes == 2 ? 1 : 2;
+		else if (**s == 'l' && c->bytes != 8 && long32)
+			c->bytes = (*s)[1] == 'l' ? 8 : 4;
+		else
+			c->bytes = 8;
+	}
+	c->type = **s;
+	if (**s)
+		++*s;
+}
+
+static uint64_t narrow(uint64_t v, int bytes, bool is_signed)
+{
+	int drop = 64 - 8 * bytes;
+
+	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
+			 : v << drop >> drop;
+}
+
+/* The digits with sign and base, then padded. */
+static void add_number(struct out *o, const struct conversion *c, uint64_t v)
+{
+	bool is_signed = c->type == 'd' || c->type == 'i';
+	const char *sign = "";
+	char digits[32];
+
+	v = narrow(v, c->bytes, is_signed);
+	if (is_signed && (int64_t)v < 0) {
+		sign = "-";
+		v = -v;
+	} else if (is_signed && (c->plus || c->blank)) {
+		sign = c->plus ? "+" : " ";
+	} else if (c->alt && v && (c->type == 'x' || c->type == 'X')) {
+		sign = c->type == 'x' ? "0x" : "0X";
+	}
+	if (c->type == 'x')
+		snprintf(digits, sizeof(digits), "%" PRIx64, v);
+	else if (c->type == 'X')
+		snprintf(digits, sizeof(digits), "%" PRIX64, v);
+	else if (c->type == 'o')
+		snprintf(digits, sizeof(digits), "%" PRIo64, v);
+	else
+		snprintf(digits, sizeof(digits), "%" PRIu64, v);
+	int n = (int)(strlen(sign) + strlen(digits));
+	int zeros = c->precision > (int)strlen(digits)
+			    ? c->precision - (int)strlen(digits)
+			    : 0;
+	int fill = c->width > n + zeros ? c->width - n - zeros : 0;
+
+	if (c->zero && !c->left && c->precision < 0) {
+		zeros += fill;
+		fill = 0;
+	}
+	add(o, "%*s%s", c->left ? 0 : fill, "", sign);
+	for (int i = 0; i < zeros; i++)
+		add(o, "0");
+	add(o, "%s%*s", digits, c->left ? fill : 0, "");
+}
+
+static void add_text(struct out *o, const struct conversion *c, const char *s)
+{
+	int width = c->left ? -c->width : c->width;
+
+	if (c->precision >= 0)
+		add(o, "%*.*s", width, c->precision, s);
+	else
+		add(o, "%*s", width, s);
+}
+
+/* One conversion with the next argument; false: not understood. */
+static bool convert(struct out *o, const struct conversion *c,
+		    struct expr *args)
+{
+	if (c->type == '%') {
+		add(o, "%%");
+		return true;
+	}
+	if (!strchr("diuxXocsp", c->type) || !c->type || !expr_is(args, ','))
+		return false;
+	struct expr_value v = expr_take(args);
+
+	if (args->failed)
+		return false;
+	switch (c->type) {
+	case 's':
+		if (v.kind == EXPR_BLOB)
+			return false;
+		if (v.kind == EXPR_TEXT)
+			add_text(o, c, v.text ? v.text : "");
+		else
+			add(o, "0x%" PRIx64, v.num);
+		return true;
+	case 'c':
+		if (v.num >= ' ' && v.num < 0x7f)
+			add(o, "%c", (int)v.num);
+		return true;
+	case 'p':
+		add(o, "0x%" PRIx64, v.num);
+		return v.kind == EXPR_NUM;
+	default:
+		add_number(o, c, v.num);
+		return v.kind == EXPR_NUM;
+	}
+}
+
+/* The letters of %pS and the like: a symbol's name, which we have no table
+ * for here; others print what a pointer leads to. */
+static bool pointer_letters(const char **s)
+{
+	if (isalpha((unsigned char)**s)) {
+		if (!strchr("SsFfBxK", **s))
+			return false;
+		++*s;
+	}
+	return true;
+}
+
+static bool print_format(struct perf *p, struct expr *args, struct out *o)
+{
+	const char *s = expr_string(args);
+	struct conversion c;
+
+	while (s && *s) {
+		if (*s != '%') {
+			add(o, "%c", *s++);
+			continue;
+		}
+		s++;
+		take_conversion(&s, &c, p->long32);
+		if (c.type == 'p' && !pointer_letters(&s))
+			return false;
+		if (!convert(o, &c, args))
+			return false;
+	}
+	return s != NULL;
+}
+
+static void print_field(struct out *o, const struct field_def *def,
+			const struct field *f)
+{
+	add(o, "%s%s=", o->len ? " " : "", def->name);
+	if (f->text)
+		add(o, "%s", f->text);
+	else if (f->blob)
+		for (uint32_t i = 0; i < f->len; i++)
+			add(o, "%02x", ((const unsigned char *)f->blob)[i]);
+	else if (def->is_signed)
+		add(o, "%" PRId64, f->num);
+	else
+		add(o, "%" PRIu64, (uint64_t)f->num);
+}
+
+static void print_fields(const struct perf_fmt *fmt, const struct field *field,
+			 struct out *o)
+{
+	o->len = 0;
+	for (size_t i = 0; i < fmt->n; i++)
+		if (field[i].present && strncmp(fmt->def[i].name, "common_", 7))
+			print_field(o, &fmt->def[i], &field[i]);
 }
 
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,
@@ -200,30 +254,29 @@ int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 {
 	struct perf *p = perf_of(src);
 	const struct perf_fmt *fmt = perf_fmt_of(p, s->event);
+	struct out o = { .buf = buf, .size = size };
 
 	if (!size)
 		return -1;
 	buf[0] = 0;
-	if (!fmt || !s->raw || s->raw_len > INT_MAX / 2)
+	if (!fmt || !s->raw)
 		return -1;
-	struct perf_tep *t = tep_of(p);
+	p->field = mem_grow(p->field, &p->cap_field, fmt->n, sizeof(*p->field));
+	if (perf_fields(src, s, p->field, NULL))
+		return -1;
+	struct expr *args = &p->expr;
+	const char *text = strstr(fmt->text, "print fmt: ");
 
-	/* the library finds the event by the entry's own type number */
-	if (s->raw_len >= 8 && by_library(t, fmt, (size_t)(fmt - p->fmt)))
-		return print_library(t, s, buf, size);
-	return print_fields(p, fmt, s, buf, size);
-}
-
-void perf_print_release(struct perf *p)
-{
-	struct perf_tep *t = p->tep;
-
-	if (!t)
-		return;
-	tep_free(t->tep);
-	free(t->use);
-	free(t->copy);
-	free(t->field);
-	free(t);
-	p->tep = NULL;
+	args->s = text ? text + 11 : "";
+	args->fmt = fmt;
+	args->field = p->field;
+	args->swap = p->swap;
+	args->depth = 0;
+	args->failed = false;
+	args->n_text = 0;
+	if (!print_format(p, args, &o)) {
+		buf[0] = 0;
+		print_fields(fmt, p->field, &o);
+	}
+	return 0;
 }

@@ -498,7 +498,9 @@ int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
 	const struct perf_attr *a = perf_attr_of(p, &r);
 
 	if (!a) {
-		/* said once, when it was walked */
+		/* where times stand elsewhere it was seen while walking */
+		if (p->same_time)
+			perf_unknown_id(p, &r);
 		return 0;
 	}
 	if (r.type == PR_SAMPLE)

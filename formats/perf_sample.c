@@ -298,8 +298,8 @@ static uint64_t bits(uint64_t x, int at, int n)
 }
 
 /* Bit-fields of big-endian machines start at the top: give the layout of the
- * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type 4,
- * spec 2, new_type 4, priv 3. */
+ * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type
+ * 4, spec 2, new_type 4, priv 3. */
 static uint64_t branch_flags(const struct perf *p, uint64_t x)
 {
 	static const uint8_t width[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };

@@ -71,11 +71,10 @@ static uint64_t time_of(const struct perf_attr *a, const struct perf_rec *r)
 	return t;
 }
 
-static void unknown_id(struct perf *p, const struct perf_rec *r)
+void perf_unknown_id(struct perf *p, const struct perf_rec *r)
 {
-	if (p->loud)
-		ledger_skip(p->src.ledger, p->src.index, "unknown event id",
-			    r->type, r->off);
+	ledger_skip(p->src.ledger, p->src.index, "unknown event id", r->type,
+		    r->off);
 }
 
 bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
@@ -94,7 +93,8 @@ bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 	if (!p->same_time) {
 		a = perf_attr_of(p, r);
 		if (!a) {
-			unknown_id(p, r);
+			if (p->loud)
+				perf_unknown_id(p, r);
 			return false;
 		}
 	}
@@ -343,8 +343,9 @@ int perf_scan(struct source *src, struct err *err)
 		if (scan_file(p, &p->file[i], err))
 			return -1;
 	if (!p->n_attr)
-		return err_set(err, ERR_FORMAT, "%s: no events are described",
-			       src->path);
+		return err_set(err, ERR_FORMAT, "%s: no events are described%s",
+			       src->path,
+			       src->info.truncated ? ": it is cut off" : "");
 	perf_trace_events(p);
 	perf_tool_end(p);
 	p->loud = false;

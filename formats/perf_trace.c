@@ -1,8 +1,7 @@
 /* perf_trace.c - tracepoints: their formats, and the fields of their payload.
  *
- * The field lines of a format are read here and not by libtraceevent, because
- * offsets and sizes come from the file and every access must be checked. The
- * library is for printing only (perf_print.c). */
+ * The field lines of a format are read here, because
+ * offsets and sizes come from the file and every access must be checked. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,6 +82,16 @@ static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
 	return FMT_BLOB;
 }
 
+/* "[6]" behind the name and the size of all give that of one. Dynamic arrays
+ * say the type of their items only: bytes, as far as we are concerned. */
+static uint32_t elem_size(const char *s, const char *end, uint32_t size)
+{
+	uint32_t n;
+
+	return number_behind(s, end, "[", &n) && n && size % n == 0 ? size / n
+								    : 1;
+}
+
 /* Of the common fields only the thread id says something of its own. */
 static bool is_wanted(const char *name, size_t len)
 {
@@ -106,6 +115,7 @@ static void field_line(struct perf *p, struct perf_fmt *fmt, const char *s,
 	number_behind(semi, end, "signed:", &is_signed);
 	const char *name = field_name(s, semi, &len);
 
+	f.elem = elem_size(name + len, semi, f.size);
 	if (!is_wanted(name, len))
 		return;
 	f.kind = kind_of(s, semi, f.size);
@@ -224,22 +234,6 @@ static int take_system(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int take_printk(struct perf *p, struct bytes *b, struct err *err)
-{
-	struct bytes s;
-	uint32_t n;
-
-	/* kallsyms, which perf leaves empty */
-	if (bytes_u32(b, &n, err) || bytes_skip(b, n, err) ||
-	    bytes_u32(b, &n, err) || bytes_take(b, n, &s, err))
-		return -1;
-	char *text = mem_dup(s.pos, n);
-
-	p->printk = arena_strdup(&p->arena, text);
-	free(text);
-	return 0;
-}
-
 static int take_all(struct perf *p, struct bytes *b, struct err *err)
 {
 	const char *version;
@@ -266,7 +260,7 @@ static int take_all(struct perf *p, struct bytes *b, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		if (take_system(p, b, err))
 			return -1;
-	return take_printk(p, b, err);
+	return 0; /* kallsyms, printk formats, names follow: not needed */
 }
 
 void perf_tracing_data(struct perf *p, struct bytes *b)

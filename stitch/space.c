@@ -245,6 +245,13 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 	space_clear(sp, t, own);
 }
 
+void space_forget_exec(struct space *sp)
+{
+	free(sp->before);
+	sp->before = NULL;
+	sp->n_before = 0;
+}
+
 const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 {
 	const struct space old = { .now = sp->before, .n = sp->n_before };

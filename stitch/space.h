@@ -64,6 +64,8 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
 /* What covered addr before the last exec; NULL: nothing. Until execve()
  * starts the new program, the task's user registers are the old program's. */
 const struct region *space_before_exec(const struct space *sp, uint64_t addr);
+/* The new program runs: nothing of the old one is looked up any more. */
+void space_forget_exec(struct space *sp);
 /* What is mapped now and ends nearest below addr; NULL: nothing. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
 void space_release(struct space *sp);

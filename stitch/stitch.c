@@ -217,6 +217,16 @@ static struct process *process_of(struct stitch *st, uint32_t slot)
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
+/* A deferred chain is taken on the way to user mode, so the new program has
+ * started; so it has when a sample hit code that is mapped now. */
+static void check_exec(struct stitch *st, struct space *sp,
+		       const struct addrs *a, uint64_t mask)
+{
+	if (st->rec.kind == REC_CHAIN ||
+	    (a->n && space_find(sp, a->ip[0] & mask, time_of(&st->rec))))
+		space_forget_exec(sp);
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
@@ -225,6 +235,8 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
+	if (p->space.before)
+		check_exec(st, &p->space, a, src->info.user_mask);
 	return resolve_user(st->resolve, &p->space, p->id, a,
 			    src->info.user_mask, time_of(&st->rec), inferred);
 }
@@ -267,6 +279,7 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 	};
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
 	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
 	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
 		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);

@@ -14,14 +14,14 @@ struct image;
 struct symbolizer;
 
 struct symbolize_opts {
-	const char *symfs;	/* look for images below this folder; NULL: / */
-	const char *kallsyms;	/* file to name the kernel from; NULL: the live
-				 * one, only when the build-id is the same */
-	const char *vmlinux;	/* NULL: look for it */
-	const char *home;	/* for ~/.debug; NULL: no such cache */
+	const char *symfs;    /* look for images below this folder; NULL: / */
+	const char *kallsyms; /* file to name the kernel from; NULL: the live
+			       * one, only when the build-id is the same */
+	const char *vmlinux;  /* NULL: look for it */
+	const char *home;     /* for ~/.debug; NULL: no such cache */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	bool no_demangle;
-	bool no_live;		/* tests: never look at this machine's kernel */
+	bool no_live; /* tests: never look at this machine's kernel */
 };
 
 struct symbolizer *symbolize_new(const struct symbolize_opts *o);
@@ -43,11 +43,11 @@ extern const struct resolver *const resolvers[]; /* ends with NULL */
 
 /* What became of an image, for the image table. */
 struct image_report {
-	char file[4096];	/* "" none */
-	const char *status;	/* 'named', 'unverified', 'no file',
-				 * 'other build-id', 'no symbols', 'no names'
-				 * (a kind of code that has none) */
-	struct segment *seg;	/* owned: symbolize_report_release() */
+	char file[4096];     /* "" none */
+	const char *status;  /* 'named', 'unverified', 'no file',
+			      * 'other build-id', 'no symbols', 'no names'
+			      * (a kind of code that has none) */
+	struct segment *seg; /* owned: symbolize_report_release() */
 	size_t n_seg;
 };
 void symbolize_report_release(struct image_report *rep);

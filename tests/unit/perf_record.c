@@ -320,12 +320,16 @@ END_TEST
 
 START_TEST(a_sample_of_an_unknown_event_is_counted)
 {
+	struct pb_event ev[] = { two[0], two[1] };
 	struct ledger *lg = ledger_new();
 	struct record rec;
 	struct ref ref;
 	struct pb b;
 
-	pb_begin(&b, false, two, 2);
+	/* the time at the same place in both, or not */
+	if (_i)
+		ev[1].sample_type |= PS_IP;
+	pb_begin(&b, false, ev, 2);
 	pb_rec(&b, PR_SAMPLE, 2);
 	pb_u64(&b, 999);
 	for (int i = 0; i < 6; i++)
@@ -384,7 +388,7 @@ int main(void)
 			    2);
 	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
 			    0, 2);
-	tcase_add_test(t, a_sample_of_an_unknown_event_is_counted);
+	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_counted, 0, 2);
 	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
 	suite_add_tcase(s, t);
 	return pb_main(s);

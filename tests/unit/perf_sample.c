@@ -40,6 +40,36 @@ static void one_sample(const struct pb_event *ev, bool big, uint16_t misc,
 	pb_release(&b);
 }
 
+/* From the user registers on. */
+static void fill_rest(struct pb *b)
+{
+	pb_u64(b, 2); /* user registers: abi, 2 values */
+	pb_u64(b, 0x51);
+	pb_u64(b, 0x52);
+	pb_u64(b, 8); /* user stack: size, data, dyn */
+	pb_raw(b, "stackbyt", 8);
+	pb_u64(b, 6);
+	if (b->big) { /* weights */
+		pb_u16(b, 3);
+		pb_u16(b, 2);
+		pb_u32(b, 1);
+	} else {
+		pb_u32(b, 1);
+		pb_u16(b, 2);
+		pb_u16(b, 3);
+	}
+	pb_u64(b, 0xd5); /* data_src */
+	pb_u64(b, 0x7a); /* transaction */
+	pb_u64(b, 1);	 /* interrupt registers */
+	pb_u64(b, 0x61);
+	pb_u64(b, 0x9a); /* phys_addr */
+	pb_u64(b, 0xc9); /* cgroup */
+	pb_u64(b, 4096); /* data page */
+	pb_u64(b, 8192); /* code page */
+	pb_u64(b, 8);	 /* aux */
+	pb_raw(b, "auxbytes", 8);
+}
+
 static void fill_all(struct pb *b)
 {
 	pb_u64(b, 77); /* identifier */
@@ -76,31 +106,7 @@ static void fill_all(struct pb *b)
 	pb_u64(b, b->big ? (uint64_t)1 << 62 | (uint64_t)9 << 44
 			 : (uint64_t)2 | 9 << 4);
 	pb_u64(b, 0xc0);
-	pb_u64(b, 2); /* user registers: abi, 2 values */
-	pb_u64(b, 0x51);
-	pb_u64(b, 0x52);
-	pb_u64(b, 8); /* user stack: size, data, dyn */
-	pb_raw(b, "stackbyt", 8);
-	pb_u64(b, 6);
-	if (b->big) { /* weights */
-		pb_u16(b, 3);
-		pb_u16(b, 2);
-		pb_u32(b, 1);
-	} else {
-		pb_u32(b, 1);
-		pb_u16(b, 2);
-		pb_u16(b, 3);
-	}
-	pb_u64(b, 0xd5); /* data_src */
-	pb_u64(b, 0x7a); /* transaction */
-	pb_u64(b, 1);	 /* interrupt registers */
-	pb_u64(b, 0x61);
-	pb_u64(b, 0x9a); /* phys_addr */
-	pb_u64(b, 0xc9); /* cgroup */
-	pb_u64(b, 4096); /* data page */
-	pb_u64(b, 8192); /* code page */
-	pb_u64(b, 8);	 /* aux */
-	pb_raw(b, "auxbytes", 8);
+	fill_rest(b);
 }
 
 static void look_all(const struct record *rec)

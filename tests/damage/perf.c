@@ -1,0 +1,260 @@
+/* perf.c - cuts a capture and flips its bytes, and reads each of them through.
+ *
+ * usage: damage-perf CAPTURE N SEED. N seeded cuts and N seeded flips, all in
+ * this process (run it under sanitizers). Of a cut inside the records, every
+ * whole record in front must be there and the cut must be in the ledger; of
+ * anything else only an end is asked for: an error with a message, or all
+ * records handed out. Prints one line and gives 0, or says what broke. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "formats/formats.h"
+#include "formats/perf.h"
+#include "stitch/err.h"
+#include "stitch/ledger.h"
+#include "stitch/mem.h"
+#include "stitch/source.h"
+
+struct outcome {
+	bool opened, failed;
+	uint64_t records, bad, damage;
+	struct err err;
+};
+
+/* Ends of the records of the whole capture, in file order. */
+struct ends {
+	uint64_t *end;
+	size_t n, cap;
+	uint64_t start;	      /* of the records */
+	uint64_t first, last; /* a cut in [first, last) leaves a capture */
+	bool plain; /* nothing packed: an end is a place in the file */
+	bool pipe;  /* no length is recorded: a cut between records is no cut */
+};
+
+static uint64_t state;
+
+static uint64_t random_below(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return n ? state % n : 0;
+}
+
+static void note_end(struct ends *e, const struct ref *ref)
+{
+	e->end = mem_grow(e->end, &e->cap, e->n + 1, sizeof(*e->end));
+	e->end[e->n++] = (ref->handle & (((uint64_t)1 << 48) - 1)) + ref->len;
+}
+
+static void read_source(struct source *src, struct outcome *o, struct ends *e)
+{
+	struct record rec;
+	struct ref ref;
+	int got;
+
+	if (src->ops->scan(src, &o->err)) {
+		o->failed = true;
+		return;
+	}
+	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
+		o->records++;
+		if (e)
+			note_end(e, &ref);
+		if (e && ref.handle >> 48)
+			e->plain = false;
+		o->bad += src->ops->decode(src, &ref, &rec, &o->err) != 0;
+		src->ops->release(src, &ref);
+	}
+	o->failed = got < 0;
+}
+
+/* Reads n bytes as a capture from beginning to end. */
+static struct outcome read_bytes(const unsigned char *data, size_t n,
+				 struct ends *e)
+{
+	struct outcome o = { 0 };
+	struct ledger *lg = ledger_new();
+	char path[64];
+	int fd = memfd_create("damage", 0);
+
+	if (fd < 0 || write(fd, data, n) != (ssize_t)n) {
+		fprintf(stderr, "cannot make a file in memory\n");
+		exit(2);
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct source *src = formats_open(path, NULL, lg, &o.err);
+
+	o.opened = src != NULL;
+	if (src) {
+		if (e) {
+			e->start = perf_of(src)->file[0].start;
+			e->first = e->start;
+			e->last = perf_of(src)->file[0].end;
+			e->pipe = src->info.pipe || src->info.truncated;
+		}
+		read_source(src, &o, e);
+	}
+	source_close(src);
+	close(fd);
+	ledger_end(lg);
+	o.damage = ledger_count(lg, LEDGER_DAMAGE);
+	ledger_free(lg);
+	return o;
+}
+
+static int complain(const char *what, uint64_t at, const struct outcome *o)
+{
+	fprintf(stderr,
+		"%s at 0x%" PRIx64 ": opened %d failed %d records %" PRIu64
+		" damage %" PRIu64 ": %s\n",
+		what, at, o->opened, o->failed, o->records, o->damage,
+		o->err.msg);
+	return 1;
+}
+
+static uint64_t ends_before(const struct ends *e, uint64_t at)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < e->n; i++)
+		n += e->end[i] <= at;
+	return n;
+}
+
+/* Is this the end of a record of any kind? Walks by sizes alone. */
+static bool is_boundary(const unsigned char *data, uint64_t at,
+			const struct ends *e)
+{
+	bool swap = data[0] == '2';
+	uint64_t pos = e->start;
+
+	while (pos + 8 <= at) {
+		struct bytes b;
+		uint32_t type = 0;
+		uint32_t some = 0;
+		uint64_t more = 0;
+		uint16_t size = 0;
+
+		bytes_init(&b, data + pos, (size_t)(at - pos), "", pos, swap);
+		bytes_peek_u32(&b, 0, &type);
+		bytes_peek_u16(&b, 6, &size);
+		if (type == PR_TRACING_DATA)
+			bytes_peek_u32(&b, 8, &some);
+		if (type == PR_AUXTRACE)
+			bytes_peek_u64(&b, 8, &more);
+		pos += size + more + (some + UINT64_C(7)) / 8 * 8;
+	}
+	return pos == at;
+}
+
+/* A pipe describes its first event in its first record: without that one
+ * there is nothing to read. */
+static void skip_first(const unsigned char *data, size_t n, struct ends *e)
+{
+	struct bytes b;
+	uint16_t size = 0;
+
+	bytes_init(&b, data, n, "", 0, data[0] == '2');
+	bytes_peek_u16(&b, e->start + 6, &size);
+	e->first += size;
+}
+
+static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
+{
+	struct outcome o = read_bytes(data, at, NULL);
+
+	if ((!o.opened || o.failed) && !o.err.msg[0])
+		return complain("cut without a message", at, &o);
+	if (at < e->first || at >= e->last)
+		return 0;
+	if (!o.opened || o.failed)
+		return complain("cut inside the records was refused", at, &o);
+	if (!o.damage && !(e->pipe && is_boundary(data, at, e)))
+		return complain("cut is not in the ledger", at, &o);
+	if (e->plain && o.records != ends_before(e, at))
+		return complain("cut loses whole records", at, &o);
+	return 0;
+}
+
+/* One to four bytes changed. */
+static int try_flip(unsigned char *data, size_t n)
+{
+	uint64_t at[4];
+	unsigned char was[4];
+	uint64_t count = 1 + random_below(4);
+
+	for (uint64_t i = 0; i < count; i++) {
+		/* half of them in the first bytes: headers matter most */
+		at[i] = random_below(random_below(2) ? n : n < 512 ? n : 512);
+		was[i] = data[at[i]];
+		data[at[i]] ^= (unsigned char)(1 + random_below(255));
+	}
+	struct outcome o = read_bytes(data, n, NULL);
+
+	for (uint64_t i = count; i-- > 0;)
+		data[at[i]] = was[i];
+	if ((!o.opened || o.failed) && !o.err.msg[0])
+		return complain("flip without a message", at[0], &o);
+	return 0;
+}
+
+static unsigned char *load(const char *path, size_t *n)
+{
+	unsigned char *data = NULL;
+	size_t cap = 0;
+	int fd = open(path, O_RDONLY);
+	ssize_t got = fd < 0 ? -1 : 1;
+
+	*n = 0;
+	while (got > 0) {
+		data = mem_grow(data, &cap, *n + 65536, 1);
+		got = read(fd, data + *n, 65536);
+		*n += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (got < 0 || !*n) {
+		fprintf(stderr, "%s: cannot read\n", path);
+		exit(2);
+	}
+	return data;
+}
+
+int main(int argc, char **argv)
+{
+	struct ends e = { .plain = true };
+	size_t n;
+	int bad = 0;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: damage-perf CAPTURE N SEED\n");
+		return 2;
+	}
+	uint64_t tries = strtoull(argv[2], NULL, 10);
+
+	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
+	unsigned char *data = load(argv[1], &n);
+	struct outcome whole = read_bytes(data, n, &e);
+
+	/* of one that is damaged to begin with only an end is asked for */
+	if (!whole.opened || whole.failed || whole.damage)
+		e.first = e.last = 0;
+	else if (e.pipe)
+		skip_first(data, n, &e);
+	for (uint64_t i = 0; i < tries; i++)
+		bad += try_cut(data, random_below(n), &e);
+	for (uint64_t i = 0; i < tries; i++)
+		bad += try_flip(data, n);
+	free(data);
+	free(e.end);
+	printf("%s: %" PRIu64 " records, %" PRIu64 " cuts, %" PRIu64
+	       " flips, %d failures\n",
+	       argv[1], whole.records, tries, tries, bad);
+	return bad != 0;
+}
