@@ -14,7 +14,7 @@ PKG_CONFIG ?= pkg-config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 # library: pkg-config name
-LIBS = sqlite3 libelf libdw libzstd zlib liblzma libtraceevent json-c
+LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 

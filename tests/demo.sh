@@ -8,27 +8,34 @@ case $bin in
 *) bin=./$bin ;;
 esac
 dir=${2:-demo}
-capture=tests/captures/z-defer.data
+capture=tests/captures/defer-lost-clock.data.zst
+db=$dir/lost.db
 mkdir -p "$dir" || exit 1
 
-say() {
-	printf '\n$ backstitch %s\n' "$*"
+# Shows the command as one would type it, then runs it.
+tour() {
+	printf '\n$ backstitch'
+	for a
+	do
+		case $a in
+		*[!a-zA-Z0-9_./,=-]*) printf " '%s'" "$a" ;;
+		*) printf ' %s' "$a" ;;
+		esac
+	done
+	echo
+	"$bin" "$@" || exit 1
 }
-symfs=tests/captures/symfs
-kallsyms=tests/captures/z-defer.kallsyms
-say ingest -f -o "$dir/z-defer.db" --symfs "$symfs" --kallsyms "$kallsyms" \
-	"$capture"
-"$bin" ingest -f -o "$dir/z-defer.db" --symfs "$symfs" \
-	--kallsyms "$kallsyms" "$capture" || exit 1
-say query "$dir/z-defer.db" "'SELECT * FROM verdicts'"
-"$bin" query "$dir/z-defer.db" 'SELECT * FROM verdicts' || exit 1
-say report "$dir/z-defer.db"
-"$bin" report "$dir/z-defer.db" >"$dir/report.txt" || exit 1
-head -n 30 "$dir/report.txt"
-say flame "$dir/z-defer.db" '>' "$dir/flame.svg"
-"$bin" flame "$dir/z-defer.db" >"$dir/flame.svg" || exit 1
+
+echo "A system-wide capture with deferred user stacks, on Linux 7.2, into ring"
+echo "buffers that were far too small."
+tour ingest -f -o "$db" --symfs tests/captures/symfs \
+	--kallsyms tests/captures/defer-lost-clock.kallsyms "$capture"
+tour query "$db" 'SELECT * FROM verdicts'
+tour report --comm 't-*' --limit 12 "$db"
+tour flame --comm t-fwake,t-move,t-ping,t-pong,t-read,t-touch \
+	--title 'Where six threads were, and what the capture lost' \
+	-o "$dir/flame.svg" "$db"
 [ -s "$dir/flame.svg" ] || exit 1
 echo
-echo "flame graph: $dir/flame.svg (open it in a browser)"
-echo "database:    $dir/z-defer.db (open it with sqlite3)"
-echo "report:      $dir/report.txt"
+echo "flame graph: $dir/flame.svg (open it in a browser; click, ctrl-F)"
+echo "database:    $db (open it with sqlite3)"

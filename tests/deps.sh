@@ -18,7 +18,6 @@ table() {
 	libzstd-dev lib libzstd:zstd.h build
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
-	libtraceevent-dev lib libtraceevent:event-parse.h build
 	libjson-c-dev lib json-c:json.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all

@@ -175,6 +175,7 @@ bad=0
 for o in '--width 5' '--minwidth x' '--minwidth 1%x' '--colors mauve' \
 	'--height 0' '--total -1' '--fontsize 99999'
 do
+	# shellcheck disable=SC2086 # an option and its value
 	f $o >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done

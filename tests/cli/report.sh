@@ -154,6 +154,7 @@ bad=0
 for o in '--sort pids' '--sort ,' '--by time' '--limit -2' \
 	'--callers a --callees b' '--view verdicts --comm x'
 do
+	# shellcheck disable=SC2086 # an option and its value
 	"$B" report $o "$db" >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
