@@ -90,7 +90,7 @@ static const char *const *debug_list(void)
 	return debug_dirs.item;
 }
 
-int name_images(struct store *db, struct name_counts *counts, struct err *err)
+struct symbolizer *name_symbolizer(void)
 {
 	const char *home = getenv("HOME");
 	struct symbolize_opts o = {
@@ -101,9 +101,20 @@ int name_images(struct store *db, struct name_counts *counts, struct err *err)
 		.debug_dirs = debug_list(),
 		.no_demangle = no_demangle,
 	};
+
+	return symbolize_new(&o);
+}
+
+bool name_has_places(void)
+{
+	return symfs || debug_dirs.n;
+}
+
+int name_images(struct store *db, struct name_counts *counts, struct err *err)
+{
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = symbolize_new(&o);
+	struct symbolizer *sy = name_symbolizer();
 	const uint64_t *off;
 	struct image img;
 	size_t n;

@@ -279,6 +279,7 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 	};
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
 	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
 	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
 		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);

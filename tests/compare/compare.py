@@ -10,8 +10,11 @@ cookie_frame       perf printed the cookie as if it were an address
 depth_limit        perf prints 127 addresses at most
 grouped_member     perf prints a grouped sample once per member of the group
 order              perf's block is earlier than one printed before it
-aarch64_lr         perf's has one address more: the caller from lr, which is in
-                   our stack (marked) but was not recorded as part of the chain
+aarch64_lr         only perf has the caller from lr: no file or no table is at
+                   hand, or it is wrong (the way back from a signal)
+aarch64_lr_ours    only we have it: perf forgot the process at its EXIT
+aarch64_lr_alone   only we have it: perf adds none to a chain of one address
+aarch64_pac        perf's caller from lr has authentication bits
 stack_dump         perf unwound a dump of the stack, we do not yet
 comm_dead          perf forgot the thread's name at its EXIT and prints :TID
 comm_later         perf prints the name that the thread had when the chain came,
@@ -28,6 +31,7 @@ import common
 
 
 DEPTH = 127
+PAC = 0x7f << 48
 
 
 def is_cookie(addr):
@@ -78,6 +82,19 @@ def comm_class(perf, ours, unmerged):
     return "comm_later" if at_sample == ours.comm else None
 
 
+def lr_class(p, o):
+    """The caller that was inferred, as one of the two has it."""
+    if without_one(p, o):
+        return "aarch64_lr"
+    if without_one(o, p):
+        return "aarch64_lr_alone" if o[:-1] == p else "aarch64_lr_ours"
+    differ = [(x, y) for x, y in zip(p, o) if x != y]
+    if len(p) == len(o) and len(differ) == 1:
+        x, y = differ[0]
+        return "aarch64_pac" if x & ~PAC == y and y & 1 else None
+    return None
+
+
 def classes(perf, ours, unmerged, lr):
     """Why two blocks of one sample differ; None when nothing explains it."""
     found = []
@@ -103,8 +120,8 @@ def classes(perf, ours, unmerged, lr):
         if len(o) > len(p) and o[:len(p)] == p:
             return found + ["joined_only_by_us"]
         return None
-    if lr and without_one(p, o):
-        return found + ["aarch64_lr"]
+    if lr and lr_class(p, o):
+        return found + [lr_class(p, o)]
     if len(p) > len(o) and p[:len(o)] == o:
         return found + ["stack_dump"]
     return None
@@ -170,7 +187,10 @@ def reference_samples(c):
 
 
 def check(c, expected, printing):
-    db, status, err = common.ingest(c)
+    options = []
+    if c.symfs:
+        options = ["--no-symbols", "--symfs", c.symfs]
+    db, status, err = common.ingest(c, *options)
     if status != 0:
         common.ok(False, "%s is read" % c.name,
                   ["status %d" % status] + err.split("\n")[-5:])
