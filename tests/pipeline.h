@@ -8,6 +8,7 @@
 #define TESTS_PIPELINE_H
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ static inline void pipeline_start(void)
 	char *argv[] = { no };
 	struct err err;
 
+	signal(SIGPIPE, SIG_IGN); /* as the program does */
 	if (options_parse(load_opts, 1, argv, &err) != 0 ||
 	    !freopen("/dev/null", "w", stdout))
 		pipeline_die("cannot start");
