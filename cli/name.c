@@ -94,8 +94,8 @@ static const char *const *debug_list(void)
 /* Were all captures made on this machine, with the kernel of this version? */
 static bool recorded_here(struct store *db)
 {
-	struct rows *r = rows_open(db, store_sql("capture_machines"), NULL, 0,
-				   NULL);
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
 	struct utsname here;
 	bool same = true;
 	size_t n = 0;
