@@ -240,7 +240,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
-		ld->symbolizer = name_symbolizer();
+		ld->symbolizer = name_symbolizer(ld->db);
 		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =

@@ -14,7 +14,7 @@ struct symbolizer;
 extern const struct opt name_opts[];
 
 /* As these options say; symbolize_free() it. */
-struct symbolizer *name_symbolizer(void);
+struct symbolizer *name_symbolizer(struct store *db);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 
