@@ -66,11 +66,18 @@ static bool same_string(const void *owner, uint32_t id, const void *key)
 	return !strcmp(c->string[id], key);
 }
 
-/* One copy of each cleaned name, however many frames have it. */
+/* One copy of each name, cleaned for text, however many frames have it. */
 static const char *intern(struct chains *c, const char *s, size_t len)
 {
 	char buf[NAME_MAX_LEN];
-	size_t n = output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	size_t n = len;
+
+	if (c->style.json && len < sizeof(buf) && output_json_can(s, len)) {
+		memcpy(buf, s, len);
+		buf[len] = 0;
+	} else {
+		n = output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	}
 	uint64_t hash = hash_bytes(buf, n, 0);
 	uint32_t id = table_find(&c->strings, hash, same_string, c, buf);
 

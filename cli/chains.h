@@ -19,6 +19,7 @@ struct chain_style {
 	bool ip, sym, symoff, dso, dsoff;
 	bool tab;   /* a tab in front, a newline behind */
 	bool marks; /* "(inferred)" behind guessed frames */
+	bool json;  /* chains_json() only: names as they are */
 };
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,

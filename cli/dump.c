@@ -2,10 +2,12 @@
  * the file, with their offsets. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/out.h"
+#include "cli/output.h"
 #include "cli/stop.h"
 #include "formats/formats.h"
 #include "stitch/err.h"
@@ -19,8 +21,11 @@ static int put_line(void *arg, const char *text, struct err *err)
 {
 	bool *quit = arg;
 
-	fputs(text, stdout);
-	putc('\n', stdout);
+	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
+		n = strcspn(text, "\n");
+		output_clean(stdout, text, n, NULL);
+		putc('\n', stdout);
+	}
 	if (!out_failed() && !stop_requested())
 		return 0;
 	*quit = true;

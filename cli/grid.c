@@ -1,11 +1,13 @@
 /* grid.c - a table that was computed, not selected. */
 #include "cli/grid.h"
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/out.h"
+#include "cli/output.h"
 #include "cli/plain.h"
 #include "stitch/mem.h"
 
@@ -160,21 +162,22 @@ static void write_table(const struct grid *g, FILE *out)
 	free(width);
 }
 
-/* quote is doubled in CSV and gets a backslash in JSON. */
-static void put_quoted(FILE *out, const char *s, char escape)
+static void put_quoted(FILE *out, const char *s)
 {
 	struct plain u;
 
 	fputc('"', out);
-	while (plain_next(&s, &u)) {
-		/* plain_next() writes \xNN for bytes: that \ is text too */
-		for (const char *p = u.text; *p; p++) {
-			if (*p == '"' || (*p == '\\' && escape == '\\'))
-				fputc(escape, out);
-			fputc(*p, out);
-		}
-	}
+	while (plain_next(&s, &u))
+		fputs(u.text[0] == '"' ? "\"\"" : u.text, out);
 	fputc('"', out);
+}
+
+static void put_json(FILE *out, const char *s)
+{
+	struct json_object *o = output_json_text(s, strlen(s));
+
+	output_json_put(out, o, false);
+	json_object_put(o);
 }
 
 static void write_csv(const struct grid *g, FILE *out)
@@ -204,7 +207,7 @@ static void write_csv(const struct grid *g, FILE *out)
 		else if (c->text[0] && !strpbrk(c->text, ",\" "))
 			plain_text(out, c->text, 0, 0);
 		else
-			put_quoted(out, c->text, '"');
+			put_quoted(out, c->text);
 	}
 	fputc('\n', out);
 }
@@ -227,7 +230,7 @@ static void write_json(const struct grid *g, FILE *out)
 			fprintf(out, "%s\"%s\":", sep, g->col[at].name);
 			sep = ",";
 			if (c->kind == CELL_TEXT)
-				put_quoted(out, c->text, '\\');
+				put_json(out, c->text);
 			else
 				fputs(digits(c, false, buf), out);
 		}

@@ -9,23 +9,70 @@
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
+#include "stitch/utf8.h"
 
-#define STYLE (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+bool output_json_can(const char *s, size_t len)
+{
+	uint32_t c;
 
-/* JSON can carry control bytes, but not bytes that are no UTF-8; one rule for
- * both keeps a name the same text in every output. */
+	for (size_t n; len; s += n, len -= n) {
+		n = utf8_char(s, len, &c);
+		if (!n || !c)
+			return false;
+	}
+	return true;
+}
+
+/* JSON can carry every character, but not bytes that are no UTF-8. */
 struct json_object *output_json_text(const char *s, size_t len)
 {
 	size_t size = len < (SIZE_MAX - 1) / 4 ? len * 4 + 1 : 1;
-	char *buf = mem_new(size, 1);
-	size_t n = output_clean_buf(buf, size, s, len, NULL);
 	struct json_object *o;
+	char *buf;
+
+	if (len <= INT_MAX && output_json_can(s, len))
+		return json_object_new_string_len(s, (int)len);
+	buf = mem_new(size, 1);
+	size_t n = output_clean_buf(buf, size, s, len, NULL);
 
 	if (n > INT_MAX)
 		n = INT_MAX;
 	o = json_object_new_string_len(buf, (int)n);
 	free(buf);
 	return o;
+}
+
+static void put_escaped(FILE *out, uint32_t c)
+{
+	if (c > 0xffff) {
+		c -= 0x10000;
+		fprintf(out, "\\u%04x", 0xd800 + (c >> 10));
+		c = 0xdc00 + (c & 0x3ff);
+	}
+	fprintf(out, "\\u%04x", c);
+}
+
+/* json-c escapes what is below 0x20; a terminal obeys and hides more. */
+void output_json_put(FILE *out, struct json_object *o, bool pretty)
+{
+	int style = JSON_C_TO_STRING_NOSLASHESCAPE;
+	const char *s = json_object_to_json_string_ext(
+		o, style | (pretty ? JSON_C_TO_STRING_PRETTY
+				   : JSON_C_TO_STRING_PLAIN));
+	const char *start = s;
+	uint32_t c;
+
+	for (size_t n; *s; s += n) {
+		n = utf8_char(s, strnlen(s, 4), &c);
+		if (!n || c == '\n' || utf8_shown(c)) {
+			n += !n;
+			continue;
+		}
+		fwrite(start, 1, (size_t)(s - start), out);
+		put_escaped(out, c);
+		start = s + n;
+	}
+	fputs(start, out);
 }
 
 static struct json_object *blob(const struct value *v)
@@ -87,6 +134,12 @@ struct json_object *output_json_rows(struct rows *r, struct err *err)
 	return NULL;
 }
 
+void output_json_line(struct json_object *o)
+{
+	output_json_put(stdout, o, false);
+	putchar('\n');
+}
+
 static int write_json(FILE *out, struct rows *rows, struct err *err)
 {
 	const char *before = "[\n";
@@ -96,7 +149,7 @@ static int write_json(FILE *out, struct rows *rows, struct err *err)
 		struct json_object *o = one_row(rows);
 
 		fputs(before, out);
-		fputs(json_object_to_json_string_ext(o, STYLE), out);
+		output_json_put(out, o, false);
 		json_object_put(o);
 		before = ",\n";
 	}

@@ -2,6 +2,7 @@
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,17 +27,23 @@ extern const char *const output_names[];
 const struct output *output_find(const char *name);
 
 /* Copies s with control bytes as \xNN, and the bytes in `also` too (NULL:
- * none); bytes that are not UTF-8 as well. */
+ * none); bytes that are not UTF-8 and what turns or hides text as well. */
 void output_clean(FILE *out, const char *s, size_t len, const char *also);
 /* The same into dst, which has size bytes; cut where it is full. Gives the
  * length; a final 0 is added. 4 * len + 1 is always enough. */
 size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			const char *also);
 
-/* json-c objects; the caller owns them. A string that is not UTF-8 is
- * cleaned. */
+/* json-c objects; the caller owns them. A string that is UTF-8 comes out of
+ * a JSON parser as it went in; another one is cleaned. */
 struct json_object *output_json_text(const char *s, size_t len);
 struct json_object *output_json_value(const struct value *v);
+/* Is s UTF-8 without a 0? */
+bool output_json_can(const char *s, size_t len);
+/* As a line on standard output; as output_json_put(). */
+void output_json_line(struct json_object *o);
+/* As text without a newline; nothing in it commands a terminal. */
+void output_json_put(FILE *out, struct json_object *o, bool pretty);
 /* All rows as an array of objects; NULL and *err. */
 struct json_object *output_json_rows(struct rows *r, struct err *err);
 #endif

@@ -4,39 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Length of the UTF-8 character at s and its value; 0: it is none. */
-static size_t decode(const unsigned char *s, uint32_t *out)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80	 ? 1
-		   : s[0] < 0xc2 ? 0
-		   : s[0] < 0xe0 ? 2
-		   : s[0] < 0xf0 ? 3
-		   : s[0] < 0xf5 ? 4
-				 : 0;
-	uint32_t c = n > 1 ? s[0] & (0x7fu >> n) : s[0];
-
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (!n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	*out = c;
-	return n;
-}
-
-/* Characters that would hide text, turn its direction, end a line, or that
- * XML forbids. */
-static bool invisible(uint32_t c)
-{
-	return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x61c ||
-	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-	       (c >= 0xfff9 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe ||
-	       (c >= 0xfdd0 && c <= 0xfdef) || c >= 0xe0000;
-}
+#include "stitch/utf8.h"
 
 /* East Asian characters take two columns; good enough to clip by. */
 static bool wide(uint32_t c)
@@ -55,13 +23,13 @@ int plain_next(const char **s, struct plain *out)
 	if (!*p)
 		return 0;
 
-	size_t n = decode(p, &c);
+	size_t n = utf8_char(*s, strnlen(*s, 4), &c);
 
 	if (!n || c < 0x20 || c == 0x7f) {
 		n = 1;
 		snprintf(out->text, sizeof(out->text), "\\x%02x", p[0]);
 		out->cells = 4;
-	} else if (invisible(c)) {
+	} else if (!utf8_shown(c)) {
 		snprintf(out->text, sizeof(out->text), "\\u%04x", c);
 		out->cells = (unsigned int)strlen(out->text);
 	} else {

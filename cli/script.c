@@ -97,8 +97,7 @@ static void put_loss_json(struct rows *r)
 			json_object_object_add(o, name[i],
 					       output_json_value(&v));
 	}
-	puts(json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	output_json_line(o);
 	json_object_put(o);
 }
 
@@ -220,6 +219,7 @@ static int run(int argc, char **argv, struct err *err)
 			       "-F is for text; --json always has all fields");
 	if (script_parse(fields, &f, err))
 		return -1;
+	f.frame.json = json;
 	path = input_path(argc, argv, err);
 	if (!path)
 		return -1;

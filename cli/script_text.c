@@ -124,29 +124,34 @@ static const char *make_head(struct script *s, const struct who *w, bool chain)
 	return arena_strdup(&s->arena, buf);
 }
 
+/* JSON has names as they are, text has them short and safe. */
+static const char *keep_name(struct script *s, struct value v)
+{
+	char name[COMM_MAX * 4 + 1];
+	const char *text = v.len ? v.text : "";
+
+	if (s->f.frame.json && output_json_can(text, v.len))
+		return arena_strdup(&s->arena, text);
+	output_clean_buf(name, sizeof(name), text,
+			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
+	return arena_strdup(&s->arena, name);
+}
+
 static void take_who(struct script *s, struct rows *r)
 {
-	struct value v = rows_value(r, 1);
-	char name[COMM_MAX * 4 + 1];
 	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
 
-	output_clean_buf(name, sizeof(name), v.len ? v.text : "",
-			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
-	w.name = arena_strdup(&s->arena, name);
+	w.name = keep_name(s, rows_value(r, 1));
 	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
 }
 
 static void take_type(struct script *s, struct rows *r)
 {
-	struct value v = rows_value(r, 1);
-	char name[COMM_MAX * 4 + 1];
 	struct type_text t = { .sample = rows_int(r, 2),
 			       .has_chain = rows_int(r, 3) };
 
-	output_clean_buf(name, sizeof(name), v.len ? v.text : "",
-			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
-	t.name = arena_strdup(&s->arena, name);
+	t.name = keep_name(s, rows_value(r, 1));
 	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
 			   sizeof(*s->type));
 	s->type[s->n_type++] = t;
@@ -410,9 +415,7 @@ int script_json(struct script *s, const struct script_event *e, struct err *err)
 	if (!ret)
 		ret = chains_json(s->chains, e->uraw, user, err);
 	if (!ret)
-		puts(json_object_to_json_string_ext(
-			o, JSON_C_TO_STRING_PLAIN |
-				   JSON_C_TO_STRING_NOSLASHESCAPE));
+		output_json_line(o);
 	json_object_put(o);
 	return ret;
 }

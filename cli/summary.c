@@ -386,10 +386,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 			goto out;
 		json_object_object_add(all, section[i], a);
 	}
-	fputs(json_object_to_json_string_ext(
-		      all,
-		      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
-	      out);
+	output_json_put(out, all, true);
 	putc('\n', out);
 	ret = 0;
 out:

@@ -143,7 +143,7 @@ static int put_chain(struct store *db, uint32_t id, struct err *err)
 int store_addrs(const void *blob, size_t len, uint64_t *ip, uint32_t max)
 {
 	const unsigned char *p = blob;
-	const unsigned char *end = p + len;
+	const unsigned char *end = p ? p + len : p;
 	uint64_t last = 0;
 	uint32_t n = 0;
 

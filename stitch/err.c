@@ -6,32 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stitch/utf8.h"
+
 /* Names in messages come from captures: nothing of them may reach a terminal
- * as a control sequence. UTF-8 passes; C0, DEL, C1 (also as UTF-8: 0xc2 and
- * 0x80..0x9f) and bytes that are no UTF-8 do not. */
-static size_t printable_len(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = 1;
-
-	if (u[0] >= 0x20 && u[0] < 0x7f)
-		return 1;
-	if (u[0] < 0xc2 || u[0] > 0xf4 || (u[0] == 0xc2 && u[1] < 0xa0))
-		return 0;
-	size_t want = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
-
-	while (n < want && (u[n] & 0xc0) == 0x80)
-		n++;
-	return n == want ? n : 0;
-}
-
+ * as a control sequence. */
 static void make_printable(char *msg, size_t size)
 {
 	char out[sizeof(((struct err *)0)->msg)];
 	size_t n = 0;
 
 	for (const char *s = msg; *s && n + 5 < sizeof(out);) {
-		size_t len = printable_len(s);
+		size_t len = utf8_safe(s, strnlen(s, 4));
 
 		if (len) {
 			memcpy(out + n, s, len);

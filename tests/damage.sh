@@ -2,7 +2,8 @@
 # damage.sh - runs one damage program over the shipped captures and the cases'.
 # usage: tests/damage.sh PROGRAM; the program takes CAPTURE N SEED
 #
-# N cuts and N flips of each capture; $DAMAGE_N says another number than 500.
+# N cuts and N flips of each capture: 500, or 6 of those that go through the
+# whole program; $DAMAGE_N says another number.
 # The seed is fixed, so that a failure comes back. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -10,7 +11,11 @@ then
 	f=$2
 	name=${f#tests/captures/}
 	case $name in /*) name=$(basename "$name") ;; esac
-	n=${DAMAGE_N:-500}
+	case $prog in
+	*/pipeline) n=6 ;;
+	*) n=500 ;;
+	esac
+	n=${DAMAGE_N:-$n}
 	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
 	then
 		echo "ok $name survives $n cuts and $n flips"

@@ -2,7 +2,8 @@
 # fuzz.sh - runs one libFuzzer target for a bounded time.
 # usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
 #
-# Seeds: tests/fuzz/NAME.seeds/, and for perf the small shipped captures.
+# Seeds: tests/fuzz/NAME.seeds/, for perf the small shipped captures too, and
+# for pipeline those of perf and the cases' captures.
 # What it finds stays in build-fuzz/found/.
 name=$1
 prog=build-fuzz/fuzz/$name
@@ -11,13 +12,29 @@ new=$(mktemp -d) || exit 2
 trap 'rm -rf "$new"' EXIT
 mkdir -p build-fuzz/found "$new/corpus" "$new/seeds"
 [ -d "tests/fuzz/$name.seeds" ] && cp tests/fuzz/"$name".seeds/* "$new/seeds"
+max=65536
+more=
+case $name in
+pipeline)
+	max=16384
+	more=-len_control=0
+	cp tests/fuzz/perf.seeds/* "$new/seeds"
+	find "${O:-build}/cases" -name '*.data' -type f -size -8k \
+		-exec cp {} "$new/seeds" \; 2>/dev/null
+	;;
+database)
+	max=768
+	more=-len_control=0
+	seq 1000 | head -c 768 >"$new/seeds/any"
+	;;
+esac
 if [ "$name" = perf ]
 then
 	find tests/captures -name '*.data' -type f -size -40k \
 		-exec cp {} "$new/seeds" \;
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
-	-rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+	-rss_limit_mb=1024 -max_len=$max $more -print_final_stats=1 \
 	-artifact_prefix=build-fuzz/found/"$name"- "$new/corpus" "$new/seeds"
 then
 	echo "ok $name takes $secs s of fuzzing"

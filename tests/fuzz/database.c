@@ -1,0 +1,234 @@
+/* database.c - libFuzzer target: a database that somebody gave us, read by
+ * every command that reads one.
+ *
+ * The input is a list of changes to a sound one, 12 bytes each: table, column,
+ * row, the kind of a value and the value, or a place in the file and what it
+ * is changed to. What a database holds is never trusted: it is refused or
+ * answered from. */
+#include <sqlite3.h>
+
+#include "stitch/err.h"
+#include "tests/pipeline.h"
+
+#define SEED "tests/fuzz/perf.seeds/defer"
+#define CHANGES_MAX 64
+#define COLUMNS_MAX 200
+#define IN_FILE 0xf0 /* kinds from here up are places in the file */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[] = "/tmp/backstitch-fuzz-XXXXXX";
+static unsigned char *sound; /* the database that is changed */
+static size_t n_sound;
+
+struct column {
+	char table[64], name[64];
+};
+static struct column column[COLUMNS_MAX];
+static int n_column;
+
+static void forget(void)
+{
+	unlink(path);
+	free(sound);
+}
+
+static void list_columns(sqlite3 *db)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(db,
+			       "SELECT t.name, c.name FROM sqlite_master t,"
+			       " pragma_table_info(t.name) c"
+			       " WHERE t.type = 'table'",
+			       -1, &st, NULL))
+		pipeline_die(sqlite3_errmsg(db));
+	while (n_column < COLUMNS_MAX && sqlite3_step(st) == SQLITE_ROW) {
+		struct column *c = &column[n_column++];
+
+		snprintf(c->table, sizeof(c->table), "%s",
+			 (const char *)sqlite3_column_text(st, 0));
+		snprintf(c->name, sizeof(c->name), "%s",
+			 (const char *)sqlite3_column_text(st, 1));
+	}
+	sqlite3_finalize(st);
+}
+
+static void read_sound(void)
+{
+	FILE *f = fopen(path, "rb");
+
+	if (!f || fseek(f, 0, SEEK_END) || ftell(f) <= 0)
+		pipeline_die("no database to change");
+	n_sound = (size_t)ftell(f);
+	sound = malloc(n_sound);
+	rewind(f);
+	if (!sound || fread(sound, 1, n_sound, f) != n_sound)
+		pipeline_die("cannot read the database");
+	fclose(f);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	int fd = mkstemp(path);
+	sqlite3 *db = NULL;
+
+	(void)argc;
+	(void)argv;
+	if (fd < 0)
+		pipeline_die("no temporary file");
+	close(fd);
+	unlink(path);
+	pipeline_start();
+	struct pipeline p = pipeline_load_path((char[]){ SEED }, path);
+
+	if (p.ret)
+		pipeline_die(p.err.msg);
+	if (sqlite3_open(path, &db))
+		pipeline_die("cannot open the database");
+	list_columns(db);
+	sqlite3_close(db);
+	read_sound();
+	atexit(forget);
+	return 0;
+}
+
+static void bind(sqlite3_stmt *st, const uint8_t *op)
+{
+	static const char *const text[] = { "",	      "\x1b[31m;<&\"'\n",
+					    "%s%n",   "\xff\xfe",
+					    "\u202e", "a;b" };
+	int64_t v;
+
+	memcpy(&v, op + 4, sizeof(v));
+	switch (op[3] % 6) {
+	case 0:
+		sqlite3_bind_null(st, 1);
+		break;
+	case 1:
+		sqlite3_bind_int64(st, 1, v);
+		break;
+	case 2:
+		sqlite3_bind_int64(st, 1, v % 300);
+		break;
+	case 3:
+		sqlite3_bind_text(st, 1, text[(uint64_t)v % 6], -1,
+				  SQLITE_STATIC);
+		break;
+	case 4:
+		sqlite3_bind_blob(st, 1, op + 4, 8, SQLITE_TRANSIENT);
+		break;
+	default:
+		sqlite3_bind_double(st, 1, (double)v * 1.5e300);
+		break;
+	}
+}
+
+static void change(sqlite3 *db, const uint8_t *op)
+{
+	const struct column *c = &column[(op[0] | op[1] << 8) % n_column];
+	sqlite3_stmt *st = NULL;
+	char *sql =
+		sqlite3_mprintf("UPDATE OR IGNORE \"%w\" SET \"%w\" = ?1"
+				" WHERE \"%w\" IS (SELECT \"%w\" FROM"
+				" \"%w\" LIMIT 1 OFFSET ?2)",
+				c->table, c->name, c->name, c->name, c->table);
+
+	if (!sqlite3_prepare_v2(db, sql, -1, &st, NULL)) {
+		bind(st, op);
+		sqlite3_bind_int(st, 2, op[2] % 32);
+		sqlite3_step(st);
+	}
+	sqlite3_finalize(st);
+	sqlite3_free(sql);
+}
+
+static void put_sound(void)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fwrite(sound, 1, n_sound, f) != n_sound || fclose(f))
+		pipeline_die("cannot write the database");
+}
+
+static void change_file(FILE *f, const uint8_t *op)
+{
+	uint32_t at;
+
+	memcpy(&at, op + 4, sizeof(at));
+	if (fseek(f, (long)(at % n_sound), SEEK_SET) ||
+	    fwrite(op + 8, 1, 1 + op[2] % 4, f) == 0)
+		pipeline_die("cannot change the database");
+}
+
+static void make_lies(const uint8_t *data, size_t size)
+{
+	size_t n = size / 12 < CHANGES_MAX ? size / 12 : CHANGES_MAX;
+	sqlite3 *db = NULL;
+
+	put_sound();
+	if (sqlite3_open(path, &db))
+		pipeline_die("cannot open the database");
+	sqlite3_exec(db, "PRAGMA journal_mode=OFF; BEGIN", NULL, NULL, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (data[12 * i + 3] < IN_FILE)
+			change(db, data + 12 * i);
+	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	sqlite3_close(db);
+	FILE *f = fopen(path, "r+b");
+
+	for (size_t i = 0; f && i < n; i++)
+		if (data[12 * i + 3] >= IN_FILE)
+			change_file(f, data + 12 * i);
+	if (!f || fclose(f))
+		pipeline_die("cannot change the database");
+}
+
+static void addrs(struct store *db)
+{
+	struct rows *r = rows_open(db, "SELECT addrs FROM raw_chain LIMIT 100",
+				   NULL, 0, NULL);
+	uint64_t ip[64];
+
+	while (r && rows_next(r, NULL) > 0) {
+		struct value v = rows_value(r, 0);
+
+		if (store_addrs(v.text, v.len, ip, 64) > 64)
+			pipeline_die("more addresses than asked for");
+	}
+	rows_close(r);
+}
+
+static void views(void)
+{
+	struct err err = { 0 };
+	struct store *db = store_open(path, false, &err);
+
+	if (!db) {
+		if (!err.msg[0])
+			pipeline_die("refused without a message");
+		return;
+	}
+	addrs(db);
+	for (size_t i = 0; pipeline_reads[i]; i++)
+		pipeline_all(db, pipeline_reads[i], &err);
+	store_close(db);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const name[] = { "info", "report", "flame", "script",
+					    NULL };
+
+	make_lies(data, size);
+	views();
+	for (size_t i = 0; name[i]; i++) {
+		char *argv[] = { path, NULL };
+		struct err err = { 0 };
+
+		if (pipeline_run(name[i], 1, argv, &err) < 0 && !err.msg[0])
+			pipeline_die("failed without a message");
+	}
+	return 0;
+}
