@@ -483,7 +483,7 @@ static int print_around(const struct report *rp, size_t max, struct err *err)
 /* The statement that reads all of the view; NULL and *err when there is no
  * such view. Names are compared with the views there are, so what is printed
  * into SQL here is one of our own names. */
-static char *view_sql(struct store *db, struct err *err)
+static char *view_sql(struct store *db, const char *path, struct err *err)
 {
 	struct value name = { .kind = VALUE_TEXT,
 			      .text = view,
@@ -499,19 +499,19 @@ static char *view_sql(struct store *db, struct err *err)
 			 store_sql("report_view_rows"), view);
 	} else if (rc >= 0) {
 		err_set(err, ERR_USAGE,
-			"there is no view '%s'; 'backstitch "
-			"query DB \"SELECT name FROM sqlite_schema WHERE "
-			"type = 'view'\"' lists them",
-			view);
+			"there is no view '%s'; 'backstitch query --views "
+			"%s' lists them",
+			view, path);
 	}
 	rows_close(r);
 	return sql;
 }
 
-static int print_view(struct store *db, const struct output *o, struct err *err)
+static int print_view(struct store *db, const char *path,
+		      const struct output *o, struct err *err)
 {
 	struct value max = { .kind = VALUE_INT, .num = limit > 0 ? limit : -1 };
-	char *sql = view_sql(db, err);
+	char *sql = view_sql(db, path, err);
 	struct rows *r = sql ? rows_open(db, sql, &max, 1, err) : NULL;
 	int rc = r ? o->write(stdout, r, err) : -1;
 
@@ -606,7 +606,7 @@ static int run(int argc, char **argv, struct err *err)
 	};
 
 	if (view) {
-		rc = print_view(rp.db, o, err);
+		rc = print_view(rp.db, rp.path, o, err);
 	} else {
 		rp.stacks = stacks_load(rp.db, &so, err);
 		if (rp.stacks)

@@ -199,15 +199,23 @@ static void put_event(struct summary *s, struct rows *r)
 	put(s, s->n ? "" : "events");
 }
 
+static void add_count(struct summary *s, const char *before, int64_t n,
+		      const char *one, const char *many)
+{
+	add(s, "%s%" PRId64 " %s", before, n, n == 1 ? one : many);
+}
+
 static void put_counts(struct summary *s, struct rows *r)
 {
-	add(s,
-	    "%" PRId64 " processes, %" PRId64 " threads, %" PRId64
-	    " images, %" PRId64 " stacks",
-	    rows_int(r, 0), rows_int(r, 1), rows_int(r, 3), rows_int(r, 6));
+	add_count(s, "", rows_int(r, 0), "process", "processes");
+	add_count(s, ", ", rows_int(r, 1), "thread", "threads");
+	add_count(s, ", ", rows_int(r, 3), "image", "images");
+	add_count(s, ", ", rows_int(r, 6), "stack", "stacks");
 	put(s, "holds");
-	add(s, "%" PRId64 " of %" PRId64 " addresses in code have one",
-	    rows_int(r, 5), rows_int(r, 4));
+	add_count(s, "", rows_int(r, 5), "of", "of");
+	add_count(s, " ", rows_int(r, 4), "address", "addresses");
+	add(s, " in code %s",
+	    rows_int(r, 5) == 1 ? "has a name" : "have a name");
 	put(s, "names");
 }
 
