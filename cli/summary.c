@@ -28,6 +28,7 @@ struct summary {
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
+	int64_t unnamed; /* addresses whose names nobody looked for */
 	char line[2048];
 	size_t len;
 };
@@ -335,6 +336,12 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	const char *plural = rows_int(r, 2) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
+	/* --no-symbols: one line about all of them */
+	if (!*status) {
+		s->unnamed += rows_int(r, 2);
+		s->n--;
+		return;
+	}
 	/* a few addresses outside all symbols are not worth a line here */
 	if (named && s->brief) {
 		s->n--;
@@ -347,8 +354,7 @@ static void put_unnamed(struct summary *s, struct rows *r)
 		add(s, ": %" PRId64 " address%s in no symbol", rows_int(r, 2),
 		    plural);
 	else
-		add(s, ": %s, %" PRId64 " address%s",
-		    *status ? status : "not looked for", rows_int(r, 2),
+		add(s, ": %s, %" PRId64 " address%s", status, rows_int(r, 2),
 		    plural);
 	put(s, s->n ? "" : "no names for");
 }
@@ -405,6 +411,13 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "images");
+	if (s.unnamed) {
+		add(&s,
+		    "not looked for of %" PRId64 " address%s; 'backstitch "
+		    "symbolize %s' does",
+		    s.unnamed, s.unnamed == 1 ? "" : "es", path);
+		put(&s, "no names");
+	}
 	if (s.n && brief) {
 		add(&s,
 		    "to name them: 'backstitch symbolize --symfs DIR "
