@@ -112,7 +112,7 @@ static void pad(FILE *out, size_t n)
 }
 
 /* The first cells - 1 columns of a name and a mark that there is more. */
-static void put_cut(FILE *out, const char *s, size_t cells, bool last)
+static void put_cut(FILE *out, const char *s, size_t cells)
 {
 	struct plain u;
 
@@ -121,8 +121,6 @@ static void put_cut(FILE *out, const char *s, size_t cells, bool last)
 		cells -= u.cells;
 	}
 	fputc('~', out);
-	if (!last)
-		pad(out, cells - 1);
 }
 
 struct column {
@@ -148,25 +146,30 @@ static size_t line_width(const struct grid *g, const struct column *col,
 	return total;
 }
 
+/* owed: blanks before what is printed next, if anything is. */
 static void put_cell(FILE *out, const struct cell *c, const struct column *col,
-		     bool last)
+		     size_t *owed)
 {
 	size_t used = width_of(c);
 	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
 	if (c->kind != CELL_TEXT) {
-		pad(out, room);
+		pad(out, *owed + room);
+		*owed = 0;
 		fputs(digits(c, true, buf), out);
 		return;
 	}
+	if (used) {
+		pad(out, *owed);
+		*owed = 0;
+	}
 	if (col->cut && used > col->width) {
-		put_cut(out, c->text, col->width, last);
+		put_cut(out, c->text, col->width);
 		return;
 	}
 	plain_text(out, c->text, 0, 0);
-	if (!last)
-		pad(out, room);
+	*owed += room;
 }
 
 /* On a terminal text is cut, the widest column first, until lines fit; where
@@ -223,6 +226,8 @@ static void write_table(const struct grid *g, FILE *out)
 
 	fit(g, col, out);
 	size_t end = g->n_col;
+	size_t owed = 0;
+
 	while (end && col[end - 1].hidden)
 		end--;
 	fputs(term_on(out, STYLE_BOLD), out);
@@ -240,12 +245,14 @@ static void write_table(const struct grid *g, FILE *out)
 	for (size_t i = 0; i < g->n && !out_failed(); i++) {
 		size_t at = i % g->n_col;
 
-		if (!at)
+		if (!at) {
 			fputc('\n', out);
+			owed = 0;
+		}
 		if (col[at].hidden)
 			continue;
-		fputs(at ? "  " : "", out);
-		put_cell(out, &g->cell[i], &col[at], at + 1 == end);
+		owed += at ? 2 : 0;
+		put_cell(out, &g->cell[i], &col[at], &owed);
 	}
 	fputc('\n', out);
 	free(col);
