@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -11,6 +12,7 @@
 #include "cli/flame_tree.h"
 #include "cli/folded.h"
 #include "cli/label.h"
+#include "cli/out.h"
 #include "cli/palette.h"
 #include "cli/plain.h"
 #include "cli/stacks.h"
@@ -202,6 +204,7 @@ struct drawing {
 	struct flame_tree *tree;
 	int event; /* place; -1: all */
 	struct svg_opts o;
+	char title[200];
 	char note[SVG_NOTES][NOTE_MAX];
 	size_t n_note;
 };
@@ -305,23 +308,56 @@ static void note_missing(struct drawing *d)
 		       100.0 * (double)sum / (double)whole);
 	for (size_t i = 0; i < n && len < NOTE_MAX; i++)
 		len += snprintf(note + len, NOTE_MAX - (size_t)len,
-				"%s %s %.2f %%", i ? "," : "", part[i].name,
-				100.0 * (double)part[i].weight / (double)whole);
+				"%s %.2f %% %s", i ? "," : "",
+				100.0 * (double)part[i].weight / (double)whole,
+				part[i].name);
+	if (len < NOTE_MAX)
+		snprintf(note + len, NOTE_MAX - (size_t)len,
+			 " ('backstitch help verdicts')");
 }
 
 static void note_event(struct drawing *d)
 {
 	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
+	const char *event =
+		d->event < 0 ? "several events"
+			     : stacks_event(d->stacks, (size_t)d->event)->name;
 	char *note = new_note(d);
 
+	if (!title) {
+		snprintf(d->title, sizeof(d->title), "%s graph of %.160s",
+			 inverted ? "Icicle" : "Flame", event);
+		d->o.title = d->title;
+	}
 	if (!note)
 		return;
-	snprintf(note, NOTE_MAX, "%llu samples of %.160s%s%s",
-		 (unsigned long long)samples,
-		 d->event < 0 ? "several events"
-			      : stacks_event(d->stacks, (size_t)d->event)->name,
+	snprintf(note, NOTE_MAX, "%llu sample%s of %.160s%s%s",
+		 (unsigned long long)samples, samples == 1 ? "" : "s", event,
 		 filter_given() ? ", filtered" : "",
 		 reverse ? "; stacks are merged from the innermost frame" : "");
+}
+
+/* Where the samples are from, so that the picture can be passed on. */
+static int note_captures(struct drawing *d, struct store *db, struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("report_captures"), NULL, 0, err);
+	int rc = r ? 1 : -1;
+
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		const char *host = rows_text(r, 2);
+		char *note = new_note(d);
+
+		if (note)
+			snprintf(note, NOTE_MAX, "capture %.120s%s%.60s%s",
+				 rows_text(r, 0), *host ? " of " : "", host,
+				 rows_value(r, 4).kind != VALUE_NULL &&
+						 !rows_int(r, 4)
+					 ? ", not complete"
+					 : "");
+	}
+	rows_close(r);
+	return rc;
 }
 
 static struct flame_tree *new_tree(struct labels *labels)
@@ -341,7 +377,9 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 
 	if (!db)
 		return -1;
-	d->stacks = stacks_load(db, &so, err);
+	int rc = note_captures(d, db, err);
+	if (!rc)
+		d->stacks = stacks_load(db, &so, err);
 	store_close(db);
 	if (!d->stacks)
 		return -1;
@@ -419,20 +457,25 @@ static void check_total(const struct drawing *d)
 
 static int write_out(struct drawing *d, struct err *err)
 {
+	struct stat st;
 	FILE *out;
 	int rc;
 
-	if (!out_path || !strcmp(out_path, "-"))
-		return write_to(stdout, d, err);
+	/* main() says why standard output cannot be written */
+	if (!out_path || !strcmp(out_path, "-")) {
+		rc = write_to(stdout, d, err);
+		return rc && out_failed() ? 0 : rc;
+	}
 	out = fopen(out_path, "we");
 	if (!out)
 		return err_set(err, ERR_IO, "%s: %s", out_path,
 			       strerror(errno));
+	bool plain = !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
 	rc = write_to(out, d, err);
 	if (fclose(out) && !rc)
 		rc = err_set(err, ERR_IO, "%s: %s", out_path, strerror(errno));
-	/* half a picture is worse than none */
-	if (rc)
+	/* half a picture is worse than none, but a device stays */
+	if (rc && plain)
 		unlink(out_path);
 	return rc;
 }

@@ -9,7 +9,11 @@
 #include "cli/out.h"
 #include "cli/output.h"
 #include "cli/plain.h"
+#include "cli/term.h"
 #include "stitch/mem.h"
+
+#define CUT_MIN 12    /* columns are not cut below this */
+#define FILE_WIDTH 72 /* the most one text column asks for in a file */
 
 enum cell_kind {
 	CELL_TEXT,
@@ -109,57 +113,151 @@ static void pad(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-static void put_cell(FILE *out, const struct cell *c, size_t width, bool last)
+/* The first cells - 1 columns of a name and a mark that there is more. */
+static void put_cut(FILE *out, const char *s, size_t cells)
+{
+	struct plain u;
+
+	while (plain_next(&s, &u) && u.cells < cells) {
+		fputs(u.text, out);
+		cells -= u.cells;
+	}
+	fputc('~', out);
+}
+
+struct column {
+	size_t width;
+	bool cut; /* longer cells are cut; otherwise they push their line */
+	bool text;
+	bool hidden;
+};
+
+static size_t line_width(const struct grid *g, const struct column *col,
+			 bool narrowest)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		if (col[i].hidden)
+			continue;
+		total += (total ? 2 : 0) +
+			 (narrowest && col[i].text && col[i].width > CUT_MIN
+				  ? CUT_MIN
+				  : col[i].width);
+	}
+	return total;
+}
+
+/* owed: blanks before what is printed next, if anything is. */
+static void put_cell(FILE *out, const struct cell *c, const struct column *col,
+		     size_t *owed)
 {
 	size_t used = width_of(c);
-	size_t room = width > used ? width - used : 0;
+	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
 	if (c->kind != CELL_TEXT) {
-		pad(out, room);
+		pad(out, *owed + room);
+		*owed = 0;
 		fputs(digits(c, true, buf), out);
 		return;
 	}
+	if (used) {
+		pad(out, *owed);
+		*owed = 0;
+	}
+	if (col->cut && used > col->width) {
+		put_cut(out, c->text, col->width);
+		return;
+	}
 	plain_text(out, c->text, 0, 0);
-	if (!last)
-		pad(out, room);
+	*owed += room;
 }
 
-static void write_table(const struct grid *g, FILE *out)
+/* On a terminal text is cut, the widest column first, until lines fit; where
+ * even that is not enough the last column goes. In a file nothing is cut, but
+ * one long C++ name does not widen all lines. */
+static void fit(const struct grid *g, struct column *col, FILE *out)
 {
-	size_t *width = mem_new(g->n_col, sizeof(*width));
+	bool tty = out == stdout && term_is_terminal(out);
+	size_t room = (size_t)term_columns(out);
+	size_t last = g->n_col - 1;
 
-	for (size_t i = 0; i < g->n_col; i++)
-		width[i] = g->col[i].title ? strlen(g->col[i].title) : 0;
+	for (size_t i = 0; i < g->n_col && !tty; i++)
+		if (col[i].text && col[i].width > FILE_WIDTH)
+			col[i].width = FILE_WIDTH;
+	if (tty && last && col[last].text && line_width(g, col, true) > room)
+		col[last].hidden = true;
+	while (tty && line_width(g, col, false) > room) {
+		struct column *widest = NULL;
+
+		for (size_t i = 0; i < g->n_col; i++)
+			if (!col[i].hidden && col[i].text &&
+			    col[i].width > CUT_MIN &&
+			    (!widest || col[i].width > widest->width))
+				widest = &col[i];
+		if (!widest)
+			return;
+		widest->width--;
+		widest->cut = true;
+	}
+}
+
+static struct column *measure(const struct grid *g)
+{
+	struct column *col = mem_new(g->n_col, sizeof(*col));
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
+		col[i].text = !g->n || g->cell[i].kind == CELL_TEXT;
+		col[i].hidden = !g->col[i].title;
+	}
 	for (size_t i = 0; i < g->n; i++) {
 		size_t w = width_of(&g->cell[i]);
 		size_t at = i % g->n_col;
 
-		if (g->col[at].title && w > width[at])
-			width[at] = w;
+		if (g->col[at].title && w > col[at].width)
+			col[at].width = w;
 	}
-	for (size_t i = 0; i < g->n_col; i++) {
-		bool right = g->n && g->cell[i].kind != CELL_TEXT;
+	return col;
+}
 
-		if (!g->col[i].title)
+static void write_table(const struct grid *g, FILE *out)
+{
+	struct column *col = measure(g);
+
+	fit(g, col, out);
+	size_t end = g->n_col;
+	size_t owed = 0;
+
+	while (end && col[end - 1].hidden)
+		end--;
+	fputs(term_on(out, STYLE_BOLD), out);
+	for (size_t i = 0; i < g->n_col; i++) {
+		int width = (int)col[i].width;
+
+		if (col[i].hidden)
 			continue;
-		if (i + 1 == g->n_col && !right)
-			width[i] = 0;
+		if (i + 1 == end && col[i].text)
+			width = 0;
 		fprintf(out, "%s%*s", i ? "  " : "",
-			(int)width[i] * (right ? 1 : -1), g->col[i].title);
+			col[i].text ? -width : width, g->col[i].title);
 	}
+	fputs(term_off(out), out);
 	for (size_t i = 0; i < g->n && !out_failed(); i++) {
 		size_t at = i % g->n_col;
 
-		if (!at)
+		if (!at) {
 			fputc('\n', out);
-		if (!g->col[at].title)
+			owed = 0;
+		}
+		if (col[at].hidden)
 			continue;
-		fputs(at ? "  " : "", out);
-		put_cell(out, &g->cell[i], width[at], at + 1 == g->n_col);
+		owed += at ? 2 : 0;
+		put_cell(out, &g->cell[i], &col[at], &owed);
 	}
 	fputc('\n', out);
-	free(width);
+	free(col);
 }
 
 static void put_quoted(FILE *out, const char *s)

@@ -10,7 +10,7 @@
 #include "cli/topics.h"
 #include "stitch/err.h"
 
-#define NAME_WIDTH 13
+#define NAME_WIDTH 14
 
 static const char *const overview_examples[] = {
 	"backstitch ingest perf.data",

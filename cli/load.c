@@ -287,6 +287,8 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 	if (slack_ms < 0 || slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
+	if (!no_symbols && name_check(err))
+		return -1;
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, memory, temp_dir());

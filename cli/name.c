@@ -1,10 +1,13 @@
 /* name.c - the naming loop: next unnamed image, name, store. */
 #include "cli/name.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -80,6 +83,32 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 	s->counts->named += s->counts->found > before;
 	s->counts->offsets += n;
 	return ret;
+}
+
+int name_check(struct err *err)
+{
+	const struct {
+		const char *opt, *path;
+		bool folder;
+	} given[] = { { "symfs", symfs, true },
+		      { "kallsyms", kallsyms, false },
+		      { "vmlinux", vmlinux, false } };
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		const char *path = given[i].path;
+		struct stat st;
+
+		if (!path)
+			continue;
+		if (stat(path, &st) || access(path, R_OK))
+			return err_set(err, ERR_IO, "--%s %s: %s", given[i].opt,
+				       path, strerror(errno));
+		if (S_ISDIR(st.st_mode) != given[i].folder)
+			return err_set(err, ERR_IO, "--%s %s: needs a %s",
+				       given[i].opt, path,
+				       given[i].folder ? "folder" : "file");
+	}
+	return 0;
 }
 
 /* Ends with NULL, as the symbolizer wants it. */

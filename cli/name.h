@@ -23,6 +23,8 @@ struct name_counts {
 	uint64_t offsets, found; /* the same of code offsets */
 };
 
+/* Are the files there that the options name? 0, or -1 and *err. */
+int name_check(struct err *err);
 /* Names what has no name yet. counts may be NULL. -1 and *err only when the
  * database refuses or Ctrl-C was pressed: a file without names is no error. */
 int name_images(struct store *db, struct name_counts *counts, struct err *err);

@@ -16,7 +16,7 @@
 #define SQL_MAX (1 << 20)
 
 static const char *file, *format;
-static bool json;
+static bool json, list_views, list_tables;
 
 static const struct opt opts[] = {
 	{ .kind = OPT_STRING,
@@ -36,6 +36,14 @@ static const struct opt opts[] = {
 	  .help = "the same as --format "
 		  "json",
 	  .value = &json },
+	{ .kind = OPT_FLAG,
+	  .name = "views",
+	  .help = "list the views and their columns",
+	  .value = &list_views },
+	{ .kind = OPT_FLAG,
+	  .name = "tables",
+	  .help = "list the tables and their columns",
+	  .value = &list_tables },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
 };
@@ -81,35 +89,66 @@ static int answer(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
+/* The words behind the command: a database and a statement, each of which
+ * may be missing. A statement has a space in it and is no file. */
+struct words {
+	int n_db; /* 0 or 1: words that name the database */
+	const char *sql;
+	bool from_file;
+};
+
+static int sort_words(int argc, char **argv, struct words *w, struct err *err)
+{
+	bool listing = list_views || list_tables;
+
+	if (listing && (file || (list_views && list_tables)))
+		return err_set(err, ERR_USAGE,
+			       "--views, --tables and a statement are three "
+			       "questions; ask one at a time");
+	if (listing)
+		w->sql = store_sql(list_views ? "list_views" : "list_tables");
+	else if (argc && strchr(argv[argc - 1], ' ') &&
+		 access(argv[argc - 1], F_OK))
+		w->sql = argv[--argc];
+	else if (argc == 2 && !file)
+		w->sql = argv[--argc];
+	w->from_file = !w->sql;
+	w->n_db = argc;
+	if (argc > 1 || (file && w->sql && !listing))
+		return err_set(err, ERR_USAGE,
+			       "one database and one statement, please; put "
+			       "the statement in quotes");
+	if (w->from_file && !file && isatty(0))
+		return err_set(err, ERR_USAGE,
+			       "which SQL? try 'backstitch query %s \"SELECT "
+			       "* FROM verdicts\"'; --views lists what there "
+			       "is",
+			       argc ? argv[0] : "perf.db");
+	return 0;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
-	bool from_file = file || argc == 1;
+	struct words w = { 0 };
 	char *owned = NULL;
 	const char *path;
 	struct store *db;
 	int ret = -1;
 
-	if (argc > 1 + !from_file)
-		return err_set(err, ERR_USAGE,
-			       "one database and one statement, please; put "
-			       "the statement in quotes");
-	if (!file && argc == 1 && isatty(0))
-		return err_set(err, ERR_USAGE,
-			       "which SQL? try 'backstitch query %s \"SELECT "
-			       "* FROM verdicts\"'",
-			       argv[0]);
-	path = input_path(argc ? 1 : 0, argv, err);
+	if (sort_words(argc, argv, &w, err))
+		return -1;
+	path = input_path(w.n_db, argv, err);
 	if (!path)
 		return -1;
-	if (from_file) {
+	if (w.from_file) {
 		owned = read_sql(file ? file : "-", err);
 		if (!owned)
 			return -1;
 	}
 	db = database_open(path, &status, err);
 	if (db)
-		ret = answer(db, owned ? owned : argc > 1 ? argv[1] : "", err);
+		ret = answer(db, owned ? owned : w.sql, err);
 	store_close(db);
 	free(owned);
 	return ret ? -1 : status;
@@ -117,6 +156,7 @@ static int run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch query perf.db \"SELECT * FROM verdicts\"",
+	"backstitch query --views perf.db",
 	"backstitch query --format csv perf.db \"SELECT comm, count(*) FROM "
 	"samples GROUP BY 1\"",
 	NULL
@@ -125,7 +165,7 @@ static const char *const examples[] = {
 extern const struct command cmd_query;
 const struct command cmd_query = {
 	.name = "query",
-	.args = "[options] DB [SQL]",
+	.args = "[options] [DB] [SQL]",
 	.summary = "answer SQL from a database",
 	.examples = examples,
 	.opts = opts,

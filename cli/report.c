@@ -12,11 +12,14 @@
 #include "cli/plain.h"
 #include "cli/report_rows.h"
 #include "cli/stacks.h"
+#include "cli/term.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
 #define LIMIT 40
+#define LIMIT_MIN 10
+#define AROUND 11 /* lines around the table on a screen */
 #define COLUMNS 16
 
 static const char *sort_keys = "sym,dso", *by, *order, *format, *callers,
@@ -55,7 +58,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_NUMBER,
 	  .name = "limit",
 	  .arg = "N",
-	  .help = "so many rows; 0: all (40 in a table of functions)",
+	  .help = "so many rows; 0: all (one screen, 40 in a file)",
 	  .value = &limit },
 	{ .kind = OPT_STRING,
 	  .name = "callers",
@@ -147,7 +150,7 @@ static void print_percent(FILE *out, uint64_t part, uint64_t whole)
 
 /* Which user halves are missing, and those that are another program's:
  * largest first, with their shares. */
-static void print_missing(const struct report *rp)
+static void print_missing(FILE *out, const struct report *rp)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
@@ -164,51 +167,51 @@ static void print_missing(const struct report *rp)
 			exec = row->total;
 			continue;
 		}
-		printf("%s%s ", before, l->name);
-		print_percent(stdout, row->total, rp->weight);
+		fprintf(out, "%s%s ", before, l->name);
+		print_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
-	puts(before[0] == ',' ? "" : "user half missing: none");
+	fputs(before[0] == ',' ? "\n" : "user half missing: none\n", out);
 	if (exec) {
-		fputs("user half of another program, taken after exec: ",
-		      stdout);
-		print_percent(stdout, exec, rp->weight);
-		putchar('\n');
+		fputs("user half of another program, taken after exec: ", out);
+		print_percent(out, exec, rp->weight);
+		putc('\n', out);
 	}
 	report_rows_free(r);
 }
 
-static int print_captures(const struct report *rp, struct err *err)
+static int print_captures(FILE *out, const struct report *rp, struct err *err)
 {
 	struct rows *r =
 		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
 	int rc = r ? 1 : -1;
 
 	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		fputs("capture: ", stdout);
-		plain_text(stdout, rows_text(r, 0), 0, 0);
+		fputs("capture: ", out);
+		plain_text(out, rows_text(r, 0), 0, 0);
 		if (rows_text(r, 2)[0]) {
-			fputs(" of ", stdout);
-			plain_text(stdout, rows_text(r, 2), 0, 0);
+			fputs(" of ", out);
+			plain_text(out, rows_text(r, 2), 0, 0);
 		}
-		puts(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
-			     ? ", not complete"
-			     : "");
+		fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+			      ? ", not complete\n"
+			      : "\n",
+		      out);
 	}
 	rows_close(r);
 	return rc;
 }
 
-static int print_lost(const struct report *rp, struct err *err)
+static int print_lost(FILE *out, const struct report *rp, struct err *err)
 {
 	struct rows *r =
 		rows_open(rp->db, store_sql("report_lost"), NULL, 0, err);
 	int rc = r ? rows_next(r, err) : -1;
 
 	if (rc > 0) {
-		fputs("lost records: ", stdout);
-		plain_grouped(stdout, (uint64_t)rows_int(r, 0));
-		putchar('\n');
+		fputs("lost records: ", out);
+		plain_grouped(out, (uint64_t)rows_int(r, 0));
+		putc('\n', out);
 		rc = 0;
 	}
 	rows_close(r);
@@ -222,32 +225,44 @@ static bool narrowed(void)
 	       filter.comm;
 }
 
-static int print_head(const struct report *rp, struct err *err)
+static void print_event(FILE *out, const struct report *rp)
 {
-	if (print_captures(rp, err))
-		return -1;
-	fputs("event: ", stdout);
-	plain_text(stdout,
+	fputs("event: ", out);
+	plain_text(out,
 		   rp->event < 0
 			   ? "several, added up"
 			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
 		   0, 0);
-	printf("%s, ", narrowed() ? " (filtered)" : "");
-	plain_grouped(stdout, rp->samples);
-	fputs(rp->samples == 1 ? " sample" : " samples", stdout);
-	if (!by || strcmp(by, "samples")) {
-		fputs(", ", stdout);
-		plain_grouped(stdout, rp->weight);
-		putchar(' ');
-		plain_text(stdout, stacks_unit(rp->stacks, rp->event, false), 0,
+	fprintf(out, "%s, ", narrowed() ? " (filtered)" : "");
+	plain_grouped(out, rp->samples);
+	fputs(rp->samples == 1 ? " sample" : " samples", out);
+	/* an event that counts itself says the same number twice */
+	if ((!by || strcmp(by, "samples")) && rp->weight != rp->samples) {
+		fputs(", ", out);
+		plain_grouped(out, rp->weight);
+		putc(' ', out);
+		plain_text(out, stacks_unit(rp->stacks, rp->event, false), 0,
 			   0);
 	}
-	putchar('\n');
-	if (print_lost(rp, err))
-		return -1;
-	print_missing(rp);
-	putchar('\n');
-	return 0;
+	putc('\n', out);
+}
+
+static int print_head(const struct report *rp, struct err *err)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	int rc = print_captures(out, rp, err);
+
+	if (!rc) {
+		print_event(out, rp);
+		rc = print_lost(out, rp, err);
+	}
+	if (!rc)
+		print_missing(out, rp);
+	term_lines_end(&l);
+	if (!rc)
+		putchar('\n');
+	return rc;
 }
 
 /* A name, and what is special about it. */
@@ -294,10 +309,18 @@ static size_t fill_columns(const struct report *rp, struct grid_column *col)
 	return n;
 }
 
+/* People know a file by its name; --sort dso shows the paths. */
+static const char *short_image(const struct report *rp, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return rp->people && path[0] == '/' && slash[1] ? slash + 1 : path;
+}
+
 /* With dso as the only key for code, the name is the image's path. */
 static const char *image_of(const struct report *rp, const struct label *l)
 {
-	return rp->keys & KEY_SYM ? l->image : l->name;
+	return rp->keys & KEY_SYM ? short_image(rp, l->image) : l->name;
 }
 
 static void fill_row(const struct report *rp, struct grid *g,
@@ -327,13 +350,18 @@ static void fill_row(const struct report *rp, struct grid *g,
 }
 
 /* What was cut off, so that nobody takes the table for all there is. */
-static void print_rest(const struct report *rp, size_t rows, uint64_t self)
+static void print_rest(size_t rows, uint64_t rest, uint64_t whole,
+		       const char *what)
 {
 	if (!rows)
 		return;
-	printf("\n%zu more row%s with ", rows, rows == 1 ? "" : "s");
-	print_percent(stdout, self, rp->weight);
-	puts(" self not shown; --limit 0 shows all");
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out, "\n%zu more row%s with ", rows, rows == 1 ? "" : "s");
+	print_percent(out, rest, whole);
+	fprintf(out, "%s not shown; --limit 0 shows all\n", what);
+	term_lines_end(&l);
 }
 
 static void print_rows(const struct report *rp, size_t max)
@@ -363,7 +391,7 @@ static void print_rows(const struct report *rp, size_t max)
 	}
 	grid_write(g, rp->format, stdout);
 	if (rp->people)
-		print_rest(rp, rest, rest_self);
+		print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
 	report_rows_free(r);
 }
@@ -384,6 +412,21 @@ static int no_such_function(const struct report *rp, const char *func,
 				       func, name);
 	}
 	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
+}
+
+static void print_subject(const struct report *rp, const char *func,
+			  uint64_t weight)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out, "%s ", callers ? "callers of" : "called by");
+	plain_text(out, func, 0, 0);
+	fputs(", which is in ", out);
+	print_percent(out, weight, rp->weight);
+	fputs(" of all:\n", out);
+	term_lines_end(&l);
+	putchar('\n');
 }
 
 static int print_around(const struct report *rp, size_t max, struct err *err)
@@ -420,26 +463,18 @@ static int print_around(const struct report *rp, size_t max, struct err *err)
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
 		symbol_cell(g, l, rp->people);
-		grid_text(g, l->image);
+		grid_text(g, short_image(rp, l->image));
 	}
 	if (rp->people && print_head(rp, err)) {
 		grid_free(g);
 		report_rows_free(r);
 		return -1;
 	}
-	if (rp->people) {
-		printf("%s ", callers ? "callers of" : "called by");
-		plain_text(stdout, func, 0, 0);
-		fputs(", which is in ", stdout);
-		print_percent(stdout, report_weight(r), rp->weight);
-		puts(" of all:\n");
-	}
+	if (rp->people)
+		print_subject(rp, func, report_weight(r));
 	grid_write(g, rp->format, stdout);
 	if (rp->people && n > max)
-		printf("\n%zu more rows with %.2f %% not shown; --limit 0 "
-		       "shows all\n",
-		       n - max,
-		       100.0 * (double)rest / (double)report_weight(r));
+		print_rest(n - max, rest, report_weight(r), "");
 	grid_free(g);
 	report_rows_free(r);
 	return 0;
@@ -448,7 +483,7 @@ static int print_around(const struct report *rp, size_t max, struct err *err)
 /* The statement that reads all of the view; NULL and *err when there is no
  * such view. Names are compared with the views there are, so what is printed
  * into SQL here is one of our own names. */
-static char *view_sql(struct store *db, struct err *err)
+static char *view_sql(struct store *db, const char *path, struct err *err)
 {
 	struct value name = { .kind = VALUE_TEXT,
 			      .text = view,
@@ -464,19 +499,19 @@ static char *view_sql(struct store *db, struct err *err)
 			 store_sql("report_view_rows"), view);
 	} else if (rc >= 0) {
 		err_set(err, ERR_USAGE,
-			"there is no view '%s'; 'backstitch "
-			"query DB \"SELECT name FROM sqlite_schema WHERE "
-			"type = 'view'\"' lists them",
-			view);
+			"there is no view '%s'; 'backstitch query --views "
+			"%s' lists them",
+			view, path);
 	}
 	rows_close(r);
 	return sql;
 }
 
-static int print_view(struct store *db, const struct output *o, struct err *err)
+static int print_view(struct store *db, const char *path,
+		      const struct output *o, struct err *err)
 {
 	struct value max = { .kind = VALUE_INT, .num = limit > 0 ? limit : -1 };
-	char *sql = view_sql(db, err);
+	char *sql = view_sql(db, path, err);
 	struct rows *r = sql ? rows_open(db, sql, &max, 1, err) : NULL;
 	int rc = r ? o->write(stdout, r, err) : -1;
 
@@ -485,10 +520,23 @@ static int print_view(struct store *db, const struct output *o, struct err *err)
 	return rc;
 }
 
+/* A table for people fills one screen; its top is what counts. */
+static size_t row_limit(const struct report *rp)
+{
+	int screen = term_rows(stdout) - AROUND;
+
+	if (limit >= 0)
+		return limit ? (size_t)limit : SIZE_MAX;
+	if (!rp->people)
+		return SIZE_MAX;
+	if (screen <= 0 || screen >= LIMIT || !term_is_terminal(stdout))
+		return LIMIT;
+	return screen > LIMIT_MIN ? (size_t)screen : LIMIT_MIN;
+}
+
 static int print_report(struct report *rp, struct err *err)
 {
-	bool all = limit == 0 || (limit < 0 && !rp->people);
-	size_t max = all ? SIZE_MAX : limit < 0 ? LIMIT : (size_t)limit;
+	size_t max = row_limit(rp);
 
 	rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
@@ -558,7 +606,7 @@ static int run(int argc, char **argv, struct err *err)
 	};
 
 	if (view) {
-		rc = print_view(rp.db, o, err);
+		rc = print_view(rp.db, rp.path, o, err);
 	} else {
 		rp.stacks = stacks_load(rp.db, &so, err);
 		if (rp.stacks)

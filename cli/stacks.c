@@ -8,6 +8,7 @@
 #include "cli/filter.h"
 #include "cli/label.h"
 #include "cli/plain.h"
+#include "cli/term.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -290,20 +291,27 @@ int stacks_heaviest(const struct stacks *s)
 
 static void say_choice(const struct stacks *s, int event, const char *doing)
 {
-	fprintf(stderr, "backstitch: %s '", doing);
-	plain_text(stderr, s->event[event].name, 0, 0);
-	fputs("'; left out:", stderr);
+	const char *sep = "left out: ";
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stderr);
+
+	fprintf(out, "backstitch: %s '", doing);
+	plain_text(out, s->event[event].name, 0, 0);
+	fputs("'; ", out);
 	for (size_t i = 0; i < s->n_event; i++) {
 		const struct stacks_event *e = &s->event[i];
 
 		if (!e->samples || (int)i == event)
 			continue;
-		fputs(" '", stderr);
-		plain_text(stderr, e->name, 0, 0);
-		fprintf(stderr, "' (%llu samples)",
-			(unsigned long long)e->samples);
+		fprintf(out, "%s'", sep);
+		plain_text(out, e->name, 0, 0);
+		fprintf(out, "' (%llu sample%s)",
+			(unsigned long long)e->samples,
+			e->samples == 1 ? "" : "s");
+		sep = ", ";
 	}
-	fputs("; choose with --event\n", stderr);
+	fputs("; choose with --event\n", out);
+	term_lines_end(&l);
 }
 
 int stacks_choose(const struct stacks *s, const char *doing)

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "cli/human.h"
@@ -26,6 +28,9 @@ struct summary {
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
+	int64_t unnamed; /* addresses whose names nobody looked for */
+	char line[2048];
+	size_t len;
 };
 
 static void label(struct summary *s, const char *name)
@@ -33,10 +38,48 @@ static void label(struct summary *s, const char *name)
 	fprintf(s->out, "  %-12s ", name);
 }
 
-/* Text of a capture, in one line. */
-static void put_clean(struct summary *s, const char *text)
+static void add(struct summary *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* To the line being made. */
+static void add(struct summary *s, const char *fmt, ...)
 {
-	output_clean(s->out, text, strlen(text), NULL);
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(s->line + s->len, sizeof(s->line) - s->len, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		s->len += (size_t)n;
+	if (s->len >= sizeof(s->line))
+		s->len = sizeof(s->line) - 1;
+}
+
+/* Text of a capture. */
+static void add_clean(struct summary *s, const char *text)
+{
+	char clean[1024];
+
+	output_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
+	add(s, "%s", clean);
+}
+
+/* Prints the line, with its end in the column where it began. */
+static void put(struct summary *s, const char *name)
+{
+	label(s, name);
+	term_wrap(s->out, s->line, INDENT, INDENT, s->width);
+	s->line[s->len = 0] = '\0';
+}
+
+static void put_styled(struct summary *s, const char *name,
+		       enum term_style style)
+{
+	label(s, name);
+	fputs(term_on(s->out, style), s->out);
+	term_wrap(s->out, s->line, INDENT, INDENT, s->width);
+	fputs(term_off(s->out), s->out);
+	s->line[s->len = 0] = '\0';
 }
 
 static int each(struct summary *s, const char *query,
@@ -56,39 +99,36 @@ static int each(struct summary *s, const char *query,
 	return ret;
 }
 
-static void put_seconds(FILE *out, int64_t ns)
+static void add_seconds(struct summary *s, int64_t ns)
 {
-	fprintf(out, "%" PRId64 ".%06" PRId64, ns / 1000000000,
-		ns % 1000000000 / 1000);
+	add(s, "%" PRId64 ".%06" PRId64, ns / 1000000000,
+	    ns % 1000000000 / 1000);
 }
 
 static void put_about(struct summary *s, struct rows *r)
 {
 	static const int column[] = { 4, 5, 7 };
-	const char *sep = "";
 
-	label(s, "recorded on");
 	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
 		const char *text = rows_text(r, (size_t)column[i]);
 
 		if (!*text)
 			continue;
-		fputs(sep, s->out);
-		put_clean(s, text);
-		sep = ", ";
+		add(s, "%s", s->len ? ", " : "");
+		add_clean(s, text);
 	}
 	if (rows_int(r, 9))
-		fprintf(s->out, "%s%" PRId64 " CPUs", sep, rows_int(r, 9));
-	putc('\n', s->out);
+		add(s, "%s%" PRId64 " CPU%s", s->len ? ", " : "",
+		    rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
+	if (s->len)
+		put(s, "recorded on");
 	if (*rows_text(r, 8)) {
-		label(s, "command");
-		put_clean(s, rows_text(r, 8));
-		putc('\n', s->out);
+		add_clean(s, rows_text(r, 8));
+		put(s, "command");
 	}
 	if (*rows_text(r, 6)) {
-		label(s, "recorder");
-		put_clean(s, rows_text(r, 6));
-		putc('\n', s->out);
+		add_clean(s, rows_text(r, 6));
+		put(s, "recorder");
 	}
 }
 
@@ -103,38 +143,41 @@ static void take_range(struct summary *s, struct rows *r)
 		s->last = rows_int(r, 12);
 }
 
-static void put_capture(struct summary *s, struct rows *r)
+static void put_time(struct summary *s, struct rows *r)
 {
 	int64_t first = rows_int(r, 11);
 	int64_t last = rows_int(r, 12);
 	char a[32];
 
-	label(s, "capture");
-	put_clean(s, rows_text(r, 1));
-	fprintf(s->out, " (%s", rows_text(r, 2));
+	add_seconds(s, first);
+	add(s, " to ");
+	add_seconds(s, last);
+	add(s, " s, %s on clock %s", human_ns(a, sizeof(a), last - first),
+	    *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
+	put(s, "time");
+}
+
+static void put_capture(struct summary *s, struct rows *r)
+{
+	char a[32];
+
+	add_clean(s, rows_text(r, 1));
+	add(s, " (%s", rows_text(r, 2));
 	if (*rows_text(r, 18)) {
-		fputs(", ", s->out);
-		put_clean(s, rows_text(r, 18));
+		add(s, ", ");
+		add_clean(s, rows_text(r, 18));
 	}
-	fprintf(s->out, ", %s)\n",
-		human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
+	add(s, ", %s)", human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
+	put(s, "capture");
 	put_about(s, r);
-	if (last) {
-		label(s, "time");
-		put_seconds(s->out, first);
-		fputs(" to ", s->out);
-		put_seconds(s->out, last);
-		fprintf(s->out, " s, %s on clock %s\n",
-			human_ns(a, sizeof(a), last - first),
-			*rows_text(r, 10) ? rows_text(r, 10) : "unknown");
-	}
-	label(s, "order");
-	fputs(rows_int(r, 16) ? "exact: nothing can come late\n"
-			      : "by finished rounds\n",
-	      s->out);
+	if (rows_int(r, 12))
+		put_time(s, r);
+	add(s, rows_int(r, 16) ? "exact: nothing can come late"
+			       : "by finished rounds");
+	put(s, "order");
 	if (!rows_int(r, 17)) {
-		label(s, "complete");
-		fputs("no: see damage\n", s->out);
+		add(s, "no: see damage");
+		put(s, "complete");
 	}
 }
 
@@ -147,30 +190,34 @@ static void put_event(struct summary *s, struct rows *r)
 		s->n--;
 		return;
 	}
-	label(s, s->n ? "" : "events");
-	put_clean(s, rows_text(r, 1));
-	fprintf(s->out, ": %s %s",
-		human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
-		strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
+	add_clean(s, rows_text(r, 1));
+	add(s, ": %s %s", human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
+	    strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
 	if (rows_int(r, 4))
-		fputs(", deferred user stacks", s->out);
+		add(s, ", deferred user stacks");
 	else if (!rows_int(r, 3) && !strcmp(rows_text(r, 2), "sample"))
-		fputs(", no stacks", s->out);
-	putc('\n', s->out);
+		add(s, ", no stacks");
+	put(s, s->n ? "" : "events");
+}
+
+static void add_count(struct summary *s, const char *before, int64_t n,
+		      const char *one, const char *many)
+{
+	add(s, "%s%" PRId64 " %s", before, n, n == 1 ? one : many);
 }
 
 static void put_counts(struct summary *s, struct rows *r)
 {
-	label(s, "holds");
-	fprintf(s->out,
-		"%" PRId64 " processes, %" PRId64 " threads, %" PRId64
-		" images, %" PRId64 " stacks\n",
-		rows_int(r, 0), rows_int(r, 1), rows_int(r, 3), rows_int(r, 6));
-	label(s, "names");
-	fprintf(s->out,
-		"%" PRId64 " of %" PRId64 " addresses in code have "
-		"one\n",
-		rows_int(r, 5), rows_int(r, 4));
+	add_count(s, "", rows_int(r, 0), "process", "processes");
+	add_count(s, ", ", rows_int(r, 1), "thread", "threads");
+	add_count(s, ", ", rows_int(r, 3), "image", "images");
+	add_count(s, ", ", rows_int(r, 6), "stack", "stacks");
+	put(s, "holds");
+	add_count(s, "", rows_int(r, 5), "of", "of");
+	add_count(s, " ", rows_int(r, 4), "address", "addresses");
+	add(s, " in code %s",
+	    rows_int(r, 5) == 1 ? "has a name" : "have a name");
+	put(s, "names");
 }
 
 /* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
@@ -178,6 +225,7 @@ struct verdict_line {
 	char text[1024];
 	size_t len;
 	int64_t sum;
+	bool missing; /* of some there is no user stack */
 };
 
 static void gather(struct verdict_line *l, struct rows *r)
@@ -195,19 +243,17 @@ static void gather(struct verdict_line *l, struct rows *r)
 	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
 		l->len += (size_t)n;
 	l->sum += rows_int(r, 3);
+	if (strcmp(verdict, "matched") && strcmp(verdict, "refused"))
+		l->missing = true;
 }
 
 static void put_line(struct summary *s, const char *name, const char *what,
 		     const struct verdict_line *l)
 {
-	char text[1200];
-
 	if (!l->sum)
 		return;
-	label(s, name);
-	snprintf(text, sizeof(text), "%" PRId64 " %s: %.*s", l->sum, what,
-		 (int)l->len, l->text);
-	term_wrap(s->out, text, INDENT, INDENT, s->width);
+	add(s, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len, l->text);
+	put(s, name);
 }
 
 static int put_verdicts(struct summary *s)
@@ -227,6 +273,10 @@ static int put_verdicts(struct summary *s)
 	put_line(s, "user stacks", "asked for", &request);
 	if (!s->brief)
 		put_line(s, "chains", "recorded", &chain);
+	if (request.missing || (!s->brief && request.sum)) {
+		add(s, "'backstitch help verdicts' explains the words");
+		put(s, "");
+	}
 	return ret;
 }
 
@@ -234,16 +284,15 @@ static void put_loss(struct summary *s, struct rows *r)
 {
 	const char *what = rows_text(r, 1);
 
-	label(s, s->n ? "" : "lost");
-	fprintf(s->out, "%s%" PRId64 " records%s ",
-		term_on(s->out, STYLE_YELLOW), rows_int(r, 2),
-		term_off(s->out));
+	add(s, "%" PRId64 " records ", rows_int(r, 2));
 	if (!strcmp(what, "lost"))
-		fprintf(s->out, "in %" PRId64 " gaps\n", rows_int(r, 3));
+		add(s, "in %" PRId64 " gap%s", rows_int(r, 3),
+		    rows_int(r, 3) == 1 ? "" : "s");
 	else if (!strcmp(what, "lost_total"))
-		fputs("by the kernel's own count\n", s->out);
+		add(s, "by the kernel's own count");
 	else
-		fprintf(s->out, "(%s)\n", what);
+		add(s, "(%s)", what);
+	put_styled(s, s->n ? "" : "lost", STYLE_YELLOW);
 }
 
 static void put_ordering(struct summary *s, struct rows *r)
@@ -252,9 +301,9 @@ static void put_ordering(struct summary *s, struct rows *r)
 
 	if (s->brief && !strcmp(rows_text(r, 1), "round"))
 		return;
-	label(s, "out of order");
-	fprintf(s->out, "%" PRId64 " (%s), at worst by %s\n", rows_int(r, 2),
-		rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
+	add(s, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
+	    rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
+	put(s, "out of order");
 }
 
 static void put_damage(struct summary *s, struct rows *r)
@@ -266,25 +315,33 @@ static void put_damage(struct summary *s, struct rows *r)
 		return;
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	label(s, kind);
-	fputs(damage ? term_on(s->out, STYLE_RED) : "", s->out);
 	if (*rows_text(r, 6)) {
-		put_clean(s, rows_text(r, 6));
+		add_clean(s, rows_text(r, 6));
 	} else {
-		put_clean(s, rows_text(r, 2));
+		add_clean(s, rows_text(r, 2));
 		if (rows_value(r, 3).kind == VALUE_INT)
-			fprintf(s->out, " at 0x%" PRIx64, rows_int(r, 3));
+			add(s, " at 0x%" PRIx64, rows_int(r, 3));
 	}
 	if (rows_int(r, 5) > 1)
-		fprintf(s->out, " (%" PRId64 " times)", rows_int(r, 5));
-	fprintf(s->out, "%s\n", damage ? term_off(s->out) : "");
+		add(s, " (%" PRId64 " times)", rows_int(r, 5));
+	if (damage)
+		put_styled(s, kind, STYLE_RED);
+	else
+		put(s, kind);
 }
 
 static void put_unnamed(struct summary *s, struct rows *r)
 {
 	const char *status = rows_text(r, 1);
+	const char *plural = rows_int(r, 2) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
+	/* --no-symbols: one line about all of them */
+	if (!*status) {
+		s->unnamed += rows_int(r, 2);
+		s->n--;
+		return;
+	}
 	/* a few addresses outside all symbols are not worth a line here */
 	if (named && s->brief) {
 		s->n--;
@@ -292,14 +349,14 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	label(s, s->n ? "" : "no names for");
-	put_clean(s, rows_text(r, 0));
+	add_clean(s, rows_text(r, 0));
 	if (named)
-		fprintf(s->out, ": %" PRId64 " addresses in no symbol\n",
-			rows_int(r, 2));
+		add(s, ": %" PRId64 " address%s in no symbol", rows_int(r, 2),
+		    plural);
 	else
-		fprintf(s->out, ": %s, %" PRId64 " addresses\n",
-			*status ? status : "not looked for", rows_int(r, 2));
+		add(s, ": %s, %" PRId64 " address%s", status, rows_int(r, 2),
+		    plural);
+	put(s, s->n ? "" : "no names for");
 }
 
 static void put_more(struct summary *s, const char *what)
@@ -308,10 +365,10 @@ static void put_more(struct summary *s, const char *what)
 
 	if (s->n <= shown)
 		return;
-	label(s, "");
-	fprintf(s->out, "and %" PRIu64 " more %s%s%s%s\n", s->n - shown, what,
-		s->brief ? "; see 'backstitch info " : "",
-		s->brief ? s->path : "", s->brief ? "'" : "");
+	add(s, "and %" PRIu64 " more %s%s%s%s", s->n - shown, what,
+	    s->brief ? "; see 'backstitch info " : "", s->brief ? s->path : "",
+	    s->brief ? "'" : "");
+	put(s, "");
 }
 
 /* "perf.db: 7832 samples over 2.31 s" */
@@ -336,7 +393,9 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 			     .db = db,
 			     .path = path,
 			     .brief = brief,
-			     .width = term_columns(out),
+			     /* grep wants a fact in one line */
+			     .width = term_is_terminal(out) ? term_columns(out)
+							    : INT_MAX,
 			     .err = err };
 
 	if (each(&s, "info_captures", take_range))
@@ -352,12 +411,19 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "images");
+	if (s.unnamed) {
+		add(&s,
+		    "not looked for of %" PRId64 " address%s; 'backstitch "
+		    "symbolize %s' does",
+		    s.unnamed, s.unnamed == 1 ? "" : "es", path);
+		put(&s, "no names");
+	}
 	if (s.n && brief) {
-		label(&s, "");
-		fprintf(out,
-			"to name them: 'backstitch symbolize --symfs DIR "
-			"--kallsyms FILE %s'\n",
-			path);
+		add(&s,
+		    "to name them: 'backstitch symbolize --symfs DIR "
+		    "--kallsyms FILE %s'",
+		    path);
+		put(&s, "");
 	}
 	return 0;
 }

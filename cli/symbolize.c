@@ -22,7 +22,7 @@ static int run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int ret;
 
-	if (!path || load_check(path, &is_db, err))
+	if (!path || name_check(err) || load_check(path, &is_db, err))
 		return -1;
 	if (!is_db)
 		return err_set(err, ERR_USAGE,
@@ -42,6 +42,11 @@ static int run(int argc, char **argv, struct err *err)
 		"%s: %" PRIu64 " of %" PRIu64 " addresses without a "
 		"name got one, in %" PRIu64 " of %" PRIu64 " images\n",
 		path, c.found, c.offsets, c.named, c.images);
+	if (c.offsets && !c.found)
+		fprintf(stderr,
+			"'backstitch info %s' says what is missing; --symfs, "
+			"--kallsyms and --debug-dir say where it is\n",
+			path);
 	return STATUS_OK;
 }
 

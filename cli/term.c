@@ -34,6 +34,15 @@ int term_columns(FILE *out)
 	return 80;
 }
 
+int term_rows(FILE *out)
+{
+	struct winsize ws;
+
+	if (ioctl(out == stderr ? 2 : 1, TIOCGWINSZ, &ws))
+		return 0;
+	return ws.ws_row;
+}
+
 bool term_color(FILE *out)
 {
 	const char *when = term_color_option ? term_color_option : "auto";
@@ -84,4 +93,28 @@ void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 			text++;
 	}
 	putc('\n', out);
+}
+
+FILE *term_lines_begin(struct term_lines *l, FILE *out)
+{
+	*l = (struct term_lines){ .out = out };
+	if (term_is_terminal(out))
+		l->stream = open_memstream(&l->text, &l->len);
+	return l->stream ? l->stream : out;
+}
+
+void term_lines_end(struct term_lines *l)
+{
+	if (!l->stream)
+		return;
+	fclose(l->stream);
+	for (char *line = l->text; line && *line;) {
+		size_t n = strcspn(line, "\n");
+		bool more = line[n] != '\0';
+
+		line[n] = '\0';
+		term_wrap(l->out, line, 0, 2, term_columns(l->out));
+		line += n + more;
+	}
+	free(l->text);
 }

@@ -100,3 +100,13 @@ SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw), r.verdict, r.flags
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
+
+-- name: list_views
+SELECT m.name AS view, group_concat(c.name, ', ') AS columns
+FROM sqlite_schema m, pragma_table_info(m.name) c
+WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name
+
+-- name: list_tables
+SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
+FROM sqlite_schema m, pragma_table_info(m.name) c
+WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name

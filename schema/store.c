@@ -253,8 +253,9 @@ static int make_temp(struct store *db, struct err *err)
 		close(fd);
 		return 0;
 	}
-	err_set(err, ERR_IO, "%s: cannot create: %s", db->path,
-		strerror(errno));
+	err_set(err, ERR_IO,
+		"%s: cannot create: %s; -o says where the database goes",
+		db->path, strerror(errno));
 	free(db->temp);
 	db->temp = NULL;
 	return -1;

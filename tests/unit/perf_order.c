@@ -300,6 +300,8 @@ START_TEST(a_pipe_holds_back_two_rounds)
 	ck_assert_uint_eq(src->floor, _i ? 0 : 400);
 	ck_assert(!pb_next(src, &ref, &rec));
 	ck_assert_uint_eq(src->floor, UINT64_MAX);
+	ck_assert_uint_eq(src->info.first_ns, 100);
+	ck_assert_uint_eq(src->info.last_ns, 700);
 	source_close(src);
 	pb_release(&b);
 }

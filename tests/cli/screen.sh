@@ -1,0 +1,70 @@
+#!/bin/sh
+# screen.sh - tables and summaries fit the screen they are shown on.
+# usage: BACKSTITCH=PROGRAM tests/cli/screen.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+unset COLUMNS
+TERM=dumb
+export TERM
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cp "$B" "$dir/backstitch"
+cp "$root/tests/captures/task-exitexec.data" "$dir/perf.data" || exit 2
+cd "$dir" || exit 2
+
+ok() {	# ok NAME STATUS
+	if [ "$2" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' screen | head -40
+	fi
+}
+
+# show COLUMNS ROWS COMMAND...: what a terminal of that size gets
+show() {
+	size="stty cols $1 rows $2"
+	shift 2
+	script -qec "$size; $*" /dev/null </dev/null | tr -d '\r' >screen
+}
+
+# fits COLUMNS: no line is longer, but for one word that cannot be parted, and
+# examples, which are there to be copied
+fits() {
+	awk -v max="$1" '
+	length($0) <= max || /^  (backstitch|perf) / { next }
+	{ $0 = substr($0, 16) }
+	NF > 1 { bad = 1; print "too long: " $0 >"/dev/stderr" }
+	END { exit bad || !NR }' screen
+}
+
+./backstitch ingest --kallsyms "$root/tests/captures/task-exitexec.kallsyms" \
+	--symfs "$root/tests/captures/symfs" perf.data 2>/dev/null
+for width in 40 80 132
+do
+	for command in report info "report --callers do_syscall_64" help \
+		"report --sort comm,dso" "help ingest" "help verdicts"
+	do
+		name=$(echo "$command" | tr -c 'a-z\n' _)
+		case $command in
+		help*) show "$width" 30 "./backstitch $command" ;;
+		*) show "$width" 30 "./backstitch $command perf.db" ;;
+		esac
+		fits "$width"
+		ok "${name}_fits_${width}_columns" $?
+	done
+done
+show 80 24 ./backstitch report --event syscalls:sys_enter_exit_group perf.db
+[ "$(wc -l <screen)" -le 24 ]
+ok a_report_fits_the_screen $?
+grep -q 'user: exit_per_task' screen
+ok and_says_what_is_missing $?
+show 40 24 ./backstitch report perf.db
+! grep -q Image screen
+ok a_narrow_screen_has_no_column_of_images $?
+./backstitch report perf.db >screen
+[ "$(wc -l <screen)" -gt 40 ]
+ok a_file_gets_forty_rows $?
+./backstitch info perf.db >screen
+grep -q 'user stacks .* asked for: .*matched.*refused' screen
+ok a_fact_is_one_line_in_a_file $?
