@@ -172,26 +172,26 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 			   uint64_t weight, uint32_t kraw, uint32_t uraw)
 {
 	const struct record *rec = &st->rec;
-	struct fact f = {
-		.kind = FACT_EVENT,
-		.event = {
-			.id = ++st->events,
-			.time = time_of(rec),
-			.cpu = rec->cpu,
-			.comm = tasks_comm(st->tasks, slot),
-			.source = rec->source,
-			.type = type,
-			.weight = weight,
-			.kraw = kraw,
-			.uraw = uraw,
-			.flags = rec->flags,
-			.rec = rec,
-		},
-	};
+	/* tells of the name, which comes first */
+	uint32_t comm = tasks_comm(st->tasks, slot);
+	struct fact *f = facts_new(&st->facts);
 
-	f.event.thread = tasks_thread_at(st->tasks, slot)->id;
-	facts_push(&st->facts, &f);
-	return f.event.id;
+	f->kind = FACT_EVENT;
+	f->event = (struct fact_event){
+		.id = ++st->events,
+		.time = time_of(rec),
+		.cpu = rec->cpu,
+		.thread = tasks_thread_at(st->tasks, slot)->id,
+		.comm = comm,
+		.source = rec->source,
+		.type = type,
+		.weight = weight,
+		.kraw = kraw,
+		.uraw = uraw,
+		.flags = rec->flags,
+		.rec = rec,
+	};
+	return f->event.id;
 }
 
 static uint32_t thread_slot(struct stitch *st)

@@ -26,6 +26,16 @@ struct dying {
  * still there (72 bytes each): above this a child starts with nothing. */
 #define HELD_MAX ((size_t)8 << 20)
 
+/* Most records are of a thread that was asked for a moment ago. */
+#define RECENT 64
+
+struct recent {
+	uint16_t source;
+	bool known;
+	int32_t pid, tid;
+	uint32_t slot;
+};
+
 struct tasks {
 	struct facts *out;
 	struct thread *thread;
@@ -35,6 +45,7 @@ struct tasks {
 	size_t n_free_thread, cap_free_thread;
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
+	struct recent recent[RECENT];	 /* what tasks_thread() found */
 	struct dying *dying;
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep; /* of tasks_retire(TIME_NONE) */
@@ -285,8 +296,19 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	return slot;
 }
 
-uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
-		      int32_t tid)
+/* All negative ids are one: see thread_key(). */
+static struct recent *recent_of(struct tasks *ts, int32_t tid)
+{
+	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+}
+
+static void forget_recent(struct tasks *ts, int32_t tid)
+{
+	recent_of(ts, tid)->known = false;
+}
+
+static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
+			    int32_t tid)
 {
 	uint32_t slot = find(&ts->threads, thread_key(source, pid, tid));
 
@@ -298,12 +320,26 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			return slot;
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
+		forget_recent(ts, tid);
 		slot = new_thread(ts, source, tasks_process(ts, source, pid),
 				  tid);
 		ts->thread[slot].reused_tid = true;
 		return slot;
 	}
 	return new_thread(ts, source, tasks_process(ts, source, pid), tid);
+}
+
+uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
+		      int32_t tid)
+{
+	struct recent *r = recent_of(ts, tid);
+
+	if (r->known && r->tid == tid && r->pid == pid && r->source == source)
+		return r->slot;
+	uint32_t slot = find_thread(ts, source, pid, tid);
+
+	*r = (struct recent){ source, true, pid, tid, slot };
+	return slot;
 }
 
 static bool same_name(const void *o, uint32_t id, const void *key)
@@ -383,6 +419,7 @@ static void replace(struct tasks *ts, uint32_t slot, int64_t t)
 	int32_t pid = ts->process[th->process].pid;
 
 	end_thread(ts, slot, t);
+	forget_recent(ts, th->tid);
 	table_remove(
 		&ts->threads,
 		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
@@ -573,6 +610,7 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 	};
 
 	facts_push(ts->out, &f);
+	forget_recent(ts, th->tid);
 	table_remove(&ts->threads, thread_key(th->source, p->pid, th->tid),
 		     slot);
 	th->used = false;

@@ -338,6 +338,40 @@ START_TEST(slots_are_used_again)
 }
 END_TEST
 
+START_TEST(a_life_that_is_gone_is_not_found_again)
+{
+	static const int32_t tids[] = { 7, -1, -5 };
+	struct world w;
+
+	start(&w);
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		uint32_t id = tasks_thread_at(w.ts, slot)->id;
+
+		ck_assert_uint_eq(tasks_thread(w.ts, 0, 5, tids[i]), slot);
+		tasks_exit(w.ts, slot, 10);
+		retire(&w, 11);
+		slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
+		tasks_forget(w.ts, slot);
+		id = tasks_thread_at(w.ts, slot)->id;
+		slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
+		tasks_exit(w.ts, slot, 12);
+		retire(&w, 13);
+	}
+	uint32_t dead = tasks_thread(w.ts, 0, 6, -1);
+	uint32_t was = tasks_thread_at(w.ts, dead)->id;
+
+	ck_assert_uint_eq(tasks_thread(w.ts, 0, 6, -5), dead);
+	tasks_exit(w.ts, dead, 20);
+	retire(&w, 21);
+	dead = tasks_thread(w.ts, 0, 6, -5);
+	ck_assert_uint_ne(tasks_thread_at(w.ts, dead)->id, was);
+	finish(&w);
+}
+END_TEST
+
 START_TEST(processes_without_threads_do_not_pile_up)
 {
 	struct world w;
@@ -402,5 +436,6 @@ RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
     a_new_thread_of_an_ended_process_goes_on_with_it,
     a_tid_seen_in_another_process_is_another_life,
     forgetting_a_life_makes_room_for_another, slots_are_used_again,
+    a_life_that_is_gone_is_not_found_again,
     processes_without_threads_do_not_pile_up,
     rows_of_inherited_mappings_are_limited)
