@@ -40,6 +40,8 @@ int store_check(struct store *db, struct err *err)
 		  "requests with a verdict", err) ||
 	    equal(db, VERDICTS("chain"), db->chains, "chains with a verdict",
 		  err) ||
+	    equal(db, "SELECT coalesce(sum(n), 0) FROM sample_group",
+		  db->grouped, "samples in groups", err) ||
 	    equal(db,
 		  "SELECT coalesce((SELECT min(event) FROM request), 1) < 1 OR"
 		  " coalesce((SELECT max(event) FROM request), 0) >"

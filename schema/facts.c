@@ -196,6 +196,7 @@ static int put_event(struct store *db, const struct fact_event *e,
 {
 	struct capture_map *c = store_capture_map(db, e->source);
 	uint32_t type = type_of(db, c, e, err);
+	bool weighs = false;
 	uint64_t sum;
 	struct row r;
 
@@ -224,11 +225,17 @@ static int put_event(struct store *db, const struct fact_event *e,
 		db->weight_sum = sum;
 		db->count[type - 1].weight += e->weight;
 		row_int(&r, 6, (int64_t)e->weight);
+		weighs = true;
 	} else {
 		c->bad_weights++;
 	}
 	row_id(&r, 7, e->kraw);
 	row_id(&r, 8, e->uraw);
+	if (e->type != UINT32_MAX) {
+		db->grouped++;
+		if (tally_event(db, c, e, type, weighs, err))
+			return -1;
+	}
 	return e->rec ? put_rest(db, e, err) : 0;
 }
 
@@ -253,7 +260,7 @@ static int put_request(struct store *db, const struct fact_request *q,
 	row_int(&r, 6, q->confidence);
 	row_int(&r, 7, q->flags);
 	row_time(&r, 8, q->latency);
-	return 0;
+	return tally_request(db, q, err);
 }
 
 static int put_chain(struct store *db, const struct fact_chain *f,
@@ -330,6 +337,7 @@ static int put_comm(struct store *db, const struct fact_comm *c,
 	row_text(&r, 4, name);
 	if (strcmp(name, label) != 0)
 		row_text(&r, 5, label);
+	tally_comm(db, c->id, name);
 	return 0;
 }
 

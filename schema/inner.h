@@ -19,6 +19,7 @@ struct fields;
 struct frames;
 struct naming;
 struct source;
+struct tally;
 struct writer;
 
 #define APPLICATION_ID 0x62737463 /* "bstc" in the file's header */
@@ -45,6 +46,7 @@ enum store_table {
 	T_DAMAGE,
 	T_SYMBOL,
 	T_INLINE,
+	T_GROUP,
 	T_FIXED
 };
 
@@ -90,6 +92,7 @@ struct store {
 	size_t n_count, cap_count;
 	struct fields *fields;
 	struct naming *naming;
+	struct tally *tally;
 
 	/* Highest ids written so far. */
 	uint32_t images, frames, stacks, raws;
@@ -102,7 +105,7 @@ struct store {
 
 	/* What must be in the tables at the end. */
 	uint64_t events, requests, chains, deferred, chain_events, joined;
-	uint64_t weight_sum;
+	uint64_t weight_sum, grouped;
 	uint32_t max_chain;
 };
 
@@ -151,6 +154,18 @@ int store_ledger(struct store *db, struct ledger *lg, struct err *err);
 /* flush.c */
 int store_write_frames(struct store *db, struct err *err);
 int store_late_hashes(struct store *db, struct err *err);
+
+/* tally.c: samples added up. weighs: the event has a weight. */
+struct fact_event;
+struct fact_request;
+void tally_comm(struct store *db, uint32_t id, const char *name);
+int tally_event(struct store *db, const struct capture_map *c,
+		const struct fact_event *e, uint32_t type, bool weighs,
+		struct err *err);
+int tally_request(struct store *db, const struct fact_request *q,
+		  struct err *err);
+int tally_end(struct store *db, struct err *err);
+void tally_free(struct tally *ta);
 
 /* check.c: do the tables add up? */
 int store_check(struct store *db, struct err *err);

@@ -46,6 +46,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 		       false },
 	[T_SYMBOL] = { "symbol", NULL, 8, true },
 	[T_INLINE] = { "inline_frame", NULL, 5, false },
+	[T_GROUP] = { "sample_group", NULL, 7, false },
 };
 
 int store_error(const struct store *db, int rc, struct err *err)
@@ -333,6 +334,7 @@ void store_close(struct store *db)
 		return;
 	writer_free(db->wr);
 	naming_free(db->naming);
+	tally_free(db->tally);
 	fields_free(db->fields);
 	for (size_t i = 0; i < db->n_table; i++)
 		bulk_table_free(db->table[i]);
@@ -418,7 +420,8 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (!db->writable)
 		return 0;
 	if (db->making &&
-	    (store_flush(db, lg, err) || store_captures_end(db, err)))
+	    (store_flush(db, lg, err) || store_captures_end(db, err) ||
+	     tally_end(db, err)))
 		return -1;
 	if (naming_end(db, err) || store_drain(db, err))
 		return -1;

@@ -127,6 +127,19 @@ CREATE TABLE event(
 				-- a request see request.uraw
 );
 
+-- Samples of the same type, name and stacks, added up; made while events
+-- are stored. One group may have several rows: take the sum.
+CREATE TABLE sample_group(
+	type INTEGER,		-- event_type.id
+	comm INTEGER,		-- the first comm of that name
+	kernel INTEGER,		-- stack.id of the kernel half
+	user INTEGER,		-- and of the user half
+	mark INTEGER,		-- NULL; 2: the user half is of another image,
+				-- after exec; or minus the verdict of a
+				-- missing user half
+	weight INTEGER, n INTEGER -- sum of the weights; how many samples
+);
+
 -- Raw payload of tracepoints that have no ev_ table.
 CREATE TABLE event_raw(
 	event INTEGER PRIMARY KEY,

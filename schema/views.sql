@@ -92,31 +92,6 @@ LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack
 WHERE coalesce(r.uraw, e.uraw) IS NULL;
 
--- Samples that have comm and stacks in common, added up. One row per
--- (event type, comm, kernel raw, user raw, mark): mark is NULL, 2 for a
--- chain of another image after exec, or minus the verdict of a missing user
--- half. The shape behind folded and its kin. Sorting the samples is what
--- costs: with the five ids packed into two integers it takes 1.25 s for
--- 1.76 M samples, 2.1 s without. Ids are below 2^32, types below 2^23.
-CREATE VIEW sample_groups(type, comm, kernel_raw, user_raw, mark, weight, n)
-AS
-SELECT who >> 40, nullif((who >> 8) & 0xffffffff, 0),
-	nullif(raws >> 32, 0), nullif(raws & 0xffffffff, 0),
-	CASE who & 0xff WHEN 0 THEN NULL WHEN 1 THEN 2
-		ELSE 16 - (who & 0xff) END,
-	weight, n
-FROM (SELECT (ifnull(e.kraw, 0) << 32) | coalesce(r.uraw, e.uraw, 0)
-			AS raws,
-		(e.type << 40) | (ifnull(e.comm, 0) << 8)
-		| CASE WHEN r.event IS NULL THEN 0
-			WHEN coalesce(r.uraw, e.uraw) IS NULL
-				THEN 16 + r.verdict
-			WHEN r.flags & 2 THEN 1 ELSE 0 END AS who,
-		sum(e.weight) AS weight, count(*) AS n
-	FROM event e LEFT JOIN request r ON r.event = e.id
-	WHERE e.type IN (SELECT id FROM event_type WHERE kind = 'sample')
-	GROUP BY raws, who);
-
 -- One line of a flame graph, as flamegraph.pl takes it:
 --   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
 -- stack: comm;outermost user;...;kernel leaf, with frames of the kernel
@@ -128,29 +103,21 @@ WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
 	FROM stack_path s JOIN label l ON l.frame = s.frame
 	GROUP BY s.stack
-), named(type, comm, mark, kstack, ustack, weight) AS MATERIALIZED (
-	SELECT g.type, coalesce(c.label, c.name, '[unknown]'), g.mark,
-		k.stack, u.stack, sum(g.weight)
-	FROM sample_groups g
-	LEFT JOIN comm c ON c.id = g.comm
-	LEFT JOIN raw_chain k ON k.id = g.kernel_raw
-	LEFT JOIN raw_chain u ON u.id = g.user_raw
-	GROUP BY (ifnull(k.stack, 0) << 32) | ifnull(u.stack, 0),
-		(g.type << 8) | (ifnull(g.mark, 0) & 0xff), 2
 )
 SELECT t.capture, t.name,
-	n.comm
-	|| CASE WHEN n.mark = 2 THEN ';[user: after exec]'
-		WHEN n.mark < 0 THEN ';[user: ' || CASE w.name
+	coalesce(c.label, c.name, '[unknown]')
+	|| CASE WHEN g.mark = 2 THEN ';[user: after exec]'
+		WHEN g.mark < 0 THEN ';[user: ' || CASE w.name
 			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
 		ELSE '' END
 	|| coalesce(';' || u.line, '') || coalesce(';' || k.line, ''),
-	sum(n.weight)
-FROM named n
-JOIN event_type t ON t.id = n.type
-LEFT JOIN word w ON w.kind = 'request' AND w.id = -n.mark
-LEFT JOIN text u ON u.stack = n.ustack
-LEFT JOIN text k ON k.stack = n.kstack
+	sum(g.weight)
+FROM sample_group g
+JOIN event_type t ON t.id = g.type
+LEFT JOIN comm c ON c.id = g.comm
+LEFT JOIN word w ON w.kind = 'request' AND w.id = -g.mark
+LEFT JOIN text u ON u.stack = g.user
+LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;
 
 -- The flame graph as a tree: one row per node. path: the names from the root
@@ -175,18 +142,14 @@ FROM step GROUP BY 1, 2, 3;
 -- with the function anywhere in their stack, each counted once however often
 -- it recurs. symbol NULL: the frames of the image that have no name.
 CREATE VIEW hot_functions(capture, event, symbol, image, self, total) AS
-WITH groups AS MATERIALIZED (
-	SELECT type, kernel_raw, user_raw, sum(weight) AS weight
-	FROM sample_groups GROUP BY type, kernel_raw, user_raw
-), halves(type, stack, weight, self) AS MATERIALIZED (
+WITH halves(type, stack, weight, self) AS MATERIALIZED (
 	SELECT type, stack, sum(weight), sum(self) FROM (
-		SELECT g.type AS type, k.stack AS stack, g.weight AS weight,
-			g.weight AS self
-		FROM groups g JOIN raw_chain k ON k.id = g.kernel_raw
+		SELECT type, kernel AS stack, weight, weight AS self
+		FROM sample_group WHERE kernel IS NOT NULL
 		UNION ALL
-		SELECT g.type, u.stack, g.weight,
-			CASE WHEN g.kernel_raw IS NULL THEN g.weight ELSE 0 END
-		FROM groups g JOIN raw_chain u ON u.id = g.user_raw)
+		SELECT type, user, weight,
+			CASE WHEN kernel IS NULL THEN weight ELSE 0 END
+		FROM sample_group WHERE user IS NOT NULL)
 	GROUP BY 1, 2
 ), function(frame, symbol, image) AS MATERIALIZED (
 	SELECT f.id, y.name, i.path FROM frame f

@@ -7,12 +7,19 @@
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
 
-void facts_push(struct facts *q, const struct fact *f)
+struct fact *facts_new(struct facts *q)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
-	q->fact = mem_grow(q->fact, &q->cap, q->n + 1, sizeof(*q->fact));
-	q->fact[q->n++] = *f;
+	if (q->n == q->cap)
+		q->fact =
+			mem_grow(q->fact, &q->cap, q->n + 1, sizeof(*q->fact));
+	return &q->fact[q->n++];
+}
+
+void facts_push(struct facts *q, const struct fact *f)
+{
+	*facts_new(q) = *f;
 }
 
 int facts_take(struct facts *q, struct fact *f)

@@ -13,6 +13,8 @@ struct facts {
 };
 
 void facts_push(struct facts *q, const struct fact *f);
+/* The same, for the caller to fill before the next call; not zeroed. */
+struct fact *facts_new(struct facts *q);
 /* 1 and *f, or 0 when empty. */
 int facts_take(struct facts *q, struct fact *f);
 void facts_release(struct facts *q);

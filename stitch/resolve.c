@@ -15,11 +15,15 @@
 #define CACHE_SIZE (1u << 15)
 #define KERNEL_TAIL (256ull << 20)
 
+/* 32 bytes, and the addresses beside the id: going by way of the raw chain
+ * costs another cache miss for each half of every sample. */
 struct slot {
 	uint64_t hash;
+	const uint64_t *ip;  /* of the raw chain */
 	uint32_t space, gen; /* gen: space->cut, or ->any when partial */
 	uint32_t raw;	     /* 0: empty slot */
-	bool partial;	     /* had an address that nothing covered */
+	uint32_t n : 31;
+	uint32_t partial : 1; /* had an address that nothing covered */
 };
 
 /* The build-id table of one source by (path, kernel): it may be as long as
@@ -259,9 +263,7 @@ static uint32_t cached(struct resolve *rv, uint64_t hash, uint32_t space_id,
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
 	    s->gen != (s->partial ? any : cut))
 		return 0;
-	const struct raw_chain *r = frames_get_raw(rv->fr, s->raw);
-
-	if (r->n != a->n || memcmp(r->ip, a->ip, a->n * sizeof(*a->ip)))
+	if (s->n != a->n || memcmp(s->ip, a->ip, a->n * sizeof(*a->ip)))
 		return 0;
 	return s->raw;
 }
@@ -269,7 +271,17 @@ static uint32_t cached(struct resolve *rv, uint64_t hash, uint32_t space_id,
 static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
 		      uint32_t gen, bool partial, uint32_t raw)
 {
-	*slot_of(rv, hash) = (struct slot){ hash, space_id, gen, raw, partial };
+	const struct raw_chain *r = frames_get_raw(rv->fr, raw);
+
+	*slot_of(rv, hash) = (struct slot){
+		.hash = hash,
+		.ip = r->ip,
+		.space = space_id,
+		.gen = gen,
+		.raw = raw,
+		.n = r->n & INT32_MAX,
+		.partial = partial,
+	};
 }
 
 /* The frame of an address that is mapped at t; 0: nothing covers it. */

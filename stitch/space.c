@@ -9,24 +9,95 @@
 
 #define OLD_MAX 8192
 
+static void regions_put(struct regions *rs)
+{
+	if (!rs || --rs->refs)
+		return;
+	if (rs->held)
+		*rs->held -= rs->charged;
+	free(rs->at);
+	free(rs);
+}
+
+static struct regions *regions_new(void)
+{
+	struct regions *rs = mem_new(1, sizeof(*rs));
+
+	rs->refs = 1;
+	return rs;
+}
+
+size_t space_count(const struct space *sp)
+{
+	return sp->now ? sp->now->n : 0;
+}
+
+/* Region i as the space's own. */
+static struct region region_at(const struct space *sp, size_t i)
+{
+	struct region r = sp->now->at[i];
+
+	if (sp->inherited) {
+		r.id = sp->first_id ? sp->first_id + (uint32_t)i : 0;
+		r.t0 = r.since = sp->forked;
+	}
+	return r;
+}
+
+static int64_t since(const struct space *sp, const struct region *r)
+{
+	return sp->inherited ? sp->forked : r->since;
+}
+
+/* Makes the regions the space's own before they are changed. */
+static void make_own(struct space *sp, const struct space_owner *own)
+{
+	struct regions *rs = sp->now;
+
+	if (!rs) {
+		sp->now = regions_new();
+		return;
+	}
+	if (rs->refs > 1) {
+		rs = regions_new();
+		rs->at = mem_grow(NULL, &rs->cap, sp->now->n + 1,
+				  sizeof(*rs->at));
+		rs->n = sp->now->n;
+		if (rs->n)
+			memcpy(rs->at, sp->now->at, rs->n * sizeof(*rs->at));
+		rs->held = own->held;
+		rs->charged = rs->held ? rs->n : 0;
+		if (rs->held)
+			*rs->held += rs->charged;
+	} else if (!sp->inherited) {
+		return;
+	}
+	for (size_t i = 0; sp->inherited && i < rs->n; i++)
+		rs->at[i] = region_at(sp, i);
+	sp->inherited = false;
+	if (rs != sp->now)
+		regions_put(sp->now);
+	sp->now = rs;
+}
+
 void space_release(struct space *sp)
 {
-	free(sp->now);
+	regions_put(sp->now);
+	regions_put(sp->before);
 	free(sp->old);
-	free(sp->before);
 	memset(sp, 0, sizeof(*sp));
 }
 
 /* Index of the first region that ends above addr. */
-static size_t first_above(const struct space *sp, uint64_t addr)
+static size_t first_above(const struct regions *rs, uint64_t addr)
 {
 	size_t lo = 0;
-	size_t hi = sp->n;
+	size_t hi = rs ? rs->n : 0;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (sp->now[mid].end - 1 >= addr)
+		if (rs->at[mid].end - 1 >= addr)
 			hi = mid;
 		else
 			lo = mid + 1;
@@ -51,7 +122,8 @@ static void close_region(struct space *sp, const struct region *r, int64_t t,
 	struct region ended = *r;
 
 	ended.t1 = t == TIME_NONE || t > r->t0 ? t : r->t0;
-	own->closed(own->arg, &ended);
+	if (ended.id)
+		own->closed(own->arg, &ended);
 	if (!sp->keep_old)
 		return;
 	drop_oldest(sp);
@@ -61,12 +133,12 @@ static void close_region(struct space *sp, const struct region *r, int64_t t,
 }
 
 /* Makes room for `add` regions at i in the place of `del` ones. */
-static void splice(struct space *sp, size_t i, size_t del, size_t add)
+static void splice(struct regions *rs, size_t i, size_t del, size_t add)
 {
-	sp->now = mem_grow(sp->now, &sp->cap, sp->n + add, sizeof(*sp->now));
-	memmove(sp->now + i + add, sp->now + i + del,
-		(sp->n - i - del) * sizeof(*sp->now));
-	sp->n = sp->n - del + add;
+	rs->at = mem_grow(rs->at, &rs->cap, rs->n + add, sizeof(*rs->at));
+	memmove(rs->at + i + add, rs->at + i + del,
+		(rs->n - i - del) * sizeof(*rs->at));
+	rs->n = rs->n - del + add;
 }
 
 /* The parts of r outside [start, end) into out; gives how many (0..2). */
@@ -88,25 +160,27 @@ static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
 		n++;
 	}
 	for (size_t i = 0; i < n; i++) {
-		out[i].id = own->new_id(own->arg);
+		out[i].id = own->new_id(own->arg, 1);
 		out[i].t0 = t;
 	}
 	return n;
 }
 
-/* Cuts [start, end) out; gives the index where a region for it belongs. */
+/* Cuts [start, end) out; gives the index where a region for it belongs. The
+ * regions are the space's own. */
 static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 		  const struct space_owner *own)
 {
-	size_t i = first_above(sp, start);
+	struct regions *rs = sp->now;
+	size_t i = first_above(rs, start);
 	size_t j = i;
 	struct region left[2], right[2];
 	size_t n_left = 0;
 	size_t n_right = 0;
 
-	while (j < sp->n && sp->now[j].start <= end - 1) {
+	while (j < rs->n && rs->at[j].start <= end - 1) {
 		struct region keep[2];
-		size_t n = leftovers(&sp->now[j], start, end, t, keep, own);
+		size_t n = leftovers(&rs->at[j], start, end, t, keep, own);
 
 		for (size_t k = 0; k < n; k++) {
 			if (keep[k].start < start)
@@ -114,15 +188,15 @@ static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 			else
 				right[n_right++] = keep[k];
 		}
-		close_region(sp, &sp->now[j], t, own);
+		close_region(sp, &rs->at[j], t, own);
 		j++;
 	}
 	if (j == i)
 		return i;
 	sp->cut++;
-	splice(sp, i, j - i, n_left + n_right);
-	memcpy(sp->now + i, left, n_left * sizeof(*left));
-	memcpy(sp->now + i + n_left, right, n_right * sizeof(*right));
+	splice(rs, i, j - i, n_left + n_right);
+	memcpy(rs->at + i, left, n_left * sizeof(*left));
+	memcpy(rs->at + i + n_left, right, n_right * sizeof(*right));
 	return i + n_left;
 }
 
@@ -156,30 +230,29 @@ static void map_over(struct space *sp, struct region r,
 {
 	size_t i = cut(sp, r.start, r.end, r.t0, own);
 
-	r.id = own->new_id(own->arg);
-	splice(sp, i, 0, 1);
-	sp->now[i] = r;
+	r.id = own->new_id(own->arg, 1);
+	splice(sp->now, i, 0, 1);
+	sp->now->at[i] = r;
 }
 
 /* r came late, and `newer` covers it since: r has only been. */
 static void map_under(struct space *sp, struct region r,
 		      const struct region *newer, const struct space_owner *own)
 {
-	r.id = own->new_id(own->arg);
+	r.id = own->new_id(own->arg, 1);
 	close_region(sp, &r, newer->since, own);
 }
 
-/* The first region that overlaps [start, end) and was mapped after t; sp->n
+/* The first region that overlaps [start, end) and was mapped after t; rs->n
  * when there is none. */
-static size_t first_newer(const struct space *sp, uint64_t start, uint64_t end,
-			  int64_t t)
+static size_t first_newer(const struct regions *rs, uint64_t start,
+			  uint64_t end, int64_t t)
 {
-	size_t i = first_above(sp, start);
+	size_t i = first_above(rs, start);
 
-	while (i < sp->n && sp->now[i].start <= end - 1 &&
-	       sp->now[i].since <= t)
+	while (i < rs->n && rs->at[i].start <= end - 1 && rs->at[i].since <= t)
 		i++;
-	return i < sp->n && sp->now[i].start <= end - 1 ? i : sp->n;
+	return i < rs->n && rs->at[i].start <= end - 1 ? i : rs->n;
 }
 
 /* A mapping record that comes late (pipes) does not end what was mapped there
@@ -191,14 +264,15 @@ void space_map(struct space *sp, const struct region *r,
 
 	if (!valid(r->start, r->end))
 		return;
+	make_own(sp, own);
 	for (;;) {
-		size_t i = first_newer(sp, at, r->end, r->t0);
+		size_t i = first_newer(sp->now, at, r->end, r->t0);
 
-		if (i == sp->n) {
+		if (i == sp->now->n) {
 			map_over(sp, part(r, at, r->end), own);
 			break;
 		}
-		const struct region newer = sp->now[i];
+		const struct region newer = sp->now->at[i];
 
 		if (at < newer.start) {
 			map_over(sp, part(r, at, newer.start), own);
@@ -221,15 +295,23 @@ void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 {
 	if (!valid(start, end))
 		return;
+	make_own(sp, own);
 	cut(sp, start, end, t, own);
 	set_changed(sp, t);
 }
 
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 {
-	for (size_t i = 0; i < sp->n; i++)
-		close_region(sp, &sp->now[i], t, own);
-	sp->n = 0;
+	bool told = !sp->inherited || sp->first_id || sp->keep_old;
+
+	for (size_t i = 0; told && i < space_count(sp); i++) {
+		struct region r = region_at(sp, i);
+
+		close_region(sp, &r, t, own);
+	}
+	regions_put(sp->now);
+	sp->now = NULL;
+	sp->inherited = false;
 	sp->cut++;
 	sp->any++;
 	set_changed(sp, t);
@@ -237,41 +319,41 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 {
-	free(sp->before);
-	sp->before = mem_new(sp->n, sizeof(*sp->before));
-	sp->n_before = sp->n;
-	if (sp->n)
-		memcpy(sp->before, sp->now, sp->n * sizeof(*sp->now));
+	space_forget_exec(sp);
+	sp->before = sp->now;
+	if (sp->before)
+		sp->before->refs++;
 	space_clear(sp, t, own);
 }
 
 void space_forget_exec(struct space *sp)
 {
-	free(sp->before);
+	regions_put(sp->before);
 	sp->before = NULL;
-	sp->n_before = 0;
 }
 
 const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 {
-	const struct space old = { .now = sp->before, .n = sp->n_before };
-	size_t i = first_above(&old, addr);
+	size_t i = first_above(sp->before, addr);
 
-	return i < old.n && addr >= old.now[i].start ? &old.now[i] : NULL;
+	return sp->before && i < sp->before->n &&
+			       addr >= sp->before->at[i].start
+		       ? &sp->before->at[i]
+		       : NULL;
 }
 
-void space_copy(struct space *child, const struct space *parent, int64_t t,
+void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own)
 {
-	child->now = mem_grow(child->now, &child->cap, parent->n,
-			      sizeof(*child->now));
-	if (parent->n)
-		memcpy(child->now, parent->now,
-		       parent->n * sizeof(*child->now));
-	child->n = parent->n;
-	for (size_t i = 0; i < child->n; i++) {
-		child->now[i].id = own->new_id(own->arg);
-		child->now[i].t0 = child->now[i].since = t;
+	size_t n = space_count(parent);
+
+	if (n) {
+		regions_put(child->now);
+		child->now = parent->now;
+		child->now->refs++;
+		child->inherited = true;
+		child->forked = t;
+		child->first_id = rows ? own->new_id(own->arg, n) : 0;
 	}
 	child->any++;
 	child->cut++;
@@ -308,12 +390,12 @@ static const struct region *find_past(const struct space *sp, uint64_t addr,
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t)
 {
-	size_t i = first_above(sp, addr);
+	size_t i = first_above(sp->now, addr);
 	const struct region *r = NULL;
 
-	if (i < sp->n && covers(&sp->now[i], addr))
-		r = &sp->now[i];
-	if (t == TIME_NONE || t >= sp->changed || (r && r->since <= t))
+	if (i < space_count(sp) && covers(&sp->now->at[i], addr))
+		r = &sp->now->at[i];
+	if (t == TIME_NONE || t >= sp->changed || (r && since(sp, r) <= t))
 		return r;
 	const struct region *past = find_past(sp, addr, t);
 
@@ -323,7 +405,7 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 
 const struct region *space_below(const struct space *sp, uint64_t addr)
 {
-	size_t i = first_above(sp, addr);
+	size_t i = first_above(sp->now, addr);
 
-	return i ? &sp->now[i - 1] : NULL;
+	return i ? &sp->now->at[i - 1] : NULL;
 }

@@ -20,13 +20,26 @@ struct region {
 			 * only. Set by space_map() */
 };
 
-struct space {
-	struct region *now; /* sorted by start, not overlapping */
+/* Sorted by start, not overlapping. A fork shares them until one side
+ * changes something. */
+struct regions {
+	struct region *at;
 	size_t n, cap;
+	uint32_t refs;
+	size_t charged; /* part of *held that goes with them */
+	size_t *held;
+};
+
+struct space {
+	struct regions *now; /* NULL: nothing */
+	/* now is what another process had at the fork: its times and ids
+	 * there are not ours; they are forked, and first_id + the place */
+	bool inherited;
+	uint32_t first_id; /* 0: no rows for them */
+	int64_t forked;
 	struct region *old; /* ended ones, when keep_old is set */
 	size_t n_old, cap_old;
-	struct region *before; /* what the last exec ended */
-	size_t n_before;
+	struct regions *before; /* what the last exec ended; NULL: nothing */
 	bool keep_old;	 /* records may come late: look-ups in the past */
 	int64_t changed; /* time of the last change */
 	/* Stacks resolved before stay right while these are the same: cut
@@ -35,13 +48,15 @@ struct space {
 };
 
 typedef void region_fn(void *arg, const struct region *r);
-typedef uint32_t region_id_fn(void *arg);
+typedef uint32_t region_id_fn(void *arg, size_t n);
 
-/* How a space reaches its owner: ids for new mappings, news of ended ones. */
+/* How a space reaches its owner: n new ids for mappings, the first of which
+ * is given back; news of ended ones. */
 struct space_owner {
 	region_id_fn *new_id;
 	region_fn *closed;
 	void *arg;
+	size_t *held; /* regions that were copied after a fork; may be NULL */
 };
 
 /* Maps r (r->t0 is now; id is set here). Empty or wrapping regions are
@@ -53,10 +68,15 @@ void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 		 const struct space_owner *own);
 /* exec or the end of the process: nothing is mapped from t on. */
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own);
-/* fork at t: the child starts with the parent's mappings. */
-void space_copy(struct space *child, const struct space *parent, int64_t t,
+/* fork at t: the empty child starts with the parent's mappings, which costs
+ * nothing until one of them changes. rows: they get ids and will be closed;
+ * otherwise only look-ups know of them. */
+void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own);
-/* What covered addr at t; NULL: nothing. TIME_NONE: now. */
+/* How many regions are mapped. */
+size_t space_count(const struct space *sp);
+/* What covered addr at t; NULL: nothing. TIME_NONE: now. Its id and times may
+ * be the parent's. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
 /* exec at t: as clear, but what was mapped is kept for space_before_exec(). */

@@ -173,26 +173,26 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 			   uint64_t weight, uint32_t kraw, uint32_t uraw)
 {
 	const struct record *rec = &st->rec;
-	struct fact f = {
-		.kind = FACT_EVENT,
-		.event = {
-			.id = ++st->events,
-			.time = time_of(rec),
-			.cpu = rec->cpu,
-			.comm = tasks_comm(st->tasks, slot),
-			.source = rec->source,
-			.type = type,
-			.weight = weight,
-			.kraw = kraw,
-			.uraw = uraw,
-			.flags = rec->flags,
-			.rec = rec,
-		},
-	};
+	/* tells of the name, which comes first */
+	uint32_t comm = tasks_comm(st->tasks, slot);
+	struct fact *f = facts_new(&st->facts);
 
-	f.event.thread = tasks_thread_at(st->tasks, slot)->id;
-	facts_push(&st->facts, &f);
-	return f.event.id;
+	f->kind = FACT_EVENT;
+	f->event = (struct fact_event){
+		.id = ++st->events,
+		.time = time_of(rec),
+		.cpu = rec->cpu,
+		.thread = tasks_thread_at(st->tasks, slot)->id,
+		.comm = comm,
+		.source = rec->source,
+		.type = type,
+		.weight = weight,
+		.kraw = kraw,
+		.uraw = uraw,
+		.flags = rec->flags,
+		.rec = rec,
+	};
+	return f->event.id;
 }
 
 static uint32_t thread_slot(struct stitch *st)
@@ -564,27 +564,53 @@ static void take_record(struct stitch *st)
 		push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
 }
 
-/* Lives that ended long enough ago, or at the end all of them, go. */
+static void retire_one(struct stitch *st, uint32_t slot)
+{
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+	enum join_reason why = th->exit_seen ? JOIN_EXIT
+			       : th->ended   ? JOIN_REUSED
+					     : JOIN_CAPTURE;
+
+	join_retire(st->join, &th->join, why, th->end);
+	tasks_drop(st->tasks, slot);
+}
+
+/* Lives that ended long enough ago go. */
 static void retire(struct stitch *st, int64_t before)
 {
 	uint32_t slot;
 
-	while (tasks_retire(st->tasks, before, &slot)) {
-		struct thread *th = tasks_thread_at(st->tasks, slot);
-
-		enum join_reason why = th->exit_seen ? JOIN_EXIT
-				       : th->ended   ? JOIN_REUSED
-						     : JOIN_CAPTURE;
-
-		join_retire(st->join, &th->join, why, th->end);
-		tasks_drop(st->tasks, slot);
-	}
+	while (tasks_retire(st->tasks, before, &slot))
+		retire_one(st, slot);
 }
 
+static void note_unlisted(struct stitch *st)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_SKIPPED,
+		.what = "mapping inherited by a fork",
+		.detail = "a limit: they are too many",
+		.n = tasks_unlisted(st->tasks),
+		.cpu = -1,
+		.event = -1,
+	};
+
+	if (e.n)
+		ledger_add(st->ledger, &e);
+}
+
+/* At the end all lives go, one at a time: the facts of all together would
+ * take more memory than anything before. */
 static void finish(struct stitch *st)
 {
-	retire(st, TIME_NONE);
+	uint32_t slot;
+
+	if (tasks_retire(st->tasks, TIME_NONE, &slot)) {
+		retire_one(st, slot);
+		return;
+	}
 	tasks_drop_rest(st->tasks);
+	note_unlisted(st);
 	join_end(st->join);
 	for (size_t i = 0; i < st->n_src; i++) {
 		struct space_owner own = tasks_kernel_owner(st->tasks);
@@ -606,6 +632,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		if (got < 0)
 			return -1;
 		if (!got) {
+			st->stopped = true;
 			finish(st);
 			continue;
 		}

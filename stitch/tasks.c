@@ -16,6 +16,26 @@ struct dying {
 	int64_t end;
 };
 
+/* A FORK record is small, what it makes the child inherit may be large: a
+ * capture made for it could demand any amount of rows and memory. Rows of
+ * inherited mappings may be so many, and so many more with every fork; no
+ * real capture comes near that. */
+#define INHERIT_FIRST ((size_t)8 << 20)
+#define INHERIT_EACH 128
+/* Regions that had to be copied, because parent or child changed one, and are
+ * still there (72 bytes each): above this a child starts with nothing. */
+#define HELD_MAX ((size_t)8 << 20)
+
+/* Most records are of a thread that was asked for a moment ago. */
+#define RECENT 64
+
+struct recent {
+	uint16_t source;
+	bool known;
+	int32_t pid, tid;
+	uint32_t slot;
+};
+
 struct tasks {
 	struct facts *out;
 	struct thread *thread;
@@ -25,11 +45,15 @@ struct tasks {
 	size_t n_free_thread, cap_free_thread;
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
+	struct recent recent[RECENT];	 /* what tasks_thread() found */
 	struct dying *dying;
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep; /* of tasks_retire(TIME_NONE) */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids;
 	bool keep_old;
+	size_t inherit;	    /* rows of inherited mappings left to give out */
+	size_t held;	    /* regions copied after a fork */
+	uint64_t unlisted;  /* inherited mappings without a row */
 	struct table names; /* distinct names of threads */
 	const char **name;
 	size_t n_name, cap_name;
@@ -41,6 +65,7 @@ struct tasks *tasks_new(struct facts *out)
 	struct tasks *ts = mem_new(1, sizeof(*ts));
 
 	ts->out = out;
+	ts->inherit = INHERIT_FIRST;
 	return ts;
 }
 
@@ -98,9 +123,13 @@ static uint32_t find(const struct table *t, uint64_t key)
 	return table_find(t, key, NULL, NULL, NULL);
 }
 
-static uint32_t new_mapping_id(void *arg)
+static uint32_t new_mapping_id(void *arg, size_t n)
 {
-	return ++((struct tasks *)arg)->mapping_ids;
+	struct tasks *ts = arg;
+	uint32_t first = ts->mapping_ids + 1;
+
+	ts->mapping_ids += (uint32_t)n;
+	return first;
 }
 
 static void push_mapping(struct tasks *ts, uint32_t process,
@@ -131,9 +160,9 @@ struct closing {
 	uint32_t process;
 };
 
-static uint32_t closing_new_id(void *arg)
+static uint32_t closing_new_id(void *arg, size_t n)
 {
-	return new_mapping_id(((struct closing *)arg)->ts);
+	return new_mapping_id(((struct closing *)arg)->ts, n);
 }
 
 static void closing_closed(void *arg, const struct region *r)
@@ -145,7 +174,8 @@ static void closing_closed(void *arg, const struct region *r)
 
 static struct space_owner owner(struct closing *c)
 {
-	return (struct space_owner){ closing_new_id, closing_closed, c };
+	return (struct space_owner){ closing_new_id, closing_closed, c,
+				     &c->ts->held };
 }
 
 static void kernel_closed(void *arg, const struct region *r)
@@ -155,7 +185,7 @@ static void kernel_closed(void *arg, const struct region *r)
 
 struct space_owner tasks_kernel_owner(struct tasks *ts)
 {
-	return (struct space_owner){ new_mapping_id, kernel_closed, ts };
+	return (struct space_owner){ new_mapping_id, kernel_closed, ts, NULL };
 }
 
 static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
@@ -266,8 +296,19 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	return slot;
 }
 
-uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
-		      int32_t tid)
+/* All negative ids are one: see thread_key(). */
+static struct recent *recent_of(struct tasks *ts, int32_t tid)
+{
+	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+}
+
+static void forget_recent(struct tasks *ts, int32_t tid)
+{
+	recent_of(ts, tid)->known = false;
+}
+
+static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
+			    int32_t tid)
 {
 	uint32_t slot = find(&ts->threads, thread_key(source, pid, tid));
 
@@ -279,12 +320,26 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			return slot;
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
+		forget_recent(ts, tid);
 		slot = new_thread(ts, source, tasks_process(ts, source, pid),
 				  tid);
 		ts->thread[slot].reused_tid = true;
 		return slot;
 	}
 	return new_thread(ts, source, tasks_process(ts, source, pid), tid);
+}
+
+uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
+		      int32_t tid)
+{
+	struct recent *r = recent_of(ts, tid);
+
+	if (r->known && r->tid == tid && r->pid == pid && r->source == source)
+		return r->slot;
+	uint32_t slot = find_thread(ts, source, pid, tid);
+
+	*r = (struct recent){ source, true, pid, tid, slot };
+	return slot;
 }
 
 static bool same_name(const void *o, uint32_t id, const void *key)
@@ -364,6 +419,7 @@ static void replace(struct tasks *ts, uint32_t slot, int64_t t)
 	int32_t pid = ts->process[th->process].pid;
 
 	end_thread(ts, slot, t);
+	forget_recent(ts, th->tid);
 	table_remove(
 		&ts->threads,
 		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
@@ -408,6 +464,28 @@ static void drop_process(struct tasks *ts, uint32_t slot)
 	ts->free_process[ts->n_free_process++] = slot;
 }
 
+static void inherit(struct tasks *ts, struct process *p, struct process *from,
+		    int64_t t)
+{
+	struct closing c = { ts, p->id };
+	struct space_owner own = owner(&c);
+	size_t n = space_count(&from->space);
+	bool share = ts->held <= HELD_MAX;
+	bool rows = share && n <= ts->inherit;
+
+	ts->inherit -= rows ? n : 0;
+	ts->inherit += INHERIT_EACH;
+	if (!rows)
+		ts->unlisted += n;
+	if (share)
+		space_copy(&p->space, &from->space, t, rows, &own);
+}
+
+uint64_t tasks_unlisted(const struct tasks *ts)
+{
+	return ts->unlisted;
+}
+
 /* A process made by fork starts with its parent's mappings; one that the
  * recorder tells of afterwards gets its own mapping records. */
 static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
@@ -433,11 +511,8 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 	p->parent = ts->process[from].id;
 	if (synth)
 		return slot;
-	struct closing c = { ts, p->id };
-	struct space_owner own = owner(&c);
-
 	p->start = t;
-	space_copy(&p->space, &ts->process[from].space, t, &own);
+	inherit(ts, p, &ts->process[from], t);
 	return slot;
 }
 
@@ -535,6 +610,7 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 	};
 
 	facts_push(ts->out, &f);
+	forget_recent(ts, th->tid);
 	table_remove(&ts->threads, thread_key(th->source, p->pid, th->tid),
 		     slot);
 	th->used = false;

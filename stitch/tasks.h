@@ -79,6 +79,10 @@ void tasks_drop(struct tasks *ts, uint32_t slot);
 /* At the end, after all threads: the processes that never had one. */
 void tasks_drop_rest(struct tasks *ts);
 
+/* Mappings that forked processes inherited and that got no row, because they
+ * were too many. */
+uint64_t tasks_unlisted(const struct tasks *ts);
+
 /* The kernel's own space owner: mapping rows with process 0. */
 struct space_owner tasks_kernel_owner(struct tasks *ts);
 #endif

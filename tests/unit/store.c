@@ -71,6 +71,62 @@ START_TEST(recorded_addresses_come_back)
 }
 END_TEST
 
+/* Twice as many groups as are held: rows of one group add up. */
+START_TEST(more_groups_than_are_held_add_up)
+{
+	const uint32_t n = 140000;
+
+	open_store(true, false);
+	fill("app");
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		struct record rec = { .kind = REC_SAMPLE };
+		struct fact f = { .kind = FACT_EVENT };
+
+		f.event = (struct fact_event){ .id = ++run.events,
+					       .time = 2000,
+					       .comm = 2 + i % n,
+					       .weight = i,
+					       .rec = &rec };
+		ok(store_fact(run.db, &f, &err));
+	}
+	finish();
+	expect("SELECT sum(n), sum(weight) FROM sample_group",
+	       "280006|39199860630\n");
+	expect("SELECT count(*), min(n), max(n), sum(weight = 2 * comm - 4 +"
+	       " 140000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
+	       " FROM sample_group WHERE comm > 1 GROUP BY comm)",
+	       "140000|2|2|140000\n");
+}
+END_TEST
+
+START_TEST(samples_are_added_up_by_name_and_stacks)
+{
+	struct fact c = { .kind = FACT_COMM };
+
+	open_store(true, false);
+	fill("app");
+	c.comm = (struct fact_comm){ 2, 1, 5, 0, "app" };
+	ok(store_fact(run.db, &c, &err));
+	struct record rec = { .kind = REC_SAMPLE };
+	struct fact f = { .kind = FACT_EVENT };
+
+	f.event = (struct fact_event){ .id = ++run.events,
+				       .time = 3000,
+				       .comm = 2,
+				       .weight = 1,
+				       .kraw = kernel_raw,
+				       .uraw = user_raw,
+				       .rec = &rec };
+	ok(store_fact(run.db, &f, &err));
+	finish();
+	expect("SELECT g.comm, k.depth, u.depth, g.mark, g.weight, g.n"
+	       " FROM sample_group g LEFT JOIN stack k ON k.id = g.kernel"
+	       " LEFT JOIN stack u ON u.id = g.user ORDER BY g.weight",
+	       "1|2|4||31|3\n1|2||-2|40|1\n1|2|4|2|80|1\n1||4||160|1\n"
+	       "1|2||-1|320|1\n");
+}
+END_TEST
+
 START_TEST(folded_has_every_half_and_every_weight)
 {
 	open_store(true, false);
@@ -397,6 +453,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_fact_becomes_a_row, 0, 2);
 	tcase_add_test(t, recorded_addresses_come_back);
+	tcase_add_test(t, more_groups_than_are_held_add_up);
+	tcase_add_test(t, samples_are_added_up_by_name_and_stacks);
 	tcase_add_test(t, folded_has_every_half_and_every_weight);
 	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
 	tcase_add_test(t, verdicts_add_up);

@@ -158,8 +158,8 @@ START_TEST(a_child_process_starts_with_the_mappings_of_its_parent)
 	tasks_thread(w.ts, 0, 1, 1);
 	map(&w, 1, 5);
 	tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
-	ck_assert_uint_eq(process_of(&w, 2)->space.n, 1);
-	ck_assert_int_eq(process_of(&w, 2)->space.now[0].t0, 10);
+	ck_assert_uint_eq(space_count(&process_of(&w, 2)->space), 1);
+	ck_assert_int_eq(process_of(&w, 2)->space.forked, 10);
 	ck_assert_uint_eq(process_of(&w, 2)->parent, process_of(&w, 1)->id);
 	finish(&w);
 	ck_assert_uint_eq(w.mappings, 2);
@@ -219,7 +219,7 @@ START_TEST(exec_ends_the_mappings)
 	uint32_t slot = tasks_thread(w.ts, 0, 1, 1);
 	map(&w, 1, 5);
 	tasks_set_comm(w.ts, slot, "new", 20, true);
-	ck_assert_uint_eq(process_of(&w, 1)->space.n, 0);
+	ck_assert_uint_eq(space_count(&process_of(&w, 1)->space), 0);
 	finish(&w);
 	ck_assert_uint_eq(w.mappings, 1);
 }
@@ -306,7 +306,7 @@ START_TEST(forgetting_a_life_makes_room_for_another)
 	tasks_forget(w.ts, slot);
 	ck_assert_uint_eq(id_of(&w, 1, 1), 2);
 	ck_assert_uint_ne(process_of(&w, 1)->id, process);
-	ck_assert_uint_eq(process_of(&w, 1)->space.n, 0);
+	ck_assert_uint_eq(space_count(&process_of(&w, 1)->space), 0);
 	finish(&w);
 	ck_assert_uint_eq(w.processes, 2);
 }
@@ -338,6 +338,40 @@ START_TEST(slots_are_used_again)
 }
 END_TEST
 
+START_TEST(a_life_that_is_gone_is_not_found_again)
+{
+	static const int32_t tids[] = { 7, -1, -5 };
+	struct world w;
+
+	start(&w);
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		uint32_t id = tasks_thread_at(w.ts, slot)->id;
+
+		ck_assert_uint_eq(tasks_thread(w.ts, 0, 5, tids[i]), slot);
+		tasks_exit(w.ts, slot, 10);
+		retire(&w, 11);
+		slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
+		tasks_forget(w.ts, slot);
+		id = tasks_thread_at(w.ts, slot)->id;
+		slot = tasks_thread(w.ts, 0, 5, tids[i]);
+		ck_assert_uint_ne(tasks_thread_at(w.ts, slot)->id, id);
+		tasks_exit(w.ts, slot, 12);
+		retire(&w, 13);
+	}
+	uint32_t dead = tasks_thread(w.ts, 0, 6, -1);
+	uint32_t was = tasks_thread_at(w.ts, dead)->id;
+
+	ck_assert_uint_eq(tasks_thread(w.ts, 0, 6, -5), dead);
+	tasks_exit(w.ts, dead, 20);
+	retire(&w, 21);
+	dead = tasks_thread(w.ts, 0, 6, -5);
+	ck_assert_uint_ne(tasks_thread_at(w.ts, dead)->id, was);
+	finish(&w);
+}
+END_TEST
+
 START_TEST(processes_without_threads_do_not_pile_up)
 {
 	struct world w;
@@ -355,6 +389,42 @@ START_TEST(processes_without_threads_do_not_pile_up)
 }
 END_TEST
 
+/* 1000 forks of a process with 60000 mappings: as rows they are 60 million.
+ * What is left out is counted, and the children know their mappings. */
+START_TEST(rows_of_inherited_mappings_are_limited)
+{
+	struct world w;
+	uint32_t slot = 0;
+	uint64_t rows = 60000;
+
+	start(&w);
+	for (uint64_t i = 0; i < 60000; i++) {
+		struct region r = { .start = i << 13,
+				    .end = (i << 13) + 0x1000,
+				    .image = 1,
+				    .t0 = 1 };
+
+		tasks_map(w.ts, tasks_process(w.ts, 0, 1), &r);
+	}
+	for (int32_t i = 0; i < 1000; i++) {
+		slot = tasks_fork(w.ts, 0, 100 + i, 100 + i, 1, 1, 2 + i,
+				  false);
+		if (i < 999)
+			tasks_exit(w.ts, slot, 2 + i);
+		retire(&w, 3 + i);
+	}
+	ck_assert_ptr_nonnull(space_find(
+		&tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
+			 ->space,
+		59999 << 13, TIME_NONE));
+	rows += 1000 * 60000 - tasks_unlisted(w.ts);
+	ck_assert_uint_gt(rows, 8 << 20);
+	ck_assert_uint_lt(rows, 9 << 20);
+	finish(&w);
+	ck_assert_uint_eq(w.mappings, rows);
+}
+END_TEST
+
 RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
     a_dead_life_is_kept_until_it_is_retired,
     a_fork_of_a_living_id_is_another_life,
@@ -366,4 +436,6 @@ RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
     a_new_thread_of_an_ended_process_goes_on_with_it,
     a_tid_seen_in_another_process_is_another_life,
     forgetting_a_life_makes_room_for_another, slots_are_used_again,
-    processes_without_threads_do_not_pile_up)
+    a_life_that_is_gone_is_not_found_again,
+    processes_without_threads_do_not_pile_up,
+    rows_of_inherited_mappings_are_limited)
