@@ -22,6 +22,9 @@
 #include "stitch/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/unwinder.h"
+#include "symbolize/leaf.h"
+#include "symbolize/symbolize.h"
 
 /* Facts between two looks at the clock, at Ctrl-C and at new frames. */
 #define FLUSH_EVERY 8192
@@ -69,10 +72,13 @@ struct load {
 	struct ledger *ledger;
 	struct order *order;
 	struct stitch *stitch;
+	struct symbolizer *symbolizer; /* NULL: look at no file */
+	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
+	unsigned int n_sources;
 };
 
 static int cannot_read(const char *path, int error, struct err *err)
@@ -151,6 +157,7 @@ static bool is_live(char *const *paths, size_t n)
 static int open_source(struct load *ld, const char *path, struct err *err)
 {
 	struct source_opts o = {
+		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 	};
@@ -231,7 +238,13 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		ret = open_source(ld, paths[i], err);
 	if (ret)
 		return -1;
-	ld->stitch = stitch_new(ld->order, ld->frames, ld->ledger, NULL);
+	/* Without names, but with the programs: the stacks are the same. */
+	if (!no_symbols || name_has_places()) {
+		ld->symbolizer = name_symbolizer(ld->db);
+		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
+	}
+	ld->stitch =
+		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -290,6 +303,9 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
+	if (ld.unwinder)
+		ld.unwinder->ops->free(ld.unwinder);
+	symbolize_free(ld.symbolizer);
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -90,7 +91,25 @@ static const char *const *debug_list(void)
 	return debug_dirs.item;
 }
 
-int name_images(struct store *db, struct name_counts *counts, struct err *err)
+/* Were all captures made on this machine, with the kernel of this version? */
+static bool recorded_here(struct store *db)
+{
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	struct utsname here;
+	bool same = true;
+	size_t n = 0;
+
+	if (uname(&here))
+		same = false;
+	for (; r && rows_next(r, NULL) > 0; n++)
+		same = same && !strcmp(rows_text(r, 0), here.nodename) &&
+		       !strcmp(rows_text(r, 1), here.release);
+	rows_close(r);
+	return same && n;
+}
+
+struct symbolizer *name_symbolizer(struct store *db)
 {
 	const char *home = getenv("HOME");
 	struct symbolize_opts o = {
@@ -100,10 +119,22 @@ int name_images(struct store *db, struct name_counts *counts, struct err *err)
 		.home = home && *home == '/' ? home : NULL,
 		.debug_dirs = debug_list(),
 		.no_demangle = no_demangle,
+		.same_machine = recorded_here(db),
 	};
+
+	return symbolize_new(&o);
+}
+
+bool name_has_places(void)
+{
+	return symfs || debug_dirs.n;
+}
+
+int name_images(struct store *db, struct name_counts *counts, struct err *err)
+{
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = symbolize_new(&o);
+	struct symbolizer *sy = name_symbolizer(db);
 	const uint64_t *off;
 	struct image img;
 	size_t n;

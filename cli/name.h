@@ -1,15 +1,22 @@
 /* name.h - the naming loop: next unnamed image, name, store. */
 #ifndef CLI_NAME_H
 #define CLI_NAME_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/command.h"
 
 struct err;
 struct store;
+struct symbolizer;
 
 /* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
 extern const struct opt name_opts[];
+
+/* As these options say; symbolize_free() it. */
+struct symbolizer *name_symbolizer(struct store *db);
+/* Did the user say where the recorded programs are? */
+bool name_has_places(void);
 
 struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */

@@ -116,8 +116,8 @@ int palette_by_kind(const struct palette *p)
 
 void palette_class(const struct label *l, char out[3])
 {
-	/* hash_bytes() is for tables; mixing once more spreads short names */
-	uint64_t h = hash_u64(hash_bytes(l->name, strlen(l->name), 0));
+	/* mixing once more spreads short names */
+	uint64_t h = hash_u64(hash_content(l->name, strlen(l->name), 0));
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);

@@ -138,6 +138,7 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 	p->src.ops = &perf_ops;
 	p->src.path = mem_strdup(path);
 	p->src.ledger = lg;
+	p->src.index = o ? o->index : 0;
 	p->loud = true;
 	if (o)
 		p->opts = *o;

@@ -380,6 +380,7 @@ static int stack_dump(struct bytes *b, struct rec_sample *s, struct err *err)
 	struct bytes data;
 	uint64_t size, dyn;
 
+	s->has_dump = true;
 	if (bytes_u64(b, &size, err))
 		return -1;
 	if (!size)

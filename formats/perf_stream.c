@@ -114,10 +114,13 @@ static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
 	w->any = true;
 	if (ref->key > w->max)
 		w->max = ref->key;
-	if (info->has_time)
-		info->last_ns = w->max;
-	else
+	if (!info->has_time) {
 		p->src.floor = ref->key; /* places only grow */
+		return;
+	}
+	if (!info->first_ns || ref->key < info->first_ns)
+		info->first_ns = ref->key;
+	info->last_ns = w->max;
 }
 
 int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)

@@ -7,6 +7,9 @@ SELECT coalesce(min(first_ns), 0), coalesce(max(last_ns), 0) FROM capture
 -- name: filter_events
 SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)
 
+-- name: capture_machines
+SELECT DISTINCT host, release FROM capture
+
 -- name: info_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,

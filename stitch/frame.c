@@ -49,10 +49,10 @@ static uint64_t hash_image(const struct image *img)
 	uint64_t h = hash_bytes(img->path, strlen(img->path), img->kind);
 
 	h = hash_bytes(img->id, img->id_len, h);
-	h = hash_u64(h ^ img->ino ^ ((uint64_t)img->maj << 52) ^
-		     ((uint64_t)img->min << 44) ^ img->ino_gen * 31);
-	h = hash_u64(h ^ img->start ^ img->len * 7);
-	return hash_u64(h ^ img->t0 ^ ((uint64_t)img->space << 32));
+	h = hash_pair(h ^ img->ino,
+		      ((uint64_t)img->maj << 32 | img->min) ^ img->ino_gen);
+	h = hash_pair(h ^ img->start, img->len);
+	return hash_pair(h ^ img->t0, img->space);
 }
 
 static bool same_image(const void *owner, uint32_t id, const void *key)
@@ -93,8 +93,7 @@ static bool same_frame(const void *owner, uint32_t id, const void *key)
 
 uint32_t frames_frame(struct frames *fr, const struct frame *f)
 {
-	uint64_t h = hash_u64(f->off ^ ((uint64_t)f->image << 40) ^
-			      ((uint64_t)f->flags << 60));
+	uint64_t h = hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
 	uint32_t id = table_find(&fr->frames, h, same_frame, fr, f);
 
 	if (id != TABLE_NONE)
@@ -143,7 +142,7 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash)
 {
 	struct raw_key key = { stack, a };
-	uint64_t h = hash_u64(hash ^ ((uint64_t)stack << 32));
+	uint64_t h = hash_pair(hash, stack);
 	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
 
 	if (id != TABLE_NONE)
@@ -204,8 +203,8 @@ static void name_hash(const struct image *img, uint64_t out[2])
 	const void *p = img->id_len ? (const void *)img->id : img->path;
 	size_t n = img->id_len ? img->id_len : strlen(img->path);
 
-	out[0] = hash_bytes(p, n, 0x6261636b73746974u);
-	out[1] = hash_bytes(p, n, 0x7374616b68617368u);
+	out[0] = hash_content(p, n, 0x6261636b73746974u);
+	out[1] = hash_content(p, n, 0x7374616b68617368u);
 }
 
 void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])

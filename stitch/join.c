@@ -3,7 +3,9 @@
  *
  * An entry is one cookie of one capture. Between two calls every entry is
  * either in its thread's recent[] list or in the queue of those that wait for
- * the end, and it is in the table by (cookie, source). */
+ * the end. Entries of one (cookie, source) form a list whose head is in the
+ * table by_cookie; kernels give a cookie to one thread only, so that it is
+ * mostly the head alone. The others are found by (cookie, source, tid). */
 #include "stitch/join.h"
 
 #include <stdlib.h>
@@ -39,8 +41,9 @@ struct entry {
 	uint16_t source;
 	int32_t tid;
 	bool used;
-	uint32_t first, last; /* waiting; 0: none */
-	uint32_t n_events;    /* samples that got the chain */
+	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
+	uint32_t first, last;  /* waiting; 0: none */
+	uint32_t n_events;     /* samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
 	uint32_t chain_execs;
@@ -73,8 +76,8 @@ struct join {
 	struct waiting *wait;
 	size_t n_entry, cap_entry, n_wait, cap_wait, waiting;
 	uint32_t free_entry, free_wait;
-	struct table by_cookie;
-	uint32_t *queue; /* entries that wait for the end */
+	struct table by_cookie, by_tid; /* heads; all others */
+	uint32_t *queue;		/* entries that wait for the end */
 	size_t n_queue, cap_queue;
 	struct session *session;
 	size_t n_session, cap_session;
@@ -98,6 +101,7 @@ void join_free(struct join *jn)
 	for (size_t i = 0; i < jn->n_session; i++)
 		free(jn->session[i].window);
 	table_release(&jn->by_cookie);
+	table_release(&jn->by_tid);
 	free(jn->session);
 	free(jn->entry);
 	free(jn->wait);
@@ -209,7 +213,12 @@ static bool lost_between(struct session *se, int64_t from, int64_t to)
 
 static uint64_t key_of(uint64_t cookie, uint16_t source)
 {
-	return hash_u64(cookie ^ ((uint64_t)source << 17));
+	return hash_pair(cookie, source);
+}
+
+static uint64_t tid_key_of(uint64_t cookie, uint16_t source, int32_t tid)
+{
+	return hash_pair(cookie, (uint64_t)(uint32_t)tid << 32 | source);
 }
 
 struct entry_key {
@@ -218,24 +227,113 @@ struct entry_key {
 	uint16_t source;
 };
 
-/* A thread that is already unhashed has tid -1: then the cookie decides. */
-static bool same_entry(const void *owner, uint32_t id, const void *key)
+static bool same_cookie(const void *owner, uint32_t id, const void *key)
 {
 	const struct entry *e = &((const struct join *)owner)->entry[id];
 	const struct entry_key *k = key;
 
-	return e->cookie == k->cookie && e->source == k->source &&
-	       (e->tid == k->tid || e->tid < 0 || k->tid < 0);
+	return e->cookie == k->cookie && e->source == k->source;
 }
 
+static bool same_tid(const void *owner, uint32_t id, const void *key)
+{
+	const struct entry *e = &((const struct join *)owner)->entry[id];
+	const struct entry_key *k = key;
+
+	return same_cookie(owner, id, key) && e->tid == k->tid;
+}
+
+static uint32_t find_head(const struct join *jn, uint64_t cookie,
+			  uint16_t source)
+{
+	struct entry_key k = { .cookie = cookie, .source = source };
+	uint32_t i = table_find(&jn->by_cookie, key_of(cookie, source),
+				same_cookie, jn, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+static uint32_t find_tid(const struct join *jn, uint64_t cookie, int32_t tid,
+			 uint16_t source)
+{
+	struct entry_key k = { cookie, tid, source };
+	uint32_t i = table_find(&jn->by_tid, tid_key_of(cookie, source, tid),
+				same_tid, jn, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+/* A thread that is already unhashed has tid -1: then the cookie decides. */
 static uint32_t find_entry(const struct join *jn, uint64_t cookie, int32_t tid,
 			   uint16_t source)
 {
-	struct entry_key k = { cookie, tid, source };
-	uint32_t i = table_find(&jn->by_cookie, key_of(cookie, source),
-				same_entry, jn, &k);
+	uint32_t i = find_head(jn, cookie, source);
 
-	return i == TABLE_NONE ? 0 : i;
+	if (!i || tid < 0 || jn->entry[i].tid < 0 || jn->entry[i].tid == tid)
+		return i;
+	if (!jn->entry[i].newer)
+		return 0;
+	i = find_tid(jn, cookie, tid, source);
+	return i ? i : find_tid(jn, cookie, -1, source);
+}
+
+static void index_other(struct join *jn, uint32_t i, bool add)
+{
+	const struct entry *e = &jn->entry[i];
+	uint64_t key = tid_key_of(e->cookie, e->source, e->tid);
+
+	if (add)
+		table_add(&jn->by_tid, key, i);
+	else
+		table_remove(&jn->by_tid, key, i);
+}
+
+static void index_entry(struct join *jn, uint32_t i)
+{
+	struct entry *e = &jn->entry[i];
+	uint32_t head = find_head(jn, e->cookie, e->source);
+
+	if (!head) {
+		table_add(&jn->by_cookie, key_of(e->cookie, e->source), i);
+		return;
+	}
+	e->older = head;
+	e->newer = jn->entry[head].newer;
+	jn->entry[head].newer = i;
+	if (e->newer)
+		jn->entry[e->newer].older = i;
+	index_other(jn, i, true);
+}
+
+static void unindex_entry(struct join *jn, uint32_t i)
+{
+	struct entry *e = &jn->entry[i];
+	uint64_t key = key_of(e->cookie, e->source);
+
+	if (e->newer)
+		jn->entry[e->newer].older = e->older;
+	if (e->older) {
+		jn->entry[e->older].newer = e->newer;
+		index_other(jn, i, false);
+		return;
+	}
+	table_remove(&jn->by_cookie, key, i);
+	if (!e->newer)
+		return;
+	index_other(jn, e->newer, false);
+	table_add(&jn->by_cookie, key, e->newer);
+}
+
+/* The sample did not know whose it is, the chain does. */
+static void set_tid(struct join *jn, uint32_t i, int32_t tid)
+{
+	bool other = jn->entry[i].older != 0;
+
+	if (other)
+		index_other(jn, i, false);
+	jn->entry[i].tid = tid;
+	if (other)
+		index_other(jn, i, true);
 }
 
 static uint32_t new_entry(struct join *jn, uint64_t cookie, int32_t tid,
@@ -259,7 +357,7 @@ static uint32_t new_entry(struct join *jn, uint64_t cookie, int32_t tid,
 		.sample_time = TIME_NONE,
 		.before = TIME_NONE,
 	};
-	table_add(&jn->by_cookie, key_of(cookie, source), i);
+	index_entry(jn, i);
 	return i;
 }
 
@@ -267,7 +365,7 @@ static void drop_entry(struct join *jn, uint32_t i)
 {
 	struct entry *e = &jn->entry[i];
 
-	table_remove(&jn->by_cookie, key_of(e->cookie, e->source), i);
+	unindex_entry(jn, i);
 	e->used = false;
 	e->first = jn->free_entry;
 	jn->free_entry = i;
@@ -620,8 +718,8 @@ void join_chain(struct join *jn, struct join_task *task,
 	e->has_chain = true;
 	e->chain = *c;
 	e->chain_execs = task->execs;
-	if (c->tid >= 0)
-		e->tid = c->tid;
+	if (c->tid >= 0 && e->tid != c->tid)
+		set_tid(jn, i, c->tid);
 	task->last = c->time;
 	match_waiting(jn, e, task);
 }

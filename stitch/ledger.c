@@ -120,7 +120,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		return;
 	lg->count[LEDGER_SKIPPED]++;
 	add_to(&lg->sum[LEDGER_SKIPPED], 1);
-	uint64_t h = hash_u64(key ^ hash_bytes(what, strlen(what), capture));
+	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
 	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
 
 	if (id != TABLE_NONE) {

@@ -87,6 +87,7 @@ struct rec_sample {
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */
 	uint32_t stack_len;
+	bool has_dump; /* the event takes stack dumps: this one may be empty */
 	const void *raw; /* tracepoint payload; NULL: none */
 	uint32_t raw_len;
 	const struct branch *branch;

@@ -106,6 +106,7 @@ struct build_id_def {
 };
 
 struct source_opts {
+	uint16_t index;	       /* which source it will be, for the ledger */
 	bool no_scan;	       /* tests: take the window path for files */
 	uint64_t slack_ns;     /* pipes: hold back this much more */
 	uint64_t window_bytes; /* pipes: flush when more is held */

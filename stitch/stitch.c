@@ -14,6 +14,7 @@
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
 #include "stitch/order.h"
+#include "stitch/regs.h"
 #include "stitch/resolve.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
@@ -261,7 +262,7 @@ static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
 /* AArch64: the frame-pointer chain of a function without a frame of its own
  * lacks the caller, whose address is still in the link register, which perf
  * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
-static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
+static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
@@ -279,6 +280,7 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 	};
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
 	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
 	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
 		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
@@ -291,6 +293,34 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 	const struct addrs a = { st->chain, s->user.n + 1 };
 
 	return resolve_usr(st, slot, &a, 1);
+}
+
+/* The user half of a sample with a stack dump that was not unwound is the one
+ * address that needs no unwinding: the program counter. */
+static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	uint64_t pc;
+
+	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
+		if (!(st->rec.flags & REC_F_USER) || !s->ip)
+			return 0;
+		pc = s->ip;
+	}
+	const struct addrs a = { &pc, 1 };
+
+	return resolve_usr(st, slot, &a, RESOLVE_NONE);
+}
+
+static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->user.n && s->user_regs.abi && s->defer == DEFER_NONE &&
+	    s->has_dump)
+		return resolve_dump_user(st, slot);
+	return resolve_chain_user(st, slot);
 }
 
 static void request(struct stitch *st, uint32_t slot, uint32_t event)

@@ -2,7 +2,8 @@
  *
  * The owner keeps the things themselves in an array and compares them: the
  * table only narrows the search. Open addressing, no tombstones, grows by
- * doubling, 12 bytes a slot. Add and find are O(1); removal shifts back. */
+ * doubling, 12 bytes a slot. Add and find are O(1), also for hashes that were
+ * chosen to collide, as long as they differ; removal shifts back. */
 #ifndef STITCH_TABLE_H
 #define STITCH_TABLE_H
 #include <stdbool.h>
@@ -39,7 +40,13 @@ static inline uint64_t hash_u64(uint64_t x)
 	x *= 0xd6e8feb86659fd93u;
 	return x ^ (x >> 32);
 }
+
+/* For tables only: other results in each process, so that no input can be
+ * made whose hashes are equal. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
-/* For addresses: about 1 ns a word. */
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed);
+uint64_t hash_pair(uint64_t a, uint64_t b);
+
+/* The same on all hosts and for ever: for what is stored or shown. */
+uint64_t hash_content(const void *p, size_t n, uint64_t seed);
 #endif

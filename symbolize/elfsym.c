@@ -244,6 +244,36 @@ static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
 	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
 }
 
+/* Another copy of the same file: strip keeps the build-id, so perf's cache
+ * may hold a stripped copy of a program that has its symbols elsewhere. */
+static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
+		      const struct image *img)
+{
+	const struct elf_file *ef = en->ef;
+	struct places p = { .n = 0 };
+	bool ok = false;
+
+	if (!ef->id_len)
+		return false;
+	locate_image(sy, img, &p);
+	for (size_t i = 0; i < p.n && !ok; i++) {
+		struct elf_file *copy = elf_file_open(p.path[i], NULL);
+
+		if (!copy)
+			continue;
+		ok = elf_same_id(copy->id, copy->id_len, ef->id, ef->id_len) &&
+		     load_symbols(en, copy, SHT_SYMTAB, "symtab");
+		if (!ok) {
+			elf_file_close(copy);
+			continue;
+		}
+		elf_file_close(en->debug);
+		en->debug = copy;
+	}
+	places_release(&p);
+	return ok;
+}
+
 static void names_free(void *r)
 {
 	struct elf_names *en = r;
@@ -264,7 +294,7 @@ static struct elf_names *load(const struct symbolizer *sy,
 
 	en->ef = ef;
 	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
-	    !load_debug(en, sy, img))
+	    !load_debug(en, sy, img) && !load_copy(en, sy, img))
 		load_debugdata(en);
 	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);

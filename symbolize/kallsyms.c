@@ -389,15 +389,28 @@ static bool runs_here(const struct image *img)
 	return n && elf_same_id(id, n, img->id, img->id_len);
 }
 
+/* Is the kernel, or the module, where it was recorded? At the next boot it
+ * most often is not. */
+static bool at_its_place(const struct image *img, const struct kallsyms *ks)
+{
+	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+
+	if (!img->start)
+		return false;
+	if (img->kind == IMAGE_MODULE)
+		return place_module(&kn, img) && !kn.shift;
+	return place_kernel(&kn, img) && !kn.shift;
+}
+
 static int live_open(struct symbolizer *sy, const struct image *img,
 		     const char *file, void **r, struct err *err)
 {
 	(void)file;
 	(void)err;
-	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live ||
-	    !img->id_len)
+	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
-	if (!runs_here(img))
+	/* A pipe, perf record -q -z and others say no build-id. */
+	if (img->id_len ? !runs_here(img) : !sy->opts.same_machine)
 		return 0;
 	if (!sy->tried_live) {
 		sy->tried_live = true;
@@ -406,9 +419,11 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 	/* kptr_restrict shows zeros, which are not taken as symbols. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
 		return 0;
+	if (!img->id_len && !at_its_place(img, sy->ks_live))
+		return 0;
 	int rc = open_with(sy, img, sy->ks_live, r);
 	if (rc)
-		report_status(sy, "named");
+		report_status(sy, img->id_len ? "named" : "unverified");
 	return rc;
 }
 

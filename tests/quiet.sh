@@ -7,7 +7,10 @@ text=$("$@" 2>&1)
 rc=$?
 [ -z "$text" ] || printf '%s\n' "$text"
 printf '%s\n' "$text" | grep -qE '^(ok|not ok|skip) ' && exit $rc
-if [ $rc = 0 ]
+if [ $rc = 0 ] && printf '%s\n' "$text" | grep -q skipped
+then
+	echo "skip $name: $text"
+elif [ $rc = 0 ]
 then
 	echo "ok $name"
 else

@@ -20,7 +20,7 @@ SHARED = os.environ.get("BACKSTITCH_SHARED", "")
 CACHE = os.path.join(OUT, "compare")
 
 Capture = collections.namedtuple(
-    "Capture", "name path script fields analysis stats shipped")
+    "Capture", "name path script fields analysis stats shipped symfs")
 Block = collections.namedtuple("Block", "comm pid tid cpu time event addrs")
 
 failures = 0
@@ -47,6 +47,11 @@ def first(*paths):
     return None
 
 
+def symfs_of(name, folder):
+    """The programs whose tables say which caller is in the link register."""
+    return first(folder) if name.startswith("arm64-") else None
+
+
 def shipped():
     """tests/captures/NAME.data[.gz|.zst] and its references."""
     base = os.path.join(ROOT, "tests/captures")
@@ -58,7 +63,8 @@ def shipped():
                       stem + ".script-ip.txt.gz",
                       first(stem + ".script-ip.fields"),
                       first(stem + ".analysis.json"),
-                      first(stem + ".stats-v72.txt"), True)
+                      first(stem + ".stats-v72.txt"), True,
+                      symfs_of(os.path.basename(stem), base + "/symfs-arm64"))
 
 
 def shared():
@@ -68,7 +74,7 @@ def shared():
         yield Capture(os.path.basename(stem), path,
                       stem + ".script-ip.txt.gz",
                       first(stem + ".script-ip.fields"),
-                      first(stem + ".analysis.json"), None, False)
+                      first(stem + ".analysis.json"), None, False, None)
     for prefix, folder in (("", "perf"), ("arm64-", "arm64/perf"),
                            ("s390x-", "s390x/perf")):
         for d in sorted(glob.glob("%s/%s/*/" % (base, folder))):
@@ -80,15 +86,18 @@ def shared():
             yield Capture(name, path, d + "/script-ip.txt.gz",
                           first(d + "/script-ip.fields", d + "/fields.txt",
                                 d + "/cmd.txt"),
-                          None, first(d + "/stats-v72.txt"), False)
+                          None, first(d + "/stats-v72.txt"), False,
+                          symfs_of(name, base + "/arm64/symfs"))
 
 
 def captures(only=()):
     """All there are, each name once: the shared folder's copy of a shipped
-    capture is the same capture."""
+    capture is the same capture; NAME-symfs has all the programs it needs."""
     seen = set()
     everything = list(shipped()) + (list(shared()) if SHARED else [])
     for c in everything:
+        if c.name in seen and c.symfs:
+            c = c._replace(name=c.name + "-symfs")
         if c.name not in seen and (not only or c.name in only):
             seen.add(c.name)
             yield c
@@ -114,6 +123,8 @@ def ingest(c, *options):
     Gives (path, exit status, stderr)."""
     os.makedirs(CACHE, exist_ok=True)
     tag = "-named" if options else ""
+    if "--no-symbols" in options:
+        tag = "-symfs"
     db = os.path.join(CACHE, c.name + tag + ".db")
     state = db + ".state"
     newest = max(os.path.getmtime(BACKSTITCH), os.path.getmtime(c.path))

@@ -10,8 +10,13 @@ cookie_frame       perf printed the cookie as if it were an address
 depth_limit        perf prints 127 addresses at most
 grouped_member     perf prints a grouped sample once per member of the group
 order              perf's block is earlier than one printed before it
-aarch64_lr         perf's has one address more: the caller from lr, which is in
-                   our stack (marked) but was not recorded as part of the chain
+aarch64_lr         only perf has the caller from lr: no file or no table is at
+                   hand, or it is wrong (the way back from a signal)
+aarch64_lr_ours    only we have it: perf forgot the process at its EXIT
+aarch64_lr_alone   only we have it: perf adds none to a chain of one address
+dump_pc_ours       perf could not unwind a dump and printed nothing; the sampled
+                   program counter is the one frame we have
+aarch64_pac        perf's caller from lr has authentication bits
 stack_dump         perf unwound a dump of the stack, we do not yet
 comm_dead          perf forgot the thread's name at its EXIT and prints :TID
 comm_later         perf prints the name that the thread had when the chain came,
@@ -28,6 +33,7 @@ import common
 
 
 DEPTH = 127
+PAC = 0x7f << 48
 
 
 def is_cookie(addr):
@@ -78,7 +84,20 @@ def comm_class(perf, ours, unmerged):
     return "comm_later" if at_sample == ours.comm else None
 
 
-def classes(perf, ours, unmerged, lr):
+def lr_class(p, o):
+    """The caller that was inferred, as one of the two has it."""
+    if without_one(p, o):
+        return "aarch64_lr"
+    if without_one(o, p):
+        return "aarch64_lr_alone" if o[:-1] == p else "aarch64_lr_ours"
+    differ = [(x, y) for x, y in zip(p, o) if x != y]
+    if len(p) == len(o) and len(differ) == 1:
+        x, y = differ[0]
+        return "aarch64_pac" if x & ~PAC == y and y & 1 else None
+    return None
+
+
+def classes(perf, ours, unmerged, lr, dump):
     """Why two blocks of one sample differ; None when nothing explains it."""
     found = []
     if perf.comm != ours.comm:
@@ -103,10 +122,12 @@ def classes(perf, ours, unmerged, lr):
         if len(o) > len(p) and o[:len(p)] == p:
             return found + ["joined_only_by_us"]
         return None
-    if lr and without_one(p, o):
-        return found + ["aarch64_lr"]
-    if len(p) > len(o) and p[:len(o)] == o:
+    if dump and len(p) > len(o) and p[:len(o)] == o:
         return found + ["stack_dump"]
+    if dump and o[:-1] == p:
+        return found + ["dump_pc_ours"]
+    if lr and not dump and lr_class(p, o):
+        return found + [lr_class(p, o)]
     return None
 
 
@@ -114,7 +135,7 @@ def key(b):
     return b[1:6]
 
 
-def compare(perf, ours, unmerged=Unmerged(), lr=False):
+def compare(perf, ours, unmerged=Unmerged(), lr=False, dump=False):
     """Counter of classes, blocks of perf's missing, blocks of ours extra."""
     count = collections.Counter()
     all_ours = collections.Counter(ours)
@@ -128,7 +149,7 @@ def compare(perf, ours, unmerged=Unmerged(), lr=False):
     missing = []
     for b in rest:
         for o in by_key[key(b)]:
-            why = classes(b, o, unmerged, lr)
+            why = classes(b, o, unmerged, lr, dump)
             if why is not None:
                 count.update(why)
                 by_key[key(b)].remove(o)
@@ -169,8 +190,17 @@ def reference_samples(c):
     return None
 
 
+def takes_dumps(db):
+    """PERF_SAMPLE_STACK_USER"""
+    return common.one(db, "SELECT count(*) FROM event_type"
+                          " WHERE sample_type & (1 << 13)") > 0
+
+
 def check(c, expected, printing):
-    db, status, err = common.ingest(c)
+    options = []
+    if c.symfs:
+        options = ["--no-symbols", "--symfs", c.symfs]
+    db, status, err = common.ingest(c, *options)
     if status != 0:
         common.ok(False, "%s is read" % c.name,
                   ["status %d" % status] + err.split("\n")[-5:])
@@ -183,7 +213,7 @@ def check(c, expected, printing):
     perf = common.blocks(common.read_gz(c.script))
     ours = common.blocks(r.stdout.decode(errors="surrogateescape"))
     count, missing, extra = compare(perf, ours, Unmerged(c),
-                                    c.name.startswith("arm64"))
+                                    c.name.startswith("arm64"), takes_dumps(db))
     if inversions(perf):
         count["order"] = inversions(perf)
     if printing:

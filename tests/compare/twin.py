@@ -74,6 +74,13 @@ def check_stdin(c, path, tmp):
     common.ok(status == 0 and samples(other) == want,
               "%s: the same %d samples through a pipe" % (c.name, len(want)),
               ["status %d" % status, err])
+    first, last, least, most = common.query(
+        other, "SELECT c.first_ns, c.last_ns, (SELECT min(time_ns) FROM event),"
+               " (SELECT max(time_ns) FROM event) FROM capture c")[0]
+    common.ok(least is None or first <= least <= most <= last
+              and last - first < 60 * 10**9,
+              "%s: its time range through a pipe" % c.name,
+              ["%s to %s, events %s to %s" % (first, last, least, most)])
 
 
 def check_packed(c, path, tmp):

@@ -703,6 +703,60 @@ START_TEST(loss_windows_have_a_limit)
 }
 END_TEST
 
+/* Made to hurt: one cookie for all. It took a minute when the entries of a
+ * cookie were looked through. */
+#define SAME_COOKIE 100000
+
+START_TEST(many_threads_may_have_one_cookie)
+{
+	struct fake *f = fake_new();
+	size_t n = 0;
+
+	for (int32_t i = 1; i <= SAME_COOKIE; i++)
+		fake_sample(f, 10 + (uint64_t)i, i, 5);
+	for (int32_t i = SAME_COOKIE; i >= 1; i--)
+		fake_chain(f, 2000000 - (uint64_t)i, i, 5);
+	struct all_facts all = run(f);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct fact_request *r = &all.fact[i].request;
+
+		if (all.fact[i].kind != FACT_REQUEST)
+			continue;
+		must(r->verdict == REQ_MATCHED);
+		must(r->chain == SAME_COOKIE + 1 - r->event);
+		n++;
+	}
+	ck_assert_uint_eq(n, SAME_COOKIE);
+	facts_done(&all);
+}
+END_TEST
+
+/* Entries of one cookie come and go in any order, some without a tid. */
+START_TEST(one_cookie_of_several_threads_in_any_order)
+{
+	struct fake *f = fake_new();
+
+	for (int32_t i = 1; i <= 4; i++)
+		fake_sample(f, (uint64_t)i, i, 5);
+	fake_chain(f, 10, 3, 5);
+	fake_exit(f, 11, 3);
+	fake_chain(f, 20, 1, 5);
+	fake_exit(f, 21, 1);
+	fake_sample(f, 30, 7, 5);
+	fake_chain(f, 31, 7, 5);
+	fake_chain(f, 40, 4, 5);
+	fake_chain(f, 50, 2, 5);
+	struct all_facts all = run(f);
+	static const uint32_t chain[] = { 2, 5, 1, 4, 3 };
+
+	for (uint32_t i = 1; i <= 5; i++) {
+		expect(&all, i, REQ_MATCHED, CONF_PROVED, 0);
+		ck_assert_uint_eq(request_of(&all, i)->chain, chain[i - 1]);
+	}
+	facts_done(&all);
+}
+END_TEST
+
 RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     user_stack_before_its_sample_still_joins,
     a_sample_joins_one_of_the_last_cookies, a_chain_after_exit_joins,
@@ -732,4 +786,6 @@ RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
     samples_that_wait_have_a_limit_and_none_is_lost,
     samples_that_were_joined_wait_no_more,
-    loss_windows_agree_with_a_plain_search, loss_windows_have_a_limit)
+    loss_windows_agree_with_a_plain_search, loss_windows_have_a_limit,
+    many_threads_may_have_one_cookie,
+    one_cookie_of_several_threads_in_any_order)

@@ -236,6 +236,26 @@ START_TEST(perfs_cache_has_the_file_in_a_folder_or_is_the_file)
 }
 END_TEST
 
+START_TEST(a_stripped_copy_in_the_cache_does_not_hide_the_symbols)
+{
+	struct symbolize_opts o = { .home = dir, .no_live = true };
+	char prog[128];
+	struct image img = image(prog, id_a);
+
+	snprintf(prog, sizeof(prog), "%s/prog", dir);
+	folder(".debug");
+	folder(".debug/.build-id");
+	folder(".debug/.build-id/61");
+	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
+	      &(struct mkelf){ .id = id_a });
+	mkelf(prog, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_b });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	mkelf(prog, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
+	ck_assert_str_eq(rep.status, "named");
+}
+END_TEST
+
 static uint32_t file_crc(const char *p)
 {
 	static unsigned char buf[1 << 16];
@@ -389,6 +409,25 @@ START_TEST(kallsyms_names_a_module_only_from_its_own_symbols)
 }
 END_TEST
 
+/* Where this machine shows no kernel addresses, nothing can be named. */
+START_TEST(the_running_kernel_names_no_other_machines_kernel)
+{
+	struct image img = { .kind = IMAGE_KERNEL,
+			     .path = "[kernel.kallsyms]",
+			     .start = 0x1000,
+			     .len = 0x100000 };
+	struct symbolize_opts o = { .same_machine = false };
+
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	/* The same machine, but a kernel at another place: another boot. */
+	o.same_machine = true;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+	ck_assert_str_eq(rep.status, "no file");
+	img.start = 0;
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
 START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
 {
 	struct image img = { .kind = IMAGE_KERNEL, .start = 1 };
@@ -457,11 +496,14 @@ int main(void)
 	tcase_add_test(tc, a_fifo_and_a_folder_are_not_opened);
 	tcase_add_test(tc, a_debug_file_is_found_by_build_id);
 	tcase_add_test(tc, perfs_cache_has_the_file_in_a_folder_or_is_the_file);
+	tcase_add_test(tc,
+		       a_stripped_copy_in_the_cache_does_not_hide_the_symbols);
 	tcase_add_test(tc, a_debug_link_is_taken_when_its_checksum_is_right);
 	tcase_add_test(tc, packed_debug_data_names_static_functions);
 	tcase_add_test(tc, code_that_the_capture_names_has_that_name);
 	tcase_add_test(tc, kallsyms_names_the_kernel_and_shifts_another_boot);
 	tcase_add_test(tc, kallsyms_names_a_module_only_from_its_own_symbols);
+	tcase_add_test(tc, the_running_kernel_names_no_other_machines_kernel);
 	tcase_add_test(tc, a_kallsyms_that_cannot_be_read_is_an_error);
 	tcase_add_test(tc,
 		       vmlinux_is_counted_from_text_and_proved_by_its_build_id);

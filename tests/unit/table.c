@@ -104,6 +104,36 @@ START_TEST(word_hash_depends_on_order_length_and_seed)
 	ck_assert(hash_u64s(a, 3, 9) == hash_u64s(a, 3, 9));
 	ck_assert(hash_bytes("ab", 2, 0) != hash_bytes("ba", 2, 0));
 	ck_assert(hash_bytes("", 0, 0) != hash_bytes("\0", 1, 0));
+	ck_assert(hash_bytes("0123456789abcdef", 16, 0) !=
+		  hash_bytes("0123456789abcdef", 17, 0));
+	ck_assert(hash_pair(1, 2) != hash_pair(2, 1));
+}
+END_TEST
+
+/* Stored in databases: another value makes stacks of two runs differ. */
+START_TEST(content_hash_is_the_same_for_ever)
+{
+	ck_assert_uint_eq(hash_content("/usr/bin/ls", 11, 1),
+			  UINT64_C(0x35ab90e0c971754b));
+}
+END_TEST
+
+/* Equal low bits of the hash must not mean equal places, and words that were
+ * chosen to cancel each other must not give equal hashes. */
+START_TEST(chosen_hashes_do_not_crowd)
+{
+	struct table t = { 0 };
+	uint64_t a[] = { 1, 2, 3, 4 };
+	uint64_t b[] = { 1 ^ 1ull << 63, 2, 3 ^ 1ull << 63 ^ 1ull << 34, 4 };
+
+	ck_assert(hash_u64s(a, 4, 0) != hash_u64s(b, 4, 0));
+	for (uint32_t i = 0; i < 200000; i++) {
+		uint64_t h = (uint64_t)i << 40;
+
+		must(table_find(&t, h, NULL, NULL, NULL) == TABLE_NONE);
+		table_add(&t, h, i);
+	}
+	table_release(&t);
 }
 END_TEST
 
@@ -111,4 +141,5 @@ RUN("table", adds_and_removals_agree_with_a_plain_array,
     colliding_hashes_agree_with_a_plain_array,
     an_empty_table_finds_and_removes_nothing,
     integer_hash_gives_no_two_equal_results,
-    word_hash_depends_on_order_length_and_seed)
+    word_hash_depends_on_order_length_and_seed,
+    content_hash_is_the_same_for_ever, chosen_hashes_do_not_crowd)
