@@ -156,29 +156,29 @@ bench:
 bench-run:
 	@O=$(O) tests/bench/bench.sh
 
-BIN = $(DESTDIR)$(PREFIX)/bin
-SHARE = $(DESTDIR)$(PREFIX)/share
+# Quoted, for folders with blanks; uninstall leaves folders that may be shared.
+BIN = '$(DESTDIR)$(PREFIX)/bin'
+SHARE = '$(DESTDIR)$(PREFIX)/share'
+BASH_DIR = $(SHARE)/bash-completion/completions
+ZSH_DIR = $(SHARE)/zsh/site-functions
+FISH_DIR = $(SHARE)/fish/vendor_completions.d
 MAN = $(wildcard man/*.[1-9])
 install: all
 	install -d $(BIN) $(SHARE)/doc/backstitch
 	install -m 755 $(O)/backstitch $(BIN)/backstitch
 	install -m 644 README.md LICENSE $(SHARE)/doc/backstitch
 	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
-		install -d $$d && install -m 644 $$m $$d || exit 1; done
-	install -d $(SHARE)/bash-completion/completions \
-		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	$(O)/backstitch completion bash \
-		>$(SHARE)/bash-completion/completions/backstitch
-	$(O)/backstitch completion zsh >$(SHARE)/zsh/site-functions/_backstitch
-	$(O)/backstitch completion fish \
-		>$(SHARE)/fish/vendor_completions.d/backstitch.fish
+		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
+	install -d $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
+	$(O)/backstitch completion bash >$(BASH_DIR)/backstitch
+	$(O)/backstitch completion zsh >$(ZSH_DIR)/_backstitch
+	$(O)/backstitch completion fish >$(FISH_DIR)/backstitch.fish
 
 uninstall:
-	rm -f $(BIN)/backstitch \
-		$(SHARE)/bash-completion/completions/backstitch \
-		$(SHARE)/zsh/site-functions/_backstitch \
-		$(SHARE)/fish/vendor_completions.d/backstitch.fish
-	rm -f $(foreach m,$(notdir $(MAN)),$(SHARE)/man/man$(subst .,,$(suffix $(m)))/$(m))
+	rm -f $(BIN)/backstitch $(BASH_DIR)/backstitch \
+		$(ZSH_DIR)/_backstitch $(FISH_DIR)/backstitch.fish
+	@for m in $(MAN); do \
+		rm -f $(SHARE)/man/man$${m##*.}/$${m##*/} || exit 1; done
 	rm -rf $(SHARE)/doc/backstitch
 
 clean:

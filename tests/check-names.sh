@@ -1,14 +1,14 @@
 #!/bin/sh
 # check-names.sh - our names against perf 7.2's for every frame whose image is in a symfs.
 # usage: tests/check-names.sh NAMES-PROGRAM; reads $BACKSTITCH_SHARED/captures (default
-# ../shared beside the project); without that folder it says "skipped" and passes.
+# ../shared beside the project); without that folder it says "skip" and passes.
 # User frames of other machines' captures need their mappings: the comparison of
 # `backstitch script` covers them.
 root=$(cd "$(dirname "$0")/.." && pwd)
 cap=${BACKSTITCH_SHARED:-$root/../shared}/captures
 names=$1
 [ -x "$names" ] || { echo "usage: tests/check-names.sh NAMES-PROGRAM" >&2; exit 2; }
-[ -d "$cap" ] || { echo "names: skipped, no $cap"; exit 0; }
+[ -d "$cap" ] || { echo "skip names: no $cap"; exit 0; }
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 rc=0
@@ -63,12 +63,14 @@ pair() {
 }
 
 check() {	# check WHAT SYMFS KALLSYMS <table
+	word=ok
 	"$names" "$2" "$3" >"$tmp/out" 2>"$tmp/log" || {
 		rc=1
+		word='not ok'
 		grep -E '^(differ|more)' "$tmp/out" | head -20
 		cat "$tmp/log"
 	}
-	echo "names: $1: $(tail -n 1 "$tmp/out")"
+	echo "$word names of $1: $(tail -n 1 "$tmp/out")"
 }
 
 cat_all() {

@@ -30,6 +30,7 @@ table() {
 	python3 cmd python3 all
 	sqlite3 cmd sqlite3 all
 	gzip cmd gzip all
+	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
 	linux-perf cmd perf bench
 	EOT
@@ -40,6 +41,7 @@ has() {	# has KIND WHAT
 	cmd) command -v "$2" >/dev/null 2>&1 ;;
 	hdr) echo "#include <$2>" |
 		${CC:-gcc} -E -x c - >/dev/null 2>&1 ;;
+	file) [ -e "$2" ] ;;
 	pc) ${PKG_CONFIG:-pkg-config} --exists "$2" 2>/dev/null ;;
 	lib) ${PKG_CONFIG:-pkg-config} --exists "${2%%:*}" 2>/dev/null ;;
 	fuzzer) f=$(clang -print-runtime-dir 2>/dev/null) &&

@@ -1,0 +1,54 @@
+#!/bin/sh
+# check-install.sh - make install puts everything where it belongs, uninstall takes it away.
+# usage: O=build tests/check-install.sh; one ok or not ok line per promise
+# shellcheck disable=SC2317 # functions are called by truth
+cd "$(dirname "$0")/.." || exit 2
+dest=$(mktemp -d) || exit 2
+trap 'rm -rf "$dest"' EXIT
+rc=0
+
+truth() {	# truth NAME COMMAND...
+	name=$1
+	shift
+	if "$@"
+	then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		rc=1
+	fi
+}
+
+# What was built is tested as it is: -o all builds nothing.
+go() {
+	make -s -o all O="${O:-build}" DESTDIR="$dest/a b" PREFIX=/opt/x "$1"
+}
+
+share="$dest/a b/opt/x/share"
+all_pages() {
+	for page in man/*.[1-9]
+	do
+		cmp "$page" "$share/man/man${page##*.}/${page#man/}" || return 1
+	done
+}
+runs() {
+	"$dest/a b/opt/x/bin/backstitch" --version | grep -q '^backstitch [0-9]'
+}
+completes() {
+	bash -n "$share/bash-completion/completions/backstitch" &&
+		grep -q '^#compdef backstitch' \
+			"$share/zsh/site-functions/_backstitch" &&
+		grep -q '^complete -c backstitch' \
+			"$share/fish/vendor_completions.d/backstitch.fish"
+}
+nothing_left() {
+	[ -z "$(find "$dest" ! -type d)" ] && [ ! -d "$share/doc/backstitch" ]
+}
+
+truth installs go install
+truth the_program_runs_from_there runs
+truth every_manual_page_is_there all_pages
+truth shells_can_complete completes
+truth uninstalls go uninstall
+truth nothing_is_left nothing_left
+exit $rc
