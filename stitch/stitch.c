@@ -517,10 +517,15 @@ static void take_fork(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	int64_t t = time_of(rec);
+	bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
 
+	if (!synth && rec->pid != rec->fork.ppid &&
+	    tasks_full(st->tasks, rec->source, rec->fork.ppid))
+		ledger_skip(st->ledger, rec->source,
+			    "mappings of a fork, as there are too many", 0,
+			    rec->off);
 	tasks_fork(st->tasks, rec->source, rec->pid, rec->tid, rec->fork.ppid,
-		   rec->fork.ptid, t,
-		   t == TIME_NONE || rec->flags & REC_F_SYNTH);
+		   rec->fork.ptid, t, synth);
 }
 
 static void take_exit(struct stitch *st)

@@ -29,6 +29,7 @@ struct tasks {
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep; /* of tasks_retire(TIME_NONE) */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids;
+	size_t regions; /* mapped now, in all processes */
 	bool keep_old;
 	struct table names; /* distinct names of threads */
 	const char **name;
@@ -351,6 +352,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		struct closing c = { ts, p->id };
 		struct space_owner own = owner(&c);
 
+		ts->regions -= p->space.n;
 		space_exec(&p->space, t, &own);
 		join_exec(&th->join, t);
 	}
@@ -399,6 +401,7 @@ static void drop_process(struct tasks *ts, uint32_t slot)
 	};
 
 	facts_push(ts->out, &f);
+	ts->regions -= p->space.n;
 	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
 	space_release(&p->space);
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
@@ -406,6 +409,21 @@ static void drop_process(struct tasks *ts, uint32_t slot)
 	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
 				    ts->n_free_process + 1, sizeof(slot));
 	ts->free_process[ts->n_free_process++] = slot;
+}
+
+/* Would a copy of the process's mappings be too many? */
+static bool is_full(const struct tasks *ts, uint32_t process)
+{
+	size_t n = ts->process[process].space.n;
+
+	return n && ts->regions + n > TASKS_REGIONS_MAX;
+}
+
+bool tasks_full(const struct tasks *ts, uint16_t source, int32_t pid)
+{
+	uint32_t slot = find(&ts->processes, process_key(source, pid));
+
+	return slot != TABLE_NONE && is_full(ts, slot);
 }
 
 /* A process made by fork starts with its parent's mappings; one that the
@@ -437,6 +455,9 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 	struct space_owner own = owner(&c);
 
 	p->start = t;
+	if (is_full(ts, from))
+		return slot;
+	ts->regions += ts->process[from].space.n;
 	space_copy(&p->space, &ts->process[from].space, t, &own);
 	return slot;
 }
@@ -478,7 +499,9 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 	struct closing c = { ts, p->id };
 	struct space_owner own = owner(&c);
 
+	ts->regions -= p->space.n;
 	space_map(&p->space, r, &own);
+	ts->regions += p->space.n;
 }
 
 /* Keeps the queue of lives that end from growing behind its head. */

@@ -13,6 +13,11 @@
 #include "stitch/join.h"
 #include "stitch/space.h"
 
+/* A fork copies its parent's mappings: a few megabytes of forks of a process
+ * with thousands of them would fill any memory. 30,000 processes of 60
+ * mappings are less than half of this. */
+#define TASKS_REGIONS_MAX ((size_t)1 << 22)
+
 struct facts;
 struct tasks;
 
@@ -62,6 +67,9 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
  * fork copies no mappings, and an existing life goes on. */
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
+/* Are there too many mappings for another fork of this process? Its child
+ * then starts with none. */
+bool tasks_full(const struct tasks *ts, uint16_t source, int32_t pid);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);

@@ -355,6 +355,41 @@ START_TEST(processes_without_threads_do_not_pile_up)
 }
 END_TEST
 
+/* Forks of a process with many mappings: what is copied has a limit, and room
+ * that ends lives leave is used again. */
+#define MANY_MAPS 16384
+
+START_TEST(copies_of_mappings_have_a_limit)
+{
+	int32_t last = (int32_t)(TASKS_REGIONS_MAX / MANY_MAPS);
+	struct world w;
+
+	start(&w);
+	for (uint64_t i = 0; i < MANY_MAPS; i++) {
+		struct region r = { .start = 0x1000 * i,
+				    .end = 0x1000 * (i + 1),
+				    .t0 = 1 };
+
+		tasks_map(w.ts, tasks_process(w.ts, 0, 1), &r);
+	}
+	for (int32_t pid = 2; pid <= last; pid++) {
+		must(!tasks_full(w.ts, 0, 1));
+		tasks_fork(w.ts, 0, pid, pid, 1, 1, pid, false);
+	}
+	ck_assert_uint_eq(process_of(&w, last)->space.n, MANY_MAPS);
+	ck_assert(tasks_full(w.ts, 0, 1));
+	ck_assert(!tasks_full(w.ts, 0, last + 100));
+	tasks_fork(w.ts, 0, last + 1, last + 1, 1, 1, last + 1, false);
+	ck_assert_uint_eq(process_of(&w, last + 1)->space.n, 0);
+	tasks_exit(w.ts, tasks_thread(w.ts, 0, 2, 2), last + 2);
+	retire(&w, last + 3);
+	ck_assert(!tasks_full(w.ts, 0, 1));
+	tasks_fork(w.ts, 0, last + 4, last + 4, 1, 1, last + 4, false);
+	ck_assert_uint_eq(process_of(&w, last + 4)->space.n, MANY_MAPS);
+	finish(&w);
+}
+END_TEST
+
 RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
     a_dead_life_is_kept_until_it_is_retired,
     a_fork_of_a_living_id_is_another_life,
@@ -366,4 +401,4 @@ RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
     a_new_thread_of_an_ended_process_goes_on_with_it,
     a_tid_seen_in_another_process_is_another_life,
     forgetting_a_life_makes_room_for_another, slots_are_used_again,
-    processes_without_threads_do_not_pile_up)
+    processes_without_threads_do_not_pile_up, copies_of_mappings_have_a_limit)
