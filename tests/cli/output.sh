@@ -156,3 +156,21 @@ COMP_WORDS=(backstitch query --format "") COMP_CWORD=3; _backstitch
 truth fish_completion_has_all_commands grep -q -- '-a symbolize' out
 "$B" completion zsh >out
 truth zsh_completion_has_all_commands grep -q 'symbolize) _arguments' out
+
+# what tracepoints say, from columns and from bytes
+cp "$root/tests/captures/task-exitexec.data" tp.data
+"$B" ingest -q --no-symbols --fields all -o columns.db tp.data 2>err
+"$B" ingest -q --no-symbols --fields nothing:here -o bytes.db tp.data 2>err
+"$B" script -F comm,time,event,trace columns.db >columns.txt
+"$B" script -F comm,time,event,trace bytes.db >bytes.txt
+truth payloads_say_the_same_from_columns_and_from_bytes \
+	cmp -s columns.txt bytes.txt
+truth a_payload_is_printed_as_the_kernel_does grep -q \
+	'sched_switch: prev_comm=.* prev_state=[A-Z].* ==> next_comm=' bytes.txt
+truth every_tracepoint_says_something sh -c \
+	"! grep -q 'sched:sched_switch: *\$' columns.txt"
+"$B" script --comm shorty -F comm,event,trace columns.db >some.txt
+"$B" script -F comm,event,trace columns.db | grep '^ *shorty ' >want.txt
+truth filters_do_not_mix_payloads_up cmp -s some.txt want.txt
+truth json_has_the_payload_too sh -c \
+	"$B script --json bytes.db | grep -q '\"trace\":\"prev_comm='"
