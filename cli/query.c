@@ -1,5 +1,6 @@
 /* query.c - the command that answers SQL. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/stop.h"
+#include "cli/term.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -89,6 +92,29 @@ static int answer(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
+/* Names in bold, their columns behind, as wide as the screen. */
+static int list(struct store *db, const char *sql, struct err *err)
+{
+	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+	int ret = -1;
+
+	while (r && (ret = rows_next(r, err)) > 0) {
+		const char *name = rows_text(r, 0);
+		const char *columns = rows_text(r, 1);
+		char clean[8192];
+
+		output_clean_buf(clean, sizeof(clean), columns, strlen(columns),
+				 NULL);
+		fputs(term_on(stdout, STYLE_BOLD), stdout);
+		plain_text(stdout, name, 0, 0);
+		fprintf(stdout, "%s: ", term_off(stdout));
+		term_wrap(stdout, clean, (int)plain_cells(name) + 2, 4, width);
+	}
+	rows_close(r);
+	return ret;
+}
+
 /* The words behind the command: a database and a statement, each of which
  * may be missing. A statement has a space in it and is no file. */
 struct words {
@@ -147,7 +173,9 @@ static int run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db)
+	if (db && (list_views || list_tables) && !json && !format)
+		ret = list(db, w.sql, err);
+	else if (db)
 		ret = answer(db, owned ? owned : w.sql, err);
 	store_close(db);
 	free(owned);

@@ -104,7 +104,8 @@ WHERE 1
 -- name: list_views
 SELECT m.name AS view, group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c
-WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name
+WHERE m.type = 'view'
+GROUP BY m.name ORDER BY m.name LIKE 'perf%', m.name
 
 -- name: list_tables
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns

@@ -182,23 +182,28 @@ truth a_statement_alone_is_answered_from_perf_db grep -q '^ *42$' out
 "$B" query -i columns.db 'SELECT 40 + 2' >out 2>err
 truth a_statement_goes_with_input_too grep -q '^ *42$' out
 "$B" query --views columns.db >out 2>err
-truth views_are_listed grep -q '^verdicts  *kind, verdict, confidence, n$' out
+truth views_are_listed grep -q '^verdicts: kind, verdict, confidence, n$' out
 "$B" query --tables columns.db >out 2>err
-truth tables_are_listed grep -q '^ev_sched_sched_switch  *event_id, ' out
+truth tables_are_listed grep -q '^ev_sched_sched_switch: event_id, ' out
 "$B" query --views columns.db 'SELECT 1' >out 2>err
 truth a_list_and_a_statement_are_refused [ $? = 2 ]
 "$B" report --view nothing columns.db >out 2>err
 truth who_asks_for_no_view_is_told_the_list grep -q 'query --views' err
 
 # files that options name must be there, before any work is done
-for o in '--kallsyms nofile' '--symfs tp.data' '--vmlinux here'
+while read -r option file
 do
-	"$B" symbolize $o columns.db >out 2>err
-	truth "symbolize_refuses_$(echo "$o" | tr -dc a-z)" [ $? = 1 ]
-	"$B" ingest $o -o never.db tp.data >out 2>err
-	truth "ingest_refuses_$(echo "$o" | tr -dc a-z)" \
-		sh -c "grep -q '^backstitch: --' err && [ ! -e never.db ]"
-done
+	"$B" symbolize "--$option" "$file" columns.db >out 2>err
+	truth "symbolize_refuses_a_wrong_$option" \
+		grep -q "^backstitch: --$option $file: " err
+	"$B" ingest "--$option" "$file" -o never.db tp.data >out 2>err
+	truth "ingest_refuses_a_wrong_$option" sh -c \
+		"grep -q '^backstitch: --$option' err && [ ! -e never.db ]"
+done <<'END'
+kallsyms nofile
+symfs tp.data
+vmlinux here
+END
 "$B" ingest --no-symbols -f -o columns.db tp.data 2>err
 truth names_nobody_looked_for_are_one_line \
 	[ "$(grep -c 'not looked for' err)" = 1 ]
