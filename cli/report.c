@@ -149,18 +149,21 @@ static void print_percent(FILE *out, uint64_t part, uint64_t whole)
 }
 
 /* Which user halves are missing, and those that are another program's:
- * largest first, with their shares. */
+ * largest first, with their shares. And when much has no name, that. */
 static void print_missing(FILE *out, const struct report *rp)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
 	uint64_t exec = 0;
+	uint64_t unnamed = 0;
 
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
 		const struct report_row *row = report_rows_get(r, i);
 		const struct label *l = report_label(r, row->label);
 
+		if (l->kind == LABEL_UNNAMED)
+			unnamed += row->self;
 		if (l->kind != LABEL_MISSING)
 			continue;
 		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
@@ -176,6 +179,13 @@ static void print_missing(FILE *out, const struct report *rp)
 		fputs("user half of another program, taken after exec: ", out);
 		print_percent(out, exec, rp->weight);
 		putc('\n', out);
+	}
+	if (unnamed > rp->weight / 10) {
+		fputs("code without a name: ", out);
+		print_percent(out, unnamed, rp->weight);
+		fputs("; 'backstitch info ", out);
+		plain_text(out, rp->path, 0, 0);
+		fputs("' says why\n", out);
 	}
 	report_rows_free(r);
 }

@@ -165,3 +165,7 @@ grep -q 'Self %' "$work/text" && ! grep -q 'Total %' "$work/text" &&
 ok no_children_shows_self_only $?
 [ "$("$B" report "$captures/fp-1.data" 2>/dev/null | wc -l)" -gt 8 ]
 ok a_capture_may_be_given $?
+
+"$B" report --no-symbols "$captures/task-exitexec.data" 2>/dev/null |
+	grep -q "^code without a name: .* %; 'backstitch info .*' says why"
+ok much_code_without_a_name_is_said $?
