@@ -174,7 +174,9 @@ static void print_missing(FILE *out, const struct report *rp)
 		print_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
-	fputs(before[0] == ',' ? "\n" : "user half missing: none\n", out);
+	fputs(before[0] == ',' ? " ('backstitch help verdicts')\n"
+			       : "user half missing: none\n",
+	      out);
 	if (exec) {
 		fputs("user half of another program, taken after exec: ", out);
 		print_percent(out, exec, rp->weight);
