@@ -191,12 +191,12 @@ truth a_list_and_a_statement_are_refused [ $? = 2 ]
 truth who_asks_for_no_view_is_told_the_list grep -q 'query --views' err
 
 # files that options name must be there, before any work is done
-for o in '--kallsyms nofile' '--symfs tp.data' '--vmlinux here'
+for o in --kallsyms=nofile --symfs=tp.data --vmlinux=here
 do
-	"$B" symbolize $o columns.db >out 2>err
-	truth "symbolize_refuses_$(echo "$o" | tr -dc a-z)" [ $? = 1 ]
-	"$B" ingest $o -o never.db tp.data >out 2>err
-	truth "ingest_refuses_$(echo "$o" | tr -dc a-z)" \
+	"$B" symbolize "$o" columns.db >out 2>err
+	truth "symbolize_refuses_$(echo "$o" | tr -dc '[:lower:]')" [ $? = 1 ]
+	"$B" ingest "$o" -o never.db tp.data >out 2>err
+	truth "ingest_refuses_$(echo "$o" | tr -dc '[:lower:]')" \
 		sh -c "grep -q '^backstitch: --' err && [ ! -e never.db ]"
 done
 "$B" ingest --no-symbols -f -o columns.db tp.data 2>err
