@@ -21,7 +21,7 @@ struct symbolize_opts {
 	const char *home;     /* for ~/.debug; NULL: no such cache */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	bool no_demangle;
-	bool no_live; /* tests: never look at this machine's kernel */
+	bool no_live;	   /* tests: never look at this machine's kernel */
 	bool same_machine; /* recorded here, on a kernel of this version: one
 			    * without a build-id may be the running one */
 };
