@@ -419,9 +419,8 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 {
 	if (!db->writable)
 		return 0;
-	if (db->making &&
-	    (store_flush(db, lg, err) || store_captures_end(db, err) ||
-	     tally_end(db, err)))
+	if (db->making && (store_flush(db, lg, err) ||
+			   store_captures_end(db, err) || tally_end(db, err)))
 		return -1;
 	if (naming_end(db, err) || store_drain(db, err))
 		return -1;
