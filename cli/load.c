@@ -26,8 +26,10 @@
 #include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
 
-/* Facts between two looks at the clock, at Ctrl-C and at new frames. */
+/* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
+ * a quiet pipe has few facts and somebody waits for a sign of life. */
 #define FLUSH_EVERY 8192
+#define SHOW_EVERY 128
 
 static const char *fields;
 static unsigned long memory;
@@ -198,15 +200,19 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
 }
 
-static int now_and_then(struct load *ld, struct err *err)
+static void show_progress(const struct load *ld)
 {
 	uint64_t done = 0;
 	uint64_t total = 0;
 
-	if (stop_requested())
-		return err_set(err, ERR_STOPPED, "stopped");
 	order_pos(ld->order, &done, &total);
 	progress_update(done, total, ld->events, "events");
+}
+
+static int now_and_then(struct load *ld, struct err *err)
+{
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
 	return store_flush(ld->db, ld->ledger, err);
 }
 
@@ -223,7 +229,9 @@ static int read_facts(struct load *ld, struct err *err)
 			if (put_fields(ld, &f.event, err))
 				return -1;
 		}
-		if (++ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
+		if (++ld->facts % SHOW_EVERY == 0)
+			show_progress(ld);
+		if (ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
 			return -1;
 	}
 	return ret;
@@ -259,7 +267,10 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 	bool live = is_live(paths, n);
 	int ret;
 
-	progress_start("reading");
+	if (live)
+		progress_start_live("reading", "Ctrl-C ends it");
+	else
+		progress_start("reading");
 	stop_live(live);
 	ret = read_all(ld, paths, n, err);
 	stop_live(false);

@@ -38,6 +38,19 @@ void progress_start(const char *what)
 	line.on = isatty(2) && term && strcmp(term, "dumb");
 }
 
+void progress_start_live(const char *what, const char *hint)
+{
+	char text[160];
+
+	progress_start(what);
+	if (!line.on)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", what, hint);
+	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
+	fflush(stderr);
+	line.drawn = true;
+}
+
 /* "12 %, 1.2 M records/s, 3 s left" as far as it is known. */
 static void describe(char *buf, size_t size, uint64_t done, uint64_t total,
 		     uint64_t n, const char *unit, double seconds)
@@ -48,7 +61,10 @@ static void describe(char *buf, size_t size, uint64_t done, uint64_t total,
 	human_count(count, sizeof(count),
 		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
 	if (!total || done > total) {
-		snprintf(buf, size, "%s: %s %s/s", line.what, count, unit);
+		char all[32];
+
+		snprintf(buf, size, "%s: %s %s, %s/s", line.what,
+			 human_count(all, sizeof(all), n), unit, count);
 		return;
 	}
 	at = snprintf(buf, size, "%s: %d %%, %s %s/s", line.what,

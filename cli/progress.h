@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 void progress_start(const char *what);
+/* The same for what comes when it comes: says so at once, since it may be
+ * quiet for long. */
+void progress_start_live(const char *what, const char *hint);
 /* total 0: not known. n counts what `unit` names. Cheap: looks at the clock
  * and draws ten times a second. */
 void progress_update(uint64_t done, uint64_t total, uint64_t n,

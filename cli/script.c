@@ -30,8 +30,8 @@ static const struct opt opts[] = {
 	  .name = "fields",
 	  .arg = "FIELDS",
 	  .help = "print as perf script does, with these fields: comm, pid, "
-		  "tid, cpu, time, period, event, ip, sym, symoff, dso, "
-		  "dsoff",
+		  "tid, cpu, time, period, event, trace, ip, sym, symoff, "
+		  "dso, dsoff",
 	  .value = &fields },
 	{ .kind = OPT_FLAG,
 	  .name = "show-lost",

@@ -18,7 +18,7 @@ struct script;
 struct store;
 
 struct script_fields {
-	bool comm, pid, tid, cpu, time, period, event;
+	bool comm, pid, tid, cpu, time, period, event, trace;
 	bool verdict; /* say why a user half is missing */
 	struct chain_style frame;
 };

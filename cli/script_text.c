@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "cli/payloads.h"
 #include "cli/script.h"
 #include "schema/store.h"
 #include "stitch/err.h"
@@ -33,6 +34,7 @@ struct type_text {
 struct script {
 	struct script_fields f;
 	struct chains *chains;
+	struct payloads *payloads; /* NULL: not asked for */
 	struct arena arena;
 	struct who *who;
 	size_t n_who, cap_who;
@@ -47,12 +49,19 @@ static bool *field_flag(struct script_fields *f, const char *name)
 		const char *name;
 		bool *flag;
 	} table[] = {
-		{ "comm", &f->comm },	  { "pid", &f->pid },
-		{ "tid", &f->tid },	  { "cpu", &f->cpu },
-		{ "time", &f->time },	  { "period", &f->period },
-		{ "event", &f->event },	  { "ip", &f->frame.ip },
-		{ "sym", &f->frame.sym }, { "symoff", &f->frame.symoff },
-		{ "dso", &f->frame.dso }, { "dsoff", &f->frame.dsoff },
+		{ "comm", &f->comm },
+		{ "pid", &f->pid },
+		{ "tid", &f->tid },
+		{ "cpu", &f->cpu },
+		{ "time", &f->time },
+		{ "period", &f->period },
+		{ "event", &f->event },
+		{ "trace", &f->trace },
+		{ "ip", &f->frame.ip },
+		{ "sym", &f->frame.sym },
+		{ "symoff", &f->frame.symoff },
+		{ "dso", &f->frame.dso },
+		{ "dsoff", &f->frame.dsoff },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -84,7 +93,8 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 	f->frame.marks = !list;
 	f->frame.tab = true;
 	if (!list)
-		list = "comm,tid,cpu,time,period,event,ip,sym,symoff,dso";
+		list = "comm,tid,cpu,time,period,event,trace,ip,sym,symoff,"
+		       "dso";
 	while (*list) {
 		size_t n = strcspn(list, ",");
 		bool *flag = NULL;
@@ -97,8 +107,8 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 		if (!flag)
 			return err_set(err, ERR_USAGE,
 				       "no field '%.*s'; there is comm, pid, "
-				       "tid, cpu, time, period, event, ip, "
-				       "sym, symoff, dso, dsoff",
+				       "tid, cpu, time, period, event, trace, "
+				       "ip, sym, symoff, dso, dsoff",
 				       (int)n, list);
 		*flag = true;
 		list += n + (list[n] == ',');
@@ -223,7 +233,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
-	if (s->chains)
+	if (s->chains && f->trace)
+		s->payloads = payloads_open(db, err);
+	if (s->chains && (s->payloads || !f->trace))
 		return s;
 fail:
 	script_free(s);
@@ -235,6 +247,7 @@ void script_free(struct script *s)
 	if (!s)
 		return;
 	chains_free(s->chains);
+	payloads_close(s->payloads);
 	arena_release(&s->arena);
 	free(s->who);
 	free(s->type);
@@ -359,6 +372,14 @@ int script_text(struct script *s, const struct script_event *e, struct err *err)
 	fwrite(middle, 1, make_middle(s, e, middle), stdout);
 	if (s->f.event)
 		fputs(t->text, stdout);
+	if (s->f.trace) {
+		const char *text =
+			payloads_text(s->payloads, e->id, e->type, err);
+
+		if (!text)
+			return -1;
+		fputs(text, stdout);
+	}
 	if (!s->f.frame.ip) {
 		putchar('\n');
 		return 0;
@@ -404,6 +425,9 @@ int script_json(struct script *s, const struct script_event *e, struct err *err)
 	add_int(o, "tid", w->tid);
 	add_text(o, "event", s->type[e->type - 1].name);
 	add_int(o, "weight", e->weight);
+	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
+	if (trace && *trace)
+		add_text(o, "trace", trace);
 	json_object_object_add(o, "kernel", kernel);
 	json_object_object_add(o, "user", user);
 	if (e->verdict >= 1 && e->verdict < 32 && s->verdict[e->verdict])
@@ -411,7 +435,7 @@ int script_json(struct script *s, const struct script_event *e, struct err *err)
 	if (e->flags & VERDICT_EXEC)
 		json_object_object_add(o, "exec_between",
 				       json_object_new_boolean(1));
-	ret = chains_json(s->chains, e->kraw, kernel, err);
+	ret = trace ? chains_json(s->chains, e->kraw, kernel, err) : -1;
 	if (!ret)
 		ret = chains_json(s->chains, e->uraw, user, err);
 	if (!ret)

@@ -388,10 +388,18 @@ const struct perf_fmt *perf_fmt_of(const struct perf *p, uint32_t event);
 int perf_fields(struct source *src, const struct rec_sample *s,
 		struct field *out, struct err *err);
 void perf_trace_release(struct perf *p);
+/* One more format, when an event of p has its id. */
+void perf_format_add(struct perf *p, const char *system, const struct bytes *b);
+/* The value behind key ("offset:") inside [s, end); false: not there. */
+bool perf_number_behind(const char *s, const char *end, const char *key,
+			uint32_t *out);
 
 /* perf_print.c */
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	       size_t size);
+/* The same of fields that are decoded already; size > 0. */
+void perf_print_fields(struct perf *p, const struct perf_fmt *fmt,
+		       const struct field *field, char *buf, size_t size);
 
 /* perf_dump.c */
 int perf_dump(struct source *src,

@@ -249,12 +249,32 @@ static void print_fields(const struct perf_fmt *fmt, const struct field *field,
 			print_field(o, &fmt->def[i], &field[i]);
 }
 
+void perf_print_fields(struct perf *p, const struct perf_fmt *fmt,
+		       const struct field *field, char *buf, size_t size)
+{
+	struct out o = { .buf = buf, .size = size };
+	struct expr *args = &p->expr;
+	const char *text = strstr(fmt->text, "print fmt: ");
+
+	buf[0] = 0;
+	args->s = text ? text + 11 : "";
+	args->fmt = fmt;
+	args->field = field;
+	args->swap = p->swap;
+	args->depth = 0;
+	args->failed = false;
+	args->n_text = 0;
+	if (!print_format(p, args, &o)) {
+		buf[0] = 0;
+		print_fields(fmt, field, &o);
+	}
+}
+
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	       size_t size)
 {
 	struct perf *p = perf_of(src);
 	const struct perf_fmt *fmt = perf_fmt_of(p, s->event);
-	struct out o = { .buf = buf, .size = size };
 
 	if (!size)
 		return -1;
@@ -264,19 +284,6 @@ int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	p->field = mem_grow(p->field, &p->cap_field, fmt->n, sizeof(*p->field));
 	if (perf_fields(src, s, p->field, NULL))
 		return -1;
-	struct expr *args = &p->expr;
-	const char *text = strstr(fmt->text, "print fmt: ");
-
-	args->s = text ? text + 11 : "";
-	args->fmt = fmt;
-	args->field = p->field;
-	args->swap = p->swap;
-	args->depth = 0;
-	args->failed = false;
-	args->n_text = 0;
-	if (!print_format(p, args, &o)) {
-		buf[0] = 0;
-		print_fields(fmt, p->field, &o);
-	}
+	perf_print_fields(p, fmt, p->field, buf, size);
 	return 0;
 }

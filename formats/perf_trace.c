@@ -16,9 +16,8 @@
 #define FIELDS_MAX 512
 #define MAGIC "\x17\x08\x44tracing"
 
-/* The value behind key ("offset:") inside [s, end); false: not there. */
-static bool number_behind(const char *s, const char *end, const char *key,
-			  uint32_t *out)
+bool perf_number_behind(const char *s, const char *end, const char *key,
+			uint32_t *out)
 {
 	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
 	uint64_t v = 0;
@@ -88,8 +87,9 @@ static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 {
 	uint32_t n;
 
-	return number_behind(s, end, "[", &n) && n && size % n == 0 ? size / n
-								    : 1;
+	return perf_number_behind(s, end, "[", &n) && n && size % n == 0
+		       ? size / n
+		       : 1;
 }
 
 /* Of the common fields only the thread id says something of its own. */
@@ -109,10 +109,10 @@ static void field_line(struct perf *p, struct perf_fmt *fmt, const char *s,
 	size_t len;
 
 	if (!semi || fmt->n >= FIELDS_MAX ||
-	    !number_behind(semi, end, "offset:", &f.off) ||
-	    !number_behind(semi, end, "size:", &f.size))
+	    !perf_number_behind(semi, end, "offset:", &f.off) ||
+	    !perf_number_behind(semi, end, "size:", &f.size))
 		return;
-	number_behind(semi, end, "signed:", &is_signed);
+	perf_number_behind(semi, end, "signed:", &is_signed);
 	const char *name = field_name(s, semi, &len);
 
 	f.elem = elem_size(name + len, semi, f.size);
@@ -163,15 +163,14 @@ static bool is_recorded(const struct perf *p, uint64_t id)
 	return false;
 }
 
-static void add_format(struct perf *p, const char *system,
-		       const struct bytes *b)
+void perf_format_add(struct perf *p, const char *system, const struct bytes *b)
 {
 	const char *s = (const char *)b->pos;
 	const char *end = (const char *)b->end;
 	struct perf_fmt fmt = { 0 };
 	uint32_t id;
 
-	if (!number_behind(s, end, "ID: ", &id) || !is_recorded(p, id))
+	if (!perf_number_behind(s, end, "ID: ", &id) || !is_recorded(p, id))
 		return;
 	for (size_t i = 0; i < p->n_fmt; i++)
 		if (p->fmt[i].id == id)
@@ -217,7 +216,7 @@ static int take_format(struct perf *p, const char *system, struct bytes *b,
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
 	if (system && n <= FORMAT_MAX)
-		add_format(p, system, &text);
+		perf_format_add(p, system, &text);
 	return 0;
 }
 

@@ -110,3 +110,19 @@ WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
+
+-- name: print_formats
+SELECT t.id, t.name, t.format, coalesce(c.note LIKE '%big-endian%', 0),
+	coalesce(c.arch, '')
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+
+-- name: print_raws
+SELECT event, data FROM event_raw ORDER BY event
+
+-- name: list_ev_tables
+SELECT name FROM sqlite_schema
+WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
+
+-- name: print_ev_rows
+-- the caller adds the table's name in quotes, and the order
+SELECT * FROM

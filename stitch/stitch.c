@@ -317,8 +317,8 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 
-	if (!s->user.n && s->user_regs.abi && s->defer == DEFER_NONE &&
-	    s->has_dump)
+	if (!s->user.n && s->user_regs.abi && s->has_dump &&
+	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
 		return resolve_dump_user(st, slot);
 	return resolve_chain_user(st, slot);
 }

@@ -2,7 +2,7 @@
 # damage.sh - runs one damage program over the shipped captures and the cases'.
 # usage: tests/damage.sh PROGRAM; the program takes CAPTURE N SEED
 #
-# N cuts and N flips of each capture: 500, or 6 of those that go through the
+# N cuts and N flips of each capture: 500, or 4 of those that go through the
 # whole program; $DAMAGE_N says another number.
 # The seed is fixed, so that a failure comes back. One line per capture.
 prog=$1
@@ -12,7 +12,7 @@ then
 	name=${f#tests/captures/}
 	case $name in /*) name=$(basename "$name") ;; esac
 	case $prog in
-	*/pipeline) n=6 ;;
+	*/pipeline) n=4 ;;
 	*) n=500 ;;
 	esac
 	n=${DAMAGE_N:-$n}

@@ -220,3 +220,23 @@ then
 else
 	echo "skip the_search_in_the_address_is_done: no chromium"
 fi
+
+"$B" flame --event sched:sched_switch tests/captures/task-exitexec.data \
+	>"$work/title.svg" 2>/dev/null
+grep -q '<title>Flame graph of sched:sched_switch</title>' "$work/title.svg"
+ok the_title_names_the_event $?
+grep -q 'capture tests/captures/task-exitexec.data of sidvm' "$work/title.svg"
+ok a_note_names_the_capture $?
+"$B" flame --event syscalls:sys_enter_exit_group -o "$work/exit.svg" \
+	tests/captures/task-exitexec.data 2>/dev/null
+grep -q 'no user half: 100.00 % exit_per_task' "$work/exit.svg"
+ok a_note_says_why_user_halves_are_missing $?
+if [ -c /dev/full ] && ln -s /dev/full "$work/full" 2>/dev/null
+then
+	"$B" flame tests/captures/fp-1.data >/dev/full 2>"$work/err"
+	[ "$(grep -c 'No space left' "$work/err")" = 1 ]
+	ok a_full_disk_is_one_message $?
+	"$B" flame -o "$work/full" tests/captures/fp-1.data 2>"$work/err"
+	[ -L "$work/full" ]
+	ok what_is_no_file_is_not_removed $?
+fi

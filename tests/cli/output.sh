@@ -156,3 +156,49 @@ COMP_WORDS=(backstitch query --format "") COMP_CWORD=3; _backstitch
 truth fish_completion_has_all_commands grep -q -- '-a symbolize' out
 "$B" completion zsh >out
 truth zsh_completion_has_all_commands grep -q 'symbolize) _arguments' out
+
+# what tracepoints say, from columns and from bytes
+cp "$root/tests/captures/task-exitexec.data" tp.data
+"$B" ingest -q --no-symbols --fields all -o columns.db tp.data 2>err
+"$B" ingest -q --no-symbols --fields nothing:here -o bytes.db tp.data 2>err
+"$B" script -F comm,time,event,trace columns.db >columns.txt
+"$B" script -F comm,time,event,trace bytes.db >bytes.txt
+truth payloads_say_the_same_from_columns_and_from_bytes \
+	cmp -s columns.txt bytes.txt
+truth a_payload_is_printed_as_the_kernel_does grep -q \
+	'sched_switch: prev_comm=.* prev_state=[A-Z].* ==> next_comm=' bytes.txt
+truth every_tracepoint_says_something sh -c \
+	"! grep -q 'sched:sched_switch: *\$' columns.txt"
+"$B" script --comm shorty -F comm,event,trace columns.db >some.txt
+"$B" script -F comm,event,trace columns.db | grep '^ *shorty ' >want.txt
+truth filters_do_not_mix_payloads_up cmp -s some.txt want.txt
+truth json_has_the_payload_too sh -c \
+	"$B script --json bytes.db | grep -q '\"trace\":\"prev_comm='"
+
+# a statement finds its database, and the lists say what may be asked
+mkdir here && cp columns.db here/perf.db
+(cd here && "$B" query 'SELECT 40 + 2') >out 2>err
+truth a_statement_alone_is_answered_from_perf_db grep -q '^ *42$' out
+"$B" query -i columns.db 'SELECT 40 + 2' >out 2>err
+truth a_statement_goes_with_input_too grep -q '^ *42$' out
+"$B" query --views columns.db >out 2>err
+truth views_are_listed grep -q '^verdicts  *kind, verdict, confidence, n$' out
+"$B" query --tables columns.db >out 2>err
+truth tables_are_listed grep -q '^ev_sched_sched_switch  *event_id, ' out
+"$B" query --views columns.db 'SELECT 1' >out 2>err
+truth a_list_and_a_statement_are_refused [ $? = 2 ]
+"$B" report --view nothing columns.db >out 2>err
+truth who_asks_for_no_view_is_told_the_list grep -q 'query --views' err
+
+# files that options name must be there, before any work is done
+for o in --kallsyms=nofile --symfs=tp.data --vmlinux=here
+do
+	"$B" symbolize "$o" columns.db >out 2>err
+	truth "symbolize_refuses_$(echo "$o" | tr -dc '[:lower:]')" [ $? = 1 ]
+	"$B" ingest "$o" -o never.db tp.data >out 2>err
+	truth "ingest_refuses_$(echo "$o" | tr -dc '[:lower:]')" \
+		sh -c "grep -q '^backstitch: --' err && [ ! -e never.db ]"
+done
+"$B" ingest --no-symbols -f -o columns.db tp.data 2>err
+truth names_nobody_looked_for_are_one_line \
+	[ "$(grep -c 'not looked for' err)" = 1 ]

@@ -1,0 +1,265 @@
+/* payloads.c - what tracepoints say, as text: script's field 'trace'. */
+#include "cli/payloads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "formats/payload.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/mem.h"
+#include "stitch/source.h"
+
+#define TEXT_MAX 4096
+#define NAME_MAX_BYTES 128
+
+/* A table that is read along; its first column is the event. */
+struct cursor {
+	char *name; /* of the table; NULL: event_raw */
+	struct rows *rows;
+	bool more;
+};
+
+struct type_payload {
+	struct payload *payload; /* NULL: no format */
+	size_t cursor;		 /* place + 1; 0: has no table */
+	size_t *column;		 /* of each field in that table; 0: none */
+};
+
+struct payloads {
+	struct store *db;
+	struct type_payload *type;
+	size_t n_type, cap_type;
+	struct cursor *cursor; /* the first is event_raw's */
+	size_t n_cursor, cap_cursor;
+	struct field *field;
+	size_t cap_field;
+	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
+};
+
+/* As the store makes names of tables and columns from those of events. */
+static void fold(char *out, size_t size, const char *prefix, const char *s)
+{
+	size_t n = (size_t)snprintf(out, size, "%s", prefix);
+
+	for (; *s && n + 1 < size; s++) {
+		char c = *s;
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+			c = '_';
+		out[n++] = c;
+	}
+	out[n] = '\0';
+}
+
+static int step(struct cursor *c, struct err *err)
+{
+	int rc = rows_next(c->rows, err);
+
+	c->more = rc > 0;
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_cursor(struct payloads *ps, const char *table, const char *sql,
+		      struct err *err)
+{
+	struct cursor c = { .name = mem_strdup(table) };
+
+	c.rows = rows_open(ps->db, sql, NULL, 0, err);
+	if (!c.rows || step(&c, err)) {
+		rows_close(c.rows);
+		free(c.name);
+		return -1;
+	}
+	ps->cursor = mem_grow(ps->cursor, &ps->cap_cursor, ps->n_cursor + 1,
+			      sizeof(*ps->cursor));
+	ps->cursor[ps->n_cursor++] = c;
+	return 0;
+}
+
+/* Names of tables are the store's own: letters, digits and '_'. */
+static int add_table(struct payloads *ps, const char *name, struct err *err)
+{
+	char plain[NAME_MAX_BYTES];
+	char sql[NAME_MAX_BYTES + 256];
+
+	fold(plain, sizeof(plain), "", name);
+	if (strcmp(plain, name))
+		return 0;
+	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
+		 store_sql("print_ev_rows"), name);
+	return add_cursor(ps, name, sql, err);
+}
+
+static int open_tables(struct payloads *ps, struct err *err)
+{
+	struct rows *r;
+	int rc;
+
+	if (add_cursor(ps, NULL, store_sql("print_raws"), err))
+		return -1;
+	r = rows_open(ps->db, store_sql("list_ev_tables"), NULL, 0, err);
+	if (!r)
+		return -1;
+	while ((rc = rows_next(r, err)) > 0)
+		if (add_table(ps, rows_text(r, 0), err)) {
+			rc = -1;
+			break;
+		}
+	rows_close(r);
+	return rc;
+}
+
+static void find_columns(struct payloads *ps, struct type_payload *t)
+{
+	const struct rows *r = ps->cursor[t->cursor - 1].rows;
+	char name[NAME_MAX_BYTES];
+	size_t n;
+	const struct field_def *def = payload_defs(t->payload, &n);
+
+	t->column = mem_new(n + 1, sizeof(*t->column));
+	for (size_t i = 0; i < n; i++) {
+		fold(name, sizeof(name), "", def[i].name);
+		for (size_t j = 1; j < rows_columns(r); j++)
+			if (!strcmp(rows_name(r, j), name))
+				t->column[i] = j;
+	}
+}
+
+/* Of a machine of 32 bits, as far as its name tells. */
+static bool is_32(const char *arch)
+{
+	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
+	       strcmp(arch, "ppc64le");
+}
+
+static void take_type(struct payloads *ps, struct rows *r)
+{
+	struct type_payload t = { 0 };
+	char name[NAME_MAX_BYTES];
+
+	if (*rows_text(r, 2))
+		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
+					is_32(rows_text(r, 4)));
+	fold(name, sizeof(name), "ev_", rows_text(r, 1));
+	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
+		if (!strcmp(ps->cursor[i].name, name))
+			t.cursor = i + 1;
+	if (t.cursor)
+		find_columns(ps, &t);
+	ps->type = mem_grow(ps->type, &ps->cap_type, ps->n_type + 1,
+			    sizeof(*ps->type));
+	ps->type[ps->n_type++] = t;
+}
+
+struct payloads *payloads_open(struct store *db, struct err *err)
+{
+	struct payloads *ps = mem_new(1, sizeof(*ps));
+	struct rows *r;
+	int rc = -1;
+
+	ps->db = db;
+	if (open_tables(ps, err))
+		goto out;
+	r = rows_open(db, store_sql("print_formats"), NULL, 0, err);
+	if (!r)
+		goto out;
+	while ((rc = rows_next(r, err)) > 0)
+		take_type(ps, r);
+	rows_close(r);
+out:
+	if (!rc)
+		return ps;
+	payloads_close(ps);
+	return NULL;
+}
+
+void payloads_close(struct payloads *ps)
+{
+	if (!ps)
+		return;
+	for (size_t i = 0; i < ps->n_type; i++) {
+		payload_free(ps->type[i].payload);
+		free(ps->type[i].column);
+	}
+	for (size_t i = 0; i < ps->n_cursor; i++) {
+		rows_close(ps->cursor[i].rows);
+		free(ps->cursor[i].name);
+	}
+	free(ps->type);
+	free(ps->cursor);
+	free(ps->field);
+	free(ps);
+}
+
+/* Moves to the event: 1 it is there, 0 it is not, -1. */
+static int seek(struct cursor *c, int64_t event, struct err *err)
+{
+	while (c->more && rows_int(c->rows, 0) < event)
+		if (step(c, err))
+			return -1;
+	return c->more && rows_int(c->rows, 0) == event;
+}
+
+static void from_columns(struct payloads *ps, const struct type_payload *t,
+			 const struct rows *r)
+{
+	size_t n;
+	const struct field_def *def = payload_defs(t->payload, &n);
+
+	ps->field =
+		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	for (size_t i = 0; i < n; i++) {
+		struct field *f = &ps->field[i];
+		struct value v = { .kind = VALUE_NULL };
+
+		if (t->column[i])
+			v = rows_value(r, t->column[i]);
+		*f = (struct field){ 0 };
+		if (v.kind == VALUE_INT && !def[i].is_text && !def[i].is_blob)
+			*f = (struct field){ .present = true, .num = v.num };
+		else if (v.kind == VALUE_TEXT && def[i].is_text)
+			*f = (struct field){ .present = true,
+					     .text = v.text,
+					     .len = (uint32_t)v.len };
+		else if (v.kind == VALUE_BLOB && def[i].is_blob)
+			*f = (struct field){ .present = true,
+					     .blob = v.text,
+					     .len = (uint32_t)v.len };
+	}
+	payload_fields_text(t->payload, ps->field, ps->raw, sizeof(ps->raw));
+}
+
+const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
+			  struct err *err)
+{
+	const struct type_payload *t;
+	struct value v;
+	int rc = 0;
+
+	if (type < 1 || (uint64_t)type > ps->n_type)
+		return "";
+	t = &ps->type[type - 1];
+	if (!t->payload)
+		return "";
+	ps->raw[0] = '\0';
+	if (t->cursor)
+		rc = seek(&ps->cursor[t->cursor - 1], event, err);
+	if (rc > 0) {
+		from_columns(ps, t, ps->cursor[t->cursor - 1].rows);
+	} else if (!rc && (rc = seek(&ps->cursor[0], event, err)) > 0) {
+		v = rows_value(ps->cursor[0].rows, 1);
+		if (v.kind == VALUE_BLOB)
+			payload_text(t->payload, v.text, v.len, ps->raw,
+				     sizeof(ps->raw));
+	}
+	if (rc < 0)
+		return NULL;
+	output_clean_buf(ps->text, sizeof(ps->text), ps->raw, strlen(ps->raw),
+			 NULL);
+	return ps->text;
+}

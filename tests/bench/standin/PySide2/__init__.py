@@ -1,0 +1,1 @@
+# __init__.py - see QtSql.py.

@@ -1,0 +1,96 @@
+/* payload.c - the text of a payload without its capture. */
+#include "formats/payload.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/source.h"
+
+static const char format[] =
+	"name: beep\nID: 7\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:int tone;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\tfield:char who[4];\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"tone=%d who=%s\", REC->tone, REC->who\n";
+
+static const char little[] = "\7\0\0\0\xfe\xff\xff\xff"
+			     "dog";
+static const char big[] = "\0\7\0\0\xff\xff\xff\xfe"
+			  "dog";
+
+START_TEST(bytes_of_both_orders_give_the_text_of_the_kernel)
+{
+	struct payload *pl = payload_new(format, _i, false);
+	char buf[64];
+
+	payload_text(pl, _i ? big : little, 12, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "tone=-2 who=dog");
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(fields_give_the_same_text)
+{
+	struct payload *pl = payload_new(format, false, false);
+	char buf[64];
+	size_t n;
+	const struct field_def *def = payload_defs(pl, &n);
+	struct field f[8] = { { 0 } };
+
+	ck_assert_uint_le(n, 8);
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(def[i].name, "tone"))
+			f[i] = (struct field){ .present = true, .num = -2 };
+		if (!strcmp(def[i].name, "who"))
+			f[i] = (struct field){ .present = true,
+					       .text = "dog",
+					       .len = 3 };
+	}
+	payload_fields_text(pl, f, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "tone=-2 who=dog");
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(a_payload_that_is_cut_off_is_no_danger)
+{
+	struct payload *pl = payload_new(format, false, false);
+	char buf[64];
+
+	for (size_t len = 0; len < 12; len++) {
+		char *cut = malloc(len + 1);
+
+		memcpy(cut, little, len);
+		payload_text(pl, cut, len, buf, sizeof(buf));
+		ck_assert_ptr_nonnull(memchr(buf, 0, sizeof(buf)));
+		free(cut);
+	}
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(what_is_no_format_is_refused)
+{
+	ck_assert_ptr_null(payload_new("", false, false));
+	ck_assert_ptr_null(payload_new("name: x\nID: \n", false, false));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("payload");
+	TCase *tc = tcase_create("payload");
+
+	tcase_add_loop_test(
+		tc, bytes_of_both_orders_give_the_text_of_the_kernel, 0, 2);
+	tcase_add_test(tc, fields_give_the_same_text);
+	tcase_add_test(tc, a_payload_that_is_cut_off_is_no_danger);
+	tcase_add_test(tc, what_is_no_format_is_refused);
+	suite_add_tcase(s, tc);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
