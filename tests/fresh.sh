@@ -27,6 +27,7 @@ root=$dir/root
 umount_all() {
 	mountpoint -q "$root/proc" && umount "$root/proc"
 	mountpoint -q "$root/dev" && umount -R "$root/dev"
+	mountpoint -q "$root" && umount "$root"
 	return 0
 }
 trap umount_all EXIT
@@ -53,6 +54,9 @@ do
 	tar -C "$root" -xf "$dir/base.tar"
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 	cp /etc/hosts "$root/etc/hosts"
+	# A mount of its own, so that tests may have name spaces of mounts.
+	mount --bind "$root" "$root"
+	mount --make-private "$root"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount --make-rslave "$root/dev"
