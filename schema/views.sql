@@ -205,13 +205,16 @@ GROUP BY 1, 2, 3;
 -- pid NULL: the kernel's.
 CREATE VIEW maps(capture, pid, t0, t1, line) AS
 SELECT p.capture, p.pid, m.t0, m.t1,
-	printf('%08x-%08x %s%s%s%s %08x %02x:%02x %d %s', m.start, m."end",
+	printf('%-73s%s', printf('%08x-%08x %s%s%s%s %08x %02x:%02x %d ',
+		m.start, m."end",
 		CASE WHEN m.prot & 1 THEN 'r' ELSE '-' END,
 		CASE WHEN m.prot & 2 THEN 'w' ELSE '-' END,
 		CASE WHEN m.prot & 4 THEN 'x' ELSE '-' END,
 		CASE WHEN m.flags & 1 THEN 's' ELSE 'p' END,
-		m.pgoff, coalesce(i.maj, 0), coalesce(i.min, 0),
-		coalesce(i.ino, 0), coalesce(i.path, ''))
+		CASE WHEN i.path = '//anon' THEN 0 ELSE m.pgoff END,
+		coalesce(i.maj, 0), coalesce(i.min, 0), coalesce(i.ino, 0)),
+		CASE WHEN i.path = '//anon' THEN '' ELSE coalesce(i.path, '')
+		END)
 FROM mapping m
 LEFT JOIN process p ON p.id = m.process
 LEFT JOIN image i ON i.id = m.image;

@@ -30,7 +30,8 @@ START_TEST(every_fact_becomes_a_row)
 	expect("SELECT name,defer FROM event_type ORDER BY id",
 	       "cpu-clock|1\nsched:sched_switch|0\n");
 	expect("SELECT line FROM maps",
-	       "00400000-00401000 r-xp 00001000 00:00 0 /usr/bin/app\n");
+	       "00400000-00401000 r-xp 00001000 00:00 0 "
+	       "                                 /usr/bin/app\n");
 	expect("SELECT event_id,pid,tid,comm,event,verdict,user_raw"
 	       " FROM samples WHERE event_id IN (1,2,3)",
 	       "1|42|43|app|cpu-clock||1\n2|42|43|app|cpu-clock|matched|1\n"
