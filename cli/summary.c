@@ -359,13 +359,14 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	put(s, s->n ? "" : "no names for");
 }
 
-static void put_more(struct summary *s, const char *what)
+static void put_more(struct summary *s, const char *one, const char *many)
 {
 	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
 
 	if (s->n <= shown)
 		return;
-	add(s, "and %" PRIu64 " more %s%s%s%s", s->n - shown, what,
+	add(s, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+	    s->n - shown == 1 ? one : many,
 	    s->brief ? "; see 'backstitch info " : "", s->brief ? s->path : "",
 	    s->brief ? "'" : "");
 	put(s, "");
@@ -410,7 +411,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	    each(&s, "info_damage", put_damage) ||
 	    each(&s, "info_unnamed", put_unnamed))
 		return -1;
-	put_more(&s, "images");
+	put_more(&s, "image", "images");
 	if (s.unnamed) {
 		add(&s,
 		    "not looked for of %" PRId64 " address%s; 'backstitch "
