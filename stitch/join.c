@@ -25,6 +25,8 @@
  * to hurt fills the memory with them. */
 #define WAITING_MAX (1u << 20)
 #define WINDOW_MAX (1u << 16)
+/* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
+#define AFTER_EXIT_NS 2000000
 
 /* A sample that waits for its chain. */
 struct waiting {
@@ -66,6 +68,7 @@ struct session {
 	bool dirty; /* windows were added since they were last united */
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
+	int64_t last; /* time of the last record; 0: not known */
 	uint64_t n_chains;
 	uint64_t n_closed; /* cookies that ended without a chain */
 };
@@ -125,6 +128,8 @@ void join_source(struct join *jn, uint16_t source,
 	jn->session[source].injected = info->injected;
 	jn->session[source].has_time = info->has_time;
 	jn->session[source].system_wide = info->system_wide;
+	jn->session[source].last =
+		info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 }
 
 static int by_t0(const void *a, const void *b)
@@ -484,12 +489,23 @@ static void match_waiting(struct join *jn, struct entry *e,
 	e->first = e->last = 0;
 }
 
+/* When the chain should have been written at the latest; INT64_MAX: not
+ * known. That of a thread that ended comes after its EXIT. */
+static int64_t due(const struct entry *e)
+{
+	if (e->closed_at == TIME_NONE)
+		return INT64_MAX;
+	if (e->exited && e->closed_at < INT64_MAX - AFTER_EXIT_NS)
+		return e->closed_at + AFTER_EXIT_NS;
+	return e->closed_at;
+}
+
 /* Why has this cookie no chain? */
 static enum request_verdict no_chain(struct join *jn, const struct entry *e,
 				     enum confidence *conf)
 {
 	struct session *se = &jn->session[e->source];
-	int64_t to = e->closed_at != TIME_NONE ? e->closed_at : INT64_MAX;
+	int64_t to = due(e);
 
 	*conf = CONF_EXPLAINED;
 	/* perf inject (7.2) drops every chain and says nothing of it. */
@@ -501,6 +517,9 @@ static enum request_verdict no_chain(struct join *jn, const struct entry *e,
 		return REQ_PENDING_END;
 	if (lost_between(se, e->sample_time, to) || se->overwrite)
 		return REQ_CHAIN_LOST;
+	/* The capture ended between the EXIT and the chain. */
+	if (e->exited && se->last && to >= se->last)
+		return REQ_PENDING_END;
 	*conf = CONF_UNEXPLAINED;
 	return REQ_UNEXPLAINED;
 }

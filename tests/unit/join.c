@@ -322,6 +322,36 @@ START_TEST(exit_in_a_system_wide_session_explains_nothing)
 }
 END_TEST
 
+/* The EXIT itself may be the last record that fitted into the ring. */
+START_TEST(loss_right_after_the_exit_explains)
+{
+	struct fake *f = fake_new();
+
+	normal_pair(f, 1);
+	fake_sample(f, 10, 1, 5);
+	fake_exit(f, 20, 1);
+	fake_lost(f, 1000, 0, 3);
+	fake_sample(f, 2000, 2, 7);
+	struct all_facts all = run(f);
+	expect(&all, 2, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
+	facts_done(&all);
+}
+END_TEST
+
+START_TEST(exit_right_before_the_end_leaves_the_chain_pending)
+{
+	struct fake *f = fake_new();
+
+	f->src.info.last_ns = 400000;
+	normal_pair(f, 1);
+	fake_sample(f, 10, 1, 5);
+	fake_exit(f, 20, 1);
+	struct all_facts all = run(f);
+	expect(&all, 2, REQ_PENDING_END, CONF_EXPLAINED, 0);
+	facts_done(&all);
+}
+END_TEST
+
 START_TEST(a_marker_without_cookie_cannot_be_joined)
 {
 	struct fake *f = fake_new();
@@ -771,6 +801,8 @@ RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     a_loss_at_an_unknown_time_may_explain_all,
     what_is_open_at_the_end_is_pending, exit_in_a_per_task_session_explains,
     exit_in_a_system_wide_session_explains_nothing,
+    loss_right_after_the_exit_explains,
+    exit_right_before_the_end_leaves_the_chain_pending,
     a_marker_without_cookie_cannot_be_joined,
     a_user_half_taken_at_once_is_a_refused_request,
     a_kernel_thread_asks_for_nothing, a_file_without_any_chain_was_stripped,
