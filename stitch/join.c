@@ -15,16 +15,16 @@
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
 #include "stitch/table.h"
+#include "stitch/windows.h"
 
 /* Entries without their other half are kept this long, so that a LOST record
  * that comes much later can still explain them. */
 #define UNRESOLVED_MAX (1u << 17)
 /* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
 #define CHAIN_LIMIT 508
-/* Samples that wait for chains, and windows of loss: not even a capture made
- * to hurt fills the memory with them. */
+/* Samples that wait for chains: not even a capture made to hurt fills the
+ * memory with them. */
 #define WAITING_MAX (1u << 20)
-#define WINDOW_MAX (1u << 16)
 /* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
 #define AFTER_EXIT_NS 2000000
 
@@ -56,16 +56,10 @@ struct entry {
 	bool exited;	     /* the thread's EXIT followed */
 };
 
-struct window {
-	int64_t t0, t1; /* (t0, t1] */
-};
-
 /* What is known of one capture. */
 struct session {
-	struct window *window;
-	size_t n, cap;
+	struct windows losses;
 	bool lossy; /* records were dropped, at whatever time */
-	bool dirty; /* windows were added since they were last united */
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
 	int64_t last; /* time of the last record; 0: not known */
@@ -102,7 +96,7 @@ void join_free(struct join *jn)
 	if (!jn)
 		return;
 	for (size_t i = 0; i < jn->n_session; i++)
-		free(jn->session[i].window);
+		windows_release(&jn->session[i].losses);
 	table_release(&jn->by_cookie);
 	table_release(&jn->by_tid);
 	free(jn->session);
@@ -132,88 +126,25 @@ void join_source(struct join *jn, uint16_t source,
 		info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 }
 
-static int by_t0(const void *a, const void *b)
-{
-	const struct window *x = a;
-	const struct window *y = b;
-
-	return (x->t0 > y->t0) - (x->t0 < y->t0);
-}
-
-/* Makes the windows disjoint and sorted. Which ring lost is not asked: a task
- * may return to user mode on any CPU. */
-static void unite_windows(struct session *se)
-{
-	size_t n = 0;
-
-	if (!se->dirty)
-		return;
-	se->dirty = false;
-	qsort(se->window, se->n, sizeof(*se->window), by_t0);
-	for (size_t i = 1; i < se->n; i++) {
-		const struct window *w = &se->window[i];
-
-		if (w->t0 > se->window[n].t1)
-			se->window[++n] = *w;
-		else if (w->t1 > se->window[n].t1)
-			se->window[n].t1 = w->t1;
-	}
-	se->n = n + 1;
-}
-
-/* Too many to keep: neighbours become one, with what is between them. */
-static void halve_windows(struct session *se)
-{
-	for (size_t i = 0; i < se->n; i += 2) {
-		size_t last = i + 1 < se->n ? i + 1 : i;
-
-		se->window[i / 2] = (struct window){ se->window[i].t0,
-						     se->window[last].t1 };
-	}
-	se->n = (se->n + 1) / 2;
-}
-
 void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1)
 {
 	struct session *se = &jn->session[source];
-	struct window w = { t0, t1 };
 
 	se->lossy = true;
 	/* At an unknown time: it may have been at any. */
 	if (t1 == TIME_NONE)
-		w = (struct window){ INT64_MIN, INT64_MAX };
-	if (w.t0 >= w.t1)
-		return;
-	if (se->n >= WINDOW_MAX) {
-		unite_windows(se);
-		if (se->n >= WINDOW_MAX / 2)
-			halve_windows(se);
-	}
-	se->window =
-		mem_grow(se->window, &se->cap, se->n + 1, sizeof(*se->window));
-	se->window[se->n++] = w;
-	se->dirty = true;
+		windows_add(&se->losses, INT64_MIN, INT64_MAX);
+	else
+		windows_add(&se->losses, t0, t1);
 }
 
-/* Does a window of loss overlap (from, to)? */
+/* Were records dropped in (from, to)? Which ring lost is not asked: a task
+ * may return to user mode on any CPU. */
 static bool lost_between(struct session *se, int64_t from, int64_t to)
 {
 	if (!se->has_time)
 		return se->lossy;
-	if (!se->n)
-		return false;
-	unite_windows(se);
-	size_t lo = 0;
-	size_t hi = se->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (se->window[mid].t1 > from)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo < se->n && se->window[lo].t0 < to;
+	return windows_overlap(&se->losses, from, to);
 }
 
 static uint64_t key_of(uint64_t cookie, uint16_t source)

@@ -675,64 +675,6 @@ START_TEST(samples_that_were_joined_wait_no_more)
 }
 END_TEST
 
-/* One chain of (10, 20): is it explained by these windows? */
-static bool explained(const int64_t (*w)[2], size_t n, int64_t from, int64_t to)
-{
-	struct facts q = { 0 };
-	struct join *jn = join_new(&q);
-	struct source_info info = { .has_time = true };
-	struct join_task task = { .last = from };
-	struct join_chain c = { .id = 1, .tid = 1, .time = to, .cookie = 7 };
-	struct fact f;
-
-	join_source(jn, 0, &info);
-	for (size_t i = 0; i < n; i++)
-		join_loss(jn, 0, w[i][0], w[i][1]);
-	join_chain(jn, &task, &c);
-	join_retire(jn, &task, JOIN_CAPTURE, TIME_NONE);
-	join_end(jn);
-	must(facts_take(&q, &f) == 1);
-	join_free(jn);
-	facts_release(&q);
-	return f.chain.verdict == CHAIN_SAMPLE_LOST;
-}
-
-START_TEST(loss_windows_agree_with_a_plain_search)
-{
-	uint64_t seed = 4;
-
-	for (int round = 0; round < 3000; round++) {
-		int64_t w[12][2];
-		size_t n = rnd_below(&seed, 13);
-		int64_t from = (int64_t)rnd_below(&seed, 100);
-		int64_t to = from + 1 + (int64_t)rnd_below(&seed, 30);
-		bool want = false;
-
-		for (size_t i = 0; i < n; i++) {
-			w[i][0] = (int64_t)rnd_below(&seed, 120);
-			w[i][1] = w[i][0] + 1 + (int64_t)rnd_below(&seed, 9);
-			want |= w[i][1] > from && w[i][0] < to;
-		}
-		must(explained(w, n, from, to) == want);
-	}
-}
-END_TEST
-
-START_TEST(loss_windows_have_a_limit)
-{
-	size_t n = 300000;
-	int64_t(*w)[2] = mem_new(n, sizeof(*w));
-
-	for (size_t i = 0; i < n; i++) {
-		w[i][0] = 10 * (int64_t)i;
-		w[i][1] = w[i][0] + 1;
-	}
-	ck_assert(explained(w, n, 1000000, 1000002));
-	ck_assert(!explained(w, n, 3000005, 3000006));
-	free(w);
-}
-END_TEST
-
 /* Made to hurt: one cookie for all. It took a minute when the entries of a
  * cookie were looked through. */
 #define SAME_COOKIE 100000
@@ -818,6 +760,6 @@ RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
     samples_that_wait_have_a_limit_and_none_is_lost,
     samples_that_were_joined_wait_no_more,
-    loss_windows_agree_with_a_plain_search, loss_windows_have_a_limit,
+
     many_threads_may_have_one_cookie,
     one_cookie_of_several_threads_in_any_order)
