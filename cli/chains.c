@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "cli/stack_tree.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -28,10 +29,6 @@ struct frame_text {
 	uint32_t image, flags;
 };
 
-struct stack_link {
-	uint32_t parent, frame;
-};
-
 struct chain_text {
 	const void *addrs;
 	uint32_t len, stack;
@@ -49,8 +46,7 @@ struct chains {
 	size_t n_image, cap_image;
 	struct frame_text *frame;
 	size_t n_frame, cap_frame;
-	struct stack_link *stack;
-	size_t n_stack, cap_stack;
+	struct stack_tree tree;
 	struct chain_text *chain;
 	size_t n_chain, cap_chain;
 	char *text;
@@ -139,31 +135,13 @@ static int take_frame(struct chains *c, struct rows *r)
 	return 0;
 }
 
-static int take_stack(struct chains *c, struct rows *r)
-{
-	int64_t id = rows_int(r, 0);
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
-
-	if (parent < 0 || parent >= id || frame < 1 ||
-	    (uint64_t)frame > c->n_frame)
-		return -1;
-	c->stack = mem_grow(c->stack, &c->cap_stack, c->n_stack + 1,
-			    sizeof(*c->stack));
-	c->stack[c->n_stack++] = (struct stack_link){
-		.parent = (uint32_t)parent,
-		.frame = (uint32_t)frame,
-	};
-	return 0;
-}
-
 static int take_chain(struct chains *c, struct rows *r)
 {
 	int64_t stack = rows_int(r, 1);
 	struct value blob = rows_value(r, 2);
 	void *copy;
 
-	if (stack < 0 || (uint64_t)stack > c->n_stack || blob.len > INT_MAX)
+	if (stack < 0 || (uint64_t)stack > c->tree.n || blob.len > INT_MAX)
 		return -1;
 	copy = arena_take(&c->arena, blob.len);
 	if (blob.len)
@@ -210,7 +188,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 	c->round = 1;
 	if (load(c, db, "print_images", take_image, err) ||
 	    load(c, db, "print_frames", take_frame, err) ||
-	    load(c, db, "print_stacks", take_stack, err) ||
+	    stack_tree_load(&c->tree, db, c->n_frame, err) ||
 	    load(c, db, "print_chains", take_chain, err)) {
 		chains_free(c);
 		return NULL;
@@ -227,7 +205,7 @@ void chains_free(struct chains *c)
 	free(c->string);
 	free(c->image);
 	free(c->frame);
-	free(c->stack);
+	stack_tree_release(&c->tree);
 	free(c->chain);
 	free(c->text);
 	free(c);
@@ -328,7 +306,7 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 	t->at = (uint32_t)c->text_len;
 	t->round = c->round;
 	for (int i = 0; i < n && stack; i++) {
-		const struct stack_link *s = &c->stack[stack - 1];
+		const struct stack_link *s = stack_tree_at(&c->tree, stack);
 
 		put_frame(c, &c->frame[s->frame - 1], c->ip[i]);
 		stack = s->parent;
@@ -397,7 +375,7 @@ int chains_json(struct chains *c, int64_t id, struct json_object *array,
 		return -1;
 	stack = c->chain[id - 1].stack;
 	for (int i = 0; i < n && stack; i++) {
-		const struct stack_link *s = &c->stack[stack - 1];
+		const struct stack_link *s = stack_tree_at(&c->tree, stack);
 
 		json_object_array_add(
 			array,

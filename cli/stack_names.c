@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/label.h"
+#include "cli/stack_tree.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -22,10 +23,6 @@ struct named_image {
 	char *path, *short_name; /* "[libc.so.6]" */
 };
 
-struct named_stack {
-	uint32_t parent, frame;
-};
-
 struct stack_names {
 	struct labels *labels;
 	bool by_name;
@@ -33,8 +30,7 @@ struct stack_names {
 	size_t n_image, cap_image;
 	struct named_frame *frame;
 	size_t n_frame, cap_frame;
-	struct named_stack *stack;
-	size_t n_stack, cap_stack;
+	struct stack_tree tree;
 	uint32_t *raw; /* stack of each raw chain */
 	size_t n_raw, cap_raw;
 	uint32_t *inlined;
@@ -206,26 +202,6 @@ static int add_inline(struct stack_names *sn, struct rows *r, struct err *err)
 	return 0;
 }
 
-static int add_stack(struct stack_names *sn, struct rows *r, struct err *err)
-{
-	int64_t id = rows_int(r, 0);
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
-
-	if (REACH(sn, stack, id, err))
-		return -1;
-	/* a parent has the smaller id: no way round in a circle */
-	if (parent < 0 || parent >= id || frame < 0 ||
-	    (size_t)frame >= sn->n_frame)
-		return err_set(err, ERR_DB,
-			       "stack %lld is broken; ingest "
-			       "the capture again",
-			       (long long)id);
-	sn->stack[id] =
-		(struct named_stack){ (uint32_t)parent, (uint32_t)frame };
-	return 0;
-}
-
 static int add_raw(struct stack_names *sn, struct rows *r, struct err *err)
 {
 	int64_t id = rows_int(r, 0);
@@ -233,7 +209,7 @@ static int add_raw(struct stack_names *sn, struct rows *r, struct err *err)
 
 	if (REACH(sn, raw, id, err))
 		return -1;
-	if (stack < 0 || (size_t)stack >= sn->n_stack)
+	if (stack < 0 || (size_t)stack > sn->tree.n)
 		return err_set(err, ERR_DB,
 			       "raw chain %lld has no stack; "
 			       "ingest the capture again",
@@ -253,7 +229,8 @@ struct stack_names *stack_names_load(struct store *db, struct labels *labels,
 	if (each_row(sn, db, "report_images", add_image, err) ||
 	    each_row(sn, db, "report_frames", add_frame, err) ||
 	    (inlined && each_row(sn, db, "report_inlines", add_inline, err)) ||
-	    each_row(sn, db, "report_stacks", add_stack, err) ||
+	    stack_tree_load(&sn->tree, db, sn->n_frame ? sn->n_frame - 1 : 0,
+			    err) ||
 	    each_row(sn, db, "report_raws", add_raw, err)) {
 		stack_names_free(sn);
 		return NULL;
@@ -267,7 +244,7 @@ void stack_names_free(struct stack_names *sn)
 		return;
 	free(sn->image);
 	free(sn->frame);
-	free(sn->stack);
+	stack_tree_release(&sn->tree);
 	free(sn->raw);
 	free(sn->inlined);
 	arena_release(&sn->text);
@@ -295,9 +272,11 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 	size_t from = out->n;
 	uint32_t at = raw < sn->n_raw ? sn->raw[raw] : 0;
 
-	for (; at; at = sn->stack[at].parent) {
-		const struct named_frame *f = &sn->frame[sn->stack[at].frame];
+	for (const struct stack_link *l; at; at = l->parent) {
+		const struct named_frame *f;
 
+		l = stack_tree_at(&sn->tree, at);
+		f = &sn->frame[l->frame];
 		for (uint32_t i = 0; i < f->n; i++)
 			label_list_add(out, sn->inlined[f->first + i]);
 		label_list_add(out, f->label);

@@ -82,8 +82,8 @@ SELECT i.id, i.path, w.name, p.pid
 FROM image i LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
 LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
--- name: print_stacks
-SELECT id, parent, frame FROM stack ORDER BY id
+-- name: stacks
+SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
 
 -- name: print_chains
 SELECT id, stack, addrs FROM raw_chain ORDER BY id

@@ -33,9 +33,6 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 -- name: report_inlines
 SELECT frame, coalesce(name, '') FROM inline_frame ORDER BY frame, depth
 
--- name: report_stacks
-SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
-
 -- name: report_raws
 SELECT id, stack FROM raw_chain
 
