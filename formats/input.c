@@ -14,6 +14,7 @@
 #include "formats/unpack.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
+#include "stitch/temp.h"
 
 #define COPY_BUF ((size_t)128 * 1024)
 
@@ -64,21 +65,10 @@ static int64_t read_full(int fd, const char *path, void *buf, size_t n,
 	return (int64_t)have;
 }
 
-/* A file without a name: it goes away with the program. */
 static int temp_file(const char *dir, struct err *err)
 {
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = temp_open(dir);
 
-	if (fd < 0) {
-		size_t len = strlen(dir) + sizeof("/backstitch-XXXXXX");
-		char *name = mem_new(len, 1);
-
-		snprintf(name, len, "%s/backstitch-XXXXXX", dir);
-		fd = mkstemp(name);
-		if (fd >= 0)
-			unlink(name);
-		free(name);
-	}
 	if (fd < 0)
 		return err_set(err, ERR_IO,
 			       "%s: cannot make a temporary file (%m); set "

@@ -15,6 +15,7 @@
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
+#include "stitch/temp.h"
 
 /* Refs read at least before the waiting ones are sorted again. */
 #define BATCH_MIN 2048
@@ -233,25 +234,18 @@ static void source_failed(struct order *ord, struct source *src,
 
 static int open_temp(struct order *ord, struct err *err)
 {
-	size_t len = strlen(ord->temp_dir) + sizeof("/backstitch-XXXXXX");
-	char *name = mem_new(len, 1);
+	int fd = temp_open(ord->temp_dir);
 
-	snprintf(name, len, "%s/backstitch-XXXXXX", ord->temp_dir);
-	int fd = mkstemp(name);
-
-	if (fd >= 0)
-		unlink(name);
 	ord->temp = fd >= 0 ? fdopen(fd, "w+b") : NULL;
-	if (!ord->temp) {
-		err_set(err, ERR_IO,
-			"%s: cannot make a temporary file for sorting (%m); "
-			"set TMPDIR or raise --memory",
-			ord->temp_dir);
-		if (fd >= 0)
-			close(fd);
-	}
-	free(name);
-	return ord->temp ? 0 : -1;
+	if (ord->temp)
+		return 0;
+	err_set(err, ERR_IO,
+		"%s: cannot make a temporary file for sorting (%m); "
+		"set TMPDIR or raise --memory",
+		ord->temp_dir);
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static int write_temp(struct order *ord, off_t at, const struct ref *ref,
