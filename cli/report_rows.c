@@ -18,7 +18,7 @@ struct report_rows {
 	struct report_row *row;
 	size_t n, cap;
 	struct table index;
-	uint64_t weight, samples;
+	uint64_t weight;
 };
 
 static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
@@ -173,7 +173,6 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 		stacks_get(s, g, &l);
 		count_group(r, g, &l, i + 1);
 		r->weight += g->weight;
-		r->samples += g->samples;
 	}
 	free(l.label);
 	return r;
@@ -236,7 +235,6 @@ struct report_rows *report_around_new(struct stacks *s, int event,
 		row->total += g->weight;
 		row->n_total += g->samples;
 		r->weight += g->weight;
-		r->samples += g->samples;
 	}
 	free(l.label);
 	return r;
@@ -306,9 +304,4 @@ const struct label *report_label(const struct report_rows *r, uint32_t i)
 uint64_t report_weight(const struct report_rows *r)
 {
 	return r->weight;
-}
-
-uint64_t report_samples(const struct report_rows *r)
-{
-	return r->samples;
 }

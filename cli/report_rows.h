@@ -43,7 +43,6 @@ size_t report_rows_count(const struct report_rows *r);
 const struct report_row *report_rows_get(const struct report_rows *r, size_t i);
 const struct label *report_label(const struct report_rows *r, uint32_t i);
 uint64_t report_weight(const struct report_rows *r);
-uint64_t report_samples(const struct report_rows *r);
 
 /* Who calls `func` (the outermost of it in each stack), or what it calls (the
  * innermost): rows with `total` only, which sum up to the weight of `func`.

@@ -92,11 +92,6 @@ bool stop_requested(void)
 	return requested;
 }
 
-bool stop_ended(void)
-{
-	return ended;
-}
-
 void stop_now(void)
 {
 	int sig = by ? by : SIGINT;

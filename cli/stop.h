@@ -17,8 +17,6 @@ void stop_live(bool on);
 /* A statement that Ctrl-C interrupts; NULL: none any more. */
 void stop_query(struct store *db);
 bool stop_requested(void);
-/* The user ended a live input. */
-bool stop_ended(void);
 /* Ends the program as the signal would have. */
 void stop_now(void) __attribute__((noreturn));
 #endif

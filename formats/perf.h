@@ -318,7 +318,6 @@ void perf_note(struct perf *p, const char *what, const char *detail);
 /* perf_chunk.c */
 struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 				  bool flat);
-void perf_chunk_grow(struct perf *p, struct perf_chunk *c, size_t cap);
 struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
 void perf_chunk_put(struct perf *p, struct perf_chunk *c);
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);

@@ -27,14 +27,6 @@ struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 	return c;
 }
 
-void perf_chunk_grow(struct perf *p, struct perf_chunk *c, size_t cap)
-{
-	size_t was = c->cap;
-
-	c->data = mem_grow(c->data, &c->cap, cap, 1);
-	p->chunk_bytes += c->cap - was;
-}
-
 struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle)
 {
 	uint64_t id = (handle & ~HANDLE_CHUNK) >> 32;
