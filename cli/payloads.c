@@ -13,7 +13,6 @@
 #include "stitch/source.h"
 
 #define TEXT_MAX 4096
-#define NAME_MAX_BYTES 128
 
 /* A table that is read along; its first column is the event. */
 struct cursor {
@@ -38,23 +37,6 @@ struct payloads {
 	size_t cap_field;
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
-
-/* As the store makes names of tables and columns from those of events. */
-static void fold(char *out, size_t size, const char *prefix, const char *s)
-{
-	size_t n = (size_t)snprintf(out, size, "%s", prefix);
-
-	for (; *s && n + 1 < size; s++) {
-		char c = *s;
-
-		if (c >= 'A' && c <= 'Z')
-			c = (char)(c - 'A' + 'a');
-		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
-			c = '_';
-		out[n++] = c;
-	}
-	out[n] = '\0';
-}
 
 static int step(struct cursor *c, struct err *err)
 {
@@ -84,11 +66,10 @@ static int add_cursor(struct payloads *ps, const char *table, const char *sql,
 /* Names of tables are the store's own: letters, digits and '_'. */
 static int add_table(struct payloads *ps, const char *name, struct err *err)
 {
-	char plain[NAME_MAX_BYTES];
-	char sql[NAME_MAX_BYTES + 256];
+	char sql[STORE_NAME_MAX + 256];
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	fold(plain, sizeof(plain), "", name);
-	if (strcmp(plain, name))
+	if (name[len] || len >= STORE_NAME_MAX)
 		return 0;
 	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
 		 store_sql("print_ev_rows"), name);
@@ -117,13 +98,13 @@ static int open_tables(struct payloads *ps, struct err *err)
 static void find_columns(struct payloads *ps, struct type_payload *t)
 {
 	const struct rows *r = ps->cursor[t->cursor - 1].rows;
-	char name[NAME_MAX_BYTES];
+	char name[STORE_NAME_MAX];
 	size_t n;
 	const struct field_def *def = payload_defs(t->payload, &n);
 
 	t->column = mem_new(n + 1, sizeof(*t->column));
 	for (size_t i = 0; i < n; i++) {
-		fold(name, sizeof(name), "", def[i].name);
+		store_column_name(def[i].name, name);
 		for (size_t j = 1; j < rows_columns(r); j++)
 			if (!strcmp(rows_name(r, j), name))
 				t->column[i] = j;
@@ -140,14 +121,13 @@ static bool is_32(const char *arch)
 static void take_type(struct payloads *ps, struct rows *r)
 {
 	struct type_payload t = { 0 };
-	char name[NAME_MAX_BYTES];
+	const char *table = rows_text(r, 1);
 
 	if (*rows_text(r, 2))
 		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
 					is_32(rows_text(r, 4)));
-	fold(name, sizeof(name), "ev_", rows_text(r, 1));
 	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
-		if (!strcmp(ps->cursor[i].name, name))
+		if (!strcmp(ps->cursor[i].name, table))
 			t.cursor = i + 1;
 	if (t.cursor)
 		find_columns(ps, &t);

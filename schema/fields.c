@@ -13,18 +13,17 @@
 #include "stitch/mem.h"
 #include "stitch/source.h"
 
-#define NAME_SIZE 72
 #define TABLES_MAX 2000
 
 struct column {
 	char *field; /* as the capture spells it */
-	char name[NAME_SIZE];
+	char name[STORE_NAME_MAX];
 };
 
 /* One ev_ table. Column 0 is event_id. */
 struct ev {
 	char *event;
-	char name[NAME_SIZE];
+	char name[STORE_NAME_MAX];
 	unsigned int table; /* in store.table */
 	struct column *col;
 	size_t n_col, cap_col;
@@ -184,7 +183,7 @@ static void fold(const char *prefix, const char *s, char *out)
 	size_t n = strlen(prefix);
 
 	memcpy(out, prefix, n);
-	for (; *s && n < NAME_SIZE - 16; s++) {
+	for (; *s && n < STORE_NAME_MAX - 16; s++) {
 		char c = *s;
 
 		if (c >= 'A' && c <= 'Z')
@@ -194,6 +193,13 @@ static void fold(const char *prefix, const char *s, char *out)
 		out[n++] = c;
 	}
 	out[n] = '\0';
+}
+
+void store_column_name(const char *field, char out[STORE_NAME_MAX])
+{
+	fold("", field, out);
+	if (!*out)
+		fold("", "field", out);
 }
 
 static bool column_taken(const struct ev *ev, const char *name)
@@ -216,7 +222,7 @@ static bool table_taken(const struct fields *fs, const char *name)
 
 static void suffix(char *name, size_t len, unsigned int n)
 {
-	snprintf(name + len, NAME_SIZE - len, "_%u", n);
+	snprintf(name + len, STORE_NAME_MAX - len, "_%u", n);
 }
 
 static int run(struct store *db, struct err *err, const char *fmt,
@@ -247,7 +253,7 @@ static int new_table(struct store *db, const char *event, struct err *err)
 		free(ev.event);
 		return -1;
 	}
-	char quoted[NAME_SIZE + 2];
+	char quoted[STORE_NAME_MAX + 2];
 	struct bulk_shape shape = { quoted, NULL, 1, false };
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
@@ -263,9 +269,7 @@ static int new_column(struct store *db, struct ev *ev, const char *field,
 	struct bulk_table *t = db->table[ev->table];
 	struct column c = { .field = mem_strdup(field) };
 
-	fold("", field, c.name);
-	if (!*c.name)
-		fold("", "field", c.name);
+	store_column_name(field, c.name);
 	size_t len = strlen(c.name);
 
 	for (unsigned int i = 2; column_taken(ev, c.name); i++)

@@ -113,8 +113,8 @@ FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
 
 -- name: print_formats
-SELECT t.id, t.name, t.format, coalesce(c.note LIKE '%big-endian%', 0),
-	coalesce(c.arch, '')
+SELECT t.id, coalesce(t.fields, ''), t.format,
+	coalesce(c.note LIKE '%big-endian%', 0), coalesce(c.arch, '')
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: print_raws

@@ -56,6 +56,10 @@ bool store_wants_fields(struct store *db, const struct source *src,
 int store_fields(struct store *db, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err);
+/* What the column of a field is called in an ev_ table (event_type.fields);
+ * a second one of that name in the same table gets a suffix. */
+#define STORE_NAME_MAX 72
+void store_column_name(const char *field, char out[STORE_NAME_MAX]);
 /* New images, frames, stacks and raw chains, and the ledger's entries. */
 int store_flush(struct store *db, struct ledger *lg, struct err *err);
 /* meta rows; capture index -1: the run. */
