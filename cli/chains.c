@@ -104,8 +104,11 @@ static const char *dso_name(struct chains *c, const char *kind,
 	return *path ? intern(c, path, strlen(path)) : "[unknown]";
 }
 
-static int take_image(struct chains *c, struct rows *r)
+static int take_image(void *arg, const struct rows *r, struct err *err)
 {
+	struct chains *c = arg;
+
+	(void)err;
 	c->image = mem_grow(c->image, &c->cap_image, c->n_image + 1,
 			    sizeof(*c->image));
 	c->image[c->n_image++] = (struct image_text){
@@ -115,13 +118,15 @@ static int take_image(struct chains *c, struct rows *r)
 	return 0;
 }
 
-static int take_frame(struct chains *c, struct rows *r)
+static int take_frame(void *arg, const struct rows *r, struct err *err)
 {
+	struct chains *c = arg;
 	struct value name = rows_value(r, 5);
 	int64_t image = rows_int(r, 1);
 
+	(void)err;
 	if (image < 1 || (uint64_t)image > c->n_image)
-		return -1;
+		return 1;
 	c->frame = mem_grow(c->frame, &c->cap_frame, c->n_frame + 1,
 			    sizeof(*c->frame));
 	c->frame[c->n_frame++] = (struct frame_text){
@@ -135,14 +140,16 @@ static int take_frame(struct chains *c, struct rows *r)
 	return 0;
 }
 
-static int take_chain(struct chains *c, struct rows *r)
+static int take_chain(void *arg, const struct rows *r, struct err *err)
 {
+	struct chains *c = arg;
 	int64_t stack = rows_int(r, 1);
 	struct value blob = rows_value(r, 2);
 	void *copy;
 
+	(void)err;
 	if (stack < 0 || (uint64_t)stack > c->tree.n || blob.len > INT_MAX)
-		return -1;
+		return 1;
 	copy = arena_take(&c->arena, blob.len);
 	if (blob.len)
 		memcpy(copy, blob.text, blob.len);
@@ -156,29 +163,6 @@ static int take_chain(struct chains *c, struct rows *r)
 	return 0;
 }
 
-/* Rows must have ids 1, 2, 3 ...: then an array is the whole index. */
-static int load(struct chains *c, struct store *db, const char *query,
-		int (*take)(struct chains *c, struct rows *r), struct err *err)
-{
-	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
-	int64_t id = 0;
-	int ret;
-
-	if (!r)
-		return -1;
-	while ((ret = rows_next(r, err)) > 0) {
-		if (rows_int(r, 0) == ++id && id < UINT32_MAX && !take(c, r))
-			continue;
-		ret = err_set(err, ERR_DB,
-			      "the database is damaged: %s, row "
-			      "%" PRId64,
-			      query, id);
-		break;
-	}
-	rows_close(r);
-	return ret;
-}
-
 struct chains *chains_load(struct store *db, const struct chain_style *style,
 			   struct err *err)
 {
@@ -186,10 +170,10 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 
 	c->style = *style;
 	c->round = 1;
-	if (load(c, db, "print_images", take_image, err) ||
-	    load(c, db, "print_frames", take_frame, err) ||
+	if (rows_each_dense(db, "print_images", take_image, c, err) ||
+	    rows_each_dense(db, "print_frames", take_frame, c, err) ||
 	    stack_tree_load(&c->tree, db, c->n_frame, err) ||
-	    load(c, db, "print_chains", take_chain, err)) {
+	    rows_each_dense(db, "print_chains", take_chain, c, err)) {
 		chains_free(c);
 		return NULL;
 	}

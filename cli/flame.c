@@ -338,26 +338,19 @@ static void note_event(struct drawing *d)
 }
 
 /* Where the samples are from, so that the picture can be passed on. */
-static int note_captures(struct drawing *d, struct store *db, struct err *err)
+static int note_capture(void *arg, const struct rows *r, struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("report_captures"), NULL, 0, err);
-	int rc = r ? 1 : -1;
+	const char *host = rows_text(r, 2);
+	char *note = new_note(arg);
 
-	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		const char *host = rows_text(r, 2);
-		char *note = new_note(d);
-
-		if (note)
-			snprintf(note, NOTE_MAX, "capture %.120s%s%.60s%s",
-				 rows_text(r, 0), *host ? " of " : "", host,
-				 rows_value(r, 4).kind != VALUE_NULL &&
-						 !rows_int(r, 4)
-					 ? ", not complete"
-					 : "");
-	}
-	rows_close(r);
-	return rc;
+	(void)err;
+	if (note)
+		snprintf(note, NOTE_MAX, "capture %.120s%s%.60s%s",
+			 rows_text(r, 0), *host ? " of " : "", host,
+			 rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+				 ? ", not complete"
+				 : "");
+	return 0;
 }
 
 static struct flame_tree *new_tree(struct labels *labels)
@@ -377,7 +370,7 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 
 	if (!db)
 		return -1;
-	int rc = note_captures(d, db, err);
+	int rc = rows_each(db, "report_captures", note_capture, d, err);
 	if (!rc)
 		d->stacks = stacks_load(db, &so, err);
 	store_close(db);

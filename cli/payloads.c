@@ -64,8 +64,10 @@ static int add_cursor(struct payloads *ps, const char *table, const char *sql,
 }
 
 /* Names of tables are the store's own: letters, digits and '_'. */
-static int add_table(struct payloads *ps, const char *name, struct err *err)
+static int add_table(void *arg, const struct rows *r, struct err *err)
 {
+	struct payloads *ps = arg;
+	const char *name = rows_text(r, 0);
 	char sql[STORE_NAME_MAX + 256];
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
@@ -74,25 +76,6 @@ static int add_table(struct payloads *ps, const char *name, struct err *err)
 	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
 		 store_sql("print_ev_rows"), name);
 	return add_cursor(ps, name, sql, err);
-}
-
-static int open_tables(struct payloads *ps, struct err *err)
-{
-	struct rows *r;
-	int rc;
-
-	if (add_cursor(ps, NULL, store_sql("print_raws"), err))
-		return -1;
-	r = rows_open(ps->db, store_sql("list_ev_tables"), NULL, 0, err);
-	if (!r)
-		return -1;
-	while ((rc = rows_next(r, err)) > 0)
-		if (add_table(ps, rows_text(r, 0), err)) {
-			rc = -1;
-			break;
-		}
-	rows_close(r);
-	return rc;
 }
 
 static void find_columns(struct payloads *ps, struct type_payload *t)
@@ -118,11 +101,13 @@ static bool is_32(const char *arch)
 	       strcmp(arch, "ppc64le");
 }
 
-static void take_type(struct payloads *ps, struct rows *r)
+static int take_type(void *arg, const struct rows *r, struct err *err)
 {
+	struct payloads *ps = arg;
 	struct type_payload t = { 0 };
 	const char *table = rows_text(r, 1);
 
+	(void)err;
 	if (*rows_text(r, 2))
 		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
 					is_32(rows_text(r, 4)));
@@ -134,25 +119,17 @@ static void take_type(struct payloads *ps, struct rows *r)
 	ps->type = mem_grow(ps->type, &ps->cap_type, ps->n_type + 1,
 			    sizeof(*ps->type));
 	ps->type[ps->n_type++] = t;
+	return 0;
 }
 
 struct payloads *payloads_open(struct store *db, struct err *err)
 {
 	struct payloads *ps = mem_new(1, sizeof(*ps));
-	struct rows *r;
-	int rc = -1;
 
 	ps->db = db;
-	if (open_tables(ps, err))
-		goto out;
-	r = rows_open(db, store_sql("print_formats"), NULL, 0, err);
-	if (!r)
-		goto out;
-	while ((rc = rows_next(r, err)) > 0)
-		take_type(ps, r);
-	rows_close(r);
-out:
-	if (!rc)
+	if (!add_cursor(ps, NULL, store_sql("print_raws"), err) &&
+	    !rows_each(db, "list_ev_tables", add_table, ps, err) &&
+	    !rows_each(db, "print_formats", take_type, ps, err))
 		return ps;
 	payloads_close(ps);
 	return NULL;

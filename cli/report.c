@@ -192,26 +192,22 @@ static void print_missing(FILE *out, const struct report *rp)
 	report_rows_free(r);
 }
 
-static int print_captures(FILE *out, const struct report *rp, struct err *err)
+static int print_capture(void *arg, const struct rows *r, struct err *err)
 {
-	struct rows *r =
-		rows_open(rp->db, store_sql("report_captures"), NULL, 0, err);
-	int rc = r ? 1 : -1;
+	FILE *out = arg;
 
-	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		fputs("capture: ", out);
-		plain_text(out, rows_text(r, 0), 0, 0);
-		if (rows_text(r, 2)[0]) {
-			fputs(" of ", out);
-			plain_text(out, rows_text(r, 2), 0, 0);
-		}
-		fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
-			      ? ", not complete\n"
-			      : "\n",
-		      out);
+	(void)err;
+	fputs("capture: ", out);
+	plain_text(out, rows_text(r, 0), 0, 0);
+	if (rows_text(r, 2)[0]) {
+		fputs(" of ", out);
+		plain_text(out, rows_text(r, 2), 0, 0);
 	}
-	rows_close(r);
-	return rc;
+	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+		      ? ", not complete\n"
+		      : "\n",
+	      out);
+	return 0;
 }
 
 static int print_lost(FILE *out, const struct report *rp, struct err *err)
@@ -263,7 +259,7 @@ static int print_head(const struct report *rp, struct err *err)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
-	int rc = print_captures(out, rp, err);
+	int rc = rows_each(rp->db, "report_captures", print_capture, out, err);
 
 	if (!rc) {
 		print_event(out, rp);

@@ -147,62 +147,46 @@ static const char *keep_name(struct script *s, struct value v)
 	return arena_strdup(&s->arena, name);
 }
 
-static void take_who(struct script *s, struct rows *r)
+static int take_who(void *arg, const struct rows *r, struct err *err)
 {
+	struct script *s = arg;
 	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
 
+	(void)err;
 	w.name = keep_name(s, rows_value(r, 1));
 	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
+	return 0;
 }
 
-static void take_type(struct script *s, struct rows *r)
+static int take_type(void *arg, const struct rows *r, struct err *err)
 {
+	struct script *s = arg;
 	struct type_text t = { .sample = rows_int(r, 2),
 			       .has_chain = rows_int(r, 3) };
 
+	(void)err;
 	t.name = keep_name(s, rows_value(r, 1));
 	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
 			   sizeof(*s->type));
 	s->type[s->n_type++] = t;
+	return 0;
 }
 
 /* Words that this program does not know come from a newer one. */
-static void take_word(struct script *s, struct rows *r)
+static int take_word(void *arg, const struct rows *r, struct err *err)
 {
+	struct script *s = arg;
 	int64_t id = rows_int(r, 0);
 	char name[COMM_MAX];
 	struct value v = rows_value(r, 1);
 
+	(void)err;
 	if (id < 1 || id >= 32)
-		return;
+		return 0;
 	output_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len, "[]");
 	s->verdict[id] = arena_strdup(&s->arena, name);
-}
-
-/* dense: ids must be 1, 2, 3 ... */
-static int load(struct script *s, struct store *db, const char *query,
-		void (*take)(struct script *s, struct rows *r), bool dense,
-		struct err *err)
-{
-	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
-	int64_t id = 0;
-	int ret;
-
-	if (!r)
-		return -1;
-	while ((ret = rows_next(r, err)) > 0) {
-		if (dense && rows_int(r, 0) != ++id) {
-			ret = err_set(err, ERR_DB,
-				      "the database is damaged: "
-				      "%s, row %" PRId64,
-				      query, id);
-			break;
-		}
-		take(s, r);
-	}
-	rows_close(r);
-	return ret;
+	return 0;
 }
 
 /* perf makes all names as wide as the widest. */
@@ -227,9 +211,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	struct script *s = mem_new(1, sizeof(*s));
 
 	s->f = *f;
-	if (load(s, db, "print_types", take_type, true, err) ||
-	    load(s, db, "print_comms", take_who, true, err) ||
-	    load(s, db, "print_words", take_word, false, err))
+	if (rows_each_dense(db, "print_types", take_type, s, err) ||
+	    rows_each_dense(db, "print_comms", take_who, s, err) ||
+	    rows_each(db, "print_words", take_word, s, err))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);

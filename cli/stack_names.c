@@ -74,23 +74,6 @@ static void *reach(void *p, size_t *n, size_t *cap, int64_t id, size_t size,
 		p_ ? 0 : -1;                                                   \
 	})
 
-typedef int row_fn(struct stack_names *sn, struct rows *r, struct err *err);
-
-static int each_row(struct stack_names *sn, struct store *db, const char *query,
-		    row_fn *fn, struct err *err)
-{
-	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
-	int rc = r ? 1 : -1;
-
-	while (rc > 0) {
-		rc = rows_next(r, err);
-		if (rc > 0 && fn(sn, r, err))
-			rc = -1;
-	}
-	rows_close(r);
-	return rc;
-}
-
 /* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]". */
 static char *short_name(struct arena *text, enum image_kind kind,
 			const char *path)
@@ -113,8 +96,9 @@ static char *short_name(struct arena *text, enum image_kind kind,
 	return s;
 }
 
-static int add_image(struct stack_names *sn, struct rows *r, struct err *err)
+static int add_image(void *arg, const struct rows *r, struct err *err)
 {
+	struct stack_names *sn = arg;
 	int64_t id = rows_int(r, 0);
 
 	if (REACH(sn, image, id, err))
@@ -136,8 +120,9 @@ static bool is_kernel(enum image_kind kind)
 	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL;
 }
 
-static int add_frame(struct stack_names *sn, struct rows *r, struct err *err)
+static int add_frame(void *arg, const struct rows *r, struct err *err)
 {
+	struct stack_names *sn = arg;
 	static const struct named_image nowhere = { IMAGE_UNKNOWN_USER, "",
 						    "[unknown]" };
 	int64_t id = rows_int(r, 0);
@@ -179,8 +164,9 @@ static int add_frame(struct stack_names *sn, struct rows *r, struct err *err)
 	return 0;
 }
 
-static int add_inline(struct stack_names *sn, struct rows *r, struct err *err)
+static int add_inline(void *arg, const struct rows *r, struct err *err)
 {
+	struct stack_names *sn = arg;
 	int64_t id = rows_int(r, 0);
 
 	(void)err;
@@ -202,8 +188,9 @@ static int add_inline(struct stack_names *sn, struct rows *r, struct err *err)
 	return 0;
 }
 
-static int add_raw(struct stack_names *sn, struct rows *r, struct err *err)
+static int add_raw(void *arg, const struct rows *r, struct err *err)
 {
+	struct stack_names *sn = arg;
 	int64_t id = rows_int(r, 0);
 	int64_t stack = rows_int(r, 1);
 
@@ -226,12 +213,12 @@ struct stack_names *stack_names_load(struct store *db, struct labels *labels,
 
 	sn->labels = labels;
 	sn->by_name = by_name;
-	if (each_row(sn, db, "report_images", add_image, err) ||
-	    each_row(sn, db, "report_frames", add_frame, err) ||
-	    (inlined && each_row(sn, db, "report_inlines", add_inline, err)) ||
+	if (rows_each(db, "report_images", add_image, sn, err) ||
+	    rows_each(db, "report_frames", add_frame, sn, err) ||
+	    (inlined && rows_each(db, "report_inlines", add_inline, sn, err)) ||
 	    stack_tree_load(&sn->tree, db, sn->n_frame ? sn->n_frame - 1 : 0,
 			    err) ||
-	    each_row(sn, db, "report_raws", add_raw, err)) {
+	    rows_each(db, "report_raws", add_raw, sn, err)) {
 		stack_names_free(sn);
 		return NULL;
 	}

@@ -29,9 +29,9 @@ struct stacks {
 	struct stacks_event *event;
 	size_t n_event, cap_event;
 	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
-	size_t n_type;
+	size_t n_type, cap_type;
 	struct stacks_comm *comm; /* by comm.id; [0] for none */
-	size_t n_comm;
+	size_t n_comm, cap_comm;
 	struct arena text;
 };
 
@@ -59,68 +59,55 @@ static int check_id(int64_t id, struct err *err)
 }
 
 /* Events of one name are one event, whichever capture they are from. */
-static int load_events(struct stacks *s, struct store *db, struct err *err)
+static int take_event(void *arg, const struct rows *r, struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("report_events"), NULL, 0, err);
-	size_t cap = 0;
-	int rc = r ? 1 : -1;
+	struct stacks *s = arg;
+	int64_t id = rows_int(r, 0);
 
-	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		int64_t id = rows_int(r, 0);
+	if (check_id(id, err))
+		return -1;
+	if ((size_t)id >= s->n_type) {
+		size_t n = (size_t)id + 1;
 
-		if (check_id(id, err)) {
-			rc = -1;
-			break;
-		}
-		if ((size_t)id >= s->n_type) {
-			size_t n = (size_t)id + 1;
-
-			s->type = mem_grow(s->type, &cap, n, sizeof(*s->type));
-			memset(s->type + s->n_type, 0,
-			       (n - s->n_type) * sizeof(*s->type));
-			s->n_type = n;
-		}
-		s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+		s->type = mem_grow(s->type, &s->cap_type, n, sizeof(*s->type));
+		memset(s->type + s->n_type, 0,
+		       (n - s->n_type) * sizeof(*s->type));
+		s->n_type = n;
 	}
-	rows_close(r);
-	return rc;
+	s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+	return 0;
 }
 
-static int64_t int_or(struct rows *r, size_t i, int64_t none)
+static int64_t int_or(const struct rows *r, size_t i, int64_t none)
 {
 	return rows_value(r, i).kind == VALUE_NULL ? none : rows_int(r, i);
 }
 
-static int load_comms(struct stacks *s, struct store *db, struct err *err)
+static int take_comm(void *arg, const struct rows *r, struct err *err)
 {
-	struct rows *r = rows_open(db, store_sql("report_comms"), NULL, 0, err);
-	size_t cap = 0;
-	int rc = r ? 1 : -1;
+	struct stacks *s = arg;
+	int64_t id = rows_int(r, 0);
 
-	s->comm = mem_grow(NULL, &cap, 1, sizeof(*s->comm));
-	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
-	s->n_comm = 1;
-	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		int64_t id = rows_int(r, 0);
-
-		if (check_id(id, err)) {
-			rc = -1;
-			break;
-		}
-		s->comm = mem_grow(s->comm, &cap, (size_t)id + 1,
-				   sizeof(*s->comm));
-		while (s->n_comm <= (size_t)id)
-			s->comm[s->n_comm++] = s->comm[0];
-		if (!id)
-			continue;
+	if (check_id(id, err))
+		return -1;
+	s->comm = mem_grow(s->comm, &s->cap_comm, (size_t)id + 1,
+			   sizeof(*s->comm));
+	while (s->n_comm <= (size_t)id)
+		s->comm[s->n_comm++] = s->comm[0];
+	if (id)
 		s->comm[id] = (struct stacks_comm){
 			arena_strdup(&s->text, rows_text(r, 1)),
 			int_or(r, 3, -1), int_or(r, 2, -1)
 		};
-	}
-	rows_close(r);
-	return rc;
+	return 0;
+}
+
+static int load_comms(struct stacks *s, struct store *db, struct err *err)
+{
+	s->comm = mem_grow(NULL, &s->cap_comm, 1, sizeof(*s->comm));
+	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
+	s->n_comm = 1;
+	return rows_each(db, "report_comms", take_comm, s, err);
 }
 
 static bool same_group(const void *owner, uint32_t id, const void *key)
@@ -232,8 +219,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 	s->o = *o;
 	s->labels = labels_new();
-	if (load_events(s, db, err) || load_comms(s, db, err) ||
-	    load_samples(s, db, err) ||
+	if (rows_each(db, "report_events", take_event, s, err) ||
+	    load_comms(s, db, err) || load_samples(s, db, err) ||
 	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
 					  err))) {
 		stacks_free(s);

@@ -368,3 +368,47 @@ const char *rows_text(const struct rows *r, size_t i)
 
 	return s ? (const char *)s : "";
 }
+
+int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
+	      struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0) {
+		ret = rows_next(r, err);
+		if (ret > 0 && fn(arg, r, err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret;
+}
+
+struct dense {
+	const char *query;
+	rows_fn *fn;
+	void *arg;
+	int64_t id;
+};
+
+static int next_id(void *arg, const struct rows *r, struct err *err)
+{
+	struct dense *d = arg;
+	int ret = 1;
+
+	if (rows_int(r, 0) == ++d->id && d->id < UINT32_MAX)
+		ret = d->fn(d->arg, r, err);
+	if (ret > 0)
+		return err_set(err, ERR_DB,
+			       "the database is damaged: %s, row %" PRId64,
+			       d->query, d->id);
+	return ret;
+}
+
+int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
+		    struct err *err)
+{
+	struct dense d = { query, fn, arg, 0 };
+
+	return rows_each(db, query, next_id, &d, err);
+}

@@ -118,6 +118,16 @@ int rows_next(struct rows *r, struct err *err);
 size_t rows_columns(const struct rows *r);
 const char *rows_name(const struct rows *r, size_t i);
 struct value rows_value(const struct rows *r, size_t i);
+/* Calls fn for every row of the named query (store_sql); fn gives 0, or -1 and
+ * *err to stop. 0, or -1 and *err. */
+typedef int rows_fn(void *arg, const struct rows *r, struct err *err);
+int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
+	      struct err *err);
+/* The same where column 0 is an id and the ids are 1, 2, 3 ..., so that an
+ * array is the whole index. A gap, or a 1 of fn ("this row is not sound"),
+ * becomes the error that the database is damaged there. */
+int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
+		    struct err *err);
 /* Shorthands: NULL counts as 0 and "". */
 int64_t rows_int(const struct rows *r, size_t i);
 const char *rows_text(const struct rows *r, size_t i);
