@@ -1,17 +1,15 @@
 /* elf.c - an ELF file, opened with care: build-id, code segments, sections. */
 #include "symbolize/elf.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stitch/bytes.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
+#include "symbolize/regular.h"
 
 /* More than any real file has; a hostile header may say 4 billion. */
 #define SEGMENTS_MAX 4096
@@ -171,23 +169,14 @@ static struct elf_file *fill(struct elf_file *ef, struct err *err)
 	return ef;
 }
 
-/* The path may be from a capture: a fifo must not block us and a device must
- * not be touched, so look at what it is before anything is read. */
 struct elf_file *elf_file_open(const char *path, struct err *err)
 {
-	struct stat st;
+	uint64_t size;
 
 	elf_version(EV_CURRENT);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	int fd = regular_open(path, &size, err);
+	if (fd < 0)
 		return NULL;
-	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "%s: not a regular file", path);
-		close(fd);
-		return NULL;
-	}
 	struct elf_file *ef = mem_new(1, sizeof(*ef));
 	ef->fd = fd;
 	ef->path = mem_strdup(path);

@@ -7,11 +7,9 @@
 #include "symbolize/symbolizer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stitch/err.h"
@@ -19,6 +17,7 @@
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
+#include "symbolize/regular.h"
 #include "symbolize/symtab.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
@@ -52,21 +51,15 @@ static char *read_file(const char *path, size_t *len, struct err *err)
 	char *buf = NULL;
 	size_t cap = 0;
 	size_t n = 0;
-	struct stat st;
-	ssize_t got = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	uint64_t size;
+	ssize_t got;
+	int fd = regular_open(path, &size, err);
 
-	if (fd < 0) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (fd < 0)
 		return NULL;
-	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "%s: not a regular file", path);
-		goto out;
-	}
 	/* Files of /proc say that they have no bytes. */
-	if (st.st_size > 0 && (uint64_t)st.st_size < FILE_MAX)
-		buf = mem_grow(buf, &cap, (size_t)st.st_size + 2, 1);
+	if (size && size < FILE_MAX)
+		buf = mem_grow(buf, &cap, (size_t)size + 2, 1);
 	do {
 		buf = mem_grow(buf, &cap, n + 4096, 1);
 		got = read(fd, buf + n, cap - n - 1);
@@ -78,7 +71,6 @@ static char *read_file(const char *path, size_t *len, struct err *err)
 	else if (got > 0)
 		err_set(err, ERR_LIMIT, "%s: more than %zu MiB", path,
 			FILE_MAX >> 20);
-out:
 	close(fd);
 	if (got) {
 		free(buf);

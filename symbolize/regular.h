@@ -1,0 +1,12 @@
+/* regular.h - opens files whose paths may be from a capture. */
+#ifndef SYMBOLIZE_REGULAR_H
+#define SYMBOLIZE_REGULAR_H
+#include <stdint.h>
+
+struct err;
+
+/* A descriptor to read from, and the size the file says it has; -1 and *err
+ * for everything but a regular file: a fifo must not block us and a device
+ * must not be touched. */
+int regular_open(const char *path, uint64_t *size, struct err *err);
+#endif
