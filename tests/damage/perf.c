@@ -19,6 +19,7 @@
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
+#include "tests/slurp.h"
 
 struct outcome {
 	bool opened, failed;
@@ -204,28 +205,6 @@ static int try_flip(unsigned char *data, size_t n)
 	return 0;
 }
 
-static unsigned char *load(const char *path, size_t *n)
-{
-	unsigned char *data = NULL;
-	size_t cap = 0;
-	int fd = open(path, O_RDONLY);
-	ssize_t got = fd < 0 ? -1 : 1;
-
-	*n = 0;
-	while (got > 0) {
-		data = mem_grow(data, &cap, *n + 65536, 1);
-		got = read(fd, data + *n, 65536);
-		*n += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got < 0 || !*n) {
-		fprintf(stderr, "%s: cannot read\n", path);
-		exit(2);
-	}
-	return data;
-}
-
 int main(int argc, char **argv)
 {
 	struct ends e = { .plain = true };
@@ -239,7 +218,7 @@ int main(int argc, char **argv)
 	uint64_t tries = strtoull(argv[2], NULL, 10);
 
 	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
-	unsigned char *data = load(argv[1], &n);
+	unsigned char *data = slurp(argv[1], &n);
 	struct outcome whole = read_bytes(data, n, &e);
 
 	/* of one that is damaged to begin with only an end is asked for */

@@ -16,6 +16,7 @@
 #include "stitch/source.h"
 #include "stitch/table.h"
 #include "tests/pipeline.h"
+#include "tests/slurp.h"
 
 /* What the whole capture holds. */
 struct whole {
@@ -271,28 +272,6 @@ static int try_flip(unsigned char *data, size_t n, bool commands_too)
 	return bad;
 }
 
-static unsigned char *load(const char *path, size_t *n)
-{
-	unsigned char *data = NULL;
-	size_t cap = 0;
-	int fd = open(path, O_RDONLY);
-	ssize_t got = fd < 0 ? -1 : 1;
-
-	*n = 0;
-	while (got > 0) {
-		data = mem_grow(data, &cap, *n + 65536, 1);
-		got = read(fd, data + *n, 65536);
-		*n += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got < 0 || !*n) {
-		fprintf(stderr, "%s: cannot read\n", path);
-		exit(2);
-	}
-	return data;
-}
-
 static int run_whole(const unsigned char *data, size_t n, struct whole *w)
 {
 	struct pipeline p = pipeline_load(data, n, NULL);
@@ -325,7 +304,7 @@ int main(int argc, char **argv)
 	unlink(saved);
 	pipeline_start();
 	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
-	unsigned char *data = load(argv[1], &n);
+	unsigned char *data = slurp(argv[1], &n);
 	int bad = run_whole(data, n, &w);
 
 	for (uint64_t i = 0; i < tries; i++)
