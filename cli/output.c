@@ -10,16 +10,36 @@ extern const struct output out_table, out_csv, out_json;
 
 const struct output *const outputs[] = { &out_table, &out_csv, &out_json,
 					 NULL };
-const char *const output_names[] = { "table", "csv", "json", NULL };
+static const char *const names[] = { "table", "csv", "json", NULL };
 
-const struct output *output_find(const char *name)
+static const char *format;
+static bool json;
+
+const struct opt output_opts[] = { { .kind = OPT_CHOICE,
+				     .name = "format",
+				     .arg = "FORMAT",
+				     .help = "table, csv or json",
+				     .value = &format,
+				     .choices = names },
+				   { .kind = OPT_FLAG,
+				     .name = "json",
+				     .help = "the same as --format json",
+				     .value = &json },
+				   { .kind = OPT_END } };
+
+bool output_asked(void)
 {
-	if (!name)
-		return outputs[0];
-	for (size_t i = 0; outputs[i]; i++)
+	return json || format;
+}
+
+const struct output *output_chosen(void)
+{
+	const char *name = json ? "json" : format;
+
+	for (size_t i = 0; name && outputs[i]; i++)
 		if (!strcmp(outputs[i]->name, name))
 			return outputs[i];
-	return NULL;
+	return outputs[0];
 }
 
 size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/command.h"
+
 struct err;
 struct json_object;
 struct rows;
@@ -21,10 +23,12 @@ struct output {
 };
 
 extern const struct output *const outputs[]; /* ends with NULL */
-/* Their names, for OPT_CHOICE. */
-extern const char *const output_names[];
-/* NULL: the first one. NULL back when there is no such output. */
-const struct output *output_find(const char *name);
+/* --format, --json: for OPT_GROUP. */
+extern const struct opt output_opts[];
+/* The one that was asked for, else the first. */
+const struct output *output_chosen(void);
+/* Was one asked for at all? */
+bool output_asked(void);
 
 /* Copies s with control bytes as \xNN, and the bytes in `also` too (NULL:
  * none); bytes that are not UTF-8 and what turns or hides text as well. */

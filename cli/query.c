@@ -18,8 +18,8 @@
 
 #define SQL_MAX (1 << 20)
 
-static const char *file, *format;
-static bool json, list_views, list_tables;
+static const char *file;
+static bool list_views, list_tables;
 
 static const struct opt opts[] = {
 	{ .kind = OPT_STRING,
@@ -28,17 +28,7 @@ static const struct opt opts[] = {
 	  .arg = "FILE",
 	  .help = "read the SQL from FILE ('-': standard input)",
 	  .value = &file },
-	{ .kind = OPT_CHOICE,
-	  .name = "format",
-	  .arg = "FORMAT",
-	  .help = "table, csv or json",
-	  .value = &format,
-	  .choices = output_names },
-	{ .kind = OPT_FLAG,
-	  .name = "json",
-	  .help = "the same as --format "
-		  "json",
-	  .value = &json },
+	{ .kind = OPT_GROUP, .value = (void *)output_opts },
 	{ .kind = OPT_FLAG,
 	  .name = "views",
 	  .help = "list the views and their columns",
@@ -79,7 +69,7 @@ static char *read_sql(const char *path, struct err *err)
 
 static int answer(struct store *db, const char *sql, struct err *err)
 {
-	const struct output *o = output_find(json ? "json" : format);
+	const struct output *o = output_chosen();
 	struct rows *r;
 	int ret = -1;
 
@@ -173,7 +163,7 @@ static int run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && (list_views || list_tables) && !json && !format)
+	if (db && (list_views || list_tables) && !output_asked())
 		ret = list(db, w.sql, err);
 	else if (db)
 		ret = answer(db, owned ? owned : w.sql, err);

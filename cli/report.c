@@ -22,10 +22,10 @@
 #define AROUND 11 /* lines around the table on a screen */
 #define COLUMNS 16
 
-static const char *sort_keys = "sym,dso", *by, *order, *format, *callers,
-		  *callees, *view;
+static const char *sort_keys = "sym,dso", *by, *order, *callers, *callees,
+		  *view;
 static long limit = -1;
-static bool json, self_only;
+static bool self_only;
 static bool inlined = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
@@ -75,16 +75,7 @@ static const struct opt opts[] = {
 	  .arg = "NAME",
 	  .help = "print a view of the database instead",
 	  .value = &view },
-	{ .kind = OPT_CHOICE,
-	  .name = "format",
-	  .arg = "FORMAT",
-	  .help = "table, csv or json",
-	  .value = &format,
-	  .choices = output_names },
-	{ .kind = OPT_FLAG,
-	  .name = "json",
-	  .help = "the same as --format json",
-	  .value = &json },
+	{ .kind = OPT_GROUP, .value = (void *)output_opts },
 	{ .kind = OPT_NO,
 	  .name = "no-inline",
 	  .help = "leave out inlined functions",
@@ -595,7 +586,7 @@ static int check_options(struct report *rp, struct err *err)
 static int run(int argc, char **argv, struct err *err)
 {
 	struct report rp = { .event = -1 };
-	const struct output *o = output_find(json ? "json" : format);
+	const struct output *o = output_chosen();
 	int status = STATUS_OK;
 	int rc = -1;
 
