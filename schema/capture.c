@@ -9,6 +9,7 @@
 #include "stitch/mem.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/rules.h"
 #include "stitch/verdict.h"
 
 /* A capture has a dozen kinds of records besides samples. */
@@ -317,6 +318,40 @@ static const char *image_kind_name(unsigned int k)
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;
 }
 
+/* The table of rules, with a view for each; their names are ours. */
+static int store_rules(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(
+		db, "INSERT INTO rule VALUES(?1,?2,?3,?4,?5)", err);
+	int rc = st ? 0 : -1;
+
+	for (int i = 0; !rc && rules[i].name; i++) {
+		sqlite3_bind_int64(st, 1, i + 1);
+		bind_text(st, 2, rules[i].name);
+		bind_text(st, 3, rules[i].proves);
+		bind_text(st, 4, rules[i].view);
+		sqlite3_bind_int64(st, 5, rules[i].breaks);
+		rc = store_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int store_rule_views(struct store *db, struct err *err)
+{
+	char sql[256];
+
+	for (int i = 0; rules[i].name; i++) {
+		snprintf(sql, sizeof(sql),
+			 "CREATE VIEW %s AS SELECT * FROM findings"
+			 " WHERE rule = '%s'",
+			 rules[i].view, rules[i].name);
+		if (store_exec(db, sql, err))
+			return -1;
+	}
+	return 0;
+}
+
 int store_words(struct store *db, struct err *err)
 {
 	static const struct {
@@ -328,6 +363,9 @@ int store_words(struct store *db, struct err *err)
 		{ "chain", 1, chain_verdict_name },
 		{ "confidence", 1, confidence_name },
 		{ "quality", 1, quality_name },
+		{ "end", 1, request_end_name },
+		{ "as_perf", 1, as_perf_name },
+		{ "gap", 1, gap_verdict_name },
 		{ "image", 0, image_kind_name },
 	};
 	sqlite3_stmt *st =
@@ -346,5 +384,5 @@ int store_words(struct store *db, struct err *err)
 			rc = store_step(db, st, err);
 		}
 	sqlite3_finalize(st);
-	return rc;
+	return rc ? -1 : store_rules(db, err);
 }

@@ -260,6 +260,18 @@ static int put_request(struct store *db, const struct fact_request *q,
 	row_int(&r, 6, q->confidence);
 	row_int(&r, 7, q->flags);
 	row_time(&r, 8, q->latency);
+	if (q->flags & VERDICT_EXEC)
+		row_time(&r, 9, q->exec);
+	row_id(&r, 10, q->end);
+	if (q->end)
+		row_time(&r, 11, q->until);
+	row_id(&r, 12, q->loss);
+	row_id(&r, 13, q->as_perf);
+	if (q->as_perf == AS_PERF_MERGED)
+		row_time(&r, 14, q->latency);
+	else if (q->as_perf)
+		row_time(&r, 14, q->held);
+	row_id(&r, 15, q->as_tid);
 	return tally_request(db, q, err);
 }
 
@@ -284,6 +296,84 @@ static int put_chain(struct store *db, const struct fact_chain *f,
 	row_int(&r, 9, f->quality);
 	row_int(&r, 10, f->flags);
 	row_int(&r, 11, f->n_events);
+	if (!f->n_events)
+		row_time(&r, 12, f->from);
+	row_id(&r, 13, f->loss);
+	return 0;
+}
+
+/* ---- what the audit says */
+
+static int put_finding(struct store *db, const struct fact_finding *f,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_FINDING, 0, &r, err))
+		return -1;
+	row_int(&r, 0, f->rule + 1);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_time(&r, 3, f->since);
+	row_cpu(&r, 4, f->cpu);
+	row_id(&r, 5, f->thread);
+	row_id(&r, 6, f->event);
+	row_id(&r, 7, f->loss);
+	row_int(&r, 8, (int64_t)f->n);
+	return 0;
+}
+
+static int put_gap(struct store *db, const struct fact_gap *g, struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_GAP, 0, &r, err))
+		return -1;
+	row_int(&r, 0, g->source + 1);
+	row_cpu(&r, 1, g->cpu);
+	row_int(&r, 2, (int64_t)g->first);
+	row_int(&r, 3, (int64_t)g->n);
+	row_time(&r, 4, g->t0);
+	row_time(&r, 5, g->t1);
+	row_int(&r, 6, g->verdict);
+	row_id(&r, 7, g->loss);
+	return 0;
+}
+
+static int put_counter(struct store *db, const struct fact_counter *c,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_COUNTER, 0, &r, err))
+		return -1;
+	row_int(&r, 0, c->source + 1);
+	row_cpu(&r, 1, c->cpu);
+	row_int(&r, 2, (int64_t)c->first);
+	row_int(&r, 3, (int64_t)c->last);
+	row_int(&r, 4, (int64_t)c->seen);
+	row_int(&r, 5, (int64_t)c->missing);
+	row_int(&r, 6, (int64_t)c->gaps);
+	row_int(&r, 7, (int64_t)c->late);
+	row_int(&r, 8, (int64_t)c->elsewhere);
+	row_int(&r, 9, (int64_t)c->wraps);
+	return 0;
+}
+
+static int put_session(struct store *db, const struct fact_session *s,
+		       struct err *err)
+{
+	size_t len = strlen(s->layout) + (s->reason ? strlen(s->reason) : 0);
+	struct row r;
+
+	if (store_row(db, T_COOKIES, len, &r, err))
+		return -1;
+	row_int(&r, 0, s->source + 1);
+	row_text(&r, 1, s->layout);
+	row_text(&r, 2, s->reason);
+	row_int(&r, 3, (int64_t)s->no_chain);
+	row_int(&r, 4, (int64_t)s->no_sample);
+	row_int(&r, 5, (int64_t)s->missing);
 	return 0;
 }
 
@@ -378,6 +468,14 @@ int store_fact(struct store *db, const struct fact *f, struct err *err)
 		return put_comm(db, &f->comm, err);
 	case FACT_MAPPING:
 		return put_mapping(db, &f->mapping, err);
+	case FACT_FINDING:
+		return put_finding(db, &f->finding, err);
+	case FACT_GAP:
+		return put_gap(db, &f->gap, err);
+	case FACT_COUNTER:
+		return put_counter(db, &f->counter, err);
+	case FACT_SESSION:
+		return put_session(db, &f->session, err);
 	}
 	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d", db->path,
 		       (int)f->kind);

@@ -47,6 +47,10 @@ enum store_table {
 	T_SYMBOL,
 	T_INLINE,
 	T_GROUP,
+	T_FINDING,
+	T_GAP,
+	T_COUNTER,
+	T_COOKIES,
 	T_FIXED
 };
 
@@ -146,6 +150,8 @@ void store_captures_release(struct store *db);
 int store_captures_end(struct store *db, struct err *err);
 /* Fills table word. */
 int store_words(struct store *db, struct err *err);
+/* A view of the findings of each rule. */
+int store_rule_views(struct store *db, struct err *err);
 
 /* ledger.c */
 struct ledger;

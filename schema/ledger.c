@@ -46,15 +46,17 @@ static int put_loss(struct store *db, const struct ledger_entry *e,
 	}
 	if (store_row(db, T_LOSS, strlen(e->what), &r, err))
 		return -1;
-	row_int(&r, 0, e->capture + 1);
-	row_text(&r, 1, e->what);
+	row_key(&r, e->id);
+	row_int(&r, 1, e->capture + 1);
+	row_text(&r, 2, e->what);
+	row_int(&r, 3, e->counts);
 	if (e->cpu >= 0)
-		row_int(&r, 2, e->cpu);
-	row_id(&r, 3, type);
-	row_id(&r, 4, e->t0);
-	row_id(&r, 5, e->t1);
-	row_int(&r, 6, (int64_t)e->n);
-	row_int(&r, 7, (int64_t)e->off);
+		row_int(&r, 4, e->cpu);
+	row_id(&r, 5, type);
+	row_id(&r, 6, e->t0);
+	row_id(&r, 7, e->t1);
+	row_id(&r, 8, e->n);
+	row_int(&r, 9, (int64_t)e->off);
 	return 0;
 }
 

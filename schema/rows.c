@@ -126,6 +126,12 @@ static int check_ours(struct store *db, struct err *err)
 			       "%s: was never finished; "
 			       "ingest the capture again",
 			       db->path);
+	if (version < SCHEMA_VERSION)
+		return err_set(err, ERR_FORMAT,
+			       "%s: made by an older backstitch (schema "
+			       "%" PRId64 ", this program needs %d); ingest "
+			       "the capture again",
+			       db->path, version, SCHEMA_VERSION);
 	return 0;
 }
 

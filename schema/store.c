@@ -36,9 +36,9 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_STACK] = { "stack", NULL, 5, true },
 	[T_PATH] = { "stack_path", NULL, 3, false },
 	[T_RAW] = { "raw_chain", NULL, 3, true },
-	[T_REQUEST] = { "request", NULL, 9, false },
-	[T_CHAIN] = { "chain", NULL, 12, true },
-	[T_LOSS] = { "loss", "capture,what,cpu,type,t0,t1,n,off", 8, false },
+	[T_REQUEST] = { "request", NULL, 16, false },
+	[T_CHAIN] = { "chain", NULL, 14, true },
+	[T_LOSS] = { "loss", NULL, 10, true },
 	[T_ORDERING] = { "ordering",
 			 "capture,what,time_ns,by_ns,cpu,n,off,detail", 8,
 			 false },
@@ -47,6 +47,13 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_SYMBOL] = { "symbol", NULL, 8, true },
 	[T_INLINE] = { "inline_frame", NULL, 5, false },
 	[T_GROUP] = { "sample_group", NULL, 7, false },
+	[T_FINDING] = { "finding",
+			"rule,capture,time_ns,since_ns,cpu,thread,event,loss,n",
+			9, false },
+	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
+		    false },
+	[T_COUNTER] = { "cookie_cpu", NULL, 10, false },
+	[T_COOKIES] = { "cookies", NULL, 6, false },
 };
 
 int store_error(const struct store *db, int rc, struct err *err)
@@ -426,6 +433,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 		return -1;
 	if (db->making && (store_late_hashes(db, err) ||
 			   store_exec(db, sql_file("views"), err) ||
+			   store_rule_views(db, err) ||
 			   store_exec(db, sql_file("compat"), err)))
 		return -1;
 	if (store_exec(db, sql_file("finish"), err) || store_check(db, err))

@@ -6,7 +6,8 @@
 
 -- One row per word of an enumeration: verdicts, confidence, quality, kinds.
 CREATE TABLE word(
-	kind TEXT NOT NULL,	-- 'request', 'chain', 'confidence', 'quality', 'image'
+	kind TEXT NOT NULL,	-- 'request', 'chain', 'confidence', 'quality',
+				-- 'end', 'as_perf', 'gap', 'image'
 	id INTEGER NOT NULL,
 	name TEXT NOT NULL,
 	PRIMARY KEY(kind, id)
@@ -236,8 +237,17 @@ CREATE TABLE request(
 	verdict INTEGER,	-- word 'request'
 	confidence INTEGER,	-- word 'confidence'
 	flags INTEGER,		-- 1 after, 2 exec between, 4 other capture,
-				-- 8 reused tid, 32 user hit
-	latency_ns INTEGER	-- sample to chain
+				-- 8 reused tid, 32 user hit, 128 first sample
+				-- of the cookie lost, 256 perf gives it out
+				-- after a later sample
+	latency_ns INTEGER,	-- sample to chain
+	exec_ns INTEGER,	-- time of the exec between
+	ended_by INTEGER,	-- word 'end'; why a chain was due; NULL: it came
+	until_ns INTEGER,	-- by when it was due
+	loss INTEGER,		-- loss.id that explains the verdict
+	as_perf INTEGER,	-- word 'as_perf'; NULL: it waited for no chain
+	held_ns INTEGER,	-- how long perf held it back; NULL: to the end
+	as_tid INTEGER		-- chain.id: the next one of the tid
 );
 
 -- One row per deferred user stack.
@@ -253,18 +263,81 @@ CREATE TABLE chain(
 	confidence INTEGER,
 	quality INTEGER,	-- word 'quality'
 	flags INTEGER,		-- 16 after exit, 64 conflict
-	n_events INTEGER
+	n_events INTEGER,
+	from_ns INTEGER,	-- without a sample: its request came after
+	loss INTEGER		-- loss.id that explains the verdict
 );
 
--- Records that were dropped.
+-- The cookies of a capture as a whole.
+CREATE TABLE cookies(
+	capture INTEGER PRIMARY KEY,
+	layout TEXT,		-- 'kernel', 'opaque', ...
+	reason TEXT,		-- why missing counters prove nothing; NULL:
+				-- they prove a loss
+	no_chain INTEGER,	-- distinct cookies of samples without a chain
+	no_sample INTEGER,	-- and of chains without a sample
+	missing INTEGER		-- counters that no record has
+);
+
+-- The cookies that one CPU gave.
+CREATE TABLE cookie_cpu(
+	capture INTEGER,
+	cpu INTEGER,
+	first INTEGER, last INTEGER, -- counters, as they came into sight
+	seen INTEGER,
+	missing INTEGER, gaps INTEGER, -- counters, and runs of them
+	late INTEGER,		-- first seen after a later one: the first
+				-- sample was lost
+	elsewhere INTEGER,	-- first seen on another CPU: the same
+	wraps INTEGER		-- of the 32-bit counter
+);
+
+-- A run of counters that no record has.
+CREATE TABLE cookie_gap(
+	id INTEGER PRIMARY KEY,
+	capture INTEGER,
+	cpu INTEGER,
+	first INTEGER, n INTEGER, -- the first counter, how many
+	t0 INTEGER, t1 INTEGER,	-- first sights of the neighbours
+	verdict INTEGER,	-- word 'gap'
+	loss INTEGER		-- loss.id that explains it
+);
+
+-- What must not happen in a trace: one row per rule.
+CREATE TABLE rule(
+	id INTEGER PRIMARY KEY,
+	name TEXT,
+	proves TEXT,
+	view TEXT,		-- that shows its findings
+	breaks INTEGER		-- 1: check ends with status 4
+);
+
+-- What a rule found.
+CREATE TABLE finding(
+	id INTEGER PRIMARY KEY,
+	rule INTEGER,		-- rule.id
+	capture INTEGER,
+	time_ns INTEGER, since_ns INTEGER, -- it happened in (since, time]
+	cpu INTEGER,
+	thread INTEGER,
+	event INTEGER,
+	loss INTEGER,		-- loss.id that explains it
+	n INTEGER
+);
+
+-- Records that were dropped. The number of records lost is the sum of n
+-- where counts is 1; the other rows tell of the same drops again, or of
+-- something else that was not recorded.
 CREATE TABLE loss(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
-	what TEXT,		-- 'lost', 'lost_total', 'filtered', ...
+	what TEXT,		-- 'lost', 'lost_end', 'lost_total', 'filtered',
+				-- 'throttled', 'overwritten', 'damage', ...
+	counts INTEGER,		-- 1: adds to the number of records lost
 	cpu INTEGER,
 	type INTEGER,		-- event_type.id
 	t0 INTEGER, t1 INTEGER,	-- (t0, t1]; NULL: not known
-	n INTEGER,
+	n INTEGER,		-- records; NULL: not known how many
 	off INTEGER
 );
 

@@ -238,6 +238,18 @@ JOIN image i ON i.id = b.image
 LEFT JOIN used u ON u.image = b.image
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
+-- What the rules found, readable. loss: the id of the loss that explains it.
+-- There is also one view per rule: table `rule` says which.
+CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
+	event, loss, n) AS
+SELECT f.id, r.name, f.capture, f.time_ns, f.since_ns, f.cpu, p.pid, t.tid,
+	c.name, f.event, f.loss, f.n
+FROM finding f
+JOIN rule r ON r.id = f.rule
+LEFT JOIN thread t ON t.id = f.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN last_comm c ON c.thread = f.thread;
+
 -- Everything that breaks cause and effect: one row per request and chain
 -- whose other half is missing for a reason that is not in the nature of
 -- the recording, per loss, and per broken promise about order. id: of the
@@ -258,8 +270,11 @@ LEFT JOIN word c ON c.kind = 'confidence' AND c.id = h.confidence
 WHERE w.name IN ('sample_lost', 'overwritten', 'duplicate', 'unexplained',
 	'unjoinable')
 UNION ALL
-SELECT 'loss', what, id, capture, t1, n || ' records'
-FROM loss WHERE what <> 'filtered'
+SELECT 'loss', what, id, capture, t1, coalesce(n || ' records', 'unknown')
+FROM loss WHERE counts OR what IN ('overwritten', 'damage')
+UNION ALL
+SELECT 'finding', r.name, f.id, f.capture, f.time_ns, r.proves
+FROM finding f JOIN rule r ON r.id = f.rule
 UNION ALL
 SELECT 'ordering', what, id, capture, time_ns,
 	coalesce(detail, 'late by ' || by_ns || ' ns')

@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/counters.h"
 #include "stitch/facts.h"
+#include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
 #include "stitch/table.h"
-#include "stitch/windows.h"
 
 /* Entries without their other half are kept this long, so that a LOST record
  * that comes much later can still explain them. */
@@ -58,8 +59,6 @@ struct entry {
 
 /* What is known of one capture. */
 struct session {
-	struct windows losses;
-	bool lossy; /* records were dropped, at whatever time */
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
 	int64_t last; /* time of the last record; 0: not known */
@@ -69,6 +68,7 @@ struct session {
 
 struct join {
 	struct facts *out;
+	struct losses *losses;
 	struct entry *entry; /* [0] is not used */
 	struct waiting *wait;
 	size_t n_entry, cap_entry, n_wait, cap_wait, waiting;
@@ -80,11 +80,12 @@ struct join {
 	size_t n_session, cap_session;
 };
 
-struct join *join_new(struct facts *out)
+struct join *join_new(struct facts *out, struct losses *ls)
 {
 	struct join *jn = mem_new(1, sizeof(*jn));
 
 	jn->out = out;
+	jn->losses = ls;
 	jn->n_entry = jn->n_wait = 1;
 	jn->entry = mem_grow(NULL, &jn->cap_entry, 1, sizeof(*jn->entry));
 	jn->wait = mem_grow(NULL, &jn->cap_wait, 1, sizeof(*jn->wait));
@@ -95,8 +96,6 @@ void join_free(struct join *jn)
 {
 	if (!jn)
 		return;
-	for (size_t i = 0; i < jn->n_session; i++)
-		windows_release(&jn->session[i].losses);
 	table_release(&jn->by_cookie);
 	table_release(&jn->by_tid);
 	free(jn->session);
@@ -126,25 +125,29 @@ void join_source(struct join *jn, uint16_t source,
 		info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 }
 
-void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1)
+void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
-	struct session *se = &jn->session[source];
+	(void)jn;
+	(void)source;
+	(void)event;
+}
 
-	se->lossy = true;
-	/* At an unknown time: it may have been at any. */
-	if (t1 == TIME_NONE)
-		windows_add(&se->losses, INT64_MIN, INT64_MAX);
-	else
-		windows_add(&se->losses, t0, t1);
+void join_totals(const struct join *jn, uint16_t source,
+		 struct counters_end *out)
+{
+	(void)jn;
+	(void)source;
+	*out = (struct counters_end){ 0 };
 }
 
 /* Were records dropped in (from, to)? Which ring lost is not asked: a task
  * may return to user mode on any CPU. */
-static bool lost_between(struct session *se, int64_t from, int64_t to)
+static bool lost_between(struct join *jn, uint16_t source, int64_t from,
+			 int64_t to)
 {
-	if (!se->has_time)
-		return se->lossy;
-	return windows_overlap(&se->losses, from, to);
+	if (!jn->session[source].has_time)
+		return losses_any(jn->losses, source);
+	return losses_find(jn->losses, source, -1, from, to);
 }
 
 static uint64_t key_of(uint64_t cookie, uint16_t source)
@@ -440,13 +443,14 @@ static enum request_verdict no_chain(struct join *jn, const struct entry *e,
 
 	*conf = CONF_EXPLAINED;
 	/* perf inject (7.2) drops every chain and says nothing of it. */
-	if (!se->n_chains && !se->lossy && (se->injected || se->n_closed))
+	if (!se->n_chains && !losses_any(jn->losses, e->source) &&
+	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
 	if (e->exited && se->system_wide != TRI_YES)
 		return REQ_EXIT_PER_TASK;
 	if (!e->closed)
 		return REQ_PENDING_END;
-	if (lost_between(se, e->sample_time, to) || se->overwrite)
+	if (lost_between(jn, e->source, e->sample_time, to) || se->overwrite)
 		return REQ_CHAIN_LOST;
 	/* The capture ended between the EXIT and the chain. */
 	if (e->exited && se->last && to >= se->last)
@@ -489,7 +493,7 @@ static enum chain_verdict no_sample(struct join *jn, const struct entry *e,
 	*conf = CONF_EXPLAINED;
 	if (e->has_mark)
 		return CHAIN_UNJOINABLE;
-	if (lost_between(se, e->before, e->chain.time))
+	if (lost_between(jn, e->source, e->before, e->chain.time))
 		return CHAIN_SAMPLE_LOST;
 	if (se->overwrite)
 		return CHAIN_OVERWRITTEN;

@@ -19,6 +19,7 @@
 
 struct facts;
 struct join;
+struct losses;
 
 /* The part of a thread that join owns; zeroed at the thread's birth. */
 struct join_task {
@@ -39,6 +40,7 @@ struct join_sample {
 	uint64_t cookie;
 	uint64_t ip; /* when it hit user mode; else 0 */
 	bool reused_tid;
+	bool first_lost; /* as counters_see() says */
 };
 
 struct join_chain {
@@ -48,12 +50,13 @@ struct join_chain {
 	uint32_t thread; /* row id */
 	int64_t time;
 	uint64_t cookie;
-	uint32_t uraw; /* 0: empty */
-	uint32_t n;    /* addresses */
+	uint32_t uraw;	   /* 0: empty */
+	uint32_t n;	   /* addresses */
+	int32_t asked_cpu; /* CPU of the request; -1: not known */
 	bool after_exit, duplicate, reused_tid;
 };
 
-struct join *join_new(struct facts *out);
+struct join *join_new(struct facts *out, struct losses *ls);
 void join_free(struct join *jn);
 /* Before the first record of a source. */
 void join_source(struct join *jn, uint16_t source,
@@ -68,9 +71,9 @@ void join_mark(struct join *jn, struct join_task *task,
 	       const struct join_sample *s);
 void join_refused(struct join *jn, const struct join_sample *s);
 void join_exec(struct join_task *task, int64_t time);
-/* Records of any ring of the source were dropped in (t0, t1]; TIME_NONE: at
- * an unknown time. */
-void join_loss(struct join *jn, uint16_t source, int64_t t0, int64_t t1);
+/* A sample that waits for nothing: perf gives it out at once. Events come in
+ * the order of their ids. */
+void join_other(struct join *jn, uint16_t source, uint32_t event);
 /* Why a thread is let go. */
 enum join_reason {
 	JOIN_CAPTURE, /* the capture ended, not the thread */
@@ -82,4 +85,9 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
 /* Gives out everything that still waits. */
 void join_end(struct join *jn);
+
+/* After the end, of one source. */
+struct counters_end;
+void join_totals(const struct join *jn, uint16_t source,
+		 struct counters_end *out);
 #endif

@@ -23,6 +23,8 @@ struct ledger {
 	struct table by_key;	     /* of skips */
 	struct skip *skip;
 	size_t n_skip, cap_skip;
+	bool *damaged; /* by capture */
+	size_t n_damaged;
 	bool ended;
 };
 
@@ -39,6 +41,7 @@ void ledger_free(struct ledger *lg)
 		free((char *)lg->entry[i].detail);
 	free(lg->entry);
 	free(lg->skip);
+	free(lg->damaged);
 	table_release(&lg->by_key);
 	free(lg);
 }
@@ -70,18 +73,45 @@ static void add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-void ledger_add(struct ledger *lg, const struct ledger_entry *e)
+static void note_damaged(struct ledger *lg, uint16_t capture)
 {
+	size_t old = lg->n_damaged;
+
+	if (capture >= old) {
+		lg->damaged = mem_grow(lg->damaged, &lg->n_damaged,
+				       capture + 1u, sizeof(*lg->damaged));
+		memset(lg->damaged + old, 0, lg->n_damaged - old);
+	}
+	lg->damaged[capture] = true;
+}
+
+bool ledger_damaged(const struct ledger *lg, uint16_t capture)
+{
+	return lg && capture < lg->n_damaged && lg->damaged[capture];
+}
+
+uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
+{
+	struct ledger_entry one = *e;
+
 	if (!lg)
-		return;
+		return 0;
 	lg->count[e->kind]++;
 	add_to(&lg->sum[e->kind], e->n);
+	if (e->kind == LEDGER_DAMAGE)
+		note_damaged(lg, e->capture);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
-		add_to(&lg->over[e->kind], e->n ? e->n : 1);
-		return;
+		if (e->kind != LEDGER_LOSS)
+			add_to(&lg->over[e->kind], e->n ? e->n : 1);
+		else if (e->counts)
+			add_to(&lg->over[LEDGER_LOSS], e->n);
+		return e->kind == LEDGER_LOSS ? LEDGER_MAX + 1 : 0;
 	}
 	lg->kept[e->kind]++;
-	append(lg, e);
+	if (e->kind == LEDGER_LOSS)
+		one.id = (uint32_t)lg->kept[e->kind];
+	append(lg, &one);
+	return one.id;
 }
 
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
@@ -178,11 +208,13 @@ void ledger_end(struct ledger *lg)
 			.what = "more",
 			.detail = "too many to keep a row each",
 			.n = lg->over[k],
+			.id = k == LEDGER_LOSS ? LEDGER_MAX + 1 : 0,
+			.counts = true,
 			.cpu = -1,
 			.event = -1,
 		};
 
-		if (e.n)
+		if (e.n || (e.id && lg->count[k] > lg->kept[k]))
 			append(lg, &e);
 	}
 }

@@ -28,17 +28,25 @@ struct ledger_entry {
 	uint64_t off, len;  /* place in the file; len 0: not known. Of a SKIPPED
 			     * entry len is the key: the record type, ... */
 	uint64_t t0, t1;    /* ns; an interval (t0, t1]; 0,0: not known */
-	uint64_t n;	    /* how many records, bytes, ... (never 0) */
+	uint64_t n;	    /* how many records, bytes, ...; LOSS: 0 is "not
+			     * known" */
 	int32_t cpu;	    /* -1: not known */
 	int32_t event;	    /* index in the source's events; -1: not known */
+	bool counts;	    /* LOSS: adds to the number of records lost, and
+			     * is not a second telling of the same drops */
+	uint32_t id;	    /* LOSS: number of its row; set by ledger_add() */
 };
 
 struct ledger;
 
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *lg);
-/* Copies *e, detail too. ledger NULL is allowed: nobody wants to know. */
-void ledger_add(struct ledger *lg, const struct ledger_entry *e);
+/* Copies *e, detail too. ledger NULL is allowed: nobody wants to know. Gives
+ * the number of a LOSS (1, 2, ...; those after LEDGER_MAX share the one after),
+ * else 0. */
+uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e);
+/* Was a part of this capture unreadable? */
+bool ledger_damaged(const struct ledger *lg, uint16_t capture);
 /* DAMAGE in the words of an error: what = a fixed word, detail = err->msg. */
 struct err;
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,

@@ -77,6 +77,20 @@ struct extra {
 	uint32_t len;
 };
 
+/* What a scheduling event says, whatever format it came from. */
+enum sched_kind {
+	SCHED_NONE,
+	SCHED_SWITCH, /* tid leaves the CPU, next_tid gets it */
+	SCHED_WAKEUP, /* tid becomes runnable again: sched_wakeup */
+	SCHED_NEW,    /* the same for the first time: sched_wakeup_new */
+};
+
+struct sched {
+	enum sched_kind kind;
+	int32_t tid, next_tid;
+	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
+};
+
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
@@ -94,6 +108,7 @@ struct rec_sample {
 	uint32_t n_branch;
 	const struct extra *extra;
 	uint32_t n_extra;
+	struct sched sched;
 };
 
 struct rec_chain {

@@ -7,15 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/account.h"
+#include "stitch/counters.h"
 #include "stitch/err.h"
 #include "stitch/facts.h"
 #include "stitch/frame.h"
 #include "stitch/join.h"
 #include "stitch/ledger.h"
+#include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/order.h"
 #include "stitch/regs.h"
 #include "stitch/resolve.h"
+#include "stitch/rules.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
 #include "stitch/unwinder.h"
@@ -23,24 +27,13 @@
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
-#define CPU_MAX 65536
 #define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
-
-/* Times of the newest record and of the newest one before that time: a LOST
- * record has the time of its follower, which may be ordered before it. */
-struct last {
-	int64_t at, before;
-};
 
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
 	struct space base, over; /* the kernel's */
-	struct last *last;	 /* by cpu */
-	size_t n_last;
-	struct last last_any;
-	uint64_t lost, lost_total;
 };
 
 struct stitch {
@@ -50,6 +43,10 @@ struct stitch {
 	struct unwinder *uw;
 	struct facts facts;
 	struct tasks *tasks;
+	struct losses *losses;
+	struct account *account;
+	struct counters *counters;
+	struct audit *audit;
 	struct join *join;
 	struct resolve *resolve;
 	struct per_source *src;
@@ -59,7 +56,7 @@ struct stitch {
 	size_t cap_chain;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
-	bool stopped, ended;
+	bool stopped, closing, ended;
 };
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
@@ -72,7 +69,11 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->ledger = lg;
 	st->uw = uw;
 	st->tasks = tasks_new(&st->facts);
-	st->join = join_new(&st->facts);
+	st->losses = losses_new();
+	st->account = account_new(lg, st->losses);
+	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
+	st->audit = audit_new(&st->facts, st->losses);
+	st->join = join_new(&st->facts, st->losses);
 	st->resolve = resolve_new(fr);
 	st->now = TIME_NONE;
 	return st;
@@ -85,15 +86,25 @@ void stitch_free(struct stitch *st)
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
-		free(st->src[i].last);
 	}
 	free(st->src);
 	tasks_free(st->tasks);
 	join_free(st->join);
+	audit_free(st->audit);
+	counters_free(st->counters);
+	account_free(st->account);
+	losses_free(st->losses);
 	resolve_free(st->resolve);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st);
+}
+
+void stitch_layout(struct stitch *st, unsigned int layout)
+{
+	counters_free(st->counters);
+	st->counters = counters_new(&st->facts, st->losses,
+				    (enum cookie_layout)layout);
 }
 
 void stitch_stop(struct stitch *st)
@@ -123,12 +134,14 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		const struct source *src = source_of(st, i);
 
 		ps->known = true;
-		ps->last_any = (struct last){ TIME_NONE, TIME_NONE };
 		ps->base.changed = ps->over.changed = TIME_NONE;
 		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
 		if (!src->info.exact)
 			tasks_keep_old(st->tasks);
 		join_source(st->join, i, &src->info);
+		account_source(st->account, i, src);
+		counters_source(st->counters, i, &src->info);
+		audit_source(st->audit, i, &src->info);
 	}
 	return ps;
 }
@@ -138,34 +151,6 @@ static int64_t time_of(const struct record *rec)
 	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
 		return TIME_NONE;
 	return (int64_t)rec->time;
-}
-
-static void note_time(struct last *l, int64_t t)
-{
-	if (t <= l->at)
-		return;
-	l->before = l->at;
-	l->at = t;
-}
-
-static void note_cpu(struct per_source *ps, const struct record *rec, int64_t t)
-{
-	note_time(&ps->last_any, t);
-	if (rec->cpu < 0 || rec->cpu >= CPU_MAX)
-		return;
-	size_t cpu = (size_t)rec->cpu;
-
-	if (cpu >= ps->n_last) {
-		size_t cap = 0;
-		size_t old = ps->n_last;
-
-		ps->last =
-			mem_grow(ps->last, &cap, cpu + 16, sizeof(*ps->last));
-		for (size_t i = old; i < cap; i++)
-			ps->last[i] = (struct last){ TIME_NONE, TIME_NONE };
-		ps->n_last = cap;
-	}
-	note_time(&ps->last[cpu], t);
 }
 
 /* Fills what every event has in common and pushes it. */
@@ -327,7 +312,7 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	struct thread *th = tasks_thread_at(st->tasks, slot);
-	const struct join_sample js = {
+	struct join_sample js = {
 		.event = event,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
@@ -337,6 +322,9 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 		.reused_tid = th->reused_tid,
 	};
 
+	if (s->defer == DEFER_COOKIE)
+		js.first_lost = counters_see(st->counters, js.source, js.cookie,
+					     st->rec.cpu, js.time, true);
 	if (s->defer == DEFER_COOKIE)
 		join_sample(st->join, &th->join, &js);
 	else if (s->defer == DEFER_MARK)
@@ -358,6 +346,8 @@ static void take_sample(struct stitch *st)
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
 	    (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
+	if (s->defer != DEFER_COOKIE)
+		join_other(st->join, st->rec.source, event);
 }
 
 static void take_chain(struct stitch *st)
@@ -366,6 +356,9 @@ static void take_chain(struct stitch *st)
 	const struct rec_chain *c = &st->rec.chain;
 	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
+
+	counters_see(st->counters, st->rec.source, c->cookie, st->rec.cpu,
+		     time_of(&st->rec), false);
 	const struct join_chain jc = {
 		.id = ++st->chains,
 		.source = st->rec.source,
@@ -376,6 +369,8 @@ static void take_chain(struct stitch *st)
 		.cookie = c->cookie,
 		.uraw = uraw,
 		.n = c->user.n,
+		.asked_cpu =
+			counters_cpu(st->counters, st->rec.source, c->cookie),
 		.after_exit = th->ended,
 		.duplicate = st->rec.flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
@@ -447,58 +442,6 @@ static void take_ksymbol(struct stitch *st)
 	space_map(&ps->over, &r, &own);
 }
 
-/* Where the drops began: at the last record of the same ring. Its CPU may be
- * unknown (per-task captures with one event): then at the last record. */
-static void take_lost(struct stitch *st)
-{
-	const struct record *rec = &st->rec;
-	struct per_source *ps = per_source(st, rec->source);
-	int64_t t1 = time_of(rec);
-	struct last last = ps->last_any;
-
-	/* A CPU that nothing was seen of may have lost from the start. */
-	if (rec->cpu >= 0)
-		last = (struct last){ TIME_NONE, TIME_NONE };
-	if (rec->cpu >= 0 && (size_t)rec->cpu < ps->n_last)
-		last = ps->last[rec->cpu];
-	int64_t t0 = last.at < t1 ? last.at : last.before;
-
-	struct ledger_entry e = {
-		.kind = LEDGER_LOSS,
-		.capture = rec->source,
-		.what = "lost",
-		.off = rec->off,
-		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
-		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
-		.n = rec->lost.n,
-		.cpu = rec->cpu,
-		.event = -1,
-	};
-
-	ledger_add(st->ledger, &e);
-	ps->lost += rec->lost.n;
-	join_loss(st->join, rec->source, t0, t1);
-}
-
-static void take_lost_total(struct stitch *st)
-{
-	const struct record *rec = &st->rec;
-	bool filtered = rec->flags & REC_F_FILTERED;
-	struct ledger_entry e = {
-		.kind = LEDGER_LOSS,
-		.capture = rec->source,
-		.what = filtered ? "filtered" : "lost_total",
-		.off = rec->off,
-		.n = rec->lost.n,
-		.cpu = rec->cpu,
-		.event = rec->lost.event,
-	};
-
-	ledger_add(st->ledger, &e);
-	if (!filtered)
-		per_source(st, rec->source)->lost_total += rec->lost.n;
-}
-
 /* A name for a thread that ended: its FORK was lost, this is another life. */
 static void take_comm(struct stitch *st)
 {
@@ -532,7 +475,7 @@ static void take_exit(struct stitch *st)
 static bool is_state(enum record_kind k)
 {
 	return k == REC_COMM || k == REC_FORK || k == REC_EXIT ||
-	       k == REC_LOST || k == REC_MAP || k == REC_KSYMBOL;
+	       k == REC_MAP || k == REC_KSYMBOL;
 }
 
 static void take_record(struct stitch *st)
@@ -556,10 +499,6 @@ static void take_record(struct stitch *st)
 		take_fork(st);
 	else if (k == REC_EXIT)
 		take_exit(st);
-	else if (k == REC_LOST)
-		take_lost(st);
-	else if (k == REC_LOST_TOTAL)
-		take_lost_total(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
 		push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
 }
@@ -599,6 +538,18 @@ static void note_unlisted(struct stitch *st)
 		ledger_add(st->ledger, &e);
 }
 
+static void end_sessions(struct stitch *st)
+{
+	for (size_t i = 0; i < st->n_src; i++) {
+		struct counters_end end;
+
+		if (!st->src[i].known)
+			continue;
+		join_totals(st->join, (uint16_t)i, &end);
+		counters_end(st->counters, (uint16_t)i, &end);
+	}
+}
+
 /* At the end all lives go, one at a time: the facts of all together would
  * take more memory than anything before. */
 static void finish(struct stitch *st)
@@ -612,6 +563,8 @@ static void finish(struct stitch *st)
 	tasks_drop_rest(st->tasks);
 	note_unlisted(st);
 	join_end(st->join);
+	audit_end(st->audit);
+	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {
 		struct space_owner own = tasks_kernel_owner(st->tasks);
 
@@ -632,17 +585,19 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		if (got < 0)
 			return -1;
 		if (!got) {
-			st->stopped = true;
+			if (!st->closing)
+				account_end(st->account);
+			st->closing = st->stopped = true;
 			finish(st);
 			continue;
 		}
 		int64_t t = time_of(&st->rec);
-		struct per_source *ps = per_source(st, st->rec.source);
 
+		per_source(st, st->rec.source);
+		account_record(st->account, &st->rec);
 		take_record(st);
 		if (t == TIME_NONE)
 			continue;
-		note_cpu(ps, &st->rec, t);
 		if (t > st->now)
 			st->now = t;
 		if (st->now > INT64_MIN + LINGER_NS)

@@ -27,6 +27,10 @@ enum fact_kind {
 	FACT_THREAD,  /* the same */
 	FACT_COMM,    /* when it is set */
 	FACT_MAPPING, /* once, when its end is known or the capture ends */
+	FACT_FINDING, /* of a rule: rules.h */
+	FACT_GAP,     /* of the counters in cookies: counters.h */
+	FACT_COUNTER,
+	FACT_SESSION, /* once per source, last */
 };
 
 #define TIME_NONE INT64_MIN /* stored as NULL */
@@ -57,6 +61,16 @@ struct fact_request {
 	uint32_t flags;	 /* enum verdict_flag */
 	int64_t latency; /* ns from sample to chain, may be negative;
 			  * TIME_NONE: not known */
+	int64_t exec;	 /* VERDICT_EXEC: when; TIME_NONE: not known */
+	/* Without a chain: why, and by when it was due. */
+	enum request_end end; /* 0: it has one, or it waits for none */
+	int64_t until;	      /* TIME_NONE: not known */
+	uint32_t loss;	      /* loss that explains it; 0: none */
+	/* What others would have shown; all 0: it waits for no chain. */
+	enum as_perf as_perf;
+	int64_t held;	 /* ns that perf holds it back; TIME_NONE: to the end,
+			  * or not known */
+	uint32_t as_tid; /* the next chain of its tid; 0: none came */
 };
 
 struct fact_chain {
@@ -72,6 +86,51 @@ struct fact_chain {
 	enum quality quality;
 	uint32_t flags;
 	uint32_t n_events; /* samples that use it */
+	int64_t from;  /* without a sample: when its thread was last seen, so
+			* that the request came after; TIME_NONE */
+	uint32_t loss; /* loss that explains the verdict; 0: none */
+};
+
+/* Something that must not happen did. */
+struct fact_finding {
+	uint32_t rule; /* index in rules[] */
+	uint16_t source;
+	int64_t time, since; /* what happened in (since, time]; TIME_NONE */
+	int32_t cpu;	     /* -1: none */
+	uint32_t thread;     /* row id; 0: none */
+	uint32_t event;	     /* row id; 0: none */
+	uint32_t loss;	     /* that explains it; 0: none does */
+	uint64_t n;	     /* how many, how much; 1 */
+};
+
+/* Counters that no record of a CPU has: n of them from first on. */
+struct fact_gap {
+	uint16_t source;
+	int32_t cpu;
+	uint64_t first, n;
+	int64_t t0, t1; /* first sights of the neighbours; TIME_NONE */
+	enum gap_verdict verdict;
+	uint32_t loss;
+};
+
+/* The cookies of one CPU. */
+struct fact_counter {
+	uint16_t source;
+	int32_t cpu;
+	uint64_t first, last; /* counters, in the order of first sight */
+	uint64_t seen, missing, gaps;
+	uint64_t late;	    /* seen first when a later one had been seen */
+	uint64_t elsewhere; /* seen first on another CPU */
+	uint64_t wraps;
+};
+
+/* What can be said of a source's cookies as a whole. */
+struct fact_session {
+	uint16_t source;
+	const char *layout; /* word: counters.h */
+	const char *reason; /* why missing counters prove nothing; NULL: they
+			     * do */
+	uint64_t no_chain, no_sample, missing;
 };
 
 /* One life of a process id. */
@@ -112,12 +171,18 @@ struct fact {
 		struct fact_thread thread;
 		struct fact_comm comm;
 		struct fact_mapping mapping;
+		struct fact_finding finding;
+		struct fact_gap gap;
+		struct fact_counter counter;
+		struct fact_session session;
 	};
 };
 
 /* Borrows all of them; order must outlive the stitch. uw may be NULL. */
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw);
+/* How cookies are made (enum cookie_layout); before the first fact. */
+void stitch_layout(struct stitch *st, unsigned int layout);
 /* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
  * rec hold until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);

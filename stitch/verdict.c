@@ -62,3 +62,37 @@ const char *quality_name(unsigned int v)
 
 	return word(words, COUNT(words), v);
 }
+
+const char *request_end_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[END_COOKIE] = "newer_cookie",
+		[END_EXIT] = "exit",
+		[END_REUSED] = "reused_tid",
+		[END_CAPTURE] = "end_of_capture",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *as_perf_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[AS_PERF_MERGED] = "merged",
+		[AS_PERF_BARE] = "bare",
+		[AS_PERF_BARE_END] = "bare_at_end",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *gap_verdict_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[GAP_LOST] = "lost",
+		[GAP_UNCOUNTED] = "uncounted",
+		[GAP_FOREIGN] = "lost_or_foreign",
+	};
+
+	return word(words, COUNT(words), v);
+}

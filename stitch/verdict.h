@@ -36,15 +36,45 @@ enum verdict_flag {
 	VERDICT_EXEC = 2,  /* exec between: the chain is the new image's */
 	VERDICT_OTHER_CAPTURE = 4,
 	VERDICT_REUSED_TID = 8,
-	VERDICT_AFTER_EXIT = 16, /* chain: written after its thread's EXIT */
-	VERDICT_USER_HIT = 32,	 /* request: the sample hit user mode */
-	VERDICT_CONFLICT = 64,	 /* chain: same cookie, other addresses */
+	VERDICT_AFTER_EXIT = 16,  /* chain: written after its thread's EXIT */
+	VERDICT_USER_HIT = 32,	  /* request: the sample hit user mode */
+	VERDICT_CONFLICT = 64,	  /* chain: same cookie, other addresses */
+	VERDICT_FIRST_LOST = 128, /* request: the sample that made the cookie
+				   * is missing, by the cookie's counter */
+	VERDICT_PERF_LATE = 256,  /* request: perf gives it out after a later
+				   * sample */
 };
 
 enum confidence {
 	CONF_PROVED = 1, /* by the cookie */
 	CONF_EXPLAINED,	 /* by a loss window, an exit, the end */
 	CONF_UNEXPLAINED,
+};
+
+/* What ended the stay in the kernel for which a cookie stood, so that its
+ * chain should have been written by then. */
+enum request_end {
+	END_COOKIE = 1, /* the thread has a newer cookie */
+	END_EXIT,	/* it ended */
+	END_REUSED,	/* its id means another life; no EXIT was seen */
+	END_CAPTURE,	/* nothing before the capture ended */
+};
+
+/* What perf 7.2 makes of a sample that waits for its chain (formats.md C.6):
+ * it goes out with the next chain of the same tid, whichever cookie that
+ * has. */
+enum as_perf {
+	AS_PERF_MERGED = 1, /* with the user half: the cookies are equal */
+	AS_PERF_BARE,	    /* without: they differ */
+	AS_PERF_BARE_END,   /* without: no chain of the tid followed */
+};
+
+/* What a run of missing counters means. */
+enum gap_verdict {
+	GAP_LOST = 1,  /* a loss on that CPU explains it */
+	GAP_UNCOUNTED, /* nothing explains it, and it must be a loss */
+	GAP_FOREIGN,   /* lost, or asked for by somebody else, or of a task
+			* or CPU that was not recorded */
 };
 
 /* How good a user stack is by itself. */
@@ -61,4 +91,7 @@ const char *request_verdict_name(unsigned int v);
 const char *chain_verdict_name(unsigned int v);
 const char *confidence_name(unsigned int v);
 const char *quality_name(unsigned int v);
+const char *request_end_name(unsigned int v);
+const char *as_perf_name(unsigned int v);
+const char *gap_verdict_name(unsigned int v);
 #endif

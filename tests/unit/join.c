@@ -3,6 +3,7 @@
 #include "stitch/join.h"
 
 #include "stitch/facts.h"
+#include "stitch/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 
@@ -615,7 +616,8 @@ END_TEST
 START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 {
 	struct facts q = { 0 };
-	struct join *jn = join_new(&q);
+	struct losses *ls = losses_new();
+	struct join *jn = join_new(&q, ls);
 	struct source_info info = { .has_time = true };
 	struct join_task task = { 0 };
 	size_t n = 0, most = 3u << 20;
@@ -639,6 +641,7 @@ START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 		n++;
 	ck_assert_uint_eq(n, most);
 	join_free(jn);
+	losses_free(ls);
 	facts_release(&q);
 }
 END_TEST
@@ -646,14 +649,15 @@ END_TEST
 START_TEST(samples_that_were_joined_wait_no_more)
 {
 	struct facts q = { 0 };
-	struct join *jn = join_new(&q);
+	struct losses *ls = losses_new();
+	struct join *jn = join_new(&q, ls);
 	struct source_info info = { .has_time = true };
 	struct join_task task = { 0 };
 	struct fact f;
 
 	join_source(jn, 0, &info);
 	for (uint32_t i = 1; i <= 3u << 19; i++) {
-		struct join_sample s = { i, 0, 1, i, i, 0, false };
+		struct join_sample s = { i, 0, 1, i, i, 0, false, false };
 		struct join_chain c = { .id = i, .tid = 1, .cookie = i };
 
 		join_sample(jn, &task, &s);
@@ -663,7 +667,7 @@ START_TEST(samples_that_were_joined_wait_no_more)
 			     f.request.verdict == REQ_MATCHED);
 	}
 	/* If too many seemed to wait, the first of two would be given up. */
-	struct join_sample s = { 1, 0, 1, 1, UINT64_MAX, 0, false };
+	struct join_sample s = { 1, 0, 1, 1, UINT64_MAX, 0, false, false };
 
 	join_sample(jn, &task, &s);
 	while (facts_take(&q, &f))
@@ -671,6 +675,7 @@ START_TEST(samples_that_were_joined_wait_no_more)
 	join_sample(jn, &task, &s);
 	must(!facts_take(&q, &f));
 	join_free(jn);
+	losses_free(ls);
 	facts_release(&q);
 }
 END_TEST

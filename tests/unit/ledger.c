@@ -6,7 +6,12 @@
 #include "tests/unit/run.h"
 
 static const struct ledger_entry loss = {
-	.kind = LEDGER_LOSS, .what = "lost", .n = 3, .cpu = 1, .event = -1
+	.kind = LEDGER_LOSS,
+	.what = "lost",
+	.n = 3,
+	.cpu = 1,
+	.event = -1,
+	.counts = true,
 };
 
 START_TEST(entries_come_out_in_the_order_they_went_in)
