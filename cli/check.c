@@ -100,7 +100,7 @@ static int parse_limit(const char *opt, const char *text,
 	return 0;
 }
 
-static int print_screens(const struct check *c, struct err *err)
+static int print_screens(struct check *c, struct err *err)
 {
 	if (check_screen(c, err))
 		return -1;
@@ -113,8 +113,10 @@ static int answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
 		return -1;
-	if (sql)
-		return check_print_sql(c, err);
+	if (sql) {
+		check_print_sql(c);
+		return 0;
+	}
 	if (check_judge(c, err))
 		return -1;
 	return json ? check_print_json(c, err) : print_screens(c, err);
@@ -156,6 +158,7 @@ static int run(int argc, char **argv, struct err *err)
 	stop_query(c.db);
 	ret = answer(&c, err);
 	stop_query(NULL);
+	check_forget(&c);
 	free(c.prefix);
 	store_close(c.db);
 	if (ret)

@@ -13,8 +13,8 @@
 #include "cli/filter.h"
 #include "schema/store.h"
 
+struct check_answer;
 struct err;
-struct lines;
 
 /* Which filters a statement can follow. */
 enum check_scope {
@@ -72,28 +72,41 @@ struct check {
 	char *prefix;
 	struct value bind[FILTER_BIND];
 	size_t n_bind;
+
+	struct check_answer *answers; /* check_forget() */
 };
 
-/* check_sql.c: asking. */
+/* check_sql.c: the statements. */
 int check_filters(struct check *c, struct err *err);
+const struct check_query *check_query(const char *name);
 bool check_asks(const struct check *c, const struct check_query *q);
 /* Can the filters that were given narrow it? */
 bool check_covers(enum check_scope scope);
-/* NULL and *err. Evidence has no limit. */
-struct rows *check_open(const struct check *c, const char *name,
-			struct err *err);
+/* --limit, of what is evidence. */
+long check_limit(const struct check *c, const struct check_query *q);
+/* limit 0: all. NULL and *err. */
+struct rows *check_rows(const struct check *c, const struct check_query *q,
+			long limit, struct err *err);
+void check_print_sql(const struct check *c);
+
+/* check_rows.c: their answers; those of CHECK_ALWAYS are asked for once. */
+struct check_row;
+typedef void check_fn(void *arg, const struct check_row *r);
 /* Calls fn for every row, at most `max` (0: all); gives the number of all
  * rows, or -1. Nothing, when the filters cannot narrow the statement. */
-typedef void check_fn(void *arg, const struct rows *r);
-int64_t check_each(const struct check *c, const char *name, int64_t max,
-		   check_fn *fn, void *arg, struct err *err);
+int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
+		   void *arg, struct err *err);
+/* The same for the first `max` rows, without looking at the others. */
+int check_some(const struct check *c, const char *name, int64_t max,
+	       check_fn *fn, void *arg, struct err *err);
 /* By the name of the column; NULL counts as 0 and "". */
-int64_t check_int(const struct rows *r, const char *column);
-const char *check_text(const struct rows *r, const char *column);
-bool check_null(const struct rows *r, const char *column);
-/* --sql and --json. */
-int check_print_sql(const struct check *c, struct err *err);
-int check_print_json(const struct check *c, struct err *err);
+int64_t check_int(const struct check_row *r, const char *column);
+const char *check_text(const struct check_row *r, const char *column);
+bool check_null(const struct check_row *r, const char *column);
+void check_forget(struct check *c);
+
+/* check_json.c */
+int check_print_json(struct check *c, struct err *err);
 
 /* check_judge.c: the verdict. */
 int check_judge(struct check *c, struct err *err);
@@ -102,13 +115,13 @@ const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);
 
 /* check_screen.c: what a person sees first. */
-int check_screen(const struct check *c, struct err *err);
+int check_screen(struct check *c, struct err *err);
 /* check_advice.c: what to do about it; fn gets each sentence. */
 typedef void check_advice_fn(void *arg, const char *sentence);
-int check_advice(const struct check *c, check_advice_fn *fn, void *arg,
+int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);
 /* check_others.c: --as-perf, --as-tid. */
-int check_others(const struct check *c, struct err *err);
+int check_others(struct check *c, struct err *err);
 /* check_evidence.c: --verbose. */
-int check_evidence(const struct check *c, struct err *err);
+int check_evidence(struct check *c, struct err *err);
 #endif

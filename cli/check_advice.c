@@ -17,7 +17,7 @@ struct found {
 	char image[256]; /* with most stacks of one frame */
 };
 
-static void take_loss(void *arg, const struct rows *r)
+static void take_loss(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 	const char *what = check_text(r, "what");
@@ -32,7 +32,7 @@ static void take_loss(void *arg, const struct rows *r)
 		f->aux++;
 }
 
-static void take_requests(void *arg, const struct rows *r)
+static void take_requests(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
@@ -43,7 +43,7 @@ static void take_requests(void *arg, const struct rows *r)
 	f->unexplained += check_int(r, "unexplained");
 }
 
-static void take_chains(void *arg, const struct rows *r)
+static void take_chains(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
@@ -51,7 +51,7 @@ static void take_chains(void *arg, const struct rows *r)
 	f->unexplained += check_int(r, "unexplained");
 }
 
-static void take_one_frame(void *arg, const struct rows *r)
+static void take_one_frame(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 	const char *path = check_text(r, "image");
@@ -66,14 +66,14 @@ static void take_one_frame(void *arg, const struct rows *r)
 	f->one_frame += check_int(r, "requests");
 }
 
-static void take_cookies(void *arg, const struct rows *r)
+static void take_cookies(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
 	f->uncounted += check_int(r, "missing_uncounted");
 }
 
-static void take_ordering(void *arg, const struct rows *r)
+static void take_ordering(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
@@ -81,14 +81,14 @@ static void take_ordering(void *arg, const struct rows *r)
 		f->late += check_int(r, "records");
 }
 
-static void take_damage(void *arg, const struct rows *r)
+static void take_damage(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
 	f->places += check_int(r, "places");
 }
 
-static int gather(const struct check *c, struct found *f, struct err *err)
+static int gather(struct check *c, struct found *f, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -156,7 +156,7 @@ static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
 	fn(arg, text);
 }
 
-int check_advice(const struct check *c, check_advice_fn *fn, void *arg,
+int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
 	struct found f = { .lost = 0 };

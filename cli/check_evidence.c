@@ -28,7 +28,7 @@ static void put_time(FILE *out, int64_t ns)
 }
 
 /* "12.345678 " or "-" */
-static void put_when(FILE *out, const struct rows *r, const char *column)
+static void put_when(FILE *out, const struct check_row *r, const char *column)
 {
 	if (check_null(r, column))
 		fputs("-", out);
@@ -45,7 +45,7 @@ static void begin(struct evidence *e)
 	fputs("  ", e->out);
 }
 
-static void put_cpu(FILE *out, const struct rows *r, const char *column)
+static void put_cpu(FILE *out, const struct check_row *r, const char *column)
 {
 	if (check_null(r, column))
 		fputs(" CPU ?", out);
@@ -53,7 +53,7 @@ static void put_cpu(FILE *out, const struct rows *r, const char *column)
 		fprintf(out, " CPU %" PRId64, check_int(r, column));
 }
 
-static void put_thread(FILE *out, const struct rows *r)
+static void put_thread(FILE *out, const struct check_row *r)
 {
 	if (check_null(r, "tid"))
 		return;
@@ -63,7 +63,7 @@ static void put_thread(FILE *out, const struct rows *r)
 }
 
 /* What happened in (from, to]. */
-static void put_span(FILE *out, const struct rows *r, const char *from,
+static void put_span(FILE *out, const struct check_row *r, const char *from,
 		     const char *to)
 {
 	put_when(out, r, from);
@@ -72,7 +72,7 @@ static void put_span(FILE *out, const struct rows *r, const char *from,
 }
 
 /* "; loss 12: 29 lost on CPU 1, 12.1 to 12.2" */
-static void put_loss(FILE *out, const struct rows *r)
+static void put_loss(FILE *out, const struct check_row *r)
 {
 	if (check_null(r, "loss"))
 		return;
@@ -89,7 +89,7 @@ static void put_loss(FILE *out, const struct rows *r)
 	put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-static void put_request(void *arg, const struct rows *r)
+static void put_request(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -111,7 +111,7 @@ static void put_request(void *arg, const struct rows *r)
 	fputc('\n', e->out);
 }
 
-static void put_chain(void *arg, const struct rows *r)
+static void put_chain(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -130,7 +130,7 @@ static void put_chain(void *arg, const struct rows *r)
 	fputc('\n', e->out);
 }
 
-static void put_gap(void *arg, const struct rows *r)
+static void put_gap(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -144,7 +144,7 @@ static void put_gap(void *arg, const struct rows *r)
 	fputc('\n', e->out);
 }
 
-static void put_finding(void *arg, const struct rows *r)
+static void put_finding(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -165,7 +165,7 @@ static void put_finding(void *arg, const struct rows *r)
 	fputc('\n', e->out);
 }
 
-static void put_loss_row(void *arg, const struct rows *r)
+static void put_loss_row(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -188,8 +188,8 @@ static void put_loss_row(void *arg, const struct rows *r)
 	fputc('\n', e->out);
 }
 
-static int put_section(const struct check *c, const char *name,
-		       const char *title, check_fn *fn, struct err *err)
+static int put_section(struct check *c, const char *name, const char *title,
+		       check_fn *fn, struct err *err)
 {
 	struct term_lines lines;
 	struct evidence e = { .out = term_lines_begin(&lines, stdout),
@@ -202,7 +202,7 @@ static int put_section(const struct check *c, const char *name,
 	return n < 0 ? -1 : 0;
 }
 
-int check_evidence(const struct check *c, struct err *err)
+int check_evidence(struct check *c, struct err *err)
 {
 	static const struct {
 		const char *name, *title;

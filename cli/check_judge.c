@@ -16,7 +16,7 @@ static bool within(const struct check_limit *l, int64_t part, int64_t whole)
 	return (__int128)part * ALL <= (__int128)whole * l->n;
 }
 
-static void take_breaks(void *arg, const struct rows *r)
+static void take_breaks(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 
@@ -28,14 +28,14 @@ static void take_breaks(void *arg, const struct rows *r)
 	b->findings = check_int(r, "findings");
 }
 
-static void take_records(void *arg, const struct rows *r)
+static void take_records(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 
 	b->records += check_int(r, "records");
 }
 
-static void take_requests(void *arg, const struct rows *r)
+static void take_requests(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 

@@ -19,7 +19,7 @@
 #define LABEL_INDENT 2
 
 struct screen {
-	const struct check *c;
+	struct check *c;
 	struct lines l;
 	struct err *err;
 	int64_t n; /* of the section being printed */
@@ -55,9 +55,12 @@ static void add_broken(struct screen *s)
 	const struct check_breaks *b = &s->c->breaks;
 
 	s->n = 0;
-	add_part(s, b->requests + b->chains,
-		 b->requests + b->chains == 1 ? "user stack not joined"
-					      : "user stacks not joined");
+	add_part(s, b->requests,
+		 b->requests == 1 ? "request without its user stack"
+				  : "requests without their user stack");
+	add_part(s, b->chains,
+		 b->chains == 1 ? "chain without a sample"
+				: "chains without a sample");
 	add_part(s, b->lost, b->lost == 1 ? "record lost" : "records lost");
 	if (b->lost_unknown)
 		lines_add(&s->l, "%san unknown number of records lost",
@@ -105,7 +108,7 @@ static void put_verdict(struct screen *s)
 
 /* ---- requests and chains */
 
-static void put_requests(void *arg, const struct rows *r)
+static void put_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	struct lines *l = &s->l;
@@ -116,22 +119,22 @@ static void put_requests(void *arg, const struct rows *r)
 	if (!s->requests)
 		return;
 	lines_count(l, "", s->requests, "user stack: ", "user stacks: ");
-	lines_add(l, "%" PRId64 " to come later by cookie", cookie);
+	lines_add(l, "%" PRId64 " later by cookie", cookie);
 	if (waiting > cookie)
 		lines_add(l, ", %" PRId64 " without one", waiting - cookie);
 	if (refused)
-		lines_add(l, ", %" PRId64 " taken at once (refused)", refused);
+		lines_add(l, ", %" PRId64 " at once (refused)", refused);
 	lines_put(l, "asked for");
 	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
 	add_share(l, s->joined, waiting);
 	s->n = 1;
 	add_part(s, check_int(r, "after"), "after their chain");
-	add_part(s, check_int(r, "exec_between"), "with an exec between");
+	add_part(s, check_int(r, "exec_between"), "across an exec");
 	add_part(s, check_int(r, "other_capture"), "from another capture");
 	lines_put(l, "joined");
 }
 
-static void add_image(void *arg, const struct rows *r)
+static void add_image(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *path = check_text(r, "image");
@@ -158,7 +161,7 @@ static int put_one_frame(struct screen *s)
 		return -1;
 	if (!s->one_frame)
 		return 0;
-	lines_add(&s->l, "%" PRId64 " of them", s->one_frame);
+	lines_add(&s->l, "%" PRId64, s->one_frame);
 	add_share(&s->l, s->one_frame, s->joined);
 	lines_add(&s->l, " with only one frame: %s%s", images,
 		  n > IMAGES ? ", ..." : "");
@@ -166,7 +169,7 @@ static int put_one_frame(struct screen *s)
 	return 0;
 }
 
-static void put_unjoined(void *arg, const struct rows *r)
+static void put_unjoined(void *arg, const struct check_row *r)
 {
 	static const struct {
 		const char *word, *why;
@@ -201,7 +204,7 @@ static void put_unjoined(void *arg, const struct rows *r)
 	}
 }
 
-static void put_chains(void *arg, const struct rows *r)
+static void put_chains(void *arg, const struct check_row *r)
 {
 	static const char *const word[] = {
 		"used",	     "sample_lost", "foreign_session", "overwritten",
@@ -227,7 +230,7 @@ static void put_chains(void *arg, const struct rows *r)
 
 /* What each kind is, in words; kinds that do not count tell of the same
  * drops again, or of something else. */
-static void add_loss(void *arg, const struct rows *r)
+static void add_loss(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
@@ -250,7 +253,7 @@ static void add_loss(void *arg, const struct rows *r)
 			  check_int(r, "unknown"));
 }
 
-static void add_other_loss(void *arg, const struct rows *r)
+static void add_other_loss(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
@@ -264,7 +267,7 @@ static void add_other_loss(void *arg, const struct rows *r)
 		lines_add(&s->l, " (%" PRId64 ")", check_int(r, "records"));
 }
 
-static void take_cpu(void *arg, const struct rows *r)
+static void take_cpu(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -278,7 +281,7 @@ static void take_cpu(void *arg, const struct rows *r)
 	lines_add(&s->l, "%" PRId64, check_int(r, "records"));
 }
 
-static void take_part(void *arg, const struct rows *r)
+static void take_part(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	int64_t i = check_int(r, "part");
@@ -315,7 +318,7 @@ static int put_losses(struct screen *s)
 	int64_t seen = s->lost + s->records;
 	char *kinds = s->l.text;
 
-	if (s->lost) {
+	if (s->lost && s->records) {
 		lines_add(&s->l, "%" PRId64 " of %" PRId64 " records", s->lost,
 			  seen);
 		add_share(&s->l, s->lost, seen);
@@ -352,7 +355,7 @@ static int put_losses(struct screen *s)
 
 /* ---- cookies */
 
-static void put_reconciliation(struct screen *s, const struct rows *r)
+static void put_reconciliation(struct screen *s, const struct check_row *r)
 {
 	int64_t bare = check_int(r, "no_chain");
 	int64_t missing = check_int(r, "missing");
@@ -374,7 +377,7 @@ static void put_reconciliation(struct screen *s, const struct rows *r)
 	s->n++;
 }
 
-static void put_cookies(void *arg, const struct rows *r)
+static void put_cookies(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	int64_t missing = check_int(r, "missing");
@@ -402,7 +405,7 @@ static void put_cookies(void *arg, const struct rows *r)
 
 /* ---- findings, order, damage */
 
-static void put_finding(void *arg, const struct rows *r)
+static void put_finding(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	int64_t n = check_int(r, "findings");
@@ -430,7 +433,7 @@ static int put_findings(struct screen *s)
 	if (n < 0)
 		return -1;
 	if (!n && check_covers(CHECK_THREAD)) {
-		lines_add(&s->l, "none: cause comes before effect");
+		lines_add(&s->l, "none: every effect has its cause");
 		lines_put(&s->l, "findings");
 	}
 	if (n > FINDINGS) {
@@ -442,7 +445,7 @@ static int put_findings(struct screen *s)
 
 /* A broken promise of the recorder harms nobody here: a file is ordered by
  * time whatever it promised. */
-static void put_order(void *arg, const struct rows *r)
+static void put_order(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
@@ -459,7 +462,7 @@ static void put_order(void *arg, const struct rows *r)
 		lines_add(&s->l, ", at worst by %s",
 			  human_ns(by, sizeof(by), check_int(r, "worst_ns")));
 	if (round) {
-		lines_add(&s->l, "; put right here");
+		lines_add(&s->l, "; sorted here");
 		lines_put(&s->l, s->n ? "" : "order");
 	} else {
 		lines_put_styled(&s->l, s->n ? "" : "order", STYLE_YELLOW);
@@ -480,7 +483,7 @@ static int put_ordering(struct screen *s)
 	return 0;
 }
 
-static void put_damage(void *arg, const struct rows *r)
+static void put_damage(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -496,7 +499,7 @@ static void put_damage(void *arg, const struct rows *r)
 
 /* ---- all of it */
 
-static void take_requests(void *arg, const struct rows *r)
+static void take_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -504,7 +507,7 @@ static void take_requests(void *arg, const struct rows *r)
 	s->joined = check_int(r, "matched");
 }
 
-static void take_capture(void *arg, const struct rows *r)
+static void take_capture(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -541,7 +544,7 @@ static void put_filter_note(struct screen *s)
 
 static int put_stacks(struct screen *s)
 {
-	const struct check *c = s->c;
+	struct check *c = s->c;
 
 	if (check_each(c, "requests", 0, put_requests, s, s->err) < 0 ||
 	    put_one_frame(s) ||
@@ -551,7 +554,7 @@ static int put_stacks(struct screen *s)
 	return 0;
 }
 
-int check_screen(const struct check *c, struct err *err)
+int check_screen(struct check *c, struct err *err)
 {
 	struct screen s = {
 		.c = c,

@@ -1,15 +1,10 @@
-/* check_sql.c - the statements behind check: which there are, how filters
- * narrow them, and their answers as they are. */
-#include <inttypes.h>
-#include <json-c/json.h>
+/* check_sql.c - the statements behind check: which there are, and how filters
+ * narrow them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/check.h"
-#include "cli/out.h"
-#include "cli/output.h"
-#include "cli/plain.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -89,7 +84,7 @@ bool check_covers(enum check_scope scope)
 	return !filter_given();
 }
 
-static const struct check_query *query_named(const char *name)
+const struct check_query *check_query(const char *name)
 {
 	const struct check_query *q = check_queries;
 
@@ -206,69 +201,15 @@ static char *statement(const struct check *c, const char *name, long limit)
 	return text;
 }
 
-static struct rows *open_limited(const struct check *c, const char *name,
-				 long limit, struct err *err)
+struct rows *check_rows(const struct check *c, const struct check_query *q,
+			long limit, struct err *err)
 {
-	char *sql = statement(c, name, limit);
+	char *sql = statement(c, q->name, limit);
 	struct rows *r = rows_open(c->db, sql, c->prefix ? c->bind : NULL,
 				   c->prefix ? c->n_bind : 0, err);
 
 	free(sql);
 	return r;
-}
-
-struct rows *check_open(const struct check *c, const char *name,
-			struct err *err)
-{
-	return open_limited(c, name, 0, err);
-}
-
-int64_t check_each(const struct check *c, const char *name, int64_t max,
-		   check_fn *fn, void *arg, struct err *err)
-{
-	struct rows *r;
-	int64_t n = 0;
-	int ret;
-
-	if (!check_covers(query_named(name)->scope))
-		return 0;
-	r = check_open(c, name, err);
-	if (!r)
-		return -1;
-	while ((ret = rows_next(r, err)) > 0) {
-		if (!max || n < max)
-			fn(arg, r);
-		n++;
-	}
-	rows_close(r);
-	return ret < 0 ? -1 : n;
-}
-
-/* A column that is not there is our own mistake; the tests ask for all. */
-static size_t column_of(const struct rows *r, const char *column)
-{
-	size_t i = 0;
-
-	while (i < rows_columns(r) && strcmp(rows_name(r, i), column) != 0)
-		i++;
-	if (i == rows_columns(r))
-		fprintf(stderr, "check: no column '%s'\n", column);
-	return i;
-}
-
-int64_t check_int(const struct rows *r, const char *column)
-{
-	return rows_int(r, column_of(r, column));
-}
-
-const char *check_text(const struct rows *r, const char *column)
-{
-	return rows_text(r, column_of(r, column));
-}
-
-bool check_null(const struct rows *r, const char *column)
-{
-	return rows_value(r, column_of(r, column)).kind == VALUE_NULL;
 }
 
 /* ---- --sql */
@@ -300,16 +241,19 @@ static void put_bound(const struct check *c, const char *sql)
 	}
 }
 
-int check_print_sql(const struct check *c, struct err *err)
+long check_limit(const struct check *c, const struct check_query *q)
 {
-	(void)err;
+	return q->when == CHECK_ALWAYS || q->one ? 0 : c->limit;
+}
+
+void check_print_sql(const struct check *c)
+{
 	for (const struct check_query *q = check_queries; q->name; q++) {
 		char *sql;
 
 		if (!check_asks(c, q))
 			continue;
-		sql = statement(c, q->name,
-				q->when == CHECK_EVIDENCE ? c->limit : 0);
+		sql = statement(c, q->name, check_limit(c, q));
 		printf("-- %s: %s\n", q->name, q->what);
 		if (c->prefix)
 			put_bound(c, sql);
@@ -318,92 +262,4 @@ int check_print_sql(const struct check *c, struct err *err)
 		fputs(";\n\n", stdout);
 		free(sql);
 	}
-	return 0;
-}
-
-/* ---- --json */
-
-static void put_key(const char *name)
-{
-	printf(",\n\"%s\": ", name);
-}
-
-static int put_one(struct rows *r, struct err *err)
-{
-	struct json_object *all = output_json_rows(r, err);
-
-	if (!all)
-		return -1;
-	output_json_put(stdout, json_object_array_get_idx(all, 0), false);
-	json_object_put(all);
-	return 0;
-}
-
-/* Arrays are written row by row: evidence has no bound. */
-static int put_many(struct rows *r, struct err *err)
-{
-	for (size_t i = 0; outputs[i]; i++)
-		if (!strcmp(outputs[i]->name, "json"))
-			return outputs[i]->write(stdout, r, err);
-	return err_set(err, ERR_USAGE, "no way to write JSON");
-}
-
-static int put_answer(const struct check *c, const struct check_query *q,
-		      struct err *err)
-{
-	long limit = q->when == CHECK_EVIDENCE ? c->limit : 0;
-	struct rows *r = open_limited(c, q->name, limit, err);
-	int ret;
-
-	if (!r)
-		return -1;
-	put_key(q->name);
-	ret = q->one ? put_one(r, err) : put_many(r, err);
-	rows_close(r);
-	return ret;
-}
-
-static void put_text(const char *text)
-{
-	struct json_object *o = output_json_text(text, strlen(text));
-
-	output_json_put(stdout, o, false);
-	json_object_put(o);
-}
-
-static void add_sentence(void *arg, const char *sentence)
-{
-	struct json_object *all = arg;
-
-	json_object_array_add(all, json_object_new_string(sentence));
-}
-
-static int put_advice(const struct check *c, struct err *err)
-{
-	struct json_object *all = json_object_new_array();
-	int ret = check_advice(c, add_sentence, all, err);
-
-	put_key("advice");
-	output_json_put(stdout, all, false);
-	json_object_put(all);
-	return ret;
-}
-
-int check_print_json(const struct check *c, struct err *err)
-{
-	const struct check_breaks *b = &c->breaks;
-
-	printf("{\n\"database\": ");
-	put_text(c->path);
-	printf(",\n\"verdict\": \"%s\",\n\"status\": %d", check_verdict(c),
-	       check_status(c));
-	printf(",\n\"tolerated\": %s", b->tolerated ? "true" : "false");
-	printf(",\n\"filtered\": %s", filter_given() ? "true" : "false");
-	for (const struct check_query *q = check_queries; q->name; q++)
-		if (check_asks(c, q) && !out_failed() && put_answer(c, q, err))
-			return -1;
-	if (put_advice(c, err))
-		return -1;
-	puts("\n}");
-	return 0;
 }

@@ -189,19 +189,28 @@ SELECT what, count(*) AS places, coalesce(sum(n), 0) AS n,
 FROM damage WHERE kind = 'damage' GROUP BY what ORDER BY what
 
 -- name: check_as_perf
-WITH part AS MATERIALIZED (
+WITH odd AS MATERIALIZED (
 	SELECT as_perf, verdict, flags & 258 AS flags, loss IS NULL AS bare,
-		count(*) AS n, max(held_ns) AS held
-	FROM request WHERE as_perf IS NOT NULL
+		count(*) AS n
+	FROM request
+	WHERE as_perf IS NOT NULL AND (flags & 258
+		OR as_perf <> (SELECT id FROM word
+			WHERE kind = 'as_perf' AND name = 'merged')
+		OR verdict <> (SELECT id FROM word
+			WHERE kind = 'request' AND name = 'matched'))
 	GROUP BY 1, 2, 3, 4
 ), named AS (
-	SELECT w.name AS perf, v.name AS ours, p.flags, p.bare, p.n, p.held
-	FROM part p
-	LEFT JOIN word w ON w.kind = 'as_perf' AND w.id = p.as_perf
-	LEFT JOIN word v ON v.kind = 'request' AND v.id = p.verdict
+	SELECT w.name AS perf, v.name AS ours, o.flags, o.bare, o.n
+	FROM odd o
+	LEFT JOIN word w ON w.kind = 'as_perf' AND w.id = o.as_perf
+	LEFT JOIN word v ON v.kind = 'request' AND v.id = o.verdict
+), total AS MATERIALIZED (
+	SELECT count(as_perf) AS n, max(held_ns) AS held FROM request
 )
-SELECT coalesce(sum(n), 0) AS requests,
-	coalesce(sum(n) FILTER (WHERE perf = 'merged'), 0) AS merged,
+SELECT (SELECT n FROM total) AS requests,
+	(SELECT n FROM total)
+		- coalesce(sum(n) FILTER (WHERE perf IS NOT 'merged'), 0)
+		AS merged,
 	coalesce(sum(n) FILTER (WHERE perf = 'bare'), 0) AS bare,
 	coalesce(sum(n) FILTER (WHERE perf = 'bare_at_end'), 0)
 		AS bare_at_end,
@@ -226,7 +235,7 @@ SELECT coalesce(sum(n), 0) AS requests,
 	coalesce(sum(n) FILTER (WHERE perf = 'merged' AND flags & 2), 0)
 		AS other_program,
 	coalesce(sum(n) FILTER (WHERE flags & 256), 0) AS late,
-	max(held) AS longest_held_ns
+	(SELECT held FROM total) AS longest_held_ns
 FROM named
 
 -- name: check_as_tid
