@@ -114,7 +114,7 @@ static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
 	if (f->overwritten)
 		fn(arg, "--overwrite keeps the newest records only: a larger "
 			"-m keeps more of them");
-	if (f->throttled)
+	if (f->throttled && !f->lost)
 		fn(arg, "the kernel throttled an event: a lower rate (-F)");
 	if (f->aux)
 		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");

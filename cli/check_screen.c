@@ -246,8 +246,10 @@ static void add_loss(void *arg, const struct check_row *r)
 		lines_add(&s->l, " at the end");
 	else if (!strcmp(what, "hardware"))
 		lines_add(&s->l, " by the hardware");
-	else
-		lines_add(&s->l, " (%s)", what);
+	else {
+		lines_add(&s->l, " ");
+		lines_clean(&s->l, what);
+	}
 	if (check_int(r, "unknown"))
 		lines_add(&s->l, " and %" PRId64 " times an unknown number",
 			  check_int(r, "unknown"));
@@ -273,7 +275,7 @@ static void take_cpu(void *arg, const struct check_row *r)
 
 	if (s->n++ >= CPUS)
 		return;
-	lines_add(&s->l, "%s", s->n > 1 ? ", " : "CPU ");
+	lines_add(&s->l, "%s", s->n > 1 ? ", " : "");
 	if (check_null(r, "cpu"))
 		lines_add(&s->l, "not known: ");
 	else
@@ -337,7 +339,7 @@ static int put_losses(struct screen *s)
 	if (check_each(s->c, "losses", 0, add_other_loss, s, s->err) < 0)
 		return -1;
 	if (s->n)
-		lines_put(&s->l, "not recorded");
+		lines_put(&s->l, "also");
 	s->n = 0;
 	s->cpus = check_each(s->c, "lost_by_cpu", 0, take_cpu, s, s->err);
 	if (s->cpus < 0)

@@ -4,7 +4,8 @@
 -- With filters, check puts a WITH in front that replaces the tables request,
 -- chain, loss, cookie_gap, finding and ordering by what the filters leave. What
 -- is only looked up is therefore named main.TABLE: it stays whole, and has
--- its index.
+-- its index. That WITH is made of the check_filter_* texts: check puts the
+-- condition behind the last word and closes the brackets.
 --
 -- A table of a million requests is scanned, never grouped: first what is out
 -- of the ordinary is picked out, then the little that is left is added up.
@@ -240,20 +241,23 @@ FROM named
 
 -- name: check_as_tid
 WITH other AS MATERIALIZED (
-	SELECT r.as_tid, r.cookie, r.chain, h.cookie AS its
+	SELECT r.cookie, r.chain, r.uraw, h.cookie AS its, h.uraw AS wrong
 	FROM request r LEFT JOIN main.chain h ON h.id = r.as_tid
-	WHERE r.as_perf IS NOT NULL AND r.as_tid IS NOT r.chain
+	WHERE r.as_perf IS NOT NULL
+	AND (r.as_tid IS NULL OR r.as_tid IS NOT r.chain)
 ), rest AS (
 	SELECT coalesce(sum(its <> cookie), 0) AS wrong,
 		coalesce(sum(its IS NULL), 0) AS nobody,
-		coalesce(sum(its <> cookie AND chain IS NOT NULL), 0) AS ours
+		coalesce(sum(its <> cookie AND chain IS NOT NULL), 0) AS ours,
+		coalesce(sum(its <> cookie AND chain IS NOT NULL
+			AND wrong IS uraw), 0) AS alike
 	FROM other
 ), total AS (
 	SELECT count(as_perf) AS n FROM request
 )
 SELECT total.n AS requests, total.n - rest.wrong - rest.nobody AS right_stack,
 	rest.wrong AS wrong_stack, rest.nobody AS no_stack,
-	rest.ours AS wrong_joined
+	rest.ours AS wrong_joined, rest.alike AS wrong_alike
 FROM total, rest
 
 -- name: check_as_tid_wrong
@@ -262,11 +266,13 @@ SELECT r.event, e.time_ns, e.cpu, p.pid, t.tid, c.name AS comm,
 	v.name AS verdict, h.id AS wrong_chain,
 	printf('0x%x', h.cookie) AS wrong_cookie, h.time_ns AS wrong_time_ns,
 	(SELECT group_concat(place, ' < ') FROM (
-		SELECT coalesce(s.symbol, s.image || '+' || s.off) AS place
+		SELECT coalesce(s.symbol, CASE WHEN s.kind LIKE 'unknown%'
+			THEN s.image ELSE s.image || '+' || s.off END) AS place
 		FROM raw_chain k JOIN stack_frames s ON s.stack = k.stack
 		WHERE k.id = h.uraw ORDER BY s.pos LIMIT 4)) AS wrong_stack,
 	(SELECT group_concat(place, ' < ') FROM (
-		SELECT coalesce(s.symbol, s.image || '+' || s.off) AS place
+		SELECT coalesce(s.symbol, CASE WHEN s.kind LIKE 'unknown%'
+			THEN s.image ELSE s.image || '+' || s.off END) AS place
 		FROM raw_chain k JOIN stack_frames s ON s.stack = k.stack
 		WHERE k.id = r.uraw ORDER BY s.pos LIMIT 4)) AS true_stack
 FROM request r
@@ -347,9 +353,6 @@ SELECT l.id AS loss, l.capture, l.what, l.counts, l.cpu,
 	y.name AS event_name, l.t0 AS from_ns, l.t1 AS to_ns, l.n
 FROM loss l LEFT JOIN event_type y ON y.id = l.type
 ORDER BY l.id
-
--- What the filters leave of each table; check puts the condition behind the
--- last word and closes the brackets.
 
 -- name: check_filter_request
 request AS MATERIALIZED (SELECT * FROM main.request q WHERE EXISTS (
