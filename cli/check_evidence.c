@@ -209,7 +209,7 @@ int check_evidence(struct check *c, struct err *err)
 		check_fn *fn;
 	} section[] = {
 		{ "unjoined_requests", "requests not joined", put_request },
-		{ "unused_chains", "chains without a sample", put_chain },
+		{ "unused_chains", "chains not used", put_chain },
 		{ "gap_list", "counters that no cookie has", put_gap },
 		{ "finding_list", "findings", put_finding },
 		{ "loss_list", "losses", put_loss_row },

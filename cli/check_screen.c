@@ -24,7 +24,7 @@ struct screen {
 	struct err *err;
 	int64_t n; /* of the section being printed */
 
-	int64_t requests, joined, one_frame;
+	int64_t requests, joined, refused, one_frame;
 	int64_t lost, records;
 	int64_t cpus;	     /* with losses */
 	int64_t part[PARTS]; /* lost records in it */
@@ -69,6 +69,16 @@ static void add_broken(struct screen *s)
 	add_part(s, b->findings, b->findings == 1 ? "finding" : "findings");
 }
 
+/* What is clean, when something could have been missing. */
+static const char *clean_of(const struct screen *s)
+{
+	if (!s->requests)
+		return "nothing out of order";
+	if (s->joined + s->refused == s->requests)
+		return "every user stack is there";
+	return "no user stack missing without a harmless reason";
+}
+
 static void put_verdict(struct screen *s)
 {
 	const struct check *c = s->c;
@@ -92,11 +102,7 @@ static void put_verdict(struct screen *s)
 		lines_add(&s->l, "part of the input could not be read; the "
 				 "rest is clean");
 	else if (!c->breaks.tolerated)
-		lines_add(&s->l, s->requests
-					 ? "nothing lost, no user stack "
-					   "missing without a harmless reason"
-					 : "nothing lost, nothing out of "
-					   "order");
+		lines_add(&s->l, "nothing lost, %s", clean_of(s));
 	else
 		lines_add(&s->l, "within what is tolerated: ");
 	if (c->breaks.tolerated)
@@ -112,9 +118,8 @@ static void put_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	struct lines *l = &s->l;
-	int64_t refused = check_int(r, "refused");
 	int64_t cookie = check_int(r, "with_cookie");
-	int64_t waiting = s->requests - refused;
+	int64_t waiting = s->requests - s->refused;
 
 	if (!s->requests)
 		return;
@@ -122,8 +127,8 @@ static void put_requests(void *arg, const struct check_row *r)
 	lines_add(l, "%" PRId64 " later by cookie", cookie);
 	if (waiting > cookie)
 		lines_add(l, ", %" PRId64 " without one", waiting - cookie);
-	if (refused)
-		lines_add(l, ", %" PRId64 " at once (refused)", refused);
+	if (s->refused)
+		lines_add(l, ", %" PRId64 " at once (refused)", s->refused);
 	lines_put(l, "asked for");
 	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
 	add_share(l, s->joined, waiting);
@@ -239,14 +244,14 @@ static void add_loss(void *arg, const struct check_row *r)
 	if (!check_int(r, "counts"))
 		return;
 	lines_add(&s->l, "%s%" PRId64, s->n++ ? ", " : "", n);
-	if (!strcmp(what, "lost"))
+	if (!strcmp(what, "lost")) {
 		lines_count(&s->l, " in ", check_int(r, "intervals"), "gap",
 			    "gaps");
-	else if (!strcmp(what, "lost_end"))
+	} else if (!strcmp(what, "lost_end")) {
 		lines_add(&s->l, " at the end");
-	else if (!strcmp(what, "hardware"))
+	} else if (!strcmp(what, "hardware")) {
 		lines_add(&s->l, " by the hardware");
-	else {
+	} else {
 		lines_add(&s->l, " ");
 		lines_clean(&s->l, what);
 	}
@@ -329,9 +334,11 @@ static int put_losses(struct screen *s)
 	s->n = 0;
 	if (check_each(s->c, "losses", 0, add_loss, s, s->err) < 0)
 		return -1;
-	if (*kinds)
+	if (!*kinds && s->c->breaks.lost_unknown)
+		lines_add(&s->l, "nobody knows how many records");
+	if (*kinds) {
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
-	else if (check_covers(CHECK_RING)) {
+	} else if (check_covers(CHECK_RING)) {
 		lines_add(&s->l, "no record");
 		lines_put(&s->l, "lost");
 	}
@@ -361,8 +368,12 @@ static void put_reconciliation(struct screen *s, const struct check_row *r)
 {
 	int64_t bare = check_int(r, "no_chain");
 	int64_t missing = check_int(r, "missing");
-	int64_t kernel = check_int(r, "kernel_lost");
 
+	if (!bare && !missing) {
+		lines_add(&s->l, "each has its chain, no counter is missing");
+		lines_put(&s->l, s->n++ ? "" : "cookies");
+		return;
+	}
 	lines_add(&s->l,
 		  "without chain: %" PRId64 " sample-only + %" PRId64
 		  " missing = %" PRId64,
@@ -371,12 +382,11 @@ static void put_reconciliation(struct screen *s, const struct check_row *r)
 		lines_add(&s->l,
 			  "; the kernel counted %" PRId64 " lost records of "
 			  "the event that writes chains",
-			  kernel);
-	else if (bare + missing)
+			  check_int(r, "kernel_lost"));
+	else
 		lines_add(&s->l, "; the file has no count of the kernel's to "
 				 "compare with");
-	lines_put(&s->l, s->n ? "" : "cookies");
-	s->n++;
+	lines_put(&s->l, s->n++ ? "" : "cookies");
 }
 
 static void put_cookies(void *arg, const struct check_row *r)
@@ -387,16 +397,18 @@ static void put_cookies(void *arg, const struct check_row *r)
 	int64_t bad = check_int(r, "missing_uncounted");
 
 	put_reconciliation(s, r);
+	if (!missing)
+		return;
 	if (!check_null(r, "reason")) {
 		lines_add(&s->l, "missing ones prove nothing: ");
 		lines_clean(&s->l, check_text(r, "reason"));
 		lines_put(&s->l, "");
-	} else if (missing && lost == missing) {
+	} else if (lost == missing) {
 		lines_add(&s->l, "the missing ones (");
 		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
 		lines_add(&s->l, ") are all explained by losses");
 		lines_put(&s->l, "");
-	} else if (missing) {
+	} else {
 		lines_add(&s->l,
 			  "of the missing ones losses explain %" PRId64
 			  ", nothing explains %" PRId64,
@@ -507,6 +519,7 @@ static void take_requests(void *arg, const struct check_row *r)
 
 	s->requests = check_int(r, "requests");
 	s->joined = check_int(r, "matched");
+	s->refused = check_int(r, "refused");
 }
 
 static void take_capture(void *arg, const struct check_row *r)

@@ -199,7 +199,8 @@ for what in overwritten damage
 do
 	change "$none" "$healed" "$healed_too" \
 		"INSERT INTO loss(capture, what, counts) VALUES (1, '$what', 0)"
-	ends "$what is_one_of_unknown_size" 4 another.db
+	ends "${what}_is_one_of_unknown_size" 4 another.db
+	says "and_says_so_($what)" 'nobody knows how many records'
 	ends "which_no_number_tolerates_($what)" 4 --max-loss 1000000 another.db
 	ends "but_100_percent_does_($what)" 0 --max-loss 100% another.db
 done
@@ -255,6 +256,10 @@ change "INSERT OR REPLACE INTO cookies
 	VALUES (1, 'kernel', 'only some tasks', 401, 26, 400)"
 "$B" check another.db >out
 says or_why_it_proves_nothing 'prove nothing: only some tasks'
+
+change "INSERT OR REPLACE INTO cookies VALUES (1, 'kernel', NULL, 0, 0, 0)"
+"$B" check another.db >out
+says nothing_missing_is_one_line 'each has its chain, no counter is missing'
 
 # ---- what others would have shown
 
