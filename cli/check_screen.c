@@ -357,7 +357,7 @@ static int put_losses(struct screen *s)
 		lines_put(&s->l, "by CPU");
 	if (check_each(s->c, "lost_in_time", 0, take_part, s, s->err) < 0)
 		return -1;
-	if (s->parts && s->last > s->first)
+	if (s->parts && s->last > s->first && s->l.width >= PARTS + 25)
 		put_in_time(s);
 	return 0;
 }
