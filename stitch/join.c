@@ -1,22 +1,19 @@
 /* join.c - which deferred chain belongs to which sample, and why one is
  * missing.
  *
- * An entry is one cookie of one capture. Between two calls every entry is
- * either in its thread's recent[] list or in the queue of those that wait for
- * the end. Entries of one (cookie, source) form a list whose head is in the
- * table by_cookie; kernels give a cookie to one thread only, so that it is
- * mostly the head alone. The others are found by (cookie, source, tid). */
+ * Between two calls every cookie is either in its thread's recent[] list or in
+ * the queue of those that wait for the end. */
 #include "stitch/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/cookies.h"
 #include "stitch/counters.h"
 #include "stitch/facts.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
-#include "stitch/table.h"
 
 /* Entries without their other half are kept this long, so that a LOST record
  * that comes much later can still explain them. */
@@ -39,24 +36,6 @@ struct waiting {
 	bool reused_tid;
 };
 
-struct entry {
-	uint64_t cookie;
-	uint16_t source;
-	int32_t tid;
-	bool used;
-	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
-	uint32_t first, last;  /* waiting; 0: none */
-	uint32_t n_events;     /* samples that got the chain */
-	bool has_chain, has_mark;
-	struct join_chain chain;
-	uint32_t chain_execs;
-	int64_t sample_time; /* of the first sample */
-	int64_t before;	     /* time of the record before it */
-	bool closed;	     /* a newer cookie or the EXIT followed */
-	int64_t closed_at;   /* its time */
-	bool exited;	     /* the thread's EXIT followed */
-};
-
 /* What is known of one capture. */
 struct session {
 	bool overwrite, injected, has_time;
@@ -69,12 +48,11 @@ struct session {
 struct join {
 	struct facts *out;
 	struct losses *losses;
-	struct entry *entry; /* [0] is not used */
-	struct waiting *wait;
-	size_t n_entry, cap_entry, n_wait, cap_wait, waiting;
-	uint32_t free_entry, free_wait;
-	struct table by_cookie, by_tid; /* heads; all others */
-	uint32_t *queue;		/* entries that wait for the end */
+	struct cookies cookies;
+	struct waiting *wait; /* [0] is not used */
+	size_t n_wait, cap_wait, waiting;
+	uint32_t free_wait;
+	uint32_t *queue; /* entries that wait for the end */
 	size_t n_queue, cap_queue;
 	struct session *session;
 	size_t n_session, cap_session;
@@ -86,8 +64,8 @@ struct join *join_new(struct facts *out, struct losses *ls)
 
 	jn->out = out;
 	jn->losses = ls;
-	jn->n_entry = jn->n_wait = 1;
-	jn->entry = mem_grow(NULL, &jn->cap_entry, 1, sizeof(*jn->entry));
+	cookies_init(&jn->cookies);
+	jn->n_wait = 1;
 	jn->wait = mem_grow(NULL, &jn->cap_wait, 1, sizeof(*jn->wait));
 	return jn;
 }
@@ -96,10 +74,8 @@ void join_free(struct join *jn)
 {
 	if (!jn)
 		return;
-	table_release(&jn->by_cookie);
-	table_release(&jn->by_tid);
+	cookies_release(&jn->cookies);
 	free(jn->session);
-	free(jn->entry);
 	free(jn->wait);
 	free(jn->queue);
 	free(jn);
@@ -150,164 +126,9 @@ static bool lost_between(struct join *jn, uint16_t source, int64_t from,
 	return losses_find(jn->losses, source, -1, from, to);
 }
 
-static uint64_t key_of(uint64_t cookie, uint16_t source)
+static struct cookie_entry *entry_at(struct join *jn, uint32_t i)
 {
-	return hash_pair(cookie, source);
-}
-
-static uint64_t tid_key_of(uint64_t cookie, uint16_t source, int32_t tid)
-{
-	return hash_pair(cookie, (uint64_t)(uint32_t)tid << 32 | source);
-}
-
-struct entry_key {
-	uint64_t cookie;
-	int32_t tid;
-	uint16_t source;
-};
-
-static bool same_cookie(const void *owner, uint32_t id, const void *key)
-{
-	const struct entry *e = &((const struct join *)owner)->entry[id];
-	const struct entry_key *k = key;
-
-	return e->cookie == k->cookie && e->source == k->source;
-}
-
-static bool same_tid(const void *owner, uint32_t id, const void *key)
-{
-	const struct entry *e = &((const struct join *)owner)->entry[id];
-	const struct entry_key *k = key;
-
-	return same_cookie(owner, id, key) && e->tid == k->tid;
-}
-
-static uint32_t find_head(const struct join *jn, uint64_t cookie,
-			  uint16_t source)
-{
-	struct entry_key k = { .cookie = cookie, .source = source };
-	uint32_t i = table_find(&jn->by_cookie, key_of(cookie, source),
-				same_cookie, jn, &k);
-
-	return i == TABLE_NONE ? 0 : i;
-}
-
-static uint32_t find_tid(const struct join *jn, uint64_t cookie, int32_t tid,
-			 uint16_t source)
-{
-	struct entry_key k = { cookie, tid, source };
-	uint32_t i = table_find(&jn->by_tid, tid_key_of(cookie, source, tid),
-				same_tid, jn, &k);
-
-	return i == TABLE_NONE ? 0 : i;
-}
-
-/* A thread that is already unhashed has tid -1: then the cookie decides. */
-static uint32_t find_entry(const struct join *jn, uint64_t cookie, int32_t tid,
-			   uint16_t source)
-{
-	uint32_t i = find_head(jn, cookie, source);
-
-	if (!i || tid < 0 || jn->entry[i].tid < 0 || jn->entry[i].tid == tid)
-		return i;
-	if (!jn->entry[i].newer)
-		return 0;
-	i = find_tid(jn, cookie, tid, source);
-	return i ? i : find_tid(jn, cookie, -1, source);
-}
-
-static void index_other(struct join *jn, uint32_t i, bool add)
-{
-	const struct entry *e = &jn->entry[i];
-	uint64_t key = tid_key_of(e->cookie, e->source, e->tid);
-
-	if (add)
-		table_add(&jn->by_tid, key, i);
-	else
-		table_remove(&jn->by_tid, key, i);
-}
-
-static void index_entry(struct join *jn, uint32_t i)
-{
-	struct entry *e = &jn->entry[i];
-	uint32_t head = find_head(jn, e->cookie, e->source);
-
-	if (!head) {
-		table_add(&jn->by_cookie, key_of(e->cookie, e->source), i);
-		return;
-	}
-	e->older = head;
-	e->newer = jn->entry[head].newer;
-	jn->entry[head].newer = i;
-	if (e->newer)
-		jn->entry[e->newer].older = i;
-	index_other(jn, i, true);
-}
-
-static void unindex_entry(struct join *jn, uint32_t i)
-{
-	struct entry *e = &jn->entry[i];
-	uint64_t key = key_of(e->cookie, e->source);
-
-	if (e->newer)
-		jn->entry[e->newer].older = e->older;
-	if (e->older) {
-		jn->entry[e->older].newer = e->newer;
-		index_other(jn, i, false);
-		return;
-	}
-	table_remove(&jn->by_cookie, key, i);
-	if (!e->newer)
-		return;
-	index_other(jn, e->newer, false);
-	table_add(&jn->by_cookie, key, e->newer);
-}
-
-/* The sample did not know whose it is, the chain does. */
-static void set_tid(struct join *jn, uint32_t i, int32_t tid)
-{
-	bool other = jn->entry[i].older != 0;
-
-	if (other)
-		index_other(jn, i, false);
-	jn->entry[i].tid = tid;
-	if (other)
-		index_other(jn, i, true);
-}
-
-static uint32_t new_entry(struct join *jn, uint64_t cookie, int32_t tid,
-			  uint16_t source)
-{
-	uint32_t i = jn->free_entry;
-
-	if (i) {
-		jn->free_entry = jn->entry[i].first;
-	} else {
-		jn->entry = mem_grow(jn->entry, &jn->cap_entry, jn->n_entry + 1,
-				     sizeof(*jn->entry));
-		i = (uint32_t)jn->n_entry++;
-	}
-	jn->entry[i] = (struct entry){
-		.cookie = cookie,
-		.tid = tid,
-		.source = source,
-		.used = true,
-		.closed_at = TIME_NONE,
-		.sample_time = TIME_NONE,
-		.before = TIME_NONE,
-	};
-	index_entry(jn, i);
-	return i;
-}
-
-static void drop_entry(struct join *jn, uint32_t i)
-{
-	struct entry *e = &jn->entry[i];
-
-	unindex_entry(jn, i);
-	e->used = false;
-	e->first = jn->free_entry;
-	jn->free_entry = i;
+	return &jn->cookies.entry[i];
 }
 
 static struct waiting waiting_of(const struct join_task *task,
@@ -323,7 +144,7 @@ static struct waiting waiting_of(const struct join_task *task,
 	};
 }
 
-static void wait_for_chain(struct join *jn, struct entry *e,
+static void wait_for_chain(struct join *jn, struct cookie_entry *e,
 			   const struct waiting *w)
 {
 	uint32_t i = jn->free_wait;
@@ -364,7 +185,7 @@ static void push_request(struct join *jn, struct fact_request r)
 	facts_push(jn->out, &f);
 }
 
-static int64_t latency(const struct join *jn, const struct entry *e,
+static int64_t latency(const struct join *jn, const struct cookie_entry *e,
 		       int64_t sample)
 {
 	int64_t d;
@@ -378,7 +199,7 @@ static int64_t latency(const struct join *jn, const struct entry *e,
 
 /* Did the task exec since `from`? Without times the number of its execs
  * tells, if it is known that both halves are of one task. */
-static bool exec_since(const struct join_task *t, const struct entry *e,
+static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 		       const struct waiting *w, bool after)
 {
 	int64_t from = after ? e->chain.time : w->time;
@@ -391,8 +212,9 @@ static bool exec_since(const struct join_task *t, const struct entry *e,
 }
 
 /* The sample got its chain. after: the chain came first. */
-static void match(struct join *jn, struct entry *e, const struct join_task *t,
-		  const struct waiting *w, bool after)
+static void match(struct join *jn, struct cookie_entry *e,
+		  const struct join_task *t, const struct waiting *w,
+		  bool after)
 {
 	struct fact_request r = {
 		.event = w->event,
@@ -415,7 +237,7 @@ static void match(struct join *jn, struct entry *e, const struct join_task *t,
 	push_request(jn, r);
 }
 
-static void match_waiting(struct join *jn, struct entry *e,
+static void match_waiting(struct join *jn, struct cookie_entry *e,
 			  const struct join_task *t)
 {
 	for (uint32_t i = e->first; i; i = stop_waiting(jn, i))
@@ -425,7 +247,7 @@ static void match_waiting(struct join *jn, struct entry *e,
 
 /* When the chain should have been written at the latest; INT64_MAX: not
  * known. That of a thread that ended comes after its EXIT. */
-static int64_t due(const struct entry *e)
+static int64_t due(const struct cookie_entry *e)
 {
 	if (e->closed_at == TIME_NONE)
 		return INT64_MAX;
@@ -435,8 +257,8 @@ static int64_t due(const struct entry *e)
 }
 
 /* Why has this cookie no chain? */
-static enum request_verdict no_chain(struct join *jn, const struct entry *e,
-				     enum confidence *conf)
+static enum request_verdict
+no_chain(struct join *jn, const struct cookie_entry *e, enum confidence *conf)
 {
 	struct session *se = &jn->session[e->source];
 	int64_t to = due(e);
@@ -459,7 +281,7 @@ static enum request_verdict no_chain(struct join *jn, const struct entry *e,
 	return REQ_UNEXPLAINED;
 }
 
-static void give_up_waiting(struct join *jn, struct entry *e)
+static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 {
 	enum confidence conf;
 	enum request_verdict v;
@@ -485,8 +307,8 @@ static void give_up_waiting(struct join *jn, struct entry *e)
 }
 
 /* Why has this chain no sample? */
-static enum chain_verdict no_sample(struct join *jn, const struct entry *e,
-				    enum confidence *conf)
+static enum chain_verdict
+no_sample(struct join *jn, const struct cookie_entry *e, enum confidence *conf)
 {
 	struct session *se = &jn->session[e->source];
 
@@ -541,7 +363,7 @@ static void push_chain(struct join *jn, const struct join_chain *c,
 /* Everything about the entry is known that ever will be. */
 static void resolve(struct join *jn, uint32_t i)
 {
-	struct entry *e = &jn->entry[i];
+	struct cookie_entry *e = entry_at(jn, i);
 
 	give_up_waiting(jn, e);
 	if (e->has_chain) {
@@ -552,7 +374,7 @@ static void resolve(struct join *jn, uint32_t i)
 			v = no_sample(jn, e, &conf);
 		push_chain(jn, &e->chain, v, conf, e->n_events, 0);
 	}
-	drop_entry(jn, i);
+	cookies_drop(&jn->cookies, i);
 }
 
 /* Decides the older half of what waits for the end, by what is known now. */
@@ -580,7 +402,7 @@ static void queue_unresolved(struct join *jn, uint32_t i)
 /* The entry leaves its thread's list of recent cookies. */
 static void evict(struct join *jn, uint32_t i)
 {
-	const struct entry *e = &jn->entry[i];
+	const struct cookie_entry *e = entry_at(jn, i);
 
 	if (e->has_chain && e->n_events && !e->first)
 		resolve(jn, i);
@@ -594,8 +416,8 @@ static void remember(struct join *jn, struct join_task *task, uint32_t i,
 {
 	uint32_t newest = task->recent[0];
 
-	if (newest && !jn->entry[newest].closed) {
-		struct entry *e = &jn->entry[newest];
+	if (newest && !entry_at(jn, newest)->closed) {
+		struct cookie_entry *e = entry_at(jn, newest);
 
 		e->closed = true;
 		e->closed_at = time;
@@ -606,8 +428,8 @@ static void remember(struct join *jn, struct join_task *task, uint32_t i,
 	memmove(task->recent + 1, task->recent,
 		(JOIN_RECENT - 1) * sizeof(*task->recent));
 	task->recent[0] = i;
-	jn->entry[i].before = task->last;
-	jn->entry[i].has_mark = task->has_mark;
+	entry_at(jn, i)->before = task->last;
+	entry_at(jn, i)->has_mark = task->has_mark;
 	task->has_mark = false;
 }
 
@@ -618,16 +440,16 @@ void join_sample(struct join *jn, struct join_task *task,
 
 	if (jn->waiting >= WAITING_MAX)
 		resolve_half(jn);
-	uint32_t i = find_entry(jn, s->cookie, s->tid, s->source);
+	uint32_t i = cookies_find(&jn->cookies, s->cookie, s->tid, s->source);
 
 	if (!i) {
-		i = new_entry(jn, s->cookie, s->tid, s->source);
+		i = cookies_new(&jn->cookies, s->cookie, s->tid, s->source);
 		if (s->tid < 0)
 			queue_unresolved(jn, i);
 		else
 			remember(jn, task, i, s->time);
 	}
-	struct entry *e = &jn->entry[i];
+	struct cookie_entry *e = entry_at(jn, i);
 
 	task->last = s->time;
 	if (e->has_chain) {
@@ -643,7 +465,7 @@ void join_sample(struct join *jn, struct join_task *task,
 
 /* A second chain for a cookie that has one: written twice by perf record, or
  * once for each event that listens; anything else is a conflict. */
-static void second_chain(struct join *jn, const struct entry *e,
+static void second_chain(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c)
 {
 	bool same = c->duplicate || c->uraw == e->chain.uraw;
@@ -656,24 +478,24 @@ static void second_chain(struct join *jn, const struct entry *e,
 void join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
-	uint32_t i = find_entry(jn, c->cookie, c->tid, c->source);
+	uint32_t i = cookies_find(&jn->cookies, c->cookie, c->tid, c->source);
 
 	jn->session[c->source].n_chains++;
-	if (i && jn->entry[i].has_chain) {
-		second_chain(jn, &jn->entry[i], c);
+	if (i && entry_at(jn, i)->has_chain) {
+		second_chain(jn, entry_at(jn, i), c);
 		return;
 	}
 	if (!i) {
-		i = new_entry(jn, c->cookie, c->tid, c->source);
+		i = cookies_new(&jn->cookies, c->cookie, c->tid, c->source);
 		remember(jn, task, i, c->time);
 	}
-	struct entry *e = &jn->entry[i];
+	struct cookie_entry *e = entry_at(jn, i);
 
 	e->has_chain = true;
 	e->chain = *c;
 	e->chain_execs = task->execs;
 	if (c->tid >= 0 && e->tid != c->tid)
-		set_tid(jn, i, c->tid);
+		cookies_set_tid(&jn->cookies, i, c->tid);
 	task->last = c->time;
 	match_waiting(jn, e, task);
 }
@@ -690,8 +512,8 @@ void join_mark(struct join *jn, struct join_task *task,
 	};
 
 	task->has_mark = true;
-	if (task->recent[0] && !jn->entry[task->recent[0]].n_events)
-		jn->entry[task->recent[0]].has_mark = true;
+	if (task->recent[0] && !entry_at(jn, task->recent[0])->n_events)
+		entry_at(jn, task->recent[0])->has_mark = true;
 	push_request(jn, r);
 }
 
@@ -723,10 +545,10 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		if (!i)
 			continue;
 		task->recent[k] = 0;
-		if (why != JOIN_CAPTURE && !jn->entry[i].closed) {
-			jn->entry[i].exited = why == JOIN_EXIT;
-			jn->entry[i].closed = true;
-			jn->entry[i].closed_at = end;
+		if (why != JOIN_CAPTURE && !entry_at(jn, i)->closed) {
+			entry_at(jn, i)->exited = why == JOIN_EXIT;
+			entry_at(jn, i)->closed = true;
+			entry_at(jn, i)->closed_at = end;
 		}
 		evict(jn, i);
 	}
