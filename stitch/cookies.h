@@ -19,16 +19,15 @@ struct cookie_entry {
 	uint16_t source;
 	int32_t tid;
 	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
-	uint32_t first, last;  /* samples that wait for it; 0: none */
+	uint32_t first, last;  /* samples without a verdict; 0: none */
 	uint32_t n_events;     /* samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
 	uint32_t chain_execs;
-	int64_t sample_time; /* of the first sample */
-	int64_t before;	     /* when its thread was last seen before */
-	bool closed;	     /* a newer cookie or the EXIT followed */
-	int64_t closed_at;   /* its time */
-	bool exited;	     /* the thread's EXIT followed */
+	int64_t sample_time;  /* of the first sample */
+	int64_t before;	      /* when its thread was last seen before */
+	enum request_end end; /* what closed it; 0: still open */
+	int64_t closed_at;    /* when */
 };
 
 struct cookies {
