@@ -90,8 +90,8 @@ static struct damage *damage_of(struct ledger *lg, uint16_t capture)
 	size_t old = lg->n_damage;
 
 	if (capture >= old) {
-		lg->damage = mem_grow(lg->damage, &lg->cap_damage,
-				      capture + 1u, sizeof(*lg->damage));
+		lg->damage = mem_grow(lg->damage, &lg->cap_damage, capture + 1u,
+				      sizeof(*lg->damage));
 		memset(lg->damage + old, 0,
 		       (capture + 1u - old) * sizeof(*lg->damage));
 		lg->n_damage = capture + 1u;
@@ -124,8 +124,8 @@ static void note_damage(struct ledger *lg, const struct ledger_entry *e)
 	} else if (!e->t1 || d->n >= BROKEN_MAX) {
 		d->anywhere = true;
 	} else {
-		d->time = mem_grow(d->time, &d->cap, d->n + 1,
-				   sizeof(*d->time));
+		d->time =
+			mem_grow(d->time, &d->cap, d->n + 1, sizeof(*d->time));
 		d->time[d->n++] = e->t1;
 	}
 }
