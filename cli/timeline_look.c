@@ -11,57 +11,58 @@
 #include "cli/plain.h"
 
 const struct timeline_look timeline_marks[MARK_KINDS] = {
-	[MARK_FINDING] = { "finding", "violet",
+	[MARK_FINDING] = { "finding", "violet", "",
 			   "what must not happen in a trace" },
-	[MARK_CHAIN_LOST] = { "chain_lost", "red",
+	[MARK_CHAIN_LOST] = { "chain_lost", "red", "",
 			      "request whose chain was lost: records were "
 			      "dropped meanwhile" },
-	[MARK_UNJOINABLE] = { "unjoinable", "pink line",
+	[MARK_UNJOINABLE] = { "unjoinable", "pink", "line",
 			      "request with the marker but without a cookie" },
-	[MARK_STRIPPED] = { "stripped", "brown",
+	[MARK_STRIPPED] = { "stripped", "brown", "",
 			    "request in a file whose chains were removed" },
-	[MARK_EXIT_PER_TASK] = { "exit_per_task", "green",
+	[MARK_EXIT_PER_TASK] = { "exit_per_task", "green", "",
 				 "request of a thread that ended before its "
 				 "chain could be written" },
-	[MARK_PENDING_END] = { "pending_end", "blue",
+	[MARK_PENDING_END] = { "pending_end", "blue", "",
 			       "request still in the kernel when the capture "
 			       "ended" },
-	[MARK_UNEXPLAINED] = { "unexplained", "black",
+	[MARK_UNEXPLAINED] = { "unexplained", "black", "",
 			       "request without a chain, and without a "
 			       "reason" },
-	[MARK_NO_SAMPLE] = { "chain: sample_lost", "hollow red",
+	[MARK_NO_SAMPLE] = { "chain: sample_lost", "red", "hollow",
 			     "chain whose samples were lost" },
-	[MARK_OVERWRITTEN] = { "chain: overwritten", "hollow blue",
+	[MARK_OVERWRITTEN] = { "chain: overwritten", "blue", "hollow",
 			       "chain whose samples were overwritten in the "
 			       "ring" },
-	[MARK_FOREIGN] = { "chain: foreign", "hollow green",
+	[MARK_FOREIGN] = { "chain: foreign", "green", "hollow",
 			   "chain that another session asked for" },
-	[MARK_DUPLICATE] = { "chain: duplicate", "hollow brown",
+	[MARK_DUPLICATE] = { "chain: duplicate", "brown", "hollow",
 			     "chain that was there already" },
-	[MARK_NO_COOKIE] = { "chain: unjoinable", "hollow pink",
+	[MARK_NO_COOKIE] = { "chain: unjoinable", "pink", "hollow",
 			     "chain whose samples carry no cookie" },
-	[MARK_NO_REASON] = { "chain: unexplained", "hollow black",
+	[MARK_NO_REASON] = { "chain: unexplained", "black", "hollow",
 			     "chain without a sample, and without a reason" },
 };
 
 const struct timeline_look timeline_bands[BAND_KINDS] = {
-	[BAND_LOST] = { "lost", "lost", "records dropped: the ring was full" },
-	[BAND_OVERWRITTEN] = { "overwritten", "overwritten",
+	[BAND_LOST] = { "lost", "lost", "",
+			"records dropped: the ring was full" },
+	[BAND_OVERWRITTEN] = { "overwritten", "overwritten", "",
 			       "the ring overwrote its oldest records" },
-	[BAND_DAMAGE] = { "damage", "damage",
+	[BAND_DAMAGE] = { "damage", "damage", "",
 			  "a part of the file could not be read" },
-	[BAND_OTHER] = { "other", "other", "not recorded" },
-	[BAND_FILTERED] = { "filtered", "filtered",
+	[BAND_OTHER] = { "other", "other", "", "not recorded" },
+	[BAND_FILTERED] = { "filtered", "filtered", "",
 			    "dropped by a filter, on purpose" },
-	[BAND_THROTTLED] = { "throttled", "throttled",
+	[BAND_THROTTLED] = { "throttled", "throttled", "",
 			     "the kernel stopped the event" },
-	[BAND_GAP_LOST] = { "missing cookies: lost", "gap0",
+	[BAND_GAP_LOST] = { "missing cookies: lost", "gap0", "",
 			    "counters of cookies that no record has; a loss "
 			    "explains them" },
-	[BAND_GAP_UNCOUNTED] = { "missing cookies: uncounted", "gap1",
+	[BAND_GAP_UNCOUNTED] = { "missing cookies: uncounted", "gap1", "",
 				 "counters of cookies that no record has, and "
 				 "no loss explains them" },
-	[BAND_GAP_FOREIGN] = { "missing cookies: lost or foreign", "gap2",
+	[BAND_GAP_FOREIGN] = { "missing cookies: lost or foreign", "gap2", "",
 			       "counters of cookies that no record has: lost, "
 			       "or asked for by somebody else" },
 };

@@ -5,9 +5,9 @@
 
 #include "cli/timeline_model.h"
 
-/* class: of timeline.css; says: one line for people. */
+/* class, style: of timeline.css, "" none; says: one line for people. */
 struct timeline_look {
-	const char *name, *class, *says;
+	const char *name, *class, *style, *says;
 };
 
 extern const struct timeline_look timeline_marks[MARK_KINDS];

@@ -2,13 +2,14 @@
  *
  * A capture of hours has more marks than pixels: those of one kind that share
  * a pixel column are one mark with a count. Should there still be too many
- * for a file that opens at once, the columns become wider for all of them. */
+ * for a file that opens at once, the columns become wider for all of them, or
+ * the tooltips are left out. */
 #include "cli/timeline_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDEST 1024 /* px; one column for the whole time */
+#define WIDEST 4 /* px */
 
 void timeline_release(struct timeline *tl)
 {
@@ -163,9 +164,9 @@ static void count_mark(struct timeline *tl, struct timeline_lane *l,
 	tl->n[m->kind] = timeline_add(tl->n[m->kind], m->n);
 	if (!l)
 		return;
-	uint64_t *n = m->kind == MARK_FINDING	 ? &l->findings
-		      : m->kind < MARK_NO_SAMPLE ? &l->requests
-						 : &l->chains;
+	uint64_t *n = m->kind == MARK_FINDING ? &l->findings
+		      : m->kind < MARK_CHAINS ? &l->requests
+					      : &l->chains;
 
 	*n = timeline_add(*n, m->n);
 }
@@ -231,17 +232,27 @@ static int by_column(const void *a, const void *b)
 	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
 }
 
-static void merge_marks(struct timeline *tl, uint32_t bin)
+/* How many are left when those within `bin` px are one; keep: makes them. */
+static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 {
+	struct timeline_mark last = { .lane = TABLE_NONE };
 	size_t n = 0;
 
-	for (size_t i = 0; i < tl->n_mark; i++)
-		if (n && same_column(&tl->mark[n - 1], &tl->mark[i], bin))
-			merge_mark(&tl->mark[n - 1], &tl->mark[i]);
-		else
-			tl->mark[n++] = tl->mark[i];
-	tl->n_mark = n;
-	tl->bin = bin;
+	for (size_t i = 0; i < tl->n_mark; i++) {
+		const struct timeline_mark *m = &tl->mark[i];
+
+		if (n && same_column(&last, m, bin)) {
+			merge_mark(&last, m);
+		} else {
+			last = *m;
+			n++;
+		}
+		if (keep)
+			tl->mark[n - 1] = last;
+	}
+	if (keep)
+		tl->n_mark = n;
+	return n;
 }
 
 /* ---- bands */
@@ -269,7 +280,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		l->lost = timeline_add(l->lost, b->n);
 		l->losses++;
 	}
-	if (b->kind >= BAND_GAP_LOST)
+	if (b->kind >= BAND_GAPS)
 		l->missing = timeline_add(l->missing, b->n);
 	new.lane = id;
 	new.rows = 1;
@@ -319,28 +330,39 @@ static bool same_place(const struct timeline *tl, const struct timeline_band *a,
 	       timeline_px(tl, a->t1) - timeline_px(tl, a->t0) < 10 * bin;
 }
 
-static void merge_bands(struct timeline *tl, uint32_t bin)
+static void merge_band(struct timeline_band *a, const struct timeline_band *b)
 {
+	if (b->t1 > a->t1)
+		a->t1 = b->t1;
+	a->from_start |= b->from_start;
+	a->to_end |= b->to_end;
+	a->some |= b->some;
+	a->mixed |= b->mixed || strcmp(a->what, b->what) != 0;
+	a->n = timeline_add(a->n, b->n);
+	a->rows += b->rows;
+}
+
+/* As merge_marks(). */
+static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
+{
+	struct timeline_band last = { .lane = TABLE_NONE };
 	size_t n = 0;
 
 	for (size_t i = 0; i < tl->n_band; i++) {
 		const struct timeline_band *b = &tl->band[i];
-		struct timeline_band *a = n ? &tl->band[n - 1] : NULL;
 
-		if (!a || !same_place(tl, a, b, bin)) {
-			tl->band[n++] = *b;
-			continue;
+		if (n && same_place(tl, &last, b, bin)) {
+			merge_band(&last, b);
+		} else {
+			last = *b;
+			n++;
 		}
-		if (b->t1 > a->t1)
-			a->t1 = b->t1;
-		a->from_start |= b->from_start;
-		a->to_end |= b->to_end;
-		a->some |= b->some;
-		a->mixed |= b->mixed || strcmp(a->what, b->what) != 0;
-		a->n = timeline_add(a->n, b->n);
-		a->rows += b->rows;
+		if (keep)
+			tl->band[n - 1] = last;
 	}
-	tl->n_band = n;
+	if (keep)
+		tl->n_band = n;
+	return n;
 }
 
 /* ---- without a time */
@@ -375,6 +397,22 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 	last->rows = 1;
 }
 
+/* The narrowest columns for which there are few enough. Wide columns show
+ * where too little: then rather all without a tooltip. */
+static struct timeline_size choose(struct timeline *tl, size_t most,
+				   size_t merge(struct timeline *, uint32_t,
+						bool))
+{
+	struct timeline_size s = { .bin = 1 };
+
+	while (s.bin <= WIDEST && merge(tl, s.bin, false) > most)
+		s.bin *= 2;
+	if (s.bin > WIDEST)
+		s = (struct timeline_size){ .bin = 1, .plain = true };
+	merge(tl, s.bin, true);
+	return s;
+}
+
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_capture; i++)
@@ -384,14 +422,6 @@ void timeline_finish(struct timeline *tl)
 		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark), by_column);
 	if (tl->n_band)
 		qsort(tl->band, tl->n_band, sizeof(*tl->band), by_start);
-	for (uint32_t bin = 1; bin <= WIDEST; bin *= 2) {
-		merge_marks(tl, bin);
-		if (tl->n_mark <= TIMELINE_MARKS)
-			break;
-	}
-	for (uint32_t bin = 1; bin <= WIDEST; bin *= 2) {
-		merge_bands(tl, bin);
-		if (tl->n_band <= TIMELINE_BANDS)
-			break;
-	}
+	tl->marks = choose(tl, TIMELINE_MARKS, merge_marks);
+	tl->bands = choose(tl, TIMELINE_BANDS, merge_bands);
 }

@@ -15,28 +15,29 @@
 
 #define TIMELINE_COLUMNS 1000 /* px of the whole time */
 #define TIMELINE_LANES 1024   /* more CPUs than that are only counted */
-#define TIMELINE_MARKS 4000   /* as many are drawn at most, so that */
-#define TIMELINE_BANDS 3000   /* the file stays below a megabyte */
+#define TIMELINE_MARKS 2500   /* as many have a tooltip each at most, */
+#define TIMELINE_BANDS 1500   /* so that the file stays below a megabyte */
 
-/* Things at a moment, in the order of their rows in a lane. */
+/* Things at a moment, the worst first: in the order of their rows. */
 enum timeline_mark_kind {
 	MARK_FINDING,
-	MARK_CHAIN_LOST, /* requests */
+	MARK_UNEXPLAINED, /* requests */
+	MARK_CHAIN_LOST,
 	MARK_UNJOINABLE,
 	MARK_STRIPPED,
 	MARK_EXIT_PER_TASK,
 	MARK_PENDING_END,
-	MARK_UNEXPLAINED,
-	MARK_NO_SAMPLE, /* chains: sample_lost */
+	MARK_NO_REASON, /* chains: unexplained */
+	MARK_NO_SAMPLE,
 	MARK_OVERWRITTEN,
+	MARK_NO_COOKIE,
 	MARK_FOREIGN,
 	MARK_DUPLICATE,
-	MARK_NO_COOKIE,
-	MARK_NO_REASON,
-	MARK_KINDS
+	MARK_KINDS,
+	MARK_CHAINS = MARK_NO_REASON
 };
 
-/* Things that last. */
+/* Things that last, the worst first. */
 enum timeline_band_kind {
 	BAND_LOST,
 	BAND_OVERWRITTEN,
@@ -44,10 +45,11 @@ enum timeline_band_kind {
 	BAND_OTHER,
 	BAND_FILTERED,
 	BAND_THROTTLED,
-	BAND_GAP_LOST, /* counters of cookies that no record has */
-	BAND_GAP_UNCOUNTED,
+	BAND_GAP_UNCOUNTED, /* counters of cookies that no record has */
+	BAND_GAP_LOST,
 	BAND_GAP_FOREIGN,
-	BAND_KINDS
+	BAND_KINDS,
+	BAND_GAPS = BAND_GAP_UNCOUNTED
 };
 
 struct timeline_capture {
@@ -113,7 +115,10 @@ struct timeline {
 	size_t n_band, cap_band;
 	struct timeline_untimed *untimed;
 	size_t n_untimed, cap_untimed;
-	unsigned int bin; /* px that marks of one kind were merged over */
+	struct timeline_size {
+		unsigned int bin; /* px that those of a kind are merged over */
+		bool plain;	  /* too many for tooltips; bin is 1 then */
+	} marks, bands;
 	uint64_t events, lost, losses; /* all, with those without a lane */
 	uint64_t requests, joined, refused;
 	uint64_t n[MARK_KINDS];			    /* of each kind */
