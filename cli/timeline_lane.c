@@ -221,8 +221,9 @@ static void put_mark(const struct page *p, const struct timeline_mark *m)
 	} else {
 		unsigned int h;
 		unsigned int y = bar_y(p, m->kind, &h);
+		unsigned int w = bin > 2 ? bin : 2; /* to be seen */
 
-		fprintf(p->out, "M%u %uh%uv%uh-%uz", x, y, bin, h, bin);
+		fprintf(p->out, "M%u %uh%uv%uh-%uz", x, y, w, h, w);
 	}
 	fputs("\">", p->out);
 	put_mark_title(p, m);
@@ -271,10 +272,13 @@ static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 	};
 	const size_t n = sizeof(sum) / sizeof(*sum);
 	unsigned int room = p->lane_h / LABEL;
+	unsigned int some = 0;
 	unsigned int lines = 0;
 	unsigned int used = 0;
 	unsigned int open = 0;
 
+	for (size_t i = 0; i < n; i++)
+		some += sum[i].n > 0;
 	for (size_t i = 0; i < n; i++) {
 		unsigned int w = page_digits(sum[i].n) + 3 +
 				 (unsigned int)strlen(sum[i].what);
@@ -283,7 +287,8 @@ static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 			continue;
 		if (lines == room && used + w > SUMS)
 			break;
-		if (lines < room && (room >= n || used + w > SUMS || !lines)) {
+		if (lines < room &&
+		    (room >= some || used + w > SUMS || !lines)) {
 			lines++;
 			used = 0;
 		}
@@ -443,8 +448,10 @@ static void put_marks(const struct page *p, uint32_t lane, size_t *at)
 		enum timeline_mark_kind kind = tl->mark[from].kind;
 		const struct timeline_look *look = &timeline_marks[kind];
 
-		fprintf(p->out, "<g class=\"m %s %s\">\n", look->class,
-			p->row_h ? look->style : "flat");
+		const char *style = p->row_h ? look->style : "flat";
+
+		fprintf(p->out, "<g class=\"m %s%s%s\">\n", look->class,
+			*style ? " " : "", style);
 		for (; from < *at && tl->mark[from].kind == kind; from++)
 			put_mark(p, &tl->mark[from]);
 		fputs("</g>\n", p->out);

@@ -109,7 +109,8 @@ void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
  * there is one at or above the number of CPUs, and nothing is known. */
 static void add_silent(struct timeline *tl, const struct timeline_capture *c)
 {
-	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES)
+	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES ||
+	    tl->n_lane == TIMELINE_LANES)
 		return;
 	for (size_t i = 0; i < tl->n_lane; i++)
 		if (tl->lane[i]->capture == c->id &&
@@ -383,12 +384,19 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 			tl->lane[id]->losses++;
 		}
 	}
-	if (last && last->capture == u->capture && last->cpu == u->cpu &&
-	    last->counts == u->counts && !strcmp(last->what, u->what)) {
+	bool same = last && last->capture == u->capture &&
+		    !strcmp(last->what, u->what);
+
+	if (same && last->cpu == u->cpu && last->counts == u->counts) {
 		last->n = timeline_add(last->n, u->n);
 		last->rows++;
 		return;
 	}
+	if (!same && tl->n_strip == TIMELINE_STRIPS) {
+		tl->no_lane++;
+		return;
+	}
+	tl->n_strip += !same;
 	tl->untimed = mem_grow(tl->untimed, &tl->cap_untimed, tl->n_untimed + 1,
 			       sizeof(*tl->untimed));
 	last = &tl->untimed[tl->n_untimed++];

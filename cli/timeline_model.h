@@ -14,7 +14,8 @@
 #include "stitch/table.h"
 
 #define TIMELINE_COLUMNS 1000 /* px of the whole time */
-#define TIMELINE_LANES 1024   /* more CPUs than that are only counted */
+#define TIMELINE_LANES 1024   /* more CPUs than that are only counted, */
+#define TIMELINE_STRIPS 32    /* and more kinds without a time */
 #define TIMELINE_MARKS 2500   /* as many have a tooltip each at most, */
 #define TIMELINE_BANDS 1500   /* so that the file stays below a megabyte */
 
@@ -114,7 +115,7 @@ struct timeline {
 	struct timeline_band *band;
 	size_t n_band, cap_band;
 	struct timeline_untimed *untimed;
-	size_t n_untimed, cap_untimed;
+	size_t n_untimed, cap_untimed, n_strip;
 	struct timeline_size {
 		unsigned int bin; /* px that those of a kind are merged over */
 		bool plain;	  /* too many for tooltips; bin is 1 then */

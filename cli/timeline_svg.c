@@ -217,7 +217,7 @@ static void put_span(const struct page *p)
 		fputs(" in grey, at most ", p->out);
 		plain_grouped(p->out, p->most);
 		fputs(" in ", p->out);
-		page_ns(p->out, page_since(p, tl->t1) * p->group / PLOT);
+		page_ns(p->out, page_since(p, tl->t1) / PLOT * p->group);
 		fputs(" (log scale)", p->out);
 	}
 	page_text_end(p);
@@ -368,7 +368,7 @@ static unsigned int put_notes(const struct page *p, bool print)
 		  "px: too much for a tooltip each; the worst within that is "
 		  "shown" },
 		{ tl->no_time, "without a time are not drawn" },
-		{ tl->no_lane, "on more CPUs than can be drawn" },
+		{ tl->no_lane, "of more CPUs or kinds than can be drawn" },
 	};
 	unsigned int y = p->bottom + 30 + p->keys * LINE + 11;
 	unsigned int lines = 0;
