@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "cli/check.h"
+#include "cli/out.h"
 #include "cli/stop.h"
+#include "cli/timeline.h"
 #include "stitch/err.h"
 
 #define LIMIT_UNSET (-1)
@@ -14,7 +16,7 @@
 
 static bool verbose, json, sql, as_perf, as_tid;
 static long limit = LIMIT_UNSET;
-static const char *max_loss, *max_unjoined;
+static const char *max_loss, *max_unjoined, *svg;
 
 static const struct opt opts[] = {
 	{ .kind = OPT_FLAG,
@@ -55,6 +57,12 @@ static const struct opt opts[] = {
 	  .name = "sql",
 	  .help = "print the SQL behind each number instead",
 	  .value = &sql },
+	{ .kind = OPT_STRING,
+	  .name = "svg",
+	  .arg = "FILE",
+	  .help = "draw losses and missing stacks over time into FILE too; -: "
+		  "to standard output, without the rest",
+	  .value = &svg },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
@@ -109,10 +117,21 @@ static int print_screens(struct check *c, struct err *err)
 	return verbose ? check_evidence(c, err) : 0;
 }
 
+static int draw(FILE *out, void *arg, struct err *err)
+{
+	struct check *c = arg;
+
+	return timeline_write(out, c->db, NULL, err);
+}
+
 static int answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
 		return -1;
+	if (svg && out_write(svg, draw, c, err))
+		return -1;
+	if (svg && !strcmp(svg, "-"))
+		return check_judge(c, err);
 	if (sql) {
 		check_print_sql(c);
 		return 0;
@@ -128,6 +147,10 @@ static int set_up(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
 			       "answers; ask for one of them");
+	if (svg && filter_given())
+		return err_set(err, ERR_USAGE,
+			       "--svg draws the whole capture; leave out "
+			       "--time and the other filters");
 	if (limit < LIMIT_UNSET)
 		return err_set(err, ERR_USAGE,
 			       "--limit needs a number of rows, or 0 for all");
@@ -167,9 +190,12 @@ static int run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch check perf.db", "backstitch check --verbose perf.data",
+	"backstitch check perf.db",
+	"backstitch check --verbose perf.data",
 	"backstitch check --as-perf --as-tid perf.db",
-	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data", NULL
+	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
+	"backstitch check --svg lost.svg perf.db",
+	NULL
 };
 
 extern const struct command cmd_check;
