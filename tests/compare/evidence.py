@@ -1,0 +1,308 @@
+# evidence.py - what the audit says of each missing half is what the bytes say.
+"""usage: evidence.py [NAME...]
+
+The records of a capture are read once more by joincheck's reader, with the
+losses between them, and each row of the audit is asked for its reasons:
+
+  as_tid      the next chain of the sample's tid in time, whatever its cookie
+  ended_by    why a chain was due that never came: the first thing after the
+  until_ns    sample that closes its cookie, and when that was
+  loss        of a request without chain: records were dropped between the
+              sample and that moment; of a chain without sample: since its
+              thread was last seen, on the CPU that made the cookie
+  table loss  every LOST record, since the last record of its ring; and every
+              number of LOST_SAMPLES, by event and CPU
+
+Where a capture has no times, the place in the file stands for them."""
+
+import bisect
+import collections
+import sys
+
+import common
+import joincheck
+from joincheck import CHAIN, EXIT, FORK, SAMPLE
+
+LOST, LOST_SAMPLES, ID_INDEX = 2, 13, 69
+FILTERED = 15  # misc of LOST_SAMPLES: a BPF filter took them
+DEFER_OUTPUT, BACKWARD = 1 << 39, 1 << 27
+
+Stamp = collections.namedtuple("Stamp", "attr id tid time cpu")
+Lost = collections.namedtuple("Lost", "cpu since time n")
+Total = collections.namedtuple("Total", "attr cpu n time misc")
+
+
+class Bytes(joincheck.Capture):
+    """A capture with what was dropped from it."""
+
+    def __init__(self, path):
+        self.ring = {}  # CPU: newest time so far, in file order
+        self.lost, self.totals, self.cpu_of, self.exits = [], [], {}, []
+        super().__init__(path)
+        self.totals = [t._replace(cpu=self.cpu_of.get(t.cpu, -1))
+                       for t in self.totals]
+        self.timed = any(r.time is not None
+                         for r in self.requests + self.chains)
+
+    def record(self, kind, misc, rec):
+        if kind == ID_INDEX:
+            n, = self.get("Q", rec, 8)
+            for off in range(16, 16 + 32 * n, 32):
+                number, _, cpu, _ = self.get("QQqq", rec, off)
+                self.cpu_of[number] = cpu
+        elif kind < 64:
+            self.note(kind, misc, rec, self.stamp(kind, rec))
+        if kind != SAMPLE or self.defers():
+            super().record(kind, misc, rec)
+
+    def defers(self):
+        return any(a.flags >> 38 & 1 for a in self.attrs)
+
+    def note(self, kind, misc, rec, who):
+        if kind == LOST:
+            n, = self.get("Q", rec, 16)
+            self.lost.append(Lost(who.cpu, self.ring.get(who.cpu), who.time,
+                                  n))
+        elif kind == LOST_SAMPLES:
+            n, = self.get("Q", rec, 8)
+            self.totals.append(Total(who.attr, who.id, n, who.time, misc))
+        elif kind == EXIT:
+            self.exits.append((who.time, self.get("i", rec, 16)[0],
+                               self.place))
+        if who.time:
+            self.ring[who.cpu] = max(who.time, self.ring.get(who.cpu, 0))
+
+    def stamp(self, kind, rec):
+        """Who and when: in front in a sample, at the end elsewhere."""
+        attr = self.attrs[0]
+        if kind == SAMPLE:
+            order = (1 << 16, 1, 2, 4, 8, 1 << 6, 1 << 9, 1 << 7)
+            off, number = 8, self.front_id(attr, rec)
+        else:
+            order = (2, 4, 1 << 6, 1 << 9, 1 << 7, 1 << 16)
+            off, number = 0, self.get("Q", rec, len(rec) - 8)[0]
+        if attr.kind & (1 << 16 | 1 << 6):
+            attr = self.by_id.get(number, attr)
+        if kind != SAMPLE:
+            off = len(rec) - 8 * sum(bool(attr.kind & b) for b in order)
+        tid = time = cpu = None
+        for bit in order:
+            if not attr.kind & bit:
+                continue
+            if bit == 2:
+                tid, = self.get("i", rec, off + 4)
+            elif bit == 4:
+                time, = self.get("Q", rec, off)
+            elif bit == 1 << 7:
+                cpu, = self.get("I", rec, off)
+            elif bit & (1 << 16 | 1 << 6):
+                number, = self.get("Q", rec, off)
+            off += 8
+        return Stamp(attr, number, tid, time, cpu)
+
+    def front_id(self, attr, rec):
+        at = 8 if attr.kind & 1 << 16 else \
+            8 + 8 * sum(bool(attr.kind & b) for b in (1, 2, 4, 8))
+        return self.get("Q", rec, at)[0] if at + 8 <= len(rec) else 0
+
+
+# ---- what the rows must say
+
+def moments(b):
+    """All that can end a wait, by tid, in the order of time: a sample before a
+    chain, a chain before an EXIT, and a FORK before all of them."""
+    rows = collections.defaultdict(list)
+
+    def put(tid, time, rank, place, what):
+        rows[tid].append((time or 0, rank, place, what))
+
+    for r in b.requests:
+        if r.kind == "cookie":
+            put(r.tid, r.time, 1, r.place, r)
+    for c in b.chains:
+        put(c.tid, c.time, 2, c.place, c)
+    exits = {(time, tid) for time, tid, _ in b.exits}
+    for time, tid, place in b.exits:
+        put(tid, time, 3, place, "exit")
+    for tid, lives in b.lives.items():
+        for time, is_exit in lives:
+            # A FORK without a time was made up when recording began.
+            if not is_exit and time and (time, tid) not in exits:
+                put(tid, time, 0, 0, "reused_tid")
+    for tid in rows:
+        rows[tid].sort(key=lambda m: m[:3])
+    return rows
+
+
+def next_chains(b):
+    """(sample, the next chain of its tid or None)"""
+    for row in moments(b).values():
+        chain = None
+        for _, _, _, what in reversed(row):
+            if isinstance(what, joincheck.Chain):
+                chain = what
+            elif isinstance(what, joincheck.Request):
+                yield what, chain
+
+
+def ends(row, i):
+    """(word, time) of the first thing that closes the cookie of row[i]."""
+    old = {what.cookie for _, _, _, what in row[:i + 1]
+           if not isinstance(what, str)}
+    for time, _, _, what in row[i + 1:]:
+        if isinstance(what, str):
+            return what, time
+        if what.cookie not in old:
+            return "newer_cookie", time
+    return "end_of_capture", None
+
+
+def wanted_ends(b):
+    """Of every sample whose chain is not in the file."""
+    have = {(c.tid, c.cookie) for c in b.chains}
+    for tid, row in moments(b).items():
+        for i, (_, _, _, what) in enumerate(row):
+            if isinstance(what, joincheck.Request) \
+                    and (tid, what.cookie) not in have:
+                word, time = ends(row, i)
+                yield what.time, tid, what.cookie, word, \
+                    time if b.timed else None
+
+
+# ---- what they do say
+
+REQUESTS = """
+SELECT e.time_ns, t.tid, r.cookie, w.name, x.name, r.until_ns, r.loss,
+       r.chain IS NOT NULL, c.time_ns, c.cookie, u.addrs
+FROM request r JOIN event e ON e.id = r.event
+JOIN thread t ON t.id = e.thread
+JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+LEFT JOIN word x ON x.kind = 'end' AND x.id = r.ended_by
+LEFT JOIN chain c ON c.id = r.as_tid
+LEFT JOIN raw_chain u ON u.id = c.uraw
+WHERE r.cookie <> 0"""
+
+CHAINS = """
+SELECT c.time_ns, t.tid, c.cookie, w.name, c.from_ns, c.loss
+FROM chain c JOIN thread t ON t.id = c.thread
+JOIN word w ON w.kind = 'chain' AND w.id = c.verdict"""
+
+Asked = collections.namedtuple(
+    "Asked", "time tid cookie verdict end until loss joined next")
+
+
+def stored_requests(db):
+    for row in common.query(db, REQUESTS):
+        time, cookie, addrs = row[8:]
+        chain = None
+        if cookie is not None:
+            chain = (time, cookie % (1 << 64),
+                     tuple(common.addresses(addrs)))
+        yield Asked(row[0], row[1], row[2] % (1 << 64), *row[3:8], chain)
+
+
+def check_next(name, b, asked):
+    want = [(r.time, r.tid, r.cookie,
+             c and (c.time, c.cookie, c.addrs)) for r, c in next_chains(b)]
+    joincheck.compare(name, "next chains", [flat(*w) for w in want],
+                      [flat(a.time, a.tid, a.cookie, a.next) for a in asked])
+
+
+def flat(time, tid, cookie, chain):
+    return (time, tid, cookie) + (chain or (None, None, ()))
+
+
+def check_ends(name, b, asked):
+    joincheck.compare(
+        name, "ends of the wait", list(wanted_ends(b)),
+        [(a.time, a.tid, a.cookie, a.end, a.until)
+         for a in asked if not a.joined])
+
+
+def overlaps(loss, after, before):
+    """Were records dropped in (after, before)? None: not known."""
+    _, _, t0, t1 = loss
+    if t0 is None and t1 is None:
+        return True
+    return (t1 is None or after is None or t1 > after) \
+        and (t0 is None or before is None or t0 < before)
+
+
+def check_losses(name, db, asked, b):
+    """Each loss that a row names is one that can be the reason."""
+    losses = {row[0]: row for row in common.query(
+        db, "SELECT id, cpu, t0, t1 FROM loss")}
+    bad = []
+    for a in asked:
+        if a.verdict == "chain_lost":
+            loss = losses.get(a.loss)
+            if not loss or not overlaps(loss, a.time, a.until):
+                bad.append("request %s: %s" % (a[:7], loss))
+        elif a.loss and a.loss not in losses:
+            bad.append("request %s: no such loss" % (a[:7],))
+    n = sum(a.verdict == "chain_lost" for a in asked)
+    for time, tid, cookie, verdict, since, loss_id in \
+            common.query(db, CHAINS):
+        if verdict != "sample_lost":
+            continue
+        n += 1
+        cpu = (cookie & 0xffffffff) - 1
+        loss = losses.get(loss_id)
+        if not loss or not overlaps(loss, since, time) \
+                or loss[1] not in (cpu, None):
+            bad.append("chain %s of tid %d, cookie %x, since %s: %s" % (
+                time, tid, cookie, since, loss))
+    common.ok(not bad, "%s: %d lost halves name a loss that can be the reason"
+              % (name, n), ["%d do not" % len(bad)] + bad[:5])
+    return n
+
+
+LOSSES = """
+SELECT l.cpu, l.t0, l.t1, l.n FROM loss l WHERE l.what = 'lost'"""
+
+TOTALS = """
+SELECT l.cpu, y.type, y.config, y.sample_type, y.defer_output, l.n
+FROM loss l LEFT JOIN event_type y ON y.id = l.type
+WHERE l.what = ?"""
+
+
+def check_rows(name, db, b):
+    """Table loss has what the records say, and no record twice."""
+    joincheck.compare(name, "LOST records", [tuple(l) for l in b.lost],
+                      common.query(db, LOSSES))
+    for what, kind in (("lost_total", 0), ("filtered", FILTERED)):
+        want = [(None if t.cpu < 0 else t.cpu, t.n) for t in b.totals
+                if t.misc == kind and not t.time]
+        joincheck.compare(
+            name, "rows '%s'" % what, want,
+            [(row[0], row[5]) for row in common.query(db, TOTALS, what)])
+
+
+def check(c):
+    try:
+        b = Bytes(c.path)
+    except joincheck.Packed as why:
+        print("skip %s: %s" % (c.name, why))
+        return 0
+    db, status, err = common.ingest(c)
+    if status != 0:
+        common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
+        return 0
+    if b.lost or b.totals:
+        check_rows(c.name, db, b)
+    if not any(r.kind == "cookie" for r in b.requests):
+        return 0
+    asked = list(stored_requests(db))
+    check_next(c.name, b, asked)
+    check_ends(c.name, b, asked)
+    return check_losses(c.name, db, asked, b)
+
+
+def main():
+    n = sum(check(c) for c in common.captures(sys.argv[1:]))
+    common.ok(n > 0 or sys.argv[1:], "%d lost halves were asked for" % n)
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()
