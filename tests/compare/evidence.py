@@ -6,7 +6,9 @@ losses between them, and each row of the audit is asked for its reasons:
 
   as_tid      the next chain of the sample's tid in time, whatever its cookie
   ended_by    why a chain was due that never came: the first thing after the
-  until_ns    sample that closes its cookie, and when that was
+  until_ns    sample that closes its cookie, and when that was; after an EXIT
+              the kernel has 2 ms to write the chain, and what nothing closes
+              was due when the capture ended
   loss        of a request without chain: records were dropped between the
               sample and that moment; of a chain without sample: since its
               thread was last seen, on the CPU that made the cookie
@@ -15,7 +17,6 @@ losses between them, and each row of the audit is asked for its reasons:
 
 Where a capture has no times, the place in the file stands for them."""
 
-import bisect
 import collections
 import sys
 
@@ -26,6 +27,8 @@ from joincheck import CHAIN, EXIT, FORK, SAMPLE
 LOST, LOST_SAMPLES, ID_INDEX = 2, 13, 69
 FILTERED = 15  # misc of LOST_SAMPLES: a BPF filter took them
 DEFER_OUTPUT, BACKWARD = 1 << 39, 1 << 27
+
+AFTER_EXIT_NS = 2000000  # 0.4 ms was the longest that was seen
 
 Stamp = collections.namedtuple("Stamp", "attr id tid time cpu")
 Lost = collections.namedtuple("Lost", "cpu since time n")
@@ -114,7 +117,7 @@ def moments(b):
     rows = collections.defaultdict(list)
 
     def put(tid, time, rank, place, what):
-        rows[tid].append((time or 0, rank, place, what))
+        rows[tid].append((time or 0 if b.timed else place, rank, place, what))
 
     for r in b.requests:
         if r.kind == "cookie":
@@ -157,6 +160,15 @@ def ends(row, i):
     return "end_of_capture", None
 
 
+def due(b, word, time):
+    """By when the chain should have come."""
+    if not b.timed:
+        return None
+    if word == "exit":
+        return time + AFTER_EXIT_NS
+    return max(b.ring.values()) if time is None else time
+
+
 def wanted_ends(b):
     """Of every sample whose chain is not in the file."""
     have = {(c.tid, c.cookie) for c in b.chains}
@@ -165,8 +177,7 @@ def wanted_ends(b):
             if isinstance(what, joincheck.Request) \
                     and (tid, what.cookie) not in have:
                 word, time = ends(row, i)
-                yield what.time, tid, what.cookie, word, \
-                    time if b.timed else None
+                yield what.time, tid, what.cookie, word, due(b, word, time)
 
 
 # ---- what they do say
