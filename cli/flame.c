@@ -26,8 +26,8 @@
 static const char *out_path, *title, *subtitle,
 	*minwidth = "0.1", *colors, *fonttype = "monospace", *countname;
 static long width = 1200, height = 16, fontsize = 12, total;
-static bool hash, reverse, inverted, by_pid, by_thread, no_comm, as_folded,
-	from_folded, count_samples;
+static bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
+	as_folded, from_folded, count_samples;
 static bool inlined = true;
 
 static const struct opt opts[] = {
@@ -122,6 +122,10 @@ static const struct opt opts[] = {
 	  .name = "by-thread",
 	  .help = "a frame for each thread below the names",
 	  .value = &by_thread },
+	{ .kind = OPT_FLAG,
+	  .name = "by-verdict",
+	  .help = "a frame at the root for each verdict on user stacks",
+	  .value = &by_verdict },
 	{ .kind = OPT_FLAG,
 	  .name = "no-comm",
 	  .help = "no frames for thread names",
@@ -263,6 +267,12 @@ static int add_groups(struct drawing *d, struct err *err)
 		if (d->event >= 0 && g->event != (uint32_t)d->event)
 			continue;
 		l.n = 0;
+		if (by_verdict) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+			add_group_label(d, &l, text);
+		}
 		add_thread(d, stacks_comm(d->stacks, g->comm), &l);
 		stacks_get(d->stacks, g, &l);
 		if (reverse)
