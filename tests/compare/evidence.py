@@ -12,6 +12,8 @@ losses between them, and each row of the audit is asked for its reasons:
   loss        of a request without chain: records were dropped between the
               sample and that moment; of a chain without sample: since its
               thread was last seen, on the CPU that made the cookie
+  cookie_gap  each run of counters that no record of their CPU has, with the
+              first sights of its neighbours, and a loss of that CPU between
   table loss  every LOST record, since the last record of its ring; and every
               number of LOST_SAMPLES, by event and CPU
 
@@ -268,6 +270,50 @@ def check_losses(name, db, asked, b):
     return n
 
 
+def sights(b):
+    """CPU: counter: when a record with that cookie was seen first."""
+    seen = collections.defaultdict(dict)
+    for r in b.requests + b.chains:
+        if not r.cookie:
+            continue
+        counters = seen[(r.cookie & 0xffffffff) - 1]
+        counter = r.cookie >> 32
+        time = r.time if b.timed else 0
+        counters[counter] = min(time, counters.get(counter, time))
+    return seen
+
+
+def gaps(b):
+    """(CPU, first missing counter, how many, neighbours' times)"""
+    for cpu, seen in sights(b).items():
+        row = sorted(seen)
+        for below, above in zip(row, row[1:]):
+            if above != below + 2:
+                yield cpu, below + 2, (above - below) // 2 - 1, \
+                    seen[below] if b.timed else None, \
+                    seen[above] if b.timed else None
+
+
+GAPS = """
+SELECT g.cpu, g.first, g.n, g.t0, g.t1, w.name, l.cpu, l.t0, l.t1
+FROM cookie_gap g LEFT JOIN loss l ON l.id = g.loss
+LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict"""
+
+
+def check_gaps(name, db, b):
+    rows = common.query(db, GAPS)
+    joincheck.compare(name, "runs of missing counters", list(gaps(b)),
+                      [row[:5] for row in rows])
+    bad = []
+    for cpu, first, n, t0, t1, verdict, *loss in rows:
+        if verdict == "lost" and (loss[0] not in (cpu, None) or not overlaps(
+                [None] + loss, t0, t1)):
+            bad.append("cpu %d, %d from %d on in %s..%s: %s" % (
+                cpu, n, first, t0, t1, loss))
+    common.ok(not bad, "%s: %d of these name a loss that can be the reason"
+              % (name, sum(row[5] == "lost" for row in rows)), bad[:5])
+
+
 LOSSES = """
 SELECT l.cpu, l.t0, l.t1, l.n FROM loss l WHERE l.what = 'lost'"""
 
@@ -306,6 +352,7 @@ def check(c):
     asked = list(stored_requests(db))
     check_next(c.name, b, asked)
     check_ends(c.name, b, asked)
+    check_gaps(c.name, db, b)
     return check_losses(c.name, db, asked, b)
 
 
