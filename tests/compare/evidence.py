@@ -14,8 +14,9 @@ losses between them, and each row of the audit is asked for its reasons:
               thread was last seen, on the CPU that made the cookie
   cookie_gap  each run of counters that no record of their CPU has, with the
               first sights of its neighbours, and a loss of that CPU between
-  table loss  every LOST record, since the last record of its ring; and every
-              number of LOST_SAMPLES, by event and CPU
+  table loss  every LOST record, since the last record of its ring; every
+              number of LOST_SAMPLES; what a ring lost after its last LOST;
+              where a ring that overwrites begins; when an event was stopped
 
 Where a capture has no times, the place in the file stands for them."""
 
@@ -26,7 +27,7 @@ import common
 import joincheck
 from joincheck import CHAIN, EXIT, FORK, SAMPLE
 
-LOST, LOST_SAMPLES, ID_INDEX = 2, 13, 69
+LOST, THROTTLE, UNTHROTTLE, LOST_SAMPLES, ID_INDEX = 2, 5, 6, 13, 69
 FILTERED = 15  # misc of LOST_SAMPLES: a BPF filter took them
 DEFER_OUTPUT, BACKWARD = 1 << 39, 1 << 27
 
@@ -42,10 +43,16 @@ class Bytes(joincheck.Capture):
 
     def __init__(self, path):
         self.ring = {}  # CPU: newest time so far, in file order
+        self.oldest = {}  # CPU: oldest time
         self.lost, self.totals, self.cpu_of, self.exits = [], [], {}, []
+        self.stopped, self.throttled = {}, []
         super().__init__(path)
         self.totals = [t._replace(cpu=self.cpu_of.get(t.cpu, -1))
                        for t in self.totals]
+        self.end = max(self.ring.values(), default=None)
+        self.throttled += [(cpu, since, self.end, None)
+                           for (cpu, _), since in self.stopped.items()]
+        self.overwrites = any(a.flags & BACKWARD for a in self.attrs)
         self.timed = any(r.time is not None
                          for r in self.requests + self.chains)
 
@@ -74,8 +81,17 @@ class Bytes(joincheck.Capture):
         elif kind == EXIT:
             self.exits.append((who.time, self.get("i", rec, 16)[0],
                                self.place))
+        elif kind in (THROTTLE, UNTHROTTLE):
+            event = who.cpu, self.get("Q", rec, 16)[0]
+            if kind == THROTTLE:
+                self.stopped.setdefault(event, who.time)
+            else:
+                self.throttled.append((who.cpu, self.stopped.pop(event, None),
+                                       who.time, None))
         if who.time:
             self.ring[who.cpu] = max(who.time, self.ring.get(who.cpu, 0))
+            self.oldest[who.cpu] = min(who.time, self.oldest.get(
+                who.cpu, who.time))
 
     def stamp(self, kind, rec):
         """Who and when: in front in a sample, at the end elsewhere."""
@@ -168,7 +184,7 @@ def due(b, word, time):
         return None
     if word == "exit":
         return time + AFTER_EXIT_NS
-    return max(b.ring.values()) if time is None else time
+    return b.end if time is None else time
 
 
 def wanted_ends(b):
@@ -241,30 +257,44 @@ def overlaps(loss, after, before):
         and (t0 is None or before is None or t0 < before)
 
 
+class Losses:
+    """The rows that can be a reason, and whether one is."""
+
+    def __init__(self, db, b):
+        self.rows = {row[0]: row for row in common.query(
+            db, "SELECT id, cpu, t0, t1, what FROM loss")}
+        self.overwritten = [row for row in self.rows.values()
+                            if row[4] == "overwritten"]
+        self.overwrites = b.overwrites
+
+    def explains(self, number, cpu, after, before):
+        """Records of that CPU (None: of any) were dropped between. A ring
+        that overwrites says nothing, but it begins later than that."""
+        row = self.rows.get(number)
+        rows = [row] if row else self.overwritten if self.overwrites else []
+        return any(overlaps(r[:4], after, before)
+                   and (cpu is None or r[1] in (cpu, None)) for r in rows)
+
+
 def check_losses(name, db, asked, b):
     """Each loss that a row names is one that can be the reason."""
-    losses = {row[0]: row for row in common.query(
-        db, "SELECT id, cpu, t0, t1 FROM loss")}
+    losses, n = Losses(db, b), 0
     bad = []
     for a in asked:
         if a.verdict == "chain_lost":
-            loss = losses.get(a.loss)
-            if not loss or not overlaps(loss, a.time, a.until):
-                bad.append("request %s: %s" % (a[:7], loss))
-        elif a.loss and a.loss not in losses:
+            n += 1
+            if not losses.explains(a.loss, None, a.time, a.until):
+                bad.append("request %s: %s" % (a[:7],
+                                               losses.rows.get(a.loss)))
+        elif a.loss and a.loss not in losses.rows:
             bad.append("request %s: no such loss" % (a[:7],))
-    n = sum(a.verdict == "chain_lost" for a in asked)
-    for time, tid, cookie, verdict, since, loss_id in \
-            common.query(db, CHAINS):
-        if verdict != "sample_lost":
+    for time, tid, cookie, verdict, since, loss in common.query(db, CHAINS):
+        if verdict not in ("sample_lost", "overwritten"):
             continue
         n += 1
-        cpu = (cookie & 0xffffffff) - 1
-        loss = losses.get(loss_id)
-        if not loss or not overlaps(loss, since, time) \
-                or loss[1] not in (cpu, None):
+        if not losses.explains(loss, (cookie & 0xffffffff) - 1, since, time):
             bad.append("chain %s of tid %d, cookie %x, since %s: %s" % (
-                time, tid, cookie, since, loss))
+                time, tid, cookie, since, losses.rows.get(loss)))
     common.ok(not bad, "%s: %d lost halves name a loss that can be the reason"
               % (name, n), ["%d do not" % len(bad)] + bad[:5])
     return n
@@ -314,25 +344,36 @@ def check_gaps(name, db, b):
               % (name, sum(row[5] == "lost" for row in rows)), bad[:5])
 
 
-LOSSES = """
-SELECT l.cpu, l.t0, l.t1, l.n FROM loss l WHERE l.what = 'lost'"""
+def rest_of_rings(b):
+    """What the LOST records of a ring do not tell of: it came after them."""
+    n = collections.Counter()
+    for t in b.totals:
+        n[t.cpu] += t.n if t.misc == 0 and not t.time else 0
+    for l in b.lost:
+        n[l.cpu] -= l.n
+    for cpu in n:
+        if n[cpu] > 0:
+            yield cpu, b.ring[cpu], b.end, n[cpu]
 
-TOTALS = """
-SELECT l.cpu, y.type, y.config, y.sample_type, y.defer_output, l.n
-FROM loss l LEFT JOIN event_type y ON y.id = l.type
-WHERE l.what = ?"""
+
+def rows_of_loss(b):
+    """Table loss, as the bytes have it: what: (CPU, t0, t1, n)"""
+    for what, misc in (("lost_total", 0), ("filtered", FILTERED)):
+        yield what, [(None if t.cpu < 0 else t.cpu, None, None, t.n)
+                     for t in b.totals if t.misc == misc and not t.time]
+    yield "lost", [tuple(l) for l in b.lost]
+    yield "lost_end", list(rest_of_rings(b))
+    yield "throttled", b.throttled
+    yield "overwritten", [(cpu, None, time, None)
+                          for cpu, time in b.oldest.items()] \
+        if b.overwrites else []
 
 
 def check_rows(name, db, b):
     """Table loss has what the records say, and no record twice."""
-    joincheck.compare(name, "LOST records", [tuple(l) for l in b.lost],
-                      common.query(db, LOSSES))
-    for what, kind in (("lost_total", 0), ("filtered", FILTERED)):
-        want = [(None if t.cpu < 0 else t.cpu, t.n) for t in b.totals
-                if t.misc == kind and not t.time]
-        joincheck.compare(
-            name, "rows '%s'" % what, want,
-            [(row[0], row[5]) for row in common.query(db, TOTALS, what)])
+    want = [(what,) + row for what, rows in rows_of_loss(b) for row in rows]
+    joincheck.compare(name, "rows of loss", want, common.query(
+        db, "SELECT what, cpu, t0, t1, n FROM loss"))
 
 
 def check(c):
@@ -345,8 +386,7 @@ def check(c):
     if status != 0:
         common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
         return 0
-    if b.lost or b.totals:
-        check_rows(c.name, db, b)
+    check_rows(c.name, db, b)
     if not any(r.kind == "cookie" for r in b.requests):
         return 0
     asked = list(stored_requests(db))
