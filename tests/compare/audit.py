@@ -169,6 +169,35 @@ def check_numbers(db, c, expected):
               " reason)" % (c.name, n, len(known)), wrong)
 
 
+# ---- what perf leaves without its user half, and why we do not
+
+# All that wait, joined by perf, joined by us alone, lost with a loss that is
+# the reason, pending at the end; and those that get a wrong stack when the
+# next chain of the tid is taken for theirs.
+SETTLED = {
+    "defer-lost-clock": (4530, 3958, 171, 382, 19, 550),
+    "defer-cpuclock": (1419, 1402, 17, 0, 0, 17),
+}
+
+
+def check_settled(db, name):
+    bare = "as_perf <> " + WORD % ("as_perf", "merged")
+    have = (
+        common.one(db, "SELECT count(*) FROM request WHERE cookie <> 0"),
+        count(db, "request", "as_perf", "merged", "as_perf"),
+        common.one(db, "SELECT count(*) FROM request WHERE %s"
+                       " AND chain IS NOT NULL" % bare),
+        common.one(db, "SELECT count(*) FROM request WHERE loss IS NOT NULL"
+                       " AND verdict = " + WORD % ("request", "chain_lost")),
+        count(db, "request", "request", "pending_end"),
+        common.one(db, "SELECT count(*) FROM request r JOIN chain c"
+                       " ON c.id = r.as_tid WHERE c.cookie <> r.cookie"))
+    common.ok(have == SETTLED[name] and have[0] == sum(have[1:5]),
+              "%s: %d = %d joined by perf + %d by us alone + %d lost"
+              " + %d pending; %d wrong by tid" % ((name,) + SETTLED[name]),
+              ["%s" % (have,)])
+
+
 # ---- no false accusation
 
 ACCUSED = (
@@ -205,6 +234,8 @@ def check(c, expected):
         return 0
     if c.analysis:
         check_numbers(db, c, expected)
+    if c.name in SETTLED:
+        check_settled(db, c.name)
     try:
         if not nothing_dropped(evidence.Bytes(c.path)):
             return 0

@@ -12,8 +12,13 @@ losses between them, and each row of the audit is asked for its reasons:
   loss        of a request without chain: records were dropped between the
               sample and that moment; of a chain without sample: since its
               thread was last seen, on the CPU that made the cookie
-  cookie_gap  each run of counters that no record of their CPU has, with the
-              first sights of its neighbours, and a loss of that CPU between
+  from_ns     of such a chain: when its thread was last seen before
+  first_lost  (flag 128) the first sample of a cookie is not the one that made
+              it: it is of another CPU, or a larger counter was there before
+  cookie_gap  each run of counters that no record of their CPU has. It was
+              given out before the first sight of any that is larger, and
+              after some smaller one that a sample of that CPU shows; a loss
+              of that CPU is between
   table loss  every LOST record, since the last record of its ring; every
               number of LOST_SAMPLES; what a ring lost after its last LOST;
               where a ring that overwrites begins; when an event was stopped
@@ -46,6 +51,7 @@ class Bytes(joincheck.Capture):
         self.oldest = {}  # CPU: oldest time
         self.lost, self.totals, self.cpu_of, self.exits = [], [], {}, []
         self.stopped, self.throttled = {}, []
+        self.tids = set()  # of what was recorded; -1: of all
         super().__init__(path)
         self.totals = [t._replace(cpu=self.cpu_of.get(t.cpu, -1))
                        for t in self.totals]
@@ -60,8 +66,9 @@ class Bytes(joincheck.Capture):
         if kind == ID_INDEX:
             n, = self.get("Q", rec, 8)
             for off in range(16, 16 + 32 * n, 32):
-                number, _, cpu, _ = self.get("QQqq", rec, off)
+                number, _, cpu, tid = self.get("QQqq", rec, off)
                 self.cpu_of[number] = cpu
+                self.tids.add(tid)
         elif kind < 64:
             self.note(kind, misc, rec, self.stamp(kind, rec))
         if kind != SAMPLE or self.defers():
@@ -198,6 +205,24 @@ def wanted_ends(b):
                 yield what.time, tid, what.cookie, word, due(b, word, time)
 
 
+def seen_before(b):
+    """Of every chain whose cookie no sample has: (time, tid, cookie, when its
+    thread was last seen)"""
+    asked = {(r.tid, r.cookie) for r in b.requests}
+    known = set()
+    for tid, row in moments(b).items():
+        last = None
+        for time, _, _, what in row:
+            if isinstance(what, str):
+                last = None if what == "reused_tid" else last
+                continue
+            if isinstance(what, joincheck.Chain) \
+                    and (tid, what.cookie) not in asked | known:
+                yield what.time, tid, what.cookie, last
+                known.add((tid, what.cookie))
+            last = time if b.timed else None
+
+
 # ---- what they do say
 
 REQUESTS = """
@@ -257,6 +282,20 @@ def overlaps(loss, after, before):
         and (t0 is None or before is None or t0 < before)
 
 
+def check_session(name, db, b):
+    """Missing counters prove a loss where all tasks were recorded, with
+    times, and nobody else asked; else there is a reason why they do not."""
+    asked = {r.cookie for r in b.requests}
+    marks = any(r.kind == "mark" for r in b.requests)
+    foreign = not marks and not b.lost and not b.overwrites \
+        and any(c.cookie not in asked for c in b.chains)
+    proof = b.timed and b.tids == {-1} and not b.overwrites and not foreign
+    reason = common.one(db, "SELECT reason FROM cookies")
+    common.ok(proof == (reason is None), "%s: missing counters %s"
+              % (name, "prove a loss" if proof else "prove nothing"),
+              ["we say: %s" % reason, "tasks: %s" % sorted(b.tids)[:5]])
+
+
 class Losses:
     """The rows that can be a reason, and whether one is."""
 
@@ -274,6 +313,33 @@ class Losses:
         rows = [row] if row else self.overwritten if self.overwrites else []
         return any(overlaps(r[:4], after, before)
                    and (cpu is None or r[1] in (cpu, None)) for r in rows)
+
+
+GAPS = """
+SELECT g.cpu, g.first, g.n, g.t0, g.t1, w.name, g.loss
+FROM cookie_gap g LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict"""
+
+
+def check_gaps(name, db, b):
+    rows = common.query(db, GAPS)
+    want = list(gaps(b))
+    joincheck.compare(name, "runs of missing counters", [
+        gap[:3] + (gap[3] if b.timed else None,) for gap in want],
+        [row[:3] + row[4:5] for row in rows])
+    after = {gap[:2]: gap[4] for gap in want}
+    losses = Losses(db, b)
+    bad = []
+    for cpu, first, n, t0, t1, verdict, loss in rows:
+        why = None
+        if t0 is not None and t0 not in after.get((cpu, first), ()):
+            why = "nothing was made then"
+        if verdict == "lost" and not losses.explains(loss, cpu, t0, t1):
+            why = "loss %s" % (losses.rows.get(loss),)
+        if why:
+            bad.append("cpu %d, %d from %d on in %s..%s: %s" % (
+                cpu, n, first, t0, t1, why))
+    common.ok(not bad, "%s: %d of these name a loss that can be the reason"
+              % (name, sum(row[5] == "lost" for row in rows)), bad[:5])
 
 
 def check_losses(name, db, asked, b):
@@ -301,47 +367,66 @@ def check_losses(name, db, asked, b):
 
 
 def sights(b):
-    """CPU: counter: when a record with that cookie was seen first."""
+    """CPU: counter: when a record with that cookie was seen first, and
+    whether that was a sample on the CPU that made it."""
     seen = collections.defaultdict(dict)
-    for r in b.requests + b.chains:
-        if not r.cookie:
+    for x in b.requests + b.chains:
+        if not x.cookie:
             continue
-        counters = seen[(r.cookie & 0xffffffff) - 1]
-        counter = r.cookie >> 32
-        time = r.time if b.timed else 0
-        counters[counter] = min(time, counters.get(counter, time))
+        cpu = (x.cookie & 0xffffffff) - 1
+        at = x.time or 0, isinstance(x, joincheck.Request) and x.cpu == cpu
+        counters = seen[cpu]
+        counter = x.cookie >> 32
+        counters[counter] = min(at, counters.get(counter, at))
     return seen
 
 
 def gaps(b):
-    """(CPU, first missing counter, how many, neighbours' times)"""
+    """(CPU, first missing counter, how many, the time before which they were
+    made, the times after which they may have been)"""
     for cpu, seen in sights(b).items():
         row = sorted(seen)
-        for below, above in zip(row, row[1:]):
-            if above != below + 2:
-                yield cpu, below + 2, (above - below) // 2 - 1, \
-                    seen[below] if b.timed else None, \
-                    seen[above] if b.timed else None
+        for i in range(1, len(row)):
+            if row[i] == row[i - 1] + 2:
+                continue
+            yield cpu, row[i - 1] + 2, (row[i] - row[i - 1]) // 2 - 1, \
+                min(seen[above][0] for above in row[i:]), \
+                {seen[below][0] for below in row[:i] if seen[below][1]}
 
 
-GAPS = """
-SELECT g.cpu, g.first, g.n, g.t0, g.t1, w.name, l.cpu, l.t0, l.t1
-FROM cookie_gap g LEFT JOIN loss l ON l.id = g.loss
-LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict"""
+def first_lost(b):
+    """(time, tid, cookie) of the first samples that did not make their
+    cookie; (CPU, how many were late, how many elsewhere) of all first
+    sights."""
+    firsts, newest = {}, {}
+    flagged, late, elsewhere = [], collections.Counter(), \
+        collections.Counter()
+    for x in sorted((x for x in b.requests + b.chains if x.cookie),
+                    key=lambda x: (x.time, isinstance(x, joincheck.Chain),
+                                   x.place)):
+        if x.cookie in firsts:
+            continue
+        firsts[x.cookie] = x
+        cpu, counter = (x.cookie & 0xffffffff) - 1, x.cookie >> 32
+        is_late = counter < newest.get(cpu, 0)
+        newest[cpu] = max(counter, newest.get(cpu, 0))
+        is_else = isinstance(x, joincheck.Request) and x.cpu != cpu
+        late[cpu] += is_late
+        elsewhere[cpu] += is_else
+        if isinstance(x, joincheck.Request) and (is_late or is_else):
+            flagged.append((x.time, x.tid, x.cookie))
+    return flagged, [(cpu, late[cpu], elsewhere[cpu]) for cpu in newest]
 
 
-def check_gaps(name, db, b):
-    rows = common.query(db, GAPS)
-    joincheck.compare(name, "runs of missing counters", list(gaps(b)),
-                      [row[:5] for row in rows])
-    bad = []
-    for cpu, first, n, t0, t1, verdict, *loss in rows:
-        if verdict == "lost" and (loss[0] not in (cpu, None) or not overlaps(
-                [None] + loss, t0, t1)):
-            bad.append("cpu %d, %d from %d on in %s..%s: %s" % (
-                cpu, n, first, t0, t1, loss))
-    common.ok(not bad, "%s: %d of these name a loss that can be the reason"
-              % (name, sum(row[5] == "lost" for row in rows)), bad[:5])
+def check_firsts(name, db, b):
+    flagged, cpus = first_lost(b)
+    joincheck.compare(name, "first samples that made no cookie", flagged, [
+        (time, tid, cookie % (1 << 64)) for time, tid, cookie in common.query(
+            db, "SELECT e.time_ns, t.tid, r.cookie FROM request r"
+                " JOIN event e ON e.id = r.event"
+                " JOIN thread t ON t.id = e.thread WHERE r.flags & 128")])
+    joincheck.compare(name, "CPUs with late first sights", cpus, common.query(
+        db, "SELECT cpu, late, elsewhere FROM cookie_cpu"))
 
 
 def rest_of_rings(b):
@@ -392,7 +477,15 @@ def check(c):
     asked = list(stored_requests(db))
     check_next(c.name, b, asked)
     check_ends(c.name, b, asked)
+    joincheck.compare(
+        c.name, "chains without a sample", list(seen_before(b)),
+        [(row[0], row[1], row[2] % (1 << 64), row[4])
+         for row in common.query(db, CHAINS + " WHERE c.n_events = 0"
+                                 " AND w.name <> 'duplicate'")])
     check_gaps(c.name, db, b)
+    if b.timed:
+        check_firsts(c.name, db, b)
+    check_session(c.name, db, b)
     return check_losses(c.name, db, asked, b)
 
 

@@ -1,8 +1,8 @@
 # joincheck.py - every request again, joined by a reader of our own in a few lines.
 """usage: joincheck.py [NAME...]
 
-Reads the bytes of a capture (file, pipe or directory form, either byte order) and
-says of every sample with a cookie which chain it must have, and of every
+Reads the bytes of a capture (file, pipe or directory form, either byte order)
+and says of every sample with a cookie which chain it must have, and of every
 chain who uses it and whether its thread had ended. It knows nothing of the
 program, of order or of ids: a sample is named by its time, thread and cookie.
 Then the database is asked for the same, row by row."""
@@ -26,7 +26,8 @@ ATTR, TRACING, AUXTRACE = 64, 66, 71
 MISC_EXEC = 1 << 13
 
 Attr = collections.namedtuple("Attr", "kind read flags")
-Request = collections.namedtuple("Request", "time tid cookie ip kind addrs place")
+Request = collections.namedtuple(
+    "Request", "time tid cookie ip kind addrs place cpu")
 Chain = collections.namedtuple("Chain", "time tid cookie addrs place")
 
 
@@ -211,8 +212,11 @@ class Capture:
             kind = "direct"
         if kind:
             ip = value.get(1, 0) if mode == 2 else 0
+            cpu = value.get(1 << 7)
+            if cpu is not None:
+                cpu = cpu >> 32 if self.order == ">" else cpu & 0xffffffff
             self.requests.append(Request(value.get(4), tid, cookie, ip, kind,
-                                         addrs, self.place))
+                                         addrs, self.place, cpu))
 
 
 def between(times, a, b):
