@@ -47,12 +47,8 @@ static enum request_verdict no_chain(struct losses *ls,
 		return REQ_EXIT_PER_TASK;
 	if (!e->end)
 		return REQ_PENDING_END;
-	/* A task may return to user mode on any CPU. The chain comes after the
-	 * last sample of its cookie, but for the few that come after it. */
-	r->loss = loss_between(ls, se, e->source, -1, e->last_sample, to);
-	if (!r->loss)
-		r->loss =
-			loss_between(ls, se, e->source, -1, e->sample_time, to);
+	/* A task may return to user mode on any CPU. */
+	r->loss = loss_between(ls, se, e->source, -1, e->sample_time, to);
 	if (!r->loss && se->overwrite)
 		r->loss = losses_any(ls, e->source);
 	if (r->loss || se->overwrite)
