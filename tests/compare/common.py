@@ -124,7 +124,7 @@ def ingest(c, *options):
     os.makedirs(CACHE, exist_ok=True)
     tag = "-named" if options else ""
     if "--no-symbols" in options:
-        tag = "-symfs"
+        tag = ".symfs"  # no capture is named so
     db = os.path.join(CACHE, c.name + tag + ".db")
     state = db + ".state"
     newest = max(os.path.getmtime(BACKSTITCH), os.path.getmtime(c.path))
