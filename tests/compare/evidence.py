@@ -438,7 +438,9 @@ def rest_of_rings(b):
         n[l.cpu] -= l.n
     for cpu in n:
         if n[cpu] > 0:
-            yield cpu, b.ring[cpu], b.end, n[cpu]
+            # nothing is known of the time after the last record of all
+            end = b.end if b.end > b.ring[cpu] else None
+            yield cpu, b.ring[cpu], end, n[cpu]
 
 
 def rows_of_loss(b):
