@@ -419,16 +419,27 @@ static void put_cookies(void *arg, const struct check_row *r)
 
 /* ---- findings, order, damage */
 
+/* Those that a loss explains are only named: the loss is told already. */
+static void add_explained(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t n = check_int(r, "explained");
+
+	if (!n)
+		return;
+	lines_add(&s->l, "%s%" PRId64 " ", s->n++ ? ", " : "", n);
+	lines_clean(&s->l, check_text(r, "rule"));
+}
+
 static void put_finding(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
-	int64_t n = check_int(r, "findings");
-	int64_t why = check_int(r, "explained");
+	int64_t n = check_int(r, "findings") - check_int(r, "explained");
 
+	if (!n)
+		return;
 	lines_add(&s->l, "%" PRId64 " ", n);
 	lines_clean(&s->l, check_text(r, "rule"));
-	if (why)
-		lines_add(&s->l, " (%" PRId64 " explained by losses)", why);
 	lines_add(&s->l, ": ");
 	lines_clean(&s->l, check_text(r, "proves"));
 	if (check_int(r, "breaks"))
@@ -443,6 +454,13 @@ static int put_findings(struct screen *s)
 	int64_t n;
 
 	s->n = 0;
+	if (check_each(s->c, "findings", FINDINGS, add_explained, s, s->err) <
+	    0)
+		return -1;
+	if (s->n) {
+		lines_add(&s->l, ": by the losses");
+		lines_put(&s->l, "findings");
+	}
 	n = check_each(s->c, "findings", FINDINGS, put_finding, s, s->err);
 	if (n < 0)
 		return -1;

@@ -26,7 +26,7 @@ SELECT (SELECT count(*) FROM request
 		OR what IN ('overwritten', 'damage')) AS lost_unknown,
 	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
 		AS out_of_order,
-	(SELECT count(*) FROM finding WHERE rule IN (
+	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule IN (
 		SELECT id FROM rule WHERE breaks)) AS findings
 
 -- name: check_captures
