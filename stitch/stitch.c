@@ -539,8 +539,8 @@ static void take_ksymbol(struct stitch *st)
 }
 
 /* A thread that is not the first of its process and calls exec becomes the
- * first one, which had to end before (fs/exec.c de_thread()), perhaps so long
- * ago that it is not known any more. */
+ * first one, which had to end before (fs/exec.c de_thread()): perhaps so long
+ * ago that it is not known any more, or its EXIT was lost. */
 static bool takes_over(struct stitch *st, uint32_t slot)
 {
 	const struct record *rec = &st->rec;
@@ -549,9 +549,7 @@ static bool takes_over(struct stitch *st, uint32_t slot)
 
 	if (!(rec->flags & REC_F_EXEC) || rec->pid != rec->tid)
 		return false;
-	if (th->ended)
-		return !p->ended;
-	return !th->introduced && th->last == TIME_NONE && p->n_threads > 1;
+	return th->ended ? !p->ended : p->n_threads > 1;
 }
 
 /* A late record is of the life that was; and the other threads of a process
@@ -573,10 +571,10 @@ static void take_comm(struct stitch *st)
 
 	if (takes_over(st, slot)) {
 		tasks_take_over(st->tasks, slot, t);
-		st->look.took_over = true;
 		if (th->ended)
 			slot = next_life(st, slot);
-		tasks_thread_at(st->tasks, slot)->introduced = true;
+		if (tasks_thread_at(st->tasks, slot)->last == TIME_NONE)
+			tasks_thread_at(st->tasks, slot)->introduced = true;
 	} else if (th->ended && !named_by_others(st, slot)) {
 		uint32_t now = living(st, slot);
 
