@@ -64,6 +64,9 @@ bool tp_number_behind(const char *s, const char *end, const char *key,
 /* One field for each def, borrowed until the next call; raw may be NULL. */
 void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
 	       size_t len, struct field *out);
+/* One field of it; text without an end adds to tp->scratch. */
+void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
+	     struct field *out);
 /* The text of a payload; size > 0. buf becomes "" when it has no fields. */
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 	      size_t len, char *buf, size_t size);

@@ -251,8 +251,8 @@ static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
 	       !bytes_take(&b, loc >> 16, out, NULL);
 }
 
-static void take_field(struct tp *tp, const struct bytes *raw,
-		       const struct tp_field *f, struct field *out)
+void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
+	     struct field *out)
 {
 	struct bytes b = *raw;
 	struct bytes data;
@@ -283,7 +283,7 @@ void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		arena_release(&tp->scratch);
 	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
 	for (size_t i = 0; i < fmt->n; i++)
-		take_field(tp, &b, &fmt->field[i], &out[i]);
+		tp_take(tp, &b, &fmt->field[i], &out[i]);
 }
 
 void tp_release(struct tp *tp)
