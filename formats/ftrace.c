@@ -134,6 +134,8 @@ static struct source *open_ft(const char *path, const struct source_opts *o,
 		close_ft(&ft->src);
 		return NULL;
 	}
+	info->kallsyms = ft->kallsyms;
+	info->kallsyms_len = ft->kallsyms_len;
 	note_instances(ft);
 	return &ft->src;
 }
