@@ -307,6 +307,25 @@ static void forget_recent(struct tasks *ts, int32_t tid)
 	recent_of(ts, tid)->known = false;
 }
 
+/* ftrace says of most events only which thread it was: such threads are of
+ * process -1 until a record says more. Nothing of the life changes. */
+static void move_to(struct tasks *ts, uint32_t slot, uint32_t process)
+{
+	struct thread *th = &ts->thread[slot];
+	struct process *from = &ts->process[th->process];
+	struct process *to = &ts->process[process];
+
+	from->n_slots--;
+	to->n_slots++;
+	if (!th->ended) {
+		from->n_threads--;
+		to->n_threads++;
+		to->ended = false;
+		to->end = TIME_NONE;
+	}
+	th->process = process;
+}
+
 static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			    int32_t tid)
 {
@@ -318,6 +337,10 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		/* A dead task's pid is -1: the thread is known all the same. */
 		if (pid < 0 || ts->process[th->process].pid == pid)
 			return slot;
+		if (tid >= 0 && ts->process[th->process].pid < 0) {
+			move_to(ts, slot, tasks_process(ts, source, pid));
+			return slot;
+		}
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
 		forget_recent(ts, tid);
@@ -527,7 +550,11 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		return old;
 	if (old != TABLE_NONE)
 		replace(ts, old, t);
-	if (pid == ppid)
+	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
+		ppid = ts->process[ts->thread[parent].process].pid;
+	if (pid < 0)
+		process = tasks_process(ts, source, ppid);
+	else if (pid == ppid)
 		process = tasks_process(ts, source, pid);
 	else
 		process = fork_process(ts, source, pid, ppid, t, synth);
