@@ -279,7 +279,7 @@ void ft_made_record(struct ft *ft, size_t i, struct record *rec)
 			.start = m->addr,
 			.len = m->len,
 			.pgoff = m->pgoff,
-			.prot = PROT_READ | PROT_EXEC,
+			.prot = m->pid < 0 ? PROT_READ | PROT_EXEC : 0,
 			.path = m->name,
 		};
 	}

@@ -61,7 +61,7 @@ static void user_stack(struct ft *ft, const struct ft_type *t,
 	s->user.n =
 		take_addrs(ft, &b, UINT64_MAX, true, &ft->user, &ft->cap_user);
 	s->user.ip = ft->user;
-	if (s->user.n && tgid > 0 && tgid <= INT32_MAX)
+	if (tgid > 0 && tgid <= INT32_MAX)
 		rec->pid = (int32_t)tgid;
 	if (s->user.n)
 		s->defer = DEFER_DIRECT;
@@ -172,6 +172,8 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 		return -1;
 	bytes_peek_u32(&raw, 4, &tid);
 	rec->tid = (int32_t)tid;
+	if (!tid)
+		rec->pid = 0;
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return task_record(ft, ref, st, place, rec, err);

@@ -52,10 +52,12 @@ def find(base):
 def cases(only):
     base = os.path.join(common.ROOT, "tests/captures")
     seen = set()
-    found = [("shipped-" + os.path.basename(p)[:-4], p,
-              p[:-4] + ".report-R.txt.gz",
-              common.first(p[:-4] + ".report.txt.gz"))
-             for p in sorted(glob.glob(base + "/*.dat"))]
+    found = []
+    for path in sorted(glob.glob(base + "/ftrace-*.dat*")):
+        stem = path[:path.index(".dat")]
+        found.append(("shipped-" + os.path.basename(stem), path,
+                      stem + ".report-R.txt.gz",
+                      common.first(stem + ".report.txt.gz")))
     if common.SHARED:
         found += find(os.path.join(common.SHARED, "captures"))
     for name, path, raw, report in found:

@@ -4,8 +4,8 @@
 #include "formats/tp_expr.h"
 
 static struct tp_field places[] = { { .elem = 1 },
-				     { .elem = 1 },
-				     { .elem = 8 } };
+				    { .elem = 1 },
+				    { .elem = 8 } };
 static struct field_def defs[] = { { .name = "n" },
 				   { .name = "name" },
 				   { .name = "args" } };
