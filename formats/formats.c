@@ -133,7 +133,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 	else if (is_folder(path))
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
-			"folder of 'perf record --threads', with 'data' in it)",
+			"folder of 'perf record --threads', with 'data' in it, "
+			"or one with per_cpu/cpuN/trace_pipe_raw)",
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);

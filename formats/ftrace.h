@@ -143,8 +143,16 @@ struct ft_entry {
 	struct bytes b; /* the payload */
 };
 
+/* A file of pages in a folder. */
+struct ft_raw {
+	struct input in;
+	int32_t cpu;
+};
+
 /* One CPU of one instance. */
 struct ft_stream {
+	const unsigned char *data; /* of the file it is in */
+	const char *path;
 	int32_t cpu;
 	uint32_t instance;
 	uint32_t subbuf;
@@ -194,6 +202,10 @@ struct ft_cmd {
 	const char *name;
 };
 
+struct ft_tgid {
+	int32_t tid, tgid;
+};
+
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
 	int32_t cpu;
@@ -205,7 +217,7 @@ struct ft {
 	struct source_opts opts;
 	struct input in;
 	bool big, swap, long32, commit32;
-	unsigned int version;
+	unsigned int version; /* of trace.dat; 0: a folder */
 	enum ft_pack pack;
 	uint64_t first_options, header_end;
 	uint32_t page_size, subbuf;
@@ -237,6 +249,11 @@ struct ft {
 	size_t kallsyms_len;
 	struct ft_cmd *cmd; /* by tid, once sorted */
 	size_t n_cmd, cap_cmd;
+	/* Of a folder. */
+	struct ft_raw *raw;
+	size_t n_raw;
+	struct ft_tgid *tgid; /* by tid */
+	size_t n_tgid, cap_tgid;
 	/* next() */
 	struct ft_made *made;
 	size_t n_made, cap_made, made_pos;
@@ -286,6 +303,13 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 /* ftrace_meta.c: the contents of sections and of version 6's parts. */
 int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id);
+void ft_header_page(struct ft *ft, const struct bytes *text);
+void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
+/* Lines of saved_cmdlines, and of saved_tgids. */
+void ft_cmdlines(struct ft *ft, const struct bytes *text);
+void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid);
+/* -1: not said. */
+int32_t ft_tgid_of(const struct ft *ft, int32_t tid);
 /* From saved_cmdlines; NULL: none. */
 const char *ft_saved_name(const struct ft *ft, int32_t tid);
 
@@ -313,6 +337,14 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 /* Where that is in the file, for messages. */
 uint64_t ft_off(const struct ft_stream *s, uint64_t place);
 void ft_streams_release(struct ft *ft);
+
+/* One that is a file of its own, which stays open. */
+void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
+		    const struct input *in);
+
+/* ftrace_dir.c */
+bool ft_dir_probe(const char *path);
+int ft_dir(struct ft *ft, const char *path, struct err *err);
 
 /* ftrace_page.c */
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,

@@ -82,6 +82,8 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 	s->instance = instance;
 	s->subbuf = ft->inst[instance].subbuf;
 	s->off = off;
+	s->data = ft->in.data;
+	s->path = ft->in.path;
 	return s;
 }
 
@@ -112,6 +114,18 @@ void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
 	if (!s)
 		return;
 	s->len = have;
+}
+
+void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
+		    const struct input *in)
+{
+	struct ft_stream *s = add(ft, instance, cpu, 0);
+
+	if (!s)
+		return;
+	s->data = in->data;
+	s->path = in->path;
+	s->len = in->len;
 }
 
 /* One {packed size, size, data}; false: it is not whole. */
@@ -284,12 +298,12 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 	    struct bytes *out, struct err *err)
 {
 	if (place >= s->len)
-		return err_at(err, ft->in.path, ft_off(s, place),
+		return err_at(err, s->path, ft_off(s, place),
 			      "nothing there: the ring has 0x%llx bytes",
 			      (unsigned long long)s->len);
 	if (!s->n_chunk) {
-		bytes_init(out, ft->in.data + s->off + place, s->len - place,
-			   ft->in.path, s->off + place, ft->swap);
+		bytes_init(out, s->data + s->off + place, s->len - place,
+			   s->path, s->off + place, ft->swap);
 		return 0;
 	}
 	struct ft_win *w = window(ft, s, place, err);

@@ -172,8 +172,7 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 		return -1;
 	bytes_peek_u32(&raw, 4, &tid);
 	rec->tid = (int32_t)tid;
-	if (!tid)
-		rec->pid = 0;
+	rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return task_record(ft, ref, st, place, rec, err);
