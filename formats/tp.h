@@ -27,8 +27,8 @@ enum fmt_kind {
 
 struct tp_field {
 	enum fmt_kind kind;
-	uint32_t off, size;
-	uint32_t elem; /* bytes of one item of an array */
+	uint32_t off, size; /* size 0: to the end, "char buf[]" */
+	uint32_t elem;	    /* bytes of one item of an array */
 	bool is_signed;
 	bool relative; /* the place counts from behind this field */
 };

@@ -261,7 +261,8 @@ void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	*out = (struct field){ 0 };
 	if (dynamic ? !find_dynamic(raw, f, &data)
 		    : bytes_skip(&b, f->off, NULL) ||
-			      bytes_take(&b, f->size, &data, NULL))
+			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
+					 &data, NULL))
 		return;
 	if (f->kind == FMT_NUM) {
 		out->present = !take_number(data, f, &out->num);
