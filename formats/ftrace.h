@@ -107,6 +107,8 @@ struct ft_win {
 };
 
 #define FT_WINS 4
+/* Of a sub-buffer: the kernel makes them up to 64 KiB or so. */
+#define FT_SUBBUF_MAX ((uint32_t)1 << 20)
 
 /* An entry that was walked and not handed out: the stacks behind it may be
  * its. */
@@ -236,6 +238,7 @@ struct ft {
 	struct ft_stream *stream;
 	size_t n_stream, cap_stream;
 	uint64_t win_bytes, tick;
+	uint64_t claimed;    /* bytes of the file that rings are in */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* Options. */
 	bool has_clock;

@@ -11,7 +11,6 @@
 #include "stitch/ledger.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20)
-#define SUBBUF_MAX ((uint32_t)4 << 20)
 #define IDS 65536u
 
 static bool line_of(const struct bytes *b, const char *key, const char **from,
@@ -43,8 +42,8 @@ void ft_header_page(struct ft *ft, const struct bytes *text)
 		ft->commit32 = size == 4;
 	if (!line_of(text, " data;", &s, &end) ||
 	    !tp_number_behind(s, end, "size:", &size) ||
-	    !tp_number_behind(s, end, "offset:", &off) || size > SUBBUF_MAX ||
-	    off > 64)
+	    !tp_number_behind(s, end, "offset:", &off) ||
+	    size > FT_SUBBUF_MAX - 64 || off > 64)
 		return;
 	if (size + off >= 64)
 		ft->subbuf = size + off;

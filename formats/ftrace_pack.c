@@ -12,7 +12,7 @@
 #include "stitch/err.h"
 
 /* trace-cmd packs some ten pages at a time. */
-#define CHUNK_MAX ((uint32_t)8 << 20)
+#define CHUNK_MAX ((uint32_t)2 << 20)
 #define WIN_MAX ((uint64_t)128 << 20)
 #define STREAMS_MAX 65000u
 
@@ -87,13 +87,22 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 	return s;
 }
 
-/* How many of len bytes at off the file has; the rest is damage. */
+/* How many of len bytes at off the file has; the rest is damage. Rings do not
+ * overlap: a small file that says so could go on for hours. */
 static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 {
 	struct err why;
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
 
-	if (have >= len)
+	have = have < len ? have : len;
+	if (have > ft->in.len - ft->claimed) {
+		err_at(&why, ft->in.path, off,
+		       "rings are larger than the file that they are in");
+		ft_damage(ft, "overlap", off, len, &why);
+		return 0;
+	}
+	ft->claimed += have;
+	if (have == len)
 		return len;
 	err_at(&why, ft->in.path, ft->in.len,
 	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
