@@ -259,6 +259,12 @@ static inline void fb_align(struct pb *b)
 		pb_num(b, 0, 1);
 }
 
+static inline void fb_pages(struct pb *b, const struct fb_ring *r)
+{
+	if (r->p.n)
+		pb_raw(b, r->p.d, r->p.n);
+}
+
 /* Options that some tests want, ready for a section; may be empty. */
 struct fb_options {
 	struct pb p;
@@ -347,7 +353,7 @@ static inline void fb_buffer(struct pb *b, struct fb_options *opts,
 		if (zstd)
 			fb_chunks(b, &ring[i].p);
 		else
-			pb_raw(b, ring[i].p.d, ring[i].p.n);
+			fb_pages(b, &ring[i]);
 		pb_u32(&o, (uint32_t)ring[i].cpu);
 		pb_u64(&o, from);
 		pb_u64(&o, b->n - from);
@@ -438,7 +444,7 @@ static inline void fb_file6(struct pb *b, bool big, const struct fb_ring *ring,
 		fb_align(b);
 		pb_patch(b, table + 16 * i, b->n, 8);
 		pb_patch(b, table + 16 * i + 8, ring[i].p.n, 8);
-		pb_raw(b, ring[i].p.d, ring[i].p.n);
+		fb_pages(b, &ring[i]);
 	}
 }
 
