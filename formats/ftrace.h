@@ -380,10 +380,8 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
-void ft_sched(struct ft *ft, const struct ft_type *t, const struct bytes *raw,
-	      struct sched *out);
-int64_t ft_number(struct ft *ft, const struct ft_type *t, int field,
-		  const struct bytes *raw, int64_t otherwise);
+int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
+		  int64_t otherwise);
 
 /* ftrace_made.c */
 /* What holds before the first entry: the kernel's code, mappings. */

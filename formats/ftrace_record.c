@@ -39,7 +39,7 @@ static void kernel_stack(struct ft *ft, const struct ft_type *t,
 			 const struct bytes *raw, struct rec_sample *s)
 {
 	struct bytes b = *raw;
-	int64_t n = ft_number(ft, t, t->part.size, raw, INT32_MAX);
+	int64_t n = ft_number(t, t->part.size, raw, INT32_MAX);
 
 	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
 		return;
@@ -54,7 +54,7 @@ static void user_stack(struct ft *ft, const struct ft_type *t,
 {
 	struct rec_sample *s = &rec->sample;
 	struct bytes b = *raw;
-	int64_t tgid = ft_number(ft, t, t->part.size, raw, -1);
+	int64_t tgid = ft_number(t, t->part.size, raw, -1);
 
 	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
 		return;
@@ -117,7 +117,7 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	else if (t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
 	else if (t->role != FT_PLAIN)
-		ft_sched(ft, t, &raw, &s->sched);
+		tp_sched(&t->fmt, &raw, &s->sched);
 	return 0;
 }
 
