@@ -128,7 +128,6 @@ enum ft_item_kind {
 };
 
 #define FT_AHEAD 32
-#define FT_NEWTASKS 32
 
 /* A sub-buffer that is being walked. */
 struct ft_page {
@@ -204,6 +203,17 @@ struct ft_cmd {
 	const char *name;
 };
 
+/* A fork or exec that was told of: other buffers may have recorded it too,
+ * and two events tell of a fork. */
+struct ft_told {
+	int32_t tid; /* 0: empty */
+	uint32_t instance;
+	uint64_t time;
+	bool exec;
+};
+
+#define FT_TOLD 64
+
 struct ft_tgid {
 	int32_t tid, tgid;
 };
@@ -241,7 +251,6 @@ struct ft {
 	uint64_t claimed;    /* bytes of the file that rings are in */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* Options. */
-	bool has_clock;
 	int64_t shift; /* DATE and OFFSET: ns to add */
 	uint32_t mult, mult_shift;
 	struct ft_stat *stat;
@@ -269,8 +278,8 @@ struct ft {
 	bool merging;
 	uint32_t *named; /* by tid: hash of the name; 0: none */
 	size_t n_named;
-	int32_t newtask[FT_NEWTASKS]; /* forks that were told of already */
-	unsigned int n_newtask;
+	struct ft_told told[FT_TOLD]; /* the last forks and execs */
+	unsigned int n_told;
 	uint64_t walked, walk_len; /* plain bytes of all streams */
 	bool ended;
 	/* decode() */

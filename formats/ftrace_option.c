@@ -63,7 +63,6 @@ static void take_clock(struct ft *ft, const struct bytes *b)
 	char *from = strchr(s, '[');
 	char *to = from ? strchr(from, ']') : NULL;
 
-	ft->has_clock = true;
 	if (to && !ft->src.info.clock) {
 		*to = '\0';
 		ft->src.info.clock = arena_strdup(&ft->arena, from + 1);

@@ -14,6 +14,8 @@
 #define TID_MAX (1 << 22)
 #define COMM_LEN 15
 #define CLONE_THREAD 0x10000
+/* No task starts two programs in so short a time. */
+#define SAME_EXEC_NS 1000000
 
 static int field_at(const struct ft_type *t, const char *name)
 {
@@ -174,16 +176,32 @@ static void name_ref(struct ft *ft, const struct ft_type *t,
 		ft_due(ft, ev, CLASS_COMM, whose);
 }
 
-/* task_newtask stands before sched_process_fork and says more. */
-static bool told_already(struct ft *ft, int32_t tid)
+/* Was it told of? A fork, when the task has not ended since: task_newtask
+ * stands before sched_process_fork and says more. An exec, when another
+ * buffer has just told of it. */
+static bool is_told(struct ft *ft, int32_t tid, bool exec, const struct ref *ev)
 {
-	for (size_t i = 0; i < FT_NEWTASKS; i++) {
-		if (ft->newtask[i] != tid)
-			continue;
-		ft->newtask[i] = 0;
+	uint32_t instance = ft->stream[ev->handle >> 48].instance;
+	struct ft_told *t = NULL;
+
+	for (size_t i = 0; i < FT_TOLD && !t; i++)
+		if (ft->told[i].tid == tid && ft->told[i].exec == exec)
+			t = &ft->told[i];
+	if (t && !exec)
 		return true;
-	}
+	if (t && t->instance != instance && ev->key - t->time < SAME_EXEC_NS)
+		return true;
+	if (!t)
+		t = &ft->told[ft->n_told++ % FT_TOLD];
+	*t = (struct ft_told){ tid, instance, ev->key, exec };
 	return false;
+}
+
+static void forget_told(struct ft *ft, int64_t tid)
+{
+	for (size_t i = 0; i < FT_TOLD; i++)
+		if (ft->told[i].tid == tid)
+			ft->told[i].tid = 0;
 }
 
 static void fork_refs(struct ft *ft, const struct ft_type *t,
@@ -194,9 +212,7 @@ static void fork_refs(struct ft *ft, const struct ft_type *t,
 
 	if (child <= 0 || child > INT32_MAX)
 		return;
-	if (t->role == FT_NEWTASK)
-		ft->newtask[ft->n_newtask++ % FT_NEWTASKS] = (int32_t)child;
-	else if (told_already(ft, (int32_t)child))
+	if (is_told(ft, (int32_t)child, false, ev))
 		return;
 	ft_due(ft, ev, CLASS_FORK, 0);
 	/* the name is the parent's, but is that known? */
@@ -207,24 +223,43 @@ static void fork_refs(struct ft *ft, const struct ft_type *t,
 		ft_due(ft, ev, CLASS_COMM, FT_SECOND);
 }
 
+/* Also by the same name it is another program. */
+static void exec_refs(struct ft *ft, const struct ft_type *t,
+		      const struct ref *ev, int64_t tid,
+		      const struct bytes *raw)
+{
+	char name[COMM_LEN + 1];
+
+	if (tid <= 0 || tid > INT32_MAX || is_told(ft, (int32_t)tid, true, ev))
+		return;
+	take_name(ft, t, t->part.comm, raw, name);
+	rename_to(ft, tid, name);
+	ft_due(ft, ev, CLASS_COMM, FT_FIRST);
+	ft_make_exec(ft, (int32_t)tid, ev->key);
+}
+
+static void exit_refs(struct ft *ft, const struct ref *ev, int64_t tid)
+{
+	forget_told(ft, tid);
+	ft_due(ft, ev, CLASS_EXIT, 0);
+}
+
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		  int32_t pid, const struct bytes *raw)
 {
 	int64_t tid = t ? ft_number(t, t->part.pid, raw, pid) : pid;
 
-	if (t && t->role != FT_FORK && t->role != FT_NEWTASK)
+	if (t && t->role != FT_NEWTASK && t->role != FT_EXEC)
 		name_ref(ft, t, ev, tid, t->part.comm, raw, FT_FIRST);
 	if (t && t->role == FT_SWITCH)
 		name_ref(ft, t, ev, ft_number(t, t->part.pid2, raw, -1),
 			 t->part.comm2, raw, FT_SECOND);
-	if (t && t->role == FT_FORK)
-		name_ref(ft, t, ev, tid, t->part.comm, raw, FT_FIRST);
 	if (t && (t->role == FT_FORK || t->role == FT_NEWTASK))
 		fork_refs(ft, t, ev, raw);
 	if (t && t->role == FT_EXIT)
-		ft_due(ft, ev, CLASS_EXIT, 0);
+		exit_refs(ft, ev, tid);
 	if (t && t->role == FT_EXEC)
-		ft_make_exec(ft, (int32_t)tid, ev->key);
+		exec_refs(ft, t, ev, tid, raw);
 	if (is_named(ft, pid))
 		return;
 	const char *saved = ft_saved_name(ft, pid);

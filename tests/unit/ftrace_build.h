@@ -370,10 +370,12 @@ static inline void fb_rings_free(struct fb_ring *ring, size_t n)
 }
 
 /* The order of trace-cmd: parts, options, buffer, options. extra: options of
- * the first section; freed. Where the buffer's options begin: b->data. */
-static inline void fb_file7(struct pb *b, bool big, bool zstd,
-			    struct fb_options *extra,
-			    const struct fb_ring *ring, size_t n)
+ * the first section; freed. Where the buffer's options begin: b->data. Of
+ * several buffers the last is an instance of one ring. */
+static inline void fb_buffers7(struct pb *b, bool big, bool zstd,
+			       struct fb_options *extra,
+			       const struct fb_ring *ring, size_t n,
+			       int buffers)
 {
 	struct fb_options opts = { .p = { .big = big } };
 	size_t where[FB_PARTS];
@@ -409,7 +411,9 @@ static inline void fb_file7(struct pb *b, bool big, bool zstd,
 	pb_u64(b, 0);
 	fb_section_end(b, at);
 	opts.p.n = 0;
-	fb_buffer(b, &opts, "", ring, n, zstd);
+	fb_buffer(b, &opts, "", ring, n + 1 - (size_t)buffers, zstd);
+	if (buffers > 1)
+		fb_buffer(b, &opts, "two", &ring[n - 1], 1, zstd);
 	b->data = b->n;
 	pb_patch(b, link, b->n, 8);
 	at = fb_section(b, FT_OPTIONS, 0);
@@ -421,6 +425,13 @@ static inline void fb_file7(struct pb *b, bool big, bool zstd,
 	free(opts.p.d);
 	if (extra)
 		free(extra->p.d);
+}
+
+static inline void fb_file7(struct pb *b, bool big, bool zstd,
+			    struct fb_options *extra,
+			    const struct fb_ring *ring, size_t n)
+{
+	fb_buffers7(b, big, zstd, extra, ring, n, 1);
 }
 
 static inline void fb_file6(struct pb *b, bool big, const struct fb_ring *ring,
