@@ -277,7 +277,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
-		ld->symbolizer = name_symbolizer(ld->db);
+		ld->symbolizer = name_symbolizer(ld->db, NULL);
 		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
@@ -290,6 +290,29 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);
+}
+
+/* Names what was stored; what captures themselves say of the kernel helps. */
+static int name_all(struct load *ld, struct err *err)
+{
+	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (unsigned int i = 0; order_source(ld->order, i); i++) {
+		const struct source *src = order_source(ld->order, i);
+
+		if (!src->info.kallsyms)
+			continue;
+		list[n++] = (struct symbolize_text){
+			.text = src->info.kallsyms,
+			.path = src->path,
+			.len = src->info.kallsyms_len,
+		};
+	}
+	int rc = name_images(ld->db, list, NULL, err);
+
+	free(list);
+	return rc;
 }
 
 static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
@@ -310,7 +333,7 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && name_images(ld->db, NULL, err))
+	if (!no_symbols && name_all(ld, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");

@@ -138,7 +138,8 @@ static bool recorded_here(struct store *db)
 	return same && n;
 }
 
-struct symbolizer *name_symbolizer(struct store *db)
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
 	struct symbolize_opts o = {
@@ -147,6 +148,7 @@ struct symbolizer *name_symbolizer(struct store *db)
 		.vmlinux = vmlinux,
 		.home = home && *home == '/' ? home : NULL,
 		.debug_dirs = debug_list(),
+		.captured = captured,
 		.no_demangle = no_demangle,
 		.same_machine = recorded_here(db),
 	};
@@ -159,11 +161,12 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
-int name_images(struct store *db, struct name_counts *counts, struct err *err)
+int name_images(struct store *db, const struct symbolize_text *captured,
+		struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = name_symbolizer(db);
+	struct symbolizer *sy = name_symbolizer(db, captured);
 	const uint64_t *off;
 	struct image img;
 	size_t n;

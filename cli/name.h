@@ -8,13 +8,16 @@
 
 struct err;
 struct store;
+struct symbolize_text;
 struct symbolizer;
 
 /* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
 extern const struct opt name_opts[];
 
-/* As these options say; symbolize_free() it. */
-struct symbolizer *name_symbolizer(struct store *db);
+/* As these options say; symbolize_free() it. captured: kallsyms that captures
+ * hold; NULL: none. */
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 
@@ -27,5 +30,6 @@ struct name_counts {
 int name_check(struct err *err);
 /* Names what has no name yet. counts may be NULL. -1 and *err only when the
  * database refuses or Ctrl-C was pressed: a file without names is no error. */
-int name_images(struct store *db, struct name_counts *counts, struct err *err);
+int name_images(struct store *db, const struct symbolize_text *captured,
+		struct name_counts *counts, struct err *err);
 #endif

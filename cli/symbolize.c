@@ -32,7 +32,7 @@ static int run(int argc, char **argv, struct err *err)
 	db = store_open(path, true, err);
 	if (!db)
 		return -1;
-	ret = name_images(db, &c, err);
+	ret = name_images(db, NULL, &c, err);
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	store_close(db);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/ftrace.h"
 #include "formats/input.h"
 #include "formats/perf.h"
 #include "stitch/err.h"
@@ -14,6 +15,7 @@
 
 const struct source_ops *const formats[] = {
 	&perf_ops,
+	&ftrace_ops,
 	NULL,
 };
 
@@ -30,7 +32,7 @@ static const struct {
 	{ "PERFFILE", 8, "this is a perf.data file of version 1 (before 2009)",
 	  "record it again with a newer perf" },
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
-	  "it is not supported yet; give a perf.data" },
+	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",
 	  "it is not supported yet; give a perf.data" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
@@ -133,7 +135,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 	else if (is_folder(path))
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
-			"folder of 'perf record --threads', with 'data' in it)",
+			"folder of 'perf record --threads', with 'data' in it, "
+			"or one with per_cpu/cpuN/trace_pipe_raw)",
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);

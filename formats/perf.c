@@ -109,7 +109,6 @@ static void close_perf(struct source *src)
 	perf_attr_release(p);
 	perf_trace_release(p);
 	arena_release(&p->arena);
-	arena_release(&p->scratch);
 	free(p->build_id);
 	free(p->state);
 	free(p->file);
@@ -124,7 +123,6 @@ static void close_perf(struct source *src)
 	free(p->extra);
 	free(p->read_name);
 	free(p->text);
-	free(p->field);
 	free(p->src.path);
 	free(p);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "formats/input.h"
-#include "formats/perf_expr.h"
+#include "formats/tp.h"
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -193,39 +193,6 @@ struct perf_window {
 	bool any;
 };
 
-enum fmt_kind {
-	FMT_NUM,
-	FMT_TEXT,
-	FMT_BLOB,
-	FMT_DYN_TEXT, /* u16 place, u16 length of it elsewhere in the entry */
-	FMT_DYN_BLOB,
-};
-
-struct fmt_field {
-	enum fmt_kind kind;
-	uint32_t off, size;
-	uint32_t elem; /* bytes of one item of an array */
-	bool is_signed;
-	bool relative; /* the place counts from behind this field */
-};
-
-/* Which fields of a scheduling event say what: index plus 1; 0: none. */
-struct fmt_sched {
-	enum sched_kind kind;
-	uint16_t tid, next, state, success;
-};
-
-/* Format of a tracepoint. */
-struct perf_fmt {
-	uint64_t id;
-	const char *system, *name, *text;
-	size_t len;
-	struct fmt_field *field; /* as many as def */
-	struct field_def *def;
-	size_t n, cap_field, cap_def;
-	struct fmt_sched sched;
-};
-
 #define RECENT_IDS 32
 
 struct perf {
@@ -265,13 +232,10 @@ struct perf {
 	struct arena arena; /* strings of info, events, build-ids */
 	uint8_t kernel_id[20];
 	/* Tracing data. */
-	struct perf_fmt *fmt;
+	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	bool long32, data_big;
-	struct arena scratch; /* text and blobs of the last fields() */
-	struct expr expr;     /* of the last print() */
-	struct field *field;
-	size_t cap_field;
+	struct tp tp;
 	/* Scratch of decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
@@ -391,24 +355,14 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 void perf_tracing_data(struct perf *p, struct bytes *b);
 /* Gives tracepoint events their fields (and names, where none is known). */
 void perf_trace_events(struct perf *p);
-const struct perf_fmt *perf_fmt_of(const struct perf *p, uint32_t event);
+const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event);
 /* Fills s->sched from the payload of an event that has perf_attr.sched. */
 void perf_sched(const struct perf *p, struct rec_sample *s);
 int perf_fields(struct source *src, const struct rec_sample *s,
 		struct field *out, struct err *err);
-void perf_trace_release(struct perf *p);
-/* One more format, when an event of p has its id. */
-void perf_format_add(struct perf *p, const char *system, const struct bytes *b);
-/* The value behind key ("offset:") inside [s, end); false: not there. */
-bool perf_number_behind(const char *s, const char *end, const char *key,
-			uint32_t *out);
-
-/* perf_print.c */
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	       size_t size);
-/* The same of fields that are decoded already; size > 0. */
-void perf_print_fields(struct perf *p, const struct perf_fmt *fmt,
-		       const struct field *field, char *buf, size_t size);
+void perf_trace_release(struct perf *p);
 
 /* perf_dump.c */
 int perf_dump(struct source *src,

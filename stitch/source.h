@@ -103,6 +103,10 @@ struct source_info {
 	const uint8_t *kernel_id;   /* build-id of the kernel; NULL: not said */
 	uint8_t kernel_id_len;
 	uint64_t wall_ns, wall_clock_ns; /* the same moment; 0: not said */
+	/* The recorded machine's /proc/kallsyms, when the capture has it: the
+	 * source's, until it is closed. NULL: none. */
+	const char *kallsyms;
+	size_t kallsyms_len;
 };
 
 /* A build-id that the capture says about a path: header table of perf. */

@@ -308,6 +308,25 @@ static void forget_recent(struct tasks *ts, int32_t tid)
 	recent_of(ts, tid)->known = false;
 }
 
+/* ftrace says of most events only which thread it was: such threads are of
+ * process -1 until a record says more. Nothing of the life changes. */
+static void move_to(struct tasks *ts, uint32_t slot, uint32_t process)
+{
+	struct thread *th = &ts->thread[slot];
+	struct process *from = &ts->process[th->process];
+	struct process *to = &ts->process[process];
+
+	from->n_slots--;
+	to->n_slots++;
+	if (!th->ended) {
+		from->n_threads--;
+		to->n_threads++;
+		to->ended = false;
+		to->end = TIME_NONE;
+	}
+	th->process = process;
+}
+
 /* A life that loses its id, as it is before that. */
 static void note_replaced(struct tasks *ts, uint32_t slot)
 {
@@ -349,6 +368,10 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		/* A dead task's pid is -1: the thread is known all the same. */
 		if (pid < 0 || is_of(ts, th, pid))
 			return slot;
+		if (tid >= 0 && ts->process[th->process].pid < 0) {
+			move_to(ts, slot, tasks_process(ts, source, pid));
+			return slot;
+		}
 		/* told of by the recorder, and nothing more */
 		bool introduced = th->introduced && th->last == TIME_NONE;
 
@@ -580,7 +603,11 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	}
 	if (old != TABLE_NONE)
 		replace(ts, old, t);
-	if (pid == ppid)
+	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
+		ppid = ts->process[ts->thread[parent].process].pid;
+	if (pid < 0)
+		process = tasks_process(ts, source, ppid);
+	else if (pid == ppid)
 		process = tasks_process(ts, source, pid);
 	else
 		process = fork_process(ts, source, pid, ppid, t, synth);

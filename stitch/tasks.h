@@ -60,7 +60,9 @@ void tasks_keep_old(struct tasks *ts);
 struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot);
 struct process *tasks_process_at(struct tasks *ts, uint32_t slot);
 
-/* The living thread or process of that id, made when it is not known. */
+/* The living thread or process of that id, made when it is not known. pid -1
+ * is not known: a known thread stays what it is, and one that was first seen
+ * so gets its process when a record names it. */
 uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		      int32_t tid);
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
@@ -74,7 +76,8 @@ bool tasks_replaced(struct tasks *ts, struct thread *out);
 /* The row id of the thread's name, made (":TID") when there is none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 
-/* State changes. synth: told by the recorder about the time before; then a
+/* State changes. A fork's pid -1 is the parent's, ppid -1 that of ptid as far
+ * as it is known. synth: told by the recorder about the time before; then a
  * fork copies no mappings, and an existing life goes on. */
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);

@@ -197,13 +197,9 @@ static void close_gaps(struct symtab *t)
 	}
 }
 
-static struct kallsyms *kallsyms_new(const char *path, struct err *err)
+/* Takes the text over, which is followed by a 0. */
+static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
-	size_t len;
-	char *text = read_file(path, &len, err);
-
-	if (!text)
-		return NULL;
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
 	ks->path = mem_strdup(path);
 	ks->text = text;
@@ -223,6 +219,14 @@ static struct kallsyms *kallsyms_new(const char *path, struct err *err)
 	symtab_finish(&ks->tab);
 	close_gaps(&ks->tab);
 	return ks;
+}
+
+static struct kallsyms *kallsyms_new(const char *path, struct err *err)
+{
+	size_t len;
+	char *text = read_file(path, &len, err);
+
+	return text ? kallsyms_parse(path, text, len) : NULL;
 }
 
 void kallsyms_free(struct kallsyms *ks)
@@ -333,6 +337,57 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 	return open_with(sy, img, sy->ks_file, r);
 }
 
+/* Is the kernel, or the module, where it was recorded? At the next boot it
+ * most often is not. */
+static bool at_its_place(const struct image *img, const struct kallsyms *ks)
+{
+	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+
+	if (!img->start)
+		return false;
+	if (img->kind == IMAGE_MODULE)
+		return place_module(&kn, img) && !kn.shift;
+	return place_kernel(&kn, img) && !kn.shift;
+}
+
+/* trace-cmd keeps a copy in the capture: of the same boot, so everything is
+ * where it says. A trimmed one has no _text; then the image begins in the
+ * page of its first function. */
+static bool is_captured(const struct image *img, const struct kallsyms *ks)
+{
+	if (!at_its_place(img, ks))
+		return false;
+	if (img->kind == IMAGE_MODULE || ks->at_text || ks->at_stext)
+		return true;
+	const struct sym *s = symtab_find(&ks->tab, img->start | (PAGE - 1));
+
+	return s && s->start >= img->start;
+}
+
+static int captured_open(struct symbolizer *sy, const struct image *img,
+			 const char *file, void **r, struct err *err)
+{
+	const struct symbolize_text *list = sy->opts.captured;
+
+	(void)file;
+	(void)err;
+	if (!is_kernel(img) || sy->opts.kallsyms || !list)
+		return 0;
+	while (list[sy->n_captured].text) {
+		const struct symbolize_text *t = &list[sy->n_captured];
+
+		sy->ks_captured =
+			mem_grow(sy->ks_captured, &sy->cap_captured,
+				 sy->n_captured + 1, sizeof(*sy->ks_captured));
+		sy->ks_captured[sy->n_captured++] = kallsyms_parse(
+			t->path, mem_dup(t->text, t->len), t->len);
+	}
+	for (size_t i = 0; i < sy->n_captured; i++)
+		if (is_captured(img, sy->ks_captured[i]))
+			return open_with(sy, img, sy->ks_captured[i], r);
+	return 0;
+}
+
 /* perf keeps a copy by the build-id of the kernel. Modules have ids of their
  * own, so only the kernel proper is looked up. */
 static int cache_open(struct symbolizer *sy, const struct image *img,
@@ -381,19 +436,6 @@ static bool runs_here(const struct image *img)
 	return n && elf_same_id(id, n, img->id, img->id_len);
 }
 
-/* Is the kernel, or the module, where it was recorded? At the next boot it
- * most often is not. */
-static bool at_its_place(const struct image *img, const struct kallsyms *ks)
-{
-	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
-
-	if (!img->start)
-		return false;
-	if (img->kind == IMAGE_MODULE)
-		return place_module(&kn, img) && !kn.shift;
-	return place_kernel(&kn, img) && !kn.shift;
-}
-
 static int live_open(struct symbolizer *sy, const struct image *img,
 		     const char *file, void **r, struct err *err)
 {
@@ -438,6 +480,14 @@ const struct resolver resolve_kallsyms_file = {
 	.name = "kallsyms-file",
 	.summary = "the copy of /proc/kallsyms named with --kallsyms",
 	.open = file_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};
+
+const struct resolver resolve_kallsyms_captured = {
+	.name = "kallsyms-capture",
+	.summary = "the copy of /proc/kallsyms in the capture",
+	.open = captured_open,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };

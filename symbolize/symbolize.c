@@ -10,10 +10,11 @@
 #include "symbolize/locate.h"
 #include "symbolize/symbolizer.h"
 
-/* Best first. The kernel: what the user named, then a vmlinux proved by its
- * build-id, then kallsyms proved by it. */
+/* Best first. The kernel: what the user named, what the capture itself says,
+ * then a vmlinux proved by its build-id, then kallsyms proved by it. */
 const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_kallsyms_file,
+					     &resolve_kallsyms_captured,
 					     &resolve_vmlinux,
 					     &resolve_kallsyms_cache,
 					     &resolve_kallsyms_live,
@@ -64,6 +65,9 @@ void symbolize_free(struct symbolizer *sy)
 	kallsyms_free(sy->ks_file);
 	kallsyms_free(sy->ks_cache);
 	kallsyms_free(sy->ks_live);
+	for (size_t i = 0; i < sy->n_captured; i++)
+		kallsyms_free(sy->ks_captured[i]);
+	free(sy->ks_captured);
 	free(sy);
 }
 

@@ -13,6 +13,12 @@
 struct image;
 struct symbolizer;
 
+/* A text in memory, and where it came from. */
+struct symbolize_text {
+	const char *text, *path; /* text NULL: the end of a list */
+	size_t len;
+};
+
 struct symbolize_opts {
 	const char *symfs;    /* look for images below this folder; NULL: / */
 	const char *kallsyms; /* file to name the kernel from; NULL: the live
@@ -20,6 +26,9 @@ struct symbolize_opts {
 	const char *vmlinux;  /* NULL: look for it */
 	const char *home;     /* for ~/.debug; NULL: no such cache */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
+	/* Copies of /proc/kallsyms that captures hold; borrowed until the
+	 * symbolizer is freed. NULL: none. */
+	const struct symbolize_text *captured;
 	bool no_demangle;
 	bool no_live;	   /* tests: never look at this machine's kernel */
 	bool same_machine; /* recorded here, on a kernel of this version: one

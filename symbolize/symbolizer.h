@@ -19,6 +19,8 @@ struct symbolizer {
 	 * with tried set: not to be had. */
 	struct kallsyms *ks_file, *ks_cache, *ks_live;
 	bool tried_live;
+	struct kallsyms **ks_captured; /* one for each of opts.captured */
+	size_t n_captured, cap_captured;
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
 	char name[16384]; /* demangled */
@@ -28,12 +30,13 @@ struct symbolizer {
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
 
-extern const struct resolver resolve_recorded;	     /* recorded.c */
-extern const struct resolver resolve_kallsyms_file;  /* kallsyms.c */
-extern const struct resolver resolve_vmlinux;	     /* elfsym.c */
-extern const struct resolver resolve_kallsyms_cache; /* kallsyms.c */
-extern const struct resolver resolve_kallsyms_live;  /* kallsyms.c */
-extern const struct resolver resolve_elf;	     /* elfsym.c */
+extern const struct resolver resolve_recorded;		/* recorded.c */
+extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */
+extern const struct resolver resolve_kallsyms_captured; /* the same */
+extern const struct resolver resolve_vmlinux;		/* elfsym.c */
+extern const struct resolver resolve_kallsyms_cache;	/* kallsyms.c */
+extern const struct resolver resolve_kallsyms_live;	/* kallsyms.c */
+extern const struct resolver resolve_elf;		/* elfsym.c */
 
 void kallsyms_free(struct kallsyms *ks);
 #endif

@@ -28,7 +28,8 @@ fi
 # Packed captures as they unpack: what packing does to damage is not asked here.
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-for f in tests/captures/*.data.gz tests/captures/*.data.zst
+for f in tests/captures/*.data.gz tests/captures/*.data.zst \
+	tests/captures/*.dat.zst
 do
 	name=$(basename "$f")
 	case $f in
@@ -36,6 +37,10 @@ do
 	*.zst) zstd -qdc "$f" >"$tmp/${name%.zst}" || exit 2 ;;
 	esac
 done
-find tests/captures "${O:-build}/cases" "$tmp" -type f \( -name '*.data' -o \
-	-path '*.data/data' \) 2>/dev/null |
-	sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"
+find tests/captures "${O:-build}/cases" "$tmp" -type f \( -name '*.dat' -o \
+	-name '*.data' -o -path '*.data/data' \) 2>/dev/null |
+	case $prog in
+	*/perf) grep -v '\.dat$' ;;
+	*/ftrace) grep '\.dat$' ;;
+	*) cat ;;
+	esac | sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"

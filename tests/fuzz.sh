@@ -2,7 +2,7 @@
 # fuzz.sh - runs one libFuzzer target for a bounded time.
 # usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
 #
-# Seeds: tests/fuzz/NAME.seeds/, for perf the small shipped captures too, and
+# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures, and
 # for pipeline those of perf and the cases' captures.
 # What it finds stays in build-fuzz/found/.
 name=$1
@@ -31,6 +31,11 @@ esac
 if [ "$name" = perf ]
 then
 	find tests/captures -name '*.data' -type f -size -40k \
+		-exec cp {} "$new/seeds" \;
+fi
+if [ "$name" = ftrace ]
+then
+	find tests/captures -name '*.dat' -type f -size -60k \
 		-exec cp {} "$new/seeds" \;
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \

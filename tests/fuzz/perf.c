@@ -3,144 +3,12 @@
  * clang -fsanitize=fuzzer,address,undefined; every input is read as a file
  * (exact order) and as a pipe would be (windows), to the end. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/formats.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
-#include "stitch/source.h"
-
-#define PRINTS_MAX 32
-/* A few hundred bytes of zstd can unpack to gigabytes: enough is enough. */
-#define RECORDS_MAX 200000
+#include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct use {
-	struct source *src;
-	struct field *field;
-	size_t cap_field;
-	int prints;
-};
-
-static uint64_t sum; /* keeps every read alive */
-
-static void touch_addrs(const struct addrs *a)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		sum += a->ip[i];
-}
-
-static void touch_bytes(const void *p, uint32_t n)
-{
-	for (uint32_t i = 0; p && i < n; i++)
-		sum += ((const unsigned char *)p)[i];
-}
-
-static void touch_fields(struct use *u, const struct rec_sample *s)
-{
-	const struct event_def *ev = &u->src->events[s->event];
-	char text[512];
-
-	if (ev->n_fields) {
-		u->field = mem_grow(u->field, &u->cap_field, ev->n_fields,
-				    sizeof(*u->field));
-		u->src->ops->fields(u->src, s, u->field, NULL);
-	}
-	for (uint32_t i = 0; i < ev->n_fields; i++) {
-		const struct field *f = &u->field[i];
-
-		if (f->present && f->text)
-			sum += f->text[0];
-		if (f->present)
-			touch_bytes(f->blob, f->len);
-	}
-	if (u->prints++ < PRINTS_MAX)
-		u->src->ops->print(u->src, s, text, sizeof(text));
-}
-
-static void touch_sample(struct use *u, const struct rec_sample *s)
-{
-	touch_addrs(&s->kern);
-	touch_addrs(&s->user);
-	touch_bytes(s->stack, s->stack_len);
-	touch_bytes(s->raw, s->raw_len);
-	touch_bytes(s->user_regs.v, s->user_regs.n * 8);
-	for (uint32_t i = 0; i < s->n_branch; i++)
-		sum += s->branch[i].from;
-	for (uint32_t i = 0; i < s->n_extra; i++)
-		touch_bytes(s->extra[i].blob, s->extra[i].len);
-	if (s->event >= u->src->n_events)
-		abort();
-	touch_fields(u, s);
-}
-
-static void touch(struct use *u, const struct record *rec)
-{
-	switch (rec->kind) {
-	case REC_SAMPLE:
-		touch_sample(u, &rec->sample);
-		break;
-	case REC_CHAIN:
-		touch_addrs(&rec->chain.user);
-		break;
-	case REC_MAP:
-		sum += rec->map.path[0];
-		touch_bytes(rec->map.id, rec->map.id_len);
-		break;
-	case REC_COMM:
-		sum += rec->comm.name[0];
-		break;
-	case REC_KSYMBOL:
-		sum += rec->ksymbol.name[0];
-		break;
-	case REC_MARK:
-		for (uint32_t i = 0; i < rec->mark.n_extra; i++)
-			touch_bytes(rec->mark.extra[i].blob,
-				    rec->mark.extra[i].len);
-		break;
-	default:
-		break;
-	}
-}
-
-static int say(void *arg, const char *text, struct err *err)
-{
-	(void)err;
-	sum += text[0];
-	return ++*(int *)arg > 1000 ? -1 : 0;
-}
-
-static void read_all(struct source *src, bool exact)
-{
-	struct use u = { .src = src };
-	struct err err = { 0 };
-	struct record rec;
-	struct ref ref;
-	uint64_t floor = 0;
-	int lines = 0;
-
-	if (!src || src->ops->scan(src, &err))
-		goto out;
-	for (int n = 0; n < RECORDS_MAX; n++) {
-		if (src->ops->next(src, &ref, &err) <= 0)
-			break;
-		if (exact && src->floor < floor)
-			abort();
-		floor = src->floor;
-		if (!src->ops->decode(src, &ref, &rec, &err))
-			touch(&u, &rec);
-		src->ops->release(src, &ref);
-	}
-	if (exact)
-		src->ops->dump(src, say, &lines, &err);
-out:
-	free(u.field);
-	source_close(src);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -155,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < 2; i++) {
 		struct ledger *lg = ledger_new();
 
-		read_all(formats_open(path, i ? &pipe : NULL, lg, &err), !i);
+		touch_all(formats_open(path, i ? &pipe : NULL, lg, &err), !i);
 		ledger_free(lg);
 	}
 	close(fd);

@@ -48,7 +48,6 @@ START_TEST(things_given_by_mistake_are_named)
 	refused("SQLite format 3\0and more", 24, "already a database");
 	refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
 	refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
-	refused("\x17\x08\x44tracing6\0\0\0\0\0\0", 16, "trace.dat");
 	refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38, "perf script");
 	refused("all work and no play", 20, "text");
 	refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16, "unknown data");

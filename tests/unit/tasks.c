@@ -425,7 +425,59 @@ START_TEST(rows_of_inherited_mappings_are_limited)
 }
 END_TEST
 
-RUN("tasks", a_thread_is_made_once, sources_have_ids_of_their_own,
+START_TEST(a_thread_gets_its_process_when_a_record_names_it)
+{
+	struct world w;
+
+	start(&w);
+	map(&w, 7, 1);
+	ck_assert_uint_eq(id_of(&w, -1, 8), 1);
+	tasks_set_comm(w.ts, tasks_thread(w.ts, 0, -1, 8), "late", 2, false);
+	ck_assert_uint_eq(id_of(&w, 7, 8), 1);
+	const struct thread *th =
+		tasks_thread_at(w.ts, tasks_thread(w.ts, 0, -1, 8));
+
+	ck_assert_str_eq(th->name, "late");
+	ck_assert(!th->reused_tid);
+	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
+	/* from now on it is known: another one is another life */
+	ck_assert_uint_eq(id_of(&w, 9, 8), 2);
+	finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
+START_TEST(a_child_of_an_unknown_process_is_in_that_of_its_parent)
+{
+	struct world w;
+
+	start(&w);
+	id_of(&w, 7, 8);
+	uint32_t slot = tasks_fork(w.ts, 0, -1, 9, -1, 8, 2, false);
+
+	ck_assert_int_eq(
+		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
+			->pid,
+		7);
+	/* a process of its own; whose child it is can be told */
+	slot = tasks_fork(w.ts, 0, 10, 10, -1, 8, 3, false);
+	ck_assert_uint_eq(
+		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
+			->parent,
+		process_of(&w, 7)->id);
+	/* nothing is known */
+	slot = tasks_fork(w.ts, 0, -1, 11, -1, -1, 4, false);
+	ck_assert_int_eq(
+		tasks_process_at(w.ts, tasks_thread_at(w.ts, slot)->process)
+			->pid,
+		-1);
+	finish(&w);
+}
+END_TEST
+
+RUN("tasks", a_thread_gets_its_process_when_a_record_names_it,
+    a_child_of_an_unknown_process_is_in_that_of_its_parent,
+    a_thread_is_made_once, sources_have_ids_of_their_own,
     a_dead_life_is_kept_until_it_is_retired,
     a_fork_of_a_living_id_is_another_life,
     a_fork_told_of_afterwards_keeps_the_life,

@@ -1,5 +1,5 @@
-/* perf_expr.c - the expressions in a tracepoint's print format. */
-#include "formats/perf_expr.h"
+/* tp_expr.c - the expressions in a tracepoint's print format. */
+#include "formats/tp_expr.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/perf.h"
+#include "formats/tp.h"
+#include "stitch/bytes.h"
+#include "stitch/source.h"
 
 #define DEPTH_MAX 100
 

@@ -1,11 +1,11 @@
-/* perf_expr.c - print formats of tracepoints are interpreted, not trusted. */
+/* tp_expr.c - print formats of tracepoints are interpreted, not trusted. */
 #include "tests/unit/perf_build.h"
 
-#include "formats/perf_expr.h"
+#include "formats/tp_expr.h"
 
-static struct fmt_field places[] = { { .elem = 1 },
-				     { .elem = 1 },
-				     { .elem = 8 } };
+static struct tp_field places[] = { { .elem = 1 },
+				    { .elem = 1 },
+				    { .elem = 8 } };
 static struct field_def defs[] = { { .name = "n" },
 				   { .name = "name" },
 				   { .name = "args" } };
@@ -14,7 +14,7 @@ static const uint64_t numbers[] = { 5, 6, 7 };
 static struct expr *start(const char *text)
 {
 	static struct field values[3];
-	static struct perf_fmt fmt = { .field = places, .def = defs, .n = 3 };
+	static struct tp_format fmt = { .field = places, .def = defs, .n = 3 };
 	static struct expr e;
 
 	values[0] = (struct field){ .present = true, .num = -3 };
@@ -135,7 +135,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("perf_expr");
+	Suite *s = suite_create("tp_expr");
 	TCase *t = tcase_create("expressions");
 
 	tcase_add_loop_test(t, sums_are_right, 0, COUNT(sums));

@@ -1,4 +1,4 @@
-/* perf_print.c - the text of a tracepoint's payload, as the kernel would
+/* tp_print.c - the text of a tracepoint's payload, as the kernel would
  * print it.
  *
  * libtraceevent does this too, but it dies on formats that are not well-formed
@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf.h"
-#include "formats/perf_expr.h"
-#include "stitch/err.h"
+#include "formats/tp.h"
+#include "stitch/source.h"
 
 #define WIDTH_MAX 200
 
@@ -205,7 +204,7 @@ static bool pointer_letters(const char **s)
 	return true;
 }
 
-static bool print_format(struct perf *p, struct expr *args, struct out *o)
+static bool print_format(struct tp *tp, struct expr *args, struct out *o)
 {
 	const char *s = expr_string(args);
 	struct conversion c;
@@ -216,7 +215,7 @@ static bool print_format(struct perf *p, struct expr *args, struct out *o)
 			continue;
 		}
 		s++;
-		take_conversion(&s, &c, p->long32);
+		take_conversion(&s, &c, tp->long32);
 		if (c.type == 'p' && !pointer_letters(&s))
 			return false;
 		if (!convert(o, &c, args))
@@ -240,7 +239,7 @@ static void print_field(struct out *o, const struct field_def *def,
 		add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-static void print_fields(const struct perf_fmt *fmt, const struct field *field,
+static void print_fields(const struct tp_format *fmt, const struct field *field,
 			 struct out *o)
 {
 	o->len = 0;
@@ -249,41 +248,35 @@ static void print_fields(const struct perf_fmt *fmt, const struct field *field,
 			print_field(o, &fmt->def[i], &field[i]);
 }
 
-void perf_print_fields(struct perf *p, const struct perf_fmt *fmt,
-		       const struct field *field, char *buf, size_t size)
+void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		     const struct field *field, char *buf, size_t size)
 {
 	struct out o = { .buf = buf, .size = size };
-	struct expr *args = &p->expr;
+	struct expr *args = &tp->expr;
 	const char *text = strstr(fmt->text, "print fmt: ");
 
 	buf[0] = 0;
 	args->s = text ? text + 11 : "";
 	args->fmt = fmt;
 	args->field = field;
-	args->swap = p->swap;
+	args->swap = tp->swap;
 	args->depth = 0;
 	args->failed = false;
 	args->n_text = 0;
-	if (!print_format(p, args, &o)) {
+	if (!print_format(tp, args, &o)) {
 		buf[0] = 0;
 		print_fields(fmt, field, &o);
 	}
+	/* what is written to trace_marker ends its line itself */
+	while (o.len && buf[o.len - 1] == '\n')
+		buf[--o.len] = 0;
 }
 
-int perf_print(struct source *src, const struct rec_sample *s, char *buf,
-	       size_t size)
+void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	      size_t len, char *buf, size_t size)
 {
-	struct perf *p = perf_of(src);
-	const struct perf_fmt *fmt = perf_fmt_of(p, s->event);
-
-	if (!size)
-		return -1;
-	buf[0] = 0;
-	if (!fmt || !s->raw)
-		return -1;
-	p->field = mem_grow(p->field, &p->cap_field, fmt->n, sizeof(*p->field));
-	if (perf_fields(src, s, p->field, NULL))
-		return -1;
-	perf_print_fields(p, fmt, p->field, buf, size);
-	return 0;
+	tp->field =
+		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
+	tp_fields(tp, fmt, raw, len, tp->field);
+	tp_print_fields(tp, fmt, tp->field, buf, size);
 }

@@ -1,17 +1,17 @@
-/* perf_expr.h - the expressions in a tracepoint's print format.
+/* tp_expr.h - the expressions in a tracepoint's print format.
  *
  * They are C with REC->field and some __functions, written by the kernel and
  * recorded in the capture, so anything may stand there. They are evaluated
  * while they are read: no tree, no allocation, a limit on depth and output.
  * Nothing is called, no address is followed. */
-#ifndef FORMATS_PERF_EXPR_H
-#define FORMATS_PERF_EXPR_H
+#ifndef FORMATS_TP_EXPR_H
+#define FORMATS_TP_EXPR_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct field;
-struct perf_fmt;
+struct tp_format;
 
 enum expr_kind {
 	EXPR_NUM,
@@ -32,7 +32,7 @@ struct expr_value {
 /* Where we are in the text, and what the names in it mean. */
 struct expr {
 	const char *s;
-	const struct perf_fmt *fmt;
+	const struct tp_format *fmt;
 	const struct field *field; /* one for each of fmt's */
 	bool swap;
 	int depth;

@@ -1,0 +1,92 @@
+/* tp.h - tracepoints, of whatever capture: the format that the kernel writes
+ * for each, and what it says about a payload.
+ *
+ * tp_format_parse() reads the format once; tp_fields() takes a payload apart,
+ * tp_print() makes the kernel's text of it. Both texts come from the capture,
+ * so nothing in them is believed. */
+#ifndef FORMATS_TP_H
+#define FORMATS_TP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/tp_expr.h"
+#include "stitch/bytes.h"
+#include "stitch/mem.h"
+#include "stitch/record.h"
+
+struct field;
+struct field_def;
+
+enum fmt_kind {
+	FMT_NUM,
+	FMT_TEXT,
+	FMT_BLOB,
+	FMT_DYN_TEXT, /* u16 place, u16 length of it elsewhere in the entry */
+	FMT_DYN_BLOB,
+};
+
+struct tp_field {
+	enum fmt_kind kind;
+	uint32_t off, size; /* size 0: to the end, "char buf[]" */
+	uint32_t elem;	    /* bytes of one item of an array */
+	bool is_signed;
+	bool relative; /* the place counts from behind this field */
+};
+
+/* Which fields of a scheduling event say what: index plus 1; 0: none. */
+struct tp_sched {
+	enum sched_kind kind;
+	uint16_t tid, next, state, success;
+};
+
+/* Format of a tracepoint; strings are the arena's. */
+struct tp_format {
+	uint64_t id;
+	const char *system, *name, *text; /* name NULL: not said */
+	size_t len;
+	struct tp_field *field; /* as many as def */
+	struct field_def *def;
+	size_t n, cap_field, cap_def;
+	struct tp_sched sched; /* set by tp_format_parse() */
+};
+
+/* How payloads are to be read, and the scratch of doing so. */
+struct tp {
+	bool swap, long32;
+	struct arena scratch; /* text and blobs of the last tp_fields() */
+	struct expr expr;     /* of the last tp_print() */
+	struct field *field;
+	size_t cap_field;
+};
+
+void tp_release(struct tp *tp);
+
+/* false: the text is no format. */
+bool tp_format_parse(struct arena *arena, const char *system,
+		     const struct bytes *b, struct tp_format *out);
+void tp_format_release(struct tp_format *fmt);
+/* The value behind key ("offset:") inside [s, end); false: not there. */
+bool tp_number_behind(const char *s, const char *end, const char *key,
+		      uint32_t *out);
+/* One field for each def, borrowed until the next call; raw may be NULL. */
+void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	       size_t len, struct field *out);
+/* A number of it: false when it is not inside. */
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out);
+/* One field of it; text without an end adds to tp->scratch. */
+void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
+	     struct field *out);
+/* The text of a payload; size > 0. buf becomes "" when it has no fields. */
+void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	      size_t len, char *buf, size_t size);
+/* The same of fields that are decoded already. */
+void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		     const struct field *field, char *buf, size_t size);
+
+/* tp_sched.c: finds fmt->sched. */
+void tp_sched_find(struct tp_format *fmt);
+/* What a payload says; kind SCHED_NONE when it is cut or of another event. */
+void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
+	      struct sched *out);
+#endif

@@ -1,0 +1,391 @@
+# ftrace.py - ring-buffer captures, event for event as trace-cmd reports them.
+"""usage: ftrace.py [NAME...]
+
+Beside each trace.dat lies `trace-cmd report -t -R` (times in ns, fields as they
+are) and `trace-cmd report` (whole kernel stacks; of some captures this alone). Compared: time, CPU, thread
+and name of each event; its fields, where they are numbers or words; the
+addresses of its stacks; the marks of lost events. What trace-cmd prints and we
+do not, or the other way round, has a class below, and is counted."""
+
+import collections
+import glob
+import os
+import re
+import sqlite3
+import sys
+
+import common
+
+LINE = re.compile(
+    r"^(?:(?P<inst>[^:\[\]]*): )? *(?P<comm>.*)-(?P<pid>\d+) +\[(?P<cpu>\d+)\]"
+    r"(?:-0x\w+)?\s*(?:[^\s\d]\S*\s+)?(?P<time>\d+(?:\.\d+)?): +(?P<event>[^ ]+?): *"
+    r"(?P<text>.*)$")
+LOST = re.compile(r"^(?:[^:]*: )?CPU:(\d+) \[(?:(\d+) )?EVENTS DROPPED\]")
+FIELD = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
+FRAME = re.compile(r"^=> (?:.*\()?(?:0x)?([0-9a-f]+)\)?$")
+WORD = re.compile(r"^[\w./:<>-]+$")
+
+# Reports that are not whole.
+CUT = ("v72-small-buf-nopoll", "v72-us-kstack")
+
+Case = collections.namedtuple("Case", "name path raw report")
+Event = collections.namedtuple("Event", "time cpu tid name text stacks")
+
+
+def find(base):
+    for d in sorted(glob.glob(base + "/ftrace/*/")):
+        yield (os.path.basename(d.rstrip("/")), d + "trace.dat",
+               common.first(d + "report-R.txt.gz"),
+               common.first(d + "report.txt", d + "report.txt.gz"))
+    for path in sorted(glob.glob(base + "/ftrace-7.2/*.dat.zst")):
+        stem = path[:-len(".dat.zst")]
+        yield ("v72-" + os.path.basename(stem), path,
+               stem + ".report-raw.txt.gz", stem + ".report.txt.gz")
+    for arch in ("arm64", "s390x"):
+        for d in sorted(glob.glob("%s/%s/ftrace/*/" % (base, arch))):
+            yield (arch + "-" + os.path.basename(d.rstrip("/")),
+                   common.first(d + "trace.dat", d + "trace.dat.zst"),
+                   common.first(d + "report-raw.txt.gz"),
+                   common.first(d + "report.txt.gz"))
+
+
+def cases(only):
+    base = os.path.join(common.ROOT, "tests/captures")
+    seen = set()
+    found = []
+    for path in sorted(glob.glob(base + "/ftrace-*.dat*")):
+        stem = path[:path.index(".dat")]
+        found.append(("shipped-" + os.path.basename(stem), path,
+                      stem + ".report-R.txt.gz",
+                      common.first(stem + ".report.txt.gz")))
+    if common.SHARED:
+        found += find(os.path.join(common.SHARED, "captures"))
+    for name, path, raw, report in found:
+        if not path or not os.path.exists(path) or not (raw or report):
+            continue
+        if name not in seen and (not only or name in only):
+            seen.add(name)
+            yield Case(name, path, raw, report)
+
+
+def text_of(path):
+    if path.endswith(".gz"):
+        return common.read_gz(path)
+    with open(path, errors="surrogateescape") as f:
+        return f.read()
+
+
+def ns(time):
+    sec, _, frac = time.partition(".")
+    return int(sec) * 10**9 + int(frac.ljust(9, "0")) if frac else int(sec)
+
+
+def caller(text, wide, order):
+    m = re.search(r"caller=ARRAY\[([^\]]*)\]", text)
+    data = bytes(int(x, 16) for x in m[1].split(",")) if m else b""
+    out = []
+    for i in range(0, len(data) - wide + 1, wide):
+        out.append(int.from_bytes(data[i:i + wide], order))
+    return out
+
+
+def kernel_stacks(path):
+    """All frames of every kernel stack, in the order of the report."""
+    out = []
+    frames = None
+    for line in text_of(path).split("\n"):
+        m = FRAME.match(line)
+        if m and frames is not None:
+            frames.append(int(m[1], 16))
+        elif LINE.match(line):
+            frames = None
+            if "kernel_stack:" in line and "<stack trace" in line:
+                frames = []
+                out.append(frames)
+    return out
+
+
+def theirs(case, order):
+    """Events with the stacks that trace-cmd prints behind them; lost marks."""
+    whole = kernel_stacks(case.report) if case.report else []
+    events, lost, orphans = [], [], 0
+    last = {}
+    for line in text_of(case.raw or case.report).split("\n"):
+        m = LOST.match(line)
+        if m:
+            lost.append((int(m[1]), int(m[2] or 0)))
+            for k in [k for k in last if k[1] == int(m[1])]:
+                del last[k]
+            continue
+        m = LINE.match(line)
+        if not m:
+            continue
+        key = (m["inst"], int(m["cpu"]), int(m["pid"]))
+        kind = m["event"]
+        if kind in ("kernel_stack", "user_stack"):
+            stack = caller(m["text"], 8, order)
+            if kind == "kernel_stack" and whole:
+                stack = whole.pop(0)
+            elif kind == "user_stack":
+                stack = stack[:stack.index(0)] if 0 in stack else stack
+            owner = last.get(key)
+            if owner is not None and kind not in owner.stacks:
+                owner.stacks[kind] = stack
+                continue
+            orphans += 1
+        stacks = {kind: stack} if kind.endswith("_stack") else {}
+        ev = Event(ns(m["time"]), key[1], key[2], kind, m["text"], stacks)
+        last[key] = None if kind.endswith("_stack") else ev
+        events.append(ev)
+    return events, lost, orphans
+
+
+def ours(db):
+    chain = {i: common.addresses(a) for i, a in
+             common.query(db, "SELECT id, addrs FROM raw_chain")}
+    rows = common.query(
+        db, "SELECT e.id, e.time_ns, e.cpu, t.tid, y.name, e.kraw, e.uraw,"
+            " y.fields FROM event e JOIN thread t ON t.id = e.thread"
+            " JOIN event_type y ON y.id = e.type ORDER BY e.id")
+    fields = {table: columns(db, table)
+              for table in sorted({r[7] for r in rows if r[7]})}
+    for i, time, cpu, tid, name, kraw, uraw, table in rows:
+        stacks = {}
+        if kraw:
+            stacks["kernel_stack"] = chain[kraw]
+        if uraw:
+            stacks["user_stack"] = chain[uraw]
+        yield Event(time, cpu, tid, name.split(":", 1)[1],
+                    fields[table].get(i, {}) if table else {}, stacks)
+
+
+def columns(db, table):
+    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
+    try:
+        cur = con.execute('SELECT * FROM "%s"' % table.replace('"', '""'))
+        names = [c[0] for c in cur.description]
+        return {r[0]: dict(zip(names[1:], r[1:])) for r in cur}
+    finally:
+        con.close()
+
+
+def numbers(text):
+    """What a number in the report may mean: 010 is %03d or %o."""
+    out = []
+    for base in (0, 10, 8):
+        try:
+            out.append(int(text, base))
+        except ValueError:
+            pass
+    return out
+
+
+def field_differs(name, mine, text):
+    """None: cannot be told."""
+    if isinstance(mine, int):
+        n = numbers(text)
+        if not n:
+            return None
+        return not any((mine - v) % (1 << bits) == 0
+                       for v in n for bits in (64, 32))
+    if isinstance(mine, str) and WORD.match(text):
+        # paths of the recording machine were changed in some reports
+        return os.path.basename(mine) != os.path.basename(text)
+    return None
+
+
+def compare_fields(mine, their, found):
+    if their.name == "print":
+        # its text is full of things like fields
+        text = their.text.partition("buf=")[2]
+        found["fields"] += 1
+        if mine.text["buf"].strip() != text.strip():
+            found["field buf"] += 1
+        return
+    for name, text in FIELD.findall(their.text):
+        if name not in mine.text:
+            continue
+        differs = field_differs(name, mine.text[name], text.strip())
+        if differs is None:
+            continue
+        found["fields"] += 1
+        if differs:
+            found["field " + name] += 1
+
+
+def compare_stacks(mine, their, found, raw):
+    for kind in ("kernel_stack", "user_stack"):
+        if kind == "user_stack" and not raw:
+            continue
+        a, b = mine.stacks.get(kind, []), their.stacks.get(kind, [])
+        if not a and not b:
+            continue
+        found[kind + "s"] += 1
+        if a == b or (len(b) == 8 and kind == "kernel_stack" and a[:8] == b):
+            continue
+        found[kind + " differs"] += 1
+
+
+def nested(mine, only_theirs, found):
+    """A stack behind an interrupt's event and stack: we join it to the event
+    that was interrupted, by its context; `theirs` above knows only the task.
+    Then that event has it with us, and had none here."""
+    index = {}
+    for e in mine:
+        for kind, stack in e.stacks.items():
+            index.setdefault((e.cpu, e.tid, kind, tuple(stack)), []).append(
+                e.time)
+    for e in list(only_theirs):
+        if not e.name.endswith("_stack"):
+            continue
+        times = index.get((e.cpu, e.tid, e.name, tuple(e.stacks[e.name])), [])
+        if any(e.time - 10**8 < t < e.time for t in times):
+            only_theirs.remove(e)
+            found["nested"] += 1
+            found[e.name + " differs"] -= 1
+
+
+def compare(case):
+    db = os.path.join(common.CACHE, "ftrace-%s.db" % case.name)
+    os.makedirs(common.CACHE, exist_ok=True)
+    r = common.run("ingest", "-q", "-f", "--fields", "all", "--no-symbols",
+                   "-o", db, case.path)
+    if r.returncode:
+        common.ok(False, case.name, [r.stderr.decode()])
+        return
+    order = "big" if case.name.startswith("s390x") else "little"
+    their, lost, orphans = theirs(case, order)
+    if not their:
+        common.ok(False, case.name, ["the report has no events"])
+        return
+    cut = case.name in CUT
+    if cut:
+        del their[-60:]  # their stacks may not be there
+    mine = list(ours(db))
+    found = collections.Counter(orphans=orphans)
+
+    def key(e):
+        # without -t the times are rounded to us
+        time = e.time if case.raw else (e.time + 500) // 1000
+        return (time, e.cpu, e.tid, e.name)
+
+    a = collections.defaultdict(list)
+    for e in mine:
+        a[key(e)].append(e)
+    only_theirs = []
+    for e in their:
+        if a[key(e)]:
+            m = a[key(e)].pop(0)
+            found["events"] += 1
+            if case.raw:
+                compare_fields(m, e, found)
+            compare_stacks(m, e, found, case.raw)
+        else:
+            only_theirs.append(e)
+    only_ours = [k for k, v in a.items() for _ in v
+                 if k[0] <= their[-1].time or not cut]
+    nested(mine, only_theirs, found)
+    my_lost = common.query(
+        db, "SELECT cpu, coalesce(n, 0) FROM loss WHERE what = 'lost'")
+    if sorted(my_lost) != sorted(lost) and not cut:
+        found["lost differs"] = abs(len(my_lost) - len(lost)) or 1
+    times = [e.time for e in mine]
+    if times != sorted(times):
+        found["order"] += 1
+    bad = [k for k in found if found[k] and (
+        k.endswith("differs") or k == "order" or k.startswith("field "))]
+    detail = ["%s %d" % x for x in sorted(found.items())]
+    detail += ["only theirs: %r" % (e,) for e in only_theirs[:5]]
+    detail += ["only ours: %r" % (k,) for k in only_ours[:5]]
+    good = not bad and not only_theirs and not only_ours and their
+    name = "%s: %d events, %d kernel and %d user stacks, %d fields, %d marks" \
+        " of loss" % (case.name, found["events"], found["kernel_stacks"],
+                      found["user_stacks"], found["fields"], len(lost))
+    common.ok(good, name, detail)
+
+
+TEXT = re.compile(
+    r"^ *(?P<comm>.*)-(?P<pid>\d+) +(?:\( *(?P<tgid>[\d-]+)\) +)?"
+    r"\[(?P<cpu>\d+)\] +\S+ +(?P<time>\d+\.\d{6}): (?P<text>.*)$")
+
+
+def folder(path, text):
+    """Pages, and the kernel's own text of the same rings."""
+    name = "pages of " + os.path.relpath(path, common.SHARED)
+    db = os.path.join(common.CACHE, "ftrace-pages.db")
+    r = common.run("ingest", "-q", "-f", "--fields", "all", "-o", db, path)
+    if r.returncode:
+        common.ok(False, name, [r.stderr.decode()])
+        return
+    their, tgids = collections.Counter(), collections.Counter()
+    for line in text_of(os.path.join(path, text)).split("\n"):
+        m = TEXT.match(line)
+        if not m:
+            continue
+        what = m["text"].split(":")[0]
+        if what.startswith("<"):
+            # user stacks may be empty, which are none with us
+            their["kernel", int(m["cpu"])] += "user" not in what
+            continue
+        # trace_marker's lines have the name of a function
+        what = "print" if what == "tracing_mark_write" else what
+        their[ns(m["time"]) // 1000, int(m["cpu"]), int(m["pid"]), what] += 1
+        if (m["tgid"] or "-")[0] != "-":
+            tgids[int(m["pid"]), int(m["tgid"])] += 1
+    mine = collections.Counter()
+    for e in ours(db):
+        mine[(e.time + 500) // 1000, e.cpu, e.tid, e.name] += 1
+        mine["kernel", e.cpu] += "kernel_stack" in e.stacks
+    known = dict(common.query(
+        db, "SELECT tid, pid FROM thread t JOIN process p ON p.id = t.process"))
+    wrong = [p for p in tgids if known.get(p[0]) != p[1]]
+    n = sum(v for k, v in mine.items() if len(k) == 4)
+    common.ok(mine == their and n and not wrong, "%s: %d events, %d threads "
+              "with a process" % (name, n, len(tgids)),
+              ["only ours: %r" % (k,) for k in list(mine - their)[:5]]
+              + ["only theirs: %r" % (k,) for k in list(their - mine)[:5]]
+              + ["tgid: %r" % (k,) for k in wrong[:5]])
+
+
+SWITCHES = "SELECT next_comm, count(*) FROM ev_sched_sched_switch GROUP BY 1"
+
+
+def cut():
+    """A file whose last options, which name the rings, are cut off."""
+    whole = os.path.join(common.ROOT, "tests/captures/ftrace-v7.dat")
+    path = os.path.join(common.CACHE, "ftrace-cut.dat")
+    with open(whole, "rb") as f, open(path, "wb") as g:
+        g.write(f.read(50210))
+    db = []
+    for p in (whole, path):
+        db.append(path + os.path.basename(p) + ".db")
+        r = common.run("ingest", "-f", "-o", db[-1], p)
+    common.ok(r.returncode == 3, "a cut file is read, with status 3")
+    common.ok(b"ftrace-cut.dat+0xc422:" in r.stderr, "and says where it is cut",
+              [r.stderr.decode()])
+    rows = common.query(db[1], "SELECT cpu, count(*), count(kraw) FROM event"
+                               " GROUP BY cpu")
+    # 1454 entries: each event has a stack
+    common.ok(rows == [(0, 700, 700), (1, 27, 27)], "and has all events",
+              [repr(rows)])
+    common.ok(common.query(db[0], SWITCHES) == common.query(db[1], SWITCHES),
+              "and the same switches as the whole file")
+
+
+def main():
+    tested = 0
+    for case in cases(sys.argv[1:]):
+        compare(case)
+        tested += 1
+    if not sys.argv[1:]:
+        cut()
+    if common.SHARED and not sys.argv[1:]:
+        base = os.path.join(common.SHARED, "captures")
+        folder(base + "/ftrace-raw", "same-default.txt.gz")
+        folder(base + "/s390x/ftrace/raw-pages", "trace.txt.gz")
+    if not tested:
+        common.ok(False, "no capture to compare")
+    common.finish()
+
+
+main()
