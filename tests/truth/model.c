@@ -1,0 +1,471 @@
+/* model.c - what must be said of requests and chains, by the rules of
+ * formats.md C.4 to C.6 and nothing but searches through all the records. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/truth/truth.h"
+
+/* A chain comes after its thread's EXIT, so much later at the most. */
+#define AFTER_EXIT_NS 2000000
+
+static bool same_thread(const struct record *a, const struct record *b)
+{
+	return a->tid == b->tid || a->tid < 0 || b->tid < 0;
+}
+
+static bool same_cookie(const struct record *a, const struct record *b)
+{
+	return has_cookie(a) && has_cookie(b) && cookie_of(a) == cookie_of(b) &&
+	       same_thread(a, b);
+}
+
+/* ---- losses */
+
+static void add_loss(struct expect *ex, int32_t cpu, int64_t t0, int64_t t1,
+		     uint64_t n)
+{
+	ex->loss = mem_grow(ex->loss, &ex->cap_loss, ex->n_loss + 1,
+			    sizeof(*ex->loss));
+	ex->loss[ex->n_loss++] = (struct expect_loss){ cpu, t0, t1, n };
+}
+
+/* After the last record of that ring, up to the LOST record. */
+static void find_losses(const struct list *l, struct expect *ex)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+		int64_t t0 = TIME_NONE;
+
+		if (r->kind != REC_LOST)
+			continue;
+		for (size_t k = 0; k < i; k++) {
+			const struct record *o = l->at[k].rec;
+
+			if (is_timed(o) && (r->cpu < 0 || o->cpu == r->cpu) &&
+			    o->time < r->time && (int64_t)o->time > t0)
+				t0 = (int64_t)o->time;
+		}
+		add_loss(ex, r->cpu, t0, (int64_t)r->time, r->lost.n);
+	}
+}
+
+static uint64_t told(const struct list *l, int32_t cpu, enum record_kind kind)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->at[i].rec->kind == kind && l->at[i].rec->cpu == cpu)
+			n += l->at[i].rec->lost.n;
+	return n;
+}
+
+/* What the sums at the end know more than the LOST records was lost after the
+ * last record of that ring. */
+static void find_end_losses(const struct list *l, struct expect *ex)
+{
+	for (int32_t cpu = 0; cpu < 64; cpu++) {
+		uint64_t all = told(l, cpu, REC_LOST_TOTAL);
+		uint64_t in_time = told(l, cpu, REC_LOST);
+		int64_t t0 = TIME_NONE;
+
+		if (all <= in_time)
+			continue;
+		for (size_t i = 0; i < l->n; i++)
+			if (l->at[i].rec->cpu == cpu &&
+			    time_of(l->at[i].rec) > t0)
+				t0 = time_of(l->at[i].rec);
+		add_loss(ex, cpu, t0, INT64_MAX, all - in_time);
+	}
+}
+
+uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
+		    int64_t to)
+{
+	uint32_t best = NOWHERE;
+
+	for (uint32_t i = 0; i < ex->n_loss; i++) {
+		const struct expect_loss *x = &ex->loss[i];
+
+		if ((cpu >= 0 && x->cpu >= 0 && x->cpu != cpu) ||
+		    x->t1 <= from || x->t0 >= to || x->t0 >= x->t1)
+			continue;
+		if (best == NOWHERE || x->t1 < ex->loss[best].t1)
+			best = i;
+	}
+	return best;
+}
+
+/* ---- cookies and lives */
+
+static void find_firsts(const struct list *l, struct expect *ex)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		ex->first[i] = NOWHERE;
+		for (size_t k = 0; k <= i && ex->first[i] == NOWHERE; k++)
+			if (same_cookie(l->at[k].rec, l->at[i].rec))
+				ex->first[i] = (uint32_t)k;
+	}
+}
+
+bool model_of_thread(const struct record *r)
+{
+	return r->kind == REC_SAMPLE || r->kind == REC_CHAIN ||
+	       r->kind == REC_COMM || r->kind == REC_EXIT ||
+	       r->kind == REC_SWITCH || r->kind == REC_MARK ||
+	       r->kind == REC_FORK;
+}
+
+/* Does a new life of its id begin with item i? before: the item of the thread
+ * before it; NOWHERE: none. ended: an EXIT was seen in that life. */
+static bool begins(const struct list *l, size_t i, uint32_t before, bool ended)
+{
+	const struct record *r = l->at[i].rec;
+
+	if (before == NOWHERE)
+		return true;
+	if (r->kind == REC_FORK)
+		return is_timed(r) && !(r->flags & REC_F_SYNTH);
+	if (r->kind == REC_COMM && ended)
+		return true;
+	return r->pid >= 0 && l->at[before].rec->pid >= 0 &&
+	       r->pid != l->at[before].rec->pid;
+}
+
+static void find_lives(const struct list *l, struct expect *ex)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+		uint32_t before = NOWHERE;
+		bool ended = false;
+
+		ex->life[i] = (uint32_t)i;
+		if (!model_of_thread(r))
+			continue;
+		for (size_t k = i; k-- > 0 && before == NOWHERE;)
+			if (model_of_thread(l->at[k].rec) &&
+			    l->at[k].rec->tid == r->tid)
+				before = (uint32_t)k;
+		for (size_t k = before == NOWHERE ? i : ex->life[before]; k < i;
+		     k++)
+			ended |= l->at[k].rec->kind == REC_EXIT &&
+				 l->at[k].rec->tid == r->tid;
+		if (!begins(l, i, before, ended))
+			ex->life[i] = ex->life[before];
+	}
+}
+
+/* Was the thread's id another's before? */
+static bool is_reused(const struct list *l, const struct expect *ex, size_t i)
+{
+	uint32_t life = ex->life[i];
+
+	for (size_t k = 0; k < life; k++)
+		if (model_of_thread(l->at[k].rec) &&
+		    l->at[k].rec->tid == l->at[i].rec->tid)
+			return true;
+	return false;
+}
+
+/* First item behind `at` in its life that is such; NOWHERE. */
+static uint32_t later(const struct list *l, const struct expect *ex, size_t at,
+		      enum record_kind kind)
+{
+	for (size_t i = at + 1; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+
+		if (r->kind == kind && model_of_thread(r) &&
+		    r->tid == l->at[at].rec->tid && ex->life[i] == ex->life[at])
+			return (uint32_t)i;
+	}
+	return NOWHERE;
+}
+
+static uint32_t newer_cookie(const struct list *l, const struct expect *ex,
+			     size_t at)
+{
+	for (size_t i = at + 1; i < l->n; i++)
+		if (ex->first[i] == i &&
+		    l->at[i].rec->tid == l->at[at].rec->tid &&
+		    ex->life[i] == ex->life[at])
+			return (uint32_t)i;
+	return NOWHERE;
+}
+
+static uint32_t other_life(const struct list *l, const struct expect *ex,
+			   size_t at)
+{
+	for (size_t i = at + 1; i < l->n; i++)
+		if (model_of_thread(l->at[i].rec) &&
+		    l->at[i].rec->tid == l->at[at].rec->tid &&
+		    ex->life[i] != ex->life[at])
+			return (uint32_t)i;
+	return NOWHERE;
+}
+
+/* ---- requests */
+
+static void find_end(const struct list *l, const struct expect *ex, size_t at,
+		     struct expect_request *q)
+{
+	uint32_t i = newer_cookie(l, ex, at);
+
+	q->end = END_COOKIE;
+	if (i == NOWHERE) {
+		q->end = END_EXIT;
+		i = later(l, ex, at, REC_EXIT);
+	}
+	if (i == NOWHERE) {
+		q->end = END_REUSED;
+		i = other_life(l, ex, at);
+		if (i != NOWHERE && l->at[i].rec->kind != REC_FORK) {
+			q->until = TIME_NONE;
+			return;
+		}
+	}
+	if (i == NOWHERE)
+		q->end = END_CAPTURE;
+	q->until = i == NOWHERE ? TIME_NONE : time_of(l->at[i].rec);
+}
+
+static void without_chain(const struct slice *s, const struct list *l,
+			  const struct expect *ex, size_t i,
+			  struct expect_request *q)
+{
+	size_t at = ex->first[i];
+
+	find_end(l, ex, at, q);
+	int64_t due = q->until == TIME_NONE ? INT64_MAX : q->until;
+
+	if (q->end == END_EXIT)
+		due += AFTER_EXIT_NS;
+	q->confidence = CONF_EXPLAINED;
+	q->latency = TIME_NONE;
+	if (q->end == END_EXIT && s->info.system_wide != TRI_YES) {
+		q->verdict = REQ_EXIT_PER_TASK;
+		return;
+	}
+	q->verdict = REQ_PENDING_END;
+	if (q->end == END_CAPTURE)
+		return;
+	q->loss = model_loss(ex, -1, time_of(l->at[at].rec), due);
+	if (q->loss != NOWHERE) {
+		q->verdict = REQ_CHAIN_LOST;
+	} else if (q->end != END_EXIT || due < (int64_t)s->info.last_ns) {
+		q->verdict = REQ_UNEXPLAINED;
+		q->confidence = CONF_UNEXPLAINED;
+	}
+}
+
+static bool exec_between(const struct list *l, size_t a, size_t b)
+{
+	const struct record *r = l->at[a].rec;
+
+	for (size_t i = a; i < b; i++)
+		if (l->at[i].rec->kind == REC_COMM &&
+		    l->at[i].rec->flags & REC_F_EXEC &&
+		    l->at[i].rec->tid == r->tid && l->at[i].rec->time > r->time)
+			return true;
+	return false;
+}
+
+static void with_chain(const struct list *l, size_t i, size_t c,
+		       struct expect_request *q)
+{
+	size_t a = i < c ? i : c;
+	size_t b = i < c ? c : i;
+
+	q->chain = (uint32_t)c;
+	q->verdict = REQ_MATCHED;
+	q->confidence = CONF_PROVED;
+	q->latency = (int64_t)(l->at[c].rec->time - l->at[i].rec->time);
+	if (c < i)
+		q->flags |= VERDICT_AFTER;
+	if (exec_between(l, a, b))
+		q->flags |= VERDICT_EXEC;
+}
+
+static bool is_first_lost(const struct list *l, size_t i)
+{
+	uint64_t c = cookie_of(l->at[i].rec);
+
+	for (size_t k = 0; k < i; k++)
+		if (has_cookie(l->at[k].rec) && cookie_of(l->at[k].rec) == c)
+			return false;
+	if (l->at[i].rec->cpu >= 0 && l->at[i].rec->cpu != cookie_cpu(c))
+		return true;
+	for (size_t k = 0; k < i; k++) {
+		const struct record *o = l->at[k].rec;
+
+		if (has_cookie(o) &&
+		    cookie_cpu(cookie_of(o)) == cookie_cpu(c) &&
+		    (int32_t)(cookie_count(cookie_of(o)) - cookie_count(c)) > 0)
+			return true;
+	}
+	return false;
+}
+
+static void find_request(const struct slice *s, const struct list *l,
+			 struct expect *ex, size_t i)
+{
+	const struct record *r = l->at[i].rec;
+	struct expect_request *q = &ex->request[i];
+	size_t c = 0;
+
+	q->has = true;
+	q->loss = q->chain = q->as_tid = NOWHERE;
+	q->flags = is_reused(l, ex, i) ? VERDICT_REUSED_TID : 0;
+	if (r->flags & REC_F_USER && !r->sample.kern.n && r->sample.ip)
+		q->flags |= VERDICT_USER_HIT;
+	while (c < l->n && !(l->at[c].rec->kind == REC_CHAIN &&
+			     same_cookie(l->at[c].rec, r)))
+		c++;
+	if (c < l->n)
+		with_chain(l, i, c, q);
+	else
+		without_chain(s, l, ex, i, q);
+	if (is_first_lost(l, i))
+		q->flags |= VERDICT_FIRST_LOST;
+}
+
+/* ---- what perf would have done: a list that every chain walks */
+
+static void perf_gives(struct expect *ex, size_t i, enum as_perf how,
+		       int64_t held, size_t *newest)
+{
+	struct expect_request *q = &ex->request[i];
+
+	q->as_perf = how;
+	q->held = held;
+	if (i < *newest)
+		q->flags |= VERDICT_PERF_LATE;
+	else
+		*newest = i;
+}
+
+static void as_perf(const struct list *l, struct expect *ex)
+{
+	size_t newest = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+
+		if (r->kind == REC_SAMPLE && !has_cookie(r))
+			newest = i;
+		if (r->kind != REC_CHAIN)
+			continue;
+		for (size_t k = 0; k < i; k++) {
+			struct expect_request *q = &ex->request[k];
+			const struct record *o = l->at[k].rec;
+
+			if (!q->has || !has_cookie(o) || q->as_perf ||
+			    o->tid != r->tid)
+				continue;
+			q->as_tid = (uint32_t)i;
+			perf_gives(ex, k,
+				   cookie_of(o) == cookie_of(r) ? AS_PERF_MERGED
+								: AS_PERF_BARE,
+				   (int64_t)(r->time - o->time), &newest);
+		}
+	}
+	for (size_t k = 0; k < l->n; k++)
+		if (ex->request[k].has && has_cookie(l->at[k].rec) &&
+		    !ex->request[k].as_perf)
+			perf_gives(ex, k, AS_PERF_BARE_END, TIME_NONE, &newest);
+}
+
+/* ---- chains */
+
+static void find_chain(const struct list *l, struct expect *ex, size_t i)
+{
+	const struct record *r = l->at[i].rec;
+	struct expect_chain *c = &ex->chain[i];
+
+	c->has = true;
+	c->from = TIME_NONE;
+	c->loss = NOWHERE;
+	c->verdict = CHAIN_USED;
+	c->confidence = CONF_PROVED;
+	c->flags = is_reused(l, ex, i) ? VERDICT_REUSED_TID : 0;
+	for (size_t k = ex->life[i]; k < i; k++)
+		if (l->at[k].rec->kind == REC_EXIT &&
+		    l->at[k].rec->tid == r->tid)
+			c->flags |= VERDICT_AFTER_EXIT;
+	for (size_t k = 0; k < l->n; k++)
+		c->n_events += l->at[k].rec->kind == REC_SAMPLE &&
+			       same_cookie(l->at[k].rec, r);
+	if (c->n_events)
+		return;
+	for (size_t k = ex->life[i]; k < i; k++)
+		if (has_cookie(l->at[k].rec) && l->at[k].rec->tid == r->tid)
+			c->from = time_of(l->at[k].rec);
+	c->loss = model_loss(ex, cookie_cpu(cookie_of(r)), c->from, time_of(r));
+	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
+	c->confidence = CONF_EXPLAINED;
+}
+
+static void find_refused(const struct slice *s, const struct list *l,
+			 struct expect *ex, size_t i)
+{
+	const struct rec_sample *rs = &l->at[i].rec->sample;
+	struct expect_request *q = &ex->request[i];
+
+	if (rs->defer != DEFER_DIRECT || rs->event >= s->cap->src->n_events ||
+	    !s->cap->src->events[rs->event].defer)
+		return;
+	*q = (struct expect_request){ .has = true,
+				      .chain = NOWHERE,
+				      .as_tid = NOWHERE,
+				      .loss = NOWHERE,
+				      .verdict = REQ_REFUSED,
+				      .confidence = CONF_PROVED,
+				      .latency = TIME_NONE };
+}
+
+static void clear(const struct list *l, struct expect *ex)
+{
+	ex->n = l->n;
+	ex->n_loss = ex->n_gap = ex->n_counter = 0;
+	ex->request = mem_grow(ex->request, &ex->cap_request, l->n + 1,
+			       sizeof(*ex->request));
+	ex->chain = mem_grow(ex->chain, &ex->cap_chain, l->n + 1,
+			     sizeof(*ex->chain));
+	ex->first = mem_grow(ex->first, &ex->cap_first, l->n + 1,
+			     sizeof(*ex->first));
+	ex->life =
+		mem_grow(ex->life, &ex->cap_life, l->n + 1, sizeof(*ex->life));
+	memset(ex->request, 0, l->n * sizeof(*ex->request));
+	memset(ex->chain, 0, l->n * sizeof(*ex->chain));
+}
+
+void model_run(const struct slice *s, const struct list *l, struct expect *ex)
+{
+	clear(l, ex);
+	find_losses(l, ex);
+	find_end_losses(l, ex);
+	find_firsts(l, ex);
+	find_lives(l, ex);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+
+		if (r->kind == REC_CHAIN)
+			find_chain(l, ex, i);
+		else if (has_cookie(r))
+			find_request(s, l, ex, i);
+		else if (r->kind == REC_SAMPLE)
+			find_refused(s, l, ex, i);
+	}
+	as_perf(l, ex);
+	model_counters(s, l, ex);
+}
+
+void expect_release(struct expect *ex)
+{
+	free(ex->request);
+	free(ex->chain);
+	free(ex->first);
+	free(ex->life);
+	free(ex->loss);
+	free(ex->gap);
+	free(ex->counter);
+	*ex = (struct expect){ 0 };
+}
