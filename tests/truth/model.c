@@ -8,15 +8,26 @@
 /* A chain comes after its thread's EXIT, so much later at the most. */
 #define AFTER_EXIT_NS 2000000
 
-static bool same_thread(const struct record *a, const struct record *b)
+static bool same_cookie(const struct half *a, const struct half *b)
 {
-	return a->tid == b->tid || a->tid < 0 || b->tid < 0;
+	return a->cookie == b->cookie &&
+	       (a->tid == b->tid || a->tid < 0 || b->tid < 0);
 }
 
-static bool same_cookie(const struct record *a, const struct record *b)
+static void find_halves(const struct list *l, struct expect *ex)
 {
-	return has_cookie(a) && has_cookie(b) && cookie_of(a) == cookie_of(b) &&
-	       same_thread(a, b);
+	ex->n_half = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct record *r = l->at[i].rec;
+
+		if (!has_cookie(r))
+			continue;
+		ex->half = mem_grow(ex->half, &ex->cap_half, ex->n_half + 1,
+				    sizeof(*ex->half));
+		ex->half[ex->n_half++] =
+			(struct half){ cookie_of(r), r->tid, (uint32_t)i,
+				       r->kind == REC_CHAIN };
+	}
 }
 
 /* ---- losses */
@@ -99,11 +110,14 @@ uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
 
 static void find_firsts(const struct list *l, struct expect *ex)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++)
 		ex->first[i] = NOWHERE;
-		for (size_t k = 0; k <= i && ex->first[i] == NOWHERE; k++)
-			if (same_cookie(l->at[k].rec, l->at[i].rec))
-				ex->first[i] = (uint32_t)k;
+	for (size_t i = 0; i < ex->n_half; i++) {
+		size_t k = 0;
+
+		while (!same_cookie(&ex->half[k], &ex->half[i]))
+			k++;
+		ex->first[ex->half[i].item] = ex->half[k].item;
 	}
 }
 
@@ -183,11 +197,14 @@ static uint32_t later(const struct list *l, const struct expect *ex, size_t at,
 static uint32_t newer_cookie(const struct list *l, const struct expect *ex,
 			     size_t at)
 {
-	for (size_t i = at + 1; i < l->n; i++)
-		if (ex->first[i] == i &&
-		    l->at[i].rec->tid == l->at[at].rec->tid &&
+	for (size_t k = 0; k < ex->n_half; k++) {
+		uint32_t i = ex->half[k].item;
+
+		if (i > at && ex->first[i] == i &&
+		    ex->half[k].tid == l->at[at].rec->tid &&
 		    ex->life[i] == ex->life[at])
-			return (uint32_t)i;
+			return i;
+	}
 	return NOWHERE;
 }
 
@@ -284,29 +301,26 @@ static void with_chain(const struct list *l, size_t i, size_t c,
 		q->flags |= VERDICT_EXEC;
 }
 
-static bool is_first_lost(const struct list *l, size_t i)
+static bool is_first_lost(const struct list *l, const struct expect *ex,
+			  const struct half *h)
 {
-	uint64_t c = cookie_of(l->at[i].rec);
+	int32_t cpu = l->at[h->item].rec->cpu;
+	bool later = false;
 
-	for (size_t k = 0; k < i; k++)
-		if (has_cookie(l->at[k].rec) && cookie_of(l->at[k].rec) == c)
+	for (const struct half *o = ex->half; o < h; o++) {
+		if (o->cookie == h->cookie)
 			return false;
-	if (l->at[i].rec->cpu >= 0 && l->at[i].rec->cpu != cookie_cpu(c))
-		return true;
-	for (size_t k = 0; k < i; k++) {
-		const struct record *o = l->at[k].rec;
-
-		if (has_cookie(o) &&
-		    cookie_cpu(cookie_of(o)) == cookie_cpu(c) &&
-		    (int32_t)(cookie_count(cookie_of(o)) - cookie_count(c)) > 0)
-			return true;
+		later |= cookie_cpu(o->cookie) == cookie_cpu(h->cookie) &&
+			 (int32_t)(cookie_count(o->cookie) -
+				   cookie_count(h->cookie)) > 0;
 	}
-	return false;
+	return later || (cpu >= 0 && cpu != cookie_cpu(h->cookie));
 }
 
 static void find_request(const struct slice *s, const struct list *l,
-			 struct expect *ex, size_t i)
+			 struct expect *ex, const struct half *h)
 {
+	size_t i = h->item;
 	const struct record *r = l->at[i].rec;
 	struct expect_request *q = &ex->request[i];
 	size_t c = 0;
@@ -316,14 +330,14 @@ static void find_request(const struct slice *s, const struct list *l,
 	q->flags = is_reused(l, ex, i) ? VERDICT_REUSED_TID : 0;
 	if (r->flags & REC_F_USER && !r->sample.kern.n && r->sample.ip)
 		q->flags |= VERDICT_USER_HIT;
-	while (c < l->n && !(l->at[c].rec->kind == REC_CHAIN &&
-			     same_cookie(l->at[c].rec, r)))
+	while (c < ex->n_half &&
+	       !(ex->half[c].is_chain && same_cookie(&ex->half[c], h)))
 		c++;
-	if (c < l->n)
-		with_chain(l, i, c, q);
+	if (c < ex->n_half)
+		with_chain(l, i, ex->half[c].item, q);
 	else
 		without_chain(s, l, ex, i, q);
-	if (is_first_lost(l, i))
+	if (is_first_lost(l, ex, h))
 		q->flags |= VERDICT_FIRST_LOST;
 }
 
@@ -342,8 +356,27 @@ static void perf_gives(struct expect *ex, size_t i, enum as_perf how,
 		*newest = i;
 }
 
+/* The chain h comes: all that wait for its thread go. */
+static void perf_walks(const struct list *l, struct expect *ex,
+		       const struct half *h, size_t *newest)
+{
+	for (const struct half *o = ex->half; o < h; o++) {
+		if (o->is_chain || ex->request[o->item].as_perf ||
+		    o->tid != h->tid)
+			continue;
+		ex->request[o->item].as_tid = h->item;
+		perf_gives(ex, o->item,
+			   o->cookie == h->cookie ? AS_PERF_MERGED
+						  : AS_PERF_BARE,
+			   (int64_t)(l->at[h->item].rec->time -
+				     l->at[o->item].rec->time),
+			   newest);
+	}
+}
+
 static void as_perf(const struct list *l, struct expect *ex)
 {
+	const struct half *h = ex->half;
 	size_t newest = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -351,32 +384,26 @@ static void as_perf(const struct list *l, struct expect *ex)
 
 		if (r->kind == REC_SAMPLE && !has_cookie(r))
 			newest = i;
-		if (r->kind != REC_CHAIN)
+		if (!has_cookie(r))
 			continue;
-		for (size_t k = 0; k < i; k++) {
-			struct expect_request *q = &ex->request[k];
-			const struct record *o = l->at[k].rec;
-
-			if (!q->has || !has_cookie(o) || q->as_perf ||
-			    o->tid != r->tid)
-				continue;
-			q->as_tid = (uint32_t)i;
-			perf_gives(ex, k,
-				   cookie_of(o) == cookie_of(r) ? AS_PERF_MERGED
-								: AS_PERF_BARE,
-				   (int64_t)(r->time - o->time), &newest);
-		}
+		if (h->is_chain)
+			perf_walks(l, ex, h, &newest);
+		h++;
 	}
-	for (size_t k = 0; k < l->n; k++)
-		if (ex->request[k].has && has_cookie(l->at[k].rec) &&
-		    !ex->request[k].as_perf)
-			perf_gives(ex, k, AS_PERF_BARE_END, TIME_NONE, &newest);
+	for (size_t k = 0; k < ex->n_half; k++) {
+		size_t i = ex->half[k].item;
+
+		if (!ex->half[k].is_chain && !ex->request[i].as_perf)
+			perf_gives(ex, i, AS_PERF_BARE_END, TIME_NONE, &newest);
+	}
 }
 
 /* ---- chains */
 
-static void find_chain(const struct list *l, struct expect *ex, size_t i)
+static void find_chain(const struct list *l, struct expect *ex,
+		       const struct half *h)
 {
+	size_t i = h->item;
 	const struct record *r = l->at[i].rec;
 	struct expect_chain *c = &ex->chain[i];
 
@@ -390,14 +417,14 @@ static void find_chain(const struct list *l, struct expect *ex, size_t i)
 		if (l->at[k].rec->kind == REC_EXIT &&
 		    l->at[k].rec->tid == r->tid)
 			c->flags |= VERDICT_AFTER_EXIT;
-	for (size_t k = 0; k < l->n; k++)
-		c->n_events += l->at[k].rec->kind == REC_SAMPLE &&
-			       same_cookie(l->at[k].rec, r);
+	for (size_t k = 0; k < ex->n_half; k++)
+		c->n_events +=
+			!ex->half[k].is_chain && same_cookie(&ex->half[k], h);
 	if (c->n_events)
 		return;
-	for (size_t k = ex->life[i]; k < i; k++)
-		if (has_cookie(l->at[k].rec) && l->at[k].rec->tid == r->tid)
-			c->from = time_of(l->at[k].rec);
+	for (const struct half *o = ex->half; o < h; o++)
+		if (o->item >= ex->life[i] && o->tid == h->tid)
+			c->from = time_of(l->at[o->item].rec);
 	c->loss = model_loss(ex, cookie_cpu(cookie_of(r)), c->from, time_of(r));
 	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
 	c->confidence = CONF_EXPLAINED;
@@ -440,26 +467,27 @@ static void clear(const struct list *l, struct expect *ex)
 void model_run(const struct slice *s, const struct list *l, struct expect *ex)
 {
 	clear(l, ex);
+	find_halves(l, ex);
 	find_losses(l, ex);
 	find_end_losses(l, ex);
 	find_firsts(l, ex);
 	find_lives(l, ex);
-	for (size_t i = 0; i < l->n; i++) {
-		const struct record *r = l->at[i].rec;
-
-		if (r->kind == REC_CHAIN)
-			find_chain(l, ex, i);
-		else if (has_cookie(r))
-			find_request(s, l, ex, i);
-		else if (r->kind == REC_SAMPLE)
-			find_refused(s, l, ex, i);
+	for (size_t i = 0; i < ex->n_half; i++) {
+		if (ex->half[i].is_chain)
+			find_chain(l, ex, &ex->half[i]);
+		else
+			find_request(s, l, ex, &ex->half[i]);
 	}
+	for (size_t i = 0; i < l->n; i++)
+		if (l->at[i].rec->kind == REC_SAMPLE)
+			find_refused(s, l, ex, i);
 	as_perf(l, ex);
 	model_counters(s, l, ex);
 }
 
 void expect_release(struct expect *ex)
 {
+	free(ex->half);
 	free(ex->request);
 	free(ex->chain);
 	free(ex->first);

@@ -15,11 +15,10 @@ struct seen {
 static struct seen seen[SEEN_MAX];
 static size_t n_seen;
 
-static bool known_before(const struct list *l, size_t i)
+static bool known_before(const struct expect *ex, const struct half *h)
 {
-	for (size_t k = 0; k < i; k++)
-		if (has_cookie(l->at[k].rec) &&
-		    cookie_of(l->at[k].rec) == cookie_of(l->at[i].rec))
+	for (const struct half *o = ex->half; o < h; o++)
+		if (o->cookie == h->cookie)
 			return true;
 	return false;
 }
@@ -73,10 +72,11 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 
 	for (size_t i = 0; i < n_seen; i++) {
 		const struct seen *s = &seen[i];
-		const struct seen *n = next(s);
 
 		if (s->cpu != cpu)
 			continue;
+		const struct seen *n = next(s);
+
 		if (!any)
 			c.first = (uint32_t)s->count;
 		any = true;
@@ -129,9 +129,9 @@ void model_counters(const struct slice *s, const struct list *l,
 	n_seen = 0;
 	ex->session = (struct fact_session){ 0 };
 	ex->proves = s->info.system_wide == TRI_YES;
-	for (size_t i = 0; i < l->n && n_seen < SEEN_MAX; i++)
-		if (has_cookie(l->at[i].rec) && !known_before(l, i))
-			see(l->at[i].rec);
+	for (size_t i = 0; i < ex->n_half && n_seen < SEEN_MAX; i++)
+		if (!known_before(ex, &ex->half[i]))
+			see(l->at[ex->half[i].item].rec);
 	for (int32_t cpu = 0; cpu < 64; cpu++)
 		count_cpu(ex, cpu);
 	count_halves(l, ex);

@@ -203,7 +203,17 @@ struct expect_loss {
 	uint64_t n;
 };
 
+/* A record with a cookie; kept apart, as they are looked at most. */
+struct half {
+	uint64_t cookie;
+	int32_t tid;
+	uint32_t item;
+	bool is_chain;
+};
+
 struct expect {
+	struct half *half;
+	size_t n_half, cap_half;
 	size_t n, cap_request, cap_chain, cap_first, cap_life;
 	struct expect_request *request;
 	struct expect_chain *chain;
