@@ -231,8 +231,10 @@ static int lost_samples(struct perf *p, const struct perf_attr *a,
 	rec->lost.event = event_of(p, a);
 	if (bytes_u64(b, &rec->lost.n, err))
 		return -1;
-	if (!untimed)
+	if (!untimed) {
+		rec->flags |= REC_F_HARDWARE;
 		return 0;
+	}
 	rec->time = 0;
 	rec->cpu = rec->pid = rec->tid = -1;
 	if (r->misc & MISC_15)

@@ -1,5 +1,9 @@
 /* account.c - what a capture lost, where and when, with each drop counted
- * once. */
+ * once.
+ *
+ * The same drops are told twice, by LOST in the ring and by LOST_SAMPLES at
+ * the end: what the second tells beyond the first was dropped after the last
+ * record of its ring. */
 #include "stitch/account.h"
 
 #include <stdbool.h>
@@ -12,8 +16,17 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/table.h"
 
 #define CPU_MAX 65536
+/* Events that are stopped at one time; of more only the end is told. */
+#define STOPPED_MAX 4096
+
+/* include/uapi/linux/perf_event.h: PERF_AUX_FLAG_*; bit 2 is overwrite mode,
+ * which is no loss. */
+#define AUX_TRUNCATED 1
+#define AUX_PARTIAL 4
+#define AUX_COLLISION 8
 
 /* Times of the newest record and of the newest one before that time: a LOST
  * record has the time of its follower, which may be ordered before it. */
@@ -21,10 +34,29 @@ struct last {
 	int64_t at, before;
 };
 
+/* One ring, as far as records say their CPU. */
+struct ring {
+	struct last last;
+	uint64_t lost, total; /* by LOST; by LOST_SAMPLES */
+};
+
+/* An event that the kernel stopped. */
+struct stopped {
+	int32_t cpu;
+	uint64_t id, stream_id;
+	int64_t since;
+	uint64_t off;
+};
+
 struct per_source {
-	struct last *last; /* by cpu */
-	size_t n_last;
-	struct last last_any;
+	const struct source *src;
+	struct ring *ring; /* by CPU */
+	size_t n_ring, cap_ring;
+	struct ring all;   /* every record */
+	struct ring stray; /* sums of records that do not say their CPU */
+	struct stopped *stopped;
+	size_t n_stopped, cap_stopped;
+	struct table by_event; /* of stopped */
 };
 
 struct account {
@@ -33,6 +65,8 @@ struct account {
 	struct per_source *src;
 	size_t n_src, cap_src;
 };
+
+static const struct ring no_ring = { .last = { TIME_NONE, TIME_NONE } };
 
 struct account *account_new(struct ledger *lg, struct losses *ls)
 {
@@ -47,8 +81,11 @@ void account_free(struct account *ac)
 {
 	if (!ac)
 		return;
-	for (size_t i = 0; i < ac->n_src; i++)
-		free(ac->src[i].last);
+	for (size_t i = 0; i < ac->n_src; i++) {
+		free(ac->src[i].ring);
+		free(ac->src[i].stopped);
+		table_release(&ac->src[i].by_event);
+	}
 	free(ac->src);
 	free(ac);
 }
@@ -58,14 +95,14 @@ void account_source(struct account *ac, uint16_t index,
 {
 	size_t old = ac->n_src;
 
-	(void)src;
-	if (index < old)
-		return;
-	ac->src = mem_grow(ac->src, &ac->cap_src, index + 1u, sizeof(*ac->src));
-	memset(ac->src + old, 0, (index + 1u - old) * sizeof(*ac->src));
-	ac->n_src = index + 1u;
-	for (size_t i = old; i < ac->n_src; i++)
-		ac->src[i].last_any = (struct last){ TIME_NONE, TIME_NONE };
+	if (index >= old) {
+		ac->src = mem_grow(ac->src, &ac->cap_src, index + 1u,
+				   sizeof(*ac->src));
+		memset(ac->src + old, 0, (index + 1u - old) * sizeof(*ac->src));
+		ac->n_src = index + 1u;
+	}
+	ac->src[index].src = src;
+	ac->src[index].all = ac->src[index].stray = no_ring;
 }
 
 static int64_t time_of(const struct record *rec)
@@ -75,6 +112,238 @@ static int64_t time_of(const struct record *rec)
 	return (int64_t)rec->time;
 }
 
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* NULL: the CPU is not known. */
+static struct ring *ring_of(struct per_source *ps, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPU_MAX)
+		return NULL;
+	size_t n = (size_t)cpu + 1;
+
+	if (n > ps->n_ring) {
+		ps->ring =
+			mem_grow(ps->ring, &ps->cap_ring, n, sizeof(*ps->ring));
+		for (size_t i = ps->n_ring; i < n; i++)
+			ps->ring[i] = no_ring;
+		ps->n_ring = n;
+	}
+	return &ps->ring[cpu];
+}
+
+/* ---- entries */
+
+static struct ledger_entry entry(uint16_t source, const char *what, int64_t t0,
+				 int64_t t1)
+{
+	return (struct ledger_entry){
+		.kind = LEDGER_LOSS,
+		.capture = source,
+		.what = what,
+		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
+		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
+		.cpu = -1,
+		.event = -1,
+	};
+}
+
+/* Of this entry's number, as an explanation of what is missing. */
+static void explain(struct account *ac, uint16_t source, uint32_t id,
+		    int32_t cpu, int64_t t0, int64_t t1)
+{
+	const struct loss l = { id, cpu, t0, t1 };
+
+	losses_add(ac->losses, source, &l);
+}
+
+/* ---- records dropped for want of room, or by the processor */
+
+/* Where the drops began: at the last record of the same ring. A CPU that
+ * nothing was seen of may have lost from the start. Where records do not say
+ * their CPU (a session of some tasks with one event) any ring may have lost,
+ * and the last record of that ring may be as old as the capture: the ring is
+ * told of its loss only when it gets its next record. */
+static int64_t lost_since(struct per_source *ps, int32_t cpu, int64_t t1)
+{
+	const struct ring *r = ring_of(ps, cpu);
+
+	if (!r || t1 == TIME_NONE)
+		return TIME_NONE;
+	return r->last.at < t1 ? r->last.at : r->last.before;
+}
+
+static void take_lost(struct account *ac, const struct record *rec)
+{
+	struct per_source *ps = &ac->src[rec->source];
+	bool hardware = rec->flags & REC_F_HARDWARE;
+	struct ring *r = ring_of(ps, rec->cpu);
+	int64_t t1 = time_of(rec);
+	int64_t t0 = lost_since(ps, rec->cpu, t1);
+	struct ledger_entry e =
+		entry(rec->source, hardware ? "hardware" : "lost", t0, t1);
+
+	e.off = rec->off;
+	e.n = rec->lost.n;
+	e.counts = true;
+	e.cpu = rec->cpu;
+	/* of LOST it is the event of the record that came next */
+	if (hardware)
+		e.event = rec->lost.event;
+	explain(ac, rec->source, ledger_add(ac->ledger, &e), rec->cpu, t0, t1);
+	if (hardware)
+		return;
+	add_to(&ps->all.lost, rec->lost.n);
+	add_to(r ? &r->lost : &ps->stray.lost, rec->lost.n);
+}
+
+static void take_lost_total(struct account *ac, const struct record *rec)
+{
+	struct per_source *ps = &ac->src[rec->source];
+	bool filtered = rec->flags & REC_F_FILTERED;
+	struct ring *r = ring_of(ps, rec->cpu);
+	struct ledger_entry e =
+		entry(rec->source, filtered ? "filtered" : "lost_total",
+		      TIME_NONE, TIME_NONE);
+
+	e.off = rec->off;
+	e.n = rec->lost.n;
+	e.cpu = rec->cpu;
+	e.event = rec->lost.event;
+	ledger_add(ac->ledger, &e);
+	if (filtered)
+		return;
+	add_to(&ps->all.total, rec->lost.n);
+	add_to(r ? &r->total : &ps->stray.total, rec->lost.n);
+}
+
+/* ---- events that the kernel stopped */
+
+static uint64_t extra_of(const struct record *rec, const char *name)
+{
+	for (uint32_t i = 0; i < rec->mark.n_extra; i++)
+		if (!strcmp(rec->mark.extra[i].name, name))
+			return rec->mark.extra[i].value;
+	return 0;
+}
+
+static uint64_t stopped_hash(const struct stopped *s)
+{
+	const uint64_t key[] = { s->id, s->stream_id, (uint32_t)s->cpu };
+
+	return hash_u64s(key, 3, 0);
+}
+
+static bool same_stopped(const void *owner, uint32_t i, const void *key)
+{
+	const struct stopped *a =
+		&((const struct per_source *)owner)->stopped[i];
+	const struct stopped *b = key;
+
+	return a->cpu == b->cpu && a->id == b->id &&
+	       a->stream_id == b->stream_id;
+}
+
+static void push_stopped(struct account *ac, uint16_t source,
+			 const struct stopped *s, int64_t until)
+{
+	struct ledger_entry e = entry(source, "throttled", s->since, until);
+
+	e.off = s->off;
+	e.cpu = s->cpu;
+	ledger_add(ac->ledger, &e);
+}
+
+static void take_throttle(struct account *ac, const struct record *rec)
+{
+	struct per_source *ps = &ac->src[rec->source];
+	struct stopped s = {
+		.cpu = rec->cpu,
+		.id = extra_of(rec, "id"),
+		.stream_id = extra_of(rec, "stream_id"),
+		.since = time_of(rec),
+		.off = rec->off,
+	};
+	uint64_t h = stopped_hash(&s);
+
+	if (ps->n_stopped >= STOPPED_MAX ||
+	    table_find(&ps->by_event, h, same_stopped, ps, &s) != TABLE_NONE)
+		return;
+	ps->stopped = mem_grow(ps->stopped, &ps->cap_stopped, ps->n_stopped + 1,
+			       sizeof(*ps->stopped));
+	ps->stopped[ps->n_stopped] = s;
+	table_add(&ps->by_event, h, (uint32_t)ps->n_stopped++);
+}
+
+/* Takes one out; the last one gets its place. */
+static void forget_stopped(struct per_source *ps, uint32_t i)
+{
+	uint32_t last = (uint32_t)--ps->n_stopped;
+
+	table_remove(&ps->by_event, stopped_hash(&ps->stopped[i]), i);
+	if (i == last)
+		return;
+	uint64_t h = stopped_hash(&ps->stopped[last]);
+
+	table_remove(&ps->by_event, h, last);
+	ps->stopped[i] = ps->stopped[last];
+	table_add(&ps->by_event, h, i);
+}
+
+/* One whose beginning is not in the capture was stopped before it began, or
+ * its record was lost. */
+static void take_unthrottle(struct account *ac, const struct record *rec)
+{
+	struct per_source *ps = &ac->src[rec->source];
+	struct stopped s = {
+		.cpu = rec->cpu,
+		.id = extra_of(rec, "id"),
+		.stream_id = extra_of(rec, "stream_id"),
+		.since = TIME_NONE,
+		.off = rec->off,
+	};
+	uint32_t i = table_find(&ps->by_event, stopped_hash(&s), same_stopped,
+				ps, &s);
+
+	if (i != TABLE_NONE) {
+		s = ps->stopped[i];
+		forget_stopped(ps, i);
+	}
+	push_stopped(ac, rec->source, &s, time_of(rec));
+}
+
+static void take_aux(struct account *ac, const struct record *rec)
+{
+	uint64_t flags = extra_of(rec, "flags");
+	int64_t t = time_of(rec);
+	struct ledger_entry e = entry(rec->source, "aux", t, t);
+
+	if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
+		return;
+	e.off = rec->off;
+	e.cpu = rec->cpu;
+	ledger_add(ac->ledger, &e);
+}
+
+static void take_mark(struct account *ac, const struct record *rec)
+{
+	const char *name = rec->mark.name;
+
+	if (!name || rec->flags & REC_F_DUPLICATE)
+		return;
+	if (!strcmp(name, "throttle"))
+		take_throttle(ac, rec);
+	else if (!strcmp(name, "unthrottle"))
+		take_unthrottle(ac, rec);
+	else if (!strcmp(name, "aux"))
+		take_aux(ac, rec);
+}
+
+/* ---- time goes on */
+
 static void note_time(struct last *l, int64_t t)
 {
 	if (t <= l->at)
@@ -83,72 +352,28 @@ static void note_time(struct last *l, int64_t t)
 	l->at = t;
 }
 
-static void note_cpu(struct per_source *ps, const struct record *rec, int64_t t)
+/* Nobody knows whether the ring was full once, so that it is no explanation:
+ * the join asks the capture's mode itself, after all else. */
+static void push_overwritten(struct account *ac, const struct record *rec,
+			     int64_t t)
 {
-	note_time(&ps->last_any, t);
-	if (rec->cpu < 0 || rec->cpu >= CPU_MAX)
-		return;
-	size_t cpu = (size_t)rec->cpu;
+	struct ledger_entry e = entry(rec->source, "overwritten", TIME_NONE, t);
 
-	if (cpu >= ps->n_last) {
-		size_t cap = 0;
-		size_t old = ps->n_last;
-
-		ps->last =
-			mem_grow(ps->last, &cap, cpu + 16, sizeof(*ps->last));
-		for (size_t i = old; i < cap; i++)
-			ps->last[i] = (struct last){ TIME_NONE, TIME_NONE };
-		ps->n_last = cap;
-	}
-	note_time(&ps->last[cpu], t);
+	e.cpu = rec->cpu;
+	ledger_add(ac->ledger, &e);
 }
 
-/* Where the drops began: at the last record of the same ring. Its CPU may be
- * unknown (per-task captures with one event): then at the last record. */
-static void take_lost(struct account *ac, const struct record *rec)
+static void note_record(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	int64_t t1 = time_of(rec);
-	struct last last = ps->last_any;
+	struct ring *r = ring_of(ps, rec->cpu);
+	const struct ring *one = r ? r : &ps->all;
 
-	/* A CPU that nothing was seen of may have lost from the start. */
-	if (rec->cpu >= 0)
-		last = (struct last){ TIME_NONE, TIME_NONE };
-	if (rec->cpu >= 0 && (size_t)rec->cpu < ps->n_last)
-		last = ps->last[rec->cpu];
-	int64_t t0 = last.at < t1 ? last.at : last.before;
-
-	struct ledger_entry e = {
-		.kind = LEDGER_LOSS,
-		.capture = rec->source,
-		.what = "lost",
-		.off = rec->off,
-		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
-		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
-		.n = rec->lost.n,
-		.counts = true,
-		.cpu = rec->cpu,
-		.event = -1,
-	};
-	const struct loss l = { ledger_add(ac->ledger, &e), rec->cpu, t0, t1 };
-
-	losses_add(ac->losses, rec->source, &l);
-}
-
-static void take_lost_total(struct account *ac, const struct record *rec)
-{
-	bool filtered = rec->flags & REC_F_FILTERED;
-	struct ledger_entry e = {
-		.kind = LEDGER_LOSS,
-		.capture = rec->source,
-		.what = filtered ? "filtered" : "lost_total",
-		.off = rec->off,
-		.n = rec->lost.n,
-		.cpu = rec->cpu,
-		.event = rec->lost.event,
-	};
-
-	ledger_add(ac->ledger, &e);
+	if (ps->src->info.overwrite && one->last.at == TIME_NONE)
+		push_overwritten(ac, rec, t);
+	note_time(&ps->all.last, t);
+	if (r)
+		note_time(&r->last, t);
 }
 
 void account_record(struct account *ac, const struct record *rec)
@@ -160,11 +385,113 @@ void account_record(struct account *ac, const struct record *rec)
 		take_lost(ac, rec);
 	else if (rec->kind == REC_LOST_TOTAL)
 		take_lost_total(ac, rec);
+	else if (rec->kind == REC_MARK)
+		take_mark(ac, rec);
 	if (t != TIME_NONE)
-		note_cpu(&ac->src[rec->source], rec, t);
+		note_record(ac, rec, t);
+}
+
+/* ---- the end */
+
+/* To the end of a capture that has times; else at an unknown one. */
+static int64_t to_the_end(const struct per_source *ps)
+{
+	return ps->all.last.at == TIME_NONE ? TIME_NONE : INT64_MAX;
+}
+
+static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
+			  int64_t since, uint64_t n)
+{
+	const struct per_source *ps = &ac->src[source];
+	struct ledger_entry e =
+		entry(source, "lost_end", since, ps->all.last.at);
+
+	e.n = n;
+	e.cpu = cpu;
+	e.counts = n != 0;
+	explain(ac, source, ledger_add(ac->ledger, &e), cpu, since,
+		to_the_end(ps));
+}
+
+/* The recorder's sums go beyond what the rings told. Both sums are of the
+ * same drops, so that all entries together must come to the larger one, also
+ * where a CPU told of more than the recorder did. */
+static void end_lost(struct account *ac, uint16_t source)
+{
+	const struct per_source *ps = &ac->src[source];
+	uint64_t left =
+		ps->all.total > ps->all.lost ? ps->all.total - ps->all.lost : 0;
+
+	if (ps->stray.total || ps->stray.lost) {
+		/* any ring, which may have had its last record long ago */
+		if (left)
+			push_lost_end(ac, source, -1, TIME_NONE, left);
+		return;
+	}
+	for (size_t i = 0; i < ps->n_ring; i++) {
+		const struct ring *r = &ps->ring[i];
+		uint64_t n = r->total > r->lost ? r->total - r->lost : 0;
+
+		if (!n)
+			continue;
+		n = n < left ? n : left;
+		left -= n;
+		push_lost_end(ac, source, (int32_t)i, r->last.at, n);
+	}
+}
+
+/* Each ring is missing what came after its last record that is here. */
+static void push_cut(struct account *ac, uint16_t source)
+{
+	const struct per_source *ps = &ac->src[source];
+	struct ledger_entry e =
+		entry(source, "damage", ps->all.last.at, TIME_NONE);
+	uint32_t id = ledger_add(ac->ledger, &e);
+
+	explain(ac, source, id, -1, ps->all.last.at, to_the_end(ps));
+	for (size_t i = 0; i < ps->n_ring; i++)
+		if (ps->ring[i].last.at != TIME_NONE)
+			explain(ac, source, id, (int32_t)i, ps->ring[i].last.at,
+				INT64_MAX);
+}
+
+static void end_damage(struct account *ac, uint16_t source)
+{
+	const struct per_source *ps = &ac->src[source];
+	struct ledger_broken d = { 0 };
+
+	ledger_broken(ac->ledger, source, &d);
+	for (size_t i = 0; i < d.n; i++) {
+		int64_t t =
+			d.time[i] > INT64_MAX ? INT64_MAX : (int64_t)d.time[i];
+		struct ledger_entry e = entry(source, "damage", t - 1, t);
+
+		e.n = 1;
+		explain(ac, source, ledger_add(ac->ledger, &e), -1, t - 1, t);
+	}
+	/* a recorder that was killed left its rings as they were */
+	if (d.end || ps->src->info.truncated)
+		push_cut(ac, source);
+	if (d.anywhere) {
+		struct ledger_entry e =
+			entry(source, "damage", TIME_NONE, TIME_NONE);
+
+		explain(ac, source, ledger_add(ac->ledger, &e), -1, TIME_NONE,
+			TIME_NONE);
+	}
 }
 
 void account_end(struct account *ac)
 {
-	(void)ac;
+	for (size_t i = 0; i < ac->n_src; i++) {
+		struct per_source *ps = &ac->src[i];
+
+		if (!ps->src)
+			continue;
+		for (size_t k = 0; k < ps->n_stopped; k++)
+			push_stopped(ac, (uint16_t)i, &ps->stopped[k],
+				     ps->all.last.at);
+		end_lost(ac, (uint16_t)i);
+		end_damage(ac, (uint16_t)i);
+	}
 }

@@ -1,12 +1,15 @@
 /* join.h - which deferred chain belongs to which sample, and why one is
- * missing. The rules are formats.md C.4, the failure modes C.5.
+ * missing. The rules are formats.md C.4, the failure modes C.5. Parts:
+ * cookies.h (what is known of each cookie), waits.h (samples that wait, and
+ * what others would have shown), excuse.h (why one is missing).
  *
  * Key is (cookie, tid) within a capture. A thread has one open cookie; a new
  * one closes it. The last few cookies of a thread are remembered, because
  * samples may come after their chain. What is closed without its other half
  * waits for the end (or until there are too many), since the record that
- * tells of a loss comes after the loss. Work per record is O(1) however many
- * samples wait; each waiting sample is handed out once. */
+ * tells of a loss comes after the loss. A request is handed out once, when
+ * both its verdict and what others show are known. Work per record is O(1)
+ * however many samples wait. */
 #ifndef STITCH_JOIN_H
 #define STITCH_JOIN_H
 #include <stdbool.h>
@@ -30,6 +33,7 @@ struct join_task {
 	uint32_t
 		execs; /* how many so far: the order where there are no times */
 	int64_t last;  /* time of the last chain or cookie */
+	bool seen;     /* there was one */
 };
 
 struct join_sample {
@@ -86,7 +90,7 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 /* Gives out everything that still waits. */
 void join_end(struct join *jn);
 
-/* After the end, of one source. */
+/* After the end, of one source: cookies, not samples or records. */
 struct counters_end;
 void join_totals(const struct join *jn, uint16_t source,
 		 struct counters_end *out);

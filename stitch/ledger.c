@@ -14,6 +14,16 @@ struct skip {
 	uint64_t key, n, off;
 };
 
+/* Times of broken records that are kept for each capture. */
+#define BROKEN_MAX 16384
+
+/* What damage did to one capture. */
+struct damage {
+	bool any, end, anywhere;
+	uint64_t *time;
+	size_t n, cap;
+};
+
 struct ledger {
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
@@ -23,8 +33,8 @@ struct ledger {
 	struct table by_key;	     /* of skips */
 	struct skip *skip;
 	size_t n_skip, cap_skip;
-	bool *damaged; /* by capture */
-	size_t n_damaged;
+	struct damage *damage; /* by capture */
+	size_t n_damage, cap_damage;
 	bool ended;
 };
 
@@ -41,7 +51,9 @@ void ledger_free(struct ledger *lg)
 		free((char *)lg->entry[i].detail);
 	free(lg->entry);
 	free(lg->skip);
-	free(lg->damaged);
+	for (size_t i = 0; i < lg->n_damage; i++)
+		free(lg->damage[i].time);
+	free(lg->damage);
 	table_release(&lg->by_key);
 	free(lg);
 }
@@ -73,21 +85,65 @@ static void add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-static void note_damaged(struct ledger *lg, uint16_t capture)
+static struct damage *damage_of(struct ledger *lg, uint16_t capture)
 {
-	size_t old = lg->n_damaged;
+	size_t old = lg->n_damage;
 
 	if (capture >= old) {
-		lg->damaged = mem_grow(lg->damaged, &lg->n_damaged,
-				       capture + 1u, sizeof(*lg->damaged));
-		memset(lg->damaged + old, 0, lg->n_damaged - old);
+		lg->damage = mem_grow(lg->damage, &lg->cap_damage, capture + 1u,
+				      sizeof(*lg->damage));
+		memset(lg->damage + old, 0,
+		       (capture + 1u - old) * sizeof(*lg->damage));
+		lg->n_damage = capture + 1u;
 	}
-	lg->damaged[capture] = true;
+	return &lg->damage[capture];
+}
+
+static bool is_one_of(const char *what, const char *const *word)
+{
+	while (*word && strcmp(what, *word) != 0)
+		word++;
+	return *word != NULL;
+}
+
+static void note_damage(struct ledger *lg, const struct ledger_entry *e)
+{
+	static const char *const no_record[] = { "feature", "tracing data",
+						 "fields", NULL };
+	/* nothing behind these places can be read */
+	static const char *const to_the_end[] = { "truncated", "packed",
+						  "compressed", "unreadable",
+						  NULL };
+	struct damage *d = damage_of(lg, e->capture);
+
+	d->any = true;
+	if (is_one_of(e->what, no_record))
+		return;
+	if (is_one_of(e->what, to_the_end)) {
+		d->end = true;
+	} else if (!e->t1 || d->n >= BROKEN_MAX) {
+		d->anywhere = true;
+	} else {
+		d->time =
+			mem_grow(d->time, &d->cap, d->n + 1, sizeof(*d->time));
+		d->time[d->n++] = e->t1;
+	}
 }
 
 bool ledger_damaged(const struct ledger *lg, uint16_t capture)
 {
-	return lg && capture < lg->n_damaged && lg->damaged[capture];
+	return lg && capture < lg->n_damage && lg->damage[capture].any;
+}
+
+bool ledger_broken(const struct ledger *lg, uint16_t capture,
+		   struct ledger_broken *out)
+{
+	if (!ledger_damaged(lg, capture))
+		return false;
+	const struct damage *d = &lg->damage[capture];
+
+	*out = (struct ledger_broken){ d->time, d->n, d->end, d->anywhere };
+	return d->n || d->end || d->anywhere;
 }
 
 uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
@@ -99,7 +155,7 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 	lg->count[e->kind]++;
 	add_to(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
-		note_damaged(lg, e->capture);
+		note_damage(lg, e);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
 		if (e->kind != LEDGER_LOSS)
 			add_to(&lg->over[e->kind], e->n ? e->n : 1);

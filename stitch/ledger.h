@@ -7,6 +7,7 @@
 #ifndef STITCH_LEDGER_H
 #define STITCH_LEDGER_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LEDGER_MAX 100000
@@ -27,7 +28,8 @@ struct ledger_entry {
 	const char *detail; /* may be NULL; owned by the ledger */
 	uint64_t off, len;  /* place in the file; len 0: not known. Of a SKIPPED
 			     * entry len is the key: the record type, ... */
-	uint64_t t0, t1;    /* ns; an interval (t0, t1]; 0,0: not known */
+	uint64_t t0, t1;    /* ns; an interval (t0, t1]; 0,0: not known. Of
+			     * DAMAGE: where the records were */
 	uint64_t n;	    /* how many records, bytes, ...; LOSS: 0 is "not
 			     * known" */
 	int32_t cpu;	    /* -1: not known */
@@ -47,6 +49,18 @@ void ledger_free(struct ledger *lg);
 uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e);
 /* Was a part of this capture unreadable? */
 bool ledger_damaged(const struct ledger *lg, uint16_t capture);
+
+/* Which records of a capture may be missing because of damage. */
+struct ledger_broken {
+	const uint64_t *time; /* of those that could not be decoded */
+	size_t n;
+	bool end;      /* all from some place in a file to its end */
+	bool anywhere; /* some of which nothing is known, or too many */
+};
+/* False: none; damage to names and fields takes no record away. Borrowed
+ * until the next entry is added. */
+bool ledger_broken(const struct ledger *lg, uint16_t capture,
+		   struct ledger_broken *out);
 /* DAMAGE in the words of an error: what = a fixed word, detail = err->msg. */
 struct err;
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,

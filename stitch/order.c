@@ -525,6 +525,29 @@ static void note_late(struct order *ord, const struct ref *ref,
 	ledger_add(ord->ledger, &e);
 }
 
+/* The record is lost, but not its time. */
+static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
+			const struct err *why)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_DAMAGE,
+		.capture = ref->source,
+		.what = "record",
+		.detail = why->msg,
+		.off = off,
+		.len = ref->len,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	if (!ref->untimed && ref->key) {
+		e.t0 = ref->key - 1;
+		e.t1 = ref->key;
+	}
+	ledger_add(ord->ledger, &e);
+}
+
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
 	struct ref ref;
@@ -541,8 +564,7 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		keep(ord, &ref);
 		rec->source = ref.source;
 		if (bad) {
-			ledger_damage(ord->ledger, ref.source, "record",
-				      rec->off, ref.len, &why);
+			note_broken(ord, &ref, rec->off, &why);
 			continue;
 		}
 		if (rec->kind == REC_NONE)

@@ -42,6 +42,8 @@ enum record_flag {
 	REC_F_NO_CHAIN = 1 << 14, /* REC_SAMPLE: the event takes no callchain;
 				   * kern or user is the sampled ip alone */
 	REC_F_LBR = 1 << 15, /* REC_SAMPLE: user comes from a branch stack */
+	REC_F_HARDWARE = 1 << 16, /* REC_LOST: dropped by the processor, not
+				   * for want of room in the ring */
 };
 
 /* What a sample's callchain says about its user half. */

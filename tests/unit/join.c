@@ -2,6 +2,7 @@
  * small capture: formats.md C.4 and C.5. */
 #include "stitch/join.h"
 
+#include "stitch/counters.h"
 #include "stitch/facts.h"
 #include "stitch/losses.h"
 #include "tests/unit/run.h"
@@ -612,74 +613,6 @@ START_TEST(stack_quality_is_said)
 }
 END_TEST
 
-/* Against join.c itself: more than a fake capture should hold. */
-START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
-{
-	struct facts q = { 0 };
-	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
-	struct source_info info = { .has_time = true };
-	struct join_task task = { 0 };
-	size_t n = 0, most = 3u << 20;
-	struct fact f;
-
-	join_source(jn, 0, &info);
-	for (size_t i = 0; i < most; i++) {
-		struct join_sample s = { .event = (uint32_t)i + 1,
-					 .tid = 1,
-					 .time = (int64_t)i,
-					 .cookie = 7 };
-
-		join_sample(jn, &task, &s);
-		while (facts_take(&q, &f))
-			n++;
-	}
-	must(n >= most / 2);
-	join_retire(jn, &task, JOIN_CAPTURE, TIME_NONE);
-	join_end(jn);
-	while (facts_take(&q, &f))
-		n++;
-	ck_assert_uint_eq(n, most);
-	join_free(jn);
-	losses_free(ls);
-	facts_release(&q);
-}
-END_TEST
-
-START_TEST(samples_that_were_joined_wait_no_more)
-{
-	struct facts q = { 0 };
-	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
-	struct source_info info = { .has_time = true };
-	struct join_task task = { 0 };
-	struct fact f;
-
-	join_source(jn, 0, &info);
-	for (uint32_t i = 1; i <= 3u << 19; i++) {
-		struct join_sample s = { i, 0, 1, i, i, 0, false, false };
-		struct join_chain c = { .id = i, .tid = 1, .cookie = i };
-
-		join_sample(jn, &task, &s);
-		join_chain(jn, &task, &c);
-		while (facts_take(&q, &f))
-			must(f.kind == FACT_CHAIN ||
-			     f.request.verdict == REQ_MATCHED);
-	}
-	/* If too many seemed to wait, the first of two would be given up. */
-	struct join_sample s = { 1, 0, 1, 1, UINT64_MAX, 0, false, false };
-
-	join_sample(jn, &task, &s);
-	while (facts_take(&q, &f))
-		must(f.kind == FACT_CHAIN);
-	join_sample(jn, &task, &s);
-	must(!facts_take(&q, &f));
-	join_free(jn);
-	losses_free(ls);
-	facts_release(&q);
-}
-END_TEST
-
 /* Made to hurt: one cookie for all. It took a minute when the entries of a
  * cookie were looked through. */
 #define SAME_COOKIE 100000
@@ -725,12 +658,64 @@ START_TEST(one_cookie_of_several_threads_in_any_order)
 	fake_chain(f, 50, 2, 5);
 	struct all_facts all = run(f);
 	static const uint32_t chain[] = { 2, 5, 1, 4, 3 };
+	static const uint32_t late[] = { 1, 1, 0, 1, 0 };
 
 	for (uint32_t i = 1; i <= 5; i++) {
-		expect(&all, i, REQ_MATCHED, CONF_PROVED, 0);
+		expect(&all, i, REQ_MATCHED, CONF_PROVED,
+		       late[i - 1] ? VERDICT_PERF_LATE : 0);
 		ck_assert_uint_eq(request_of(&all, i)->chain, chain[i - 1]);
 	}
 	facts_done(&all);
+}
+END_TEST
+
+/* Cookies are counted, not samples and not records. */
+START_TEST(cookies_without_their_other_half_are_counted)
+{
+	struct facts q = { 0 };
+	struct losses *ls = losses_new();
+	struct join *jn = join_new(&q, ls);
+	const struct source_info info = { .has_time = true };
+	const struct loss lost = { 1, 0, 90, 99 };
+	struct join_task task[3] = { 0 };
+	struct counters_end sum[2];
+
+	losses_add(ls, 1, &lost);
+	join_source(jn, 0, &info);
+	join_source(jn, 1, &info);
+	for (uint32_t i = 1; i <= 6; i++) {
+		const struct join_sample s = { .event = i,
+					       .source = 1,
+					       .tid = 1,
+					       .time = i,
+					       .cookie = i / 2 + 1 };
+
+		join_sample(jn, &task[1], &s);
+	}
+	for (uint32_t i = 1; i <= 6; i++) {
+		const struct join_chain c = { .id = i,
+					      .source = 1,
+					      .tid = 2,
+					      .time = 90 + i / 2,
+					      .cookie = 100 + i / 2,
+					      .asked_cpu = i < 6 };
+
+		join_chain(jn, &task[2], &c);
+	}
+	for (size_t i = 0; i < 3; i++)
+		join_retire(jn, &task[i], JOIN_CAPTURE, TIME_NONE);
+	join_end(jn);
+	join_totals(jn, 0, &sum[0]);
+	join_totals(jn, 1, &sum[1]);
+	ck_assert_uint_eq(sum[0].no_chain + sum[0].no_sample + sum[0].foreign,
+			  0);
+	ck_assert_uint_eq(sum[1].no_chain, 4);
+	ck_assert_uint_eq(sum[1].no_sample, 4);
+	/* The last was asked for on the CPU that lost. */
+	ck_assert_uint_eq(sum[1].foreign, 3);
+	join_free(jn);
+	losses_free(ls);
+	facts_release(&q);
 }
 END_TEST
 
@@ -763,8 +748,6 @@ RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
     without_a_tid_the_cookie_alone_decides,
     one_cookie_of_two_threads_is_two_stacks, captures_do_not_share_cookies,
     a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
-    samples_that_wait_have_a_limit_and_none_is_lost,
-    samples_that_were_joined_wait_no_more,
-
     many_threads_may_have_one_cookie,
-    one_cookie_of_several_threads_in_any_order)
+    one_cookie_of_several_threads_in_any_order,
+    cookies_without_their_other_half_are_counted)

@@ -1,0 +1,179 @@
+/* cookies.c - the cookies that the join knows of, and what it knows of each. */
+#include "stitch/cookies.h"
+
+#include <stdlib.h>
+
+#include "stitch/mem.h"
+#include "stitch/stitch.h"
+
+void cookies_init(struct cookies *cs)
+{
+	*cs = (struct cookies){ .n = 1 };
+	cs->entry = mem_grow(NULL, &cs->cap, 1, sizeof(*cs->entry));
+}
+
+void cookies_release(struct cookies *cs)
+{
+	table_release(&cs->by_cookie);
+	table_release(&cs->by_tid);
+	free(cs->entry);
+}
+
+static uint64_t key_of(uint64_t cookie, uint16_t source)
+{
+	return hash_pair(cookie, source);
+}
+
+static uint64_t tid_key_of(uint64_t cookie, uint16_t source, int32_t tid)
+{
+	return hash_pair(cookie, (uint64_t)(uint32_t)tid << 32 | source);
+}
+
+struct entry_key {
+	uint64_t cookie;
+	int32_t tid;
+	uint16_t source;
+};
+
+static bool same_cookie(const void *owner, uint32_t id, const void *key)
+{
+	const struct cookie_entry *e =
+		&((const struct cookies *)owner)->entry[id];
+	const struct entry_key *k = key;
+
+	return e->cookie == k->cookie && e->source == k->source;
+}
+
+static bool same_tid(const void *owner, uint32_t id, const void *key)
+{
+	const struct cookie_entry *e =
+		&((const struct cookies *)owner)->entry[id];
+	const struct entry_key *k = key;
+
+	return same_cookie(owner, id, key) && e->tid == k->tid;
+}
+
+static uint32_t find_head(const struct cookies *cs, uint64_t cookie,
+			  uint16_t source)
+{
+	struct entry_key k = { .cookie = cookie, .source = source };
+	uint32_t i = table_find(&cs->by_cookie, key_of(cookie, source),
+				same_cookie, cs, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+static uint32_t find_tid(const struct cookies *cs, uint64_t cookie, int32_t tid,
+			 uint16_t source)
+{
+	struct entry_key k = { cookie, tid, source };
+	uint32_t i = table_find(&cs->by_tid, tid_key_of(cookie, source, tid),
+				same_tid, cs, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+/* A thread that is already unhashed has tid -1: then the cookie decides. */
+uint32_t cookies_find(const struct cookies *cs, uint64_t cookie, int32_t tid,
+		      uint16_t source)
+{
+	uint32_t i = find_head(cs, cookie, source);
+
+	if (!i || tid < 0 || cs->entry[i].tid < 0 || cs->entry[i].tid == tid)
+		return i;
+	if (!cs->entry[i].newer)
+		return 0;
+	i = find_tid(cs, cookie, tid, source);
+	return i ? i : find_tid(cs, cookie, -1, source);
+}
+
+static void index_other(struct cookies *cs, uint32_t i, bool add)
+{
+	const struct cookie_entry *e = &cs->entry[i];
+	uint64_t key = tid_key_of(e->cookie, e->source, e->tid);
+
+	if (add)
+		table_add(&cs->by_tid, key, i);
+	else
+		table_remove(&cs->by_tid, key, i);
+}
+
+static void index_entry(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+	uint32_t head = find_head(cs, e->cookie, e->source);
+
+	if (!head) {
+		table_add(&cs->by_cookie, key_of(e->cookie, e->source), i);
+		return;
+	}
+	e->older = head;
+	e->newer = cs->entry[head].newer;
+	cs->entry[head].newer = i;
+	if (e->newer)
+		cs->entry[e->newer].older = i;
+	index_other(cs, i, true);
+}
+
+static void unindex_entry(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+	uint64_t key = key_of(e->cookie, e->source);
+
+	if (e->newer)
+		cs->entry[e->newer].older = e->older;
+	if (e->older) {
+		cs->entry[e->older].newer = e->newer;
+		index_other(cs, i, false);
+		return;
+	}
+	table_remove(&cs->by_cookie, key, i);
+	if (!e->newer)
+		return;
+	index_other(cs, e->newer, false);
+	table_add(&cs->by_cookie, key, e->newer);
+}
+
+void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid)
+{
+	bool other = cs->entry[i].older != 0;
+
+	if (other)
+		index_other(cs, i, false);
+	cs->entry[i].tid = tid;
+	if (other)
+		index_other(cs, i, true);
+}
+
+uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
+		     uint16_t source)
+{
+	uint32_t i = cs->free;
+
+	if (i) {
+		cs->free = cs->entry[i].first;
+	} else {
+		cs->entry = mem_grow(cs->entry, &cs->cap, cs->n + 1,
+				     sizeof(*cs->entry));
+		i = (uint32_t)cs->n++;
+	}
+	cs->entry[i] = (struct cookie_entry){
+		.cookie = cookie,
+		.tid = tid,
+		.source = source,
+		.closed_at = TIME_NONE,
+		.sample_time = TIME_NONE,
+		.before = TIME_NONE,
+	};
+	index_entry(cs, i);
+	return i;
+}
+
+void cookies_drop(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+
+	unindex_entry(cs, i);
+	e->first = cs->free;
+	cs->free = i;
+}

@@ -1,0 +1,51 @@
+/* cookies.h - the cookies that the join knows of, and what it knows of each.
+ *
+ * An entry is one cookie of one thread of one capture. Entries of one (cookie,
+ * source) form a list whose head is in the table by_cookie; kernels give a
+ * cookie to one thread only, so that it is mostly the head alone. The others
+ * are found by (cookie, source, tid). All calls are O(1); pointers hold until
+ * the next cookies_new(). */
+#ifndef STITCH_COOKIES_H
+#define STITCH_COOKIES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/join.h"
+#include "stitch/table.h"
+
+struct cookie_entry {
+	uint64_t cookie;
+	uint16_t source;
+	int32_t tid;
+	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
+	uint32_t first, last;  /* samples without a verdict; 0: none */
+	uint32_t n_events;     /* samples that got the chain */
+	bool has_chain, has_mark;
+	struct join_chain chain;
+	uint32_t chain_execs;
+	int64_t sample_time;  /* of the first sample */
+	int64_t before;	      /* when its thread was last seen before */
+	enum request_end end; /* what closed it; 0: still open */
+	int64_t closed_at;    /* when */
+};
+
+struct cookies {
+	struct cookie_entry *entry; /* [0] is not used */
+	size_t n, cap;
+	uint32_t free;
+	struct table by_cookie, by_tid; /* heads; all others */
+};
+
+void cookies_init(struct cookies *cs);
+void cookies_release(struct cookies *cs);
+
+/* The entry of a sample or chain, 0: none. tid -1: the cookie decides. */
+uint32_t cookies_find(const struct cookies *cs, uint64_t cookie, int32_t tid,
+		      uint16_t source);
+uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
+		     uint16_t source);
+void cookies_drop(struct cookies *cs, uint32_t i);
+/* The sample did not know whose it is, the chain does. */
+void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);
+#endif
