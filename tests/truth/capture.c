@@ -32,6 +32,19 @@ static void keep_sample(struct capture *c, struct rec_sample *s)
 	s->extra = NULL;
 }
 
+static void keep_extras(struct capture *c, struct record *r)
+{
+	uint32_t n = r->mark.n_extra;
+	struct extra *x = n ? arena_take(&c->text, n * sizeof(*x)) : NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		x[i] = r->mark.extra[i];
+		x[i].name = arena_strdup(&c->text, x[i].name);
+		x[i].blob = keep(c, x[i].blob, x[i].len);
+	}
+	r->mark.extra = x;
+}
+
 static void keep_record(struct capture *c, const struct record *rec)
 {
 	c->rec = mem_grow(c->rec, &c->cap, c->n + 1, sizeof(*c->rec));
@@ -53,8 +66,7 @@ static void keep_record(struct capture *c, const struct record *rec)
 		r->comm.name = arena_strdup(&c->text, r->comm.name);
 	} else if (r->kind == REC_MARK) {
 		r->mark.name = arena_strdup(&c->text, r->mark.name);
-		r->mark.n_extra = 0;
-		r->mark.extra = NULL;
+		keep_extras(c, r);
 	}
 }
 

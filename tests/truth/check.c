@@ -124,12 +124,8 @@ static void check_request(struct report *rp, const struct list *l, size_t i,
 		return;
 	same(rp, l, i, "verdict", q->f.verdict, x->verdict);
 	same(rp, l, i, "confidence", q->f.confidence, x->confidence);
-	if (!got->n_session) {
-		same(rp, l, i, "flags", q->f.flags & ~384u, x->flags & ~384u);
-		same(rp, l, i, "chain", (int32_t)q->chain, (int32_t)x->chain);
-		return;
-	}
-	same(rp, l, i, "flags", q->f.flags, x->flags);
+	same(rp, l, i, "flags", q->f.flags,
+	     got->n_session ? x->flags : x->flags & ~VERDICT_FIRST_LOST);
 	same(rp, l, i, "chain", (int32_t)q->chain, (int32_t)x->chain);
 	same(rp, l, i, "latency", q->f.latency, x->latency);
 	if (x->verdict == REQ_REFUSED)
@@ -160,8 +156,6 @@ static void check_chain(struct report *rp, const struct list *l, size_t i,
 	same(rp, l, i, "chain confidence", c->f.confidence, x->confidence);
 	same(rp, l, i, "chain flags", c->f.flags, x->flags);
 	same(rp, l, i, "chain samples", c->f.n_events, x->n_events);
-	if (!got->n_session)
-		return;
 	if (!x->n_events)
 		same(rp, l, i, "chain from", c->f.from, x->from);
 	check_loss(rp, ex, got, "chain", i, c->f.loss, x->loss);
@@ -308,9 +302,9 @@ void check_model(const struct slice *s, const struct list *l,
 	}
 	check_names(rp, l, got, ex);
 	check_lives(rp, l, got, ex);
+	check_losses(rp, ex, got);
 	if (!got->n_session)
 		return;
-	check_losses(rp, ex, got);
 	check_gaps(rp, got, ex);
 	check_counters(rp, got, ex);
 	check_session(rp, got, ex);

@@ -49,10 +49,10 @@ static void find_losses(const struct list *l, struct expect *ex)
 
 		if (r->kind != REC_LOST)
 			continue;
-		for (size_t k = 0; k < i; k++) {
+		for (size_t k = 0; k < i && r->cpu >= 0; k++) {
 			const struct record *o = l->at[k].rec;
 
-			if (is_timed(o) && (r->cpu < 0 || o->cpu == r->cpu) &&
+			if (is_timed(o) && o->cpu == r->cpu &&
 			    o->time < r->time && (int64_t)o->time > t0)
 				t0 = (int64_t)o->time;
 		}
@@ -221,7 +221,8 @@ static uint32_t other_life(const struct list *l, const struct expect *ex,
 
 /* ---- requests */
 
-static void find_end(const struct list *l, const struct expect *ex, size_t at,
+static void find_end(const struct slice *s, const struct list *l,
+		     const struct expect *ex, size_t at,
 		     struct expect_request *q)
 {
 	uint32_t i = newer_cookie(l, ex, at);
@@ -241,7 +242,10 @@ static void find_end(const struct list *l, const struct expect *ex, size_t at,
 	}
 	if (i == NOWHERE)
 		q->end = END_CAPTURE;
-	q->until = i == NOWHERE ? TIME_NONE : time_of(l->at[i].rec);
+	q->until =
+		i == NOWHERE ? (int64_t)s->info.last_ns : time_of(l->at[i].rec);
+	if (q->end == END_EXIT)
+		q->until += AFTER_EXIT_NS;
 }
 
 static void without_chain(const struct slice *s, const struct list *l,
@@ -250,11 +254,9 @@ static void without_chain(const struct slice *s, const struct list *l,
 {
 	size_t at = ex->first[i];
 
-	find_end(l, ex, at, q);
+	find_end(s, l, ex, at, q);
 	int64_t due = q->until == TIME_NONE ? INT64_MAX : q->until;
 
-	if (q->end == END_EXIT)
-		due += AFTER_EXIT_NS;
 	q->confidence = CONF_EXPLAINED;
 	q->latency = TIME_NONE;
 	if (q->end == END_EXIT && s->info.system_wide != TRI_YES) {
