@@ -1,17 +1,89 @@
-/* counters.c - the per-CPU counters inside cookies, and what is missing. */
+/* counters.c - the per-CPU counters inside cookies, and what is missing.
+ *
+ * Counters are kept in 64 bits, where they never wrap: a number is taken to be
+ * the one nearest to the largest seen so far. Of each CPU, between two calls:
+ * every counter from first to last was seen, or is in one of the runs (sorted,
+ * none touches another), or was in a run that is given out. */
 #include "stitch/counters.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/facts.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
+#include "stitch/source.h"
 #include "stitch/stitch.h"
+
+#define CPU_MAX 65536
+/* Runs of a CPU that may still be filled; the older half of more is given
+ * out. What fills a run comes soon, or was asleep for long. */
+#define RUNS_MAX 1024
+/* Where counting starts, and how far it may go either way. */
+#define COUNT_BASE ((uint64_t)1 << 62)
+#define COUNT_FAR ((uint64_t)1 << 61)
+
+/* Which bits are what. */
+struct shape {
+	enum cookie_layout layout;
+	uint8_t cpu_at, cpu_bits;
+	uint8_t count_at, count_bits;
+	uint8_t bias; /* the number of CPU 0 */
+	uint8_t step; /* 2: counters are odd */
+};
+
+static const struct shape shapes[] = {
+	{ LAYOUT_KERNEL, 0, 32, 32, 32, 1, 2 },
+	{ LAYOUT_KERNEL, 32, 32, 0, 32, 1, 2 },
+	{ LAYOUT_CPU48, 48, 16, 0, 48, 0, 1 },
+	{ LAYOUT_LOWCPU, 0, 12, 12, 52, 0, 1 },
+	{ LAYOUT_PAIR, 0, 32, 32, 32, 0, 1 },
+};
+
+#define READINGS 2
+#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+/* Missing counters lo, lo + step, ... hi, and when they were given to
+ * somebody: after t0, before t1. */
+struct run {
+	uint64_t lo, hi;
+	int64_t t0, t1;
+};
+
+struct per_cpu {
+	bool any;
+	uint64_t first, last; /* the smallest and the largest seen */
+	int64_t first_time;   /* when first was seen */
+	int64_t made;	      /* when a cookie was last seen to be made here */
+	uint64_t seen, late, elsewhere;
+	struct run *run;
+	size_t n_run, cap_run;
+	uint64_t n_out, missing_out; /* given out */
+};
+
+/* All cookies of a source in one shape. */
+struct reading {
+	const struct shape *shape;
+	struct per_cpu *cpu;
+	size_t n_cpu, cap_cpu;
+};
+
+/* The first cookies may fit two shapes: the likelier reading is first. None
+ * is left once a cookie fits neither. */
+struct per_source {
+	const struct source_info *info;
+	bool any;
+	int32_t max_cpu; /* of the records */
+	struct reading read[READINGS];
+	size_t n_read;
+};
 
 struct counters {
 	struct facts *out;
 	struct losses *losses;
 	enum cookie_layout layout;
+	struct per_source *src;
+	size_t n_src, cap_src;
 };
 
 const char *cookie_layout_name(unsigned int layout)
@@ -36,44 +108,438 @@ struct counters *counters_new(struct facts *out, struct losses *ls,
 	return cs;
 }
 
+static void drop_reading(struct per_source *ps, size_t i)
+{
+	struct reading *rd = &ps->read[i];
+
+	for (size_t k = 0; k < rd->n_cpu; k++)
+		free(rd->cpu[k].run);
+	free(rd->cpu);
+	ps->n_read--;
+	memmove(rd, rd + 1, (ps->n_read - i) * sizeof(*rd));
+}
+
 void counters_free(struct counters *cs)
 {
+	if (!cs)
+		return;
+	for (size_t i = 0; i < cs->n_src; i++)
+		while (cs->src[i].n_read)
+			drop_reading(&cs->src[i], 0);
+	free(cs->src);
 	free(cs);
 }
 
 void counters_source(struct counters *cs, uint16_t source,
 		     const struct source_info *info)
 {
-	(void)cs;
-	(void)source;
-	(void)info;
+	size_t old = cs->n_src;
+
+	if (source >= old) {
+		cs->src = mem_grow(cs->src, &cs->cap_src, source + 1u,
+				   sizeof(*cs->src));
+		memset(cs->src + old, 0,
+		       (source + 1u - old) * sizeof(*cs->src));
+		cs->n_src = source + 1u;
+	}
+	cs->src[source].info = info;
+	cs->src[source].max_cpu = -1;
 }
 
-bool counters_see(struct counters *cs, uint16_t source, uint64_t cookie,
-		  int32_t cpu, int64_t time, bool is_sample)
+/* ---- the layout */
+
+static uint64_t bits(uint64_t v, uint8_t at, uint8_t n)
 {
-	(void)cs;
-	(void)source;
-	(void)cookie;
-	(void)cpu;
-	(void)time;
-	(void)is_sample;
-	return false;
+	return v >> at & (((uint64_t)1 << n) - 1);
+}
+
+static uint64_t count_of(const struct shape *sh, uint64_t cookie)
+{
+	return bits(cookie, sh->count_at, sh->count_bits);
+}
+
+/* CPU numbers may have holes, so that a record may name one that is larger
+ * than the number of CPUs. */
+static uint64_t cpu_limit(const struct per_source *ps)
+{
+	int32_t n = ps->info->cpus_avail;
+
+	if (n <= 0 || n > CPU_MAX)
+		return CPU_MAX;
+	return (uint64_t)(ps->max_cpu < n ? n : ps->max_cpu + 1);
+}
+
+/* The CPU by this shape; -1: the cookie is none of it. */
+static int32_t fit(const struct per_source *ps, const struct shape *sh,
+		   uint64_t cookie)
+{
+	uint64_t cpu = bits(cookie, sh->cpu_at, sh->cpu_bits);
+
+	if (sh->step == 2 && !(count_of(sh, cookie) & 1))
+		return -1;
+	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(ps))
+		return -1;
+	return (int32_t)(cpu - sh->bias);
+}
+
+/* The shapes that the first cookie fits. Which half of the kernel's pair is
+ * the CPU: in a file whose byte order was changed afterwards it is not the one
+ * that the order says. Most cookies are first seen on their own CPU. */
+static void choose(const struct counters *cs, struct per_source *ps,
+		   uint64_t cookie, int32_t seen_on)
+{
+	enum cookie_layout want =
+		cs->layout == LAYOUT_AUTO ? LAYOUT_KERNEL : cs->layout;
+	int best = -1;
+
+	for (size_t i = 0; i < N_SHAPES; i++) {
+		const struct shape *sh = &shapes[i];
+		int32_t cpu = fit(ps, sh, cookie);
+		int points = 0;
+
+		if (sh->layout != want || cpu < 0 || ps->n_read == READINGS)
+			continue;
+		points += 2 * (cpu == seen_on);
+		points += ps->info->big_endian == (sh->cpu_at != 0);
+		if (points > best) {
+			best = points;
+			ps->read[1] = ps->read[0];
+			ps->read[0] = (struct reading){ .shape = sh };
+		} else {
+			ps->read[1] = (struct reading){ .shape = sh };
+		}
+		ps->n_read++;
+	}
 }
 
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie)
 {
-	(void)cs;
-	(void)source;
-	(void)cookie;
-	return -1;
+	if (source >= cs->n_src || !cs->src[source].n_read)
+		return -1;
+	return fit(&cs->src[source], cs->src[source].read[0].shape, cookie);
+}
+
+/* ---- runs of missing counters */
+
+static uint64_t run_count(const struct shape *sh, const struct run *r)
+{
+	return (r->hi - r->lo) / sh->step + 1;
+}
+
+/* Why missing counters prove nothing; NULL: they do. foreign: chains that
+ * somebody else asked for. */
+static const char *doubt(const struct per_source *ps, uint64_t foreign)
+{
+	if (!ps->n_read)
+		return "the layout of the cookies is not known";
+	if (!ps->info->has_time)
+		return "records have no times";
+	if (ps->info->system_wide == TRI_NO)
+		return "only some tasks or CPUs were recorded";
+	if (ps->info->system_wide == TRI_UNKNOWN)
+		return "it is not known whether all tasks were recorded";
+	if (ps->info->overwrite)
+		return "the ring was overwritten";
+	if (foreign)
+		return "another session asked for stacks too";
+	return NULL;
+}
+
+static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
+			const struct run *r)
+{
+	/* TIME_NONE is the smallest number: from the start */
+	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
+
+	if (!cs->src[source].info->has_time)
+		return losses_any(cs->losses, source);
+	return losses_find(cs->losses, source, cpu, r->t0, to);
+}
+
+/* sure: a run that no loss explains is one all the same. Not so before the
+ * first request that is surely of this capture: somebody else may have asked
+ * before it began, and the chain was written later. */
+static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
+		     const struct run *r, const char *reason, bool sure)
+{
+	const struct shape *sh = cs->src[source].read[0].shape;
+	struct fact f = { .kind = FACT_GAP };
+
+	f.gap = (struct fact_gap){
+		.source = source,
+		.cpu = cpu,
+		.first = bits(r->lo, 0, sh->count_bits),
+		.n = run_count(sh, r),
+		.t0 = r->t0,
+		.t1 = r->t1,
+		.verdict = GAP_FOREIGN,
+		.loss = loss_of(cs, source, cpu, r),
+	};
+	if (!reason && f.gap.loss)
+		f.gap.verdict = GAP_LOST;
+	else if (!reason && sure && r->t0 != TIME_NONE)
+		f.gap.verdict = GAP_UNCOUNTED;
+	facts_push(cs->out, &f);
+}
+
+/* The older half, by what is known now; the likelier reading is right. */
+static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
+{
+	struct per_source *ps = &cs->src[source];
+	struct per_cpu *pc = &ps->read[0].cpu[cpu];
+	size_t n = (pc->n_run + 1) / 2;
+
+	while (ps->n_read > 1)
+		drop_reading(ps, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		push_run(cs, source, cpu, &pc->run[i], doubt(ps, 0), false);
+		pc->n_out++;
+		pc->missing_out += run_count(ps->read[0].shape, &pc->run[i]);
+	}
+	pc->n_run -= n;
+	memmove(pc->run, pc->run + n, pc->n_run * sizeof(*pc->run));
+}
+
+static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
+{
+	pc->run = mem_grow(pc->run, &pc->cap_run, pc->n_run + 1,
+			   sizeof(*pc->run));
+	memmove(pc->run + at + 1, pc->run + at,
+		(pc->n_run - at) * sizeof(*pc->run));
+	pc->run[at] = *r;
+	pc->n_run++;
+}
+
+/* The first run that ends at e or above. */
+static size_t find_run(const struct per_cpu *pc, uint64_t e)
+{
+	size_t lo = 0;
+
+	for (size_t hi = pc->n_run; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (pc->run[mid].hi >= e)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* A counter that was missing came into sight; false: it was none. */
+static bool fill(struct per_cpu *pc, uint64_t e, uint8_t step)
+{
+	size_t i = find_run(pc, e);
+
+	if (i == pc->n_run || pc->run[i].lo > e)
+		return false;
+	struct run *r = &pc->run[i];
+
+	if (r->lo == r->hi) {
+		pc->n_run--;
+		memmove(r, r + 1, (pc->n_run - i) * sizeof(*r));
+	} else if (r->lo == e) {
+		r->lo += step;
+	} else if (r->hi == e) {
+		r->hi -= step;
+	} else {
+		struct run low = *r;
+
+		low.hi = e - step;
+		r->lo = e + step;
+		insert_run(pc, i, &low);
+	}
+	return true;
+}
+
+/* ---- a cookie is seen */
+
+enum sight {
+	SIGHT_AGAIN,
+	SIGHT_NEW,  /* the largest so far */
+	SIGHT_LATE, /* a larger one was seen before */
+};
+
+/* The counter in 64 bits: 0 when it cannot be one. */
+static uint64_t extend(const struct shape *sh, const struct per_cpu *pc,
+		       uint64_t count)
+{
+	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
+
+	if (!pc->any)
+		return COUNT_BASE + count;
+	uint64_t up = (count - pc->last) & mask;
+	uint64_t e = up > mask / 2 ? pc->last - (mask + 1 - up) : pc->last + up;
+
+	return e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR ? 0 : e;
+}
+
+static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
+		      int64_t time)
+{
+	if (!pc->any) {
+		pc->any = true;
+		pc->first = pc->last = e;
+		pc->first_time = time;
+		pc->made = TIME_NONE;
+		return SIGHT_NEW;
+	}
+	if (e > pc->last) {
+		const struct run r = { pc->last + step, e - step, pc->made,
+				       time };
+
+		if (r.lo <= r.hi)
+			insert_run(pc, pc->n_run, &r);
+		pc->last = e;
+		return SIGHT_NEW;
+	}
+	if (e < pc->first) {
+		const struct run r = { e + step, pc->first - step, TIME_NONE,
+				       pc->first_time };
+
+		if (r.lo <= r.hi)
+			insert_run(pc, 0, &r);
+		pc->first = e;
+		pc->first_time = time;
+		return SIGHT_LATE;
+	}
+	return fill(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
+}
+
+static struct per_cpu *cpu_at(struct reading *rd, int32_t cpu)
+{
+	size_t n = (size_t)cpu + 1;
+	size_t old = rd->n_cpu;
+
+	if (n > old) {
+		rd->cpu = mem_grow(rd->cpu, &rd->cap_cpu, n, sizeof(*rd->cpu));
+		memset(rd->cpu + old, 0, (n - old) * sizeof(*rd->cpu));
+		rd->n_cpu = n;
+	}
+	return &rd->cpu[cpu];
+}
+
+/* Is the first sight of a cookie on its own CPU the sample that made it? A
+ * lost one may have been before, unless no loss is as young as the cookie. */
+static bool surely_made(const struct counters *cs,
+			const struct counters_sight *s,
+			const struct per_cpu *pc, int32_t made_on)
+{
+	int64_t since = s->since > pc->made ? s->since : pc->made;
+	int64_t lost = losses_newest(cs->losses, s->source, made_on);
+
+	return s->is_sample && s->cpu == made_on &&
+	       (lost == INT64_MIN || lost <= since);
+}
+
+/* As counters_see(). -1: the cookie does not fit this reading. */
+static int read_cookie(struct counters *cs, struct reading *rd,
+		       const struct counters_sight *s)
+{
+	const struct per_source *ps = &cs->src[s->source];
+	int32_t made_on = fit(ps, rd->shape, s->cookie);
+
+	if (made_on < 0)
+		return -1;
+	struct per_cpu *pc = cpu_at(rd, made_on);
+	uint64_t e = extend(rd->shape, pc, count_of(rd->shape, s->cookie));
+
+	if (!e)
+		return -1;
+	enum sight got = see(pc, e, rd->shape->step, s->time);
+
+	if (got == SIGHT_AGAIN)
+		return 0;
+	pc->seen++;
+	/* without times the order is that of the file: it proves nothing */
+	if (!ps->info->has_time || s->time == TIME_NONE)
+		return 0;
+	bool elsewhere = s->is_sample && s->cpu >= 0 && s->cpu != made_on;
+
+	pc->late += got == SIGHT_LATE;
+	pc->elsewhere += elsewhere;
+	if (got == SIGHT_NEW && surely_made(cs, s, pc, made_on))
+		pc->made = s->time;
+	return s->is_sample && (elsewhere || got == SIGHT_LATE);
+}
+
+bool counters_see(struct counters *cs, const struct counters_sight *s)
+{
+	struct per_source *ps = &cs->src[s->source];
+	int ret = 0;
+
+	if (s->cpu > ps->max_cpu && s->cpu < CPU_MAX)
+		ps->max_cpu = s->cpu;
+	if (!ps->any)
+		choose(cs, ps, s->cookie, s->cpu);
+	ps->any = true;
+	for (size_t i = ps->n_read; i-- > 0;) {
+		ret = read_cookie(cs, &ps->read[i], s);
+		if (ret < 0)
+			drop_reading(ps, i);
+	}
+	if (!ps->n_read)
+		return false;
+	int32_t cpu = fit(ps, ps->read[0].shape, s->cookie);
+
+	if (ps->read[0].cpu[cpu].n_run >= RUNS_MAX)
+		push_half(cs, s->source, cpu);
+	return ret > 0;
+}
+
+/* ---- the end */
+
+static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
+			 const char *reason)
+{
+	const struct reading *rd = &cs->src[source].read[0];
+	const struct shape *sh = rd->shape;
+	const struct per_cpu *pc = &rd->cpu[cpu];
+	uint64_t missing = pc->missing_out;
+	struct fact f = { .kind = FACT_COUNTER };
+
+	for (size_t i = 0; i < pc->n_run; i++) {
+		push_run(cs, source, cpu, &pc->run[i], reason, true);
+		missing += run_count(sh, &pc->run[i]);
+	}
+	f.counter = (struct fact_counter){
+		.source = source,
+		.cpu = cpu,
+		.first = bits(pc->first, 0, sh->count_bits),
+		.last = bits(pc->last, 0, sh->count_bits),
+		.seen = pc->seen,
+		.missing = missing,
+		.gaps = pc->n_out + pc->n_run,
+		.late = pc->late,
+		.elsewhere = pc->elsewhere,
+		.wraps = (pc->last >> sh->count_bits) -
+			 (pc->first >> sh->count_bits),
+	};
+	facts_push(cs->out, &f);
+	return missing;
 }
 
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct counters_end *end)
 {
-	(void)cs;
-	(void)source;
-	(void)end;
+	struct per_source *ps = &cs->src[source];
+	struct fact f = { .kind = FACT_SESSION };
+
+	if (!ps->any)
+		return;
+	f.session = (struct fact_session){
+		.source = source,
+		.layout = cookie_layout_name(
+			ps->n_read ? ps->read[0].shape->layout : LAYOUT_OPAQUE),
+		.reason = doubt(ps, end->foreign),
+		.no_chain = end->no_chain,
+		.no_sample = end->no_sample,
+	};
+	for (size_t i = 0; ps->n_read && i < ps->read[0].n_cpu; i++)
+		if (ps->read[0].cpu[i].any)
+			f.session.missing += push_cpu(cs, source, (int32_t)i,
+						      f.session.reason);
+	facts_push(cs->out, &f);
 }

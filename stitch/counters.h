@@ -7,8 +7,11 @@
  * kept and the reason is given. The join never looks into a cookie.
  *
  * Facts: FACT_GAP for each run of missing counters, FACT_COUNTER for each CPU
- * and FACT_SESSION for each source, all from counters_end(). Memory is
- * bounded: old runs are given out early. */
+ * and FACT_SESSION for each source that has cookies, all from counters_end().
+ * Memory is bounded: old runs are given out early.
+ *
+ * A run lies in time between the last cookie below it that was surely made
+ * when it was first seen, and the first sight of the next above (C.6). */
 #ifndef STITCH_COUNTERS_H
 #define STITCH_COUNTERS_H
 #include <stdbool.h>
@@ -36,13 +39,23 @@ const char *cookie_layout_name(unsigned int layout);
 struct counters *counters_new(struct facts *out, struct losses *ls,
 			      enum cookie_layout layout);
 void counters_free(struct counters *cs);
+/* info is borrowed until the end: a pipe tells of itself late. */
 void counters_source(struct counters *cs, uint16_t source,
 		     const struct source_info *info);
-/* A record carries this cookie; cpu: of the record, -1 not known. True at the
- * first sight of a cookie whose first request is missing: it was made on
- * another CPU, or a later one of its CPU was seen before (C.5, 1). */
-bool counters_see(struct counters *cs, uint16_t source, uint64_t cookie,
-		  int32_t cpu, int64_t time, bool is_sample);
+/* A record that carries a cookie. */
+struct counters_sight {
+	uint16_t source;
+	uint64_t cookie;
+	int32_t cpu;   /* of the record; -1: not known */
+	int64_t time;  /* TIME_NONE: not known */
+	int64_t since; /* when its thread was last seen with another cookie:
+			* this one was made later; TIME_NONE: not known */
+	bool is_sample;
+};
+
+/* True at the first sight of a cookie whose first request is missing: it was
+ * made on another CPU, or a later one of its CPU was seen before (C.5, 1). */
+bool counters_see(struct counters *cs, const struct counters_sight *s);
 /* The CPU that made it; -1: the layout is not known. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);

@@ -29,6 +29,7 @@ struct ring {
 	struct loss *loss;
 	uint32_t *low;
 	size_t n, cap, cap_low;
+	int64_t newest; /* end of the latest; when n */
 	bool dirty;
 };
 
@@ -147,6 +148,8 @@ static void add(struct ring *rg, const struct loss *l)
 {
 	if (rg->n >= LOSSES_MAX)
 		halve(rg);
+	if (!rg->n || l->t1 > rg->newest)
+		rg->newest = l->t1;
 	rg->loss = mem_grow(rg->loss, &rg->cap, rg->n + 1, sizeof(*rg->loss));
 	rg->loss[rg->n++] = *l;
 	rg->dirty = true;
@@ -172,6 +175,22 @@ void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
 uint32_t losses_any(const struct losses *ls, uint16_t source)
 {
 	return source < ls->n ? ls->src[source].any : 0;
+}
+
+static int64_t newest(const struct per_source *ps, size_t i)
+{
+	return i < ps->n && ps->ring[i].n ? ps->ring[i].newest : INT64_MIN;
+}
+
+int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
+{
+	if (source >= ls->n)
+		return INT64_MIN;
+	const struct per_source *ps = &ls->src[source];
+	int64_t a = newest(ps, cpu < 0 ? RING_ALL : ring_of(cpu));
+	int64_t b = newest(ps, RING_UNKNOWN);
+
+	return a > b ? a : b;
 }
 
 /* The first interval of the ring that ends after from, if it begins before

@@ -24,6 +24,8 @@ void losses_free(struct losses *ls);
 void losses_add(struct losses *ls, uint16_t source, const struct loss *l);
 /* Were any records of the source dropped, whenever? The id of one, or 0. */
 uint32_t losses_any(const struct losses *ls, uint16_t source);
+/* The end of the newest that may be of that CPU; INT64_MIN: there is none. */
+int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu);
 /* An interval that overlaps (from, to) and may be of that CPU (-1: any): its
  * id, the first in time where that can be told cheaply; 0: none. Bounds are
  * exclusive: a loss that ends at from, or begins at to, is none. */

@@ -308,6 +308,23 @@ static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
 	return resolve_chain_user(st, slot);
 }
 
+/* As counters_see(). A record that came late was not lost; the records of
+ * threads without an id are of any number of them. */
+static bool see_cookie(struct stitch *st, const struct thread *th,
+		       uint64_t cookie, bool is_sample)
+{
+	const struct counters_sight s = {
+		.source = st->rec.source,
+		.cookie = cookie,
+		.cpu = st->rec.cpu,
+		.time = time_of(&st->rec),
+		.since = st->rec.tid >= 0 ? th->join.last : TIME_NONE,
+		.is_sample = is_sample,
+	};
+
+	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
+}
+
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
@@ -322,15 +339,14 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 		.reused_tid = th->reused_tid,
 	};
 
-	if (s->defer == DEFER_COOKIE)
-		js.first_lost = counters_see(st->counters, js.source, js.cookie,
-					     st->rec.cpu, js.time, true);
-	if (s->defer == DEFER_COOKIE)
+	if (s->defer == DEFER_COOKIE) {
+		js.first_lost = see_cookie(st, th, js.cookie, true);
 		join_sample(st->join, &th->join, &js);
-	else if (s->defer == DEFER_MARK)
+	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, &th->join, &js);
-	else
+	} else {
 		join_refused(st->join, &js);
+	}
 }
 
 static void take_sample(struct stitch *st)
@@ -357,8 +373,7 @@ static void take_chain(struct stitch *st)
 	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
-	counters_see(st->counters, st->rec.source, c->cookie, st->rec.cpu,
-		     time_of(&st->rec), false);
+	see_cookie(st, th, c->cookie, false);
 	const struct join_chain jc = {
 		.id = ++st->chains,
 		.source = st->rec.source,
