@@ -349,11 +349,37 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
+/* The thread's id means another one from now on. */
+static uint32_t other_life(struct stitch *st, uint32_t slot)
+{
+	tasks_forget(st->tasks, slot);
+	slot = thread_slot(st);
+	tasks_thread_at(st->tasks, slot)->reused_tid = true;
+	return slot;
+}
+
+/* A task that is exiting never runs its program again, and the kernel gives
+ * it no cookie (unwind_deferred_request, 7.2): who does either after the EXIT
+ * has got the id of the dead, and the FORK was lost. */
+static bool lives_again(struct stitch *st, uint32_t slot)
+{
+	const struct thread *th = tasks_thread_at(st->tasks, slot);
+	enum defer d = st->rec.sample.defer;
+
+	return th->exit_seen && th->tid >= 0 && th->end != TIME_NONE &&
+	       time_of(&st->rec) > th->end &&
+	       (d == DEFER_COOKIE || d == DEFER_MARK ||
+		st->rec.flags & REC_F_USER);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
+
+	if (lives_again(st, slot))
+		slot = other_life(st, slot);
 	uint32_t kraw = resolve_kern(st, &s->kern);
 	uint32_t uraw = resolve_sample_user(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
@@ -462,11 +488,8 @@ static void take_comm(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 
-	if (tasks_thread_at(st->tasks, slot)->ended) {
-		tasks_forget(st->tasks, slot);
-		slot = thread_slot(st);
-		tasks_thread_at(st->tasks, slot)->reused_tid = true;
-	}
+	if (tasks_thread_at(st->tasks, slot)->ended)
+		slot = other_life(st, slot);
 	tasks_set_comm(st->tasks, slot, st->rec.comm.name, time_of(&st->rec),
 		       st->rec.flags & REC_F_EXEC);
 }

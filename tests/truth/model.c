@@ -129,6 +129,13 @@ bool model_of_thread(const struct record *r)
 	       r->kind == REC_FORK;
 }
 
+/* Not a task that is exiting: those get no cookie, and run no program. */
+static bool surely_runs(const struct record *r)
+{
+	return r->kind == REC_SAMPLE && r->tid >= 0 &&
+	       (has_cookie(r) || r->flags & REC_F_USER);
+}
+
 /* Does a new life of its id begin with item i? before: the item of the thread
  * before it; NOWHERE: none. ended: an EXIT was seen in that life. */
 static bool begins(const struct list *l, size_t i, uint32_t before, bool ended)
@@ -139,7 +146,7 @@ static bool begins(const struct list *l, size_t i, uint32_t before, bool ended)
 		return true;
 	if (r->kind == REC_FORK)
 		return is_timed(r) && !(r->flags & REC_F_SYNTH);
-	if (r->kind == REC_COMM && ended)
+	if (ended && (r->kind == REC_COMM || surely_runs(r)))
 		return true;
 	return r->pid >= 0 && l->at[before].rec->pid >= 0 &&
 	       r->pid != l->at[before].rec->pid;

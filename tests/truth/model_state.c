@@ -50,8 +50,8 @@ void model_comm(const struct list *l, const struct expect *ex, size_t i,
 		snprintf(name, size, ":%d", (int)tid);
 }
 
-const struct record *model_map(const struct list *l, size_t i, int32_t pid,
-			       uint64_t addr)
+const struct record *model_map(const struct list *l, const struct expect *ex,
+			       size_t i, int32_t pid, uint64_t addr)
 {
 	while (i-- > 0) {
 		const struct record *r = l->at[i].rec;
@@ -62,6 +62,10 @@ const struct record *model_map(const struct list *l, size_t i, int32_t pid,
 		    addr >= r->map.start && addr - r->map.start < r->map.len)
 			return r;
 		if (r->kind == REC_COMM && r->flags & REC_F_EXEC)
+			return NULL;
+		/* another life of the id, of which no FORK tells */
+		if (ex && model_of_thread(r) && r->kind != REC_FORK &&
+		    r->tid == pid && ex->life[i] == i)
 			return NULL;
 		if (r->kind != REC_FORK || r->fork.ppid == pid)
 			continue;

@@ -56,14 +56,15 @@ static bool same_chain(const struct chain_row *a, const struct chain_row *b,
 
 /* Do the addresses of chain r mean the same in both lists? */
 static bool same_places(const struct list *a, size_t ia, const struct list *b,
-			size_t ib, const struct addrs *at)
+			size_t ib, const struct expect *ex,
+			const struct addrs *at)
 {
 	int32_t pa = a->at[ia].rec->pid;
 	int32_t pb = b->at[ib].rec->pid;
 
 	for (uint32_t i = 0; i < at->n; i++) {
-		const struct record *x = model_map(a, ia, pa, at->ip[i]);
-		const struct record *y = model_map(b, ib, pb, at->ip[i]);
+		const struct record *x = model_map(a, NULL, ia, pa, at->ip[i]);
+		const struct record *y = model_map(b, ex, ib, pb, at->ip[i]);
 
 		if (!x != !y)
 			return false;
@@ -77,7 +78,8 @@ static bool same_places(const struct list *a, size_t ia, const struct list *b,
 }
 
 static void check_stack(const struct slice *s, const struct change *ch,
-			size_t i, uint64_t was, uint64_t is, struct report *rp)
+			const struct expect *ex, size_t i, uint64_t was,
+			uint64_t is, struct report *rp)
 {
 	const struct list *l = &ch->list;
 	uint32_t o = l->at[i].origin;
@@ -85,7 +87,7 @@ static void check_stack(const struct slice *s, const struct change *ch,
 	bool same = true;
 
 	if (r->kind == REC_CHAIN && ch->names)
-		same = same_places(&s->list, o, l, i, &r->chain.user);
+		same = same_places(&s->list, o, l, i, ex, &r->chain.user);
 	if ((was == is) == same)
 		return;
 	report_add(rp, "#%u pid %d: its stack is %s, should be %s\n", o,
@@ -110,7 +112,7 @@ static void check_event(const struct change *ch, size_t i,
 
 void check_rest(const struct slice *s, const struct change *ch,
 		const struct result *base, const struct result *got,
-		struct report *rp)
+		const struct expect *ex, struct report *rp)
 {
 	for (size_t i = 0; i < ch->list.n; i++) {
 		const struct record *r = ch->list.at[i].rec;
@@ -121,7 +123,7 @@ void check_rest(const struct slice *s, const struct change *ch,
 			continue;
 		check_event(ch, i, &base->event[o], &got->event[i], rp);
 		if (r->kind == REC_CHAIN)
-			check_stack(s, ch, i, base->chain[o].user,
+			check_stack(s, ch, ex, i, base->chain[o].user,
 				    got->chain[i].user, rp);
 		if (of_cookie(ch, r))
 			continue;

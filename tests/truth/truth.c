@@ -120,7 +120,7 @@ static void one_case(uint64_t n, enum kind kind)
 	run_list(&t.slice, &t.change.list, &t.got);
 	model_run(&t.slice, &t.change.list, &t.ex);
 	check_model(&t.slice, &t.change.list, &t.got, &t.ex, &rp);
-	check_rest(&t.slice, &t.change, &t.base, &t.got, &rp);
+	check_rest(&t.slice, &t.change, &t.base, &t.got, &t.ex, &rp);
 	y->done++;
 	if (rp.n)
 		failed(y, n, &rp);

@@ -241,8 +241,8 @@ uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
 void model_comm(const struct list *l, const struct expect *ex, size_t i,
 		char *name, size_t size);
 /* The mapping of that process that covers addr before item i; NULL. */
-const struct record *model_map(const struct list *l, size_t i, int32_t pid,
-			       uint64_t addr);
+const struct record *model_map(const struct list *l, const struct expect *ex,
+			       size_t i, int32_t pid, uint64_t addr);
 /* The life of a thread that begins with item i, as a row; false: none does. */
 bool model_life(const struct list *l, const struct expect *ex, size_t i,
 		struct fact_thread *out);
@@ -309,7 +309,7 @@ void check_model(const struct slice *s, const struct list *l,
 /* Against what came out before the change. */
 void check_rest(const struct slice *s, const struct change *ch,
 		const struct result *base, const struct result *got,
-		struct report *rp);
+		const struct expect *ex, struct report *rp);
 /* Nobody is accused. */
 void check_clean(const struct slice *s, const struct result *got,
 		 struct report *rp);
