@@ -503,6 +503,7 @@ void expect_release(struct expect *ex)
 	free(ex->life);
 	free(ex->loss);
 	free(ex->gap);
+	free(ex->gap_late);
 	free(ex->counter);
 	*ex = (struct expect){ 0 };
 }

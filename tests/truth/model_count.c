@@ -5,9 +5,9 @@
 /* A counter of one CPU that some record has. */
 struct seen {
 	int32_t cpu;
-	int64_t count; /* without its wraps */
-	int64_t time;  /* of the first sight */
-	bool late, elsewhere;
+	int64_t count;		    /* without its wraps */
+	int64_t time;		    /* of the first sight */
+	bool late, elsewhere, made; /* made: by its sample, on its CPU */
 };
 
 #define SEEN_MAX 65536
@@ -43,13 +43,14 @@ static void see(const struct record *r)
 	*s = (struct seen){ .cpu = cookie_cpu(c),
 			    .count = cookie_count(c),
 			    .time = time_of(r),
-			    .elsewhere =
-				    r->cpu >= 0 && r->cpu != cookie_cpu(c) };
+			    .elsewhere = r->kind == REC_SAMPLE && r->cpu >= 0 &&
+					 r->cpu != cookie_cpu(c) };
 	if (max) {
 		s->count = max->count +
 			   (int32_t)(cookie_count(c) - (uint32_t)max->count);
 		s->late = s->count < max->count;
 	}
+	s->made = r->kind == REC_SAMPLE && !s->late && !s->elsewhere;
 	n_seen++;
 }
 
@@ -69,6 +70,8 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 {
 	struct fact_counter c = { .cpu = cpu };
 	bool any = false;
+	int64_t low = 0;
+	int64_t high = 0;
 
 	for (size_t i = 0; i < n_seen; i++) {
 		const struct seen *s = &seen[i];
@@ -77,10 +80,11 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 			continue;
 		const struct seen *n = next(s);
 
-		if (!any)
-			c.first = (uint32_t)s->count;
+		if (!any || s->count < low)
+			low = s->count;
+		if (!any || s->count > high)
+			high = s->count;
 		any = true;
-		c.last = (uint32_t)s->count;
 		c.seen++;
 		c.late += s->late;
 		c.elsewhere += s->elsewhere;
@@ -93,6 +97,9 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 		c.missing += (uint64_t)(n->count - s->count) / 2 - 1;
 		ex->gap = mem_grow(ex->gap, &ex->cap_gap, ex->n_gap + 1,
 				   sizeof(*ex->gap));
+		ex->gap_late = mem_grow(ex->gap_late, &ex->cap_gap_late,
+					ex->n_gap + 1, sizeof(bool));
+		ex->gap_late[ex->n_gap] = !s->made;
 		ex->gap[ex->n_gap++] = (struct fact_gap){
 			.cpu = cpu,
 			.first = (uint32_t)(s->count + 2),
@@ -103,6 +110,8 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 	}
 	if (!any)
 		return;
+	c.first = (uint32_t)low;
+	c.last = (uint32_t)high;
 	ex->counter = mem_grow(ex->counter, &ex->cap_counter, ex->n_counter + 1,
 			       sizeof(*ex->counter));
 	ex->counter[ex->n_counter++] = c;

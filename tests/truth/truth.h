@@ -222,7 +222,8 @@ struct expect {
 	struct expect_loss *loss;
 	size_t n_loss, cap_loss;
 	struct fact_gap *gap; /* .loss is an index in loss, or NOWHERE */
-	size_t n_gap, cap_gap;
+	bool *gap_late; /* its lower neighbour was not seen when it was made */
+	size_t n_gap, cap_gap, cap_gap_late;
 	struct fact_counter *counter;
 	size_t n_counter, cap_counter;
 	struct fact_session session;
