@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "cli/stop.h"
 #include "formats/formats.h"
 #include "schema/store.h"
+#include "stitch/counters.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/ledger.h"
@@ -35,6 +37,7 @@ static const char *fields;
 static unsigned long memory;
 static long slack_ms;
 static bool no_symbols;
+static const char *layout_word;
 
 const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE,
@@ -48,6 +51,13 @@ const struct opt load_common_opts[] = {
 	  .arg = "MS",
 	  .help = "of a live pipe: hold records back this much longer",
 	  .value = &slack_ms },
+	{ .kind = OPT_STRING,
+	  .name = "cookie-layout",
+	  .arg = "LAYOUT",
+	  .help = "how cookies are made, to count those that are missing: "
+		  "auto (default), kernel, opaque, or as in drafts of 2024 "
+		  "cpu48, lowcpu, pair",
+	  .value = &layout_word },
 	{ .kind = OPT_FLAG,
 	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
@@ -80,8 +90,27 @@ struct load {
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
-	unsigned int n_sources;
+	unsigned int n_sources, layout;
 };
+
+/* The layout that the option names, or -1 and *err. */
+static int take_layout(unsigned int *layout, struct err *err)
+{
+	char words[128] = "";
+	size_t n = 0;
+
+	for (*layout = 0; cookie_layout_name(*layout); ++*layout) {
+		const char *word = cookie_layout_name(*layout);
+
+		if (!strcmp(layout_word ? layout_word : "auto", word))
+			return 0;
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
+				      n ? ", " : "", word);
+	}
+	return err_set(err, ERR_USAGE,
+		       "no cookie layout '%s'; --cookie-layout is one of %s",
+		       layout_word, words);
+}
 
 static int cannot_read(const char *path, int error, struct err *err)
 {
@@ -253,6 +282,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
+	stitch_layout(ld->stitch, ld->layout);
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -298,7 +328,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 	if (slack_ms < 0 || slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
-	if (!no_symbols && name_check(err))
+	if (take_layout(&ld.layout, err) || (!no_symbols && name_check(err)))
 		return -1;
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
