@@ -321,11 +321,36 @@ START_TEST(samples_that_were_joined_wait_no_more)
 }
 END_TEST
 
-/* The same. The first that is held has no verdict, so those given up are in the
- * middle. */
-START_TEST(what_is_held_too_long_is_given_out_as_not_known)
+static struct fact_request next_request(struct facts *q)
 {
-	const uint32_t most = 1u << 20, more = 10;
+	struct fact f;
+
+	must(facts_take(q, &f) && f.kind == FACT_REQUEST);
+	return f.request;
+}
+
+/* Another thread has a sample after its chain, and then one more chain. */
+static void come_and_go(struct join *jn, struct facts *q)
+{
+	struct join_task task = { 0 };
+	struct join_chain c = { .id = 8, .tid = 8, .cookie = 8 };
+	const struct join_sample s = { .event = 1, .tid = 8, .cookie = 8 };
+	struct fact f;
+
+	join_chain(jn, &task, &c);
+	join_sample(jn, &task, &s);
+	c.id = c.cookie = 9;
+	join_chain(jn, &task, &c);
+	must(next_request(q).as_tid == 9);
+	must(!facts_take(q, &f));
+}
+
+/* The same, with the events 2 to last after their chain; before them, if
+ * `open`, an event 1 that is not decided, so that what goes first is in the
+ * middle of what is held for the tid. */
+static void hold_too_many(bool open)
+{
+	const uint32_t more = 10, last = (1u << 20) + more + 1 - open;
 	const struct source_info info = { .has_time = true };
 	struct facts q = { 0 };
 	struct losses *ls = losses_new();
@@ -337,31 +362,46 @@ START_TEST(what_is_held_too_long_is_given_out_as_not_known)
 
 	join_source(jn, 0, &info);
 	join_chain(jn, &task, &c);
-	join_sample(jn, &task, &s);
-	s.cookie = 5;
-	for (s.event = 2; s.event <= most + more; s.event++)
+	if (open)
 		join_sample(jn, &task, &s);
+	s.cookie = 5;
+	for (s.event = 2; s.event <= last; s.event++) {
+		join_sample(jn, &task, &s);
+		if (s.event == 3)
+			come_and_go(jn, &q);
+	}
 	for (uint32_t i = 2; i < 2 + more; i++) {
-		must(facts_take(&q, &f) && f.kind == FACT_REQUEST);
-		must(f.request.event == i && f.request.chain == 1);
-		must(!f.request.as_perf && !f.request.as_tid);
+		const struct fact_request r = next_request(&q);
+
+		must(r.event == i && r.chain == 1);
+		must(!r.as_perf && !r.as_tid);
 	}
 	must(!facts_take(&q, &f));
 	c.id = 2;
 	c.cookie = 6;
 	join_chain(jn, &task, &c);
-	for (uint32_t i = 2 + more; i <= most + more; i++) {
-		must(facts_take(&q, &f) && f.kind == FACT_REQUEST);
-		must(f.request.event == i && f.request.chain == 1);
-		must(f.request.as_perf == AS_PERF_BARE);
-		must(f.request.as_tid == 2);
+	for (uint32_t i = 2 + more; i <= last; i++) {
+		const struct fact_request r = next_request(&q);
+
+		must(r.event == i && r.chain == 1);
+		must(r.as_perf == AS_PERF_BARE && r.as_tid == 2);
 	}
-	must(facts_take(&q, &f) && f.request.event == 1);
-	must(f.request.chain == 2 && f.request.as_perf == AS_PERF_MERGED);
+	if (open) {
+		const struct fact_request r = next_request(&q);
+
+		must(r.event == 1 && r.chain == 2);
+		must(r.as_perf == AS_PERF_MERGED && r.as_tid == 2);
+	}
 	must(!facts_take(&q, &f));
 	join_free(jn);
 	losses_free(ls);
 	facts_release(&q);
+}
+
+START_TEST(what_is_held_too_long_is_given_out_as_not_known)
+{
+	hold_too_many(false);
+	hold_too_many(true);
 }
 END_TEST
 
