@@ -111,17 +111,22 @@ static bool is_sample_of(const struct record *r, uint64_t cookie)
 static bool cookie_gone(struct change *ch, const struct slice *s,
 			enum kind kind, uint64_t *seed)
 {
-	uint32_t at = pick(ch, s, kind, seed);
+	uint32_t least = kind == CHANGE_FIRST || kind == CHANGE_OTHER ? 2 : 1;
 	uint32_t n = 0;
 	uint32_t one = 0;
+	uint64_t cookie = 0;
+	uint32_t at = 0;
 
-	if (at == NOWHERE)
-		return false;
-	uint64_t cookie = cookie_of(ch->list.at[at].rec);
-
-	for (size_t i = 0; i < ch->list.n; i++)
-		n += is_sample_of(ch->list.at[i].rec, cookie);
-	if (!n || (n < 2 && (kind == CHANGE_FIRST || kind == CHANGE_OTHER)))
+	for (int tries = 0; tries < 30 && n < least; tries++) {
+		at = pick(ch, s, kind, seed);
+		if (at == NOWHERE)
+			return false;
+		cookie = cookie_of(ch->list.at[at].rec);
+		n = 0;
+		for (size_t i = 0; i < ch->list.n; i++)
+			n += is_sample_of(ch->list.at[i].rec, cookie);
+	}
+	if (n < least)
 		return false;
 	if (kind == CHANGE_OTHER)
 		one = 1 + rnd_below(seed, n - 1);
@@ -377,9 +382,13 @@ bool change_make(struct change *ch, const struct slice *s, enum kind kind,
 	arena_release(&ch->own);
 	list_copy(&ch->list, &s->list);
 	for (int i = 0; i <= two && ok; i++) {
-		if (two)
-			kind = CHANGE_CHAIN + rnd_below(seed, CHANGE_WRAP);
-		ok = make_one(ch, s, kind, seed);
+		ok = false;
+		for (int tries = 0; tries < (two ? 8 : 1) && !ok; tries++) {
+			if (two)
+				kind = CHANGE_CHAIN +
+				       rnd_below(seed, CHANGE_WRAP);
+			ok = make_one(ch, s, kind, seed);
+		}
 	}
 	if (!ok)
 		return false;

@@ -152,39 +152,45 @@ static bool begins(const struct list *l, size_t i, uint32_t before, bool ended)
 	       r->pid != l->at[before].rec->pid;
 }
 
+struct known {
+	int32_t tid;
+	uint32_t last;
+	bool ended;
+};
+
+#define KNOWN_MAX 4096
+
 static void find_lives(const struct list *l, struct expect *ex)
 {
+	static struct known known[KNOWN_MAX];
+	size_t n = 0;
+
 	for (size_t i = 0; i < l->n; i++) {
 		const struct record *r = l->at[i].rec;
-		uint32_t before = NOWHERE;
-		bool ended = false;
+		struct known *k = known;
 
 		ex->life[i] = (uint32_t)i;
+		ex->prev[i] = NOWHERE;
 		if (!model_of_thread(r))
 			continue;
-		for (size_t k = i; k-- > 0 && before == NOWHERE;)
-			if (model_of_thread(l->at[k].rec) &&
-			    l->at[k].rec->tid == r->tid)
-				before = (uint32_t)k;
-		for (size_t k = before == NOWHERE ? i : ex->life[before]; k < i;
-		     k++)
-			ended |= l->at[k].rec->kind == REC_EXIT &&
-				 l->at[k].rec->tid == r->tid;
-		if (!begins(l, i, before, ended))
-			ex->life[i] = ex->life[before];
+		while (k < known + n && k->tid != r->tid)
+			k++;
+		if (k == known + n && n < KNOWN_MAX)
+			known[n++] = (struct known){ r->tid, NOWHERE, false };
+		ex->prev[i] = k->last;
+		if (begins(l, i, k->last, k->ended))
+			k->ended = false;
+		else
+			ex->life[i] = ex->life[k->last];
+		k->ended |= r->kind == REC_EXIT;
+		k->last = (uint32_t)i;
 	}
 }
 
 /* Was the thread's id another's before? */
-static bool is_reused(const struct list *l, const struct expect *ex, size_t i)
+static bool is_reused(const struct expect *ex, size_t i)
 {
-	uint32_t life = ex->life[i];
-
-	for (size_t k = 0; k < life; k++)
-		if (model_of_thread(l->at[k].rec) &&
-		    l->at[k].rec->tid == l->at[i].rec->tid)
-			return true;
-	return false;
+	return ex->prev[ex->life[i]] != NOWHERE;
 }
 
 /* First item behind `at` in its life that is such; NOWHERE. */
@@ -336,7 +342,7 @@ static void find_request(const struct slice *s, const struct list *l,
 
 	q->has = true;
 	q->loss = q->chain = q->as_tid = NOWHERE;
-	q->flags = is_reused(l, ex, i) ? VERDICT_REUSED_TID : 0;
+	q->flags = is_reused(ex, i) ? VERDICT_REUSED_TID : 0;
 	if (r->flags & REC_F_USER && !r->sample.kern.n && r->sample.ip)
 		q->flags |= VERDICT_USER_HIT;
 	while (c < ex->n_half &&
@@ -421,10 +427,10 @@ static void find_chain(const struct list *l, struct expect *ex,
 	c->loss = NOWHERE;
 	c->verdict = CHAIN_USED;
 	c->confidence = CONF_PROVED;
-	c->flags = is_reused(l, ex, i) ? VERDICT_REUSED_TID : 0;
-	for (size_t k = ex->life[i]; k < i; k++)
-		if (l->at[k].rec->kind == REC_EXIT &&
-		    l->at[k].rec->tid == r->tid)
+	c->flags = is_reused(ex, i) ? VERDICT_REUSED_TID : 0;
+	for (uint32_t k = ex->prev[i]; k != NOWHERE && k >= ex->life[i];
+	     k = ex->prev[k])
+		if (l->at[k].rec->kind == REC_EXIT)
 			c->flags |= VERDICT_AFTER_EXIT;
 	for (size_t k = 0; k < ex->n_half; k++)
 		c->n_events +=
@@ -469,6 +475,8 @@ static void clear(const struct list *l, struct expect *ex)
 			     sizeof(*ex->first));
 	ex->life =
 		mem_grow(ex->life, &ex->cap_life, l->n + 1, sizeof(*ex->life));
+	ex->prev =
+		mem_grow(ex->prev, &ex->cap_prev, l->n + 1, sizeof(*ex->prev));
 	memset(ex->request, 0, l->n * sizeof(*ex->request));
 	memset(ex->chain, 0, l->n * sizeof(*ex->chain));
 }
@@ -501,6 +509,7 @@ void expect_release(struct expect *ex)
 	free(ex->chain);
 	free(ex->first);
 	free(ex->life);
+	free(ex->prev);
 	free(ex->loss);
 	free(ex->gap);
 	free(ex->gap_late);

@@ -66,6 +66,17 @@ static const struct seen *next(const struct seen *s)
 	return n;
 }
 
+/* Was it surely seen when it was made? Its first sample may be lost where a
+ * loss on its CPU began before. */
+static bool surely_made(const struct expect *ex, const struct seen *s)
+{
+	for (size_t i = 0; i < ex->n_loss; i++)
+		if ((ex->loss[i].cpu < 0 || ex->loss[i].cpu == s->cpu) &&
+		    ex->loss[i].t0 < s->time)
+			return false;
+	return s->made;
+}
+
 static void count_cpu(struct expect *ex, int32_t cpu)
 {
 	struct fact_counter c = { .cpu = cpu };
@@ -99,7 +110,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 				   sizeof(*ex->gap));
 		ex->gap_late = mem_grow(ex->gap_late, &ex->cap_gap_late,
 					ex->n_gap + 1, sizeof(bool));
-		ex->gap_late[ex->n_gap] = !s->made;
+		ex->gap_late[ex->n_gap] = !surely_made(ex, s);
 		ex->gap[ex->n_gap++] = (struct fact_gap){
 			.cpu = cpu,
 			.first = (uint32_t)(s->count + 2),
@@ -152,8 +163,8 @@ void model_counters(const struct slice *s, const struct list *l,
 
 		ex->session.missing += g->n;
 		g->loss = model_loss(ex, g->cpu, g->t0, g->t1);
-		g->verdict = g->loss != NOWHERE ? GAP_LOST
-			     : ex->proves	? GAP_UNCOUNTED
-						: GAP_FOREIGN;
+		g->verdict = !ex->proves	  ? GAP_FOREIGN
+			     : g->loss != NOWHERE ? GAP_LOST
+						  : GAP_UNCOUNTED;
 	}
 }

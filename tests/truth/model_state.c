@@ -18,13 +18,10 @@ static size_t last_of(const struct list *l, size_t i, int32_t tid)
 static const char *name_at(const struct list *l, const struct expect *ex,
 			   size_t at)
 {
-	int32_t tid = l->at[at].rec->tid;
-
-	for (size_t i = at + 1; i-- > ex->life[at];) {
+	for (uint32_t i = (uint32_t)at; i != NOWHERE && i >= ex->life[at];
+	     i = ex->prev[i]) {
 		const struct record *r = l->at[i].rec;
 
-		if (!model_of_thread(r) || r->tid != tid)
-			continue;
 		if (r->kind == REC_COMM)
 			return r->comm.name;
 		if (r->kind != REC_FORK || i != ex->life[at])
@@ -64,8 +61,8 @@ const struct record *model_map(const struct list *l, const struct expect *ex,
 		if (r->kind == REC_COMM && r->flags & REC_F_EXEC)
 			return NULL;
 		/* another life of the id, of which no FORK tells */
-		if (ex && model_of_thread(r) && r->kind != REC_FORK &&
-		    r->tid == pid && ex->life[i] == i)
+		if (ex && r->kind != REC_FORK && r->tid == pid &&
+		    ex->life[i] == i && ex->prev[i] != NOWHERE)
 			return NULL;
 		if (r->kind != REC_FORK || r->fork.ppid == pid)
 			continue;

@@ -34,6 +34,10 @@ static bool same_request(const struct request_row *a,
 
 	if (tid)
 		free_flags |= VERDICT_REUSED_TID | VERDICT_EXEC;
+	/* whose EXIT is gone has not ended */
+	if (tid && a->f.verdict == REQ_EXIT_PER_TASK)
+		return b->f.verdict == REQ_EXIT_PER_TASK ||
+		       b->f.verdict == REQ_PENDING_END;
 	return a->has == b->has && a->f.verdict == b->f.verdict &&
 	       a->f.confidence == b->f.confidence &&
 	       a->f.latency == b->f.latency &&

@@ -12,12 +12,12 @@
 #include "tests/truth/truth.h"
 
 #define CAPTURES_MAX 32
-#define CASES 40000
+#define CASES 30000
 #define GROUP 16	/* cases of one slice */
 #define WHOLE_EVERY 101 /* groups: one of them is a whole capture */
-#define WHOLE_CASES 2
+#define WHOLE_CASES 12
 #define SHOW_MAX 4 /* failures of a kind that are shown */
-#define STORE_EVERY 80
+#define STORE_EVERY 50
 
 /* How losses are told of: not; by LOST; by LOST and the sums at the end. */
 enum told {
@@ -121,6 +121,7 @@ static void one_case(uint64_t n, enum kind kind)
 	model_run(&t.slice, &t.change.list, &t.ex);
 	check_model(&t.slice, &t.change.list, &t.got, &t.ex, &rp);
 	check_rest(&t.slice, &t.change, &t.base, &t.got, &t.ex, &rp);
+	check_told(&t.slice, &t.change, &t.base, &t.got, &rp);
 	y->done++;
 	if (rp.n)
 		failed(y, n, &rp);

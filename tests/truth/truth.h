@@ -214,15 +214,17 @@ struct half {
 struct expect {
 	struct half *half;
 	size_t n_half, cap_half;
-	size_t n, cap_request, cap_chain, cap_first, cap_life;
+	size_t n, cap_request, cap_chain, cap_first, cap_life, cap_prev;
 	struct expect_request *request;
 	struct expect_chain *chain;
 	uint32_t *first; /* first item of the same cookie and thread */
 	uint32_t *life;	 /* item with which the thread's life began */
+	uint32_t *prev;	 /* item of the same thread's id before; NOWHERE */
 	struct expect_loss *loss;
 	size_t n_loss, cap_loss;
 	struct fact_gap *gap; /* .loss is an index in loss, or NOWHERE */
-	bool *gap_late; /* its lower neighbour was not seen when it was made */
+	bool *gap_late; /* its lower neighbour may be older than its first sight
+			 */
 	size_t n_gap, cap_gap, cap_gap_late;
 	struct fact_counter *counter;
 	size_t n_counter, cap_counter;
@@ -294,7 +296,7 @@ bool change_make(struct change *ch, const struct slice *s, enum kind kind,
 		 bool lost, bool totals, uint64_t *seed);
 void change_release(struct change *ch);
 
-/* ---- check.c */
+/* ---- check.c, rest.c */
 struct report {
 	char text[1200];
 	size_t len;
@@ -311,6 +313,10 @@ void check_model(const struct slice *s, const struct list *l,
 void check_rest(const struct slice *s, const struct change *ch,
 		const struct result *base, const struct result *got,
 		const struct expect *ex, struct report *rp);
+/* told.c: against what was done. */
+void check_told(const struct slice *s, const struct change *ch,
+		const struct result *base, const struct result *got,
+		struct report *rp);
 /* Nobody is accused. */
 void check_clean(const struct slice *s, const struct result *got,
 		 struct report *rp);
