@@ -283,7 +283,8 @@ CREATE TABLE cookies(
 CREATE TABLE cookie_cpu(
 	capture INTEGER,
 	cpu INTEGER,
-	first INTEGER, last INTEGER, -- counters, as they came into sight
+	first INTEGER, last INTEGER, -- the smallest and the largest, where it
+				-- did not wrap
 	seen INTEGER,
 	missing INTEGER, gaps INTEGER, -- counters, and runs of them
 	late INTEGER,		-- first seen after a later one: the first
@@ -298,7 +299,7 @@ CREATE TABLE cookie_gap(
 	capture INTEGER,
 	cpu INTEGER,
 	first INTEGER, n INTEGER, -- the first counter, how many
-	t0 INTEGER, t1 INTEGER,	-- first sights of the neighbours
+	t0 INTEGER, t1 INTEGER,	-- made after t0, before t1
 	verdict INTEGER,	-- word 'gap'
 	loss INTEGER		-- loss.id that explains it
 );

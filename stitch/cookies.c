@@ -163,6 +163,7 @@ uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
 		.source = source,
 		.closed_at = TIME_NONE,
 		.sample_time = TIME_NONE,
+		.last_time = TIME_NONE,
 		.before = TIME_NONE,
 	};
 	index_entry(cs, i);

@@ -25,6 +25,7 @@ struct cookie_entry {
 	struct join_chain chain;
 	uint32_t chain_execs;
 	int64_t sample_time;  /* of the first sample */
+	int64_t last_time;    /* of the last one */
 	int64_t before;	      /* when its thread was last seen before */
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* when */

@@ -47,8 +47,12 @@ static enum request_verdict no_chain(struct losses *ls,
 		return REQ_EXIT_PER_TASK;
 	if (!e->end)
 		return REQ_PENDING_END;
-	/* A task may return to user mode on any CPU. */
-	r->loss = loss_between(ls, se, e->source, -1, e->sample_time, to);
+	/* A task may return to user mode on any CPU. Few samples are later than
+	 * their chain: a loss after the last one is the likely one. */
+	r->loss = loss_between(ls, se, e->source, -1, e->last_time, to);
+	if (!r->loss)
+		r->loss =
+			loss_between(ls, se, e->source, -1, e->sample_time, to);
 	if (!r->loss && se->overwrite)
 		r->loss = losses_any(ls, e->source);
 	if (r->loss || se->overwrite)

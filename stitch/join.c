@@ -387,6 +387,7 @@ void join_sample(struct join *jn, struct join_task *task,
 	}
 	if (!e->first)
 		e->sample_time = s->time;
+	e->last_time = s->time;
 	if (waits_full(&jn->waits)) {
 		give_up_waiting(jn, e);
 		waits_make_room(&jn->waits);

@@ -108,7 +108,7 @@ struct fact_gap {
 	uint16_t source;
 	int32_t cpu;
 	uint64_t first, n;
-	int64_t t0, t1; /* first sights of the neighbours; TIME_NONE */
+	int64_t t0, t1; /* made after, before; TIME_NONE: not known */
 	enum gap_verdict verdict;
 	uint32_t loss;
 };
@@ -117,7 +117,8 @@ struct fact_gap {
 struct fact_counter {
 	uint16_t source;
 	int32_t cpu;
-	uint64_t first, last; /* counters, in the order of first sight */
+	uint64_t first, last; /* the smallest and the largest, before and
+			       * after it wrapped */
 	uint64_t seen, missing, gaps;
 	uint64_t late;	    /* seen first when a later one had been seen */
 	uint64_t elsewhere; /* seen first on another CPU */

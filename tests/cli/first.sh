@@ -85,6 +85,9 @@ check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 check a_file_instead_of_a_command 2 $? 'backstitch ingest perf.data'
 "$B" ingest --ouptut x perf.data >out 2>err
 check a_mistyped_option_gets_a_suggestion 2 $? "did you mean '--output'?"
+"$B" info --cookie-layout=kernal perf.data >out 2>err
+check a_mistyped_layout_gets_the_choices 2 $? "'kernal'" \
+	'auto, kernel, cpu48, lowcpu, pair, opaque'
 "$B" ingest >out 2>err
 check ingest_without_a_capture 2 $? 'which capture?'
 "$B" ingest nothere.data >out 2>err
@@ -102,6 +105,11 @@ check unless_it_is_wanted 0 $?
 check info_of_the_database 0 $? cpu-clock
 "$B" info perf.data >out 2>err
 check info_straight_from_a_capture 0 $? cpu-clock
+for layout in auto kernel cpu48 lowcpu pair opaque
+do
+	"$B" info --cookie-layout=$layout perf.data >out 2>err
+	check "layout_$layout" 0 $? cpu-clock
+done
 "$B" info >out 2>err
 check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
 "$B" info --json perf.db >out 2>err

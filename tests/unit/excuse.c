@@ -222,6 +222,27 @@ START_TEST(a_lost_chain_names_the_loss_in_its_time)
 }
 END_TEST
 
+/* A sample may be later than its chain, but few are. */
+START_TEST(a_loss_after_the_last_sample_is_the_likely_one)
+{
+	for (int64_t second = 20; second <= 30; second += 10) {
+		struct rig rg;
+		struct fact_request r[2];
+
+		rig_init(&rg, &timed);
+		rig_loss(&rg, 7, 0, 12, 15);
+		rig_loss(&rg, 8, 0, 22, 25);
+		rig_sample(&rg, 10, 5);
+		rig_sample(&rg, second, 5);
+		rig_chain(&rg, 40, 6, -1);
+		rig_end(&rg, r, NULL);
+		ck_assert_int_eq(r[0].verdict, REQ_CHAIN_LOST);
+		ck_assert_uint_eq(r[0].loss, second == 20 ? 8 : 7);
+		ck_assert_uint_eq(r[1].loss, r[0].loss);
+	}
+}
+END_TEST
+
 START_TEST(a_loss_at_an_unknown_time_is_named)
 {
 	struct rig rg;
@@ -369,6 +390,7 @@ RUN("excuse", an_exec_between_has_its_time, a_joined_request_needs_no_excuse,
     another_life_says_when_the_chain_was_due,
     what_is_open_waits_until_the_end_of_the_capture,
     the_end_of_a_pipe_is_not_known, a_lost_chain_names_the_loss_in_its_time,
+    a_loss_after_the_last_sample_is_the_likely_one,
     a_loss_at_an_unknown_time_is_named, without_times_any_loss_is_named,
     an_overwritten_ring_is_named_as_the_loss,
     a_lost_sample_names_the_loss_of_its_cpu,

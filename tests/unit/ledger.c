@@ -147,15 +147,74 @@ START_TEST(sums_stay_at_their_end)
 }
 END_TEST
 
+START_TEST(damage_takes_records_where_they_were)
+{
+	static const struct ledger_entry at = {
+		.kind = LEDGER_DAMAGE,
+		.capture = 3,
+		.what = "record",
+		.t0 = 4,
+		.t1 = 5,
+		.cpu = -1,
+		.event = -1,
+	};
+	struct ledger *lg = ledger_new();
+	struct ledger_broken b;
+
+	ledger_add(lg, &at);
+	ck_assert(ledger_damaged(lg, 3));
+	ck_assert(ledger_broken(lg, 3, &b));
+	ck_assert_uint_eq(b.n, 1);
+	ck_assert_uint_eq(b.time[0], 5);
+	ck_assert(!b.end && !b.anywhere);
+	ledger_damage(lg, 3, "compressed", 0, 0, NULL);
+	ledger_damage(lg, 3, "record", 0, 0, NULL);
+	ck_assert(ledger_broken(lg, 3, &b));
+	ck_assert(b.n == 1 && b.end && b.anywhere);
+	ck_assert(!ledger_broken(lg, 2, &b));
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(damaged_names_take_no_record)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger_broken b;
+
+	ledger_damage(lg, 0, "feature", 0, 0, NULL);
+	ledger_damage(lg, 0, "fields", 0, 0, NULL);
+	ck_assert(ledger_damaged(lg, 0));
+	ck_assert(!ledger_broken(lg, 0, &b));
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(too_many_broken_records_may_be_anywhere)
+{
+	struct ledger_entry e = { .kind = LEDGER_DAMAGE, .what = "record" };
+	struct ledger *lg = ledger_new();
+	struct ledger_broken b;
+
+	for (e.t1 = 1; e.t1 < 40000; e.t1++)
+		ledger_add(lg, &e);
+	ck_assert(ledger_broken(lg, 0, &b));
+	ck_assert_uint_lt(b.n, 20000);
+	ck_assert(b.anywhere);
+	ledger_free(lg);
+}
+END_TEST
+
 START_TEST(without_a_ledger_nothing_happens)
 {
 	struct ledger_entry out;
+	struct ledger_broken b;
 
 	ledger_add(NULL, &loss);
 	ledger_damage(NULL, 0, "x", 0, 0, NULL);
 	ledger_skip(NULL, 0, "x", 0, 0);
 	ledger_end(NULL);
 	ck_assert_int_eq(ledger_take(NULL, &out), 0);
+	ck_assert(!ledger_broken(NULL, 0, &b));
 	ledger_free(NULL);
 }
 END_TEST
@@ -165,4 +224,5 @@ RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     taking_as_one_goes_keeps_the_limit,
     skips_are_counted_by_key_and_come_at_the_end,
     too_many_kinds_of_skips_become_one, sums_stay_at_their_end,
-    without_a_ledger_nothing_happens)
+    damage_takes_records_where_they_were, damaged_names_take_no_record,
+    too_many_broken_records_may_be_anywhere, without_a_ledger_nothing_happens)

@@ -71,6 +71,25 @@ START_TEST(loss_of_an_unknown_cpu_or_time_may_be_any)
 }
 END_TEST
 
+START_TEST(newest_is_the_one_that_ends_last)
+{
+	struct losses *ls = losses_new();
+
+	ck_assert_int_eq(losses_newest(ls, 0, 0), INT64_MIN);
+	add(ls, 1, 0, 10, 20);
+	add(ls, 2, 0, 5, 7);
+	add(ls, 3, 1, 30, 40);
+	ck_assert_int_eq(losses_newest(ls, 0, 0), 20);
+	ck_assert_int_eq(losses_newest(ls, 0, 1), 40);
+	ck_assert_int_eq(losses_newest(ls, 0, 2), INT64_MIN);
+	ck_assert_int_eq(losses_newest(ls, 0, -1), 40);
+	add(ls, 4, -1, 22, 25);
+	ck_assert_int_eq(losses_newest(ls, 0, 0), 25);
+	ck_assert_int_eq(losses_newest(ls, 0, 1), 40);
+	losses_free(ls);
+}
+END_TEST
+
 /* Slow and sure: looks at all of them. */
 static bool slow(const struct loss *l, size_t n, int32_t cpu, int64_t from,
 		 int64_t to)
@@ -124,4 +143,5 @@ END_TEST
 
 RUN("losses", nothing_overlaps_nothing, bounds_are_not_inside,
     first_that_fits_is_named, loss_of_an_unknown_cpu_or_time_may_be_any,
-    answers_are_those_of_looking_at_all, too_many_are_kept_as_fewer_wider_ones)
+    newest_is_the_one_that_ends_last, answers_are_those_of_looking_at_all,
+    too_many_are_kept_as_fewer_wider_ones)

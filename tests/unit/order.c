@@ -253,6 +253,8 @@ START_TEST(a_broken_record_is_damage_and_the_rest_goes_on)
 	ck_assert_int_eq(ledger_take(lg, &e), 1);
 	ck_assert_int_eq(e.kind, LEDGER_DAMAGE);
 	ck_assert_str_eq(e.detail, "fake: broken record");
+	ck_assert_uint_eq(e.t0, 1);
+	ck_assert_uint_eq(e.t1, 2);
 	order_free(ord);
 	ledger_free(lg);
 }
