@@ -100,6 +100,7 @@ enum perf_type {
 #define PS_WEIGHT_STRUCT ((uint64_t)1 << 24)
 
 /* Bits of perf_event_attr's flags. */
+#define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
 #define PA_EXCLUDE_KERNEL ((uint64_t)1 << 5)
 #define PA_FREQ ((uint64_t)1 << 10)
@@ -123,7 +124,7 @@ struct perf_attr {
 	int32_t clockid;
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
-	bool id_all, lbr;
+	bool id_all, lbr, sched;
 	uint32_t fmt; /* in perf.fmt, plus 1; 0: none */
 };
 
@@ -208,6 +209,12 @@ struct fmt_field {
 	bool relative; /* the place counts from behind this field */
 };
 
+/* Which fields of a scheduling event say what: index plus 1; 0: none. */
+struct fmt_sched {
+	enum sched_kind kind;
+	uint16_t tid, next, state, success;
+};
+
 /* Format of a tracepoint. */
 struct perf_fmt {
 	uint64_t id;
@@ -216,6 +223,7 @@ struct perf_fmt {
 	struct fmt_field *field; /* as many as def */
 	struct field_def *def;
 	size_t n, cap_field, cap_def;
+	struct fmt_sched sched;
 };
 
 #define RECENT_IDS 32
@@ -384,6 +392,8 @@ void perf_tracing_data(struct perf *p, struct bytes *b);
 /* Gives tracepoint events their fields (and names, where none is known). */
 void perf_trace_events(struct perf *p);
 const struct perf_fmt *perf_fmt_of(const struct perf *p, uint32_t event);
+/* Fills s->sched from the payload of an event that has perf_attr.sched. */
+void perf_sched(const struct perf *p, struct rec_sample *s);
 int perf_fields(struct source *src, const struct rec_sample *s,
 		struct field *out, struct err *err);
 void perf_trace_release(struct perf *p);

@@ -521,6 +521,8 @@ int perf_sample(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if ((t & PS_RAW) && raw_data(&b, s, err))
 		return -1;
+	if (a->sched)
+		perf_sched(p, s);
 	if ((t & PS_BRANCH) && branches(p, a, &b, s, err))
 		return -1;
 	if (a->lbr)

@@ -7,6 +7,7 @@
 #include "stitch/ledger.h"
 
 #define UPDATE_NAME 2
+#define TYPE_TRACEPOINT 2
 
 static void damage(struct perf *p, const struct perf_rec *r,
 		   const struct err *err)
@@ -204,7 +205,65 @@ static enum tri wide_by_ids(const struct perf *p)
 	return wide;
 }
 
+/* What the command line says that the records do not: filters, groups (a
+ * member may be hit only while its leader counts), cgroups, pauses. Options
+ * may be cut short and put together, as in '-aG x'; the words of the program
+ * that was run are taken for options unless '--' stands before them. */
+static void take_options(struct perf *p)
+{
+	static const char *const longs[] = { "--fi", "--ex", "--cg", "--for" };
+	struct source_info *info = &p->src.info;
+	const char *s = info->cmdline;
+
+	while (s && *s) {
+		size_t n = strcspn(s, " ");
+
+		if (n == 2 && !memcmp(s, "--", 2))
+			return;
+		if (s[0] == '-' && s[1] != '-') {
+			info->filtered |= memchr(s, 'G', n) != NULL;
+			info->paused |= memchr(s, 'D', n) != NULL;
+		}
+		for (size_t i = 0; i < sizeof(longs) / sizeof(*longs); i++)
+			info->filtered |=
+				!strncmp(s, longs[i], strlen(longs[i]));
+		info->filtered |= memchr(s, '{', n) != NULL;
+		info->paused |=
+			!strncmp(s, "--de", 4) || !strncmp(s, "--con", 5);
+		s += n + (s[n] == ' ');
+	}
+}
+
+/* Of a session of tasks it depends on the events; of one of CPUs, on whether
+ * these are all. */
+static bool has_whole_tasks(const struct perf *p)
+{
+	bool of_tasks = p->thread_map;
+
+	for (size_t i = 0; i < p->n_id && !of_tasks; i++)
+		of_tasks = p->id[i].tid >= 0;
+	for (size_t i = 0; i < p->n_attr && of_tasks; i++)
+		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
+	return of_tasks || p->src.info.system_wide == TRI_YES;
+}
+
+/* A tracepoint without a period is sampled each time it is hit. */
+static void find_every(struct perf *p)
+{
+	for (size_t i = 0; i < p->n_attr; i++) {
+		const struct perf_attr *a = &p->attr[i];
+
+		p->event[i].every =
+			a->type == TYPE_TRACEPOINT && a->period <= 1 &&
+			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
+			!p->src.info.filtered;
+	}
+}
+
 void perf_tool_end(struct perf *p)
 {
 	p->src.info.system_wide = p->thread_map ? TRI_NO : wide_by_ids(p);
+	p->src.info.whole_tasks = has_whole_tasks(p);
+	take_options(p);
+	find_every(p);
 }

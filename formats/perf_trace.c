@@ -163,6 +163,37 @@ static bool is_recorded(const struct perf *p, uint64_t id)
 	return false;
 }
 
+static uint16_t field_index(const struct perf_fmt *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name) &&
+		    fmt->field[i].kind == FMT_NUM)
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+/* Is it an event of the scheduler? The kernel calls threads pids here. */
+static void find_sched(struct perf_fmt *fmt)
+{
+	struct fmt_sched s = { 0 };
+
+	if (!fmt->name || strcmp(fmt->system, "sched") != 0)
+		return;
+	if (!strcmp(fmt->name, "sched_switch")) {
+		s.tid = field_index(fmt, "prev_pid");
+		s.next = field_index(fmt, "next_pid");
+		s.state = field_index(fmt, "prev_state");
+		s.kind = s.next && s.state ? SCHED_SWITCH : SCHED_NONE;
+	} else if (!strcmp(fmt->name, "sched_wakeup") ||
+		   !strcmp(fmt->name, "sched_wakeup_new")) {
+		s.tid = field_index(fmt, "pid");
+		s.success = field_index(fmt, "success");
+		s.kind = fmt->name[12] ? SCHED_NEW : SCHED_WAKEUP;
+	}
+	if (s.tid)
+		fmt->sched = s;
+}
+
 void perf_format_add(struct perf *p, const char *system, const struct bytes *b)
 {
 	const char *s = (const char *)b->pos;
@@ -191,6 +222,7 @@ void perf_format_add(struct perf *p, const char *system, const struct bytes *b)
 			field_line(p, &fmt, at + 7, stop);
 		at = stop + 1;
 	}
+	find_sched(&fmt);
 	p->fmt = mem_grow(p->fmt, &p->cap_fmt, p->n_fmt + 1, sizeof(*p->fmt));
 	p->fmt[p->n_fmt++] = fmt;
 }
@@ -289,6 +321,8 @@ void perf_trace_events(struct perf *p)
 			continue;
 		const struct perf_fmt *fmt = &p->fmt[a->fmt - 1];
 
+		a->sched = fmt->sched.kind != SCHED_NONE;
+		ev->sched = fmt->sched.kind;
 		ev->format = fmt->text;
 		ev->fields = fmt->def;
 		ev->n_fields = (uint32_t)fmt->n;
@@ -336,6 +370,49 @@ static int take_number(struct bytes b, const struct fmt_field *f, int64_t *out)
 		*out = (int64_t)u64;
 		return 0;
 	}
+}
+
+/* A number inside the payload; false: there is no such field or byte. */
+static bool number(const struct perf_fmt *fmt, const struct bytes *raw,
+		   uint16_t at, int64_t *out)
+{
+	struct bytes b = *raw;
+	struct bytes data;
+
+	if (!at)
+		return false;
+	const struct fmt_field *f = &fmt->field[at - 1];
+
+	return !bytes_skip(&b, f->off, NULL) &&
+	       !bytes_take(&b, f->size, &data, NULL) &&
+	       !take_number(data, f, out);
+}
+
+/* The low byte of the state is the same in all kernels: 0 is runnable. The
+ * bit for a task that was preempted, whatever it was about to do, is above
+ * it. Kernels before 4.3 also tell of wakeups that did nothing. */
+void perf_sched(const struct perf *p, struct rec_sample *s)
+{
+	const struct perf_fmt *fmt = perf_fmt_of(p, s->event);
+	int64_t tid, next = -1, state = 0, success;
+	struct bytes raw;
+
+	if (!fmt || !s->raw)
+		return;
+	const struct fmt_sched *fs = &fmt->sched;
+
+	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
+	if (!number(fmt, &raw, fs->tid, &tid) ||
+	    (fs->next && !number(fmt, &raw, fs->next, &next)) ||
+	    (fs->state && !number(fmt, &raw, fs->state, &state)) ||
+	    (number(fmt, &raw, fs->success, &success) && !success))
+		return;
+	s->sched = (struct sched){
+		.kind = fs->kind,
+		.tid = (int32_t)tid,
+		.next_tid = (int32_t)next,
+		.sleeps = (state & 0xff) != 0,
+	};
 }
 
 /* Text ends at its 0; one without is copied to have one. */

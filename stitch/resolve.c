@@ -22,9 +22,14 @@ struct slot {
 	const uint64_t *ip;  /* of the raw chain */
 	uint32_t space, gen; /* gen: space->cut, or ->any when partial */
 	uint32_t raw;	     /* 0: empty slot */
-	uint32_t n : 31;
+	uint32_t n : 30;
 	uint32_t partial : 1; /* had an address that nothing covered */
+	uint32_t bare : 1;    /* that was the first one */
 };
+
+#define SLOT_N_MAX ((1u << 30) - 1)
+/* Tells chains with uncertain frames from the same without. */
+#define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 
 /* The build-id table of one source by (path, kernel): it may be as long as
  * the list of mappings. */
@@ -38,7 +43,8 @@ struct resolve {
 	struct slot *cache;
 	struct id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
-	uint32_t unknown_user, unknown_kernel, guest; /* frames; 0: not yet */
+	/* frames; 0: not yet */
+	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
 };
 
 struct resolve *resolve_new(struct frames *fr)
@@ -220,10 +226,11 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 
 /* The one frame of all addresses that nothing explains. */
 static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
-			    enum image_kind kind, const char *path)
+			    enum image_kind kind, const char *path,
+			    uint32_t flags)
 {
 	struct image img = { .kind = kind, .path = path };
-	struct frame f = { 0 };
+	struct frame f = { .flags = flags };
 
 	if (*frame)
 		return *frame;
@@ -254,89 +261,99 @@ static struct slot *slot_of(struct resolve *rv, uint64_t hash)
 	return &rv->cache[hash & (CACHE_SIZE - 1)];
 }
 
-/* The raw chain of a list seen before in the same state, or 0. */
-static uint32_t cached(struct resolve *rv, uint64_t hash, uint32_t space_id,
-		       uint32_t cut, uint32_t any, const struct addrs *a)
+/* The slot of a list seen before in the same state, or NULL. */
+static const struct slot *cached(struct resolve *rv, uint64_t hash,
+				 uint32_t space_id, uint32_t cut, uint32_t any,
+				 const struct addrs *a)
 {
 	const struct slot *s = slot_of(rv, hash);
 
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
 	    s->gen != (s->partial ? any : cut))
-		return 0;
+		return NULL;
 	if (s->n != a->n || memcmp(s->ip, a->ip, a->n * sizeof(*a->ip)))
-		return 0;
-	return s->raw;
+		return NULL;
+	return s;
 }
 
-static void cache_put(struct resolve *rv, uint64_t hash, uint32_t space_id,
-		      uint32_t gen, bool partial, uint32_t raw)
+/* s: what is known of the raw chain beside its hash and addresses. */
+static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
-	const struct raw_chain *r = frames_get_raw(rv->fr, raw);
+	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
-	*slot_of(rv, hash) = (struct slot){
-		.hash = hash,
-		.ip = r->ip,
-		.space = space_id,
-		.gen = gen,
-		.raw = raw,
-		.n = r->n & INT32_MAX,
-		.partial = partial,
-	};
+	s.hash = hash;
+	s.ip = r->ip;
+	s.n = r->n & SLOT_N_MAX;
+	*slot_of(rv, hash) = s;
 }
 
-/* The frame of an address that is mapped at t; 0: nothing covers it. */
-static uint32_t user_frame(struct resolve *rv, const struct space *sp,
-			   uint64_t addr, int64_t t, uint32_t flags)
+/* The frame of an address. Not mapped now, it may be of the program before
+ * exec; s->bare: nothing explains it. */
+static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
+			   uint64_t addr, uint32_t flags, struct slot *s)
 {
-	const struct region *r = space_find(sp, addr, t);
+	const struct region *r = space_find(in->space, addr, in->t);
 
-	return r ? region_frame(rv, r, addr, flags) : 0;
-}
-
-/* Nothing is mapped there now: of the program before exec, or unknown. */
-static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
-			    uint64_t addr, uint32_t flags)
-{
-	const struct region *r = space_before_exec(sp, addr);
-
+	s->bare = false;
+	if (r)
+		return region_frame(rv, r, addr, flags);
+	s->partial = true;
+	r = space_before_exec(in->space, addr);
 	if (r)
 		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	s->bare = true;
+	if (in->uncertain)
+		return fixed_frame(rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
+				   "[unknown]", FRAME_UNCERTAIN);
 	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
-			   "[unknown]");
+			   "[unknown]", 0);
 }
 
-uint32_t resolve_user(struct resolve *rv, const struct space *sp,
-		      uint32_t space_id, const struct addrs *a, uint64_t mask,
-		      int64_t t, uint32_t inferred)
+/* Interns a list that was not in the cache; s: what is found out of it. */
+static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
+			     const struct addrs *a, uint64_t hash,
+			     struct slot *s)
 {
-	uint64_t hash = hash_of(a, space_id) + inferred;
 	uint32_t stack = 0;
-	bool partial = false;
 
+	for (uint32_t i = a->n; i-- > 0;) {
+		uint64_t addr = a->ip[i] & in->mask;
+		uint32_t flags = i == in->inferred ? FRAME_INFERRED : 0;
+
+		stack = frames_push(rv->fr, stack,
+				    user_frame(rv, in, addr, flags, s));
+	}
+	s->raw = frames_raw(rv->fr, stack, a, hash);
+}
+
+uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
+		      const struct addrs *a, bool *bare)
+{
+	const struct space *sp = in->space;
+	uint64_t hash = hash_of(a, in->space_id) + in->inferred;
+	struct slot s = { .space = in->space_id };
+
+	*bare = false;
 	if (!a->n)
 		return 0;
+	if (in->uncertain)
+		hash ^= HASH_UNCERTAIN;
 	/* A record of the past does not see the space of now. */
-	bool now = t == TIME_NONE || t >= sp->changed;
-	uint32_t raw =
-		now ? cached(rv, hash, space_id, sp->cut, sp->any, a) : 0;
-	if (raw)
-		return raw;
-	for (uint32_t i = a->n; i-- > 0;) {
-		uint64_t addr = a->ip[i] & mask;
-		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
-		uint32_t frame = user_frame(rv, sp, addr, t, flags);
+	bool now = in->t == TIME_NONE || in->t >= sp->changed;
+	const struct slot *known =
+		now ? cached(rv, hash, in->space_id, sp->cut, sp->any, a)
+		    : NULL;
 
-		if (!frame) {
-			partial = true;
-			frame = stale_frame(rv, sp, addr, flags);
-		}
-		stack = frames_push(rv->fr, stack, frame);
+	if (known) {
+		*bare = known->bare;
+		return known->raw;
 	}
-	raw = frames_raw(rv->fr, stack, a, hash);
+	resolve_new_user(rv, in, a, hash, &s);
+	s.gen = s.partial ? sp->any : sp->cut;
 	if (now)
-		cache_put(rv, hash, space_id, partial ? sp->any : sp->cut,
-			  partial, raw);
-	return raw;
+		cache_put(rv, hash, s);
+	*bare = s.bare;
+	return s.raw;
 }
 
 /* The kernel's map ends with its text (perf takes _stext to _etext or so from
@@ -372,11 +389,12 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 	/* A record of the past does not see the spaces of now. */
 	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
 	/* New code may lie above what is mapped: only `any` is safe here. */
-	uint32_t raw =
-		now ? cached(rv, hash, space_id, cut + any, cut + any, a) : 0;
+	const struct slot *known =
+		now ? cached(rv, hash, space_id, cut + any, cut + any, a)
+		    : NULL;
 
-	if (raw)
-		return raw;
+	if (known)
+		return known->raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		const struct region *r = space_find(over, a->ip[i], t);
 		uint32_t frame;
@@ -388,19 +406,27 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		} else {
 			partial = true;
 			frame = fixed_frame(rv, &rv->unknown_kernel,
-					    IMAGE_UNKNOWN_KERNEL, "[unknown]");
+					    IMAGE_UNKNOWN_KERNEL, "[unknown]",
+					    0);
 		}
 		stack = frames_push(rv->fr, stack, frame);
 	}
-	raw = frames_raw(rv->fr, stack, a, hash);
+	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
+	const struct slot s = {
+		.space = space_id,
+		.gen = cut + any,
+		.raw = raw,
+		.partial = partial,
+	};
+
 	if (now)
-		cache_put(rv, hash, space_id, cut + any, partial, raw);
+		cache_put(rv, hash, s);
 	return raw;
 }
 
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
 {
-	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]");
+	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
 	uint32_t stack = 0;
 
 	if (!a->n)

@@ -4,6 +4,7 @@
  * space costs one hash and one comparison; the cache has a fixed size. */
 #ifndef STITCH_RESOLVE_H
 #define STITCH_RESOLVE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct addrs;
@@ -26,12 +27,22 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
 #define RESOLVE_NONE UINT32_MAX
 
-/* Raw chain ids; 0 for an empty list. t: the time of the record. mask: of
- * user addresses (pointer authentication). space_id tells spaces apart.
- * inferred: index of an address that was not recorded, or RESOLVE_NONE. */
-uint32_t resolve_user(struct resolve *rv, const struct space *sp,
-		      uint32_t space_id, const struct addrs *a, uint64_t mask,
-		      int64_t t, uint32_t inferred);
+/* Where and when a list of user addresses belongs. */
+struct resolve_in {
+	const struct space *space;
+	uint32_t space_id; /* tells spaces apart */
+	uint32_t inferred; /* index of an address that was not recorded, or
+			    * RESOLVE_NONE */
+	uint64_t mask;	   /* of user addresses (pointer authentication) */
+	int64_t t;	   /* the time of the record */
+	bool uncertain;	   /* what is not mapped may be so because a mapping
+			    * record was lost */
+};
+
+/* Raw chain ids; 0 for an empty list. *bare: the first address is not mapped,
+ * nor was it before exec. */
+uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
+		      const struct addrs *a, bool *bare);
 /* over: code that comes and goes above the kernel's own map. */
 uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 			const struct space *over, uint32_t space_id,

@@ -66,6 +66,8 @@ struct event_def {
 	bool defer;		     /* asks for deferred user stacks */
 	bool defer_output;	     /* chains are written for it */
 	bool kernel_only, user_only; /* exclude_user, exclude_kernel */
+	enum sched_kind sched;	     /* what its samples say of scheduling */
+	bool every;		     /* gives a sample each time it is hit */
 	const char *format;	     /* text of the field format; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
@@ -87,7 +89,13 @@ struct source_info {
 	bool exact;	      /* nothing can come late */
 	bool truncated;	      /* ends in the middle, or was never finished */
 	bool injected;	      /* rewritten by perf inject */
+	bool filtered;	      /* by its command line some events leave some
+			       * tasks or hits out */
+	bool paused;	      /* by its command line it may have stopped for
+			       * a while */
 	enum tri system_wide; /* all CPUs, all tasks */
+	bool whole_tasks;     /* a task that is recorded is so on all CPUs,
+			       * with what it forks */
 	uint64_t first_ns, last_ns; /* from the scan; 0,0 not known */
 	uint64_t records;	    /* from the scan; 0 not known */
 	uint64_t user_mask;	    /* of user addresses; clears pointer

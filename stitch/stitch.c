@@ -52,7 +52,10 @@ struct stitch {
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
-	uint64_t *chain; /* a chain with an inferred address */
+	struct audit_in look;	    /* what the rules are told of rec */
+	uint32_t who;		    /* slot of its thread; TASKS_NONE */
+	struct thread before, gone; /* look's */
+	uint64_t *chain;	    /* a chain with an inferred address */
 	size_t cap_chain;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
@@ -141,7 +144,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		join_source(st->join, i, &src->info);
 		account_source(st->account, i, src);
 		counters_source(st->counters, i, &src->info);
-		audit_source(st->audit, i, &src->info);
+		audit_source(st->audit, i, src);
 	}
 	return ps;
 }
@@ -182,8 +185,38 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 
 static uint32_t thread_slot(struct stitch *st)
 {
-	return tasks_thread(st->tasks, st->rec.source, st->rec.pid,
-			    st->rec.tid);
+	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
+			       st->rec.tid);
+	return st->who;
+}
+
+/* Another life of the thread's id begins, of which no FORK told. */
+static uint32_t next_life(struct stitch *st, uint32_t slot)
+{
+	const struct thread *th = tasks_thread_at(st->tasks, slot);
+	int32_t pid = tasks_process_at(st->tasks, th->process)->pid;
+	int32_t tid = th->tid;
+
+	tasks_forget(st->tasks, slot);
+	slot = tasks_thread(st->tasks, st->rec.source, pid, tid);
+	tasks_thread_at(st->tasks, slot)->reused_tid = true;
+	return slot;
+}
+
+/* The slot of the life that did what only a living thread can do. After the
+ * EXIT record it is another one. (A late record is of the one that was, and
+ * of tid 0 and below there is more than one.) */
+static uint32_t living(struct stitch *st, uint32_t slot)
+{
+	const struct thread *th = tasks_thread_at(st->tasks, slot);
+	int64_t t = time_of(&st->rec);
+
+	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
+	    t == TIME_NONE || t <= th->end || st->rec.flags & REC_F_LATE)
+		return slot;
+	st->gone = *th;
+	st->look.ended = &st->gone;
+	return next_life(st, slot);
 }
 
 static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
@@ -213,18 +246,72 @@ static void check_exec(struct stitch *st, struct space *sp,
 		space_forget_exec(sp);
 }
 
+/* The process runs code at addr that no mapping covers. Where nothing was
+ * mapped at all it is not known as a process, and the upper half (vsyscall)
+ * and the first page are never mapped. */
+static void look_unmapped(struct stitch *st, const struct process *p,
+			  uint64_t addr)
+{
+	const struct region *r = space_below(&p->space, addr);
+
+	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
+	    addr < 4096)
+		return;
+	st->look.unmapped = true;
+	st->look.hole = r ? r->end : 0;
+	st->look.process = p->id;
+	st->look.since = p->since;
+}
+
+/* The user half of a hit in kernel mode may be the program's before exec. */
+static bool surely_ran(struct stitch *st, const struct process *p)
+{
+	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
+	       !p->space.before;
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
 	const struct source *src = source_of(st, st->rec.source);
 	struct process *p = process_of(st, slot);
+	struct resolve_in in = {
+		.space = &p->space,
+		.space_id = p->id,
+		.inferred = inferred,
+		.mask = src->info.user_mask,
+		.t = time_of(&st->rec),
+	};
+	bool bare;
 
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
 	if (p->space.before)
-		check_exec(st, &p->space, a, src->info.user_mask);
-	return resolve_user(st->resolve, &p->space, p->id, a,
-			    src->info.user_mask, time_of(&st->rec), inferred);
+		check_exec(st, &p->space, a, in.mask);
+	uint32_t raw = resolve_user(st->resolve, &in, a, &bare);
+
+	if (!bare || !surely_ran(st, p))
+		return raw;
+	look_unmapped(st, p, a->ip[0] & in.mask);
+	in.uncertain =
+		st->look.unmapped &&
+		losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+	return in.uncertain ? resolve_user(st->resolve, &in, a, &bare) : raw;
+}
+
+/* A hit in user mode whose stack comes later: there is only its address. */
+static void look_at_hit(struct stitch *st, uint32_t slot)
+{
+	const struct source *src = source_of(st, st->rec.source);
+	const struct process *p = process_of(st, slot);
+	uint64_t addr = st->rec.sample.ip & src->info.user_mask;
+
+	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
+	    st->rec.sample.kern.n || st->rec.sample.user.n ||
+	    !losses_any(st->losses, st->rec.source) ||
+	    space_find(&p->space, addr, time_of(&st->rec)))
+		return;
+	look_unmapped(st, p, addr);
 }
 
 /* struct unwind_in.find: what the sampled process has mapped. */
@@ -349,27 +436,13 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
-/* The thread's id means another one from now on. */
-static uint32_t other_life(struct stitch *st, uint32_t slot)
-{
-	tasks_forget(st->tasks, slot);
-	slot = thread_slot(st);
-	tasks_thread_at(st->tasks, slot)->reused_tid = true;
-	return slot;
-}
-
 /* A task that is exiting never runs its program again, and the kernel gives
- * it no cookie (unwind_deferred_request, 7.2): who does either after the EXIT
- * has got the id of the dead, and the FORK was lost. */
-static bool lives_again(struct stitch *st, uint32_t slot)
+ * it no cookie (unwind_deferred_request, 7.2). */
+static bool is_alive(const struct record *rec)
 {
-	const struct thread *th = tasks_thread_at(st->tasks, slot);
-	enum defer d = st->rec.sample.defer;
-
-	return th->exit_seen && th->tid >= 0 && th->end != TIME_NONE &&
-	       time_of(&st->rec) > th->end &&
-	       (d == DEFER_COOKIE || d == DEFER_MARK ||
-		st->rec.flags & REC_F_USER);
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
 }
 
 static void take_sample(struct stitch *st)
@@ -378,13 +451,16 @@ static void take_sample(struct stitch *st)
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (lives_again(st, slot))
-		slot = other_life(st, slot);
+	if (is_alive(&st->rec))
+		slot = st->who = living(st, slot);
+	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
+		look_at_hit(st, slot);
 	uint32_t kraw = resolve_kern(st, &s->kern);
 	uint32_t uraw = resolve_sample_user(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
 	bool asked = s->event < src->n_events && src->events[s->event].defer;
 
+	st->look.event = event;
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
 	    (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
@@ -452,6 +528,10 @@ static void take_map(struct stitch *st)
 		space_map(&ps->base, &r, &own);
 		return;
 	}
+	uint32_t slot = tasks_find(st->tasks, rec->source, rec->pid, rec->tid);
+
+	if (slot != TASKS_NONE)
+		st->who = living(st, slot);
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
 	r.image = resolve_map_image(st->resolve, src, rec,
@@ -483,14 +563,54 @@ static void take_ksymbol(struct stitch *st)
 	space_map(&ps->over, &r, &own);
 }
 
-/* A name for a thread that ended: its FORK was lost, this is another life. */
+/* A thread that is not the first of its process and calls exec becomes the
+ * first one, which had to end before (fs/exec.c de_thread()), perhaps so long
+ * ago that it is not known any more. */
+static bool takes_over(struct stitch *st, uint32_t slot)
+{
+	const struct record *rec = &st->rec;
+	const struct thread *th = tasks_thread_at(st->tasks, slot);
+	const struct process *p = process_of(st, slot);
+
+	if (!(rec->flags & REC_F_EXEC) || rec->pid != rec->tid)
+		return false;
+	if (th->ended)
+		return !p->ended;
+	return !th->introduced && th->last == TIME_NONE && p->n_threads > 1;
+}
+
+/* A late record is of the life that was; and the other threads of a process
+ * may give a name to the first one when that has ended. */
+static bool named_by_others(struct stitch *st, uint32_t slot)
+{
+	const struct record *rec = &st->rec;
+
+	return rec->flags & REC_F_LATE ||
+	       (rec->pid == rec->tid && !process_of(st, slot)->ended);
+}
+
+/* A name for a thread that ended: this is another life. */
 static void take_comm(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
+	int64_t t = time_of(&st->rec);
+	const struct thread *th = tasks_thread_at(st->tasks, slot);
 
-	if (tasks_thread_at(st->tasks, slot)->ended)
-		slot = other_life(st, slot);
-	tasks_set_comm(st->tasks, slot, st->rec.comm.name, time_of(&st->rec),
+	if (takes_over(st, slot)) {
+		tasks_take_over(st->tasks, slot, t);
+		st->look.took_over = true;
+		if (th->ended)
+			slot = next_life(st, slot);
+		tasks_thread_at(st->tasks, slot)->introduced = true;
+	} else if (th->ended && !named_by_others(st, slot)) {
+		uint32_t now = living(st, slot);
+
+		slot = now == slot ? next_life(st, slot) : now;
+	}
+	st->who = slot;
+	if (t == TIME_NONE)
+		tasks_thread_at(st->tasks, slot)->introduced = true;
+	tasks_set_comm(st->tasks, slot, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
 }
 
@@ -498,10 +618,14 @@ static void take_fork(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	int64_t t = time_of(rec);
+	bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
+	uint32_t parent = tasks_find(st->tasks, rec->source, rec->fork.ppid,
+				     rec->fork.ptid);
 
-	tasks_fork(st->tasks, rec->source, rec->pid, rec->tid, rec->fork.ppid,
-		   rec->fork.ptid, t,
-		   t == TIME_NONE || rec->flags & REC_F_SYNTH);
+	if (parent != TASKS_NONE && !synth)
+		living(st, parent);
+	st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
+			     rec->fork.ppid, rec->fork.ptid, t, synth);
 }
 
 static void take_exit(struct stitch *st)
@@ -538,7 +662,32 @@ static void take_record(struct stitch *st)
 	else if (k == REC_EXIT)
 		take_exit(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
-		push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
+		st->look.event =
+			push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
+}
+
+/* Whether a FORK record is a sign of life: where not all tasks are recorded,
+ * the child's own end may not be. */
+static bool shows_life(struct stitch *st)
+{
+	return st->rec.kind != REC_FORK ||
+	       source_of(st, st->rec.source)->info.system_wide == TRI_YES;
+}
+
+/* The rules look at the record, then its thread has one more. */
+static void audit(struct stitch *st)
+{
+	struct thread *th = NULL;
+
+	if (st->who != TASKS_NONE)
+		th = tasks_thread_at(st->tasks, st->who);
+	st->look.thread = th;
+	if (tasks_replaced(st->tasks, &st->before) &&
+	    st->before.tid == st->rec.tid)
+		st->look.before = &st->before;
+	audit_record(st->audit, &st->look);
+	if (th && st->look.time > th->last && shows_life(st))
+		th->last = st->look.time;
 }
 
 static void retire_one(struct stitch *st, uint32_t slot)
@@ -633,7 +782,10 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 
 		per_source(st, st->rec.source);
 		account_record(st->account, &st->rec);
+		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
+		st->who = TASKS_NONE;
 		take_record(st);
+		audit(st);
 		if (t == TIME_NONE)
 			continue;
 		if (t > st->now)

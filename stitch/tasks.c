@@ -46,6 +46,7 @@ struct tasks {
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
 	struct recent recent[RECENT];	 /* what tasks_thread() found */
+	struct thread replaced;		 /* used: there is one */
 	struct dying *dying;
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep; /* of tasks_retire(TIME_NONE) */
@@ -206,7 +207,7 @@ static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
 	p->pid = pid;
 	p->source = source;
 	p->used = true;
-	p->start = p->end = TIME_NONE;
+	p->start = p->end = p->since = p->taken_over = TIME_NONE;
 	p->space.keep_old = ts->keep_old;
 	p->space.changed = TIME_NONE;
 	table_add(&ts->processes, process_key(source, pid), slot);
@@ -283,7 +284,7 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	th->tid = tid;
 	th->source = source;
 	th->used = true;
-	th->start = th->end = TIME_NONE;
+	th->start = th->end = th->last = TIME_NONE;
 	p->n_slots++;
 	table_add(&ts->threads, thread_key(source, p->pid, tid), slot);
 	if (tid >= 0) {
@@ -307,6 +308,25 @@ static void forget_recent(struct tasks *ts, int32_t tid)
 	recent_of(ts, tid)->known = false;
 }
 
+/* A life that loses its id, as it is before that. */
+static void note_replaced(struct tasks *ts, uint32_t slot)
+{
+	const struct process *p = &ts->process[ts->thread[slot].process];
+
+	ts->replaced = ts->thread[slot];
+	ts->replaced.took_over = p->taken_over != TIME_NONE &&
+				 p->taken_over >= ts->replaced.last;
+}
+
+bool tasks_replaced(struct tasks *ts, struct thread *out)
+{
+	if (!ts->replaced.used)
+		return false;
+	*out = ts->replaced;
+	ts->replaced.used = false;
+	return true;
+}
+
 static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			    int32_t tid)
 {
@@ -318,6 +338,7 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		/* A dead task's pid is -1: the thread is known all the same. */
 		if (pid < 0 || ts->process[th->process].pid == pid)
 			return slot;
+		note_replaced(ts, slot);
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
 		forget_recent(ts, tid);
@@ -339,6 +360,17 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 	uint32_t slot = find_thread(ts, source, pid, tid);
 
 	*r = (struct recent){ source, true, pid, tid, slot };
+	return slot;
+}
+
+uint32_t tasks_find(const struct tasks *ts, uint16_t source, int32_t pid,
+		    int32_t tid)
+{
+	uint32_t slot = find(&ts->threads, thread_key(source, pid, tid));
+
+	if (slot == TABLE_NONE ||
+	    ts->process[ts->thread[slot].process].pid != pid)
+		return TASKS_NONE;
 	return slot;
 }
 
@@ -406,6 +438,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		struct closing c = { ts, p->id };
 		struct space_owner own = owner(&c);
 
+		p->since = t;
 		space_exec(&p->space, t, &own);
 		join_exec(&th->join, t);
 	}
@@ -418,6 +451,7 @@ static void replace(struct tasks *ts, uint32_t slot, int64_t t)
 	struct thread *th = &ts->thread[slot];
 	int32_t pid = ts->process[th->process].pid;
 
+	note_replaced(ts, slot);
 	end_thread(ts, slot, t);
 	forget_recent(ts, th->tid);
 	table_remove(
@@ -512,6 +546,7 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 	if (synth)
 		return slot;
 	p->start = t;
+	p->since = ts->process[from].since;
 	inherit(ts, p, &ts->process[from], t);
 	return slot;
 }
@@ -523,8 +558,10 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	uint32_t parent = find(&ts->threads, thread_key(source, ppid, ptid));
 	uint32_t process;
 
-	if (old != TABLE_NONE && synth)
+	if (old != TABLE_NONE && synth) {
+		ts->thread[old].introduced = true;
 		return old;
+	}
 	if (old != TABLE_NONE)
 		replace(ts, old, t);
 	if (pid == ppid)
@@ -535,10 +572,16 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	struct thread *th = &ts->thread[slot];
 
 	th->start = synth ? TIME_NONE : t;
+	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE;
 	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name)
 		add_comm(ts, slot, ts->thread[parent].name, th->start, false);
 	return slot;
+}
+
+void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	ts->process[ts->thread[slot].process].taken_over = t;
 }
 
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)

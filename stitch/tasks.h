@@ -25,6 +25,12 @@ struct process {
 	uint32_t n_threads; /* threads that have not ended, tid -1 aside */
 	uint32_t n_slots;   /* threads that still have a slot */
 	int64_t start, end;
+	/* Since when a mapping record of it may have been lost: its last
+	 * exec, or that of whom it was forked from. TIME_NONE: all along. */
+	int64_t since;
+	/* When a thread other than the first called exec: it got the first
+	 * one's id, and its own was free without an EXIT record. */
+	int64_t taken_over;
 	struct space space;
 };
 
@@ -39,7 +45,10 @@ struct thread {
 	bool ended;
 	bool exit_seen;	 /* ended, and by an EXIT record */
 	bool reused_tid; /* another life of this tid came before */
+	bool introduced; /* a FORK record told of it, or the recorder did */
+	bool took_over;	 /* may have gone on under its process's id */
 	int64_t start, end;
+	int64_t last; /* time of its newest record; TIME_NONE */
 	struct join_task join;
 };
 
@@ -55,6 +64,13 @@ struct process *tasks_process_at(struct tasks *ts, uint32_t slot);
 uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		      int32_t tid);
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
+/* The thread of that id, if it is known: its slot, or TASKS_NONE. */
+#define TASKS_NONE UINT32_MAX
+uint32_t tasks_find(const struct tasks *ts, uint16_t source, int32_t pid,
+		    int32_t tid);
+/* Who had an id until a record since the last call gave it to another life:
+ * true and a copy. */
+bool tasks_replaced(struct tasks *ts, struct thread *out);
 /* The row id of the thread's name, made (":TID") when there is none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 
@@ -64,6 +80,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
+/* A thread other than the first called exec and is the first one now. */
+void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
 /* The id means another life from now on (its fork record was lost): the next
  * tasks_thread() makes a new one; a process without threads goes with it. */
