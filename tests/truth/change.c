@@ -82,6 +82,8 @@ static void take_out(struct change *ch, size_t i)
 	ch->gone = mem_grow(ch->gone, &ch->cap_gone, ch->n_gone + 1,
 			    sizeof(*ch->gone));
 	ch->gone[ch->n_gone++] = ch->list.at[i];
+	ch->sched |= ch->list.at[i].rec->kind == REC_SAMPLE &&
+		     ch->list.at[i].rec->sample.sched.kind != SCHED_NONE;
 	say(ch, " #%u", ch->list.at[i].origin);
 	ch->list.n--;
 	memmove(ch->list.at + i, ch->list.at + i + 1,
@@ -345,6 +347,7 @@ static void put_total(struct change *ch, const struct slice *s,
 static bool make_one(struct change *ch, const struct slice *s, enum kind kind,
 		     uint64_t *seed)
 {
+	ch->kinds |= 1u << kind;
 	switch (kind) {
 	case CHANGE_CHAIN:
 	case CHANGE_SAMPLES:
@@ -377,7 +380,8 @@ bool change_make(struct change *ch, const struct slice *s, enum kind kind,
 	ch->lost = lost;
 	ch->totals = totals;
 	ch->n_gone = ch->n_cookie = ch->n_tid = 0;
-	ch->names = false;
+	ch->names = ch->sched = false;
+	ch->kinds = 0;
 	ch->text[0] = '\0';
 	arena_release(&ch->own);
 	list_copy(&ch->list, &s->list);

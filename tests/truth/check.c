@@ -274,32 +274,29 @@ static void check_names(struct report *rp, const struct list *l,
 	}
 }
 
-static bool same_life(const struct fact_thread *a, const struct fact_thread *b)
+static void check_lives(struct report *rp, const struct result *got,
+			const struct expect *ex)
 {
-	return a->tid == b->tid && a->start == b->start && a->end == b->end;
-}
-
-static void check_lives(struct report *rp, const struct list *l,
-			const struct result *got, const struct expect *ex)
-{
-	struct fact_thread x;
 	int64_t diff = 0;
 
 	for (size_t i = 0; i < got->n_thread; i++)
 		diff += got->thread[i].tid >= 0;
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < ex->n_lives; i++) {
+		const struct life *x = &ex->lives[i];
 		bool found = false;
 
-		if (!model_life(l, ex, i, &x) || x.tid < 0)
+		if (x->tid < 0)
 			continue;
 		diff--;
 		for (size_t k = 0; k < got->n_thread && !found; k++)
-			found = same_life(&got->thread[k], &x);
+			found = got->thread[k].tid == x->tid &&
+				got->thread[k].start == x->start &&
+				got->thread[k].end == x->end;
 		if (!found)
 			report_add(rp,
 				   "no life of %d from %" PRId64 " to %" PRId64
 				   "\n",
-				   (int)x.tid, x.start, x.end);
+				   (int)x->tid, x->start, x->end);
 	}
 	if (diff)
 		report_add(rp, "%" PRId64 " threads too many\n", diff);
@@ -317,7 +314,7 @@ void check_model(const struct slice *s, const struct list *l,
 		check_chain(rp, l, i, got, ex);
 	}
 	check_names(rp, l, got, ex);
-	check_lives(rp, l, got, ex);
+	check_lives(rp, got, ex);
 	check_losses(rp, ex, got);
 	check_gaps(rp, got, ex);
 	check_counters(rp, got, ex);

@@ -121,78 +121,6 @@ static void find_firsts(const struct list *l, struct expect *ex)
 	}
 }
 
-bool model_of_thread(const struct record *r)
-{
-	return r->kind == REC_SAMPLE || r->kind == REC_CHAIN ||
-	       r->kind == REC_COMM || r->kind == REC_EXIT ||
-	       r->kind == REC_SWITCH || r->kind == REC_MARK ||
-	       r->kind == REC_FORK;
-}
-
-/* Not a task that is exiting: those get no cookie, and run no program. */
-static bool surely_runs(const struct record *r)
-{
-	return r->kind == REC_SAMPLE && r->tid >= 0 &&
-	       (has_cookie(r) || r->flags & REC_F_USER);
-}
-
-/* Does a new life of its id begin with item i? before: the item of the thread
- * before it; NOWHERE: none. ended: an EXIT was seen in that life. */
-static bool begins(const struct list *l, size_t i, uint32_t before, bool ended)
-{
-	const struct record *r = l->at[i].rec;
-
-	if (before == NOWHERE)
-		return true;
-	if (r->kind == REC_FORK)
-		return is_timed(r) && !(r->flags & REC_F_SYNTH);
-	if (ended && (r->kind == REC_COMM || surely_runs(r)))
-		return true;
-	return r->pid >= 0 && l->at[before].rec->pid >= 0 &&
-	       r->pid != l->at[before].rec->pid;
-}
-
-struct known {
-	int32_t tid;
-	uint32_t last;
-	bool ended;
-};
-
-#define KNOWN_MAX 4096
-
-static void find_lives(const struct list *l, struct expect *ex)
-{
-	static struct known known[KNOWN_MAX];
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct record *r = l->at[i].rec;
-		struct known *k = known;
-
-		ex->life[i] = (uint32_t)i;
-		ex->prev[i] = NOWHERE;
-		if (!model_of_thread(r))
-			continue;
-		while (k < known + n && k->tid != r->tid)
-			k++;
-		if (k == known + n && n < KNOWN_MAX)
-			known[n++] = (struct known){ r->tid, NOWHERE, false };
-		ex->prev[i] = k->last;
-		if (begins(l, i, k->last, k->ended))
-			k->ended = false;
-		else
-			ex->life[i] = ex->life[k->last];
-		k->ended |= r->kind == REC_EXIT;
-		k->last = (uint32_t)i;
-	}
-}
-
-/* Was the thread's id another's before? */
-static bool is_reused(const struct expect *ex, size_t i)
-{
-	return ex->prev[ex->life[i]] != NOWHERE;
-}
-
 /* First item behind `at` in its life that is such; NOWHERE. */
 static uint32_t later(const struct list *l, const struct expect *ex, size_t at,
 		      enum record_kind kind)
@@ -221,14 +149,16 @@ static uint32_t newer_cookie(const struct list *l, const struct expect *ex,
 	return NOWHERE;
 }
 
+/* Item with which the next life of the thread's id begins; NOWHERE. */
 static uint32_t other_life(const struct list *l, const struct expect *ex,
 			   size_t at)
 {
-	for (size_t i = at + 1; i < l->n; i++)
-		if (model_of_thread(l->at[i].rec) &&
-		    l->at[i].rec->tid == l->at[at].rec->tid &&
-		    ex->life[i] != ex->life[at])
-			return (uint32_t)i;
+	uint32_t life = ex->life[at];
+
+	(void)l;
+	for (size_t i = life + 1; i < ex->n_lives; i++)
+		if (ex->lives[i].tid == ex->lives[life].tid)
+			return ex->lives[i].first;
 	return NOWHERE;
 }
 
@@ -248,7 +178,8 @@ static void find_end(const struct slice *s, const struct list *l,
 	if (i == NOWHERE) {
 		q->end = END_REUSED;
 		i = other_life(l, ex, at);
-		if (i != NOWHERE && l->at[i].rec->kind != REC_FORK) {
+		if (i != NOWHERE && (l->at[i].rec->kind != REC_FORK ||
+				     l->at[i].rec->tid != l->at[at].rec->tid)) {
 			q->until = TIME_NONE;
 			return;
 		}
@@ -269,6 +200,7 @@ static void without_chain(const struct slice *s, const struct list *l,
 
 	find_end(s, l, ex, at, q);
 	int64_t due = q->until == TIME_NONE ? INT64_MAX : q->until;
+	int64_t last = TIME_NONE;
 
 	q->confidence = CONF_EXPLAINED;
 	q->latency = TIME_NONE;
@@ -279,7 +211,13 @@ static void without_chain(const struct slice *s, const struct list *l,
 	q->verdict = REQ_PENDING_END;
 	if (q->end == END_CAPTURE)
 		return;
-	q->loss = model_loss(ex, -1, time_of(l->at[at].rec), due);
+	/* the one after the last sample is the likely one */
+	for (size_t k = at; k < l->n; k++)
+		if (ex->first[k] == at)
+			last = time_of(l->at[k].rec);
+	q->loss = model_loss(ex, -1, last, due);
+	if (q->loss == NOWHERE)
+		q->loss = model_loss(ex, -1, time_of(l->at[at].rec), due);
 	if (q->loss != NOWHERE) {
 		q->verdict = REQ_CHAIN_LOST;
 	} else if (q->end != END_EXIT || due < (int64_t)s->info.last_ns) {
@@ -342,7 +280,7 @@ static void find_request(const struct slice *s, const struct list *l,
 
 	q->has = true;
 	q->loss = q->chain = q->as_tid = NOWHERE;
-	q->flags = is_reused(ex, i) ? VERDICT_REUSED_TID : 0;
+	q->flags = ex->lives[ex->life[i]].reused ? VERDICT_REUSED_TID : 0;
 	if (r->flags & REC_F_USER && !r->sample.kern.n && r->sample.ip)
 		q->flags |= VERDICT_USER_HIT;
 	while (c < ex->n_half &&
@@ -427,9 +365,9 @@ static void find_chain(const struct list *l, struct expect *ex,
 	c->loss = NOWHERE;
 	c->verdict = CHAIN_USED;
 	c->confidence = CONF_PROVED;
-	c->flags = is_reused(ex, i) ? VERDICT_REUSED_TID : 0;
-	for (uint32_t k = ex->prev[i]; k != NOWHERE && k >= ex->life[i];
-	     k = ex->prev[k])
+	c->flags = ex->lives[ex->life[i]].reused ? VERDICT_REUSED_TID : 0;
+	for (uint32_t k = ex->prev[i];
+	     k != NOWHERE && ex->life[k] == ex->life[i]; k = ex->prev[k])
 		if (l->at[k].rec->kind == REC_EXIT)
 			c->flags |= VERDICT_AFTER_EXIT;
 	for (size_t k = 0; k < ex->n_half; k++)
@@ -438,7 +376,7 @@ static void find_chain(const struct list *l, struct expect *ex,
 	if (c->n_events)
 		return;
 	for (const struct half *o = ex->half; o < h; o++)
-		if (o->item >= ex->life[i] && o->tid == h->tid)
+		if (ex->life[o->item] == ex->life[i])
 			c->from = time_of(l->at[o->item].rec);
 	c->loss = model_loss(ex, cookie_cpu(cookie_of(r)), c->from, time_of(r));
 	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
@@ -477,6 +415,8 @@ static void clear(const struct list *l, struct expect *ex)
 		mem_grow(ex->life, &ex->cap_life, l->n + 1, sizeof(*ex->life));
 	ex->prev =
 		mem_grow(ex->prev, &ex->cap_prev, l->n + 1, sizeof(*ex->prev));
+	ex->forgot = mem_grow(ex->forgot, &ex->cap_forgot, l->n + 1,
+			      sizeof(*ex->forgot));
 	memset(ex->request, 0, l->n * sizeof(*ex->request));
 	memset(ex->chain, 0, l->n * sizeof(*ex->chain));
 }
@@ -488,7 +428,7 @@ void model_run(const struct slice *s, const struct list *l, struct expect *ex)
 	find_losses(l, ex);
 	find_end_losses(l, ex);
 	find_firsts(l, ex);
-	find_lives(l, ex);
+	model_lives(l, ex);
 	for (size_t i = 0; i < ex->n_half; i++) {
 		if (ex->half[i].is_chain)
 			find_chain(l, ex, &ex->half[i]);
@@ -510,6 +450,8 @@ void expect_release(struct expect *ex)
 	free(ex->first);
 	free(ex->life);
 	free(ex->prev);
+	free(ex->forgot);
+	free(ex->lives);
 	free(ex->loss);
 	free(ex->gap);
 	free(ex->gap_late);

@@ -59,8 +59,7 @@ static void want_all(const struct capture *c, size_t from, size_t to)
 			want(c->rec[i].fork.ppid, true);
 }
 
-/* Cookies that were asked for before the slice are left out: nothing of them
- * is missing then. */
+/* Was this cookie asked for before the slice? */
 static bool began_before(const struct capture *c, size_t from, size_t i)
 {
 	if (!has_cookie(&c->rec[i]))
@@ -91,6 +90,25 @@ static void set_info(struct slice *s)
 	s->info.records = s->list.n;
 }
 
+/* Of a cookie that was asked for before, nothing is missing when the chain is
+ * left out and the samples ask for nothing. */
+static void add_record(struct slice *s, size_t i, bool older)
+{
+	const struct record *r = &s->cap->rec[i];
+
+	if (older && r->kind == REC_CHAIN)
+		return;
+	if (older) {
+		struct record *copy = arena_take(&s->own, sizeof(*copy));
+
+		*copy = *r;
+		copy->sample.defer = DEFER_NONE;
+		copy->sample.cookie = 0;
+		r = copy;
+	}
+	list_add(&s->list, r, (uint32_t)s->list.n);
+}
+
 void slice_make(struct slice *s, const struct capture *c, size_t at, size_t len,
 		bool whole)
 {
@@ -100,6 +118,7 @@ void slice_make(struct slice *s, const struct capture *c, size_t at, size_t len,
 	while (from < at && !is_timed(&c->rec[from]))
 		from++;
 	s->cap = c;
+	arena_release(&s->own);
 	s->list.n = 0;
 	if (whole)
 		from = to = 0;
@@ -113,13 +132,13 @@ void slice_make(struct slice *s, const struct capture *c, size_t at, size_t len,
 	if (whole)
 		to = c->n;
 	for (size_t i = from; i < to; i++)
-		if (!began_before(c, from, i))
-			list_add(&s->list, &c->rec[i], (uint32_t)s->list.n);
+		add_record(s, i, began_before(c, from, i));
 	set_info(s);
 }
 
 void slice_release(struct slice *s)
 {
+	arena_release(&s->own);
 	free(s->list.at);
 	*s = (struct slice){ 0 };
 }

@@ -121,6 +121,7 @@ static void one_case(uint64_t n, enum kind kind)
 	model_run(&t.slice, &t.change.list, &t.ex);
 	check_model(&t.slice, &t.change.list, &t.got, &t.ex, &rp);
 	check_rest(&t.slice, &t.change, &t.base, &t.got, &t.ex, &rp);
+	check_found(&t.slice, &t.change, &t.got, &t.ex, &rp);
 	check_told(&t.slice, &t.change, &t.base, &t.got, &rp);
 	y->done++;
 	if (rp.n)

@@ -72,6 +72,7 @@ struct slice {
 	struct list list;
 	size_t start; /* before it is only state */
 	struct source_info info;
+	struct arena own; /* records made for it */
 };
 
 /* `len` records around record `at` of the capture; whole: all of it. */
@@ -211,6 +212,17 @@ struct half {
 	bool is_chain;
 };
 
+/* One thread, from birth to death. */
+struct life {
+	int32_t tid, pid;
+	uint32_t first, last; /* items; NOWHERE */
+	bool reused;	      /* its id had another life before */
+	bool ended;	      /* by an EXIT */
+	bool again;	      /* though it had, and no FORK told */
+	bool known;	      /* by a FORK, or told by the recorder */
+	int64_t start, end;
+};
+
 struct expect {
 	struct half *half;
 	size_t n_half, cap_half;
@@ -218,8 +230,12 @@ struct expect {
 	struct expect_request *request;
 	struct expect_chain *chain;
 	uint32_t *first; /* first item of the same cookie and thread */
-	uint32_t *life;	 /* item with which the thread's life began */
+	uint32_t *life;	 /* number of the life of its thread, in lives */
 	uint32_t *prev;	 /* item of the same thread's id before; NOWHERE */
+	int32_t *forgot; /* process id that another process has from this item
+			  * on, though no FORK told; 0: none */
+	struct life *lives;
+	size_t n_lives, cap_lives, cap_forgot;
 	struct expect_loss *loss;
 	size_t n_loss, cap_loss;
 	struct fact_gap *gap; /* .loss is an index in loss, or NOWHERE */
@@ -240,15 +256,14 @@ void model_counters(const struct slice *s, const struct list *l,
 /* The first loss that overlaps (from, to) on that CPU (-1: any). */
 uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
 		    int64_t to);
-/* model_state.c: the name of the thread of item i, at it. */
+/* model_state.c: lives, prev and forgot. */
+void model_lives(const struct list *l, struct expect *ex);
+/* The name of the thread of item i, at it. */
 void model_comm(const struct list *l, const struct expect *ex, size_t i,
 		char *name, size_t size);
 /* The mapping of that process that covers addr before item i; NULL. */
 const struct record *model_map(const struct list *l, const struct expect *ex,
 			       size_t i, int32_t pid, uint64_t addr);
-/* The life of a thread that begins with item i, as a row; false: none does. */
-bool model_life(const struct list *l, const struct expect *ex, size_t i,
-		struct fact_thread *out);
 /* Is it a record that makes its thread known? */
 bool model_of_thread(const struct record *r);
 
@@ -285,7 +300,9 @@ struct change {
 	uint64_t cookie[4];
 	int32_t tid[8];
 	size_t n_cookie, n_tid;
-	bool names; /* names and stacks of others follow from it */
+	uint32_t kinds; /* 1 << kind: all that were done */
+	bool sched;	/* one that is gone told of the scheduler */
+	bool names;	/* names and stacks of others follow from it */
 	char text[1000];
 };
 
@@ -313,6 +330,10 @@ void check_model(const struct slice *s, const struct list *l,
 void check_rest(const struct slice *s, const struct change *ch,
 		const struct result *base, const struct result *got,
 		const struct expect *ex, struct report *rp);
+/* found.c: the findings of the rules. */
+void check_found(const struct slice *s, const struct change *ch,
+		 const struct result *got, const struct expect *ex,
+		 struct report *rp);
 /* told.c: against what was done. */
 void check_told(const struct slice *s, const struct change *ch,
 		const struct result *base, const struct result *got,

@@ -1,0 +1,210 @@
+/* found.c - the findings of the rules: which must be there, and which must
+ * not. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "stitch/rules.h"
+#include "tests/truth/truth.h"
+
+/* What is asked of one list. */
+struct look {
+	const struct slice *s;
+	const struct change *ch;
+	const struct list *l;
+	const struct result *got;
+	const struct expect *ex;
+	struct report *rp;
+	size_t matched; /* findings that had to be there */
+};
+
+static const char *rule_of(const struct finding_row *f)
+{
+	return rules[f->f.rule].name;
+}
+
+static bool is_done(const struct look *k, enum kind kind)
+{
+	return k->ch->kinds >> kind & 1;
+}
+
+/* There must be one of that rule about that thread (-1: any), at that time. */
+static void must_find(struct look *k, const char *rule, int32_t tid,
+		      int64_t time)
+{
+	for (size_t i = 0; i < k->got->n_finding; i++) {
+		const struct finding_row *f = &k->got->finding[i];
+
+		if (strcmp(rule_of(f), rule) != 0 || f->f.time != time ||
+		    (tid >= 0 && f->tid != tid))
+			continue;
+		k->matched++;
+		return;
+	}
+	report_add(k->rp, "no finding %s of %d at %" PRId64 "\n", rule,
+		   (int)tid, time);
+}
+
+/* A thread id with another life, though no EXIT ended the one before. */
+static void look_at_reuse(struct look *k, size_t life)
+{
+	const struct life *a = &k->ex->lives[life];
+	const struct life *b = a + 1;
+	const struct life *end = k->ex->lives + k->ex->n_lives;
+
+	while (b < end && b->tid != a->tid)
+		b++;
+	if (b == end || a->ended || a->last == NOWHERE)
+		return;
+	int64_t last = time_of(k->l->at[a->last].rec);
+	int64_t time = time_of(k->l->at[b->first].rec);
+
+	if (last != TIME_NONE && time > last)
+		must_find(k, "tid_reused", a->tid, time);
+}
+
+/* Consecutive switches of a CPU must fit. */
+static void look_at_switches(struct look *k, int32_t cpu)
+{
+	const struct record *before = NULL;
+
+	for (size_t i = 0; i < k->l->n; i++) {
+		const struct record *r = k->l->at[i].rec;
+
+		if (r->kind != REC_SAMPLE || r->cpu != cpu || !is_timed(r) ||
+		    r->sample.sched.kind != SCHED_SWITCH)
+			continue;
+		if (before &&
+		    before->sample.sched.next_tid != r->sample.sched.tid)
+			must_find(k, "switch_broken", -1, time_of(r));
+		before = r;
+	}
+}
+
+static bool is_in(const struct record *map, uint64_t addr)
+{
+	return addr >= map->map.start && addr - map->map.start < map->map.len;
+}
+
+/* The code that the record surely ran; 0: none. */
+static uint64_t ran(const struct record *r)
+{
+	if (r->kind == REC_CHAIN && r->chain.user.n)
+		return r->chain.user.ip[0];
+	if (r->kind == REC_SAMPLE && r->flags & REC_F_USER)
+		return r->sample.ip;
+	return 0;
+}
+
+/* Did the code of such a finding lie in the mapping that is gone? The process
+ * may be a child of its. */
+static bool is_of_map(const struct look *k, const struct finding_row *f)
+{
+	for (size_t i = 0; i < k->l->n; i++) {
+		const struct record *r = k->l->at[i].rec;
+
+		if (time_of(r) == f->f.time && r->tid == f->tid && ran(r))
+			return is_in(k->ch->gone[0].rec, ran(r));
+	}
+	return false;
+}
+
+/* A mapping is gone: map_lost, if a chain began in it; nothing, if nobody was
+ * seen in it. Without a loss it proves nothing, as mremap() does the same; so
+ * where the process had run unmapped code before. */
+static void look_at_map(struct look *k)
+{
+	const struct item *gone = &k->ch->gone[0];
+	const struct record *first = NULL;
+	bool odd = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->l->n; i++) {
+		const struct record *r = k->l->at[i].rec;
+		uint64_t addr = ran(r);
+
+		if (!addr || r->pid != gone->rec->pid ||
+		    model_map(k->l, k->ex, i, r->pid, addr))
+			continue;
+		if (!is_in(gone->rec, addr) ||
+		    k->l->at[i].origin < gone->origin)
+			odd = true;
+		else if (!first && r->kind == REC_CHAIN)
+			first = r;
+	}
+	for (size_t i = 0; i < k->got->n_finding; i++) {
+		const struct finding_row *f = &k->got->finding[i];
+
+		if (strcmp(rule_of(f), "map_lost") != 0)
+			continue;
+		n++;
+		if (!is_of_map(k, f))
+			report_add(k->rp,
+				   "map_lost at %" PRId64 ": other code\n",
+				   f->f.time);
+	}
+	if (!n && first && !odd &&
+	    model_loss(k->ex, -1, TIME_NONE, time_of(first)) != NOWHERE)
+		report_add(k->rp, "no finding map_lost at %" PRId64 "\n",
+			   time_of(first));
+}
+
+/* May this kind of change lead to such a finding, where it cannot be said
+ * that it must? */
+static bool may_find(const struct look *k, const struct finding_row *f)
+{
+	const char *rule = rule_of(f);
+	bool born = is_done(k, CHANGE_FORK) || is_done(k, CHANGE_TID_NEW);
+
+	if (!strcmp(rule, "map_lost"))
+		return f->f.loss && (born || is_done(k, CHANGE_MAP));
+	if (!strcmp(rule, "fork_lost"))
+		return f->f.loss && born;
+	if (!strcmp(rule, "wakeup_order") || !strcmp(rule, "wakeup_lost"))
+		return k->ch->sched;
+	return false;
+}
+
+static void look_at_finding(struct look *k, const struct finding_row *f)
+{
+	const char *rule = rule_of(f);
+	bool told = false;
+
+	for (size_t i = 0; i < k->got->n_loss; i++)
+		told |= k->got->loss[i].id == f->f.loss;
+	if (f->f.loss && !told)
+		report_add(k->rp, "finding %s: there is no loss %u\n", rule,
+			   f->f.loss);
+	if (!strcmp(rule, "tid_reused") || !strcmp(rule, "after_exit") ||
+	    !strcmp(rule, "switch_broken"))
+		k->matched--; /* the model knows of all of them */
+	else if (!may_find(k, f))
+		report_add(k->rp, "finding %s of %d at %" PRId64 "\n", rule,
+			   (int)f->tid, f->f.time);
+}
+
+void check_found(const struct slice *s, const struct change *ch,
+		 const struct result *got, const struct expect *ex,
+		 struct report *rp)
+{
+	struct look k = { s, ch, &ch->list, got, ex, rp, 0 };
+
+	for (size_t i = 0; s->info.whole_tasks && i < ex->n_lives; i++) {
+		const struct life *lf = &ex->lives[i];
+
+		look_at_reuse(&k, i);
+		if (lf->again)
+			must_find(&k, "after_exit", lf->tid,
+				  time_of(ch->list.at[lf->first].rec));
+	}
+	for (int32_t cpu = 0; cpu < 64 && s->info.system_wide == TRI_YES; cpu++)
+		look_at_switches(&k, cpu);
+	if (ch->kind == CHANGE_MAP)
+		look_at_map(&k);
+	for (size_t i = 0; i < got->n_finding; i++)
+		look_at_finding(&k, &got->finding[i]);
+	if (k.matched)
+		report_add(rp,
+			   "findings that the model knows not of: %" PRId64
+			   "\n",
+			   -(int64_t)k.matched);
+}
