@@ -90,6 +90,8 @@ static uint64_t ran(const struct record *r)
 {
 	if (r->kind == REC_CHAIN && r->chain.user.n)
 		return r->chain.user.ip[0];
+	if (r->kind == REC_SAMPLE && r->sample.user.n)
+		return r->sample.user.ip[0];
 	if (r->kind == REC_SAMPLE && r->flags & REC_F_USER)
 		return r->sample.ip;
 	return 0;
