@@ -77,6 +77,19 @@ static bool surely_made(const struct expect *ex, const struct seen *s)
 	return s->made;
 }
 
+/* When the first counter above s came into sight: those below it were made by
+ * then. */
+static int64_t seen_above(const struct seen *s)
+{
+	int64_t t = INT64_MAX;
+
+	for (size_t i = 0; i < n_seen; i++)
+		if (seen[i].cpu == s->cpu && seen[i].count > s->count &&
+		    seen[i].time < t)
+			t = seen[i].time;
+	return t;
+}
+
 static void count_cpu(struct expect *ex, int32_t cpu)
 {
 	struct fact_counter c = { .cpu = cpu };
@@ -116,7 +129,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 			.first = (uint32_t)(s->count + 2),
 			.n = (uint64_t)(n->count - s->count) / 2 - 1,
 			.t0 = s->time,
-			.t1 = n->time,
+			.t1 = seen_above(s),
 		};
 	}
 	if (!any)

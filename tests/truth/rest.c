@@ -38,6 +38,10 @@ static bool same_request(const struct request_row *a,
 	if (tid && a->f.verdict == REQ_EXIT_PER_TASK)
 		return b->f.verdict == REQ_EXIT_PER_TASK ||
 		       b->f.verdict == REQ_PENDING_END;
+	/* the capture ended between EXIT and chain: a loss says as much */
+	if (a->f.verdict == REQ_PENDING_END && a->f.end == END_EXIT)
+		return b->f.verdict == REQ_PENDING_END ||
+		       b->f.verdict == REQ_CHAIN_LOST;
 	return a->has == b->has && a->f.verdict == b->f.verdict &&
 	       a->f.confidence == b->f.confidence &&
 	       a->f.latency == b->f.latency &&
