@@ -28,6 +28,16 @@ struct audit_runs {
 	int64_t since;
 };
 
+/* A thread that was forked. */
+struct audit_fork {
+	int32_t tid;
+	int64_t time;
+};
+
+#define AUDIT_FORKS 64
+/* How many holes are looked at for one that was split since. */
+#define AUDIT_HOLES 16
+
 /* One CPU of a source. */
 struct audit_cpu {
 	bool seen; /* it has a record with a time */
@@ -49,13 +59,20 @@ struct audit_source {
 	uint32_t late;	  /* kinds of records that came late */
 	int32_t mark_tid; /* forked when all CPUs were recorded; 0: none */
 	int64_t mark_time;
+	struct audit_fork fork[AUDIT_FORKS]; /* the newest; tid 0: none */
+	uint32_t forks;
+	bool odd_forks;	 /* threads come from nowhere without a loss, too */
 	bool introduces; /* the recorder tells of the threads there were */
 	int64_t **exit;	 /* EXIT_PAGES of EXIT_PAGE times, by thread id */
 	/* Of the scheduler's events: */
 	uint32_t switch_event; /* the one that is looked at, plus 1; 0: none */
 	bool wakeups;	       /* every wakeup is recorded */
 	bool other_ids;	       /* of another pid namespace than the records */
-	int64_t from, to;      /* when all CPUs were recorded; at the end */
+	uint64_t switches, breaks; /* breaks: without a loss */
+	/* At the end: when all CPUs were recorded; too many switches, any
+	 * wakeup missing without a loss. */
+	int64_t from, to;
+	bool odd_switches, odd_wakeups;
 };
 
 /* A thread as the scheduler sees it. */
@@ -102,12 +119,18 @@ struct audit {
 	size_t n_src, cap_src;
 	struct table holes; /* (process, since, hole) -> finding of map_lost */
 	struct table odd;   /* (process, since): it runs unmapped code anyway */
+	struct {
+		uint64_t life, addr;
+		uint32_t found;
+	} last_holes[AUDIT_HOLES];
+	uint32_t n_holes;
 	/* rules_sched.c */
 	struct audit_task *task;
 	size_t n_task, cap_task;
 	uint32_t *free_task;
 	size_t n_free, cap_free;
 	struct table tasks; /* (source, tid) -> task */
+	struct table wrote; /* who has a record of leaving a CPU */
 };
 
 static inline struct audit_source *audit_source_of(struct audit *au,
@@ -126,8 +149,13 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key);
 
+/* The loss that explains a finding; 0: none. */
+uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
+
 /* rules_sched.c */
 void rule_switch(struct audit *au, const struct audit_in *in);
+bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
+		       uint64_t key);
 void rule_wakeup(struct audit *au, const struct audit_in *in);
 bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
 		       uint64_t key);

@@ -163,6 +163,23 @@ static uint64_t life_key(const struct audit_in *in)
 	return hash_pair(in->process, (uint64_t)in->since);
 }
 
+/* A newer mapping may have split a hole: it is the old one if the code that
+ * ran in that is in it. */
+static uint32_t same_hole(struct audit *au, const struct audit_in *in,
+			  uint64_t key)
+{
+	for (size_t i = 0; i < AUDIT_HOLES && i < au->n_holes; i++) {
+		uint64_t addr = au->last_holes[i].addr;
+
+		if (au->last_holes[i].life != life_key(in) || addr < in->hole ||
+		    (in->hole_end && addr >= in->hole_end))
+			continue;
+		table_add(&au->holes, key, au->last_holes[i].found);
+		return au->last_holes[i].found;
+	}
+	return TABLE_NONE;
+}
+
 /* One finding for each hole between mappings in which code ran. Where only
  * some tasks are recorded, others may have mapped it, unless the process
  * began under our eyes. */
@@ -178,16 +195,23 @@ static void map_lost(struct audit *au, const struct audit_in *in)
 	uint64_t key = hash_pair(life_key(in), in->hole);
 	uint32_t i = table_find(&au->holes, key, NULL, NULL, NULL);
 
+	if (i == TABLE_NONE)
+		i = same_hole(au, in, key);
 	if (i != TABLE_NONE) {
 		fd->at[i].f.n++;
 		return;
 	}
 	struct fact_finding f = audit_finding(in, RULE_MAP_LOST, in->since);
 
-	f.cpu = in->rec->cpu;
 	i = audit_found(au, &f, life_key(in));
-	if (i != UINT32_MAX)
-		table_add(&au->holes, key, i);
+	if (i == UINT32_MAX)
+		return;
+	table_add(&au->holes, key, i);
+	uint32_t at = au->n_holes++ % AUDIT_HOLES;
+
+	au->last_holes[at].life = life_key(in);
+	au->last_holes[at].addr = in->addr;
+	au->last_holes[at].found = i;
 }
 
 /* Without a loss the mapping was never recorded: made by mremap(), shared
@@ -221,21 +245,51 @@ static void mark_fork(struct audit *au, const struct audit_in *in)
 		c->seen = true;
 		as->cpus_seen++;
 	}
-	if (in->rec->kind != REC_FORK || as->mark_tid ||
-	    as->src->info.cpus_online <= 0 ||
+	if (in->rec->kind != REC_FORK || as->src->info.cpus_online <= 0 ||
 	    as->cpus_seen < as->src->info.cpus_online)
 		return;
 	as->mark_tid = in->rec->tid;
 	as->mark_time = in->time;
 }
 
+/* Ids rise, but for those that are given out at the same time on other CPUs;
+ * much lower, they begin again. */
+static void note_fork(struct audit_source *as, const struct audit_in *in)
+{
+	uint32_t n = as->forks;
+	int32_t last = as->fork[(n - 1) % AUDIT_FORKS].tid;
+
+	if (n && in->rec->tid < last && last - in->rec->tid > 4096) {
+		memset(as->fork, 0, sizeof(as->fork));
+		n = 0;
+	}
+	as->fork[n % AUDIT_FORKS] =
+		(struct audit_fork){ in->rec->tid, in->time };
+	as->forks = n + 1;
+}
+
+/* The last fork that was surely before that of tid. */
+static int64_t forked_after(const struct audit_source *as, int32_t tid)
+{
+	int64_t t = as->mark_time;
+
+	for (size_t i = 0; i < AUDIT_FORKS; i++)
+		if (as->fork[i].tid && as->fork[i].tid < tid &&
+		    as->fork[i].time > t)
+			t = as->fork[i].time;
+	return t;
+}
+
 static void fork_lost(struct audit *au, const struct audit_in *in)
 {
-	const struct audit_source *as = audit_source_of(au, in);
+	struct audit_source *as = audit_source_of(au, in);
 	const struct thread *th = in->thread;
 
 	if (!as->mark_tid || in->time == TIME_NONE)
 		mark_fork(au, in);
+	if (in->rec->kind == REC_FORK && in->time != TIME_NONE &&
+	    !(in->rec->flags & REC_F_SYNTH))
+		note_fork(as, in);
 	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
 	    in->time == TIME_NONE || in->ended || !as->introduces ||
 	    !sees_all(as) || in->rec->flags & REC_F_LATE)
@@ -246,18 +300,22 @@ static void fork_lost(struct audit *au, const struct audit_in *in)
 	if (in->before && in->before->last != TIME_NONE)
 		f.since = in->before->last;
 	else if (as->mark_tid && th->tid > as->mark_tid)
-		f.since = as->mark_time;
+		f.since = forked_after(as, th->tid);
 	else
 		return;
 	audit_found(au, &f, 0);
 }
 
-static bool only_with_loss(struct audit *au, const struct fact_finding *f,
-			   uint64_t key)
+/* A thread that comes from nowhere without a loss was forked by one of which
+ * nothing is recorded (some kernels hide tasks): so may others have been. */
+static bool fork_lost_holds(struct audit *au, const struct fact_finding *f,
+			    uint64_t key)
 {
-	(void)au;
+	struct audit_source *as = &au->src[f->source];
+
 	(void)key;
-	return f->loss != 0;
+	as->odd_forks |= !f->loss;
+	return !as->odd_forks;
 }
 
 /* When the record's thread id ended last; 0: it did not. */
@@ -421,7 +479,7 @@ const struct rule rules[] = {
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
-		.loss = RULE_LOSS_ANY,
+		.loss = RULE_LOSS_NEAR,
 		.fn = map_lost,
 		.holds = map_lost_holds,
 	},
@@ -435,7 +493,7 @@ const struct rule rules[] = {
 		.late = KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_ANY,
 		.fn = fork_lost,
-		.holds = only_with_loss,
+		.holds = fork_lost_holds,
 	},
 	[RULE_AFTER_EXIT] = {
 		.name = "after_exit",
@@ -460,6 +518,7 @@ const struct rule rules[] = {
 		.late = KIND(REC_SAMPLE) | KIND(REC_SWITCH),
 		.loss = RULE_LOSS_CPU,
 		.fn = rule_switch,
+		.holds = rule_switch_holds,
 	},
 	[RULE_WAKEUP_ORDER] = {
 		.name = "wakeup_order",
@@ -526,23 +585,36 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		rules[*r].fn(au, in);
 }
 
+uint32_t audit_loss(struct audit *au, const struct fact_finding *f)
+{
+	enum rule_loss of = rules[f->rule].loss;
+	uint32_t loss = 0;
+
+	if (of == RULE_LOSS_NONE)
+		return 0;
+	if (of != RULE_LOSS_ANY)
+		loss = losses_find(au->losses, f->source, f->cpu, f->since,
+				   f->time);
+	if (!loss && of != RULE_LOSS_CPU)
+		loss = losses_find(au->losses, f->source, -1, f->since,
+				   f->time);
+	return loss;
+}
+
 static void give_out(struct audit *au, const struct rule *r,
 		     const struct waiting *w)
 {
 	const struct audit_source *as = &au->src[w->f.source];
 	const struct source_info *info = &as->src->info;
-	int32_t cpu = r->loss == RULE_LOSS_CPU ? w->f.cpu : -1;
 	struct fact f = { .kind = FACT_FINDING, .finding = w->f };
 
 	if (w->dropped || as->late & r->late)
 		return;
-	if (r->loss != RULE_LOSS_NONE) {
-		f.finding.loss = losses_find(au->losses, w->f.source, cpu,
-					     w->f.since, w->f.time);
-		/* missing without a loss: nobody wanted it */
-		if (!f.finding.loss && (info->filtered || info->paused))
-			return;
-	}
+	f.finding.loss = audit_loss(au, &w->f);
+	/* missing without a loss: nobody wanted it */
+	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
+	    (info->filtered || info->paused))
+		return;
 	if (!r->holds || r->holds(au, &f.finding, w->key))
 		facts_push(au->out, &f);
 }

@@ -33,11 +33,12 @@ struct audit_in {
 	uint32_t event;		     /* id of the event row; 0: none */
 	bool took_over; /* REC_COMM: another thread becomes the process's
 			 * first one by exec */
-	/* No mapping covers code that surely ran: between which mappings it
-	 * is (the end of the one below), in which process (row id), and since
-	 * when a mapping record of it may have been lost. */
+	/* No mapping covers code that surely ran: its address, the hole
+	 * between mappings that it is in (hole_end 0: to the end), its
+	 * process (row id), and since when a mapping record of that may have
+	 * been lost. */
 	bool unmapped;
-	uint64_t hole;
+	uint64_t addr, hole, hole_end;
 	uint32_t process;
 	int64_t since;
 };
@@ -45,8 +46,9 @@ struct audit_in {
 /* Which losses explain a finding. */
 enum rule_loss {
 	RULE_LOSS_NONE,
-	RULE_LOSS_ANY, /* of any CPU */
-	RULE_LOSS_CPU, /* of the CPU that it names */
+	RULE_LOSS_ANY,	/* of any CPU */
+	RULE_LOSS_NEAR, /* of any CPU, but rather of the one it names */
+	RULE_LOSS_CPU,	/* of the CPU that it names */
 };
 
 struct rule {

@@ -403,6 +403,15 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 	return past ? past : r;
 }
 
+void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
+		uint64_t *end)
+{
+	size_t i = first_above(sp->now, addr);
+
+	*start = i ? sp->now->at[i - 1].end : 0;
+	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
+}
+
 const struct region *space_below(const struct space *sp, uint64_t addr)
 {
 	size_t i = first_above(sp->now, addr);

@@ -88,5 +88,9 @@ const struct region *space_before_exec(const struct space *sp, uint64_t addr);
 void space_forget_exec(struct space *sp);
 /* What is mapped now and ends nearest below addr; NULL: nothing. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
+/* Between which mappings an address is that is not mapped: from the end of
+ * the one below (0: none) to the start of the one above (0: none). */
+void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
+		uint64_t *end);
 void space_release(struct space *sp);
 #endif

@@ -252,13 +252,12 @@ static void check_exec(struct stitch *st, struct space *sp,
 static void look_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
-	const struct region *r = space_below(&p->space, addr);
-
 	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
 	    addr < 4096)
 		return;
 	st->look.unmapped = true;
-	st->look.hole = r ? r->end : 0;
+	st->look.addr = addr;
+	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
 	st->look.process = p->id;
 	st->look.since = p->since;
 }

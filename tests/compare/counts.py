@@ -92,6 +92,36 @@ def sums(db, name):
               map(str, odd))
 
 
+def losses(db, a, name):
+    """Each drop is counted once, though it is told of twice."""
+    want = max(a["LOST_sum"], a["LOST_SAMPLES_sum"])
+    got = common.one(db, "SELECT coalesce(sum(n), 0) FROM loss WHERE counts")
+    common.ok(got == want, "%s: %d records were lost" % (name, want),
+              ["we say %s" % got])
+
+
+def counters(db, a, name):
+    """Which counters each CPU's cookies have, and why others are missing."""
+    key = "counter_per_cpu(cpu: first..last, seen, missing odd values)"
+    ours = ["%d: %d..%d seen %d missing %d" % row for row in common.query(
+        db, "SELECT cpu, first, last, seen, missing FROM cookie_cpu"
+            " ORDER BY cpu")]
+    theirs = ["%s: %s" % (cpu, a[key][cpu]) for cpu in
+              sorted(a[key], key=int)]
+    common.ok(ours == theirs, "%s: counters of %d CPUs are as counted"
+              % (name, len(theirs)), ["ours"] + ours + ["theirs"] + theirs)
+    gaps = common.one(db, "SELECT coalesce(sum(n), 0) FROM cookie_gap")
+    common.ok(gaps == a["counter_gaps_total"],
+              "%s: %d counters are missing" % (name, a["counter_gaps_total"]),
+              ["gaps have %s" % gaps])
+    odd = common.query(
+        db, "SELECT g.* FROM cookie_gap g JOIN word w ON w.kind = 'gap'"
+            " AND w.id = g.verdict WHERE w.name = 'uncounted'"
+            " OR (w.name = 'lost' AND g.loss IS NULL)")
+    common.ok(not odd, "%s: a loss of its CPU explains every gap" % name,
+              map(str, odd))
+
+
 def first_frames(db, name):
     rows = common.query(
         db, "SELECT request.event, request.ip, raw_chain.addrs FROM request"
@@ -128,6 +158,8 @@ def check(c):
         common.ok(duplicates(db) == dup, "%s: %d duplicate records are marked"
                   % (c.name, dup), ["we say %d" % duplicates(db)])
     sums(db, c.name)
+    losses(db, a, c.name)
+    counters(db, a, c.name)
     return first_frames(db, c.name)
 
 

@@ -19,7 +19,7 @@ static const char format[] =
 	"print fmt: \"comm=%s mode=%x path=%s\", REC->comm, REC->mode, "
 	"__get_str(path)\n";
 
-static void tracing_data(struct pb *b)
+static void tracing_data(struct pb *b, const char *system, const char *text)
 {
 	pb_raw(b, "\x17\x08\x44tracing0.6", 14); /* with the 0 of the text */
 	pb_num(b, b->big, 1);
@@ -31,10 +31,10 @@ static void tracing_data(struct pb *b)
 	pb_u64(b, 0);
 	pb_u32(b, 0); /* ftrace's own formats */
 	pb_u32(b, 1); /* systems */
-	pb_raw(b, "mine", 5);
+	pb_raw(b, system, strlen(system) + 1);
 	pb_u32(b, 1);
-	pb_u64(b, sizeof(format) - 1);
-	pb_raw(b, format, sizeof(format) - 1);
+	pb_u64(b, strlen(text));
+	pb_raw(b, text, strlen(text));
 	pb_u32(b, 0); /* kallsyms */
 	pb_u32(b, 0); /* printk formats */
 	pb_u64(b, 0); /* cmdlines */
@@ -53,7 +53,7 @@ static void payload(struct pb *b, uint32_t where)
 	pb_raw(b, "/tmp/x\0\0", 8);
 }
 
-static struct source *traced(struct pb *b, bool big, uint32_t where)
+static void begin(struct pb *b, bool big)
 {
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
@@ -61,15 +61,19 @@ static struct source *traced(struct pb *b, bool big, uint32_t where)
 		.config = 321,
 		.sample_type = PS_IP | PS_TIME | PS_RAW,
 	};
-	size_t at;
 
 	pb_begin(b, big, &ev, 1);
 	pb_rec(b, PR_SAMPLE, 1);
 	pb_u64(b, 0x10);
 	pb_u64(b, 100);
-	pb_u32(b, 40);
-	payload(b, where);
-	pb_raw(b, "\0\0\0\0", 4);
+}
+
+/* Ends the sample and the records; then the format of its event. */
+static struct source *finish(struct pb *b, const char *system, const char *text)
+{
+	bool big = b->big;
+	size_t at;
+
 	pb_end(b);
 	pb_finish(b);
 	pb_patch(b, 72, 2, 8); /* feature 1 */
@@ -84,10 +88,19 @@ static struct source *traced(struct pb *b, bool big, uint32_t where)
 	}
 	size_t start = b->n;
 
-	tracing_data(b);
+	tracing_data(b, system, text);
 	pb_patch(b, at, start, 8);
 	pb_patch(b, at + 8, b->n - start, 8);
 	return pb_open(b, NULL);
+}
+
+static struct source *traced(struct pb *b, bool big, uint32_t where)
+{
+	begin(b, big);
+	pb_u32(b, 40);
+	payload(b, where);
+	pb_raw(b, "\0\0\0\0", 4);
+	return finish(b, "mine", format);
 }
 
 static uint32_t field_at(const struct source *src, const char *name)
@@ -167,6 +180,208 @@ START_TEST(a_dynamic_field_that_leads_outside_is_absent)
 }
 END_TEST
 
+#define SCHED_HEAD                                                             \
+	"ID: 321\n"                                                            \
+	"format:\n"                                                            \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char switch_format[] =
+	"name: sched_switch\n" SCHED_HEAD
+	"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
+	"\tfield:pid_t next_pid;\toffset:12;\tsize:4;\tsigned:1;\n";
+
+static struct sched sched_of(struct pb *b, const char *system, const char *text)
+{
+	struct source *src = finish(b, system, text);
+	struct record rec;
+	struct ref ref;
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(src->events[0].sched != SCHED_NONE,
+			 rec.sample.sched.kind != SCHED_NONE);
+	source_close(src);
+	return rec.sample.sched;
+}
+
+/* _i: byte order, and four states: runnable, preempted, asleep, dead. */
+START_TEST(a_switch_says_who_leaves_and_who_comes)
+{
+	static const uint64_t state[] = { 0, 0x100, 2, 0x80 };
+	struct pb b;
+
+	begin(&b, _i & 1);
+	pb_u32(&b, 28);
+	pb_u64(&b, 0);
+	pb_u32(&b, 77);
+	pb_u32(&b, 0);
+	pb_u64(&b, state[_i / 2]);
+	pb_u32(&b, 0);
+	struct sched s = sched_of(&b, "sched", switch_format);
+
+	ck_assert_int_eq(s.kind, SCHED_SWITCH);
+	ck_assert_int_eq(s.tid, 77);
+	ck_assert_int_eq(s.next_tid, 0);
+	ck_assert_int_eq(s.sleeps, _i / 2 >= 2);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_wakeup_says_who_is_woken)
+{
+	static const char head[] = "name: sched_wakeup";
+	static const char fields[] = SCHED_HEAD
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+	char text[512];
+	struct pb b;
+
+	snprintf(text, sizeof(text), "%s%s\n%s", head, _i & 2 ? "_new" : "",
+		 fields);
+	begin(&b, _i & 1);
+	pb_u32(&b, 12);
+	pb_u64(&b, 0);
+	pb_u32(&b, 78);
+	struct sched s = sched_of(&b, "sched", text);
+
+	ck_assert_int_eq(s.kind, _i & 2 ? SCHED_NEW : SCHED_WAKEUP);
+	ck_assert_int_eq(s.tid, 78);
+	ck_assert(!s.sleeps);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(a_wakeup_of_old_kernels_may_have_failed)
+{
+	static const char text[] =
+		"name: sched_wakeup\n" SCHED_HEAD
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:int success;\toffset:12;\tsize:4;\tsigned:1;\n";
+	struct pb b;
+
+	begin(&b, false);
+	pb_u32(&b, 20);
+	pb_u64(&b, 0);
+	pb_u32(&b, 78);
+	pb_u32(&b, (uint32_t)_i);
+	pb_u32(&b, 0);
+	struct source *src = finish(&b, "sched", text);
+	struct record rec;
+	struct ref ref;
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.sample.sched.kind, _i ? SCHED_WAKEUP : SCHED_NONE);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+/* Of another system, without the fields, or with them outside the payload. */
+START_TEST(what_only_looks_like_a_switch_says_nothing)
+{
+	static const char bare[] = "name: sched_switch\n" SCHED_HEAD;
+	static const char far[] =
+		"name: sched_switch\n" SCHED_HEAD
+		"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:long prev_state;\toffset:4294967288;\tsize:8;"
+		"\tsigned:1;\n"
+		"\tfield:pid_t next_pid;\toffset:12;\tsize:4;\tsigned:1;\n";
+	struct pb b;
+
+	begin(&b, false);
+	pb_u32(&b, _i == 3 ? 12 : 28);
+	for (int i = 0; i < (_i == 3 ? 3 : 7); i++)
+		pb_u32(&b, 1);
+	struct source *src = finish(&b, _i ? "sched" : "mine",
+				    _i == 1   ? bare
+				    : _i == 2 ? far
+					      : switch_format);
+	struct record rec;
+	struct ref ref;
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_int_eq(rec.sample.sched.kind, SCHED_NONE);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+/* A FEATURE record with the command line. */
+static void command_line(struct pb *b, const char *const *word, uint32_t n)
+{
+	pb_rec(b, PR_FEATURE, 0);
+	pb_u64(b, 11);
+	pb_u32(b, n);
+	for (uint32_t i = 0; i < n; i++) {
+		pb_u32(b, (uint32_t)(strlen(word[i]) / 8 + 1) * 8);
+		pb_str(b, word[i]);
+	}
+	pb_end(b);
+}
+
+START_TEST(the_command_line_says_what_was_left_out)
+{
+	static const struct {
+		const char *word[5];
+		bool filtered, paused;
+	} line[] = {
+		{ { "perf", "record", "-a", "-e", "sched:*" }, 0, 0 },
+		{ { "perf", "record", "-a", "--filter", "pid==1" }, 1, 0 },
+		{ { "perf", "record", "-a", "--exclude-perf", "-g" }, 1, 0 },
+		{ { "perf", "record", "-aG", "box", "-g" }, 1, 0 },
+		{ { "perf", "record", "-e", "{a,b}", "-g" }, 1, 0 },
+		{ { "perf", "record", "-a", "-D", "100" }, 0, 1 },
+		{ { "perf", "record", "-a", "--control=fd:3", "-g" }, 0, 1 },
+		{ { "perf", "record", "--", "x", "-GD" }, 0, 0 },
+	};
+	struct pb_event ev = {
+		.attr_size = PB_ATTR,
+		.type = 2,
+		.period = 1,
+		.sample_type = PS_IP | PS_TIME,
+	};
+	struct pb b;
+
+	pb_begin(&b, false, &ev, 1);
+	command_line(&b, line[_i].word, 5);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert_int_eq(src->info.filtered, line[_i].filtered);
+	ck_assert_int_eq(src->info.paused, line[_i].paused);
+	ck_assert_int_eq(src->events[0].every, !line[_i].filtered);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
+START_TEST(an_event_with_a_period_is_not_hit_each_time)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t period, flags;
+	} e[] = { { 2, 2, 0 },
+		  { 2, 1, PA_FREQ },
+		  { 2, 1, PA_EXCLUDE_KERNEL },
+		  { 1, 1, 0 } };
+	struct pb_event ev = {
+		.attr_size = PB_ATTR,
+		.type = e[_i].type,
+		.period = e[_i].period,
+		.flags = e[_i].flags,
+		.sample_type = PS_IP | PS_TIME,
+	};
+	struct pb b;
+
+	pb_begin(&b, false, &ev, 1);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(!src->events[0].every);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perf_trace");
@@ -177,6 +392,14 @@ int main(void)
 	tcase_add_loop_test(t, text_is_printed_as_the_format_says, 0, 2);
 	tcase_add_loop_test(t, a_dynamic_field_that_leads_outside_is_absent, 0,
 			    3);
+	tcase_add_loop_test(t, a_switch_says_who_leaves_and_who_comes, 0, 8);
+	tcase_add_loop_test(t, a_wakeup_says_who_is_woken, 0, 4);
+	tcase_add_loop_test(t, a_wakeup_of_old_kernels_may_have_failed, 0, 2);
+	tcase_add_loop_test(t, what_only_looks_like_a_switch_says_nothing, 0,
+			    4);
+	tcase_add_loop_test(t, the_command_line_says_what_was_left_out, 0, 8);
+	tcase_add_loop_test(t, an_event_with_a_period_is_not_hit_each_time, 0,
+			    4);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
