@@ -62,22 +62,69 @@ static void look_at_reuse(struct look *k, size_t life)
 		must_find(k, "tid_reused", a->tid, time);
 }
 
-/* Consecutive switches of a CPU must fit. */
-static void look_at_switches(struct look *k, int32_t cpu)
-{
-	const struct record *before = NULL;
+/* More breaks than one in so many switches, without a loss, are a way of the
+ * machine. */
+#define BREAKS_MAX 20
 
+static bool is_switch(const struct record *r)
+{
+	return r->kind == REC_SAMPLE && is_timed(r) &&
+	       r->sample.sched.kind == SCHED_SWITCH;
+}
+
+/* Of some tasks no record ever says that they leave a CPU; each CPU has its
+ * own task 0. */
+static bool leaves(const struct look *k, int32_t tid, int32_t cpu)
+{
 	for (size_t i = 0; i < k->l->n; i++) {
 		const struct record *r = k->l->at[i].rec;
 
-		if (r->kind != REC_SAMPLE || r->cpu != cpu || !is_timed(r) ||
-		    r->sample.sched.kind != SCHED_SWITCH)
-			continue;
-		if (before &&
-		    before->sample.sched.next_tid != r->sample.sched.tid)
-			must_find(k, "switch_broken", -1, time_of(r));
-		before = r;
+		if (is_switch(r) && r->sample.sched.tid == tid &&
+		    (tid || r->cpu == cpu))
+			return true;
 	}
+	return false;
+}
+
+/* Who was switched to on the CPU of item i before it is another one than who
+ * leaves it there: since when; TIME_NONE: no break. */
+static int64_t break_at(const struct look *k, size_t i)
+{
+	const struct record *r = k->l->at[i].rec;
+	const struct record *o = r;
+
+	if (!is_switch(r))
+		return TIME_NONE;
+	while (i-- > 0) {
+		o = k->l->at[i].rec;
+		if (is_switch(o) && o->cpu == r->cpu)
+			break;
+		o = r;
+	}
+	if (o == r || o->sample.sched.next_tid == r->sample.sched.tid ||
+	    o->time >= r->time || !leaves(k, o->sample.sched.next_tid, r->cpu))
+		return TIME_NONE;
+	return time_of(o);
+}
+
+/* Consecutive switches of a CPU must fit. */
+static void look_at_switches(struct look *k)
+{
+	size_t n = 0;
+	size_t odd = 0;
+
+	for (size_t i = 0; i < k->l->n; i++) {
+		const struct record *r = k->l->at[i].rec;
+		int64_t since = break_at(k, i);
+
+		n += is_switch(r);
+		odd += since != TIME_NONE &&
+		       model_loss(k->ex, r->cpu, since, time_of(r)) == NOWHERE;
+	}
+	for (size_t i = 0; i < k->l->n && odd <= n / BREAKS_MAX; i++)
+		if (break_at(k, i) != TIME_NONE)
+			must_find(k, "switch_broken", -1,
+				  time_of(k->l->at[i].rec));
 }
 
 static bool is_in(const struct record *map, uint64_t addr)
@@ -198,8 +245,8 @@ void check_found(const struct slice *s, const struct change *ch,
 			must_find(&k, "after_exit", lf->tid,
 				  time_of(ch->list.at[lf->first].rec));
 	}
-	for (int32_t cpu = 0; cpu < 64 && s->info.system_wide == TRI_YES; cpu++)
-		look_at_switches(&k, cpu);
+	if (s->info.system_wide == TRI_YES)
+		look_at_switches(&k);
 	if (ch->kind == CHANGE_MAP)
 		look_at_map(&k);
 	for (size_t i = 0; i < got->n_finding; i++)
