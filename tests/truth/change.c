@@ -21,6 +21,7 @@ const char *const change_names[N_CHANGES] = {
 	[CHANGE_COMM] = "a COMM",
 	[CHANGE_TID] = "a tid used again",
 	[CHANGE_TID_NEW] = "a tid used again without FORK",
+	[CHANGE_TID_OLD] = "a tid used again without EXIT",
 	[CHANGE_WRAP] = "counters that wrap",
 	[CHANGE_TWO] = "two things",
 };
@@ -67,6 +68,7 @@ bool change_fits(const struct record *r, enum kind kind)
 	case CHANGE_FORK:
 	case CHANGE_TID:
 	case CHANGE_TID_NEW:
+	case CHANGE_TID_OLD:
 		return r->kind == REC_FORK;
 	case CHANGE_MAP:
 		return r->kind == REC_MAP && !(r->flags & REC_F_KERNEL);
@@ -255,10 +257,10 @@ static bool tid_again(struct change *ch, const struct slice *s, enum kind kind,
 	concerns_tid(ch, from);
 	concerns_tid(ch, to);
 	ch->names = true;
-	if (kind == CHANGE_TID_NEW) {
-		say(ch, ", without");
-		take_out(ch, at);
-	}
+	if (kind == CHANGE_TID)
+		return true;
+	say(ch, ", without");
+	take_out(ch, kind == CHANGE_TID_NEW ? at : dead);
 	return true;
 }
 
@@ -362,6 +364,7 @@ static bool make_one(struct change *ch, const struct slice *s, enum kind kind,
 		return state_gone(ch, s, kind, seed);
 	case CHANGE_TID:
 	case CHANGE_TID_NEW:
+	case CHANGE_TID_OLD:
 		return tid_again(ch, s, kind, seed);
 	case CHANGE_WRAP:
 		return wrap(ch, s, seed);

@@ -34,10 +34,9 @@ static bool same_request(const struct request_row *a,
 
 	if (tid)
 		free_flags |= VERDICT_REUSED_TID | VERDICT_EXEC;
-	/* whose EXIT is gone has not ended */
+	/* whose EXIT is gone has not ended, or nobody knows how */
 	if (tid && a->f.verdict == REQ_EXIT_PER_TASK)
-		return b->f.verdict == REQ_EXIT_PER_TASK ||
-		       b->f.verdict == REQ_PENDING_END;
+		return b->has && b->f.verdict != REQ_MATCHED;
 	/* the capture ended between EXIT and chain: a loss says as much */
 	if (a->f.verdict == REQ_PENDING_END && a->f.end == END_EXIT)
 		return b->f.verdict == REQ_PENDING_END ||

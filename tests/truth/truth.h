@@ -281,6 +281,7 @@ enum kind {
 	CHANGE_COMM,
 	CHANGE_TID,	/* a later thread gets a dead one's number */
 	CHANGE_TID_NEW, /* the same, and its FORK is gone */
+	CHANGE_TID_OLD, /* the same, and the EXIT of the dead is gone */
 	CHANGE_WRAP,	/* the counters of a CPU wrap */
 	CHANGE_TWO,	/* two of these */
 	N_CHANGES
