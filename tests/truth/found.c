@@ -55,7 +55,10 @@ static void look_at_reuse(struct look *k, size_t life)
 		b++;
 	if (b == end || a->ended || a->last == NOWHERE)
 		return;
-	int64_t last = time_of(k->l->at[a->last].rec);
+	const struct record *r = k->l->at[a->last].rec;
+	/* of some tasks the FORK may be recorded and the end not */
+	bool shows = r->kind != REC_FORK || k->s->info.system_wide == TRI_YES;
+	int64_t last = shows ? time_of(r) : TIME_NONE;
 	int64_t time = time_of(k->l->at[b->first].rec);
 
 	if (last != TIME_NONE && time > last)
