@@ -4,10 +4,11 @@
 #include "cli/help.h"
 
 extern const struct command cmd_ingest, cmd_info, cmd_report, cmd_flame,
-	cmd_script, cmd_query, cmd_symbolize, cmd_dump, cmd_completion;
+	cmd_script, cmd_query, cmd_check, cmd_symbolize, cmd_dump,
+	cmd_completion;
 
 const struct command *const commands[] = {
-	&cmd_ingest, &cmd_info,	     &cmd_report, &cmd_flame,	   &cmd_script,
-	&cmd_query,  &cmd_symbolize, &cmd_dump,	  &cmd_completion, &cmd_help,
-	NULL
+	&cmd_ingest, &cmd_info,	      &cmd_check, &cmd_report,
+	&cmd_flame,  &cmd_script,     &cmd_query, &cmd_symbolize,
+	&cmd_dump,   &cmd_completion, &cmd_help,  NULL
 };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -26,8 +25,8 @@
 static const char *out_path, *title, *subtitle,
 	*minwidth = "0.1", *colors, *fonttype = "monospace", *countname;
 static long width = 1200, height = 16, fontsize = 12, total;
-static bool hash, reverse, inverted, by_pid, by_thread, no_comm, as_folded,
-	from_folded, count_samples;
+static bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
+	as_folded, from_folded, count_samples;
 static bool inlined = true;
 
 static const struct opt opts[] = {
@@ -122,6 +121,10 @@ static const struct opt opts[] = {
 	  .name = "by-thread",
 	  .help = "a frame for each thread below the names",
 	  .value = &by_thread },
+	{ .kind = OPT_FLAG,
+	  .name = "by-verdict",
+	  .help = "a frame at the root for each verdict on user stacks",
+	  .value = &by_verdict },
 	{ .kind = OPT_FLAG,
 	  .name = "no-comm",
 	  .help = "no frames for thread names",
@@ -263,6 +266,12 @@ static int add_groups(struct drawing *d, struct err *err)
 		if (d->event >= 0 && g->event != (uint32_t)d->event)
 			continue;
 		l.n = 0;
+		if (by_verdict) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+			add_group_label(d, &l, text);
+		}
 		add_thread(d, stacks_comm(d->stacks, g->comm), &l);
 		stacks_get(d->stacks, g, &l);
 		if (reverse)
@@ -429,8 +438,10 @@ static int build_from_text(struct drawing *d, const char *path, int *status,
 	return 0;
 }
 
-static int write_to(FILE *out, struct drawing *d, struct err *err)
+static int draw(FILE *out, void *arg, struct err *err)
 {
+	struct drawing *d = arg;
+
 	if (as_folded)
 		return folded_write(out, d->tree, err);
 	return svg_write(out, d->tree, &d->o, NULL, err);
@@ -446,31 +457,6 @@ static void check_total(const struct drawing *d)
 			"backstitch: --total is less than the sum, %llu, and "
 			"is ignored\n",
 			(unsigned long long)sum);
-}
-
-static int write_out(struct drawing *d, struct err *err)
-{
-	struct stat st;
-	FILE *out;
-	int rc;
-
-	/* main() says why standard output cannot be written */
-	if (!out_path || !strcmp(out_path, "-")) {
-		rc = write_to(stdout, d, err);
-		return rc && out_failed() ? 0 : rc;
-	}
-	out = fopen(out_path, "we");
-	if (!out)
-		return err_set(err, ERR_IO, "%s: %s", out_path,
-			       strerror(errno));
-	bool plain = !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
-	rc = write_to(out, d, err);
-	if (fclose(out) && !rc)
-		rc = err_set(err, ERR_IO, "%s: %s", out_path, strerror(errno));
-	/* half a picture is worse than none, but a device stays */
-	if (rc && plain)
-		unlink(out_path);
-	return rc;
 }
 
 static int run(int argc, char **argv, struct err *err)
@@ -489,7 +475,7 @@ static int run(int argc, char **argv, struct err *err)
 			 : build_from_db(&d, path, &status, err);
 	if (!rc) {
 		check_total(&d);
-		rc = write_out(&d, err);
+		rc = out_write(out_path, draw, &d, err);
 	}
 	flame_tree_free(d.tree);
 	if (!d.stacks)

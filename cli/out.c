@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stitch/err.h"
@@ -12,7 +13,7 @@
 static int out_errno;
 static char out_buffer[1 << 18];
 
-static ssize_t out_write(void *cookie, const char *buf, size_t size)
+static ssize_t put(void *cookie, const char *buf, size_t size)
 {
 	size_t done = 0;
 
@@ -35,7 +36,7 @@ static ssize_t out_write(void *cookie, const char *buf, size_t size)
 
 void out_init(void)
 {
-	cookie_io_functions_t io = { .write = out_write };
+	cookie_io_functions_t io = { .write = put };
 	FILE *f = fopencookie(NULL, "w", io);
 
 	if (!f)
@@ -57,4 +58,28 @@ int out_finish(struct err *err)
 	if (!out_errno || out_errno == EPIPE)
 		return 0;
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
+}
+
+int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
+{
+	struct stat st;
+	FILE *out;
+	int rc;
+
+	/* main() says why standard output cannot be written */
+	if (!path || !strcmp(path, "-")) {
+		rc = write(stdout, arg, err);
+		return rc && out_failed() ? 0 : rc;
+	}
+	out = fopen(path, "we");
+	if (!out)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	bool plain = !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
+	rc = write(out, arg, err);
+	if (fclose(out) && !rc)
+		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	/* half a picture is worse than none, but a device stays */
+	if (rc && plain)
+		unlink(path);
+	return rc;
 }

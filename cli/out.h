@@ -5,6 +5,7 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 #include <stdbool.h>
+#include <stdio.h>
 
 struct err;
 
@@ -16,4 +17,9 @@ bool out_failed(void);
 /* Flushes. 0 also when the reader went away; -1 and *err when the output is
  * not complete. */
 int out_finish(struct err *err);
+/* Lets write() fill the file (NULL or "-": standard output). A file that
+ * could not be written whole is removed. 0, or -1 and *err. */
+typedef int out_write_fn(FILE *out, void *arg, struct err *err);
+int out_write(const char *path, out_write_fn *write, void *arg,
+	      struct err *err);
 #endif

@@ -36,8 +36,8 @@ static const struct opt opts[] = {
 	  .letter = 's',
 	  .name = "sort",
 	  .arg = "KEYS",
-	  .help = "one row for each comm, pid, tid, cpu, dso, sym: a comma "
-		  "list (sym,dso)",
+	  .help = "one row for each comm, pid, tid, cpu, dso, sym, verdict: "
+		  "a comma list (sym,dso)",
 	  .value = &sort_keys },
 	{ .kind = OPT_CHOICE,
 	  .name = "order",
@@ -91,7 +91,7 @@ static const struct {
 } key_words[] = {
 	{ "comm", KEY_COMM }, { "pid", KEY_PID },   { "tid", KEY_TID },
 	{ "cpu", KEY_CPU },   { "sym", KEY_SYM },   { "symbol", KEY_SYM },
-	{ "dso", KEY_DSO },   { "image", KEY_DSO },
+	{ "dso", KEY_DSO },   { "image", KEY_DSO }, { "verdict", KEY_VERDICT },
 };
 
 static int parse_keys(unsigned int *keys, struct err *err)
@@ -299,6 +299,8 @@ static size_t fill_columns(const struct report *rp, struct grid_column *col)
 		col[n++] = (struct grid_column){ "Tid", "tid" };
 	if (rp->keys & KEY_CPU)
 		col[n++] = (struct grid_column){ "CPU", "cpu" };
+	if (rp->keys & KEY_VERDICT)
+		col[n++] = (struct grid_column){ "Verdict", "verdict" };
 	if (rp->keys & KEY_SYM) {
 		col[n++] = (struct grid_column){ "Symbol", "symbol" };
 		col[n++] = (struct grid_column){ NULL, "kind" };
@@ -342,6 +344,8 @@ static void fill_row(const struct report *rp, struct grid *g,
 		grid_signed(g, row->tid);
 	if (rp->keys & KEY_CPU)
 		grid_signed(g, row->cpu);
+	if (rp->keys & KEY_VERDICT)
+		grid_text(g, report_label(r, row->verdict)->name);
 	if (rp->keys & KEY_SYM)
 		symbol_cell(g, l, rp->people);
 	if (rp->keys & KEY_DSO)

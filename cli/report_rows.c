@@ -88,7 +88,7 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 	const struct report_row *b = key;
 
 	return a->comm == b->comm && a->label == b->label && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu;
+	       a->tid == b->tid && a->cpu == b->cpu && a->verdict == b->verdict;
 }
 
 static struct report_row *row_for(struct report_rows *r,
@@ -97,7 +97,7 @@ static struct report_row *row_for(struct report_rows *r,
 	uint64_t word[3] = {
 		(uint64_t)key->comm << 32 | key->label,
 		(uint64_t)key->pid << 32 ^ (uint64_t)key->tid,
-		(uint64_t)(uint32_t)key->cpu,
+		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
 	};
 	uint64_t hash = hash_u64s(word, 3, 0);
 	uint32_t id = table_find(&r->index, hash, same_row, r, key);
@@ -125,6 +125,8 @@ static struct report_row key_of(struct report_rows *r,
 		key.tid = c->tid;
 	if (r->keys & KEY_CPU)
 		key.cpu = g->cpu;
+	if (r->keys & KEY_VERDICT)
+		key.verdict = plain_label(r, LABEL_GROUP, stacks_verdict(g));
 	return key;
 }
 

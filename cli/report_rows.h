@@ -20,6 +20,7 @@ enum report_key {
 	KEY_CPU = 1 << 3,
 	KEY_DSO = 1 << 4,
 	KEY_SYM = 1 << 5,
+	KEY_VERDICT = 1 << 6,
 };
 
 /* Fields of keys that were not asked for are 0. */
@@ -28,6 +29,7 @@ struct report_row {
 	uint32_t label; /* place in report_label() */
 	int64_t pid, tid;
 	int32_t cpu;
+	uint32_t verdict;	  /* place in report_label() */
 	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
 	uint64_t seen;		  /* the last group that was counted */

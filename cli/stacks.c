@@ -357,6 +357,15 @@ const char *stacks_missing(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
+const char *stacks_verdict(const struct stacks_group *g)
+{
+	const char *word = request_verdict_name(g->verdict);
+
+	if (!g->verdict)
+		return "no request";
+	return word ? word : "unexplained";
+}
+
 static void add_mark(struct stacks *s, const char *name, struct label_list *out)
 {
 	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };

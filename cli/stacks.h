@@ -71,4 +71,6 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* The word for the user half that a group misses; NULL: it misses none. */
 const char *stacks_missing(const struct stacks_group *g);
+/* What became of the group's requests: a verdict's word, or "no request". */
+const char *stacks_verdict(const struct stacks_group *g);
 #endif

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "cli/human.h"
+#include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/term.h"
 #include "schema/store.h"
@@ -16,71 +16,18 @@
 /* Lines of each section before "and N more". */
 #define LINES_BRIEF 3
 #define LINES_FULL 20
-#define INDENT 15
 
 struct summary {
-	FILE *out;
+	struct lines l;
 	struct store *db;
 	const char *path;
 	bool brief;
-	int width;
 	uint64_t n; /* of the section being printed */
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
 	int64_t unnamed; /* addresses whose names nobody looked for */
-	char line[2048];
-	size_t len;
 };
-
-static void label(struct summary *s, const char *name)
-{
-	fprintf(s->out, "  %-12s ", name);
-}
-
-static void add(struct summary *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* To the line being made. */
-static void add(struct summary *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vsnprintf(s->line + s->len, sizeof(s->line) - s->len, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		s->len += (size_t)n;
-	if (s->len >= sizeof(s->line))
-		s->len = sizeof(s->line) - 1;
-}
-
-/* Text of a capture. */
-static void add_clean(struct summary *s, const char *text)
-{
-	char clean[1024];
-
-	output_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
-	add(s, "%s", clean);
-}
-
-/* Prints the line, with its end in the column where it began. */
-static void put(struct summary *s, const char *name)
-{
-	label(s, name);
-	term_wrap(s->out, s->line, INDENT, INDENT, s->width);
-	s->line[s->len = 0] = '\0';
-}
-
-static void put_styled(struct summary *s, const char *name,
-		       enum term_style style)
-{
-	label(s, name);
-	fputs(term_on(s->out, style), s->out);
-	term_wrap(s->out, s->line, INDENT, INDENT, s->width);
-	fputs(term_off(s->out), s->out);
-	s->line[s->len = 0] = '\0';
-}
 
 static int each(struct summary *s, const char *query,
 		void (*fn)(struct summary *s, struct rows *r))
@@ -99,12 +46,6 @@ static int each(struct summary *s, const char *query,
 	return ret;
 }
 
-static void add_seconds(struct summary *s, int64_t ns)
-{
-	add(s, "%" PRId64 ".%06" PRId64, ns / 1000000000,
-	    ns % 1000000000 / 1000);
-}
-
 static void put_about(struct summary *s, struct rows *r)
 {
 	static const int column[] = { 4, 5, 7 };
@@ -114,21 +55,21 @@ static void put_about(struct summary *s, struct rows *r)
 
 		if (!*text)
 			continue;
-		add(s, "%s", s->len ? ", " : "");
-		add_clean(s, text);
+		lines_add(&s->l, "%s", s->l.len ? ", " : "");
+		lines_clean(&s->l, text);
 	}
 	if (rows_int(r, 9))
-		add(s, "%s%" PRId64 " CPU%s", s->len ? ", " : "",
-		    rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
-	if (s->len)
-		put(s, "recorded on");
+		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
+			  rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
+	if (s->l.len)
+		lines_put(&s->l, "recorded on");
 	if (*rows_text(r, 8)) {
-		add_clean(s, rows_text(r, 8));
-		put(s, "command");
+		lines_clean(&s->l, rows_text(r, 8));
+		lines_put(&s->l, "command");
 	}
 	if (*rows_text(r, 6)) {
-		add_clean(s, rows_text(r, 6));
-		put(s, "recorder");
+		lines_clean(&s->l, rows_text(r, 6));
+		lines_put(&s->l, "recorder");
 	}
 }
 
@@ -149,35 +90,37 @@ static void put_time(struct summary *s, struct rows *r)
 	int64_t last = rows_int(r, 12);
 	char a[32];
 
-	add_seconds(s, first);
-	add(s, " to ");
-	add_seconds(s, last);
-	add(s, " s, %s on clock %s", human_ns(a, sizeof(a), last - first),
-	    *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
-	put(s, "time");
+	lines_seconds(&s->l, first);
+	lines_add(&s->l, " to ");
+	lines_seconds(&s->l, last);
+	lines_add(&s->l, " s, %s on clock %s",
+		  human_ns(a, sizeof(a), last - first),
+		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
+	lines_put(&s->l, "time");
 }
 
 static void put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	add_clean(s, rows_text(r, 1));
-	add(s, " (%s", rows_text(r, 2));
+	lines_clean(&s->l, rows_text(r, 1));
+	lines_add(&s->l, " (%s", rows_text(r, 2));
 	if (*rows_text(r, 18)) {
-		add(s, ", ");
-		add_clean(s, rows_text(r, 18));
+		lines_add(&s->l, ", ");
+		lines_clean(&s->l, rows_text(r, 18));
 	}
-	add(s, ", %s)", human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
-	put(s, "capture");
+	lines_add(&s->l, ", %s)",
+		  human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
+	lines_put(&s->l, "capture");
 	put_about(s, r);
 	if (rows_int(r, 12))
 		put_time(s, r);
-	add(s, rows_int(r, 16) ? "exact: nothing can come late"
-			       : "by finished rounds");
-	put(s, "order");
+	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
+					 : "by finished rounds");
+	lines_put(&s->l, "order");
 	if (!rows_int(r, 17)) {
-		add(s, "no: see damage");
-		put(s, "complete");
+		lines_add(&s->l, "no: see damage");
+		lines_put(&s->l, "complete");
 	}
 }
 
@@ -190,34 +133,29 @@ static void put_event(struct summary *s, struct rows *r)
 		s->n--;
 		return;
 	}
-	add_clean(s, rows_text(r, 1));
-	add(s, ": %s %s", human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
-	    strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
+	lines_clean(&s->l, rows_text(r, 1));
+	lines_add(&s->l, ": %s %s",
+		  human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
+		  strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
 	if (rows_int(r, 4))
-		add(s, ", deferred user stacks");
+		lines_add(&s->l, ", deferred user stacks");
 	else if (!rows_int(r, 3) && !strcmp(rows_text(r, 2), "sample"))
-		add(s, ", no stacks");
-	put(s, s->n ? "" : "events");
-}
-
-static void add_count(struct summary *s, const char *before, int64_t n,
-		      const char *one, const char *many)
-{
-	add(s, "%s%" PRId64 " %s", before, n, n == 1 ? one : many);
+		lines_add(&s->l, ", no stacks");
+	lines_put(&s->l, s->n ? "" : "events");
 }
 
 static void put_counts(struct summary *s, struct rows *r)
 {
-	add_count(s, "", rows_int(r, 0), "process", "processes");
-	add_count(s, ", ", rows_int(r, 1), "thread", "threads");
-	add_count(s, ", ", rows_int(r, 3), "image", "images");
-	add_count(s, ", ", rows_int(r, 6), "stack", "stacks");
-	put(s, "holds");
-	add_count(s, "", rows_int(r, 5), "of", "of");
-	add_count(s, " ", rows_int(r, 4), "address", "addresses");
-	add(s, " in code %s",
-	    rows_int(r, 5) == 1 ? "has a name" : "have a name");
-	put(s, "names");
+	lines_count(&s->l, "", rows_int(r, 0), "process", "processes");
+	lines_count(&s->l, ", ", rows_int(r, 1), "thread", "threads");
+	lines_count(&s->l, ", ", rows_int(r, 3), "image", "images");
+	lines_count(&s->l, ", ", rows_int(r, 6), "stack", "stacks");
+	lines_put(&s->l, "holds");
+	lines_count(&s->l, "", rows_int(r, 5), "of", "of");
+	lines_count(&s->l, " ", rows_int(r, 4), "address", "addresses");
+	lines_add(&s->l, " in code %s",
+		  rows_int(r, 5) == 1 ? "has a name" : "have a name");
+	lines_put(&s->l, "names");
 }
 
 /* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
@@ -252,8 +190,9 @@ static void put_line(struct summary *s, const char *name, const char *what,
 {
 	if (!l->sum)
 		return;
-	add(s, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len, l->text);
-	put(s, name);
+	lines_add(&s->l, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len,
+		  l->text);
+	lines_put(&s->l, name);
 }
 
 static int put_verdicts(struct summary *s)
@@ -274,8 +213,9 @@ static int put_verdicts(struct summary *s)
 	if (!s->brief)
 		put_line(s, "chains", "recorded", &chain);
 	if (request.missing || (!s->brief && request.sum)) {
-		add(s, "'backstitch help verdicts' explains the words");
-		put(s, "");
+		lines_add(&s->l,
+			  "'backstitch help verdicts' explains the words");
+		lines_put(&s->l, "");
 	}
 	return ret;
 }
@@ -284,15 +224,15 @@ static void put_loss(struct summary *s, struct rows *r)
 {
 	const char *what = rows_text(r, 1);
 
-	add(s, "%" PRId64 " records ", rows_int(r, 2));
+	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, 2));
 	if (!strcmp(what, "lost"))
-		add(s, "in %" PRId64 " gap%s", rows_int(r, 3),
-		    rows_int(r, 3) == 1 ? "" : "s");
+		lines_add(&s->l, "in %" PRId64 " gap%s", rows_int(r, 3),
+			  rows_int(r, 3) == 1 ? "" : "s");
 	else if (!strcmp(what, "lost_total"))
-		add(s, "by the kernel's own count");
+		lines_add(&s->l, "by the kernel's own count");
 	else
-		add(s, "(%s)", what);
-	put_styled(s, s->n ? "" : "lost", STYLE_YELLOW);
+		lines_add(&s->l, "(%s)", what);
+	lines_put_styled(&s->l, s->n ? "" : "lost", STYLE_YELLOW);
 }
 
 static void put_ordering(struct summary *s, struct rows *r)
@@ -301,9 +241,9 @@ static void put_ordering(struct summary *s, struct rows *r)
 
 	if (s->brief && !strcmp(rows_text(r, 1), "round"))
 		return;
-	add(s, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
-	    rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
-	put(s, "out of order");
+	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
+		  rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
+	lines_put(&s->l, "out of order");
 }
 
 static void put_damage(struct summary *s, struct rows *r)
@@ -316,18 +256,18 @@ static void put_damage(struct summary *s, struct rows *r)
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
 	if (*rows_text(r, 6)) {
-		add_clean(s, rows_text(r, 6));
+		lines_clean(&s->l, rows_text(r, 6));
 	} else {
-		add_clean(s, rows_text(r, 2));
+		lines_clean(&s->l, rows_text(r, 2));
 		if (rows_value(r, 3).kind == VALUE_INT)
-			add(s, " at 0x%" PRIx64, rows_int(r, 3));
+			lines_add(&s->l, " at 0x%" PRIx64, rows_int(r, 3));
 	}
 	if (rows_int(r, 5) > 1)
-		add(s, " (%" PRId64 " times)", rows_int(r, 5));
+		lines_add(&s->l, " (%" PRId64 " times)", rows_int(r, 5));
 	if (damage)
-		put_styled(s, kind, STYLE_RED);
+		lines_put_styled(&s->l, kind, STYLE_RED);
 	else
-		put(s, kind);
+		lines_put(&s->l, kind);
 }
 
 static void put_unnamed(struct summary *s, struct rows *r)
@@ -349,14 +289,14 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	add_clean(s, rows_text(r, 0));
+	lines_clean(&s->l, rows_text(r, 0));
 	if (named)
-		add(s, ": %" PRId64 " address%s in no symbol", rows_int(r, 2),
-		    plural);
+		lines_add(&s->l, ": %" PRId64 " address%s in no symbol",
+			  rows_int(r, 2), plural);
 	else
-		add(s, ": %s, %" PRId64 " address%s", status, rows_int(r, 2),
-		    plural);
-	put(s, s->n ? "" : "no names for");
+		lines_add(&s->l, ": %s, %" PRId64 " address%s", status,
+			  rows_int(r, 2), plural);
+	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
 static void put_more(struct summary *s, const char *one, const char *many)
@@ -365,11 +305,11 @@ static void put_more(struct summary *s, const char *one, const char *many)
 
 	if (s->n <= shown)
 		return;
-	add(s, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
-	    s->n - shown == 1 ? one : many,
-	    s->brief ? "; see 'backstitch info " : "", s->brief ? s->path : "",
-	    s->brief ? "'" : "");
-	put(s, "");
+	lines_add(&s->l, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+		  s->n - shown == 1 ? one : many,
+		  s->brief ? "; see 'backstitch info " : "",
+		  s->brief ? s->path : "", s->brief ? "'" : "");
+	lines_put(&s->l, "");
 }
 
 /* "perf.db: 7832 samples over 2.31 s" */
@@ -378,26 +318,29 @@ static void put_title(struct summary *s)
 	char n[32];
 	char t[32];
 
-	fprintf(s->out, "%s%s%s", term_on(s->out, STYLE_BOLD), s->path,
-		term_off(s->out));
-	fprintf(s->out, ": %s samples", human_count(n, sizeof(n), s->samples));
+	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
+		term_off(s->l.out));
+	fprintf(s->l.out, ": %s samples",
+		human_count(n, sizeof(n), s->samples));
 	if (s->last > s->first)
-		fprintf(s->out, " over %s",
+		fprintf(s->l.out, " over %s",
 			human_ns(t, sizeof(t), s->last - s->first));
-	putc('\n', s->out);
+	putc('\n', s->l.out);
 }
 
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
-	struct summary s = { .out = out,
-			     .db = db,
-			     .path = path,
-			     .brief = brief,
-			     /* grep wants a fact in one line */
-			     .width = term_is_terminal(out) ? term_columns(out)
-							    : INT_MAX,
-			     .err = err };
+	struct summary s = {
+		/* grep wants a fact in one line */
+		.l = { .out = out,
+		       .width = term_is_terminal(out) ? term_columns(out)
+						      : INT_MAX },
+		.db = db,
+		.path = path,
+		.brief = brief,
+		.err = err
+	};
 
 	if (each(&s, "info_captures", take_range))
 		return -1;
@@ -413,18 +356,19 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		return -1;
 	put_more(&s, "image", "images");
 	if (s.unnamed) {
-		add(&s,
-		    "not looked for of %" PRId64 " address%s; 'backstitch "
-		    "symbolize %s' does",
-		    s.unnamed, s.unnamed == 1 ? "" : "es", path);
-		put(&s, "no names");
+		lines_add(&s.l,
+			  "not looked for of %" PRId64
+			  " address%s; 'backstitch "
+			  "symbolize %s' does",
+			  s.unnamed, s.unnamed == 1 ? "" : "es", path);
+		lines_put(&s.l, "no names");
 	}
 	if (s.n && brief) {
-		add(&s,
-		    "to name them: 'backstitch symbolize --symfs DIR "
-		    "--kallsyms FILE %s'",
-		    path);
-		put(&s, "");
+		lines_add(&s.l,
+			  "to name them: 'backstitch symbolize --symfs DIR "
+			  "--kallsyms FILE %s'",
+			  path);
+		lines_put(&s.l, "");
 	}
 	return 0;
 }
@@ -463,8 +407,7 @@ out:
 
 int summary_strict(struct store *db, bool *bad, struct err *err)
 {
-	struct rows *r =
-		rows_open(db, store_sql("strict_breaches"), NULL, 0, err);
+	struct rows *r = rows_open(db, store_sql("check_breaks"), NULL, 0, err);
 	int ret;
 
 	*bad = false;

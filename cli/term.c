@@ -61,7 +61,7 @@ bool term_color(FILE *out)
 const char *term_on(FILE *out, enum term_style s)
 {
 	static const char *const code[] = { "\033[1m", "\033[2m", "\033[31m",
-					    "\033[33m" };
+					    "\033[33m", "\033[32m" };
 
 	return term_color(out) ? code[s] : "";
 }

@@ -20,7 +20,8 @@ enum term_style {
 	STYLE_BOLD,
 	STYLE_DIM,
 	STYLE_RED,
-	STYLE_YELLOW
+	STYLE_YELLOW,
+	STYLE_GREEN
 };
 const char *term_on(FILE *out, enum term_style s);
 const char *term_off(FILE *out);

@@ -98,8 +98,8 @@ static void print_status(FILE *out)
 		{ "2", "wrong usage" },
 		{ "3", "done, but part of the input was damaged and was "
 		       "skipped" },
-		{ "4", "--strict found lost records or causality errors; 4 "
-		       "wins over 3" },
+		{ "4", "check, or --strict, found lost records or causality "
+		       "errors; 4 wins over 3" },
 		{ "130", "ended by Ctrl-C, nothing is left behind" },
 		{ NULL, NULL }
 	};

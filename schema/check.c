@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "schema/inner.h"
+#include "schema/store.h"
 #include "stitch/err.h"
 
 static int equal(struct store *db, const char *sql, uint64_t want,
@@ -25,6 +26,27 @@ static int equal(struct store *db, const char *sql, uint64_t want,
 	"SELECT count(*) FROM " table " WHERE verdict"                         \
 	" BETWEEN (SELECT min(id) FROM word WHERE kind = '" table "')"         \
 	" AND (SELECT max(id) FROM word WHERE kind = '" table "')"
+
+/* What the audit says twice must be the same, and an explained verdict must
+ * name its loss. */
+static int check_audit(struct store *db, struct err *err)
+{
+	static const struct {
+		const char *query, *what;
+	} none[] = {
+		{ "sums_requests", "requests joined without a chain, or not "
+				   "joined with one" },
+		{ "sums_chains", "chains used without a sample, or not used "
+				 "with one" },
+		{ "sums_losses", "halves lost without a loss" },
+		{ "sums_gaps", "missing cookies beyond those in gaps" },
+	};
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		if (equal(db, store_sql(none[i].query), 0, none[i].what, err))
+			return -1;
+	return 0;
+}
 
 /* Event ids are dense, and checked when they are stored: comparing the ends
  * of the range proves that the event of every request exists. */
@@ -68,5 +90,5 @@ int store_check(struct store *db, struct err *err)
 			       "wait for a user stack, %" PRIu64 " have a "
 			       "request; please report this",
 			       db->path, db->deferred, db->requests);
-	return 0;
+	return check_audit(db, err);
 }

@@ -267,9 +267,7 @@ static int put_request(struct store *db, const struct fact_request *q,
 		row_time(&r, 11, q->until);
 	row_id(&r, 12, q->loss);
 	row_id(&r, 13, q->as_perf);
-	if (q->as_perf == AS_PERF_MERGED)
-		row_time(&r, 14, q->latency);
-	else if (q->as_perf)
+	if (q->as_perf)
 		row_time(&r, 14, q->held);
 	row_id(&r, 15, q->as_tid);
 	return tally_request(db, q, err);

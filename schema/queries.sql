@@ -79,3 +79,28 @@ LEFT JOIN comm c ON c.id = q.comm
 LEFT JOIN raw_chain k ON k.id = q.kraw
 LEFT JOIN raw_chain u ON u.id = q.uraw
 LEFT JOIN word w ON w.kind = 'request' AND w.id = q.verdict
+
+-- Must be 0 in every finished database: see check.c.
+-- name: sums_requests
+SELECT count(*) FROM request WHERE (chain IS NOT NULL) <> (verdict = (
+	SELECT id FROM word WHERE kind = 'request' AND name = 'matched'))
+
+-- name: sums_chains
+SELECT count(*) FROM chain WHERE (n_events > 0) <> (verdict = (
+	SELECT id FROM word WHERE kind = 'chain' AND name = 'used'))
+
+-- A ring that overwrote its oldest records has no loss to name.
+-- name: sums_losses
+SELECT (SELECT count(*) FROM request WHERE loss IS NULL AND verdict = (
+		SELECT id FROM word
+		WHERE kind = 'request' AND name = 'chain_lost'))
+	+ (SELECT count(*) FROM chain WHERE loss IS NULL AND verdict = (
+		SELECT id FROM word
+		WHERE kind = 'chain' AND name = 'sample_lost'))
+WHERE NOT EXISTS (SELECT 1 FROM loss WHERE what = 'overwritten')
+
+-- name: sums_gaps
+SELECT abs((SELECT total(n) FROM cookie_gap)
+	- (SELECT total(missing) FROM cookie_cpu))
+	+ abs((SELECT total(missing) FROM cookie_cpu)
+	- (SELECT total(missing) FROM cookies))

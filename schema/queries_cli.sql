@@ -56,18 +56,6 @@ WHERE f.symbol IS NULL AND i.kind IN (
 	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module', 'vdso'))
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
--- name: strict_breaches
-SELECT (SELECT count(*) FROM loss
-		WHERE counts OR what IN ('overwritten', 'damage')),
-	(SELECT coalesce(sum(n), 0) FROM verdicts
-	WHERE (kind = 'request' AND verdict IN ('chain_lost', 'unjoinable',
-			'stripped', 'unexplained'))
-		OR (kind = 'chain' AND verdict IN ('sample_lost',
-			'overwritten', 'unjoinable', 'unexplained'))),
-	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round'),
-	(SELECT count(*) FROM finding f JOIN rule r ON r.id = f.rule
-	WHERE r.breaks)
-
 -- name: print_types
 SELECT id, name, kind = 'sample', has_chain FROM event_type ORDER BY id
 

@@ -250,10 +250,11 @@ LEFT JOIN thread t ON t.id = f.thread
 LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm c ON c.thread = f.thread;
 
--- Everything that breaks cause and effect: one row per request and chain
--- whose other half is missing for a reason that is not in the nature of
--- the recording, per loss, and per broken promise about order. id: of the
--- row in the table that `kind` names.
+-- Everything that breaks cause and effect, and makes check end with status 4:
+-- one row per request and chain whose other half is missing for a reason
+-- that is not in the nature of the recording, per loss, per finding of a rule
+-- that breaks it, and per record out of order. id: of the row in the table
+-- that `kind` names. The same conditions as in query check_breaks.
 CREATE VIEW causality_errors(kind, what, id, capture, time_ns, detail) AS
 SELECT 'request', w.name, r.event, t.capture, e.time_ns, c.name
 FROM request r
@@ -267,15 +268,15 @@ SELECT 'chain', w.name, h.id, h.capture, h.time_ns, c.name
 FROM chain h
 JOIN word w ON w.kind = 'chain' AND w.id = h.verdict
 LEFT JOIN word c ON c.kind = 'confidence' AND c.id = h.confidence
-WHERE w.name IN ('sample_lost', 'overwritten', 'duplicate', 'unexplained',
-	'unjoinable')
+WHERE w.name IN ('sample_lost', 'overwritten', 'unjoinable', 'unexplained')
 UNION ALL
 SELECT 'loss', what, id, capture, t1, coalesce(n || ' records', 'unknown')
 FROM loss WHERE counts OR what IN ('overwritten', 'damage')
 UNION ALL
 SELECT 'finding', r.name, f.id, f.capture, f.time_ns, r.proves
 FROM finding f JOIN rule r ON r.id = f.rule
+WHERE r.breaks
 UNION ALL
 SELECT 'ordering', what, id, capture, time_ns,
 	coalesce(detail, 'late by ' || by_ns || ' ns')
-FROM ordering;
+FROM ordering WHERE what <> 'round';

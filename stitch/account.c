@@ -403,8 +403,10 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			  int64_t since, uint64_t n)
 {
 	const struct per_source *ps = &ac->src[source];
-	struct ledger_entry e =
-		entry(source, "lost_end", since, ps->all.last.at);
+	int64_t last = ps->all.last.at;
+	/* the ring that told the last record of all lost what came after it */
+	struct ledger_entry e = entry(source, "lost_end", since,
+				      last > since ? last : TIME_NONE);
 
 	e.n = n;
 	e.cpu = cpu;

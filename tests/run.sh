@@ -119,7 +119,7 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck twin names maps
+	for t in compare counts joincheck asperf evidence audit twin names maps
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

@@ -191,6 +191,17 @@ f >/dev/null 2>&1
 [ $? = 1 ]
 ok text_without_stacks_is_refused $?
 
+db=$work/defer-exitexec-s.db
+"$B" flame --folded --by-verdict --event "*" "$db" >"$work/folded"
+for v in $("$B" query --format csv "$db" "SELECT DISTINCT verdict FROM
+	samples WHERE verdict NOT NULL" | sed 1d)
+do
+	want=$(one "$db" "SELECT sum(weight) FROM samples WHERE verdict = '$v'")
+	grep "^\[$v\];" "$work/folded" >"$work/part"
+	[ "$(folded_sum "$work/part")" = "$want" ] || echo "$v: not $want"
+done >"$work/bad"
+[ ! -s "$work/bad" ] && grep -q '^\[matched\];' "$work/folded"
+ok width_can_be_split_by_verdict $?
 db=$work/fp-1.db
 tid=$(one "$db" 'SELECT tid FROM samples LIMIT 1')
 want=$(one "$db" "SELECT sum(weight) FROM samples WHERE tid = $tid")

@@ -93,6 +93,12 @@ want=$(one "$db" "SELECT count(*) FROM samples WHERE event = 'cpu-clock'
 	awk -F, -v want="$want" '$7 == "0" { good = $4 == want }
 		END { exit !good }'
 ok rows_by_cpu_are_their_samples $?
+want=$(one "$db" "SELECT count(*) FROM samples WHERE event = 'cpu-clock'
+	AND verdict = 'pending_end'")
+"$B" report --event cpu-clock --by samples --sort verdict --format csv "$db" |
+	awk -F, -v want="$want" '$7 == "pending_end" { good = $4 == want }
+		END { exit !(good || !want) }'
+ok rows_by_verdict_are_their_samples $?
 n=$(one "$db" 'SELECT count(DISTINCT comm || pid || tid) FROM samples')
 "$B" report --sort comm,pid,tid --format csv "$db" >"$work/csv"
 [ "$(sed 1d "$work/csv" | wc -l)" -eq "$n" ]

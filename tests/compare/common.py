@@ -124,7 +124,7 @@ def ingest(c, *options):
     os.makedirs(CACHE, exist_ok=True)
     tag = "-named" if options else ""
     if "--no-symbols" in options:
-        tag = "-symfs"
+        tag = ".symfs"  # no capture is named so
     db = os.path.join(CACHE, c.name + tag + ".db")
     state = db + ".state"
     newest = max(os.path.getmtime(BACKSTITCH), os.path.getmtime(c.path))
@@ -214,10 +214,10 @@ def addresses(blob):
     return out
 
 
-def expectations():
-    """tests/compare/expect.txt: name class count."""
+def expectations(name="expect.txt"):
+    """A table of expectations: name class count."""
     table = collections.defaultdict(dict)
-    with open(os.path.join(ROOT, "tests/compare/expect.txt")) as f:
+    with open(os.path.join(ROOT, "tests/compare", name)) as f:
         for line in f:
             words = line.split("#")[0].split()
             if words:

@@ -115,8 +115,9 @@ def classes(perf, ours, unmerged, lr, dump):
         if p == o:
             return found
         # What we have more must be the chain of that very cookie.
+        # (Of a session of tracepoints perf prints chains without addresses.)
         tail, chain = o[len(p):], unmerged.chain.get(cookie)
-        if chain is not None and (tail[:DEPTH] if len(chain) == DEPTH
+        if chain and (tail[:DEPTH] if len(chain) == DEPTH
                                   else tail) != chain:
             return None
         if len(o) > len(p) and o[:len(p)] == p:

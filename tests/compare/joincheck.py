@@ -1,8 +1,8 @@
 # joincheck.py - every request again, joined by a reader of our own in a few lines.
 """usage: joincheck.py [NAME...]
 
-Reads the bytes of a capture (little-endian; file, pipe or directory form) and
-says of every sample with a cookie which chain it must have, and of every
+Reads the bytes of a capture (file, pipe or directory form, either byte order)
+and says of every sample with a cookie which chain it must have, and of every
 chain who uses it and whether its thread had ended. It knows nothing of the
 program, of order or of ids: a sample is named by its time, thread and cookie.
 Then the database is asked for the same, row by row."""
@@ -26,7 +26,8 @@ ATTR, TRACING, AUXTRACE = 64, 66, 71
 MISC_EXEC = 1 << 13
 
 Attr = collections.namedtuple("Attr", "kind read flags")
-Request = collections.namedtuple("Request", "time tid cookie ip kind addrs")
+Request = collections.namedtuple(
+    "Request", "time tid cookie ip kind addrs place cpu")
 Chain = collections.namedtuple("Chain", "time tid cookie addrs place")
 
 
@@ -43,9 +44,12 @@ def unpacked(data):
                           stderr=subprocess.DEVNULL).stdout
 
 
-def attr_at(data, off):
-    fields = struct.unpack_from("<IIQQQQQ", data, off)
-    return Attr(fields[4], fields[5], fields[6]), fields[1]
+def attr_at(order, data, off):
+    fields = struct.unpack_from(order + "IIQQQQQ", data, off)
+    flags = fields[6]
+    if order == ">":  # the first bit of a bit field is the highest there
+        flags = int(format(flags, "064b")[::-1], 2)
+    return Attr(fields[4], fields[5], flags), fields[1]
 
 
 class Capture:
@@ -57,6 +61,7 @@ class Capture:
         self.execs = collections.defaultdict(list)
         self.lives = collections.defaultdict(list)  # tid: (time, is exit)
         self.place = 0
+        self.order = "<"
         self.packed = b""  # payload of all compressed records: one stream
         if os.path.isdir(path):
             more = [os.path.join(path, f) for f in sorted(os.listdir(path))
@@ -73,6 +78,9 @@ class Capture:
             data, self.packed = unpacked(self.packed), b""
             self.walk(data, 0, len(data))
 
+    def get(self, form, data, off):
+        return struct.unpack_from(self.order + form, data, off)
+
     @staticmethod
     def load(path):
         if path.endswith(".gz"):
@@ -85,110 +93,108 @@ class Capture:
             return f.read()
 
     def head(self, data):
-        if data[:8] != b"PERFILE2":
-            raise Packed("is not little-endian")
-        size, = struct.unpack_from("<Q", data, 8)
+        self.order = ">" if data[:8] == b"2ELIFREP" else "<"
+        size, = self.get("Q", data, 8)
         if size == 16:
             return 16, len(data)
-        step, at, n, start, length = struct.unpack_from("<5Q", data, 16)
+        step, at, n, start, length = self.get("5Q", data, 16)
         for off in range(at, at + n, step):
-            attr, _ = attr_at(data, off)
-            ids, n_ids = struct.unpack_from("<QQ", data, off + step - 16)
+            attr, _ = attr_at(self.order, data, off)
+            ids, n_ids = self.get("QQ", data, off + step - 16)
             self.add(attr, data, ids, ids + n_ids)
         return start, start + length
 
     def add(self, attr, data, ids, end):
         self.attrs.append(attr)
         for off in range(ids, end - 7, 8):
-            number, = struct.unpack_from("<Q", data, off)
+            number, = self.get("Q", data, off)
             self.by_id[number] = attr
 
     def walk(self, data, pos, end):
         while pos + 8 <= end:
-            kind, misc, size = struct.unpack_from("<IHH", data, pos)
+            kind, misc, size = self.get("IHH", data, pos)
             if size < 8 or pos + size > end:
                 break
             self.place += 1
             self.record(kind, misc, data[pos:pos + size])
             pos += size
             if kind == TRACING:
-                n, = struct.unpack_from("<I", data, pos - size + 8)
+                n, = self.get("I", data, pos - size + 8)
                 pos += (n + 7) // 8 * 8
             elif kind == AUXTRACE:
-                pos += struct.unpack_from("<Q", data, pos - size + 8)[0]
+                pos += self.get("Q", data, pos - size + 8)[0]
 
     def record(self, kind, misc, rec):
         if kind == ATTR:
-            attr, size = attr_at(rec, 8)
+            attr, size = attr_at(self.order, rec, 8)
             self.add(attr, rec, 8 + size, len(rec))
         elif kind in COMPRESSED:
             start, end = 8, len(rec)
             if kind == COMPRESSED[1]:
-                start, end = 16, 16 + struct.unpack_from("<Q", rec, 8)[0]
+                start, end = 16, 16 + self.get("Q", rec, 8)[0]
             self.packed += rec[start:end]
         elif kind == SAMPLE:
             self.sample(misc, rec)
         elif kind == CHAIN:
-            cookie, n = struct.unpack_from("<QQ", rec, 8)
+            cookie, n = self.get("QQ", rec, 8)
             tid, time = self.trailer(rec)
             self.chains.append(Chain(
-                time, tid, cookie, struct.unpack_from("<%dQ" % n, rec, 24),
+                time, tid, cookie, self.get("%dQ" % n, rec, 24),
                 self.place))
         elif kind == COMM and misc & MISC_EXEC:
-            tid, = struct.unpack_from("<i", rec, 12)
+            tid, = self.get("i", rec, 12)
             self.execs[tid].append(self.trailer(rec)[1])
         elif kind in (EXIT, FORK):
-            tid, = struct.unpack_from("<i", rec, 16)
+            tid, = self.get("i", rec, 16)
             self.lives[tid].append((self.trailer(rec)[1], kind == EXIT))
 
     def trailer(self, rec):
         """(tid, time) behind a record that is no sample."""
         attr = self.attrs[0]
         if attr.kind & 1 << 16:
-            attr = self.by_id.get(struct.unpack_from("<Q", rec,
+            attr = self.by_id.get(self.get("Q", rec,
                                                      len(rec) - 8)[0], attr)
         n = sum(bool(attr.kind & bit) for bit in
                 (2, 4, 1 << 6, 1 << 9, 1 << 7, 1 << 16))
         off = len(rec) - 8 * n
         tid = time = None
         if attr.kind & 2:
-            tid, = struct.unpack_from("<i", rec, off + 4)
+            tid, = self.get("i", rec, off + 4)
             off += 8
         if attr.kind & 4:
-            time, = struct.unpack_from("<Q", rec, off)
+            time, = self.get("Q", rec, off)
         return tid, time
 
     def sample(self, misc, rec):
         attr = self.attrs[0]
         if attr.kind & 1 << 16:
-            attr = self.by_id[struct.unpack_from("<Q", rec, 8)[0]]
+            attr = self.by_id[self.get("Q", rec, 8)[0]]
         elif attr.kind & 1 << 6:
             # the id stands behind these four, where they are
             at = 8 + 8 * sum(bool(attr.kind & b) for b in (1, 2, 4, 8))
-            attr = self.by_id[struct.unpack_from("<Q", rec, at)[0]]
+            attr = self.by_id[self.get("Q", rec, at)[0]]
         if not attr.flags >> 38 & 1 or not attr.kind & 1 << 5:
             return
         pos = 8
         value = {}
         for bit in (1 << 16, 1, 2, 4, 8, 1 << 6, 1 << 9, 1 << 7, 1 << 8):
             if attr.kind & bit:
-                value[bit], = struct.unpack_from("<Q", rec, pos)
+                value[bit], = self.get("Q", rec, pos)
                 pos += 8
         if attr.kind & 1 << 4:
             pos = self.skip_read(rec, pos, attr.read)
-        n, = struct.unpack_from("<Q", rec, pos)
-        entries = struct.unpack_from("<%dQ" % n, rec, pos + 8)
+        n, = self.get("Q", rec, pos)
+        entries = self.get("%dQ" % n, rec, pos + 8)
         tid = value.get(2)
         if tid is not None:
-            tid = tid >> 32
+            tid = tid >> 32 if self.order == "<" else tid & 0xffffffff
             tid = tid - (1 << 32) if tid >> 31 else tid
         self.request(value, tid, misc & 7, entries)
 
-    @staticmethod
-    def skip_read(rec, pos, form):
+    def skip_read(self, rec, pos, form):
         n = 1
         if form & 8:
-            n, = struct.unpack_from("<Q", rec, pos)
+            n, = self.get("Q", rec, pos)
             pos += 8
         times = bool(form & 1) + bool(form & 2)
         each = 1 + bool(form & 4) + bool(form & 16)
@@ -206,8 +212,11 @@ class Capture:
             kind = "direct"
         if kind:
             ip = value.get(1, 0) if mode == 2 else 0
+            cpu = value.get(1 << 7)
+            if cpu is not None:
+                cpu = cpu >> 32 if self.order == ">" else cpu & 0xffffffff
             self.requests.append(Request(value.get(4), tid, cookie, ip, kind,
-                                         addrs))
+                                         addrs, self.place, cpu))
 
 
 def between(times, a, b):

@@ -26,14 +26,15 @@ SAMPLES = "SELECT s.time_ns, s.cpu, pid, tid, s.comm, s.event, s.weight, s.verdi
           " LEFT JOIN request r ON r.event = s.event_id" \
           " LEFT JOIN raw_chain k ON k.id = e.kraw" \
           " LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)"
-# What the twin must have too: mkbe.py leaves out the table of build-ids, which
-# moves the records in the file.
+# What the twin must have too: mkbe.py leaves out the table of build-ids, and
+# records lie elsewhere in its file.
 TABLES = {
     "process": "*", "thread": "*", "comm": "*", "mapping": "*", "frame": "*",
     "image": "id, kind, path, maj, min, ino, start, len",
-    "stack": "id, parent, frame, depth", "raw_chain": "*",
-    "loss": "id, capture, what, counts, cpu, type, t0, t1, n", "word": "*",
-    "cookies": "*", "cookie_cpu": "*", "cookie_gap": "*",
+    "stack": "id, parent, frame, depth", "raw_chain": "*", "word": "*",
+    "loss": "id, capture, what, counts, cpu, type, t0, t1, n",
+    "request": "*", "chain": "*", "cookies": "*", "cookie_cpu": "*",
+    "cookie_gap": "*", "rule": "*", "finding": "*",
 }
 
 

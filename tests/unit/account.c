@@ -343,7 +343,8 @@ START_TEST(hardware_losses_are_not_in_the_recorders_sum)
 	end(&s);
 	expect(entry(&s, "hardware", 0), 0, 10, 20, 5, true);
 	ck_assert_int_eq(entry(&s, "hardware", 0)->event, 1);
-	expect(entry(&s, "lost_end", 0), 0, 20, 20, 3, true);
+	/* nothing tells when the capture ended */
+	expect(entry(&s, "lost_end", 0), 0, 20, 0, 3, true);
 	ck_assert_uint_eq(counted(&s), 8);
 	done(&s);
 }

@@ -1,0 +1,17 @@
+/* timeline.h - what was lost, when and on which CPU, as one SVG file.
+ *
+ * The file needs nothing from outside and has the same bytes for the same
+ * database; its size and the work depend on the picture, apart from one pass
+ * over the events. */
+#ifndef CLI_TIMELINE_H
+#define CLI_TIMELINE_H
+#include <stdio.h>
+
+struct err;
+struct store;
+
+/* title NULL: made from the name of the capture. 0, or -1: the database
+ * cannot be read, has no times, or out cannot be written. */
+int timeline_write(FILE *out, struct store *db, const char *title,
+		   struct err *err);
+#endif

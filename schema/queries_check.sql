@@ -1,0 +1,384 @@
+-- queries_check.sql - the numbers and the evidence that check prints; --sql
+-- shows these texts. Each is a statement that any SQLite shell answers.
+--
+-- With filters, check puts a WITH in front that replaces the tables request,
+-- chain, loss, cookie_gap, finding and ordering by what the filters leave. What
+-- is only looked up is therefore named main.TABLE: it stays whole, and has
+-- its index. That WITH is made of the check_filter_* texts: check puts the
+-- condition behind the last word and closes the brackets.
+--
+-- A table of a million requests is scanned, never grouped: first what is out
+-- of the ordinary is picked out, then the little that is left is added up.
+
+-- name: check_breaks
+SELECT (SELECT count(*) FROM request
+		WHERE verdict <> (SELECT id FROM word
+			WHERE kind = 'request' AND name = 'matched')
+		AND verdict IN (SELECT id FROM word WHERE kind = 'request'
+			AND name IN ('chain_lost', 'unjoinable', 'stripped',
+				'unexplained'))) AS requests,
+	(SELECT count(*) FROM chain
+		WHERE verdict IN (SELECT id FROM word WHERE kind = 'chain'
+			AND name IN ('sample_lost', 'overwritten',
+				'unjoinable', 'unexplained'))) AS chains,
+	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
+	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
+		OR what IN ('overwritten', 'damage')) AS lost_unknown,
+	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
+		AS out_of_order,
+	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule IN (
+		SELECT id FROM rule WHERE breaks)) AS findings
+
+-- name: check_captures
+SELECT path, format, records, samples, cpus, system_wide, exact_order,
+	complete, cmdline, note, first_ns, last_ns
+FROM capture ORDER BY id
+
+-- name: check_requests
+WITH odd AS MATERIALIZED (
+	SELECT verdict, flags & 143 AS flags, cookie IS NULL AS bare,
+		count(*) AS n
+	FROM request
+	WHERE verdict <> (SELECT id FROM word
+		WHERE kind = 'request' AND name = 'matched')
+	OR flags & 143
+	GROUP BY 1, 2, 3
+), named AS (
+	SELECT w.name, o.flags, o.bare, o.n FROM odd o
+	LEFT JOIN word w ON w.kind = 'request' AND w.id = o.verdict
+), total AS (
+	SELECT count(*) AS n FROM request
+)
+SELECT (SELECT n FROM total) AS requests,
+	(SELECT n FROM total) - coalesce(sum(n) FILTER (WHERE bare), 0)
+		AS with_cookie,
+	(SELECT n FROM total)
+		- coalesce(sum(n) FILTER (WHERE name IS NOT 'matched'), 0)
+		AS matched,
+	coalesce(sum(n) FILTER (WHERE name = 'chain_lost'), 0) AS chain_lost,
+	coalesce(sum(n) FILTER (WHERE name = 'exit_per_task'), 0)
+		AS exit_per_task,
+	coalesce(sum(n) FILTER (WHERE name = 'pending_end'), 0)
+		AS pending_end,
+	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
+	coalesce(sum(n) FILTER (WHERE name = 'refused'), 0) AS refused,
+	coalesce(sum(n) FILTER (WHERE name = 'stripped'), 0) AS stripped,
+	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
+		AS unexplained,
+	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 1), 0)
+		AS after,
+	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 2), 0)
+		AS exec_between,
+	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 4), 0)
+		AS other_capture,
+	coalesce(sum(n) FILTER (WHERE flags & 8), 0) AS reused_tid,
+	coalesce(sum(n) FILTER (WHERE flags & 128), 0) AS first_lost
+FROM named
+
+-- name: check_one_frame
+WITH one AS MATERIALIZED (
+	SELECT r.id, s.frame
+	FROM raw_chain r JOIN stack s ON s.id = r.stack WHERE s.depth = 1
+), hit AS MATERIALIZED (
+	SELECT uraw, count(*) AS n FROM request
+	WHERE uraw IN (SELECT id FROM one) AND chain IS NOT NULL
+	GROUP BY uraw
+)
+SELECT i.path AS image, sum(h.n) AS requests
+FROM hit h
+JOIN one o ON o.id = h.uraw
+JOIN frame f ON f.id = o.frame
+JOIN image i ON i.id = f.image
+GROUP BY i.path ORDER BY 2 DESC, 1
+
+-- name: check_chains
+WITH odd AS MATERIALIZED (
+	SELECT verdict, flags & 80 AS flags, count(*) AS n
+	FROM chain
+	WHERE verdict <> (SELECT id FROM word
+		WHERE kind = 'chain' AND name = 'used')
+	OR flags & 80
+	GROUP BY 1, 2
+), named AS (
+	SELECT w.name, o.flags, o.n FROM odd o
+	LEFT JOIN word w ON w.kind = 'chain' AND w.id = o.verdict
+), total AS (
+	SELECT count(*) AS n FROM chain
+)
+SELECT (SELECT n FROM total) AS chains,
+	(SELECT n FROM total)
+		- coalesce(sum(n) FILTER (WHERE name IS NOT 'used'), 0)
+		AS used,
+	coalesce(sum(n) FILTER (WHERE name = 'sample_lost'), 0)
+		AS sample_lost,
+	coalesce(sum(n) FILTER (WHERE name = 'foreign'), 0) AS foreign_session,
+	coalesce(sum(n) FILTER (WHERE name = 'overwritten'), 0)
+		AS overwritten,
+	coalesce(sum(n) FILTER (WHERE name = 'duplicate'), 0) AS duplicate,
+	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
+	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
+		AS unexplained,
+	coalesce(sum(n) FILTER (WHERE flags & 16), 0) AS after_exit,
+	coalesce(sum(n) FILTER (WHERE flags & 64), 0) AS conflict
+FROM named
+
+-- name: check_losses
+SELECT what, counts, coalesce(sum(n), 0) AS records, count(*) AS intervals,
+	count(*) - count(n) AS unknown
+FROM loss GROUP BY what, counts ORDER BY counts DESC, what
+
+-- name: check_lost_by_cpu
+SELECT cpu, coalesce(sum(n), 0) AS records, count(*) AS intervals
+FROM loss WHERE counts GROUP BY cpu ORDER BY cpu
+
+-- name: check_lost_in_time
+WITH span AS (
+	SELECT min(first_ns) AS a, max(last_ns) AS b FROM capture
+)
+SELECT CAST((l.t1 - s.a) * 50.0 / (s.b - s.a + 1) AS INTEGER) AS part,
+	sum(l.n) AS records, count(*) AS intervals
+FROM loss l, span s
+WHERE l.counts AND l.t1 BETWEEN s.a AND s.b
+GROUP BY 1 ORDER BY 1
+
+-- name: check_cookies
+WITH gap AS MATERIALIZED (
+	SELECT g.capture, coalesce(w.name, '') AS name, sum(g.n) AS n
+	FROM cookie_gap g LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict
+	GROUP BY 1, 2
+), cpu AS MATERIALIZED (
+	SELECT capture, sum(seen) AS seen, sum(gaps) AS gaps,
+		sum(late) AS late, sum(elsewhere) AS elsewhere,
+		sum(wraps) AS wraps
+	FROM cookie_cpu GROUP BY capture
+)
+SELECT c.capture, c.layout, c.reason, c.no_chain, c.no_sample, c.missing,
+	coalesce(u.gaps, 0) AS gaps,
+	coalesce((SELECT n FROM gap g WHERE g.capture = c.capture
+		AND g.name = 'lost'), 0) AS missing_lost,
+	coalesce((SELECT n FROM gap g WHERE g.capture = c.capture
+		AND g.name = 'uncounted'), 0) AS missing_uncounted,
+	coalesce((SELECT n FROM gap g WHERE g.capture = c.capture
+		AND g.name = 'lost_or_foreign'), 0) AS missing_doubtful,
+	coalesce(u.seen, 0) AS seen, coalesce(u.late, 0) AS late,
+	coalesce(u.elsewhere, 0) AS elsewhere, coalesce(u.wraps, 0) AS wraps,
+	(SELECT sum(l.n) FROM loss l JOIN event_type t ON t.id = l.type
+		WHERE l.capture = c.capture AND l.what = 'lost_total'
+		AND t.defer_output) AS kernel_lost
+FROM cookies c LEFT JOIN cpu u ON u.capture = c.capture
+ORDER BY c.capture
+
+-- name: check_findings
+WITH found AS MATERIALIZED (
+	SELECT rule, count(*) AS n, count(loss) AS explained,
+		min(time_ns) AS first_ns
+	FROM finding GROUP BY rule
+)
+SELECT r.name AS rule, r.proves, r.view, r.breaks, f.n AS findings,
+	f.explained, f.first_ns
+FROM found f JOIN rule r ON r.id = f.rule
+ORDER BY r.breaks DESC, f.n DESC, r.id
+
+-- name: check_ordering
+SELECT what, coalesce(sum(n), 0) AS records, max(by_ns) AS worst_ns
+FROM ordering GROUP BY what ORDER BY what
+
+-- name: check_damage
+SELECT what, count(*) AS places, coalesce(sum(n), 0) AS n,
+	coalesce(sum(len), 0) AS bytes, min(off) AS first_off,
+	min(detail) AS detail
+FROM damage WHERE kind = 'damage' GROUP BY what ORDER BY what
+
+-- name: check_as_perf
+WITH odd AS MATERIALIZED (
+	SELECT as_perf, verdict, flags & 258 AS flags, loss IS NULL AS bare,
+		count(*) AS n
+	FROM request
+	WHERE as_perf IS NOT NULL AND (flags & 258
+		OR as_perf <> (SELECT id FROM word
+			WHERE kind = 'as_perf' AND name = 'merged')
+		OR verdict <> (SELECT id FROM word
+			WHERE kind = 'request' AND name = 'matched'))
+	GROUP BY 1, 2, 3, 4
+), named AS (
+	SELECT w.name AS perf, v.name AS ours, o.flags, o.bare, o.n
+	FROM odd o
+	LEFT JOIN word w ON w.kind = 'as_perf' AND w.id = o.as_perf
+	LEFT JOIN word v ON v.kind = 'request' AND v.id = o.verdict
+), total AS MATERIALIZED (
+	SELECT count(as_perf) AS n, max(held_ns) AS held FROM request
+)
+SELECT (SELECT n FROM total) AS requests,
+	(SELECT n FROM total)
+		- coalesce(sum(n) FILTER (WHERE perf IS NOT 'merged'), 0)
+		AS merged,
+	coalesce(sum(n) FILTER (WHERE perf = 'bare'), 0) AS bare,
+	coalesce(sum(n) FILTER (WHERE perf = 'bare_at_end'), 0)
+		AS bare_at_end,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'matched'), 0) AS only_ours,
+	coalesce(sum(n) FILTER (WHERE perf = 'merged'
+		AND ours <> 'matched'), 0) AS only_perf,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours <> 'matched'), 0) AS not_in_file,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'chain_lost' AND NOT bare), 0) AS loss_window,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'chain_lost' AND bare), 0) AS loss_unplaced,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'pending_end'), 0) AS pending_end,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'exit_per_task'), 0) AS exit_per_task,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'stripped'), 0) AS stripped,
+	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
+		AND ours = 'unexplained'), 0) AS unexplained,
+	coalesce(sum(n) FILTER (WHERE perf = 'merged' AND flags & 2), 0)
+		AS other_program,
+	coalesce(sum(n) FILTER (WHERE flags & 256), 0) AS late,
+	(SELECT held FROM total) AS longest_held_ns
+FROM named
+
+-- name: check_as_tid
+WITH other AS MATERIALIZED (
+	SELECT r.cookie, r.chain, r.uraw, h.cookie AS its, h.uraw AS wrong
+	FROM request r LEFT JOIN main.chain h ON h.id = r.as_tid
+	WHERE r.as_perf IS NOT NULL
+	AND (r.as_tid IS NULL OR r.as_tid IS NOT r.chain)
+), rest AS (
+	SELECT coalesce(sum(its <> cookie), 0) AS wrong,
+		coalesce(sum(its IS NULL), 0) AS nobody,
+		coalesce(sum(its <> cookie AND chain IS NOT NULL), 0) AS ours,
+		coalesce(sum(its <> cookie AND chain IS NOT NULL
+			AND wrong IS uraw), 0) AS alike
+	FROM other
+), total AS (
+	SELECT count(as_perf) AS n FROM request
+)
+SELECT total.n AS requests, total.n - rest.wrong - rest.nobody AS right_stack,
+	rest.wrong AS wrong_stack, rest.nobody AS no_stack,
+	rest.ours AS wrong_joined, rest.alike AS wrong_alike
+FROM total, rest
+
+-- name: check_as_tid_wrong
+SELECT r.event, e.time_ns, e.cpu, p.pid, t.tid, c.name AS comm,
+	y.name AS event_name, printf('0x%x', r.cookie) AS cookie,
+	v.name AS verdict, h.id AS wrong_chain,
+	printf('0x%x', h.cookie) AS wrong_cookie, h.time_ns AS wrong_time_ns,
+	(SELECT group_concat(place, ' < ') FROM (
+		SELECT coalesce(s.symbol, CASE WHEN s.kind LIKE 'unknown%'
+			THEN s.image ELSE s.image || '+' || s.off END) AS place
+		FROM raw_chain k JOIN stack_frames s ON s.stack = k.stack
+		WHERE k.id = h.uraw ORDER BY s.pos LIMIT 4)) AS wrong_stack,
+	(SELECT group_concat(place, ' < ') FROM (
+		SELECT coalesce(s.symbol, CASE WHEN s.kind LIKE 'unknown%'
+			THEN s.image ELSE s.image || '+' || s.off END) AS place
+		FROM raw_chain k JOIN stack_frames s ON s.stack = k.stack
+		WHERE k.id = r.uraw ORDER BY s.pos LIMIT 4)) AS true_stack
+FROM request r
+JOIN main.chain h ON h.id = r.as_tid
+JOIN event e ON e.id = r.event
+LEFT JOIN event_type y ON y.id = e.type
+LEFT JOIN thread t ON t.id = e.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN word v ON v.kind = 'request' AND v.id = r.verdict
+WHERE r.as_perf IS NOT NULL AND h.cookie <> r.cookie
+ORDER BY r.event
+
+-- name: check_unjoined_requests
+SELECT r.event, y.capture, e.time_ns, e.cpu, p.pid, t.tid, c.name AS comm,
+	y.name AS event_name, CASE WHEN r.cookie NOT NULL
+		THEN printf('0x%x', r.cookie) END AS cookie,
+	v.name AS verdict, f.name AS confidence, n.name AS ended_by,
+	r.until_ns, r.loss, l.what AS loss_what, l.cpu AS loss_cpu,
+	l.t0 AS loss_from_ns, l.t1 AS loss_to_ns, l.n AS loss_n
+FROM request r
+JOIN event e ON e.id = r.event
+LEFT JOIN event_type y ON y.id = e.type
+LEFT JOIN thread t ON t.id = e.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN word v ON v.kind = 'request' AND v.id = r.verdict
+LEFT JOIN word f ON f.kind = 'confidence' AND f.id = r.confidence
+LEFT JOIN word n ON n.kind = 'end' AND n.id = r.ended_by
+LEFT JOIN main.loss l ON l.id = r.loss
+WHERE r.verdict NOT IN (SELECT id FROM word
+	WHERE kind = 'request' AND name IN ('matched', 'refused'))
+ORDER BY r.event
+
+-- name: check_unused_chains
+SELECT h.id AS chain, h.capture, h.time_ns, h.cpu, p.pid, t.tid,
+	c.name AS comm, CASE WHEN h.cookie NOT NULL
+		THEN printf('0x%x', h.cookie) END AS cookie,
+	v.name AS verdict, f.name AS confidence, h.from_ns, h.loss,
+	l.what AS loss_what, l.cpu AS loss_cpu, l.t0 AS loss_from_ns,
+	l.t1 AS loss_to_ns, l.n AS loss_n
+FROM chain h
+LEFT JOIN thread t ON t.id = h.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN last_comm c ON c.thread = h.thread
+LEFT JOIN word v ON v.kind = 'chain' AND v.id = h.verdict
+LEFT JOIN word f ON f.kind = 'confidence' AND f.id = h.confidence
+LEFT JOIN main.loss l ON l.id = h.loss
+WHERE h.verdict <> (SELECT id FROM word
+	WHERE kind = 'chain' AND name = 'used')
+ORDER BY h.id
+
+-- name: check_gap_list
+SELECT g.id AS gap, g.capture, g.cpu, printf('0x%x', g.first) AS first, g.n,
+	g.t0 AS from_ns, g.t1 AS to_ns, w.name AS verdict, g.loss,
+	l.what AS loss_what, l.cpu AS loss_cpu, l.t0 AS loss_from_ns,
+	l.t1 AS loss_to_ns, l.n AS loss_n
+FROM cookie_gap g
+LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict
+LEFT JOIN main.loss l ON l.id = g.loss
+ORDER BY g.id
+
+-- name: check_finding_list
+SELECT f.id AS finding, r.name AS rule, f.capture, f.time_ns, f.since_ns,
+	f.cpu, p.pid, t.tid, c.name AS comm, f.event, f.n, f.loss,
+	l.what AS loss_what, l.cpu AS loss_cpu, l.t0 AS loss_from_ns,
+	l.t1 AS loss_to_ns, l.n AS loss_n
+FROM finding f
+JOIN rule r ON r.id = f.rule
+LEFT JOIN thread t ON t.id = f.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN last_comm c ON c.thread = f.thread
+LEFT JOIN main.loss l ON l.id = f.loss
+ORDER BY f.id
+
+-- name: check_loss_list
+SELECT l.id AS loss, l.capture, l.what, l.counts, l.cpu,
+	y.name AS event_name, l.t0 AS from_ns, l.t1 AS to_ns, l.n
+FROM loss l LEFT JOIN event_type y ON y.id = l.type
+ORDER BY l.id
+
+-- name: check_filter_request
+request AS MATERIALIZED (SELECT * FROM main.request q WHERE EXISTS (
+	SELECT 1 FROM samples s WHERE s.event_id = q.event AND (
+
+-- name: check_filter_chain
+chain AS MATERIALIZED (SELECT * FROM main.chain WHERE id IN (
+	SELECT id FROM (SELECT h.id, h.time_ns, h.cpu, p.pid, t.tid,
+		c.name AS comm
+	FROM main.chain h LEFT JOIN thread t ON t.id = h.thread
+	LEFT JOIN process p ON p.id = t.process
+	LEFT JOIN last_comm c ON c.thread = h.thread) WHERE (
+
+-- name: check_filter_finding
+finding AS MATERIALIZED (SELECT * FROM main.finding WHERE id IN (
+	SELECT id FROM findings WHERE (
+
+-- name: check_filter_loss
+loss AS MATERIALIZED (SELECT * FROM main.loss WHERE id IN (
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.loss) WHERE (
+
+-- name: check_filter_gap
+cookie_gap AS MATERIALIZED (SELECT * FROM main.cookie_gap WHERE id IN (
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM main.cookie_gap)
+	WHERE (
+
+-- name: check_filter_ordering
+ordering AS MATERIALIZED (SELECT * FROM main.ordering WHERE id IN (
+	SELECT id FROM main.ordering WHERE (

@@ -1,0 +1,442 @@
+#!/bin/sh
+# check.sh - the audit says what it found, its SQL says the same, and so does its status.
+# usage: BACKSTITCH=build/backstitch tests/cli/check.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=$PWD/tests/captures
+man=$PWD/man/backstitch-check.1
+unset COLUMNS
+export NO_COLOR=1 LC_ALL=C
+
+ok() {	# ok NAME STATUS
+	if [ "$2" = 0 ]
+	then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+	fi
+}
+
+# ends NAME STATUS ARGUMENT...: how check ends; its output is in out, err
+ends() {
+	name=$1 want=$2
+	shift 2
+	"$B" check "$@" >"$work/out" 2>"$work/err"
+	got=$?
+	[ "$got" = "$want" ] || {
+		echo "$name: ends with $got, not $want"
+		cat "$work/err"
+	}
+	ok "$name" "$([ "$got" = "$want" ]; echo $?)"
+}
+
+# says NAME TEXT: is a line with this text in the output?
+says() {
+	grep -qF -- "$2" "$work/out" || {
+		echo "$1: no '$2' in:"
+		cat "$work/out"
+	}
+	ok "$1" "$(grep -qF -- "$2" "$work/out"; echo $?)"
+}
+
+# field NAME.KEY: a number of --json in out
+field() {
+	python3 -c '
+import json
+import sys
+v = json.load(open(sys.argv[1]))
+for k in sys.argv[2].split("."):
+    v = v[k]
+print(v)' "$work/out" "$1"
+}
+
+# change DB SQL...: a copy of lost.db with other rows, as another.db
+change() {
+	cp "$work/lost.db" "$work/another.db"
+	python3 - "$work/another.db" "$@" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+for sql in sys.argv[2:]:
+    db.execute(sql)
+db.commit()
+END
+}
+
+cd "$work" || exit 2
+for c in defer-lost-clock defer-exitexec-s ctx2-defer overwrite-defer
+do
+	"$B" ingest -o $c.db --no-symbols "$captures/$c.data.zst" 2>log ||
+		cat log
+done
+mv defer-lost-clock.db lost.db
+mv defer-exitexec-s.db whole.db
+"$B" ingest -o plain.db --no-symbols "$captures/fp-1.data" 2>log || cat log
+
+# ---- the first screen
+
+for c in lost whole ctx2-defer overwrite-defer plain
+do
+	"$B" check $c.db >out 2>err
+	[ "$(wc -l <out)" -le 24 ] || cat out
+	ok "${c}_fits_one_screen" "$([ "$(wc -l <out)" -le 24 ] &&
+		! awk 'length > 80' out | grep -q .; echo $?)"
+done
+ends what_is_broken_ends_with_4 4 lost.db
+says the_verdict_comes_first 'lost.db: broken: 382 requests without their user'
+says all_requests_are_counted \
+	'4543 user stacks: 4530 later by cookie, 13 at once (refused)'
+says and_the_joined '4129 of 4530 (91.1 %), 171 after their chain'
+says each_verdict_has_its_number_and_word '382 chain_lost: records were lost'
+says even_the_harmless_ones '19 pending_end: the thread was still'
+says images_with_one_frame_are_named 'only one frame: libc.so.6 342'
+says chains_are_counted '1996 used, 23 sample_lost, 3 duplicate'
+says losses_have_a_place '2894 in 100 gaps'
+says and_there_is_advice 'larger buffers: perf record -m'
+ends what_is_clean_ends_with_0 0 whole.db
+says and_says_so 'whole.db: clean: nothing lost'
+ends a_capture_without_requests_is_checked_too 0 plain.db
+says and_has_a_short_screen 'plain.db: clean: nothing lost, nothing out of order'
+ok of_few_lines "$([ "$(wc -l <out)" -le 6 ]; echo $?)"
+ends a_cookie_without_room_breaks 4 ctx2-defer.db
+says and_names_the_sysctl kernel.perf_event_max_contexts_per_stack
+ends no_input_is_wrong_usage 2
+
+# ---- color
+
+esc=$(printf '\033')
+"$B" check lost.db >out
+ok no_color_means_none "$([ -s out ] && ! grep -q "$esc" out; echo $?)"
+"$B" check --color always lost.db >out
+ok broken_is_red "$(grep -qF "${esc}[31mbroken" out; echo $?)"
+"$B" check --color always whole.db >out
+ok clean_is_green "$(grep -qF "${esc}[32mclean" out; echo $?)"
+
+# ---- thresholds
+
+"$B" check --json lost.db >out
+lost=$(field breaks.lost)
+broken=$(($(field breaks.requests) + $(field breaks.chains)))
+records=$(python3 -c '
+import json
+import sys
+print(json.load(open(sys.argv[1]))["captures"][0]["records"])' out)
+ends both_limits_make_it_clean 0 --max-loss "$lost" --max-unjoined $broken \
+	lost.db
+says and_the_verdict_still_names_them 'clean: within what is tolerated'
+ends one_unjoined_too_many 4 --max-loss "$lost" \
+	--max-unjoined $((broken - 1)) lost.db
+ends one_record_too_many 4 --max-loss $((lost - 1)) \
+	--max-unjoined $broken lost.db
+ends a_loss_tolerated_breaks_stacks_still 4 --max-loss 100% lost.db
+ends everything_is_100_percent 0 --max-loss 100% --max-unjoined 100% lost.db
+# the share with three places, rounded up and down
+share=$(awk "BEGIN { printf \"%d\", 100000 * $lost / ($records + $lost) }")
+ends a_share_just_enough 0 --max-unjoined 100% --max-loss \
+	"$(awk "BEGIN { printf \"%.3f\", ($share + 1) / 1000 }")%" lost.db
+ends a_share_not_enough 4 --max-unjoined 100% --max-loss \
+	"$(awk "BEGIN { printf \"%.3f\", ($share - 1) / 1000 }")%" lost.db
+ends loss_is_told_from_unjoined 4 --max-unjoined $broken lost.db
+for bad in x '' 5x -1 1.5 % 101% 100.5% 1e3 99999999999999999999
+do
+	"$B" check --max-loss "$bad" lost.db >out 2>err
+	ok "max_loss_'$bad'_is_wrong_usage" "$([ $? = 2 ] &&
+		grep -q -e '--max-loss' err; echo $?)"
+done
+ends a_share_of_filtered_records_is_not_known 2 --max-loss 1% -C 1 lost.db
+ends sql_and_json_are_two_questions 2 --sql --json lost.db
+ends rows_cannot_be_negative 2 --limit -3 lost.db
+
+# ---- what is in the nature of the recording, and what is not
+
+matched="(SELECT id FROM word WHERE kind = 'request' AND name = 'matched')"
+used="(SELECT id FROM word WHERE kind = 'chain' AND name = 'used')"
+none="DELETE FROM loss"
+healed="UPDATE request SET verdict = $matched"
+healed_too="UPDATE chain SET verdict = $used"
+change "$none" "$healed" "$healed_too"
+ends no_breach_is_clean 0 another.db
+for v in pending_end exit_per_task refused
+do
+	change "$none" "$healed" "$healed_too" "UPDATE request SET verdict =
+		(SELECT id FROM word WHERE kind = 'request' AND name = '$v')
+		WHERE event = (SELECT min(event) FROM request)"
+	ends "a_request_that_is_${v}_is_no_error" 0 another.db
+done
+for v in chain_lost unjoinable stripped unexplained
+do
+	change "$none" "$healed" "$healed_too" "UPDATE request SET verdict =
+		(SELECT id FROM word WHERE kind = 'request' AND name = '$v')
+		WHERE event = (SELECT min(event) FROM request)"
+	ends "one_request_that_is_${v}_is" 4 another.db
+	says "and_${v}_is_told" "1 $v: "
+done
+for v in foreign duplicate
+do
+	change "$none" "$healed" "$healed_too" "UPDATE chain SET verdict =
+		(SELECT id FROM word WHERE kind = 'chain' AND name = '$v')
+		WHERE id = 1"
+	ends "a_chain_that_is_${v}_is_no_error" 0 another.db
+done
+for v in sample_lost overwritten unjoinable unexplained
+do
+	change "$none" "$healed" "$healed_too" "UPDATE chain SET verdict =
+		(SELECT id FROM word WHERE kind = 'chain' AND name = '$v')
+		WHERE id = 1"
+	ends "one_chain_that_is_${v}_is" 4 another.db
+done
+for what in throttled filtered lost_total aux
+do
+	change "$none" "$healed" "$healed_too" \
+		"INSERT INTO loss(capture, what, counts) VALUES (1, '$what', 0)"
+	ends "${what}_is_no_loss" 0 another.db
+done
+for what in overwritten damage
+do
+	change "$none" "$healed" "$healed_too" \
+		"INSERT INTO loss(capture, what, counts) VALUES (1, '$what', 0)"
+	ends "${what}_is_one_of_unknown_size" 4 another.db
+	says "and_says_so_($what)" 'nobody knows how many records'
+	ends "which_no_number_tolerates_($what)" 4 --max-loss 1000000 another.db
+	ends "but_100_percent_does_($what)" 0 --max-loss 100% another.db
+done
+for row in "'round', 0" "'late', 4" "'regress', 4"
+do
+	what=${row%,*}
+	change "$none" "$healed" "$healed_too" "DELETE FROM ordering" \
+		"INSERT INTO ordering(capture, what, n) VALUES (1, $what, 1)"
+	ends "order_${what}_gives${row#*,}" "${row#*, }" another.db
+done
+for breaks in 0 1
+do
+	change "$none" "$healed" "$healed_too" "DELETE FROM finding" \
+		"INSERT OR REPLACE INTO rule VALUES
+		(900, 'odd', 'something is odd', 'rule_odd', $breaks)" \
+		"INSERT INTO finding(rule, capture, n) VALUES (900, 1, 1)"
+	ends "a_finding_counts_by_its_rule_($breaks)" $((breaks * 4)) another.db
+	says "and_is_told_($breaks)" '1 odd: something is odd'
+done
+change "DELETE FROM finding" "INSERT OR REPLACE INTO rule VALUES
+	(900, 'odd', 'x', 'rule_odd', 1), (901, 'even', 'x', 'rule_even', 0)" \
+	"INSERT INTO finding(rule, capture, n) VALUES (900, 1, 1), (901, 1, 1)" \
+	"INSERT INTO ordering(capture, what, n) VALUES (1, 'late', 1)"
+"$B" check --json another.db >out
+python3 - "$work" <<'END'
+import json
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1] + "/another.db")
+have = dict(db.execute("SELECT kind, count(*) FROM causality_errors GROUP BY 1"))
+want = json.load(open(sys.argv[1] + "/out"))["breaks"]
+same = (have["request"] == want["requests"] and have["chain"] == want["chains"]
+        and have["finding"] == want["findings"] == 1
+        and have["ordering"] == want["out_of_order"] == 1)
+print("ok" if same else "not ok", "causality_errors_is_what_breaks")
+END
+
+# ---- cookies
+
+change "INSERT OR REPLACE INTO cookies VALUES (1, 'kernel', NULL, 401, 26, 400)" \
+	"DELETE FROM cookie_gap" "DELETE FROM cookie_cpu" \
+	"INSERT INTO cookie_cpu VALUES (1, 0, 1, 9, 5, 400, 2, 0, 0, 0)" \
+	"INSERT INTO cookie_gap SELECT NULL, 1, 0, 3, 390, 1, 2, id, 1
+	FROM word WHERE kind = 'gap' AND name = 'lost'" \
+	"INSERT INTO cookie_gap SELECT NULL, 1, 0, 3, 10, 1, 2, id, NULL
+	FROM word WHERE kind = 'gap' AND name = 'uncounted'"
+"$B" check another.db >out
+says cookies_are_reconciled '401 sample-only + 400 missing = 801; the kernel'
+says what_losses_do_not_explain_is_said \
+	'losses explain 390, nothing explains 10'
+change "INSERT OR REPLACE INTO cookies
+	VALUES (1, 'kernel', 'only some tasks', 401, 26, 400)"
+"$B" check another.db >out
+says or_why_it_proves_nothing 'prove nothing: only some tasks'
+
+change "INSERT OR REPLACE INTO cookies VALUES (1, 'kernel', NULL, 0, 0, 0)"
+"$B" check another.db >out
+says nothing_missing_is_one_line 'each has its chain, no counter is missing'
+
+# ---- what others would have shown
+
+kind() {	# the id of a word of as_perf
+	echo "(SELECT id FROM word WHERE kind = 'as_perf' AND name = '$1')"
+}
+chain_lost="(SELECT id FROM word WHERE kind = 'request' AND name = 'chain_lost')"
+change "UPDATE request SET as_perf = NULL, held_ns = NULL, as_tid = NULL" \
+	"UPDATE request SET as_perf = $(kind merged), held_ns = 5, as_tid = chain
+	WHERE chain IS NOT NULL" \
+	"UPDATE request SET as_perf = $(kind bare), held_ns = 7000000 WHERE
+	cookie IS NOT NULL AND (chain IS NULL OR flags & 1)" \
+	"UPDATE request SET loss = 1 WHERE verdict = $chain_lost" \
+	"UPDATE request SET flags = (flags & ~256) | 256 * (event % 2)" \
+	"UPDATE request SET as_tid = chain + 1 WHERE flags & 1" \
+	"UPDATE request SET as_tid = 1 WHERE verdict = $chain_lost"
+"$B" check --as-perf --as-tid another.db >out
+says perf_is_compared_with '4530 requests = 3958 joined by perf + 171 joined only by us + 401 whose chain is not in the file (382 with a loss window, 19 pending at the end), 0 unexplained'
+says and_how_long_it_waits 'holds one back for 7.00 ms'
+says the_next_chain_of_a_thread_is_wrong ' + 553 with a wrong stack + 19 with none'
+says a_wrong_stack_is_printed 'wrong: /'
+ok beside_the_true_one "$([ "$(grep -c ' true: ' out)" = 3 ] &&
+	grep -q 'true: not in the file (chain_lost)' out; echo $?)"
+cp another.db lost.db
+
+# ---- JSON, and the SQL behind it
+
+cat >same.py <<'END'
+"""Runs what --sql prints and compares with --json, name by name."""
+import json
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+said = json.load(open("json"))
+names = []
+for part in open("sql").read().split("\n\n"):
+    if not part.strip():
+        continue
+    head, sql = part.strip().split("\n", 1)
+    assert head.startswith("-- ") and sql.endswith(";"), head
+    name = head[3:].split(":")[0]
+    names.append(name)
+    cursor = db.execute(sql)
+    columns = [c[0] for c in cursor.description]
+    rows = [dict(zip(columns, r)) for r in cursor]
+    want = said[name] if isinstance(said[name], list) else [said[name]]
+    if rows != want:
+        sys.exit("%s: SQL gives %s, JSON %s" % (name, rows[:3], want[:3]))
+about = {"database", "verdict", "status", "tolerated", "filtered", "advice"}
+if set(said) - about != set(names):
+    sys.exit("not of both: %s" % (set(said) ^ set(names)))
+END
+
+# same NAME ARGUMENT...
+same() {
+	name=$1
+	shift
+	"$B" check --json "$@" >json 2>err
+	"$B" check --sql --verbose "$@" >sql 2>err
+	python3 same.py lost.db
+	ok "$name" $?
+}
+same the_sql_gives_the_numbers_of_json --as-perf --as-tid lost.db
+same limited_too --as-perf --as-tid --limit 3 lost.db
+same with_filters_too --as-perf --as-tid --comm "wl,o'x,t-*" --time 20%-70% \
+	-C 0-2 lost.db
+same by_event --as-perf --as-tid --event cpu-clock lost.db
+same by_cpu --as-perf --as-tid -C 1 lost.db
+
+"$B" check --json --as-perf --as-tid lost.db >out
+python3 - "$man" <<'END'
+import json
+import re
+import sys
+
+page = open(sys.argv[1]).read().split(".Sh JSON")[1].split(".Sh EXIT")[0]
+said = json.load(open("out"))
+keys = []
+for line in re.findall(r"^\.It (Va .*)$", page, re.M):
+    keys += [w for w in line.split() if w not in ("Va", ",")]
+print("ok" if sorted(keys) == sorted(said) else "not ok",
+      "the_manual_has_every_name_of_json")
+words = set(re.findall(r"[a-z_]+", page))
+missing = []
+for name, v in said.items():
+    for row in v[:1] if isinstance(v, list) else [v]:
+        if isinstance(row, dict):
+            missing += [name + "." + k for k in row if k not in words]
+verdicts = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
+            "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
+            "overwritten", "duplicate"}
+missing = [m for m in missing if m.split(".")[1] not in verdicts]
+print("\n".join(missing))
+print("ok" if not missing else "not ok", "and_every_column")
+bad = [r["cookie"] for r in said["unjoined_requests"]
+       if not re.match("0x[0-9a-f]+$", r["cookie"])]
+print("ok" if said["unjoined_requests"] and not bad else "not ok",
+      "cookies_are_hex_strings")
+END
+
+"$B" check --json whole.db >one
+"$B" check --json --no-symbols "$captures/defer-exitexec-s.data.zst" >two
+python3 - <<'END'
+import json
+
+one, two = json.load(open("one")), json.load(open("two"))
+one["database"] = two["database"]
+print("ok" if one == two else "not ok", "a_capture_gives_what_its_database_gives")
+END
+
+# ---- filters
+
+"$B" check --json --tid 605 lost.db >out
+a=$(field requests.requests)
+b=$("$B" query --format csv lost.db "SELECT count(*) FROM samples
+	WHERE tid = 605 AND verdict IS NOT NULL" | tail -n 1 | tr -d '\r')
+ok filters_narrow_the_requests "$([ "$a" = "$b" ] && [ "$a" -gt 0 ]; echo $?)"
+ends and_the_status 0 --time ,210.3 lost.db
+ends with_a_note 4 --comm wl lost.db
+says about_what_is_left_out 'left out'
+python3 -c '
+import json
+import subprocess
+import sys
+out = subprocess.run([sys.argv[1], "check", "--json", "--comm", "wl",
+                      "lost.db"], stdout=subprocess.PIPE).stdout
+have = json.loads(out)
+gone = {"losses", "cookies", "damage", "captures"} & set(have)
+print("not ok" if gone or "chains" not in have else "ok",
+      "what_is_left_out_is_not_in_json")' "$B"
+
+# ---- evidence, and names that command a terminal
+
+"$B" check --verbose --limit 2 lost.db >out
+says evidence_is_limited 'and 399 more'
+says and_names_the_loss '; loss 1: 45 lost on CPU 0'
+"$B" check --verbose --limit 0 lost.db >out
+ok or_whole "$([ "$(grep -c ': pending_end' out)" = 19 ]; echo $?)"
+change "UPDATE comm SET name = 'a' || char(27) || '[31m' || char(10) || 'b'" \
+	"UPDATE capture SET path = char(27)" \
+	"UPDATE loss SET what = char(27) WHERE id = 1" \
+	"UPDATE image SET path = '/' || char(155) || char(8238)" \
+	"UPDATE damage SET what = char(27), detail = char(27)"
+for o in --json --verbose '--verbose --as-tid'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" check $o another.db >out 2>err || [ $? = 4 ] || cat err
+	ok "no_name_commands_the_terminal_($o)" "$(! grep -q "$esc" out &&
+		[ -s out ]; echo $?)"
+done
+
+# ---- the picture
+
+"$B" check --svg out.svg lost.db >out 2>err
+ok svg_comes_with_the_screen "$([ $? = 4 ] && [ -s out ] &&
+	python3 -c 'import sys, xml.dom.minidom as m; m.parse("out.svg")'
+	echo $?)"
+"$B" check --svg - lost.db >out 2>err
+ok svg_alone_on_standard_output "$([ $? = 4 ] && cmp -s out out.svg; echo $?)"
+"$B" check --svg /nonexistent/x.svg lost.db >out 2>err
+ok svg_that_cannot_be_written "$([ $? = 1 ] &&
+	grep -q '/nonexistent/x.svg' err; echo $?)"
+ends svg_of_a_part_is_refused 2 --svg out.svg --time 0%-50% lost.db
+"$B" check --no-symbols --svg none.svg "$captures/perthread.data" >out 2>err
+[ $? = 1 ] && grep -q 'no times' err && [ ! -e none.svg ]
+ok svg_needs_times $?
+
+# ---- damage
+
+size=$(wc -c <"$captures/fp-1.data")
+head -c $((size / 2)) "$captures/fp-1.data" >cut.data
+"$B" check --json --no-symbols cut.data >out 2>err
+status=$?
+want=3
+[ "$(field breaks.lost_unknown)" = 0 ] || want=4
+ok damage_is_status_3_unless_it_lost_records "$([ $status = $want ] &&
+	[ "$(field status)" = $want ]; echo $?)"
+ends damage_alone_is_status_3 3 --max-loss 100% --no-symbols cut.data
+says and_the_verdict_is_damaged 'cut.data: damaged: part of the input'
