@@ -81,8 +81,10 @@ struct audit_task {
 	bool used, asleep, woken, dying;
 	int32_t tid;
 	int64_t slept;
-	int64_t roused;	  /* wakeup while it ran; TIME_NONE */
-	uint32_t suspect; /* finding of switch_broken about it, plus 1 */
+	int64_t roused; /* wakeup while it ran; TIME_NONE */
+	/* Findings of switch_broken about it, plus 1; 0: none. By the
+	 * scheduler's events, by SWITCH records. */
+	uint32_t suspect[2];
 };
 
 struct waiting {
@@ -130,7 +132,7 @@ struct audit {
 	uint32_t *free_task;
 	size_t n_free, cap_free;
 	struct table tasks; /* (source, tid) -> task */
-	struct table wrote; /* who has a record of leaving a CPU */
+	struct table wrote; /* who has a record of leaving a CPU -> pid */
 };
 
 static inline struct audit_source *audit_source_of(struct audit *au,

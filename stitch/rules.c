@@ -245,7 +245,8 @@ static void mark_fork(struct audit *au, const struct audit_in *in)
 		c->seen = true;
 		as->cpus_seen++;
 	}
-	if (in->rec->kind != REC_FORK || as->src->info.cpus_online <= 0 ||
+	if (in->rec->kind != REC_FORK || in->rec->tid <= 0 ||
+	    as->src->info.cpus_online <= 0 ||
 	    as->cpus_seen < as->src->info.cpus_online)
 		return;
 	as->mark_tid = in->rec->tid;
@@ -287,8 +288,8 @@ static void fork_lost(struct audit *au, const struct audit_in *in)
 
 	if (!as->mark_tid || in->time == TIME_NONE)
 		mark_fork(au, in);
-	if (in->rec->kind == REC_FORK && in->time != TIME_NONE &&
-	    !(in->rec->flags & REC_F_SYNTH))
+	if (in->rec->kind == REC_FORK && in->rec->tid > 0 &&
+	    in->time != TIME_NONE && !(in->rec->flags & REC_F_SYNTH))
 		note_fork(as, in);
 	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
 	    in->time == TIME_NONE || in->ended || !as->introduces ||

@@ -31,8 +31,6 @@ struct audit_in {
 				      * have made this record; of a fork, the
 				      * parent. NULL: nobody */
 	uint32_t event;		     /* id of the event row; 0: none */
-	bool took_over; /* REC_COMM: another thread becomes the process's
-			 * first one by exec */
 	/* No mapping covers code that surely ran: its address, the hole
 	 * between mappings that it is in (hole_end 0: to the end), its
 	 * process (row id), and since when a mapping record of that may have

@@ -145,10 +145,28 @@ static uint64_t wrote_key(const struct audit_in *in, int32_t tid)
 			(uint64_t)(in->rec->kind == REC_SWITCH) << 39 | who);
 }
 
-static void note_wrote(struct audit *au, uint64_t key)
+static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 {
-	if (table_find(&au->wrote, key, NULL, NULL, NULL) == TABLE_NONE)
-		table_add(&au->wrote, key, 0);
+	uint32_t was = table_find(&au->wrote, key, NULL, NULL, NULL);
+
+	if (pid < 0) /* a task that is gone: as good as any that is none */
+		pid = was == TABLE_NONE ? INT32_MAX : (int32_t)was;
+	if (was == (uint32_t)pid)
+		return;
+	if (was != TABLE_NONE)
+		table_remove(&au->wrote, key, was);
+	table_add(&au->wrote, key, (uint32_t)pid);
+}
+
+/* Who leaves may be who came, under the id of its process: a thread that
+ * becomes the first one by exec changes its id while it runs. */
+static bool may_be_exec(const struct audit *au, const struct record *rec,
+			int32_t tid, uint64_t came)
+{
+	uint32_t pid = table_find(&au->wrote, came, NULL, NULL, NULL);
+
+	return rec->pid == rec->tid &&
+	       (pid == TABLE_NONE || pid == (uint32_t)tid);
 }
 
 /* tid leaves its CPU for next. Where the clock is coarse the records of one
@@ -167,8 +185,9 @@ static void leave(struct audit *au, const struct audit_in *in,
 	struct fact_finding f = audit_finding(in, RULE_SWITCH_BROKEN, since);
 	uint32_t i = audit_found(au, &f, key);
 
-	if (i != UINT32_MAX)
-		get_task(au, in->rec->source, tid)->suspect = i + 1;
+	if (i != UINT32_MAX && may_be_exec(au, in->rec, tid, key))
+		get_task(au, in->rec->source, tid)
+			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
 /* A SWITCH record: perf writes one for who leaves, in its name, and one for
@@ -180,31 +199,30 @@ static void switch_record(struct audit *au, const struct audit_in *in,
 
 	audit_source_of(au, in)->switches++;
 	if (rec->flags & REC_F_OUT) {
-		note_wrote(au, wrote_key(in, rec->tid));
+		note_wrote(au, wrote_key(in, rec->tid), rec->pid);
 		leave(au, in, on, rec->tid, rec->sw.other_tid);
 	} else {
 		leave(au, in, on, rec->tid, rec->tid);
 	}
 }
 
-/* A thread that becomes the first of its process by exec changes its id while
- * it runs: it may be switched out under the new one before the COMM record
- * tells of that. */
+/* Who calls exec may run under another id than it came with, or may even have
+ * been switched out under it before the COMM record tells of that. */
 static void forgive(struct audit *au, const struct audit_in *in)
 {
 	struct audit_task *t = find_task(au, in->rec->source, in->rec->tid);
 	struct audit_cpu *c = audit_cpu(au, in);
+	struct found *fd = &au->found[RULE_SWITCH_BROKEN];
 
-	if (t && t->suspect)
-		au->found[RULE_SWITCH_BROKEN].at[t->suspect - 1].dropped = true;
-	if (t)
-		t->suspect = 0;
-	if (!c)
-		return;
-	if (c->event.tid >= 0)
-		c->event = (struct audit_runs){ in->rec->tid, in->time };
-	if (c->record.tid >= 0)
-		c->record = (struct audit_runs){ in->rec->tid, in->time };
+	for (size_t i = 0; t && i < 2; i++) {
+		if (t->suspect[i])
+			fd->at[t->suspect[i] - 1].dropped = true;
+		t->suspect[i] = 0;
+	}
+	if (c && c->event.tid != in->rec->tid)
+		c->event.tid = -1;
+	if (c && c->record.tid != in->rec->tid)
+		c->record.tid = -1;
 }
 
 void rule_switch(struct audit *au, const struct audit_in *in)
@@ -220,14 +238,14 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		if (s->kind != SCHED_SWITCH || !is_sched(au, in))
 			return;
 		audit_source_of(au, in)->switches++;
-		note_wrote(au, wrote_key(in, s->tid));
+		note_wrote(au, wrote_key(in, s->tid), rec->pid);
 		c = audit_cpu(au, in);
 		if (c)
 			leave(au, in, &c->event, s->tid, s->next_tid);
 		return;
 	}
 	if (rec->kind == REC_COMM) {
-		if (in->took_over)
+		if (rec->flags & REC_F_EXEC)
 			forgive(au, in);
 		return;
 	}

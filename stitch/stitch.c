@@ -14,6 +14,7 @@
 #include "stitch/frame.h"
 #include "stitch/join.h"
 #include "stitch/ledger.h"
+#include "stitch/lives.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/order.h"
@@ -190,33 +191,13 @@ static uint32_t thread_slot(struct stitch *st)
 	return st->who;
 }
 
-/* Another life of the thread's id begins, of which no FORK told. */
-static uint32_t next_life(struct stitch *st, uint32_t slot)
-{
-	const struct thread *th = tasks_thread_at(st->tasks, slot);
-	int32_t pid = tasks_process_at(st->tasks, th->process)->pid;
-	int32_t tid = th->tid;
-
-	tasks_forget(st->tasks, slot);
-	slot = tasks_thread(st->tasks, st->rec.source, pid, tid);
-	tasks_thread_at(st->tasks, slot)->reused_tid = true;
-	return slot;
-}
-
-/* The slot of the life that did what only a living thread can do. After the
- * EXIT record it is another one. (A late record is of the one that was, and
- * of tid 0 and below there is more than one.) */
+/* The slot of the life that did what only a living thread can do. */
 static uint32_t living(struct stitch *st, uint32_t slot)
 {
-	const struct thread *th = tasks_thread_at(st->tasks, slot);
-	int64_t t = time_of(&st->rec);
-
-	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
-	    t == TIME_NONE || t <= th->end || st->rec.flags & REC_F_LATE)
-		return slot;
-	st->gone = *th;
-	st->look.ended = &st->gone;
-	return next_life(st, slot);
+	slot = lives_living(st->tasks, &st->rec, time_of(&st->rec), slot,
+			    &st->gone);
+	st->look.ended = st->gone.used ? &st->gone : NULL;
+	return slot;
 }
 
 static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
@@ -562,54 +543,14 @@ static void take_ksymbol(struct stitch *st)
 	space_map(&ps->over, &r, &own);
 }
 
-/* A thread that is not the first of its process and calls exec becomes the
- * first one, which had to end before (fs/exec.c de_thread()), perhaps so long
- * ago that it is not known any more. */
-static bool takes_over(struct stitch *st, uint32_t slot)
-{
-	const struct record *rec = &st->rec;
-	const struct thread *th = tasks_thread_at(st->tasks, slot);
-	const struct process *p = process_of(st, slot);
-
-	if (!(rec->flags & REC_F_EXEC) || rec->pid != rec->tid)
-		return false;
-	if (th->ended)
-		return !p->ended;
-	return !th->introduced && th->last == TIME_NONE && p->n_threads > 1;
-}
-
-/* A late record is of the life that was; and the other threads of a process
- * may give a name to the first one when that has ended. */
-static bool named_by_others(struct stitch *st, uint32_t slot)
-{
-	const struct record *rec = &st->rec;
-
-	return rec->flags & REC_F_LATE ||
-	       (rec->pid == rec->tid && !process_of(st, slot)->ended);
-}
-
-/* A name for a thread that ended: this is another life. */
 static void take_comm(struct stitch *st)
 {
-	uint32_t slot = thread_slot(st);
 	int64_t t = time_of(&st->rec);
-	const struct thread *th = tasks_thread_at(st->tasks, slot);
 
-	if (takes_over(st, slot)) {
-		tasks_take_over(st->tasks, slot, t);
-		st->look.took_over = true;
-		if (th->ended)
-			slot = next_life(st, slot);
-		tasks_thread_at(st->tasks, slot)->introduced = true;
-	} else if (th->ended && !named_by_others(st, slot)) {
-		uint32_t now = living(st, slot);
-
-		slot = now == slot ? next_life(st, slot) : now;
-	}
-	st->who = slot;
-	if (t == TIME_NONE)
-		tasks_thread_at(st->tasks, slot)->introduced = true;
-	tasks_set_comm(st->tasks, slot, st->rec.comm.name, t,
+	st->who =
+		lives_named(st->tasks, &st->rec, t, thread_slot(st), &st->gone);
+	st->look.ended = st->gone.used ? &st->gone : NULL;
+	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
 }
 
@@ -783,6 +724,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		account_record(st->account, &st->rec);
 		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
 		st->who = TASKS_NONE;
+		st->gone.used = false;
 		take_record(st);
 		audit(st);
 		if (t == TIME_NONE)

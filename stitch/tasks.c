@@ -327,6 +327,17 @@ bool tasks_replaced(struct tasks *ts, struct thread *out)
 	return true;
 }
 
+/* Is it of the process that has this id now, or of none that lives? */
+static bool is_of(const struct tasks *ts, const struct thread *th, int32_t pid)
+{
+	uint32_t now;
+
+	if (ts->process[th->process].pid != pid)
+		return false;
+	now = find(&ts->processes, process_key(th->source, pid));
+	return now == th->process || now == TABLE_NONE || th->ended;
+}
+
 static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			    int32_t tid)
 {
@@ -336,8 +347,11 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		const struct thread *th = &ts->thread[slot];
 
 		/* A dead task's pid is -1: the thread is known all the same. */
-		if (pid < 0 || ts->process[th->process].pid == pid)
+		if (pid < 0 || is_of(ts, th, pid))
 			return slot;
+		/* told of by the recorder, and nothing more */
+		bool introduced = th->introduced && th->last == TIME_NONE;
+
 		note_replaced(ts, slot);
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
@@ -345,6 +359,7 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		slot = new_thread(ts, source, tasks_process(ts, source, pid),
 				  tid);
 		ts->thread[slot].reused_tid = true;
+		ts->thread[slot].introduced = introduced;
 		return slot;
 	}
 	return new_thread(ts, source, tasks_process(ts, source, pid), tid);
@@ -531,6 +546,7 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 
 	if (was != TABLE_NONE && !synth) {
 		table_remove(&ts->processes, key, was);
+		memset(ts->recent, 0, sizeof(ts->recent));
 		/* Nobody but the table knew one without threads. */
 		if (!ts->process[was].n_slots) {
 			ts->process[was].ended = true;

@@ -80,7 +80,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
-/* A thread other than the first called exec and is the first one now. */
+/* A thread other than the first may have called exec and be the first one
+ * now. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
 /* The id means another life from now on (its fork record was lost): the next

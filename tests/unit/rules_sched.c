@@ -173,6 +173,29 @@ START_TEST(switch_records_are_followed_too)
 }
 END_TEST
 
+START_TEST(an_id_that_changes_by_exec_is_so_in_both_kinds_of_record)
+{
+	struct fake *f = scheduler();
+
+	switch_record(f, 3995, 2, 1, true);
+	fake_fork(f, 4000, 10, 1);
+	of_process(fake_fork(f, 4010, 11, 10), 10);
+	fake_exit(f, 4020, 10);
+	goes(f, 5000, 0, 1, 11, false);
+	switch_record(f, 5001, 1, 11, true);
+	goes(f, 5010, 0, 11, 1, false);
+	of_process(&f->rec[f->n - 1], 10);
+	switch_record(f, 5011, 11, 1, true);
+	of_process(&f->rec[f->n - 1], 10);
+	goes(f, 5020, 0, 1, 11, false);
+	switch_record(f, 5021, 1, 11, true);
+	goes(f, 5030, 0, 10, 1, false);
+	switch_record(f, 5031, 10, 1, true);
+	fake_comm(f, 5050, 10, "new", true);
+	silent(f);
+}
+END_TEST
+
 START_TEST(records_of_one_instant_have_no_order)
 {
 	struct fake *f = fake_new();
@@ -302,6 +325,8 @@ static void add_sched(TCase *t)
 	tcase_add_loop_test(t, an_id_that_changes_by_exec_is_no_broken_switch,
 			    0, 2);
 	tcase_add_loop_test(t, switch_records_are_followed_too, 0, 8);
+	tcase_add_test(
+		t, an_id_that_changes_by_exec_is_so_in_both_kinds_of_record);
 	tcase_add_test(t, records_of_one_instant_have_no_order);
 	tcase_add_test(t, a_wakeup_before_its_sleep_is_a_finding);
 	tcase_add_test(t, a_wakeup_between_is_no_finding);
