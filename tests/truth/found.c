@@ -89,25 +89,74 @@ static bool leaves(const struct look *k, int32_t tid, int32_t cpu)
 	return false;
 }
 
-/* Who was switched to on the CPU of item i before it is another one than who
- * leaves it there: since when; TIME_NONE: no break. */
-static int64_t break_at(const struct look *k, size_t i)
+static bool is_exec(const struct record *r)
 {
-	const struct record *r = k->l->at[i].rec;
-	const struct record *o = r;
+	return r->kind == REC_COMM && r->flags & REC_F_EXEC;
+}
+
+/* A thread that becomes the first of its process by exec changes its id while
+ * it runs, before its COMM tells: may the one that leaves at item `at` be the
+ * one that came? */
+static bool may_be_exec(const struct look *k, size_t at, int32_t came)
+{
+	const struct record *r = k->l->at[at].rec;
+	bool execs = false;
+
+	for (size_t i = at; i < k->l->n; i++)
+		execs |= is_exec(k->l->at[i].rec) &&
+			 k->l->at[i].rec->tid == r->sample.sched.tid;
+	if (r->pid != r->tid || !execs)
+		return false;
+	execs = true;
+	for (size_t i = at; i-- > 0;) {
+		const struct record *o = k->l->at[i].rec;
+
+		if (!is_switch(o) || o->sample.sched.tid != came ||
+		    (!came && o->cpu != r->cpu))
+			continue;
+		if (o->pid >= 0)
+			return o->pid == r->tid;
+		execs = false;
+	}
+	return execs;
+}
+
+/* Who came to the CPU of item `at` last, and since when that is known; -1. */
+static int32_t runs_at(const struct look *k, size_t at, int64_t *since)
+{
+	int32_t cpu = k->l->at[at].rec->cpu;
+	const struct record *exec = NULL;
+
+	for (size_t i = at; i-- > 0;) {
+		const struct record *r = k->l->at[i].rec;
+
+		if (r->cpu != cpu)
+			continue;
+		if (is_exec(r) && !exec)
+			exec = r;
+		if (!is_switch(r))
+			continue;
+		*since = time_of(exec ? exec : r);
+		return exec ? exec->tid : r->sample.sched.next_tid;
+	}
+	return -1;
+}
+
+/* Who came to the CPU of this item is another one than who leaves it: since
+ * when; TIME_NONE: no break. */
+static int64_t break_at(const struct look *k, size_t at)
+{
+	const struct record *r = k->l->at[at].rec;
+	int64_t since = TIME_NONE;
 
 	if (!is_switch(r))
 		return TIME_NONE;
-	while (i-- > 0) {
-		o = k->l->at[i].rec;
-		if (is_switch(o) && o->cpu == r->cpu)
-			break;
-		o = r;
-	}
-	if (o == r || o->sample.sched.next_tid == r->sample.sched.tid ||
-	    o->time >= r->time || !leaves(k, o->sample.sched.next_tid, r->cpu))
+	int32_t came = runs_at(k, at, &since);
+
+	if (came < 0 || came == r->sample.sched.tid || since >= time_of(r) ||
+	    !leaves(k, came, r->cpu) || may_be_exec(k, at, came))
 		return TIME_NONE;
-	return time_of(o);
+	return since;
 }
 
 /* Consecutive switches of a CPU must fit. */
