@@ -160,6 +160,7 @@ static inline void request(uint32_t id, enum request_verdict v, uint32_t chain,
 					   .confidence = chain ? CONF_PROVED
 							       : CONF_EXPLAINED,
 					   .flags = flags,
+					   .loss = v == REQ_CHAIN_LOST,
 					   .latency = chain ? 500 : TIME_NONE };
 	ok(store_fact(run.db, &f, &err));
 }

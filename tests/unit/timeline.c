@@ -123,8 +123,11 @@ static char *draw(const char *title)
 	return got;
 }
 
+static uint64_t missing; /* cookies in all gaps */
+
 static void start(const char *path, const char *comm)
 {
+	missing = 0;
 	set_up();
 	run.src.path = (char *)path;
 	run.src.info.cpus_online = 2;
@@ -174,7 +177,8 @@ static void chain(uint32_t id, int64_t time, int32_t cpu, enum chain_verdict v)
 				       .verdict = v,
 				       .confidence = CONF_EXPLAINED,
 				       .quality = QUALITY_EMPTY,
-				       .from = TIME_NONE };
+				       .from = TIME_NONE,
+				       .loss = v == CHAIN_SAMPLE_LOST };
 	ok(store_fact(run.db, &f, &err));
 }
 
@@ -187,6 +191,20 @@ static void gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
 		.cpu = cpu, .first = 1, .n = n, .t0 = t0, .t1 = t1, .verdict = v
 	};
 	ok(store_fact(run.db, &f, &err));
+	f.kind = FACT_COUNTER;
+	f.counter = (struct fact_counter){ .cpu = cpu, .missing = n };
+	ok(store_fact(run.db, &f, &err));
+	missing += n;
+}
+
+static void end(void)
+{
+	struct fact f = { .kind = FACT_SESSION };
+
+	f.session =
+		(struct fact_session){ .layout = "kernel", .missing = missing };
+	ok(store_fact(run.db, &f, &err));
+	finish();
 }
 
 static void finding(int64_t time, int32_t cpu)
@@ -223,7 +241,7 @@ static void small(const char *path, const char *comm)
 	gap(0, T0 + 91 * MS, T0 + 92 * MS, 3, GAP_LOST);
 	gap(1, T0 + 210 * MS, T0 + 220 * MS, 1, GAP_UNCOUNTED);
 	finding(T0 + 333 * MS, 1);
-	finish();
+	end();
 }
 
 START_TEST(every_loss_is_a_band_with_its_place_and_number)
@@ -340,7 +358,7 @@ START_TEST(a_cpu_on_which_nothing_happened_has_a_lane)
 	start("perf.data", "app");
 	at(T0, 0, 0);
 	at(T0 + MS, 0, 0);
-	finish();
+	end();
 	char *svg = draw("Mine");
 
 	expect_part(svg, "<title>CPU 1: 0 events\n");
@@ -359,7 +377,7 @@ START_TEST(names_from_a_capture_never_become_markup)
 	lost("<u&v>", false, 0, 0, 0, 1);
 	at(T0, 0, 0);
 	at(T0 + MS, 0, REQ_CHAIN_LOST);
-	finish();
+	end();
 	char *svg = draw(NULL);
 	char *titled = draw("]]><script>&");
 
@@ -395,7 +413,7 @@ START_TEST(a_capture_without_times_is_refused)
 
 	start("untimed.data", "app");
 	at(TIME_NONE, 0, 0);
-	finish();
+	end();
 	ck_assert_int_eq(timeline_write(out, run.db, NULL, &err), -1);
 	ck_assert_msg(strstr(err.msg, "untimed.data: has no times"), "%s",
 		      err.msg);
@@ -426,7 +444,7 @@ START_TEST(what_has_no_time_is_counted_below)
 	at(TIME_NONE, 0, REQ_UNJOINABLE);
 	at(T0, 0, 0);
 	at(T0 + MS, 0, 0);
-	finish();
+	end();
 	char *svg = draw(NULL);
 
 	expect_part(svg, ">unjoinable: 1<");
