@@ -418,13 +418,22 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
+/* A task that is exiting never runs its program again, and the kernel gives
+ * it no cookie (unwind_deferred_request, 7.2). */
+static bool is_alive(const struct record *rec)
+{
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (st->rec.flags & REC_F_USER && !(st->rec.flags & REC_F_GUEST))
+	if (is_alive(&st->rec))
 		slot = st->who = living(st, slot);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		look_at_hit(st, slot);
