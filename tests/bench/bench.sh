@@ -1,12 +1,13 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [perf] [ftrace]; run by make bench, with both
+# usage: tests/bench/bench.sh [waiting] [perf] [ftrace]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
 # each with its kernel stack) and one of a tenth of its time. How long that
 # takes is tried first: machines differ five times. To record anew, remove
-# bench/. $BENCH_RUNS (5). Run it on a quiet machine.
+# bench/. waiting: what 10 to 100,000 waiting tasks cost (waiting.c).
+# $BENCH_RUNS (5). Run it on a quiet machine.
 cd "$(dirname "$0")/../.." || exit 2
 O=${O:-build}
 mkdir -p bench "$O/bench"
@@ -96,12 +97,16 @@ bench_ftrace() {
 			bench/small.dat
 }
 
+[ $# -gt 0 ] || set -- waiting perf ftrace
 rc=0
-for what in ${*:-perf ftrace}
+for what
 do
 	case $what in
-	perf | ftrace) "bench_$what" || rc=1 ;;
-	*) echo "no bench '$what': perf or ftrace" >&2; exit 2 ;;
+	waiting) "$O/bench/waiting" || rc=1 ;;
+	perf) bench_perf || rc=1 ;;
+	ftrace) bench_ftrace || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf or ftrace" >&2; exit 2 ;;
 	esac
+	echo
 done
 exit $rc
