@@ -313,6 +313,7 @@ static const char *image_kind_name(unsigned int k)
 		"ool",	   "vdso",
 		"anon",	   "special",
 		"jit",	   "guest",
+		"symbols", "mapping",
 	};
 
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;

@@ -52,9 +52,22 @@ enum defer {
 	DEFER_MARK,   /* it comes later, but the cookie did not fit */
 };
 
+/* Where the recorder itself says that an address is: in a function of the
+ * kernel, or how far behind the start of a mapping of a file. Texts of ftrace
+ * say this, often without the address. */
+struct place {
+	const char *path; /* kernel: "[module]", NULL: of its own; user: the
+			   * file. Both NULL: nothing is said */
+	const char *symbol;
+	uint64_t off;  /* from the start of the symbol, or the mapping */
+	uint64_t size; /* of the symbol; 0: not said */
+};
+
 struct addrs {
-	const uint64_t *ip;
+	const uint64_t *ip; /* 0 where there is a place and no address */
 	uint32_t n;
+	const struct place *const *place; /* one for each, or NULL there;
+					   * NULL: none at all */
 };
 
 /* Registers as the recorder dumps them: values of the set bits of mask, in

@@ -13,6 +13,7 @@
 #include "stitch/table.h"
 
 #define CACHE_SIZE (1u << 15)
+#define KERNEL_PATH "[kernel.kallsyms]"
 #define KERNEL_TAIL (256ull << 20)
 
 /* 32 bytes, and the addresses beside the id: going by way of the raw chain
@@ -305,6 +306,28 @@ static uint32_t stale_frame(struct resolve *rv, const struct space *sp,
 			   "[unknown]");
 }
 
+/* What is only said: no mapping covers it. 0: nothing is said. Such a frame
+ * is never taken for one whose offset is known: it has an image of its own. */
+static uint32_t said_frame(struct resolve *rv, const struct addrs *a,
+			   uint32_t i, enum image_kind kind)
+{
+	const struct place *p = a->place ? a->place[i] : NULL;
+	struct image img = { .kind = kind, .path = KERNEL_PATH };
+	struct frame f = { .flags = FRAME_DERIVED };
+
+	if (!p || !(kind == IMAGE_SYMBOLS ? p->symbol : p->path))
+		return 0;
+	if (p->path)
+		img.path = p->path;
+	f.off = p->off;
+	if (kind == IMAGE_SYMBOLS)
+		f.off = frames_symbol(rv->fr, p->symbol, p->size, p->off);
+	if (f.off == NO_OFFSET)
+		return 0;
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
 uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 		      uint32_t space_id, const struct addrs *a, uint64_t mask,
 		      int64_t t, uint32_t inferred)
@@ -316,7 +339,7 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 	if (!a->n)
 		return 0;
 	/* A record of the past does not see the space of now. */
-	bool now = t == TIME_NONE || t >= sp->changed;
+	bool now = !a->place && (t == TIME_NONE || t >= sp->changed);
 	uint32_t raw =
 		now ? cached(rv, hash, space_id, sp->cut, sp->any, a) : 0;
 	if (raw)
@@ -324,8 +347,10 @@ uint32_t resolve_user(struct resolve *rv, const struct space *sp,
 	for (uint32_t i = a->n; i-- > 0;) {
 		uint64_t addr = a->ip[i] & mask;
 		uint32_t flags = i == inferred ? FRAME_INFERRED : 0;
-		uint32_t frame = user_frame(rv, sp, addr, t, flags);
+		uint32_t frame = addr ? user_frame(rv, sp, addr, t, flags) : 0;
 
+		if (!frame)
+			frame = said_frame(rv, a, i, IMAGE_MAPPING);
 		if (!frame) {
 			partial = true;
 			frame = stale_frame(rv, sp, addr, flags);
@@ -370,7 +395,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 	if (!a->n)
 		return 0;
 	/* A record of the past does not see the spaces of now. */
-	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
+	bool now = !a->place && (t == TIME_NONE ||
+				 (t >= base->changed && t >= over->changed));
 	/* New code may lie above what is mapped: only `any` is safe here. */
 	uint32_t raw =
 		now ? cached(rv, hash, space_id, cut + any, cut + any, a) : 0;
@@ -379,13 +405,15 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		return raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		const struct region *r = space_find(over, a->ip[i], t);
-		uint32_t frame;
+		uint32_t frame = 0;
 
 		if (!r)
 			r = kernel_region(rv, base, a->ip[i], t);
-		if (r) {
+		if (r)
 			frame = region_frame(rv, r, a->ip[i], 0);
-		} else {
+		else
+			frame = said_frame(rv, a, i, IMAGE_SYMBOLS);
+		if (!frame) {
 			partial = true;
 			frame = fixed_frame(rv, &rv->unknown_kernel,
 					    IMAGE_UNKNOWN_KERNEL, "[unknown]");
