@@ -313,6 +313,8 @@ static const char *image_kind_name(unsigned int k)
 		"ool",	   "vdso",
 		"anon",	   "special",
 		"jit",	   "guest",
+		"symbols", "mapping",
+		"script",
 	};
 
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;

@@ -54,9 +54,26 @@ enum defer {
 	DEFER_MARK,   /* it comes later, but the cookie did not fit */
 };
 
+/* Where the recorder itself says that an address is, often without it. The
+ * texts of ftrace: in a function of the kernel, or how far behind the start of
+ * a mapping of a file. Stacks of the kernel's own unwinding: how far behind
+ * the start of the file itself (in_file). Of an interpreter: in a function. */
+struct place {
+	const char *path; /* kernel: "[module]", NULL: of its own; user: the
+			   * file. NULL: not said */
+	const char *symbol;
+	uint64_t off;  /* from the start of the symbol, mapping or file */
+	uint64_t size; /* of the symbol; 0: not said */
+	bool in_file;  /* of the file that path or ino names */
+	uint32_t maj, min;
+	uint64_t ino; /* in_file: 0: memory that is no file's */
+};
+
 struct addrs {
-	const uint64_t *ip;
+	const uint64_t *ip; /* 0 where there is a place and no address */
 	uint32_t n;
+	const struct place *const *place; /* one for each, or NULL there;
+					   * NULL: none at all */
 };
 
 /* Registers as the recorder dumps them: values of the set bits of mask, in

@@ -342,7 +342,7 @@ static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 	st->chain[1] = ip[1];
 	memcpy(st->chain + 2, s->user.ip + 1,
 	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1 };
+	const struct addrs a = { st->chain, s->user.n + 1, NULL };
 
 	return resolve_usr(st, slot, &a, 1);
 }
@@ -360,7 +360,7 @@ static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 			return 0;
 		pc = s->ip;
 	}
-	const struct addrs a = { &pc, 1 };
+	const struct addrs a = { &pc, 1, NULL };
 
 	return resolve_usr(st, slot, &a, RESOLVE_NONE);
 }
