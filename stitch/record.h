@@ -44,14 +44,17 @@ enum record_flag {
 	REC_F_LBR = 1 << 15, /* REC_SAMPLE: user comes from a branch stack */
 	REC_F_HARDWARE = 1 << 16, /* REC_LOST: dropped by the processor, not
 				   * for want of room in the ring */
+	REC_F_NONCE = 1 << 17,	  /* REC_SAMPLE, REC_CHAIN: the cookie is the
+				   * nonce of a process that unwinds itself */
 };
 
 /* What a sample's callchain says about its user half. */
 enum defer {
-	DEFER_NONE,   /* no user half: kernel thread, or not asked for */
-	DEFER_DIRECT, /* the user half is in the sample */
-	DEFER_COOKIE, /* it comes later, by cookie */
-	DEFER_MARK,   /* it comes later, but the cookie did not fit */
+	DEFER_NONE,    /* no user half: kernel thread, or not asked for */
+	DEFER_DIRECT,  /* the user half is in the sample */
+	DEFER_COOKIE,  /* it comes later, by cookie */
+	DEFER_MARK,    /* it comes later, but the cookie did not fit */
+	DEFER_REFUSED, /* it was asked for, and the kernel refused */
 };
 
 /* Where the recorder itself says that an address is, often without it. The
@@ -133,6 +136,11 @@ struct rec_sample {
 struct rec_chain {
 	uint64_t cookie;
 	struct addrs user;
+	/* Of a stack that several unwinders made: which part, from 1 on, of
+	 * how many; 0, 0: it is whole. */
+	uint16_t part, parts;
+	uint64_t meet; /* address in the parts before whose caller is the
+			* first frame of this one; 0: not said */
 };
 
 struct rec_map {
