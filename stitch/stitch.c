@@ -35,6 +35,7 @@
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
+	int64_t last;		 /* time of its newest record */
 	struct space base, over; /* the kernel's */
 };
 
@@ -141,6 +142,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		const struct source *src = source_of(st, i);
 
 		ps->known = true;
+		ps->last = TIME_NONE;
 		ps->base.changed = ps->over.changed = TIME_NONE;
 		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
 		if (!src->info.exact)
@@ -434,13 +436,22 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
+/* A task that is exiting never runs its program again, and the kernel gives
+ * it no cookie (unwind_deferred_request, 7.2). */
+static bool is_alive(const struct record *rec)
+{
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (st->rec.flags & REC_F_USER && !(st->rec.flags & REC_F_GUEST))
+	if (is_alive(&st->rec))
 		slot = st->who = living(st, slot);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		look_at_hit(st, slot);
@@ -724,6 +735,15 @@ static void finish(struct stitch *st)
 	st->ended = true;
 }
 
+/* Nothing more comes. A pipe did not say when it would end. */
+static void close_sources(struct stitch *st)
+{
+	account_end(st->account);
+	for (size_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known && !source_of(st, (uint16_t)i)->info.exact)
+			join_last(st->join, (uint16_t)i, st->src[i].last);
+}
+
 int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 {
 	while (!facts_take(&st->facts, out)) {
@@ -735,14 +755,17 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			return -1;
 		if (!got) {
 			if (!st->closing)
-				account_end(st->account);
+				close_sources(st);
 			st->closing = st->stopped = true;
 			finish(st);
 			continue;
 		}
 		int64_t t = time_of(&st->rec);
 
-		per_source(st, st->rec.source);
+		struct per_source *ps = per_source(st, st->rec.source);
+
+		if (t > ps->last)
+			ps->last = t;
 		account_record(st->account, &st->rec);
 		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
 		st->who = TASKS_NONE;

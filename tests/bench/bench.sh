@@ -5,10 +5,14 @@
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB) and one of a tenth of its time. How
 # long that takes is tried first: machines differ five times. To record anew,
-# remove bench/. $BENCH_RUNS (5). Run it on a quiet machine.
+# remove bench/. Before that, what 10 to 100,000 waiting tasks cost (waiting.c).
+# $BENCH_RUNS (5). Run it on a quiet machine.
 cd "$(dirname "$0")/../.." || exit 2
 O=${O:-build}
 mkdir -p bench
+
+"$O/bench/waiting" || exit 1
+echo
 
 record() {	# record FILE SECONDS
 	[ -s "$1" ] && return
