@@ -142,7 +142,7 @@ struct ftext {
 	struct table cpus;
 	char **buffer;
 	size_t n_buffer, cap_buffer;
-	uint64_t newest; /* time printed so far */
+	uint64_t printed, newest_key; /* time and key of the last event */
 	bool ticks, relative;
 	struct ref *due; /* of the item that is given out */
 	size_t n_due, cap_due, due_pos;

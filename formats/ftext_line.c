@@ -45,7 +45,7 @@ static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 	}
 	*s = t;
 	*ns = whole;
-	return true;
+	return whole <= INT64_MAX;
 }
 
 static bool is_flag(char c)
@@ -202,9 +202,9 @@ static bool latency_at(struct scan s, size_t dash, struct line *out)
 	    !take_flags_time(&right, out))
 		return false;
 	if (scan_take(&right, "us")) {
-		if (out->clock != CLOCK_TICKS ||
-		    __builtin_mul_overflow(out->time, 1000u, &out->time))
+		if (out->clock != CLOCK_TICKS || out->time > INT64_MAX / 1000)
 			return false;
+		out->time *= 1000;
 		out->clock = CLOCK_RELATIVE;
 	}
 	/* marks of long waits */
@@ -286,9 +286,9 @@ static bool verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!scan_back_i32(&left, &out->cpu))
 		return false;
 	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->pid) ||
-	    __builtin_mul_overflow(out->time, 1000u, &out->time))
+	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
 		return false;
+	out->time *= 1000;
 	scan_trim(&left);
 	out->context = flags & BIT_NMI	     ? 'z'
 		       : flags & BIT_HARDIRQ ? 'h'
