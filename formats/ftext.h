@@ -24,7 +24,7 @@ extern const struct source_ops ftext_ops;
 /* Longer lines are damage. Events print at most a page of text. */
 #define FTEXT_LINE 65536u
 /* A stack with more bytes of text is damage from there on. */
-#define FTEXT_STACK (256u << 10)
+#define FTEXT_STACK (64u << 10)
 /* Items that are held back: a stack is printed a few microseconds behind its
  * event, between them are the entries of other CPUs. */
 #define FTEXT_HELD 256

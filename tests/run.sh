@@ -100,7 +100,7 @@ group_cases() {
 }
 
 group_compare() {
-	for t in compare counts joincheck twin names maps ftrace
+	for t in compare counts joincheck twin names maps ftrace ftext
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
