@@ -33,6 +33,8 @@ static const struct {
 	  "give the capture: perf.data" },
 	{ "PERFFILE", 8, "this is a perf.data file of version 1 (before 2009)",
 	  "record it again with a newer perf" },
+	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
+	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",
 	  "it is not supported yet; give a perf.data" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
@@ -135,7 +137,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 	else if (is_folder(path))
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
-			"folder of 'perf record --threads', with 'data' in it)",
+			"folder of 'perf record --threads', with 'data' in it, "
+			"or one with per_cpu/cpuN/trace_pipe_raw)",
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "stitch/err.h"
 #include "stitch/ledger.h"
@@ -35,7 +36,8 @@ void ft_note(struct ft *ft, const char *what, const char *detail)
 
 static int probe(const char *path, const void *head, size_t n)
 {
-	(void)path;
+	if (!n && strcmp(path, "-"))
+		return ft_dir_probe(path) ? 40 : 0;
 	return n >= FT_MAGIC_LEN && !memcmp(head, FT_MAGIC, FT_MAGIC_LEN) ? 100
 									  : 0;
 }
@@ -72,6 +74,10 @@ static void close_ft(struct source *src)
 		tp_format_release(&ft->type[i].fmt);
 	ft_streams_release(ft);
 	input_close(&ft->in);
+	for (size_t i = 0; i < ft->n_raw; i++)
+		input_close(&ft->raw[i].in);
+	free(ft->raw);
+	free(ft->tgid);
 	tp_release(&ft->tp);
 	tp_release(&ft->look);
 	arena_release(&ft->arena);
@@ -94,8 +100,21 @@ static void close_ft(struct source *src)
 	free(ft);
 }
 
+static int read_dir(struct ft *ft, const char *path, struct err *err)
+{
+	if (ft_dir(ft, path, err))
+		return -1;
+	for (size_t i = 0; i < ft->n_raw; i++)
+		ft->src.size += ft->raw[i].in.len;
+	return 0;
+}
+
 static int read_front(struct ft *ft, const char *path, struct err *err)
 {
+	struct stat st;
+
+	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
+		return read_dir(ft, path, err);
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
 	    ft_file(ft, err))
@@ -179,7 +198,7 @@ static int print(struct source *src, const struct rec_sample *s, char *buf,
 
 const struct source_ops ftrace_ops = {
 	.name = "ftrace",
-	.summary = "trace.dat of trace-cmd: versions 6 and 7, zstd, zlib",
+	.summary = "trace.dat of trace-cmd; folder with trace_pipe_raw pages",
 	.probe = probe,
 	.open = open_ft,
 	.scan = ft_scan,

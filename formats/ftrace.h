@@ -107,6 +107,8 @@ struct ft_win {
 };
 
 #define FT_WINS 4
+/* Of a sub-buffer: the kernel makes them up to 64 KiB or so. */
+#define FT_SUBBUF_MAX ((uint32_t)1 << 20)
 
 /* An entry that was walked and not handed out: the stacks behind it may be
  * its. */
@@ -126,7 +128,6 @@ enum ft_item_kind {
 };
 
 #define FT_AHEAD 32
-#define FT_NEWTASKS 32
 
 /* A sub-buffer that is being walked. */
 struct ft_page {
@@ -143,8 +144,16 @@ struct ft_entry {
 	struct bytes b; /* the payload */
 };
 
+/* A file of pages in a folder. */
+struct ft_raw {
+	struct input in;
+	int32_t cpu;
+};
+
 /* One CPU of one instance. */
 struct ft_stream {
+	const unsigned char *data; /* of the file it is in */
+	const char *path;
 	int32_t cpu;
 	uint32_t instance;
 	uint32_t subbuf;
@@ -194,6 +203,21 @@ struct ft_cmd {
 	const char *name;
 };
 
+/* A fork or exec that was told of: other buffers may have recorded it too,
+ * and two events tell of a fork. */
+struct ft_told {
+	int32_t tid; /* 0: empty */
+	uint32_t instance;
+	uint64_t time;
+	bool exec;
+};
+
+#define FT_TOLD 64
+
+struct ft_tgid {
+	int32_t tid, tgid;
+};
+
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
 	int32_t cpu;
@@ -205,7 +229,7 @@ struct ft {
 	struct source_opts opts;
 	struct input in;
 	bool big, swap, long32, commit32;
-	unsigned int version;
+	unsigned int version; /* of trace.dat; 0: a folder */
 	enum ft_pack pack;
 	uint64_t first_options, header_end;
 	uint32_t page_size, subbuf;
@@ -224,9 +248,9 @@ struct ft {
 	struct ft_stream *stream;
 	size_t n_stream, cap_stream;
 	uint64_t win_bytes, tick;
+	uint64_t claimed;    /* bytes of the file that rings are in */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* Options. */
-	bool has_clock;
 	int64_t shift; /* DATE and OFFSET: ns to add */
 	uint32_t mult, mult_shift;
 	struct ft_stat *stat;
@@ -237,6 +261,11 @@ struct ft {
 	size_t kallsyms_len;
 	struct ft_cmd *cmd; /* by tid, once sorted */
 	size_t n_cmd, cap_cmd;
+	/* Of a folder. */
+	struct ft_raw *raw;
+	size_t n_raw;
+	struct ft_tgid *tgid; /* by tid */
+	size_t n_tgid, cap_tgid;
 	/* next() */
 	struct ft_made *made;
 	size_t n_made, cap_made, made_pos;
@@ -249,8 +278,8 @@ struct ft {
 	bool merging;
 	uint32_t *named; /* by tid: hash of the name; 0: none */
 	size_t n_named;
-	int32_t newtask[FT_NEWTASKS]; /* forks that were told of already */
-	unsigned int n_newtask;
+	struct ft_told told[FT_TOLD]; /* the last forks and execs */
+	unsigned int n_told;
 	uint64_t walked, walk_len; /* plain bytes of all streams */
 	bool ended;
 	/* decode() */
@@ -286,6 +315,13 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 /* ftrace_meta.c: the contents of sections and of version 6's parts. */
 int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id);
+void ft_header_page(struct ft *ft, const struct bytes *text);
+void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
+/* Lines of saved_cmdlines, and of saved_tgids. */
+void ft_cmdlines(struct ft *ft, const struct bytes *text);
+void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid);
+/* -1: not said. */
+int32_t ft_tgid_of(const struct ft *ft, int32_t tid);
 /* From saved_cmdlines; NULL: none. */
 const char *ft_saved_name(const struct ft *ft, int32_t tid);
 
@@ -313,6 +349,14 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 /* Where that is in the file, for messages. */
 uint64_t ft_off(const struct ft_stream *s, uint64_t place);
 void ft_streams_release(struct ft *ft);
+
+/* One that is a file of its own, which stays open. */
+void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
+		    const struct input *in);
+
+/* ftrace_dir.c */
+bool ft_dir_probe(const char *path);
+int ft_dir(struct ft *ft, const char *path, struct err *err);
 
 /* ftrace_page.c */
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
@@ -345,10 +389,8 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
-void ft_sched(struct ft *ft, const struct ft_type *t, const struct bytes *raw,
-	      struct sched *out);
-int64_t ft_number(struct ft *ft, const struct ft_type *t, int field,
-		  const struct bytes *raw, int64_t otherwise);
+int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
+		  int64_t otherwise);
 
 /* ftrace_made.c */
 /* What holds before the first entry: the kernel's code, mappings. */

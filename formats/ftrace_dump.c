@@ -173,7 +173,8 @@ int ft_dump(struct source *src,
 	struct ft *ft = ft_of(src);
 	const struct out o = { fn, arg, err };
 
-	if (say(&o, "0x0 trace.dat version %u, %s endian, long of %d bytes",
+	if (ft->version &&
+	    say(&o, "0x0 trace.dat version %u, %s endian, long of %d bytes",
 		ft->version, ft->big ? "big" : "little", ft->commit32 ? 4 : 8))
 		return -1;
 	if (ft->version >= 7 && dump_sections(ft, &o))

@@ -13,7 +13,7 @@
 #include "stitch/ledger.h"
 
 #define SECTION_HEAD 16u
-#define SECTION_MAX ((uint32_t)256 << 20)
+#define SECTION_MAX ((uint32_t)64 << 20)
 #define PACKED 1u
 #define TAG_LEN 10u
 #define CPUS_MAX 65536u
@@ -69,10 +69,10 @@ static int take_head(struct ft *ft, struct bytes *b, struct err *err)
 	ft->src.info.big_endian = ft->big;
 	if (bytes_u32(b, &ft->page_size, err))
 		return -1;
-	if (ft->page_size < 64 || ft->page_size > 1 << 22)
+	if (ft->page_size < 64 || ft->page_size > FT_SUBBUF_MAX)
 		return err_at(err, ft->in.path, bytes_off(b) - 4,
-			      "pages of %" PRIu32 " bytes, needs 64 to 4 MiB",
-			      ft->page_size);
+			      "pages of %" PRIu32 " bytes, needs 64 to %u",
+			      ft->page_size, FT_SUBBUF_MAX);
 	ft->subbuf = ft->page_size;
 	return 0;
 }

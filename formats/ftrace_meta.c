@@ -11,7 +11,6 @@
 #include "stitch/ledger.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20)
-#define SUBBUF_MAX ((uint32_t)4 << 20)
 #define IDS 65536u
 
 static bool line_of(const struct bytes *b, const char *key, const char **from,
@@ -32,7 +31,7 @@ static bool line_of(const struct bytes *b, const char *key, const char **from,
 
 /* The kernel's own description of its pages: how wide 'commit' is (the
  * kernel's long, while the header's is the recorder's), and how long all is. */
-static void header_page(struct ft *ft, const struct bytes *text)
+void ft_header_page(struct ft *ft, const struct bytes *text)
 {
 	const char *s, *end;
 	uint32_t size = 0;
@@ -43,8 +42,8 @@ static void header_page(struct ft *ft, const struct bytes *text)
 		ft->commit32 = size == 4;
 	if (!line_of(text, " data;", &s, &end) ||
 	    !tp_number_behind(s, end, "size:", &size) ||
-	    !tp_number_behind(s, end, "offset:", &off) || size > SUBBUF_MAX ||
-	    off > 64)
+	    !tp_number_behind(s, end, "offset:", &off) ||
+	    size > FT_SUBBUF_MAX - 64 || off > 64)
 		return;
 	if (size + off >= 64)
 		ft->subbuf = size + off;
@@ -71,7 +70,7 @@ static int header_info(struct ft *ft, struct bytes *b, struct err *err)
 
 	if (take_name(b, "header_page", &text, err))
 		return -1;
-	header_page(ft, &text);
+	ft_header_page(ft, &text);
 	return take_name(b, "header_event", &text, err);
 }
 
@@ -80,8 +79,7 @@ const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
 	return ft->by_id[id] ? &ft->type[ft->by_id[id] - 1] : NULL;
 }
 
-static void add_format(struct ft *ft, const char *system,
-		       const struct bytes *text)
+void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {
 	struct ft_type t = { .role = FT_PLAIN };
 
@@ -113,7 +111,7 @@ static int take_formats(struct ft *ft, const char *system, struct bytes *b,
 	for (uint32_t i = 0; i < count; i++) {
 		if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 			return -1;
-		add_format(ft, system, &text);
+		ft_format_add(ft, system, &text);
 	}
 	return 0;
 }
@@ -185,15 +183,10 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static int take_cmdlines(struct ft *ft, struct bytes *b, struct err *err)
+void ft_cmdlines(struct ft *ft, const struct bytes *text)
 {
-	struct bytes text;
-	uint64_t n;
-
-	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	const char *s = (const char *)text.pos;
-	const char *end = (const char *)text.end;
+	const char *s = (const char *)text->pos;
+	const char *end = (const char *)text->end;
 
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
@@ -204,7 +197,45 @@ static int take_cmdlines(struct ft *ft, struct bytes *b, struct err *err)
 	}
 	if (ft->n_cmd)
 		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), by_tid);
+}
+
+static int take_cmdlines(struct ft *ft, struct bytes *b, struct err *err)
+{
+	struct bytes text;
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
+		return -1;
+	ft_cmdlines(ft, &text);
 	return 0;
+}
+
+/* The kernel's list is in the order of tids. */
+void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
+{
+	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))
+		return;
+	ft->tgid = mem_grow(ft->tgid, &ft->cap_tgid, ft->n_tgid + 1,
+			    sizeof(*ft->tgid));
+	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
+}
+
+int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
+{
+	size_t lo = 0;
+	size_t hi = ft->n_tgid;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ft->tgid[mid].tid == tid)
+			return ft->tgid[mid].tgid;
+		if (ft->tgid[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return -1;
 }
 
 const char *ft_saved_name(const struct ft *ft, int32_t tid)

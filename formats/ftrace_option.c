@@ -63,7 +63,6 @@ static void take_clock(struct ft *ft, const struct bytes *b)
 	char *from = strchr(s, '[');
 	char *to = from ? strchr(from, ']') : NULL;
 
-	ft->has_clock = true;
 	if (to && !ft->src.info.clock) {
 		*to = '\0';
 		ft->src.info.clock = arena_strdup(&ft->arena, from + 1);
@@ -198,10 +197,11 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 
 static int check_subbuf(const struct bytes *b, uint32_t size, struct err *err)
 {
-	if (size >= 64 && size <= (uint32_t)4 << 20)
+	if (size >= 64 && size <= FT_SUBBUF_MAX)
 		return 0;
 	return err_at(err, b->path, bytes_off(b),
-		      "pages of %" PRIu32 " bytes, needs 64 to 4 MiB", size);
+		      "pages of %" PRIu32 " bytes, needs 64 to %u", size,
+		      FT_SUBBUF_MAX);
 }
 
 /* A ring per CPU; the buffer's section says whether they are packed. */
@@ -288,7 +288,8 @@ static int other(struct ft *ft, uint16_t id, struct bytes *b)
 			 id == FT_GUEST ? "a guest was traced too"
 					: "recorded with another machine");
 		ft_note(ft, "machine", detail);
-	} else if (id >= FT_KNOWN) {
+	} else if (id >= FT_KNOWN || id == FT_BUFFER_TEXT ||
+		   id == FT_LAST_BOOT) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
 			    bytes_off(b));
 	}

@@ -12,7 +12,7 @@
 #include "stitch/err.h"
 
 /* trace-cmd packs some ten pages at a time. */
-#define CHUNK_MAX ((uint32_t)8 << 20)
+#define CHUNK_MAX ((uint32_t)2 << 20)
 #define WIN_MAX ((uint64_t)128 << 20)
 #define STREAMS_MAX 65000u
 
@@ -82,16 +82,27 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 	s->instance = instance;
 	s->subbuf = ft->inst[instance].subbuf;
 	s->off = off;
+	s->data = ft->in.data;
+	s->path = ft->in.path;
 	return s;
 }
 
-/* How many of len bytes at off the file has; the rest is damage. */
+/* How many of len bytes at off the file has; the rest is damage. Rings do not
+ * overlap: a small file that says so could go on for hours. */
 static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 {
 	struct err why;
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
 
-	if (have >= len)
+	have = have < len ? have : len;
+	if (have > ft->in.len - ft->claimed) {
+		err_at(&why, ft->in.path, off,
+		       "rings are larger than the file that they are in");
+		ft_damage(ft, "overlap", off, len, &why);
+		return 0;
+	}
+	ft->claimed += have;
+	if (have == len)
 		return len;
 	err_at(&why, ft->in.path, ft->in.len,
 	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
@@ -112,6 +123,18 @@ void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
 	if (!s)
 		return;
 	s->len = have;
+}
+
+void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
+		    const struct input *in)
+{
+	struct ft_stream *s = add(ft, instance, cpu, 0);
+
+	if (!s)
+		return;
+	s->data = in->data;
+	s->path = in->path;
+	s->len = in->len;
 }
 
 /* One {packed size, size, data}; false: it is not whole. */
@@ -284,12 +307,12 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 	    struct bytes *out, struct err *err)
 {
 	if (place >= s->len)
-		return err_at(err, ft->in.path, ft_off(s, place),
+		return err_at(err, s->path, ft_off(s, place),
 			      "nothing there: the ring has 0x%llx bytes",
 			      (unsigned long long)s->len);
 	if (!s->n_chunk) {
-		bytes_init(out, ft->in.data + s->off + place, s->len - place,
-			   ft->in.path, s->off + place, ft->swap);
+		bytes_init(out, s->data + s->off + place, s->len - place,
+			   s->path, s->off + place, ft->swap);
 		return 0;
 	}
 	struct ft_win *w = window(ft, s, place, err);

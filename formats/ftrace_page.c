@@ -47,7 +47,7 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 	uint64_t len = commit & LENGTH_MASK;
 
 	if (len > bytes_left(&b))
-		return err_at(err, ft->in.path, ft_off(s, place),
+		return err_at(err, s->path, ft_off(s, place),
 			      "a page says it has %llu bytes of data, it can "
 			      "have %zu",
 			      (unsigned long long)len, bytes_left(&b));

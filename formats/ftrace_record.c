@@ -39,7 +39,7 @@ static void kernel_stack(struct ft *ft, const struct ft_type *t,
 			 const struct bytes *raw, struct rec_sample *s)
 {
 	struct bytes b = *raw;
-	int64_t n = ft_number(ft, t, t->part.size, raw, INT32_MAX);
+	int64_t n = ft_number(t, t->part.size, raw, INT32_MAX);
 
 	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
 		return;
@@ -54,7 +54,7 @@ static void user_stack(struct ft *ft, const struct ft_type *t,
 {
 	struct rec_sample *s = &rec->sample;
 	struct bytes b = *raw;
-	int64_t tgid = ft_number(ft, t, t->part.size, raw, -1);
+	int64_t tgid = ft_number(t, t->part.size, raw, -1);
 
 	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
 		return;
@@ -117,7 +117,7 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	else if (t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
 	else if (t->role != FT_PLAIN)
-		ft_sched(ft, t, &raw, &s->sched);
+		tp_sched(&t->fmt, &raw, &s->sched);
 	return 0;
 }
 
@@ -172,8 +172,7 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 		return -1;
 	bytes_peek_u32(&raw, 4, &tid);
 	rec->tid = (int32_t)tid;
-	if (!tid)
-		rec->pid = 0;
+	rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return task_record(ft, ref, st, place, rec, err);

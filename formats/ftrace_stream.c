@@ -60,7 +60,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	if (s->len - place < s->subbuf) {
 		s->at_end = true;
 		if (s->len > place) {
-			err_at(&why, ft->in.path, ft_off(s, place),
+			err_at(&why, s->path, ft_off(s, place),
 			       "a page of %" PRIu64 " bytes, needs %u",
 			       s->len - place, s->subbuf);
 			page_damaged(ft, s, place, &why);

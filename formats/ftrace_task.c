@@ -14,9 +14,8 @@
 #define TID_MAX (1 << 22)
 #define COMM_LEN 15
 #define CLONE_THREAD 0x10000
-/* States in which a task does not run: TASK_REPORT and idle; above them is
- * the bit that says it was preempted (256 since Linux 4.14). */
-#define ASLEEP 0xff
+/* No task starts two programs in so short a time. */
+#define SAME_EXEC_NS 1000000
 
 static int field_at(const struct ft_type *t, const char *name)
 {
@@ -101,15 +100,14 @@ void ft_role_find(struct ft_type *t)
 	}
 }
 
-int64_t ft_number(struct ft *ft, const struct ft_type *t, int field,
-		  const struct bytes *raw, int64_t otherwise)
+int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
+		  int64_t otherwise)
 {
-	struct field f = { 0 };
+	int64_t v;
 
-	if (field < 0 || t->fmt.field[field].kind != FMT_NUM)
+	if (field < 0 || !tp_number(raw, &t->fmt.field[field], &v))
 		return otherwise;
-	tp_take(&ft->look, raw, &t->fmt.field[field], &f);
-	return f.present ? f.num : otherwise;
+	return v;
 }
 
 /* A task's name, or the end of a program's path, which is its name. */
@@ -178,29 +176,43 @@ static void name_ref(struct ft *ft, const struct ft_type *t,
 		ft_due(ft, ev, CLASS_COMM, whose);
 }
 
-/* task_newtask stands before sched_process_fork and says more. */
-static bool told_already(struct ft *ft, int32_t tid)
+/* Was it told of? A fork, when the task has not ended since: task_newtask
+ * stands before sched_process_fork and says more. An exec, when another
+ * buffer has just told of it. */
+static bool is_told(struct ft *ft, int32_t tid, bool exec, const struct ref *ev)
 {
-	for (size_t i = 0; i < FT_NEWTASKS; i++) {
-		if (ft->newtask[i] != tid)
-			continue;
-		ft->newtask[i] = 0;
+	uint32_t instance = ft->stream[ev->handle >> 48].instance;
+	struct ft_told *t = NULL;
+
+	for (size_t i = 0; i < FT_TOLD && !t; i++)
+		if (ft->told[i].tid == tid && ft->told[i].exec == exec)
+			t = &ft->told[i];
+	if (t && !exec)
 		return true;
-	}
+	if (t && t->instance != instance && ev->key - t->time < SAME_EXEC_NS)
+		return true;
+	if (!t)
+		t = &ft->told[ft->n_told++ % FT_TOLD];
+	*t = (struct ft_told){ tid, instance, ev->key, exec };
 	return false;
+}
+
+static void forget_told(struct ft *ft, int64_t tid)
+{
+	for (size_t i = 0; i < FT_TOLD; i++)
+		if (ft->told[i].tid == tid)
+			ft->told[i].tid = 0;
 }
 
 static void fork_refs(struct ft *ft, const struct ft_type *t,
 		      const struct ref *ev, const struct bytes *raw)
 {
-	int64_t child = ft_number(ft, t, t->part.pid2, raw, -1);
+	int64_t child = ft_number(t, t->part.pid2, raw, -1);
 	char name[COMM_LEN + 1];
 
 	if (child <= 0 || child > INT32_MAX)
 		return;
-	if (t->role == FT_NEWTASK)
-		ft->newtask[ft->n_newtask++ % FT_NEWTASKS] = (int32_t)child;
-	else if (told_already(ft, (int32_t)child))
+	if (is_told(ft, (int32_t)child, false, ev))
 		return;
 	ft_due(ft, ev, CLASS_FORK, 0);
 	/* the name is the parent's, but is that known? */
@@ -211,24 +223,43 @@ static void fork_refs(struct ft *ft, const struct ft_type *t,
 		ft_due(ft, ev, CLASS_COMM, FT_SECOND);
 }
 
+/* Also by the same name it is another program. */
+static void exec_refs(struct ft *ft, const struct ft_type *t,
+		      const struct ref *ev, int64_t tid,
+		      const struct bytes *raw)
+{
+	char name[COMM_LEN + 1];
+
+	if (tid <= 0 || tid > INT32_MAX || is_told(ft, (int32_t)tid, true, ev))
+		return;
+	take_name(ft, t, t->part.comm, raw, name);
+	rename_to(ft, tid, name);
+	ft_due(ft, ev, CLASS_COMM, FT_FIRST);
+	ft_make_exec(ft, (int32_t)tid, ev->key);
+}
+
+static void exit_refs(struct ft *ft, const struct ref *ev, int64_t tid)
+{
+	forget_told(ft, tid);
+	ft_due(ft, ev, CLASS_EXIT, 0);
+}
+
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		  int32_t pid, const struct bytes *raw)
 {
-	int64_t tid = t ? ft_number(ft, t, t->part.pid, raw, pid) : pid;
+	int64_t tid = t ? ft_number(t, t->part.pid, raw, pid) : pid;
 
-	if (t && t->role != FT_FORK && t->role != FT_NEWTASK)
+	if (t && t->role != FT_NEWTASK && t->role != FT_EXEC)
 		name_ref(ft, t, ev, tid, t->part.comm, raw, FT_FIRST);
 	if (t && t->role == FT_SWITCH)
-		name_ref(ft, t, ev, ft_number(ft, t, t->part.pid2, raw, -1),
+		name_ref(ft, t, ev, ft_number(t, t->part.pid2, raw, -1),
 			 t->part.comm2, raw, FT_SECOND);
-	if (t && t->role == FT_FORK)
-		name_ref(ft, t, ev, tid, t->part.comm, raw, FT_FIRST);
 	if (t && (t->role == FT_FORK || t->role == FT_NEWTASK))
 		fork_refs(ft, t, ev, raw);
 	if (t && t->role == FT_EXIT)
-		ft_due(ft, ev, CLASS_EXIT, 0);
+		exit_refs(ft, ev, tid);
 	if (t && t->role == FT_EXEC)
-		ft_make_exec(ft, (int32_t)tid, ev->key);
+		exec_refs(ft, t, ev, tid, raw);
 	if (is_named(ft, pid))
 		return;
 	const char *saved = ft_saved_name(ft, pid);
@@ -253,8 +284,8 @@ static int comm_record(struct ft *ft, const struct ft_type *t,
 		return 0;
 	}
 	take_name(ft, t, second ? t->part.comm2 : t->part.comm, raw, ft->comm);
-	rec->tid = (int32_t)ft_number(
-		ft, t, second ? t->part.pid2 : t->part.pid, raw, rec->tid);
+	rec->tid = (int32_t)ft_number(t, second ? t->part.pid2 : t->part.pid,
+				      raw, rec->tid);
 	if (t->role != FT_EXEC)
 		return 0;
 	/* whoever called it: it has the process' id now */
@@ -266,12 +297,12 @@ static int comm_record(struct ft *ft, const struct ft_type *t,
 /* Whether the child is a thread only task_newtask says. A thread's process
  * is its parent's, whichever that is: -1, and the parent's thread is named.
  * When it is not known, no parent is named. */
-static int fork_record(struct ft *ft, const struct ft_type *t,
-		       const struct bytes *raw, struct record *rec)
+static int fork_record(const struct ft_type *t, const struct bytes *raw,
+		       struct record *rec)
 {
 	int32_t parent = rec->tid;
-	int32_t child = (int32_t)ft_number(ft, t, t->part.pid2, raw, -1);
-	int64_t flags = ft_number(ft, t, t->part.state, raw, -1);
+	int32_t child = (int32_t)ft_number(t, t->part.pid2, raw, -1);
+	int64_t flags = ft_number(t, t->part.state, raw, -1);
 
 	rec->kind = REC_FORK;
 	rec->tid = child;
@@ -292,32 +323,9 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		return err_set(err, ERR_FORMAT, "%s: event has no format",
 			       ft->in.path);
 	if (ref->class == CLASS_FORK)
-		return fork_record(ft, t, raw, rec);
+		return fork_record(t, raw, rec);
 	rec->kind = REC_EXIT;
-	rec->tid = (int32_t)ft_number(ft, t, t->part.pid, raw, rec->tid);
+	rec->tid = (int32_t)ft_number(t, t->part.pid, raw, rec->tid);
 	rec->fork.ppid = rec->fork.ptid = -1;
 	return 0;
-}
-
-void ft_sched(struct ft *ft, const struct ft_type *t, const struct bytes *raw,
-	      struct sched *out)
-{
-	*out = (struct sched){ .kind = SCHED_NONE };
-	switch (t->role) {
-	case FT_SWITCH:
-		out->kind = SCHED_SWITCH;
-		out->next_tid =
-			(int32_t)ft_number(ft, t, t->part.pid2, raw, -1);
-		out->sleeps = ft_number(ft, t, t->part.state, raw, 0) & ASLEEP;
-		break;
-	case FT_WAKEUP:
-		out->kind = SCHED_WAKEUP;
-		break;
-	case FT_WAKEUP_NEW:
-		out->kind = SCHED_NEW;
-		break;
-	default:
-		return;
-	}
-	out->tid = (int32_t)ft_number(ft, t, t->part.pid, raw, -1);
 }

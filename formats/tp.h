@@ -13,6 +13,7 @@
 #include "formats/tp_expr.h"
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
+#include "stitch/record.h"
 
 struct field;
 struct field_def;
@@ -27,10 +28,16 @@ enum fmt_kind {
 
 struct tp_field {
 	enum fmt_kind kind;
-	uint32_t off, size;
-	uint32_t elem; /* bytes of one item of an array */
+	uint32_t off, size; /* size 0: to the end, "char buf[]" */
+	uint32_t elem;	    /* bytes of one item of an array */
 	bool is_signed;
 	bool relative; /* the place counts from behind this field */
+};
+
+/* Which fields of a scheduling event say what: index plus 1; 0: none. */
+struct tp_sched {
+	enum sched_kind kind;
+	uint16_t tid, next, state, success;
 };
 
 /* Format of a tracepoint; strings are the arena's. */
@@ -41,6 +48,7 @@ struct tp_format {
 	struct tp_field *field; /* as many as def */
 	struct field_def *def;
 	size_t n, cap_field, cap_def;
+	struct tp_sched sched; /* set by tp_format_parse() */
 };
 
 /* How payloads are to be read, and the scratch of doing so. */
@@ -64,6 +72,8 @@ bool tp_number_behind(const char *s, const char *end, const char *key,
 /* One field for each def, borrowed until the next call; raw may be NULL. */
 void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
 	       size_t len, struct field *out);
+/* A number of it: false when it is not inside. */
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out);
 /* One field of it; text without an end adds to tp->scratch. */
 void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	     struct field *out);
@@ -73,4 +83,10 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 /* The same of fields that are decoded already. */
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
+
+/* tp_sched.c: finds fmt->sched. */
+void tp_sched_find(struct tp_format *fmt);
+/* What a payload says; kind SCHED_NONE when it is cut or of another event. */
+void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
+	      struct sched *out);
 #endif

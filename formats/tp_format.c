@@ -174,6 +174,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 			field_line(arena, out, at + 7, stop);
 		at = stop + 1;
 	}
+	tp_sched_find(out);
 	return true;
 }
 
@@ -212,6 +213,16 @@ static int take_number(struct bytes b, const struct tp_field *f, int64_t *out)
 		*out = (int64_t)u64;
 		return 0;
 	}
+}
+
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
+{
+	struct bytes b = *raw;
+	struct bytes data;
+
+	return f->kind == FMT_NUM && !bytes_skip(&b, f->off, NULL) &&
+	       !bytes_take(&b, f->size, &data, NULL) &&
+	       !take_number(data, f, out);
 }
 
 /* Text ends at its 0; one without is copied to have one. */
@@ -261,7 +272,8 @@ void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	*out = (struct field){ 0 };
 	if (dynamic ? !find_dynamic(raw, f, &data)
 		    : bytes_skip(&b, f->off, NULL) ||
-			      bytes_take(&b, f->size, &data, NULL))
+			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
+					 &data, NULL))
 		return;
 	if (f->kind == FMT_NUM) {
 		out->present = !take_number(data, f, &out->num);

@@ -267,6 +267,9 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		buf[0] = 0;
 		print_fields(fmt, field, &o);
 	}
+	/* what is written to trace_marker ends its line itself */
+	while (o.len && buf[o.len - 1] == '\n')
+		buf[--o.len] = 0;
 }
 
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,

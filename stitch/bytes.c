@@ -38,24 +38,6 @@ int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err)
 	return 0;
 }
 
-int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
-{
-	if (n > bytes_left(b))
-		return bytes_short(b, n, err);
-	b->pos += n;
-	return 0;
-}
-
-int bytes_take(struct bytes *b, uint64_t n, struct bytes *out, struct err *err)
-{
-	if (n > bytes_left(b))
-		return bytes_short(b, n, err);
-	*out = *b;
-	out->end = b->pos + n;
-	b->pos += n;
-	return 0;
-}
-
 int bytes_str(struct bytes *b, const char **out, struct err *err)
 {
 	const void *nul = memchr(b->pos, 0, bytes_left(b));

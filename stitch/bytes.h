@@ -138,9 +138,26 @@ static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
 /* n u64s into out, which has room for them; n is checked against what is
  * left before anything is multiplied. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
-int bytes_skip(struct bytes *b, uint64_t n, struct err *err);
+static inline int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
+{
+	if (__builtin_expect(n > bytes_left(b), 0))
+		return bytes_short(b, n, err), -1;
+	b->pos += n;
+	return 0;
+}
+
 /* The next n bytes as a window of their own, with the same path and order. */
-int bytes_take(struct bytes *b, uint64_t n, struct bytes *out, struct err *err);
+static inline int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
+			     struct err *err)
+{
+	if (__builtin_expect(n > bytes_left(b), 0))
+		return bytes_short(b, n, err), -1;
+	*out = *b;
+	out->end = b->pos + n;
+	b->pos += n;
+	return 0;
+}
+
 /* A string that must end with a 0 inside the window; *out is borrowed from
  * it and pos is behind the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);

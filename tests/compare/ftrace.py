@@ -196,7 +196,12 @@ def field_differs(name, mine, text):
 
 def compare_fields(mine, their, found):
     if their.name == "print":
-        return  # its text is full of things like fields
+        # its text is full of things like fields
+        text = their.text.partition("buf=")[2]
+        found["fields"] += 1
+        if mine.text["buf"].strip() != text.strip():
+            found["field buf"] += 1
+        return
     for name, text in FIELD.findall(their.text):
         if name not in mine.text:
             continue
@@ -299,11 +304,85 @@ def compare(case):
     common.ok(good, name, detail)
 
 
+TEXT = re.compile(
+    r"^ *(?P<comm>.*)-(?P<pid>\d+) +(?:\( *(?P<tgid>[\d-]+)\) +)?"
+    r"\[(?P<cpu>\d+)\] +\S+ +(?P<time>\d+\.\d{6}): (?P<text>.*)$")
+
+
+def folder(path, text):
+    """Pages, and the kernel's own text of the same rings."""
+    name = "pages of " + os.path.relpath(path, common.SHARED)
+    db = os.path.join(common.CACHE, "ftrace-pages.db")
+    r = common.run("ingest", "-q", "-f", "--fields", "all", "-o", db, path)
+    if r.returncode:
+        common.ok(False, name, [r.stderr.decode()])
+        return
+    their, tgids = collections.Counter(), collections.Counter()
+    for line in text_of(os.path.join(path, text)).split("\n"):
+        m = TEXT.match(line)
+        if not m:
+            continue
+        what = m["text"].split(":")[0]
+        if what.startswith("<"):
+            # user stacks may be empty, which are none with us
+            their["kernel", int(m["cpu"])] += "user" not in what
+            continue
+        # trace_marker's lines have the name of a function
+        what = "print" if what == "tracing_mark_write" else what
+        their[ns(m["time"]) // 1000, int(m["cpu"]), int(m["pid"]), what] += 1
+        if (m["tgid"] or "-")[0] != "-":
+            tgids[int(m["pid"]), int(m["tgid"])] += 1
+    mine = collections.Counter()
+    for e in ours(db):
+        mine[(e.time + 500) // 1000, e.cpu, e.tid, e.name] += 1
+        mine["kernel", e.cpu] += "kernel_stack" in e.stacks
+    known = dict(common.query(
+        db, "SELECT tid, pid FROM thread t JOIN process p ON p.id = t.process"))
+    wrong = [p for p in tgids if known.get(p[0]) != p[1]]
+    n = sum(v for k, v in mine.items() if len(k) == 4)
+    common.ok(mine == their and n and not wrong, "%s: %d events, %d threads "
+              "with a process" % (name, n, len(tgids)),
+              ["only ours: %r" % (k,) for k in list(mine - their)[:5]]
+              + ["only theirs: %r" % (k,) for k in list(their - mine)[:5]]
+              + ["tgid: %r" % (k,) for k in wrong[:5]])
+
+
+SWITCHES = "SELECT next_comm, count(*) FROM ev_sched_sched_switch GROUP BY 1"
+
+
+def cut():
+    """A file whose last options, which name the rings, are cut off."""
+    whole = os.path.join(common.ROOT, "tests/captures/ftrace-v7.dat")
+    path = os.path.join(common.CACHE, "ftrace-cut.dat")
+    with open(whole, "rb") as f, open(path, "wb") as g:
+        g.write(f.read(50210))
+    db = []
+    for p in (whole, path):
+        db.append(path + os.path.basename(p) + ".db")
+        r = common.run("ingest", "-f", "-o", db[-1], p)
+    common.ok(r.returncode == 3, "a cut file is read, with status 3")
+    common.ok(b"ftrace-cut.dat+0xc422:" in r.stderr, "and says where it is cut",
+              [r.stderr.decode()])
+    rows = common.query(db[1], "SELECT cpu, count(*), count(kraw) FROM event"
+                               " GROUP BY cpu")
+    # 1454 entries: each event has a stack
+    common.ok(rows == [(0, 700, 700), (1, 27, 27)], "and has all events",
+              [repr(rows)])
+    common.ok(common.query(db[0], SWITCHES) == common.query(db[1], SWITCHES),
+              "and the same switches as the whole file")
+
+
 def main():
     tested = 0
     for case in cases(sys.argv[1:]):
         compare(case)
         tested += 1
+    if not sys.argv[1:]:
+        cut()
+    if common.SHARED and not sys.argv[1:]:
+        base = os.path.join(common.SHARED, "captures")
+        folder(base + "/ftrace-raw", "same-default.txt.gz")
+        folder(base + "/s390x/ftrace/raw-pages", "trace.txt.gz")
     if not tested:
         common.ok(False, "no capture to compare")
     common.finish()

@@ -274,6 +274,50 @@ static void newtask(struct fb_ring *r, int32_t parent, int32_t child,
 	fb_end(r, at);
 }
 
+static void exec_event(struct fb_ring *r, uint32_t delta, int32_t tid)
+{
+	size_t at = fb_begin(r, delta, FB_EXEC, 0, tid);
+
+	pb_u32(&r->p, 10u << 16 | 16); /* length, place */
+	pb_u32(&r->p, (uint32_t)tid);
+	pb_raw(&r->p, "/bin/true", 10);
+	fb_end(r, at);
+}
+
+START_TEST(two_buffers_tell_of_one_fork_and_exec)
+{
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct fb_ring r[2];
+	struct pb b;
+
+	for (int i = 0; i < 2; i++) {
+		fb_ring(&r[i], 0, false);
+		fb_page(&r[i], 100 + (uint64_t)i);
+		fork_event(&r[i], 50, 51);
+		exec_event(&r[i], 10, 51);
+		exec_event(&r[i], 20, 51); /* it does that again */
+		fb_page_end(&r[i], 0, 0);
+	}
+	fb_buffers7(&b, false, true, NULL, r, 2, 2);
+	struct source *src = fb_open(&b, lg, &err);
+
+	ck_assert_str_eq(fb_read(src),
+			 "101 comm=p@50; 101 fork -1:51 of -1; 101 comm=p@51; "
+			 "101 sched:sched_process_fork@50/0 k0 u0; "
+			 "102 sched:sched_process_fork@50/0 k0 u0; "
+			 "111 exec=true@51; "
+			 "111 sched:sched_process_exec@51/0 k0 u0; "
+			 "112 sched:sched_process_exec@51/0 k0 u0; "
+			 "131 exec=true@51; "
+			 "131 sched:sched_process_exec@51/0 k0 u0; "
+			 "132 sched:sched_process_exec@51/0 k0 u0; ");
+	fb_close(src, &b);
+	fb_rings_free(r, 2);
+	ledger_free(lg);
+}
+END_TEST
+
 START_TEST(forks_execs_and_exits_are_told)
 {
 	struct fb_ring r;
@@ -283,11 +327,7 @@ START_TEST(forks_execs_and_exits_are_told)
 	fb_page(&r, 100);
 	newtask(&r, 50, 51, 0x10000); /* a thread */
 	fork_event(&r, 50, 51);	      /* the same again */
-	at = fb_begin(&r, 1, FB_EXEC, 0, 51);
-	pb_u32(&r.p, 10u << 16 | 16); /* length, place */
-	pb_u32(&r.p, 51);
-	pb_raw(&r.p, "/bin/true", 10);
-	fb_end(&r, at);
+	exec_event(&r, 1, 51);
 	at = fb_begin(&r, 1, FB_EXIT, 0, 51);
 	fb_comm(&r, "true");
 	pb_u32(&r.p, 51);
@@ -545,7 +585,8 @@ RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     a_stack_goes_around_an_interrupt, a_stack_without_an_owner_is_an_event,
     lost_entries_are_marked_and_part_stacks, time_that_goes_back_is_noted,
     names_come_from_switches_and_then_from_saved_ones,
-    forks_execs_and_exits_are_told, fields_and_text_are_those_of_the_format,
+    forks_execs_and_exits_are_told, two_buffers_tell_of_one_fork_and_exec,
+    fields_and_text_are_those_of_the_format,
     options_shift_times_and_count_losses, tsc_becomes_nanoseconds,
     a_cut_file_gives_every_whole_page, the_kernel_is_where_kallsyms_says,
     recorded_mappings_become_maps,

@@ -259,6 +259,12 @@ static inline void fb_align(struct pb *b)
 		pb_num(b, 0, 1);
 }
 
+static inline void fb_pages(struct pb *b, const struct fb_ring *r)
+{
+	if (r->p.n)
+		pb_raw(b, r->p.d, r->p.n);
+}
+
 /* Options that some tests want, ready for a section; may be empty. */
 struct fb_options {
 	struct pb p;
@@ -347,7 +353,7 @@ static inline void fb_buffer(struct pb *b, struct fb_options *opts,
 		if (zstd)
 			fb_chunks(b, &ring[i].p);
 		else
-			pb_raw(b, ring[i].p.d, ring[i].p.n);
+			fb_pages(b, &ring[i]);
 		pb_u32(&o, (uint32_t)ring[i].cpu);
 		pb_u64(&o, from);
 		pb_u64(&o, b->n - from);
@@ -364,10 +370,12 @@ static inline void fb_rings_free(struct fb_ring *ring, size_t n)
 }
 
 /* The order of trace-cmd: parts, options, buffer, options. extra: options of
- * the first section; freed. Where the buffer's options begin: b->data. */
-static inline void fb_file7(struct pb *b, bool big, bool zstd,
-			    struct fb_options *extra,
-			    const struct fb_ring *ring, size_t n)
+ * the first section; freed. Where the buffer's options begin: b->data. Of
+ * several buffers the last is an instance of one ring. */
+static inline void fb_buffers7(struct pb *b, bool big, bool zstd,
+			       struct fb_options *extra,
+			       const struct fb_ring *ring, size_t n,
+			       int buffers)
 {
 	struct fb_options opts = { .p = { .big = big } };
 	size_t where[FB_PARTS];
@@ -403,7 +411,9 @@ static inline void fb_file7(struct pb *b, bool big, bool zstd,
 	pb_u64(b, 0);
 	fb_section_end(b, at);
 	opts.p.n = 0;
-	fb_buffer(b, &opts, "", ring, n, zstd);
+	fb_buffer(b, &opts, "", ring, n + 1 - (size_t)buffers, zstd);
+	if (buffers > 1)
+		fb_buffer(b, &opts, "two", &ring[n - 1], 1, zstd);
 	b->data = b->n;
 	pb_patch(b, link, b->n, 8);
 	at = fb_section(b, FT_OPTIONS, 0);
@@ -415,6 +425,13 @@ static inline void fb_file7(struct pb *b, bool big, bool zstd,
 	free(opts.p.d);
 	if (extra)
 		free(extra->p.d);
+}
+
+static inline void fb_file7(struct pb *b, bool big, bool zstd,
+			    struct fb_options *extra,
+			    const struct fb_ring *ring, size_t n)
+{
+	fb_buffers7(b, big, zstd, extra, ring, n, 1);
 }
 
 static inline void fb_file6(struct pb *b, bool big, const struct fb_ring *ring,
@@ -438,7 +455,7 @@ static inline void fb_file6(struct pb *b, bool big, const struct fb_ring *ring,
 		fb_align(b);
 		pb_patch(b, table + 16 * i, b->n, 8);
 		pb_patch(b, table + 16 * i + 8, ring[i].p.n, 8);
-		pb_raw(b, ring[i].p.d, ring[i].p.n);
+		fb_pages(b, &ring[i]);
 	}
 }
 

@@ -70,6 +70,28 @@ START_TEST(a_payload_that_is_cut_off_is_no_danger)
 }
 END_TEST
 
+START_TEST(an_array_without_a_length_goes_to_the_end)
+{
+	static const char mark[] =
+		"name: print\nID: 5\nformat:\n"
+		"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n"
+		"\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n";
+	static const char raw[] = "\5\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"
+				  "a line\n\0\0";
+	struct payload *pl = payload_new(mark, false, false);
+	char buf[64];
+
+	payload_text(pl, raw, sizeof(raw) - 1, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "0x10: a line");
+	payload_text(pl, raw, 20, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "0x10: a li");
+	payload_text(pl, raw, 16, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "0x10: ");
+	payload_free(pl);
+}
+END_TEST
+
 START_TEST(what_is_no_format_is_refused)
 {
 	ck_assert_ptr_null(payload_new("", false, false));
@@ -86,6 +108,7 @@ int main(void)
 		tc, bytes_of_both_orders_give_the_text_of_the_kernel, 0, 2);
 	tcase_add_test(tc, fields_give_the_same_text);
 	tcase_add_test(tc, a_payload_that_is_cut_off_is_no_danger);
+	tcase_add_test(tc, an_array_without_a_length_goes_to_the_end);
 	tcase_add_test(tc, what_is_no_format_is_refused);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);
