@@ -114,7 +114,15 @@ enum ftext_more {
 	MORE_COOKIE, /* of a deferred stack, then its frames */
 };
 
-#define FTEXT_TASKS 32
+/* Forks and execs that were told of. */
+#define FTEXT_TOLD 32
+
+struct ftext_told {
+	int32_t tid; /* 0: none */
+	uint32_t buffer;
+	uint64_t time;
+	bool exec;
+};
 
 struct ftext {
 	struct source src;
@@ -157,8 +165,8 @@ struct ftext {
 	/* Tasks: hash of the name; the lowest bit: an event said it. */
 	uint64_t *named;
 	size_t n_named;
-	int32_t newtask[FTEXT_TASKS];
-	unsigned int n_newtask;
+	struct ftext_told told[FTEXT_TOLD];
+	unsigned int n_told;
 	/* Places of frames, by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;

@@ -168,6 +168,18 @@ static int lost(const char *s, uint64_t *n, struct scan *buffer)
 	return l.kind == LINE_LOST ? l.cpu : -1;
 }
 
+START_TEST(markers_have_a_function_as_their_name)
+{
+	EVENT("  a-1 [0] ..... 1.0: tracing_mark_write: x=1",
+	      "|a|1/-1@0|1000000000 ns -|tracing_mark_write|x=1");
+	EVENT("  a-1 [0] ..... 1.0: tracing_mark_write+0x1a/0x30 <ffffffff81>: "
+	      "x=1",
+	      "|a|1/-1@0|1000000000 ns -|tracing_mark_write|x=1");
+	EVENT("  a-1 [0] 1.0: print:           tracing_mark_write: x=1",
+	      "|a|1/-1@0|1000000000 ns -|print|x=1");
+}
+END_TEST
+
 START_TEST(marks_of_lost_events)
 {
 	struct scan b;
@@ -342,7 +354,7 @@ RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     flags_may_be_left_out, names_of_tasks_hold_anything, clocks_without_a_unit,
     reports_print_ns_too, reports_of_several_buffers_have_a_prefix,
     latency_tables, verbose_tables, tables_without_context,
-    builtin_tracers_print_no_name, marks_of_lost_events,
-    lines_that_are_no_events, raw_forms_are_refused, stacks_have_a_first_line,
-    kernel_frames, user_frames, deferred_frames_have_an_inode,
-    no_line_is_read_past_its_end)
+    builtin_tracers_print_no_name, markers_have_a_function_as_their_name,
+    marks_of_lost_events, lines_that_are_no_events, raw_forms_are_refused,
+    stacks_have_a_first_line, kernel_frames, user_frames,
+    deferred_frames_have_an_inode, no_line_is_read_past_its_end)
