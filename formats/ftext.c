@@ -257,7 +257,7 @@ static int scan_ftext(struct source *src, struct err *err)
 }
 
 const struct source_ops ftext_ops = {
-	.name = "ftrace-text",
+	.name = "ftext",
 	.summary = "texts of ftrace: trace, trace_pipe, trace-cmd report",
 	.probe = probe,
 	.open = open_ftext,
