@@ -159,8 +159,9 @@ static int probe(const char *path, const void *head, size_t n)
 	look_at(scan_of(head, n), &lk);
 	if (lk.tracer)
 		return 90;
-	if (lk.events || lk.why)
-		return lk.events + (lk.why != NULL) > lk.others ? 60 : 0;
+	/* texts that programs wrote to trace_marker have lines of any form */
+	if (lk.why || lk.events * 8 > lk.others)
+		return 60;
 	return scan_starts(scan_of(head, n), "cpus=") ? 50 : 0;
 }
 
@@ -256,7 +257,7 @@ static int scan_ftext(struct source *src, struct err *err)
 }
 
 const struct source_ops ftext_ops = {
-	.name = "ftrace-text",
+	.name = "ftext",
 	.summary = "texts of ftrace: trace, trace_pipe, trace-cmd report",
 	.probe = probe,
 	.open = open_ftext,

@@ -24,7 +24,7 @@ extern const struct source_ops ftext_ops;
 /* Longer lines are damage. Events print at most a page of text. */
 #define FTEXT_LINE 65536u
 /* A stack with more bytes of text is damage from there on. */
-#define FTEXT_STACK (256u << 10)
+#define FTEXT_STACK (64u << 10)
 /* Items that are held back: a stack is printed a few microseconds behind its
  * event, between them are the entries of other CPUs. */
 #define FTEXT_HELD 256
@@ -114,7 +114,15 @@ enum ftext_more {
 	MORE_COOKIE, /* of a deferred stack, then its frames */
 };
 
-#define FTEXT_TASKS 32
+/* Forks and execs that were told of. */
+#define FTEXT_TOLD 32
+
+struct ftext_told {
+	int32_t tid; /* 0: none */
+	uint32_t buffer;
+	uint64_t time;
+	bool exec;
+};
 
 struct ftext {
 	struct source src;
@@ -142,7 +150,7 @@ struct ftext {
 	struct table cpus;
 	char **buffer;
 	size_t n_buffer, cap_buffer;
-	uint64_t newest; /* time printed so far */
+	uint64_t printed, newest_key; /* time and key of the last event */
 	bool ticks, relative;
 	struct ref *due; /* of the item that is given out */
 	size_t n_due, cap_due, due_pos;
@@ -157,8 +165,8 @@ struct ftext {
 	/* Tasks: hash of the name; the lowest bit: an event said it. */
 	uint64_t *named;
 	size_t n_named;
-	int32_t newtask[FTEXT_TASKS];
-	unsigned int n_newtask;
+	struct ftext_told told[FTEXT_TOLD];
+	unsigned int n_told;
 	/* Places of frames, by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;

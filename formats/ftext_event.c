@@ -159,7 +159,7 @@ static bool key_at(struct scan s, struct scan *key)
 	return true;
 }
 
-/* Up to the next key or arrow: names of tasks may hold blanks. */
+/* Up to the next key or arrow: names of tasks and files may hold blanks. */
 static struct scan long_value(struct scan s)
 {
 	struct scan key;
@@ -193,7 +193,7 @@ static struct scan value_of(struct scan key, struct scan s)
 	struct scan v = scan_token(s);
 	size_t n = 1;
 
-	if (ends_with(key, "comm"))
+	if (ends_with(key, "comm") || scan_is(key, "filename"))
 		return long_value(s);
 	if (s.n && s.p[0] == '"') {
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;

@@ -70,8 +70,9 @@ static bool kernel_frame(struct scan s, struct line_frame *out)
 		out->symbol = out->key = s;
 		return true;
 	}
-	if (scan_hex(&t, &out->addr) && !t.n) {
-		/* nobody knew its name */
+	/* nobody knew its name; short ones may be names */
+	if ((s.n >= 8 || scan_is(s, "0") || scan_starts(s, "0x")) &&
+	    scan_hex(&t, &out->addr) && !t.n) {
 		if (out->addr == TRAMPOLINE)
 			out->symbol = out->key =
 				scan_of(trampoline, sizeof(trampoline) - 1);

@@ -45,7 +45,7 @@ static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 	}
 	*s = t;
 	*ns = whole;
-	return true;
+	return whole <= INT64_MAX;
 }
 
 static bool is_flag(char c)
@@ -202,9 +202,9 @@ static bool latency_at(struct scan s, size_t dash, struct line *out)
 	    !take_flags_time(&right, out))
 		return false;
 	if (scan_take(&right, "us")) {
-		if (out->clock != CLOCK_TICKS ||
-		    __builtin_mul_overflow(out->time, 1000u, &out->time))
+		if (out->clock != CLOCK_TICKS || out->time > INT64_MAX / 1000)
 			return false;
+		out->time *= 1000;
 		out->clock = CLOCK_RELATIVE;
 	}
 	/* marks of long waits */
@@ -286,9 +286,9 @@ static bool verbose_at(struct scan s, size_t bracket, struct line *out)
 	if (!scan_back_i32(&left, &out->cpu))
 		return false;
 	scan_trim(&left);
-	if (!scan_back_i32(&left, &out->pid) ||
-	    __builtin_mul_overflow(out->time, 1000u, &out->time))
+	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
 		return false;
+	out->time *= 1000;
 	scan_trim(&left);
 	out->context = flags & BIT_NMI	     ? 'z'
 		       : flags & BIT_HARDIRQ ? 'h'
@@ -422,6 +422,22 @@ static bool is_raw_report(const struct line *l)
 	return false;
 }
 
+/* Names of functions have offsets and addresses where the options ask for
+ * them: trace_marker's lines have one as their name. */
+static struct scan behind_name(struct scan s)
+{
+	uint64_t n;
+	struct scan t = s;
+
+	if (scan_take(&t, "+") && scan_hex(&t, &n) && scan_take(&t, "/") &&
+	    scan_hex(&t, &n))
+		s = t;
+	t = s;
+	if (scan_take(&t, " <") && scan_hex(&t, &n) && scan_take(&t, ">"))
+		s = t;
+	return s;
+}
+
 /* "name: text"; the kernel's own tracers print no name. */
 static void split_name(struct line *l)
 {
@@ -431,14 +447,23 @@ static void split_name(struct line *l)
 	while (n < t.n &&
 	       (scan_is_word(t.p[n]) || t.p[n] == '-' || t.p[n] == '.'))
 		n++;
-	if (!n || n >= t.n || t.p[n] != ':' ||
-	    (n + 1 < t.n && !scan_is_blank(t.p[n + 1])))
+	struct scan rest = behind_name(scan_tail(t, n));
+
+	if (!n || !scan_take(&rest, ":") ||
+	    (rest.n && !scan_is_blank(rest.p[0])))
 		return;
 	l->name = scan_head(t, n);
-	scan_skip(&t, n + 1);
-	while (t.n && t.p[0] == ' ')
-		scan_skip(&t, 1);
-	l->text = t;
+	while (rest.n && rest.p[0] == ' ')
+		scan_skip(&rest, 1);
+	l->text = rest;
+	/* trace-cmd has a name of its own before that of the function */
+	if (!scan_is(l->name, "print"))
+		return;
+	n = scan_find_char(rest, ':');
+	if (scan_starts(rest, "tracing_mark_write") && n < rest.n) {
+		l->text = scan_tail(rest, n + 1);
+		scan_take(&l->text, " ");
+	}
 }
 
 void line_parse(struct scan s, bool bare, struct line *out)

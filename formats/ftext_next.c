@@ -114,7 +114,7 @@ static void note_regress(struct ftext *ft, const struct ftext_item *it)
 		.what = "regress",
 		.off = it->off,
 		.t0 = it->time,
-		.t1 = ft->newest,
+		.t1 = ft->printed,
 		.n = 1,
 		.cpu = it->cpu,
 		.event = -1,
@@ -138,24 +138,23 @@ static void note_clock(struct ftext *ft, enum line_clock clock)
 	}
 }
 
-/* The text is kept in its order, whatever times it prints. */
+/* The text is kept in its order, whatever times it prints: keys only grow,
+ * by one where the time does not. */
 static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
 {
 	struct ftext_item *it = ftext_item(ft, id);
 
 	it->time = l->time;
 	it->untimed = l->clock == CLOCK_NONE;
-	if (it->untimed) {
-		it->key = id;
+	it->key = ++ft->newest_key;
+	if (it->untimed)
 		return;
-	}
-	ft->src.info.has_time = true;
 	note_clock(ft, l->clock);
-	if (it->time < ft->newest)
+	if (it->time < ft->printed)
 		note_regress(ft, it);
-	else
-		ft->newest = it->time;
-	it->key = ft->newest;
+	ft->printed = it->time;
+	if (it->key < it->time)
+		it->key = ft->newest_key = it->time;
 }
 
 /* ---- stacks */
@@ -214,11 +213,11 @@ static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
 {
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
 
-	/* Synthetic events have stacks as fields. */
-	if (it && ft->more == MORE_TEXT && !it->has_kern) {
-		it->has_kern = true;
+	/* Synthetic events have stacks as fields: the last of their text. */
+	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
-		ft->more = MORE_KERN;
+		ftext_keep(ft, it, s, off, frame, &it->text);
+		return;
 	}
 	if (!it || ft->more < MORE_KERN) {
 		ftext_damage(ft, "line", off, s.n,
@@ -254,12 +253,12 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_keep(ft, it, s, off, l->text, &it->text);
 		it->has_kern = stack == STACK_KERNEL;
 		it->has_user = stack == STACK_USER;
+		ft->def[it->event].has_chain |= stack != STACK_NONE;
 	}
 	if (ft->lost) {
 		struct ftext_item *mark = ftext_item(ft, ft->lost - 1);
 
 		mark->time = it->time;
-		mark->key = it->key;
 		ft->lost = 0;
 	}
 	ft->last = id + 1;
@@ -276,10 +275,9 @@ static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 
 	it->kind = ITEM_LOST;
 	it->n_lost = l->n_lost;
-	it->time = it->key = ft->newest;
+	it->time = ft->printed;
+	it->key = ++ft->newest_key;
 	it->untimed = ft->bare;
-	if (ft->bare)
-		it->key = id;
 	link_item(ft, id, buffer_of(ft, l->buffer));
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
@@ -368,8 +366,7 @@ static void give_item(struct ftext *ft)
 	uint64_t id = ft->give++;
 	const struct ftext_item *it = ftext_item(ft, id);
 
-	if (it->key > ft->src.floor)
-		ft->src.floor = it->key;
+	ft->src.floor = it->key;
 	if (ft->last == id + 1)
 		ft->last = 0;
 	if (ft->lost == id + 1)
@@ -384,7 +381,7 @@ static void due_total(struct ftext *ft)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
 	ft->due[ft->n_due++] = (struct ref){
-		.key = ft->src.floor,
+		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
 		.len = REF_TOTAL,
 		.class = CLASS_SAMPLE,
@@ -401,6 +398,9 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 	for (;;) {
 		if (ft->due_pos < ft->n_due) {
 			*ref = ft->due[ft->due_pos++];
+			/* the next one has a larger key */
+			if (ft->due_pos == ft->n_due)
+				src->floor = ref->key + 1;
 			return 1;
 		}
 		ft->n_due = ft->due_pos = 0;

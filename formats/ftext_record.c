@@ -89,9 +89,8 @@ static struct scan take_line(struct scan *s)
 
 /* Text of trace-cmd ends a user stack with lines of zeros. */
 static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
-			       const struct ftext_part *part, bool kernel)
+			       struct scan s, bool kernel)
 {
-	struct scan s = ftext_part_of(ft, it, part);
 	struct addrs a = { .n = 0 };
 	int k = kernel;
 	struct line_frame f;
@@ -136,6 +135,19 @@ static void set_raw(struct ftext *ft, struct scan text, struct rec_sample *s)
 	s->raw_len = (uint32_t)n + 4;
 }
 
+/* The frames of the event's own stack; of a synthetic event without one those
+ * that are in a field: they stand behind the first line of its text. */
+static struct scan kernel_text(const struct ftext *ft,
+			       const struct ftext_item *it)
+{
+	struct scan s = ftext_part_of(ft, it, &it->text);
+	size_t at = scan_find_char(s, '\n') + 1;
+
+	if (it->has_kern || at >= s.n || !line_is_frame(scan_tail(s, at)))
+		return ftext_part_of(ft, it, &it->kern);
+	return scan_tail(s, at);
+}
+
 static void event_record(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec)
 {
@@ -143,8 +155,8 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 
 	rec->kind = REC_SAMPLE;
 	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
-	s->kern = take_stack(ft, it, &it->kern, true);
-	s->user = take_stack(ft, it, &it->user, false);
+	s->kern = take_stack(ft, it, kernel_text(ft, it), true);
+	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user), false);
 	if (s->user.n)
 		s->defer = DEFER_DIRECT;
 	ftext_sched(ft, it, &s->sched);

@@ -12,6 +12,8 @@
 #define TID_MAX (1 << 22)
 #define COMM_LEN 15u
 #define CLONE_THREAD 0x10000
+/* No task starts two programs in so short a time. */
+#define SAME_EXEC_NS 1000000u
 #define SURE 1u
 
 static int32_t pid_of(const struct ftext_pairs *p, const char *key)
@@ -144,26 +146,39 @@ static bool line_name_is_news(struct ftext *ft, const struct ftext_item *it)
 	return is_news(ft, it->pid, comm, false);
 }
 
-/* task_newtask stands before sched_process_fork and says more. */
-static bool told_already(struct ftext *ft, int32_t tid)
+/* Was it told of? A fork, when the task has not ended since: task_newtask
+ * stands before sched_process_fork and says more. An exec, when another
+ * buffer has just told of it. */
+static bool is_told(struct ftext *ft, int32_t tid, bool exec,
+		    const struct ftext_item *it)
 {
-	for (size_t i = 0; i < FTEXT_TASKS; i++) {
-		if (ft->newtask[i] != tid)
-			continue;
-		ft->newtask[i] = 0;
+	struct ftext_told *t = NULL;
+
+	for (size_t i = 0; i < FTEXT_TOLD && !t; i++)
+		if (ft->told[i].tid == tid && ft->told[i].exec == exec)
+			t = &ft->told[i];
+	if (t && !exec)
 		return true;
-	}
+	if (t && t->buffer != it->buffer && it->time - t->time < SAME_EXEC_NS)
+		return true;
+	if (!t)
+		t = &ft->told[ft->n_told++ % FTEXT_TOLD];
+	*t = (struct ftext_told){ tid, it->buffer, it->time, exec };
 	return false;
 }
 
-static void fork_refs(struct ftext *ft, uint64_t id, enum ftext_role role,
+static void forget_told(struct ftext *ft, int32_t tid)
+{
+	for (size_t i = 0; i < FTEXT_TOLD; i++)
+		if (ft->told[i].tid == tid)
+			ft->told[i].tid = 0;
+}
+
+static void fork_refs(struct ftext *ft, uint64_t id,
 		      const struct tasks_said *said)
 {
-	if (said->tid2 <= 0)
-		return;
-	if (role == ROLE_NEWTASK)
-		ft->newtask[ft->n_newtask++ % FTEXT_TASKS] = said->tid2;
-	else if (told_already(ft, said->tid2))
+	if (said->tid2 <= 0 ||
+	    is_told(ft, said->tid2, false, ftext_item(ft, id)))
 		return;
 	ftext_due(ft, id, REF_FORK);
 	/* the name is the parent's, but is that known? */
@@ -171,6 +186,17 @@ static void fork_refs(struct ftext *ft, uint64_t id, enum ftext_role role,
 		ft->named[said->tid2] = 0;
 	if (is_news(ft, said->tid2, said->comm2, true))
 		ftext_due(ft, id, REF_COMM2);
+}
+
+/* Also by the same name it is another program. */
+static void exec_refs(struct ftext *ft, uint64_t id,
+		      const struct tasks_said *said)
+{
+	if (said->tid <= 0 || !said->comm.n ||
+	    is_told(ft, said->tid, true, ftext_item(ft, id)))
+		return;
+	is_news(ft, said->tid, said->comm, true);
+	ftext_due(ft, id, REF_COMM);
 }
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
@@ -181,16 +207,20 @@ void ftext_task_refs(struct ftext *ft, uint64_t id)
 
 	read_tasks(ft, it, &said);
 	if (role == ROLE_FORK || role == ROLE_NEWTASK)
-		fork_refs(ft, id, role, &said);
+		fork_refs(ft, id, &said);
 	else if (is_news(ft, said.tid2, said.comm2, true))
 		ftext_due(ft, id, REF_COMM2);
-	if (is_news(ft, said.tid, said.comm, true))
+	if (role == ROLE_EXEC)
+		exec_refs(ft, id, &said);
+	else if (is_news(ft, said.tid, said.comm, true))
 		ftext_due(ft, id, REF_COMM);
 	if (line_name_is_news(ft, it))
 		ftext_due(ft, id, REF_LINE);
 	ftext_due(ft, id, REF_SAMPLE);
-	if (role == ROLE_EXIT)
+	if (role == ROLE_EXIT) {
+		forget_told(ft, said.tid);
 		ftext_due(ft, id, REF_EXIT);
+	}
 }
 
 /* ---- records */
@@ -281,7 +311,9 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	ftext_pairs(role, ftext_part_of(ft, it, &it->text), p);
 	out->tid = pid_of(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
 	out->next_tid = pid_of(p, "next_pid");
-	if (out->tid < 0 || (role == ROLE_SWITCH && out->next_tid < 0))
+	/* Kernels before 4.3 also tell of wakeups that did nothing. */
+	if (out->tid < 0 || (role == ROLE_SWITCH && out->next_tid < 0) ||
+	    !pid_of(p, "success"))
 		return;
 	out->kind = role == ROLE_SWITCH	  ? SCHED_SWITCH
 		    : role == ROLE_WAKEUP ? SCHED_WAKEUP

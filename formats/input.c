@@ -288,9 +288,43 @@ static int64_t peek_packed(int fd, const char *path, const void *head,
 	return have ? (int64_t)have : got;
 }
 
+/* As they are, or unpacked. */
+static int64_t peek_file(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	int64_t got = read_full(fd, path, buf, n, err);
+
+	if (got > 0 && unpack_knows(buf, (size_t)got)) {
+		void *head = mem_dup(buf, (size_t)got);
+
+		got = peek_packed(fd, path, head, (size_t)got, buf, n, err);
+		free(head);
+	}
+	return got;
+}
+
+/* The first bytes of a pipe, which stay in it; waits for some. */
+static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	ssize_t got = 0;
+	int to[2];
+
+	if (pipe2(to, O_CLOEXEC))
+		return 0;
+	do
+		got = tee(fd, to[1], n, 0);
+	while (got < 0 && errno == EINTR);
+	close(to[1]);
+	if (got > 0)
+		got = peek_file(to[0], path, buf, n, err);
+	close(to[0]);
+	return got > 0 ? got : 0;
+}
+
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = open_fd(path, err);
 	int64_t got = 0;
 
@@ -300,15 +334,10 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 		off_t was = lseek(fd, 0, SEEK_CUR);
 
 		lseek(fd, 0, SEEK_SET);
-		got = read_full(fd, path, buf, n, err);
-		if (got > 0 && unpack_knows(buf, (size_t)got)) {
-			void *head = mem_dup(buf, (size_t)got);
-
-			got = peek_packed(fd, path, head, (size_t)got, buf, n,
-					  err);
-			free(head);
-		}
+		got = peek_file(fd, path, buf, n, err);
 		lseek(fd, was, SEEK_SET);
+	} else if (!strcmp(path, "-") && S_ISFIFO(st.st_mode)) {
+		got = peek_pipe(fd, path, buf, n, err);
 	}
 	close(fd);
 	return got;

@@ -34,6 +34,7 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Up to n more bytes of a stream: how many (0: the end), -1 and *err. */
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
 /* The first bytes of a file by name, unpacked: how many. Of a pipe on stdin
- * nothing can be seen without taking it: 0. */
+ * too, and they stay in it; of other streams nothing can be seen
+ * without taking it: 0. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);
 #endif
