@@ -83,6 +83,11 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	return true;
 }
 
+static bool is_stack(const struct ft_type *t)
+{
+	return t && t->role >= FT_KSTACK && t->role <= FT_COOKIE;
+}
+
 /* Whose stack it is: the last event of the same task in the same context. */
 static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
 			     const struct ft_item *stack)
@@ -96,7 +101,7 @@ static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
 			continue;
 		const struct ft_type *t = ft_type_of(ft, it->id);
 
-		if (t && (t->role == FT_KSTACK || t->role == FT_USTACK))
+		if (is_stack(t) || (t && t->role == FT_CHAIN))
 			return NULL;
 		return it;
 	}
@@ -115,6 +120,7 @@ static bool attach(const struct ft *ft, struct ft_stream *s,
 	if (*to)
 		return false;
 	*to = (uint16_t)((stack->place - it->place) / 4);
+	it->cookie |= role == FT_COOKIE;
 	return true;
 }
 
@@ -154,8 +160,7 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 		push_lost(s, it.time);
 	const struct ft_type *t = ft_type_of(ft, it.id);
 
-	if (t && (t->role == FT_KSTACK || t->role == FT_USTACK) &&
-	    attach(ft, s, &it, t->role))
+	if (is_stack(t) && attach(ft, s, &it, t->role))
 		return;
 	if (it.time < s->last)
 		note_regress(ft, s, &it);
@@ -330,16 +335,28 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	if (it->kind != FT_ENTRY)
 		return;
 	const struct ft_type *t = ft_type_of(ft, it->id);
-	uint32_t event = event_index(ft, it->id);
+	enum ft_role role = t ? t->role : FT_PLAIN;
+	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+		    !ft_entry_at(ft, s, it->place, &raw, NULL);
 
-	if (it->kern || it->user)
-		ft->event[event].has_chain = true;
-	if (t && t->role > FT_USTACK &&
-	    !ft_entry_at(ft, s, it->place, &raw, NULL))
+	if (look && role >= FT_SWITCH)
 		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
+	if (role == FT_CHAIN) {
+		ft_due(ft, &ev, CLASS_CHAIN, 0);
+		return;
+	}
+	uint32_t event = event_index(ft, it->id);
+	struct event_def *def = &ft->event[event];
+
+	def->has_chain |= it->kern || it->user;
+	def->defer |= it->cookie || role == FT_COOKIE;
+	if (look && role == FT_INODE)
+		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
+	if (look && role == FT_MARKER)
+		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
 static int give(struct ft *ft, struct ref *ref)

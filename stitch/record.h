@@ -119,6 +119,8 @@ struct rec_sample {
 	uint64_t ip;	 /* 0: the event does not take it */
 	uint64_t weight; /* period; 1 when there is none */
 	uint64_t cookie; /* DEFER_COOKIE */
+	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
+			  * -1: its own */
 	struct addrs kern, user;
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */

@@ -132,6 +132,9 @@ struct source_opts {
 	uint64_t slack_ns;     /* pipes: hold back this much more */
 	uint64_t window_bytes; /* pipes: flush when more is held */
 	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
+	/* Templates of the lines of processes that unwind themselves, ending
+	 * with NULL; NULL: those that we document. Borrowed until close. */
+	const char *const *nonce_format;
 };
 
 struct source_ops {

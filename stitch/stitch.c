@@ -410,20 +410,25 @@ static void end_parts(struct stitch *st, uint32_t slot)
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	bool nonce = st->rec.flags & REC_F_NONCE;
+	bool other = nonce && s->asked >= 0 && s->asked != st->rec.tid;
+
+	if (other)
+		slot = tasks_thread(st->tasks, st->rec.source, -1, s->asked);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	struct join_sample js = {
 		.event = event,
 		.source = st->rec.source,
-		.tid = st->rec.tid,
+		.tid = other ? s->asked : st->rec.tid,
 		.time = time_of(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
 		.process = process_of(st, slot)->id,
 		.reused_tid = th->reused_tid,
-		.nonce = st->rec.flags & REC_F_NONCE,
+		.nonce = nonce,
 	};
 
-	if (js.nonce)
+	if (nonce)
 		end_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
 		js.first_lost =
