@@ -189,10 +189,30 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err)
 	return rc;
 }
 
+/* nothing: what to say when there is. */
+static int open_stream(struct input *in, int fd, const char *temp_dir,
+		       const char *nothing, struct err *err)
+{
+	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
+
+	if (got < 0)
+		return -1;
+	in->n_head = (uint32_t)got;
+	if (!got)
+		return err_set(err, ERR_FORMAT, "%s: %s", in->path, nothing);
+	if (unpack_knows(in->head, in->n_head))
+		return spool(in, fd, temp_dir, err);
+	in->fd = fd;
+	return 0;
+}
+
 /* What was opened is a regular file, at offset 0 or (stdin) anywhere. */
 static int open_regular(struct input *in, int fd, uint64_t size,
 			const char *temp_dir, struct err *err)
 {
+	/* files of tracefs: what is in them is made while it is read */
+	if (!size)
+		return open_stream(in, fd, temp_dir, "file is empty", err);
 	ssize_t got = pread(fd, in->head, sizeof(in->head), 0);
 
 	in->n_head = got > 0 ? (uint32_t)got : 0;
@@ -201,23 +221,6 @@ static int open_regular(struct input *in, int fd, uint64_t size,
 		return spool(in, fd, temp_dir, err);
 	}
 	return map(in, fd, size, err);
-}
-
-static int open_stream(struct input *in, int fd, const char *temp_dir,
-		       struct err *err)
-{
-	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
-
-	if (got < 0)
-		return -1;
-	in->n_head = (uint32_t)got;
-	if (!got)
-		return err_set(err, ERR_FORMAT, "%s: nothing came in",
-			       in->path);
-	if (unpack_knows(in->head, in->n_head))
-		return spool(in, fd, temp_dir, err);
-	in->fd = fd;
-	return 0;
 }
 
 int input_open(struct input *in, const char *path, const char *temp_dir,
@@ -239,7 +242,7 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 		rc = open_regular(in, fd, (uint64_t)st.st_size, temp_dir, err);
 	else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 		 (S_ISCHR(st.st_mode) && !isatty(fd)))
-		rc = open_stream(in, fd, temp_dir, err);
+		rc = open_stream(in, fd, temp_dir, "nothing came in", err);
 	else
 		err_set(err, ERR_FORMAT, "%s: is %s, needs to be a file",
 			in->path,

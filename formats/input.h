@@ -1,8 +1,9 @@
 /* input.h - the bytes of a capture: mapped where possible, else a stream.
  *
- * A regular file is mapped. One packed by gzip or zstd is unpacked into a
- * temporary file without a name, and that is mapped. A pipe stays a stream
- * until input_spool() copies it into such a file. */
+ * A regular file is mapped, one without a size (of tracefs) is a stream. One
+ * packed by gzip or zstd is unpacked into a temporary file without a name, and
+ * that is mapped. A pipe stays a stream until input_spool() copies it into such
+ * a file. */
 #ifndef FORMATS_INPUT_H
 #define FORMATS_INPUT_H
 #include <stdbool.h>
