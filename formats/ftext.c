@@ -1,6 +1,7 @@
 /* ftext.c - the reader of ftrace's texts (trace, trace_pipe, trace-cmd
  * report): opening and closing, its table row, and what is refused. */
 #include "formats/ftext.h"
+#include "formats/nonce.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 	ft->table = true;
 	if (written > in_buffer)
 		ft->overwritten += written - in_buffer;
-	ft->src.info.overwrite |= written > in_buffer;
+	ft->src.info.overwrote |= written > in_buffer;
 }
 
 /* ---- which text it is */
@@ -211,6 +212,8 @@ static void close_ftext(struct source *src)
 	free(ft->due);
 	free(ft->named);
 	free(ft->raw);
+	inodes_release(&ft->inodes);
+	unwound_release(&ft->unwound);
 	free(ft->buf);
 	free(ft->src.path);
 	free(ft);
@@ -231,6 +234,9 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 		ft->opts = *o;
 	info->cpus_online = info->cpus_avail = -1;
 	info->system_wide = TRI_UNKNOWN;
+	info->cookies = COOKIES_FTRACE;
+	ft->nonce_format =
+		o && o->nonce_format ? o->nonce_format : nonce_default;
 	info->user_mask = UINT64_MAX;
 	info->exact = true;
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||

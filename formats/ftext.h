@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 #include "formats/ftext_line.h"
+#include "formats/inodes.h"
 #include "formats/input.h"
+#include "formats/unwound.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -41,7 +43,10 @@ enum ftext_role {
 	ROLE_EXEC,
 	ROLE_EXIT,
 	ROLE_RENAME,
-	ROLE_NAMED, /* has a comm and a pid */
+	ROLE_NAMED,  /* has a comm and a pid */
+	ROLE_COOKIE, /* stands behind its event, as a stack does */
+	ROLE_INODE,
+	ROLE_MARKER, /* text from user mode */
 };
 
 /* "key=value", as far as it is clear where the value ends. */
@@ -89,6 +94,8 @@ struct ftext_item {
 	uint8_t kind;  /* enum ftext_kind */
 	uint8_t stack; /* enum line_stack: it is one */
 	uint8_t context;
+	uint64_t cookie; /* of the request that it made */
+	bool has_cookie;
 	bool has_kern, has_user; /* a stack was said, perhaps an empty one */
 	bool untimed;
 };
@@ -103,7 +110,11 @@ enum ftext_record {
 	REF_LINE,  /* the name in the line itself */
 	REF_EXIT,
 	REF_TOTAL,
+	REF_CHAIN, /* of a deferred stack; in higher bits where its line begins
+		    * in the text */
 };
+
+#define REF_BITS 8
 
 /* What lines behind an event's line belong to. */
 enum ftext_more {
@@ -171,7 +182,10 @@ struct ftext {
 	struct ftext_place *place;
 	size_t n_place, cap_place;
 	struct table places;
+	struct inodes inodes;
+	const char *const *nonce_format;
 	/* decode() */
+	struct unwound unwound;
 	struct ftext_pairs pairs;
 	uint64_t *ip[2]; /* kernel, user */
 	const struct place **at[2];
@@ -221,7 +235,7 @@ int ftext_refuse(struct ftext *ft, struct err *err);
 /* ftext_next.c */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
 void ftext_release(struct source *src, const struct ref *ref);
-void ftext_due(struct ftext *ft, uint64_t item, enum ftext_record which);
+void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 /* A line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 
@@ -246,6 +260,18 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 		       enum ftext_record which, struct record *rec);
 void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out);
+
+/* ftext_defer.c */
+/* The cookie in the text of an event user_unwind_cookie becomes the item's;
+ * false: there is none, or the item has one. */
+bool ftext_defer_cookie(struct scan text, struct ftext_item *it);
+/* The ref of the event itself, and those of deferred stacks in it. */
+void ftext_defer_refs(struct ftext *ft, uint64_t item);
+/* What the sample asks for. */
+void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
+			 struct record *rec);
+void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
+		       uint32_t from, struct record *rec);
 
 /* ftext_record.c */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,

@@ -192,6 +192,20 @@ static struct ftext_item *attach(struct ftext *ft, const struct line *l,
 	return it;
 }
 
+/* The event that a cookie is of has it; false: it is known of none. */
+static bool attach_cookie(struct ftext *ft, const struct line *l,
+			  uint32_t buffer)
+{
+	struct ftext_item *it = scan_is(l->name, "user_unwind_cookie")
+					? owner(ft, l, buffer)
+					: NULL;
+
+	if (!it || !ftext_defer_cookie(l->text, it))
+		return false;
+	ft->last = 0;
+	return true;
+}
+
 static enum ftext_more more_of(enum line_stack stack)
 {
 	return stack == STACK_KERNEL ? MORE_KERN
@@ -240,6 +254,8 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 {
 	enum line_stack stack = line_stack(l);
 	uint32_t buffer = buffer_of(ft, l->buffer);
+	if (attach_cookie(ft, l, buffer))
+		return;
 	struct ftext_item *it = stack ? attach(ft, l, buffer, stack) : NULL;
 	uint64_t id = it ? number_of(ft, it) : new_item(ft, off, l);
 
@@ -344,7 +360,7 @@ static int take_line(struct ftext *ft, struct scan s, uint64_t off,
 
 /* ---- refs */
 
-void ftext_due(struct ftext *ft, uint64_t item, enum ftext_record which)
+void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
 {
 	struct ftext_item *it = ftext_item(ft, item);
 

@@ -159,6 +159,7 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user), false);
 	if (s->user.n)
 		s->defer = DEFER_DIRECT;
+	ftext_defer_request(ft, it, rec);
 	ftext_sched(ft, it, &s->sched);
 	set_raw(ft, ftext_part_of(ft, it, &it->text), s);
 }
@@ -193,6 +194,8 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->pid = it->pid ? it->tgid : 0;
 	if (ref->len == REF_SAMPLE)
 		event_record(ft, it, rec);
+	else if ((ref->len & ((1u << REF_BITS) - 1)) == REF_CHAIN)
+		ftext_defer_chain(ft, it, ref->len >> REF_BITS, rec);
 	else
 		ftext_task_record(ft, it, (enum ftext_record)ref->len, rec);
 	return 0;

@@ -216,7 +216,7 @@ void ftext_task_refs(struct ftext *ft, uint64_t id)
 		ftext_due(ft, id, REF_COMM);
 	if (line_name_is_news(ft, it))
 		ftext_due(ft, id, REF_LINE);
-	ftext_due(ft, id, REF_SAMPLE);
+	ftext_defer_refs(ft, id);
 	if (role == ROLE_EXIT) {
 		forget_told(ft, said.tid);
 		ftext_due(ft, id, REF_EXIT);

@@ -118,14 +118,14 @@ void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 		    const struct bytes *raw)
 {
-	uint64_t ino = (uint64_t)ft_number(t, t->part.at, raw, 0);
-	uint32_t dev = (uint32_t)ft_number(t, t->part.dev, raw, 0);
+	struct place file = { .ino = (uint64_t)ft_number(t, t->part.at, raw,
+							 0) };
 	struct field f;
 
+	inodes_dev((uint32_t)ft_number(t, t->part.dev, raw, 0), &file);
 	take(ft, t, t->part.size, raw, &f);
-	if (ino && f.present && f.text)
-		inodes_add(&ft->inodes, ino, dev,
-			   scan_of(f.text, strlen(f.text)));
+	if (f.present && f.text)
+		inodes_add(&ft->inodes, &file, scan_of(f.text, strlen(f.text)));
 }
 
 /* With inodes the values are offsets in files; else they are addresses. */
@@ -135,9 +135,9 @@ static void take_stack(struct ft *ft, const struct ft_type *t,
 	struct bytes stack = array_of(ft, t, t->part.at, raw);
 	struct bytes inodes = array_of(ft, t, t->part.inodes, raw);
 	struct bytes devs = array_of(ft, t, t->part.dev, raw);
+	struct place file = { .off = 0 };
 	struct place p;
 	uint64_t value;
-	uint64_t ino;
 	uint64_t ip;
 	uint32_t dev;
 
@@ -148,30 +148,16 @@ static void take_stack(struct ft *ft, const struct ft_type *t,
 			unwound_add(&ft->unwound, value, NULL);
 			continue;
 		}
-		if (!next_long(ft, &inodes, &ino))
+		if (!next_long(ft, &inodes, &file.ino))
 			break;
-		if (bytes_u32(&devs, &dev, NULL))
-			dev = 0;
-		bool file = inodes_place(&ft->inodes, value, ino, dev, &ip, &p);
+		inodes_dev(bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
+		bool in_file = inodes_place(&ft->inodes, value, &file, &ip, &p);
 
-		unwound_add(&ft->unwound, ip, file ? &p : NULL);
+		unwound_add(&ft->unwound, ip, in_file ? &p : NULL);
 	}
 }
 
-/* A line of a text that was written to trace_marker; *at goes to the next. */
-static bool next_line(const struct ft *ft, struct scan text, size_t *at,
-		      struct nonce_line *out)
-{
-	while (*at < text.n) {
-		struct scan s = scan_tail(text, *at);
-		size_t n = scan_find_char(s, '\n');
-
-		*at += n < s.n ? n + 1 : n;
-		if (nonce_parse(ft->nonce_format, scan_head(s, n), out))
-			return true;
-	}
-	return false;
-}
+/* ---- lines of user mode */
 
 void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		   const struct bytes *raw, struct event_def *def)
@@ -179,7 +165,8 @@ void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 	struct scan text = text_of(t, raw);
 	struct nonce_line l;
 
-	for (size_t at = 0, from = 0; next_line(ft, text, &at, &l); from = at) {
+	for (size_t at = 0, from = 0;
+	     nonce_next(ft->nonce_format, text, &at, &l); from = at) {
 		if (l.kind == NONCE_REQUEST)
 			def->defer = true;
 		else
@@ -194,7 +181,7 @@ void ft_defer_request(struct ft *ft, const struct ft_type *t,
 	struct scan text = text_of(t, raw);
 	struct nonce_line l;
 
-	for (size_t at = 0; next_line(ft, text, &at, &l);) {
+	for (size_t at = 0; nonce_next(ft->nonce_format, text, &at, &l);) {
 		if (l.kind != NONCE_REQUEST)
 			continue;
 		rec->flags |= REC_F_NONCE;
@@ -214,15 +201,9 @@ static void marker_chain(struct ft *ft, const struct ft_type *t,
 	struct nonce_line l;
 
 	rec->flags |= REC_F_NONCE;
-	if (!next_line(ft, text, &at, &l))
+	if (!nonce_next(ft->nonce_format, text, &at, &l))
 		return;
-	rec->chain = (struct rec_chain){
-		.cookie = l.nonce,
-		.part = l.part,
-		.parts = l.parts,
-		.meet = l.meet,
-	};
-	nonce_frames(&l, &ft->unwound);
+	nonce_chain(&l, &ft->unwound, &rec->chain);
 	if (l.tid < 0 || l.tid == rec->tid)
 		return;
 	rec->tid = l.tid;

@@ -14,14 +14,10 @@ void inodes_release(struct inodes *in)
 	arena_release(&in->text);
 }
 
-static uint32_t major_of(uint32_t dev)
+void inodes_dev(uint32_t dev, struct place *out)
 {
-	return dev >> MINOR_BITS;
-}
-
-static uint32_t minor_of(uint32_t dev)
-{
-	return dev & ((1u << MINOR_BITS) - 1);
+	out->maj = dev >> MINOR_BITS;
+	out->min = dev & ((1u << MINOR_BITS) - 1);
 }
 
 static bool same_inode(const void *owner, uint32_t id, const void *key)
@@ -32,21 +28,22 @@ static bool same_inode(const void *owner, uint32_t id, const void *key)
 	return f->ino == k->ino && f->maj == k->maj && f->min == k->min;
 }
 
-static uint32_t find(const struct inodes *in, uint64_t ino, uint32_t dev)
+static uint64_t hash_of(const struct place *file)
 {
-	const struct place key = { .ino = ino,
-				   .maj = major_of(dev),
-				   .min = minor_of(dev) };
-
-	return table_find(&in->by_inode, hash_pair(ino, dev), same_inode, in,
-			  &key);
+	return hash_pair(file->ino, (uint64_t)file->maj << 32 | file->min);
 }
 
-void inodes_add(struct inodes *in, uint64_t ino, uint32_t dev, struct scan path)
+static uint32_t find(const struct inodes *in, const struct place *file)
 {
-	uint32_t id = find(in, ino, dev);
+	return table_find(&in->by_inode, hash_of(file), same_inode, in, file);
+}
 
-	if (!path.n || (id != TABLE_NONE && scan_is(path, in->file[id].path)))
+void inodes_add(struct inodes *in, const struct place *file, struct scan path)
+{
+	uint32_t id = find(in, file);
+
+	if (!path.n || !file->ino ||
+	    (id != TABLE_NONE && scan_is(path, in->file[id].path)))
 		return;
 	char *copy = arena_take(&in->text, path.n + 1);
 
@@ -56,30 +53,22 @@ void inodes_add(struct inodes *in, uint64_t ino, uint32_t dev, struct scan path)
 		in->file = mem_grow(in->file, &in->cap, in->n + 1,
 				    sizeof(*in->file));
 		id = (uint32_t)in->n++;
-		table_add(&in->by_inode, hash_pair(ino, dev), id);
+		table_add(&in->by_inode, hash_of(file), id);
 	}
-	in->file[id] = (struct place){
-		.path = copy,
-		.ino = ino,
-		.maj = major_of(dev),
-		.min = minor_of(dev),
-	};
+	in->file[id] = *file;
+	in->file[id].path = copy;
 }
 
-bool inodes_place(const struct inodes *in, uint64_t value, uint64_t ino,
-		  uint32_t dev, uint64_t *ip, struct place *out)
+bool inodes_place(const struct inodes *in, uint64_t value,
+		  const struct place *file, uint64_t *ip, struct place *out)
 {
-	uint32_t id = ino ? find(in, ino, dev) : TABLE_NONE;
+	uint32_t id = find(in, file);
 
-	*ip = ino == NO_VMA ? value : 0;
-	*out = (struct place){
-		.in_file = true,
-		.off = value,
-		.ino = ino,
-		.maj = major_of(dev),
-		.min = minor_of(dev),
-	};
+	*ip = file->ino == NO_VMA ? value : 0;
+	*out = *file;
+	out->in_file = true;
+	out->off = value;
 	if (id != TABLE_NONE)
 		out->path = in->file[id].path;
-	return ino != NO_VMA;
+	return file->ino != NO_VMA;
 }

@@ -18,13 +18,14 @@ struct inodes {
 };
 
 void inodes_release(struct inodes *in);
-/* A later path is another name, or another file with a number that is free
- * again: it takes the place of the older one. */
-void inodes_add(struct inodes *in, uint64_t ino, uint32_t dev,
-		struct scan path);
+/* The device numbers of the kernel's own dev_t. */
+void inodes_dev(uint32_t dev, struct place *out);
+/* file: device and inode. A later path is another name, or another file with
+ * a number that is free again: it takes the place of the older one. */
+void inodes_add(struct inodes *in, const struct place *file, struct scan path);
 /* A frame of a deferred stack: value is an offset in the file, or, of inode
  * -1, an address. *ip is what is to be added with the place; false: there is
- * no place. dev: the kernel's, major << 20 | minor. */
-bool inodes_place(const struct inodes *in, uint64_t value, uint64_t ino,
-		  uint32_t dev, uint64_t *ip, struct place *out);
+ * no place. */
+bool inodes_place(const struct inodes *in, uint64_t value,
+		  const struct place *file, uint64_t *ip, struct place *out);
 #endif

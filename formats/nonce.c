@@ -323,7 +323,21 @@ bool nonce_parse(const char *const *templates, struct scan s,
 	return false;
 }
 
-void nonce_frames(const struct nonce_line *l, struct unwound *out)
+bool nonce_next(const char *const *templates, struct scan text, size_t *at,
+		struct nonce_line *out)
+{
+	while (*at < text.n) {
+		struct scan s = scan_tail(text, *at);
+		size_t n = scan_find_char(s, '\n');
+
+		*at += n < s.n ? n + 1 : n;
+		if (nonce_parse(templates, scan_head(s, n), out))
+			return true;
+	}
+	return false;
+}
+
+static void add_frames(const struct nonce_line *l, struct unwound *out)
 {
 	struct scan s = l->ips;
 	uint64_t ip;
@@ -343,4 +357,16 @@ void nonce_frames(const struct nonce_line *l, struct unwound *out)
 
 		unwound_add(out, 0, &p);
 	}
+}
+
+void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+		 struct rec_chain *out)
+{
+	*out = (struct rec_chain){
+		.cookie = l->nonce,
+		.part = l->part,
+		.parts = l->parts,
+		.meet = l->meet,
+	};
+	add_frames(l, frames);
 }

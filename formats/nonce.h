@@ -22,6 +22,7 @@
 #include "formats/scan.h"
 
 struct err;
+struct rec_chain;
 struct unwound;
 
 enum nonce_kind {
@@ -47,6 +48,11 @@ int nonce_check(const char *template, struct err *err);
  * are borrowed from s. templates: checked, ends with NULL. */
 bool nonce_parse(const char *const *templates, struct scan s,
 		 struct nonce_line *out);
-/* The frames of a stack. */
-void nonce_frames(const struct nonce_line *l, struct unwound *out);
+/* The same for the next such line of a text; *at is where to look, and goes
+ * behind the line. */
+bool nonce_next(const char *const *templates, struct scan text, size_t *at,
+		struct nonce_line *out);
+/* The chain of a stack but for its frames, which go to *frames. */
+void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+		 struct rec_chain *out);
 #endif

@@ -243,7 +243,7 @@ static const char *doubt(const struct per_source *ps, uint64_t foreign)
 		return "only some tasks or CPUs were recorded";
 	if (ps->info->system_wide == TRI_UNKNOWN)
 		return "it is not known whether all tasks were recorded";
-	if (ps->info->overwrite)
+	if (ps->info->overwrite || ps->info->overwrote)
 		return "the ring was overwritten";
 	if (foreign)
 		return "another session asked for stacks too";

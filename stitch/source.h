@@ -93,6 +93,8 @@ struct source_info {
 	const char *clock;		 /* "perf", "monotonic", ... */
 	int32_t cpus_online, cpus_avail; /* -1: not said */
 	bool big_endian, compressed, pipe, dir, overwrite;
+	bool overwrote; /* the oldest records of the rings are surely
+			 * gone; their sums are of these */
 	bool has_time;	/* events have times */
 	bool exact;	/* nothing can come late */
 	bool truncated; /* ends in the middle, or was never finished */
