@@ -19,8 +19,8 @@ struct cookie_entry {
 	uint16_t source;
 	bool nonce;
 	int32_t tid;
-	uint32_t process; /* row id of the first sample's; 0: none came */
-	uint64_t asked;	  /* nonces: when, by unwinders_tick() */
+	uint32_t thread, process; /* row ids of the last sample's; 0 */
+	uint64_t asked;		  /* nonces: when, by unwinders_tick() */
 	bool in_unwinder; /* nonces: asked while an earlier one was served */
 	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
 	uint32_t first, last;  /* samples without a verdict; 0: none */

@@ -86,7 +86,7 @@ static enum request_verdict no_answer(struct losses *ls,
 
 	if (!e->end)
 		return REQ_PENDING_END;
-	if ((!life->first || e->asked < life->first) &&
+	if ((!life->first || e->asked < life->first) && !e->in_unwinder &&
 	    !loss_between(ls, se, e->source, -1, INT64_MIN, e->sample_time))
 		return REQ_BEFORE_OPT_IN;
 	r->loss = loss_of_chain(ls, se, e, to);

@@ -224,7 +224,7 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 	if (!e->first)
 		return;
 	const struct unwinder_life life =
-		unwinders_life(&jn->unwinders, e->process);
+		unwinders_life(&jn->unwinders, e->thread, e->process);
 
 	excuse_request(jn->losses, session_of(jn, e), e, &life, &why);
 	for (uint32_t i = e->first, next; i; i = next) {
@@ -428,6 +428,7 @@ void join_sample(struct join *jn, struct join_task *task,
 	see(line, s->time);
 	if (s->nonce && !e->asked)
 		e->asked = unwinders_tick(&jn->unwinders);
+	e->thread = s->thread;
 	e->process = s->process;
 	if (e->has_chain) {
 		match(jn, e, task, add_wait(jn, task, s), true);
@@ -468,7 +469,7 @@ void join_chain(struct join *jn, struct join_task *task,
 
 	if (c->nonce) {
 		unwinders_tick(&jn->unwinders);
-		unwinders_logged(&jn->unwinders, c->process);
+		unwinders_logged(&jn->unwinders, c->thread, c->process);
 	} else {
 		jn->session[c->source].excuse.n_chains++;
 		waits_chain(&jn->waits, c);

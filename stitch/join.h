@@ -49,8 +49,8 @@ struct join_sample {
 	int32_t tid; /* -1: not known, the cookie alone decides */
 	int64_t time;
 	uint64_t cookie;
-	uint64_t ip;	  /* when it hit user mode; else 0 */
-	uint32_t process; /* row id */
+	uint64_t ip;		  /* when it hit user mode; else 0 */
+	uint32_t thread, process; /* row ids; process 0: not known */
 	bool reused_tid;
 	bool first_lost; /* as counters_see() says */
 	bool nonce;	 /* the cookie is one */
@@ -60,7 +60,7 @@ struct join_chain {
 	uint32_t id;
 	uint16_t source;
 	int32_t tid, cpu;
-	uint32_t thread, process; /* row ids */
+	uint32_t thread, process; /* row ids; process 0: not known */
 	int64_t time;
 	uint64_t cookie;
 	uint32_t uraw;	   /* 0: empty */

@@ -397,6 +397,14 @@ static bool see_cookie(struct stitch *st, const struct thread *th,
 	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
 }
 
+/* Row id; 0: which process the thread is of was not said so far. */
+static uint32_t known_process(struct stitch *st, uint32_t slot)
+{
+	const struct process *p = process_of(st, slot);
+
+	return p->pid >= 0 ? p->id : 0;
+}
+
 /* Parts of a stack of the thread for which no more come. */
 static void end_parts(struct stitch *st, uint32_t slot)
 {
@@ -423,7 +431,8 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 		.time = time_of(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
-		.process = process_of(st, slot)->id,
+		.thread = th->id,
+		.process = known_process(st, slot),
 		.reused_tid = th->reused_tid,
 		.nonce = nonce,
 	};
@@ -488,7 +497,7 @@ static void take_chain(struct stitch *st)
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
 		.thread = th->id,
-		.process = process_of(st, slot)->id,
+		.process = known_process(st, slot),
 		.time = time_of(&st->rec),
 		.cookie = c->cookie,
 		.uraw = uraw,
