@@ -97,7 +97,9 @@ one() {
 		echo "not ok $name as $form: capture.txt"
 		return 1
 	fi
-	[ "$form" != file ] && [ "$form" != v7 ] || cp cap.data "$keep/$name.data"
+	case $form in
+	file | v7) cp cap.data "$keep/$name.data" ;;
+	esac
 	"$BACKSTITCH" ingest --no-symbols -o cap.db cap.data >out 2>err </dev/null
 	status=$?
 	want=$(sed -n 's/^status: //p' "$here/$name/cmd" 2>/dev/null)
