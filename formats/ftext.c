@@ -200,12 +200,14 @@ static void close_ftext(struct source *src)
 	table_release(&ft->cpus);
 	table_release(&ft->by_name);
 	table_release(&ft->places);
+	table_release(&ft->inodes);
 	arena_release(&ft->arena);
 	arena_release(&ft->scratch);
 	free(ft->item);
 	free(ft->event);
 	free(ft->def);
 	free(ft->place);
+	free(ft->inode);
 	free(ft->cpu);
 	free(ft->buffer);
 	free(ft->due);

@@ -81,7 +81,8 @@ struct ftext_item {
 	size_t n_own, cap_own;
 	struct ftext_part comm, text, kern, user;
 	uint64_t n_lost;
-	uint64_t prev; /* item before it on its CPU, plus 1; 0: none */
+	uint64_t cookie; /* of the user stack that comes later */
+	uint64_t prev;	 /* item before it on its CPU, plus 1; 0: none */
 	uint32_t event;
 	uint32_t buffer; /* number of its name; 0: the top one */
 	uint32_t refs;	 /* given out and not released */
@@ -89,8 +90,16 @@ struct ftext_item {
 	uint8_t kind;  /* enum ftext_kind */
 	uint8_t stack; /* enum line_stack: it is one */
 	uint8_t context;
+	bool has_cookie;	 /* 0: refused */
 	bool has_kern, has_user; /* a stack was said, perhaps an empty one */
 	bool untimed;
+};
+
+/* A file that deferred stacks name by its inode. */
+struct ftext_inode {
+	uint64_t ino;
+	uint32_t maj, min;
+	const char *path;
 };
 
 /* What a ref is of; in ref.len. */
@@ -171,6 +180,9 @@ struct ftext {
 	struct ftext_place *place;
 	size_t n_place, cap_place;
 	struct table places;
+	struct ftext_inode *inode;
+	size_t n_inode, cap_inode;
+	struct table inodes;
 	/* decode() */
 	struct ftext_pairs pairs;
 	uint64_t *ip[2]; /* kernel, user */
@@ -224,6 +236,18 @@ void ftext_release(struct source *src, const struct ref *ref);
 void ftext_due(struct ftext *ft, uint64_t item, enum ftext_record which);
 /* A line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
+
+/* ftext_defer.c */
+/* Takes what belongs to deferred user stacks and is no event. */
+bool ftext_defer(struct ftext *ft, const struct line *l,
+		 struct ftext_item *owner);
+/* The record of a deferred stack's item, but for its frames: false, it has
+ * no cookie. */
+bool ftext_chain(const struct ftext *ft, const struct ftext_item *it,
+		 uint64_t *cookie);
+/* NULL: not known so far. */
+const char *ftext_inode_path(const struct ftext *ft,
+			     const struct line_frame *f);
 
 /* ftext_event.c */
 /* The event of that name, a new one when need be; its first text shows which

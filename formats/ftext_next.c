@@ -240,6 +240,11 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 {
 	enum line_stack stack = line_stack(l);
 	uint32_t buffer = buffer_of(ft, l->buffer);
+
+	if (ftext_defer(ft, l, owner(ft, l, buffer))) {
+		ft->last = 0;
+		return;
+	}
 	struct ftext_item *it = stack ? attach(ft, l, buffer, stack) : NULL;
 	uint64_t id = it ? number_of(ft, it) : new_item(ft, off, l);
 

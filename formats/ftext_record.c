@@ -39,7 +39,22 @@ static const struct place *make_place(struct ftext *ft,
 				      const struct line_frame *f, bool kernel)
 {
 	struct place *p;
+	const char *path = f->has_ino ? ftext_inode_path(ft, f) : NULL;
 
+	if (f->has_ino && !path)
+		return NULL;
+	if (f->has_ino) {
+		p = arena_take(&ft->arena, sizeof(*p));
+		*p = (struct place){
+			.path = path,
+			.off = f->addr,
+			.in_file = true,
+			.maj = f->maj,
+			.min = f->min,
+			.ino = f->ino,
+		};
+		return p;
+	}
 	if (kernel ? !f->symbol.n : !f->path.n)
 		return NULL;
 	p = arena_take(&ft->arena, sizeof(*p));
@@ -69,6 +84,9 @@ static const struct place *place_of(struct ftext *ft,
 		.place = make_place(ft, f, kernel),
 	};
 
+	/* the file may become known */
+	if (f->has_ino && !p.place)
+		return NULL;
 	ft->place = mem_grow(ft->place, &ft->cap_place, ft->n_place + 1,
 			     sizeof(*ft->place));
 	table_add(&ft->places, h, (uint32_t)ft->n_place);
@@ -111,7 +129,8 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 				     sizeof(**ft->ip));
 		ft->at[k] = mem_grow(ft->at[k], &ft->cap_at[k], a.n + 1,
 				     sizeof(**ft->at));
-		ft->ip[k][a.n] = f.addr;
+		/* where a file is named it is no address */
+		ft->ip[k][a.n] = f.has_ino ? 0 : f.addr;
 		ft->at[k][a.n++] = place_of(ft, &f, kernel);
 	}
 	a.ip = ft->ip[k];
@@ -157,8 +176,12 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
 	s->kern = take_stack(ft, it, kernel_text(ft, it), true);
 	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user), false);
-	if (s->user.n)
+	if (s->user.n || it->has_cookie)
 		s->defer = DEFER_DIRECT;
+	if (it->has_cookie && it->cookie) {
+		s->defer = DEFER_COOKIE;
+		s->cookie = it->cookie;
+	}
 	ftext_sched(ft, it, &s->sched);
 	set_raw(ft, ftext_part_of(ft, it, &it->text), s);
 }
@@ -191,7 +214,14 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 	}
 	rec->tid = it->pid;
 	rec->pid = it->pid ? it->tgid : 0;
-	if (ref->len == REF_SAMPLE)
+	uint64_t cookie;
+
+	if (ref->len == REF_SAMPLE && ftext_chain(ft, it, &cookie)) {
+		rec->kind = REC_CHAIN;
+		rec->chain.cookie = cookie;
+		rec->chain.user = take_stack(
+			ft, it, ftext_part_of(ft, it, &it->user), false);
+	} else if (ref->len == REF_SAMPLE)
 		event_record(ft, it, rec);
 	else
 		ftext_task_record(ft, it, (enum ftext_record)ref->len, rec);

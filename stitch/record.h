@@ -61,6 +61,9 @@ struct place {
 	const char *symbol;
 	uint64_t off;  /* from the start of the symbol, or the mapping */
 	uint64_t size; /* of the symbol; 0: not said */
+	bool in_file;  /* off is in the file itself, which is: */
+	uint32_t maj, min;
+	uint64_t ino;
 };
 
 struct addrs {

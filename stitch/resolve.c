@@ -319,6 +319,13 @@ static uint32_t said_frame(struct resolve *rv, const struct addrs *a,
 		return 0;
 	if (p->path)
 		img.path = p->path;
+	if (p->in_file) {
+		img.kind = IMAGE_FILE;
+		img.maj = p->maj;
+		img.min = p->min;
+		img.ino = p->ino;
+		f.flags = 0;
+	}
 	f.off = p->off;
 	if (kind == IMAGE_SYMBOLS)
 		f.off = frames_symbol(rv->fr, p->symbol, p->size, p->off);
