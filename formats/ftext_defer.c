@@ -52,6 +52,7 @@ bool ftext_defer(struct ftext *ft, const struct line *l,
 	owner->cookie = cookie;
 	ft->def[owner->event].defer = true;
 	ft->def[owner->event].defer_output = true;
+	ft->def[owner->event].has_chain = true;
 	return true;
 }
 
