@@ -87,22 +87,24 @@ static bool kernel_frame(struct scan s, struct line_frame *out)
 	return take_symbol(s, out);
 }
 
-/* " : inode : major:minor" behind an address that is an offset in that file:
- * patches that no released kernel has. */
+/* " : inode : major:minor" behind what is an offset in that file then; inode
+ * -1: it is an address. Of patches that no released kernel has. */
 static void take_inode(struct scan *s, struct line_frame *out)
 {
 	size_t at = scan_find(*s, "> : ");
 	struct scan t = scan_tail(*s, at + 4);
-
-	if (at == s->n || !scan_u64(&t, &out->ino))
-		return;
 	uint64_t maj = 0;
 	uint64_t min = 0;
 
-	if (t.n && (!scan_take(&t, " : ") || !scan_u64(&t, &maj) ||
-		    !scan_take(&t, ":") || !scan_u64(&t, &min) || t.n))
+	if (at == s->n)
 		return;
-	out->has_ino = true;
+	bool none = scan_take(&t, "-1");
+
+	if ((!none && !scan_u64(&t, &out->ino)) ||
+	    (t.n && (!scan_take(&t, " : ") || !scan_u64(&t, &maj) ||
+		     !scan_take(&t, ":") || !scan_u64(&t, &min) || t.n)))
+		return;
+	out->has_ino = !none;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
 	s->n = at + 1;
@@ -119,11 +121,12 @@ static bool user_frame(struct scan s, struct line_frame *out)
 	if (scan_hex(&t, &out->addr) && !t.n)
 		return true;
 	out->addr = 0;
+	t = s;
 	take_inode(&s, out);
 	take_addr(&s, '<', '>', &out->addr);
 	scan_trim(&s);
 	scan_blanks(&s);
-	out->key = s;
+	out->key = out->has_ino ? t : s;
 	if (!s.n || scan_is(s, "??"))
 		return out->addr || s.n;
 	while ((at += scan_find(scan_tail(s, at), "[+0x")) < s.n)

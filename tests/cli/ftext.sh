@@ -36,7 +36,9 @@ kinds="SELECT w.name, i.path, max(f.flags), min(s.how)
 mkdir empty
 "$B" ingest -o mark.db --symfs empty "$cap/ftext-marker-kstack.txt" 2>err
 same "a text is read" 0 $?
-same "its kernel frames are names" 'symbols,[kernel.kallsyms],8,text;' \
+# the stacks that the program logged itself are addresses
+same "its kernel frames are names" \
+	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],0,;' \
 	"$(ask mark.db "$kinds")"
 before=$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")
 "$B" symbolize --symfs empty mark.db 2>err

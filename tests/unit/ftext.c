@@ -51,10 +51,17 @@ static void put(struct source *src, const struct record *rec)
 			put_addrs(&s->kern, "K ");
 		if (s->user.n)
 			put_addrs(&s->user, "U ");
+		if (s->defer == DEFER_COOKIE)
+			snprintf(out + strlen(out), 64, " C %" PRIx64,
+				 s->cookie);
 		if (s->sched.kind)
 			snprintf(out + strlen(out), 64, " [%d>%d%s]",
 				 s->sched.tid, s->sched.next_tid,
 				 s->sched.sleeps ? " sleeps" : "");
+	} else if (rec->kind == REC_CHAIN) {
+		snprintf(out + n, left, "%u chain %" PRIx64 "@%d", us,
+			 rec->chain.cookie, rec->tid);
+		put_addrs(&rec->chain.user, "U ");
 	} else if (rec->kind == REC_LOST) {
 		snprintf(out + n, left, "%u lost %d/%d", us, (int)rec->lost.n,
 			 rec->cpu);
@@ -207,6 +214,33 @@ START_TEST(stacks_never_cross_a_loss)
 			 "1000004 ftrace:kernel_stack@1/0 <stack trace> K "
 			 ":f+0@0\n"
 			 "1000004 lost 0/1\n");
+	no_damage();
+}
+END_TEST
+
+START_TEST(deferred_stacks_have_cookies)
+{
+	ck_assert_str_eq(
+		records("  a-1 [0] ..... 1.000001: inode_cache: inode=13 "
+			"dev=[254:3] path=/bin/my a\n"
+			"  a-1 [0] ..... 1.000002: sys_enter: NR 1 (2)\n"
+			"  a-1 [0] ..... 1.000002: user_unwind_cookie: "
+			"cookie=300000008\n"
+			"  b-2 [0] ..... 1.000003: sys_enter: NR 1 (2)\n"
+			"  b-2 [0] ..... 1.000003: user_unwind_cookie: "
+			"cookie=0\n"
+			"  a-1 [0] ..... 1.000004: <user stack unwind>\n"
+			"cookie=300000008\n"
+			" =>  <00000000001001ca> : 13 : 254:3\n"
+			" =>  <00000000001001cb> : 14 : 254:3\n"
+			" =>  <00007f4a91923350> : -1 : 0:0\n"),
+		"seen a@1\n"
+		"1000001 inode_cache:inode_cache@1/0 inode=13 dev=[254:3] path=/bin/my a\n"
+		"1000002 raw_syscalls:sys_enter@1/0 NR 1 (2) C 300000008\n"
+		"seen b@2\n"
+		"1000003 raw_syscalls:sys_enter@2/0 NR 1 (2)\n"
+		"1000004 chain 300000008@1 U /bin/my a+1001ca@0,+1001cb@0,"
+		"+0@7f4a91923350\n");
 	no_damage();
 }
 END_TEST
@@ -466,9 +500,9 @@ START_TEST(fields_are_pairs_of_the_text)
 END_TEST
 
 RUN("ftext", stacks_belong_to_the_event_before_them, stacks_never_cross_a_loss,
-    reports_end_stacks_with_zeros, a_field_may_be_a_stack,
-    the_order_of_the_text_is_kept, switches_in_both_words, lives_of_tasks,
-    markers_may_have_several_lines, overwritten_entries_are_a_sum,
-    a_cut_last_line_is_damage, lines_that_are_too_long_are_damage,
-    stacks_that_never_end_are_cut, refusals_say_what_to_do,
-    fields_are_pairs_of_the_text)
+    deferred_stacks_have_cookies, reports_end_stacks_with_zeros,
+    a_field_may_be_a_stack, the_order_of_the_text_is_kept,
+    switches_in_both_words, lives_of_tasks, markers_may_have_several_lines,
+    overwritten_entries_are_a_sum, a_cut_last_line_is_damage,
+    lines_that_are_too_long_are_damage, stacks_that_never_end_are_cut,
+    refusals_say_what_to_do, fields_are_pairs_of_the_text)

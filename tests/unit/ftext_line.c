@@ -328,6 +328,7 @@ START_TEST(deferred_frames_have_an_inode)
 	ck_assert_uint_eq(f.ino, 1340007);
 	ck_assert_uint_eq(f.maj, 254);
 	ck_assert_uint_eq(f.min, 3);
+	USER(" =>  <00007f4a91923350> : -1 : 0:0", "|+0/0|7f4a91923350");
 }
 END_TEST
 
