@@ -18,6 +18,7 @@
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/order.h"
+#include "stitch/parts.h"
 #include "stitch/regs.h"
 #include "stitch/resolve.h"
 #include "stitch/rules.h"
@@ -51,6 +52,7 @@ struct stitch {
 	struct audit *audit;
 	struct join *join;
 	struct resolve *resolve;
+	struct parts parts; /* of stacks that are not whole so far */
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
@@ -100,6 +102,7 @@ void stitch_free(struct stitch *st)
 	account_free(st->account);
 	losses_free(st->losses);
 	resolve_free(st->resolve);
+	parts_release(&st->parts);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st);
@@ -344,7 +347,7 @@ static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 	st->chain[1] = ip[1];
 	memcpy(st->chain + 2, s->user.ip + 1,
 	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1 };
+	const struct addrs a = { st->chain, s->user.n + 1, NULL };
 
 	return resolve_usr(st, slot, &a, 1);
 }
@@ -362,7 +365,7 @@ static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 			return 0;
 		pc = s->ip;
 	}
-	const struct addrs a = { &pc, 1 };
+	const struct addrs a = { &pc, 1, NULL };
 
 	return resolve_usr(st, slot, &a, RESOLVE_NONE);
 }
@@ -387,29 +390,58 @@ static bool see_cookie(struct stitch *st, const struct thread *th,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
 		.time = time_of(&st->rec),
-		.since = st->rec.tid >= 0 ? th->join.last : TIME_NONE,
+		.since = st->rec.tid >= 0 ? th->join.cookies.last : TIME_NONE,
 		.is_sample = is_sample,
 	};
 
 	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
 }
 
+/* Row id; 0: which process the thread is of was not said so far. */
+static uint32_t known_process(struct stitch *st, uint32_t slot)
+{
+	const struct process *p = process_of(st, slot);
+
+	return p->pid >= 0 ? p->id : 0;
+}
+
+/* Parts of a stack of the thread for which no more come. */
+static void end_parts(struct stitch *st, uint32_t slot)
+{
+	struct join_chain jc;
+
+	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
+		join_chain(st->join, &tasks_thread_at(st->tasks, slot)->join,
+			   &jc);
+}
+
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	bool nonce = st->rec.flags & REC_F_NONCE;
+	bool other = nonce && s->asked >= 0 && s->asked != st->rec.tid;
+
+	if (other)
+		slot = tasks_thread(st->tasks, st->rec.source, -1, s->asked);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	struct join_sample js = {
 		.event = event,
 		.source = st->rec.source,
-		.tid = st->rec.tid,
+		.tid = other ? s->asked : st->rec.tid,
 		.time = time_of(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
+		.thread = th->id,
+		.process = known_process(st, slot),
 		.reused_tid = th->reused_tid,
+		.nonce = nonce,
 	};
 
+	if (nonce)
+		end_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
-		js.first_lost = see_cookie(st, th, js.cookie, true);
+		js.first_lost =
+			!js.nonce && see_cookie(st, th, js.cookie, true);
 		join_sample(st->join, &th->join, &js);
 	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, &th->join, &js);
@@ -440,11 +472,13 @@ static void take_sample(struct stitch *st)
 	uint32_t kraw = resolve_kern(st, &s->kern);
 	uint32_t uraw = resolve_sample_user(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
-	bool asked = s->event < src->n_events && src->events[s->event].defer;
+	/* others than perf say themselves when they refuse */
+	bool asked = src->info.cookies == COOKIES_PERF &&
+		     s->event < src->n_events && src->events[s->event].defer;
 
 	st->look.event = event;
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
-	    (asked && s->defer == DEFER_DIRECT))
+	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
 	if (s->defer != DEFER_COOKIE)
 		join_other(st->join, st->rec.source, event);
@@ -457,24 +491,34 @@ static void take_chain(struct stitch *st)
 	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
-	see_cookie(st, th, c->cookie, false);
-	const struct join_chain jc = {
+	struct join_chain jc = {
 		.id = ++st->chains,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
 		.thread = th->id,
+		.process = known_process(st, slot),
 		.time = time_of(&st->rec),
 		.cookie = c->cookie,
 		.uraw = uraw,
 		.n = c->user.n,
-		.asked_cpu =
-			counters_cpu(st->counters, st->rec.source, c->cookie),
+		.asked_cpu = -1,
 		.after_exit = th->ended,
 		.duplicate = st->rec.flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
+		.nonce = st->rec.flags & REC_F_NONCE,
 	};
 
+	if (jc.nonce) {
+		if (!parts_wants(&st->parts, slot, c, &jc))
+			end_parts(st, slot);
+		if (!parts_add(&st->parts, st->fr, slot, c, &jc))
+			return;
+	} else {
+		see_cookie(st, th, c->cookie, false);
+		jc.asked_cpu =
+			counters_cpu(st->counters, st->rec.source, c->cookie);
+	}
 	join_chain(st->join, &th->join, &jc);
 }
 
@@ -634,6 +678,7 @@ static void audit(struct stitch *st)
 
 static void retire_one(struct stitch *st, uint32_t slot)
 {
+	end_parts(st, slot);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	enum join_reason why = th->exit_seen ? JOIN_EXIT
 			       : th->ended   ? JOIN_REUSED

@@ -27,6 +27,11 @@ static void touch_addrs(const struct addrs *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		sum += a->ip[i];
+	for (uint32_t i = 0; a->place && i < a->n; i++)
+		if (a->place[i])
+			sum += a->place[i]->off +
+			       (a->place[i]->symbol ? a->place[i]->symbol[0]
+						    : a->place[i]->path[0]);
 }
 
 static void touch_bytes(const void *p, uint32_t n)
@@ -132,7 +137,7 @@ static void touch_all(struct source *src, bool exact)
 		if (src->ops->release)
 			src->ops->release(src, &ref);
 	}
-	if (exact)
+	if (exact && src->ops->dump)
 		src->ops->dump(src, say, &lines, &err);
 out:
 	free(u.field);
