@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -63,6 +64,7 @@ const struct opt load_common_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
+	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
@@ -84,6 +86,7 @@ struct load {
 	struct ledger *ledger;
 	struct order *order;
 	struct stitch *stitch;
+	struct mapped *mapped;
 	struct symbolizer *symbolizer; /* NULL: look at no file */
 	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
@@ -283,6 +286,13 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	ld->mapped = mapped_new(ld->ledger, err);
+	if (!ld->mapped)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (mapped_add(ld->mapped, ld->stitch, (uint16_t)i, paths[i],
+			       err))
+			return -1;
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -369,6 +379,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
+	mapped_free(ld.mapped);
 	if (ld.unwinder)
 		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);

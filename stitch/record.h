@@ -126,6 +126,7 @@ struct rec_map {
 	const char *path;
 	const uint8_t *id; /* build-id; NULL: none */
 	uint8_t id_len;	   /* 0..20 */
+	bool derived;	   /* pgoff was computed, nothing said it */
 };
 
 struct rec_ksymbol {

@@ -245,7 +245,7 @@ static uint32_t region_frame(struct resolve *rv, const struct region *r,
 	struct frame f = {
 		.image = r->image,
 		.off = addr - r->start + r->pgoff,
-		.flags = flags,
+		.flags = flags | (r->derived ? FRAME_DERIVED : 0),
 	};
 
 	return frames_frame(rv->fr, &f);

@@ -107,6 +107,9 @@ struct source_info {
 	 * source's, until it is closed. NULL: none. */
 	const char *kallsyms;
 	size_t kallsyms_len;
+	/* What processes had mapped, by the capture itself; the source's. */
+	const struct snapshot *maps;
+	size_t n_maps;
 };
 
 /* A build-id that the capture says about a path: header table of perf. */

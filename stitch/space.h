@@ -18,6 +18,7 @@ struct region {
 	int64_t t0, t1; /* TIME_NONE: before; still there */
 	int64_t since;	/* when it was mapped; a cut gives the rest a new t0
 			 * only. Set by space_map() */
+	bool derived;	/* pgoff was computed, nothing said it */
 };
 
 /* Sorted by start, not overlapping. A fork shares them until one side
@@ -73,6 +74,8 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own);
  * otherwise only look-ups know of them. */
 void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own);
+/* Is just this mapped now: the same range of the same image? */
+bool space_has(const struct space *sp, const struct region *r);
 /* How many regions are mapped. */
 size_t space_count(const struct space *sp);
 /* What covered addr at t; NULL: nothing. TIME_NONE: now. Its id and times may

@@ -21,6 +21,7 @@
 #include "stitch/regs.h"
 #include "stitch/resolve.h"
 #include "stitch/rules.h"
+#include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
 #include "stitch/unwinder.h"
@@ -28,12 +29,15 @@
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
+/* Of lists of mappings: after all that the user gives. */
+#define RANK_OWN 100
 #define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
 
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
+	struct snapshots *maps; /* NULL: none */
 	struct space base, over; /* the kernel's */
 };
 
@@ -90,6 +94,7 @@ void stitch_free(struct stitch *st)
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
+		snapshots_free(st->src[i].maps);
 	}
 	free(st->src);
 	tasks_free(st->tasks);
@@ -121,8 +126,7 @@ static const struct source *source_of(struct stitch *st, uint16_t i)
 	return order_source(st->in, i);
 }
 
-/* The state of a source, made at its first record. */
-static struct per_source *per_source(struct stitch *st, uint16_t i)
+static struct per_source *source_slot(struct stitch *st, uint16_t i)
 {
 	size_t old = st->n_src;
 
@@ -132,7 +136,23 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		memset(st->src + old, 0, (i + 1u - old) * sizeof(*st->src));
 		st->n_src = i + 1u;
 	}
-	struct per_source *ps = &st->src[i];
+	return &st->src[i];
+}
+
+void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
+		 unsigned int rank)
+{
+	struct per_source *ps = source_slot(st, source);
+
+	if (!ps->maps)
+		ps->maps = snapshots_new();
+	snapshots_add(ps->maps, s, rank);
+}
+
+/* The state of a source, made at its first record. */
+static struct per_source *per_source(struct stitch *st, uint16_t i)
+{
+	struct per_source *ps = source_slot(st, i);
 
 	if (!ps->known) {
 		const struct source *src = source_of(st, i);
@@ -146,6 +166,8 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		account_source(st->account, i, src);
 		counters_source(st->counters, i, &src->info);
 		audit_source(st->audit, i, src);
+		for (size_t k = 0; k < src->info.n_maps; k++)
+			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
 	}
 	return ps;
 }
@@ -184,10 +206,31 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	return f->event.id;
 }
 
+/* Saved lists of what a process had mapped, when they are due; started: it
+ * has just called exec. */
+static void map_saved(struct stitch *st, uint32_t process, bool started)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+	const struct snapshots_to to = { st->tasks, st->resolve,
+					 source_of(st, st->rec.source) };
+
+	if (!ps->maps)
+		return;
+	snapshots_due(ps->maps, &to, process, time_of(&st->rec));
+	if (started)
+		snapshots_started(ps->maps, &to, process, time_of(&st->rec));
+}
+
 static uint32_t thread_slot(struct stitch *st)
 {
+	struct per_source *ps = per_source(st, st->rec.source);
+
+	/* a list says that this is the id of a process */
+	if (ps->maps && st->rec.pid < 0 && snapshots_has(ps->maps, st->rec.tid))
+		st->rec.pid = st->rec.tid;
 	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
 			       st->rec.tid);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
 	return st->who;
 }
 
@@ -424,6 +467,7 @@ static void take_sample(struct stitch *st)
 
 	if (st->rec.flags & REC_F_USER && !(st->rec.flags & REC_F_GUEST))
 		slot = st->who = living(st, slot);
+	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		look_at_hit(st, slot);
 	uint32_t kraw = resolve_kern(st, &s->kern);
@@ -505,6 +549,8 @@ static void take_map(struct stitch *st)
 		st->who = living(st, slot);
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
+	map_saved(st, process, false);
+
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
@@ -543,6 +589,8 @@ static void take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process,
+		  st->rec.flags & REC_F_EXEC);
 }
 
 static void take_fork(struct stitch *st)
@@ -555,8 +603,12 @@ static void take_fork(struct stitch *st)
 
 	if (parent != TASKS_NONE && !synth)
 		living(st, parent);
+	if (parent != TASKS_NONE)
+		map_saved(st, tasks_thread_at(st->tasks, parent)->process,
+			  false);
 	st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
 			     rec->fork.ppid, rec->fork.ptid, t, synth);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
 }
 
 static void take_exit(struct stitch *st)
