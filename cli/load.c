@@ -289,8 +289,9 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->mapped = mapped_new(ld->ledger, err);
 	if (!ld->mapped)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (mapped_add(ld->mapped, ld->stitch, (uint16_t)i, paths[i],
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (mapped_add(ld->mapped, ld->stitch,
+			       order_source(ld->order, i), ld->symbolizer,
 			       err))
 			return -1;
 	if (read_facts(ld, err))

@@ -87,7 +87,7 @@ static void close_ft(struct source *src)
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
-	free(ft->map);
+	ft_maps_release(ft);
 	free(ft->kallsyms);
 	free(ft->cmd);
 	free(ft->made);

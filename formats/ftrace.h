@@ -180,13 +180,6 @@ struct ft_instance {
 	uint32_t subbuf;
 };
 
-/* Two mappings of one process have one path; offsets are from the lowest. */
-struct ft_map {
-	int32_t pid;
-	uint64_t start, end, pgoff;
-	const char *path;
-};
-
 /* Records that are made from what stands around the pages. */
 struct ft_made {
 	enum record_kind kind;
@@ -255,8 +248,10 @@ struct ft {
 	uint32_t mult, mult_shift;
 	struct ft_stat *stat;
 	size_t n_stat, cap_stat;
-	struct ft_map *map;
+	struct rec_map *map; /* of PROCMAPS */
 	size_t n_map, cap_map;
+	struct snapshot *maps; /* of one process each */
+	size_t n_maps, cap_maps;
 	char *kallsyms; /* text, ends with a 0 */
 	size_t kallsyms_len;
 	struct ft_cmd *cmd; /* by tid, once sorted */
@@ -269,7 +264,6 @@ struct ft {
 	/* next() */
 	struct ft_made *made;
 	size_t n_made, cap_made, made_pos;
-	size_t user_maps; /* the first of map[] in made */
 	uint32_t *heap;	  /* of streams with an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* made of one item, not handed out */
@@ -380,6 +374,12 @@ int ft_scan(struct source *src, struct err *err);
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);
 
+/* ftrace_maps.c: PROCMAPS. */
+void ft_maps_take(struct ft *ft, const struct bytes *b);
+/* Since when they hold, once the rings are known. */
+void ft_maps_date(struct ft *ft);
+void ft_maps_release(struct ft *ft);
+
 /* ftrace_task.c */
 void ft_role_find(struct ft_type *t);
 /* Names, forks and exits that an entry tells of: refs that are due. */
@@ -397,8 +397,6 @@ int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
 void ft_make_first(struct ft *ft);
 /* Sums of what was lost. */
 void ft_make_last(struct ft *ft);
-/* A process starts its program now: its mappings again. */
-void ft_make_exec(struct ft *ft, int32_t pid, uint64_t key);
 void ft_made_record(struct ft *ft, size_t i, struct record *rec);
 
 /* ftrace_record.c */

@@ -1,9 +1,8 @@
 /* ftrace_made.c - records that no entry of a ring holds: where the kernel's
- * code is, mappings of processes, sums of what was lost.
+ * code is, sums of what was lost.
  *
  * ftrace records no mappings. The kernel's and its modules' come from the
- * addresses in the capture's own kallsyms, those of processes from what
- * trace-cmd read of /proc/PID/maps at the end of the recording. */
+ * addresses in the capture's own kallsyms. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -196,21 +195,6 @@ static void kernel_maps(struct ft *ft)
 	add_kernel_map(ft, start, end, start, "[kernel.kallsyms]_text");
 }
 
-static void user_maps(struct ft *ft)
-{
-	for (size_t i = 0; i < ft->n_map; i++) {
-		const struct ft_map *in = &ft->map[i];
-		struct ft_made *m = add(ft, REC_MAP);
-
-		m->flags = REC_F_SYNTH;
-		m->pid = in->pid;
-		m->addr = in->start;
-		m->len = in->end - in->start;
-		m->pgoff = in->pgoff;
-		m->name = in->path;
-	}
-}
-
 void ft_make_first(struct ft *ft)
 {
 	if (ft->kallsyms_len)
@@ -227,15 +211,6 @@ void ft_make_first(struct ft *ft)
 		m->name = "[FTRACE TRAMPOLINE]";
 		break;
 	}
-	ft->user_maps = ft->n_made;
-	user_maps(ft);
-}
-
-void ft_make_exec(struct ft *ft, int32_t pid, uint64_t key)
-{
-	for (size_t i = 0; i < ft->n_map; i++)
-		if (ft->map[i].pid == pid)
-			ft_due_made(ft, ft->user_maps + i, key);
 }
 
 void ft_make_last(struct ft *ft)
@@ -279,7 +254,7 @@ void ft_made_record(struct ft *ft, size_t i, struct record *rec)
 			.start = m->addr,
 			.len = m->len,
 			.pgoff = m->pgoff,
-			.prot = m->pid < 0 ? PROT_READ | PROT_EXEC : 0,
+			.prot = PROT_READ | PROT_EXEC,
 			.path = m->name,
 		};
 	}

@@ -11,8 +11,6 @@
 #include "stitch/ledger.h"
 
 #define STATS_MAX 65536u
-#define MAPS_MAX 1000000u
-#define BACK 16
 #define INSTANCES_MAX 4096u
 
 /* A text that may or may not have a 0 at its end, as a string of ours. */
@@ -125,56 +123,6 @@ static void take_stat(struct ft *ft, const struct bytes *b)
 		.dropped = stat_number(s, "dropped events:"),
 	};
 out:
-	free(s);
-}
-
-/* "START END PATH", hexadecimal without 0x. */
-static void add_map(struct ft *ft, int32_t pid, char *line, size_t first)
-{
-	char *s = line;
-	uint64_t start = strtoull(s, &s, 16);
-	uint64_t end = strtoull(s, &s, 16);
-
-	if (*s++ != ' ' || end <= start || ft->n_map >= MAPS_MAX)
-		return;
-	struct ft_map m = { .pid = pid, .start = start, .end = end };
-
-	m.path = arena_strdup(&ft->arena, s);
-	/* sorted by address: the mappings of one file stand together */
-	for (size_t i = ft->n_map; i > first && ft->n_map - i < BACK; i--) {
-		const struct ft_map *was = &ft->map[i - 1];
-
-		if (strcmp(was->path, m.path) || was->start > start)
-			continue;
-		m.pgoff = start - was->start + was->pgoff;
-		break;
-	}
-	ft->map = mem_grow(ft->map, &ft->cap_map, ft->n_map + 1, sizeof(m));
-	ft->map[ft->n_map++] = m;
-}
-
-/* Per process "PID COUNT COMM" (both hexadecimal) and as many lines. */
-static void take_maps(struct ft *ft, const struct bytes *b)
-{
-	char *s = text_of(b);
-	char *rest = s;
-	uint64_t left = 0;
-	int32_t pid = -1;
-	size_t first = ft->n_map;
-
-	while (rest) {
-		char *line = strsep(&rest, "\n");
-		char *at = line;
-
-		if (left) {
-			left--;
-			add_map(ft, pid, line, first);
-			continue;
-		}
-		pid = (int32_t)(strtoul(at, &at, 16) & INT32_MAX);
-		left = strtoul(at, &at, 16);
-		first = ft->n_map;
-	}
 	free(s);
 }
 
@@ -323,7 +271,7 @@ int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		take_version(ft, b);
 		return 0;
 	case FT_PROCMAPS:
-		take_maps(ft, b);
+		ft_maps_take(ft, b);
 		return 0;
 	case FT_TSC2NSEC:
 		return tsc2nsec(ft, b, err);

@@ -439,5 +439,6 @@ int ft_scan(struct source *src, struct err *err)
 	for (size_t i = 0; i < ft->n_stream; i++)
 		look_at_ends(ft, &ft->stream[i]);
 	ft_make_first(ft);
+	ft_maps_date(ft);
 	return 0;
 }
