@@ -141,9 +141,9 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 			continue;
 		seen[k] = true;
 		at[n_group] = k;
-		group[n_group++] = (struct layout_map){
-			map[k].start, map[k].start + map[k].len, 0
-		};
+		group[n_group++] =
+			(struct layout_map){ map[k].start,
+					     map[k].start + map[k].len, 0 };
 	}
 	if (md->proofs++ >= PROOFS_MAX ||
 	    !layout_prove(sy, &img, group, n_group))
@@ -183,8 +183,8 @@ static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
 {
 	struct maps *m = maps_new();
 
-	md->beside = mem_grow(md->beside, &md->cap, md->n + 1,
-			      sizeof(*md->beside));
+	md->beside =
+		mem_grow(md->beside, &md->cap, md->n + 1, sizeof(*md->beside));
 	md->beside[md->n++] = m;
 	int n = maps_folder(m, dir, md->ledger, source, err);
 

@@ -280,6 +280,7 @@ struct ft {
 	uint64_t *kern, *user;
 	size_t cap_kern, cap_user;
 	char comm[64];
+	struct call call;
 };
 
 static inline struct ft *ft_of(struct source *src)

@@ -30,8 +30,8 @@ static void add_map(struct ft *ft, const char *s, size_t first)
 	m.path = arena_strdup(&ft->arena, at);
 	m.derived = *at == '/';
 	/* sorted by address: the mappings of one file stand together */
-	for (size_t i = ft->n_map; m.derived && i > first && ft->n_map - i < BACK;
-	     i--) {
+	for (size_t i = ft->n_map;
+	     m.derived && i > first && ft->n_map - i < BACK; i--) {
 		const struct rec_map *was = &ft->map[i - 1];
 
 		if (strcmp(was->path, m.path) != 0 || was->start > start)
@@ -55,8 +55,7 @@ static void add_list(struct ft *ft, int32_t pid)
 /* Per process "PID COUNT COMM" (both hexadecimal) and as many lines. */
 void ft_maps_take(struct ft *ft, const struct bytes *b)
 {
-	char *s = mem_dup(b->pos,
-			  strnlen((const char *)b->pos, bytes_left(b)));
+	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 	char *rest = s;
 	uint64_t left = 0;
 	size_t first = ft->n_map;

@@ -118,6 +118,10 @@ static int event_record(struct ft *ft, const struct ref *ref,
 		user_stack(ft, t, &raw, rec);
 	else if (t->role != FT_PLAIN)
 		tp_sched(&t->fmt, &raw, &s->sched);
+	if (t->fmt.call.what != CALL_NONE) {
+		tp_call(&ft->look, &t->fmt, &raw, &ft->call);
+		s->call = &ft->call;
+	}
 	return 0;
 }
 

@@ -271,8 +271,8 @@ static bool take_seconds(const char **s, int64_t *ns)
 		bool digit = point && isdigit((unsigned char)*p);
 
 		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(
-			    v, digit ? (uint64_t)(*p - '0') : 0, &v))
+		    __builtin_add_overflow(v, digit ? (uint64_t)(*p - '0') : 0,
+					   &v))
 			return false;
 		p += digit;
 		point = digit;
@@ -309,9 +309,8 @@ static bool take_name(const char *name, int32_t *pid, int64_t *time)
 			continue;
 		if (!take_pid(&at, pid))
 			continue;
-		if (at == end ||
-		    (take_char(&at, '@') && take_seconds(&at, time) &&
-		     at == end))
+		if (at == end || (take_char(&at, '@') &&
+				  take_seconds(&at, time) && at == end))
 			return true;
 		/* what stands behind it decides: 15.5 is a time, no id */
 		*time = TIME_NONE;

@@ -93,6 +93,28 @@ struct sched {
 	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
 };
 
+/* System calls that change mappings, or files that are mapped. */
+enum call_what {
+	CALL_NONE,
+	CALL_MMAP,
+	CALL_MUNMAP,
+	CALL_MREMAP,
+	CALL_OPENAT,
+	CALL_CLOSE,
+	CALL_RAW, /* any; nr says which, by the machine */
+};
+
+#define CALL_ARGS 6
+
+struct call {
+	enum call_what what;
+	bool exit; /* it ends: ret; else it begins: arg, path */
+	int32_t nr;
+	uint64_t arg[CALL_ARGS];
+	int64_t ret;
+	const char *path; /* NULL: not said */
+};
+
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
@@ -111,6 +133,7 @@ struct rec_sample {
 	const struct extra *extra;
 	uint32_t n_extra;
 	struct sched sched;
+	const struct call *call; /* NULL: of none */
 };
 
 struct rec_chain {

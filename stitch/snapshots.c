@@ -107,8 +107,8 @@ const struct snapshot *snapshots_find(struct snapshots *sn, int32_t pid,
 	for (range(sn, pid, &i, &to); i < to; i++) {
 		const struct snapshot *s = &sn->item[i].s;
 
-		if (s->time > t) {
-			*next = s->time;
+		if (s->time != TIME_NONE && s->time >= t) {
+			*next = s->time == INT64_MAX ? s->time : s->time + 1;
 			break;
 		}
 		found = s;
@@ -145,10 +145,9 @@ static struct region region_of(const struct snapshots_to *to, uint32_t process,
 		.t0 = t,
 	};
 
-	r.image =
-		resolve_map_image(to->resolve, to->src, &rec,
-				  tasks_process_at(to->tasks, process)->id,
-				  &r.pgoff);
+	r.image = resolve_map_image(to->resolve, to->src, &rec,
+				    tasks_process_at(to->tasks, process)->id,
+				    &r.pgoff);
 	return r;
 }
 
@@ -176,24 +175,18 @@ static void apply(const struct snapshots_to *to, uint32_t process,
 }
 
 void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
-		   uint32_t process, int64_t t)
+		   uint32_t process, int64_t t, bool started)
 {
 	struct process *p = tasks_process_at(to->tasks, process);
 	const struct snapshot *s;
 
-	if (t < p->next_maps)
-		return;
-	s = snapshots_find(sn, p->pid, t, &p->next_maps);
-	if (s)
-		apply(to, process, s, s->time > p->start ? s->time : p->start);
-}
-
-void snapshots_started(struct snapshots *sn, const struct snapshots_to *to,
-		       uint32_t process, int64_t t)
-{
-	const struct process *p = tasks_process_at(to->tasks, process);
-	const struct snapshot *s = snapshots_exec(sn, p->pid, t);
-
+	if (t >= p->next_maps) {
+		s = snapshots_find(sn, p->pid, t, &p->next_maps);
+		if (s)
+			apply(to, process, s,
+			      s->time > p->start ? s->time : p->start);
+	}
+	s = started ? snapshots_exec(sn, p->pid, t) : NULL;
 	if (s)
 		apply(to, process, s, t);
 }

@@ -33,11 +33,12 @@ void snapshots_add(struct snapshots *sn, const struct snapshot *s,
 		   unsigned int rank);
 /* Is there a list of this process? */
 bool snapshots_has(struct snapshots *sn, int32_t pid);
-/* The list that held at t (TIME_NONE: at the start); NULL: none. *next is when
- * another one takes its place; INT64_MAX: none does. sn NULL: none. */
+/* The list made before t (TIME_NONE: of the start); NULL: none. *next is the
+ * first time at which it is another one; INT64_MAX: none. sn NULL: none. */
 const struct snapshot *snapshots_find(struct snapshots *sn, int32_t pid,
 				      int64_t t, int64_t *next);
-/* The list for a program that starts at t; NULL: none. */
+/* The list for a program that starts at t: one of just then, or one without a
+ * time; NULL: none. */
 const struct snapshot *snapshots_exec(struct snapshots *sn, int32_t pid,
 				      int64_t t);
 
@@ -49,10 +50,7 @@ struct snapshots_to {
 };
 
 /* Before a record of a process (slot) at t changes or asks for what is mapped
- * in it: maps what has become due. */
+ * in it, and, started, after its exec: maps what has become due. */
 void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
-		   uint32_t process, int64_t t);
-/* The same after its exec. */
-void snapshots_started(struct snapshots *sn, const struct snapshots_to *to,
-		       uint32_t process, int64_t t);
+		   uint32_t process, int64_t t, bool started);
 #endif

@@ -421,6 +421,15 @@ void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
 }
 
+uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
+{
+	size_t i = first_above(sp->now, addr);
+
+	return i < space_count(sp) && sp->now->at[i].start < end
+		       ? sp->now->at[i].start
+		       : end;
+}
+
 const struct region *space_below(const struct space *sp, uint64_t addr)
 {
 	size_t i = first_above(sp->now, addr);

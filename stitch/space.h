@@ -95,5 +95,7 @@ const struct region *space_below(const struct space *sp, uint64_t addr);
  * the one below (0: none) to the start of the one above (0: none). */
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end);
+/* Where the next mapping above addr begins, at most end. */
+uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end);
 void space_release(struct space *sp);
 #endif

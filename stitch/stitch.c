@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "stitch/account.h"
+#include "stitch/calls.h"
 #include "stitch/counters.h"
 #include "stitch/err.h"
 #include "stitch/facts.h"
@@ -37,7 +38,7 @@
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
-	struct snapshots *maps; /* NULL: none */
+	struct snapshots *maps;	 /* NULL: none */
 	struct space base, over; /* the kernel's */
 };
 
@@ -54,6 +55,7 @@ struct stitch {
 	struct audit *audit;
 	struct join *join;
 	struct resolve *resolve;
+	struct calls *calls;
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
@@ -83,6 +85,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses);
 	st->resolve = resolve_new(fr);
+	st->calls = calls_new();
 	st->now = TIME_NONE;
 	return st;
 }
@@ -104,6 +107,7 @@ void stitch_free(struct stitch *st)
 	account_free(st->account);
 	losses_free(st->losses);
 	resolve_free(st->resolve);
+	calls_free(st->calls);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st);
@@ -214,11 +218,9 @@ static void map_saved(struct stitch *st, uint32_t process, bool started)
 	const struct snapshots_to to = { st->tasks, st->resolve,
 					 source_of(st, st->rec.source) };
 
-	if (!ps->maps)
-		return;
-	snapshots_due(ps->maps, &to, process, time_of(&st->rec));
-	if (started)
-		snapshots_started(ps->maps, &to, process, time_of(&st->rec));
+	if (ps->maps)
+		snapshots_due(ps->maps, &to, process, time_of(&st->rec),
+			      started);
 }
 
 static uint32_t thread_slot(struct stitch *st)
@@ -459,6 +461,14 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
+static void take_call(struct stitch *st, uint32_t slot)
+{
+	const struct calls_in in = { st->tasks, st->resolve, st->losses,
+				     source_of(st, st->rec.source), slot };
+
+	calls_take(st->calls, &in, &st->rec);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
@@ -479,6 +489,8 @@ static void take_sample(struct stitch *st)
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
 	    (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
+	if (s->call)
+		take_call(st, slot);
 	if (s->defer != DEFER_COOKIE)
 		join_other(st->join, st->rec.source, event);
 }
