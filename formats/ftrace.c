@@ -84,6 +84,7 @@ static void close_ft(struct source *src)
 	free(ft->type);
 	free(ft->by_id);
 	free(ft->event_of);
+	table_release(&ft->events);
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);

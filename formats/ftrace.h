@@ -16,6 +16,7 @@
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
+#include "stitch/table.h"
 
 extern const struct source_ops ftrace_ops;
 
@@ -185,6 +186,7 @@ struct ft_made {
 	enum record_kind kind;
 	uint32_t flags;
 	int32_t pid, cpu;
+	uint32_t ring;
 	uint64_t addr, len, n;
 	uint64_t pgoff;
 	uint16_t type;
@@ -213,6 +215,7 @@ struct ft_tgid {
 
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
+	const char *buffer; /* name; NULL: the top one */
 	int32_t cpu;
 	uint64_t overrun, commit_overrun, dropped;
 };
@@ -232,8 +235,9 @@ struct ft {
 	struct tp look; /* of next() and decode() */
 	struct ft_type *type;
 	size_t n_type, cap_type;
-	uint32_t *by_id;    /* 65536: in type, plus 1; 0: no format */
-	uint32_t *event_of; /* the same: in event; 0: not seen so far */
+	uint32_t *by_id;     /* 65536: in type, plus 1; 0: no format */
+	uint32_t *event_of;  /* the same: in event; 0: not seen so far */
+	struct table events; /* of other buffers: in event */
 	struct event_def *event;
 	size_t n_event, cap_event;
 	struct ft_instance *inst;
@@ -247,6 +251,7 @@ struct ft {
 	int64_t shift; /* DATE and OFFSET: ns to add */
 	uint32_t mult, mult_shift;
 	struct ft_stat *stat;
+	const char *stat_buffer; /* whose the next ones are */
 	size_t n_stat, cap_stat;
 	struct rec_map *map; /* of PROCMAPS */
 	size_t n_map, cap_map;
@@ -264,7 +269,7 @@ struct ft {
 	/* next() */
 	struct ft_made *made;
 	size_t n_made, cap_made, made_pos;
-	uint32_t *heap;	  /* of streams with an item, earliest first */
+	uint32_t *heap; /* of streams with an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* made of one item, not handed out */
 	size_t n_due, cap_due, due_pos;
@@ -371,6 +376,8 @@ uint64_t ft_time(const struct ft *ft, uint64_t t);
 /* ftrace_stream.c */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
+/* The index of an event of a buffer; UINT32_MAX: not seen so far. */
+uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
 /* One more ref of an entry: like *ev, of that class. */
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);

@@ -213,6 +213,15 @@ void ft_make_first(struct ft *ft)
 	}
 }
 
+/* The ring whose sums these are; one that nobody wrote to has none. */
+static uint32_t ring_of(const struct ft *ft, const char *buffer)
+{
+	for (uint32_t i = 0; i < ft->n_inst; i++)
+		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
+			return i;
+	return 0;
+}
+
 void ft_make_last(struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_stat; i++) {
@@ -227,6 +236,7 @@ void ft_make_last(struct ft *ft)
 		struct ft_made *m = add(ft, REC_LOST_TOTAL);
 
 		m->cpu = st->cpu;
+		m->ring = ring_of(ft, st->buffer);
 		m->n = n;
 	}
 }
@@ -241,6 +251,7 @@ void ft_made_record(struct ft *ft, size_t i, struct record *rec)
 	rec->flags = m->flags;
 	rec->pid = rec->tid = m->pid;
 	rec->cpu = m->cpu;
+	rec->ring = m->ring;
 	if (m->kind == REC_LOST_TOTAL) {
 		rec->lost.n = m->n;
 		rec->lost.event = -1;

@@ -112,11 +112,17 @@ static void take_stat(struct ft *ft, const struct bytes *b)
 {
 	char *s = text_of(b);
 
+	/* trace-cmd: a heading, then the CPUs of that buffer */
+	if (!strncmp(s, "\nBuffer: ", 9)) {
+		s[9 + strcspn(s + 9, "\n")] = '\0';
+		ft->stat_buffer = arena_strdup(&ft->arena, s + 9);
+	}
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		goto out;
 	ft->stat = mem_grow(ft->stat, &ft->cap_stat, ft->n_stat + 1,
 			    sizeof(*ft->stat));
 	ft->stat[ft->n_stat++] = (struct ft_stat){
+		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)take_int(s + 4),
 		.overrun = stat_number(s, "overrun:"),
 		.commit_overrun = stat_number(s, "commit overrun:"),

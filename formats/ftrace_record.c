@@ -107,7 +107,8 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	s->event = ft->event_of[id] ? ft->event_of[id] - 1 : 0;
+	s->event = ft_event_of(ft, st->instance, id);
+	s->event = s->event == UINT32_MAX ? 0 : s->event;
 	s->raw = raw.pos;
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
@@ -169,6 +170,7 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	struct ft_stream *st = &ft->stream[stream];
 
 	rec->cpu = st->cpu;
+	rec->ring = st->instance;
 	rec->off = ft_off(st, place);
 	if (ref->class == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);

@@ -283,8 +283,29 @@ void ft_due_made(struct ft *ft, size_t i, uint64_t key)
 	ft_due(ft, &r, CLASS_MAP, 0);
 }
 
-static uint32_t event_index(struct ft *ft, uint16_t id)
+static bool is_top(const struct ft *ft, uint32_t instance)
 {
+	return instance >= ft->n_inst || !*ft->inst[instance].name;
+}
+
+static uint64_t event_hash(uint32_t instance, uint16_t id)
+{
+	return hash_u64((uint64_t)instance << 16 | id);
+}
+
+/* An event that several buffers recorded is an event of each. */
+uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
+{
+	if (is_top(ft, instance))
+		return ft->event_of[id] - 1;
+	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
+			  NULL);
+}
+
+static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
+{
+	uint32_t known = ft_event_of(ft, instance, id);
+
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -295,8 +316,8 @@ static uint32_t event_index(struct ft *ft, uint16_t id)
 	};
 	char name[256];
 
-	if (ft->event_of[id])
-		return ft->event_of[id] - 1;
+	if (known != UINT32_MAX)
+		return known;
 	snprintf(name, sizeof(name), "unknown:%u", id);
 	if (t) {
 		snprintf(name, sizeof(name), "%s:%s", t->fmt.system,
@@ -307,10 +328,16 @@ static uint32_t event_index(struct ft *ft, uint16_t id)
 		ev.sched = t->fmt.sched.kind;
 	}
 	ev.name = arena_strdup(&ft->arena, name);
+	if (!is_top(ft, instance))
+		ev.buffer = ft->inst[instance].name;
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));
 	ft->event[ft->n_event++] = ev;
-	ft->event_of[id] = (uint32_t)ft->n_event;
+	if (is_top(ft, instance))
+		ft->event_of[id] = (uint32_t)ft->n_event;
+	else
+		table_add(&ft->events, event_hash(instance, id),
+			  (uint32_t)ft->n_event - 1);
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;
 	return (uint32_t)ft->n_event - 1;
@@ -330,7 +357,7 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	if (it->kind != FT_ENTRY)
 		return;
 	const struct ft_type *t = ft_type_of(ft, it->id);
-	uint32_t event = event_index(ft, it->id);
+	uint32_t event = event_index(ft, s->instance, it->id);
 
 	if (it->kern || it->user)
 		ft->event[event].has_chain = true;

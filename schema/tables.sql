@@ -111,7 +111,8 @@ CREATE TABLE event_type(
 	events INTEGER,		-- rows in event, and the sum of their weights:
 	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
-	fields TEXT		-- name of its ev_ table; NULL: none
+	fields TEXT,		-- name of its ev_ table; NULL: none
+	buffer TEXT		-- ftrace instance; NULL: the top one
 );
 
 -- Every event, in time order. No index but the id.

@@ -27,6 +27,9 @@
 #define ANONYMOUS 0x20 /* MAP_ANONYMOUS, the same on all machines we know */
 #define DONT_UNMAP 4   /* MREMAP_DONTUNMAP */
 
+/* Of each call; behind them registers hold anything. */
+static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0 };
+
 /* A thread is in a call. */
 struct pending {
 	uint32_t thread; /* row id; 0: nobody */
@@ -317,6 +320,10 @@ void calls_take(struct calls *cs, const struct calls_in *in,
 	int64_t t = (int64_t)rec->time;
 
 	if (rec->flags & NOT_NOW || rec->time > INT64_MAX)
+		return;
+	/* two events may tell of one call, and only one of them the path */
+	if (!c->exit && mine && what == p->what && !c->path &&
+	    !memcmp(p->arg, c->arg, n_args[what] * sizeof(*p->arg)))
 		return;
 	if (!c->exit && what != CALL_NONE) {
 		free(p->path);

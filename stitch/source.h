@@ -58,8 +58,10 @@ struct field {
 
 /* What the capture recorded: one event of the command line. */
 struct event_def {
-	const char *name; /* "cpu-clock", "sched:sched_switch" */
-	uint32_t type;	  /* perf_event_attr.type; 2: a tracepoint */
+	const char *name;   /* "cpu-clock", "sched:sched_switch" */
+	const char *buffer; /* that it was recorded into, when there are
+			     * several; NULL: the only or first one */
+	uint32_t type;	    /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
 	bool freq; /* period is a frequency */
 	bool has_chain, has_cpu, has_time, has_tid, has_period;

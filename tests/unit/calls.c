@@ -259,6 +259,7 @@ START_TEST(an_open_that_says_its_path_names_the_mapping)
 
 	reset();
 	begin(f, 10, CALL_OPENAT, 0, 0)->path = "/lib/b";
+	begin(f, 10, CALL_OPENAT, 0, 0)->arg[5] = 9; /* of another buffer */
 	end(f, 11, CALL_OPENAT, 4);
 	do_mmap(f, 12, 0x10000, 0x4000, 2, 4, 0x1000);
 	do_mmap(f, 14, 0x20000, 0x4000, ANON_MEM, UINT32_MAX, 0);
