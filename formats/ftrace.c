@@ -42,6 +42,21 @@ static int probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
+/* The words for clocks that perf and LTTng have too. */
+static const char *clock_word(const char *name)
+{
+	static const char *const word[][2] = {
+		{ "mono", "monotonic" },
+		{ "mono_raw", "monotonic_raw" },
+		{ "boot", "boottime" },
+	};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		if (!strcmp(name, word[i][0]))
+			return word[i][1];
+	return name;
+}
+
 /* What info shows of the buffers; the clock is the top one's. */
 static void note_instances(struct ft *ft)
 {
@@ -59,9 +74,12 @@ static void note_instances(struct ft *ft)
 			continue;
 		snprintf(detail, sizeof(detail),
 			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
-			 in->name, in->clock ? in->clock : "not said", rings);
+			 in->name,
+			 in->clock ? clock_word(in->clock) : "not said", rings);
 		ft_note(ft, "instance", detail);
 	}
+	if (ft->src.info.clock)
+		ft->src.info.clock = clock_word(ft->src.info.clock);
 }
 
 static void close_ft(struct source *src)

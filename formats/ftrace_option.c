@@ -12,6 +12,8 @@
 
 #define STATS_MAX 65536u
 #define INSTANCES_MAX 4096u
+/* The kernel's instances are folders: their names have up to 255 bytes. */
+#define NAME_SIZE 256
 
 /* A text that may or may not have a 0 at its end, as a string of ours. */
 static char *text_of(const struct bytes *b)
@@ -139,8 +141,11 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 		return INSTANCES_MAX - 1;
 	ft->inst = mem_grow(ft->inst, &ft->cap_inst, ft->n_inst + 1,
 			    sizeof(*ft->inst));
+	char plain[NAME_SIZE];
+
+	snprintf(plain, sizeof(plain), "%s", name);
 	ft->inst[ft->n_inst] = (struct ft_instance){
-		.name = arena_strdup(&ft->arena, name),
+		.name = arena_strdup(&ft->arena, plain),
 		.clock = clock && *clock ? arena_strdup(&ft->arena, clock)
 					 : NULL,
 		.section = section,

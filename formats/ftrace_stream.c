@@ -305,7 +305,6 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
 static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 {
 	uint32_t known = ft_event_of(ft, instance, id);
-
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -314,22 +313,24 @@ static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 		.has_time = true,
 		.has_tid = true,
 	};
-	char name[256];
+	const char *buffer =
+		is_top(ft, instance) ? NULL : ft->inst[instance].name;
+	char number[16], name[512];
 
 	if (known != UINT32_MAX)
 		return known;
-	snprintf(name, sizeof(name), "unknown:%u", id);
+	snprintf(number, sizeof(number), "%u", id);
+	snprintf(name, sizeof(name), "%s%s%s:%s", buffer ? buffer : "",
+		 buffer ? "/" : "", t ? t->fmt.system : "unknown",
+		 t && t->fmt.name ? t->fmt.name : number);
 	if (t) {
-		snprintf(name, sizeof(name), "%s:%s", t->fmt.system,
-			 t->fmt.name ? t->fmt.name : name + 8);
 		ev.format = t->fmt.text;
 		ev.fields = t->fmt.def;
 		ev.n_fields = (uint32_t)t->fmt.n;
 		ev.sched = t->fmt.sched.kind;
 	}
 	ev.name = arena_strdup(&ft->arena, name);
-	if (!is_top(ft, instance))
-		ev.buffer = ft->inst[instance].name;
+	ev.buffer = buffer;
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));
 	ft->event[ft->n_event++] = ev;

@@ -17,8 +17,7 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 FROM capture ORDER BY id
 
 -- name: info_events
-SELECT capture, coalesce(buffer || '/', '') || name AS name, kind,
-	has_chain, defer AS deferred, events, weight
+SELECT capture, name, kind, has_chain, defer AS deferred, events, weight
 FROM event_type
 WHERE kind = 'sample' OR events > 0
 ORDER BY id
@@ -58,8 +57,7 @@ WHERE f.symbol IS NULL AND i.kind IN (
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
 -- name: print_types
-SELECT id, coalesce(buffer || '/', '') || name, kind = 'sample', has_chain
-FROM event_type ORDER BY id
+SELECT id, name, kind = 'sample', has_chain FROM event_type ORDER BY id
 
 -- name: print_comms
 SELECT c.id, c.name, p.pid, t.tid

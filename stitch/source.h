@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "stitch/record.h"
 
@@ -60,7 +61,8 @@ struct field {
 struct event_def {
 	const char *name;   /* "cpu-clock", "sched:sched_switch" */
 	const char *buffer; /* that it was recorded into, when there are
-			     * several; NULL: the only or first one */
+			     * several: then name is "BUFFER/..."; NULL:
+			     * the only or first one */
 	uint32_t type;	    /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
 	bool freq; /* period is a frequency */
@@ -181,6 +183,12 @@ struct source {
 	const struct build_id_def *build_ids;
 	uint32_t n_build_ids;
 };
+
+/* Its name without the buffer's: events of one kind have one. */
+static inline const char *event_plain_name(const struct event_def *e)
+{
+	return e->buffer && e->name ? e->name + strlen(e->buffer) + 1 : e->name;
+}
 
 static inline void source_close(struct source *src)
 {
