@@ -39,6 +39,7 @@ static unsigned long memory;
 static long slack_ms;
 static bool no_symbols;
 static const char *layout_word;
+static const char *clock_name, *formats_dir;
 
 const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE,
@@ -59,6 +60,17 @@ const struct opt load_common_opts[] = {
 		  "auto (default), kernel, opaque, or as in drafts of 2024 "
 		  "cpu48, lowcpu, pair",
 	  .value = &layout_word },
+	{ .kind = OPT_STRING,
+	  .name = "clock",
+	  .arg = "NAME",
+	  .help = "of captures that do not say it: the clock of their times",
+	  .value = &clock_name },
+	{ .kind = OPT_STRING,
+	  .name = "formats",
+	  .arg = "DIR",
+	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
+		  "events/*/*/format and header_page, when they are not beside",
+	  .value = &formats_dir },
 	{ .kind = OPT_FLAG,
 	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
@@ -188,17 +200,23 @@ static bool is_live(char *const *paths, size_t n)
 	return false;
 }
 
-static int open_source(struct load *ld, const char *path, struct err *err)
+static struct source *open_source(struct load *ld, const char *path,
+				  struct err *err)
 {
 	struct source_opts o = {
 		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
+		.clock = clock_name,
+		.formats = formats_dir,
 	};
-	struct source *src = formats_open(path, &o, ld->ledger, err);
 
-	if (!src)
-		return -1;
+	return formats_open(path, &o, ld->ledger, err);
+}
+
+/* The source belongs to the order from then on. */
+static int scan_source(struct load *ld, struct source *src, struct err *err)
+{
 	if (src->ops->scan && src->ops->scan(src, err)) {
 		source_close(src);
 		return -1;
@@ -269,14 +287,34 @@ static int read_facts(struct load *ld, struct err *err)
 	return ret;
 }
 
+static int open_all(struct load *ld, char *const *paths, size_t n,
+		    struct err *err)
+{
+	struct source **src = mem_new(n, sizeof(*src));
+	size_t done = 0;
+	size_t i = 0;
+	int ret = -1;
+
+	for (; i < n; i++) {
+		src[i] = open_source(ld, paths[i], err);
+		if (!src[i])
+			goto out;
+	}
+	formats_pair(src, n);
+	ret = 0;
+	for (; !ret && done < n; done++)
+		ret = scan_source(ld, src[done], err);
+out:
+	for (; done < i; done++)
+		source_close(src[done]);
+	free(src);
+	return ret;
+}
+
 static int read_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < n; i++)
-		ret = open_source(ld, paths[i], err);
-	if (ret)
+	if (open_all(ld, paths, n, err))
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
@@ -291,8 +329,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
-			       order_source(ld->order, i), ld->symbolizer,
-			       err))
+			       order_source(ld->order, i), ld->symbolizer, err))
 			return -1;
 	if (read_facts(ld, err))
 		return -1;

@@ -107,6 +107,7 @@ static void close_ft(struct source *src)
 	free(ft->inst);
 	free(ft->stat);
 	ft_maps_release(ft);
+	ft_sync_release(ft);
 	free(ft->kallsyms);
 	free(ft->cmd);
 	free(ft->made);

@@ -213,6 +213,16 @@ struct ft_tgid {
 	int32_t tid, tgid;
 };
 
+/* By how much a guest's clock was behind its host's, of one CPU. */
+struct ft_sample {
+	uint64_t time, offset, scaling, fraction;
+};
+
+struct ft_sync {
+	struct ft_sample *at; /* by time */
+	uint32_t n;
+};
+
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
 	const char *buffer; /* name; NULL: the top one */
@@ -250,6 +260,11 @@ struct ft {
 	/* Options. */
 	int64_t shift; /* DATE and OFFSET: ns to add */
 	uint32_t mult, mult_shift;
+	uint64_t trace_id, peer; /* TRACEID; whose clock TIME_SHIFT leads to */
+	struct ft_sync *sync;
+	size_t n_sync;
+	uint32_t sync_flags;
+	bool synced; /* that one is read too */
 	struct ft_stat *stat;
 	const char *stat_buffer; /* whose the next ones are */
 	size_t n_stat, cap_stat;
@@ -371,7 +386,7 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		struct bytes *out, struct err *err);
 /* A ring's time in ns on the capture's clock. */
-uint64_t ft_time(const struct ft *ft, uint64_t t);
+uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 
 /* ftrace_stream.c */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
@@ -381,6 +396,13 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
 /* One more ref of an entry: like *ev, of that class. */
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);
+
+/* ftrace_sync.c: TIME_SHIFT. */
+int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err);
+void ft_sync_release(struct ft *ft);
+uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
+/* Both are read together: times of a guest become its host's. */
+void ft_sync_pair(struct ft *guest, const struct ft *host);
 
 /* ftrace_maps.c: PROCMAPS. */
 void ft_maps_take(struct ft *ft, const struct bytes *b);

@@ -103,7 +103,7 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 			if (t && t->role == FT_EXEC)
 				note_exec(ft,
 					  ft_number(t, t->part.pid, &e.b, -1),
-					  ft_time(ft, e.time));
+					  ft_time(ft, s, e.time));
 		}
 	}
 }

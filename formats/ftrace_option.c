@@ -234,21 +234,22 @@ static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* A guest's file says how its time stands to its host's; that matters when
- * both are read together. */
+/* What is not read, or only said. */
 static int other(struct ft *ft, uint16_t id, struct bytes *b)
 {
+	const char *name = "";
 	char detail[96];
 
-	if (id == FT_TIME_SHIFT || id == FT_GUEST) {
-		snprintf(detail, sizeof(detail),
-			 "%s: times are not moved to those of the other "
-			 "machine",
-			 id == FT_GUEST ? "a guest was traced too"
-					: "recorded with another machine");
+	if (id == FT_GUEST) {
+		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
+			 bytes_str(b, &name, NULL) ? "" : name);
 		ft_note(ft, "machine", detail);
-	} else if (id >= FT_KNOWN || id == FT_BUFFER_TEXT ||
-		   id == FT_LAST_BOOT) {
+	} else if (id == FT_BUFFER_TEXT) {
+		ft_note(ft, "text",
+			"the buffer was stored as text, which is not read: "
+			"give the text itself, or record without a latency "
+			"tracer");
+	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
 			    bytes_off(b));
 	}
@@ -284,6 +285,10 @@ int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	case FT_PROCMAPS:
 		ft_maps_take(ft, b);
 		return 0;
+	case FT_TRACEID:
+		return bytes_u64(b, &ft->trace_id, err);
+	case FT_TIME_SHIFT:
+		return ft_sync_take(ft, b, err);
 	case FT_TSC2NSEC:
 		return tsc2nsec(ft, b, err);
 	default:

@@ -77,7 +77,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	if (!s->page.lost)
 		return true;
 	if (s->lost_due)
-		push_lost(s, ft_time(ft, s->page.time));
+		push_lost(s, ft_time(ft, s, s->page.time));
 	s->lost_due = true;
 	s->lost_place = place;
 	return true;
@@ -143,7 +143,7 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	uint32_t pid = 0;
 	uint16_t flags = 0;
 
-	it.time = ft_time(ft, e->time);
+	it.time = ft_time(ft, s, e->time);
 	bytes_peek_u16(&e->b, 0, &it.id);
 	bytes_peek_u32(&e->b, 4, &pid);
 	if (bytes_left(&e->b) > 2)
@@ -191,7 +191,7 @@ static void fill(struct ft *ft, struct ft_stream *s)
 			page_damaged(ft, s, s->page.place, &why);
 	}
 	if (s->at_end && s->lost_due)
-		push_lost(s, ft_time(ft, s->page.time));
+		push_lost(s, ft_time(ft, s, s->page.time));
 }
 
 /* ---- all rings */
@@ -441,7 +441,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 
 	if (pages && !ft_page_open(ft, s, 0, &pg, NULL) &&
 	    ft_page_next(ft, &pg, &e, NULL) > 0)
-		see(ft, ft_time(ft, e.time));
+		see(ft, ft_time(ft, s, e.time));
 	for (uint64_t i = 0; i < pages && i < LAST_PAGES; i++) {
 		bool any = false;
 
@@ -450,7 +450,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 		while (ft_page_next(ft, &pg, &e, NULL) > 0)
 			any = true;
 		if (any) {
-			see(ft, ft_time(ft, pg.time));
+			see(ft, ft_time(ft, s, pg.time));
 			return;
 		}
 	}

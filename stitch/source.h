@@ -130,6 +130,9 @@ struct source_opts {
 	uint64_t slack_ns;     /* pipes: hold back this much more */
 	uint64_t window_bytes; /* pipes: flush when more is held */
 	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
+	const char *clock;     /* of one that does not say; NULL: not known */
+	const char *formats;   /* folder with formats of events, and what
+				* else is not beside raw pages; NULL: none */
 };
 
 struct source_ops {
