@@ -106,6 +106,7 @@ static void close_ft(struct source *src)
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
+	free(ft->boot);
 	ft_maps_release(ft);
 	ft_sync_release(ft);
 	free(ft->kallsyms);

@@ -179,6 +179,9 @@ struct ft_instance {
 	const char *name, *clock; /* clock NULL: not said */
 	uint64_t section;	  /* of version 7 */
 	uint32_t subbuf;
+	/* Of a buffer that was kept over a boot: where the kernel was then,
+	 * how long it is, and what is to be added to be where it is now. */
+	uint64_t last_text, text_len, moved;
 };
 
 /* Records that are made from what stands around the pages. */
@@ -191,6 +194,12 @@ struct ft_made {
 	uint64_t pgoff;
 	uint16_t type;
 	const char *name;
+};
+
+/* Of LAST_BOOT. */
+struct ft_boot {
+	const char *instance;
+	uint64_t text;
 };
 
 struct ft_cmd {
@@ -265,6 +274,8 @@ struct ft {
 	size_t n_sync;
 	uint32_t sync_flags;
 	bool synced; /* that one is read too */
+	struct ft_boot *boot;
+	size_t n_boot, cap_boot;
 	struct ft_stat *stat;
 	const char *stat_buffer; /* whose the next ones are */
 	size_t n_stat, cap_stat;
@@ -385,6 +396,10 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 /* The payload of the entry at place. */
 int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		struct bytes *out, struct err *err);
+/* LAST_BOOT: the text of a buffer's last_boot_info. */
+void ft_last_boot(struct ft *ft, const struct bytes *b);
+/* Where the kernel is now: from its _text to its end. */
+void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 /* A ring's time in ns on the capture's clock. */
 uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 

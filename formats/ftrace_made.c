@@ -185,6 +185,7 @@ static void kernel_maps(struct ft *ft)
 		s = nl ? nl + 1 : stop;
 	}
 	end_module(ft, &l);
+	ft_boot_moved(ft, l.text, l.etext);
 	if (!l.high)
 		return;
 	uint64_t start = l.text ? l.text : l.stext;
@@ -199,6 +200,8 @@ void ft_make_first(struct ft *ft)
 {
 	if (ft->kallsyms_len)
 		kernel_maps(ft);
+	else
+		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
 		if (ft->type[i].role != FT_KSTACK)
 			continue;

@@ -289,6 +289,9 @@ int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		return bytes_u64(b, &ft->trace_id, err);
 	case FT_TIME_SHIFT:
 		return ft_sync_take(ft, b, err);
+	case FT_LAST_BOOT:
+		ft_last_boot(ft, b);
+		return 0;
 	case FT_TSC2NSEC:
 		return tsc2nsec(ft, b, err);
 	default:

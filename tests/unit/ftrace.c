@@ -307,13 +307,13 @@ START_TEST(two_buffers_tell_of_one_fork_and_exec)
 	ck_assert_str_eq(fb_read(src),
 			 "101 comm=p@50; 101 fork -1:51 of -1; 101 comm=p@51; "
 			 "101 sched:sched_process_fork@50/0 k0 u0; "
-			 "102 sched:sched_process_fork@50/0 k0 u0; "
+			 "102 two/sched:sched_process_fork@50/0 k0 u0; "
 			 "111 exec=true@51; "
 			 "111 sched:sched_process_exec@51/0 k0 u0; "
-			 "112 sched:sched_process_exec@51/0 k0 u0; "
+			 "112 two/sched:sched_process_exec@51/0 k0 u0; "
 			 "131 exec=true@51; "
 			 "131 sched:sched_process_exec@51/0 k0 u0; "
-			 "132 sched:sched_process_exec@51/0 k0 u0; ");
+			 "132 two/sched:sched_process_exec@51/0 k0 u0; ");
 	fb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
@@ -412,7 +412,7 @@ START_TEST(options_shift_times_and_count_losses)
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
-	ck_assert_str_eq(src->info.clock, "mono");
+	ck_assert_str_eq(src->info.clock, "monotonic");
 	ck_assert_uint_eq(src->info.first_ns, 16500);
 	ck_assert_uint_eq(src->info.last_ns, 16500);
 	ck_assert_str_eq(fb_read(src),
@@ -549,8 +549,9 @@ START_TEST(recorded_mappings_become_maps)
 			 (int)s->map[i].pgoff, s->map[i].path,
 			 s->map[i].derived);
 	}
-	ck_assert_str_eq(text, "1000+1000@0 /bin/x 1;"
-			       "2000+3000@1000 /bin/x 1;7000+1000@0 [stack] 0;");
+	ck_assert_str_eq(text,
+			 "1000+1000@0 /bin/x 1;"
+			 "2000+3000@1000 /bin/x 1;7000+1000@0 [stack] 0;");
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
