@@ -132,7 +132,8 @@ static void take_path(struct maps *m, const char *s, struct rec_map *out)
 
 	while (*s == ' ')
 		s++;
-	path = arena_strdup(&m->arena, s);
+	/* anonymous memory has one name, which is perf's */
+	path = arena_strdup(&m->arena, *s ? s : "//anon");
 	out->path = path;
 	for (char *at = path; (at = strstr(at, "\\012")); at++) {
 		*at = '\n';

@@ -39,7 +39,7 @@ static enum call_what what_of(const char *name)
 }
 
 /* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments are behind
- * it. Kernels from 6.19 on may have copies of strings behind those. */
+ * it. Newer kernels (7.2) have copies of strings behind those. */
 static void find_call(struct tp_format *fmt, const char *name)
 {
 	struct tp_call c = { 0 };

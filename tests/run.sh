@@ -100,7 +100,7 @@ group_cases() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin names maps \
+	for t in compare counts joincheck asperf evidence audit twin names maps mapped \
 		ftrace
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"

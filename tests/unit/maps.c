@@ -51,7 +51,7 @@ START_TEST(a_line_has_range_rights_offset_device_inode_and_path)
 	ck_assert_str_eq(s->map[0].path, "/usr/lib/a b.so");
 	ck_assert(!s->map[0].derived);
 	ck_assert_uint_eq(s->map[1].flags, MAP_SHARED);
-	ck_assert_str_eq(s->map[1].path, "");
+	ck_assert_str_eq(s->map[1].path, "//anon");
 	ck_assert_str_eq(s->map[2].path, "[vsyscall]");
 	maps_free(m);
 }
