@@ -41,8 +41,10 @@ TEXT := $(wildcard cli/*.css cli/*.js)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
-BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c, \
-	$(wildcard tests/bench/*.c)))
+BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
+	%/bare.c, $(wildcard tests/bench/*.c)))
+TRUTH := $(wildcard tests/truth/*.c)
+TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
@@ -105,6 +107,12 @@ $(eval $(call test_program,damage))
 $(eval $(call test_program,bench))
 $(eval $(call test_program,names))
 
+# One program of several files.
+$(O)/truth/truth: $(TRUTH_OBJS) $(O)/all.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(TRUTH_OBJS) $(O)/all.a $(ALL_LIBS)
+
 $(O)/mkcap: tests/mkcap.c $(O)/flags
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
@@ -140,7 +148,8 @@ demo-run:
 check: deps
 	$(SUBJ) check-build
 	$(SUB) check-run
-check-build: all $(UNIT_BIN) $(DAMAGE_BIN) $(NAMES_BIN) $(O)/mkcap fuzz
+check-build: all $(UNIT_BIN) $(DAMAGE_BIN) $(NAMES_BIN) $(O)/truth/truth \
+	$(O)/mkcap fuzz
 check-run:
 	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)
 
@@ -184,4 +193,4 @@ uninstall:
 clean:
 	rm -rf build build-san build-fuzz demo backstitch
 
--include $(OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(wildcard $(O)/*/*.d)
+-include $(OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) $(wildcard $(O)/*/*.d)

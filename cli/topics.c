@@ -6,6 +6,7 @@
 
 #include "cli/term.h"
 #include "formats/formats.h"
+#include "stitch/rules.h"
 #include "stitch/source.h"
 
 struct line {
@@ -90,6 +91,22 @@ static void print_verdicts(FILE *out)
 	print_lines(out, lines, 18);
 }
 
+/* From the table of rules itself. */
+static void print_rules(FILE *out)
+{
+	struct line lines[64] = {
+		{ NULL, "What must not happen in a trace; 'backstitch check' "
+			"says where it did:" },
+	};
+	size_t n = 1;
+
+	for (const struct rule *r = rules; r->name && n + 2 < 64; r++)
+		lines[n++] = (struct line){ r->name, r->proves };
+	lines[n++] = (struct line){ NULL, "Each has a view of its findings: "
+					  "rule_map_lost, ..." };
+	print_lines(out, lines, 18);
+}
+
 static void print_status(FILE *out)
 {
 	static const struct line lines[] = {
@@ -126,6 +143,7 @@ static void print_environment(FILE *out)
 const struct topic topics[] = {
 	{ "formats", "the captures that can be read", print_formats },
 	{ "verdicts", "what became of each user stack", print_verdicts },
+	{ "rules", "what check looks for beside user stacks", print_rules },
 	{ "exit-status", "what the exit status says", print_status },
 	{ "environment", "variables that are looked at", print_environment },
 	{ NULL, NULL, NULL }

@@ -95,6 +95,18 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 		user_stack(ft, t, &raw, rec);
 }
 
+/* A user stack may have said the process already. */
+static void set_task(const struct ft *ft, const struct bytes *raw,
+		     struct record *rec)
+{
+	uint32_t tid = 0;
+
+	bytes_peek_u32(raw, 4, &tid);
+	rec->tid = (int32_t)tid;
+	if (rec->pid < 0)
+		rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
+}
+
 /* What stands in a window may go when the stacks are looked at: they come
  * first. */
 static int event_record(struct ft *ft, const struct ref *ref,
@@ -107,14 +119,15 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	struct bytes raw;
 	uint16_t id = 0;
 
-	*s = (struct rec_sample){ .weight = 1 };
 	rec->kind = REC_SAMPLE;
+	s->weight = 1;
 	if (kern)
 		stack_at(ft, st, place + kern * 4, rec);
 	if (user)
 		stack_at(ft, st, place + user * 4, rec);
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
+	set_task(ft, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
@@ -160,6 +173,7 @@ static int task_record(struct ft *ft, const struct ref *ref,
 
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
+	set_task(ft, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	return ft_task_record(ft, ft_type_of(ft, id), ref, &raw, rec, err);
 }
@@ -170,8 +184,6 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	struct ft *ft = ft_of(src);
 	uint64_t stream = ref->handle >> 48;
 	uint64_t place = ref->handle & PLACE_MASK;
-	uint32_t tid = 0;
-	struct bytes raw;
 
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
 	if (stream == FT_MADE) {
@@ -185,11 +197,6 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->off = ft_off(st, place);
 	if (ref->class == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);
-	if (ft_entry_at(ft, st, place, &raw, err))
-		return -1;
-	bytes_peek_u32(&raw, 4, &tid);
-	rec->tid = (int32_t)tid;
-	rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return task_record(ft, ref, st, place, rec, err);

@@ -51,6 +51,13 @@ static void push_lost(struct ft_stream *s, uint64_t time)
 	push(s, &it);
 }
 
+static void walked(struct ft *ft, uint32_t len)
+{
+	ft->walked += len;
+	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
+				 (double)ft->src.size);
+}
+
 /* The next page that can be read; false: there is none. */
 static bool open_page(struct ft *ft, struct ft_stream *s)
 {
@@ -68,7 +75,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 		return false;
 	}
 	s->next_page += s->subbuf;
-	ft->walked += s->subbuf;
+	walked(ft, s->subbuf);
 	if (ft_page_open(ft, s, place, &s->page, &why)) {
 		page_damaged(ft, s, place, &why);
 		return true;
@@ -83,9 +90,13 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	return true;
 }
 
+static bool is_stack(const struct ft_item *it)
+{
+	return it->role == FT_KSTACK || it->role == FT_USTACK;
+}
+
 /* Whose stack it is: the last event of the same task in the same context. */
-static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
-			     const struct ft_item *stack)
+static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 {
 	for (uint32_t i = s->n; i-- > 0;) {
 		struct ft_item *it = item_at(s, i);
@@ -94,23 +105,18 @@ static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		const struct ft_type *t = ft_type_of(ft, it->id);
-
-		if (t && (t->role == FT_KSTACK || t->role == FT_USTACK))
-			return NULL;
-		return it;
+		return is_stack(it) ? NULL : it;
 	}
 	return NULL;
 }
 
-static bool attach(const struct ft *ft, struct ft_stream *s,
-		   const struct ft_item *stack, enum ft_role role)
+static bool attach(struct ft_stream *s, const struct ft_item *stack)
 {
-	struct ft_item *it = owner(ft, s, stack);
+	struct ft_item *it = owner(s, stack);
 
 	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
 		return false;
-	uint16_t *to = role == FT_KSTACK ? &it->kern : &it->user;
+	uint16_t *to = stack->role == FT_KSTACK ? &it->kern : &it->user;
 
 	if (*to)
 		return false;
@@ -148,14 +154,14 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	bytes_peek_u32(&e->b, 4, &pid);
 	if (bytes_left(&e->b) > 2)
 		flags = e->b.pos[2];
-	it.pid = (int32_t)pid;
-	it.context = flags & CONTEXT;
-	if (s->lost_due)
-		push_lost(s, it.time);
 	const struct ft_type *t = ft_type_of(ft, it.id);
 
-	if (t && (t->role == FT_KSTACK || t->role == FT_USTACK) &&
-	    attach(ft, s, &it, t->role))
+	it.pid = (int32_t)pid;
+	it.context = flags & CONTEXT;
+	it.role = t ? t->role : FT_PLAIN;
+	if (s->lost_due)
+		push_lost(s, it.time);
+	if (is_stack(&it) && attach(s, &it))
 		return;
 	if (it.time < s->last)
 		note_regress(ft, s, &it);
@@ -231,8 +237,9 @@ static void start(struct ft *ft)
 {
 	ft->merging = true;
 	ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
-	for (uint32_t i = 0; i < ft->n_stream; i++) {
+	for (uint32_t i = 0; i < ft->n_stream; i++)
 		ft->walk_len += ft->stream[i].len;
+	for (uint32_t i = 0; i < ft->n_stream; i++) {
 		fill(ft, &ft->stream[i]);
 		if (ft->stream[i].n)
 			ft->heap[ft->n_heap++] = i;
@@ -241,13 +248,11 @@ static void start(struct ft *ft)
 		sift_down(ft, i);
 }
 
-/* The earliest item of all and its stream. */
-static struct ft_item take_item(struct ft *ft, uint32_t *stream)
+/* The earliest item of all goes, and its ring is filled again. */
+static void drop_first(struct ft *ft)
 {
 	struct ft_stream *s = &ft->stream[ft->heap[0]];
-	struct ft_item it = *item_at(s, 0);
 
-	*stream = ft->heap[0];
 	s->head = (s->head + 1) % FT_AHEAD;
 	s->n--;
 	/* half of it is always ahead: enough for a stack to be found */
@@ -256,7 +261,6 @@ static struct ft_item take_item(struct ft *ft, uint32_t *stream)
 	if (!s->n)
 		ft->heap[0] = ft->heap[--ft->n_heap];
 	sift_down(ft, 0);
-	return it;
 }
 
 /* ---- refs */
@@ -302,9 +306,8 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
 			  NULL);
 }
 
-static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
+static uint32_t new_event(struct ft *ft, uint32_t instance, uint16_t id)
 {
-	uint32_t known = ft_event_of(ft, instance, id);
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -317,8 +320,6 @@ static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 		is_top(ft, instance) ? NULL : ft->inst[instance].name;
 	char number[16], name[512];
 
-	if (known != UINT32_MAX)
-		return known;
 	snprintf(number, sizeof(number), "%u", id);
 	snprintf(name, sizeof(name), "%s%s%s:%s", buffer ? buffer : "",
 		 buffer ? "/" : "", t ? t->fmt.system : "unknown",
@@ -357,14 +358,14 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	const struct ft_type *t = ft_type_of(ft, it->id);
-	uint32_t event = event_index(ft, s->instance, it->id);
+	uint32_t event = ft_event_of(ft, s->instance, it->id);
 
+	if (event == UINT32_MAX)
+		event = new_event(ft, s->instance, it->id);
 	if (it->kern || it->user)
 		ft->event[event].has_chain = true;
-	if (t && t->role > FT_USTACK &&
-	    !ft_entry_at(ft, s, it->place, &raw, NULL))
-		ft_task_refs(ft, t, &ev, it->pid, &raw);
+	if (it->role > FT_USTACK && !ft_entry_at(ft, s, it->place, &raw, NULL))
+		ft_task_refs(ft, ft_type_of(ft, it->id), &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
@@ -390,7 +391,6 @@ static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
 int ft_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct ft *ft = ft_of(src);
-	uint32_t stream;
 
 	(void)err;
 	for (;;) {
@@ -401,9 +401,10 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			start(ft);
 			made_refs(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
-			struct ft_item it = take_item(ft, &stream);
+			uint32_t stream = ft->heap[0];
 
-			refs_of(ft, stream, &it);
+			refs_of(ft, stream, item_at(&ft->stream[stream], 0));
+			drop_first(ft);
 		} else if (!ft->ended) {
 			ft->ended = true;
 			ft_make_last(ft);
@@ -413,10 +414,6 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			src->pos = src->size;
 			return 0;
 		}
-		if (ft->walk_len)
-			src->pos = (uint64_t)((double)ft->walked /
-					      (double)ft->walk_len *
-					      (double)src->size);
 	}
 }
 

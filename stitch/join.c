@@ -82,6 +82,12 @@ void join_source(struct join *jn, uint16_t source,
 	waits_source(&jn->waits, source);
 }
 
+void join_last(struct join *jn, uint16_t source, int64_t time)
+{
+	if (time != TIME_NONE)
+		jn->session[source].excuse.last = time;
+}
+
 void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
 	waits_other(&jn->waits, source, event);

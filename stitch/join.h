@@ -87,6 +87,9 @@ enum join_reason {
 /* end: the time of the end of its life; TIME_NONE: not known. */
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
+/* No record of the source is later; TIME_NONE: it has no times. Before the
+ * threads that still live are retired. */
+void join_last(struct join *jn, uint16_t source, int64_t time);
 /* Gives out everything that still waits. */
 void join_end(struct join *jn);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "stitch/account.h"
+#include "stitch/caller.h"
 #include "stitch/calls.h"
 #include "stitch/counters.h"
 #include "stitch/err.h"
@@ -25,20 +26,18 @@
 #include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
-#include "stitch/unwinder.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
 /* Of lists of mappings: after all that the user gives. */
 #define RANK_OWN 100
-#define MACHINE_AARCH64 183 /* EM_AARCH64 */
-#define REGS_AARCH64_LR (1ull << 30)
 
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
 	struct snapshots *maps;	 /* NULL: none */
+	int64_t last;		 /* time of its newest record */
 	struct space base, over; /* the kernel's */
 };
 
@@ -162,6 +161,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		const struct source *src = source_of(st, i);
 
 		ps->known = true;
+		ps->last = TIME_NONE;
 		ps->base.changed = ps->over.changed = TIME_NONE;
 		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
 		if (!src->info.exact)
@@ -339,52 +339,19 @@ static void look_at_hit(struct stitch *st, uint32_t slot)
 	look_unmapped(st, p, addr);
 }
 
-/* struct unwind_in.find: what the sampled process has mapped. */
-struct lookup {
-	const struct space *space;
-	int64_t t;
-};
-
-static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
-{
-	const struct lookup *l = arg;
-	const struct region *r = space_find(l->space, addr, l->t);
-
-	if (!r)
-		return 0;
-	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
-	return 1;
-}
-
-/* AArch64: the frame-pointer chain of a function without a frame of its own
- * lacks the caller, whose address is still in the link register, which perf
- * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+/* The user half of a sample's chain, with the caller that it lacks. */
 static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	struct lookup look = { &process_of(st, slot)->space,
-			       time_of(&st->rec) };
-	enum unwind_end end;
-	uint64_t ip[2];
-	const struct unwind_in in = {
-		.regs = &s->user_regs,
-		.machine = MACHINE_AARCH64,
-		.pc = s->user.n ? s->user.ip[0] : 0,
-		.user_mask = src->info.user_mask,
-		.find = find_map,
-		.arg = &look,
-	};
+	uint64_t caller;
 
-	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
-	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
-	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
+	if (!caller_find(st->uw, &st->rec, source_of(st, st->rec.source),
+			 &process_of(st, slot)->space, &caller))
 		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
 	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
 			     sizeof(*st->chain));
 	st->chain[0] = s->user.ip[0];
-	st->chain[1] = ip[1];
+	st->chain[1] = caller;
 	memcpy(st->chain + 2, s->user.ip + 1,
 	       (s->user.n - 1) * sizeof(*st->chain));
 	const struct addrs a = { st->chain, s->user.n + 1 };
@@ -469,13 +436,22 @@ static void take_call(struct stitch *st, uint32_t slot)
 	calls_take(st->calls, &in, &st->rec);
 }
 
+/* A task that is exiting never runs its program again, and the kernel gives
+ * it no cookie (unwind_deferred_request, 7.2). */
+static bool is_alive(const struct record *rec)
+{
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (st->rec.flags & REC_F_USER && !(st->rec.flags & REC_F_GUEST))
+	if (is_alive(&st->rec))
 		slot = st->who = living(st, slot);
 	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
@@ -757,6 +733,15 @@ static void finish(struct stitch *st)
 	st->ended = true;
 }
 
+/* Nothing more comes. A pipe did not say when it would end. */
+static void close_sources(struct stitch *st)
+{
+	account_end(st->account);
+	for (size_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known && !source_of(st, (uint16_t)i)->info.exact)
+			join_last(st->join, (uint16_t)i, st->src[i].last);
+}
+
 int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 {
 	while (!facts_take(&st->facts, out)) {
@@ -768,14 +753,17 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			return -1;
 		if (!got) {
 			if (!st->closing)
-				account_end(st->account);
+				close_sources(st);
 			st->closing = st->stopped = true;
 			finish(st);
 			continue;
 		}
 		int64_t t = time_of(&st->rec);
 
-		per_source(st, st->rec.source);
+		struct per_source *ps = per_source(st, st->rec.source);
+
+		if (t > ps->last)
+			ps->last = t;
 		account_record(st->account, &st->rec);
 		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
 		st->who = TASKS_NONE;

@@ -49,8 +49,7 @@ static inline size_t home(const struct table *t, uint64_t hash)
 
 void table_release(struct table *t)
 {
-	free(t->hash);
-	free(t->id);
+	free(t->slot);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -58,10 +57,9 @@ static void put(struct table *t, uint64_t hash, uint32_t stored)
 {
 	size_t i = home(t, hash);
 
-	while (t->id[i])
+	while (t->slot[i].id)
 		i = (i + 1) & (t->size - 1);
-	t->hash[i] = hash;
-	t->id[i] = stored;
+	t->slot[i] = (struct table_slot){ hash, stored };
 }
 
 static void grow(struct table *t)
@@ -69,13 +67,11 @@ static void grow(struct table *t)
 	struct table old = *t;
 
 	t->size = old.size ? old.size * 2 : MIN_SIZE;
-	t->hash = mem_new(t->size, sizeof(*t->hash));
-	t->id = mem_new(t->size, sizeof(*t->id));
+	t->slot = mem_new(t->size, sizeof(*t->slot));
 	for (size_t i = 0; i < old.size; i++)
-		if (old.id[i])
-			put(t, old.hash[i], old.id[i]);
-	free(old.hash);
-	free(old.id);
+		if (old.slot[i].id)
+			put(t, old.slot[i].hash, old.slot[i].id);
+	free(old.slot);
 }
 
 uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
@@ -83,11 +79,12 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 {
 	if (!t->n)
 		return TABLE_NONE;
-	for (size_t i = home(t, hash); t->id[i]; i = (i + 1) & (t->size - 1)) {
-		if (t->hash[i] != hash)
+	for (size_t i = home(t, hash); t->slot[i].id;
+	     i = (i + 1) & (t->size - 1)) {
+		if (t->slot[i].hash != hash)
 			continue;
-		if (!same || same(owner, t->id[i] - 1, key))
-			return t->id[i] - 1;
+		if (!same || same(owner, t->slot[i].id - 1, key))
+			return t->slot[i].id - 1;
 	}
 	return TABLE_NONE;
 }
@@ -106,24 +103,24 @@ static void close_hole(struct table *t, size_t i)
 {
 	size_t mask = t->size - 1;
 
-	for (size_t j = (i + 1) & mask; t->id[j]; j = (j + 1) & mask) {
-		size_t want = home(t, t->hash[j]);
+	for (size_t j = (i + 1) & mask; t->slot[j].id; j = (j + 1) & mask) {
+		size_t want = home(t, t->slot[j].hash);
 
 		if (((j - want) & mask) < ((j - i) & mask))
 			continue;
-		t->hash[i] = t->hash[j];
-		t->id[i] = t->id[j];
+		t->slot[i] = t->slot[j];
 		i = j;
 	}
-	t->id[i] = 0;
+	t->slot[i].id = 0;
 }
 
 bool table_remove(struct table *t, uint64_t hash, uint32_t id)
 {
 	if (!t->n)
 		return false;
-	for (size_t i = home(t, hash); t->id[i]; i = (i + 1) & (t->size - 1)) {
-		if (t->hash[i] != hash || t->id[i] != id + 1)
+	for (size_t i = home(t, hash); t->slot[i].id;
+	     i = (i + 1) & (t->size - 1)) {
+		if (t->slot[i].hash != hash || t->slot[i].id != id + 1)
 			continue;
 		close_hole(t, i);
 		t->n--;

@@ -10,9 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Both together: what is not in the caches costs one miss. */
+struct table_slot {
+	uint64_t hash;
+	uint32_t id; /* id + 1; 0 is an empty slot */
+} __attribute__((packed));
+
 struct table {
-	uint64_t *hash;
-	uint32_t *id; /* id + 1; 0 is an empty slot */
+	struct table_slot *slot;
 	size_t n, size;
 };
 

@@ -17,6 +17,12 @@ bad=$(
 		grep -q "^\\.It Cm $name\$" man/backstitch.1 ||
 			echo "man/backstitch.1: no command '$name'"
 	done
+	"$B" help rules | sed -n 's/^  \([a-z_][a-z_]*\)  .*/\1/p' |
+	while read -r rule
+	do
+		grep -q "^\\.It Sy $rule\$" man/backstitch.7 ||
+			echo "man/backstitch.7: no rule '$rule'"
+	done
 	"$B" --list-options | while read -r name options
 	do
 		page=man/backstitch-$name.1

@@ -2,8 +2,8 @@
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
 # usage: O=build tests/run.sh [GROUP...]
 #
-# Groups: unit cases compare cli damage fuzz docs (all of these by default),
-# and style. A script reports with lines "ok NAME" and "not ok NAME", and
+# Groups: unit cases truth compare cli damage fuzz docs (all of these by
+# default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
 # "skip NAME: REASON" for what cannot be asked here; libcheck programs with
 # their own summary. A program that ends badly, or says nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
@@ -99,6 +99,25 @@ group_cases() {
 	run cases cases 120 tests/cases/run.sh
 }
 
+# Captures in which nothing was lost, of all CPUs and of one process.
+group_truth() {
+	set -- tests/captures/z-defer.data tests/captures/task-exitexec.data \
+		tests/captures/defer-exitexec-s.data.zst
+	for name in defer-cpuclock mono-defer defer-static
+	do
+		f=$BACKSTITCH_SHARED/captures/perf-deferred/$name.data
+		[ ! -f "$f" ] || set -- "$@" "$f"
+	done
+	# sanitizers make a case ten times as long
+	case "${SAN:-} $O" in
+	*san* | *address*)
+		BACKSTITCH_CASES=${BACKSTITCH_CASES:-3000}
+		export BACKSTITCH_CASES
+		;;
+	esac
+	run truth truth 300 "$out/truth/truth" "$@"
+}
+
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin names maps mapped \
 		ftrace
@@ -157,11 +176,11 @@ group_style() {
 }
 
 start=$(date +%s)
-[ $# -gt 0 ] || set -- unit cases compare cli damage fuzz docs
+[ $# -gt 0 ] || set -- unit cases truth compare cli damage fuzz docs
 for g in "$@"
 do
 	case $g in
-	unit | cases | compare | cli | damage | fuzz | docs | style)
+	unit | cases | truth | compare | cli | damage | fuzz | docs | style)
 		"group_$g"
 		;;
 	*)

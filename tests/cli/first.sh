@@ -72,7 +72,7 @@ truth help_prints_nothing_on_stderr [ ! -s err ]
 check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
 "$B" ingest -h >out 2>err
 check letter_h_is_the_same 0 $? 'usage: backstitch ingest' '--output'
-for topic in formats verdicts exit-status environment
+for topic in formats verdicts rules exit-status environment
 do
 	"$B" help $topic >out 2>err
 	check "help_$topic" 0 $?

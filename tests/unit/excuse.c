@@ -187,7 +187,21 @@ START_TEST(what_is_open_waits_until_the_end_of_the_capture)
 }
 END_TEST
 
-START_TEST(the_end_of_a_pipe_is_not_known)
+START_TEST(a_pipe_ends_with_its_last_record)
+{
+	struct fake *f = fake_new();
+
+	f->src.info.exact = false;
+	normal_pair(f);
+	fake_sample(f, 10, 1, 5);
+	fake_sample(f, 60, 2, 0);
+	struct all_facts all = stitch_all(&f, 1);
+	expect_end(&all, 2, END_CAPTURE, 60);
+	facts_done(&all);
+}
+END_TEST
+
+START_TEST(a_file_that_was_not_scanned_has_no_end)
 {
 	struct fake *f = fake_new();
 
@@ -389,7 +403,8 @@ RUN("excuse", an_exec_between_has_its_time, a_joined_request_needs_no_excuse,
     an_exit_says_when_the_chain_was_due,
     another_life_says_when_the_chain_was_due,
     what_is_open_waits_until_the_end_of_the_capture,
-    the_end_of_a_pipe_is_not_known, a_lost_chain_names_the_loss_in_its_time,
+    a_pipe_ends_with_its_last_record, a_file_that_was_not_scanned_has_no_end,
+    a_lost_chain_names_the_loss_in_its_time,
     a_loss_after_the_last_sample_is_the_likely_one,
     a_loss_at_an_unknown_time_is_named, without_times_any_loss_is_named,
     an_overwritten_ring_is_named_as_the_loss,

@@ -1,0 +1,119 @@
+/* capture.c - all records of a capture, in memory, in time order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/formats.h"
+#include "stitch/err.h"
+#include "stitch/order.h"
+#include "tests/truth/truth.h"
+
+static void *keep(struct capture *c, const void *p, size_t n)
+{
+	if (!p || !n)
+		return NULL;
+	return memcpy(arena_take(&c->text, n), p, n);
+}
+
+static void keep_addrs(struct capture *c, struct addrs *a)
+{
+	a->ip = keep(c, a->ip, a->n * sizeof(*a->ip));
+}
+
+/* What the audit has no use for is left out: registers, payloads, ... */
+static void keep_sample(struct capture *c, struct rec_sample *s)
+{
+	keep_addrs(c, &s->kern);
+	keep_addrs(c, &s->user);
+	s->user_regs = (struct regs){ 0 };
+	s->stack = s->raw = NULL;
+	s->stack_len = s->raw_len = s->n_branch = s->n_extra = 0;
+	s->branch = NULL;
+	s->extra = NULL;
+}
+
+static void keep_extras(struct capture *c, struct record *r)
+{
+	uint32_t n = r->mark.n_extra;
+	struct extra *x = n ? arena_take(&c->text, n * sizeof(*x)) : NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		x[i] = r->mark.extra[i];
+		x[i].name = arena_strdup(&c->text, x[i].name);
+		x[i].blob = keep(c, x[i].blob, x[i].len);
+	}
+	r->mark.extra = x;
+}
+
+static void keep_record(struct capture *c, const struct record *rec)
+{
+	c->rec = mem_grow(c->rec, &c->cap, c->n + 1, sizeof(*c->rec));
+	struct record *r = &c->rec[c->n++];
+
+	*r = *rec;
+	r->source = 0;
+	r->flags &= ~(uint32_t)(REC_F_LATE | REC_F_DUPLICATE);
+	if (r->kind == REC_SAMPLE) {
+		keep_sample(c, &r->sample);
+	} else if (r->kind == REC_CHAIN) {
+		keep_addrs(c, &r->chain.user);
+	} else if (r->kind == REC_MAP) {
+		r->map.path = arena_strdup(&c->text, r->map.path);
+		r->map.id = keep(c, r->map.id, r->map.id_len);
+	} else if (r->kind == REC_KSYMBOL) {
+		r->ksymbol.name = arena_strdup(&c->text, r->ksymbol.name);
+	} else if (r->kind == REC_COMM) {
+		r->comm.name = arena_strdup(&c->text, r->comm.name);
+	} else if (r->kind == REC_MARK) {
+		r->mark.name = arena_strdup(&c->text, r->mark.name);
+		keep_extras(c, r);
+	}
+}
+
+static int read_all(struct capture *c, const char *path, struct err *err)
+{
+	struct source_opts o = { 0 };
+	struct source *src = formats_open(path, &o, c->ledger, err);
+	struct record rec;
+	int got;
+
+	if (!src)
+		return -1;
+	if (src->ops->scan && src->ops->scan(src, err)) {
+		source_close(src);
+		return -1;
+	}
+	order_add(c->order, src);
+	c->src = src;
+	while ((got = order_next(c->order, &rec, err)) > 0) {
+		if (rec.kind == REC_LOST || rec.flags & REC_F_LATE)
+			return err_set(err, ERR_FORMAT, "%s: has losses", path);
+		if (rec.kind != REC_LOST_TOTAL && rec.kind != REC_KSYMBOL)
+			keep_record(c, &rec);
+	}
+	return got;
+}
+
+int capture_read(struct capture *c, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct err err;
+
+	*c = (struct capture){ .ledger = ledger_new() };
+	c->order = order_new(c->ledger, 0, NULL);
+	snprintf(c->name, sizeof(c->name), "%s", name ? name + 1 : path);
+	if (read_all(c, path, &err) == 0)
+		return 0;
+	printf("# %s\n", err.msg);
+	capture_release(c);
+	return -1;
+}
+
+void capture_release(struct capture *c)
+{
+	order_free(c->order);
+	ledger_free(c->ledger);
+	arena_release(&c->text);
+	free(c->rec);
+	*c = (struct capture){ 0 };
+}

@@ -1,0 +1,133 @@
+/* store.c - a changed list of records through SQLite: sums and views. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/order.h"
+#include "tests/pipeline.h"
+#include "tests/truth/truth.h"
+
+static int store_all(const struct slice *s, const struct list *l,
+		     struct store **db, struct err *err)
+{
+	struct store_opts so = { .fields = "none", .no_thread = true };
+	struct frames *fr = frames_new();
+	struct ledger *lg = ledger_new();
+	struct order *ord = order_new(lg, 0, NULL);
+	struct source *src = list_source(s, l);
+	struct stitch *st = NULL;
+	struct fact f;
+	int got = -1;
+
+	order_add(ord, src);
+	*db = store_create_temp(&so, fr, err);
+	if (!*db || store_capture(*db, src, err))
+		goto out;
+	st = stitch_new(ord, fr, lg, NULL);
+	while ((got = stitch_next(st, &f, err)) > 0) {
+		got = store_fact(*db, &f, err);
+		if (got)
+			goto out;
+	}
+	if (!got)
+		got = store_capture(*db, src, err);
+	ledger_end(lg);
+	if (!got)
+		got = store_flush(*db, lg, err);
+	if (!got)
+		got = store_finish(*db, lg, err);
+out:
+	stitch_free(st);
+	order_free(ord);
+	ledger_free(lg);
+	frames_free(fr);
+	return got;
+}
+
+/* The view of verdicts, word by word, against the facts. */
+static int check_verdicts(struct store *db, const struct result *got,
+			  struct report *rp, struct err *err)
+{
+	static const char sql[] = "SELECT kind, verdict, sum(n) FROM verdicts"
+				  " GROUP BY kind, verdict";
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+	int more = r ? 1 : -1;
+
+	while (more > 0 && (more = rows_next(r, err)) > 0) {
+		bool chain = !strcmp(rows_text(r, 0), "chain");
+		int64_t n = 0;
+
+		for (size_t i = 0; i < got->n; i++) {
+			const char *v =
+				chain && got->chain[i].has
+					? chain_verdict_name(
+						  got->chain[i].f.verdict)
+				: !chain && got->request[i].has
+					? request_verdict_name(
+						  got->request[i].f.verdict)
+					: "";
+
+			n += !strcmp(v, rows_text(r, 1));
+		}
+		if (n != rows_int(r, 2))
+			report_add(rp,
+				   "view verdicts: %s %s: %" PRId64
+				   ", should be %" PRId64 "\n",
+				   rows_text(r, 0), rows_text(r, 1),
+				   rows_int(r, 2), n);
+	}
+	rows_close(r);
+	return more;
+}
+
+/* Tables against the facts of the same list. */
+static int check_counts(struct store *db, const struct result *got,
+			struct report *rp, struct err *err)
+{
+	const struct {
+		const char *sql;
+		size_t n;
+	} ask[] = {
+		{ "SELECT count(*) FROM finding", got->n_finding },
+		{ "SELECT count(*) FROM cookie_gap", got->n_gap },
+		{ "SELECT count(*) FROM cookie_cpu", got->n_counter },
+		{ "SELECT count(*) FROM cookies", got->n_session },
+		{ "SELECT count(*) FROM loss", got->n_loss },
+		{ "SELECT count(*) FROM thread", got->n_thread },
+	};
+
+	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		struct rows *r = rows_open(db, ask[i].sql, NULL, 0, err);
+		int more = r ? rows_next(r, err) : -1;
+
+		if (more > 0 && rows_int(r, 0) != (int64_t)ask[i].n)
+			report_add(rp, "%s: %" PRId64 ", should be %zu\n",
+				   ask[i].sql, rows_int(r, 0), ask[i].n);
+		rows_close(r);
+		if (more < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int check_store(const struct slice *s, const struct list *l,
+		const struct result *got, struct report *rp)
+{
+	struct store *db = NULL;
+	struct err err;
+	int ret = store_all(s, l, &db, &err);
+
+	if (!ret)
+		ret = pipeline_ask(db, &err);
+	if (!ret)
+		ret = check_verdicts(db, got, rp, &err);
+	if (!ret)
+		ret = check_counts(db, got, rp, &err);
+	if (ret)
+		report_add(rp, "%s\n", err.msg);
+	store_close(db);
+	return rp->n ? -1 : 0;
+}
