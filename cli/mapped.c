@@ -202,7 +202,8 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	char dir[PATH_SIZE];
 
 	tell(md->given, st, src->index, RANK_OPTION);
-	if (find_folder(src->path, dir, sizeof(dir)) &&
+	/* where mappings are recorded, the folder may be of another run */
+	if (!src->ops->has_maps && find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)

@@ -138,6 +138,7 @@ struct source_opts {
 struct source_ops {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for help */
+	bool has_maps;	     /* its captures record what is mapped */
 	/* How sure, 0..100, that it is ours; head: the first n bytes. */
 	int (*probe)(const char *path, const void *head, size_t n);
 	/* path "-": stdin. NULL and *err when nothing can be read. */

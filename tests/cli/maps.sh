@@ -75,6 +75,12 @@ cat a.txt bad.txt >half.txt
 "$B" info --no-symbols --maps 25911=half.txt trace.dat >out 2>err
 [ $? = 3 ] && grep -q 'maps' out && echo ok a_bad_line_is_damage ||
 	echo not ok a_bad_line_is_damage
+cp "$cap/fp-1.data" fp.data
+mkdir maps
+cp a.txt maps/25911.maps
+"$B" info --no-symbols fp.data >out 2>err
+grep -q 'mappings from' out && echo not ok a_capture_with_mappings_needs_no_folder ||
+	echo ok a_capture_with_mappings_needs_no_folder
 mkdir pages
 cp /dev/null pages/cpu0.raw
 "$B" info --formats elsewhere pages >out 2>err
