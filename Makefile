@@ -41,8 +41,8 @@ TEXT := $(wildcard cli/*.css cli/*.js)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
-BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c, \
-	$(wildcard tests/bench/*.c)))
+BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
+	%/bare.c, $(wildcard tests/bench/*.c)))
 TRUTH := $(wildcard tests/truth/*.c)
 TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))

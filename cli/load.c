@@ -235,7 +235,7 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 {
 	struct source *src = order_source(ld->order, e->source);
 	const struct record *rec = e->rec;
-	struct err broken = { 0 };
+	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
 	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||

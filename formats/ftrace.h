@@ -126,6 +126,7 @@ struct ft_item {
 	int32_t pid;
 	uint16_t id;
 	uint8_t kind;	     /* enum ft_item_kind */
+	uint8_t role;	     /* enum ft_role */
 	uint8_t context;     /* irq, softirq, NMI */
 	uint16_t kern, user; /* stacks: words from place; 0: none */
 	bool cookie;	     /* user is a cookie's place */
@@ -306,6 +307,12 @@ static inline struct ft *ft_of(struct source *src)
 	return (struct ft *)src;
 }
 
+/* NULL: the capture has no format of it. */
+static inline const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
+{
+	return ft->by_id[id] ? &ft->type[ft->by_id[id] - 1] : NULL;
+}
+
 /* Classes that tell several records of one entry apart; the low bits of
  * ref.len say which of an entry's tasks a name is for. */
 enum ft_whose {
@@ -327,7 +334,6 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 
 /* ftrace_meta.c: the contents of sections and of version 6's parts. */
 int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
-const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id);
 void ft_header_page(struct ft *ft, const struct bytes *text);
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
 /* Lines of saved_cmdlines, and of saved_tgids. */

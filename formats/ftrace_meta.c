@@ -74,11 +74,6 @@ static int header_info(struct ft *ft, struct bytes *b, struct err *err)
 	return take_name(b, "header_event", &text, err);
 }
 
-const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
-{
-	return ft->by_id[id] ? &ft->type[ft->by_id[id] - 1] : NULL;
-}
-
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {
 	struct ft_type t = { .role = FT_PLAIN };

@@ -268,39 +268,35 @@ static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
 	return 0;
 }
 
-/* The window that has place already. */
-static struct ft_win *held(struct ft *ft, struct ft_stream *s, uint64_t place)
+/* The window that has place already: its number; FT_WINS: none. */
+static size_t held(const struct ft_stream *s, uint64_t place)
 {
 	for (size_t i = 0; i < FT_WINS; i++) {
-		struct ft_win *w = &s->win[i];
-
-		if (!w->chunk)
+		if (!s->win[i].chunk)
 			continue;
-		const struct ft_chunk *c = &s->chunk[w->chunk - 1];
+		const struct ft_chunk *c = &s->chunk[s->win[i].chunk - 1];
 
-		if (place < c->at || place - c->at >= c->len)
-			continue;
-		w->used = ++ft->tick;
-		return w;
+		if (place >= c->at && place - c->at < c->len)
+			return i;
 	}
-	return NULL;
+	return FT_WINS;
 }
 
 static struct ft_win *window(struct ft *ft, struct ft_stream *s, uint64_t place,
 			     struct err *err)
 {
-	struct ft_win *w = held(ft, s, place);
+	size_t i = held(s, place);
 
-	if (w)
-		return w;
-	w = &s->win[0];
-	for (size_t i = 1; i < FT_WINS; i++)
-		if (s->win[i].used < w->used)
-			w = &s->win[i];
-	if (load(ft, s, w, chunk_of(s, place), err))
-		return NULL;
-	w->used = ++ft->tick;
-	return w;
+	if (i == FT_WINS) {
+		i = 0;
+		for (size_t j = 1; j < FT_WINS; j++)
+			if (s->win[j].used < s->win[i].used)
+				i = j;
+		if (load(ft, s, &s->win[i], chunk_of(s, place), err))
+			return NULL;
+	}
+	s->win[i].used = ++ft->tick;
+	return &s->win[i];
 }
 
 int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
@@ -340,7 +336,10 @@ uint64_t ft_off(const struct ft_stream *s, uint64_t place)
 {
 	if (!s->n_chunk)
 		return s->off + place;
-	return s->chunk[chunk_of(s, place)].off;
+	size_t i = held(s, place);
+
+	return s->chunk[i < FT_WINS ? s->win[i].chunk - 1 : chunk_of(s, place)]
+		.off;
 }
 
 void ft_streams_release(struct ft *ft)

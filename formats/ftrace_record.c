@@ -86,6 +86,18 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
+/* A user stack may have said the process already. */
+static void set_task(const struct ft *ft, const struct bytes *raw,
+		     struct record *rec)
+{
+	uint32_t tid = 0;
+
+	bytes_peek_u32(raw, 4, &tid);
+	rec->tid = (int32_t)tid;
+	if (rec->pid < 0)
+		rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
+}
+
 /* What stands in a window may go when the stacks are looked at: they come
  * first. */
 static int event_record(struct ft *ft, const struct ref *ref,
@@ -98,14 +110,15 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	struct bytes raw;
 	uint16_t id = 0;
 
-	*s = (struct rec_sample){ .weight = 1 };
 	rec->kind = REC_SAMPLE;
+	s->weight = 1;
 	if (kern)
 		stack_at(ft, st, place + kern * 4, rec);
 	if (user)
 		stack_at(ft, st, place + user * 4, rec);
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
+	set_task(ft, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
@@ -150,6 +163,7 @@ static int made_of_entry(struct ft *ft, const struct ref *ref,
 
 	if (ft_entry_at(ft, st, place, &raw, err))
 		return -1;
+	set_task(ft, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
@@ -164,8 +178,6 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	struct ft *ft = ft_of(src);
 	uint64_t stream = ref->handle >> 48;
 	uint64_t place = ref->handle & PLACE_MASK;
-	uint32_t tid = 0;
-	struct bytes raw;
 
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
 	if (stream == FT_MADE) {
@@ -178,11 +190,6 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->off = ft_off(st, place);
 	if (ref->class == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);
-	if (ft_entry_at(ft, st, place, &raw, err))
-		return -1;
-	bytes_peek_u32(&raw, 4, &tid);
-	rec->tid = (int32_t)tid;
-	rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return made_of_entry(ft, ref, st, place, rec, err);

@@ -51,6 +51,13 @@ static void push_lost(struct ft_stream *s, uint64_t time)
 	push(s, &it);
 }
 
+static void walked(struct ft *ft, uint32_t len)
+{
+	ft->walked += len;
+	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
+				 (double)ft->src.size);
+}
+
 /* The next page that can be read; false: there is none. */
 static bool open_page(struct ft *ft, struct ft_stream *s)
 {
@@ -68,7 +75,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 		return false;
 	}
 	s->next_page += s->subbuf;
-	ft->walked += s->subbuf;
+	walked(ft, s->subbuf);
 	if (ft_page_open(ft, s, place, &s->page, &why)) {
 		page_damaged(ft, s, place, &why);
 		return true;
@@ -83,14 +90,13 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	return true;
 }
 
-static bool is_stack(const struct ft_type *t)
+static bool is_stack(const struct ft_item *it)
 {
-	return t && t->role >= FT_KSTACK && t->role <= FT_COOKIE;
+	return it->role >= FT_KSTACK && it->role <= FT_COOKIE;
 }
 
 /* Whose stack it is: the last event of the same task in the same context. */
-static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
-			     const struct ft_item *stack)
+static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 {
 	for (uint32_t i = s->n; i-- > 0;) {
 		struct ft_item *it = item_at(s, i);
@@ -99,28 +105,23 @@ static struct ft_item *owner(const struct ft *ft, struct ft_stream *s,
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		const struct ft_type *t = ft_type_of(ft, it->id);
-
-		if (is_stack(t) || (t && t->role == FT_CHAIN))
-			return NULL;
-		return it;
+		return is_stack(it) || it->role == FT_CHAIN ? NULL : it;
 	}
 	return NULL;
 }
 
-static bool attach(const struct ft *ft, struct ft_stream *s,
-		   const struct ft_item *stack, enum ft_role role)
+static bool attach(struct ft_stream *s, const struct ft_item *stack)
 {
-	struct ft_item *it = owner(ft, s, stack);
+	struct ft_item *it = owner(s, stack);
 
 	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
 		return false;
-	uint16_t *to = role == FT_KSTACK ? &it->kern : &it->user;
+	uint16_t *to = stack->role == FT_KSTACK ? &it->kern : &it->user;
 
 	if (*to)
 		return false;
 	*to = (uint16_t)((stack->place - it->place) / 4);
-	it->cookie |= role == FT_COOKIE;
+	it->cookie |= stack->role == FT_COOKIE;
 	return true;
 }
 
@@ -154,13 +155,14 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	bytes_peek_u32(&e->b, 4, &pid);
 	if (bytes_left(&e->b) > 2)
 		flags = e->b.pos[2];
-	it.pid = (int32_t)pid;
-	it.context = flags & CONTEXT;
-	if (s->lost_due)
-		push_lost(s, it.time);
 	const struct ft_type *t = ft_type_of(ft, it.id);
 
-	if (is_stack(t) && attach(ft, s, &it, t->role))
+	it.pid = (int32_t)pid;
+	it.context = flags & CONTEXT;
+	it.role = t ? t->role : FT_PLAIN;
+	if (s->lost_due)
+		push_lost(s, it.time);
+	if (is_stack(&it) && attach(s, &it))
 		return;
 	if (it.time < s->last)
 		note_regress(ft, s, &it);
@@ -236,8 +238,9 @@ static void start(struct ft *ft)
 {
 	ft->merging = true;
 	ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
-	for (uint32_t i = 0; i < ft->n_stream; i++) {
+	for (uint32_t i = 0; i < ft->n_stream; i++)
 		ft->walk_len += ft->stream[i].len;
+	for (uint32_t i = 0; i < ft->n_stream; i++) {
 		fill(ft, &ft->stream[i]);
 		if (ft->stream[i].n)
 			ft->heap[ft->n_heap++] = i;
@@ -246,13 +249,11 @@ static void start(struct ft *ft)
 		sift_down(ft, i);
 }
 
-/* The earliest item of all and its stream. */
-static struct ft_item take_item(struct ft *ft, uint32_t *stream)
+/* The earliest item of all goes, and its ring is filled again. */
+static void drop_first(struct ft *ft)
 {
 	struct ft_stream *s = &ft->stream[ft->heap[0]];
-	struct ft_item it = *item_at(s, 0);
 
-	*stream = ft->heap[0];
 	s->head = (s->head + 1) % FT_AHEAD;
 	s->n--;
 	/* half of it is always ahead: enough for a stack to be found */
@@ -261,7 +262,6 @@ static struct ft_item take_item(struct ft *ft, uint32_t *stream)
 	if (!s->n)
 		ft->heap[0] = ft->heap[--ft->n_heap];
 	sift_down(ft, 0);
-	return it;
 }
 
 /* ---- refs */
@@ -288,7 +288,8 @@ void ft_due_made(struct ft *ft, size_t i, uint64_t key)
 	ft_due(ft, &r, CLASS_MAP, 0);
 }
 
-static uint32_t event_index(struct ft *ft, uint16_t id)
+/* Counts from 1. */
+static uint32_t new_event(struct ft *ft, uint16_t id)
 {
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
@@ -300,8 +301,6 @@ static uint32_t event_index(struct ft *ft, uint16_t id)
 	};
 	char name[256];
 
-	if (ft->event_of[id])
-		return ft->event_of[id] - 1;
 	snprintf(name, sizeof(name), "unknown:%u", id);
 	if (t) {
 		snprintf(name, sizeof(name), "%s:%s", t->fmt.system,
@@ -315,10 +314,9 @@ static uint32_t event_index(struct ft *ft, uint16_t id)
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));
 	ft->event[ft->n_event++] = ev;
-	ft->event_of[id] = (uint32_t)ft->n_event;
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;
-	return (uint32_t)ft->n_event - 1;
+	return (uint32_t)ft->n_event;
 }
 
 static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
@@ -334,28 +332,31 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	const struct ft_type *t = ft_type_of(ft, it->id);
-	enum ft_role role = t ? t->role : FT_PLAIN;
-	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+	const struct ft_type *t = NULL;
+	uint32_t *event = &ft->event_of[it->id];
+	bool look = it->role > FT_COOKIE && it->role != FT_CHAIN &&
 		    !ft_entry_at(ft, s, it->place, &raw, NULL);
 
-	if (look && role >= FT_SWITCH)
+	if (look)
+		t = ft_type_of(ft, it->id);
+	if (look && it->role >= FT_SWITCH)
 		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
-	if (role == FT_CHAIN) {
+	if (it->role == FT_CHAIN) {
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
-	uint32_t event = event_index(ft, it->id);
-	struct event_def *def = &ft->event[event];
+	if (!*event)
+		*event = new_event(ft, it->id);
+	struct event_def *def = &ft->event[*event - 1];
 
 	def->has_chain |= it->kern || it->user;
-	def->defer |= it->cookie || role == FT_COOKIE;
-	if (look && role == FT_INODE)
+	def->defer |= it->cookie || it->role == FT_COOKIE;
+	if (look && it->role == FT_INODE)
 		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
-	if (look && role == FT_MARKER)
+	if (look && it->role == FT_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
@@ -379,7 +380,6 @@ static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
 int ft_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct ft *ft = ft_of(src);
-	uint32_t stream;
 
 	(void)err;
 	for (;;) {
@@ -390,9 +390,10 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			start(ft);
 			made_refs(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
-			struct ft_item it = take_item(ft, &stream);
+			uint32_t stream = ft->heap[0];
 
-			refs_of(ft, stream, &it);
+			refs_of(ft, stream, item_at(&ft->stream[stream], 0));
+			drop_first(ft);
 		} else if (!ft->ended) {
 			ft->ended = true;
 			ft_make_last(ft);
@@ -402,10 +403,6 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			src->pos = src->size;
 			return 0;
 		}
-		if (ft->walk_len)
-			src->pos = (uint64_t)((double)ft->walked /
-					      (double)ft->walk_len *
-					      (double)src->size);
 	}
 }
 

@@ -184,45 +184,35 @@ void tp_format_release(struct tp_format *fmt)
 	free(fmt->def);
 }
 
-static int take_number(struct bytes b, const struct tp_field *f, int64_t *out)
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
 {
-	uint8_t u8;
 	uint16_t u16;
 	uint32_t u32;
 	uint64_t u64;
 
+	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
+		return false;
 	switch (f->size) {
 	case 1:
-		if (bytes_u8(&b, &u8, NULL))
-			return -1;
-		*out = f->is_signed ? (int8_t)u8 : (int64_t)u8;
-		return 0;
+		*out = f->is_signed ? (int8_t)raw->pos[f->off]
+				    : (int64_t)raw->pos[f->off];
+		return true;
 	case 2:
-		if (bytes_u16(&b, &u16, NULL))
-			return -1;
+		if (bytes_peek_u16(raw, f->off, &u16))
+			return false;
 		*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
-		return 0;
+		return true;
 	case 4:
-		if (bytes_u32(&b, &u32, NULL))
-			return -1;
+		if (bytes_peek_u32(raw, f->off, &u32))
+			return false;
 		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
-		return 0;
+		return true;
 	default:
-		if (bytes_u64(&b, &u64, NULL))
-			return -1;
+		if (bytes_peek_u64(raw, f->off, &u64))
+			return false;
 		*out = (int64_t)u64;
-		return 0;
+		return true;
 	}
-}
-
-bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
-{
-	struct bytes b = *raw;
-	struct bytes data;
-
-	return f->kind == FMT_NUM && !bytes_skip(&b, f->off, NULL) &&
-	       !bytes_take(&b, f->size, &data, NULL) &&
-	       !take_number(data, f, out);
 }
 
 /* Text ends at its 0; one without is copied to have one. */
@@ -265,19 +255,22 @@ static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
 void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	     struct field *out)
 {
-	struct bytes b = *raw;
-	struct bytes data;
 	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
 
 	*out = (struct field){ 0 };
+	if (f->kind == FMT_NUM) {
+		out->present = tp_number(raw, f, &out->num);
+		return;
+	}
+	struct bytes b = *raw;
+	struct bytes data;
+
 	if (dynamic ? !find_dynamic(raw, f, &data)
 		    : bytes_skip(&b, f->off, NULL) ||
 			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
 					 &data, NULL))
 		return;
-	if (f->kind == FMT_NUM) {
-		out->present = !take_number(data, f, &out->num);
-	} else if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
+	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
 		give_text(tp, &data, out);
 	} else {
 		out->present = true;

@@ -32,6 +32,15 @@ static void add_bad_weights(struct store *db, struct ledger *lg)
 	}
 }
 
+/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: the
+ * most that LEDGER_MAX rows and one more may each have. */
+#define NUMBER_MAX ((uint64_t)1 << 46)
+
+static int64_t number(uint64_t n)
+{
+	return (int64_t)(n < NUMBER_MAX ? n : NUMBER_MAX);
+}
+
 static int put_loss(struct store *db, const struct ledger_entry *e,
 		    struct err *err)
 {
@@ -55,7 +64,8 @@ static int put_loss(struct store *db, const struct ledger_entry *e,
 	row_id(&r, 5, type);
 	row_id(&r, 6, e->t0);
 	row_id(&r, 7, e->t1);
-	row_id(&r, 8, e->n);
+	/* nobody ever lost so many records: it is not known how many */
+	row_id(&r, 8, e->n < NUMBER_MAX ? e->n : 0);
 	row_int(&r, 9, (int64_t)e->off);
 	return 0;
 }
@@ -77,7 +87,7 @@ static int put_order(struct store *db, const struct ledger_entry *e,
 		row_int(&r, 3, (int64_t)(e->t1 - e->t0));
 	if (e->cpu >= 0)
 		row_int(&r, 4, e->cpu);
-	row_int(&r, 5, (int64_t)e->n);
+	row_int(&r, 5, number(e->n));
 	row_int(&r, 6, (int64_t)e->off);
 	row_text(&r, 7, e->detail);
 	return 0;
@@ -111,8 +121,8 @@ static int put_damage(struct store *db, const struct ledger_entry *e,
 	row_text(&r, 2, e->what);
 	row_int(&r, 3, (int64_t)e->off);
 	if (!skipped)
-		row_id(&r, 4, e->len);
-	row_int(&r, 5, (int64_t)e->n);
+		row_id(&r, 4, number(e->len));
+	row_int(&r, 5, number(e->n));
 	row_text(&r, 6, detail);
 	if (e->kind == LEDGER_DAMAGE)
 		store_capture_map(db, e->capture)->damaged = true;

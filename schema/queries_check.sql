@@ -149,11 +149,12 @@ GROUP BY 1 ORDER BY 1
 
 -- name: check_cookies
 WITH gap AS MATERIALIZED (
-	SELECT g.capture, coalesce(w.name, '') AS name, sum(g.n) AS n
+	SELECT g.capture, coalesce(w.name, '') AS name,
+		CAST(total(g.n) AS INTEGER) AS n
 	FROM cookie_gap g LEFT JOIN word w ON w.kind = 'gap' AND w.id = g.verdict
 	GROUP BY 1, 2
 ), cpu AS MATERIALIZED (
-	SELECT capture, sum(seen) AS seen, sum(gaps) AS gaps,
+	SELECT capture, CAST(total(seen) AS INTEGER) AS seen, sum(gaps) AS gaps,
 		sum(late) AS late, sum(elsewhere) AS elsewhere,
 		sum(wraps) AS wraps
 	FROM cookie_cpu GROUP BY capture

@@ -13,6 +13,7 @@
 #include "stitch/ledger.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
+#include "stitch/readings.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
@@ -57,6 +58,7 @@ struct per_source {
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
 	struct table by_event; /* of stopped */
+	struct readings *readings;
 };
 
 struct account {
@@ -85,6 +87,7 @@ void account_free(struct account *ac)
 		free(ac->src[i].ring);
 		free(ac->src[i].stopped);
 		table_release(&ac->src[i].by_event);
+		readings_free(ac->src[i].readings);
 	}
 	free(ac->src);
 	free(ac);
@@ -218,6 +221,38 @@ static void take_lost_total(struct account *ac, const struct record *rec)
 		return;
 	add_to(&ps->all.total, rec->lost.n);
 	add_to(r ? &r->total : &ps->stray.total, rec->lost.n);
+}
+
+struct reader {
+	struct account *ac;
+	const struct record *rec;
+};
+
+static void take_reading(void *arg, uint64_t n, int64_t since)
+{
+	const struct reader *rd = arg;
+	const struct record *rec = rd->rec;
+	int64_t t1 = time_of(rec);
+	struct ledger_entry e = entry(rec->source, "read_lost", since, t1);
+
+	e.off = rec->off;
+	e.n = n;
+	e.cpu = rec->cpu;
+	explain(rd->ac, rec->source, ledger_add(rd->ac->ledger, &e), rec->cpu,
+		since, t1);
+}
+
+static void take_sample(struct account *ac, const struct record *rec)
+{
+	struct per_source *ps = &ac->src[rec->source];
+	struct reader rd = { ac, rec };
+
+	if (!rec->sample.n_extra)
+		return;
+	if (!ps->readings)
+		ps->readings = readings_new();
+	readings_sample(ps->readings, &rec->sample, time_of(rec), take_reading,
+			&rd);
 }
 
 /* ---- events that the kernel stopped */
@@ -392,6 +427,8 @@ void account_record(struct account *ac, const struct record *rec)
 		take_lost_total(ac, rec);
 	else if (rec->kind == REC_MARK)
 		take_mark(ac, rec);
+	else if (rec->kind == REC_SAMPLE)
+		take_sample(ac, rec);
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }

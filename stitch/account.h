@@ -12,6 +12,8 @@
  *   lost_end     yes: the ring's LOST_SAMPLES less its LOST: after the last
  *                LOST, so from the ring's last record to the end
  *   lost_total   no: LOST_SAMPLES, the recorder's own count per event
+ *   read_lost    no: a count inside samples grew (PERF_FORMAT_LOST): between
+ *                two samples that read it
  *   hardware     yes: LOST_SAMPLES with a time, the hardware's own
  *   filtered     no: dropped by a filter on purpose; explains nothing
  *   throttled    no, unknown how many: the kernel stopped the event

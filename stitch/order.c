@@ -376,6 +376,7 @@ static int refill(struct order *ord, struct err *err)
 	size_t mid = ord->n;
 	size_t want = ord->n - ord->head;
 	struct source *src = lowest(ord);
+	struct err why = { 0 };
 
 	if (want < BATCH_MIN)
 		want = BATCH_MIN;
@@ -383,7 +384,6 @@ static int refill(struct order *ord, struct err *err)
 			     sizeof(*ord->wait));
 	while (src && ord->n - mid < want) {
 		struct ref *ref = &ord->wait[ord->n];
-		struct err why = { 0 };
 		uint64_t floor = src->floor;
 		int got = src->ops->next(src, ref, &why);
 
@@ -550,18 +550,22 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
+	struct err why; /* clearing it all costs as much as the rest */
 	struct ref ref;
 	int got;
 
+	why.msg[0] = '\0';
 	while ((got = next_ref(ord, &ref, err)) > 0) {
 		struct source *src = ord->src[ref.source];
-		struct err why = { 0 };
-		bool dup = is_duplicate(ord, &ref);
+		/* does it want to know what becomes of its refs? */
+		bool kept = src->ops->same || src->ops->release;
+		bool dup = kept && is_duplicate(ord, &ref);
 
 		rec->off = 0;
 		int bad = src->ops->decode(src, &ref, rec, &why);
 
-		keep(ord, &ref);
+		if (kept)
+			keep(ord, &ref);
 		rec->source = ref.source;
 		if (bad) {
 			note_broken(ord, &ref, rec->off, &why);

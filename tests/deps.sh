@@ -33,6 +33,8 @@ table() {
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
 	linux-perf cmd perf bench
+	trace-cmd cmd trace-cmd bench
+	libtracecmd-dev pc libtracecmd bench
 	EOT
 }
 

@@ -220,6 +220,18 @@ static inline int pipeline_ask(struct store *db, struct err *err)
 }
 
 /* Runs a command as the command line would, with these arguments. */
+/* Commands with options that read every table; each takes one file more. */
+static const char *const pipeline_reads_all[][8] = {
+	{ "info" },
+	{ "report" },
+	{ "flame" },
+	{ "script" },
+	{ "check", "--verbose", "--limit=0", "--as-perf", "--as-tid",
+	  "--svg=/dev/null" },
+	{ "check", "--json", "--svg=-" },
+	{ NULL },
+};
+
 static inline int pipeline_run(const char *name, int argc, char **argv,
 			       struct err *err)
 {
@@ -230,5 +242,22 @@ static inline int pipeline_run(const char *name, int argc, char **argv,
 		return argc < 0 ? -1 : commands[i]->run(argc, argv, err);
 	}
 	return err_set(err, ERR_USAGE, "no command '%s'", name);
+}
+
+/* Row i of pipeline_reads_all on a database. */
+static inline int pipeline_read_all(size_t i, char *path, struct err *err)
+{
+	const char *const *row = pipeline_reads_all[i];
+	char copy[8][32];
+	char *argv[9];
+	int argc = 0;
+
+	for (size_t k = 1; k < 8 && row[k]; k++) {
+		snprintf(copy[k], sizeof(copy[k]), "%s", row[k]);
+		argv[argc++] = copy[k];
+	}
+	argv[argc++] = path;
+	argv[argc] = NULL;
+	return pipeline_run(row[0], argc, argv, err);
 }
 #endif

@@ -1,46 +1,51 @@
 #!/bin/sh
-# bench.sh - makes the large captures once, then measures us and perf side by side.
-# usage: tests/bench/bench.sh; run by make bench
+# bench.sh - makes large captures once, then measures us and others side by side.
+# usage: tests/bench/bench.sh [waiting] [perf] [ftrace]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
-# (at least 1.5 million records and 230 MB) and one of a tenth of its time. How
-# long that takes is tried first: machines differ five times. To record anew,
-# remove bench/. Before that, what 10 to 100,000 waiting tasks cost (waiting.c).
+# (at least 1.5 million records and 230 MB; of ftrace at least a million events,
+# each with its kernel stack) and one of a tenth of its time. How long that
+# takes is tried first: machines differ five times. To record anew, remove
+# bench/. waiting: what 10 to 100,000 waiting tasks cost (waiting.c).
 # $BENCH_RUNS (5). Run it on a quiet machine.
 cd "$(dirname "$0")/../.." || exit 2
 O=${O:-build}
-mkdir -p bench
+mkdir -p bench "$O/bench"
+load=$O/bench/load-fp
+${CC:-gcc} -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+	-fno-inline -o "$load" tests/bench/load.c -pthread || exit 1
 
-"$O/bench/waiting" || exit 1
-echo
-
-record() {	# record FILE SECONDS
-	[ -s "$1" ] && return
-	echo "recording $1 ($2 s)"
-	if perf record -q -o "$1.new" -m 2048 -g \
-		-e cpu-clock/freq=10000/ -e raw_syscalls:sys_enter \
-		-- "$O/bench/load-fp" "$2" 2 >bench/record.log 2>&1
-	then
-		mv "$1.new" "$1"
-		return
-	fi
-	cat bench/record.log >&2
-	echo "cannot record: perf and the right to use tracepoints are needed" >&2
+has() {	# has PROGRAM PACKAGE
+	command -v "$1" >/dev/null && return
+	echo "$1 is not here: install $2" >&2
 	return 1
 }
-
-if ! command -v perf >/dev/null
-then
-	echo "perf is not here: install linux-perf" >&2
-	exit 1
-fi
-mkdir -p "$O/bench"
-${CC:-gcc} -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-	-fno-inline -o "$O/bench/load-fp" tests/bench/load.c -pthread || exit 1
 
 # a / b with one decimal
 ratio() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / b }'
+}
+
+recorded() {	# recorded FILE SECONDS PROGRAM...: it writes FILE.new
+	file=$1
+	secs=$2
+	shift 2
+	[ ! -s "$file" ] || return 0
+	echo "recording $file ($secs s)"
+	if "$@" >bench/record.log 2>&1 && [ -s "$file.new" ]
+	then
+		mv "$file.new" "$file"
+		return
+	fi
+	cat bench/record.log >&2
+	echo "cannot record: $1 and the right to use tracepoints are needed" >&2
+	return 1
+}
+
+record_perf() {	# record_perf FILE SECONDS
+	recorded "$1" "$2" perf record -q -o "$1.new" -m 2048 -g \
+		-e cpu-clock/freq=10000/ -e raw_syscalls:sys_enter \
+		-- "$load" "$2" 2
 }
 
 records() {	# records FILE
@@ -48,17 +53,60 @@ records() {	# records FILE
 		sed -n 's/.*TOTAL events: *//p'
 }
 
-if [ ! -s bench/big.data ]
-then
-	rm -f bench/trial.data bench/small.data
-	record bench/trial.data 1 || exit 1
-	n=$(records bench/trial.data)
-	size=$(stat -c %s bench/trial.data)
-	rm -f bench/trial.data
-	secs=$(ratio 1900000 "${n:-1}")
-	[ $((size * ${secs%.*})) -ge 200000000 ] ||
-		secs=$(ratio 300000000 "$size")
-	record bench/big.data "$secs" || exit 1
-	record bench/small.data "$(ratio "$secs" 10)" || exit 1
-fi
-exec python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
+bench_perf() {
+	has perf linux-perf || return
+	if [ ! -s bench/big.data ]
+	then
+		rm -f bench/trial.data bench/small.data
+		record_perf bench/trial.data 1 || return
+		n=$(records bench/trial.data)
+		size=$(stat -c %s bench/trial.data)
+		rm -f bench/trial.data
+		secs=$(ratio 1900000 "${n:-1}")
+		[ $((size * ${secs%.*})) -ge 200000000 ] ||
+			secs=$(ratio 300000000 "$size")
+		record_perf bench/big.data "$secs" || return
+		record_perf bench/small.data "$(ratio "$secs" 10)" || return
+	fi
+	python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
+}
+
+record_ftrace() {	# record_ftrace FILE SECONDS
+	recorded "$1" "$2" tests/bench/record-ftrace.sh "$1.new" "$load" "$2"
+}
+
+bench_ftrace() {
+	has trace-cmd trace-cmd || return
+	rm -f "$O/bench/bare"
+	# shellcheck disable=SC2046 # flags are words
+	${CC:-gcc} -O2 -o "$O/bench/bare" tests/bench/bare.c \
+		$(pkg-config --cflags --libs libtracecmd) ||
+		echo "no bare iteration: install libtracecmd-dev" >&2
+	if [ ! -s bench/big.dat ]
+	then
+		rm -f bench/trial.dat bench/small.dat
+		record_ftrace bench/trial.dat 1 || return
+		size=$(stat -c %s bench/trial.dat)
+		rm -f bench/trial.dat
+		secs=$(ratio 200000000 "$size")
+		record_ftrace bench/big.dat "$secs" || return
+		record_ftrace bench/small.dat "$(ratio "$secs" 10)" || return
+	fi
+	python3 tests/compare/ftrace.py bench/small.dat &&
+		python3 tests/bench/measure_ftrace.py "$O" bench/big.dat \
+			bench/small.dat
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace
+rc=0
+for what
+do
+	case $what in
+	waiting) "$O/bench/waiting" || rc=1 ;;
+	perf) bench_perf || rc=1 ;;
+	ftrace) bench_ftrace || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf or ftrace" >&2; exit 2 ;;
+	esac
+	echo
+done
+exit $rc

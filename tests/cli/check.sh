@@ -11,14 +11,7 @@ man=$PWD/man/backstitch-check.1
 unset COLUMNS
 export NO_COLOR=1 LC_ALL=C
 
-ok() {	# ok NAME STATUS
-	if [ "$2" = 0 ]
-	then
-		echo "ok $1"
-	else
-		echo "not ok $1"
-	fi
-}
+. tests/ok.sh
 
 # ends NAME STATUS ARGUMENT...: how check ends; its output is in out, err
 ends() {

@@ -7,14 +7,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 captures=tests/captures
 
-ok() {	# ok NAME STATUS
-	if [ "$2" = 0 ]
-	then
-		echo "ok $1"
-	else
-		echo "not ok $1"
-	fi
-}
+. tests/ok.sh
 
 # svg FILE QUESTION: what an XML parser finds in a picture
 svg() {

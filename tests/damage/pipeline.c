@@ -238,17 +238,13 @@ static int try_pipe(const unsigned char *data, uint64_t at,
 /* The commands on a database that came from damage. */
 static int try_commands(const unsigned char *data, size_t n, uint64_t at)
 {
-	static const char *const name[] = { "info", "report", "flame", "script",
-					    NULL };
 	struct pipeline p = pipeline_load(data, n, saved);
 
-	for (size_t i = 0; !p.ret && name[i]; i++) {
-		char *argv[] = { saved, NULL };
-
+	for (size_t i = 0; !p.ret && pipeline_reads_all[i][0]; i++) {
 		p.err.msg[0] = 0;
-		if (pipeline_run(name[i], 1, argv, &p.err) < 0 &&
+		if (pipeline_read_all(i, saved, &p.err) < 0 &&
 		    p.err.code == ERR_DB)
-			return complain(name[i], at, &p);
+			return complain(pipeline_reads_all[i][0], at, &p);
 	}
 	return judge(&p, "commands", at);
 }

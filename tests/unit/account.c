@@ -332,6 +332,41 @@ START_TEST(losses_without_times_may_be_at_any)
 }
 END_TEST
 
+static void reading(struct set *s, uint64_t time, int32_t cpu, uint64_t id,
+		    uint64_t n)
+{
+	const struct extra x[] = { { .name = "read.value", .value = 7 },
+				   { .name = "read.0.id", .value = id },
+				   { .name = "read.0.lost", .value = n },
+				   { .name = "read.1.id", .value = id + 1 },
+				   { .name = "read.1.lost", .value = 0 } };
+	struct record r = rec_of(REC_SAMPLE, time, cpu);
+
+	r.sample.extra = x;
+	r.sample.n_extra = 5;
+	account_record(s->ac, &r);
+}
+
+START_TEST(a_count_in_samples_that_grows_is_a_loss_between_them)
+{
+	struct set s;
+
+	start(&s);
+	reading(&s, 10, 0, 40, 3);
+	reading(&s, 20, 1, 50, 9);
+	reading(&s, 30, 0, 40, 3);
+	reading(&s, 40, 0, 40, 8);
+	reading(&s, 50, 0, 40, 8);
+	end(&s);
+	expect(entry(&s, "read_lost", 0), 0, 30, 40, 5, false);
+	ck_assert_ptr_null(entry(&s, "read_lost", 1));
+	ck_assert_uint_eq(counted(&s), 0);
+	ck_assert(losses_find(s.losses, 0, 0, 30, 31));
+	ck_assert(!losses_find(s.losses, 0, 0, 40, 41));
+	done(&s);
+}
+END_TEST
+
 START_TEST(hardware_losses_are_not_in_the_recorders_sum)
 {
 	struct set s;
@@ -607,6 +642,7 @@ RUN("account", nothing_is_said_of_a_capture_that_lost_nothing,
     ring_that_surely_lost_is_named_when_nothing_is_left_to_count,
     sums_without_a_cpu_make_one_loss_of_any_ring,
     losses_without_times_may_be_at_any,
+    a_count_in_samples_that_grows_is_a_loss_between_them,
     hardware_losses_are_not_in_the_recorders_sum,
     what_a_filter_dropped_was_not_lost,
     throttled_is_from_stop_to_start_of_one_event,

@@ -1,0 +1,92 @@
+# measure_ftrace.py - a large trace.dat: ours, trace-cmd's and a bare iteration.
+"""usage: measure_ftrace.py BUILD BIG SMALL
+
+See runs.py. In BIG every event has a kernel stack. Of ours, ingest uses two
+processors, trace-cmd one. Reading alone is compared by processor time, without
+opening the file: libtracecmd hands out entries, in order, and ours events with
+their stacks joined."""
+
+import os
+import subprocess
+import sys
+
+import runs
+
+BUILD, BIG, SMALL = sys.argv[1:4]
+US = os.path.join(BUILD, "backstitch")
+READ = os.path.join(BUILD, "bench/read")
+BARE = os.path.join(BUILD, "bench/bare")
+DB = "bench/ftrace.db"
+
+
+def ingest(fields, capture):
+    return [US, "ingest", "-q", "-f", "--fields", fields, "-o", DB, capture]
+
+
+def contenders(_):
+    yield "trace-cmd report", ["trace-cmd", "report", "-i", BIG]
+    yield "ingest --fields none", ingest("none", BIG)
+    yield "ingest --fields all", ingest("all", BIG)
+
+
+def walk(program):
+    """What it counted, and the seconds that it took."""
+    p = subprocess.run([program, BIG], capture_output=True, text=True)
+    if p.returncode:
+        print("  %s failed: %s" % (program, p.stderr.strip()))
+        return None, None
+    words = p.stdout.split()
+    return [int(w) for w in words[:-1]], float(words[-1])
+
+
+def reading(counted):
+    took = {READ: [], BARE: []}
+    for _ in range(runs.RUNS):
+        for program in took:
+            if program == READ:
+                took[program].append(counted[1])
+                counted = walk(READ)
+            elif os.path.exists(program):
+                entries, seconds = walk(program)
+                took[program].append(seconds)
+    print("reading alone, in %d processes each" % runs.RUNS)
+    ours = min(took[READ])
+    print("  %-46s %7.3f s, %.1f M events/s" % (
+        "ours: %d events with %d frames" % tuple(counted[0][1:]), ours,
+        counted[0][1] / ours / 1e6))
+    if None in took[BARE] or not took[BARE]:
+        runs.target("ours / bare iteration", None, 1, True)
+        return
+    bare = min(took[BARE])
+    print("  %-46s %7.3f s, %.1f M entries/s" % (
+        "libtracecmd: %d events and stacks" % entries[0], bare,
+        entries[0] / bare / 1e6))
+    runs.target("ours / bare iteration", ours / bare, 1, True)
+
+
+def main():
+    counted = walk(READ)
+    if not counted[0]:
+        return 1
+    print("%s: %d events, %.1f MB; load average %.2f on %d processors"
+          % (BIG, counted[0][1], os.path.getsize(BIG) / 1e6,
+             os.getloadavg()[0], os.cpu_count()))
+    took = runs.race(contenders, counted[0][1], "events")
+    print("ratios of best times")
+    runs.ratio(took, "trace-cmd report", "ingest --fields none", 6)
+    runs.ratio(took, "trace-cmd report", "ingest --fields all", 3)
+    reading(counted)
+    print("memory: ulimit -d %d; KiB" % runs.LIMIT)
+    for capture in (SMALL, BIG):
+        for fields in ("none", "all"):
+            runs.memory("%.0f MB, --fields %s" % (
+                os.path.getsize(capture) / 1e6, fields),
+                ingest(fields, capture))
+    os.unlink(DB)
+    print("load average %.2f; %d targets missed"
+          % (os.getloadavg()[0], runs.missed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+# runs.py - whole programs run side by side: time, memory, targets.
+"""Programs are run in turn (one of each, then again), so that a slow moment of
+the machine hits them all. Best and median of $BENCH_RUNS (5) are printed, and
+the targets that we set ourselves with what was reached. Ratios are of the
+best wall times; where other programs wanted the machine, the ratio of
+processor times (user + system, all threads) says more and stands beside it."""
+
+import os
+import re
+import resource
+import statistics
+import subprocess
+import time
+
+RUNS = int(os.environ.get("BENCH_RUNS", "5"))
+LIMIT = 65536  # KiB, as in ulimit -d
+missed = 0
+
+
+class Run:
+    """One process with all its threads, from start to end."""
+
+    def __init__(self, args, limit_kib=None, watch=False):
+        def prepare():
+            if limit_kib:
+                resource.setrlimit(resource.RLIMIT_DATA,
+                                   (limit_kib << 10, limit_kib << 10))
+        self.data = self.anon = 0
+        with open("bench/out.log", "wb") as log:
+            start = time.monotonic()
+            p = subprocess.Popen(args, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=log,
+                                 preexec_fn=prepare)
+            pid = 0
+            while watch and not pid:
+                self.look(p.pid)
+                time.sleep(0.005)
+                pid, status, usage = os.wait4(p.pid, os.WNOHANG)
+            if not watch:
+                _, status, usage = os.wait4(p.pid, 0)
+            p.returncode = status
+            self.wall = time.monotonic() - start
+        self.status = status
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.peak = usage.ru_maxrss
+
+    def look(self, pid):
+        """The largest VmData and RssAnon: what is ours, without the pages
+        of the mapped capture, which the kernel can take back."""
+        try:
+            with open("/proc/%d/status" % pid) as f:
+                text = f.read()
+        except OSError:
+            return
+        for key in ("VmData", "RssAnon"):
+            m = re.search(key + r":\s+(\d+)", text)
+            if m:
+                attr = key[2:].lower() if key == "VmData" else "anon"
+                setattr(self, attr, max(getattr(self, attr), int(m[1])))
+
+
+def message():
+    with open("bench/out.log", errors="replace") as f:
+        return f.read()[-300:].strip()
+
+
+def race(contenders, n, what):
+    """contenders() gives (name, arguments), each time anew; n of `what` were
+    read by each. Gives {name: [Run, ...]}, failed ones left out."""
+    took = {}
+    for _ in range(RUNS):
+        for name, args in contenders(took):
+            r = Run(args)
+            if r.status:
+                print("  %s failed: %s" % (name, message()))
+                continue
+            took.setdefault(name, []).append(r)
+    print("  %-26s %7s %7s %7s %11s %9s" % (
+        "best of %d" % RUNS, "wall s", "median", "cpu s", what + "/s",
+        "peak MiB"))
+    for name, runs in took.items():
+        wall = [r.wall for r in runs]
+        print("  %-26s %7.2f %7.2f %7.2f %11d %9.0f"
+              % (name, min(wall), statistics.median(wall),
+                 min(r.cpu for r in runs), n / min(wall),
+                 max(r.peak for r in runs) / 1024))
+    return took
+
+
+def target(name, reached, wanted, smaller=False, beside=""):
+    global missed
+    if reached is None:
+        print("  %-46s not measured" % name)
+        return
+    good = reached <= wanted if smaller else reached >= wanted
+    missed += not good
+    print("  %-46s %7.2f  target %s %-5.4g %s%s"
+          % (name, reached, "<=" if smaller else ">=", wanted,
+             "reached" if good else "MISSED", beside))
+
+
+def ratio(took, a, b, wanted, smaller=False):
+    """The time of a over that of b, with its target."""
+    def of(key):
+        return (min(getattr(r, key) for r in took[a])
+                / min(getattr(r, key) for r in took[b]))
+
+    known = a in took and b in took
+    target("%s / %s" % (a, b), of("wall") if known else None, wanted, smaller,
+           "  (cpu %.2f)" % of("cpu") if known else "")
+
+
+def memory(name, args):
+    """Does it work under the limit, and what does it take at most?"""
+    limited = Run(args, LIMIT)
+    r = Run(args, watch=True)
+    target(name + ": fails under the limit (0: no)", int(limited.status != 0),
+           0, True, "  peak VmData %d, RssAnon %d" % (r.data, r.anon))
+    if limited.status:
+        print("    " + message())
