@@ -37,11 +37,8 @@ if [ "$name" = ftrace ]
 then
 	find tests/captures -name '*.dat' -type f -size -60k \
 		-exec cp {} "$new/seeds" \;
-	for case in ftrace nonce
-	do
-		find "${O:-build}/cases" -name "${case}_*.data" -type f \
-			-exec cp {} "$new/seeds" \; 2>/dev/null
-	done
+	find "${O:-build}/cases" -name '*.dat' -type f \
+		-exec cp {} "$new/seeds" \; 2>/dev/null
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
 	-rss_limit_mb=1024 -max_len=$max $more -print_final_stats=1 \
