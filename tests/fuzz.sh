@@ -2,8 +2,8 @@
 # fuzz.sh - runs one libFuzzer target for a bounded time.
 # usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
 #
-# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures, and
-# for pipeline those of perf and the cases' captures.
+# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures,
+# for ftrace those of its cases, and for pipeline those of perf and the cases'.
 # What it finds stays in build-fuzz/found/.
 name=$1
 prog=build-fuzz/fuzz/$name
@@ -37,6 +37,8 @@ if [ "$name" = ftrace ]
 then
 	find tests/captures -name '*.dat' -type f -size -60k \
 		-exec cp {} "$new/seeds" \;
+	find "${O:-build}/cases" -name '*.dat' -type f \
+		-exec cp {} "$new/seeds" \; 2>/dev/null
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
 	-rss_limit_mb=1024 -max_len=$max $more -print_final_stats=1 \

@@ -27,11 +27,16 @@ static void touch_addrs(const struct addrs *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		sum += a->ip[i];
-	for (uint32_t i = 0; a->place && i < a->n; i++)
-		if (a->place[i])
-			sum += a->place[i]->off +
-			       (a->place[i]->symbol ? a->place[i]->symbol[0]
-						    : a->place[i]->path[0]);
+	for (uint32_t i = 0; a->place && i < a->n; i++) {
+		const struct place *p = a->place[i];
+
+		/* an inode may have no path */
+		if (p && !p->path && !p->symbol && !p->in_file)
+			abort();
+		if (p)
+			sum += p->off + (p->path ? p->path[0] : 0) +
+			       (p->symbol ? p->symbol[0] : 0);
+	}
 }
 
 static void touch_bytes(const void *p, uint32_t n)

@@ -8,7 +8,7 @@
 # cap.db are. Each case is tried as a little-endian file, a big-endian file
 # and a pipe: the outputs must be the same, unless the case's first line says
 # '# forms: file ...'. Forms of ftrace are v7, v7big, v6 and text. The capture
-# of case x is left in $O/cases/x.data.
+# of case x is left in $O/cases/x.data, of ftrace in x.dat.
 cd "$(dirname "$0")/../.." || exit 2
 ROOT=${ROOT:-$PWD}
 here=$ROOT/tests/cases
@@ -98,7 +98,8 @@ one() {
 		return 1
 	fi
 	case $form in
-	file | v7) cp cap.data "$keep/$name.data" ;;
+	file) cp cap.data "$keep/$name.data" ;;
+	v7) cp cap.data "$keep/$name.dat" ;;
 	esac
 	"$BACKSTITCH" ingest --no-symbols -o cap.db cap.data >out 2>err </dev/null
 	status=$?
