@@ -123,6 +123,9 @@ struct source_opts {
 	uint64_t slack_ns;     /* pipes: hold back this much more */
 	uint64_t window_bytes; /* pipes: flush when more is held */
 	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
+	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
+	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
+	const char *request, *chain;
 };
 
 struct source_ops {
