@@ -13,8 +13,11 @@ endif
 PKG_CONFIG ?= pkg-config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
+# BABELTRACE= (empty) builds without it: then there is no CTF
+BABELTRACE ?= babeltrace2
+
 # library: pkg-config name
-LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c
+LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c $(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 

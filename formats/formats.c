@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/ctf.h"
 #include "formats/ftrace.h"
 #include "formats/input.h"
 #include "formats/perf.h"
@@ -16,6 +17,7 @@
 const struct source_ops *const formats[] = {
 	&perf_ops,
 	&ftrace_ops,
+	&ctf_ops,
 	NULL,
 };
 
@@ -34,7 +36,7 @@ static const struct {
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
 	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",
-	  "it is not supported yet; give a perf.data" },
+	  "give the folder that it is in" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
 	  "unpack it first" },
 	{ "\xfd"
