@@ -122,35 +122,30 @@ static void note_perf(struct ctf *ctf)
 		}
 }
 
-/* One that cannot be read must not cost the others. */
-static void refuse_newer(struct ctf *ctf)
+/* One trace that cannot be read must not cost the others; *err: why. */
+static void refuse(struct ctf *ctf, struct ctf_trace *tr, struct err *err)
 {
-	for (size_t i = 0; i < ctf->n_trace; i++) {
-		struct ctf_trace *tr = &ctf->trace[i];
-		struct err why;
-
-		if (tr->meta.version != 2)
-			continue;
-		err_set(&why, ERR_FORMAT,
+	if (tr->meta.version == 2 && !ctf_graph_newer())
+		err_set(err, ERR_FORMAT,
 			"%s: this is a CTF 2 trace, needs libbabeltrace2 2.1; "
 			"record it again with 'lttng create "
 			"--trace-format=ctf-1.8'",
 			tr->path);
-		tr->ended = true;
-		ctf_damage(ctf, "trace", 0, 0, &why);
-	}
+	else if (!ctf_salvage(tr, err) && !ctf_try(tr, err))
+		return;
+	tr->ended = true;
+	ctf_damage(ctf, "trace", 0, 0, err);
 }
 
-static int any_left(const struct ctf *ctf, const char *path, struct err *err)
+static int read_traces(struct ctf *ctf, struct err *err)
 {
-	for (size_t i = 0; i < ctf->n_trace; i++)
-		if (!ctf->trace[i].ended)
-			return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: this is a CTF 2 trace, needs libbabeltrace2 2.1; "
-		       "record it again with 'lttng create "
-		       "--trace-format=ctf-1.8'",
-		       path);
+	size_t left = ctf->n_trace;
+
+	for (size_t i = 0; i < ctf->n_trace; i++) {
+		refuse(ctf, &ctf->trace[i], err);
+		left -= ctf->trace[i].ended;
+	}
+	return left ? 0 : -1;
 }
 
 static void close_ctf(struct source *src)
@@ -191,15 +186,9 @@ static void close_ctf(struct source *src)
 
 static int read_front(struct ctf *ctf, const char *path, struct err *err)
 {
-	if (ctf_rules_read(ctf, err) || ctf_find(ctf, path, err))
+	if (ctf_rules_read(ctf, err) || ctf_find(ctf, path, err) ||
+	    ctf_graph_start(ctf, err) || read_traces(ctf, err))
 		return -1;
-	if (!ctf_graph_newer())
-		refuse_newer(ctf);
-	if (any_left(ctf, path, err) || ctf_graph_start(ctf, err))
-		return -1;
-	for (size_t i = 0; i < ctf->n_trace; i++)
-		if (!ctf->trace[i].ended && ctf_salvage(&ctf->trace[i], err))
-			return -1;
 	find_base(ctf);
 	fill_info(ctf);
 	note_perf(ctf);

@@ -228,8 +228,8 @@ struct ctf {
 	struct ctf_pending pending;
 	struct table maps; /* what is mapped, by hash of all of it */
 	size_t n_maps;
-	bool perf_noted;
-	char *temp; /* folder of the stand-ins; NULL: none */
+	bool trying; /* in the child of ctf_try() */
+	char *temp;  /* folder of the stand-ins; NULL: none */
 	unsigned int n_temp;
 	const void *ctf_plugin, *utils_plugin;
 };
@@ -325,6 +325,12 @@ void ctf_graph_stop(struct ctf *ctf);
 /* More messages into tr->due: 1, 0 the end, -1 damage and *err. */
 int ctf_graph_pull(struct ctf_trace *tr, struct err *err);
 void ctf_graph_close(struct ctf_trace *tr);
+
+/* ---- ctf_try.c: 0, or -1 and *err: the library cannot read it, or must not.
+ */
+int ctf_try(struct ctf_trace *tr, struct err *err);
+/* The library's messages end with addresses in memory: not with us. */
+void ctf_tidy(char *text);
 
 /* ---- ctf_merge.c */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);

@@ -36,17 +36,22 @@ static bool read_place(const struct bytes *b, struct ctf_place p, uint64_t *out)
 	return !rc;
 }
 
-static const struct ctf_layout *layout_of(const struct ctf_meta *meta,
-					  const struct bytes *b)
+/* 1 and *out, 0: no stream has that id, -1: cannot be told. */
+static int layout_of(const struct ctf_meta *meta, const struct bytes *b,
+		     const struct ctf_layout **out)
 {
 	uint64_t id = 0;
 
+	if (!meta->n_layout || meta->n_layout == CTF_STREAMS)
+		return -1;
 	if (meta->stream.size && !read_place(b, meta->stream, &id))
-		return NULL;
-	for (size_t i = 0; i < meta->n_layout; i++)
-		if (meta->layout[i].id == id)
-			return &meta->layout[i];
-	return NULL;
+		return 0;
+	for (size_t i = 0; i < meta->n_layout; i++) {
+		*out = &meta->layout[i];
+		if ((*out)->id == id)
+			return (*out)->known ? 1 : -1;
+	}
+	return 0;
 }
 
 static bool right_mark(const struct ctf_meta *meta, const struct bytes *b)
@@ -71,12 +76,11 @@ static int look(const struct ctf_meta *meta, const struct bytes *b,
 	*out = (struct ctf_part){ .good = true };
 	if (!right_mark(meta, b))
 		return 0;
-	const struct ctf_layout *lo = layout_of(meta, b);
+	const struct ctf_layout *lo = NULL;
+	int known = layout_of(meta, b, &lo);
 
-	if (!lo)
-		return 0;
-	if (!lo->known)
-		return -1;
+	if (known <= 0)
+		return known;
 	if (!read_place(b, lo->packet, &packet))
 		return 0;
 	if (!read_place(b, lo->content, &content))

@@ -57,6 +57,7 @@ static int take_error(const struct ctf_trace *tr, struct err *err)
 			bt_error_borrow_cause_by_index(e, 0));
 	err_set(err, ERR_FORMAT, "%s: libbabeltrace2 stops here: %s", tr->path,
 		why);
+	ctf_tidy(err->msg);
 	if (e)
 		bt_error_release(e);
 	return -1;
@@ -101,7 +102,10 @@ static const bt_component_source *add_source(struct ctf_trace *tr)
 	    bt_value_map_insert_empty_array_entry(par, "inputs", &inputs) ||
 	    bt_value_array_append_string_element(inputs, tr->shown) ||
 	    bt_graph_add_source_component(tr->graph->graph, fs, "in", par,
-					  BT_LOGGING_LEVEL_NONE, &src))
+					  tr->ctf->trying
+						  ? BT_LOGGING_LEVEL_ERROR
+						  : BT_LOGGING_LEVEL_NONE,
+					  &src))
 		src = NULL;
 	bt_value_put_ref(par);
 	return src;

@@ -82,8 +82,9 @@ static void blank_comments(char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i])
 			s[i] = ' ';
-		if (quoted) {
-			i += s[i] == '\\' && i + 1 < n;
+		if (quoted && s[i] == '\\') {
+			i++;
+		} else if (quoted) {
 			quoted = s[i] != '"';
 		} else if (s[i] == '"') {
 			quoted = true;
@@ -144,8 +145,9 @@ static bool statement(struct span *rest, struct span *out)
 
 	*rest = trim(*rest);
 	for (p = rest->s; p < rest->end; p++) {
-		if (quoted) {
-			p += *p == '\\' && p + 1 < rest->end;
+		if (quoted && *p == '\\') {
+			p++;
+		} else if (quoted) {
 			quoted = *p != '"';
 		} else if (*p == '"') {
 			quoted = true;
