@@ -38,6 +38,7 @@ static unsigned long memory;
 static long slack_ms;
 static bool no_symbols;
 static const char *layout_word;
+static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE,
@@ -58,6 +59,19 @@ const struct opt load_common_opts[] = {
 		  "auto (default), kernel, opaque, or as in drafts of 2024 "
 		  "cpu48, lowcpu, pair",
 	  .value = &layout_word },
+	{ .kind = OPT_STRING,
+	  .name = "request",
+	  .arg = "EVENT(COOKIE)",
+	  .help = "of a CTF trace: events that ask for a user stack that comes "
+		  "later, and the field with the cookie; several by blanks "
+		  "(default: 'stitch:request(cookie)')",
+	  .value = &request },
+	{ .kind = OPT_STRING,
+	  .name = "chain",
+	  .arg = "EVENT(COOKIE,ADDRESSES)",
+	  .help = "and the events that bring it (default: "
+		  "'stitch:ustack(cookie,ips)')",
+	  .value = &chain },
 	{ .kind = OPT_FLAG,
 	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
@@ -191,6 +205,8 @@ static int open_source(struct load *ld, const char *path, struct err *err)
 		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
+		.request = request,
+		.chain = chain,
 	};
 	struct source *src = formats_open(path, &o, ld->ledger, err);
 

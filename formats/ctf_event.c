@@ -431,7 +431,8 @@ static void sched_of(const struct ctf_event *ev, const struct bytes *raw,
 	out->sleeps = (ctf_number(ev, CTF_STATE_OF, raw, 0) & 0xff) != 0;
 }
 
-/* The event itself. The one address of a context is a stack of one frame. */
+/* The event itself. The one address of a context is a stack of one frame, but
+ * not of a request, whose stack comes later. */
 static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 		       const struct seen *s, const struct bytes *raw)
 {
@@ -439,8 +440,9 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 	const struct ctf_event *ev = &tr->ctf->event[cl->event];
 	struct event_def *def = &tr->ctf->def[cl->event];
 	size_t n_user = cl->chain ? 0 : g->n_user;
-	bool alone =
-		s->has_ip && s->ip && !g->n_kern && !n_user && !tr->is_perf;
+	bool asks = s->has_cookie && def->defer;
+	bool hit = s->has_ip && s->ip && !g->n_kern && !n_user && !tr->is_perf;
+	bool alone = hit && !asks;
 
 	if (alone) {
 		g->user = mem_grow(g->user, &g->cap_user, 1, sizeof(*g->user));
@@ -457,12 +459,14 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 	it->event = cl->event;
 	it->sample.ip = s->has_ip ? s->ip : 0;
 	it->cut = (uint8_t)(s->kern_cut | s->user_cut << 1);
+	if (hit)
+		it->flags |= REC_F_USER;
 	if (alone)
-		it->flags |= REC_F_NO_CHAIN | REC_F_USER;
+		it->flags |= REC_F_NO_CHAIN;
 	if (n_user)
 		it->defer = DEFER_DIRECT;
 	def->has_chain |= (g->n_kern || n_user) && !alone;
-	if (s->has_cookie && def->defer) {
+	if (asks) {
 		it->defer = DEFER_COOKIE;
 		it->sample.cookie = s->cookie;
 	}
