@@ -48,6 +48,7 @@ struct ctf_layout {
 
 struct ctf_meta {
 	int version; /* 1, 2; 0: not seen */
+	bool cut;    /* it ends in the middle */
 	bool big;    /* numbers in packets */
 	bool has_uuid;
 	uint8_t uuid[CTF_UUID];
@@ -67,6 +68,8 @@ struct ctf_meta {
  * out; version 2 is only recognised. */
 void ctf_meta_read(struct arena *arena, const void *data, size_t len,
 		   struct ctf_meta *out);
+/* Its text as far as its statements are whole; owned. */
+char *ctf_meta_whole(const void *data, size_t len, size_t *out_len);
 
 /* ---- ctf_chain.c: the packets of a stream file */
 

@@ -35,42 +35,57 @@ struct reader {
 
 /* ---- text out of packets */
 
-/* Text stays text; of packets the contents. A copy without comments, which
- * ends with a 0. */
-static char *take_text(const unsigned char *data, size_t len, size_t *out_len)
+/* What packets hold, up to the first one that is not whole; of that one what
+ * is there. */
+static size_t unpack(struct bytes b, char *text, bool *cut)
 {
-	struct bytes b;
-	uint32_t magic = 0;
-	char *text = mem_new(len + 1, 1);
 	size_t n = 0;
 
-	bytes_init(&b, data, len, "metadata", 0, false);
-	bytes_peek_u32(&b, 0, &magic);
-	b.swap = magic == __builtin_bswap32(PACKETIZED);
-	if (magic != PACKETIZED && !b.swap) {
-		memcpy(text, data, len);
-		*out_len = len;
-		return text;
-	}
-	while (bytes_left(&b) > PACKET_HEADER) {
-		struct bytes body;
-		uint32_t content, packet;
+	while (bytes_left(&b)) {
+		struct bytes body = b;
+		uint32_t magic = 0;
+		uint32_t content = 0;
+		uint32_t packet = 0;
 
 		/* magic, uuid, checksum; sizes in bits */
 		bytes_peek_u32(&b, 0, &magic);
 		bytes_peek_u32(&b, 24, &content);
 		bytes_peek_u32(&b, 28, &packet);
+		*cut = magic != PACKETIZED || content / 8 < PACKET_HEADER ||
+		       content > packet || bytes_left(&b) < packet / 8;
 		if (magic != PACKETIZED || content / 8 < PACKET_HEADER ||
-		    content > packet || bytes_left(&b) < content / 8)
+		    bytes_skip(&body, PACKET_HEADER, NULL))
 			break;
-		body = b;
-		bytes_skip(&body, PACKET_HEADER, NULL);
-		memcpy(text + n, body.pos, content / 8 - PACKET_HEADER);
-		n += content / 8 - PACKET_HEADER;
-		if (bytes_skip(&b, packet / 8, NULL))
+		size_t len = content / 8 - PACKET_HEADER;
+
+		if (len > bytes_left(&body))
+			len = bytes_left(&body);
+		memcpy(text + n, body.pos, len);
+		n += len;
+		if (*cut || bytes_skip(&b, packet / 8, NULL))
 			break;
 	}
-	*out_len = n;
+	return n;
+}
+
+/* Text stays text. A copy, which ends with a 0. */
+static char *take_text(const unsigned char *data, size_t len, size_t *out_len,
+		       bool *cut)
+{
+	struct bytes b;
+	uint32_t magic = 0;
+	char *text = mem_new(len + 1, 1);
+
+	*cut = false;
+	bytes_init(&b, data, len, "metadata", 0, false);
+	bytes_peek_u32(&b, 0, &magic);
+	b.swap = magic == __builtin_bswap32(PACKETIZED);
+	if (magic == PACKETIZED || b.swap) {
+		*out_len = unpack(b, text, cut);
+	} else {
+		memcpy(text, data, len);
+		*out_len = len;
+	}
 	return text;
 }
 
@@ -581,7 +596,8 @@ void ctf_meta_read(struct arena *arena, const void *data, size_t len,
 	size_t n;
 
 	*out = (struct ctf_meta){ .vpid = -1 };
-	char *text = take_text(data, len < TEXT_MAX ? len : TEXT_MAX, &n);
+	char *text =
+		take_text(data, len < TEXT_MAX ? len : TEXT_MAX, &n, &out->cut);
 
 	out->version = version_of(text, n);
 	blank_comments(text, n);
@@ -600,7 +616,27 @@ void ctf_meta_read(struct arena *arena, const void *data, size_t len,
 		else if (starts(st, "env") && body_of(st, &body))
 			env_block(r, body, out);
 	}
+	rest = trim(rest);
+	out->cut |= out->version == 1 && rest.s < rest.end;
 	free(text);
 	free(header);
 	free(r);
+}
+
+char *ctf_meta_whole(const void *data, size_t len, size_t *out_len)
+{
+	bool cut;
+	size_t n;
+	char *text = take_text(data, len < TEXT_MAX ? len : TEXT_MAX, &n, &cut);
+	char *plain = mem_dup(text, n);
+	struct span rest, st;
+
+	/* blanks for comments: every place stays where it is */
+	blank_comments(plain, n);
+	rest = (struct span){ plain, plain + n };
+	*out_len = 0;
+	while (statement(&rest, &st))
+		*out_len = (size_t)(rest.s - plain);
+	free(plain);
+	return text;
 }

@@ -227,6 +227,49 @@ static int put_file(const struct file *f, const char *dir, struct err *err)
 	return rc;
 }
 
+/* Of a metadata file that is cut the statements that are whole: the library
+ * reads one with a cut packet without an end (2.0.4). */
+static int put_metadata(const struct ctf_trace *tr, struct err *err)
+{
+	char *from = join(tr->path, "metadata");
+	char *to = join(tr->shown, "metadata");
+	uint64_t len;
+	size_t n = 0;
+	int rc;
+
+	if (!tr->meta.cut) {
+		rc = link_to(tr->shown, "metadata", from, err);
+	} else {
+		void *data = ctf_file_map(from, &len);
+		char *text = ctf_meta_whole(data ? data : "", len, &n);
+		int fd =
+			open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+		rc = fd < 0 ? -1
+			    : write_all(fd, (const unsigned char *)text, n);
+		if (rc)
+			err_set(err, ERR_IO, "%s: %m", to);
+		if (fd >= 0)
+			close(fd);
+		free(text);
+		ctf_file_unmap(data, len);
+	}
+	free(from);
+	free(to);
+	return rc;
+}
+
+static void tell_metadata(const struct ctf_trace *tr)
+{
+	struct err why;
+
+	err_set(&why, ERR_FORMAT,
+		"%s/metadata: it ends in the middle: what it says of streams "
+		"and events up to there is used",
+		tr->path);
+	ctf_damage(tr->ctf, "metadata", 0, 0, &why);
+}
+
 static int stand_in(struct ctf_trace *tr, const struct files *fs,
 		    struct err *err)
 {
@@ -239,12 +282,10 @@ static int stand_in(struct ctf_trace *tr, const struct files *fs,
 	tr->shown = join(ctf->temp, name);
 	if (mkdir(tr->shown, 0700))
 		return err_set(err, ERR_IO, "%s: %m", tr->shown);
-	char *meta = join(tr->path, "metadata");
-	int rc = link_to(tr->shown, "metadata", meta, err);
+	int rc = put_metadata(tr, err);
 
 	for (size_t i = 0; !rc && i < fs->n; i++)
 		rc = put_file(&fs->at[i], tr->shown, err);
-	free(meta);
 	return rc;
 }
 
@@ -255,7 +296,9 @@ int ctf_salvage(struct ctf_trace *tr, struct err *err)
 	tr->start = UINT64_MAX;
 	int rc = list_files(tr, &fs, err);
 
-	if (!rc && fs.bad)
+	if (tr->meta.cut)
+		tell_metadata(tr);
+	if (!rc && (fs.bad || tr->meta.cut))
 		rc = stand_in(tr, &fs, err);
 	if (!tr->shown)
 		tr->shown = mem_strdup(tr->path);

@@ -18,7 +18,7 @@
 #include "stitch/err.h"
 
 #define EVENTS_MAX 20000
-#define SECONDS_MAX 60
+#define SECONDS_MAX 20
 #define MEMORY_MAX ((rlim_t)4 << 30)
 #define LOG_MAX 2048
 
