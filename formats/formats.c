@@ -138,7 +138,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
 			"folder of 'perf record --threads', with 'data' in it, "
-			"or one with per_cpu/cpuN/trace_pipe_raw)",
+			"one with per_cpu/cpuN/trace_pipe_raw, or one of an "
+			"LTTng session, with 'metadata' in or below it)",
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);
