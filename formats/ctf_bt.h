@@ -45,7 +45,7 @@ enum ctf_use {
 struct ctf_op {
 	uint8_t how, use;
 	uint8_t size; /* of a number: bytes */
-	bool is_signed, is_enum;
+	bool is_int, is_signed;
 	uint16_t index; /* in the structure */
 	uint32_t off;	/* in the payload; of text and bytes: of their place */
 };

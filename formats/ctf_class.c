@@ -283,7 +283,7 @@ static void plan_member(struct plan *p, uint64_t index, const char *raw_name,
 	struct ctf_op *op = add_op(p, index);
 
 	op->use = (uint8_t)use;
-	op->is_enum = has_type(fc, BT_FIELD_CLASS_TYPE_ENUMERATION);
+	op->is_int = has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
 	p->has_pid |= use == CTF_USE_PID || use == CTF_USE_VPID;
 	p->has_tid |= use == CTF_USE_TID || use == CTF_USE_VTID;
 	op->is_signed = has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);

@@ -28,13 +28,12 @@ struct seen {
 
 static int64_t number(const struct ctf_op *op, const bt_field *f)
 {
-	bt_field_class_type t = bt_field_get_class_type(f);
-
 	if (op->is_signed)
 		return bt_field_integer_signed_get_value(f);
-	if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_INTEGER))
+	if (op->is_int)
 		return (int64_t)bt_field_integer_unsigned_get_value(f);
-	if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_BOOL))
+	if (bt_field_class_type_is(bt_field_get_class_type(f),
+				   BT_FIELD_CLASS_TYPE_BOOL))
 		return bt_field_bool_get_value(f) != 0;
 	return (int64_t)bt_field_bit_array_get_value_as_integer(f);
 }

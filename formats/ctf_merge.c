@@ -4,6 +4,7 @@
  * earliest that was not handed out. A trace is opened when its first packet is
  * due: of a session that was rotated a thousand times one or two are open. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/ctf.h"
 #include "stitch/err.h"
@@ -43,8 +44,35 @@ static void sift_down(struct ctf *ctf, size_t i)
 	}
 }
 
+/* LTTng does not say where the kernel is. As a map from address 0 its image
+ * has the addresses themselves for places, so that the recorded machine's
+ * kallsyms, when the user has it, names them. */
+static void map_kernel(struct ctf *ctf)
+{
+	static const char name[] = "[kernel.kallsyms]";
+
+	for (size_t i = 0; i < ctf->n_trace; i++) {
+		struct ctf_trace *tr = &ctf->trace[i];
+
+		if (tr->ended || !tr->meta.domain ||
+		    strcmp(tr->meta.domain, "kernel"))
+			continue;
+		struct ctf_item *it =
+			ctf_item_new(tr, CLASS_MAP, 0, sizeof(name));
+
+		tr->due[tr->n_due - 1].ref.untimed = 1;
+		it->kind = REC_MAP;
+		it->flags = REC_F_KERNEL | REC_F_SYNTH;
+		it->map.len = UINT64_MAX;
+		it->raw_len = sizeof(name);
+		memcpy(ctf_item_raw(it), name, sizeof(name));
+		return;
+	}
+}
+
 static void start(struct ctf *ctf)
 {
+	map_kernel(ctf);
 	ctf->heap = mem_new(ctf->n_trace + 1, sizeof(*ctf->heap));
 	for (size_t i = 0; i < ctf->n_trace; i++)
 		if (!ctf->trace[i].ended)
