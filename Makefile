@@ -3,6 +3,7 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
+#   BABELTRACE=  without libbabeltrace2: then CTF traces are refused
 #   PREFIX, DESTDIR  where install puts things
 PREFIX ?= /usr/local
 SAN ?=
@@ -13,8 +14,10 @@ endif
 PKG_CONFIG ?= pkg-config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
+BABELTRACE ?= babeltrace2
+
 # library: pkg-config name
-LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c
+LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c $(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 
@@ -32,7 +35,11 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 SUB = +@$(MAKE) --no-print-directory
 SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-SRCS := $(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c)
+# What is not for this build: of the two sides of formats/ctf.h one.
+LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
+	graph.c class.c event.c value.c))
+SRCS := $(filter-out $(LEFT_OUT), \
+	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
 CLI := $(wildcard cli/*.c)
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
@@ -68,7 +75,8 @@ $(O)/flags: FORCE | $(O)/probe
 # Says which library is missing before the compiler stumbles over it.
 $(O)/probe: tests/deps.sh
 	$(Q)mkdir -p $(O)
-	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' tests/deps.sh probe
+	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' BABELTRACE='$(BABELTRACE)' \
+		tests/deps.sh probe
 	$(Q)touch $@
 
 $(O)/%.o: %.c $(O)/flags | $(O)/probe

@@ -42,6 +42,7 @@ static bool no_symbols;
 static const char *layout_word;
 static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir;
+static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE,
@@ -80,6 +81,19 @@ const struct opt load_common_opts[] = {
 	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
 		  "events/*/*/format and header_page, when they are not beside",
 	  .value = &formats_dir },
+	{ .kind = OPT_STRING,
+	  .name = "request",
+	  .arg = "EVENT(COOKIE)",
+	  .help = "of a CTF trace: events that ask for a user stack that comes "
+		  "later, and the field with the cookie; several by blanks "
+		  "(default: 'stitch:request(cookie)')",
+	  .value = &request },
+	{ .kind = OPT_STRING,
+	  .name = "chain",
+	  .arg = "EVENT(COOKIE,ADDRESSES)",
+	  .help = "and the events that bring it (default: "
+		  "'stitch:ustack(cookie,ips)')",
+	  .value = &chain },
 	{ .kind = OPT_FLAG,
 	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
@@ -233,6 +247,8 @@ static struct source *open_source(struct load *ld, const char *path,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
+		.request = request,
+		.chain = chain,
 	};
 
 	return formats_open(path, &o, ld->ledger, err);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "formats/ftext.h"
+#include "formats/ctf.h"
 #include "formats/ftrace.h"
 #include "formats/input.h"
 #include "formats/perf.h"
@@ -15,10 +16,7 @@
 #include "stitch/source.h"
 
 const struct source_ops *const formats[] = {
-	&perf_ops,
-	&ftrace_ops,
-	&ftext_ops,
-	NULL,
+	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,
 };
 
 /* What users give by mistake, by its first bytes. */
@@ -36,7 +34,7 @@ static const struct {
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
 	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",
-	  "it is not supported yet; give a perf.data" },
+	  "give the folder that it is in" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
 	  "unpack it first" },
 	{ "\xfd"
@@ -138,7 +136,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
 			"folder of 'perf record --threads', with 'data' in it, "
-			"or one with per_cpu/cpuN/trace_pipe_raw)",
+			"one with per_cpu/cpuN/trace_pipe_raw, or one of an "
+			"LTTng session, with 'metadata' in or below it)",
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);

@@ -234,7 +234,9 @@ static void take_lost(struct account *ac, const struct record *rec)
 	bool hardware = rec->flags & REC_F_HARDWARE;
 	struct ring *r = ring_of(ps, rec);
 	int64_t t1 = time_of(rec);
-	int64_t t0 = lost_since(ps, rec, t1);
+	int64_t t0 = rec->lost.has_since && rec->lost.since <= INT64_MAX
+			     ? (int64_t)rec->lost.since
+			     : lost_since(ps, rec, t1);
 	struct ledger_entry e =
 		entry(rec->source, hardware ? "hardware" : "lost", t0, t1);
 

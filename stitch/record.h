@@ -212,6 +212,10 @@ struct record {
 			uint64_t n;
 			int32_t event; /* -1: not known. Of REC_LOST: of
 					* the record that came next */
+			/* Of REC_LOST: the drops began after it, and are not
+			 * of the CPU's one ring. */
+			bool has_since;
+			uint64_t since;
 		} lost;
 		struct {
 			int32_t other_pid, other_tid; /* -1: not said */

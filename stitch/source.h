@@ -147,6 +147,9 @@ struct source_opts {
 	const char *clock;   /* of one that does not say; NULL: not known */
 	const char *formats; /* folder with formats of events, and what
 			      * else is not beside raw pages; NULL: none */
+	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
+	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
+	const char *request, *chain;
 };
 
 struct source_ops {

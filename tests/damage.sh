@@ -2,8 +2,9 @@
 # damage.sh - runs one damage program over the shipped captures and the cases'.
 # usage: tests/damage.sh PROGRAM; the program takes CAPTURE N SEED
 #
-# N cuts and N flips of each capture: 500, or 4 of those that go through the
-# whole program; $DAMAGE_N says another number.
+# N cuts and N flips of each capture: 500; or 100 of CTF traces, each of which is
+# tried in a process of its own first; or 4 of those that go through the whole
+# program; $DAMAGE_N says another number.
 # The seed is fixed, so that a failure comes back. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -13,6 +14,7 @@ then
 	case $name in /*) name=$(basename "$name") ;; esac
 	case $prog in
 	*/pipeline) n=4 ;;
+	*/ctf) n=100 ;;
 	*) n=500 ;;
 	esac
 	n=${DAMAGE_N:-$n}
@@ -38,10 +40,12 @@ do
 	esac
 done
 find tests/captures "${O:-build}/cases" "$tmp" -type f \( -name '*.dat' -o \
-	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' \) 2>/dev/null |
+	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' -o \
+	-path '*/ctf-*/metadata' \) 2>/dev/null |
 	case $prog in
-	*/perf) grep -v '\.dat$' | grep -v '\.txt$' ;;
+	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$' ;;
 	*/ftrace) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
-	*) cat ;;
+	*/ctf) grep '/metadata$' ;;
+	*) grep -v '/metadata$' ;;
 	esac | sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"

@@ -5,6 +5,7 @@
 #   probe: fails with one line per missing library when there is one
 #   install build: what compiling needs; all: what tests and style need too;
 #   bench: all that, and the programs we are measured against
+# $BABELTRACE empty: a build without libbabeltrace2
 
 # package; kind of probe; what to look for; for whom
 table() {
@@ -19,6 +20,7 @@ table() {
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
 	libjson-c-dev lib json-c:json.h build
+	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
 	clang cmd clang all
@@ -29,6 +31,7 @@ table() {
 	mandoc cmd mandoc all
 	python3 cmd python3 all
 	sqlite3 cmd sqlite3 all
+	babeltrace2 cmd babeltrace2 all
 	gzip cmd gzip all
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
@@ -45,7 +48,7 @@ has() {	# has KIND WHAT
 		${CC:-gcc} -E -x c - >/dev/null 2>&1 ;;
 	file) [ -e "$2" ] ;;
 	pc) ${PKG_CONFIG:-pkg-config} --exists "$2" 2>/dev/null ;;
-	lib) ${PKG_CONFIG:-pkg-config} --exists "${2%%:*}" 2>/dev/null ;;
+	lib) [ -z "${2%%:*}" ] || ${PKG_CONFIG:-pkg-config} --exists "${2%%:*}" 2>/dev/null ;;
 	fuzzer) f=$(clang -print-runtime-dir 2>/dev/null) &&
 		ls "$f"/libclang_rt.fuzzer* >/dev/null 2>&1 ;;
 	esac

@@ -1,0 +1,99 @@
+/* ctf_bt.h - inside the part of the CTF reader that calls libbabeltrace2. */
+#ifndef FORMATS_CTF_BT_H
+#define FORMATS_CTF_BT_H
+#include <babeltrace2/babeltrace.h>
+
+#include "formats/ctf.h"
+
+/* Places of structures that an event's fields are in. */
+enum ctf_root {
+	CTF_PACKET,
+	CTF_COMMON,
+	CTF_SPECIFIC,
+	CTF_PAYLOAD,
+	CTF_ROOTS
+};
+
+/* What becomes of a member. */
+enum ctf_how {
+	CTF_NUM,
+	CTF_STRING,
+	CTF_BYTES, /* an array of bytes */
+	CTF_JSON,  /* the text of anything else */
+	CTF_ENTER, /* the members that follow are in it ... */
+	CTF_LEAVE, /* ... up to here */
+	CTF_DROP,  /* not a field: only its use */
+};
+
+/* What else a member says. */
+enum ctf_use {
+	CTF_FIELD,
+	CTF_CPU,
+	CTF_USE_PID,
+	CTF_USE_TID,
+	CTF_USE_VPID,
+	CTF_USE_VTID,
+	CTF_PROCNAME,
+	CTF_KSTACK,
+	CTF_USTACK,
+	CTF_IP,
+	CTF_COOKIE,
+	CTF_CHAIN,
+	CTF_PERF_STACK, /* kernel and user half with marks between them */
+};
+
+struct ctf_op {
+	uint8_t how, use;
+	uint8_t size; /* of a number: bytes */
+	bool is_int, is_signed;
+	uint16_t index; /* in the structure */
+	uint32_t off;	/* in the payload; of text and bytes: of their place */
+};
+
+/* An event class of one trace. */
+struct ctf_class {
+	uint32_t event; /* in ctf.event */
+	bool chain;
+	struct ctf_op *op;
+	size_t n_op, cap_op;
+	size_t first[CTF_ROOTS + 1]; /* ops of a root */
+	uint32_t fixed;		     /* bytes of the payload's first part */
+};
+
+/* A stream that is being read. */
+struct ctf_stream {
+	int32_t cpu;
+	bool lost; /* something was: told with the next packet */
+	uint64_t since, until, n;
+	bool has_since, has_until;
+};
+
+struct ctf_graph {
+	bt_graph *graph;
+	struct ctf_class *class;
+	size_t n_class, cap_class;
+	struct table by_class; /* by the library's address */
+	struct ctf_stream *stream;
+	size_t n_stream, cap_stream;
+	struct table by_stream;
+	int64_t shift; /* ns to add to its clock */
+	bool has_shift;
+	/* of the event at hand */
+	unsigned char *raw;
+	size_t raw_cap, raw_len;
+	uint64_t *kern, *user;
+	size_t n_kern, cap_kern, n_user, cap_user;
+	char *text;
+	size_t text_len, text_cap;
+};
+
+/* ctf_class.c: the plan for an event's class; made when it is first seen. */
+struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
+void ctf_class_release(struct ctf_class *cl);
+
+/* ctf_event.c */
+void ctf_message(struct ctf_trace *tr, const bt_message *m);
+
+/* ctf_value.c: the text of any field, as JSON, at the end of g->text. */
+void ctf_value_text(struct ctf_graph *g, const bt_field *f);
+#endif

@@ -1,0 +1,410 @@
+# ctf.py - CTF traces, event for event as babeltrace2 prints them.
+"""usage: ctf.py [NAME...]
+
+Beside each LTTng capture lies the text of `babeltrace2 --names=all
+--fields=all --clock-seconds` (bt2-all.txt.gz); of other traces it is made here
+where babeltrace2 is installed. Compared: time, CPU, name, every field of the
+event and of its contexts, thread and process ids, stacks; what the tracer
+discarded, with the interval. Times are compared by their distance from the
+first event: a database has them on the trace's own clock."""
+
+import collections
+import glob
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import common
+
+Case = collections.namedtuple("Case", "name path text damage")
+Event = collections.namedtuple("Event", "time name cpu fields contexts")
+
+BT2 = shutil.which("babeltrace2")
+LOST = re.compile(r"Tracer discarded (?:at least )?(\d+) events? between "
+                  r"\[([\d:.]+)\] and \[([\d:.]+)\]")
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\](),:=])|([^\s{}\[\](),:="]+)')
+USED = ("pid", "tid", "vpid", "vtid", "procname", "cpu_id",
+        "callstack_kernel", "callstack_user", "_callstack_kernel_length",
+        "_callstack_user_length")
+# Of perf data convert: where the thread and the stack are.
+PERF = ("perf_tid", "perf_pid", "perf_callchain")
+# Callchains have marks between their halves.
+MARK = 2**64 - 4095
+# The library dies on it, and so does babeltrace2.
+DIES = ("meta-ctx-sequence",)
+
+
+class Text:
+    """The values that babeltrace2 prints: { a = 1, b = [ [0] = 2 ] }."""
+
+    def __init__(self, text):
+        self.tokens = list(TOKEN.finditer(text))
+        self.at = 0
+
+    def peek(self):
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def next(self):
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def value(self):
+        m = self.next()
+        if m[1] is not None:
+            return re.sub(r"\\(.)", r"\1", m[1])
+        if m[2] == "{":
+            return self.members("}")
+        if m[2] == "[":
+            return list(self.members("]").values())
+        if m[2] == "(":
+            return self.enum()
+        return number(m[0])
+
+    def members(self, end):
+        """Of a variant the value alone: { "text" }."""
+        out = {}
+        first = self.at
+        while self.peek() != end:
+            m = self.next()
+            if m[2] == ",":
+                continue
+            name = m[0]
+            if m[2] == "[":
+                name = self.next()[0]
+                self.next()
+            if self.peek() != "=" and not out:
+                self.at = first
+                value = self.value()
+                assert self.next()[0] == end, name
+                return value
+            assert self.next()[0] == "=", name
+            out[name] = self.value()
+        self.next()
+        return out
+
+    def enum(self):
+        """( "LATE" : container = 5 ): the number."""
+        out = None
+        while self.peek() != ")":
+            if self.next()[0] == "=":
+                out = self.value()
+        self.next()
+        return out
+
+
+def number(word):
+    try:
+        return int(word, 0)
+    except ValueError:
+        pass
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+def theirs(text):
+    for line in text.split("\n"):
+        m = re.search(r"(?:^|, )name = ", line)
+        if not m:
+            continue
+        head, rest = line[:m.start()], line[m.end():]
+        m = re.match(r"timestamp = (\d+)\.(\d+)", head)
+        time = int(m[1]) * 10**9 + int(m[2]) if m else None
+        name, _, rest = rest.partition(", ")
+        roots = {}
+        # roots have dots in their names; values have none outside of quotes
+        for part in re.finditer(r"((?:stream|event)\.[\w.]+) = ", rest):
+            t = Text(rest[part.end():])
+            roots[part[1]] = t.value()
+        packet = roots.get("stream.packet.context", {})
+        contexts = {"packet": packet,
+                    "ctx": {**roots.get("stream.event.context", {}),
+                            **roots.get("event.context", {})}}
+        yield Event(time, name, packet.get("cpu_id"),
+                    roots.get("event.fields", {}), contexts)
+
+
+# ---- ours
+
+def tables(db):
+    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
+    try:
+        for (table,) in con.execute(
+                "SELECT DISTINCT fields FROM event_type"
+                " WHERE fields IS NOT NULL").fetchall():
+            cur = con.execute('SELECT * FROM "%s"' % table.replace('"', '""'))
+            names = [c[0] for c in cur.description][1:]
+            for row in cur:
+                yield row[0], dict(zip(names, row[1:]))
+    finally:
+        con.close()
+
+
+def ours(db):
+    fields = dict(tables(db))
+    chain = {i: common.addresses(a) for i, a in
+             common.query(db, "SELECT id, addrs FROM raw_chain")}
+    rows = common.query(
+        db, "SELECT e.id, e.time_ns, y.name, e.cpu, t.tid, p.pid, c.name,"
+            " e.kraw, e.uraw FROM event e JOIN event_type y ON y.id = e.type"
+            " JOIN thread t ON t.id = e.thread"
+            " LEFT JOIN process p ON p.id = t.process"
+            " LEFT JOIN comm c ON c.id = e.comm ORDER BY e.id")
+    for i, time, name, cpu, tid, pid, comm, kraw, uraw in rows:
+        yield Event(time, name, cpu, fields.get(i, {}),
+                    {"tid": tid, "pid": pid, "comm": comm,
+                     "kern": chain.get(kraw, []), "user": chain.get(uraw, [])})
+
+
+# ---- comparing
+
+def folded(name):
+    return re.sub(r"[^a-z0-9_]", "_", name.lower())
+
+
+def flat(value, name):
+    """Structures as a_b; everything else by its name."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield from flat(v, "%s_%s" % (name, k) if name else k)
+    else:
+        yield folded(name), value
+
+
+def plain(value):
+    """Of JSON and of babeltrace2's text: words and numbers in order."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        out = []
+        for v in value:
+            out += plain(v)
+        return out
+    return [value]
+
+
+def same_number(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        return abs(float(a) - float(b)) <= 1e-5 * max(1, abs(float(b)))
+    return (a - b) % (1 << 64) == 0
+
+
+def same(mine, their):
+    if isinstance(mine, bytes):
+        return list(mine) == [v % 256 for v in plain(their)]
+    if isinstance(their, (dict, list)):
+        words = re.findall(r'"(?:[^"\\]|\\.)*"(?!:)|-?[\w.+]+(?!\w*":)',
+                           mine or "")
+        got = [number(w.strip('"')) for w in words]
+        want = plain(their)
+        return len(got) == len(want) and all(
+            same(g, w) for g, w in zip(got, want))
+    if isinstance(mine, str) and not isinstance(their, str):
+        mine = number(mine)
+    if isinstance(mine, (int, float)) and isinstance(their, (int, float)):
+        return same_number(mine, their)
+    return str(mine) == str(their)
+
+
+def compare_fields(mine, their, found):
+    want = dict(flat({k: v for k, v in their.fields.items()
+                      if k not in PERF}, ""))
+    for root, prefix in (("packet", "packet"), ("ctx", "ctx")):
+        for k, v in their.contexts[root].items():
+            if k not in USED:
+                want.update(flat(v, "%s_%s" % (prefix, k)))
+    for name, value in want.items():
+        found["fields"] += 1
+        # an SQL column that is taken gets a suffix
+        got = mine.fields.get(name)
+        if name not in mine.fields:
+            found["field missing: " + name] += 1
+        elif not same(got, value):
+            found["field differs: %s (%r, %r)" % (name, got, value)] += 1
+
+
+def compare_thread(mine, their, found):
+    ctx = their.contexts["ctx"]
+    c = mine.contexts
+    for ours_, names in (("tid", ("tid", "vtid")), ("pid", ("pid", "vpid"))):
+        for n in names:
+            if n in ctx:
+                found["ids"] += 1
+                if c[ours_] != ctx[n]:
+                    found["%s differs" % n] += 1
+                break
+    # until the next switch a process that was renamed has two names
+    if ctx.get("procname") and ctx.get("tid", ctx.get("vtid", 0)):
+        found["names"] += 1
+        if c["comm"] != ctx["procname"][:16]:
+            found["procname differs"] += 1
+    for ours_, n in (("kern", "callstack_kernel"), ("user", "callstack_user")):
+        if n in ctx:
+            found["stacks"] += 1
+            want = [v for v in ctx[n] if v != 2**64 - 1]
+            if c[ours_] != want:
+                found["%s differs" % n] += 1
+
+
+def compare_perf(mine, their, found):
+    f = their.fields
+    if "perf_tid" not in f:
+        return
+    found["ids"] += 2
+    found["stacks"] += 1
+    c = mine.contexts
+    if (c["tid"], c["pid"]) != (f["perf_tid"], f["perf_pid"]):
+        found["perf_tid or perf_pid differs"] += 1
+    stack = [v for v in f.get("perf_callchain", []) if v < MARK]
+    if c["kern"] + c["user"] != stack and "perf_callchain" in f:
+        found["perf_callchain differs"] += 1
+
+
+def key(e):
+    return (e.time or 0, e.name, -1 if e.cpu is None else e.cpu)
+
+
+def compare(mine, their, found):
+    if not their:
+        return
+    shift = 0
+    if their[0].time is not None and mine and mine[0].time is not None:
+        shift = their[0].time - mine[0].time
+    mine = [e._replace(time=None if e.time is None else e.time + shift)
+            for e in mine]
+    if their[0].time is not None:
+        mine.sort(key=key)
+        their.sort(key=key)
+    for m, t in zip(mine, their):
+        if key(m)[:2] != key(t)[:2] or (t.cpu is not None and t.cpu != m.cpu):
+            found["event differs: %r, %r" % (key(m), key(t))] += 1
+            continue
+        compare_fields(m, t, found)
+        compare_thread(m, t, found)
+        compare_perf(m, t, found)
+
+
+def of_day(text):
+    """Of "02:25:30.987390235", or with --clock-seconds of seconds."""
+    parts, frac = text.split(".")
+    sec = 0
+    for part in parts.split(":"):
+        sec = sec * 60 + int(part)
+    return sec * 10**9 + int(frac)
+
+
+def compare_losses(db, err, found):
+    """Counts and lengths of the intervals: the times of day are local."""
+    want = sorted((int(n), of_day(b) - of_day(a))
+                  for n, a, b in LOST.findall(err))
+    got = sorted((n, t1 - t0) for n, t0, t1 in common.query(
+        db, "SELECT n, t0, t1 FROM loss WHERE what = 'lost'"
+            " AND n IS NOT NULL AND t0 IS NOT NULL"))
+    found["losses"] += len(want)
+    if want != got:
+        found["losses differ: %r, %r" % (got, want)] += 1
+
+
+def bt2(path):
+    r = subprocess.run([BT2, "--names=all", "--fields=all", "--clock-seconds",
+                        "--clock-gmt", path], capture_output=True,
+                       errors="surrogateescape", check=False)
+    return r.stdout, r.stderr
+
+
+def find():
+    base = os.path.join(common.ROOT, "tests/captures")
+    for d in sorted(glob.glob(base + "/ctf-*/")):
+        d = d.rstrip("/")
+        yield Case("shipped-" + os.path.basename(d)[4:], d,
+                   common.first(d + "/bt2-all.txt.gz"), False)
+    if not common.SHARED:
+        return
+    for d in sorted(glob.glob(common.SHARED + "/captures/lttng/*/trace")):
+        name = os.path.basename(os.path.dirname(d))
+        if not name.startswith("ctf2"):
+            yield Case(name, d, common.first(
+                os.path.dirname(d) + "/bt2-all.txt.gz"), False)
+    yield Case("ctf-perf", common.SHARED + "/captures/lttng/ctf_perf", None,
+               False)
+    for d in sorted(glob.glob(common.SHARED + "/captures/clocks/clk_lttng_*")):
+        yield Case(os.path.basename(d), d, None, False)
+    for d in sorted(glob.glob(common.SHARED +
+                              "/peers/babeltrace/tests/data/ctf-traces/"
+                              "succeed/*")):
+        if os.path.basename(d) not in DIES:
+            yield Case("peer-" + os.path.basename(d), d, None, False)
+
+
+def ingest(case, db):
+    os.makedirs(common.CACHE, exist_ok=True)
+    r = subprocess.run([common.BACKSTITCH, "ingest", "-f", "-q",
+                        "--no-symbols", "--fields", "all", "-o", db,
+                        case.path], capture_output=True, text=True,
+                       check=False)
+    return r.returncode, r.stderr
+
+
+def run(case):
+    err = None
+    if case.text:
+        text = common.read_gz(case.text)
+        log = os.path.join(os.path.dirname(case.text), "bt2.err")
+        if os.path.exists(log):
+            with open(log, encoding="utf-8") as f:
+                err = f.read()
+        elif BT2:
+            err = bt2(case.path)[1]
+    elif BT2:
+        text, err = bt2(case.path)
+    else:
+        print("skip %s: babeltrace2 is not installed" % case.name)
+        return
+    db = os.path.join(common.CACHE, "ctf-%s.db" % case.name)
+    status, said = ingest(case, db)
+    if status:
+        common.ok(False, case.name, ["status %d: %s" % (status, said)])
+        return
+    mine = list(ours(db))
+    found, n = look(mine, text)
+    if bad_of(found) and case.text and BT2:
+        # the text beside ku-cookie has two strings that the trace has not
+        print("   %s: not as the text beside it: %s" % (
+            case.name, ", ".join(bad_of(found)[:3])))
+        found, n = look(mine, bt2(case.path)[0])
+    if err is not None:
+        compare_losses(db, err, found)
+    print("   %s: %d events, %d fields, %d ids, %d names, %d stacks, "
+          "%d losses" % (case.name, n, found["fields"], found["ids"],
+                         found["names"], found["stacks"], found["losses"]))
+    bad = bad_of(found)
+    common.ok(len(mine) == n and not bad, case.name,
+              ["events: %d, theirs %d" % (len(mine), n)] +
+              ["%s: %d" % (k, found[k]) for k in bad[:12]])
+
+
+def look(mine, text):
+    found = collections.Counter()
+    their = list(theirs(text))
+    compare(mine, their, found)
+    return found, len(their)
+
+
+def bad_of(found):
+    return sorted(k for k in found if "differ" in k or "missing" in k)
+
+
+def main():
+    only = set(sys.argv[1:])
+    for case in find():
+        if not only or case.name in only:
+            run(case)
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+/* ctf.c - cuts and flips the files of a CTF trace, and reads each of them.
+ *
+ * usage: damage-ctf METADATA N SEED. The trace is the folder of METADATA; N
+ * seeded cuts of its largest stream file, N flips there, and N flips and cuts
+ * of the metadata, all read in this process (run it under sanitizers). Of a
+ * cut stream every event of a whole packet in front must be there, those of
+ * the other streams too, and the cut must be in the ledger; of anything else
+ * only an end is asked for: an error with a message, or all records. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/ctf.h"
+#include "stitch/err.h"
+#include "tests/slurp.h"
+
+/* libbabeltrace2 2.0.4 loses the event at which it gives up (its stack has no
+ * frame pointers: all that is seen is who asked for the memory). */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libglib\n";
+}
+
+struct file {
+	char name[64];
+	unsigned char *data;
+	size_t len;
+};
+
+#define FILES_MAX 16
+#define PAGE 4096
+
+static struct file file[FILES_MAX];
+static size_t n_file;
+static char folder[128];
+static uint64_t state;
+
+struct outcome {
+	bool opened, failed;
+	uint64_t events, damage;
+	struct err err;
+};
+
+static uint64_t random_below(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return n ? state % n : 0;
+}
+
+static void put(const struct file *f, size_t len)
+{
+	char path[1500];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, f->name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, f->data, len) != (ssize_t)len) {
+		perror(path);
+		exit(2);
+	}
+	close(fd);
+}
+
+static void read_source(struct source *src, struct outcome *o)
+{
+	struct record rec;
+	struct ref ref;
+	int got;
+
+	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
+		src->ops->decode(src, &ref, &rec, &o->err);
+		o->events += rec.kind == REC_SAMPLE;
+		src->ops->release(src, &ref);
+	}
+	o->failed = got < 0;
+}
+
+static struct outcome read_trace(void)
+{
+	struct outcome o = { 0 };
+	struct ledger *lg = ledger_new();
+	struct source *src = ctf_ops.open(folder, NULL, lg, &o.err);
+
+	o.opened = src != NULL;
+	if (src)
+		read_source(src, &o);
+	source_close(src);
+	ledger_end(lg);
+	o.damage = ledger_count(lg, LEDGER_DAMAGE);
+	ledger_free(lg);
+	return o;
+}
+
+static int complain(const char *what, uint64_t at, const struct outcome *o)
+{
+	fprintf(stderr,
+		"%s at 0x%" PRIx64 ": opened %d failed %d events %" PRIu64
+		" damage %" PRIu64 ": %s\n",
+		what, at, o->opened, o->failed, o->events, o->damage,
+		o->err.msg);
+	return 1;
+}
+
+/* Events of the trace when this file ends with its packet k. */
+struct learnt {
+	uint64_t *events, *end;
+	size_t n;
+};
+
+/* Recorders write whole pages, so that packets end at their ends. */
+static void learn(const struct file *f, struct learnt *t)
+{
+	struct arena arena = { 0 };
+	struct ctf_meta meta;
+	uint64_t packets = 0;
+
+	ctf_meta_read(&arena, file[0].data, file[0].len, &meta);
+	t->events = mem_new(f->len / PAGE + 2, sizeof(*t->events));
+	t->end = mem_new(f->len / PAGE + 2, sizeof(*t->end));
+	for (uint64_t off = 0; off <= f->len; off += PAGE) {
+		struct ctf_chain ch;
+
+		ctf_chain_read(&meta, f->data, off, &ch);
+		bool more = !off || ch.packets > packets;
+
+		packets = ch.packets;
+		ctf_chain_release(&ch);
+		if (!more)
+			continue;
+		put(f, off);
+		t->end[t->n] = off;
+		t->events[t->n++] = read_trace().events;
+	}
+	put(f, f->len);
+	arena_release(&arena);
+}
+
+static int try_cut(const struct file *f, uint64_t at, const struct learnt *t)
+{
+	size_t k = t->n - 1;
+
+	put(f, at);
+	struct outcome o = read_trace();
+
+	put(f, f->len);
+	while (t->end[k] > at)
+		k--;
+	if (!o.opened || o.failed)
+		return complain("cut was refused", at, &o);
+	if (t->end[k] != at && !o.damage)
+		return complain("cut is not in the ledger", at, &o);
+	if (o.events != t->events[k])
+		return complain("cut loses whole packets", at, &o);
+	return 0;
+}
+
+/* One to four bytes changed. */
+static int try_flip(struct file *f)
+{
+	uint64_t at[4];
+	unsigned char was[4];
+	uint64_t count = 1 + random_below(4);
+
+	for (uint64_t i = 0; i < count; i++) {
+		at[i] = random_below(f->len);
+		was[i] = f->data[at[i]];
+		f->data[at[i]] ^= (unsigned char)(1 + random_below(255));
+	}
+	put(f, f->len);
+	struct outcome o = read_trace();
+
+	for (uint64_t i = count; i-- > 0;)
+		f->data[at[i]] = was[i];
+	put(f, f->len);
+	if ((!o.opened || o.failed) && !o.err.msg[0])
+		return complain("flip without a message", at[0], &o);
+	return 0;
+}
+
+static int try_meta_cut(const struct file *f)
+{
+	uint64_t at = random_below(f->len);
+
+	put(f, at);
+	struct outcome o = read_trace();
+
+	put(f, f->len);
+	if ((!o.opened || o.failed) && !o.err.msg[0])
+		return complain("cut metadata without a message", at, &o);
+	return 0;
+}
+
+static void take_file(const char *dir, const char *name)
+{
+	char path[512];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (n_file == FILES_MAX || *name == '.' || stat(path, &st) ||
+	    !S_ISREG(st.st_mode) || !st.st_size)
+		return;
+	struct file *f = &file[n_file++];
+
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->data = slurp(path, &f->len);
+	put(f, f->len);
+}
+
+/* The metadata first. */
+static void take_trace(char *metadata)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *slash = strrchr(metadata, '/');
+	struct dirent **list;
+
+	if (!slash) {
+		fprintf(stderr, "usage: damage-ctf TRACE/metadata N SEED\n");
+		exit(2);
+	}
+	*slash = 0;
+	snprintf(folder, sizeof(folder), "%.100s/damage-ctf-XXXXXX",
+		 tmp ? tmp : "/tmp");
+	if (!mkdtemp(folder))
+		exit(2);
+	take_file(metadata, "metadata");
+	int n = scandir(metadata, &list, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		if (strcmp(list[i]->d_name, "metadata"))
+			take_file(metadata, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+}
+
+static void remove_trace(void)
+{
+	char path[1500];
+
+	for (size_t i = 0; i < n_file; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, file[i].name);
+		unlink(path);
+		free(file[i].data);
+	}
+	rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+	struct learnt t = { 0 };
+	struct file *big = &file[1];
+	int bad = 0;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: damage-ctf TRACE/metadata N SEED\n");
+		return 2;
+	}
+	uint64_t tries = strtoull(argv[2], NULL, 10);
+
+	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
+	take_trace(argv[1]);
+	for (size_t i = 2; i < n_file; i++)
+		if (file[i].len > big->len)
+			big = &file[i];
+	learn(big, &t);
+	for (uint64_t i = 0; i < tries; i++)
+		bad += try_cut(big, random_below(big->len), &t);
+	for (uint64_t i = 0; i < tries; i++)
+		bad += try_flip(big);
+	for (uint64_t i = 0; i < tries; i++)
+		bad += try_flip(&file[0]) + try_meta_cut(&file[0]);
+	printf("%s: %" PRIu64 " events, %zu packets, %" PRIu64 " cuts, %" PRIu64
+	       " flips, %d failures\n",
+	       argv[1], t.events[t.n - 1], t.n - 1, 2 * tries, 2 * tries, bad);
+	free(t.events);
+	free(t.end);
+	remove_trace();
+	return bad != 0;
+}
