@@ -105,7 +105,9 @@ static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		return is_stack(it) || it->role == FT_CHAIN ? NULL : it;
+		if (is_stack(it) || it->role == FT_CHAIN)
+			return NULL;
+		return it;
 	}
 	return NULL;
 }
@@ -332,31 +334,31 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	const struct ft_type *t = NULL;
-	uint32_t *event = &ft->event_of[it->id];
-	bool look = it->role > FT_COOKIE && it->role != FT_CHAIN &&
+	enum ft_role role = it->role;
+	bool look = role > FT_COOKIE && role != FT_CHAIN &&
 		    !ft_entry_at(ft, s, it->place, &raw, NULL);
+	const struct ft_type *t = look ? ft_type_of(ft, it->id) : NULL;
 
-	if (look)
-		t = ft_type_of(ft, it->id);
-	if (look && it->role >= FT_SWITCH)
+	if (look && role >= FT_SWITCH)
 		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
-	if (it->role == FT_CHAIN) {
+	if (role == FT_CHAIN) {
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
+	uint32_t *event = &ft->event_of[it->id];
+
 	if (!*event)
 		*event = new_event(ft, it->id);
 	struct event_def *def = &ft->event[*event - 1];
 
 	def->has_chain |= it->kern || it->user;
-	def->defer |= it->cookie || it->role == FT_COOKIE;
-	if (look && it->role == FT_INODE)
+	def->defer |= it->cookie || role == FT_COOKIE;
+	if (look && role == FT_INODE)
 		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
-	if (look && it->role == FT_MARKER)
+	if (look && role == FT_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
