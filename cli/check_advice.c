@@ -14,7 +14,8 @@ struct found {
 	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
 	int64_t one_frame;
 	int64_t uncounted, late, places;
-	char image[256]; /* with most stacks of one frame */
+	int64_t perf, ftrace; /* captures */
+	char image[256];      /* with most stacks of one frame */
 };
 
 static void take_loss(void *arg, const struct check_row *r)
@@ -88,6 +89,16 @@ static void take_damage(void *arg, const struct check_row *r)
 	f->places += check_int(r, "places");
 }
 
+static void take_capture(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	if (!strncmp(check_text(r, "format"), "ftrace", 6))
+		f->ftrace++;
+	else
+		f->perf++;
+}
+
 static int gather(struct check *c, struct found *f, struct err *err)
 {
 	static const struct {
@@ -97,7 +108,7 @@ static int gather(struct check *c, struct found *f, struct err *err)
 		{ "losses", take_loss },     { "requests", take_requests },
 		{ "chains", take_chains },   { "one_frame", take_one_frame },
 		{ "cookies", take_cookies }, { "ordering", take_ordering },
-		{ "damage", take_damage },
+		{ "damage", take_damage },   { "captures", take_capture },
 	};
 
 	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++)
@@ -108,10 +119,13 @@ static int gather(struct check *c, struct found *f, struct err *err)
 
 static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
 {
-	if (f->lost)
+	if ((f->lost || f->overwritten) && f->ftrace)
+		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
+			"each CPU), or more; or fewer events (-e, -f)");
+	if (f->lost && f->perf)
 		fn(arg, "larger buffers: perf record -m 4M, or more; or fewer "
 			"events, or a lower rate (-F)");
-	if (f->overwritten)
+	if (f->overwritten && f->perf)
 		fn(arg, "--overwrite keeps the newest records only: a larger "
 			"-m keeps more of them");
 	if (f->throttled && !f->lost)

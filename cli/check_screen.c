@@ -62,7 +62,9 @@ static void add_broken(struct screen *s)
 		 b->chains == 1 ? "chain without a sample"
 				: "chains without a sample");
 	add_part(s, b->lost, b->lost == 1 ? "record lost" : "records lost");
-	if (b->lost_unknown)
+	if (b->lost && b->lost_unknown)
+		lines_add(&s->l, ", and an unknown number more");
+	else if (b->lost_unknown)
 		lines_add(&s->l, "%san unknown number of records lost",
 			  s->n++ ? ", " : "");
 	add_part(s, b->out_of_order, "out of order");

@@ -305,7 +305,8 @@ static void note_missing(struct drawing *d)
 		if (at == 16)
 			continue;
 		if (at == n)
-			part[n++] = (struct stacks_event){ (char *)word, 0, 0 };
+			part[n++] =
+				(struct stacks_event){ .name = (char *)word };
 		part[at].weight += g->weight;
 		sum += g->weight;
 	}

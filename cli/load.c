@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
@@ -40,6 +41,7 @@ static long slack_ms;
 static bool no_symbols;
 static const char *layout_word;
 static struct opt_list nonce_formats;
+static const char *clock_name, *formats_dir;
 
 const struct opt load_common_opts[] = {
 	{ .kind = OPT_SIZE,
@@ -67,11 +69,23 @@ const struct opt load_common_opts[] = {
 		  "request or a stack, in place of those in backstitch(7), "
 		  "such as 'unwound %{nonce}: %{ips}'; may be repeated",
 	  .value = &nonce_formats },
+	{ .kind = OPT_STRING,
+	  .name = "clock",
+	  .arg = "NAME",
+	  .help = "of captures that do not say it: the clock of their times",
+	  .value = &clock_name },
+	{ .kind = OPT_STRING,
+	  .name = "formats",
+	  .arg = "DIR",
+	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
+		  "events/*/*/format and header_page, when they are not beside",
+	  .value = &formats_dir },
 	{ .kind = OPT_FLAG,
 	  .name = "no-symbols",
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
+	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
@@ -93,6 +107,7 @@ struct load {
 	struct ledger *ledger;
 	struct order *order;
 	struct stitch *stitch;
+	struct mapped *mapped;
 	struct symbolizer *symbolizer; /* NULL: look at no file */
 	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
@@ -208,18 +223,24 @@ static bool is_live(char *const *paths, size_t n)
 	return false;
 }
 
-static int open_source(struct load *ld, const char *path, struct err *err)
+static struct source *open_source(struct load *ld, const char *path,
+				  struct err *err)
 {
 	struct source_opts o = {
 		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
+		.clock = clock_name,
+		.formats = formats_dir,
 	};
-	struct source *src = formats_open(path, &o, ld->ledger, err);
 
-	if (!src)
-		return -1;
+	return formats_open(path, &o, ld->ledger, err);
+}
+
+/* The source belongs to the order from then on. */
+static int scan_source(struct load *ld, struct source *src, struct err *err)
+{
 	if (src->ops->scan && src->ops->scan(src, err)) {
 		source_close(src);
 		return -1;
@@ -290,14 +311,34 @@ static int read_facts(struct load *ld, struct err *err)
 	return ret;
 }
 
+static int open_all(struct load *ld, char *const *paths, size_t n,
+		    struct err *err)
+{
+	struct source **src = mem_new(n, sizeof(*src));
+	size_t done = 0;
+	size_t i = 0;
+	int ret = -1;
+
+	for (; i < n; i++) {
+		src[i] = open_source(ld, paths[i], err);
+		if (!src[i])
+			goto out;
+	}
+	formats_pair(src, n);
+	ret = 0;
+	for (; !ret && done < n; done++)
+		ret = scan_source(ld, src[done], err);
+out:
+	for (; done < i; done++)
+		source_close(src[done]);
+	free(src);
+	return ret;
+}
+
 static int read_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < n; i++)
-		ret = open_source(ld, paths[i], err);
-	if (ret)
+	if (open_all(ld, paths, n, err))
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
@@ -307,6 +348,13 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	ld->mapped = mapped_new(ld->ledger, err);
+	if (!ld->mapped)
+		return -1;
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (mapped_add(ld->mapped, ld->stitch,
+			       order_source(ld->order, i), ld->symbolizer, err))
+			return -1;
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -394,6 +442,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
+	mapped_free(ld.mapped);
 	if (ld.unwinder)
 		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);

@@ -153,7 +153,7 @@ static void print_missing(FILE *out, const struct report *rp)
 		const struct report_row *row = report_rows_get(r, i);
 		const struct label *l = report_label(r, row->label);
 
-		if (l->kind == LABEL_UNNAMED)
+		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
 			unnamed += row->self;
 		if (l->kind != LABEL_MISSING)
 			continue;

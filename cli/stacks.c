@@ -15,6 +15,8 @@
 #include "stitch/table.h"
 #include "stitch/verdict.h"
 
+/* Events that are named as left out. */
+#define NAMED_MAX 6
 #define SQL_MAX 16384
 #define BIND_MAX 256
 #define ID_MAX (1 << 28)
@@ -152,6 +154,7 @@ static void count(struct stacks *s, const struct stacks_group *g)
 	s->event[g->event].weight =
 		add_full(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples++;
+	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
 }
 
 static uint32_t raw_id(int64_t id)
@@ -264,13 +267,22 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
 	return &s->event[i];
 }
 
+/* Where each event counts one, most of them may have no stacks. */
+static bool is_better(const struct stacks_event *a,
+		      const struct stacks_event *b)
+{
+	if (!a->stacked != !b->stacked)
+		return a->stacked > 0;
+	return a->weight > b->weight;
+}
+
 int stacks_heaviest(const struct stacks *s)
 {
 	int best = -1;
 
 	for (size_t i = 0; i < s->n_event; i++) {
 		if (s->event[i].samples &&
-		    (best < 0 || s->event[i].weight > s->event[best].weight))
+		    (best < 0 || is_better(&s->event[i], &s->event[best])))
 			best = (int)i;
 	}
 	return best;
@@ -281,6 +293,7 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 	const char *sep = "left out: ";
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stderr);
+	size_t n = 0;
 
 	fprintf(out, "backstitch: %s '", doing);
 	plain_text(out, s->event[event].name, 0, 0);
@@ -288,7 +301,7 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 	for (size_t i = 0; i < s->n_event; i++) {
 		const struct stacks_event *e = &s->event[i];
 
-		if (!e->samples || (int)i == event)
+		if (!e->samples || (int)i == event || n++ >= NAMED_MAX)
 			continue;
 		fprintf(out, "%s'", sep);
 		plain_text(out, e->name, 0, 0);
@@ -297,7 +310,27 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 			e->samples == 1 ? "" : "s");
 		sep = ", ";
 	}
+	if (n > NAMED_MAX)
+		fprintf(out, " and %zu more events", n - NAMED_MAX);
 	fputs("; choose with --event\n", out);
+	term_lines_end(&l);
+}
+
+static void say_no_stacks(const struct stacks *s)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stderr);
+	uint64_t stacked = 0;
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		stacked += s->event[i].stacked;
+		samples += s->event[i].samples;
+	}
+	if (samples && !stacked)
+		fputs("backstitch: no sample has a stack; perf record -g, or "
+		      "trace-cmd record -T and -O userstacktrace, take them\n",
+		      out);
 	term_lines_end(&l);
 }
 
@@ -308,6 +341,7 @@ int stacks_choose(const struct stacks *s, const char *doing)
 
 	for (size_t i = 0; i < s->n_event; i++)
 		used += s->event[i].samples > 0;
+	say_no_stacks(s);
 	if (used < 2)
 		return event;
 	if (filter.event) {

@@ -39,6 +39,7 @@ struct stacks_group {
 struct stacks_event {
 	char *name;
 	uint64_t weight, samples; /* weight stays at the top when it is full */
+	uint64_t stacked;	  /* samples with a stack, or waiting for one */
 };
 
 struct stacks_comm {
@@ -54,13 +55,15 @@ size_t stacks_count(const struct stacks *s);
 const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
 size_t stacks_events(const struct stacks *s);
 const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
-/* The event to show: the heaviest, and a word on stderr about the others;
- * periods of different events are different things and are added up only
- * when --event names several: -1 then. doing: "drawing", "counting". */
+/* The event to show: the heaviest of those with stacks, and a word on stderr
+ * about the others; periods of different events are different things and are
+ * added up only when --event names several: -1 then. doing: "drawing",
+ * "counting". */
 int stacks_choose(const struct stacks *s, const char *doing);
 /* What the weights of that event are: "ns", "samples", "cycles", ... */
 const char *stacks_unit(const struct stacks *s, int event, bool samples);
-/* The event with most weight; -1 when there is no sample at all. */
+/* The event with most weight, of those with stacks when there are any; -1 when
+ * there is no sample at all. */
 int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 struct labels *stacks_labels(const struct stacks *s);

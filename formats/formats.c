@@ -142,7 +142,18 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);
+	if (src && o && !src->info.clock)
+		src->info.clock = o->clock;
 out:
 	free(head);
 	return src;
+}
+
+void formats_pair(struct source *const *src, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (src[i]->ops == &ftrace_ops &&
+			    src[k]->ops == &ftrace_ops)
+				ft_sync_pair(ft_of(src[i]), ft_of(src[k]));
 }

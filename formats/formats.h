@@ -17,6 +17,10 @@ extern const struct source_ops *const formats[];
 struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err);
 
+/* All captures of a run are open and none is scanned: what they say of each
+ * other is used. */
+void formats_pair(struct source *const *src, size_t n);
+
 /* -1 and *err: "path: this is ..., needs ..." from the first n bytes. */
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err);

@@ -43,6 +43,21 @@ static int probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
+/* The words for clocks that perf and LTTng have too. */
+static const char *clock_word(const char *name)
+{
+	static const char *const word[][2] = {
+		{ "mono", "monotonic" },
+		{ "mono_raw", "monotonic_raw" },
+		{ "boot", "boottime" },
+	};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		if (!strcmp(name, word[i][0]))
+			return word[i][1];
+	return name;
+}
+
 /* What info shows of the buffers; the clock is the top one's. */
 static void note_instances(struct ft *ft)
 {
@@ -60,9 +75,12 @@ static void note_instances(struct ft *ft)
 			continue;
 		snprintf(detail, sizeof(detail),
 			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
-			 in->name, in->clock ? in->clock : "not said", rings);
+			 in->name,
+			 in->clock ? clock_word(in->clock) : "not said", rings);
 		ft_note(ft, "instance", detail);
 	}
+	if (ft->src.info.clock)
+		ft->src.info.clock = clock_word(ft->src.info.clock);
 }
 
 static void close_ft(struct source *src)
@@ -85,10 +103,13 @@ static void close_ft(struct source *src)
 	free(ft->type);
 	free(ft->by_id);
 	free(ft->event_of);
+	table_release(&ft->events);
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
-	free(ft->map);
+	free(ft->boot);
+	ft_maps_release(ft);
+	ft_sync_release(ft);
 	free(ft->kallsyms);
 	free(ft->cmd);
 	free(ft->made);

@@ -18,6 +18,7 @@
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
+#include "stitch/table.h"
 
 extern const struct source_ops ftrace_ops;
 
@@ -189,13 +190,9 @@ struct ft_instance {
 	const char *name, *clock; /* clock NULL: not said */
 	uint64_t section;	  /* of version 7 */
 	uint32_t subbuf;
-};
-
-/* Two mappings of one process have one path; offsets are from the lowest. */
-struct ft_map {
-	int32_t pid;
-	uint64_t start, end, pgoff;
-	const char *path;
+	/* Of a buffer that was kept over a boot: where the kernel was then,
+	 * how long it is, and what is to be added to be where it is now. */
+	uint64_t last_text, text_len, moved;
 };
 
 /* Records that are made from what stands around the pages. */
@@ -203,10 +200,17 @@ struct ft_made {
 	enum record_kind kind;
 	uint32_t flags;
 	int32_t pid, cpu;
+	uint32_t ring;
 	uint64_t addr, len, n;
 	uint64_t pgoff;
 	uint16_t type;
 	const char *name;
+};
+
+/* Of LAST_BOOT. */
+struct ft_boot {
+	const char *instance;
+	uint64_t text;
 };
 
 struct ft_cmd {
@@ -229,8 +233,19 @@ struct ft_tgid {
 	int32_t tid, tgid;
 };
 
+/* By how much a guest's clock was behind its host's, of one CPU. */
+struct ft_sample {
+	uint64_t time, offset, scaling, fraction;
+};
+
+struct ft_sync {
+	struct ft_sample *at; /* by time */
+	uint32_t n;
+};
+
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
+	const char *buffer; /* name; NULL: the top one */
 	int32_t cpu;
 	uint64_t overrun, commit_overrun, dropped;
 };
@@ -250,8 +265,9 @@ struct ft {
 	struct tp look; /* of next() and decode() */
 	struct ft_type *type;
 	size_t n_type, cap_type;
-	uint32_t *by_id;    /* 65536: in type, plus 1; 0: no format */
-	uint32_t *event_of; /* the same: in event; 0: not seen so far */
+	uint32_t *by_id;     /* 65536: in type, plus 1; 0: no format */
+	uint32_t *event_of;  /* the same: in event; 0: not seen so far */
+	struct table events; /* of other buffers: in event */
 	struct event_def *event;
 	size_t n_event, cap_event;
 	struct ft_instance *inst;
@@ -264,10 +280,20 @@ struct ft {
 	/* Options. */
 	int64_t shift; /* DATE and OFFSET: ns to add */
 	uint32_t mult, mult_shift;
+	uint64_t trace_id, peer; /* TRACEID; whose clock TIME_SHIFT leads to */
+	struct ft_sync *sync;
+	size_t n_sync;
+	uint32_t sync_flags;
+	bool synced; /* that one is read too */
+	struct ft_boot *boot;
+	size_t n_boot, cap_boot;
 	struct ft_stat *stat;
+	const char *stat_buffer; /* whose the next ones are */
 	size_t n_stat, cap_stat;
-	struct ft_map *map;
+	struct rec_map *map; /* of PROCMAPS */
 	size_t n_map, cap_map;
+	struct snapshot *maps; /* of one process each */
+	size_t n_maps, cap_maps;
 	char *kallsyms; /* text, ends with a 0 */
 	size_t kallsyms_len;
 	struct ft_cmd *cmd; /* by tid, once sorted */
@@ -280,8 +306,7 @@ struct ft {
 	/* next() */
 	struct ft_made *made;
 	size_t n_made, cap_made, made_pos;
-	size_t user_maps; /* the first of map[] in made */
-	uint32_t *heap;	  /* of streams with an item, earliest first */
+	uint32_t *heap; /* of streams with an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* made of one item, not handed out */
 	size_t n_due, cap_due, due_pos;
@@ -300,6 +325,7 @@ struct ft {
 	uint64_t *kern, *user;
 	size_t cap_kern, cap_user;
 	char comm[64];
+	struct call call;
 };
 
 static inline struct ft *ft_of(struct source *src)
@@ -389,15 +415,34 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 /* The payload of the entry at place. */
 int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		struct bytes *out, struct err *err);
+/* LAST_BOOT: the text of a buffer's last_boot_info. */
+void ft_last_boot(struct ft *ft, const struct bytes *b);
+/* Where the kernel is now: from its _text to its end. */
+void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 /* A ring's time in ns on the capture's clock. */
-uint64_t ft_time(const struct ft *ft, uint64_t t);
+uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 
 /* ftrace_stream.c */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
+/* The index of an event of a buffer; UINT32_MAX: not seen so far. */
+uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
 /* One more ref of an entry: like *ev, of that class. */
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);
+
+/* ftrace_sync.c: TIME_SHIFT. */
+int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err);
+void ft_sync_release(struct ft *ft);
+uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
+/* Both are read together: times of a guest become its host's. */
+void ft_sync_pair(struct ft *guest, const struct ft *host);
+
+/* ftrace_maps.c: PROCMAPS. */
+void ft_maps_take(struct ft *ft, const struct bytes *b);
+/* Since when they hold, once the rings are known. */
+void ft_maps_date(struct ft *ft);
+void ft_maps_release(struct ft *ft);
 
 /* ftrace_task.c */
 void ft_role_find(struct ft_type *t);
@@ -433,8 +478,6 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 void ft_make_first(struct ft *ft);
 /* Sums of what was lost. */
 void ft_make_last(struct ft *ft);
-/* A process starts its program now: its mappings again. */
-void ft_make_exec(struct ft *ft, int32_t pid, uint64_t key);
 void ft_made_record(struct ft *ft, size_t i, struct record *rec);
 
 /* ftrace_record.c */

@@ -32,6 +32,7 @@ struct walk {
 	size_t entries;
 	struct ft_raw *raw;
 	size_t n, cap;
+	bool no_pages; /* only what says what is in them */
 };
 
 static bool ends(const char *s, const char *end)
@@ -228,12 +229,14 @@ static void take_file(struct walk *w, const char *path, const char *name)
 {
 	if (!strcmp(name, "format") || ends(name, ".format"))
 		take_format(w, path, name);
+	else if (!strncmp(name, "kallsyms", 8))
+		take_kallsyms(w->ft, path);
+	else if (w->no_pages)
+		return;
 	else if (ends(name, ".raw") || !strcmp(name, "trace_pipe_raw"))
 		take_raw(w, path, name);
 	else if (strstr(name, "stats"))
 		take_stats(w, path, name);
-	else if (!strncmp(name, "kallsyms", 8))
-		take_kallsyms(w->ft, path);
 }
 
 static void walk(struct walk *w, const char *dir, int depth)
@@ -385,6 +388,11 @@ int ft_dir(struct ft *ft, const char *path, struct err *err)
 	ft->page_size = ft->subbuf = 4096;
 	take_texts(ft, path);
 	walk(&w, path, 0);
+	if (ft->opts.formats) {
+		w.no_pages = true;
+		take_texts(ft, ft->opts.formats);
+		walk(&w, ft->opts.formats, 0);
+	}
 	if (w.n)
 		qsort(w.raw, w.n, sizeof(*w.raw), by_cpu);
 	ft->raw = w.raw;
@@ -401,7 +409,8 @@ int ft_dir(struct ft *ft, const char *path, struct err *err)
 	if (!ft->n_type)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no formats of events in this folder, needs "
-			       "copies of events/*/*/format from the same boot",
+			       "copies of events/*/*/format from the same "
+			       "boot, or --formats DIR with them",
 			       path);
 	find_order(ft);
 	return 0;

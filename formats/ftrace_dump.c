@@ -118,7 +118,7 @@ static int dump_entry(struct ft *ft, const struct ft_stream *s,
 	return say(o,
 		   "0x%" PRIx64 "+0x%" PRIx64 " cpu=%d t=%" PRIu64
 		   " pid=%d %s:%s(%u) size=%zu",
-		   s->off, e->place, s->cpu, ft_time(ft, e->time), (int)pid,
+		   s->off, e->place, s->cpu, ft_time(ft, s, e->time), (int)pid,
 		   t ? t->fmt.system : "unknown",
 		   t && t->fmt.name ? t->fmt.name : "?", id, bytes_left(&e->b));
 }
@@ -141,8 +141,8 @@ static int dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 	if (say(o,
 		"0x%" PRIx64 "+0x%" PRIx64 " page cpu=%d t=%" PRIu64
 		" size=%zu%s",
-		s->off, place, s->cpu, ft_time(ft, pg.time), bytes_left(&pg.b),
-		lost))
+		s->off, place, s->cpu, ft_time(ft, s, pg.time),
+		bytes_left(&pg.b), lost))
 		return -1;
 	while ((got = ft_page_next(ft, &pg, &e, &why)) > 0)
 		if (dump_entry(ft, s, &e, o))

@@ -484,7 +484,9 @@ void ft_salvage(struct ft *ft)
 {
 	/* all options are read again */
 	ft->shift = 0;
-	ft->n_stat = ft->n_map = 0;
+	ft->n_stat = ft->n_map = ft->n_maps = 0;
+	ft->stat_buffer = NULL;
+	ft->n_boot = 0;
 	for (int what = 0; what < SALVAGES; what++) {
 		uint64_t off = ft->header_end;
 		struct section s;

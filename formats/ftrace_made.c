@@ -1,9 +1,8 @@
 /* ftrace_made.c - records that no entry of a ring holds: where the kernel's
- * code is, mappings of processes, sums of what was lost.
+ * code is, sums of what was lost.
  *
  * ftrace records no mappings. The kernel's and its modules' come from the
- * addresses in the capture's own kallsyms, those of processes from what
- * trace-cmd read of /proc/PID/maps at the end of the recording. */
+ * addresses in the capture's own kallsyms. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -186,6 +185,7 @@ static void kernel_maps(struct ft *ft)
 		s = nl ? nl + 1 : stop;
 	}
 	end_module(ft, &l);
+	ft_boot_moved(ft, l.text, l.etext);
 	if (!l.high)
 		return;
 	uint64_t start = l.text ? l.text : l.stext;
@@ -196,25 +196,12 @@ static void kernel_maps(struct ft *ft)
 	add_kernel_map(ft, start, end, start, "[kernel.kallsyms]_text");
 }
 
-static void user_maps(struct ft *ft)
-{
-	for (size_t i = 0; i < ft->n_map; i++) {
-		const struct ft_map *in = &ft->map[i];
-		struct ft_made *m = add(ft, REC_MAP);
-
-		m->flags = REC_F_SYNTH;
-		m->pid = in->pid;
-		m->addr = in->start;
-		m->len = in->end - in->start;
-		m->pgoff = in->pgoff;
-		m->name = in->path;
-	}
-}
-
 void ft_make_first(struct ft *ft)
 {
 	if (ft->kallsyms_len)
 		kernel_maps(ft);
+	else
+		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
 		if (ft->type[i].role != FT_KSTACK)
 			continue;
@@ -227,15 +214,15 @@ void ft_make_first(struct ft *ft)
 		m->name = "[FTRACE TRAMPOLINE]";
 		break;
 	}
-	ft->user_maps = ft->n_made;
-	user_maps(ft);
 }
 
-void ft_make_exec(struct ft *ft, int32_t pid, uint64_t key)
+/* The ring whose sums these are; one that nobody wrote to has none. */
+static uint32_t ring_of(const struct ft *ft, const char *buffer)
 {
-	for (size_t i = 0; i < ft->n_map; i++)
-		if (ft->map[i].pid == pid)
-			ft_due_made(ft, ft->user_maps + i, key);
+	for (uint32_t i = 0; i < ft->n_inst; i++)
+		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
+			return i;
+	return 0;
 }
 
 void ft_make_last(struct ft *ft)
@@ -252,6 +239,7 @@ void ft_make_last(struct ft *ft)
 		struct ft_made *m = add(ft, REC_LOST_TOTAL);
 
 		m->cpu = st->cpu;
+		m->ring = ring_of(ft, st->buffer);
 		m->n = n;
 	}
 }
@@ -266,6 +254,7 @@ void ft_made_record(struct ft *ft, size_t i, struct record *rec)
 	rec->flags = m->flags;
 	rec->pid = rec->tid = m->pid;
 	rec->cpu = m->cpu;
+	rec->ring = m->ring;
 	if (m->kind == REC_LOST_TOTAL) {
 		rec->lost.n = m->n;
 		rec->lost.event = -1;
@@ -279,7 +268,7 @@ void ft_made_record(struct ft *ft, size_t i, struct record *rec)
 			.start = m->addr,
 			.len = m->len,
 			.pgoff = m->pgoff,
-			.prot = m->pid < 0 ? PROT_READ | PROT_EXEC : 0,
+			.prot = PROT_READ | PROT_EXEC,
 			.path = m->name,
 		};
 	}

@@ -11,9 +11,9 @@
 #include "stitch/ledger.h"
 
 #define STATS_MAX 65536u
-#define MAPS_MAX 1000000u
-#define BACK 16
 #define INSTANCES_MAX 4096u
+/* The kernel's instances are folders: their names have up to 255 bytes. */
+#define NAME_SIZE 256
 
 /* A text that may or may not have a 0 at its end, as a string of ours. */
 static char *text_of(const struct bytes *b)
@@ -114,67 +114,23 @@ static void take_stat(struct ft *ft, const struct bytes *b)
 {
 	char *s = text_of(b);
 
+	/* trace-cmd: a heading, then the CPUs of that buffer */
+	if (!strncmp(s, "\nBuffer: ", 9)) {
+		s[9 + strcspn(s + 9, "\n")] = '\0';
+		ft->stat_buffer = arena_strdup(&ft->arena, s + 9);
+	}
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		goto out;
 	ft->stat = mem_grow(ft->stat, &ft->cap_stat, ft->n_stat + 1,
 			    sizeof(*ft->stat));
 	ft->stat[ft->n_stat++] = (struct ft_stat){
+		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)take_int(s + 4),
 		.overrun = stat_number(s, "overrun:"),
 		.commit_overrun = stat_number(s, "commit overrun:"),
 		.dropped = stat_number(s, "dropped events:"),
 	};
 out:
-	free(s);
-}
-
-/* "START END PATH", hexadecimal without 0x. */
-static void add_map(struct ft *ft, int32_t pid, char *line, size_t first)
-{
-	char *s = line;
-	uint64_t start = strtoull(s, &s, 16);
-	uint64_t end = strtoull(s, &s, 16);
-
-	if (*s++ != ' ' || end <= start || ft->n_map >= MAPS_MAX)
-		return;
-	struct ft_map m = { .pid = pid, .start = start, .end = end };
-
-	m.path = arena_strdup(&ft->arena, s);
-	/* sorted by address: the mappings of one file stand together */
-	for (size_t i = ft->n_map; i > first && ft->n_map - i < BACK; i--) {
-		const struct ft_map *was = &ft->map[i - 1];
-
-		if (strcmp(was->path, m.path) || was->start > start)
-			continue;
-		m.pgoff = start - was->start + was->pgoff;
-		break;
-	}
-	ft->map = mem_grow(ft->map, &ft->cap_map, ft->n_map + 1, sizeof(m));
-	ft->map[ft->n_map++] = m;
-}
-
-/* Per process "PID COUNT COMM" (both hexadecimal) and as many lines. */
-static void take_maps(struct ft *ft, const struct bytes *b)
-{
-	char *s = text_of(b);
-	char *rest = s;
-	uint64_t left = 0;
-	int32_t pid = -1;
-	size_t first = ft->n_map;
-
-	while (rest) {
-		char *line = strsep(&rest, "\n");
-		char *at = line;
-
-		if (left) {
-			left--;
-			add_map(ft, pid, line, first);
-			continue;
-		}
-		pid = (int32_t)(strtoul(at, &at, 16) & INT32_MAX);
-		left = strtoul(at, &at, 16);
-		first = ft->n_map;
-	}
 	free(s);
 }
 
@@ -185,8 +141,11 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 		return INSTANCES_MAX - 1;
 	ft->inst = mem_grow(ft->inst, &ft->cap_inst, ft->n_inst + 1,
 			    sizeof(*ft->inst));
+	char plain[NAME_SIZE];
+
+	snprintf(plain, sizeof(plain), "%s", name);
 	ft->inst[ft->n_inst] = (struct ft_instance){
-		.name = arena_strdup(&ft->arena, name),
+		.name = arena_strdup(&ft->arena, plain),
 		.clock = clock && *clock ? arena_strdup(&ft->arena, clock)
 					 : NULL,
 		.section = section,
@@ -275,21 +234,22 @@ static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* A guest's file says how its time stands to its host's; that matters when
- * both are read together. */
+/* What is not read, or only said. */
 static int other(struct ft *ft, uint16_t id, struct bytes *b)
 {
+	const char *name = "";
 	char detail[96];
 
-	if (id == FT_TIME_SHIFT || id == FT_GUEST) {
-		snprintf(detail, sizeof(detail),
-			 "%s: times are not moved to those of the other "
-			 "machine",
-			 id == FT_GUEST ? "a guest was traced too"
-					: "recorded with another machine");
+	if (id == FT_GUEST) {
+		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
+			 bytes_str(b, &name, NULL) ? "" : name);
 		ft_note(ft, "machine", detail);
-	} else if (id >= FT_KNOWN || id == FT_BUFFER_TEXT ||
-		   id == FT_LAST_BOOT) {
+	} else if (id == FT_BUFFER_TEXT) {
+		ft_note(ft, "text",
+			"the buffer was stored as text, which is not read: "
+			"give the text itself, or record without a latency "
+			"tracer");
+	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
 			    bytes_off(b));
 	}
@@ -323,7 +283,14 @@ int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		take_version(ft, b);
 		return 0;
 	case FT_PROCMAPS:
-		take_maps(ft, b);
+		ft_maps_take(ft, b);
+		return 0;
+	case FT_TRACEID:
+		return bytes_u64(b, &ft->trace_id, err);
+	case FT_TIME_SHIFT:
+		return ft_sync_take(ft, b, err);
+	case FT_LAST_BOOT:
+		ft_last_boot(ft, b);
 		return 0;
 	case FT_TSC2NSEC:
 		return tsc2nsec(ft, b, err);

@@ -13,8 +13,10 @@
 #define TYPE_STAMP 31u
 #define STAMP_BITS 59
 
-uint64_t ft_time(const struct ft *ft, uint64_t t)
+uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t)
 {
+	if (ft->synced)
+		t = ft_sync_time(ft, s->cpu, t);
 	if (ft->mult)
 		t = (uint64_t)(((unsigned __int128)t * ft->mult) >>
 			       ft->mult_shift);

@@ -35,9 +35,18 @@ static uint32_t take_addrs(const struct ft *ft, struct bytes *b, uint64_t most,
 	return got;
 }
 
-static void kernel_stack(struct ft *ft, const struct ft_type *t,
-			 const struct bytes *raw, struct rec_sample *s)
+/* Raw pages of the last boot have the addresses of then. */
+static void move_addrs(const struct ft_instance *in, uint64_t *ip, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++)
+		if (ip[i] - in->last_text < in->text_len)
+			ip[i] += in->moved;
+}
+
+static void kernel_stack(struct ft *ft, const struct ft_type *t,
+			 const struct bytes *raw, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
 	struct bytes b = *raw;
 	int64_t n = ft_number(t, t->part.size, raw, INT32_MAX);
 
@@ -45,6 +54,8 @@ static void kernel_stack(struct ft *ft, const struct ft_type *t,
 		return;
 	s->kern.n = take_addrs(ft, &b, n < 0 ? 0 : (uint64_t)n, false,
 			       &ft->kern, &ft->cap_kern);
+	if (rec->ring < ft->n_inst && ft->inst[rec->ring].moved)
+		move_addrs(&ft->inst[rec->ring], ft->kern, s->kern.n);
 	s->kern.ip = ft->kern;
 }
 
@@ -79,7 +90,7 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 	const struct ft_type *t = ft_type_of(ft, id);
 
 	if (t && t->role == FT_KSTACK)
-		kernel_stack(ft, t, &raw, &rec->sample);
+		kernel_stack(ft, t, &raw, rec);
 	else if (t && t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
 	else if (t && t->role == FT_COOKIE)
@@ -122,13 +133,14 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	s->event = ft->event_of[id] ? ft->event_of[id] - 1 : 0;
+	s->event = ft_event_of(ft, st->instance, id);
+	s->event = s->event == UINT32_MAX ? 0 : s->event;
 	s->raw = raw.pos;
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
 		return 0;
 	if (t->role == FT_KSTACK)
-		kernel_stack(ft, t, &raw, s);
+		kernel_stack(ft, t, &raw, rec);
 	else if (t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
 	else if (t->role == FT_COOKIE)
@@ -137,6 +149,10 @@ static int event_record(struct ft *ft, const struct ref *ref,
 		ft_defer_request(ft, t, &raw, rec);
 	else if (t->role >= FT_SWITCH)
 		tp_sched(&t->fmt, &raw, &s->sched);
+	if (t->fmt.call.what != CALL_NONE) {
+		tp_call(&ft->look, &t->fmt, &raw, &ft->call);
+		s->call = &ft->call;
+	}
 	return 0;
 }
 
@@ -187,6 +203,7 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	struct ft_stream *st = &ft->stream[stream];
 
 	rec->cpu = st->cpu;
+	rec->ring = st->instance;
 	rec->off = ft_off(st, place);
 	if (ref->class == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);

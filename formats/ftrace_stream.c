@@ -84,7 +84,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	if (!s->page.lost)
 		return true;
 	if (s->lost_due)
-		push_lost(s, ft_time(ft, s->page.time));
+		push_lost(s, ft_time(ft, s, s->page.time));
 	s->lost_due = true;
 	s->lost_place = place;
 	return true;
@@ -152,7 +152,7 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	uint32_t pid = 0;
 	uint16_t flags = 0;
 
-	it.time = ft_time(ft, e->time);
+	it.time = ft_time(ft, s, e->time);
 	bytes_peek_u16(&e->b, 0, &it.id);
 	bytes_peek_u32(&e->b, 4, &pid);
 	if (bytes_left(&e->b) > 2)
@@ -200,7 +200,7 @@ static void fill(struct ft *ft, struct ft_stream *s)
 			page_damaged(ft, s, s->page.place, &why);
 	}
 	if (s->at_end && s->lost_due)
-		push_lost(s, ft_time(ft, s->page.time));
+		push_lost(s, ft_time(ft, s, s->page.time));
 }
 
 /* ---- all rings */
@@ -290,9 +290,28 @@ void ft_due_made(struct ft *ft, size_t i, uint64_t key)
 	ft_due(ft, &r, CLASS_MAP, 0);
 }
 
-/* Counts from 1. */
-static uint32_t new_event(struct ft *ft, uint16_t id)
+static bool is_top(const struct ft *ft, uint32_t instance)
 {
+	return instance >= ft->n_inst || !*ft->inst[instance].name;
+}
+
+static uint64_t event_hash(uint32_t instance, uint16_t id)
+{
+	return hash_u64((uint64_t)instance << 16 | id);
+}
+
+/* An event that several buffers recorded is an event of each. */
+uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
+{
+	if (is_top(ft, instance))
+		return ft->event_of[id] - 1;
+	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
+			  NULL);
+}
+
+static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
+{
+	uint32_t known = ft_event_of(ft, instance, id);
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -301,24 +320,35 @@ static uint32_t new_event(struct ft *ft, uint16_t id)
 		.has_time = true,
 		.has_tid = true,
 	};
-	char name[256];
+	const char *buffer =
+		is_top(ft, instance) ? NULL : ft->inst[instance].name;
+	char number[16], name[512];
 
-	snprintf(name, sizeof(name), "unknown:%u", id);
+	if (known != UINT32_MAX)
+		return known;
+	snprintf(number, sizeof(number), "%u", id);
+	snprintf(name, sizeof(name), "%s%s%s:%s", buffer ? buffer : "",
+		 buffer ? "/" : "", t ? t->fmt.system : "unknown",
+		 t && t->fmt.name ? t->fmt.name : number);
 	if (t) {
-		snprintf(name, sizeof(name), "%s:%s", t->fmt.system,
-			 t->fmt.name ? t->fmt.name : name + 8);
 		ev.format = t->fmt.text;
 		ev.fields = t->fmt.def;
 		ev.n_fields = (uint32_t)t->fmt.n;
 		ev.sched = t->fmt.sched.kind;
 	}
 	ev.name = arena_strdup(&ft->arena, name);
+	ev.buffer = buffer;
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));
 	ft->event[ft->n_event++] = ev;
+	if (is_top(ft, instance))
+		ft->event_of[id] = (uint32_t)ft->n_event;
+	else
+		table_add(&ft->events, event_hash(instance, id),
+			  (uint32_t)ft->n_event - 1);
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;
-	return (uint32_t)ft->n_event;
+	return (uint32_t)ft->n_event - 1;
 }
 
 static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
@@ -347,11 +377,8 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
-	uint32_t *event = &ft->event_of[it->id];
-
-	if (!*event)
-		*event = new_event(ft, it->id);
-	struct event_def *def = &ft->event[*event - 1];
+	uint32_t event = event_index(ft, s->instance, it->id);
+	struct event_def *def = &ft->event[event];
 
 	def->has_chain |= it->kern || it->user;
 	def->defer |= it->cookie || role == FT_COOKIE;
@@ -429,7 +456,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 
 	if (pages && !ft_page_open(ft, s, 0, &pg, NULL) &&
 	    ft_page_next(ft, &pg, &e, NULL) > 0)
-		see(ft, ft_time(ft, e.time));
+		see(ft, ft_time(ft, s, e.time));
 	for (uint64_t i = 0; i < pages && i < LAST_PAGES; i++) {
 		bool any = false;
 
@@ -438,7 +465,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 		while (ft_page_next(ft, &pg, &e, NULL) > 0)
 			any = true;
 		if (any) {
-			see(ft, ft_time(ft, pg.time));
+			see(ft, ft_time(ft, s, pg.time));
 			return;
 		}
 	}
@@ -455,5 +482,6 @@ int ft_scan(struct source *src, struct err *err)
 	for (size_t i = 0; i < ft->n_stream; i++)
 		look_at_ends(ft, &ft->stream[i]);
 	ft_make_first(ft);
+	ft_maps_date(ft);
 	return 0;
 }

@@ -239,7 +239,6 @@ static void exec_refs(struct ft *ft, const struct ft_type *t,
 	take_name(ft, t, t->part.comm, raw, name);
 	rename_to(ft, tid, name);
 	ft_due(ft, ev, CLASS_COMM, FT_FIRST);
-	ft_make_exec(ft, (int32_t)tid, ev->key);
 }
 
 static void exit_refs(struct ft *ft, const struct ref *ev, int64_t tid)

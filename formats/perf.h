@@ -235,6 +235,7 @@ struct perf {
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	bool long32, data_big;
+	struct call call; /* of the last sample */
 	struct tp tp;
 	/* Scratch of decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
@@ -356,8 +357,9 @@ void perf_tracing_data(struct perf *p, struct bytes *b);
 /* Gives tracepoint events their fields (and names, where none is known). */
 void perf_trace_events(struct perf *p);
 const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event);
-/* Fills s->sched from the payload of an event that has perf_attr.sched. */
-void perf_sched(const struct perf *p, struct rec_sample *s);
+/* Fills s->sched and s->call from the payload of an event that has
+ * perf_attr.sched. */
+void perf_sched(struct perf *p, struct rec_sample *s);
 int perf_fields(struct source *src, const struct rec_sample *s,
 		struct field *out, struct err *err);
 int perf_print(struct source *src, const struct rec_sample *s, char *buf,

@@ -132,7 +132,8 @@ void perf_trace_events(struct perf *p)
 			continue;
 		const struct tp_format *fmt = &p->fmt[a->fmt - 1];
 
-		a->sched = fmt->sched.kind != SCHED_NONE;
+		a->sched = fmt->sched.kind != SCHED_NONE ||
+			   fmt->call.what != CALL_NONE;
 		ev->sched = fmt->sched.kind;
 		ev->format = fmt->text;
 		ev->fields = fmt->def;
@@ -152,7 +153,7 @@ const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event)
 	return &p->fmt[p->attr[event].fmt - 1];
 }
 
-void perf_sched(const struct perf *p, struct rec_sample *s)
+void perf_sched(struct perf *p, struct rec_sample *s)
 {
 	const struct tp_format *fmt = perf_fmt_of(p, s->event);
 	struct bytes raw;
@@ -161,6 +162,12 @@ void perf_sched(const struct perf *p, struct rec_sample *s)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched(fmt, &raw, &s->sched);
+	if (fmt->call.what == CALL_NONE)
+		return;
+	p->tp.swap = p->swap;
+	p->tp.long32 = p->long32;
+	tp_call(&p->tp, fmt, &raw, &p->call);
+	s->call = &p->call;
 }
 
 int perf_fields(struct source *src, const struct rec_sample *s,

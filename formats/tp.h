@@ -40,6 +40,14 @@ struct tp_sched {
 	uint16_t tid, next, state, success;
 };
 
+/* The same of an event of a system call. */
+struct tp_call {
+	enum call_what what;
+	bool exit;
+	uint16_t nr, ret, path;
+	uint16_t first; /* of the arguments */
+};
+
 /* Format of a tracepoint; strings are the arena's. */
 struct tp_format {
 	uint64_t id;
@@ -49,6 +57,7 @@ struct tp_format {
 	struct field_def *def;
 	size_t n, cap_field, cap_def;
 	struct tp_sched sched; /* set by tp_format_parse() */
+	struct tp_call call;   /* the same */
 };
 
 /* How payloads are to be read, and the scratch of doing so. */
@@ -89,4 +98,11 @@ void tp_sched_find(struct tp_format *fmt);
 /* What a payload says; kind SCHED_NONE when it is cut or of another event. */
 void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
 	      struct sched *out);
+
+/* tp_call.c: finds fmt->call. */
+void tp_call_find(struct tp_format *fmt);
+/* What a payload says; CALL_NONE when it is cut or of another event. The path
+ * holds until the next use of tp. */
+void tp_call(struct tp *tp, const struct tp_format *fmt,
+	     const struct bytes *raw, struct call *out);
 #endif

@@ -175,6 +175,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 		at = stop + 1;
 	}
 	tp_sched_find(out);
+	tp_call_find(out);
 	return true;
 }
 

@@ -85,6 +85,7 @@ static int write_type(struct store *db, uint32_t id, unsigned int source,
 	sqlite3_bind_int64(st, 13, e->defer);
 	sqlite3_bind_int64(st, 14, e->defer_output);
 	bind_text(st, 15, e->format);
+	bind_text(st, 16, e->buffer);
 
 	int rc = store_step(db, st, err);
 

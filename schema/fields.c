@@ -167,7 +167,7 @@ bool store_wants_fields(struct store *db, const struct source *src,
 		m->asked = true;
 		m->wanted = e->n_fields && e->n_fields < BULK_COLUMNS &&
 			    e->name && db->fields->n_wanted < TABLES_MAX &&
-			    is_wanted(db->fields, e->name);
+			    is_wanted(db->fields, event_plain_name(e));
 		if (m->wanted)
 			db->fields->n_wanted++;
 	}
@@ -323,12 +323,13 @@ static int make_map(struct store *db, const struct source *src, uint32_t event,
 {
 	const struct event_def *e = &src->events[event];
 	struct fields *fs = db->fields;
+	const char *plain = event_plain_name(e);
 	size_t i = 0;
 
-	while (i < fs->n_ev && strcmp(fs->ev[i].event, e->name) != 0)
+	while (i < fs->n_ev && strcmp(fs->ev[i].event, plain) != 0)
 		i++;
 	if (store_drain(db, err) ||
-	    (i == fs->n_ev && new_table(db, e->name, err)))
+	    (i == fs->n_ev && new_table(db, plain, err)))
 		return -1;
 	struct ev *ev = &fs->ev[i];
 	uint32_t type = store_type(db, src->index, event, err);

@@ -111,7 +111,8 @@ CREATE TABLE event_type(
 	events INTEGER,		-- rows in event, and the sum of their weights:
 	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
-	fields TEXT		-- name of its ev_ table; NULL: none
+	fields TEXT,		-- name of its ev_ table; NULL: none
+	buffer TEXT		-- ftrace instance; NULL: the top one
 );
 
 -- Every event, in time order. No index but the id.
@@ -167,8 +168,8 @@ CREATE TABLE frame(
 	off INTEGER,		-- in the file; kernel: from _text, module: from
 				-- its start; unknown: 0
 	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
-				-- before exec, 8 derived: off is not one in
-				-- the image
+				-- before exec, 8 derived: off is computed, or
+				-- not one in the image
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER		-- from the symbol's start

@@ -211,7 +211,8 @@ SELECT p.capture, p.pid, m.t0, m.t1,
 		CASE WHEN m.prot & 2 THEN 'w' ELSE '-' END,
 		CASE WHEN m.prot & 4 THEN 'x' ELSE '-' END,
 		CASE WHEN m.flags & 1 THEN 's' ELSE 'p' END,
-		CASE WHEN i.path = '//anon' THEN 0 ELSE m.pgoff END,
+		CASE WHEN i.kind = (SELECT id FROM word WHERE kind = 'image'
+			AND name = 'anon') THEN 0 ELSE m.pgoff END,
 		coalesce(i.maj, 0), coalesce(i.min, 0), coalesce(i.ino, 0)),
 		CASE WHEN i.path = '//anon' THEN '' ELSE coalesce(i.path, '')
 		END)

@@ -37,6 +37,8 @@ struct last {
 
 /* One ring, as far as records say their CPU. */
 struct ring {
+	int32_t cpu;
+	uint32_t number; /* record.ring */
 	struct last last;
 	uint64_t lost, total; /* by LOST; by LOST_SAMPLES */
 };
@@ -51,10 +53,13 @@ struct stopped {
 
 struct per_source {
 	const struct source *src;
-	struct ring *ring; /* by CPU */
+	struct ring *ring; /* number 0: by CPU */
 	size_t n_ring, cap_ring;
-	struct ring all;   /* every record */
-	struct ring stray; /* sums of records that do not say their CPU */
+	struct ring *more; /* the others */
+	size_t n_more, cap_more;
+	struct table by_number; /* of more */
+	struct ring all;	/* every record */
+	struct ring stray;	/* sums of records that do not say their CPU */
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
 	struct table by_event; /* of stopped */
@@ -68,7 +73,10 @@ struct account {
 	size_t n_src, cap_src;
 };
 
-static const struct ring no_ring = { .last = { TIME_NONE, TIME_NONE } };
+static const struct ring no_ring = {
+	.cpu = -1,
+	.last = { TIME_NONE, TIME_NONE },
+};
 
 struct account *account_new(struct ledger *lg, struct losses *ls)
 {
@@ -85,6 +93,8 @@ void account_free(struct account *ac)
 		return;
 	for (size_t i = 0; i < ac->n_src; i++) {
 		free(ac->src[i].ring);
+		free(ac->src[i].more);
+		table_release(&ac->src[i].by_number);
 		free(ac->src[i].stopped);
 		table_release(&ac->src[i].by_event);
 		readings_free(ac->src[i].readings);
@@ -121,18 +131,56 @@ static void add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-/* NULL: the CPU is not known. */
-static struct ring *ring_of(struct per_source *ps, int32_t cpu)
+static bool same_ring(const void *owner, uint32_t i, const void *key)
 {
+	const struct ring *a = &((const struct per_source *)owner)->more[i];
+	const struct record *b = key;
+
+	return a->cpu == b->cpu && a->number == b->ring;
+}
+
+static struct ring *more_ring(struct per_source *ps, const struct record *rec)
+{
+	uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
+	uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
+
+	if (i != TABLE_NONE)
+		return &ps->more[i];
+	ps->more = mem_grow(ps->more, &ps->cap_more, ps->n_more + 1,
+			    sizeof(*ps->more));
+	ps->more[ps->n_more] = no_ring;
+	ps->more[ps->n_more].cpu = rec->cpu;
+	ps->more[ps->n_more].number = rec->ring;
+	table_add(&ps->by_number, h, (uint32_t)ps->n_more);
+	return &ps->more[ps->n_more++];
+}
+
+/* All rings, one after the other. */
+static const struct ring *ring_at(const struct per_source *ps, size_t i)
+{
+	if (i < ps->n_ring)
+		return &ps->ring[i];
+	return i - ps->n_ring < ps->n_more ? &ps->more[i - ps->n_ring] : NULL;
+}
+
+/* NULL: the CPU is not known. */
+static struct ring *ring_of(struct per_source *ps, const struct record *rec)
+{
+	int32_t cpu = rec->cpu;
+
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return NULL;
+	if (rec->ring)
+		return more_ring(ps, rec);
 	size_t n = (size_t)cpu + 1;
 
 	if (n > ps->n_ring) {
 		ps->ring =
 			mem_grow(ps->ring, &ps->cap_ring, n, sizeof(*ps->ring));
-		for (size_t i = ps->n_ring; i < n; i++)
+		for (size_t i = ps->n_ring; i < n; i++) {
 			ps->ring[i] = no_ring;
+			ps->ring[i].cpu = (int32_t)i;
+		}
 		ps->n_ring = n;
 	}
 	return &ps->ring[cpu];
@@ -170,9 +218,10 @@ static void explain(struct account *ac, uint16_t source, uint32_t id,
  * their CPU (a session of some tasks with one event) any ring may have lost,
  * and the last record of that ring may be as old as the capture: the ring is
  * told of its loss only when it gets its next record. */
-static int64_t lost_since(struct per_source *ps, int32_t cpu, int64_t t1)
+static int64_t lost_since(struct per_source *ps, const struct record *rec,
+			  int64_t t1)
 {
-	const struct ring *r = ring_of(ps, cpu);
+	const struct ring *r = ring_of(ps, rec);
 
 	if (!r || t1 == TIME_NONE)
 		return TIME_NONE;
@@ -183,9 +232,9 @@ static void take_lost(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	bool hardware = rec->flags & REC_F_HARDWARE;
-	struct ring *r = ring_of(ps, rec->cpu);
+	struct ring *r = ring_of(ps, rec);
 	int64_t t1 = time_of(rec);
-	int64_t t0 = lost_since(ps, rec->cpu, t1);
+	int64_t t0 = lost_since(ps, rec, t1);
 	struct ledger_entry e =
 		entry(rec->source, hardware ? "hardware" : "lost", t0, t1);
 
@@ -207,7 +256,7 @@ static void take_lost_total(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	bool filtered = rec->flags & REC_F_FILTERED;
-	struct ring *r = ring_of(ps, rec->cpu);
+	struct ring *r = ring_of(ps, rec);
 	struct ledger_entry e =
 		entry(rec->source, filtered ? "filtered" : "lost_total",
 		      TIME_NONE, TIME_NONE);
@@ -404,7 +453,7 @@ static void push_overwritten(struct account *ac, const struct record *rec,
 static void note_record(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	struct ring *r = ring_of(ps, rec->cpu);
+	struct ring *r = ring_of(ps, rec);
 	const struct ring *one = r ? r : &ps->all;
 
 	const struct source_info *info = &ps->src->info;
@@ -483,15 +532,16 @@ static void end_lost(struct account *ac, uint16_t source)
 			push_lost_end(ac, source, -1, TIME_NONE, left);
 		return;
 	}
-	for (size_t i = 0; i < ps->n_ring; i++) {
-		const struct ring *r = &ps->ring[i];
+	const struct ring *r;
+
+	for (size_t i = 0; (r = ring_at(ps, i)); i++) {
 		uint64_t n = r->total > r->lost ? r->total - r->lost : 0;
 
 		if (!n)
 			continue;
 		n = n < left ? n : left;
 		left -= n;
-		push_lost_end(ac, source, (int32_t)i, r->last.at, n);
+		push_lost_end(ac, source, r->cpu, r->last.at, n);
 	}
 }
 
@@ -504,10 +554,11 @@ static void push_cut(struct account *ac, uint16_t source)
 	uint32_t id = ledger_add(ac->ledger, &e);
 
 	explain(ac, source, id, -1, ps->all.last.at, to_the_end(ps));
-	for (size_t i = 0; i < ps->n_ring; i++)
-		if (ps->ring[i].last.at != TIME_NONE)
-			explain(ac, source, id, (int32_t)i, ps->ring[i].last.at,
-				INT64_MAX);
+	const struct ring *r;
+
+	for (size_t i = 0; (r = ring_at(ps, i)); i++)
+		if (r->last.at != TIME_NONE)
+			explain(ac, source, id, r->cpu, r->last.at, INT64_MAX);
 }
 
 static void end_damage(struct account *ac, uint16_t source)

@@ -3,7 +3,8 @@
  *
  * Call order: account_source before the first record of a source,
  * account_record for every record in time order, account_end once, before
- * anything that was left open is explained by losses.
+ * anything that was left open is explained by losses. A CPU may have several
+ * rings (record.ring), each with losses of its own.
  *
  * Each finding is a LEDGER_LOSS entry; those that can explain a missing
  * record are also in struct losses. Kinds (ledger_entry.what), and whether

@@ -48,8 +48,9 @@ enum frame_flag {
 	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost */
 	FRAME_OLD_IMAGE = 4, /* of the program before exec: its registers are
 			      * the user half until the new one starts */
-	FRAME_DERIVED = 8,   /* the offset is not one in the image: see
-			      * IMAGE_SYMBOLS, IMAGE_MAPPING */
+	FRAME_DERIVED = 8, /* the offset was computed, nothing said it; or it is
+			    * not one in the image: see IMAGE_SYMBOLS,
+			    * IMAGE_MAPPING */
 };
 
 struct frame {

@@ -109,7 +109,7 @@ static bool is_one_of(const char *what, const char *const *word)
 static void note_damage(struct ledger *lg, const struct ledger_entry *e)
 {
 	static const char *const no_record[] = { "feature", "tracing data",
-						 "fields", NULL };
+						 "fields", "maps", NULL };
 	/* nothing behind these places can be read */
 	static const char *const to_the_end[] = { "truncated", "packed",
 						  "compressed", "unreadable",

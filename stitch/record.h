@@ -113,6 +113,28 @@ struct sched {
 	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
 };
 
+/* System calls that change mappings, or files that are mapped. */
+enum call_what {
+	CALL_NONE,
+	CALL_MMAP,
+	CALL_MUNMAP,
+	CALL_MREMAP,
+	CALL_OPENAT,
+	CALL_CLOSE,
+	CALL_RAW, /* any; nr says which, by the machine */
+};
+
+#define CALL_ARGS 6
+
+struct call {
+	enum call_what what;
+	bool exit; /* it ends: ret; else it begins: arg, path */
+	int32_t nr;
+	uint64_t arg[CALL_ARGS];
+	int64_t ret;
+	const char *path; /* NULL: not said */
+};
+
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
@@ -133,6 +155,7 @@ struct rec_sample {
 	const struct extra *extra;
 	uint32_t n_extra;
 	struct sched sched;
+	const struct call *call; /* NULL: of none */
 };
 
 struct rec_chain {
@@ -153,6 +176,7 @@ struct rec_map {
 	const char *path;
 	const uint8_t *id; /* build-id; NULL: none */
 	uint8_t id_len;	   /* 0..20 */
+	bool derived;	   /* pgoff was computed, nothing said it */
 };
 
 struct rec_ksymbol {
@@ -169,6 +193,7 @@ struct record {
 	int32_t pid, tid; /* whom it is about (of a fork: the child);
 			   * -1: not said or not known */
 	int32_t cpu;	  /* -1: not said */
+	uint32_t ring;	  /* of that CPU, when it has several; else 0 */
 	uint64_t time;	  /* ns on the source's clock */
 	uint64_t late_ns; /* REC_F_LATE: by how much */
 	uint64_t off;	  /* place in the file, for messages */

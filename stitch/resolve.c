@@ -205,6 +205,9 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
 			*pgoff = m->start;
+		} else if (!strcmp(m->path, RESOLVE_UNNAMED)) {
+			img.space = process;
+			img.t0 = rec->time;
 		}
 	}
 	if (m->id && m->id_len)
@@ -225,6 +228,21 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 	};
 
 	return frames_image(rv->fr, &img);
+}
+
+bool resolve_is_file(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->kind == IMAGE_FILE;
+}
+
+bool resolve_is_anon(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->kind == IMAGE_ANON;
+}
+
+const char *resolve_path(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->path;
 }
 
 /* The one frame of all addresses that nothing explains. */
@@ -248,7 +266,7 @@ static uint32_t region_frame(struct resolve *rv, const struct region *r,
 	struct frame f = {
 		.image = r->image,
 		.off = addr - r->start + r->pgoff,
-		.flags = flags,
+		.flags = flags | (r->derived ? FRAME_DERIVED : 0),
 	};
 
 	return frames_frame(rv->fr, &f);

@@ -25,6 +25,14 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
+/* Of an image: is it a file, is it anonymous memory, and its path. */
+bool resolve_is_file(const struct resolve *rv, uint32_t image);
+bool resolve_is_anon(const struct resolve *rv, uint32_t image);
+const char *resolve_path(const struct resolve *rv, uint32_t image);
+
+/* Path of a file that nothing names: each mapping is an image of its own. */
+#define RESOLVE_UNNAMED "[unnamed file]"
+
 #define RESOLVE_NONE UINT32_MAX
 
 /* Where and when a list of user addresses belongs. */

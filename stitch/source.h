@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "stitch/record.h"
 
@@ -58,8 +59,11 @@ struct field {
 
 /* What the capture recorded: one event of the command line. */
 struct event_def {
-	const char *name; /* "cpu-clock", "sched:sched_switch" */
-	uint32_t type;	  /* perf_event_attr.type; 2: a tracepoint */
+	const char *name;   /* "cpu-clock", "sched:sched_switch" */
+	const char *buffer; /* that it was recorded into, when there are
+			     * several: then name is "BUFFER/..."; NULL:
+			     * the only or first one */
+	uint32_t type;	    /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
 	bool freq; /* period is a frequency */
 	bool has_chain, has_cpu, has_time, has_tid, has_period;
@@ -118,6 +122,9 @@ struct source_info {
 	 * source's, until it is closed. NULL: none. */
 	const char *kallsyms;
 	size_t kallsyms_len;
+	/* What processes had mapped, by the capture itself; the source's. */
+	const struct snapshot *maps;
+	size_t n_maps;
 };
 
 /* A build-id that the capture says about a path: header table of perf. */
@@ -137,6 +144,9 @@ struct source_opts {
 	/* Templates of the lines of processes that unwind themselves, ending
 	 * with NULL; NULL: those that we document. Borrowed until close. */
 	const char *const *nonce_format;
+	const char *clock;   /* of one that does not say; NULL: not known */
+	const char *formats; /* folder with formats of events, and what
+			      * else is not beside raw pages; NULL: none */
 };
 
 struct source_ops {
@@ -190,6 +200,12 @@ struct source {
 	const struct build_id_def *build_ids;
 	uint32_t n_build_ids;
 };
+
+/* Its name without the buffer's: events of one kind have one. */
+static inline const char *event_plain_name(const struct event_def *e)
+{
+	return e->buffer && e->name ? e->name + strlen(e->buffer) + 1 : e->name;
+}
 
 static inline void source_close(struct source *src)
 {

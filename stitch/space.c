@@ -360,6 +360,15 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 	child->changed = t;
 }
 
+bool space_has(const struct space *sp, const struct region *r)
+{
+	size_t i = first_above(sp->now, r->start);
+	const struct region *is = i < space_count(sp) ? &sp->now->at[i] : NULL;
+
+	return is && is->start == r->start && is->end == r->end &&
+	       is->image == r->image && is->pgoff == r->pgoff;
+}
+
 static bool covers(const struct region *r, uint64_t addr)
 {
 	return addr >= r->start && addr <= r->end - 1;
@@ -410,6 +419,15 @@ void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 
 	*start = i ? sp->now->at[i - 1].end : 0;
 	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
+}
+
+uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
+{
+	size_t i = first_above(sp->now, addr);
+
+	return i < space_count(sp) && sp->now->at[i].start < end
+		       ? sp->now->at[i].start
+		       : end;
 }
 
 const struct region *space_below(const struct space *sp, uint64_t addr)

@@ -18,6 +18,7 @@ struct region {
 	int64_t t0, t1; /* TIME_NONE: before; still there */
 	int64_t since;	/* when it was mapped; a cut gives the rest a new t0
 			 * only. Set by space_map() */
+	bool derived;	/* pgoff was computed, nothing said it */
 };
 
 /* Sorted by start, not overlapping. A fork shares them until one side
@@ -73,6 +74,8 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own);
  * otherwise only look-ups know of them. */
 void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own);
+/* Is just this mapped now: the same range of the same image? */
+bool space_has(const struct space *sp, const struct region *r);
 /* How many regions are mapped. */
 size_t space_count(const struct space *sp);
 /* What covered addr at t; NULL: nothing. TIME_NONE: now. Its id and times may
@@ -92,5 +95,7 @@ const struct region *space_below(const struct space *sp, uint64_t addr);
  * the one below (0: none) to the start of the one above (0: none). */
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end);
+/* Where the next mapping above addr begins, at most end. */
+uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end);
 void space_release(struct space *sp);
 #endif

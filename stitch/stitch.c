@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "stitch/account.h"
+#include "stitch/calls.h"
 #include "stitch/counters.h"
 #include "stitch/err.h"
 #include "stitch/facts.h"
 #include "stitch/frame.h"
+#include "stitch/halves.h"
 #include "stitch/join.h"
 #include "stitch/ledger.h"
 #include "stitch/lives.h"
@@ -19,52 +21,17 @@
 #include "stitch/mem.h"
 #include "stitch/order.h"
 #include "stitch/parts.h"
-#include "stitch/regs.h"
 #include "stitch/resolve.h"
 #include "stitch/rules.h"
+#include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
-#include "stitch/unwinder.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
-#define MACHINE_AARCH64 183 /* EM_AARCH64 */
-#define REGS_AARCH64_LR (1ull << 30)
-
-/* What is kept for each capture. */
-struct per_source {
-	bool known;
-	int64_t last;		 /* time of its newest record */
-	struct space base, over; /* the kernel's */
-};
-
-struct stitch {
-	struct order *in;
-	struct frames *fr;
-	struct ledger *ledger;
-	struct unwinder *uw;
-	struct facts facts;
-	struct tasks *tasks;
-	struct losses *losses;
-	struct account *account;
-	struct counters *counters;
-	struct audit *audit;
-	struct join *join;
-	struct resolve *resolve;
-	struct parts parts; /* of stacks that are not whole so far */
-	struct per_source *src;
-	size_t n_src, cap_src;
-	struct record rec;
-	struct audit_in look;	    /* what the rules are told of rec */
-	uint32_t who;		    /* slot of its thread; TASKS_NONE */
-	struct thread before, gone; /* look's */
-	uint64_t *chain;	    /* a chain with an inferred address */
-	size_t cap_chain;
-	int64_t now;		 /* time of the newest record */
-	uint32_t events, chains; /* ids given out */
-	bool stopped, closing, ended;
-};
+/* Of lists of mappings: after all that the user gives. */
+#define RANK_OWN 100
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw)
@@ -82,6 +49,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses);
 	st->resolve = resolve_new(fr);
+	st->calls = calls_new();
 	st->now = TIME_NONE;
 	return st;
 }
@@ -93,6 +61,7 @@ void stitch_free(struct stitch *st)
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
+		snapshots_free(st->src[i].maps);
 	}
 	free(st->src);
 	tasks_free(st->tasks);
@@ -103,6 +72,7 @@ void stitch_free(struct stitch *st)
 	losses_free(st->losses);
 	resolve_free(st->resolve);
 	parts_release(&st->parts);
+	calls_free(st->calls);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st);
@@ -120,13 +90,7 @@ void stitch_stop(struct stitch *st)
 	st->stopped = true;
 }
 
-static const struct source *source_of(struct stitch *st, uint16_t i)
-{
-	return order_source(st->in, i);
-}
-
-/* The state of a source, made at its first record. */
-static struct per_source *per_source(struct stitch *st, uint16_t i)
+static struct per_source *source_slot(struct stitch *st, uint16_t i)
 {
 	size_t old = st->n_src;
 
@@ -136,7 +100,23 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		memset(st->src + old, 0, (i + 1u - old) * sizeof(*st->src));
 		st->n_src = i + 1u;
 	}
-	struct per_source *ps = &st->src[i];
+	return &st->src[i];
+}
+
+void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
+		 unsigned int rank)
+{
+	struct per_source *ps = source_slot(st, source);
+
+	if (!ps->maps)
+		ps->maps = snapshots_new();
+	snapshots_add(ps->maps, s, rank);
+}
+
+/* The state of a source, made at its first record. */
+static struct per_source *per_source(struct stitch *st, uint16_t i)
+{
+	struct per_source *ps = source_slot(st, i);
 
 	if (!ps->known) {
 		const struct source *src = source_of(st, i);
@@ -151,15 +131,10 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		account_source(st->account, i, src);
 		counters_source(st->counters, i, &src->info);
 		audit_source(st->audit, i, src);
+		for (size_t k = 0; k < src->info.n_maps; k++)
+			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
 	}
 	return ps;
-}
-
-static int64_t time_of(const struct record *rec)
-{
-	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
-		return TIME_NONE;
-	return (int64_t)rec->time;
 }
 
 /* Fills what every event has in common and pushes it. */
@@ -189,10 +164,29 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	return f->event.id;
 }
 
+/* Saved lists of what a process had mapped, when they are due; started: it
+ * has just called exec. */
+static void map_saved(struct stitch *st, uint32_t process, bool started)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+	const struct snapshots_to to = { st->tasks, st->resolve,
+					 source_of(st, st->rec.source) };
+
+	if (ps->maps)
+		snapshots_due(ps->maps, &to, process, time_of(&st->rec),
+			      started);
+}
+
 static uint32_t thread_slot(struct stitch *st)
 {
+	struct per_source *ps = per_source(st, st->rec.source);
+
+	/* a list says that this is the id of a process */
+	if (ps->maps && st->rec.pid < 0 && snapshots_has(ps->maps, st->rec.tid))
+		st->rec.pid = st->rec.tid;
 	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
 			       st->rec.tid);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
 	return st->who;
 }
 
@@ -203,181 +197,6 @@ static uint32_t living(struct stitch *st, uint32_t slot)
 			    &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	return slot;
-}
-
-static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
-{
-	struct per_source *ps = per_source(st, st->rec.source);
-
-	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
-	return resolve_kernel(st->resolve, &ps->base, &ps->over,
-			      UINT32_MAX - st->rec.source, a,
-			      time_of(&st->rec));
-}
-
-static struct process *process_of(struct stitch *st, uint32_t slot)
-{
-	return tasks_process_at(st->tasks,
-				tasks_thread_at(st->tasks, slot)->process);
-}
-
-/* A deferred chain is taken on the way to user mode, so the new program has
- * started; so it has when a sample hit code that is mapped now. */
-static void check_exec(struct stitch *st, struct space *sp,
-		       const struct addrs *a, uint64_t mask)
-{
-	if (st->rec.kind == REC_CHAIN ||
-	    (a->n && space_find(sp, a->ip[0] & mask, time_of(&st->rec))))
-		space_forget_exec(sp);
-}
-
-/* The process runs code at addr that no mapping covers. Where nothing was
- * mapped at all it is not known as a process, and the upper half (vsyscall)
- * and the first page are never mapped. */
-static void look_unmapped(struct stitch *st, const struct process *p,
-			  uint64_t addr)
-{
-	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
-	    addr < 4096)
-		return;
-	st->look.unmapped = true;
-	st->look.addr = addr;
-	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
-	st->look.process = p->id;
-	st->look.since = p->since;
-}
-
-/* The user half of a hit in kernel mode may be the program's before exec. */
-static bool surely_ran(struct stitch *st, const struct process *p)
-{
-	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
-	       !p->space.before;
-}
-
-static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
-			    const struct addrs *a, uint32_t inferred)
-{
-	const struct source *src = source_of(st, st->rec.source);
-	struct process *p = process_of(st, slot);
-	struct resolve_in in = {
-		.space = &p->space,
-		.space_id = p->id,
-		.inferred = inferred,
-		.mask = src->info.user_mask,
-		.t = time_of(&st->rec),
-	};
-	bool bare;
-
-	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
-	if (p->space.before)
-		check_exec(st, &p->space, a, in.mask);
-	uint32_t raw = resolve_user(st->resolve, &in, a, &bare);
-
-	if (!bare || !surely_ran(st, p))
-		return raw;
-	look_unmapped(st, p, a->ip[0] & in.mask);
-	in.uncertain =
-		st->look.unmapped &&
-		losses_find(st->losses, st->rec.source, -1, p->since, in.t);
-	return in.uncertain ? resolve_user(st->resolve, &in, a, &bare) : raw;
-}
-
-/* A hit in user mode whose stack comes later: there is only its address. */
-static void look_at_hit(struct stitch *st, uint32_t slot)
-{
-	const struct source *src = source_of(st, st->rec.source);
-	const struct process *p = process_of(st, slot);
-	uint64_t addr = st->rec.sample.ip & src->info.user_mask;
-
-	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
-	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, time_of(&st->rec)))
-		return;
-	look_unmapped(st, p, addr);
-}
-
-/* struct unwind_in.find: what the sampled process has mapped. */
-struct lookup {
-	const struct space *space;
-	int64_t t;
-};
-
-static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
-{
-	const struct lookup *l = arg;
-	const struct region *r = space_find(l->space, addr, l->t);
-
-	if (!r)
-		return 0;
-	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
-	return 1;
-}
-
-/* AArch64: the frame-pointer chain of a function without a frame of its own
- * lacks the caller, whose address is still in the link register, which perf
- * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
-static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	struct lookup look = { &process_of(st, slot)->space,
-			       time_of(&st->rec) };
-	enum unwind_end end;
-	uint64_t ip[2];
-	const struct unwind_in in = {
-		.regs = &s->user_regs,
-		.machine = MACHINE_AARCH64,
-		.pc = s->user.n ? s->user.ip[0] : 0,
-		.user_mask = src->info.user_mask,
-		.find = find_map,
-		.arg = &look,
-	};
-
-	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
-	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
-	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
-		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
-	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
-			     sizeof(*st->chain));
-	st->chain[0] = s->user.ip[0];
-	st->chain[1] = ip[1];
-	memcpy(st->chain + 2, s->user.ip + 1,
-	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1, NULL };
-
-	return resolve_usr(st, slot, &a, 1);
-}
-
-/* The user half of a sample with a stack dump that was not unwound is the one
- * address that needs no unwinding: the program counter. */
-static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	uint64_t pc;
-
-	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
-		if (!(st->rec.flags & REC_F_USER) || !s->ip)
-			return 0;
-		pc = s->ip;
-	}
-	const struct addrs a = { &pc, 1, NULL };
-
-	return resolve_usr(st, slot, &a, RESOLVE_NONE);
-}
-
-static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-
-	if (!s->user.n && s->user_regs.abi && s->has_dump &&
-	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
-		return resolve_dump_user(st, slot);
-	return resolve_chain_user(st, slot);
 }
 
 /* As counters_see(). A record that came late was not lost; the records of
@@ -459,18 +278,28 @@ static bool is_alive(const struct record *rec)
 		rec->sample.defer == DEFER_MARK);
 }
 
+static void take_call(struct stitch *st, uint32_t slot)
+{
+	const struct calls_in in = { st->tasks, st->resolve, st->losses,
+				     source_of(st, st->rec.source), slot };
+
+	calls_take(st->calls, &in, &st->rec);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
+	const struct per_source *ps = per_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
 	if (is_alive(&st->rec))
 		slot = st->who = living(st, slot);
+	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
-		look_at_hit(st, slot);
-	uint32_t kraw = resolve_kern(st, &s->kern);
-	uint32_t uraw = resolve_sample_user(st, slot);
+		halves_look_at_hit(st, slot);
+	uint32_t kraw = halves_kernel(st, &ps->base, &ps->over, &s->kern);
+	uint32_t uraw = halves_sample(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
 	/* others than perf say themselves when they refuse */
 	bool asked = src->info.cookies == COOKIES_PERF &&
@@ -480,6 +309,8 @@ static void take_sample(struct stitch *st)
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
 	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
+	if (s->call)
+		take_call(st, slot);
 	if (s->defer != DEFER_COOKIE)
 		join_other(st->join, st->rec.source, event);
 }
@@ -488,7 +319,7 @@ static void take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 	const struct rec_chain *c = &st->rec.chain;
-	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
+	uint32_t uraw = halves_user(st, slot, &c->user);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
@@ -560,6 +391,8 @@ static void take_map(struct stitch *st)
 		st->who = living(st, slot);
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
+	map_saved(st, process, false);
+
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
@@ -598,6 +431,8 @@ static void take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process,
+		  st->rec.flags & REC_F_EXEC);
 }
 
 static void take_fork(struct stitch *st)
@@ -610,8 +445,12 @@ static void take_fork(struct stitch *st)
 
 	if (parent != TASKS_NONE && !synth)
 		living(st, parent);
+	if (parent != TASKS_NONE)
+		map_saved(st, tasks_thread_at(st->tasks, parent)->process,
+			  false);
 	st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
 			     rec->fork.ppid, rec->fork.ptid, t, synth);
+	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
 }
 
 static void take_exit(struct stitch *st)

@@ -16,6 +16,7 @@ struct frames;
 struct ledger;
 struct order;
 struct record;
+struct snapshot;
 struct stitch;
 struct unwinder;
 
@@ -184,6 +185,11 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw);
 /* How cookies are made (enum cookie_layout); before the first fact. */
 void stitch_layout(struct stitch *st, unsigned int layout);
+/* What a process of a source had mapped: snapshots.h. Before the first fact;
+ * the list is borrowed until stitch_free(). Those that the source itself has
+ * are used where nothing is given. */
+void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
+		 unsigned int rank);
 /* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
  * rec hold until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);

@@ -208,6 +208,7 @@ static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
 	p->source = source;
 	p->used = true;
 	p->start = p->end = p->since = p->taken_over = TIME_NONE;
+	p->next_maps = TIME_NONE;
 	p->space.keep_old = ts->keep_old;
 	p->space.changed = TIME_NONE;
 	table_add(&ts->processes, process_key(source, pid), slot);
@@ -644,6 +645,16 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 	struct space_owner own = owner(&c);
 
 	space_map(&p->space, r, &own);
+}
+
+void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
+		 uint64_t end, int64_t t)
+{
+	struct process *p = &ts->process[process];
+	struct closing c = { ts, p->id };
+	struct space_owner own = owner(&c);
+
+	space_unmap(&p->space, start, end, t, &own);
 }
 
 /* Keeps the queue of lives that end from growing behind its head. */

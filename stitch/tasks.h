@@ -31,6 +31,7 @@ struct process {
 	/* When a thread other than the first called exec: it got the first
 	 * one's id, and its own was free without an EXIT record. */
 	int64_t taken_over;
+	int64_t next_maps; /* when a saved list of mappings is due */
 	struct space space;
 };
 
@@ -91,6 +92,9 @@ void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
  * tasks_thread() makes a new one; a process without threads goes with it. */
 void tasks_forget(struct tasks *ts, uint32_t slot);
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r);
+/* Nothing is mapped in [start, end) from t on; end 0: to the end. */
+void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
+		 uint64_t end, int64_t t);
 
 /* Lets one life go that ended before t: its thread slot in *slot, still
  * readable until tasks_drop(). false: none. TIME_NONE: any life at all, also

@@ -1,13 +1,32 @@
 /* ftrace.c - libFuzzer target: any bytes as a trace.dat: sections, options,
- * formats, kallsyms, pages. */
+ * formats, kallsyms, pages; and as a copy of /proc/PID/maps. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "formats/ftrace.h"
+#include "formats/maps.h"
+#include "stitch/snapshots.h"
+#include "stitch/stitch.h"
 #include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Lines come sorted, and each has a length. */
+static void maps(const uint8_t *data, size_t size, struct ledger *lg)
+{
+	struct maps *m = maps_new();
+	size_t n;
+
+	maps_text(m, (const char *)data, size, "fuzz", 1, TIME_NONE, lg, 0);
+	const struct snapshot *s = maps_list(m, &n);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->map[i].len || !s->map[i].path ||
+		    (i && s->map[i].start < s->map[i - 1].start))
+			abort();
+	maps_free(m);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	/* whatever its first bytes are: most of them would be refused */
+	maps(data, size, lg);
 	touch_all(ftrace_ops.open(path, NULL, lg, &err), true);
 	ledger_free(lg);
 	close(fd);

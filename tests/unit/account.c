@@ -172,6 +172,43 @@ START_TEST(lost_is_since_the_last_record_of_its_ring)
 }
 END_TEST
 
+static void in_ring(struct set *s, enum record_kind kind, uint64_t time,
+		    uint32_t ring, uint64_t n)
+{
+	struct record r = rec_of(kind, time, 0);
+
+	r.ring = ring;
+	if (kind != REC_SAMPLE) {
+		r.lost.n = n;
+		r.lost.event = -1;
+	}
+	account_record(s->ac, &r);
+}
+
+START_TEST(each_of_several_rings_of_a_cpu_has_its_own_losses)
+{
+	struct set s;
+
+	start(&s);
+	in_ring(&s, REC_SAMPLE, 10, 0, 0);
+	in_ring(&s, REC_SAMPLE, 15, 2, 0);
+	in_ring(&s, REC_SAMPLE, 18, 0, 0);
+	in_ring(&s, REC_LOST, 20, 2, 5);
+	in_ring(&s, REC_SAMPLE, 25, 2, 0);
+	in_ring(&s, REC_LOST_TOTAL, UINT64_MAX, 2, 7);
+	in_ring(&s, REC_LOST_TOTAL, UINT64_MAX, 0, 3);
+	end(&s);
+	expect(entry(&s, "lost", 0), 0, 15, 20, 5, true);
+	expect(entry(&s, "lost_end", 0), 0, 18, 25, 3, true);
+	expect(entry(&s, "lost_end", 1), 0, 25, 0, 2, true);
+	ck_assert_uint_eq(counted(&s), 10);
+	/* any ring of that CPU */
+	ck_assert(explained(&s, 0, 16, 17));
+	ck_assert(!explained(&s, 0, 11, 14));
+	done(&s);
+}
+END_TEST
+
 START_TEST(lost_of_a_cpu_without_records_is_since_the_start)
 {
 	struct set s;
@@ -632,6 +669,7 @@ END_TEST
 
 RUN("account", nothing_is_said_of_a_capture_that_lost_nothing,
     lost_is_since_the_last_record_of_its_ring,
+    each_of_several_rings_of_a_cpu_has_its_own_losses,
     lost_of_a_cpu_without_records_is_since_the_start,
     lost_without_a_cpu_may_be_of_a_ring_that_was_silent_for_long,
     lost_that_was_written_twice_counts_once,

@@ -1,4 +1,6 @@
 /* ftrace.c - trace.dat files: pages, stacks, losses, names, sections. */
+#include "stitch/snapshots.h"
+#include "stitch/stitch.h"
 #include "tests/unit/ftrace_build.h"
 
 /* A file with these rings, read to its end. */
@@ -305,13 +307,13 @@ START_TEST(two_buffers_tell_of_one_fork_and_exec)
 	ck_assert_str_eq(fb_read(src),
 			 "101 comm=p@50; 101 fork -1:51 of -1; 101 comm=p@51; "
 			 "101 sched:sched_process_fork@50/0 k0 u0; "
-			 "102 sched:sched_process_fork@50/0 k0 u0; "
+			 "102 two/sched:sched_process_fork@50/0 k0 u0; "
 			 "111 exec=true@51; "
 			 "111 sched:sched_process_exec@51/0 k0 u0; "
-			 "112 sched:sched_process_exec@51/0 k0 u0; "
+			 "112 two/sched:sched_process_exec@51/0 k0 u0; "
 			 "131 exec=true@51; "
 			 "131 sched:sched_process_exec@51/0 k0 u0; "
-			 "132 sched:sched_process_exec@51/0 k0 u0; ");
+			 "132 two/sched:sched_process_exec@51/0 k0 u0; ");
 	fb_close(src, &b);
 	fb_rings_free(r, 2);
 	ledger_free(lg);
@@ -410,7 +412,7 @@ START_TEST(options_shift_times_and_count_losses)
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
-	ck_assert_str_eq(src->info.clock, "mono");
+	ck_assert_str_eq(src->info.clock, "monotonic");
 	ck_assert_uint_eq(src->info.first_ns, 16500);
 	ck_assert_uint_eq(src->info.last_ns, 16500);
 	ck_assert_str_eq(fb_read(src),
@@ -524,9 +526,7 @@ START_TEST(recorded_mappings_become_maps)
 	struct ledger *lg = ledger_new();
 	struct fb_options o = { 0 };
 	struct err err = { 0 };
-	struct record rec;
 	struct fb_ring r;
-	struct ref ref;
 	struct pb b;
 	char text[256] = "";
 
@@ -536,17 +536,22 @@ START_TEST(recorded_mappings_become_maps)
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
-	while (src->ops->next(src, &ref, &err) > 0) {
+	const struct snapshot *s = src->info.maps;
+
+	ck_assert_uint_eq(src->info.n_maps, 1);
+	ck_assert_int_eq(s->pid, 50);
+	ck_assert_int_eq(s->time, TIME_NONE);
+	for (size_t i = 0; i < s->n; i++) {
 		size_t n = strlen(text);
 
-		src->ops->decode(src, &ref, &rec, &err);
-		if (rec.kind == REC_MAP && !(rec.flags & REC_F_KERNEL))
-			snprintf(text + n, sizeof(text) - n, "%d %x+%x@%x %s;",
-				 rec.pid, (int)rec.map.start, (int)rec.map.len,
-				 (int)rec.map.pgoff, rec.map.path);
+		snprintf(text + n, sizeof(text) - n, "%x+%x@%x %s %d;",
+			 (int)s->map[i].start, (int)s->map[i].len,
+			 (int)s->map[i].pgoff, s->map[i].path,
+			 s->map[i].derived);
 	}
-	ck_assert_str_eq(text, "50 1000+1000@0 /bin/x;50 2000+3000@1000 /bin/x;"
-			       "50 7000+1000@0 [stack];");
+	ck_assert_str_eq(text,
+			 "1000+1000@0 /bin/x 1;"
+			 "2000+3000@1000 /bin/x 1;7000+1000@0 [stack] 0;");
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);

@@ -1,0 +1,130 @@
+# mapped.py - what processes of ftrace captures had mapped, wherever it comes from.
+"""usage: mapped.py
+
+One capture has the system calls that map libraries in one instance, and user
+stacks in another; /proc/PID/maps of the program was read while it ran. With
+and without that file the same addresses are the same places, and the file's
+lines are those of the view. In another capture trace-cmd stored mappings
+without offsets: there the dynamic linker's mmap calls say where libc is, and
+its program headers which offsets that makes."""
+
+import gzip
+import os
+import re
+import shutil
+import struct
+import sys
+
+import common
+
+ADDRS = """SELECT DISTINCT r.id, r.stack, r.addrs FROM event e
+JOIN raw_chain r ON r.id = e.uraw"""
+FRAMES = """SELECT i.path, f.off, f.flags, k.name FROM stack_path p
+JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
+JOIN word k ON k.kind = 'image' AND k.id = i.kind
+WHERE p.stack = ? ORDER BY p.pos"""
+
+
+def ingest(path, name, *opts):
+    db = os.path.join(common.CACHE, "mapped-%s.db" % name)
+    r = common.run("ingest", "-q", "-f", "-o", db, *opts, path)
+    common.ok(r.returncode == 0, "%s is read" % name, [r.stderr.decode()])
+    return db
+
+
+def places(db):
+    """{addresses of a stack: [(path, offset, flags, kind), ...]}, for all user stacks"""
+    found = {}
+    for raw, stack, ips in common.query(db, ADDRS):
+        frames = common.query(db, FRAMES, stack)
+        ips = common.addresses(ips)
+        if len(ips) != len(frames):
+            raise SystemExit("raw chain %d: %d addresses, %d frames"
+                             % (raw, len(ips), len(frames)))
+        found.setdefault(tuple(ips), []).extend(frames)
+    return found
+
+
+def pairs(db):
+    """{(address, path, offset, flags)} of code in files"""
+    return {(ip, f[0], f[1], f[2]) for ips, frames in places(db).items()
+            for ip, f in zip(ips, frames) if f[3] == "file"}
+
+
+def instances():
+    shared = os.path.join(common.SHARED, "captures/ftrace-7.2")
+    path = os.path.join(common.CACHE, "mapped-instances.dat.zst")
+    shutil.copy(shared + "/instances.dat.zst", path)
+    folder = ingest(shared + "/instances.dat.zst", "folder",
+                    "--maps", shared + "/maps")
+    given = ingest(path, "given", "--maps", "1362=%s/maps/wl.1362.maps" % shared)
+    calls = pairs(ingest(path, "calls"))
+    both = pairs(given)
+    paths = {p[1] for p in calls}
+    common.ok(calls <= both and len(calls) >= 40 and
+              {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/wl/libplug0.so",
+               "/wl/libplug1.so"} <= paths,
+              "instances: system calls say what the file says: %d of %d places"
+              % (len(calls), len(both)),
+              ["only by calls: %r" % (p,) for p in sorted(calls - both)[:5]])
+    more = {p[1] for p in both - calls}
+    common.ok({"/wl/wl", "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"} <= more,
+              "instances: the file says more", [repr(more)])
+    common.ok(both <= pairs(folder), "instances: the folder says it too",
+              ["only given: %r" % (p,) for p in sorted(both - pairs(folder))[:5]])
+    with open(shared + "/maps/wl.1362.maps") as f:
+        want = {l.rstrip("\n") for l in f if " r-xp " in l and "/" in l}
+    view = {r[0] for r in common.query(given, "SELECT line FROM maps")}
+    common.ok(want and want <= view, "instances: %d lines of the file are in "
+              "the view" % len(want), sorted(want - view)[:5])
+
+
+def headers(path):
+    """[(vaddr, offset, file size)] of PT_LOAD, of a little-endian ELF64 file"""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, = struct.unpack_from("<Q", data, 32)
+    size, n = struct.unpack_from("<HH", data, 54)
+    for i in range(n):
+        kind, _, off, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", data, at + i * size)
+        if kind == 1:
+            yield vaddr, off, filesz
+
+
+def procmap():
+    base = os.path.join(common.ROOT, "tests/captures/ftrace-procmap")
+    symfs = os.path.join(common.SHARED, "captures/symfs-6.18")
+    libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+    with gzip.open(base + ".report.txt.gz", "rt") as f:
+        text = f.read()
+    start = int(re.search(r"sys_enter_mmap: .*len: 0x001e1f50.*?"
+                          r"sys_exit_mmap: +(0x[0-9a-f]+)", text, re.S)[1], 16)
+    loads = list(headers(symfs + libc))
+    proved = pairs(ingest(base + ".dat", "proved", "--symfs", symfs))
+    derived = pairs(ingest(base + ".dat", "derived", "--symfs",
+                           os.path.join(common.ROOT, "tests/cases")))
+    wrong = []
+    n = 0
+    for ip, path, off, flags in proved:
+        want = [o + ip - start - v for v, o, size in loads
+                if v <= ip - start < v + size]
+        if path == libc:
+            n += 1
+            wrong += [] if [off] == want and flags == 0 else [(hex(ip), off, want)]
+    common.ok(n >= 12 and not wrong, "procmap: %d places in libc are where its "
+              "headers say" % n, [repr(w) for w in wrong[:5]])
+    common.ok({p[:3] for p in proved} == {p[:3] for p in derived} and
+              {p[3] for p in derived} == {8} and {p[3] for p in proved} == {0},
+              "procmap: without the files they are the same, and derived")
+
+
+def main():
+    if not common.SHARED:
+        sys.exit(0)
+    os.makedirs(common.CACHE, exist_ok=True)
+    instances()
+    procmap()
+    common.finish()
+
+
+main()

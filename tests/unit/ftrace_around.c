@@ -1,0 +1,278 @@
+/* ftrace_around.c - trace.dat files: buffers, and what stands around pages. */
+#include "formats/formats.h"
+#include "stitch/snapshots.h"
+#include "stitch/stitch.h"
+#include "tests/unit/ftrace_build.h"
+
+static void one_plain(struct fb_ring *r, int32_t cpu, uint64_t time)
+{
+	fb_ring(r, cpu, false);
+	fb_page(r, time);
+	fb_plain(r, 0, 50, 1);
+	fb_page_end(r, 0, 0);
+}
+
+START_TEST(an_event_of_two_buffers_is_an_event_of_each)
+{
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct fb_ring r[2];
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	uint32_t rings = 0;
+
+	one_plain(&r[0], 0, 100);
+	one_plain(&r[1], 0, 101);
+	fb_buffers7(&b, false, false, NULL, r, 2, 2);
+	struct source *src = fb_open(&b, lg, &err);
+
+	ck_assert_str_eq(src->info.clock, "monotonic");
+	while (src->ops->next(src, &ref, &err) > 0) {
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
+		if (rec.kind == REC_SAMPLE)
+			rings = rings * 10 + rec.ring + 1;
+	}
+	ck_assert_uint_eq(rings, 12);
+	ck_assert_uint_eq(src->n_events, 2);
+	ck_assert_str_eq(src->events[0].name, "mine:plain");
+	ck_assert_ptr_null(src->events[0].buffer);
+	ck_assert_str_eq(src->events[1].name, "two/mine:plain");
+	ck_assert_str_eq(src->events[1].buffer, "two");
+	ck_assert_str_eq(event_plain_name(&src->events[1]), "mine:plain");
+	ck_assert_uint_eq(src->events[1].n_fields, src->events[0].n_fields);
+	fb_close(src, &b);
+	fb_rings_free(r, 2);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(sums_of_a_buffer_stand_behind_its_heading)
+{
+	static const char *const text[] = { "CPU: 0\noverrun: 3\n",
+					    "\nBuffer: two\n\n",
+					    "CPU: 0\noverrun: 4\n" };
+	struct ledger *lg = ledger_new();
+	struct fb_options o = { 0 };
+	struct err err = { 0 };
+	struct fb_ring r[2];
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	uint64_t n[2] = { 0 };
+
+	one_plain(&r[0], 0, 100);
+	one_plain(&r[1], 0, 101);
+	for (size_t i = 0; i < 3; i++)
+		fb_option(&o, false, FT_CPUSTAT, text[i], strlen(text[i]) + 1);
+	fb_buffers7(&b, false, false, &o, r, 2, 2);
+	struct source *src = fb_open(&b, lg, &err);
+
+	while (src->ops->next(src, &ref, &err) > 0) {
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
+		if (rec.kind == REC_LOST_TOTAL)
+			n[rec.ring] += rec.lost.n;
+	}
+	ck_assert_uint_eq(n[0], 3);
+	ck_assert_uint_eq(n[1], 4);
+	fb_close(src, &b);
+	fb_rings_free(r, 2);
+	ledger_free(lg);
+}
+END_TEST
+
+static void exec_event(struct fb_ring *r, uint32_t delta, int32_t pid)
+{
+	size_t at = fb_begin(r, delta, FB_EXEC, 0, pid);
+
+	pb_u32(&r->p, 10 << 16 | 16);
+	pb_u32(&r->p, (uint32_t)pid);
+	pb_raw(&r->p, "/bin/true", 10);
+	fb_end(r, at);
+}
+
+START_TEST(recorded_mappings_hold_from_the_last_exec_on)
+{
+	static const char maps[] = "32 1 prog\n1000 2000 /bin/x\n"
+				   "33 1 other\n1000 2000 /bin/y\n";
+	struct ledger *lg = ledger_new();
+	struct fb_options o = { 0 };
+	struct err err = { 0 };
+	struct fb_ring r;
+	struct pb b;
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 100);
+	exec_event(&r, 10, 50);
+	exec_event(&r, 20, 50);
+	fb_page_end(&r, 0, 0);
+	fb_option(&o, false, FT_PROCMAPS, maps, sizeof(maps));
+	fb_file7(&b, false, false, &o, &r, 1);
+	struct source *src = fb_open(&b, lg, &err);
+
+	ck_assert_uint_eq(src->info.n_maps, 2);
+	ck_assert_int_eq(src->info.maps[0].time, 130);
+	ck_assert_str_eq(src->info.maps[0].map[0].path, "/bin/x");
+	ck_assert_int_eq(src->info.maps[1].time, TIME_NONE);
+	ck_assert_str_eq(src->info.maps[1].map[0].path, "/bin/y");
+	fb_close(src, &b);
+	fb_rings_free(&r, 1);
+	ledger_free(lg);
+}
+END_TEST
+
+/* An open file with the option of a guest or of its host. */
+static struct source *machine(struct pb *b, struct ledger *lg,
+			      struct fb_options *o)
+{
+	struct err err = { 0 };
+	struct fb_ring r;
+	char path[64];
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 1000);
+	fb_plain(&r, 0, 50, 1);
+	fb_plain(&r, 500, 50, 1);
+	fb_plain(&r, 1500, 50, 1);
+	fb_page_end(&r, 0, 0);
+	fb_file7(b, false, false, o, &r, 1);
+	fb_rings_free(&r, 1);
+	b->fd = memfd_create("trace", 0);
+	ck_assert_int_eq(write(b->fd, b->d, b->n), (ssize_t)b->n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->fd);
+	struct source *src = formats_open(path, NULL, lg, &err);
+
+	ck_assert_msg(src != NULL, "%s", err.msg);
+	return src;
+}
+
+/* Samples at 1000 and 2000: 10000 and 10400 behind; scaling 1 << 4. */
+static void shift_option(struct fb_options *o, uint32_t flags, uint32_t cut)
+{
+	struct pb p = { 0 };
+
+	pb_u64(&p, 77);
+	pb_u32(&p, flags);
+	pb_u32(&p, 1);
+	pb_u32(&p, 2);
+	pb_u64(&p, 2000);
+	pb_u64(&p, 1000);
+	pb_u64(&p, 10400);
+	pb_u64(&p, 10000);
+	pb_u64(&p, 16);
+	pb_u64(&p, 16);
+	pb_u64(&p, 4);
+	pb_u64(&p, 4);
+	fb_option(o, false, FT_TIME_SHIFT, p.d, p.n - cut);
+	free(p.d);
+}
+
+static const char *guest_times(uint32_t flags, uint64_t host_id)
+{
+	static char text[256];
+	struct ledger *lg = ledger_new();
+	struct fb_options o[2] = { 0 };
+	struct source *src[2];
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b[2];
+
+	text[0] = '\0';
+	shift_option(&o[0], flags, 0);
+	fb_option(&o[1], false, FT_TRACEID, &host_id, 8);
+	for (int i = 0; i < 2; i++)
+		src[i] = machine(&b[i], lg, &o[i]);
+	formats_pair(src, 2);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(src[i]->ops->scan(src[i], &err), 0);
+	while (src[0]->ops->next(src[0], &ref, &err) > 0) {
+		size_t n = strlen(text);
+
+		ck_assert_int_eq(src[0]->ops->decode(src[0], &ref, &rec, &err),
+				 0);
+		if (rec.kind == REC_SAMPLE)
+			snprintf(text + n, sizeof(text) - n, "%d ",
+				 (int)rec.time);
+	}
+	for (int i = 0; i < 2; i++)
+		fb_close(src[i], &b[i]);
+	ledger_free(lg);
+	return text;
+}
+
+START_TEST(times_of_a_guest_become_its_hosts_when_both_are_read)
+{
+	ck_assert_str_eq(guest_times(0, 77), "11000 11500 13000 ");
+	ck_assert_str_eq(guest_times(1, 77), "11000 11700 13800 ");
+	ck_assert_str_eq(guest_times(0, 78), "1000 1500 3000 ");
+}
+END_TEST
+
+START_TEST(time_samples_that_are_cut_are_damage)
+{
+	for (uint32_t cut = 17; cut < 100; cut += 8) {
+		struct ledger *lg = ledger_new();
+		struct fb_options o = { 0 };
+		struct err err = { 0 };
+		struct pb b;
+
+		shift_option(&o, 0, cut < 80 ? cut : 80 - 2);
+		struct source *src = machine(&b, lg, &o);
+
+		ck_assert_int_eq(src->ops->scan(src, &err), 0);
+		ck_assert_str_eq(fb_read(src), "1000 mine:plain@50/0 k0 u0; "
+					       "1500 mine:plain@50/0 k0 u0; "
+					       "3000 mine:plain@50/0 k0 u0; ");
+		ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 1);
+		fb_close(src, &b);
+		ledger_free(lg);
+	}
+}
+END_TEST
+
+START_TEST(addresses_of_the_last_boot_are_moved)
+{
+	static const char boot[] = "two:ffffffff91000000\t[kernel]\n"
+				   "ffffffffd0001000\tmine\n";
+	struct ledger *lg = ledger_new();
+	struct fb_options o = { 0 };
+	struct err err = { 0 };
+	struct fb_ring r[2];
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	for (int i = 0; i < 2; i++) {
+		fb_ring(&r[i], 0, false);
+		fb_page(&r[i], 100 + (uint64_t)i);
+		fb_plain(&r[i], 0, 50, 1);
+		fb_stack(&r[i], FB_KSTACK, 0, 50, 2, 0xffffffff911ffff8, 2);
+		fb_page_end(&r[i], 0, 0);
+	}
+	fb_option(&o, false, FT_LAST_BOOT, boot, sizeof(boot));
+	fb_buffers7(&b, false, false, &o, r, 2, 2);
+	struct source *src = fb_open(&b, lg, &err);
+
+	while (src->ops->next(src, &ref, &err) > 0) {
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
+		if (rec.kind != REC_SAMPLE)
+			continue;
+		ck_assert_uint_eq(rec.sample.kern.n, 2);
+		ck_assert_uint_eq(rec.sample.kern.ip[0],
+				  rec.ring ? 0xffffffff811ffff8
+					   : 0xffffffff911ffff8);
+		/* behind the kernel's end */
+		ck_assert_uint_eq(rec.sample.kern.ip[1], 0xffffffff91200008);
+	}
+	fb_close(src, &b);
+	fb_rings_free(r, 2);
+	ledger_free(lg);
+}
+END_TEST
+
+RUN("ftrace_around", an_event_of_two_buffers_is_an_event_of_each,
+    sums_of_a_buffer_stand_behind_its_heading,
+    recorded_mappings_hold_from_the_last_exec_on,
+    times_of_a_guest_become_its_hosts_when_both_are_read,
+    time_samples_that_are_cut_are_damage, addresses_of_the_last_boot_are_moved)
