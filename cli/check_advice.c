@@ -14,8 +14,8 @@ struct found {
 	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
 	int64_t one_frame;
 	int64_t uncounted, late, places;
-	int64_t perf, ftrace; /* captures */
-	char image[256];      /* with most stacks of one frame */
+	int64_t perf, ftrace, ctf; /* captures */
+	char image[256];	   /* with most stacks of one frame */
 };
 
 static void take_loss(void *arg, const struct check_row *r)
@@ -95,6 +95,8 @@ static void take_capture(void *arg, const struct check_row *r)
 
 	if (!strncmp(check_text(r, "format"), "ftrace", 6))
 		f->ftrace++;
+	else if (!strcmp(check_text(r, "format"), "ctf"))
+		f->ctf++;
 	else
 		f->perf++;
 }
@@ -122,6 +124,9 @@ static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
 	if ((f->lost || f->overwritten) && f->ftrace)
 		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
 			"each CPU), or more; or fewer events (-e, -f)");
+	if ((f->lost || f->overwritten) && f->ctf)
+		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
+			"--num-subbuf=8, or more; or fewer events");
 	if (f->lost && f->perf)
 		fn(arg, "larger buffers: perf record -m 4M, or more; or fewer "
 			"events, or a lower rate (-F)");

@@ -103,6 +103,7 @@ static void fill_info(struct ctf *ctf)
 		info->wall_ns = first + (uint64_t)ctf->base;
 	}
 	info->exact = true;
+	info->cookies = COOKIES_LTTNG;
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	info->dir = true;
 	ctf->src.size = ctf->files;

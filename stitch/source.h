@@ -83,6 +83,7 @@ struct event_def {
 enum cookie_maker {
 	COOKIES_PERF,
 	COOKIES_FTRACE,
+	COOKIES_LTTNG, /* programs, by convention */
 };
 
 enum tri {
