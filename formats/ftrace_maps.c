@@ -121,7 +121,7 @@ void ft_maps_date(struct ft *ft)
 	size_t at = 0;
 
 	for (size_t i = 0; i < ft->n_maps; i++) {
-		ft->maps[i].map = ft->map + at;
+		ft->maps[i].map = ft->map ? ft->map + at : NULL;
 		at += ft->maps[i].n;
 	}
 	if (ft->n_maps && has_execs(ft))

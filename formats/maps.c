@@ -54,7 +54,7 @@ void maps_free(struct maps *m)
 const struct snapshot *maps_list(struct maps *m, size_t *n)
 {
 	for (size_t i = 0; i < m->n; i++)
-		m->list[i].map = m->map + m->first[i];
+		m->list[i].map = m->map ? m->map + m->first[i] : NULL;
 	*n = m->n;
 	return m->list;
 }

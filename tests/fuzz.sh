@@ -37,6 +37,8 @@ if [ "$name" = ftrace ]
 then
 	find tests/captures -name '*.dat' -type f -size -60k \
 		-exec cp {} "$new/seeds" \;
+	printf '%s\n' '1000-2000 r-xp 00001000 fe:00 77   /bin/a\\012b' \
+		'2000-3000 rw-s 00000000 00:00 0 ' >"$new/seeds/maps"
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
 	-rss_limit_mb=1024 -max_len=$max $more -print_final_stats=1 \
