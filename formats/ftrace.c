@@ -106,6 +106,8 @@ static void close_ft(struct source *src)
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
+	free(ft->text);
+	free(ft->field);
 	free(ft->boot);
 	ft_maps_release(ft);
 	ft_sync_release(ft);
@@ -180,25 +182,25 @@ static struct source *open_ft(const char *path, const struct source_opts *o,
 	return &ft->src;
 }
 
-static const struct tp_format *format_of(const struct ft *ft, uint32_t event)
+static const struct ft_type *type_of(const struct ft *ft, uint32_t event)
 {
-	const struct ft_type *t = NULL;
-
-	if (event < ft->n_event)
-		t = ft_type_of(ft, (uint16_t)ft->event[event].config);
-	return t ? &t->fmt : NULL;
+	return event < ft->n_event
+		       ? ft_type_of(ft, (uint16_t)ft->event[event].config)
+		       : NULL;
 }
 
 static int fields(struct source *src, const struct rec_sample *s,
 		  struct field *out, struct err *err)
 {
 	struct ft *ft = ft_of(src);
-	const struct tp_format *fmt = format_of(ft, s->event);
+	const struct ft_type *t = type_of(ft, s->event);
 
-	if (!fmt)
+	if (!t)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
 			       src->path);
-	tp_fields(&ft->tp, fmt, s->raw, s->raw_len, out);
+	tp_fields(&ft->tp, &t->fmt, s->raw, s->raw_len, out);
+	if (t->printk && s->raw)
+		ft_print_text(ft, &t->fmt, s->raw, s->raw_len, out);
 	return 0;
 }
 
@@ -206,14 +208,18 @@ static int print(struct source *src, const struct rec_sample *s, char *buf,
 		 size_t size)
 {
 	struct ft *ft = ft_of(src);
-	const struct tp_format *fmt = format_of(ft, s->event);
+	const struct ft_type *t = type_of(ft, s->event);
 
 	if (!size)
 		return -1;
 	buf[0] = '\0';
-	if (!fmt || !s->raw)
+	if (!t || !s->raw)
 		return -1;
-	tp_print(&ft->tp, fmt, s->raw, s->raw_len, buf, size);
+	ft->field = mem_grow(ft->field, &ft->cap_field, t->fmt.n,
+			     sizeof(*ft->field));
+	if (fields(src, s, ft->field, NULL))
+		return -1;
+	tp_print_fields(&ft->tp, &t->fmt, ft->field, buf, size);
 	return 0;
 }
 

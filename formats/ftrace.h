@@ -83,6 +83,7 @@ struct ft_parts {
 struct ft_type {
 	struct tp_format fmt;
 	enum ft_role role;
+	bool printk; /* its text stands elsewhere */
 	struct ft_parts part;
 };
 
@@ -233,6 +234,12 @@ struct ft_sync {
 	uint32_t n;
 };
 
+/* Of printk_formats. */
+struct ft_text {
+	uint64_t addr;
+	const char *text;
+};
+
 /* What CPUSTAT says of one CPU. */
 struct ft_stat {
 	const char *buffer; /* name; NULL: the top one */
@@ -274,7 +281,12 @@ struct ft {
 	struct ft_sync *sync;
 	size_t n_sync;
 	uint32_t sync_flags;
-	bool synced; /* that one is read too */
+	bool synced;	      /* that one is read too */
+	struct ft_text *text; /* by address */
+	size_t n_text, cap_text;
+	char printed[1024];  /* by fields() and print() */
+	struct field *field; /* of print() */
+	size_t cap_field;
 	struct ft_boot *boot;
 	size_t n_boot, cap_boot;
 	struct ft_stat *stat;
@@ -417,6 +429,15 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
 /* One more ref of an entry: like *ev, of that class. */
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);
+
+/* ftrace_print.c: texts of trace_printk(). */
+void ft_printk_take(struct ft *ft, const struct bytes *text);
+/* The format with a field for the text; NULL: it is none of these events.
+ * Owned by the caller. */
+char *ft_print_format(const char *system, const struct bytes *text);
+/* Fills that field; the text holds until the next call. */
+void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
+		   size_t len, struct field *out);
 
 /* ftrace_sync.c: TIME_SHIFT. */
 int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err);

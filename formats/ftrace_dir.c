@@ -346,6 +346,10 @@ static void take_texts(struct ft *ft, const char *dir)
 		ft_header_page(ft, &b);
 		input_close(&in);
 	}
+	if (text_at(&in, &b, dir, "printk_formats")) {
+		ft_printk_take(ft, &b);
+		input_close(&in);
+	}
 	if (text_at(&in, &b, dir, "trace_clock")) {
 		ft_option(ft, FT_TRACECLOCK, &b, NULL);
 		input_close(&in);

@@ -74,12 +74,28 @@ static int header_info(struct ft *ft, struct bytes *b, struct err *err)
 	return take_name(b, "header_event", &text, err);
 }
 
+static bool parse_format(struct ft *ft, const char *system,
+			 const struct bytes *text, struct ft_type *t)
+{
+	char *longer = ft_print_format(system, text);
+	struct bytes b = *text;
+
+	if (longer)
+		bytes_init(&b, longer, strlen(longer), text->path,
+			   bytes_off(text), false);
+	bool ok = tp_format_parse(&ft->arena, system, &b, &t->fmt);
+
+	t->printk = longer != NULL;
+	free(longer);
+	return ok;
+}
+
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {
 	struct ft_type t = { .role = FT_PLAIN };
 
 	if (bytes_left(text) > FORMAT_MAX ||
-	    !tp_format_parse(&ft->arena, system, text, &t.fmt)) {
+	    !parse_format(ft, system, text, &t)) {
 		ledger_skip(ft->src.ledger, ft->src.index, "event format", 0,
 			    bytes_off(text));
 		return;
@@ -139,11 +155,15 @@ static int take_kallsyms(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int skip_printk(struct bytes *b, struct err *err)
+static int take_printk(struct ft *ft, struct bytes *b, struct err *err)
 {
+	struct bytes text;
 	uint32_t n;
 
-	return bytes_u32(b, &n, err) || bytes_skip(b, n, err) ? -1 : 0;
+	if (bytes_u32(b, &n, err) || bytes_take(b, n, &text, err))
+		return -1;
+	ft_printk_take(ft, &text);
+	return 0;
 }
 
 /* "PID NAME" */
@@ -257,7 +277,7 @@ int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	case FT_KALLSYMS:
 		return take_kallsyms(ft, b, err);
 	case FT_PRINTK:
-		return skip_printk(b, err);
+		return take_printk(ft, b, err);
 	case FT_CMDLINES:
 		return take_cmdlines(ft, b, err);
 	default:

@@ -93,6 +93,10 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
 
+/* tp_bprint.c: format with packed arguments, into buf; size > 0. */
+void tp_bprint(const struct tp *tp, const char *format,
+	       const struct bytes *args, char *buf, size_t size);
+
 /* tp_sched.c: finds fmt->sched. */
 void tp_sched_find(struct tp_format *fmt);
 /* What a payload says; kind SCHED_NONE when it is cut or of another event. */

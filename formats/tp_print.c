@@ -13,18 +13,12 @@
 #include <string.h>
 
 #include "formats/tp.h"
+#include "formats/tp_text.h"
 #include "stitch/source.h"
 
 #define WIDTH_MAX 200
 
-struct out {
-	char *buf;
-	size_t size, len;
-};
-
-static void add(struct out *o, const char *fmt, ...)
-	__attribute__((format(__printf__, 2, 3)));
-static void add(struct out *o, const char *fmt, ...)
+void tp_out(struct tp_out *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -39,14 +33,6 @@ static void add(struct out *o, const char *fmt, ...)
 						       : o->size - o->len - 1;
 }
 
-/* "%-08.3llx", taken apart. */
-struct conversion {
-	bool left, zero, alt, plus, blank;
-	int width, precision; /* precision -1: none */
-	int bytes;	      /* of the number */
-	char type;
-};
-
 static int small_number(const char **s)
 {
 	int v = 0;
@@ -57,7 +43,7 @@ static int small_number(const char **s)
 	return v > WIDTH_MAX ? WIDTH_MAX : v;
 }
 
-static void take_flags(const char **s, struct conversion *c)
+static void take_flags(const char **s, struct tp_conversion *c)
 {
 	for (;; ++*s) {
 		if (**s == '-')
@@ -75,10 +61,9 @@ static void take_flags(const char **s, struct conversion *c)
 	}
 }
 
-/* Behind the %; s goes behind the conversion. */
-static void take_conversion(const char **s, struct conversion *c, bool long32)
+void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 {
-	*c = (struct conversion){ .precision = -1, .bytes = 4 };
+	*c = (struct tp_conversion){ .precision = -1, .bytes = 4 };
 	take_flags(s, c);
 	c->width = small_number(s);
 	if (**s == '.') {
@@ -107,7 +92,7 @@ static uint64_t narrow(uint64_t v, int bytes, bool is_signed)
 }
 
 /* The digits with sign and base, then padded. */
-static void add_number(struct out *o, const struct conversion *c, uint64_t v)
+void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 {
 	bool is_signed = c->type == 'd' || c->type == 'i';
 	const char *sign = "";
@@ -140,28 +125,28 @@ static void add_number(struct out *o, const struct conversion *c, uint64_t v)
 		zeros += fill;
 		fill = 0;
 	}
-	add(o, "%*s%s", c->left ? 0 : fill, "", sign);
+	tp_out(o, "%*s%s", c->left ? 0 : fill, "", sign);
 	for (int i = 0; i < zeros; i++)
-		add(o, "0");
-	add(o, "%s%*s", digits, c->left ? fill : 0, "");
+		tp_out(o, "0");
+	tp_out(o, "%s%*s", digits, c->left ? fill : 0, "");
 }
 
-static void add_text(struct out *o, const struct conversion *c, const char *s)
+void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
 {
 	int width = c->left ? -c->width : c->width;
 
 	if (c->precision >= 0)
-		add(o, "%*.*s", width, c->precision, s);
+		tp_out(o, "%*.*s", width, c->precision, s);
 	else
-		add(o, "%*s", width, s);
+		tp_out(o, "%*s", width, s);
 }
 
 /* One conversion with the next argument; false: not understood. */
-static bool convert(struct out *o, const struct conversion *c,
+static bool convert(struct tp_out *o, const struct tp_conversion *c,
 		    struct expr *args)
 {
 	if (c->type == '%') {
-		add(o, "%%");
+		tp_out(o, "%%");
 		return true;
 	}
 	if (!strchr("diuxXocsp", c->type) || !c->type || !expr_is(args, ','))
@@ -175,19 +160,19 @@ static bool convert(struct out *o, const struct conversion *c,
 		if (v.kind == EXPR_BLOB)
 			return false;
 		if (v.kind == EXPR_TEXT)
-			add_text(o, c, v.text ? v.text : "");
+			tp_out_text(o, c, v.text ? v.text : "");
 		else
-			add(o, "0x%" PRIx64, v.num);
+			tp_out(o, "0x%" PRIx64, v.num);
 		return true;
 	case 'c':
 		if (v.num >= ' ' && v.num < 0x7f)
-			add(o, "%c", (int)v.num);
+			tp_out(o, "%c", (int)v.num);
 		return true;
 	case 'p':
-		add(o, "0x%" PRIx64, v.num);
+		tp_out(o, "0x%" PRIx64, v.num);
 		return v.kind == EXPR_NUM;
 	default:
-		add_number(o, c, v.num);
+		tp_out_number(o, c, v.num);
 		return v.kind == EXPR_NUM;
 	}
 }
@@ -204,18 +189,18 @@ static bool pointer_letters(const char **s)
 	return true;
 }
 
-static bool print_format(struct tp *tp, struct expr *args, struct out *o)
+static bool print_format(struct tp *tp, struct expr *args, struct tp_out *o)
 {
 	const char *s = expr_string(args);
-	struct conversion c;
+	struct tp_conversion c;
 
 	while (s && *s) {
 		if (*s != '%') {
-			add(o, "%c", *s++);
+			tp_out(o, "%c", *s++);
 			continue;
 		}
 		s++;
-		take_conversion(&s, &c, tp->long32);
+		tp_conversion(&s, &c, tp->long32);
 		if (c.type == 'p' && !pointer_letters(&s))
 			return false;
 		if (!convert(o, &c, args))
@@ -224,23 +209,23 @@ static bool print_format(struct tp *tp, struct expr *args, struct out *o)
 	return s != NULL;
 }
 
-static void print_field(struct out *o, const struct field_def *def,
+static void print_field(struct tp_out *o, const struct field_def *def,
 			const struct field *f)
 {
-	add(o, "%s%s=", o->len ? " " : "", def->name);
+	tp_out(o, "%s%s=", o->len ? " " : "", def->name);
 	if (f->text)
-		add(o, "%s", f->text);
+		tp_out(o, "%s", f->text);
 	else if (f->blob)
 		for (uint32_t i = 0; i < f->len; i++)
-			add(o, "%02x", ((const unsigned char *)f->blob)[i]);
+			tp_out(o, "%02x", ((const unsigned char *)f->blob)[i]);
 	else if (def->is_signed)
-		add(o, "%" PRId64, f->num);
+		tp_out(o, "%" PRId64, f->num);
 	else
-		add(o, "%" PRIu64, (uint64_t)f->num);
+		tp_out(o, "%" PRIu64, (uint64_t)f->num);
 }
 
 static void print_fields(const struct tp_format *fmt, const struct field *field,
-			 struct out *o)
+			 struct tp_out *o)
 {
 	o->len = 0;
 	for (size_t i = 0; i < fmt->n; i++)
@@ -251,7 +236,7 @@ static void print_fields(const struct tp_format *fmt, const struct field *field,
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
-	struct out o = { .buf = buf, .size = size };
+	struct tp_out o = { .buf = buf, .size = size };
 	struct expr *args = &tp->expr;
 	const char *text = strstr(fmt->text, "print fmt: ");
 

@@ -58,8 +58,11 @@ struct fields *fields_new(const char *patterns)
 
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* sched: who ran; task and sched_process: who came and went */
-	fs->patterns = mem_strdup(patterns ? patterns : "sched:*,task:*");
+	/* sched: who ran; task and sched_process: who came and went; the text
+	 * of trace_printk() is in no payload */
+	fs->patterns = mem_strdup(patterns ? patterns
+					   : "sched:*,task:*,"
+					     "ftrace:bprint,ftrace:bputs");
 	return fs;
 }
 

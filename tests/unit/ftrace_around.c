@@ -271,7 +271,118 @@ START_TEST(addresses_of_the_last_boot_are_moved)
 }
 END_TEST
 
-RUN("ftrace_around", an_event_of_two_buffers_is_an_event_of_each,
+/* An entry of trace_printk(); its arguments follow. */
+static size_t printed(struct fb_ring *r, uint16_t id, uint64_t text)
+{
+	size_t at = fb_begin(r, 1, id, 0, 50);
+
+	pb_u64(&r->p, 0xffffffff81000010);
+	pb_u64(&r->p, text);
+	return at;
+}
+
+START_TEST(what_trace_printk_wrote_is_text)
+{
+	static const char *const want[] = {
+		"0xffffffff81000010: n=-7 \"abc\" 1234567890",
+		"0xffffffff81000010: just text",
+		"0xffffffff81000010: (its text is not in the capture)",
+		"0xffffffff81000010: n=5 \"%s\" %llx",
+	};
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct fb_ring r;
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+	char text[256];
+	size_t n = 0;
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 100);
+	size_t at = printed(&r, FB_BPRINT, 0xffffffff82000010);
+
+	pb_u32(&r.p, (uint32_t)-7);
+	pb_raw(&r.p, "abc", 4);
+	pb_u64(&r.p, 0x1234567890);
+	fb_end(&r, at);
+	fb_end(&r, printed(&r, FB_BPUTS, 0xffffffff82000000));
+	fb_end(&r, printed(&r, FB_BPUTS, 0x1234));
+	at = printed(&r, FB_BPRINT, 0xffffffff82000010);
+	pb_u32(&r.p, 5); /* and no more */
+	fb_end(&r, at);
+	fb_page_end(&r, 0, 0);
+	fb_file7(&b, false, false, NULL, &r, 1);
+	struct source *src = fb_open(&b, lg, &err);
+
+	while (src->ops->next(src, &ref, &err) > 0) {
+		struct field f[16];
+
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
+		if (rec.kind != REC_SAMPLE)
+			continue;
+		const struct event_def *e = &src->events[rec.sample.event];
+
+		ck_assert_int_eq(
+			src->ops->print(src, &rec.sample, text, sizeof(text)),
+			0);
+		ck_assert_str_eq(text, want[n]);
+		ck_assert_int_eq(src->ops->fields(src, &rec.sample, f, &err),
+				 0);
+		ck_assert_str_eq(e->fields[e->n_fields - 1].name, "text");
+		ck_assert(e->fields[e->n_fields - 1].is_text);
+		ck_assert_str_eq(f[e->n_fields - 1].text,
+				 strchr(want[n], ':') + 2);
+		n++;
+	}
+	ck_assert_uint_eq(n, 4);
+	fb_close(src, &b);
+	fb_rings_free(&r, 1);
+	ledger_free(lg);
+}
+END_TEST
+
+/* Arguments as the kernel packs them. */
+static const char *bprint(const char *format, const struct pb *args)
+{
+	static char text[256];
+	struct tp tp = { 0 };
+	struct bytes b;
+
+	bytes_init(&b, args->d ? (const void *)args->d : "", args->n, "a", 0,
+		   false);
+	tp_bprint(&tp, format, &b, text, sizeof(text));
+	return text;
+}
+
+START_TEST(packed_arguments_have_an_alignment_each)
+{
+	struct pb p = { 0 };
+
+	pb_num(&p, 'x', 1); /* %c */
+	pb_num(&p, 0, 1);
+	pb_u16(&p, 300);    /* %hu */
+	pb_num(&p, 255, 1); /* %hhx */
+	pb_raw(&p, "a", 2); /* %s */
+	pb_num(&p, 0, 1);
+	pb_u64(&p, 1);		  /* %lu */
+	pb_u64(&p, 0x10);	  /* %pS */
+	pb_raw(&p, "1.2.3.4", 8); /* %pI4 */
+	ck_assert_str_eq(bprint("%c %hu %hhx %s %lu %pS %pI4%%\n", &p),
+			 "x 300 ff a 1 0x10 1.2.3.4%");
+	free(p.d);
+	p = (struct pb){ 0 };
+	pb_u32(&p, 3);
+	ck_assert_str_eq(bprint("%5d|%*d", &p), "    3|%*d");
+	ck_assert_str_eq(bprint("%d %d %s", &p), "3 %d %s");
+	ck_assert_str_eq(bprint("%", &p), "%");
+	free(p.d);
+}
+END_TEST
+
+RUN("ftrace_around", what_trace_printk_wrote_is_text,
+    packed_arguments_have_an_alignment_each,
+    an_event_of_two_buffers_is_an_event_of_each,
     sums_of_a_buffer_stand_behind_its_heading,
     recorded_mappings_hold_from_the_last_exec_on,
     times_of_a_guest_become_its_hosts_when_both_are_read,

@@ -17,7 +17,9 @@
 /* Ids of the events in fb_formats. */
 enum fb_id {
 	FB_KSTACK = 4,
+	FB_BPRINT = 6,
 	FB_USTACK = 13,
+	FB_BPUTS = 15,
 	FB_SWITCH = 100,
 	FB_FORK,
 	FB_EXEC,
@@ -37,6 +39,15 @@ static const char *const fb_ftrace[] = {
 	"name: user_stack\nID: 13\n" FB_COMMON
 	"\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n",
+	"name: bprint\nID: 6\n" FB_COMMON
+	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
+	"print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n",
+	"name: bputs\nID: 15\n" FB_COMMON
+	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:const char * str;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"%ps: %s\", (void *)REC->ip, REC->str\n",
 };
 
 static const char *const fb_sched[] = {
@@ -202,6 +213,9 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		"ffffffff81000000 T _text\nffffffff81000010 T one\n"
 		"ffffffff81200000 T _etext\nffffffffc0001010 t mod_f\t[mine]\n";
 	static const char names[] = "7 seven\n8 eight\n";
+	static const char printk[] =
+		"0xffffffff82000010 : \"n=%d \\\"%s\\\" %llx\\n\"\n"
+		"0xffffffff82000000 : \"just text\"\n";
 
 	switch (id) {
 	case FT_HEADER_INFO:
@@ -212,7 +226,7 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		pb_u64(b, 0);
 		break;
 	case FT_FTRACE_EVENTS:
-		fb_formats(b, fb_ftrace, 2);
+		fb_formats(b, fb_ftrace, 4);
 		break;
 	case FT_EVENT_FORMATS:
 		pb_u32(b, 3);
@@ -228,7 +242,8 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		pb_raw(b, kallsyms, sizeof(kallsyms) - 1);
 		break;
 	case FT_PRINTK:
-		pb_u32(b, 0);
+		pb_u32(b, sizeof(printk) - 1);
+		pb_raw(b, printk, sizeof(printk) - 1);
 		break;
 	default:
 		pb_u64(b, sizeof(names) - 1);
