@@ -113,10 +113,16 @@ $(O)/truth/truth: $(TRUTH_OBJS) $(O)/all.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(TRUTH_OBJS) $(O)/all.a $(ALL_LIBS)
 
-$(O)/mkcap: tests/mkcap.c $(O)/flags
+$(O)/mkcap $(O)/mkftrace: $(O)/%: tests/%.c tests/mktext.h $(O)/flags
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
-mkcap: $(O)/mkcap
+mkcap: $(O)/mkcap $(O)/mkftrace
+
+# The example must build as anybody would build it.
+$(O)/selfunwind: tests/example/selfunwind.c $(O)/flags
+	$(call say,LINK,$@)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra -Werror -O1 -g \
+		-fno-omit-frame-pointer -o $@ $<
 
 unit: $(UNIT_BIN)
 	$(Q)O=$(O) tests/run.sh unit
@@ -149,7 +155,7 @@ check: deps
 	$(SUBJ) check-build
 	$(SUB) check-run
 check-build: all $(UNIT_BIN) $(DAMAGE_BIN) $(NAMES_BIN) $(O)/truth/truth \
-	$(O)/mkcap fuzz
+	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz
 check-run:
 	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)
 

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "formats/formats.h"
+#include "formats/nonce.h"
 #include "schema/store.h"
 #include "stitch/counters.h"
 #include "stitch/err.h"
@@ -39,6 +40,7 @@ static unsigned long memory;
 static long slack_ms;
 static bool no_symbols;
 static const char *layout_word;
+static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir;
 
 const struct opt load_common_opts[] = {
@@ -60,6 +62,13 @@ const struct opt load_common_opts[] = {
 		  "auto (default), kernel, opaque, or as in drafts of 2024 "
 		  "cpu48, lowcpu, pair",
 	  .value = &layout_word },
+	{ .kind = OPT_LIST,
+	  .name = "nonce-format",
+	  .arg = "TEMPLATE",
+	  .help = "a line in which a process that unwinds itself logs a "
+		  "request or a stack, in place of those in backstitch(7), "
+		  "such as 'unwound %{nonce}: %{ips}'; may be repeated",
+	  .value = &nonce_formats },
 	{ .kind = OPT_STRING,
 	  .name = "clock",
 	  .arg = "NAME",
@@ -106,6 +115,10 @@ struct load {
 	size_t field_cap;
 	uint64_t facts, events;
 	unsigned int n_sources, layout;
+	/* the templates, ending with NULL */
+	const char *nonce_format[sizeof(nonce_formats.item) /
+					 sizeof(nonce_formats.item[0]) +
+				 1];
 };
 
 /* The layout that the option names, or -1 and *err. */
@@ -125,6 +138,16 @@ static int take_layout(unsigned int *layout, struct err *err)
 	return err_set(err, ERR_USAGE,
 		       "no cookie layout '%s'; --cookie-layout is one of %s",
 		       layout_word, words);
+}
+
+static int take_nonce_formats(struct load *ld, struct err *err)
+{
+	for (size_t i = 0; i < nonce_formats.n; i++) {
+		if (nonce_check(nonce_formats.item[i], err))
+			return -1;
+		ld->nonce_format[i] = nonce_formats.item[i];
+	}
+	return 0;
 }
 
 static int cannot_read(const char *path, int error, struct err *err)
@@ -207,6 +230,7 @@ static struct source *open_source(struct load *ld, const char *path,
 		.index = (uint16_t)ld->n_sources++,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
+		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
 	};
@@ -399,7 +423,8 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 	if (slack_ms < 0 || slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
-	if (take_layout(&ld.layout, err) || (!no_symbols && name_check(err)))
+	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
+	    (!no_symbols && name_check(err)))
 		return -1;
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();

@@ -39,7 +39,7 @@ const struct opt mapped_opts[] = {
 	  .help = "what a process had mapped, from a copy of /proc/PID/maps: "
 		  "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
 		  "or a folder with PID.maps; may be given several times "
-		  "(default: folder 'maps' beside the capture)",
+		  "(default: folder 'maps' in a capture that is a folder)",
 	  .value = &given },
 	{ .kind = OPT_END }
 };
@@ -100,19 +100,15 @@ static void note(struct mapped *md, uint16_t source, const char *dir, int n)
 	ledger_add(md->ledger, &e);
 }
 
-/* The folder "maps" in that of the capture, or in the capture. */
+/* The folder "maps" in a capture that is a folder. Beside a file it may be
+ * that of another capture, where the same ids are other processes. */
 static bool find_folder(const char *path, char *out, size_t size)
 {
-	const char *slash = strrchr(path, '/');
 	struct stat st;
 
-	if (!strcmp(path, "-"))
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
 		return false;
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		snprintf(out, size, "%s/maps", path);
-	else
-		snprintf(out, size, "%.*smaps",
-			 slash ? (int)(slash + 1 - path) : 0, path);
+	snprintf(out, size, "%s/maps", path);
 	return !stat(out, &st) && S_ISDIR(st.st_mode);
 }
 
@@ -202,8 +198,7 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	char dir[PATH_SIZE];
 
 	tell(md->given, st, src->index, RANK_OPTION);
-	/* where mappings are recorded, the folder may be of another run */
-	if (!src->ops->has_maps && find_folder(src->path, dir, sizeof(dir)) &&
+	if (find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)

@@ -21,8 +21,8 @@ struct mapped *mapped_new(struct ledger *lg, struct err *err);
 /* After the stitch. */
 void mapped_free(struct mapped *md);
 /* Tells the stitch about a source: by the options, then by the folder 'maps'
- * beside its capture where that records no mappings, then by its own lists as
- * far as files prove their offsets. sy NULL: look at no file. */
+ * beside its capture, then by its own lists as far as files prove their
+ * offsets. sy NULL: look at no file. */
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err);
 #endif

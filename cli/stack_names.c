@@ -117,7 +117,8 @@ static int add_image(void *arg, const struct rows *r, struct err *err)
 static bool is_kernel(enum image_kind kind)
 {
 	return kind == IMAGE_UNKNOWN_KERNEL || kind == IMAGE_KERNEL ||
-	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL;
+	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL ||
+	       kind == IMAGE_SYMBOLS;
 }
 
 static int add_frame(void *arg, const struct rows *r, struct err *err)

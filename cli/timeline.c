@@ -168,13 +168,16 @@ static int add_request(void *arg, const struct rows *r, struct err *err)
 		[REQ_UNJOINABLE] = MARK_UNJOINABLE,
 		[REQ_STRIPPED] = MARK_STRIPPED,
 		[REQ_UNEXPLAINED] = MARK_UNEXPLAINED,
+		[REQ_BEFORE_OPT_IN] = MARK_UNWINDER,
+		[REQ_IN_UNWINDER] = MARK_UNWINDER,
+		[REQ_UNWINDER_DIED] = MARK_UNWINDER,
 	};
 	struct loader *l = arg;
 	int64_t v = rows_int(r, 3);
 	struct timeline_mark m = { .kind = MARK_UNEXPLAINED, .n = 1 };
 
 	(void)err;
-	if (v > 0 && v <= REQ_UNEXPLAINED && kind[v])
+	if (v > 0 && v < (int64_t)(sizeof(kind) / sizeof(kind[0])) && kind[v])
 		m.kind = kind[v];
 	add_mark(l, r, capture_of(l, rows_int(r, 2)), &m);
 	return 0;

@@ -26,6 +26,9 @@ const struct timeline_look timeline_marks[MARK_KINDS] = {
 	[MARK_PENDING_END] = { "pending_end", "blue", "",
 			       "request still in the kernel when the capture "
 			       "ended" },
+	[MARK_UNWINDER] = { "no answer", "brown", "line",
+			    "request to a process that unwinds itself: it had "
+			    "not opted in, was at it already, or gave up" },
 	[MARK_UNEXPLAINED] = { "unexplained", "black", "",
 			       "request without a chain, and without a "
 			       "reason" },
@@ -91,6 +94,7 @@ static const char *const shape[MARK_KINDS] = {
 	[MARK_STRIPPED] = "m-4-1h8v2h-8z",
 	[MARK_EXIT_PER_TASK] = "m-3-3h6v6h-6z",
 	[MARK_PENDING_END] = "m-3 0a3 3 0 0 0 6 0a3 3 0 0 0-6 0z",
+	[MARK_UNWINDER] = "m0-4v8m-4-4h8",
 	[MARK_UNEXPLAINED] = "m0-4l4 4l-4 4l-4-4z",
 	[MARK_NO_SAMPLE] = "m-2-4h4v8h-4z",
 	[MARK_OVERWRITTEN] = "m-3 0a3 3 0 0 0 6 0a3 3 0 0 0-6 0z",

@@ -73,6 +73,10 @@ static void print_verdicts(FILE *out)
 			     "it is there" },
 		{ "stripped", "the file's chains were removed, as perf inject "
 			      "does" },
+		{ "before_opt_in", "a process that unwinds itself had not "
+				   "logged any stack so far" },
+		{ "in_unwinder", "the thread was unwinding itself already" },
+		{ "unwinder_died", "the process logged no stack after that" },
 		{ "unexplained", "none of these" },
 		{ NULL, "A chain is such a user stack. Each chain gets one "
 			"verdict:" },

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/ftext.h"
 #include "formats/ftrace.h"
 #include "formats/input.h"
 #include "formats/perf.h"
@@ -16,6 +17,7 @@
 const struct source_ops *const formats[] = {
 	&perf_ops,
 	&ftrace_ops,
+	&ftext_ops,
 	NULL,
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/nonce.h"
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 
@@ -117,6 +118,8 @@ static void close_ft(struct source *src)
 	free(ft->heap);
 	free(ft->due);
 	free(ft->named);
+	inodes_release(&ft->inodes);
+	unwound_release(&ft->unwound);
 	free(ft->kern);
 	free(ft->user);
 	free(ft->src.path);
@@ -167,10 +170,13 @@ static struct source *open_ft(const char *path, const struct source_opts *o,
 	ft->in.fd = -1;
 	if (o)
 		ft->opts = *o;
+	ft->nonce_format =
+		o && o->nonce_format ? o->nonce_format : nonce_default;
 	ft->by_id = mem_new(IDS, sizeof(*ft->by_id));
 	ft->event_of = mem_new(IDS, sizeof(*ft->event_of));
 	info->cpus_online = info->cpus_avail = -1;
 	info->system_wide = TRI_UNKNOWN;
+	info->cookies = COOKIES_FTRACE;
 	info->user_mask = UINT64_MAX;
 	if (read_front(ft, path, err)) {
 		close_ft(&ft->src);

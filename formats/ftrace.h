@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/inodes.h"
 #include "formats/input.h"
 #include "formats/tp.h"
+#include "formats/unwound.h"
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -60,6 +62,10 @@ enum ft_role {
 	FT_PLAIN,
 	FT_KSTACK,
 	FT_USTACK,
+	FT_COOKIE, /* stands behind its event, as a stack does */
+	FT_CHAIN,  /* a deferred user stack: no event */
+	FT_INODE,
+	FT_MARKER, /* text from user mode */
 	FT_SWITCH,
 	FT_WAKEUP,
 	FT_WAKEUP_NEW,
@@ -76,8 +82,11 @@ struct ft_parts {
 	int pid, comm;	 /* of switch: of the one that leaves */
 	int pid2, comm2; /* of switch: of the next; of fork: the child */
 	int state;	 /* of switch: prev_state; of newtask: clone_flags */
-	int at;		 /* of stacks: the first address */
-	int size;	 /* of kernel stacks: how many; of user's: tgid */
+	int at;		 /* of stacks: the first address; of cookies, texts and
+			  * inodes: that */
+	int size;	 /* of kernel stacks: how many; of user's: tgid; of
+			  * deferred ones: the cookie; of inodes: the path */
+	int inodes, dev; /* of deferred stacks */
 };
 
 struct ft_type {
@@ -122,6 +131,7 @@ struct ft_item {
 	uint8_t role;	     /* enum ft_role */
 	uint8_t context;     /* irq, softirq, NMI */
 	uint16_t kern, user; /* stacks: words from place; 0: none */
+	bool cookie;	     /* user is a cookie's place */
 };
 
 enum ft_item_kind {
@@ -321,6 +331,9 @@ struct ft {
 	uint64_t walked, walk_len; /* plain bytes of all streams */
 	bool ended;
 	/* decode() */
+	struct inodes inodes;
+	struct unwound unwound;
+	const char *const *nonce_format;
 	uint64_t *kern, *user;
 	size_t cap_kern, cap_user;
 	char comm[64];
@@ -463,6 +476,23 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   struct record *rec, struct err *err);
 int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
 		  int64_t otherwise);
+
+/* ftrace_defer.c */
+/* Sets role and part of an event that has to do with deferred stacks. */
+void ft_defer_find(struct ft_type *t);
+void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
+		     struct rec_sample *s);
+void ft_defer_inode(struct ft *ft, const struct ft_type *t,
+		    const struct bytes *raw);
+/* Refs of the stacks in a text of user mode; def: of its event. */
+void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
+		   const struct bytes *raw, struct event_def *def);
+/* Whether such a text is a request. */
+void ft_defer_request(struct ft *ft, const struct ft_type *t,
+		      const struct bytes *raw, struct record *rec);
+int ft_defer_chain(struct ft *ft, const struct ft_type *t,
+		   const struct ref *ref, const struct bytes *raw,
+		   struct record *rec, struct err *err);
 
 /* ftrace_made.c */
 /* What holds before the first entry: the kernel's code, mappings. */

@@ -93,6 +93,8 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 		kernel_stack(ft, t, &raw, rec);
 	else if (t && t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
+	else if (t && t->role == FT_COOKIE)
+		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
 /* A user stack may have said the process already. */
@@ -141,7 +143,11 @@ static int event_record(struct ft *ft, const struct ref *ref,
 		kernel_stack(ft, t, &raw, rec);
 	else if (t->role == FT_USTACK)
 		user_stack(ft, t, &raw, rec);
-	else if (t->role != FT_PLAIN)
+	else if (t->role == FT_COOKIE)
+		ft_defer_cookie(t, &raw, s);
+	else if (t->role == FT_MARKER)
+		ft_defer_request(ft, t, &raw, rec);
+	else if (t->role >= FT_SWITCH)
 		tp_sched(&t->fmt, &raw, &s->sched);
 	if (t->fmt.call.what != CALL_NONE) {
 		tp_call(&ft->look, &t->fmt, &raw, &ft->call);
@@ -164,9 +170,9 @@ static int lost_record(struct ft *ft, struct ft_stream *st, uint64_t place,
 	return 0;
 }
 
-static int task_record(struct ft *ft, const struct ref *ref,
-		       struct ft_stream *st, uint64_t place, struct record *rec,
-		       struct err *err)
+static int made_of_entry(struct ft *ft, const struct ref *ref,
+			 struct ft_stream *st, uint64_t place,
+			 struct record *rec, struct err *err)
 {
 	struct bytes raw;
 	uint16_t id = 0;
@@ -175,7 +181,11 @@ static int task_record(struct ft *ft, const struct ref *ref,
 		return -1;
 	set_task(ft, &raw, rec);
 	bytes_peek_u16(&raw, 0, &id);
-	return ft_task_record(ft, ft_type_of(ft, id), ref, &raw, rec, err);
+	const struct ft_type *t = ft_type_of(ft, id);
+
+	if (ref->class == CLASS_CHAIN)
+		return ft_defer_chain(ft, t, ref, &raw, rec, err);
+	return ft_task_record(ft, t, ref, &raw, rec, err);
 }
 
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
@@ -199,5 +209,5 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 		return lost_record(ft, st, place, rec, err);
 	if (ref->class == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
-	return task_record(ft, ref, st, place, rec, err);
+	return made_of_entry(ft, ref, st, place, rec, err);
 }

@@ -92,7 +92,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 
 static bool is_stack(const struct ft_item *it)
 {
-	return it->role == FT_KSTACK || it->role == FT_USTACK;
+	return it->role >= FT_KSTACK && it->role <= FT_COOKIE;
 }
 
 /* Whose stack it is: the last event of the same task in the same context. */
@@ -105,7 +105,9 @@ static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		return is_stack(it) ? NULL : it;
+		if (is_stack(it) || it->role == FT_CHAIN)
+			return NULL;
+		return it;
 	}
 	return NULL;
 }
@@ -121,6 +123,7 @@ static bool attach(struct ft_stream *s, const struct ft_item *stack)
 	if (*to)
 		return false;
 	*to = (uint16_t)((stack->place - it->place) / 4);
+	it->cookie |= stack->role == FT_COOKIE;
 	return true;
 }
 
@@ -306,8 +309,9 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
 			  NULL);
 }
 
-static uint32_t new_event(struct ft *ft, uint32_t instance, uint16_t id)
+static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 {
+	uint32_t known = ft_event_of(ft, instance, id);
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -320,6 +324,8 @@ static uint32_t new_event(struct ft *ft, uint32_t instance, uint16_t id)
 		is_top(ft, instance) ? NULL : ft->inst[instance].name;
 	char number[16], name[512];
 
+	if (known != UINT32_MAX)
+		return known;
 	snprintf(number, sizeof(number), "%u", id);
 	snprintf(name, sizeof(name), "%s%s%s:%s", buffer ? buffer : "",
 		 buffer ? "/" : "", t ? t->fmt.system : "unknown",
@@ -358,17 +364,29 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	uint32_t event = ft_event_of(ft, s->instance, it->id);
+	enum ft_role role = it->role;
+	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+		    !ft_entry_at(ft, s, it->place, &raw, NULL);
+	const struct ft_type *t = look ? ft_type_of(ft, it->id) : NULL;
 
-	if (event == UINT32_MAX)
-		event = new_event(ft, s->instance, it->id);
-	if (it->kern || it->user)
-		ft->event[event].has_chain = true;
-	if (it->role > FT_USTACK && !ft_entry_at(ft, s, it->place, &raw, NULL))
-		ft_task_refs(ft, ft_type_of(ft, it->id), &ev, it->pid, &raw);
+	if (look && role >= FT_SWITCH)
+		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
+	if (role == FT_CHAIN) {
+		ft_due(ft, &ev, CLASS_CHAIN, 0);
+		return;
+	}
+	uint32_t event = event_index(ft, s->instance, it->id);
+	struct event_def *def = &ft->event[event];
+
+	def->has_chain |= it->kern || it->user;
+	def->defer |= it->cookie || role == FT_COOKIE;
+	if (look && role == FT_INODE)
+		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
+	if (look && role == FT_MARKER)
+		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
 static int give(struct ft *ft, struct ref *ref)

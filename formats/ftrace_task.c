@@ -75,16 +75,20 @@ void ft_role_find(struct ft_type *t)
 {
 	const char *name = t->fmt.name ? t->fmt.name : "";
 
-	t->part = (struct ft_parts){ -1, -1, -1, -1, -1, -1, -1 };
+	t->part = (struct ft_parts){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	if (!strcmp(t->fmt.system, "ftrace")) {
 		if (!strcmp(name, "kernel_stack"))
 			t->role = FT_KSTACK;
 		else if (!strcmp(name, "user_stack"))
 			t->role = FT_USTACK;
-		if (t->role != FT_PLAIN)
+		if (t->role != FT_PLAIN) {
 			stack_parts(t);
-		return;
+			return;
+		}
 	}
+	ft_defer_find(t);
+	if (t->role != FT_PLAIN)
+		return;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct role_row *r = &rows[i];
 

@@ -189,10 +189,30 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err)
 	return rc;
 }
 
+/* nothing: what to say when there is. */
+static int open_stream(struct input *in, int fd, const char *temp_dir,
+		       const char *nothing, struct err *err)
+{
+	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
+
+	if (got < 0)
+		return -1;
+	in->n_head = (uint32_t)got;
+	if (!got)
+		return err_set(err, ERR_FORMAT, "%s: %s", in->path, nothing);
+	if (unpack_knows(in->head, in->n_head))
+		return spool(in, fd, temp_dir, err);
+	in->fd = fd;
+	return 0;
+}
+
 /* What was opened is a regular file, at offset 0 or (stdin) anywhere. */
 static int open_regular(struct input *in, int fd, uint64_t size,
 			const char *temp_dir, struct err *err)
 {
+	/* files of tracefs: what is in them is made while it is read */
+	if (!size)
+		return open_stream(in, fd, temp_dir, "file is empty", err);
 	ssize_t got = pread(fd, in->head, sizeof(in->head), 0);
 
 	in->n_head = got > 0 ? (uint32_t)got : 0;
@@ -201,23 +221,6 @@ static int open_regular(struct input *in, int fd, uint64_t size,
 		return spool(in, fd, temp_dir, err);
 	}
 	return map(in, fd, size, err);
-}
-
-static int open_stream(struct input *in, int fd, const char *temp_dir,
-		       struct err *err)
-{
-	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
-
-	if (got < 0)
-		return -1;
-	in->n_head = (uint32_t)got;
-	if (!got)
-		return err_set(err, ERR_FORMAT, "%s: nothing came in",
-			       in->path);
-	if (unpack_knows(in->head, in->n_head))
-		return spool(in, fd, temp_dir, err);
-	in->fd = fd;
-	return 0;
 }
 
 int input_open(struct input *in, const char *path, const char *temp_dir,
@@ -239,7 +242,7 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 		rc = open_regular(in, fd, (uint64_t)st.st_size, temp_dir, err);
 	else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 		 (S_ISCHR(st.st_mode) && !isatty(fd)))
-		rc = open_stream(in, fd, temp_dir, err);
+		rc = open_stream(in, fd, temp_dir, "nothing came in", err);
 	else
 		err_set(err, ERR_FORMAT, "%s: is %s, needs to be a file",
 			in->path,
@@ -288,9 +291,43 @@ static int64_t peek_packed(int fd, const char *path, const void *head,
 	return have ? (int64_t)have : got;
 }
 
+/* As they are, or unpacked. */
+static int64_t peek_file(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	int64_t got = read_full(fd, path, buf, n, err);
+
+	if (got > 0 && unpack_knows(buf, (size_t)got)) {
+		void *head = mem_dup(buf, (size_t)got);
+
+		got = peek_packed(fd, path, head, (size_t)got, buf, n, err);
+		free(head);
+	}
+	return got;
+}
+
+/* The first bytes of a pipe, which stay in it; waits for some. */
+static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
+			 struct err *err)
+{
+	ssize_t got = 0;
+	int to[2];
+
+	if (pipe2(to, O_CLOEXEC))
+		return 0;
+	do
+		got = tee(fd, to[1], n, 0);
+	while (got < 0 && errno == EINTR);
+	close(to[1]);
+	if (got > 0)
+		got = peek_file(to[0], path, buf, n, err);
+	close(to[0]);
+	return got > 0 ? got : 0;
+}
+
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = open_fd(path, err);
 	int64_t got = 0;
 
@@ -300,15 +337,10 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 		off_t was = lseek(fd, 0, SEEK_CUR);
 
 		lseek(fd, 0, SEEK_SET);
-		got = read_full(fd, path, buf, n, err);
-		if (got > 0 && unpack_knows(buf, (size_t)got)) {
-			void *head = mem_dup(buf, (size_t)got);
-
-			got = peek_packed(fd, path, head, (size_t)got, buf, n,
-					  err);
-			free(head);
-		}
+		got = peek_file(fd, path, buf, n, err);
 		lseek(fd, was, SEEK_SET);
+	} else if (!strcmp(path, "-") && S_ISFIFO(st.st_mode)) {
+		got = peek_pipe(fd, path, buf, n, err);
 	}
 	close(fd);
 	return got;

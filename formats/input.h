@@ -1,8 +1,9 @@
 /* input.h - the bytes of a capture: mapped where possible, else a stream.
  *
- * A regular file is mapped. One packed by gzip or zstd is unpacked into a
- * temporary file without a name, and that is mapped. A pipe stays a stream
- * until input_spool() copies it into such a file. */
+ * A regular file is mapped, one without a size (of tracefs) is a stream. One
+ * packed by gzip or zstd is unpacked into a temporary file without a name, and
+ * that is mapped. A pipe stays a stream until input_spool() copies it into such
+ * a file. */
 #ifndef FORMATS_INPUT_H
 #define FORMATS_INPUT_H
 #include <stdbool.h>
@@ -34,6 +35,7 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Up to n more bytes of a stream: how many (0: the end), -1 and *err. */
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
 /* The first bytes of a file by name, unpacked: how many. Of a pipe on stdin
- * nothing can be seen without taking it: 0. */
+ * too, and they stay in it; of other streams nothing can be seen
+ * without taking it: 0. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);
 #endif

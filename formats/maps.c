@@ -164,13 +164,13 @@ static bool take_line(struct maps *m, const char *s, struct rec_map *out)
 
 /* ---- one file */
 
-struct place {
+struct maps_place {
 	const char *path;
 	struct ledger *lg;
 	uint16_t capture;
 };
 
-static void bad_line(const struct place *pl, uint64_t off, size_t len,
+static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
 		     const char *line)
 {
 	struct err why;
@@ -209,7 +209,7 @@ static int by_start(const void *a, const void *b)
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		 int32_t pid, int64_t time, struct ledger *lg, uint16_t capture)
 {
-	const struct place pl = { path, lg, capture };
+	const struct maps_place pl = { path, lg, capture };
 	char line[LINE_SIZE];
 	size_t at = 0;
 

@@ -180,7 +180,6 @@ static bool same(struct source *src, const struct ref *a, const struct ref *b)
 
 const struct source_ops perf_ops = {
 	.name = "perf",
-	.has_maps = true,
 	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
 	.probe = probe,
 	.open = open_perf,

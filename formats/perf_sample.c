@@ -271,8 +271,8 @@ static int callchain(struct perf *p, struct bytes *b, struct record *rec,
 	if (bytes_u64s(b, p->ip, n, err))
 		return -1;
 	split_chain(p, (uint32_t)n, rec, &sp);
-	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n };
-	s->user = (struct addrs){ sp.user.ip, sp.user.n };
+	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n, NULL };
+	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
 	if (first->n && s->ip && first->ip[0] != s->ip)
@@ -478,7 +478,7 @@ static void lbr_chain(struct perf *p, struct record *rec)
 	p->part[0] = s->branch[0].to;
 	for (uint32_t i = 0; i < s->n_branch; i++)
 		p->part[i + 1] = s->branch[i].from;
-	s->user = (struct addrs){ p->part, s->n_branch + 1 };
+	s->user = (struct addrs){ p->part, s->n_branch + 1, NULL };
 	rec->flags |= REC_F_LBR;
 }
 
@@ -493,10 +493,10 @@ static void lone_ip(struct perf *p, struct record *rec)
 	p->ip = mem_grow(p->ip, &p->cap_ip, 1, sizeof(*p->ip));
 	p->ip[0] = s->ip;
 	if (rec->flags & REC_F_USER) {
-		s->user = (struct addrs){ p->ip, 1 };
+		s->user = (struct addrs){ p->ip, 1, NULL };
 		s->defer = DEFER_DIRECT;
 	} else {
-		s->kern = (struct addrs){ p->ip, 1 };
+		s->kern = (struct addrs){ p->ip, 1, NULL };
 	}
 }
 

@@ -165,7 +165,7 @@ static void note(const struct source_info *in, char *out, size_t size)
 		{ in->pipe, "pipe" },
 		{ in->dir, "dir" },
 		{ in->big_endian, "big-endian" },
-		{ in->overwrite, "overwrite" },
+		{ in->overwrite || in->overwrote, "overwrite" },
 		{ in->injected, "injected" },
 		{ in->truncated, "truncated" },
 	};
@@ -314,6 +314,8 @@ static const char *image_kind_name(unsigned int k)
 		"ool",	   "vdso",
 		"anon",	   "special",
 		"jit",	   "guest",
+		"symbols", "mapping",
+		"script",
 	};
 
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;

@@ -40,17 +40,32 @@ static int put_image(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
+static bool is_named(enum image_kind kind)
+{
+	return kind == IMAGE_SYMBOLS || kind == IMAGE_SCRIPT;
+}
+
 static int put_frame(struct store *db, uint32_t id, struct err *err)
 {
 	const struct frame *f = frames_get_frame(db->fr, id);
+	uint64_t symoff = 0;
+	uint32_t symbol = 0;
 	struct row r;
 
+	/* Said by the capture: naming has nothing to look for. */
+	if (is_named(frames_get_image(db->fr, f->image)->kind) &&
+	    naming_said(db, f->image, f->off, &symbol, &symoff, err))
+		return -1;
 	if (store_row(db, T_FRAME, 0, &r, err))
 		return -1;
 	row_key(&r, id);
 	row_int(&r, 1, f->image);
 	row_int(&r, 2, (int64_t)f->off);
 	row_int(&r, 3, f->flags);
+	if (symbol) {
+		row_int(&r, 4, symbol);
+		row_int(&r, 5, (int64_t)symoff);
+	}
 	return 0;
 }
 

@@ -186,6 +186,10 @@ void fields_free(struct fields *fs);
 bool fields_keep_raw(const struct fields *fs);
 
 /* naming.c */
+/* The symbol that a capture said is at an offset of an image: its id, 0 for
+ * none. */
+int naming_said(struct store *db, uint32_t image, uint64_t off, uint32_t *id,
+		uint64_t *symoff, struct err *err);
 int naming_end(struct store *db, struct err *err);
 void naming_free(struct naming *nm);
 /* The SQL function that finish.sql calls; only while writing. */

@@ -49,6 +49,7 @@ struct naming {
 	struct known *known;
 	size_t n_known, cap_known;
 	struct table by_name;
+	struct table said;  /* image and start of what captures said: id */
 	uint32_t symbols;   /* last id */
 	struct symbol last; /* told last, its strings owned; name NULL:
 			     * nothing waits */
@@ -71,6 +72,7 @@ void naming_free(struct naming *nm)
 	sqlite3_finalize(nm->walk);
 	sqlite3_finalize(nm->update);
 	table_release(&nm->by_name);
+	table_release(&nm->said);
 	arena_release(&nm->text);
 	free(nm->off);
 	free(nm->answer);
@@ -182,7 +184,7 @@ static bool same_symbol(const void *owner, uint32_t id, const void *key)
 	return a->start == b->start && !strcmp(a->name, b->name);
 }
 
-static int put_symbol(struct store *db, struct naming *nm,
+static int put_symbol(struct store *db, uint32_t image, uint32_t id,
 		      const struct symbol *s, struct err *err)
 {
 	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
@@ -192,8 +194,8 @@ static int put_symbol(struct store *db, struct naming *nm,
 
 	if (store_row(db, T_SYMBOL, len, &r, err))
 		return -1;
-	row_key(&r, nm->symbols);
-	row_int(&r, 1, nm->image);
+	row_key(&r, id);
+	row_int(&r, 1, image);
 	row_int(&r, 2, (int64_t)s->start);
 	row_int(&r, 3, (int64_t)s->size);
 	row_text(&r, 4, s->name);
@@ -221,11 +223,32 @@ static int symbol_id(struct store *db, struct naming *nm,
 			++nm->symbols,
 		};
 		table_add(&nm->by_name, h, at);
-		if (put_symbol(db, nm, s, err))
+		if (put_symbol(db, nm->image, nm->symbols, s, err))
 			return -1;
 	}
 	*id = nm->known[at].id;
 	return 0;
+}
+
+int naming_said(struct store *db, uint32_t image, uint64_t off, uint32_t *id,
+		uint64_t *symoff, struct err *err)
+{
+	struct naming *nm = naming(db);
+	struct symbol s = { .off = off, .how = "text" };
+
+	s.name = frames_symbol_at(db->fr, off, &s.start, &s.size);
+	if (!s.name || image >> 24)
+		return 0;
+	/* the upper 40 bits of start say which symbol, the rest is 0 */
+	uint64_t h = hash_u64(s.start ^ image);
+	uint32_t known = table_find(&nm->said, h, NULL, NULL, NULL);
+
+	*symoff = off - s.start;
+	*id = known != TABLE_NONE ? known : ++nm->symbols;
+	if (known != TABLE_NONE)
+		return 0;
+	table_add(&nm->said, h, *id);
+	return put_symbol(db, image, *id, &s, err);
 }
 
 static struct answer *answer_for(struct naming *nm, uint64_t off)
@@ -503,6 +526,7 @@ static const char *mark_of(int kind)
 	case IMAGE_MODULE:
 	case IMAGE_BPF:
 	case IMAGE_OOL:
+	case IMAGE_SYMBOLS:
 		return "_[k]";
 	case IMAGE_JIT:
 		return "_[j]";

@@ -16,7 +16,7 @@ SELECT (SELECT count(*) FROM request
 			WHERE kind = 'request' AND name = 'matched')
 		AND verdict IN (SELECT id FROM word WHERE kind = 'request'
 			AND name IN ('chain_lost', 'unjoinable', 'stripped',
-				'unexplained'))) AS requests,
+				'unexplained', 'unwinder_died'))) AS requests,
 	(SELECT count(*) FROM chain
 		WHERE verdict IN (SELECT id FROM word WHERE kind = 'chain'
 			AND name IN ('sample_lost', 'overwritten',
@@ -65,6 +65,12 @@ SELECT (SELECT n FROM total) AS requests,
 	coalesce(sum(n) FILTER (WHERE name = 'stripped'), 0) AS stripped,
 	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
 		AS unexplained,
+	coalesce(sum(n) FILTER (WHERE name = 'before_opt_in'), 0)
+		AS before_opt_in,
+	coalesce(sum(n) FILTER (WHERE name = 'in_unwinder'), 0)
+		AS in_unwinder,
+	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
+		AS unwinder_died,
 	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 1), 0)
 		AS after,
 	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 2), 0)

@@ -53,7 +53,8 @@ SELECT i.path, i.status, count(*) AS frames
 FROM frame f JOIN image i ON i.id = f.image
 WHERE f.symbol IS NULL AND i.kind IN (
 	SELECT id FROM word
-	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module', 'vdso'))
+	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module', 'vdso',
+		'mapping'))
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
 -- name: print_types

@@ -168,7 +168,8 @@ CREATE TABLE frame(
 	off INTEGER,		-- in the file; kernel: from _text, module: from
 				-- its start; unknown: 0
 	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
-				-- before exec, 8 offset derived
+				-- before exec, 8 derived: off is computed, or
+				-- not one in the image
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER		-- from the symbol's start

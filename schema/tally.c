@@ -240,9 +240,11 @@ static bool may_ask(const struct capture_map *c, const struct fact_event *e)
 	if (!rec || rec->kind != REC_SAMPLE)
 		return !rec;
 	if (rec->sample.defer == DEFER_COOKIE ||
-	    rec->sample.defer == DEFER_MARK)
+	    rec->sample.defer == DEFER_MARK ||
+	    rec->sample.defer == DEFER_REFUSED)
 		return true;
 	return rec->sample.defer == DEFER_DIRECT && c->src &&
+	       c->src->info.cookies == COOKIES_PERF &&
 	       e->type < c->src->n_events && c->src->events[e->type].defer;
 }
 

@@ -263,7 +263,8 @@ JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 JOIN event e ON e.id = r.event
 JOIN event_type t ON t.id = e.type
 LEFT JOIN word c ON c.kind = 'confidence' AND c.id = r.confidence
-WHERE w.name IN ('chain_lost', 'unjoinable', 'stripped', 'unexplained')
+WHERE w.name IN ('chain_lost', 'unjoinable', 'stripped', 'unexplained',
+	'unwinder_died')
 UNION ALL
 SELECT 'chain', w.name, h.id, h.capture, h.time_ns, c.name
 FROM chain h

@@ -436,7 +436,7 @@ static void note_time(struct last *l, int64_t t)
 	l->at = t;
 }
 
-/* Nobody knows whether the ring was full once, so that it is no explanation:
+/* Where nobody knows whether the ring was full once, it is no explanation:
  * the join asks the capture's mode itself, after all else. */
 static void push_overwritten(struct account *ac, const struct record *rec,
 			     int64_t t)
@@ -444,7 +444,10 @@ static void push_overwritten(struct account *ac, const struct record *rec,
 	struct ledger_entry e = entry(rec->source, "overwritten", TIME_NONE, t);
 
 	e.cpu = rec->cpu;
-	ledger_add(ac->ledger, &e);
+	uint32_t id = ledger_add(ac->ledger, &e);
+
+	if (ac->src[rec->source].src->info.overwrote)
+		explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
 static void note_record(struct account *ac, const struct record *rec, int64_t t)
@@ -453,7 +456,9 @@ static void note_record(struct account *ac, const struct record *rec, int64_t t)
 	struct ring *r = ring_of(ps, rec);
 	const struct ring *one = r ? r : &ps->all;
 
-	if (ps->src->info.overwrite && one->last.at == TIME_NONE)
+	const struct source_info *info = &ps->src->info;
+
+	if ((info->overwrite || info->overwrote) && one->last.at == TIME_NONE)
 		push_overwritten(ac, rec, t);
 	note_time(&ps->all.last, t);
 	if (r)
@@ -510,6 +515,17 @@ static void end_lost(struct account *ac, uint16_t source)
 	uint64_t left =
 		ps->all.total > ps->all.lost ? ps->all.total - ps->all.lost : 0;
 
+	if (ps->src->info.overwrote) {
+		/* of which ring is not known; their windows are there */
+		struct ledger_entry e =
+			entry(source, "overwritten", TIME_NONE, TIME_NONE);
+
+		e.n = left;
+		e.counts = left != 0;
+		if (left)
+			ledger_add(ac->ledger, &e);
+		return;
+	}
 	if (ps->stray.total || ps->stray.lost) {
 		/* any ring, which may have had its last record long ago */
 		if (left)

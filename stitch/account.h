@@ -20,7 +20,8 @@
  *   throttled    no, unknown how many: the kernel stopped the event
  *   aux          no: AUX data truncated, collided or partial
  *   overwritten  no, unknown how many: before the first record of a ring
- *                that overwrites its oldest
+ *                that overwrites its oldest; yes: how many in all rings,
+ *                where the recorder says so
  *   damage       no: a part of the file that could not be read */
 #ifndef STITCH_ACCOUNT_H
 #define STITCH_ACCOUNT_H

@@ -19,78 +19,76 @@ void cookies_release(struct cookies *cs)
 	free(cs->entry);
 }
 
-static uint64_t key_of(uint64_t cookie, uint16_t source)
+static uint64_t key_of(const struct cookie_key *k)
 {
-	return hash_pair(cookie, source);
+	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->source);
 }
 
-static uint64_t tid_key_of(uint64_t cookie, uint16_t source, int32_t tid)
+static uint64_t tid_key_of(const struct cookie_key *k)
 {
-	return hash_pair(cookie, (uint64_t)(uint32_t)tid << 32 | source);
+	return hash_pair(k->cookie, (uint64_t)(uint32_t)k->tid << 32 |
+					    (uint64_t)k->nonce << 16 |
+					    k->source);
 }
 
-struct entry_key {
-	uint64_t cookie;
-	int32_t tid;
-	uint16_t source;
-};
+static struct cookie_key key_at(const struct cookie_entry *e)
+{
+	return (struct cookie_key){ e->cookie, e->tid, e->source, e->nonce };
+}
 
 static bool same_cookie(const void *owner, uint32_t id, const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
-	const struct entry_key *k = key;
+	const struct cookie_key *k = key;
 
-	return e->cookie == k->cookie && e->source == k->source;
+	return e->cookie == k->cookie && e->source == k->source &&
+	       e->nonce == k->nonce;
 }
 
 static bool same_tid(const void *owner, uint32_t id, const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
-	const struct entry_key *k = key;
+	const struct cookie_key *k = key;
 
 	return same_cookie(owner, id, key) && e->tid == k->tid;
 }
 
-static uint32_t find_head(const struct cookies *cs, uint64_t cookie,
-			  uint16_t source)
+static uint32_t find_head(const struct cookies *cs, const struct cookie_key *k)
 {
-	struct entry_key k = { .cookie = cookie, .source = source };
-	uint32_t i = table_find(&cs->by_cookie, key_of(cookie, source),
-				same_cookie, cs, &k);
+	uint32_t i = table_find(&cs->by_cookie, key_of(k), same_cookie, cs, k);
 
 	return i == TABLE_NONE ? 0 : i;
 }
 
-static uint32_t find_tid(const struct cookies *cs, uint64_t cookie, int32_t tid,
-			 uint16_t source)
+static uint32_t find_tid(const struct cookies *cs, struct cookie_key k,
+			 int32_t tid)
 {
-	struct entry_key k = { cookie, tid, source };
-	uint32_t i = table_find(&cs->by_tid, tid_key_of(cookie, source, tid),
-				same_tid, cs, &k);
+	k.tid = tid;
+	uint32_t i = table_find(&cs->by_tid, tid_key_of(&k), same_tid, cs, &k);
 
 	return i == TABLE_NONE ? 0 : i;
 }
 
 /* A thread that is already unhashed has tid -1: then the cookie decides. */
-uint32_t cookies_find(const struct cookies *cs, uint64_t cookie, int32_t tid,
-		      uint16_t source)
+uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key)
 {
-	uint32_t i = find_head(cs, cookie, source);
+	uint32_t i = find_head(cs, key);
 
-	if (!i || tid < 0 || cs->entry[i].tid < 0 || cs->entry[i].tid == tid)
+	if (!i || key->tid < 0 || cs->entry[i].tid < 0 ||
+	    cs->entry[i].tid == key->tid)
 		return i;
 	if (!cs->entry[i].newer)
 		return 0;
-	i = find_tid(cs, cookie, tid, source);
-	return i ? i : find_tid(cs, cookie, -1, source);
+	i = find_tid(cs, *key, key->tid);
+	return i ? i : find_tid(cs, *key, -1);
 }
 
 static void index_other(struct cookies *cs, uint32_t i, bool add)
 {
-	const struct cookie_entry *e = &cs->entry[i];
-	uint64_t key = tid_key_of(e->cookie, e->source, e->tid);
+	const struct cookie_key k = key_at(&cs->entry[i]);
+	uint64_t key = tid_key_of(&k);
 
 	if (add)
 		table_add(&cs->by_tid, key, i);
@@ -101,10 +99,11 @@ static void index_other(struct cookies *cs, uint32_t i, bool add)
 static void index_entry(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	uint32_t head = find_head(cs, e->cookie, e->source);
+	const struct cookie_key k = key_at(e);
+	uint32_t head = find_head(cs, &k);
 
 	if (!head) {
-		table_add(&cs->by_cookie, key_of(e->cookie, e->source), i);
+		table_add(&cs->by_cookie, key_of(&k), i);
 		return;
 	}
 	e->older = head;
@@ -118,7 +117,8 @@ static void index_entry(struct cookies *cs, uint32_t i)
 static void unindex_entry(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	uint64_t key = key_of(e->cookie, e->source);
+	const struct cookie_key k = key_at(e);
+	uint64_t key = key_of(&k);
 
 	if (e->newer)
 		cs->entry[e->newer].older = e->older;
@@ -145,8 +145,7 @@ void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid)
 		index_other(cs, i, true);
 }
 
-uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
-		     uint16_t source)
+uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 {
 	uint32_t i = cs->free;
 
@@ -158,9 +157,10 @@ uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
 		i = (uint32_t)cs->n++;
 	}
 	cs->entry[i] = (struct cookie_entry){
-		.cookie = cookie,
-		.tid = tid,
-		.source = source,
+		.cookie = key->cookie,
+		.tid = key->tid,
+		.source = key->source,
+		.nonce = key->nonce,
 		.closed_at = TIME_NONE,
 		.sample_time = TIME_NONE,
 		.last_time = TIME_NONE,

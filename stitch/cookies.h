@@ -17,7 +17,11 @@
 struct cookie_entry {
 	uint64_t cookie;
 	uint16_t source;
+	bool nonce;
 	int32_t tid;
+	uint32_t thread, process; /* row ids of the last sample's; 0 */
+	uint64_t asked;		  /* nonces: when, by unwinders_tick() */
+	bool in_unwinder; /* nonces: asked while an earlier one was served */
 	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
 	uint32_t first, last;  /* samples without a verdict; 0: none */
 	uint32_t n_events;     /* samples that got the chain */
@@ -41,11 +45,16 @@ struct cookies {
 void cookies_init(struct cookies *cs);
 void cookies_release(struct cookies *cs);
 
+struct cookie_key {
+	uint64_t cookie;
+	int32_t tid;
+	uint16_t source;
+	bool nonce;
+};
+
 /* The entry of a sample or chain, 0: none. tid -1: the cookie decides. */
-uint32_t cookies_find(const struct cookies *cs, uint64_t cookie, int32_t tid,
-		      uint16_t source);
-uint32_t cookies_new(struct cookies *cs, uint64_t cookie, int32_t tid,
-		     uint16_t source);
+uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key);
+uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key);
 void cookies_drop(struct cookies *cs, uint32_t i);
 /* The sample did not know whose it is, the chain does. */
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);

@@ -188,9 +188,13 @@ static int32_t fit(const struct per_source *ps, const struct shape *sh,
 static void choose(const struct counters *cs, struct per_source *ps,
 		   uint64_t cookie, int32_t seen_on)
 {
-	enum cookie_layout want =
-		cs->layout == LAYOUT_AUTO ? LAYOUT_KERNEL : cs->layout;
+	enum cookie_layout want = cs->layout;
 	int best = -1;
+
+	/* ftrace's, as far as they were ever seen, are made otherwise */
+	if (want == LAYOUT_AUTO)
+		want = ps->info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
+							 : LAYOUT_OPAQUE;
 
 	for (size_t i = 0; i < N_SHAPES; i++) {
 		const struct shape *sh = &shapes[i];
@@ -239,7 +243,7 @@ static const char *doubt(const struct per_source *ps, uint64_t foreign)
 		return "only some tasks or CPUs were recorded";
 	if (ps->info->system_wide == TRI_UNKNOWN)
 		return "it is not known whether all tasks were recorded";
-	if (ps->info->overwrite)
+	if (ps->info->overwrite || ps->info->overwrote)
 		return "the ring was overwritten";
 	if (foreign)
 		return "another session asked for stacks too";

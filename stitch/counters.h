@@ -24,7 +24,8 @@ struct source_info;
 
 /* Which bits of a cookie are what. */
 enum cookie_layout {
-	LAYOUT_AUTO,   /* LAYOUT_KERNEL while all cookies fit, else opaque */
+	LAYOUT_AUTO,   /* perf's: LAYOUT_KERNEL while all cookies fit, else
+			* opaque; others': opaque */
 	LAYOUT_KERNEL, /* cpu + 1 in the low half, odd counter in the high
 			* one; the halves are swapped on big-endian */
 	LAYOUT_CPU48,  /* 2024 drafts: cpu << 48 | counter in steps of 1 */

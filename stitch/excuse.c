@@ -5,6 +5,7 @@
 #include "stitch/cookies.h"
 #include "stitch/losses.h"
 #include "stitch/stitch.h"
+#include "stitch/unwinders.h"
 
 /* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
 #define AFTER_EXIT_NS 2000000
@@ -32,29 +33,39 @@ static int64_t due(const struct excuse_session *se,
 	return e->closed_at;
 }
 
+/* The loss that may have taken the chain away. */
+static uint32_t loss_of_chain(struct losses *ls,
+			      const struct excuse_session *se,
+			      const struct cookie_entry *e, int64_t to)
+{
+	/* A task may return to user mode on any CPU. Few samples are later than
+	 * their chain: a loss after the last one is the likely one. */
+	uint32_t loss = loss_between(ls, se, e->source, -1, e->last_time, to);
+
+	if (!loss)
+		loss = loss_between(ls, se, e->source, -1, e->sample_time, to);
+	if (!loss && se->overwrite)
+		loss = losses_any(ls, e->source);
+	return loss;
+}
+
 static enum request_verdict no_chain(struct losses *ls,
 				     const struct excuse_session *se,
 				     const struct cookie_entry *e,
 				     struct fact_request *r)
 {
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
+	bool perf = se->cookies == COOKIES_PERF;
 
 	/* perf inject (7.2) drops every chain and says nothing of it. */
-	if (!se->n_chains && !losses_any(ls, e->source) &&
+	if (perf && !se->n_chains && !losses_any(ls, e->source) &&
 	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
-	if (e->end == END_EXIT && se->system_wide != TRI_YES)
+	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
 		return REQ_EXIT_PER_TASK;
 	if (!e->end)
 		return REQ_PENDING_END;
-	/* A task may return to user mode on any CPU. Few samples are later than
-	 * their chain: a loss after the last one is the likely one. */
-	r->loss = loss_between(ls, se, e->source, -1, e->last_time, to);
-	if (!r->loss)
-		r->loss =
-			loss_between(ls, se, e->source, -1, e->sample_time, to);
-	if (!r->loss && se->overwrite)
-		r->loss = losses_any(ls, e->source);
+	r->loss = loss_of_chain(ls, se, e, to);
 	if (r->loss || se->overwrite)
 		return REQ_CHAIN_LOST;
 	/* The capture ended between the EXIT and the chain. */
@@ -63,13 +74,39 @@ static enum request_verdict no_chain(struct losses *ls,
 	return REQ_UNEXPLAINED;
 }
 
+/* The process was to log it: what it logged before and after tells more. A
+ * stack that was lost may have been its first. */
+static enum request_verdict no_answer(struct losses *ls,
+				      const struct excuse_session *se,
+				      const struct cookie_entry *e,
+				      const struct unwinder_life *life,
+				      struct fact_request *r)
+{
+	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
+
+	if (!e->end)
+		return REQ_PENDING_END;
+	if ((!life->first || e->asked < life->first) && !e->in_unwinder &&
+	    !loss_between(ls, se, e->source, -1, INT64_MIN, e->sample_time))
+		return REQ_BEFORE_OPT_IN;
+	r->loss = loss_of_chain(ls, se, e, to);
+	if (r->loss || se->overwrite)
+		return REQ_CHAIN_LOST;
+	if (e->in_unwinder)
+		return REQ_IN_UNWINDER;
+	return life->last && e->asked > life->last ? REQ_UNWINDER_DIED
+						   : REQ_UNEXPLAINED;
+}
+
 void excuse_request(struct losses *ls, const struct excuse_session *se,
-		    const struct cookie_entry *e, struct fact_request *r)
+		    const struct cookie_entry *e,
+		    const struct unwinder_life *life, struct fact_request *r)
 {
 	r->loss = 0;
 	r->end = e->end ? e->end : END_CAPTURE;
 	r->until = due(se, e);
-	r->verdict = no_chain(ls, se, e, r);
+	r->verdict = e->nonce ? no_answer(ls, se, e, life, r)
+			      : no_chain(ls, se, e, r);
 	r->confidence = r->verdict == REQ_UNEXPLAINED ? CONF_UNEXPLAINED
 						      : CONF_EXPLAINED;
 }

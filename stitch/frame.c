@@ -12,6 +12,16 @@
 #include "stitch/record.h"
 #include "stitch/table.h"
 
+/* An offset in kernel code without addresses: 40 bits say the symbol, 24 the
+ * place in it; no function of Linux is that large. */
+#define IN_SYMBOL 24
+#define NUMBERS (1ull << (64 - IN_SYMBOL))
+
+struct named {
+	const char *name;
+	uint64_t number, size;
+};
+
 struct frames {
 	struct arena arena;
 	struct image *image;
@@ -21,6 +31,9 @@ struct frames {
 	size_t n_image, n_frame, n_stack, n_raw;
 	size_t cap_image, cap_frame, cap_stack, cap_raw;
 	struct table images, frames, stacks, raws;
+	struct named *named;
+	size_t n_named, cap_named;
+	struct table names, numbers; /* both of named */
 };
 
 struct frames *frames_new(void)
@@ -36,6 +49,9 @@ void frames_free(struct frames *fr)
 	table_release(&fr->frames);
 	table_release(&fr->stacks);
 	table_release(&fr->raws);
+	table_release(&fr->names);
+	table_release(&fr->numbers);
+	free(fr->named);
 	free(fr->image);
 	free(fr->frame);
 	free(fr->stack);
@@ -154,6 +170,53 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 	fr->raw[fr->n_raw] = (struct raw_chain){ stack, a->n, ip, hash };
 	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
 	return (uint32_t)fr->n_raw;
+}
+
+static bool same_named(const void *owner, uint32_t id, const void *key)
+{
+	const struct named *a = &((const struct frames *)owner)->named[id];
+	const struct named *b = key;
+
+	return a->size == b->size && !strcmp(a->name, b->name);
+}
+
+uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
+		       uint64_t off)
+{
+	struct named key = { .name = name, .size = size };
+	uint64_t h = hash_bytes(name, strlen(name), size);
+	uint32_t id = table_find(&fr->names, h, same_named, fr, &key);
+
+	if (off >> IN_SYMBOL)
+		return NO_OFFSET;
+	if (id == TABLE_NONE) {
+		/* Two names with one number: the later one takes the next. */
+		key.number = hash_content(name, strlen(name), size) % NUMBERS;
+		while (table_find(&fr->numbers, hash_u64(key.number), NULL,
+				  NULL, NULL) != TABLE_NONE)
+			key.number = (key.number + 1) % NUMBERS;
+		key.name = arena_strdup(&fr->arena, name);
+		id = (uint32_t)fr->n_named++;
+		fr->named = mem_grow(fr->named, &fr->cap_named, fr->n_named,
+				     sizeof(*fr->named));
+		fr->named[id] = key;
+		table_add(&fr->names, h, id);
+		table_add(&fr->numbers, hash_u64(key.number), id);
+	}
+	return fr->named[id].number << IN_SYMBOL | off;
+}
+
+const char *frames_symbol_at(const struct frames *fr, uint64_t off,
+			     uint64_t *start, uint64_t *size)
+{
+	uint32_t id = table_find(&fr->numbers, hash_u64(off >> IN_SYMBOL), NULL,
+				 NULL, NULL);
+
+	if (id == TABLE_NONE)
+		return NULL;
+	*start = off >> IN_SYMBOL << IN_SYMBOL;
+	*size = fr->named[id].size;
+	return fr->named[id].name;
 }
 
 const struct image *frames_get_image(const struct frames *fr, uint32_t id)

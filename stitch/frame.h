@@ -25,6 +25,11 @@ enum image_kind {
 	IMAGE_SPECIAL, /* [vsyscall], [uprobes], ... */
 	IMAGE_JIT,
 	IMAGE_GUEST, /* code of a guest we know nothing about */
+	/* What texts say instead of addresses: FRAME_DERIVED. */
+	IMAGE_SYMBOLS, /* kernel code by its names: frames_symbol() */
+	IMAGE_MAPPING, /* a file; offsets count from the start of a mapping of
+			* it, which need not be the start of the file */
+	IMAGE_SCRIPT,  /* an interpreter's code by its names: frames_symbol() */
 };
 
 struct image {
@@ -43,7 +48,9 @@ enum frame_flag {
 	FRAME_UNCERTAIN = 2, /* a mapping record may have been lost */
 	FRAME_OLD_IMAGE = 4, /* of the program before exec: its registers are
 			      * the user half until the new one starts */
-	FRAME_DERIVED = 8,   /* the offset was computed, nothing said it */
+	FRAME_DERIVED = 8, /* the offset was computed, nothing said it; or it is
+			    * not one in the image: see IMAGE_SYMBOLS,
+			    * IMAGE_MAPPING */
 };
 
 struct frame {
@@ -78,6 +85,17 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
 /* hash: hash_u64s() of the addresses. */
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash);
+
+/* Kernel code that is known by its name only has offsets of our own: a number
+ * for each symbol, and the offset in the symbol. The number comes from the
+ * name, so that it is the same in every run. NO_OFFSET: off is too large.
+ * size: 0 not known. */
+#define NO_OFFSET UINT64_MAX
+uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
+		       uint64_t off);
+/* The name of such an offset and where its symbol starts; NULL: none has it. */
+const char *frames_symbol_at(const struct frames *fr, uint64_t off,
+			     uint64_t *start, uint64_t *size);
 
 /* Borrowed until the next interning call. id 0 is not allowed. */
 const struct image *frames_get_image(const struct frames *fr, uint32_t id);

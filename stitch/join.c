@@ -14,6 +14,7 @@
 #include "stitch/facts.h"
 #include "stitch/mem.h"
 #include "stitch/stitch.h"
+#include "stitch/unwinders.h"
 #include "stitch/waits.h"
 
 /* Entries without their other half are kept this long, so that a LOST record
@@ -32,6 +33,7 @@ struct join {
 	struct losses *losses;
 	struct cookies cookies;
 	struct waits waits;
+	struct unwinders unwinders;
 	uint32_t *queue; /* entries that wait for the end */
 	size_t n_queue, cap_queue;
 	struct session *session;
@@ -55,6 +57,7 @@ void join_free(struct join *jn)
 		return;
 	cookies_release(&jn->cookies);
 	waits_release(&jn->waits);
+	unwinders_release(&jn->unwinders);
 	free(jn->session);
 	free(jn->queue);
 	free(jn);
@@ -78,6 +81,7 @@ void join_source(struct join *jn, uint16_t source,
 	se->injected = info->injected;
 	se->has_time = info->has_time;
 	se->system_wide = info->system_wide;
+	se->cookies = info->cookies;
 	se->last = info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 	waits_source(&jn->waits, source);
 }
@@ -140,6 +144,10 @@ static uint32_t add_wait(struct join *jn, const struct join_task *task,
 		w.r.flags |= VERDICT_REUSED_TID;
 	if (s->first_lost)
 		w.r.flags |= VERDICT_FIRST_LOST;
+	if (s->nonce)
+		w.r.flags |= VERDICT_NONCE;
+	w.alone = s->nonce ||
+		  jn->session[s->source].excuse.cookies != COOKIES_PERF;
 	return waits_add(&jn->waits, &w);
 }
 
@@ -215,7 +223,10 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 
 	if (!e->first)
 		return;
-	excuse_request(jn->losses, session_of(jn, e), e, &why);
+	const struct unwinder_life life =
+		unwinders_life(&jn->unwinders, e->thread, e->process);
+
+	excuse_request(jn->losses, session_of(jn, e), e, &life, &why);
 	for (uint32_t i = e->first, next; i; i = next) {
 		struct wait *w = &jn->waits.wait[i];
 
@@ -263,6 +274,12 @@ static struct fact chain_fact(const struct join_chain *c)
 		f.chain.flags |= VERDICT_AFTER_EXIT;
 	if (c->reused_tid)
 		f.chain.flags |= VERDICT_REUSED_TID;
+	if (c->parts)
+		f.chain.flags |= VERDICT_PARTS;
+	if (c->unproved)
+		f.chain.flags |= VERDICT_UNPROVED;
+	if (c->nonce)
+		f.chain.flags |= VERDICT_NONCE;
 	return f;
 }
 
@@ -339,33 +356,52 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 }
 
 /* Puts a new cookie in front: the one before it is closed by that. */
-static void remember(struct join *jn, struct join_task *task, uint32_t i,
+static void remember(struct join *jn, struct join_line *line, uint32_t i,
 		     int64_t time)
 {
-	uint32_t newest = task->recent[0];
+	uint32_t newest = line->recent[0];
 
 	if (newest && !entry_at(jn, newest)->end) {
 		const struct cookie_entry *e = entry_at(jn, newest);
 
 		close_entry(jn, newest, END_COOKIE, time);
-		session_of(jn, e)->n_closed += !e->has_chain;
+		session_of(jn, e)->n_closed += !e->has_chain && !e->nonce;
 	}
-	if (task->recent[JOIN_RECENT - 1])
-		evict(jn, task->recent[JOIN_RECENT - 1]);
-	memmove(task->recent + 1, task->recent,
-		(JOIN_RECENT - 1) * sizeof(*task->recent));
-	task->recent[0] = i;
+	if (line->recent[JOIN_RECENT - 1])
+		evict(jn, line->recent[JOIN_RECENT - 1]);
+	memmove(line->recent + 1, line->recent,
+		(JOIN_RECENT - 1) * sizeof(*line->recent));
+	line->recent[0] = i;
 	/* tid -1 is no task but several: when this one was seen is not known */
-	if (task->seen && entry_at(jn, i)->tid >= 0)
-		entry_at(jn, i)->before = task->last;
-	entry_at(jn, i)->has_mark = task->has_mark;
-	task->has_mark = false;
+	if (line->seen && entry_at(jn, i)->tid >= 0)
+		entry_at(jn, i)->before = line->last;
+	entry_at(jn, i)->has_mark = line->has_mark;
+	line->has_mark = false;
 }
 
-static void see(struct join_task *task, int64_t time)
+static void see(struct join_line *line, int64_t time)
 {
-	task->seen = true;
-	task->last = time;
+	line->seen = true;
+	line->last = time;
+}
+
+static struct join_line *line_of(struct join_task *task, bool nonce)
+{
+	return nonce ? &task->nonces : &task->cookies;
+}
+
+/* Samples that hit the thread while it unwound itself for entry i: they are
+ * later than its request, and it answers now. */
+static void mark_hits(struct join *jn, const struct join_line *line, uint32_t i)
+{
+	uint64_t asked = entry_at(jn, i)->asked;
+
+	for (size_t k = 0; k < JOIN_RECENT && line->recent[k]; k++) {
+		struct cookie_entry *e = entry_at(jn, line->recent[k]);
+
+		if (asked && e->asked > asked && !e->has_chain)
+			e->in_unwinder = true;
+	}
 }
 
 void join_sample(struct join *jn, struct join_task *task,
@@ -375,18 +411,25 @@ void join_sample(struct join *jn, struct join_task *task,
 		resolve_half(jn);
 		waits_make_room(&jn->waits);
 	}
-	uint32_t i = cookies_find(&jn->cookies, s->cookie, s->tid, s->source);
+	const struct cookie_key key = { s->cookie, s->tid, s->source,
+					s->nonce };
+	struct join_line *line = line_of(task, s->nonce);
+	uint32_t i = cookies_find(&jn->cookies, &key);
 
 	if (!i) {
-		i = cookies_new(&jn->cookies, s->cookie, s->tid, s->source);
+		i = cookies_new(&jn->cookies, &key);
 		if (s->tid < 0)
 			queue_unresolved(jn, i);
 		else
-			remember(jn, task, i, s->time);
+			remember(jn, line, i, s->time);
 	}
 	struct cookie_entry *e = entry_at(jn, i);
 
-	see(task, s->time);
+	see(line, s->time);
+	if (s->nonce && !e->asked)
+		e->asked = unwinders_tick(&jn->unwinders);
+	e->thread = s->thread;
+	e->process = s->process;
 	if (e->has_chain) {
 		match(jn, e, task, add_wait(jn, task, s), true);
 		return;
@@ -419,18 +462,28 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 void join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
-	uint32_t i = cookies_find(&jn->cookies, c->cookie, c->tid, c->source);
+	const struct cookie_key key = { c->cookie, c->tid, c->source,
+					c->nonce };
+	struct join_line *line = line_of(task, c->nonce);
+	uint32_t i = cookies_find(&jn->cookies, &key);
 
-	jn->session[c->source].excuse.n_chains++;
-	waits_chain(&jn->waits, c);
+	if (c->nonce) {
+		unwinders_tick(&jn->unwinders);
+		unwinders_logged(&jn->unwinders, c->thread, c->process);
+	} else {
+		jn->session[c->source].excuse.n_chains++;
+		waits_chain(&jn->waits, c);
+	}
 	if (i && entry_at(jn, i)->has_chain) {
 		second_chain(jn, entry_at(jn, i), c);
 		return;
 	}
 	if (!i) {
-		i = cookies_new(&jn->cookies, c->cookie, c->tid, c->source);
-		remember(jn, task, i, c->time);
+		i = cookies_new(&jn->cookies, &key);
+		remember(jn, line, i, c->time);
 	}
+	if (c->nonce)
+		mark_hits(jn, line, i);
 	struct cookie_entry *e = entry_at(jn, i);
 
 	e->has_chain = true;
@@ -438,7 +491,7 @@ void join_chain(struct join *jn, struct join_task *task,
 	e->chain_execs = task->execs;
 	if (c->tid >= 0 && e->tid != c->tid)
 		cookies_set_tid(&jn->cookies, i, c->tid);
-	see(task, c->time);
+	see(line, c->time);
 	match_waiting(jn, e, task);
 }
 
@@ -456,9 +509,11 @@ static void push_request(struct join *jn, const struct join_sample *s,
 void join_mark(struct join *jn, struct join_task *task,
 	       const struct join_sample *s)
 {
-	task->has_mark = true;
-	if (task->recent[0] && !entry_at(jn, task->recent[0])->n_events)
-		entry_at(jn, task->recent[0])->has_mark = true;
+	struct join_line *line = &task->cookies;
+
+	line->has_mark = true;
+	if (line->recent[0] && !entry_at(jn, line->recent[0])->n_events)
+		entry_at(jn, line->recent[0])->has_mark = true;
 	push_request(jn, s, REQ_UNJOINABLE, CONF_EXPLAINED);
 }
 
@@ -477,21 +532,28 @@ void join_exec(struct join_task *task, int64_t time)
 	task->execs++;
 }
 
-void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
-		 int64_t end)
+static void retire_line(struct join *jn, struct join_line *line,
+			enum join_reason why, int64_t end)
 {
 	for (size_t k = JOIN_RECENT; k-- > 0;) {
-		uint32_t i = task->recent[k];
+		uint32_t i = line->recent[k];
 
 		if (!i)
 			continue;
-		task->recent[k] = 0;
+		line->recent[k] = 0;
 		if (why != JOIN_CAPTURE)
 			close_entry(jn, i,
 				    why == JOIN_EXIT ? END_EXIT : END_REUSED,
 				    end);
 		evict(jn, i);
 	}
+}
+
+void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
+		 int64_t end)
+{
+	retire_line(jn, &task->cookies, why, end);
+	retire_line(jn, &task->nonces, why, end);
 }
 
 void join_end(struct join *jn)

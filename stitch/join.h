@@ -3,13 +3,15 @@
  * cookies.h (what is known of each cookie), waits.h (samples that wait, and
  * what others would have shown), excuse.h (why one is missing).
  *
- * Key is (cookie, tid) within a capture. A thread has one open cookie; a new
- * one closes it. The last few cookies of a thread are remembered, because
- * samples may come after their chain. What is closed without its other half
- * waits for the end (or until there are too many), since the record that
- * tells of a loss comes after the loss. A request is handed out once, when
- * both its verdict and what others show are known. Work per record is O(1)
- * however many samples wait. */
+ * Key is (cookie, tid) within a capture; the nonces of a process that unwinds
+ * itself are cookies of another kind, which have nothing to do with the
+ * kernel's (unwinders.h says what is known of such processes). A thread has one
+ * open cookie; a new one closes it. The last few cookies of a thread are
+ * remembered, because samples may come after their chain. What is closed
+ * without its other half waits for the end (or until there are too many), since
+ * the record that tells of a loss comes after the loss. A request is handed out
+ * once, when both its verdict and what others show are known. Work per record
+ * is O(1) however many samples wait. */
 #ifndef STITCH_JOIN_H
 #define STITCH_JOIN_H
 #include <stdbool.h>
@@ -24,16 +26,21 @@ struct facts;
 struct join;
 struct losses;
 
+/* Cookies of one kind that a thread had. */
+struct join_line {
+	uint32_t recent[JOIN_RECENT]; /* entries, newest first; 0: none */
+	int64_t last;		      /* time of the last chain or cookie */
+	bool seen;		      /* there was one */
+	bool has_mark;		      /* had a marker without cookie */
+};
+
 /* The part of a thread that join owns; zeroed at the thread's birth. */
 struct join_task {
-	uint32_t recent[JOIN_RECENT]; /* entries, newest first; 0: none */
-	int64_t exec;		      /* time of the last exec */
+	struct join_line cookies, nonces;
+	int64_t exec; /* time of the last exec */
 	bool has_exec;
-	bool has_mark; /* had a marker without cookie */
 	uint32_t
 		execs; /* how many so far: the order where there are no times */
-	int64_t last;  /* time of the last chain or cookie */
-	bool seen;     /* there was one */
 };
 
 struct join_sample {
@@ -42,22 +49,26 @@ struct join_sample {
 	int32_t tid; /* -1: not known, the cookie alone decides */
 	int64_t time;
 	uint64_t cookie;
-	uint64_t ip; /* when it hit user mode; else 0 */
+	uint64_t ip;		  /* when it hit user mode; else 0 */
+	uint32_t thread, process; /* row ids; process 0: not known */
 	bool reused_tid;
 	bool first_lost; /* as counters_see() says */
+	bool nonce;	 /* the cookie is one */
 };
 
 struct join_chain {
 	uint32_t id;
 	uint16_t source;
 	int32_t tid, cpu;
-	uint32_t thread; /* row id */
+	uint32_t thread, process; /* row ids; process 0: not known */
 	int64_t time;
 	uint64_t cookie;
 	uint32_t uraw;	   /* 0: empty */
 	uint32_t n;	   /* addresses */
 	int32_t asked_cpu; /* CPU of the request; -1: not known */
 	bool after_exit, duplicate, reused_tid;
+	bool nonce;	      /* the cookie is one */
+	bool parts, unproved; /* as in enum verdict_flag */
 };
 
 struct join *join_new(struct facts *out, struct losses *ls);

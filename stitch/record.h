@@ -44,19 +44,39 @@ enum record_flag {
 	REC_F_LBR = 1 << 15, /* REC_SAMPLE: user comes from a branch stack */
 	REC_F_HARDWARE = 1 << 16, /* REC_LOST: dropped by the processor, not
 				   * for want of room in the ring */
+	REC_F_NONCE = 1 << 17,	  /* REC_SAMPLE, REC_CHAIN: the cookie is the
+				   * nonce of a process that unwinds itself */
 };
 
 /* What a sample's callchain says about its user half. */
 enum defer {
-	DEFER_NONE,   /* no user half: kernel thread, or not asked for */
-	DEFER_DIRECT, /* the user half is in the sample */
-	DEFER_COOKIE, /* it comes later, by cookie */
-	DEFER_MARK,   /* it comes later, but the cookie did not fit */
+	DEFER_NONE,    /* no user half: kernel thread, or not asked for */
+	DEFER_DIRECT,  /* the user half is in the sample */
+	DEFER_COOKIE,  /* it comes later, by cookie */
+	DEFER_MARK,    /* it comes later, but the cookie did not fit */
+	DEFER_REFUSED, /* it was asked for, and the kernel refused */
+};
+
+/* Where the recorder itself says that an address is, often without it. The
+ * texts of ftrace: in a function of the kernel, or how far behind the start of
+ * a mapping of a file. Stacks of the kernel's own unwinding: how far behind
+ * the start of the file itself (in_file). Of an interpreter: in a function. */
+struct place {
+	const char *path; /* kernel: "[module]", NULL: of its own; user: the
+			   * file. NULL: not said */
+	const char *symbol;
+	uint64_t off;  /* from the start of the symbol, mapping or file */
+	uint64_t size; /* of the symbol; 0: not said */
+	bool in_file;  /* of the file that path or ino names */
+	uint32_t maj, min;
+	uint64_t ino; /* in_file: 0: memory that is no file's */
 };
 
 struct addrs {
-	const uint64_t *ip;
+	const uint64_t *ip; /* 0 where there is a place and no address */
 	uint32_t n;
+	const struct place *const *place; /* one for each, or NULL there;
+					   * NULL: none at all */
 };
 
 /* Registers as the recorder dumps them: values of the set bits of mask, in
@@ -121,6 +141,8 @@ struct rec_sample {
 	uint64_t ip;	 /* 0: the event does not take it */
 	uint64_t weight; /* period; 1 when there is none */
 	uint64_t cookie; /* DEFER_COOKIE */
+	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
+			  * -1: its own */
 	struct addrs kern, user;
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */
@@ -139,6 +161,11 @@ struct rec_sample {
 struct rec_chain {
 	uint64_t cookie;
 	struct addrs user;
+	/* Of a stack that several unwinders made: which part, from 1 on, of
+	 * how many; 0, 0: it is whole. */
+	uint16_t part, parts;
+	uint64_t meet; /* address in the parts before whose caller is the
+			* first frame of this one; 0: not said */
 };
 
 struct rec_map {

@@ -1,6 +1,7 @@
 /* resolve.c - recorded addresses to interned stacks. */
 #include "stitch/resolve.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "stitch/table.h"
 
 #define CACHE_SIZE (1u << 15)
+#define KERNEL_PATH "[kernel.kallsyms]"
+#define SCRIPT_PATH "[script]"
 #define KERNEL_TAIL (256ull << 20)
 
 /* 32 bytes, and the addresses beside the id: going by way of the raw chain
@@ -305,18 +308,23 @@ static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 	*slot_of(rv, hash) = s;
 }
 
-/* The frame of an address. Not mapped now, it may be of the program before
- * exec; s->bare: nothing explains it. */
-static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
-			   uint64_t addr, uint32_t flags, struct slot *s)
+/* The frame of an address that is mapped; 0: it is not. */
+static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
+			     uint64_t addr, uint32_t flags)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
 
-	s->bare = false;
-	if (r)
-		return region_frame(rv, r, addr, flags);
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: it may be of the program before exec;
+ * s->bare: nothing explains it. */
+static uint32_t stale_frame(struct resolve *rv, const struct resolve_in *in,
+			    uint64_t addr, uint32_t flags, struct slot *s)
+{
+	const struct region *r = space_before_exec(in->space, addr);
+
 	s->partial = true;
-	r = space_before_exec(in->space, addr);
 	if (r)
 		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
 	s->bare = true;
@@ -327,6 +335,70 @@ static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
 			   "[unknown]", 0);
 }
 
+/* Code that is known by its name only. Such a frame is never taken for one
+ * whose offset is known: it has an image of its own. */
+static uint32_t named_frame(struct resolve *rv, const struct place *p,
+			    enum image_kind kind, const char *path)
+{
+	struct image img = { .kind = kind, .path = p->path ? p->path : path };
+	struct frame f = {
+		.flags = FRAME_DERIVED,
+		.off = frames_symbol(rv->fr, p->symbol, p->size, p->off),
+	};
+
+	if (f.off == NO_OFFSET)
+		return 0;
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
+/* An offset in a file that was mapped; without inode it is in memory that is
+ * no file's. */
+static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
+			   const struct place *p)
+{
+	struct image img = {
+		.kind = IMAGE_FILE,
+		.path = p->path,
+		.maj = p->maj,
+		.min = p->min,
+		.ino = p->ino,
+	};
+	struct frame f = { .off = p->off };
+	char name[64];
+
+	if (!p->path) {
+		snprintf(name, sizeof(name), "[inode %" PRIu64 " of %u:%u]",
+			 p->ino, p->maj, p->min);
+		img.path = name;
+	}
+	if (!p->ino) {
+		img = (struct image){ .kind = IMAGE_ANON, .path = "//anon" };
+		img.space = in->space_id;
+	}
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
+/* What is only said of a user address; 0: nothing is. */
+static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
+			   const struct place *p)
+{
+	struct image img = { .kind = IMAGE_MAPPING };
+	struct frame f = { .flags = FRAME_DERIVED };
+
+	if (p && p->in_file)
+		return file_frame(rv, in, p);
+	if (p && p->symbol)
+		return named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
+	if (!p || !p->path)
+		return 0;
+	img.path = p->path;
+	f.off = p->off;
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
 /* Interns a list that was not in the cache; s: what is found out of it. */
 static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			     const struct addrs *a, uint64_t hash,
@@ -335,11 +407,19 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	uint32_t stack = 0;
 
 	for (uint32_t i = a->n; i-- > 0;) {
+		const struct place *p = a->place ? a->place[i] : NULL;
 		uint64_t addr = a->ip[i] & in->mask;
 		uint32_t flags = i == in->inferred ? FRAME_INFERRED : 0;
+		uint32_t frame = 0;
 
-		stack = frames_push(rv->fr, stack,
-				    user_frame(rv, in, addr, flags, s));
+		s->bare = false;
+		if (addr || !p)
+			frame = mapped_frame(rv, in, addr, flags);
+		if (!frame)
+			frame = user_place(rv, in, p);
+		if (!frame)
+			frame = stale_frame(rv, in, addr, flags, s);
+		stack = frames_push(rv->fr, stack, frame);
 	}
 	s->raw = frames_raw(rv->fr, stack, a, hash);
 }
@@ -357,7 +437,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
 	/* A record of the past does not see the space of now. */
-	bool now = in->t == TIME_NONE || in->t >= sp->changed;
+	bool now = !a->place && (in->t == TIME_NONE || in->t >= sp->changed);
 	const struct slot *known =
 		now ? cached(rv, hash, in->space_id, sp->cut, sp->any, a)
 		    : NULL;
@@ -405,7 +485,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 	if (!a->n)
 		return 0;
 	/* A record of the past does not see the spaces of now. */
-	bool now = t == TIME_NONE || (t >= base->changed && t >= over->changed);
+	bool now = !a->place && (t == TIME_NONE ||
+				 (t >= base->changed && t >= over->changed));
 	/* New code may lie above what is mapped: only `any` is safe here. */
 	const struct slot *known =
 		now ? cached(rv, hash, space_id, cut + any, cut + any, a)
@@ -415,13 +496,16 @@ uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
 		return known->raw;
 	for (uint32_t i = a->n; i-- > 0;) {
 		const struct region *r = space_find(over, a->ip[i], t);
-		uint32_t frame;
+		uint32_t frame = 0;
 
 		if (!r)
 			r = kernel_region(rv, base, a->ip[i], t);
-		if (r) {
+		if (r)
 			frame = region_frame(rv, r, a->ip[i], 0);
-		} else {
+		else if (a->place && a->place[i] && a->place[i]->symbol)
+			frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
+					    KERNEL_PATH);
+		if (!frame) {
 			partial = true;
 			frame = fixed_frame(rv, &rv->unknown_kernel,
 					    IMAGE_UNKNOWN_KERNEL, "[unknown]",

@@ -393,8 +393,9 @@ static bool is_dated(const struct audit_source *as, const struct record *rec)
 {
 	const struct source *src = as->src;
 
-	if (rec->flags & REC_F_SYNTH || src->info.overwrite || src->info.dir ||
-	    src->info.injected || src->info.system_wide != TRI_YES)
+	if (rec->flags & REC_F_SYNTH || src->info.overwrite ||
+	    src->info.overwrote || src->info.dir || src->info.injected ||
+	    src->info.system_wide != TRI_YES)
 		return false;
 	if (rec->kind != REC_SAMPLE)
 		return rec->kind != REC_LOST && rec->kind != REC_LOST_TOTAL;

@@ -77,6 +77,14 @@ struct event_def {
 	uint32_t n_fields;
 };
 
+/* Who makes the cookies of a capture's requests. What is known of perf's does
+ * not hold for others: how the kernel makes them, what happens to them when a
+ * thread ends, and how others join them. */
+enum cookie_maker {
+	COOKIES_PERF,
+	COOKIES_FTRACE,
+};
+
 enum tri {
 	TRI_UNKNOWN = -1,
 	TRI_NO,
@@ -89,14 +97,17 @@ struct source_info {
 	const char *clock;		 /* "perf", "monotonic", ... */
 	int32_t cpus_online, cpus_avail; /* -1: not said */
 	bool big_endian, compressed, pipe, dir, overwrite;
-	bool has_time;	      /* events have times */
-	bool exact;	      /* nothing can come late */
-	bool truncated;	      /* ends in the middle, or was never finished */
-	bool injected;	      /* rewritten by perf inject */
-	bool filtered;	      /* by its command line some events leave some
-			       * tasks or hits out */
-	bool paused;	      /* by its command line it may have stopped for
-			       * a while */
+	bool overwrote; /* the oldest records of the rings are surely
+			 * gone; their sums are of these */
+	bool has_time;	/* events have times */
+	bool exact;	/* nothing can come late */
+	bool truncated; /* ends in the middle, or was never finished */
+	bool injected;	/* rewritten by perf inject */
+	bool filtered;	/* by its command line some events leave some
+			 * tasks or hits out */
+	bool paused;	/* by its command line it may have stopped for
+			 * a while */
+	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs, all tasks */
 	bool whole_tasks;     /* a task that is recorded is so on all CPUs,
 			       * with what it forks */
@@ -130,15 +141,17 @@ struct source_opts {
 	uint64_t slack_ns;     /* pipes: hold back this much more */
 	uint64_t window_bytes; /* pipes: flush when more is held */
 	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
-	const char *clock;     /* of one that does not say; NULL: not known */
-	const char *formats;   /* folder with formats of events, and what
-				* else is not beside raw pages; NULL: none */
+	/* Templates of the lines of processes that unwind themselves, ending
+	 * with NULL; NULL: those that we document. Borrowed until close. */
+	const char *const *nonce_format;
+	const char *clock;   /* of one that does not say; NULL: not known */
+	const char *formats; /* folder with formats of events, and what
+			      * else is not beside raw pages; NULL: none */
 };
 
 struct source_ops {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for help */
-	bool has_maps;	     /* its captures record what is mapped */
 	/* How sure, 0..100, that it is ours; head: the first n bytes. */
 	int (*probe)(const char *path, const void *head, size_t n);
 	/* path "-": stdin. NULL and *err when nothing can be read. */

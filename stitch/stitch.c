@@ -8,19 +8,19 @@
 #include <string.h>
 
 #include "stitch/account.h"
-#include "stitch/caller.h"
 #include "stitch/calls.h"
 #include "stitch/counters.h"
 #include "stitch/err.h"
 #include "stitch/facts.h"
 #include "stitch/frame.h"
+#include "stitch/halves.h"
 #include "stitch/join.h"
 #include "stitch/ledger.h"
 #include "stitch/lives.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/order.h"
-#include "stitch/regs.h"
+#include "stitch/parts.h"
 #include "stitch/resolve.h"
 #include "stitch/rules.h"
 #include "stitch/snapshots.h"
@@ -32,41 +32,6 @@
 #define LINGER_NS 2000000000ll
 /* Of lists of mappings: after all that the user gives. */
 #define RANK_OWN 100
-
-/* What is kept for each capture. */
-struct per_source {
-	bool known;
-	struct snapshots *maps;	 /* NULL: none */
-	int64_t last;		 /* time of its newest record */
-	struct space base, over; /* the kernel's */
-};
-
-struct stitch {
-	struct order *in;
-	struct frames *fr;
-	struct ledger *ledger;
-	struct unwinder *uw;
-	struct facts facts;
-	struct tasks *tasks;
-	struct losses *losses;
-	struct account *account;
-	struct counters *counters;
-	struct audit *audit;
-	struct join *join;
-	struct resolve *resolve;
-	struct calls *calls;
-	struct per_source *src;
-	size_t n_src, cap_src;
-	struct record rec;
-	struct audit_in look;	    /* what the rules are told of rec */
-	uint32_t who;		    /* slot of its thread; TASKS_NONE */
-	struct thread before, gone; /* look's */
-	uint64_t *chain;	    /* a chain with an inferred address */
-	size_t cap_chain;
-	int64_t now;		 /* time of the newest record */
-	uint32_t events, chains; /* ids given out */
-	bool stopped, closing, ended;
-};
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw)
@@ -106,6 +71,7 @@ void stitch_free(struct stitch *st)
 	account_free(st->account);
 	losses_free(st->losses);
 	resolve_free(st->resolve);
+	parts_release(&st->parts);
 	calls_free(st->calls);
 	facts_release(&st->facts);
 	free(st->chain);
@@ -122,11 +88,6 @@ void stitch_layout(struct stitch *st, unsigned int layout)
 void stitch_stop(struct stitch *st)
 {
 	st->stopped = true;
-}
-
-static const struct source *source_of(struct stitch *st, uint16_t i)
-{
-	return order_source(st->in, i);
 }
 
 static struct per_source *source_slot(struct stitch *st, uint16_t i)
@@ -174,13 +135,6 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
 	}
 	return ps;
-}
-
-static int64_t time_of(const struct record *rec)
-{
-	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
-		return TIME_NONE;
-	return (int64_t)rec->time;
 }
 
 /* Fills what every event has in common and pushes it. */
@@ -245,148 +199,6 @@ static uint32_t living(struct stitch *st, uint32_t slot)
 	return slot;
 }
 
-static uint32_t resolve_kern(struct stitch *st, const struct addrs *a)
-{
-	struct per_source *ps = per_source(st, st->rec.source);
-
-	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
-	return resolve_kernel(st->resolve, &ps->base, &ps->over,
-			      UINT32_MAX - st->rec.source, a,
-			      time_of(&st->rec));
-}
-
-static struct process *process_of(struct stitch *st, uint32_t slot)
-{
-	return tasks_process_at(st->tasks,
-				tasks_thread_at(st->tasks, slot)->process);
-}
-
-/* A deferred chain is taken on the way to user mode, so the new program has
- * started; so it has when a sample hit code that is mapped now. */
-static void check_exec(struct stitch *st, struct space *sp,
-		       const struct addrs *a, uint64_t mask)
-{
-	if (st->rec.kind == REC_CHAIN ||
-	    (a->n && space_find(sp, a->ip[0] & mask, time_of(&st->rec))))
-		space_forget_exec(sp);
-}
-
-/* The process runs code at addr that no mapping covers. Where nothing was
- * mapped at all it is not known as a process, and the upper half (vsyscall)
- * and the first page are never mapped. */
-static void look_unmapped(struct stitch *st, const struct process *p,
-			  uint64_t addr)
-{
-	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
-	    addr < 4096)
-		return;
-	st->look.unmapped = true;
-	st->look.addr = addr;
-	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
-	st->look.process = p->id;
-	st->look.since = p->since;
-}
-
-/* The user half of a hit in kernel mode may be the program's before exec. */
-static bool surely_ran(struct stitch *st, const struct process *p)
-{
-	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
-	       !p->space.before;
-}
-
-static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
-			    const struct addrs *a, uint32_t inferred)
-{
-	const struct source *src = source_of(st, st->rec.source);
-	struct process *p = process_of(st, slot);
-	struct resolve_in in = {
-		.space = &p->space,
-		.space_id = p->id,
-		.inferred = inferred,
-		.mask = src->info.user_mask,
-		.t = time_of(&st->rec),
-	};
-	bool bare;
-
-	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
-	if (p->space.before)
-		check_exec(st, &p->space, a, in.mask);
-	uint32_t raw = resolve_user(st->resolve, &in, a, &bare);
-
-	if (!bare || !surely_ran(st, p))
-		return raw;
-	look_unmapped(st, p, a->ip[0] & in.mask);
-	in.uncertain =
-		st->look.unmapped &&
-		losses_find(st->losses, st->rec.source, -1, p->since, in.t);
-	return in.uncertain ? resolve_user(st->resolve, &in, a, &bare) : raw;
-}
-
-/* A hit in user mode whose stack comes later: there is only its address. */
-static void look_at_hit(struct stitch *st, uint32_t slot)
-{
-	const struct source *src = source_of(st, st->rec.source);
-	const struct process *p = process_of(st, slot);
-	uint64_t addr = st->rec.sample.ip & src->info.user_mask;
-
-	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
-	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, time_of(&st->rec)))
-		return;
-	look_unmapped(st, p, addr);
-}
-
-/* The user half of a sample's chain, with the caller that it lacks. */
-static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-	uint64_t caller;
-
-	if (!caller_find(st->uw, &st->rec, source_of(st, st->rec.source),
-			 &process_of(st, slot)->space, &caller))
-		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
-	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
-			     sizeof(*st->chain));
-	st->chain[0] = s->user.ip[0];
-	st->chain[1] = caller;
-	memcpy(st->chain + 2, s->user.ip + 1,
-	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1 };
-
-	return resolve_usr(st, slot, &a, 1);
-}
-
-/* The user half of a sample with a stack dump that was not unwound is the one
- * address that needs no unwinding: the program counter. */
-static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	uint64_t pc;
-
-	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
-		if (!(st->rec.flags & REC_F_USER) || !s->ip)
-			return 0;
-		pc = s->ip;
-	}
-	const struct addrs a = { &pc, 1 };
-
-	return resolve_usr(st, slot, &a, RESOLVE_NONE);
-}
-
-static uint32_t resolve_sample_user(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec.sample;
-
-	if (!s->user.n && s->user_regs.abi && s->has_dump &&
-	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
-		return resolve_dump_user(st, slot);
-	return resolve_chain_user(st, slot);
-}
-
 /* As counters_see(). A record that came late was not lost; the records of
  * threads without an id are of any number of them. */
 static bool see_cookie(struct stitch *st, const struct thread *th,
@@ -397,43 +209,64 @@ static bool see_cookie(struct stitch *st, const struct thread *th,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
 		.time = time_of(&st->rec),
-		.since = st->rec.tid >= 0 ? th->join.last : TIME_NONE,
+		.since = st->rec.tid >= 0 ? th->join.cookies.last : TIME_NONE,
 		.is_sample = is_sample,
 	};
 
 	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
 }
 
+/* Row id; 0: which process the thread is of was not said so far. */
+static uint32_t known_process(struct stitch *st, uint32_t slot)
+{
+	const struct process *p = process_of(st, slot);
+
+	return p->pid >= 0 ? p->id : 0;
+}
+
+/* Parts of a stack of the thread for which no more come. */
+static void end_parts(struct stitch *st, uint32_t slot)
+{
+	struct join_chain jc;
+
+	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
+		join_chain(st->join, &tasks_thread_at(st->tasks, slot)->join,
+			   &jc);
+}
+
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	bool nonce = st->rec.flags & REC_F_NONCE;
+	bool other = nonce && s->asked >= 0 && s->asked != st->rec.tid;
+
+	if (other)
+		slot = tasks_thread(st->tasks, st->rec.source, -1, s->asked);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	struct join_sample js = {
 		.event = event,
 		.source = st->rec.source,
-		.tid = st->rec.tid,
+		.tid = other ? s->asked : st->rec.tid,
 		.time = time_of(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
+		.thread = th->id,
+		.process = known_process(st, slot),
 		.reused_tid = th->reused_tid,
+		.nonce = nonce,
 	};
 
+	if (nonce)
+		end_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
-		js.first_lost = see_cookie(st, th, js.cookie, true);
+		js.first_lost =
+			!js.nonce && see_cookie(st, th, js.cookie, true);
 		join_sample(st->join, &th->join, &js);
 	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, &th->join, &js);
 	} else {
 		join_refused(st->join, &js);
 	}
-}
-
-static void take_call(struct stitch *st, uint32_t slot)
-{
-	const struct calls_in in = { st->tasks, st->resolve, st->losses,
-				     source_of(st, st->rec.source), slot };
-
-	calls_take(st->calls, &in, &st->rec);
 }
 
 /* A task that is exiting never runs its program again, and the kernel gives
@@ -445,25 +278,36 @@ static bool is_alive(const struct record *rec)
 		rec->sample.defer == DEFER_MARK);
 }
 
+static void take_call(struct stitch *st, uint32_t slot)
+{
+	const struct calls_in in = { st->tasks, st->resolve, st->losses,
+				     source_of(st, st->rec.source), slot };
+
+	calls_take(st->calls, &in, &st->rec);
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
+	const struct per_source *ps = per_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
 	if (is_alive(&st->rec))
 		slot = st->who = living(st, slot);
 	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
-		look_at_hit(st, slot);
-	uint32_t kraw = resolve_kern(st, &s->kern);
-	uint32_t uraw = resolve_sample_user(st, slot);
+		halves_look_at_hit(st, slot);
+	uint32_t kraw = halves_kernel(st, &ps->base, &ps->over, &s->kern);
+	uint32_t uraw = halves_sample(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
-	bool asked = s->event < src->n_events && src->events[s->event].defer;
+	/* others than perf say themselves when they refuse */
+	bool asked = src->info.cookies == COOKIES_PERF &&
+		     s->event < src->n_events && src->events[s->event].defer;
 
 	st->look.event = event;
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
-	    (asked && s->defer == DEFER_DIRECT))
+	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
 		request(st, slot, event);
 	if (s->call)
 		take_call(st, slot);
@@ -475,27 +319,37 @@ static void take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 	const struct rec_chain *c = &st->rec.chain;
-	uint32_t uraw = resolve_usr(st, slot, &c->user, RESOLVE_NONE);
+	uint32_t uraw = halves_user(st, slot, &c->user);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
-	see_cookie(st, th, c->cookie, false);
-	const struct join_chain jc = {
+	struct join_chain jc = {
 		.id = ++st->chains,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
 		.thread = th->id,
+		.process = known_process(st, slot),
 		.time = time_of(&st->rec),
 		.cookie = c->cookie,
 		.uraw = uraw,
 		.n = c->user.n,
-		.asked_cpu =
-			counters_cpu(st->counters, st->rec.source, c->cookie),
+		.asked_cpu = -1,
 		.after_exit = th->ended,
 		.duplicate = st->rec.flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
+		.nonce = st->rec.flags & REC_F_NONCE,
 	};
 
+	if (jc.nonce) {
+		if (!parts_wants(&st->parts, slot, c, &jc))
+			end_parts(st, slot);
+		if (!parts_add(&st->parts, st->fr, slot, c, &jc))
+			return;
+	} else {
+		see_cookie(st, th, c->cookie, false);
+		jc.asked_cpu =
+			counters_cpu(st->counters, st->rec.source, c->cookie);
+	}
 	join_chain(st->join, &th->join, &jc);
 }
 
@@ -663,6 +517,7 @@ static void audit(struct stitch *st)
 
 static void retire_one(struct stitch *st, uint32_t slot)
 {
+	end_parts(st, slot);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	enum join_reason why = th->exit_seen ? JOIN_EXIT
 			       : th->ended   ? JOIN_REUSED

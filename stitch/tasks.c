@@ -386,6 +386,10 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		ts->thread[slot].introduced = introduced;
 		return slot;
 	}
+	/* a thread that has a process's id is its first one */
+	if (pid < 0 && tid > 0 &&
+	    find(&ts->processes, process_key(source, tid)) != TABLE_NONE)
+		pid = tid;
 	return new_thread(ts, source, tasks_process(ts, source, pid), tid);
 }
 

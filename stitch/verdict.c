@@ -21,6 +21,9 @@ const char *request_verdict_name(unsigned int v)
 		[REQ_REFUSED] = "refused",
 		[REQ_STRIPPED] = "stripped",
 		[REQ_UNEXPLAINED] = "unexplained",
+		[REQ_BEFORE_OPT_IN] = "before_opt_in",
+		[REQ_IN_UNWINDER] = "in_unwinder",
+		[REQ_UNWINDER_DIED] = "unwinder_died",
 	};
 
 	return word(words, COUNT(words), v);

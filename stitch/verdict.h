@@ -18,6 +18,12 @@ enum request_verdict {
 	REQ_REFUSED,	   /* the kernel took the user half at once */
 	REQ_STRIPPED,	   /* the file's chains were removed (perf inject) */
 	REQ_UNEXPLAINED,
+	/* Of processes that unwind themselves only: */
+	REQ_BEFORE_OPT_IN, /* the process had not logged any stack so far */
+	REQ_IN_UNWINDER,   /* made while the thread unwound itself for an
+			    * earlier one */
+	REQ_UNWINDER_DIED, /* the process logged no stack ever after, though
+			    * its thread went on or ended */
 };
 
 enum chain_verdict {
@@ -43,6 +49,11 @@ enum verdict_flag {
 				   * is missing, by the cookie's counter */
 	VERDICT_PERF_LATE = 256,  /* request: perf gives it out after a later
 				   * sample */
+	VERDICT_PARTS = 512,	  /* chain: made of several unwinders' parts */
+	VERDICT_UNPROVED = 1024,  /* chain: of some part it is not said where
+				   * it goes, or one is missing */
+	VERDICT_NONCE = 2048,	  /* the cookie is the nonce of a process that
+				   * unwinds itself */
 };
 
 enum confidence {

@@ -86,7 +86,8 @@ uint32_t waits_add(struct waits *ws, const struct wait *w)
 	}
 	ws->wait[i] = *w;
 	ws->used++;
-	hold(ws, i);
+	if (!w->alone)
+		hold(ws, i);
 	return i;
 }
 

@@ -29,6 +29,7 @@ struct wait {
 	uint32_t execs; /* join_task.execs when it came */
 	int32_t tid;
 	uint16_t source;
+	bool alone;   /* perf would not have it at all */
 	bool held;    /* by perf's rule */
 	bool decided; /* the verdict is known */
 	/* Without a verdict next is the next one of its cookie; after that

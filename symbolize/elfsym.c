@@ -24,12 +24,15 @@
 #define DEBUGDATA_MAX ((size_t)256 * 1024 * 1024)
 #define XZ_MEMORY ((uint64_t)64 * 1024 * 1024)
 
+#define PAGE 4096u
+
 struct elf_names {
 	struct elf_file *ef, *debug, *mini;
 	struct symtab tab;
 	struct arena names;
 	bool kernel; /* offsets count from _text, which is at: */
 	uint64_t text;
+	uint64_t shift; /* what offsets of the image lack to be the file's */
 };
 
 struct loader {
@@ -303,13 +306,20 @@ static struct elf_names *load(const struct symbolizer *sy,
 	return en;
 }
 
+static void report_segments(struct symbolizer *sy, const struct elf_file *ef)
+{
+	sy->rep->n_seg = ef->n_seg;
+	sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
+}
+
 static int elf_names_open(struct symbolizer *sy, const struct image *img,
 			  const char *file, void **r, struct err *err)
 {
 	struct elf_file *ef = NULL;
 
 	(void)err;
-	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO)
+	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO &&
+	    img->kind != IMAGE_MAPPING)
 		return 0;
 	if (file) {
 		ef = elf_file_open(file, NULL);
@@ -327,10 +337,17 @@ static int elf_names_open(struct symbolizer *sy, const struct image *img,
 	}
 	if (!ef)
 		return 0;
-	struct image_report *rep = sy->rep;
-	rep->n_seg = ef->n_seg;
-	rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
+	if (img->kind == IMAGE_MAPPING && ef->n_seg != 1) {
+		report_status(sy, "several code segments");
+		elf_file_close(ef);
+		return 0;
+	}
+	if (img->kind != IMAGE_MAPPING)
+		report_segments(sy, ef);
 	struct elf_names *en = load(sy, img, ef);
+	/* Code is in the mapping of the only segment that has any. */
+	if (img->kind == IMAGE_MAPPING)
+		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
 	if (!en->tab.n)
 		report_status(sy, "no symbols");
 	*r = en;
@@ -382,6 +399,7 @@ static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	const struct elf_names *en = r;
 	uint64_t vaddr;
 
+	off += en->shift;
 	if (en->kernel)
 		vaddr = off + en->text;
 	else if (!elf_vaddr(en->ef->seg, en->ef->n_seg, off, &vaddr))
@@ -389,7 +407,7 @@ static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	const struct sym *s = symtab_find(&en->tab, vaddr);
 	if (!s)
 		return 0;
-	sym->start = off - (vaddr - s->start);
+	sym->start = off - en->shift - (vaddr - s->start);
 	sym->size = s->end == UINT64_MAX ? 0 : s->end - s->start;
 	sym->raw_name = s->name;
 	sym->how = s->how;

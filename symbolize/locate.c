@@ -48,8 +48,8 @@ static bool climbs(const char *path)
 
 static bool usable_path(const struct image *img)
 {
-	return img->kind == IMAGE_FILE && img->path && img->path[0] == '/' &&
-	       !climbs(img->path);
+	return (img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING) &&
+	       img->path && img->path[0] == '/' && !climbs(img->path);
 }
 
 /* "xx/yyyy..." of the build-id; "" when there is none. */

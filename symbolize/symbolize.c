@@ -97,6 +97,7 @@ static bool has_names(enum image_kind kind)
 	case IMAGE_MODULE:
 	case IMAGE_BPF:
 	case IMAGE_OOL:
+	case IMAGE_MAPPING:
 		return true;
 	case IMAGE_UNKNOWN_USER:
 	case IMAGE_UNKNOWN_KERNEL:
@@ -104,6 +105,8 @@ static bool has_names(enum image_kind kind)
 	case IMAGE_SPECIAL:
 	case IMAGE_JIT:
 	case IMAGE_GUEST:
+	case IMAGE_SYMBOLS: /* have them already */
+	case IMAGE_SCRIPT:
 		break;
 	}
 	return false;
@@ -156,7 +159,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
 	rep->status = has_names(img->kind) ? "no file" : "no names";
-	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO) &&
+	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
+	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = rep->file;
 	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {

@@ -29,7 +29,7 @@ fi
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 for f in tests/captures/*.data.gz tests/captures/*.data.zst \
-	tests/captures/*.dat.zst
+	tests/captures/*.dat.zst tests/captures/ftext-*.txt.gz
 do
 	name=$(basename "$f")
 	case $f in
@@ -38,9 +38,10 @@ do
 	esac
 done
 find tests/captures "${O:-build}/cases" "$tmp" -type f \( -name '*.dat' -o \
-	-name '*.data' -o -path '*.data/data' \) 2>/dev/null |
+	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' \) 2>/dev/null |
 	case $prog in
-	*/perf) grep -v '\.dat$' ;;
+	*/perf) grep -v '\.dat$' | grep -v '\.txt$' ;;
 	*/ftrace) grep '\.dat$' ;;
+	*/ftext) grep '\.txt$' ;;
 	*) cat ;;
 	esac | sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"

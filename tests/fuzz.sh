@@ -2,8 +2,8 @@
 # fuzz.sh - runs one libFuzzer target for a bounded time.
 # usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
 #
-# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures, and
-# for pipeline those of perf and the cases' captures.
+# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures,
+# for ftrace those of its cases, and for pipeline those of perf and the cases'.
 # What it finds stays in build-fuzz/found/.
 name=$1
 prog=build-fuzz/fuzz/$name
@@ -39,6 +39,8 @@ then
 		-exec cp {} "$new/seeds" \;
 	printf '%s\n' '1000-2000 r-xp 00001000 fe:00 77   /bin/a\\012b' \
 		'2000-3000 rw-s 00000000 00:00 0 ' >"$new/seeds/maps"
+	find "${O:-build}/cases" -name '*.dat' -type f \
+		-exec cp {} "$new/seeds" \; 2>/dev/null
 fi
 if "$prog" -max_total_time="$secs" -seed="${FUZZ_SEED:-1}" -timeout=10 \
 	-rss_limit_mb=1024 -max_len=$max $more -print_final_stats=1 \

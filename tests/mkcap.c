@@ -27,9 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS 48
+#include "tests/mktext.h"
+
 #define MAX_EVENTS 16
-#define MAX_ADDRS 256
 #define CPUS 4
 #define HEADER_SIZE 104
 #define ATTR_SIZE 128
@@ -60,120 +60,18 @@ enum {
 	A_DEFER_OUTPUT = 39
 };
 
-struct buf {
-	unsigned char *data;
-	size_t len, room;
-};
-
 struct event {
 	char name[64];
 	uint64_t sample_type, flags, period;
 };
 
-struct line {
-	int number;
-	int n;
-	char *word[MAX_WORDS];
-};
-
 static struct {
-	bool big, pipe, per_task;
+	bool pipe, per_task;
 	uint64_t task;
 	struct event event[MAX_EVENTS];
 	int n_events;
 	struct buf data;
 } cap;
-
-static void die(const struct line *l, const char *why, const char *what)
-{
-	fprintf(stderr, "mkcap: line %d: %s '%s'\n", l ? l->number : 0, why,
-		what);
-	exit(1);
-}
-
-static void put(struct buf *b, const void *data, size_t len)
-{
-	if (b->room - b->len < len) {
-		b->room = (b->room + len) * 2;
-		b->data = realloc(b->data, b->room);
-		if (!b->data)
-			die(NULL, "no memory for", "output");
-	}
-	if (len)
-		memcpy(b->data + b->len, data, len);
-	b->len += len;
-}
-
-static void put_number(struct buf *b, uint64_t v, size_t width)
-{
-	unsigned char out[8];
-	for (size_t i = 0; i < width; i++) {
-		size_t at = cap.big ? width - 1 - i : i;
-		out[at] = (unsigned char)(v >> (8 * i));
-	}
-	put(b, out, width);
-}
-
-static void put16(struct buf *b, uint64_t v)
-{
-	put_number(b, v, 2);
-}
-
-static void put32(struct buf *b, uint64_t v)
-{
-	put_number(b, v, 4);
-}
-
-static void put64(struct buf *b, uint64_t v)
-{
-	put_number(b, v, 8);
-}
-
-static void pad(struct buf *b, size_t to)
-{
-	static const char zero[64];
-	while (b->len % to)
-		put(b, zero, 1);
-}
-
-/* The value of key, or NULL. A word without '=' is a key with value "". */
-static const char *find(const struct line *l, const char *key)
-{
-	size_t len = strlen(key);
-	for (int i = 1; i < l->n; i++) {
-		const char *w = l->word[i];
-		if (strncmp(w, key, len))
-			continue;
-		if (!w[len])
-			return "";
-		if (w[len] == '=')
-			return w + len + 1;
-	}
-	return NULL;
-}
-
-static const char *need(const struct line *l, const char *key)
-{
-	const char *v = find(l, key);
-	if (!v)
-		die(l, "needs", key);
-	return v;
-}
-
-static uint64_t parse(const struct line *l, const char *s, char **end)
-{
-	uint64_t v = strtoull(s, end, 0);
-	if (*end == s)
-		die(l, "not a number:", s);
-	return v;
-}
-
-static uint64_t number(const struct line *l, const char *key, uint64_t other)
-{
-	const char *s = find(l, key);
-	char *end;
-	return s && *s ? parse(l, s, &end) : other;
-}
 
 static uint64_t cookie(const struct line *l)
 {
@@ -183,23 +81,7 @@ static uint64_t cookie(const struct line *l)
 	if (*end != ':')
 		return cpu;
 	uint64_t count = parse(l, end + 1, &end);
-	return cap.big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
-}
-
-static size_t addresses(const struct line *l, const char *key, uint64_t *out)
-{
-	const char *s = find(l, key);
-	size_t n = 0;
-	while (s && *s) {
-		char *end;
-		if (n == MAX_ADDRS)
-			die(l, "too many addresses in", key);
-		out[n++] = parse(l, s, &end);
-		s = *end == ',' ? end + 1 : end;
-		if (*end && *end != ',')
-			die(l, "not a list of addresses:", end);
-	}
-	return n;
+	return big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
 }
 
 /* Which event a line is about: by name; else the sampling one for samples,
@@ -473,71 +355,10 @@ static void add(const struct line *l)
 	die(l, "no such record:", l->word[0]);
 }
 
-/* One character after a backslash; gives the last byte read. */
-static const char *escape(const struct line *l, const char *s, char *out)
-{
-	char two[3] = { 0 };
-	switch (*s) {
-	case 'n':
-		*out = '\n';
-		return s;
-	case 'e':
-		*out = 27;
-		return s;
-	case 'x':
-		if (!s[1] || !s[2])
-			die(l, "bad escape", s);
-		two[0] = s[1];
-		two[1] = s[2];
-		*out = (char)strtoul(two, NULL, 16);
-		return s + 2;
-	case 0:
-		die(l, "line ends in", "\\");
-		return s;
-	default:
-		*out = *s;
-		return s;
-	}
-}
-
-/* Cuts text into words in place: quotes may stand anywhere in a word. */
-static void split(struct line *l, char *text)
-{
-	char *out = text;
-	const char *s = text;
-	bool quoted = false;
-	l->n = 0;
-	for (;;) {
-		while (*s == ' ' || *s == '\t')
-			s++;
-		if (!*s || *s == '\n' || *s == '#')
-			return;
-		if (l->n == MAX_WORDS)
-			die(l, "too many words at", s);
-		l->word[l->n++] = out;
-		for (; *s && (quoted || !strchr(" \t\n#", *s)); s++) {
-			if (*s == '"')
-				quoted = !quoted;
-			else if (quoted && *s == '\\')
-				s = escape(l, s + 1, out++);
-			else
-				*out++ = *s;
-		}
-		if (quoted)
-			die(l, "no closing quote in", l->word[l->n - 1]);
-		bool last = !*s || *s == '\n' || *s == '#';
-		if (!last)
-			s++;
-		*out++ = 0;
-		if (last)
-			return;
-	}
-}
-
 static uint64_t flag_word(uint64_t flags)
 {
 	uint64_t out = 0;
-	if (!cap.big)
+	if (!big)
 		return flags;
 	/* bit-fields are allotted from the top there */
 	for (int i = 0; i < 64; i++)
@@ -601,7 +422,7 @@ static bool put_feature(struct buf *b, int bit)
 		put_string(b, "7.2.0");
 		return true;
 	case 6:
-		put_string(b, cap.big ? "s390x" : "x86_64");
+		put_string(b, big ? "s390x" : "x86_64");
 		return true;
 	case 7:
 		put32(b, CPUS);
@@ -731,25 +552,13 @@ static void finish_pipe(struct buf *out)
 	free(data.data);
 }
 
-static void read_text(FILE *in)
-{
-	char text[16384];
-	struct line l = { 0 };
-	while (fgets(text, sizeof(text), in)) {
-		l.number++;
-		split(&l, text);
-		if (l.n)
-			add(&l);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct buf out = { 0 };
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		if (!strcmp(argv[i], "-b"))
-			cap.big = true;
+			big = true;
 		else if (!strcmp(argv[i], "-p"))
 			cap.pipe = true;
 		else
@@ -759,23 +568,12 @@ int main(int argc, char **argv)
 		fputs("usage: mkcap [-b] [-p] IN OUT\n", stderr);
 		return 2;
 	}
-	FILE *in = fopen(argv[i], "r");
-	FILE *to = in ? fopen(argv[i + 1], "wb") : NULL;
-	if (!in || !to) {
-		perror(in ? argv[i + 1] : argv[i]);
-		return 1;
-	}
-	read_text(in);
+	read_lines(argv[i], add);
 	if (cap.pipe)
 		finish_pipe(&out);
 	else
 		finish_file(&out);
-	bool good = fwrite(out.data, 1, out.len, to) == out.len;
-	fclose(in);
-	if (fclose(to) || !good) {
-		perror(argv[i + 1]);
-		return 1;
-	}
+	write_file(argv[i + 1], &out);
 	free(out.data);
 	free(cap.data.data);
 	return 0;

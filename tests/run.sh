@@ -12,7 +12,8 @@ ROOT=$PWD
 case $O in /*) out=$O ;; *) out=$ROOT/$O ;; esac
 BACKSTITCH=$out/backstitch
 MKCAP=$out/mkcap
-export O ROOT BACKSTITCH MKCAP
+MKFTRACE=$out/mkftrace
+export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
@@ -119,8 +120,8 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin names maps mapped \
-		ftrace
+	for t in compare counts joincheck asperf evidence audit twin names maps \
+		mapped ftrace ftext nonce
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

@@ -27,6 +27,16 @@ static void touch_addrs(const struct addrs *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		sum += a->ip[i];
+	for (uint32_t i = 0; a->place && i < a->n; i++) {
+		const struct place *p = a->place[i];
+
+		/* an inode may have no path */
+		if (p && !p->path && !p->symbol && !p->in_file)
+			abort();
+		if (p)
+			sum += p->off + (p->path ? p->path[0] : 0) +
+			       (p->symbol ? p->symbol[0] : 0);
+	}
 }
 
 static void touch_bytes(const void *p, uint32_t n)
@@ -132,7 +142,7 @@ static void touch_all(struct source *src, bool exact)
 		if (src->ops->release)
 			src->ops->release(src, &ref);
 	}
-	if (exact)
+	if (exact && src->ops->dump)
 		src->ops->dump(src, say, &lines, &err);
 out:
 	free(u.field);

@@ -2,12 +2,13 @@
 # run.sh - makes a capture of every case's capture.txt and compares what comes out.
 # usage: tests/cases/run.sh [CASE...]
 #
-# A case is a folder: capture.txt (see tests/mkcap.c), OUTPUT.expect for every
-# output to compare, and cmd with lines 'OUTPUT: shell command' for outputs
+# A case is a folder: capture.txt (see tests/mkcap.c, and tests/mkftrace.c for
+# forms of ftrace), OUTPUT.expect for every output to compare, and cmd with lines 'OUTPUT: shell command' for outputs
 # that are not among the usual ones below. Commands run where cap.data and
 # cap.db are. Each case is tried as a little-endian file, a big-endian file
 # and a pipe: the outputs must be the same, unless the case's first line says
-# '# forms: file ...'. The capture of case x is left in $O/cases/x.data.
+# '# forms: file ...'. Forms of ftrace are v7, v7big, v6 and text. The capture
+# of case x is left in $O/cases/x.data, of ftrace in x.dat.
 cd "$(dirname "$0")/../.." || exit 2
 ROOT=${ROOT:-$PWD}
 here=$ROOT/tests/cases
@@ -55,6 +56,16 @@ usual() {
 			JOIN image i ON i.id = f.image
 			ORDER BY e.id, p.pos"
 		;;
+	frames) # by the names that the capture itself says
+		sql "SELECT e.time_ns, p.pos, i.path, s.name
+			FROM request r JOIN event e ON e.id = r.event
+			JOIN raw_chain c ON c.id = r.uraw
+			JOIN stack_path p ON p.stack = c.stack
+			JOIN frame f ON f.id = p.frame
+			JOIN image i ON i.id = f.image
+			LEFT JOIN symbol s ON s.id = f.symbol
+			ORDER BY e.id, p.pos"
+		;;
 	folded)
 		sql "SELECT event, stack, weight FROM folded ORDER BY 1, 2"
 		;;
@@ -76,13 +87,20 @@ one() {
 	dir=$work/$name-$form
 	mkdir "$dir"
 	cd "$dir" || exit 2
-	if ! "$MKCAP" "$@" "$here/$name/capture.txt" cap.data 2>err
+	case $form in
+	v* | text) make=$MKFTRACE ;;
+	*) make=$MKCAP ;;
+	esac
+	if ! "$make" "$@" "$here/$name/capture.txt" cap.data 2>err
 	then
 		cat err
 		echo "not ok $name as $form: capture.txt"
 		return 1
 	fi
-	[ "$form" != file ] || cp cap.data "$keep/$name.data"
+	case $form in
+	file) cp cap.data "$keep/$name.data" ;;
+	v7) cp cap.data "$keep/$name.dat" ;;
+	esac
 	"$BACKSTITCH" ingest --no-symbols -o cap.db cap.data >out 2>err </dev/null
 	status=$?
 	want=$(sed -n 's/^status: //p' "$here/$name/cmd" 2>/dev/null)
@@ -126,6 +144,10 @@ do
 		file) set -- ;;
 		big) set -- -b ;;
 		pipe) set -- -p ;;
+		v7big) set -- -b ;;
+		v6) set -- -6 ;;
+		text) set -- -t ;;
+		v7) set -- ;;
 		esac
 		one "$case" "$form" "$@" || rc=1
 	done

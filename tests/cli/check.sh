@@ -160,7 +160,7 @@ do
 		WHERE event = (SELECT min(event) FROM request)"
 	ends "a_request_that_is_${v}_is_no_error" 0 another.db
 done
-for v in chain_lost unjoinable stripped unexplained
+for v in chain_lost unjoinable stripped unexplained unwinder_died
 do
 	change "$none" "$healed" "$healed_too" "UPDATE request SET verdict =
 		(SELECT id FROM word WHERE kind = 'request' AND name = '$v')
@@ -344,7 +344,8 @@ for name, v in said.items():
             missing += [name + "." + k for k in row if k not in words]
 verdicts = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
             "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
-            "overwritten", "duplicate"}
+            "overwritten", "duplicate", "before_opt_in", "in_unwinder",
+            "unwinder_died"}
 missing = [m for m in missing if m.split(".")[1] not in verdicts]
 print("\n".join(missing))
 print("ok" if not missing else "not ok", "and_every_column")

@@ -56,10 +56,7 @@ places a_time_says_since_when "$both" --maps 25911=a.txt@1436.9186
 places and_before_nothing_is_known '' --maps 25911=a.txt@1437.5
 mkdir maps
 cp a.txt maps/prog.25911.maps
-places a_folder_beside_the_capture_does_too "$both"
-"$B" info --no-symbols trace.dat >out 2>err
-grep -q 'mappings from maps: 1 file' out && echo ok info_says_so ||
-	echo not ok info_says_so
+places a_folder_beside_a_file_may_be_of_another_run ''
 sed 's/test/other-test/' a.txt >b.txt
 places the_option_counts_before_it \
 	'/bin/other-test,10753 /lib/ld-other-test.so,80599 ' --maps 25911=b.txt
@@ -75,12 +72,6 @@ cat a.txt bad.txt >half.txt
 "$B" info --no-symbols --maps 25911=half.txt trace.dat >out 2>err
 [ $? = 3 ] && grep -q 'maps' out && echo ok a_bad_line_is_damage ||
 	echo not ok a_bad_line_is_damage
-cp "$cap/fp-1.data" fp.data
-mkdir maps
-cp a.txt maps/25911.maps
-"$B" info --no-symbols fp.data >out 2>err
-grep -q 'mappings from' out && echo not ok a_capture_with_mappings_needs_no_folder ||
-	echo ok a_capture_with_mappings_needs_no_folder
 mkdir pages
 cp /dev/null pages/cpu0.raw
 "$B" info --formats elsewhere pages >out 2>err

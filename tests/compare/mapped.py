@@ -55,7 +55,8 @@ def instances():
     shared = os.path.join(common.SHARED, "captures/ftrace-7.2")
     path = os.path.join(common.CACHE, "mapped-instances.dat.zst")
     shutil.copy(shared + "/instances.dat.zst", path)
-    beside = ingest(shared + "/instances.dat.zst", "beside")
+    folder = ingest(shared + "/instances.dat.zst", "folder",
+                    "--maps", shared + "/maps")
     given = ingest(path, "given", "--maps", "1362=%s/maps/wl.1362.maps" % shared)
     calls = pairs(ingest(path, "calls"))
     both = pairs(given)
@@ -69,8 +70,8 @@ def instances():
     more = {p[1] for p in both - calls}
     common.ok({"/wl/wl", "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"} <= more,
               "instances: the file says more", [repr(more)])
-    common.ok(both <= pairs(beside), "instances: the folder says it too",
-              ["only given: %r" % (p,) for p in sorted(both - pairs(beside))[:5]])
+    common.ok(both <= pairs(folder), "instances: the folder says it too",
+              ["only given: %r" % (p,) for p in sorted(both - pairs(folder))[:5]])
     with open(shared + "/maps/wl.1362.maps") as f:
         want = {l.rstrip("\n") for l in f if " r-xp " in l and "/" in l}
     view = {r[0] for r in common.query(given, "SELECT line FROM maps")}

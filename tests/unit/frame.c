@@ -108,8 +108,8 @@ START_TEST(raw_chains_differ_by_stack_and_addresses)
 {
 	struct frames *fr = frames_new();
 	const uint64_t ip[] = { 1, 2, 3 };
-	struct addrs a = { ip, 3 };
-	struct addrs b = { ip, 2 };
+	struct addrs a = { ip, 3, NULL };
+	struct addrs b = { ip, 2, NULL };
 	uint64_t h = 7; /* the same for all: only comparing tells them apart */
 
 	uint32_t r = frames_raw(fr, 1, &a, h);
@@ -190,9 +190,30 @@ START_TEST(content_hash_depends_on_order)
 }
 END_TEST
 
+START_TEST(symbols_keep_their_number_and_offset)
+{
+	struct frames *a = frames_new();
+	struct frames *b = frames_new();
+	uint64_t start, size;
+	uint64_t at = frames_symbol(a, "do_exit", 0x90, 0x12);
+
+	frames_symbol(b, "other", 0, 0);
+	ck_assert_uint_eq(frames_symbol(b, "do_exit", 0x90, 0x12), at);
+	/* another function of that name */
+	ck_assert_uint_ne(frames_symbol(b, "do_exit", 0x80, 0x12), at);
+	ck_assert_str_eq(frames_symbol_at(a, at, &start, &size), "do_exit");
+	ck_assert_uint_eq(at - start, 0x12);
+	ck_assert_uint_eq(size, 0x90);
+	ck_assert_ptr_null(frames_symbol_at(a, 5, &start, &size));
+	ck_assert(frames_symbol(a, "f", 0, 1u << 24) == NO_OFFSET);
+	frames_free(a);
+	frames_free(b);
+}
+END_TEST
+
 RUN("frame", equal_things_have_equal_ids, images_differ_by_every_field,
     strings_are_copied, parents_come_before_and_depths_add_up,
     raw_chains_differ_by_stack_and_addresses,
     content_hash_does_not_depend_on_ids,
     content_hash_takes_the_build_id_before_the_path, content_hash_never_changes,
-    content_hash_depends_on_order)
+    content_hash_depends_on_order, symbols_keep_their_number_and_offset)

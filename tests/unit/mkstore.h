@@ -124,7 +124,7 @@ static inline uint32_t chain_of(uint32_t img, const uint64_t *off, uint32_t n,
 		stack = frames_push(run.fr, stack, frames_frame(run.fr, &f));
 		ip[i] = base + off[i];
 	}
-	struct addrs a = { ip, n };
+	struct addrs a = { ip, n, NULL };
 
 	return frames_raw(run.fr, stack, &a, hash_u64s(ip, n, 0));
 }

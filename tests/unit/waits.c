@@ -298,7 +298,9 @@ START_TEST(samples_that_were_joined_wait_no_more)
 
 	join_source(jn, 0, &info);
 	for (uint32_t i = 1; i <= 3u << 19; i++) {
-		struct join_sample s = { i, 0, 1, i, i, 0, false, false };
+		const struct join_sample s = {
+			.event = i, .tid = 1, .time = i, .cookie = i
+		};
 		struct join_chain c = { .id = i, .tid = 1, .cookie = i };
 
 		join_sample(jn, &task, &s);
@@ -308,7 +310,9 @@ START_TEST(samples_that_were_joined_wait_no_more)
 			     f.request.verdict == REQ_MATCHED);
 	}
 	/* If too many seemed to wait, the first of two would be given up. */
-	struct join_sample s = { 1, 0, 1, 1, UINT64_MAX, 0, false, false };
+	const struct join_sample s = {
+		.event = 1, .tid = 1, .time = 1, .cookie = UINT64_MAX
+	};
 
 	join_sample(jn, &task, &s);
 	while (facts_take(&q, &f))

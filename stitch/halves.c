@@ -1,0 +1,186 @@
+/* halves.c - the two halves of a record's stack, as raw chains. */
+#include "stitch/halves.h"
+
+#include <string.h>
+
+#include "stitch/losses.h"
+#include "stitch/mem.h"
+#include "stitch/regs.h"
+#include "stitch/resolve.h"
+#include "stitch/source.h"
+#include "stitch/unwinder.h"
+
+#define MACHINE_AARCH64 183 /* EM_AARCH64 */
+#define REGS_AARCH64_LR (1ull << 30)
+
+uint32_t halves_kernel(struct stitch *st, const struct space *base,
+		       const struct space *over, const struct addrs *a)
+{
+	if (st->rec.flags & REC_F_GUEST)
+		return resolve_guest(st->resolve, a);
+	return resolve_kernel(st->resolve, base, over,
+			      UINT32_MAX - st->rec.source, a,
+			      time_of(&st->rec));
+}
+
+/* A deferred chain is taken on the way to user mode, so the new program has
+ * started; so it has when a sample hit code that is mapped now. */
+static void check_exec(struct stitch *st, struct space *sp,
+		       const struct addrs *a, uint64_t mask)
+{
+	if (st->rec.kind == REC_CHAIN ||
+	    (a->n && space_find(sp, a->ip[0] & mask, time_of(&st->rec))))
+		space_forget_exec(sp);
+}
+
+/* The process runs code at addr that no mapping covers. Where nothing was
+ * mapped at all it is not known as a process, and the upper half (vsyscall)
+ * and the first page are never mapped. */
+static void look_unmapped(struct stitch *st, const struct process *p,
+			  uint64_t addr)
+{
+	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
+	    addr < 4096)
+		return;
+	st->look.unmapped = true;
+	st->look.addr = addr;
+	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
+	st->look.process = p->id;
+	st->look.since = p->since;
+}
+
+/* The user half of a hit in kernel mode may be the program's before exec. */
+static bool surely_ran(struct stitch *st, const struct process *p)
+{
+	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
+	       !p->space.before;
+}
+
+static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
+			    const struct addrs *a, uint32_t inferred)
+{
+	const struct source *src = source_of(st, st->rec.source);
+	struct process *p = process_of(st, slot);
+	struct resolve_in in = {
+		.space = &p->space,
+		.space_id = p->id,
+		.inferred = inferred,
+		.mask = src->info.user_mask,
+		.t = time_of(&st->rec),
+	};
+	bool bare;
+
+	if (st->rec.flags & REC_F_GUEST)
+		return resolve_guest(st->resolve, a);
+	if (p->space.before)
+		check_exec(st, &p->space, a, in.mask);
+	uint32_t raw = resolve_user(st->resolve, &in, a, &bare);
+
+	if (!bare || !surely_ran(st, p))
+		return raw;
+	look_unmapped(st, p, a->ip[0] & in.mask);
+	in.uncertain =
+		st->look.unmapped &&
+		losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+	return in.uncertain ? resolve_user(st->resolve, &in, a, &bare) : raw;
+}
+
+void halves_look_at_hit(struct stitch *st, uint32_t slot)
+{
+	const struct source *src = source_of(st, st->rec.source);
+	const struct process *p = process_of(st, slot);
+	uint64_t addr = st->rec.sample.ip & src->info.user_mask;
+
+	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
+	    st->rec.sample.kern.n || st->rec.sample.user.n ||
+	    !losses_any(st->losses, st->rec.source) ||
+	    space_find(&p->space, addr, time_of(&st->rec)))
+		return;
+	look_unmapped(st, p, addr);
+}
+
+/* struct unwind_in.find: what the sampled process has mapped. */
+struct lookup {
+	const struct space *space;
+	int64_t t;
+};
+
+static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	const struct lookup *l = arg;
+	const struct region *r = space_find(l->space, addr, l->t);
+
+	if (!r)
+		return 0;
+	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
+	return 1;
+}
+
+/* AArch64: the frame-pointer chain of a function without a frame of its own
+ * lacks the caller, whose address is still in the link register, which perf
+ * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	struct lookup look = { &process_of(st, slot)->space,
+			       time_of(&st->rec) };
+	enum unwind_end end;
+	uint64_t ip[2];
+	const struct unwind_in in = {
+		.regs = &s->user_regs,
+		.machine = MACHINE_AARCH64,
+		.pc = s->user.n ? s->user.ip[0] : 0,
+		.user_mask = src->info.user_mask,
+		.find = find_map,
+		.arg = &look,
+	};
+
+	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
+	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
+	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
+		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
+	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
+			     sizeof(*st->chain));
+	st->chain[0] = s->user.ip[0];
+	st->chain[1] = ip[1];
+	memcpy(st->chain + 2, s->user.ip + 1,
+	       (s->user.n - 1) * sizeof(*st->chain));
+	const struct addrs a = { st->chain, s->user.n + 1, NULL };
+
+	return resolve_usr(st, slot, &a, 1);
+}
+
+/* The user half of a sample with a stack dump that was not unwound is the one
+ * address that needs no unwinding: the program counter. */
+static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = source_of(st, st->rec.source);
+	uint64_t pc;
+
+	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
+		if (!(st->rec.flags & REC_F_USER) || !s->ip)
+			return 0;
+		pc = s->ip;
+	}
+	const struct addrs a = { &pc, 1, NULL };
+
+	return resolve_usr(st, slot, &a, RESOLVE_NONE);
+}
+
+uint32_t halves_sample(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->user.n && s->user_regs.abi && s->has_dump &&
+	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
+		return resolve_dump_user(st, slot);
+	return resolve_chain_user(st, slot);
+}
+
+uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a)
+{
+	return resolve_usr(st, slot, a, RESOLVE_NONE);
+}

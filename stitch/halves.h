@@ -1,0 +1,76 @@
+/* halves.h - the two halves of a record's stack, as raw chains; and what the
+ * stitch knows, for the files of it alone. */
+#ifndef STITCH_HALVES_H
+#define STITCH_HALVES_H
+#include "stitch/facts.h"
+#include "stitch/order.h"
+#include "stitch/parts.h"
+#include "stitch/record.h"
+#include "stitch/rules.h"
+#include "stitch/space.h"
+#include "stitch/stitch.h"
+#include "stitch/tasks.h"
+
+/* What is kept for each capture. */
+struct per_source {
+	bool known;
+	int64_t last;		 /* time of its newest record */
+	struct snapshots *maps;	 /* NULL: none */
+	struct space base, over; /* the kernel's */
+};
+
+struct stitch {
+	struct order *in;
+	struct frames *fr;
+	struct ledger *ledger;
+	struct unwinder *uw;
+	struct facts facts;
+	struct tasks *tasks;
+	struct losses *losses;
+	struct account *account;
+	struct counters *counters;
+	struct audit *audit;
+	struct join *join;
+	struct resolve *resolve;
+	struct parts parts; /* of stacks that are not whole so far */
+	struct calls *calls;
+	struct per_source *src;
+	size_t n_src, cap_src;
+	struct record rec;
+	struct audit_in look;	    /* what the rules are told of rec */
+	uint32_t who;		    /* slot of its thread; TASKS_NONE */
+	struct thread before, gone; /* look's */
+	uint64_t *chain;	    /* a chain with an inferred address */
+	size_t cap_chain;
+	int64_t now;		 /* time of the newest record */
+	uint32_t events, chains; /* ids given out */
+	bool stopped, closing, ended;
+};
+
+static inline const struct source *source_of(struct stitch *st, uint16_t i)
+{
+	return order_source(st->in, i);
+}
+
+static inline int64_t time_of(const struct record *rec)
+{
+	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
+		return TIME_NONE;
+	return (int64_t)rec->time;
+}
+
+static inline struct process *process_of(struct stitch *st, uint32_t slot)
+{
+	return tasks_process_at(st->tasks,
+				tasks_thread_at(st->tasks, slot)->process);
+}
+
+/* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
+uint32_t halves_kernel(struct stitch *st, const struct space *base,
+		       const struct space *over, const struct addrs *a);
+uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);
+/* The user half that a sample has in itself. */
+uint32_t halves_sample(struct stitch *st, uint32_t slot);
+/* A hit in user mode whose stack comes later: there is only its address. */
+void halves_look_at_hit(struct stitch *st, uint32_t slot);
+#endif

@@ -1,0 +1,79 @@
+#!/bin/sh
+# ftext.sh - a text of ftrace through the whole program: what its frames are
+# made of, and that their names stay.
+# usage: BACKSTITCH=PROGRAM tests/cli/ftext.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cap=$root/tests/captures
+B=${BACKSTITCH:-$root/backstitch}
+unset COLUMNS
+NO_COLOR=1
+export NO_COLOR
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+
+# same NAME WANTED GOT
+same() {
+	if [ "$2" = "$3" ]
+	then
+		echo "ok $1"
+	else
+		printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
+		echo "not ok $1"
+	fi
+}
+
+ask() {
+	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r' | tr '\n' ';'
+}
+
+kinds="SELECT w.name, i.path, max(f.flags), min(s.how)
+	FROM frame f JOIN image i ON i.id = f.image
+	JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	LEFT JOIN symbol s ON s.id = f.symbol GROUP BY 1, 2 ORDER BY 1, 2"
+
+# without this machine's own files
+mkdir empty
+"$B" ingest -o mark.db --symfs empty "$cap/ftext-marker-kstack.txt" 2>err
+same "a text is read" 0 $?
+# the stacks that the program logged itself are addresses
+same "its kernel frames are names" \
+	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],0,;' \
+	"$(ask mark.db "$kinds")"
+before=$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")
+"$B" symbolize --symfs empty mark.db 2>err
+same "and keep their names when others are looked for" "$before" \
+	"$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")"
+same "without names too" "$before" "$("$B" ingest --no-symbols -f -o mark.db \
+	"$cap/ftext-marker-kstack.txt" 2>err
+	ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")"
+
+"$B" ingest -o verbose.db --symfs empty "$cap/ftext-verbose.txt.gz" 2>err
+same "user frames are places in mappings" mapping \
+	"$(ask verbose.db "SELECT DISTINCT w.name FROM frame f
+		JOIN image i ON i.id = f.image JOIN word w
+		ON w.kind = 'image' AND w.id = i.kind
+		WHERE i.path LIKE '/%' AND f.flags = 8" | tr -d ';')"
+"$B" ingest -o piped.db --symfs empty - <"$cap/ftext-verbose.txt.gz" 2>err
+gzip -dc "$cap/ftext-verbose.txt.gz" |
+	"$B" ingest -o live.db --symfs empty - 2>err
+for db in piped live
+do
+	all="SELECT e.time_ns, e.cpu, hex(k.hash), hex(u.hash) FROM event e
+		LEFT JOIN raw_chain a ON a.id = e.kraw
+		LEFT JOIN stack k ON k.id = a.stack
+		LEFT JOIN raw_chain b ON b.id = e.uraw
+		LEFT JOIN stack u ON u.id = b.stack ORDER BY e.id"
+	same "standard input gives the same: $db" \
+		"$(ask verbose.db "$all" | cksum)" "$(ask $db.db "$all" | cksum)"
+done
+
+"$B" ingest -o lost.db "$cap/ftext-overrun-pipe.txt" 2>err
+same "marks of loss are losses" '0,1770;1,24062;' \
+	"$(ask lost.db "SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY id")"
+same "script prints the text" "NR 202 = 0" \
+	"$("$B" script lost.db | sed -n '/sys_exit:/{s/.*sys_exit: //;s/ *$//p;q}')"
+printf '# tracer: nop\n#\n145 2 41563954298 type: 310\n' >raw.txt
+"$B" ingest -o raw.db raw.txt 2>err
+same "raw numbers are refused" 1 $?
+same "and what to do is said" 1 "$(grep -c 'without the options raw' err)"

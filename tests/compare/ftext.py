@@ -1,0 +1,267 @@
+# ftext.py - texts of ftrace: counts of another reader, and forms of one ring.
+"""usage: ftext.py [NAME...]
+
+Every text in the captures is read and its events, stacks, frames and marks of
+loss are counted; tools/ftext.py beside the captures, which only matches lines,
+must count the same. What it counts otherwise, or not at all, has a reason in
+CLASSES, and is counted too.
+
+One ring was read in every rendering of the kernel and as pages: all forms must
+give the same events with the same stacks, as far as they say them."""
+
+import ast
+import collections
+import glob
+import gzip
+import os
+import re
+import subprocess
+import sys
+
+import common
+
+KSTACK = re.compile(r": *(?:kernel_stack: +)?<stack trace ?>")
+USTACK = re.compile(r": <user stack trace>|: user_stack: +\t=>")
+REFUSED = re.compile(r"report-R|report-raw|same-raw|same-hex")
+
+# name: what differs, and why
+CLASSES = {
+    # the last line of a text that was still being written is left out
+    "ftrace-raw/pipe-live.txt.gz": {"entries": -1, "damage": 1},
+    "ftrace-raw/overrun-pipe-live.txt.gz": {"damage": 1},
+    "ftrace-7.2/t-pipe-overrun.trace_pipe.txt.gz": {"damage": 1},
+    # no blank between flags and long times
+    "ftrace/clock-x86-tsc/report-tl.txt.gz": {"entries": 132},
+    "ftrace/clock-x86-tsc/report-v34.txt.gz": {"entries": 132},
+    "ftrace/clock-x86-tsc/report.txt": {"entries": 132},
+    "ftrace/clock-x86-tsc/report.txt.gz": {"entries": 132},
+    # lines without task, CPU and time
+    "ftrace-raw/same-nocontext.txt.gz": {
+        "entries": 5429, "kernel frames": 8678, "user frames": 4600},
+}
+
+
+def text_of(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rb") as f:
+        return f.read()
+
+
+def ingest(path, *more):
+    db = os.path.join(common.CACHE, "ftext.db")
+    os.makedirs(common.CACHE, exist_ok=True)
+    r = common.run("ingest", "-q", "-f", "--no-symbols", *more, "-o", db, path)
+    return r, db
+
+
+def ours(path, text):
+    """None and the message when it is refused."""
+    r, db = ingest(path)
+    if r.returncode not in (0, 3):
+        return None, r
+
+    def one(sql):
+        return common.query(db, sql)[0][0] or 0
+
+    depth = "SELECT sum(s.depth) FROM event e JOIN raw_chain r ON r.id = e.%s" \
+        " JOIN stack s ON s.id = r.stack"
+    of_own = one("SELECT count(*) FROM event e JOIN event_type y"
+                 " ON y.id = e.type WHERE y.name IN"
+                 " ('ftrace:kernel_stack', 'ftrace:user_stack')")
+    n = collections.Counter()
+    # an entry is an event or a stack, and most stacks are no event
+    n["stacks"] = len(KSTACK.findall(text)) + len(USTACK.findall(text))
+    if "same-nocontext" in path:
+        n["stacks"] = len(re.findall(r"^<(?:user )?stack trace>$", text, re.M))
+    n["entries"] = one("SELECT count(*) FROM event") - of_own + n["stacks"]
+    n["kernel frames"] = one(depth % "kraw")
+    n["user frames"] = one(depth % "uraw")
+    n["lost"] = one("SELECT count(*) FROM loss WHERE what = 'lost'")
+    n["damage"] = one("SELECT count(*) FROM damage WHERE kind = 'damage'")
+    n["of its own"] = of_own
+    return n, r
+
+
+def theirs(path, text):
+    plain = os.path.join(common.CACHE, "ftext.txt")
+    with open(plain, "wb") as f:
+        f.write(text.encode(errors="surrogateescape"))
+    tool = os.path.join(common.SHARED, "tools/ftext.py")
+    out = subprocess.run([sys.executable, tool, plain], capture_output=True,
+                         check=True).stdout.decode(errors="replace")
+    c = ast.literal_eval(out.split("\n")[0].split(" ", 1)[1])
+    n = collections.Counter()
+    n["entries"] = c.get("event", 0) + c.get("latency", 0) \
+        + c.get("lat-verbose", 0)
+    n["kernel frames"] = c.get("kernel frame", 0)
+    n["user frames"] = c.get("user frame", 0)
+    n["lost"] = c.get("lost", 0)
+    if "raw user frame" in c:
+        # lines of zeros behind the end of a stack are no frames
+        n["user frames"] = real_frames(text)
+    return n
+
+
+def real_frames(text):
+    n = 0
+    ended = True
+    for line in text.split("\n"):
+        first = re.search(r"user_stack: +\t=> 0x([0-9a-f]+)$", line)
+        if first:
+            ended = first[1] == "0"
+            n += not ended
+        elif line.startswith("\t=> 0x"):
+            ended = ended or line == "\t=> 0x0"
+            n += not ended
+    return n
+
+
+def counts(path, name):
+    text = text_of(path).decode(errors="surrogateescape")
+    mine, r = ours(path, text)
+    said = r.stderr.decode()
+    if REFUSED.search(name):
+        common.ok(r.returncode == 1 and re.search(
+            "without|give the trace.dat", said),
+            "%s is refused, and what to do is said" % name, [said])
+        return
+    if mine is None:
+        common.ok(False, name, [said])
+        return
+    their = theirs(path, text)
+    want = collections.Counter(their)
+    want.update(CLASSES.get(name, {}))
+    keys = ("entries", "kernel frames", "user frames", "lost", "damage")
+    bad = ["%s: %d, they have %d" % (k, mine[k], want[k]) for k in keys
+           if mine[k] != want[k]]
+    status = 3 if mine["damage"] else 0
+    if r.returncode != status:
+        bad.append("status %d" % r.returncode)
+    common.ok(not bad and mine["entries"], "%s: %d entries, %d of them stacks "
+              "(%d without an event), %d + %d frames, %d marks of loss" % (
+                  name, mine["entries"], mine["stacks"], mine["of its own"],
+                  mine["kernel frames"], mine["user frames"], mine["lost"]),
+              bad)
+
+
+# ---- one ring in all its forms
+
+def events(db):
+    """Each event with its stacks: names of the kernel's functions, addresses
+    of the user's, or paths and offsets."""
+    name = dict(common.query(
+        db, "SELECT f.id, coalesce(s.name, '?') FROM frame f"
+            " LEFT JOIN symbol s ON s.id = f.symbol"))
+    path = {}
+    for stack, frame in common.query(
+            db, "SELECT stack, frame FROM stack_path ORDER BY stack, pos"):
+        path.setdefault(stack, []).append(name[frame])
+    raw = {i: (s, tuple(common.addresses(a))) for i, s, a in
+           common.query(db, "SELECT id, stack, addrs FROM raw_chain")}
+    for time, cpu, tid, what, kraw, uraw in common.query(
+            db, "SELECT e.time_ns, e.cpu, t.tid, y.name, e.kraw, e.uraw"
+                " FROM event e JOIN thread t ON t.id = e.thread"
+                " JOIN event_type y ON y.id = e.type ORDER BY e.id"):
+        kern = tuple(path[raw[kraw][0]]) if kraw else ()
+        kaddr = raw[kraw][1] if kraw else ()
+        user = raw[uraw][1] if uraw else ()
+        yield time, cpu, tid, what.split(":", 1)[-1], kern, kaddr, user
+
+
+# form: which it says of time (t), CPU and thread (c), kernel names (k) and
+# addresses (a), user addresses (u), how many user frames (n), prints (p)
+FORMS = {
+    "userobj-addr": "tcaunp", "default": "tckunp", "tgid": "tckunp",
+    "noannotate": "tckunp", "latency": "ckunp", "latency-verbose": "tckunp",
+    "noirqinfo": "tcp", "symoffset": "tckunp", "userobj": "tcknp",
+    "nocontext": "p", "fields": "tc",
+}
+
+
+def key_of(e, form):
+    time, cpu, tid, what, kern, kaddr, user = e
+    # the kernel rounds times to us
+    key = [what, (time + 500) // 1000 if "t" in form else 0]
+    if "c" in form:
+        key += [cpu, tid]
+    if "k" in form:
+        key.append(kern)
+    if "a" in form:
+        key.append(kaddr)
+    if "u" in form:
+        key.append(user)
+    if "n" in form:
+        key.append(len(user))
+    return tuple(key)
+
+
+def form_of(name, form, reference, base):
+    r, db = ingest("%s/same-%s.txt.gz" % (base, name))
+    got = list(events(db))
+    if r.returncode:
+        common.ok(False, name, [r.stderr.decode()])
+        return got
+    mine = got
+    if name == "fields":
+        # this option prints numbers for the kernel's own events
+        mine = [e for e in got if not e[3].isdigit()]
+    if name in ("nocontext", "noirqinfo"):
+        # without contexts some stacks have no event
+        mine = [e for e in got if not e[3].endswith("_stack")]
+    if "p" not in form:
+        reference = [e for e in reference if e[3] != "print"]
+    a = collections.Counter(key_of(e, form) for e in mine)
+    b = collections.Counter(key_of(e, form) for e in reference)
+    lost = common.query(db, "SELECT count(*) FROM loss")[0][0]
+    common.ok(a == b and mine and not lost,
+              "%s: the same %d events, as far as it says them (%s)"
+              % (name, len(mine), form),
+              ["only here: %r" % (k,) for k in list(a - b)[:3]]
+              + ["only there: %r" % (k,) for k in list(b - a)[:3]])
+    return got
+
+
+def forms():
+    base = os.path.join(common.SHARED, "captures/ftrace-raw")
+    db = os.path.join(common.CACHE, "ftext-pages.db")
+    r = common.run("ingest", "-q", "-f", "-o", db, base)
+    if r.returncode:
+        common.ok(False, "pages of the same ring", [r.stderr.decode()])
+        return
+    reference = list(events(db))
+    for name, form in FORMS.items():
+        got = form_of(name, form, reference, base)
+        if name == "userobj-addr":
+            # equal by address; from here on names count, of which the
+            # trimmed kallsyms beside the pages lacks some
+            reference = got
+
+
+def captures():
+    shipped = os.path.join(common.ROOT, "tests/captures")
+    for path in sorted(glob.glob(shipped + "/ftext-*.txt*")):
+        yield os.path.basename(path), path
+    base = os.path.join(common.SHARED, "captures")
+    for where in ("ftrace-raw/*.txt", "ftrace-raw/*.txt.gz",
+                  "ftrace-7.2/*trace*.txt.gz", "ftrace-7.2/*report*.txt.gz",
+                  "ftrace/*/report*", "arm64/ftrace/*/*.txt.gz",
+                  "s390x/ftrace/*/*.txt.gz"):
+        for path in sorted(glob.glob(os.path.join(base, where))):
+            head = text_of(path)[:200]
+            if re.match(rb"# tracer|cpus=|CPU[: ]| *\S+.*-\d+ +[\[(]", head):
+                yield os.path.relpath(path, base), path
+
+
+def main():
+    if not common.SHARED:
+        print("skip texts of ftrace: no ../shared/captures")
+        common.finish()
+    for name, path in captures():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            counts(path, name)
+    if not sys.argv[1:] or "forms" in sys.argv[1:]:
+        forms()
+    common.finish()
+
+
+main()
