@@ -6,7 +6,8 @@ stacks in another; /proc/PID/maps of the program was read while it ran. With
 and without that file the same addresses are the same places, and the file's
 lines are those of the view. In another capture trace-cmd stored mappings
 without offsets: there the dynamic linker's mmap calls say where libc is, and
-its program headers which offsets that makes."""
+its program headers which offsets that makes. In a text a program logged its
+own stacks: its maps say where they are."""
 
 import gzip
 import os
@@ -17,8 +18,9 @@ import sys
 
 import common
 
-ADDRS = """SELECT DISTINCT r.id, r.stack, r.addrs FROM event e
-JOIN raw_chain r ON r.id = e.uraw"""
+ADDRS = """SELECT r.id, r.stack, r.addrs FROM raw_chain r WHERE r.id IN (
+SELECT uraw FROM event UNION SELECT uraw FROM request
+UNION SELECT uraw FROM chain)"""
 FRAMES = """SELECT i.path, f.off, f.flags, k.name FROM stack_path p
 JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
 JOIN word k ON k.kind = 'image' AND k.id = i.kind
@@ -79,6 +81,24 @@ def instances():
               "the view" % len(want), sorted(want - view)[:5])
 
 
+def marker():
+    """Stacks that a program logged itself, with its own maps."""
+    raw = os.path.join(common.SHARED, "captures/ftrace-raw")
+    with open(raw + "/marker-kstack.maps") as f:
+        lines = [l.split() for l in f if l[0] != "#" and len(l.split()) == 6]
+    db = ingest(raw + "/marker-kstack.txt", "marker", "--maps",
+                "30227=%s/marker-kstack.maps" % raw)
+    found = pairs(db)
+    wrong = []
+    for ip, path, off, flags in found:
+        want = [(l[5], ip - int(l[0].split("-")[0], 16) + int(l[2], 16))
+                for l in lines
+                if int(l[0].split("-")[0], 16) <= ip < int(l[0].split("-")[1], 16)]
+        wrong += [] if want == [(path, off)] and not flags else [(hex(ip), path, off)]
+    common.ok(len(found) >= 8 and not wrong, "marker: %d places are where the "
+              "maps say" % len(found), [repr(w) for w in wrong[:5]])
+
+
 def headers(path):
     """[(vaddr, offset, file size)] of PT_LOAD, of a little-endian ELF64 file"""
     with open(path, "rb") as f:
@@ -124,6 +144,7 @@ def main():
     os.makedirs(common.CACHE, exist_ok=True)
     instances()
     procmap()
+    marker()
     common.finish()
 
 
