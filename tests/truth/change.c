@@ -316,6 +316,7 @@ static void put_lost(struct change *ch, const struct item *gone)
 		}
 		struct record *l = own(ch, r);
 
+		memset(&l->lost, 0, sizeof(l->lost));
 		l->kind = REC_LOST;
 		l->flags = 0;
 		l->lost.n = 1;
@@ -332,6 +333,7 @@ static void put_total(struct change *ch, const struct slice *s,
 	struct record *l = own(ch, gone->rec);
 	const struct source *src = s->cap->src;
 
+	memset(&l->lost, 0, sizeof(l->lost));
 	l->kind = REC_LOST_TOTAL;
 	l->flags = REC_F_UNTIMED | REC_F_SYNTH;
 	l->time = 0;
