@@ -140,6 +140,7 @@ def procmap():
 
 def main():
     if not common.SHARED:
+        print("skip saved mappings: no ../shared/captures")
         sys.exit(0)
     os.makedirs(common.CACHE, exist_ok=True)
     instances()
