@@ -85,19 +85,10 @@ void mapped_free(struct mapped *md)
 static void note(struct mapped *md, uint16_t source, const char *dir, int n)
 {
 	char text[PATH_SIZE + 64];
-	struct ledger_entry e = {
-		.kind = LEDGER_NOTE,
-		.capture = source,
-		.what = "maps",
-		.detail = text,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
 
 	snprintf(text, sizeof(text), "mappings from %s: %d file%s", dir, n,
 		 n == 1 ? "" : "s");
-	ledger_add(md->ledger, &e);
+	ledger_note(md->ledger, source, "maps", text);
 }
 
 /* The folder "maps" in a capture that is a folder. Beside a file it may be

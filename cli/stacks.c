@@ -68,14 +68,8 @@ static int take_event(void *arg, const struct rows *r, struct err *err)
 
 	if (check_id(id, err))
 		return -1;
-	if ((size_t)id >= s->n_type) {
-		size_t n = (size_t)id + 1;
-
-		s->type = mem_grow(s->type, &s->cap_type, n, sizeof(*s->type));
-		memset(s->type + s->n_type, 0,
-		       (n - s->n_type) * sizeof(*s->type));
-		s->n_type = n;
-	}
+	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
+			    sizeof(*s->type));
 	s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
 	return 0;
 }

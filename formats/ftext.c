@@ -25,17 +25,7 @@ void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
 
 void ftext_note(struct ftext *ft, const char *what, const char *detail)
 {
-	struct ledger_entry e = {
-		.kind = LEDGER_NOTE,
-		.capture = ft->src.index,
-		.what = what,
-		.detail = detail,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
+	ledger_note(ft->src.ledger, ft->src.index, what, detail);
 }
 
 /* ---- the header */

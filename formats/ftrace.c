@@ -22,17 +22,7 @@ void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
 
 void ft_note(struct ft *ft, const char *what, const char *detail)
 {
-	struct ledger_entry e = {
-		.kind = LEDGER_NOTE,
-		.capture = ft->src.index,
-		.what = what,
-		.detail = detail,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
+	ledger_note(ft->src.ledger, ft->src.index, what, detail);
 }
 
 static int probe(const char *path, const void *head, size_t n)

@@ -23,18 +23,8 @@ void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 
 void perf_note(struct perf *p, const char *what, const char *detail)
 {
-	struct ledger_entry e = {
-		.kind = LEDGER_NOTE,
-		.capture = p->src.index,
-		.what = what,
-		.detail = detail,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-	};
-
 	if (p->loud)
-		ledger_add(p->src.ledger, &e);
+		ledger_note(p->src.ledger, p->src.index, what, detail);
 }
 
 void perf_walk_start(struct perf *p, struct perf_file *f)

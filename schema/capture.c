@@ -95,14 +95,8 @@ static int write_type(struct store *db, uint32_t id, unsigned int source,
 
 static uint32_t *type_slot(struct capture_map *c, uint32_t event)
 {
-	size_t old = c->n_type;
-
-	if (event >= old) {
-		c->type = mem_grow(c->type, &c->cap_type, (size_t)event + 1,
-				   sizeof(*c->type));
-		memset(c->type + old, 0, (event + 1 - old) * sizeof(*c->type));
-		c->n_type = (size_t)event + 1;
-	}
+	c->type = mem_reach(c->type, &c->n_type, &c->cap_type,
+			    (size_t)event + 1, sizeof(*c->type));
 	return &c->type[event];
 }
 

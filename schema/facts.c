@@ -181,13 +181,8 @@ static void count(struct store *db, struct capture_map *c,
 
 static void count_type(struct store *db, uint32_t type)
 {
-	if (type > db->n_count) {
-		db->count = mem_grow(db->count, &db->cap_count, type,
-				     sizeof(*db->count));
-		memset(db->count + db->n_count, 0,
-		       (type - db->n_count) * sizeof(*db->count));
-		db->n_count = type;
-	}
+	db->count = mem_reach(db->count, &db->n_count, &db->cap_count, type,
+			      sizeof(*db->count));
 	db->count[type - 1].events++;
 }
 

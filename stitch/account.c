@@ -106,14 +106,8 @@ void account_free(struct account *ac)
 void account_source(struct account *ac, uint16_t index,
 		    const struct source *src)
 {
-	size_t old = ac->n_src;
-
-	if (index >= old) {
-		ac->src = mem_grow(ac->src, &ac->cap_src, index + 1u,
-				   sizeof(*ac->src));
-		memset(ac->src + old, 0, (index + 1u - old) * sizeof(*ac->src));
-		ac->n_src = index + 1u;
-	}
+	ac->src = mem_reach(ac->src, &ac->n_src, &ac->cap_src, index + 1u,
+			    sizeof(*ac->src));
 	ac->src[index].src = src;
 	ac->src[index].all = ac->src[index].stray = no_ring;
 }

@@ -133,15 +133,8 @@ void counters_free(struct counters *cs)
 void counters_source(struct counters *cs, uint16_t source,
 		     const struct source_info *info)
 {
-	size_t old = cs->n_src;
-
-	if (source >= old) {
-		cs->src = mem_grow(cs->src, &cs->cap_src, source + 1u,
-				   sizeof(*cs->src));
-		memset(cs->src + old, 0,
-		       (source + 1u - old) * sizeof(*cs->src));
-		cs->n_src = source + 1u;
-	}
+	cs->src = mem_reach(cs->src, &cs->n_src, &cs->cap_src, source + 1u,
+			    sizeof(*cs->src));
 	cs->src[source].info = info;
 	cs->src[source].max_cpu = -1;
 }
@@ -414,14 +407,8 @@ static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
 
 static struct per_cpu *cpu_at(struct reading *rd, int32_t cpu)
 {
-	size_t n = (size_t)cpu + 1;
-	size_t old = rd->n_cpu;
-
-	if (n > old) {
-		rd->cpu = mem_grow(rd->cpu, &rd->cap_cpu, n, sizeof(*rd->cpu));
-		memset(rd->cpu + old, 0, (n - old) * sizeof(*rd->cpu));
-		rd->n_cpu = n;
-	}
+	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu, (size_t)cpu + 1,
+			    sizeof(*rd->cpu));
 	return &rd->cpu[cpu];
 }
 

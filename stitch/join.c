@@ -66,15 +66,8 @@ void join_free(struct join *jn)
 void join_source(struct join *jn, uint16_t source,
 		 const struct source_info *info)
 {
-	size_t old = jn->n_session;
-
-	if (source >= old) {
-		jn->session = mem_grow(jn->session, &jn->cap_session,
-				       source + 1u, sizeof(*jn->session));
-		memset(jn->session + old, 0,
-		       (source + 1u - old) * sizeof(*jn->session));
-		jn->n_session = source + 1u;
-	}
+	jn->session = mem_reach(jn->session, &jn->n_session, &jn->cap_session,
+				source + 1u, sizeof(*jn->session));
 	struct excuse_session *se = &jn->session[source].excuse;
 
 	se->overwrite = info->overwrite;

@@ -87,15 +87,8 @@ static void add_to(uint64_t *sum, uint64_t n)
 
 static struct damage *damage_of(struct ledger *lg, uint16_t capture)
 {
-	size_t old = lg->n_damage;
-
-	if (capture >= old) {
-		lg->damage = mem_grow(lg->damage, &lg->cap_damage, capture + 1u,
-				      sizeof(*lg->damage));
-		memset(lg->damage + old, 0,
-		       (capture + 1u - old) * sizeof(*lg->damage));
-		lg->n_damage = capture + 1u;
-	}
+	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
+			       capture + 1u, sizeof(*lg->damage));
 	return &lg->damage[capture];
 }
 
@@ -221,6 +214,22 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 			    sizeof(*lg->skip));
 	lg->skip[lg->n_skip] = s;
 	table_add(&lg->by_key, h, (uint32_t)lg->n_skip++);
+}
+
+void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
+		 const char *detail)
+{
+	const struct ledger_entry e = {
+		.kind = LEDGER_NOTE,
+		.capture = capture,
+		.what = what,
+		.detail = detail,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	ledger_add(lg, &e);
 }
 
 int ledger_take(struct ledger *lg, struct ledger_entry *e)

@@ -65,6 +65,9 @@ bool ledger_broken(const struct ledger *lg, uint16_t capture,
 struct err;
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 		   uint64_t off, uint64_t len, const struct err *err);
+/* A NOTE about the capture as a whole. */
+void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
+		 const char *detail);
 /* SKIPPED, counted per (capture, what, key): one entry each, at the end. */
 void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		 uint64_t key, uint64_t off);

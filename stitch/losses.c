@@ -66,15 +66,8 @@ void losses_free(struct losses *ls)
 
 static struct per_source *source_at(struct losses *ls, uint16_t source)
 {
-	size_t old = ls->n;
-
-	if (source >= old) {
-		ls->src = mem_grow(ls->src, &ls->cap, source + 1u,
-				   sizeof(*ls->src));
-		memset(ls->src + old, 0,
-		       (source + 1u - old) * sizeof(*ls->src));
-		ls->n = source + 1u;
-	}
+	ls->src = mem_reach(ls->src, &ls->n, &ls->cap, source + 1u,
+			    sizeof(*ls->src));
 	return &ls->src[source];
 }
 
@@ -86,14 +79,8 @@ static size_t ring_of(int32_t cpu)
 
 static struct ring *ring_at(struct per_source *ps, size_t i)
 {
-	size_t old = ps->n;
-
-	if (i >= old) {
-		ps->ring =
-			mem_grow(ps->ring, &ps->cap, i + 1, sizeof(*ps->ring));
-		memset(ps->ring + old, 0, (i + 1 - old) * sizeof(*ps->ring));
-		ps->n = i + 1;
-	}
+	ps->ring =
+		mem_reach(ps->ring, &ps->n, &ps->cap, i + 1, sizeof(*ps->ring));
 	return &ps->ring[i];
 }
 

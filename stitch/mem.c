@@ -46,6 +46,16 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 	return p;
 }
 
+void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
+{
+	if (need <= *n)
+		return p;
+	p = mem_grow(p, cap, need, size);
+	memset((char *)p + *n * size, 0, (need - *n) * size);
+	*n = need;
+	return p;
+}
+
 void *mem_dup(const void *p, size_t n)
 {
 	char *copy = mem_new(n + 1, 1);

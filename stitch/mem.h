@@ -13,6 +13,10 @@ void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
  * the capacity in items and is doubled. New items are not zeroed. */
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
+/* The same of an array with *n items: makes them `need` when they are fewer,
+ * and zeroes the new ones. */
+void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
+	__attribute__((returns_nonnull));
 /* A copy of s (NULL gives NULL); of n bytes plus a final 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));

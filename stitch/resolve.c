@@ -125,14 +125,8 @@ static bool same_id(const void *owner, uint32_t id, const void *key)
 static const struct table *id_index(struct resolve *rv,
 				    const struct source *src)
 {
-	size_t old = rv->n_ids;
-
-	if (src->index >= old) {
-		rv->n_ids = src->index + 1u;
-		rv->ids = mem_grow(rv->ids, &rv->cap_ids, rv->n_ids,
-				   sizeof(*rv->ids));
-		memset(rv->ids + old, 0, (rv->n_ids - old) * sizeof(*rv->ids));
-	}
+	rv->ids = mem_reach(rv->ids, &rv->n_ids, &rv->cap_ids, src->index + 1u,
+			    sizeof(*rv->ids));
 	struct id_index *ix = &rv->ids[src->index];
 
 	for (; ix->n < src->n_build_ids; ix->n++) {

@@ -61,15 +61,8 @@ void audit_free(struct audit *au)
 
 void audit_source(struct audit *au, uint16_t source, const struct source *src)
 {
-	size_t old = au->n_src;
-
-	if (source >= old) {
-		au->src = mem_grow(au->src, &au->cap_src, source + 1u,
-				   sizeof(*au->src));
-		memset(au->src + old, 0,
-		       (source + 1u - old) * sizeof(*au->src));
-		au->n_src = source + 1u;
-	}
+	au->src = mem_reach(au->src, &au->n_src, &au->cap_src, source + 1u,
+			    sizeof(*au->src));
 	au->src[source].src = src;
 }
 

@@ -92,14 +92,8 @@ void stitch_stop(struct stitch *st)
 
 static struct per_source *source_slot(struct stitch *st, uint16_t i)
 {
-	size_t old = st->n_src;
-
-	if (i >= old) {
-		st->src = mem_grow(st->src, &st->cap_src, i + 1u,
-				   sizeof(*st->src));
-		memset(st->src + old, 0, (i + 1u - old) * sizeof(*st->src));
-		st->n_src = i + 1u;
-	}
+	st->src = mem_reach(st->src, &st->n_src, &st->cap_src, i + 1u,
+			    sizeof(*st->src));
 	return &st->src[i];
 }
 

@@ -19,14 +19,8 @@ uint64_t unwinders_tick(struct unwinders *us)
 
 static void logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
 {
-	size_t old = ls->n;
-
-	if (id >= old) {
-		ls->n = id + (size_t)1;
-		ls->life =
-			mem_grow(ls->life, &ls->cap, ls->n, sizeof(*ls->life));
-		memset(ls->life + old, 0, (ls->n - old) * sizeof(*ls->life));
-	}
+	ls->life = mem_reach(ls->life, &ls->n, &ls->cap, id + (size_t)1,
+			     sizeof(*ls->life));
 	if (!ls->life[id].first)
 		ls->life[id].first = now;
 	ls->life[id].last = now;

@@ -26,14 +26,8 @@ void waits_release(struct waits *ws)
 
 void waits_source(struct waits *ws, uint16_t source)
 {
-	size_t old = ws->n_given;
-
-	if (source < old)
-		return;
-	ws->given = mem_grow(ws->given, &ws->cap_given, source + 1u,
-			     sizeof(*ws->given));
-	memset(ws->given + old, 0, (source + 1u - old) * sizeof(*ws->given));
-	ws->n_given = source + 1u;
+	ws->given = mem_reach(ws->given, &ws->n_given, &ws->cap_given,
+			      source + 1u, sizeof(*ws->given));
 }
 
 /* Different for all (source, tid), so that the hash is the key. */
