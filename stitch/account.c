@@ -112,13 +112,6 @@ void account_source(struct account *ac, uint16_t index,
 	ac->src[index].all = ac->src[index].stray = no_ring;
 }
 
-static int64_t time_of(const struct record *rec)
-{
-	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
-		return TIME_NONE;
-	return (int64_t)rec->time;
-}
-
 static void add_to(uint64_t *sum, uint64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
@@ -227,7 +220,7 @@ static void take_lost(struct account *ac, const struct record *rec)
 	struct per_source *ps = &ac->src[rec->source];
 	bool hardware = rec->flags & REC_F_HARDWARE;
 	struct ring *r = ring_of(ps, rec);
-	int64_t t1 = time_of(rec);
+	int64_t t1 = record_time(rec);
 	int64_t t0 = rec->lost.has_since && rec->lost.since <= INT64_MAX
 			     ? (int64_t)rec->lost.since
 			     : lost_since(ps, rec, t1);
@@ -277,7 +270,7 @@ static void take_reading(void *arg, uint64_t n, int64_t since)
 {
 	const struct reader *rd = arg;
 	const struct record *rec = rd->rec;
-	int64_t t1 = time_of(rec);
+	int64_t t1 = record_time(rec);
 	struct ledger_entry e = entry(rec->source, "read_lost", since, t1);
 
 	e.off = rec->off;
@@ -296,8 +289,8 @@ static void take_sample(struct account *ac, const struct record *rec)
 		return;
 	if (!ps->readings)
 		ps->readings = readings_new();
-	readings_sample(ps->readings, &rec->sample, time_of(rec), take_reading,
-			&rd);
+	readings_sample(ps->readings, &rec->sample, record_time(rec),
+			take_reading, &rd);
 }
 
 /* ---- events that the kernel stopped */
@@ -344,7 +337,7 @@ static void take_throttle(struct account *ac, const struct record *rec)
 		.cpu = rec->cpu,
 		.id = extra_of(rec, "id"),
 		.stream_id = extra_of(rec, "stream_id"),
-		.since = time_of(rec),
+		.since = record_time(rec),
 		.off = rec->off,
 	};
 	uint64_t h = stopped_hash(&s);
@@ -392,13 +385,13 @@ static void take_unthrottle(struct account *ac, const struct record *rec)
 		s = ps->stopped[i];
 		forget_stopped(ps, i);
 	}
-	push_stopped(ac, rec->source, &s, time_of(rec));
+	push_stopped(ac, rec->source, &s, record_time(rec));
 }
 
 static void take_aux(struct account *ac, const struct record *rec)
 {
 	uint64_t flags = extra_of(rec, "flags");
-	int64_t t = time_of(rec);
+	int64_t t = record_time(rec);
 	struct ledger_entry e = entry(rec->source, "aux", t, t);
 
 	if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
@@ -463,7 +456,7 @@ static void note_record(struct account *ac, const struct record *rec, int64_t t)
 
 void account_record(struct account *ac, const struct record *rec)
 {
-	int64_t t = time_of(rec);
+	int64_t t = record_time(rec);
 
 	/* what was written twice was not lost twice */
 	if (rec->kind == REC_LOST && !(rec->flags & REC_F_DUPLICATE))

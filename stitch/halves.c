@@ -20,7 +20,7 @@ uint32_t halves_kernel(struct stitch *st, const struct space *base,
 		return resolve_guest(st->resolve, a);
 	return resolve_kernel(st->resolve, base, over,
 			      UINT32_MAX - st->rec.source, a,
-			      time_of(&st->rec));
+			      record_time(&st->rec));
 }
 
 /* A deferred chain is taken on the way to user mode, so the new program has
@@ -29,7 +29,7 @@ static void check_exec(struct stitch *st, struct space *sp,
 		       const struct addrs *a, uint64_t mask)
 {
 	if (st->rec.kind == REC_CHAIN ||
-	    (a->n && space_find(sp, a->ip[0] & mask, time_of(&st->rec))))
+	    (a->n && space_find(sp, a->ip[0] & mask, record_time(&st->rec))))
 		space_forget_exec(sp);
 }
 
@@ -66,7 +66,7 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 		.space_id = p->id,
 		.inferred = inferred,
 		.mask = src->info.user_mask,
-		.t = time_of(&st->rec),
+		.t = record_time(&st->rec),
 	};
 	bool bare;
 
@@ -94,7 +94,7 @@ void halves_look_at_hit(struct stitch *st, uint32_t slot)
 	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
 	    st->rec.sample.kern.n || st->rec.sample.user.n ||
 	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, time_of(&st->rec)))
+	    space_find(&p->space, addr, record_time(&st->rec)))
 		return;
 	look_unmapped(st, p, addr);
 }
@@ -124,7 +124,7 @@ static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
 	struct lookup look = { &process_of(st, slot)->space,
-			       time_of(&st->rec) };
+			       record_time(&st->rec) };
 	enum unwind_end end;
 	uint64_t ip[2];
 	const struct unwind_in in = {

@@ -52,13 +52,6 @@ static inline const struct source *source_of(struct stitch *st, uint16_t i)
 	return order_source(st->in, i);
 }
 
-static inline int64_t time_of(const struct record *rec)
-{
-	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
-		return TIME_NONE;
-	return (int64_t)rec->time;
-}
-
 static inline struct process *process_of(struct stitch *st, uint32_t slot)
 {
 	return tasks_process_at(st->tasks,

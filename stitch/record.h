@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TIME_NONE INT64_MIN /* not known; stored as NULL */
+
 enum record_kind {
 	REC_NONE, /* decoded to nothing we keep (already accounted for) */
 	REC_SAMPLE,
@@ -227,4 +229,12 @@ struct record {
 		} mark;
 	};
 };
+
+/* ns, or TIME_NONE. */
+static inline int64_t record_time(const struct record *rec)
+{
+	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)
+		return TIME_NONE;
+	return (int64_t)rec->time;
+}
 #endif

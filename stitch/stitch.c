@@ -143,7 +143,7 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	f->kind = FACT_EVENT;
 	f->event = (struct fact_event){
 		.id = ++st->events,
-		.time = time_of(rec),
+		.time = record_time(rec),
 		.cpu = rec->cpu,
 		.thread = tasks_thread_at(st->tasks, slot)->id,
 		.comm = comm,
@@ -167,7 +167,7 @@ static void map_saved(struct stitch *st, uint32_t process, bool started)
 					 source_of(st, st->rec.source) };
 
 	if (ps->maps)
-		snapshots_due(ps->maps, &to, process, time_of(&st->rec),
+		snapshots_due(ps->maps, &to, process, record_time(&st->rec),
 			      started);
 }
 
@@ -187,7 +187,7 @@ static uint32_t thread_slot(struct stitch *st)
 /* The slot of the life that did what only a living thread can do. */
 static uint32_t living(struct stitch *st, uint32_t slot)
 {
-	slot = lives_living(st->tasks, &st->rec, time_of(&st->rec), slot,
+	slot = lives_living(st->tasks, &st->rec, record_time(&st->rec), slot,
 			    &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	return slot;
@@ -202,7 +202,7 @@ static bool see_cookie(struct stitch *st, const struct thread *th,
 		.source = st->rec.source,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
-		.time = time_of(&st->rec),
+		.time = record_time(&st->rec),
 		.since = st->rec.tid >= 0 ? th->join.cookies.last : TIME_NONE,
 		.is_sample = is_sample,
 	};
@@ -241,7 +241,7 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 		.event = event,
 		.source = st->rec.source,
 		.tid = other ? s->asked : st->rec.tid,
-		.time = time_of(&st->rec),
+		.time = record_time(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
 		.thread = th->id,
@@ -323,7 +323,7 @@ static void take_chain(struct stitch *st)
 		.cpu = st->rec.cpu,
 		.thread = th->id,
 		.process = known_process(st, slot),
-		.time = time_of(&st->rec),
+		.time = record_time(&st->rec),
 		.cookie = c->cookie,
 		.uraw = uraw,
 		.n = c->user.n,
@@ -366,7 +366,7 @@ static void take_map(struct stitch *st)
 		.end = rec->map.start + rec->map.len,
 		.prot = rec->map.prot,
 		.flags = rec->map.flags,
-		.t0 = time_of(rec),
+		.t0 = record_time(rec),
 	};
 
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
@@ -401,7 +401,7 @@ static void take_ksymbol(struct stitch *st)
 	struct region r = {
 		.start = rec->ksymbol.addr,
 		.end = rec->ksymbol.addr + rec->ksymbol.len,
-		.t0 = time_of(rec),
+		.t0 = record_time(rec),
 	};
 
 	if (wraps(st, r.start, r.end))
@@ -418,7 +418,7 @@ static void take_ksymbol(struct stitch *st)
 
 static void take_comm(struct stitch *st)
 {
-	int64_t t = time_of(&st->rec);
+	int64_t t = record_time(&st->rec);
 
 	st->who =
 		lives_named(st->tasks, &st->rec, t, thread_slot(st), &st->gone);
@@ -432,7 +432,7 @@ static void take_comm(struct stitch *st)
 static void take_fork(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
-	int64_t t = time_of(rec);
+	int64_t t = record_time(rec);
 	bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
 	uint32_t parent = tasks_find(st->tasks, rec->source, rec->fork.ppid,
 				     rec->fork.ptid);
@@ -449,7 +449,7 @@ static void take_fork(struct stitch *st)
 
 static void take_exit(struct stitch *st)
 {
-	tasks_exit(st->tasks, thread_slot(st), time_of(&st->rec));
+	tasks_exit(st->tasks, thread_slot(st), record_time(&st->rec));
 }
 
 /* State records that were written twice must not act twice. */
@@ -607,7 +607,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			finish(st);
 			continue;
 		}
-		int64_t t = time_of(&st->rec);
+		int64_t t = record_time(&st->rec);
 
 		struct per_source *ps = per_source(st, st->rec.source);
 

@@ -9,13 +9,13 @@
 #define STITCH_STITCH_H
 #include <stdint.h>
 
+#include "stitch/record.h"
 #include "stitch/verdict.h"
 
 struct err;
 struct frames;
 struct ledger;
 struct order;
-struct record;
 struct snapshot;
 struct stitch;
 struct unwinder;
@@ -33,8 +33,6 @@ enum fact_kind {
 	FACT_COUNTER,
 	FACT_SESSION, /* once per source, last */
 };
-
-#define TIME_NONE INT64_MIN /* stored as NULL */
 
 struct fact_event {
 	uint32_t id;
