@@ -179,7 +179,7 @@ static void close_ctf(struct source *src)
 	free(ctf->event);
 	free(ctf->def);
 	free(ctf->heap);
-	free(ctf->named);
+	known_release(&ctf->known);
 	free(ctf->pending.path);
 	free(ctf->src.path);
 	free(ctf);

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/known.h"
 #include "formats/tp.h"
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
@@ -224,10 +225,9 @@ struct ctf {
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
 	bool has_base;
-	struct tp tp;	 /* of fields() and print() */
-	struct tp look;	 /* of next() */
-	uint32_t *named; /* by tid: hash of the name; 0: none */
-	size_t n_named;
+	struct tp tp;	    /* of fields() and print() */
+	struct tp look;	    /* of next() */
+	struct known known; /* names */
 	struct ctf_pending pending;
 	struct table maps; /* what is mapped, by hash of all of it */
 	size_t n_maps;

@@ -8,10 +8,6 @@
 
 #include "formats/ctf.h"
 
-/* Linux pid_max is 4194304 at most. */
-#define TID_MAX (1 << 22)
-#define COMM_LEN 15
-
 static int field_at(const struct ctf_event *ev, const char *name)
 {
 	for (size_t i = 0; i < ev->fmt.n; i++)
@@ -155,31 +151,6 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 
 /* ---- names */
 
-static bool rename_to(struct ctf *ctf, int64_t tid, const char *name, size_t n)
-{
-	uint32_t h = (uint32_t)hash_bytes(name, n, 0) | 1;
-
-	/* the idle task has one name per CPU */
-	if (tid <= 0 || tid >= TID_MAX || !n)
-		return false;
-	if ((size_t)tid >= ctf->n_named) {
-		size_t cap = 0;
-		uint32_t *more =
-			mem_grow(NULL, &cap, (size_t)tid + 1, sizeof(*more));
-
-		memset(more, 0, cap * sizeof(*more));
-		if (ctf->n_named)
-			memcpy(more, ctf->named, ctf->n_named * sizeof(*more));
-		free(ctf->named);
-		ctf->named = more;
-		ctf->n_named = cap;
-	}
-	if (ctf->named[tid] == h)
-		return false;
-	ctf->named[tid] = h;
-	return true;
-}
-
 static struct ctf_item *name_item(struct ctf_trace *tr, uint64_t time,
 				  const char *name, size_t n)
 {
@@ -197,7 +168,7 @@ void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
 {
 	size_t n = strnlen(name, COMM_LEN + 1);
 
-	if (!rename_to(tr->ctf, tid, name, n))
+	if (!known_rename(&tr->ctf->known, tid, name, n, true))
 		return;
 	struct ctf_item *it = name_item(tr, time, name, n);
 
@@ -244,8 +215,7 @@ static void fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	it->pid = id_of(ev, CTF_PID2, raw);
 	it->fork.ppid = id_of(ev, CTF_PID, raw);
 	it->fork.ptid = id_of(ev, CTF_TID, raw);
-	if ((size_t)child < tr->ctf->n_named)
-		tr->ctf->named[child] = 0;
+	known_unname(&tr->ctf->known, child);
 }
 
 static void exit_item(struct ctf_trace *tr, const struct ctf_event *ev,
@@ -273,7 +243,7 @@ static void exec_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	const char *name = slash ? slash + 1 : path;
 	size_t n = strnlen(name, COMM_LEN);
 
-	rename_to(tr->ctf, tid, name, n);
+	known_rename(&tr->ctf->known, tid, name, n, true);
 	struct ctf_item *it = name_item(tr, head->time, name, n);
 
 	/* whoever called it: it has the process' id now */

@@ -200,7 +200,7 @@ static void close_ftext(struct source *src)
 	free(ft->cpu);
 	free(ft->buffer);
 	free(ft->due);
-	free(ft->named);
+	known_release(&ft->known);
 	free(ft->raw);
 	inodes_release(&ft->inodes);
 	unwound_release(&ft->unwound);

@@ -14,6 +14,7 @@
 
 #include "formats/ftext_line.h"
 #include "formats/inodes.h"
+#include "formats/known.h"
 #include "formats/input.h"
 #include "formats/unwound.h"
 #include "stitch/err.h"
@@ -125,16 +126,6 @@ enum ftext_more {
 	MORE_COOKIE, /* of a deferred stack, then its frames */
 };
 
-/* Forks and execs that were told of. */
-#define FTEXT_TOLD 32
-
-struct ftext_told {
-	int32_t tid; /* 0: none */
-	uint32_t buffer;
-	uint64_t time;
-	bool exec;
-};
-
 struct ftext {
 	struct source src;
 	struct source_opts opts;
@@ -174,10 +165,7 @@ struct ftext {
 	size_t n_event, cap_event, cap_def;
 	struct table by_name;
 	/* Tasks: hash of the name; the lowest bit: an event said it. */
-	uint64_t *named;
-	size_t n_named;
-	struct ftext_told told[FTEXT_TOLD];
-	unsigned int n_told;
+	struct known known;
 	/* Places of frames, by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;

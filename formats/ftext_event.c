@@ -25,12 +25,12 @@ static const char text_format[] =
 
 /* ---- names */
 
-struct known {
+struct known_event {
 	const char *name, *full;
 	enum ftext_role role;
 };
 
-static const struct known known[] = {
+static const struct known_event known[] = {
 	{ "sched_switch", "sched:sched_switch", ROLE_SWITCH },
 	{ "sched_wakeup", "sched:sched_wakeup", ROLE_WAKEUP },
 	{ "sched_wakeup_new", "sched:sched_wakeup_new", ROLE_WAKEUP_NEW },

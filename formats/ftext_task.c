@@ -8,13 +8,7 @@
 
 #include "formats/ftext.h"
 
-/* Linux pid_max is 4194304 at most. */
-#define TID_MAX (1 << 22)
-#define COMM_LEN 15u
 #define CLONE_THREAD 0x10000
-/* No task starts two programs in so short a time. */
-#define SAME_EXEC_NS 1000000u
-#define SURE 1u
 
 static int32_t pid_of(const struct ftext_pairs *p, const char *key)
 {
@@ -96,43 +90,10 @@ static void read_tasks(struct ftext *ft, const struct ftext_item *it,
 
 /* ---- names */
 
-static bool known_tid(struct ftext *ft, int32_t tid)
-{
-	/* the idle task has one name per CPU */
-	if (tid <= 0 || tid >= TID_MAX)
-		return false;
-	if ((size_t)tid >= ft->n_named) {
-		size_t cap = 0;
-		uint64_t *more =
-			mem_grow(NULL, &cap, (size_t)tid + 1, sizeof(*more));
-
-		memset(more, 0, cap * sizeof(*more));
-		if (ft->n_named)
-			memcpy(more, ft->named, ft->n_named * sizeof(*more));
-		free(ft->named);
-		ft->named = more;
-		ft->n_named = cap;
-	}
-	return true;
-}
-
 static bool is_news(struct ftext *ft, int32_t tid, struct scan name, bool sure)
 {
-	if (!name.n || !known_tid(ft, tid))
-		return false;
-	uint64_t h =
-		hash_bytes(name.p, name.n < COMM_LEN ? name.n : COMM_LEN, 0);
-	uint64_t was = ft->named[tid];
-
-	h = (h & ~(uint64_t)SURE) | (sure ? SURE : 0);
-	if ((was | SURE) == (h | SURE)) {
-		ft->named[tid] |= h;
-		return false;
-	}
-	if (!sure && was & SURE)
-		return false;
-	ft->named[tid] = h ? h : 2;
-	return true;
+	return known_rename(&ft->known, tid, name.p,
+			    name.n < COMM_LEN ? name.n : COMM_LEN, sure);
 }
 
 /* The name in front of the line is of the task that ran. Tables with little
@@ -146,32 +107,10 @@ static bool line_name_is_news(struct ftext *ft, const struct ftext_item *it)
 	return is_news(ft, it->pid, comm, false);
 }
 
-/* Was it told of? A fork, when the task has not ended since: task_newtask
- * stands before sched_process_fork and says more. An exec, when another
- * buffer has just told of it. */
 static bool is_told(struct ftext *ft, int32_t tid, bool exec,
 		    const struct ftext_item *it)
 {
-	struct ftext_told *t = NULL;
-
-	for (size_t i = 0; i < FTEXT_TOLD && !t; i++)
-		if (ft->told[i].tid == tid && ft->told[i].exec == exec)
-			t = &ft->told[i];
-	if (t && !exec)
-		return true;
-	if (t && t->buffer != it->buffer && it->time - t->time < SAME_EXEC_NS)
-		return true;
-	if (!t)
-		t = &ft->told[ft->n_told++ % FTEXT_TOLD];
-	*t = (struct ftext_told){ tid, it->buffer, it->time, exec };
-	return false;
-}
-
-static void forget_told(struct ftext *ft, int32_t tid)
-{
-	for (size_t i = 0; i < FTEXT_TOLD; i++)
-		if (ft->told[i].tid == tid)
-			ft->told[i].tid = 0;
+	return known_told(&ft->known, tid, exec, it->buffer, it->time);
 }
 
 static void fork_refs(struct ftext *ft, uint64_t id,
@@ -182,8 +121,7 @@ static void fork_refs(struct ftext *ft, uint64_t id,
 		return;
 	ftext_due(ft, id, REF_FORK);
 	/* the name is the parent's, but is that known? */
-	if ((size_t)said->tid2 < ft->n_named)
-		ft->named[said->tid2] = 0;
+	known_unname(&ft->known, said->tid2);
 	if (is_news(ft, said->tid2, said->comm2, true))
 		ftext_due(ft, id, REF_COMM2);
 }
@@ -218,7 +156,7 @@ void ftext_task_refs(struct ftext *ft, uint64_t id)
 		ftext_due(ft, id, REF_LINE);
 	ftext_defer_refs(ft, id);
 	if (role == ROLE_EXIT) {
-		forget_told(ft, said.tid);
+		known_forget(&ft->known, said.tid);
 		ftext_due(ft, id, REF_EXIT);
 	}
 }

@@ -107,7 +107,7 @@ static void close_ft(struct source *src)
 	free(ft->made);
 	free(ft->heap);
 	free(ft->due);
-	free(ft->named);
+	known_release(&ft->known);
 	inodes_release(&ft->inodes);
 	unwound_release(&ft->unwound);
 	free(ft->kern);

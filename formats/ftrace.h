@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "formats/inodes.h"
+#include "formats/known.h"
 #include "formats/input.h"
 #include "formats/tp.h"
 #include "formats/unwound.h"
@@ -219,17 +220,6 @@ struct ft_cmd {
 	const char *name;
 };
 
-/* A fork or exec that was told of: other buffers may have recorded it too,
- * and two events tell of a fork. */
-struct ft_told {
-	int32_t tid; /* 0: empty */
-	uint32_t instance;
-	uint64_t time;
-	bool exec;
-};
-
-#define FT_TOLD 64
-
 struct ft_tgid {
 	int32_t tid, tgid;
 };
@@ -324,10 +314,7 @@ struct ft {
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool merging;
-	uint32_t *named; /* by tid: hash of the name; 0: none */
-	size_t n_named;
-	struct ft_told told[FT_TOLD]; /* the last forks and execs */
-	unsigned int n_told;
+	struct known known;	   /* names, forks and execs */
 	uint64_t walked, walk_len; /* plain bytes of all streams */
 	bool ended;
 	/* decode() */

@@ -10,12 +10,7 @@
 #include "stitch/source.h"
 #include "stitch/table.h"
 
-/* Linux pid_max is 4194304 at most. */
-#define TID_MAX (1 << 22)
-#define COMM_LEN 15
 #define CLONE_THREAD 0x10000
-/* No task starts two programs in so short a time. */
-#define SAME_EXEC_NS 1000000
 
 static int field_at(const struct ft_type *t, const char *name)
 {
@@ -138,37 +133,6 @@ static void take_name(struct ft *ft, const struct ft_type *t, int field,
 	out[n] = '\0';
 }
 
-/* Is that news? */
-static bool rename_to(struct ft *ft, int64_t tid, const char *name)
-{
-	uint32_t h = (uint32_t)hash_bytes(name, strlen(name), 0) | 1;
-
-	/* the idle task has one name per CPU */
-	if (tid <= 0 || tid >= TID_MAX || !*name)
-		return false;
-	if ((size_t)tid >= ft->n_named) {
-		size_t cap = 0;
-		uint32_t *more =
-			mem_grow(NULL, &cap, (size_t)tid + 1, sizeof(*more));
-
-		memset(more, 0, cap * sizeof(*more));
-		if (ft->n_named)
-			memcpy(more, ft->named, ft->n_named * sizeof(*more));
-		free(ft->named);
-		ft->named = more;
-		ft->n_named = cap;
-	}
-	if (ft->named[tid] == h)
-		return false;
-	ft->named[tid] = h;
-	return true;
-}
-
-static bool is_named(const struct ft *ft, int32_t tid)
-{
-	return tid <= 0 || ((size_t)tid < ft->n_named && ft->named[tid]);
-}
-
 static void name_ref(struct ft *ft, const struct ft_type *t,
 		     const struct ref *ev, int64_t tid, int comm,
 		     const struct bytes *raw, enum ft_whose whose)
@@ -176,36 +140,14 @@ static void name_ref(struct ft *ft, const struct ft_type *t,
 	char name[COMM_LEN + 1];
 
 	take_name(ft, t, comm, raw, name);
-	if (rename_to(ft, tid, name))
+	if (known_rename(&ft->known, tid, name, strlen(name), true))
 		ft_due(ft, ev, CLASS_COMM, whose);
 }
 
-/* Was it told of? A fork, when the task has not ended since: task_newtask
- * stands before sched_process_fork and says more. An exec, when another
- * buffer has just told of it. */
-static bool is_told(struct ft *ft, int32_t tid, bool exec, const struct ref *ev)
+static bool is_told(struct ft *ft, int64_t tid, bool exec, const struct ref *ev)
 {
-	uint32_t instance = ft->stream[ev->handle >> 48].instance;
-	struct ft_told *t = NULL;
-
-	for (size_t i = 0; i < FT_TOLD && !t; i++)
-		if (ft->told[i].tid == tid && ft->told[i].exec == exec)
-			t = &ft->told[i];
-	if (t && !exec)
-		return true;
-	if (t && t->instance != instance && ev->key - t->time < SAME_EXEC_NS)
-		return true;
-	if (!t)
-		t = &ft->told[ft->n_told++ % FT_TOLD];
-	*t = (struct ft_told){ tid, instance, ev->key, exec };
-	return false;
-}
-
-static void forget_told(struct ft *ft, int64_t tid)
-{
-	for (size_t i = 0; i < FT_TOLD; i++)
-		if (ft->told[i].tid == tid)
-			ft->told[i].tid = 0;
+	return known_told(&ft->known, (int32_t)tid, exec,
+			  ft->stream[ev->handle >> 48].instance, ev->key);
 }
 
 static void fork_refs(struct ft *ft, const struct ft_type *t,
@@ -221,9 +163,8 @@ static void fork_refs(struct ft *ft, const struct ft_type *t,
 	ft_due(ft, ev, CLASS_FORK, 0);
 	/* the name is the parent's, but is that known? */
 	take_name(ft, t, t->part.comm2, raw, name);
-	if (child < (int64_t)ft->n_named)
-		ft->named[child] = 0;
-	if (rename_to(ft, child, name))
+	known_unname(&ft->known, child);
+	if (known_rename(&ft->known, child, name, strlen(name), true))
 		ft_due(ft, ev, CLASS_COMM, FT_SECOND);
 }
 
@@ -237,13 +178,13 @@ static void exec_refs(struct ft *ft, const struct ft_type *t,
 	if (tid <= 0 || tid > INT32_MAX || is_told(ft, (int32_t)tid, true, ev))
 		return;
 	take_name(ft, t, t->part.comm, raw, name);
-	rename_to(ft, tid, name);
+	known_rename(&ft->known, tid, name, strlen(name), true);
 	ft_due(ft, ev, CLASS_COMM, FT_FIRST);
 }
 
 static void exit_refs(struct ft *ft, const struct ref *ev, int64_t tid)
 {
-	forget_told(ft, tid);
+	known_forget(&ft->known, tid);
 	ft_due(ft, ev, CLASS_EXIT, 0);
 }
 
@@ -263,11 +204,11 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		exit_refs(ft, ev, tid);
 	if (t && t->role == FT_EXEC)
 		exec_refs(ft, t, ev, tid, raw);
-	if (is_named(ft, pid))
+	if (known_named(&ft->known, pid))
 		return;
 	const char *saved = ft_saved_name(ft, pid);
 
-	if (saved && rename_to(ft, pid, saved))
+	if (saved && known_rename(&ft->known, pid, saved, strlen(saved), true))
 		ft_due(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
