@@ -14,6 +14,8 @@
 /* What is kept for each capture. */
 struct per_source {
 	bool known;
+	bool shares;		 /* line was said */
+	uint16_t line;		 /* stitch_together()'s first */
 	int64_t last;		 /* time of its newest record */
 	struct snapshots *maps;	 /* NULL: none */
 	struct space base, over; /* the kernel's */

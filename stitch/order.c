@@ -578,6 +578,7 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		if (dup)
 			rec->flags |= REC_F_DUPLICATE;
 		rec->late_ns = 0;
+		rec->raw = rec->time;
 		note_late(ord, &ref, rec);
 		return 1;
 	}

@@ -196,7 +196,8 @@ struct record {
 			   * -1: not said or not known */
 	int32_t cpu;	  /* -1: not said */
 	uint32_t ring;	  /* of that CPU, when it has several; else 0 */
-	uint64_t time;	  /* ns on the source's clock */
+	uint64_t time;	  /* ns; given out by order: on the timeline */
+	uint64_t raw;	  /* the same on the source's clock; set by order */
 	uint64_t late_ns; /* REC_F_LATE: by how much */
 	uint64_t off;	  /* place in the file, for messages */
 	union {

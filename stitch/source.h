@@ -86,6 +86,27 @@ enum cookie_maker {
 	COOKIES_LTTNG, /* programs, by convention */
 };
 
+/* What a capture's times count (formats.md F.1). */
+enum clock_id {
+	CLOCK_ID_NONE,	   /* not known, or no time at all: a count */
+	CLOCK_ID_PERF,	   /* local_clock(): perf's default, ftrace's "perf" */
+	CLOCK_ID_SCHED,	   /* sched_clock(): ftrace's "local" */
+	CLOCK_ID_GLOBAL,   /* the same, made monotonic over the CPUs */
+	CLOCK_ID_MONO,	   /* CLOCK_MONOTONIC */
+	CLOCK_ID_MONO_RAW, /* and so on */
+	CLOCK_ID_BOOT,
+	CLOCK_ID_REAL,
+	CLOCK_ID_TAI,
+	CLOCK_ID_TSC, /* cycles of x86's counter */
+};
+
+/* How perf's clock goes with x86's counter, by PERF_RECORD_TIME_CONV:
+ * ns = zero + ((cycles * mult) >> shift). mult 0: not said. */
+struct tsc_conv {
+	uint64_t zero, mult;
+	uint16_t shift;
+};
+
 enum tri {
 	TRI_UNKNOWN = -1,
 	TRI_NO,
@@ -118,7 +139,11 @@ struct source_info {
 				     * authentication bits. All ones: none */
 	const uint8_t *kernel_id;   /* build-id of the kernel; NULL: not said */
 	uint8_t kernel_id_len;
+	enum clock_id clock_id;
 	uint64_t wall_ns, wall_clock_ns; /* the same moment; 0: not said */
+	struct tsc_conv tsc;
+	uint8_t boot_id[16]; /* of the kernel's run */
+	bool has_boot_id;
 	/* The recorded machine's /proc/kallsyms, when the capture has it: the
 	 * source's, until it is closed. NULL: none. */
 	const char *kallsyms;

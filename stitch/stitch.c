@@ -107,6 +107,14 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 	snapshots_add(ps->maps, s, rank);
 }
 
+void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
+{
+	struct per_source *ps = source_slot(st, source);
+
+	ps->shares = true;
+	ps->line = first;
+}
+
 /* The state of a source, made at its first record. */
 static struct per_source *per_source(struct stitch *st, uint16_t i)
 {
@@ -116,6 +124,8 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 		const struct source *src = source_of(st, i);
 
 		ps->known = true;
+		if (!ps->shares)
+			ps->line = i;
 		ps->last = TIME_NONE;
 		ps->base.changed = ps->over.changed = TIME_NONE;
 		ps->base.keep_old = ps->over.keep_old = !src->info.exact;

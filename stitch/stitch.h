@@ -188,6 +188,11 @@ void stitch_layout(struct stitch *st, unsigned int layout);
  * are used where nothing is given. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
+/* Captures of one kernel whose times are on one clock: what one of them knows
+ * holds for all (tasks, what they have mapped, chains of cookies). first: the
+ * smallest index of those that belong together; by itself each capture is
+ * alone. Before the first fact. */
+void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
 /* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
  * rec hold until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);
