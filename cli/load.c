@@ -100,7 +100,6 @@ const struct opt load_common_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
-	{ .kind = OPT_GROUP, .value = (void *)align_opts },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }

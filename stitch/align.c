@@ -10,6 +10,9 @@
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
+/* Bytes of a path in a message. */
+#define PATH_SHOWN 60
+
 struct graph {
 	const struct align_in *in;
 	const struct align_said *said;
@@ -107,6 +110,14 @@ static const char *advice(const struct align_link *l)
 	}
 }
 
+/* Of a long path the part that tells captures apart. */
+static const char *end_of(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > PATH_SHOWN ? path + n - PATH_SHOWN : path;
+}
+
 static int refuse(const struct graph *g, size_t a, size_t b, struct err *err)
 {
 	const struct align_link *l = link_of(g, a, b);
@@ -114,9 +125,10 @@ static int refuse(const struct graph *g, size_t a, size_t b, struct err *err)
 
 	say_why(&g->in[a], &g->in[b], l, why, sizeof(why));
 	return err_set(err, ERR_FORMAT,
-		       "%.60s and %.60s are not of one timeline: %s%s; "
+		       "%s and %s are not of one timeline: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",
-		       g->in[a].path, g->in[b].path, why, advice(l), a + 1);
+		       end_of(g->in[b].path), end_of(g->in[a].path), why,
+		       advice(l), a + 1);
 }
 
 /* ---- the best ways */

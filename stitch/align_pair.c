@@ -21,6 +21,8 @@
 #define SLEW 2000
 /* Wall time that was set meanwhile: more is another boot. */
 #define WALL_STEP 60000000000
+/* And closer than this it is the same. */
+#define WALL_CLOSE 1000000000
 /* Events that prove one kernel, besides the switches. */
 #define OTHERS_MIN 3
 
@@ -211,20 +213,26 @@ static void examine(const struct align_in *a, const struct align_in *b,
 		refute(l, WHY_MISSING, 0);
 		return;
 	}
-	l->pairs = ag.both;
-	l->proved = ag.both >= MATCH_MIN ||
-		    match_others(a->prints, b->prints, &l->map, within) >=
-			    OTHERS_MIN;
+	uint64_t others = match_others(a->prints, b->prints, &l->map, within);
+
+	l->pairs = ag.both + others;
+	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN;
 }
 
-/* Without equal events: the same names for machine and kernel, or its run. */
-static void prove(const struct source_info *a, const struct source_info *b,
-		  struct align_link *l)
+/* Without equal events: the run of the kernel has a name, or the machine and
+ * its kernel have, or its clock, which starts with it. */
+static bool same_machine(const struct source_info *a,
+			 const struct source_info *b)
 {
-	l->proved |=
-		equal(a->host, b->host) && (equal(a->release, b->release) ||
-					    (a->has_boot_id && b->has_boot_id));
-	l->proved |= a->has_boot_id && b->has_boot_id;
+	int64_t wa, wb;
+
+	if (a->has_boot_id && b->has_boot_id)
+		return true;
+	if (!equal(a->host, b->host))
+		return false;
+	return equal(a->release, b->release) ||
+	       (same_clock(a, b) && wall_base(a, &wa) && wall_base(b, &wb) &&
+		absolute((int64_t)((uint64_t)wa - (uint64_t)wb)) < WALL_CLOSE);
 }
 
 static void keep_better(struct align_link *best, const struct align_link *l)
@@ -288,7 +296,7 @@ void align_pair(const struct align_in *a, const struct align_in *b,
 	    b->info->has_time) {
 		by_times(a, b, said, &l);
 		if (l.method)
-			prove(a->info, b->info, &l);
+			l.proved |= same_machine(a->info, b->info);
 		if (l.proved && match_names_differ(a->prints, b->prints))
 			l.proved = false;
 	}

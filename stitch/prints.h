@@ -16,8 +16,8 @@ struct record;
 enum print_kind {
 	PRINT_SWITCH, /* CPU, thread that leaves, thread that comes */
 	PRINT_RUN,    /* three switches of a CPU in a row */
-	PRINT_FORK,   /* child, parent */
 	PRINT_CHAIN,  /* cookie, thread */
+	PRINT_FORK,   /* child, parent */
 	PRINT_KINDS
 };
 
