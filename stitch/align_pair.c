@@ -36,6 +36,18 @@ static bool equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
+/* A machine that nobody gave a name has one of these. */
+static const char *host_of(const struct source_info *info)
+{
+	static const char *const no_name[] = { "(none)", "localhost",
+					       "localhost.localdomain" };
+
+	for (size_t i = 0; i < sizeof(no_name) / sizeof(*no_name); i++)
+		if (equal(info->host, no_name[i]))
+			return NULL;
+	return info->host;
+}
+
 static int64_t absolute(int64_t v)
 {
 	return v < 0 ? -(v + 1) : v;
@@ -61,7 +73,7 @@ static enum align_why other_machine(const struct source_info *a,
 {
 	int64_t wa, wb;
 
-	if (differ(a->host, b->host))
+	if (differ(host_of(a), host_of(b)))
 		return WHY_HOST;
 	if (differ(a->release, b->release))
 		return WHY_RELEASE;
@@ -236,7 +248,7 @@ static bool same_machine(const struct source_info *a,
 
 	if (a->has_boot_id && b->has_boot_id)
 		return true;
-	if (!equal(a->host, b->host))
+	if (!equal(host_of(a), host_of(b)))
 		return false;
 	return equal(a->release, b->release) ||
 	       (same_clock(a, b) && wall_base(a, &wa) && wall_base(b, &wb) &&

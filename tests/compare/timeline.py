@@ -133,6 +133,15 @@ def two_sessions(db):
               [message] + [str(r) for r in rows])
 
 
+def boots(db, found):
+    """LTTng names the run of the kernel."""
+    other = os.path.join(common.SHARED, "captures/lttng/ku-cookie/trace")
+    status, message, rows = ingest(db, found["lttng_mono"], other)
+    common.ok(status == 1 and "two boots" in message,
+              "LTTng sessions of two boots are refused",
+              [str(status), message] + [str(r) for r in rows])
+
+
 def main():
     if not os.path.isdir(CLOCKS):
         print("skip clocks: needs BACKSTITCH_SHARED")
@@ -144,6 +153,7 @@ def main():
             one_pair(db, found, a, b)
         triple(db, found)
         order_of_hooks(db, found)
+        boots(db, found)
         if os.path.isdir(PERF):
             two_sessions(db)
     common.finish()
