@@ -185,6 +185,8 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 	say_lost(&f, fn, arg);
 	say_joins(&f, fn, arg);
 	say_frames(&f, fn, arg);
+	if (check_frames_advice(c, fn, arg, err))
+		return -1;
 	if (f.late)
 		fn(arg, "record into a file, not a pipe: then nothing comes "
 			"late; or --slack 100");
