@@ -5,19 +5,17 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
 #include "symbolize/call.h"
 #include "symbolize/cfi.h"
+#include "symbolize/code.h"
 #include "symbolize/elf.h"
-#include "symbolize/locate.h"
 #include "symbolize/plt.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symtab.h"
-#include "symbolize/vdso.h"
 
 /* More than any real file has. */
 #define SYMBOLS_MAX 20000000
@@ -149,32 +147,6 @@ static void take_symbols(struct callsite_file *f)
 	symtab_finish(&f->stubs);
 }
 
-static struct elf_file *find_file(struct symbolizer *sy,
-				  const struct image *img, const char **why)
-{
-	struct places p = { .n = 0 };
-	bool other = false;
-
-	*why = "no file";
-	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO) {
-		*why = "no code";
-		return NULL;
-	}
-	locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
-	places_release(&p);
-	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
-		ef = vdso_own(img);
-	if (ef && (ef->no_code || !ef->n_seg)) {
-		elf_file_close(ef);
-		*why = "no code";
-		return NULL;
-	}
-	if (!ef && other)
-		*why = "other build-id";
-	return ef;
-}
-
 /* Calls through it arrive by way of the dynamic linker the first time. */
 static bool is_loader(const char *path)
 {
@@ -189,7 +161,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified)
 {
-	struct elf_file *ef = find_file(sy, img, why);
+	struct elf_file *ef = code_file(sy, img, why);
 	uint64_t unused;
 
 	*unverified = !img->id_len;
@@ -247,28 +219,6 @@ static bool is_in(const struct segment *seg, size_t n, uint64_t vaddr)
 	return false;
 }
 
-/* Bytes of the file; how many there are of them. */
-static size_t read_code(const struct callsite_file *f, uint64_t off,
-			unsigned char *buf, size_t n)
-{
-	ssize_t got;
-	size_t size;
-
-	if (f->ef->mem) {
-		const char *raw = elf_rawfile(f->ef->elf, &size);
-
-		if (!raw || off >= size)
-			return 0;
-		n = n < size - off ? n : size - (size_t)off;
-		memcpy(buf, raw + off, n);
-		return n;
-	}
-	if (off > INT64_MAX - n)
-		return 0;
-	got = pread(f->ef->fd, buf, n, (off_t)off);
-	return got > 0 ? (size_t)got : 0;
-}
-
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out)
 {
@@ -287,7 +237,7 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 		return;
 	before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
 					      : CALL_BEFORE;
-	n = read_code(f, off - before, code, before + CALL_AFTER);
+	n = code_bytes(f->ef, off - before, code, before + CALL_AFTER);
 	if (n < before) {
 		out->kind = CALLSITE_UNCHECKED;
 		return;

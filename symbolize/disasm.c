@@ -18,8 +18,8 @@ struct disasm {
 	bool big;
 };
 
-static int modes(uint16_t machine, bool is64, bool big, cs_arch *arch,
-		 cs_mode *mode, unsigned int *step)
+static int modes(uint16_t machine, bool big, cs_arch *arch, cs_mode *mode,
+		 unsigned int *step)
 {
 	*mode = big ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
 	*step = 4;
@@ -27,7 +27,7 @@ static int modes(uint16_t machine, bool is64, bool big, cs_arch *arch,
 	case EM_X86_64:
 	case EM_386:
 		*arch = CS_ARCH_X86;
-		*mode = is64 ? CS_MODE_64 : CS_MODE_32;
+		*mode = machine == EM_386 ? CS_MODE_32 : CS_MODE_64;
 		*step = 1;
 		return 0;
 	case EM_AARCH64:
@@ -48,7 +48,7 @@ static int modes(uint16_t machine, bool is64, bool big, cs_arch *arch,
 	}
 }
 
-struct disasm *disasm_open(uint16_t machine, bool is64, bool big, bool intel,
+struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 			   struct err *err)
 {
 	cs_arch arch;
@@ -56,7 +56,7 @@ struct disasm *disasm_open(uint16_t machine, bool is64, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	if (modes(machine, is64, big, &arch, &mode, &step) ||
+	if (modes(machine, big, &arch, &mode, &step) ||
 	    cs_open(arch, mode, &cs) != CS_ERR_OK) {
 		err_set(err, ERR_FORMAT,
 			"code of ELF machine %u cannot be disassembled; "

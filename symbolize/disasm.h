@@ -29,9 +29,9 @@ struct insn {
 	char mnemonic[32], operands[160];
 };
 
-/* intel: x86 in Intel's syntax, not AT&T's. NULL and *err when capstone does
- * not know the machine (EM_*). is64: the class of the ELF file. */
-struct disasm *disasm_open(uint16_t machine, bool is64, bool big, bool intel,
+/* intel: x86 in Intel's syntax, not AT&T's. NULL and *err when
+ * capstone does not know the machine (EM_*). */
+struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 			   struct err *err);
 void disasm_close(struct disasm *d);
 /* The instruction at *code, which is at *addr; moves all three behind it.
