@@ -134,7 +134,7 @@ static void put_insn(FILE *out, const struct annot *a,
 		in->off, heat_class(a, in), flow[in->insn.flow]);
 	if (in->samples)
 		fprintf(out,
-			"<span class=\"b\"><i style=\"width:%.1f%%\"></i>"
+			"<span class=\"b\"><u><i style=\"width:%.1f%%\"></i></u>"
 			"<span>%.2f %%</span></span>",
 			annot_share(in->weight, a->peak),
 			annot_share(in->weight, a->weight));

@@ -7,11 +7,14 @@
 
 -- One row per sample, readable. user_stack and user_raw: of the sample
 -- itself or, by way of its request, of the chain that came later. verdict:
--- of the request; NULL when the sample asked for nothing.
+-- of the request; NULL when the sample asked for nothing. bogus: frames of the
+-- user stack that cannot be; NULL: not checked, or it has no caller.
 CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
-	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw) AS
+	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw,
+	bogus) AS
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
-	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw)
+	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw),
+	q.bogus
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN thread h ON h.id = e.thread
@@ -20,7 +23,8 @@ LEFT JOIN comm c ON c.id = e.comm
 LEFT JOIN request r ON r.event = e.id
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
-LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+LEFT JOIN stack_check q ON q.stack = u.stack;
 
 -- One row per event of every kind, in time order: what printing needs. kraw,
 -- uraw: raw_chain ids. has_raw: a payload is in event_raw.

@@ -138,7 +138,7 @@ START_TEST(reading_is_only_reading)
 		rows_close(r);
 	}
 	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
-	expect("PRAGMA user_version", "2\n");
+	expect("PRAGMA user_version", "3\n");
 	expect("SELECT name FROM pragma_table_info('word')",
 	       "kind\nid\nname\n");
 	expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -200,7 +200,7 @@ START_TEST(naming_again_keeps_what_is_there)
 		name_all();
 		ok(store_finish(run.db, run.lg, &err));
 		expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
-		expect("SELECT count(*) FROM inline_frame", "2\n");
+		expect("SELECT count(*) FROM inline_frame", "3\n");
 		expect("SELECT name FROM label WHERE frame = 2",
 		       "loop;small_[i];tiny_[i]\n");
 		store_close(run.db);
