@@ -123,8 +123,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 /* check_frames.c: frames that cannot be, in lines and as advice. */
 struct lines;
 int check_frames(struct check *c, struct lines *l, struct err *err);
+/* *said: frame pointers are what is missing. */
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
-			struct err *err);
+			bool *said, struct err *err);
 /* check_others.c: --as-perf, --as-tid. */
 int check_others(struct check *c, struct err *err);
 /* check_evidence.c: --verbose. */

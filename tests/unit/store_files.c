@@ -177,7 +177,7 @@ START_TEST(files_that_are_not_ours_are_refused)
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
 				     "made by schema 9, this "
-				     "program knows up to 2; use a newer "
+				     "program knows up to 3; use a newer "
 				     "backstitch"));
 	patch(60, "\0\0\0\1", 4);
 	patch(68, "abcd", 4);
@@ -200,7 +200,7 @@ START_TEST(naming_again_keeps_what_is_there)
 		name_all();
 		ok(store_finish(run.db, run.lg, &err));
 		expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
-		expect("SELECT count(*) FROM inline_frame", "3\n");
+		expect("SELECT count(*) FROM inline_frame", "2\n");
 		expect("SELECT name FROM label WHERE frame = 2",
 		       "loop;small_[i];tiny_[i]\n");
 		store_close(run.db);
