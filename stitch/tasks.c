@@ -156,34 +156,13 @@ static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
 	return slot;
 }
 
-/* The row of a process, when no other capture knows it any more. */
-static void push_process(struct tasks *ts, uint32_t slot)
-{
-	const struct process *p = &ts->process[slot];
-	struct fact f = {
-		.kind = FACT_PROCESS,
-		.process = {
-			.id = p->id,
-			.parent = p->parent,
-			.pid = p->pid,
-			.source = p->twin.source < p->source ? p->twin.source
-							     : p->source,
-			.start = p->start,
-			.end = p->end,
-		},
-	};
-
-	if (!twins_leave_process(ts, slot, &f.process.start, &f.process.end))
-		facts_push(ts->out, &f);
-}
-
 static void drop_process(struct tasks *ts, uint32_t slot)
 {
 	struct process *p = &ts->process[slot];
 	struct closing c = { ts, p->id };
 	struct space_owner own = owner(&c);
 
-	push_process(ts, slot);
+	twins_drop_process(ts, slot);
 	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
 	space_release(&p->space);
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
@@ -717,19 +696,8 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 	struct thread *th = &ts->thread[slot];
 	uint32_t process = th->process;
 	struct process *p = &ts->process[process];
-	struct fact f = {
-		.kind = FACT_THREAD,
-		.thread = {
-			.id = th->id,
-			.process = p->id,
-			.tid = th->tid,
-			.start = th->start,
-			.end = th->end,
-		},
-	};
 
-	if (!twins_leave_thread(ts, slot, &f.thread.start, &f.thread.end))
-		facts_push(ts->out, &f);
+	twins_drop_thread(ts, slot);
 	tasks_forget_recent(ts, th->tid);
 	table_remove(&ts->threads, thread_key(th->source, p->pid, th->tid),
 		     slot);

@@ -1,13 +1,17 @@
 /* twins.c - inside the tasks: one life that several captures know. */
 #include "stitch/twins.h"
 
+#include "stitch/facts.h"
 #include "stitch/mem.h"
 #include "stitch/tasks_inner.h"
 
 /* Two captures tell of one thing so far apart at most: each takes the time
- * itself, and one clock may be computed from another. No id comes back so
+ * itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in an emulated
+ * machine), and one clock may be computed from another. No id comes back so
  * soon. */
-#define APART_NS 1000000ll
+#define APART_NS 10000000ll
+/* But a thread may call exec again. */
+#define EXECS_APART_NS 1000000ll
 /* A thread that has ended has no record of its own so much later. */
 #define GONE_NS 2000000000ll
 
@@ -71,11 +75,13 @@ static void enter(struct tasks *ts, enum kind kind, uint32_t slot, uint32_t to)
 }
 
 /* What was found with the mappings of all of them is no longer right. */
-static void forget_found(struct tasks *ts, uint32_t slot)
+static void forget_found(struct tasks *ts, enum kind kind, uint32_t slot)
 {
 	uint32_t sum = 1;
 	uint32_t i = slot;
 
+	if (kind != PROCESS)
+		return;
 	do {
 		sum += ts->process[i].space.any + ts->process[i].space.cut;
 		i = ts->process[i].twin.next;
@@ -91,8 +97,7 @@ static void leave(struct tasks *ts, enum kind kind, uint32_t slot)
 	struct twin *tw = twin_of(ts, kind, slot);
 	uint32_t i = slot;
 
-	if (kind == PROCESS)
-		forget_found(ts, slot);
+	forget_found(ts, kind, slot);
 	while (twin_of(ts, kind, i)->next != slot)
 		i = twin_of(ts, kind, i)->next;
 	twin_of(ts, kind, i)->next = tw->next;
@@ -247,6 +252,9 @@ int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid)
 		if (slot != TABLE_NONE &&
 		    ts->process[ts->thread[slot].process].pid >= 0)
 			return ts->process[ts->thread[slot].process].pid;
+		if (slot == TABLE_NONE &&
+		    process_in(ts, i, source, tid) != TABLE_NONE)
+			return tid;
 	}
 	return -1;
 }
@@ -303,24 +311,86 @@ static bool hand_over(struct tasks *ts, enum kind kind, uint32_t slot,
 	return true;
 }
 
-bool twins_leave_process(struct tasks *ts, uint32_t slot, int64_t *start,
-			 int64_t *end)
+static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
+			int64_t end)
+{
+	const struct thread *th = &ts->thread[slot];
+	const struct fact f = {
+		.kind = FACT_THREAD,
+		.thread = {
+			.id = th->id,
+			.process = ts->process[th->process].id,
+			.tid = th->tid,
+			.start = start,
+			.end = end,
+		},
+	};
+
+	facts_push(ts->out, &f);
+}
+
+static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
+			 int64_t end)
+{
+	const struct process *p = &ts->process[slot];
+	const struct fact f = {
+		.kind = FACT_PROCESS,
+		.process = {
+			.id = p->id,
+			.parent = p->parent,
+			.pid = p->pid,
+			.source = p->twin.source < p->source ? p->twin.source
+							     : p->source,
+			.start = start,
+			.end = end,
+		},
+	};
+
+	facts_push(ts->out, &f);
+}
+
+void twins_drop_process(struct tasks *ts, uint32_t slot)
 {
 	struct process *p = &ts->process[slot];
 	uint32_t next = p->twin.next;
+	int64_t start = p->start;
+	int64_t end = p->end;
 
-	if (!hand_over(ts, PROCESS, slot, start, end, p->exit_seen))
-		return false;
-	if (!ts->process[next].parent)
+	if (!hand_over(ts, PROCESS, slot, &start, &end, p->exit_seen))
+		push_process(ts, slot, start, end);
+	else if (!ts->process[next].parent)
 		ts->process[next].parent = p->parent;
-	return true;
 }
 
-bool twins_leave_thread(struct tasks *ts, uint32_t slot, int64_t *start,
-			int64_t *end)
+void twins_drop_thread(struct tasks *ts, uint32_t slot)
 {
-	return hand_over(ts, THREAD, slot, start, end,
-			 ts->thread[slot].exit_seen);
+	const struct thread *th = &ts->thread[slot];
+	int64_t start = th->start;
+	int64_t end = th->end;
+
+	if (!hand_over(ts, THREAD, slot, &start, &end, th->exit_seen))
+		push_thread(ts, slot, start, end);
+}
+
+/* What it knows by others is of the row that it leaves; the last one gives
+ * that out. */
+static void part(struct tasks *ts, enum kind kind, uint32_t slot)
+{
+	struct twin *tw = twin_of(ts, kind, slot);
+	int64_t start = TIME_NONE;
+	int64_t end = TIME_NONE;
+
+	if (!hand_over(ts, kind, slot, &start, &end, false)) {
+		if (kind == THREAD)
+			push_thread(ts, slot, start, end);
+		else
+			push_process(ts, slot, start, end);
+		forget_found(ts, kind, slot);
+	}
+	tw->start = tw->end = TIME_NONE;
+	tw->exit = false;
+	if (kind == THREAD)
+		ts->thread[slot].over = TIME_NONE;
 }
 
 /* ---- news */
@@ -360,15 +430,18 @@ static bool slot_began(const struct tasks *ts, enum kind kind, uint32_t slot,
 }
 
 /* One that was told of before all records was taken for the life before; it
- * is of the new one, with others like it. */
-static void begin(struct tasks *ts, enum kind kind, uint32_t slot, int64_t t,
-		  uint32_t *first)
+ * is of the new one, with others like it. What the source of the FORK has is
+ * of the old one. */
+static void begin(struct tasks *ts, enum kind kind, uint32_t slot,
+		  uint16_t source, int64_t t, uint32_t *first)
 {
+	bool old = ring_has_source(ts, kind, slot, source);
 	uint32_t i = slot;
 
 	do {
-		if (!slot_began(ts, kind, i, t)) {
-			leave(ts, kind, slot);
+		if (old || !slot_began(ts, kind, i, t) ||
+		    twin_of(ts, kind, i)->end != TIME_NONE) {
+			part(ts, kind, slot);
 			enter(ts, kind, slot, *first);
 			if (kind == THREAD)
 				ts->thread[slot].comm = 0;
@@ -396,7 +469,7 @@ static void tell(struct tasks *ts, enum kind kind, const struct forked *f,
 		if (slot == TABLE_NONE)
 			continue;
 		if (slot_began(ts, kind, slot, t))
-			begin(ts, kind, slot, t, &first);
+			begin(ts, kind, slot, f->source, t, &first);
 		else
 			twin_of(ts, kind, slot)->replaced = true;
 	}
@@ -406,14 +479,13 @@ void twins_tell_fork(struct tasks *ts, const struct forked *f, int64_t t)
 {
 	if (f->tid <= 0 || t == TIME_NONE || next_side(ts, f->source, -1) < 0)
 		return;
-	/* first: whether a process began its first thread tells */
-	if (f->pid > 0 && f->pid != f->ppid) {
-		tell(ts, PROCESS, f, t);
-		for (size_t i = 0; i < RECENT; i++)
-			ts->recent[i].known = false;
-	}
 	tell(ts, THREAD, f, t);
 	tasks_forget_recent(ts, f->tid);
+	if (f->pid <= 0 || f->pid == f->ppid)
+		return;
+	tell(ts, PROCESS, f, t);
+	for (size_t i = 0; i < RECENT; i++)
+		ts->recent[i].known = false;
 }
 
 void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
@@ -435,7 +507,8 @@ static bool is_told(const struct thread *by, const struct thread *th)
 	if (!th->by_exec)
 		return true;
 	return by->by_exec && by->named != TIME_NONE &&
-	       th->named != TIME_NONE && th->named - APART_NS <= by->named;
+	       th->named != TIME_NONE &&
+	       th->named - EXECS_APART_NS <= by->named;
 }
 
 bool twins_has_name(struct tasks *ts, uint32_t slot)

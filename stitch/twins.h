@@ -24,12 +24,9 @@ struct forked {
 /* A new slot gets its row id: that of a twin, or a new one. */
 void twins_new_process(struct tasks *ts, uint32_t slot);
 void twins_new_thread(struct tasks *ts, uint32_t slot);
-/* A slot goes: true when another one still stands for the row. *start, *end:
- * what this one knows, and then what all of them knew. */
-bool twins_leave_process(struct tasks *ts, uint32_t slot, int64_t *start,
-			 int64_t *end);
-bool twins_leave_thread(struct tasks *ts, uint32_t slot, int64_t *start,
-			int64_t *end);
+/* A slot goes; the last one of a life gives out the row. */
+void twins_drop_process(struct tasks *ts, uint32_t slot);
+void twins_drop_thread(struct tasks *ts, uint32_t slot);
 
 /* The process of the thread by another capture; -1: it does not know. */
 int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid);
