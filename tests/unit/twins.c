@@ -1,12 +1,14 @@
 /* twins.c - tests of stitch/twins.c: one life that several captures know. */
+#include "stitch/rules.h"
 #include "stitch/tasks.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
+#include "tests/unit/rules.h"
 #include "tests/unit/tasks.h"
 
 #define MS 1000000ll
-#define SECOND 1000000000ll
+#define SEC 1000000000ll
 
 /* Sources 0 and 1 are of one line, 2 is alone. */
 static void start_line(struct world *w)
@@ -121,8 +123,8 @@ START_TEST(who_saw_the_exit_knows_the_end)
 	id_at(&w, 6, 1, 9, 9);
 	exit_at(&w, 200, 1, 9);
 	/* the other capture learns of it when the id is another's */
-	fork_at(&w, 5 * SECOND, 0, 9);
-	retire(&w, 6 * SECOND);
+	fork_at(&w, 5 * SEC, 0, 9);
+	retire(&w, 6 * SEC);
 	ck_assert_uint_eq(w.threads, 1);
 	ck_assert_int_eq(w.thread[0].end, 200);
 	finish(&w);
@@ -169,12 +171,12 @@ START_TEST(a_fork_that_one_capture_saw_is_a_new_life_for_all)
 	uint32_t old = id_at(&w, 5, 1, 9, 9);
 
 	ck_assert_uint_eq(id_at(&w, 6, 0, 9, 9), old);
-	fork_at(&w, SECOND, 0, 9);
-	uint32_t new = id_at(&w, SECOND + 1, 0, 9, 9);
+	fork_at(&w, SEC, 0, 9);
+	uint32_t new = id_at(&w, SEC + 1, 0, 9, 9);
 
 	ck_assert_uint_ne(new, old);
-	ck_assert_uint_eq(id_at(&w, SECOND + 2, 1, 9, 9), new);
-	ck_assert(at(&w, SECOND + 3, 1, 9, 9)->introduced);
+	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), new);
+	ck_assert(at(&w, SEC + 3, 1, 9, 9)->introduced);
 	/* nothing is missing in the capture that did not see it */
 	struct thread gone;
 
@@ -194,10 +196,10 @@ START_TEST(a_fork_that_two_captures_saw_is_one_life)
 	start_line(&w);
 	id_at(&w, 5, 0, 9, 9);
 	id_at(&w, 5, 1, 9, 9);
-	fork_at(&w, SECOND, 0, 9);
-	fork_at(&w, SECOND + 1000, 1, 9);
-	ck_assert_uint_eq(id_at(&w, 2 * SECOND, 0, 9, 9),
-			  id_at(&w, 2 * SECOND, 1, 9, 9));
+	fork_at(&w, SEC, 0, 9);
+	fork_at(&w, SEC + 1000, 1, 9);
+	ck_assert_uint_eq(id_at(&w, 2 * SEC, 0, 9, 9),
+			  id_at(&w, 2 * SEC, 1, 9, 9));
 	finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 }
@@ -208,10 +210,10 @@ START_TEST(a_record_just_before_the_fork_by_another_clock_is_of_the_child)
 	struct world w;
 
 	start_line(&w);
-	uint32_t id = id_at(&w, SECOND - 1000, 1, 9, 9);
+	uint32_t id = id_at(&w, SEC - 1000, 1, 9, 9);
 
-	fork_at(&w, SECOND, 0, 9);
-	ck_assert_uint_eq(id_at(&w, SECOND + 1, 0, 9, 9), id);
+	fork_at(&w, SEC, 0, 9);
+	ck_assert_uint_eq(id_at(&w, SEC + 1, 0, 9, 9), id);
 	finish(&w);
 	ck_assert_uint_eq(w.threads, 1);
 }
@@ -227,16 +229,16 @@ START_TEST(a_task_found_by_a_later_recorder_is_the_one_forked_before)
 	tasks_now(w.ts, TIME_NONE);
 	uint32_t f = tasks_fork(w.ts, 1, 9, 9, 1, 1, TIME_NONE, true);
 	uint32_t p = tasks_process(w.ts, 1, 9);
-	fork_at(&w, SECOND, 0, 9);
-	uint32_t e = slot_at(&w, SECOND + 1, 0, 9, 9);
+	fork_at(&w, SEC, 0, 9);
+	uint32_t e = slot_at(&w, SEC + 1, 0, 9, 9);
 
 	ck_assert_uint_eq(tasks_thread_at(w.ts, e)->id,
 			  tasks_thread_at(w.ts, f)->id);
-	ck_assert_uint_eq(slot_at(&w, 2 * SECOND, 1, 9, 9), f);
+	ck_assert_uint_eq(slot_at(&w, 2 * SEC, 1, 9, 9), f);
 	ck_assert_uint_eq(tasks_process(w.ts, 1, 9), p);
 	finish(&w);
 	ck_assert_uint_eq(w.threads, 1);
-	ck_assert_int_eq(w.thread[0].start, SECOND);
+	ck_assert_int_eq(w.thread[0].start, SEC);
 }
 END_TEST
 
@@ -251,18 +253,18 @@ START_TEST(a_task_found_later_is_not_the_life_that_ended_before)
 		tasks_now(w.ts, TIME_NONE);
 		tasks_fork(w.ts, 1, 9, 9, 1, 1, TIME_NONE, true);
 		exit_at(&w, 5, 0, 9);
-		retire(&w, gone ? 3 * SECOND : 5);
+		retire(&w, gone ? 3 * SEC : 5);
 		ck_assert_uint_eq(w.threads, 0); /* the other has it still */
-		fork_at(&w, 4 * SECOND, 0, 9);
-		uint32_t new = id_at(&w, 4 * SECOND + 1, 0, 9, 9);
+		fork_at(&w, 4 * SEC, 0, 9);
+		uint32_t new = id_at(&w, 4 * SEC + 1, 0, 9, 9);
 
 		ck_assert_uint_ne(new, old);
-		ck_assert_uint_eq(id_at(&w, 5 * SECOND, 1, 9, 9), new);
+		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), new);
 		finish(&w);
 		ck_assert_uint_eq(w.threads, 2);
 		ck_assert_uint_eq(w.thread[0].id, old);
 		ck_assert_int_eq(w.thread[0].end, 5);
-		ck_assert_int_eq(w.thread[1].start, 4 * SECOND);
+		ck_assert_int_eq(w.thread[1].start, 4 * SEC);
 		ck_assert_int_eq(w.thread[1].end, TIME_NONE);
 	}
 }
@@ -276,20 +278,20 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 	uint32_t old = id_at(&w, 5, 1, 9, 9);
 
 	id_at(&w, 6, 0, 9, 9);
-	exit_at(&w, SECOND, 0, 9);
+	exit_at(&w, SEC, 0, 9);
 	/* records of the kernel's work for it go on for a while */
-	uint32_t slot = slot_at(&w, SECOND + 5 * MS, 1, 9, 9);
+	uint32_t slot = slot_at(&w, SEC + 5 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
 	ck_assert(!tasks_is_over(w.ts, slot));
-	slot = slot_at(&w, SECOND + 50 * MS, 1, 9, 9);
+	slot = slot_at(&w, SEC + 50 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
 	ck_assert(tasks_is_over(w.ts, slot));
-	uint32_t process = process_at(&w, SECOND + 50 * MS, 1, 9)->id;
-	retire(&w, 3 * SECOND);
-	ck_assert_uint_ne(id_at(&w, 4 * SECOND, 1, 9, 9), old);
-	ck_assert_uint_ne(process_at(&w, 4 * SECOND, 1, 9)->id, process);
-	ck_assert_uint_eq(id_at(&w, 4 * SECOND, 0, 9, 9),
-			  id_at(&w, 4 * SECOND, 1, 9, 9));
+	uint32_t process = process_at(&w, SEC + 50 * MS, 1, 9)->id;
+	retire(&w, 3 * SEC);
+	ck_assert_uint_ne(id_at(&w, 4 * SEC, 1, 9, 9), old);
+	ck_assert_uint_ne(process_at(&w, 4 * SEC, 1, 9)->id, process);
+	ck_assert_uint_eq(id_at(&w, 4 * SEC, 0, 9, 9),
+			  id_at(&w, 4 * SEC, 1, 9, 9));
 	finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 	ck_assert_uint_eq(w.processes, 2);
@@ -308,8 +310,8 @@ START_TEST(the_end_of_a_thread_is_not_that_of_its_process)
 	uint32_t process = process_at(&w, 6, 0, 9)->id;
 
 	exit_at(&w, 7, 0, 9);
-	slot_at(&w, 5 * SECOND, 1, 9, 9); /* it was exec by the other one */
-	ck_assert_uint_eq(process_at(&w, 5 * SECOND, 1, 9)->id, process);
+	slot_at(&w, 5 * SEC, 1, 9, 9); /* it was exec by the other one */
+	ck_assert_uint_eq(process_at(&w, 5 * SEC, 1, 9)->id, process);
 	finish(&w);
 	ck_assert_uint_eq(w.processes, 1);
 }
@@ -332,8 +334,8 @@ START_TEST(a_name_that_two_captures_tell_is_one_row)
 	take(&w);
 	ck_assert_uint_eq(w.comms, 2);
 	/* another exec of a program of that name */
-	tasks_set_comm(w.ts, a, "ls", SECOND, true);
-	tasks_set_comm(w.ts, b, "ls", SECOND + 1, true);
+	tasks_set_comm(w.ts, a, "ls", SEC, true);
+	tasks_set_comm(w.ts, b, "ls", SEC + 1, true);
 	finish(&w);
 	ck_assert_uint_eq(w.comms, 3);
 }
@@ -509,9 +511,7 @@ START_TEST(kernel_frames_count_from_where_one_capture_says_it_is)
 }
 END_TEST
 
-/* One kernel, two captures that tell of everything, each a little later than
- * the other or not: as many rows as there were lives, and each record is of
- * the right one. */
+/* One kernel, two captures, each a little later than the other or not. */
 #define TIDS 10
 
 struct truth {
@@ -520,11 +520,39 @@ struct truth {
 	bool alive[TIDS + 1];
 	size_t lives;
 	uint64_t life[TIDS + 1]; /* number of it */
+	uint64_t keep;		 /* of 100 records */
 };
 
 static uint64_t stamp(struct truth *tr)
 {
 	return tr->now + rnd_below(&tr->seed, 10000);
+}
+
+/* Is the record kept? Else it is lost. */
+static bool kept(struct truth *tr, size_t i)
+{
+	if (rnd_below(&tr->seed, 100) < tr->keep)
+		return true;
+	fake_lost(tr->f[i], stamp(tr), 0, 1);
+	return false;
+}
+
+static void truth_record(struct truth *tr, size_t i, int32_t tid, uint64_t what)
+{
+	struct fake *f = tr->f[i];
+
+	if (!kept(tr, i))
+		return;
+	if (what < 2) {
+		fake_map(f, stamp(tr), tid, 0x1000 * what, 0x1000, "/bin/a");
+		return;
+	}
+	struct fake_rec *r = fake_sample(f, stamp(tr), tid, 0);
+
+	r->rec.flags = REC_F_USER;
+	r->rec.sample.weight = tr->life[tid];
+	r->rec.sample.user.n = 1;
+	r->ip[0] = 0x1000 * (what % 3);
 }
 
 static void truth_step(struct truth *tr)
@@ -537,34 +565,45 @@ static void truth_step(struct truth *tr)
 		tr->now += 20 * MS; /* no id comes back sooner */
 		tr->alive[tid] = true;
 		tr->life[tid] = ++tr->lives;
-		for (int i = 0; i < 2; i++)
-			fake_fork(tr->f[i], stamp(tr), tid, 1);
-	} else if (what == 0) {
+		for (size_t i = 0; i < 2; i++)
+			if (kept(tr, i))
+				fake_fork(tr->f[i], stamp(tr), tid, 1);
+	} else if (what == 9) {
 		tr->alive[tid] = false;
-		for (int i = 0; i < 2; i++)
-			fake_exit(tr->f[i], stamp(tr), tid);
+		for (size_t i = 0; i < 2; i++)
+			if (kept(tr, i))
+				fake_exit(tr->f[i], stamp(tr), tid);
 	} else {
-		struct fake_rec *r =
-			fake_sample(tr->f[what % 2], stamp(tr), tid, 0);
-
-		r->rec.flags = REC_F_USER;
-		r->rec.sample.weight = tr->life[tid];
+		truth_record(tr, rnd_below(&tr->seed, 2), tid, what);
 	}
+}
+
+static struct truth truth_run(uint64_t seed, uint64_t keep)
+{
+	struct truth tr = { .f = { fake_new(), fake_new() },
+			    .seed = seed,
+			    .keep = keep };
+
+	for (int i = 0; i < 2; i++) {
+		tr.f[i]->src.info.cpus_online = 1;
+		fake_comm(tr.f[i], UINT64_MAX, 1, "init", false)->rec.flags =
+			REC_F_UNTIMED;
+	}
+	for (int i = 0; i < 400; i++)
+		truth_step(&tr);
+	return tr;
 }
 
 START_TEST(two_complete_captures_have_one_row_for_each_life)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct truth tr = { .f = { fake_new(), fake_new() },
-				    .seed = seed };
+		struct truth tr = truth_run(seed, 100);
 		uint32_t row[512] = { 0 };
 
-		for (int i = 0; i < 400; i++)
-			truth_step(&tr);
 		must(tr.lives < 512);
 		struct all_facts all = stitch_line(tr.f, 2, true);
 
-		must(fact_count(&all, FACT_THREAD) == tr.lives);
+		must(fact_count(&all, FACT_THREAD) == tr.lives + 1);
 		must(fact_count(&all, FACT_PROCESS) == tr.lives + 1);
 		must(fact_count(&all, FACT_FINDING) == 0);
 		for (size_t i = 0; i < all.n; i++) {
@@ -577,6 +616,45 @@ START_TEST(two_complete_captures_have_one_row_for_each_life)
 		}
 		facts_done(&all);
 	}
+}
+END_TEST
+
+static size_t findings(const struct all_facts *all, uint32_t rule,
+		       uint16_t source)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		n += all->fact[i].kind == FACT_FINDING &&
+		     all->fact[i].finding.rule == rule &&
+		     all->fact[i].finding.source == source;
+	return n;
+}
+
+/* Of lost mappings there is one for each hole of each process, and together
+ * the captures know of more processes. */
+START_TEST(what_is_shared_makes_no_finding)
+{
+	uint32_t maps = rule_index("map_lost");
+	size_t n = 0;
+
+	for (uint64_t seed = 1; seed <= 600; seed++) {
+		uint64_t keep = 50 + seed % 50;
+		struct truth one = truth_run(seed, keep);
+		struct truth two = truth_run(seed, keep);
+		struct all_facts apart = stitch_line(one.f, 2, false);
+		struct all_facts all = stitch_line(two.f, 2, true);
+
+		for (uint32_t rule = 0; rules[rule].name; rule++)
+			for (uint16_t i = 0; rule != maps && i < 2; i++) {
+				must(findings(&all, rule, i) <=
+				     findings(&apart, rule, i));
+				n += findings(&all, rule, i);
+			}
+		facts_done(&apart);
+		facts_done(&all);
+	}
+	ck_assert_uint_gt(n, 1000);
 }
 END_TEST
 
@@ -598,4 +676,5 @@ RUN("twins", a_life_in_two_captures_is_one_row,
     mappings_of_another_capture_are_those_of_the_time,
     captures_that_are_not_together_know_nothing_of_each_other,
     kernel_frames_count_from_where_one_capture_says_it_is,
-    two_complete_captures_have_one_row_for_each_life)
+    two_complete_captures_have_one_row_for_each_life,
+    what_is_shared_makes_no_finding)
