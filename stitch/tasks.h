@@ -65,6 +65,7 @@ struct thread {
 	bool took_over;	 /* may have gone on under its process's id */
 	bool by_exec;	 /* exec gave the name */
 	bool made_up;	 /* nobody said the name */
+	bool lent;	 /* comm is of another name, which a twin told */
 	int64_t start, end;
 	int64_t last; /* time of its newest record; TIME_NONE */
 	int64_t over; /* when another capture saw its EXIT; TIME_NONE */

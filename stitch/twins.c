@@ -10,8 +10,6 @@
  * machine), and one clock may be computed from another. No id comes back so
  * soon. */
 #define APART_NS 10000000ll
-/* But a thread may call exec again. */
-#define EXECS_APART_NS 1000000ll
 /* A thread that has ended has no record of its own so much later. */
 #define GONE_NS 2000000000ll
 
@@ -499,16 +497,27 @@ void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
 
 /* ---- names */
 
-/* The same name by another exec is news, and needs a row of its own. */
+static bool has_name(const struct thread *th)
+{
+	return th->name && !th->made_up;
+}
+
+/* The same name by another exec is news, and needs a row of its own: it is
+ * another one when th has this one's row already. Of a name that was told
+ * before all records, one that tells of changes knows more. */
 static bool is_told(const struct thread *by, const struct thread *th)
 {
-	if (!by->comm || by->name != th->name)
+	if (!by->comm)
+		return false;
+	if (th->named == TIME_NONE && !th->made_up && has_name(by))
+		return true;
+	if (by->name != th->name)
 		return false;
 	if (!th->by_exec)
 		return true;
-	return by->by_exec && by->named != TIME_NONE &&
-	       th->named != TIME_NONE &&
-	       th->named - EXECS_APART_NS <= by->named;
+	return by->by_exec && (th->lent || by->comm != th->comm) &&
+	       by->named != TIME_NONE && th->named != TIME_NONE &&
+	       th->named - APART_NS <= by->named;
 }
 
 bool twins_has_name(struct tasks *ts, uint32_t slot)
@@ -519,15 +528,12 @@ bool twins_has_name(struct tasks *ts, uint32_t slot)
 	     i = ts->thread[i].twin.next) {
 		if (!is_told(&ts->thread[i], th))
 			continue;
+		th->lent = ts->thread[i].name != th->name;
 		th->comm = ts->thread[i].comm;
 		return true;
 	}
+	th->lent = false;
 	return false;
-}
-
-static bool has_name(const struct thread *th)
-{
-	return th->name && !th->made_up;
 }
 
 void twins_lend_name(struct tasks *ts, uint32_t slot)
@@ -536,8 +542,10 @@ void twins_lend_name(struct tasks *ts, uint32_t slot)
 
 	for (uint32_t i = th->twin.next; i != slot && !th->made_up;
 	     i = ts->thread[i].twin.next)
-		if (!has_name(&ts->thread[i]))
+		if (!has_name(&ts->thread[i])) {
 			ts->thread[i].comm = th->comm;
+			ts->thread[i].lent = true;
+		}
 }
 
 bool twins_borrow_name(struct tasks *ts, uint32_t slot)
@@ -551,6 +559,7 @@ bool twins_borrow_name(struct tasks *ts, uint32_t slot)
 		if (!by->comm || (th->comm && !has_name(by)))
 			continue;
 		th->comm = by->comm;
+		th->lent = true;
 		if (has_name(by))
 			return true;
 	}

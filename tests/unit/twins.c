@@ -333,11 +333,14 @@ START_TEST(a_name_that_two_captures_tell_is_one_row)
 	ck_assert_uint_eq(tasks_comm(w.ts, a), tasks_comm(w.ts, b));
 	take(&w);
 	ck_assert_uint_eq(w.comms, 2);
-	/* another exec of a program of that name */
+	/* another exec of a program of that name, and one of them misses one */
+	tasks_set_comm(w.ts, a, "ls", 30, true);
+	tasks_set_comm(w.ts, b, "ls", 31, true);
+	tasks_set_comm(w.ts, b, "ls", 32, true);
 	tasks_set_comm(w.ts, a, "ls", SEC, true);
 	tasks_set_comm(w.ts, b, "ls", SEC + 1, true);
 	finish(&w);
-	ck_assert_uint_eq(w.comms, 3);
+	ck_assert_uint_eq(w.comms, 5);
 }
 END_TEST
 
@@ -358,6 +361,25 @@ START_TEST(a_thread_without_a_name_has_that_of_its_twin)
 	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
 	finish(&w);
 	ck_assert_uint_eq(w.comms, 3);
+}
+END_TEST
+
+START_TEST(a_name_from_before_the_records_is_not_news)
+{
+	struct world w;
+
+	start_line(&w);
+	uint32_t a = slot_at(&w, 5, 0, 9, 9);
+	uint32_t b = slot_at(&w, 5, 1, 9, 9);
+
+	tasks_set_comm(w.ts, a, "sh", 10, false);
+	tasks_set_comm(w.ts, a, "ls", 20, true);
+	tasks_set_comm(w.ts, b, "sh", TIME_NONE, false);
+	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
+	tasks_set_comm(w.ts, b, "ls", 21, true);
+	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
+	finish(&w);
+	ck_assert_uint_eq(w.comms, 2);
 }
 END_TEST
 
@@ -672,6 +694,7 @@ RUN("twins", a_life_in_two_captures_is_one_row,
     the_end_of_a_thread_is_not_that_of_its_process,
     a_name_that_two_captures_tell_is_one_row,
     a_thread_without_a_name_has_that_of_its_twin,
+    a_name_from_before_the_records_is_not_news,
     a_mapping_that_two_captures_tell_is_one_row,
     mappings_of_another_capture_are_those_of_the_time,
     captures_that_are_not_together_know_nothing_of_each_other,
