@@ -51,7 +51,7 @@ CREATE TABLE capture(
 -- One life of a process id. 0 is the kernel (in mapping only).
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY,
-	capture INTEGER,
+	capture INTEGER,	-- of several that know it the first
 	pid INTEGER,
 	parent INTEGER,		-- process.id; NULL not known
 	start_ns INTEGER, end_ns INTEGER -- NULL: before, after the capture
