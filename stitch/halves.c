@@ -56,13 +56,45 @@ static bool surely_ran(struct stitch *st, const struct process *p)
 	       !p->space.before;
 }
 
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint)
+{
+	const struct source *src = source_of(st, st->rec.source);
+	int64_t first;
+	struct jit *j = NULL;
+
+	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
+		return;
+	p->jit.asked = true;
+	if (!st->find_jit(st->find_arg, src, p->pid, hint, &j) ||
+	    j == p->jit.own)
+		return;
+	/* that of an earlier program with this process id */
+	first = jit_first(j);
+	if (first != TIME_NONE && p->jit.since && first < p->jit.since)
+		return;
+	p->jit.own = j;
+	p->space.cut++;
+	p->space.any++;
+}
+
+/* From the timeline to the capture's own clock, which jitted code is dated
+ * by. */
+static int64_t to_own_clock(const struct record *rec)
+{
+	return (int64_t)(rec->raw - rec->time);
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
 	const struct source *src = source_of(st, st->rec.source);
 	struct process *p = process_of(st, slot);
+	halves_find_jit(st, p, NULL);
 	struct resolve_in in = {
 		.space = &p->space,
+		.jit = p->jit.own || p->jit.parents ? &p->jit : NULL,
+		.shift = to_own_clock(&st->rec),
 		.space_id = p->id,
 		.inferred = inferred,
 		.mask = src->info.user_mask,

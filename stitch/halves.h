@@ -42,7 +42,9 @@ struct stitch {
 	struct audit_in look;	    /* what the rules are told of rec */
 	uint32_t who;		    /* slot of its thread; TASKS_NONE */
 	struct thread before, gone; /* look's */
-	uint64_t *chain;	    /* a chain with an inferred address */
+	jit_find_fn *find_jit;	    /* NULL: nobody looks */
+	void *find_arg;
+	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
@@ -60,6 +62,10 @@ static inline struct process *process_of(struct stitch *st, uint32_t slot)
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
+/* Looks for the code that a process made, once, and again when a record
+ * (hint) says where it is. */
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint);
 /* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
 uint32_t halves_kernel(struct stitch *st, const struct space *base,
 		       const struct space *over, const struct addrs *a);

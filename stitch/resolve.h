@@ -9,6 +9,7 @@
 
 struct addrs;
 struct frames;
+struct jit_view;
 struct record;
 struct resolve;
 struct source;
@@ -38,6 +39,8 @@ const char *resolve_path(const struct resolve *rv, uint32_t image);
 /* Where and when a list of user addresses belongs. */
 struct resolve_in {
 	const struct space *space;
+	const struct jit_view *jit; /* NULL: none */
+	int64_t shift;	   /* t + shift is the time that jit is asked with */
 	uint32_t space_id; /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */

@@ -483,6 +483,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 		p->since = t;
 		space_exec(&p->space, t, &own);
+		jit_view_start(&p->jit, t);
 		join_exec(&th->join, t);
 	}
 	add_comm(ts, slot, name, t, exec);
@@ -592,6 +593,7 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 	p->start = t;
 	p->since = ts->process[from].since;
 	inherit(ts, p, &ts->process[from], t);
+	jit_view_fork(&p->jit, &ts->process[from].jit, t);
 	return slot;
 }
 
