@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/jitted.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -100,6 +101,7 @@ const struct opt load_common_opts[] = {
 		  "later",
 	  .value = &no_symbols },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
+	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
@@ -122,6 +124,7 @@ struct load {
 	struct order *order;
 	struct stitch *stitch;
 	struct mapped *mapped;
+	struct jitted *jitted;
 	struct symbolizer *symbolizer; /* NULL: look at no file */
 	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
@@ -365,8 +368,11 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
 	ld->mapped = mapped_new(ld->ledger, err);
-	if (!ld->mapped)
+	ld->jitted =
+		ld->mapped ? jitted_new(ld->ledger, temp_dir(), err) : NULL;
+	if (!ld->jitted)
 		return -1;
+	stitch_jit(ld->stitch, jitted_find, ld->jitted);
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
 			       order_source(ld->order, i), ld->symbolizer, err))
@@ -459,6 +465,7 @@ out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
 	mapped_free(ld.mapped);
+	jitted_free(ld.jitted);
 	if (ld.unwinder)
 		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);

@@ -96,6 +96,14 @@ static char *short_name(struct arena *text, enum image_kind kind,
 	return s;
 }
 
+/* Jitted code is in no file; its image is called as its function. */
+static const char *image_text(enum image_kind kind, const char *path)
+{
+	if (kind == IMAGE_UNKNOWN_KERNEL)
+		return "[unknown kernel code]";
+	return kind == IMAGE_JIT ? "[jit]" : path;
+}
+
 static int add_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
@@ -107,9 +115,8 @@ static int add_image(void *arg, const struct rows *r, struct err *err)
 	struct named_image *img = &sn->image[id];
 
 	img->kind = (enum image_kind)rows_int(r, 1);
-	img->path = arena_strdup(&sn->text, img->kind == IMAGE_UNKNOWN_KERNEL
-						    ? "[unknown kernel code]"
-						    : rows_text(r, 2));
+	img->path =
+		arena_strdup(&sn->text, image_text(img->kind, rows_text(r, 2)));
 	img->short_name = short_name(&sn->text, img->kind, img->path);
 	return 0;
 }
@@ -146,7 +153,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		.kernel = kernel,
 		.image = img->path,
 		.off = (uint64_t)rows_int(r, 2) - (uint64_t)rows_int(r, 4),
-		.has_off = true,
+		.has_off = img->kind != IMAGE_JIT,
 	};
 
 	if (name.kind != VALUE_TEXT || !name.text[0]) {
