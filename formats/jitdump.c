@@ -17,6 +17,7 @@
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
+#include "stitch/utf8.h"
 
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au
@@ -207,6 +208,20 @@ static void fit_v8(const struct jitdump *d)
 		d->line[i].off -= V8_SHIFT;
 }
 
+/* Node 18 writes anything in the place of names that have moved in memory. */
+static bool is_text(const char *s)
+{
+	size_t len = strlen(s);
+	size_t n;
+
+	for (; len; s += n, len -= n) {
+		n = utf8_safe(s, len);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
 static int take_line(struct bytes *b, uint64_t code, const char **file,
 		     struct jit_line *out, struct err *err)
 {
@@ -219,7 +234,7 @@ static int take_line(struct bytes *b, uint64_t code, const char **file,
 		return -1;
 	/* the same file as before */
 	if (strcmp(name, "\xff") != 0)
-		*file = name;
+		*file = is_text(name) ? name : NULL;
 	out->file = *file;
 	out->off = addr - code;
 	return 0;

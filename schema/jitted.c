@@ -32,7 +32,7 @@ static int put_bytes(struct store *db, uint32_t id, const struct jit_code *c,
 /* Sorted by offset: of several lines of one instruction the last counts. */
 static bool counts(const struct jit_code *c, size_t i)
 {
-	return c->line[i].off < c->len &&
+	return c->line[i].file && c->line[i].off < c->len &&
 	       (i + 1 == c->n_line || c->line[i + 1].off != c->line[i].off);
 }
 
