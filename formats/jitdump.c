@@ -256,8 +256,10 @@ static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
 	while (d->n_line < n) {
 		struct jit_line *l = &d->line[d->n_line];
 
-		if (take_line(b, d->lines_of, &file, l, err))
+		if (take_line(b, d->lines_of, &file, l, err)) {
+			d->n_line = 0;
 			return -1;
+		}
 		d->n_line++;
 	}
 	if (d->v8)
