@@ -17,7 +17,7 @@ struct source;
 
 /* Where the instructions from off on come from. */
 struct jit_line {
-	uint64_t off; /* from the start of the code */
+	uint64_t off;	  /* from the start of the code */
 	const char *file; /* NULL: not known */
 	uint32_t line;
 };

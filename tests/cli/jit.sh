@@ -113,8 +113,8 @@ hot "by the map nobody knows which one ran" \
 	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
 cp "$cap/jit-13475.dump" .
 hot "a jitdump file counts before a map" "jit_alpha jit_beta jit_gamma "
-head -c 100 jit-13475.dump >cut
-mv cut jit-13475.dump
+head -c 100 jit-13475.dump >short
+mv short jit-13475.dump
 "$B" ingest -q -f -o c.db c.data 2>err
 if [ $? = 3 ]
 then echo "ok a cut jitdump file is damage"
