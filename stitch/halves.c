@@ -56,33 +56,48 @@ static bool surely_ran(struct stitch *st, const struct process *p)
 	       !p->space.before;
 }
 
+/* Times of a capture may be anything. */
+static int64_t minus(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
 void halves_find_jit(struct stitch *st, struct process *p,
 		     const struct rec_map *hint)
 {
-	const struct source *src = source_of(st, st->rec.source);
-	int64_t first;
+	const struct record *rec = &st->rec;
+	int64_t shift = minus(rec->raw, rec->time);
 	struct jit *j = NULL;
+	int64_t first;
 
 	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
 		return;
 	p->jit.asked = true;
-	if (!st->find_jit(st->find_arg, src, p->pid, hint, &j) ||
+	if (!st->find_jit(st->find_arg, source_of(st, rec->source), p->pid,
+			  hint, &j) ||
 	    j == p->jit.own)
 		return;
 	/* that of an earlier program with this process id */
 	first = jit_first(j);
-	if (first != TIME_NONE && p->jit.since && first < p->jit.since)
+	if (first != TIME_NONE && p->jit.since &&
+	    minus((uint64_t)first, (uint64_t)shift) < p->jit.since)
 		return;
 	p->jit.own = j;
+	p->jit.source = rec->source;
+	p->jit.shift = shift;
 	p->space.cut++;
 	p->space.any++;
 }
 
-/* From the timeline to the capture's own clock, which jitted code is dated
- * by. */
-static int64_t to_own_clock(const struct record *rec)
+/* What the process has made, as the record at hand needs to know it. */
+static const struct jit_view *look_at_jit(struct stitch *st, struct process *p)
 {
-	return (int64_t)(rec->raw - rec->time);
+	halves_find_jit(st, p, NULL);
+	if (!p->jit.own && !p->jit.parents)
+		return NULL;
+	if (p->jit.source == st->rec.source)
+		p->jit.shift = minus(st->rec.raw, st->rec.time);
+	return &p->jit;
 }
 
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
@@ -90,11 +105,9 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 {
 	const struct source *src = source_of(st, st->rec.source);
 	struct process *p = process_of(st, slot);
-	halves_find_jit(st, p, NULL);
 	struct resolve_in in = {
 		.space = &p->space,
-		.jit = p->jit.own || p->jit.parents ? &p->jit : NULL,
-		.shift = to_own_clock(&st->rec),
+		.jit = look_at_jit(st, p),
 		.space_id = p->id,
 		.inferred = inferred,
 		.mask = src->info.user_mask,

@@ -352,6 +352,8 @@ void jit_view_fork(struct jit_view *child, const struct jit_view *parent,
 {
 	jit_view_start(child, t);
 	child->forked = t;
+	child->source = parent->source;
+	child->shift = parent->shift;
 	child->parents = parent->own ? parent->own : parent->parents;
 	if (!parent->own && parent->parents && parent->forked < t)
 		child->forked = parent->forked;

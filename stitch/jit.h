@@ -89,6 +89,10 @@ struct jit_view {
 	struct jit *parents;
 	int64_t forked;
 	int64_t since; /* when its program started; 0: not known */
+	/* Whose clock the times of the code are on, and what leads from the
+	 * timeline to it; forked and since are on the timeline. */
+	uint16_t source;
+	int64_t shift;
 };
 
 /* At an exec, or the start of a life, at t (TIME_NONE: not known): nothing of

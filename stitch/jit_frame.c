@@ -145,7 +145,7 @@ static bool is_covered(const struct frames *fr, const struct jit_at *at,
 	if (hit->found == JIT_SEVERAL || hit->code[0]->t0 == INT64_MIN)
 		return true;
 	return r->since != TIME_NONE &&
-	       shifted(r->since, at->shift) > hit->code[0]->t0;
+	       shifted(r->since, at->view->shift) > hit->code[0]->t0;
 }
 
 static uint32_t frame_in(struct frames *fr, struct jit *j, int64_t t,
@@ -172,18 +172,19 @@ uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 {
 	const struct jit_view *v = at->view;
 	int64_t t = parents_time(v, at->t);
-	uint32_t frame = frame_in(fr, v->own, shifted(at->t, at->shift), at,
-				  flags, ever);
+	uint32_t frame = frame_in(fr, v->own, shifted(at->t, at->view->shift),
+				  at, flags, ever);
 
 	if (frame)
 		return frame;
-	return frame_in(fr, v->parents, shifted(t, at->shift), at, flags, ever);
+	return frame_in(fr, v->parents, shifted(t, at->view->shift), at, flags,
+			ever);
 }
 
-uint32_t jit_gen(const struct jit_view *v, int64_t t, int64_t shift)
+uint32_t jit_gen(const struct jit_view *v, int64_t t)
 {
-	uint32_t n = v->own ? jit_changes(v->own, shifted(t, shift)) : 0;
+	uint32_t n = v->own ? jit_changes(v->own, shifted(t, v->shift)) : 0;
 
-	t = shifted(parents_time(v, t), shift);
+	t = shifted(parents_time(v, t), v->shift);
 	return n + (v->parents ? jit_changes(v->parents, t) : 0);
 }

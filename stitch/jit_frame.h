@@ -13,7 +13,7 @@ struct jit_at {
 	const struct jit_view *view;
 	const struct region *region; /* mapped there; NULL: nothing */
 	uint64_t addr;
-	int64_t t, shift; /* t + shift: on the clock of the code's times */
+	int64_t t; /* on the timeline */
 };
 
 /* Frame id; 0: no such code was there, or it was covered by a file mapped
@@ -21,5 +21,5 @@ struct jit_at {
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever);
 /* A number that grows with t; while it stays the same, so do all frames. */
-uint32_t jit_gen(const struct jit_view *v, int64_t t, int64_t shift);
+uint32_t jit_gen(const struct jit_view *v, int64_t t);
 #endif

@@ -315,7 +315,7 @@ static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
 	bool ever = false;
 
 	if (in->jit) {
-		const struct jit_at at = { in->jit, r, addr, in->t, in->shift };
+		const struct jit_at at = { in->jit, r, addr, in->t };
 
 		frame = jit_frame(rv->fr, &at, flags, &ever);
 		s->jit |= ever;
@@ -446,7 +446,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		hash ^= HASH_UNCERTAIN;
 	/* A record of the past does not see the space of now. */
 	bool now = !a->place && (in->t == TIME_NONE || in->t >= sp->changed);
-	uint32_t jit = in->jit ? jit_gen(in->jit, in->t, in->shift) : 0;
+	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
 		now ? cached(rv, hash, in->space_id, sp->cut, sp->any, jit, a)
 		    : NULL;

@@ -40,8 +40,7 @@ const char *resolve_path(const struct resolve *rv, uint32_t image);
 struct resolve_in {
 	const struct space *space;
 	const struct jit_view *jit; /* NULL: none */
-	int64_t shift;	   /* t + shift is the time that jit is asked with */
-	uint32_t space_id; /* tells spaces apart */
+	uint32_t space_id;	    /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */
 	uint64_t mask;	   /* of user addresses (pointer authentication) */
