@@ -349,6 +349,50 @@ def check_random_map(tmp, seed):
     os.remove(names)
 
 
+LIVES = """event cpu-clock mono
+comm pid=501 name="app"
+mmap pid=501 start=0x10000 len=0x10000 pgoff=0x10000 path=//anon
+mmap pid=501 start=0x900000 len=0x1000 pgoff=0 path=/gone/jit-501.dump time=9
+sample pid=501 tid=501 cpu=0 time=20000000 u=0x10104
+fork pid=502 ppid=501 time=30000000 cpu=0
+sample pid=502 tid=502 cpu=0 time=40000000 u=0x10104
+sample pid=502 tid=502 cpu=0 time=60000000 u=0x10104
+sample pid=501 tid=501 cpu=0 time=61000000 u=0x10104
+comm pid=502 name="new" exec time=70000000 cpu=0
+mmap pid=502 start=0x10000 len=0x10000 pgoff=0x10000 path=//anon time=71000000
+sample pid=502 tid=502 cpu=0 time=80000000 u=0x10104
+mmap pid=501 start=0x10000 len=0x1000 pgoff=0 path=/lib/x.so time=90000000
+sample pid=501 tid=501 cpu=0 time=100000000 u=0x10104
+sample pid=501 tid=501 cpu=0 time=120000000 u=0x10104
+exit pid=501 tid=501 ppid=1 ptid=1 time=130000000 cpu=0
+fork pid=501 ppid=502 time=140000000 cpu=0
+mmap pid=501 start=0x10000 len=0x10000 pgoff=0x10000 path=//anon time=141000000
+sample pid=501 tid=501 cpu=0 time=150000000 u=0x10104
+"""
+
+
+def check_lives(tmp):
+    """Forked, replaced in one process only, gone with exec, below a file
+    that was mapped later, over it, and not another life's."""
+    src, out = os.path.join(tmp, "c.txt"), os.path.join(tmp, "c.data")
+    with open(src, "w") as f:
+        f.write(LIVES)
+    subprocess.run([MKCAP, src, out], check=True)
+    dump = os.path.join(tmp, "jit-501.dump")
+    with open(dump, "wb") as f:
+        f.write(write_dump(
+            [(ms * 1000000, "load", 0x10100, 0x10100, 16, i, name)
+             for i, (ms, name) in enumerate(((10, "f"), (50, "g"),
+                                             (110, "h")))], 501))
+    db, status, err = ingest(tmp, out)
+    have = [(t // 1000000, f[0][2] or f[0][1]) for t, f in user_frames(db)]
+    want = [(20, "f"), (40, "f"), (60, "f"), (61, "g"), (80, "anon"),
+            (100, "file"), (120, "h"), (150, "anon")]
+    common.ok(status == 0 and have == want,
+              "jitted code lives with its process", [str(have), err])
+    os.remove(dump)
+
+
 def check_python(tmp, name):
     """CPython's trampolines: a hit in each one, by the file it wrote."""
     path = os.path.join(common.SHARED, "captures/elf/jit", name)
@@ -381,6 +425,7 @@ def check_python_map(tmp):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         check_fakejit(tmp)
+        check_lives(tmp)
         for seed in range(1, 7):
             check_random(tmp, seed)
         for seed in range(1, 4):
