@@ -97,6 +97,8 @@ static const char *dso_name(struct chains *c, const char *kind,
 		return "[unknown]";
 	if (!strcmp(kind, "kernel"))
 		return "[kernel.kallsyms]";
+	if (!strcmp(kind, "jit"))
+		return "[jit]";
 	if (!strcmp(kind, "anon")) {
 		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", pid);
 		return intern(c, buf, strlen(buf));

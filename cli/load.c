@@ -13,6 +13,7 @@
 
 #include "cli/align.h"
 #include "cli/callsites.h"
+#include "cli/jitted.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -102,6 +103,7 @@ const struct opt load_common_opts[] = {
 		  "later",
 	  .value = &no_symbols },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
+	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
@@ -124,6 +126,7 @@ struct load {
 	struct order *order;
 	struct stitch *stitch;
 	struct mapped *mapped;
+	struct jitted *jitted;
 	struct symbolizer *symbolizer; /* NULL: look at no file */
 	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
@@ -402,8 +405,11 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
-	if (!ld->mapped)
+	ld->jitted =
+		ld->mapped ? jitted_new(ld->ledger, temp_dir(), err) : NULL;
+	if (!ld->jitted)
 		return -1;
+	stitch_jit(ld->stitch, jitted_find, ld->jitted);
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
 			       order_source(ld->order, i), ld->symbolizer, err))
@@ -496,6 +502,7 @@ out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
 	mapped_free(ld.mapped);
+	jitted_free(ld.jitted);
 	if (ld.unwinder)
 		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);

@@ -14,6 +14,7 @@
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
+#include "stitch/jit.h"
 #include "stitch/mem.h"
 #include "stitch/symbol.h"
 
@@ -55,6 +56,7 @@ struct naming {
 			     * nothing waits */
 	struct segment *seg;
 	size_t n_seg, cap_seg;
+	struct jit_code jit;
 	struct arena text; /* of the current image's strings */
 };
 
@@ -416,6 +418,11 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 	}
 	nm->image = (uint32_t)column(nm, 0);
 	fill_image(nm, img);
+	if (img->kind == IMAGE_JIT) {
+		if (jitted_lines(db, nm->image, &nm->text, &nm->jit, err))
+			return -1;
+		img->code = &nm->jit;
+	}
 	if (fill_offsets(db, nm, err))
 		return -1;
 	*id = nm->image;

@@ -17,6 +17,9 @@ WHERE id = ?1
 -- name: drop_segments
 DELETE FROM segment WHERE image = ?1
 
+-- name: jit_lines
+SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
+
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3 WHERE id = ?1
 

@@ -111,6 +111,12 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 	snapshots_add(ps->maps, &one, rank);
 }
 
+void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg)
+{
+	st->find_jit = fn;
+	st->find_arg = arg;
+}
+
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 {
 	struct per_source *ps = source_slot(st, source);
@@ -420,6 +426,9 @@ static void take_map(struct stitch *st)
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
 	tasks_map(st->tasks, process, &r);
+	if (jit_is_marker(&rec->map))
+		halves_find_jit(st, tasks_process_at(st->tasks, process),
+				&rec->map);
 }
 
 static void take_ksymbol(struct stitch *st)

@@ -9,6 +9,7 @@
 #define STITCH_STITCH_H
 #include <stdint.h>
 
+#include "stitch/jit.h"
 #include "stitch/record.h"
 #include "stitch/verdict.h"
 
@@ -193,6 +194,9 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
  * smallest index of those that belong together; by itself each capture is
  * alone. Before the first fact. */
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
+/* Who finds the code that processes made themselves: jit.h. Before the first
+ * fact. */
+void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
 /* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
  * rec hold until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);

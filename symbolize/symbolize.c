@@ -98,12 +98,12 @@ static bool has_names(enum image_kind kind)
 	case IMAGE_BPF:
 	case IMAGE_OOL:
 	case IMAGE_MAPPING:
+	case IMAGE_JIT:
 		return true;
 	case IMAGE_UNKNOWN_USER:
 	case IMAGE_UNKNOWN_KERNEL:
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
-	case IMAGE_JIT:
 	case IMAGE_GUEST:
 	case IMAGE_SYMBOLS: /* have them already */
 	case IMAGE_SCRIPT:
