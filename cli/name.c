@@ -18,7 +18,7 @@
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle;
+static bool no_demangle, no_inline;
 static struct opt_list debug_dirs;
 
 const struct opt name_opts[] = {
@@ -45,8 +45,12 @@ const struct opt name_opts[] = {
 	  .value = &debug_dirs },
 	{ .kind = OPT_FLAG,
 	  .name = "no-demangle",
-	  .help = "keep C++ and Rust names as they are in the file",
+	  .help = "keep C++, Rust and D names as they are in the file",
 	  .value = &no_demangle },
+	{ .kind = OPT_FLAG,
+	  .name = "no-lines",
+	  .help = "do not look for source lines and inlined functions",
+	  .value = &no_inline },
 	{ .kind = OPT_END }
 };
 
@@ -62,18 +66,19 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 
 	if (!sym->depth && sym->name)
 		s->counts->found++;
+	s->counts->lines += !sym->depth && sym->line;
 	return store_symbol(s->db, s->image, sym, err);
 }
 
 static int name_one(struct symbolizer *sy, struct sink *s,
-		    const struct image *img, const uint64_t *off, size_t n,
+		    const struct image *img, const struct code *code, size_t n,
 		    struct err *err)
 {
 	struct image_report rep = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
 
-	ret = symbolize_image(sy, img, off, n, put_symbol, s, &rep, err);
+	ret = symbolize_image(sy, img, code, n, put_symbol, s, &rep, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -150,6 +155,7 @@ struct symbolizer *name_symbolizer(struct store *db,
 		.debug_dirs = debug_list(),
 		.captured = captured,
 		.no_demangle = no_demangle,
+		.no_inline = no_inline,
 		.same_machine = recorded_here(db),
 	};
 
@@ -167,17 +173,17 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
 	struct symbolizer *sy = name_symbolizer(db, captured);
-	const uint64_t *off;
+	const struct code *code;
 	struct image img;
 	size_t n;
 	int ret;
 
 	progress_start("naming");
-	while ((ret = store_unnamed(db, &s.image, &img, &off, &n, err)) > 0) {
+	while ((ret = store_unnamed(db, &s.image, &img, &code, &n, err)) > 0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
-			ret = name_one(sy, &s, &img, off, n, err);
+			ret = name_one(sy, &s, &img, code, n, err);
 		if (ret)
 			break;
 		progress_update(0, 0, s.counts->offsets, "addresses");

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code;
 struct err;
 struct fact;
 struct field;
@@ -27,7 +28,7 @@ struct source;
 struct store;
 struct symbol;
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 /* fields: "none", "all", or a comma list of event names or globs whose
  * payloads become ev_ tables; NULL: the default set (sched:*, and the
@@ -68,9 +69,9 @@ int store_meta(struct store *db, int capture, const char *key,
 
 /* Naming, on a database being made or opened for writing.
  * Next image with frames that have no name: 1 and fills all (borrowed until
- * the next call), 0 none left, -1. off[] is sorted and unique. */
+ * the next call), 0 none left, -1. code[] is sorted by off and unique. */
 int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const uint64_t **off, size_t *n, struct err *err);
+		  const struct code **code, size_t *n, struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);

@@ -194,6 +194,25 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	}
 }
 
+/* dwz writes "../../.dwz/NAME", from where the debug file will be. */
+void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
+		   const char *name, struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *below = strstr(name, ".dwz/");
+	const char *slash = strrchr(ef->path, '/');
+	const char *base = strrchr(name, '/');
+
+	if (below && !climbs(below)) {
+		for (const char *const *d = debug_dirs(sy); *d; d++)
+			add(out, "%s/%s", *d, below);
+		add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
+	}
+	base = base ? base + 1 : name;
+	if (slash && *base && !climbs(base))
+		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
+}
+
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out)
 {

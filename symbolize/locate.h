@@ -29,6 +29,9 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 /* What .gnu_debuglink of the file names. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out);
+/* The file of this name that .gnu_debugaltlink of ef says. */
+void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
+		   const char *name, struct places *out);
 /* A kernel with symbols. */
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stitch/mem.h"
+#include "stitch/table.h"
 #include "symbolize/symbolize.h"
 
 struct elf_file;
@@ -12,6 +14,18 @@ struct kallsyms;
 
 /* Big enough for every path that is put together here. */
 #define PATH_SIZE 4096
+
+struct plain_name {
+	const char *raw, *plain;
+};
+
+/* The demangled names of the image at hand, by where the raw one is. */
+struct plain {
+	struct plain_name *name;
+	size_t n, cap;
+	struct table by_raw;
+	struct arena text;
+};
 
 struct symbolizer {
 	struct symbolize_opts opts; /* strings are our copies */
@@ -23,6 +37,7 @@ struct symbolizer {
 	size_t n_captured, cap_captured;
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
+	struct plain plain;
 	char name[16384]; /* demangled */
 };
 
