@@ -78,7 +78,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code *code, size_t n, symbol_fn *fn, void *arg,
 		    struct image_report *rep, struct err *err);
 
-/* Demangles C++ and Rust into buf (capped: a 235-byte symbol can become
+/* Demangles C++, Rust and D into buf (capped: a 235-byte symbol can become
  * 277 MB). False when name is not mangled; buf is then untouched. */
 bool symbolize_demangle(const char *name, char *buf, size_t size);
 #endif
