@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle, no_inline;
+static bool no_demangle, no_inline, no_cache;
 static struct opt_list debug_dirs;
 
 const struct opt name_opts[] = {
@@ -51,6 +52,10 @@ const struct opt name_opts[] = {
 	  .name = "no-lines",
 	  .help = "do not look for source lines and inlined functions",
 	  .value = &no_inline },
+	{ .kind = OPT_FLAG,
+	  .name = "no-cache",
+	  .help = "do not remember names on disk for the next time",
+	  .value = &no_cache },
 	{ .kind = OPT_END }
 };
 
@@ -83,6 +88,10 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
 				  rep.seg, rep.n_seg, err);
+	if (rep.note[0]) {
+		progress_clear();
+		fprintf(stderr, "%s\n", rep.note);
+	}
 	symbolize_report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
@@ -143,11 +152,29 @@ static bool recorded_here(struct store *db)
 	return same && n;
 }
 
+/* Where programs keep what they can make again; false: nowhere. */
+static bool cache_folder(const char *home, char *buf, size_t size)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (no_cache)
+		return false;
+	if (xdg && *xdg == '/')
+		n = snprintf(buf, size, "%s/backstitch", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/backstitch", home);
+	return n > 0 && (size_t)n < size;
+}
+
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
+	char cache[4096];
 	struct symbolize_opts o = {
+		.cache =
+			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
 		.symfs = symfs,
 		.kallsyms = kallsyms,
 		.vmlinux = vmlinux,

@@ -59,7 +59,7 @@ struct elf_file *debugfile_open(const struct symbolizer *sy,
 				const struct elf_file *ef)
 {
 	struct image found = *img;
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	struct elf_file *debug = NULL;
 	uint32_t crc = 0;
 	bool other;
@@ -86,7 +86,7 @@ struct elf_file *debugfile_open(const struct symbolizer *sy,
 struct elf_file *debugfile_shared(const struct symbolizer *sy,
 				  const struct elf_file *ef)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	struct image img = { .kind = IMAGE_FILE };
 	struct bytes b;
 	const char *name;
@@ -111,7 +111,7 @@ struct elf_file *debugfile_copy(const struct symbolizer *sy,
 				const struct elf_file *ef, debugfile_fn *fn,
 				void *arg)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	struct elf_file *copy = NULL;
 
 	if (!ef->id_len)

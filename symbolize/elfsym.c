@@ -301,7 +301,7 @@ static bool find_text(struct elf_names *en)
 static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 			const char *file, void **r, struct err *err)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	bool other;
 
 	(void)file;
@@ -391,6 +391,8 @@ static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 		if (to_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
 	en->dwarf = dwarf_look(ef, shared, vaddr, n);
+	if (en->dwarf && dwarf_gave_up(en->dwarf))
+		report_note(sy, "looking for lines took too long", ef->path);
 	free(vaddr);
 	elf_file_close(shared);
 }

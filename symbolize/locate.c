@@ -10,6 +10,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
+#include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -28,6 +29,7 @@ static void add(struct places *p, const char *fmt, ...)
 	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
 		return;
 	p->path[p->n++] = mem_strdup(path);
+	tried_add(p->tried, path);
 }
 
 void places_release(struct places *p)
@@ -262,7 +264,7 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 
 bool locate_report(struct symbolizer *sy, const struct image *img)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	bool other;
 
 	locate_image(sy, img, &p);

@@ -12,10 +12,12 @@
 struct elf_file;
 struct image;
 struct symbolizer;
+struct tried;
 
 #define PLACES_MAX 48
 
 struct places {
+	struct tried *tried;	/* remembers them; NULL: nobody does */
 	char *path[PLACES_MAX]; /* owned */
 	size_t n;
 };

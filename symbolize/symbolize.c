@@ -9,6 +9,7 @@
 #include "stitch/mem.h"
 #include "symbolize/dwarf.h"
 #include "symbolize/locate.h"
+#include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
 
 /* Best first. The kernel: what the user named, what the capture itself says,
@@ -47,6 +48,7 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.kallsyms = mem_strdup(o->kallsyms);
 	sy->opts.vmlinux = mem_strdup(o->vmlinux);
 	sy->opts.home = mem_strdup(o->home);
+	sy->opts.cache = mem_strdup(o->cache);
 	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
 	return sy;
 }
@@ -55,6 +57,9 @@ void symbolize_free(struct symbolizer *sy)
 {
 	if (!sy)
 		return;
+	if (sy->saved)
+		memo_prune(sy);
+	free((char *)sy->opts.cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);
 	free((char *)sy->opts.vmlinux);
@@ -87,6 +92,12 @@ void report_file(struct symbolizer *sy, const char *file)
 void report_status(struct symbolizer *sy, const char *status)
 {
 	sy->rep->status = status;
+}
+
+void report_note(struct symbolizer *sy, const char *what, const char *path)
+{
+	snprintf(sy->rep->note, sizeof(sy->rep->note), "%.160s: %s", path,
+		 what);
 }
 
 static bool has_names(enum image_kind kind)
@@ -201,21 +212,19 @@ static int name_all(struct symbolizer *sy, const struct resolver *rs, void *r,
 	return 0;
 }
 
-int symbolize_image(struct symbolizer *sy, const struct image *img,
-		    const struct code *code, size_t n, symbol_fn *fn, void *arg,
-		    struct image_report *rep, struct err *err)
+/* Finds the files of an image and the resolver for it, and tells all. */
+static int name_image(struct symbolizer *sy, const struct image *img,
+		      const struct code *code, size_t n, symbol_fn *fn,
+		      void *arg, struct err *err)
 {
 	const struct resolver *rs = NULL;
 	const char *file = NULL;
 	void *r = NULL;
 
-	memset(rep, 0, sizeof(*rep));
-	sy->rep = rep;
-	rep->status = has_names(img->kind) ? "no file" : "no names";
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
-		file = rep->file;
+		file = sy->rep->file;
 	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {
 		int got = resolvers[i]->open(sy, img, file, &r, err);
 
@@ -232,6 +241,51 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	plain_release(&sy->plain);
 	if (rs)
 		rs->close(r);
+	return rc;
+}
+
+/* Between name_image() and who asked. */
+struct noting {
+	struct memo *m;
+	const struct code *at; /* what is told next */
+	symbol_fn *fn;
+	void *arg;
+};
+
+static int note(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct noting *nt = arg;
+
+	while (nt->at->off != sym->off)
+		nt->at++;
+	memo_note(nt->m, nt->at, sym);
+	return nt->fn(nt->arg, sym, err);
+}
+
+int symbolize_image(struct symbolizer *sy, const struct image *img,
+		    const struct code *code, size_t n, symbol_fn *fn, void *arg,
+		    struct image_report *rep, struct err *err)
+{
+	memset(rep, 0, sizeof(*rep));
+	sy->rep = rep;
+	rep->status = has_names(img->kind) ? "no file" : "no names";
+	struct memo *m = memo_open(sy, img);
+	if (!m) {
+		int rc = name_image(sy, img, code, n, fn, arg, err);
+
+		sy->rep = NULL;
+		return rc;
+	}
+
+	struct code *rest = mem_new(n, sizeof(*rest));
+	struct noting nt = { m, rest, fn, arg };
+	int rc = memo_tell(m, code, n, fn, arg, rest, &n, err);
+	sy->tried = memo_tried(m);
+	if (!rc && (n || !memo_report(m, rep)))
+		rc = name_image(sy, img, rest, n, note, &nt, err);
+	sy->tried = NULL;
+	memo_close(m, sy, rc ? NULL : rep);
+	free(rest);
 	sy->rep = NULL;
 	return rc;
 }

@@ -25,6 +25,8 @@ struct symbolize_opts {
 			       * one, only when the build-id is the same */
 	const char *vmlinux;  /* NULL: look for it */
 	const char *home;     /* for ~/.debug; NULL: no such cache */
+	const char *cache;    /* folder for what was named before; NULL: none */
+	uint64_t cache_max;   /* its size in bytes; 0: the default */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	/* Copies of /proc/kallsyms that captures hold; borrowed until the
 	 * symbolizer is freed. NULL: none. */
@@ -68,6 +70,7 @@ struct image_report {
 			      * (a kind of code that has none) */
 	struct segment *seg; /* owned: symbolize_report_release() */
 	size_t n_seg;
+	char note[256]; /* "", or what a user should be told */
 };
 void symbolize_report_release(struct image_report *rep);
 

@@ -35,6 +35,8 @@ struct symbolizer {
 	bool tried_live;
 	struct kallsyms **ks_captured; /* one for each of opts.captured */
 	size_t n_captured, cap_captured;
+	struct tried *tried; /* of the memo at hand; NULL: none */
+	bool saved;	     /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
 	struct plain plain;
@@ -44,6 +46,8 @@ struct symbolizer {
 /* The report's file and status of the image at hand. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
+/* What a user should be told of a file; the image is then not remembered. */
+void report_note(struct symbolizer *sy, const char *what, const char *path);
 
 extern const struct resolver resolve_recorded;		/* recorded.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */

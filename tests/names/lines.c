@@ -1,10 +1,11 @@
 /* lines.c - prints source lines and inlined functions of addresses.
  *
- * usage: lines FILE [REPEAT] <ADDRESSES
+ * usage: lines FILE [REPEAT [CACHE]] <ADDRESSES
  * ADDRESSES: hexadecimal ELF addresses, one a line, sorted. For each, as
  * addr2line -a -f -i prints it: the address, and for each function from the
  * innermost outwards its name and FILE:LINE. REPEAT: look them up that often
- * and print the best time in milliseconds on stderr. */
+ * and print the best time in milliseconds on stderr. CACHE: a folder, to
+ * remember them in. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "symbolize/elf.h"
 #include "symbolize/symbolize.h"
 
 struct list {
@@ -70,14 +72,22 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	struct image img = { .kind = IMAGE_FILE, .path = argv[1] };
+	struct elf_file *ef = elf_file_open(argv[1], &err);
+	if (!ef) {
+		fprintf(stderr, "%s\n", err.msg);
+		return 1;
+	}
+	memcpy(img.id, ef->id, sizeof(img.id));
+	img.id_len = ef->id_len;
+	elf_file_close(ef);
 	while (fgets(line, sizeof(line), stdin)) {
 		l.vaddr = mem_grow(l.vaddr, &l.cap, l.n + 1, sizeof(*l.vaddr));
 		l.vaddr[l.n++] = strtoull(line, NULL, 16);
 	}
 	l.code = mem_new(l.n, sizeof(*l.code));
 	for (int i = 0; i <= repeat; i++) {
-		struct symbolizer *sy = symbolize_new(
-			&(struct symbolize_opts){ .no_live = true });
+		struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+			.no_live = true, .cache = argc > 3 ? argv[3] : NULL });
 		double t = now();
 
 		l.quiet = i < repeat;
