@@ -128,6 +128,21 @@ static bool is_bomb(const struct elf_section *s)
 	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
 }
 
+/* libdw 0.188 runs over the end of texts that have none. */
+static bool ends_well(const struct elf_section *s)
+{
+	if (!s->size || s->type == SHT_NOBITS ||
+	    (strcmp(s->name, ".debug_str") != 0 &&
+	     strcmp(s->name, ".debug_line_str") != 0))
+		return true;
+	/* As libdw will do it anyway. */
+	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
+		return false;
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size &&
+	       !((const char *)d->d_buf)[d->d_size - 1];
+}
+
 bool dwarf_has(const struct elf_file *ef)
 {
 	bool found = false;
@@ -145,12 +160,39 @@ bool dwarf_has(const struct elf_file *ef)
 			return false;
 		if (strncmp(s.name, ".debug_", 7) != 0)
 			continue;
-		if (is_bomb(&s))
+		if (is_bomb(&s) || !ends_well(&s))
 			return false;
 		if (!strcmp(s.name, ".debug_info"))
 			found = s.type != SHT_NOBITS && s.size;
 	}
 	return found;
+}
+
+/* libdw unpacks every section it knows before anything is asked: half of the
+ * time of libc went into the places of variables. What has no bytes is left
+ * alone. */
+static void leave_out(const struct elf_file *ef)
+{
+	static const char *const names[] = {
+		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
+		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
+		".debug_macro",	   ".debug_names",    ".debug_pubnames",
+		".debug_pubtypes", ".debug_types",
+	};
+
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+		GElf_Shdr sh;
+
+		if (!elf_section_get(ef, i, &s))
+			continue;
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (!strcmp(s.name, names[k]) &&
+			    gelf_getshdr(s.scn, &sh)) {
+				sh.sh_type = SHT_NOBITS;
+				gelf_update_shdr(s.scn, &sh);
+			}
+	}
 }
 
 /* ---- which functions are inlined at an address */
@@ -500,10 +542,12 @@ struct dwarf *dwarf_look(const struct elf_file *ef, const struct elf_file *alt,
 	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
 	    (alt && !dwarf_has(alt)))
 		return NULL;
+	leave_out(ef);
 	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
 	if (!dw)
 		return NULL;
 	if (alt) {
+		leave_out(alt);
 		other = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
 		dwarf_setalt(dw, other);
 	}

@@ -19,7 +19,6 @@
 
 /* One file larger than this was not made by us. */
 #define FILE_MAX ((uint64_t)256 << 20)
-#define MAGIC "bstitch\1" /* and the version of what follows */
 /* All of them. Those of a desktop's libraries are some 20 MB. */
 #define FOLDER_MAX ((uint64_t)256 << 20)
 
@@ -163,8 +162,8 @@ void memo_load(struct memo *m)
 	if (!buf)
 		return;
 	bytes_init(&b, buf, len, m->path, 0, false);
-	if (bytes_skip(&b, sizeof(MAGIC) - 1, NULL) ||
-	    memcmp(buf, MAGIC, sizeof(MAGIC) - 1) != 0 ||
+	if (bytes_skip(&b, sizeof(MEMO_MAGIC) - 1, NULL) ||
+	    memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1) != 0 ||
 	    bytes_u64(&b, &sum, NULL) ||
 	    sum != hash_content(b.pos, bytes_left(&b), 0) || read_all(m, &b)) {
 		struct memo empty = { .n = 0 };
@@ -233,7 +232,7 @@ static void put_all(struct out *o, struct memo *m)
 {
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg, m->n_row, m->n };
 
-	put(o, MAGIC, sizeof(MAGIC) - 1);
+	put(o, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1);
 	put_u64(o, 0); /* the sum */
 	for (size_t i = 0; i < 5; i++)
 		put_u32(o, n[i]);

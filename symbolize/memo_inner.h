@@ -19,7 +19,8 @@ struct tried {
 	struct memo *m;
 };
 
-#define NONE UINT32_MAX /* no text */
+#define NONE UINT32_MAX	       /* no text */
+#define MEMO_MAGIC "bstitch\1" /* and the version of what follows */
 
 struct row { /* one symbol told */
 	uint64_t start, size;
