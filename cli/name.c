@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -89,8 +90,12 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 				  rep.file[0] ? rep.file : NULL, rep.status,
 				  rep.seg, rep.n_seg, err);
 	if (rep.note[0]) {
+		char note[4 * sizeof(rep.note)];
+
+		output_clean_buf(note, sizeof(note), rep.note, strlen(rep.note),
+				 NULL);
 		progress_clear();
-		fprintf(stderr, "%s\n", rep.note);
+		fprintf(stderr, "%s\n", note);
 	}
 	symbolize_report_release(&rep);
 	s->counts->images++;
