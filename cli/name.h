@@ -24,6 +24,7 @@ bool name_has_places(void);
 struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */
 	uint64_t offsets, found; /* the same of code offsets */
+	uint64_t lines;		 /* of these, with a source line */
 };
 
 /* Are the files there that the options name? 0, or -1 and *err. */

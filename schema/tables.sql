@@ -184,7 +184,9 @@ CREATE TABLE frame(
 				-- jitted code that was logged a moment later
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
-	symoff INTEGER		-- from the symbol's start
+	symoff INTEGER,		-- from the symbol's start
+	file TEXT,		-- source; NULL: not known. Of a return
+	line INTEGER		-- address: of the call before it
 );
 
 -- A stack is a path in the tree: frame, called by parent.
@@ -279,7 +281,8 @@ CREATE TABLE jit_line(
 	PRIMARY KEY(image, off)
 ) WITHOUT ROWID;
 
--- Functions inlined at a frame; depth 0 is the innermost.
+-- Functions inlined at a frame; depth 0 is the innermost. The last is inlined
+-- into the symbol of the frame, at frame.file and frame.line.
 CREATE TABLE inline_frame(
 	frame INTEGER,
 	depth INTEGER,

@@ -27,6 +27,14 @@ then
 	echo "not ok $name survives $n cuts and $n flips"
 	exit 1
 fi
+case $prog in
+*/elf)	# programs with debug information
+	find tests/captures -path '*/symfs*' -type f \
+		-exec grep -l '\.debug_info' {} + | sort |
+		xargs -P "$(nproc)" -n 1 "$0" "$prog"
+	exit
+	;;
+esac
 # Packed captures as they unpack: what packing does to damage is not asked here.
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
