@@ -183,7 +183,7 @@ static void close_ftext(struct source *src)
 		free(ftext_item(ft, i)->own);
 	for (size_t i = 0; i < ft->n_event; i++)
 		free(ft->event[i].def);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < FTEXT_STACKS; i++) {
 		free(ft->ip[i]);
 		free(ft->at[i]);
 	}

@@ -98,6 +98,7 @@ struct ftext_item {
 	uint64_t cookie; /* of the request that it made */
 	bool has_cookie;
 	bool has_kern, has_user; /* a stack was said, perhaps an empty one */
+	bool has_field;		 /* one that is a field: in its text */
 	bool untimed;
 };
 
@@ -124,6 +125,14 @@ enum ftext_more {
 	MORE_KERN,
 	MORE_USER,
 	MORE_COOKIE, /* of a deferred stack, then its frames */
+};
+
+/* The stacks of an event: of user mode, of the kernel, in a field. */
+enum ftext_stack {
+	FTEXT_USER,
+	FTEXT_KERN,
+	FTEXT_FIELD,
+	FTEXT_STACKS
 };
 
 struct ftext {
@@ -175,9 +184,10 @@ struct ftext {
 	/* decode() */
 	struct unwound unwound;
 	struct ftext_pairs pairs;
-	uint64_t *ip[2]; /* kernel, user */
-	const struct place **at[2];
-	size_t cap_ip[2], cap_at[2];
+	uint64_t *ip[FTEXT_STACKS];
+	const struct place **at[FTEXT_STACKS];
+	size_t cap_ip[FTEXT_STACKS], cap_at[FTEXT_STACKS];
+	struct addrs held;
 	unsigned char *raw;
 	size_t cap_raw;
 	char comm[64];

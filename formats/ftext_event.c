@@ -346,6 +346,14 @@ static const char *keep_text(struct ftext *ft, struct scan s)
 	return kept;
 }
 
+/* "stack=STACK:" of the kernel, "stack=" of trace-cmd: frames come behind. */
+static bool is_stack(const struct ftext_pairs *p, size_t i, struct scan text)
+{
+	struct scan v = p->pair[i].value;
+
+	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
+}
+
 static void make_fields(struct ftext *ft, struct ftext_event *e,
 			struct event_def *def, struct scan text)
 {
@@ -359,6 +367,7 @@ static void make_fields(struct ftext *ft, struct ftext_event *e,
 			.name = keep_text(ft, p->pair[i].key),
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
+			.is_stack = is_stack(p, i, text),
 		};
 	def->fields = e->def;
 	def->n_fields = (uint32_t)p->n + 1;

@@ -230,6 +230,7 @@ static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
 	/* Synthetic events have stacks as fields: the last of their text. */
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
+		it->has_field = true;
 		ftext_keep(ft, it, s, off, frame, &it->text);
 		return;
 	}
@@ -299,13 +300,14 @@ static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 	ft->last = 0;
 }
 
-/* Text that was written to trace_marker may have several lines. */
+/* Text that was written to trace_marker may have several lines; so has that of
+ * an event with a stack among its fields. */
 static void take_other(struct ftext *ft, struct scan s, uint64_t off)
 {
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
 
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
-	    !strcmp(ft->def[it->event].name, "ftrace:print"))
+	    (it->has_field || !strcmp(ft->def[it->event].name, "ftrace:print")))
 		ftext_keep(ft, it, s, off, s, &it->text);
 	else
 		ftext_damage(ft, "line", off, s.n,

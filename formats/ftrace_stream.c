@@ -335,6 +335,7 @@ static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 		ev.fields = t->fmt.def;
 		ev.n_fields = (uint32_t)t->fmt.n;
 		ev.sched = t->fmt.sched.kind;
+		ev.has_chain = t->fmt.n_stack > 0;
 	}
 	ev.name = arena_strdup(&ft->arena, name);
 	ev.buffer = buffer;

@@ -146,6 +146,10 @@ struct rec_sample {
 	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
 			  * -1: its own */
 	struct addrs kern, user;
+	/* Stacks of the kernel that are fields, one for each field_def with
+	 * is_stack; NULL: none. */
+	const struct addrs *held;
+	uint32_t n_held;
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */
 	uint32_t stack_len;

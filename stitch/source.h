@@ -46,6 +46,7 @@ struct ref {
 struct field_def {
 	const char *name;
 	bool is_text, is_signed, is_blob;
+	bool is_stack; /* of the kernel: its frames are in rec_sample.held */
 };
 
 /* The value of one; text and blobs are borrowed until the next fields(). */

@@ -229,6 +229,20 @@ def compare_fields(mine, their, found):
             found["field " + name] += 1
 
 
+def compare_held(mine, their, found, chains, order):
+    """Fields that are stacks: how many there are, then as many addresses."""
+    for name, text in re.findall(r"(\w+)=ARRAY\[([^\]]*)\]", their.text):
+        if "stack" not in name or their.name.endswith("_stack"):
+            continue
+        data = bytes(int(x, 16) for x in text.split(","))
+        words = [int.from_bytes(data[i:i + 8], order)
+                 for i in range(0, len(data), 8)]
+        found["stack fields"] += 1
+        if words[0] != len(words) - 1 or \
+                chains.get(mine.text.get(name)) != words[1:]:
+            found["stack field differs"] += 1
+
+
 def compare_stacks(mine, their, found, raw):
     for kind in ("kernel_stack", "user_stack"):
         if kind == "user_stack" and not raw:
@@ -278,6 +292,8 @@ def compare(case):
     if cut:
         del their[-60:]  # their stacks may not be there
     mine = list(ours(db))
+    chains = {i: common.addresses(a) for i, a in
+              common.query(db, "SELECT id, addrs FROM raw_chain")}
     found = collections.Counter(orphans=orphans)
 
     def key(e):
@@ -295,6 +311,7 @@ def compare(case):
             found["events"] += 1
             if case.raw:
                 compare_fields(m, e, found)
+                compare_held(m, e, found, chains, order)
             compare_stacks(m, e, found, case.raw)
         else:
             only_theirs.append(e)
@@ -317,6 +334,8 @@ def compare(case):
     name = "%s: %d events, %d kernel and %d user stacks, %d fields, %d marks" \
         " of loss" % (case.name, found["events"], found["kernel_stacks"],
                       found["user_stacks"], found["fields"], len(lost))
+    if found["stack fields"]:
+        name += ", %d fields with a stack" % found["stack fields"]
     common.ok(good, name, detail)
 
 
