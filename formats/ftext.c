@@ -202,6 +202,7 @@ static void close_ftext(struct source *src)
 	free(ft->due);
 	known_release(&ft->known);
 	free(ft->raw);
+	free(ft->path);
 	inodes_release(&ft->inodes);
 	unwound_release(&ft->unwound);
 	free(ft->buf);

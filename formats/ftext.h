@@ -65,7 +65,10 @@ struct ftext_pairs {
 /* An event by its name; beside it in the same place is its event_def. */
 struct ftext_event {
 	char *key; /* the name as printed */
+	uint32_t buffer;
 	enum ftext_role role;
+	enum call_what call; /* of a system call that we look at */
+	bool leaves;	     /* it is its end */
 	struct field_def *def;
 };
 
@@ -191,6 +194,9 @@ struct ftext {
 	unsigned char *raw;
 	size_t cap_raw;
 	char comm[64];
+	struct call call;
+	char *path; /* call's */
+	size_t cap_path;
 	struct arena scratch; /* of fields() */
 };
 
@@ -238,9 +244,10 @@ void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 void ftext_header(struct ftext *ft, struct scan s);
 
 /* ftext_event.c */
-/* The event of that name, a new one when need be; its first text shows which
- * fields it has. */
-uint32_t ftext_event_of(struct ftext *ft, const struct line *l);
+/* The event of that name in a buffer, a new one when need be; its first text
+ * shows which fields it has. */
+uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
+			uint32_t buffer);
 void ftext_pairs(enum ftext_role role, struct scan text,
 		 struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
@@ -270,6 +277,14 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec);
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
+
+/* ftext_call.c */
+/* Sets call and leaves of the event of that name. */
+void ftext_call_find(const char *key, struct ftext_event *e);
+/* What the text of such an event says; the path holds until the next call.
+ * false: nothing that is understood. */
+bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
+		struct call *out);
 
 /* ftext_record.c */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,

@@ -264,7 +264,7 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 		set_time(ft, id, l);
 		link_item(ft, id, buffer);
 		it = ftext_item(ft, id);
-		it->event = ftext_event_of(ft, l);
+		it->event = ftext_event_of(ft, l, buffer);
 		it->stack = (uint8_t)stack;
 		ftext_keep(ft, it, s, off, l->comm, &it->comm);
 		ftext_keep(ft, it, s, off, l->text, &it->text);
@@ -307,7 +307,7 @@ static void take_other(struct ftext *ft, struct scan s, uint64_t off)
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
 
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
-	    (it->has_field || !strcmp(ft->def[it->event].name, "ftrace:print")))
+	    (it->has_field || ft->event[it->event].role == ROLE_MARKER))
 		ftext_keep(ft, it, s, off, s, &it->text);
 	else
 		ftext_damage(ft, "line", off, s.n,

@@ -184,6 +184,11 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 		s->defer = DEFER_DIRECT;
 	ftext_defer_request(ft, it, rec);
 	ftext_sched(ft, it, &s->sched);
+	const struct ftext_event *e = &ft->event[it->event];
+
+	if (e->call != CALL_NONE &&
+	    ftext_call(ft, e, ftext_part_of(ft, it, &it->text), &ft->call))
+		s->call = &ft->call;
 	set_raw(ft, it, s);
 }
 

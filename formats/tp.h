@@ -110,7 +110,9 @@ void tp_sched_find(struct tp_format *fmt);
 void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
 	      struct sched *out);
 
-/* tp_call.c: finds fmt->call. */
+/* tp_call.c: the system call of that name, "munmap". */
+enum call_what tp_call_what(const char *name);
+/* Finds fmt->call. */
 void tp_call_find(struct tp_format *fmt);
 /* What a payload says; CALL_NONE when it is cut or of another event. The path
  * holds until the next use of tp. */

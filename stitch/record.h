@@ -115,7 +115,8 @@ struct sched {
 	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
 };
 
-/* System calls that change mappings, or files that are mapped. */
+/* System calls that change mappings, or files that are mapped, or say which
+ * process a thread is of. */
 enum call_what {
 	CALL_NONE,
 	CALL_MMAP,
@@ -123,6 +124,7 @@ enum call_what {
 	CALL_MREMAP,
 	CALL_OPENAT,
 	CALL_CLOSE,
+	CALL_EXECVE, /* and execveat */
 	CALL_RAW, /* any; nr says which, by the machine */
 };
 
