@@ -125,7 +125,7 @@ enum call_what {
 	CALL_OPENAT,
 	CALL_CLOSE,
 	CALL_EXECVE, /* and execveat */
-	CALL_RAW, /* any; nr says which, by the machine */
+	CALL_RAW,    /* any; nr says which, by the machine */
 };
 
 #define CALL_ARGS 6

@@ -374,6 +374,9 @@ def folder(path, text):
     known = dict(common.query(
         db, "SELECT tid, pid FROM thread t JOIN process p ON p.id = t.process"))
     wrong = [p for p in tgids if known.get(p[0]) != p[1]]
+    twice = common.query(db, "SELECT tid FROM thread GROUP BY 1"
+                             " HAVING count(*) > 1")
+    common.ok(not twice, name + ": no thread has two rows", [repr(twice)])
     n = sum(v for k, v in mine.items() if len(k) == 4)
     common.ok(mine == their and n and not wrong, "%s: %d events, %d threads "
               "with a process" % (name, n, len(tgids)),
@@ -396,6 +399,10 @@ def cut():
         db.append(path + os.path.basename(p) + ".db")
         r = common.run("ingest", "-f", "-o", db[-1], p)
     common.ok(r.returncode == 3, "a cut file is read, with status 3")
+    notes = common.query(db[1], "SELECT detail FROM damage"
+                                " WHERE kind = 'note'")
+    common.ok(any("derived" in n and "CPU" in n for n, in notes),
+              "and that its CPUs are derived", [repr(notes)])
     common.ok(b"ftrace-cut.dat+0xc422:" in r.stderr, "and says where it is cut",
               [r.stderr.decode()])
     rows = common.query(db[1], "SELECT cpu, count(*), count(kraw) FROM event"
