@@ -231,6 +231,7 @@ struct record {
 		} sw;
 		struct {
 			const char *name; /* "throttle", "bpf", ... */
+			uint32_t event;	  /* which one, plus 1; 0: not said */
 			const struct extra *extra;
 			uint32_t n_extra;
 		} mark;
