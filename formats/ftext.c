@@ -248,9 +248,7 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 
 static int scan_ftext(struct source *src, struct err *err)
 {
-	(void)src;
-	(void)err;
-	return 0;
+	return ftext_kernel(ftext_of(src), err);
 }
 
 const struct source_ops ftext_ops = {

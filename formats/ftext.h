@@ -115,8 +115,9 @@ enum ftext_record {
 	REF_LINE,  /* the name in the line itself */
 	REF_EXIT,
 	REF_TOTAL,
-	REF_CHAIN, /* of a deferred stack; in higher bits where its line begins
-		    * in the text */
+	REF_KERNEL, /* where it was; as the total of no item */
+	REF_CHAIN,  /* of a deferred stack; in higher bits where its line begins
+		     * in the text */
 };
 
 #define REF_BITS 8
@@ -169,8 +170,9 @@ struct ftext {
 	struct ref *due; /* of the item that is given out */
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
-	bool ended, failed, total_given;
-	struct err why; /* failed: of what */
+	bool ended, failed, total_given, kernel_given;
+	uint64_t kernel, kernel_end; /* where its code was; 0: not known */
+	struct err why;		     /* failed: of what */
 	/* Events. */
 	struct ftext_event *event;
 	struct event_def *def;
@@ -277,6 +279,12 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec);
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
+
+/* ftext_kernel.c */
+/* Where the kernel was, by a copy of kallsyms that agrees with the text. -1
+ * and *err: it cannot be read. */
+int ftext_kernel(struct ftext *ft, struct err *err);
+void ftext_kernel_record(const struct ftext *ft, struct record *rec);
 
 /* ftext_call.c */
 /* Sets call and leaves of the event of that name. */

@@ -49,7 +49,7 @@ void ftext_release(struct source *src, const struct ref *ref)
 {
 	struct ftext *ft = ftext_of(src);
 
-	if (ref->len == REF_TOTAL)
+	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
 		return;
 	ftext_item(ft, ref->handle)->refs--;
 	while (ft->first < ft->give && !ftext_item(ft, ft->first)->refs) {
@@ -397,13 +397,14 @@ static void give_item(struct ftext *ft)
 		ftext_task_refs(ft, id);
 }
 
-static void due_total(struct ftext *ft)
+/* Of no item. */
+static void due_other(struct ftext *ft, enum ftext_record which)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
 	ft->due[ft->n_due++] = (struct ref){
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
-		.len = REF_TOTAL,
+		.len = which,
 		.class = CLASS_SAMPLE,
 		.untimed = 1,
 	};
@@ -424,6 +425,11 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 			return 1;
 		}
 		ft->n_due = ft->due_pos = 0;
+		if (ft->kernel_end && !ft->kernel_given) {
+			ft->kernel_given = true;
+			due_other(ft, REF_KERNEL);
+			continue;
+		}
 		uint64_t held = ft->end_item - ft->give;
 
 		if (held > FTEXT_HELD || (ft->ended && held)) {
@@ -432,7 +438,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		}
 		if (ft->ended && ft->overwritten && !ft->total_given) {
 			ft->total_given = true;
-			due_total(ft);
+			due_other(ft, REF_TOTAL);
 			continue;
 		}
 		if (ft->ended) {

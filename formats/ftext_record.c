@@ -207,6 +207,10 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->lost.event = -1;
 		return 0;
 	}
+	if (ref->len == REF_KERNEL) {
+		ftext_kernel_record(ft, rec);
+		return 0;
+	}
 	const struct ftext_item *it = ftext_item(ft, ref->handle);
 
 	rec->time = it->time;

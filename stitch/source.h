@@ -145,7 +145,7 @@ struct source_info {
 	struct tsc_conv tsc;
 	const struct source *on; /* whose clock the times are on already, by
 				  * the capture itself; NULL: none */
-	uint8_t boot_id[16]; /* of the kernel's run */
+	uint8_t boot_id[16];	 /* of the kernel's run */
 	bool has_boot_id;
 	/* The recorded machine's /proc/kallsyms, when the capture has it: the
 	 * source's, until it is closed. NULL: none. */
@@ -173,6 +173,8 @@ struct source_opts {
 	/* Templates of the lines of processes that unwind themselves, ending
 	 * with NULL; NULL: those that we document. Borrowed until close. */
 	const char *const *nonce_format;
+	/* A copy of /proc/kallsyms, for captures that have none; NULL. */
+	const char *kallsyms;
 	const char *clock;   /* of one that does not say; NULL: not known */
 	const char *formats; /* folder with formats of events, and what
 			      * else is not beside raw pages; NULL: none */

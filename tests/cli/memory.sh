@@ -16,6 +16,7 @@ events=600000
 
 limited() {
 	(
+		# shellcheck disable=SC3045 # dash and bash have it
 		ulimit -d $limit
 		"$B" "$@"
 	)
