@@ -114,7 +114,7 @@ const struct opt load_opts[] = {
 	  .arg = "NAMES",
 	  .help = "whose tracepoint fields become columns: event names or "
 		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events)",
+		  "process events, and those with stacks in their fields)",
 	  .value = &fields },
 	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
 	{ .kind = OPT_END }
@@ -252,6 +252,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
+		.kallsyms = name_kallsyms(),
 		.clock = clock_name,
 		.formats = formats_dir,
 		.request = request,
@@ -279,6 +280,24 @@ static int scan_source(struct load *ld, struct source *src, struct err *err)
 	return store_capture(ld->db, src, err);
 }
 
+/* A field that is a stack has the id of its raw chain. */
+static void put_held(const struct fact_event *e, const struct event_def *def,
+		     struct field *f)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < def->n_fields; i++) {
+		if (!def->fields[i].is_stack)
+			continue;
+		if (at == e->rec->sample.n_held)
+			return;
+		uint32_t id = e->held[at++];
+
+		if (id)
+			f[i] = (struct field){ .present = true, .num = id };
+	}
+}
+
 /* The payload of a tracepoint as columns. A payload that cannot be decoded is
  * damage; its event is kept. */
 static int put_fields(struct load *ld, const struct fact_event *e,
@@ -301,6 +320,8 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 			      &broken);
 		return 0;
 	}
+	if (rec->sample.n_held)
+		put_held(e, &src->events[e->type], ld->field);
 	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
 }
 

@@ -194,6 +194,11 @@ struct symbolizer *name_symbolizer(struct store *db,
 	return symbolize_new(&o);
 }
 
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
+
 bool name_has_places(void)
 {
 	return symfs || debug_dirs.n;

@@ -18,6 +18,8 @@ extern const struct opt name_opts[];
  * hold; NULL: none. */
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
+/* The file that --kallsyms names; NULL: none. */
+const char *name_kallsyms(void);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 

@@ -51,6 +51,8 @@ struct stitch {
 	void *find_arg;
 	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
+	uint32_t *held; /* of the last event */
+	size_t cap_held;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
 	bool stopped, closing, ended;

@@ -46,6 +46,8 @@ struct fact_event {
 	uint64_t weight;
 	uint32_t kraw, uraw;	  /* raw chain ids; 0: none. uraw 0 with
 				   * a request: the request has it */
+	const uint32_t *held;	  /* the same of rec's sample.held, as many;
+				   * borrowed like it */
 	uint32_t flags;		  /* enum record_flag of the record */
 	const struct record *rec; /* borrowed until the next stitch_next() */
 };
