@@ -265,7 +265,8 @@ static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
 		c->file = keep(l, &l->last_file, sym->file);
 		c->line = sym->line;
 	} else if (sym->depth == 1) {
-		c->inlined = c->name; /* what came before was inlined */
+		/* what came before was inlined */
+		c->inlined = keep(l, &l->last_inlined, c->name);
 	}
 	c->name = keep(l, &l->last_name, sym->name);
 	c->start = sym->start;
