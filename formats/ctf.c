@@ -163,6 +163,7 @@ static void close_ctf(struct source *src)
 		free(tr->shown);
 		free(tr->due);
 		free(tr->on_cpu);
+		ctf_maps_release(tr);
 	}
 	ctf_graph_stop(ctf);
 	ctf_salvage_end(ctf);
@@ -170,17 +171,18 @@ static void close_ctf(struct source *src)
 	for (size_t i = 0; i < ctf->n_event; i++)
 		tp_format_release(&ctf->event[i].fmt);
 	table_release(&ctf->by_layout);
-	table_release(&ctf->maps);
+	table_release(&ctf->by_base);
+	free(ctf->mapped);
 	ctf_pool_release(&ctf->pool);
 	tp_release(&ctf->tp);
 	tp_release(&ctf->look);
+	tp_release(&ctf->said);
 	arena_release(&ctf->arena);
 	free(ctf->trace);
 	free(ctf->event);
 	free(ctf->def);
 	free(ctf->heap);
 	known_release(&ctf->known);
-	free(ctf->pending.path);
 	free(ctf->src.path);
 	free(ctf);
 }

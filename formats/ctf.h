@@ -159,8 +159,11 @@ enum ctf_role {
 	CTF_EXEC,
 	CTF_EXIT,
 	CTF_STATE, /* of a process, when recording began */
-	CTF_IMAGE, /* a file is mapped */
+	CTF_IMAGE, /* a file is mapped: statedump */
+	CTF_OPEN,  /* dlopen() */
+	CTF_LOAD,
 	CTF_BUILD_ID,
+	CTF_CLOSE, /* dlclose() */
 	CTF_UNLOAD,
 	CTF_PERF_COMM, /* perf data convert --all */
 	CTF_PERF_FORK,
@@ -195,12 +198,23 @@ struct ctf_rule {
 	char *event, *cookie, *ips; /* ips NULL: a request */
 };
 
-/* What was last said about a thread. */
+/* A mapping that a thread has told of; its build-id comes next. */
 struct ctf_pending {
-	bool used;
-	int32_t pid, tid;
-	struct ctf_item map;
-	char *path;
+	bool used, sure; /* sure: it is news, whatever was said before */
+	int32_t pid, tid, cpu;
+	uint64_t start, len;
+	uint8_t id[20], id_len;
+	char *path; /* owned */
+};
+
+#define CTF_PENDING 64
+
+/* What is mapped at a base of a process. */
+struct ctf_mapped {
+	uint64_t len;	   /* 0: nothing any more */
+	uint64_t what;	   /* hash of all of it */
+	uint32_t n_open;   /* dlopen() */
+	bool told_of_load; /* so its end will be told of, too */
 };
 
 struct ctf_trace;
@@ -227,12 +241,14 @@ struct ctf {
 	bool has_base;
 	struct tp tp;	    /* of fields() and print() */
 	struct tp look;	    /* of next() */
+	struct tp said;	    /* of decode() */
+	struct call call;   /* the same */
 	struct known known; /* names */
-	struct ctf_pending pending;
-	struct table maps; /* what is mapped, by hash of all of it */
-	size_t n_maps;
-	bool trying; /* in the child of ctf_try() */
-	char *temp;  /* folder of the stand-ins; NULL: none */
+	struct ctf_mapped *mapped;
+	size_t n_mapped, cap_mapped;
+	struct table by_base; /* of them, by process and base */
+	bool trying;	      /* in the child of ctf_try() */
+	char *temp;	      /* folder of the stand-ins; NULL: none */
 	unsigned int n_temp;
 	const void *ctf_plugin, *utils_plugin;
 };
@@ -260,6 +276,8 @@ struct ctf_trace {
 	uint64_t at;	 /* time of the newest message */
 	int32_t *on_cpu; /* who runs there, as sched_switch says; -1 */
 	size_t n_cpu;
+	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
+	size_t n_pending;
 };
 
 static inline struct ctf *ctf_of(struct source *src)
@@ -298,8 +316,11 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw);
 void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 	     const struct ctf_item *head, const struct bytes *raw);
-/* Another event of that thread, or of none: what waits cannot wait on. */
+/* Another event of that thread: what waits for its build-id gets none. */
 void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
+/* The same of all threads. */
+void ctf_map_flush_all(struct ctf_trace *tr);
+void ctf_maps_release(struct ctf_trace *tr);
 
 /* ---- ctf_find.c: the traces below a folder */
 bool ctf_is_folder(const char *path);

@@ -39,7 +39,21 @@ static const struct extra cuts[] = {
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-static void sample_record(const struct ctf_item *it, struct record *rec)
+/* What the event says of a system call; NULL: it is of none. */
+static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
+{
+	const struct tp_format *fmt = &ctf->event[it->event].fmt;
+	struct bytes raw;
+
+	if (fmt->call.what == CALL_NONE)
+		return NULL;
+	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
+	tp_call(&ctf->said, fmt, &raw, &ctf->call);
+	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
+}
+
+static void sample_record(struct ctf *ctf, const struct ctf_item *it,
+			  struct record *rec)
 {
 	const uint64_t *ip = ctf_item_ips(it);
 	struct rec_sample *s = &rec->sample;
@@ -57,6 +71,7 @@ static void sample_record(const struct ctf_item *it, struct record *rec)
 		.sched = it->sample.sched,
 		.extra = it->cut == 2 ? cuts + 1 : cuts,
 		.n_extra = it->cut == 3 ? 2 : it->cut != 0,
+		.call = call_of(ctf, it),
 	};
 }
 
@@ -66,6 +81,7 @@ static void map_record(const struct ctf_item *it, struct record *rec)
 		.start = it->map.start,
 		.len = it->map.len,
 		.path = (const char *)ctf_item_raw(it),
+		.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
 		.id = it->map.id_len ? it->map.id : NULL,
 		.id_len = it->map.id_len,
 	};
@@ -89,7 +105,7 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 		.time = it->time,
 	};
 	if (rec->kind == REC_SAMPLE) {
-		sample_record(it, rec);
+		sample_record(ctf_of(src), it, rec);
 	} else if (rec->kind == REC_CHAIN) {
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);

@@ -92,7 +92,7 @@ static void pull(struct ctf_trace *tr)
 
 		if (got > 0)
 			continue;
-		ctf_map_flush(tr, -1, -1);
+		ctf_map_flush_all(tr);
 		tr->ended = true;
 		ctf_graph_close(tr);
 		if (got < 0)

@@ -377,6 +377,7 @@ static void take_map(struct stitch *st)
 		.prot = rec->map.prot,
 		.flags = rec->map.flags,
 		.t0 = record_time(rec),
+		.derived = rec->map.derived || rec->map.whole,
 	};
 
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
@@ -396,7 +397,10 @@ static void take_map(struct stitch *st)
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
 	map_saved(st, process, false);
-
+	if (rec->flags & REC_F_GONE) {
+		tasks_unmap(st->tasks, process, r.start, r.end, r.t0);
+		return;
+	}
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
