@@ -27,6 +27,7 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
+#include "symbolize/layout.h"
 #include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
 
@@ -351,6 +352,13 @@ out:
 	return ret;
 }
 
+/* Where the parts of a file are in memory, as the file itself says. */
+static size_t file_parts(void *arg, const struct image *img,
+			 struct whole_part *out, size_t max)
+{
+	return layout_parts(arg, img, out, max);
+}
+
 static int read_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
@@ -364,6 +372,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (ld->symbolizer)
+		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	ld->mapped = mapped_new(ld->ledger, err);
 	if (!ld->mapped)
 		return -1;
