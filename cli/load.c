@@ -248,6 +248,7 @@ static struct source *open_source(struct load *ld, const char *path,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
+		.kallsyms = name_kallsyms(),
 		.request = request,
 		.chain = chain,
 	};

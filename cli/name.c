@@ -50,6 +50,11 @@ const struct opt name_opts[] = {
 	{ .kind = OPT_END }
 };
 
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
+
 struct sink {
 	struct store *db;
 	uint32_t image;

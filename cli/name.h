@@ -20,6 +20,8 @@ struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
+/* The file of --kallsyms; NULL: not given. */
+const char *name_kallsyms(void);
 
 struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */

@@ -133,7 +133,8 @@ struct ctf_item {
 			struct sched sched;
 		} sample; /* and chain: cookie */
 		struct {
-			uint64_t start, len;
+			uint64_t start, len, pgoff;
+			uint16_t type; /* of REC_KSYMBOL */
 			uint8_t id[20], id_len;
 		} map;
 		struct {
@@ -314,6 +315,8 @@ int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw);
+/* Where the kernel is. */
+void ctf_map_kernel(struct ctf_trace *tr);
 void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 	     const struct ctf_item *head, const struct bytes *raw);
 /* Another event of that thread: what waits for its build-id gets none. */

@@ -80,6 +80,7 @@ static void map_record(const struct ctf_item *it, struct record *rec)
 	rec->map = (struct rec_map){
 		.start = it->map.start,
 		.len = it->map.len,
+		.pgoff = it->map.pgoff,
 		.path = (const char *)ctf_item_raw(it),
 		.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
 		.id = it->map.id_len ? it->map.id : NULL,
@@ -112,6 +113,11 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->chain.user.n = it->n_user;
 	} else if (rec->kind == REC_MAP) {
 		map_record(it, rec);
+	} else if (rec->kind == REC_KSYMBOL) {
+		rec->ksymbol.addr = it->map.start;
+		rec->ksymbol.len = (uint32_t)it->map.len;
+		rec->ksymbol.type = it->map.type;
+		rec->ksymbol.name = (const char *)ctf_item_raw(it);
 	} else if (rec->kind == REC_COMM) {
 		rec->comm.name = (const char *)ctf_item_raw(it);
 	} else if (rec->kind == REC_FORK || rec->kind == REC_EXIT) {

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "formats/ctf.h"
+#include "formats/input.h"
+#include "formats/kernel_map.h"
 
 #define MAPPED_MAX 1000000
 #define ID_MAX 20
@@ -78,6 +80,55 @@ static void give(struct ctf_trace *tr, struct ctf_pending *p)
 	it->map.len = p->len;
 	it->map.id_len = p->id_len;
 	memcpy(it->map.id, p->id, sizeof(it->map.id));
+}
+
+static void kernel_item(struct ctf_trace *tr, const struct kernel_code *c)
+{
+	struct ctf_item *it = map_item(tr, -1, -1, c->name);
+
+	tr->due[tr->n_due - 1].ref.untimed = 1;
+	it->flags = REC_F_SYNTH;
+	it->map.start = c->start;
+	it->map.len = c->len;
+	it->map.pgoff = c->pgoff;
+	if (c->is_symbol) {
+		it->kind = REC_KSYMBOL;
+		it->map.type = c->type;
+	} else {
+		it->flags |= REC_F_KERNEL;
+	}
+}
+
+static void read_kallsyms(struct ctf *ctf, struct kernel_map *out)
+{
+	struct input in;
+
+	*out = (struct kernel_map){ .n = 0 };
+	if (!ctf->opts.kallsyms ||
+	    input_open(&in, ctf->opts.kallsyms, ctf->opts.temp_dir, NULL))
+		return;
+	if (in.data || !input_spool(&in, ctf->opts.temp_dir, NULL))
+		kernel_map_read(out, (const char *)in.data, in.len);
+	input_close(&in);
+}
+
+/* LTTng does not say where the kernel is: the recorded machine's kallsyms
+ * does. Without it there is a map from address 0, so that places are the
+ * addresses themselves, and names can be found later. */
+void ctf_map_kernel(struct ctf_trace *tr)
+{
+	const struct kernel_code all = {
+		.len = UINT64_MAX,
+		.name = "[kernel.kallsyms]",
+	};
+	struct kernel_map km;
+
+	read_kallsyms(tr->ctf, &km);
+	for (size_t i = 0; i < km.n; i++)
+		kernel_item(tr, &km.at[i]);
+	if (!km.n)
+		kernel_item(tr, &all);
+	kernel_map_release(&km);
 }
 
 /* The one of a thread; it may be another's. */

@@ -44,28 +44,16 @@ static void sift_down(struct ctf *ctf, size_t i)
 	}
 }
 
-/* LTTng does not say where the kernel is. As a map from address 0 its image
- * has the addresses themselves for places, so that the recorded machine's
- * kallsyms, when the user has it, names them. */
+/* The first of the kernel's traces says it for all. */
 static void map_kernel(struct ctf *ctf)
 {
-	static const char name[] = "[kernel.kallsyms]";
-
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 
 		if (tr->ended || !tr->meta.domain ||
 		    strcmp(tr->meta.domain, "kernel"))
 			continue;
-		struct ctf_item *it =
-			ctf_item_new(tr, CLASS_MAP, 0, sizeof(name));
-
-		tr->due[tr->n_due - 1].ref.untimed = 1;
-		it->kind = REC_MAP;
-		it->flags = REC_F_KERNEL | REC_F_SYNTH;
-		it->map.len = UINT64_MAX;
-		it->raw_len = sizeof(name);
-		memcpy(ctf_item_raw(it), name, sizeof(name));
+		ctf_map_kernel(tr);
 		return;
 	}
 }

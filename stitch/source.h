@@ -170,9 +170,11 @@ struct source_opts {
 	/* Templates of the lines of processes that unwind themselves, ending
 	 * with NULL; NULL: those that we document. Borrowed until close. */
 	const char *const *nonce_format;
-	const char *clock;   /* of one that does not say; NULL: not known */
-	const char *formats; /* folder with formats of events, and what
-			      * else is not beside raw pages; NULL: none */
+	const char *clock;    /* of one that does not say; NULL: not known */
+	const char *formats;  /* folder with formats of events, and what
+			       * else is not beside raw pages; NULL: none */
+	const char *kallsyms; /* copy of the recorded machine's, for one that
+			       * does not say where the kernel is; NULL */
 	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
 	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
 	const char *request, *chain;

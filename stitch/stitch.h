@@ -9,10 +9,9 @@
 #define STITCH_STITCH_H
 #include <stdint.h>
 
-#include "stitch/whole.h"
-
 #include "stitch/record.h"
 #include "stitch/verdict.h"
+#include "stitch/whole.h"
 
 struct err;
 struct frames;
