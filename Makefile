@@ -37,7 +37,7 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 # What is not for this build: of the two sides of formats/ctf.h one.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c class.c event.c value.c))
+	graph.c class.c event.c label.c value.c))
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
 CLI := $(wildcard cli/*.c)

@@ -173,6 +173,8 @@ static void close_ctf(struct source *src)
 	table_release(&ctf->by_layout);
 	table_release(&ctf->by_base);
 	free(ctf->mapped);
+	free(ctf->place);
+	free(ctf->places);
 	ctf_pool_release(&ctf->pool);
 	tp_release(&ctf->tp);
 	tp_release(&ctf->look);

@@ -117,7 +117,7 @@ void ctf_pool_release(struct ctf_pool *pool);
 /* ---- items: records in the pool */
 
 /* Followed by kernel addresses, user addresses, then raw bytes or the name,
- * which ends with a 0. */
+ * which ends with a 0; of a chain of functions their names. */
 struct ctf_item {
 	uint64_t time;
 	int32_t pid, tid, cpu;
@@ -240,10 +240,14 @@ struct ctf {
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
 	bool has_base;
-	struct tp tp;	    /* of fields() and print() */
-	struct tp look;	    /* of next() */
-	struct tp said;	    /* of decode() */
-	struct call call;   /* the same */
+	struct tp tp;	  /* of fields() and print() */
+	struct tp look;	  /* of next() */
+	struct tp said;	  /* of decode() */
+	struct call call; /* the same */
+	/* the same, of a chain of names */
+	struct place *place;
+	const struct place **places;
+	size_t cap_place, cap_places;
 	struct known known; /* names */
 	struct ctf_mapped *mapped;
 	size_t n_mapped, cap_mapped;

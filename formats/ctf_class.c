@@ -109,6 +109,14 @@ static bool is_numbers(const bt_field_class *fc)
 			BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 }
 
+static bool is_names(const bt_field_class *fc)
+{
+	return has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
+	       has_type(bt_field_class_array_borrow_element_field_class_const(
+				fc),
+			BT_FIELD_CLASS_TYPE_STRING);
+}
+
 static bool is_bytes(const bt_field_class *fc)
 {
 	const bt_field_class *e;
@@ -156,6 +164,8 @@ static bool fits(const bt_field_class *fc, enum ctf_use use)
 	case CTF_CHAIN:
 	case CTF_PERF_STACK:
 		return is_numbers(fc);
+	case CTF_NAMES:
+		return is_names(fc);
 	case CTF_IP:
 		return has_type(fc, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 	default:
@@ -184,6 +194,8 @@ static enum ctf_use payload_use(const struct plan *p, const char *name,
 		return CTF_COOKIE;
 	if (p->chain && !strcmp(p->chain->ips, name) && fits(fc, CTF_CHAIN))
 		return CTF_CHAIN;
+	if (p->chain && !strcmp(p->chain->ips, name) && fits(fc, CTF_NAMES))
+		return CTF_NAMES;
 	if (!p->tr->is_perf)
 		return CTF_FIELD;
 	return find_use(perf_uses, sizeof(perf_uses) / sizeof(*perf_uses), name,
@@ -243,6 +255,22 @@ static void dynamic_field(struct plan *p, struct ctf_op *op, uint8_t how,
 	    how == CTF_BYTES ? "unsigned char" : "char", name, op->off);
 }
 
+/* A second field: the number alone can be compared and added, and its label
+ * can be read. */
+static void label_field(struct plan *p, uint64_t index, bool is_signed,
+			const char *name)
+{
+	char label[NAME_MAX_LEN];
+	struct ctf_op *op = add_op(p, index);
+
+	snprintf(label, sizeof(label), "%.100s_label", name);
+	op->is_int = true;
+	op->is_signed = is_signed;
+	op->labels = mem_new(1, sizeof(*op->labels));
+	dynamic_field(p, op, CTF_LABEL, label);
+	p->n_field++;
+}
+
 static void plan_struct(struct plan *p, const bt_field_class *fc);
 
 static void nested(struct plan *p, uint64_t index, const bt_field_class *fc,
@@ -291,9 +319,13 @@ static void plan_member(struct plan *p, uint64_t index, const char *raw_name,
 	if (only)
 		return;
 	p->n_field++;
-	if (is_number(fc))
+	if (is_number(fc)) {
+		bool is_signed = op->is_signed;
+
 		number_field(p, op, fc, name);
-	else if (has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
+		if (has_type(fc, BT_FIELD_CLASS_TYPE_ENUMERATION))
+			label_field(p, index, is_signed, name);
+	} else if (has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
 		dynamic_field(p, op, CTF_STRING, name);
 	else if (is_bytes(fc))
 		dynamic_field(p, op, CTF_BYTES, name);
@@ -464,7 +496,7 @@ static void make(struct ctf_trace *tr, const bt_event_class *ec,
 	plan_roots(&p, ec);
 	if (!has_use(cl, CTF_COOKIE))
 		p.request = p.chain = NULL;
-	if (p.chain && !has_use(cl, CTF_CHAIN))
+	if (p.chain && !has_use(cl, CTF_CHAIN) && !has_use(cl, CTF_NAMES))
 		p.chain = NULL;
 	cl->chain = p.chain != NULL;
 	if (p.chain)
@@ -493,5 +525,7 @@ struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev)
 
 void ctf_class_release(struct ctf_class *cl)
 {
+	for (size_t i = 0; i < cl->n_op; i++)
+		ctf_labels_free(cl->op[i].labels);
 	free(cl->op);
 }

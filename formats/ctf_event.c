@@ -9,6 +9,7 @@
 #define PLACE_MAX 0xffffu
 #define CPU_MAX 65536
 #define CHAIN_MAX 65536
+#define NAMES_MAX ((size_t)1 << 20)
 /* LTTng's mark for a stack that a limit ended. */
 #define CUT UINT64_MAX
 /* include/uapi/linux/perf_event.h: from PERF_CONTEXT_MAX on addresses in a
@@ -162,6 +163,28 @@ static size_t take_stack(const bt_field *f, uint64_t **ip, size_t *cap,
 	return (size_t)n - *cut;
 }
 
+/* Of a stack of an interpreter: functions, innermost first. */
+static void take_names(struct ctf_graph *g, const bt_field *f)
+{
+	uint64_t n = bt_field_array_get_length(f);
+
+	g->names_len = 0;
+	for (g->n_user = 0; g->n_user < n && g->n_user < CHAIN_MAX;
+	     g->n_user++) {
+		const char *s = bt_field_string_get_value(
+			bt_field_array_borrow_element_field_by_index_const(
+				f, g->n_user));
+		size_t len = strlen(s) + 1;
+
+		if (len > NAMES_MAX - g->names_len)
+			return;
+		g->names = mem_grow(g->names, &g->cap_names, g->names_len + len,
+				    1);
+		memcpy(g->names + g->names_len, s, len);
+		g->names_len += len;
+	}
+}
+
 static void take_perf_stack(struct ctf_graph *g, const bt_field *f)
 {
 	uint64_t n = bt_field_array_get_length(f);
@@ -218,6 +241,9 @@ static void take_use(struct ctf_graph *g, const struct ctf_op *op,
 	case CTF_CHAIN:
 		g->n_user = take_stack(f, &g->user, &g->cap_user, &cut);
 		break;
+	case CTF_NAMES:
+		take_names(g, f);
+		break;
 	case CTF_PERF_STACK:
 		take_perf_stack(g, f);
 		break;
@@ -245,6 +271,13 @@ static void take_field(struct ctf_trace *tr, const struct ctf_op *op,
 		put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_BYTES) {
 		put_bytes(tr, op, f);
+	} else if (op->how == CTF_LABEL) {
+		const char *s =
+			ctf_label(op->labels, bt_field_borrow_class_const(f),
+				  number(op, f));
+
+		if (s)
+			put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_JSON) {
 		ctf_value_text(g, f);
 		put_text(tr, op, g->text ? g->text : "", g->text_len);
@@ -294,6 +327,7 @@ static void take_event(struct ctf_trace *tr, const struct ctf_class *cl,
 
 	*s = (struct seen){ -1, -1, -1, -1, -1, NULL, 0, 0, 0, 0, 0, 0 };
 	g->n_kern = g->n_user = 0;
+	g->names_len = 0;
 	g->raw_len = cl->fixed;
 	room(g, cl->fixed + 1);
 	memset(g->raw, 0, cl->fixed);
@@ -474,8 +508,19 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 
 static void chain_item(struct ctf_trace *tr, const struct seen *s)
 {
-	struct ctf_item *it =
-		stack_item(tr, CLASS_CHAIN, 0, tr->graph->n_user, 0);
+	const struct ctf_graph *g = tr->graph;
+	size_t named = g->names_len ? g->n_user : 0;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_CHAIN, tr->at,
+					   g->n_user * 8 + g->names_len);
+
+	it->n_user = (uint32_t)g->n_user;
+	it->raw_len = (uint32_t)g->names_len;
+	if (named)
+		memset(ctf_item_ips(it), 0, named * 8);
+	else if (g->n_user)
+		memcpy(ctf_item_ips(it), g->user, g->n_user * 8);
+	if (named)
+		memcpy(ctf_item_raw(it), g->names, g->names_len);
 
 	it->kind = REC_CHAIN;
 	it->pid = s->pid;

@@ -75,6 +75,26 @@ static void sample_record(struct ctf *ctf, const struct ctf_item *it,
 	};
 }
 
+/* A chain whose frames are functions by name. */
+static void name_places(struct ctf *ctf, const struct ctf_item *it,
+			struct addrs *out)
+{
+	const char *s = (const char *)ctf_item_raw(it);
+	const char *end = s + it->raw_len;
+	uint32_t i = 0;
+
+	ctf->place = mem_grow(ctf->place, &ctf->cap_place, it->n_user,
+			      sizeof(*ctf->place));
+	ctf->places = mem_grow(ctf->places, &ctf->cap_places, it->n_user,
+			       sizeof(*ctf->places));
+	for (; i < it->n_user && s < end; i++, s += strlen(s) + 1) {
+		ctf->place[i] = (struct place){ .symbol = s };
+		ctf->places[i] = &ctf->place[i];
+	}
+	out->n = i;
+	out->place = ctf->places;
+}
+
 static void map_record(const struct ctf_item *it, struct record *rec)
 {
 	rec->map = (struct rec_map){
@@ -111,6 +131,8 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
+		if (it->raw_len)
+			name_places(ctf_of(src), it, &rec->chain.user);
 	} else if (rec->kind == REC_MAP) {
 		map_record(it, rec);
 	} else if (rec->kind == REC_KSYMBOL) {

@@ -58,10 +58,10 @@ struct fields *fields_new(const char *patterns)
 
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* sched: who ran; task and sched_process: who came and went; the text
-	 * of trace_printk() is in no payload */
+	/* sched: who ran; task and sched_process: who came and went (LTTng's
+	 * have no system); the text of trace_printk() is in no payload */
 	fs->patterns = mem_strdup(patterns ? patterns
-					   : "sched:*,task:*,"
+					   : "sched:*,sched_*,task:*,"
 					     "ftrace:bprint,ftrace:bputs");
 	return fs;
 }

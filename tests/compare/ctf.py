@@ -37,6 +37,12 @@ MARK = 2**64 - 4095
 DIES = ("meta-ctx-sequence",)
 
 
+class Enum(int):
+    """A number of an enumeration: label is what it is called."""
+
+    label = ""
+
+
 class Text:
     """The values that babeltrace2 prints: { a = 1, b = [ [0] = 2 ] }."""
 
@@ -86,12 +92,20 @@ class Text:
         return out
 
     def enum(self):
-        """( "LATE" : container = 5 ): the number."""
+        """( "LATE" : container = 5 ): the number, with its label."""
         out = None
+        labels = []
         while self.peek() != ")":
-            if self.next()[0] == "=":
+            m = self.next()
+            if m[0] == "=":
                 out = self.value()
+            elif m[1] is not None:
+                labels.append(m[1])
         self.next()
+        if not isinstance(out, int):
+            return out
+        out = Enum(out)
+        out.label = "|".join(labels)
         return out
 
 
@@ -210,6 +224,11 @@ def same(mine, their):
     return str(mine) == str(their)
 
 
+def is_called(mine, name, value):
+    found = mine.fields.get(name + "_label")
+    return (found or "") == value.label
+
+
 def compare_fields(mine, their, found):
     want = dict(flat({k: v for k, v in their.fields.items()
                       if k not in PERF}, ""))
@@ -223,6 +242,8 @@ def compare_fields(mine, their, found):
         got = mine.fields.get(name)
         if name not in mine.fields:
             found["field missing: " + name] += 1
+        elif isinstance(value, Enum) and not is_called(mine, name, value):
+            found["label differs: %s (%r)" % (name, value.label)] += 1
         elif not same(got, value):
             found["field differs: %s (%r, %r)" % (name, got, value)] += 1
 
