@@ -249,6 +249,7 @@ static struct source *open_source(struct load *ld, const char *path,
 		.clock = clock_name,
 		.formats = formats_dir,
 		.kallsyms = name_kallsyms(),
+		.no_fields = fields && !strcmp(fields, "none"),
 		.request = request,
 		.chain = chain,
 	};

@@ -155,10 +155,12 @@ static void close_ctf(struct source *src)
 		return;
 	struct ctf *ctf = ctf_of(src);
 
+	ctf_child_end(ctf, NULL);
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 
 		ctf_graph_close(tr);
+		known_release(&tr->known);
 		free(tr->path);
 		free(tr->shown);
 		free(tr->due);
@@ -210,6 +212,7 @@ static struct source *open_ctf(const char *path, const struct source_opts *o,
 	ctf->src.path = mem_strdup(path);
 	ctf->src.ledger = lg;
 	ctf->src.index = o ? o->index : 0;
+	ctf->child_err = -1;
 	if (o)
 		ctf->opts = *o;
 	info->cpus_online = info->cpus_avail = -1;
@@ -224,9 +227,7 @@ static struct source *open_ctf(const char *path, const struct source_opts *o,
 
 static int scan(struct source *src, struct err *err)
 {
-	(void)src;
-	(void)err;
-	return 0;
+	return ctf_child_start(ctf_of(src), err);
 }
 
 static int fields(struct source *src, const struct rec_sample *s,

@@ -25,6 +25,7 @@
 #include "stitch/source.h"
 #include "stitch/table.h"
 
+struct ctf_ring;
 struct err;
 
 extern const struct source_ops ctf_ops;
@@ -135,6 +136,7 @@ struct ctf_item {
 		struct {
 			uint64_t start, len, pgoff;
 			uint16_t type; /* of REC_KSYMBOL */
+			uint8_t role;  /* enum ctf_role: who says it */
 			uint8_t id[20], id_len;
 		} map;
 		struct {
@@ -201,7 +203,8 @@ struct ctf_rule {
 
 /* A mapping that a thread has told of; its build-id comes next. */
 struct ctf_pending {
-	bool used, sure; /* sure: it is news, whatever was said before */
+	bool used;
+	uint8_t role; /* enum ctf_role: of the event that told */
 	int32_t pid, tid, cpu;
 	uint64_t start, len;
 	uint8_t id[20], id_len;
@@ -236,7 +239,6 @@ struct ctf {
 	uint64_t seq;
 	uint32_t *heap; /* of traces, earliest first */
 	size_t n_heap;
-	bool merging;
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
 	bool has_base;
@@ -248,12 +250,17 @@ struct ctf {
 	struct place *place;
 	const struct place **places;
 	size_t cap_place, cap_places;
-	struct known known; /* names */
+	struct known known; /* names that were given out */
 	struct ctf_mapped *mapped;
 	size_t n_mapped, cap_mapped;
 	struct table by_base; /* of them, by process and base */
 	bool trying;	      /* in the child of ctf_try() */
-	char *temp;	      /* folder of the stand-ins; NULL: none */
+	struct ctf_ring *ring;
+	int child;     /* process id; 0: none */
+	int child_err; /* where it says why it dies */
+	bool in_child, told_kernel;
+	struct ctf_trace *giving; /* whose due is handed out */
+	char *temp;		  /* folder of the stand-ins; NULL: none */
 	unsigned int n_temp;
 	const void *ctf_plugin, *utils_plugin;
 };
@@ -283,6 +290,9 @@ struct ctf_trace {
 	size_t n_cpu;
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
+	struct known known; /* names that it has said */
+	uint64_t given;	    /* items that came out of the child */
+	uint64_t skip;	    /* in the child: that came out of one before */
 };
 
 static inline struct ctf *ctf_of(struct source *src)
@@ -329,6 +339,20 @@ void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
 void ctf_map_flush_all(struct ctf_trace *tr);
 void ctf_maps_release(struct ctf_trace *tr);
 
+/* ---- ctf_settle.c: what traces have said, in the order of their times */
+/* Is an item to be handed out? It is completed. */
+bool ctf_settle(struct ctf *ctf, struct ctf_item *it);
+
+/* ---- ctf_def.c: the events of all traces */
+struct ctf_event_info {
+	const char *name, *text; /* the format */
+	size_t len;		 /* of text */
+	bool defer, has_time, has_tid;
+};
+
+/* Its index; traces and streams share those that are the same. */
+uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info);
+
 /* ---- ctf_find.c: the traces below a folder */
 bool ctf_is_folder(const char *path);
 int ctf_find(struct ctf *ctf, const char *path, struct err *err);
@@ -363,7 +387,36 @@ int ctf_try(struct ctf_trace *tr, struct err *err);
 /* The library's messages end with addresses in memory: not with us. */
 void ctf_tidy(char *text);
 
-/* ---- ctf_merge.c */
+/* ---- ctf_merge.c: in the child, the traces merged by time */
+void ctf_merge_start(struct ctf *ctf);
+/* 1, the trace and what is due of it; 0 the end. */
+int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out);
+
+/* ---- ctf_child.c: the process that calls the library */
+int ctf_child_start(struct ctf *ctf, struct err *err);
+/* Ends it if it runs; *err (may be NULL): how it ended. */
+void ctf_child_end(struct ctf *ctf, struct err *err);
+/* In it: for the other side. */
+void ctf_tell_event(struct ctf *ctf, const struct ctf_event_info *info);
+void ctf_tell_base(struct ctf *ctf);
+void ctf_tell_skip(struct ctf *ctf, const char *what);
+void ctf_tell_damage(struct ctf_trace *tr, const struct err *err);
+
+/* What is in its messages. */
+enum ctf_msg_kind {
+	CTF_MSG_END = 1,
+	CTF_MSG_ITEM,
+	CTF_MSG_EVENT,	/* flags, then name and format, each with a 0 */
+	CTF_MSG_BASE,	/* int64_t */
+	CTF_MSG_SKIP,	/* text */
+	CTF_MSG_DAMAGE, /* text; no more comes of the trace */
+};
+
+#define CTF_MSG_DEFER 1u
+#define CTF_MSG_TIME 2u
+#define CTF_MSG_TID 4u
+
+/* ---- ctf_next.c: what comes out of it */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
 
 void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,

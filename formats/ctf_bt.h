@@ -60,6 +60,7 @@ struct ctf_op {
 	uint8_t size; /* of a number: bytes */
 	bool is_int, is_signed;
 	uint16_t index; /* in the structure */
+	uint16_t field; /* of the format, plus 1; 0: none */
 	uint32_t off;	/* in the payload; of text and bytes: of their place */
 	struct ctf_labels *labels; /* owned; CTF_LABEL */
 };
@@ -82,11 +83,20 @@ struct ctf_stream {
 	bool has_since, has_until;
 };
 
+#define CTF_RECENT 64
+
+/* A class that was looked for. */
+struct ctf_recent {
+	const bt_event_class *ec;
+	uint32_t class;
+};
+
 struct ctf_graph {
 	bt_graph *graph;
 	struct ctf_class *class;
 	size_t n_class, cap_class;
 	struct table by_class; /* by the library's address */
+	struct ctf_recent recent[CTF_RECENT];
 	struct ctf_stream *stream;
 	size_t n_stream, cap_stream;
 	struct table by_stream;

@@ -82,8 +82,8 @@ static unsigned char *put_dynamic(struct ctf_trace *tr, const struct ctf_op *op,
 	size_t left = g->raw_len < PLACE_MAX ? PLACE_MAX - g->raw_len : 0;
 
 	if (len > left) {
-		ledger_skip(tr->ctf->src.ledger, tr->ctf->src.index,
-			    "end of an event's fields beyond 64 KiB", 0, 0);
+		ctf_tell_skip(tr->ctf,
+			      "end of an event's fields beyond 64 KiB");
 		len = left;
 	}
 	uint32_t loc = (uint32_t)g->raw_len | (uint32_t)len << 16;
@@ -363,9 +363,11 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	tr->graph->has_shift = true;
 	if (off > INT64_MAX || off < INT64_MIN)
 		return;
-	if (!ctf->has_base)
+	if (!ctf->has_base) {
 		ctf->base = (int64_t)off;
-	ctf->has_base = true;
+		ctf->has_base = true;
+		ctf_tell_base(ctf);
+	}
 	tr->graph->shift = (int64_t)((uint64_t)off - (uint64_t)ctf->base);
 }
 
@@ -389,25 +391,25 @@ static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
 
 /* ---- items */
 
-static struct ctf_item *stack_item(struct ctf_trace *tr,
-				   enum record_class class, size_t kern,
-				   size_t user, size_t raw)
+static struct ctf_item *stack_item(struct ctf_trace *tr, const uint64_t *user,
+				   size_t n_user, size_t raw)
 {
 	struct ctf_graph *g = tr->graph;
-	struct ctf_item *it =
-		ctf_item_new(tr, class, tr->at, (kern + user) * 8 + raw);
+	size_t kern = g->n_kern;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_SAMPLE, tr->at,
+					   (kern + n_user) * 8 + raw);
 
 	it->n_kern = (uint32_t)kern;
-	it->n_user = (uint32_t)user;
+	it->n_user = (uint32_t)n_user;
 	it->raw_len = (uint32_t)raw;
 	uint64_t *ip = ctf_item_ips(it);
 
 	if (kern)
 		memcpy(ip, g->kern, kern * 8);
-	if (user)
-		memcpy(ip + kern, g->user, user * 8);
+	if (n_user)
+		memcpy(ip + kern, user, n_user * 8);
 	if (raw)
-		memcpy(ip + kern + user, g->raw, raw);
+		memcpy(ip + kern + n_user, g->raw, raw);
 	return it;
 }
 
@@ -471,19 +473,20 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 {
 	struct ctf_graph *g = tr->graph;
 	const struct ctf_event *ev = &tr->ctf->event[cl->event];
-	struct event_def *def = &tr->ctf->def[cl->event];
+	const struct event_def *def = &tr->ctf->def[cl->event];
 	size_t n_user = cl->chain ? 0 : g->n_user;
 	bool asks = s->has_cookie && def->defer;
 	bool hit = s->has_ip && s->ip && !g->n_kern && !n_user && !tr->is_perf;
 	bool alone = hit && !asks;
+	bool bare = tr->ctf->opts.no_fields && ev->fmt.call.what == CALL_NONE;
+	size_t len = bare ? 0 : g->raw_len;
 
-	if (alone) {
-		g->user = mem_grow(g->user, &g->cap_user, 1, sizeof(*g->user));
-		g->user[0] = s->ip;
+	/* the addresses of a chain stay where they are */
+	const uint64_t *user = alone ? &s->ip : g->user;
+
+	if (alone)
 		n_user = 1;
-	}
-	struct ctf_item *it =
-		stack_item(tr, CLASS_SAMPLE, g->n_kern, n_user, g->raw_len);
+	struct ctf_item *it = stack_item(tr, user, n_user, len);
 
 	it->kind = REC_SAMPLE;
 	it->pid = s->pid;
@@ -498,7 +501,6 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 		it->flags |= REC_F_NO_CHAIN;
 	if (n_user)
 		it->defer = DEFER_DIRECT;
-	def->has_chain |= (g->n_kern || n_user) && !alone;
 	if (asks) {
 		it->defer = DEFER_COOKIE;
 		it->sample.cookie = s->cookie;

@@ -1,11 +1,9 @@
-/* ctf_maps.c - which files a traced program has mapped, as LTTng-UST says.
+/* ctf_maps.c - which files a traced program has mapped, as LTTng-UST says; and
+ * where the kernel is.
  *
  * A file is told of by one event and its build-id by the next of the same
  * thread: the mapping waits for it. All segments of a file are one mapping
- * from its base; the same may be told several times (dlopen of a library that
- * is there, both of dlopen and of load), and is one. It ends with
- * lttng_ust_lib:unload, or, where load was not recorded, with as many dlclose
- * as there were dlopen. */
+ * from its base. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,43 +11,8 @@
 #include "formats/input.h"
 #include "formats/kernel_map.h"
 
-#define MAPPED_MAX 1000000
 #define ID_MAX 20
 #define PAGE 4096u
-
-/* What is at the base; NULL: nothing was said of it, or there are too many. */
-static struct ctf_mapped *mapped_at(struct ctf *ctf, int32_t pid,
-				    uint64_t start, bool make)
-{
-	uint64_t where = hash_pair((uint32_t)pid, start);
-	uint32_t i = table_find(&ctf->by_base, where, NULL, NULL, NULL);
-
-	if (i != TABLE_NONE)
-		return &ctf->mapped[i];
-	if (!make || ctf->n_mapped >= MAPPED_MAX)
-		return NULL;
-	table_add(&ctf->by_base, where, (uint32_t)ctf->n_mapped);
-	ctf->mapped = mem_grow(ctf->mapped, &ctf->cap_mapped, ctf->n_mapped + 1,
-			       sizeof(*ctf->mapped));
-	ctf->mapped[ctf->n_mapped] = (struct ctf_mapped){ 0 };
-	return &ctf->mapped[ctf->n_mapped++];
-}
-
-static bool is_news(struct ctf *ctf, const struct ctf_pending *p)
-{
-	struct ctf_mapped *m = mapped_at(ctf, p->pid, p->start, true);
-	uint64_t what =
-		hash_pair(p->len, hash_bytes(p->path, strlen(p->path), 1));
-
-	what = hash_bytes(p->id, p->id_len, what);
-	if (!m)
-		return true;
-	if (m->len && m->what == what && !p->sure)
-		return false;
-	m->len = p->len;
-	m->what = what;
-	return true;
-}
 
 static struct ctf_item *map_item(struct ctf_trace *tr, int32_t pid, int32_t tid,
 				 const char *path)
@@ -71,13 +34,12 @@ static void give(struct ctf_trace *tr, struct ctf_pending *p)
 		return;
 	p->used = false;
 	tr->n_pending--;
-	if (!is_news(tr->ctf, p))
-		return;
 	struct ctf_item *it = map_item(tr, p->pid, p->tid, p->path);
 
 	it->cpu = p->cpu;
 	it->map.start = p->start;
 	it->map.len = p->len;
+	it->map.role = p->role;
 	it->map.id_len = p->id_len;
 	memcpy(it->map.id, p->id, sizeof(it->map.id));
 }
@@ -159,20 +121,6 @@ void ctf_maps_release(struct ctf_trace *tr)
 	tr->pending = NULL;
 }
 
-/* Also of a file that is there already: dlopen() counts. */
-static void count_open(struct ctf *ctf, enum ctf_role role, int32_t pid,
-		       uint64_t start)
-{
-	struct ctf_mapped *m = mapped_at(ctf, pid, start, true);
-
-	if (!m)
-		return;
-	if (!m->len)
-		m->n_open = 0;
-	m->n_open += role == CTF_OPEN;
-	m->told_of_load |= role == CTF_LOAD;
-}
-
 static void image(struct ctf_trace *tr, const struct ctf_event *ev,
 		  const struct ctf_item *head, const struct bytes *raw)
 {
@@ -186,7 +134,6 @@ static void image(struct ctf_trace *tr, const struct ctf_event *ev,
 	    __builtin_add_overflow(start, len, &end) ||
 	    __builtin_add_overflow(end, PAGE - 1, &end))
 		return;
-	count_open(tr->ctf, ev->role, head->pid, start);
 	if (!tr->pending)
 		tr->pending = mem_new(CTF_PENDING, sizeof(*tr->pending));
 	struct ctf_pending *p = place_of(tr, head->tid);
@@ -195,8 +142,7 @@ static void image(struct ctf_trace *tr, const struct ctf_event *ev,
 	free(p->path);
 	*p = (struct ctf_pending){
 		.used = true,
-		/* a process of a number that was used before begins with it */
-		.sure = ev->role == CTF_IMAGE,
+		.role = (uint8_t)ev->role,
 		.pid = head->pid,
 		.tid = head->tid,
 		.cpu = head->cpu,
@@ -234,25 +180,15 @@ static void build_id(struct ctf_trace *tr, const struct ctf_event *ev,
 	give(tr, p);
 }
 
-/* dlclose() is told of before it is done, and unload when it was. */
 static void end_of(struct ctf_trace *tr, const struct ctf_event *ev,
 		   const struct ctf_item *head, const struct bytes *raw)
 {
-	uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
-	struct ctf_mapped *m = mapped_at(tr->ctf, head->pid, start, false);
-
-	if (!m || !m->len)
-		return;
-	if (ev->role == CTF_CLOSE &&
-	    (m->told_of_load || !m->n_open || --m->n_open))
-		return;
 	struct ctf_item *it = map_item(tr, head->pid, head->tid, "");
 
 	it->cpu = head->cpu;
 	it->flags = REC_F_GONE;
-	it->map.start = start;
-	it->map.len = m->len;
-	*m = (struct ctf_mapped){ 0 };
+	it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+	it->map.role = (uint8_t)ev->role;
 }
 
 void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,

@@ -169,7 +169,7 @@ void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
 {
 	size_t n = strnlen(name, COMM_LEN + 1);
 
-	if (!known_rename(&tr->ctf->known, tid, name, n, true))
+	if (!known_rename(&tr->known, tid, name, n, true))
 		return;
 	struct ctf_item *it = name_item(tr, time, name, n);
 
@@ -216,7 +216,7 @@ static void fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	it->pid = id_of(ev, CTF_PID2, raw);
 	it->fork.ppid = id_of(ev, CTF_PID, raw);
 	it->fork.ptid = id_of(ev, CTF_TID, raw);
-	known_unname(&tr->ctf->known, child);
+	known_unname(&tr->known, child);
 }
 
 static void exit_item(struct ctf_trace *tr, const struct ctf_event *ev,
@@ -244,7 +244,7 @@ static void exec_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	const char *name = slash ? slash + 1 : path;
 	size_t n = strnlen(name, COMM_LEN);
 
-	known_rename(&tr->ctf->known, tid, name, n, true);
+	known_rename(&tr->known, tid, name, n, true);
 	struct ctf_item *it = name_item(tr, head->time, name, n);
 
 	/* whoever called it: it has the process' id now */

@@ -175,6 +175,7 @@ struct source_opts {
 			       * else is not beside raw pages; NULL: none */
 	const char *kallsyms; /* copy of the recorded machine's, for one that
 			       * does not say where the kernel is; NULL */
+	bool no_fields;	      /* nobody asks for fields or payloads */
 	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
 	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
 	const char *request, *chain;

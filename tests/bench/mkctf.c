@@ -143,7 +143,7 @@ static void put_misc(struct stream *s, uint64_t i)
 {
 	double d = (double)i / 7;
 
-	put32(s, (uint32_t)-(int32_t)(i % 1000));
+	put32(s, (uint32_t) - (int32_t)(i % 1000));
 	put(s, &d, 8);
 	put32(s, (uint32_t)(i % 10));
 	for (uint32_t k = 0; k < 4; k++)

@@ -31,6 +31,8 @@ USED = ("pid", "tid", "vpid", "vtid", "procname", "cpu_id",
         "_callstack_user_length")
 # Of perf data convert: where the thread and the stack are.
 PERF = ("perf_tid", "perf_pid", "perf_callchain")
+# The event that brings a stack by cookie: "ips" is that, and no field.
+CHAIN = "stitch:ustack"
 # Callchains have marks between their halves.
 MARK = 2**64 - 4095
 # The library dies on it, and so does babeltrace2.
@@ -162,6 +164,9 @@ def ours(db):
     fields = dict(tables(db))
     chain = {i: common.addresses(a) for i, a in
              common.query(db, "SELECT id, addrs FROM raw_chain")}
+    later = {(time, tid): chain.get(uraw, []) for time, tid, uraw in
+             common.query(db, "SELECT c.time_ns, t.tid, c.uraw FROM chain c"
+                              " JOIN thread t ON t.id = c.thread")}
     rows = common.query(
         db, "SELECT e.id, e.time_ns, y.name, e.cpu, t.tid, p.pid, c.name,"
             " e.kraw, e.uraw FROM event e JOIN event_type y ON y.id = e.type"
@@ -171,7 +176,8 @@ def ours(db):
     for i, time, name, cpu, tid, pid, comm, kraw, uraw in rows:
         yield Event(time, name, cpu, fields.get(i, {}),
                     {"tid": tid, "pid": pid, "comm": comm,
-                     "kern": chain.get(kraw, []), "user": chain.get(uraw, [])})
+                     "kern": chain.get(kraw, []), "user": chain.get(uraw, []),
+                     "later": later.get((time, tid))})
 
 
 # ---- comparing
@@ -232,6 +238,10 @@ def is_called(mine, name, value):
 def compare_fields(mine, their, found):
     want = dict(flat({k: v for k, v in their.fields.items()
                       if k not in PERF}, ""))
+    if their.name == CHAIN:
+        found["chains"] += 1
+        if mine.contexts["later"] != want.pop("ips"):
+            found["chain differs"] += 1
     for root, prefix in (("packet", "packet"), ("ctx", "ctx")):
         for k, v in their.contexts[root].items():
             if k not in USED:
