@@ -386,6 +386,8 @@ void ctf_graph_close(struct ctf_trace *tr);
 int ctf_try(struct ctf_trace *tr, struct err *err);
 /* The library's messages end with addresses in memory: not with us. */
 void ctf_tidy(char *text);
+/* The first line of its log; its assertions begin with a face. */
+void ctf_tidy_log(char *text);
 
 /* ---- ctf_merge.c: in the child, the traces merged by time */
 void ctf_merge_start(struct ctf *ctf);

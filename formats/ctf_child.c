@@ -203,8 +203,7 @@ static void last_words(int fd, char *out, size_t size)
 	ssize_t n = fd >= 0 ? pread(fd, out, size - 1, 0) : 0;
 
 	out[n > 0 ? n : 0] = 0;
-	out[strcspn(out, "\n")] = 0;
-	ctf_tidy(out);
+	ctf_tidy_log(out);
 }
 
 static void say_end(struct ctf *ctf, int status, struct err *err)

@@ -114,6 +114,19 @@ void ctf_tidy(char *text)
 		*addr = 0;
 }
 
+void ctf_tidy_log(char *text)
+{
+	char *start = text;
+
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			start = c + 1;
+	start += strspn(start, " \n");
+	start[strcspn(start, "\n")] = 0;
+	memmove(text, start, strlen(start) + 1);
+	ctf_tidy(text);
+}
+
 /* The message of the first line: behind the name of the component, or behind
  * the place in the library's source. */
 static const char *reason(char *log)
@@ -121,10 +134,7 @@ static const char *reason(char *log)
 	char *at = strstr(log, "[in] ");
 	char *start = at ? at + 5 : log;
 
-	while (*start == ' ' || *start == '\n')
-		start++;
-	start[strcspn(start, "\n")] = 0;
-	ctf_tidy(start);
+	ctf_tidy_log(start);
 	return *start ? start : "no reason was given";
 }
 

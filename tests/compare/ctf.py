@@ -19,6 +19,7 @@ import sys
 
 import common
 
+# damage: it is not whole, which must be said.
 Case = collections.namedtuple("Case", "name path text damage")
 Event = collections.namedtuple("Event", "time name cpu fields contexts")
 
@@ -36,7 +37,9 @@ CHAIN = "stitch:ustack"
 # Callchains have marks between their halves.
 MARK = 2**64 - 4095
 # The library dies on it, and so does babeltrace2.
-DIES = ("meta-ctx-sequence",)
+DIES = "meta-ctx-sequence"
+# babeltrace2 prints nothing at all; we have what is whole.
+MORE = {"lt_trunc": 4450, "lt_tidx": 4450, "lt_garb": 7002}
 
 
 class Enum(int):
@@ -364,11 +367,19 @@ def find():
                False)
     for d in sorted(glob.glob(common.SHARED + "/captures/clocks/clk_lttng_*")):
         yield Case(os.path.basename(d), d, None, False)
-    for d in sorted(glob.glob(common.SHARED +
-                              "/peers/babeltrace/tests/data/ctf-traces/"
-                              "succeed/*")):
-        if os.path.basename(d) not in DIES:
-            yield Case("peer-" + os.path.basename(d), d, None, False)
+    for d in sorted(glob.glob(common.SHARED + "/captures/lttng-damaged/*/")):
+        name = os.path.basename(d[:-1])
+        # what is cut there is behind all that is needed, or is empty
+        yield Case(name, d[:-1], None, name in MORE or name == "lt_meta")
+    traces = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
+    for kind in ("succeed", "intersection", "packet-seq-num",
+                 "deterministic-ordering", "fail"):
+        for d in sorted(glob.glob(traces + kind + "/*/")):
+            name = os.path.basename(d[:-1])
+            if name != DIES:
+                yield Case("peer-" + name, d[:-1], None,
+                           kind == "fail" or "-corrupted" in name
+                           and "not-" not in name)
 
 
 def ingest(case, db):
@@ -397,8 +408,18 @@ def run(case):
         return
     db = os.path.join(common.CACHE, "ctf-%s.db" % case.name)
     status, said = ingest(case, db)
-    if status:
+    if status == 1 and case.damage:
+        common.ok(not text and len(said.split(": ", 3)) > 2, case.name,
+                  ["refused: %s" % said])
+        return
+    if status != (3 if case.damage else 0):
         common.ok(False, case.name, ["status %d: %s" % (status, said)])
+        return
+    if case.name in MORE:
+        n = common.query(db, "SELECT count(*) FROM event")[0][0]
+        common.ok(n == MORE[case.name] and not text, case.name,
+                  ["%d events, babeltrace2 has %d lines" % (
+                      n, len(text.splitlines()))])
         return
     mine = list(ours(db))
     found, n = look(mine, text)
@@ -429,11 +450,26 @@ def bad_of(found):
     return sorted(k for k in found if "differ" in k or "missing" in k)
 
 
+def refused(name, path, word):
+    """What cannot be read says so, and what would help."""
+    status, said = ingest(Case(name, path, None, True), os.path.join(common.CACHE, "none.db"))
+    common.ok(status == 1 and word in said, name, ["%d: %s" % (status, said)])
+
+
+def all_refused():
+    for d in sorted(glob.glob(common.SHARED + "/captures/lttng/ctf2-*")):
+        refused(os.path.basename(d), d, "--trace-format=ctf-1.8")
+    refused(DIES, common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
+            "succeed/" + DIES, "dies on this trace (signal 6)")
+
+
 def main():
     only = set(sys.argv[1:])
     for case in find():
         if not only or case.name in only:
             run(case)
+    if common.SHARED and not only:
+        all_refused()
     common.finish()
 
 
