@@ -89,8 +89,9 @@ void ctf_ring_writer(struct ctf_ring *rg)
 
 void ctf_ring_reader(struct ctf_ring *rg)
 {
+	/* empty stays open at both ends: giving a block back to a writer that
+	 * died is no SIGPIPE */
 	keep_one(rg->full, 0);
-	keep_one(rg->empty, 1);
 }
 
 /* One byte: true when it went through. */
@@ -188,6 +189,7 @@ static int next_block(struct ctf_ring *rg, unsigned int seconds)
 
 	if (rg->open) {
 		rg->open = false;
+		rg->shared->block[rg->now].used = 0;
 		rg->now = (rg->now + 1) % BLOCKS;
 		push(rg->empty[1]); /* a writer that is gone needs none */
 	}
@@ -196,7 +198,9 @@ static int next_block(struct ctf_ring *rg, unsigned int seconds)
 	while (n < 0 && errno == EINTR);
 	if (!n)
 		return -1;
-	if (!pull(rg->full[0], 1))
+	/* what it was filling when it died is whole: it does not die in put()
+	 */
+	if (!pull(rg->full[0], 1) && !rg->shared->block[rg->now].used)
 		return 0;
 	rg->open = true;
 	rg->pos = 0;

@@ -123,6 +123,13 @@ void ctf_tidy_log(char *text)
 			start = c + 1;
 	start += strspn(start, " \n");
 	start[strcspn(start, "\n")] = 0;
+	/* GLib: who and when is of no use */
+	char *stars =
+		strncmp(start, "(process:", 9) ? NULL : strstr(start, "**: ");
+	char *what = stars ? strstr(stars + 4, ": ") : NULL;
+
+	if (what)
+		start = what + 2;
 	memmove(text, start, strlen(start) + 1);
 	ctf_tidy(text);
 }
