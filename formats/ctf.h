@@ -241,6 +241,7 @@ struct ctf {
 	size_t n_heap;
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
+	bool differ;  /* of the traces' clocks, and base is the smallest */
 	bool has_base;
 	struct tp tp;	  /* of fields() and print() */
 	struct tp look;	  /* of next() */
