@@ -49,7 +49,7 @@ CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
 BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
-	%/bare.c, $(wildcard tests/bench/*.c)))
+	%/bare.c %/mkctf.c, $(wildcard tests/bench/*.c)))
 TRUTH := $(wildcard tests/truth/*.c)
 TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))

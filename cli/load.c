@@ -260,9 +260,11 @@ static struct source *open_source(const struct load *ld, const char *path,
 	return formats_open(path, &o, lg, err);
 }
 
-static struct source *open_to_look(void *arg, const char *path, struct err *err)
+static int open_to_look(void *arg, const char *path, struct source **out,
+			struct err *err)
 {
-	return open_source(arg, path, 0, NULL, err);
+	*out = open_source(arg, path, 0, NULL, err);
+	return *out ? 0 : -1;
 }
 
 /* The source belongs to the order from then on. */

@@ -121,7 +121,7 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin names maps \
-		mapped ftrace ftext nonce ctf ctfmade ctfframes
+		mapped ftrace ftext nonce ctf ctfmade ctfframes timeline
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
