@@ -122,6 +122,7 @@ static void go(struct ctf *ctf)
 	ctf_ring_flush(ctf->ring);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which needs address space without a limit */
 /* What the process has now; 0: not known. */
 static rlim_t memory_now(void)
 {
@@ -138,7 +139,6 @@ static rlim_t memory_now(void)
 
 static void limit_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
 	rlim_t now = memory_now();
 	struct rlimit r;
 
@@ -147,8 +147,12 @@ static void limit_memory(void)
 	if (r.rlim_max == RLIM_INFINITY || now + MEMORY_MAX < r.rlim_max)
 		r.rlim_cur = now + MEMORY_MAX;
 	setrlimit(RLIMIT_AS, &r);
-#endif
 }
+#else
+static void limit_memory(void)
+{
+}
+#endif
 
 /* Ctrl-C is for the other process: it ends this one. */
 static void settle_in(struct ctf *ctf)

@@ -73,9 +73,9 @@ static void read_source(struct source *src, struct outcome *o)
 {
 	struct record rec;
 	struct ref ref;
-	int got;
+	int got = src->ops->scan(src, &o->err);
 
-	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
+	while (got >= 0 && (got = src->ops->next(src, &ref, &o->err)) > 0) {
 		src->ops->decode(src, &ref, &rec, &o->err);
 		o->events += rec.kind == REC_SAMPLE;
 		src->ops->release(src, &ref);
@@ -271,6 +271,10 @@ int main(int argc, char **argv)
 		if (file[i].len > big->len)
 			big = &file[i];
 	learn(big, &t);
+	if (!t.n || !t.events[t.n - 1]) {
+		fprintf(stderr, "%s: no events\n", argv[1]);
+		return 1;
+	}
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(big, random_below(big->len), &t);
 	for (uint64_t i = 0; i < tries; i++)
