@@ -611,7 +611,7 @@ static int put_stacks(struct screen *s)
 	    check_each(c, "requests", 0, put_unjoined, s, s->err) < 0 ||
 	    check_each(c, "chains", 0, put_chains, s, s->err) < 0)
 		return -1;
-	return 0;
+	return check_frames(c, &s->l, s->err);
 }
 
 int check_screen(struct check *c, struct err *err)

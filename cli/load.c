@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/align.h"
+#include "cli/callsites.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -448,7 +449,7 @@ static int name_all(struct load *ld, struct err *err)
 	int rc = name_images(ld->db, list, NULL, err);
 
 	free(list);
-	return rc;
+	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
 }
 
 static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)

@@ -120,8 +120,9 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin names maps \
-		mapped ftrace ftext nonce ctf ctfmade ctfframes timeline
+	for t in compare counts joincheck asperf evidence audit twin \
+		names callsite maps mapped ftrace ftext nonce ctf ctfmade \
+		ctfframes timeline lives
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
