@@ -60,6 +60,11 @@ const struct opt name_opts[] = {
 	{ .kind = OPT_END }
 };
 
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
+
 struct sink {
 	struct store *db;
 	uint32_t image;
@@ -192,11 +197,6 @@ struct symbolizer *name_symbolizer(struct store *db,
 	};
 
 	return symbolize_new(&o);
-}
-
-const char *name_kallsyms(void)
-{
-	return kallsyms;
 }
 
 bool name_has_places(void)

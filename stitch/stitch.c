@@ -26,6 +26,7 @@
 #include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
+#include "stitch/whole.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
@@ -73,6 +74,7 @@ void stitch_free(struct stitch *st)
 	resolve_free(st->resolve);
 	parts_release(&st->parts);
 	calls_free(st->calls);
+	whole_free(st->whole);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st->held);
@@ -84,6 +86,12 @@ void stitch_layout(struct stitch *st, unsigned int layout)
 	counters_free(st->counters);
 	st->counters = counters_new(&st->facts, st->losses,
 				    (enum cookie_layout)layout);
+}
+
+void stitch_files(struct stitch *st, whole_fn fn, void *arg)
+{
+	whole_free(st->whole);
+	st->whole = whole_new(st->fr, fn, arg);
 }
 
 void stitch_stop(struct stitch *st)
@@ -395,6 +403,15 @@ static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
 	return true;
 }
 
+static void map_whole(struct stitch *st, uint32_t process,
+		      const struct region *all)
+{
+	struct region r;
+
+	for (size_t i = 0; whole_part(st->whole, all, i, &r); i++)
+		tasks_map(st->tasks, process, &r);
+}
+
 /* Kernel code, over: above its own map. What another capture of the line has
  * told already has its row. */
 static void map_kernel(struct stitch *st, const struct region *r, bool over)
@@ -423,6 +440,7 @@ static void take_map(struct stitch *st)
 		.prot = rec->map.prot,
 		.flags = rec->map.flags,
 		.t0 = record_time(rec),
+		.derived = rec->map.derived,
 	};
 
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
@@ -439,11 +457,17 @@ static void take_map(struct stitch *st)
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
 	map_saved(st, process, false);
-
+	if (rec->flags & REC_F_GONE) {
+		tasks_unmap(st->tasks, process, r.start, r.end, r.t0);
+		return;
+	}
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
-	tasks_map(st->tasks, process, &r);
+	if (rec->map.whole)
+		map_whole(st, process, &r);
+	else
+		tasks_map(st->tasks, process, &r);
 	if (jit_is_marker(&rec->map))
 		halves_find_jit(st, tasks_process_at(st->tasks, process),
 				&rec->map);

@@ -12,6 +12,7 @@
 #include "stitch/jit.h"
 #include "stitch/record.h"
 #include "stitch/verdict.h"
+#include "stitch/whole.h"
 
 struct err;
 struct frames;
@@ -191,6 +192,9 @@ void stitch_layout(struct stitch *st, unsigned int layout);
  * are used where nothing is given. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
+/* Who knows where in memory which part of a file is (whole.h); before the
+ * first fact. Without: nobody does. */
+void stitch_files(struct stitch *st, whole_fn fn, void *arg);
 /* Captures of one kernel whose times are on one clock: what one of them knows
  * holds for all (tasks, what they have mapped, chains of cookies). first: the
  * smallest index of those that belong together; by itself each capture is
