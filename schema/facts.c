@@ -295,6 +295,21 @@ static int put_chain(struct store *db, const struct fact_chain *f,
 	return 0;
 }
 
+static int put_copy(struct store *db, const struct fact_copy *f,
+		    struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_CHAIN_COPY, 0, &r, err))
+		return -1;
+	row_key(&r, f->id);
+	row_int(&r, 1, f->chain);
+	row_int(&r, 2, f->source + 1);
+	row_time(&r, 3, f->time);
+	row_cpu(&r, 4, f->cpu);
+	return 0;
+}
+
 /* ---- what the audit says */
 
 static int put_finding(struct store *db, const struct fact_finding *f,
@@ -453,6 +468,8 @@ int store_fact(struct store *db, const struct fact *f, struct err *err)
 		return put_request(db, &f->request, err);
 	case FACT_CHAIN:
 		return put_chain(db, &f->chain, err);
+	case FACT_COPY:
+		return put_copy(db, &f->copy, err);
 	case FACT_PROCESS:
 		return put_process(db, &f->process, err);
 	case FACT_THREAD:

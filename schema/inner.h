@@ -41,6 +41,7 @@ enum store_table {
 	T_RAW,
 	T_REQUEST,
 	T_CHAIN,
+	T_CHAIN_COPY,
 	T_LOSS,
 	T_ORDERING,
 	T_DAMAGE,
