@@ -146,6 +146,27 @@ void counters_free(struct counters *cs)
 	free(cs);
 }
 
+static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
+			   int32_t cpu)
+{
+	size_t at = (size_t)cpu * N_SHAPES + (size_t)(sh - shapes);
+
+	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
+			       at + 1, sizeof(*ps->newest));
+	return &ps->newest[at];
+}
+
+/* What it has seen while it was alone. */
+static void note_newest(struct per_source *ps)
+{
+	for (size_t i = 0; i < ps->group.n_read; i++) {
+		const struct reading *rd = &ps->group.read[i];
+
+		for (size_t k = 0; k < rd->n_cpu; k++)
+			*newest_at(ps, rd->shape, (int32_t)k) = rd->cpu[k].last;
+	}
+}
+
 /* Cookies of other makers than perf have nothing to do with its own. */
 static void find_group(struct counters *cs, uint16_t source)
 {
@@ -157,6 +178,8 @@ static void find_group(struct counters *cs, uint16_t source)
 		if (i == source || !o->info || o->line != ps->line ||
 		    o->info->cookies != COOKIES_PERF || o->head != i)
 			continue;
+		if (o->next == i)
+			note_newest(o);
 		ps->head = i;
 		ps->next = o->next;
 		o->next = source;
@@ -299,7 +322,8 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 		if (ps->any && (gr->witness < 0 || may_prove(ps->info)))
 			gr->witness = i;
 		i = ps->next;
-	} while (i != head);
+	} while (i != head &&
+		 !(gr->witness >= 0 && may_prove(cs->src[gr->witness].info)));
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
@@ -540,15 +564,11 @@ static bool surely_made(const struct counters *cs,
 static bool is_late(struct counters *cs, uint16_t source,
 		    const struct shape *sh, int32_t cpu, uint64_t e)
 {
-	struct per_source *ps = &cs->src[source];
-	size_t at = (size_t)cpu * N_SHAPES + (size_t)(sh - shapes);
 	uint64_t *newest;
 
 	if (is_alone(cs, source))
 		return true;
-	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
-			       at + 1, sizeof(*ps->newest));
-	newest = &ps->newest[at];
+	newest = newest_at(&cs->src[source], sh, cpu);
 	if (e < *newest)
 		return true;
 	*newest = e;

@@ -601,7 +601,7 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 	struct fact f = chain_fact(c);
 
 	f.chain.verdict = CHAIN_DUPLICATE;
-	if (!c->duplicate && c->uraw != e->chain.uraw) {
+	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
 		f.chain.confidence = CONF_UNEXPLAINED;
 		f.chain.flags |= VERDICT_CONFLICT;
 	}
