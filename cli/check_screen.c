@@ -564,6 +564,24 @@ static void put_damage(void *arg, const struct check_row *r)
 	lines_put_styled(&s->l, s->n++ ? "" : "damage", STYLE_RED);
 }
 
+/* ---- clocks of several captures */
+
+static void put_close(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	char ns[32];
+
+	if (!check_int(r, "close"))
+		return;
+	lines_add(&s->l,
+		  "%" PRId64 " of %" PRId64 " neighbouring events of different "
+		  "captures are closer than their clocks are exact (%s): which "
+		  "came first is not sure",
+		  check_int(r, "close"), check_int(r, "neighbours"),
+		  human_ns(ns, sizeof(ns), check_int(r, "error_ns")));
+	lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
+}
+
 /* ---- all of it */
 
 static void take_requests(void *arg, const struct check_row *r)
@@ -646,7 +664,8 @@ int check_screen(struct check *c, struct err *err)
 	if (c->breaks.all_stacks &&
 	    check_each(c, "cookies", 0, put_cookies, &s, err) < 0)
 		return -1;
-	if (put_findings(&s) || put_ordering(&s))
+	if (put_findings(&s) || put_ordering(&s) ||
+	    check_each(c, "close", 0, put_close, &s, err) < 0)
 		return -1;
 	s.n = 0;
 	if (check_each(c, "damage", DAMAGE, put_damage, &s, err) < 0)

@@ -47,6 +47,10 @@ const struct check_query check_queries[] = {
 	  CHECK_ALWAYS, CHECK_THREAD },
 	{ "ordering", "broken promises about time order, by kind", false,
 	  CHECK_ALWAYS, CHECK_RING },
+	{ "close",
+	  "neighbouring events of a CPU that are of different captures, and "
+	  "those of them that are closer than their clocks are exact",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "damage", "parts of the input that could not be read", false,
 	  CHECK_ALWAYS, CHECK_WHOLE },
 	{ "as_perf", "what perf 7.2 makes of the requests with a cookie", true,

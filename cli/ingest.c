@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/align.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/summary.h"
@@ -37,6 +38,7 @@ static const struct opt opts[] = {
 	  .help = "exit status 4 when records were lost or a user stack is "
 		  "missing for it",
 	  .value = &strict },
+	{ .kind = OPT_GROUP, .value = (void *)align_opts },
 	{ .kind = OPT_GROUP, .value = (void *)load_opts },
 	{ .kind = OPT_END }
 };
@@ -158,6 +160,7 @@ static int run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch ingest perf.data",
 	"backstitch ingest -f -o run1.db perf.data",
+	"backstitch ingest -o run.db perf.data trace.dat lttng-session/",
 	"perf record -o - -g -- ./prog | backstitch ingest -", NULL
 };
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/align.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -129,6 +130,7 @@ struct load {
 	size_t field_cap;
 	uint64_t facts, events;
 	unsigned int n_sources, layout;
+	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
 	const char *nonce_format[sizeof(nonce_formats.item) /
 					 sizeof(nonce_formats.item[0]) +
@@ -237,11 +239,12 @@ static bool is_live(char *const *paths, size_t n)
 	return false;
 }
 
-static struct source *open_source(struct load *ld, const char *path,
+static struct source *open_source(const struct load *ld, const char *path,
+				  unsigned int index, struct ledger *lg,
 				  struct err *err)
 {
 	struct source_opts o = {
-		.index = (uint16_t)ld->n_sources++,
+		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
@@ -251,7 +254,12 @@ static struct source *open_source(struct load *ld, const char *path,
 		.chain = chain,
 	};
 
-	return formats_open(path, &o, ld->ledger, err);
+	return formats_open(path, &o, lg, err);
+}
+
+static struct source *open_to_look(void *arg, const char *path, struct err *err)
+{
+	return open_source(arg, path, 0, NULL, err);
 }
 
 /* The source belongs to the order from then on. */
@@ -336,7 +344,8 @@ static int open_all(struct load *ld, char *const *paths, size_t n,
 	int ret = -1;
 
 	for (; i < n; i++) {
-		src[i] = open_source(ld, paths[i], err);
+		src[i] = open_source(ld, paths[i], ld->n_sources++, ld->ledger,
+				     err);
 		if (!src[i])
 			goto out;
 	}
@@ -351,10 +360,33 @@ out:
 	return ret;
 }
 
+/* Each source's clock, from where it is known on. */
+static int put_on_line(struct load *ld, struct err *err)
+{
+	struct source *src;
+
+	for (unsigned int i = 0;
+	     ld->align && (src = order_source(ld->order, i)); i++) {
+		uint64_t first = src->info.first_ns;
+
+		order_align(ld->order, i, &ld->align[i].map);
+		if (store_capture(ld->db, src, err) ||
+		    store_align(ld->db, i, &ld->align[i], first, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int read_all(struct load *ld, char *const *paths, size_t n,
 		    struct err *err)
 {
-	if (open_all(ld, paths, n, err))
+	if (align_inputs(paths, n, open_to_look, ld, &ld->align, err))
+		return -1;
+	if (ld->align)
+		progress_start("reading");
+	for (size_t i = 0; ld->align && i < n; i++)
+		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
+	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
@@ -364,6 +396,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	for (unsigned int i = 0; ld->align && i < n; i++)
+		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
 	if (!ld->mapped)
 		return -1;
@@ -466,5 +500,6 @@ out:
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);
 	free(ld.field);
+	free(ld.align);
 	return ret;
 }

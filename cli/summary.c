@@ -99,6 +99,44 @@ static void put_time(struct summary *s, struct rows *r)
 	lines_put(&s->l, "time");
 }
 
+/* "same clock, 305 equal events, within 2.93 us" */
+static void put_aligned(struct summary *s, struct rows *r)
+{
+	static const char *const text[][2] = {
+		{ "reference", "its clock is the timeline" },
+		{ "given", "as was said" },
+		{ "host", "times are on its host's clock" },
+		{ "same_clock", "same clock" },
+		{ "time_conv", "by perf's TIME_CONV" },
+		{ "sched_clock", "by the offset of sched_clock" },
+		{ "events", "by equal events" },
+		{ "wall", "by wall time" },
+	};
+	const char *word = rows_text(r, 19);
+	double drift = rows_value(r, 21).real;
+	char a[32];
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (!strcmp(word, text[i][0]))
+			lines_add(&s->l, "%s", text[i][1]);
+	if (rows_int(r, 20))
+		lines_add(&s->l, ", %+.6f ms", (double)rows_int(r, 20) / 1e6);
+	if (drift < 0 || drift > 0)
+		lines_add(&s->l, ", drift %.3f ppm", drift / 1000);
+	if (rows_int(r, 23))
+		lines_count(&s->l, ", ", rows_int(r, 23), "event agrees",
+			    "events agree");
+	if (rows_value(r, 22).kind != VALUE_INT)
+		lines_add(&s->l, ", nobody knows how exactly");
+	else if (strcmp(word, "reference") != 0)
+		lines_add(&s->l, ", within %s",
+			  human_ns(a, sizeof(a), rows_int(r, 22)));
+	if (rows_int(r, 24) != rows_int(r, 0))
+		lines_add(&s->l, "; one kernel with capture %" PRId64,
+			  rows_int(r, 24));
+	lines_put(&s->l, "aligned");
+}
+
 static void put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
@@ -115,6 +153,8 @@ static void put_capture(struct summary *s, struct rows *r)
 	put_about(s, r);
 	if (rows_int(r, 12))
 		put_time(s, r);
+	if (*rows_text(r, 19))
+		put_aligned(s, r);
 	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
 					 : "by finished rounds");
 	lines_put(&s->l, "order");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 
 void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,
@@ -68,11 +69,41 @@ static void find_base(struct ctf *ctf)
 		if (offset_of(&ctf->trace[i].meta, &v))
 			ctf->trace[i].start +=
 				(uint64_t)v - (uint64_t)ctf->base;
+	ctf->differ = differ;
 	if (differ)
 		ctf_note(ctf, LEDGER_NOTE, "clock",
 			 "the traces' clocks have different offsets: they are "
 			 "put together by wall time",
 			 1);
+}
+
+/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+static bool take_uuid(const char *s, uint8_t out[16])
+{
+	int n = 0;
+
+	for (size_t i = 0; s && s[i] && n < 32; i++) {
+		const char *hex = "0123456789abcdef";
+		const char *at = strchr(hex, s[i] | 32);
+
+		if (s[i] == '-')
+			continue;
+		if (!at)
+			return false;
+		out[n / 2] = (uint8_t)(out[n / 2] << 4 | (at - hex));
+		n++;
+	}
+	return n == 32;
+}
+
+/* LTTng names the kernel's run by the clock's uuid. */
+static void say_clock(struct source_info *info, const struct ctf_meta *m)
+{
+	bool lttng = m->tracer && !strncmp(m->tracer, "lttng", 5);
+
+	info->clock = m->clock;
+	info->clock_id = lttng ? clock_id_of(m->clock) : CLOCK_ID_NONE;
+	info->has_boot_id = lttng && take_uuid(m->clock_uuid, info->boot_id);
 }
 
 static void fill_info(struct ctf *ctf)
@@ -85,7 +116,7 @@ static void fill_info(struct ctf *ctf)
 		const struct ctf_meta *m = &tr->meta;
 
 		if (!info->clock)
-			info->clock = m->clock;
+			say_clock(info, m);
 		if (!info->host)
 			info->host = m->host;
 		if (!info->release)
@@ -102,6 +133,8 @@ static void fill_info(struct ctf *ctf)
 		info->wall_clock_ns = first;
 		info->wall_ns = first + (uint64_t)ctf->base;
 	}
+	if (ctf->differ)
+		info->clock_id = CLOCK_ID_NONE;
 	info->exact = true;
 	info->cookies = COOKIES_LTTNG;
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

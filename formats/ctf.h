@@ -224,6 +224,7 @@ struct ctf {
 	bool merging;
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
+	bool differ;  /* of the traces' clocks, and base is the smallest */
 	bool has_base;
 	struct tp tp;	    /* of fields() and print() */
 	struct tp look;	    /* of next() */

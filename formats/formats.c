@@ -11,6 +11,7 @@
 #include "formats/ftrace.h"
 #include "formats/input.h"
 #include "formats/perf.h"
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -141,8 +142,10 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 			path);
 	else
 		formats_refuse(path, head, (size_t)n, err);
-	if (src && o && !src->info.clock)
+	if (src && o && !src->info.clock && o->clock) {
 		src->info.clock = o->clock;
+		src->info.clock_id = clock_id_of(o->clock);
+	}
 out:
 	free(head);
 	return src;

@@ -128,11 +128,13 @@ static void note_clock(struct ftext *ft, enum line_clock clock)
 	if (clock == CLOCK_TICKS && !ft->ticks) {
 		ft->ticks = true;
 		ft->src.info.clock = "counter, uptime or a cycle counter";
+		ft->src.info.clock_id = CLOCK_ID_NONE;
 		ftext_note(ft, "clock",
 			   "times are whole numbers, as of the clocks counter, "
 			   "uptime and x86-tsc: they are no nanoseconds");
 	} else if (clock == CLOCK_RELATIVE && !ft->relative) {
 		ft->relative = true;
+		ft->src.info.clock_id = CLOCK_ID_NONE;
 		ftext_note(ft, "clock",
 			   "times count from the first entry of the buffer");
 	}

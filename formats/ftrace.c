@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "formats/nonce.h"
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 
@@ -48,6 +49,23 @@ static const char *clock_word(const char *name)
 	return name;
 }
 
+/* Times that were moved are on no clock of the kernel: DATE makes them wall
+ * time, and OFFSET is the user's. */
+static void say_clock(struct ft *ft)
+{
+	struct source_info *info = &ft->src.info;
+
+	info->clock_id = clock_id_of(info->clock);
+	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
+		info->tsc = (struct tsc_conv){ 0, ft->mult,
+					       (uint16_t)ft->mult_shift };
+	if (!ft->shift)
+		return;
+	info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
+	if (!ft->moved)
+		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
+}
+
 /* What info shows of the buffers; the clock is the top one's. */
 static void note_instances(struct ft *ft)
 {
@@ -71,6 +89,7 @@ static void note_instances(struct ft *ft)
 	}
 	if (ft->src.info.clock)
 		ft->src.info.clock = clock_word(ft->src.info.clock);
+	say_clock(ft);
 }
 
 static void close_ft(struct source *src)

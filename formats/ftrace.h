@@ -276,6 +276,7 @@ struct ft {
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* Options. */
 	int64_t shift; /* DATE and OFFSET: ns to add */
+	bool dated, moved; /* which of them */
 	uint32_t mult, mult_shift;
 	uint64_t trace_id, peer; /* TRACEID; whose clock TIME_SHIFT leads to */
 	struct ft_sync *sync;

@@ -260,9 +260,11 @@ int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	switch (id) {
 	case FT_DATE:
+		ft->dated = true;
 		add_shift(ft, b, 1000);
 		return 0;
 	case FT_OFFSET:
+		ft->moved = true;
 		add_shift(ft, b, 1);
 		return 0;
 	case FT_CPUSTAT:

@@ -151,6 +151,7 @@ void ft_sync_pair(struct ft *guest, const struct ft *host)
 	    !host->trace_id || guest->peer != host->trace_id)
 		return;
 	guest->synced = true;
+	guest->src.info.on = &host->src;
 	snprintf(detail, sizeof(detail),
 		 "of a guest: times are on the clock of its host, %.40s",
 		 host->src.info.host ? host->src.info.host : "not named");

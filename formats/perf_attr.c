@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/perf.h"
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 
@@ -186,6 +187,7 @@ static void compare(struct perf *p)
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 	}
 	info->clock = clock_name(first);
+	info->clock_id = clock_id_of(info->clock);
 	memset(p->recent, 0, sizeof(p->recent));
 }
 

@@ -97,6 +97,21 @@ static int feature(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
+/* Of x86: what the kernel's user page says. What comes behind is of clocks
+ * whose counter has fewer bits. */
+static int time_conv(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t shift, mult, zero;
+
+	if (bytes_u64(b, &shift, err) || bytes_u64(b, &mult, err) ||
+	    bytes_u64(b, &zero, err))
+		return -1;
+	if (shift < 64)
+		p->src.info.tsc =
+			(struct tsc_conv){ zero, mult, (uint16_t)shift };
+	return 0;
+}
+
 static int tracing_data(struct perf *p, struct perf_file *f, struct err *err)
 {
 	unsigned char *owned = NULL;
@@ -158,8 +173,9 @@ static int take(struct perf *p, const struct perf_rec *r, struct err *err)
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
 		return 0;
-	case PR_CPU_MAP:
 	case PR_TIME_CONV:
+		return time_conv(p, &b, err);
+	case PR_CPU_MAP:
 	case PR_FINISHED_INIT:
 		return 0;
 	default:

@@ -5,6 +5,7 @@
 
 #include "schema/inner.h"
 #include "schema/store.h"
+#include "stitch/align.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -225,6 +226,37 @@ int store_capture(struct store *db, const struct source *src, struct err *err)
 			return -1;
 	}
 	return 0;
+}
+
+int store_align(struct store *db, unsigned int source,
+		const struct align_out *a, uint64_t first, struct err *err)
+{
+	const struct clock_map *m = &a->map;
+	sqlite3_stmt *st;
+
+	if (store_drain(db, err))
+		return -1;
+	st = store_prepare(db,
+			   "UPDATE capture SET align = ?2, offset_ns = ?3,"
+			   " drift_ppb = ?4, error_ns = ?5, pairs = ?6,"
+			   " together = ?7 WHERE id = ?1",
+			   err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, (sqlite3_int64)source + 1);
+	bind_text(st, 2, align_method_name(a->method));
+	/* between cycles and ns there is no offset */
+	bind_int(st, 3, !m->tsc.mult,
+		 (int64_t)(clock_map_time(m, first) - first));
+	sqlite3_bind_double(st, 4, (double)m->drift * 1e9 / (double)DRIFT_ONE);
+	bind_int(st, 5, a->error != ALIGN_UNKNOWN, a->error);
+	sqlite3_bind_int64(st, 6, (sqlite3_int64)a->pairs);
+	sqlite3_bind_int64(st, 7, a->line + 1);
+
+	int rc = store_step(db, st, err);
+
+	sqlite3_finalize(st);
+	return rc;
 }
 
 /* What only the whole run tells. */

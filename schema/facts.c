@@ -226,6 +226,8 @@ static int put_event(struct store *db, const struct fact_event *e,
 	}
 	row_id(&r, 7, e->kraw);
 	row_id(&r, 8, e->uraw);
+	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
+		row_int(&r, 9, (int64_t)e->rec->raw);
 	if (e->type != UINT32_MAX) {
 		db->grouped++;
 		if (tally_event(db, c, e, type, weighs, err))

@@ -205,6 +205,27 @@ ORDER BY r.breaks DESC, f.n DESC, r.id
 SELECT what, coalesce(sum(n), 0) AS records, max(by_ns) AS worst_ns
 FROM ordering GROUP BY what ORDER BY what
 
+-- name: check_close
+WITH clock AS MATERIALIZED (
+	SELECT id, coalesce(error_ns, 0) AS error_ns FROM capture
+	WHERE align IS NOT NULL
+), line AS (
+	SELECT y.capture, e.time_ns, lag(y.capture) OVER cpu AS last_capture,
+		lag(e.time_ns) OVER cpu AS last_ns
+	FROM event e JOIN event_type y ON y.id = e.type
+	WHERE e.time_ns IS NOT NULL AND e.cpu IS NOT NULL
+	AND (SELECT count(*) FROM clock) > 1
+	WINDOW cpu AS (PARTITION BY e.cpu ORDER BY e.id)
+)
+SELECT count(*) AS neighbours,
+	coalesce(sum(l.time_ns - l.last_ns <= a.error_ns + b.error_ns), 0)
+		AS close,
+	max(a.error_ns + b.error_ns) AS error_ns
+FROM line l
+JOIN clock a ON a.id = l.capture
+JOIN clock b ON b.id = l.last_capture
+WHERE l.capture <> l.last_capture
+
 -- name: check_damage
 SELECT what, count(*) AS places, coalesce(sum(n), 0) AS n,
 	coalesce(sum(len), 0) AS bytes, min(off) AS first_off,

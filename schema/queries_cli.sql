@@ -13,7 +13,7 @@ SELECT DISTINCT host, release FROM capture
 -- name: info_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
-	complete, note
+	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together
 FROM capture ORDER BY id
 
 -- name: info_events

@@ -28,7 +28,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 		      "t0,process",
 		      12, true },
 	[T_MAPPING] = { "mapping", NULL, 10, true },
-	[T_EVENT] = { "event", NULL, 9, true },
+	[T_EVENT] = { "event", NULL, 10, true },
 	[T_EVENT_RAW] = { "event_raw", NULL, 2, false },
 	[T_EXTRA] = { "sample_extra", NULL, 3, false },
 	[T_BRANCH] = { "branch", NULL, 5, false },

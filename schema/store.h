@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct align_out;
 struct err;
 struct fact;
 struct field;
@@ -27,7 +28,7 @@ struct source;
 struct store;
 struct symbol;
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 /* fields: "none", "all", or a comma list of event names or globs whose
  * payloads become ev_ tables; NULL: the default set (sched:*, and the
@@ -48,6 +49,10 @@ struct store *store_create_temp(const struct store_opts *o,
 /* After scan, before its first fact. Call again at the end: counts, times
  * and what the pipe told later are brought up to date. */
 int store_capture(struct store *db, const struct source *src, struct err *err);
+/* How its times got onto the timeline; first: the first, on its own clock.
+ * Not called: they are as recorded. */
+int store_align(struct store *db, unsigned int source,
+		const struct align_out *a, uint64_t first, struct err *err);
 int store_fact(struct store *db, const struct fact *f, struct err *err);
 /* True when the payload of this event should be decoded for store_fields. */
 bool store_wants_fields(struct store *db, const struct source *src,

@@ -36,7 +36,15 @@ CREATE TABLE capture(
 	system_wide INTEGER,	-- 1, 0, NULL not known
 	exact_order INTEGER,	-- 1: nothing could come late
 	complete INTEGER,	-- 0: truncated or damaged
-	note TEXT		-- 'compressed', 'pipe', 'big-endian', ... by commas
+	note TEXT,		-- 'compressed', 'pipe', 'big-endian', ... by commas
+	-- How its times got onto the timeline; all NULL: they are as recorded.
+	align TEXT,		-- 'reference', 'same_clock', 'events', ...
+	offset_ns INTEGER,	-- added at its start; NULL: they were cycles
+	drift_ppb REAL,		-- and how that grows
+	error_ns INTEGER,	-- bound of the error; NULL not known
+	pairs INTEGER,		-- switches that others have at the same time
+	together INTEGER	-- capture.id of the first of the same kernel at
+				-- the same time, as far as that is proved
 );
 
 -- One life of a process id. 0 is the kernel (in mapping only).
@@ -125,8 +133,9 @@ CREATE TABLE event(
 	type INTEGER,
 	weight INTEGER,
 	kraw INTEGER,		-- raw_chain.id of the kernel half
-	uraw INTEGER		-- of the user half in the sample itself; for
+	uraw INTEGER,		-- of the user half in the sample itself; for
 				-- a request see request.uraw
+	raw_ns INTEGER		-- on the capture's clock; NULL: the same
 );
 
 -- Samples of the same type, name and stacks, added up; made while events

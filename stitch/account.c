@@ -184,6 +184,7 @@ static struct ledger_entry entry(uint16_t source, const char *what, int64_t t0,
 		.what = what,
 		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
 		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
+		.on_line = true,
 		.cpu = -1,
 		.event = -1,
 	};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
@@ -35,6 +36,8 @@ struct ledger {
 	size_t n_skip, cap_skip;
 	struct damage *damage; /* by capture */
 	size_t n_damage, cap_damage;
+	struct clock_map *map; /* by capture; zeroed: none */
+	size_t n_map, cap_map;
 	bool ended;
 };
 
@@ -54,6 +57,7 @@ void ledger_free(struct ledger *lg)
 	for (size_t i = 0; i < lg->n_damage; i++)
 		free(lg->damage[i].time);
 	free(lg->damage);
+	free(lg->map);
 	table_release(&lg->by_key);
 	free(lg);
 }
@@ -139,16 +143,35 @@ bool ledger_broken(const struct ledger *lg, uint16_t capture,
 	return d->n || d->end || d->anywhere;
 }
 
+void ledger_align(struct ledger *lg, uint16_t capture,
+		  const struct clock_map *map)
+{
+	lg->map = mem_reach(lg->map, &lg->n_map, &lg->cap_map, capture + 1u,
+			    sizeof(*lg->map));
+	lg->map[capture] = *map;
+}
+
+static void put_on_line(const struct ledger *lg, struct ledger_entry *e)
+{
+	if (e->on_line || e->capture >= lg->n_map)
+		return;
+	if (e->t0)
+		e->t0 = clock_map_time(&lg->map[e->capture], e->t0);
+	if (e->t1)
+		e->t1 = clock_map_time(&lg->map[e->capture], e->t1);
+}
+
 uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 {
 	struct ledger_entry one = *e;
 
 	if (!lg)
 		return 0;
+	put_on_line(lg, &one);
 	lg->count[e->kind]++;
 	add_to(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
-		note_damage(lg, e);
+		note_damage(lg, &one);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
 		if (e->kind != LEDGER_LOSS)
 			add_to(&lg->over[e->kind], e->n ? e->n : 1);

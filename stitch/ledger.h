@@ -36,13 +36,19 @@ struct ledger_entry {
 	int32_t event;	    /* index in the source's events; -1: not known */
 	bool counts;	    /* LOSS: adds to the number of records lost, and
 			     * is not a second telling of the same drops */
+	bool on_line;	    /* t0, t1 are on the timeline already */
 	uint32_t id;	    /* LOSS: number of its row; set by ledger_add() */
 };
 
+struct clock_map;
 struct ledger;
 
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *lg);
+/* How times that a capture's reader notes get onto the timeline, from now on;
+ * by itself they are. Copies *map. */
+void ledger_align(struct ledger *lg, uint16_t capture,
+		  const struct clock_map *map);
 /* Copies *e, detail too. ledger NULL is allowed: nobody wants to know. Gives
  * the number of a LOSS (1, 2, ...; those after LEDGER_MAX share the one after),
  * else 0. */

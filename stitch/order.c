@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 #include "stitch/mem.h"
@@ -27,6 +28,17 @@
 #define RUN_MAX 64
 #define LIMIT_DEFAULT ((uint64_t)256 << 20)
 
+/* Cycles of a fast processor in one ns: keys of one source that are this far
+ * apart keep their order when they become ns. */
+#define KEYS_APART 64
+
+/* The clock of a source, where it is not the timeline's. */
+struct clock {
+	bool moved;
+	struct clock_map map;
+	uint64_t first; /* of the source's timed records, on its clock */
+};
+
 /* A sorted run of refs in the temporary file. */
 struct run {
 	off_t at;      /* of the next ref to read */
@@ -41,6 +53,7 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
+	struct clock *clock; /* NULL: all on the timeline's */
 
 	struct ref *wait;
 	size_t head, n, cap;
@@ -86,6 +99,7 @@ void order_free(struct order *ord)
 	free(ord->run);
 	free(ord->src);
 	free(ord->done);
+	free(ord->clock);
 	free(ord->wait);
 	free(ord->scratch);
 	free(ord->temp_dir);
@@ -103,6 +117,26 @@ void order_add(struct order *ord, struct source *src)
 	src->index = (uint16_t)i;
 }
 
+void order_align(struct order *ord, unsigned int i, const struct clock_map *map)
+{
+	struct source_info *info = &ord->src[i]->info;
+
+	if (!ord->clock)
+		ord->clock = mem_new(ord->n_src, sizeof(*ord->clock));
+	ord->clock[i] = (struct clock){ true, *map, info->first_ns };
+	if (!info->first_ns && !info->last_ns)
+		return;
+	info->first_ns = clock_map_time(map, info->first_ns);
+	info->last_ns = clock_map_time(map, info->last_ns);
+}
+
+uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t)
+{
+	return ord->clock && ord->clock[source].moved && t <= INT64_MAX
+		       ? clock_map_time(&ord->clock[source].map, t)
+		       : t;
+}
+
 struct source *order_source(const struct order *ord, unsigned int i)
 {
 	return i < ord->n_src ? ord->src[i] : NULL;
@@ -117,10 +151,37 @@ void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
 	}
 }
 
-static inline bool before(const struct ref *a, const struct ref *b)
+/* Where a key is on the timeline. What has no time is of the start of its own
+ * source, and what belongs to the end stays there. */
+static uint64_t moved(const struct order *ord, uint16_t source, uint64_t key)
 {
-	if (a->key != b->key)
-		return a->key < b->key;
+	const struct clock *c = &ord->clock[source];
+
+	if (!c->moved || key > INT64_MAX)
+		return key;
+	return clock_map_time(&c->map, key < c->first ? c->first : key);
+}
+
+static inline uint64_t on_line(const struct order *ord, const struct ref *ref)
+{
+	return ord->clock ? moved(ord, ref->source, ref->key) : ref->key;
+}
+
+/* Refs keep the keys of their source, which decode() wants back; those of one
+ * source have the same order on every clock. */
+static inline bool before(const struct order *ord, const struct ref *a,
+			  const struct ref *b)
+{
+	uint64_t ka = a->key;
+	uint64_t kb = b->key;
+
+	if (__builtin_expect(ord->clock != NULL, 0) &&
+	    (a->source != b->source || ka - kb + KEYS_APART < 2 * KEYS_APART)) {
+		ka = moved(ord, a->source, ka);
+		kb = moved(ord, b->source, kb);
+	}
+	if (ka != kb)
+		return ka < kb;
 	if (a->class != b->class)
 		return a->class < b->class;
 	if (a->source != b->source)
@@ -129,11 +190,11 @@ static inline bool before(const struct ref *a, const struct ref *b)
 }
 
 /* Merges sorted a[0..na) and b[0..nb) into out, which overlaps neither. */
-static void merge(const struct ref *a, size_t na, const struct ref *b,
-		  size_t nb, struct ref *out)
+static void merge(const struct order *ord, const struct ref *a, size_t na,
+		  const struct ref *b, size_t nb, struct ref *out)
 {
 	while (na && nb) {
-		if (before(b, a)) {
+		if (before(ord, b, a)) {
 			*out++ = *b++;
 			nb--;
 		} else {
@@ -145,11 +206,11 @@ static void merge(const struct ref *a, size_t na, const struct ref *b,
 }
 
 /* Length of the ascending run at a[0]. */
-static size_t run_length(const struct ref *a, size_t n)
+static size_t run_length(const struct order *ord, const struct ref *a, size_t n)
 {
 	size_t i = 1;
 
-	while (i < n && !before(&a[i], &a[i - 1]))
+	while (i < n && !before(ord, &a[i], &a[i - 1]))
 		i++;
 	return i;
 }
@@ -157,15 +218,17 @@ static size_t run_length(const struct ref *a, size_t n)
 /* Merges neighbouring ascending runs of a into out; gives how many runs are
  * left. Recorders write long runs (one ring after another), so few passes
  * are needed; overwrite mode (newest first) is the bad case, n log n. */
-static size_t merge_pass(const struct ref *a, size_t n, struct ref *out)
+static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
+			 struct ref *out)
 {
 	size_t runs = 0;
 
 	for (size_t i = 0; i < n; runs++) {
-		size_t la = run_length(a + i, n - i);
-		size_t lb = i + la < n ? run_length(a + i + la, n - i - la) : 0;
+		size_t la = run_length(ord, a + i, n - i);
+		size_t lb = i + la < n ? run_length(ord, a + i + la, n - i - la)
+				       : 0;
 
-		merge(a + i, la, a + i + la, lb, out + i);
+		merge(ord, a + i, la, a + i + la, lb, out + i);
 		i += la + lb;
 	}
 	return runs;
@@ -178,12 +241,12 @@ static void sort_tail(struct order *ord, size_t from)
 	struct ref *a = ord->wait + from;
 	struct ref *b;
 
-	if (n < 2 || run_length(a, n) == n)
+	if (n < 2 || run_length(ord, a, n) == n)
 		return;
 	ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch, n,
 				sizeof(*ord->scratch));
 	b = ord->scratch;
-	while (merge_pass(a, n, b) > 1) {
+	while (merge_pass(ord, a, n, b) > 1) {
 		struct ref *t = a;
 
 		a = b;
@@ -200,10 +263,10 @@ static void merge_waiting(struct order *ord, size_t mid)
 	size_t na = mid - ord->head;
 	size_t nb = ord->n - mid;
 
-	if (na && nb && before(&ord->wait[mid], &ord->wait[mid - 1])) {
+	if (na && nb && before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
 		ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch,
 					na + nb, sizeof(*ord->scratch));
-		merge(ord->wait + ord->head, na, ord->wait + mid, nb,
+		merge(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
 		      ord->scratch);
 		memcpy(ord->wait, ord->scratch, (na + nb) * sizeof(struct ref));
 	} else if (ord->head) {
@@ -214,14 +277,31 @@ static void merge_waiting(struct order *ord, size_t mid)
 	ord->head = 0;
 }
 
-/* The source that holds everybody up; NULL when all are at their end. */
-static struct source *lowest(const struct order *ord)
+static inline uint64_t floor_of(const struct order *ord, size_t i)
+{
+	uint64_t floor = ord->src[i]->floor;
+
+	return ord->clock ? moved(ord, (uint16_t)i, floor) : floor;
+}
+
+/* The source that holds everybody up, and until when; NULL when all are at
+ * their end. */
+static struct source *lowest(const struct order *ord, uint64_t *until)
 {
 	struct source *low = NULL;
 
-	for (size_t i = 0; i < ord->n_src; i++)
-		if (!ord->done[i] && (!low || ord->src[i]->floor < low->floor))
+	*until = UINT64_MAX;
+	for (size_t i = 0; i < ord->n_src; i++) {
+		uint64_t floor;
+
+		if (ord->done[i])
+			continue;
+		floor = floor_of(ord, i);
+		if (!low || floor < *until) {
 			low = ord->src[i];
+			*until = floor;
+		}
+	}
 	return low;
 }
 
@@ -308,7 +388,7 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 			*r = ord->run[--ord->n_run];
 			continue;
 		}
-		if (!low || before(&r->buf[r->head], &low->buf[low->head]))
+		if (!low || before(ord, &r->buf[r->head], &low->buf[low->head]))
 			low = r;
 		i++;
 	}
@@ -375,7 +455,8 @@ static int refill(struct order *ord, struct err *err)
 		return -1;
 	size_t mid = ord->n;
 	size_t want = ord->n - ord->head;
-	struct source *src = lowest(ord);
+	uint64_t until;
+	struct source *src = lowest(ord, &until);
 	struct err why = { 0 };
 
 	if (want < BATCH_MIN)
@@ -397,7 +478,7 @@ static int refill(struct order *ord, struct err *err)
 		} else {
 			ord->done[src->index] = true;
 		}
-		src = lowest(ord);
+		src = lowest(ord, &until);
 	}
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
@@ -418,7 +499,7 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 		return have;
 	const struct ref *low = &(*run)->buf[(*run)->head];
 
-	if (have && !before(low, ref))
+	if (have && !before(ord, low, ref))
 		*run = NULL;
 	else
 		*ref = *low;
@@ -429,7 +510,8 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
-		struct source *low = lowest(ord);
+		uint64_t until;
+		struct source *low = lowest(ord, &until);
 		struct run *run;
 		int got;
 
@@ -442,7 +524,7 @@ static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 		}
 		if (got < 0)
 			return -1;
-		if (got && (!low || ref->key < low->floor)) {
+		if (got && (!low || on_line(ord, ref) < until)) {
 			if (run)
 				run->head++;
 			else
@@ -478,7 +560,8 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 	struct source *src = ord->src[ref->source];
 	bool dup = false;
 
-	if (ord->n_group && ord->group[0].key != ref->key)
+	if (ord->n_group && (ord->group[0].key != ref->key ||
+			     ord->group[0].source != ref->source))
 		new_group(ord);
 	if (ref->untimed || !src->ops->same)
 		return false;
@@ -502,22 +585,25 @@ static void keep(struct order *ord, const struct ref *ref)
 static void note_late(struct order *ord, const struct ref *ref,
 		      struct record *rec)
 {
+	uint64_t key = on_line(ord, ref);
+
 	if (ref->untimed)
 		return;
-	if (!ord->any || ref->key >= ord->last_key) {
+	if (!ord->any || key >= ord->last_key) {
 		ord->any = true;
-		ord->last_key = ref->key;
+		ord->last_key = key;
 		return;
 	}
 	rec->flags |= REC_F_LATE;
-	rec->late_ns = ord->last_key - ref->key;
+	rec->late_ns = ord->last_key - key;
 	struct ledger_entry e = {
 		.kind = LEDGER_ORDER,
 		.capture = ref->source,
 		.what = "late",
 		.off = rec->off,
-		.t0 = ref->key,
+		.t0 = key,
 		.t1 = ord->last_key,
+		.on_line = true,
 		.n = 1,
 		.cpu = rec->cpu,
 		.event = -1,
@@ -539,13 +625,23 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 		.n = 1,
 		.cpu = -1,
 		.event = -1,
+		.on_line = true,
 	};
 
 	if (!ref->untimed && ref->key) {
-		e.t0 = ref->key - 1;
-		e.t1 = ref->key;
+		e.t1 = on_line(ord, ref);
+		e.t0 = e.t1 - 1;
 	}
 	ledger_add(ord->ledger, &e);
+}
+
+/* The record's times, which are its source's so far. */
+static void put_on_line(const struct order *ord, const struct ref *ref,
+			struct record *rec)
+{
+	rec->time = order_time(ord, ref->source, rec->time);
+	if (rec->kind == REC_LOST && rec->lost.has_since)
+		rec->lost.since = order_time(ord, ref->source, rec->lost.since);
 }
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
@@ -579,6 +675,8 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 			rec->flags |= REC_F_DUPLICATE;
 		rec->late_ns = 0;
 		rec->raw = rec->time;
+		if (ord->clock && ord->clock[ref.source].moved)
+			put_on_line(ord, &ref, rec);
 		note_late(ord, &ref, rec);
 		return 1;
 	}

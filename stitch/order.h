@@ -9,6 +9,7 @@
 #define STITCH_ORDER_H
 #include <stdint.h>
 
+struct clock_map;
 struct err;
 struct ledger;
 struct order;
@@ -20,6 +21,14 @@ struct order *order_new(struct ledger *lg, uint64_t limit,
 			const char *temp_dir);
 /* Takes the source over: order_free() closes it. Scan it before. */
 void order_add(struct order *ord, struct source *src);
+/* How source i's times get onto the timeline; after all are added and scanned,
+ * before the first order_next(). Keeps no cost where it is not called: then
+ * all are there already. What has no time is given out where its own source
+ * starts. The first and last time in the source's info are moved too. */
+void order_align(struct order *ord, unsigned int i,
+		 const struct clock_map *map);
+/* A time of a source, on the timeline. */
+uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
 /* 1 a record, 0 the end, -1 an error. *rec holds until the next call. A
  * record older than one already given is still given: REC_F_LATE, late_ns,
  * and an entry in the ledger. Duplicates carry REC_F_DUPLICATE. Records that

@@ -142,6 +142,8 @@ struct source_info {
 	enum clock_id clock_id;
 	uint64_t wall_ns, wall_clock_ns; /* the same moment; 0: not said */
 	struct tsc_conv tsc;
+	const struct source *on; /* whose clock the times are on already, by
+				  * the capture itself; NULL: none */
 	uint8_t boot_id[16]; /* of the kernel's run */
 	bool has_boot_id;
 	/* The recorded machine's /proc/kallsyms, when the capture has it: the

@@ -101,10 +101,14 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank)
 {
 	struct per_source *ps = source_slot(st, source);
+	struct snapshot one = *s;
 
 	if (!ps->maps)
 		ps->maps = snapshots_new();
-	snapshots_add(ps->maps, s, rank);
+	if (one.time != TIME_NONE)
+		one.time =
+			(int64_t)order_time(st->in, source, (uint64_t)one.time);
+	snapshots_add(ps->maps, &one, rank);
 }
 
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
