@@ -72,10 +72,10 @@ static enum request_verdict no_chain(struct losses *ls,
 	if (perf && !se->n_chains && !losses_any(ls, se->source) &&
 	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
-	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
-		return REQ_EXIT_PER_TASK;
 	if (!end_of(se, e))
 		return REQ_PENDING_END;
+	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
+		return REQ_EXIT_PER_TASK;
 	r->loss = loss_of_chain(ls, se, e, to);
 	if (r->loss || se->overwrite)
 		return REQ_CHAIN_LOST;

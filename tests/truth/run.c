@@ -14,6 +14,7 @@
 struct list_source {
 	struct source src;
 	const struct list *list;
+	uint16_t source;
 	size_t at;
 };
 
@@ -23,6 +24,8 @@ static int src_next(struct source *src, struct ref *ref, struct err *err)
 	const struct list *l = ls->list;
 
 	(void)err;
+	while (ls->at < l->n && l->at[ls->at].source != ls->source)
+		ls->at++;
 	if (ls->at == l->n) {
 		src->floor = UINT64_MAX;
 		return 0;
@@ -66,7 +69,8 @@ static void src_close(struct source *src)
 	free(src);
 }
 
-struct source *list_source(const struct slice *s, const struct list *l)
+struct source *list_source(const struct slice *s, const struct list *l,
+			   uint16_t source)
 {
 	static const struct source_ops ops = {
 		.name = "list",
@@ -80,8 +84,9 @@ struct source *list_source(const struct slice *s, const struct list *l)
 	ls->src = *s->cap->src;
 	ls->src.ops = &ops;
 	ls->src.floor = 0;
-	ls->src.info = s->info;
+	ls->src.info = *info_of(s, source);
 	ls->list = l;
+	ls->source = source;
 	return &ls->src;
 }
 
@@ -204,6 +209,8 @@ static void take_fact(struct result *r, const struct fact *f)
 		ADD(r, counter, f->counter);
 	else if (f->kind == FACT_SESSION)
 		ADD(r, session, f->session);
+	else if (f->kind == FACT_COPY)
+		ADD(r, copy, f->copy);
 	else if (f->kind == FACT_MAPPING)
 		r->maps++;
 	else if (f->kind == FACT_FINDING)
@@ -231,7 +238,7 @@ static void clear(struct result *r, const struct list *l)
 			r->item_of_chain[++chains] = (uint32_t)i;
 	r->item_of_chain[0] = NOWHERE;
 	r->n_process = r->n_thread = r->n_gap = r->n_counter = 0;
-	r->n_session = r->n_finding = r->n_loss = r->n_comm = 0;
+	r->n_session = r->n_finding = r->n_loss = r->n_comm = r->n_copy = 0;
 	r->maps = 0;
 	r->failed = false;
 }
@@ -258,6 +265,10 @@ static void settle(struct result *r, const struct frames *fr)
 		if (r->chain[i].has)
 			r->chain[i].user = r->raw[r->chain[i].f.uraw];
 	}
+	for (size_t i = 0; i < r->n_copy; i++) {
+		r->copy[i].id = r->item_of_chain[r->copy[i].id];
+		r->copy[i].chain = r->item_of_chain[r->copy[i].chain];
+	}
 	for (size_t i = 0; i < r->n_finding; i++) {
 		struct finding_row *f = &r->finding[i];
 
@@ -279,9 +290,13 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	int got;
 
 	clear(out, l);
-	order_add(ord, list_source(s, l));
+	order_add(ord, list_source(s, l, 0));
+	if (s->pair)
+		order_add(ord, list_source(s, l, 1));
 	struct stitch *st = stitch_new(ord, fr, lg, NULL);
 
+	if (s->pair)
+		stitch_together(st, 1, 0);
 	while ((got = stitch_next(st, &f, &err)) > 0)
 		take_fact(out, &f);
 	out->failed = got < 0;
@@ -307,6 +322,7 @@ void result_release(struct result *r)
 	free(r->gap);
 	free(r->counter);
 	free(r->session);
+	free(r->copy);
 	free(r->finding);
 	free(r->loss);
 	free(r->comm);
