@@ -115,9 +115,9 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 {
 	struct per_source *ps = source_slot(st, source);
 
+	join_together(st->join, source, first);
 	ps->shares = true;
 	ps->line = first;
-	join_together(st->join, source, first);
 }
 
 /* The state of a source, made at its first record. */

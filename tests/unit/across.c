@@ -22,7 +22,7 @@ static struct all_facts together(void)
 {
 	struct fake *f[] = { a, b };
 
-	return stitch_some(f, 2, true);
+	return stitch_line(f, 2, true);
 }
 
 static void expect(const struct all_facts *all, uint32_t event,
@@ -169,7 +169,7 @@ START_TEST(captures_that_are_not_together_share_nothing)
 	fake_chain(a, 30, 1, 5);
 	fake_chain(b, 31, 1, 5);
 	struct fake *f[] = { a, b };
-	struct all_facts all = stitch_some(f, 2, false);
+	struct all_facts all = stitch_line(f, 2, false);
 	expect_chain(&all, 1, 0, CHAIN_USED, 0);
 	expect_chain(&all, 2, 1, CHAIN_FOREIGN, 0);
 	ck_assert_uint_eq(fact_count(&all, FACT_COPY), 0);
