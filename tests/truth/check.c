@@ -183,36 +183,47 @@ static void check_copies(struct report *rp, const struct list *l,
 }
 
 /* A run whose lower neighbour may have been made before it was first seen may
- * be said to begin earlier. */
+ * be said to begin earlier: what must be said of it then. */
+static struct fact_gap gap_from(const struct expect *ex, size_t i,
+				const struct fact_gap *g)
+{
+	struct fact_gap x = ex->gap[i];
+
+	if (!g || !ex->gap_late[i] || g->t0 >= x.t0)
+		return x;
+	x.t0 = g->t0;
+	x.loss = model_any_loss(ex, ex->witness, x.cpu, x.t0, x.t1);
+	if (x.verdict != GAP_FOREIGN)
+		x.verdict = x.loss != NOWHERE	? GAP_LOST
+			    : x.t0 < ex->there ? GAP_FOREIGN
+					       : GAP_UNCOUNTED;
+	return x;
+}
+
 static void check_gaps(struct report *rp, const struct result *got,
 		       const struct expect *ex)
 {
 	for (size_t i = 0; i < ex->n_gap; i++) {
-		const struct fact_gap *x = &ex->gap[i];
 		const struct fact_gap *g = NULL;
+		struct fact_gap x = ex->gap[i];
 
 		for (size_t k = 0; k < got->n_gap; k++)
-			if (got->gap[k].cpu == x->cpu &&
-			    got->gap[k].first == x->first)
+			if (got->gap[k].cpu == x.cpu &&
+			    got->gap[k].first == x.first)
 				g = &got->gap[k];
-		enum gap_verdict want = x->verdict;
-
-		if (g && want == GAP_UNCOUNTED && g->t0 < ex->there)
-			want = GAP_FOREIGN;
-		if (!g || g->n != x->n || g->t0 > x->t0 ||
-		    (g->t0 != x->t0 && !ex->gap_late[i]) || g->t1 != x->t1 ||
-		    g->source != ex->witness || g->verdict != want)
+		x = gap_from(ex, i, g);
+		if (!g || g->n != x.n || g->t0 != x.t0 || g->t1 != x.t1 ||
+		    g->source != ex->witness || g->verdict != x.verdict)
 			report_add(rp,
 				   "gap: cpu %d, %" PRIu64 " from %" PRIu64
 				   ", %" PRId64 " to %" PRId64
 				   ", verdict %d; got %" PRIu64 ", %" PRId64
 				   " to %" PRId64 ", verdict %d\n",
-				   (int)x->cpu, x->n, x->first, x->t0, x->t1,
-				   x->verdict, g ? g->n : 0, g ? g->t0 : 0,
+				   (int)x.cpu, x.n, x.first, x.t0, x.t1,
+				   x.verdict, g ? g->n : 0, g ? g->t0 : 0,
 				   g ? g->t1 : 0, g ? (int)g->verdict : 0);
-		/* an earlier one may explain it as well */
-		if (g && !(ex->gap_late[i] && g->loss))
-			check_loss(rp, ex, got, "gap", i, g->loss, x->loss);
+		if (g)
+			check_loss(rp, ex, got, "gap", i, g->loss, x.loss);
 	}
 	if (got->n_gap != ex->n_gap)
 		report_add(rp, "%zu gaps, should be %zu\n", got->n_gap,

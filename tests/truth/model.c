@@ -437,7 +437,8 @@ static void find_chain(const struct list *l, struct expect *ex,
 	if (c->n_events)
 		return;
 	for (const struct half *o = ex->half; o < h; o++)
-		if (ex->life[o->item] == ex->life[i])
+		if (ex->life[o->item] == ex->life[i] &&
+		    !ex->chain[o->item].copy)
 			c->from = time_of(l->at[o->item].rec);
 	c->loss = model_any_loss(ex, h->source, cookie_cpu(cookie_of(r)),
 				 c->from, time_of(r));

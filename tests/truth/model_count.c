@@ -243,9 +243,12 @@ void model_counters(const struct slice *s, const struct list *l,
 
 		ex->session[ex->witness].missing += g->n;
 		g->loss = model_any_loss(ex, ex->witness, g->cpu, g->t0, g->t1);
-		g->verdict = !ex->proves	  ? GAP_FOREIGN
-			     : g->loss != NOWHERE ? GAP_LOST
-			     : g->t1 <= gone(s, l, ex) ? GAP_UNCOUNTED
-						       : GAP_FOREIGN;
+		g->verdict = GAP_UNCOUNTED;
+		if (!ex->proves)
+			g->verdict = GAP_FOREIGN;
+		else if (g->loss != NOWHERE)
+			g->verdict = GAP_LOST;
+		else if (g->t0 < ex->there || g->t1 > gone(s, l, ex))
+			g->verdict = GAP_FOREIGN;
 	}
 }

@@ -295,8 +295,8 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 		order_add(ord, list_source(s, l, 1));
 	struct stitch *st = stitch_new(ord, fr, lg, NULL);
 
-	if (s->pair)
-		stitch_together(st, 1, 0);
+	for (uint16_t i = 0; s->pair && i < 2; i++)
+		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, &err)) > 0)
 		take_fact(out, &f);
 	out->failed = got < 0;

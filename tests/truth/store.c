@@ -31,8 +31,8 @@ static int store_all(const struct slice *s, const struct list *l,
 	    (s->pair && store_capture(*db, src[1], err)))
 		goto out;
 	st = stitch_new(ord, fr, lg, NULL);
-	if (s->pair)
-		stitch_together(st, 1, 0);
+	for (uint16_t i = 0; s->pair && i < 2; i++)
+		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, err)) > 0) {
 		got = store_fact(*db, &f, err);
 		if (got)
