@@ -33,6 +33,7 @@ static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0 };
 /* A thread is in a call. */
 struct pending {
 	uint32_t thread; /* row id; 0: nobody */
+	uint16_t source; /* whose events told of it */
 	enum call_what what;
 	int64_t time, done; /* done: when the call ended */
 	uint64_t arg[CALL_ARGS];
@@ -314,9 +315,10 @@ void calls_take(struct calls *cs, const struct calls_in *in,
 {
 	uint32_t id = tasks_thread_at(in->tasks, in->thread)->id;
 	const struct call *c = rec->sample.call;
-	struct pending *p = &cs->pending[id % PENDING];
+	uint16_t source = in->src->index;
+	struct pending *p = &cs->pending[(id + source) % PENDING];
 	enum call_what what = what_of(in, c);
-	bool mine = p->thread == id;
+	bool mine = p->thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
 
 	if (rec->flags & NOT_NOW || rec->time > INT64_MAX)
@@ -327,8 +329,9 @@ void calls_take(struct calls *cs, const struct calls_in *in,
 		return;
 	if (!c->exit && what != CALL_NONE) {
 		free(p->path);
-		*p = (struct pending){ id, what,  t,
-				       t,  { 0 }, mem_strdup(c->path) };
+		*p = (struct pending){
+			id, source, what, t, t, { 0 }, mem_strdup(c->path)
+		};
 		memcpy(p->arg, c->arg, sizeof(p->arg));
 		return;
 	}

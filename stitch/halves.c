@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "stitch/frame.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/regs.h"
@@ -13,14 +14,63 @@
 #define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
 
-uint32_t halves_kernel(struct stitch *st, const struct space *base,
-		       const struct space *over, const struct addrs *a)
+void halves_know_kernel(struct stitch *st, const struct region *r)
 {
+	const struct image *img = frames_get_image(st->fr, r->image);
+	struct per_source *ps = &st->src[st->rec.source];
+	unsigned int known = img->id_len ? 3 : img->start ? 2 : 1;
+
+	if (img->kind != IMAGE_KERNEL || known <= ps->kernel_known)
+		return;
+	ps->kernel_known = known;
+	if (ps->line >= st->n_src)
+		return;
+	struct per_source *first = &st->src[ps->line];
+
+	if (!first->kernel_by ||
+	    known > st->src[first->kernel_by - 1].kernel_known)
+		first->kernel_by = st->rec.source + 1u;
+}
+
+/* Frames of all captures of a line count from where the one says that knows
+ * it best; what that does not know, the own one may. */
+uint32_t halves_kernel(struct stitch *st, const struct addrs *a)
+{
+	const struct per_source *ps = &st->src[st->rec.source];
+	struct resolve_kernel in = {
+		.base = { &ps->base },
+		.over = { &ps->over },
+		.n = 1,
+		.space_id = UINT32_MAX - st->rec.source,
+		.t = record_time(&st->rec),
+	};
+
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
-	return resolve_kernel(st->resolve, base, over,
-			      UINT32_MAX - st->rec.source, a,
-			      record_time(&st->rec));
+	if (ps->shares && ps->line < st->n_src && st->src[ps->line].kernel_by) {
+		unsigned int by = st->src[ps->line].kernel_by - 1;
+
+		if (st->src[by].kernel_known > ps->kernel_known) {
+			in.base[0] = &st->src[by].base;
+			in.over[0] = &st->src[by].over;
+			in.base[1] = &ps->base;
+			in.over[1] = &ps->over;
+			in.n = 2;
+		}
+	}
+	return resolve_kernel(st->resolve, &in, a);
+}
+
+/* What others have mapped for the process: how many. */
+static uint32_t twin_spaces(struct stitch *st, uint32_t process,
+			    const struct space *out[HALVES_TWINS])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = tasks_twin(st->tasks, process);
+	     i != process && n < HALVES_TWINS; i = tasks_twin(st->tasks, i))
+		out[n++] = &tasks_process_at(st->tasks, i)->space;
+	return n;
 }
 
 /* A deferred chain is taken on the way to user mode, so the new program has
@@ -61,9 +111,14 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 {
 	const struct source *src = source_of(st, st->rec.source);
 	struct process *p = process_of(st, slot);
+	const struct space *twin[HALVES_TWINS];
 	struct resolve_in in = {
 		.space = &p->space,
+		.twin = twin,
+		.n_twin = twin_spaces(
+			st, tasks_thread_at(st->tasks, slot)->process, twin),
 		.space_id = p->id,
+		.view = p->twin.view,
 		.inferred = inferred,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),

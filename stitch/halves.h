@@ -19,7 +19,12 @@ struct per_source {
 	int64_t last;		 /* time of its newest record */
 	struct snapshots *maps;	 /* NULL: none */
 	struct space base, over; /* the kernel's */
+	/* How well base says where the kernel is; and of the first source of a
+	 * line, plus 1: who knows best. */
+	unsigned int kernel_known, kernel_by;
 };
+
+#define HALVES_TWINS 8 /* other captures that are asked */
 
 struct stitch {
 	struct order *in;
@@ -60,9 +65,10 @@ static inline struct process *process_of(struct stitch *st, uint32_t slot)
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
+/* The record's source has mapped r for the kernel. */
+void halves_know_kernel(struct stitch *st, const struct region *r);
 /* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
-uint32_t halves_kernel(struct stitch *st, const struct space *base,
-		       const struct space *over, const struct addrs *a);
+uint32_t halves_kernel(struct stitch *st, const struct addrs *a);
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);
 /* The user half that a sample has in itself. */
 uint32_t halves_sample(struct stitch *st, uint32_t slot);

@@ -118,6 +118,7 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 	join_together(st->join, source, first);
 	ps->shares = true;
 	ps->line = first;
+	tasks_together(st->tasks, source, first);
 }
 
 /* The state of a source, made at its first record. */
@@ -307,7 +308,6 @@ static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
-	const struct per_source *ps = per_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
 	if (is_alive(&st->rec))
@@ -315,7 +315,7 @@ static void take_sample(struct stitch *st)
 	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		halves_look_at_hit(st, slot);
-	uint32_t kraw = halves_kernel(st, &ps->base, &ps->over, &s->kern);
+	uint32_t kraw = halves_kernel(st, &s->kern);
 	uint32_t uraw = halves_sample(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
 	/* others than perf say themselves when they refuse */
@@ -380,6 +380,24 @@ static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
 	return true;
 }
 
+/* Kernel code, over: above its own map. What another capture of the line has
+ * told already has its row. */
+static void map_kernel(struct stitch *st, const struct region *r, bool over)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+	struct space_owner own = tasks_kernel_owner(st->tasks);
+
+	for (size_t i = 0; ps->shares && i < st->n_src && !own.told; i++) {
+		const struct per_source *o = &st->src[i];
+
+		own.told = o != ps && o->shares && o->line == ps->line &&
+			   space_has(over ? &o->over : &o->base, r);
+	}
+	space_map(over ? &ps->over : &ps->base, r, &own);
+	if (!over)
+		halves_know_kernel(st, r);
+}
+
 static void take_map(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
@@ -395,11 +413,8 @@ static void take_map(struct stitch *st)
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_KERNEL) {
-		struct per_source *ps = per_source(st, rec->source);
-		struct space_owner own = tasks_kernel_owner(st->tasks);
-
 		r.image = resolve_map_image(st->resolve, src, rec, 0, &r.pgoff);
-		space_map(&ps->base, &r, &own);
+		map_kernel(st, &r, false);
 		return;
 	}
 	uint32_t slot = tasks_find(st->tasks, rec->source, rec->pid, rec->tid);
@@ -420,7 +435,6 @@ static void take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	struct per_source *ps = per_source(st, rec->source);
-	struct space_owner own = tasks_kernel_owner(st->tasks);
 	struct region r = {
 		.start = rec->ksymbol.addr,
 		.end = rec->ksymbol.addr + rec->ksymbol.len,
@@ -430,13 +444,15 @@ static void take_ksymbol(struct stitch *st)
 	if (wraps(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_GONE) {
+		struct space_owner own = tasks_kernel_owner(st->tasks);
+
 		space_unmap(&ps->over, r.start, r.end, r.t0, &own);
 		return;
 	}
 	if (!rec->ksymbol.len)
 		return;
 	r.image = resolve_ksymbol_image(st->resolve, rec);
-	space_map(&ps->over, &r, &own);
+	map_kernel(st, &r, true);
 }
 
 static void take_comm(struct stitch *st)
@@ -642,6 +658,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
 		st->who = TASKS_NONE;
 		st->gone.used = false;
+		tasks_now(st->tasks, t);
 		take_record(st);
 		audit(st);
 		if (t == TIME_NONE)
