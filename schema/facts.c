@@ -305,11 +305,10 @@ static int put_copy(struct store *db, const struct fact_copy *f,
 	if (store_row(db, T_CHAIN_COPY, 0, &r, err))
 		return -1;
 	db->copies++;
-	row_key(&r, f->id);
-	row_int(&r, 1, f->chain);
-	row_int(&r, 2, f->source + 1);
-	row_time(&r, 3, f->time);
-	row_cpu(&r, 4, f->cpu);
+	row_int(&r, 0, f->chain);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_cpu(&r, 3, f->cpu);
 	return 0;
 }
 

@@ -283,7 +283,6 @@ CREATE TABLE chain(
 -- What else recorded a chain: one row for each further capture of the same
 -- kernel, which wrote the same addresses for the same cookie.
 CREATE TABLE chain_copy(
-	id INTEGER PRIMARY KEY,	-- of the series of chain.id
 	chain INTEGER,		-- chain.id
 	capture INTEGER,
 	time_ns INTEGER,

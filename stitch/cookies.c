@@ -27,8 +27,7 @@ static uint64_t key_of(const struct cookie_key *k)
 static uint64_t tid_key_of(const struct cookie_key *k)
 {
 	return hash_pair(k->cookie, (uint64_t)(uint32_t)k->tid << 32 |
-					    (uint64_t)k->nonce << 16 |
-					    k->line);
+					    (uint64_t)k->nonce << 16 | k->line);
 }
 
 static struct cookie_key key_at(const struct cookie_entry *e)

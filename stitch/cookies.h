@@ -3,8 +3,8 @@
  * An entry is one cookie of one thread in a line of captures (sessions.h).
  * Entries of one (cookie, line) form a list whose head is in the table
  * by_cookie; kernels give a cookie to one thread only, so that it is mostly
- * the head alone. The others are found by (cookie, line, tid). All calls are O(1); pointers hold until
- * the next cookies_new(). */
+ * the head alone. The others are found by (cookie, line, tid). All calls are
+ * O(1); pointers hold until the next cookies_new(). */
 #ifndef STITCH_COOKIES_H
 #define STITCH_COOKIES_H
 #include <stdbool.h>
@@ -20,14 +20,14 @@ struct cookie_entry {
 	bool nonce;
 	int32_t tid;
 	uint64_t asked_by, told_by; /* captures with its samples, its chain */
-	uint32_t thread, process; /* row ids of the last sample's; 0 */
-	uint64_t asked;		  /* nonces: when, by unwinders_tick() */
+	uint32_t thread, process;   /* row ids of the last sample's; 0 */
+	uint64_t asked;		    /* nonces: when, by unwinders_tick() */
 	bool in_unwinder; /* nonces: asked while an earlier one was served */
 	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
 	/* Samples without a verdict; once there is a chain: those of captures
 	 * that may still have it too. 0: none. */
 	uint32_t first, last;
-	uint32_t n_events;     /* samples that got the chain */
+	uint32_t n_events; /* samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
 	uint32_t chain_execs;

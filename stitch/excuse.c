@@ -33,8 +33,7 @@ static enum request_end end_of(const struct session *se,
 
 /* When the chain should have been written at the latest; TIME_NONE: not
  * known. That of a thread that ended comes after its EXIT. */
-static int64_t due(const struct session *se,
-		   const struct cookie_entry *e)
+static int64_t due(const struct session *se, const struct cookie_entry *e)
 {
 	if (!end_of(se, e))
 		return se->last && se->has_time ? se->last : TIME_NONE;
@@ -45,8 +44,7 @@ static int64_t due(const struct session *se,
 }
 
 /* The loss that may have taken the chain away. */
-static uint32_t loss_of_chain(struct losses *ls,
-			      const struct session *se,
+static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 			      const struct cookie_entry *e, int64_t to)
 {
 	/* A task may return to user mode on any CPU. Few samples are later than
@@ -192,8 +190,7 @@ static const struct session *overwriter(const struct session *se)
 	return NULL;
 }
 
-static enum chain_verdict no_sample(struct losses *ls,
-				    const struct session *se,
+static enum chain_verdict no_sample(struct losses *ls, const struct session *se,
 				    const struct cookie_entry *e,
 				    struct fact_chain *c)
 {

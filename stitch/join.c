@@ -175,8 +175,8 @@ static uint32_t add_wait(struct join *jn, const struct join_task *task,
 		w.r.flags |= VERDICT_FIRST_LOST;
 	if (s->nonce)
 		w.r.flags |= VERDICT_NONCE;
-	w.alone = s->nonce ||
-		  session_at(jn, s->source)->cookies != COOKIES_PERF;
+	w.alone =
+		s->nonce || session_at(jn, s->source)->cookies != COOKIES_PERF;
 	return waits_add(&jn->waits, &w);
 }
 
@@ -276,9 +276,8 @@ static void match_copies(struct join *jn, struct cookie_entry *e)
 }
 
 /* Why there is no chain, the same for all samples of one capture. */
-static struct fact_request why_none(struct join *jn,
-				    const struct cookie_entry *e,
-				    uint16_t source)
+static struct fact_request
+why_none(struct join *jn, const struct cookie_entry *e, uint16_t source)
 {
 	struct fact_request why = { .event = 0 };
 	const struct unwinder_life life =
@@ -499,7 +498,8 @@ static struct join_cookies *line_of(struct join_task *task, bool nonce)
 
 /* Samples that hit the thread while it unwound itself for entry i: they are
  * later than its request, and it answers now. */
-static void mark_hits(struct join *jn, const struct join_cookies *line, uint32_t i)
+static void mark_hits(struct join *jn, const struct join_cookies *line,
+		      uint32_t i)
 {
 	uint64_t asked = entry_at(jn, i)->asked;
 
@@ -580,7 +580,6 @@ static void take_copy(struct join *jn, struct cookie_entry *e,
 	struct fact f = {
 		.kind = FACT_COPY,
 		.copy = {
-			.id = c->id,
 			.chain = e->chain.id,
 			.time = c->time,
 			.cpu = c->cpu,
@@ -628,7 +627,7 @@ static void count_chain(struct join *jn, const struct join_chain *c,
 	}
 }
 
-void join_chain(struct join *jn, struct join_task *task,
+bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
 	const struct session *se = session_at(jn, c->source);
@@ -638,11 +637,13 @@ void join_chain(struct join *jn, struct join_task *task,
 
 	count_chain(jn, c, i ? entry_at(jn, i) : NULL);
 	if (i && entry_at(jn, i)->has_chain) {
-		if (is_copy(jn, entry_at(jn, i), c))
+		bool copy = is_copy(jn, entry_at(jn, i), c);
+
+		if (copy)
 			take_copy(jn, entry_at(jn, i), c);
 		else
 			second_chain(jn, entry_at(jn, i), c);
-		return;
+		return !copy;
 	}
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
@@ -660,6 +661,7 @@ void join_chain(struct join *jn, struct join_task *task,
 		cookies_set_tid(&jn->cookies, i, c->tid);
 	see(line, c->time);
 	match_waiting(jn, e, task);
+	return true;
 }
 
 /* A request that waits for no chain. */

@@ -4,15 +4,15 @@
  * what others would have shown), excuse.h (why one is missing), sessions.h
  * (captures of one kernel) and peers.h (their threads).
  *
- * Key is (cookie, tid) within the captures of one kernel; the nonces of a process that unwinds
- * itself are cookies of another kind, which have nothing to do with the
- * kernel's (unwinders.h says what is known of such processes). A thread has one
- * open cookie; a new one closes it. The last few cookies of a thread are
- * remembered, because samples may come after their chain. What is closed
- * without its other half waits for the end (or until there are too many), since
- * the record that tells of a loss comes after the loss. A request is handed out
- * once, when both its verdict and what others show are known. Work per record
- * is O(1) however many samples wait. */
+ * Key is (cookie, tid) within the captures of one kernel; the nonces of a
+ * process that unwinds itself are cookies of another kind, which have nothing
+ * to do with the kernel's (unwinders.h says what is known of such processes). A
+ * thread has one open cookie; a new one closes it. The last few cookies of a
+ * thread are remembered, because samples may come after their chain. What is
+ * closed without its other half waits for the end (or until there are too
+ * many), since the record that tells of a loss comes after the loss. A request
+ * is handed out once, when both its verdict and what others show are known.
+ * Work per record is O(1) however many samples wait. */
 #ifndef STITCH_JOIN_H
 #define STITCH_JOIN_H
 #include <stdbool.h>
@@ -93,7 +93,8 @@ struct join_task *join_task_of(struct join *jn, uint16_t source, uint32_t row,
 
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s);
-void join_chain(struct join *jn, struct join_task *task,
+/* False: another capture recorded it before, so that its id is not taken. */
+bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c);
 /* A marker without its cookie; a user half taken at once. */
 void join_mark(struct join *jn, struct join_task *task,

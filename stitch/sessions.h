@@ -26,7 +26,7 @@ struct session {
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
 	enum cookie_maker cookies;
-	int64_t last; /* time of the last record; 0: not known */
+	int64_t last;	   /* time of the last record; 0: not known */
 	uint64_t n_chains; /* by the kernel */
 	uint64_t n_logged; /* by processes that unwind themselves */
 	uint64_t n_closed; /* cookies that ended without a chain */

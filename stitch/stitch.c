@@ -217,8 +217,8 @@ static struct join_task *join_part(struct stitch *st, struct thread *th)
 
 /* As counters_see(). A record that came late was not lost; the records of
  * threads without an id are of any number of them. */
-static bool see_cookie(struct stitch *st, struct thread *th,
-		       uint64_t cookie, bool is_sample)
+static bool see_cookie(struct stitch *st, struct thread *th, uint64_t cookie,
+		       bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
@@ -241,15 +241,23 @@ static uint32_t known_process(struct stitch *st, uint32_t slot)
 	return p->pid >= 0 ? p->id : 0;
 }
 
+/* One that is whole goes to the join. */
+static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
+{
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+
+	jc->id = st->chains + 1;
+	if (join_chain(st->join, join_part(st, th), jc))
+		st->chains++;
+}
+
 /* Parts of a stack of the thread for which no more come. */
 static void end_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
 
 	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
-		join_chain(st->join,
-			   join_part(st, tasks_thread_at(st->tasks, slot)),
-			   &jc);
+		give_chain(st, slot, &jc);
 }
 
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
@@ -340,7 +348,6 @@ static void take_chain(struct stitch *st)
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
-		.id = ++st->chains,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
@@ -367,7 +374,7 @@ static void take_chain(struct stitch *st)
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}
-	join_chain(st->join, join_part(st, th), &jc);
+	give_chain(st, slot, &jc);
 }
 
 /* A range that wraps around is no place for code: counted and left out. */

@@ -93,7 +93,6 @@ struct fact_chain {
 
 /* Another capture of the same kernel recorded a chain too. */
 struct fact_copy {
-	uint32_t id;	/* of the series of fact_chain.id */
 	uint32_t chain; /* fact_chain.id */
 	int64_t time;
 	int32_t cpu;

@@ -120,7 +120,7 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin names maps \
+	for t in compare counts joincheck across asperf evidence audit twin names maps \
 		mapped ftrace ftext nonce ctf
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"

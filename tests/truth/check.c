@@ -167,13 +167,13 @@ static void check_copies(struct report *rp, const struct list *l,
 
 	for (size_t k = 0; k < got->n_copy; k++) {
 		const struct fact_copy *f = &got->copy[k];
+		uint32_t i = got->copy_item[k];
 
-		same(rp, l, f->id, "copy", true, ex->chain[f->id].copy);
-		same(rp, l, f->id, "copy of", f->chain, ex->chain[f->id].of);
-		same(rp, l, f->id, "copy's capture", f->source,
-		     l->at[f->id].source);
-		same(rp, l, f->id, "copy's time", f->time,
-		     time_of(l->at[f->id].rec));
+		same(rp, l, i, "copy", true, ex->chain[i].copy);
+		same(rp, l, i, "copy of", got->item_of_chain[f->chain],
+		     ex->chain[i].of);
+		same(rp, l, i, "copy's capture", f->source, l->at[i].source);
+		same(rp, l, i, "copy's time", f->time, time_of(l->at[i].rec));
 	}
 	for (size_t i = 0; i < l->n; i++)
 		n -= ex->chain[i].copy;
@@ -194,7 +194,7 @@ static struct fact_gap gap_from(const struct expect *ex, size_t i,
 	x.t0 = g->t0;
 	x.loss = model_any_loss(ex, ex->witness, x.cpu, x.t0, x.t1);
 	if (x.verdict != GAP_FOREIGN)
-		x.verdict = x.loss != NOWHERE	? GAP_LOST
+		x.verdict = x.loss != NOWHERE  ? GAP_LOST
 			    : x.t0 < ex->there ? GAP_FOREIGN
 					       : GAP_UNCOUNTED;
 	return x;

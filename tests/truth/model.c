@@ -235,8 +235,8 @@ static void without_chain(const struct slice *s, const struct list *l,
 			last = time_of(l->at[k].rec);
 	q->loss = model_loss(ex, source, -1, last, due);
 	if (q->loss == NOWHERE)
-		q->loss = model_loss(ex, source, -1, time_of(l->at[at].rec),
-				     due);
+		q->loss =
+			model_loss(ex, source, -1, time_of(l->at[at].rec), due);
 	if (q->loss != NOWHERE) {
 		q->verdict = REQ_CHAIN_LOST;
 	} else if (q->end != END_EXIT || due < (int64_t)info->last_ns) {
@@ -349,9 +349,9 @@ static void perf_walks(const struct list *l, struct expect *ex,
 		if (o->is_chain || ex->request[o->item].as_perf ||
 		    o->source != h->source || o->tid != h->tid)
 			continue;
-		ex->request[o->item].as_tid =
-			ex->chain[h->item].copy ? ex->chain[h->item].of
-						: h->item;
+		ex->request[o->item].as_tid = ex->chain[h->item].copy
+						      ? ex->chain[h->item].of
+						      : h->item;
 		perf_gives(ex, o->item,
 			   o->cookie == h->cookie ? AS_PERF_MERGED
 						  : AS_PERF_BARE,

@@ -205,8 +205,7 @@ static void find_witness(const struct slice *s, const struct list *l,
 		ex->witness = k;
 	}
 	for (size_t i = 0; s->pair && i < ex->n_half; i++)
-		if (ex->half[i].source == ex->witness &&
-		    ex->there == TIME_NONE)
+		if (ex->half[i].source == ex->witness && ex->there == TIME_NONE)
 			ex->there = time_of(l->at[ex->half[i].item].rec);
 }
 

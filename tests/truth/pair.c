@@ -16,7 +16,7 @@
 /* How a pair is made. */
 struct plan {
 	uint64_t seed;
-	bool some; /* the first one records some tasks */
+	bool some;	/* the first one records some tasks */
 	uint32_t apart; /* ns between copies of a chain, at most */
 };
 
@@ -36,8 +36,8 @@ static bool is_recorded(const struct plan *pl, const struct record *r)
 static uint16_t who_asked(const struct plan *pl, const struct record *r,
 			  size_t i)
 {
-	uint64_t key = r->kind == REC_SAMPLE && has_cookie(r) ? cookie_of(r)
-							      : i;
+	uint64_t key =
+		r->kind == REC_SAMPLE && has_cookie(r) ? cookie_of(r) : i;
 	uint64_t d = dice(pl, key) % 3;
 
 	if (!is_recorded(pl, r))
@@ -155,17 +155,15 @@ static void merge(struct pair *p)
 		const struct item *x = p->change[0].list.at + n[0];
 		const struct item *y = p->change[1].list.at + n[1];
 		bool second = n[0] == p->change[0].list.n ||
-			      (n[1] < p->change[1].list.n &&
-			       by_time(x, y) > 0);
+			      (n[1] < p->change[1].list.n && by_time(x, y) > 0);
 		const struct item *it = second ? y : x;
 
 		n[second]++;
 		list_add(l, it->rec, it->origin);
 		l->at[l->n - 1].source = it->source;
 		for (size_t k = l->n - 1; k-- > 0 && is_state(it->rec);)
-			l->at[l->n - 1].again |=
-				it->origin != NOWHERE &&
-				l->at[k].origin == it->origin;
+			l->at[l->n - 1].again |= it->origin != NOWHERE &&
+						 l->at[k].origin == it->origin;
 	}
 }
 
@@ -177,7 +175,16 @@ static bool lose(struct pair *p, uint16_t side, uint64_t *seed)
 					   CHANGE_FIRST,   CHANGE_OTHER };
 	enum kind kind = kinds[rnd_below(seed, 6)];
 	bool lost = rnd_below(seed, 3);
+	const struct change *other = &p->change[0];
+	/* often of the same cookie */
+	bool same = side && other->n_cookie && kind != CHANGE_NONE &&
+		    rnd_below(seed, 2);
 
+	for (int tries = 0; same && tries < 40; tries++)
+		if (change_make(&p->change[1], &p->side[1], kind, lost, false,
+				seed) &&
+		    p->change[1].cookie[0] == other->cookie[0])
+			return true;
 	return change_make(&p->change[side], &p->side[side], kind, lost,
 			   lost && rnd_below(seed, 2), seed) ||
 	       change_make(&p->change[side], &p->side[side], CHANGE_NONE, false,
@@ -203,7 +210,8 @@ bool pair_make(struct pair *p, const struct slice *s, uint64_t *seed)
 	p->both.more = p->side[1].info;
 	p->both.pair = true;
 	merge(p);
-	snprintf(p->text, sizeof(p->text), "; %s, %u ns apart; first%s; second%s",
+	snprintf(p->text, sizeof(p->text),
+		 "; %s, %u ns apart; first%s; second%s",
 		 pl.some ? "some tasks and all" : "all and all", pl.apart,
 		 p->change[0].text, p->change[1].text);
 	return true;

@@ -257,8 +257,7 @@ int main(int argc, char **argv)
 		pair_group(pair / PAIR_GROUP, pair);
 	for (uint64_t g = 0; !t.one && g < cases / GROUP; g++)
 		one_group(g, UINT64_MAX);
-	for (uint64_t g = 0;
-	     !t.one && g < cases / PAIR_EVERY / PAIR_GROUP; g++)
+	for (uint64_t g = 0; !t.one && g < cases / PAIR_EVERY / PAIR_GROUP; g++)
 		pair_group(g, UINT64_MAX);
 	if (!t.one)
 		ret = tell();

@@ -74,9 +74,9 @@ struct slice {
 	struct list list;
 	size_t start; /* before it is only state */
 	struct source_info info;
-	bool pair;		/* its list is of two captures of a kernel: */
+	bool pair;		 /* its list is of two captures of a kernel: */
 	struct source_info more; /* of the second */
-	struct arena own; /* records made for it */
+	struct arena own;	 /* records made for it */
 };
 
 static inline const struct source_info *info_of(const struct slice *s,
@@ -163,10 +163,12 @@ struct result {
 	struct fact_counter *counter;
 	struct fact_session *session;
 	struct fact_copy *copy;
+	uint32_t *copy_item; /* of each copy */
+	struct fact_chain *told;
 	struct finding_row *finding;
 	struct ledger_entry *loss;
 	size_t n_process, n_thread, n_gap, n_counter, n_session, n_finding;
-	size_t n_loss, n_copy, cap_copy;
+	size_t n_loss, n_copy, cap_copy, cap_copy_item, n_told, cap_told;
 	size_t cap_process, cap_thread, cap_gap, cap_counter, cap_session;
 	size_t cap_finding, cap_loss;
 	uint32_t maps; /* mapping rows */

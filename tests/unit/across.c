@@ -140,7 +140,7 @@ START_TEST(a_chain_twice_in_one_capture_is_a_duplicate_all_the_same)
 	fake_chain(b, 32, 1, 5);
 	struct all_facts all = together();
 	expect_chain(&all, 1, 0, CHAIN_USED, 0);
-	expect_chain(&all, 3, 1, CHAIN_DUPLICATE, 0);
+	expect_chain(&all, 2, 1, CHAIN_DUPLICATE, 0);
 	ck_assert_uint_eq(fact_count(&all, FACT_COPY), 1);
 	facts_done(&all);
 }
@@ -540,6 +540,30 @@ START_TEST(a_counter_that_nobody_has_is_missing_once)
 }
 END_TEST
 
+/* What the other capture lost may have been the first sample of 5, too. */
+START_TEST(a_loss_of_the_other_capture_explains_a_gap)
+{
+	begin();
+	asked(a, 10, 0, 0, 3);
+	told(a, 11, 0, 3);
+	told(b, 12, 0, 3);
+	fake_lost(b, 15, 0, 1);
+	asked(a, 20, 0, 0, 5);
+	told(a, 21, 0, 5);
+	asked(a, 30, 0, 0, 9);
+	told(a, 31, 0, 9);
+	struct all_facts all = together();
+	ck_assert_uint_eq(n_gaps(&all), 1);
+	const struct fact_gap *g = &fact_at(&all, FACT_GAP, 0)->gap;
+
+	ck_assert_int_eq(g->verdict, GAP_LOST);
+	ck_assert_uint_ne(g->loss, 0);
+	ck_assert_int_eq(g->t0, 10);
+	ck_assert_int_eq(g->t1, 30);
+	facts_done(&all);
+}
+END_TEST
+
 START_TEST(a_counter_before_the_witness_began_proves_nothing)
 {
 	begin();
@@ -608,6 +632,7 @@ RUN("across", a_chain_of_another_capture_completes_a_request,
     a_line_has_so_many_captures_and_no_more,
     a_counter_that_another_capture_has_is_not_missing,
     a_counter_that_nobody_has_is_missing_once,
+    a_loss_of_the_other_capture_explains_a_gap,
     a_counter_before_the_witness_began_proves_nothing,
     the_first_sample_may_be_in_another_capture,
     a_capture_is_late_by_its_own_counters_only)
