@@ -17,7 +17,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BABELTRACE ?= babeltrace2
 
 # library: pkg-config name
-LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c $(BABELTRACE)
+LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c capstone $(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 

@@ -145,8 +145,7 @@ static int look_at(char *const *paths, size_t n, align_open_fn *open, void *arg,
 				"timeline: give a file, or --separate");
 			break;
 		}
-		src[opened] = open(arg, paths[opened], err);
-		if (!src[opened])
+		if (open(arg, paths[opened], &src[opened], err))
 			break;
 		lk[opened].src = src[opened];
 		lk[opened].order = order_new(NULL, 0, NULL);

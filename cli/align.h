@@ -12,9 +12,9 @@ struct source;
 /* --clock-offset --sched-clock-offset --separate */
 extern const struct opt align_opts[];
 
-/* Opens a capture for itself: nothing of it is noted anywhere. */
-typedef struct source *align_open_fn(void *arg, const char *path,
-				     struct err *err);
+/* Opens a capture for itself: nothing of it is noted anywhere. 0, or -1. */
+typedef int align_open_fn(void *arg, const char *path, struct source **out,
+			  struct err *err);
 
 /* *out: one for each capture, the caller's to free; NULL: each stays on its
  * own clock, as there is only one, or by --separate. -1 and *err: two of them

@@ -180,6 +180,20 @@ static void put_finding(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
+static void put_bogus(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	begin(e);
+	put_text(e->out, check_text(r, "symbol")[0] ? check_text(r, "symbol")
+						    : check_text(r, "off"));
+	fputs(" in ", e->out);
+	put_text(e->out, check_text(r, "image"));
+	fputs(": ", e->out);
+	put_text(e->out, check_text(r, "reason"));
+	fprintf(e->out, ", in %" PRId64 " samples\n", check_int(r, "samples"));
+}
+
 static void put_loss_row(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
@@ -227,6 +241,7 @@ int check_evidence(struct check *c, struct err *err)
 		{ "across_list", "requests joined across captures",
 		  put_across },
 		{ "unused_chains", "chains not used", put_chain },
+		{ "bogus_list", "frames that cannot be", put_bogus },
 		{ "gap_list", "counters that no cookie has", put_gap },
 		{ "finding_list", "findings", put_finding },
 		{ "loss_list", "losses", put_loss_row },

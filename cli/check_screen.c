@@ -644,7 +644,7 @@ static int put_stacks(struct screen *s)
 	if (check_each(c, "across", ACROSS, put_across, s, s->err) < 0 ||
 	    check_each(c, "copies", ACROSS, put_copies, s, s->err) < 0)
 		return -1;
-	return 0;
+	return check_frames(c, &s->l, s->err);
 }
 
 int check_screen(struct check *c, struct err *err)

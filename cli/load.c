@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/align.h"
+#include "cli/callsites.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -257,9 +258,11 @@ static struct source *open_source(const struct load *ld, const char *path,
 	return formats_open(path, &o, lg, err);
 }
 
-static struct source *open_to_look(void *arg, const char *path, struct err *err)
+static int open_to_look(void *arg, const char *path, struct source **out,
+			struct err *err)
 {
-	return open_source(arg, path, 0, NULL, err);
+	*out = open_source(arg, path, 0, NULL, err);
+	return *out ? 0 : -1;
 }
 
 /* The source belongs to the order from then on. */
@@ -434,7 +437,7 @@ static int name_all(struct load *ld, struct err *err)
 	int rc = name_images(ld->db, list, NULL, err);
 
 	free(list);
-	return rc;
+	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
 }
 
 static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)

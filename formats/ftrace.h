@@ -275,7 +275,7 @@ struct ft {
 	uint64_t claimed;    /* bytes of the file that rings are in */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* Options. */
-	int64_t shift; /* DATE and OFFSET: ns to add */
+	int64_t shift;	   /* DATE and OFFSET: ns to add */
 	bool dated, moved; /* which of them */
 	uint32_t mult, mult_shift;
 	uint64_t trace_id, peer; /* TRACEID; whose clock TIME_SHIFT leads to */

@@ -7,7 +7,8 @@
 -- One row per word of an enumeration: verdicts, confidence, quality, kinds.
 CREATE TABLE word(
 	kind TEXT NOT NULL,	-- 'request', 'chain', 'confidence', 'quality',
-				-- 'end', 'as_perf', 'gap', 'image'
+				-- 'end', 'as_perf', 'gap', 'image', 'callsite',
+				-- 'link'
 	id INTEGER NOT NULL,
 	name TEXT NOT NULL,
 	PRIMARY KEY(kind, id)
@@ -50,7 +51,7 @@ CREATE TABLE capture(
 -- One life of a process id. 0 is the kernel (in mapping only).
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY,
-	capture INTEGER,
+	capture INTEGER,	-- of several that know it the first
 	pid INTEGER,
 	parent INTEGER,		-- process.id; NULL not known
 	start_ns INTEGER, end_ns INTEGER -- NULL: before, after the capture
@@ -207,6 +208,35 @@ CREATE TABLE stack_path(
 CREATE TABLE label(
 	frame INTEGER PRIMARY KEY,
 	name TEXT
+);
+
+-- What is in front of a return address of a user stack: a call, or none.
+CREATE TABLE callsite(
+	frame INTEGER PRIMARY KEY,
+	kind INTEGER,		-- word 'callsite'; no_call, no_code: bogus
+	target INTEGER,		-- of a direct call: vaddr; NULL: not one
+	unverified INTEGER	-- 1: no build-id proves the file
+);
+
+-- Where the call in front of a return address goes: to the function of the
+-- next inner frame?
+CREATE TABLE callsite_link(
+	inner INTEGER,		-- frame.id
+	frame INTEGER,		-- frame.id: its caller in a stack
+	link INTEGER,		-- word 'link'
+	PRIMARY KEY(inner, frame)
+) WITHOUT ROWID;
+
+-- The quality of the user stacks in use that have a return address.
+CREATE TABLE stack_check(
+	stack INTEGER PRIMARY KEY,
+	checked INTEGER,	-- return addresses that could be checked
+	bogus INTEGER,		-- of them: no call returns to there
+	first INTEGER,		-- pos of the innermost bogus one; NULL: none
+	image INTEGER,		-- that of the frame before it: its code uses
+				-- the frame pointer for something else
+	gaps INTEGER,		-- places where a frame is missing
+	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
 );
 
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of

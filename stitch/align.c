@@ -82,6 +82,12 @@ static void say_why(const struct align_in *a, const struct align_in *b,
 			 "the thread switches of one are not in the other");
 		break;
 	case WHY_CLOCKS:
+		if (clock_is_raw(a->info) || clock_is_raw(b->info)) {
+			snprintf(buf, size,
+				 "one counts cycles, and the other does not "
+				 "say how many a ns has");
+			break;
+		}
 		snprintf(buf, size,
 			 "clocks '%.20s' and '%.20s', and %" PRIu64
 			 " equal events are too few or do not agree",
@@ -123,7 +129,7 @@ static int refuse(const struct graph *g, size_t a, size_t b, struct err *err)
 	const struct align_link *l = link_of(g, a, b);
 	char why[160];
 
-	say_why(&g->in[a], &g->in[b], l, why, sizeof(why));
+	say_why(&g->in[b], &g->in[a], l, why, sizeof(why));
 	return err_set(err, ERR_FORMAT,
 		       "%s and %s are not of one timeline: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",

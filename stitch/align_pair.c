@@ -36,6 +36,18 @@ static bool equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
+/* A machine that nobody gave a name has one of these. */
+static const char *host_of(const struct source_info *info)
+{
+	static const char *const no_name[] = { "(none)", "localhost",
+					       "localhost.localdomain" };
+
+	for (size_t i = 0; i < sizeof(no_name) / sizeof(*no_name); i++)
+		if (equal(info->host, no_name[i]))
+			return NULL;
+	return info->host;
+}
+
 static int64_t absolute(int64_t v)
 {
 	return v < 0 ? -(v + 1) : v;
@@ -61,7 +73,7 @@ static enum align_why other_machine(const struct source_info *a,
 {
 	int64_t wa, wb;
 
-	if (differ(a->host, b->host))
+	if (differ(host_of(a), host_of(b)))
 		return WHY_HOST;
 	if (differ(a->release, b->release))
 		return WHY_RELEASE;
@@ -185,28 +197,36 @@ static bool missing(const struct align_in *a, const struct align_in *b,
 	       less >= 2 * MATCH_MIN && ag->both * 10 < less;
 }
 
+/* Equal events and the proposal in the middle of a: how far apart? */
+static int64_t off_by(const struct align_in *a, const struct match *events,
+		      const struct clock_map *map)
+{
+	uint64_t middle =
+		a->prints->first + (a->prints->last - a->prints->first) / 2;
+
+	return (int64_t)(clock_map_time(&events->map, middle) -
+			 clock_map_time(map, middle));
+}
+
+/* events: NULL: the proposal is theirs, or there are none. */
 static void examine(const struct align_in *a, const struct align_in *b,
 		    const struct match *events, struct align_link *l)
 {
 	uint64_t within = (uint64_t)l->error + MATCH_SPREAD;
 	struct agreement ag;
-	int64_t away = gap(a, b, &l->map);
+	int64_t away = events ? off_by(a, events, &l->map) : 0;
 
+	if (absolute(away) > l->error + MATCH_SPREAD) {
+		refute(l, WHY_EVENTS, away);
+		return;
+	}
+	/* how far apart equal events are: the hooks, and the clock */
+	if (events)
+		l->error = absolute(away) + events->error;
+	away = gap(a, b, &l->map);
 	if (away > l->error) {
 		refute(l, WHY_APART, away);
 		return;
-	}
-	if (events && events->pairs) {
-		uint64_t middle = (a->prints->first + a->prints->last) / 2;
-
-		away = (int64_t)(clock_map_time(&events->map, middle) -
-				 clock_map_time(&l->map, middle));
-		if (absolute(away) > l->error + MATCH_SPREAD) {
-			refute(l, WHY_EVENTS, away);
-			return;
-		}
-		/* how far apart equal events are: the hooks, and the clock */
-		l->error = absolute(away) + events->error;
 	}
 	match_switches(a->prints, b->prints, &l->map, within, &ag);
 	if (missing(a, b, &ag)) {
@@ -228,7 +248,7 @@ static bool same_machine(const struct source_info *a,
 
 	if (a->has_boot_id && b->has_boot_id)
 		return true;
-	if (!equal(a->host, b->host))
+	if (!equal(host_of(a), host_of(b)))
 		return false;
 	return equal(a->release, b->release) ||
 	       (same_clock(a, b) && wall_base(a, &wa) && wall_base(b, &wb) &&

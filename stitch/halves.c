@@ -110,13 +110,15 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
 	const struct source *src = source_of(st, st->rec.source);
-	struct process *p = process_of(st, slot);
+	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
+	struct process *p = tasks_process_at(st->tasks, process);
 	const struct space *twin[HALVES_TWINS];
 	struct resolve_in in = {
 		.space = &p->space,
 		.twin = twin,
-		.n_twin = twin_spaces(
-			st, tasks_thread_at(st->tasks, slot)->process, twin),
+		.n_twin = p->twin.next == process
+				  ? 0
+				  : twin_spaces(st, process, twin),
 		.space_id = p->id,
 		.view = p->twin.view,
 		.inferred = inferred,

@@ -462,7 +462,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		hash ^= HASH_UNCERTAIN;
 	bool now = !a->place && is_now(in);
 	const struct slot *known =
-		now ? cached(rv, hash, in->space_id, sp->cut, all_gen(in), a)
+		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), a)
 		    : NULL;
 
 	if (known) {

@@ -144,7 +144,7 @@ struct source_info {
 	struct tsc_conv tsc;
 	const struct source *on; /* whose clock the times are on already, by
 				  * the capture itself; NULL: none */
-	uint8_t boot_id[16]; /* of the kernel's run */
+	uint8_t boot_id[16];	 /* of the kernel's run */
 	bool has_boot_id;
 	/* The recorded machine's /proc/kallsyms, when the capture has it: the
 	 * source's, until it is closed. NULL: none. */

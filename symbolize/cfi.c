@@ -1,5 +1,5 @@
-/* cfi.c - call frame information: is the return address of AArch64 code still
- * in the link register? */
+/* cfi.c - call frame information: where functions begin and end, and whether
+ * the return address of AArch64 code is still in the link register. */
 #include "symbolize/cfi.h"
 
 #include <dwarf.h>
@@ -28,6 +28,7 @@ struct cfi {
 	Elf_Data *data;
 	unsigned char ident[EI_NIDENT];
 	bool eh; /* .eh_frame, not .debug_frame */
+	bool swap;
 	uint64_t addr;
 	struct fde *fde;
 	size_t n, cap;
@@ -62,7 +63,7 @@ static void window(const struct cfi *c, const uint8_t *from, const uint8_t *to,
 {
 	uint64_t off = (uint64_t)(from - (const uint8_t *)c->data->d_buf);
 
-	bytes_init(b, from, (size_t)(to - from), "", off, false);
+	bytes_init(b, from, (size_t)(to - from), "", off, c->swap);
 }
 
 /* A pointer as DW_EH_PE_* says. Those through memory or relative to what
@@ -218,8 +219,7 @@ struct cfi *cfi_open(const struct elf_file *ef)
 	Elf_Data *data;
 	bool eh = elf_section_find(ef, ".eh_frame", &s);
 
-	if (ef->machine != EM_AARCH64 || !ident ||
-	    ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB ||
+	if (!ident || ident[EI_CLASS] != ELFCLASS64 ||
 	    (!eh && !elf_section_find(ef, ".debug_frame", &s)))
 		return NULL;
 	data = elf_section_data(&s);
@@ -229,6 +229,8 @@ struct cfi *cfi_open(const struct elf_file *ef)
 	c->data = data;
 	memcpy(c->ident, ident, sizeof(c->ident));
 	c->eh = eh;
+	c->swap = (ident[EI_DATA] == ELFDATA2MSB) !=
+		  (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	c->addr = s.addr;
 	read_all(c);
 	return c;
@@ -389,6 +391,18 @@ static const struct fde *find(const struct cfi *c, uint64_t vaddr)
 			hi = mid;
 	}
 	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
+}
+
+bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
+		  uint64_t *end)
+{
+	const struct fde *f = c ? find(c, vaddr) : NULL;
+
+	if (!f)
+		return false;
+	*start = f->start;
+	*end = f->end;
+	return true;
 }
 
 /* Before the first instruction the register holds the return address: so the

@@ -20,6 +20,7 @@ table() {
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
 	libjson-c-dev lib json-c:json.h build
+	libcapstone-dev lib capstone:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all

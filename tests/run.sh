@@ -120,8 +120,8 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck across asperf evidence audit twin names maps \
-		mapped ftrace ftext nonce ctf
+	for t in compare counts joincheck across asperf evidence audit \
+		twin names callsite maps mapped ftrace ftext nonce ctf timeline lives
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 
 		if (!pid) {
 			sink += (unsigned long)read_here();
-			execl("/usr/local/pair/pair", argv[0], "again", (char *)NULL);
+			execl("/usr/local/pair/pair", argv[0], "again",
+			      (char *)NULL);
 			_exit(1);
 		}
 		waitpid(pid, NULL, 0);

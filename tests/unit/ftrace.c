@@ -413,6 +413,8 @@ START_TEST(options_shift_times_and_count_losses)
 	struct source *src = fb_open(&b, lg, &err);
 
 	ck_assert_str_eq(src->info.clock, "monotonic");
+	/* the user moved them: they are on no clock that others have */
+	ck_assert_int_eq(src->info.clock_id, CLOCK_ID_NONE);
 	ck_assert_uint_eq(src->info.first_ns, 16500);
 	ck_assert_uint_eq(src->info.last_ns, 16500);
 	ck_assert_str_eq(fb_read(src),
@@ -422,6 +424,34 @@ START_TEST(options_shift_times_and_count_losses)
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(the_clock_is_told_and_a_date_makes_it_wall_time)
+{
+	for (int date = 0; date < 2; date++) {
+		struct ledger *lg = ledger_new();
+		struct fb_options o = { 0 };
+		struct err err = { 0 };
+		struct fb_ring r;
+		struct pb b;
+
+		fb_ring(&r, 1, false);
+		one_page(&r, 1000);
+		if (date)
+			fb_option(&o, false, FT_DATE, "0x10", 5);
+		fb_option(&o, false, FT_TRACECLOCK, "[local] mono", 13);
+		fb_file7(&b, false, false, &o, &r, 1);
+		struct source *src = fb_open(&b, lg, &err);
+
+		ck_assert_int_eq(src->info.clock_id,
+				 date ? CLOCK_ID_REAL : CLOCK_ID_SCHED);
+		ck_assert_uint_eq(src->info.wall_ns, date ? 16000 : 0);
+		ck_assert_uint_eq(src->info.wall_clock_ns, date ? 16000 : 0);
+		fb_close(src, &b);
+		fb_rings_free(&r, 1);
+		ledger_free(lg);
+	}
 }
 END_TEST
 
@@ -440,10 +470,14 @@ START_TEST(tsc_becomes_nanoseconds)
 	pb_u32(&conv, 10);
 	pb_u64(&conv, 99);
 	fb_option(&o, false, FT_TSC2NSEC, conv.d, conv.n);
+	fb_option(&o, false, FT_TRACECLOCK, "local [x86-tsc]", 16);
 	fb_file7(&b, false, false, &o, &r, 1);
 	struct source *src = fb_open(&b, lg, &err);
 
 	ck_assert_uint_eq(src->info.first_ns, (uint64_t)3 << 50);
+	ck_assert_int_eq(src->info.clock_id, CLOCK_ID_TSC);
+	ck_assert_uint_eq(src->info.tsc.mult, 3);
+	ck_assert_uint_eq(src->info.tsc.shift, 10);
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);
 	free(conv.d);
@@ -592,7 +626,8 @@ RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     names_come_from_switches_and_then_from_saved_ones,
     forks_execs_and_exits_are_told, two_buffers_tell_of_one_fork_and_exec,
     fields_and_text_are_those_of_the_format,
-    options_shift_times_and_count_losses, tsc_becomes_nanoseconds,
+    options_shift_times_and_count_losses,
+    the_clock_is_told_and_a_date_makes_it_wall_time, tsc_becomes_nanoseconds,
     a_cut_file_gives_every_whole_page, the_kernel_is_where_kallsyms_says,
     recorded_mappings_become_maps,
     a_page_that_lies_is_damage_and_the_next_is_read)

@@ -1,6 +1,7 @@
 /* ledger.c - tests of stitch/ledger.c. */
 #include <string.h>
 
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 #include "tests/unit/run.h"
@@ -219,10 +220,40 @@ START_TEST(without_a_ledger_nothing_happens)
 }
 END_TEST
 
+START_TEST(times_of_a_reader_are_put_on_the_timeline)
+{
+	const struct clock_map map = { .offset = -100 };
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e = { .kind = LEDGER_ORDER,
+				  .capture = 1,
+				  .what = "late",
+				  .t0 = 500,
+				  .t1 = 600,
+				  .n = 1 };
+
+	ledger_align(lg, 1, &map);
+	ledger_add(lg, &e);
+	e.on_line = true;
+	ledger_add(lg, &e);
+	e.on_line = false;
+	e.capture = 2;
+	ledger_add(lg, &e);
+	for (int i = 0; i < 3; i++) {
+		struct ledger_entry got;
+
+		ck_assert_int_eq(ledger_take(lg, &got), 1);
+		ck_assert_uint_eq(got.t0, i ? 500 : 400);
+		ck_assert_uint_eq(got.t1, i ? 600 : 500);
+	}
+	ledger_free(lg);
+}
+END_TEST
+
 RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     too_many_entries_of_a_kind_become_one_with_their_sum,
     taking_as_one_goes_keeps_the_limit,
     skips_are_counted_by_key_and_come_at_the_end,
     too_many_kinds_of_skips_become_one, sums_stay_at_their_end,
     damage_takes_records_where_they_were, damaged_names_take_no_record,
-    too_many_broken_records_may_be_anywhere, without_a_ledger_nothing_happens)
+    too_many_broken_records_may_be_anywhere, without_a_ledger_nothing_happens,
+    times_of_a_reader_are_put_on_the_timeline)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "stitch/clocks.h"
 #include "stitch/ledger.h"
 #include "tests/unit/run.h"
 #include "tests/unit/fake.h"
@@ -331,6 +332,91 @@ START_TEST(stopping_in_the_middle_leaves_nothing_behind)
 }
 END_TEST
 
+/* Four sources on clocks of their own: what comes out is sorted on the
+ * timeline, with its own time beside. */
+static void check_aligned(uint64_t limit, size_t n, uint64_t seed)
+{
+	const struct clock_map map[4] = {
+		{ .offset = 0 },
+		{ .offset = -700, .drift = -DRIFT_ONE / 5, .at = 900 },
+		{ .offset = 41, .drift = DRIFT_ONE / 7, .at = 1 },
+		{ .tsc = { 300, 5, 4 }, .offset = 9 },
+	};
+	struct ledger *lg = ledger_new();
+	struct order *ord = order_new(lg, limit, NULL);
+	struct record rec;
+	uint64_t last = 0;
+	size_t count = 0;
+
+	for (int i = 0; i < 4; i++) {
+		struct fake *f = shaped((enum shape)(i % SHAPES), n, &seed);
+
+		for (size_t k = 0; k < n; k++) {
+			f->rec[k].ref.key += 1000;
+			f->rec[k].rec.time = f->rec[k].ref.key;
+		}
+		f->src.info.first_ns = 1000;
+		f->src.info.last_ns = 1000 + n;
+		order_add(ord, &f->src);
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		order_align(ord, i, &map[i]);
+	ck_assert_uint_eq(order_source(ord, 3)->info.first_ns, 621);
+	while (order_next(ord, &rec, NULL) > 0) {
+		must(rec.time == clock_map_time(&map[rec.source], rec.raw));
+		must(rec.time >= last);
+		must(!(rec.flags & REC_F_LATE));
+		last = rec.time;
+		count++;
+	}
+	ck_assert_uint_eq(count, 4 * n);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_ORDER), 0);
+	order_free(ord);
+	ledger_free(lg);
+}
+
+START_TEST(sources_with_clocks_of_their_own_are_sorted_on_the_timeline)
+{
+	check_aligned(0, 50, 1);
+	check_aligned(0, 20000, 2);
+	check_aligned(1, 60000, 3);
+}
+END_TEST
+
+START_TEST(what_has_no_time_comes_where_its_own_capture_starts)
+{
+	const struct clock_map none = { .offset = 0 };
+	const struct clock_map late = { .offset = 500 };
+	struct order *ord = order_new(NULL, 0, NULL);
+	const uint16_t want[] = { 0, 1, 1, 0, 1 };
+	struct fake *a = fake_new();
+	struct fake *b = fake_new();
+	struct record rec;
+
+	fake_sample(a, 600, 1, 0);
+	fake_sample(a, 700, 1, 0);
+	fake_comm(b, UINT64_MAX, 1, "x", false);
+	fake_sample(b, 150, 1, 0);
+	fake_lost(b, 250, 0, 3);
+	b->rec[2].rec.lost.has_since = true;
+	b->rec[2].rec.lost.since = 160;
+	a->src.info.first_ns = 600;
+	b->src.info.first_ns = 150;
+	order_add(ord, &a->src);
+	order_add(ord, &b->src);
+	order_align(ord, 0, &none);
+	order_align(ord, 1, &late);
+	for (size_t i = 0; i < 5; i++) {
+		ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
+		ck_assert_uint_eq(rec.source, want[i]);
+		ck_assert_int_eq(record_time(&rec) == TIME_NONE, i == 1);
+	}
+	ck_assert_uint_eq(rec.lost.since, 660);
+	ck_assert_uint_eq(rec.raw, 250);
+	order_free(ord);
+}
+END_TEST
+
 RUN("order", one_source_comes_out_as_qsort_orders_it,
     several_sources_come_out_as_qsort_orders_them,
     a_tiny_memory_limit_changes_nothing,
@@ -341,4 +427,6 @@ RUN("order", one_source_comes_out_as_qsort_orders_it,
     a_source_that_fails_ends_and_the_others_go_on,
     records_of_no_interest_are_left_out,
     a_temporary_folder_that_is_not_there_is_an_error,
-    stopping_in_the_middle_leaves_nothing_behind)
+    stopping_in_the_middle_leaves_nothing_behind,
+    sources_with_clocks_of_their_own_are_sorted_on_the_timeline,
+    what_has_no_time_comes_where_its_own_capture_starts)

@@ -372,6 +372,33 @@ START_TEST(all_cpus_and_no_thread_is_system_wide)
 }
 END_TEST
 
+START_TEST(the_clock_goes_with_the_counter_by_time_conv)
+{
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	pb_rec(&b, PR_TIME_CONV, 0);
+	pb_u64(&b, 31);
+	pb_u64(&b, 827201460);
+	pb_u64(&b, 0xfffffffff0000000);
+	pb_end(&b);
+	pb_rec(&b, PR_TIME_CONV, 0);
+	pb_u64(&b, 64); /* no shift for a u64 */
+	pb_u64(&b, 1);
+	pb_u64(&b, 1);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert_int_eq(src->info.clock_id, CLOCK_ID_PERF);
+	ck_assert_uint_eq(src->info.tsc.mult, 827201460);
+	ck_assert_uint_eq(src->info.tsc.shift, 31);
+	ck_assert_uint_eq(src->info.tsc.zero, 0xfffffffff0000000);
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perf_record");
@@ -390,6 +417,8 @@ int main(void)
 			    0, 2);
 	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_counted, 0, 2);
 	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
+	tcase_add_loop_test(t, the_clock_goes_with_the_counter_by_time_conv, 0,
+			    2);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
