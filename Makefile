@@ -174,7 +174,7 @@ style-run:
 
 bench:
 	@tests/deps.sh install bench
-	$(SUBJ) all $(BENCH_BIN)
+	$(SUBJ) all $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
 	@O=$(O) tests/bench/bench.sh

@@ -89,16 +89,22 @@ static void put_loss(FILE *out, const struct check_row *r)
 	put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-static void put_request(void *arg, const struct check_row *r)
+/* "12.345 cpu 1 bash 7: unexplained", whose line goes on. */
+static void put_verdict(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	begin(e);
 	put_when(e->out, r, "time_ns");
 	put_cpu(e->out, r, "cpu");
 	put_thread(e->out, r);
 	fputs(": ", e->out);
 	put_text(e->out, check_text(r, "verdict"));
+}
+
+static void put_request(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	put_verdict(e, r);
 	if (!check_null(r, "ended_by")) {
 		fputs("; ended by ", e->out);
 		put_text(e->out, check_text(r, "ended_by"));
@@ -130,12 +136,7 @@ static void put_chain(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
-	put_when(e->out, r, "time_ns");
-	put_cpu(e->out, r, "cpu");
-	put_thread(e->out, r);
-	fputs(": ", e->out);
-	put_text(e->out, check_text(r, "verdict"));
+	put_verdict(e, r);
 	fprintf(e->out, "; cookie %s", check_text(r, "cookie"));
 	if (!check_null(r, "from_ns")) {
 		fputs(", asked for after ", e->out);

@@ -9,9 +9,10 @@ static const struct {
 	const char *name; /* behind sys_enter_, sys_exit_ */
 	enum call_what what;
 } calls[] = {
-	{ "mmap", CALL_MMAP },	   { "munmap", CALL_MUNMAP },
-	{ "mremap", CALL_MREMAP }, { "openat", CALL_OPENAT },
-	{ "close", CALL_CLOSE },
+	{ "mmap", CALL_MMAP },	     { "munmap", CALL_MUNMAP },
+	{ "mremap", CALL_MREMAP },   { "openat", CALL_OPENAT },
+	{ "close", CALL_CLOSE },     { "execve", CALL_EXECVE },
+	{ "execveat", CALL_EXECVE },
 };
 
 static uint16_t named(const struct tp_format *fmt, const char *name)
@@ -30,7 +31,7 @@ static bool behind(const char *s, const char *start, const char **rest)
 	return !strncmp(s, start, n);
 }
 
-static enum call_what what_of(const char *name)
+enum call_what tp_call_what(const char *name)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (!strcmp(calls[i].name, name))
@@ -54,7 +55,7 @@ static void find_call(struct tp_format *fmt, const char *name)
 		c.first = c.nr ? (uint16_t)(c.nr + 1) : 0;
 		c.path = named(fmt, "__filename_val");
 	}
-	c.what = what_of(rest);
+	c.what = tp_call_what(rest);
 	if (c.what != CALL_NONE && (c.ret || c.first))
 		fmt->call = c;
 }

@@ -47,6 +47,8 @@ static const struct bulk_shape shapes[T_FIXED] = {
 		       false },
 	[T_SYMBOL] = { "symbol", NULL, 8, true },
 	[T_INLINE] = { "inline_frame", NULL, 5, false },
+	[T_JIT_CODE] = { "jit_code", NULL, 4, true },
+	[T_JIT_LINE] = { "jit_line", NULL, 4, false },
 	[T_GROUP] = { "sample_group", NULL, 7, false },
 	[T_FINDING] = { "finding",
 			"rule,capture,time_ns,since_ns,cpu,thread,event,loss,n",

@@ -106,6 +106,50 @@ static bool surely_ran(struct stitch *st, const struct process *p)
 	       !p->space.before;
 }
 
+/* Times of a capture may be anything. */
+static int64_t minus(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint)
+{
+	const struct record *rec = &st->rec;
+	int64_t shift = minus(rec->raw, rec->time);
+	struct jit *j = NULL;
+	int64_t first;
+
+	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
+		return;
+	p->jit.asked = true;
+	if (!st->find_jit(st->find_arg, source_of(st, rec->source), p->pid,
+			  hint, &j) ||
+	    j == p->jit.own)
+		return;
+	/* that of an earlier program with this process id */
+	first = jit_first(j);
+	if (first != TIME_NONE && p->jit.since &&
+	    minus((uint64_t)first, (uint64_t)shift) < p->jit.since)
+		return;
+	p->jit.own = j;
+	p->jit.source = rec->source;
+	p->jit.shift = shift;
+	p->space.cut++;
+	p->space.any++;
+}
+
+/* What the process has made, as the record at hand needs to know it. */
+static const struct jit_view *look_at_jit(struct stitch *st, struct process *p)
+{
+	halves_find_jit(st, p, NULL);
+	if (!p->jit.own && !p->jit.parents)
+		return NULL;
+	if (p->jit.source == st->rec.source)
+		p->jit.shift = minus(st->rec.raw, st->rec.time);
+	return &p->jit;
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
@@ -119,6 +163,7 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 		.n_twin = p->twin.next == process
 				  ? 0
 				  : twin_spaces(st, process, twin),
+		.jit = look_at_jit(st, p),
 		.space_id = p->id,
 		.view = p->twin.view,
 		.inferred = inferred,

@@ -47,8 +47,12 @@ struct stitch {
 	struct audit_in look;	    /* what the rules are told of rec */
 	uint32_t who;		    /* slot of its thread; TASKS_NONE */
 	struct thread before, gone; /* look's */
-	uint64_t *chain;	    /* a chain with an inferred address */
+	jit_find_fn *find_jit;	    /* NULL: nobody looks */
+	void *find_arg;
+	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
+	uint32_t *held; /* of the last event */
+	size_t cap_held;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
 	bool stopped, closing, ended;
@@ -67,6 +71,10 @@ static inline struct process *process_of(struct stitch *st, uint32_t slot)
 
 /* The record's source has mapped r for the kernel. */
 void halves_know_kernel(struct stitch *st, const struct region *r);
+/* Looks for the code that a process made, once, and again when a record
+ * (hint) says where it is. */
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint);
 /* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
 uint32_t halves_kernel(struct stitch *st, const struct addrs *a);
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);

@@ -115,7 +115,8 @@ struct sched {
 	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
 };
 
-/* System calls that change mappings, or files that are mapped. */
+/* System calls that change mappings, or files that are mapped, or say which
+ * process a thread is of. */
 enum call_what {
 	CALL_NONE,
 	CALL_MMAP,
@@ -123,7 +124,8 @@ enum call_what {
 	CALL_MREMAP,
 	CALL_OPENAT,
 	CALL_CLOSE,
-	CALL_RAW, /* any; nr says which, by the machine */
+	CALL_EXECVE, /* and execveat */
+	CALL_RAW,    /* any; nr says which, by the machine */
 };
 
 #define CALL_ARGS 6
@@ -146,6 +148,10 @@ struct rec_sample {
 	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
 			  * -1: its own */
 	struct addrs kern, user;
+	/* Stacks of the kernel that are fields, one for each field_def with
+	 * is_stack; NULL: none. */
+	const struct addrs *held;
+	uint32_t n_held;
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */
 	uint32_t stack_len;
@@ -225,6 +231,7 @@ struct record {
 		} sw;
 		struct {
 			const char *name; /* "throttle", "bpf", ... */
+			uint32_t event;	  /* which one, plus 1; 0: not said */
 			const struct extra *extra;
 			uint32_t n_extra;
 		} mark;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stitch/frame.h"
+#include "stitch/jit_frame.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
 #include "stitch/space.h"
@@ -23,14 +24,16 @@
 struct slot {
 	uint64_t hash;
 	const uint64_t *ip;  /* of the raw chain */
-	uint32_t space, gen; /* gen: space->cut, or of all when partial */
+	uint32_t space, gen; /* gen: space->cut, or of all when partial, and
+			      * that of the jitted code */
 	uint32_t raw;	     /* 0: empty slot */
-	uint32_t n : 30;
+	uint32_t n : 29;
 	uint32_t partial : 1; /* had an address that its space lacks */
+	uint32_t jit : 1;     /* or where jitted code is at some time */
 	uint32_t bare : 1;    /* that was the first one */
 };
 
-#define SLOT_N_MAX ((1u << 30) - 1)
+#define SLOT_N_MAX ((1u << 29) - 1)
 /* Tells chains with uncertain frames from the same without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 
@@ -279,12 +282,12 @@ static struct slot *slot_of(struct resolve *rv, uint64_t hash)
 /* The slot of a list seen before in the same state, or NULL. */
 static const struct slot *cached(struct resolve *rv, uint64_t hash,
 				 uint32_t space_id, uint32_t cut, uint32_t any,
-				 const struct addrs *a)
+				 uint32_t jit, const struct addrs *a)
 {
 	const struct slot *s = slot_of(rv, hash);
 
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
-	    s->gen != (s->partial ? any : cut))
+	    s->gen != (s->partial ? any : cut) + (s->jit ? jit : 0))
 		return NULL;
 	if (s->n != a->n || memcmp(s->ip, a->ip, a->n * sizeof(*a->ip)))
 		return NULL;
@@ -302,18 +305,29 @@ static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 	*slot_of(rv, hash) = s;
 }
 
-/* The frame of an address that is mapped; 0: it is not. Another capture is
- * asked for what the own one knows nothing of, now or before exec. */
+/* The frame of an address that is mapped, or where jitted code is; 0: it is
+ * neither. Another capture is asked for what the own one knows nothing of,
+ * now or before exec. */
 static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
 			     uint64_t addr, uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
+	uint32_t frame = 0;
+	bool ever = false;
 
 	if (!r && in->n_twin && !space_before_exec(in->space, addr)) {
 		for (uint32_t i = 0; !r && i < in->n_twin; i++)
 			r = space_find(in->twin[i], addr, in->t);
 		s->partial = s->bare = true;
 	}
+	if (in->jit) {
+		const struct jit_at at = { in->jit, r, addr, in->t };
+
+		frame = jit_frame(rv->fr, &at, flags, &ever);
+		s->jit |= ever;
+	}
+	if (frame)
+		return frame;
 	return r ? region_frame(rv, r, addr, flags) : 0;
 }
 
@@ -461,8 +475,9 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
 	bool now = !a->place && is_now(in);
+	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), a)
+		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), jit, a)
 		    : NULL;
 
 	if (known) {
@@ -470,7 +485,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return known->raw;
 	}
 	resolve_new_user(rv, in, a, hash, &s);
-	s.gen = s.partial ? all_gen(in) : sp->cut;
+	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
 		cache_put(rv, hash, s);
 	*bare = s.bare;
@@ -546,7 +561,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	}
 	/* New code may lie above what is mapped: no less is safe here. */
 	const struct slot *known =
-		now ? cached(rv, hash, in->space_id, gen, gen, a) : NULL;
+		now ? cached(rv, hash, in->space_id, gen, gen, 0, a) : NULL;
 
 	if (known)
 		return known->raw;

@@ -9,6 +9,7 @@
 
 struct addrs;
 struct frames;
+struct jit_view;
 struct record;
 struct resolve;
 struct source;
@@ -38,6 +39,7 @@ const char *resolve_path(const struct resolve *rv, uint32_t image);
 /* Where and when a list of user addresses belongs. */
 struct resolve_in {
 	const struct space *space;
+	const struct jit_view *jit; /* NULL: none */
 	/* of other captures, for what the own one does not know */
 	const struct space *const *twin;
 	uint32_t n_twin;

@@ -75,6 +75,7 @@ void stitch_free(struct stitch *st)
 	calls_free(st->calls);
 	facts_release(&st->facts);
 	free(st->chain);
+	free(st->held);
 	free(st);
 }
 
@@ -109,6 +110,12 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		one.time =
 			(int64_t)order_time(st->in, source, (uint64_t)one.time);
 	snapshots_add(ps->maps, &one, rank);
+}
+
+void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg)
+{
+	st->find_jit = fn;
+	st->find_arg = arg;
 }
 
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
@@ -149,7 +156,8 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 
 /* Fills what every event has in common and pushes it. */
 static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
-			   uint64_t weight, uint32_t kraw, uint32_t uraw)
+			   uint64_t weight, uint32_t kraw, uint32_t uraw,
+			   const uint32_t *held)
 {
 	const struct record *rec = &st->rec;
 	/* tells of the name, which comes first */
@@ -168,6 +176,7 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 		.weight = weight,
 		.kraw = kraw,
 		.uraw = uraw,
+		.held = held,
 		.flags = rec->flags,
 		.rec = rec,
 	};
@@ -312,6 +321,20 @@ static void take_call(struct stitch *st, uint32_t slot)
 	calls_take(st->calls, &in, &st->rec);
 }
 
+/* Raw chains of the stacks in its fields; NULL: it has none. */
+static const uint32_t *held_stacks(struct stitch *st)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->n_held)
+		return NULL;
+	st->held =
+		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
+	for (uint32_t i = 0; i < s->n_held; i++)
+		st->held[i] = halves_kernel(st, &s->held[i]);
+	return st->held;
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
@@ -325,7 +348,8 @@ static void take_sample(struct stitch *st)
 		halves_look_at_hit(st, slot);
 	uint32_t kraw = halves_kernel(st, &s->kern);
 	uint32_t uraw = halves_sample(st, slot);
-	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
+	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw,
+				    held_stacks(st));
 	/* others than perf say themselves when they refuse */
 	bool asked = src->info.cookies == COOKIES_PERF &&
 		     s->event < src->n_events && src->events[s->event].defer;
@@ -436,6 +460,9 @@ static void take_map(struct stitch *st)
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
 	tasks_map(st->tasks, process, &r);
+	if (jit_is_marker(&rec->map))
+		halves_find_jit(st, tasks_process_at(st->tasks, process),
+				&rec->map);
 }
 
 static void take_ksymbol(struct stitch *st)
@@ -529,8 +556,8 @@ static void take_record(struct stitch *st)
 	else if (k == REC_EXIT)
 		take_exit(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
-		st->look.event =
-			push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
+		st->look.event = push_event(st, thread_slot(st), UINT32_MAX, 1,
+					    0, 0, NULL);
 }
 
 /* Whether a FORK record is a sign of life: where not all tasks are recorded,

@@ -9,6 +9,7 @@
 #define STITCH_STITCH_H
 #include <stdint.h>
 
+#include "stitch/jit.h"
 #include "stitch/record.h"
 #include "stitch/verdict.h"
 
@@ -46,6 +47,8 @@ struct fact_event {
 	uint64_t weight;
 	uint32_t kraw, uraw;	  /* raw chain ids; 0: none. uraw 0 with
 				   * a request: the request has it */
+	const uint32_t *held;	  /* the same of rec's sample.held, as many;
+				   * borrowed like it */
 	uint32_t flags;		  /* enum record_flag of the record */
 	const struct record *rec; /* borrowed until the next stitch_next() */
 };
@@ -203,6 +206,9 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
  * smallest index of those that belong together; by itself each capture is
  * alone. Before the first fact. */
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
+/* Who finds the code that processes made themselves: jit.h. Before the first
+ * fact. */
+void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
 /* 1 and *out, 0 the end (everything handed out), -1 an error. Strings and
  * rec hold until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);

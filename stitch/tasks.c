@@ -495,6 +495,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 		p->since = t;
 		space_exec(&p->space, t, &own);
+		jit_view_start(&p->jit, t);
 		join_exec(&th->join, t);
 	}
 	th->made_up = false;
@@ -572,6 +573,7 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 	p->start = t;
 	p->since = ts->process[from].since;
 	inherit(ts, slot, &ts->process[from], t);
+	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
 	return slot;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/jit.h"
 #include "stitch/join.h"
 #include "stitch/space.h"
 
@@ -47,6 +48,7 @@ struct process {
 	int64_t next_maps; /* when a saved list of mappings is due */
 	struct space space;
 	struct twin twin;
+	struct jit_view jit;
 };
 
 struct thread {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [waiting] [perf] [ftrace]; make bench runs all
+# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [names]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -97,7 +97,12 @@ bench_ftrace() {
 			bench/small.dat
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace
+bench_names() {
+	has perf linux-perf && has eu-addr2line elfutils &&
+		python3 tests/bench/names.py "$O"
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace names
 rc=0
 for what
 do
@@ -105,7 +110,8 @@ do
 	waiting) "$O/bench/waiting" || rc=1 ;;
 	perf) bench_perf || rc=1 ;;
 	ftrace) bench_ftrace || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf or ftrace" >&2; exit 2 ;;
+	names) bench_names || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace or names" >&2; exit 2 ;;
 	esac
 	echo
 done
