@@ -28,8 +28,8 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
-#include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/unwind.h"
 
 /* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
  * a quiet pipe has few facts and somebody waits for a sign of life. */
@@ -393,7 +393,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
+		ld->unwinder = unwind_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);

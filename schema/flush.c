@@ -152,6 +152,8 @@ static int put_chain(struct store *db, uint32_t id, struct err *err)
 		last = c->ip[i];
 	}
 	row_data_end(&r, 2, start, max, (size_t)(p - start));
+	if (c->ended)
+		row_int(&r, 3, c->ended);
 	return 0;
 }
 

@@ -178,7 +178,7 @@ CREATE TABLE frame(
 				-- its start; unknown: 0
 	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
 				-- before exec, 8 derived: off is computed, or
-				-- not one in the image
+				-- not one in the image, 16 by frame pointer
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER		-- from the symbol's start
@@ -215,7 +215,9 @@ CREATE TABLE label(
 CREATE TABLE raw_chain(
 	id INTEGER PRIMARY KEY,
 	stack INTEGER,
-	addrs BLOB
+	addrs BLOB,
+	ended INTEGER		-- word 'unwind': why a stack that was unwound
+				-- ends there; NULL: it was recorded
 );
 
 CREATE TABLE symbol(

@@ -143,6 +143,7 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 struct raw_key {
 	uint32_t stack;
 	const struct addrs *a;
+	uint8_t ended;
 };
 
 static bool same_raw(const void *owner, uint32_t id, const void *key)
@@ -151,14 +152,21 @@ static bool same_raw(const void *owner, uint32_t id, const void *key)
 	const struct raw_key *k = key;
 
 	return r->stack == k->stack && r->n == k->a->n &&
+	       r->ended == k->ended &&
 	       !memcmp(r->ip, k->a->ip, r->n * sizeof(*r->ip));
 }
 
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash)
 {
-	struct raw_key key = { stack, a };
-	uint64_t h = hash_pair(hash, stack);
+	return frames_unwound(fr, stack, a, hash, 0);
+}
+
+uint32_t frames_unwound(struct frames *fr, uint32_t stack,
+			const struct addrs *a, uint64_t hash, uint8_t ended)
+{
+	struct raw_key key = { stack, a, ended };
+	uint64_t h = hash_pair(hash, stack + ((uint64_t)ended << 32));
 	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
 
 	if (id != TABLE_NONE)
@@ -167,7 +175,13 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 	memcpy(ip, a->ip, a->n * sizeof(*ip));
 	fr->raw = mem_grow(fr->raw, &fr->cap_raw, fr->n_raw + 1,
 			   sizeof(*fr->raw));
-	fr->raw[fr->n_raw] = (struct raw_chain){ stack, a->n, ip, hash };
+	fr->raw[fr->n_raw] = (struct raw_chain){
+		.stack = stack,
+		.n = a->n,
+		.ended = ended,
+		.ip = ip,
+		.hash = hash,
+	};
 	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
 	return (uint32_t)fr->n_raw;
 }

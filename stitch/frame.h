@@ -51,6 +51,8 @@ enum frame_flag {
 	FRAME_DERIVED = 8, /* the offset was computed, nothing said it; or it is
 			    * not one in the image: see IMAGE_SYMBOLS,
 			    * IMAGE_MAPPING */
+	FRAME_GUESSED = 16, /* unwound by frame pointer, for want of a table
+			     * of the code inside of it */
 };
 
 struct frame {
@@ -70,6 +72,7 @@ struct stack {
 struct raw_chain {
 	uint32_t stack;
 	uint32_t n;
+	uint8_t ended;	    /* enum unwind_end; 0: it was not unwound */
 	const uint64_t *ip; /* innermost first, one for each frame */
 	uint64_t hash;
 };
@@ -85,6 +88,9 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
 /* hash: hash_u64s() of the addresses. */
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash);
+/* The same of one that was unwound; ended: enum unwind_end. */
+uint32_t frames_unwound(struct frames *fr, uint32_t stack,
+			const struct addrs *a, uint64_t hash, uint8_t ended);
 
 /* Kernel code that is known by its name only has offsets of our own: a number
  * for each symbol, and the offset in the symbol. The number comes from the

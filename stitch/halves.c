@@ -2,6 +2,7 @@
 #include "stitch/halves.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "stitch/losses.h"
 #include "stitch/mem.h"
@@ -10,8 +11,18 @@
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
 
-#define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
+/* A dump of 64 KiB holds that many frames of 64 bytes. */
+#define UNWOUND_MAX 1024
+
+/* What is known of a list of addresses beside them. */
+struct made {
+	/* As in struct resolve_in. */
+	uint32_t inferred, guessed;
+	uint8_t ended;
+};
+
+static const struct made as_recorded = { RESOLVE_NONE, RESOLVE_NONE, 0 };
 
 uint32_t halves_kernel(struct stitch *st, const struct space *base,
 		       const struct space *over, const struct addrs *a)
@@ -57,14 +68,16 @@ static bool surely_ran(struct stitch *st, const struct process *p)
 }
 
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
-			    const struct addrs *a, uint32_t inferred)
+			    const struct addrs *a, struct made made)
 {
 	const struct source *src = source_of(st, st->rec.source);
 	struct process *p = process_of(st, slot);
 	struct resolve_in in = {
 		.space = &p->space,
 		.space_id = p->id,
-		.inferred = inferred,
+		.inferred = made.inferred,
+		.guessed = made.guessed,
+		.ended = made.ended,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),
 	};
@@ -111,9 +124,42 @@ static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
 	const struct region *r = space_find(l->space, addr, l->t);
 
 	if (!r)
+		r = space_before_exec(l->space, addr);
+	if (!r)
 		return 0;
-	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
+	/* Nothing was said of it, or that it is code. */
+	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image,
+				    !r->prot || r->prot & PROT_EXEC };
 	return 1;
+}
+
+/* See struct unwind_in.epoch: as resolve_user() keeps its answers. */
+static uint64_t epoch_of(const struct process *p, int64_t t)
+{
+	if (p->space.before || (t != TIME_NONE && t < p->space.changed))
+		return 0;
+	return (uint64_t)p->id << 32 | p->space.cut;
+}
+
+/* What the sample of the thread in slot says to the unwinder. */
+static struct unwind_in unwind_in_of(struct stitch *st, uint32_t slot,
+				     struct lookup *look)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct source_info *info = &source_of(st, st->rec.source)->info;
+	const struct process *p = process_of(st, slot);
+
+	*look = (struct lookup){ &p->space, record_time(&st->rec) };
+	return (struct unwind_in){
+		.regs = &s->user_regs,
+		.machine = regs_machine(&s->user_regs, info->arch),
+		.user_mask = info->user_mask,
+		.swap = info->big_endian !=
+			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		.find = find_map,
+		.arg = look,
+		.epoch = epoch_of(p, look->t),
+	};
 }
 
 /* AArch64: the frame-pointer chain of a function without a frame of its own
@@ -122,42 +168,42 @@ static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
 static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	struct lookup look = { &process_of(st, slot)->space,
-			       record_time(&st->rec) };
-	enum unwind_end end;
+	struct lookup look;
 	uint64_t ip[2];
-	const struct unwind_in in = {
-		.regs = &s->user_regs,
-		.machine = MACHINE_AARCH64,
-		.pc = s->user.n ? s->user.ip[0] : 0,
-		.user_mask = src->info.user_mask,
-		.find = find_map,
-		.arg = &look,
-	};
+	struct unwind_out out = { .ip = ip, .max = 2 };
+	struct made made = as_recorded;
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
-	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
-	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
-		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR))
+		return resolve_usr(st, slot, &s->user, made);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
+
+	in.pc = s->user.ip[0];
+	if (in.machine != MACHINE_AARCH64)
+		return resolve_usr(st, slot, &s->user, made);
+	st->uw->ops->unwind(st->uw, &in, &out);
+	if (out.n != 2)
+		return resolve_usr(st, slot, &s->user, made);
 	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
 			     sizeof(*st->chain));
 	st->chain[0] = s->user.ip[0];
 	st->chain[1] = ip[1];
 	memcpy(st->chain + 2, s->user.ip + 1,
 	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1, NULL };
+	const struct addrs a = { .ip = st->chain, .n = s->user.n + 1 };
 
-	return resolve_usr(st, slot, &a, 1);
+	made.inferred = 1;
+	return resolve_usr(st, slot, &a, made);
 }
 
-/* The user half of a sample with a stack dump that was not unwound is the one
- * address that needs no unwinding: the program counter. */
+/* The user half of a sample with a stack dump; without an unwinder it is the
+ * one address that needs no unwinding: the program counter. */
 static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
+	struct made made = as_recorded;
+	struct lookup look;
 	uint64_t pc;
 
 	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
@@ -165,9 +211,26 @@ static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 			return 0;
 		pc = s->ip;
 	}
-	const struct addrs a = { &pc, 1, NULL };
+	struct addrs a = { .ip = &pc, .n = 1 };
 
-	return resolve_usr(st, slot, &a, RESOLVE_NONE);
+	if (!st->uw || st->rec.flags & REC_F_GUEST)
+		return resolve_usr(st, slot, &a, made);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
+
+	in.pc = pc;
+	in.stack = s->stack;
+	in.len = s->stack_len;
+	in.dumped = true;
+	st->chain = mem_grow(st->chain, &st->cap_chain, UNWOUND_MAX,
+			     sizeof(*st->chain));
+	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
+
+	st->uw->ops->unwind(st->uw, &in, &out);
+	a.ip = st->chain;
+	a.n = out.n;
+	made.ended = (uint8_t)out.end;
+	made.guessed = out.guessed;
+	return resolve_usr(st, slot, &a, made);
 }
 
 uint32_t halves_sample(struct stitch *st, uint32_t slot)
@@ -182,5 +245,5 @@ uint32_t halves_sample(struct stitch *st, uint32_t slot)
 
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a)
 {
-	return resolve_usr(st, slot, a, RESOLVE_NONE);
+	return resolve_usr(st, slot, a, as_recorded);
 }

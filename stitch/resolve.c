@@ -403,7 +403,8 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	for (uint32_t i = a->n; i-- > 0;) {
 		const struct place *p = a->place ? a->place[i] : NULL;
 		uint64_t addr = a->ip[i] & in->mask;
-		uint32_t flags = i == in->inferred ? FRAME_INFERRED : 0;
+		uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
+				 (i >= in->guessed ? FRAME_GUESSED : 0);
 		uint32_t frame = 0;
 
 		s->bare = false;
@@ -415,7 +416,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			frame = stale_frame(rv, in, addr, flags, s);
 		stack = frames_push(rv->fr, stack, frame);
 	}
-	s->raw = frames_raw(rv->fr, stack, a, hash);
+	s->raw = frames_unwound(rv->fr, stack, a, hash, in->ended);
 }
 
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
@@ -423,6 +424,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 {
 	const struct space *sp = in->space;
 	uint64_t hash = hash_of(a, in->space_id) + in->inferred;
+	/* What is not in the addresses. */
+	hash ^= hash_u64((uint64_t)in->ended << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->space_id };
 
 	*bare = false;

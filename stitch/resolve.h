@@ -41,6 +41,9 @@ struct resolve_in {
 	uint32_t space_id; /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */
+	uint32_t guessed;  /* from this one on: found by frame pointer; or
+			    * RESOLVE_NONE */
+	uint8_t ended;	   /* enum unwind_end of an unwound list, or 0 */
 	uint64_t mask;	   /* of user addresses (pointer authentication) */
 	int64_t t;	   /* the time of the record */
 	bool uncertain;	   /* what is not mapped may be so because a mapping

@@ -1,6 +1,6 @@
 /* leaf.c - libFuzzer target: any bytes as the file whose tables say where the
  * return address is. */
-#include "symbolize/leaf.h"
+#include "symbolize/unwind.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "stitch/mem.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/cfi.h"
 #include "symbolize/elf.h"
 #include "symbolize/symbolize.h"
 
@@ -29,7 +28,7 @@ static void remove_all(void)
 
 static int find(void *arg, uint64_t addr, struct unwind_map *map)
 {
-	*map = (struct unwind_map){ 0, UINT64_MAX, 0, *(uint32_t *)arg };
+	*map = (struct unwind_map){ 0, UINT64_MAX, 0, *(uint32_t *)arg, true };
 	return addr != UINT64_MAX;
 }
 
@@ -42,13 +41,12 @@ static void all_offsets(struct unwinder *uw, uint32_t id)
 				.machine = EM_AARCH64,
 				.find = find,
 				.arg = &id };
-	enum unwind_end end;
 	uint64_t ip[2];
+	struct unwind_out out = { .ip = ip, .max = 2 };
 
 	for (in.pc = 0; in.pc < 0x1000; in.pc += 20) {
-		int n = uw->ops->unwind(uw, &in, ip, 2, &end, NULL);
-
-		if (n < 1 || n > 2)
+		uw->ops->unwind(uw, &in, &out);
+		if (out.n < 1 || out.n > 2)
 			__builtin_trap();
 	}
 }
@@ -69,10 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		elf_file_memory(mem_dup(data, len), len, "fuzz", NULL);
 	if (!ef)
 		return 0;
-	struct cfi *c = cfi_open(ef);
-	for (uint64_t a = 0; c && a < 0x1000; a += 4)
-		cfi_link(c, a);
-	cfi_close(c);
 	memcpy(img.id, ef->id, sizeof(img.id));
 	img.id_len = ef->id_len;
 	elf_file_close(ef);
@@ -83,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct frames *fr = frames_new();
 	struct symbolizer *sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
-	struct unwinder *uw = leaf_new(sy, fr);
+	struct unwinder *uw = unwind_new(sy, fr);
 	all_offsets(uw, frames_image(fr, &img));
 	img.kind = IMAGE_FILE;
 	all_offsets(uw, frames_image(fr, &img));
