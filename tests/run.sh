@@ -121,7 +121,7 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin names maps \
-		mapped ftrace ftext nonce ctf timeline
+		mapped ftrace ftext nonce ctf timeline libdw
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
