@@ -19,23 +19,28 @@
 
 #define CACHE_BITS 16
 
-/* What is known of an address. */
+/* What is known of an address that has no row: as kinds of rows, behind those
+ * that there are. */
 enum known {
-	KNOWN_ROW = 1,
-	KNOWN_LINK, /* no row, but the code says that the link register
-		     * holds the return address */
+	KNOWN_LINK = ROW_COMPLEX + 1, /* the code says that the link register
+				       * holds the return address */
 	KNOWN_NO_TABLE,
 	KNOWN_NO_FILE,
 	KNOWN_NO_CODE, /* in no executable mapping */
 };
 
-/* 48 bytes; epoch 0: empty. */
+/* Small, as most of the cost is that of reaching it in memory. */
 struct place {
-	uint64_t pc, epoch;
+	uint64_t pc;
+	uint32_t epoch; /* number of in->epoch; 0: empty */
+	struct row row; /* kind: enum row_kind or enum known */
+};
+
+/* Where that is. */
+struct code {
+	struct module *m; /* NULL: none */
 	uint64_t vaddr;
-	struct module *m;
-	struct row row;
-	enum known known;
+	bool mapped; /* executable */
 };
 
 struct unwind {
@@ -43,62 +48,92 @@ struct unwind {
 	const struct frames *fr;
 	struct modules *modules;
 	struct place *cache;
-	struct place last; /* of one that is not kept */
+	struct place last;    /* of one that is not kept */
+	struct table numbers; /* of epochs */
+	uint32_t n_numbers;
+	uint64_t epoch;	 /* the last one */
+	uint32_t number; /* and its number */
 };
 
-static void by_table(struct unwind *u, struct place *p)
+static enum row_kind known(const struct place *p)
 {
-	const struct row *row;
-
-	if (sigreturn_row(&p->m->sigreturn, p->vaddr, &p->row)) {
-		p->known = KNOWN_ROW;
-		return;
-	}
-	for (unsigned int i = 0; i < MODULE_TABLES; i++) {
-		row = p->m->rows[i] ? rows_find(p->m->rows[i], p->vaddr) : NULL;
-		if (row && row_kind(row) != ROW_GAP) {
-			p->row = *row;
-			p->known = KNOWN_ROW;
-			return;
-		}
-	}
-	p->known = leaf_keeps_link(u->modules, p->m, p->vaddr) ? KNOWN_LINK
-							       : KNOWN_NO_TABLE;
+	return row_kind(&p->row);
 }
 
-static void look(struct unwind *u, const struct unwind_in *in, uint64_t pc,
-		 struct place *p)
+static struct code code_at(struct unwind *u, const struct unwind_in *in,
+			   uint64_t pc)
 {
+	struct code c = { .m = NULL };
 	struct unwind_map map;
 
-	*p = (struct place){ .pc = pc, .known = KNOWN_NO_CODE };
-	if (!in->find(in->arg, pc, &map) || pc < map.start || !map.exec)
+	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
+	if (!c.mapped || !map.image)
+		return c;
+	c.m = modules_of(u->modules, map.image);
+	if (c.m && (c.m->machine != in->machine ||
+		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
+			       &c.vaddr)))
+		c.m = NULL;
+	return c;
+}
+
+static struct row look(struct unwind *u, const struct code *c)
+{
+	struct row none = { .how = KNOWN_NO_CODE };
+	const struct row *row;
+
+	if (!c->m) {
+		none.how = c->mapped ? KNOWN_NO_FILE : KNOWN_NO_CODE;
+		return none;
+	}
+	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
+		return none;
+	for (unsigned int i = 0; i < MODULE_TABLES; i++) {
+		row = c->m->rows[i] ? rows_find(c->m->rows[i], c->vaddr) : NULL;
+		if (row && row_kind(row) != ROW_GAP)
+			return *row;
+	}
+	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
+							       : KNOWN_NO_TABLE;
+	return none;
+}
+
+/* u->number becomes that of the sample's epoch; 0: it has none. */
+static void number_of(struct unwind *u, uint64_t epoch)
+{
+	if (epoch == u->epoch)
 		return;
-	p->epoch = in->epoch;
-	p->known = KNOWN_NO_FILE;
-	if (map.image)
-		p->m = modules_of(u->modules, map.image);
-	if (!p->m || p->m->machine != in->machine)
+	u->epoch = epoch;
+	u->number = 0;
+	if (!epoch)
 		return;
-	p->known = KNOWN_NO_TABLE;
-	if (elf_vaddr(p->m->seg, p->m->n_seg, pc - map.start + map.pgoff,
-		      &p->vaddr))
-		by_table(u, p);
+	uint64_t hash = hash_u64(epoch);
+	uint32_t id = table_find(&u->numbers, hash, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE) {
+		id = u->n_numbers++;
+		table_add(&u->numbers, hash, id);
+	}
+	u->number = id + 1;
 }
 
 static inline const struct place *
 place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 {
 	/* Processes of one program may have equal addresses. */
-	uint64_t hash = (pc ^ in->epoch << 16) * 0x9e3779b97f4a7c15u;
+	uint64_t hash =
+		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
 	struct place *p = &u->cache[hash >> (64 - CACHE_BITS)];
 
-	if (__builtin_expect(in->epoch && p->pc == pc && p->epoch == in->epoch,
+	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
 			     1))
 		return p;
-	if (!in->epoch)
+	struct code c = code_at(u, in, pc);
+
+	/* What is not mapped may be so a moment later. */
+	if (!u->number || !c.mapped)
 		p = &u->last;
-	look(u, in, pc, p);
+	*p = (struct place){ pc, u->number, look(u, &c) };
 	return p;
 }
 
@@ -111,22 +146,22 @@ static uint64_t inside(const struct walk *w)
 /* Is the address of a frame found by frame pointer behind a call? In code
  * that was made at run time that cannot be seen afterwards: such code may
  * only be called by the same. */
-static bool called(struct unwind *u, const struct unwind_in *in,
-		   const struct place *from, uint64_t pc)
+static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
+		   uint64_t pc)
 {
 	unsigned char code[CALLSITE_MAX];
-	struct place to;
+	struct code to = code_at(u, in, pc - 1);
+	size_t n = sizeof(code);
 	bool direct;
 
-	look(u, in, pc - 1, &to);
-	if (to.known == KNOWN_NO_CODE)
+	if (!to.mapped)
 		return false;
 	if (!to.m)
-		return !from->m;
+		return !from_file;
 	uint64_t vaddr = to.vaddr + 1;
-	size_t n = vaddr < sizeof(code) ? 0 : sizeof(code);
 
-	return n && modules_code(u->modules, to.m, vaddr - n, code, n) == n &&
+	return vaddr >= n &&
+	       modules_code(u->modules, to.m, vaddr - n, code, n) == n &&
 	       callsite_before(to.m->machine, code, n, &direct, NULL);
 }
 
@@ -135,13 +170,14 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 {
 	struct walk next = *w;
 
-	w->end = p->known == KNOWN_NO_FILE ? UNWIND_NO_FILE : UNWIND_NO_TABLE;
+	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
+							  : UNWIND_NO_TABLE;
 	if (walk_pointer(&next)) {
 		if (next.end == UNWIND_OUTERMOST)
 			w->end = next.end;
 		return -1;
 	}
-	if (!called(u, in, p, next.v.pc))
+	if (!called(u, in, code_at(u, in, p->pc).m != NULL, next.v.pc))
 		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
@@ -153,14 +189,16 @@ static int step(struct unwind *u, const struct unwind_in *in,
 		const struct place *p, bool full, struct walk *w,
 		struct unwind_out *out)
 {
-	if (p->known == KNOWN_ROW) {
-		if (full && row_kind(&p->row) != ROW_SIGNAL)
-			return walk_rules(w, p->m, p->vaddr);
-		return walk_row(w, &p->row);
+	if (known(p) > ROW_COMPLEX) {
+		if (known(p) == (enum row_kind)KNOWN_LINK && w->top)
+			return walk_link(w);
+		return guess(u, in, p, w, out);
 	}
-	if (p->known == KNOWN_LINK && w->top)
-		return walk_link(w);
-	return guess(u, in, p, w, out);
+	if (!full || known(p) == ROW_SIGNAL)
+		return walk_row(w, &p->row);
+	struct code c = code_at(u, in, p->pc);
+
+	return walk_rules(w, c.m, c.vaddr);
 }
 
 static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
@@ -176,12 +214,12 @@ static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
 		uint64_t pc = inside(&w);
 		const struct place *p = place_of(u, in, pc);
 
-		if (p->known == KNOWN_NO_CODE && out->n)
+		if (known(p) == (enum row_kind)KNOWN_NO_CODE && out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
 		out->ip[out->n++] = pc;
-		if (p->known == KNOWN_NO_CODE)
+		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;
 		if (step(u, in, p, full, &w, out))
 			return w.end;
@@ -200,18 +238,19 @@ static void unwind_link(struct unwind *u, const struct unwind_in *in,
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
-	out->end = p->known == KNOWN_NO_CODE ? UNWIND_NO_MAP : UNWIND_NO_TABLE;
-	if (p->known != KNOWN_ROW && p->known != KNOWN_LINK)
+	out->end = UNWIND_NO_TABLE;
+	if (known(p) > ROW_COMPLEX && known(p) != (enum row_kind)KNOWN_LINK)
 		return;
 	/* Only of the very file that ran, by build-id: no dump would show
 	 * that another one is wrong. */
-	if (!p->m->proved && p->m->kind != IMAGE_VDSO)
+	struct code c = code_at(u, in, p->pc);
+
+	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
 		return;
 	out->end = UNWIND_TRUNCATED;
-	if (p->known == KNOWN_ROW &&
-	    (row_kind(&p->row) == ROW_OUTERMOST ||
-	     row_kind(&p->row) == ROW_COMPLEX || p->row.how & ROW_INTERRUPTED ||
-	     p->row.ra != ROW_SAME))
+	if (known(p) == ROW_OUTERMOST || known(p) == ROW_COMPLEX ||
+	    p->row.how & ROW_INTERRUPTED ||
+	    (known(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
 		return;
 	if (out->max > 1 && !walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
@@ -230,6 +269,7 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *in,
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
+	number_of(u, in->epoch);
 	if (!in->dumped) {
 		unwind_link(u, in, abi, out);
 		return;
@@ -246,6 +286,7 @@ static void unwind_free(struct unwinder *uw)
 	if (!u)
 		return;
 	modules_free(u->modules);
+	table_release(&u->numbers);
 	free(u->cache);
 	free(u);
 }

@@ -285,10 +285,10 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 		return SAME;
 	if (same == o->n && !is_code(b, b->ip[same]))
 		return UNMAPPED;
-	if (whole && (same == b->n || !is_code(b, b->ip[same])))
-		return FURTHER;
 	if (arm && whole && in_vdso(b, o->ip[0]))
 		return VDSO;
+	if (whole && (same == b->n || !is_code(b, b->ip[same])))
+		return FURTHER;
 	if (arm && whole && same && same < b->n &&
 	    b->ip[same] == b->ip[same - 1])
 		return REPEATED;
