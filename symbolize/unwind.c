@@ -218,6 +218,9 @@ static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
+		/* Nobody has called the vdso's way back from a signal. */
+		if (abi->link >= 0 && known(p) == ROW_SIGNAL)
+			pc = w.v.pc;
 		out->ip[out->n++] = pc;
 		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;

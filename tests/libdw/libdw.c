@@ -14,6 +14,9 @@
  * vdso      AArch64's has no rules: the caller is in the link register, where
  *           libdw takes the frame pointer's word
  *
+ * signal    s390x: libdw 0.188 takes the vdso's way back from a signal for a
+ *           caller, whose address it counts one back
+ *
  * "ok" when all that are not identical are in a class. */
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
@@ -50,13 +53,14 @@ enum outcome {
 	FURTHER,
 	REPEATED,
 	VDSO,
+	SIGNAL,
 	OTHER,
 	CLASSES
 };
 
 static const char *const words[CLASSES] = { "same",    "unmapped", "pointer",
 					    "further", "repeated", "vdso",
-					    "other" };
+					    "signal",  "other" };
 
 /* What one process had mapped at a time, as libdw knows it. */
 struct space {
@@ -292,6 +296,9 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 	if (arm && whole && same && same < b->n &&
 	    b->ip[same] == b->ip[same - 1])
 		return REPEATED;
+	if (b->abi->machine == EM_S390 && same < n &&
+	    o->ip[same] == b->ip[same] + 1 && in_vdso(b, o->ip[same]))
+		return SIGNAL;
 	if (o->guessed <= same || (same == o->n && (o->end == UNWIND_NO_TABLE ||
 						    o->end == UNWIND_NO_FILE)))
 		return POINTER;
