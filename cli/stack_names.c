@@ -10,6 +10,8 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 /* A frame's own label, and what was inlined there: places in inlined[]. */
 struct named_frame {
@@ -23,6 +25,10 @@ struct named_image {
 	char *path, *short_name; /* "[libc.so.6]" */
 };
 
+struct raw_stack {
+	uint32_t stack, ended; /* ended: enum unwind_end; 0: not unwound */
+};
+
 struct stack_names {
 	struct labels *labels;
 	bool by_name;
@@ -31,7 +37,7 @@ struct stack_names {
 	struct named_frame *frame;
 	size_t n_frame, cap_frame;
 	struct stack_tree tree;
-	uint32_t *raw; /* stack of each raw chain */
+	struct raw_stack *raw;
 	size_t n_raw, cap_raw;
 	uint32_t *inlined;
 	size_t n_inlined, cap_inlined;
@@ -202,7 +208,8 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 			       "raw chain %lld has no stack; "
 			       "ingest the capture again",
 			       (long long)id);
-	sn->raw[id] = (uint32_t)stack;
+	sn->raw[id].stack = (uint32_t)stack;
+	sn->raw[id].ended = (uint32_t)rows_int(r, 2);
 	return 0;
 }
 
@@ -254,11 +261,18 @@ static uint32_t as_exec(struct stack_names *sn, uint32_t id)
 	return labels_add(sn->labels, &l);
 }
 
+const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
+{
+	uint32_t ended = raw < sn->n_raw ? sn->raw[raw].ended : UNWIND_NONE;
+
+	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
+}
+
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
 	size_t from = out->n;
-	uint32_t at = raw < sn->n_raw ? sn->raw[raw] : 0;
+	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
 
 	for (const struct stack_link *l; at; at = l->parent) {
 		const struct named_frame *f;

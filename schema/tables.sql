@@ -146,8 +146,9 @@ CREATE TABLE sample_group(
 	kernel INTEGER,		-- stack.id of the kernel half
 	user INTEGER,		-- and of the user half
 	mark INTEGER,		-- NULL; 2: the user half is of another image,
-				-- after exec; or minus the verdict of a
-				-- missing user half
+				-- after exec; minus the verdict of a missing
+				-- user half; or 100 + word 'unwind': it was
+				-- not unwound to its outermost frame
 	weight INTEGER, n INTEGER -- sum of the weights; how many samples
 );
 
