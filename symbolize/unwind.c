@@ -41,6 +41,7 @@ struct code {
 	struct module *m; /* NULL: none */
 	uint64_t vaddr;
 	bool mapped; /* executable */
+	bool file;   /* of a file, if perhaps one that is not at hand */
 };
 
 struct unwind {
@@ -69,6 +70,9 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	if (!c.mapped || !map.image)
 		return c;
+	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
+
+	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
 	c.m = modules_of(u->modules, map.image);
 	if (c.m && (c.m->machine != in->machine ||
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
@@ -82,10 +86,10 @@ static struct row look(struct unwind *u, const struct code *c)
 	struct row none = { .how = KNOWN_NO_CODE };
 	const struct row *row;
 
-	if (!c->m) {
-		none.how = c->mapped ? KNOWN_NO_FILE : KNOWN_NO_CODE;
+	if (c->mapped)
+		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
+	if (!c->m)
 		return none;
-	}
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
 	for (unsigned int i = 0; i < MODULE_TABLES; i++) {
