@@ -39,7 +39,7 @@
 static const char *fields;
 static unsigned long memory;
 static long slack_ms;
-static bool no_symbols;
+static bool no_symbols, infer_callers;
 static const char *layout_word;
 static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir;
@@ -100,6 +100,11 @@ const struct opt load_common_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
+	{ .kind = OPT_FLAG,
+	  .name = "infer-callers",
+	  .help = "put the caller that a frame-pointer chain lacks into it, "
+		  "marked, where the code proves which one it is",
+	  .value = &infer_callers },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
@@ -398,6 +403,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (infer_callers)
+		stitch_infer_callers(ld->stitch);
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);

@@ -217,8 +217,10 @@ CREATE TABLE raw_chain(
 	id INTEGER PRIMARY KEY,
 	stack INTEGER,
 	addrs BLOB,
-	ended INTEGER		-- word 'unwind': why a stack that was unwound
+	ended INTEGER,		-- word 'unwind': why a stack that was unwound
 				-- ends there; NULL: it was recorded
+	caller INTEGER		-- 1: a frame-pointer chain without the caller
+				-- of its innermost frame; 2: that was inferred
 );
 
 CREATE TABLE symbol(

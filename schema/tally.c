@@ -241,7 +241,7 @@ static int16_t ended_of(const struct store *db, uint32_t raw)
 	uint8_t ended = UNWIND_NONE;
 
 	if (raw && db->fr && raw <= frames_raws(db->fr))
-		ended = frames_get_raw(db->fr, raw)->ended;
+		ended = frames_get_raw(db->fr, raw)->note.ended;
 	return ended <= UNWIND_OUTERMOST ? 0 : (int16_t)(MARK_ENDED + ended);
 }
 

@@ -143,7 +143,7 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 struct raw_key {
 	uint32_t stack;
 	const struct addrs *a;
-	uint8_t ended;
+	struct raw_note note;
 };
 
 static bool same_raw(const void *owner, uint32_t id, const void *key)
@@ -152,21 +152,23 @@ static bool same_raw(const void *owner, uint32_t id, const void *key)
 	const struct raw_key *k = key;
 
 	return r->stack == k->stack && r->n == k->a->n &&
-	       r->ended == k->ended &&
+	       r->note.ended == k->note.ended &&
+	       r->note.caller == k->note.caller &&
 	       !memcmp(r->ip, k->a->ip, r->n * sizeof(*r->ip));
 }
 
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash)
 {
-	return frames_unwound(fr, stack, a, hash, 0);
+	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
 }
 
-uint32_t frames_unwound(struct frames *fr, uint32_t stack,
-			const struct addrs *a, uint64_t hash, uint8_t ended)
+uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
+		      uint64_t hash, struct raw_note note)
 {
-	struct raw_key key = { stack, a, ended };
-	uint64_t h = hash_pair(hash, stack + ((uint64_t)ended << 32));
+	struct raw_key key = { stack, a, note };
+	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
+	uint64_t h = hash_pair(hash, stack + (more << 32));
 	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
 
 	if (id != TABLE_NONE)
@@ -178,7 +180,7 @@ uint32_t frames_unwound(struct frames *fr, uint32_t stack,
 	fr->raw[fr->n_raw] = (struct raw_chain){
 		.stack = stack,
 		.n = a->n,
-		.ended = ended,
+		.note = note,
 		.ip = ip,
 		.hash = hash,
 	};

@@ -19,10 +19,10 @@
 struct made {
 	/* As in struct resolve_in. */
 	uint32_t inferred, guessed;
-	uint8_t ended;
+	struct raw_note note;
 };
 
-static const struct made as_recorded = { RESOLVE_NONE, RESOLVE_NONE, 0 };
+static const struct made as_recorded = { RESOLVE_NONE, RESOLVE_NONE, { 0, 0 } };
 
 uint32_t halves_kernel(struct stitch *st, const struct space *base,
 		       const struct space *over, const struct addrs *a)
@@ -77,7 +77,7 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 		.space_id = p->id,
 		.inferred = made.inferred,
 		.guessed = made.guessed,
-		.ended = made.ended,
+		.note = made.note,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),
 	};
@@ -145,14 +145,16 @@ static uint64_t epoch_of(const struct process *p, int64_t t)
 static struct unwind_in unwind_in_of(struct stitch *st, uint32_t slot,
 				     struct lookup *look)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	static const struct regs none;
+	const struct regs *regs =
+		st->rec.kind == REC_SAMPLE ? &st->rec.sample.user_regs : &none;
 	const struct source_info *info = &source_of(st, st->rec.source)->info;
 	const struct process *p = process_of(st, slot);
 
 	*look = (struct lookup){ &p->space, record_time(&st->rec) };
 	return (struct unwind_in){
-		.regs = &s->user_regs,
-		.machine = regs_machine(&s->user_regs, info->arch),
+		.regs = regs,
+		.machine = regs_machine(regs, info->arch),
 		.user_mask = info->user_mask,
 		.swap = info->big_endian !=
 			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
@@ -162,38 +164,66 @@ static struct unwind_in unwind_in_of(struct stitch *st, uint32_t slot,
 	};
 }
 
-/* AArch64: the frame-pointer chain of a function without a frame of its own
- * lacks the caller, whose address is still in the link register, which perf
- * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+/* A recorded list with the caller of its first address put in. */
+static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
+				 const struct addrs *a, uint64_t caller)
+{
+	const struct made made = { 1, RESOLVE_NONE, { 0, CALLER_INFERRED } };
+
+	st->chain = mem_grow(st->chain, &st->cap_chain, a->n + (size_t)1,
+			     sizeof(*st->chain));
+	st->chain[0] = a->ip[0];
+	st->chain[1] = caller;
+	memcpy(st->chain + 2, a->ip + 1, (a->n - 1) * sizeof(*st->chain));
+	const struct addrs with = { .ip = st->chain, .n = a->n + 1 };
+
+	return resolve_usr(st, slot, &with, made);
+}
+
+/* What the kernel recorded by frame pointers lacks the caller of a function
+ * that has not set up its frame. Whether that is so, the unwinder knows. */
+static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
+				 const struct addrs *a)
+{
+	struct made made = as_recorded;
+	struct lookup look;
+	uint64_t caller;
+
+	if (!st->uw || !a->n || a->place ||
+	    st->rec.flags &
+		    (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR | REC_F_NONCE))
+		return resolve_usr(st, slot, a, made);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
+	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
+						       st->infer, &caller);
+
+	if (found == CALLER_INFERRED)
+		return resolve_inferred(st, slot, a, caller);
+	made.note.caller = (uint8_t)found;
+	return resolve_usr(st, slot, a, made);
+}
+
+/* AArch64: the caller's address is still in the link register, which perf
+ * samples for that (Linux 5.17). */
 static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	struct lookup look;
 	uint64_t ip[2];
 	struct unwind_out out = { .ip = ip, .max = 2 };
-	struct made made = as_recorded;
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
 	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR))
-		return resolve_usr(st, slot, &s->user, made);
+		return resolve_recorded(st, slot, &s->user);
 	struct unwind_in in = unwind_in_of(st, slot, &look);
 
 	in.pc = s->user.ip[0];
 	if (in.machine != MACHINE_AARCH64)
-		return resolve_usr(st, slot, &s->user, made);
+		return resolve_recorded(st, slot, &s->user);
 	st->uw->ops->unwind(st->uw, &in, &out);
 	if (out.n != 2)
-		return resolve_usr(st, slot, &s->user, made);
-	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
-			     sizeof(*st->chain));
-	st->chain[0] = s->user.ip[0];
-	st->chain[1] = ip[1];
-	memcpy(st->chain + 2, s->user.ip + 1,
-	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { .ip = st->chain, .n = s->user.n + 1 };
-
-	made.inferred = 1;
-	return resolve_usr(st, slot, &a, made);
+		return resolve_recorded(st, slot, &s->user);
+	return resolve_inferred(st, slot, &s->user, ip[1]);
 }
 
 /* The user half of a sample with a stack dump; without an unwinder it is the
@@ -228,7 +258,7 @@ static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 	st->uw->ops->unwind(st->uw, &in, &out);
 	a.ip = st->chain;
 	a.n = out.n;
-	made.ended = (uint8_t)out.end;
+	made.note.ended = (uint8_t)out.end;
 	made.guessed = out.guessed;
 	return resolve_usr(st, slot, &a, made);
 }
@@ -245,5 +275,5 @@ uint32_t halves_sample(struct stitch *st, uint32_t slot)
 
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a)
 {
-	return resolve_usr(st, slot, a, as_recorded);
+	return resolve_recorded(st, slot, a);
 }

@@ -416,7 +416,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			frame = stale_frame(rv, in, addr, flags, s);
 		stack = frames_push(rv->fr, stack, frame);
 	}
-	s->raw = frames_unwound(rv->fr, stack, a, hash, in->ended);
+	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
@@ -425,7 +425,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	const struct space *sp = in->space;
 	uint64_t hash = hash_of(a, in->space_id) + in->inferred;
 	/* What is not in the addresses. */
-	hash ^= hash_u64((uint64_t)in->ended << 32 | (in->guessed + 1u));
+	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
+			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->space_id };
 
 	*bare = false;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/frame.h"
+
 struct addrs;
 struct frames;
 struct record;
@@ -43,11 +45,11 @@ struct resolve_in {
 			    * RESOLVE_NONE */
 	uint32_t guessed;  /* from this one on: found by frame pointer; or
 			    * RESOLVE_NONE */
-	uint8_t ended;	   /* enum unwind_end of an unwound list, or 0 */
-	uint64_t mask;	   /* of user addresses (pointer authentication) */
-	int64_t t;	   /* the time of the record */
-	bool uncertain;	   /* what is not mapped may be so because a mapping
-			    * record was lost */
+	struct raw_note note;
+	uint64_t mask;	/* of user addresses (pointer authentication) */
+	int64_t t;	/* the time of the record */
+	bool uncertain; /* what is not mapped may be so because a mapping
+			 * record was lost */
 };
 
 /* Raw chain ids; 0 for an empty list. *bare: the first address is not mapped,

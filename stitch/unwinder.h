@@ -43,7 +43,8 @@ struct unwind_in {
 	uint32_t len;
 	bool dumped;	  /* a stack was dumped, if perhaps an empty one */
 	bool swap;	  /* it is in another byte order than ours */
-	uint16_t machine; /* ELF e_machine of the task */
+	uint16_t machine; /* ELF e_machine of the task; 0: not said, that of
+			   * the file whose code it runs */
 	/* 1 and *map, or 0: nothing mapped there. */
 	int (*find)(void *arg, uint64_t addr, struct unwind_map *map);
 	void *arg;
@@ -60,6 +61,13 @@ struct unwind_out {
 	enum unwind_end end;
 };
 
+/* What is known of the caller of a frame-pointer chain's innermost frame. */
+enum unwind_caller {
+	CALLER_KNOWN,	 /* it is in the chain, or nothing is known of it */
+	CALLER_MISSING,	 /* that frame was not set up yet, or never is */
+	CALLER_INFERRED, /* the same, and which one it is can be proved */
+};
+
 struct unwinder_ops {
 	const char *name;
 	/* Fills *out. Callers are return address - 1, inside the call, those
@@ -68,6 +76,12 @@ struct unwinder_ops {
 	 * still in the link register, else 1. */
 	void (*unwind)(struct unwinder *uw, const struct unwind_in *in,
 		       struct unwind_out *out);
+	/* Of a recorded chain ip[0..n), n >= 1. infer: look at code for a
+	 * proof; then *caller is its return address. */
+	enum unwind_caller (*caller)(struct unwinder *uw,
+				     const struct unwind_in *in,
+				     const uint64_t *ip, uint32_t n, bool infer,
+				     uint64_t *caller);
 	void (*free)(struct unwinder *uw);
 };
 

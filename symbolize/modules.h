@@ -34,6 +34,9 @@ struct module {
 	size_t n_seg;
 	char *path;
 	struct image *img; /* that it was opened for */
+	/* Frame-pointer chains that begin in it, and those of them that
+	 * cannot be. */
+	uint64_t chains, unsound;
 	uint32_t open;	   /* place among the open files + 1; 0: none */
 };
 

@@ -10,7 +10,7 @@
 #include "stitch/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/abi.h"
-#include "symbolize/callsite.h"
+#include "symbolize/caller.h"
 #include "symbolize/elf.h"
 #include "symbolize/leaf.h"
 #include "symbolize/modules.h"
@@ -74,7 +74,7 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 
 	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
 	c.m = modules_of(u->modules, map.image);
-	if (c.m && (c.m->machine != in->machine ||
+	if (c.m && ((in->machine && c.m->machine != in->machine) ||
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
 		c.m = NULL;
@@ -153,20 +153,13 @@ static uint64_t inside(const struct walk *w)
 static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 		   uint64_t pc)
 {
-	unsigned char code[CALLSITE_MAX];
 	struct code to = code_at(u, in, pc - 1);
-	size_t n = sizeof(code);
-	bool direct;
 
 	if (!to.mapped)
 		return false;
 	if (!to.m)
 		return !from_file;
-	uint64_t vaddr = to.vaddr + 1;
-
-	return vaddr >= n &&
-	       modules_code(u->modules, to.m, vaddr - n, code, n) == n &&
-	       callsite_before(to.m->machine, code, n, &direct, NULL);
+	return caller_called(u->modules, to.m, to.vaddr + 1);
 }
 
 static int guess(struct unwind *u, const struct unwind_in *in,
@@ -263,11 +256,26 @@ static void unwind_link(struct unwind *u, const struct unwind_in *in,
 		out->ip[out->n++] = w.v.pc - 1;
 }
 
-static void unwind_do(struct unwinder *uw, const struct unwind_in *in,
+/* Some recorders do not say on which machine they ran. */
+static uint16_t machine_of(struct unwind *u, const struct unwind_in *in,
+			   uint64_t pc)
+{
+	if (in->machine)
+		return in->machine;
+	const struct module *m = code_at(u, in, pc & in->user_mask).m;
+
+	return m ? m->machine : 0;
+}
+
+static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
 		      struct unwind_out *out)
 {
 	struct unwind *u = (struct unwind *)uw;
-	const struct abi *abi = abi_of(in->machine);
+	struct unwind_in own = *given;
+	const struct unwind_in *in = &own;
+
+	own.machine = machine_of(u, given, given->pc);
+	const struct abi *abi = abi_of(own.machine);
 
 	if (!abi) {
 		out->ip[0] = in->pc;
@@ -286,6 +294,58 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *in,
 		out->end = walk_all(u, in, abi, true, out);
 }
 
+/* Chains whose addresses are behind no calls are made up: by code that uses
+ * the frame pointer for other things. Where one in fifty is so, none of the
+ * file is believed. */
+static bool sound(struct unwind *u, const struct unwind_in *in,
+		  struct module *m, const uint64_t *ip, uint32_t n)
+{
+	bool good = true;
+
+	for (uint32_t i = 1; i < n && good; i++)
+		good = called(u, in, true, ip[i] & in->user_mask);
+	m->chains++;
+	m->unsound += !good;
+	return good && m->unsound * 50 <= m->chains;
+}
+
+static enum unwind_caller unwind_caller(struct unwinder *uw,
+					const struct unwind_in *given,
+					const uint64_t *ip, uint32_t n,
+					bool infer, uint64_t *caller)
+{
+	struct unwind *u = (struct unwind *)uw;
+	struct unwind_in own = *given;
+	const struct unwind_in *in = &own;
+
+	own.machine = machine_of(u, given, ip[0]);
+	const struct abi *abi = abi_of(own.machine);
+
+	/* s390x: a chain by -mbackchain, of which no table knows. */
+	if (!abi || in->machine == EM_S390)
+		return CALLER_KNOWN;
+	number_of(u, in->epoch);
+	uint64_t pc = ip[0] & in->user_mask;
+	const struct place *p = place_of(u, in, pc);
+	enum row_kind kind = known(p);
+
+	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
+	    kind == ROW_SIGNAL || kind >= ROW_COMPLEX ||
+	    (abi->link >= 0 && p->row.ra != ROW_SAME))
+		return CALLER_KNOWN;
+	if (!infer || n < 2)
+		return CALLER_MISSING;
+	struct code leaf = code_at(u, in, pc);
+	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
+
+	if (!leaf.m || !sound(u, in, leaf.m, ip, n) || leaf.m != next.m ||
+	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
+			  caller))
+		return CALLER_MISSING;
+	*caller += pc - leaf.vaddr;
+	return CALLER_INFERRED;
+}
+
 static void unwind_free(struct unwinder *uw)
 {
 	struct unwind *u = (struct unwind *)uw;
@@ -301,6 +361,7 @@ static void unwind_free(struct unwinder *uw)
 static const struct unwinder_ops ops = {
 	.name = "tables",
 	.unwind = unwind_do,
+	.caller = unwind_caller,
 	.free = unwind_free,
 };
 

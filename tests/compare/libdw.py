@@ -35,6 +35,18 @@ def unpacked(path, folder):
     return out
 
 
+def callers(root, folder):
+    """The caller that chains lack, by the dumps in the same samples."""
+    program = os.path.join(os.environ.get("O", "build"), "libdw", "callers")
+    for name in ("fp", "nofp"):
+        r = subprocess.run(
+            [program, os.path.join(root, "symfs-6.18"),
+             os.path.join(folder, name + ".data"), "1000", "995"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        text = r.stdout.decode(errors="replace").strip()
+        common.ok(r.returncode == 0, text.split(": ", 1)[-1], [text])
+
+
 def main():
     if not common.SHARED:
         print("skip stacks are libdw's: no ../shared/captures")
@@ -56,8 +68,9 @@ def main():
             if m and kind:
                 same += int(m[1])
                 samples += int(m[2])
-    common.ok(samples and same * 1000 >= samples * 999,
-              "%d of %d stacks of x86-64 are libdw's" % (same, samples))
+        common.ok(samples and same * 1000 >= samples * 999,
+                  "%d of %d stacks of x86-64 are libdw's" % (same, samples))
+        callers(root, folder)
     common.finish()
 
 

@@ -26,16 +26,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/formats.h"
+#include "run.h"
 #include "stitch/bytes.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
-#include "stitch/order.h"
-#include "stitch/regs.h"
-#include "stitch/source.h"
-#include "stitch/stitch.h"
 #include "stitch/unwinder.h"
 #include "symbolize/abi.h"
 #include "symbolize/elf.h"
@@ -72,8 +66,7 @@ struct space {
 };
 
 struct both {
-	struct unwinder uw; /* first */
-	struct unwinder *ours;
+	struct run run; /* first */
 	struct space space[SPACES];
 	uint64_t clock;
 	size_t count[CLASSES], samples, frames;
@@ -149,7 +142,7 @@ static void report(struct both *b, uint64_t pc)
 		if (s->start[i] == map.start)
 			return;
 	s->start[s->n++] = map.start;
-	struct module *m = modules_of(unwind_modules(b->ours), map.image);
+	struct module *m = modules_of(unwind_modules(b->run.ours), map.image);
 	if (!m ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
 	    !base_of(m->path, pc - vaddr, &base) ||
@@ -272,7 +265,7 @@ static bool in_vdso(struct both *b, uint64_t pc)
 
 	if (!b->in->find(b->in->arg, pc, &map) || !map.image)
 		return false;
-	m = modules_of(unwind_modules(b->ours), map.image);
+	m = modules_of(unwind_modules(b->run.ours), map.image);
 	return m && m->kind == IMAGE_VDSO;
 }
 
@@ -332,13 +325,14 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	touch(in);
 	double t0 = now();
 
-	b->ours->ops->unwind(b->ours, in, out);
+	b->run.ours->ops->unwind(b->run.ours, in, out);
 	if (!in->dumped)
 		return;
 	double t1 = now();
 
 	b->in = in;
-	b->abi = abi_of(in->machine);
+	/* Captures that do not say it are of this machine. */
+	b->abi = abi_of(in->machine ? in->machine : EM_X86_64);
 	if (!b->abi)
 		return;
 	by_libdw(b);
@@ -356,62 +350,8 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 static const struct unwinder_ops both_ops = {
 	.name = "both",
 	.unwind = unwind_both,
+	.caller = run_caller,
 };
-
-static struct source_ops patched;
-static int (*decode)(struct source *src, const struct ref *ref,
-		     struct record *rec, struct err *err);
-
-/* As if only the dump had been recorded. */
-static int decode_dump(struct source *src, const struct ref *ref,
-		       struct record *rec, struct err *err)
-{
-	int rc = decode(src, ref, rec, err);
-
-	if (!rc && rec->kind == REC_SAMPLE && rec->sample.has_dump)
-		rec->sample.user.n = 0;
-	/* A recorder without a header that says it. */
-	if (!src->info.arch)
-		src->info.arch = "x86_64";
-	return rc;
-}
-
-static int run(struct both *b, const char *symfs, const char *path,
-	       struct err *err)
-{
-	const struct symbolize_opts so = { .symfs = symfs, .no_live = true };
-	const struct source_opts opts = { .temp_dir = "/tmp" };
-	struct symbolizer *sy = symbolize_new(&so);
-	struct frames *fr = frames_new();
-	struct ledger *lg = ledger_new();
-	struct order *ord = order_new(lg, 0, NULL);
-	struct source *src = formats_open(path, &opts, lg, err);
-	struct fact f;
-	int got = -1;
-
-	b->uw.ops = &both_ops;
-	b->ours = unwind_new(sy, fr);
-	if (src && !src->ops->scan(src, err)) {
-		patched = *src->ops;
-		decode = patched.decode;
-		patched.decode = decode_dump;
-		src->ops = &patched;
-		order_add(ord, src);
-		struct stitch *st = stitch_new(ord, fr, lg, &b->uw);
-
-		while ((got = stitch_next(st, &f, err)) > 0)
-			;
-		stitch_free(st);
-	}
-	order_free(ord);
-	for (size_t i = 0; i < SPACES; i++)
-		dwfl_end(b->space[i].dwfl);
-	b->ours->ops->free(b->ours);
-	ledger_free(lg);
-	frames_free(fr);
-	symbolize_free(sy);
-	return got;
-}
 
 static int one(const char *symfs, const char *path, bool timed)
 {
@@ -419,7 +359,12 @@ static int one(const char *symfs, const char *path, bool timed)
 	struct err err;
 
 	memset(&b, 0, sizeof(b));
-	if (run(&b, *symfs ? symfs : NULL, path, &err)) {
+	b.run.uw.ops = &both_ops;
+	b.run.dumps = true;
+	int rc = run_capture(&b.run, symfs, path, &err);
+	for (size_t i = 0; i < SPACES; i++)
+		dwfl_end(b.space[i].dwfl);
+	if (rc) {
 		printf("not ok %s: %s\n", path, err.msg);
 		return 1;
 	}
