@@ -27,6 +27,13 @@ const struct check_query check_queries[] = {
 	  false, CHECK_ALWAYS, CHECK_ANY },
 	{ "chains", "deferred user stacks, by what became of them", true,
 	  CHECK_ALWAYS, CHECK_THREAD },
+	{ "unwound",
+	  "samples whose stack was unwound from a dump, by why it ends there",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "callers",
+	  "samples whose frame-pointer chain lacks the caller of its innermost "
+	  "frame, and those of them into which it was put",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "losses",
 	  "what was not recorded, by kind; counts 1: adds to the records lost",
 	  false, CHECK_ALWAYS, CHECK_RING },
