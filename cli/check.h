@@ -120,6 +120,12 @@ int check_screen(struct check *c, struct err *err);
 typedef void check_advice_fn(void *arg, const char *sentence);
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);
+/* check_frames.c: frames that cannot be, in lines and as advice. */
+struct lines;
+int check_frames(struct check *c, struct lines *l, struct err *err);
+/* *said: frame pointers are what is missing. */
+int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
+			bool *said, struct err *err);
 /* check_others.c: --as-perf, --as-tid. */
 int check_others(struct check *c, struct err *err);
 /* check_evidence.c: --verbose. */

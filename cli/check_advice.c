@@ -179,12 +179,16 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
 	struct found f = { .lost = 0 };
+	bool said;
 
 	if (gather(c, &f, err))
 		return -1;
 	say_lost(&f, fn, arg);
 	say_joins(&f, fn, arg);
-	say_frames(&f, fn, arg);
+	if (check_frames_advice(c, fn, arg, &said, err))
+		return -1;
+	if (!said)
+		say_frames(&f, fn, arg);
 	if (f.late)
 		fn(arg, "record into a file, not a pipe: then nothing comes "
 			"late; or --slack 100");

@@ -3,16 +3,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/callsites.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/load.h"
 #include "cli/name.h"
 #include "schema/store.h"
 #include "stitch/err.h"
+#include "symbolize/symbolize.h"
 
 static const struct opt opts[] = {
 	{ .kind = OPT_GROUP, .value = (void *)name_opts }, { .kind = OPT_END }
 };
+
+static int check_calls(struct store *db, struct err *err)
+{
+	struct symbolizer *sy = name_symbolizer(db, NULL);
+	int ret = callsites_check(db, sy, err);
+
+	symbolize_free(sy);
+	return ret;
+}
 
 static int run(int argc, char **argv, struct err *err)
 {
@@ -33,6 +44,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (!db)
 		return -1;
 	ret = name_images(db, NULL, &c, err);
+	if (!ret)
+		ret = check_calls(db, err);
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	store_close(db);

@@ -6,6 +6,7 @@
 #include "schema/inner.h"
 #include "schema/store.h"
 #include "stitch/align.h"
+#include "stitch/callsite.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
@@ -397,6 +398,8 @@ int store_words(struct store *db, struct err *err)
 		{ "gap", 1, gap_verdict_name },
 		{ "unwind", 1, unwind_end_name },
 		{ "image", 0, image_kind_name },
+		{ "callsite", 1, callsite_kind_name },
+		{ "link", 1, callsite_link_name },
 	};
 	sqlite3_stmt *st =
 		store_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);

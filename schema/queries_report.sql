@@ -31,7 +31,8 @@ SELECT f.id, f.image, f.off, s.name, f.symoff
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 
 -- name: report_inlines
-SELECT frame, coalesce(name, '') FROM inline_frame ORDER BY frame, depth
+SELECT frame, coalesce(name, ''), file, line FROM inline_frame
+ORDER BY frame, depth
 
 -- name: report_raws
 SELECT id, stack, coalesce(ended, 0) FROM raw_chain
@@ -48,3 +49,24 @@ SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'
 -- name: report_view_rows
 -- the caller adds the view's name in quotes, and a limit
 SELECT * FROM
+
+-- name: annotate_leaves
+-- the innermost frame of each chain
+SELECT r.id, s.frame FROM raw_chain r JOIN stack s ON s.id = r.stack
+
+-- name: annotate_frames
+SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0), s.name,
+	coalesce(s.raw_name, ''), coalesce(s.start, 0), coalesce(s.size, 0)
+FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
+
+-- name: annotate_image
+SELECT id, kind, coalesce(path, ''), build_id FROM image WHERE id = ?1
+
+-- name: annotate_paths
+SELECT id, coalesce(path, '') FROM image ORDER BY id
+
+-- name: annotate_has_jit
+SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'jit_code'
+
+-- name: annotate_jit
+SELECT machine, addr, bytes FROM jit_code WHERE image = ?1

@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/callsite.h"
+
 struct align_out;
+struct code_place;
 struct err;
 struct fact;
 struct field;
@@ -73,9 +76,9 @@ int store_meta(struct store *db, int capture, const char *key,
 
 /* Naming, on a database being made or opened for writing.
  * Next image with frames that have no name: 1 and fills all (borrowed until
- * the next call), 0 none left, -1. off[] is sorted and unique. */
+ * the next call), 0 none left, -1. code[] is sorted by off and unique. */
 int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const uint64_t **off, size_t *n, struct err *err);
+		  const struct code_place **code, size_t *n, struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);
@@ -84,6 +87,34 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const struct segment *seg, size_t n,
 		struct err *err);
+
+/* The call-site check, on a database being made or opened for writing, behind
+ * the naming: begin, look at the frames and stacks (rows_each), then put what
+ * was found. Forgets what an earlier check found. */
+struct store_callsite {
+	uint32_t frame;
+	enum callsite_kind kind;
+	uint64_t target; /* 0: none */
+	bool unverified;
+};
+struct store_link {
+	uint32_t inner, frame;
+	enum callsite_link link;
+};
+struct store_stack_check {
+	uint32_t stack, checked, bogus;
+	uint32_t first; /* 0: none is bogus */
+	uint32_t image; /* 0: none is bogus */
+	uint32_t gaps;
+	enum callsite_link caller; /* 0: bogus */
+};
+int store_callsites_begin(struct store *db, struct err *err);
+int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
+		    struct err *err);
+int store_links(struct store *db, const struct store_link *l, size_t n,
+		struct err *err);
+int store_stack_checks(struct store *db, const struct store_stack_check *s,
+		       size_t n, struct err *err);
 
 int store_finish(struct store *db, struct ledger *lg, struct err *err);
 void store_close(struct store *db); /* NULL is fine */

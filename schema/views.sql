@@ -7,11 +7,14 @@
 
 -- One row per sample, readable. user_stack and user_raw: of the sample
 -- itself or, by way of its request, of the chain that came later. verdict:
--- of the request; NULL when the sample asked for nothing.
+-- of the request; NULL when the sample asked for nothing. bogus: frames of the
+-- user stack that cannot be; NULL: not checked, or it has no caller.
 CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
-	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw) AS
+	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw,
+	bogus) AS
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
-	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw)
+	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw),
+	q.bogus
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN thread h ON h.id = e.thread
@@ -20,7 +23,8 @@ LEFT JOIN comm c ON c.id = e.comm
 LEFT JOIN request r ON r.event = e.id
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
-LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+LEFT JOIN stack_check q ON q.stack = u.stack;
 
 -- One row per event of every kind, in time order: what printing needs. kraw,
 -- uraw: raw_chain ids. has_raw: a payload is in event_raw.
@@ -40,18 +44,26 @@ LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
 
 -- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:
 -- not named. off: in the file; vaddr: what addr2line wants. flags: 1 the
--- caller was inferred, 2 the mapping is uncertain.
+-- caller was inferred, 2 the mapping is uncertain. inlined: the functions that
+-- were inlined there, outermost first, as in 'f;g'; NULL: none. file, line: in
+-- the innermost of them.
 CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
-	build_id, kind, flags) AS
+	build_id, kind, flags, inlined, file, line) AS
 SELECT s.stack, s.pos, y.name, f.symoff, i.path,
 	printf('0x%x', f.off),
 	CASE WHEN f.vaddr NOT NULL THEN printf('0x%x', f.vaddr) END,
 	nullif(lower(hex(i.build_id)), ''),
-	w.name, f.flags
+	w.name, f.flags,
+	(SELECT group_concat(name, ';') FROM (SELECT n.name AS name
+		FROM inline_frame n WHERE n.frame = f.id
+		ORDER BY n.depth DESC)),
+	CASE WHEN d.frame IS NULL THEN f.file ELSE d.file END,
+	CASE WHEN d.frame IS NULL THEN f.line ELSE d.line END
 FROM stack_path s
 JOIN frame f ON f.id = s.frame
 JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN inline_frame d ON d.frame = f.id AND d.depth = 0
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
 -- The whole stack of an event, one row per frame, pos 0 the innermost:
@@ -178,6 +190,49 @@ FROM halves h
 JOIN passed p ON p.stack = h.stack
 JOIN event_type t ON t.id = h.type
 GROUP BY 1, 2, 3, 4;
+
+-- Frames of user stacks that nothing can have been called from: reason
+-- 'no_call' (no call is in front of the address) or 'no_code' (it is in no
+-- code). Frames further out were found by way of them. samples: with the
+-- stack. unverified: no build-id proves the file that was looked into.
+CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
+	unverified) AS
+SELECT p.stack, p.pos, w.name, y.name, i.path, printf('0x%x', f.off),
+	(SELECT coalesce(sum(g.n), 0) FROM sample_group g
+		WHERE g.user = p.stack),
+	c.unverified
+FROM stack_check k
+JOIN stack_path p ON p.stack = k.stack AND p.pos >= k.first
+JOIN callsite c ON c.frame = p.frame
+JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
+	AND w.name IN ('no_call', 'no_code')
+JOIN frame f ON f.id = p.frame
+JOIN image i ON i.id = f.image
+LEFT JOIN symbol y ON y.id = f.symbol
+WHERE k.bogus;
+
+-- Images whose code does not keep frame pointers: samples with a user stack
+-- that goes on to a caller from a frame of the image, and those of them
+-- (fabricated) where the first bogus frame is such a caller.
+CREATE VIEW fabricated(image, samples, fabricated, unverified) AS
+WITH weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+), passed(stack, image) AS MATERIALIZED (
+	SELECT DISTINCT p.stack, f.image
+	FROM stack_check k
+	JOIN stack s ON s.id = k.stack
+	JOIN stack_path p ON p.stack = k.stack
+	JOIN frame f ON f.id = p.frame
+	WHERE f.image IN (SELECT image FROM stack_check WHERE bogus)
+	AND p.pos < coalesce(k.first, s.depth - 1)
+)
+SELECT i.path, sum(w.n), sum(CASE WHEN k.image = p.image THEN w.n ELSE 0 END),
+	i.build_id IS NULL
+FROM passed p
+JOIN stack_check k ON k.stack = p.stack
+JOIN weighed w ON w.stack = p.stack
+JOIN image i ON i.id = p.image
+GROUP BY p.image;
 
 -- How many requests ('request') and deferred user stacks ('chain') ended
 -- how. The sums are the numbers of requests and of chains.

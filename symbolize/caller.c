@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "symbolize/callsite.h"
+#include "symbolize/call.h"
 #include "symbolize/cfi.h"
 #include "symbolize/modules.h"
 
@@ -26,23 +26,29 @@ static bool function_of(const struct module *m, uint64_t vaddr,
 	return false;
 }
 
-static bool code_before(struct modules *ms, struct module *m, uint64_t vaddr,
-			bool *direct, int64_t *target)
+/* What call is in front of an address, and where it goes. */
+static enum call_kind call_at(struct modules *ms, struct module *m,
+			      uint64_t vaddr, uint64_t *target)
 {
-	unsigned char code[CALLSITE_MAX];
+	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	size_t n = sizeof(code);
 
-	*direct = false;
-	return vaddr >= n && modules_code(ms, m, vaddr - n, code, n) == n &&
-	       callsite_before(m->machine, code, n, direct, target);
+	*target = 0;
+	if (vaddr < CALL_BEFORE)
+		return CALL_NONE;
+	n = modules_code(ms, m, vaddr - CALL_BEFORE, code, n);
+	if (n < CALL_BEFORE)
+		return CALL_NONE;
+	return call_before(m->machine, m->big, code, CALL_BEFORE,
+			   n - CALL_BEFORE, vaddr, target);
 }
 
 bool caller_called(struct modules *ms, struct module *m, uint64_t vaddr)
 {
-	int64_t target;
-	bool direct;
+	uint64_t target;
+	enum call_kind kind = call_at(ms, m, vaddr, &target);
 
-	return code_before(ms, m, vaddr, &direct, &target);
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
 
 /* How many direct calls of `to` the function has; *last: behind one. What
@@ -51,29 +57,28 @@ bool caller_called(struct modules *ms, struct module *m, uint64_t vaddr)
 static unsigned int calls(struct modules *ms, struct module *m,
 			  const struct function *g, uint64_t to, uint64_t *last)
 {
-	unsigned char code[CALLSITE_MAX + CHUNK];
-	const size_t head = CALLSITE_MAX;
+	unsigned char code[CALL_BEFORE + CHUNK];
 	unsigned int n = 0;
 
-	memset(code, 0, head);
+	memset(code, 0, CALL_BEFORE);
 	for (uint64_t at = g->start; at < g->end; at += CHUNK) {
 		size_t want =
 			g->end - at < CHUNK ? (size_t)(g->end - at) : CHUNK;
 
-		if (modules_code(ms, m, at, code + head, want) != want)
+		if (modules_code(ms, m, at, code + CALL_BEFORE, want) != want)
 			return n;
 		for (size_t i = 1; i <= want; i++) {
-			int64_t target;
-			bool direct;
+			uint64_t target;
 
-			callsite_before(m->machine, code + i, head, &direct,
-					&target);
-			if (!direct || at + i + (uint64_t)target != to)
+			if (call_before(m->machine, m->big, code + i,
+					CALL_BEFORE, 0, at + i,
+					&target) != CALL_DIRECT ||
+			    target != to)
 				continue;
 			*last = at + i;
 			n++;
 		}
-		memcpy(code, code + want, head);
+		memcpy(code, code + want, CALL_BEFORE);
 	}
 	return n;
 }
@@ -82,14 +87,11 @@ bool caller_infer(struct modules *ms, struct module *m, uint64_t leaf,
 		  uint64_t next, uint64_t *caller)
 {
 	struct function f, g;
-	int64_t target;
-	bool direct;
+	uint64_t entered;
 
 	if (!function_of(m, leaf, &f) ||
-	    !code_before(ms, m, next, &direct, &target) || !direct)
+	    call_at(ms, m, next, &entered) != CALL_DIRECT)
 		return false;
-	uint64_t entered = next + (uint64_t)target;
-
 	if (!function_of(m, entered, &g) || g.start != entered ||
 	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
 		return false;

@@ -432,6 +432,13 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 	return c;
 }
 
+struct cfi *cfi_open_either(const struct elf_file *ef)
+{
+	struct cfi *c = cfi_open(ef, ".eh_frame");
+
+	return c ? c : cfi_open(ef, ".debug_frame");
+}
+
 void cfi_close(struct cfi *c)
 {
 	if (!c)
@@ -467,7 +474,7 @@ static const struct fde *find(const struct cfi *c, uint64_t vaddr)
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {
-	const struct fde *f = find(c, vaddr);
+	const struct fde *f = c ? find(c, vaddr) : NULL;
 
 	if (!f)
 		return false;

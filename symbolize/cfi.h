@@ -47,9 +47,12 @@ struct cfi_rules {
 /* Reads what `section` covers; NULL when the file has no such one, or is of a
  * machine that we do not unwind. */
 struct cfi *cfi_open(const struct elf_file *ef, const char *section);
+/* .eh_frame, or else .debug_frame. */
+struct cfi *cfi_open_either(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
 const struct abi *cfi_abi(const struct cfi *c);
-/* The function that covers an ELF address: [*start, *end). O(log n). */
+/* The function that covers an ELF address: [*start, *end). c may be NULL.
+ * O(log n). */
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end);
 /* 1 and the rules at an ELF address, or 0: not covered, or damaged before

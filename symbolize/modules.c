@@ -142,6 +142,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 
 	m->machine = ef->machine;
 	m->kind = img->kind;
+	m->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	m->proved = img->id_len != 0;
 	m->img = copy_image(img);
 	m->path = mem_strdup(ef->path);

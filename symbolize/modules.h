@@ -27,6 +27,7 @@ struct module {
 	uint16_t machine;
 	enum image_kind kind; /* FILE or VDSO */
 	bool proved;	      /* by its build-id */
+	bool big;	      /* big-endian */
 	struct rows *rows[MODULE_TABLES];
 	struct cfi *cfi[MODULE_TABLES]; /* what complex rows are made of */
 	struct sigreturn sigreturn;
@@ -37,7 +38,7 @@ struct module {
 	/* Frame-pointer chains that begin in it, and those of them that
 	 * cannot be. */
 	uint64_t chains, unsound;
-	uint32_t open;	   /* place among the open files + 1; 0: none */
+	uint32_t open; /* place among the open files + 1; 0: none */
 };
 
 /* How the search goes and what it cost. */

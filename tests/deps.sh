@@ -20,6 +20,7 @@ table() {
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
 	libjson-c-dev lib json-c:json.h build
+	libcapstone-dev lib capstone:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
@@ -35,6 +36,7 @@ table() {
 	gzip cmd gzip all
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
+	elfutils cmd eu-addr2line all
 	linux-perf cmd perf bench
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench

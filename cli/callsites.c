@@ -1,0 +1,438 @@
+/* callsites.c - the call-site check of a database. */
+#include "cli/callsites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+#include "cli/stop.h"
+#include "schema/store.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/mem.h"
+#include "stitch/table.h"
+#include "symbolize/callsite.h"
+
+/* What is known of an image. */
+struct place {
+	struct image img; /* path in the pass's text */
+	struct callsite_file *file;
+	bool unverified;
+};
+
+struct spot { /* a frame */
+	uint64_t off;
+	struct callsite site;
+	uint32_t image;
+	uint32_t flags;
+	bool returns, leaf; /* has an inner frame somewhere; has none */
+};
+
+struct node { /* a stack */
+	uint32_t parent, frame;
+};
+
+/* Sums of a stack from its outermost frame on; of the frames that have an
+ * inner one. */
+struct sums {
+	uint32_t checked, no_call, no_code, gaps;
+	uint32_t first; /* pos of the innermost without a call; 0: none */
+	uint32_t lost;	/* of the innermost without code that has code further
+			 * in; 0: none */
+	uint32_t run;	/* frames without code at the inner end */
+	bool derived;	/* not from addresses and mappings */
+};
+
+struct pass {
+	struct store *db;
+	struct place *place;
+	size_t n_place, cap_place;
+	struct spot *spot;
+	size_t n_spot, cap_spot;
+	struct node *node;
+	size_t n_node, cap_node;
+	bool *used;	 /* stacks that something has */
+	uint32_t *order; /* frames by image and offset */
+	struct store_link *link;
+	size_t n_link, cap_link;
+	struct table by_pair;
+	struct store_stack_check *found;
+	size_t n_found, cap_found;
+	struct arena text;
+};
+
+/* ---- loading; ids are 1, 2, 3 ..., so arrays are the index */
+
+static int take_image(void *arg, const struct rows *r, struct err *err)
+{
+	struct pass *p = arg;
+	struct value id = rows_value(r, 3);
+	struct place *pl;
+
+	(void)err;
+	p->place = mem_reach(p->place, &p->n_place, &p->cap_place,
+			     (size_t)rows_int(r, 0) + 1, sizeof(*p->place));
+	pl = &p->place[rows_int(r, 0)];
+	pl->img.kind = (enum image_kind)rows_int(r, 1);
+	pl->img.path = arena_strdup(&p->text, rows_text(r, 2));
+	if (id.len && id.len <= sizeof(pl->img.id)) {
+		memcpy(pl->img.id, id.text, id.len);
+		pl->img.id_len = (uint8_t)id.len;
+	}
+	return 0;
+}
+
+static int take_frame(void *arg, const struct rows *r, struct err *err)
+{
+	struct pass *p = arg;
+	struct spot *s;
+
+	(void)err;
+	if (rows_int(r, 1) < 1 || (uint64_t)rows_int(r, 1) >= p->n_place)
+		return 1;
+	p->spot = mem_reach(p->spot, &p->n_spot, &p->cap_spot,
+			    (size_t)rows_int(r, 0) + 1, sizeof(*p->spot));
+	s = &p->spot[rows_int(r, 0)];
+	s->image = (uint32_t)rows_int(r, 1);
+	s->off = (uint64_t)rows_int(r, 2);
+	s->flags = (uint32_t)rows_int(r, 3);
+	/* what a link register held is stored as one less */
+	s->off += (s->flags & FRAME_INFERRED) != 0;
+	return 0;
+}
+
+static int take_stack(void *arg, const struct rows *r, struct err *err)
+{
+	struct pass *p = arg;
+	int64_t id = rows_int(r, 0);
+	int64_t parent = rows_int(r, 1);
+	int64_t frame = rows_int(r, 2);
+
+	(void)err;
+	if (parent < 0 || parent >= id || frame < 1 ||
+	    (uint64_t)frame >= p->n_spot)
+		return 1;
+	p->node = mem_reach(p->node, &p->n_node, &p->cap_node, (size_t)id + 1,
+			    sizeof(*p->node));
+	p->node[id] = (struct node){ (uint32_t)parent, (uint32_t)frame };
+	if (parent)
+		p->spot[p->node[parent].frame].returns = true;
+	return 0;
+}
+
+static int take_used(void *arg, const struct rows *r, struct err *err)
+{
+	struct pass *p = arg;
+	int64_t stack = rows_int(r, 0);
+
+	if (stack < 1 || (uint64_t)stack >= p->n_node)
+		return err_set(err, ERR_DB, "a stack %lld is not there",
+			       (long long)stack);
+	p->spot[p->node[stack].frame].leaf = true;
+	p->used[stack] = true;
+	return 0;
+}
+
+static int load(struct pass *p, struct err *err)
+{
+	if (rows_each_dense(p->db, "callsite_images", take_image, p, err) ||
+	    rows_each_dense(p->db, "callsite_frames", take_frame, p, err) ||
+	    rows_each_dense(p->db, "stacks", take_stack, p, err))
+		return -1;
+	p->used = mem_new(p->n_node + 1, sizeof(*p->used));
+	return rows_each(p->db, "callsite_used", take_used, p, err);
+}
+
+static bool is_user(enum image_kind kind)
+{
+	switch (kind) {
+	case IMAGE_UNKNOWN_USER:
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+	case IMAGE_ANON:
+	case IMAGE_SPECIAL:
+	case IMAGE_JIT:
+	case IMAGE_MAPPING:
+	case IMAGE_SCRIPT:
+		return true;
+	case IMAGE_UNKNOWN_KERNEL:
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_BPF:
+	case IMAGE_OOL:
+	case IMAGE_GUEST:
+	case IMAGE_SYMBOLS:
+		break;
+	}
+	return false;
+}
+
+static const struct place *place_of(const struct pass *p, uint32_t frame)
+{
+	return &p->place[p->spot[frame].image];
+}
+
+/* ---- frames */
+
+static int by_place(const void *a, const void *b, void *arg)
+{
+	const struct pass *p = arg;
+	const struct spot *x = &p->spot[*(const uint32_t *)a];
+	const struct spot *y = &p->spot[*(const uint32_t *)b];
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+/* Files are asked where code returns to; where it only stops, for the bounds
+ * of its function. */
+static void look(struct spot *s, const struct place *pl)
+{
+	s->site.kind = CALLSITE_UNCHECKED;
+	if (s->flags & (FRAME_UNCERTAIN | FRAME_DERIVED | FRAME_OLD_IMAGE))
+		return;
+	if (pl->img.kind == IMAGE_UNKNOWN_USER)
+		s->site.kind = CALLSITE_NO_CODE;
+	else if (pl->file && s->returns)
+		callsite_at(pl->file, s->off, &s->site);
+}
+
+static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
+{
+	uint32_t image = 0;
+	struct place *pl = NULL;
+	size_t n = p->n_spot ? p->n_spot - 1 : 0;
+	const char *why;
+
+	p->order = mem_new(n, sizeof(*p->order));
+	for (size_t i = 0; i < n; i++)
+		p->order[i] = (uint32_t)i + 1;
+	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
+	for (size_t i = 0; i < n; i++) {
+		struct spot *s = &p->spot[p->order[i]];
+
+		if (s->image != image) {
+			if (pl && pl->file)
+				callsite_settle(pl->file);
+			if (stop_requested())
+				return err_set(err, ERR_STOPPED, "stopped");
+			image = s->image;
+			pl = &p->place[image];
+			pl->file = callsite_open(sy, &pl->img, &why,
+						 &pl->unverified);
+			progress_update(0, 0, i, "return addresses");
+		}
+		if (is_user(pl->img.kind))
+			look(s, pl);
+	}
+	if (pl && pl->file)
+		callsite_settle(pl->file);
+	return 0;
+}
+
+static int put_frames(struct pass *p, struct err *err)
+{
+	struct store_callsite *c = mem_new(p->n_spot + 1, sizeof(*c));
+	size_t n = 0;
+	int rc;
+
+	for (uint32_t i = 1; i < p->n_spot; i++) {
+		const struct spot *s = &p->spot[i];
+
+		if (!s->site.kind || !s->returns)
+			continue;
+		c[n++] = (struct store_callsite){
+			.frame = i,
+			.kind = s->site.kind,
+			.target = s->site.target,
+			.unverified = place_of(p, i)->unverified &&
+				      place_of(p, i)->file,
+		};
+	}
+	rc = store_callsites(p->db, c, n, err);
+	free(c);
+	return rc;
+}
+
+/* ---- pairs */
+
+static bool same_pair(const void *owner, uint32_t id, const void *key)
+{
+	const struct store_link *a = &((const struct pass *)owner)->link[id];
+	const struct store_link *b = key;
+
+	return a->inner == b->inner && a->frame == b->frame;
+}
+
+/* An inner frame that returns is inside its call, one byte back; one where
+ * code only stopped is just there; and some are both. */
+static enum callsite_link find_link(const struct pass *p, uint32_t inner,
+				    uint32_t frame)
+{
+	const struct spot *in = &p->spot[inner];
+	const struct spot *out = &p->spot[frame];
+	const struct callsite_file *f = place_of(p, frame)->file;
+	const struct callsite_file *g = place_of(p, inner)->file;
+	enum callsite_link l = CALLSITE_UNKNOWN;
+
+	if (!f || in->flags & (FRAME_UNCERTAIN | FRAME_DERIVED))
+		return CALLSITE_UNKNOWN;
+	if (in->leaf)
+		l = callsite_link(f, &out->site, g, in->off);
+	if (in->returns && l != CALLSITE_PROVED)
+		l = callsite_link(f, &out->site, g, in->off - 1);
+	return l;
+}
+
+static enum callsite_link link_of(struct pass *p, uint32_t inner,
+				  uint32_t frame)
+{
+	struct store_link l = { .inner = inner, .frame = frame };
+	uint64_t h = hash_pair(inner, frame);
+	uint32_t at = table_find(&p->by_pair, h, same_pair, p, &l);
+
+	if (at != TABLE_NONE)
+		return p->link[at].link;
+	l.link = find_link(p, inner, frame);
+	p->link = mem_grow(p->link, &p->cap_link, p->n_link + 1,
+			   sizeof(*p->link));
+	table_add(&p->by_pair, h, (uint32_t)p->n_link);
+	p->link[p->n_link++] = l;
+	return l.link;
+}
+
+/* ---- stacks */
+
+static bool no_code(const struct pass *p, uint32_t frame)
+{
+	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
+}
+
+/* What the return address adds that `frame` is called from. */
+static void add_return(struct pass *p, struct sums *s, uint32_t frame,
+		       uint32_t caller)
+{
+	switch (p->spot[caller].site.kind) {
+	case CALLSITE_NO_CALL:
+		s->checked++;
+		s->no_call++;
+		s->first = 1;
+		break;
+	case CALLSITE_NO_CODE:
+		s->no_code++;
+		break;
+	case CALLSITE_UNCHECKED:
+		break;
+	case CALLSITE_DIRECT:
+	case CALLSITE_INDIRECT:
+	case CALLSITE_SIGNAL:
+	case CALLSITE_START:
+		s->checked++;
+		s->gaps += link_of(p, frame, caller) == CALLSITE_GAP;
+		break;
+	}
+}
+
+/* The sums of a stack from those of its parent: one step, however deep. */
+static void add_frame(struct pass *p, struct sums *s, const struct node *n)
+{
+	s->first += s->first != 0;
+	s->lost += s->lost != 0;
+	if (n->parent) {
+		uint32_t caller = p->node[n->parent].frame;
+
+		add_return(p, s, n->frame, caller);
+		/* code was not called from where there is none */
+		if (no_code(p, caller) && !no_code(p, n->frame))
+			s->lost = 1;
+	}
+	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
+	s->derived |= (p->spot[n->frame].flags & FRAME_DERIVED) != 0;
+}
+
+static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
+{
+	while (pos-- && p->node[stack].parent)
+		stack = p->node[stack].parent;
+	return p->node[stack].frame;
+}
+
+static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
+{
+	const struct node *n = &p->node[stack];
+	struct store_stack_check c = {
+		.stack = stack,
+		.checked = s->checked,
+		.bogus = s->no_call,
+		.first = s->first,
+		.gaps = s->gaps,
+	};
+
+	if (s->lost && !s->derived) {
+		uint32_t bogus = s->no_code - (s->run ? s->run - 1 : 0);
+
+		c.checked += bogus;
+		c.bogus += bogus;
+		if (!c.first || s->lost < c.first)
+			c.first = s->lost;
+	}
+	if (c.first)
+		c.image = p->spot[frame_at(p, stack, c.first - 1)].image;
+	if (c.first != 1)
+		c.caller = link_of(p, n->frame, p->node[n->parent].frame);
+	p->found = mem_grow(p->found, &p->cap_found, p->n_found + 1,
+			    sizeof(*p->found));
+	p->found[p->n_found++] = c;
+}
+
+static int check_stacks(struct pass *p, struct err *err)
+{
+	struct sums *sums = mem_new(p->n_node + 1, sizeof(*sums));
+
+	for (uint32_t i = 1; i < p->n_node; i++) {
+		const struct node *n = &p->node[i];
+
+		if (!is_user(place_of(p, n->frame)->img.kind))
+			continue;
+		sums[i] = sums[n->parent];
+		add_frame(p, &sums[i], n);
+		if (p->used[i] && n->parent)
+			put_stack(p, i, &sums[i]);
+	}
+	free(sums);
+	if (store_links(p->db, p->link, p->n_link, err))
+		return -1;
+	return store_stack_checks(p->db, p->found, p->n_found, err);
+}
+
+/* ---- all of it */
+
+static void release(struct pass *p)
+{
+	for (size_t i = 0; i < p->n_place; i++)
+		callsite_close(p->place[i].file);
+	arena_release(&p->text);
+	table_release(&p->by_pair);
+	free(p->place);
+	free(p->spot);
+	free(p->node);
+	free(p->used);
+	free(p->order);
+	free(p->link);
+	free(p->found);
+}
+
+int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
+{
+	struct pass p = { .db = db };
+	int rc = -1;
+
+	progress_start("checking");
+	if (!store_callsites_begin(db, err) && !load(&p, err) &&
+	    !check_frames(&p, sy, err) && !put_frames(&p, err))
+		rc = check_stacks(&p, err);
+	progress_clear();
+	release(&p);
+	return rc;
+}

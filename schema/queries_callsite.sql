@@ -1,0 +1,58 @@
+-- queries_callsite.sql - the selects behind the call-site check, and what check
+-- says of it.
+
+-- name: callsite_images
+SELECT id, kind, coalesce(path, ''), build_id FROM image ORDER BY id
+
+-- name: callsite_frames
+SELECT id, image, off, flags FROM frame ORDER BY id
+
+-- name: callsite_used
+SELECT DISTINCT stack FROM raw_chain WHERE stack NOT NULL ORDER BY stack
+
+-- name: put_callsite
+INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
+
+-- name: put_link
+INSERT INTO callsite_link VALUES(?1, ?2, ?3)
+
+-- name: put_stack_check
+INSERT INTO stack_check VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+
+-- name: check_callsites
+WITH weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
+SELECT count(*) AS stacks, coalesce(sum(w.n), 0) AS samples,
+	coalesce(sum(CASE WHEN k.checked THEN w.n END), 0) AS checked,
+	coalesce(sum(CASE WHEN k.bogus THEN w.n END), 0) AS fabricated,
+	coalesce(sum(CASE WHEN k.caller = l.id THEN w.n END), 0)
+		AS caller_missing,
+	coalesce(sum(CASE WHEN k.caller = o.id THEN w.n END), 0)
+		AS caller_proved,
+	coalesce(sum(k.checked), 0) AS addresses,
+	coalesce(sum(k.bogus), 0) AS bogus
+FROM stack_check k
+JOIN word l ON l.kind = 'link' AND l.name = 'gap'
+JOIN word o ON o.kind = 'link' AND o.name = 'proved'
+LEFT JOIN weighed w ON w.stack = k.stack
+
+-- name: check_fabricated
+SELECT image, samples, fabricated, unverified FROM fabricated
+WHERE fabricated > 0 ORDER BY fabricated DESC, image
+
+-- name: check_unchecked
+SELECT i.path AS image, coalesce(i.status, 'not tried') AS status,
+	count(*) AS addresses
+FROM callsite c
+JOIN frame f ON f.id = c.frame
+JOIN image i ON i.id = f.image
+WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'
+	AND name = 'unchecked')
+GROUP BY i.id ORDER BY 3 DESC, 1
+
+-- name: check_bogus_list
+SELECT image, reason, symbol, off, max(unverified) AS unverified,
+	sum(samples) AS samples
+FROM bogus_frames
+GROUP BY image, off, reason ORDER BY 6 DESC, image, off

@@ -1,0 +1,168 @@
+#!/bin/sh
+# annotate.sh - instructions have the samples that were taken at them.
+# usage: BACKSTITCH=build/backstitch tests/cli/annotate.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+symfs=$PWD/tests/captures/symfs
+db=$work/x.db
+
+. tests/ok.sh
+
+# says NAME TEXT FILE
+says() {
+	grep -qF -- "$2" "$3"
+	ok "$1" $?
+}
+
+"$B" ingest -q -f -o "$db" --symfs "$symfs" tests/captures/fp-1.data \
+	2>"$work/err" || cat "$work/err"
+
+"$B" annotate "$db" >"$work/list" 2>"$work/err"
+ok the_hottest_functions_are_listed $?
+"$B" annotate --json --limit 0 "$db" >"$work/list.json"
+python3 - "$work/list.json" "$db" <<'END'
+import json
+import sqlite3
+import sys
+
+rows = json.load(open(sys.argv[1]))
+own = [r["samples"] for r in rows]
+weight = [r["weight"] for r in rows]
+whole = sqlite3.connect(sys.argv[2]).execute(
+    "SELECT sum(n) FROM event_type t JOIN (SELECT type, "
+    "count(*) AS n FROM event GROUP BY type) e "
+    "ON e.type = t.id WHERE t.kind = 'sample'").fetchone()[0]
+sys.exit(not (weight == sorted(weight, reverse=True) and sum(own) == whole))
+END
+ok all_samples_are_in_the_list_most_weight_first $?
+
+func=$(python3 -c 'import json, sys
+print([r["symbol"] for r in json.load(open(sys.argv[1]))
+       if r["image"].endswith("work-fp") and r["symbol"] != "[no name]"][0])' \
+	"$work/list.json" 2>/dev/null)
+if [ -z "$func" ]
+then
+	echo "skip functions: the recorded program is not here"
+	exit 0
+fi
+
+"$B" annotate --symfs "$symfs" --json "$db" "$func" >"$work/f.json"
+ok a_function_as_json $?
+python3 - "$work/f.json" "$work/list.json" "$func" "$symfs" <<'END'
+import json
+import re
+import subprocess
+import sys
+
+f = json.load(open(sys.argv[1]))
+row = [r for r in json.load(open(sys.argv[2])) if r["symbol"] == sys.argv[3]]
+insns = f["instructions"]
+good = f["samples"] == sum(i["samples"] for i in insns) == row[0]["samples"]
+print("ok" if good else "not ok", "instructions_have_all_samples")
+good = all(int(a["offset"], 16) + len(a["bytes"]) // 2 == int(b["offset"], 16)
+           for a, b in zip(insns, insns[1:]))
+good = good and int(insns[0]["offset"], 16) == int(f["offset"], 16)
+print("ok" if good else "not ok", "instructions_follow_without_gaps")
+try:
+    text = subprocess.run(
+        ["objdump", "-d", "--start-address=" + insns[0]["address"],
+         "--stop-address=0x%x" % (int(insns[-1]["address"], 16)
+                                  + len(insns[-1]["bytes"]) // 2),
+         f["code"]], check=True, stdout=subprocess.PIPE).stdout.decode()
+    want = [int(m.group(1), 16) for m in
+            re.finditer(r"^ *([0-9a-f]+):\t[0-9a-f ]+\t", text, re.M)]
+    have = [int(i["address"], 16) for i in insns]
+    calls = re.findall(r"call.*<([^>+@]+)", text)
+    named = [i.get("target_symbol", "").split("@")[0] for i in insns
+             if i["flow"] == "call" and "target" in i]
+    good = want == have
+    print("ok" if good else "not ok", "addresses_are_as_objdump_has_them")
+    good = calls == named
+    print("ok" if good else "not ok", "calls_are_named_as_objdump_names_them")
+except FileNotFoundError:
+    print("skip objdump: is not here")
+END
+
+"$B" annotate --symfs "$symfs" "$db" "$func" >"$work/text"
+ok a_function_as_text $?
+says the_head_names_the_function "$func in /usr/local/cap/bin/work-fp" \
+	"$work/text"
+says att_is_the_syntax '%r' "$work/text"
+"$B" annotate --symfs "$symfs" -M intel "$db" "$func" >"$work/intel"
+! grep -q '%r' "$work/intel"
+ok intel_is_the_other_syntax $?
+grep -q "$(printf '\033')" "$work/text"
+ok a_file_has_no_colors $((!$?))
+"$B" annotate --symfs "$symfs" --color always "$db" "$func" >"$work/color"
+grep -q "$(printf '\033')" "$work/color"
+ok color_can_be_asked_for $?
+at=$(python3 -c 'import json, sys; f = json.load(open(sys.argv[1]))
+print("work-fp+" + f["offset"], f["instructions"][1]["address"])' \
+	"$work/f.json")
+for a in $at
+do
+	"$B" annotate --symfs "$symfs" "$db" "$a" | cmp -s - "$work/text"
+	ok "the_same_by_address_${a%%0x*}" $?
+done
+"$B" annotate --symfs "$symfs" --around 0 --no-source "$db" "$func" \
+	>"$work/hot"
+! sed 1,4d "$work/hot" | grep -v '%' | grep -vq 'without samples'
+ok around_0_shows_only_what_has_samples $?
+"$B" annotate --symfs "$symfs" --limit 3 "$db" "$func" >"$work/cut"
+says what_is_cut_off_is_said 'more bytes are not shown' "$work/cut"
+
+"$B" annotate --symfs "$symfs" --html "$work/f.html" "$db" "$func"
+ok a_page_is_written $?
+python3 - "$work/f.html" <<'END'
+import html.parser
+import sys
+
+void = {"meta"}
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.good, self.ids, self.links = [], True, set(), set()
+
+    def handle_starttag(self, tag, attrs):
+        a = dict(attrs)
+        self.ids.add(a.get("id"))
+        if "href" in a:
+            self.links.add(a["href"])
+        self.good &= "src" not in a and tag not in ("script", "link")
+        if tag not in void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        self.good &= bool(self.open) and self.open.pop() == tag
+
+
+p = Page()
+text = open(sys.argv[1]).read()
+p.feed(text)
+good = p.good and not p.open and "http" not in text
+print("ok" if good else "not ok", "the_page_is_whole_and_needs_nothing_else")
+good = p.links and all(x[0] == "#" and x[1:] in p.ids for x in p.links)
+print("ok" if good else "not ok", "all_links_lead_somewhere")
+END
+
+# refuses NAME TEXT ARG...
+refuses() {
+	name=$1
+	text=$2
+	shift 2
+	"$B" annotate --symfs "$symfs" "$@" >"$work/out" 2>"$work/err"
+	[ $? = 2 ] && grep -qF -- "$text" "$work/err"
+	ok "$name" $?
+}
+refuses a_function_without_samples_is_said 'no sample was taken in' "$db" nosuch
+refuses a_page_needs_a_function 'say which' --html "$work/n.html" "$db"
+refuses an_unknown_image_is_said "no image is called 'nolib'" "$db" nolib+0x10
+"$B" annotate --symfs /nonexistent "$db" "$func" >"$work/out" 2>"$work/err"
+ok a_wrong_symfs_fails $(($? != 1))
+mkdir "$work/empty"
+HOME=$work/empty "$B" annotate --symfs "$work/empty" "$db" "$func" >"$work/out" 2>"$work/err"
+says code_that_is_not_here_is_said 'no file; --symfs DIR' "$work/err"
