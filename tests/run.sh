@@ -121,7 +121,7 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin names \
-		callsite maps mapped ftrace ftext nonce ctf timeline
+		callsite maps mapped ftrace ftext nonce ctf timeline sframe
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

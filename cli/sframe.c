@@ -1,0 +1,66 @@
+/* sframe.c - the command that shows and judges SFrame unwind tables. */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/sframe.h"
+#include "stitch/err.h"
+#include "symbolize/elf.h"
+#include "symbolize/sframe_file.h"
+
+static bool json;
+
+static const struct opt opts[] = { { .kind = OPT_FLAG,
+				     .name = "json",
+				     .help = "print JSON",
+				     .value = &json },
+				   { .kind = OPT_END } };
+
+static int open_section(const char *path, struct elf_file **ef,
+			struct sframe_file *f, struct err *err)
+{
+	int ret;
+
+	*ef = elf_file_open(path, err);
+	if (!*ef)
+		return -1;
+	ret = sframe_file_open(*ef, f, err);
+	if (ret == 1)
+		return 0;
+	elf_file_close(*ef);
+	return ret ? -1
+		   : err_set(err, ERR_FORMAT,
+			     "%s: has no SFrame section; 'gcc -Wa,--gsframe' "
+			     "makes one",
+			     path);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct elf_file *ef;
+	struct sframe_file f;
+	int status;
+
+	if (argc != 1)
+		return err_set(err, ERR_USAGE,
+			       argc ? "one file at a time" : "which file?");
+	if (open_section(argv[0], &ef, &f, err))
+		return -1;
+	status = sframe_dump(argv[0], &f, json);
+	sframe_file_release(&f);
+	elf_file_close(ef);
+	return status;
+}
+
+static const char *const examples[] = { "backstitch sframe /usr/bin/ls",
+					"backstitch sframe --json libx.so",
+					NULL };
+
+extern const struct command cmd_sframe;
+const struct command cmd_sframe = {
+	.name = "sframe",
+	.args = "[options] FILE",
+	.summary = "show and judge SFrame unwind tables",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};
