@@ -37,7 +37,7 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 # What is not for this build: of the two sides of formats/ctf.h one.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c class.c event.c value.c))
+	graph.c class.c event.c label.c value.c))
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
 CLI := $(wildcard cli/*.c)
@@ -49,7 +49,7 @@ CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
 BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
-	%/bare.c, $(wildcard tests/bench/*.c)))
+	%/bare.c %/mkctf.c, $(wildcard tests/bench/*.c)))
 TRUTH := $(wildcard tests/truth/*.c)
 TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))
@@ -174,7 +174,7 @@ style-run:
 
 bench:
 	@tests/deps.sh install bench
-	$(SUBJ) all $(BENCH_BIN)
+	$(SUBJ) all $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
 	@O=$(O) tests/bench/bench.sh

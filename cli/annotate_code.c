@@ -265,7 +265,8 @@ static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
 		c->file = keep(l, &l->last_file, sym->file);
 		c->line = sym->line;
 	} else if (sym->depth == 1) {
-		c->inlined = c->name; /* what came before was inlined */
+		/* what came before was inlined */
+		c->inlined = keep(l, &l->last_inlined, c->name);
 	}
 	c->name = keep(l, &l->last_name, sym->name);
 	c->start = sym->start;
@@ -277,7 +278,7 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 {
 	const struct annot *a = l->a;
 	struct image_report rep = { .status = NULL };
-	uint64_t *off;
+	struct code_place *off;
 	uint64_t at;
 	size_t n = 0;
 	int rc;
@@ -294,10 +295,10 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 	qsort(l->called, l->n_called, sizeof(*l->called), by_off);
 	off = mem_new(l->n_called, sizeof(*off));
 	for (size_t i = 0; i < l->n_called; i++) {
-		if (n && off[n - 1] == l->called[i].off)
+		if (n && off[n - 1].off == l->called[i].off)
 			continue;
 		l->called[n] = l->called[i];
-		off[n++] = l->called[i].off;
+		off[n++] = (struct code_place){ .off = l->called[i].off };
 	}
 	l->n_called = n;
 	rc = symbolize_image(sy, &l->img, off, n, take_symbol, l, &rep, err);

@@ -23,10 +23,18 @@ struct image_text {
 	const char *dso;
 };
 
+/* A function, and where in its source. */
+struct place_text {
+	const char *sym;  /* NULL: not named */
+	const char *file; /* NULL: not known */
+	uint32_t line;
+};
+
 struct frame_text {
 	uint64_t off, symoff;
-	const char *sym; /* NULL: not named */
+	struct place_text at;
 	uint32_t image, flags;
+	uint32_t inlined, n_inlined; /* in chains.inlined, innermost first */
 };
 
 struct chain_text {
@@ -46,6 +54,8 @@ struct chains {
 	size_t n_image, cap_image;
 	struct frame_text *frame;
 	size_t n_frame, cap_frame;
+	struct place_text *inlined;
+	size_t n_inlined, cap_inlined;
 	struct stack_tree tree;
 	struct chain_text *chain;
 	size_t n_chain, cap_chain;
@@ -97,6 +107,8 @@ static const char *dso_name(struct chains *c, const char *kind,
 		return "[unknown]";
 	if (!strcmp(kind, "kernel"))
 		return "[kernel.kallsyms]";
+	if (!strcmp(kind, "jit"))
+		return "[jit]";
 	if (!strcmp(kind, "anon")) {
 		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", pid);
 		return intern(c, buf, strlen(buf));
@@ -118,10 +130,15 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* A name, or a source file, as text; NULL when the value is none. */
+static const char *text_or_null(struct chains *c, struct value v)
+{
+	return v.kind == VALUE_TEXT ? intern(c, v.text, v.len) : NULL;
+}
+
 static int take_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct chains *c = arg;
-	struct value name = rows_value(r, 5);
 	int64_t image = rows_int(r, 1);
 
 	(void)err;
@@ -132,11 +149,33 @@ static int take_frame(void *arg, const struct rows *r, struct err *err)
 	c->frame[c->n_frame++] = (struct frame_text){
 		.off = (uint64_t)rows_int(r, 2),
 		.symoff = (uint64_t)rows_int(r, 3),
-		.sym = name.kind == VALUE_TEXT ? intern(c, name.text, name.len)
-					       : NULL,
+		.at = { text_or_null(c, rows_value(r, 5)),
+			text_or_null(c, rows_value(r, 6)),
+			(uint32_t)rows_int(r, 7) },
 		.image = (uint32_t)image,
 		.flags = (uint32_t)rows_int(r, 4),
 	};
+	return 0;
+}
+
+static int take_inlined(void *arg, const struct rows *r, struct err *err)
+{
+	struct chains *c = arg;
+	int64_t id = rows_int(r, 0);
+
+	(void)err;
+	if (id < 1 || (uint64_t)id > c->n_frame)
+		return 0;
+	struct frame_text *f = &c->frame[id - 1];
+
+	if (!f->n_inlined++)
+		f->inlined = (uint32_t)c->n_inlined;
+	c->inlined = mem_grow(c->inlined, &c->cap_inlined, c->n_inlined + 1,
+			      sizeof(*c->inlined));
+	c->inlined[c->n_inlined++] =
+		(struct place_text){ text_or_null(c, rows_value(r, 1)),
+				     text_or_null(c, rows_value(r, 2)),
+				     (uint32_t)rows_int(r, 3) };
 	return 0;
 }
 
@@ -172,6 +211,8 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 	c->round = 1;
 	if (rows_each_dense(db, "print_images", take_image, c, err) ||
 	    rows_each_dense(db, "print_frames", take_frame, c, err) ||
+	    (style->inlined &&
+	     rows_each(db, "report_inlines", take_inlined, c, err)) ||
 	    stack_tree_load(&c->tree, db, c->n_frame, err) ||
 	    rows_each_dense(db, "print_chains", take_chain, c, err)) {
 		chains_free(c);
@@ -189,6 +230,7 @@ void chains_free(struct chains *c)
 	free(c->string);
 	free(c->image);
 	free(c->frame);
+	free(c->inlined);
 	stack_tree_release(&c->tree);
 	free(c->chain);
 	free(c->text);
@@ -222,7 +264,37 @@ static void put_hex(struct chains *c, uint64_t v, int width)
 	put(c, buf + 16 - n, (size_t)n);
 }
 
-static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
+static void put_dso(struct chains *c, const struct frame_text *f)
+{
+	const char *dso = c->image[f->image - 1].dso;
+
+	put(c, " (", 2);
+	put_string(c, dso);
+	if (c->style.dsoff && strcmp(dso, "[unknown]")) {
+		put(c, "+0x", 3);
+		put_hex(c, f->off, 0);
+	}
+	put(c, ")", 1);
+}
+
+/* perf shows the name of the file only, on a line of its own. */
+static void put_source(struct chains *c, const struct place_text *at)
+{
+	char line[16];
+	const char *slash = at->file ? strrchr(at->file, '/') : NULL;
+
+	if (!at->file)
+		return;
+	put_string(c, "\n  ");
+	put_string(c, slash && slash[1] ? slash + 1 : at->file);
+	snprintf(line, sizeof(line), ":%" PRIu32, at->line);
+	put_string(c, line);
+}
+
+/* One line: the frame's own function, or one that was inlined there, which
+ * has no place of its own, so perf gives it that of the frame. */
+static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
+		     const struct place_text *at, bool inlined)
 {
 	const struct chain_style *s = &c->style;
 
@@ -233,27 +305,29 @@ static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
 	if (s->sym) {
 		if (s->ip)
 			put(c, " ", 1);
-		put_string(c, f->sym ? f->sym : "[unknown]");
-		if (s->symoff && f->sym) {
+		put_string(c, at->sym ? at->sym : "[unknown]");
+		if (s->symoff && at->sym) {
 			put(c, "+0x", 3);
 			put_hex(c, f->symoff, 0);
 		}
 	}
-	if (s->dso) {
-		const char *dso = c->image[f->image - 1].dso;
-
-		put(c, " (", 2);
-		put_string(c, dso);
-		if (s->dsoff && strcmp(dso, "[unknown]")) {
-			put(c, "+0x", 3);
-			put_hex(c, f->off, 0);
-		}
-		put(c, ")", 1);
-	}
+	if (s->dso && !inlined)
+		put_dso(c, f);
 	if (s->marks && (f->flags & 1))
 		put_string(c, " (inferred)");
+	if (s->srcline)
+		put_source(c, at);
+	if (inlined)
+		put_string(c, " (inlined)");
 	if (s->tab)
 		put(c, "\n", 1);
+}
+
+static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
+{
+	for (uint32_t i = 0; i < f->n_inlined; i++)
+		put_line(c, f, ip, &c->inlined[f->inlined + i], true);
+	put_line(c, f, ip, &f->at, false);
 }
 
 static int broken(int64_t id, struct err *err)
@@ -326,17 +400,44 @@ static struct json_object *hex_text(uint64_t v)
 	return json_object_new_string(buf);
 }
 
+static void place_json(struct json_object *o, const struct place_text *at)
+{
+	if (at->sym)
+		json_object_object_add(o, "symbol",
+				       json_object_new_string(at->sym));
+	if (at->file)
+		json_object_object_add(o, "file",
+				       json_object_new_string(at->file));
+	if (at->line)
+		json_object_object_add(o, "line",
+				       json_object_new_int64(at->line));
+}
+
+static struct json_object *inlined_json(const struct chains *c,
+					const struct frame_text *f)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (uint32_t i = 0; i < f->n_inlined; i++) {
+		struct json_object *o = json_object_new_object();
+
+		place_json(o, &c->inlined[f->inlined + i]);
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
 static struct json_object *frame_json(struct chains *c,
 				      const struct frame_text *f, uint64_t ip)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "ip", hex_text(ip));
-	if (f->sym) {
-		json_object_object_add(o, "symbol",
-				       json_object_new_string(f->sym));
+	if (f->at.sym)
 		json_object_object_add(o, "symoff", hex_text(f->symoff));
-	}
+	place_json(o, &f->at);
+	if (f->n_inlined)
+		json_object_object_add(o, "inlined", inlined_json(c, f));
 	json_object_object_add(
 		o, "image", json_object_new_string(c->image[f->image - 1].dso));
 	json_object_object_add(o, "off", hex_text(f->off));

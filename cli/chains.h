@@ -16,10 +16,11 @@ struct store;
 
 /* What a line of a frame shows. */
 struct chain_style {
-	bool ip, sym, symoff, dso, dsoff;
-	bool tab;   /* a tab in front, a newline behind */
-	bool marks; /* "(inferred)" behind guessed frames */
-	bool json;  /* chains_json() only: names as they are */
+	bool ip, sym, symoff, dso, dsoff, srcline;
+	bool inlined; /* a line for each inlined function too */
+	bool tab;     /* a tab in front, a newline behind */
+	bool marks;   /* "(inferred)" behind guessed frames */
+	bool json;    /* chains_json() only: names as they are */
 };
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,

@@ -89,16 +89,22 @@ static void put_loss(FILE *out, const struct check_row *r)
 	put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-static void put_request(void *arg, const struct check_row *r)
+/* "12.345 cpu 1 bash 7: unexplained", whose line goes on. */
+static void put_verdict(struct evidence *e, const struct check_row *r)
 {
-	struct evidence *e = arg;
-
 	begin(e);
 	put_when(e->out, r, "time_ns");
 	put_cpu(e->out, r, "cpu");
 	put_thread(e->out, r);
 	fputs(": ", e->out);
 	put_text(e->out, check_text(r, "verdict"));
+}
+
+static void put_request(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	put_verdict(e, r);
 	if (!check_null(r, "ended_by")) {
 		fputs("; ended by ", e->out);
 		put_text(e->out, check_text(r, "ended_by"));
@@ -111,7 +117,7 @@ static void put_request(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
-static void put_chain(void *arg, const struct check_row *r)
+static void put_across(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
@@ -119,8 +125,18 @@ static void put_chain(void *arg, const struct check_row *r)
 	put_when(e->out, r, "time_ns");
 	put_cpu(e->out, r, "cpu");
 	put_thread(e->out, r);
-	fputs(": ", e->out);
-	put_text(e->out, check_text(r, "verdict"));
+	fprintf(e->out,
+		": of capture %" PRId64 ", its chain of capture %" PRId64 ", ",
+		check_int(r, "capture"), check_int(r, "recorded_by"));
+	put_when(e->out, r, "chain_time_ns");
+	fprintf(e->out, "; cookie %s\n", check_text(r, "cookie"));
+}
+
+static void put_chain(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	put_verdict(e, r);
 	fprintf(e->out, "; cookie %s", check_text(r, "cookie"));
 	if (!check_null(r, "from_ns")) {
 		fputs(", asked for after ", e->out);
@@ -223,6 +239,8 @@ int check_evidence(struct check *c, struct err *err)
 		check_fn *fn;
 	} section[] = {
 		{ "unjoined_requests", "requests not joined", put_request },
+		{ "across_list", "requests joined across captures",
+		  put_across },
 		{ "unused_chains", "chains not used", put_chain },
 		{ "bogus_list", "frames that cannot be", put_bogus },
 		{ "gap_list", "counters that no cookie has", put_gap },

@@ -10,6 +10,7 @@
 #include "cli/filter.h"
 #include "cli/flame_tree.h"
 #include "cli/folded.h"
+#include "cli/interpreter.h"
 #include "cli/label.h"
 #include "cli/out.h"
 #include "cli/palette.h"
@@ -133,6 +134,7 @@ static const struct opt opts[] = {
 	  .name = "no-inline",
 	  .help = "leave out inlined functions",
 	  .value = &inlined },
+	{ .kind = OPT_GROUP, .value = (void *)interpreter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }

@@ -13,6 +13,7 @@
 
 #include "cli/align.h"
 #include "cli/callsites.h"
+#include "cli/jitted.h"
 #include "cli/mapped.h"
 #include "cli/name.h"
 #include "cli/progress.h"
@@ -29,6 +30,7 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
+#include "symbolize/layout.h"
 #include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
 
@@ -102,6 +104,7 @@ const struct opt load_common_opts[] = {
 		  "later",
 	  .value = &no_symbols },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
+	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
 	{ .kind = OPT_END }
 };
@@ -112,7 +115,7 @@ const struct opt load_opts[] = {
 	  .arg = "NAMES",
 	  .help = "whose tracepoint fields become columns: event names or "
 		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events)",
+		  "process events, and those with stacks in their fields)",
 	  .value = &fields },
 	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
 	{ .kind = OPT_END }
@@ -124,6 +127,7 @@ struct load {
 	struct order *order;
 	struct stitch *stitch;
 	struct mapped *mapped;
+	struct jitted *jitted;
 	struct symbolizer *symbolizer; /* NULL: look at no file */
 	struct unwinder *unwinder;     /* NULL: infer no caller */
 	struct store *db;
@@ -251,6 +255,8 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
+		.kallsyms = name_kallsyms(),
+		.no_fields = fields && !strcmp(fields, "none"),
 		.request = request,
 		.chain = chain,
 	};
@@ -276,6 +282,24 @@ static int scan_source(struct load *ld, struct source *src, struct err *err)
 	return store_capture(ld->db, src, err);
 }
 
+/* A field that is a stack has the id of its raw chain. */
+static void put_held(const struct fact_event *e, const struct event_def *def,
+		     struct field *f)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < def->n_fields; i++) {
+		if (!def->fields[i].is_stack)
+			continue;
+		if (at == e->rec->sample.n_held)
+			return;
+		uint32_t id = e->held[at++];
+
+		if (id)
+			f[i] = (struct field){ .present = true, .num = id };
+	}
+}
+
 /* The payload of a tracepoint as columns. A payload that cannot be decoded is
  * damage; its event is kept. */
 static int put_fields(struct load *ld, const struct fact_event *e,
@@ -298,6 +322,8 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 			      &broken);
 		return 0;
 	}
+	if (rec->sample.n_held)
+		put_held(e, &src->events[e->type], ld->field);
 	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
 }
 
@@ -363,6 +389,13 @@ out:
 	return ret;
 }
 
+/* Where the parts of a file are in memory, as the file itself says. */
+static size_t file_parts(void *arg, const struct image *img,
+			 struct whole_part *out, size_t max)
+{
+	return layout_parts(arg, img, out, max);
+}
+
 /* Each source's clock, from where it is known on. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -399,11 +432,16 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (ld->symbolizer)
+		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
-	if (!ld->mapped)
+	ld->jitted =
+		ld->mapped ? jitted_new(ld->ledger, temp_dir(), err) : NULL;
+	if (!ld->jitted)
 		return -1;
+	stitch_jit(ld->stitch, jitted_find, ld->jitted);
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
 			       order_source(ld->order, i), ld->symbolizer, err))
@@ -496,6 +534,7 @@ out:
 	store_close(ld.db);
 	stitch_free(ld.stitch);
 	mapped_free(ld.mapped);
+	jitted_free(ld.jitted);
 	if (ld.unwinder)
 		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);

@@ -91,16 +91,40 @@ static void note(struct mapped *md, uint16_t source, const char *dir, int n)
 	ledger_note(md->ledger, source, "maps", text);
 }
 
-/* The folder "maps" in a capture that is a folder. Beside a file it may be
- * that of another capture, where the same ids are other processes. */
-static bool find_folder(const char *path, char *out, size_t size)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
-	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* The folder "maps" in a capture that is a folder. */
+static bool find_folder(const char *path, char *out, size_t size)
+{
+	if (!strcmp(path, "-") || !is_folder(path))
 		return false;
 	snprintf(out, size, "%s/maps", path);
-	return !stat(out, &st) && S_ISDIR(st.st_mode);
+	return is_folder(out);
+}
+
+/* Beside a file it may be that of another capture, where the same ids are
+ * other processes: whoever knows better can say so. */
+static void hint(struct mapped *md, const struct source *src)
+{
+	const char *slash = strrchr(src->path, '/');
+	char dir[PATH_SIZE], text[2 * PATH_SIZE + 128];
+	int n = slash ? (int)(slash - src->path) + 1 : 0;
+
+	if (given.n || !strcmp(src->path, "-") || is_folder(src->path) ||
+	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
+		    sizeof(dir) ||
+	    !maps_in_folder(dir))
+		return;
+	snprintf(text, sizeof(text),
+		 "folder %s beside it is not read, as it may be of another "
+		 "run; if it is not: --maps %s",
+		 dir, dir);
+	ledger_note(md->ledger, src->index, "maps", text);
 }
 
 static void tell(struct maps *m, struct stitch *st, uint16_t source,
@@ -192,6 +216,9 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	if (find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
+	/* others than perf's know of no mappings */
+	if (src->info.cookies != COOKIES_PERF)
+		hint(md, src);
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)
 		prove(md, st, src->index, sy, &src->info.maps[i]);
 	return 0;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -18,7 +20,7 @@
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle;
+static bool no_demangle, no_inline, no_cache;
 static struct opt_list debug_dirs;
 
 const struct opt name_opts[] = {
@@ -45,10 +47,23 @@ const struct opt name_opts[] = {
 	  .value = &debug_dirs },
 	{ .kind = OPT_FLAG,
 	  .name = "no-demangle",
-	  .help = "keep C++ and Rust names as they are in the file",
+	  .help = "keep C++, Rust and D names as they are in the file",
 	  .value = &no_demangle },
+	{ .kind = OPT_FLAG,
+	  .name = "no-lines",
+	  .help = "do not look for source lines and inlined functions",
+	  .value = &no_inline },
+	{ .kind = OPT_FLAG,
+	  .name = "no-cache",
+	  .help = "do not remember names on disk for the next time",
+	  .value = &no_cache },
 	{ .kind = OPT_END }
 };
+
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
 
 struct sink {
 	struct store *db;
@@ -62,22 +77,31 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 
 	if (!sym->depth && sym->name)
 		s->counts->found++;
+	s->counts->lines += !sym->depth && sym->line;
 	return store_symbol(s->db, s->image, sym, err);
 }
 
 static int name_one(struct symbolizer *sy, struct sink *s,
-		    const struct image *img, const uint64_t *off, size_t n,
-		    struct err *err)
+		    const struct image *img, const struct code_place *code,
+		    size_t n, struct err *err)
 {
 	struct image_report rep = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
 
-	ret = symbolize_image(sy, img, off, n, put_symbol, s, &rep, err);
+	ret = symbolize_image(sy, img, code, n, put_symbol, s, &rep, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
 				  rep.seg, rep.n_seg, err);
+	if (rep.note[0]) {
+		char note[4 * sizeof(rep.note)];
+
+		output_clean_buf(note, sizeof(note), rep.note, strlen(rep.note),
+				 NULL);
+		progress_clear();
+		fprintf(stderr, "%s\n", note);
+	}
 	symbolize_report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
@@ -138,11 +162,29 @@ static bool recorded_here(struct store *db)
 	return same && n;
 }
 
+/* Where programs keep what they can make again; false: nowhere. */
+static bool cache_folder(const char *home, char *buf, size_t size)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (no_cache)
+		return false;
+	if (xdg && *xdg == '/')
+		n = snprintf(buf, size, "%s/backstitch", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/backstitch", home);
+	return n > 0 && (size_t)n < size;
+}
+
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
+	char cache[4096];
 	struct symbolize_opts o = {
+		.cache =
+			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
 		.symfs = symfs,
 		.kallsyms = kallsyms,
 		.vmlinux = vmlinux,
@@ -150,6 +192,7 @@ struct symbolizer *name_symbolizer(struct store *db,
 		.debug_dirs = debug_list(),
 		.captured = captured,
 		.no_demangle = no_demangle,
+		.no_inline = no_inline,
 		.same_machine = recorded_here(db),
 	};
 
@@ -167,17 +210,17 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
 	struct symbolizer *sy = name_symbolizer(db, captured);
-	const uint64_t *off;
+	const struct code_place *code;
 	struct image img;
 	size_t n;
 	int ret;
 
 	progress_start("naming");
-	while ((ret = store_unnamed(db, &s.image, &img, &off, &n, err)) > 0) {
+	while ((ret = store_unnamed(db, &s.image, &img, &code, &n, err)) > 0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
-			ret = name_one(sy, &s, &img, off, n, err);
+			ret = name_one(sy, &s, &img, code, n, err);
 		if (ret)
 			break;
 		progress_update(0, 0, s.counts->offsets, "addresses");

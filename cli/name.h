@@ -18,12 +18,15 @@ extern const struct opt name_opts[];
  * hold; NULL: none. */
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
+/* The file that --kallsyms names; NULL: none. */
+const char *name_kallsyms(void);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 
 struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */
 	uint64_t offsets, found; /* the same of code offsets */
+	uint64_t lines;		 /* of these, with a source line */
 };
 
 /* Are the files there that the options name? 0, or -1 and *err. */

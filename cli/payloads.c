@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/chains.h"
 #include "cli/output.h"
 #include "formats/payload.h"
 #include "schema/store.h"
@@ -35,6 +36,8 @@ struct payloads {
 	size_t n_cursor, cap_cursor;
 	struct field *field;
 	size_t cap_field;
+	struct chains *chains; /* of fields that are stacks; NULL: none yet */
+	struct arena stacks;   /* their texts, of one event */
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
@@ -150,6 +153,8 @@ void payloads_close(struct payloads *ps)
 	free(ps->type);
 	free(ps->cursor);
 	free(ps->field);
+	chains_free(ps->chains);
+	arena_release(&ps->stacks);
 	free(ps);
 }
 
@@ -162,14 +167,52 @@ static int seek(struct cursor *c, int64_t event, struct err *err)
 	return c->more && rows_int(c->rows, 0) == event;
 }
 
-static void from_columns(struct payloads *ps, const struct type_payload *t,
-			 const struct rows *r)
+/* As the kernel prints it, but in one line: " => f+0x1 => g+0x2". */
+static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
+		      struct err *err)
+{
+	const struct chain_style style = { .sym = true,
+					   .symoff = true,
+					   .tab = true };
+	size_t n;
+
+	if (!ps->chains)
+		ps->chains = chains_load(ps->db, &style, err);
+	if (!ps->chains)
+		return -1;
+	const char *lines = chains_text(ps->chains, chain, &n, err);
+
+	if (!lines)
+		return -1;
+	/* a tab becomes four bytes, and its line has another one at its end */
+	char *text = arena_take(&ps->stacks, n * 4 + 1);
+	char *to = text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i] == '\t') {
+			memcpy(to, " => ", 4);
+			to += 4;
+		} else if (lines[i] != '\n') {
+			*to++ = lines[i];
+		}
+	}
+	*to = '\0';
+	*f = (struct field){ .present = true,
+			     .text = text,
+			     .len = (uint32_t)(to - text) };
+	return 0;
+}
+
+static int from_columns(struct payloads *ps, const struct type_payload *t,
+			const struct rows *r, struct err *err)
 {
 	size_t n;
 	const struct field_def *def = payload_defs(t->payload, &n);
 
 	ps->field =
 		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	if (ps->stacks.used)
+		arena_release(&ps->stacks);
 	for (size_t i = 0; i < n; i++) {
 		struct field *f = &ps->field[i];
 		struct value v = { .kind = VALUE_NULL };
@@ -177,18 +220,24 @@ static void from_columns(struct payloads *ps, const struct type_payload *t,
 		if (t->column[i])
 			v = rows_value(r, t->column[i]);
 		*f = (struct field){ 0 };
-		if (v.kind == VALUE_INT && !def[i].is_text && !def[i].is_blob)
+		if (v.kind == VALUE_INT && def[i].is_stack) {
+			if (stack_text(ps, v.num, f, err))
+				return -1;
+		} else if (v.kind == VALUE_INT && !def[i].is_text &&
+			   !def[i].is_blob) {
 			*f = (struct field){ .present = true, .num = v.num };
-		else if (v.kind == VALUE_TEXT && def[i].is_text)
+		} else if (v.kind == VALUE_TEXT && def[i].is_text) {
 			*f = (struct field){ .present = true,
 					     .text = v.text,
 					     .len = (uint32_t)v.len };
-		else if (v.kind == VALUE_BLOB && def[i].is_blob)
+		} else if (v.kind == VALUE_BLOB && def[i].is_blob) {
 			*f = (struct field){ .present = true,
 					     .blob = v.text,
 					     .len = (uint32_t)v.len };
+		}
 	}
 	payload_fields_text(t->payload, ps->field, ps->raw, sizeof(ps->raw));
+	return 0;
 }
 
 const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
@@ -207,7 +256,8 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	if (t->cursor)
 		rc = seek(&ps->cursor[t->cursor - 1], event, err);
 	if (rc > 0) {
-		from_columns(ps, t, ps->cursor[t->cursor - 1].rows);
+		if (from_columns(ps, t, ps->cursor[t->cursor - 1].rows, err))
+			return NULL;
 	} else if (!rc && (rc = seek(&ps->cursor[0], event, err)) > 0) {
 		v = rows_value(ps->cursor[0].rows, 1);
 		if (v.kind == VALUE_BLOB)

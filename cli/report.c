@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/grid.h"
+#include "cli/interpreter.h"
 #include "cli/label.h"
 #include "cli/output.h"
 #include "cli/plain.h"
@@ -80,6 +81,7 @@ static const struct opt opts[] = {
 	  .name = "no-inline",
 	  .help = "leave out inlined functions",
 	  .value = &inlined },
+	{ .kind = OPT_GROUP, .value = (void *)interpreter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }

@@ -23,6 +23,7 @@
 
 static const char *fields;
 static bool show_lost, json;
+static bool inlined = true;
 
 static const struct opt opts[] = {
 	{ .kind = OPT_STRING,
@@ -31,8 +32,12 @@ static const struct opt opts[] = {
 	  .arg = "FIELDS",
 	  .help = "print as perf script does, with these fields: comm, pid, "
 		  "tid, cpu, time, period, event, trace, ip, sym, symoff, "
-		  "dso, dsoff",
+		  "dso, dsoff, srcline",
 	  .value = &fields },
+	{ .kind = OPT_NO,
+	  .name = "no-inline",
+	  .help = "leave out inlined functions",
+	  .value = &inlined },
 	{ .kind = OPT_FLAG,
 	  .name = "show-lost",
 	  .help = "say between the samples where records were lost",
@@ -220,6 +225,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (script_parse(fields, &f, err))
 		return -1;
 	f.frame.json = json;
+	f.frame.inlined = inlined && (f.frame.sym || json);
 	path = input_path(argc, argv, err);
 	if (!path)
 		return -1;

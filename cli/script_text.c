@@ -62,6 +62,7 @@ static bool *field_flag(struct script_fields *f, const char *name)
 		{ "symoff", &f->frame.symoff },
 		{ "dso", &f->frame.dso },
 		{ "dsoff", &f->frame.dsoff },
+		{ "srcline", &f->frame.srcline },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -74,9 +75,10 @@ static int check_fields(struct script_fields *f, struct err *err)
 {
 	struct chain_style *s = &f->frame;
 
-	if ((s->sym || s->dso || s->dsoff) && !s->ip)
+	if ((s->sym || s->dso || s->dsoff || s->srcline) && !s->ip)
 		return err_set(err, ERR_USAGE,
-			       "sym, dso and dsoff need ip, as in perf script");
+			       "sym, dso, dsoff and srcline need ip, as in "
+			       "perf script");
 	if (s->symoff && !s->sym)
 		return err_set(err, ERR_USAGE, "symoff needs sym");
 	if (s->dsoff)
@@ -108,7 +110,7 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 			return err_set(err, ERR_USAGE,
 				       "no field '%.*s'; there is comm, pid, "
 				       "tid, cpu, time, period, event, trace, "
-				       "ip, sym, symoff, dso, dsoff",
+				       "ip, sym, symoff, dso, dsoff, srcline",
 				       (int)n, list);
 		*flag = true;
 		list += n + (list[n] == ',');

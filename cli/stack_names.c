@@ -1,9 +1,11 @@
 /* stack_names.c - all stacks of a database as labels. */
 #include "cli/stack_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/interpreter.h"
 #include "cli/label.h"
 #include "cli/stack_tree.h"
 #include "schema/store.h"
@@ -14,13 +16,21 @@
 /* A frame's own label, and what was inlined there: places in inlined[]. */
 struct named_frame {
 	uint32_t label;
+	uint32_t image; /* 0: none */
 	uint32_t first, n;
+	struct interpreter_frame interp;
 	bool kernel;
+};
+
+struct inlined {
+	uint32_t label;
+	struct interpreter_frame interp;
 };
 
 struct named_image {
 	enum image_kind kind;
 	char *path, *short_name; /* "[libc.so.6]" */
+	uint32_t interpreters;
 };
 
 struct stack_names {
@@ -33,12 +43,16 @@ struct stack_names {
 	struct stack_tree tree;
 	uint32_t *raw; /* stack of each raw chain */
 	size_t n_raw, cap_raw;
-	uint32_t *inlined;
+	struct inlined *inlined;
+	enum interpreter_mode mode;
 	size_t n_inlined, cap_inlined;
+	struct interpreter_frame *what; /* of the stack at hand */
+	size_t cap_what;
 	struct arena text;
 };
 
 #define GAP_MAX (1 << 20)
+#define NAME_SIZE 4096
 
 /* Makes p[id] exist, all items up to it zero. Ids are dense by the schema; a
  * file that has been tampered with may say otherwise, and must not make us
@@ -96,6 +110,14 @@ static char *short_name(struct arena *text, enum image_kind kind,
 	return s;
 }
 
+/* Jitted code is in no file; its image is called as its function. */
+static const char *image_text(enum image_kind kind, const char *path)
+{
+	if (kind == IMAGE_UNKNOWN_KERNEL)
+		return "[unknown kernel code]";
+	return kind == IMAGE_JIT ? "[jit]" : path;
+}
+
 static int add_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
@@ -107,10 +129,12 @@ static int add_image(void *arg, const struct rows *r, struct err *err)
 	struct named_image *img = &sn->image[id];
 
 	img->kind = (enum image_kind)rows_int(r, 1);
-	img->path = arena_strdup(&sn->text, img->kind == IMAGE_UNKNOWN_KERNEL
-						    ? "[unknown kernel code]"
-						    : rows_text(r, 2));
+	img->path =
+		arena_strdup(&sn->text, image_text(img->kind, rows_text(r, 2)));
 	img->short_name = short_name(&sn->text, img->kind, img->path);
+	if (sn->mode != INTERPRETER_KEEP)
+		img->interpreters =
+			interpreters_of(img->path, img->kind == IMAGE_JIT);
 	return 0;
 }
 
@@ -121,11 +145,26 @@ static bool is_kernel(enum image_kind kind)
 	       kind == IMAGE_SYMBOLS;
 }
 
+/* Those of an interpreter's own may be marked as such. */
+static uint32_t add_label(struct stack_names *sn, struct interpreter_frame in,
+			  const struct label *want)
+{
+	struct label l = *want;
+	char name[NAME_SIZE];
+
+	if (sn->mode == INTERPRETER_MARK && in.class == INTERPRETER_OWN) {
+		snprintf(name, sizeof(name), "%s %s",
+			 interpreter_label(in.language), want->name);
+		l.name = name;
+	}
+	return labels_add(sn->labels, &l);
+}
+
 static int add_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
 	static const struct named_image nowhere = { IMAGE_UNKNOWN_USER, "",
-						    "[unknown]" };
+						    "[unknown]", 0 };
 	int64_t id = rows_int(r, 0);
 	int64_t at = rows_int(r, 1);
 	struct value name = rows_value(r, 3);
@@ -146,7 +185,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		.kernel = kernel,
 		.image = img->path,
 		.off = (uint64_t)rows_int(r, 2) - (uint64_t)rows_int(r, 4),
-		.has_off = true,
+		.has_off = img->kind != IMAGE_JIT,
 	};
 
 	if (name.kind != VALUE_TEXT || !name.text[0]) {
@@ -161,7 +200,11 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		l.has_off = false;
 	}
 	sn->frame[id].kernel = kernel;
-	sn->frame[id].label = labels_add(sn->labels, &l);
+	sn->frame[id].image = (uint32_t)(img == &nowhere ? 0 : at);
+	if (name.kind == VALUE_TEXT)
+		sn->frame[id].interp = interpreter_frame(
+			img->interpreters, img->kind == IMAGE_JIT, l.name);
+	sn->frame[id].label = add_label(sn, sn->frame[id].interp, &l);
 	return 0;
 }
 
@@ -185,7 +228,13 @@ static int add_inline(void *arg, const struct rows *r, struct err *err)
 		f->first = (uint32_t)sn->n_inlined;
 	sn->inlined = mem_grow(sn->inlined, &sn->cap_inlined, sn->n_inlined + 1,
 			       sizeof(*sn->inlined));
-	sn->inlined[sn->n_inlined++] = labels_add(sn->labels, &l);
+	struct inlined *in = &sn->inlined[sn->n_inlined++];
+
+	in->interp =
+		f->image ? interpreter_frame(sn->image[f->image].interpreters,
+					     false, l.name)
+			 : (struct interpreter_frame){ 0, 0 };
+	in->label = add_label(sn, in->interp, &l);
 	return 0;
 }
 
@@ -214,6 +263,7 @@ struct stack_names *stack_names_load(struct store *db, struct labels *labels,
 
 	sn->labels = labels;
 	sn->by_name = by_name;
+	sn->mode = interpreter_mode();
 	if (rows_each(db, "report_images", add_image, sn, err) ||
 	    rows_each(db, "report_frames", add_frame, sn, err) ||
 	    (inlined && rows_each(db, "report_inlines", add_inline, sn, err)) ||
@@ -235,6 +285,7 @@ void stack_names_free(struct stack_names *sn)
 	stack_tree_release(&sn->tree);
 	free(sn->raw);
 	free(sn->inlined);
+	free(sn->what);
 	arena_release(&sn->text);
 	free(sn);
 }
@@ -254,6 +305,67 @@ static uint32_t as_exec(struct stack_names *sn, uint32_t id)
 	return labels_add(sn->labels, &l);
 }
 
+/* An interpreter's own frames that follow code of its language, seen from the
+ * root, are how that code runs: the code is the frame. Others are one frame
+ * together. The frames of out from `from` on are the outermost first; what[]
+ * says what each one is. */
+static void collapse(struct stack_names *sn, struct label_list *out,
+		     size_t from)
+{
+	uint32_t seen = 0; /* languages whose code is in the stack so far */
+	uint8_t last = 0;  /* language of the run that goes on */
+	size_t n = from;
+
+	for (size_t i = from; i < out->n; i++) {
+		struct interpreter_frame in = sn->what[i - from];
+		uint8_t run = in.class == INTERPRETER_OWN ? in.language : 0;
+
+		if (in.class == INTERPRETER_CODE)
+			seen |= 1u << in.language;
+		if (!run) {
+			out->label[n++] = out->label[i];
+		} else if (run != last && !(seen >> run & 1)) {
+			const struct label l = {
+				.kind = LABEL_USER,
+				.name = interpreter_label(run),
+				.image = "",
+			};
+
+			out->label[n++] = labels_add(sn->labels, &l);
+		}
+		last = run;
+	}
+	out->n = n;
+}
+
+static void take(struct stack_names *sn, struct label_list *out, size_t from,
+		 uint32_t label, struct interpreter_frame interp)
+{
+	label_list_add(out, label);
+	if (sn->mode != INTERPRETER_COLLAPSE)
+		return;
+	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
+			    sizeof(*sn->what));
+	sn->what[out->n - from - 1] = interp;
+}
+
+/* It was read from the innermost frame on. */
+static void turn(struct stack_names *sn, struct label_list *out, size_t from)
+{
+	for (size_t i = from, j = out->n; i + 1 < j; i++) {
+		uint32_t l = out->label[i];
+
+		out->label[i] = out->label[--j];
+		out->label[j] = l;
+		if (sn->mode == INTERPRETER_COLLAPSE) {
+			struct interpreter_frame in = sn->what[i - from];
+
+			sn->what[i - from] = sn->what[j - from];
+			sn->what[j - from] = in;
+		}
+	}
+}
+
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
@@ -265,17 +377,16 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 
 		l = stack_tree_at(&sn->tree, at);
 		f = &sn->frame[l->frame];
-		for (uint32_t i = 0; i < f->n; i++)
-			label_list_add(out, sn->inlined[f->first + i]);
-		label_list_add(out, f->label);
+		for (uint32_t i = 0; i < f->n; i++) {
+			const struct inlined *in = &sn->inlined[f->first + i];
+
+			take(sn, out, from, in->label, in->interp);
+		}
+		take(sn, out, from, f->label, f->interp);
 	}
+	turn(sn, out, from);
+	if (sn->mode == INTERPRETER_COLLAPSE)
+		collapse(sn, out, from);
 	for (size_t i = from; exec && i < out->n; i++)
 		out->label[i] = as_exec(sn, out->label[i]);
-	/* it was read from the innermost frame on */
-	for (size_t i = from, j = out->n; i + 1 < j; i++) {
-		uint32_t l = out->label[i];
-
-		out->label[i] = out->label[--j];
-		out->label[j] = l;
-	}
 }

@@ -183,7 +183,7 @@ static void close_ftext(struct source *src)
 		free(ftext_item(ft, i)->own);
 	for (size_t i = 0; i < ft->n_event; i++)
 		free(ft->event[i].def);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < FTEXT_STACKS; i++) {
 		free(ft->ip[i]);
 		free(ft->at[i]);
 	}
@@ -202,6 +202,7 @@ static void close_ftext(struct source *src)
 	free(ft->due);
 	known_release(&ft->known);
 	free(ft->raw);
+	free(ft->path);
 	inodes_release(&ft->inodes);
 	unwound_release(&ft->unwound);
 	free(ft->buf);
@@ -247,9 +248,7 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 
 static int scan_ftext(struct source *src, struct err *err)
 {
-	(void)src;
-	(void)err;
-	return 0;
+	return ftext_kernel(ftext_of(src), err);
 }
 
 const struct source_ops ftext_ops = {

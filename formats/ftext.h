@@ -65,7 +65,10 @@ struct ftext_pairs {
 /* An event by its name; beside it in the same place is its event_def. */
 struct ftext_event {
 	char *key; /* the name as printed */
+	uint32_t buffer;
 	enum ftext_role role;
+	enum call_what call; /* of a system call that we look at */
+	bool leaves;	     /* it is its end */
 	struct field_def *def;
 };
 
@@ -98,6 +101,7 @@ struct ftext_item {
 	uint64_t cookie; /* of the request that it made */
 	bool has_cookie;
 	bool has_kern, has_user; /* a stack was said, perhaps an empty one */
+	bool has_field;		 /* one that is a field: in its text */
 	bool untimed;
 };
 
@@ -111,8 +115,9 @@ enum ftext_record {
 	REF_LINE,  /* the name in the line itself */
 	REF_EXIT,
 	REF_TOTAL,
-	REF_CHAIN, /* of a deferred stack; in higher bits where its line begins
-		    * in the text */
+	REF_KERNEL, /* where it was; as the total of no item */
+	REF_CHAIN,  /* of a deferred stack; in higher bits where its line begins
+		     * in the text */
 };
 
 #define REF_BITS 8
@@ -124,6 +129,14 @@ enum ftext_more {
 	MORE_KERN,
 	MORE_USER,
 	MORE_COOKIE, /* of a deferred stack, then its frames */
+};
+
+/* The stacks of an event: of user mode, of the kernel, in a field. */
+enum ftext_stack {
+	FTEXT_USER,
+	FTEXT_KERN,
+	FTEXT_FIELD,
+	FTEXT_STACKS
 };
 
 struct ftext {
@@ -157,8 +170,9 @@ struct ftext {
 	struct ref *due; /* of the item that is given out */
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
-	bool ended, failed, total_given;
-	struct err why; /* failed: of what */
+	bool ended, failed, total_given, kernel_given;
+	uint64_t kernel, kernel_end; /* where its code was; 0: not known */
+	struct err why;		     /* failed: of what */
 	/* Events. */
 	struct ftext_event *event;
 	struct event_def *def;
@@ -175,12 +189,16 @@ struct ftext {
 	/* decode() */
 	struct unwound unwound;
 	struct ftext_pairs pairs;
-	uint64_t *ip[2]; /* kernel, user */
-	const struct place **at[2];
-	size_t cap_ip[2], cap_at[2];
+	uint64_t *ip[FTEXT_STACKS];
+	const struct place **at[FTEXT_STACKS];
+	size_t cap_ip[FTEXT_STACKS], cap_at[FTEXT_STACKS];
+	struct addrs held;
 	unsigned char *raw;
 	size_t cap_raw;
 	char comm[64];
+	struct call call;
+	char *path; /* call's */
+	size_t cap_path;
 	struct arena scratch; /* of fields() */
 };
 
@@ -228,9 +246,10 @@ void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 void ftext_header(struct ftext *ft, struct scan s);
 
 /* ftext_event.c */
-/* The event of that name, a new one when need be; its first text shows which
- * fields it has. */
-uint32_t ftext_event_of(struct ftext *ft, const struct line *l);
+/* The event of that name in a buffer, a new one when need be; its first text
+ * shows which fields it has. */
+uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
+			uint32_t buffer);
 void ftext_pairs(enum ftext_role role, struct scan text,
 		 struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
@@ -260,6 +279,20 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec);
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
+
+/* ftext_kernel.c */
+/* Where the kernel was, by a copy of kallsyms that agrees with the text. -1
+ * and *err: it cannot be read. */
+int ftext_kernel(struct ftext *ft, struct err *err);
+void ftext_kernel_record(const struct ftext *ft, struct record *rec);
+
+/* ftext_call.c */
+/* Sets call and leaves of the event of that name. */
+void ftext_call_find(const char *key, struct ftext_event *e);
+/* What the text of such an event says; the path holds until the next call.
+ * false: nothing that is understood. */
+bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
+		struct call *out);
 
 /* ftext_record.c */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,

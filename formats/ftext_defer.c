@@ -101,25 +101,12 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
-	struct nonce_line l;
 
 	if (it->has_cookie) {
 		s->cookie = it->cookie;
 		s->defer = it->cookie ? DEFER_COOKIE : DEFER_REFUSED;
-		return;
-	}
-	if (ft->event[it->event].role != ROLE_MARKER)
-		return;
-	struct scan text = marker_text(ft, it);
-
-	for (size_t at = 0; nonce_next(ft->nonce_format, text, &at, &l);) {
-		if (l.kind != NONCE_REQUEST)
-			continue;
-		rec->flags |= REC_F_NONCE;
-		s->defer = DEFER_COOKIE;
-		s->cookie = l.nonce;
-		s->asked = l.tid;
-		return;
+	} else if (ft->event[it->event].role == ROLE_MARKER) {
+		nonce_request(ft->nonce_format, marker_text(ft, it), rec);
 	}
 }
 
@@ -162,23 +149,6 @@ static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
 	}
 }
 
-static void marker_chain(struct ftext *ft, const struct ftext_item *it,
-			 uint32_t from, struct record *rec)
-{
-	struct scan text = marker_text(ft, it);
-	size_t at = from;
-	struct nonce_line l;
-
-	rec->flags |= REC_F_NONCE;
-	if (!nonce_next(ft->nonce_format, text, &at, &l))
-		return;
-	nonce_chain(&l, &ft->unwound, &rec->chain);
-	if (l.tid < 0 || l.tid == rec->tid)
-		return;
-	rec->tid = l.tid;
-	rec->pid = -1;
-}
-
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec)
 {
@@ -188,6 +158,7 @@ void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 	if (it->stack == STACK_UNWIND)
 		unwind_chain(ft, it, rec);
 	else
-		marker_chain(ft, it, from, rec);
+		nonce_stack(ft->nonce_format, marker_text(ft, it), from,
+			    &ft->unwound, rec);
 	rec->chain.user = unwound_addrs(&ft->unwound);
 }

@@ -346,6 +346,14 @@ static const char *keep_text(struct ftext *ft, struct scan s)
 	return kept;
 }
 
+/* "stack=STACK:" of the kernel, "stack=" of trace-cmd: frames come behind. */
+static bool is_stack(const struct ftext_pairs *p, size_t i, struct scan text)
+{
+	struct scan v = p->pair[i].value;
+
+	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
+}
+
 static void make_fields(struct ftext *ft, struct ftext_event *e,
 			struct event_def *def, struct scan text)
 {
@@ -359,14 +367,28 @@ static void make_fields(struct ftext *ft, struct ftext_event *e,
 			.name = keep_text(ft, p->pair[i].key),
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
+			.is_stack = is_stack(p, i, text),
 		};
 	def->fields = e->def;
 	def->n_fields = (uint32_t)p->n + 1;
 }
 
-static uint32_t new_event(struct ftext *ft, const char *key, struct scan text)
+/* Events of buffers with a name have it in front of theirs. */
+static void set_name(struct ftext *ft, uint32_t buffer, const char *full,
+		     struct event_def *def)
 {
-	struct ftext_event e = { .key = arena_strdup(&ft->arena, key) };
+	def->name = arena_strdup(&ft->arena, full);
+	if (!buffer)
+		return;
+	def->buffer = ft->buffer[buffer - 1];
+	def->name = arena_join(&ft->arena, def->buffer, '/', full);
+}
+
+static uint32_t new_event(struct ftext *ft, const char *key, uint32_t buffer,
+			  struct scan text)
+{
+	struct ftext_event e = { .key = arena_strdup(&ft->arena, key),
+				 .buffer = buffer };
 	struct event_def def = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
 		.config = ft->n_event,
@@ -378,7 +400,8 @@ static uint32_t new_event(struct ftext *ft, const char *key, struct scan text)
 	char name[NAME_SIZE];
 
 	full_name(key, name, &e.role);
-	def.name = arena_strdup(&ft->arena, name);
+	set_name(ft, buffer, name, &def);
+	ftext_call_find(key, &e);
 	make_fields(ft, &e, &def, text);
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(*ft->event));
@@ -391,14 +414,20 @@ static uint32_t new_event(struct ftext *ft, const char *key, struct scan text)
 	return (uint32_t)ft->n_event - 1;
 }
 
+struct event_key {
+	struct scan name;
+	uint32_t buffer;
+};
+
 static bool same_event(const void *owner, uint32_t id, const void *key)
 {
-	const struct scan *k = key;
+	const struct ftext_event *e = &((const struct ftext *)owner)->event[id];
+	const struct event_key *k = key;
 
-	return scan_is(*k, ((const struct ftext *)owner)->event[id].key);
+	return e->buffer == k->buffer && scan_is(k->name, e->key);
 }
 
-uint32_t ftext_event_of(struct ftext *ft, const struct line *l)
+uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 {
 	char name[NAME_SIZE];
 	struct scan key = scan_head(l->name, NAME_SIZE - 1);
@@ -407,15 +436,16 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l)
 		unnamed(l, name);
 		key = scan_of(name, strlen(name));
 	}
-	uint64_t h = hash_bytes(key.p, key.n, 0);
-	uint32_t id = table_find(&ft->by_name, h, same_event, ft, &key);
+	const struct event_key k = { key, buffer };
+	uint64_t h = hash_bytes(key.p, key.n, buffer);
+	uint32_t id = table_find(&ft->by_name, h, same_event, ft, &k);
 
 	if (id != TABLE_NONE)
 		return id;
 	if (key.p != name)
 		copy_name(name, "", key);
 	/* names have no 0 in them: what comes behind one is not a name */
-	id = new_event(ft, name, l->text);
+	id = new_event(ft, name, buffer, l->text);
 	table_add(&ft->by_name, h, id);
 	return id;
 }

@@ -49,7 +49,7 @@ void ftext_release(struct source *src, const struct ref *ref)
 {
 	struct ftext *ft = ftext_of(src);
 
-	if (ref->len == REF_TOTAL)
+	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
 		return;
 	ftext_item(ft, ref->handle)->refs--;
 	while (ft->first < ft->give && !ftext_item(ft, ft->first)->refs) {
@@ -232,6 +232,7 @@ static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
 	/* Synthetic events have stacks as fields: the last of their text. */
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
+		it->has_field = true;
 		ftext_keep(ft, it, s, off, frame, &it->text);
 		return;
 	}
@@ -265,7 +266,7 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 		set_time(ft, id, l);
 		link_item(ft, id, buffer);
 		it = ftext_item(ft, id);
-		it->event = ftext_event_of(ft, l);
+		it->event = ftext_event_of(ft, l, buffer);
 		it->stack = (uint8_t)stack;
 		ftext_keep(ft, it, s, off, l->comm, &it->comm);
 		ftext_keep(ft, it, s, off, l->text, &it->text);
@@ -301,13 +302,14 @@ static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 	ft->last = 0;
 }
 
-/* Text that was written to trace_marker may have several lines. */
+/* Text that was written to trace_marker may have several lines; so has that of
+ * an event with a stack among its fields. */
 static void take_other(struct ftext *ft, struct scan s, uint64_t off)
 {
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
 
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
-	    !strcmp(ft->def[it->event].name, "ftrace:print"))
+	    (it->has_field || ft->event[it->event].role == ROLE_MARKER))
 		ftext_keep(ft, it, s, off, s, &it->text);
 	else
 		ftext_damage(ft, "line", off, s.n,
@@ -395,13 +397,14 @@ static void give_item(struct ftext *ft)
 		ftext_task_refs(ft, id);
 }
 
-static void due_total(struct ftext *ft)
+/* Of no item. */
+static void due_other(struct ftext *ft, enum ftext_record which)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
 	ft->due[ft->n_due++] = (struct ref){
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
-		.len = REF_TOTAL,
+		.len = which,
 		.class = CLASS_SAMPLE,
 		.untimed = 1,
 	};
@@ -422,6 +425,11 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 			return 1;
 		}
 		ft->n_due = ft->due_pos = 0;
+		if (ft->kernel_end && !ft->kernel_given) {
+			ft->kernel_given = true;
+			due_other(ft, REF_KERNEL);
+			continue;
+		}
 		uint64_t held = ft->end_item - ft->give;
 
 		if (held > FTEXT_HELD || (ft->ended && held)) {
@@ -430,7 +438,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		}
 		if (ft->ended && ft->overwritten && !ft->total_given) {
 			ft->total_given = true;
-			due_total(ft);
+			due_other(ft, REF_TOTAL);
 			continue;
 		}
 		if (ft->ended) {

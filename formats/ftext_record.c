@@ -89,10 +89,10 @@ static struct scan take_line(struct scan *s)
 
 /* Text of trace-cmd ends a user stack with lines of zeros. */
 static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
-			       struct scan s, bool kernel)
+			       struct scan s, enum ftext_stack k)
 {
 	struct addrs a = { .n = 0 };
-	int k = kernel;
+	bool kernel = k != FTEXT_USER;
 	struct line_frame f;
 
 	while (s.n) {
@@ -121,9 +121,12 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 
 /* ---- records */
 
-/* The text behind the length that a dynamic field has: see ftext_event.c. */
-static void set_raw(struct ftext *ft, struct scan text, struct rec_sample *s)
+/* The text behind the length that a dynamic field has: see ftext_event.c. The
+ * lines of a stack in it become one. */
+static void set_raw(struct ftext *ft, const struct ftext_item *it,
+		    struct rec_sample *s)
 {
+	struct scan text = ftext_part_of(ft, it, &it->text);
 	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
 
 	ft->raw = mem_grow(ft->raw, &ft->cap_raw, n + 4, 1);
@@ -131,21 +134,40 @@ static void set_raw(struct ftext *ft, struct scan text, struct rec_sample *s)
 	ft->raw[2] = (unsigned char)n;
 	ft->raw[3] = (unsigned char)(n >> 8);
 	memcpy(ft->raw + 4, text.p, n);
+	for (size_t i = 4; it->has_field && i < n + 4; i++)
+		if (ft->raw[i] == '\n')
+			ft->raw[i] = ' ';
 	s->raw = ft->raw;
 	s->raw_len = (uint32_t)n + 4;
 }
 
-/* The frames of the event's own stack; of a synthetic event without one those
- * that are in a field: they stand behind the first line of its text. */
-static struct scan kernel_text(const struct ftext *ft,
-			       const struct ftext_item *it)
+/* The frames of the stack that is a field, as synthetic events have them:
+ * lines behind the first one, up to that of the next field. */
+static struct scan field_text(const struct ftext *ft,
+			      const struct ftext_item *it)
 {
 	struct scan s = ftext_part_of(ft, it, &it->text);
 	size_t at = scan_find_char(s, '\n') + 1;
+	size_t end = at;
 
-	if (it->has_kern || at >= s.n || !line_is_frame(scan_tail(s, at)))
-		return ftext_part_of(ft, it, &it->kern);
-	return scan_tail(s, at);
+	while (end < s.n && line_is_frame(scan_tail(s, end)))
+		end += scan_find_char(scan_tail(s, end), '\n') + 1;
+	return scan_head(scan_tail(s, at), end - at);
+}
+
+/* An event without a stack of its own has that of its field. */
+static void kernel_stacks(struct ftext *ft, const struct ftext_item *it,
+			  struct rec_sample *s)
+{
+	s->kern = take_stack(ft, it, ftext_part_of(ft, it, &it->kern),
+			     FTEXT_KERN);
+	if (!it->has_field)
+		return;
+	ft->held = take_stack(ft, it, field_text(ft, it), FTEXT_FIELD);
+	s->held = &ft->held;
+	s->n_held = 1;
+	if (!it->has_kern)
+		s->kern = ft->held;
 }
 
 static void event_record(struct ftext *ft, const struct ftext_item *it,
@@ -155,13 +177,19 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 
 	rec->kind = REC_SAMPLE;
 	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
-	s->kern = take_stack(ft, it, kernel_text(ft, it), true);
-	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user), false);
+	kernel_stacks(ft, it, s);
+	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user),
+			     FTEXT_USER);
 	if (s->user.n)
 		s->defer = DEFER_DIRECT;
 	ftext_defer_request(ft, it, rec);
 	ftext_sched(ft, it, &s->sched);
-	set_raw(ft, ftext_part_of(ft, it, &it->text), s);
+	const struct ftext_event *e = &ft->event[it->event];
+
+	if (e->call != CALL_NONE &&
+	    ftext_call(ft, e, ftext_part_of(ft, it, &it->text), &ft->call))
+		s->call = &ft->call;
+	set_raw(ft, it, s);
 }
 
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
@@ -177,6 +205,10 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST_TOTAL;
 		rec->lost.n = ft->overwritten;
 		rec->lost.event = -1;
+		return 0;
+	}
+	if (ref->len == REF_KERNEL) {
+		ftext_kernel_record(ft, rec);
 		return 0;
 	}
 	const struct ftext_item *it = ftext_item(ft, ref->handle);

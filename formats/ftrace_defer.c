@@ -174,40 +174,20 @@ void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 	}
 }
 
-/* The first request in it: a write is one line, as a rule. */
 void ft_defer_request(struct ft *ft, const struct ft_type *t,
 		      const struct bytes *raw, struct record *rec)
 {
-	struct scan text = text_of(t, raw);
-	struct nonce_line l;
-
-	for (size_t at = 0; nonce_next(ft->nonce_format, text, &at, &l);) {
-		if (l.kind != NONCE_REQUEST)
-			continue;
-		rec->flags |= REC_F_NONCE;
-		rec->sample.defer = DEFER_COOKIE;
-		rec->sample.cookie = l.nonce;
-		rec->sample.asked = l.tid;
-		return;
-	}
+	nonce_request(ft->nonce_format, text_of(t, raw), rec);
 }
 
 static void marker_chain(struct ft *ft, const struct ft_type *t,
 			 const struct ref *ref, const struct bytes *raw,
 			 struct record *rec)
 {
-	struct scan text = text_of(t, raw);
-	size_t at = ref->len;
-	struct nonce_line l;
-
-	rec->flags |= REC_F_NONCE;
-	if (!nonce_next(ft->nonce_format, text, &at, &l))
-		return;
-	nonce_chain(&l, &ft->unwound, &rec->chain);
-	if (l.tid < 0 || l.tid == rec->tid)
-		return;
-	rec->tid = l.tid;
-	rec->pid = ft_tgid_of(ft, l.tid);
+	nonce_stack(ft->nonce_format, text_of(t, raw), ref->len, &ft->unwound,
+		    rec);
+	if (rec->pid < 0)
+		rec->pid = ft_tgid_of(ft, rec->tid);
 }
 
 int ft_defer_chain(struct ft *ft, const struct ft_type *t,

@@ -109,6 +109,20 @@ static void set_task(const struct ft *ft, const struct bytes *raw,
 		rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 }
 
+/* Stacks in its fields; an event without one of its own has the first. */
+static void held_stacks(struct ft *ft, const struct ft_type *t,
+			const struct bytes *raw, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	tp_stacks(&ft->look, &t->fmt, raw, ft->commit32, s);
+	if (rec->ring < ft->n_inst && ft->inst[rec->ring].moved)
+		move_addrs(&ft->inst[rec->ring], ft->look.ip,
+			   (uint32_t)ft->look.n_ip);
+	if (!s->kern.n && s->n_held)
+		s->kern = s->held[0];
+}
+
 /* What stands in a window may go when the stacks are looked at: they come
  * first. */
 static int event_record(struct ft *ft, const struct ref *ref,
@@ -149,6 +163,8 @@ static int event_record(struct ft *ft, const struct ref *ref,
 		ft_defer_request(ft, t, &raw, rec);
 	else if (t->role >= FT_SWITCH)
 		tp_sched(&t->fmt, &raw, &s->sched);
+	if (t->fmt.n_stack)
+		held_stacks(ft, t, &raw, rec);
 	if (t->fmt.call.what != CALL_NONE) {
 		tp_call(&ft->look, &t->fmt, &raw, &ft->call);
 		s->call = &ft->call;

@@ -322,21 +322,22 @@ static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
 	};
 	const char *buffer =
 		is_top(ft, instance) ? NULL : ft->inst[instance].name;
-	char number[16], name[512];
+	char number[16];
 
 	if (known != UINT32_MAX)
 		return known;
 	snprintf(number, sizeof(number), "%u", id);
-	snprintf(name, sizeof(name), "%s%s%s:%s", buffer ? buffer : "",
-		 buffer ? "/" : "", t ? t->fmt.system : "unknown",
-		 t && t->fmt.name ? t->fmt.name : number);
+	ev.name = arena_join(&ft->arena, t ? t->fmt.system : "unknown", ':',
+			     t && t->fmt.name ? t->fmt.name : number);
+	if (buffer)
+		ev.name = arena_join(&ft->arena, buffer, '/', ev.name);
 	if (t) {
 		ev.format = t->fmt.text;
 		ev.fields = t->fmt.def;
 		ev.n_fields = (uint32_t)t->fmt.n;
 		ev.sched = t->fmt.sched.kind;
+		ev.has_chain = t->fmt.n_stack > 0;
 	}
-	ev.name = arena_strdup(&ft->arena, name);
 	ev.buffer = buffer;
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));

@@ -212,6 +212,15 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		ft_due(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
+/* The record is of another task than the one that was running. */
+static void set_tid(const struct ft *ft, int32_t tid, struct record *rec)
+{
+	if (tid == rec->tid)
+		return;
+	rec->tid = tid;
+	rec->pid = tid ? ft_tgid_of(ft, tid) : 0;
+}
+
 static int comm_record(struct ft *ft, const struct ft_type *t,
 		       const struct ref *ref, const struct bytes *raw,
 		       struct record *rec)
@@ -228,8 +237,10 @@ static int comm_record(struct ft *ft, const struct ft_type *t,
 		return 0;
 	}
 	take_name(ft, t, second ? t->part.comm2 : t->part.comm, raw, ft->comm);
-	rec->tid = (int32_t)ft_number(t, second ? t->part.pid2 : t->part.pid,
-				      raw, rec->tid);
+	set_tid(ft,
+		(int32_t)ft_number(t, second ? t->part.pid2 : t->part.pid, raw,
+				   rec->tid),
+		rec);
 	if (t->role != FT_EXEC)
 		return 0;
 	/* whoever called it: it has the process' id now */
@@ -238,22 +249,23 @@ static int comm_record(struct ft *ft, const struct ft_type *t,
 	return 0;
 }
 
-/* Whether the child is a thread only task_newtask says. A thread's process
- * is its parent's, whichever that is: -1, and the parent's thread is named.
- * When it is not known, no parent is named. */
-static int fork_record(const struct ft_type *t, const struct bytes *raw,
-		       struct record *rec)
+/* Whether the child is a thread task_newtask says, or saved_tgids. A thread's
+ * process is its parent's, whichever that is: -1, and the parent's thread is
+ * named. When it is not known, no parent is named. */
+static int fork_record(const struct ft *ft, const struct ft_type *t,
+		       const struct bytes *raw, struct record *rec)
 {
 	int32_t parent = rec->tid;
+	int32_t process = rec->pid;
 	int32_t child = (int32_t)ft_number(t, t->part.pid2, raw, -1);
 	int64_t flags = ft_number(t, t->part.state, raw, -1);
 
 	rec->kind = REC_FORK;
-	rec->tid = child;
+	set_tid(ft, child, rec);
+	if (flags >= 0)
+		rec->pid = flags & CLONE_THREAD ? process : child;
 	rec->fork.ppid = -1;
-	rec->fork.ptid = flags < 0 ? -1 : parent;
-	if (flags >= 0 && !(flags & CLONE_THREAD))
-		rec->pid = child;
+	rec->fork.ptid = flags < 0 && rec->pid < 0 ? -1 : parent;
 	return 0;
 }
 
@@ -267,9 +279,9 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		return err_set(err, ERR_FORMAT, "%s: event has no format",
 			       ft->in.path);
 	if (ref->class == CLASS_FORK)
-		return fork_record(t, raw, rec);
+		return fork_record(ft, t, raw, rec);
 	rec->kind = REC_EXIT;
-	rec->tid = (int32_t)ft_number(t, t->part.pid, raw, rec->tid);
+	set_tid(ft, (int32_t)ft_number(t, t->part.pid, raw, rec->tid), rec);
 	rec->fork.ppid = rec->fork.ptid = -1;
 	return 0;
 }

@@ -345,6 +345,22 @@ int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 	return n;
 }
 
+bool maps_in_folder(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *ent;
+	bool found = false;
+	size_t looked = 0;
+	int32_t pid;
+	int64_t time;
+
+	while (d && !found && (ent = readdir(d)) && looked++ < FILES_MAX)
+		found = take_name(ent->d_name, &pid, &time);
+	if (d)
+		closedir(d);
+	return found;
+}
+
 static int no_such(const char *word, struct err *err)
 {
 	return err_set(err, ERR_USAGE,

@@ -7,6 +7,7 @@
  * front. Lines that cannot be read are damage in the ledger. */
 #ifndef FORMATS_MAPS_H
 #define FORMATS_MAPS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 /* All such files in a folder: how many, or -1 and *err. */
 int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		uint16_t capture, struct err *err);
+/* Are there such files in it? */
+bool maps_in_folder(const char *path);
 /* The lists, which hold until maps_free(). */
 const struct snapshot *maps_list(struct maps *m, size_t *n);
 /* "PID=FILE", "PID=FILE@SECONDS", or the name of a folder: as above. */

@@ -7,10 +7,11 @@
 #include "formats/unwound.h"
 #include "stitch/err.h"
 
-#define STACK "ustack nonce=%{nonce}[ tid=%{tid}][ part=%{part}][ meet=%{meet}]"
+#define WHO "[ tid=%{tid}][ pid=%{pid}]"
+#define STACK "ustack nonce=%{nonce}" WHO "[ part=%{part}][ meet=%{meet}]"
 
 const char *const nonce_default[] = {
-	"ureq nonce=%{nonce}[ tid=%{tid}]",
+	"ureq nonce=%{nonce}" WHO,
 	STACK " ips=%{ips}",
 	STACK " names=%{names}",
 	NULL,
@@ -27,6 +28,7 @@ enum item_kind {
 	ITEM_NONCE,
 	ITEM_NONCE_HEX,
 	ITEM_TID,
+	ITEM_PID,
 	ITEM_IPS,
 	ITEM_NAMES,
 	ITEM_PART,
@@ -40,9 +42,10 @@ static const struct {
 	enum item_kind kind;
 } fields[] = {
 	{ "nonce", ITEM_NONCE }, { "nonce:x", ITEM_NONCE_HEX },
-	{ "tid", ITEM_TID },	 { "ips", ITEM_IPS },
-	{ "names", ITEM_NAMES }, { "part", ITEM_PART },
-	{ "meet", ITEM_MEET },	 { "*", ITEM_ANY },
+	{ "tid", ITEM_TID },	 { "pid", ITEM_PID },
+	{ "ips", ITEM_IPS },	 { "names", ITEM_NAMES },
+	{ "part", ITEM_PART },	 { "meet", ITEM_MEET },
+	{ "*", ITEM_ANY },
 };
 
 /* Behind "%{"; t goes behind the '}'. */
@@ -119,13 +122,14 @@ int nonce_check(const char *template, struct err *err)
 		stack |= is_list(kind);
 	}
 	if (wrong || open)
-		return err_set(err, ERR_USAGE,
-			       "nonce format '%.200s': not understood at "
-			       "character %zu; fields are %%{nonce} "
-			       "%%{nonce:x} %%{tid} %%{ips} %%{names} "
-			       "%%{part} %%{meet} %%{*}, and [...] is what may "
-			       "be missing",
-			       template, (size_t)(t.p - template));
+		return err_set(
+			err, ERR_USAGE,
+			"nonce format '%.200s': not understood at "
+			"character %zu; fields are %%{nonce} "
+			"%%{nonce:x} %%{tid} %%{pid} %%{ips} "
+			"%%{names} %%{part} %%{meet} %%{*}, and [...] is what may "
+			"be missing",
+			template, (size_t)(t.p - template));
 	if (!nonce)
 		return err_set(err, ERR_USAGE,
 			       "nonce format '%.200s': needs %%{nonce}",
@@ -138,16 +142,6 @@ int nonce_check(const char *template, struct err *err)
 static bool take_number(struct scan *s, uint64_t *out)
 {
 	return scan_starts(*s, "0x") ? scan_hex(s, out) : scan_u64(s, out);
-}
-
-static bool take_tid(struct scan *s, struct nonce_line *out)
-{
-	uint64_t n;
-
-	if (!scan_u64(s, &n) || n > INT32_MAX)
-		return false;
-	out->tid = (int32_t)n;
-	return true;
 }
 
 static bool take_part(struct scan *s, struct nonce_line *out)
@@ -229,7 +223,9 @@ static bool take_value(enum item_kind kind, struct scan t, struct scan *s,
 	case ITEM_NONCE_HEX:
 		return scan_hex(s, &out->nonce);
 	case ITEM_TID:
-		return take_tid(s, out);
+		return scan_i32(s, &out->tid);
+	case ITEM_PID:
+		return scan_i32(s, &out->pid);
 	case ITEM_PART:
 		return take_part(s, out);
 	case ITEM_MEET:
@@ -315,11 +311,13 @@ bool nonce_parse(const char *const *templates, struct scan s,
 	while (s.n && memchr("\n\r", s.p[s.n - 1], 2))
 		s.n--;
 	for (; *templates; templates++) {
-		*out = (struct nonce_line){ .kind = NONCE_REQUEST, .tid = -1 };
+		*out = (struct nonce_line){ .kind = NONCE_REQUEST,
+					    .tid = -1,
+					    .pid = -1 };
 		if (matches(*templates, s, out))
 			return true;
 	}
-	*out = (struct nonce_line){ .kind = NONCE_NONE, .tid = -1 };
+	*out = (struct nonce_line){ .kind = NONCE_NONE, .tid = -1, .pid = -1 };
 	return false;
 }
 
@@ -369,4 +367,40 @@ void nonce_chain(const struct nonce_line *l, struct unwound *frames,
 		.meet = l->meet,
 	};
 	add_frames(l, frames);
+}
+
+void nonce_request(const char *const *templates, struct scan text,
+		   struct record *rec)
+{
+	struct nonce_line l;
+
+	for (size_t at = 0; nonce_next(templates, text, &at, &l);) {
+		if (l.kind != NONCE_REQUEST)
+			continue;
+		rec->flags |= REC_F_NONCE;
+		rec->sample.defer = DEFER_COOKIE;
+		rec->sample.cookie = l.nonce;
+		rec->sample.asked = l.tid;
+		if (rec->pid < 0 && (l.tid < 0 || l.tid == rec->tid))
+			rec->pid = l.pid;
+		return;
+	}
+}
+
+void nonce_stack(const char *const *templates, struct scan text, size_t from,
+		 struct unwound *frames, struct record *rec)
+{
+	struct nonce_line l;
+
+	rec->flags |= REC_F_NONCE;
+	if (!nonce_next(templates, text, &from, &l))
+		return;
+	nonce_chain(&l, frames, &rec->chain);
+	if (l.tid >= 0 && l.tid != rec->tid) {
+		rec->tid = l.tid;
+		rec->pid = -1;
+	}
+	/* what the kernel said of it is surer */
+	if (rec->pid < 0)
+		rec->pid = l.pid;
 }

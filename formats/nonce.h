@@ -5,6 +5,7 @@
  * one or more; %% %[ %] are the characters; [...] may be missing. Fields:
  *   nonce   a number, decimal or 0x...; nonce:x hex without 0x
  *   tid     the thread that is asked, or unwound: when it is not the writer
+ *   pid     its process, which captures do not always say
  *   ips     addresses in hex, innermost first, by commas or blanks
  *   names   names of functions, innermost first, by semicolons
  *   part    K/N: a stack of several parts
@@ -23,6 +24,7 @@
 
 struct err;
 struct rec_chain;
+struct record;
 struct unwound;
 
 enum nonce_kind {
@@ -34,7 +36,7 @@ enum nonce_kind {
 struct nonce_line {
 	enum nonce_kind kind;
 	uint64_t nonce, meet; /* meet 0: not said */
-	int32_t tid;	      /* -1: not said */
+	int32_t tid, pid;     /* -1: not said */
 	uint16_t part, parts; /* 0, 0: it is whole */
 	struct scan ips, names;
 };
@@ -55,4 +57,12 @@ bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 /* The chain of a stack but for its frames, which go to *frames. */
 void nonce_chain(const struct nonce_line *l, struct unwound *frames,
 		 struct rec_chain *out);
+/* What a text says of a sample, with its first request, if there is one: a
+ * write is one line, as a rule. */
+void nonce_request(const char *const *templates, struct scan text,
+		   struct record *rec);
+/* The chain whose line is the next from there on, but for its frames. rec has
+ * who wrote it; another thread's process is -1 when the line does not say. */
+void nonce_stack(const char *const *templates, struct scan text, size_t from,
+		 struct unwound *frames, struct record *rec);
 #endif

@@ -90,6 +90,7 @@ static int take_mark(struct perf *p, struct record *rec, const char *name)
 {
 	rec->kind = REC_MARK;
 	rec->mark.name = name;
+	rec->mark.event = 0;
 	rec->mark.extra = p->extra;
 	rec->mark.n_extra = (uint32_t)p->n_extra;
 	return 0;
@@ -316,6 +317,22 @@ static int numbers(struct perf *p, struct bytes *b, struct record *rec,
 	return take_mark(p, rec, mark);
 }
 
+/* The id is of the event as it was opened; stream_id of the copy of it that
+ * a child inherited, which no table of ids has. */
+static int throttle(struct perf *p, struct bytes *b, struct record *rec,
+		    const char *mark, struct err *err)
+{
+	static const char *const names[] = { "at", "id", "stream_id", NULL };
+
+	if (numbers(p, b, rec, mark, names, err))
+		return -1;
+	const struct perf_id *id = perf_id_find(p, p->extra[1].value);
+
+	if (id && id->attr < p->n_attr)
+		rec->mark.event = id->attr + 1;
+	return 0;
+}
+
 static void extra_blob(struct perf *p, const char *name, const void *blob,
 		       size_t len)
 {
@@ -397,16 +414,15 @@ static int text_poke(struct perf *p, struct bytes *b, struct record *rec,
 static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
 		 struct record *rec, struct err *err)
 {
-	static const char *const throttle[] = { "at", "id", "stream_id", NULL };
 	static const char *const aux[] = { "offset", "size", "flags", NULL };
 	static const char *const hw[] = { "hw_id", NULL };
 
 	p->n_extra = 0;
 	switch (r->type) {
 	case PR_THROTTLE:
-		return numbers(p, b, rec, "throttle", throttle, err);
+		return throttle(p, b, rec, "throttle", err);
 	case PR_UNTHROTTLE:
-		return numbers(p, b, rec, "unthrottle", throttle, err);
+		return throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
 		return take_pids(b, rec, err) ? -1 : take_mark(p, rec, "read");
 	case PR_AUX:

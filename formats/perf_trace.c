@@ -133,7 +133,7 @@ void perf_trace_events(struct perf *p)
 		const struct tp_format *fmt = &p->fmt[a->fmt - 1];
 
 		a->sched = fmt->sched.kind != SCHED_NONE ||
-			   fmt->call.what != CALL_NONE;
+			   fmt->call.what != CALL_NONE || fmt->n_stack;
 		ev->sched = fmt->sched.kind;
 		ev->format = fmt->text;
 		ev->fields = fmt->def;
@@ -162,10 +162,11 @@ void perf_sched(struct perf *p, struct rec_sample *s)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched(fmt, &raw, &s->sched);
-	if (fmt->call.what == CALL_NONE)
-		return;
 	p->tp.swap = p->swap;
 	p->tp.long32 = p->long32;
+	tp_stacks(&p->tp, fmt, &raw, p->long32, s);
+	if (fmt->call.what == CALL_NONE)
+		return;
 	tp_call(&p->tp, fmt, &raw, &p->call);
 	s->call = &p->call;
 }

@@ -45,7 +45,7 @@ struct tp_call {
 	enum call_what what;
 	bool exit;
 	uint16_t nr, ret, path;
-	uint16_t first; /* of the arguments */
+	uint16_t arg[CALL_ARGS]; /* CALL_RAW: the first, of all of them */
 };
 
 /* Format of a tracepoint; strings are the arena's. */
@@ -58,7 +58,11 @@ struct tp_format {
 	size_t n, cap_field, cap_def;
 	struct tp_sched sched; /* set by tp_format_parse() */
 	struct tp_call call;   /* the same */
+	size_t n_stack;	       /* how many fields are stacks; the same */
 };
+
+/* Fields with stacks that are looked at. */
+#define TP_STACKS 8u
 
 /* How payloads are to be read, and the scratch of doing so. */
 struct tp {
@@ -67,6 +71,9 @@ struct tp {
 	struct expr expr;     /* of the last tp_print() */
 	struct field *field;
 	size_t cap_field;
+	struct addrs held[TP_STACKS]; /* of the last tp_stacks() */
+	uint64_t *ip;		      /* n_ip of them, of all */
+	size_t cap_ip, n_ip;
 };
 
 void tp_release(struct tp *tp);
@@ -103,10 +110,19 @@ void tp_sched_find(struct tp_format *fmt);
 void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
 	      struct sched *out);
 
-/* tp_call.c: finds fmt->call. */
+/* tp_call.c: the system call of that name, "munmap". */
+enum call_what tp_call_what(const char *name);
+/* Finds fmt->call. */
 void tp_call_find(struct tp_format *fmt);
 /* What a payload says; CALL_NONE when it is cut or of another event. The path
  * holds until the next use of tp. */
 void tp_call(struct tp *tp, const struct tp_format *fmt,
 	     const struct bytes *raw, struct call *out);
+
+/* tp_stack.c: finds the fields that are stacks. */
+void tp_stack_find(struct tp_format *fmt);
+/* Sets s->held; long32: addresses of the kernel have 4 bytes. They hold until
+ * the next call. */
+void tp_stacks(struct tp *tp, const struct tp_format *fmt,
+	       const struct bytes *raw, bool long32, struct rec_sample *s);
 #endif

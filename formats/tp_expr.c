@@ -303,6 +303,29 @@ static struct expr_value get_field(struct expr *e, bool length)
 	return length ? number(v.len) : v;
 }
 
+/* The addresses of a field that is a stack, behind how many there are; or
+ * what was made of them. */
+static struct expr_value print_stack(struct expr *e)
+{
+	struct expr_value v = get_field(e, false);
+	bool ok = true;
+
+	if (v.kind == EXPR_TEXT)
+		return v;
+	if (v.kind != EXPR_BLOB)
+		return fail(e);
+	const char *start = begin_text(e);
+
+	for (uint64_t i = 0; ok; i++) {
+		uint64_t addr = item(e, &v, e->long32 ? 4 : 8, i, &ok);
+
+		ok &= addr != 0;
+		if (ok && (i || addr >= v.len))
+			add(e, " => %" PRIx64, addr);
+	}
+	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
+}
+
 static struct expr_value call(struct expr *e, const char *w, size_t n)
 {
 	struct expr_value v;
@@ -318,6 +341,8 @@ static struct expr_value call(struct expr *e, const char *w, size_t n)
 		v = print_hex(e, "");
 	else if (is(w, n, "__print_array"))
 		v = print_array(e);
+	else if (is(w, n, "__get_stacktrace"))
+		v = print_stack(e);
 	else if (is(w, n, "__get_str") || is(w, n, "__get_rel_str") ||
 		 is(w, n, "__get_dynamic_array") ||
 		 is(w, n, "__get_rel_dynamic_array"))

@@ -34,7 +34,7 @@ struct expr {
 	const char *s;
 	const struct tp_format *fmt;
 	const struct field *field; /* one for each of fmt's */
-	bool swap;
+	bool swap, long32;
 	int depth;
 	bool failed; /* something that is not understood: give up */
 	char text[EXPR_TEXT_MAX]; /* what __print_flags and the like made */

@@ -176,6 +176,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	}
 	tp_sched_find(out);
 	tp_call_find(out);
+	tp_stack_find(out);
 	return true;
 }
 
@@ -296,4 +297,5 @@ void tp_release(struct tp *tp)
 {
 	arena_release(&tp->scratch);
 	free(tp->field);
+	free(tp->ip);
 }

@@ -245,6 +245,7 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	args->fmt = fmt;
 	args->field = field;
 	args->swap = tp->swap;
+	args->long32 = tp->long32;
 	args->depth = 0;
 	args->failed = false;
 	args->n_text = 0;

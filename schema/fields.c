@@ -43,8 +43,8 @@ struct ev_source {
 };
 
 struct fields {
-	char *patterns; /* NULL: the default set */
-	bool none, all;
+	char *patterns;	       /* NULL: the default set */
+	bool none, all, usual; /* usual: nothing was asked for */
 	struct ev *ev;
 	size_t n_ev, cap_ev;
 	struct ev_source *source;
@@ -57,11 +57,13 @@ struct fields *fields_new(const char *patterns)
 	struct fields *fs = mem_new(1, sizeof(*fs));
 
 	fs->none = patterns && !strcmp(patterns, "none");
+	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* sched: who ran; task and sched_process: who came and went; the text
+	/* and events with stacks in their fields. sched: who ran; task and
+	 * sched_process: who came and went (LTTng's have no system); the text
 	 * of trace_printk() is in no payload */
 	fs->patterns = mem_strdup(patterns ? patterns
-					   : "sched:*,task:*,"
+					   : "sched:*,sched_*,task:*,"
 					     "ftrace:bprint,ftrace:bputs");
 	return fs;
 }
@@ -118,6 +120,15 @@ static bool matches(const char *pat, size_t len, const char *s)
 	return pat == end;
 }
 
+/* Only as columns stacks have frames. */
+static bool has_stack(const struct event_def *e)
+{
+	for (uint32_t i = 0; i < e->n_fields; i++)
+		if (e->fields[i].is_stack)
+			return true;
+	return false;
+}
+
 /* A pattern without ':' is for the name behind the system. */
 static bool is_wanted(const struct fields *fs, const char *event)
 {
@@ -170,7 +181,8 @@ bool store_wants_fields(struct store *db, const struct source *src,
 		m->asked = true;
 		m->wanted = e->n_fields && e->n_fields < BULK_COLUMNS &&
 			    e->name && db->fields->n_wanted < TABLES_MAX &&
-			    is_wanted(db->fields, event_plain_name(e));
+			    (is_wanted(db->fields, event_plain_name(e)) ||
+			     (db->fields->usual && has_stack(e)));
 		if (m->wanted)
 			db->fields->n_wanted++;
 	}

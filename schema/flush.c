@@ -252,7 +252,10 @@ int store_write_frames(struct store *db, struct err *err)
 	if (!db->fr)
 		return 0;
 	for (; !rc && db->images < frames_images(db->fr); db->images++)
-		rc = put_image(db, db->images + 1, err);
+		rc = put_image(db, db->images + 1, err) ||
+				     jitted_put(db, db->images + 1, err)
+			     ? -1
+			     : 0;
 	for (; !rc && db->frames < frames_frames(db->fr); db->frames++)
 		rc = put_frame(db, db->frames + 1, err);
 	if (!rc)

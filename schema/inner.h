@@ -41,11 +41,14 @@ enum store_table {
 	T_RAW,
 	T_REQUEST,
 	T_CHAIN,
+	T_CHAIN_COPY,
 	T_LOSS,
 	T_ORDERING,
 	T_DAMAGE,
 	T_SYMBOL,
 	T_INLINE,
+	T_JIT_CODE,
+	T_JIT_LINE,
 	T_GROUP,
 	T_FINDING,
 	T_GAP,
@@ -108,7 +111,8 @@ struct store {
 	size_t cap_work;
 
 	/* What must be in the tables at the end. */
-	uint64_t events, requests, chains, deferred, chain_events, joined;
+	uint64_t events, requests, chains, copies, deferred, chain_events;
+	uint64_t joined;
 	uint64_t weight_sum, grouped;
 	uint32_t max_chain;
 };
@@ -184,6 +188,14 @@ struct fields *fields_new(const char *patterns);
 void fields_free(struct fields *fs);
 /* Is the raw payload of events without ev_ table kept? */
 bool fields_keep_raw(const struct fields *fs);
+
+/* jitted.c: bytes and lines of an image, if it is jitted code. */
+struct arena;
+struct jit_code;
+int jitted_put(struct store *db, uint32_t id, struct err *err);
+/* Its lines again, in text. */
+int jitted_lines(struct store *db, uint32_t image, struct arena *text,
+		 struct jit_code *out, struct err *err);
 
 /* naming.c */
 /* The symbol that a capture said is at an offset of an image: its id, 0 for

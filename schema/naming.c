@@ -14,6 +14,7 @@
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
+#include "stitch/jit.h"
 #include "stitch/mem.h"
 #include "stitch/symbol.h"
 
@@ -27,7 +28,10 @@ struct todo {
 
 struct answer {
 	uint64_t symoff;
+	const char *file; /* NULL: not known */
+	uint32_t line;
 	uint32_t symbol; /* 0: no name */
+	uint32_t todo;	 /* the first with this offset */
 	bool told;
 };
 
@@ -41,10 +45,10 @@ struct naming {
 	sqlite3_stmt *walk, *update;
 	bool row;	/* walk stands on a row not yet used */
 	uint32_t image; /* current; 0: none */
-	uint64_t *off;
-	struct answer *answer;
-	size_t n_off, cap_off, cap_answer;
-	struct todo *todo;
+	struct code_place *code;
+	struct answer *answer; /* one for each of code[] */
+	size_t n_code, cap_code, cap_answer;
+	struct todo *todo; /* in the order of code[] */
 	size_t n_todo, cap_todo;
 	struct known *known;
 	size_t n_known, cap_known;
@@ -55,6 +59,7 @@ struct naming {
 			     * nothing waits */
 	struct segment *seg;
 	size_t n_seg, cap_seg;
+	struct jit_code jit;
 	struct arena text; /* of the current image's strings */
 };
 
@@ -74,7 +79,7 @@ void naming_free(struct naming *nm)
 	table_release(&nm->by_name);
 	table_release(&nm->said);
 	arena_release(&nm->text);
-	free(nm->off);
+	free(nm->code);
 	free(nm->answer);
 	free(nm->todo);
 	free(nm->known);
@@ -149,28 +154,37 @@ static void fill_image(struct naming *nm, struct image *img)
 	img->space = (uint32_t)column(nm, 13);
 }
 
+static void add_offset(struct naming *nm, uint64_t off)
+{
+	nm->code = mem_grow(nm->code, &nm->cap_code, nm->n_code + 1,
+			    sizeof(*nm->code));
+	nm->answer = mem_grow(nm->answer, &nm->cap_answer, nm->n_code + 1,
+			      sizeof(*nm->answer));
+	nm->answer[nm->n_code] =
+		(struct answer){ .todo = (uint32_t)nm->n_todo };
+	nm->code[nm->n_code++] = (struct code_place){ .off = off };
+}
+
 static int fill_offsets(struct store *db, struct naming *nm, struct err *err)
 {
-	nm->n_off = 0;
+	nm->n_code = 0;
 	nm->n_todo = 0;
 	do {
 		uint64_t off = column(nm, 1);
 
-		if (!nm->n_off || nm->off[nm->n_off - 1] != off) {
-			nm->off = mem_grow(nm->off, &nm->cap_off, nm->n_off + 1,
-					   sizeof(*nm->off));
-			nm->off[nm->n_off++] = off;
-		}
+		if (!nm->n_code || nm->code[nm->n_code - 1].off != off)
+			add_offset(nm, off);
+		/* One that is both the place of a sample and a return
+		 * address is behind a call in any case. */
+		if (column(nm, 14))
+			nm->code[nm->n_code - 1].after_call = true;
 		nm->todo = mem_grow(nm->todo, &nm->cap_todo, nm->n_todo + 1,
 				    sizeof(*nm->todo));
 		nm->todo[nm->n_todo].frame = (uint32_t)column(nm, 2);
-		nm->todo[nm->n_todo++].at = (uint32_t)nm->n_off - 1;
+		nm->todo[nm->n_todo++].at = (uint32_t)nm->n_code - 1;
 		if (walk(db, nm, err))
 			return -1;
 	} while (nm->row && column(nm, 0) == nm->image);
-	nm->answer = mem_grow(nm->answer, &nm->cap_answer, nm->n_off,
-			      sizeof(*nm->answer));
-	memset(nm->answer, 0, nm->n_off * sizeof(*nm->answer));
 	return 0;
 }
 
@@ -254,17 +268,17 @@ int naming_said(struct store *db, uint32_t image, uint64_t off, uint32_t *id,
 static struct answer *answer_for(struct naming *nm, uint64_t off)
 {
 	size_t a = 0;
-	size_t b = nm->n_off;
+	size_t b = nm->n_code;
 
 	while (a < b) {
 		size_t mid = a + (b - a) / 2;
 
-		if (nm->off[mid] < off)
+		if (nm->code[mid].off < off)
 			a = mid + 1;
 		else
 			b = mid;
 	}
-	return a < nm->n_off && nm->off[a] == off ? &nm->answer[a] : NULL;
+	return a < nm->n_code && nm->code[a].off == off ? &nm->answer[a] : NULL;
 }
 
 /* What was told last is the function itself, not one inlined into it. */
@@ -277,6 +291,8 @@ static int end_last(struct store *db, struct naming *nm, struct err *err)
 	if (a) {
 		rc = symbol_id(db, nm, s, &a->symbol, err);
 		a->symoff = s->off - s->start;
+		a->file = s->file;
+		a->line = s->line;
 	}
 	s->name = NULL;
 	return rc;
@@ -288,11 +304,13 @@ static int put_inline(struct store *db, struct naming *nm,
 	const struct answer *a = answer_for(nm, s->off);
 	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
 
-	for (size_t i = 0; a && i < nm->n_todo; i++) {
+	if (!a)
+		return 0;
+	for (size_t i = a->todo; i < nm->n_todo; i++) {
 		struct row r;
 
 		if (nm->todo[i].at != (uint32_t)(a - nm->answer))
-			continue;
+			break;
 		if (store_row(db, T_INLINE, len, &r, err))
 			return -1;
 		row_int(&r, 0, nm->todo[i].frame);
@@ -363,6 +381,15 @@ static void bind_vaddr(struct naming *nm, uint64_t off)
 	}
 }
 
+static void bind_line(struct naming *nm, const struct answer *a)
+{
+	sqlite3_bind_text(nm->update, 5, a->file, -1, SQLITE_STATIC);
+	if (a->line)
+		sqlite3_bind_int64(nm->update, 6, a->line);
+	else
+		sqlite3_bind_null(nm->update, 6);
+}
+
 /* Writes what was told about the current image, and forgets it. */
 static int end_image(struct store *db, struct naming *nm, struct err *err)
 {
@@ -384,7 +411,8 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 			sqlite3_bind_null(nm->update, 2);
 			sqlite3_bind_null(nm->update, 3);
 		}
-		bind_vaddr(nm, nm->off[t->at]);
+		bind_vaddr(nm, nm->code[t->at].off);
+		bind_line(nm, a);
 		if (store_step(db, nm->update, err))
 			return -1;
 	}
@@ -397,7 +425,7 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 }
 
 int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const uint64_t **off, size_t *n, struct err *err)
+		  const struct code_place **code, size_t *n, struct err *err)
 {
 	struct naming *nm = naming(db);
 
@@ -416,11 +444,16 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 	}
 	nm->image = (uint32_t)column(nm, 0);
 	fill_image(nm, img);
+	if (img->kind == IMAGE_JIT) {
+		if (jitted_lines(db, nm->image, &nm->text, &nm->jit, err))
+			return -1;
+		img->code = &nm->jit;
+	}
 	if (fill_offsets(db, nm, err))
 		return -1;
 	*id = nm->image;
-	*off = nm->off;
-	*n = nm->n_off;
+	*code = nm->code;
+	*n = nm->n_code;
 	return 1;
 }
 

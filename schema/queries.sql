@@ -1,21 +1,27 @@
 -- queries.sql - the selects behind commands, by name: store_sql("NAME").
 
 -- Frames without a name, image by image. CROSS: frames are read once, and
--- sorted, before the first row is given; they may be changed meanwhile.
+-- sorted, before the first row is given; they may be changed meanwhile. The
+-- last column: it called another frame, so it is a return address.
 -- name: unnamed
 SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
-	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process
+	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
+		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
 FROM frame f CROSS JOIN image i ON i.id = f.image
 WHERE f.symbol IS NULL
 ORDER BY f.image, f.off, f.id
 
 -- name: name_frame
 UPDATE frame SET symbol = coalesce(?2, symbol), symoff = coalesce(?3, symoff),
-	vaddr = coalesce(?4, vaddr)
+	vaddr = coalesce(?4, vaddr), file = coalesce(?5, file),
+	line = coalesce(?6, line)
 WHERE id = ?1
 
 -- name: drop_segments
 DELETE FROM segment WHERE image = ?1
+
+-- name: jit_lines
+SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3 WHERE id = ?1
@@ -36,8 +42,8 @@ SELECT pos, symbol, symoff, image, kind, off, flags, inlined, frame, file,
 FROM (
 	SELECT p.pos AS pos, s.name AS symbol, f.symoff AS symoff,
 		i.path AS image, w.name AS kind, f.off AS off,
-		f.flags AS flags, 0 AS inlined, f.id AS frame, NULL AS file,
-		NULL AS line, f.vaddr AS vaddr, 1000000 AS depth
+		f.flags AS flags, 0 AS inlined, f.id AS frame, f.file AS file,
+		f.line AS line, f.vaddr AS vaddr, 1000000 AS depth
 	FROM stack_path p JOIN frame f ON f.id = p.frame
 	JOIN image i ON i.id = f.image
 	LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
@@ -88,6 +94,10 @@ SELECT count(*) FROM request WHERE (chain IS NOT NULL) <> (verdict = (
 -- name: sums_chains
 SELECT count(*) FROM chain WHERE (n_events > 0) <> (verdict = (
 	SELECT id FROM word WHERE kind = 'chain' AND name = 'used'))
+
+-- name: sums_copies
+SELECT count(*) FROM chain_copy c WHERE NOT EXISTS (
+	SELECT 1 FROM chain h WHERE h.id = c.chain AND h.capture <> c.capture)
 
 -- A ring that overwrote its oldest records has no loss to name.
 -- name: sums_losses

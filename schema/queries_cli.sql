@@ -66,7 +66,7 @@ FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
 -- name: print_frames
-SELECT f.id, f.image, f.off, f.symoff, f.flags, s.name
+SELECT f.id, f.image, f.off, f.symoff, f.flags, s.name, f.file, f.line
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: print_images

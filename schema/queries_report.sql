@@ -31,7 +31,8 @@ SELECT f.id, f.image, f.off, s.name, f.symoff
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 
 -- name: report_inlines
-SELECT frame, coalesce(name, '') FROM inline_frame ORDER BY frame, depth
+SELECT frame, coalesce(name, ''), file, line FROM inline_frame
+ORDER BY frame, depth
 
 -- name: report_raws
 SELECT id, stack FROM raw_chain

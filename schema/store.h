@@ -18,6 +18,7 @@
 #include "stitch/callsite.h"
 
 struct align_out;
+struct code_place;
 struct err;
 struct fact;
 struct field;
@@ -75,9 +76,9 @@ int store_meta(struct store *db, int capture, const char *key,
 
 /* Naming, on a database being made or opened for writing.
  * Next image with frames that have no name: 1 and fills all (borrowed until
- * the next call), 0 none left, -1. off[] is sorted and unique. */
+ * the next call), 0 none left, -1. code[] is sorted by off and unique. */
 int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const uint64_t **off, size_t *n, struct err *err);
+		  const struct code_place **code, size_t *n, struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);

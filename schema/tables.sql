@@ -51,7 +51,7 @@ CREATE TABLE capture(
 -- One life of a process id. 0 is the kernel (in mapping only).
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY,
-	capture INTEGER,
+	capture INTEGER,	-- of several that know it the first
 	pid INTEGER,
 	parent INTEGER,		-- process.id; NULL not known
 	start_ns INTEGER, end_ns INTEGER -- NULL: before, after the capture
@@ -79,9 +79,9 @@ CREATE TABLE image(
 	id INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'image'
 	path TEXT,
-	build_id BLOB,
+	build_id BLOB,		-- jit: hash of its name and code
 	maj INTEGER, min INTEGER, ino INTEGER, ino_gen INTEGER,
-	start INTEGER, len INTEGER, -- kernel code: where it was
+	start INTEGER, len INTEGER, -- kernel code: where it was; jit: len
 	t0 INTEGER,		-- since when it is this version
 	process INTEGER,	-- anonymous memory: whose
 	file TEXT,		-- where its symbols were read; NULL not yet
@@ -179,10 +179,14 @@ CREATE TABLE frame(
 				-- its start; unknown: 0
 	flags INTEGER,		-- 1 inferred, 2 uncertain, 4 of the program
 				-- before exec, 8 derived: off is computed, or
-				-- not one in the image
+				-- not one in the image, 16 ambiguous: one of
+				-- the codes that the image's path names, 32
+				-- jitted code that was logged a moment later
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
-	symoff INTEGER		-- from the symbol's start
+	symoff INTEGER,		-- from the symbol's start
+	file TEXT,		-- source; NULL: not known. Of a return
+	line INTEGER		-- address: of the call before it
 );
 
 -- A stack is a path in the tree: frame, called by parent.
@@ -259,7 +263,26 @@ CREATE TABLE symbol(
 	unverified INTEGER
 );
 
--- Functions inlined at a frame; depth 0 is the innermost.
+-- The code of an image that a process made while it ran, as in its jitdump
+-- file, of those that stacks are in.
+CREATE TABLE jit_code(
+	image INTEGER PRIMARY KEY,
+	machine INTEGER,	-- ELF e_machine
+	addr INTEGER,		-- where it was, the first time
+	bytes BLOB
+);
+
+-- Where its instructions from an offset on come from.
+CREATE TABLE jit_line(
+	image INTEGER,
+	off INTEGER,
+	file TEXT,
+	line INTEGER,
+	PRIMARY KEY(image, off)
+) WITHOUT ROWID;
+
+-- Functions inlined at a frame; depth 0 is the innermost. The last is inlined
+-- into the symbol of the frame, at frame.file and frame.line.
 CREATE TABLE inline_frame(
 	frame INTEGER,
 	depth INTEGER,
@@ -303,10 +326,20 @@ CREATE TABLE chain(
 	verdict INTEGER,	-- word 'chain'
 	confidence INTEGER,
 	quality INTEGER,	-- word 'quality'
-	flags INTEGER,		-- 16 after exit, 64 conflict
+	flags INTEGER,		-- 4 all its requests are of captures that do
+				-- not have it, 16 after exit, 64 conflict
 	n_events INTEGER,
 	from_ns INTEGER,	-- without a sample: its request came after
 	loss INTEGER		-- loss.id that explains the verdict
+);
+
+-- What else recorded a chain: one row for each further capture of the same
+-- kernel, which wrote the same addresses for the same cookie.
+CREATE TABLE chain_copy(
+	chain INTEGER,		-- chain.id
+	capture INTEGER,
+	time_ns INTEGER,
+	cpu INTEGER
 );
 
 -- The cookies of a capture as a whole.

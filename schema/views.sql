@@ -44,18 +44,26 @@ LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
 
 -- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:
 -- not named. off: in the file; vaddr: what addr2line wants. flags: 1 the
--- caller was inferred, 2 the mapping is uncertain.
+-- caller was inferred, 2 the mapping is uncertain. inlined: the functions that
+-- were inlined there, outermost first, as in 'f;g'; NULL: none. file, line: in
+-- the innermost of them.
 CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
-	build_id, kind, flags) AS
+	build_id, kind, flags, inlined, file, line) AS
 SELECT s.stack, s.pos, y.name, f.symoff, i.path,
 	printf('0x%x', f.off),
 	CASE WHEN f.vaddr NOT NULL THEN printf('0x%x', f.vaddr) END,
 	nullif(lower(hex(i.build_id)), ''),
-	w.name, f.flags
+	w.name, f.flags,
+	(SELECT group_concat(name, ';') FROM (SELECT n.name AS name
+		FROM inline_frame n WHERE n.frame = f.id
+		ORDER BY n.depth DESC)),
+	CASE WHEN d.frame IS NULL THEN f.file ELSE d.file END,
+	CASE WHEN d.frame IS NULL THEN f.line ELSE d.line END
 FROM stack_path s
 JOIN frame f ON f.id = s.frame
 JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN inline_frame d ON d.frame = f.id AND d.depth = 0
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
 -- The whole stack of an event, one row per frame, pos 0 the innermost:

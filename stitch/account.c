@@ -45,7 +45,7 @@ struct ring {
 
 /* An event that the kernel stopped. */
 struct stopped {
-	int32_t cpu;
+	int32_t cpu, event; /* event -1: not said */
 	uint64_t id, stream_id;
 	int64_t since;
 	uint64_t off;
@@ -328,6 +328,7 @@ static void push_stopped(struct account *ac, uint16_t source,
 
 	e.off = s->off;
 	e.cpu = s->cpu;
+	e.event = s->event;
 	ledger_add(ac->ledger, &e);
 }
 
@@ -336,6 +337,7 @@ static void take_throttle(struct account *ac, const struct record *rec)
 	struct per_source *ps = &ac->src[rec->source];
 	struct stopped s = {
 		.cpu = rec->cpu,
+		.event = (int32_t)rec->mark.event - 1,
 		.id = extra_of(rec, "id"),
 		.stream_id = extra_of(rec, "stream_id"),
 		.since = record_time(rec),
@@ -374,6 +376,7 @@ static void take_unthrottle(struct account *ac, const struct record *rec)
 	struct per_source *ps = &ac->src[rec->source];
 	struct stopped s = {
 		.cpu = rec->cpu,
+		.event = (int32_t)rec->mark.event - 1,
 		.id = extra_of(rec, "id"),
 		.stream_id = extra_of(rec, "stream_id"),
 		.since = TIME_NONE,

@@ -208,6 +208,18 @@ static int64_t off_by(const struct align_in *a, const struct match *events,
 			 clock_map_time(map, middle));
 }
 
+/* The samples of one capture fall into the turns that the other saw. Some may
+ * not: a switch was lost, or the sample is of an interrupt on the way. */
+static bool ran_there(const struct align_in *a, const struct align_in *b,
+		      const struct align_link *l)
+{
+	struct ran_said said;
+
+	ran_compare(&a->prints->ran, &b->prints->ran, &l->map,
+		    (uint64_t)l->error, &said);
+	return said.yes >= MATCH_MIN && said.no * 20 <= said.yes;
+}
+
 /* events: NULL: the proposal is theirs, or there are none. */
 static void examine(const struct align_in *a, const struct align_in *b,
 		    const struct match *events, struct align_link *l)
@@ -236,7 +248,8 @@ static void examine(const struct align_in *a, const struct align_in *b,
 	uint64_t others = match_others(a->prints, b->prints, &l->map, within);
 
 	l->pairs = ag.both + others;
-	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN;
+	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN ||
+		    ran_there(a, b, l);
 }
 
 /* Without equal events: the run of the kernel has a name, or the machine and

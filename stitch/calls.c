@@ -28,11 +28,12 @@
 #define DONT_UNMAP 4   /* MREMAP_DONTUNMAP */
 
 /* Of each call; behind them registers hold anything. */
-static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0 };
+static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0, 0 };
 
 /* A thread is in a call. */
 struct pending {
 	uint32_t thread; /* row id; 0: nobody */
+	uint16_t source; /* whose events told of it */
 	enum call_what what;
 	int64_t time, done; /* done: when the call ended */
 	uint64_t arg[CALL_ARGS];
@@ -73,10 +74,10 @@ static const struct {
 	const char *arch;
 	int32_t nr[CALL_RAW]; /* by enum call_what; 0: none */
 } numbers[] = {
-	{ "x86_64", { 0, 9, 11, 25, 257, 3 } },
-	{ "aarch64", { 0, 222, 215, 216, 56, 57 } },
+	{ "x86_64", { 0, 9, 11, 25, 257, 3, 59 } },
+	{ "aarch64", { 0, 222, 215, 216, 56, 57, 221 } },
 	/* its mmap passes the arguments in memory */
-	{ "s390x", { 0, 0, 91, 163, 288, 6 } },
+	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
 static enum call_what what_of(const struct calls_in *in, const struct call *c)
@@ -314,21 +315,29 @@ void calls_take(struct calls *cs, const struct calls_in *in,
 {
 	uint32_t id = tasks_thread_at(in->tasks, in->thread)->id;
 	const struct call *c = rec->sample.call;
-	struct pending *p = &cs->pending[id % PENDING];
+	uint16_t source = in->src->index;
+	struct pending *p = &cs->pending[(id + source) % PENDING];
 	enum call_what what = what_of(in, c);
-	bool mine = p->thread == id;
+	bool mine = p->thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
 
 	if (rec->flags & NOT_NOW || rec->time > INT64_MAX)
 		return;
+	/* a number of a machine that was not said tells nothing */
+	if (c->what == CALL_RAW && !in->src->info.arch)
+		return;
+	/* whoever called it has the process' id now */
+	if (what == CALL_EXECVE && c->exit && !c->ret && rec->pid < 0)
+		tasks_thread(in->tasks, in->src->index, rec->tid, rec->tid);
 	/* two events may tell of one call, and only one of them the path */
 	if (!c->exit && mine && what == p->what && !c->path &&
 	    !memcmp(p->arg, c->arg, n_args[what] * sizeof(*p->arg)))
 		return;
 	if (!c->exit && what != CALL_NONE) {
 		free(p->path);
-		*p = (struct pending){ id, what,  t,
-				       t,  { 0 }, mem_strdup(c->path) };
+		*p = (struct pending){
+			id, source, what, t, t, { 0 }, mem_strdup(c->path)
+		};
 		memcpy(p->arg, c->arg, sizeof(p->arg));
 		return;
 	}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct addrs;
+struct jit_code;
 struct frames; /* owns every image, frame, stack and raw chain of a run */
 
 enum image_kind {
@@ -23,8 +24,9 @@ enum image_kind {
 	IMAGE_VDSO,
 	IMAGE_ANON,    /* anonymous memory; offset = address (by space) */
 	IMAGE_SPECIAL, /* [vsyscall], [uprobes], ... */
-	IMAGE_JIT,
-	IMAGE_GUEST, /* code of a guest we know nothing about */
+	IMAGE_JIT,     /* one function, by name and bytes: its path is its name,
+			* its id a hash of both; offsets count from its start */
+	IMAGE_GUEST,   /* code of a guest we know nothing about */
 	/* What texts say instead of addresses: FRAME_DERIVED. */
 	IMAGE_SYMBOLS, /* kernel code by its names: frames_symbol() */
 	IMAGE_MAPPING, /* a file; offsets count from the start of a mapping of
@@ -38,9 +40,13 @@ struct image {
 	uint8_t id[20], id_len; /* build-id; len 0: not known */
 	uint32_t maj, min;	/* device; 0,0 not known */
 	uint64_t ino, ino_gen;
-	uint64_t start, len; /* kernel code: where it was; else 0 */
+	uint64_t start, len; /* kernel code: where it was; else 0. IMAGE_JIT:
+			      * its len */
 	uint64_t t0;	     /* versions of one address: since when */
 	uint32_t space;	     /* IMAGE_ANON: the process id; else 0 */
+	/* IMAGE_JIT: bytes and lines of one of those that are this image,
+	 * borrowed; NULL: not known. Tells no images apart. */
+	const struct jit_code *code;
 };
 
 enum frame_flag {
@@ -51,6 +57,9 @@ enum frame_flag {
 	FRAME_DERIVED = 8, /* the offset was computed, nothing said it; or it is
 			    * not one in the image: see IMAGE_SYMBOLS,
 			    * IMAGE_MAPPING */
+	FRAME_AMBIGUOUS = 16, /* jitted code: which one of those that the
+			       * image's path names ran is not known */
+	FRAME_EARLY = 32,     /* jitted code that was logged a moment later */
 };
 
 struct frame {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "stitch/frame.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/regs.h"
@@ -13,14 +14,63 @@
 #define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
 
-uint32_t halves_kernel(struct stitch *st, const struct space *base,
-		       const struct space *over, const struct addrs *a)
+void halves_know_kernel(struct stitch *st, const struct region *r)
 {
+	const struct image *img = frames_get_image(st->fr, r->image);
+	struct per_source *ps = &st->src[st->rec.source];
+	unsigned int known = img->id_len ? 3 : img->start ? 2 : 1;
+
+	if (img->kind != IMAGE_KERNEL || known <= ps->kernel_known)
+		return;
+	ps->kernel_known = known;
+	if (ps->line >= st->n_src)
+		return;
+	struct per_source *first = &st->src[ps->line];
+
+	if (!first->kernel_by ||
+	    known > st->src[first->kernel_by - 1].kernel_known)
+		first->kernel_by = st->rec.source + 1u;
+}
+
+/* Frames of all captures of a line count from where the one says that knows
+ * it best; what that does not know, the own one may. */
+uint32_t halves_kernel(struct stitch *st, const struct addrs *a)
+{
+	const struct per_source *ps = &st->src[st->rec.source];
+	struct resolve_kernel in = {
+		.base = { &ps->base },
+		.over = { &ps->over },
+		.n = 1,
+		.space_id = UINT32_MAX - st->rec.source,
+		.t = record_time(&st->rec),
+	};
+
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
-	return resolve_kernel(st->resolve, base, over,
-			      UINT32_MAX - st->rec.source, a,
-			      record_time(&st->rec));
+	if (ps->shares && ps->line < st->n_src && st->src[ps->line].kernel_by) {
+		unsigned int by = st->src[ps->line].kernel_by - 1;
+
+		if (st->src[by].kernel_known > ps->kernel_known) {
+			in.base[0] = &st->src[by].base;
+			in.over[0] = &st->src[by].over;
+			in.base[1] = &ps->base;
+			in.over[1] = &ps->over;
+			in.n = 2;
+		}
+	}
+	return resolve_kernel(st->resolve, &in, a);
+}
+
+/* What others have mapped for the process: how many. */
+static uint32_t twin_spaces(struct stitch *st, uint32_t process,
+			    const struct space *out[HALVES_TWINS])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = tasks_twin(st->tasks, process);
+	     i != process && n < HALVES_TWINS; i = tasks_twin(st->tasks, i))
+		out[n++] = &tasks_process_at(st->tasks, i)->space;
+	return n;
 }
 
 /* A deferred chain is taken on the way to user mode, so the new program has
@@ -56,14 +106,66 @@ static bool surely_ran(struct stitch *st, const struct process *p)
 	       !p->space.before;
 }
 
+/* Times of a capture may be anything. */
+static int64_t minus(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint)
+{
+	const struct record *rec = &st->rec;
+	int64_t shift = minus(rec->raw, rec->time);
+	struct jit *j = NULL;
+	int64_t first;
+
+	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
+		return;
+	p->jit.asked = true;
+	if (!st->find_jit(st->find_arg, source_of(st, rec->source), p->pid,
+			  hint, &j) ||
+	    j == p->jit.own)
+		return;
+	/* that of an earlier program with this process id */
+	first = jit_first(j);
+	if (first != TIME_NONE && p->jit.since &&
+	    minus((uint64_t)first, (uint64_t)shift) < p->jit.since)
+		return;
+	p->jit.own = j;
+	p->jit.source = rec->source;
+	p->jit.shift = shift;
+	p->space.cut++;
+	p->space.any++;
+}
+
+/* What the process has made, as the record at hand needs to know it. */
+static const struct jit_view *look_at_jit(struct stitch *st, struct process *p)
+{
+	halves_find_jit(st, p, NULL);
+	if (!p->jit.own && !p->jit.parents)
+		return NULL;
+	if (p->jit.source == st->rec.source)
+		p->jit.shift = minus(st->rec.raw, st->rec.time);
+	return &p->jit;
+}
+
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 			    const struct addrs *a, uint32_t inferred)
 {
 	const struct source *src = source_of(st, st->rec.source);
-	struct process *p = process_of(st, slot);
+	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
+	struct process *p = tasks_process_at(st->tasks, process);
+	const struct space *twin[HALVES_TWINS];
 	struct resolve_in in = {
 		.space = &p->space,
+		.twin = twin,
+		.n_twin = p->twin.next == process
+				  ? 0
+				  : twin_spaces(st, process, twin),
+		.jit = look_at_jit(st, p),
 		.space_id = p->id,
+		.view = p->twin.view,
 		.inferred = inferred,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),

@@ -19,7 +19,12 @@ struct per_source {
 	int64_t last;		 /* time of its newest record */
 	struct snapshots *maps;	 /* NULL: none */
 	struct space base, over; /* the kernel's */
+	/* How well base says where the kernel is; and of the first source of a
+	 * line, plus 1: who knows best. */
+	unsigned int kernel_known, kernel_by;
 };
+
+#define HALVES_TWINS 8 /* other captures that are asked */
 
 struct stitch {
 	struct order *in;
@@ -36,14 +41,19 @@ struct stitch {
 	struct resolve *resolve;
 	struct parts parts; /* of stacks that are not whole so far */
 	struct calls *calls;
+	struct whole *whole; /* NULL: no file is here */
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
 	struct audit_in look;	    /* what the rules are told of rec */
 	uint32_t who;		    /* slot of its thread; TASKS_NONE */
 	struct thread before, gone; /* look's */
-	uint64_t *chain;	    /* a chain with an inferred address */
+	jit_find_fn *find_jit;	    /* NULL: nobody looks */
+	void *find_arg;
+	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
+	uint32_t *held; /* of the last event */
+	size_t cap_held;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
 	bool stopped, closing, ended;
@@ -60,9 +70,14 @@ static inline struct process *process_of(struct stitch *st, uint32_t slot)
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
+/* The record's source has mapped r for the kernel. */
+void halves_know_kernel(struct stitch *st, const struct region *r);
+/* Looks for the code that a process made, once, and again when a record
+ * (hint) says where it is. */
+void halves_find_jit(struct stitch *st, struct process *p,
+		     const struct rec_map *hint);
 /* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
-uint32_t halves_kernel(struct stitch *st, const struct space *base,
-		       const struct space *over, const struct addrs *a);
+uint32_t halves_kernel(struct stitch *st, const struct addrs *a);
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);
 /* The user half that a sample has in itself. */
 uint32_t halves_sample(struct stitch *st, uint32_t slot);

@@ -31,6 +31,8 @@ uint32_t lives_living(struct tasks *ts, const struct record *rec, int64_t t,
 {
 	const struct thread *th = tasks_thread_at(ts, slot);
 
+	if (tasks_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
+		return tasks_next(ts, slot);
 	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
 	    t == TIME_NONE || t <= th->end || rec->flags & REC_F_LATE)
 		return slot;
@@ -75,6 +77,8 @@ uint32_t lives_named(struct tasks *ts, const struct record *rec, int64_t t,
 		uint32_t now = lives_living(ts, rec, t, slot, gone);
 
 		slot = now == slot ? next_life(ts, slot) : now;
+	} else if (!named_by_others(ts, rec, slot)) {
+		slot = lives_living(ts, rec, t, slot, gone);
 	}
 	tasks_thread_at(ts, slot)->introduced |= introduced;
 	return slot;

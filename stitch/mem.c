@@ -99,6 +99,18 @@ char *arena_strdup(struct arena *a, const char *s)
 	return memcpy(arena_take(a, n), s, n);
 }
 
+char *arena_join(struct arena *a, const char *x, char between, const char *y)
+{
+	size_t n = strlen(x);
+	size_t m = strlen(y) + 1;
+	char *to = arena_take(a, n + 1 + m);
+
+	memcpy(to, x, n);
+	to[n] = between;
+	memcpy(to + n + 1, y, m);
+	return to;
+}
+
 void arena_release(struct arena *a)
 {
 	while (a->chunk) {

@@ -29,5 +29,7 @@ struct arena {
 /* 8-byte aligned, not zeroed. Never NULL. */
 void *arena_take(struct arena *a, size_t n) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *a, const char *s);
+/* "X/Y" */
+char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
 #endif

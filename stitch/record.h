@@ -32,7 +32,8 @@ enum record_flag {
 	REC_F_GUEST = 1 << 3,	  /* happened in a guest */
 	REC_F_SYNTH = 1 << 4,	  /* made by the recorder, not by the kernel */
 	REC_F_EXEC = 1 << 5,	  /* REC_COMM: by exec */
-	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered */
+	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered; REC_MAP: it is
+				   * mapped no more */
 	REC_F_DATA = 1 << 7,	  /* REC_MAP: not executable */
 	REC_F_KERNEL = 1 << 8,	  /* REC_MAP: kernel or module;
 				   * REC_SAMPLE: hit in kernel mode */
@@ -115,7 +116,8 @@ struct sched {
 	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
 };
 
-/* System calls that change mappings, or files that are mapped. */
+/* System calls that change mappings, or files that are mapped, or say which
+ * process a thread is of. */
 enum call_what {
 	CALL_NONE,
 	CALL_MMAP,
@@ -123,7 +125,8 @@ enum call_what {
 	CALL_MREMAP,
 	CALL_OPENAT,
 	CALL_CLOSE,
-	CALL_RAW, /* any; nr says which, by the machine */
+	CALL_EXECVE, /* and execveat */
+	CALL_RAW,    /* any; nr says which, by the machine */
 };
 
 #define CALL_ARGS 6
@@ -146,6 +149,10 @@ struct rec_sample {
 	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
 			  * -1: its own */
 	struct addrs kern, user;
+	/* Stacks of the kernel that are fields, one for each field_def with
+	 * is_stack; NULL: none. */
+	const struct addrs *held;
+	uint32_t n_held;
 	struct regs user_regs;
 	const void *stack; /* dump of the user stack; NULL: none */
 	uint32_t stack_len;
@@ -179,6 +186,8 @@ struct rec_map {
 	const uint8_t *id; /* build-id; NULL: none */
 	uint8_t id_len;	   /* 0..20 */
 	bool derived;	   /* pgoff was computed, nothing said it */
+	bool whole;	   /* all of the file, from its lowest address in
+			    * memory on; pgoff is not said */
 };
 
 struct rec_ksymbol {
@@ -225,6 +234,7 @@ struct record {
 		} sw;
 		struct {
 			const char *name; /* "throttle", "bpf", ... */
+			uint32_t event;	  /* which one, plus 1; 0: not said */
 			const struct extra *extra;
 			uint32_t n_extra;
 		} mark;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stitch/frame.h"
+#include "stitch/jit_frame.h"
 #include "stitch/mem.h"
 #include "stitch/source.h"
 #include "stitch/space.h"
@@ -23,14 +24,16 @@
 struct slot {
 	uint64_t hash;
 	const uint64_t *ip;  /* of the raw chain */
-	uint32_t space, gen; /* gen: space->cut, or ->any when partial */
+	uint32_t space, gen; /* gen: space->cut, or of all when partial, and
+			      * that of the jitted code */
 	uint32_t raw;	     /* 0: empty slot */
-	uint32_t n : 30;
-	uint32_t partial : 1; /* had an address that nothing covered */
+	uint32_t n : 29;
+	uint32_t partial : 1; /* had an address that its space lacks */
+	uint32_t jit : 1;     /* or where jitted code is at some time */
 	uint32_t bare : 1;    /* that was the first one */
 };
 
-#define SLOT_N_MAX ((1u << 30) - 1)
+#define SLOT_N_MAX ((1u << 29) - 1)
 /* Tells chains with uncertain frames from the same without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 
@@ -279,12 +282,12 @@ static struct slot *slot_of(struct resolve *rv, uint64_t hash)
 /* The slot of a list seen before in the same state, or NULL. */
 static const struct slot *cached(struct resolve *rv, uint64_t hash,
 				 uint32_t space_id, uint32_t cut, uint32_t any,
-				 const struct addrs *a)
+				 uint32_t jit, const struct addrs *a)
 {
 	const struct slot *s = slot_of(rv, hash);
 
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
-	    s->gen != (s->partial ? any : cut))
+	    s->gen != (s->partial ? any : cut) + (s->jit ? jit : 0))
 		return NULL;
 	if (s->n != a->n || memcmp(s->ip, a->ip, a->n * sizeof(*a->ip)))
 		return NULL;
@@ -302,12 +305,29 @@ static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 	*slot_of(rv, hash) = s;
 }
 
-/* The frame of an address that is mapped; 0: it is not. */
+/* The frame of an address that is mapped, or where jitted code is; 0: it is
+ * neither. Another capture is asked for what the own one knows nothing of,
+ * now or before exec. */
 static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
-			     uint64_t addr, uint32_t flags)
+			     uint64_t addr, uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
+	uint32_t frame = 0;
+	bool ever = false;
 
+	if (!r && in->n_twin && !space_before_exec(in->space, addr)) {
+		for (uint32_t i = 0; !r && i < in->n_twin; i++)
+			r = space_find(in->twin[i], addr, in->t);
+		s->partial = s->bare = true;
+	}
+	if (in->jit) {
+		const struct jit_at at = { in->jit, r, addr, in->t };
+
+		frame = jit_frame(rv->fr, &at, flags, &ever);
+		s->jit |= ever;
+	}
+	if (frame)
+		return frame;
 	return r ? region_frame(rv, r, addr, flags) : 0;
 }
 
@@ -319,9 +339,11 @@ static uint32_t stale_frame(struct resolve *rv, const struct resolve_in *in,
 	const struct region *r = space_before_exec(in->space, addr);
 
 	s->partial = true;
+	s->bare = !r;
+	for (uint32_t i = 0; !r && i < in->n_twin; i++)
+		r = space_before_exec(in->twin[i], addr);
 	if (r)
 		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
-	s->bare = true;
 	if (in->uncertain)
 		return fixed_frame(rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
 				   "[unknown]", FRAME_UNCERTAIN);
@@ -408,7 +430,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 
 		s->bare = false;
 		if (addr || !p)
-			frame = mapped_frame(rv, in, addr, flags);
+			frame = mapped_frame(rv, in, addr, flags, s);
 		if (!frame)
 			frame = user_place(rv, in, p);
 		if (!frame)
@@ -418,22 +440,44 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	s->raw = frames_raw(rv->fr, stack, a, hash);
 }
 
+/* When stacks that were found with all of them are no longer right: grows
+ * with each change. */
+static uint32_t all_gen(const struct resolve_in *in)
+{
+	uint32_t gen = in->space->any + in->space->cut;
+
+	for (uint32_t i = 0; i < in->n_twin; i++)
+		gen += in->twin[i]->any + in->twin[i]->cut;
+	return gen;
+}
+
+/* A record of the past does not see the spaces of now. */
+static bool is_now(const struct resolve_in *in)
+{
+	if (in->t == TIME_NONE)
+		return true;
+	for (uint32_t i = 0; i < in->n_twin; i++)
+		if (in->t < in->twin[i]->changed)
+			return false;
+	return in->t >= in->space->changed;
+}
+
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, bool *bare)
 {
 	const struct space *sp = in->space;
-	uint64_t hash = hash_of(a, in->space_id) + in->inferred;
-	struct slot s = { .space = in->space_id };
+	uint64_t hash = hash_of(a, in->view) + in->inferred;
+	struct slot s = { .space = in->view };
 
 	*bare = false;
 	if (!a->n)
 		return 0;
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
-	/* A record of the past does not see the space of now. */
-	bool now = !a->place && (in->t == TIME_NONE || in->t >= sp->changed);
+	bool now = !a->place && is_now(in);
+	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? cached(rv, hash, in->space_id, sp->cut, sp->any, a)
+		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), jit, a)
 		    : NULL;
 
 	if (known) {
@@ -441,7 +485,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return known->raw;
 	}
 	resolve_new_user(rv, in, a, hash, &s);
-	s.gen = s.partial ? sp->any : sp->cut;
+	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
 		cache_put(rv, hash, s);
 	*bare = s.bare;
@@ -466,51 +510,68 @@ static const struct region *kernel_region(struct resolve *rv,
 	return r;
 }
 
-uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
-			const struct space *over, uint32_t space_id,
-			const struct addrs *a, int64_t t)
+static const struct region *
+find_kernel(struct resolve *rv, const struct resolve_kernel *in, uint64_t addr)
 {
-	uint64_t hash = hash_of(a, space_id);
-	uint32_t cut = base->cut + over->cut;
-	uint32_t any = base->any + over->any;
+	const struct region *r = NULL;
+
+	for (unsigned int i = 0; !r && i < in->n; i++)
+		r = space_find(in->over[i], addr, in->t);
+	for (unsigned int i = 0; !r && i < in->n; i++)
+		r = kernel_region(rv, in->base[i], addr, in->t);
+	return r;
+}
+
+static uint32_t kernel_frame(struct resolve *rv,
+			     const struct resolve_kernel *in,
+			     const struct addrs *a, uint32_t i, bool *partial)
+{
+	const struct region *r = find_kernel(rv, in, a->ip[i]);
+	uint32_t frame = 0;
+
+	if (r)
+		return region_frame(rv, r, a->ip[i], 0);
+	if (a->place && a->place[i] && a->place[i]->symbol)
+		frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
+				    KERNEL_PATH);
+	if (frame)
+		return frame;
+	*partial = true;
+	return fixed_frame(rv, &rv->unknown_kernel, IMAGE_UNKNOWN_KERNEL,
+			   "[unknown]", 0);
+}
+
+uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
+			const struct addrs *a)
+{
+	uint64_t hash = hash_of(a, in->space_id);
 	uint32_t stack = 0;
+	uint32_t gen = 0;
 	bool partial = false;
+	/* A record of the past does not see the spaces of now. */
+	bool now = !a->place;
 
 	if (!a->n)
 		return 0;
-	/* A record of the past does not see the spaces of now. */
-	bool now = !a->place && (t == TIME_NONE ||
-				 (t >= base->changed && t >= over->changed));
-	/* New code may lie above what is mapped: only `any` is safe here. */
+	for (unsigned int i = 0; i < in->n; i++) {
+		gen += in->base[i]->cut + in->base[i]->any + in->over[i]->cut +
+		       in->over[i]->any;
+		now &= in->t == TIME_NONE || (in->t >= in->base[i]->changed &&
+					      in->t >= in->over[i]->changed);
+	}
+	/* New code may lie above what is mapped: no less is safe here. */
 	const struct slot *known =
-		now ? cached(rv, hash, space_id, cut + any, cut + any, a)
-		    : NULL;
+		now ? cached(rv, hash, in->space_id, gen, gen, 0, a) : NULL;
 
 	if (known)
 		return known->raw;
-	for (uint32_t i = a->n; i-- > 0;) {
-		const struct region *r = space_find(over, a->ip[i], t);
-		uint32_t frame = 0;
-
-		if (!r)
-			r = kernel_region(rv, base, a->ip[i], t);
-		if (r)
-			frame = region_frame(rv, r, a->ip[i], 0);
-		else if (a->place && a->place[i] && a->place[i]->symbol)
-			frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
-					    KERNEL_PATH);
-		if (!frame) {
-			partial = true;
-			frame = fixed_frame(rv, &rv->unknown_kernel,
-					    IMAGE_UNKNOWN_KERNEL, "[unknown]",
-					    0);
-		}
-		stack = frames_push(rv->fr, stack, frame);
-	}
+	for (uint32_t i = a->n; i-- > 0;)
+		stack = frames_push(rv->fr, stack,
+				    kernel_frame(rv, in, a, i, &partial));
 	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
 	const struct slot s = {
-		.space = space_id,
-		.gen = cut + any,
+		.space = in->space_id,
+		.gen = gen,
 		.raw = raw,
 		.partial = partial,
 	};

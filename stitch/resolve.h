@@ -9,6 +9,7 @@
 
 struct addrs;
 struct frames;
+struct jit_view;
 struct record;
 struct resolve;
 struct source;
@@ -38,7 +39,12 @@ const char *resolve_path(const struct resolve *rv, uint32_t image);
 /* Where and when a list of user addresses belongs. */
 struct resolve_in {
 	const struct space *space;
-	uint32_t space_id; /* tells spaces apart */
+	const struct jit_view *jit; /* NULL: none */
+	/* of other captures, for what the own one does not know */
+	const struct space *const *twin;
+	uint32_t n_twin;
+	uint32_t space_id; /* row id of the process */
+	uint32_t view;	   /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */
 	uint64_t mask;	   /* of user addresses (pointer authentication) */
@@ -47,14 +53,21 @@ struct resolve_in {
 			    * record was lost */
 };
 
-/* Raw chain ids; 0 for an empty list. *bare: the first address is not mapped,
- * nor was it before exec. */
+/* Kernel code, by up to two captures: the first that knows it is right. over:
+ * code that comes and goes above the kernel's own map. */
+struct resolve_kernel {
+	const struct space *base[2], *over[2];
+	unsigned int n;
+	uint32_t space_id; /* tells them apart */
+	int64_t t;
+};
+
+/* Raw chain ids; 0 for an empty list. *bare: the first address is not mapped
+ * in the own space, nor was it before exec. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, bool *bare);
-/* over: code that comes and goes above the kernel's own map. */
-uint32_t resolve_kernel(struct resolve *rv, const struct space *base,
-			const struct space *over, uint32_t space_id,
-			const struct addrs *a, int64_t t);
+uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
+			const struct addrs *a);
 /* All addresses in code of a guest. */
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a);
 #endif

@@ -151,9 +151,11 @@ static void tid_reused(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
+/* Each capture has its own losses. */
 static uint64_t life_key(const struct audit_in *in)
 {
-	return hash_pair(in->process, (uint64_t)in->since);
+	return hash_pair(((uint64_t)in->rec->source << 32) | in->process,
+			 (uint64_t)in->since);
 }
 
 /* A newer mapping may have split a hole: it is the old one if the code that

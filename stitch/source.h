@@ -46,6 +46,7 @@ struct ref {
 struct field_def {
 	const char *name;
 	bool is_text, is_signed, is_blob;
+	bool is_stack; /* of the kernel: its frames are in rec_sample.held */
 };
 
 /* The value of one; text and blobs are borrowed until the next fields(). */
@@ -172,9 +173,13 @@ struct source_opts {
 	/* Templates of the lines of processes that unwind themselves, ending
 	 * with NULL; NULL: those that we document. Borrowed until close. */
 	const char *const *nonce_format;
+	/* A copy of the recorded machine's /proc/kallsyms, for captures that
+	 * have none; NULL. */
+	const char *kallsyms;
 	const char *clock;   /* of one that does not say; NULL: not known */
 	const char *formats; /* folder with formats of events, and what
 			      * else is not beside raw pages; NULL: none */
+	bool no_fields;	     /* nobody asks for fields or payloads */
 	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
 	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
 	const char *request, *chain;

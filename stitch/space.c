@@ -160,7 +160,8 @@ static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
 		n++;
 	}
 	for (size_t i = 0; i < n; i++) {
-		out[i].id = own->new_id(own->arg, 1);
+		if (out[i].id)
+			out[i].id = own->new_id(own->arg, 1);
 		out[i].t0 = t;
 	}
 	return n;
@@ -230,7 +231,7 @@ static void map_over(struct space *sp, struct region r,
 {
 	size_t i = cut(sp, r.start, r.end, r.t0, own);
 
-	r.id = own->new_id(own->arg, 1);
+	r.id = own->told ? 0 : own->new_id(own->arg, 1);
 	splice(sp->now, i, 0, 1);
 	sp->now->at[i] = r;
 }
@@ -239,7 +240,7 @@ static void map_over(struct space *sp, struct region r,
 static void map_under(struct space *sp, struct region r,
 		      const struct region *newer, const struct space_owner *own)
 {
-	r.id = own->new_id(own->arg, 1);
+	r.id = own->told ? 0 : own->new_id(own->arg, 1);
 	close_region(sp, &r, newer->since, own);
 }
 
@@ -367,6 +368,16 @@ bool space_has(const struct space *sp, const struct region *r)
 
 	return is && is->start == r->start && is->end == r->end &&
 	       is->image == r->image && is->pgoff == r->pgoff;
+}
+
+bool space_has_all(const struct space *sp, const struct space *other)
+{
+	if (space_count(sp) < space_count(other))
+		return false;
+	for (size_t i = 0; i < space_count(other); i++)
+		if (!space_has(sp, &other->now->at[i]))
+			return false;
+	return true;
 }
 
 static bool covers(const struct region *r, uint64_t addr)

@@ -58,6 +58,7 @@ struct space_owner {
 	region_fn *closed;
 	void *arg;
 	size_t *held; /* regions that were copied after a fork; may be NULL */
+	bool told;    /* what is mapped has its row already */
 };
 
 /* Maps r (r->t0 is now; id is set here). Empty or wrapping regions are
@@ -76,6 +77,8 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own);
 /* Is just this mapped now: the same range of the same image? */
 bool space_has(const struct space *sp, const struct region *r);
+/* Is all of it mapped that is in other? */
+bool space_has_all(const struct space *sp, const struct space *other);
 /* How many regions are mapped. */
 size_t space_count(const struct space *sp);
 /* What covered addr at t; NULL: nothing. TIME_NONE: now. Its id and times may

@@ -26,6 +26,7 @@
 #include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
+#include "stitch/whole.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
@@ -47,7 +48,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->account = account_new(lg, st->losses);
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
 	st->audit = audit_new(&st->facts, st->losses);
-	st->join = join_new(&st->facts, st->losses);
+	st->join = join_new(&st->facts, st->losses, fr);
 	st->resolve = resolve_new(fr);
 	st->calls = calls_new();
 	st->now = TIME_NONE;
@@ -73,8 +74,10 @@ void stitch_free(struct stitch *st)
 	resolve_free(st->resolve);
 	parts_release(&st->parts);
 	calls_free(st->calls);
+	whole_free(st->whole);
 	facts_release(&st->facts);
 	free(st->chain);
+	free(st->held);
 	free(st);
 }
 
@@ -83,6 +86,12 @@ void stitch_layout(struct stitch *st, unsigned int layout)
 	counters_free(st->counters);
 	st->counters = counters_new(&st->facts, st->losses,
 				    (enum cookie_layout)layout);
+}
+
+void stitch_files(struct stitch *st, whole_fn fn, void *arg)
+{
+	whole_free(st->whole);
+	st->whole = whole_new(st->fr, fn, arg);
 }
 
 void stitch_stop(struct stitch *st)
@@ -111,12 +120,20 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 	snapshots_add(ps->maps, &one, rank);
 }
 
+void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg)
+{
+	st->find_jit = fn;
+	st->find_arg = arg;
+}
+
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 {
 	struct per_source *ps = source_slot(st, source);
 
+	join_together(st->join, source, first);
 	ps->shares = true;
 	ps->line = first;
+	tasks_together(st->tasks, source, first);
 }
 
 /* The state of a source, made at its first record. */
@@ -137,7 +154,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 			tasks_keep_old(st->tasks);
 		join_source(st->join, i, &src->info);
 		account_source(st->account, i, src);
-		counters_source(st->counters, i, &src->info);
+		counters_source(st->counters, i, &src->info, ps->line);
 		audit_source(st->audit, i, src);
 		for (size_t k = 0; k < src->info.n_maps; k++)
 			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
@@ -147,7 +164,8 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 
 /* Fills what every event has in common and pushes it. */
 static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
-			   uint64_t weight, uint32_t kraw, uint32_t uraw)
+			   uint64_t weight, uint32_t kraw, uint32_t uraw,
+			   const uint32_t *held)
 {
 	const struct record *rec = &st->rec;
 	/* tells of the name, which comes first */
@@ -166,6 +184,7 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 		.weight = weight,
 		.kraw = kraw,
 		.uraw = uraw,
+		.held = held,
 		.flags = rec->flags,
 		.rec = rec,
 	};
@@ -207,17 +226,24 @@ static uint32_t living(struct stitch *st, uint32_t slot)
 	return slot;
 }
 
+/* What the join keeps of a thread, for the next call to it. */
+static struct join_task *join_part(struct stitch *st, struct thread *th)
+{
+	return join_task_of(st->join, th->source, th->id, &th->join);
+}
+
 /* As counters_see(). A record that came late was not lost; the records of
  * threads without an id are of any number of them. */
-static bool see_cookie(struct stitch *st, const struct thread *th,
-		       uint64_t cookie, bool is_sample)
+static bool see_cookie(struct stitch *st, struct thread *th, uint64_t cookie,
+		       bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
 		.time = record_time(&st->rec),
-		.since = st->rec.tid >= 0 ? th->join.cookies.last : TIME_NONE,
+		.since = st->rec.tid >= 0 ? join_part(st, th)->cookies.last
+					  : TIME_NONE,
 		.is_sample = is_sample,
 	};
 
@@ -232,14 +258,23 @@ static uint32_t known_process(struct stitch *st, uint32_t slot)
 	return p->pid >= 0 ? p->id : 0;
 }
 
+/* One that is whole goes to the join. */
+static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
+{
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+
+	jc->id = st->chains + 1;
+	if (join_chain(st->join, join_part(st, th), jc))
+		st->chains++;
+}
+
 /* Parts of a stack of the thread for which no more come. */
 static void end_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
 
 	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
-		join_chain(st->join, &tasks_thread_at(st->tasks, slot)->join,
-			   &jc);
+		give_chain(st, slot, &jc);
 }
 
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
@@ -269,9 +304,9 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	if (s->defer == DEFER_COOKIE) {
 		js.first_lost =
 			!js.nonce && see_cookie(st, th, js.cookie, true);
-		join_sample(st->join, &th->join, &js);
+		join_sample(st->join, join_part(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
-		join_mark(st->join, &th->join, &js);
+		join_mark(st->join, join_part(st, th), &js);
 	} else {
 		join_refused(st->join, &js);
 	}
@@ -294,11 +329,24 @@ static void take_call(struct stitch *st, uint32_t slot)
 	calls_take(st->calls, &in, &st->rec);
 }
 
+/* Raw chains of the stacks in its fields; NULL: it has none. */
+static const uint32_t *held_stacks(struct stitch *st)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->n_held)
+		return NULL;
+	st->held =
+		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
+	for (uint32_t i = 0; i < s->n_held; i++)
+		st->held[i] = halves_kernel(st, &s->held[i]);
+	return st->held;
+}
+
 static void take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
-	const struct per_source *ps = per_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
 	if (is_alive(&st->rec))
@@ -306,9 +354,10 @@ static void take_sample(struct stitch *st)
 	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		halves_look_at_hit(st, slot);
-	uint32_t kraw = halves_kernel(st, &ps->base, &ps->over, &s->kern);
+	uint32_t kraw = halves_kernel(st, &s->kern);
 	uint32_t uraw = halves_sample(st, slot);
-	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw);
+	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw,
+				    held_stacks(st));
 	/* others than perf say themselves when they refuse */
 	bool asked = src->info.cookies == COOKIES_PERF &&
 		     s->event < src->n_events && src->events[s->event].defer;
@@ -331,7 +380,6 @@ static void take_chain(struct stitch *st)
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
-		.id = ++st->chains,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
@@ -358,7 +406,7 @@ static void take_chain(struct stitch *st)
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}
-	join_chain(st->join, &th->join, &jc);
+	give_chain(st, slot, &jc);
 }
 
 /* A range that wraps around is no place for code: counted and left out. */
@@ -371,6 +419,33 @@ static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
 	return true;
 }
 
+static void map_whole(struct stitch *st, uint32_t process,
+		      const struct region *all)
+{
+	struct region r;
+
+	for (size_t i = 0; whole_part(st->whole, all, i, &r); i++)
+		tasks_map(st->tasks, process, &r);
+}
+
+/* Kernel code, over: above its own map. What another capture of the line has
+ * told already has its row. */
+static void map_kernel(struct stitch *st, const struct region *r, bool over)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+	struct space_owner own = tasks_kernel_owner(st->tasks);
+
+	for (size_t i = 0; ps->shares && i < st->n_src && !own.told; i++) {
+		const struct per_source *o = &st->src[i];
+
+		own.told = o != ps && o->shares && o->line == ps->line &&
+			   space_has(over ? &o->over : &o->base, r);
+	}
+	space_map(over ? &ps->over : &ps->base, r, &own);
+	if (!over)
+		halves_know_kernel(st, r);
+}
+
 static void take_map(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
@@ -381,16 +456,14 @@ static void take_map(struct stitch *st)
 		.prot = rec->map.prot,
 		.flags = rec->map.flags,
 		.t0 = record_time(rec),
+		.derived = rec->map.derived,
 	};
 
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_KERNEL) {
-		struct per_source *ps = per_source(st, rec->source);
-		struct space_owner own = tasks_kernel_owner(st->tasks);
-
 		r.image = resolve_map_image(st->resolve, src, rec, 0, &r.pgoff);
-		space_map(&ps->base, &r, &own);
+		map_kernel(st, &r, false);
 		return;
 	}
 	uint32_t slot = tasks_find(st->tasks, rec->source, rec->pid, rec->tid);
@@ -400,18 +473,26 @@ static void take_map(struct stitch *st)
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
 	map_saved(st, process, false);
-
+	if (rec->flags & REC_F_GONE) {
+		tasks_unmap(st->tasks, process, r.start, r.end, r.t0);
+		return;
+	}
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
-	tasks_map(st->tasks, process, &r);
+	if (rec->map.whole)
+		map_whole(st, process, &r);
+	else
+		tasks_map(st->tasks, process, &r);
+	if (jit_is_marker(&rec->map))
+		halves_find_jit(st, tasks_process_at(st->tasks, process),
+				&rec->map);
 }
 
 static void take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	struct per_source *ps = per_source(st, rec->source);
-	struct space_owner own = tasks_kernel_owner(st->tasks);
 	struct region r = {
 		.start = rec->ksymbol.addr,
 		.end = rec->ksymbol.addr + rec->ksymbol.len,
@@ -421,13 +502,15 @@ static void take_ksymbol(struct stitch *st)
 	if (wraps(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_GONE) {
+		struct space_owner own = tasks_kernel_owner(st->tasks);
+
 		space_unmap(&ps->over, r.start, r.end, r.t0, &own);
 		return;
 	}
 	if (!rec->ksymbol.len)
 		return;
 	r.image = resolve_ksymbol_image(st->resolve, rec);
-	space_map(&ps->over, &r, &own);
+	map_kernel(st, &r, true);
 }
 
 static void take_comm(struct stitch *st)
@@ -439,6 +522,8 @@ static void take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
+	/* so that other captures of the thread know of the exec */
+	join_part(st, tasks_thread_at(st->tasks, st->who));
 	map_saved(st, tasks_thread_at(st->tasks, st->who)->process,
 		  st->rec.flags & REC_F_EXEC);
 }
@@ -495,8 +580,8 @@ static void take_record(struct stitch *st)
 	else if (k == REC_EXIT)
 		take_exit(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
-		st->look.event =
-			push_event(st, thread_slot(st), UINT32_MAX, 1, 0, 0);
+		st->look.event = push_event(st, thread_slot(st), UINT32_MAX, 1,
+					    0, 0, NULL);
 }
 
 /* Whether a FORK record is a sign of life: where not all tasks are recorded,
@@ -631,6 +716,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
 		st->who = TASKS_NONE;
 		st->gone.used = false;
+		tasks_now(st->tasks, t);
 		take_record(st);
 		audit(st);
 		if (t == TIME_NONE)

@@ -22,6 +22,13 @@ struct symbol {
 	bool unverified; /* the file was not proved to be the one recorded */
 };
 
+/* An offset in an image, and whether it is behind a call: then the call is
+ * what has a line, and what is inlined there, not the code behind it. */
+struct code_place {
+	uint64_t off;
+	bool after_call;
+};
+
 /* A program header that holds code: file offsets to ELF addresses. */
 struct segment {
 	uint64_t off, vaddr, filesz;

@@ -7,14 +7,8 @@
 
 #include "stitch/facts.h"
 #include "stitch/mem.h"
-#include "stitch/stitch.h"
-#include "stitch/table.h"
-
-/* Lives that ended, in the order of their ends. */
-struct dying {
-	uint32_t slot, id;
-	int64_t end;
-};
+#include "stitch/tasks_inner.h"
+#include "stitch/twins.h"
 
 /* A FORK record is small, what it makes the child inherit may be large: a
  * capture made for it could demand any amount of rows and memory. Rows of
@@ -25,41 +19,6 @@ struct dying {
 /* Regions that had to be copied, because parent or child changed one, and are
  * still there (72 bytes each): above this a child starts with nothing. */
 #define HELD_MAX ((size_t)8 << 20)
-
-/* Most records are of a thread that was asked for a moment ago. */
-#define RECENT 64
-
-struct recent {
-	uint16_t source;
-	bool known;
-	int32_t pid, tid;
-	uint32_t slot;
-};
-
-struct tasks {
-	struct facts *out;
-	struct thread *thread;
-	struct process *process;
-	size_t n_thread, cap_thread, n_process, cap_process;
-	uint32_t *free_thread, *free_process;
-	size_t n_free_thread, cap_free_thread;
-	size_t n_free_process, cap_free_process;
-	struct table threads, processes; /* (source, id) -> slot */
-	struct recent recent[RECENT];	 /* what tasks_thread() found */
-	struct thread replaced;		 /* used: there is one */
-	struct dying *dying;
-	size_t dying_head, n_dying, cap_dying;
-	size_t sweep; /* of tasks_retire(TIME_NONE) */
-	uint32_t thread_ids, process_ids, comm_ids, mapping_ids;
-	bool keep_old;
-	size_t inherit;	    /* rows of inherited mappings left to give out */
-	size_t held;	    /* regions copied after a fork */
-	uint64_t unlisted;  /* inherited mappings without a row */
-	struct table names; /* distinct names of threads */
-	const char **name;
-	size_t n_name, cap_name;
-	struct arena text;
-};
 
 struct tasks *tasks_new(struct facts *out)
 {
@@ -80,6 +39,7 @@ void tasks_free(struct tasks *ts)
 	free(ts->process);
 	free(ts->free_thread);
 	free(ts->free_process);
+	free(ts->side);
 	free(ts->dying);
 	table_release(&ts->threads);
 	table_release(&ts->processes);
@@ -102,26 +62,6 @@ struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
 struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
 {
 	return &ts->process[slot];
-}
-
-/* The kernel writes tid -1 for tasks that are already unhashed (do_exit):
- * they are told apart by the pid, which may still be right. */
-static uint64_t thread_key(uint16_t source, int32_t pid, int32_t tid)
-{
-	if (tid < 0)
-		return hash_u64(((uint64_t)source << 40) | (1ull << 39) |
-				(uint32_t)pid);
-	return hash_u64(((uint64_t)source << 40) | (uint32_t)tid);
-}
-
-static uint64_t process_key(uint16_t source, int32_t pid)
-{
-	return hash_u64(((uint64_t)source << 40) | (uint32_t)pid);
-}
-
-static uint32_t find(const struct table *t, uint64_t key)
-{
-	return table_find(t, key, NULL, NULL, NULL);
 }
 
 static uint32_t new_mapping_id(void *arg, size_t n)
@@ -176,7 +116,7 @@ static void closing_closed(void *arg, const struct region *r)
 static struct space_owner owner(struct closing *c)
 {
 	return (struct space_owner){ closing_new_id, closing_closed, c,
-				     &c->ts->held };
+				     &c->ts->held, false };
 }
 
 static void kernel_closed(void *arg, const struct region *r)
@@ -186,7 +126,8 @@ static void kernel_closed(void *arg, const struct region *r)
 
 struct space_owner tasks_kernel_owner(struct tasks *ts)
 {
-	return (struct space_owner){ new_mapping_id, kernel_closed, ts, NULL };
+	return (struct space_owner){ new_mapping_id, kernel_closed, ts, NULL,
+				     false };
 }
 
 static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
@@ -203,7 +144,6 @@ static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
 	struct process *p = &ts->process[slot];
 
 	memset(p, 0, sizeof(*p));
-	p->id = ++ts->process_ids;
 	p->pid = pid;
 	p->source = source;
 	p->used = true;
@@ -211,15 +151,52 @@ static uint32_t new_process(struct tasks *ts, uint16_t source, int32_t pid)
 	p->next_maps = TIME_NONE;
 	p->space.keep_old = ts->keep_old;
 	p->space.changed = TIME_NONE;
+	twins_new_process(ts, slot);
 	table_add(&ts->processes, process_key(source, pid), slot);
 	return slot;
 }
 
+static void drop_process(struct tasks *ts, uint32_t slot)
+{
+	struct process *p = &ts->process[slot];
+	struct closing c = { ts, p->id };
+	struct space_owner own = owner(&c);
+
+	twins_drop_process(ts, slot);
+	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
+	space_release(&p->space);
+	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
+	p->used = false;
+	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
+				    ts->n_free_process + 1, sizeof(slot));
+	ts->free_process[ts->n_free_process++] = slot;
+}
+
+/* Its id means another process from now on. Nobody but the table knew one
+ * without threads. */
+static void forget_process(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	struct process *p = &ts->process[slot];
+
+	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
+	memset(ts->recent, 0, sizeof(ts->recent));
+	if (p->n_slots)
+		return;
+	p->ended = true;
+	p->end = t;
+	drop_process(ts, slot);
+}
+
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 {
-	uint32_t slot = find(&ts->processes, process_key(source, pid));
+	uint32_t slot = tasks_look(&ts->processes, process_key(source, pid));
 
-	return slot != TABLE_NONE ? slot : new_process(ts, source, pid);
+	if (slot == TABLE_NONE)
+		return new_process(ts, source, pid);
+	if (!ts->process[slot].twin.replaced)
+		return slot;
+	forget_process(ts, slot, TIME_NONE);
+	return new_process(ts, source, pid);
 }
 
 /* The thread waits to be retired from now on. */
@@ -243,7 +220,8 @@ static void end_life(struct tasks *ts, uint32_t slot, int64_t t)
 static void end_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct process *p = &ts->process[slot];
-	uint32_t dead = find(&ts->threads, thread_key(p->source, p->pid, -1));
+	uint32_t dead =
+		tasks_look(&ts->threads, thread_key(p->source, p->pid, -1));
 
 	p->ended = true;
 	p->end = t;
@@ -260,6 +238,7 @@ static void end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 	if (th->ended)
 		return;
 	end_life(ts, slot, t);
+	p->exit_seen |= th->exit_seen;
 	if (th->tid >= 0 && --p->n_threads == 0)
 		end_process(ts, th->process, t);
 }
@@ -280,13 +259,13 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	struct process *p = &ts->process[process];
 
 	memset(th, 0, sizeof(*th));
-	th->id = ++ts->thread_ids;
 	th->process = process;
 	th->tid = tid;
 	th->source = source;
 	th->used = true;
-	th->start = th->end = th->last = TIME_NONE;
+	th->start = th->end = th->last = th->over = TIME_NONE;
 	p->n_slots++;
+	twins_new_thread(ts, slot);
 	table_add(&ts->threads, thread_key(source, p->pid, tid), slot);
 	if (tid >= 0) {
 		p->n_threads++;
@@ -295,23 +274,13 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	} else if (p->ended) {
 		end_life(ts, slot, p->end);
 	}
+	twins_tell_process(ts, slot);
 	return slot;
-}
-
-/* All negative ids are one: see thread_key(). */
-static struct recent *recent_of(struct tasks *ts, int32_t tid)
-{
-	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
-}
-
-static void forget_recent(struct tasks *ts, int32_t tid)
-{
-	recent_of(ts, tid)->known = false;
 }
 
 /* ftrace says of most events only which thread it was: such threads are of
  * process -1 until a record says more. Nothing of the life changes. */
-static void move_to(struct tasks *ts, uint32_t slot, uint32_t process)
+void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 {
 	struct thread *th = &ts->thread[slot];
 	struct process *from = &ts->process[th->process];
@@ -354,23 +323,49 @@ static bool is_of(const struct tasks *ts, const struct thread *th, int32_t pid)
 
 	if (ts->process[th->process].pid != pid)
 		return false;
-	now = find(&ts->processes, process_key(th->source, pid));
+	now = tasks_look(&ts->processes, process_key(th->source, pid));
 	return now == th->process || now == TABLE_NONE || th->ended;
+}
+
+static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
+			    int32_t tid);
+
+/* Another capture has told that the id is of another life now: nothing is
+ * missing here. The first thread's id is its process's. */
+static uint32_t next_told(struct tasks *ts, uint32_t slot, int32_t pid)
+{
+	const struct thread *th = &ts->thread[slot];
+	struct process *p = &ts->process[th->process];
+	uint16_t source = th->source;
+	int32_t tid = th->tid;
+
+	p->twin.replaced |=
+		tid == p->pid && twins_process_ended(ts, th->process);
+	table_remove(&ts->threads, thread_key(source, p->pid, tid), slot);
+	tasks_forget_recent(ts, tid);
+	end_thread(ts, slot, TIME_NONE);
+	slot = find_thread(ts, source, pid, tid);
+	ts->thread[slot].reused_tid = true;
+	ts->thread[slot].introduced = true;
+	return slot;
 }
 
 static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			    int32_t tid)
 {
-	uint32_t slot = find(&ts->threads, thread_key(source, pid, tid));
+	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
 
 	if (slot != TABLE_NONE) {
 		const struct thread *th = &ts->thread[slot];
 
+		if (twins_is_past(ts, slot))
+			return next_told(ts, slot, pid);
 		/* A dead task's pid is -1: the thread is known all the same. */
 		if (pid < 0 || is_of(ts, th, pid))
 			return slot;
 		if (tid >= 0 && ts->process[th->process].pid < 0) {
-			move_to(ts, slot, tasks_process(ts, source, pid));
+			tasks_move(ts, slot, tasks_process(ts, source, pid));
+			twins_tell_process(ts, slot);
 			return slot;
 		}
 		/* told of by the recorder, and nothing more */
@@ -379,16 +374,18 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		note_replaced(ts, slot);
 		end_thread(ts, slot, TIME_NONE);
 		table_remove(&ts->threads, thread_key(source, pid, tid), slot);
-		forget_recent(ts, tid);
+		tasks_forget_recent(ts, tid);
 		slot = new_thread(ts, source, tasks_process(ts, source, pid),
 				  tid);
 		ts->thread[slot].reused_tid = true;
 		ts->thread[slot].introduced = introduced;
 		return slot;
 	}
+	if (pid < 0)
+		pid = twins_pid(ts, source, tid);
 	/* a thread that has a process's id is its first one */
 	if (pid < 0 && tid > 0 &&
-	    find(&ts->processes, process_key(source, tid)) != TABLE_NONE)
+	    tasks_look(&ts->processes, process_key(source, tid)) != TABLE_NONE)
 		pid = tid;
 	return new_thread(ts, source, tasks_process(ts, source, pid), tid);
 }
@@ -402,19 +399,24 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		return r->slot;
 	uint32_t slot = find_thread(ts, source, pid, tid);
 
-	*r = (struct recent){ source, true, pid, tid, slot };
+	*r = (struct recent){ source, ts->thread[slot].over == TIME_NONE, pid,
+			      tid, slot };
 	return slot;
 }
 
-uint32_t tasks_find(const struct tasks *ts, uint16_t source, int32_t pid,
-		    int32_t tid)
+uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
 {
-	uint32_t slot = find(&ts->threads, thread_key(source, pid, tid));
+	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
 
 	if (slot == TABLE_NONE ||
 	    ts->process[ts->thread[slot].process].pid != pid)
 		return TASKS_NONE;
-	return slot;
+	return twins_is_past(ts, slot) ? next_told(ts, slot, pid) : slot;
+}
+
+uint32_t tasks_next(struct tasks *ts, uint32_t slot)
+{
+	return next_told(ts, slot, ts->process[ts->thread[slot].process].pid);
 }
 
 static bool same_name(const void *o, uint32_t id, const void *key)
@@ -436,6 +438,7 @@ static const char *intern_name(struct tasks *ts, const char *name)
 	return ts->name[ts->n_name - 1];
 }
 
+/* A name that another capture has told of already has its row. */
 static void add_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t, bool exec)
 {
@@ -443,7 +446,6 @@ static void add_comm(struct tasks *ts, uint32_t slot, const char *name,
 	struct fact f = {
 		.kind = FACT_COMM,
 		.comm = {
-			.id = ++ts->comm_ids,
 			.thread = th->id,
 			.time = t,
 			.exec = exec,
@@ -451,8 +453,14 @@ static void add_comm(struct tasks *ts, uint32_t slot, const char *name,
 		},
 	};
 
-	th->comm = f.comm.id;
 	th->name = f.comm.name;
+	th->named = t;
+	th->by_exec = exec;
+	if (twins_has_name(ts, slot))
+		return;
+	f.comm.id = ++ts->comm_ids;
+	th->comm = f.comm.id;
+	twins_lend_name(ts, slot);
 	facts_push(ts->out, &f);
 }
 
@@ -461,12 +469,16 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 	struct thread *th = &ts->thread[slot];
 	char name[16];
 
-	if (th->comm)
+	/* it turned out that the name is of another row */
+	if (!th->comm && th->name)
+		add_comm(ts, slot, th->name, th->named, th->by_exec);
+	if (th->comm || twins_borrow_name(ts, slot))
 		return th->comm;
 	if (th->tid == 0)
 		snprintf(name, sizeof(name), "swapper");
 	else
 		snprintf(name, sizeof(name), ":%d", (int)th->tid);
+	th->made_up = true;
 	add_comm(ts, slot, name, TIME_NONE, false);
 	return ts->thread[slot].comm;
 }
@@ -483,8 +495,10 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 		p->since = t;
 		space_exec(&p->space, t, &own);
+		jit_view_start(&p->jit, t);
 		join_exec(&th->join, t);
 	}
+	th->made_up = false;
 	add_comm(ts, slot, name, t, exec);
 }
 
@@ -496,7 +510,7 @@ static void replace(struct tasks *ts, uint32_t slot, int64_t t)
 
 	note_replaced(ts, slot);
 	end_thread(ts, slot, t);
-	forget_recent(ts, th->tid);
+	tasks_forget_recent(ts, th->tid);
 	table_remove(
 		&ts->threads,
 		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
@@ -514,45 +528,20 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 			     process);
 }
 
-static void drop_process(struct tasks *ts, uint32_t slot)
+static void inherit(struct tasks *ts, uint32_t slot, struct process *from,
+		    int64_t t)
 {
 	struct process *p = &ts->process[slot];
 	struct closing c = { ts, p->id };
 	struct space_owner own = owner(&c);
-	struct fact f = {
-		.kind = FACT_PROCESS,
-		.process = {
-			.id = p->id,
-			.parent = p->parent,
-			.pid = p->pid,
-			.source = p->source,
-			.start = p->start,
-			.end = p->end,
-		},
-	};
-
-	facts_push(ts->out, &f);
-	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
-	space_release(&p->space);
-	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
-	p->used = false;
-	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
-				    ts->n_free_process + 1, sizeof(slot));
-	ts->free_process[ts->n_free_process++] = slot;
-}
-
-static void inherit(struct tasks *ts, struct process *p, struct process *from,
-		    int64_t t)
-{
-	struct closing c = { ts, p->id };
-	struct space_owner own = owner(&c);
 	size_t n = space_count(&from->space);
 	bool share = ts->held <= HELD_MAX;
-	bool rows = share && n <= ts->inherit;
+	bool told = twins_have_all(ts, slot, &from->space);
+	bool rows = share && n <= ts->inherit && !told;
 
 	ts->inherit -= rows ? n : 0;
 	ts->inherit += INHERIT_EACH;
-	if (!rows)
+	if (!rows && !told)
 		ts->unlisted += n;
 	if (share)
 		space_copy(&p->space, &from->space, t, rows, &own);
@@ -568,19 +557,11 @@ uint64_t tasks_unlisted(const struct tasks *ts)
 static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 			     int32_t ppid, int64_t t, bool synth)
 {
-	uint64_t key = process_key(source, pid);
-	uint32_t was = find(&ts->processes, key);
+	uint32_t was = tasks_look(&ts->processes, process_key(source, pid));
 	uint32_t from = tasks_process(ts, source, ppid);
 
 	if (was != TABLE_NONE && !synth) {
-		table_remove(&ts->processes, key, was);
-		memset(ts->recent, 0, sizeof(ts->recent));
-		/* Nobody but the table knew one without threads. */
-		if (!ts->process[was].n_slots) {
-			ts->process[was].ended = true;
-			ts->process[was].end = t;
-			drop_process(ts, was);
-		}
+		forget_process(ts, was, t);
 		was = TABLE_NONE;
 	}
 	uint32_t slot = was != TABLE_NONE ? was : new_process(ts, source, pid);
@@ -591,16 +572,35 @@ static uint32_t fork_process(struct tasks *ts, uint16_t source, int32_t pid,
 		return slot;
 	p->start = t;
 	p->since = ts->process[from].since;
-	inherit(ts, p, &ts->process[from], t);
+	inherit(ts, slot, &ts->process[from], t);
+	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
 	return slot;
+}
+
+/* The process of the thread that a FORK record tells of. */
+static uint32_t forked_process(struct tasks *ts, const struct forked *f,
+			       int64_t t, bool synth)
+{
+	int32_t pid = f->pid;
+
+	if (!synth)
+		twins_tell_fork(ts, f, t);
+	if (pid < 0)
+		pid = twins_pid(ts, f->source, f->tid);
+	if (pid < 0)
+		return tasks_process(ts, f->source, f->ppid);
+	if (pid == f->ppid || (f->pid < 0 && pid != f->tid))
+		return tasks_process(ts, f->source, pid);
+	return fork_process(ts, f->source, pid, f->ppid, t, synth);
 }
 
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth)
 {
-	uint32_t old = find(&ts->threads, thread_key(source, pid, tid));
-	uint32_t parent = find(&ts->threads, thread_key(source, ppid, ptid));
-	uint32_t process;
+	uint32_t old = tasks_look(&ts->threads, thread_key(source, pid, tid));
+	uint32_t parent =
+		tasks_look(&ts->threads, thread_key(source, ppid, ptid));
+	struct forked f = { source, pid, tid, ppid };
 
 	if (old != TABLE_NONE && synth) {
 		ts->thread[old].introduced = true;
@@ -609,21 +609,18 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	if (old != TABLE_NONE)
 		replace(ts, old, t);
 	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
-		ppid = ts->process[ts->thread[parent].process].pid;
-	if (pid < 0)
-		process = tasks_process(ts, source, ppid);
-	else if (pid == ppid)
-		process = tasks_process(ts, source, pid);
-	else
-		process = fork_process(ts, source, pid, ppid, t, synth);
-	uint32_t slot = new_thread(ts, source, process, tid);
+		f.ppid = ts->process[ts->thread[parent].process].pid;
+	uint32_t slot =
+		new_thread(ts, source, forked_process(ts, &f, t, synth), tid);
 	struct thread *th = &ts->thread[slot];
 
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE;
-	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name)
+	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name) {
+		th->made_up = ts->thread[parent].made_up;
 		add_comm(ts, slot, ts->thread[parent].name, th->start, false);
+	}
 	return slot;
 }
 
@@ -636,6 +633,7 @@ void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
 	end_thread(ts, slot, t);
+	twins_tell_exit(ts, slot, t);
 }
 
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
@@ -644,6 +642,7 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 	struct closing c = { ts, p->id };
 	struct space_owner own = owner(&c);
 
+	own.told = twins_have_map(ts, process, r);
 	space_map(&p->space, r, &own);
 }
 
@@ -699,19 +698,9 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 	struct thread *th = &ts->thread[slot];
 	uint32_t process = th->process;
 	struct process *p = &ts->process[process];
-	struct fact f = {
-		.kind = FACT_THREAD,
-		.thread = {
-			.id = th->id,
-			.process = p->id,
-			.tid = th->tid,
-			.start = th->start,
-			.end = th->end,
-		},
-	};
 
-	facts_push(ts->out, &f);
-	forget_recent(ts, th->tid);
+	twins_drop_thread(ts, slot);
+	tasks_forget_recent(ts, th->tid);
 	table_remove(&ts->threads, thread_key(th->source, p->pid, th->tid),
 		     slot);
 	th->used = false;

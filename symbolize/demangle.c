@@ -1,4 +1,4 @@
-/* demangle.c - C++ and Rust names as people wrote them, with a limit.
+/* demangle.c - C++, Rust and D names as people wrote them, with a limit.
  *
  * Mangled names may repeat parts of themselves by reference, so a name of
  * 235 bytes can stand for 277 MB, and a longer one for more than a computer
@@ -9,6 +9,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Longer names do not help anybody; the end of them becomes "...". */
@@ -58,13 +59,38 @@ static bool demangle(const char *mangled, const bool rust, struct sink *k)
 					  sink_put, k) != 0;
 }
 
+/* The one for D has no callback and no limit: each 'Q' may repeat what is
+ * before it, and each letter of a type is a level of its recursion. */
+#define D_REPEATS_MAX 32
+#define D_MAX_IN 4096
+
+static bool demangle_d(const char *mangled, struct sink *k)
+{
+	size_t repeats = 0;
+	size_t len = 0;
+
+	for (; mangled[len]; len++)
+		repeats += mangled[len] == 'Q';
+	if (repeats > D_REPEATS_MAX || len > D_MAX_IN)
+		return false;
+	char *text = dlang_demangle(mangled, DMGL_PARAMS);
+	if (!text)
+		return false;
+	size_t n = strlen(text);
+	k->n = n < sizeof(k->text) ? n : sizeof(k->text);
+	memcpy(k->text, text, k->n);
+	free(text);
+	return true;
+}
+
 bool symbolize_demangle(const char *name, char *buf, size_t size)
 {
 	char base[1024];
 	struct sink k;
 	const char *mangled = name;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !size)
+	if (name[0] != '_' || !size ||
+	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'D'))
 		return false;
 
 	/* What is behind "@" is no part of the mangled name, and a demangler
@@ -80,7 +106,9 @@ bool symbolize_demangle(const char *name, char *buf, size_t size)
 		base[len] = '\0';
 		mangled = base;
 	}
-	if (!demangle(mangled, may_be_rust(mangled), &k) || !k.n)
+	bool ok = name[1] == 'D' ? demangle_d(mangled, &k)
+				 : demangle(mangled, may_be_rust(mangled), &k);
+	if (!ok || !k.n)
 		return false;
 	size_t room = size > 5 ? size - 5 : 0;
 	bool cut = k.n > room || k.n == sizeof(k.text);

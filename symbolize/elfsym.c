@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "stitch/bytes.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "symbolize/debugfile.h"
+#include "symbolize/dwarf.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
 #include "symbolize/plt.h"
@@ -27,7 +27,8 @@
 #define PAGE 4096u
 
 struct elf_names {
-	struct elf_file *ef, *debug, *mini;
+	struct elf_file *ef, *debug, *copy, *mini;
+	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
 	bool kernel; /* offsets count from _text, which is at: */
@@ -183,98 +184,29 @@ static bool load_debugdata(struct elf_names *en)
 	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-/* The checksum that .gnu_debuglink asks for, over the whole file. */
-static bool crc_is(const struct elf_file *ef, uint32_t want)
-{
-	unsigned char buf[65536];
-	uint32_t crc = 0;
-	off_t pos = 0;
-	ssize_t n;
-
-	while ((n = pread(ef->fd, buf, sizeof(buf), pos)) > 0) {
-		crc = lzma_crc32(buf, (size_t)n, crc);
-		pos += n;
-	}
-	return crc == want;
-}
-
-static bool link_crc(const struct elf_file *ef, uint32_t *crc)
-{
-	struct elf_section s;
-	struct bytes b;
-	const char *name;
-
-	if (!elf_section_find(ef, ".gnu_debuglink", &s))
-		return false;
-	Elf_Data *d = elf_section_data(&s);
-	if (!d)
-		return false;
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
-	bytes_init(&b, d->d_buf, d->d_size, ef->path, 0,
-		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
-	return !bytes_str(&b, &name, NULL) &&
-	       !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
-	       !bytes_u32(&b, crc, NULL);
-}
-
-/* A debug file is proved by the build-id of the file we have; without one
- * by the checksum of the link; never by its name alone. */
 static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
 		       const struct image *img)
 {
-	const struct elf_file *ef = en->ef;
-	struct image found = *img;
-	struct places p = { .n = 0 };
-	uint32_t crc = 0;
-	bool other;
-
-	found.id_len = ef->id_len;
-	memcpy(found.id, ef->id, sizeof(found.id));
-	locate_debug(sy, &found, &p);
-	locate_link(sy, &found, ef, &p);
-	if (ef->id_len) {
-		en->debug = places_open(&p, ef->id, ef->id_len, &other);
-	} else if (link_crc(ef, &crc)) {
-		for (size_t i = 0; i < p.n && !en->debug; i++) {
-			en->debug = elf_file_open(p.path[i], NULL);
-			if (en->debug && !crc_is(en->debug, crc)) {
-				elf_file_close(en->debug);
-				en->debug = NULL;
-			}
-		}
-	}
-	places_release(&p);
+	en->debug = debugfile_open(sy, img, en->ef);
 	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
 }
 
-/* Another copy of the same file: strip keeps the build-id, so perf's cache
- * may hold a stripped copy of a program that has its symbols elsewhere. */
+static bool load_from_copy(void *arg, const struct elf_file *copy)
+{
+	return load_symbols(arg, copy, SHT_SYMTAB, "symtab");
+}
+
 static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
 		      const struct image *img)
 {
-	const struct elf_file *ef = en->ef;
-	struct places p = { .n = 0 };
-	bool ok = false;
+	struct elf_file *copy =
+		debugfile_copy(sy, img, en->ef, load_from_copy, en);
 
-	if (!ef->id_len)
+	if (!copy)
 		return false;
-	locate_image(sy, img, &p);
-	for (size_t i = 0; i < p.n && !ok; i++) {
-		struct elf_file *copy = elf_file_open(p.path[i], NULL);
-
-		if (!copy)
-			continue;
-		ok = elf_same_id(copy->id, copy->id_len, ef->id, ef->id_len) &&
-		     load_symbols(en, copy, SHT_SYMTAB, "symtab");
-		if (!ok) {
-			elf_file_close(copy);
-			continue;
-		}
-		elf_file_close(en->debug);
-		en->debug = copy;
-	}
-	places_release(&p);
-	return ok;
+	elf_file_close(en->debug);
+	en->debug = copy;
+	return true;
 }
 
 static void names_free(void *r)
@@ -285,7 +217,9 @@ static void names_free(void *r)
 	arena_release(&en->names);
 	elf_file_close(en->ef);
 	elf_file_close(en->debug);
+	elf_file_close(en->copy);
 	elf_file_close(en->mini);
+	dwarf_free(en->dwarf);
 	free(en);
 }
 
@@ -367,7 +301,7 @@ static bool find_text(struct elf_names *en)
 static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 			const char *file, void **r, struct err *err)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	bool other;
 
 	(void)file;
@@ -394,31 +328,90 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
+static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
+{
+	off += en->shift;
+	if (!en->kernel)
+		return elf_vaddr(en->ef->seg, en->ef->n_seg, off, vaddr);
+	*vaddr = off + en->text;
+	return true;
+}
+
 static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
 {
 	const struct elf_names *en = r;
 	uint64_t vaddr;
 
-	off += en->shift;
-	if (en->kernel)
-		vaddr = off + en->text;
-	else if (!elf_vaddr(en->ef->seg, en->ef->n_seg, off, &vaddr))
+	if (!to_vaddr(en, off, &vaddr))
 		return 0;
 	const struct sym *s = symtab_find(&en->tab, vaddr);
 	if (!s)
 		return 0;
-	sym->start = off - en->shift - (vaddr - s->start);
+	sym->start = off - (vaddr - s->start);
 	sym->size = s->end == UINT64_MAX ? 0 : s->end - s->start;
 	sym->raw_name = s->name;
 	sym->how = s->how;
 	return 1;
 }
 
+static bool has_dwarf(void *arg, const struct elf_file *ef)
+{
+	(void)arg;
+	return dwarf_has(ef);
+}
+
+/* The file of this program that has debug information; NULL: none. */
+static const struct elf_file *dwarf_file(struct elf_names *en,
+					 const struct symbolizer *sy,
+					 const struct image *img)
+{
+	if (dwarf_has(en->ef))
+		return en->ef;
+	if (!en->debug)
+		en->debug = debugfile_open(sy, img, en->ef);
+	if (!en->debug || !dwarf_has(en->debug)) {
+		elf_file_close(en->copy);
+		en->copy = debugfile_copy(sy, img, en->ef, has_dwarf, NULL);
+		return en->copy;
+	}
+	return en->debug;
+}
+
+static void elf_names_lines(struct symbolizer *sy, const struct image *img,
+			    void *r, const struct code_place *code, size_t n)
+{
+	struct elf_names *en = r;
+	const struct elf_file *ef = dwarf_file(en, sy, img);
+
+	if (!ef)
+		return;
+	struct elf_file *shared = debugfile_shared(sy, ef);
+	uint64_t *vaddr = mem_new(n, sizeof(*vaddr));
+	for (size_t i = 0; i < n; i++)
+		if (to_vaddr(en, code[i].off, &vaddr[i]))
+			vaddr[i] -= code[i].after_call;
+	en->dwarf = dwarf_look(ef, shared, vaddr, n);
+	if (en->dwarf && dwarf_gave_up(en->dwarf))
+		report_note(sy, "looking for lines took too long", ef->path);
+	free(vaddr);
+	elf_file_close(shared);
+}
+
+static size_t elf_names_inlined(void *r, size_t i,
+				const struct dwarf_frame **out)
+{
+	const struct elf_names *en = r;
+
+	return en->dwarf ? dwarf_frames(en->dwarf, i, out) : 0;
+}
+
 const struct resolver resolve_elf = {
 	.name = "elf",
 	.summary = "symbol tables of programs and libraries",
 	.open = elf_names_open,
+	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
+	.inlined = elf_names_inlined,
 	.close = names_free,
 };
 
@@ -426,6 +419,8 @@ const struct resolver resolve_vmlinux = {
 	.name = "vmlinux",
 	.summary = "the symbol table of a kernel with symbols",
 	.open = vmlinux_open,
+	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
+	.inlined = elf_names_inlined,
 	.close = names_free,
 };

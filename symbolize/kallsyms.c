@@ -17,6 +17,7 @@
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
+#include "symbolize/memo.h"
 #include "symbolize/regular.h"
 #include "symbolize/symtab.h"
 
@@ -325,6 +326,7 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 	if (!is_kernel(img) || !sy->opts.kallsyms)
 		return 0;
 	/* The user named it: that it cannot be read is an error. */
+	tried_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
 	if (!sy->ks_file)
@@ -393,7 +395,7 @@ static int captured_open(struct symbolizer *sy, const struct image *img,
 static int cache_open(struct symbolizer *sy, const struct image *img,
 		      const char *file, void **r, struct err *err)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 
 	(void)file;
 	(void)err;
@@ -446,6 +448,7 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 	/* A pipe, perf record -q -z and others say no build-id. */
 	if (img->id_len ? !runs_here(img) : !sy->opts.same_machine)
 		return 0;
+	tried_add(sy->tried, "/proc/kallsyms");
 	if (!sy->tried_live) {
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);

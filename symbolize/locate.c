@@ -10,6 +10,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
+#include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -28,6 +29,7 @@ static void add(struct places *p, const char *fmt, ...)
 	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
 		return;
 	p->path[p->n++] = mem_strdup(path);
+	tried_add(p->tried, path);
 }
 
 void places_release(struct places *p)
@@ -194,6 +196,25 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	}
 }
 
+/* dwz writes "../../.dwz/NAME", from where the debug file will be. */
+void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
+		   const char *name, struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *below = strstr(name, ".dwz/");
+	const char *slash = strrchr(ef->path, '/');
+	const char *base = strrchr(name, '/');
+
+	if (below && !climbs(below)) {
+		for (const char *const *d = debug_dirs(sy); *d; d++)
+			add(out, "%s/%s", *d, below);
+		add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
+	}
+	base = base ? base + 1 : name;
+	if (slash && *base && !climbs(base))
+		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
+}
+
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out)
 {
@@ -243,7 +264,7 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 
 bool locate_report(struct symbolizer *sy, const struct image *img)
 {
-	struct places p = { .n = 0 };
+	struct places p = { .tried = sy->tried };
 	bool other;
 
 	locate_image(sy, img, &p);

@@ -12,10 +12,12 @@
 struct elf_file;
 struct image;
 struct symbolizer;
+struct tried;
 
 #define PLACES_MAX 48
 
 struct places {
+	struct tried *tried;	/* remembers them; NULL: nobody does */
 	char *path[PLACES_MAX]; /* owned */
 	size_t n;
 };
@@ -29,6 +31,9 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 /* What .gnu_debuglink of the file names. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out);
+/* The file of this name that .gnu_debugaltlink of ef says. */
+void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
+		   const char *name, struct places *out);
 /* A kernel with symbols. */
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out);

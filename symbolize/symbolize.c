@@ -7,7 +7,9 @@
 
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "symbolize/dwarf.h"
 #include "symbolize/locate.h"
+#include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
 
 /* Best first. The kernel: what the user named, what the capture itself says,
@@ -46,6 +48,7 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.kallsyms = mem_strdup(o->kallsyms);
 	sy->opts.vmlinux = mem_strdup(o->vmlinux);
 	sy->opts.home = mem_strdup(o->home);
+	sy->opts.cache = mem_strdup(o->cache);
 	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
 	return sy;
 }
@@ -54,6 +57,9 @@ void symbolize_free(struct symbolizer *sy)
 {
 	if (!sy)
 		return;
+	if (sy->saved)
+		memo_prune(sy);
+	free((char *)sy->opts.cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);
 	free((char *)sy->opts.vmlinux);
@@ -88,6 +94,12 @@ void report_status(struct symbolizer *sy, const char *status)
 	sy->rep->status = status;
 }
 
+void report_note(struct symbolizer *sy, const char *what, const char *path)
+{
+	snprintf(sy->rep->note, sizeof(sy->rep->note), "%.160s: %s", path,
+		 what);
+}
+
 static bool has_names(enum image_kind kind)
 {
 	switch (kind) {
@@ -98,12 +110,12 @@ static bool has_names(enum image_kind kind)
 	case IMAGE_BPF:
 	case IMAGE_OOL:
 	case IMAGE_MAPPING:
+	case IMAGE_JIT:
 		return true;
 	case IMAGE_UNKNOWN_USER:
 	case IMAGE_UNKNOWN_KERNEL:
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
-	case IMAGE_JIT:
 	case IMAGE_GUEST:
 	case IMAGE_SYMBOLS: /* have them already */
 	case IMAGE_SCRIPT:
@@ -112,57 +124,107 @@ static bool has_names(enum image_kind kind)
 	return false;
 }
 
-/* raw: the name that sy->name holds the plain form of. Offsets are sorted,
- * so one symbol's offsets come together and are demangled once. */
-static void make_plain(struct symbolizer *sy, struct symbol *sym,
-		       const char **raw)
+static bool same_name(const void *owner, uint32_t id, const void *key)
 {
-	if (sym->raw_name != *raw) {
-		*raw = NULL;
-		if (!sy->opts.no_demangle &&
-		    symbolize_demangle(sym->raw_name, sy->name,
-				       sizeof(sy->name)))
-			*raw = sym->raw_name;
+	return ((const struct plain *)owner)->name[id].raw == key;
+}
+
+/* The plain form of a name. Many offsets are in one symbol: each is demangled
+ * once. */
+static const char *plain(struct symbolizer *sy, const char *raw)
+{
+	struct plain *p = &sy->plain;
+
+	if (sy->opts.no_demangle)
+		return raw;
+	uint64_t h = hash_u64((uintptr_t)raw);
+	uint32_t id = table_find(&p->by_raw, h, same_name, p, raw);
+	if (id != TABLE_NONE)
+		return p->name[id].plain;
+
+	struct plain_name n = { raw, raw };
+	if (symbolize_demangle(raw, sy->name, sizeof(sy->name)))
+		n.plain = arena_strdup(&p->text, sy->name);
+	p->name = mem_grow(p->name, &p->cap, p->n + 1, sizeof(*p->name));
+	table_add(&p->by_raw, h, (uint32_t)p->n);
+	p->name[p->n++] = n;
+	return n.plain;
+}
+
+static void plain_release(struct plain *p)
+{
+	table_release(&p->by_raw);
+	arena_release(&p->text);
+	free(p->name);
+	memset(p, 0, sizeof(*p));
+}
+
+/* The function at code[i], behind those that were inlined there. */
+static int tell(struct symbolizer *sy, struct symbol *sym,
+		const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
+		void *arg, struct err *err)
+{
+	for (size_t k = 0; k + 1 < n; k++) {
+		struct symbol in = {
+			.off = sym->off,
+			.depth = sym->depth++,
+			.start = sym->start,
+			.name = plain(sy, fr[k].name),
+			.raw_name = fr[k].name,
+			.file = fr[k].file,
+			.line = fr[k].line,
+			.how = "dwarf",
+			.unverified = sym->unverified,
+		};
+
+		if (fn(arg, &in, err))
+			return -1;
 	}
-	sym->name = *raw ? sy->name : sym->raw_name;
+	if (n) {
+		sym->file = fr[n - 1].file;
+		sym->line = fr[n - 1].line;
+	}
+	return fn(arg, sym, err);
 }
 
 static int name_all(struct symbolizer *sy, const struct resolver *rs, void *r,
-		    const uint64_t *off, size_t n, symbol_fn *fn, void *arg,
-		    struct err *err)
+		    const struct code_place *code, size_t n, symbol_fn *fn,
+		    void *arg, struct err *err)
 {
-	const char *raw = NULL;
 	bool unverified = !strcmp(sy->rep->status, "unverified");
 
 	for (size_t i = 0; i < n; i++) {
-		struct symbol sym = { .off = off[i] };
+		struct symbol sym = { .off = code[i].off };
+		const struct dwarf_frame *fr = NULL;
+		size_t n_fr = 0;
 
-		if (rs && rs->resolve(r, off[i], &sym))
-			make_plain(sy, &sym, &raw);
-		else
-			sym = (struct symbol){ .off = off[i] };
+		if (rs && rs->resolve(r, code[i].off, &sym)) {
+			sym.name = plain(sy, sym.raw_name);
+			if (rs->inlined)
+				n_fr = rs->inlined(r, i, &fr);
+		} else {
+			sym = (struct symbol){ .off = code[i].off };
+		}
 		sym.unverified = sym.name && unverified;
-		if (fn(arg, &sym, err))
+		if (tell(sy, &sym, fr, n_fr, fn, arg, err))
 			return -1;
 	}
 	return 0;
 }
 
-int symbolize_image(struct symbolizer *sy, const struct image *img,
-		    const uint64_t *off, size_t n, symbol_fn *fn, void *arg,
-		    struct image_report *rep, struct err *err)
+/* Finds the files of an image and the resolver for it, and tells all. */
+static int name_image(struct symbolizer *sy, const struct image *img,
+		      const struct code_place *code, size_t n, symbol_fn *fn,
+		      void *arg, struct err *err)
 {
 	const struct resolver *rs = NULL;
 	const char *file = NULL;
 	void *r = NULL;
 
-	memset(rep, 0, sizeof(*rep));
-	sy->rep = rep;
-	rep->status = has_names(img->kind) ? "no file" : "no names";
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
-		file = rep->file;
+		file = sy->rep->file;
 	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {
 		int got = resolvers[i]->open(sy, img, file, &r, err);
 
@@ -173,9 +235,57 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 			break;
 		}
 	}
-	int rc = name_all(sy, rs, r, off, n, fn, arg, err);
+	if (rs && rs->lines && n && !sy->opts.no_inline)
+		rs->lines(sy, img, r, code, n);
+	int rc = name_all(sy, rs, r, code, n, fn, arg, err);
+	plain_release(&sy->plain);
 	if (rs)
 		rs->close(r);
+	return rc;
+}
+
+/* Between name_image() and who asked. */
+struct noting {
+	struct memo *m;
+	const struct code_place *at; /* what is told next */
+	symbol_fn *fn;
+	void *arg;
+};
+
+static int note(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct noting *nt = arg;
+
+	while (nt->at->off != sym->off)
+		nt->at++;
+	memo_note(nt->m, nt->at, sym);
+	return nt->fn(nt->arg, sym, err);
+}
+
+int symbolize_image(struct symbolizer *sy, const struct image *img,
+		    const struct code_place *code, size_t n, symbol_fn *fn,
+		    void *arg, struct image_report *rep, struct err *err)
+{
+	memset(rep, 0, sizeof(*rep));
+	sy->rep = rep;
+	rep->status = has_names(img->kind) ? "no file" : "no names";
+	struct memo *m = memo_open(sy, img);
+	if (!m) {
+		int rc = name_image(sy, img, code, n, fn, arg, err);
+
+		sy->rep = NULL;
+		return rc;
+	}
+
+	struct code_place *rest = mem_new(n, sizeof(*rest));
+	struct noting nt = { m, rest, fn, arg };
+	int rc = memo_tell(m, code, n, fn, arg, rest, &n, err);
+	sy->tried = memo_tried(m);
+	if (!rc && (n || !memo_report(m, rep)))
+		rc = name_image(sy, img, rest, n, note, &nt, err);
+	sy->tried = NULL;
+	memo_close(m, sy, rc ? NULL : rep);
+	free(rest);
 	sy->rep = NULL;
 	return rc;
 }

@@ -25,11 +25,14 @@ struct symbolize_opts {
 			       * one, only when the build-id is the same */
 	const char *vmlinux;  /* NULL: look for it */
 	const char *home;     /* for ~/.debug; NULL: no such cache */
+	const char *cache;    /* folder for what was named before; NULL: none */
+	uint64_t cache_max;   /* its size in bytes; 0: the default */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	/* Copies of /proc/kallsyms that captures hold; borrowed until the
 	 * symbolizer is freed. NULL: none. */
 	const struct symbolize_text *captured;
 	bool no_demangle;
+	bool no_inline;	   /* no source lines and inlined functions */
 	bool no_live;	   /* tests: never look at this machine's kernel */
 	bool same_machine; /* recorded here, on a kernel of this version: one
 			    * without a build-id may be the running one */
@@ -37,6 +40,8 @@ struct symbolize_opts {
 
 struct symbolizer *symbolize_new(const struct symbolize_opts *o);
 void symbolize_free(struct symbolizer *sy);
+
+struct dwarf_frame;
 
 struct resolver {
 	const char *name, *summary;
@@ -48,6 +53,11 @@ struct resolver {
 	 * until close), 0 unknown here. */
 	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
 	void (*close)(void *r);
+	/* Both NULL, or: told once what will be asked for, */
+	void (*lines)(struct symbolizer *sy, const struct image *img, void *r,
+		      const struct code_place *code, size_t n);
+	/* and the frames at code[i], see dwarf.h; 0: nothing is known. */
+	size_t (*inlined)(void *r, size_t i, const struct dwarf_frame **out);
 };
 
 extern const struct resolver *const resolvers[]; /* ends with NULL */
@@ -60,17 +70,18 @@ struct image_report {
 			      * (a kind of code that has none) */
 	struct segment *seg; /* owned: symbolize_report_release() */
 	size_t n_seg;
+	char note[256]; /* "", or what a user should be told */
 };
 void symbolize_report_release(struct image_report *rep);
 
-/* off[] is sorted and unique; fn is called at least once for every offset
- * (name NULL: unknown). Fills *rep. A file that cannot be read is no error:
- * its offsets stay unknown and the report says why. */
+/* code[] is sorted by off and unique; fn is called at least once for every
+ * offset (name NULL: unknown). Fills *rep. A file that cannot be read is no
+ * error: its offsets stay unknown and the report says why. */
 int symbolize_image(struct symbolizer *sy, const struct image *img,
-		    const uint64_t *off, size_t n, symbol_fn *fn, void *arg,
-		    struct image_report *rep, struct err *err);
+		    const struct code_place *code, size_t n, symbol_fn *fn,
+		    void *arg, struct image_report *rep, struct err *err);
 
-/* Demangles C++ and Rust into buf (capped: a 235-byte symbol can become
+/* Demangles C++, Rust and D into buf (capped: a 235-byte symbol can become
  * 277 MB). False when name is not mangled; buf is then untouched. */
 bool symbolize_demangle(const char *name, char *buf, size_t size);
 #endif

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stitch/mem.h"
+#include "stitch/table.h"
 #include "symbolize/symbolize.h"
 
 struct elf_file;
@@ -12,6 +14,18 @@ struct kallsyms;
 
 /* Big enough for every path that is put together here. */
 #define PATH_SIZE 4096
+
+struct plain_name {
+	const char *raw, *plain;
+};
+
+/* The demangled names of the image at hand, by where the raw one is. */
+struct plain {
+	struct plain_name *name;
+	size_t n, cap;
+	struct table by_raw;
+	struct arena text;
+};
 
 struct symbolizer {
 	struct symbolize_opts opts; /* strings are our copies */
@@ -21,14 +35,19 @@ struct symbolizer {
 	bool tried_live;
 	struct kallsyms **ks_captured; /* one for each of opts.captured */
 	size_t n_captured, cap_captured;
+	struct tried *tried; /* of the memo at hand; NULL: none */
+	bool saved;	     /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
+	struct plain plain;
 	char name[16384]; /* demangled */
 };
 
 /* The report's file and status of the image at hand. */
 void report_file(struct symbolizer *sy, const char *file);
 void report_status(struct symbolizer *sy, const char *status);
+/* What a user should be told of a file; the image is then not remembered. */
+void report_note(struct symbolizer *sy, const char *what, const char *path);
 
 extern const struct resolver resolve_recorded;		/* recorded.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */

@@ -27,6 +27,14 @@ then
 	echo "not ok $name survives $n cuts and $n flips"
 	exit 1
 fi
+case $prog in
+*/elf)	# programs with debug information
+	find tests/captures -path '*/symfs*' -type f \
+		-exec grep -l '\.debug_info' {} + | sort |
+		xargs -P "$(nproc)" -n 1 "$0" "$prog"
+	exit
+	;;
+esac
 # Packed captures as they unpack: what packing does to damage is not asked here.
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
@@ -39,13 +47,16 @@ do
 	*.zst) zstd -qdc "$f" >"$tmp/${name%.zst}" || exit 2 ;;
 	esac
 done
-find tests/captures "${O:-build}/cases" "$tmp" -type f \( -name '*.dat' -o \
+find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
+	-type f \( -name '*.dat' -o \
 	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' -o \
-	-path '*/ctf-*/metadata' \) 2>/dev/null |
+	-path '*/ctf-*/metadata' -o -name '*.dump' -o \
+	-path '*/jitdump.seeds/*' \) 2>/dev/null |
 	case $prog in
-	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$' ;;
+	*/jitdump) grep '\.dump$\|jitdump\.seeds' ;;
+	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
 	*/ftrace) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
-	*) grep -v '/metadata$' ;;
+	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
 	esac | sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"

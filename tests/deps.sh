@@ -36,6 +36,7 @@ table() {
 	gzip cmd gzip all
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
+	elfutils cmd eu-addr2line all
 	linux-perf cmd perf bench
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench

@@ -5,7 +5,8 @@
  * One record per line, words of key=value; "quotes" take \n \e \" \\ \xNN; a
  * # starts a comment. Numbers as in C; lists of addresses by commas.
  *
- *   event NAME [defer] [output] [notime] [nocpu] [nochain] [period=N]
+ *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
+ *         [period=N]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [time=] [cpu=]
  *   comm pid= tid= name= [exec] [time=] [cpu=]
  *   fork|exit pid= tid= ppid= ptid= time= cpu=
@@ -19,7 +20,7 @@
  * A line 'task PID' makes it a session of one process; else it is one of all
  * four CPUs. A cookie is CPU:COUNTER, laid out as the kernel does for the byte
  * order of the file. defer asks for deferred user stacks, output listens for
- * them. */
+ * them. mono: its clock is CLOCK_MONOTONIC. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@
 #define CPUS 4
 #define HEADER_SIZE 104
 #define ATTR_SIZE 128
+#define CLOCKID_AT 92
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
 #define CONTEXT_DEFERRED ((uint64_t)-640)
@@ -56,6 +58,7 @@ enum {
 	A_ID_ALL = 18,
 	A_MMAP2 = 23,
 	A_COMM_EXEC = 24,
+	A_USE_CLOCKID = 25,
 	A_DEFER = 38,
 	A_DEFER_OUTPUT = 39
 };
@@ -152,6 +155,8 @@ static void add_event(const struct line *l)
 		e->sample_type &= ~(uint64_t)S_CPU;
 	if (find(l, "nochain"))
 		e->sample_type &= ~(uint64_t)S_CHAIN;
+	if (find(l, "mono"))
+		e->flags |= 1ull << A_USE_CLOCKID;
 	if (find(l, "defer"))
 		e->flags |= 1ull << A_DEFER;
 	if (find(l, "output")) {
@@ -377,6 +382,9 @@ static void put_attr(struct buf *b, const struct event *e)
 	put64(b, e->sample_type);
 	put64(b, 0);
 	put64(b, flag_word(e->flags));
+	while (b->len - start < CLOCKID_AT)
+		put32(b, 0);
+	put32(b, e->flags >> A_USE_CLOCKID & 1 ? 1 : 0); /* CLOCK_MONOTONIC */
 	while (b->len - start < ATTR_SIZE)
 		put32(b, 0);
 }

@@ -17,7 +17,7 @@ export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-unset DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS
+unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS
 if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
 then
 	BACKSTITCH_SHARED=$(cd ../shared && pwd)
@@ -120,8 +120,9 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin names \
-		callsite maps mapped ftrace ftext nonce ctf timeline sframe
+	for t in compare counts joincheck asperf evidence audit twin \
+		names callsite maps mapped ftrace ftext nonce ctf ctfmade \
+		ctfframes timeline lives jit lines across sframe
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

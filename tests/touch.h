@@ -71,6 +71,8 @@ static void touch_sample(struct use *u, const struct rec_sample *s)
 {
 	touch_addrs(&s->kern);
 	touch_addrs(&s->user);
+	for (uint32_t i = 0; i < s->n_held; i++)
+		touch_addrs(&s->held[i]);
 	touch_bytes(s->stack, s->stack_len);
 	touch_bytes(s->raw, s->raw_len);
 	touch_bytes(s->user_regs.v, s->user_regs.n * 8);

@@ -24,7 +24,7 @@ same() {
 }
 
 ask() {
-	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r' | tr '\n' ';'
+	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r"' | tr '\n' ';'
 }
 
 kinds="SELECT w.name, i.path, max(f.flags), min(s.how)
@@ -77,3 +77,30 @@ printf '# tracer: nop\n#\n145 2 41563954298 type: 310\n' >raw.txt
 "$B" ingest -o raw.db raw.txt 2>err
 same "raw numbers are refused" 1 $?
 same "and what to do is said" 1 "$(grep -c 'without the options raw' err)"
+
+# with addresses a kallsyms of the same boot says where the kernel was
+cat >addr.txt <<'TEXT'
+# tracer: nop
+            bash-7       [000] .....     1.000001: sys_exit: NR 1 = 2
+            bash-7       [000] .....     1.000002: <stack trace>
+ => do_it+0x10/0x40 <ffffffff81000110>
+ => do_more <ffffffff81000204>
+ => in_mod+0x1/0x2 [mod] <ffffffffc0000001>
+TEXT
+printf 'ffffffff81000%s\n' '000 T _text' '100 t do_it' '200 T do_more' \
+	'200 T alias' '300 t do_it' '400 T _etext' >same.sym
+sed 's/81000/82000/' same.sym >other.sym
+offsets="SELECT printf('%s %x %d', w.name, CASE WHEN f.flags & 8 THEN 0 ELSE
+	f.off END, f.flags) FROM stack_path p JOIN frame f ON f.id = p.frame
+	JOIN image i ON i.id = f.image JOIN word w ON w.kind = 'image'
+	AND w.id = i.kind ORDER BY p.pos"
+"$B" ingest -q -o addr.db --kallsyms same.sym addr.txt 2>err
+same "kernel frames count from _text" \
+	'kernel 110 0;kernel 204 0;symbols 0 8;' "$(ask addr.db "$offsets")"
+"$B" ingest -q -f -o addr.db --kallsyms other.sym addr.txt 2>err
+same "but not by the kallsyms of another boot" \
+	'symbols 0 8;symbols 0 8;symbols 0 8;' "$(ask addr.db "$offsets")"
+same "and that is told" 1 "$("$B" info addr.db | grep -c 'note.*kallsyms')"
+"$B" ingest -q -f -o addr.db addr.txt 2>err
+same "nor without one" 'symbols 0 8;symbols 0 8;symbols 0 8;' \
+	"$(ask addr.db "$offsets")"

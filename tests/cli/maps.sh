@@ -57,6 +57,12 @@ places and_before_nothing_is_known '' --maps 25911=a.txt@1437.5
 mkdir maps
 cp a.txt maps/prog.25911.maps
 places a_folder_beside_a_file_may_be_of_another_run ''
+"$B" info --no-symbols trace.dat >out 2>err
+grep -q 'note .*--maps maps' out && echo ok but_info_tells_of_it ||
+	echo not ok but_info_tells_of_it
+"$B" info --no-symbols --maps maps trace.dat >out 2>err
+grep -q 'note .*--maps maps' out && echo not ok unless_it_is_given ||
+	echo ok unless_it_is_given
 sed 's/test/other-test/' a.txt >b.txt
 places the_option_counts_before_it \
 	'/bin/other-test,10753 /lib/ld-other-test.so,80599 ' --maps 25911=b.txt

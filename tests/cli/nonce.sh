@@ -78,3 +78,21 @@ same a_template_that_means_nothing_is_wrong_usage 2 $?
 same and_is_named 1 "$(grep -c "nonce format 'no %{number}'" err)"
 "$B" script --no-symbols other.txt >script.out 2>&1
 same script_prints_the_lines_too 4 "$(grep -c 'ftrace:print' script.out)"
+
+# thread 7 is of process 5, which only the line says
+{
+	echo "# tracer: nop"
+	line 1 "ureq nonce=1 pid=5"
+	line 2 "ustack nonce=1 pid=5 ips=0x7f0000001010"
+	line 3 "ureq nonce=2"
+	line 4 "ustack nonce=2 ips=0x7f0000001010"
+} >pid.txt
+echo '7f0000001000-7f0000002000 r-xp 00003000 fe:00 77 /bin/app' >pid.maps
+"$B" ingest -q --no-symbols -o pid.db --maps 5=pid.maps pid.txt
+same a_line_may_say_the_process "/bin/app 12304;" "$(ask pid.db "
+	SELECT DISTINCT i.path || ' ' || f.off FROM request r
+	JOIN raw_chain c ON c.id = r.uraw JOIN stack_path p ON p.stack = c.stack
+	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image")"
+same which_then_holds_for_the_thread "5;" "$(ask pid.db "SELECT DISTINCT p.pid
+	FROM event e JOIN thread t ON t.id = e.thread
+	JOIN process p ON p.id = t.process")"

@@ -237,6 +237,38 @@ def forms():
             reference = got
 
 
+# Times of texts are cut to us, here rounded.
+MAPPINGS = ("SELECT m.start, m.end, m.pgoff, i.path, (m.t0 + 500) / 1000,"
+            " (m.t1 + 500) / 1000 FROM mapping m JOIN image i"
+            " ON i.id = m.image WHERE m.process > 0")
+
+
+def mappings():
+    """What system calls mapped, by a trace.dat and by trace-cmd's report of
+    it, which does not say whose the threads are that did not call exec."""
+    base = os.path.join(common.SHARED, "captures/ftrace-7.2/instances")
+    rows = []
+    for path in (base + ".dat.zst", base + ".report.txt.gz"):
+        db = os.path.join(common.CACHE, "ftext-maps.db")
+        r = common.run("ingest", "-q", "-f", "-o", db, path)
+        if r.returncode:
+            common.ok(False, "mappings by system calls", [r.stderr.decode()])
+            return
+        rows.append(collections.Counter(common.query(db, MAPPINGS)))
+        if path.endswith(".gz"):
+            named = common.query(
+                db, "SELECT DISTINCT buffer, name FROM event_type")
+            bad = [n for b, n in named if b and not n.startswith(b + "/")]
+            common.ok({b for b, _ in named} == {None, "one", "two"} and
+                      not bad, "events of a text's buffers have their name",
+                      bad[:5])
+    dat, text = rows
+    common.ok(not text - dat and sum(text.values()) == 16,
+              "a text's system calls map what they did: %d of %d" %
+              (sum(text.values()), sum(dat.values())),
+              ["only there: %r" % (k,) for k in list(text - dat)[:3]])
+
+
 def captures():
     shipped = os.path.join(common.ROOT, "tests/captures")
     for path in sorted(glob.glob(shipped + "/ftext-*.txt*")):
@@ -261,6 +293,8 @@ def main():
             counts(path, name)
     if not sys.argv[1:] or "forms" in sys.argv[1:]:
         forms()
+    if not sys.argv[1:] or "mappings" in sys.argv[1:]:
+        mappings()
     common.finish()
 
 

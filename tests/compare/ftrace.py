@@ -229,6 +229,20 @@ def compare_fields(mine, their, found):
             found["field " + name] += 1
 
 
+def compare_held(mine, their, found, chains, order):
+    """Fields that are stacks: how many there are, then as many addresses."""
+    for name, text in re.findall(r"(\w+)=ARRAY\[([^\]]*)\]", their.text):
+        if "stack" not in name or their.name.endswith("_stack"):
+            continue
+        data = bytes(int(x, 16) for x in text.split(","))
+        words = [int.from_bytes(data[i:i + 8], order)
+                 for i in range(0, len(data), 8)]
+        found["stack fields"] += 1
+        if words[0] != len(words) - 1 or \
+                chains.get(mine.text.get(name)) != words[1:]:
+            found["stack field differs"] += 1
+
+
 def compare_stacks(mine, their, found, raw):
     for kind in ("kernel_stack", "user_stack"):
         if kind == "user_stack" and not raw:
@@ -278,6 +292,8 @@ def compare(case):
     if cut:
         del their[-60:]  # their stacks may not be there
     mine = list(ours(db))
+    chains = {i: common.addresses(a) for i, a in
+              common.query(db, "SELECT id, addrs FROM raw_chain")}
     found = collections.Counter(orphans=orphans)
 
     def key(e):
@@ -295,6 +311,7 @@ def compare(case):
             found["events"] += 1
             if case.raw:
                 compare_fields(m, e, found)
+                compare_held(m, e, found, chains, order)
             compare_stacks(m, e, found, case.raw)
         else:
             only_theirs.append(e)
@@ -317,6 +334,8 @@ def compare(case):
     name = "%s: %d events, %d kernel and %d user stacks, %d fields, %d marks" \
         " of loss" % (case.name, found["events"], found["kernel_stacks"],
                       found["user_stacks"], found["fields"], len(lost))
+    if found["stack fields"]:
+        name += ", %d fields with a stack" % found["stack fields"]
     common.ok(good, name, detail)
 
 
@@ -355,6 +374,9 @@ def folder(path, text):
     known = dict(common.query(
         db, "SELECT tid, pid FROM thread t JOIN process p ON p.id = t.process"))
     wrong = [p for p in tgids if known.get(p[0]) != p[1]]
+    twice = common.query(db, "SELECT tid FROM thread GROUP BY 1"
+                             " HAVING count(*) > 1")
+    common.ok(not twice, name + ": no thread has two rows", [repr(twice)])
     n = sum(v for k, v in mine.items() if len(k) == 4)
     common.ok(mine == their and n and not wrong, "%s: %d events, %d threads "
               "with a process" % (name, n, len(tgids)),
@@ -377,6 +399,10 @@ def cut():
         db.append(path + os.path.basename(p) + ".db")
         r = common.run("ingest", "-f", "-o", db[-1], p)
     common.ok(r.returncode == 3, "a cut file is read, with status 3")
+    notes = common.query(db[1], "SELECT detail FROM damage"
+                                " WHERE kind = 'note'")
+    common.ok(any("derived" in n and "CPU" in n for n, in notes),
+              "and that its CPUs are derived", [repr(notes)])
     common.ok(b"ftrace-cut.dat+0xc422:" in r.stderr, "and says where it is cut",
               [r.stderr.decode()])
     rows = common.query(db[1], "SELECT cpu, count(*), count(kraw) FROM event"

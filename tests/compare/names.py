@@ -168,7 +168,7 @@ def check(job, table, tmp, printing):
         common.ok(False, "%s is read with symbols" % c.name,
                   ["status %d" % status] + err.split("\n")[-5:])
         return
-    r = common.run("script", "-F", common.fields_of(c) + ",sym,symoff,dso",
+    r = common.run("script", "--no-inline", "-F", common.fields_of(c) + ",sym,symoff,dso",
                    db)
     perf = frames(common.read_gz(job.script))
     ours = frames(r.stdout.decode(errors="surrogateescape"))

@@ -8,16 +8,10 @@
  * only an end is asked for: an error with a message, or all records. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/ctf.h"
-#include "stitch/err.h"
-#include "tests/slurp.h"
+#include "tests/damage.h"
 
 /* libbabeltrace2 2.0.4 loses the event at which it gives up (its stack has no
  * frame pointers: all that is seen is who asked for the memory). */
@@ -39,21 +33,6 @@ struct file {
 static struct file file[FILES_MAX];
 static size_t n_file;
 static char folder[128];
-static uint64_t state;
-
-struct outcome {
-	bool opened, failed;
-	uint64_t events, damage;
-	struct err err;
-};
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
 
 static void put(const struct file *f, size_t len)
 {
@@ -69,44 +48,22 @@ static void put(const struct file *f, size_t len)
 	close(fd);
 }
 
-static void read_source(struct source *src, struct outcome *o)
+static bool seen(void *arg, struct source *src, const struct ref *ref,
+		 const struct record *rec)
 {
-	struct record rec;
-	struct ref ref;
-	int got;
-
-	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
-		src->ops->decode(src, &ref, &rec, &o->err);
-		o->events += rec.kind == REC_SAMPLE;
-		src->ops->release(src, &ref);
-	}
-	o->failed = got < 0;
+	(void)arg;
+	(void)src;
+	(void)ref;
+	return rec && rec->kind == REC_SAMPLE;
 }
 
 static struct outcome read_trace(void)
 {
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
-	struct source *src = ctf_ops.open(folder, NULL, lg, &o.err);
 
-	o.opened = src != NULL;
-	if (src)
-		read_source(src, &o);
-	source_close(src);
-	ledger_end(lg);
-	o.damage = ledger_count(lg, LEDGER_DAMAGE);
-	ledger_free(lg);
+	damage_read(ctf_ops.open(folder, NULL, lg, &o.err), lg, seen, NULL, &o);
 	return o;
-}
-
-static int complain(const char *what, uint64_t at, const struct outcome *o)
-{
-	fprintf(stderr,
-		"%s at 0x%" PRIx64 ": opened %d failed %d events %" PRIu64
-		" damage %" PRIu64 ": %s\n",
-		what, at, o->opened, o->failed, o->events, o->damage,
-		o->err.msg);
-	return 1;
 }
 
 /* Events of the trace when this file ends with its packet k. */
@@ -137,7 +94,7 @@ static void learn(const struct file *f, struct learnt *t)
 			continue;
 		put(f, off);
 		t->end[t->n] = off;
-		t->events[t->n++] = read_trace().events;
+		t->events[t->n++] = read_trace().n;
 	}
 	put(f, f->len);
 	arena_release(&arena);
@@ -157,32 +114,23 @@ static int try_cut(const struct file *f, uint64_t at, const struct learnt *t)
 		return complain("cut was refused", at, &o);
 	if (t->end[k] != at && !o.damage)
 		return complain("cut is not in the ledger", at, &o);
-	if (o.events != t->events[k])
+	if (o.n != t->events[k])
 		return complain("cut loses whole packets", at, &o);
 	return 0;
 }
 
-/* One to four bytes changed. */
 static int try_flip(struct file *f)
 {
-	uint64_t at[4];
-	unsigned char was[4];
-	uint64_t count = 1 + random_below(4);
+	struct flips fl;
 
-	for (uint64_t i = 0; i < count; i++) {
-		at[i] = random_below(f->len);
-		was[i] = f->data[at[i]];
-		f->data[at[i]] ^= (unsigned char)(1 + random_below(255));
-	}
+	flip(&fl, f->data, f->len, 0);
 	put(f, f->len);
 	struct outcome o = read_trace();
 
-	for (uint64_t i = count; i-- > 0;)
-		f->data[at[i]] = was[i];
+	flip_back(&fl, f->data);
 	put(f, f->len);
-	if ((!o.opened || o.failed) && !o.err.msg[0])
-		return complain("flip without a message", at[0], &o);
-	return 0;
+	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
+			     : 0;
 }
 
 static int try_meta_cut(const struct file *f)
@@ -193,7 +141,7 @@ static int try_meta_cut(const struct file *f)
 	struct outcome o = read_trace();
 
 	put(f, f->len);
-	if ((!o.opened || o.failed) && !o.err.msg[0])
+	if (is_silent(&o))
 		return complain("cut metadata without a message", at, &o);
 	return 0;
 }
@@ -258,30 +206,27 @@ int main(int argc, char **argv)
 	struct learnt t = { 0 };
 	struct file *big = &file[1];
 	int bad = 0;
+	uint64_t tries = damage_start(argc, argv, "damage-ctf TRACE/metadata");
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: damage-ctf TRACE/metadata N SEED\n");
-		return 2;
-	}
-	uint64_t tries = strtoull(argv[2], NULL, 10);
-
-	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
 	take_trace(argv[1]);
 	for (size_t i = 2; i < n_file; i++)
 		if (file[i].len > big->len)
 			big = &file[i];
 	learn(big, &t);
+	if (!t.n || !t.events[t.n - 1]) {
+		fprintf(stderr, "%s: no events\n", argv[1]);
+		return 1;
+	}
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(big, random_below(big->len), &t);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_flip(big);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_flip(&file[0]) + try_meta_cut(&file[0]);
-	printf("%s: %" PRIu64 " events, %zu packets, %" PRIu64 " cuts, %" PRIu64
-	       " flips, %d failures\n",
-	       argv[1], t.events[t.n - 1], t.n - 1, 2 * tries, 2 * tries, bad);
+	uint64_t events = t.events[t.n - 1];
+
 	free(t.events);
 	free(t.end);
 	remove_trace();
-	return bad != 0;
+	return damage_done(argv[1], "events", events, 2 * tries, bad);
 }

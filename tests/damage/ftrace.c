@@ -5,27 +5,10 @@
  * event of a whole page (or packed chunk) in front must be there and the cut
  * must be in the ledger; of anything else only an end is asked for: an error
  * with a message, or all records handed out. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "formats/formats.h"
 #include "formats/ftrace.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
 #include "stitch/mem.h"
-#include "stitch/source.h"
-#include "tests/slurp.h"
-
-struct outcome {
-	bool opened, failed;
-	uint64_t events, damage;
-	struct err err;
-};
+#include "tests/damage.h"
 
 /* Where the page or chunk of each event ends in the file. */
 struct ends {
@@ -33,16 +16,6 @@ struct ends {
 	size_t n, cap;
 	uint64_t first; /* of the rings */
 };
-
-static uint64_t state;
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
 
 static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
 {
@@ -60,24 +33,16 @@ static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
 		e->first = s->off;
 }
 
-static void read_source(struct source *src, struct outcome *o, struct ends *e)
+/* Events, whatever stands in them. */
+static bool seen(void *arg, struct source *src, const struct ref *ref,
+		 const struct record *rec)
 {
-	struct record rec;
-	struct ref ref;
-	int got;
-
-	o->failed = src->ops->scan(src, &o->err) != 0;
-	if (o->failed)
-		return;
-	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
-		src->ops->decode(src, &ref, &rec, &o->err);
-		if (ref.class != CLASS_SAMPLE)
-			continue;
-		o->events++;
-		if (e)
-			note_end(ft_of(src), e, &ref);
-	}
-	o->failed = got < 0;
+	(void)rec;
+	if (ref->class != CLASS_SAMPLE)
+		return false;
+	if (arg)
+		note_end(ft_of(src), arg, ref);
+	return true;
 }
 
 static struct outcome read_bytes(const unsigned char *data, size_t n,
@@ -86,34 +51,12 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
 	char path[64];
-	int fd = memfd_create("damage", 0);
-
-	if (fd < 0 || write(fd, data, n) != (ssize_t)n) {
-		fprintf(stderr, "cannot make a file in memory\n");
-		exit(2);
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int fd = damage_file(data, n, path);
 	struct source *src = formats_open(path, NULL, lg, &o.err);
 
-	o.opened = src != NULL;
-	if (src)
-		read_source(src, &o, e);
-	source_close(src);
+	damage_read(src, lg, seen, e, &o);
 	close(fd);
-	ledger_end(lg);
-	o.damage = ledger_count(lg, LEDGER_DAMAGE);
-	ledger_free(lg);
 	return o;
-}
-
-static int complain(const char *what, uint64_t at, const struct outcome *o)
-{
-	fprintf(stderr,
-		"%s at 0x%" PRIx64 ": opened %d failed %d events %" PRIu64
-		" damage %" PRIu64 ": %s\n",
-		what, at, o->opened, o->failed, o->events, o->damage,
-		o->err.msg);
-	return 1;
 }
 
 static uint64_t ends_before(const struct ends *e, uint64_t at)
@@ -130,7 +73,7 @@ static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
 {
 	struct outcome o = read_bytes(data, at, NULL);
 
-	if ((!o.opened || o.failed) && !o.err.msg[0])
+	if (is_silent(&o))
 		return complain("cut without a message", at, &o);
 	/* with a page at least */
 	if (!last || !ends_before(e, at))
@@ -139,30 +82,21 @@ static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
 		return complain("cut inside the rings was refused", at, &o);
 	if (!o.damage && at < last)
 		return complain("cut is not in the ledger", at, &o);
-	if (o.events != ends_before(e, at))
+	if (o.n != ends_before(e, at))
 		return complain("cut loses whole pages", at, &o);
 	return 0;
 }
 
-/* One to four bytes changed. */
 static int try_flip(unsigned char *data, size_t n)
 {
-	uint64_t at[4];
-	unsigned char was[4];
-	uint64_t count = 1 + random_below(4);
+	struct flips fl;
 
-	for (uint64_t i = 0; i < count; i++) {
-		at[i] = random_below(random_below(4) ? n : 512);
-		was[i] = data[at[i]];
-		data[at[i]] ^= (unsigned char)(1 + random_below(255));
-	}
+	flip(&fl, data, n, 4);
 	struct outcome o = read_bytes(data, n, NULL);
 
-	for (uint64_t i = count; i-- > 0;)
-		data[at[i]] = was[i];
-	if ((!o.opened || o.failed) && !o.err.msg[0])
-		return complain("flip without a message", at[0], &o);
-	return 0;
+	flip_back(&fl, data);
+	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
+			     : 0;
 }
 
 int main(int argc, char **argv)
@@ -171,14 +105,7 @@ int main(int argc, char **argv)
 	uint64_t last = 0;
 	size_t n;
 	int bad = 0;
-
-	if (argc != 4) {
-		fprintf(stderr, "usage: damage-ftrace CAPTURE N SEED\n");
-		return 2;
-	}
-	uint64_t tries = strtoull(argv[2], NULL, 10);
-
-	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
+	uint64_t tries = damage_start(argc, argv, "damage-ftrace CAPTURE");
 	unsigned char *data = slurp(argv[1], &n);
 	struct outcome whole = read_bytes(data, n, &e);
 
@@ -197,8 +124,5 @@ int main(int argc, char **argv)
 		bad += try_flip(data, n);
 	free(data);
 	free(e.end);
-	printf("%s: %" PRIu64 " events, %" PRIu64 " cuts, %" PRIu64
-	       " flips, %d failures\n",
-	       argv[1], whole.events, tries, tries, bad);
-	return bad != 0;
+	return damage_done(argv[1], "events", whole.n, tries, bad);
 }

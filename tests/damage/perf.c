@@ -5,27 +5,10 @@
  * whole record in front must be there and the cut must be in the ledger; of
  * anything else only an end is asked for: an error with a message, or all
  * records handed out. Prints one line and gives 0, or says what broke. */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "formats/formats.h"
 #include "formats/perf.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
 #include "stitch/mem.h"
-#include "stitch/source.h"
-#include "tests/slurp.h"
-
-struct outcome {
-	bool opened, failed;
-	uint64_t records, bad, damage;
-	struct err err;
-};
+#include "tests/damage.h"
 
 /* Ends of the records of the whole capture, in file order. */
 struct ends {
@@ -37,42 +20,24 @@ struct ends {
 	bool pipe;  /* no length is recorded: a cut between records is no cut */
 };
 
-static uint64_t state;
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
-
 static void note_end(struct ends *e, const struct ref *ref)
 {
 	e->end = mem_grow(e->end, &e->cap, e->n + 1, sizeof(*e->end));
 	e->end[e->n++] = (ref->handle & (((uint64_t)1 << 48) - 1)) + ref->len;
 }
 
-static void read_source(struct source *src, struct outcome *o, struct ends *e)
+static bool seen(void *arg, struct source *src, const struct ref *ref,
+		 const struct record *rec)
 {
-	struct record rec;
-	struct ref ref;
-	int got;
+	struct ends *e = arg;
 
-	if (src->ops->scan(src, &o->err)) {
-		o->failed = true;
-		return;
+	(void)src;
+	(void)rec;
+	if (e) {
+		note_end(e, ref);
+		e->plain &= !(ref->handle >> 48);
 	}
-	while ((got = src->ops->next(src, &ref, &o->err)) > 0) {
-		o->records++;
-		if (e)
-			note_end(e, &ref);
-		if (e && ref.handle >> 48)
-			e->plain = false;
-		o->bad += src->ops->decode(src, &ref, &rec, &o->err) != 0;
-		src->ops->release(src, &ref);
-	}
-	o->failed = got < 0;
+	return true;
 }
 
 /* Reads n bytes as a capture from beginning to end. */
@@ -82,41 +47,18 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
 	char path[64];
-	int fd = memfd_create("damage", 0);
-
-	if (fd < 0 || write(fd, data, n) != (ssize_t)n) {
-		fprintf(stderr, "cannot make a file in memory\n");
-		exit(2);
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int fd = damage_file(data, n, path);
 	struct source *src = formats_open(path, NULL, lg, &o.err);
 
-	o.opened = src != NULL;
-	if (src) {
-		if (e) {
-			e->start = perf_of(src)->file[0].start;
-			e->first = e->start;
-			e->last = perf_of(src)->file[0].end;
-			e->pipe = src->info.pipe || src->info.truncated;
-		}
-		read_source(src, &o, e);
+	if (src && e) {
+		e->start = perf_of(src)->file[0].start;
+		e->first = e->start;
+		e->last = perf_of(src)->file[0].end;
+		e->pipe = src->info.pipe || src->info.truncated;
 	}
-	source_close(src);
+	damage_read(src, lg, seen, e, &o);
 	close(fd);
-	ledger_end(lg);
-	o.damage = ledger_count(lg, LEDGER_DAMAGE);
-	ledger_free(lg);
 	return o;
-}
-
-static int complain(const char *what, uint64_t at, const struct outcome *o)
-{
-	fprintf(stderr,
-		"%s at 0x%" PRIx64 ": opened %d failed %d records %" PRIu64
-		" damage %" PRIu64 ": %s\n",
-		what, at, o->opened, o->failed, o->records, o->damage,
-		o->err.msg);
-	return 1;
 }
 
 static uint64_t ends_before(const struct ends *e, uint64_t at)
@@ -170,7 +112,7 @@ static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
 {
 	struct outcome o = read_bytes(data, at, NULL);
 
-	if ((!o.opened || o.failed) && !o.err.msg[0])
+	if (is_silent(&o))
 		return complain("cut without a message", at, &o);
 	if (at < e->first || at >= e->last)
 		return 0;
@@ -178,31 +120,21 @@ static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
 		return complain("cut inside the records was refused", at, &o);
 	if (!o.damage && !(e->pipe && is_boundary(data, at, e)))
 		return complain("cut is not in the ledger", at, &o);
-	if (e->plain && o.records != ends_before(e, at))
+	if (e->plain && o.n != ends_before(e, at))
 		return complain("cut loses whole records", at, &o);
 	return 0;
 }
 
-/* One to four bytes changed. */
 static int try_flip(unsigned char *data, size_t n)
 {
-	uint64_t at[4];
-	unsigned char was[4];
-	uint64_t count = 1 + random_below(4);
+	struct flips fl;
 
-	for (uint64_t i = 0; i < count; i++) {
-		/* half of them in the first bytes: headers matter most */
-		at[i] = random_below(random_below(2) ? n : n < 512 ? n : 512);
-		was[i] = data[at[i]];
-		data[at[i]] ^= (unsigned char)(1 + random_below(255));
-	}
+	flip(&fl, data, n, 2);
 	struct outcome o = read_bytes(data, n, NULL);
 
-	for (uint64_t i = count; i-- > 0;)
-		data[at[i]] = was[i];
-	if ((!o.opened || o.failed) && !o.err.msg[0])
-		return complain("flip without a message", at[0], &o);
-	return 0;
+	flip_back(&fl, data);
+	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
+			     : 0;
 }
 
 int main(int argc, char **argv)
@@ -210,14 +142,7 @@ int main(int argc, char **argv)
 	struct ends e = { .plain = true };
 	size_t n;
 	int bad = 0;
-
-	if (argc != 4) {
-		fprintf(stderr, "usage: damage-perf CAPTURE N SEED\n");
-		return 2;
-	}
-	uint64_t tries = strtoull(argv[2], NULL, 10);
-
-	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
+	uint64_t tries = damage_start(argc, argv, "damage-perf CAPTURE");
 	unsigned char *data = slurp(argv[1], &n);
 	struct outcome whole = read_bytes(data, n, &e);
 
@@ -232,8 +157,5 @@ int main(int argc, char **argv)
 		bad += try_flip(data, n);
 	free(data);
 	free(e.end);
-	printf("%s: %" PRIu64 " records, %" PRIu64 " cuts, %" PRIu64
-	       " flips, %d failures\n",
-	       argv[1], whole.records, tries, tries, bad);
-	return bad != 0;
+	return damage_done(argv[1], "records", whole.n, tries, bad);
 }

@@ -15,8 +15,8 @@
 #include "stitch/mem.h"
 #include "stitch/source.h"
 #include "stitch/table.h"
+#include "tests/damage.h"
 #include "tests/pipeline.h"
-#include "tests/slurp.h"
 
 /* What the whole capture holds. */
 struct whole {
@@ -30,18 +30,9 @@ struct whole {
 	bool sound; /* not damaged to begin with */
 };
 
-static uint64_t state;
 static char saved[] = "/tmp/backstitch-damage-XXXXXX";
 
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
-
-static int complain(const char *what, uint64_t at, const struct pipeline *p)
+static int wrong(const char *what, uint64_t at, const struct pipeline *p)
 {
 	fprintf(stderr, "%s at 0x%" PRIx64 ": ret %d damaged %d: %s\n", what,
 		at, p->ret, p->damaged, p->err.msg);
@@ -176,12 +167,12 @@ static int judge(struct pipeline *p, const char *what, uint64_t at)
 	struct err err = { 0 };
 
 	if (p->ret && !p->err.msg[0])
-		return complain("no message", at, p);
+		return wrong("no message", at, p);
 	if (p->ret && p->err.code != ERR_FORMAT && p->err.code != ERR_LIMIT)
-		return complain("not the input's fault", at, p);
+		return wrong("not the input's fault", at, p);
 	if (p->db && pipeline_ask(p->db, &err)) {
 		p->err = err;
-		return complain(what, at, p);
+		return wrong(what, at, p);
 	}
 	return 0;
 }
@@ -197,16 +188,16 @@ static int judge_cut(struct pipeline *p, uint64_t at, const struct whole *w)
 	if (!w->sound || at < w->first || at >= w->last)
 		return 0;
 	if (p->ret)
-		return complain("cut inside the records was refused", at, p);
+		return wrong("cut inside the records was refused", at, p);
 	if (!p->damaged && !w->pipe)
-		return complain("cut is not told", at, p);
+		return wrong("cut is not told", at, p);
 	load_keys(p->db, &part);
 	for (size_t i = 0; i < w->n_end; i++)
 		want += w->end[i] <= at;
 	if (w->plain && w->n == w->n_end && part.n != want)
-		bad = complain("cut loses samples", at, p);
+		bad = wrong("cut loses samples", at, p);
 	if (!bad && strangers(&part, w))
-		bad = complain("cut changes samples", at, p);
+		bad = wrong("cut changes samples", at, p);
 	if (bad)
 		fprintf(stderr, "%zu samples, want %" PRIu64 ", other %zu\n",
 			part.n, want, strangers(&part, w));
@@ -244,31 +235,23 @@ static int try_commands(const unsigned char *data, size_t n, uint64_t at)
 		p.err.msg[0] = 0;
 		if (pipeline_read_all(i, saved, &p.err) < 0 &&
 		    p.err.code == ERR_DB)
-			return complain(pipeline_reads_all[i][0], at, &p);
+			return wrong(pipeline_reads_all[i][0], at, &p);
 	}
 	return judge(&p, "commands", at);
 }
 
-/* One to four bytes changed. */
 static int try_flip(unsigned char *data, size_t n, bool commands_too)
 {
-	uint64_t at[4];
-	unsigned char was[4];
-	uint64_t count = 1 + random_below(4);
+	struct flips fl;
 
-	for (uint64_t i = 0; i < count; i++) {
-		at[i] = random_below(random_below(4) ? n : n < 512 ? n : 512);
-		was[i] = data[at[i]];
-		data[at[i]] ^= (unsigned char)(1 + random_below(255));
-	}
+	flip(&fl, data, n, 4);
 	struct pipeline p = pipeline_load(data, n, NULL);
-	int bad = judge(&p, "flip", at[0]);
+	int bad = judge(&p, "flip", fl.at[0]);
 
 	store_close(p.db);
 	if (!bad && commands_too)
-		bad = try_commands(data, n, at[0]);
-	for (uint64_t i = count; i-- > 0;)
-		data[at[i]] = was[i];
+		bad = try_commands(data, n, fl.at[0]);
+	flip_back(&fl, data);
 	return bad;
 }
 
@@ -290,12 +273,7 @@ int main(int argc, char **argv)
 {
 	struct whole w = { 0 };
 	size_t n;
-
-	if (argc != 4) {
-		fprintf(stderr, "usage: damage-pipeline CAPTURE N SEED\n");
-		return 2;
-	}
-	uint64_t tries = strtoull(argv[2], NULL, 10);
+	uint64_t tries = damage_start(argc, argv, "damage-pipeline CAPTURE");
 	int fd = mkstemp(saved);
 
 	if (fd < 0)
@@ -303,7 +281,6 @@ int main(int argc, char **argv)
 	close(fd);
 	unlink(saved);
 	pipeline_start();
-	state = strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
 	unsigned char *data = slurp(argv[1], &n);
 	int bad = run_whole(data, n, &w);
 

@@ -124,6 +124,13 @@ static size_t unwind(const ucontext_t *uc, uintptr_t ip[DEPTH_MAX])
 	return n;
 }
 
+/* Captures do not always say of which process a thread is. */
+static void put_pid(struct out *o)
+{
+	put(o, " pid=");
+	put_number(o, (uint64_t)getpid(), 10, 1);
+}
+
 static void log_request(uint64_t nonce)
 {
 	struct out o;
@@ -131,6 +138,7 @@ static void log_request(uint64_t nonce)
 	begin(&o);
 	put(&o, "ureq nonce=");
 	put_number(&o, nonce, 10, 1);
+	put_pid(&o);
 	end(&o);
 }
 
@@ -141,6 +149,7 @@ static void log_stack(uint64_t nonce, const uintptr_t *ip, size_t n)
 	begin(&o);
 	put(&o, "ustack nonce=");
 	put_number(&o, nonce, 10, 1);
+	put_pid(&o);
 	put(&o, " ips=");
 	for (size_t i = 0; i < n; i++) {
 		put(&o, i ? ",0x" : "0x");

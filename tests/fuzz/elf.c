@@ -35,7 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 					0x100000,
 					UINT64_MAX - 4096,
 					UINT64_MAX };
-	const size_t n = sizeof(off) / sizeof(off[0]);
+	enum {
+		n = sizeof(off) / sizeof(off[0])
+	};
+	struct code_place code[n];
 	char path[64];
 	struct image img = { .kind = IMAGE_KERNEL };
 	struct image_report rep;
@@ -43,18 +46,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t called = 0;
 	int fd = memfd_create("elf", MFD_CLOEXEC);
 
+	for (size_t i = 0; i < n; i++)
+		code[i] = (struct code_place){ off[i], i % 2 };
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		__builtin_trap();
 	/* Once as a vmlinux, once as a program below the folder /proc. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.vmlinux = path, .symfs = "/proc", .no_live = true });
-	if (symbolize_image(sy, &img, off, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
 		__builtin_trap();
 	symbolize_report_release(&rep);
 	img.kind = IMAGE_FILE;
 	img.path = path + 5;
-	if (symbolize_image(sy, &img, off, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
 		__builtin_trap();
 	symbolize_report_release(&rep);
 	symbolize_free(sy);

@@ -24,7 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint64_t off[] = { 0,	0x10,	  0x1000,    0x1010,
 					0x2000, 0x100000, UINT64_MAX };
-	const size_t n = sizeof(off) / sizeof(off[0]);
+	enum {
+		n = sizeof(off) / sizeof(off[0])
+	};
+	struct code_place code[n];
 	char path[64];
 	char name[256];
 	struct image img = { .kind = IMAGE_KERNEL,
@@ -36,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t called = 0;
 	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
+	for (size_t i = 0; i < n; i++)
+		code[i] = (struct code_place){ off[i], i % 2 };
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		__builtin_trap();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -43,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		&(struct symbolize_opts){ .kallsyms = path, .no_live = true });
 	for (img.kind = IMAGE_KERNEL; img.kind <= IMAGE_MODULE; img.kind++) {
 		/* An error only when there is no symbol in it. */
-		if (symbolize_image(sy, &img, off, n, count, &called, &rep,
+		if (symbolize_image(sy, &img, code, n, count, &called, &rep,
 				    &err) &&
 		    called)
 			__builtin_trap();

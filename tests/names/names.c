@@ -64,7 +64,7 @@ static int compare(void *arg, const struct symbol *sym, struct err *err)
 	struct table *t = arg;
 
 	(void)err;
-	if (sym->depth)
+	if (sym->how && !strcmp(sym->how, "dwarf"))
 		return 0;
 	const struct row *r = &t->row[t->at++];
 	const char *name = sym->name ? sym->name : "-";
@@ -93,28 +93,28 @@ static int check(struct symbolizer *sy, struct table *t)
 		.path = t->place,
 	};
 	struct timespec a, b;
-	uint64_t *off = mem_new(t->n, sizeof(*off));
+	struct code_place *code = mem_new(t->n, sizeof(*code));
 
 	for (size_t i = 0; i < t->n; i++)
-		off[i] = t->row[i].off;
+		code[i].off = t->row[i].off;
 	status = "";
 	t->at = 0;
 	/* First only the status, for compare(). */
-	if (symbolize_image(sy, &img, off, 0, compare, t, &rep, &err)) {
+	if (symbolize_image(sy, &img, code, 0, compare, t, &rep, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return -1;
 	}
 	symbolize_report_release(&rep);
 	status = rep.status;
 	clock_gettime(CLOCK_MONOTONIC, &a);
-	int rc = symbolize_image(sy, &img, off, t->n, compare, t, &rep, &err);
+	int rc = symbolize_image(sy, &img, code, t->n, compare, t, &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
 		rep.status,
 		(double)(b.tv_sec - a.tv_sec) * 1e3 +
 			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
 	symbolize_report_release(&rep);
-	free(off);
+	free(code);
 	for (size_t i = 0; i < t->n; i++)
 		free(t->row[i].name);
 	t->n = 0;

@@ -123,6 +123,7 @@ static void mark(struct set *s, const char *name, uint64_t time, int32_t cpu,
 	struct record r = rec_of(REC_MARK, time, cpu);
 
 	r.mark.name = name;
+	r.mark.event = !strcmp(key, "id") ? (uint32_t)value : 0;
 	r.mark.extra = x;
 	r.mark.n_extra = 2;
 	account_record(s->ac, &r);
@@ -453,6 +454,8 @@ START_TEST(throttled_is_from_stop_to_start_of_one_event)
 	expect(entry(&s, "throttled", 0), 0, 10, 20, 0, false);
 	expect(entry(&s, "throttled", 1), 1, 12, 21, 0, false);
 	expect(entry(&s, "throttled", 2), 0, 11, 22, 0, false);
+	ck_assert_int_eq(entry(&s, "throttled", 0)->event, 0);
+	ck_assert_int_eq(entry(&s, "throttled", 2)->event, 1);
 	ck_assert_uint_eq(s.n, 3);
 	ck_assert_uint_eq(losses_any(s.losses, 0), 0);
 	done(&s);
@@ -468,6 +471,7 @@ START_TEST(event_still_stopped_at_the_end_is_so_until_the_last_record)
 	sample(&s, 70, 1);
 	end(&s);
 	expect(entry(&s, "throttled", 0), 0, 10, 70, 0, false);
+	ck_assert_int_eq(entry(&s, "throttled", 0)->event, -1);
 	done(&s);
 }
 END_TEST

@@ -90,6 +90,17 @@ static const char *place(const struct all_facts *all, size_t i)
 	return text;
 }
 
+/* Processes of that id. */
+static int count(const struct all_facts *all, int32_t pid)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		n += all->fact[i].kind == FACT_PROCESS &&
+		     all->fact[i].process.pid == pid;
+	return n;
+}
+
 START_TEST(a_mapping_of_a_file_without_a_name_cuts_older_ones)
 {
 	struct fake *f = fake_new();
@@ -273,10 +284,37 @@ START_TEST(an_open_that_says_its_path_names_the_mapping)
 }
 END_TEST
 
+/* 20 and 21 are threads of which nothing else is said. */
+START_TEST(who_has_called_exec_is_the_first_of_its_process)
+{
+	struct fake *f = fake_new();
+
+	reset();
+	for (int32_t tid = 20; tid < 22; tid++) {
+		struct call *c = &call_of[n_calls++];
+		struct fake_rec *fr = fake_sample(f, 10, tid, 0);
+
+		*c = (struct call){ .what = CALL_EXECVE,
+				    .exit = true,
+				    .ret = tid == 20 ? 0 : -2,
+				    .nr = -1 };
+		fr->rec.pid = -1;
+		fr->rec.sample.event = 1;
+		fr->rec.sample.call = c;
+	}
+	struct all_facts all = stitch_all(&f, 1);
+
+	ck_assert_int_eq(count(&all, 20), 1);
+	ck_assert_int_eq(count(&all, 21), 0);
+	facts_done(&all);
+}
+END_TEST
+
 RUN("calls", a_mapping_of_a_file_without_a_name_cuts_older_ones,
     what_is_unmapped_is_unknown_from_then_on,
     a_mapping_that_moves_stays_of_its_file, calls_that_fail_change_nothing,
     no_call_has_two_ends_across_a_loss, the_end_of_another_call_is_not_its_end,
     a_mapping_record_of_the_same_call_says_more,
     a_known_mapping_tells_which_file_is_open,
-    an_open_that_says_its_path_names_the_mapping)
+    an_open_that_says_its_path_names_the_mapping,
+    who_has_called_exec_is_the_first_of_its_process)

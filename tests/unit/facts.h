@@ -15,8 +15,10 @@ struct all_facts {
 	struct ledger *ledger;
 };
 
-/* Takes the sources over; f[n] may be several captures. */
-static inline struct all_facts stitch_all(struct fake **f, size_t n)
+/* Takes the sources over; f[n] may be several captures, together: of one line.
+ */
+static inline struct all_facts stitch_line(struct fake **f, size_t n,
+					   bool together)
 {
 	struct all_facts all = { .frames = frames_new(),
 				 .ledger = ledger_new() };
@@ -27,6 +29,8 @@ static inline struct all_facts stitch_all(struct fake **f, size_t n)
 	for (size_t i = 0; i < n; i++)
 		order_add(ord, &f[i]->src);
 	struct stitch *st = stitch_new(ord, all.frames, all.ledger, NULL);
+	for (uint16_t i = 0; together && i < n; i++)
+		stitch_together(st, i, 0);
 	while (stitch_next(st, &fact, &err) > 0) {
 		all.fact =
 			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(fact));
@@ -35,6 +39,11 @@ static inline struct all_facts stitch_all(struct fake **f, size_t n)
 	stitch_free(st);
 	order_free(ord);
 	return all;
+}
+
+static inline struct all_facts stitch_all(struct fake **f, size_t n)
+{
+	return stitch_line(f, n, false);
 }
 
 static inline void facts_done(struct all_facts *all)

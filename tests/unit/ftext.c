@@ -51,6 +51,8 @@ static void put(struct source *src, const struct record *rec)
 			put_addrs(&s->kern, "K ");
 		if (s->user.n)
 			put_addrs(&s->user, "U ");
+		if (s->n_held)
+			put_addrs(&s->held[0], "H ");
 		if (s->defer == DEFER_COOKIE)
 			snprintf(out + strlen(out), 64, " C %" PRIx64,
 				 s->cookie);
@@ -271,12 +273,18 @@ START_TEST(a_field_may_be_a_stack)
 			"  a-1 [0]  1.000002: blocked:   d=2 stack=\n"
 			"=> f+0x8\n"
 			"  a-1 [0]  1.000003: kernel_stack:   <stack trace >\n"
-			"=> h (ffffffff81000000)\n"),
+			"=> h (ffffffff81000000)\n"
+			"  a-1 [0]  1.000004: blocked: d=3 stack=STACK:\n"
+			"=> f+0x8/0x10\n=> g+0x9/0x20 [m]\n"
+			"other=5\n"),
 		"seen a@1\n"
-		"1000001 blocked@1/0 d=1 stack=\n=> f+0x8\n=> g+0x9"
-		" K :f+8@0,:g+9@0\n"
-		"1000002 blocked@1/0 d=2 stack=\n=> f+0x8"
-		" K :h+0@ffffffff81000000\n");
+		"1000001 blocked@1/0 d=1 stack= => f+0x8 => g+0x9"
+		" K :f+8@0,:g+9@0 H :f+8@0,:g+9@0\n"
+		"1000002 blocked@1/0 d=2 stack= => f+0x8"
+		" K :h+0@ffffffff81000000 H :f+8@0\n"
+		"1000004 blocked@1/0 d=3 stack=STACK: => f+0x8/0x10"
+		" => g+0x9/0x20 [m] other=5 K :f+8@0,[m]:g+9@0"
+		" H :f+8@0,[m]:g+9@0\n");
 	no_damage();
 }
 END_TEST

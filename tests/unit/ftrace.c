@@ -137,6 +137,42 @@ START_TEST(stacks_belong_to_the_event_before_them)
 }
 END_TEST
 
+/* n addresses, behind how many there are. */
+static void held(struct fb_ring *r, uint64_t n)
+{
+	size_t at = fb_begin(r, 1, FB_HELD, 0, 50);
+
+	pb_u32(&r->p, (uint32_t)(n + 1) * 8 << 16 | 16);
+	pb_u32(&r->p, 0);
+	pb_u64(&r->p, n);
+	for (uint64_t i = 0; i < n; i++)
+		pb_u64(&r->p, 0xffffffff81000010u + i);
+	fb_end(r, at);
+}
+
+START_TEST(a_stack_in_a_field_is_its_events_where_that_has_none)
+{
+	struct fb_ring r[2];
+
+	for (int i = 0; i < 2; i++) {
+		fb_ring(&r[i], i, i);
+		fb_page(&r[i], (uint64_t)i * 100);
+		held(&r[i], 3);
+		held(&r[i], 3);
+		fb_stack(&r[i], FB_KSTACK, 0, 50, 1, 0xffffffff81000010u, 1);
+		held(&r[i], 0);
+		fb_page_end(&r[i], 0, 0);
+		ck_assert_str_eq(text_of(&r[i], 1, i, false),
+				 i ? "101 mine:held@50/1 k3 u0; "
+				     "102 mine:held@50/1 k1 u0; "
+				     "104 mine:held@50/1 k0 u0; "
+				   : "1 mine:held@50/0 k3 u0; "
+				     "2 mine:held@50/0 k1 u0; "
+				     "4 mine:held@50/0 k0 u0; ");
+	}
+}
+END_TEST
+
 START_TEST(a_stack_goes_around_an_interrupt)
 {
 	struct fb_ring r;
@@ -621,6 +657,7 @@ END_TEST
 
 RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     cpus_are_merged_by_time, stacks_belong_to_the_event_before_them,
+    a_stack_in_a_field_is_its_events_where_that_has_none,
     a_stack_goes_around_an_interrupt, a_stack_without_an_owner_is_an_event,
     lost_entries_are_marked_and_part_stacks, time_that_goes_back_is_noted,
     names_come_from_switches_and_then_from_saved_ones,

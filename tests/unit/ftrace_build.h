@@ -26,6 +26,7 @@ enum fb_id {
 	FB_EXIT,
 	FB_NEWTASK,
 	FB_PLAIN,
+	FB_HELD,
 };
 
 #define FB_COMMON                                                              \
@@ -82,6 +83,10 @@ static const char *const fb_mine[] = {
 	"name: plain\nID: 105\n" FB_COMMON
 	"\tfield:u64 n;\toffset:8;\tsize:8;\tsigned:0;\n\n"
 	"print fmt: \"n=%llu\", REC->n\n",
+	"name: held\nID: 106\n" FB_COMMON
+	"\tfield:__data_loc unsigned long[] stack;\toffset:8;\tsize:8;"
+	"\tsigned:1;\n\n"
+	"print fmt: \"stack=%s\", __get_stacktrace(stack)\n",
 };
 
 /* The pages of one CPU; rec is where the page at hand begins. */
@@ -235,7 +240,7 @@ static inline void fb_part(struct pb *b, uint16_t id)
 		pb_raw(b, "task", 5);
 		fb_formats(b, fb_task, 1);
 		pb_raw(b, "mine", 5);
-		fb_formats(b, fb_mine, 1);
+		fb_formats(b, fb_mine, 2);
 		break;
 	case FT_KALLSYMS:
 		pb_u32(b, sizeof(kallsyms) - 1);

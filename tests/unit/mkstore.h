@@ -265,13 +265,13 @@ static inline void expect(const char *sql, const char *want)
 static inline void name_all(void)
 {
 	static const char *const user[] = { "leaf", "loop", "main;\n\x1b" };
-	const uint64_t *off;
+	const struct code_place *code;
 	struct image img;
 	uint32_t id;
 	size_t n;
 	int rc;
 
-	while ((rc = store_unnamed(run.db, &id, &img, &off, &n, &err)) > 0) {
+	while ((rc = store_unnamed(run.db, &id, &img, &code, &n, &err)) > 0) {
 		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };
 
 		if (id != user_image) {
@@ -283,7 +283,7 @@ static inline void name_all(void)
 		ck_assert_str_eq(img.path, "/usr/bin/app");
 		ck_assert_uint_eq(img.id_len, 3);
 		for (size_t i = 0; i < n; i++) {
-			struct symbol s = { .off = off[i],
+			struct symbol s = { .off = code[i].off,
 					    .start = 0x1000,
 					    .size = 0x400,
 					    .name = user[i],

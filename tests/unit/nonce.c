@@ -40,6 +40,8 @@ static const char *say(const char *const *templates, const char *line)
 	add(l.kind == NONCE_REQUEST ? "req " : "stack ", l.nonce, "");
 	if (l.tid >= 0)
 		add(" of ", (uint64_t)l.tid, "");
+	if (l.pid >= 0)
+		add(" in ", (uint64_t)l.pid, "");
 	if (c.parts) {
 		add(" part ", c.part, "");
 		add("/", c.parts, "");
@@ -81,6 +83,10 @@ START_TEST(lines_that_we_document)
 	ck_assert_str_eq(by_default("ureq nonce=91 tid=30 what=fstat"),
 			 "req 5b of 1e");
 	ck_assert_str_eq(by_default("ureq nonce=0x5b\n"), "req 5b");
+	ck_assert_str_eq(by_default("ureq nonce=1 tid=30 pid=16 what=fstat"),
+			 "req 1 of 1e in 10");
+	ck_assert_str_eq(by_default("ustack nonce=1 pid=16 ips=0x10"),
+			 "stack 1 in 10 10");
 	ck_assert_str_eq(by_default("ustack nonce=1 tid=2 ips=0x10,20,0xfF"),
 			 "stack 1 of 2 10 20 ff");
 	ck_assert_str_eq(by_default("ustack  nonce=1  ips=10, 20"),

@@ -347,6 +347,36 @@ START_TEST(a_sample_of_an_unknown_event_is_counted)
 }
 END_TEST
 
+START_TEST(a_stopped_event_is_named_by_its_id)
+{
+	static const uint64_t ids[] = { 201, 101, 999 };
+	static const uint32_t want[] = { 2, 1, 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i, two, 2);
+	for (int i = 0; i < 3; i++) {
+		pb_rec(&b, i ? PR_UNTHROTTLE : PR_THROTTLE, 0);
+		pb_u64(&b, 5);
+		pb_u64(&b, ids[i]);
+		pb_u64(&b, 77);
+		trailer(&b, 4, 10 + (uint64_t)i, 100);
+		pb_end(&b);
+	}
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert(pb_next(src, &ref, &rec));
+		ck_assert_int_eq(rec.kind, REC_MARK);
+		ck_assert_uint_eq(rec.mark.event, want[i]);
+	}
+	source_close(src);
+	pb_release(&b);
+}
+END_TEST
+
 START_TEST(all_cpus_and_no_thread_is_system_wide)
 {
 	struct pb b;
@@ -416,6 +446,7 @@ int main(void)
 	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
 			    0, 2);
 	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_counted, 0, 2);
+	tcase_add_loop_test(t, a_stopped_event_is_named_by_its_id, 0, 2);
 	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
 	tcase_add_loop_test(t, the_clock_goes_with_the_counter_by_time_conv, 0,
 			    2);

@@ -34,7 +34,7 @@ static void closed(void *arg, const struct region *r)
 
 static struct space_owner owner(struct seen *s)
 {
-	return (struct space_owner){ new_id, closed, s, &s->held };
+	return (struct space_owner){ new_id, closed, s, &s->held, false };
 }
 
 static struct space empty(bool keep_old)

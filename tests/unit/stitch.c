@@ -416,6 +416,34 @@ START_TEST(hostile_records_are_accounted_for)
 }
 END_TEST
 
+/* Whatever they say of each other's threads: each row is given out once. */
+START_TEST(captures_of_one_line_are_accounted_for)
+{
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct kernel a = kernel_run(seed, 300, 900, 3000);
+		struct kernel b = kernel_run(seed + 5000, 300, 700, 0);
+		struct fake *f[] = { a.f, b.f, fake_new() };
+		uint64_t at = seed;
+		size_t asked = a.asked + b.asked;
+		size_t chains = 0;
+
+		b.f->trusting = seed % 2;
+		b.f->src.info.exact = seed % 2 == 0;
+		for (int i = 0; i < 200; i++)
+			wild_record(f[2], &at, &asked, &chains);
+		struct all_facts all =
+			stitch_line(f, seed % 4 < 2 ? 2 : 3, true);
+
+		check_all(&all);
+		must(fact_count(&all, FACT_REQUEST) ==
+		     (seed % 4 < 2 ? a.asked + b.asked : asked));
+		if (seed % 4 < 2)
+			source_close(&f[2]->src);
+		facts_done(&all);
+	}
+}
+END_TEST
+
 START_TEST(events_come_in_time_order_with_dense_ids)
 {
 	struct kernel k = kernel_run(3, 2000, 1000, 500);
@@ -526,6 +554,7 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     each_request_and_chain_has_one_verdict_under_loss,
     each_request_and_chain_has_one_verdict_in_disorder,
     a_long_run_is_accounted_for_too, hostile_records_are_accounted_for,
+    captures_of_one_line_are_accounted_for,
     events_come_in_time_order_with_dense_ids,
     addresses_are_resolved_with_the_maps_of_their_own_time,
     a_map_that_wraps_around_is_counted, state_written_twice_acts_once,

@@ -27,6 +27,9 @@ START_TEST(names_become_plain)
 	   "core::fmt::Formatter::pad");
 	is("_RNvC6_123foo3bar", "123foo::bar");
 	is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7", "mycrate::foo::bar");
+	is("_Dmain", "D main");
+	is("_D3std5stdio4File5writeMFAxaZv",
+	   "std.stdio.File.write(const(char)[])");
 }
 END_TEST
 
@@ -68,6 +71,26 @@ START_TEST(a_bomb_is_cut_and_takes_no_time)
 }
 END_TEST
 
+/* Tuples of two tuples of the one before, and types as deep as they are
+ * long: the demangler of D stops at neither. */
+START_TEST(a_bomb_in_d_is_left_as_it_is)
+{
+	char name[32768] = "_D1fF";
+	char buf[64];
+
+	memset(name + 5, 'A', 20000);
+	memcpy(name + 20005, "aZv", 4);
+	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+
+	size_t n = (size_t)snprintf(name, sizeof(name), "_D1fFH2ii");
+	for (int i = 0; i < 60; i++)
+		n += (size_t)snprintf(name + n, sizeof(name) - n, "B2Q%cQ%c",
+				      'c', 'e');
+	snprintf(name + n, sizeof(name) - n, "Zv");
+	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+}
+END_TEST
+
 START_TEST(a_small_buffer_is_never_left)
 {
 	char buf[16];
@@ -89,6 +112,7 @@ int main(void)
 	tcase_add_test(tc, names_become_plain);
 	tcase_add_test(tc, plain_names_stay_as_they_are);
 	tcase_add_test(tc, a_bomb_is_cut_and_takes_no_time);
+	tcase_add_test(tc, a_bomb_in_d_is_left_as_it_is);
 	tcase_add_test(tc, a_small_buffer_is_never_left);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);

@@ -71,14 +71,17 @@ static int collect(void *arg, const struct symbol *sym, struct err *err)
 static const char *names(const struct symbolize_opts *o,
 			 const struct image *img)
 {
-	static const uint64_t off[] = { MKELF_OFF + 0x10, MKELF_OFF + 0x2f,
-					MKELF_OFF + 0x30, MKELF_OFF + 0x44 };
+	static const struct code_place code[] = { { .off = MKELF_OFF + 0x10 },
+						  { .off = MKELF_OFF + 0x2f },
+						  { .off = MKELF_OFF + 0x30 },
+						  { .off = MKELF_OFF + 0x44 } };
 	struct symbolizer *sy = symbolize_new(o);
 	struct err err = { .code = ERR_NONE };
 
 	got[0] = '\0';
 	ck_assert_int_eq(
-		symbolize_image(sy, img, off, 4, collect, NULL, &rep, &err), 0);
+		symbolize_image(sy, img, code, 4, collect, NULL, &rep, &err),
+		0);
 	symbolize_report_release(&rep);
 	symbolize_free(sy);
 	return got;

@@ -1,60 +1,10 @@
 /* tasks.c - tests of stitch/tasks.c: each life of an id is one row. */
 #include "stitch/tasks.h"
 
-#include "stitch/facts.h"
 #include "stitch/mem.h"
-#include "stitch/stitch.h"
-#include <string.h>
 
 #include "tests/unit/run.h"
-
-struct world {
-	struct facts q;
-	struct tasks *ts;
-	size_t threads, processes, mappings, comms;
-	struct fact_thread thread[64];
-	struct fact_process process[64];
-};
-
-static void start(struct world *w)
-{
-	memset(w, 0, sizeof(*w));
-	w->ts = tasks_new(&w->q);
-}
-
-static void take(struct world *w)
-{
-	struct fact f;
-
-	while (facts_take(&w->q, &f)) {
-		if (f.kind == FACT_THREAD)
-			w->thread[w->threads++ % 64] = f.thread;
-		else if (f.kind == FACT_PROCESS)
-			w->process[w->processes++ % 64] = f.process;
-		else if (f.kind == FACT_MAPPING)
-			w->mappings++;
-		else
-			w->comms++;
-	}
-}
-
-static void retire(struct world *w, int64_t t)
-{
-	uint32_t slot;
-
-	while (tasks_retire(w->ts, t, &slot))
-		tasks_drop(w->ts, slot);
-	take(w);
-}
-
-static void finish(struct world *w)
-{
-	retire(w, TIME_NONE);
-	tasks_drop_rest(w->ts);
-	take(w);
-	tasks_free(w->ts);
-	facts_release(&w->q);
-}
+#include "tests/unit/tasks.h"
 
 static uint32_t id_of(struct world *w, int32_t pid, int32_t tid)
 {

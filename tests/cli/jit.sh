@@ -1,0 +1,122 @@
+#!/bin/sh
+# jit.sh - jitdump and perf map files: how they are found, given and refused.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/jit.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+MKCAP=${MKCAP:-$root/build/mkcap}
+cap=$root/tests/captures
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1
+export NO_COLOR
+
+# One process with code of Node's kind in anonymous memory.
+cat >c.txt <<'EOF'
+event cpu-clock mono
+comm pid=77 name="node"
+mmap pid=77 start=0x10000 len=0x10000 pgoff=0x10000 path=//anon
+sample pid=77 tid=77 cpu=0 time=1000 u=0x11000,0x12000,0x11008,0x13000,0x14000
+sample pid=77 tid=77 cpu=0 time=2000 u=0x14000,0x13000
+EOF
+"$MKCAP" c.txt c.data || exit 2
+mkdir maps other
+printf '%s\n' '11000 10 Builtin:Leaf' '12000 10 JS:*f a.js:1' \
+	'13000 10 Builtin:Entry' '14000 10 Builtin:Root' >maps/perf-77.map
+
+# is NAME WANTED OPTION...: the folded stacks
+is() {
+	name=$1 want=$2
+	shift 2
+	got=$("$B" flame --folded --samples "$@" c.data 2>err)
+	if [ "$got" = "$want" ]
+	then echo "ok $name"
+	else
+		echo "not ok $name"
+		printf '%s\n' "$got" | sed 's/^/# got: /'
+		sed 's/^/# err: /' err | head -5
+	fi
+}
+
+# refuses NAME STATUS TEXT OPTION...
+refuses() {
+	name=$1 want=$2 text=$3
+	shift 3
+	"$B" info "$@" c.data >out 2>err
+	got=$?
+	if [ "$got" = "$want" ] && grep -q -e "$text" err
+	then echo "ok $name"
+	else
+		echo "not ok $name"
+		echo "# status $got"
+		sed 's/^/# err: /' err | head -5
+	fi
+}
+
+bare="node;[anon];[anon] 1
+node;[anon];[anon];[anon];[anon];[anon] 1"
+named="node;Builtin:Entry_[j];Builtin:Root_[j] 1
+node;Builtin:Root_[j];Builtin:Entry_[j];Builtin:Leaf_[j];JS:*f a.js:1_[j];Builtin:Leaf_[j] 1"
+is "code without a file about it has no name" "$bare"
+is "a map is given by its process" "$named" --perf-map 77=maps/perf-77.map
+is "a map says its process by its name" "$named" --perf-map maps/perf-77.map
+is "maps are taken from a folder" "$named" --perf-map maps
+is "a map of another process names nothing" "$bare" \
+	--perf-map 78=maps/perf-77.map
+cp maps/perf-77.map .
+is "a map is found beside the capture" "$named"
+is "nothing is looked for when that is not wanted" "$bare" --no-jit
+gzip perf-77.map
+is "a map that is packed is found too" "$named"
+is "an interpreter's own frames are kept by default" "$named" \
+	--interpreter keep
+is "an interpreter's own frames are marked" \
+	"node;[interpreter: node] Builtin:Entry_[j];[interpreter: node] Builtin:Root_[j] 1
+node;[interpreter: node] Builtin:Root_[j];[interpreter: node] Builtin:Entry_[j];[interpreter: node] Builtin:Leaf_[j];JS:*f a.js:1_[j];[interpreter: node] Builtin:Leaf_[j] 1" \
+	--interpreter mark
+is "an interpreter's own frames are one, or the code's that they run" \
+	"node;[interpreter: node] 1
+node;[interpreter: node];JS:*f a.js:1_[j] 1" --interpreter collapse
+
+refuses "a map whose process is not known is refused" 2 "give PID=" \
+	--perf-map c.txt
+refuses "a map that is not there is refused" 1 "cannot read" \
+	--perf-map 77=gone
+refuses "a jitdump file that is none is refused" 1 "jitdump" --jitdump c.txt
+rm perf-77.map.gz
+mkfifo perf-77.map
+is "what is no file is not opened" "$bare"
+rm perf-77.map
+printf '11000 10 cut_nam' >perf-77.map
+refuses "a map without a whole line is damage" 3 "damaged" --no-symbols
+is "a name that may be cut is no name" "$bare"
+rm perf-77.map
+
+# Three functions in turn at one address.
+cp "$cap/jit-reused.data.zst" c.data.zst
+zstd -qdf c.data.zst -o c.data
+
+# hot NAME WANTED: names of jitted code
+hot() {
+	got=$("$B" report --format csv c.data 2>err | grep -o '[^,"]*jit_[^,"]*' |
+		sort | tr '\n' ' ')
+	if [ "$got" = "$2" ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		echo "# got: $got"
+	fi
+}
+
+cp "$cap/perf-13475.map" .
+hot "by the map nobody knows which one ran" \
+	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
+cp "$cap/jit-13475.dump" .
+hot "a jitdump file counts before a map" "jit_alpha jit_beta jit_gamma "
+head -c 100 jit-13475.dump >short
+mv short jit-13475.dump
+"$B" ingest -q -f -o c.db c.data 2>err
+if [ $? = 3 ]
+then echo "ok a cut jitdump file is damage"
+else echo "not ok a cut jitdump file is damage"
+fi

@@ -1,0 +1,55 @@
+#!/bin/sh
+# memory.sh - captures of ftrace that are larger than the memory there is.
+# usage: BACKSTITCH=PROGRAM MKFTRACE=PROGRAM tests/cli/memory.sh; prints "ok NAME" or "not ok NAME" lines.
+#
+# What is in use is bounded by the number of distinct stacks, never by the
+# length: a trace.dat, and a text on a pipe, under a limit of the data segment
+# that is smaller than they are. Mapped pages of a file do not count there.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+make=${MKFTRACE:-$root/build/mkftrace}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+limit=24576 # KiB
+events=600000
+
+limited() {
+	(
+		# shellcheck disable=SC3045 # dash and bash have it
+		ulimit -d $limit
+		"$B" "$@"
+	)
+}
+
+# sanitizers want more before they have begun
+if ! limited --version >out 2>&1
+then
+	echo "skip memory: the program does not start with $limit KiB"
+	exit 0
+fi
+awk -v n=$events 'BEGIN { for (i = 0; i < n; i++)
+	printf "event pid=%d cpu=%d time=%d k=0x%x,0x%x\n", 100 + i % 7,
+		i % 4, 1000 + i, 4096, 8192 + i % 50 * 16 }' >capture.txt
+"$make" capture.txt big.dat && "$make" -t capture.txt big.txt || exit 2
+rm capture.txt
+
+# reads NAME FILE STATUS: all events are there, of a file above the limit
+reads() {
+	if [ "$(wc -c <"$2")" -le $((limit * 1024)) ]
+	then echo "not ok $1: it is not larger"
+	elif [ "$3" != 0 ]
+	then
+		echo "not ok $1"
+		sed 's/^/# /' err | tail -n 3
+	elif [ "$(sqlite3 big.db 'SELECT count(*) FROM event')" != $events ]
+	then echo "not ok $1: not all events"
+	else echo "ok $1"
+	fi
+}
+
+limited ingest -q -f --no-symbols -o big.db big.dat 2>err
+reads a_trace_dat_larger_than_memory big.dat $?
+# shellcheck disable=SC2002 # a pipe is what is asked for
+cat big.txt | limited ingest -q -f --no-symbols -o big.db - 2>err
+reads a_text_on_a_pipe_larger_than_memory big.txt $?

@@ -1,0 +1,65 @@
+/* jitdump.c - libFuzzer target: a jitdump file, and questions about it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/jitdump.h"
+#include "stitch/err.h"
+#include "stitch/jit.h"
+#include "stitch/ledger.h"
+#include "stitch/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(struct jit *j, uint64_t addr, int64_t t)
+{
+	struct jit_hit h = jit_find(j, addr, t);
+
+	for (size_t i = 0; i < h.n; i++) {
+		const struct jit_code *c = h.code[i];
+
+		if (addr < c->start || addr - c->start >= c->len ||
+		    !memchr(c->name, 0, strlen(c->name) + 1))
+			abort();
+		for (size_t k = 1; k < c->n_line; k++)
+			if (c->line[k].off < c->line[k - 1].off)
+				abort();
+		if (c->n_bytes && ((const char *)c->bytes)[c->n_bytes - 1] &&
+		    c->n_bytes != c->len)
+			abort();
+	}
+}
+
+static void read_as(const uint8_t *data, size_t size,
+		    const struct source_info *info)
+{
+	struct err err;
+	struct jitdump *d = jitdump_memory(data, size, "fuzz", &err);
+	struct ledger *lg = ledger_new();
+
+	if (d) {
+		struct jit *j = jitdump_read(d, info, lg, 0);
+
+		for (uint64_t a = 0; a < 0x8000; a += 0x3f8)
+			for (int64_t t = 0; t < 5000; t += 700)
+				ask(j, a, t);
+		ask(j, UINT64_MAX, INT64_MAX);
+		jit_changes(j, INT64_MAX);
+	}
+	jitdump_close(d);
+	ledger_free(lg);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct source_info as[] = {
+		{ .has_time = true, .clock = "monotonic" },
+		{ .has_time = true,
+		  .clock = "perf",
+		  .tsc = { .zero = UINT64_MAX, .mult = 99, .shift = 200 } },
+		{ .clock = "perf" },
+	};
+
+	for (size_t i = 0; i < sizeof(as) / sizeof(*as); i++)
+		read_as(data, size, &as[i]);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* memo.c - libFuzzer target: any bytes as remembered names, with a right sum.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stitch/err.h"
+#include "stitch/mem.h"
+#include "symbolize/memo.h"
+#include "symbolize/memo_inner.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int count(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t *n = arg;
+
+	(void)err;
+	*n += sym->name ? strlen(sym->name) : 1;
+	*n += sym->file ? strlen(sym->file) : 1;
+	*n += sym->how ? strlen(sym->how) : 1;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint64_t off[] = { 0, 0x1000, 0x1010, UINT64_MAX };
+	enum {
+		n = sizeof(off) / sizeof(off[0])
+	};
+	struct code_place code[n];
+	struct code_place rest[n];
+	struct image_report rep = { 0 };
+	struct memo *m = mem_new(1, sizeof(*m));
+	uint64_t sum = hash_content(data, len, 0);
+	size_t n_rest = 0;
+	size_t sum_of_all = 0;
+	int fd = memfd_create("memo", MFD_CLOEXEC);
+
+	for (size_t i = 0; i < n; i++)
+		code[i] = (struct code_place){ off[i], i % 2 };
+	if (fd < 0 || write(fd, MEMO_MAGIC, 8) != 8 ||
+	    write(fd, &sum, 8) != 8 || write(fd, data, len) != (ssize_t)len)
+		__builtin_trap();
+	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
+	memo_load(m);
+	if (memo_tell(m, code, n, count, &sum_of_all, rest, &n_rest, NULL) ||
+	    n_rest > n)
+		__builtin_trap();
+	if (memo_report(m, &rep) && (!rep.status || !rep.file[0]))
+		sum_of_all++;
+	symbolize_report_release(&rep);
+	memo_release(m);
+	free(m);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* perfmap.c - libFuzzer target: a perf-PID.map. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perfmap.h"
+#include "stitch/err.h"
+#include "stitch/jit.h"
+#include "stitch/ledger.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ledger *lg = ledger_new();
+	struct err err;
+	struct perfmap *m =
+		perfmap_text((const char *)data, size, "fuzz", lg, 0, &err);
+
+	for (uint64_t a = 0; m && a < 0x10000; a += 0x1f8) {
+		struct jit_hit h = jit_find(perfmap_jit(m), a, 1);
+
+		if (h.found == JIT_SEVERAL ? h.n < 2 : h.n > 1)
+			abort();
+		for (size_t i = 0; i < h.n; i++)
+			if (a < h.code[i]->start || !*h.code[i]->name)
+				abort();
+	}
+	perfmap_close(m);
+	ledger_free(lg);
+	return 0;
+}

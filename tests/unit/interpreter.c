@@ -1,0 +1,72 @@
+/* interpreter.c - which frames are an interpreter's own. */
+#include "cli/interpreter.h"
+
+#include <string.h>
+
+#include "tests/unit/run.h"
+
+static struct interpreter_frame frame(const char *path, bool jit,
+				      const char *name)
+{
+	return interpreter_frame(interpreters_of(path, jit), jit, name);
+}
+
+START_TEST(a_rule_knows_a_frame_by_its_image_and_its_name)
+{
+	static const struct {
+		const char *path, *name;
+		bool jit;
+		enum interpreter_class class;
+		const char *label;
+	} t[] = {
+		{ "/usr/bin/python3.11", "_PyEval_EvalFrameDefault", false,
+		  INTERPRETER_OWN, "[interpreter: python]" },
+		{ "/usr/lib/libpython3.12.so.1.0", "PyObject_Vectorcall", false,
+		  INTERPRETER_OWN, "[interpreter: python]" },
+		{ "/usr/bin/python3.11", "PyObject_CallOneArg", false,
+		  INTERPRETER_OWN, "[interpreter: python]" },
+		/* what the program asked for is shown */
+		{ "/usr/bin/python3.11", "list_sort", false, INTERPRETER_NONE,
+		  NULL },
+		{ "/usr/bin/prog", "_PyEval_EvalFrameDefault", false,
+		  INTERPRETER_NONE, NULL },
+		{ "[jit]", "py::f:<frozen x>", true, INTERPRETER_CODE,
+		  "[interpreter: python]" },
+		{ "[jit]", "JS:*fib a.js:1", true, INTERPRETER_CODE,
+		  "[interpreter: node]" },
+		{ "[jit]", "Builtin:JSEntry", true, INTERPRETER_OWN,
+		  "[interpreter: node]" },
+		/* a program's own function of such a name */
+		{ "/usr/bin/prog", "Builtin:JSEntry", false, INTERPRETER_NONE,
+		  NULL },
+		{ "/usr/bin/node", "Builtins_JSEntryTrampoline", false,
+		  INTERPRETER_OWN, "[interpreter: node]" },
+		{ "/usr/bin/perl", "Perl_runops_standard", false,
+		  INTERPRETER_OWN, "[interpreter: perl]" },
+		{ "/usr/lib/libruby-3.1.so.3.1", "vm_exec_core", false,
+		  INTERPRETER_OWN, "[interpreter: ruby]" },
+		{ "/usr/bin/luajit", "lj_vm_call", false, INTERPRETER_OWN,
+		  "[interpreter: lua]" },
+		{ "/usr/lib/jvm/lib/server/libjvm.so", "JavaCalls::call", false,
+		  INTERPRETER_OWN, "[interpreter: jvm]" },
+		{ "[jit]", "Interpreter", true, INTERPRETER_OWN,
+		  "[interpreter: jvm]" },
+		{ "[jit]", "Ljava/lang/String;::hashCode", true,
+		  INTERPRETER_CODE, "[interpreter: jvm]" },
+		{ "[jit]", "jit_alpha", true, INTERPRETER_NONE, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct interpreter_frame f =
+			frame(t[i].path, t[i].jit, t[i].name);
+
+		ck_assert_msg(f.class == t[i].class, "%s in %s is %d",
+			      t[i].name, t[i].path, f.class);
+		if (t[i].label)
+			ck_assert_str_eq(interpreter_label(f.language),
+					 t[i].label);
+	}
+}
+END_TEST
+
+RUN("interpreter", a_rule_knows_a_frame_by_its_image_and_its_name)

@@ -1,0 +1,249 @@
+/* jitdump.c - files in which runtimes log their code: jitdump and perf maps. */
+#include "formats/jitdump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/perfmap.h"
+#include "stitch/err.h"
+#include "stitch/jit.h"
+#include "stitch/ledger.h"
+#include "stitch/record.h"
+#include "stitch/source.h"
+#include "tests/slurp.h"
+#include "tests/unit/run.h"
+
+static const struct source_info mono = { .has_time = true,
+					 .clock = "monotonic" };
+
+struct file {
+	unsigned char *data;
+	size_t len;
+	struct jitdump *dump;
+	struct jit *jit;
+	struct ledger *lg;
+};
+
+static struct file load(const char *name, const struct source_info *info)
+{
+	struct file f = { 0 };
+	char path[512];
+	struct err err;
+
+	snprintf(path, sizeof(path), "%s/tests/fuzz/jitdump.seeds/%s",
+		 getenv("ROOT") ? getenv("ROOT") : ".", name);
+	f.data = slurp(path, &f.len);
+	f.lg = ledger_new();
+	f.dump = jitdump_memory(f.data, f.len, name, &err);
+	ck_assert_ptr_nonnull(f.dump);
+	f.jit = jitdump_read(f.dump, info, f.lg, 0);
+	ledger_end(f.lg);
+	return f;
+}
+
+static void release(struct file *f)
+{
+	jitdump_close(f->dump);
+	ledger_free(f->lg);
+	free(f->data);
+}
+
+static const struct jit_code *code_at(struct file *f, uint64_t addr, int64_t t)
+{
+	struct jit_hit h = jit_find(f->jit, addr, t);
+
+	return h.found == JIT_ONE ? h.code[0] : NULL;
+}
+
+static void check_all(const char *name)
+{
+	struct file f = load(name, &mono);
+	const struct jit_code *c = code_at(&f, 0x1000, 1000);
+
+	ck_assert_int_eq(jitdump_pid(f.dump), 4242);
+	ck_assert_uint_eq(jit_count(f.jit), 3);
+	ck_assert_str_eq(c->name, "first");
+	ck_assert_uint_eq(c->n_bytes, 16);
+	ck_assert_uint_eq(c->machine, 62);
+	for (unsigned int i = 0; i < 16; i++)
+		ck_assert_uint_eq(((const unsigned char *)c->bytes)[i], i);
+	ck_assert_uint_eq(c->n_line, 3);
+	ck_assert_uint_eq(c->line[0].off, 0);
+	ck_assert_uint_eq(c->line[1].off, 4);
+	ck_assert_uint_eq(c->line[2].off, 8);
+	ck_assert_uint_eq(c->line[0].line, 10);
+	ck_assert_str_eq(c->line[1].file, "b.js");
+	ck_assert_str_eq(c->line[2].file, "a.js");
+	ck_assert_str_eq(code_at(&f, 0x1010, 2000)->name, "second function");
+	ck_assert_uint_eq(code_at(&f, 0x1010, 2000)->n_line, 0);
+	ck_assert_str_eq(code_at(&f, 0x5000, 3000)->name, "first");
+	ck_assert_ptr_null(code_at(&f, 0x1000, 3000));
+	ck_assert_ptr_null(code_at(&f, 0x7000, 9000));
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 0);
+	/* of another process, and of a kind that nobody knows */
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 2);
+	release(&f);
+}
+
+START_TEST(code_is_loaded_replaced_and_moved)
+{
+	check_all("all");
+}
+END_TEST
+
+START_TEST(files_of_the_other_byte_order_say_the_same)
+{
+	check_all("swapped");
+}
+END_TEST
+
+START_TEST(lines_of_v8_are_shifted_back)
+{
+	check_all("v8");
+}
+END_TEST
+
+START_TEST(times_of_another_clock_are_none)
+{
+	const struct source_info perf = { .has_time = true, .clock = "perf" };
+	const struct source_info untimed = { .clock = "monotonic" };
+	struct file f = load("all", &perf);
+
+	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
+	ck_assert_int_eq(jit_find(f.jit, 0x1009, 1).found, JIT_SEVERAL);
+	release(&f);
+	f = load("all", &untimed);
+	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
+	release(&f);
+	f = load("tsc", &mono);
+	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
+	release(&f);
+	f = load("tsc", &perf);
+	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
+	release(&f);
+}
+END_TEST
+
+START_TEST(cycles_become_the_times_of_the_capture)
+{
+	const struct source_info tsc = {
+		.has_time = true,
+		.clock = "perf",
+		.tsc = { .zero = 5000, .mult = 3 << 9, .shift = 10 },
+	};
+	struct file f = load("tsc", &tsc);
+
+	ck_assert_int_eq(jit_first(f.jit), 5000 + 1500);
+	ck_assert_str_eq(code_at(&f, 0x1010, 8000)->name, "second function");
+	release(&f);
+}
+END_TEST
+
+START_TEST(a_cut_file_has_what_came_before_the_cut)
+{
+	struct file f = load("all", &mono);
+	size_t len = f.len;
+	size_t had = 0;
+
+	for (size_t n = 40; n <= len; n++) {
+		struct ledger *lg = ledger_new();
+		struct err err;
+		struct jitdump *d = jitdump_memory(f.data, n, "cut", &err);
+		size_t count;
+
+		ck_assert_ptr_nonnull(d);
+		count = jit_count(jitdump_read(d, &mono, lg, 0));
+		ck_assert_uint_ge(count, had);
+		had = count;
+		jitdump_close(d);
+		ledger_free(lg);
+	}
+	ck_assert_uint_eq(had, 3);
+	release(&f);
+}
+END_TEST
+
+START_TEST(what_is_no_jitdump_is_refused_with_its_place)
+{
+	static const struct {
+		size_t at;
+		unsigned char byte;
+		const char *says;
+	} t[] = {
+		{ 0, 'x', "needs to be a jitdump file" },
+		{ 4, 2, "jitdump of version 2, needs 1" },
+		{ 8, 39, "head of 39 bytes, needs 40" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		struct file f = load("all", &mono);
+		struct err err;
+
+		f.data[t[i].at] = t[i].byte;
+		ck_assert_ptr_null(jitdump_memory(f.data, f.len, "bad", &err));
+		ck_assert_ptr_nonnull(strstr(err.msg, t[i].says));
+		ck_assert_ptr_null(jitdump_memory(f.data, 39, "bad", &err));
+		release(&f);
+	}
+}
+END_TEST
+
+static struct perfmap *map_of(const char *text, struct ledger *lg)
+{
+	struct err err;
+
+	return perfmap_text(text, strlen(text), "m", lg, 0, &err);
+}
+
+START_TEST(a_line_of_a_map_has_start_size_and_a_name_with_blanks)
+{
+	struct ledger *lg = ledger_new();
+	struct perfmap *m = map_of("7f00 10 LazyCompile:~f a b.js:1\r\n"
+				   "0X1 1 bad\n0x8000 0x20 py::x:<frozen y>\n\n"
+				   "9000 0 stub\n",
+				   lg);
+	struct jit *j = perfmap_jit(m);
+
+	ck_assert_uint_eq(jit_count(j), 2);
+	struct jit_hit h = jit_find(j, 0x7f0f, 1);
+
+	ck_assert_int_eq(h.found, JIT_ONE);
+	ck_assert_str_eq(h.code[0]->name, "LazyCompile:~f a b.js:1");
+	ck_assert_ptr_null(h.code[0]->bytes);
+	h = jit_find(j, 0x8000, 1);
+	ck_assert_str_eq(h.code[0]->name, "py::x:<frozen y>");
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
+	perfmap_close(m);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(a_last_line_that_may_be_cut_gives_no_name)
+{
+	struct ledger *lg = ledger_new();
+	struct perfmap *m = map_of("1000 10 whole\n2000 10 half_of_a_na", lg);
+
+	ck_assert_uint_eq(jit_count(perfmap_jit(m)), 1);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
+	perfmap_close(m);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(a_text_without_such_a_line_is_no_map)
+{
+	ck_assert_ptr_null(map_of("hello\nworld\n", NULL));
+	ck_assert_ptr_null(map_of("", NULL));
+	ck_assert_ptr_null(map_of("ffffffffffffffff 2 wraps\n", NULL));
+}
+END_TEST
+
+RUN("jitdump", code_is_loaded_replaced_and_moved,
+    files_of_the_other_byte_order_say_the_same, lines_of_v8_are_shifted_back,
+    times_of_another_clock_are_none, cycles_become_the_times_of_the_capture,
+    a_cut_file_has_what_came_before_the_cut,
+    what_is_no_jitdump_is_refused_with_its_place,
+    a_line_of_a_map_has_start_size_and_a_name_with_blanks,
+    a_last_line_that_may_be_cut_gives_no_name,
+    a_text_without_such_a_line_is_no_map)

@@ -1,0 +1,57 @@
+/* tasks.h - for tests of tasks: the rows that they give out. */
+#ifndef TESTS_UNIT_TASKS_H
+#define TESTS_UNIT_TASKS_H
+#include <string.h>
+
+#include "stitch/facts.h"
+#include "stitch/stitch.h"
+#include "stitch/tasks.h"
+
+struct world {
+	struct facts q;
+	struct tasks *ts;
+	size_t threads, processes, mappings, comms;
+	struct fact_thread thread[64];
+	struct fact_process process[64];
+};
+
+static inline void start(struct world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->ts = tasks_new(&w->q);
+}
+
+static inline void take(struct world *w)
+{
+	struct fact f;
+
+	while (facts_take(&w->q, &f)) {
+		if (f.kind == FACT_THREAD)
+			w->thread[w->threads++ % 64] = f.thread;
+		else if (f.kind == FACT_PROCESS)
+			w->process[w->processes++ % 64] = f.process;
+		else if (f.kind == FACT_MAPPING)
+			w->mappings++;
+		else
+			w->comms++;
+	}
+}
+
+static inline void retire(struct world *w, int64_t t)
+{
+	uint32_t slot;
+
+	while (tasks_retire(w->ts, t, &slot))
+		tasks_drop(w->ts, slot);
+	take(w);
+}
+
+static inline void finish(struct world *w)
+{
+	retire(w, TIME_NONE);
+	tasks_drop_rest(w->ts);
+	take(w);
+	tasks_free(w->ts);
+	facts_release(&w->q);
+}
+#endif
