@@ -31,8 +31,8 @@
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
 #include "symbolize/layout.h"
-#include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/unwind.h"
 
 /* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
  * a quiet pipe has few facts and somebody waits for a sign of life. */
@@ -42,7 +42,7 @@
 static const char *fields;
 static unsigned long memory;
 static long slack_ms;
-static bool no_symbols;
+static bool no_symbols, infer_callers;
 static const char *layout_word;
 static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir;
@@ -103,6 +103,11 @@ const struct opt load_common_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
+	{ .kind = OPT_FLAG,
+	  .name = "infer-callers",
+	  .help = "put the caller that a frame-pointer chain lacks into it, "
+		  "marked, where the code proves which one it is",
+	  .value = &infer_callers },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
@@ -427,11 +432,13 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places()) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
+		ld->unwinder = unwind_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (infer_callers)
+		stitch_infer_callers(ld->stitch);
 	if (ld->symbolizer)
 		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	for (unsigned int i = 0; ld->align && i < n; i++)

@@ -21,6 +21,10 @@ struct rows {
 	size_t n_made, cap_made;
 	struct func *func;
 	size_t n_func, cap_func;
+	/* Which row holds at the beginning of each block of 2^shift bytes:
+	 * a search in all of them costs a cache miss for each step. */
+	uint32_t *block;
+	unsigned int shift;
 	size_t complex, dropped;
 	int32_t word;
 };
@@ -40,6 +44,7 @@ void rows_free(struct rows *t)
 	free(t->row);
 	free(t->made);
 	free(t->func);
+	free(t->block);
 	free(t);
 }
 
@@ -179,6 +184,26 @@ static void put_func(struct rows *t, const struct func *f, uint64_t end)
 	t->end = end;
 }
 
+/* As many blocks as rows at most: a table may be thin. */
+static void make_blocks(struct rows *t)
+{
+	uint64_t span = t->end - t->base;
+	size_t row = 0;
+
+	t->shift = 8;
+	while (span >> t->shift >= t->n && t->shift < 32)
+		t->shift++;
+	size_t n = (size_t)(span >> t->shift) + 2;
+
+	t->block = mem_new(n, sizeof(*t->block));
+	for (size_t i = 0; i < n; i++) {
+		while (row + 1 < t->n &&
+		       t->row[row + 1].pc <= (uint64_t)i << t->shift)
+			row++;
+		t->block[i] = (uint32_t)row;
+	}
+}
+
 void rows_finish(struct rows *t)
 {
 	if (t->n_func)
@@ -202,16 +227,18 @@ void rows_finish(struct rows *t)
 	t->n_func = 0;
 	for (size_t i = 0; i < t->n; i++)
 		t->complex += row_kind(&t->row[i]) == ROW_COMPLEX;
+	if (t->n)
+		make_blocks(t);
 }
 
 const struct row *rows_find(const struct rows *t, uint64_t addr)
 {
-	const struct row *row = t->row;
-	size_t n = t->n;
-
-	if (!n || addr < t->base || addr >= t->end)
+	if (!t->n || addr < t->base || addr >= t->end)
 		return NULL;
 	uint32_t pc = (uint32_t)(addr - t->base);
+	const uint32_t *block = &t->block[pc >> t->shift];
+	const struct row *row = &t->row[block[0]];
+	size_t n = block[1] - block[0] + 1;
 
 	/* Without a jump that depends on the comparison. */
 	while (n > 1) {

@@ -30,8 +30,9 @@ enum row_kind {
 	ROW_DRAP,      /* r10 + cfa, x86-64: the same in its prologue */
 	ROW_PLT,       /* x86 PLT: SP + a word, and one more in the last bytes
 			* of the 16 of an entry, from byte cfa on */
-	ROW_SIGNAL,    /* x86-64 signal frame: SP, FP, pc of the interrupted
-			* code are at SP + 160, 120, 168 */
+	ROW_SIGNAL,    /* signal frame: the registers of the interrupted code
+			* are where the kernel puts them, see abi.h; cfa 1:
+			* of s390x's older form */
 	ROW_COMPLEX,   /* none of these */
 };
 
