@@ -200,12 +200,12 @@ static void add_repeated(struct making *m, const struct sframe_func *f)
 	}
 	uint64_t blocks = ((uint64_t)f->size + f->rep - 1) / f->rep;
 
-	if (m->n > 1 && blocks * m->n > REPEAT_MAX - m->repeated) {
+	if (m->n == 1 && !m->kept[0].pc)
+		blocks = 1;
+	if (blocks * m->n > REPEAT_MAX - m->repeated) {
 		m->dropped++;
 		return;
 	}
-	if (m->n == 1 && !m->kept[0].pc)
-		blocks = 1;
 	m->repeated += blocks * m->n;
 	for (uint64_t b = 0; b < blocks; b++)
 		for (size_t i = 0; i < m->n; i++)

@@ -264,6 +264,26 @@ START_TEST(repeated_rows_are_in_the_table_for_each_block)
 }
 END_TEST
 
+/* A block of 2 bytes, of which the first has no row: 2 billion of them. */
+START_TEST(rows_that_repeat_too_often_are_left_out)
+{
+	struct made m = plain_v2(16, 2);
+	struct sframe sf;
+	struct err err;
+	uint32_t bad;
+
+	memset(m.b + 28 + 4, 0xff, 4);
+	m.b[28 + 12] = 1;
+	m.b[48] = 1;
+	m.b[31] = 0; /* start: in the lower half */
+	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	struct rows *t = sframe_table(&sf, &bad);
+	ck_assert_uint_eq(bad, 1);
+	ck_assert_uint_eq(rows_count(t), 0);
+	rows_free(t);
+}
+END_TEST
+
 /* Many functions, each with all the rows. */
 START_TEST(functions_that_share_rows_end_soon)
 {
@@ -405,6 +425,6 @@ RUN("sframe", function_and_rows_of_version_2,
     auxiliary_header_is_stepped_over, flexible_rows_of_version_3_on_s390x,
     version_1_repeats_after_16_bytes,
     repeated_rows_are_in_the_table_for_each_block,
-    functions_that_share_rows_end_soon, broken_parts_are_refused,
-    rows_have_to_grow, every_cut_is_refused,
+    rows_that_repeat_too_often_are_left_out, functions_that_share_rows_end_soon,
+    broken_parts_are_refused, rows_have_to_grow, every_cut_is_refused,
     function_around_the_address_space_is_refused)
