@@ -24,4 +24,10 @@ int load_check(const char *path, bool *is_db, struct err *err);
  * *damaged: input was skipped. On -1 nothing is left behind. */
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
+
+/* One capture into a temporary database that is thrown away: for its stacks,
+ * which are unwound with SFrame as well. */
+struct unwind_pair_count;
+int load_pair(const char *path, struct unwind_pair_count *out, bool *damaged,
+	      struct err *err);
 #endif

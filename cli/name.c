@@ -199,6 +199,11 @@ struct symbolizer *name_symbolizer(struct store *db,
 	return symbolize_new(&o);
 }
 
+const char *name_symfs(void)
+{
+	return symfs;
+}
+
 bool name_has_places(void)
 {
 	return symfs || debug_dirs.n;

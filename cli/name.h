@@ -20,6 +20,8 @@ struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
 /* The file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
+/* --symfs; NULL: not given. */
+const char *name_symfs(void);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 

@@ -15,4 +15,14 @@ struct sframe_file;
 int sframe_dump(const char *path, const struct sframe_file *f, bool json);
 /* The section's header as an object of JSON; to be put(). */
 struct json_object *sframe_head_json(const struct sframe_file *f);
+struct json_object *sframe_json_hex(uint64_t v);
+/* What the tests of it found. Gives an enum status, STATUS_LOSS when these
+ * are errors, or -1 and *err. */
+int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
+		       bool json, struct err *err);
+/* How ready the programs of a database or capture are. Gives an enum status,
+ * or -1 and *err. */
+int sframe_readiness(const char *path, bool json, struct err *err);
+/* How far a capture's stack dumps get with SFrame alone; the same. */
+int sframe_unwind(const char *path, bool json, struct err *err);
 #endif

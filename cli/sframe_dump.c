@@ -147,7 +147,7 @@ static void text_head(const char *path, const struct sframe_file *f)
 
 /* ---- JSON */
 
-static struct json_object *json_hex(uint64_t v)
+struct json_object *sframe_json_hex(uint64_t v)
 {
 	char s[24];
 
@@ -184,8 +184,8 @@ struct json_object *sframe_head_json(const struct sframe_file *f)
 	add_int(o, "rows", h->rows);
 	add_int(o, "row_bytes", h->rows_len);
 	add_int(o, "bytes", (int64_t)f->len);
-	json_object_object_add(o, "file_offset", json_hex(f->off));
-	json_object_object_add(o, "address", json_hex(f->sf.addr));
+	json_object_object_add(o, "file_offset", sframe_json_hex(f->off));
+	json_object_object_add(o, "address", sframe_json_hex(f->sf.addr));
 	add_bool(o, "object", f->object);
 	return o;
 }
@@ -197,7 +197,7 @@ static void json_func(void *arg, uint32_t i, const struct sframe_func *f)
 	d->func = json_object_new_object();
 	d->rows = json_object_new_array();
 	add_int(d->func, "index", i);
-	json_object_object_add(d->func, "start", json_hex(f->start));
+	json_object_object_add(d->func, "start", sframe_json_hex(f->start));
 	add_int(d->func, "size", f->size);
 	add_int(d->func, "repeat", f->rep);
 	add_bool(d->func, "signal", f->signal);
@@ -222,7 +222,7 @@ static void json_row(void *arg, const struct sframe_func *f,
 	struct dump *d = arg;
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "pc", json_hex(row_addr(f, row)));
+	json_object_object_add(o, "pc", sframe_json_hex(row_addr(f, row)));
 	add_bool(o, "outermost", rule->outermost);
 	if (!rule->outermost) {
 		add_place(d, o, "cfa", &rule->cfa);

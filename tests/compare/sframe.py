@@ -10,6 +10,13 @@ fixed_ra   objdump 2.40 has no word for a return address at a fixed place, and
 refused    an object file of binutils before 2.45, whose addresses mean nothing
            before linking: objdump prints wrong ones
 
+--check: every byte of a linked file that both tables cover was compared with
+.eh_frame, nothing is covered that .eh_frame does not cover, and nothing was
+found but GNU ld's error in .plt.got:
+
+plt_got    bytes of .plt.got with another rule than in .eh_frame
+entry      entries of .plt.got whose rule is not that of a call
+
 The 50 mutated sections of captures/elf/hostile are refused, or read in a time
 that is short, with a status that is documented."""
 
@@ -128,8 +135,34 @@ def compare(path, counts):
     return bad
 
 
+def check(path, counts):
+    """Nothing but what is known is found."""
+    r = common.run("sframe", "--check", "--json", path)
+    if path.endswith(".o"):
+        return [] if r.returncode == 1 else ["status %d" % r.returncode]
+    got = json.loads(r.stdout)
+    tests = {t["test"]: t for t in got["tests"]}
+    bad = []
+    for key, test in (("plt_got", "plt-got"), ("entry", "entry")):
+        if tests[test]["found"]:
+            counts[key] = tests[test]["found"]
+    for t in got["tests"]:
+        if t["error"] and t["found"] and t["test"] not in ("plt-got", "entry"):
+            bad.append("%s: %d" % (t["test"], t["found"]))
+    if r.returncode != (4 if got["errors"] else 0):
+        bad.append("status %d, %d errors" % (r.returncode, got["errors"]))
+    if not tests["sp-moves"]["looked_at"] or not tests["entry"]["looked_at"]:
+        bad.append("the code was not looked at")
+    both = sum(tests[t]["looked_at"] for t in
+               ("eh-frame", "plt-got", "outermost", "signal"))
+    covered = tests["extra"]["looked_at"] - tests["extra"]["found"]
+    if not got["has_eh_frame"] or both != covered or tests["extra"]["found"]:
+        bad.append("%d bytes compared, %d covered" % (both, covered))
+    return bad
+
+
 def hostile(path):
-    for args in (["--json"], []):
+    for args in (["--json"], [], ["--check"]):
         start = time.time()
         try:
             r = subprocess.run([common.BACKSTITCH, "sframe", *args, path],
@@ -160,12 +193,18 @@ def main():
         name = os.path.relpath(path, BASE)
         counts = {}
         bad = compare(path, counts)
+        bad += check(path, counts)
         for key in ("functions", "rows"):
             total[key] = total.get(key, 0) + counts.pop(key, 0)
         if counts != table[name]:
             bad.append("classes %s, expected %s" % (counts, table[name]))
         common.ok(not bad, name, bad[:5])
     print("   ", total)
+    counts = {}
+    bad = check(os.path.join(BASE, "lib_x86_ibtplt_v3.so"), counts)
+    if counts != table["lib_x86_ibtplt_v3.so"]:
+        bad.append("classes %s" % counts)
+    common.ok(not bad, "lib_x86_ibtplt_v3.so", bad)
     for path in sorted(glob.glob(BASE + "/hostile/*.so")):
         bad = hostile(path)
         common.ok(not bad, os.path.relpath(path, BASE), bad)
