@@ -11,6 +11,8 @@ struct store;
 struct symbolize_text;
 struct symbolizer;
 
+/* --symfs: for commands that look at programs and name nothing. */
+extern const struct opt name_place_opts[];
 /* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
 extern const struct opt name_opts[];
 

@@ -34,7 +34,7 @@ static const struct opt opts[] = { { .kind = OPT_FLAG,
 				     .help = "print JSON",
 				     .value = &json },
 				   { .kind = OPT_GROUP,
-				     .value = (void *)name_opts },
+				     .value = (void *)name_place_opts },
 				   { .kind = OPT_END } };
 
 static int open_section(const char *path, struct elf_file **ef,
@@ -82,15 +82,16 @@ static int run(int argc, char **argv, struct err *err)
 	return status;
 }
 
-static const char *const examples[] = { "backstitch sframe /usr/bin/ls",
+static const char *const examples[] = { "backstitch sframe --json libx.so",
 					"backstitch sframe --check libx.so",
-					"backstitch sframe --json libx.so",
+					"backstitch sframe --unwind perf.data",
+					"backstitch sframe --readiness perf.db",
 					NULL };
 
 extern const struct command cmd_sframe;
 const struct command cmd_sframe = {
 	.name = "sframe",
-	.args = "[options] FILE",
+	.args = "[options] FILE | CAPTURE | DB",
 	.summary = "show and judge SFrame unwind tables",
 	.examples = examples,
 	.opts = opts,
