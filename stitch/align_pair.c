@@ -208,16 +208,21 @@ static int64_t off_by(const struct align_in *a, const struct match *events,
 			 clock_map_time(map, middle));
 }
 
-/* The samples of one capture fall into the turns that the other saw. Some may
- * not: a switch was lost, or the sample is of an interrupt on the way. */
-static bool ran_there(const struct align_in *a, const struct align_in *b,
-		      const struct align_link *l)
+/* Samples of one capture in the turns that the other saw. Some may be outside:
+ * a switch was lost, or the sample is of an interrupt on the way. When most
+ * are, the ids of one are not those of the other: another run, or the
+ * namespace of a container. */
+static void ask_who_ran(const struct align_in *a, const struct align_in *b,
+			struct align_link *l)
 {
 	struct ran_said said;
 
 	ran_compare(&a->prints->ran, &b->prints->ran, &l->map,
 		    (uint64_t)l->error, &said);
-	return said.yes >= MATCH_MIN && said.no * 20 <= said.yes;
+	l->proved |= said.yes >= MATCH_MIN && said.no * 20 <= said.yes;
+	if (prints_whole(b->prints))
+		said.no += said.unknown;
+	l->strangers = said.no >= MATCH_MIN && said.no > said.yes;
 }
 
 /* events: NULL: the proposal is theirs, or there are none. */
@@ -248,8 +253,8 @@ static void examine(const struct align_in *a, const struct align_in *b,
 	uint64_t others = match_others(a->prints, b->prints, &l->map, within);
 
 	l->pairs = ag.both + others;
-	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN ||
-		    ran_there(a, b, l);
+	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN;
+	ask_who_ran(a, b, l);
 }
 
 /* Without equal events: the run of the kernel has a name, or the machine and

@@ -60,8 +60,8 @@ enum frame_flag {
 	FRAME_AMBIGUOUS = 16, /* jitted code: which one of those that the
 			       * image's path names ran is not known */
 	FRAME_EARLY = 32,     /* jitted code that was logged a moment later */
-	FRAME_GUESSED = 64, /* unwound by frame pointer, for want of a table
-			     * of the code inside of it */
+	FRAME_GUESSED = 64,   /* unwound by frame pointer, for want of a table
+			       * of the code inside of it */
 };
 
 struct frame {

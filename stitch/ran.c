@@ -109,24 +109,23 @@ static const struct ran_edge *edge_of(const struct ran *r, size_t i,
 	return i < r->n_edge && r->edge[i].tid == tid ? &r->edge[i] : NULL;
 }
 
-/* 1 it ran, -1 it did not, 0 nothing says so. */
-static int ran_at(const struct ran *r, const struct ran_hit *h, uint64_t t,
-		  uint64_t within)
+/* Which number of *out it adds to; NULL: none. */
+static uint64_t *ran_at(const struct ran *r, const struct ran_hit *h,
+			uint64_t t, uint64_t within, struct ran_said *out)
 {
 	size_t i = up_to(r, h->tid, t);
 	const struct ran_edge *before = i ? edge_of(r, i - 1, h->tid) : NULL;
 	const struct ran_edge *after = edge_of(r, i, h->tid);
 
-	if ((before && t - before->time <= within) ||
-	    (after && after->time - t <= within))
-		return 0;
-	/* its first turn began, or its last one ends, out of sight: the other
-	 * end is all there is */
-	if (!before || !after)
-		return before || after ? 0 : -1;
-	if (!before->comes || after->comes)
-		return -1;
-	return h->cpu < 0 || h->cpu == before->cpu ? 1 : -1;
+	if (!before && !after)
+		return &out->unknown;
+	/* out of sight, close to a switch, or one of them was not recorded */
+	if (!before || !after || t - before->time <= within ||
+	    after->time - t <= within || before->comes == after->comes)
+		return NULL;
+	if (after->comes)
+		return &out->no;
+	return h->cpu < 0 || h->cpu == before->cpu ? &out->yes : &out->no;
 }
 
 void ran_compare(const struct ran *a, const struct ran *b,
@@ -136,11 +135,11 @@ void ran_compare(const struct ran *a, const struct ran *b,
 	*out = (struct ran_said){ 0 };
 	for (size_t i = 0; i < a->n_hit; i++) {
 		uint64_t t = clock_map_time(map, a->hit[i].time);
-		int said = t >= b->first && t <= b->last
-				   ? ran_at(b, &a->hit[i], t, within)
-				   : 0;
+		uint64_t *n = NULL;
 
-		out->yes += said > 0;
-		out->no += said < 0;
+		if (t >= b->first && t <= b->last)
+			n = ran_at(b, &a->hit[i], t, within, out);
+		if (n)
+			++*n;
 	}
 }

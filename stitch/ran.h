@@ -39,6 +39,7 @@ struct ran {
 
 struct ran_said {
 	uint64_t yes, no; /* hits in a turn of their thread; outside of it */
+	uint64_t unknown; /* of threads that had none */
 };
 
 void ran_release(struct ran *r);

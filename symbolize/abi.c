@@ -81,30 +81,29 @@ const struct abi *abi_of(uint16_t machine)
 	return NULL;
 }
 
-/* Values stand in the order of the set bits. */
-static int value(const struct regs *regs, unsigned int perf, uint64_t *out)
-{
-	uint64_t bit = 1ull << perf;
-	unsigned int at =
-		(unsigned int)__builtin_popcountll(regs->mask & (bit - 1));
-
-	if (!(regs->mask & bit) || at >= regs->n)
-		return -1;
-	*out = regs->v[at];
-	return 0;
-}
-
 void abi_values(const struct abi *abi, const struct regs *regs,
 		struct abi_values *out)
 {
+	uint8_t at[64];
+	uint8_t n = 0;
+
 	out->have = 0;
 	out->pc = 0;
 	memset(out->reg, 0, sizeof(out->reg));
 	if (!regs || !regs->v || !regs->abi)
 		return;
-	for (unsigned int i = 0; i < abi->n_reg; i++)
-		if (abi->perf[i] >= 0 &&
-		    !value(regs, (unsigned int)abi->perf[i], &out->reg[i]))
-			out->have |= 1ull << i;
-	value(regs, abi->perf_pc, &out->pc);
+	/* Values stand in the order of the set bits. */
+	for (uint64_t left = regs->mask; left; left &= left - 1)
+		at[__builtin_ctzll(left)] = n++;
+	for (unsigned int i = 0; i < abi->n_reg; i++) {
+		int perf = abi->perf[i];
+
+		if (perf < 0 || !(regs->mask >> perf & 1) ||
+		    at[perf] >= regs->n)
+			continue;
+		out->reg[i] = regs->v[at[perf]];
+		out->have |= 1ull << i;
+	}
+	if (regs->mask >> abi->perf_pc & 1 && at[abi->perf_pc] < regs->n)
+		out->pc = regs->v[at[abi->perf_pc]];
 }

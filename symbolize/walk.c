@@ -141,6 +141,11 @@ static uint64_t place_addr(const struct walk *w, const struct place_rule *p,
 static int row_ra(struct walk *w, const struct row *row, uint64_t cfa,
 		  uint64_t *pc)
 {
+	/* Nearly always. */
+	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1))
+		return need_word(
+			w, address(w, cfa + (uint64_t)(row->ra * w->abi->word)),
+			pc);
 	struct place_rule p = row_place(row->ra, w->abi->word);
 	unsigned int reg = (unsigned int)p.off;
 
@@ -169,13 +174,13 @@ static int row_ra(struct walk *w, const struct row *row, uint64_t cfa,
  * (libdw gives up there). */
 static void row_fp(struct walk *w, const struct row *row, uint64_t cfa)
 {
+	if (row->fp == ROW_SAME)
+		return;
 	struct place_rule p = row_place(row->fp, w->abi->word);
 	uint64_t bit = 1ull << w->abi->fp;
 	unsigned int reg = (unsigned int)p.off;
 	uint64_t addr;
 
-	if (p.kind == PLACE_SAME)
-		return;
 	if (p.kind == PLACE_UNDEFINED) {
 		w->v.have &= ~bit;
 	} else if (p.kind == PLACE_REG) {

@@ -97,6 +97,15 @@ static size_t table(unsigned char *p)
 	return n;
 }
 
+/* A direct call that returns to `ret`. */
+static void put_call(int fd, uint64_t ret, uint64_t target)
+{
+	unsigned char code[5] = { 0xe8 };
+
+	put32(code, 1, (uint32_t)(target - ret));
+	ck_assert_int_eq(pwrite(fd, code, 5, (off_t)(ret - MAPPED - 5)), 5);
+}
+
 static void setup(void)
 {
 	static unsigned char eh[4096];
@@ -115,6 +124,15 @@ static void setup(void)
 	ck_assert_int_eq(
 		pwrite(fd, "\xff\xd0", 2, MKELF_OFF + BARE * 0x100 + 0x40 - 2),
 		2);
+	/* FRAME calls BIG directly, BIG calls LEAF directly at one place */
+	put_call(fd, IN(FRAME), IN(BIG) - 0x40);
+	put_call(fd, IN(BIG), IN(LEAF) - 0x40);
+	/* DRAP calls SAVES, which calls LEAF at two places */
+	put_call(fd, IN(DRAP), IN(SAVES) - 0x40);
+	put_call(fd, IN(SAVES), IN(LEAF) - 0x40);
+	put_call(fd, IN(SAVES) + 0x40, IN(LEAF) - 0x40);
+	/* RBX calls POPPED, which calls nobody */
+	put_call(fd, IN(RBX), IN(POPPED) - 0x40);
 	close(fd);
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
@@ -390,6 +408,78 @@ START_TEST(a_file_is_read_once_for_all_who_map_it)
 }
 END_TEST
 
+static enum unwind_caller caller_of(uint64_t leaf, uint64_t next, bool infer,
+				    uint64_t *caller)
+{
+	static const struct regs none;
+	const struct unwind_in in = { .regs = &none,
+				      .user_mask = UINT64_MAX,
+				      .machine = EM_X86_64,
+				      .find = find,
+				      .epoch = 1 };
+	const uint64_t chain[] = { leaf, next };
+
+	*caller = 0;
+	return uw->ops->caller(uw, &in, chain, next ? 2 : 1, infer, caller);
+}
+
+START_TEST(frame_pointers_do_not_show_every_caller)
+{
+	uint64_t c;
+
+	ck_assert_int_eq(caller_of(IN(FRAME), IN(BARE), true, &c),
+			 CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(DRAP), IN(BARE), true, &c), CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(START), 0, true, &c), CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(BARE), IN(FRAME), true, &c),
+			 CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), false, &c),
+			 CALLER_MISSING);
+	ck_assert_int_eq(caller_of(IN(LEAF), 0, true, &c), CALLER_MISSING);
+}
+END_TEST
+
+START_TEST(a_caller_is_inferred_only_when_it_is_proved)
+{
+	uint64_t c;
+
+	/* the one place */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_INFERRED);
+	ck_assert_uint_eq(c, IN(BIG));
+	/* one of two: the function */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(DRAP), true, &c),
+			 CALLER_INFERRED);
+	ck_assert_uint_eq(c, IN(SAVES) - 0x40);
+	/* what is called does not call the leaf */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(RBX), true, &c),
+			 CALLER_MISSING);
+	/* an indirect call, and none */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(BARE), true, &c),
+			 CALLER_MISSING);
+	/* the leaf itself is what was called */
+	ck_assert_int_eq(caller_of(IN(BIG), IN(FRAME), true, &c),
+			 CALLER_MISSING);
+}
+END_TEST
+
+START_TEST(where_chains_are_made_up_nothing_is_inferred)
+{
+	uint64_t c;
+
+	/* behind no call */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(START), true, &c),
+			 CALLER_MISSING);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_MISSING);
+	/* until it is one of fifty */
+	for (int i = 0; i < 50; i++)
+		caller_of(IN(LEAF), IN(FRAME), true, &c);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_INFERRED);
+}
+END_TEST
+
 START_TEST(another_machine_has_its_address_only)
 {
 	const struct regs regs = { NULL, 0, 0, 1 };
@@ -425,6 +515,9 @@ int main(void)
 		code_made_at_run_time,
 		a_file_is_read_once_for_all_who_map_it,
 		another_machine_has_its_address_only,
+		frame_pointers_do_not_show_every_caller,
+		a_caller_is_inferred_only_when_it_is_proved,
+		where_chains_are_made_up_nothing_is_inferred,
 	};
 	Suite *s = suite_create("unwind");
 	TCase *t = tcase_create("dumps");
