@@ -137,6 +137,7 @@ struct load {
 	struct symbolizer *symbolizer;	/* NULL: look at no file */
 	struct unwinder *unwinder;	/* NULL: infer no caller */
 	struct unwind_pair_count *pair; /* NULL: unwind by all tables only */
+	bool unnamed;			/* nobody will look at names */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -508,19 +509,18 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && !ld->pair && name_all(ld, err))
+	if (!no_symbols && !ld->unnamed && name_all(ld, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-static int load_all(char *const *paths, size_t n, const char *out, bool force,
-		    struct unwind_pair_count *pair, struct store **db,
+static int load_all(struct load ld, char *const *paths, size_t n,
+		    const char *out, bool force, struct store **db,
 		    bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields, .force = force };
-	struct load ld = { .pair = pair };
 	int ret = -1;
 
 	*db = NULL;
@@ -562,16 +562,15 @@ out:
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	return load_all(paths, n, out, force, NULL, db, damaged, err);
+	return load_all((struct load){ 0 }, paths, n, out, force, db, damaged,
+			err);
 }
 
-int load_pair(const char *path, struct unwind_pair_count *out, bool *damaged,
-	      struct err *err)
+int load_unnamed(const char *path, struct unwind_pair_count *pair,
+		 struct store **db, bool *damaged, struct err *err)
 {
 	char *paths[] = { (char *)path };
-	struct store *db;
-	int ret = load_all(paths, 1, NULL, false, out, &db, damaged, err);
 
-	store_close(db);
-	return ret;
+	return load_all((struct load){ .pair = pair, .unnamed = true }, paths,
+			1, NULL, false, db, damaged, err);
 }

@@ -25,9 +25,9 @@ int load_check(const char *path, bool *is_db, struct err *err);
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
 
-/* One capture into a temporary database that is thrown away: for its stacks,
- * which are unwound with SFrame as well. */
+/* One capture into a temporary database, for its stacks: nothing is named.
+ * pair: its stack dumps are unwound with SFrame as well; NULL: they are not. */
 struct unwind_pair_count;
-int load_pair(const char *path, struct unwind_pair_count *out, bool *damaged,
-	      struct err *err);
+int load_unnamed(const char *path, struct unwind_pair_count *pair,
+		 struct store **db, bool *damaged, struct err *err);
 #endif

@@ -37,6 +37,15 @@ static const struct opt opts[] = { { .kind = OPT_FLAG,
 				     .value = (void *)name_place_opts },
 				   { .kind = OPT_END } };
 
+int sframe_damaged(const char *path)
+{
+	fprintf(stderr,
+		"%s: damaged, what could be read is used; 'backstitch info "
+		"%s' says more\n",
+		path, path);
+	return STATUS_DAMAGED;
+}
+
 static int open_section(const char *path, struct elf_file **ef,
 			struct sframe_file *f, struct err *err)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/filter.h"
+#include "cli/load.h"
 #include "cli/name.h"
 #include "cli/output.h"
 #include "cli/packages.h"
@@ -363,13 +363,31 @@ static int load(struct pass *p, struct err *err)
 		       : 0;
 }
 
+static struct store *open_database(const char *path, int *status,
+				   struct err *err)
+{
+	struct store *db = NULL;
+	bool damaged = false;
+	bool is_db = false;
+
+	if (load_check(path, &is_db, err))
+		return NULL;
+	if (is_db)
+		return store_open(path, false, err);
+	if (load_unnamed(path, NULL, &db, &damaged, err))
+		return NULL;
+	if (damaged)
+		*status = sframe_damaged(path);
+	return db;
+}
+
 int sframe_readiness(const char *path, bool json, struct err *err)
 {
 	struct pass p = { 0 };
 	int status = STATUS_OK;
 	int ret;
 
-	p.db = database_open(path, &status, err);
+	p.db = open_database(path, &status, err);
 	if (!p.db)
 		return -1;
 	p.sy = name_symbolizer(p.db, NULL);

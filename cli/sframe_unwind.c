@@ -10,6 +10,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/sframe.h"
+#include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/verdict.h"
 #include "symbolize/unwind_pair.h"
@@ -125,6 +126,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 	struct unwind_pair_count c = { 0 };
 	bool damaged = false;
 	bool is_db = false;
+	struct store *db = NULL;
 	int ret = load_check(path, &is_db, err);
 
 	if (!ret && is_db)
@@ -133,7 +135,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      "capture it was made from",
 			      path);
 	if (!ret)
-		ret = load_pair(path, &c, &damaged, err);
+		ret = load_unnamed(path, &c, &db, &damaged, err);
 	if (!ret && !c.stacks)
 		ret = err_set(err, ERR_FORMAT,
 			      "%s: has no stack dumps; 'perf record "
@@ -149,8 +151,9 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 		else
 			text_all(&c);
 	}
+	store_close(db);
 	unwind_pair_release(&c);
 	if (ret)
 		return -1;
-	return damaged ? STATUS_DAMAGED : STATUS_OK;
+	return damaged ? sframe_damaged(path) : STATUS_OK;
 }
