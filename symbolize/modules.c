@@ -13,6 +13,8 @@
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
 #include "symbolize/rows.h"
+#include "symbolize/sframe_file.h"
+#include "symbolize/sframe_table.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/vdso.h"
 
@@ -28,6 +30,7 @@ struct open_file {
 };
 
 struct modules {
+	bool sframe_only;
 	struct symbolizer *sy;
 	const struct frames *fr;
 	struct module **m;
@@ -52,15 +55,20 @@ struct modules *modules_new(struct symbolizer *sy, const struct frames *fr)
 
 static void module_free(struct module *m)
 {
-	for (size_t i = 0; i < MODULE_TABLES; i++) {
+	for (size_t i = 0; i < MODULE_ROWS; i++)
 		rows_free(m->rows[i]);
+	for (size_t i = 0; i < MODULE_TABLES; i++)
 		cfi_close(m->cfi[i]);
-	}
 	free(m->seg);
 	free(m->path);
 	free((char *)m->img->path);
 	free(m->img);
 	free(m);
+}
+
+void modules_sframe_only(struct modules *ms)
+{
+	ms->sframe_only = true;
 }
 
 void modules_free(struct modules *ms)
@@ -133,11 +141,35 @@ static struct image *copy_image(const struct image *img)
 	return copy;
 }
 
-static struct module *make(struct modules *ms, const struct image *img,
-			   struct elf_file *ef)
+static void add_table(struct modules *ms, struct module *m, size_t i,
+		      struct rows *rows)
+{
+	m->rows[i] = rows;
+	ms->count.rows += rows_count(rows);
+	ms->count.complex += rows_complex(rows);
+}
+
+static void make_tables(struct modules *ms, struct module *m,
+			const struct elf_file *ef)
 {
 	static const char *const section[MODULE_TABLES] = { ".eh_frame",
 							    ".debug_frame" };
+	struct sframe_file f;
+
+	for (size_t i = 0; i < MODULE_TABLES && !ms->sframe_only; i++) {
+		m->cfi[i] = cfi_open(ef, section[i]);
+		if (m->cfi[i])
+			add_table(ms, m, i, cfi_rows(m->cfi[i]));
+	}
+	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
+		return;
+	add_table(ms, m, MODULE_SFRAME, sframe_table(&f.sf, NULL));
+	sframe_file_release(&f);
+}
+
+static struct module *make(struct modules *ms, const struct image *img,
+			   struct elf_file *ef)
+{
 	struct module *m = mem_new(1, sizeof(*m));
 
 	m->machine = ef->machine;
@@ -149,14 +181,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 	m->n_seg = ef->n_seg;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
-	for (size_t i = 0; i < MODULE_TABLES; i++) {
-		m->cfi[i] = cfi_open(ef, section[i]);
-		if (!m->cfi[i])
-			continue;
-		m->rows[i] = cfi_rows(m->cfi[i]);
-		ms->count.rows += rows_count(m->rows[i]);
-		ms->count.complex += rows_complex(m->rows[i]);
-	}
+	make_tables(ms, m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;

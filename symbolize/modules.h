@@ -22,13 +22,17 @@ struct symbolizer;
 
 /* .eh_frame and .debug_frame: the second serves where the first has nothing. */
 #define MODULE_TABLES 2
+/* Behind these .sframe, of files that have no .eh_frame: that of GNU ld is
+ * wrong in .plt.got, and before version 3 it says less. */
+#define MODULE_SFRAME MODULE_TABLES
+#define MODULE_ROWS (MODULE_TABLES + 1)
 
 struct module {
 	uint16_t machine;
-	enum image_kind kind; /* FILE or VDSO */
-	bool proved;	      /* by its build-id */
-	bool big;	      /* big-endian */
-	struct rows *rows[MODULE_TABLES];
+	enum image_kind kind;		/* FILE or VDSO */
+	bool proved;			/* by its build-id */
+	bool big;			/* big-endian */
+	struct rows *rows[MODULE_ROWS]; /* NULL: none */
 	struct cfi *cfi[MODULE_TABLES]; /* what complex rows are made of */
 	struct sigreturn sigreturn;
 	struct segment *seg;
@@ -50,6 +54,8 @@ struct modules_count {
 /* Looks for files as sy's options say. Borrows both until modules_free(). */
 struct modules *modules_new(struct symbolizer *sy, const struct frames *fr);
 void modules_free(struct modules *ms);
+/* From now on: nothing but .sframe, to see how far it gets alone. */
+void modules_sframe_only(struct modules *ms);
 /* The file of an image; NULL: it has none, or none is found. Does not move. */
 struct module *modules_of(struct modules *ms, uint32_t image);
 /* The code at an ELF address: how many bytes of n could be read. */

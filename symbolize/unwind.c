@@ -92,7 +92,7 @@ static struct row look(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	for (unsigned int i = 0; i < MODULE_TABLES; i++) {
+	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
 		row = c->m->rows[i] ? rows_find(c->m->rows[i], c->vaddr) : NULL;
 		if (row && row_kind(row) != ROW_GAP)
 			return *row;
@@ -195,7 +195,10 @@ static int step(struct unwind *u, const struct unwind_in *in,
 		return walk_row(w, &p->row);
 	struct code c = code_at(u, in, p->pc);
 
-	return walk_rules(w, c.m, c.vaddr);
+	if (!walk_rules(w, c.m, c.vaddr))
+		return 0;
+	/* A row of .sframe: there is no more to it. */
+	return w->end == UNWIND_NO_TABLE ? walk_row(w, &p->row) : -1;
 }
 
 static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
