@@ -48,6 +48,16 @@ is whole_stacks_have_no_mark 143 "$w/s.db" \
 	"SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM full_stack f
 	 WHERE f.event_id = e.id AND f.symbol LIKE '[user: %')"
 
+# Callers that unwinding found are inside their calls, not behind them.
+"$B" ingest -q --symfs "$shared/symfs-6.18" -o "$w/d.db" \
+	"$shared/perf/dwarf/perf.data" || echo "not ok dwarf is read"
+is unwound_stacks_are_whole 115 "$w/d.db" \
+	"SELECT count(*) FROM event e JOIN raw_chain u ON u.id = e.uraw
+	 JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
+	 WHERE w.name = 'outermost'"
+is and_have_no_bogus_frame 0 "$w/d.db" 'SELECT count(*) FROM bogus_frames'
+is and_none_is_checked_for_it 0 "$w/d.db" 'SELECT count(*) FROM callsite'
+
 "$B" ingest -q --no-symbols --symfs "$shared/symfs-6.18" -o "$w/f.db" \
 	"$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
 has missing_callers_are_counted '594 samples lack the caller' \
