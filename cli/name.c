@@ -76,6 +76,30 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
+/* Told now, and kept in the database. */
+static int put_note(struct store *db, const char *what, struct err *err)
+{
+	char note[2048];
+
+	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
+	progress_clear();
+	fprintf(stderr, "%s\n", note);
+	return store_note(db, "names", what, err);
+}
+
+/* Names that were read from other bytes stay: nobody knows which are right. */
+static int put_changed(struct store *db, const char *file, const char *section,
+		       struct err *err)
+{
+	char note[512];
+
+	snprintf(note, sizeof(note),
+		 "%.240s: %.40s is not what it was when names were read from "
+		 "it, with the same build-id",
+		 file, section);
+	return put_note(db, note, err);
+}
+
 static int name_one(struct symbolizer *sy, struct sink *s,
 		    const struct image *img, const struct code_place *code,
 		    size_t n, struct err *err)
@@ -89,14 +113,11 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
 				  rep.seg, rep.n_seg, err);
-	if (rep.note[0]) {
-		char note[4 * sizeof(rep.note)];
-
-		output_clean_buf(note, sizeof(note), rep.note, strlen(rep.note),
-				 NULL);
-		progress_clear();
-		fprintf(stderr, "%s\n", note);
-	}
+	if (!ret)
+		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
+				     err);
+	if (!ret && rep.note[0])
+		ret = put_note(s->db, rep.note, err);
 	symbolize_report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
@@ -204,8 +225,8 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
-int name_images(struct store *db, const struct symbolize_text *captured,
-		struct name_counts *counts, struct err *err)
+static int name_all(struct store *db, const struct symbolize_text *captured,
+		    bool again, struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -216,7 +237,8 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	int ret;
 
 	progress_start("naming");
-	while ((ret = store_unnamed(db, &s.image, &img, &code, &n, err)) > 0) {
+	while ((ret = store_unnamed(db, again, &s.image, &img, &code, &n,
+				    err)) > 0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
@@ -228,4 +250,43 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	progress_clear();
 	symbolize_free(sy);
 	return ret;
+}
+
+int name_images(struct store *db, const struct symbolize_text *captured,
+		struct name_counts *counts, struct err *err)
+{
+	return name_all(db, captured, false, counts, err);
+}
+
+struct changes {
+	struct store *db;
+	char last[256]; /* each file is told once */
+};
+
+static int check_section(void *arg, const struct rows *r, struct err *err)
+{
+	struct changes *c = arg;
+	struct value id = rows_value(r, 4);
+	struct image img = { .kind = IMAGE_FILE };
+	uint64_t hash;
+
+	if (id.text && id.len <= sizeof(img.id)) {
+		memcpy(img.id, id.text, id.len);
+		img.id_len = (uint8_t)id.len;
+	}
+	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
+	    !symbolize_section(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
+	    hash == (uint64_t)rows_int(r, 3))
+		return 0;
+	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
+	return put_changed(c->db, rows_text(r, 1), rows_text(r, 2), err);
+}
+
+int name_again(struct store *db, struct name_counts *counts, struct err *err)
+{
+	struct changes c = { .db = db };
+
+	if (rows_each(db, "image_sections", check_section, &c, err))
+		return -1;
+	return name_all(db, NULL, !no_inline, counts, err);
 }

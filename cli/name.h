@@ -35,4 +35,7 @@ int name_check(struct err *err);
  * database refuses or Ctrl-C was pressed: a file without names is no error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct name_counts *counts, struct err *err);
+/* The same, and looks again for lines of what has a name but none. Files that
+ * changed since earlier names were read from them are told. */
+int name_again(struct store *db, struct name_counts *counts, struct err *err);
 #endif

@@ -26,12 +26,13 @@ struct frames;
 struct image;
 struct ledger;
 struct rows;
+struct section_used;
 struct segment;
 struct source;
 struct store;
 struct symbol;
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 /* fields: "none", "all", or a comma list of event names or globs whose
  * payloads become ev_ tables; NULL: the default set (sched:*, and the
@@ -75,9 +76,10 @@ int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);
 
 /* Naming, on a database being made or opened for writing.
- * Next image with frames that have no name: 1 and fills all (borrowed until
- * the next call), 0 none left, -1. code[] is sorted by off and unique. */
-int store_unnamed(struct store *db, uint32_t *id, struct image *img,
+ * Next image with frames that have no name (lines: or a name, but no source
+ * line): 1 and fills all (borrowed until the next call), 0 none left, -1.
+ * code[] is sorted by off and unique. */
+int store_unnamed(struct store *db, bool lines, uint32_t *id, struct image *img,
 		  const struct code_place **code, size_t *n, struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
@@ -87,6 +89,13 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const struct segment *seg, size_t n,
 		struct err *err);
+
+/* The sections that its names were read from. */
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err);
+/* A row of damage of kind 'note' that is about no capture. */
+int store_note(struct store *db, const char *what, const char *detail,
+	       struct err *err);
 
 /* The call-site check, on a database being made or opened for writing, behind
  * the naming: begin, look at the frames and stacks (rows_each), then put what

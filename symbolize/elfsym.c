@@ -27,6 +27,7 @@
 #define PAGE 4096u
 
 struct elf_names {
+	const struct symbolizer *sy; /* while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
 	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
 	struct symtab tab;
@@ -37,6 +38,7 @@ struct elf_names {
 };
 
 struct loader {
+	const struct symbolizer *sy;
 	struct symtab *t;
 	const struct elf_file *ef;
 	struct elf_section *sec;
@@ -106,6 +108,8 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (!sd || !each)
 		return;
+	used_section(l->sy, l->ef, s);
+	used_section(l->sy, l->ef, &str);
 	/* Every name that begins before the last 0 ends inside the table. */
 	const char *text = sd->d_buf;
 	size_t len = sd->d_size;
@@ -125,7 +129,7 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
 			 uint32_t type, const char *how)
 {
-	struct loader l = { &en->tab, ef, NULL, elf_sections(ef), how };
+	struct loader l = { en->sy, &en->tab, ef, NULL, elf_sections(ef), how };
 	size_t before = en->tab.n;
 
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
@@ -180,6 +184,7 @@ static bool load_debugdata(struct elf_names *en)
 	void *mem = d ? unpack(d->d_buf, d->d_size, &len) : NULL;
 	if (!mem)
 		return false;
+	used_section(en->sy, en->ef, &s);
 	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
 	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
@@ -229,6 +234,7 @@ static struct elf_names *load(const struct symbolizer *sy,
 {
 	struct elf_names *en = mem_new(1, sizeof(*en));
 
+	en->sy = sy;
 	en->ef = ef;
 	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
 	    !load_debug(en, sy, img) && !load_copy(en, sy, img))
@@ -390,6 +396,9 @@ static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 	for (size_t i = 0; i < n; i++)
 		if (to_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
+	used_debug(sy, ef);
+	if (shared && dwarf_has(shared))
+		used_debug(sy, shared);
 	en->dwarf = dwarf_look(ef, shared, vaddr, n);
 	if (en->dwarf && dwarf_gave_up(en->dwarf))
 		report_note(sy, "looking for lines took too long", ef->path);

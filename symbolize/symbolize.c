@@ -80,8 +80,16 @@ void symbolize_free(struct symbolizer *sy)
 void symbolize_report_release(struct image_report *rep)
 {
 	free(rep->seg);
+	for (size_t i = 0; i < rep->n_used; i++) {
+		free((char *)rep->used[i].file);
+		free((char *)rep->used[i].name);
+	}
+	free(rep->used);
 	rep->seg = NULL;
 	rep->n_seg = 0;
+	rep->used = NULL;
+	rep->n_used = 0;
+	rep->cap_used = 0;
 }
 
 void report_file(struct symbolizer *sy, const char *file)

@@ -70,6 +70,8 @@ struct image_report {
 			      * (a kind of code that has none) */
 	struct segment *seg; /* owned: symbolize_report_release() */
 	size_t n_seg;
+	struct section_used *used; /* owned, with its strings */
+	size_t n_used, cap_used;
 	char note[256]; /* "", or what a user should be told */
 };
 void symbolize_report_release(struct image_report *rep);
@@ -80,6 +82,11 @@ void symbolize_report_release(struct image_report *rep);
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err);
+
+/* What section_used.hash is of that section now. False: it is not there, or
+ * the file has another build-id than the image. */
+bool symbolize_section(const char *file, const char *section,
+		       const struct image *img, uint64_t *hash);
 
 /* Demangles C++, Rust and D into buf (capped: a 235-byte symbol can become
  * 277 MB). False when name is not mangled; buf is then untouched. */

@@ -177,7 +177,7 @@ START_TEST(files_that_are_not_ours_are_refused)
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
 				     "made by schema 9, this "
-				     "program knows up to 3; use a newer "
+				     "program knows up to 4; use a newer "
 				     "backstitch"));
 	patch(60, "\0\0\0\1", 4);
 	patch(68, "abcd", 4);
