@@ -2,6 +2,7 @@
 #include "cli/name.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle, no_inline, no_cache;
+static bool no_demangle, no_inline, no_cache, use_debuginfod;
+static long fetch_seconds = 60;
 static struct opt_list debug_dirs;
 
 const struct opt name_opts[] = {
@@ -45,6 +47,16 @@ const struct opt name_opts[] = {
 	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
 		  "given several times",
 	  .value = &debug_dirs },
+	{ .kind = OPT_FLAG,
+	  .name = "debuginfod",
+	  .help = "fetch programs and debug files that are not here from the "
+		  "servers in $DEBUGINFOD_URLS, those of most stacks first",
+	  .value = &use_debuginfod },
+	{ .kind = OPT_NUMBER,
+	  .name = "debuginfod-timeout",
+	  .arg = "SECONDS",
+	  .help = "fetch no longer than that, all files together (60)",
+	  .value = &fetch_seconds },
 	{ .kind = OPT_FLAG,
 	  .name = "no-demangle",
 	  .help = "keep C++, Rust and D names as they are in the file",
@@ -118,11 +130,34 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 				     err);
 	if (!ret && rep.note[0])
 		ret = put_note(s->db, rep.note, err);
+	if (!ret && rep.missing[0])
+		ret = store_note(s->db, "debuginfod", rep.missing, err);
+	s->counts->fetched += rep.fetched;
+	s->counts->missing += rep.missing[0] != '\0';
 	symbolize_report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
 	s->counts->offsets += n;
 	return ret;
+}
+
+static int check_fetch(struct err *err)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!use_debuginfod)
+		return 0;
+	if (!symbolize_can_fetch())
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: libdebuginfod is not here");
+	if (!urls || !*urls)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: DEBUGINFOD_URLS names no server");
+	if (fetch_seconds < 1)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod-timeout %ld: needs at least 1",
+			       fetch_seconds);
+	return 0;
 }
 
 int name_check(struct err *err)
@@ -148,7 +183,7 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
-	return 0;
+	return check_fetch(err);
 }
 
 /* Ends with NULL, as the symbolizer wants it. */
@@ -193,12 +228,35 @@ static bool cache_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-struct symbolizer *name_symbolizer(struct store *db,
-				   const struct symbolize_text *captured)
+/* Where libdebuginfod keeps files, by the rules in debuginfod_find(3). */
+static bool fetched_folder(const char *home, char *buf, size_t size)
+{
+	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (path && *path)
+		n = snprintf(buf, size, "%s", path);
+	else if (xdg && *xdg)
+		n = snprintf(buf, size, "%s/debuginfod_client", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/debuginfod_client", home);
+	return n > 0 && (size_t)n < size;
+}
+
+static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
+					  const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
 	char cache[4096];
+	char fetched[4096];
 	struct symbolize_opts o = {
+		.fetch_cache = fetched_folder(home, fetched, sizeof(fetched))
+				       ? fetched
+				       : NULL,
+		.fetch_seconds =
+			fetch && use_debuginfod ? (double)fetch_seconds : 0,
+		.stop = stop_requested,
 		.cache =
 			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
 		.symfs = symfs,
@@ -213,6 +271,12 @@ struct symbolizer *name_symbolizer(struct store *db,
 	};
 
 	return symbolize_new(&o);
+}
+
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured)
+{
+	return make_symbolizer(db, false, captured);
 }
 
 const char *name_kallsyms(void)
@@ -230,15 +294,17 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = name_symbolizer(db, captured);
+	struct symbolizer *sy = make_symbolizer(db, true, captured);
+	unsigned int how = (again ? NAME_LINES : 0) |
+			   (use_debuginfod ? NAME_HOT_FIRST : 0);
 	const struct code_place *code;
 	struct image img;
 	size_t n;
 	int ret;
 
 	progress_start("naming");
-	while ((ret = store_unnamed(db, again, &s.image, &img, &code, &n,
-				    err)) > 0) {
+	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
+	       0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
@@ -249,6 +315,12 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 	}
 	progress_clear();
 	symbolize_free(sy);
+	if (use_debuginfod && !ret)
+		fprintf(stderr,
+			"debuginfod: fetched %" PRIu64 " file%s, had none for "
+			"%" PRIu64 " image%s\n",
+			s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
+			s.counts->missing, s.counts->missing == 1 ? "" : "s");
 	return ret;
 }
 

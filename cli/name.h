@@ -11,7 +11,7 @@ struct store;
 struct symbolize_text;
 struct symbolizer;
 
-/* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
+/* --symfs --kallsyms --vmlinux --debug-dir --debuginfod --no-demangle ... */
 extern const struct opt name_opts[];
 
 /* As these options say; symbolize_free() it. captured: kallsyms that captures
@@ -27,6 +27,8 @@ struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */
 	uint64_t offsets, found; /* the same of code offsets */
 	uint64_t lines;		 /* of these, with a source line */
+	uint64_t fetched;	 /* files from debuginfod servers */
+	uint64_t missing;	 /* images that they had no file for */
 };
 
 /* Are the files there that the options name? 0, or -1 and *err. */

@@ -106,13 +106,18 @@ int naming_resume(struct store *db, struct err *err)
 
 /* ---- walking */
 
-static int start(struct store *db, struct naming *nm, bool lines,
+static int start(struct store *db, struct naming *nm, unsigned int how,
 		 struct err *err)
 {
 	if (store_write_frames(db, err) || store_drain(db, err))
 		return -1;
-	nm->walk = store_prepare(
-		db, store_sql(lines ? "unfinished" : "unnamed"), err);
+	if (store_exec(db, store_sql("heat"), err) ||
+	    (how & NAME_HOT_FIRST &&
+	     store_exec(db, store_sql("measure_heat"), err)))
+		return -1;
+	nm->walk = store_prepare(db, store_sql("unnamed"), err);
+	if (nm->walk)
+		sqlite3_bind_int(nm->walk, 1, how & NAME_LINES);
 	nm->update = store_prepare(db, store_sql("name_frame"), err);
 	return nm->walk && nm->update ? 0 : -1;
 }
@@ -454,8 +459,9 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 	return 0;
 }
 
-int store_unnamed(struct store *db, bool lines, uint32_t *id, struct image *img,
-		  const struct code_place **code, size_t *n, struct err *err)
+int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+		  struct image *img, const struct code_place **code, size_t *n,
+		  struct err *err)
 {
 	struct naming *nm = naming(db);
 
@@ -465,7 +471,7 @@ int store_unnamed(struct store *db, bool lines, uint32_t *id, struct image *img,
 	if (end_image(db, nm, err))
 		return -1;
 	arena_release(&nm->text);
-	if (!nm->walk && (start(db, nm, lines, err) || walk(db, nm, err)))
+	if (!nm->walk && (start(db, nm, how, err) || walk(db, nm, err)))
 		return -1;
 	if (!nm->row) {
 		sqlite3_finalize(nm->walk);
@@ -480,7 +486,7 @@ int store_unnamed(struct store *db, bool lines, uint32_t *id, struct image *img,
 		img->code = &nm->jit;
 	}
 	if (fill_offsets(db, nm, err) ||
-	    (lines && !db->making && load_known(db, nm, err)))
+	    (how & NAME_LINES && !db->making && load_known(db, nm, err)))
 		return -1;
 	*id = nm->image;
 	*code = nm->code;

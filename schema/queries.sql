@@ -2,28 +2,30 @@
 
 -- Frames without a name, image by image. CROSS: frames are read once, and
 -- sorted, before the first row is given; they may be changed meanwhile. The
--- last column: it called another frame, so it is a return address.
+-- last column: it called another frame, so it is a return address. ?1: those
+-- too that have a name from a file but no line, which is what is asked again
+-- when debug files turned up.
 -- name: unnamed
 SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
 	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
 		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
 FROM frame f CROSS JOIN image i ON i.id = f.image
-WHERE f.symbol IS NULL
-ORDER BY f.image, f.off, f.id
-
--- Those too that have a name from a file but no line: what is asked again
--- when debug files turned up.
--- name: unfinished
-SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
-	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
-		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
-FROM frame f CROSS JOIN image i ON i.id = f.image
-WHERE f.symbol IS NULL OR (f.line IS NULL
+LEFT JOIN temp.heat h ON h.image = f.image
+WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 	AND f.id NOT IN (SELECT frame FROM inline_frame)
 	AND EXISTS (SELECT 1 FROM word w WHERE w.kind = 'image'
 		AND w.id = i.kind
 		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
-ORDER BY f.image, f.off, f.id
+ORDER BY h.stacks DESC, f.image, f.off, f.id
+
+-- The order in which images are named: empty, unless it is measured.
+-- name: heat
+CREATE TEMP TABLE IF NOT EXISTS heat(image INTEGER PRIMARY KEY, stacks INTEGER)
+
+-- name: measure_heat
+INSERT OR REPLACE INTO temp.heat
+SELECT f.image, count(*) FROM stack s CROSS JOIN frame f ON f.id = s.frame
+GROUP BY f.image
 
 -- What naming has to do, and did: places in code without a name; with a line.
 -- name: named_counts

@@ -76,11 +76,17 @@ int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);
 
 /* Naming, on a database being made or opened for writing.
- * Next image with frames that have no name (lines: or a name, but no source
- * line): 1 and fills all (borrowed until the next call), 0 none left, -1.
- * code[] is sorted by off and unique. */
-int store_unnamed(struct store *db, bool lines, uint32_t *id, struct image *img,
-		  const struct code_place **code, size_t *n, struct err *err);
+ * Next image with frames that have no name (NAME_LINES: or a name, but no
+ * source line; NAME_HOT_FIRST: those that most stacks run through come first;
+ * how is the same in all calls): 1 and fills all (borrowed until the next
+ * call), 0 none left, -1. code[] is sorted by off and unique. */
+enum {
+	NAME_LINES = 1,
+	NAME_HOT_FIRST = 2
+};
+int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+		  struct image *img, const struct code_place **code, size_t *n,
+		  struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);

@@ -189,7 +189,7 @@ static bool load_debugdata(struct elf_names *en)
 	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
+static bool load_debug(struct elf_names *en, struct symbolizer *sy,
 		       const struct image *img)
 {
 	en->debug = debugfile_open(sy, img, en->ef);
@@ -229,8 +229,8 @@ static void names_free(void *r)
 }
 
 /* Takes ef. Loads all that names it. */
-static struct elf_names *load(const struct symbolizer *sy,
-			      const struct image *img, struct elf_file *ef)
+static struct elf_names *load(struct symbolizer *sy, const struct image *img,
+			      struct elf_file *ef)
 {
 	struct elf_names *en = mem_new(1, sizeof(*en));
 
@@ -367,9 +367,8 @@ static bool has_dwarf(void *arg, const struct elf_file *ef)
 }
 
 /* The file of this program that has debug information; NULL: none. */
-static const struct elf_file *dwarf_file(struct elf_names *en,
-					 const struct symbolizer *sy,
-					 const struct image *img)
+static const struct elf_file *
+dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
 {
 	if (dwarf_has(en->ef))
 		return en->ef;

@@ -80,8 +80,11 @@ void tried_add(struct tried *t, const char *path)
 	uint32_t at = put_text(t->m, path);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (t->p[i].path == at)
+		if (t->p[i].path == at) {
+			/* Looked for again: it may have come meanwhile. */
+			identify(path, t->p[i].id);
 			return;
+		}
 	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
 	t->p[t->n].path = at;
 	identify(path, t->p[t->n++].id);
@@ -131,8 +134,8 @@ static uint64_t options(const struct symbolizer *sy, const struct image *img)
 	h = mix_text(h, o->home);
 	for (size_t i = 0; o->debug_dirs && o->debug_dirs[i]; i++)
 		h = mix_text(h, o->debug_dirs[i]);
-	h = hash_u64(h ^
-		     (o->no_demangle | o->no_inline << 1 | o->no_live << 2));
+	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
+			  (o->fetch_seconds > 0) << 3));
 	/* Kernels are moved at each boot, and kallsyms has addresses. */
 	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
 		h = hash_u64(h ^ img->start);
@@ -351,8 +354,10 @@ void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
 		memcpy(rep->note, m->note, sizeof(rep->note));
 		compare(m, rep);
 	}
-	bool sure = whole && (!strcmp(rep->status, "named") ||
-			      !strcmp(rep->status, "no symbols"));
+	/* What could not be fetched may be there the next time. */
+	bool sure = whole && !rep->missing[0] &&
+		    (!strcmp(rep->status, "named") ||
+		     !strcmp(rep->status, "no symbols"));
 	if (sure && m->noted && can_be_kept(m)) {
 		m->file = put_text(m, rep->file);
 		m->status = put_text(m, rep->status);

@@ -8,6 +8,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/dwarf.h"
+#include "symbolize/fetch.h"
 #include "symbolize/locate.h"
 #include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
@@ -49,6 +50,7 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.vmlinux = mem_strdup(o->vmlinux);
 	sy->opts.home = mem_strdup(o->home);
 	sy->opts.cache = mem_strdup(o->cache);
+	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
 	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
 	return sy;
 }
@@ -59,7 +61,9 @@ void symbolize_free(struct symbolizer *sy)
 		return;
 	if (sy->saved)
 		memo_prune(sy);
+	fetch_free(sy);
 	free((char *)sy->opts.cache);
+	free((char *)sy->opts.fetch_cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);
 	free((char *)sy->opts.vmlinux);

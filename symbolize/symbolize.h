@@ -27,6 +27,12 @@ struct symbolize_opts {
 	const char *home;     /* for ~/.debug; NULL: no such cache */
 	const char *cache;    /* folder for what was named before; NULL: none */
 	uint64_t cache_max;   /* its size in bytes; 0: the default */
+	/* The folder that clients of debuginfod share; NULL: none. */
+	const char *fetch_cache;
+	/* How long files may be fetched from the servers that the environment
+	 * names, all together; 0: not at all, which is the default. */
+	double fetch_seconds;
+	bool (*stop)(void); /* does the user want to stop? NULL: never */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	/* Copies of /proc/kallsyms that captures hold; borrowed until the
 	 * symbolizer is freed. NULL: none. */
@@ -72,7 +78,9 @@ struct image_report {
 	size_t n_seg;
 	struct section_used *used; /* owned, with its strings */
 	size_t n_used, cap_used;
-	char note[256]; /* "", or what a user should be told */
+	unsigned int fetched; /* files that came over a network */
+	char missing[128];    /* "", or one that did not, and why */
+	char note[256];	      /* "", or what a user should be told */
 };
 void symbolize_report_release(struct image_report *rep);
 
@@ -82,6 +90,9 @@ void symbolize_report_release(struct image_report *rep);
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err);
+
+/* Is there a library for fetch_seconds? */
+bool symbolize_can_fetch(void);
 
 /* What section_used.hash is of that section now. False: it is not there, or
  * the file has another build-id than the image. */

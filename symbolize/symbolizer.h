@@ -11,6 +11,7 @@
 
 struct elf_file;
 struct elf_section;
+struct fetch;
 struct kallsyms;
 
 /* Big enough for every path that is put together here. */
@@ -37,6 +38,7 @@ struct symbolizer {
 	struct kallsyms **ks_captured; /* one for each of opts.captured */
 	size_t n_captured, cap_captured;
 	struct tried *tried; /* of the memo at hand; NULL: none */
+	struct fetch *fetch; /* NULL: nothing was fetched yet */
 	bool saved;	     /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;

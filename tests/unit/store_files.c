@@ -138,7 +138,7 @@ START_TEST(reading_is_only_reading)
 		rows_close(r);
 	}
 	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
-	expect("PRAGMA user_version", "3\n");
+	expect("PRAGMA user_version", "4\n");
 	expect("SELECT name FROM pragma_table_info('word')",
 	       "kind\nid\nname\n");
 	expect("SELECT value FROM json_each('[4]')", "4\n");
