@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "formats/unpack.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -213,6 +214,28 @@ static bool recorded_here(struct store *db)
 	return same && n;
 }
 
+/* The kernel of all captures; "": not known, or several. */
+static void kernel_release(struct store *db, char *buf, size_t size)
+{
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (; r && rows_next(r, NULL) > 0; n++) {
+		const char *release = rows_text(r, 1);
+
+		/* It becomes a folder in a path. */
+		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
+		    *release == '.') {
+			buf[0] = '\0';
+			break;
+		}
+		snprintf(buf, size, "%s", release);
+	}
+	rows_close(r);
+}
+
 /* Where programs keep what they can make again; false: nowhere. */
 static bool cache_folder(const char *home, char *buf, size_t size)
 {
@@ -250,6 +273,9 @@ static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
 	const char *home = getenv("HOME");
 	char cache[4096];
 	char fetched[4096];
+	char release[128];
+
+	kernel_release(db, release, sizeof(release));
 	struct symbolize_opts o = {
 		.fetch_cache = fetched_folder(home, fetched, sizeof(fetched))
 				       ? fetched
@@ -257,6 +283,8 @@ static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
 		.fetch_seconds =
 			fetch && use_debuginfod ? (double)fetch_seconds : 0,
 		.stop = stop_requested,
+		.release = *release ? release : NULL,
+		.unpack = unpack_all,
 		.cache =
 			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
 		.symfs = symfs,

@@ -3,7 +3,6 @@
  * The symbols of the file itself, of its debug file and of .gnu_debugdata go
  * into one table; the better one wins where several name an address. */
 #include <gelf.h>
-#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,12 @@
 #include "symbolize/dwarf.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
+#include "symbolize/module.h"
 #include "symbolize/plt.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symtab.h"
+#include "symbolize/unxz.h"
 #include "symbolize/vdso.h"
-
-/* Real .gnu_debugdata unpacks to some 100 KB; a bomb to petabytes. */
-#define DEBUGDATA_MAX ((size_t)256 * 1024 * 1024)
-#define XZ_MEMORY ((uint64_t)64 * 1024 * 1024)
 
 #define PAGE 4096u
 
@@ -67,8 +64,17 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 	struct sym s = { .start = start, .name = name, .how = l->how };
 
 	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
-	    es->st_shndx == SHN_UNDEF || !name[0] || !start ||
+	    es->st_shndx == SHN_UNDEF || !name[0] ||
 	    mapping_symbol(l->ef, name))
+		return;
+	if (l->ef->type == ET_REL) {
+		if (es->st_shndx >= l->n_sec || !l->sec[es->st_shndx].addr ||
+		    __builtin_add_overflow(l->sec[es->st_shndx].addr, start,
+					   &start))
+			return;
+		s.start = start;
+	}
+	if (!start)
 		return;
 	if (es->st_shndx < l->n_sec) {
 		const struct elf_section *sec = &l->sec[es->st_shndx];
@@ -135,40 +141,13 @@ static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
 	for (size_t i = 1; i < l.n_sec; i++)
 		elf_section_get(ef, i, &l.sec[i]);
+	if (ef->type == ET_REL)
+		module_layout(ef, l.sec, l.n_sec);
 	for (size_t i = 1; i < l.n_sec; i++)
 		if (l.sec[i].scn && l.sec[i].type == type)
 			load_table(&l, &l.sec[i]);
 	free(l.sec);
 	return en->tab.n > before;
-}
-
-/* Unpacks xz data; NULL when it is broken or too big. */
-static void *unpack(const void *in, size_t in_len, size_t *out_len)
-{
-	lzma_stream z = LZMA_STREAM_INIT;
-	unsigned char *out = NULL;
-	size_t cap = 0;
-	size_t n = 0;
-	lzma_ret rc = LZMA_OK;
-
-	if (lzma_stream_decoder(&z, XZ_MEMORY, 0) != LZMA_OK)
-		return NULL;
-	z.next_in = in;
-	z.avail_in = in_len;
-	while (rc == LZMA_OK && n < DEBUGDATA_MAX) {
-		out = mem_grow(out, &cap, n + 65536, 1);
-		z.next_out = out + n;
-		z.avail_out = cap - n;
-		rc = lzma_code(&z, LZMA_FINISH);
-		n = cap - z.avail_out;
-	}
-	lzma_end(&z);
-	if (rc != LZMA_STREAM_END || !n) {
-		free(out);
-		return NULL;
-	}
-	*out_len = n;
-	return out;
 }
 
 /* Fedora's programs carry a small ELF file with the names of their static
@@ -181,7 +160,7 @@ static bool load_debugdata(struct elf_names *en)
 	if (!elf_section_find(en->ef, ".gnu_debugdata", &s))
 		return false;
 	Elf_Data *d = elf_section_data(&s);
-	void *mem = d ? unpack(d->d_buf, d->d_size, &len) : NULL;
+	void *mem = d ? unxz(d->d_buf, d->d_size, &len) : NULL;
 	if (!mem)
 		return false;
 	used_section(en->sy, en->ef, &s);
@@ -241,8 +220,10 @@ static struct elf_names *load(struct symbolizer *sy, const struct image *img,
 		load_debugdata(en);
 	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
-	plt_add(ef, &en->tab, &en->names);
-	symtab_finish(&en->tab);
+	if (ef->type != ET_REL) {
+		plt_add(ef, &en->tab, &en->names);
+		symtab_finish(&en->tab);
+	}
 	return en;
 }
 
@@ -329,6 +310,37 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 		return 0;
 	}
 	report_file(sy, ef->path);
+	report_status(sy, img->id_len ? "named" : "unverified");
+	*r = en;
+	return 1;
+}
+
+/* The file of a kernel module: offsets count from where the kernel put its
+ * first function. */
+static int module_names_open(struct symbolizer *sy, const struct image *img,
+			     const char *file, void **r, struct err *err)
+{
+	bool other = false;
+
+	(void)file;
+	(void)err;
+	if (img->kind != IMAGE_MODULE)
+		return 0;
+	struct elf_file *ef = module_open(sy, img, &other);
+	if (!ef) {
+		if (other)
+			report_status(sy, "other build-id");
+		return 0;
+	}
+	report_file(sy, ef->path);
+	struct elf_names *en = load(sy, img, ef);
+	if (ef->type != ET_REL || !en->tab.n) {
+		report_status(sy, "no symbols");
+		names_free(en);
+		return 0;
+	}
+	en->kernel = true;
+	en->text = MODULE_TEXT;
 	report_status(sy, img->id_len ? "named" : "unverified");
 	*r = en;
 	return 1;
@@ -430,5 +442,13 @@ const struct resolver resolve_vmlinux = {
 	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
 	.inlined = elf_names_inlined,
+	.close = names_free,
+};
+
+const struct resolver resolve_module = {
+	.name = "module",
+	.summary = "the symbol table of a kernel module's file",
+	.open = module_names_open,
+	.resolve = elf_names_resolve,
 	.close = names_free,
 };

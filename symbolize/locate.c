@@ -232,6 +232,36 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
 }
 
+/* Packed files were unpacked, and the other way round, on the way from the
+ * machine to here; and /lib has become /usr/lib. */
+void locate_module(const struct symbolizer *sy, const struct image *img,
+		   const char *path, struct places *out)
+{
+	static const char *const end[] = { "", ".xz", ".zst", ".gz" };
+	const char *ko = strstr(path, ".ko");
+	int len = (int)(ko ? (size_t)(ko + 3 - path) : strlen(path));
+	struct image as_file = *img;
+	char id[64];
+
+	id_path(img, id);
+	for (int usr = 0; usr < 2; usr++) {
+		if (usr && strncmp(path, "/lib/", 5) != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+			char name[PATH_SIZE];
+			int n = snprintf(name, sizeof(name), "%s%.*s%s",
+					 usr ? "/usr" : "", len, path, end[i]);
+
+			if (n < 0 || (size_t)n >= sizeof(name))
+				continue;
+			as_file.kind = IMAGE_FILE;
+			as_file.path = name;
+			locate_file(sy, &as_file, i || usr ? "" : id, out);
+		}
+	}
+	locate_debug(sy, img, out);
+}
+
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out)
 {

@@ -156,14 +156,7 @@ static void *slurp(const char *path, size_t *len)
 		return NULL;
 	unsigned char *buf = NULL;
 	if (size && size <= FILE_MAX) {
-		buf = mem_new((size_t)size, 1);
-		while (n < size) {
-			ssize_t got = read(fd, buf + n, (size_t)size - n);
-
-			if (got <= 0)
-				break;
-			n += (size_t)got;
-		}
+		buf = regular_read(fd, size, &n);
 		/* Used just now: goes last when the folder is cut. */
 		futimens(fd, NULL);
 	}

@@ -19,6 +19,7 @@ const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_kallsyms_file,
 					     &resolve_kallsyms_captured,
 					     &resolve_vmlinux,
+					     &resolve_module,
 					     &resolve_kallsyms_cache,
 					     &resolve_kallsyms_live,
 					     &resolve_elf,
@@ -50,6 +51,7 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.vmlinux = mem_strdup(o->vmlinux);
 	sy->opts.home = mem_strdup(o->home);
 	sy->opts.cache = mem_strdup(o->cache);
+	sy->opts.release = mem_strdup(o->release);
 	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
 	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
 	return sy;
@@ -63,6 +65,7 @@ void symbolize_free(struct symbolizer *sy)
 		memo_prune(sy);
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
+	free((char *)sy->opts.release);
 	free((char *)sy->opts.fetch_cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);

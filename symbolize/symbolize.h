@@ -24,9 +24,14 @@ struct symbolize_opts {
 	const char *kallsyms; /* file to name the kernel from; NULL: the live
 			       * one, only when the build-id is the same */
 	const char *vmlinux;  /* NULL: look for it */
-	const char *home;     /* for ~/.debug; NULL: no such cache */
-	const char *cache;    /* folder for what was named before; NULL: none */
-	uint64_t cache_max;   /* its size in bytes; 0: the default */
+	const char *release;  /* of the recorded kernel; NULL: not known */
+	/* The plain bytes of a file packed by gzip or zstd, to be freed; NULL:
+	 * it is none. That one NULL: such files are left alone. */
+	unsigned char *(*unpack)(int fd, const char *path, size_t max,
+				 size_t *len);
+	const char *home;   /* for ~/.debug; NULL: no such cache */
+	const char *cache;  /* folder for what was named before; NULL: none */
+	uint64_t cache_max; /* its size in bytes; 0: the default */
 	/* The folder that clients of debuginfod share; NULL: none. */
 	const char *fetch_cache;
 	/* How long files may be fetched from the servers that the environment

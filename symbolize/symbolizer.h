@@ -68,6 +68,7 @@ extern const struct resolver resolve_recorded;		/* recorded.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */
 extern const struct resolver resolve_kallsyms_captured; /* the same */
 extern const struct resolver resolve_vmlinux;		/* elfsym.c */
+extern const struct resolver resolve_module;		/* elfsym.c */
 extern const struct resolver resolve_kallsyms_cache;	/* kallsyms.c */
 extern const struct resolver resolve_kallsyms_live;	/* kallsyms.c */
 extern const struct resolver resolve_elf;		/* elfsym.c */

@@ -66,7 +66,8 @@ void used_section(const struct symbolizer *sy, const struct elf_file *ef,
 {
 	struct section_used u = { .file = ef->path, .name = s->name };
 
-	if (sy->rep && *s->name && ef->fd >= 0 &&
+	/* What is in .gnu_debugdata is that section of the file. */
+	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
 	    !find(sy->rep->used, sy->rep->n_used, u.file, u.name) &&
 	    hash_section(s, &u.hash))
 		used_add(sy->rep, &u);
