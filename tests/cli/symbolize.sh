@@ -131,6 +131,24 @@ rm "$debug"
 "$B" symbolize x.db 2>err
 is a_file_that_went_away_is_no_change '' "$(sql x.db "$notes")"
 
+# ---- return addresses that no call returns to
+cat >bogus.txt <<EOF2
+event cpu-clock
+comm pid=7 name="prog"
+mmap pid=7 start=0x500000 len=0x10000 pgoff=0 path=$dir/prog id=$id
+sample pid=7 tid=7 cpu=0 time=1000 u=$(printf '0x%x,0x%x' \
+	$((addr + 0x500000)) $((addr + 0x500000)))
+EOF2
+"$MKCAP" bogus.txt bogus.data || exit 2
+"$B" ingest -q -f -o bogus.db bogus.data 2>err
+is script_marks_them_but_not_the_innermost_one 'outer outer (bogus) ' \
+	"$("$B" script bogus.db | sed -n 's/^\t.*\(outer\)[^ ]* ([^ ]*)/\1/p' |
+		tr '\n' ' ')"
+is as_perf_does_it_does_not '0' \
+	"$("$B" script -F ip,sym bogus.db | grep -c bogus)"
+is json_says_why '1' \
+	"$("$B" script --json bogus.db | grep -o '"bogus": *"no_call"' | wc -l)"
+
 # ---- debuginfod
 "$B" symbolize --debuginfod x.db >out 2>err
 rc=$?
