@@ -40,7 +40,7 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 # What is not for this build: of the two sides of formats/ctf.h one, and of
 # symbolize/fetch.h.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c class.c event.c value.c)) \
+	graph.c class.c event.c label.c value.c)) \
 	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
@@ -53,7 +53,7 @@ CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
 BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
-	%/bare.c, $(wildcard tests/bench/*.c)))
+	%/bare.c %/mkctf.c, $(wildcard tests/bench/*.c)))
 TRUTH := $(wildcard tests/truth/*.c)
 TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
 NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))

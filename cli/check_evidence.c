@@ -117,6 +117,21 @@ static void put_request(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
+static void put_across(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	begin(e);
+	put_when(e->out, r, "time_ns");
+	put_cpu(e->out, r, "cpu");
+	put_thread(e->out, r);
+	fprintf(e->out,
+		": of capture %" PRId64 ", its chain of capture %" PRId64 ", ",
+		check_int(r, "capture"), check_int(r, "recorded_by"));
+	put_when(e->out, r, "chain_time_ns");
+	fprintf(e->out, "; cookie %s\n", check_text(r, "cookie"));
+}
+
 static void put_chain(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
@@ -224,6 +239,8 @@ int check_evidence(struct check *c, struct err *err)
 		check_fn *fn;
 	} section[] = {
 		{ "unjoined_requests", "requests not joined", put_request },
+		{ "across_list", "requests joined across captures",
+		  put_across },
 		{ "unused_chains", "chains not used", put_chain },
 		{ "bogus_list", "frames that cannot be", put_bogus },
 		{ "gap_list", "counters that no cookie has", put_gap },

@@ -16,6 +16,7 @@
 #define PARTS 50   /* of the time: as in check_lost_in_time */
 #define FINDINGS 4 /* rules */
 #define DAMAGE 2   /* kinds */
+#define ACROSS 4   /* pairs of captures */
 #define LABEL_INDENT 2
 
 struct screen {
@@ -31,6 +32,7 @@ struct screen {
 	int64_t parts;
 	int64_t first, last;
 	int64_t order_bad;
+	int64_t whole; /* captures whose cookies all have a chain */
 };
 
 static void add_share(struct lines *l, int64_t part, int64_t whole)
@@ -240,6 +242,31 @@ static void put_chains(void *arg, const struct check_row *r)
 	lines_put(&s->l, "chains");
 }
 
+static void put_across(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_count(&s->l, "", check_int(r, "requests"), "request of capture ",
+		    "requests of capture ");
+	lines_add(&s->l, "%" PRId64, check_int(r, "asked_by"));
+	lines_count(&s->l, " by ", check_int(r, "chains"), "chain of capture ",
+		    "chains of capture ");
+	lines_add(&s->l, "%" PRId64, check_int(r, "recorded_by"));
+	lines_put(&s->l, s->n++ ? "" : "across");
+}
+
+static void put_copies(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_count(&s->l, "", check_int(r, "chains"), "chain", "chains");
+	lines_add(&s->l,
+		  " recorded by capture %" PRId64 " and %" PRId64
+		  ": stored once",
+		  check_int(r, "recorded_by"), check_int(r, "also_by"));
+	lines_put(&s->l, s->n++ ? "" : "across");
+}
+
 /* ---- losses */
 
 /* What each kind is, in words; kinds that do not count tell of the same
@@ -379,6 +406,8 @@ static void put_reconciliation(struct screen *s, const struct check_row *r)
 	int64_t missing = check_int(r, "missing");
 
 	if (!bare && !missing) {
+		if (s->whole++)
+			return;
 		lines_add(&s->l, "each has its chain, no counter is missing");
 		lines_put(&s->l, s->n++ ? "" : "cookies");
 		return;
@@ -610,6 +639,10 @@ static int put_stacks(struct screen *s)
 	    put_one_frame(s) ||
 	    check_each(c, "requests", 0, put_unjoined, s, s->err) < 0 ||
 	    check_each(c, "chains", 0, put_chains, s, s->err) < 0)
+		return -1;
+	s->n = 0;
+	if (check_each(c, "across", ACROSS, put_across, s, s->err) < 0 ||
+	    check_each(c, "copies", ACROSS, put_copies, s, s->err) < 0)
 		return -1;
 	return check_frames(c, &s->l, s->err);
 }

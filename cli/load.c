@@ -30,6 +30,7 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
+#include "symbolize/layout.h"
 #include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
 
@@ -252,9 +253,10 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
-		.kallsyms = name_kallsyms(),
 		.clock = clock_name,
 		.formats = formats_dir,
+		.kallsyms = name_kallsyms(),
+		.no_fields = fields && !strcmp(fields, "none"),
 		.request = request,
 		.chain = chain,
 	};
@@ -387,6 +389,13 @@ out:
 	return ret;
 }
 
+/* Where the parts of a file are in memory, as the file itself says. */
+static size_t file_parts(void *arg, const struct image *img,
+			 struct whole_part *out, size_t max)
+{
+	return layout_parts(arg, img, out, max);
+}
+
 /* Each source's clock, from where it is known on. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -423,6 +432,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (ld->symbolizer)
+		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);

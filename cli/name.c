@@ -73,6 +73,11 @@ const struct opt name_opts[] = {
 	{ .kind = OPT_END }
 };
 
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
+
 struct sink {
 	struct store *db;
 	uint32_t image;
@@ -305,11 +310,6 @@ struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured)
 {
 	return make_symbolizer(db, false, captured);
-}
-
-const char *name_kallsyms(void)
-{
-	return kallsyms;
 }
 
 bool name_has_places(void)

@@ -188,14 +188,17 @@ static void close_ctf(struct source *src)
 		return;
 	struct ctf *ctf = ctf_of(src);
 
+	ctf_child_end(ctf, NULL);
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 
 		ctf_graph_close(tr);
+		known_release(&tr->known);
 		free(tr->path);
 		free(tr->shown);
 		free(tr->due);
 		free(tr->on_cpu);
+		ctf_maps_release(tr);
 	}
 	ctf_graph_stop(ctf);
 	ctf_salvage_end(ctf);
@@ -203,17 +206,20 @@ static void close_ctf(struct source *src)
 	for (size_t i = 0; i < ctf->n_event; i++)
 		tp_format_release(&ctf->event[i].fmt);
 	table_release(&ctf->by_layout);
-	table_release(&ctf->maps);
+	table_release(&ctf->by_base);
+	free(ctf->mapped);
+	free(ctf->place);
+	free(ctf->places);
 	ctf_pool_release(&ctf->pool);
 	tp_release(&ctf->tp);
 	tp_release(&ctf->look);
+	tp_release(&ctf->said);
 	arena_release(&ctf->arena);
 	free(ctf->trace);
 	free(ctf->event);
 	free(ctf->def);
 	free(ctf->heap);
 	known_release(&ctf->known);
-	free(ctf->pending.path);
 	free(ctf->src.path);
 	free(ctf);
 }
@@ -239,6 +245,7 @@ static struct source *open_ctf(const char *path, const struct source_opts *o,
 	ctf->src.path = mem_strdup(path);
 	ctf->src.ledger = lg;
 	ctf->src.index = o ? o->index : 0;
+	ctf->child_err = -1;
 	if (o)
 		ctf->opts = *o;
 	info->cpus_online = info->cpus_avail = -1;
@@ -253,9 +260,7 @@ static struct source *open_ctf(const char *path, const struct source_opts *o,
 
 static int scan(struct source *src, struct err *err)
 {
-	(void)src;
-	(void)err;
-	return 0;
+	return ctf_child_start(ctf_of(src), err);
 }
 
 static int fields(struct source *src, const struct rec_sample *s,

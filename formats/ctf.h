@@ -25,6 +25,7 @@
 #include "stitch/source.h"
 #include "stitch/table.h"
 
+struct ctf_ring;
 struct err;
 
 extern const struct source_ops ctf_ops;
@@ -117,7 +118,7 @@ void ctf_pool_release(struct ctf_pool *pool);
 /* ---- items: records in the pool */
 
 /* Followed by kernel addresses, user addresses, then raw bytes or the name,
- * which ends with a 0. */
+ * which ends with a 0; of a chain of functions their names. */
 struct ctf_item {
 	uint64_t time;
 	int32_t pid, tid, cpu;
@@ -133,7 +134,9 @@ struct ctf_item {
 			struct sched sched;
 		} sample; /* and chain: cookie */
 		struct {
-			uint64_t start, len;
+			uint64_t start, len, pgoff;
+			uint16_t type; /* of REC_KSYMBOL */
+			uint8_t role;  /* enum ctf_role: who says it */
 			uint8_t id[20], id_len;
 		} map;
 		struct {
@@ -159,8 +162,11 @@ enum ctf_role {
 	CTF_EXEC,
 	CTF_EXIT,
 	CTF_STATE, /* of a process, when recording began */
-	CTF_IMAGE, /* a file is mapped */
+	CTF_IMAGE, /* a file is mapped: statedump */
+	CTF_OPEN,  /* dlopen() */
+	CTF_LOAD,
 	CTF_BUILD_ID,
+	CTF_CLOSE, /* dlclose() */
 	CTF_UNLOAD,
 	CTF_PERF_COMM, /* perf data convert --all */
 	CTF_PERF_FORK,
@@ -195,12 +201,24 @@ struct ctf_rule {
 	char *event, *cookie, *ips; /* ips NULL: a request */
 };
 
-/* What was last said about a thread. */
+/* A mapping that a thread has told of; its build-id comes next. */
 struct ctf_pending {
 	bool used;
-	int32_t pid, tid;
-	struct ctf_item map;
-	char *path;
+	uint8_t role; /* enum ctf_role: of the event that told */
+	int32_t pid, tid, cpu;
+	uint64_t start, len;
+	uint8_t id[20], id_len;
+	char *path; /* owned */
+};
+
+#define CTF_PENDING 64
+
+/* What is mapped at a base of a process. */
+struct ctf_mapped {
+	uint64_t len;	   /* 0: nothing any more */
+	uint64_t what;	   /* hash of all of it */
+	uint32_t n_open;   /* dlopen() */
+	bool told_of_load; /* so its end will be told of, too */
 };
 
 struct ctf_trace;
@@ -221,19 +239,29 @@ struct ctf {
 	uint64_t seq;
 	uint32_t *heap; /* of traces, earliest first */
 	size_t n_heap;
-	bool merging;
 	uint64_t files, packets, packets_done;
 	int64_t base; /* ns of the clock's zero since 1970 */
 	bool differ;  /* of the traces' clocks, and base is the smallest */
 	bool has_base;
-	struct tp tp;	    /* of fields() and print() */
-	struct tp look;	    /* of next() */
-	struct known known; /* names */
-	struct ctf_pending pending;
-	struct table maps; /* what is mapped, by hash of all of it */
-	size_t n_maps;
-	bool trying; /* in the child of ctf_try() */
-	char *temp;  /* folder of the stand-ins; NULL: none */
+	struct tp tp;	  /* of fields() and print() */
+	struct tp look;	  /* of next() */
+	struct tp said;	  /* of decode() */
+	struct call call; /* the same */
+	/* the same, of a chain of names */
+	struct place *place;
+	const struct place **places;
+	size_t cap_place, cap_places;
+	struct known known; /* names that were given out */
+	struct ctf_mapped *mapped;
+	size_t n_mapped, cap_mapped;
+	struct table by_base; /* of them, by process and base */
+	bool trying;	      /* in the child of ctf_try() */
+	struct ctf_ring *ring;
+	int child;     /* process id; 0: none */
+	int child_err; /* where it says why it dies */
+	bool in_child, told_kernel;
+	struct ctf_trace *giving; /* whose due is handed out */
+	char *temp;		  /* folder of the stand-ins; NULL: none */
 	unsigned int n_temp;
 	const void *ctf_plugin, *utils_plugin;
 };
@@ -261,6 +289,11 @@ struct ctf_trace {
 	uint64_t at;	 /* time of the newest message */
 	int32_t *on_cpu; /* who runs there, as sched_switch says; -1 */
 	size_t n_cpu;
+	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
+	size_t n_pending;
+	struct known known; /* names that it has said */
+	uint64_t given;	    /* items that came out of the child */
+	uint64_t skip;	    /* in the child: that came out of one before */
 };
 
 static inline struct ctf *ctf_of(struct source *src)
@@ -297,10 +330,29 @@ int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw);
+/* Where the kernel is. */
+void ctf_map_kernel(struct ctf_trace *tr);
 void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 	     const struct ctf_item *head, const struct bytes *raw);
-/* Another event of that thread, or of none: what waits cannot wait on. */
+/* Another event of that thread: what waits for its build-id gets none. */
 void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
+/* The same of all threads. */
+void ctf_map_flush_all(struct ctf_trace *tr);
+void ctf_maps_release(struct ctf_trace *tr);
+
+/* ---- ctf_settle.c: what traces have said, in the order of their times */
+/* Is an item to be handed out? It is completed. */
+bool ctf_settle(struct ctf *ctf, struct ctf_item *it);
+
+/* ---- ctf_def.c: the events of all traces */
+struct ctf_event_info {
+	const char *name, *text; /* the format */
+	size_t len;		 /* of text */
+	bool defer, has_time, has_tid;
+};
+
+/* Its index; traces and streams share those that are the same. */
+uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info);
 
 /* ---- ctf_find.c: the traces below a folder */
 bool ctf_is_folder(const char *path);
@@ -335,8 +387,39 @@ void ctf_graph_close(struct ctf_trace *tr);
 int ctf_try(struct ctf_trace *tr, struct err *err);
 /* The library's messages end with addresses in memory: not with us. */
 void ctf_tidy(char *text);
+/* The first line of its log; its assertions begin with a face. */
+void ctf_tidy_log(char *text);
 
-/* ---- ctf_merge.c */
+/* ---- ctf_merge.c: in the child, the traces merged by time */
+void ctf_merge_start(struct ctf *ctf);
+/* 1, the trace and what is due of it; 0 the end. */
+int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out);
+
+/* ---- ctf_child.c: the process that calls the library */
+int ctf_child_start(struct ctf *ctf, struct err *err);
+/* Ends it if it runs; *err (may be NULL): how it ended. */
+void ctf_child_end(struct ctf *ctf, struct err *err);
+/* In it: for the other side. */
+void ctf_tell_event(struct ctf *ctf, const struct ctf_event_info *info);
+void ctf_tell_base(struct ctf *ctf);
+void ctf_tell_skip(struct ctf *ctf, const char *what);
+void ctf_tell_damage(struct ctf_trace *tr, const struct err *err);
+
+/* What is in its messages. */
+enum ctf_msg_kind {
+	CTF_MSG_END = 1,
+	CTF_MSG_ITEM,
+	CTF_MSG_EVENT,	/* flags, then name and format, each with a 0 */
+	CTF_MSG_BASE,	/* int64_t */
+	CTF_MSG_SKIP,	/* text */
+	CTF_MSG_DAMAGE, /* text; no more comes of the trace */
+};
+
+#define CTF_MSG_DEFER 1u
+#define CTF_MSG_TIME 2u
+#define CTF_MSG_TID 4u
+
+/* ---- ctf_next.c: what comes out of it */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
 
 void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,

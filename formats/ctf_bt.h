@@ -20,6 +20,7 @@ enum ctf_how {
 	CTF_STRING,
 	CTF_BYTES, /* an array of bytes */
 	CTF_JSON,  /* the text of anything else */
+	CTF_LABEL, /* the text of an enumeration's number */
 	CTF_ENTER, /* the members that follow are in it ... */
 	CTF_LEAVE, /* ... up to here */
 	CTF_DROP,  /* not a field: only its use */
@@ -39,7 +40,19 @@ enum ctf_use {
 	CTF_IP,
 	CTF_COOKIE,
 	CTF_CHAIN,
+	CTF_NAMES,	/* the same of functions */
 	CTF_PERF_STACK, /* kernel and user half with marks between them */
+};
+
+#define CTF_LABELS 16
+
+/* Labels of numbers that were seen lately. */
+struct ctf_labels {
+	struct {
+		bool known;
+		int64_t value;
+		char *text; /* owned; NULL: it has none */
+	} at[CTF_LABELS];
 };
 
 struct ctf_op {
@@ -47,7 +60,9 @@ struct ctf_op {
 	uint8_t size; /* of a number: bytes */
 	bool is_int, is_signed;
 	uint16_t index; /* in the structure */
+	uint16_t field; /* of the format, plus 1; 0: none */
 	uint32_t off;	/* in the payload; of text and bytes: of their place */
+	struct ctf_labels *labels; /* owned; CTF_LABEL */
 };
 
 /* An event class of one trace. */
@@ -68,11 +83,20 @@ struct ctf_stream {
 	bool has_since, has_until;
 };
 
+#define CTF_RECENT 64
+
+/* A class that was looked for. */
+struct ctf_recent {
+	const bt_event_class *ec;
+	uint32_t class;
+};
+
 struct ctf_graph {
 	bt_graph *graph;
 	struct ctf_class *class;
 	size_t n_class, cap_class;
 	struct table by_class; /* by the library's address */
+	struct ctf_recent recent[CTF_RECENT];
 	struct ctf_stream *stream;
 	size_t n_stream, cap_stream;
 	struct table by_stream;
@@ -83,6 +107,8 @@ struct ctf_graph {
 	size_t raw_cap, raw_len;
 	uint64_t *kern, *user;
 	size_t n_kern, cap_kern, n_user, cap_user;
+	char *names; /* n_user of them, each ending with a 0 */
+	size_t names_len, cap_names;
 	char *text;
 	size_t text_len, text_cap;
 };
@@ -93,6 +119,11 @@ void ctf_class_release(struct ctf_class *cl);
 
 /* ctf_event.c */
 void ctf_message(struct ctf_trace *tr, const bt_message *m);
+
+/* ctf_label.c: what an enumeration calls a number; borrowed, NULL: nothing. */
+const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
+		      int64_t value);
+void ctf_labels_free(struct ctf_labels *ls);
 
 /* ctf_value.c: the text of any field, as JSON, at the end of g->text. */
 void ctf_value_text(struct ctf_graph *g, const bt_field *f);

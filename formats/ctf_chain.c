@@ -130,14 +130,37 @@ static uint64_t skip_bad(const struct ctf_meta *meta, const struct bytes *b,
 	return left;
 }
 
-void ctf_chain_read(const struct ctf_meta *meta, const void *data, uint64_t len,
+/* Some writers give packets another uuid than the metadata; the library reads
+ * them. When the second packet has the metadata's, the first is broken. */
+static void adopt_uuid(struct ctf_meta *m, const struct bytes *b)
+{
+	struct bytes next = *b;
+	struct ctf_part p;
+
+	if (!m->has_uuid || m->id.size != CTF_UUID || m->magic.size != 4 ||
+	    right_mark(m, b) || bytes_left(b) < m->id.off + (uint64_t)CTF_UUID)
+		return;
+	struct ctf_meta other = *m;
+
+	memcpy(other.uuid, b->pos + m->id.off, CTF_UUID);
+	if (look(&other, b, &p) <= 0)
+		return;
+	if (!bytes_skip(&next, p.len, NULL) && right_mark(m, &next))
+		return;
+	memcpy(m->uuid, other.uuid, CTF_UUID);
+}
+
+void ctf_chain_read(const struct ctf_meta *said, const void *data, uint64_t len,
 		    struct ctf_chain *out)
 {
 	bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	struct ctf_meta own = *said;
+	const struct ctf_meta *meta = &own;
 	struct bytes b;
 
 	*out = (struct ctf_chain){ .known = true, .begin = UINT64_MAX };
 	bytes_init(&b, data, len, "stream", 0, meta->big != host_big);
+	adopt_uuid(&own, &b);
 	while (bytes_left(&b)) {
 		struct ctf_part p;
 		uint64_t off = bytes_off(&b);

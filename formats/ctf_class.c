@@ -109,6 +109,14 @@ static bool is_numbers(const bt_field_class *fc)
 			BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 }
 
+static bool is_names(const bt_field_class *fc)
+{
+	return has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
+	       has_type(bt_field_class_array_borrow_element_field_class_const(
+				fc),
+			BT_FIELD_CLASS_TYPE_STRING);
+}
+
 static bool is_bytes(const bt_field_class *fc)
 {
 	const bt_field_class *e;
@@ -156,6 +164,8 @@ static bool fits(const bt_field_class *fc, enum ctf_use use)
 	case CTF_CHAIN:
 	case CTF_PERF_STACK:
 		return is_numbers(fc);
+	case CTF_NAMES:
+		return is_names(fc);
 	case CTF_IP:
 		return has_type(fc, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 	default:
@@ -182,8 +192,12 @@ static enum ctf_use payload_use(const struct plan *p, const char *name,
 
 	if (r && !strcmp(r->cookie, name) && fits(fc, CTF_COOKIE))
 		return CTF_COOKIE;
-	if (p->chain && !strcmp(p->chain->ips, name) && fits(fc, CTF_CHAIN))
-		return CTF_CHAIN;
+	if (p->chain && !strcmp(p->chain->ips, name) &&
+	    (fits(fc, CTF_CHAIN) || fits(fc, CTF_NAMES))) {
+		/* as callstack_user, it is stored as a stack */
+		*only = true;
+		return is_names(fc) ? CTF_NAMES : CTF_CHAIN;
+	}
 	if (!p->tr->is_perf)
 		return CTF_FIELD;
 	return find_use(perf_uses, sizeof(perf_uses) / sizeof(*perf_uses), name,
@@ -221,6 +235,7 @@ static void number_field(struct plan *p, struct ctf_op *op,
 	bool is_int = has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
 
 	op->how = CTF_NUM;
+	op->field = (uint16_t)++p->n_field;
 	op->size = is_int ? bytes_of(fc) : 8;
 	op->is_signed = has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	p->off = (p->off + op->size - 1) & ~(uint32_t)(op->size - 1);
@@ -235,12 +250,28 @@ static void dynamic_field(struct plan *p, struct ctf_op *op, uint8_t how,
 			  const char *name)
 {
 	op->how = how;
+	op->field = (uint16_t)++p->n_field;
 	op->size = 4;
 	p->off = (p->off + 3) & ~3u;
 	op->off = p->off;
 	p->off += 4;
 	say(p, "\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
 	    how == CTF_BYTES ? "unsigned char" : "char", name, op->off);
+}
+
+/* A second field: the number alone can be compared and added, and its label
+ * can be read. */
+static void label_field(struct plan *p, uint64_t index, bool is_signed,
+			const char *name)
+{
+	char label[NAME_MAX_LEN];
+	struct ctf_op *op = add_op(p, index);
+
+	snprintf(label, sizeof(label), "%.100s_label", name);
+	op->is_int = true;
+	op->is_signed = is_signed;
+	op->labels = mem_new(1, sizeof(*op->labels));
+	dynamic_field(p, op, CTF_LABEL, label);
 }
 
 static void plan_struct(struct plan *p, const bt_field_class *fc);
@@ -276,8 +307,7 @@ static void plan_member(struct plan *p, uint64_t index, const char *raw_name,
 		return;
 	}
 	if (!only && p->n_field >= FIELDS_MAX) {
-		ledger_skip(p->ctf->src.ledger, p->ctf->src.index,
-			    "field of an event with more than 500", index, 0);
+		ctf_tell_skip(p->ctf, "field of an event with more than 500");
 		return;
 	}
 	struct ctf_op *op = add_op(p, index);
@@ -290,10 +320,13 @@ static void plan_member(struct plan *p, uint64_t index, const char *raw_name,
 	op->how = CTF_DROP;
 	if (only)
 		return;
-	p->n_field++;
-	if (is_number(fc))
+	if (is_number(fc)) {
+		bool is_signed = op->is_signed;
+
 		number_field(p, op, fc, name);
-	else if (has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
+		if (has_type(fc, BT_FIELD_CLASS_TYPE_ENUMERATION))
+			label_field(p, index, is_signed, name);
+	} else if (has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
 		dynamic_field(p, op, CTF_STRING, name);
 	else if (is_bytes(fc))
 		dynamic_field(p, op, CTF_BYTES, name);
@@ -353,82 +386,21 @@ static void plan_roots(struct plan *p, const bt_event_class *ec)
 
 /* ---- the event */
 
-struct layout_key {
-	const char *text;
-	bool defer;
-};
-
-static bool same_layout(const void *owner, uint32_t i, const void *key)
-{
-	const struct ctf *ctf = owner;
-	const struct layout_key *k = key;
-
-	return ctf->def[i].defer == k->defer &&
-	       !strcmp(ctf->event[i].fmt.text, k->text);
-}
-
-static enum sched_kind sched_of(enum ctf_role role)
-{
-	switch (role) {
-	case CTF_SWITCH:
-		return SCHED_SWITCH;
-	case CTF_WAKEUP:
-		return SCHED_WAKEUP;
-	case CTF_WAKEUP_NEW:
-		return SCHED_NEW;
-	default:
-		return SCHED_NONE;
-	}
-}
-
-static uint32_t new_event(struct plan *p, bool defer)
-{
-	struct ctf *ctf = p->ctf;
-	struct bytes text;
-	uint32_t i = (uint32_t)ctf->n_event++;
-
-	ctf->event = mem_grow(ctf->event, &ctf->cap_event, ctf->n_event,
-			      sizeof(*ctf->event));
-	ctf->def = mem_grow(ctf->def, &ctf->cap_def, ctf->n_event,
-			    sizeof(*ctf->def));
-	struct ctf_event *ev = &ctf->event[i];
-
-	*ev = (struct ctf_event){ 0 };
-	bytes_init(&text, p->text, p->len, "format", 0, false);
-	tp_format_parse(&ctf->arena, "", &text, &ev->fmt);
-	ev->fmt.name = arena_strdup(&ctf->arena, p->event);
-	ctf_role_find(ev);
-	ctf->def[i] = (struct event_def){
-		.name = ev->fmt.name,
-		.type = 2, /* PERF_TYPE_TRACEPOINT */
-		.config = i,
-		.has_cpu = true,
-		.has_time = p->tr->meta.freq != 0,
-		.has_tid = p->has_tid,
-		.defer = defer,
-		.defer_output = defer,
-		.sched = sched_of(ev->role),
-		.format = ev->fmt.text,
-		.fields = ev->fmt.def,
-		.n_fields = (uint32_t)ev->fmt.n,
-	};
-	ctf->src.events = ctf->def;
-	ctf->src.n_events = (uint32_t)ctf->n_event;
-	return i;
-}
-
-/* Traces and streams share the events that are the same. */
 static uint32_t event_of(struct plan *p)
 {
-	const struct layout_key key = { p->text, p->request != NULL };
-	uint64_t h = hash_bytes(p->text, p->len, key.defer);
-	uint32_t i =
-		table_find(&p->ctf->by_layout, h, same_layout, p->ctf, &key);
+	const struct ctf_event_info info = {
+		.name = p->event,
+		.text = p->text,
+		.len = p->len,
+		.defer = p->request != NULL,
+		.has_time = p->tr->meta.freq != 0,
+		.has_tid = p->has_tid,
+	};
+	size_t before = p->ctf->n_event;
+	uint32_t i = ctf_event_add(p->ctf, &info);
 
-	if (i != TABLE_NONE)
-		return i;
-	i = new_event(p, key.defer);
-	table_add(&p->ctf->by_layout, h, i);
+	if (p->ctf->n_event != before)
+		ctf_tell_event(p->ctf, &info);
 	return i;
 }
 
@@ -439,6 +411,44 @@ static bool has_use(const struct ctf_class *cl, enum ctf_use use)
 		if (cl->op[i].use == use)
 			return true;
 	return false;
+}
+
+/* Does what we make of the event need it? */
+static bool is_read(const struct ctf_event *ev, int field)
+{
+	const struct tp_call *c = &ev->fmt.call;
+	bool yes = false;
+
+	for (int i = 0; i < CTF_PARTS; i++)
+		yes |= ev->part[i] == field;
+	for (int i = 0; c->what != CALL_NONE && i < CALL_ARGS; i++)
+		yes |= c->arg[i] == field + 1;
+	return yes || (c->what != CALL_NONE &&
+		       (c->ret == field + 1 || c->path == field + 1));
+}
+
+/* Nobody asks for the others: they are not even looked at. */
+static void drop_unread(struct ctf_class *cl, const struct ctf_event *ev)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, root = 0; i <= cl->n_op; i++) {
+		while (root <= CTF_ROOTS && cl->first[root] == i)
+			cl->first[root++] = n;
+		if (i == cl->n_op)
+			break;
+		struct ctf_op op = cl->op[i];
+
+		if (op.field && !is_read(ev, op.field - 1)) {
+			ctf_labels_free(op.labels);
+			op.labels = NULL;
+			op.how = CTF_DROP;
+			if (!op.use)
+				continue;
+		}
+		cl->op[n++] = op;
+	}
+	cl->n_op = n;
 }
 
 static void make(struct ctf_trace *tr, const bt_event_class *ec,
@@ -464,12 +474,14 @@ static void make(struct ctf_trace *tr, const bt_event_class *ec,
 	plan_roots(&p, ec);
 	if (!has_use(cl, CTF_COOKIE))
 		p.request = p.chain = NULL;
-	if (p.chain && !has_use(cl, CTF_CHAIN))
+	if (p.chain && !has_use(cl, CTF_CHAIN) && !has_use(cl, CTF_NAMES))
 		p.chain = NULL;
 	cl->chain = p.chain != NULL;
 	if (p.chain)
 		p.request = NULL;
 	cl->event = event_of(&p);
+	if (p.ctf->opts.no_fields)
+		drop_unread(cl, &p.ctf->event[cl->event]);
 	free(p.text);
 }
 
@@ -478,8 +490,14 @@ struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev)
 	struct ctf_graph *g = tr->graph;
 	const bt_event_class *ec = bt_event_borrow_class_const(ev);
 	uint64_t h = hash_u64((uint64_t)(uintptr_t)ec);
+	struct ctf_recent *r = &g->recent[h % CTF_RECENT];
+
+	if (r->ec == ec)
+		return &g->class[r->class];
 	uint32_t i = table_find(&g->by_class, h, NULL, NULL, NULL);
 
+	r->ec = ec;
+	r->class = i != TABLE_NONE ? i : (uint32_t)g->n_class;
 	if (i != TABLE_NONE)
 		return &g->class[i];
 	i = (uint32_t)g->n_class;
@@ -493,5 +511,7 @@ struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev)
 
 void ctf_class_release(struct ctf_class *cl)
 {
+	for (size_t i = 0; i < cl->n_op; i++)
+		ctf_labels_free(cl->op[i].labels);
 	free(cl->op);
 }

@@ -9,6 +9,7 @@
 #define PLACE_MAX 0xffffu
 #define CPU_MAX 65536
 #define CHAIN_MAX 65536
+#define NAMES_MAX ((size_t)1 << 20)
 /* LTTng's mark for a stack that a limit ended. */
 #define CUT UINT64_MAX
 /* include/uapi/linux/perf_event.h: from PERF_CONTEXT_MAX on addresses in a
@@ -81,8 +82,8 @@ static unsigned char *put_dynamic(struct ctf_trace *tr, const struct ctf_op *op,
 	size_t left = g->raw_len < PLACE_MAX ? PLACE_MAX - g->raw_len : 0;
 
 	if (len > left) {
-		ledger_skip(tr->ctf->src.ledger, tr->ctf->src.index,
-			    "end of an event's fields beyond 64 KiB", 0, 0);
+		ctf_tell_skip(tr->ctf,
+			      "end of an event's fields beyond 64 KiB");
 		len = left;
 	}
 	uint32_t loc = (uint32_t)g->raw_len | (uint32_t)len << 16;
@@ -162,6 +163,28 @@ static size_t take_stack(const bt_field *f, uint64_t **ip, size_t *cap,
 	return (size_t)n - *cut;
 }
 
+/* Of a stack of an interpreter: functions, innermost first. */
+static void take_names(struct ctf_graph *g, const bt_field *f)
+{
+	uint64_t n = bt_field_array_get_length(f);
+
+	g->names_len = 0;
+	for (g->n_user = 0; g->n_user < n && g->n_user < CHAIN_MAX;
+	     g->n_user++) {
+		const char *s = bt_field_string_get_value(
+			bt_field_array_borrow_element_field_by_index_const(
+				f, g->n_user));
+		size_t len = strlen(s) + 1;
+
+		if (len > NAMES_MAX - g->names_len)
+			return;
+		g->names = mem_grow(g->names, &g->cap_names, g->names_len + len,
+				    1);
+		memcpy(g->names + g->names_len, s, len);
+		g->names_len += len;
+	}
+}
+
 static void take_perf_stack(struct ctf_graph *g, const bt_field *f)
 {
 	uint64_t n = bt_field_array_get_length(f);
@@ -218,6 +241,9 @@ static void take_use(struct ctf_graph *g, const struct ctf_op *op,
 	case CTF_CHAIN:
 		g->n_user = take_stack(f, &g->user, &g->cap_user, &cut);
 		break;
+	case CTF_NAMES:
+		take_names(g, f);
+		break;
 	case CTF_PERF_STACK:
 		take_perf_stack(g, f);
 		break;
@@ -245,6 +271,13 @@ static void take_field(struct ctf_trace *tr, const struct ctf_op *op,
 		put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_BYTES) {
 		put_bytes(tr, op, f);
+	} else if (op->how == CTF_LABEL) {
+		const char *s =
+			ctf_label(op->labels, bt_field_borrow_class_const(f),
+				  number(op, f));
+
+		if (s)
+			put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_JSON) {
 		ctf_value_text(g, f);
 		put_text(tr, op, g->text ? g->text : "", g->text_len);
@@ -294,6 +327,7 @@ static void take_event(struct ctf_trace *tr, const struct ctf_class *cl,
 
 	*s = (struct seen){ -1, -1, -1, -1, -1, NULL, 0, 0, 0, 0, 0, 0 };
 	g->n_kern = g->n_user = 0;
+	g->names_len = 0;
 	g->raw_len = cl->fixed;
 	room(g, cl->fixed + 1);
 	memset(g->raw, 0, cl->fixed);
@@ -329,9 +363,11 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	tr->graph->has_shift = true;
 	if (off > INT64_MAX || off < INT64_MIN)
 		return;
-	if (!ctf->has_base)
+	if (!ctf->has_base) {
 		ctf->base = (int64_t)off;
-	ctf->has_base = true;
+		ctf->has_base = true;
+		ctf_tell_base(ctf);
+	}
 	tr->graph->shift = (int64_t)((uint64_t)off - (uint64_t)ctf->base);
 }
 
@@ -355,25 +391,25 @@ static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
 
 /* ---- items */
 
-static struct ctf_item *stack_item(struct ctf_trace *tr,
-				   enum record_class class, size_t kern,
-				   size_t user, size_t raw)
+static struct ctf_item *stack_item(struct ctf_trace *tr, const uint64_t *user,
+				   size_t n_user, size_t raw)
 {
 	struct ctf_graph *g = tr->graph;
-	struct ctf_item *it =
-		ctf_item_new(tr, class, tr->at, (kern + user) * 8 + raw);
+	size_t kern = g->n_kern;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_SAMPLE, tr->at,
+					   (kern + n_user) * 8 + raw);
 
 	it->n_kern = (uint32_t)kern;
-	it->n_user = (uint32_t)user;
+	it->n_user = (uint32_t)n_user;
 	it->raw_len = (uint32_t)raw;
 	uint64_t *ip = ctf_item_ips(it);
 
 	if (kern)
 		memcpy(ip, g->kern, kern * 8);
-	if (user)
-		memcpy(ip + kern, g->user, user * 8);
+	if (n_user)
+		memcpy(ip + kern, user, n_user * 8);
 	if (raw)
-		memcpy(ip + kern + user, g->raw, raw);
+		memcpy(ip + kern + n_user, g->raw, raw);
 	return it;
 }
 
@@ -437,19 +473,20 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 {
 	struct ctf_graph *g = tr->graph;
 	const struct ctf_event *ev = &tr->ctf->event[cl->event];
-	struct event_def *def = &tr->ctf->def[cl->event];
+	const struct event_def *def = &tr->ctf->def[cl->event];
 	size_t n_user = cl->chain ? 0 : g->n_user;
 	bool asks = s->has_cookie && def->defer;
 	bool hit = s->has_ip && s->ip && !g->n_kern && !n_user && !tr->is_perf;
 	bool alone = hit && !asks;
+	bool bare = tr->ctf->opts.no_fields && ev->fmt.call.what == CALL_NONE;
+	size_t len = bare ? 0 : g->raw_len;
 
-	if (alone) {
-		g->user = mem_grow(g->user, &g->cap_user, 1, sizeof(*g->user));
-		g->user[0] = s->ip;
+	/* the addresses of a chain stay where they are */
+	const uint64_t *user = alone ? &s->ip : g->user;
+
+	if (alone)
 		n_user = 1;
-	}
-	struct ctf_item *it =
-		stack_item(tr, CLASS_SAMPLE, g->n_kern, n_user, g->raw_len);
+	struct ctf_item *it = stack_item(tr, user, n_user, len);
 
 	it->kind = REC_SAMPLE;
 	it->pid = s->pid;
@@ -464,7 +501,6 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 		it->flags |= REC_F_NO_CHAIN;
 	if (n_user)
 		it->defer = DEFER_DIRECT;
-	def->has_chain |= (g->n_kern || n_user) && !alone;
 	if (asks) {
 		it->defer = DEFER_COOKIE;
 		it->sample.cookie = s->cookie;
@@ -474,8 +510,19 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 
 static void chain_item(struct ctf_trace *tr, const struct seen *s)
 {
-	struct ctf_item *it =
-		stack_item(tr, CLASS_CHAIN, 0, tr->graph->n_user, 0);
+	const struct ctf_graph *g = tr->graph;
+	size_t named = g->names_len ? g->n_user : 0;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_CHAIN, tr->at,
+					   g->n_user * 8 + g->names_len);
+
+	it->n_user = (uint32_t)g->n_user;
+	it->raw_len = (uint32_t)g->names_len;
+	if (named)
+		memset(ctf_item_ips(it), 0, named * 8);
+	else if (g->n_user)
+		memcpy(ctf_item_ips(it), g->user, g->n_user * 8);
+	if (named)
+		memcpy(ctf_item_raw(it), g->names, g->names_len);
 
 	it->kind = REC_CHAIN;
 	it->pid = s->pid;

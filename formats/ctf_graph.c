@@ -200,6 +200,7 @@ void ctf_graph_close(struct ctf_trace *tr)
 	free(g->raw);
 	free(g->kern);
 	free(g->user);
+	free(g->names);
 	free(g->text);
 	free(g);
 	tr->graph = NULL;

@@ -39,7 +39,21 @@ static const struct extra cuts[] = {
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-static void sample_record(const struct ctf_item *it, struct record *rec)
+/* What the event says of a system call; NULL: it is of none. */
+static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
+{
+	const struct tp_format *fmt = &ctf->event[it->event].fmt;
+	struct bytes raw;
+
+	if (fmt->call.what == CALL_NONE)
+		return NULL;
+	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
+	tp_call(&ctf->said, fmt, &raw, &ctf->call);
+	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
+}
+
+static void sample_record(struct ctf *ctf, const struct ctf_item *it,
+			  struct record *rec)
 {
 	const uint64_t *ip = ctf_item_ips(it);
 	struct rec_sample *s = &rec->sample;
@@ -57,7 +71,28 @@ static void sample_record(const struct ctf_item *it, struct record *rec)
 		.sched = it->sample.sched,
 		.extra = it->cut == 2 ? cuts + 1 : cuts,
 		.n_extra = it->cut == 3 ? 2 : it->cut != 0,
+		.call = call_of(ctf, it),
 	};
+}
+
+/* A chain whose frames are functions by name. */
+static void name_places(struct ctf *ctf, const struct ctf_item *it,
+			struct addrs *out)
+{
+	const char *s = (const char *)ctf_item_raw(it);
+	const char *end = s + it->raw_len;
+	uint32_t i = 0;
+
+	ctf->place = mem_grow(ctf->place, &ctf->cap_place, it->n_user,
+			      sizeof(*ctf->place));
+	ctf->places = mem_grow(ctf->places, &ctf->cap_places, it->n_user,
+			       sizeof(*ctf->places));
+	for (; i < it->n_user && s < end; i++, s += strlen(s) + 1) {
+		ctf->place[i] = (struct place){ .symbol = s };
+		ctf->places[i] = &ctf->place[i];
+	}
+	out->n = i;
+	out->place = ctf->places;
 }
 
 static void map_record(const struct ctf_item *it, struct record *rec)
@@ -65,7 +100,9 @@ static void map_record(const struct ctf_item *it, struct record *rec)
 	rec->map = (struct rec_map){
 		.start = it->map.start,
 		.len = it->map.len,
+		.pgoff = it->map.pgoff,
 		.path = (const char *)ctf_item_raw(it),
+		.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
 		.id = it->map.id_len ? it->map.id : NULL,
 		.id_len = it->map.id_len,
 	};
@@ -89,13 +126,20 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 		.time = it->time,
 	};
 	if (rec->kind == REC_SAMPLE) {
-		sample_record(it, rec);
+		sample_record(ctf_of(src), it, rec);
 	} else if (rec->kind == REC_CHAIN) {
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
+		if (it->raw_len)
+			name_places(ctf_of(src), it, &rec->chain.user);
 	} else if (rec->kind == REC_MAP) {
 		map_record(it, rec);
+	} else if (rec->kind == REC_KSYMBOL) {
+		rec->ksymbol.addr = it->map.start;
+		rec->ksymbol.len = (uint32_t)it->map.len;
+		rec->ksymbol.type = it->map.type;
+		rec->ksymbol.name = (const char *)ctf_item_raw(it);
 	} else if (rec->kind == REC_COMM) {
 		rec->comm.name = (const char *)ctf_item_raw(it);
 	} else if (rec->kind == REC_FORK || rec->kind == REC_EXIT) {

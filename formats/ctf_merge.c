@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "formats/ctf.h"
+#include "formats/ctf_ring.h"
 #include "stitch/err.h"
-
-/* Of records that wait; events of one instant could be any number. */
-#define HELD_MAX ((uint64_t)256 << 20)
 
 static uint64_t head_of(const struct ctf_trace *tr)
 {
@@ -44,42 +42,16 @@ static void sift_down(struct ctf *ctf, size_t i)
 	}
 }
 
-/* LTTng does not say where the kernel is. As a map from address 0 its image
- * has the addresses themselves for places, so that the recorded machine's
- * kallsyms, when the user has it, names them. */
-static void map_kernel(struct ctf *ctf)
+void ctf_merge_start(struct ctf *ctf)
 {
-	static const char name[] = "[kernel.kallsyms]";
-
-	for (size_t i = 0; i < ctf->n_trace; i++) {
-		struct ctf_trace *tr = &ctf->trace[i];
-
-		if (tr->ended || !tr->meta.domain ||
-		    strcmp(tr->meta.domain, "kernel"))
-			continue;
-		struct ctf_item *it =
-			ctf_item_new(tr, CLASS_MAP, 0, sizeof(name));
-
-		tr->due[tr->n_due - 1].ref.untimed = 1;
-		it->kind = REC_MAP;
-		it->flags = REC_F_KERNEL | REC_F_SYNTH;
-		it->map.len = UINT64_MAX;
-		it->raw_len = sizeof(name);
-		memcpy(ctf_item_raw(it), name, sizeof(name));
-		return;
-	}
-}
-
-static void start(struct ctf *ctf)
-{
-	map_kernel(ctf);
+	ctf->n_heap = 0;
+	free(ctf->heap);
 	ctf->heap = mem_new(ctf->n_trace + 1, sizeof(*ctf->heap));
 	for (size_t i = 0; i < ctf->n_trace; i++)
 		if (!ctf->trace[i].ended)
 			ctf->heap[ctf->n_heap++] = (uint32_t)i;
 	for (size_t i = ctf->n_heap; i-- > 0;)
 		sift_down(ctf, i);
-	ctf->merging = true;
 }
 
 /* Until there is something to hand out, or nothing more comes. */
@@ -88,67 +60,38 @@ static void pull(struct ctf_trace *tr)
 	tr->n_due = tr->due_pos = 0;
 	while (!tr->ended && !tr->n_due) {
 		struct err why = { 0 };
+		ctf_ring_note(tr->ctf->ring,
+			      (uint32_t)(tr - tr->ctf->trace) + 1,
+			      tr->ctf->packets_done);
 		int got = ctf_graph_pull(tr, &why);
 
 		if (got > 0)
 			continue;
-		ctf_map_flush(tr, -1, -1);
+		ctf_map_flush_all(tr);
 		tr->ended = true;
 		ctf_graph_close(tr);
 		if (got < 0)
-			ctf_damage(tr->ctf, "unreadable", 0, 0, &why);
+			ctf_tell_damage(tr, &why);
 	}
 }
 
-static void progress(struct ctf *ctf)
+int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out)
 {
-	if (ctf->packets)
-		ctf->src.pos =
-			(uint64_t)((double)ctf->packets_done /
-				   (double)ctf->packets * (double)ctf->files);
-	if (ctf->src.pos > ctf->files)
-		ctf->src.pos = ctf->files;
-}
-
-static void give(struct ctf *ctf, struct ctf_trace *tr, struct ref *ref)
-{
-	const struct ctf_due *d = &tr->due[tr->due_pos++];
-	uint64_t floor = d->at;
-
-	*ref = d->ref;
-	if (ctf->pool.held > HELD_MAX && floor < UINT64_MAX - 1)
-		floor++;
-	if (floor > ctf->src.floor)
-		ctf->src.floor = floor;
-}
-
-int ctf_next(struct source *src, struct ref *ref, struct err *err)
-{
-	struct ctf *ctf = ctf_of(src);
-
-	(void)err;
-	if (!ctf->merging)
-		start(ctf);
 	while (ctf->n_heap) {
 		struct ctf_trace *tr = &ctf->trace[ctf->heap[0]];
+		bool got = tr->due_pos < tr->n_due;
 
-		if (tr->due_pos < tr->n_due) {
-			give(ctf, tr, ref);
-			if (tr->due_pos == tr->n_due) {
-				pull(tr);
-				progress(ctf);
-				if (tr->ended && !tr->n_due)
-					ctf->heap[0] = ctf->heap[--ctf->n_heap];
-			}
-			sift_down(ctf, 0);
-			return 1;
+		if (got) {
+			*trace = ctf->heap[0];
+			*out = tr->due[tr->due_pos++];
 		}
-		pull(tr);
+		if (tr->due_pos >= tr->n_due)
+			pull(tr);
 		if (!tr->n_due)
 			ctf->heap[0] = ctf->heap[--ctf->n_heap];
 		sift_down(ctf, 0);
+		if (got)
+			return 1;
 	}
-	src->floor = UINT64_MAX;
-	src->pos = src->size;
 	return 0;
 }

@@ -61,13 +61,13 @@ static const struct role_row rows[] = {
 	    [CTF_PATH] = "path",
 	    [CTF_HAS_ID] = "has_build_id" } },
 	{ "lttng_ust_dl:dl*open",
-	  CTF_IMAGE,
+	  CTF_OPEN,
 	  { [CTF_BASE] = "baddr",
 	    [CTF_SIZE] = "memsz",
 	    [CTF_PATH] = "path",
 	    [CTF_HAS_ID] = "has_build_id" } },
 	{ "lttng_ust_lib:load",
-	  CTF_IMAGE,
+	  CTF_LOAD,
 	  { [CTF_BASE] = "baddr",
 	    [CTF_SIZE] = "memsz",
 	    [CTF_PATH] = "path",
@@ -81,6 +81,7 @@ static const struct role_row rows[] = {
 	{ "lttng_ust_lib:build_id",
 	  CTF_BUILD_ID,
 	  { [CTF_BASE] = "baddr", [CTF_PATH] = "build_id" } },
+	{ "lttng_ust_dl:dlclose", CTF_CLOSE, { [CTF_BASE] = "baddr" } },
 	{ "lttng_ust_lib:unload", CTF_UNLOAD, { [CTF_BASE] = "baddr" } },
 	{ "perf_comm",
 	  CTF_PERF_COMM,
@@ -168,7 +169,7 @@ void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
 {
 	size_t n = strnlen(name, COMM_LEN + 1);
 
-	if (!known_rename(&tr->ctf->known, tid, name, n, true))
+	if (!known_rename(&tr->known, tid, name, n, true))
 		return;
 	struct ctf_item *it = name_item(tr, time, name, n);
 
@@ -215,7 +216,7 @@ static void fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	it->pid = id_of(ev, CTF_PID2, raw);
 	it->fork.ppid = id_of(ev, CTF_PID, raw);
 	it->fork.ptid = id_of(ev, CTF_TID, raw);
-	known_unname(&tr->ctf->known, child);
+	known_unname(&tr->known, child);
 }
 
 static void exit_item(struct ctf_trace *tr, const struct ctf_event *ev,
@@ -243,7 +244,7 @@ static void exec_item(struct ctf_trace *tr, const struct ctf_event *ev,
 	const char *name = slash ? slash + 1 : path;
 	size_t n = strnlen(name, COMM_LEN);
 
-	known_rename(&tr->ctf->known, tid, name, n, true);
+	known_rename(&tr->known, tid, name, n, true);
 	struct ctf_item *it = name_item(tr, head->time, name, n);
 
 	/* whoever called it: it has the process' id now */
@@ -261,7 +262,7 @@ static void perf_comm(struct ctf_trace *tr, const struct ctf_event *ev,
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 	      const struct ctf_item *head, const struct bytes *raw)
 {
-	if (tr->ctf->pending.used && ev->role != CTF_BUILD_ID)
+	if (tr->n_pending && ev->role != CTF_BUILD_ID)
 		ctf_map_flush(tr, head->pid, head->tid);
 	switch (ev->role) {
 	case CTF_SWITCH:
@@ -293,7 +294,10 @@ void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 		fork_item(tr, ev, head, raw);
 		break;
 	case CTF_IMAGE:
+	case CTF_OPEN:
+	case CTF_LOAD:
 	case CTF_BUILD_ID:
+	case CTF_CLOSE:
 	case CTF_UNLOAD:
 		ctf_map(tr, ev, head, raw);
 		break;

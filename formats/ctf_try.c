@@ -2,10 +2,9 @@
  *
  * libbabeltrace2 2.0.4 as Debian builds it aborts on metadata that its checks
  * did not foresee (an assertion of ctf-meta-update-value-storing-indexes.c on
- * one of its own test traces), and a length in an event makes it allocate as
- * many fields. A trace that kills the child is not read. The child goes to the
- * end of small traces, and of large ones through the first events. Its log
- * says why a trace cannot be read, which the library's errors do not. */
+ * one of its own test traces). A trace that kills the child before it has one
+ * event is not read. Its log says why a trace cannot be read, which the
+ * library's errors do not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include "formats/ctf.h"
 #include "stitch/err.h"
 
-#define EVENTS_MAX 20000
 #define SECONDS_MAX 20
 #define MEMORY_MAX ((rlim_t)4 << 30)
 #define LOG_MAX 2048
@@ -54,6 +52,7 @@ static enum outcome go(struct ctf_trace *tr)
 	size_t n = 0;
 
 	tr->ctf->trying = true;
+	tr->ctf->ring = NULL;
 	for (;;) {
 		int got = ctf_graph_pull(tr, &why);
 
@@ -61,7 +60,7 @@ static enum outcome go(struct ctf_trace *tr)
 		drop(tr);
 		if (got < 0)
 			return n ? TRIED_PART : TRIED_NOTHING;
-		if (!got || n > EVENTS_MAX)
+		if (!got || n)
 			return TRIED_WELL;
 	}
 }
@@ -115,6 +114,26 @@ void ctf_tidy(char *text)
 		*addr = 0;
 }
 
+void ctf_tidy_log(char *text)
+{
+	char *start = text;
+
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			start = c + 1;
+	start += strspn(start, " \n");
+	start[strcspn(start, "\n")] = 0;
+	/* GLib: who and when is of no use */
+	char *stars =
+		strncmp(start, "(process:", 9) ? NULL : strstr(start, "**: ");
+	char *what = stars ? strstr(stars + 4, ": ") : NULL;
+
+	if (what)
+		start = what + 2;
+	memmove(text, start, strlen(start) + 1);
+	ctf_tidy(text);
+}
+
 /* The message of the first line: behind the name of the component, or behind
  * the place in the library's source. */
 static const char *reason(char *log)
@@ -122,10 +141,7 @@ static const char *reason(char *log)
 	char *at = strstr(log, "[in] ");
 	char *start = at ? at + 5 : log;
 
-	while (*start == ' ' || *start == '\n')
-		start++;
-	start[strcspn(start, "\n")] = 0;
-	ctf_tidy(start);
+	ctf_tidy_log(start);
 	return *start ? start : "no reason was given";
 }
 

@@ -45,7 +45,7 @@ struct tp_call {
 	enum call_what what;
 	bool exit;
 	uint16_t nr, ret, path;
-	uint16_t first; /* of the arguments */
+	uint16_t arg[CALL_ARGS]; /* CALL_RAW: the first, of all of them */
 };
 
 /* Format of a tracepoint; strings are the arena's. */

@@ -52,11 +52,55 @@ static void find_call(struct tp_format *fmt, const char *name)
 		c.exit = true;
 		c.ret = named(fmt, "ret");
 	} else if (behind(name, "sys_enter_", &rest)) {
-		c.first = c.nr ? (uint16_t)(c.nr + 1) : 0;
+		for (uint16_t i = 0; c.nr && i < CALL_ARGS; i++)
+			c.arg[i] = (uint16_t)(c.nr + 1 + i);
 		c.path = named(fmt, "__filename_val");
 	}
 	c.what = tp_call_what(rest);
-	if (c.what != CALL_NONE && (c.ret || c.first))
+	if (c.what != CALL_NONE && (c.ret || c.arg[0]))
+		fmt->call = c;
+}
+
+/* LTTng's events have no number, and arguments by name among others; mmap's
+ * flags may be a structure. */
+static const struct {
+	const char *name;
+	enum call_what what;
+	const char *path;
+	const char *arg[CALL_ARGS];
+} lttng[] = {
+	{ "mmap",
+	  CALL_MMAP,
+	  NULL,
+	  { "addr", "len", "prot", "flags", "fd", "offset" } },
+	{ "munmap", CALL_MUNMAP, NULL, { "addr", "len" } },
+	{ "mremap",
+	  CALL_MREMAP,
+	  NULL,
+	  { "addr", "old_len", "new_len", "flags", "new_addr" } },
+	{ "open", CALL_OPENAT, "filename", { NULL } },
+	{ "openat", CALL_OPENAT, "filename", { "dfd" } },
+	{ "close", CALL_CLOSE, NULL, { "fd" } },
+};
+
+static void find_lttng(struct tp_format *fmt, const char *name, bool end)
+{
+	struct tp_call c = { .exit = end };
+	size_t k = 0;
+
+	while (k < sizeof(lttng) / sizeof(*lttng) &&
+	       strcmp(lttng[k].name, name) != 0)
+		k++;
+	if (k == sizeof(lttng) / sizeof(*lttng))
+		return;
+	c.what = lttng[k].what;
+	if (end)
+		c.ret = named(fmt, "ret");
+	for (size_t i = 0; !end && i < CALL_ARGS && lttng[k].arg[i]; i++)
+		c.arg[i] = named(fmt, lttng[k].arg[i]);
+	if (!end && lttng[k].path)
+		c.path = named(fmt, lttng[k].path);
+	if (c.ret || c.arg[0] || c.path)
 		fmt->call = c;
 }
 
@@ -68,20 +112,26 @@ static void find_raw(struct tp_format *fmt, const char *name)
 		c.exit = true;
 		c.ret = named(fmt, "ret");
 	} else if (!strcmp(name, "sys_enter")) {
-		c.first = named(fmt, "args");
+		c.arg[0] = named(fmt, "args");
 	}
-	if (c.nr && (c.ret || c.first))
+	if (c.nr && (c.ret || c.arg[0]))
 		fmt->call = c;
 }
 
 void tp_call_find(struct tp_format *fmt)
 {
+	const char *rest;
+
 	if (!fmt->name)
 		return;
 	if (!strcmp(fmt->system, "syscalls"))
 		find_call(fmt, fmt->name);
 	else if (!strcmp(fmt->system, "raw_syscalls"))
 		find_raw(fmt, fmt->name);
+	else if (behind(fmt->name, "syscall_entry_", &rest))
+		find_lttng(fmt, rest, false);
+	else if (behind(fmt->name, "syscall_exit_", &rest))
+		find_lttng(fmt, rest, true);
 }
 
 static int64_t number(const struct tp_format *fmt, const struct bytes *raw,
@@ -98,7 +148,7 @@ static int64_t number(const struct tp_format *fmt, const struct bytes *raw,
 static bool raw_args(const struct tp_format *fmt, const struct bytes *raw,
 		     uint64_t arg[CALL_ARGS])
 {
-	const struct tp_field *f = &fmt->field[fmt->call.first - 1];
+	const struct tp_field *f = &fmt->field[fmt->call.arg[0] - 1];
 
 	for (uint64_t i = 0; i < CALL_ARGS; i++)
 		if (bytes_peek_u64(raw, f->off + 8 * i, &arg[i]))
@@ -112,8 +162,7 @@ static void call_args(const struct tp_format *fmt, const struct bytes *raw,
 	for (uint16_t i = 0; i < CALL_ARGS; i++) {
 		bool ok = true;
 
-		arg[i] = (uint64_t)number(fmt, raw,
-					  (uint16_t)(fmt->call.first + i), &ok);
+		arg[i] = (uint64_t)number(fmt, raw, fmt->call.arg[i], &ok);
 	}
 }
 

@@ -38,6 +38,7 @@ static int check_audit(struct store *db, struct err *err)
 				   "joined with one" },
 		{ "sums_chains", "chains used without a sample, or not used "
 				 "with one" },
+		{ "sums_copies", "copies of chains that are not there" },
 		{ "sums_losses", "halves lost without a loss" },
 		{ "sums_gaps", "missing cookies beyond those in gaps" },
 	};
@@ -62,6 +63,8 @@ int store_check(struct store *db, struct err *err)
 		  "requests with a verdict", err) ||
 	    equal(db, VERDICTS("chain"), db->chains, "chains with a verdict",
 		  err) ||
+	    equal(db, "SELECT count(*) FROM chain_copy", db->copies,
+		  "copies of chains", err) ||
 	    equal(db, "SELECT coalesce(sum(n), 0) FROM sample_group",
 		  db->grouped, "samples in groups", err) ||
 	    equal(db,

@@ -297,6 +297,21 @@ static int put_chain(struct store *db, const struct fact_chain *f,
 	return 0;
 }
 
+static int put_copy(struct store *db, const struct fact_copy *f,
+		    struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_CHAIN_COPY, 0, &r, err))
+		return -1;
+	db->copies++;
+	row_int(&r, 0, f->chain);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_cpu(&r, 3, f->cpu);
+	return 0;
+}
+
 /* ---- what the audit says */
 
 static int put_finding(struct store *db, const struct fact_finding *f,
@@ -455,6 +470,8 @@ int store_fact(struct store *db, const struct fact *f, struct err *err)
 		return put_request(db, &f->request, err);
 	case FACT_CHAIN:
 		return put_chain(db, &f->chain, err);
+	case FACT_COPY:
+		return put_copy(db, &f->copy, err);
 	case FACT_PROCESS:
 		return put_process(db, &f->process, err);
 	case FACT_THREAD:

@@ -60,10 +60,10 @@ struct fields *fields_new(const char *patterns)
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
 	/* and events with stacks in their fields. sched: who ran; task and
-	 * sched_process: who came and went; the text of trace_printk() is in no
-	 * payload */
+	 * sched_process: who came and went (LTTng's have no system); the text
+	 * of trace_printk() is in no payload */
 	fs->patterns = mem_strdup(patterns ? patterns
-					   : "sched:*,task:*,"
+					   : "sched:*,sched_*,task:*,"
 					     "ftrace:bprint,ftrace:bputs");
 	return fs;
 }

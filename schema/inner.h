@@ -41,6 +41,7 @@ enum store_table {
 	T_RAW,
 	T_REQUEST,
 	T_CHAIN,
+	T_CHAIN_COPY,
 	T_LOSS,
 	T_ORDERING,
 	T_DAMAGE,
@@ -110,7 +111,8 @@ struct store {
 	size_t cap_work;
 
 	/* What must be in the tables at the end. */
-	uint64_t events, requests, chains, deferred, chain_events, joined;
+	uint64_t events, requests, chains, copies, deferred, chain_events;
+	uint64_t joined;
 	uint64_t weight_sum, grouped;
 	uint32_t max_chain;
 };

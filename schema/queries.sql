@@ -137,6 +137,10 @@ SELECT count(*) FROM request WHERE (chain IS NOT NULL) <> (verdict = (
 SELECT count(*) FROM chain WHERE (n_events > 0) <> (verdict = (
 	SELECT id FROM word WHERE kind = 'chain' AND name = 'used'))
 
+-- name: sums_copies
+SELECT count(*) FROM chain_copy c WHERE NOT EXISTS (
+	SELECT 1 FROM chain h WHERE h.id = c.chain AND h.capture <> c.capture)
+
 -- A ring that overwrote its oldest records has no loss to name.
 -- name: sums_losses
 SELECT (SELECT count(*) FROM request WHERE loss IS NULL AND verdict = (

@@ -128,6 +128,21 @@ SELECT (SELECT n FROM total) AS chains,
 	coalesce(sum(n) FILTER (WHERE flags & 64), 0) AS conflict
 FROM named
 
+-- name: check_across
+SELECT y.capture AS asked_by, h.capture AS recorded_by, count(*) AS requests,
+	count(DISTINCT h.id) AS chains
+FROM request r
+JOIN event e ON e.id = r.event
+JOIN event_type y ON y.id = e.type
+JOIN main.chain h ON h.id = r.chain
+WHERE r.flags & 4
+GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: check_copies
+SELECT h.capture AS recorded_by, c.capture AS also_by, count(*) AS chains
+FROM chain_copy c JOIN chain h ON h.id = c.chain
+GROUP BY 1, 2 ORDER BY 1, 2
+
 -- name: check_losses
 SELECT what, counts, coalesce(sum(n), 0) AS records, count(*) AS intervals,
 	count(*) - count(n) AS unknown
@@ -333,6 +348,20 @@ LEFT JOIN word n ON n.kind = 'end' AND n.id = r.ended_by
 LEFT JOIN main.loss l ON l.id = r.loss
 WHERE r.verdict NOT IN (SELECT id FROM word
 	WHERE kind = 'request' AND name IN ('matched', 'refused'))
+ORDER BY r.event
+
+-- name: check_across_list
+SELECT r.event, y.capture, e.time_ns, e.cpu, p.pid, t.tid, c.name AS comm,
+	y.name AS event_name, printf('0x%x', r.cookie) AS cookie, h.id AS chain,
+	h.capture AS recorded_by, h.time_ns AS chain_time_ns
+FROM request r
+JOIN event e ON e.id = r.event
+JOIN main.chain h ON h.id = r.chain
+LEFT JOIN event_type y ON y.id = e.type
+LEFT JOIN thread t ON t.id = e.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN comm c ON c.id = e.comm
+WHERE r.flags & 4
 ORDER BY r.event
 
 -- name: check_unused_chains

@@ -38,6 +38,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_RAW] = { "raw_chain", NULL, 3, true },
 	[T_REQUEST] = { "request", NULL, 16, false },
 	[T_CHAIN] = { "chain", NULL, 14, true },
+	[T_CHAIN_COPY] = { "chain_copy", NULL, 4, false },
 	[T_LOSS] = { "loss", NULL, 10, true },
 	[T_ORDERING] = { "ordering",
 			 "capture,what,time_ns,by_ns,cpu,n,off,detail", 8,

@@ -335,10 +335,20 @@ CREATE TABLE chain(
 	verdict INTEGER,	-- word 'chain'
 	confidence INTEGER,
 	quality INTEGER,	-- word 'quality'
-	flags INTEGER,		-- 16 after exit, 64 conflict
+	flags INTEGER,		-- 4 all its requests are of captures that do
+				-- not have it, 16 after exit, 64 conflict
 	n_events INTEGER,
 	from_ns INTEGER,	-- without a sample: its request came after
 	loss INTEGER		-- loss.id that explains the verdict
+);
+
+-- What else recorded a chain: one row for each further capture of the same
+-- kernel, which wrote the same addresses for the same cookie.
+CREATE TABLE chain_copy(
+	chain INTEGER,		-- chain.id
+	capture INTEGER,
+	time_ns INTEGER,
+	cpu INTEGER
 );
 
 -- The cookies of a capture as a whole.

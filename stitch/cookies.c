@@ -21,19 +21,18 @@ void cookies_release(struct cookies *cs)
 
 static uint64_t key_of(const struct cookie_key *k)
 {
-	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->source);
+	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
 }
 
 static uint64_t tid_key_of(const struct cookie_key *k)
 {
 	return hash_pair(k->cookie, (uint64_t)(uint32_t)k->tid << 32 |
-					    (uint64_t)k->nonce << 16 |
-					    k->source);
+					    (uint64_t)k->nonce << 16 | k->line);
 }
 
 static struct cookie_key key_at(const struct cookie_entry *e)
 {
-	return (struct cookie_key){ e->cookie, e->tid, e->source, e->nonce };
+	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce };
 }
 
 static bool same_cookie(const void *owner, uint32_t id, const void *key)
@@ -42,7 +41,7 @@ static bool same_cookie(const void *owner, uint32_t id, const void *key)
 		&((const struct cookies *)owner)->entry[id];
 	const struct cookie_key *k = key;
 
-	return e->cookie == k->cookie && e->source == k->source &&
+	return e->cookie == k->cookie && e->line == k->line &&
 	       e->nonce == k->nonce;
 }
 
@@ -159,7 +158,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 	cs->entry[i] = (struct cookie_entry){
 		.cookie = key->cookie,
 		.tid = key->tid,
-		.source = key->source,
+		.line = key->line,
 		.nonce = key->nonce,
 		.closed_at = TIME_NONE,
 		.sample_time = TIME_NONE,

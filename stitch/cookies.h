@@ -1,10 +1,10 @@
 /* cookies.h - the cookies that the join knows of, and what it knows of each.
  *
- * An entry is one cookie of one thread of one capture. Entries of one (cookie,
- * source) form a list whose head is in the table by_cookie; kernels give a
- * cookie to one thread only, so that it is mostly the head alone. The others
- * are found by (cookie, source, tid). All calls are O(1); pointers hold until
- * the next cookies_new(). */
+ * An entry is one cookie of one thread in a line of captures (sessions.h).
+ * Entries of one (cookie, line) form a list whose head is in the table
+ * by_cookie; kernels give a cookie to one thread only, so that it is mostly
+ * the head alone. The others are found by (cookie, line, tid). All calls are
+ * O(1); pointers hold until the next cookies_new(). */
 #ifndef STITCH_COOKIES_H
 #define STITCH_COOKIES_H
 #include <stdbool.h>
@@ -16,15 +16,18 @@
 
 struct cookie_entry {
 	uint64_t cookie;
-	uint16_t source;
+	uint16_t line;
 	bool nonce;
 	int32_t tid;
-	uint32_t thread, process; /* row ids of the last sample's; 0 */
-	uint64_t asked;		  /* nonces: when, by unwinders_tick() */
+	uint64_t asked_by, told_by; /* captures with its samples, its chain */
+	uint32_t thread, process;   /* row ids of the last sample's; 0 */
+	uint64_t asked;		    /* nonces: when, by unwinders_tick() */
 	bool in_unwinder; /* nonces: asked while an earlier one was served */
 	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
-	uint32_t first, last;  /* samples without a verdict; 0: none */
-	uint32_t n_events;     /* samples that got the chain */
+	/* Samples without a verdict; once there is a chain: those of captures
+	 * that may still have it too. 0: none. */
+	uint32_t first, last;
+	uint32_t n_events; /* samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
 	uint32_t chain_execs;
@@ -48,7 +51,7 @@ void cookies_release(struct cookies *cs);
 struct cookie_key {
 	uint64_t cookie;
 	int32_t tid;
-	uint16_t source;
+	uint16_t line;
 	bool nonce;
 };
 

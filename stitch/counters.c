@@ -68,14 +68,28 @@ struct reading {
 	size_t n_cpu, cap_cpu;
 };
 
-/* The first cookies may fit two shapes: the likelier reading is first. None
- * is left once a cookie fits neither. */
-struct per_source {
-	const struct source_info *info;
+/* What captures of one kernel know together. The first cookies may fit two
+ * shapes: the likelier reading is first. None is left once a cookie fits
+ * neither. */
+struct group {
 	bool any;
 	int32_t max_cpu; /* of the records */
 	struct reading read[READINGS];
 	size_t n_read;
+	int32_t witness; /* whose numbers they are; -1: not asked so far */
+};
+
+struct per_source {
+	const struct source_info *info; /* NULL: not known */
+	bool any, ended;
+	uint16_t line;
+	uint16_t head, next; /* its group's; the ring of its sources */
+	struct group group;  /* where it is the head */
+	struct counters_end end;
+	int64_t first, last; /* its sights; TIME_NONE */
+	uint64_t *newest;    /* when it is not alone: the largest counter that
+			      * it has, by CPU and shape */
+	size_t n_newest, cap_newest;
 };
 
 struct counters {
@@ -108,35 +122,95 @@ struct counters *counters_new(struct facts *out, struct losses *ls,
 	return cs;
 }
 
-static void drop_reading(struct per_source *ps, size_t i)
+static void drop_reading(struct group *gr, size_t i)
 {
-	struct reading *rd = &ps->read[i];
+	struct reading *rd = &gr->read[i];
 
 	for (size_t k = 0; k < rd->n_cpu; k++)
 		free(rd->cpu[k].run);
 	free(rd->cpu);
-	ps->n_read--;
-	memmove(rd, rd + 1, (ps->n_read - i) * sizeof(*rd));
+	gr->n_read--;
+	memmove(rd, rd + 1, (gr->n_read - i) * sizeof(*rd));
 }
 
 void counters_free(struct counters *cs)
 {
 	if (!cs)
 		return;
-	for (size_t i = 0; i < cs->n_src; i++)
-		while (cs->src[i].n_read)
-			drop_reading(&cs->src[i], 0);
+	for (size_t i = 0; i < cs->n_src; i++) {
+		while (cs->src[i].group.n_read)
+			drop_reading(&cs->src[i].group, 0);
+		free(cs->src[i].newest);
+	}
 	free(cs->src);
 	free(cs);
 }
 
+static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
+			   int32_t cpu)
+{
+	size_t at = (size_t)cpu * N_SHAPES + (size_t)(sh - shapes);
+
+	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
+			       at + 1, sizeof(*ps->newest));
+	return &ps->newest[at];
+}
+
+/* What it has seen while it was alone. */
+static void note_newest(struct per_source *ps)
+{
+	for (size_t i = 0; i < ps->group.n_read; i++) {
+		const struct reading *rd = &ps->group.read[i];
+
+		for (size_t k = 0; k < rd->n_cpu; k++)
+			*newest_at(ps, rd->shape, (int32_t)k) = rd->cpu[k].last;
+	}
+}
+
+/* Cookies of other makers than perf have nothing to do with its own. */
+static void find_group(struct counters *cs, uint16_t source)
+{
+	struct per_source *ps = &cs->src[source];
+
+	for (uint16_t i = 0; i < cs->n_src; i++) {
+		struct per_source *o = &cs->src[i];
+
+		if (i == source || !o->info || o->line != ps->line ||
+		    o->info->cookies != COOKIES_PERF || o->head != i)
+			continue;
+		if (o->next == i)
+			note_newest(o);
+		ps->head = i;
+		ps->next = o->next;
+		o->next = source;
+		return;
+	}
+}
+
 void counters_source(struct counters *cs, uint16_t source,
-		     const struct source_info *info)
+		     const struct source_info *info, uint16_t line)
 {
 	cs->src = mem_reach(cs->src, &cs->n_src, &cs->cap_src, source + 1u,
 			    sizeof(*cs->src));
-	cs->src[source].info = info;
-	cs->src[source].max_cpu = -1;
+	struct per_source *ps = &cs->src[source];
+
+	ps->info = info;
+	ps->line = line;
+	ps->head = ps->next = source;
+	ps->first = ps->last = TIME_NONE;
+	ps->group.max_cpu = ps->group.witness = -1;
+	if (info->cookies == COOKIES_PERF)
+		find_group(cs, source);
+}
+
+static struct group *group_of(const struct counters *cs, uint16_t source)
+{
+	return &cs->src[cs->src[source].head].group;
+}
+
+static bool is_alone(const struct counters *cs, uint16_t source)
+{
+	return cs->src[source].next == source;
 }
 
 /* ---- the layout */
@@ -153,24 +227,25 @@ static uint64_t count_of(const struct shape *sh, uint64_t cookie)
 
 /* CPU numbers may have holes, so that a record may name one that is larger
  * than the number of CPUs. */
-static uint64_t cpu_limit(const struct per_source *ps)
+static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 {
-	int32_t n = ps->info->cpus_avail;
+	int32_t n = cs->src[source].info->cpus_avail;
+	int32_t max = group_of(cs, source)->max_cpu;
 
 	if (n <= 0 || n > CPU_MAX)
 		return CPU_MAX;
-	return (uint64_t)(ps->max_cpu < n ? n : ps->max_cpu + 1);
+	return (uint64_t)(max < n ? n : max + 1);
 }
 
 /* The CPU by this shape; -1: the cookie is none of it. */
-static int32_t fit(const struct per_source *ps, const struct shape *sh,
-		   uint64_t cookie)
+static int32_t fit(const struct counters *cs, uint16_t source,
+		   const struct shape *sh, uint64_t cookie)
 {
 	uint64_t cpu = bits(cookie, sh->cpu_at, sh->cpu_bits);
 
 	if (sh->step == 2 && !(count_of(sh, cookie) & 1))
 		return -1;
-	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(ps))
+	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(cs, source))
 		return -1;
 	return (int32_t)(cpu - sh->bias);
 }
@@ -178,43 +253,44 @@ static int32_t fit(const struct per_source *ps, const struct shape *sh,
 /* The shapes that the first cookie fits. Which half of the kernel's pair is
  * the CPU: in a file whose byte order was changed afterwards it is not the one
  * that the order says. Most cookies are first seen on their own CPU. */
-static void choose(const struct counters *cs, struct per_source *ps,
-		   uint64_t cookie, int32_t seen_on)
+static void choose(const struct counters *cs, const struct counters_sight *s)
 {
+	const struct source_info *info = cs->src[s->source].info;
+	struct group *gr = group_of(cs, s->source);
 	enum cookie_layout want = cs->layout;
 	int best = -1;
 
 	/* ftrace's, as far as they were ever seen, are made otherwise */
 	if (want == LAYOUT_AUTO)
-		want = ps->info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
-							 : LAYOUT_OPAQUE;
+		want = info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
+						     : LAYOUT_OPAQUE;
 
 	for (size_t i = 0; i < N_SHAPES; i++) {
 		const struct shape *sh = &shapes[i];
-		int32_t cpu = fit(ps, sh, cookie);
+		int32_t cpu = fit(cs, s->source, sh, s->cookie);
 		int points = 0;
 
-		if (sh->layout != want || cpu < 0 || ps->n_read == READINGS)
+		if (sh->layout != want || cpu < 0 || gr->n_read == READINGS)
 			continue;
-		points += 2 * (cpu == seen_on);
-		points += ps->info->big_endian == (sh->cpu_at != 0);
+		points += 2 * (cpu == s->cpu);
+		points += info->big_endian == (sh->cpu_at != 0);
 		if (points > best) {
 			best = points;
-			ps->read[1] = ps->read[0];
-			ps->read[0] = (struct reading){ .shape = sh };
+			gr->read[1] = gr->read[0];
+			gr->read[0] = (struct reading){ .shape = sh };
 		} else {
-			ps->read[1] = (struct reading){ .shape = sh };
+			gr->read[1] = (struct reading){ .shape = sh };
 		}
-		ps->n_read++;
+		gr->n_read++;
 	}
 }
 
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie)
 {
-	if (source >= cs->n_src || !cs->src[source].n_read)
+	if (source >= cs->n_src || !group_of(cs, source)->n_read)
 		return -1;
-	return fit(&cs->src[source], cs->src[source].read[0].shape, cookie);
+	return fit(cs, source, group_of(cs, source)->read[0].shape, cookie);
 }
 
 /* ---- runs of missing counters */
@@ -224,34 +300,81 @@ static uint64_t run_count(const struct shape *sh, const struct run *r)
 	return (r->hi - r->lo) / sh->step + 1;
 }
 
+/* Whether its missing counters could prove anything at all. */
+static bool may_prove(const struct source_info *info)
+{
+	return info->has_time && info->system_wide == TRI_YES &&
+	       !info->overwrite && !info->overwrote;
+}
+
+/* Whose numbers those of a group are: the same all the time. */
+static uint16_t witness_of(struct counters *cs, uint16_t source)
+{
+	struct group *gr = group_of(cs, source);
+	uint16_t head = cs->src[source].head;
+	uint16_t i = head;
+
+	if (gr->witness >= 0)
+		return (uint16_t)gr->witness;
+	do {
+		const struct per_source *ps = &cs->src[i];
+
+		if (ps->any && (gr->witness < 0 || may_prove(ps->info)))
+			gr->witness = i;
+		i = ps->next;
+	} while (i != head &&
+		 !(gr->witness >= 0 && may_prove(cs->src[gr->witness].info)));
+	return gr->witness < 0 ? source : (uint16_t)gr->witness;
+}
+
 /* Why missing counters prove nothing; NULL: they do. foreign: chains that
  * somebody else asked for. */
-static const char *doubt(const struct per_source *ps, uint64_t foreign)
+static const char *doubt(struct counters *cs, uint16_t source, uint64_t foreign)
 {
-	if (!ps->n_read)
+	const struct source_info *info = cs->src[source].info;
+
+	if (!group_of(cs, source)->n_read)
 		return "the layout of the cookies is not known";
-	if (!ps->info->has_time)
+	if (!info->has_time)
 		return "records have no times";
-	if (ps->info->system_wide == TRI_NO)
+	if (info->system_wide == TRI_NO)
 		return "only some tasks or CPUs were recorded";
-	if (ps->info->system_wide == TRI_UNKNOWN)
+	if (info->system_wide == TRI_UNKNOWN)
 		return "it is not known whether all tasks were recorded";
-	if (ps->info->overwrite || ps->info->overwrote)
+	if (info->overwrite || info->overwrote)
 		return "the ring was overwritten";
 	if (foreign)
 		return "another session asked for stacks too";
 	return NULL;
 }
 
+/* Of any capture that may have had it, the witness first. */
 static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
 			const struct run *r)
 {
 	/* TIME_NONE is the smallest number: from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
+	uint16_t i = source;
+	uint32_t loss;
 
-	if (!cs->src[source].info->has_time)
-		return losses_any(cs->losses, source);
-	return losses_find(cs->losses, source, cpu, r->t0, to);
+	do {
+		loss = cs->src[i].info->has_time
+			       ? losses_find(cs->losses, i, cpu, r->t0, to)
+			       : losses_any(cs->losses, i);
+		i = cs->src[i].next;
+	} while (!loss && i != source);
+	return loss;
+}
+
+/* Was the witness there all the while? Others may have recorded for longer,
+ * and nobody knows who asked then. */
+static bool was_there(const struct counters *cs, uint16_t source,
+		      const struct run *r)
+{
+	const struct per_source *ps = &cs->src[source];
+
+	return is_alone(cs, source) ||
+	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
 /* sure: a run that no loss explains is one all the same. Not so before the
@@ -260,7 +383,7 @@ static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct run *r, const char *reason, bool sure)
 {
-	const struct shape *sh = cs->src[source].read[0].shape;
+	const struct shape *sh = group_of(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
 
 	f.gap = (struct fact_gap){
@@ -275,7 +398,8 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 	};
 	if (!reason && f.gap.loss)
 		f.gap.verdict = GAP_LOST;
-	else if (!reason && sure && r->t0 != TIME_NONE)
+	else if (!reason && sure && r->t0 != TIME_NONE &&
+		 was_there(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
 	facts_push(cs->out, &f);
 }
@@ -283,17 +407,19 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 /* The older half, by what is known now; the likelier reading is right. */
 static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
 {
-	struct per_source *ps = &cs->src[source];
-	struct per_cpu *pc = &ps->read[0].cpu[cpu];
+	struct group *gr = group_of(cs, source);
+	uint16_t witness = witness_of(cs, source);
+	struct per_cpu *pc = &gr->read[0].cpu[cpu];
 	size_t n = (pc->n_run + 1) / 2;
 
-	while (ps->n_read > 1)
-		drop_reading(ps, 1);
+	while (gr->n_read > 1)
+		drop_reading(gr, 1);
 
 	for (size_t i = 0; i < n; i++) {
-		push_run(cs, source, cpu, &pc->run[i], doubt(ps, 0), false);
+		push_run(cs, witness, cpu, &pc->run[i], doubt(cs, witness, 0),
+			 false);
 		pc->n_out++;
-		pc->missing_out += run_count(ps->read[0].shape, &pc->run[i]);
+		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
 	}
 	pc->n_run -= n;
 	memmove(pc->run, pc->run + n, pc->n_run * sizeof(*pc->run));
@@ -419,18 +545,41 @@ static bool surely_made(const struct counters *cs,
 			const struct per_cpu *pc, int32_t made_on)
 {
 	int64_t since = s->since > pc->made ? s->since : pc->made;
-	int64_t lost = losses_newest(cs->losses, s->source, made_on);
+	uint16_t i = s->source;
 
-	return s->is_sample && s->cpu == made_on &&
-	       (lost == INT64_MIN || lost <= since);
+	if (!s->is_sample || s->cpu != made_on)
+		return false;
+	do {
+		int64_t lost = losses_newest(cs->losses, i, made_on);
+
+		if (lost != INT64_MIN && lost > since)
+			return false;
+		i = cs->src[i].next;
+	} while (i != s->source);
+	return true;
+}
+
+/* Has the capture itself seen a later one of that CPU? Records of others may
+ * be later only because clocks are apart. */
+static bool is_late(struct counters *cs, uint16_t source,
+		    const struct shape *sh, int32_t cpu, uint64_t e)
+{
+	uint64_t *newest;
+
+	if (is_alone(cs, source))
+		return true;
+	newest = newest_at(&cs->src[source], sh, cpu);
+	if (e < *newest)
+		return true;
+	*newest = e;
+	return false;
 }
 
 /* As counters_see(). -1: the cookie does not fit this reading. */
 static int read_cookie(struct counters *cs, struct reading *rd,
 		       const struct counters_sight *s)
 {
-	const struct per_source *ps = &cs->src[s->source];
-	int32_t made_on = fit(ps, rd->shape, s->cookie);
+	int32_t made_on = fit(cs, s->source, rd->shape, s->cookie);
 
 	if (made_on < 0)
 		return -1;
@@ -440,42 +589,54 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (!e)
 		return -1;
 	enum sight got = see(pc, e, rd->shape->step, s->time);
+	bool late = is_late(cs, s->source, rd->shape, made_on, e) &&
+		    got == SIGHT_LATE;
 
 	if (got == SIGHT_AGAIN)
 		return 0;
 	pc->seen++;
 	/* without times the order is that of the file: it proves nothing */
-	if (!ps->info->has_time || s->time == TIME_NONE)
+	if (!cs->src[s->source].info->has_time || s->time == TIME_NONE)
 		return 0;
 	bool elsewhere = s->is_sample && s->cpu >= 0 && s->cpu != made_on;
 
-	pc->late += got == SIGHT_LATE;
+	pc->late += late;
 	pc->elsewhere += elsewhere;
 	if (got == SIGHT_NEW && surely_made(cs, s, pc, made_on))
 		pc->made = s->time;
-	return s->is_sample && (elsewhere || got == SIGHT_LATE);
+	return s->is_sample && (elsewhere || late);
+}
+
+static void note_sight(struct per_source *ps, int64_t time)
+{
+	ps->any = true;
+	if (ps->first == TIME_NONE)
+		ps->first = time;
+	if (time > ps->last)
+		ps->last = time;
 }
 
 bool counters_see(struct counters *cs, const struct counters_sight *s)
 {
-	struct per_source *ps = &cs->src[s->source];
+	struct group *gr = group_of(cs, s->source);
 	int ret = 0;
 
-	if (s->cpu > ps->max_cpu && s->cpu < CPU_MAX)
-		ps->max_cpu = s->cpu;
-	if (!ps->any)
-		choose(cs, ps, s->cookie, s->cpu);
-	ps->any = true;
-	for (size_t i = ps->n_read; i-- > 0;) {
-		ret = read_cookie(cs, &ps->read[i], s);
+	if (s->cpu > gr->max_cpu && s->cpu < CPU_MAX)
+		gr->max_cpu = s->cpu;
+	if (!gr->any)
+		choose(cs, s);
+	gr->any = true;
+	note_sight(&cs->src[s->source], s->time);
+	for (size_t i = gr->n_read; i-- > 0;) {
+		ret = read_cookie(cs, &gr->read[i], s);
 		if (ret < 0)
-			drop_reading(ps, i);
+			drop_reading(gr, i);
 	}
-	if (!ps->n_read)
+	if (!gr->n_read)
 		return false;
-	int32_t cpu = fit(ps, ps->read[0].shape, s->cookie);
+	int32_t cpu = fit(cs, s->source, gr->read[0].shape, s->cookie);
 
-	if (ps->read[0].cpu[cpu].n_run >= RUNS_MAX)
+	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
 		push_half(cs, s->source, cpu);
 	return ret > 0;
 }
@@ -485,7 +646,7 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 			 const char *reason)
 {
-	const struct reading *rd = &cs->src[source].read[0];
+	const struct reading *rd = &group_of(cs, source)->read[0];
 	const struct shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
 	uint64_t missing = pc->missing_out;
@@ -512,10 +673,11 @@ static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 	return missing;
 }
 
-void counters_end(struct counters *cs, uint16_t source,
-		  const struct counters_end *end)
+static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
 {
-	struct per_source *ps = &cs->src[source];
+	const struct per_source *ps = &cs->src[source];
+	const struct group *gr = group_of(cs, source);
+	bool tells = witness_of(cs, source) == source;
 	struct fact f = { .kind = FACT_SESSION };
 
 	if (!ps->any)
@@ -523,14 +685,37 @@ void counters_end(struct counters *cs, uint16_t source,
 	f.session = (struct fact_session){
 		.source = source,
 		.layout = cookie_layout_name(
-			ps->n_read ? ps->read[0].shape->layout : LAYOUT_OPAQUE),
-		.reason = doubt(ps, end->foreign),
-		.no_chain = end->no_chain,
-		.no_sample = end->no_sample,
+			gr->n_read ? gr->read[0].shape->layout : LAYOUT_OPAQUE),
+		.reason = "they are counted with another capture's",
+		.no_chain = ps->end.no_chain,
+		.no_sample = ps->end.no_sample,
 	};
-	for (size_t i = 0; ps->n_read && i < ps->read[0].n_cpu; i++)
-		if (ps->read[0].cpu[i].any)
+	if (tells)
+		f.session.reason = doubt(cs, source, foreign);
+	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
+		if (gr->read[0].cpu[i].any)
 			f.session.missing += push_cpu(cs, source, (int32_t)i,
 						      f.session.reason);
 	facts_push(cs->out, &f);
+}
+
+void counters_end(struct counters *cs, uint16_t source,
+		  const struct counters_end *end)
+{
+	uint64_t foreign = 0;
+	uint16_t i = source;
+
+	cs->src[source].end = *end;
+	cs->src[source].ended = true;
+	do {
+		if (!cs->src[i].ended)
+			return;
+		foreign += cs->src[i].end.foreign;
+		i = cs->src[i].next;
+	} while (i != source);
+	i = cs->src[source].head;
+	do {
+		push_source(cs, i, foreign);
+		i = cs->src[i].next;
+	} while (i != cs->src[source].head);
 }

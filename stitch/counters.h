@@ -10,6 +10,10 @@
  * and FACT_SESSION for each source that has cookies, all from counters_end().
  * Memory is bounded: old runs are given out early.
  *
+ * Captures of one kernel (stitch_together()) see the same counters: what any
+ * of them has is not missing. The numbers are those of a witness then, one
+ * that records all CPUs if there is any; the others have sums of halves only.
+ *
  * A run lies in time between the last cookie below it that was surely made
  * when it was first seen, and the first sight of the next above (C.6). */
 #ifndef STITCH_COUNTERS_H
@@ -40,9 +44,10 @@ const char *cookie_layout_name(unsigned int layout);
 struct counters *counters_new(struct facts *out, struct losses *ls,
 			      enum cookie_layout layout);
 void counters_free(struct counters *cs);
-/* info is borrowed until the end: a pipe tells of itself late. */
+/* info is borrowed until the end: a pipe tells of itself late. line: as said
+ * by stitch_together(). */
 void counters_source(struct counters *cs, uint16_t source,
-		     const struct source_info *info);
+		     const struct source_info *info, uint16_t line);
 /* A record that carries a cookie. */
 struct counters_sight {
 	uint16_t source;
@@ -68,6 +73,7 @@ struct counters_end {
 	uint64_t foreign;   /* chains that somebody else asked for */
 };
 
+/* The facts come when all captures of a line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct counters_end *end);
 #endif

@@ -41,6 +41,7 @@ struct stitch {
 	struct resolve *resolve;
 	struct parts parts; /* of stacks that are not whole so far */
 	struct calls *calls;
+	struct whole *whole; /* NULL: no file is here */
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;

@@ -1,8 +1,10 @@
 /* join.c - which deferred chain belongs to which sample.
  *
- * Between two calls every cookie is either in its thread's recent[] list or in
- * the queue of those that wait for the end. A request goes out when its
- * verdict is known and what others would have shown (waits.h). */
+ * Between two calls every cookie is in its thread's recent[] list, in the queue
+ * of those that wait for the end, or, where captures share their line, among
+ * the last that were complete: the record of another capture may follow. A
+ * request goes out when its verdict is known and what others would have shown
+ * (waits.h). */
 #include "stitch/join.h"
 
 #include <stdlib.h>
@@ -12,7 +14,10 @@
 #include "stitch/counters.h"
 #include "stitch/excuse.h"
 #include "stitch/facts.h"
+#include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "stitch/peers.h"
+#include "stitch/sessions.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinders.h"
 #include "stitch/waits.h"
@@ -23,29 +28,33 @@
 /* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
 #define CHAIN_LIMIT 508
 
-struct session {
-	struct excuse_session excuse;
-	struct counters_end totals;
-};
+/* Cookies with both halves that are kept for records of other captures, whose
+ * clocks may be apart: even at a million cookies a second these are 4 ms. */
+#define LINGER 4096
 
 struct join {
 	struct facts *out;
 	struct losses *losses;
+	const struct frames *frames;
 	struct cookies cookies;
 	struct waits waits;
 	struct unwinders unwinders;
 	uint32_t *queue; /* entries that wait for the end */
 	size_t n_queue, cap_queue;
-	struct session *session;
-	size_t n_session, cap_session;
+	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: no line */
+	size_t oldest, n_linger;
+	struct sessions sessions;
+	struct peers peers;
 };
 
-struct join *join_new(struct facts *out, struct losses *ls)
+struct join *join_new(struct facts *out, struct losses *ls,
+		      const struct frames *fr)
 {
 	struct join *jn = mem_new(1, sizeof(*jn));
 
 	jn->out = out;
 	jn->losses = ls;
+	jn->frames = fr;
 	cookies_init(&jn->cookies);
 	waits_init(&jn->waits, out);
 	return jn;
@@ -58,7 +67,9 @@ void join_free(struct join *jn)
 	cookies_release(&jn->cookies);
 	waits_release(&jn->waits);
 	unwinders_release(&jn->unwinders);
-	free(jn->session);
+	sessions_release(&jn->sessions);
+	peers_release(&jn->peers);
+	free(jn->linger);
 	free(jn->queue);
 	free(jn);
 }
@@ -66,9 +77,7 @@ void join_free(struct join *jn)
 void join_source(struct join *jn, uint16_t source,
 		 const struct source_info *info)
 {
-	jn->session = mem_reach(jn->session, &jn->n_session, &jn->cap_session,
-				source + 1u, sizeof(*jn->session));
-	struct excuse_session *se = &jn->session[source].excuse;
+	struct session *se = sessions_at(&jn->sessions, source);
 
 	se->overwrite = info->overwrite;
 	se->injected = info->injected;
@@ -79,10 +88,23 @@ void join_source(struct join *jn, uint16_t source,
 	waits_source(&jn->waits, source);
 }
 
+void join_together(struct join *jn, uint16_t source, uint16_t first)
+{
+	sessions_together(&jn->sessions, source, first);
+}
+
+struct join_task *join_task_of(struct join *jn, uint16_t source, uint32_t row,
+			       struct join_task *view)
+{
+	if (session_is_alone(jn->sessions.at[source]))
+		return view;
+	return peers_task(&jn->peers, row, view);
+}
+
 void join_last(struct join *jn, uint16_t source, int64_t time)
 {
 	if (time != TIME_NONE)
-		jn->session[source].excuse.last = time;
+		jn->sessions.at[source]->last = time;
 }
 
 void join_other(struct join *jn, uint16_t source, uint32_t event)
@@ -93,7 +115,7 @@ void join_other(struct join *jn, uint16_t source, uint32_t event)
 void join_totals(const struct join *jn, uint16_t source,
 		 struct counters_end *out)
 {
-	*out = jn->session[source].totals;
+	*out = jn->sessions.at[source]->totals;
 }
 
 static struct cookie_entry *entry_at(struct join *jn, uint32_t i)
@@ -101,10 +123,24 @@ static struct cookie_entry *entry_at(struct join *jn, uint32_t i)
 	return &jn->cookies.entry[i];
 }
 
-static struct excuse_session *session_of(struct join *jn,
-					 const struct cookie_entry *e)
+static struct session *session_at(struct join *jn, uint16_t source)
 {
-	return &jn->session[e->source].excuse;
+	return jn->sessions.at[source];
+}
+
+/* The captures of a set, one after the other: NULL for the first. */
+static struct session *next_of(struct join *jn, const struct cookie_entry *e,
+			       uint64_t set, const struct session *se)
+{
+	struct session *head = session_at(jn, e->line);
+	struct session *p = se ? se->next : head;
+
+	for (; !se || p != head; p = p->next) {
+		if (set & p->bit)
+			return p;
+		se = p;
+	}
+	return NULL;
 }
 
 /* What is known of a request when its sample comes. */
@@ -139,8 +175,8 @@ static uint32_t add_wait(struct join *jn, const struct join_task *task,
 		w.r.flags |= VERDICT_FIRST_LOST;
 	if (s->nonce)
 		w.r.flags |= VERDICT_NONCE;
-	w.alone = s->nonce ||
-		  jn->session[s->source].excuse.cookies != COOKIES_PERF;
+	w.alone =
+		s->nonce || session_at(jn, s->source)->cookies != COOKIES_PERF;
 	return waits_add(&jn->waits, &w);
 }
 
@@ -151,6 +187,7 @@ static void wait_for_chain(struct join *jn, struct cookie_entry *e, uint32_t i)
 	else
 		e->first = i;
 	e->last = i;
+	jn->waits.wait[i].next = 0;
 }
 
 static int64_t latency(struct join *jn, const struct cookie_entry *e,
@@ -158,7 +195,7 @@ static int64_t latency(struct join *jn, const struct cookie_entry *e,
 {
 	int64_t d;
 
-	if (!session_of(jn, e)->has_time || sample == TIME_NONE ||
+	if (!session_at(jn, e->chain.source)->has_time || sample == TIME_NONE ||
 	    e->chain.time == TIME_NONE ||
 	    __builtin_sub_overflow(e->chain.time, sample, &d))
 		return TIME_NONE;
@@ -179,7 +216,15 @@ static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 	return t->execs != (after ? e->chain_execs : w->execs);
 }
 
-/* The sample got its chain. after: the chain came first. */
+/* Its own capture has the chain too. */
+static bool has_copy(struct join *jn, const struct cookie_entry *e,
+		     const struct wait *w)
+{
+	return e->told_by & session_at(jn, w->source)->bit;
+}
+
+/* The sample got its chain. after: the chain came first. Whether that is in
+ * its own capture as well may show later. */
 static void match(struct join *jn, struct cookie_entry *e,
 		  const struct join_task *t, uint32_t i, bool after)
 {
@@ -197,33 +242,68 @@ static void match(struct join *jn, struct cookie_entry *e,
 		w->r.exec = t->exec;
 	}
 	e->n_events++;
-	waits_decided(&jn->waits, i);
+	if (has_copy(jn, e, w))
+		waits_decided(&jn->waits, i);
+	else
+		wait_for_chain(jn, e, i);
 }
 
 static void match_waiting(struct join *jn, struct cookie_entry *e,
 			  const struct join_task *t)
 {
-	for (uint32_t i = e->first, next; i; i = next) {
+	uint32_t i = e->first;
+
+	e->first = e->last = 0;
+	for (uint32_t next; i; i = next) {
 		next = jn->waits.wait[i].next;
 		match(jn, e, t, i, false);
 	}
+}
+
+/* The chain came again, in another capture: its samples need not wait. */
+static void match_copies(struct join *jn, struct cookie_entry *e)
+{
+	uint32_t i = e->first;
+
 	e->first = e->last = 0;
+	for (uint32_t next; i; i = next) {
+		next = jn->waits.wait[i].next;
+		if (has_copy(jn, e, &jn->waits.wait[i]))
+			waits_decided(&jn->waits, i);
+		else
+			wait_for_chain(jn, e, i);
+	}
+}
+
+/* Why there is no chain, the same for all samples of one capture. */
+static struct fact_request
+why_none(struct join *jn, const struct cookie_entry *e, uint16_t source)
+{
+	struct fact_request why = { .event = 0 };
+	const struct unwinder_life life =
+		unwinders_life(&jn->unwinders, e->thread, e->process);
+
+	excuse_request(jn->losses, session_at(jn, source), e, &life, &why);
+	return why;
 }
 
 static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 {
-	struct fact_request why;
+	struct fact_request why = { .event = 0 };
+	int source = -1;
 
-	if (!e->first)
-		return;
-	const struct unwinder_life life =
-		unwinders_life(&jn->unwinders, e->thread, e->process);
-
-	excuse_request(jn->losses, session_of(jn, e), e, &life, &why);
 	for (uint32_t i = e->first, next; i; i = next) {
 		struct wait *w = &jn->waits.wait[i];
 
 		next = w->next;
+		if (e->has_chain) {
+			w->r.flags |= VERDICT_OTHER_CAPTURE;
+			waits_decided(&jn->waits, i);
+			continue;
+		}
+		if (source != w->source)
+			why = why_none(jn, e, w->source);
+		source = w->source;
 		w->r.verdict = why.verdict;
 		w->r.confidence = why.confidence;
 		w->r.end = why.end;
@@ -278,14 +358,19 @@ static struct fact chain_fact(const struct join_chain *c)
 
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
-	struct counters_end *sum = &jn->session[e->source].totals;
+	struct session *se = NULL;
 	struct fact f = chain_fact(&e->chain);
 
 	f.chain.n_events = e->n_events;
+	if (e->n_events && !(e->asked_by & e->told_by))
+		f.chain.flags |= VERDICT_OTHER_CAPTURE;
 	if (!e->n_events) {
-		excuse_chain(jn->losses, session_of(jn, e), e, &f.chain);
-		sum->no_sample++;
-		sum->foreign += f.chain.verdict == CHAIN_FOREIGN;
+		excuse_chain(jn->losses, session_at(jn, e->chain.source), e,
+			     &f.chain);
+		while ((se = next_of(jn, e, e->told_by, se))) {
+			se->totals.no_sample++;
+			se->totals.foreign += f.chain.verdict == CHAIN_FOREIGN;
+		}
 	}
 	facts_push(jn->out, &f);
 }
@@ -294,12 +379,14 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 static void resolve(struct join *jn, uint32_t i)
 {
 	struct cookie_entry *e = entry_at(jn, i);
+	struct session *se = NULL;
 
 	give_up_waiting(jn, e);
 	if (e->has_chain)
 		resolve_chain(jn, e);
 	else
-		jn->session[e->source].totals.no_chain++;
+		while ((se = next_of(jn, e, e->asked_by, se)))
+			se->totals.no_chain++;
 	cookies_drop(&jn->cookies, i);
 }
 
@@ -325,15 +412,38 @@ static void queue_unresolved(struct join *jn, uint32_t i)
 	jn->queue[jn->n_queue++] = i;
 }
 
+/* The oldest of those that are kept for other captures goes; i 0: nothing
+ * comes in its place. */
+static void linger(struct join *jn, uint32_t i)
+{
+	if (!jn->linger)
+		jn->linger = mem_new(LINGER, sizeof(*jn->linger));
+	uint32_t old = jn->linger[jn->oldest];
+
+	jn->linger[jn->oldest] = i;
+	jn->oldest = (jn->oldest + 1) % LINGER;
+	jn->n_linger += (i != 0) - (size_t)(old != 0);
+	if (old)
+		resolve(jn, old);
+}
+
+static void resolve_lingering(struct join *jn)
+{
+	while (jn->n_linger)
+		linger(jn, 0);
+}
+
 /* The entry leaves its thread's list of recent cookies. */
 static void evict(struct join *jn, uint32_t i)
 {
 	const struct cookie_entry *e = entry_at(jn, i);
 
-	if (e->has_chain && e->n_events && !e->first)
+	if (!e->has_chain || !e->n_events)
+		queue_unresolved(jn, i);
+	else if (session_is_alone(session_at(jn, e->line)))
 		resolve(jn, i);
 	else
-		queue_unresolved(jn, i);
+		linger(jn, i);
 }
 
 /* Its chain should have been written by then. */
@@ -349,16 +459,19 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 }
 
 /* Puts a new cookie in front: the one before it is closed by that. */
-static void remember(struct join *jn, struct join_line *line, uint32_t i,
+static void remember(struct join *jn, struct join_cookies *line, uint32_t i,
 		     int64_t time)
 {
 	uint32_t newest = line->recent[0];
 
 	if (newest && !entry_at(jn, newest)->end) {
 		const struct cookie_entry *e = entry_at(jn, newest);
+		bool bare = !e->has_chain && !e->nonce;
+		struct session *se = NULL;
 
 		close_entry(jn, newest, END_COOKIE, time);
-		session_of(jn, e)->n_closed += !e->has_chain && !e->nonce;
+		while (bare && (se = next_of(jn, e, e->asked_by, se)))
+			se->n_closed++;
 	}
 	if (line->recent[JOIN_RECENT - 1])
 		evict(jn, line->recent[JOIN_RECENT - 1]);
@@ -372,20 +485,21 @@ static void remember(struct join *jn, struct join_line *line, uint32_t i,
 	line->has_mark = false;
 }
 
-static void see(struct join_line *line, int64_t time)
+static void see(struct join_cookies *line, int64_t time)
 {
 	line->seen = true;
 	line->last = time;
 }
 
-static struct join_line *line_of(struct join_task *task, bool nonce)
+static struct join_cookies *line_of(struct join_task *task, bool nonce)
 {
 	return nonce ? &task->nonces : &task->cookies;
 }
 
 /* Samples that hit the thread while it unwound itself for entry i: they are
  * later than its request, and it answers now. */
-static void mark_hits(struct join *jn, const struct join_line *line, uint32_t i)
+static void mark_hits(struct join *jn, const struct join_cookies *line,
+		      uint32_t i)
 {
 	uint64_t asked = entry_at(jn, i)->asked;
 
@@ -402,11 +516,12 @@ void join_sample(struct join *jn, struct join_task *task,
 {
 	if (waits_full(&jn->waits) && !waits_make_room(&jn->waits)) {
 		resolve_half(jn);
+		resolve_lingering(jn);
 		waits_make_room(&jn->waits);
 	}
-	const struct cookie_key key = { s->cookie, s->tid, s->source,
-					s->nonce };
-	struct join_line *line = line_of(task, s->nonce);
+	const struct session *se = session_at(jn, s->source);
+	const struct cookie_key key = { s->cookie, s->tid, se->line, s->nonce };
+	struct join_cookies *line = line_of(task, s->nonce);
 	uint32_t i = cookies_find(&jn->cookies, &key);
 
 	if (!i) {
@@ -423,10 +538,7 @@ void join_sample(struct join *jn, struct join_task *task,
 		e->asked = unwinders_tick(&jn->unwinders);
 	e->thread = s->thread;
 	e->process = s->process;
-	if (e->has_chain) {
-		match(jn, e, task, add_wait(jn, task, s), true);
-		return;
-	}
+	e->asked_by |= se->bit;
 	if (!e->first)
 		e->sample_time = s->time;
 	e->last_time = s->time;
@@ -434,7 +546,50 @@ void join_sample(struct join *jn, struct join_task *task,
 		give_up_waiting(jn, e);
 		waits_make_room(&jn->waits);
 	}
-	wait_for_chain(jn, e, add_wait(jn, task, s));
+	if (e->has_chain)
+		match(jn, e, task, add_wait(jn, task, s), true);
+	else
+		wait_for_chain(jn, e, add_wait(jn, task, s));
+}
+
+/* Do both have the same addresses? What these are may look different to two
+ * captures. */
+static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
+{
+	if (a == b)
+		return true;
+	if (!a || !b || !jn->frames)
+		return false;
+	const struct raw_chain *x = frames_get_raw(jn->frames, a);
+	const struct raw_chain *y = frames_get_raw(jn->frames, b);
+
+	return x->n == y->n && !memcmp(x->ip, y->ip, x->n * sizeof(*x->ip));
+}
+
+/* Did another capture of its kernel record it before? */
+static bool is_copy(struct join *jn, const struct cookie_entry *e,
+		    const struct join_chain *c)
+{
+	return !(e->told_by & session_at(jn, c->source)->bit) &&
+	       same_addresses(jn, c->uraw, e->chain.uraw);
+}
+
+static void take_copy(struct join *jn, struct cookie_entry *e,
+		      const struct join_chain *c)
+{
+	struct fact f = {
+		.kind = FACT_COPY,
+		.copy = {
+			.chain = e->chain.id,
+			.time = c->time,
+			.cpu = c->cpu,
+			.source = c->source,
+		},
+	};
+
+	e->told_by |= session_at(jn, c->source)->bit;
+	match_copies(jn, e);
+	facts_push(jn->out, &f);
 }
 
 /* A second chain for a cookie that has one: written twice by perf record, or
@@ -445,31 +600,50 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 	struct fact f = chain_fact(c);
 
 	f.chain.verdict = CHAIN_DUPLICATE;
-	if (!c->duplicate && c->uraw != e->chain.uraw) {
+	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
 		f.chain.confidence = CONF_UNEXPLAINED;
 		f.chain.flags |= VERDICT_CONFLICT;
 	}
 	facts_push(jn->out, &f);
 }
 
-void join_chain(struct join *jn, struct join_task *task,
-		const struct join_chain *c)
+/* For what the others make of it, a copy is the chain that it is one of. */
+static void count_chain(struct join *jn, const struct join_chain *c,
+			const struct cookie_entry *e)
 {
-	const struct cookie_key key = { c->cookie, c->tid, c->source,
-					c->nonce };
-	struct join_line *line = line_of(task, c->nonce);
-	uint32_t i = cookies_find(&jn->cookies, &key);
+	struct session *se = session_at(jn, c->source);
 
 	if (c->nonce) {
 		unwinders_tick(&jn->unwinders);
 		unwinders_logged(&jn->unwinders, c->thread, c->process);
+		se->n_logged++;
 	} else {
-		jn->session[c->source].excuse.n_chains++;
-		waits_chain(&jn->waits, c);
+		struct join_chain own = *c;
+
+		if (e && e->has_chain && is_copy(jn, e, c))
+			own.id = e->chain.id;
+		se->n_chains++;
+		waits_chain(&jn->waits, &own);
 	}
+}
+
+bool join_chain(struct join *jn, struct join_task *task,
+		const struct join_chain *c)
+{
+	const struct session *se = session_at(jn, c->source);
+	const struct cookie_key key = { c->cookie, c->tid, se->line, c->nonce };
+	struct join_cookies *line = line_of(task, c->nonce);
+	uint32_t i = cookies_find(&jn->cookies, &key);
+
+	count_chain(jn, c, i ? entry_at(jn, i) : NULL);
 	if (i && entry_at(jn, i)->has_chain) {
-		second_chain(jn, entry_at(jn, i), c);
-		return;
+		bool copy = is_copy(jn, entry_at(jn, i), c);
+
+		if (copy)
+			take_copy(jn, entry_at(jn, i), c);
+		else
+			second_chain(jn, entry_at(jn, i), c);
+		return !copy;
 	}
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
@@ -480,12 +654,14 @@ void join_chain(struct join *jn, struct join_task *task,
 	struct cookie_entry *e = entry_at(jn, i);
 
 	e->has_chain = true;
+	e->told_by = se->bit;
 	e->chain = *c;
 	e->chain_execs = task->execs;
 	if (c->tid >= 0 && e->tid != c->tid)
 		cookies_set_tid(&jn->cookies, i, c->tid);
 	see(line, c->time);
 	match_waiting(jn, e, task);
+	return true;
 }
 
 /* A request that waits for no chain. */
@@ -502,7 +678,7 @@ static void push_request(struct join *jn, const struct join_sample *s,
 void join_mark(struct join *jn, struct join_task *task,
 	       const struct join_sample *s)
 {
-	struct join_line *line = &task->cookies;
+	struct join_cookies *line = &task->cookies;
 
 	line->has_mark = true;
 	if (line->recent[0] && !entry_at(jn, line->recent[0])->n_events)
@@ -525,7 +701,7 @@ void join_exec(struct join_task *task, int64_t time)
 	task->execs++;
 }
 
-static void retire_line(struct join *jn, struct join_line *line,
+static void retire_line(struct join *jn, struct join_cookies *line,
 			enum join_reason why, int64_t end)
 {
 	for (size_t k = JOIN_RECENT; k-- > 0;) {
@@ -545,12 +721,20 @@ static void retire_line(struct join *jn, struct join_line *line,
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end)
 {
+	struct join_task behind;
+
+	if (task->peer) {
+		if (!peers_retire(&jn->peers, task, &why, &end, &behind))
+			return;
+		task = &behind;
+	}
 	retire_line(jn, &task->cookies, why, end);
 	retire_line(jn, &task->nonces, why, end);
 }
 
 void join_end(struct join *jn)
 {
+	resolve_lingering(jn);
 	for (size_t k = 0; k < jn->n_queue; k++)
 		resolve(jn, jn->queue[k]);
 	jn->n_queue = 0;

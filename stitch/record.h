@@ -32,7 +32,8 @@ enum record_flag {
 	REC_F_GUEST = 1 << 3,	  /* happened in a guest */
 	REC_F_SYNTH = 1 << 4,	  /* made by the recorder, not by the kernel */
 	REC_F_EXEC = 1 << 5,	  /* REC_COMM: by exec */
-	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered */
+	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered; REC_MAP: it is
+				   * mapped no more */
 	REC_F_DATA = 1 << 7,	  /* REC_MAP: not executable */
 	REC_F_KERNEL = 1 << 8,	  /* REC_MAP: kernel or module;
 				   * REC_SAMPLE: hit in kernel mode */
@@ -185,6 +186,8 @@ struct rec_map {
 	const uint8_t *id; /* build-id; NULL: none */
 	uint8_t id_len;	   /* 0..20 */
 	bool derived;	   /* pgoff was computed, nothing said it */
+	bool whole;	   /* all of the file, from its lowest address in
+			    * memory on; pgoff is not said */
 };
 
 struct rec_ksymbol {

@@ -173,11 +173,13 @@ struct source_opts {
 	/* Templates of the lines of processes that unwind themselves, ending
 	 * with NULL; NULL: those that we document. Borrowed until close. */
 	const char *const *nonce_format;
-	/* A copy of /proc/kallsyms, for captures that have none; NULL. */
+	/* A copy of the recorded machine's /proc/kallsyms, for captures that
+	 * have none; NULL. */
 	const char *kallsyms;
 	const char *clock;   /* of one that does not say; NULL: not known */
 	const char *formats; /* folder with formats of events, and what
 			      * else is not beside raw pages; NULL: none */
+	bool no_fields;	     /* nobody asks for fields or payloads */
 	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
 	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
 	const char *request, *chain;

@@ -26,6 +26,7 @@
 #include "stitch/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks.h"
+#include "stitch/whole.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
  * (formats.md C.3); lives are kept this much longer, for slow machines. */
@@ -47,7 +48,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->account = account_new(lg, st->losses);
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
 	st->audit = audit_new(&st->facts, st->losses);
-	st->join = join_new(&st->facts, st->losses);
+	st->join = join_new(&st->facts, st->losses, fr);
 	st->resolve = resolve_new(fr);
 	st->calls = calls_new();
 	st->now = TIME_NONE;
@@ -73,6 +74,7 @@ void stitch_free(struct stitch *st)
 	resolve_free(st->resolve);
 	parts_release(&st->parts);
 	calls_free(st->calls);
+	whole_free(st->whole);
 	facts_release(&st->facts);
 	free(st->chain);
 	free(st->held);
@@ -84,6 +86,12 @@ void stitch_layout(struct stitch *st, unsigned int layout)
 	counters_free(st->counters);
 	st->counters = counters_new(&st->facts, st->losses,
 				    (enum cookie_layout)layout);
+}
+
+void stitch_files(struct stitch *st, whole_fn fn, void *arg)
+{
+	whole_free(st->whole);
+	st->whole = whole_new(st->fr, fn, arg);
 }
 
 void stitch_stop(struct stitch *st)
@@ -122,6 +130,7 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 {
 	struct per_source *ps = source_slot(st, source);
 
+	join_together(st->join, source, first);
 	ps->shares = true;
 	ps->line = first;
 	tasks_together(st->tasks, source, first);
@@ -145,7 +154,7 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 			tasks_keep_old(st->tasks);
 		join_source(st->join, i, &src->info);
 		account_source(st->account, i, src);
-		counters_source(st->counters, i, &src->info);
+		counters_source(st->counters, i, &src->info, ps->line);
 		audit_source(st->audit, i, src);
 		for (size_t k = 0; k < src->info.n_maps; k++)
 			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
@@ -217,17 +226,24 @@ static uint32_t living(struct stitch *st, uint32_t slot)
 	return slot;
 }
 
+/* What the join keeps of a thread, for the next call to it. */
+static struct join_task *join_part(struct stitch *st, struct thread *th)
+{
+	return join_task_of(st->join, th->source, th->id, &th->join);
+}
+
 /* As counters_see(). A record that came late was not lost; the records of
  * threads without an id are of any number of them. */
-static bool see_cookie(struct stitch *st, const struct thread *th,
-		       uint64_t cookie, bool is_sample)
+static bool see_cookie(struct stitch *st, struct thread *th, uint64_t cookie,
+		       bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
 		.time = record_time(&st->rec),
-		.since = st->rec.tid >= 0 ? th->join.cookies.last : TIME_NONE,
+		.since = st->rec.tid >= 0 ? join_part(st, th)->cookies.last
+					  : TIME_NONE,
 		.is_sample = is_sample,
 	};
 
@@ -242,14 +258,23 @@ static uint32_t known_process(struct stitch *st, uint32_t slot)
 	return p->pid >= 0 ? p->id : 0;
 }
 
+/* One that is whole goes to the join. */
+static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
+{
+	struct thread *th = tasks_thread_at(st->tasks, slot);
+
+	jc->id = st->chains + 1;
+	if (join_chain(st->join, join_part(st, th), jc))
+		st->chains++;
+}
+
 /* Parts of a stack of the thread for which no more come. */
 static void end_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
 
 	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
-		join_chain(st->join, &tasks_thread_at(st->tasks, slot)->join,
-			   &jc);
+		give_chain(st, slot, &jc);
 }
 
 static void request(struct stitch *st, uint32_t slot, uint32_t event)
@@ -279,9 +304,9 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	if (s->defer == DEFER_COOKIE) {
 		js.first_lost =
 			!js.nonce && see_cookie(st, th, js.cookie, true);
-		join_sample(st->join, &th->join, &js);
+		join_sample(st->join, join_part(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
-		join_mark(st->join, &th->join, &js);
+		join_mark(st->join, join_part(st, th), &js);
 	} else {
 		join_refused(st->join, &js);
 	}
@@ -355,7 +380,6 @@ static void take_chain(struct stitch *st)
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
-		.id = ++st->chains,
 		.source = st->rec.source,
 		.tid = st->rec.tid,
 		.cpu = st->rec.cpu,
@@ -382,7 +406,7 @@ static void take_chain(struct stitch *st)
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}
-	join_chain(st->join, &th->join, &jc);
+	give_chain(st, slot, &jc);
 }
 
 /* A range that wraps around is no place for code: counted and left out. */
@@ -393,6 +417,15 @@ static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
 	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
 		    st->rec.off);
 	return true;
+}
+
+static void map_whole(struct stitch *st, uint32_t process,
+		      const struct region *all)
+{
+	struct region r;
+
+	for (size_t i = 0; whole_part(st->whole, all, i, &r); i++)
+		tasks_map(st->tasks, process, &r);
 }
 
 /* Kernel code, over: above its own map. What another capture of the line has
@@ -423,6 +456,7 @@ static void take_map(struct stitch *st)
 		.prot = rec->map.prot,
 		.flags = rec->map.flags,
 		.t0 = record_time(rec),
+		.derived = rec->map.derived,
 	};
 
 	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
@@ -439,11 +473,17 @@ static void take_map(struct stitch *st)
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
 	map_saved(st, process, false);
-
+	if (rec->flags & REC_F_GONE) {
+		tasks_unmap(st->tasks, process, r.start, r.end, r.t0);
+		return;
+	}
 	r.image = resolve_map_image(st->resolve, src, rec,
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
-	tasks_map(st->tasks, process, &r);
+	if (rec->map.whole)
+		map_whole(st, process, &r);
+	else
+		tasks_map(st->tasks, process, &r);
 	if (jit_is_marker(&rec->map))
 		halves_find_jit(st, tasks_process_at(st->tasks, process),
 				&rec->map);
@@ -482,6 +522,8 @@ static void take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
+	/* so that other captures of the thread know of the exec */
+	join_part(st, tasks_thread_at(st->tasks, st->who));
 	map_saved(st, tasks_thread_at(st->tasks, st->who)->process,
 		  st->rec.flags & REC_F_EXEC);
 }

@@ -12,6 +12,7 @@
 #include "stitch/jit.h"
 #include "stitch/record.h"
 #include "stitch/verdict.h"
+#include "stitch/whole.h"
 
 struct err;
 struct frames;
@@ -25,6 +26,7 @@ enum fact_kind {
 	FACT_EVENT,
 	FACT_REQUEST,
 	FACT_CHAIN,
+	FACT_COPY,    /* of a chain, by another capture */
 	FACT_PROCESS, /* once, when its end is known or the capture ends */
 	FACT_THREAD,  /* the same */
 	FACT_COMM,    /* when it is set */
@@ -91,6 +93,14 @@ struct fact_chain {
 	int64_t from;  /* without a sample: when its thread was last seen, so
 			* that the request came after; TIME_NONE */
 	uint32_t loss; /* loss that explains the verdict; 0: none */
+};
+
+/* Another capture of the same kernel recorded a chain too. */
+struct fact_copy {
+	uint32_t chain; /* fact_chain.id */
+	int64_t time;
+	int32_t cpu;
+	uint16_t source;
 };
 
 /* Something that must not happen did. */
@@ -170,6 +180,7 @@ struct fact {
 		struct fact_event event;
 		struct fact_request request;
 		struct fact_chain chain;
+		struct fact_copy copy;
 		struct fact_process process;
 		struct fact_thread thread;
 		struct fact_comm comm;
@@ -191,6 +202,9 @@ void stitch_layout(struct stitch *st, unsigned int layout);
  * are used where nothing is given. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
+/* Who knows where in memory which part of a file is (whole.h); before the
+ * first fact. Without: nobody does. */
+void stitch_files(struct stitch *st, whole_fn fn, void *arg);
 /* Captures of one kernel whose times are on one clock: what one of them knows
  * holds for all (tasks, what they have mapped, chains of cookies). first: the
  * smallest index of those that belong together; by itself each capture is

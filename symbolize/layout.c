@@ -104,3 +104,26 @@ bool layout_prove(const struct symbolizer *sy, const struct image *img,
 	elf_file_close(ef);
 	return proved;
 }
+
+size_t layout_parts(const struct symbolizer *sy, const struct image *img,
+		    struct whole_part *out, size_t max)
+{
+	struct places p = { .n = 0 };
+	struct loads ls = { .n = 0 };
+	bool other;
+
+	locate_image(sy, img, &p);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
+
+	places_release(&p);
+	if (!ef || !read_loads(ef, &ls))
+		ls.n = 0;
+	elf_file_close(ef);
+	for (size_t i = 0; i < ls.n && i < max; i++)
+		out[i] = (struct whole_part){
+			.start = ls.at[i].start - ls.at[0].start,
+			.end = ls.at[i].end - ls.at[0].start,
+			.off = ls.at[i].off,
+		};
+	return ls.n < max ? ls.n : max;
+}

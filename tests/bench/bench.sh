@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [names]; make bench runs all
+# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -102,7 +102,16 @@ bench_names() {
 		python3 tests/bench/names.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace names
+bench_ctf() {
+	has babeltrace2 babeltrace2 || return
+	[ -s bench/big.ctf/metadata ] || {
+		${CC:-gcc} -O2 -o "$O/bench/mkctf" tests/bench/mkctf.c &&
+			"$O/bench/mkctf" bench/big.ctf 2000000 || return
+	}
+	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names
 rc=0
 for what
 do
@@ -110,8 +119,9 @@ do
 	waiting) "$O/bench/waiting" || rc=1 ;;
 	perf) bench_perf || rc=1 ;;
 	ftrace) bench_ftrace || rc=1 ;;
+	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace or names" >&2; exit 2 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf or names" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -213,6 +213,10 @@ int main(int argc, char **argv)
 		if (file[i].len > big->len)
 			big = &file[i];
 	learn(big, &t);
+	if (!t.n || !t.events[t.n - 1]) {
+		fprintf(stderr, "%s: no events\n", argv[1]);
+		return 1;
+	}
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(big, random_below(big->len), &t);
 	for (uint64_t i = 0; i < tries; i++)

@@ -55,7 +55,7 @@ static bool same_loss(const struct ledger_entry *e, const struct expect_loss *x)
 {
 	uint64_t t0 = x->t0 == TIME_NONE ? 0 : (uint64_t)x->t0;
 
-	return e->cpu == x->cpu && e->t0 == t0 &&
+	return e->capture == x->source && e->cpu == x->cpu && e->t0 == t0 &&
 	       (x->t1 == INT64_MAX || e->t1 == (uint64_t)x->t1);
 }
 
@@ -160,33 +160,70 @@ static void check_chain(struct report *rp, const struct list *l, size_t i,
 	check_loss(rp, ex, got, "chain", i, c->f.loss, x->loss);
 }
 
+static void check_copies(struct report *rp, const struct list *l,
+			 const struct result *got, const struct expect *ex)
+{
+	size_t n = got->n_copy;
+
+	for (size_t k = 0; k < got->n_copy; k++) {
+		const struct fact_copy *f = &got->copy[k];
+		uint32_t i = got->copy_item[k];
+
+		same(rp, l, i, "copy", true, ex->chain[i].copy);
+		same(rp, l, i, "copy of", got->item_of_chain[f->chain],
+		     ex->chain[i].of);
+		same(rp, l, i, "copy's capture", f->source, l->at[i].source);
+		same(rp, l, i, "copy's time", f->time, time_of(l->at[i].rec));
+	}
+	for (size_t i = 0; i < l->n; i++)
+		n -= ex->chain[i].copy;
+	if (n)
+		report_add(rp, "%zu copies, should be %zu\n", got->n_copy,
+			   got->n_copy - n);
+}
+
 /* A run whose lower neighbour may have been made before it was first seen may
- * be said to begin earlier. */
+ * be said to begin earlier: what must be said of it then. */
+static struct fact_gap gap_from(const struct expect *ex, size_t i,
+				const struct fact_gap *g)
+{
+	struct fact_gap x = ex->gap[i];
+
+	if (!g || !ex->gap_late[i] || g->t0 >= x.t0)
+		return x;
+	x.t0 = g->t0;
+	x.loss = model_any_loss(ex, ex->witness, x.cpu, x.t0, x.t1);
+	if (x.verdict != GAP_FOREIGN)
+		x.verdict = x.loss != NOWHERE  ? GAP_LOST
+			    : x.t0 < ex->there ? GAP_FOREIGN
+					       : GAP_UNCOUNTED;
+	return x;
+}
+
 static void check_gaps(struct report *rp, const struct result *got,
 		       const struct expect *ex)
 {
 	for (size_t i = 0; i < ex->n_gap; i++) {
-		const struct fact_gap *x = &ex->gap[i];
 		const struct fact_gap *g = NULL;
+		struct fact_gap x = ex->gap[i];
 
 		for (size_t k = 0; k < got->n_gap; k++)
-			if (got->gap[k].cpu == x->cpu &&
-			    got->gap[k].first == x->first)
+			if (got->gap[k].cpu == x.cpu &&
+			    got->gap[k].first == x.first)
 				g = &got->gap[k];
-		if (!g || g->n != x->n || g->t0 > x->t0 ||
-		    (g->t0 != x->t0 && !ex->gap_late[i]) || g->t1 != x->t1 ||
-		    g->verdict != x->verdict)
+		x = gap_from(ex, i, g);
+		if (!g || g->n != x.n || g->t0 != x.t0 || g->t1 != x.t1 ||
+		    g->source != ex->witness || g->verdict != x.verdict)
 			report_add(rp,
 				   "gap: cpu %d, %" PRIu64 " from %" PRIu64
 				   ", %" PRId64 " to %" PRId64
 				   ", verdict %d; got %" PRIu64 ", %" PRId64
 				   " to %" PRId64 ", verdict %d\n",
-				   (int)x->cpu, x->n, x->first, x->t0, x->t1,
-				   x->verdict, g ? g->n : 0, g ? g->t0 : 0,
+				   (int)x.cpu, x.n, x.first, x.t0, x.t1,
+				   x.verdict, g ? g->n : 0, g ? g->t0 : 0,
 				   g ? g->t1 : 0, g ? (int)g->verdict : 0);
-		/* an earlier one may explain it as well */
-		if (g && !(ex->gap_late[i] && g->loss))
-			check_loss(rp, ex, got, "gap", i, g->loss, x->loss);
+		if (g)
+			check_loss(rp, ex, got, "gap", i, g->loss, x.loss);
 	}
 	if (got->n_gap != ex->n_gap)
 		report_add(rp, "%zu gaps, should be %zu\n", got->n_gap,
@@ -236,26 +273,31 @@ static void check_counters(struct report *rp, const struct result *got,
 }
 
 static void check_session(struct report *rp, const struct result *got,
-			  const struct expect *ex)
+			  const struct expect *ex, uint16_t source)
 {
-	const struct fact_session *f = got->session;
+	const struct expect_session *x = &ex->session[source];
+	bool proves = ex->proves && source == ex->witness;
+	const struct fact_session *f = NULL;
 
-	if (got->n_session != 1) {
-		report_add(rp, "%zu sessions, should be 1\n", got->n_session);
+	for (size_t i = 0; i < got->n_session; i++)
+		if (got->session[i].source == source)
+			f = &got->session[i];
+	if (!f != !x->has) {
+		report_add(rp, "%s session of %d\n", f ? "a" : "no", source);
 		return;
 	}
-	if (f->no_chain != ex->session.no_chain ||
-	    f->no_sample != ex->session.no_sample ||
-	    f->missing != ex->session.missing || !f->reason != ex->proves)
+	if (!f)
+		return;
+	if (f->no_chain != x->no_chain || f->no_sample != x->no_sample ||
+	    f->missing != x->missing || !f->reason != proves)
 		report_add(rp,
-			   "cookies: %" PRIu64 " without chain, %" PRIu64
+			   "cookies of %d: %" PRIu64 " without chain, %" PRIu64
 			   " without sample, %" PRIu64 " missing, reason '%s'; "
 			   "should be %" PRIu64 ", %" PRIu64 ", %" PRIu64
 			   ", %s\n",
-			   f->no_chain, f->no_sample, f->missing,
-			   f->reason ? f->reason : "", ex->session.no_chain,
-			   ex->session.no_sample, ex->session.missing,
-			   ex->proves ? "none" : "one");
+			   source, f->no_chain, f->no_sample, f->missing,
+			   f->reason ? f->reason : "", x->no_chain,
+			   x->no_sample, x->missing, proves ? "none" : "one");
 }
 
 static void check_names(struct report *rp, const struct list *l,
@@ -306,17 +348,20 @@ void check_model(const struct slice *s, const struct list *l,
 		 const struct result *got, const struct expect *ex,
 		 struct report *rp)
 {
-	(void)s;
 	if (got->failed)
 		report_add(rp, "stitch failed: %s\n", got->error);
 	for (size_t i = 0; i < l->n; i++) {
 		check_request(rp, l, i, got, ex);
 		check_chain(rp, l, i, got, ex);
 	}
-	check_names(rp, l, got, ex);
-	check_lives(rp, got, ex);
+	if (!s->pair) {
+		check_names(rp, l, got, ex);
+		check_lives(rp, got, ex);
+	}
+	check_copies(rp, l, got, ex);
 	check_losses(rp, ex, got);
 	check_gaps(rp, got, ex);
 	check_counters(rp, got, ex);
-	check_session(rp, got, ex);
+	check_session(rp, got, ex, 0);
+	check_session(rp, got, ex, 1);
 }

@@ -170,8 +170,8 @@ static void look_at_switches(struct look *k)
 		int64_t since = break_at(k, i);
 
 		n += is_switch(r);
-		odd += since != TIME_NONE &&
-		       model_loss(k->ex, r->cpu, since, time_of(r)) == NOWHERE;
+		odd += since != TIME_NONE && model_loss(k->ex, 0, r->cpu, since,
+							time_of(r)) == NOWHERE;
 	}
 	for (size_t i = 0; i < k->l->n && odd <= n / BREAKS_MAX; i++)
 		if (break_at(k, i) != TIME_NONE)
@@ -244,7 +244,7 @@ static void look_at_map(struct look *k)
 				   f->f.time);
 	}
 	if (!n && first && !odd &&
-	    model_loss(k->ex, -1, TIME_NONE, time_of(first)) != NOWHERE)
+	    model_loss(k->ex, 0, -1, TIME_NONE, time_of(first)) != NOWHERE)
 		report_add(k->rp, "no finding map_lost at %" PRId64 "\n",
 			   time_of(first));
 }

@@ -26,18 +26,18 @@ static void find_halves(const struct list *l, struct expect *ex)
 				    sizeof(*ex->half));
 		ex->half[ex->n_half++] =
 			(struct half){ cookie_of(r), r->tid, (uint32_t)i,
-				       r->kind == REC_CHAIN };
+				       l->at[i].source, r->kind == REC_CHAIN };
 	}
 }
 
 /* ---- losses */
 
-static void add_loss(struct expect *ex, int32_t cpu, int64_t t0, int64_t t1,
-		     uint64_t n)
+static void add_loss(struct expect *ex, uint16_t source, int32_t cpu,
+		     int64_t t0, int64_t t1, uint64_t n)
 {
 	ex->loss = mem_grow(ex->loss, &ex->cap_loss, ex->n_loss + 1,
 			    sizeof(*ex->loss));
-	ex->loss[ex->n_loss++] = (struct expect_loss){ cpu, t0, t1, n };
+	ex->loss[ex->n_loss++] = (struct expect_loss){ source, cpu, t0, t1, n };
 }
 
 /* After the last record of that ring, up to the LOST record. */
@@ -53,57 +53,72 @@ static void find_losses(const struct list *l, struct expect *ex)
 			const struct record *o = l->at[k].rec;
 
 			if (is_timed(o) && o->cpu == r->cpu &&
+			    l->at[k].source == l->at[i].source &&
 			    o->time < r->time && (int64_t)o->time > t0)
 				t0 = (int64_t)o->time;
 		}
-		add_loss(ex, r->cpu, t0, (int64_t)r->time, r->lost.n);
+		add_loss(ex, l->at[i].source, r->cpu, t0, (int64_t)r->time,
+			 r->lost.n);
 	}
 }
 
-static uint64_t told(const struct list *l, int32_t cpu, enum record_kind kind)
+static uint64_t told(const struct list *l, uint16_t source, int32_t cpu,
+		     enum record_kind kind)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (l->at[i].rec->kind == kind && l->at[i].rec->cpu == cpu)
+		if (l->at[i].rec->kind == kind && l->at[i].rec->cpu == cpu &&
+		    l->at[i].source == source)
 			n += l->at[i].rec->lost.n;
 	return n;
 }
 
 /* What the sums at the end know more than the LOST records was lost after the
  * last record of that ring. */
-static void find_end_losses(const struct list *l, struct expect *ex)
+static void find_end_losses(const struct list *l, uint16_t source,
+			    struct expect *ex)
 {
 	for (int32_t cpu = 0; cpu < 64; cpu++) {
-		uint64_t all = told(l, cpu, REC_LOST_TOTAL);
-		uint64_t in_time = told(l, cpu, REC_LOST);
+		uint64_t all = told(l, source, cpu, REC_LOST_TOTAL);
+		uint64_t in_time = told(l, source, cpu, REC_LOST);
 		int64_t t0 = TIME_NONE;
 
 		if (all <= in_time)
 			continue;
 		for (size_t i = 0; i < l->n; i++)
 			if (l->at[i].rec->cpu == cpu &&
+			    l->at[i].source == source &&
 			    time_of(l->at[i].rec) > t0)
 				t0 = time_of(l->at[i].rec);
-		add_loss(ex, cpu, t0, INT64_MAX, all - in_time);
+		add_loss(ex, source, cpu, t0, INT64_MAX, all - in_time);
 	}
 }
 
-uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
-		    int64_t to)
+uint32_t model_loss(const struct expect *ex, uint16_t source, int32_t cpu,
+		    int64_t from, int64_t to)
 {
 	uint32_t best = NOWHERE;
 
 	for (uint32_t i = 0; i < ex->n_loss; i++) {
 		const struct expect_loss *x = &ex->loss[i];
 
-		if ((cpu >= 0 && x->cpu >= 0 && x->cpu != cpu) ||
+		if (x->source != source ||
+		    (cpu >= 0 && x->cpu >= 0 && x->cpu != cpu) ||
 		    x->t1 <= from || x->t0 >= to || x->t0 >= x->t1)
 			continue;
 		if (best == NOWHERE || x->t1 < ex->loss[best].t1)
 			best = i;
 	}
 	return best;
+}
+
+uint32_t model_any_loss(const struct expect *ex, uint16_t source, int32_t cpu,
+			int64_t from, int64_t to)
+{
+	uint32_t loss = model_loss(ex, source, cpu, from, to);
+
+	return loss != NOWHERE ? loss : model_loss(ex, !source, cpu, from, to);
 }
 
 /* ---- cookies and lives */
@@ -164,10 +179,12 @@ static uint32_t other_life(const struct list *l, const struct expect *ex,
 
 /* ---- requests */
 
+/* As far as the sample's own capture went. */
 static void find_end(const struct slice *s, const struct list *l,
-		     const struct expect *ex, size_t at,
+		     const struct expect *ex, size_t at, uint16_t source,
 		     struct expect_request *q)
 {
+	int64_t own_last = (int64_t)info_of(s, source)->last_ns;
 	uint32_t i = newer_cookie(l, ex, at);
 
 	q->end = END_COOKIE;
@@ -184,10 +201,9 @@ static void find_end(const struct slice *s, const struct list *l,
 			return;
 		}
 	}
-	if (i == NOWHERE)
+	if (i == NOWHERE || time_of(l->at[i].rec) > own_last)
 		q->end = END_CAPTURE;
-	q->until =
-		i == NOWHERE ? (int64_t)s->info.last_ns : time_of(l->at[i].rec);
+	q->until = q->end == END_CAPTURE ? own_last : time_of(l->at[i].rec);
 	if (q->end == END_EXIT)
 		q->until += AFTER_EXIT_NS;
 }
@@ -196,15 +212,17 @@ static void without_chain(const struct slice *s, const struct list *l,
 			  const struct expect *ex, size_t i,
 			  struct expect_request *q)
 {
+	uint16_t source = l->at[i].source;
+	const struct source_info *info = info_of(s, source);
 	size_t at = ex->first[i];
 
-	find_end(s, l, ex, at, q);
+	find_end(s, l, ex, at, source, q);
 	int64_t due = q->until == TIME_NONE ? INT64_MAX : q->until;
 	int64_t last = TIME_NONE;
 
 	q->confidence = CONF_EXPLAINED;
 	q->latency = TIME_NONE;
-	if (q->end == END_EXIT && s->info.system_wide != TRI_YES) {
+	if (q->end == END_EXIT && info->system_wide != TRI_YES) {
 		q->verdict = REQ_EXIT_PER_TASK;
 		return;
 	}
@@ -215,12 +233,13 @@ static void without_chain(const struct slice *s, const struct list *l,
 	for (size_t k = at; k < l->n; k++)
 		if (ex->first[k] == at)
 			last = time_of(l->at[k].rec);
-	q->loss = model_loss(ex, -1, last, due);
+	q->loss = model_loss(ex, source, -1, last, due);
 	if (q->loss == NOWHERE)
-		q->loss = model_loss(ex, -1, time_of(l->at[at].rec), due);
+		q->loss =
+			model_loss(ex, source, -1, time_of(l->at[at].rec), due);
 	if (q->loss != NOWHERE) {
 		q->verdict = REQ_CHAIN_LOST;
-	} else if (q->end != END_EXIT || due < (int64_t)s->info.last_ns) {
+	} else if (q->end != END_EXIT || due < (int64_t)info->last_ns) {
 		q->verdict = REQ_UNEXPLAINED;
 		q->confidence = CONF_UNEXPLAINED;
 	}
@@ -234,6 +253,16 @@ static bool exec_between(const struct list *l, size_t a, size_t b)
 		if (l->at[i].rec->kind == REC_COMM &&
 		    l->at[i].rec->flags & REC_F_EXEC &&
 		    l->at[i].rec->tid == r->tid && l->at[i].rec->time > r->time)
+			return true;
+	return false;
+}
+
+/* Did this capture record the chain of the cookie? */
+static bool is_told(const struct expect *ex, const struct half *of,
+		    uint16_t source)
+{
+	for (const struct half *h = ex->half; h < ex->half + ex->n_half; h++)
+		if (h->is_chain && h->source == source && same_cookie(h, of))
 			return true;
 	return false;
 }
@@ -263,7 +292,8 @@ static bool is_first_lost(const struct list *l, const struct expect *ex,
 	for (const struct half *o = ex->half; o < h; o++) {
 		if (o->cookie == h->cookie)
 			return false;
-		later |= cookie_cpu(o->cookie) == cookie_cpu(h->cookie) &&
+		later |= o->source == h->source &&
+			 cookie_cpu(o->cookie) == cookie_cpu(h->cookie) &&
 			 (int32_t)(cookie_count(o->cookie) -
 				   cookie_count(h->cookie)) > 0;
 	}
@@ -288,7 +318,9 @@ static void find_request(const struct slice *s, const struct list *l,
 		c++;
 	if (c < ex->n_half)
 		with_chain(l, i, ex->half[c].item, q);
-	else
+	if (c < ex->n_half && !is_told(ex, h, h->source))
+		q->flags |= VERDICT_OTHER_CAPTURE;
+	if (c == ex->n_half)
 		without_chain(s, l, ex, i, q);
 	if (is_first_lost(l, ex, h))
 		q->flags |= VERDICT_FIRST_LOST;
@@ -315,9 +347,11 @@ static void perf_walks(const struct list *l, struct expect *ex,
 {
 	for (const struct half *o = ex->half; o < h; o++) {
 		if (o->is_chain || ex->request[o->item].as_perf ||
-		    o->tid != h->tid)
+		    o->source != h->source || o->tid != h->tid)
 			continue;
-		ex->request[o->item].as_tid = h->item;
+		ex->request[o->item].as_tid = ex->chain[h->item].copy
+						      ? ex->chain[h->item].of
+						      : h->item;
 		perf_gives(ex, o->item,
 			   o->cookie == h->cookie ? AS_PERF_MERGED
 						  : AS_PERF_BARE,
@@ -330,28 +364,49 @@ static void perf_walks(const struct list *l, struct expect *ex,
 static void as_perf(const struct list *l, struct expect *ex)
 {
 	const struct half *h = ex->half;
-	size_t newest = 0;
+	size_t newest[2] = { 0, 0 };
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct record *r = l->at[i].rec;
 
 		if (r->kind == REC_SAMPLE && !has_cookie(r))
-			newest = i;
+			newest[l->at[i].source] = i;
 		if (!has_cookie(r))
 			continue;
 		if (h->is_chain)
-			perf_walks(l, ex, h, &newest);
+			perf_walks(l, ex, h, &newest[h->source]);
 		h++;
 	}
 	for (size_t k = 0; k < ex->n_half; k++) {
 		size_t i = ex->half[k].item;
 
 		if (!ex->half[k].is_chain && !ex->request[i].as_perf)
-			perf_gives(ex, i, AS_PERF_BARE_END, TIME_NONE, &newest);
+			perf_gives(ex, i, AS_PERF_BARE_END, TIME_NONE,
+				   &newest[ex->half[k].source]);
 	}
 }
 
 /* ---- chains */
+
+/* The same chain was there before, of the other capture of a pair. */
+static bool is_copy(const struct expect *ex, const struct half *h, uint32_t *of)
+{
+	for (const struct half *o = ex->half; o < h; o++) {
+		*of = o->item;
+		if (o->is_chain && same_cookie(o, h))
+			return o->source != h->source;
+	}
+	return false;
+}
+
+static bool is_for_others(const struct expect *ex, const struct half *h)
+{
+	for (const struct half *o = ex->half; o < ex->half + ex->n_half; o++)
+		if (!o->is_chain && same_cookie(o, h) &&
+		    is_told(ex, h, o->source))
+			return false;
+	return true;
+}
 
 static void find_chain(const struct list *l, struct expect *ex,
 		       const struct half *h)
@@ -360,7 +415,10 @@ static void find_chain(const struct list *l, struct expect *ex,
 	const struct record *r = l->at[i].rec;
 	struct expect_chain *c = &ex->chain[i];
 
-	c->has = true;
+	c->copy = is_copy(ex, h, &c->of);
+	c->has = !c->copy;
+	if (c->copy)
+		return;
 	c->from = TIME_NONE;
 	c->loss = NOWHERE;
 	c->verdict = CHAIN_USED;
@@ -368,17 +426,22 @@ static void find_chain(const struct list *l, struct expect *ex,
 	c->flags = ex->lives[ex->life[i]].reused ? VERDICT_REUSED_TID : 0;
 	for (uint32_t k = ex->prev[i];
 	     k != NOWHERE && ex->life[k] == ex->life[i]; k = ex->prev[k])
-		if (l->at[k].rec->kind == REC_EXIT)
+		if (l->at[k].rec->kind == REC_EXIT &&
+		    l->at[k].source == h->source)
 			c->flags |= VERDICT_AFTER_EXIT;
 	for (size_t k = 0; k < ex->n_half; k++)
 		c->n_events +=
 			!ex->half[k].is_chain && same_cookie(&ex->half[k], h);
+	if (c->n_events && is_for_others(ex, h))
+		c->flags |= VERDICT_OTHER_CAPTURE;
 	if (c->n_events)
 		return;
 	for (const struct half *o = ex->half; o < h; o++)
-		if (ex->life[o->item] == ex->life[i])
+		if (ex->life[o->item] == ex->life[i] &&
+		    !ex->chain[o->item].copy)
 			c->from = time_of(l->at[o->item].rec);
-	c->loss = model_loss(ex, cookie_cpu(cookie_of(r)), c->from, time_of(r));
+	c->loss = model_any_loss(ex, h->source, cookie_cpu(cookie_of(r)),
+				 c->from, time_of(r));
 	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
 	c->confidence = CONF_EXPLAINED;
 }
@@ -426,7 +489,8 @@ void model_run(const struct slice *s, const struct list *l, struct expect *ex)
 	clear(l, ex);
 	find_halves(l, ex);
 	find_losses(l, ex);
-	find_end_losses(l, ex);
+	find_end_losses(l, 0, ex);
+	find_end_losses(l, 1, ex);
 	find_firsts(l, ex);
 	model_lives(l, ex);
 	for (size_t i = 0; i < ex->n_half; i++) {

@@ -1,5 +1,7 @@
 /* model_count.c - what must be said of the counters in cookies (formats.md
  * C.2, C.5 and C.6). */
+#include <string.h>
+
 #include "tests/truth/truth.h"
 
 /* A counter of one CPU that some record has. */
@@ -34,11 +36,26 @@ static const struct seen *largest(int32_t cpu)
 	return max;
 }
 
-static void see(const struct record *r)
+/* Had its capture seen a later one of that CPU? */
+static bool is_late(const struct expect *ex, const struct half *h)
 {
+	for (const struct half *o = ex->half; o < h; o++)
+		if (o->source == h->source &&
+		    cookie_cpu(o->cookie) == cookie_cpu(h->cookie) &&
+		    (int32_t)(cookie_count(o->cookie) -
+			      cookie_count(h->cookie)) > 0)
+			return true;
+	return false;
+}
+
+static void see(const struct list *l, const struct expect *ex,
+		const struct half *h)
+{
+	const struct record *r = l->at[h->item].rec;
 	uint64_t c = cookie_of(r);
 	const struct seen *max = largest(cookie_cpu(c));
 	struct seen *s = &seen[n_seen];
+	bool newest = true;
 
 	*s = (struct seen){ .cpu = cookie_cpu(c),
 			    .count = cookie_count(c),
@@ -48,9 +65,10 @@ static void see(const struct record *r)
 	if (max) {
 		s->count = max->count +
 			   (int32_t)(cookie_count(c) - (uint32_t)max->count);
-		s->late = s->count < max->count;
+		newest = s->count > max->count;
 	}
-	s->made = r->kind == REC_SAMPLE && !s->late && !s->elsewhere;
+	s->late = !newest && is_late(ex, h);
+	s->made = r->kind == REC_SAMPLE && newest && !s->elsewhere;
 	n_seen++;
 }
 
@@ -141,43 +159,95 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 	ex->counter[ex->n_counter++] = c;
 }
 
-/* Distinct cookies that have one half only. */
-static void count_halves(const struct list *l, struct expect *ex)
+/* Is it the first of its capture with that cookie, and no other half there? */
+static bool is_bare(const struct expect *ex, const struct half *h)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		const struct record *r = l->at[i].rec;
+	for (const struct half *o = ex->half; o < ex->half + ex->n_half; o++)
+		if (ex->first[o->item] == ex->first[h->item] &&
+		    (o->is_chain != h->is_chain ||
+		     (o < h && o->source == h->source)))
+			return false;
+	return true;
+}
 
-		if (ex->first[i] != i)
+/* Distinct cookies that have one half only. */
+static void count_halves(struct expect *ex)
+{
+	for (const struct half *h = ex->half; h < ex->half + ex->n_half; h++) {
+		struct expect_session *es = &ex->session[h->source];
+
+		es->has = true;
+		if (!is_bare(ex, h))
 			continue;
-		if (r->kind == REC_CHAIN && !ex->chain[i].n_events)
-			ex->session.no_sample++;
-		if (r->kind == REC_SAMPLE && ex->request[i].chain == NOWHERE)
-			ex->session.no_chain++;
+		if (h->is_chain)
+			es->no_sample++;
+		else
+			es->no_chain++;
 	}
+}
+
+/* Whose counters they are: who records all CPUs, or has any; the first record
+ * decides between equals. Missing ones prove something while it was there. */
+static void find_witness(const struct slice *s, const struct list *l,
+			 struct expect *ex)
+{
+	uint16_t first = l->n ? l->at[0].source : 0;
+	int best = -1;
+
+	ex->there = TIME_NONE;
+	for (uint16_t i = 0; i <= s->pair; i++) {
+		uint16_t k = s->pair ? first ^ i : i;
+		int points = info_of(s, k)->system_wide == TRI_YES;
+
+		if (!ex->session[k].has || points <= best)
+			continue;
+		best = points;
+		ex->witness = k;
+	}
+	for (size_t i = 0; s->pair && i < ex->n_half; i++)
+		if (ex->half[i].source == ex->witness && ex->there == TIME_NONE)
+			ex->there = time_of(l->at[ex->half[i].item].rec);
+}
+
+/* When it was last there. */
+static int64_t gone(const struct slice *s, const struct list *l,
+		    const struct expect *ex)
+{
+	int64_t t = s->pair ? TIME_NONE : INT64_MAX;
+
+	for (size_t i = 0; s->pair && i < ex->n_half; i++)
+		if (ex->half[i].source == ex->witness)
+			t = time_of(l->at[ex->half[i].item].rec);
+	return t;
 }
 
 void model_counters(const struct slice *s, const struct list *l,
 		    struct expect *ex)
 {
 	n_seen = 0;
-	ex->session = (struct fact_session){ 0 };
-	ex->proves = s->info.system_wide == TRI_YES;
+	memset(ex->session, 0, sizeof(ex->session));
 	for (size_t i = 0; i < ex->n_half && n_seen < SEEN_MAX; i++)
 		if (!known_before(ex, &ex->half[i]))
-			see(l->at[ex->half[i].item].rec);
+			see(l, ex, &ex->half[i]);
 	for (int32_t cpu = 0; cpu < 64; cpu++)
 		count_cpu(ex, cpu);
-	count_halves(l, ex);
+	count_halves(ex);
+	find_witness(s, l, ex);
+	ex->proves = info_of(s, ex->witness)->system_wide == TRI_YES;
 	for (size_t i = 0; i < l->n; i++)
 		if (ex->chain[i].has && ex->chain[i].verdict == CHAIN_FOREIGN)
 			ex->proves = false;
 	for (size_t i = 0; i < ex->n_gap; i++) {
 		struct fact_gap *g = &ex->gap[i];
 
-		ex->session.missing += g->n;
-		g->loss = model_loss(ex, g->cpu, g->t0, g->t1);
-		g->verdict = !ex->proves	  ? GAP_FOREIGN
-			     : g->loss != NOWHERE ? GAP_LOST
-						  : GAP_UNCOUNTED;
+		ex->session[ex->witness].missing += g->n;
+		g->loss = model_any_loss(ex, ex->witness, g->cpu, g->t0, g->t1);
+		g->verdict = GAP_UNCOUNTED;
+		if (!ex->proves)
+			g->verdict = GAP_FOREIGN;
+		else if (g->loss != NOWHERE)
+			g->verdict = GAP_LOST;
+		else if (g->t0 < ex->there || g->t1 > gone(s, l, ex))
+			g->verdict = GAP_FOREIGN;
 	}
 }

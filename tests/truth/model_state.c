@@ -129,6 +129,18 @@ static void find_life(const struct record *r, struct expect *ex, size_t i)
 	lf->end = time_of(r);
 }
 
+/* What the other capture of a pair told of already. */
+static void see_again(const struct record *r, struct expect *ex, size_t i)
+{
+	uint32_t life = life_of(ex, r->tid);
+
+	if (!model_of_thread(r) || life == NOWHERE)
+		return;
+	ex->life[i] = life;
+	ex->prev[i] = ex->lives[life].last;
+	ex->lives[life].last = (uint32_t)i;
+}
+
 void model_lives(const struct list *l, struct expect *ex)
 {
 	ex->n_lives = 0;
@@ -137,7 +149,9 @@ void model_lives(const struct list *l, struct expect *ex)
 
 		ex->life[i] = ex->prev[i] = NOWHERE;
 		ex->forgot[i] = 0;
-		if (model_of_thread(r)) {
+		if (l->at[i].again) {
+			see_again(r, ex, i);
+		} else if (model_of_thread(r)) {
 			find_life(r, ex, i);
 		} else if (r->kind == REC_MAP && !(r->flags & REC_F_KERNEL)) {
 			uint32_t life = life_of(ex, r->tid);

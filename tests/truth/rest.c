@@ -208,7 +208,8 @@ void dump_case(const struct slice *s, const struct list *l,
 
 		if (l->at[i].origin < s->start)
 			continue;
-		printf("%5d %" PRIu64 " cpu %d %d/%d %s", (int)l->at[i].origin,
+		printf("%5d%s %" PRIu64 " cpu %d %d/%d %s",
+		       (int)l->at[i].origin, l->at[i].source ? "b" : "",
 		       r->time, (int)r->cpu, (int)r->pid, (int)r->tid,
 		       kinds[r->kind]);
 		dump_row(r, got, i);

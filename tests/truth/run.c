@@ -14,6 +14,7 @@
 struct list_source {
 	struct source src;
 	const struct list *list;
+	uint16_t source;
 	size_t at;
 };
 
@@ -23,6 +24,8 @@ static int src_next(struct source *src, struct ref *ref, struct err *err)
 	const struct list *l = ls->list;
 
 	(void)err;
+	while (ls->at < l->n && l->at[ls->at].source != ls->source)
+		ls->at++;
 	if (ls->at == l->n) {
 		src->floor = UINT64_MAX;
 		return 0;
@@ -66,7 +69,8 @@ static void src_close(struct source *src)
 	free(src);
 }
 
-struct source *list_source(const struct slice *s, const struct list *l)
+struct source *list_source(const struct slice *s, const struct list *l,
+			   uint16_t source)
 {
 	static const struct source_ops ops = {
 		.name = "list",
@@ -80,8 +84,9 @@ struct source *list_source(const struct slice *s, const struct list *l)
 	ls->src = *s->cap->src;
 	ls->src.ops = &ops;
 	ls->src.floor = 0;
-	ls->src.info = s->info;
+	ls->src.info = *info_of(s, source);
 	ls->list = l;
+	ls->source = source;
 	return &ls->src;
 }
 
@@ -166,15 +171,6 @@ static void take_request(struct result *r, const struct fact_request *f)
 	q->f = *f;
 }
 
-static void take_chain(struct result *r, const struct fact_chain *f)
-{
-	struct chain_row *c = &r->chain[r->item_of_chain[f->id]];
-
-	c->twice |= c->has;
-	c->has = true;
-	c->f = *f;
-}
-
 static void take_comm(struct result *r, const struct fact_comm *f)
 {
 	struct comm_name n;
@@ -191,7 +187,7 @@ static void take_fact(struct result *r, const struct fact *f)
 	else if (f->kind == FACT_REQUEST)
 		take_request(r, &f->request);
 	else if (f->kind == FACT_CHAIN)
-		take_chain(r, &f->chain);
+		ADD(r, told, f->chain);
 	else if (f->kind == FACT_COMM)
 		take_comm(r, &f->comm);
 	else if (f->kind == FACT_PROCESS)
@@ -204,6 +200,8 @@ static void take_fact(struct result *r, const struct fact *f)
 		ADD(r, counter, f->counter);
 	else if (f->kind == FACT_SESSION)
 		ADD(r, session, f->session);
+	else if (f->kind == FACT_COPY)
+		ADD(r, copy, f->copy);
 	else if (f->kind == FACT_MAPPING)
 		r->maps++;
 	else if (f->kind == FACT_FINDING)
@@ -212,8 +210,6 @@ static void take_fact(struct result *r, const struct fact *f)
 
 static void clear(struct result *r, const struct list *l)
 {
-	uint32_t chains = 0;
-
 	r->n = l->n;
 	r->event =
 		mem_grow(r->event, &r->cap_event, l->n + 1, sizeof(*r->event));
@@ -226,20 +222,50 @@ static void clear(struct result *r, const struct list *l)
 	memset(r->chain, 0, l->n * sizeof(*r->chain));
 	r->item_of_chain = mem_grow(r->item_of_chain, &r->cap_item_chain,
 				    l->n + 1, sizeof(uint32_t));
-	for (size_t i = 0; i < l->n; i++)
-		if (l->at[i].rec->kind == REC_CHAIN)
-			r->item_of_chain[++chains] = (uint32_t)i;
-	r->item_of_chain[0] = NOWHERE;
 	r->n_process = r->n_thread = r->n_gap = r->n_counter = 0;
-	r->n_session = r->n_finding = r->n_loss = r->n_comm = 0;
+	r->n_session = r->n_finding = r->n_loss = r->n_comm = r->n_copy = 0;
+	r->n_told = 0;
 	r->maps = 0;
 	r->failed = false;
 }
 
+/* Chains have numbers in the order in which they come; copies are told of in
+ * the same order. */
+static void place_chains(struct result *r, const struct list *l)
+{
+	uint32_t ids = 0;
+	size_t n = 0;
+
+	r->item_of_chain[0] = NOWHERE;
+	r->copy_item = mem_grow(r->copy_item, &r->cap_copy_item, r->n_copy + 1,
+				sizeof(uint32_t));
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (l->at[i].rec->kind != REC_CHAIN)
+			continue;
+		if (n < r->n_copy && r->copy[n].source == l->at[i].source &&
+		    r->copy[n].time == time_of(l->at[i].rec))
+			r->copy_item[n++] = i;
+		else
+			r->item_of_chain[++ids] = i;
+	}
+	while (n < r->n_copy)
+		r->copy_item[n++] = 0;
+	for (size_t i = 0; i < r->n_told; i++) {
+		const struct fact_chain *f = &r->told[i];
+		struct chain_row *c = &r->chain[r->item_of_chain[f->id]];
+
+		c->twice |= c->has;
+		c->has = true;
+		c->f = *f;
+	}
+}
+
 /* Row numbers become places in the list, and stacks their content. */
-static void settle(struct result *r, const struct frames *fr)
+static void settle(struct result *r, const struct list *l,
+		   const struct frames *fr)
 {
 	hash_all(r, fr);
+	place_chains(r, l);
 	for (size_t i = 0; i < r->n; i++) {
 		struct event_row *e = &r->event[i];
 		struct request_row *q = &r->request[i];
@@ -279,9 +305,13 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	int got;
 
 	clear(out, l);
-	order_add(ord, list_source(s, l));
+	order_add(ord, list_source(s, l, 0));
+	if (s->pair)
+		order_add(ord, list_source(s, l, 1));
 	struct stitch *st = stitch_new(ord, fr, lg, NULL);
 
+	for (uint16_t i = 0; s->pair && i < 2; i++)
+		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, &err)) > 0)
 		take_fact(out, &f);
 	out->failed = got < 0;
@@ -290,7 +320,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	while (ledger_take(lg, &e))
 		if (e.kind == LEDGER_LOSS)
 			ADD(out, loss, e);
-	settle(out, fr);
+	settle(out, l, fr);
 	stitch_free(st);
 	order_free(ord);
 	ledger_free(lg);
@@ -307,6 +337,9 @@ void result_release(struct result *r)
 	free(r->gap);
 	free(r->counter);
 	free(r->session);
+	free(r->copy);
+	free(r->copy_item);
+	free(r->told);
 	free(r->finding);
 	free(r->loss);
 	free(r->comm);

@@ -7,14 +7,14 @@
 void list_add(struct list *l, const struct record *rec, uint32_t origin)
 {
 	l->at = mem_grow(l->at, &l->cap, l->n + 1, sizeof(*l->at));
-	l->at[l->n++] = (struct item){ rec, origin };
+	l->at[l->n++] = (struct item){ .rec = rec, .origin = origin };
 }
 
 void list_insert(struct list *l, size_t at, const struct record *rec)
 {
 	list_add(l, rec, NOWHERE);
 	memmove(l->at + at + 1, l->at + at, (l->n - 1 - at) * sizeof(*l->at));
-	l->at[at] = (struct item){ rec, NOWHERE };
+	l->at[at] = (struct item){ .rec = rec, .origin = NOWHERE };
 }
 
 void list_copy(struct list *to, const struct list *from)

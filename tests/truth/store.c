@@ -17,23 +17,29 @@ static int store_all(const struct slice *s, const struct list *l,
 	struct frames *fr = frames_new();
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, 0, NULL);
-	struct source *src = list_source(s, l);
+	struct source *src[2] = { list_source(s, l, 0),
+				  s->pair ? list_source(s, l, 1) : NULL };
 	struct stitch *st = NULL;
 	struct fact f;
 	int got = -1;
 
-	order_add(ord, src);
+	order_add(ord, src[0]);
+	if (s->pair)
+		order_add(ord, src[1]);
 	*db = store_create_temp(&so, fr, err);
-	if (!*db || store_capture(*db, src, err))
+	if (!*db || store_capture(*db, src[0], err) ||
+	    (s->pair && store_capture(*db, src[1], err)))
 		goto out;
 	st = stitch_new(ord, fr, lg, NULL);
+	for (uint16_t i = 0; s->pair && i < 2; i++)
+		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, err)) > 0) {
 		got = store_fact(*db, &f, err);
 		if (got)
 			goto out;
 	}
-	if (!got)
-		got = store_capture(*db, src, err);
+	for (int i = 0; i <= s->pair && !got; i++)
+		got = store_capture(*db, src[i], err);
 	ledger_end(lg);
 	if (!got)
 		got = store_flush(*db, lg, err);
@@ -95,6 +101,7 @@ static int check_counts(struct store *db, const struct result *got,
 		{ "SELECT count(*) FROM cookie_gap", got->n_gap },
 		{ "SELECT count(*) FROM cookie_cpu", got->n_counter },
 		{ "SELECT count(*) FROM cookies", got->n_session },
+		{ "SELECT count(*) FROM chain_copy", got->n_copy },
 		{ "SELECT count(*) FROM loss", got->n_loss },
 		{ "SELECT count(*) FROM thread", got->n_thread },
 	};

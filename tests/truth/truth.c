@@ -3,6 +3,7 @@
  *
  * usage: truth CAPTURE...; prints ok and not ok lines, one per kind of change.
  * BACKSTITCH_SEED=n: other cases; BACKSTITCH_CASE=n: that one alone, in words;
+ * BACKSTITCH_PAIR=n: the same of one of two captures;
  * BACKSTITCH_CASES=n: how many. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #define WHOLE_CASES 12
 #define SHOW_MAX 4 /* failures of a kind that are shown */
 #define STORE_EVERY 50
+#define PAIR_EVERY 4 /* ordinary cases for one of two captures */
+#define PAIR_GROUP 8 /* cases of one slice */
 
 /* How losses are told of: not; by LOST; by LOST and the sums at the end. */
 enum told {
@@ -40,7 +43,9 @@ struct truth {
 	struct result base, got;
 	struct expect ex;
 	struct change change;
+	struct pair pair;
 	struct tally tally[N_CHANGES][N_TOLD], clean, whole, store;
+	struct tally pairs, across;
 };
 
 static struct truth t;
@@ -59,12 +64,13 @@ static uint64_t seed_of(uint64_t n, uint64_t salt)
 	return rnd(&s);
 }
 
-static void failed(struct tally *y, uint64_t n, const struct report *rp)
+static void failed(struct tally *y, uint64_t n, const char *what,
+		   const struct report *rp)
 {
 	if (++y->bad > SHOW_MAX)
 		return;
 	printf("# case %" PRIu64 " of seed %" PRIu64 ", %s%s\n# %u: ", n,
-	       t.seed, t.slice.cap->name, t.change.text, rp->n);
+	       t.seed, t.slice.cap->name, what, rp->n);
 	for (const char *c = rp->text; *c; c++) {
 		putchar(*c);
 		if (*c == '\n' && c[1])
@@ -103,7 +109,7 @@ static bool base_is_clean(uint64_t group)
 	t.clean.done++;
 	if (!rp.n)
 		return true;
-	failed(&t.clean, group * GROUP, &rp);
+	failed(&t.clean, group * GROUP, "", &rp);
 	return false;
 }
 
@@ -125,7 +131,7 @@ static void one_case(uint64_t n, enum kind kind)
 	check_told(&t.slice, &t.change, &t.base, &t.got, &rp);
 	y->done++;
 	if (rp.n)
-		failed(y, n, &rp);
+		failed(y, n, t.change.text, &rp);
 	if (t.one)
 		dump_case(&t.slice, &t.change.list, &t.got);
 	if (n % STORE_EVERY)
@@ -133,7 +139,7 @@ static void one_case(uint64_t n, enum kind kind)
 	rp = (struct report){ .n = 0 };
 	t.store.done++;
 	if (check_store(&t.slice, &t.change.list, &t.got, &rp))
-		failed(&t.store, n, &rp);
+		failed(&t.store, n, t.change.text, &rp);
 }
 
 static void one_group(uint64_t group, uint64_t only)
@@ -158,6 +164,47 @@ static void one_group(uint64_t group, uint64_t only)
 	}
 }
 
+/* ---- two captures of one kernel */
+
+static void one_pair(uint64_t n)
+{
+	uint64_t seed = seed_of(n, 4);
+	const struct slice *both = &t.pair.both;
+	struct report rp = { .n = 0 };
+
+	if (!pair_make(&t.pair, &t.slice, &seed))
+		return;
+	run_list(both, &both->list, &t.got);
+	model_run(both, &both->list, &t.ex);
+	check_model(both, &both->list, &t.got, &t.ex, &rp);
+	t.pairs.done++;
+	t.across.done += t.got.n_copy != 0;
+	if (rp.n)
+		failed(&t.pairs, n, t.pair.text, &rp);
+	if (t.one)
+		dump_case(both, &both->list, &t.got);
+	if (n % STORE_EVERY)
+		return;
+	rp = (struct report){ .n = 0 };
+	t.store.done++;
+	if (check_store(both, &both->list, &t.got, &rp))
+		failed(&t.store, n, t.pair.text, &rp);
+}
+
+static void pair_group(uint64_t group, uint64_t only)
+{
+	uint64_t seed = seed_of(group, 3);
+	const struct capture *c;
+	size_t at;
+
+	if (!find_place(CHANGE_CHAIN, &seed, &c, &at))
+		return;
+	slice_make(&t.slice, c, at, 80 + rnd_below(&seed, 240), false);
+	for (uint64_t n = group * PAIR_GROUP; n < (group + 1) * PAIR_GROUP; n++)
+		if (only == UINT64_MAX || n == only)
+			one_pair(n);
+}
+
 static bool told_line(const char *what, const char *how, const struct tally *y)
 {
 	printf("%s %s%s: %" PRIu32 " cases",
@@ -179,6 +226,10 @@ static int tell(void)
 		for (int h = 0; h < N_TOLD; h++)
 			good &= told_line(change_names[k], how[h],
 					  &t.tally[k][h]);
+	good &= told_line("two captures of one kernel", ", losses in either",
+			  &t.pairs);
+	good &= told_line("two captures of one kernel",
+			  " that both have a chain", &t.across);
 	good &= told_line("sums and views of the store", "", &t.store);
 	printf("# %" PRIu32 " cases on whole captures; seed %" PRIu64 "\n",
 	       t.whole.done, t.seed);
@@ -188,21 +239,26 @@ static int tell(void)
 int main(int argc, char **argv)
 {
 	uint64_t only = number("BACKSTITCH_CASE", UINT64_MAX);
+	uint64_t pair = number("BACKSTITCH_PAIR", UINT64_MAX);
 	uint64_t cases = number("BACKSTITCH_CASES", CASES);
 	int ret = 0;
 
 	t.seed = number("BACKSTITCH_SEED", 7);
-	t.one = only != UINT64_MAX;
+	t.one = only != UINT64_MAX || pair != UINT64_MAX;
 	for (int i = 1; i < argc && t.n_cap < CAPTURES_MAX; i++)
 		t.n_cap += !capture_read(&t.cap[t.n_cap], argv[i]);
 	if (!t.n_cap) {
 		printf("not ok no capture to begin with\n");
 		return 1;
 	}
-	if (t.one)
+	if (only != UINT64_MAX)
 		one_group(only / GROUP, only);
+	if (pair != UINT64_MAX)
+		pair_group(pair / PAIR_GROUP, pair);
 	for (uint64_t g = 0; !t.one && g < cases / GROUP; g++)
 		one_group(g, UINT64_MAX);
+	for (uint64_t g = 0; !t.one && g < cases / PAIR_EVERY / PAIR_GROUP; g++)
+		pair_group(g, UINT64_MAX);
 	if (!t.one)
 		ret = tell();
 	for (size_t i = 0; i < t.n_cap; i++)
@@ -212,5 +268,6 @@ int main(int argc, char **argv)
 	result_release(&t.got);
 	expect_release(&t.ex);
 	change_release(&t.change);
+	pair_release(&t.pair);
 	return ret;
 }

@@ -55,6 +55,8 @@ void capture_release(struct capture *c);
 struct item {
 	const struct record *rec;
 	uint32_t origin; /* place in the slice; NOWHERE: put in */
+	uint16_t source; /* which capture of a pair */
+	bool again;	 /* the other one of the pair told of it before */
 };
 
 struct list {
@@ -72,8 +74,16 @@ struct slice {
 	struct list list;
 	size_t start; /* before it is only state */
 	struct source_info info;
-	struct arena own; /* records made for it */
+	bool pair;		 /* its list is of two captures of a kernel: */
+	struct source_info more; /* of the second */
+	struct arena own;	 /* records made for it */
 };
+
+static inline const struct source_info *info_of(const struct slice *s,
+						uint16_t source)
+{
+	return source ? &s->more : &s->info;
+}
 
 /* `len` records around record `at` of the capture; whole: all of it. */
 void slice_make(struct slice *s, const struct capture *c, size_t at, size_t len,
@@ -152,10 +162,13 @@ struct result {
 	struct fact_gap *gap;
 	struct fact_counter *counter;
 	struct fact_session *session;
+	struct fact_copy *copy;
+	uint32_t *copy_item; /* of each copy */
+	struct fact_chain *told;
 	struct finding_row *finding;
 	struct ledger_entry *loss;
 	size_t n_process, n_thread, n_gap, n_counter, n_session, n_finding;
-	size_t n_loss;
+	size_t n_loss, n_copy, cap_copy, cap_copy_item, n_told, cap_told;
 	size_t cap_process, cap_thread, cap_gap, cap_counter, cap_session;
 	size_t cap_finding, cap_loss;
 	uint32_t maps; /* mapping rows */
@@ -172,8 +185,10 @@ struct result {
 
 void run_list(const struct slice *s, const struct list *l, struct result *out);
 void result_release(struct result *r);
-/* A source over the list; order_add() takes it. It borrows both. */
-struct source *list_source(const struct slice *s, const struct list *l);
+/* Sources over the list, one for each capture; order_add() takes them. They
+ * borrow both. */
+struct source *list_source(const struct slice *s, const struct list *l,
+			   uint16_t source);
 
 /* ---- model.c: what it must say, by looking at all records again and again */
 struct expect_request {
@@ -192,6 +207,8 @@ struct expect_request {
 
 struct expect_chain {
 	bool has;
+	bool copy;   /* no chain of its own: */
+	uint32_t of; /* item that it is one of */
 	enum chain_verdict verdict;
 	enum confidence confidence;
 	uint32_t flags, n_events, loss;
@@ -199,6 +216,7 @@ struct expect_chain {
 };
 
 struct expect_loss {
+	uint16_t source;
 	int32_t cpu;
 	int64_t t0, t1;
 	uint64_t n;
@@ -209,6 +227,7 @@ struct half {
 	uint64_t cookie;
 	int32_t tid;
 	uint32_t item;
+	uint16_t source;
 	bool is_chain;
 };
 
@@ -244,8 +263,13 @@ struct expect {
 	size_t n_gap, cap_gap, cap_gap_late;
 	struct fact_counter *counter;
 	size_t n_counter, cap_counter;
-	struct fact_session session;
-	bool proves; /* missing counters do */
+	struct expect_session {
+		bool has;
+		uint64_t no_chain, no_sample, missing;
+	} session[2];
+	uint16_t witness; /* whose counters they are */
+	int64_t there;	  /* since when; TIME_NONE: all along */
+	bool proves;	  /* missing counters do */
 };
 
 void model_run(const struct slice *s, const struct list *l, struct expect *ex);
@@ -254,8 +278,11 @@ void expect_release(struct expect *ex);
 void model_counters(const struct slice *s, const struct list *l,
 		    struct expect *ex);
 /* The first loss that overlaps (from, to) on that CPU (-1: any). */
-uint32_t model_loss(const struct expect *ex, int32_t cpu, int64_t from,
-		    int64_t to);
+uint32_t model_loss(const struct expect *ex, uint16_t source, int32_t cpu,
+		    int64_t from, int64_t to);
+/* The same of that source or else of the other. */
+uint32_t model_any_loss(const struct expect *ex, uint16_t source, int32_t cpu,
+			int64_t from, int64_t to);
 /* model_state.c: lives, prev and forgot. */
 void model_lives(const struct list *l, struct expect *ex);
 /* The name of the thread of item i, at it. */
@@ -313,6 +340,18 @@ bool change_fits(const struct record *r, enum kind kind);
 bool change_make(struct change *ch, const struct slice *s, enum kind kind,
 		 bool lost, bool totals, uint64_t *seed);
 void change_release(struct change *ch);
+
+/* ---- pair.c: two captures of what a slice is one of */
+struct pair {
+	struct slice side[2];
+	struct change change[2];
+	struct slice both; /* of the changed sides: what is run */
+	char text[2200];
+};
+
+/* false: the slice has too little for it. */
+bool pair_make(struct pair *p, const struct slice *s, uint64_t *seed);
+void pair_release(struct pair *p);
 
 /* ---- check.c, rest.c */
 struct report {

@@ -31,7 +31,7 @@ static void begin(enum cookie_layout layout)
 	s.since = TIME_NONE;
 	s.losses = losses_new();
 	s.cs = counters_new(&s.q, s.losses, layout);
-	counters_source(s.cs, 0, &s.info);
+	counters_source(s.cs, 0, &s.info, 0);
 }
 
 static void end_with(const struct counters_end *end)
@@ -363,7 +363,7 @@ static void check_reason(const char *reason, uint64_t foreign)
 					.no_sample = 5,
 					.foreign = foreign };
 
-	counters_source(s.cs, 0, &s.info);
+	counters_source(s.cs, 0, &s.info, 0);
 	here(3, 10);
 	lose(7, 0, 12, 50);
 	here(7, 50);
@@ -596,7 +596,7 @@ END_TEST
 START_TEST(captures_are_counted_apart)
 {
 	begin(LAYOUT_AUTO);
-	counters_source(s.cs, 2, &s.info);
+	counters_source(s.cs, 2, &s.info, 2);
 	const struct counters_sight other = {
 		.source = 2,
 		.cookie = cookie(0, 99),

@@ -171,16 +171,36 @@ END_TEST
 
 START_TEST(other_traces_packet_is_bad)
 {
-	unsigned char p[PACKET];
+	unsigned char p[2 * PACKET];
+	struct ctf_chain ch;
+
+	read_text(HEAD TRACE STREAM);
+	for (size_t bad = 0; bad < 2; bad++) {
+		put_packet(p, 1, 2);
+		put_packet(p + PACKET, 3, 4);
+		p[bad * PACKET + 10] ^= 1; /* in the uuid */
+		ctf_chain_read(&meta, p, sizeof(p), &ch);
+		ck_assert_uint_eq(ch.packets, bad ? 1 : 0);
+		ck_assert(!ch.part[bad ? ch.n - 1 : 0].good);
+		ctf_chain_release(&ch);
+	}
+}
+END_TEST
+
+START_TEST(all_packets_may_have_another_uuid_than_the_metadata)
+{
+	unsigned char p[2 * PACKET];
 	struct ctf_chain ch;
 
 	read_text(HEAD TRACE STREAM);
 	put_packet(p, 1, 2);
-	p[10] ^= 1; /* in the uuid */
+	put_packet(p + PACKET, 3, 4);
+	p[10] ^= 1;
+	p[PACKET + 10] ^= 1;
 	ctf_chain_read(&meta, p, sizeof(p), &ch);
-	ck_assert_uint_eq(ch.packets, 0);
+	ck_assert_uint_eq(ch.packets, 2);
 	ck_assert_uint_eq(ch.n, 1);
-	ck_assert(!ch.part[0].good);
+	ck_assert(ch.part[0].good);
 	ctf_chain_release(&ch);
 }
 END_TEST
@@ -245,5 +265,6 @@ RUN("ctf", places_of_a_packet_are_found, clock_and_environment_are_read,
     newer_metadata_is_told_apart, layout_that_is_not_understood_judges_nothing,
     whole_chain_is_one_part, cut_packet_is_a_bad_part_at_the_end,
     next_packet_behind_a_bad_one_is_found_at_a_page, other_traces_packet_is_bad,
+    all_packets_may_have_another_uuid_than_the_metadata,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
     rules_that_are_none_are_refused)

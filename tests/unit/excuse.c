@@ -39,7 +39,7 @@ static void rig_init(struct rig *rg, const struct source_info *info)
 {
 	memset(rg, 0, sizeof(*rg));
 	rg->ls = losses_new();
-	rg->jn = join_new(&rg->q, rg->ls);
+	rg->jn = join_new(&rg->q, rg->ls, NULL);
 	join_source(rg->jn, 0, info);
 }
 

@@ -674,7 +674,7 @@ START_TEST(cookies_without_their_other_half_are_counted)
 {
 	struct facts q = { 0 };
 	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
+	struct join *jn = join_new(&q, ls, NULL);
 	const struct source_info info = { .has_time = true };
 	const struct loss lost = { 1, 0, 90, 99 };
 	struct join_task task[3] = { 0 };

@@ -28,6 +28,23 @@ static const char raw_enter[] =
 	"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
 	"\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n";
 
+/* LTTng's have contexts before the arguments. */
+static const char lttng_mmap[] =
+	"name: syscall_entry_mmap\nID: 5\nformat:\n" ARG("ctx_ip", "0")
+		ARG("addr", "16") ARG("len", "24") ARG("prot", "32")
+			ARG("flags_type", "40") ARG("fd", "48")
+				ARG("offset", "56");
+static const char lttng_openat[] =
+	"name: syscall_entry_openat\nID: 6\nformat:\n" ARG(
+		"dfd",
+		"16") "\tfield:__data_loc char[] filename;\toffset:48;\tsize:4;"
+		      "\tsigned:0;\n";
+static const char lttng_ends[] = "name: syscall_exit_mremap\nID: 7\nformat:\n"
+				 "\tfield:s64 ret;\toffset:16;\tsize:8;"
+				 "\tsigned:1;\n";
+static const char lttng_other[] =
+	"name: syscall_entry_mmapped\nID: 8\nformat:\n" ARG("addr", "16");
+
 /* Parses the format and reads a payload whose words from 16 on are 1, 2, ...;
  * the number of the call is nr. len: bytes of it. */
 static struct call call_of(const char *system, const char *text, int32_t nr,
@@ -115,6 +132,30 @@ START_TEST(raw_events_have_any_call)
 }
 END_TEST
 
+START_TEST(lttng_has_arguments_by_name)
+{
+	char path[32];
+	struct call c = call_of("", lttng_mmap, 0, 999, path);
+
+	ck_assert_int_eq(c.what, CALL_MMAP);
+	ck_assert_int_eq(c.nr, -1);
+	ck_assert_uint_eq(c.arg[0], 1);
+	ck_assert_uint_eq(c.arg[2], 3);
+	ck_assert_uint_eq(c.arg[3], 0); /* flags of a kind not known */
+	ck_assert_uint_eq(c.arg[4], 5);
+	ck_assert_uint_eq(c.arg[5], 6);
+	c = call_of("", lttng_openat, 0, 999, path);
+	ck_assert_int_eq(c.what, CALL_OPENAT);
+	ck_assert_str_eq(path, "/lib/a");
+	c = call_of("", lttng_ends, 0, 999, path);
+	ck_assert_int_eq(c.what, CALL_MREMAP);
+	ck_assert(c.exit);
+	ck_assert_int_eq(c.ret, 1);
+	c = call_of("", lttng_other, 0, 999, path);
+	ck_assert_int_eq(c.what, CALL_NONE);
+}
+END_TEST
+
 RUN("tp_call", arguments_are_the_fields_behind_the_number,
     the_end_of_a_call_has_a_result, an_open_may_say_its_path,
-    raw_events_have_any_call)
+    raw_events_have_any_call, lttng_has_arguments_by_name)

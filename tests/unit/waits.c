@@ -258,7 +258,7 @@ START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 {
 	struct facts q = { 0 };
 	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
+	struct join *jn = join_new(&q, ls, NULL);
 	struct source_info info = { .has_time = true };
 	struct join_task task = { 0 };
 	size_t n = 0, most = 3u << 20;
@@ -291,7 +291,7 @@ START_TEST(samples_that_were_joined_wait_no_more)
 {
 	struct facts q = { 0 };
 	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
+	struct join *jn = join_new(&q, ls, NULL);
 	struct source_info info = { .has_time = true };
 	struct join_task task = { 0 };
 	struct fact f;
@@ -358,7 +358,7 @@ static void hold_too_many(bool open)
 	const struct source_info info = { .has_time = true };
 	struct facts q = { 0 };
 	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls);
+	struct join *jn = join_new(&q, ls, NULL);
 	struct join_task task = { 0 };
 	struct join_chain c = { .id = 1, .tid = 1, .cookie = 5 };
 	struct join_sample s = { .event = 1, .tid = 1, .cookie = 6 };

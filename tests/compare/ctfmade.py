@@ -1,0 +1,215 @@
+# ctfmade.py - CTF traces made here, for what no recorded one shows.
+"""usage: ctfmade.py
+
+A trace that kills the library in the middle, beside one that is whole; stacks
+of functions by name; each kind of damage to a file. What must come out follows
+from how the traces are made."""
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+import common
+
+UUID = bytes(range(1, 17))
+PACKET = 4096
+METADATA = """/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 16; align = 8; signed = false; } := u16;
+typealias integer { size = 32; align = 8; signed = false; } := u32;
+typealias integer { size = 64; align = 8; signed = false; } := u64;
+trace { major = 1; minor = 8; byte_order = le;
+ uuid = "01020304-0506-0708-090a-0b0c0d0e0f10";
+ packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; }; };
+env { domain = "ust"; tracer_name = "lttng-ust"; };
+clock { name = "monotonic"; freq = 1000000000; offset = 5; };
+typealias integer { size = 64; align = 8; signed = false;
+ map = clock.monotonic.value; } := t64;
+stream { id = 0;
+ packet.context := struct { t64 timestamp_begin; t64 timestamp_end;
+  u64 content_size; u64 packet_size; u32 cpu_id; };
+ event.header := struct { u16 id; t64 timestamp; };
+ event.context := struct { u32 _vpid; u32 _vtid; }; };
+event { id = 0; name = "app:tick"; stream_id = 0;
+ fields := struct { u32 _n; }; };
+event { id = 1; name = "app:list"; stream_id = 0;
+ fields := struct { u32 __list_length; u32 _list[__list_length]; }; };
+event { id = 2; name = "py:request"; stream_id = 0;
+ fields := struct { u64 _cookie; }; };
+event { id = 3; name = "py:stack"; stream_id = 0;
+ fields := struct { u64 _cookie; u32 __names_length;
+  string _names[__names_length]; }; };
+"""
+
+
+def event(kind, time, body, tid=7):
+    return struct.pack("<HQII", kind, time, 7, tid) + body
+
+
+def packet(events, cpu=0):
+    """events: (time, bytes) in order."""
+    body = b"".join(e for _, e in events)
+    head = struct.pack("<I16sI", 0xC1FC1FC1, UUID, 0)
+    size = len(head) + 36 + len(body)
+    whole = (size + PACKET - 1) // PACKET * PACKET
+    head += struct.pack("<QQQQI", events[0][0], events[-1][0], size * 8,
+                        whole * 8, cpu)
+    return (head + body).ljust(whole, b"\0")
+
+
+def ticks(first, n, step=2):
+    out = []
+    for i in range(n):
+        t = 1000 + (first + i) * step
+        out.append((t, event(0, t, struct.pack("<I", first + i))))
+    return out
+
+
+def packets(first, n, each=100, step=2, cpu=0):
+    return [packet(ticks(first + i, min(each, first + n - first - i), step),
+                   cpu) for i in range(0, n, each)]
+
+
+def write(folder, metadata, **streams):
+    os.makedirs(folder, exist_ok=True)
+    with open(folder + "/metadata", "w", encoding="utf-8") as f:
+        f.write(metadata)
+    for name, data in streams.items():
+        with open(folder + "/" + name, "wb") as f:
+            f.write(data)
+
+
+def ingest(folder, *options):
+    db = os.path.join(common.CACHE, "ctfmade.db")
+    r = subprocess.run([common.BACKSTITCH, "ingest", "-f", "-q",
+                        "--no-symbols", "--fields", "all", "-o", db, folder] +
+                       list(options), capture_output=True, text=True,
+                       check=False)
+    return r.returncode, db, r.stderr
+
+
+def numbers(db):
+    return [n for n, in common.query(
+        db, "SELECT n FROM ev_app_tick ORDER BY event_id")]
+
+
+def damage(db):
+    return common.query(db, "SELECT what, detail FROM damage"
+                            " WHERE kind = 'damage'")
+
+
+def check(name, *facts):
+    bad = ["%s: %r, needs %r" % (what, got, want)
+           for what, got, want in facts if got != want]
+    common.ok(not bad, name, bad)
+
+
+def dies_in_the_middle(tmp):
+    """A list of 4 billion numbers: the library wants memory for all of them.
+    Of the trace it was at, what came before is there, up to the few messages
+    that were on their way; the other is whole."""
+    n = 30000
+    bad = packets(0, n, step=4)
+    t = 1000 + n * 4
+    bad.append(packet([(t, event(1, t, struct.pack("<I", 0xffffffff)))]))
+    bad += packets(n + 1, 100, step=4)
+    write(tmp + "/s/bad", METADATA, c_0=b"".join(bad))
+    good = []
+    for p in range(0, 2 * n, 100):
+        events = []
+        for i in range(p, p + 100):
+            t = 1001 + i * 4
+            events.append((t, event(0, t, struct.pack("<I", 1000000 + i))))
+        good.append(packet(events, 1))
+    write(tmp + "/s/good", METADATA, c_1=b"".join(good))
+    status, db, said = ingest(tmp + "/s")
+    got = numbers(db)
+    first = [v for v in got if v < 1000000]
+    second = [v for v in got if v >= 1000000]
+    rows = [d for d in damage(db) if "dies here" in d[1]]
+    check("the library may die in the middle of a trace",
+          ("status", status, 3), ("rows", len(rows), 1),
+          ("its path", "/s/bad" in (rows or [("", "")])[0][1], True),
+          ("order", first, list(range(len(first)))),
+          ("before it", n - 100 < len(first) <= n, True),
+          ("the other", second, list(range(1000000, 1000000 + 2 * n))),
+          ("words", said.count("Traceback"), 0))
+
+
+def names_for_addresses(tmp):
+    events = []
+    for i in range(20):
+        t = 1000 + i * 10
+        events.append((t, event(2, t, struct.pack("<Q", i + 1))))
+        if i == 13:
+            continue
+        names = [b"leaf", b"step%d" % (i % 3), b"main"]
+        events.append((t + 5, event(3, t + 5, struct.pack("<QI", i + 1, 3) +
+                                    b"".join(s + b"\0" for s in names))))
+    write(tmp + "/n", METADATA, c_0=packet(events))
+    status, db, _ = ingest(tmp + "/n", "--request", "py:request(cookie)",
+                           "--chain", "py:stack(cookie,names)")
+    verdicts = common.query(
+        db, "SELECT chain IS NOT NULL, count(*) FROM request GROUP BY 1"
+            " ORDER BY 1")
+    stacks = common.query(
+        db, "SELECT group_concat(name, ';') FROM (SELECT p.stack AS stack,"
+            " s.name AS name FROM stack_path p JOIN frame f ON f.id = p.frame"
+            " JOIN symbol s ON s.id = f.symbol ORDER BY p.stack, p.pos)"
+            " GROUP BY stack ORDER BY 1")
+    want = sorted("main;step%d;leaf" % k for k in range(3))
+    got = sorted(s for s, in stacks)
+    check("a chain may be functions by name", ("status", status, 0),
+          ("joined", verdicts, [(0, 1), (1, 19)]),
+          ("stacks", got in (want, sorted(
+              ";".join(reversed(w.split(";"))) for w in want)), True))
+
+
+def broken(tmp, name, change, want, what=True, metadata=METADATA):
+    """Ten packets of a hundred events, and as many of another CPU."""
+    one = b"".join(packets(0, 1000))
+    two = b"".join(packets(2000, 1000, cpu=1))
+    folder = tmp + "/" + name.replace(" ", "-")
+    write(folder, metadata, c_0=change(one), c_1=two)
+    status, db, said = ingest(folder)
+    got = numbers(db) if status != 1 else said
+    check(name, ("status", status, 3 if what else 0),
+          ("events", got, want + list(range(2000, 3000))),
+          ("rows", len(damage(db)) if status != 1 else 0, int(what)))
+
+
+def all_broken(tmp):
+    def flip(data, at, n=4):
+        return data[:at] + b"\xee" * n + data[at + n:]
+
+    size = len(packets(0, 100)[0])
+    front = list(range(900))
+    gap = list(range(300)) + list(range(400, 1000))
+    broken(tmp, "whole", lambda d: d, list(range(1000)), False)
+    broken(tmp, "cut in the last packet", lambda d: d[:-size // 2], front)
+    broken(tmp, "cut in a packet's head", lambda d: d[:-size + 10], front)
+    broken(tmp, "bad magic", lambda d: flip(d, 3 * size), gap)
+    broken(tmp, "bad size", lambda d: flip(d, 3 * size + 40, 16), gap)
+    broken(tmp, "bad uuid", lambda d: flip(d, 3 * size + 8), gap)
+    broken(tmp, "empty file", lambda d: b"", [], False)
+    broken(tmp, "garbage for a file", lambda d: b"\xee" * len(d), [])
+    broken(tmp, "cut metadata", lambda d: d, list(range(1000)), True,
+           METADATA + "event { id = 9; name = \"app:no")
+
+
+def main():
+    os.makedirs(common.CACHE, exist_ok=True)
+    tmp = tempfile.mkdtemp(prefix="ctfmade-")
+    try:
+        dies_in_the_middle(tmp)
+        names_for_addresses(tmp)
+        all_broken(tmp)
+    finally:
+        shutil.rmtree(tmp)
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()
