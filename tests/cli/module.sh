@@ -115,13 +115,13 @@ do
 		continue
 	}
 	mkdir -p $p/${ko%/*}
-	$p -q -c whole/$ko >$p/$ko$end
-	is packed_by_$p "$want" "$(names /$ko$end "$id" $p)"
+	$p -q -c whole/$ko >$p/$ko"$end"
+	is packed_by_$p "$want" "$(names /$ko"$end" "$id" $p)"
 	is packed_by_${p}_but_recorded_as_plain "$want" \
 		"$(names /$ko "$id" $p)"
-	head -c 200 $p/$ko$end >$p/cut
-	mv $p/cut $p/$ko$end
-	names /$ko$end "$id" $p >out
+	head -c 200 $p/$ko"$end" >$p/cut
+	mv $p/cut $p/$ko"$end"
+	names /$ko"$end" "$id" $p >out
 	is a_cut_one_gives_no_names_$p 'no file' "$(status)"
 done
 names /$ko "" whole >out
