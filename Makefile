@@ -4,6 +4,7 @@
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
 #   BABELTRACE=  without libbabeltrace2: then CTF traces are refused
+#   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   PREFIX, DESTDIR  where install puts things
 PREFIX ?= /usr/local
 SAN ?=
@@ -15,6 +16,7 @@ PKG_CONFIG ?= pkg-config
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 BABELTRACE ?= babeltrace2
+DEBUGINFOD ?= libdebuginfod
 
 # library: pkg-config name
 LIBS = sqlite3 libelf libdw libzstd zlib liblzma json-c capstone $(BABELTRACE)
@@ -35,9 +37,11 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 SUB = +@$(MAKE) --no-print-directory
 SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# What is not for this build: of the two sides of formats/ctf.h one.
+# What is not for this build: of the two sides of formats/ctf.h one, and of
+# symbolize/fetch.h.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c class.c event.c label.c value.c))
+	graph.c class.c event.c label.c value.c)) \
+	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
 CLI := $(wildcard cli/*.c)
@@ -69,7 +73,7 @@ $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJS) $(OBJS) $(ALL_LIBS)
 
 # A build in the same folder with other flags starts afresh.
-FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS)
+FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS) without $(LEFT_OUT)
 $(O)/flags: FORCE | $(O)/probe
 	$(Q)echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 
@@ -77,7 +81,7 @@ $(O)/flags: FORCE | $(O)/probe
 $(O)/probe: tests/deps.sh
 	$(Q)mkdir -p $(O)
 	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' BABELTRACE='$(BABELTRACE)' \
-		tests/deps.sh probe
+		DEBUGINFOD='$(DEBUGINFOD)' tests/deps.sh probe
 	$(Q)touch $@
 
 $(O)/%.o: %.c $(O)/flags | $(O)/probe

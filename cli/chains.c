@@ -37,6 +37,7 @@ struct frame_text {
 	uint64_t off, symoff;
 	struct place_text at;
 	uint32_t image, flags;
+	const char *bogus; /* why, if it is a return address; NULL: it is not */
 	uint32_t inlined, n_inlined; /* in chains.inlined, innermost first */
 };
 
@@ -183,6 +184,17 @@ static int take_inlined(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+static int take_bogus(void *arg, const struct rows *r, struct err *err)
+{
+	struct chains *c = arg;
+	int64_t id = rows_int(r, 0);
+
+	(void)err;
+	if (id >= 1 && (uint64_t)id <= c->n_frame)
+		c->frame[id - 1].bogus = text_or_null(c, rows_value(r, 1));
+	return 0;
+}
+
 static int take_chain(void *arg, const struct rows *r, struct err *err)
 {
 	struct chains *c = arg;
@@ -218,6 +230,8 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 	    rows_each_dense(db, "print_frames", take_frame, c, err) ||
 	    (style->inlined &&
 	     rows_each(db, "report_inlines", take_inlined, c, err)) ||
+	    ((style->marks || style->json) &&
+	     rows_each(db, "print_bogus", take_bogus, c, err)) ||
 	    stack_tree_load(&c->tree, db, c->n_frame, err) ||
 	    rows_each_dense(db, "print_chains", take_chain, c, err)) {
 		chains_free(c);
@@ -299,7 +313,7 @@ static void put_source(struct chains *c, const struct place_text *at)
 /* One line: the frame's own function, or one that was inlined there, which
  * has no place of its own, so perf gives it that of the frame. */
 static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
-		     const struct place_text *at, bool inlined)
+		     const struct place_text *at, bool inlined, bool called)
 {
 	const struct chain_style *s = &c->style;
 
@@ -322,6 +336,8 @@ static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
 		put_string(c, " (inferred)");
 	if (s->marks && (f->flags & FRAME_GUESSED))
 		put_string(c, " (by frame pointer)");
+	if (s->marks && called && f->bogus)
+		put_string(c, " (bogus)");
 	if (s->srcline)
 		put_source(c, at);
 	if (inlined)
@@ -330,11 +346,13 @@ static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
 		put(c, "\n", 1);
 }
 
-static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip)
+/* called: it is a return address, not the innermost one. */
+static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip,
+		      bool called)
 {
 	for (uint32_t i = 0; i < f->n_inlined; i++)
-		put_line(c, f, ip, &c->inlined[f->inlined + i], true);
-	put_line(c, f, ip, &f->at, false);
+		put_line(c, f, ip, &c->inlined[f->inlined + i], true, called);
+	put_line(c, f, ip, &f->at, false, called);
 }
 
 static int broken(int64_t id, struct err *err)
@@ -373,7 +391,7 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 	for (int i = 0; i < n && stack; i++) {
 		const struct stack_link *s = stack_tree_at(&c->tree, stack);
 
-		put_frame(c, &c->frame[s->frame - 1], c->ip[i]);
+		put_frame(c, &c->frame[s->frame - 1], c->ip[i], i > 0);
 		stack = s->parent;
 	}
 	const char *why = unwind_end_name(t->ended);
@@ -443,7 +461,8 @@ static struct json_object *inlined_json(const struct chains *c,
 }
 
 static struct json_object *frame_json(struct chains *c,
-				      const struct frame_text *f, uint64_t ip)
+				      const struct frame_text *f, uint64_t ip,
+				      bool called)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -462,6 +481,9 @@ static struct json_object *frame_json(struct chains *c,
 	if (f->flags & FRAME_GUESSED)
 		json_object_object_add(o, "by_frame_pointer",
 				       json_object_new_boolean(1));
+	if (called && f->bogus)
+		json_object_object_add(o, "bogus",
+				       json_object_new_string(f->bogus));
 	return o;
 }
 
@@ -480,9 +502,9 @@ int chains_json(struct chains *c, int64_t id, struct json_object *array,
 	for (int i = 0; i < n && stack; i++) {
 		const struct stack_link *s = stack_tree_at(&c->tree, stack);
 
-		json_object_array_add(
-			array,
-			frame_json(c, &c->frame[s->frame - 1], c->ip[i]));
+		json_object_array_add(array,
+				      frame_json(c, &c->frame[s->frame - 1],
+						 c->ip[i], i > 0));
 		stack = s->parent;
 	}
 	return 0;

@@ -19,7 +19,8 @@ struct chain_style {
 	bool ip, sym, symoff, dso, dsoff, srcline;
 	bool inlined; /* a line for each inlined function too */
 	bool tab;     /* a tab in front, a newline behind */
-	bool marks;   /* "(inferred)" behind guessed frames */
+	bool marks;   /* "(inferred)" behind guessed frames, "(bogus)" behind
+		       * what no call returns to */
 	bool json;    /* chains_json() only: names as they are */
 };
 

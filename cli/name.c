@@ -2,6 +2,7 @@
 #include "cli/name.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "formats/unpack.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -20,7 +22,8 @@
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle, no_inline, no_cache;
+static bool no_demangle, no_inline, no_cache, use_debuginfod;
+static long fetch_seconds = 60;
 static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
@@ -50,6 +53,16 @@ const struct opt name_opts[] = {
 	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
 		  "given several times",
 	  .value = &debug_dirs },
+	{ .kind = OPT_FLAG,
+	  .name = "debuginfod",
+	  .help = "fetch programs and debug files that are not here from the "
+		  "servers in $DEBUGINFOD_URLS, those of most stacks first",
+	  .value = &use_debuginfod },
+	{ .kind = OPT_NUMBER,
+	  .name = "debuginfod-timeout",
+	  .arg = "SECONDS",
+	  .help = "fetch no longer than that, all files together (60)",
+	  .value = &fetch_seconds },
 	{ .kind = OPT_FLAG,
 	  .name = "no-demangle",
 	  .help = "keep C++, Rust and D names as they are in the file",
@@ -86,6 +99,30 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
+/* Told now, and kept in the database. */
+static int put_note(struct store *db, const char *what, struct err *err)
+{
+	char note[2048];
+
+	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
+	progress_clear();
+	fprintf(stderr, "%s\n", note);
+	return store_note(db, "names", what, err);
+}
+
+/* Names that were read from other bytes stay: nobody knows which are right. */
+static int put_changed(struct store *db, const char *file, const char *section,
+		       struct err *err)
+{
+	char note[512];
+
+	snprintf(note, sizeof(note),
+		 "%.240s: %.40s is not what it was when names were read from "
+		 "it, with the same build-id",
+		 file, section);
+	return put_note(db, note, err);
+}
+
 static int name_one(struct symbolizer *sy, struct sink *s,
 		    const struct image *img, const struct code_place *code,
 		    size_t n, struct err *err)
@@ -99,19 +136,39 @@ static int name_one(struct symbolizer *sy, struct sink *s,
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
 				  rep.seg, rep.n_seg, err);
-	if (rep.note[0]) {
-		char note[4 * sizeof(rep.note)];
-
-		output_clean_buf(note, sizeof(note), rep.note, strlen(rep.note),
-				 NULL);
-		progress_clear();
-		fprintf(stderr, "%s\n", note);
-	}
+	if (!ret)
+		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
+				     err);
+	if (!ret && rep.note[0])
+		ret = put_note(s->db, rep.note, err);
+	if (!ret && rep.missing[0])
+		ret = store_note(s->db, "debuginfod", rep.missing, err);
+	s->counts->fetched += rep.fetched;
+	s->counts->missing += rep.missing[0] != '\0';
 	symbolize_report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
 	s->counts->offsets += n;
 	return ret;
+}
+
+static int check_fetch(struct err *err)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!use_debuginfod)
+		return 0;
+	if (!symbolize_can_fetch())
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: libdebuginfod is not here");
+	if (!urls || !*urls)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: DEBUGINFOD_URLS names no server");
+	if (fetch_seconds < 1)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod-timeout %ld: needs at least 1",
+			       fetch_seconds);
+	return 0;
 }
 
 int name_check(struct err *err)
@@ -137,7 +194,7 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
-	return 0;
+	return check_fetch(err);
 }
 
 /* Ends with NULL, as the symbolizer wants it. */
@@ -167,6 +224,28 @@ static bool recorded_here(struct store *db)
 	return same && n;
 }
 
+/* The kernel of all captures; "": not known, or several. */
+static void kernel_release(struct store *db, char *buf, size_t size)
+{
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (; r && rows_next(r, NULL) > 0; n++) {
+		const char *release = rows_text(r, 1);
+
+		/* It becomes a folder in a path. */
+		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
+		    *release == '.') {
+			buf[0] = '\0';
+			break;
+		}
+		snprintf(buf, size, "%s", release);
+	}
+	rows_close(r);
+}
+
 /* Where programs keep what they can make again; false: nowhere. */
 static bool cache_folder(const char *home, char *buf, size_t size)
 {
@@ -182,12 +261,40 @@ static bool cache_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-struct symbolizer *name_symbolizer(struct store *db,
-				   const struct symbolize_text *captured)
+/* Where libdebuginfod keeps files, by the rules in debuginfod_find(3). */
+static bool fetched_folder(const char *home, char *buf, size_t size)
+{
+	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (path && *path)
+		n = snprintf(buf, size, "%s", path);
+	else if (xdg && *xdg)
+		n = snprintf(buf, size, "%s/debuginfod_client", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/debuginfod_client", home);
+	return n > 0 && (size_t)n < size;
+}
+
+static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
+					  const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
 	char cache[4096];
+	char fetched[4096];
+	char release[128];
+
+	kernel_release(db, release, sizeof(release));
 	struct symbolize_opts o = {
+		.fetch_cache = fetched_folder(home, fetched, sizeof(fetched))
+				       ? fetched
+				       : NULL,
+		.fetch_seconds =
+			fetch && use_debuginfod ? (double)fetch_seconds : 0,
+		.stop = stop_requested,
+		.release = *release ? release : NULL,
+		.unpack = unpack_all,
 		.cache =
 			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
 		.symfs = symfs,
@@ -209,24 +316,33 @@ const char *name_symfs(void)
 	return symfs;
 }
 
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured)
+{
+	return make_symbolizer(db, false, captured);
+}
+
 bool name_has_places(void)
 {
 	return symfs || debug_dirs.n;
 }
 
-int name_images(struct store *db, const struct symbolize_text *captured,
-		struct name_counts *counts, struct err *err)
+static int name_all(struct store *db, const struct symbolize_text *captured,
+		    bool again, struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = name_symbolizer(db, captured);
+	struct symbolizer *sy = make_symbolizer(db, true, captured);
+	unsigned int how = (again ? NAME_LINES : 0) |
+			   (use_debuginfod ? NAME_HOT_FIRST : 0);
 	const struct code_place *code;
 	struct image img;
 	size_t n;
 	int ret;
 
 	progress_start("naming");
-	while ((ret = store_unnamed(db, &s.image, &img, &code, &n, err)) > 0) {
+	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
+	       0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
@@ -237,5 +353,50 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 	}
 	progress_clear();
 	symbolize_free(sy);
+	if (use_debuginfod && !ret)
+		fprintf(stderr,
+			"debuginfod: fetched %" PRIu64 " file%s, had none for "
+			"%" PRIu64 " image%s\n",
+			s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
+			s.counts->missing, s.counts->missing == 1 ? "" : "s");
 	return ret;
+}
+
+int name_images(struct store *db, const struct symbolize_text *captured,
+		struct name_counts *counts, struct err *err)
+{
+	return name_all(db, captured, false, counts, err);
+}
+
+struct changes {
+	struct store *db;
+	char last[256]; /* each file is told once */
+};
+
+static int check_section(void *arg, const struct rows *r, struct err *err)
+{
+	struct changes *c = arg;
+	struct value id = rows_value(r, 4);
+	struct image img = { .kind = IMAGE_FILE };
+	uint64_t hash;
+
+	if (id.text && id.len <= sizeof(img.id)) {
+		memcpy(img.id, id.text, id.len);
+		img.id_len = (uint8_t)id.len;
+	}
+	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
+	    !symbolize_section(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
+	    hash == (uint64_t)rows_int(r, 3))
+		return 0;
+	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
+	return put_changed(c->db, rows_text(r, 1), rows_text(r, 2), err);
+}
+
+int name_again(struct store *db, struct name_counts *counts, struct err *err)
+{
+	struct changes c = { .db = db };
+
+	if (rows_each(db, "image_sections", check_section, &c, err))
+		return -1;
+	return name_all(db, NULL, !no_inline, counts, err);
 }

@@ -13,7 +13,7 @@ struct symbolizer;
 
 /* --symfs: for commands that look at programs and name nothing. */
 extern const struct opt name_place_opts[];
-/* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
+/* --symfs --kallsyms --vmlinux --debug-dir --debuginfod --no-demangle ... */
 extern const struct opt name_opts[];
 
 /* As these options say; symbolize_free() it. captured: kallsyms that captures
@@ -31,6 +31,8 @@ struct name_counts {
 	uint64_t images, named;	 /* images looked at; with a name at least */
 	uint64_t offsets, found; /* the same of code offsets */
 	uint64_t lines;		 /* of these, with a source line */
+	uint64_t fetched;	 /* files from debuginfod servers */
+	uint64_t missing;	 /* images that they had no file for */
 };
 
 /* Are the files there that the options name? 0, or -1 and *err. */
@@ -39,4 +41,7 @@ int name_check(struct err *err);
  * database refuses or Ctrl-C was pressed: a file without names is no error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct name_counts *counts, struct err *err);
+/* The same, and looks again for lines of what has a name but none. Files that
+ * changed since earlier names were read from them are told. */
+int name_again(struct store *db, struct name_counts *counts, struct err *err);
 #endif

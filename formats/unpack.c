@@ -144,3 +144,31 @@ int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		}
 	}
 }
+
+unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len)
+{
+	unsigned char head[4];
+	unsigned char *out = NULL;
+	size_t cap = 0;
+	size_t n = 0;
+	int64_t got;
+	bool cut = false;
+
+	if (lseek(fd, 0, SEEK_SET) || read(fd, head, sizeof(head)) != 4 ||
+	    !unpack_knows(head, sizeof(head)))
+		return NULL;
+	struct unpack *u = unpack_new(fd, path, head, sizeof(head));
+	do {
+		out = mem_grow(out, &cap, n + UNPACK_BUF, 1);
+		got = unpack_read(u, out + n, cap - n, &cut, NULL);
+		if (got > 0)
+			n += (size_t)got;
+	} while (got > 0 && n < max);
+	unpack_free(u);
+	if (got || cut) {
+		free(out);
+		return NULL;
+	}
+	*len = n;
+	return out;
+}

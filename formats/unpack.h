@@ -18,4 +18,7 @@ void unpack_free(struct unpack *u);
  * cut short gives what is whole, then the end, and *cut is set. */
 int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err);
+/* All plain bytes of the file; NULL: it is not packed, damaged, or they are
+ * more than max. free() it. */
+unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);
 #endif

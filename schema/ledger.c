@@ -129,6 +129,20 @@ static int put_damage(struct store *db, const struct ledger_entry *e,
 	return 0;
 }
 
+int store_note(struct store *db, const char *what, const char *detail,
+	       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
+		return -1;
+	row_text(&r, 1, "note");
+	row_text(&r, 2, what);
+	row_int(&r, 5, 1);
+	row_text(&r, 6, detail);
+	return 0;
+}
+
 int store_ledger(struct store *db, struct ledger *lg, struct err *err)
 {
 	struct ledger_entry e;

@@ -106,11 +106,18 @@ int naming_resume(struct store *db, struct err *err)
 
 /* ---- walking */
 
-static int start(struct store *db, struct naming *nm, struct err *err)
+static int start(struct store *db, struct naming *nm, unsigned int how,
+		 struct err *err)
 {
 	if (store_write_frames(db, err) || store_drain(db, err))
 		return -1;
+	if (store_exec(db, store_sql("heat"), err) ||
+	    (how & NAME_HOT_FIRST &&
+	     store_exec(db, store_sql("measure_heat"), err)))
+		return -1;
 	nm->walk = store_prepare(db, store_sql("unnamed"), err);
+	if (nm->walk)
+		sqlite3_bind_int(nm->walk, 1, how & NAME_LINES);
 	nm->update = store_prepare(db, store_sql("name_frame"), err);
 	return nm->walk && nm->update ? 0 : -1;
 }
@@ -281,6 +288,34 @@ static struct answer *answer_for(struct naming *nm, uint64_t off)
 	return a < nm->n_code && nm->code[a].off == off ? &nm->answer[a] : NULL;
 }
 
+/* When it is named again, symbols that it has are not made twice. */
+static int load_known(struct store *db, struct naming *nm, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(db, store_sql("known_symbols"), err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, nm->image);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 1);
+		struct known k = {
+			.start = (uint64_t)sqlite3_column_int64(st, 0),
+			.name = arena_strdup(&nm->text, name ? name : ""),
+			.id = (uint32_t)sqlite3_column_int64(st, 2),
+		};
+
+		table_add(&nm->by_name,
+			  hash_bytes(k.name, strlen(k.name), k.start),
+			  (uint32_t)nm->n_known);
+		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
+				     sizeof(*nm->known));
+		nm->known[nm->n_known++] = k;
+	}
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : store_error(db, rc, err);
+}
+
 /* What was told last is the function itself, not one inlined into it. */
 static int end_last(struct store *db, struct naming *nm, struct err *err)
 {
@@ -430,8 +465,9 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 	return 0;
 }
 
-int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const struct code_place **code, size_t *n, struct err *err)
+int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+		  struct image *img, const struct code_place **code, size_t *n,
+		  struct err *err)
 {
 	struct naming *nm = naming(db);
 
@@ -442,7 +478,7 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 		return -1;
 	arena_release(&nm->text);
 	nm->last = (struct symbol){ .name = NULL };
-	if (!nm->walk && (start(db, nm, err) || walk(db, nm, err)))
+	if (!nm->walk && (start(db, nm, how, err) || walk(db, nm, err)))
 		return -1;
 	if (!nm->row) {
 		sqlite3_finalize(nm->walk);
@@ -456,7 +492,8 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 			return -1;
 		img->code = &nm->jit;
 	}
-	if (fill_offsets(db, nm, err))
+	if (fill_offsets(db, nm, err) ||
+	    (how & NAME_LINES && !db->making && load_known(db, nm, err)))
 		return -1;
 	*id = nm->image;
 	*code = nm->code;
@@ -508,7 +545,7 @@ int store_image(struct store *db, uint32_t image, const char *file,
 	struct naming *nm = naming(db);
 
 	if (store_drain(db, err) ||
-	    run(db, "drop_segments", image, file, status, err) ||
+	    (n && run(db, "drop_segments", image, file, status, err)) ||
 	    run(db, "image_status", image, file && *file ? file : NULL, status,
 		err) ||
 	    put_segments(db, image, seg, n, err))

@@ -2,17 +2,57 @@
 
 -- Frames without a name, image by image. CROSS: frames are read once, and
 -- sorted, before the first row is given; they may be changed meanwhile. The
--- last column: it called another frame, so it is a return address.
+-- last column: it called another frame, so it is a return address. ?1: those
+-- too that have a name from a file but no line, which is what is asked again
+-- when debug files turned up.
 -- name: unnamed
 SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
 	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
 		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
 FROM frame f CROSS JOIN image i ON i.id = f.image
-WHERE f.symbol IS NULL
-ORDER BY f.image, f.off, f.id
+LEFT JOIN temp.heat h ON h.image = f.image
+WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
+	AND f.id NOT IN (SELECT frame FROM inline_frame)
+	AND EXISTS (SELECT 1 FROM word w WHERE w.kind = 'image'
+		AND w.id = i.kind
+		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
+ORDER BY h.stacks DESC, f.image, f.off, f.id
 
+-- The order in which images are named: empty, unless it is measured.
+-- name: heat
+CREATE TEMP TABLE IF NOT EXISTS heat(image INTEGER PRIMARY KEY, stacks INTEGER)
+
+-- name: measure_heat
+INSERT OR REPLACE INTO temp.heat
+SELECT f.image, count(*) FROM stack s CROSS JOIN frame f ON f.id = s.frame
+GROUP BY f.image
+
+-- What naming has to do, and did: places in code without a name; with a line.
+-- name: named_counts
+SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
+		WHERE symbol IS NULL)),
+	(SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
+		WHERE line IS NOT NULL))
+
+-- ?1: image.id
+-- name: known_symbols
+SELECT start, name, id FROM symbol WHERE image = ?1
+
+-- name: image_sections
+SELECT s.image, s.file, s.name, s.hash, i.build_id
+FROM image_section s JOIN image i ON i.id = s.image
+ORDER BY s.file, s.name, s.image
+
+-- name: put_section
+INSERT OR REPLACE INTO image_section VALUES(?1, ?2, ?3, ?4)
+
+-- A name that is there is replaced by one that comes with a line only.
 -- name: name_frame
-UPDATE frame SET symbol = coalesce(?2, symbol), symoff = coalesce(?3, symoff),
+UPDATE frame SET
+	symbol = CASE WHEN symbol IS NULL OR ?6 IS NOT NULL
+		THEN coalesce(?2, symbol) ELSE symbol END,
+	symoff = CASE WHEN symbol IS NULL OR ?6 IS NOT NULL
+		THEN coalesce(?3, symoff) ELSE symoff END,
 	vaddr = coalesce(?4, vaddr), file = coalesce(?5, file),
 	line = coalesce(?6, line)
 WHERE id = ?1
@@ -23,8 +63,10 @@ DELETE FROM segment WHERE image = ?1
 -- name: jit_lines
 SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
+-- A file that was there when it was named before is not forgotten.
 -- name: image_status
-UPDATE image SET file = ?2, status = ?3 WHERE id = ?1
+UPDATE image SET file = ?2, status = ?3
+WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
 
 -- Every event in time order, for printing; conditions may be appended.
 -- name: script_events

@@ -77,6 +77,12 @@ LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 -- name: stacks
 SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
 
+-- Return addresses that no call returns to.
+-- name: print_bogus
+SELECT c.frame, w.name FROM callsite c
+JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
+	AND w.name IN ('no_call', 'no_code')
+
 -- name: print_chains
 SELECT id, stack, addrs, coalesce(ended, 0) FROM raw_chain ORDER BY id
 

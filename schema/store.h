@@ -26,6 +26,7 @@ struct frames;
 struct image;
 struct ledger;
 struct rows;
+struct section_used;
 struct segment;
 struct source;
 struct store;
@@ -75,10 +76,17 @@ int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);
 
 /* Naming, on a database being made or opened for writing.
- * Next image with frames that have no name: 1 and fills all (borrowed until
- * the next call), 0 none left, -1. code[] is sorted by off and unique. */
-int store_unnamed(struct store *db, uint32_t *id, struct image *img,
-		  const struct code_place **code, size_t *n, struct err *err);
+ * Next image with frames that have no name (NAME_LINES: or a name, but no
+ * source line; NAME_HOT_FIRST: those that most stacks run through come first;
+ * how is the same in all calls): 1 and fills all (borrowed until the next
+ * call), 0 none left, -1. code[] is sorted by off and unique. */
+enum {
+	NAME_LINES = 1,
+	NAME_HOT_FIRST = 2
+};
+int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+		  struct image *img, const struct code_place **code, size_t *n,
+		  struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);
@@ -87,6 +95,13 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const struct segment *seg, size_t n,
 		struct err *err);
+
+/* The sections that its names were read from. */
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err);
+/* A row of damage of kind 'note' that is about no capture. */
+int store_note(struct store *db, const char *what, const char *detail,
+	       struct err *err);
 
 /* The call-site check, on a database being made or opened for writing, behind
  * the naming: begin, look at the frames and stacks (rows_each), then put what

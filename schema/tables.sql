@@ -95,6 +95,15 @@ CREATE TABLE segment(
 	off INTEGER, vaddr INTEGER, filesz INTEGER, flags INTEGER
 );
 
+-- The sections that names were read from, and what was in them.
+CREATE TABLE image_section(
+	image INTEGER,
+	file TEXT,
+	name TEXT,
+	hash INTEGER,
+	PRIMARY KEY(image, file, name)
+) WITHOUT ROWID;
+
 -- What was mapped where and when.
 CREATE TABLE mapping(
 	id INTEGER PRIMARY KEY,

@@ -35,5 +35,12 @@ struct segment {
 	uint32_t flags; /* PF_* */
 };
 
+/* A section of a file that names were read from. A build-id proves how the
+ * file is called, not what is in it. */
+struct section_used {
+	const char *file, *name;
+	uint64_t hash; /* of its bytes in the file */
+};
+
 typedef int symbol_fn(void *arg, const struct symbol *sym, struct err *err);
 #endif

@@ -9,6 +9,7 @@
 #include "stitch/bytes.h"
 #include "stitch/frame.h"
 #include "symbolize/elf.h"
+#include "symbolize/fetch.h"
 #include "symbolize/locate.h"
 #include "symbolize/symbolizer.h"
 
@@ -54,8 +55,7 @@ static bool link_crc(const struct elf_file *ef, uint32_t *crc)
 	       !bytes_u32(&b, crc, NULL);
 }
 
-struct elf_file *debugfile_open(const struct symbolizer *sy,
-				const struct image *img,
+struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 				const struct elf_file *ef)
 {
 	struct image found = *img;
@@ -70,6 +70,11 @@ struct elf_file *debugfile_open(const struct symbolizer *sy,
 	locate_link(sy, &found, ef, &p);
 	if (ef->id_len) {
 		debug = places_open(&p, ef->id, ef->id_len, &other);
+		if (!debug && fetch_file(sy, FETCH_DEBUG, ef->id, ef->id_len)) {
+			places_release(&p);
+			locate_debug(sy, &found, &p);
+			debug = places_open(&p, ef->id, ef->id_len, &other);
+		}
 	} else if (link_crc(ef, &crc)) {
 		for (size_t i = 0; i < p.n && !debug; i++) {
 			debug = elf_file_open(p.path[i], NULL);
@@ -83,7 +88,7 @@ struct elf_file *debugfile_open(const struct symbolizer *sy,
 	return debug;
 }
 
-struct elf_file *debugfile_shared(const struct symbolizer *sy,
+struct elf_file *debugfile_shared(struct symbolizer *sy,
 				  const struct elf_file *ef)
 {
 	struct places p = { .tried = sy->tried };
@@ -102,6 +107,11 @@ struct elf_file *debugfile_shared(const struct symbolizer *sy,
 	locate_debug(sy, &img, &p);
 	locate_shared(sy, ef, name, &p);
 	struct elf_file *found = places_open(&p, img.id, len, &other);
+	if (!found && fetch_file(sy, FETCH_DEBUG, img.id, len)) {
+		places_release(&p);
+		locate_debug(sy, &img, &p);
+		found = places_open(&p, img.id, len, &other);
+	}
 	places_release(&p);
 	return found;
 }

@@ -8,14 +8,14 @@ struct elf_file;
 struct image;
 struct symbolizer;
 
-/* The debug file of ef: proved by the build-id of ef; without one by the
- * checksum of its link; never by its name alone. NULL when none is. */
-struct elf_file *debugfile_open(const struct symbolizer *sy,
-				const struct image *img,
+/* The debug file of ef, fetched if that is allowed: proved by the build-id of
+ * ef; without one by the checksum of its link; never by its name alone. NULL
+ * when none is. */
+struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 				const struct elf_file *ef);
 /* What dwz took out of ef, which several files share; proved by the build-id
  * that ef says. NULL: ef has no such link, or it is not here. */
-struct elf_file *debugfile_shared(const struct symbolizer *sy,
+struct elf_file *debugfile_shared(struct symbolizer *sy,
 				  const struct elf_file *ef);
 /* Another copy of ef with the same build-id for which fn holds; strip keeps
  * the build-id, so perf's cache may hold a stripped copy of a program that has

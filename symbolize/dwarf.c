@@ -171,27 +171,35 @@ bool dwarf_has(const struct elf_file *ef)
 /* libdw unpacks every section it knows before anything is asked: half of the
  * time of libc went into the places of variables. What has no bytes is left
  * alone. */
-static void leave_out(const struct elf_file *ef)
+bool dwarf_reads(const char *section)
 {
-	static const char *const names[] = {
+	static const char *const not_read[] = {
 		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
 		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
 		".debug_macro",	   ".debug_names",    ".debug_pubnames",
 		".debug_pubtypes", ".debug_types",
 	};
 
+	if (strncmp(section, ".debug_", 7) != 0)
+		return false;
+	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
+		if (!strcmp(section, not_read[k]))
+			return false;
+	return true;
+}
+
+static void leave_out(const struct elf_file *ef)
+{
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
 		GElf_Shdr sh;
 
-		if (!elf_section_get(ef, i, &s))
+		if (!elf_section_get(ef, i, &s) ||
+		    strncmp(s.name, ".debug_", 7) != 0 || dwarf_reads(s.name) ||
+		    !gelf_getshdr(s.scn, &sh))
 			continue;
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (!strcmp(s.name, names[k]) &&
-			    gelf_getshdr(s.scn, &sh)) {
-				sh.sh_type = SHT_NOBITS;
-				gelf_update_shdr(s.scn, &sh);
-			}
+		sh.sh_type = SHT_NOBITS;
+		gelf_update_shdr(s.scn, &sh);
 	}
 }
 

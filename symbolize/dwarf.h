@@ -23,6 +23,8 @@ struct dwarf_frame {
 
 /* Does the file have debug information that can be read here? */
 bool dwarf_has(const struct elf_file *ef);
+/* Does dwarf_look() read the section of this name? */
+bool dwarf_reads(const char *section);
 /* Looks n ELF addresses up, in any order. alt: the file that dwz made, whose
  * pieces ef uses; NULL: none. NULL when there is no debug information, or a
  * part of it is in a file that is not here. */

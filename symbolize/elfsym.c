@@ -3,7 +3,6 @@
  * The symbols of the file itself, of its debug file and of .gnu_debugdata go
  * into one table; the better one wins where several name an address. */
 #include <gelf.h>
-#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +14,17 @@
 #include "symbolize/dwarf.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
+#include "symbolize/module.h"
 #include "symbolize/plt.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/symtab.h"
+#include "symbolize/unxz.h"
 #include "symbolize/vdso.h"
-
-/* Real .gnu_debugdata unpacks to some 100 KB; a bomb to petabytes. */
-#define DEBUGDATA_MAX ((size_t)256 * 1024 * 1024)
-#define XZ_MEMORY ((uint64_t)64 * 1024 * 1024)
 
 #define PAGE 4096u
 
 struct elf_names {
+	const struct symbolizer *sy; /* while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
 	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
 	struct symtab tab;
@@ -37,6 +35,7 @@ struct elf_names {
 };
 
 struct loader {
+	const struct symbolizer *sy;
 	struct symtab *t;
 	const struct elf_file *ef;
 	struct elf_section *sec;
@@ -65,8 +64,17 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 	struct sym s = { .start = start, .name = name, .how = l->how };
 
 	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
-	    es->st_shndx == SHN_UNDEF || !name[0] || !start ||
+	    es->st_shndx == SHN_UNDEF || !name[0] ||
 	    mapping_symbol(l->ef, name))
+		return;
+	if (l->ef->type == ET_REL) {
+		if (es->st_shndx >= l->n_sec || !l->sec[es->st_shndx].addr ||
+		    __builtin_add_overflow(l->sec[es->st_shndx].addr, start,
+					   &start))
+			return;
+		s.start = start;
+	}
+	if (!start)
 		return;
 	if (es->st_shndx < l->n_sec) {
 		const struct elf_section *sec = &l->sec[es->st_shndx];
@@ -106,6 +114,8 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (!sd || !each)
 		return;
+	used_section(l->sy, l->ef, s);
+	used_section(l->sy, l->ef, &str);
 	/* Every name that begins before the last 0 ends inside the table. */
 	const char *text = sd->d_buf;
 	size_t len = sd->d_size;
@@ -125,46 +135,19 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
 			 uint32_t type, const char *how)
 {
-	struct loader l = { &en->tab, ef, NULL, elf_sections(ef), how };
+	struct loader l = { en->sy, &en->tab, ef, NULL, elf_sections(ef), how };
 	size_t before = en->tab.n;
 
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
 	for (size_t i = 1; i < l.n_sec; i++)
 		elf_section_get(ef, i, &l.sec[i]);
+	if (ef->type == ET_REL)
+		module_layout(ef, l.sec, l.n_sec);
 	for (size_t i = 1; i < l.n_sec; i++)
 		if (l.sec[i].scn && l.sec[i].type == type)
 			load_table(&l, &l.sec[i]);
 	free(l.sec);
 	return en->tab.n > before;
-}
-
-/* Unpacks xz data; NULL when it is broken or too big. */
-static void *unpack(const void *in, size_t in_len, size_t *out_len)
-{
-	lzma_stream z = LZMA_STREAM_INIT;
-	unsigned char *out = NULL;
-	size_t cap = 0;
-	size_t n = 0;
-	lzma_ret rc = LZMA_OK;
-
-	if (lzma_stream_decoder(&z, XZ_MEMORY, 0) != LZMA_OK)
-		return NULL;
-	z.next_in = in;
-	z.avail_in = in_len;
-	while (rc == LZMA_OK && n < DEBUGDATA_MAX) {
-		out = mem_grow(out, &cap, n + 65536, 1);
-		z.next_out = out + n;
-		z.avail_out = cap - n;
-		rc = lzma_code(&z, LZMA_FINISH);
-		n = cap - z.avail_out;
-	}
-	lzma_end(&z);
-	if (rc != LZMA_STREAM_END || !n) {
-		free(out);
-		return NULL;
-	}
-	*out_len = n;
-	return out;
 }
 
 /* Fedora's programs carry a small ELF file with the names of their static
@@ -177,14 +160,15 @@ static bool load_debugdata(struct elf_names *en)
 	if (!elf_section_find(en->ef, ".gnu_debugdata", &s))
 		return false;
 	Elf_Data *d = elf_section_data(&s);
-	void *mem = d ? unpack(d->d_buf, d->d_size, &len) : NULL;
+	void *mem = d ? unxz(d->d_buf, d->d_size, &len) : NULL;
 	if (!mem)
 		return false;
+	used_section(en->sy, en->ef, &s);
 	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
 	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static bool load_debug(struct elf_names *en, const struct symbolizer *sy,
+static bool load_debug(struct elf_names *en, struct symbolizer *sy,
 		       const struct image *img)
 {
 	en->debug = debugfile_open(sy, img, en->ef);
@@ -224,19 +208,22 @@ static void names_free(void *r)
 }
 
 /* Takes ef. Loads all that names it. */
-static struct elf_names *load(const struct symbolizer *sy,
-			      const struct image *img, struct elf_file *ef)
+static struct elf_names *load(struct symbolizer *sy, const struct image *img,
+			      struct elf_file *ef)
 {
 	struct elf_names *en = mem_new(1, sizeof(*en));
 
+	en->sy = sy;
 	en->ef = ef;
 	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
 	    !load_debug(en, sy, img) && !load_copy(en, sy, img))
 		load_debugdata(en);
 	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
-	plt_add(ef, &en->tab, &en->names);
-	symtab_finish(&en->tab);
+	if (ef->type != ET_REL) {
+		plt_add(ef, &en->tab, &en->names);
+		symtab_finish(&en->tab);
+	}
 	return en;
 }
 
@@ -328,6 +315,37 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
+/* The file of a kernel module: offsets count from where the kernel put its
+ * first function. */
+static int module_names_open(struct symbolizer *sy, const struct image *img,
+			     const char *file, void **r, struct err *err)
+{
+	bool other = false;
+
+	(void)file;
+	(void)err;
+	if (img->kind != IMAGE_MODULE)
+		return 0;
+	struct elf_file *ef = module_open(sy, img, &other);
+	if (!ef) {
+		if (other)
+			report_status(sy, "other build-id");
+		return 0;
+	}
+	report_file(sy, ef->path);
+	struct elf_names *en = load(sy, img, ef);
+	if (ef->type != ET_REL || !en->tab.n) {
+		report_status(sy, "no symbols");
+		names_free(en);
+		return 0;
+	}
+	en->kernel = true;
+	en->text = MODULE_TEXT;
+	report_status(sy, img->id_len ? "named" : "unverified");
+	*r = en;
+	return 1;
+}
+
 static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
 {
 	off += en->shift;
@@ -361,9 +379,8 @@ static bool has_dwarf(void *arg, const struct elf_file *ef)
 }
 
 /* The file of this program that has debug information; NULL: none. */
-static const struct elf_file *dwarf_file(struct elf_names *en,
-					 const struct symbolizer *sy,
-					 const struct image *img)
+static const struct elf_file *
+dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
 {
 	if (dwarf_has(en->ef))
 		return en->ef;
@@ -390,6 +407,9 @@ static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 	for (size_t i = 0; i < n; i++)
 		if (to_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
+	used_debug(sy, ef);
+	if (shared && dwarf_has(shared))
+		used_debug(sy, shared);
 	en->dwarf = dwarf_look(ef, shared, vaddr, n);
 	if (en->dwarf && dwarf_gave_up(en->dwarf))
 		report_note(sy, "looking for lines took too long", ef->path);
@@ -422,5 +442,13 @@ const struct resolver resolve_vmlinux = {
 	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
 	.inlined = elf_names_inlined,
+	.close = names_free,
+};
+
+const struct resolver resolve_module = {
+	.name = "module",
+	.summary = "the symbol table of a kernel module's file",
+	.open = module_names_open,
+	.resolve = elf_names_resolve,
 	.close = names_free,
 };

@@ -18,6 +18,7 @@
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
 #include "symbolize/memo.h"
+#include "symbolize/module.h"
 #include "symbolize/regular.h"
 #include "symbolize/symtab.h"
 
@@ -239,27 +240,6 @@ void kallsyms_free(struct kallsyms *ks)
 	free(ks->text);
 	free(ks->path);
 	free(ks);
-}
-
-/* "snd_hda" of "/lib/modules/.../snd-hda.ko.xz" or "[snd_hda]": false when
- * there is no such name in it. */
-static bool module_name(const char *path, char *buf, size_t size)
-{
-	const char *base = path ? strrchr(path, '/') : NULL;
-	size_t n = 0;
-
-	base = base ? base + 1 : path;
-	if (!base)
-		return false;
-	if (*base == '[')
-		base++;
-	for (; base[n] && base[n] != '.' && base[n] != ']'; n++) {
-		if (n + 1 >= size)
-			return false;
-		buf[n] = base[n] == '-' ? '_' : base[n];
-	}
-	buf[n] = '\0';
-	return n > 0;
 }
 
 /* Where the image is in this file: 1, or 0 when it is not there. */

@@ -10,6 +10,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
+#include "symbolize/fetch.h"
 #include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
 
@@ -65,6 +66,20 @@ static void id_path(const struct image *img, char out[64])
 				      i == 1 ? "/%02x" : "%02x", img->id[i]);
 	if (img->id_len < 2)
 		out[0] = '\0';
+}
+
+/* What was fetched with debuginfod at some time, by whichever program. */
+static void add_fetched(const struct symbolizer *sy, const struct image *img,
+			const char *what, struct places *out)
+{
+	char hex[2 * sizeof(img->id) + 1];
+
+	if (!sy->opts.fetch_cache || !img->id_len ||
+	    img->id_len > sizeof(img->id))
+		return;
+	for (size_t i = 0; i < img->id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
+	add(out, "%s/%s/%s", sy->opts.fetch_cache, hex, what);
 }
 
 static const char *const no_dirs[] = { NULL };
@@ -134,6 +149,7 @@ void locate_image(const struct symbolizer *sy, const struct image *img,
 	if (sy->opts.symfs)
 		add(out, "%s" DEBUG_ROOT "/.build-id/%s", sy->opts.symfs, id);
 	add(out, DEBUG_ROOT "/.build-id/%s", id);
+	add_fetched(sy, img, "executable", out);
 }
 
 void locate_debug(const struct symbolizer *sy, const struct image *img,
@@ -156,6 +172,7 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 			    id);
 		add(out, DEBUG_ROOT "/.build-id/%s.debug", id);
 	}
+	add_fetched(sy, img, "debuginfo", out);
 	if (!usable_path(img))
 		return;
 	for (const char *const *d = debug_dirs(sy); *d; d++)
@@ -215,6 +232,36 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
 }
 
+/* Packed files were unpacked, and the other way round, on the way from the
+ * machine to here; and /lib has become /usr/lib. */
+void locate_module(const struct symbolizer *sy, const struct image *img,
+		   const char *path, struct places *out)
+{
+	static const char *const end[] = { "", ".xz", ".zst", ".gz" };
+	const char *ko = strstr(path, ".ko");
+	int len = (int)(ko ? (size_t)(ko + 3 - path) : strlen(path));
+	struct image as_file = *img;
+	char id[64];
+
+	id_path(img, id);
+	for (int usr = 0; usr < 2; usr++) {
+		if (usr && strncmp(path, "/lib/", 5) != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+			char name[PATH_SIZE];
+			int n = snprintf(name, sizeof(name), "%s%.*s%s",
+					 usr ? "/usr" : "", len, path, end[i]);
+
+			if (n < 0 || (size_t)n >= sizeof(name))
+				continue;
+			as_file.kind = IMAGE_FILE;
+			as_file.path = name;
+			locate_file(sy, &as_file, i || usr ? "" : id, out);
+		}
+	}
+	locate_debug(sy, img, out);
+}
+
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out)
 {
@@ -262,16 +309,29 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 	return NULL;
 }
 
-bool locate_report(struct symbolizer *sy, const struct image *img)
+static struct elf_file *open_image(struct symbolizer *sy,
+				   const struct image *img, bool *other)
 {
 	struct places p = { .tried = sy->tried };
-	bool other;
 
 	locate_image(sy, img, &p);
 	if (img->id_len)
 		locate_debug(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
 	places_release(&p);
+	return ef;
+}
+
+bool locate_report(struct symbolizer *sy, const struct image *img)
+{
+	bool other;
+	struct elf_file *ef = open_image(sy, img, &other);
+
+	if ((!ef || ef->no_code) && img->kind == IMAGE_FILE &&
+	    fetch_file(sy, FETCH_CODE, img->id, img->id_len)) {
+		elf_file_close(ef);
+		ef = open_image(sy, img, &other);
+	}
 	if (!ef) {
 		report_status(sy, other ? "other build-id" : "no file");
 		return false;

@@ -34,6 +34,9 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 /* The file of this name that .gnu_debugaltlink of ef says. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out);
+/* The file of a kernel module whose path, packed or not, is this. */
+void locate_module(const struct symbolizer *sy, const struct image *img,
+		   const char *path, struct places *out);
 /* A kernel with symbols. */
 void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
 		    struct places *out);

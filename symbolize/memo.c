@@ -80,8 +80,11 @@ void tried_add(struct tried *t, const char *path)
 	uint32_t at = put_text(t->m, path);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (t->p[i].path == at)
+		if (t->p[i].path == at) {
+			/* Looked for again: it may have come meanwhile. */
+			identify(path, t->p[i].id);
 			return;
+		}
 	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
 	t->p[t->n].path = at;
 	identify(path, t->p[t->n++].id);
@@ -131,8 +134,8 @@ static uint64_t options(const struct symbolizer *sy, const struct image *img)
 	h = mix_text(h, o->home);
 	for (size_t i = 0; o->debug_dirs && o->debug_dirs[i]; i++)
 		h = mix_text(h, o->debug_dirs[i]);
-	h = hash_u64(h ^
-		     (o->no_demangle | o->no_inline << 1 | o->no_live << 2));
+	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
+			  (o->fetch_seconds > 0) << 3));
 	/* Kernels are moved at each boot, and kallsyms has addresses. */
 	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
 		h = hash_u64(h ^ img->start);
@@ -245,6 +248,11 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 			rep->status = word[i];
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
 	rep->n_seg = m->n_seg;
+	for (size_t i = 0; i < m->n_part; i++)
+		used_add(rep,
+			 &(struct section_used){ text_at(m, m->part[i].file),
+						 text_at(m, m->part[i].name),
+						 m->part[i].hash });
 	return true;
 }
 
@@ -303,29 +311,60 @@ static size_t others(const struct memo *m)
 	return n;
 }
 
+/* The report's sections become those of the memo. */
+static void put_parts(struct memo *m, const struct image_report *rep)
+{
+	free(m->part);
+	m->part = mem_new(rep->n_used, sizeof(*m->part));
+	m->n_part = rep->n_used;
+	for (size_t i = 0; i < rep->n_used; i++)
+		m->part[i] = (struct part){ put_text(m, rep->used[i].file),
+					    put_text(m, rep->used[i].name),
+					    rep->used[i].hash };
+}
+
+/* Says what is not as it was before the files changed. */
+static void compare(const struct memo *m, struct image_report *rep)
+{
+	struct image_report old = { .n_seg = 0 };
+	size_t n = others(m);
+
+	if (m->old)
+		memo_report(m->old, &old);
+	const struct section_used *u =
+		used_changed(rep->used, rep->n_used, old.used, old.n_used);
+	if (n)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %zu names are others than before, "
+			 "with the same build-id",
+			 rep->file, n);
+	else if (u)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %.40s changed, with the same build-id",
+			 u->file, u->name);
+	symbolize_report_release(&old);
+}
+
 void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
 {
 	if (!m)
 		return;
 	bool whole = rep && !rep->note[0];
 	if (whole) {
-		size_t n = others(m);
-
 		memcpy(rep->note, m->note, sizeof(rep->note));
-		if (n)
-			snprintf(rep->note, sizeof(rep->note),
-				 "%.120s: %zu names are others than before, "
-				 "with the same build-id",
-				 rep->file, n);
+		compare(m, rep);
 	}
-	bool sure = whole && (!strcmp(rep->status, "named") ||
-			      !strcmp(rep->status, "no symbols"));
+	/* What could not be fetched may be there the next time. */
+	bool sure = whole && !rep->missing[0] &&
+		    (!strcmp(rep->status, "named") ||
+		     !strcmp(rep->status, "no symbols"));
 	if (sure && m->noted && can_be_kept(m)) {
 		m->file = put_text(m, rep->file);
 		m->status = put_text(m, rep->status);
 		free(m->seg);
 		m->n_seg = rep->n_seg;
 		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
+		put_parts(m, rep);
 		sy->saved |= memo_save(m);
 	}
 	if (m->old)

@@ -53,6 +53,23 @@ static int read_segments(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
+static int read_parts(struct memo *m, struct bytes *b, uint32_t n)
+{
+	if (n > bytes_left(b) / 16)
+		return -1;
+	m->part = mem_new(n, sizeof(*m->part));
+	for (uint32_t i = 0; i < n; i++, m->n_part++) {
+		struct part *p = &m->part[i];
+
+		if (bytes_u32(b, &p->file, NULL) ||
+		    bytes_u32(b, &p->name, NULL) ||
+		    bytes_u64(b, &p->hash, NULL) || p->file >= m->n_text ||
+		    p->name >= m->n_text)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_rows(struct memo *m, struct bytes *b, uint32_t n)
 {
 	if (n > bytes_left(b) / 36)
@@ -94,10 +111,11 @@ static int read_entries(struct memo *m, struct bytes *b, uint32_t n)
 
 static int read_all(struct memo *m, struct bytes *b)
 {
-	uint32_t n[5]; /* bytes of text, paths, segments, rows, entries */
+	/* bytes of text, paths, segments, sections, rows, entries */
+	uint32_t n[6];
 	struct bytes text;
 
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		if (bytes_u32(b, &n[i], NULL))
 			return -1;
 	if (bytes_u32(b, &m->file, NULL) || bytes_u32(b, &m->status, NULL) ||
@@ -109,7 +127,8 @@ static int read_all(struct memo *m, struct bytes *b)
 	m->n_text = n[0];
 	if (m->file >= m->n_text || m->status >= m->n_text ||
 	    read_tried(m, b, n[1]) || read_segments(m, b, n[2]) ||
-	    read_rows(m, b, n[3]) || read_entries(m, b, n[4]) || bytes_left(b))
+	    read_parts(m, b, n[3]) || read_rows(m, b, n[4]) ||
+	    read_entries(m, b, n[5]) || bytes_left(b))
 		return -1;
 	m->n_old = m->n;
 	return 0;
@@ -121,6 +140,7 @@ void memo_release(struct memo *m)
 	free(m->entry);
 	free(m->row);
 	free(m->seg);
+	free(m->part);
 	free(m->text);
 	table_release(&m->by_text);
 }
@@ -136,14 +156,7 @@ static void *slurp(const char *path, size_t *len)
 		return NULL;
 	unsigned char *buf = NULL;
 	if (size && size <= FILE_MAX) {
-		buf = mem_new((size_t)size, 1);
-		while (n < size) {
-			ssize_t got = read(fd, buf + n, (size_t)size - n);
-
-			if (got <= 0)
-				break;
-			n += (size_t)got;
-		}
+		buf = regular_read(fd, size, &n);
 		/* Used just now: goes last when the folder is cut. */
 		futimens(fd, NULL);
 	}
@@ -161,6 +174,13 @@ void memo_load(struct memo *m)
 
 	if (!buf)
 		return;
+	/* An older one is not damaged; it is written anew. */
+	if (len >= sizeof(MEMO_MAGIC) - 1 &&
+	    !memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 2) &&
+	    buf[sizeof(MEMO_MAGIC) - 2] < MEMO_MAGIC[sizeof(MEMO_MAGIC) - 2]) {
+		free(buf);
+		return;
+	}
 	bytes_init(&b, buf, len, m->path, 0, false);
 	if (bytes_skip(&b, sizeof(MEMO_MAGIC) - 1, NULL) ||
 	    memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1) != 0 ||
@@ -230,11 +250,12 @@ static void put_rows(struct out *o, const struct memo *m)
 
 static void put_all(struct out *o, struct memo *m)
 {
-	size_t n[] = { m->n_text, m->tried.n, m->n_seg, m->n_row, m->n };
+	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
+		       m->n_part, m->n_row,   m->n };
 
 	put(o, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1);
 	put_u64(o, 0); /* the sum */
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		put_u32(o, n[i]);
 	put_u32(o, m->file);
 	put_u32(o, m->status);
@@ -248,6 +269,11 @@ static void put_all(struct out *o, struct memo *m)
 		put_u64(o, m->seg[i].vaddr);
 		put_u64(o, m->seg[i].filesz);
 		put_u32(o, m->seg[i].flags);
+	}
+	for (size_t i = 0; i < m->n_part; i++) {
+		put_u32(o, m->part[i].file);
+		put_u32(o, m->part[i].name);
+		put_u64(o, m->part[i].hash);
 	}
 	put_rows(o, m);
 	for (size_t i = 0; i < m->n; i++) {

@@ -20,7 +20,7 @@ struct tried {
 };
 
 #define NONE UINT32_MAX	       /* no text */
-#define MEMO_MAGIC "bstitch\1" /* and the version of what follows */
+#define MEMO_MAGIC "bstitch\2" /* and the version of what follows */
 
 struct row { /* one symbol told */
 	uint64_t start, size;
@@ -34,6 +34,11 @@ struct entry { /* one offset */
 	bool after_call;
 };
 
+struct part {		     /* a section that names were read from */
+	uint32_t file, name; /* in text */
+	uint64_t hash;
+};
+
 struct memo {
 	char path[PATH_SIZE];
 	struct tried tried;
@@ -43,6 +48,8 @@ struct memo {
 	size_t n_row, cap_row;
 	struct segment *seg;
 	size_t n_seg;
+	struct part *part;
+	size_t n_part;
 	uint32_t file, status;
 	char *text; /* strings, each ends with a 0 */
 	size_t n_text, cap_text;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "stitch/err.h"
+#include "stitch/mem.h"
 
 int regular_open(const char *path, uint64_t *size, struct err *err)
 {
@@ -22,4 +23,20 @@ int regular_open(const char *path, uint64_t *size, struct err *err)
 	}
 	*size = (uint64_t)st.st_size;
 	return fd;
+}
+
+void *regular_read(int fd, uint64_t size, size_t *len)
+{
+	unsigned char *buf = mem_new((size_t)size, 1);
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t got = read(fd, buf + n, (size_t)size - n);
+
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	*len = n;
+	return buf;
 }

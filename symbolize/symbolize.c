@@ -8,6 +8,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "symbolize/dwarf.h"
+#include "symbolize/fetch.h"
 #include "symbolize/locate.h"
 #include "symbolize/memo.h"
 #include "symbolize/symbolizer.h"
@@ -18,6 +19,7 @@ const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_kallsyms_file,
 					     &resolve_kallsyms_captured,
 					     &resolve_vmlinux,
+					     &resolve_module,
 					     &resolve_kallsyms_cache,
 					     &resolve_kallsyms_live,
 					     &resolve_elf,
@@ -49,6 +51,8 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.vmlinux = mem_strdup(o->vmlinux);
 	sy->opts.home = mem_strdup(o->home);
 	sy->opts.cache = mem_strdup(o->cache);
+	sy->opts.release = mem_strdup(o->release);
+	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
 	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
 	return sy;
 }
@@ -59,7 +63,10 @@ void symbolize_free(struct symbolizer *sy)
 		return;
 	if (sy->saved)
 		memo_prune(sy);
+	fetch_free(sy);
 	free((char *)sy->opts.cache);
+	free((char *)sy->opts.release);
+	free((char *)sy->opts.fetch_cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);
 	free((char *)sy->opts.vmlinux);
@@ -80,8 +87,16 @@ void symbolize_free(struct symbolizer *sy)
 void symbolize_report_release(struct image_report *rep)
 {
 	free(rep->seg);
+	for (size_t i = 0; i < rep->n_used; i++) {
+		free((char *)rep->used[i].file);
+		free((char *)rep->used[i].name);
+	}
+	free(rep->used);
 	rep->seg = NULL;
 	rep->n_seg = 0;
+	rep->used = NULL;
+	rep->n_used = 0;
+	rep->cap_used = 0;
 }
 
 void report_file(struct symbolizer *sy, const char *file)

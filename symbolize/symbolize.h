@@ -24,9 +24,20 @@ struct symbolize_opts {
 	const char *kallsyms; /* file to name the kernel from; NULL: the live
 			       * one, only when the build-id is the same */
 	const char *vmlinux;  /* NULL: look for it */
-	const char *home;     /* for ~/.debug; NULL: no such cache */
-	const char *cache;    /* folder for what was named before; NULL: none */
-	uint64_t cache_max;   /* its size in bytes; 0: the default */
+	const char *release;  /* of the recorded kernel; NULL: not known */
+	/* The plain bytes of a file packed by gzip or zstd, to be freed; NULL:
+	 * it is none. That one NULL: such files are left alone. */
+	unsigned char *(*unpack)(int fd, const char *path, size_t max,
+				 size_t *len);
+	const char *home;   /* for ~/.debug; NULL: no such cache */
+	const char *cache;  /* folder for what was named before; NULL: none */
+	uint64_t cache_max; /* its size in bytes; 0: the default */
+	/* The folder that clients of debuginfod share; NULL: none. */
+	const char *fetch_cache;
+	/* How long files may be fetched from the servers that the environment
+	 * names, all together; 0: not at all, which is the default. */
+	double fetch_seconds;
+	bool (*stop)(void); /* does the user want to stop? NULL: never */
 	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
 	/* Copies of /proc/kallsyms that captures hold; borrowed until the
 	 * symbolizer is freed. NULL: none. */
@@ -70,7 +81,11 @@ struct image_report {
 			      * (a kind of code that has none) */
 	struct segment *seg; /* owned: symbolize_report_release() */
 	size_t n_seg;
-	char note[256]; /* "", or what a user should be told */
+	struct section_used *used; /* owned, with its strings */
+	size_t n_used, cap_used;
+	unsigned int fetched; /* files that came over a network */
+	char missing[128];    /* "", or one that did not, and why */
+	char note[256];	      /* "", or what a user should be told */
 };
 void symbolize_report_release(struct image_report *rep);
 
@@ -80,6 +95,14 @@ void symbolize_report_release(struct image_report *rep);
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err);
+
+/* Is there a library for fetch_seconds? */
+bool symbolize_can_fetch(void);
+
+/* What section_used.hash is of that section now. False: it is not there, or
+ * the file has another build-id than the image. */
+bool symbolize_section(const char *file, const char *section,
+		       const struct image *img, uint64_t *hash);
 
 /* Demangles C++, Rust and D into buf (capped: a 235-byte symbol can become
  * 277 MB). False when name is not mangled; buf is then untouched. */

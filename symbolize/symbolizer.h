@@ -10,6 +10,8 @@
 #include "symbolize/symbolize.h"
 
 struct elf_file;
+struct elf_section;
+struct fetch;
 struct kallsyms;
 
 /* Big enough for every path that is put together here. */
@@ -36,6 +38,7 @@ struct symbolizer {
 	struct kallsyms **ks_captured; /* one for each of opts.captured */
 	size_t n_captured, cap_captured;
 	struct tried *tried; /* of the memo at hand; NULL: none */
+	struct fetch *fetch; /* NULL: nothing was fetched yet */
 	bool saved;	     /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
@@ -49,10 +52,23 @@ void report_status(struct symbolizer *sy, const char *status);
 /* What a user should be told of a file; the image is then not remembered. */
 void report_note(struct symbolizer *sy, const char *what, const char *path);
 
+/* Names come from this section of the file: the report gets its hash. */
+void used_section(const struct symbolizer *sy, const struct elf_file *ef,
+		  const struct elf_section *s);
+/* From all that dwarf_look() reads. */
+void used_debug(const struct symbolizer *sy, const struct elf_file *ef);
+void used_add(struct image_report *rep, const struct section_used *u);
+/* The first of a[] whose file and name are in b[] with another hash; NULL. */
+const struct section_used *used_changed(const struct section_used *a,
+					size_t n_a,
+					const struct section_used *b,
+					size_t n_b);
+
 extern const struct resolver resolve_recorded;		/* recorded.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */
 extern const struct resolver resolve_kallsyms_captured; /* the same */
 extern const struct resolver resolve_vmlinux;		/* elfsym.c */
+extern const struct resolver resolve_module;		/* elfsym.c */
 extern const struct resolver resolve_kallsyms_cache;	/* kallsyms.c */
 extern const struct resolver resolve_kallsyms_live;	/* kallsyms.c */
 extern const struct resolver resolve_elf;		/* elfsym.c */

@@ -5,7 +5,8 @@
 #   probe: fails with one line per missing library when there is one
 #   install build: what compiling needs; all: what tests and style need too;
 #   bench: all that, and the programs we are measured against
-# $BABELTRACE empty: a build without libbabeltrace2
+# $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD empty: one
+# without libdebuginfod
 
 # package; kind of probe; what to look for; for whom
 table() {
@@ -22,6 +23,7 @@ table() {
 	libjson-c-dev lib json-c:json.h build
 	libcapstone-dev lib capstone:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
+	libdebuginfod-dev lib ${DEBUGINFOD-libdebuginfod}:elfutils/debuginfod.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
 	clang cmd clang all

@@ -1,13 +1,18 @@
 # names.py - naming with source lines and inlined functions, ours and others'.
 """usage: names.py BUILD
 
-Records the tests' own program at work (it and the C library have debug
-information), once with frame pointers, once with stack dumps, and names all
-distinct frames: perf script with and without --no-inline (perf 6.1 looks for
-inlined functions only in unwound stack dumps), one eu-addr2line -i and one
-addr2line -i fed with the same addresses per file, and ours, without and with
-what it remembers. Stack dumps are perf's to unwind: ours gets the addresses
-that perf found."""
+Records this program at work with frame pointers and names all distinct
+frames: one eu-addr2line -i and one addr2line -i per file, fed with the same
+addresses, and ours, without and with what it remembers.
+
+perf 6.1 looks for inlined functions only in unwound stack dumps, so three are
+recorded: of this program (it and the C library have debug information), of a
+large program with debug information (a fuzz target: several times as many
+addresses), and of a large one without any (the C compiler). perf script with
+and without --no-inline is measured against our whole ingest and a look-up of
+every address that perf found. perf is stopped after $BENCH_LIMIT (120)
+seconds; a ratio is then a lower bound. All ratios stand side by side at the
+end."""
 
 import collections
 import os
@@ -22,8 +27,8 @@ import time
 BUILD = sys.argv[1]
 US = os.path.abspath(os.path.join(BUILD, "backstitch"))
 DATA = "bench/names.data"
-DUMPS = "bench/names-dwarf.data"
 RUNS = int(os.environ.get("BENCH_RUNS", "3"))
+LIMIT = int(os.environ.get("BENCH_LIMIT", "120"))
 
 
 def best(cmd, runs=RUNS, **kw):
@@ -36,18 +41,29 @@ def best(cmd, runs=RUNS, **kw):
     return min(times)
 
 
-def record(data, freq, graph):
+def record(data, freq, graph, cmd):
     if os.path.exists(data):
         return
+    subprocess.run(["perf", "record", "-q", "-N", "-o", data + ".new", "-F",
+                    freq, "-e", "cpu-clock", "--call-graph", graph, "--",
+                    "sh", "-c", cmd], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.rename(data + ".new", data)
+
+
+def own_work():
     work = [p for p in ("bench/big.data", "bench/small.data")
             if os.path.exists(p)]
     work = work[0] if work else "tests/captures/z-defer.data"
-    subprocess.run(["perf", "record", "-q", "-N", "-o", data, "-F", freq, "-e",
-                    "cpu-clock", "--call-graph", graph, "--", "sh", "-c",
-                    "for i in 1 2 3 4 5 6 7 8; do %s ingest -f -o bench/x.db "
-                    "%s; %s report bench/x.db >/dev/null; done"
-                    % (US, work, US)], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return ("for i in 1 2 3 4 5 6 7 8; do %s ingest -f -o bench/x.db %s; "
+            "%s report bench/x.db >/dev/null; done" % (US, work, US))
+
+
+FUZZ = ("mkdir -p bench/corpus; build-fuzz/fuzz/pipeline -seed=1 "
+        "-runs=2000 -max_len=16384 -rss_limit_mb=2048 bench/corpus "
+        "tests/fuzz/perf.seeds; rm -rf bench/corpus; true")
+COMPILE = ("for f in cli/flame.c symbolize/dwarf.c schema/store.c; do "
+           "gcc -std=gnu11 -D_GNU_SOURCE -I. -O2 -S -o /dev/null $f; done")
 
 
 def debug_file(path):
@@ -75,46 +91,72 @@ def lookup(lists, extra=()):
     return total
 
 
-def dumps():
-    """perf script with inlined functions against ours of its addresses."""
-    perf = ["perf", "--no-pager", "script", "-i", DUMPS, "-F"]
-    p = subprocess.run(perf + ["ip,dso", "--no-inline"], text=True,
-                       capture_output=True)
+def perf_addresses(data):
+    """Of each file, the distinct addresses that perf unwound."""
+    p = subprocess.run(["perf", "--no-pager", "script", "-i", data, "-F",
+                        "ip,dso", "--no-inline"], text=True,
+                       stderr=subprocess.DEVNULL, stdout=subprocess.PIPE)
     lists = collections.defaultdict(set)
     for line in p.stdout.split("\n"):
         m = FRAME.match(line)
         if m and os.path.exists(m[2]):
             lists[m[2]].add(int(m[1], 16))
-    lists = {path: "".join("%x\n" % a for a in sorted(s))
-             for path, s in lists.items() if debug_file(path)}
+    return {path: "".join("%x\n" % a for a in sorted(s))
+            for path, s in lists.items()}
+
+
+def count(lists):
+    return sum(text.count("\n") for text in lists.values())
+
+
+def dumps(data, what):
+    """perf script with inlined functions against ours of its addresses."""
+    perf = ["perf", "--no-pager", "script", "-i", data, "-F"]
     fields = "comm,tid,time,event,ip,sym,dso"
-    print("%s: %.1f MB, %d distinct addresses in %d files with debug "
-          "information" % (DUMPS, os.path.getsize(DUMPS) / 1e6, sum(
-              t.count("\n") for t in lists.values()), len(lists)))
+    lists = perf_addresses(data)
+    debug = {path: t for path, t in lists.items() if debug_file(path)}
+    print("%s (%s): %.1f MB, %d distinct addresses, %d of them in %d files "
+          "with debug information"
+          % (data, what, os.path.getsize(data) / 1e6, count(lists),
+             count(debug), len(debug)))
     without = best(perf + [fields, "--no-inline"], 1)
-    with_all = best(["timeout", "300"] + perf + [fields], 1)
+    with_all = best(["timeout", str(LIMIT)] + perf + [fields], 1)
+    stopped = with_all >= LIMIT
     with tempfile.TemporaryDirectory() as tmp:
         ingest = best([US, "ingest", "-f", "--no-cache", "--no-lines", "-o",
-                       os.path.join(tmp, "x.db"), DUMPS])
+                       os.path.join(tmp, "x.db"), data])
     ours = lookup(lists)
     for name, seconds in (("perf script --no-inline", without),
-                          ("perf script (stopped after 300 s)", with_all),
-                          ("ingest without lines", ingest),
-                          ("look-up of the same addresses", ours)):
+                          ("perf script" + ", stopped" * stopped, with_all),
+                          ("ours, ingest without lines", ingest),
+                          ("ours, look-up of the addresses", ours)):
         print("  %-48s %9.3f s" % (name, seconds))
-    ratio("perf script / ingest and look-up", with_all, ingest + ours, 20)
-    ratio("inlined functions only, perf / ours", with_all - without, ours, 20)
+    ratio(what + ": perf script / ours", with_all, ingest + ours, 20, stopped)
+    ratio(what + ": its inlined functions only", with_all - without, ours, 20,
+          stopped)
+    ratio(what + ": perf script --no-inline / ours", without, ingest + ours)
 
 
-def ratio(name, a, b, wanted):
-    print("  %-48s %7.1f  (target >= %g)%s"
-          % (name, a / b, wanted, "" if a / b >= wanted else "  MISSED"))
+RATIOS = []
+
+
+def ratio(name, a, b, wanted=None, at_least=False):
+    RATIOS.append((name, a / b, wanted, at_least))
+
+
+def print_ratios():
+    print("ratios")
+    for name, r, wanted, at_least in RATIOS:
+        note = ""
+        if wanted:
+            note = "  (target >= %g)%s" % (wanted,
+                                           "" if r >= wanted else "  MISSED")
+        print("  %-52s %2s%7.1f%s" % (name, ">=" if at_least else "", r, note))
 
 
 def main():
     os.makedirs("bench", exist_ok=True)
-    record(DATA, "20000", "fp")
-    record(DUMPS, "2000", "dwarf,8192")
+    record(DATA, "20000", "fp", own_work())
     size = os.path.getsize(DATA)
     with tempfile.TemporaryDirectory() as tmp:
         env = dict(os.environ, XDG_CACHE_HOME=tmp)
@@ -171,12 +213,20 @@ def main():
         took["perf script --no-inline"] = best(perf + ["--no-inline"], 1)
         for name, seconds in took.items():
             print("  %-48s %9.3f s" % (name, seconds))
-        print("ratios")
         if "eu-addr2line -i -f" in took:
             ratio("eu-addr2line / look-up",
                   took["eu-addr2line -i -f"], alone, 3)
         ratio("look-up / remembered", alone, again, 10)
-    dumps()
+    record("bench/names-dwarf.data", "2000", "dwarf,8192", own_work())
+    dumps("bench/names-dwarf.data", "this program")
+    if os.path.exists("build-fuzz/fuzz/pipeline"):
+        record("bench/names-fuzz.data", "1000", "dwarf,8192", FUZZ)
+        dumps("bench/names-fuzz.data", "fuzz target")
+    else:
+        print("no build-fuzz/fuzz/pipeline: 'make fuzz' makes it")
+    record("bench/names-cc1.data", "1000", "dwarf,8192", COMPILE)
+    dumps("bench/names-cc1.data", "compiler")
+    print_ratios()
 
 
 if __name__ == "__main__":

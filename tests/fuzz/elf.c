@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		code[i] = (struct code_place){ off[i], i % 2 };
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		__builtin_trap();
-	/* Once as a vmlinux, once as a program below the folder /proc. */
+	/* Once as a vmlinux, once as a program below the folder /proc, once
+	 * as a module. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.vmlinux = path, .symfs = "/proc", .no_live = true });
@@ -59,6 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	symbolize_report_release(&rep);
 	img.kind = IMAGE_FILE;
 	img.path = path + 5;
+	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
+		__builtin_trap();
+	symbolize_report_release(&rep);
+	img.kind = IMAGE_MODULE;
 	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
 		__builtin_trap();
 	symbolize_report_release(&rep);

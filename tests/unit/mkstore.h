@@ -271,7 +271,8 @@ static inline void name_all(void)
 	size_t n;
 	int rc;
 
-	while ((rc = store_unnamed(run.db, &id, &img, &code, &n, &err)) > 0) {
+	while ((rc = store_unnamed(run.db, 0, &id, &img, &code, &n, &err)) >
+	       0) {
 		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };
 
 		if (id != user_image) {

@@ -483,6 +483,52 @@ START_TEST(vmlinux_is_counted_from_text_and_proved_by_its_build_id)
 }
 END_TEST
 
+/* A relocatable file; its symbols count from where its section is put. */
+START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
+{
+	static const struct mksym k[] = {
+		{ "alpha", 0x10, 0x20, FUNC },
+		{ "beta", 0x40, 0x10, FUNC },
+	};
+	struct image img = { .kind = IMAGE_MODULE,
+			     .path = "[snd_x]",
+			     .start = 0xffffffffc0400000,
+			     .id_len = 20 };
+	const struct code_place code[] = { { .off = 0x10 }, { .off = 0x41 } };
+	struct symbolize_opts o = { .symfs = dir,
+				    .release = "9.9",
+				    .no_live = true };
+
+	memcpy(img.id, id_a, 20);
+	folder("lib");
+	folder("lib/modules");
+	folder("lib/modules/9.9");
+	folder("lib/modules/9.9/net");
+	write_text(at("lib/modules/9.9/modules.dep"),
+		   "net/other.ko:\nnet/snd-x.ko: net/other.ko\n");
+	mkelf(at("lib/modules/9.9/net/snd-x.ko"),
+	      &(struct mkelf){ .sym = k, .n_sym = 2, .id = id_a });
+	int fd = open(path, O_WRONLY);
+	ck_assert_int_eq((int)pwrite(fd, "\1", 1, 16), 1); /* ET_REL */
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		struct symbolizer *sy = symbolize_new(&o);
+
+		got[0] = '\0';
+		ck_assert_int_eq(symbolize_image(sy, &img, code, 2, collect,
+						 NULL, &rep, NULL),
+				 0);
+		ck_assert_str_eq(got, i ? "-;-;"
+					: "alpha+0/32 symtab;"
+					  "beta+1/16 symtab;");
+		ck_assert_str_eq(rep.status, i ? "no file" : "named");
+		symbolize_report_release(&rep);
+		symbolize_free(sy);
+		o.release = "9.8";
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("image");
@@ -510,6 +556,9 @@ int main(void)
 	tcase_add_test(tc, a_kallsyms_that_cannot_be_read_is_an_error);
 	tcase_add_test(tc,
 		       vmlinux_is_counted_from_text_and_proved_by_its_build_id);
+	tcase_add_test(
+		tc,
+		a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

@@ -155,6 +155,46 @@ START_TEST(a_file_with_the_same_build_id_and_other_names_is_told)
 }
 END_TEST
 
+START_TEST(other_bytes_with_the_same_build_id_are_told)
+{
+	const struct mksym more[] = {
+		alpha[0],
+		alpha[1],
+		{ "delta", MKELF_TEXT + 0x80, 0x10, FUNC },
+	};
+
+	names_at(0x10, 0x44);
+	program(more, 3);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_ptr_nonnull(strstr(rep.note, "changed, with the same"));
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(a_file_that_was_only_touched_is_not_told)
+{
+	const struct utimbuf t = { 1, 1 };
+
+	names_at(0x10, 0x44);
+	ck_assert_int_eq(utime(at("prog"), &t), 0);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(one_of_an_older_program_is_written_anew)
+{
+	names_at(0x10, 0x44);
+	int fd = open(memo_path(), O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq((int)pwrite(fd, "\1", 1, 7), 1);
+	close(fd);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
 START_TEST(a_better_file_that_turns_up_is_used)
 {
 	ck_assert_int_eq(mkdir(at(".build-id"), 0755), 0);
@@ -245,6 +285,9 @@ int main(void)
 		the_second_time_says_the_same,
 		the_file_is_not_read_again,
 		a_file_with_the_same_build_id_and_other_names_is_told,
+		other_bytes_with_the_same_build_id_are_told,
+		a_file_that_was_only_touched_is_not_told,
+		one_of_an_older_program_is_written_anew,
 		a_better_file_that_turns_up_is_used,
 		a_damaged_one_is_ignored_and_told,
 		the_oldest_go_when_there_are_too_many,

@@ -1,0 +1,27 @@
+/* sections.c - the sections that names were read from. */
+#include <sqlite3.h>
+
+#include "schema/inner.h"
+#include "schema/store.h"
+#include "stitch/symbol.h"
+
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err)
+{
+	if (!n)
+		return 0;
+	if (store_drain(db, err))
+		return -1;
+	sqlite3_stmt *st = store_prepare(db, store_sql("put_section"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		sqlite3_bind_int64(st, 1, image);
+		sqlite3_bind_text(st, 2, used[i].file, -1, SQLITE_STATIC);
+		sqlite3_bind_text(st, 3, used[i].name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 4, (int64_t)used[i].hash);
+		rc = store_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
