@@ -11,8 +11,7 @@
  *   batch, id given			3.0 M rows/s
  *   batch, id left to SQLite		4.4 M rows/s
  * The last is right for tables whose ids come as 1, 2, 3 ...: then SQLite's
- * next id is the row's id, and the search for a duplicate is saved. 16 KiB
- * pages give 5 % more, but make small databases four times as large.
+ * next id is the row's id, and the search for a duplicate is saved.
  *
  * Many columns are NULL, or the same in all rows of a block: those are not read
  * through the virtual table but stand in the statement as NULL, or as a
