@@ -324,7 +324,13 @@ static int put_inline(struct store *db, struct naming *nm,
 
 static void keep(struct naming *nm, const struct symbol *s)
 {
+	const char *how = nm->last.how;
+
+	/* mostly the one before's */
+	if (!how || strcmp(how, s->how) != 0)
+		how = arena_strdup(&nm->text, s->how);
 	nm->last = *s;
+	nm->last.how = how;
 	nm->last.name = arena_strdup(&nm->text, s->name);
 	nm->last.raw_name = NULL;
 	nm->last.file = NULL;
@@ -435,6 +441,7 @@ int store_unnamed(struct store *db, uint32_t *id, struct image *img,
 	if (end_image(db, nm, err))
 		return -1;
 	arena_release(&nm->text);
+	nm->last = (struct symbol){ .name = NULL };
 	if (!nm->walk && (start(db, nm, err) || walk(db, nm, err)))
 		return -1;
 	if (!nm->row) {

@@ -241,6 +241,14 @@ static int check(const struct graph *g, struct err *err)
 	return 0;
 }
 
+static bool together(const struct graph *g, size_t i, size_t k)
+{
+	const struct align_link *x = link_of(g, i, k);
+	const struct align_link *y = link_of(g, k, i);
+
+	return (x->proved || y->proved) && !x->strangers && !y->strangers;
+}
+
 static void find_lines(struct graph *g)
 {
 	bool more = true;
@@ -254,8 +262,7 @@ static void find_lines(struct graph *g)
 				uint16_t *a = &g->out[i].line;
 				uint16_t *b = &g->out[k].line;
 
-				if (*a == *b || !(link_of(g, i, k)->proved ||
-						  link_of(g, k, i)->proved))
+				if (*a == *b || !together(g, i, k))
 					continue;
 				*a = *b = *a < *b ? *a : *b;
 				more = true;

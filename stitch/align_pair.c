@@ -208,6 +208,23 @@ static int64_t off_by(const struct align_in *a, const struct match *events,
 			 clock_map_time(map, middle));
 }
 
+/* Samples of one capture in the turns that the other saw. Some may be outside:
+ * a switch was lost, or the sample is of an interrupt on the way. When most
+ * are, the ids of one are not those of the other: another run, or the
+ * namespace of a container. */
+static void ask_who_ran(const struct align_in *a, const struct align_in *b,
+			struct align_link *l)
+{
+	struct ran_said said;
+
+	ran_compare(&a->prints->ran, &b->prints->ran, &l->map,
+		    (uint64_t)l->error, &said);
+	l->proved |= said.yes >= MATCH_MIN && said.no * 20 <= said.yes;
+	if (prints_whole(b->prints))
+		said.no += said.unknown;
+	l->strangers = said.no >= MATCH_MIN && said.no > said.yes;
+}
+
 /* events: NULL: the proposal is theirs, or there are none. */
 static void examine(const struct align_in *a, const struct align_in *b,
 		    const struct match *events, struct align_link *l)
@@ -237,6 +254,7 @@ static void examine(const struct align_in *a, const struct align_in *b,
 
 	l->pairs = ag.both + others;
 	l->proved = ag.both >= MATCH_MIN || others >= OTHERS_MIN;
+	ask_who_ran(a, b, l);
 }
 
 /* Without equal events: the run of the kernel has a name, or the machine and

@@ -28,6 +28,8 @@ struct align_link {
 	uint64_t found; /* switches that are once in both */
 	int64_t away;	/* ns: APART, EVENTS, WALL: by how much */
 	bool proved;	/* the same kernel at the same time */
+	bool strangers; /* whatever proves that: threads of one id are not the
+			 * same ones */
 };
 
 void align_pair(const struct align_in *a, const struct align_in *b,

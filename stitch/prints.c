@@ -68,6 +68,7 @@ void prints_free(struct prints *p)
 	for (int k = 0; k < PRINT_KINDS; k++)
 		free(p->list[k].p);
 	free(p->name);
+	ran_release(&p->ran);
 	free(p);
 }
 
@@ -134,13 +135,28 @@ static void take_sample(struct prints *p, const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
 
-	if (s->sched.kind != SCHED_SWITCH)
+	if (s->sched.kind != SCHED_SWITCH) {
+		ran_hit(&p->ran, rec->cpu, rec->tid, rec->time);
 		return;
+	}
 	if (!p->cpus->event)
 		p->cpus->event = s->event + 1;
-	if (p->cpus->event == s->event + 1)
-		take_switch(&p->cpus->sample, rec->cpu, s->sched.tid,
-			    s->sched.next_tid, rec->time);
+	if (p->cpus->event != s->event + 1)
+		return;
+	take_switch(&p->cpus->sample, rec->cpu, s->sched.tid, s->sched.next_tid,
+		    rec->time);
+	ran_switch(&p->ran, rec->cpu, s->sched.tid, s->sched.next_tid,
+		   rec->time);
+}
+
+/* Where there is no tracepoint the records say who had the CPU. */
+static void take_record(struct prints *p, const struct record *rec)
+{
+	take_switch(&p->cpus->record, rec->cpu, rec->tid, rec->sw.other_tid,
+		    rec->time);
+	if (!p->cpus->event)
+		ran_switch(&p->ran, rec->cpu, rec->tid, rec->sw.other_tid,
+			   rec->time);
 }
 
 static void take_name(struct prints *p, const struct record *rec)
@@ -169,8 +185,7 @@ static void take_timed(struct prints *p, const struct record *rec)
 	if (rec->kind == REC_SAMPLE)
 		take_sample(p, rec);
 	else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT)
-		take_switch(&p->cpus->record, rec->cpu, rec->tid,
-			    rec->sw.other_tid, t);
+		take_record(p, rec);
 	else if (rec->kind == REC_FORK && !(rec->flags & REC_F_SYNTH))
 		add(&p->list[PRINT_FORK],
 		    hash_pair(pair_of(rec->tid, rec->fork.ptid), 1), t);
@@ -234,6 +249,7 @@ void prints_end(struct prints *p)
 	p->switches = ln->switches;
 	p->joined = ln->joined;
 	drop_lanes(p);
+	ran_end(&p->ran);
 	for (int k = 0; k < PRINT_KINDS; k++)
 		if (p->list[k].n)
 			qsort(p->list[k].p, p->list[k].n, sizeof(struct print),

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/ran.h"
+
 struct record;
 
 enum print_kind {
@@ -47,6 +49,7 @@ struct prints {
 		joined; /* whose thread is the one that came before */
 	bool records;	/* the switches are perf's records, not its samples of
 			 * the tracepoint, which is some us away */
+	struct ran ran; /* who was on a CPU, by its samples and switches */
 	struct prints_cpus *cpus;
 };
 

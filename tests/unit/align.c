@@ -287,6 +287,59 @@ START_TEST(those_of_one_thread_alone_refute_nothing)
 }
 END_TEST
 
+/* Samples only, each of the thread that runs on CPU 0 in make()'s seed 11, or
+ * of one whose id is so much larger. */
+static struct made sampled(int32_t further)
+{
+	struct made m = { .prints = prints_new() };
+	struct made run = make(&(struct recipe){ .seed = 11 });
+	const struct ran *r = &run.prints->ran;
+
+	for (size_t i = 0; i < r->n_edge; i++) {
+		const struct ran_edge *e = &r->edge[i];
+		const struct record rec = {
+			.kind = REC_SAMPLE,
+			.cpu = e->cpu,
+			.tid = e->tid + further,
+			.time = e->time + 10000,
+		};
+
+		if (e->comes)
+			prints_take(m.prints, &rec);
+	}
+	prints_end(m.prints);
+	prints_free(run.prints);
+	m.info = run.info;
+	return m;
+}
+
+START_TEST(samples_where_their_threads_ran_prove_one_kernel)
+{
+	struct made a = make(&(struct recipe){ .seed = 11 });
+	struct made b = sampled(0);
+	struct align_out out[2];
+
+	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
+	ck_assert_int_eq(out[1].method, ALIGN_SAME);
+	ck_assert_int_eq(out[1].line, 0);
+	end(&a, &b);
+}
+END_TEST
+
+START_TEST(ids_of_another_namespace_are_other_threads)
+{
+	struct made a = make(&(struct recipe){ .seed = 11 });
+	struct made b = sampled(1);
+	struct align_out out[2];
+
+	a.info.has_boot_id = b.info.has_boot_id = true;
+	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
+	ck_assert_int_eq(out[1].method, ALIGN_SAME);
+	ck_assert_int_eq(out[1].line, 1);
+	end(&a, &b);
+}
+END_TEST
+
 START_TEST(captures_that_do_not_overlap_are_refused)
 {
 	struct made a = make(&(struct recipe){ .seed = 11, .to = 100 });
@@ -482,6 +535,8 @@ RUN("align", a_clock_has_one_id_whoever_names_it, two_maps_are_one,
     the_same_clock_is_the_same, equal_events_at_other_times_refute_it,
     switches_that_the_other_does_not_have_refute_it,
     those_of_one_thread_alone_refute_nothing,
+    samples_where_their_threads_ran_prove_one_kernel,
+    ids_of_another_namespace_are_other_threads,
     captures_that_do_not_overlap_are_refused,
     other_hosts_kernels_and_boots_are_refused,
     a_clock_that_started_at_another_time_is_refused,
