@@ -52,7 +52,8 @@ BENCH_BIN := $(patsubst tests/%.c,$(O)/%,$(filter-out %/load.c \
 	%/bare.c %/mkctf.c, $(wildcard tests/bench/*.c)))
 TRUTH := $(wildcard tests/truth/*.c)
 TRUTH_OBJS := $(TRUTH:%.c=$(O)/%.o)
-NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c))
+NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
+	tests/libdw/*.c))
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
@@ -114,6 +115,7 @@ $(eval $(call test_program,unit,$$(CHECK_FLAGS)))
 $(eval $(call test_program,damage))
 $(eval $(call test_program,bench))
 $(eval $(call test_program,names))
+$(eval $(call test_program,libdw))
 
 # One program of several files.
 $(O)/truth/truth: $(TRUTH_OBJS) $(O)/all.a

@@ -52,6 +52,7 @@ struct pass {
 	struct node *node;
 	size_t n_node, cap_node;
 	bool *used;	 /* stacks that something has */
+	bool *walked;	 /* those, and their callers */
 	uint32_t *order; /* frames by image and offset */
 	struct store_link *link;
 	size_t n_link, cap_link;
@@ -115,8 +116,6 @@ static int take_stack(void *arg, const struct rows *r, struct err *err)
 	p->node = mem_reach(p->node, &p->n_node, &p->cap_node, (size_t)id + 1,
 			    sizeof(*p->node));
 	p->node[id] = (struct node){ (uint32_t)parent, (uint32_t)frame };
-	if (parent)
-		p->spot[p->node[parent].frame].returns = true;
 	return 0;
 }
 
@@ -133,6 +132,20 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* Callers have smaller ids. */
+static void walk(struct pass *p)
+{
+	for (size_t i = p->n_node; i-- > 1;) {
+		uint32_t parent = p->node[i].parent;
+
+		p->walked[i] |= p->used[i];
+		if (!p->walked[i] || !parent)
+			continue;
+		p->walked[parent] = true;
+		p->spot[p->node[parent].frame].returns = true;
+	}
+}
+
 static int load(struct pass *p, struct err *err)
 {
 	if (rows_each_dense(p->db, "callsite_images", take_image, p, err) ||
@@ -140,7 +153,11 @@ static int load(struct pass *p, struct err *err)
 	    rows_each_dense(p->db, "stacks", take_stack, p, err))
 		return -1;
 	p->used = mem_new(p->n_node + 1, sizeof(*p->used));
-	return rows_each(p->db, "callsite_used", take_used, p, err);
+	p->walked = mem_new(p->n_node + 1, sizeof(*p->walked));
+	if (rows_each(p->db, "callsite_used", take_used, p, err))
+		return -1;
+	walk(p);
+	return 0;
 }
 
 static bool is_user(enum image_kind kind)
@@ -393,7 +410,7 @@ static int check_stacks(struct pass *p, struct err *err)
 	for (uint32_t i = 1; i < p->n_node; i++) {
 		const struct node *n = &p->node[i];
 
-		if (!is_user(place_of(p, n->frame)->img.kind))
+		if (!p->walked[i] || !is_user(place_of(p, n->frame)->img.kind))
 			continue;
 		sums[i] = sums[n->parent];
 		add_frame(p, &sums[i], n);
@@ -418,6 +435,7 @@ static void release(struct pass *p)
 	free(p->spot);
 	free(p->node);
 	free(p->used);
+	free(p->walked);
 	free(p->order);
 	free(p->link);
 	free(p->found);

@@ -12,8 +12,11 @@
 #include "cli/stack_tree.h"
 #include "schema/store.h"
 #include "stitch/err.h"
+#include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 #define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
 #define DEPTH_MAX 65536
@@ -40,6 +43,7 @@ struct frame_text {
 struct chain_text {
 	const void *addrs;
 	uint32_t len, stack;
+	uint32_t ended; /* enum unwind_end; 0: not unwound */
 	uint32_t at, n; /* in text; valid in this round only */
 	uint32_t round;
 };
@@ -198,6 +202,7 @@ static int take_chain(void *arg, const struct rows *r, struct err *err)
 		.addrs = copy,
 		.len = (uint32_t)blob.len,
 		.stack = (uint32_t)stack,
+		.ended = (uint32_t)rows_int(r, 3),
 	};
 	return 0;
 }
@@ -313,8 +318,10 @@ static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
 	}
 	if (s->dso && !inlined)
 		put_dso(c, f);
-	if (s->marks && (f->flags & 1))
+	if (s->marks && (f->flags & FRAME_INFERRED))
 		put_string(c, " (inferred)");
+	if (s->marks && (f->flags & FRAME_GUESSED))
+		put_string(c, " (by frame pointer)");
 	if (s->srcline)
 		put_source(c, at);
 	if (inlined)
@@ -368,6 +375,14 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 
 		put_frame(c, &c->frame[s->frame - 1], c->ip[i]);
 		stack = s->parent;
+	}
+	const char *why = unwind_end_name(t->ended);
+
+	/* As a missing user half is shown. */
+	if (c->style.marks && why && t->ended != UNWIND_OUTERMOST) {
+		put_string(c, c->style.tab ? "\t[user: " : " [user: ");
+		put_string(c, why);
+		put_string(c, c->style.tab ? "]\n" : "]");
 	}
 	t->n = (uint32_t)(c->text_len - t->at);
 	return 0;
@@ -441,8 +456,11 @@ static struct json_object *frame_json(struct chains *c,
 	json_object_object_add(
 		o, "image", json_object_new_string(c->image[f->image - 1].dso));
 	json_object_object_add(o, "off", hex_text(f->off));
-	if (f->flags & 1)
+	if (f->flags & FRAME_INFERRED)
 		json_object_object_add(o, "inferred",
+				       json_object_new_boolean(1));
+	if (f->flags & FRAME_GUESSED)
+		json_object_object_add(o, "by_frame_pointer",
 				       json_object_new_boolean(1));
 	return o;
 }

@@ -178,6 +178,42 @@ static int put_one_frame(struct screen *s)
 	return 0;
 }
 
+static void add_ended(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_add(&s->l, "%s%" PRId64 " %s", s->n++ ? ", " : "",
+		  check_int(r, "samples"), check_text(r, "ended"));
+}
+
+static void put_callers(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t missing = check_int(r, "missing");
+	int64_t inferred = check_int(r, "inferred");
+
+	if (!missing)
+		return;
+	lines_add(&s->l,
+		  "%" PRId64 " samples lack the caller of their innermost "
+		  "frame, which frame pointers do not show",
+		  missing);
+	if (inferred)
+		lines_add(&s->l, "; in %" PRId64 " it was inferred", inferred);
+	lines_put(&s->l, "callers");
+}
+
+/* Stacks of dumps, by their ends; chains without a caller. */
+static int put_unwound(struct screen *s)
+{
+	s->n = 0;
+	if (check_each(s->c, "unwound", 0, add_ended, s, s->err) < 0)
+		return -1;
+	if (s->n)
+		lines_put(&s->l, "unwound");
+	return check_each(s->c, "callers", 0, put_callers, s, s->err) < 0;
+}
+
 static void put_unjoined(void *arg, const struct check_row *r)
 {
 	static const struct {
@@ -661,7 +697,7 @@ int check_screen(struct check *c, struct err *err)
 	    check_each(c, "captures", 0, take_capture, &s, err) < 0)
 		return -1;
 	put_verdict(&s);
-	if (put_stacks(&s) || put_losses(&s))
+	if (put_stacks(&s) || put_unwound(&s) || put_losses(&s))
 		return -1;
 	s.n = 0;
 	if (c->breaks.all_stacks &&

@@ -43,6 +43,13 @@ const struct check_query check_queries[] = {
 	{ "unchecked",
 	  "return addresses in code that could not be looked into, by image",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "unwound",
+	  "samples whose stack was unwound from a dump, by why it ends there",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "callers",
+	  "samples whose frame-pointer chain lacks the caller of its innermost "
+	  "frame, and those of them into which it was put",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "losses",
 	  "what was not recorded, by kind; counts 1: adds to the records lost",
 	  false, CHECK_ALWAYS, CHECK_RING },

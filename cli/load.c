@@ -32,8 +32,9 @@
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
 #include "symbolize/layout.h"
-#include "symbolize/leaf.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/unwind.h"
+#include "symbolize/unwind_pair.h"
 
 /* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
  * a quiet pipe has few facts and somebody waits for a sign of life. */
@@ -43,7 +44,7 @@
 static const char *fields;
 static unsigned long memory;
 static long slack_ms;
-static bool no_symbols;
+static bool no_symbols, infer_callers;
 static const char *layout_word;
 static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir;
@@ -104,6 +105,11 @@ const struct opt load_common_opts[] = {
 	  .help = "do not look for names; 'backstitch symbolize' can do it "
 		  "later",
 	  .value = &no_symbols },
+	{ .kind = OPT_FLAG,
+	  .name = "infer-callers",
+	  .help = "put the caller that a frame-pointer chain lacks into it, "
+		  "marked, where the code proves which one it is",
+	  .value = &infer_callers },
 	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
 	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
 	{ .kind = OPT_GROUP, .value = (void *)name_opts },
@@ -129,8 +135,10 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer; /* NULL: look at no file */
-	struct unwinder *unwinder;     /* NULL: infer no caller */
+	struct symbolizer *symbolizer;	/* NULL: look at no file */
+	struct unwinder *unwinder;	/* NULL: infer no caller */
+	struct unwind_pair_count *pair; /* NULL: unwind by all tables only */
+	bool unnamed;			/* nobody will look at names */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -451,13 +459,18 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
 	/* Without names, but with the programs: the stacks are the same. */
-	if (!no_symbols || name_has_places()) {
+	if (!no_symbols || name_has_places() || ld->pair) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder = leaf_new(ld->symbolizer, ld->frames);
+		ld->unwinder = ld->pair
+				       ? unwind_pair_new(ld->symbolizer,
+							 ld->frames, ld->pair)
+				       : unwind_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
+	if (infer_callers)
+		stitch_infer_callers(ld->stitch);
 	if (ld->symbolizer)
 		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	for (unsigned int i = 0; ld->align && i < n; i++)
@@ -522,18 +535,18 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && name_all(ld, err))
+	if (!no_symbols && !ld->unnamed && name_all(ld, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-int load_captures(char *const *paths, size_t n, const char *out, bool force,
-		  struct store **db, bool *damaged, struct err *err)
+static int load_all(struct load ld, char *const *paths, size_t n,
+		    const char *out, bool force, struct store **db,
+		    bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields, .force = force };
-	struct load ld = { 0 };
 	int ret = -1;
 
 	*db = NULL;
@@ -571,4 +584,20 @@ out:
 	free(ld.field);
 	free(ld.align);
 	return ret;
+}
+
+int load_captures(char *const *paths, size_t n, const char *out, bool force,
+		  struct store **db, bool *damaged, struct err *err)
+{
+	return load_all((struct load){ 0 }, paths, n, out, force, db, damaged,
+			err);
+}
+
+int load_unnamed(const char *path, struct unwind_pair_count *pair,
+		 struct store **db, bool *damaged, struct err *err)
+{
+	char *paths[] = { (char *)path };
+
+	return load_all((struct load){ .pair = pair, .unnamed = true }, paths,
+			1, NULL, false, db, damaged, err);
 }

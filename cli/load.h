@@ -24,4 +24,10 @@ int load_check(const char *path, bool *is_db, struct err *err);
  * *damaged: input was skipped. On -1 nothing is left behind. */
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
+
+/* One capture into a temporary database, for its stacks: nothing is named.
+ * pair: its stack dumps are unwound with SFrame as well; NULL: they are not. */
+struct unwind_pair_count;
+int load_unnamed(const char *path, struct unwind_pair_count *pair,
+		 struct store **db, bool *damaged, struct err *err);
 #endif

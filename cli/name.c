@@ -23,12 +23,17 @@ static const char *symfs, *kallsyms, *vmlinux;
 static bool no_demangle, no_inline, no_cache;
 static struct opt_list debug_dirs;
 
-const struct opt name_opts[] = {
+const struct opt name_place_opts[] = {
 	{ .kind = OPT_STRING,
 	  .name = "symfs",
 	  .arg = "DIR",
 	  .help = "look for the recorded programs below DIR",
 	  .value = &symfs },
+	{ .kind = OPT_END }
+};
+
+const struct opt name_opts[] = {
+	{ .kind = OPT_GROUP, .value = (void *)name_place_opts },
 	{ .kind = OPT_STRING,
 	  .name = "kallsyms",
 	  .arg = "FILE",
@@ -197,6 +202,11 @@ struct symbolizer *name_symbolizer(struct store *db,
 	};
 
 	return symbolize_new(&o);
+}
+
+const char *name_symfs(void)
+{
+	return symfs;
 }
 
 bool name_has_places(void)

@@ -11,6 +11,8 @@ struct store;
 struct symbolize_text;
 struct symbolizer;
 
+/* --symfs: for commands that look at programs and name nothing. */
+extern const struct opt name_place_opts[];
 /* --symfs --kallsyms --vmlinux --debug-dir --no-demangle */
 extern const struct opt name_opts[];
 
@@ -20,6 +22,8 @@ struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
 /* The file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
+/* --symfs; NULL: not given. */
+const char *name_symfs(void);
 /* Did the user say where the recorded programs are? */
 bool name_has_places(void);
 

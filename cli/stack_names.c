@@ -12,6 +12,8 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 /* A frame's own label, and what was inlined there: places in inlined[]. */
 struct named_frame {
@@ -33,6 +35,10 @@ struct named_image {
 	uint32_t interpreters;
 };
 
+struct raw_stack {
+	uint32_t stack, ended; /* ended: enum unwind_end; 0: not unwound */
+};
+
 struct stack_names {
 	struct labels *labels;
 	bool by_name;
@@ -41,7 +47,7 @@ struct stack_names {
 	struct named_frame *frame;
 	size_t n_frame, cap_frame;
 	struct stack_tree tree;
-	uint32_t *raw; /* stack of each raw chain */
+	struct raw_stack *raw;
 	size_t n_raw, cap_raw;
 	struct inlined *inlined;
 	enum interpreter_mode mode;
@@ -251,7 +257,8 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 			       "raw chain %lld has no stack; "
 			       "ingest the capture again",
 			       (long long)id);
-	sn->raw[id] = (uint32_t)stack;
+	sn->raw[id].stack = (uint32_t)stack;
+	sn->raw[id].ended = (uint32_t)rows_int(r, 2);
 	return 0;
 }
 
@@ -303,6 +310,13 @@ static uint32_t as_exec(struct stack_names *sn, uint32_t id)
 
 	l.kind = LABEL_EXEC;
 	return labels_add(sn->labels, &l);
+}
+
+const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
+{
+	uint32_t ended = raw < sn->n_raw ? sn->raw[raw].ended : UNWIND_NONE;
+
+	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
 
 /* An interpreter's own frames that follow code of its language, seen from the
@@ -370,7 +384,7 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
 	size_t from = out->n;
-	uint32_t at = raw < sn->n_raw ? sn->raw[raw] : 0;
+	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
 
 	for (const struct stack_link *l; at; at = l->parent) {
 		const struct named_frame *f;

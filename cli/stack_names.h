@@ -31,4 +31,7 @@ void label_list_add(struct label_list *l, uint32_t label);
  * first. exec: as LABEL_EXEC. */
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out);
+/* Why a raw chain that was unwound ends before the outermost frame: a word;
+ * NULL: it does not, or was not unwound. */
+const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
 #endif

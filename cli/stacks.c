@@ -414,6 +414,11 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 	}
 	if (exec)
 		add_mark(s, STACKS_AFTER_EXEC, out);
+	const char *ended = exec ? NULL : stack_names_ended(s->names, g->uraw);
+	if (ended) {
+		snprintf(name, sizeof(name), "[user: %s]", ended);
+		add_mark(s, name, out);
+	}
 	stack_names_get(s->names, g->uraw, exec, out);
 	stack_names_get(s->names, g->kraw, false, out);
 }

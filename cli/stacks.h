@@ -69,7 +69,8 @@ const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 struct labels *stacks_labels(const struct stacks *s);
 /* Appends the group's frames, outermost first, nothing left out: a missing
  * user half is the frame "[user: VERDICT]", the stack of another program
- * follows the frame "[user: after exec]". */
+ * follows the frame "[user: after exec]", and a stack that was unwound, but
+ * not to its outermost frame, the frame "[user: REASON]". */
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* The word for the user half that a group misses; NULL: it misses none. */

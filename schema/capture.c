@@ -396,6 +396,7 @@ int store_words(struct store *db, struct err *err)
 		{ "end", 1, request_end_name },
 		{ "as_perf", 1, as_perf_name },
 		{ "gap", 1, gap_verdict_name },
+		{ "unwind", 1, unwind_end_name },
 		{ "image", 0, image_kind_name },
 		{ "callsite", 1, callsite_kind_name },
 		{ "link", 1, callsite_link_name },

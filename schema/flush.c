@@ -152,6 +152,10 @@ static int put_chain(struct store *db, uint32_t id, struct err *err)
 		last = c->ip[i];
 	}
 	row_data_end(&r, 2, start, max, (size_t)(p - start));
+	if (c->note.ended)
+		row_int(&r, 3, c->note.ended);
+	if (c->note.caller)
+		row_int(&r, 4, c->note.caller);
 	return 0;
 }
 

@@ -7,8 +7,11 @@ SELECT id, kind, coalesce(path, ''), build_id FROM image ORDER BY id
 -- name: callsite_frames
 SELECT id, image, off, flags FROM frame ORDER BY id
 
+-- Stacks that were unwound by tables need no proof, and their callers are
+-- inside the calls.
 -- name: callsite_used
-SELECT DISTINCT stack FROM raw_chain WHERE stack NOT NULL ORDER BY stack
+SELECT DISTINCT stack FROM raw_chain
+WHERE stack NOT NULL AND ended IS NULL ORDER BY stack
 
 -- name: put_callsite
 INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)

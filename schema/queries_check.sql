@@ -97,6 +97,22 @@ JOIN frame f ON f.id = o.frame
 JOIN image i ON i.id = f.image
 GROUP BY i.path ORDER BY 2 DESC, 1
 
+-- name: check_unwound
+SELECT w.name AS ended, count(*) AS samples
+FROM event e
+LEFT JOIN request r ON r.event = e.id
+JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.ended NOT NULL
+JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
+WHERE EXISTS (SELECT 1 FROM raw_chain WHERE ended NOT NULL)
+GROUP BY u.ended ORDER BY u.ended
+
+-- name: check_callers
+SELECT count(*) AS missing, coalesce(sum(u.caller = 2), 0) AS inferred
+FROM event e
+LEFT JOIN request r ON r.event = e.id
+JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.caller NOT NULL
+WHERE EXISTS (SELECT 1 FROM raw_chain WHERE caller NOT NULL)
+
 -- name: check_chains
 WITH odd AS MATERIALIZED (
 	SELECT verdict, flags & 80 AS flags, count(*) AS n

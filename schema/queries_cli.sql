@@ -78,7 +78,7 @@ LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
 
 -- name: print_chains
-SELECT id, stack, addrs FROM raw_chain ORDER BY id
+SELECT id, stack, addrs, coalesce(ended, 0) FROM raw_chain ORDER BY id
 
 -- name: print_words
 SELECT id, name FROM word WHERE kind = 'request' ORDER BY id

@@ -35,7 +35,7 @@ SELECT frame, coalesce(name, ''), file, line FROM inline_frame
 ORDER BY frame, depth
 
 -- name: report_raws
-SELECT id, stack FROM raw_chain
+SELECT id, stack, coalesce(ended, 0) FROM raw_chain
 
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id

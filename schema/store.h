@@ -31,7 +31,7 @@ struct source;
 struct store;
 struct symbol;
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 /* fields: "none", "all", or a comma list of event names or globs whose
  * payloads become ev_ tables; NULL: the default set (sched:*, and the

@@ -147,8 +147,9 @@ CREATE TABLE sample_group(
 	kernel INTEGER,		-- stack.id of the kernel half
 	user INTEGER,		-- and of the user half
 	mark INTEGER,		-- NULL; 2: the user half is of another image,
-				-- after exec; or minus the verdict of a
-				-- missing user half
+				-- after exec; minus the verdict of a missing
+				-- user half; or 100 + word 'unwind': it was
+				-- not unwound to its outermost frame
 	weight INTEGER, n INTEGER -- sum of the weights; how many samples
 );
 
@@ -181,7 +182,8 @@ CREATE TABLE frame(
 				-- before exec, 8 derived: off is computed, or
 				-- not one in the image, 16 ambiguous: one of
 				-- the codes that the image's path names, 32
-				-- jitted code that was logged a moment later
+				-- jitted code that was logged a moment later,
+				-- 64 by frame pointer
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER,		-- from the symbol's start
@@ -249,7 +251,11 @@ CREATE TABLE stack_check(
 CREATE TABLE raw_chain(
 	id INTEGER PRIMARY KEY,
 	stack INTEGER,
-	addrs BLOB
+	addrs BLOB,
+	ended INTEGER,		-- word 'unwind': why a stack that was unwound
+				-- ends there; NULL: it was recorded
+	caller INTEGER		-- 1: a frame-pointer chain without the caller
+				-- of its innermost frame; 2: that was inferred
 );
 
 CREATE TABLE symbol(

@@ -18,9 +18,12 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/unwinder.h"
 
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
+/* sample_group.mark of a reason, as the view folded has it too. */
+#define MARK_ENDED 100
 
 /* 32 bytes: a look at one touches one cache line. */
 struct group {
@@ -232,6 +235,16 @@ static uint32_t stack_of(const struct store *db, uint32_t raw)
 		       : 0;
 }
 
+/* The mark of a stack that was not unwound to its outermost frame. */
+static int16_t ended_of(const struct store *db, uint32_t raw)
+{
+	uint8_t ended = UNWIND_NONE;
+
+	if (raw && db->fr && raw <= frames_raws(db->fr))
+		ended = frames_get_raw(db->fr, raw)->note.ended;
+	return ended <= UNWIND_OUTERMOST ? 0 : (int16_t)(MARK_ENDED + ended);
+}
+
 /* Will there be a request? Too many is no harm: they wait in vain. */
 static bool may_ask(const struct capture_map *c, const struct fact_event *e)
 {
@@ -282,6 +295,7 @@ int tally_event(struct store *db, const struct capture_map *c,
 		.event = e->id,
 	};
 
+	w.g.mark = ended_of(db, e->uraw);
 	if (!may_ask(c, e))
 		return add(db, &w.g, err);
 	put_waiting(ta, &w);
@@ -308,8 +322,10 @@ int tally_request(struct store *db, const struct fact_request *q,
 	ta->hole = mem_grow(ta->hole, &ta->cap_hole, ta->n_hole + 1, sizeof(i));
 	ta->hole[ta->n_hole++] = i;
 	ta->wait[i].event = 0;
-	if (q->uraw)
+	if (q->uraw) {
 		w.g.user = stack_of(db, q->uraw);
+		w.g.mark = ended_of(db, q->uraw);
+	}
 	if (!w.g.user)
 		w.g.mark = (int16_t)-q->verdict;
 	else if (q->flags & VERDICT_EXEC)

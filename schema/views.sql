@@ -68,8 +68,9 @@ LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
 -- The whole stack of an event, one row per frame, pos 0 the innermost:
 -- kernel frames (half 'kernel'), behind them the user frames (half 'user').
--- A user half that is missing is one row '[user: VERDICT]'. Ask for one
--- event_id at a time, or for a few.
+-- A user half that is missing is one row '[user: VERDICT]'; behind one that
+-- was not unwound to its outermost frame comes a row '[user: REASON]'. Ask for
+-- one event_id at a time, or for a few.
 CREATE VIEW full_stack(event_id, pos, half, symbol, symoff, image, off,
 	build_id) AS
 SELECT e.id, s.pos, 'kernel', y.name, f.symoff, i.path, printf('0x%x', f.off),
@@ -102,14 +103,24 @@ JOIN event e ON e.id = r.event
 JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack
-WHERE coalesce(r.uraw, e.uraw) IS NULL;
+WHERE coalesce(r.uraw, e.uraw) IS NULL
+UNION ALL
+SELECT e.id, coalesce(t.depth, 0) + s.depth, 'user', '[user: ' || w.name || ']',
+	NULL, NULL, NULL, NULL
+FROM event e
+JOIN raw_chain u ON u.id = e.uraw
+JOIN stack s ON s.id = u.stack
+JOIN word w ON w.kind = 'unwind' AND w.id = u.ended AND w.name <> 'outermost'
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN stack t ON t.id = k.stack;
 
 -- One line of a flame graph, as flamegraph.pl takes it:
 --   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
 -- stack: comm;outermost user;...;kernel leaf, with frames of the kernel
 -- marked _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the
 -- user half is missing, '[user: after exec]' before frames of the program
--- that came after. weight: sum of the samples' weights.
+-- that came after, '[user: REASON]' before those of a stack that was not
+-- unwound to its outermost frame. weight: sum of the samples' weights.
 CREATE VIEW folded(capture, event, stack, weight) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
@@ -119,6 +130,7 @@ WITH text(stack, line) AS MATERIALIZED (
 SELECT t.capture, t.name,
 	coalesce(c.label, c.name, '[unknown]')
 	|| CASE WHEN g.mark = 2 THEN ';[user: after exec]'
+		WHEN g.mark > 100 THEN ';[user: ' || e.name || ']'
 		WHEN g.mark < 0 THEN ';[user: ' || CASE w.name
 			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
 		ELSE '' END
@@ -128,6 +140,7 @@ FROM sample_group g
 JOIN event_type t ON t.id = g.type
 LEFT JOIN comm c ON c.id = g.comm
 LEFT JOIN word w ON w.kind = 'request' AND w.id = -g.mark
+LEFT JOIN word e ON e.kind = 'unwind' AND e.id = g.mark - 100
 LEFT JOIN text u ON u.stack = g.user
 LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;

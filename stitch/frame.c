@@ -143,6 +143,7 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 struct raw_key {
 	uint32_t stack;
 	const struct addrs *a;
+	struct raw_note note;
 };
 
 static bool same_raw(const void *owner, uint32_t id, const void *key)
@@ -151,14 +152,23 @@ static bool same_raw(const void *owner, uint32_t id, const void *key)
 	const struct raw_key *k = key;
 
 	return r->stack == k->stack && r->n == k->a->n &&
+	       r->note.ended == k->note.ended &&
+	       r->note.caller == k->note.caller &&
 	       !memcmp(r->ip, k->a->ip, r->n * sizeof(*r->ip));
 }
 
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash)
 {
-	struct raw_key key = { stack, a };
-	uint64_t h = hash_pair(hash, stack);
+	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
+}
+
+uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
+		      uint64_t hash, struct raw_note note)
+{
+	struct raw_key key = { stack, a, note };
+	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
+	uint64_t h = hash_pair(hash, stack + (more << 32));
 	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
 
 	if (id != TABLE_NONE)
@@ -167,7 +177,13 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 	memcpy(ip, a->ip, a->n * sizeof(*ip));
 	fr->raw = mem_grow(fr->raw, &fr->cap_raw, fr->n_raw + 1,
 			   sizeof(*fr->raw));
-	fr->raw[fr->n_raw] = (struct raw_chain){ stack, a->n, ip, hash };
+	fr->raw[fr->n_raw] = (struct raw_chain){
+		.stack = stack,
+		.n = a->n,
+		.note = note,
+		.ip = ip,
+		.hash = hash,
+	};
 	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
 	return (uint32_t)fr->n_raw;
 }

@@ -60,6 +60,8 @@ enum frame_flag {
 	FRAME_AMBIGUOUS = 16, /* jitted code: which one of those that the
 			       * image's path names ran is not known */
 	FRAME_EARLY = 32,     /* jitted code that was logged a moment later */
+	FRAME_GUESSED = 64,   /* unwound by frame pointer, for want of a table
+			       * of the code inside of it */
 };
 
 struct frame {
@@ -75,10 +77,17 @@ struct stack {
 	uint32_t depth; /* frames in all, >= 1 */
 };
 
-/* One distinct (stack, recorded addresses). */
+/* What is known of a list of addresses besides them. */
+struct raw_note {
+	uint8_t ended;	/* enum unwind_end; 0: it was not unwound */
+	uint8_t caller; /* enum unwind_caller, of the innermost frame */
+};
+
+/* One distinct (stack, recorded addresses, note). */
 struct raw_chain {
 	uint32_t stack;
 	uint32_t n;
+	struct raw_note note;
 	const uint64_t *ip; /* innermost first, one for each frame */
 	uint64_t hash;
 };
@@ -94,6 +103,9 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame);
 /* hash: hash_u64s() of the addresses. */
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 		    uint64_t hash);
+/* The same with a note. */
+uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
+		      uint64_t hash, struct raw_note note);
 
 /* Kernel code that is known by its name only has offsets of our own: a number
  * for each symbol, and the offset in the symbol. The number comes from the

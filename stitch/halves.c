@@ -2,6 +2,7 @@
 #include "stitch/halves.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "stitch/frame.h"
 #include "stitch/losses.h"
@@ -11,8 +12,18 @@
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
 
-#define MACHINE_AARCH64 183 /* EM_AARCH64 */
 #define REGS_AARCH64_LR (1ull << 30)
+/* A dump of 64 KiB holds that many frames of 64 bytes. */
+#define UNWOUND_MAX 1024
+
+/* What is known of a list of addresses beside them. */
+struct made {
+	/* As in struct resolve_in. */
+	uint32_t inferred, guessed;
+	struct raw_note note;
+};
+
+static const struct made as_recorded = { RESOLVE_NONE, RESOLVE_NONE, { 0, 0 } };
 
 void halves_know_kernel(struct stitch *st, const struct region *r)
 {
@@ -151,7 +162,7 @@ static const struct jit_view *look_at_jit(struct stitch *st, struct process *p)
 }
 
 static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
-			    const struct addrs *a, uint32_t inferred)
+			    const struct addrs *a, struct made made)
 {
 	const struct source *src = source_of(st, st->rec.source);
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
@@ -166,7 +177,9 @@ static uint32_t resolve_usr(struct stitch *st, uint32_t slot,
 		.jit = look_at_jit(st, p),
 		.space_id = p->id,
 		.view = p->twin.view,
-		.inferred = inferred,
+		.inferred = made.inferred,
+		.guessed = made.guessed,
+		.note = made.note,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),
 	};
@@ -203,63 +216,147 @@ void halves_look_at_hit(struct stitch *st, uint32_t slot)
 
 /* struct unwind_in.find: what the sampled process has mapped. */
 struct lookup {
-	const struct space *space;
+	const struct space *space, *twin[HALVES_TWINS];
+	uint32_t n_twin;
 	int64_t t;
 };
 
+static const struct region *find_region(const struct lookup *l, uint64_t addr)
+{
+	const struct region *r = space_find(l->space, addr, l->t);
+
+	for (uint32_t i = 0; !r && i < l->n_twin; i++)
+		r = space_find(l->twin[i], addr, l->t);
+	return r ? r : space_before_exec(l->space, addr);
+}
+
 static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
 {
-	const struct lookup *l = arg;
-	const struct region *r = space_find(l->space, addr, l->t);
+	const struct region *r = find_region(arg, addr);
 
 	if (!r)
 		return 0;
-	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image };
+	/* Nothing was said of it, or that it is code. */
+	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image,
+				    !r->prot || r->prot & PROT_EXEC };
 	return 1;
 }
 
-/* AArch64: the frame-pointer chain of a function without a frame of its own
- * lacks the caller, whose address is still in the link register, which perf
- * samples for that (Linux 5.17). Whether it is, the unwinder knows. */
+/* See struct unwind_in.epoch: as resolve_user() keeps its answers. */
+static uint64_t epoch_of(const struct process *p, const struct lookup *l)
+{
+	uint32_t gen = p->space.cut;
+	bool now = l->t == TIME_NONE || l->t >= p->space.changed;
+
+	for (uint32_t i = 0; i < l->n_twin; i++) {
+		now = now && (l->t == TIME_NONE || l->t >= l->twin[i]->changed);
+		gen += l->twin[i]->any + l->twin[i]->cut;
+	}
+	if (p->space.before || !now)
+		return 0;
+	if (l->n_twin)
+		gen += p->space.any;
+	return (uint64_t)(l->n_twin != 0) << 63 | (uint64_t)p->twin.view << 32 |
+	       gen;
+}
+
+/* What the sample of the thread in slot says to the unwinder. */
+static struct unwind_in unwind_in_of(struct stitch *st, uint32_t slot,
+				     struct lookup *look)
+{
+	static const struct regs none;
+	const struct regs *regs =
+		st->rec.kind == REC_SAMPLE ? &st->rec.sample.user_regs : &none;
+	const struct source_info *info = &source_of(st, st->rec.source)->info;
+	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
+	const struct process *p = tasks_process_at(st->tasks, process);
+
+	*look = (struct lookup){ .space = &p->space,
+				 .t = record_time(&st->rec) };
+	if (p->twin.next != process)
+		look->n_twin = twin_spaces(st, process, look->twin);
+	return (struct unwind_in){
+		.regs = regs,
+		.machine = regs_machine(regs, info->arch),
+		.user_mask = info->user_mask,
+		.swap = info->big_endian !=
+			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		.find = find_map,
+		.arg = look,
+		.epoch = epoch_of(p, look),
+	};
+}
+
+/* A recorded list with the caller of its first address put in. */
+static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
+				 const struct addrs *a, uint64_t caller)
+{
+	const struct made made = { 1, RESOLVE_NONE, { 0, CALLER_INFERRED } };
+
+	st->chain = mem_grow(st->chain, &st->cap_chain, a->n + (size_t)1,
+			     sizeof(*st->chain));
+	st->chain[0] = a->ip[0];
+	st->chain[1] = caller;
+	memcpy(st->chain + 2, a->ip + 1, (a->n - 1) * sizeof(*st->chain));
+	const struct addrs with = { .ip = st->chain, .n = a->n + 1 };
+
+	return resolve_usr(st, slot, &with, made);
+}
+
+/* What the kernel recorded by frame pointers lacks the caller of a function
+ * that has not set up its frame. Whether that is so, the unwinder knows. */
+static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
+				 const struct addrs *a)
+{
+	struct made made = as_recorded;
+	struct lookup look;
+	uint64_t caller;
+
+	if (!st->uw || !a->n || a->place ||
+	    st->rec.flags &
+		    (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR | REC_F_NONCE))
+		return resolve_usr(st, slot, a, made);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
+	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
+						       st->infer, &caller);
+
+	if (found == CALLER_INFERRED)
+		return resolve_inferred(st, slot, a, caller);
+	made.note.caller = (uint8_t)found;
+	return resolve_usr(st, slot, a, made);
+}
+
+/* AArch64: the caller's address is still in the link register, which perf
+ * samples for that (Linux 5.17). */
 static uint32_t resolve_chain_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
-	struct lookup look = { &process_of(st, slot)->space,
-			       record_time(&st->rec) };
-	enum unwind_end end;
+	struct lookup look;
 	uint64_t ip[2];
-	const struct unwind_in in = {
-		.regs = &s->user_regs,
-		.machine = MACHINE_AARCH64,
-		.pc = s->user.n ? s->user.ip[0] : 0,
-		.user_mask = src->info.user_mask,
-		.find = find_map,
-		.arg = &look,
-	};
+	struct unwind_out out = { .ip = ip, .max = 2 };
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR) ||
-	    !src->info.arch || strcmp(src->info.arch, "aarch64") ||
-	    st->uw->ops->unwind(st->uw, &in, ip, 2, &end, NULL) != 2)
-		return resolve_usr(st, slot, &s->user, RESOLVE_NONE);
-	st->chain = mem_grow(st->chain, &st->cap_chain, s->user.n + 1,
-			     sizeof(*st->chain));
-	st->chain[0] = s->user.ip[0];
-	st->chain[1] = ip[1];
-	memcpy(st->chain + 2, s->user.ip + 1,
-	       (s->user.n - 1) * sizeof(*st->chain));
-	const struct addrs a = { st->chain, s->user.n + 1, NULL };
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR))
+		return resolve_recorded(st, slot, &s->user);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
 
-	return resolve_usr(st, slot, &a, 1);
+	in.pc = s->user.ip[0];
+	if (in.machine != MACHINE_AARCH64)
+		return resolve_recorded(st, slot, &s->user);
+	st->uw->ops->unwind(st->uw, &in, &out);
+	if (out.n != 2)
+		return resolve_recorded(st, slot, &s->user);
+	return resolve_inferred(st, slot, &s->user, ip[1]);
 }
 
-/* The user half of a sample with a stack dump that was not unwound is the one
- * address that needs no unwinding: the program counter. */
+/* The user half of a sample with a stack dump; without an unwinder it is the
+ * one address that needs no unwinding: the program counter. */
 static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	const struct source *src = source_of(st, st->rec.source);
+	struct made made = as_recorded;
+	struct lookup look;
 	uint64_t pc;
 
 	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
@@ -267,9 +364,26 @@ static uint32_t resolve_dump_user(struct stitch *st, uint32_t slot)
 			return 0;
 		pc = s->ip;
 	}
-	const struct addrs a = { &pc, 1, NULL };
+	struct addrs a = { .ip = &pc, .n = 1 };
 
-	return resolve_usr(st, slot, &a, RESOLVE_NONE);
+	if (!st->uw || st->rec.flags & REC_F_GUEST)
+		return resolve_usr(st, slot, &a, made);
+	struct unwind_in in = unwind_in_of(st, slot, &look);
+
+	in.pc = pc;
+	in.stack = s->stack;
+	in.len = s->stack_len;
+	in.dumped = true;
+	st->chain = mem_grow(st->chain, &st->cap_chain, UNWOUND_MAX,
+			     sizeof(*st->chain));
+	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
+
+	st->uw->ops->unwind(st->uw, &in, &out);
+	a.ip = st->chain;
+	a.n = out.n;
+	made.note.ended = (uint8_t)out.end;
+	made.guessed = out.guessed;
+	return resolve_usr(st, slot, &a, made);
 }
 
 uint32_t halves_sample(struct stitch *st, uint32_t slot)
@@ -284,5 +398,5 @@ uint32_t halves_sample(struct stitch *st, uint32_t slot)
 
 uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a)
 {
-	return resolve_usr(st, slot, a, RESOLVE_NONE);
+	return resolve_recorded(st, slot, a);
 }

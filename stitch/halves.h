@@ -56,6 +56,7 @@ struct stitch {
 	size_t cap_held;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* ids given out */
+	bool infer;		 /* callers that chains lack, by code */
 	bool stopped, closing, ended;
 };
 

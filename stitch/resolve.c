@@ -425,7 +425,8 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	for (uint32_t i = a->n; i-- > 0;) {
 		const struct place *p = a->place ? a->place[i] : NULL;
 		uint64_t addr = a->ip[i] & in->mask;
-		uint32_t flags = i == in->inferred ? FRAME_INFERRED : 0;
+		uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
+				 (i >= in->guessed ? FRAME_GUESSED : 0);
 		uint32_t frame = 0;
 
 		s->bare = false;
@@ -437,7 +438,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			frame = stale_frame(rv, in, addr, flags, s);
 		stack = frames_push(rv->fr, stack, frame);
 	}
-	s->raw = frames_raw(rv->fr, stack, a, hash);
+	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
 /* When stacks that were found with all of them are no longer right: grows
@@ -467,6 +468,9 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 {
 	const struct space *sp = in->space;
 	uint64_t hash = hash_of(a, in->view) + in->inferred;
+	/* What is not in the addresses. */
+	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
+			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->view };
 
 	*bare = false;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/frame.h"
+
 struct addrs;
 struct frames;
 struct jit_view;
@@ -47,10 +49,13 @@ struct resolve_in {
 	uint32_t view;	   /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */
-	uint64_t mask;	   /* of user addresses (pointer authentication) */
-	int64_t t;	   /* the time of the record */
-	bool uncertain;	   /* what is not mapped may be so because a mapping
-			    * record was lost */
+	uint32_t guessed;  /* from this one on: found by frame pointer; or
+			    * RESOLVE_NONE */
+	struct raw_note note;
+	uint64_t mask;	/* of user addresses (pointer authentication) */
+	int64_t t;	/* the time of the record */
+	bool uncertain; /* what is not mapped may be so because a mapping
+			 * record was lost */
 };
 
 /* Kernel code, by up to two captures: the first that knows it is right. over:

@@ -106,6 +106,11 @@ static struct per_source *source_slot(struct stitch *st, uint16_t i)
 	return &st->src[i];
 }
 
+void stitch_infer_callers(struct stitch *st)
+{
+	st->infer = true;
+}
+
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank)
 {

@@ -197,6 +197,9 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw);
 /* How cookies are made (enum cookie_layout); before the first fact. */
 void stitch_layout(struct stitch *st, unsigned int layout);
+/* Put in callers that frame-pointer chains lack where code proves them; before
+ * the first fact. */
+void stitch_infer_callers(struct stitch *st);
 /* What a process of a source had mapped: snapshots.h. Before the first fact;
  * the list is borrowed until stitch_free(). Those that the source itself has
  * are used where nothing is given. */

@@ -1,6 +1,8 @@
 /* verdict.c - the words for verdicts, confidence and quality. */
 #include "stitch/verdict.h"
 
+#include "stitch/unwinder.h"
+
 #include <stddef.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -84,6 +86,24 @@ const char *as_perf_name(unsigned int v)
 		[AS_PERF_MERGED] = "merged",
 		[AS_PERF_BARE] = "bare",
 		[AS_PERF_BARE_END] = "bare_at_end",
+	};
+
+	return word(words, COUNT(words), v);
+}
+
+const char *unwind_end_name(unsigned int v)
+{
+	static const char *const words[] = {
+		[UNWIND_OUTERMOST] = "outermost",
+		[UNWIND_TRUNCATED] = "truncated_dump",
+		[UNWIND_NO_MAP] = "no_map",
+		[UNWIND_NO_FILE] = "no_file",
+		[UNWIND_NO_TABLE] = "no_table",
+		[UNWIND_FOREIGN] = "foreign_stack",
+		[UNWIND_COMPLEX] = "complex",
+		[UNWIND_LOOP] = "loop",
+		[UNWIND_LIMIT] = "limit",
+		[UNWIND_BAD] = "contradiction",
 	};
 
 	return word(words, COUNT(words), v);

@@ -105,4 +105,5 @@ const char *quality_name(unsigned int v);
 const char *request_end_name(unsigned int v);
 const char *as_perf_name(unsigned int v);
 const char *gap_verdict_name(unsigned int v);
+const char *unwind_end_name(unsigned int v);
 #endif

@@ -181,7 +181,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
 	f->loader = is_loader(img->path);
-	f->cfi = cfi_open(ef);
+	f->cfi = cfi_open_either(ef);
 	take_symbols(f);
 	*why = NULL;
 	return f;

@@ -1,48 +1,56 @@
-/* cfi.c - call frame information: where functions begin and end, and whether
- * the return address of AArch64 code is still in the link register. */
+/* cfi.c - call frame information of a file: the sections' entries. */
 #include "symbolize/cfi.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/bytes.h"
 #include "stitch/mem.h"
+#include "stitch/table.h"
+#include "symbolize/cfi_run.h"
 #include "symbolize/elf.h"
 
-#define REG_LINK 30
-/* Compilers nest remembered states one deep. */
-#define REMEMBER_MAX 64
-/* A CIE has about 20 bytes, an FDE up to a few thousand; a hostile one must
- * not be read anew for each address at the length of the file. */
-#define CIE_MAX 4096
-#define FDE_MAX 65536
+/* .eh_frame has a few CIEs, .debug_frame one for each source file. */
+#define CIES_MAX 65536
+/* A compressed section says itself how large it is. */
+#define SECTION_MAX ((uint64_t)1 << 30)
+
+/* What is needed of a CIE to read its FDEs. */
+struct cie {
+	uint64_t off;
+	uint8_t enc;	 /* DW_EH_PE_* of addresses */
+	bool sized;	 /* FDEs have a block of augmentation data */
+	bool good;	 /* could be read */
+	uint8_t address; /* bytes of one */
+	uint64_t code_align;
+	int64_t data_align;
+	struct cfi_rules initial;
+};
 
 struct fde {
 	uint64_t start, end; /* ELF addresses, end exclusive */
-	uint64_t off;	     /* in the section */
+	uint32_t cie;
+	uint32_t len; /* of its instructions */
+	uint64_t off; /* of them in the section */
 };
 
 struct cfi {
-	Elf_Data *data;
-	unsigned char ident[EI_NIDENT];
-	bool eh; /* .eh_frame, not .debug_frame */
-	bool swap;
+	const struct abi *abi;
+	unsigned char *data; /* owned */
+	size_t len;
+	bool eh;   /* .eh_frame, not .debug_frame */
+	bool swap; /* in the other byte order than ours */
 	uint64_t addr;
+	struct cie *cie;
+	size_t n_cie, cap_cie;
+	struct table by_off; /* CIEs */
 	struct fde *fde;
 	size_t n, cap;
 };
 
-/* What is needed of a CIE to read its FDEs. */
-struct cie {
-	Dwarf_CIE d;
-	uint8_t enc;
-	bool sized;  /* FDEs have a block of augmentation data */
-	bool signal; /* registers are those of the interrupted code */
-};
-
-static int uleb(struct bytes *b, uint64_t *out)
+int cfi_uleb(struct bytes *b, uint64_t *out)
 {
 	uint8_t byte;
 
@@ -57,19 +65,51 @@ static int uleb(struct bytes *b, uint64_t *out)
 	return -1;
 }
 
-/* A window on part of the section, whose positions are section offsets. */
-static void window(const struct cfi *c, const uint8_t *from, const uint8_t *to,
-		   struct bytes *b)
+int cfi_sleb(struct bytes *b, int64_t *out)
 {
-	uint64_t off = (uint64_t)(from - (const uint8_t *)c->data->d_buf);
+	uint64_t v = 0;
+	uint8_t byte;
 
-	bytes_init(b, from, (size_t)(to - from), "", off, c->swap);
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		v |= (uint64_t)(byte & 127) << shift;
+		if (byte >= 128)
+			continue;
+		if (byte & 64 && shift + 7 < 64)
+			v |= ~(uint64_t)0 << (shift + 7);
+		*out = (int64_t)v;
+		return 0;
+	}
+	return -1;
+}
+
+/* A window on [off, off + len), whose positions are section offsets. */
+static int window(const struct cfi *c, uint64_t off, uint64_t len,
+		  struct bytes *b)
+{
+	if (off > c->len || len > c->len - off)
+		return -1;
+	bytes_init(b, c->data + off, len, "", off, c->swap);
+	return 0;
+}
+
+static int address(struct bytes *b, uint8_t size, uint64_t *out)
+{
+	uint32_t word;
+
+	if (size == 8)
+		return bytes_u64(b, out, NULL);
+	if (bytes_u32(b, &word, NULL))
+		return -1;
+	*out = word;
+	return 0;
 }
 
 /* A pointer as DW_EH_PE_* says. Those through memory or relative to what
  * only a running program has are not for code addresses. */
 static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
-		   uint64_t *out)
+		   uint8_t size, uint64_t *out)
 {
 	uint64_t here = c->addr + bytes_off(b);
 	uint16_t half;
@@ -78,6 +118,8 @@ static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 
 	switch (enc & 0xf) {
 	case DW_EH_PE_absptr:
+		ret = address(b, size, out);
+		break;
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		ret = bytes_u64(b, out, NULL);
@@ -103,36 +145,37 @@ static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 		return -1;
 	if (enc & DW_EH_PE_pcrel)
 		*out += here;
+	if (size == 4)
+		*out &= UINT32_MAX;
 	return 0;
 }
 
 /* The letters after 'z' say what its data holds; an unknown one ends what
  * can be understood of them, as the data says its own length. */
-static int augmentation(const struct cfi *c, struct cie *cie)
+static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
+			struct bytes *b)
 {
-	const char *a = cie->d.augmentation;
-	struct bytes b;
-	uint64_t unused;
+	struct bytes data;
+	uint64_t v;
 	uint8_t enc;
 
-	cie->enc = DW_EH_PE_absptr;
 	cie->sized = *a == 'z';
 	if (!cie->sized)
 		return *a ? -1 : 0;
-	window(c, cie->d.augmentation_data,
-	       cie->d.augmentation_data + cie->d.augmentation_data_size, &b);
+	if (cfi_uleb(b, &v) || bytes_take(b, v, &data, NULL))
+		return -1;
 	while (*++a) {
 		if (*a == 'S') {
-			cie->signal = true;
+			cie->initial.interrupted = true;
 		} else if (*a == 'R') {
-			if (bytes_u8(&b, &cie->enc, NULL))
+			if (bytes_u8(&data, &cie->enc, NULL))
 				return -1;
 		} else if (*a == 'L') {
-			if (bytes_u8(&b, &enc, NULL))
+			if (bytes_u8(&data, &enc, NULL))
 				return -1;
 		} else if (*a == 'P') {
-			if (bytes_u8(&b, &enc, NULL) ||
-			    pointer(c, &b, enc & 0xf, &unused))
+			if (bytes_u8(&data, &enc, NULL) ||
+			    pointer(c, &data, enc & 0xf, cie->address, &v))
 				return -1;
 		} else if (*a != 'B' && *a != 'G') {
 			return 0;
@@ -141,34 +184,174 @@ static int augmentation(const struct cfi *c, struct cie *cie)
 	return 0;
 }
 
-static int read_cie(const struct cfi *c, uint64_t off, struct cie *cie)
+static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
 {
-	Dwarf_CFI_Entry e;
-	Dwarf_Off next;
+	uint8_t version;
+	uint8_t byte;
+	uint64_t ra;
+	const char *a;
 
-	memset(cie, 0, sizeof(*cie));
-	if (off >= c->data->d_size ||
-	    dwarf_next_cfi(c->ident, c->data, c->eh, off, &next, &e) ||
-	    e.CIE_id != DW_CIE_ID_64)
+	if (bytes_u8(b, &version, NULL) || bytes_str(b, &a, NULL))
 		return -1;
-	cie->d = e.cie;
-	return augmentation(c, cie);
+	if (version != 1 && version != 3 && version != 4)
+		return -1;
+	if (version == 4) {
+		if (bytes_u8(b, &cie->address, NULL) ||
+		    bytes_u8(b, &byte, NULL) || byte ||
+		    (cie->address != 4 && cie->address != 8))
+			return -1;
+	}
+	if (cfi_uleb(b, &cie->code_align) || cfi_sleb(b, &cie->data_align))
+		return -1;
+	if (version == 1) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		ra = byte;
+	} else if (cfi_uleb(b, &ra)) {
+		return -1;
+	}
+	if (ra >= ABI_REGS)
+		return -1;
+	cie->initial.ra = (uint8_t)ra;
+	return augmentation(c, cie, a, b);
 }
 
-/* *b becomes the window on its instructions. */
-static int read_fde(const struct cfi *c, const struct cie *cie,
-		    const Dwarf_FDE *d, struct fde *out, struct bytes *b)
+/* The operand of DW_CFA_set_loc. */
+struct loc_arg {
+	const struct cfi *c;
+	const struct cie *cie;
+};
+
+static int loc_address(void *arg, struct bytes *b, uint64_t *out)
 {
+	const struct loc_arg *l = arg;
+
+	return pointer(l->c, b, l->cie->enc, l->cie->address, out);
+}
+
+static void run_init(struct cfi_run *r, const struct cfi *c,
+		     const struct cie *cie, struct loc_arg *arg)
+{
+	arg->c = c;
+	arg->cie = cie;
+	r->abi = c->abi;
+	r->code_align = cie->code_align;
+	r->data_align = cie->data_align;
+	r->address = loc_address;
+	r->arg = arg;
+	r->now = cie->initial;
+	r->initial = cie->initial;
+	r->loc = 0;
+	r->depth = 0;
+	r->changed = false;
+}
+
+static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
+{
+	struct cfi_run r;
+	struct loc_arg arg;
+
+	cie->address = c->abi->word;
+	cie->enc = DW_EH_PE_absptr;
+	if (cie_head(c, cie, b))
+		return -1;
+	run_init(&r, c, cie, &arg);
+	int ret;
+	while ((ret = cfi_run(&r, b)) > 0)
+		;
+	cie->initial = r.now;
+	return ret;
+}
+
+static bool same_off(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct cfi *)owner)->cie[id].off ==
+	       *(const uint64_t *)key;
+}
+
+/* An entry's bytes behind its length: 1; 0: the end. *wide: of 64-bit DWARF. */
+static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
+		 bool *wide)
+{
+	uint32_t word;
 	uint64_t len;
 
-	window(c, d->start, d->end, b);
-	if (bytes_left(b) > FDE_MAX || pointer(c, b, cie->enc, &out->start) ||
-	    pointer(c, b, cie->enc & 0xf, &len) ||
-	    __builtin_add_overflow(out->start, len, &out->end))
+	(void)c;
+	if (bytes_u32(all, &word, NULL))
+		return 0;
+	len = word;
+	*wide = word == UINT32_MAX;
+	if (*wide && bytes_u64(all, &len, NULL))
+		return 0;
+	return !bytes_take(all, len, b, NULL);
+}
+
+/* The CIE at an offset, read once; NULL: it is none, or damaged. */
+static uint32_t cie_at(struct cfi *c, uint64_t off)
+{
+	uint32_t id = table_find(&c->by_off, hash_u64(off), same_off, c, &off);
+	struct cie cie = { .off = off };
+	struct bytes all;
+	struct bytes b;
+	uint32_t word = 0;
+	uint64_t mark = 0;
+	bool wide;
+
+	if (id != TABLE_NONE || c->n_cie == CIES_MAX)
+		return id;
+	if (!window(c, off, off > c->len ? 0 : c->len - off, &all) &&
+	    entry(c, &all, &b, &wide)) {
+		if (wide && !c->eh)
+			cie.good = !bytes_u64(&b, &mark, NULL) &&
+				   mark == UINT64_MAX;
+		else
+			cie.good = !bytes_u32(&b, &word, NULL) &&
+				   word == (c->eh ? 0 : UINT32_MAX);
+		cie.good = cie.good && !read_cie(c, &cie, &b);
+	}
+	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
+	c->cie[c->n_cie] = cie;
+	table_add(&c->by_off, hash_u64(off), (uint32_t)c->n_cie);
+	return (uint32_t)c->n_cie++;
+}
+
+/* b: the entry behind its pointer to the CIE. */
+static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
+		    struct fde *f)
+{
+	const struct cie *cie = &c->cie[id];
+	uint64_t len;
+
+	if (pointer(c, b, cie->enc, cie->address, &f->start) ||
+	    pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
+	    __builtin_add_overflow(f->start, len, &f->end))
 		return -1;
-	if (cie->sized)
-		return uleb(b, &len) || bytes_skip(b, len, NULL) ? -1 : 0;
+	if (cie->sized && (cfi_uleb(b, &len) || bytes_skip(b, len, NULL)))
+		return -1;
+	if (f->start == f->end || bytes_left(b) > UINT32_MAX)
+		return -1;
+	f->cie = id;
+	f->off = bytes_off(b);
+	f->len = (uint32_t)bytes_left(b);
 	return 0;
+}
+
+/* The offset of an FDE's CIE; -1: the entry is a CIE, or damaged. */
+static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
+		  uint64_t *off)
+{
+	uint64_t here = bytes_off(b);
+	uint32_t word = 0;
+
+	if (wide && !c->eh) {
+		if (bytes_u64(b, off, NULL) || *off == UINT64_MAX)
+			return -1;
+		return 0;
+	}
+	if (bytes_u32(b, &word, NULL) || word == (c->eh ? 0 : UINT32_MAX))
+		return -1;
+	*off = c->eh ? here - word : word;
+	return c->eh && word > here ? -1 : 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -183,27 +366,21 @@ static int by_start(const void *a, const void *b)
 
 static void read_all(struct cfi *c)
 {
-	uint64_t cie_off = UINT64_MAX;
-	bool good = false;
-	struct cie cie;
-	Dwarf_CFI_Entry e;
-	Dwarf_Off next;
+	struct bytes all;
+	struct bytes b;
+	bool wide;
 
-	for (Dwarf_Off off = 0;; off = next) {
-		struct fde f = { .off = off };
-		struct bytes b;
+	if (window(c, 0, c->len, &all))
+		return;
+	while (entry(c, &all, &b, &wide)) {
+		uint64_t off;
+		struct fde f;
 
-		if (dwarf_next_cfi(c->ident, c->data, c->eh, off, &next, &e) ||
-		    next <= off)
-			break;
-		if (e.CIE_id == DW_CIE_ID_64)
+		if (cie_of(c, &b, wide, &off))
 			continue;
-		if (e.fde.CIE_pointer != cie_off) {
-			cie_off = e.fde.CIE_pointer;
-			good = !read_cie(c, cie_off, &cie);
-		}
-		if (!good || read_fde(c, &cie, &e.fde, &f, &b) ||
-		    f.start == f.end)
+		uint32_t id = cie_at(c, off);
+		if (id == TABLE_NONE || !c->cie[id].good ||
+		    read_fde(c, id, &b, &f))
 			continue;
 		c->fde = mem_grow(c->fde, &c->cap, c->n + 1, sizeof(*c->fde));
 		c->fde[c->n++] = f;
@@ -212,169 +389,70 @@ static void read_all(struct cfi *c)
 		qsort(c->fde, c->n, sizeof(*c->fde), by_start);
 }
 
-struct cfi *cfi_open(const struct elf_file *ef)
+/* Go's linker compresses .debug_frame. */
+static Elf_Data *section_data(const struct elf_section *s)
+{
+	GElf_Chdr ch;
+
+	if (s->type == SHT_NOBITS)
+		return NULL;
+	if (s->flags & SHF_COMPRESSED &&
+	    (!gelf_getchdr(s->scn, &ch) || ch.ch_size > SECTION_MAX ||
+	     elf_compress(s->scn, 0, 0) < 0))
+		return NULL;
+	Elf_Data *d = elf_rawdata(s->scn, NULL);
+	if (s->flags & SHF_COMPRESSED)
+		d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
+}
+
+struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
+	const struct abi *abi = abi_of(ef->machine);
 	struct elf_section s;
-	Elf_Data *data;
-	bool eh = elf_section_find(ef, ".eh_frame", &s);
+	Elf_Data *d;
 
-	if (!ident || ident[EI_CLASS] != ELFCLASS64 ||
-	    (!eh && !elf_section_find(ef, ".debug_frame", &s)))
+	if (!abi || !ident ||
+	    (ident[EI_CLASS] == ELFCLASS64 ? 8 : 4) != abi->word ||
+	    !elf_section_find(ef, section, &s))
 		return NULL;
-	data = elf_section_data(&s);
-	if (!data)
+	d = section_data(&s);
+	if (!d || !d->d_size)
 		return NULL;
 	struct cfi *c = mem_new(1, sizeof(*c));
-	c->data = data;
-	memcpy(c->ident, ident, sizeof(c->ident));
-	c->eh = eh;
-	c->swap = (ident[EI_DATA] == ELFDATA2MSB) !=
-		  (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	c->abi = abi;
+	c->data = mem_dup(d->d_buf, d->d_size);
+	c->len = d->d_size;
+	c->eh = !strcmp(section, ".eh_frame");
+	c->swap = (ident[EI_DATA] == ELFDATA2LSB) !=
+		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	c->addr = s.addr;
 	read_all(c);
 	return c;
+}
+
+struct cfi *cfi_open_either(const struct elf_file *ef)
+{
+	struct cfi *c = cfi_open(ef, ".eh_frame");
+
+	return c ? c : cfi_open(ef, ".debug_frame");
 }
 
 void cfi_close(struct cfi *c)
 {
 	if (!c)
 		return;
+	table_release(&c->by_off);
+	free(c->data);
+	free(c->cie);
 	free(c->fde);
 	free(c);
 }
 
-/* The instructions up to pc, of which only what they do to the link register
- * and to the place is kept. */
-struct run {
-	const struct cfi *c;
-	const struct cie *cie;
-	uint64_t loc, pc;
-	bool kept, initial; /* now, and where 'restore' goes back to */
-	bool saved[REMEMBER_MAX];
-	unsigned int depth;
-};
-
-static void set_rule(struct run *r, uint64_t reg, bool kept)
+const struct abi *cfi_abi(const struct cfi *c)
 {
-	if (reg == REG_LINK)
-		r->kept = kept;
-}
-
-/* Operands of instructions that may touch a register's rule: r the register,
- * u a number of either sign (whose value is not needed), b a block. */
-static const char *const operands[64] = {
-	[DW_CFA_nop] = "",
-	[DW_CFA_offset_extended] = "ru",
-	[DW_CFA_restore_extended] = "r",
-	[DW_CFA_undefined] = "r",
-	[DW_CFA_same_value] = "r",
-	[DW_CFA_register] = "ru",
-	[DW_CFA_def_cfa] = "uu",
-	[DW_CFA_def_cfa_register] = "u",
-	[DW_CFA_def_cfa_offset] = "u",
-	[DW_CFA_def_cfa_expression] = "b",
-	[DW_CFA_expression] = "rb",
-	[DW_CFA_offset_extended_sf] = "ru",
-	[DW_CFA_def_cfa_sf] = "uu",
-	[DW_CFA_def_cfa_offset_sf] = "u",
-	[DW_CFA_val_offset] = "ru",
-	[DW_CFA_val_offset_sf] = "ru",
-	[DW_CFA_val_expression] = "rb",
-	/* AArch64: the address in the register is signed, or no more. */
-	[0x2c] = "",
-	[DW_CFA_GNU_window_save] = "",
-	[DW_CFA_GNU_args_size] = "u",
-	[DW_CFA_GNU_negative_offset_extended] = "ru",
-};
-
-static int run_rule(struct run *r, struct bytes *b, uint8_t op)
-{
-	const char *o = operands[op];
-	uint64_t reg = UINT64_MAX;
-	uint64_t v;
-
-	if (!o)
-		return -1;
-	for (; *o; o++) {
-		if (uleb(b, &v) || (*o == 'b' && bytes_skip(b, v, NULL)))
-			return -1;
-		if (*o == 'r')
-			reg = v;
-	}
-	if (op == DW_CFA_restore_extended)
-		set_rule(r, reg, r->initial);
-	else
-		set_rule(r, reg, op == DW_CFA_same_value);
-	return 0;
-}
-
-/* 1: op was no advance of the location. */
-static int run_advance(struct run *r, struct bytes *b, uint8_t op)
-{
-	uint64_t by = op & 0x3f;
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
-	int ret = 0;
-
-	if (op == DW_CFA_set_loc)
-		return pointer(r->c, b, r->cie->enc, &r->loc);
-	if (op == DW_CFA_advance_loc1) {
-		ret = bytes_u8(b, &byte, NULL);
-		by = ret ? 0 : byte;
-	} else if (op == DW_CFA_advance_loc2) {
-		ret = bytes_u16(b, &half, NULL);
-		by = ret ? 0 : half;
-	} else if (op == DW_CFA_advance_loc4) {
-		ret = bytes_u32(b, &word, NULL);
-		by = ret ? 0 : word;
-	} else if ((op & 0xc0) != DW_CFA_advance_loc) {
-		return 1;
-	}
-	r->loc += by * r->cie->d.code_alignment_factor;
-	return ret;
-}
-
-static int run_one(struct run *r, struct bytes *b)
-{
-	uint64_t unused;
-	uint8_t op;
-
-	if (bytes_u8(b, &op, NULL))
-		return -1;
-	if ((op & 0xc0) == DW_CFA_offset) {
-		set_rule(r, op & 0x3f, false);
-		return uleb(b, &unused);
-	}
-	if ((op & 0xc0) == DW_CFA_restore) {
-		set_rule(r, op & 0x3f, r->initial);
-		return 0;
-	}
-	int ret = run_advance(r, b, op);
-	if (ret <= 0)
-		return ret;
-	if (op == DW_CFA_remember_state) {
-		if (r->depth == REMEMBER_MAX)
-			return -1;
-		r->saved[r->depth++] = r->kept;
-		return 0;
-	}
-	if (op == DW_CFA_restore_state) {
-		if (!r->depth)
-			return -1;
-		r->kept = r->saved[--r->depth];
-		return 0;
-	}
-	return run_rule(r, b, op);
-}
-
-static int run_to(struct run *r, struct bytes *b)
-{
-	while (bytes_left(b) && r->loc <= r->pc)
-		if (run_one(r, b))
-			return -1;
-	return 0;
+	return c->abi;
 }
 
 static const struct fde *find(const struct cfi *c, uint64_t vaddr)
@@ -405,35 +483,74 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 	return true;
 }
 
-/* Before the first instruction the register holds the return address: so the
- * AArch64 DWARF ABI has it, and so libdw's default is. */
-enum cfi_link cfi_link(const struct cfi *c, uint64_t vaddr)
+int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 {
 	const struct fde *f = find(c, vaddr);
-	struct run r = {
-		.c = c, .pc = UINT64_MAX, .kept = true, .initial = true
-	};
+	struct loc_arg arg;
+	struct cfi_run r;
 	struct bytes b;
-	struct cie cie;
-	struct fde again;
-	Dwarf_CFI_Entry e;
-	Dwarf_Off next;
 
-	if (!f || dwarf_next_cfi(c->ident, c->data, c->eh, f->off, &next, &e) ||
-	    read_cie(c, e.fde.CIE_pointer, &cie))
-		return CFI_NONE;
-	if (cie.signal || cie.d.return_address_register != REG_LINK)
-		return CFI_MOVED;
-	r.cie = &cie;
-	window(c, cie.d.initial_instructions, cie.d.initial_instructions_end,
-	       &b);
-	if (run_to(&r, &b))
-		return CFI_NONE;
-	r.initial = r.kept;
-	r.depth = 0;
+	if (!f || window(c, f->off, f->len, &b))
+		return 0;
+	run_init(&r, c, &c->cie[f->cie], &arg);
 	r.loc = f->start;
-	r.pc = vaddr;
-	if (read_fde(c, &cie, &e.fde, &again, &b) || run_to(&r, &b))
-		return CFI_NONE;
-	return r.kept ? CFI_KEPT : CFI_MOVED;
+	for (;;) {
+		int ret = cfi_run(&r, &b);
+
+		if (ret < 0)
+			return 0;
+		if (!ret || r.loc > vaddr)
+			break;
+	}
+	*out = r.now;
+	return 1;
+}
+
+int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
+{
+	struct bytes b;
+	uint64_t len;
+
+	if (v < 0 || (uint64_t)v > c->len ||
+	    window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
+	    cfi_uleb(&b, &len))
+		return -1;
+	return bytes_take(&b, len, out, NULL);
+}
+
+static void each_of(const struct cfi *c, const struct fde *f, struct cfi_run *r,
+		    const struct cfi_visit *v)
+{
+	struct loc_arg arg;
+	struct bytes b;
+	int ret = 1;
+
+	if (window(c, f->off, f->len, &b))
+		return;
+	run_init(r, c, &c->cie[f->cie], &arg);
+	r->loc = f->start;
+	r->changed = true;
+	v->begin(v->arg, f->start, f->end);
+	while (ret > 0 && r->loc < f->end) {
+		uint64_t from = r->loc;
+
+		ret = cfi_run(r, &b);
+		if (ret < 0) {
+			v->end(v->arg, from, true);
+			return;
+		}
+		if (r->changed)
+			v->rules(v->arg, from, &r->now);
+		r->changed = r->loc <= from;
+	}
+	v->end(v->arg, f->end, false);
+}
+
+void cfi_each(const struct cfi *c, const struct cfi_visit *v)
+{
+	struct cfi_run *r = mem_new(1, sizeof(*r));
+
+	for (size_t i = 0; i < c->n; i++)
+		each_of(c, &c->fde[i], r, v);
+	free(r);
 }

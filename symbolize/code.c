@@ -153,7 +153,7 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 		err_set(err, ERR_FORMAT, "%s: has no symbol _text", path);
 		return NULL;
 	}
-	c->cfi = cfi_open(ef);
+	c->cfi = cfi_open_either(ef);
 	return c;
 }
 

@@ -9,6 +9,7 @@
 
 #include "stitch/err.h"
 #include "stitch/mem.h"
+#include "symbolize/disasm_sp.h"
 
 struct disasm {
 	csh cs;
@@ -236,4 +237,9 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 	*len -= out->len;
 	*addr += out->len;
 	return true;
+}
+
+enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by)
+{
+	return disasm_sp_of(d->machine, d->cs, d->insn, by);
 }

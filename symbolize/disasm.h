@@ -38,4 +38,15 @@ void disasm_close(struct disasm *d);
  * False at the end only. */
 bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 		 uint64_t *addr, struct insn *out);
+
+enum disasm_sp {
+	SP_KEPT,
+	SP_MOVED, /* by so many bytes */
+	SP_SET,	  /* in another way */
+};
+/* What the instruction that came last, which must have been one, does to the
+ * stack pointer; a call and a return do nothing to it that counts for the
+ * function they are in. x86-64 in Intel's syntax,
+ * AArch64, s390x; SP_SET on others. */
+enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by);
 #endif

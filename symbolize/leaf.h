@@ -1,16 +1,15 @@
-/* leaf.h - the unwinder for frame-pointer samples of AArch64: one caller, from
- * the link register.
- *
- * A function without a frame of its own is missing its caller in such a
- * chain. It is added only where the tables of the very file that ran say that
- * the register still holds the return address. One hash look-up a sample. */
+/* leaf.h - AArch64 code without tables: does the link register hold the
+ * return address? */
 #ifndef SYMBOLIZE_LEAF_H
 #define SYMBOLIZE_LEAF_H
+#include <stdbool.h>
+#include <stdint.h>
 
-struct frames;
-struct symbolizer;
-struct unwinder;
+struct module;
+struct modules;
 
-/* Looks for files as sy's options say. Borrows both until uw->ops->free(). */
-struct unwinder *leaf_new(struct symbolizer *sy, const struct frames *fr);
+/* At an ELF address that no table covers; by what the code does, so that it
+ * is never guessed. The vdso (Linux 7.2 gives it no tables) and stubs of a
+ * PLT (ld gives them none). Reads up to a function: keep the answer. */
+bool leaf_keeps_link(struct modules *ms, struct module *m, uint64_t vaddr);
 #endif

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]; make bench runs all
+# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
+#        [unwind]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -102,6 +103,10 @@ bench_names() {
 		python3 tests/bench/names.py "$O"
 }
 
+bench_unwind() {
+	has perf linux-perf && python3 tests/bench/unwind.py "$O"
+}
+
 bench_ctf() {
 	has babeltrace2 babeltrace2 || return
 	[ -s bench/big.ctf/metadata ] || {
@@ -111,7 +116,7 @@ bench_ctf() {
 	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind
 rc=0
 for what
 do
@@ -121,7 +126,8 @@ do
 	ftrace) bench_ftrace || rc=1 ;;
 	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf or names" >&2; exit 2 ;;
+	unwind) bench_unwind || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names or unwind" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -48,8 +48,17 @@ def first(*paths):
 
 
 def symfs_of(name, folder):
-    """The programs whose tables say which caller is in the link register."""
+    """The programs, where stacks depend on their tables: which caller is in
+    the link register, and dumps."""
     return first(folder) if name.startswith("arm64-") else None
+
+
+def shared_symfs(name, base):
+    if name.startswith("s390x-"):
+        return first(base + "/s390x/symfs") if "dwarf" in name else None
+    if "dwarf" in name and not name.startswith("arm64-"):
+        return first(base + "/symfs-6.18")
+    return symfs_of(name, base + "/arm64/symfs")
 
 
 def shipped():
@@ -87,7 +96,7 @@ def shared():
                           first(d + "/script-ip.fields", d + "/fields.txt",
                                 d + "/cmd.txt"),
                           None, first(d + "/stats-v72.txt"), False,
-                          symfs_of(name, base + "/arm64/symfs"))
+                          shared_symfs(name, base))
 
 
 def captures(only=()):

@@ -17,7 +17,12 @@ aarch64_lr_alone   only we have it: perf adds none to a chain of one address
 dump_pc_ours       perf could not unwind a dump and printed nothing; the sampled
                    program counter is the one frame we have
 aarch64_pac        perf's caller from lr has authentication bits
-stack_dump         perf unwound a dump of the stack, we do not yet
+dump_pac           perf keeps the authentication bits of the return addresses
+                   that it takes from a dump, and is lost there
+dump_vdso          perf has no rules in AArch64's vdso and takes the frame
+                   pointer's word; the caller is in the link register
+dump_no_code       perf's last address is in no mapping that can be code
+dump_further       perf ends before we come to the outermost frame
 comm_dead          perf forgot the thread's name at its EXIT and prints :TID
 comm_later         perf prints the name that the thread had when the chain came,
                    not the one it had when the sample was taken
@@ -97,6 +102,24 @@ def lr_class(p, o):
     return None
 
 
+def dump_class(p, o):
+    """Two stacks from one dump; a kernel half is before both."""
+    same = 0
+    while same < min(len(p), len(o)) and p[same] == o[same]:
+        same += 1
+    if o[:-1] == p:
+        return "dump_pc_ours"
+    if same == len(p):
+        return "dump_further"
+    if any(a & PAC and not a >> 63 and a >> 56 == 0 for a in p):
+        return "dump_pac"
+    if same == len(o) == len(p) - 1 and (p[-1] >> 48 or p[-1] < 4096):
+        return "dump_no_code"
+    if same >= 2 and p[same:same + 2] == (p[same],) * 2:
+        return "dump_vdso"
+    return None
+
+
 def classes(perf, ours, unmerged, lr, dump):
     """Why two blocks of one sample differ; None when nothing explains it."""
     found = []
@@ -123,10 +146,9 @@ def classes(perf, ours, unmerged, lr, dump):
         if len(o) > len(p) and o[:len(p)] == p:
             return found + ["joined_only_by_us"]
         return None
-    if dump and len(p) > len(o) and p[:len(o)] == o:
-        return found + ["stack_dump"]
-    if dump and o[:-1] == p:
-        return found + ["dump_pc_ours"]
+    if dump:
+        why = dump_class(p, o)
+        return found + [why] if why else None
     if lr and not dump and lr_class(p, o):
         return found + [lr_class(p, o)]
     return None

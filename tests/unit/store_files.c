@@ -156,7 +156,7 @@ START_TEST(reading_is_only_reading)
 		rows_close(r);
 	}
 	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
-	expect("PRAGMA user_version", "3\n");
+	expect("PRAGMA user_version", "4\n");
 	expect("SELECT name FROM pragma_table_info('word')",
 	       "kind\nid\nname\n");
 	expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -195,7 +195,7 @@ START_TEST(files_that_are_not_ours_are_refused)
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
 				     "made by schema 9, this "
-				     "program knows up to 3; use a newer "
+				     "program knows up to 4; use a newer "
 				     "backstitch"));
 	patch(60, "\0\0\0\1", 4);
 	patch(68, "abcd", 4);

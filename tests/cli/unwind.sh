@@ -1,0 +1,71 @@
+#!/bin/sh
+# unwind.sh - stacks of dumps and callers that chains lack, in every output.
+# usage: BACKSTITCH=PROGRAM tests/cli/unwind.sh; prints "ok NAME" or "not ok NAME" lines.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/ok.sh
+B=${BACKSTITCH:?}
+shared=${BACKSTITCH_SHARED:-}/captures
+if [ ! -d "$shared/fpcap" ]
+then
+	echo "skip stacks of dumps: no ../shared/captures"
+	exit 0
+fi
+w=$(mktemp -d) || exit 2
+trap 'rm -rf "$w"' EXIT
+
+has() {	# has NAME TEXT COMMAND...: its output has the text
+	name=$1 text=$2
+	shift 2
+	if "$@" 2>&1 | grep -qF "$text"
+	then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+	fi
+}
+
+is() {	# is NAME NUMBER DATABASE SQL: what it selects
+	got=$("$B" query "$3" "$4" 2>&1 | tail -n 1 | tr -d ' ')
+	if [ "$got" = "$2" ]
+	then
+		echo "ok $1"
+	else
+		echo "    '$got' in place of '$2'"
+		echo "not ok $1"
+	fi
+}
+
+"$B" ingest -q --no-symbols --symfs "$shared/s390x/symfs" -o "$w/s.db" \
+	"$shared/s390x/perf/dwarf/perf.data" || echo "not ok s390x is read"
+has script_says_why_a_stack_ends '[user: truncated_dump]' \
+	"$B" script "$w/s.db"
+has graphs_have_a_root_for_it '[user: truncated_dump]' \
+	"$B" flame -o - "$w/s.db"
+has folded_has_it ';[user: no_table];' \
+	"$B" query "$w/s.db" 'SELECT stack FROM folded'
+has check_counts_ends '48 truncated_dump' "$B" check "$w/s.db"
+is whole_stacks_have_no_mark 143 "$w/s.db" \
+	"SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM full_stack f
+	 WHERE f.event_id = e.id AND f.symbol LIKE '[user: %')"
+
+# Callers that unwinding found are inside their calls, not behind them.
+"$B" ingest -q --symfs "$shared/symfs-6.18" -o "$w/d.db" \
+	"$shared/perf/dwarf/perf.data" || echo "not ok dwarf is read"
+is unwound_stacks_are_whole 115 "$w/d.db" \
+	"SELECT count(*) FROM event e JOIN raw_chain u ON u.id = e.uraw
+	 JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
+	 WHERE w.name = 'outermost'"
+is and_have_no_bogus_frame 0 "$w/d.db" 'SELECT count(*) FROM bogus_frames'
+is and_none_is_checked_for_it 0 "$w/d.db" 'SELECT count(*) FROM callsite'
+
+"$B" ingest -q --no-symbols --symfs "$shared/symfs-6.18" -o "$w/f.db" \
+	"$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
+has missing_callers_are_counted '594 samples lack the caller' \
+	"$B" check "$w/f.db"
+is none_is_inferred_unasked 0 "$w/f.db" \
+	'SELECT count(*) FROM frame WHERE flags & 1'
+"$B" ingest -q -f --no-symbols --infer-callers --symfs "$shared/symfs-6.18" \
+	-o "$w/f.db" "$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
+has inferred_callers_are_counted '"inferred":406' \
+	"$B" check --json "$w/f.db"
+has inferred_callers_are_marked '(inferred)' "$B" script "$w/f.db"

@@ -1,0 +1,133 @@
+/* callers.c - is the caller that a frame-pointer chain lacks rightly marked,
+ * and rightly inferred?
+ *
+ * usage: callers SYMFS CAPTURE MARKED INFERRED [SYMFS CAPTURE ...]
+ * Of captures whose samples have a chain and a dump: the dump says who called.
+ * MARKED, INFERRED: how many per mille must be right of those that are marked,
+ * or not, and of those that are inferred; "-": the number is only told. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "stitch/err.h"
+#include "symbolize/cfi.h"
+#include "symbolize/elf.h"
+#include "symbolize/modules.h"
+
+#define FRAMES_MAX 1024
+
+struct look {
+	struct run run;		       /* first */
+	size_t samples, marked, right; /* right: marked or not, as it should */
+	size_t inferred, function, address; /* and right in these */
+};
+
+static bool function_at(struct look *l, const struct unwind_in *in, uint64_t pc,
+			uint64_t *start)
+{
+	struct unwind_map map;
+	uint64_t vaddr, end;
+
+	if (!in->find(in->arg, pc, &map) || !map.image)
+		return false;
+	struct module *m = modules_of(unwind_modules(l->run.ours), map.image);
+	if (!m || !m->cfi[0] ||
+	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
+	    !cfi_function(m->cfi[0], vaddr, start, &end))
+		return false;
+	*start += pc - vaddr;
+	return true;
+}
+
+static void judge(struct look *l, const struct unwind_in *in, uint64_t guess,
+		  uint64_t truth)
+{
+	uint64_t a, b;
+
+	l->inferred++;
+	l->address += guess - 1 == truth;
+	l->function +=
+		guess - 1 == truth || (function_at(l, in, guess, &a) &&
+				       function_at(l, in, truth, &b) && a == b);
+}
+
+static enum unwind_caller look(struct unwinder *uw, const struct unwind_in *in,
+			       const uint64_t *ip, uint32_t n, bool infer,
+			       uint64_t *caller)
+{
+	struct look *l = (struct look *)uw;
+	const struct rec_sample *s = &l->run.last;
+	static uint64_t truth[FRAMES_MAX];
+	struct unwind_out out = { .ip = truth, .max = FRAMES_MAX };
+	struct unwind_in dump = *in;
+	enum unwind_caller c =
+		l->run.ours->ops->caller(l->run.ours, in, ip, n, infer, caller);
+
+	dump.regs = &s->user_regs;
+	dump.stack = s->stack;
+	dump.len = s->stack_len;
+	dump.dumped = true;
+	dump.pc = ip[0];
+	l->run.ours->ops->unwind(l->run.ours, &dump, &out);
+	if (!s->has_dump || out.end != UNWIND_OUTERMOST || out.n < 2 ||
+	    out.ip[0] != ip[0])
+		return c;
+	bool there = n > 1 && ip[1] - 1 == out.ip[1];
+
+	l->samples++;
+	l->marked += c != CALLER_KNOWN;
+	l->right += there == (c == CALLER_KNOWN);
+	if (c == CALLER_INFERRED)
+		judge(l, in, *caller, out.ip[1]);
+	return c;
+}
+
+static void unwind(struct unwinder *uw, const struct unwind_in *in,
+		   struct unwind_out *out)
+{
+	struct unwinder *ours = ((struct run *)uw)->ours;
+
+	ours->ops->unwind(ours, in, out);
+}
+
+static const struct unwinder_ops ops = {
+	.name = "look",
+	.unwind = unwind,
+	.caller = look,
+};
+
+static bool enough(size_t right, size_t all, const char *per_mille)
+{
+	if (!strcmp(per_mille, "-"))
+		return true;
+	return all && right * 1000 >= all * strtoul(per_mille, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	for (int i = 1; i + 3 < argc; i += 4) {
+		struct look l = { .run = { .uw = { &ops }, .infer = true } };
+		struct err err;
+
+		if (run_capture(&l.run, argv[i], argv[i + 1], &err)) {
+			printf("not ok %s: %s\n", argv[i + 1], err.msg);
+			failed = 1;
+			continue;
+		}
+		bool good = l.samples &&
+			    enough(l.right, l.samples, argv[i + 2]) &&
+			    enough(l.function, l.inferred, argv[i + 3]);
+
+		failed |= !good;
+		printf("%s %s: %zu chains, %zu lack a caller, the mark is right"
+		       " in %zu; of %zu inferred callers %zu are the function,"
+		       " %zu the address\n",
+		       good ? "ok" : "not ok", argv[i + 1], l.samples, l.marked,
+		       l.right, l.inferred, l.function, l.address);
+	}
+	return failed;
+}

@@ -1,0 +1,410 @@
+/* libdw.c - unwinds every stack dump of captures with libdw too, and compares.
+ *
+ * usage: libdw [--time] SYMFS CAPTURE [SYMFS CAPTURE...]
+ * One process's files are one Dwfl that is kept while its mappings are the
+ * same, which is the fastest way to use libdw. Samples that have both a chain
+ * and a dump are unwound from the dump. Frames that differ belong to a class:
+ *
+ * unmapped  libdw's last frame is in no executable mapping; we leave it out
+ * pointer   at code without a table one of the two goes on by frame pointer
+ * further   libdw gives up, or goes on to what is no code, where we come to the
+ *           outermost frame
+ * repeated  AArch64: libdw finds no rules, takes the frame pointer's word, and
+ *           comes to the same frame twice; we come to the outermost
+ * vdso      AArch64's has no rules: the caller is in the link register, where
+ *           libdw takes the frame pointer's word
+ *
+ * signal    s390x: libdw 0.188 takes the vdso's way back from a signal for a
+ *           caller, whose address it counts one back
+ *
+ * "ok" when all that are not identical are in a class. */
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run.h"
+#include "stitch/bytes.h"
+#include "stitch/err.h"
+#include "stitch/frame.h"
+#include "stitch/unwinder.h"
+#include "symbolize/abi.h"
+#include "symbolize/elf.h"
+#include "symbolize/modules.h"
+#include "symbolize/symbolize.h"
+#include "symbolize/unwind.h"
+
+#define FRAMES_MAX 1024
+#define SPACES 64
+
+enum outcome {
+	SAME,
+	UNMAPPED,
+	POINTER,
+	FURTHER,
+	REPEATED,
+	VDSO,
+	SIGNAL,
+	OTHER,
+	CLASSES
+};
+
+static const char *const words[CLASSES] = { "same",    "unmapped", "pointer",
+					    "further", "repeated", "vdso",
+					    "signal",  "other" };
+
+/* What one process had mapped at a time, as libdw knows it. */
+struct space {
+	uint64_t epoch, used;
+	Dwfl *dwfl;
+	bool attached;
+	uint64_t start[256]; /* of the regions that were reported */
+	size_t n;
+};
+
+struct both {
+	struct run run; /* first */
+	struct space space[SPACES];
+	uint64_t clock;
+	size_t count[CLASSES], samples, frames;
+	double our_time, their_time;
+	size_t shown;
+	/* of the sample at hand */
+	const struct unwind_in *in;
+	const struct abi *abi;
+	struct abi_values v;
+	struct space *sp;
+	uint64_t ip[FRAMES_MAX];
+	uint32_t n;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of one look at the clock, which is much for what is measured here. */
+static double clock_cost;
+
+static void try_clock(void)
+{
+	double t = now();
+
+	for (int i = 0; i < 10000; i++)
+		now();
+	clock_cost = (now() - t) / 10001;
+}
+
+static int no_elf(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b,
+		  char **f, Elf **e)
+{
+	(void)m, (void)u, (void)n, (void)b, (void)f, (void)e;
+	return -1;
+}
+
+static int no_debug(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b,
+		    const char *f, const char *l, GElf_Word crc, char **o)
+{
+	(void)m, (void)u, (void)n, (void)b, (void)f, (void)l, (void)crc;
+	(void)o;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = no_elf,
+	.find_debuginfo = no_debug,
+	.section_address = dwfl_offline_section_address,
+};
+
+/* The address of the first page of the file's first segment. */
+static bool base_of(const char *path, uint64_t bias, uint64_t *base)
+{
+	struct elf_file *ef = elf_file_open(path, NULL);
+	bool found = false;
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	if (ef && !elf_getphdrnum(ef->elf, &n))
+		for (size_t i = 0; i < n && !found; i++)
+			if (gelf_getphdr(ef->elf, (int)i, &ph) &&
+			    ph.p_type == PT_LOAD) {
+				*base = bias + (ph.p_vaddr & -ph.p_align);
+				found = true;
+			}
+	elf_file_close(ef);
+	return found;
+}
+
+/* Tells libdw of the file at an address, once. */
+static void report(struct both *b, uint64_t pc)
+{
+	struct unwind_map map;
+	struct space *s = b->sp;
+	uint64_t vaddr, base;
+
+	if (!b->in->find(b->in->arg, pc, &map) || !map.image || s->n == 256)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->start[i] == map.start)
+			return;
+	s->start[s->n++] = map.start;
+	struct module *m = modules_of(unwind_modules(b->run.ours), map.image);
+	if (!m ||
+	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
+	    !base_of(m->path, pc - vaddr, &base) ||
+	    dwfl_addrmodule(s->dwfl, pc))
+		return;
+	dwfl_report_elf(s->dwfl, m->path, m->path, -1, base, false);
+}
+
+static pid_t next_thread(Dwfl *d, void *arg, void **t)
+{
+	(void)d;
+	if (*t)
+		return 0;
+	*t = arg;
+	return 1;
+}
+
+static bool get_thread(Dwfl *d, pid_t tid, void *arg, void **t)
+{
+	(void)d, (void)tid;
+	*t = arg;
+	return true;
+}
+
+static bool read_memory(Dwfl *d, Dwarf_Addr addr, Dwarf_Word *out, void *arg)
+{
+	struct both *b = arg;
+	struct bytes dump;
+
+	(void)d;
+	bytes_init(&dump, b->in->stack, b->in->stack ? b->in->len : 0, "", 0,
+		   b->in->swap);
+	if (bytes_peek_u64(&dump, addr - b->v.reg[b->abi->sp], out))
+		return false;
+	/* libdw 0.188 is not told where authentication bits are. */
+	*out &= b->in->user_mask;
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *t, void *arg)
+{
+	struct both *b = arg;
+	Dwarf_Word w[ABI_REGS];
+	unsigned int n = b->abi->n_reg;
+
+	if (b->abi->machine == EM_AARCH64)
+		n = 32;
+	for (unsigned int i = 0; i < n; i++)
+		w[i] = b->v.reg[i] & b->in->user_mask;
+	dwfl_thread_state_register_pc(t, b->v.pc);
+	return dwfl_thread_state_registers(t, 0, n, w);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+static int take_frame(Dwfl_Frame *f, void *arg)
+{
+	struct both *b = arg;
+	Dwarf_Addr pc;
+	bool exact;
+
+	if (!dwfl_frame_pc(f, &pc, &exact) || b->n == FRAMES_MAX)
+		return DWARF_CB_ABORT;
+	pc &= b->in->user_mask;
+	b->ip[b->n++] = exact ? pc : pc - 1;
+	report(b, b->ip[b->n - 1]);
+	return DWARF_CB_OK;
+}
+
+static struct space *space_of(struct both *b)
+{
+	struct space *s = &b->space[0];
+
+	for (size_t i = 0; i < SPACES; i++) {
+		if (b->space[i].dwfl && b->space[i].epoch == b->in->epoch &&
+		    b->in->epoch) {
+			b->space[i].used = ++b->clock;
+			return &b->space[i];
+		}
+		if (b->space[i].used < s->used)
+			s = &b->space[i];
+	}
+	dwfl_end(s->dwfl);
+	*s = (struct space){ .epoch = b->in->epoch, .used = ++b->clock };
+	s->dwfl = dwfl_begin(&callbacks);
+	return s;
+}
+
+static void by_libdw(struct both *b)
+{
+	b->n = 0;
+	abi_values(b->abi, b->in->regs, &b->v);
+	b->sp = space_of(b);
+	report(b, b->v.pc);
+	if (!b->sp->attached)
+		b->sp->attached = dwfl_attach_state(b->sp->dwfl, NULL, 1,
+						    &thread_callbacks, b);
+	if (b->sp->attached)
+		dwfl_getthread_frames(b->sp->dwfl, 1, take_frame, b);
+	if (!b->n)
+		b->ip[b->n++] = b->v.pc;
+}
+
+static bool is_code(struct both *b, uint64_t pc)
+{
+	struct unwind_map map;
+
+	return b->in->find(b->in->arg, pc, &map) && map.exec;
+}
+
+static bool in_vdso(struct both *b, uint64_t pc)
+{
+	struct unwind_map map;
+	struct module *m;
+
+	if (!b->in->find(b->in->arg, pc, &map) || !map.image)
+		return false;
+	m = modules_of(unwind_modules(b->run.ours), map.image);
+	return m && m->kind == IMAGE_VDSO;
+}
+
+static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
+{
+	bool whole = o->end == UNWIND_OUTERMOST;
+	bool arm = b->abi->machine == EM_AARCH64;
+	uint32_t n = o->n < b->n ? o->n : b->n;
+	uint32_t same = 0;
+
+	while (same < n && o->ip[same] == b->ip[same])
+		same++;
+	if (same == o->n && same == b->n)
+		return SAME;
+	if (same == o->n && !is_code(b, b->ip[same]))
+		return UNMAPPED;
+	if (arm && whole && in_vdso(b, o->ip[0]))
+		return VDSO;
+	if ((whole || (same == b->n && o->end == UNWIND_TRUNCATED)) &&
+	    (same == b->n || !is_code(b, b->ip[same])))
+		return FURTHER;
+	if (arm && whole && same && same < b->n &&
+	    b->ip[same] == b->ip[same - 1])
+		return REPEATED;
+	if (b->abi->machine == EM_S390 && same < n &&
+	    o->ip[same] == b->ip[same] + 1 && in_vdso(b, o->ip[same]))
+		return SIGNAL;
+	if (o->guessed <= same || (same == o->n && (o->end == UNWIND_NO_TABLE ||
+						    o->end == UNWIND_NO_FILE)))
+		return POINTER;
+	return OTHER;
+}
+
+/* Whoever comes first would pay for bytes that are not in memory yet. */
+static void touch(const struct unwind_in *in)
+{
+	const volatile unsigned char *p = in->stack;
+
+	for (uint32_t i = 0; p && i < in->len; i += 64)
+		(void)p[i];
+}
+
+static void show(const struct both *b, const struct unwind_out *o)
+{
+	printf("  ours (ends %u):", o->end);
+	for (uint32_t i = 0; i < o->n; i++)
+		printf(" %" PRIx64, o->ip[i]);
+	printf("\n  libdw:        ");
+	for (uint32_t i = 0; i < b->n; i++)
+		printf(" %" PRIx64, b->ip[i]);
+	printf("\n");
+}
+
+static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
+			struct unwind_out *out)
+{
+	struct both *b = (struct both *)uw;
+	touch(in);
+	double t0 = now();
+
+	b->run.ours->ops->unwind(b->run.ours, in, out);
+	if (!in->dumped)
+		return;
+	double t1 = now();
+
+	b->in = in;
+	/* Captures that do not say it are of this machine. */
+	b->abi = abi_of(in->machine ? in->machine : EM_X86_64);
+	if (!b->abi)
+		return;
+	by_libdw(b);
+	b->our_time += t1 - t0 - clock_cost;
+	b->their_time += now() - t1 - clock_cost;
+	enum outcome c = outcome_of(b, out);
+
+	b->count[c]++;
+	b->samples++;
+	b->frames += out->n;
+	if (c == OTHER && b->shown++ < 5)
+		show(b, out);
+}
+
+static const struct unwinder_ops both_ops = {
+	.name = "both",
+	.unwind = unwind_both,
+	.caller = run_caller,
+};
+
+static int one(const char *symfs, const char *path, bool timed)
+{
+	static struct both b;
+	struct err err;
+
+	memset(&b, 0, sizeof(b));
+	b.run.uw.ops = &both_ops;
+	b.run.dumps = true;
+	int rc = run_capture(&b.run, symfs, path, &err);
+	for (size_t i = 0; i < SPACES; i++)
+		dwfl_end(b.space[i].dwfl);
+	if (rc) {
+		printf("not ok %s: %s\n", path, err.msg);
+		return 1;
+	}
+	size_t odd = b.samples - b.count[SAME];
+	bool good = b.samples && !b.count[OTHER];
+
+	printf("%s %s: %zu of %zu samples as libdw has them",
+	       good ? "ok" : "not ok", path, b.count[SAME], b.samples);
+	for (size_t i = 1; odd && i < CLASSES; i++)
+		if (b.count[i])
+			printf(", %zu %s", b.count[i], words[i]);
+	printf("\n");
+	if (timed)
+		printf("  %zu frames; ours %.0f samples/s, libdw %.0f "
+		       "samples/s\n",
+		       b.frames, (double)b.samples / b.our_time,
+		       (double)b.samples / b.their_time);
+	return !good;
+}
+
+int main(int argc, char **argv)
+{
+	bool timed = argc > 1 && !strcmp(argv[1], "--time");
+	int failed = 0;
+
+	try_clock();
+	for (int i = 1 + timed; i + 1 < argc; i += 2)
+		failed |= one(argv[i], argv[i + 1], timed);
+	return failed;
+}

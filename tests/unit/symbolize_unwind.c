@@ -1,0 +1,534 @@
+/* symbolize_unwind.c - stacks of dumps, by tables made for each case. */
+#include "symbolize/unwind.h"
+
+#include <stdio.h>
+
+#include "mkelf.h"
+#include "run.h"
+#include "stitch/frame.h"
+#include "stitch/record.h"
+#include "stitch/unwinder.h"
+#include "symbolize/modules.h"
+#include "symbolize/symbolize.h"
+
+/* Functions of 0x100 bytes, in the order of struct prog. */
+enum {
+	LEAF,	/* nothing pushed */
+	BIG,	/* CFA = SP + 32 */
+	FRAME,	/* CFA = FP + 16, FP at CFA - 16 */
+	START,	/* no caller */
+	RBX,	/* CFA = rbx + 8: no row can say it */
+	SAVES,	/* CFA = SP + 16, rbx at CFA - 16 */
+	POPPED, /* CFA = SP + 8, FP at CFA - 16, which is below SP */
+	DRAP,	/* CFA is at FP - 8, FP at FP */
+	PLT,	/* as ld has it */
+	SIGNAL, /* glibc's __restore_rt */
+	BARE,	/* no table */
+	FUNCS
+};
+
+#define MAPPED 0x7f0000000000u
+#define SP 0x7ffe00001000u
+/* An address in the function behind whose calls it returns to. */
+#define IN(f) (MAPPED + MKELF_OFF + (f)*0x100u + 0x40u)
+
+static const struct {
+	unsigned char code[16];
+	size_t len;
+} prog[FUNCS] = {
+	[BIG] = { { 0x0e, 32 }, 2 },
+	[FRAME] = { { 0x0c, 6, 16, 0x86, 2 }, 5 },
+	[START] = { { 0x07, 16 }, 2 },
+	[RBX] = { { 0x0c, 3, 8 }, 3 },
+	[SAVES] = { { 0x0e, 16, 0x83, 2 }, 4 },
+	[POPPED] = { { 0x86, 2 }, 2 },
+	[DRAP] = { { 0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0 }, 10 },
+	[PLT] = { { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33,
+		    0x24, 0x22 },
+		  13 },
+	[SIGNAL] = { { 0x0f, 4, 0x77, 0xa0, 1, 6, 0x10, 6, 3, 0x77, 0xf8, 0,
+		       0x10, 16, 3, 0x77 },
+		     16 }, /* and 0xa8 1: see table() */
+};
+
+static char dir[64];
+static struct symbolizer *sy;
+static struct frames *fr;
+static struct unwinder *uw;
+static uint32_t image;
+
+static size_t put32(unsigned char *p, size_t at, uint32_t v)
+{
+	memcpy(p + at, &v, 4);
+	return at + 4;
+}
+
+/* CIEs: CFA = SP + 8, return address at CFA - 8; the second of a signal. */
+static size_t table(unsigned char *p)
+{
+	static const unsigned char cie[2][16] = {
+		{ 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 },
+		{ 1, 'z', 'S', 0, 1, 0x78, 16, 0 },
+	};
+	size_t cie_at[2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		cie_at[i] = n;
+		n = put32(p, n, 20);
+		n = put32(p, n, 0);
+		memcpy(p + n, cie[i], 16);
+		n += 16;
+	}
+	for (size_t i = 0; i < BARE; i++) {
+		uint64_t at[2] = { MKELF_TEXT + i * 0x100, 0x100 };
+		size_t c = i == SIGNAL;
+
+		n = put32(p, n, 4 + 16 + 1 + 24);
+		n = put32(p, n, (uint32_t)(n - cie_at[c]));
+		memcpy(p + n, at, 16);
+		/* the length of no augmentation data, or a nop */
+		memset(p + n + 16, 0, 25);
+		memcpy(p + n + 17, prog[i].code, prog[i].len);
+		if (i == SIGNAL)
+			memcpy(p + n + 17 + prog[i].len, "\xa8\x01", 2);
+		n += 16 + 25;
+	}
+	return n;
+}
+
+/* A direct call that returns to `ret`. */
+static void put_call(int fd, uint64_t ret, uint64_t target)
+{
+	unsigned char code[5] = { 0xe8 };
+
+	put32(code, 1, (uint32_t)(target - ret));
+	ck_assert_int_eq(pwrite(fd, code, 5, (off_t)(ret - MAPPED - 5)), 5);
+}
+
+static void setup(void)
+{
+	static unsigned char eh[4096];
+	const struct mkelf m = { .extra = eh,
+				 .extra_len = table(eh),
+				 .extra_name = ".eh_frame" };
+	const struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+	char path[128];
+
+	snprintf(dir, sizeof(dir), "/tmp/unwind.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/prog", dir);
+	mkelf(path, &m);
+	/* call *%rax before the address that a frame of BARE returns to */
+	int fd = open(path, O_WRONLY);
+	ck_assert_int_eq(
+		pwrite(fd, "\xff\xd0", 2, MKELF_OFF + BARE * 0x100 + 0x40 - 2),
+		2);
+	/* FRAME calls BIG directly, BIG calls LEAF directly at one place */
+	put_call(fd, IN(FRAME), IN(BIG) - 0x40);
+	put_call(fd, IN(BIG), IN(LEAF) - 0x40);
+	/* DRAP calls SAVES, which calls LEAF at two places */
+	put_call(fd, IN(DRAP), IN(SAVES) - 0x40);
+	put_call(fd, IN(SAVES), IN(LEAF) - 0x40);
+	put_call(fd, IN(SAVES) + 0x40, IN(LEAF) - 0x40);
+	/* RBX calls POPPED, which calls nobody */
+	put_call(fd, IN(RBX), IN(POPPED) - 0x40);
+	close(fd);
+	sy = symbolize_new(
+		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
+	fr = frames_new();
+	uw = unwind_new(sy, fr);
+	image = frames_image(fr, &img);
+}
+
+static void teardown(void)
+{
+	char cmd[128];
+
+	uw->ops->free(uw);
+	frames_free(fr);
+	symbolize_free(sy);
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+static int find(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	(void)arg;
+	*map = (struct unwind_map){ MAPPED, MAPPED + 0x10000, 0, image, true };
+	if (addr >= map->start && addr < map->end)
+		return 1;
+	/* memory that is no file's: code made at run time */
+	*map = (struct unwind_map){ 0x10000, 0x20000, 0, 0, true };
+	return addr >= map->start && addr < map->end;
+}
+
+#define REG_BP 6
+#define REG_SP 7
+#define REG_IP 8
+#define REG_BX 1
+
+static uint64_t ip[64];
+static struct unwind_out out;
+
+/* Unwinds from pc; stack: what is dumped from SP on. */
+static void unwind(uint64_t pc, uint64_t bp, uint64_t bx, const uint64_t *stack,
+		   size_t n)
+{
+	uint64_t v[9] = { 0 };
+	const struct regs regs = { v, 0x1ff, 9, 2 };
+	struct unwind_in in = { .regs = &regs,
+				.user_mask = UINT64_MAX,
+				.stack = stack,
+				.len = (uint32_t)(n * 8),
+				.dumped = true,
+				.machine = EM_X86_64,
+				.find = find,
+				.epoch = 1 };
+
+	v[REG_BP] = bp;
+	v[REG_SP] = SP;
+	v[REG_IP] = pc;
+	v[REG_BX] = bx;
+	out = (struct unwind_out){ .ip = ip, .max = 64 };
+	uw->ops->unwind(uw, &in, &out);
+	/* the second time from the cache */
+	struct unwind_out first = out;
+
+	uw->ops->unwind(uw, &in, &out);
+	ck_assert_uint_eq(first.n, out.n);
+	ck_assert_int_eq(first.end, out.end);
+	ck_assert_uint_eq(first.guessed, out.guessed);
+}
+
+static void got(enum unwind_end end, uint32_t n, const uint64_t *want)
+{
+	ck_assert_int_eq(out.end, end);
+	ck_assert_uint_eq(out.n, n);
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_uint_eq(ip[i], want[i]);
+}
+
+#define UNWIND(pc, bp, bx, ...)                                                \
+	unwind(pc, bp, bx, (const uint64_t[]){ __VA_ARGS__ },                  \
+	       sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+#define GOT(end, ...)                                                          \
+	got(end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8,                \
+	    (const uint64_t[]){ __VA_ARGS__ })
+
+START_TEST(by_the_stack_pointer_to_the_outermost)
+{
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) - 1, IN(START) - 1);
+	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	/* a return address of 0 is the end as well */
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0, 0);
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BIG) - 1);
+}
+END_TEST
+
+START_TEST(by_the_frame_pointer)
+{
+	UNWIND(IN(LEAF), SP + 24, 0, IN(FRAME), 7, 7, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(FRAME) - 1, IN(START) - 1);
+	/* the first frame's own caller's is restored */
+	UNWIND(IN(FRAME), SP, 0, SP + 24, IN(FRAME), 7, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(FRAME), IN(FRAME) - 1, IN(START) - 1);
+}
+END_TEST
+
+START_TEST(a_dump_that_ends_too_early)
+{
+	UNWIND(IN(BIG), 0, 0, 0, 0, 0);
+	GOT(UNWIND_TRUNCATED, IN(BIG));
+	unwind(IN(LEAF), 0, 0, NULL, 0);
+	GOT(UNWIND_TRUNCATED, IN(LEAF));
+	/* in the middle of a word */
+	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0);
+	GOT(UNWIND_TRUNCATED, IN(LEAF), IN(BIG) - 1);
+}
+END_TEST
+
+START_TEST(another_stack_is_not_read)
+{
+	UNWIND(IN(FRAME), 0x1000, 0, IN(BIG), 0, 0, 0, IN(START));
+	GOT(UNWIND_FOREIGN, IN(FRAME));
+	/* a frame pointer below the stack pointer: the frame is gone */
+	UNWIND(IN(LEAF), SP - 16, 0, IN(FRAME), 0, 0);
+	GOT(UNWIND_FOREIGN, IN(LEAF), IN(FRAME) - 1);
+}
+END_TEST
+
+START_TEST(what_is_no_code_is_left_out)
+{
+	UNWIND(IN(LEAF), 0, 0, 0x123456789, 0, 0);
+	GOT(UNWIND_NO_MAP, IN(LEAF));
+	/* but for the sampled address */
+	UNWIND(0x123456789, 0, 0, IN(START));
+	GOT(UNWIND_NO_MAP, 0x123456789);
+}
+END_TEST
+
+START_TEST(frames_that_do_not_go_up)
+{
+	/* FP says that the caller's frame is this one */
+	UNWIND(IN(LEAF), SP - 8, 0, IN(FRAME), IN(FRAME), 0);
+	ck_assert_int_ne(out.end, UNWIND_OUTERMOST);
+	UNWIND(IN(LEAF), SP, 0, IN(FRAME), SP, IN(FRAME), 0, 0);
+	ck_assert_uint_le(out.n, 4);
+	ck_assert_int_ne(out.end, UNWIND_OUTERMOST);
+	ck_assert_int_ne(out.end, UNWIND_LIMIT);
+}
+END_TEST
+
+START_TEST(more_frames_than_room)
+{
+	uint64_t stack[100];
+
+	for (size_t i = 0; i < 100; i++)
+		stack[i] = IN(LEAF);
+	unwind(IN(LEAF), 0, 0, stack, 100);
+	ck_assert_int_eq(out.end, UNWIND_LIMIT);
+	ck_assert_uint_eq(out.n, 64);
+}
+END_TEST
+
+/* In an epilogue the tables still say where FP was saved, when it is already
+ * restored: that place is below SP. */
+START_TEST(in_an_epilogue_the_register_is_right)
+{
+	UNWIND(IN(POPPED), SP + 24, 0, IN(FRAME), 0, 0, 0, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(POPPED), IN(FRAME) - 1, IN(START) - 1);
+}
+END_TEST
+
+START_TEST(rows_that_do_not_suffice)
+{
+	/* rbx from the registers */
+	UNWIND(IN(RBX), 0, SP + 8, 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(RBX), IN(START) - 1);
+	UNWIND(IN(RBX), 0, SP, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(RBX), IN(START) - 1);
+	/* rbx was saved by a function further in */
+	UNWIND(IN(SAVES), 0, 0, SP + 24, IN(RBX), 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(SAVES), IN(RBX) - 1, IN(START) - 1);
+	/* and not changed by one that does not save it */
+	UNWIND(IN(BIG), 0, SP + 48, 7, 7, 7, IN(RBX), 7, 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(BIG), IN(RBX) - 1, IN(START) - 1);
+}
+END_TEST
+
+START_TEST(a_realigned_stack)
+{
+	/* FP at SP + 8; at FP - 8: the CFA */
+	UNWIND(IN(DRAP), SP + 8, 0, SP + 40, 0, 7, 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(DRAP), IN(START) - 1);
+}
+END_TEST
+
+START_TEST(stubs_of_a_plt)
+{
+	/* bytes 0 to 10 of 16: one word; from 11 on two */
+	UNWIND(IN(PLT) + 10, 0, 0, IN(START), 7);
+	GOT(UNWIND_OUTERMOST, IN(PLT) + 10, IN(START) - 1);
+	UNWIND(IN(PLT) + 11, 0, 0, 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(PLT) + 11, IN(START) - 1);
+}
+END_TEST
+
+START_TEST(a_signal_interrupts_anything)
+{
+	uint64_t stack[30] = { IN(SIGNAL) };
+
+	/* behind the handler's return address: the kernel's frame, in which
+	 * FP is at 120, SP at 160, pc at 168 */
+	stack[1 + 120 / 8] = 0;
+	stack[1 + 160 / 8] = SP + 25 * 8;
+	stack[1 + 168 / 8] = IN(LEAF) - 0x40;
+	stack[25] = IN(START);
+	unwind(IN(LEAF), 0, 0, stack, 30);
+	/* the interrupted one is at its very first instruction */
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(SIGNAL) - 1, IN(LEAF) - 0x40,
+	    IN(START) - 1);
+}
+END_TEST
+
+START_TEST(without_a_table_by_frame_pointer_and_marked)
+{
+	UNWIND(IN(LEAF), SP + 16, 0, IN(BARE), 7, SP + 32, IN(BARE), 0, 0);
+	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(BARE) - 1, IN(BARE) - 1);
+	ck_assert_uint_eq(out.guessed, 2);
+	/* an address that is behind no call */
+	UNWIND(IN(LEAF), SP + 16, 0, IN(BARE), 7, SP + 32, IN(BARE) + 4, 0, 0);
+	GOT(UNWIND_NO_TABLE, IN(LEAF), IN(BARE) - 1);
+	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	/* FP is anything but a frame pointer */
+	UNWIND(IN(BARE), 12345, 0, IN(START), 0);
+	GOT(UNWIND_NO_TABLE, IN(BARE));
+	UNWIND(IN(BARE), SP, 0, SP - 8, IN(BARE));
+	GOT(UNWIND_NO_TABLE, IN(BARE));
+}
+END_TEST
+
+START_TEST(code_made_at_run_time)
+{
+	UNWIND(0x10100, SP, 0, SP + 16, 0x10200, SP + 32, IN(BARE), 0, 0);
+	GOT(UNWIND_OUTERMOST, 0x10100, 0x101ff, IN(BARE) - 1);
+	ck_assert_uint_eq(out.guessed, 1);
+	UNWIND(0x10100, 0, 0, IN(START));
+	GOT(UNWIND_NO_TABLE, 0x10100);
+}
+END_TEST
+
+START_TEST(a_file_is_read_once_for_all_who_map_it)
+{
+	struct modules_count c;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		const uint64_t stack[] = { IN(START) };
+		uint64_t v[9] = { [REG_SP] = SP, [REG_IP] = IN(LEAF) };
+		const struct regs regs = { v, 0x1ff, 9, 2 };
+		const struct unwind_in in = { .regs = &regs,
+					      .user_mask = UINT64_MAX,
+					      .stack = stack,
+					      .len = 8,
+					      .dumped = true,
+					      .machine = EM_X86_64,
+					      .find = find,
+					      .epoch = (i + 1ull) << 32 };
+
+		out = (struct unwind_out){ .ip = ip, .max = 64 };
+		uw->ops->unwind(uw, &in, &out);
+		GOT(UNWIND_OUTERMOST, IN(LEAF), IN(START) - 1);
+	}
+	c = modules_count(unwind_modules(uw));
+	ck_assert_uint_eq(c.built, 1);
+	ck_assert_uint_eq(c.asked, 1);
+	ck_assert_uint_gt(c.complex, 0);
+}
+END_TEST
+
+static enum unwind_caller caller_of(uint64_t leaf, uint64_t next, bool infer,
+				    uint64_t *caller)
+{
+	static const struct regs none;
+	const struct unwind_in in = { .regs = &none,
+				      .user_mask = UINT64_MAX,
+				      .machine = EM_X86_64,
+				      .find = find,
+				      .epoch = 1 };
+	const uint64_t chain[] = { leaf, next };
+
+	*caller = 0;
+	return uw->ops->caller(uw, &in, chain, next ? 2 : 1, infer, caller);
+}
+
+START_TEST(frame_pointers_do_not_show_every_caller)
+{
+	uint64_t c;
+
+	ck_assert_int_eq(caller_of(IN(FRAME), IN(BARE), true, &c),
+			 CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(DRAP), IN(BARE), true, &c), CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(START), 0, true, &c), CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(BARE), IN(FRAME), true, &c),
+			 CALLER_KNOWN);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), false, &c),
+			 CALLER_MISSING);
+	ck_assert_int_eq(caller_of(IN(LEAF), 0, true, &c), CALLER_MISSING);
+}
+END_TEST
+
+START_TEST(a_caller_is_inferred_only_when_it_is_proved)
+{
+	uint64_t c;
+
+	/* the one place */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_INFERRED);
+	ck_assert_uint_eq(c, IN(BIG));
+	/* one of two: the function */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(DRAP), true, &c),
+			 CALLER_INFERRED);
+	ck_assert_uint_eq(c, IN(SAVES) - 0x40);
+	/* what is called does not call the leaf */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(RBX), true, &c),
+			 CALLER_MISSING);
+	/* an indirect call, and none */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(BARE), true, &c),
+			 CALLER_MISSING);
+	/* the leaf itself is what was called */
+	ck_assert_int_eq(caller_of(IN(BIG), IN(FRAME), true, &c),
+			 CALLER_MISSING);
+}
+END_TEST
+
+START_TEST(where_chains_are_made_up_nothing_is_inferred)
+{
+	uint64_t c;
+
+	/* behind no call */
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(START), true, &c),
+			 CALLER_MISSING);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_MISSING);
+	/* until it is one of fifty */
+	for (int i = 0; i < 50; i++)
+		caller_of(IN(LEAF), IN(FRAME), true, &c);
+	ck_assert_int_eq(caller_of(IN(LEAF), IN(FRAME), true, &c),
+			 CALLER_INFERRED);
+}
+END_TEST
+
+START_TEST(another_machine_has_its_address_only)
+{
+	const struct regs regs = { NULL, 0, 0, 1 };
+	const struct unwind_in in = { .regs = &regs,
+				      .pc = IN(LEAF),
+				      .user_mask = UINT64_MAX,
+				      .dumped = true,
+				      .machine = EM_ARM,
+				      .find = find };
+
+	out = (struct unwind_out){ .ip = ip, .max = 64 };
+	uw->ops->unwind(uw, &in, &out);
+	GOT(UNWIND_NO_TABLE, IN(LEAF));
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const test[] = {
+		by_the_stack_pointer_to_the_outermost,
+		by_the_frame_pointer,
+		a_dump_that_ends_too_early,
+		another_stack_is_not_read,
+		what_is_no_code_is_left_out,
+		frames_that_do_not_go_up,
+		more_frames_than_room,
+		in_an_epilogue_the_register_is_right,
+		rows_that_do_not_suffice,
+		a_realigned_stack,
+		stubs_of_a_plt,
+		a_signal_interrupts_anything,
+		without_a_table_by_frame_pointer_and_marked,
+		code_made_at_run_time,
+		a_file_is_read_once_for_all_who_map_it,
+		another_machine_has_its_address_only,
+		frame_pointers_do_not_show_every_caller,
+		a_caller_is_inferred_only_when_it_is_proved,
+		where_chains_are_made_up_nothing_is_inferred,
+	};
+	Suite *s = suite_create("unwind");
+	TCase *t = tcase_create("dumps");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	for (size_t i = 0; i < sizeof(test) / sizeof(test[0]); i++)
+		tcase_add_test(t, test[i]);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
