@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -250,6 +251,31 @@ static bool is_live(char *const *paths, size_t n)
 		if (!strcmp(paths[i], "-"))
 			return fstat(0, &st) == 0 && !S_ISREG(st.st_mode);
 	return false;
+}
+
+/* Captures from here on are large: of a live one nothing is known. */
+#define LARGE ((uint64_t)32 << 20)
+
+static uint64_t bytes_seen; /* nftw() has no argument for its function */
+
+static int add_bytes(const char *path, const struct stat *st, int what,
+		     struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (what == FTW_F && S_ISREG(st->st_mode))
+		bytes_seen += (uint64_t)st->st_size;
+	return bytes_seen >= LARGE;
+}
+
+/* Files, and folders with all that is in them; no folder twice. */
+static bool are_large(char *const *paths, size_t n)
+{
+	bytes_seen = 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(paths[i], "-") != 0)
+			nftw(paths[i], add_bytes, 16, 0);
+	return bytes_seen >= LARGE;
 }
 
 static struct source *open_source(const struct load *ld, const char *path,
@@ -533,6 +559,7 @@ static int load_all(struct load ld, char *const *paths, size_t n,
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, memory, temp_dir());
+	so.large = are_large(paths, n);
 	ld.db = out ? store_create(out, &so, ld.frames, err)
 		    : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)

@@ -272,10 +272,14 @@ static int make_temp(struct store *db, struct err *err)
 	return -1;
 }
 
+/* Rows of 30 to 60 bytes: pages of 16 KiB save an eighth of the writer's time,
+ * but an empty database has forty of them. */
+static const char small_pages[] = "PRAGMA page_size=4096";
+static const char large_pages[] = "PRAGMA page_size=16384";
+
 /* Ordinary tables, not STRICT, so that old shells open them. The cache is
  * small: rows are appended, pages are written once. */
-static const char setup[] = "PRAGMA page_size=4096;"
-			    "PRAGMA journal_mode=OFF;"
+static const char setup[] = "PRAGMA journal_mode=OFF;"
 			    "PRAGMA synchronous=OFF;"
 			    "PRAGMA locking_mode=EXCLUSIVE;"
 			    "PRAGMA cache_size=-6144;"
@@ -296,7 +300,8 @@ static int set_up(struct store *db, const struct store_opts *o, struct err *err)
 	rc = bulk_register(db->db, &db->bulk);
 	if (rc)
 		return store_error(db, rc, err);
-	if (store_exec(db, setup, err) ||
+	if (store_exec(db, o->large ? large_pages : small_pages, err) ||
+	    store_exec(db, setup, err) ||
 	    store_exec(db, sql_file("tables"), err) ||
 	    naming_functions(db, err))
 		return -1;

@@ -37,10 +37,11 @@ struct symbol;
 /* fields: "none", "all", or a comma list of event names or globs whose
  * payloads become ev_ tables; NULL: the default set (sched:*, and the
  * process events). The payloads of others go to event_raw, or nowhere when
- * fields is "none". force: an existing file is replaced at the end. */
+ * fields is "none". force: an existing file is replaced at the end. large:
+ * a hundred MB and more come, so that larger pages pay. */
 struct store_opts {
 	const char *fields;
-	bool force;
+	bool force, large;
 	bool no_thread; /* tests: write on the caller's thread */
 };
 

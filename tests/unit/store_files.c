@@ -72,6 +72,24 @@ START_TEST(nothing_is_there_until_it_is_finished)
 }
 END_TEST
 
+/* A small database stays small, with pages of 4 KiB. */
+START_TEST(large_captures_get_large_pages)
+{
+	struct store_opts o = { .force = true };
+
+	for (int i = 0; i < 2; i++) {
+		o.large = i;
+		run.db = store_create(run.path, &o, run.fr, &err);
+		ck_assert_msg(run.db != NULL, "%s", err.msg);
+		ck_assert_msg(!store_finish(run.db, run.lg, &err), "%s",
+			      err.msg);
+		expect("PRAGMA page_size", i ? "16384\n" : "4096\n");
+		if (!i)
+			store_close(run.db);
+	}
+}
+END_TEST
+
 START_TEST(a_full_disk_is_said)
 {
 	struct record rec = { .kind = REC_SAMPLE };
@@ -255,6 +273,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, existing_files_are_safe);
 	tcase_add_test(t, nothing_is_there_until_it_is_finished);
+	tcase_add_test(t, large_captures_get_large_pages);
 	tcase_add_loop_test(t, a_full_disk_is_said, 0, 2);
 	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
 	tcase_add_test(t, files_that_are_not_ours_are_refused);

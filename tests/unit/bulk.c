@@ -1,0 +1,175 @@
+/* bulk.c - blocks of rows: columns that have one value in a whole block. */
+#include "schema/bulk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/run.h"
+
+#define NONE INT64_MIN
+
+static sqlite3 *db;
+static struct bulk bulk;
+static struct bulk_table *table;
+
+static void start(const char *columns, unsigned int n)
+{
+	const struct bulk_shape shape = { "t", NULL, n, true };
+	char sql[2048];
+
+	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+	ck_assert_int_eq(bulk_register(db, &bulk), SQLITE_OK);
+	snprintf(sql, sizeof(sql), "CREATE TABLE t(id INTEGER PRIMARY KEY%s)",
+		 columns);
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	table = bulk_table_new(&shape);
+}
+
+static void stop(void)
+{
+	bulk_table_free(table);
+	sqlite3_close(db);
+}
+
+static void insert(struct block *b)
+{
+	ck_assert_int_eq(bulk_insert(db, &bulk, b), SQLITE_OK);
+	block_free(b);
+}
+
+/* A block of n rows of two numbers each. */
+static void put(const int64_t (*v)[2], size_t n)
+{
+	static uint32_t id;
+	struct block *b = block_new(table, 0);
+	struct row r;
+
+	if (table->next_id == 1)
+		id = 0;
+	for (size_t i = 0; i < n; i++) {
+		block_row(b, &r);
+		row_key(&r, ++id);
+		for (unsigned int k = 0; k < 2; k++)
+			if (v[i][k] != NONE)
+				row_int(&r, k + 1, v[i][k]);
+	}
+	insert(b);
+}
+
+static void expect(const char *sql, const char *want)
+{
+	sqlite3_stmt *st;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	ck_assert_str_eq((const char *)sqlite3_column_text(st, 0), want);
+	sqlite3_finalize(st);
+}
+
+#define ALL                                                                    \
+	"SELECT group_concat(id||':'||ifnull(a,'-')||ifnull(b,'-'),' ') FROM t"
+
+START_TEST(same_value_of_a_block_is_in_each_row)
+{
+	start(",a,b", 3);
+	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE }, { 7, NONE } }, 3);
+	expect(ALL, "1:7- 2:7- 3:7-");
+	put((const int64_t[][2]){ { 8, NONE }, { 8, NONE } }, 2);
+	expect(ALL, "1:7- 2:7- 3:7- 4:8- 5:8-");
+	stop();
+}
+END_TEST
+
+START_TEST(column_that_begins_to_change_is_read_row_by_row)
+{
+	start(",a,b", 3);
+	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
+	put((const int64_t[][2]){ { 1, NONE }, { 2, 5 } }, 2);
+	put((const int64_t[][2]){ { 3, 6 }, { 3, 6 } }, 2);
+	expect(ALL, "1:7- 2:7- 3:1- 4:25 5:36 6:36");
+	stop();
+}
+END_TEST
+
+START_TEST(column_that_was_null_can_have_one_value_and_be_null_again)
+{
+	start(",a,b", 3);
+	put((const int64_t[][2]){ { NONE, 1 }, { NONE, 1 } }, 2);
+	put((const int64_t[][2]){ { 0, 1 }, { 0, 1 } }, 2);
+	put((const int64_t[][2]){ { NONE, NONE }, { NONE, NONE } }, 2);
+	put((const int64_t[][2]){ { 4, 2 }, { 4, 2 } }, 2);
+	expect(ALL, "1:-1 2:-1 3:01 4:01 5:-- 6:-- 7:42 8:42");
+	stop();
+}
+END_TEST
+
+START_TEST(text_of_one_block_is_not_that_of_the_next)
+{
+	start(",a,b", 3);
+	for (uint32_t k = 0; k < 3; k++) {
+		struct block *b = block_new(table, 0);
+		struct row r;
+
+		for (uint32_t i = 1; i <= 2; i++) {
+			block_row(b, &r);
+			row_key(&r, k * 2 + i);
+			if (k)
+				row_text(&r, 1, k == 1 ? "x" : "y");
+			else
+				row_int(&r, 1, 9);
+		}
+		insert(b);
+	}
+	expect(ALL, "1:9- 2:9- 3:x- 4:x- 5:y- 6:y-");
+	stop();
+}
+END_TEST
+
+START_TEST(columns_beyond_64_have_their_values)
+{
+	char columns[1024] = "";
+	size_t n = 0;
+	struct block *b;
+	struct row r;
+
+	for (unsigned int i = 1; i < 70; i++)
+		n += (size_t)snprintf(columns + n, sizeof(columns) - n, ",c%u",
+				      i);
+	start(columns, 70);
+	b = block_new(table, 0);
+	for (uint32_t id = 1; id <= 2; id++) {
+		block_row(b, &r);
+		row_key(&r, id);
+		for (unsigned int i = 1; i < 70; i++)
+			row_int(&r, i, i);
+	}
+	insert(b);
+	expect("SELECT sum(c1)||' '||sum(c63)||' '||sum(c64)||' '||sum(c69)"
+	       " FROM t",
+	       "2 126 128 138");
+	stop();
+}
+END_TEST
+
+START_TEST(column_that_is_added_later_is_stored)
+{
+	start(",a", 2);
+	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
+	ck_assert_int_eq(sqlite3_exec(db, "ALTER TABLE t ADD COLUMN b", NULL,
+				      NULL, NULL),
+			 SQLITE_OK);
+	table->shape.n_columns++;
+	bulk_table_reset(table);
+	put((const int64_t[][2]){ { 7, 3 }, { 7, 3 } }, 2);
+	put((const int64_t[][2]){ { 7, 4 }, { 7, NONE } }, 2);
+	expect(ALL, "1:7- 2:7- 3:73 4:73 5:74 6:7-");
+	stop();
+}
+END_TEST
+
+RUN("bulk", same_value_of_a_block_is_in_each_row,
+    column_that_begins_to_change_is_read_row_by_row,
+    column_that_was_null_can_have_one_value_and_be_null_again,
+    text_of_one_block_is_not_that_of_the_next,
+    columns_beyond_64_have_their_values, column_that_is_added_later_is_stored)
