@@ -382,11 +382,6 @@ void ctf_graph_stop(struct ctf *ctf);
 int ctf_graph_pull(struct ctf_trace *tr, struct err *err);
 void ctf_graph_close(struct ctf_trace *tr);
 
-/* ---- ctf_real.c */
-#define CTF_REAL_LEN 40
-/* The shortest text that gives the same number back. */
-void ctf_real_text(double v, bool is_float, char out[CTF_REAL_LEN]);
-
 /* ---- ctf_try.c: 0, or -1 and *err: the library cannot read it, or must not.
  */
 int ctf_try(struct ctf_trace *tr, struct err *err);

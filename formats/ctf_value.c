@@ -93,11 +93,18 @@ static void hexadecimal(struct ctf_graph *g, uint64_t v, bool quote)
 	put(g, buf + at, sizeof(buf) - at);
 }
 
-static void real(struct ctf_graph *g, double v, bool is_float)
+/* The shortest text that gives the same number back. */
+static void real(struct ctf_graph *g, double v, int from, int to)
 {
-	char buf[CTF_REAL_LEN];
+	char buf[40];
 
-	ctf_real_text(v, is_float, buf);
+	for (int digits = from; digits <= to; digits++) {
+		snprintf(buf, sizeof(buf), "%.*g", digits, v);
+		double back = strtod(buf, NULL);
+
+		if (from < 10 ? (float)back == (float)v : back == v)
+			break;
+	}
 	put(g, buf, strlen(buf));
 }
 
@@ -179,11 +186,11 @@ static void one(struct ctf_graph *g, const bt_field *f, unsigned int depth,
 		signed_decimal(g, bt_field_integer_signed_get_value(f));
 	else if (bt_field_class_type_is(
 			 t, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))
-		real(g, (double)bt_field_real_single_precision_get_value(f),
-		     true);
+		real(g, (double)bt_field_real_single_precision_get_value(f), 6,
+		     9);
 	else if (bt_field_class_type_is(
 			 t, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL))
-		real(g, bt_field_real_double_precision_get_value(f), false);
+		real(g, bt_field_real_double_precision_get_value(f), 15, 17);
 	else if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_STRING))
 		quoted(g, bt_field_string_get_value(f));
 	else if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_STRUCTURE))
