@@ -343,6 +343,36 @@ def compare_losses(db, err, found):
         found["losses differ: %r, %r" % (got, want)] += 1
 
 
+def compare_joins(name, db, text):
+    """Requests that the text has a stack for are joined, and no others."""
+    asked, taken = collections.Counter(), set()
+    for e in theirs(text):
+        if e.name == "stitch:request":
+            asked[e.fields["cookie"]] += 1
+        elif e.name == "stitch:ustack":
+            taken.add(e.fields["cookie"])
+    if not asked:
+        return
+    want = (sum(asked.values()), sum(n for c, n in asked.items() if c in taken),
+            sum(c in asked for c in taken), len(taken - set(asked)))
+    got = common.query(
+        db, "SELECT (SELECT count(*) FROM request),"
+            " (SELECT count(*) FROM request r JOIN word w ON w.id = r.verdict"
+            "  AND w.kind = 'request' WHERE w.name = 'matched'),"
+            " (SELECT count(*) FROM chain c JOIN word w ON w.id = c.verdict"
+            "  AND w.kind = 'chain' WHERE w.name = 'used'),"
+            " (SELECT count(*) FROM chain WHERE n_events = 0)")[0]
+    left = common.query(
+        db, "SELECT w.name, count(*) FROM request r JOIN word w"
+            " ON w.kind = 'request' AND w.id = r.verdict"
+            " WHERE r.chain IS NULL GROUP BY 1")
+    common.ok(want == got, "%s: %d requests, %d with their stack; %s" % (
+        name, want[0], want[1],
+        ", ".join("%d %s" % (n, v) for v, n in left) or "none is left out"),
+              ["asked, joined, used, without a request: %r, theirs %r" % (
+                  got, want)])
+
+
 def bt2(path):
     r = subprocess.run([BT2, "--names=all", "--fields=all", "--clock-seconds",
                         "--clock-gmt", path], capture_output=True,
@@ -430,6 +460,8 @@ def run(case):
         found, n = look(mine, bt2(case.path)[0])
     if err is not None:
         compare_losses(db, err, found)
+    if not case.damage:
+        compare_joins(case.name, db, text)
     print("   %s: %d events, %d fields, %d ids, %d names, %d stacks, "
           "%d losses" % (case.name, n, found["fields"], found["ids"],
                          found["names"], found["stacks"], found["losses"]))
