@@ -70,7 +70,9 @@ static enum request_verdict no_chain(struct losses *ls,
 	if (perf && !se->n_chains && !losses_any(ls, se->source) &&
 	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
-	if (!end_of(se, e))
+	/* Of no known thread (LTTng without its contexts): nothing says that
+	 * it still waits. */
+	if (!end_of(se, e) && (perf || e->tid >= 0))
 		return REQ_PENDING_END;
 	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
 		return REQ_EXIT_PER_TASK;
