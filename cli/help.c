@@ -42,9 +42,9 @@ void help_overview(FILE *out)
 	term_wrap(out, "COMMAND [options] FILE...", 18, 7, width);
 	putc('\n', out);
 	term_wrap(out,
-		  "Joins the kernel and user stacks of a perf capture, says "
-		  "why a user stack is missing, and keeps everything in one "
-		  "SQLite file.",
+		  "Joins the kernel and user stacks of perf, ftrace and LTTng "
+		  "captures, says why a user stack is missing, and keeps "
+		  "everything in one SQLite file.",
 		  0, 0, width);
 	putc('\n', out);
 	for (size_t i = 0; overview_examples[i]; i += 2) {
