@@ -67,7 +67,8 @@ struct ctf_op {
 
 /* An event class of one trace. */
 struct ctf_class {
-	uint32_t event; /* in ctf.event */
+	uint32_t event;		     /* in ctf.event */
+	const bt_clock_class *clock; /* of its streams; NULL: none */
 	bool chain;
 	struct ctf_op *op;
 	size_t n_op, cap_op;

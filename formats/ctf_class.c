@@ -463,7 +463,10 @@ static void make(struct ctf_trace *tr, const bt_event_class *ec,
 	};
 	char line[256];
 
-	*cl = (struct ctf_class){ 0 };
+	*cl = (struct ctf_class){
+		.clock = bt_stream_class_borrow_default_clock_class_const(
+			bt_event_class_borrow_stream_class_const(ec)),
+	};
 	p.request = ctf_rule_of(p.ctf, p.event, false);
 	p.chain = ctf_rule_of(p.ctf, p.event, true);
 	snprintf(line, sizeof(line), "%s", p.event);

@@ -314,16 +314,25 @@ static void walk(struct ctf_trace *tr, const struct ctf_class *cl, int root,
 	}
 }
 
+static const bt_field *root_of(const bt_event *ev, enum ctf_root root)
+{
+	switch (root) {
+	case CTF_PACKET:
+		return bt_packet_borrow_context_field_const(
+			bt_event_borrow_packet_const(ev));
+	case CTF_COMMON:
+		return bt_event_borrow_common_context_field_const(ev);
+	case CTF_SPECIFIC:
+		return bt_event_borrow_specific_context_field_const(ev);
+	default:
+		return bt_event_borrow_payload_field_const(ev);
+	}
+}
+
 static void take_event(struct ctf_trace *tr, const struct ctf_class *cl,
 		       const bt_event *ev, struct seen *s)
 {
 	struct ctf_graph *g = tr->graph;
-	const bt_field *root[CTF_ROOTS] = {
-		[CTF_COMMON] = bt_event_borrow_common_context_field_const(ev),
-		[CTF_SPECIFIC] =
-			bt_event_borrow_specific_context_field_const(ev),
-		[CTF_PAYLOAD] = bt_event_borrow_payload_field_const(ev),
-	};
 
 	*s = (struct seen){ -1, -1, -1, -1, -1, NULL, 0, 0, 0, 0, 0, 0 };
 	g->n_kern = g->n_user = 0;
@@ -331,12 +340,9 @@ static void take_event(struct ctf_trace *tr, const struct ctf_class *cl,
 	g->raw_len = cl->fixed;
 	room(g, cl->fixed + 1);
 	memset(g->raw, 0, cl->fixed);
-	if (cl->first[CTF_PACKET + 1] > cl->first[CTF_PACKET])
-		root[CTF_PACKET] = bt_packet_borrow_context_field_const(
-			bt_event_borrow_packet_const(ev));
 	for (int i = 0; i < CTF_ROOTS; i++)
 		if (cl->first[i + 1] > cl->first[i])
-			walk(tr, cl, i, root[i], s);
+			walk(tr, cl, i, root_of(ev, (enum ctf_root)i), s);
 }
 
 /* ---- time */
@@ -534,17 +540,13 @@ static void chain_item(struct ctf_trace *tr, const struct seen *s)
 static void on_event(struct ctf_trace *tr, const bt_message *m)
 {
 	const bt_event *ev = bt_message_event_borrow_event_const(m);
-	const bt_stream_class *sc = bt_event_class_borrow_stream_class_const(
-		bt_event_borrow_class_const(ev));
-	const bt_clock_class *cc =
-		bt_stream_class_borrow_default_clock_class_const(sc);
 	const struct ctf_class *cl = ctf_class_of(tr, ev);
 	struct bytes raw;
 	struct seen s;
 
-	if (cc)
+	if (cl->clock)
 		tr->at = time_of(
-			tr, cc,
+			tr, cl->clock,
 			bt_message_event_borrow_default_clock_snapshot_const(
 				m));
 	take_event(tr, cl, ev, &s);
