@@ -100,6 +100,8 @@ static void real(struct ctf_graph *g, double v, int from, int to)
 
 	for (int digits = from; digits <= to; digits++) {
 		snprintf(buf, sizeof(buf), "%.*g", digits, v);
+		if (digits == to)
+			break; /* always enough */
 		double back = strtod(buf, NULL);
 
 		if (from < 10 ? (float)back == (float)v : back == v)
