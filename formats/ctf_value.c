@@ -93,20 +93,17 @@ static void hexadecimal(struct ctf_graph *g, uint64_t v, bool quote)
 	put(g, buf + at, sizeof(buf) - at);
 }
 
-/* The shortest text that gives the same number back. */
-static void real(struct ctf_graph *g, double v, int from, int to)
+/* Text that gives the same number back: with `some` digits where they do, which
+ * is what people write, else with `all`, which always do. */
+static void real(struct ctf_graph *g, double v, int some, int all)
 {
 	char buf[40];
 
-	for (int digits = from; digits <= to; digits++) {
-		snprintf(buf, sizeof(buf), "%.*g", digits, v);
-		if (digits == to)
-			break; /* always enough */
-		double back = strtod(buf, NULL);
+	snprintf(buf, sizeof(buf), "%.*g", some, v);
+	double back = strtod(buf, NULL);
 
-		if (from < 10 ? (float)back == (float)v : back == v)
-			break;
-	}
+	if (some < 10 ? (float)back != (float)v : back != v)
+		snprintf(buf, sizeof(buf), "%.*g", all, v);
 	put(g, buf, strlen(buf));
 }
 
