@@ -181,7 +181,7 @@ def kernel(name):
 
 def main():
     if not common.SHARED or not shutil.which("readelf"):
-        print("skip: no shared captures, or no readelf")
+        print("skip frames of LTTng traces: no ../shared/captures or readelf")
         return
     symfs = common.SHARED + "/captures/symfs-6.18"
     # the others have no process ids, or begin behind what was mapped
