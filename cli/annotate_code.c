@@ -47,18 +47,10 @@ static int take_image(struct load *l, struct store *db, struct err *err)
 		rows_open(db, store_sql("annotate_image"), &id, 1, err);
 	int rc = r ? rows_next(r, err) : -1;
 
-	if (rc > 0) {
-		struct value b = rows_value(r, 3);
-
-		l->img.kind = (enum image_kind)rows_int(r, 1);
-		l->img.path = arena_strdup(&l->a->text, rows_text(r, 2));
-		if (b.len && b.len <= sizeof(l->img.id)) {
-			memcpy(l->img.id, b.text, b.len);
-			l->img.id_len = (uint8_t)b.len;
-		}
-	} else if (!rc) {
+	if (rc > 0)
+		rows_image(r, 1, &l->a->text, &l->img);
+	else if (!rc)
 		err_set(err, ERR_DB, "image %u is not there", l->c->image);
-	}
 	rows_close(r);
 	return rc > 0 ? 0 : -1;
 }

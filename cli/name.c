@@ -376,14 +376,10 @@ struct changes {
 static int check_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct changes *c = arg;
-	struct value id = rows_value(r, 4);
 	struct image img = { .kind = IMAGE_FILE };
 	uint64_t hash;
 
-	if (id.text && id.len <= sizeof(img.id)) {
-		memcpy(img.id, id.text, id.len);
-		img.id_len = (uint8_t)id.len;
-	}
+	rows_build_id(r, 4, &img);
 	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
 	    !symbolize_section(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
 	    hash == (uint64_t)rows_int(r, 3))

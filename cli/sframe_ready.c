@@ -67,19 +67,13 @@ struct pass {
 static int take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
-	struct value id = rows_value(r, 3);
 	struct place *pl;
 
 	(void)err;
 	p->place = mem_reach(p->place, &p->n_place, &p->cap_place,
 			     (size_t)rows_int(r, 0) + 1, sizeof(*p->place));
 	pl = &p->place[rows_int(r, 0)];
-	pl->img.kind = (enum image_kind)rows_int(r, 1);
-	pl->img.path = arena_strdup(&p->text, rows_text(r, 2));
-	if (id.len && id.len <= sizeof(pl->img.id)) {
-		memcpy(pl->img.id, id.text, id.len);
-		pl->img.id_len = (uint8_t)id.len;
-	}
+	rows_image(r, 1, &p->text, &pl->img);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "schema/store.h"
 #include "schema/writer.h"
 #include "stitch/err.h"
+#include "stitch/frame.h"
 #include "stitch/mem.h"
 
 struct rows {
@@ -360,6 +361,25 @@ struct value rows_value(const struct rows *r, size_t i)
 		break;
 	}
 	return v;
+}
+
+void rows_build_id(const struct rows *r, size_t i, struct image *img)
+{
+	struct value id = rows_value(r, i);
+
+	img->id_len = 0;
+	if (!id.len || id.len > sizeof(img->id))
+		return;
+	memcpy(img->id, id.text, id.len);
+	img->id_len = (uint8_t)id.len;
+}
+
+void rows_image(const struct rows *r, size_t i, struct arena *text,
+		struct image *img)
+{
+	img->kind = (enum image_kind)rows_int(r, i);
+	img->path = arena_strdup(text, rows_text(r, i + 1));
+	rows_build_id(r, i + 2, img);
 }
 
 int64_t rows_int(const struct rows *r, size_t i)

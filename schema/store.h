@@ -18,6 +18,7 @@
 #include "stitch/callsite.h"
 
 struct align_out;
+struct arena;
 struct code_place;
 struct err;
 struct fact;
@@ -170,6 +171,12 @@ int rows_next(struct rows *r, struct err *err);
 size_t rows_columns(const struct rows *r);
 const char *rows_name(const struct rows *r, size_t i);
 struct value rows_value(const struct rows *r, size_t i);
+/* Column i as the build-id of *img, which has none where that is not one; and
+ * columns i, i + 1, i + 2 as its kind, path and build-id: the path is copied.
+ */
+void rows_build_id(const struct rows *r, size_t i, struct image *img);
+void rows_image(const struct rows *r, size_t i, struct arena *text,
+		struct image *img);
 /* Calls fn for every row of the named query (store_sql); fn gives 0, or -1 and
  * *err to stop. 0, or -1 and *err. */
 typedef int rows_fn(void *arg, const struct rows *r, struct err *err);

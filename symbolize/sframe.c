@@ -363,6 +363,18 @@ static struct sframe_place plain_place(const struct sframe *sf,
 	return (struct sframe_place){ SFRAME_MEMORY, SFRAME_CFA, off };
 }
 
+/* The rule took i words: there must be no more. */
+static int all_words(const struct sframe *sf, const struct sframe_row *row,
+		     unsigned int i, struct err *err)
+{
+	if (i >= row->n)
+		return 0;
+	return err_at(err, sf->row.path, bytes_off(&sf->row),
+		      "row at 0x%" PRIx32 " of its function has %u words, "
+		      "needs %u at most",
+		      row->pc, row->n, i);
+}
+
 static int plain_rule(const struct sframe *sf, const struct sframe_row *row,
 		      struct sframe_rule *out, struct err *err)
 {
@@ -376,12 +388,7 @@ static int plain_rule(const struct sframe *sf, const struct sframe_row *row,
 		out->ra = plain_place(sf, row, i++);
 	if (!sf->head.fixed_fp && i < row->n)
 		out->fp = plain_place(sf, row, i++);
-	if (i < row->n)
-		return err_at(err, sf->row.path, bytes_off(&sf->row),
-			      "row at 0x%" PRIx32 " of its function has %u "
-			      "words, needs %u at most",
-			      row->pc, row->n, i);
-	return 0;
+	return all_words(sf, row, i, err);
 }
 
 /* A control word and its offset; or a 0 alone. */
@@ -425,12 +432,7 @@ static int flex_rule(const struct sframe *sf, const struct sframe_row *row,
 	if (flex_place(sf, row, &i, &out->ra, err) ||
 	    flex_place(sf, row, &i, &out->fp, err))
 		return -1;
-	if (i < row->n)
-		return err_at(err, sf->row.path, bytes_off(&sf->row),
-			      "row at 0x%" PRIx32 " of its function has %u "
-			      "words, needs %u at most",
-			      row->pc, row->n, i);
-	return 0;
+	return all_words(sf, row, i, err);
 }
 
 int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
