@@ -18,7 +18,6 @@
 #define WORD 8
 
 struct ready {
-	char *path;
 	uint16_t machine;
 	int sframe;
 	struct rows *by_sframe, *by_eh; /* NULL: none */
@@ -49,7 +48,6 @@ struct ready *ready_open(struct symbolizer *sy, const struct image *img,
 		return NULL;
 	struct ready *r = mem_new(1, sizeof(*r));
 
-	r->path = mem_strdup(ef->path);
 	r->machine = ef->machine;
 	r->n_seg = ef->n_seg;
 	r->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
@@ -69,7 +67,6 @@ void ready_close(struct ready *r)
 	rows_free(r->by_sframe);
 	rows_free(r->by_eh);
 	free(r->seg);
-	free(r->path);
 	free(r);
 }
 
@@ -115,11 +112,6 @@ unsigned int ready_at(const struct ready *r, uint64_t off)
 	if (by && has_chain(r, by & READY_EH ? &eh : &sf))
 		by |= READY_FP;
 	return by;
-}
-
-const char *ready_path(const struct ready *r)
-{
-	return r->path;
 }
 
 int ready_sframe(const struct ready *r)

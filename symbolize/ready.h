@@ -24,8 +24,6 @@ void ready_close(struct ready *r);
  * set up there is what .eh_frame says, else SFrame; a machine or ABI that has
  * no chain of frame pointers (s390x) never is. */
 unsigned int ready_at(const struct ready *r, uint64_t off);
-/* Where it was read, and its SFrame version: 0 none, -1 one that cannot be
- * read. */
-const char *ready_path(const struct ready *r);
+/* Its SFrame version: 0 none, -1 one that cannot be read. */
 int ready_sframe(const struct ready *r);
 #endif
