@@ -70,7 +70,14 @@ count() {
 	failed=$((failed + bad))
 	skipped=$((skipped + skip))
 	note=
-	[ "$bad" = 0 ] || note="  $bad FAILED"
+	if [ "$bad" != 0 ]
+	then
+		note="  $bad FAILED"
+		{
+			echo "$1/$2 said:"
+			grep -a -A 12 -e '^not ok ' -e ':[FE]:' "$f" || tail -n 20 "$f"
+		} | head -n 60 | sed 's/^/    /' >>"$work/said"
+	fi
 	[ "$skip" = 0 ] || note="$note  $skip skipped"
 	took=$(($(date +%s) - begun))
 	[ "$took" -lt 5 ] || note="$note  ($took s)"
@@ -197,6 +204,7 @@ then
 	echo
 	echo "failed:"
 	sed 's/^/  /' "$work/failed"
+	cat "$work/said"
 fi
 [ "$skipped" = 0 ] || echo "$skipped skipped (see $O/log)"
 echo "took $(($(date +%s) - start)) s"

@@ -98,7 +98,7 @@ def ours(db):
 
 def ingest(name, *options):
     db = os.path.join(common.CACHE, "ctfframes.db")
-    subprocess.run([common.BACKSTITCH, "ingest", "-q", "-f", "-o", db,
+    subprocess.run([common.BACKSTITCH, "ingest", "-f", "-o", db,
                     *options, "%s/captures/lttng/%s/trace" % (
                         common.SHARED, name)], check=True)
     return ours(db)
