@@ -12,6 +12,7 @@
 #include "cli/plain.h"
 #include "cli/stop.h"
 #include "cli/term.h"
+#include "schema/hooks.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -163,7 +164,9 @@ static int run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && (list_views || list_tables) && !output_asked())
+	if (db && store_functions(db, &sql_hooks, err))
+		;
+	else if (db && (list_views || list_tables) && !output_asked())
 		ret = list(db, w.sql, err);
 	else if (db)
 		ret = answer(db, owned ? owned : w.sql, err);
