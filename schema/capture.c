@@ -367,6 +367,16 @@ static int store_rules(struct store *db, struct err *err)
 	return rc;
 }
 
+int store_switch_view(struct store *db, struct err *err)
+{
+	int64_t has;
+
+	if (store_number(db, store_sql("has_switch_fields"), &has, err))
+		return -1;
+	return store_exec(
+		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
+}
+
 int store_rule_views(struct store *db, struct err *err)
 {
 	char sql[256];

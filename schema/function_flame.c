@@ -62,8 +62,8 @@ static int next_frame(struct load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, 0) != (sqlite3_int64)l->t->n_frame + 1)
 		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"frame %zu",
-						l->t->n_frame + 1));
+						"frame %llu",
+						l->t->n_frame + 1ull));
 	const char *label = (const char *)sqlite3_column_text(st, 1);
 
 	flame_nodes_frame(l->t, label ? label : "[unknown]",
@@ -77,8 +77,8 @@ static int next_stack(struct load *l, sqlite3_stmt *st)
 	    flame_nodes_stack(l->t, sqlite3_column_int64(st, 1),
 			      sqlite3_column_int64(st, 2)))
 		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"stack %zu",
-						l->t->n_stack + 1));
+						"stack %llu",
+						l->t->n_stack + 1ull));
 	return SQLITE_OK;
 }
 

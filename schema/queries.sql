@@ -166,3 +166,28 @@ SELECT abs((SELECT total(n) FROM cookie_gap)
 	- (SELECT total(missing) FROM cookie_cpu))
 	+ abs((SELECT total(missing) FROM cookie_cpu)
 	- (SELECT total(missing) FROM cookies))
+
+-- name: has_switch_fields
+SELECT count(*) = 3 FROM pragma_table_info('ev_sched_sched_switch')
+WHERE name IN ('event_id', 'prev_state', 'prev_prio')
+
+-- name: switch_fields
+-- the state of the thread that a switch takes away, where it was recorded: its
+-- bits are those of /proc/PID/stat, in the kernel's order since 4.14
+CREATE VIEW switch_state(event, state, prio) AS
+SELECT event_id, CASE WHEN prev_state IN (0, 256) THEN
+		CASE prev_state WHEN 0 THEN 'R' ELSE 'R+' END
+	WHEN prev_state & 1 THEN 'S'
+	WHEN prev_state & 128 THEN 'I'
+	WHEN prev_state & 2 THEN 'D'
+	WHEN prev_state & 4 THEN 'T'
+	WHEN prev_state & 8 THEN 't'
+	WHEN prev_state & 16 THEN 'X'
+	WHEN prev_state & 32 THEN 'Z'
+	WHEN prev_state & 64 THEN 'P'
+	WHEN typeof(prev_state) = 'text' THEN prev_state END, prev_prio
+FROM ev_sched_sched_switch
+
+-- name: switch_no_fields
+CREATE VIEW switch_state(event, state, prio) AS
+SELECT NULL, NULL, NULL WHERE 0
