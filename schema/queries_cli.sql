@@ -110,6 +110,28 @@ SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
 
+-- name: near_columns
+-- ?1: the statement; those of its tables first
+SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant
+FROM sqlite_schema m, pragma_table_info(m.name) c
+WHERE m.type IN ('table', 'view')
+ORDER BY meant DESC, length(c.name), c.name
+
+-- name: near_tables
+SELECT name, 1 FROM (SELECT name FROM sqlite_schema
+	WHERE type IN ('table', 'view')
+	UNION ALL
+	SELECT name FROM backstitch_functions WHERE help LIKE 'rows:%')
+ORDER BY length(name), name
+
+-- name: near_functions
+SELECT DISTINCT name, 1 FROM pragma_function_list
+ORDER BY length(name), name
+
+-- name: list_functions
+SELECT name || '(' || args || ')' AS function, help
+FROM backstitch_functions ORDER BY name
+
 -- name: print_formats
 SELECT t.id, coalesce(t.fields, ''), t.format,
 	coalesce(c.note LIKE '%big-endian%', 0), coalesce(c.arch, '')

@@ -166,6 +166,9 @@ struct value {
 struct rows *rows_open(struct store *db, const char *sql,
 		       const struct value *bind, size_t n_bind,
 		       struct err *err);
+/* The byte of the statement that rows_open() could not take, right after it
+ * failed; -1: no place. */
+int store_error_place(const struct store *db);
 /* 1 one more, 0 the end, -1 an error. */
 int rows_next(struct rows *r, struct err *err);
 size_t rows_columns(const struct rows *r);

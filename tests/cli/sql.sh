@@ -260,3 +260,32 @@ grep -q 'wrong number of arguments' err
 ok "a function says how many arguments it takes" $?
 is "ids that are not there" ",,," "$(q fp "SELECT stack_text(0),
 	stack_text(-1), frame_name(99999999), folded(88888888, NULL)")"
+
+# ---- query says what is wrong, and where
+place() {	# place NAME SQL WANTED
+	"$B" query fp.db "$2" >out 2>err
+	is "$1" "$3" "$(cut -c1-60 err | tr '\n' '/' |
+		sed 's|backstitch: fp.db: ||')"
+}
+place "a column that is not there" "SELECT tim_ns FROM samples" \
+	"  SELECT tim_ns FROM samples/         ^/no such column: tim_ns; did you mean 'time_ns'?/"
+place "behind a tab and on the second line" \
+	"$(printf 'SELECT 1,\n\te.tme_ns FROM event e')" \
+	"   e.tme_ns FROM event e/   ^/no such column: e.tme_ns; did you mean 'time_ns'?/"
+place "a table" "SELECT * FROM flam" \
+	"  SELECT * FROM flam/                ^/no such table: flam; did you mean 'flame'?/"
+place "a function" "SELECT stack_txt(1)" \
+	"  SELECT stack_txt(1)/         ^/no such function: stack_txt; did you mean 'stack_text'?/"
+place "what is no SQL" "SELECT (1 FROM" \
+	"  SELECT (1 FROM/            ^/near \"FROM\": syntax error/"
+place "a column far to the right" "SELECT '$(printf '%0300d' 0)', nott" \
+	"$(printf '  %037d%s/%*s^/no such column: nott/' 0 "', nott" 42 '')"
+is "a name in other letters than ASCII" 1 "$("$B" query fp.db \
+	"SELECT 'äöü', nott FROM event" 2>&1 | grep -c '^                ^')"
+"$B" query --functions fp.db >out 2>err
+is "--functions lists them" "$(q fp 'SELECT count(*) FROM
+	backstitch_functions')" "$(wc -l <out)"
+is "lines: one value below the other" "a    1/b    x/     y/long 3//" \
+	"$("$B" query --format lines fp.db \
+	"SELECT 1 AS a, 'x' || char(10) || 'y' AS b, 3 AS long" |
+	sed 's/  */ /; s/^ /     /; s/^\(.\) /\1    /' | tr '\n' '/')/"
