@@ -48,8 +48,8 @@ SRCS := $(filter-out $(LEFT_OUT), \
 CLI := $(wildcard cli/*.c)
 # What backstitch_sql.so is made of: our SQL functions, for any program that
 # has SQLite.
-EXT_SRCS := schema/extension.c cli/hooks.c symbolize/demangle.c stitch/mem.c \
-	stitch/table.c schema/queries.c \
+EXT_SRCS := schema/extension.c cli/hooks.c symbolize/demangle.c stitch/clocks.c \
+	stitch/mem.c stitch/table.c schema/queries.c \
 	$(addprefix schema/,$(addsuffix .c,functions table_function \
 	function_text function_at function_flame flame_nodes))
 SQL := $(wildcard schema/*.sql)

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
@@ -430,6 +431,25 @@ static size_t file_parts(void *arg, const struct image *img,
 	return layout_parts(arg, img, out, max);
 }
 
+/* What to add to a time of the timeline for ns since 1970, where a capture
+ * noted the same moment on both clocks, or is on the real-time one. */
+static int put_wall(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+	const struct clock_map *m = ld->align ? &ld->align[i].map : NULL;
+	uint64_t wall = info->wall_ns;
+	uint64_t at = info->wall_clock_ns;
+	char text[24];
+
+	if (info->clock_id == CLOCK_ID_REAL)
+		wall = at = m && m->drift ? m->at : info->first_ns;
+	if (!wall || !at)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRId64,
+		 (int64_t)(wall - (m ? clock_map_time(m, at) : at)));
+	return store_meta(ld->db, (int)i, "wall_offset_ns", text, err);
+}
+
 /* Each source's clock, from where it is known on. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -488,7 +508,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
-		if (store_capture(ld->db, order_source(ld->order, i), err))
+		if (store_capture(ld->db, order_source(ld->order, i), err) ||
+		    put_wall(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "schema/functions.h"
 #include "schema/hooks.h"
+#include "stitch/clocks.h"
 #include "stitch/mem.h"
 
 #define NO_ROW 100 /* no error, but no answer: the result is NULL */
@@ -364,23 +364,14 @@ static int wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
 
 void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
-	sqlite3_int64 t = sqlite3_value_int64(v[0]);
 	sqlite3_int64 offset = 0;
-	char text[64];
-	struct tm tm;
+	char text[CLOCK_UTC_SIZE];
+	int64_t t = sqlite3_value_int64(v[0]);
 
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL ||
-	    wall_offset(ctx, &offset) || __builtin_add_overflow(t, offset, &t))
+	    wall_offset(ctx, &offset) ||
+	    __builtin_add_overflow(t, offset, &t) || !clock_utc(t, text))
 		return;
-	sqlite3_int64 ns = t % 1000000000;
-	time_t s = (time_t)(t / 1000000000 - (ns < 0));
-
-	if (!gmtime_r(&s, &tm))
-		return;
-	size_t n = strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-
-	snprintf(text + n, sizeof(text) - n, ".%09lldZ",
-		 ns < 0 ? ns + 1000000000 : ns);
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }

@@ -13,7 +13,10 @@ SELECT DISTINCT host, release FROM capture
 -- name: info_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
-	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together
+	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together,
+	(SELECT CAST(m.value AS INTEGER) FROM meta m
+		WHERE m.capture = capture.id AND m.key = 'wall_offset_ns')
+		AS wall_offset_ns
 FROM capture ORDER BY id
 
 -- name: info_events
