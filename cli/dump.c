@@ -112,5 +112,6 @@ const struct command cmd_dump = {
 	.summary = "print the raw records of a capture",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

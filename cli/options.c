@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pager.h"
 #include "cli/term.h"
 #include "stitch/err.h"
 
@@ -20,6 +21,10 @@ const struct opt common_opts[] = {
 	  .help = "color on the terminal: auto, always or never",
 	  .value = &term_color_option,
 	  .choices = color_choices },
+	{ .kind = OPT_FLAG,
+	  .name = "no-pager",
+	  .help = "long output on a terminal as it is",
+	  .value = &pager_never },
 	{ .kind = OPT_FLAG,
 	  .letter = 'h',
 	  .name = "help",

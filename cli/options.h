@@ -1,6 +1,7 @@
 /* options.h - the option tables: parsing, walking, and near misses.
  *
- * Every command takes its own table and common_opts (-h, --color). */
+ * Every command takes its own table and common_opts (-h, --color,
+ * --no-pager). */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 
 struct err;
 
-/* -h and --color: understood by every command. */
+/* -h, --color and --no-pager: understood by every command. */
 extern const struct opt common_opts[];
 extern bool options_help; /* -h or --help was given */
 

@@ -200,5 +200,6 @@ const struct command cmd_query = {
 	.summary = "answer SQL from a database",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

@@ -283,5 +283,6 @@ const struct command cmd_script = {
 	.summary = "print samples as text, in perf script's shape",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };
