@@ -25,5 +25,13 @@ int sqlite3_backstitchsql_init(sqlite3 *db, char **message,
 			sqlite3_libversion());
 		return SQLITE_ERROR;
 	}
-	return functions_add(db, &sql_hooks);
+	int rc = functions_add(db, &sql_hooks);
+
+	/* SQLite replaces no function of its own while a statement runs */
+	if (rc == SQLITE_BUSY)
+		*message = sqlite3_mprintf(
+			"backstitch_sql cannot be loaded by SELECT "
+			"load_extension(), only by .load or "
+			"sqlite3_load_extension()");
+	return rc;
 }

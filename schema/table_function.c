@@ -16,9 +16,11 @@ struct module {
 	void (*destroy)(void *fs);
 };
 
+/* When a module is replaced, SQLite disconnects its table after the module is
+ * gone: so it has a copy, and holds on to fs. */
 struct vtab {
 	sqlite3_vtab base;
-	const struct module *m;
+	struct module m;
 };
 
 static int vtab_connect(sqlite3 *db, void *aux, int argc,
@@ -36,7 +38,8 @@ static int vtab_connect(sqlite3 *db, void *aux, int argc,
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	struct vtab *v = mem_new(1, sizeof(*v));
 
-	v->m = m;
+	v->m = *m;
+	v->m.fs->refs++;
 	*out = &v->base;
 	return SQLITE_OK;
 }
@@ -45,8 +48,9 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 {
 	struct vtab *v = (struct vtab *)vtab;
 
-	if (v->m->f->disconnect)
-		v->m->f->disconnect(v->m->fs);
+	if (v->m.f->disconnect)
+		v->m.f->disconnect(v->m.fs);
+	v->m.destroy(v->m.fs);
 	free(v);
 	return SQLITE_OK;
 }
@@ -55,7 +59,7 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
  * argument that is given, in the order of argv. */
 static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-	const struct table_function *f = ((struct vtab *)vtab)->m->f;
+	const struct table_function *f = ((struct vtab *)vtab)->m.f;
 	int at[TABLE_ARGS_MAX];
 	int n = 0;
 
@@ -89,14 +93,14 @@ static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	struct table_call *c = mem_new(1, sizeof(*c));
 
-	c->fs = ((struct vtab *)vtab)->m->fs;
+	c->fs = ((struct vtab *)vtab)->m.fs;
 	*out = &c->base;
 	return SQLITE_OK;
 }
 
 static const struct table_function *function_of(const struct table_call *c)
 {
-	return ((struct vtab *)c->base.pVtab)->m->f;
+	return ((struct vtab *)c->base.pVtab)->m.f;
 }
 
 static int vtab_close(sqlite3_vtab_cursor *cursor)
@@ -129,7 +133,7 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
 {
 	struct table_call *c = (struct table_call *)cursor;
 	const struct vtab *v = (struct vtab *)cursor->pVtab;
-	const struct table_function *f = v->m->f;
+	const struct table_function *f = v->m.f;
 	sqlite3_value *arg[TABLE_ARGS_MAX] = { NULL };
 	char *message = NULL;
 	int n = 0;
@@ -144,7 +148,7 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
 		if (!arg[i])
 			return answer(c, SQLITE_ERROR,
 				      sqlite3_mprintf("%s() needs an argument",
-						      v->m->name));
+						      v->m.name));
 	int rc = f->filter(c, arg, &message);
 
 	return answer(c, rc, message);

@@ -100,6 +100,15 @@ then
 else
 	is "Python says the same" "" "$(differ in_python)"
 fi
+if command -v sqlite3 >/dev/null
+then
+	sqlite3 :memory: "SELECT load_extension('$EXT')" 2>&1 |
+		grep -q 'only by .load'
+	ok "where it cannot be loaded it says so" $?
+	is "loaded twice it is there once" 9 "$(sqlite3 -cmd ".load $EXT" \
+		-cmd ".load $EXT" :memory: 'SELECT count(*)
+		FROM backstitch_functions')"
+fi
 
 # ---- they say what the views say
 for db in task lost ftrace jit
@@ -288,3 +297,33 @@ is "--functions lists them" "$(q fp 'SELECT count(*) FROM
 is "lines: one value below the other" "a     1/b     x/      y/long  3/" \
 	"$("$B" query --format lines fp.db \
 	"SELECT 1 AS a, 'x' || char(10) || 'y' AS b, 3 AS long" | tr '\n' '/')"
+
+# ---- off the CPU: the manual's query, against trace-cmd's text
+mkdir queries
+"$root/tests/sql-queries.sh" queries
+off=$(grep -l 'AS longest' queries/*.sql | xargs grep -l ev_sched)
+"$B" query --format csv -f "$off" ftrace.db | tr -d '\r' >ours.csv
+gzip -dc "$cap/ftrace-v7.report.txt.gz" | python3 -c '
+import re, sys
+left, sums = {}, {}
+for line in sys.stdin:
+    m = re.search(r"\s(\d+\.\d+): sched_switch:\s+.*:(\d+) \[\d+\] \S+"
+                  r" ==> .*:(\d+) \[", line)
+    if not m:
+        continue
+    at, out, into = float(m[1]), int(m[2]), int(m[3])
+    if into in left:
+        sums.setdefault(into, []).append((at - left.pop(into)) * 1e3)
+    if out:
+        left[out] = at
+bad = len(sums)
+for line in open("ours.csv").readlines()[1:]:
+    comm, pid, times, ms, longest = line.rsplit(",", 4)
+    theirs = sums.get(int(pid), [])
+    # microseconds in the text
+    if len(theirs) == int(times) and \
+            abs(sum(theirs) - float(ms)) < 0.002 * len(theirs) and \
+            abs(max(theirs) - float(longest)) < 0.002:
+        bad -= 1
+print(bad, len(sums) > 3)' >said
+is "times off the CPU are those of trace-cmd's text" "0 True" "$(cat said)"
