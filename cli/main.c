@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_descriptors();
+	options_color(argc, argv);
 	stop_init();
 	out_init();
 	if (argc < 2) {

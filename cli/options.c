@@ -338,3 +338,21 @@ int options_parse(const struct opt *opts, int argc, char **argv,
 	argv[n] = NULL;
 	return n;
 }
+
+void options_color(int argc, char **argv)
+{
+	static const char name[] = "--color";
+	const size_t n = sizeof(name) - 1;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const char *when = NULL;
+
+		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+			when = argv[i] + n + 1;
+		else if (!strcmp(argv[i], name) && i + 1 < argc)
+			when = argv[i + 1];
+		for (size_t c = 0; when && color_choices[c]; c++)
+			if (!strcmp(when, color_choices[c]))
+				term_color_option = color_choices[c];
+	}
+}

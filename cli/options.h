@@ -21,6 +21,10 @@ extern bool options_help; /* -h or --help was given */
 int options_parse(const struct opt *opts, int argc, char **argv,
 		  struct err *err);
 
+/* --color alone, before anything is said: an error in front of it on the
+ * command line is colored as it says too. */
+void options_color(int argc, char **argv);
+
 /* Calls fn for every option, those of groups in their place. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);

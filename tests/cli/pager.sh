@@ -130,3 +130,36 @@ show "BACKSTITCH_PAGER='head -n 30 >/dev/null; kill -INT \$PPID; sed s/^/P:/;
 	SELECT i FROM n'"
 is "Ctrl-C ends us behind the pager" "LAST status 130" \
 	"$(tail -n 2 screen | tr '\n' ' ' | sed 's/ $//')"
+
+# ---- color: on a terminal, unless one says no; in a pipe when one says so
+esc=$(printf '\033')
+unset NO_COLOR
+BACKSTITCH_PAGER=''
+TERM=xterm
+export BACKSTITCH_PAGER TERM
+colors() {	# colors COMMAND...: how many lines have any
+	show "$*"
+	grep -c "$esc\\[" screen
+}
+for command in "report perf.db" "info perf.db" "check lost.db" \
+	"query --views perf.db" "query perf.db 'SELECT 1'" "help ingest" \
+	"ingest -o no.db /no/such/file" "nothing"
+do
+	never=$(colors "./backstitch $command --color never")
+	user=$(colors "NO_COLOR=1 ./backstitch $command")
+	dumb=$(colors "TERM=dumb ./backstitch $command")
+	piped=$(colors "./backstitch $command 2>&1 | cat")
+	is "no color where none is wanted: $command" "0 0 0" \
+		"$never $user $dumb"
+	case $command in
+	ingest* | nothing | check*) ;;
+	*) is "nor in a pipe: $command" 0 "$piped" ;;
+	esac
+	case $command in
+	report* | nothing | help*) continue ;;
+	esac
+	[ "$(colors "./backstitch $command")" -gt 0 ]
+	is "but on a terminal: $command" 0 $?
+	[ "$(colors "./backstitch $command --color=always 2>&1 | cat")" -gt 0 ]
+	is "and where it is asked for: $command" 0 $?
+done
