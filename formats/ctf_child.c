@@ -122,7 +122,9 @@ static void go(struct ctf *ctf)
 	ctf_ring_flush(ctf->ring);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which needs address space without a limit */
+#if !defined(__SANITIZE_ADDRESS__) &&                                          \
+	!defined(__SANITIZE_THREAD__) /* which needs address space without a   \
+					 limit */
 /* What the process has now; 0: not known. */
 static rlim_t memory_now(void)
 {
