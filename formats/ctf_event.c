@@ -39,6 +39,12 @@ static int64_t number(const struct ctf_op *op, const bt_field *f)
 	return (int64_t)bt_field_bit_array_get_value_as_integer(f);
 }
 
+const char *ctf_string(const bt_field *f)
+{
+	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
+					     : "";
+}
+
 static int32_t small(int64_t v)
 {
 	return v < -1 || v > INT32_MAX ? -1 : (int32_t)v;
@@ -171,7 +177,7 @@ static void take_names(struct ctf_graph *g, const bt_field *f)
 	g->names_len = 0;
 	for (g->n_user = 0; g->n_user < n && g->n_user < CHAIN_MAX;
 	     g->n_user++) {
-		const char *s = bt_field_string_get_value(
+		const char *s = ctf_string(
 			bt_field_array_borrow_element_field_by_index_const(
 				f, g->n_user));
 		size_t len = strlen(s) + 1;
@@ -230,7 +236,7 @@ static void take_use(struct ctf_graph *g, const struct ctf_op *op,
 		s->vtid = small(number(op, f));
 		break;
 	case CTF_PROCNAME:
-		s->name = bt_field_string_get_value(f);
+		s->name = ctf_string(f);
 		break;
 	case CTF_KSTACK:
 		g->n_kern = take_stack(f, &g->kern, &g->cap_kern, &s->kern_cut);
@@ -266,7 +272,7 @@ static void take_field(struct ctf_trace *tr, const struct ctf_op *op,
 	if (op->how == CTF_NUM) {
 		put_number(g, op, number(op, f));
 	} else if (op->how == CTF_STRING) {
-		const char *s = bt_field_string_get_value(f);
+		const char *s = ctf_string(f);
 
 		put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_BYTES) {
@@ -377,8 +383,8 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	tr->graph->shift = (int64_t)((uint64_t)off - (uint64_t)ctf->base);
 }
 
-static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
-			const bt_clock_snapshot *cs)
+uint64_t ctf_time(struct ctf_trace *tr, const bt_clock_class *cc,
+		  const bt_clock_snapshot *cs)
 {
 	struct ctf_graph *g = tr->graph;
 	uint64_t v = bt_clock_snapshot_get_value(cs);
@@ -545,7 +551,7 @@ static void on_event(struct ctf_trace *tr, const bt_message *m)
 	struct seen s;
 
 	if (cl->clock)
-		tr->at = time_of(
+		tr->at = ctf_time(
 			tr, cl->clock,
 			bt_message_event_borrow_default_clock_snapshot_const(
 				m));
@@ -617,9 +623,9 @@ static void put_loss(struct ctf_trace *tr, const bt_stream *st, uint64_t n,
 	s->has_since = cc && from;
 	s->has_until = cc && to;
 	if (s->has_since)
-		s->since = time_of(tr, cc, from);
+		s->since = ctf_time(tr, cc, from);
 	if (s->has_until)
-		s->until = time_of(tr, cc, to);
+		s->until = ctf_time(tr, cc, to);
 }
 
 static void on_events_lost(struct ctf_trace *tr, const bt_message *m)
