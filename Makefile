@@ -40,7 +40,7 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 # What is not for this build: of the two sides of formats/ctf.h one, and of
 # symbolize/fetch.h.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c sink.c class.c event.c label.c value.c)) \
+	graph.c class.c event.c label.c value.c)) \
 	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))

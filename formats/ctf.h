@@ -263,7 +263,7 @@ struct ctf {
 	struct ctf_trace *giving; /* whose due is handed out */
 	char *temp;		  /* folder of the stand-ins; NULL: none */
 	unsigned int n_temp;
-	const void *ctf_plugin;
+	const void *ctf_plugin, *utils_plugin;
 };
 
 /* A ref, and the time of the message that it came with. */

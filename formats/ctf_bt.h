@@ -94,7 +94,6 @@ struct ctf_recent {
 
 struct ctf_graph {
 	bt_graph *graph;
-	struct ctf_sink *sink;
 	struct ctf_class *class;
 	size_t n_class, cap_class;
 	struct table by_class; /* by the library's address */
@@ -119,15 +118,7 @@ struct ctf_graph {
 struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
 void ctf_class_release(struct ctf_class *cl);
 
-/* ctf_sink.c: connects the source to what takes its messages; -1: the
- * library's error says why. */
-struct ctf_sink;
-int ctf_sink_connect(struct ctf_trace *tr, const bt_component_source *src);
-void ctf_sink_free(struct ctf_sink *s);
-
-/* ctf_event.c. A snapshot of the clock as ns on the capture's clock. */
-uint64_t ctf_time(struct ctf_trace *tr, const bt_clock_class *cc,
-		  const bt_clock_snapshot *cs);
+/* ctf_event.c */
 /* The text of a field; borrowed. The library's own answer for an empty one is
  * what another event had in the same place (2.0.4). */
 const char *ctf_string(const bt_field *f);

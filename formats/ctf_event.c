@@ -383,8 +383,8 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	tr->graph->shift = (int64_t)((uint64_t)off - (uint64_t)ctf->base);
 }
 
-uint64_t ctf_time(struct ctf_trace *tr, const bt_clock_class *cc,
-		  const bt_clock_snapshot *cs)
+static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
+			const bt_clock_snapshot *cs)
 {
 	struct ctf_graph *g = tr->graph;
 	uint64_t v = bt_clock_snapshot_get_value(cs);
@@ -551,7 +551,7 @@ static void on_event(struct ctf_trace *tr, const bt_message *m)
 	struct seen s;
 
 	if (cl->clock)
-		tr->at = ctf_time(
+		tr->at = time_of(
 			tr, cl->clock,
 			bt_message_event_borrow_default_clock_snapshot_const(
 				m));
@@ -623,9 +623,9 @@ static void put_loss(struct ctf_trace *tr, const bt_stream *st, uint64_t n,
 	s->has_since = cc && from;
 	s->has_until = cc && to;
 	if (s->has_since)
-		s->since = ctf_time(tr, cc, from);
+		s->since = time_of(tr, cc, from);
 	if (s->has_until)
-		s->until = ctf_time(tr, cc, to);
+		s->until = time_of(tr, cc, to);
 }
 
 static void on_events_lost(struct ctf_trace *tr, const bt_message *m)

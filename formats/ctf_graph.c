@@ -1,5 +1,5 @@
-/* ctf_graph.c - one babeltrace graph per trace: source.ctf.fs, and the sink
- * that takes the messages of its streams.
+/* ctf_graph.c - one babeltrace graph per trace: source.ctf.fs, a muxer of its
+ * streams, and a sink that takes the messages.
  *
  * The library's own log is off: what it has to say is taken from its errors,
  * once, in our words. */
@@ -29,19 +29,21 @@ int ctf_graph_start(struct ctf *ctf, struct err *err)
 {
 	bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
 	ctf->ctf_plugin = find_plugin("ctf");
-	if (ctf->ctf_plugin)
+	ctf->utils_plugin = find_plugin("utils");
+	if (ctf->ctf_plugin && ctf->utils_plugin)
 		return 0;
-	return err_set(
-		err, ERR_IO,
-		"libbabeltrace2 has no plugin 'ctf', which reading a CTF "
-		"trace needs; install the whole of libbabeltrace2, or "
-		"set BABELTRACE_PLUGIN_PATH");
+	return err_set(err, ERR_IO,
+		       "libbabeltrace2 has no plugin '%s', which reading a CTF "
+		       "trace needs; install the whole of libbabeltrace2, or "
+		       "set BABELTRACE_PLUGIN_PATH",
+		       ctf->ctf_plugin ? "utils" : "ctf");
 }
 
 void ctf_graph_stop(struct ctf *ctf)
 {
 	bt_plugin_put_ref(ctf->ctf_plugin);
-	ctf->ctf_plugin = NULL;
+	bt_plugin_put_ref(ctf->utils_plugin);
+	ctf->ctf_plugin = ctf->utils_plugin = NULL;
 }
 
 /* The first cause is where it began; it is the library's word, on one line. */
@@ -59,6 +61,32 @@ static int take_error(const struct ctf_trace *tr, struct err *err)
 	if (e)
 		bt_error_release(e);
 	return -1;
+}
+
+static bt_graph_simple_sink_component_consume_func_status
+consume(bt_message_iterator *it, void *data)
+{
+	struct ctf_trace *tr = data;
+	bt_message_array_const list;
+	uint64_t n = 0;
+
+	switch (bt_message_iterator_next(it, &list, &n)) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		break;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_MEMORY_ERROR;
+	default:
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		ctf_message(tr, list[i]);
+		bt_message_put_ref(list[i]);
+	}
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
 static const bt_component_source *add_source(struct ctf_trace *tr)
@@ -83,6 +111,44 @@ static const bt_component_source *add_source(struct ctf_trace *tr)
 	return src;
 }
 
+/* Source, muxer, sink; -1: the library's error says why. */
+static int connect(struct ctf_trace *tr, const bt_component_source *src)
+{
+	bt_graph *g = tr->graph->graph;
+	const bt_component_class_filter *mux_class =
+		bt_plugin_borrow_filter_component_class_by_name_const(
+			tr->ctf->utils_plugin, "muxer");
+	const bt_component_filter *mux;
+	const bt_component_sink *sink;
+	uint64_t n = bt_component_source_get_output_port_count(src);
+
+	if (!mux_class ||
+	    bt_graph_add_filter_component(g, mux_class, "mux", NULL,
+					  BT_LOGGING_LEVEL_NONE, &mux) ||
+	    bt_graph_add_simple_sink_component(g, "out", NULL, consume, NULL,
+					       tr, &sink))
+		return -1;
+	for (uint64_t i = 0; i < n; i++)
+		/* the muxer always has one free port, and adds the next */
+		if (bt_graph_connect_ports(
+			    g,
+			    bt_component_source_borrow_output_port_by_index_const(
+				    src, i),
+			    bt_component_filter_borrow_input_port_by_index_const(
+				    mux, i),
+			    NULL))
+			return -1;
+	return bt_graph_connect_ports(
+		       g,
+		       bt_component_filter_borrow_output_port_by_index_const(
+			       mux, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink,
+									  0),
+		       NULL)
+		       ? -1
+		       : 0;
+}
+
 /* 1, 0 it has no streams, -1 and *err. */
 static int open_graph(struct ctf_trace *tr, struct err *err)
 {
@@ -96,7 +162,7 @@ static int open_graph(struct ctf_trace *tr, struct err *err)
 		return take_error(tr, err);
 	if (!bt_component_source_get_output_port_count(src))
 		return 0;
-	return ctf_sink_connect(tr, src) ? take_error(tr, err) : 1;
+	return connect(tr, src) ? take_error(tr, err) : 1;
 }
 
 int ctf_graph_pull(struct ctf_trace *tr, struct err *err)
@@ -125,7 +191,6 @@ void ctf_graph_close(struct ctf_trace *tr)
 	if (!g)
 		return;
 	bt_graph_put_ref(g->graph);
-	ctf_sink_free(g->sink);
 	for (size_t i = 0; i < g->n_class; i++)
 		ctf_class_release(&g->class[i]);
 	free(g->class);
