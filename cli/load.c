@@ -2,7 +2,6 @@
 #include "cli/load.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
@@ -440,15 +439,14 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 	const struct clock_map *m = ld->align ? &ld->align[i].map : NULL;
 	uint64_t wall = info->wall_ns;
 	uint64_t at = info->wall_clock_ns;
-	char text[24];
 
 	if (info->clock_id == CLOCK_ID_REAL)
 		wall = at = m && m->drift ? m->at : info->first_ns;
 	if (!wall || !at)
 		return 0;
-	snprintf(text, sizeof(text), "%" PRId64,
-		 (int64_t)(wall - (m ? clock_map_time(m, at) : at)));
-	return store_meta(ld->db, (int)i, "wall_offset_ns", text, err);
+	at = m ? clock_map_time(m, at) : at;
+	return store_meta_number(ld->db, (int)i, "wall_offset_ns",
+				 (int64_t)(wall - at), err);
 }
 
 /* Each source's clock, from where it is known on. */

@@ -14,8 +14,8 @@ SELECT DISTINCT host, release FROM capture
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
 	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together,
-	(SELECT CAST(m.value AS INTEGER) FROM meta m
-		WHERE m.capture = capture.id AND m.key = 'wall_offset_ns')
+	(SELECT m.value FROM meta m WHERE typeof(m.value) = 'integer'
+		AND m.capture = capture.id AND m.key = 'wall_offset_ns')
 		AS wall_offset_ns
 FROM capture ORDER BY id
 

@@ -22,8 +22,8 @@ SELECT name FROM label WHERE frame = ?1
 
 -- name: fn_wall
 -- what to add to a time of the timeline
-SELECT CAST(value AS INTEGER) FROM meta
-WHERE key = 'wall_offset_ns' ORDER BY capture LIMIT 1
+SELECT value FROM meta WHERE key = 'wall_offset_ns'
+AND typeof(value) = 'integer' ORDER BY capture LIMIT 1
 
 -- name: fn_at
 -- longer addresses are higher: there is no sign in text

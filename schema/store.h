@@ -76,6 +76,8 @@ int store_flush(struct store *db, struct ledger *lg, struct err *err);
 /* meta rows; capture index -1: the run. */
 int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);
+int store_meta_number(struct store *db, int capture, const char *key,
+		      int64_t value, struct err *err);
 
 /* Naming, on a database being made or opened for writing.
  * Next image with frames that have no name (NAME_LINES: or a name, but no

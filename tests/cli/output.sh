@@ -233,6 +233,9 @@ truth "a capture without it says so" [ $? = 0 ]
 same "info has it too" "2026-11-20T02:36:03.581808"
 TZ=Asia/Tokyo "$B" script --wall --json wall.db | sed -n '1s/.*"wall":"\([^"]*\)".*/\1/p' >out
 same "in every time zone, and in JSON" "2026-11-20T02:36:03.582813289Z"
+"$B" bundle --redact -o redacted.db wall.db 2>log
+"$B" script --wall --json redacted.db | sed -n '1s/.*"wall":"\([^"]*\)".*/\1/p' >out
+same "and where names were replaced" "2026-11-20T02:36:03.582813289Z"
 case $("$B" ingest -o ctf.db "$cap/ctf-discard/trace" 2>&1) in
 *"built without"*)
 	echo "skip LTTng's times are babeltrace2's: built without it"
