@@ -70,36 +70,38 @@ SELECT * FROM at((SELECT max(last_ns) FROM capture))
 SELECT * FROM backstitch_functions
 SELECT f.id, count(*) FROM flame f JOIN at(f.weight * 0 + 1) GROUP BY 1
 E2
-differ() {	# differ PROGRAM: the questions it answers otherwise
-	while read -r sql
-	do
-		any=
-		for db in task lost fp ftrace jit
-		do
-			q $db "$sql" >want
-			[ ! -s want ] || any=1
-			"$1" $db "$sql" 2>&1 | tr -d '"' >got
-			cmp -s want got || echo "$db: $sql"
-		done
-		[ "$any" ] || echo "no answer: $sql"
-	done <questions
-}
-if [ ! -f "$EXT.so" ]
-then
-	echo "not ok the extension is built"
-elif ! command -v sqlite3 >/dev/null
-then
-	echo "skip the sqlite3 shell says the same: there is no sqlite3"
-else
-	is "the sqlite3 shell says the same" "" "$(differ in_shell)"
+[ -f "$EXT.so" ]
+ok "the extension is built" $?
+programs=
+if command -v sqlite3 >/dev/null
+then programs=in_shell
+else echo "skip the sqlite3 shell says the same: there is no sqlite3"
 fi
-if ! "$PY" -c 'import sqlite3
+if "$PY" -c 'import sqlite3
 sqlite3.connect(":memory:").enable_load_extension(True)' 2>/dev/null
-then
-	echo "skip Python says the same: its SQLite loads no extensions"
-else
-	is "Python says the same" "" "$(differ in_python)"
+then programs="$programs in_python"
+else echo "skip Python says the same: its SQLite loads no extensions"
 fi
+while read -r sql
+do
+	any=
+	for db in task lost jit
+	do
+		q $db "$sql" >want
+		[ ! -s want ] || any=1
+		for program in $programs
+		do
+			"$program" $db "$sql" 2>&1 | tr -d '"' >got
+			cmp -s want got || echo "$program $db: $sql"
+		done
+	done
+	[ "$any" ] || echo "no answer: $sql"
+done <questions >differ
+for program in $programs
+do
+	is "${program#in_}: the same everywhere" "" \
+		"$(grep -e "^$program" -e '^no answer' differ)"
+done
 if command -v sqlite3 >/dev/null
 then
 	sqlite3 :memory: "SELECT load_extension('$EXT')" 2>&1 |
@@ -111,7 +113,7 @@ then
 fi
 
 # ---- they say what the views say
-for db in task lost ftrace jit
+for db in task lost jit
 do
 	# an event that counts nothing weighs one in the tree
 	tree="WITH RECURSIVE e(name) AS (SELECT name FROM event_type
@@ -166,7 +168,7 @@ do
 			AND b.i = a.i + 1 AND b.capture = a.capture
 			AND b.line < a.line
 			AND instr(b.line, '-') = instr(a.line, '-')),
-		(SELECT count(*) > 0 OR '$db' = 'ftrace' FROM a)")"
+		(SELECT count(*) > 0 FROM a)")"
 done
 is "stack_text() has every frame" 0 "$(q fp "SELECT count(*) FROM stack s
 	WHERE length(stack_text(id)) - length(replace(stack_text(id),
