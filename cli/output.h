@@ -38,6 +38,9 @@ void output_clean(FILE *out, const char *s, size_t len, const char *also);
 size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			const char *also);
 
+/* One value of CSV, in quotes when it needs them. */
+void output_csv_text(FILE *out, const char *s, size_t len);
+
 /* json-c objects; the caller owns them. A string that is UTF-8 comes out of
  * a JSON parser as it went in; another one is cleaned. */
 struct json_object *output_json_text(const char *s, size_t len);
