@@ -16,7 +16,8 @@
 /* One row each: the rest of export_NAME, and what users call it. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
-	X(csv, "csv")
+	X(csv, "csv")                                                          \
+	X(json, "json")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
