@@ -17,7 +17,8 @@
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
 	X(csv, "csv")                                                          \
-	X(json, "json")
+	X(json, "json")                                                        \
+	X(speedscope, "speedscope")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)

@@ -5,10 +5,11 @@
 
 #include "cli/events.h"
 #include "cli/export.h"
-#include "cli/folded_half.h"
 #include "cli/loss_rows.h"
 #include "cli/out.h"
 #include "cli/output.h"
+#include "cli/stack_cache.h"
+#include "cli/stacks.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/verdict.h"
@@ -17,7 +18,8 @@ struct csv {
 	FILE *out;
 	bool samples;
 	struct events *events;
-	struct folded_half *halves;
+	struct stacks *stacks;
+	struct stack_cache *halves;
 	struct loss_rows *losses;
 	size_t lost;	    /* losses written */
 	const char **comm;  /* "pid,tid,name,": by comm.id, NULL not yet */
@@ -31,10 +33,21 @@ static void put_text(FILE *out, const char *s)
 }
 
 /* Nothing at all for no stack: an empty text would be in quotes. */
-static void put_half(FILE *out, const char *s)
+static void put_half(void *arg, FILE *out, const struct labels *labels,
+		     const struct label_list *frames, size_t kernel)
 {
-	if (*s)
-		put_text(out, s);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *folded = open_memstream(&text, &len);
+
+	(void)arg;
+	(void)kernel;
+	if (!folded)
+		return;
+	stack_put_folded(folded, labels, frames->label, frames->n);
+	if (!fclose(folded) && len)
+		put_text(out, text);
+	free(text);
 }
 
 static void put_known(FILE *out, int64_t v, bool known)
@@ -126,8 +139,8 @@ static void put_sample(struct csv *c, const struct event_row *e,
 		       uint32_t capture)
 {
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
-	struct half kernel = folded_half_kernel(c->halves, e);
-	struct half user = folded_half_user(c->halves, e);
+	struct stack_text kernel = stack_cache_event(c->halves, e, HALF_KERNEL);
+	struct stack_text user = stack_cache_event(c->halves, e, HALF_USER);
 
 	fprintf(c->out, "%" PRId64 ",", e->id);
 	put_known(c->out, e->time, e->timed);
@@ -166,16 +179,20 @@ static int put_rows(struct csv *c, struct err *err)
 
 static int write_csv(FILE *out, const struct export *x, struct err *err)
 {
+	const struct stacks_opts o = { .by_name = true,
+				       .inlined = x->inlined,
+				       .no_groups = true };
 	struct csv c = { .out = out, .samples = x->samples };
 	int rc = -1;
 
 	c.events = events_open(x->db, err);
 	if (!c.events)
 		goto out;
-	c.halves = folded_half_load(x->db, x->inlined, put_half, err);
-	c.losses = c.halves ? loss_rows_load(x->db, err) : NULL;
+	c.stacks = stacks_load(x->db, &o, err);
+	c.losses = c.stacks ? loss_rows_load(x->db, err) : NULL;
 	if (!c.losses)
 		goto out;
+	c.halves = stack_cache_new(c.stacks, put_half, NULL);
 	c.comm = mem_new(events_comms(c.events) + 1, sizeof(*c.comm));
 	c.event = mem_new(events_types(c.events) + 1, sizeof(*c.event));
 	fputs("event_id,time_ns,cpu,pid,tid,comm,event,weight,verdict,kernel,"
@@ -184,7 +201,8 @@ static int write_csv(FILE *out, const struct export *x, struct err *err)
 	rc = put_rows(&c, err);
 out:
 	loss_rows_free(c.losses);
-	folded_half_free(c.halves);
+	stack_cache_free(c.halves);
+	stacks_free(c.stacks);
 	events_close(c.events);
 	free(c.comm);
 	free(c.event);
