@@ -18,7 +18,8 @@
 	X(folded, "folded")                                                    \
 	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
-	X(speedscope, "speedscope")
+	X(speedscope, "speedscope")                                            \
+	X(chrome, "chrome")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
