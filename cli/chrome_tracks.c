@@ -29,6 +29,7 @@ struct track {
 	uint32_t comm;		    /* the last one; 0: none */
 	uint32_t cpu;		    /* it runs there: place in cpu[] + 1 */
 	size_t slice;		    /* which one that is */
+	const char *name;	    /* of one that only switches name */
 	bool named, wanted, drawn;
 };
 
@@ -59,6 +60,7 @@ struct tracks {
 	bool finding;	 /* slices with both ends, nothing is drawn */
 	uint64_t *whole; /* bits of those, by their place in time */
 	size_t n_whole, cap_whole, n_slice;
+	struct arena text;
 	uint32_t *of_capture; /* capture.id -> place in kernel[] */
 	size_t n_capture, cap_capture;
 	uint32_t *leader; /* process.id -> comm.id that names it */
@@ -229,6 +231,7 @@ void tracks_free(struct tracks *t)
 	free(t->leader);
 	free(t->named);
 	free(t->whole);
+	arena_release(&t->text);
 	free(t);
 }
 
@@ -268,8 +271,14 @@ static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
 	fputs(",\"args\":{\"name\":", t->out);
 }
 
-static void name_thread(struct tracks *t, const struct track *k,
-			const char *name)
+static const char *name_of(const struct tracks *t, const struct track *k)
+{
+	if (k->comm)
+		return events_comm(t->events, k->comm)->name;
+	return k->name ? k->name : "[no name]";
+}
+
+static void name_thread(struct tracks *t, const struct track *k)
 {
 	if (k->process < t->n_leader && t->leader[k->process] &&
 	    !t->named[k->process]) {
@@ -280,17 +289,16 @@ static void name_thread(struct tracks *t, const struct track *k,
 		t->named[k->process] = true;
 	}
 	begin_name(t, "thread_name", k->kernel, k->pid, k->tid);
-	plain_json(t->out,
-		   k->comm ? events_comm(t->events, k->comm)->name : name);
+	plain_json(t->out, name_of(t, k));
 	fputs("}}", t->out);
 }
 
-static void begin_thread(struct tracks *t, uint32_t id, const char *name)
+static void begin_thread(struct tracks *t, uint32_t id)
 {
 	struct track *k = &t->track[id];
 
 	if (!k->named)
-		name_thread(t, k, name);
+		name_thread(t, k);
 	k->named = true;
 	tracks_next(t);
 	put_ids(t, k->kernel, k->pid, k->tid);
@@ -298,7 +306,7 @@ static void begin_thread(struct tracks *t, uint32_t id, const char *name)
 
 void tracks_begin_thread(struct tracks *t, const struct event_row *e)
 {
-	begin_thread(t, e->thread < t->n_track ? e->thread : 0, "[no name]");
+	begin_thread(t, e->thread < t->n_track ? e->thread : 0);
 }
 
 static uint32_t find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
@@ -357,9 +365,13 @@ struct reason {
 	bool preempt;
 };
 
-static void put_end(struct tracks *t, int64_t time, const struct reason *why)
+/* Readers match ends with beginnings by the name. */
+static void put_end(struct tracks *t, const char *name, int64_t time,
+		    const struct reason *why)
 {
-	fputs(",\"ph\":\"E\",", t->out);
+	fputs(",\"ph\":\"E\",\"name\":", t->out);
+	plain_json(t->out, name);
+	putc(',', t->out);
 	tracks_time(t->out, time);
 	if (why->at_end)
 		fputs(",\"args\":{\"end\":\"capture\"}", t->out);
@@ -390,12 +402,12 @@ static void stop(struct tracks *t, uint32_t thread, int64_t time,
 	}
 	if (!k->drawn)
 		return;
-	begin_thread(t, thread, "");
-	put_end(t, time, why);
+	begin_thread(t, thread);
+	put_end(t, "running", time, why);
 	if (t->cpu[cpu - 1].cpu < 0)
 		return;
 	begin_cpu(t, cpu - 1);
-	put_end(t, time, why);
+	put_end(t, name_of(t, k), time, why);
 }
 
 static bool is_drawn(const struct tracks *t, const struct track *k)
@@ -403,29 +415,29 @@ static bool is_drawn(const struct tracks *t, const struct track *k)
 	return k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
 }
 
-static void put_begin(struct tracks *t, const struct track *k, uint32_t cpu,
-		      int64_t time, const char *name)
+static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
 {
-	begin_thread(t, (uint32_t)(k - t->track), name);
+	const struct track *k = &t->track[thread];
+	const struct cpu *c = &t->cpu[k->cpu - 1];
+
+	begin_thread(t, thread);
 	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":\"running\",", t->out);
 	tracks_time(t->out, time);
-	if (t->cpu[cpu].cpu < 0) {
+	if (c->cpu < 0) {
 		putc('}', t->out);
 		return;
 	}
-	fprintf(t->out, ",\"args\":{\"cpu\":%" PRId64 "}}", t->cpu[cpu].cpu);
-	begin_cpu(t, cpu);
+	fprintf(t->out, ",\"args\":{\"cpu\":%" PRId64 "}}", c->cpu);
+	begin_cpu(t, k->cpu - 1);
 	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":", t->out);
-	plain_json(t->out,
-		   k->comm ? events_comm(t->events, k->comm)->name : name);
+	plain_json(t->out, name_of(t, k));
 	putc(',', t->out);
 	tracks_time(t->out, time);
 	fprintf(t->out, ",\"args\":{\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}}",
 		k->pid, k->tid);
 }
 
-static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time,
-		  const char *name)
+static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time)
 {
 	struct track *k = &t->track[thread];
 
@@ -439,7 +451,7 @@ static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time,
 	}
 	k->drawn = is_drawn(t, k);
 	if (k->drawn)
-		put_begin(t, k, cpu, time, name ? name : "");
+		put_begin(t, thread, time);
 }
 
 /* The thread that has that tid at that time; 0: none. */
@@ -462,7 +474,8 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 }
 
 /* A thread that only the switch names. */
-static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel)
+static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
+			   const char *name)
 {
 	const struct track k = {
 		.pid = -1,
@@ -470,6 +483,7 @@ static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel)
 		.from = INT64_MIN,
 		.to = INT64_MAX,
 		.kernel = kernel,
+		.name = name ? arena_strdup(&t->text, name) : NULL,
 		.wanted = !filter.pid && !filter.tid && !filter.comm,
 	};
 
@@ -478,7 +492,7 @@ static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel)
 }
 
 static uint32_t who(struct tracks *t, const struct event_row *e, int64_t tid,
-		    uint32_t kernel)
+		    uint32_t kernel, const char *name)
 {
 	uint32_t own = e->thread < t->n_track ? e->thread : 0;
 	uint32_t id;
@@ -486,7 +500,7 @@ static uint32_t who(struct tracks *t, const struct event_row *e, int64_t tid,
 	if (tid < 0 || t->track[own].tid == tid)
 		return own;
 	id = thread_at(t, tid, kernel, e->time);
-	return id || !tid ? id : new_thread(t, tid, kernel);
+	return id || !tid ? id : new_thread(t, tid, kernel, name);
 }
 
 /* The thread that runs there, when the tid is its: around the end of a thread
@@ -500,7 +514,7 @@ static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
 		tid = t->track[e->thread < t->n_track ? e->thread : 0].tid;
 	if (running && (tid < 0 || t->track[running].tid == tid))
 		return running;
-	return who(t, e, tid, t->cpu[cpu].kernel);
+	return who(t, e, tid, t->cpu[cpu].kernel, NULL);
 }
 
 void tracks_switch(struct tracks *t, const struct event_row *e,
@@ -524,13 +538,13 @@ void tracks_switch(struct tracks *t, const struct event_row *e,
 	}
 	if (!sw->has_in)
 		return;
-	id = who(t, e, sw->in_tid, kernel);
+	id = who(t, e, sw->in_tid, kernel, sw->in_comm);
 	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
 		stop(t, t->cpu[cpu].thread, e->time, &torn);
 	stop(t, id, e->time, &torn);
 	/* thread 0 of the kernel is idle */
 	if (id && t->track[id].tid)
-		start(t, id, cpu, e->time, sw->in_comm);
+		start(t, id, cpu, e->time);
 }
 
 /* What still runs did so to the end, where all switches are recorded. */
