@@ -126,6 +126,32 @@ assert d["samples"][0]["comm"] == "a;b<c\n\x1b[31m", d["samples"]
 assert any("\\xff" in (i["path"] or "") for i in d["images"])'
 ok "names in json are what they were, when they can be" $?
 
+# what the man page promises
+"$B" export --format json "$lost" >"$work/a"
+"$B" export --format csv "$lost" | head -n 1 >"$work/b"
+python3 - "$work/a" "$work/b" <<'EOT'
+import json, re, sys
+page = open("man/backstitch-export.1").read()
+def words(title):
+    section = page.split(".Sh %s\n" % title)[1].split("\n.Sh ")[0]
+    return set(re.findall(r"\w+", " ".join(re.findall(
+        r"\.(?:It )?Va (.*)", section))))
+keys = set()
+def walk(x):
+    if isinstance(x, dict):
+        keys.update(x)
+    for y in (x.values() if isinstance(x, dict) else
+              x if isinstance(x, list) else ()):
+        walk(y)
+walk(json.load(open(sys.argv[1])))
+missing = [k for k in keys if k not in words("JSON")]
+missing += [k for k in open(sys.argv[2]).read().strip().split(",")
+            if k not in words("CSV")]
+print(*missing)
+sys.exit(1 if missing or len(keys) < 40 else 0)
+EOT
+ok "every key and column is in the man page" $?
+
 # whatever a database says
 cp "$db" "$work/bad.db"
 sqlite3 "$work/bad.db" "
