@@ -219,7 +219,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	if (rows_each(db, "report_events", take_event, s, err) ||
 	    load_comms(s, db, err) || load_samples(s, db, err) ||
 	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
-					  err))) {
+					  o->bogus, err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -383,6 +383,11 @@ const char *stacks_missing(const struct stacks_group *g)
 		return "empty";
 	word = request_verdict_name(g->verdict);
 	return word ? word : "unexplained";
+}
+
+bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)
+{
+	return stack_names_bogus(s->names, g->uraw);
 }
 
 const char *stacks_verdict(const struct stacks_group *g)

@@ -148,6 +148,17 @@ is as_perf_does_it_does_not '0' \
 	"$("$B" script -F ip,sym bogus.db | grep -c bogus)"
 is json_says_why '1' \
 	"$("$B" script --json bogus.db | grep -o '"bogus": *"no_call"' | wc -l)"
+"$B" flame bogus.db >bogus.svg 2>err
+is a_picture_hatches_the_frame_that_is_bogus 1 \
+	"$(grep -c '^<g class="b" .*>outer$' bogus.svg)"
+is and_says_why 1 "$(grep -c '^bogus: no call is in front of' bogus.svg)"
+is and_not_the_innermost_one 1 "$(grep -c '^<g class="u.*>outer$' bogus.svg)"
+grep -q 'bogus: no call returns there</text>' bogus.svg
+ok the_legend_explains_it $?
+grep -q '100.00 % of the weight has bogus frames' bogus.svg
+ok and_a_line_says_how_much $?
+is folded_stacks_are_the_same_as_ever 'prog;outer;outer 1' \
+	"$("$B" flame --folded bogus.db)"
 
 # ---- debuginfod
 "$B" symbolize --debuginfod x.db >out 2>err
