@@ -42,8 +42,10 @@ struct known { /* symbols of the current image */
 };
 
 struct naming {
-	sqlite3_stmt *walk, *update;
-	bool row;	/* walk stands on a row not yet used */
+	sqlite3_stmt *walk, *image_of, *update;
+	bool row;      /* walk stands on a row not yet used */
+	bool *returns; /* by frame: it called another one */
+	size_t n_returns;
 	uint32_t image; /* current; 0: none */
 	struct code_place *code;
 	struct answer *answer; /* one for each of code[] */
@@ -70,12 +72,24 @@ static struct naming *naming(struct store *db)
 	return db->naming;
 }
 
+static void end_walk(struct naming *nm)
+{
+	sqlite3_finalize(nm->walk);
+	sqlite3_finalize(nm->image_of);
+	sqlite3_finalize(nm->update);
+	nm->walk = NULL;
+	nm->image_of = NULL;
+	nm->update = NULL;
+	free(nm->returns);
+	nm->returns = NULL;
+	nm->n_returns = 0;
+}
+
 void naming_free(struct naming *nm)
 {
 	if (!nm)
 		return;
-	sqlite3_finalize(nm->walk);
-	sqlite3_finalize(nm->update);
+	end_walk(nm);
 	table_release(&nm->by_name);
 	table_release(&nm->said);
 	arena_release(&nm->text);
@@ -106,6 +120,50 @@ int naming_resume(struct store *db, struct err *err)
 
 /* ---- walking */
 
+/* While stacks are read, callers first. */
+struct stack_scan {
+	struct naming *nm;
+	uint32_t *frame; /* by stack */
+	size_t n, cap;
+};
+
+static int take_stack(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_scan *sc = arg;
+	int64_t id = rows_int(r, 0);
+	int64_t parent = rows_int(r, 1);
+	int64_t frame = rows_int(r, 2);
+
+	(void)err;
+	if (parent < 0 || parent >= id || frame < 0 ||
+	    (uint64_t)frame >= sc->nm->n_returns)
+		return 1;
+	sc->frame = mem_reach(sc->frame, &sc->n, &sc->cap, (size_t)id + 1,
+			      sizeof(*sc->frame));
+	sc->frame[id] = (uint32_t)frame;
+	if (parent)
+		sc->nm->returns[sc->frame[parent]] = true;
+	return 0;
+}
+
+/* Which frames are callers in some stack. By hand: a join of the stacks with
+ * themselves takes SQLite three times as long. */
+static int find_returns(struct store *db, struct naming *nm, struct err *err)
+{
+	struct stack_scan sc = { .nm = nm };
+	int64_t n;
+
+	if (store_number(db, "SELECT count(*) FROM frame", &n, err))
+		return -1;
+	nm->n_returns = (size_t)n + 1;
+	nm->returns = mem_new(nm->n_returns, sizeof(*nm->returns));
+
+	int rc = rows_each_dense(db, "stacks", take_stack, &sc, err);
+
+	free(sc.frame);
+	return rc;
+}
+
 static int start(struct store *db, struct naming *nm, unsigned int how,
 		 struct err *err)
 {
@@ -115,11 +173,14 @@ static int start(struct store *db, struct naming *nm, unsigned int how,
 	    (how & NAME_HOT_FIRST &&
 	     store_exec(db, store_sql("measure_heat"), err)))
 		return -1;
+	if (find_returns(db, nm, err))
+		return -1;
 	nm->walk = store_prepare(db, store_sql("unnamed"), err);
 	if (nm->walk)
 		sqlite3_bind_int(nm->walk, 1, how & NAME_LINES);
+	nm->image_of = store_prepare(db, store_sql("unnamed_image"), err);
 	nm->update = store_prepare(db, store_sql("name_frame"), err);
-	return nm->walk && nm->update ? 0 : -1;
+	return nm->walk && nm->image_of && nm->update ? 0 : -1;
 }
 
 static int walk(struct store *db, struct naming *nm, struct err *err)
@@ -137,28 +198,39 @@ static uint64_t column(struct naming *nm, int i)
 	return (uint64_t)sqlite3_column_int64(nm->walk, i);
 }
 
-/* The image of the row; its path is copied, since the walk goes on. */
-static void fill_image(struct naming *nm, struct image *img)
+/* The image of the row. Not a part of the walk: all its rows are sorted. */
+static int fill_image(struct store *db, struct naming *nm, struct image *img,
+		      struct err *err)
 {
-	const char *path = (const char *)sqlite3_column_text(nm->walk, 4);
-	const void *id = sqlite3_column_blob(nm->walk, 5);
-	int len = sqlite3_column_bytes(nm->walk, 5);
+	sqlite3_stmt *st = nm->image_of;
 
 	memset(img, 0, sizeof(*img));
-	img->kind = (enum image_kind)column(nm, 3);
-	img->path = arena_strdup(&nm->text, path ? path : "");
-	if (id && len > 0 && len <= (int)sizeof(img->id)) {
-		memcpy(img->id, id, (size_t)len);
-		img->id_len = (uint8_t)len;
+	sqlite3_bind_int64(st, 1, nm->image);
+
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW) {
+		const char *path = (const char *)sqlite3_column_text(st, 1);
+		const void *id = sqlite3_column_blob(st, 2);
+		int len = sqlite3_column_bytes(st, 2);
+
+		img->kind = (enum image_kind)sqlite3_column_int(st, 0);
+		img->path = arena_strdup(&nm->text, path ? path : "");
+		if (id && len > 0 && len <= (int)sizeof(img->id)) {
+			memcpy(img->id, id, (size_t)len);
+			img->id_len = (uint8_t)len;
+		}
+		img->maj = (uint32_t)sqlite3_column_int64(st, 3);
+		img->min = (uint32_t)sqlite3_column_int64(st, 4);
+		img->ino = (uint64_t)sqlite3_column_int64(st, 5);
+		img->ino_gen = (uint64_t)sqlite3_column_int64(st, 6);
+		img->start = (uint64_t)sqlite3_column_int64(st, 7);
+		img->len = (uint64_t)sqlite3_column_int64(st, 8);
+		img->t0 = (uint64_t)sqlite3_column_int64(st, 9);
+		img->space = (uint32_t)sqlite3_column_int64(st, 10);
 	}
-	img->maj = (uint32_t)column(nm, 6);
-	img->min = (uint32_t)column(nm, 7);
-	img->ino = column(nm, 8);
-	img->ino_gen = column(nm, 9);
-	img->start = column(nm, 10);
-	img->len = column(nm, 11);
-	img->t0 = column(nm, 12);
-	img->space = (uint32_t)column(nm, 13);
+	sqlite3_reset(st);
+	return rc == SQLITE_ROW ? 0 : store_error(db, rc, err);
 }
 
 static void add_offset(struct naming *nm, uint64_t off)
@@ -183,11 +255,13 @@ static int fill_offsets(struct store *db, struct naming *nm, struct err *err)
 			add_offset(nm, off);
 		/* One that is both the place of a sample and a return
 		 * address is behind a call in any case. */
-		if (column(nm, 14))
+		uint64_t frame = column(nm, 2);
+
+		if (frame < nm->n_returns && nm->returns[frame])
 			nm->code[nm->n_code - 1].after_call = true;
 		nm->todo = mem_grow(nm->todo, &nm->cap_todo, nm->n_todo + 1,
 				    sizeof(*nm->todo));
-		nm->todo[nm->n_todo].frame = (uint32_t)column(nm, 2);
+		nm->todo[nm->n_todo].frame = (uint32_t)frame;
 		nm->todo[nm->n_todo++].at = (uint32_t)nm->n_code - 1;
 		if (walk(db, nm, err))
 			return -1;
@@ -481,12 +555,12 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 	if (!nm->walk && (start(db, nm, how, err) || walk(db, nm, err)))
 		return -1;
 	if (!nm->row) {
-		sqlite3_finalize(nm->walk);
-		nm->walk = NULL;
+		end_walk(nm);
 		return 0;
 	}
 	nm->image = (uint32_t)column(nm, 0);
-	fill_image(nm, img);
+	if (fill_image(db, nm, img, err))
+		return -1;
 	if (img->kind == IMAGE_JIT) {
 		if (jitted_lines(db, nm->image, &nm->text, &nm->jit, err))
 			return -1;
@@ -568,10 +642,7 @@ int naming_end(struct store *db, struct err *err)
 	int rc = end_image(db, nm, err);
 
 	/* an unfinished statement would keep the transaction open */
-	sqlite3_finalize(nm->walk);
-	sqlite3_finalize(nm->update);
-	nm->walk = NULL;
-	nm->update = NULL;
+	end_walk(nm);
 	return rc;
 }
 
