@@ -1,9 +1,7 @@
 -- queries.sql - the selects behind commands, by name: store_sql("NAME").
 
--- Frames without a name, image by image. CROSS: frames are read once, and
--- sorted, before the first row is given; they may be changed meanwhile. ?1:
--- those too that have a name from a file but no line, which is what is asked
--- again when debug files turned up.
+-- Frames without a name, image by image. ?1: those too that have a name from a
+-- file but no line, which is what is asked again when debug files turned up.
 -- name: unnamed
 SELECT f.image, f.off, f.id
 FROM frame f CROSS JOIN image i ON i.id = f.image
