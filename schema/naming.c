@@ -430,16 +430,15 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 	return 1;
 }
 
-int store_unnamed_ahead(struct store *db, size_t k, struct image *img,
-			const struct code_place **code, size_t *n,
-			struct err *err)
+int store_unnamed_at(struct store *db, size_t i, struct image *img,
+		     const struct code_place **code, size_t *n, struct err *err)
 {
 	struct naming *nm = naming(db);
 
-	if (!nm->walking || k >= nm->todo.n_image - nm->next)
+	if (!nm->walking || i >= nm->todo.n_image)
 		return 0;
 
-	const struct unnamed_image *u = &nm->todo.image[nm->next + k];
+	const struct unnamed_image *u = &nm->todo.image[i];
 
 	*code = u->code;
 	*n = u->n_code;

@@ -160,6 +160,42 @@ ok and_a_line_says_how_much $?
 is folded_stacks_are_the_same_as_ever 'prog;outer;outer 1' \
 	"$("$B" flame --folded bogus.db)"
 
+# ---- several files at a time
+{
+	echo 'event cpu-clock'
+	echo 'comm pid=7 name="prog"'
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		cp whole "p$i"
+		echo "mmap pid=7 start=0x${i}00000 len=0x10000 pgoff=0" \
+			"path=$dir/p$i id=$id"
+	done
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		echo "sample pid=7 tid=7 cpu=0 time=${i}000" \
+			"u=$(printf '0x%x' $((addr + 0x${i}00000)))"
+	done
+} >many.txt
+rm p4
+echo 'no program' >p5
+"$MKCAP" many.txt many.data || exit 2
+for n in 1 2 7
+do
+	# the name of the file is in it
+	"$B" ingest -q -f --no-cache --jobs $n -o many.db many.data
+	mv many.db many$n.db
+done
+is names_by_threads 7 \
+	"$(sql many7.db "SELECT count(*) FROM frame f JOIN symbol s
+		ON s.id = f.symbol WHERE s.name = 'outer'" | tr -d ' ')"
+for n in 2 7
+do
+	cmp many1.db many$n.db
+	ok "are_the_same_bytes_with_$n" $?
+done
+"$B" symbolize --jobs -1 many1.db 2>err
+is a_negative_number_is_wrong_usage 2 $?
+
 # ---- debuginfod
 "$B" symbolize --debuginfod x.db >out 2>err
 rc=$?
