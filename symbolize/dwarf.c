@@ -16,6 +16,7 @@
 #include "stitch/mem.h"
 #include "stitch/table.h"
 #include "symbolize/elf.h"
+#include "symbolize/relocate.h"
 
 /* Debug information nests some ten deep; a hostile file as deep as it is
  * long. */
@@ -148,7 +149,7 @@ bool dwarf_has(const struct elf_file *ef)
 	bool found = false;
 
 	/* Before they are linked, addresses are not there yet. */
-	if (ef->type == ET_REL)
+	if (ef->type == ET_REL && !relocate_knows(ef->machine))
 		return false;
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
@@ -549,6 +550,8 @@ struct dwarf *dwarf_look(const struct elf_file *ef, const struct elf_file *alt,
 	if (!n || n >= NONE || !dwarf_has(ef) ||
 	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
 	    (alt && !dwarf_has(alt)))
+		return NULL;
+	if (ef->type == ET_REL && !relocate_debug(ef))
 		return NULL;
 	leave_out(ef);
 	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);

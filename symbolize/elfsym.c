@@ -449,6 +449,8 @@ const struct resolver resolve_module = {
 	.name = "module",
 	.summary = "the symbol table of a kernel module's file",
 	.open = module_names_open,
+	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
+	.inlined = elf_names_inlined,
 	.close = names_free,
 };
