@@ -10,6 +10,7 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "stitch/symbol.h"
 #include "stitch/table.h"
 #include "symbolize/callsite.h"
 
@@ -219,6 +220,21 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 	return (s->returns || s->leaf) && is_user(place_of(p, frame)->img.kind);
 }
 
+/* So that a file that is changed afterwards can be told. */
+static int settle(struct pass *p, struct place *pl, uint32_t image,
+		  struct err *err)
+{
+	struct section_used text;
+	int rc = 0;
+
+	if (!pl->file)
+		return 0;
+	if (callsite_text(pl->file, &text))
+		rc = store_sections(p->db, image, &text, 1, err);
+	callsite_settle(pl->file);
+	return rc;
+}
+
 static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 {
 	uint32_t image = 0;
@@ -235,8 +251,8 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 		struct spot *s = &p->spot[p->order[i]];
 
 		if (s->image != image) {
-			if (pl && pl->file)
-				callsite_settle(pl->file);
+			if (pl && settle(p, pl, image, err))
+				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = s->image;
@@ -247,9 +263,7 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 		}
 		look(s, pl);
 	}
-	if (pl && pl->file)
-		callsite_settle(pl->file);
-	return 0;
+	return pl ? settle(p, pl, image, err) : 0;
 }
 
 static int put_frames(struct pass *p, struct err *err)

@@ -109,28 +109,39 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
-/* Told now, and kept in the database. */
-static int put_note(struct store *db, const char *what, struct err *err)
+static void tell(const char *what)
 {
 	char note[2048];
 
 	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
 	progress_clear();
 	fprintf(stderr, "%s\n", note);
+}
+
+/* Told now, and kept in the database. */
+static int put_note(struct store *db, const char *what, struct err *err)
+{
+	tell(what);
 	return store_note(db, "names", what, err);
 }
 
 /* Names that were read from other bytes stay: nobody knows which are right. */
-static int put_changed(struct store *db, const char *file, const char *section,
-		       struct err *err)
+static void changed(const char *file, const char *section, char note[512])
+{
+	snprintf(note, 512,
+		 "%.240s: %.40s is not what it was when %s, with the same "
+		 "build-id",
+		 file, section,
+		 strcmp(section, ".text") ? "names were read from it"
+					  : "its calls were looked at");
+}
+
+void name_tell_changed(const char *file, const char *section)
 {
 	char note[512];
 
-	snprintf(note, sizeof(note),
-		 "%.240s: %.40s is not what it was when names were read from "
-		 "it, with the same build-id",
-		 file, section);
-	return put_note(db, note, err);
+	changed(file, section, note);
+	tell(note);
 }
 
 /* Who names images: files may be looked into by threads, which are `fed`
@@ -456,6 +467,7 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct changes *c = arg;
 	struct image img = { .kind = IMAGE_FILE };
+	char note[512];
 	uint64_t hash;
 
 	rows_build_id(r, 4, &img);
@@ -464,7 +476,8 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 	    hash == (uint64_t)rows_int(r, 3))
 		return 0;
 	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
-	return put_changed(c->db, rows_text(r, 1), rows_text(r, 2), err);
+	changed(rows_text(r, 1), rows_text(r, 2), note);
+	return put_note(c->db, note, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)

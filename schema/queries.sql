@@ -38,6 +38,13 @@ SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 -- name: known_symbols
 SELECT start, name, id FROM symbol WHERE image = ?1
 
+-- name: same_note
+SELECT 1 FROM damage
+WHERE kind = 'note' AND what = ?1 AND detail = ?2 AND capture IS NULL LIMIT 1
+
+-- name: image_text
+SELECT file, name, hash FROM image_section WHERE image = ?1 AND name = '.text'
+
 -- name: image_sections
 SELECT s.image, s.file, s.name, s.hash, i.build_id
 FROM image_section s JOIN image i ON i.id = s.image
