@@ -73,12 +73,13 @@ static void add_frame(struct unnamed *u, const struct stack_scan *sc,
 {
 	uint32_t image = (uint32_t)sqlite3_column_int64(st, 0);
 	uint64_t frame = (uint64_t)sqlite3_column_int64(st, 2);
-	struct unnamed_image *img = u->image + u->n_image - 1;
+	struct unnamed_image *img =
+		u->n_image ? &u->image[u->n_image - 1] : NULL;
 
-	if (!u->n_image || img->image != image) {
+	if (!img || img->image != image) {
 		u->image = mem_grow(u->image, &u->cap_image, u->n_image + 1,
 				    sizeof(*u->image));
-		img = u->image + u->n_image++;
+		img = &u->image[u->n_image++];
 		*img = (struct unnamed_image){ .image = image };
 	}
 	struct code_place *at =
