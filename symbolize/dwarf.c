@@ -495,7 +495,6 @@ static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 static void look_split(struct dwarf *d, struct symbolizer *sy,
 		       const struct elf_file *ef, Dwarf_Die *unit, size_t n)
 {
-	/* The set is the caller's, and look_unit() uses it. */
 	d->split = split_open(sy, ef, unit);
 	if (!d->split) {
 		Dwarf_Attribute attr;
