@@ -9,6 +9,7 @@
 #include "cli/label.h"
 #include "cli/stack_tree.h"
 #include "schema/store.h"
+#include "stitch/callsite.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
@@ -22,6 +23,7 @@ struct named_frame {
 	uint32_t first, n;
 	struct interpreter_frame interp;
 	bool kernel;
+	const char *bogus; /* as a return address: why; NULL */
 };
 
 struct inlined {
@@ -49,6 +51,8 @@ struct stack_names {
 	struct stack_tree tree;
 	struct raw_stack *raw;
 	size_t n_raw, cap_raw;
+	uint32_t *wrong; /* by stack: pos of its first bogus frame; 0: none */
+	size_t n_wrong, cap_wrong;
 	struct inlined *inlined;
 	enum interpreter_mode mode;
 	size_t n_inlined, cap_inlined;
@@ -262,8 +266,43 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* The words of the check that say that no call returns to there. */
+static int add_bogus_frame(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_names *sn = arg;
+	int64_t id = rows_int(r, 0);
+	const char *no_code = callsite_kind_name(CALLSITE_NO_CODE);
+
+	(void)err;
+	if (id > 0 && (size_t)id < sn->n_frame)
+		sn->frame[id].bogus =
+			strcmp(rows_text(r, 1), no_code)
+				? callsite_kind_name(CALLSITE_NO_CALL)
+				: no_code;
+	return 0;
+}
+
+static int add_bogus_stack(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_names *sn = arg;
+
+	if (REACH(sn, wrong, rows_int(r, 0), err))
+		return -1;
+	sn->wrong[rows_int(r, 0)] = (uint32_t)rows_int(r, 1);
+	return 0;
+}
+
+static int load_bogus(struct stack_names *sn, struct store *db, struct err *err)
+{
+	return rows_each(db, "print_bogus", add_bogus_frame, sn, err) ||
+			       rows_each(db, "report_bogus", add_bogus_stack,
+					 sn, err)
+		       ? -1
+		       : 0;
+}
+
 struct stack_names *stack_names_load(struct store *db, struct labels *labels,
-				     bool by_name, bool inlined,
+				     bool by_name, bool inlined, bool bogus,
 				     struct err *err)
 {
 	struct stack_names *sn = mem_new(1, sizeof(*sn));
@@ -276,7 +315,8 @@ struct stack_names *stack_names_load(struct store *db, struct labels *labels,
 	    (inlined && rows_each(db, "report_inlines", add_inline, sn, err)) ||
 	    stack_tree_load(&sn->tree, db, sn->n_frame ? sn->n_frame - 1 : 0,
 			    err) ||
-	    rows_each(db, "report_raws", add_raw, sn, err)) {
+	    rows_each(db, "report_raws", add_raw, sn, err) ||
+	    (bogus && load_bogus(sn, db, err))) {
 		stack_names_free(sn);
 		return NULL;
 	}
@@ -291,6 +331,7 @@ void stack_names_free(struct stack_names *sn)
 	free(sn->frame);
 	stack_tree_release(&sn->tree);
 	free(sn->raw);
+	free(sn->wrong);
 	free(sn->inlined);
 	free(sn->what);
 	arena_release(&sn->text);
@@ -303,12 +344,14 @@ void label_list_add(struct label_list *l, uint32_t label)
 	l->label[l->n++] = label;
 }
 
-/* Another program's code looks like that everywhere. */
-static uint32_t as_exec(struct stack_names *sn, uint32_t id)
+/* The same label, of a kind that stands out. */
+static uint32_t as_kind(struct stack_names *sn, uint32_t id,
+			enum label_kind kind, const char *bogus)
 {
 	struct label l = *labels_get(sn->labels, id);
 
-	l.kind = LABEL_EXEC;
+	l.kind = kind;
+	l.bogus = bogus;
 	return labels_add(sn->labels, &l);
 }
 
@@ -317,6 +360,21 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 	uint32_t ended = raw < sn->n_raw ? sn->raw[raw].ended : UNWIND_NONE;
 
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
+}
+
+/* The position of its innermost bogus frame; 0: it has none. Stacks that were
+ * unwound by tables may share frames with it, and are not meant. */
+static uint32_t first_bogus(const struct stack_names *sn, uint32_t raw)
+{
+	uint32_t stack = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+
+	return stack < sn->n_wrong && !sn->raw[raw].ended ? sn->wrong[stack]
+							  : 0;
+}
+
+bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
+{
+	return first_bogus(sn, raw) != 0;
 }
 
 /* An interpreter's own frames that follow code of its language, seen from the
@@ -353,8 +411,11 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 }
 
 static void take(struct stack_names *sn, struct label_list *out, size_t from,
-		 uint32_t label, struct interpreter_frame interp)
+		 uint32_t label, struct interpreter_frame interp,
+		 const char *bogus)
 {
+	if (bogus)
+		label = as_kind(sn, label, LABEL_BOGUS, bogus);
 	label_list_add(out, label);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
@@ -385,22 +446,26 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 {
 	size_t from = out->n;
 	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+	uint32_t first = first_bogus(sn, raw);
+	uint32_t pos = 0;
 
-	for (const struct stack_link *l; at; at = l->parent) {
+	for (const struct stack_link *l; at; at = l->parent, pos++) {
 		const struct named_frame *f;
+		const char *bogus;
 
 		l = stack_tree_at(&sn->tree, at);
 		f = &sn->frame[l->frame];
+		bogus = first && pos >= first ? f->bogus : NULL;
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct inlined *in = &sn->inlined[f->first + i];
 
-			take(sn, out, from, in->label, in->interp);
+			take(sn, out, from, in->label, in->interp, bogus);
 		}
-		take(sn, out, from, f->label, f->interp);
+		take(sn, out, from, f->label, f->interp, bogus);
 	}
 	turn(sn, out, from);
 	if (sn->mode == INTERPRETER_COLLAPSE)
 		collapse(sn, out, from);
 	for (size_t i = from; exec && i < out->n; i++)
-		out->label[i] = as_exec(sn, out->label[i]);
+		out->label[i] = as_kind(sn, out->label[i], LABEL_EXEC, NULL);
 }

@@ -14,9 +14,10 @@ struct stack_names;
 struct store;
 
 /* by_name: one label for one name (and kind), wherever it is from; for text
- * forms, which show nothing else. inlined: with inlined functions. */
+ * forms, which show nothing else. inlined: with inlined functions. bogus: what
+ * the call-site check found is LABEL_BOGUS. */
 struct stack_names *stack_names_load(struct store *db, struct labels *labels,
-				     bool by_name, bool inlined,
+				     bool by_name, bool inlined, bool bogus,
 				     struct err *err);
 void stack_names_free(struct stack_names *sn);
 
@@ -34,4 +35,6 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 /* Why a raw chain that was unwound ends before the outermost frame: a word;
  * NULL: it does not, or was not unwound. */
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
+/* Has it a bogus frame? False when those were not loaded. */
+bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
 #endif
