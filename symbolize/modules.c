@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stitch/jit.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
 #include "symbolize/cfi.h"
@@ -35,7 +36,8 @@ struct modules {
 	const struct frames *fr;
 	struct module **m;
 	size_t n, cap;
-	struct table by_id; /* build-ids */
+	struct table by_id;   /* build-ids */
+	struct table by_code; /* of IMAGE_JIT */
 	/* By image id: its module + 1; 0: not looked for; UINT32_MAX: none. */
 	uint32_t *of;
 	size_t n_of, cap_of;
@@ -61,7 +63,8 @@ static void module_free(struct module *m)
 		cfi_close(m->cfi[i]);
 	free(m->seg);
 	free(m->path);
-	free((char *)m->img->path);
+	if (m->img)
+		free((char *)m->img->path);
 	free(m->img);
 	free(m);
 }
@@ -80,6 +83,7 @@ void modules_free(struct modules *ms)
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->m[i]);
 	table_release(&ms->by_id);
+	table_release(&ms->by_code);
 	free(ms->m);
 	free(ms->of);
 	free(ms);
@@ -127,7 +131,7 @@ static struct elf_file *file_of(struct modules *ms, struct module *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct elf_file *ef = locate(ms, m->img);
+	struct elf_file *ef = m->img ? locate(ms, m->img) : NULL;
 	if (ef)
 		hold_open(ms, m, ef);
 	return ef;
@@ -167,6 +171,13 @@ static void make_tables(struct modules *ms, struct module *m,
 	sframe_file_release(&f);
 }
 
+static void keep(struct modules *ms, struct module *m)
+{
+	ms->count.built++;
+	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
+	ms->m[ms->n++] = m;
+}
+
 static struct module *make(struct modules *ms, const struct image *img,
 			   struct elf_file *ef)
 {
@@ -184,9 +195,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 	make_tables(ms, m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
-	ms->count.built++;
-	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
-	ms->m[ms->n++] = m;
+	keep(ms, m);
 	hold_open(ms, m, ef);
 	return m;
 }
@@ -244,9 +253,54 @@ struct module *modules_of(struct modules *ms, uint32_t image)
 	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
 }
 
+static bool same_code(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct modules *)owner)->m[id]->code == key;
+}
+
+struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
+{
+	if (!c->n_frame || ms->sframe_only)
+		return NULL;
+	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
+	uint32_t id = table_find(&ms->by_code, hash, same_code, ms, c);
+
+	if (id != TABLE_NONE)
+		return ms->m[id];
+	struct module *m = mem_new(1, sizeof(*m));
+
+	m->machine = (uint16_t)c->machine;
+	m->kind = IMAGE_JIT;
+	m->proved = true;
+	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	m->code = c;
+	m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
+			       c->start + c->frame_off, c->swapped);
+	if (m->cfi[0])
+		add_table(ms, m, 0, cfi_rows(m->cfi[0]));
+	keep(ms, m);
+	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
+	return m;
+}
+
+static size_t jitted_code(const struct jit_code *c, uint64_t addr, void *buf,
+			  size_t n)
+{
+	if (addr < c->start || addr - c->start >= c->n_bytes)
+		return 0;
+	size_t at = (size_t)(addr - c->start);
+
+	if (n > c->n_bytes - at)
+		n = c->n_bytes - at;
+	memcpy(buf, (const char *)c->bytes + at, n);
+	return n;
+}
+
 size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 		    void *buf, size_t n)
 {
+	if (m->code)
+		return jitted_code(m->code, vaddr, buf, n);
 	struct elf_file *ef = file_of(ms, m);
 	const struct segment *seg = NULL;
 

@@ -15,6 +15,7 @@
 
 struct cfi;
 struct frames;
+struct jit_code;
 struct modules;
 struct rows;
 struct segment;
@@ -29,7 +30,7 @@ struct symbolizer;
 
 struct module {
 	uint16_t machine;
-	enum image_kind kind;		/* FILE or VDSO */
+	enum image_kind kind;		/* FILE, VDSO or JIT */
 	bool proved;			/* by its build-id */
 	bool big;			/* big-endian */
 	struct rows *rows[MODULE_ROWS]; /* NULL: none */
@@ -38,7 +39,9 @@ struct module {
 	struct segment *seg;
 	size_t n_seg;
 	char *path;
-	struct image *img; /* that it was opened for */
+	struct image *img; /* that it was opened for; JIT: NULL */
+	/* JIT: its vaddr are addresses in the process; borrowed. */
+	const struct jit_code *code;
 	/* Frame-pointer chains that begin in it, and those of them that
 	 * cannot be. */
 	uint64_t chains, unsound;
@@ -58,6 +61,9 @@ void modules_free(struct modules *ms);
 void modules_sframe_only(struct modules *ms);
 /* The file of an image; NULL: it has none, or none is found. Does not move. */
 struct module *modules_of(struct modules *ms, uint32_t image);
+/* Code made at run time, by its own tables; NULL: it has none. c must stay
+ * where it is until modules_free(). */
+struct module *modules_of_code(struct modules *ms, const struct jit_code *c);
 /* The code at an ELF address: how many bytes of n could be read. */
 size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 		    void *buf, size_t n);

@@ -42,6 +42,7 @@ struct code {
 	uint64_t vaddr;
 	bool mapped; /* executable */
 	bool file;   /* of a file, if perhaps one that is not at hand */
+	bool dated;  /* something else may be there a moment later */
 };
 
 struct unwind {
@@ -61,6 +62,19 @@ static enum row_kind known(const struct place *p)
 	return row_kind(&p->row);
 }
 
+/* Code that a process made itself. */
+static struct code made_code(struct unwind *u, const struct unwind_in *in,
+			     uint64_t pc, const struct jit_code *code)
+{
+	struct module *m = modules_of_code(u->modules, code);
+
+	if (m && in->machine && m->machine != in->machine)
+		m = NULL;
+	return (struct code){
+		.m = m, .vaddr = pc, .mapped = true, .dated = true
+	};
+}
+
 static struct code code_at(struct unwind *u, const struct unwind_in *in,
 			   uint64_t pc)
 {
@@ -68,6 +82,9 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	struct unwind_map map;
 
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
+	c.dated = !c.mapped || map.dated;
+	if (c.mapped && map.code)
+		return made_code(u, in, pc, map.code);
 	if (!c.mapped || !map.image)
 		return c;
 	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
@@ -134,8 +151,7 @@ place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 		return p;
 	struct code c = code_at(u, in, pc);
 
-	/* What is not mapped may be so a moment later. */
-	if (!u->number || !c.mapped)
+	if (!u->number || c.dated)
 		p = &u->last;
 	*p = (struct place){ pc, u->number, look(u, &c) };
 	return p;
@@ -145,6 +161,11 @@ place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 static uint64_t inside(const struct walk *w)
 {
 	return w->exact ? w->v.pc : w->v.pc - 1;
+}
+
+static bool of_file(const struct code *c)
+{
+	return c->m && c->m->kind != IMAGE_JIT;
 }
 
 /* Is the address of a frame found by frame pointer behind a call? In code
@@ -157,7 +178,7 @@ static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 
 	if (!to.mapped)
 		return false;
-	if (!to.m)
+	if (!of_file(&to))
 		return !from_file;
 	return caller_called(u->modules, to.m, to.vaddr + 1);
 }
@@ -174,7 +195,9 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 			w->end = next.end;
 		return -1;
 	}
-	if (!called(u, in, code_at(u, in, p->pc).m != NULL, next.v.pc))
+	struct code from = code_at(u, in, p->pc);
+
+	if (!called(u, in, of_file(&from), next.v.pc))
 		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
@@ -341,7 +364,8 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	struct code leaf = code_at(u, in, pc);
 	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!leaf.m || !sound(u, in, leaf.m, ip, n) || leaf.m != next.m ||
+	if (!of_file(&leaf) || !sound(u, in, leaf.m, ip, n) ||
+	    leaf.m != next.m ||
 	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
 			  caller))
 		return CALLER_MISSING;

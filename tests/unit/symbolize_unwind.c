@@ -155,11 +155,16 @@ static void teardown(void)
 static int find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	(void)arg;
-	*map = (struct unwind_map){ MAPPED, MAPPED + 0x10000, 0, image, true };
+	*map = (struct unwind_map){ .start = MAPPED,
+				    .end = MAPPED + 0x10000,
+				    .image = image,
+				    .exec = true };
 	if (addr >= map->start && addr < map->end)
 		return 1;
 	/* memory that is no file's: code made at run time */
-	*map = (struct unwind_map){ 0x10000, 0x20000, 0, 0, true };
+	*map = (struct unwind_map){ .start = 0x10000,
+				    .end = 0x20000,
+				    .exec = true };
 	return addr >= map->start && addr < map->end;
 }
 
