@@ -11,6 +11,7 @@
 #include "stitch/table.h"
 #include "symbolize/cfi.h"
 #include "symbolize/cfi_rows.h"
+#include "symbolize/debugfile.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
 #include "symbolize/rows.h"
@@ -153,15 +154,16 @@ static void add_table(struct modules *ms, struct module *m, size_t i,
 	ms->count.complex += rows_complex(rows);
 }
 
+static const char *const sections[MODULE_TABLES] = { ".eh_frame",
+						     ".debug_frame" };
+
 static void make_tables(struct modules *ms, struct module *m,
 			const struct elf_file *ef)
 {
-	static const char *const section[MODULE_TABLES] = { ".eh_frame",
-							    ".debug_frame" };
 	struct sframe_file f;
 
 	for (size_t i = 0; i < MODULE_TABLES && !ms->sframe_only; i++) {
-		m->cfi[i] = cfi_open(ef, section[i]);
+		m->cfi[i] = cfi_open(ef, sections[i]);
 		if (m->cfi[i])
 			add_table(ms, m, i, cfi_rows(m->cfi[i]));
 	}
@@ -281,6 +283,24 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 	keep(ms, m);
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
+}
+
+bool modules_more(struct modules *ms, struct module *m)
+{
+	const size_t i = MODULE_TABLES - 1;
+
+	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
+		return false;
+	m->asked = true;
+	struct elf_file *ef = file_of(ms, m);
+	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
+
+	if (debug)
+		m->cfi[i] = cfi_open(debug, sections[i]);
+	elf_file_close(debug);
+	if (m->cfi[i])
+		add_table(ms, m, i, cfi_rows(m->cfi[i]));
+	return m->cfi[i] != NULL;
 }
 
 static size_t jitted_code(const struct jit_code *c, uint64_t addr, void *buf,

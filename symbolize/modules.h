@@ -21,7 +21,8 @@ struct rows;
 struct segment;
 struct symbolizer;
 
-/* .eh_frame and .debug_frame: the second serves where the first has nothing. */
+/* .eh_frame and .debug_frame: the second serves where the first has nothing.
+ * Of a stripped file it may be in the debug file, see modules_more(). */
 #define MODULE_TABLES 2
 /* Behind these .sframe, of files that have no .eh_frame: that of GNU ld is
  * wrong in .plt.got, and before version 3 it says less. */
@@ -32,6 +33,7 @@ struct module {
 	uint16_t machine;
 	enum image_kind kind;		/* FILE, VDSO or JIT */
 	bool proved;			/* by its build-id */
+	bool asked;			/* its debug file */
 	bool big;			/* big-endian */
 	struct rows *rows[MODULE_ROWS]; /* NULL: none */
 	struct cfi *cfi[MODULE_TABLES]; /* what complex rows are made of */
@@ -64,6 +66,9 @@ struct module *modules_of(struct modules *ms, uint32_t image);
 /* Code made at run time, by its own tables; NULL: it has none. c must stay
  * where it is until modules_free(). */
 struct module *modules_of_code(struct modules *ms, const struct jit_code *c);
+/* Its debug file's .debug_frame, looked for once, when the file's own tables
+ * have nothing of an address: are there more tables now? */
+bool modules_more(struct modules *ms, struct module *m);
 /* The code at an ELF address: how many bytes of n could be read. */
 size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 		    void *buf, size_t n);

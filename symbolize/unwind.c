@@ -98,10 +98,21 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	return c;
 }
 
+static const struct row *find_row(const struct module *m, uint64_t vaddr)
+{
+	const struct row *row;
+
+	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
+		row = m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
+		if (row && row_kind(row) != ROW_GAP)
+			return row;
+	}
+	return NULL;
+}
+
 static struct row look(struct unwind *u, const struct code *c)
 {
 	struct row none = { .how = KNOWN_NO_CODE };
-	const struct row *row;
 
 	if (c->mapped)
 		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
@@ -109,11 +120,12 @@ static struct row look(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
-		row = c->m->rows[i] ? rows_find(c->m->rows[i], c->vaddr) : NULL;
-		if (row && row_kind(row) != ROW_GAP)
-			return *row;
-	}
+	const struct row *row = find_row(c->m, c->vaddr);
+
+	if (!row && modules_more(u->modules, c->m))
+		row = find_row(c->m, c->vaddr);
+	if (row)
+		return *row;
 	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
 							       : KNOWN_NO_TABLE;
 	return none;
