@@ -253,8 +253,9 @@ static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
-		/* Nobody has called the vdso's way back from a signal. */
-		if (abi->link >= 0 && known(p) == ROW_SIGNAL)
+		/* Nobody has called the way back from a signal. */
+		if (known(p) == ROW_SIGNAL ||
+		    (known(p) <= ROW_COMPLEX && p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
 		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
