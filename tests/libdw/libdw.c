@@ -78,6 +78,7 @@ struct both {
 	size_t count[CLASSES], samples, frames;
 	double our_time, their_time;
 	size_t shown;
+	struct modules_count made;
 	/* of the sample at hand */
 	const struct unwind_in *in;
 	const struct abi *abi;
@@ -408,6 +409,7 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	b->count[c]++;
 	b->samples++;
 	b->frames += out->n;
+	b->made = modules_count(unwind_modules(b->run.ours));
 	if ((c == OTHER || c == show_class) && b->shown++ < 5)
 		show(b, out);
 }
@@ -443,9 +445,10 @@ static int one(const char *symfs, const char *path, bool timed)
 			printf(", %zu %s", b.count[i], words[i]);
 	printf("\n");
 	if (timed)
-		printf("  %zu frames; ours %.0f samples/s, libdw %.0f "
+		printf("  %u images of code, %u tables made; %zu frames; ours %.0f samples/s, libdw %.0f "
 		       "samples/s\n",
-		       b.frames, (double)b.samples / b.our_time,
+		       b.made.asked, b.made.built, b.frames,
+		       (double)b.samples / b.our_time,
 		       (double)b.samples / b.their_time);
 	return !good;
 }
