@@ -285,6 +285,18 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 	return m;
 }
 
+const struct row *modules_row(const struct module *m, uint64_t vaddr)
+{
+	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
+		const struct row *row =
+			m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
+
+		if (row && row_kind(row) != ROW_GAP)
+			return row;
+	}
+	return NULL;
+}
+
 bool modules_more(struct modules *ms, struct module *m)
 {
 	const size_t i = MODULE_TABLES - 1;

@@ -17,6 +17,7 @@ struct cfi;
 struct frames;
 struct jit_code;
 struct modules;
+struct row;
 struct rows;
 struct segment;
 struct symbolizer;
@@ -44,9 +45,12 @@ struct module {
 	struct image *img; /* that it was opened for; JIT: NULL */
 	/* JIT: its vaddr are addresses in the process; borrowed. */
 	const struct jit_code *code;
-	/* Frame-pointer chains that begin in it, and those of them that
-	 * cannot be. */
-	uint64_t chains, unsound;
+	/* Was it built with frame pointers? caller.c finds out. */
+	enum {
+		FRAMES_ASK,
+		FRAMES_KEPT,
+		FRAMES_NOT
+	} frames;
 	uint32_t open; /* place among the open files + 1; 0: none */
 };
 
@@ -66,6 +70,8 @@ struct module *modules_of(struct modules *ms, uint32_t image);
 /* Code made at run time, by its own tables; NULL: it has none. c must stay
  * where it is until modules_free(). */
 struct module *modules_of_code(struct modules *ms, const struct jit_code *c);
+/* The row of an ELF address that says something; NULL: none does. */
+const struct row *modules_row(const struct module *m, uint64_t vaddr);
 /* Its debug file's .debug_frame, looked for once, when the file's own tables
  * have nothing of an address: are there more tables now? */
 bool modules_more(struct modules *ms, struct module *m);

@@ -98,18 +98,6 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	return c;
 }
 
-static const struct row *find_row(const struct module *m, uint64_t vaddr)
-{
-	const struct row *row;
-
-	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
-		row = m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
-		if (row && row_kind(row) != ROW_GAP)
-			return row;
-	}
-	return NULL;
-}
-
 static struct row look(struct unwind *u, const struct code *c)
 {
 	struct row none = { .how = KNOWN_NO_CODE };
@@ -120,10 +108,10 @@ static struct row look(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	const struct row *row = find_row(c->m, c->vaddr);
+	const struct row *row = modules_row(c->m, c->vaddr);
 
 	if (!row && modules_more(u->modules, c->m))
-		row = find_row(c->m, c->vaddr);
+		row = modules_row(c->m, c->vaddr);
 	if (row)
 		return *row;
 	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
@@ -333,19 +321,26 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
 		out->end = walk_all(u, in, abi, true, out);
 }
 
-/* Chains whose addresses are behind no calls are made up: by code that uses
- * the frame pointer for other things. Where one in fifty is so, none of the
- * file is believed. */
+/* Chains whose addresses are behind no calls, or behind those of other
+ * functions, are made up: by code that uses the frame pointer for other
+ * things. ip[0] is not looked at: what called it is not in the chain. */
 static bool sound(struct unwind *u, const struct unwind_in *in,
-		  struct module *m, const uint64_t *ip, uint32_t n)
+		  const uint64_t *ip, uint32_t n)
 {
-	bool good = true;
+	struct code inner = { .m = NULL };
 
-	for (uint32_t i = 1; i < n && good; i++)
-		good = called(u, in, true, ip[i] & in->user_mask);
-	m->chains++;
-	m->unsound += !good;
-	return good && m->unsound * 50 <= m->chains;
+	for (uint32_t i = 1; i < n; i++) {
+		struct code c = code_at(u, in, (ip[i] & in->user_mask) - 1);
+
+		if (!of_file(&c) ||
+		    !caller_called(u->modules, c.m, c.vaddr + 1))
+			return false;
+		if (inner.m == c.m &&
+		    !caller_entered(u->modules, c.m, c.vaddr + 1, inner.vaddr))
+			return false;
+		inner = c;
+	}
+	return true;
 }
 
 static enum unwind_caller unwind_caller(struct unwinder *uw,
@@ -369,16 +364,16 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	enum row_kind kind = known(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
-	    kind == ROW_SIGNAL || kind >= ROW_COMPLEX ||
-	    (abi->link >= 0 && p->row.ra != ROW_SAME))
+	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
-	if (!infer || n < 2)
+	/* On the way back from a signal the frame pointer is that of the
+	 * interrupted function, which is passed over. */
+	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
 	struct code leaf = code_at(u, in, pc);
 	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!of_file(&leaf) || !sound(u, in, leaf.m, ip, n) ||
-	    leaf.m != next.m ||
+	if (!of_file(&leaf) || !sound(u, in, ip, n) || leaf.m != next.m ||
 	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
 			  caller))
 		return CALLER_MISSING;
