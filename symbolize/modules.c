@@ -4,6 +4,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "stitch/jit.h"
@@ -90,6 +92,21 @@ void modules_free(struct modules *ms)
 	free(ms);
 }
 
+/* Built anew since: where no build-id says it, on the machine that it was
+ * recorded on the inode does. Another version's tables make stacks up. */
+static bool replaced(const struct modules *ms, const struct image *img,
+		     const struct elf_file *ef)
+{
+	size_t slashes = strspn(ef->path, "/");
+	struct stat st;
+
+	return ms->sy->opts.same_machine && !img->id_len && img->ino &&
+	       slashes && !strcmp(ef->path + slashes - 1, img->path) &&
+	       ef->fd >= 0 && !fstat(ef->fd, &st) &&
+	       major(st.st_dev) == img->maj && minor(st.st_dev) == img->min &&
+	       st.st_ino != img->ino;
+}
+
 /* A vdso's file is in no capture; besides what the user laid out, ours may be
  * the one. */
 static struct elf_file *locate(struct modules *ms, const struct image *img)
@@ -102,7 +119,8 @@ static struct elf_file *locate(struct modules *ms, const struct image *img)
 	places_release(&p);
 	if (!ef && img->kind == IMAGE_VDSO)
 		ef = vdso_own(img);
-	if (ef && (!abi_of(ef->machine) || ef->no_code)) {
+	if (ef &&
+	    (!abi_of(ef->machine) || ef->no_code || replaced(ms, img, ef))) {
 		elf_file_close(ef);
 		return NULL;
 	}

@@ -191,7 +191,9 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
 							  : UNWIND_NO_TABLE;
 	if (walk_pointer(&next)) {
-		if (next.end == UNWIND_OUTERMOST)
+		/* Zeros are an end only where it was a frame pointer so far:
+		 * elsewhere they are what happened to be there. */
+		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
 			w->end = next.end;
 		return -1;
 	}

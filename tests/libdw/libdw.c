@@ -8,7 +8,7 @@
  * unmapped  libdw's last frame is in no executable mapping; we leave it out
  * pointer   at code without a table one of the two goes on by frame pointer
  * further   libdw gives up, or goes on to what is no code, where we come to the
- *           outermost frame
+ *           outermost frame, or to a file that is not at hand
  * skipped   the same, but libdw goes on by frame pointer from there, so that it
  *           leaves frames out; the rest are ours
  * repeated  AArch64: libdw finds no rules, takes the frame pointer's word, and
@@ -331,7 +331,7 @@ static bool tail(const struct both *b, const struct unwind_out *o,
 
 static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 {
-	bool whole = o->end == UNWIND_OUTERMOST;
+	bool whole = o->end == UNWIND_OUTERMOST || o->end == UNWIND_NO_FILE;
 	bool arm = b->abi->machine == EM_AARCH64;
 	uint32_t n = o->n < b->n ? o->n : b->n;
 	uint32_t same = 0;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -238,6 +239,40 @@ START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
 }
 END_TEST
 
+/* The inode tells a program from one that was built later, where both were
+ * on this machine. */
+START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
+{
+	struct symbolizer *here = symbolize_new(&(struct symbolize_opts){
+		.no_live = true, .same_machine = true });
+	struct modules *own = modules_new(here, fr);
+	struct image img = { .kind = IMAGE_FILE };
+	char path[128];
+	struct stat st;
+
+	make_file("prog", ID, NULL, 0, NULL, 0);
+	snprintf(path, sizeof(path), "%s/prog", dir);
+	ck_assert_int_eq(stat(path, &st), 0);
+	img.path = path;
+	img.maj = major(st.st_dev);
+	img.min = minor(st.st_dev);
+	img.ino = st.st_ino;
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	img.ino++;
+	ck_assert_ptr_null(modules_of(own, frames_image(fr, &img)));
+	/* as other file systems count */
+	img.min++;
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	/* its build-id is what counts */
+	img.min--;
+	img.id_len = 20;
+	memcpy(img.id, ID, 20);
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	modules_free(own);
+	symbolize_free(here);
+}
+END_TEST
+
 /* Each of many FDEs names another CIE, and each of these reaches to the end:
  * all of them together would be as much work as the square of the size. */
 START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
@@ -282,4 +317,5 @@ RUN_WITH("tables", setup, teardown, debug_frame_of_the_file_itself,
 	 a_compressed_section_is_unpacked,
 	 a_section_packed_by_zstd_is_unpacked_or_left_out,
 	 a_compressed_section_that_lies_about_its_size_is_left_out,
+	 a_file_that_was_replaced_since_is_not_the_one_that_ran,
 	 entries_within_entries_take_no_longer_than_their_bytes)

@@ -391,6 +391,9 @@ START_TEST(without_a_table_by_frame_pointer_and_marked)
 	UNWIND(IN(LEAF), SP + 16, 0, IN(BARE), 7, SP + 32, IN(BARE) + 4, 0, 0);
 	GOT(UNWIND_NO_TABLE, IN(LEAF), IN(BARE) - 1);
 	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	/* zeros where a frame pointer would point to: it need not be one */
+	UNWIND(IN(LEAF), SP + 16, 0, IN(BARE), 7, 0, 0);
+	GOT(UNWIND_NO_TABLE, IN(LEAF), IN(BARE) - 1);
 	/* FP is anything but a frame pointer */
 	UNWIND(IN(BARE), 12345, 0, IN(START), 0);
 	GOT(UNWIND_NO_TABLE, IN(BARE));
