@@ -202,6 +202,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 			   struct elf_file *ef)
 {
 	struct module *m = mem_new(1, sizeof(*m));
+	GElf_Ehdr eh;
 
 	m->machine = ef->machine;
 	m->kind = img->kind;
@@ -210,6 +211,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 	m->img = copy_image(img);
 	m->path = mem_strdup(ef->path);
 	m->n_seg = ef->n_seg;
+	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
 	make_tables(ms, m, ef);

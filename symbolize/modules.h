@@ -41,6 +41,7 @@ struct module {
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
+	uint64_t entry; /* ELF address where the kernel starts it; 0: none */
 	char *path;
 	struct image *img; /* that it was opened for; JIT: NULL */
 	/* JIT: its vaddr are addresses in the process; borrowed. */

@@ -18,6 +18,8 @@
 #include "symbolize/walk.h"
 
 #define CACHE_BITS 16
+/* Bytes of the code that begins where a file is started. */
+#define ENTRY_MAX 256
 
 /* What is known of an address that has no row: as kinds of rows, behind those
  * that there are. */
@@ -183,11 +185,27 @@ static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 	return caller_called(u->modules, to.m, to.vaddr + 1);
 }
 
+/* Is it what the kernel starts, without a table? glibc's loader says nothing
+ * of its _start and of what follows it, from where a program's constructors
+ * are called. The kernel clears the registers, and nothing there uses FP. */
+static bool at_entry(const struct code *c, const struct walk *w)
+{
+	return of_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	       c->vaddr - c->m->entry < ENTRY_MAX &&
+	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
+	       !w->v.reg[w->abi->fp];
+}
+
 static int guess(struct unwind *u, const struct unwind_in *in,
 		 const struct place *p, struct walk *w, struct unwind_out *out)
 {
 	struct walk next = *w;
+	struct code from = code_at(u, in, p->pc);
 
+	if (at_entry(&from, w)) {
+		w->end = UNWIND_OUTERMOST;
+		return -1;
+	}
 	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
 							  : UNWIND_NO_TABLE;
 	if (walk_pointer(&next)) {
@@ -197,8 +215,6 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 			w->end = next.end;
 		return -1;
 	}
-	struct code from = code_at(u, in, p->pc);
-
 	if (!called(u, in, of_file(&from), next.v.pc))
 		return -1;
 	*w = next;

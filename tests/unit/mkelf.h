@@ -22,6 +22,7 @@ struct mkelf {
 	size_t extra_len;
 	const char *extra_name; /* ... of this name; NULL: none */
 	uint64_t extra_flags;	/* SHF_* */
+	uint64_t entry;
 };
 
 /* Text of 0x1000 bytes: file offset 0x1000, address 0x401000. */
@@ -122,6 +123,7 @@ static void mkelf(const char *path, const struct mkelf *m)
 	eh.e_type = ET_DYN;
 	eh.e_machine = EM_X86_64;
 	eh.e_version = EV_CURRENT;
+	eh.e_entry = m->entry;
 	eh.e_phoff = 64;
 	eh.e_shoff = (off + 7) & ~(uint64_t)7;
 	eh.e_shstrndx = (uint16_t)elf_ndxscn(s);

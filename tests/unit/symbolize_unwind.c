@@ -35,7 +35,7 @@ enum {
 /* An address in the function behind whose calls it returns to. */
 #define IN(f) (MAPPED + MKELF_OFF + (f)*0x100u + 0x40u)
 /* The same in a file that was built with frame pointers: but for LEAF, BIG and
- * START all functions are like FRAME. */
+ * START all functions are like FRAME. BARE is where it is started. */
 #define KEPT 0x7f1000000000u
 #define IN_KEPT(f) (IN(f) - MAPPED + KEPT)
 
@@ -122,7 +122,9 @@ static uint32_t make_file(const char *name, bool kept)
 	static unsigned char eh[4096];
 	const struct mkelf m = { .extra = eh,
 				 .extra_len = table(eh, kept),
-				 .extra_name = ".eh_frame" };
+				 .extra_name = ".eh_frame",
+				 .entry =
+					 kept ? MKELF_TEXT + BARE * 0x100 : 0 };
 	const struct image img = { .kind = IMAGE_FILE, .path = name };
 	char path[128];
 
@@ -402,6 +404,19 @@ START_TEST(without_a_table_by_frame_pointer_and_marked)
 }
 END_TEST
 
+START_TEST(where_a_file_without_a_table_there_is_started)
+{
+	UNWIND(IN_KEPT(LEAF), 0, 0, IN_KEPT(BARE), 1, 2, 3);
+	GOT(UNWIND_OUTERMOST, IN_KEPT(LEAF), IN_KEPT(BARE) - 1);
+	/* FP is none of the kernel's zeros */
+	UNWIND(IN_KEPT(LEAF), 8, 0, IN_KEPT(BARE), 1, 2, 3);
+	GOT(UNWIND_NO_TABLE, IN_KEPT(LEAF), IN_KEPT(BARE) - 1);
+	/* it is started elsewhere */
+	UNWIND(IN(LEAF), 0, 0, IN(BARE), 1, 2, 3);
+	GOT(UNWIND_NO_TABLE, IN(LEAF), IN(BARE) - 1);
+}
+END_TEST
+
 START_TEST(code_made_at_run_time)
 {
 	UNWIND(0x10100, SP, 0, SP + 16, 0x10200, SP + 32, IN(BARE), 0, 0);
@@ -563,7 +578,8 @@ RUN_WITH("unwind", setup, teardown, by_the_stack_pointer_to_the_outermost,
 	 frames_that_do_not_go_up, more_frames_than_room,
 	 in_an_epilogue_the_register_is_right, rows_that_do_not_suffice,
 	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
-	 without_a_table_by_frame_pointer_and_marked, code_made_at_run_time,
+	 without_a_table_by_frame_pointer_and_marked,
+	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
 	 a_file_is_read_once_for_all_who_map_it,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
