@@ -193,7 +193,6 @@ static void make_tables(struct modules *ms, struct module *m,
 
 static void keep(struct modules *ms, struct module *m)
 {
-	ms->count.built++;
 	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
 	ms->m[ms->n++] = m;
 }
@@ -217,6 +216,7 @@ static struct module *make(struct modules *ms, const struct image *img,
 	make_tables(ms, m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
+	ms->count.built++;
 	keep(ms, m);
 	hold_open(ms, m, ef);
 	return m;
@@ -282,7 +282,7 @@ static bool same_code(const void *owner, uint32_t id, const void *key)
 
 struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 {
-	if (!c->n_frame || ms->sframe_only)
+	if (!c->n_frame && !c->n_bytes)
 		return NULL;
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
 	uint32_t id = table_find(&ms->by_code, hash, same_code, ms, c);
@@ -296,10 +296,13 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 	m->proved = true;
 	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	m->code = c;
-	m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
-			       c->start + c->frame_off, c->swapped);
-	if (m->cfi[0])
+	if (!ms->sframe_only)
+		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
+				       c->start + c->frame_off, c->swapped);
+	if (m->cfi[0]) {
 		add_table(ms, m, 0, cfi_rows(m->cfi[0]));
+		ms->count.built++;
+	}
 	keep(ms, m);
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
@@ -335,17 +338,22 @@ bool modules_more(struct modules *ms, struct module *m)
 	return m->cfi[i] != NULL;
 }
 
-static size_t jitted_code(const struct jit_code *c, uint64_t addr, void *buf,
-			  size_t n)
+/* In front of it are zeros: whoever looks for a call looks from before it. */
+static size_t jitted_code(const struct jit_code *c, uint64_t addr,
+			  unsigned char *buf, size_t n)
 {
-	if (addr < c->start || addr - c->start >= c->n_bytes)
-		return 0;
-	size_t at = (size_t)(addr - c->start);
+	size_t i = 0;
 
-	if (n > c->n_bytes - at)
-		n = c->n_bytes - at;
-	memcpy(buf, (const char *)c->bytes + at, n);
-	return n;
+	for (; i < n; i++, addr++) {
+		bool before = addr < c->start && c->start - addr < n;
+
+		if (!before && addr - c->start >= c->n_bytes)
+			break;
+		buf[i] = before ? 0
+				: ((const unsigned char *)
+					   c->bytes)[addr - c->start];
+	}
+	return i;
 }
 
 size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,

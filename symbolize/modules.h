@@ -68,8 +68,8 @@ void modules_free(struct modules *ms);
 void modules_sframe_only(struct modules *ms);
 /* The file of an image; NULL: it has none, or none is found. Does not move. */
 struct module *modules_of(struct modules *ms, uint32_t image);
-/* Code made at run time, by its own tables; NULL: it has none. c must stay
- * where it is until modules_free(). */
+/* Code made at run time, by its own tables and bytes, as far as it has some;
+ * NULL: neither. c must stay where it is until modules_free(). */
 struct module *modules_of_code(struct modules *ms, const struct jit_code *c);
 /* The row of an ELF address that says something; NULL: none does. */
 const struct row *modules_row(const struct module *m, uint64_t vaddr);

@@ -171,8 +171,8 @@ static bool of_file(const struct code *c)
 }
 
 /* Is the address of a frame found by frame pointer behind a call? In code
- * that was made at run time that cannot be seen afterwards: such code may
- * only be called by the same. */
+ * that was made at run time that cannot be seen afterwards, unless somebody
+ * kept its bytes: else such code may only be called by the same. */
 static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 		   uint64_t pc)
 {
@@ -180,7 +180,7 @@ static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 
 	if (!to.mapped)
 		return false;
-	if (!of_file(&to))
+	if (!to.m)
 		return !from_file;
 	return caller_called(u->modules, to.m, to.vaddr + 1);
 }

@@ -6,6 +6,7 @@
 #include "mkelf.h"
 #include "run.h"
 #include "stitch/frame.h"
+#include "stitch/jit.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
 #include "symbolize/modules.h"
@@ -172,6 +173,20 @@ static void teardown(void)
 	ck_assert_int_eq(system(cmd), 0);
 }
 
+/* call *%rax, and what is behind it; CFA = SP + 24. */
+#define MADE 0x30000u
+#define MADE_RETURN (MADE + 4)
+
+static const unsigned char made_bytes[8] = { 0x90, 0x90, 0xff, 0xd0,
+					     0x90, 0x90, 0x90, 0xc3 };
+static unsigned char made_frame[48] = {
+	[0] = 16, [8] = 1, 0, 1, 0x78, 16, 0x0c, 7, 24, 0x90, 1,
+};
+static struct jit_code made = { .start = MADE,
+				.len = sizeof(made_bytes),
+				.machine = EM_X86_64,
+				.frame_off = sizeof(made_bytes) };
+
 static int find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	(void)arg;
@@ -186,6 +201,14 @@ static int find(void *arg, uint64_t addr, struct unwind_map *map)
 	map->image = image_kept;
 	if (addr >= map->start && addr < map->end)
 		return 1;
+	if (addr >= made.start && addr - made.start < made.len) {
+		map->start = made.start;
+		map->end = made.start + made.len;
+		map->image = 0;
+		map->code = &made;
+		map->dated = true;
+		return 1;
+	}
 	/* memory that is no file's: code made at run time */
 	*map = (struct unwind_map){ .start = 0x10000,
 				    .end = 0x20000,
@@ -404,6 +427,38 @@ START_TEST(without_a_table_by_frame_pointer_and_marked)
 }
 END_TEST
 
+START_TEST(code_made_at_run_time_that_has_a_table)
+{
+	const uint64_t at[2] = { MADE, sizeof(made_bytes) };
+	size_t n = put32(made_frame, 20, 20);
+
+	n = put32(made_frame, n, (uint32_t)n);
+	memcpy(made_frame + n, at, 16);
+	made.frame = made_frame;
+	made.n_frame = n + 16;
+	UNWIND(IN(LEAF), 12345, 0, MADE_RETURN, 1, 2, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(LEAF), MADE_RETURN - 1, IN(START) - 1);
+	ck_assert_uint_eq(out.guessed, UINT32_MAX);
+	made.n_frame = 0;
+}
+END_TEST
+
+START_TEST(code_made_at_run_time_whose_bytes_are_known)
+{
+	/* by frame pointer from a file's code without a table into it */
+	UNWIND(IN(BARE), SP, 0, SP + 16, MADE_RETURN, SP + 32, IN(START));
+	GOT(UNWIND_NO_TABLE, IN(BARE));
+	made.bytes = made_bytes;
+	made.n_bytes = sizeof(made_bytes);
+	UNWIND(IN(BARE), SP, 0, SP + 16, MADE_RETURN, SP + 32, IN(BARE));
+	GOT(UNWIND_NO_TABLE, IN(BARE), MADE_RETURN - 1, IN(BARE) - 1);
+	/* behind no call */
+	UNWIND(IN(BARE), SP, 0, SP + 16, MADE_RETURN + 1, SP + 32, IN(BARE));
+	GOT(UNWIND_NO_TABLE, IN(BARE));
+	made.n_bytes = 0;
+}
+END_TEST
+
 START_TEST(where_a_file_without_a_table_there_is_started)
 {
 	UNWIND(IN_KEPT(LEAF), 0, 0, IN_KEPT(BARE), 1, 2, 3);
@@ -580,6 +635,8 @@ RUN_WITH("unwind", setup, teardown, by_the_stack_pointer_to_the_outermost,
 	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
+	 code_made_at_run_time_that_has_a_table,
+	 code_made_at_run_time_whose_bytes_are_known,
 	 a_file_is_read_once_for_all_who_map_it,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
