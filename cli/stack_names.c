@@ -297,10 +297,30 @@ void stack_names_free(struct stack_names *sn)
 	free(sn);
 }
 
-void label_list_add(struct label_list *l, uint32_t label)
+static void add_from(struct label_list *l, uint32_t label,
+		     struct label_from from)
 {
 	l->label = mem_grow(l->label, &l->cap, l->n + 1, sizeof(*l->label));
-	l->label[l->n++] = label;
+	l->label[l->n] = label;
+	if (l->want_from) {
+		l->from = mem_grow(l->from, &l->cap_from, l->n + 1,
+				   sizeof(*l->from));
+		l->from[l->n] = from;
+	}
+	l->n++;
+}
+
+void label_list_add(struct label_list *l, uint32_t label)
+{
+	add_from(l, label, (struct label_from){ 0 });
+}
+
+/* Item i of the list becomes item n <= i. */
+static void move(struct label_list *l, size_t n, size_t i)
+{
+	l->label[n] = l->label[i];
+	if (l->want_from)
+		l->from[n] = l->from[i];
 }
 
 /* Another program's code looks like that everywhere. */
@@ -337,7 +357,7 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 		if (in.class == INTERPRETER_CODE)
 			seen |= 1u << in.language;
 		if (!run) {
-			out->label[n++] = out->label[i];
+			move(out, n++, i);
 		} else if (run != last && !(seen >> run & 1)) {
 			const struct label l = {
 				.kind = LABEL_USER,
@@ -345,7 +365,10 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 				.image = "",
 			};
 
-			out->label[n++] = labels_add(sn->labels, &l);
+			out->label[n] = labels_add(sn->labels, &l);
+			if (out->want_from)
+				out->from[n] = (struct label_from){ 0 };
+			n++;
 		}
 		last = run;
 	}
@@ -353,9 +376,10 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 }
 
 static void take(struct stack_names *sn, struct label_list *out, size_t from,
-		 uint32_t label, struct interpreter_frame interp)
+		 uint32_t label, struct label_from at,
+		 struct interpreter_frame interp)
 {
-	label_list_add(out, label);
+	add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
 	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
@@ -371,6 +395,12 @@ static void turn(struct stack_names *sn, struct label_list *out, size_t from)
 
 		out->label[i] = out->label[--j];
 		out->label[j] = l;
+		if (out->want_from) {
+			struct label_from at = out->from[i];
+
+			out->from[i] = out->from[j];
+			out->from[j] = at;
+		}
 		if (sn->mode == INTERPRETER_COLLAPSE) {
 			struct interpreter_frame in = sn->what[i - from];
 
@@ -385,18 +415,25 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 {
 	size_t from = out->n;
 	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+	/* those that were unwound are inside the call */
+	bool recorded = raw < sn->n_raw && !sn->raw[raw].ended;
+	struct label_from what = { 0 };
 
 	for (const struct stack_link *l; at; at = l->parent) {
 		const struct named_frame *f;
 
 		l = stack_tree_at(&sn->tree, at);
 		f = &sn->frame[l->frame];
+		what.frame = l->frame;
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct inlined *in = &sn->inlined[f->first + i];
 
-			take(sn, out, from, in->label, in->interp);
+			what.inlined = i + 1;
+			take(sn, out, from, in->label, what, in->interp);
 		}
-		take(sn, out, from, f->label, f->interp);
+		what.inlined = 0;
+		take(sn, out, from, f->label, what, f->interp);
+		what.called = recorded;
 	}
 	turn(sn, out, from);
 	if (sn->mode == INTERPRETER_COLLAPSE)
