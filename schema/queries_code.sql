@@ -28,3 +28,24 @@ FROM event_type ORDER BY id
 SELECT c.id, coalesce(c.name, ''), p.pid, t.tid, t.id, p.id
 FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
+
+-- name: code_segments
+SELECT image, off, vaddr, filesz FROM segment ORDER BY image, off
+
+-- The part of a file that was mapped.
+-- name: code_mapped
+SELECT image, min(coalesce(pgoff, 0)), max(coalesce(pgoff, 0) + "end" - start)
+FROM mapping WHERE image IS NOT NULL GROUP BY image
+
+-- name: export_damage
+SELECT coalesce(kind, ''), coalesce(what, ''), count(*) FROM damage
+WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: export_range
+SELECT min(first_ns), max(last_ns) FROM capture
+
+-- Of events with a fixed period.
+-- name: export_periods
+SELECT name, min(period), max(period) FROM event_type
+WHERE kind = 'sample' AND coalesce(freq, 0) = 0 AND period > 0
+GROUP BY name
