@@ -16,6 +16,9 @@
 /* One row each: the rest of export_NAME, and what users call it. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
+	X(csv, "csv")                                                          \
+	X(json, "json")                                                        \
+	X(speedscope, "speedscope")                                            \
 	X(pprof, "pprof")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;

@@ -95,9 +95,12 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
+
+-- name: print_events_by_thread
+ORDER BY e.type, e.thread, e.id
 
 -- name: list_views
 SELECT m.name AS view, group_concat(c.name, ', ') AS columns

@@ -1,0 +1,32 @@
+-- queries_export.sql - the selects behind export that no other command has.
+
+-- name: export_losses
+-- the caller adds a condition on cpu and time_ns, and export_losses_order
+SELECT id, coalesce(capture, 0), coalesce(what, ''), coalesce(counts, 0), cpu,
+	t0, t1, n
+FROM loss WHERE id IN (
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss) WHERE
+
+-- name: export_losses_order
+) ORDER BY coalesce(t1, 9223372036854775807), id
+
+-- Keys of the JSON form are the names of these columns: add, never rename.
+-- name: export_captures
+SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
+	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
+	complete, note
+FROM capture ORDER BY id
+
+-- name: export_events
+SELECT id, capture, name, kind, period, freq, has_chain, defer, events, weight
+FROM event_type ORDER BY id
+
+-- name: export_verdicts
+SELECT kind, verdict, confidence, n FROM verdicts ORDER BY 1, 2, 3
+
+-- name: export_threads
+SELECT h.id, p.capture, p.pid, h.tid, h.process, p.parent, h.start_ns, h.end_ns
+FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
+
+-- name: export_image_kinds
+SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
