@@ -19,7 +19,8 @@
 	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
-	X(pprof, "pprof")
+	X(pprof, "pprof")                                                      \
+	X(firefox, "firefox")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)

@@ -319,7 +319,8 @@ static void put_mappings(struct job *j, bool inlined)
 
 static int write_all(struct job *j, const struct export *x, struct err *err)
 {
-	int event = stacks_choose(j->s, "exporting");
+	/* several are told apart, as types of values */
+	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
 
 	add_types(j, event, x->samples);
 	for (size_t i = 0; i < stacks_count(j->s) && !out_failed(); i++) {
@@ -341,7 +342,7 @@ static int write_all(struct job *j, const struct export *x, struct err *err)
 
 static int write_pprof(FILE *out, const struct export *x, struct err *err)
 {
-	const struct stacks_opts o = { .inlined = x->inlined };
+	const struct stacks_opts o = { .by_cpu = true, .inlined = x->inlined };
 	struct job j = { .db = x->db, .l.want_from = true };
 	int rc = -1;
 

@@ -36,16 +36,3 @@ SELECT image, off, vaddr, filesz FROM segment ORDER BY image, off
 -- name: code_mapped
 SELECT image, min(coalesce(pgoff, 0)), max(coalesce(pgoff, 0) + "end" - start)
 FROM mapping WHERE image IS NOT NULL GROUP BY image
-
--- name: export_damage
-SELECT coalesce(kind, ''), coalesce(what, ''), count(*) FROM damage
-WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
-
--- name: export_range
-SELECT min(first_ns), max(last_ns) FROM capture
-
--- Of events with a fixed period.
--- name: export_periods
-SELECT name, min(period), max(period) FROM event_type
-WHERE kind = 'sample' AND coalesce(freq, 0) = 0 AND period > 0
-GROUP BY name
