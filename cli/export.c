@@ -19,6 +19,7 @@
 	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
+	X(chrome, "chrome")                                                    \
 	X(pprof, "pprof")                                                      \
 	X(firefox, "firefox")
 
