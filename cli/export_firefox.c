@@ -19,6 +19,7 @@
 #include "cli/loss_rows.h"
 #include "cli/out.h"
 #include "cli/stacks.h"
+#include "cli/switches.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -41,12 +42,14 @@ struct job {
 	struct firefox_threads *threads;
 	struct loss_rows *losses;
 	struct events *events;
+	struct switches *switches;
 	bool *wanted; /* by event_type.id */
 	struct label_list l;
 	struct known_stack *known;
 	size_t n_known, cap_known;
 	struct table index; /* of known[] */
 	uint64_t weight, samples;
+	bool weighted; /* not every sample weighs 1 */
 };
 
 /* ---- samples */
@@ -101,10 +104,23 @@ static int take_sample(struct job *j, const struct event_row *e,
 	uint64_t weight = j->x->samples ? 1 : (uint64_t)e->weight;
 
 	j->samples++;
+	j->weighted |= weight != 1;
 	if (__builtin_add_overflow(j->weight, weight, &j->weight))
 		j->weight = UINT64_MAX;
 	return firefox_sample(j->threads, e, events_comm(j->events, e->comm),
 			      stack_of(j, e), weight, err);
+}
+
+static int take_switch(struct job *j, const struct event_row *e,
+		       struct err *err)
+{
+	struct context_switch sw;
+	int rc = switches_get(j->switches, e, &sw, err);
+
+	if (rc <= 0)
+		return rc;
+	return firefox_switch(j->threads, e, events_comm(j->events, e->comm),
+			      &sw, err);
 }
 
 static int take_events(struct job *j, struct err *err)
@@ -113,8 +129,10 @@ static int take_events(struct job *j, struct err *err)
 	int rc;
 
 	while ((rc = events_next(j->events, &e, err)) > 0) {
-		if (e.type >= 1 && (size_t)e.type <= events_types(j->events) &&
-		    j->wanted[e.type] && take_sample(j, &e, err))
+		if (e.type < 1 || (size_t)e.type > events_types(j->events))
+			continue;
+		if (take_switch(j, &e, err) ||
+		    (j->wanted[e.type] && take_sample(j, &e, err)))
 			return -1;
 	}
 	return rc;
@@ -162,12 +180,12 @@ static int write_all(struct job *j, struct err *err)
 		.event = event < 0 ? "several events"
 				   : stacks_event(j->s, (size_t)event)->name,
 		.is_time = !strcmp(unit, "ns"),
-		.weighted = !j->x->samples,
 	};
 
 	choose(j, event);
 	if (take_events(j, err) || take_losses(j, err))
 		return -1;
+	d.weighted = j->weighted;
 	d.samples = j->samples;
 	d.weight = j->weight;
 	d.f = j->f;
@@ -193,7 +211,10 @@ static int load(struct job *j, struct err *err)
 	if (!j->threads)
 		return -1;
 	j->events = events_open(j->x->db, err);
-	return j->events ? 0 : -1;
+	if (!j->events)
+		return -1;
+	j->switches = switches_open(j->x->db, err);
+	return j->switches ? 0 : -1;
 }
 
 static int write_firefox(FILE *out, const struct export *x, struct err *err)
@@ -203,6 +224,7 @@ static int write_firefox(FILE *out, const struct export *x, struct err *err)
 
 	if (!rc)
 		rc = write_all(&j, err);
+	switches_close(j.switches);
 	events_close(j.events);
 	loss_rows_free(j.losses);
 	firefox_threads_free(j.threads);

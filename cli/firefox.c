@@ -9,6 +9,7 @@
 
 #include "cli/code.h"
 #include "cli/code_place.h"
+#include "cli/columns.h"
 #include "cli/label.h"
 #include "cli/plain.h"
 #include "cli/stack_names.h"
@@ -427,65 +428,7 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 	return at;
 }
 
-/* ---- JSON: a table is an object of columns */
-
-enum column_kind {
-	COLUMN_END,
-	COLUMN_U32,
-	COLUMN_OR_NULL,	 /* u32; null where there is none */
-	COLUMN_OR_MINUS, /* u32; -1 where there is none */
-	COLUMN_I64,
-	COLUMN_SIZE,  /* u64; null where it is 0 */
-	COLUMN_PLACE, /* of the row itself */
-	COLUMN_CONST
-};
-
-struct column {
-	const char *name;
-	enum column_kind kind;
-	size_t at;	   /* in the row */
-	const char *value; /* COLUMN_CONST */
-};
-
-static void put_value(FILE *out, const struct column *c, const char *row,
-		      size_t i)
-{
-	uint32_t u32 = 0;
-	int64_t i64 = 0;
-
-	if (c->kind == COLUMN_I64 || c->kind == COLUMN_SIZE)
-		memcpy(&i64, row + c->at, sizeof(i64));
-	else if (c->kind != COLUMN_CONST)
-		memcpy(&u32, row + c->at, sizeof(u32));
-	if (c->kind == COLUMN_CONST)
-		fputs(c->value, out);
-	else if (c->kind == COLUMN_PLACE)
-		fprintf(out, "%zu", i);
-	else if (c->kind == COLUMN_SIZE && !i64)
-		fputs("null", out);
-	else if (c->kind == COLUMN_I64 || c->kind == COLUMN_SIZE)
-		fprintf(out, "%" PRId64, i64);
-	else if (c->kind == COLUMN_U32 || u32 != FIREFOX_NONE)
-		fprintf(out, "%" PRIu32, u32);
-	else
-		fputs(c->kind == COLUMN_OR_NULL ? "null" : "-1", out);
-}
-
-static void put_table(FILE *out, const char *name, const struct column *c,
-		      const void *rows, size_t size, size_t n)
-{
-	fprintf(out, ",\n\"%s\":{\"length\":%zu", name, n);
-	for (; c->kind; c++) {
-		fprintf(out, ",\n\"%s\":[", c->name);
-		for (size_t i = 0; i < n; i++) {
-			if (i)
-				putc(',', out);
-			put_value(out, c, (const char *)rows + i * size, i);
-		}
-		putc(']', out);
-	}
-	putc('}', out);
-}
+/* ---- JSON */
 
 #define AT(type, field) offsetof(struct type, field)
 
@@ -543,8 +486,9 @@ static const struct column source_columns[] = {
 };
 
 #define TABLE(out, title, f, name)                                             \
-	put_table(out, title, name##_columns, (f)->name, sizeof(*(f)->name),   \
-		  (f)->n_##name)
+	(fputs(",\n\"" title "\":", out),                                      \
+	 columns_put(out, name##_columns, (f)->name, sizeof(*(f)->name),       \
+		     (f)->n_##name))
 
 void firefox_put_shared(const struct firefox *f, FILE *out)
 {
@@ -559,8 +503,8 @@ void firefox_put_shared(const struct firefox *f, FILE *out)
 	TABLE(out, "funcTable", f, func);
 	TABLE(out, "nativeSymbols", f, native);
 	TABLE(out, "sources", f, source);
-	put_table(out, "resourceTable", resource_columns, f->lib,
-		  sizeof(*f->lib), f->n_lib);
+	fputs(",\n\"resourceTable\":", out);
+	columns_put(out, resource_columns, f->lib, sizeof(*f->lib), f->n_lib);
 	putc('}', out);
 }
 

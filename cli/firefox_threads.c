@@ -13,12 +13,14 @@
 #include "cli/out.h"
 #include "cli/plain.h"
 #include "cli/spool.h"
+#include "cli/switches.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
 
 #define NS_PER_MS 1000000u
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* In the spool. Places are + 1: 0 is the end. */
 struct sample {
@@ -42,6 +44,7 @@ struct thread {
 	uint64_t first, last, n; /* samples */
 	uint64_t weight;
 	struct firefox_mark_list marks;
+	int64_t off_type; /* the event type that says it is off its CPU */
 };
 
 struct firefox_threads {
@@ -52,6 +55,7 @@ struct firefox_threads {
 	size_t n_process, cap_process;
 	struct firefox_marks *marks;
 	struct firefox_mark_list losses;
+	struct table off; /* event type and tid -> thread that is off its CPU */
 	struct arena text;
 	int64_t begin, end;
 };
@@ -180,6 +184,7 @@ void firefox_threads_free(struct firefox_threads *t)
 		return;
 	spool_free(t->samples);
 	firefox_marks_free(t->marks);
+	table_release(&t->off);
 	arena_release(&t->text);
 	free(t->thread);
 	free(t->process);
@@ -226,6 +231,92 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	if (__builtin_add_overflow(th->weight, weight, &th->weight))
 		th->weight = UINT64_MAX;
 	return 0;
+}
+
+/* prev_state; the bits above these differ between kernels, and say that it was
+ * preempted. */
+static const char *why_off(const struct context_switch *sw)
+{
+	static const struct {
+		int64_t bit;
+		const char *name;
+	} states[] = {
+		{ 0x02, "uninterruptible" },
+		{ 0x01, "sleeping" },
+		{ 0x04, "stopped" },
+		{ 0x08, "traced" },
+		{ 0x10, "dead" },
+		{ 0x20, "zombie" },
+		{ 0x40, "parked" },
+		{ 0x80, "idle" },
+	};
+
+	for (size_t i = 0; sw->state >= 0 && i < COUNT(states); i++) {
+		if (sw->state & states[i].bit)
+			return states[i].name;
+	}
+	return sw->preempt || sw->state >= 0 ? "preempted" : "waiting";
+}
+
+static uint64_t off_key(const struct event_row *e, int64_t tid)
+{
+	return hash_pair((uint64_t)e->type, (uint64_t)tid);
+}
+
+/* Two captures of one kernel may both say it: the first one counts. */
+static int leaves(struct firefox_threads *t, const struct event_row *e,
+		  const struct event_comm *comm,
+		  const struct context_switch *sw, struct err *err)
+{
+	struct thread *th = thread_of(t, comm);
+	const struct firefox_mark mark = {
+		.kind = FIREFOX_MARK_OFF_CPU,
+		.start = e->time,
+		.end = INT64_MAX,
+		.cpu = e->on_cpu ? e->cpu : -1,
+		.n = -1,
+		.what = why_off(sw),
+	};
+
+	if (th->off_type && th->off_type != e->type)
+		return 0;
+	if (!th->off_type)
+		table_add(&t->off, off_key(e, comm->tid),
+			  (uint32_t)(th - t->thread));
+	th->off_type = e->type;
+	return firefox_mark_add(t->marks, &th->marks, &mark, err);
+}
+
+static void comes(struct firefox_threads *t, const struct event_row *e,
+		  int64_t tid)
+{
+	uint64_t key = off_key(e, tid);
+	uint32_t id = table_find(&t->off, key, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE)
+		return;
+	firefox_mark_last(t->marks, &t->thread[id].marks)->end = e->time;
+	t->thread[id].off_type = 0;
+	table_remove(&t->off, key, id);
+}
+
+/* Of tid 0 each CPU has one. */
+int firefox_switch(struct firefox_threads *t, const struct event_row *e,
+		   const struct event_comm *comm,
+		   const struct context_switch *sw, struct err *err)
+{
+	int64_t out = sw->out_tid < 0 ? comm->tid : sw->out_tid;
+	int64_t in = sw->in_tid < 0 ? comm->tid : sw->in_tid;
+
+	if (!e->timed)
+		return 0;
+	if (sw->has_in && in > 0)
+		comes(t, e, in);
+	/* what is said of a thread that is not the event's is not known of
+	 * which life it is */
+	if (!sw->has_out || out <= 0 || out != comm->tid)
+		return 0;
+	return leaves(t, e, comm, sw, err);
 }
 
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
@@ -397,7 +488,7 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 		&t->process[th->process < t->n_process ? th->process : 0];
 
 	begin_thread(t, out, th, th->life.name ? th->life.name : "[no name]",
-		     p->name);
+		     p->number < 0 ? "[process not known]" : p->name);
 	put_samples(t, out, th, w);
 	fputs(",\n", out);
 	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, out);

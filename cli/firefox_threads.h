@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct context_switch;
 struct err;
 struct event_comm;
 struct event_row;
@@ -24,6 +25,10 @@ void firefox_threads_free(struct firefox_threads *t);
 int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm, uint32_t stack,
 		   uint64_t weight, struct err *err);
+/* A thread leaves a CPU or comes to one: sw is what the event says. */
+int firefox_switch(struct firefox_threads *t, const struct event_row *e,
+		   const struct event_comm *comm,
+		   const struct context_switch *sw, struct err *err);
 /* Its text is borrowed until the threads are written. 0, or -1 and *err. */
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 		 struct err *err);
