@@ -342,7 +342,9 @@ static int write_all(struct job *j, const struct export *x, struct err *err)
 
 static int write_pprof(FILE *out, const struct export *x, struct err *err)
 {
-	const struct stacks_opts o = { .by_cpu = true, .inlined = x->inlined };
+	const struct stacks_opts o = { .by_cpu = true,
+				       .inlined = x->inlined,
+				       .samples = x->samples };
 	struct job j = { .db = x->db, .l.want_from = true };
 	int rc = -1;
 

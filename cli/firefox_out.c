@@ -24,7 +24,7 @@ static void put_note(void *arg, const char *line)
 	struct notes_out *n = arg;
 
 	fputs(n->more ? ",\n" : "\n", n->out);
-	fputs("{\"label\":\"\",\"format\":\"string\",\"value\":", n->out);
+	fputs("{\"label\":\"Note\",\"format\":\"string\",\"value\":", n->out);
 	plain_json(n->out, line);
 	putc('}', n->out);
 	n->more = true;
@@ -43,14 +43,24 @@ static int put_notes(FILE *out, struct store *db, struct err *err)
 	return 0;
 }
 
-/* Of samples of time how far they are apart; of others it is not known. */
-static void put_interval(FILE *out, const struct firefox_doc *d)
+/* Of samples of time how far they are apart; of others it is not known. ns. */
+static uint64_t interval(const struct firefox_doc *d)
 {
-	fputs("\"interval\":", out);
 	if (d->is_time && d->samples && d->weight / d->samples)
-		plain_fixed(out, d->weight / d->samples, NS_PER_MS, 6);
-	else
-		putc('1', out);
+		return d->weight / d->samples;
+	return NS_PER_MS;
+}
+
+/* What is at the end itself would be left out. */
+static void put_range(FILE *out, const struct firefox_doc *d)
+{
+	fputs("\"startTime\":0,\"profilingStartTime\":0,"
+	      "\"profilingEndTime\":",
+	      out);
+	plain_fixed(out, firefox_duration(d->threads) + interval(d), NS_PER_MS,
+		    6);
+	fputs(",\n\"interval\":", out);
+	plain_fixed(out, interval(d), NS_PER_MS, 6);
 }
 
 static void put_name(FILE *out, const struct firefox_doc *d)
@@ -70,12 +80,8 @@ static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,
 		"\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n",
 		FIREFOX_GECKO_VERSION, FIREFOX_VERSION);
 	put_name(out, d);
-	fputs(",\n\"startTime\":0,\"profilingStartTime\":0,"
-	      "\"profilingEndTime\":",
-	      out);
-	plain_fixed(out, firefox_duration(d->threads), NS_PER_MS, 6);
 	fputs(",\n", out);
-	put_interval(out, d);
+	put_range(out, d);
 	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\n"
 	      "\"sourceCodeIsNotOnSearchfox\":true,"
 	      "\"usesOnlyOneStackType\":true,\n"

@@ -14,36 +14,12 @@ import subprocess
 import pprofread
 from common import (CACHE, Capture, OUT, ROOT, SHARED, captures, finish,
                     ingest, ok, query, run)
+from exportread import differences, export, folded, visible
 
 GO = shutil.which("go")
 NPM = os.path.join(OUT, "npm", "node_modules")
 NODE = shutil.which("node") and os.path.isdir(NPM + "/pprof-format")
-KIND = re.compile(r"_\[[kij]\]$")
 NO_STACK = "[no stack]"
-
-
-def export(form, db, *options):
-    path = os.path.join(CACHE, os.path.basename(db) + "." + form)
-    r = run("export", "--format", form, *options, "-o", path, db)
-    if r.returncode:
-        raise ValueError(r.stderr.decode(errors="replace"))
-    return path
-
-
-def visible(name):
-    """As folded stacks write a name."""
-    return "".join(":" if c == ";" else c if c.isprintable()
-                   else "\\x%02x" % ord(c) for c in name)
-
-
-def folded(db, *options):
-    out = collections.Counter()
-    with open(export("folded", db, *options), encoding="utf-8") as f:
-        for line in f:
-            stack, _, weight = line.rstrip("\n").rpartition(" ")
-            comm, *frames = stack.split(";")
-            out[comm, tuple(KIND.sub("", x) for x in frames)] += int(weight)
-    return out
 
 
 def pprof_stacks(p, value):
@@ -54,18 +30,14 @@ def pprof_stacks(p, value):
     return out
 
 
-def differences(a, b):
-    return [str(x) for x in list((a - b).items())[:3]] + [
-        "against"] + [str(x) for x in list((b - a).items())[:3]]
-
-
 # ---- sums
 
 def check_sums(name, db, p):
     got, want = pprof_stacks(p, -1), folded(db)
     ok(got == want, name + ": stacks and weights are those of folded",
        differences(got, want))
-    got, want = pprof_stacks(p, 0), folded(db, "--samples")
+    got, want = pprof_stacks(p, 0), folded(db, "--samples", "--event",
+                                           p.types[-1][0])
     ok(got == want, name + ": numbers of samples too", differences(got, want))
     rows = json.loads(run("report", "--json", "--limit", "0", db).stdout)
     want = collections.Counter()
@@ -214,11 +186,21 @@ def go_top(path, value):
     return rows, total and int(total[1])
 
 
+def one_build(p):
+    """pprof takes mappings with one build-id, and of one size, for one."""
+    first = {}
+    return {"[%s]" % os.path.basename(m.file): first.setdefault(
+        (m.build_id or m.file, m.limit - m.start, m.offset),
+        "[%s]" % os.path.basename(m.file)) for m in p.mappings.values()}
+
+
 def check_go(name, path, p):
     bad = []
+    alias = one_build(p)
     for i, (kind, _) in enumerate(p.types):
-        want = pprofread.functions(p, i)
+        want = pprofread.functions(p, i, alias)
         rows, total = go_top(path, kind)
+        rows = {alias.get(n, n): w for n, w in rows.items()}
         want = {n: w for n, w in want.items() if w != (0, 0)}
         if rows != want:
             bad += [kind] + [str((n, rows.get(n), want.get(n))) for n in sorted(

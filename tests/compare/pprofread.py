@@ -191,11 +191,12 @@ def stacks(p, value):
     return out
 
 
-def functions(p, value):
+def functions(p, value, alias={}):
     """{name: (self, total)} as pprof's -top has it: recursion counts once."""
     own, total = collections.Counter(), collections.Counter()
     for s in p.samples:
-        frames = [n for i in s.locations for n in names(p, p.locations[i])]
+        frames = [alias.get(n, n) for i in s.locations
+                  for n in names(p, p.locations[i])]
         own[frames[0]] += s.values[value]
         for n in set(frames):
             total[n] += s.values[value]
