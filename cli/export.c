@@ -122,6 +122,8 @@ static int run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+	"backstitch export --format speedscope -o a.json perf.data",
+	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
 	NULL
 };
 

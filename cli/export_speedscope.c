@@ -294,6 +294,19 @@ static int put_losses(struct speedscope *s, struct err *err)
 	return l ? 0 : -1;
 }
 
+/* The page shows no kinds: of two frames with one name, one is inlined. */
+static void put_name(FILE *out, const struct label *l)
+{
+	char name[4096];
+
+	if (l->kind != LABEL_INLINED) {
+		plain_json(out, l->name);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
+	plain_json(out, name);
+}
+
 static void put_frames(struct speedscope *s)
 {
 	fputs("\n],\n\"shared\":{\"frames\":[", s->out);
@@ -302,7 +315,7 @@ static void put_frames(struct speedscope *s)
 			labels_get(stacks_labels(s->stacks), s->frame[i]);
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->out);
-		plain_json(s->out, l->name);
+		put_name(s->out, l);
 		if (*l->image) {
 			fputs(",\"file\":", s->out);
 			plain_json(s->out, l->image);
