@@ -221,9 +221,10 @@ def known(number):
 
 def check_threads(name, db, p, event):
     """Each life of a thread: how many samples, their weight, first, last."""
-    zero = one(db, "SELECT min(first_ns) FROM capture")
+    zero = one(db, "SELECT min(first_ns) FROM capture") or 0
     want = collections.Counter(
-        (known(pid), known(tid), n, weight, a - zero, b - zero)
+        (known(pid), known(tid), n, weight,
+         *((0, 0) if a is None else (a - zero, b - zero)))
         for pid, tid, n, weight, a, b in query(
             db, "SELECT p.pid, t.tid, count(*), sum(e.weight), "
             "min(e.time_ns), max(e.time_ns) FROM event e "
@@ -441,4 +442,5 @@ def main():
     finish()
 
 
-main()
+if __name__ == "__main__":
+    main()
