@@ -195,7 +195,8 @@ static int write_all(struct job *j, struct err *err)
 
 static int load(struct job *j, struct err *err)
 {
-	const struct stacks_opts o = { .inlined = j->x->inlined };
+	const struct stacks_opts o = { .inlined = j->x->inlined,
+				       .samples = j->x->samples };
 
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)

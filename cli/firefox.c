@@ -26,8 +26,15 @@
 enum subcategory {
 	SUB_OTHER,
 	SUB_INLINED,
-	SUB_UNNAMED
+	SUB_UNNAMED,
+	SUB_INFERRED,
+	SUB_GUESSED,
+	SUB_BOGUS
 };
+
+static const char subcategories[] =
+	"[\"Other\",\"Inlined\",\"No name\",\"Inferred caller\","
+	"\"By frame pointer\",\"Bogus: no call before it\"]";
 
 static const struct {
 	const char *name, *color;
@@ -345,6 +352,16 @@ static void set_category(struct frame_row *row, const struct label *l)
 	}
 }
 
+/* What script says behind such a frame. */
+static uint32_t doubt(const struct code_frame *fr, bool called, uint32_t none)
+{
+	if (called && fr->bogus)
+		return SUB_BOGUS;
+	if (fr->flags & FRAME_INFERRED)
+		return SUB_INFERRED;
+	return fr->flags & FRAME_GUESSED ? SUB_GUESSED : none;
+}
+
 /* Of an inlined function the place is its own, the address that of the
  * function it is in. */
 static void fill_frame(struct firefox *f, struct frame_row *row,
@@ -358,6 +375,7 @@ static void fill_frame(struct firefox *f, struct frame_row *row,
 		at = &f->c->inlined[fr->inlined + from->inlined - 1];
 		row->depth = fr->n_inlined - (from->inlined - 1);
 	}
+	row->subcategory = doubt(fr, from->called, row->subcategory);
 	if (lib != FIREFOX_NONE)
 		row->address = address_of(f, from);
 	row->native = native_of(f, fr, lib, row->address, from->called);
@@ -561,9 +579,9 @@ void firefox_put_categories(FILE *out)
 	fputs("\"categories\":[", out);
 	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++)
 		fprintf(out,
-			"%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":"
-			"[\"Other\",\"Inlined\",\"No name\"]}",
+			"%s{\"name\":\"%s\",\"color\":\"%s\","
+			"\"subcategories\":%s}",
 			i ? ",\n" : "\n", categories[i].name,
-			categories[i].color);
+			categories[i].color, subcategories);
 	putc(']', out);
 }

@@ -54,7 +54,7 @@ struct firefox_threads {
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
 	struct firefox_marks *marks;
-	struct firefox_mark_list losses;
+	uint32_t losses;  /* place in thread[] */
 	struct table off; /* event type and tid -> thread that is off its CPU */
 	struct arena text;
 	int64_t begin, end;
@@ -133,7 +133,8 @@ static uint32_t count_life(struct table *seen, struct life *life, uint32_t **n,
 	return (*n)[id]++;
 }
 
-/* Ids grow with time, so the lives of a number are counted in their order. */
+/* Ids grow with time, so the lives of a number are counted in their order;
+ * those of which nothing is known, [0], are the last. */
 static void number_lives(struct firefox_threads *t)
 {
 	struct table tids = { 0 };
@@ -142,15 +143,39 @@ static void number_lives(struct firefox_threads *t)
 	size_t n_n = 0;
 	size_t cap = 0;
 
-	for (size_t i = 1; i < t->n_thread; i++)
-		t->thread[i].life.nth =
-			count_life(&tids, &t->thread[i].life, &n, &n_n, &cap);
-	for (size_t i = 1; i < t->n_process; i++)
-		t->process[i].nth =
-			count_life(&pids, &t->process[i], &n, &n_n, &cap);
+	for (size_t i = 1; i <= t->n_thread; i++) {
+		struct life *l = &t->thread[i % t->n_thread].life;
+
+		l->nth = count_life(&tids, l, &n, &n_n, &cap);
+	}
+	for (size_t i = 1; i <= t->n_process; i++) {
+		struct life *l = &t->process[i % t->n_process];
+
+		l->nth = count_life(&pids, l, &n, &n_n, &cap);
+	}
 	table_release(&tids);
 	table_release(&pids);
 	free(n);
+}
+
+/* What was lost could have been of any thread: one of its own has it, the last
+ * one, in a process of its own. */
+static void add_losses(struct firefox_threads *t)
+{
+	struct thread *th;
+	struct life *p;
+
+	t->losses = (uint32_t)t->n_thread;
+	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
+			      t->n_thread + 1, sizeof(*t->thread));
+	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
+			       t->n_process + 1, sizeof(*t->process));
+	th = &t->thread[t->losses];
+	p = &t->process[t->n_process - 1];
+	*p = t->process[0];
+	p->name = "[losses]";
+	th->life = *p;
+	th->process = (uint32_t)t->n_process - 1;
 }
 
 struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
@@ -174,6 +199,7 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 		firefox_threads_free(t);
 		return NULL;
 	}
+	add_losses(t);
 	number_lives(t);
 	return t;
 }
@@ -196,7 +222,7 @@ static struct thread *thread_of(struct firefox_threads *t,
 				const struct event_comm *comm)
 {
 	struct thread *th =
-		&t->thread[comm->thread < t->n_thread ? comm->thread : 0];
+		&t->thread[comm->thread < t->losses ? comm->thread : 0];
 
 	th->life.name = comm->name;
 	return th;
@@ -332,7 +358,8 @@ int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 		.what = l->what,
 	};
 
-	return firefox_mark_add(t->marks, &t->losses, &mark, err);
+	return firefox_mark_add(t->marks, &t->thread[t->losses].marks, &mark,
+				err);
 }
 
 int64_t firefox_begin(const struct firefox_threads *t)
@@ -452,9 +479,9 @@ static void put_life(const struct firefox_threads *t, FILE *out,
 		put_time(t, out, l->end);
 }
 
-static void begin_thread(const struct firefox_threads *t, FILE *out,
-			 const struct thread *th, const char *name,
-			 const char *process_name)
+static void put_thread(const struct firefox_threads *t, struct firefox *f,
+		       FILE *out, const struct thread *th,
+		       const struct firefox_weights *w)
 {
 	const struct life *p =
 		&t->process[th->process < t->n_process ? th->process : 0];
@@ -462,13 +489,10 @@ static void begin_thread(const struct firefox_threads *t, FILE *out,
 	fputs("\n{\"processType\":\"default\",\"pausedRanges\":[],"
 	      "\"showMarkersInTimeline\":true,\"name\":",
 	      out);
-	plain_json(out, name);
-	fprintf(out, ",\"isMainThread\":%s",
+	plain_json(out, th->life.name ? th->life.name : "[no name]");
+	fprintf(out, ",\"isMainThread\":%s,\"processName\":",
 		th->life.number == p->number ? "true" : "false");
-	if (process_name) {
-		fputs(",\"processName\":", out);
-		plain_json(out, process_name);
-	}
+	plain_json(out, p->name ? p->name : "[process not known]");
 	fputs(",\"pid\":", out);
 	put_number(out, p, true);
 	fputs(",\"tid\":", out);
@@ -478,38 +502,13 @@ static void begin_thread(const struct firefox_threads *t, FILE *out,
 	putc(',', out);
 	put_life(t, out, &th->life, "registerTime", "unregisterTime");
 	fputs(",\n", out);
-}
-
-static void put_thread(const struct firefox_threads *t, struct firefox *f,
-		       FILE *out, const struct thread *th,
-		       const struct firefox_weights *w)
-{
-	const struct life *p =
-		&t->process[th->process < t->n_process ? th->process : 0];
-
-	begin_thread(t, out, th, th->life.name ? th->life.name : "[no name]",
-		     p->number < 0 ? "[process not known]" : p->name);
 	put_samples(t, out, th, w);
 	fputs(",\n", out);
 	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, out);
 	putc('}', out);
 }
 
-/* They could have been of any thread: a thread of their own has them. */
-static void put_losses(const struct firefox_threads *t, struct firefox *f,
-		       FILE *out)
-{
-	const struct thread none = { .life = t->thread[0].life };
-	const struct firefox_weights w = { 0 };
-
-	begin_thread(t, out, &none, "[losses]", "[losses]");
-	put_samples(t, out, &none, &w);
-	fputs(",\n", out);
-	firefox_put_marks(t->marks, &t->losses, f, t->begin, t->end, out);
-	putc('}', out);
-}
-
-/* Without one a profile is refused. */
+/* Without a thread a profile is refused. */
 static bool is_empty(const struct firefox_threads *t)
 {
 	for (size_t i = 0; i < t->n_thread; i++) {
@@ -522,19 +521,16 @@ static bool is_empty(const struct firefox_threads *t)
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			 const struct firefox_weights *w, FILE *out)
 {
+	bool empty = is_empty(t);
 	const char *sep = "";
 
 	fputs("\"threads\":[", out);
 	for (size_t i = 0; i < t->n_thread && !out_failed(); i++) {
-		if (!is_used(&t->thread[i]))
+		if (!is_used(&t->thread[i]) && !(empty && i == t->losses))
 			continue;
 		fputs(sep, out);
 		put_thread(t, f, out, &t->thread[i], w);
 		sep = ",";
-	}
-	if (t->losses.n || is_empty(t)) {
-		fputs(sep, out);
-		put_losses(t, f, out);
 	}
 	putc(']', out);
 }

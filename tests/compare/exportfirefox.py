@@ -71,7 +71,7 @@ def check_value(p, kind, v):
     if kind == "category":
         return is_int(v, 0, len(p["meta"]["categories"]))
     if kind == "subcategory":
-        return is_int(v, 0, 3)
+        return is_int(v, 0, 6)
     if kind == "string":
         return is_int(v, 0, len(p["shared"]["stringArray"]))
     if kind == "lib":
@@ -162,7 +162,8 @@ def check_sound(p):
     need(meta["interval"] > 0, "interval")
     need(any(c["color"] == "grey" for c in meta["categories"]), "no grey")
     for c in meta["categories"]:
-        need(c["color"] in COLORS and c["subcategories"][0] == "Other", c)
+        need(c["color"] in COLORS and c["subcategories"][0] == "Other"
+             and len(c["subcategories"]) == 6, c)
     for x in p["libs"]:
         need(set(x) == LIB, x)
         need(len(x["breakpadId"]) in (0, 33), x)
