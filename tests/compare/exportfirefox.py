@@ -405,6 +405,10 @@ def check_one(name, db, program):
     q = read(export("firefox", db, "--no-inline", "--samples"))
     check_sums(name, q, folded(db, "--no-inline", "--samples"),
                "samples without inlined functions")
+    for how in ("mark", "collapse"):
+        q = read(export("firefox", db, "--interpreter", how))
+        check_sums(name, q, folded(db, "--interpreter", how),
+                   "stacks with --interpreter " + how)
     with open(export("firefox", db), "rb") as f:
         ok(f.read() == once, name + ": the same bytes again")
 

@@ -12,9 +12,9 @@ import struct
 import subprocess
 
 import pprofread
-from common import (CACHE, Capture, OUT, ROOT, SHARED, captures, finish,
+from common import (Capture, OUT, ROOT, SHARED, captures, finish,
                     ingest, ok, query, run)
-from exportread import differences, export, folded, visible
+from exportread import FOLDER, differences, export, folded, visible
 
 GO = shutil.which("go")
 NPM = os.path.join(OUT, "npm", "node_modules")
@@ -149,6 +149,30 @@ def check_addresses(name, db, p):
         name, seen, in_elf), bad[:5])
 
 
+def check_kernel(name, db, p):
+    """Kernel code is where it was recorded; jitted functions do not share
+    addresses."""
+    known = collections.defaultdict(set)
+    for path, start, off in query(
+            db, "SELECT i.path, i.start, f.off FROM frame f JOIN image i "
+            "ON i.id = f.image JOIN word w ON w.kind = 'image' AND w.id = "
+            "i.kind WHERE w.name IN ('kernel', 'module', 'bpf')"):
+        known[path].add(((start or 0) + off) % (1 << 64))
+    bad, seen = [], 0
+    jitted = collections.defaultdict(set)
+    for x in p.locations.values():
+        m = p.mappings.get(x.mapping)
+        if m and m.file in known:
+            seen += 1
+            if not {x.address, x.address + 1} & known[m.file]:
+                bad.append("%s %#x" % (m.file, x.address))
+        elif m and m.file == "[jit]":
+            jitted[x.address].add(tuple(pprofread.names(p, x))[-1:])
+    bad += [str(x) for x in jitted.items() if len(x[1]) > 1]
+    ok(not bad, "%s: %d kernel and %d jitted addresses are right" % (
+        name, seen, len(jitted)), bad[:5])
+
+
 def check_calls(name, db, p):
     """The innermost location is where it was, its callers inside a call."""
     off = {}
@@ -175,7 +199,7 @@ def go_top(path, value):
         [GO, "tool", "pprof", "-symbolize=none", "-top", "-nodecount=1000000",
          "-nodefraction=0", "-edgefraction=0", "-unit=ns",
          "-sample_index=" + value, path], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env=dict(os.environ, PPROF_TMPDIR=CACHE),
+        stderr=subprocess.PIPE, env=dict(os.environ, PPROF_TMPDIR=FOLDER.name),
         check=True).stdout.decode()
     total = re.search(r"^Showing nodes accounting for .* of (\d+)", text, re.M)
     rows = {}
@@ -281,6 +305,7 @@ def check_one(name, db):
     check_labels(name, db, p)
     check_comments(name, db, p)
     check_addresses(name, db, p)
+    check_kernel(name, db, p)
     check_calls(name, db, p)
     with open(path, "rb") as f:
         once = f.read()

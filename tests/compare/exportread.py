@@ -2,15 +2,17 @@
 import collections
 import os
 import re
+import tempfile
 
-from common import CACHE, run
+from common import run
 
+FOLDER = tempfile.TemporaryDirectory()
 KIND = re.compile(r"_\[[kij]\]$")
 
 
 def export(form, db, *options):
     """The file that export wrote; the next one has the same name."""
-    path = os.path.join(CACHE, os.path.basename(db) + "." + form)
+    path = os.path.join(FOLDER.name, os.path.basename(db) + "." + form)
     r = run("export", "--format", form, *options, "-o", path, db)
     if r.returncode:
         raise ValueError(r.stderr.decode(errors="replace"))
