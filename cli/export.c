@@ -19,7 +19,9 @@
 	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
-	X(chrome, "chrome")
+	X(chrome, "chrome")                                                    \
+	X(pprof, "pprof")                                                      \
+	X(firefox, "firefox")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)

@@ -338,10 +338,30 @@ void stack_names_free(struct stack_names *sn)
 	free(sn);
 }
 
-void label_list_add(struct label_list *l, uint32_t label)
+static void add_from(struct label_list *l, uint32_t label,
+		     struct label_from from)
 {
 	l->label = mem_grow(l->label, &l->cap, l->n + 1, sizeof(*l->label));
-	l->label[l->n++] = label;
+	l->label[l->n] = label;
+	if (l->want_from) {
+		l->from = mem_grow(l->from, &l->cap_from, l->n + 1,
+				   sizeof(*l->from));
+		l->from[l->n] = from;
+	}
+	l->n++;
+}
+
+void label_list_add(struct label_list *l, uint32_t label)
+{
+	add_from(l, label, (struct label_from){ 0 });
+}
+
+/* Item i of the list becomes item n <= i. */
+static void move(struct label_list *l, size_t n, size_t i)
+{
+	l->label[n] = l->label[i];
+	if (l->want_from)
+		l->from[n] = l->from[i];
 }
 
 /* The same label, of a kind that stands out. */
@@ -395,7 +415,7 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 		if (in.class == INTERPRETER_CODE)
 			seen |= 1u << in.language;
 		if (!run) {
-			out->label[n++] = out->label[i];
+			move(out, n++, i);
 		} else if (run != last && !(seen >> run & 1)) {
 			const struct label l = {
 				.kind = LABEL_USER,
@@ -403,20 +423,27 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 				.image = "",
 			};
 
-			out->label[n++] = labels_add(sn->labels, &l);
+			out->label[n] = labels_add(sn->labels, &l);
+			if (out->want_from)
+				out->from[n] = (struct label_from){ 0 };
+			n++;
 		}
 		last = run;
 	}
 	out->n = n;
 }
 
-static void take(struct stack_names *sn, struct label_list *out, size_t from,
-		 uint32_t label, struct interpreter_frame interp,
-		 const char *bogus)
+static uint32_t marked(struct stack_names *sn, uint32_t label,
+		       const char *bogus)
 {
-	if (bogus)
-		label = as_kind(sn, label, LABEL_BOGUS, bogus);
-	label_list_add(out, label);
+	return bogus ? as_kind(sn, label, LABEL_BOGUS, bogus) : label;
+}
+
+static void take(struct stack_names *sn, struct label_list *out, size_t from,
+		 uint32_t label, struct label_from at,
+		 struct interpreter_frame interp)
+{
+	add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
 	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
@@ -432,6 +459,12 @@ static void turn(struct stack_names *sn, struct label_list *out, size_t from)
 
 		out->label[i] = out->label[--j];
 		out->label[j] = l;
+		if (out->want_from) {
+			struct label_from at = out->from[i];
+
+			out->from[i] = out->from[j];
+			out->from[j] = at;
+		}
 		if (sn->mode == INTERPRETER_COLLAPSE) {
 			struct interpreter_frame in = sn->what[i - from];
 
@@ -446,6 +479,9 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 {
 	size_t from = out->n;
 	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+	/* those that were unwound are inside the call */
+	bool recorded = raw < sn->n_raw && !sn->raw[raw].ended;
+	struct label_from what = { 0 };
 	uint32_t first = first_bogus(sn, raw);
 	uint32_t pos = 0;
 
@@ -456,12 +492,18 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		l = stack_tree_at(&sn->tree, at);
 		f = &sn->frame[l->frame];
 		bogus = first && pos >= first ? f->bogus : NULL;
+		what.frame = l->frame;
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct inlined *in = &sn->inlined[f->first + i];
 
-			take(sn, out, from, in->label, in->interp, bogus);
+			what.inlined = i + 1;
+			take(sn, out, from, marked(sn, in->label, bogus), what,
+			     in->interp);
 		}
-		take(sn, out, from, f->label, f->interp, bogus);
+		what.inlined = 0;
+		take(sn, out, from, marked(sn, f->label, bogus), what,
+		     f->interp);
+		what.called = recorded;
 	}
 	turn(sn, out, from);
 	if (sn->mode == INTERPRETER_COLLAPSE)
