@@ -125,6 +125,7 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 		.uraw = rows_int(r, 7),
 		.verdict = rows_int(r, 8),
 		.flags = rows_int(r, 9),
+		.ip = rows_int(r, 10),
 	};
 	return 1;
 }

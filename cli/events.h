@@ -16,6 +16,7 @@ struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
 	int64_t verdict, flags; /* of the request: enum request_verdict */
+	int64_t ip; /* where a request hit user mode; 0: not known */
 	bool timed, on_cpu;
 };
 

@@ -14,7 +14,9 @@
 #include "stitch/err.h"
 
 /* One row each: the rest of export_NAME, and what users call it. */
-#define EXPORTERS(X) X(folded, "folded")
+#define EXPORTERS(X)                                                           \
+	X(folded, "folded")                                                    \
+	X(perfdata, "perf.data")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
