@@ -17,6 +17,7 @@
 #include "cli/perfdata_maps.h"
 #include "cli/perfdata_places.h"
 #include "cli/perfdata_tasks.h"
+#include "cli/perfdata_trace.h"
 #include "cli/stacks.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -29,12 +30,13 @@ struct job {
 	struct perfdata *pd;
 	struct pd_places *places;
 	struct pd_tasks *tasks;
+	struct pd_trace *trace;
 	uint64_t *ip; /* of the sample being written, contexts included */
 	size_t n, cap;
 };
 
-/* Room for callchains: the rest of a record is small, but of payloads. */
-#define CHAIN_MAX ((PD_RECORD_MAX - 256) / 8)
+/* A sample without its callchain and payload is not larger. */
+#define SAMPLE_BYTES 128u
 
 /* ---- which events there are */
 
@@ -138,12 +140,11 @@ static void add_user(struct job *j, const struct event_row *e,
 
 /* Fills j->ip; the address that was sampled is the innermost one. */
 static uint64_t make_chain(struct job *j, const struct event_row *e,
-			   const struct pd_who *who, unsigned int *misc)
+			   const struct pd_who *who, size_t max)
 {
 	uint64_t ip = (uint64_t)e->ip;
 
 	j->n = 0;
-	*misc = e->kraw ? PD_KERNEL : PD_USER;
 	if (e->kraw) {
 		add(j, PD_CONTEXT_KERNEL);
 		add_half(j, e->kraw, UINT64_MAX);
@@ -151,15 +152,26 @@ static uint64_t make_chain(struct job *j, const struct event_row *e,
 	add_user(j, e, who);
 	if (!ip && j->n > 1)
 		ip = j->ip[1];
-	if (j->n > CHAIN_MAX) {
-		j->n = CHAIN_MAX - 1;
+	if (j->n > max) {
+		j->n = max - 1;
 		add_mark(j, "cut", who);
 	}
 	return ip;
 }
 
-static void put_sample(struct job *j, const struct events *ev,
-		       const struct event_row *e)
+/* The size counts zeros up to a whole number of 8 bytes. */
+static void put_raw(struct pd_buf *b, const void *raw, size_t len)
+{
+	size_t all = (4 + len + 7) / 8 * 8 - 4;
+
+	pd_u32(b, (uint32_t)all);
+	pd_bytes(b, raw, len);
+	for (; len < all; len++)
+		pd_u8(b, 0);
+}
+
+static int put_sample(struct job *j, const struct events *ev,
+		      const struct event_row *e, struct err *err)
 {
 	const struct event_comm *comm = events_comm(ev, e->comm);
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
@@ -167,21 +179,28 @@ static void put_sample(struct job *j, const struct events *ev,
 	struct pd_when when = { comm->pid, comm->tid, time,
 				e->on_cpu ? e->cpu : -1, type->id };
 	struct perfdata *pd = j->pd;
+	const void *raw;
+	size_t len = 0;
 	struct pd_who who;
-	unsigned int misc;
 	uint64_t ip;
 
+	if (type->raw && pd_trace_get(j->trace, e, comm->tid, &raw, &len, err))
+		return -1;
 	pd_tasks_sample(j->tasks, comm, time, &who);
 	if (type->capture && type->capture <= pd->n_capture)
 		who.user_mask = pd->capture[type->capture - 1].user_mask;
-	ip = make_chain(j, e, &who, &misc);
-	perfdata_sample(pd, misc, ip, (uint64_t)e->weight, &when);
+	ip = make_chain(j, e, &who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
+	perfdata_sample(pd, e->kraw ? PD_KERNEL : PD_USER, ip,
+			(uint64_t)e->weight, &when);
 	if (type->chain) {
 		pd_u64(&pd->buf, j->n);
 		for (size_t i = 0; i < j->n; i++)
 			pd_u64(&pd->buf, j->ip[i]);
 	}
+	if (type->raw)
+		put_raw(&pd->buf, raw, len);
 	perfdata_end_sample(pd);
+	return 0;
 }
 
 static int put_events(struct job *j, struct err *err)
@@ -196,8 +215,9 @@ static int put_events(struct job *j, struct err *err)
 			break;
 		if (e.timed)
 			pd_tasks_until(j->tasks, e.time);
-		if (perfdata_event(j->pd, e.type)->id)
-			put_sample(j, ev, &e);
+		if (perfdata_event(j->pd, e.type)->id &&
+		    put_sample(j, ev, &e, err))
+			rc = -1;
 	}
 	events_close(ev);
 	if (!rc)
@@ -269,8 +289,11 @@ static int write_perfdata(FILE *out, const struct export *x, struct err *err)
 	if (j.pd)
 		j.tasks = pd_tasks_new(j.pd, j.places, err);
 	if (j.tasks && !look(&j, err))
+		j.trace = pd_trace_new(j.pd, err);
+	if (j.trace)
 		rc = fseeko(out, 0, SEEK_CUR) ? put_spooled(&j, out, err)
 					      : put_file(&j, out, err);
+	pd_trace_free(j.trace);
 	pd_tasks_free(j.tasks);
 	perfdata_free(j.pd);
 	pd_places_free(j.places);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/code.h"
+#include "cli/payloads.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -260,6 +261,7 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 	};
 
 	(void)err;
+	c.long32 = c.arch && payloads_long32(c.arch);
 	/* Pointer authentication: see perf_feature.c. */
 	if (c.arch && (!strcmp(c.arch, "aarch64") || !strcmp(c.arch, "arm64")))
 		c.user_mask = ~(uint64_t)0x007f000000000000;
@@ -282,6 +284,7 @@ static int take_event(void *arg, const struct rows *r, struct err *err)
 		.freq = rows_int(r, 7),
 		.chain = rows_int(r, 8),
 		.format = text_or_null(pd, r, 9),
+		.payload = rows_int(r, 10),
 	};
 
 	(void)err;

@@ -73,16 +73,17 @@ struct pd_event {
 	uint32_t capture, type;
 	uint64_t config, period;
 	bool sample, freq, chain;
-	bool raw;    /* its samples have their payload */
-	uint64_t n;  /* events that are exported */
-	uint32_t id; /* in the file, from 1 on; 0: it is not there */
+	bool payload; /* the database has it */
+	bool raw;     /* the file has it, too */
+	uint64_t n;   /* events that are exported */
+	uint32_t id;  /* in the file, from 1 on; 0: it is not there */
 };
 
 struct pd_capture {
 	const char *format, *host, *release, *version, *arch, *cmdline;
 	const char *clock;
 	int64_t cpus;
-	bool big_endian;
+	bool big_endian, long32;
 	uint64_t user_mask; /* of the addresses of its programs */
 };
 

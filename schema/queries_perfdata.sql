@@ -8,7 +8,8 @@ FROM capture ORDER BY id
 
 -- name: perfdata_events
 SELECT id, coalesce(name, ''), coalesce(capture, 0), kind = 'sample', type,
-	config, period, freq, coalesce(has_chain, 0), format
+	config, period, freq, coalesce(has_chain, 0), format,
+	fields IS NOT NULL OR EXISTS (SELECT 1 FROM event_raw)
 FROM event_type ORDER BY id
 
 -- name: perfdata_processes
