@@ -213,8 +213,7 @@ static int put_events(struct job *j, struct err *err)
 		rc = events_next(ev, &e, err);
 		if (rc <= 0)
 			break;
-		if (e.timed)
-			pd_tasks_until(j->tasks, e.time);
+		pd_tasks_until(j->tasks, e.timed ? e.time : PD_START);
 		if (perfdata_event(j->pd, e.type)->id &&
 		    put_sample(j, ev, &e, err))
 			rc = -1;

@@ -280,7 +280,8 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL)
 		put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
 	else if (img->kind == IMAGE_MODULE ||
-		 (img->kind == IMAGE_KERNEL && pd_places_known(img)))
+		 (img->kind == IMAGE_KERNEL &&
+		  !pd_places_named(m->places, r->image)))
 		put_kernel(m, r, time);
 }
 

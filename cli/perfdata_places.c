@@ -39,6 +39,7 @@ struct pd_places {
 	size_t n_symbol, cap_symbol;
 	struct table by_start, by_key; /* symbols; and those without address */
 	uint32_t n_key;
+	bool *named; /* by image: symbols of it are in the file */
 	struct arena text;
 };
 
@@ -46,11 +47,6 @@ static bool by_name_only(enum image_kind kind)
 {
 	return kind == IMAGE_SYMBOLS || kind == IMAGE_SCRIPT ||
 	       kind == IMAGE_MAPPING;
-}
-
-bool pd_places_known(const struct image *kernel)
-{
-	return kernel->id_len != 0;
 }
 
 /* ---- chains */
@@ -230,12 +226,17 @@ static void add_symbol(struct pd_places *p, const struct code_frame *f,
 		p->symbol[i].len = (uint32_t)len;
 }
 
-/* Names that nobody else can say: of code without a build-id a reader would
- * say those of its own machine's kernel. */
+/* Names that nobody else can say: of a kernel without a build-id a reader
+ * would say those of its own machine's. */
 static bool needs_name(const struct image *img)
 {
 	return img->kind == IMAGE_SYMBOLS ||
-	       (img->kind == IMAGE_KERNEL && !pd_places_known(img));
+	       (img->kind == IMAGE_KERNEL && !img->id_len);
+}
+
+bool pd_places_named(const struct pd_places *p, uint32_t image)
+{
+	return image < p->code->n_image && p->named[image];
 }
 
 static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
@@ -250,8 +251,10 @@ static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
 		table_add(&p->by_key, hash, p->n_key++);
 	if (!addr)
 		addr = made_up(p, frame);
-	if (addr)
-		add_symbol(p, f, addr);
+	if (!addr)
+		return;
+	add_symbol(p, f, addr);
+	p->named[f->image] = true;
 }
 
 static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
@@ -296,6 +299,7 @@ struct pd_places *pd_places_new(const struct code *code)
 	uint32_t low = 1;
 
 	p->code = code;
+	p->named = mem_new(code->n_image, sizeof(*p->named));
 	for (size_t i = 1; i < code->n_chain; i++)
 		look_at_chain(p, (uint32_t)i, &low);
 	for (unsigned int i = 1; i < PAGES && !p->mark_at; i++)
@@ -312,6 +316,7 @@ void pd_places_free(struct pd_places *p)
 	free(p->ip);
 	free(p->mark);
 	free(p->symbol);
+	free(p->named);
 	table_release(&p->by_start);
 	table_release(&p->by_key);
 	arena_release(&p->text);

@@ -46,6 +46,6 @@ void pd_places_mark_want(const struct pd_places *p, uint64_t addr,
 const struct image *pd_places_image(const struct pd_places *p, uint32_t id);
 /* Sorted by start. */
 const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n);
-/* Is this kernel one whose names a reader can find by itself? */
-bool pd_places_known(const struct image *kernel);
+/* Are symbols of this image among them? */
+bool pd_places_named(const struct pd_places *p, uint32_t image);
 #endif

@@ -66,6 +66,7 @@ struct pd_tasks {
 	struct table by_pid, by_tid; /* to spaces, seats */
 	bool *used_space;
 	const char **name; /* by seat, as a reader knows it; NULL: none */
+	const struct thread **life; /* by seat: whose FORK was the last */
 	uint32_t n_space, n_seat;
 	struct arena text;
 };
@@ -187,6 +188,7 @@ void pd_tasks_free(struct pd_tasks *t)
 	free(t->side);
 	free(t->used_space);
 	free(t->name);
+	free(t->life);
 	free(t);
 }
 
@@ -273,6 +275,7 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 		qsort(t->side, t->n_side, sizeof(*t->side), by_time);
 	t->used_space = mem_new((size_t)t->n_space + 1, 1);
 	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
+	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
 	pd_maps_symbols(t->maps);
 }
 
@@ -337,6 +340,7 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 
 	if (!p || !p->wanted)
 		return;
+	t->life[th->seat] = th;
 	if (p->pid == th->tid) {
 		new_process(t, p, th);
 		return;
@@ -396,8 +400,10 @@ static void do_loss(struct pd_tasks *t, const struct loss *l)
 static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
 {
 	const struct process *p = process_of(t, th->process);
+	const struct thread *life = t->life[th->seat];
 
-	if (!p || !p->wanted)
+	/* another life of the id has begun, which ended this one */
+	if (!p || !p->wanted || (life && life != th))
 		return;
 	put_task(t, PD_EXIT, 0,
 		 (const int64_t[4]){ p->pid, p->pid, th->tid, th->tid }, time);

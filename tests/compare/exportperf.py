@@ -1,0 +1,368 @@
+# exportperf.py - perf reads what export --format perf.data writes, as it is.
+"""usage: exportperf.py [--print] [NAME...]
+
+Each capture is read, exported, and printed by perf (Debian's, of any version),
+which must say for each sample, in the same order: time, CPU, process, thread,
+name, event, period, every address as it was recorded, and for every address
+the file and the offset that we have. Differences belong to a named class, and
+each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
+it says nothing); --print prints what would be expected instead.
+
+verdict      the user half is missing: the mark [user: VERDICT] stands for it
+after_exec   the user half is another program's: [user: after exec] instead
+ended        a stack was unwound, but not to its end: [user: REASON] behind it
+pac          authentication bits of a return address are cleared
+no_address   code known by its name only has an address in the export
+unmapped     we know that nothing was mapped there any more, perf does not
+name_late    a thread that never had a name has its later one
+
+Then perf report must print a tree, and our own reading of the export must
+have the same samples and stacks (their hashes are equal) wherever nothing is
+missing, but for
+
+again_jit    jitted code is now a file with the name of the function
+again_known  of a capture without times: what was mapped later is known earlier
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import common
+
+SAMPLES = """
+SELECT e.id, e.time_ns, e.cpu, p.pid, t.tid, c.name, y.name, e.weight, e.kraw,
+	coalesce(r.uraw, e.uraw), w.name, coalesce(r.flags, 0), y.has_chain,
+	r.ip, hex(ks.hash), hex(us.hash)
+FROM event e JOIN event_type y ON y.id = e.type AND y.kind = 'sample'
+LEFT JOIN comm c ON c.id = e.comm LEFT JOIN thread t ON t.id = c.thread
+LEFT JOIN process p ON p.id = t.process
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+LEFT JOIN raw_chain k ON k.id = e.kraw LEFT JOIN stack ks ON ks.id = k.stack
+LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+LEFT JOIN stack us ON us.id = u.stack ORDER BY e.id"""
+
+CHAINS = """
+SELECT r.id, r.stack, r.addrs, w.name FROM raw_chain r
+LEFT JOIN word w ON w.kind = 'unwind' AND w.id = r.ended"""
+
+FRAMES = """
+SELECT s.id, s.parent, w.name, i.path, f.off FROM stack s
+JOIN frame f ON f.id = s.frame JOIN image i ON i.id = f.image
+JOIN word w ON w.kind = 'image' AND w.id = i.kind ORDER BY s.id"""
+
+Ours = collections.namedtuple(
+    "Ours", "id time cpu pid tid comm event weight kraw uraw verdict flags "
+            "has_chain ip khash uhash")
+EXEC = 2
+PAC = 0x7f << 48
+KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
+MARK = re.compile(r"^\[user: .*\]$")
+
+Theirs = collections.namedtuple(
+    "Theirs", "time cpu pid tid comm event ip weight addrs frames")
+
+
+def perf(*args):
+    return subprocess.run(["perf", *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+
+# "0 11392459000 0x5e8 [0x70]: PERF_RECORD_SAMPLE(IP, 0x1): 167/167: 0xff period:
+# 1 addr: 0"; CPU and time only when the file has them.
+DUMP = re.compile(r"^(?:(-?\d+) )?(?:(\d+) )?0x[0-9a-f]+ \[0x[0-9a-f]+\]: "
+                  r"PERF_RECORD_SAMPLE\([^)]*\): (-?\d+)/(-?\d+): "
+                  r"(?:0x)?([0-9a-f]+) period: (\d+)")
+FRAME = re.compile(r"^\s+([0-9a-f]+) \((.*)\)\s*$")
+
+
+def theirs(path, has_time, has_cpu):
+    """perf's own decoding of the file, and what it makes of each address; it
+    looks at no file, so that offsets stay what they are."""
+    empty = os.path.join(os.path.dirname(path), "empty")
+    os.makedirs(empty, exist_ok=True)
+    r = perf("script", "-D", "-i", path, "-F", "comm,tid,event,ip,dso",
+             "--max-stack", "2048", "--no-inline", "--symfs", empty)
+    head, addrs, frames, name, event = None, [], [], None, None
+
+    def put():
+        cpu, time = head[1], head[2]
+        if cpu and not time and has_time:
+            cpu, time = None, cpu
+        return Theirs(int(time) if has_time and time else None,
+                      int(cpu) if has_cpu and cpu else None, int(head[3]),
+                      int(head[4]), name, event, int(head[5], 16),
+                      int(head[6]), addrs, frames)
+
+    for line in r.stdout.decode(errors="surrogateescape").split("\n"):
+        if "PERF_RECORD_" in line:
+            if head:
+                yield put()
+            head = DUMP.match(line)
+            addrs, frames, name, event = [], [], None, None
+        elif not head:
+            continue
+        elif line.startswith("....."):
+            m = re.match(r"^\.+\s+\d+: ([0-9a-f]+)$", line)
+            if m:
+                addrs.append(int(m[1], 16))
+        elif line.startswith(" ... thread: "):
+            name = line[len(" ... thread: "):].rpartition(":")[0]
+        elif FRAME.match(line):
+            m = FRAME.match(line)
+            frames.append((int(m[1], 16), m[2]))
+        elif event is None and name is not None and line.startswith(
+                (" ", name[:1])):
+            # of events without callchains the address is on this line
+            m = re.match(r"^.*?\s(-?\d+)\s+(\S+):\s+(?:([0-9a-f]+) "
+                         r"\((.*)\))?\s*$", line)
+            if m:
+                event = m[2]
+                if m[3]:
+                    frames.append((int(m[3], 16), m[4]))
+    if head:
+        yield put()
+    if r.returncode:
+        raise ValueError("perf script: status %d: %s" % (
+            r.returncode, r.stderr.decode(errors="replace")[-300:]))
+
+
+class Database:
+    def __init__(self, db):
+        self.samples = [Ours(*row) for row in common.query(db, SAMPLES)]
+        self.stack = {row[0]: row[1:] for row in common.query(db, FRAMES)}
+        self.chain = {}
+        for i, stack, blob, ended in common.query(db, CHAINS):
+            addrs, frames = common.addresses(blob), []
+            while stack:
+                parent, *frame = self.stack[stack]
+                frames.append(frame)
+                stack = parent
+            self.chain[i] = (addrs, frames, ended)
+
+    def half(self, raw):
+        return self.chain[raw] if raw else ([], [], None)
+
+
+def wanted(db, s, count):
+    """The addresses of a sample with their contexts, and what each is: a
+    frame of ours, or the name of a mark."""
+    kernel, kframes, _ = db.half(s.kraw)
+    user, uframes, ended = db.half(s.uraw)
+    addrs, frames = [], []
+    if s.kraw:
+        addrs += [KERNEL] + kernel
+        frames += [(a, f) for a, f in zip(kernel, kframes)]
+    mark = None
+    if s.verdict and not s.uraw:
+        mark, user, uframes = s.verdict, [], []
+        if mark == "matched":
+            mark = "empty"
+        count["verdict"] += 1
+    elif s.uraw and s.flags & EXEC:
+        mark, user, uframes = "after exec", [], []
+        count["after_exec"] += 1
+    elif ended and ended != "outermost":
+        mark = ended
+        count["ended"] += 1
+    if user or mark:
+        addrs += [USER] + user
+        frames += [(a, f) for a, f in zip(user, uframes)]
+    if mark:
+        addrs.append(None)
+        frames.append((None, "[user: %s]" % mark))
+    return addrs, frames
+
+
+def same_address(want, got, count):
+    if want is None:
+        return 0x1000 <= got < 0x10000
+    if want == got:
+        return True
+    if want == 0:
+        count["no_address"] += 1
+        return True
+    if want & ~PAC == got and not want >> 63:
+        count["pac"] += 1
+        return True
+    return False
+
+
+def same_frame(want, frame, got, count, has_chain):
+    """Has perf found what we have? Kernel addresses are printed as they are,
+    others as offsets in their file."""
+    addr, dso = got
+    if isinstance(frame, str):
+        return dso == frame
+    kind, path, off = frame
+    off %= 1 << 64
+    if kind in ("kernel", "module", "bpf", "ool", "symbols", "guest",
+                "unknown_kernel"):
+        return True  # by its address; names are others' business
+    if kind == "unknown":
+        if dso != "[unknown]":
+            count["unmapped"] += 1
+        return True
+    if kind == "file":  # perf prints the address of one without callchain
+        return dso == path and addr == (off if has_chain else want)
+    if kind in ("vdso", "jit", "special", "anon", "mapping"):
+        # perf 6.1 calls anonymous memory as the file with its names
+        anon = dso == "//anon" or re.match(r"^/tmp/perf-\d+\.map$", dso)
+        return dso == path or (kind == "anon" and bool(anon))
+    return False
+
+
+def differ(db, s, p, count):
+    """A word for what is not the same; None: nothing."""
+    addrs, frames = wanted(db, s, count)
+    pid = -1 if s.pid is None else s.pid
+    tid = -1 if s.tid is None else s.tid
+    comm = s.comm or ":%d" % tid
+    if p.comm.encode(errors="surrogateescape") != comm.encode(
+            errors="surrogateescape"):
+        if not s.comm:
+            count["name_late"] += 1
+        else:
+            return "comm %r, not %r" % (p.comm, comm)
+    for name, a, b in (("time", p.time, s.time), ("cpu", p.cpu, s.cpu),
+                       ("pid", p.pid, pid), ("tid", p.tid, tid),
+                       ("period", p.weight, s.weight)):
+        if a != b and not (b is None and a in (0, -1, 2**32 - 1)):
+            return "%s %s, not %s" % (name, a, b)
+    if p.event != s.event:
+        return "event %r, not %r" % (p.event, s.event)
+    if s.has_chain:
+        got = p.addrs
+    else:
+        got, addrs = [p.ip], [a for a in addrs if a not in (KERNEL, USER)][:1]
+        addrs = addrs or [s.ip or 0]
+    if len(got) != len(addrs) or not all(
+            same_address(a, b, count) for a, b in zip(addrs, got)):
+        return "addresses %s, not %s" % (
+            " ".join("%x" % a for a in got),
+            " ".join("%x" % a if a is not None else "MARK" for a in addrs))
+    if len(p.frames) != len(frames) and s.has_chain:
+        return "%d frames, not %d" % (len(p.frames), len(frames))
+    for (a, frame), got in zip(frames, p.frames):
+        if not same_frame(a, frame, got, count, s.has_chain):
+            return "frame %x (%s), not %r" % (*got, frame)
+    return None
+
+
+def compare(db, path):
+    """Counter of classes, and the first differences that have none."""
+    ours = Database(db)
+    count, bad, n = collections.Counter(), [], 0
+    has_time = any(s.time is not None for s in ours.samples)
+    has_cpu = any(s.cpu is not None for s in ours.samples)
+    for p in theirs(path, has_time, has_cpu):
+        if n < len(ours.samples):
+            why = differ(ours, ours.samples[n], p, count)
+            if why:
+                bad.append("event %d: %s" % (ours.samples[n].id, why))
+        n += 1
+    if n != len(ours.samples):
+        bad.append("%d samples, not %d" % (n, len(ours.samples)))
+    return count, bad, n
+
+
+def again_class(a, x, b, y):
+    """Why one half is another one when it is read again; None: nothing."""
+    ours, theirs = a.half(x), b.half(y)
+    if len(ours[1]) != len(theirs[1]):
+        return None
+    found = None
+    for (kind, path, off), now in zip(ours[1], theirs[1]):
+        if [kind, path, off] == now:
+            continue
+        if kind == "jit" and now == ["file", path, off]:
+            found = "again_jit"
+        elif kind == "unknown":
+            found = "again_known"
+        else:
+            return None
+    return found
+
+
+def same_again(a, x, b, y, count):
+    if (x.comm or "") != (y.comm or "") or x[6:8] != y[6:8]:
+        return False
+    halves = [(x.khash, y.khash, x.kraw, y.kraw)]
+    if x.uraw and not x.flags & EXEC and a.half(x.uraw)[2] in (
+            None, "outermost"):
+        halves.append((x.uhash, y.uhash, x.uraw, y.uraw))
+    for was, now, raw, raw2 in halves:
+        if was != now:
+            why = again_class(a, raw, b, raw2)
+            if not why:
+                return False
+            count[why] += 1
+    return True
+
+
+def round_trip(db, path, folder, count):
+    """Our own reading of the export: the same samples, the same stacks."""
+    again = os.path.join(folder, "again.db")
+    r = common.run("ingest", "-q", "-f", "--no-symbols", "-o", again, path)
+    if r.returncode:
+        return ["status %d: %s" % (r.returncode, r.stderr.decode()[-300:])]
+    a, b = Database(db), Database(again)
+    bad = []
+    if len(a.samples) != len(b.samples):
+        bad.append("%d samples, not %d" % (len(b.samples), len(a.samples)))
+    for x, y in zip(a.samples, b.samples):
+        if not same_again(a, x, b, y, count):
+            bad.append("event %d: %s, not %s" % (x.id, y, x))
+    return bad
+
+
+def check(c, expected, printing, folder):
+    options = []
+    if c.symfs:
+        options = ["--no-symbols", "--symfs", c.symfs]
+    db, status, _ = common.ingest(c, *options)
+    path = os.path.join(folder, "out.data")
+    r = common.run("export", "--format", "perf.data", "-o", path, db)
+    if r.returncode:
+        common.ok(False, "%s is exported" % c.name, [r.stderr.decode()])
+        return
+    count, bad, n = compare(db, path)
+    worse = round_trip(db, path, folder, count)
+    if printing:
+        for kind in sorted(count):
+            print("%-20s %-20s %d" % (c.name, kind, count[kind]))
+    common.ok(not bad, "%s: perf prints the samples that we have (%d, %d not)"
+              % (c.name, n, len(bad)), bad[:5])
+    common.ok(dict(count) == dict(expected),
+              "%s: differences are the known ones" % c.name,
+              ["found %s" % dict(count), "expected %s" % dict(expected)])
+    r = perf("report", "--stdio", "-i", path)
+    common.ok(r.returncode == 0 and b"Samples:" in r.stdout,
+              "%s: perf report prints it" % c.name, [r.stderr[-300:]])
+    common.ok(not worse, "%s: read again it is the same (%d not)" % (
+        c.name, len(worse)), worse[:3])
+
+
+def main():
+    args = sys.argv[1:]
+    printing = "--print" in args
+    args = [a for a in args if a != "--print"]
+    if not shutil.which("perf") or perf("--version").returncode:
+        print("skip perf.data exports: no perf here")
+        common.finish()
+    table = common.expectations("expect-exportperf.txt")
+    with tempfile.TemporaryDirectory() as folder:
+        for c in common.captures(args):
+            check(c, table.get(c.name, {}), printing, folder)
+    if not common.SHARED:
+        print("skip the other captures: no ../shared/captures")
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()
