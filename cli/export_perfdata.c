@@ -16,6 +16,7 @@
 #include "cli/perfdata.h"
 #include "cli/perfdata_maps.h"
 #include "cli/perfdata_places.h"
+#include "cli/perfdata_switch.h"
 #include "cli/perfdata_tasks.h"
 #include "cli/perfdata_trace.h"
 #include "cli/stacks.h"
@@ -31,6 +32,7 @@ struct job {
 	struct pd_places *places;
 	struct pd_tasks *tasks;
 	struct pd_trace *trace;
+	struct pd_switches *switches;
 	uint64_t *ip; /* of the sample being written, contexts included */
 	size_t n, cap;
 };
@@ -170,37 +172,48 @@ static void put_raw(struct pd_buf *b, const void *raw, size_t len)
 		pd_u8(b, 0);
 }
 
-static int put_sample(struct job *j, const struct events *ev,
-		      const struct event_row *e, struct err *err)
+static int put_sample(struct job *j, const struct event_row *e,
+		      const struct pd_who *who, const struct pd_when *when,
+		      struct err *err)
+{
+	const struct pd_event *type = perfdata_event(j->pd, e->type);
+	struct pd_buf *b = &j->pd->buf;
+	const void *raw;
+	size_t len = 0;
+	uint64_t ip;
+
+	if (type->raw && pd_trace_get(j->trace, e, when->tid, &raw, &len, err))
+		return -1;
+	ip = make_chain(j, e, who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
+	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
+			(uint64_t)e->weight, when);
+	if (type->chain) {
+		pd_u64(b, j->n);
+		for (size_t i = 0; i < j->n; i++)
+			pd_u64(b, j->ip[i]);
+	}
+	if (type->raw)
+		put_raw(b, raw, len);
+	perfdata_end_sample(j->pd);
+	return 0;
+}
+
+static int put_event(struct job *j, const struct events *ev,
+		     const struct event_row *e, struct err *err)
 {
 	const struct event_comm *comm = events_comm(ev, e->comm);
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
 	int64_t time = e->timed ? e->time : PD_START;
 	struct pd_when when = { comm->pid, comm->tid, time,
 				e->on_cpu ? e->cpu : -1, type->id };
-	struct perfdata *pd = j->pd;
-	const void *raw;
-	size_t len = 0;
 	struct pd_who who;
-	uint64_t ip;
 
-	if (type->raw && pd_trace_get(j->trace, e, comm->tid, &raw, &len, err))
-		return -1;
+	pd_tasks_until(j->tasks, time);
 	pd_tasks_sample(j->tasks, comm, time, &who);
-	if (type->capture && type->capture <= pd->n_capture)
-		who.user_mask = pd->capture[type->capture - 1].user_mask;
-	ip = make_chain(j, e, &who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
-	perfdata_sample(pd, e->kraw ? PD_KERNEL : PD_USER, ip,
-			(uint64_t)e->weight, &when);
-	if (type->chain) {
-		pd_u64(&pd->buf, j->n);
-		for (size_t i = 0; i < j->n; i++)
-			pd_u64(&pd->buf, j->ip[i]);
-	}
-	if (type->raw)
-		put_raw(&pd->buf, raw, len);
-	perfdata_end_sample(pd);
-	return 0;
+	if (type->capture && type->capture <= j->pd->n_capture)
+		who.user_mask = j->pd->capture[type->capture - 1].user_mask;
+	return type->id ? put_sample(j, e, &who, &when, err)
+			: pd_switches_put(j->switches, e, &when, err);
 }
 
 static int put_events(struct job *j, struct err *err)
@@ -211,11 +224,7 @@ static int put_events(struct job *j, struct err *err)
 
 	while (rc > 0 && !out_failed()) {
 		rc = events_next(ev, &e, err);
-		if (rc <= 0)
-			break;
-		pd_tasks_until(j->tasks, e.timed ? e.time : PD_START);
-		if (perfdata_event(j->pd, e.type)->id &&
-		    put_sample(j, ev, &e, err))
+		if (rc > 0 && put_event(j, ev, &e, err))
 			rc = -1;
 	}
 	events_close(ev);
@@ -290,8 +299,11 @@ static int write_perfdata(FILE *out, const struct export *x, struct err *err)
 	if (j.tasks && !look(&j, err))
 		j.trace = pd_trace_new(j.pd, err);
 	if (j.trace)
+		j.switches = pd_switches_new(j.pd, err);
+	if (j.switches)
 		rc = fseeko(out, 0, SEEK_CUR) ? put_spooled(&j, out, err)
 					      : put_file(&j, out, err);
+	pd_switches_free(j.switches);
 	pd_trace_free(j.trace);
 	pd_tasks_free(j.tasks);
 	perfdata_free(j.pd);

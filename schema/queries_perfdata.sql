@@ -30,3 +30,7 @@ ORDER BY id
 -- name: perfdata_losses
 SELECT coalesce(t1, t0), cpu, type, coalesce(n, 0) FROM loss WHERE counts
 ORDER BY id
+
+-- name: perfdata_switches
+SELECT event, name, value FROM sample_extra
+WHERE name IN ('out', 'preempt', 'other_pid', 'other_tid') ORDER BY event
