@@ -131,6 +131,8 @@ static int run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+	"backstitch export --format perf.data -o old.data perf.db; "
+	"perf report -i old.data",
 	NULL
 };
 
