@@ -210,16 +210,16 @@ static void put_file_id(struct pd_maps *m, const struct region *r,
 	pd_u64(b, img->ino_gen);
 }
 
-static void put_user(struct pd_maps *m, const struct region *r, int64_t pid,
-		     int64_t time)
+static void put_user(struct pd_maps *m, const struct region *r,
+		     const struct pd_who *who)
 {
 	const struct image *img = pd_places_image(m->places, r->image);
 	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
 	struct pd_buf *b = perfdata_begin(
 		m->pd, PD_MMAP2, PD_USER | (own ? PD_HAS_BUILD_ID : 0));
 
-	pd_u32(b, (uint32_t)pid);
-	pd_u32(b, (uint32_t)pid);
+	pd_u32(b, (uint32_t)who->pid);
+	pd_u32(b, (uint32_t)who->tid);
 	pd_u64(b, r->start);
 	pd_u64(b, r->end - r->start);
 	pd_u64(b, r->pgoff);
@@ -227,7 +227,8 @@ static void put_user(struct pd_maps *m, const struct region *r, int64_t pid,
 	pd_u32(b, r->prot);
 	pd_u32(b, r->flags);
 	pd_text(b, img->path, PD_NAME_MAX, 8);
-	perfdata_end(m->pd, &(struct pd_when){ pid, pid, time, -1, 0 });
+	perfdata_end(m->pd,
+		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
 }
 
 static void put_symbol(struct pd_maps *m, const struct pd_symbol *s,
@@ -293,7 +294,7 @@ static void map_it(struct pd_maps *m, struct space *sp, const struct region *r,
 	now.t0 = 0;
 	now.id = 0;
 	space_map(sp, &now, &owner);
-	put_user(m, r, who->pid, who->time);
+	put_user(m, r, who);
 }
 
 /* Pieces of a mapping that was cut are rows of their own, and so is what a
@@ -310,7 +311,7 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 		 int64_t time)
 {
 	const struct region *r = &m->row[row].r;
-	struct pd_who who = { .pid = pid, .time = time };
+	struct pd_who who = { .pid = pid, .tid = pid, .time = time };
 
 	if (!m->row[row].process)
 		kernel_row(m, r, time);

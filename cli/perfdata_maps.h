@@ -33,7 +33,7 @@ void pd_maps_symbols(struct pd_maps *m);
 /* Before a sample of a process (process.id; 0: none that is known). */
 struct pd_who {
 	uint32_t space, process;
-	int64_t pid, time;
+	int64_t pid, tid, time; /* tid: of the thread that a mapping is of */
 	uint64_t user_mask;
 };
 void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who);

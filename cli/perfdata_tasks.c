@@ -71,6 +71,11 @@ struct pd_tasks {
 	struct arena text;
 };
 
+static int64_t id_or_none(const struct rows *r, size_t i)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : -1;
+}
+
 static int64_t time_or_start(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : PD_START;
@@ -91,7 +96,7 @@ static uint32_t number(struct table *t, int64_t id, uint32_t *n)
 static int take_process(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
-	struct process p = { .pid = rows_int(r, 1),
+	struct process p = { .pid = id_or_none(r, 1),
 			     .parent = (uint32_t)rows_int(r, 2),
 			     .start = time_or_start(r, 3) };
 
@@ -107,7 +112,7 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct thread th = { .process = (uint32_t)rows_int(r, 1),
-			     .tid = rows_int(r, 2),
+			     .tid = id_or_none(r, 2),
 			     .start = time_or_start(r, 3),
 			     .end = time_or_start(r, 4),
 			     .last = PD_START };
@@ -338,7 +343,7 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	int64_t id[4];
 	uint32_t seat;
 
-	if (!p || !p->wanted)
+	if (!p || !p->wanted || p->pid < 0)
 		return;
 	t->life[th->seat] = th;
 	if (p->pid == th->tid) {
@@ -377,7 +382,7 @@ static void do_map(struct pd_tasks *t, uint32_t row, int64_t time)
 	uint32_t id = pd_maps_process(t->maps, row);
 	const struct process *p = process_of(t, id);
 
-	if (id && (!p || !p->wanted))
+	if (id && (!p || !p->wanted || p->pid < 0))
 		return;
 	if (p)
 		t->used_space[p->space] = true;
@@ -448,13 +453,13 @@ void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 
 	*who = (struct pd_who){ .process = p ? comm->process : 0,
 				.pid = comm->pid,
+				.tid = comm->pid < 0 ? comm->tid : comm->pid,
 				.time = time,
 				.user_mask = UINT64_MAX };
-	if (!th || !p) {
-		who->space = number(&t->by_pid, comm->pid, &t->n_space);
-		return;
-	}
-	who->space = p->space;
-	if (*comm->name && !same_name(t->name[th->seat], comm->name))
+	/* perf has one space for each thread whose process is not known */
+	who->space = comm->pid >= 0 && p
+			     ? p->space
+			     : number(&t->by_pid, -2 - who->tid, &t->n_space);
+	if (th && p && *comm->name && !same_name(t->name[th->seat], comm->name))
 		put_comm(t, p, th, comm->name, false, time);
 }

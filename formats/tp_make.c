@@ -10,7 +10,7 @@
 
 /* common_type, common_flags, common_preempt_count, common_pid */
 #define COMMON_BYTES 8u
-#define LINE_MAX_BYTES 160u
+#define LINE_MAX_BYTES 240u
 /* A record is smaller than 64 KiB, and so is the place of a dynamic field. */
 #define PAYLOAD_MAX 60000u
 
@@ -44,19 +44,42 @@ static void field_line(const struct tp_field *f, const char *name,
 	       f->size, f->is_signed);
 }
 
-static bool is_printed(const struct tp_field *f)
+/* A stack is none of the sample's fields; its bytes tell nobody anything. */
+static bool is_printed(const struct tp_format *fmt, size_t i)
 {
-	return f->kind == FMT_NUM || f->kind == FMT_TEXT ||
-	       f->kind == FMT_DYN_TEXT;
+	return !fmt->def[i].is_stack && strcmp(fmt->def[i].name, "common_pid");
 }
 
 static const char *conversion(const struct tp_field *f)
 {
 	if (f->kind != FMT_NUM)
 		return "%s";
-	if (f->size == 8)
+	switch (f->size) {
+	case 1:
+		return f->is_signed ? "%hhd" : "%hhu";
+	case 2:
+		return f->is_signed ? "%hd" : "%hu";
+	case 4:
+		return f->is_signed ? "%d" : "%u";
+	default:
 		return f->is_signed ? "%lld" : "%llu";
-	return f->is_signed ? "%d" : "%u";
+	}
+}
+
+static void print_argument(const struct tp_field *f, const char *name,
+			   struct tp_out *o)
+{
+	if (f->kind == FMT_DYN_TEXT)
+		tp_out(o, ", __get_str(%s)", name);
+	else if (f->kind == FMT_DYN_BLOB)
+		tp_out(o,
+		       ", __print_hex_str(__get_dynamic_array(%s),"
+		       " __get_dynamic_array_len(%s))",
+		       name, name);
+	else if (f->kind == FMT_BLOB)
+		tp_out(o, ", __print_hex_str(REC->%s, %u)", name, f->size);
+	else
+		tp_out(o, ", REC->%s", name);
 }
 
 /* "a=%d b=%s", REC->a, __get_str(b); one text alone without its name. */
@@ -67,7 +90,7 @@ static void print_line(const struct tp_format *fmt, struct tp_out *o)
 
 	tp_out(o, "\nprint fmt: \"");
 	for (size_t i = 0; i < fmt->n; i++) {
-		if (!is_printed(&fmt->field[i]))
+		if (!is_printed(fmt, i))
 			continue;
 		tp_out(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
 		       alone ? "" : "=", conversion(&fmt->field[i]));
@@ -75,36 +98,41 @@ static void print_line(const struct tp_format *fmt, struct tp_out *o)
 	}
 	tp_out(o, "\"");
 	for (size_t i = 0; i < fmt->n; i++)
-		if (is_printed(&fmt->field[i]))
-			tp_out(o,
-			       is_dynamic(&fmt->field[i]) ? ", __get_str(%s)"
-							  : ", REC->%s",
-			       fmt->def[i].name);
+		if (is_printed(fmt, i))
+			print_argument(&fmt->field[i], fmt->def[i].name, o);
 	tp_out(o, "\n");
 }
 
-/* What perf 6.1 knows of "print fmt": it fails on a format with others. */
+/* A function of "print fmt" that perf 6.1 has. */
+static bool is_known(const char *name, size_t len)
+{
+	static const char *const known[] = {
+		"__get_str",	     "__get_dynamic_array",
+		"__get_bitmask",     "__get_dynamic_array_len",
+		"__get_rel_str",     "__get_rel_dynamic_array",
+		"__get_rel_bitmask", "__get_rel_dynamic_array_len",
+		"__print_flags",     "__print_symbolic",
+		"__print_hex",	     "__print_hex_str",
+		"__print_array",
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i]) == len && !memcmp(name, known[i], len))
+			return true;
+	return false;
+}
+
+/* It prints nothing at all of a format with others. */
 static bool perf_prints(const char *text)
 {
-	static const char *const known[] = { "str(",
-					     "bitmask(",
-					     "dynamic_array(",
-					     "dynamic_array_len(",
-					     "rel_str(",
-					     "rel_bitmask(",
-					     "rel_dynamic_array(",
-					     "rel_dynamic_array_len(" };
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
 
-	for (const char *p = strstr(text, "__get_"); p;
-	     p = strstr(p, "__get_")) {
-		size_t i = 0;
+	for (const char *p = strstr(text, "__"); p; p = strstr(p, "__")) {
+		size_t len = strspn(p, word);
 
-		p += 6;
-		while (i < sizeof(known) / sizeof(*known) &&
-		       strncmp(p, known[i], strlen(known[i])) != 0)
-			i++;
-		if (i == sizeof(known) / sizeof(*known))
+		if (p[len] == '(' && !is_known(p, len))
 			return false;
+		p += len;
 	}
 	return true;
 }
@@ -153,7 +181,7 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 	struct tp_out o = { .size = fmt->len + strlen(name) + 1024 };
 
 	for (size_t i = 0; i < fmt->n; i++)
-		o.size += LINE_MAX_BYTES + 3 * strlen(fmt->def[i].name);
+		o.size += LINE_MAX_BYTES + 4 * strlen(fmt->def[i].name);
 	o.buf = mem_new(o.size, 1);
 	as.name = name;
 	if (has_common(fmt))
