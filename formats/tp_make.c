@@ -287,7 +287,8 @@ const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
 	to = reach(tp, 0, raw_len < 2 ? 2 : raw_len);
 	if (!to)
 		to = reach(tp, 0, raw_len = PAYLOAD_MAX);
-	memcpy(to, raw, raw_len);
+	if (raw_len)
+		memcpy(to, raw, raw_len);
 	put_number(tp, to, 2, id);
 	*len = tp->n_made;
 	return to;
