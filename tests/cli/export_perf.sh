@@ -54,3 +54,20 @@ ok "a file without samples is one that can be read" $?
 "$B" query "$work/again.db" "SELECT count(*) FROM damage" | grep -qw 0 &&
 	"$B" query "$work/f.db" "SELECT count(*) FROM damage" | grep -qw 0
 ok "nothing in it is damaged" $?
+
+# A stack that a program without frame pointers made up: addresses where marks
+# would stand.
+cat >"$work/low.txt" <<'END'
+event cpu-clock defer period=1000
+event dummy:u output
+comm pid=100 name=app
+mmap pid=100 start=0x400000 len=0x10000 pgoff=0x1000 path=/bin/app
+sample pid=100 tid=100 cpu=1 time=1000 u=0x400010,0x1008,0x3000
+sample pid=100 tid=100 cpu=1 time=2000 k=0xffffffff81000010 cookie=1:3
+sample pid=100 tid=100 cpu=1 time=4000 k=0xffffffff81000010 cookie=1:5
+END
+"${MKCAP:-build/mkcap}" "$work/low.txt" "$work/low.data" &&
+	"$B" export --no-symbols --format perf.data -o "$work/low.out" \
+		"$work/low.data" &&
+	"$B" dump "$work/low.out" | grep -q "MMAP2 .* 2000+10 .*\[user: "
+ok "words stand where no address was recorded" $?

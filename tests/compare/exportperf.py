@@ -30,9 +30,11 @@ again_known  of a capture without times: what was mapped later is known earlier
 """
 
 import collections
+import glob
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,16 @@ MARK = re.compile(r"^\[user: .*\]$")
 
 Theirs = collections.namedtuple(
     "Theirs", "time cpu pid tid comm event ip weight addrs frames")
+
+
+def query(db, sql):
+    """Names may be any bytes."""
+    con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
+    con.text_factory = lambda b: b.decode(errors="surrogateescape")
+    try:
+        return con.execute(sql).fetchall()
+    finally:
+        con.close()
 
 
 def perf(*args):
@@ -144,10 +156,10 @@ def theirs(path, has_time, has_cpu):
 
 class Database:
     def __init__(self, db):
-        self.samples = [Ours(*row) for row in common.query(db, SAMPLES)]
-        self.stack = {row[0]: row[1:] for row in common.query(db, FRAMES)}
+        self.samples = [Ours(*row) for row in query(db, SAMPLES)]
+        self.stack = {row[0]: row[1:] for row in query(db, FRAMES)}
         self.chain = {}
-        for i, stack, blob, ended in common.query(db, CHAINS):
+        for i, stack, blob, ended in query(db, CHAINS):
             addrs, frames = common.addresses(blob), []
             while stack:
                 parent, *frame = self.stack[stack]
@@ -406,6 +418,24 @@ def others(only, folder):
         yield name, db
 
 
+def cases(only, folder):
+    """The readable captures of tests/cases that are perf.data files. (Names
+    with line breaks in them perf prints as they are.)"""
+    mkcap = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
+    for text in sorted(glob.glob(os.path.join(common.ROOT,
+                                              "tests/cases/*/capture.txt"))):
+        name = os.path.basename(os.path.dirname(text))
+        data, db = (os.path.join(folder, f) for f in ("case.data", "case.db"))
+        if only and name not in only or name.startswith(
+                ("ftrace_", "nonce_", "names_cannot_break_out")):
+            continue
+        if subprocess.run([mkcap, text, data]).returncode:
+            common.ok(False, "%s is made" % name)
+            continue
+        common.run("ingest", "-q", "-f", "--no-symbols", "-o", db, data)
+        yield name, db
+
+
 def check(name, db, expected, printing, folder, again):
     path = os.path.join(folder, "out.data")
     r = common.run("export", "--format", "perf.data", "-o", path, db)
@@ -448,6 +478,8 @@ def main():
                 options = ["--no-symbols", "--symfs", c.symfs]
             check(c.name, common.ingest(c, *options)[0],
                   table.get(c.name, {}), printing, folder, True)
+        for name, db in cases(args, folder):
+            check(name, db, table.get(name, {}), printing, folder, True)
         for name, db in others(args, folder):
             check(name, db, table.get(name, {}), printing, folder, False)
     if not common.SHARED:
