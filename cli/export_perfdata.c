@@ -186,7 +186,7 @@ static int put_sample(struct job *j, const struct event_row *e,
 		return -1;
 	ip = make_chain(j, e, who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
 	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
-			(uint64_t)e->weight, when);
+			j->x->samples ? 1 : (uint64_t)e->weight, when);
 	if (type->chain) {
 		pd_u64(b, j->n);
 		for (size_t i = 0; i < j->n; i++)

@@ -210,6 +210,25 @@ static void put_file_id(struct pd_maps *m, const struct region *r,
 	pd_u64(b, img->ino_gen);
 }
 
+/* Code that was made at run time: its name, whole, though readers show what is
+ * behind the last '/' only. */
+static void put_function(struct pd_buf *b, const char *name)
+{
+	char buf[PD_NAME_MAX + 1];
+	size_t n = 0;
+
+	for (; *name && n + 3 < sizeof(buf); name++) {
+		if (*name == '/') {
+			memcpy(buf + n, "\xe2\x88\x95", 3); /* U+2215 */
+			n += 3;
+		} else {
+			buf[n++] = *name;
+		}
+	}
+	buf[n] = '\0';
+	pd_text(b, buf, PD_NAME_MAX, 8);
+}
+
 static void put_user(struct pd_maps *m, const struct region *r,
 		     const struct pd_who *who)
 {
@@ -226,7 +245,10 @@ static void put_user(struct pd_maps *m, const struct region *r,
 	put_file_id(m, r, img, b);
 	pd_u32(b, r->prot);
 	pd_u32(b, r->flags);
-	pd_text(b, img->path, PD_NAME_MAX, 8);
+	if (img->kind == IMAGE_JIT)
+		put_function(b, img->path);
+	else
+		pd_text(b, img->path, PD_NAME_MAX, 8);
 	perfdata_end(m->pd,
 		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
 }

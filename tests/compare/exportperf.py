@@ -68,6 +68,7 @@ Ours = collections.namedtuple(
             "has_chain ip khash uhash")
 EXEC = 2
 PAC = 0x7f << 48
+SLASH = "\u2215"  # of names of jitted code
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
 MARK = re.compile(r"^\[user: .*\]$")
 
@@ -232,6 +233,8 @@ def same_frame(want, frame, got, count, has_chain):
         return True
     if kind == "file":  # perf prints the address of one without callchain
         return dso == path and addr == (off if has_chain else want)
+    if kind == "jit":
+        path = path.replace("/", SLASH)
     if kind in ("vdso", "jit", "special", "anon", "mapping"):
         # perf 6.1 calls anonymous memory as the file with its names
         anon = dso == "//anon" or re.match(r"^/tmp/perf-\d+\.map$", dso)
@@ -344,7 +347,7 @@ def again_class(a, x, b, y):
     for (kind, path, off), now in zip(ours[1], theirs[1]):
         if [kind, path, off] == now:
             continue
-        if kind == "jit" and now == ["file", path, off]:
+        if kind == "jit" and now == ["file", path.replace("/", SLASH), off]:
             found = "again_jit"
         elif kind == "unknown":
             found = "again_known"
