@@ -12,6 +12,7 @@
 #include "cli/events.h"
 #include "cli/export.h"
 #include "cli/filter.h"
+#include "cli/load.h"
 #include "cli/out.h"
 #include "cli/perfdata.h"
 #include "cli/perfdata_maps.h"
@@ -266,15 +267,16 @@ static int copy(FILE *from, FILE *to, struct err *err)
  * the whole from a temporary one. */
 static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd = temp_open(dir && *dir ? dir : "/tmp");
+	const char *dir = load_temp_dir();
+	int fd = temp_open(dir);
 	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
 	int rc;
 
 	if (!spool) {
 		if (fd >= 0)
 			close(fd);
-		return err_set(err, ERR_IO, "no temporary file: %s",
+		return err_set(err, ERR_IO,
+			       "no temporary file in '%s': %s; set TMPDIR", dir,
 			       strerror(errno));
 	}
 	rc = put_file(j, spool, err);
