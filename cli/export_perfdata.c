@@ -38,6 +38,8 @@ struct job {
 	size_t n, cap;
 };
 
+/* No machine has more; what a damaged database says is no number of CPUs. */
+#define CPUS_MAX 65536
 /* A sample without its callchain and payload is not larger. */
 #define SAMPLE_BYTES 128u
 
@@ -57,7 +59,7 @@ static void note_event(struct job *j, const struct events *ev,
 		pd->last = e->time;
 	pd->timed |= e->timed;
 	pd->on_cpu |= e->on_cpu;
-	if (e->on_cpu && e->cpu > pd->max_cpu)
+	if (e->on_cpu && e->cpu > pd->max_cpu && e->cpu < CPUS_MAX)
 		pd->max_cpu = e->cpu;
 	pd_tasks_seen(j->tasks, events_comm(ev, e->comm), time);
 }
@@ -228,9 +230,10 @@ static int put_events(struct job *j, struct err *err)
 		if (rc > 0 && put_event(j, ev, &e, err))
 			rc = -1;
 	}
-	events_close(ev);
 	if (!rc)
 		pd_tasks_until(j->tasks, INT64_MAX);
+	/* the names of threads that were said are its */
+	events_close(ev);
 	return rc < 0 ? -1 : 0;
 }
 

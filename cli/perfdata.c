@@ -112,7 +112,8 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 static void flush(struct perfdata *pd)
 {
 	/* what cannot be written is said by the end */
-	(void)!fwrite(pd->buf.at, 1, pd->buf.n, pd->out);
+	if (pd->buf.n)
+		(void)!fwrite(pd->buf.at, 1, pd->buf.n, pd->out);
 	pd->written += pd->buf.n;
 	pd->buf.n = 0;
 }

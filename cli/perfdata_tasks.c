@@ -457,9 +457,11 @@ void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 				.time = time,
 				.user_mask = UINT64_MAX };
 	/* perf has one space for each thread whose process is not known */
-	who->space = comm->pid >= 0 && p
-			     ? p->space
-			     : number(&t->by_pid, -2 - who->tid, &t->n_space);
+	who->space =
+		comm->pid >= 0 && p
+			? p->space
+			: number(&t->by_pid, (int64_t)(~(uint64_t)who->tid - 1),
+				 &t->n_space);
 	if (th && p && *comm->name && !same_name(t->name[th->seat], comm->name))
 		put_comm(t, p, th, comm->name, false, time);
 }

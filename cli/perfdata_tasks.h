@@ -27,7 +27,8 @@ void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 void pd_tasks_start(struct pd_tasks *t, bool all);
 /* Writes what happened until then; INT64_MAX: the rest. */
 void pd_tasks_until(struct pd_tasks *t, int64_t time);
-/* Makes a reader know the thread by the name that it had; fills *who. */
+/* Makes a reader know the thread by the name that it had, which must live as
+ * long; fills *who. */
 void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		     int64_t time, struct pd_who *who);
 #endif
