@@ -17,6 +17,10 @@
 /* One row each: the rest of export_NAME, and what users call it. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
+	X(csv, "csv")                                                          \
+	X(json, "json")                                                        \
+	X(speedscope, "speedscope")                                            \
+	X(chrome, "chrome")                                                    \
 	X(perfdata, "perf.data")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
@@ -131,6 +135,8 @@ static int run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+	"backstitch export --format speedscope -o a.json perf.data",
+	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
 	"backstitch export --format perf.data -o old.data perf.db; "
 	"perf report -i old.data",
 	NULL
