@@ -224,8 +224,8 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
 	       own->kernel != below->kernel;
 }
 
-uint32_t flame_tree_find(const struct flame_tree *t, uint32_t parent,
-			 uint32_t label)
+uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
+			     uint32_t label)
 {
 	uint32_t id =
 		table_find(&t->index, hash_of(parent, label), NULL, NULL, NULL);

@@ -50,6 +50,6 @@ uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);
  * drawing shows the seam at the root's side of the frame. */
 bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id);
 /* The child of a node with that label; FLAME_NONE: none. O(1). */
-uint32_t flame_tree_find(const struct flame_tree *t, uint32_t parent,
-			 uint32_t label);
+uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
+			     uint32_t label);
 #endif

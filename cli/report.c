@@ -11,6 +11,7 @@
 #include "cli/label.h"
 #include "cli/output.h"
 #include "cli/plain.h"
+#include "cli/report_diff.h"
 #include "cli/report_rows.h"
 #include "cli/stacks.h"
 #include "cli/term.h"
@@ -23,10 +24,9 @@
 #define AROUND 11 /* lines around the table on a screen */
 #define COLUMNS 16
 
-static const char *sort_keys = "sym,dso", *by, *order, *callers, *callees,
-		  *view;
+static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
-static bool self_only;
+static bool self_only, diff, absolute;
 static bool inlined = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
@@ -71,6 +71,15 @@ static const struct opt opts[] = {
 	  .arg = "FUNC",
 	  .help = "what FUNC calls, by share",
 	  .value = &callees },
+	{ .kind = OPT_FLAG,
+	  .name = "diff",
+	  .help = "what changed from one recording to another: 'report --diff "
+		  "BEFORE AFTER'",
+	  .value = &diff },
+	{ .kind = OPT_FLAG,
+	  .name = "absolute",
+	  .help = "with --diff: compare weights as they are, not shares",
+	  .value = &absolute },
 	{ .kind = OPT_STRING,
 	  .name = "view",
 	  .arg = "NAME",
@@ -98,7 +107,7 @@ static const struct {
 
 static int parse_keys(unsigned int *keys, struct err *err)
 {
-	const char *p = sort_keys;
+	const char *p = sort_keys ? sort_keys : diff ? "sym" : "sym,dso";
 
 	*keys = 0;
 	for (;;) {
@@ -589,6 +598,27 @@ static int check_options(struct report *rp, struct err *err)
 	return parse_keys(&rp->keys, err);
 }
 
+static int run_diff(int argc, char **argv, const struct report *rp,
+		    struct err *err)
+{
+	struct report_diff_opts o = {
+		.keys = rp->keys,
+		.format = rp->format,
+		.limit = row_limit(rp),
+		.by_samples = by && !strcmp(by, "samples"),
+		.by_total = order && !strcmp(order, "total"),
+		.absolute = absolute,
+		.inlined = inlined,
+	};
+
+	if (view || callers || callees || self_only)
+		return err_set(
+			err, ERR_USAGE,
+			"--diff is a table of its own: leave out --view, "
+			"--callers, --callees and --no-children");
+	return report_diff(argc, argv, &o, err);
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct report rp = { .event = -1 };
@@ -600,6 +630,8 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	rp.format = o->name;
 	rp.people = !strcmp(o->name, "table");
+	if (diff)
+		return run_diff(argc, argv, &rp, err);
 	rp.path = input_path(argc, argv, err);
 	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
 		return -1;
@@ -626,13 +658,15 @@ static const char *const examples[] = {
 	"backstitch report perf.db",
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
-	"backstitch report --view verdicts --format csv perf.db", NULL
+	"backstitch report --view verdicts --format csv perf.db",
+	"backstitch report --diff before.db after.db",
+	NULL
 };
 
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE]",
+	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

@@ -215,7 +215,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	struct stacks *s = mem_new(1, sizeof(*s));
 
 	s->o = *o;
-	s->labels = labels_new();
+	s->labels = o->labels ? o->labels : labels_new();
 	if (rows_each(db, "report_events", take_event, s, err) ||
 	    load_comms(s, db, err) || load_samples(s, db, err) ||
 	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
@@ -231,7 +231,8 @@ void stacks_free(struct stacks *s)
 	if (!s)
 		return;
 	stack_names_free(s->names);
-	labels_free(s->labels);
+	if (!s->o.labels)
+		labels_free(s->labels);
 	table_release(&s->index);
 	arena_release(&s->text);
 	free(s->group);

@@ -23,7 +23,8 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool samples; /* every sample weighs 1 */
+	bool samples;	       /* every sample weighs 1 */
+	struct labels *labels; /* to use, of several loads; NULL: its own */
 };
 
 /* Samples with the same thread name, stacks and fate. */

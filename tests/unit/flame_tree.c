@@ -6,6 +6,7 @@
 #include "cli/flame_tree.h"
 #include "cli/folded.h"
 #include "cli/label.h"
+#include "cli/stack_names.h"
 #include "stitch/err.h"
 
 static struct labels *labels;
@@ -25,6 +26,20 @@ static void teardown(void)
 	labels_free(labels);
 }
 
+static int add_line(void *arg, struct label_list *l, uint64_t count,
+		    struct err *err)
+{
+	const bool *reverse = arg;
+
+	for (size_t i = 0; *reverse && i < l->n / 2; i++) {
+		uint32_t x = l->label[i];
+
+		l->label[i] = l->label[l->n - 1 - i];
+		l->label[l->n - 1 - i] = x;
+	}
+	return flame_tree_add(tree, l->label, l->n, count, count, err);
+}
+
 /* Adds folded lines and finishes; gives the number of bad lines. */
 static uint64_t read_text(const char *text, bool reverse)
 {
@@ -33,7 +48,8 @@ static uint64_t read_text(const char *text, bool reverse)
 	struct err err;
 
 	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(folded_read(in, labels, tree, reverse, &bad, &err), 0);
+	ck_assert_int_eq(
+		folded_read(in, labels, add_line, &reverse, &bad, &err), 0);
 	fclose(in);
 	flame_tree_finish(tree);
 	return bad;
@@ -193,10 +209,11 @@ START_TEST(the_seam_is_where_the_kernel_begins)
 	/* a kernel thread has none */
 	ck_assert(!flame_tree_is_seam(tree, at(at(0, 1), 0)));
 	ck_assert_uint_eq(
-		flame_tree_find(tree, read_, flame_tree_node(tree, vfs)->label),
+		flame_tree_child_of(tree, read_,
+				    flame_tree_node(tree, vfs)->label),
 		vfs);
 	ck_assert_uint_eq(
-		flame_tree_find(tree, 0, flame_tree_node(tree, vfs)->label),
+		flame_tree_child_of(tree, 0, flame_tree_node(tree, vfs)->label),
 		FLAME_NONE);
 }
 END_TEST
