@@ -5,9 +5,11 @@
 #include "cli/filter.h"
 #include "cli/flame_diff.h"
 #include "cli/flame_draw.h"
+#include "cli/flame_offcpu.h"
 #include "cli/flame_opts.h"
 #include "cli/folded.h"
 #include "cli/label.h"
+#include "cli/offcpu.h"
 #include "cli/out.h"
 #include "cli/svg.h"
 #include "stitch/err.h"
@@ -31,7 +33,8 @@ static int draw_one(int argc, char **argv, const struct svg_opts *o,
 	int rc = -1;
 
 	if (path && !drawing_init(&d, labels, err))
-		rc = drawing_read(&d, path, &status, err);
+		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
+				    : drawing_read(&d, path, &status, err);
 	if (!rc) {
 		drawing_check_total(&d);
 		rc = out_write(flame_opts.out_path, draw, &d, err);
@@ -56,7 +59,9 @@ static const char *const examples[] = {
 	"backstitch flame perf.db > flame.svg",
 	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
 	"backstitch flame --folded perf.db | grep vfs_read",
-	"backstitch flame --diff before.db after.db > diff.svg", NULL
+	"backstitch flame --diff before.db after.db > diff.svg",
+	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
+	NULL
 };
 
 extern const struct command cmd_flame;

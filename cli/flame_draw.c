@@ -129,7 +129,7 @@ static int add_groups(struct drawing *d, struct err *err)
 }
 
 /* One line of the picture: how much has no user half, and why. */
-static void note_missing(struct drawing *d)
+void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	double sum = 0;
@@ -332,7 +332,7 @@ static int read_db(struct drawing *d, const char *path, int *status,
 						flame_opts.count_samples);
 	d->o.show_samples = !flame_opts.count_samples;
 	note_event(d);
-	note_missing(d);
+	drawing_note_missing(d);
 	return 0;
 }
 

@@ -61,6 +61,8 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 /* The user half of what was added is missing, for that reason (NULL: it is
  * there); word must live as long as the drawing. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);
+/* The line about those, if there are any. */
+void drawing_note_missing(struct drawing *d);
 /* Ends adding: path is for the error when nothing was added. */
 int drawing_finish(struct drawing *d, const char *path, struct err *err);
 /* The frames for a thread's name, process and number, as asked for. */

@@ -7,6 +7,7 @@
 
 #include "cli/filter.h"
 #include "cli/interpreter.h"
+#include "cli/offcpu.h"
 #include "cli/palette.h"
 #include "cli/svg.h"
 #include "stitch/err.h"
@@ -148,6 +149,15 @@ const struct opt flame_opt_table[] = {
 	  .name = "absolute",
 	  .help = "compare weights as they are, not shares of the whole",
 	  .value = &flame_opts.absolute },
+	{ .kind = OPT_GROUP, .value = (void *)offcpu_opt_table },
+	{ .kind = OPT_FLAG,
+	  .name = "by-state",
+	  .help = "with --off-cpu: a frame at the root for each state",
+	  .value = &flame_opts.by_state },
+	{ .kind = OPT_FLAG,
+	  .name = "wakeups",
+	  .help = "with --off-cpu: above each stack that of the waker",
+	  .value = &flame_opts.wakeups },
 	{ .kind = OPT_NO,
 	  .name = "no-inline",
 	  .help = "leave out inlined functions",
@@ -195,13 +205,33 @@ static int check_range(const char *name, long v, long min, long max,
 		       min, max);
 }
 
+static int check_kind(struct err *err)
+{
+	if (offcpu_check(err))
+		return -1;
+	if ((flame_opts.wakeups || flame_opts.by_state) && !offcpu_opts.on)
+		return err_set(err, ERR_USAGE,
+			       "--wakeups and --by-state need --off-cpu");
+	if (offcpu_opts.on &&
+	    (flame_opts.diff || flame_opts.from_folded ||
+	     flame_opts.count_samples || flame_opts.by_verdict))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a picture of its own: leave out "
+			       "--diff, --from-folded, --samples and "
+			       "--by-verdict");
+	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
+		return err_set(err, ERR_USAGE,
+			       "--diff-by and --absolute need --diff");
+	return 0;
+}
+
 int flame_opts_check(struct svg_opts *o, struct err *err)
 {
 	if (check_range("width", flame_opts.width, 100, 100000, err) ||
 	    check_range("fontsize", flame_opts.fontsize, 4, 72, err) ||
 	    check_range("height", flame_opts.height, 4, 200, err) ||
 	    check_range("total", flame_opts.total, 0, LONG_MAX, err) ||
-	    parse_minwidth(o, err))
+	    parse_minwidth(o, err) || check_kind(err))
 		return -1;
 	o->title = flame_opts.title	 ? flame_opts.title
 		   : flame_opts.inverted ? "Icicle graph"

@@ -15,7 +15,7 @@ struct flame_opts {
 	bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
 		as_folded, from_folded, count_samples, inlined;
 	struct opt_list include, exclude; /* regular expressions */
-	bool diff, absolute;
+	bool diff, absolute, wakeups, by_state;
 	const char *diff_by;
 };
 

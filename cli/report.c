@@ -9,9 +9,11 @@
 #include "cli/grid.h"
 #include "cli/interpreter.h"
 #include "cli/label.h"
+#include "cli/offcpu.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/report_diff.h"
+#include "cli/report_offcpu.h"
 #include "cli/report_rows.h"
 #include "cli/stacks.h"
 #include "cli/term.h"
@@ -80,6 +82,7 @@ static const struct opt opts[] = {
 	  .name = "absolute",
 	  .help = "with --diff: compare weights as they are, not shares",
 	  .value = &absolute },
+	{ .kind = OPT_GROUP, .value = (void *)offcpu_opt_table },
 	{ .kind = OPT_STRING,
 	  .name = "view",
 	  .arg = "NAME",
@@ -589,6 +592,12 @@ static int check_options(struct report *rp, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
+	if (offcpu_check(err))
+		return -1;
+	if (offcpu_opts.on && (diff || view || callers || callees))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--diff, --view, --callers and --callees");
 	if (view && (callers || callees || filter_given()))
 		return err_set(err, ERR_USAGE,
 			       "--view prints a view as it "
@@ -642,7 +651,10 @@ static int run(int argc, char **argv, struct err *err)
 		.samples = by && !strcmp(by, "samples"),
 	};
 
-	if (view) {
+	if (offcpu_opts.on) {
+		rc = report_offcpu(rp.db, rp.path, rp.format, row_limit(&rp),
+				   inlined, err);
+	} else if (view) {
 		rc = print_view(rp.db, rp.path, o, err);
 	} else {
 		rp.stacks = stacks_load(rp.db, &so, err);
@@ -660,6 +672,7 @@ static const char *const examples[] = {
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --view verdicts --format csv perf.db",
 	"backstitch report --diff before.db after.db",
+	"backstitch report --off-cpu perf.db",
 	NULL
 };
 

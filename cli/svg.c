@@ -208,7 +208,9 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 
 	if (p->o->show_samples) {
 		plain_grouped(out, nd->samples);
-		fputs(nd->samples == 1 ? " sample, " : " samples, ", out);
+		fprintf(out, " %s%s, ",
+			p->o->sample_name ? p->o->sample_name : "sample",
+			nd->samples == 1 ? "" : "s");
 	}
 	plain_grouped(out, nd->weight);
 	fputc(' ', out);

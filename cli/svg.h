@@ -40,6 +40,7 @@ struct svg_look {
 struct svg_opts {
 	const char *title, *subtitle; /* subtitle NULL: none */
 	const char *count_name;	      /* unit of the weights */
+	const char *sample_name;      /* of what is counted; NULL: sample */
 	const char *fonttype;
 	const struct palette *colors;
 	unsigned int width, height; /* px: of the picture, of a frame */
