@@ -61,6 +61,7 @@ static const char *const examples[] = {
 	"backstitch flame --folded perf.db | grep vfs_read",
 	"backstitch flame --diff before.db after.db > diff.svg",
 	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
+	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
 	NULL
 };
 

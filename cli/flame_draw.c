@@ -277,6 +277,10 @@ static int choose_event(const struct drawing *d)
 static int no_samples(const struct drawing *d, const char *path,
 		      struct err *err)
 {
+	if (stacks_unweighed(d->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", path,
+			       flame_opts.weight);
 	if (d->want)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no samples of '%s'%s; choose with --event",
@@ -305,6 +309,23 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       : "no stacks");
 }
 
+static void note_unweighed(struct drawing *d)
+{
+	uint64_t n = stacks_unweighed(d->stacks, d->event);
+	char *note = flame_opts.weight ? drawing_note(d) : NULL;
+
+	if (!note)
+		return;
+	snprintf(note, DRAWING_NOTE_MAX, "weighed by %.200s",
+		 flame_opts.weight);
+	if (n)
+		snprintf(note + strlen(note), DRAWING_NOTE_MAX - strlen(note),
+			 "; %llu sample%s without, or with less than 0, %s "
+			 "left out",
+			 (unsigned long long)n, n == 1 ? "" : "s",
+			 n == 1 ? "is" : "are");
+}
+
 static int read_db(struct drawing *d, const char *path, int *status,
 		   struct err *err)
 {
@@ -313,6 +334,7 @@ static int read_db(struct drawing *d, const char *path, int *status,
 		.inlined = flame_opts.inlined,
 		.samples = flame_opts.count_samples,
 		.labels = d->labels,
+		.weight = flame_opts.weight,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 
@@ -332,6 +354,7 @@ static int read_db(struct drawing *d, const char *path, int *status,
 						flame_opts.count_samples);
 	d->o.show_samples = !flame_opts.count_samples;
 	note_event(d);
+	note_unweighed(d);
 	drawing_note_missing(d);
 	return 0;
 }

@@ -34,6 +34,12 @@ const struct opt flame_opt_table[] = {
 	  .name = "samples",
 	  .help = "widths are numbers of samples, not their weight",
 	  .value = &flame_opts.count_samples },
+	{ .kind = OPT_STRING,
+	  .name = "weight",
+	  .arg = "EXPR",
+	  .help = "widths by an SQL expression on each sample, such as "
+		  "latency_ns or a field of its event",
+	  .value = &flame_opts.weight },
 	{ .kind = OPT_FLAG,
 	  .name = "folded",
 	  .help = "print folded stacks, one a line, instead of a picture",
@@ -219,6 +225,12 @@ static int check_kind(struct err *err)
 			       "--off-cpu is a picture of its own: leave out "
 			       "--diff, --from-folded, --samples and "
 			       "--by-verdict");
+	if (flame_opts.weight && (offcpu_opts.on || flame_opts.from_folded ||
+				  flame_opts.count_samples))
+		return err_set(err, ERR_USAGE,
+			       "--weight, --samples, --off-cpu and "
+			       "--from-folded are different widths; choose "
+			       "one");
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");

@@ -16,7 +16,7 @@ struct flame_opts {
 		as_folded, from_folded, count_samples, inlined;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
-	const char *diff_by;
+	const char *diff_by, *weight;
 };
 
 extern struct flame_opts flame_opts;
