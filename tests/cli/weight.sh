@@ -66,8 +66,12 @@ for e in '1), (2' '1;2' 'sum(weight)' "'a" 'abs(' '' 'x -- y' '?1' 'comm' \
 	'nofunc(1)' '1,2' '(DELETE FROM event)' 'prio'
 do
 	"$B" flame --folded --weight "$e" "$b" >"$work/out" 2>"$work/err"
-	[ $? = 2 ] && [ ! -s "$work/out" ] && grep -q -e '--weight' "$work/err" ||
-		{ bad=1; echo "$e: $(cat "$work/err")"; }
+	if [ $? != 2 ] || [ -s "$work/out" ] ||
+		! grep -q -e '--weight' "$work/err"
+	then
+		bad=1
+		echo "$e: $(cat "$work/err")"
+	fi
 done
 ok what_is_no_expression_is_wrong_usage $bad
 "$B" flame --folded --weight bytes "$b" 2>&1 | grep -q \
