@@ -14,11 +14,13 @@
 #include "cli/folded.h"
 #include "cli/label.h"
 #include "cli/out.h"
+#include "cli/palette.h"
 #include "cli/svg.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
 #define STEPS 7	    /* shades of red and of blue */
+#define NEUTRAL 8   /* and of grey, to tell frames apart */
 #define GONE_MAX 12 /* rows for what vanished */
 #define ROW_MAX 320
 
@@ -58,15 +60,23 @@ static void shade(const struct diff_page *pg, uint32_t id, char out[SVG_CLASS])
 {
 	int change = place_of(&pg->m, id)->change;
 	double size = change_of(&pg->m, id);
+	char name[3];
 	int step;
 
 	step = pg->most > 0 ? (int)(size / pg->most * STEPS) : 0;
 	if (step >= STEPS)
 		step = STEPS - 1;
-	out[0] = 'd';
-	out[1] = !change ? 'w' : change > 0 ? 'r' : 'b';
-	out[2] = (char)('0' + (change ? step : 0));
-	out[3] = 0;
+	if (change) {
+		out[0] = 'd';
+		out[1] = change > 0 ? 'r' : 'b';
+		out[2] = (char)('0' + step);
+		out[3] = 0;
+		return;
+	}
+	palette_class(
+		labels_get(pg->m.labels, flame_tree_node(pg->m.all, id)->label),
+		name);
+	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
 }
 
 static void look_class(const void *arg, uint32_t node, char out[SVG_CLASS])
@@ -113,33 +123,36 @@ static void look_tell(const void *arg, uint32_t node, FILE *out)
 	tell_one(out, pg, id, true);
 }
 
+/* The n shades of one class, in equal steps from a to b. */
+static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
+		       bool dark)
+{
+	for (int i = 0; i < n; i++) {
+		fprintf(out, ".%s%d rect{fill:#", class, i);
+		for (int j = 0; j < 3; j++) {
+			int v = c[0][j] + (c[1][j] - c[0][j]) * i / (n - 1);
+
+			fprintf(out, "%02x", dark ? v * 60 / 100 : v);
+		}
+		fputc('}', out);
+	}
+	fputc('\n', out);
+}
+
 /* Light for a small change, strong for the largest one. */
 static void look_css(FILE *out)
 {
 	static const int red[2][3] = { { 255, 205, 195 }, { 226, 48, 40 } };
 	static const int blue[2][3] = { { 200, 218, 255 }, { 44, 92, 226 } };
+	static const int grey[2][3] = { { 234, 232, 226 }, { 206, 204, 198 } };
+	static const int dim[2][3] = { { 108, 108, 112 }, { 142, 142, 146 } };
 
 	for (int dark = 0; dark < 2; dark++) {
 		if (dark)
 			fputs("@media (prefers-color-scheme:dark){\n", out);
-		fprintf(out, ".dw0 rect{fill:#%s}\n",
-			dark ? "48484a" : "e9e7e1");
-		for (int i = 0; i < STEPS * 2; i++) {
-			const int(*c)[3] = i < STEPS ? red : blue;
-			int rgb[3];
-
-			for (int j = 0; j < 3; j++) {
-				rgb[j] = c[0][j] + (c[1][j] - c[0][j]) *
-							   (i % STEPS) /
-							   (STEPS - 1);
-				if (dark)
-					rgb[j] = rgb[j] * 62 / 100;
-			}
-			fprintf(out, ".%s%d rect{fill:#%02x%02x%02x}%s",
-				i < STEPS ? "dr" : "db", i % STEPS, rgb[0],
-				rgb[1], rgb[2],
-				i % STEPS == STEPS - 1 ? "\n" : "");
-		}
+		put_shades(out, "dw", NEUTRAL, dark ? dim : grey, dark);
+		put_shades(out, "dr", STEPS, red, dark);
+		put_shades(out, "db", STEPS, blue, dark);
 		if (dark)
 			fputs("}\n", out);
 	}
@@ -175,6 +188,7 @@ static bool is_gone(const struct diff_model *m, uint32_t id)
 }
 
 struct gone {
+	bool significant;
 	double size;
 	uint32_t id;
 };
@@ -184,6 +198,8 @@ static int compare_gone(const void *pa, const void *pb)
 	const struct gone *a = pa;
 	const struct gone *b = pb;
 
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
 	if (a->size < b->size || a->size > b->size)
 		return a->size < b->size ? 1 : -1;
 	return a->id < b->id ? -1 : a->id > b->id;
@@ -207,11 +223,11 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 
 	put_size(size, sizeof(size), g->size);
 	snprintf(text, ROW_MAX,
-		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " samples%s",
+		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " sample%s%s",
 		 labels_get(labels, nd->label)->name, size, below,
-		 m->total[g->id].a,
-		 m->total[g->id].change ? "" : ", not significant");
-	*row = (struct svg_row){ m->total[g->id].change ? "db4" : "dw0", text };
+		 m->total[g->id].a, m->total[g->id].a == 1 ? "" : "s",
+		 g->significant ? "" : ", not significant");
+	*row = (struct svg_row){ g->significant ? "db4" : "dw0", text };
 }
 
 /* What vanished has no width in B's picture: rows below it. */
@@ -225,7 +241,8 @@ static void list_gone(struct diff_page *pg)
 
 	for (uint32_t id = 0; id < count; id++) {
 		if (is_gone(m, id))
-			g[n++] = (struct gone){ diff_model_size(m, 0, id, true),
+			g[n++] = (struct gone){ m->total[id].change != 0,
+						diff_model_size(m, 0, id, true),
 						id };
 	}
 	qsort(g, n, sizeof(*g), compare_gone);
@@ -284,14 +301,17 @@ static void note_side(struct drawing *d, const struct diff_model *m, int side)
 {
 	const struct drawing *of = m->side[side];
 	char *note = drawing_note(d);
+	/* a capture that was given itself needs no second name */
+	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
 	int len;
 
 	if (!note)
 		return;
 	len = snprintf(note, DRAWING_NOTE_MAX,
-		       "%c: %.100s, %s, %" PRIu64 " samples", "AB"[side],
-		       m -> path[side], of -> capture,
-		       flame_tree_node(of->tree, 0) -> samples);
+		       "%c: %.100s%s%s, %" PRIu64 " samples", side ? 'B' : 'A',
+		       m->path[side], known ? "" : ", ",
+		       known ? "" : of->capture,
+		       flame_tree_node(of->tree, 0)->samples);
 	if (m->unjoined[side])
 		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
 				", %" PRIu64 " without user half",

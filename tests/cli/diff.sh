@@ -107,8 +107,8 @@ ok the_other_way_round_it_is_blue $?
 "$B" report --diff --json before.db after.db >d.json
 [ "$(judge changed d.json self)" = "more checksum" ]
 ok the_table_names_the_same_function $?
-[ "$(judge changed d.json total | grep -c '^more ')" = 5 ] &&
-	! judge changed d.json total | grep -q '^less '
+judge changed d.json total >names
+[ "$(grep -c '^more ' names)" = 5 ] && ! grep -q '^less ' names
 ok its_callers_have_more_in_total $?
 judge p d.json
 ok the_p_is_that_of_exact_fractions $?
@@ -116,8 +116,8 @@ ok the_p_is_that_of_exact_fractions $?
 [ "$(judge colored abs.svg)" = "r checksum" ]
 ok numbers_instead_of_shares_say_the_same $?
 "$B" flame --diff --diff-by total before.db after.db >total.svg
-judge colored total.svg | grep -q '^r reply$' &&
-	! judge colored total.svg | grep -q 'lookup\|parse\|format'
+judge colored total.svg >names
+grep -q '^r reply$' names && ! grep -q 'lookup\|parse\|format' names
 ok by_total_the_caller_is_red_and_its_sisters_are_not $?
 grep -q '>A: before.db, 378 samples; B (the widths): after.db, 483 samples<' \
 	d.svg && grep -q 'A: before.db, capture .*before.data of vm, 378' d.svg
@@ -141,6 +141,41 @@ END
 "$B" flame --diff before.db lost.db >lost.svg
 [ -z "$(judge colored lost.svg)" ] && grep -q '5000 records lost' lost.svg
 ok what_loss_could_explain_is_no_change $?
+
+# the same with user halves that are missing: of the samples that ended in one
+# function, half lost their chain, or half were never taken
+"$B" ingest -q -f --no-symbols -o a.db "$captures/z-defer.data"
+python3 - <<'END'
+import shutil
+import sqlite3
+for name in ("unjoined.db", "fewer.db"):
+    shutil.copy("a.db", name)
+    db = sqlite3.connect(name)
+    stack, n = db.execute(
+        "SELECT r.uraw, count(*) FROM request r JOIN event e ON e.id = r.event "
+        "WHERE e.kraw IS NULL AND r.uraw IS NOT NULL GROUP BY 1 "
+        "ORDER BY 2 DESC, 1").fetchone()
+    which = ("SELECT r.event FROM request r JOIN event e ON e.id = r.event "
+             "WHERE e.kraw IS NULL AND r.uraw = %d AND r.event %% 2" % stack)
+    if name[0] == "u":
+        db.execute("UPDATE request SET uraw = NULL, verdict = (SELECT id FROM "
+                   "word WHERE kind = 'request' AND name = 'chain_lost') "
+                   "WHERE event IN (%s)" % which)
+    else:
+        db.execute("DELETE FROM event WHERE id IN (%s)" % which)
+    db.commit()
+END
+"$B" flame --diff a.db fewer.db >fewer.svg
+[ "$(judge colored fewer.svg | grep -c '^b')" = 1 ]
+ok fewer_samples_of_a_function_are_less $?
+"$B" flame --diff a.db unjoined.db >unjoined.svg
+[ -z "$(judge colored unjoined.svg)" ] &&
+	grep -q 'B: unjoined.db, .* without user half' unjoined.svg
+ok what_missing_user_halves_could_explain_is_no_change $?
+"$B" report --diff --json a.db unjoined.db >unjoined.json
+judge changed unjoined.json self >names
+! grep -q '^less ' names
+ok and_the_table_says_the_same $?
 
 # one recording in two halves
 bad=
