@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/mem.h"
 
@@ -11,6 +12,8 @@
 #define Z_MIN 2.0
 /* Changes that stand out about equally: the one in numbers comes first. */
 #define Z_TIE 0.9
+/* What is taken out before all are looked at again: one part in so many. */
+#define ROUND 50
 
 static double min2(double a, double b)
 {
@@ -238,68 +241,110 @@ static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
 	return fabs(z_of(p, &as_is));
 }
 
-/* The place that stands out most among those not done; n: none does. */
-static size_t clearest(const struct diff_place *p, size_t n, const bool *done,
-		       const struct diff_whole *w)
+struct ranked {
+	double z; /* or -p */
+	size_t at;
+};
+
+static int compare_clear(const void *pa, const void *pb)
 {
-	double best = Z_MIN;
+	const struct ranked *a = pa;
+	const struct ranked *b = pb;
+
+	if (a->z > b->z || a->z < b->z)
+		return a->z > b->z ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* The places that stand out, the clearest first; of those that do so about
+ * equally the one in numbers comes before all. */
+static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
+			 const struct diff_whole *w, struct ranked *rank)
+{
 	double numbers = -1;
-	size_t at = n;
+	size_t best = 0;
+	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double z = done[i] ? 0 : fabs(z_of(&p[i], w));
 
-		if (z > best)
-			best = z;
+		if (z > Z_MIN)
+			rank[used++] = (struct ranked){ z, i };
 	}
-	for (size_t i = 0; i < n; i++) {
-		double z = done[i] ? 0 : fabs(z_of(&p[i], w));
+	qsort(rank, used, sizeof(*rank), compare_clear);
+	for (size_t i = 0; i < used && rank[i].z >= rank[0].z * Z_TIE; i++) {
+		double z = z_numbers(&p[rank[i].at], w);
 
-		if (!(z > Z_MIN) || z < best * Z_TIE)
-			continue;
-		z = z_numbers(&p[i], w);
 		if (z > numbers) {
 			numbers = z;
-			at = i;
+			best = i;
 		}
 	}
-	return at;
+	if (used) {
+		struct ranked first = rank[best];
+
+		memmove(rank + 1, rank, best * sizeof(*rank));
+		rank[0] = first;
+	}
+	return used;
+}
+
+/* Is the place changed, by the limit of this step? */
+static bool passes(struct diff_place *p, const struct diff_whole *left,
+		   double limit)
+{
+	bool more = z_of(p, left) > 0;
+
+	p->p = p_of(p, left, more, false);
+	p->change = p->p > limit ? 0 : more ? 1 : -1;
+	return p->change;
+}
+
+/* One look at all places, in which so much is taken out that another look is
+ * due: large changes are taken one by one, small ones together. */
+static size_t judge_round(struct diff_place *p, const struct ranked *rank,
+			  size_t n, bool *done, size_t tests, size_t passed,
+			  struct diff_whole *left)
+{
+	const struct diff_whole before = *left;
+
+	for (size_t i = 0; i < n && passed < tests; i++) {
+		struct diff_place *at = &p[rank[i].at];
+
+		if (before.a - left->a > before.a / ROUND ||
+		    before.b - left->b > before.b / ROUND)
+			break;
+		if (fabs(z_of(at, left)) <= Z_MIN)
+			continue;
+		done[rank[i].at] = true;
+		if (!passes(at, left, DIFF_ALPHA / (double)(tests - passed)))
+			continue;
+		passed++;
+		left->a -= at->a;
+		left->b -= at->b;
+	}
+	return passed;
 }
 
 void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 		struct diff_whole *left)
 {
 	bool *done = mem_new(n ? n : 1, sizeof(*done));
+	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
 	size_t tests = count_tests(p, n, w, false, done);
 	size_t passed = 0;
-	size_t i;
+	size_t used;
 
 	*left = *w;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		p[i].change = 0;
 		p[i].p = 1;
 	}
-	while (passed < tests && (i = clearest(p, n, done, left)) < n) {
-		bool more = z_of(&p[i], left) > 0;
-
-		done[i] = true;
-		p[i].p = p_of(&p[i], left, more, false);
-		if (p[i].p > DIFF_ALPHA / (double)(tests - passed))
-			continue;
-		passed++;
-		p[i].change = more ? 1 : -1;
-		left->a -= p[i].a;
-		left->b -= p[i].b;
-	}
+	while (passed < tests && (used = rank_clear(p, n, done, left, rank)))
+		passed = judge_round(p, rank, used, done, tests, passed, left);
+	free(rank);
 	free(done);
 }
-
-/* Holm without order: a place passes when, with all that pass before it, its
- * limit is met; sorted by p that is one walk. */
-struct ranked {
-	double p;
-	size_t at;
-};
 
 double diff_scale(const struct diff_whole *left)
 {
@@ -309,6 +354,8 @@ double diff_scale(const struct diff_whole *left)
 	       ((double)left->a * left->unit_a);
 }
 
+/* Holm without order: a place passes when, with all that pass before it, its
+ * limit is met; sorted by p that is one walk. */
 void diff_judge_nested(struct diff_place *p, size_t n,
 		       const struct diff_whole *left)
 {
@@ -326,13 +373,13 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 		if (out[i] || fabs(z) < Z_MIN)
 			continue;
 		p[i].p = p_of(&p[i], left, z > 0, true);
-		rank[used++] = (struct ranked){ p[i].p, i };
+		rank[used++] = (struct ranked){ -p[i].p, i };
 	}
-	qsort(rank, used, sizeof(*rank), compare_double);
+	qsort(rank, used, sizeof(*rank), compare_clear);
 	for (size_t i = 0; i < used && i < tests; i++) {
 		struct diff_place *at = &p[rank[i].at];
 
-		if (rank[i].p > DIFF_ALPHA / (double)(tests - i))
+		if (at->p > DIFF_ALPHA / (double)(tests - i))
 			break;
 		at->change = z_rates((double)at->a, (double)at->b, chance) > 0
 				     ? 1
