@@ -214,7 +214,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		.by_name = flame_opts.as_folded,
 		.inlined = flame_opts.inlined,
 		.labels = d->labels,
-		.names_only = true,
+		.no_groups = true,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct groups g = { 0 };

@@ -105,7 +105,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 	return rc < 0 ? -1 : 0;
 }
 
-static void put_name(FILE *out, const struct label *l)
+void folded_name(FILE *out, const struct label *l)
 {
 	plain_text(out, l->name, ';', ':');
 
@@ -146,7 +146,7 @@ static void put_path(FILE *out, const struct walk *w)
 	for (size_t i = 0; i < w->path.n; i++) {
 		if (i)
 			fputc(';', out);
-		put_name(out, labels_get(labels, w->path.label[i]));
+		folded_name(out, labels_get(labels, w->path.label[i]));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 struct err;
 struct flame_tree;
+struct label;
 struct label_list;
 struct labels;
 
@@ -25,4 +26,6 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err);
 int folded_write_two(FILE *out, const struct flame_tree *all,
 		     const struct flame_tree *a, const struct flame_tree *b,
 		     struct err *err);
+/* One frame of such a line: its name and what kind of code it is. */
+void folded_name(FILE *out, const struct label *l);
 #endif

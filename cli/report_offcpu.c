@@ -360,7 +360,7 @@ int report_offcpu(struct store *db, const char *path, const char *format,
 	struct stacks_opts so = {
 		.inlined = inlined,
 		.labels = rp.labels,
-		.names_only = true,
+		.no_groups = true,
 	};
 	int rc = -1;
 

@@ -24,7 +24,7 @@ struct stacks_opts {
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
 	bool samples;	       /* every sample weighs 1 */
-	bool names_only;       /* no groups: for stacks_get() of others */
+	bool no_groups;	       /* for stacks_get() of the caller's own groups */
 	struct labels *labels; /* to use, of several loads; NULL: its own */
 	const char *weight;    /* SQL expression for it; NULL: as recorded */
 };
