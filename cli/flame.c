@@ -12,6 +12,7 @@
 #include "cli/folded.h"
 #include "cli/interpreter.h"
 #include "cli/label.h"
+#include "cli/label_facts.h"
 #include "cli/out.h"
 #include "cli/palette.h"
 #include "cli/plain.h"
@@ -207,6 +208,7 @@ struct drawing {
 	struct stacks *stacks;
 	struct labels *labels; /* of stacks, or ours */
 	struct flame_tree *tree;
+	struct label_facts *facts;
 	int event; /* place; -1: all */
 	struct svg_opts o;
 	char title[200];
@@ -385,8 +387,10 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 	int rc = rows_each(db, "report_captures", note_capture, d, err);
 	if (!rc)
 		d->stacks = stacks_load(db, &so, err);
+	if (d->stacks && !as_folded)
+		d->o.facts = d->facts = label_facts_load(db, d->stacks, err);
 	store_close(db);
-	if (!d->stacks)
+	if (!d->stacks || (!as_folded && !d->facts))
 		return -1;
 	d->event = stacks_choose(d->stacks, "drawing");
 	if (stacks_heaviest(d->stacks) < 0)
@@ -481,6 +485,7 @@ static int run(int argc, char **argv, struct err *err)
 		rc = out_write(out_path, draw, &d, err);
 	}
 	flame_tree_free(d.tree);
+	label_facts_free(d.facts);
 	if (!d.stacks)
 		labels_free(d.labels);
 	stacks_free(d.stacks);

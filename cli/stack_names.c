@@ -319,6 +319,15 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
 
+bool stack_names_label(const struct stack_names *sn, int64_t frame,
+		       uint32_t *label)
+{
+	if (frame < 1 || (uint64_t)frame >= sn->n_frame)
+		return false;
+	*label = sn->frame[frame].label;
+	return true;
+}
+
 /* An interpreter's own frames that follow code of its language, seen from the
  * root, are how that code runs: the code is the frame. Others are one frame
  * together. The frames of out from `from` on are the outermost first; what[]

@@ -373,6 +373,11 @@ struct labels *stacks_labels(const struct stacks *s)
 	return s->labels;
 }
 
+const struct stack_names *stacks_names(const struct stacks *s)
+{
+	return s->names;
+}
+
 const char *stacks_missing(const struct stacks_group *g)
 {
 	const char *word;

@@ -67,6 +67,7 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples);
 int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 struct labels *stacks_labels(const struct stacks *s);
+const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first, nothing left out: a missing
  * user half is the frame "[user: VERDICT]", the stack of another program
  * follows the frame "[user: after exec]", and a stack that was unwound, but

@@ -9,4 +9,6 @@ struct topic {
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
+/* What the word of a request's verdict means; NULL: there is none. */
+const char *topics_verdict(const char *word);
 #endif

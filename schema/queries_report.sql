@@ -34,6 +34,14 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 SELECT frame, coalesce(name, ''), file, line FROM inline_frame
 ORDER BY frame, depth
 
+-- name: label_facts
+SELECT f.id, coalesce(f.file, ''), coalesce(f.line, 0), i.build_id,
+	coalesce(c.kind IN (SELECT id FROM word WHERE kind = 'callsite'
+		AND name IN ('no_call', 'no_code')), 0)
+FROM frame f
+LEFT JOIN image i ON i.id = f.image
+LEFT JOIN callsite c ON c.frame = f.id
+
 -- name: report_raws
 SELECT id, stack, coalesce(ended, 0) FROM raw_chain
 
