@@ -48,7 +48,7 @@ CLI := $(wildcard cli/*.c)
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
-TEXT := $(wildcard cli/*.css cli/*.js)
+TEXT := $(wildcard cli/*.css cli/*.js cli/*.html)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))

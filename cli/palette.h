@@ -19,4 +19,6 @@ int palette_by_kind(const struct palette *p);
 void palette_class(const struct label *l, char out[3]);
 /* Rules for all classes; then the same again for dark screens. */
 void palette_css(const struct palette *p, FILE *out);
+/* The same for scripts: {"k0":["#ffc476","#84653d"], ...}, light and dark. */
+void palette_json(const struct palette *p, FILE *out);
 #endif

@@ -19,11 +19,23 @@ struct store;
 /* The frame below the frames of a program that the sample did not run. */
 #define STACKS_AFTER_EXEC "[user: after exec]"
 
+/* One sample, in time order; group: place in stacks_group(). */
+struct stacks_sample {
+	uint32_t group, event;
+	int32_t cpu; /* -1: not known */
+	bool timed;
+	int64_t time;
+	uint64_t weight;
+};
+typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
+
 struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
 	bool samples; /* every sample weighs 1 */
+	stacks_sample_fn *each; /* NULL, or called for all, while loading */
+	void *arg;		/* for each() */
 };
 
 /* Samples with the same thread name, stacks and fate. */
@@ -66,6 +78,7 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples);
  * there is no sample at all. */
 int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
+size_t stacks_comms(const struct stacks *s);
 struct labels *stacks_labels(const struct stacks *s);
 const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first, nothing left out: a missing

@@ -312,8 +312,8 @@ static void put_doubts(const struct page *p, const struct label *l,
 		      p->out);
 	if (l->kind == LABEL_MISSING &&
 	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
-	    topics_verdict(word))
-		fprintf(p->out, "%s\n", topics_verdict(word));
+	    topics_verdict("request", word))
+		fprintf(p->out, "%s\n", topics_verdict("request", word));
 	if (fact->bogus)
 		fprintf(p->out,
 			"%u of its %u places: no call can return to there\n",

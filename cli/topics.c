@@ -95,12 +95,15 @@ static void print_verdicts(FILE *out)
 	print_lines(out, verdict_lines, 18);
 }
 
-/* The table has the words of requests first. */
-const char *topics_verdict(const char *word)
+const char *topics_verdict(const char *of, const char *word)
 {
-	for (size_t i = 1; verdict_lines[i].word; i++) {
-		if (!strcmp(verdict_lines[i].word, word))
-			return verdict_lines[i].text;
+	/* a line without a word begins a part: those of requests, of chains */
+	int part = strcmp(of, "chain") ? 1 : 2;
+
+	for (const struct line *l = verdict_lines; l->text && part >= 0; l++) {
+		part -= !l->word;
+		if (!part && l->word && !strcmp(l->word, word))
+			return l->text;
 	}
 	return NULL;
 }

@@ -15,7 +15,7 @@ LEFT JOIN process p ON p.id = t.process
 -- name: report_samples
 -- the caller adds a condition on e, e.g. report_filter
 SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw), r.verdict,
-	r.flags, coalesce(e.weight, 1)
+	r.flags, coalesce(e.weight, 1), e.time_ns
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE
 
