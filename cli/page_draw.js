@@ -124,7 +124,7 @@ function clip(c, name, room, cell)
 }
 
 const flame = {
-	rows: [], height: 0, width: 0, icicle: false,
+	rows: [], height: 0, width: 0, narrow: 0, icicle: false,
 	hits: null, hover: -1, focus: -1,
 
 	top(depth)
@@ -133,19 +133,25 @@ const flame = {
 			ROW;
 	},
 
+	take(layout)
+	{
+		this.rows = layout.rows;
+		this.narrow = layout.narrow / this.width;
+	},
+
 	lay(sel, zoom)
 	{
 		const box = $("graph");
 
 		this.width = Math.max(box.clientWidth, 50);
-		this.rows = layOut(sel, zoom, this.width).rows;
+		this.take(layOut(sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
 		box.style.height = Math.min(this.height,
 			Math.max(innerHeight * 0.72, 240)) + "px";
 		// a bar at the side may have taken some of the width
 		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
 			this.width = box.clientWidth;
-			this.rows = layOut(sel, zoom, this.width).rows;
+			this.take(layOut(sel, zoom, this.width));
 		}
 		$("space").style.height = this.height + "px";
 	},

@@ -287,19 +287,34 @@ function onTime()
 
 function legend()
 {
-	const add = (name, text) => {
+	const add = (where, background, text) => {
 		const i = element("i");
 
-		i.style.background = "var(" + name + ")";
-		$("legend").append(i, text + " ");
+		i.style.background = background;
+		$(where).append(i, text + " ");
 	};
+	const hatched = k => "repeating-linear-gradient(45deg, var(--" + k +
+		"-line) 0 2px, var(--" + k + "-ground) 2px 5px)";
+	const has = (list, lo, hi) => list.some(b => b[2] >= lo && b[2] <= hi);
+	const kinds = new Set(model.labels.map(l => l.kind[0]));
 
-	if (model.bands.length) {
-		add("--lost", "lost");
-		add("--other", "throttled or else");
-	}
-	if (model.marks.some(m => m[2] > 0 && m[2] < 8))
-		add("--missing", "no user stack");
+	if (has(model.bands, 0, 2))
+		add("legend", "var(--lost)", "records lost");
+	if (has(model.bands, 3, 5))
+		add("legend", "var(--other)", "throttled, filtered");
+	if (has(model.bands, 6, 8))
+		add("legend", "var(--gap)", "missing cookies");
+	if (has(model.marks, 1, 7))
+		add("legend", "var(--missing)", "no user stack");
+	[["u", "user"], ["k", "kernel"], ["i", "inlined"], ["j", "JIT"],
+	 ["n", "no name"]].forEach(([k, text]) => kinds.has(k) &&
+		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
+		    text));
+	if (kinds.has("m"))
+		add("kinds", hatched("m"), "user half missing");
+	if (kinds.has("e"))
+		add("kinds", hatched("e"), "stack taken after exec");
+	add("kinds", "var(--seam)", "where the kernel begins");
 }
 
 function listen()

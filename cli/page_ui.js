@@ -134,7 +134,9 @@ function sayWhole()
 	$("details").textContent = grouped(sel.samples[0]) + " samples, " +
 		grouped(sel.weight[0]) + " " + unit() + ": " + of +
 		(at ? "; zoomed to " + label(at).name + ", " +
-		 percent(sel.weight[at], sel.weight[0]) + " of that" : "");
+		 percent(sel.weight[at], sel.weight[0]) + " of that" : "") +
+		(flame.narrow ? "; " + percent(flame.narrow, 1) +
+		 " of it in frames too narrow to be drawn" : "");
 }
 
 // what is known about a frame, a line each
