@@ -374,4 +374,7 @@ function begin()
 	show();
 	restoring = false;
 }
+performance.mark("data");
 begin();
+performance.measure("reading", "begin", "data");
+performance.measure("drawing", "data");

@@ -4,6 +4,7 @@
 // A view is { event, time, threads, cpus, verdicts, frames, zoom }; time is
 // null or [first bin, last bin], the three sets are null for "all", frames
 // are [{ label, keep }]. select(view) adds up the samples that are left.
+performance.mark("begin");
 const model = load();
 
 function bytesOf(id)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
-#        [unwind]; make bench runs all
+#        [unwind] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -116,7 +116,11 @@ bench_ctf() {
 	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind
+bench_page() {
+	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind page
 rc=0
 for what
 do
@@ -127,7 +131,8 @@ do
 	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names or unwind" >&2; exit 2 ;;
+	page) bench_page || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind or page" >&2; exit 2 ;;
 	esac
 	echo
 done
