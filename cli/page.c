@@ -157,7 +157,7 @@ static int put_header(const struct html_page *p, FILE *out, const char *title,
 	return 0;
 }
 
-/* The picture of check --timeline, as an image: it cannot run or fetch
+/* The picture of check --svg, as an image: it cannot run or fetch
  * anything, and its style is its own. */
 static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
 {
