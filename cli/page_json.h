@@ -19,7 +19,8 @@ struct page_bytes {
  * zigzag. */
 void page_bytes_add(struct page_bytes *b, uint64_t v);
 void page_bytes_signed(struct page_bytes *b, uint64_t v);
-/* Base64 in lines; and the same in an element with that id, which no browser runs. */
+/* Base64 in lines; and the same in an element with that id, which no browser
+ * runs. */
 void page_base64(const struct page_bytes *b, FILE *out);
 void page_bytes_write(const struct page_bytes *b, const char *id, FILE *out);
 #endif

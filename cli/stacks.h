@@ -33,7 +33,7 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool samples; /* every sample weighs 1 */
+	bool samples;		/* every sample weighs 1 */
 	stacks_sample_fn *each; /* NULL, or called for all, while loading */
 	void *arg;		/* for each() */
 };
