@@ -19,6 +19,7 @@
 #include "cli/name.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
+#include "cli/version.h"
 #include "formats/formats.h"
 #include "formats/nonce.h"
 #include "schema/store.h"
@@ -539,6 +540,8 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
+	if (store_meta(ld->db, -1, "backstitch", VERSION, err))
+		return -1;
 	return store_finish(ld->db, ld->ledger, err);
 }
 

@@ -12,11 +12,8 @@
 #include "cli/out.h"
 #include "cli/stop.h"
 #include "cli/term.h"
+#include "cli/version.h"
 #include "stitch/err.h"
-
-#ifndef VERSION
-#define VERSION "0.1"
-#endif
 
 /* A database must never become descriptor 1 because 1 was closed. */
 static void fill_descriptors(void)

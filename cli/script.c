@@ -11,6 +11,7 @@
 
 #include "cli/chains.h"
 #include "cli/command.h"
+#include "cli/events.h"
 #include "cli/filter.h"
 #include "cli/out.h"
 #include "cli/output.h"
@@ -18,8 +19,6 @@
 #include "cli/stop.h"
 #include "schema/store.h"
 #include "stitch/err.h"
-
-#define SQL_MAX 8192
 
 static const char *fields;
 static bool show_lost, json;
@@ -50,23 +49,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
 };
-
-static int take_event(struct rows *r, struct script_event *e)
-{
-	e->id = rows_int(r, 0);
-	e->timed = rows_value(r, 1).kind == VALUE_INT;
-	e->time = rows_int(r, 1);
-	e->on_cpu = rows_value(r, 2).kind == VALUE_INT;
-	e->cpu = rows_int(r, 2);
-	e->comm = rows_int(r, 3);
-	e->type = rows_int(r, 4);
-	e->weight = rows_int(r, 5);
-	e->kraw = rows_int(r, 6);
-	e->uraw = rows_int(r, 7);
-	e->verdict = rows_int(r, 8);
-	e->flags = rows_int(r, 9);
-	return 0;
-}
 
 /* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
 static void put_loss(struct rows *r)
@@ -139,37 +121,13 @@ static int losses_until(struct losses *l, int64_t time, bool rest,
 	return 0;
 }
 
-static struct rows *open_events(struct store *db, struct err *err)
-{
-	struct value bind[FILTER_BIND];
-	char cond[SQL_MAX / 2];
-	char sql[SQL_MAX];
-	size_t n = 0;
-	int len;
-
-	if (filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err))
-		return NULL;
-	if (!filter_given())
-		return rows_open(db, store_sql("print_events"), NULL, 0, err);
-	len = snprintf(sql, sizeof(sql),
-		       "%s AND e.id IN (SELECT event_id "
-		       "FROM samples WHERE %s)",
-		       store_sql("print_events"), cond);
-	if (len < 0 || (size_t)len >= sizeof(sql)) {
-		err_set(err, ERR_LIMIT, "the filters are too long");
-		return NULL;
-	}
-	return rows_open(db, sql, bind, n, err);
-}
-
-static int print_rows(struct script *s, struct rows *r, struct losses *l,
+static int print_rows(struct script *s, struct events *ev, struct losses *l,
 		      struct err *err)
 {
-	struct script_event e;
+	struct event_row e;
 	int ret;
 
-	while ((ret = rows_next(r, err)) > 0) {
-		take_event(r, &e);
+	while ((ret = events_next(ev, &e, err)) > 0) {
 		if (!script_is_sample(s, e.type))
 			continue;
 		if (l->more && e.timed && losses_until(l, e.time, false, err))
@@ -190,23 +148,23 @@ static int print_all(struct store *db, const struct script_fields *f,
 {
 	struct losses l = { 0 };
 	struct script *s = script_new(db, f, err);
-	struct rows *r = NULL;
+	struct events *ev = NULL;
 	int ret = -1;
 
 	if (!s)
 		return -1;
-	r = open_events(db, err);
-	if (!r)
+	ev = events_open(db, err);
+	if (!ev)
 		goto out;
 	if (show_lost) {
 		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
 		if (!l.rows || next_loss(&l, err))
 			goto out;
 	}
-	ret = print_rows(s, r, &l, err);
+	ret = print_rows(s, ev, &l, err);
 out:
 	rows_close(l.rows);
-	rows_close(r);
+	events_close(ev);
 	script_free(s);
 	return ret;
 }

@@ -14,6 +14,7 @@
 #include "cli/chains.h"
 
 struct err;
+struct event_row;
 struct script;
 struct store;
 
@@ -23,21 +24,13 @@ struct script_fields {
 	struct chain_style frame;
 };
 
-/* A row of print_events; comm, kraw, uraw, verdict: 0 is none. */
-struct script_event {
-	int64_t id, time, cpu, comm, type, weight, kraw, uraw, verdict, flags;
-	bool timed, on_cpu;
-};
-
 /* list NULL: what is pleasant to read. */
 int script_parse(const char *list, struct script_fields *f, struct err *err);
 
 struct script *script_new(struct store *db, const struct script_fields *f,
 			  struct err *err);
 bool script_is_sample(const struct script *s, int64_t type);
-int script_text(struct script *s, const struct script_event *e,
-		struct err *err);
-int script_json(struct script *s, const struct script_event *e,
-		struct err *err);
+int script_text(struct script *s, const struct event_row *e, struct err *err);
+int script_json(struct script *s, const struct event_row *e, struct err *err);
 void script_free(struct script *s);
 #endif

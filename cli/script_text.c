@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/events.h"
 #include "cli/output.h"
 #include "cli/payloads.h"
 #include "cli/script.h"
@@ -273,7 +274,7 @@ static char *put_decimal(char *p, uint64_t v, int width, char pad)
 }
 
 /* "[002]   12.345678: " and the period. */
-static size_t make_middle(const struct script *s, const struct script_event *e,
+static size_t make_middle(const struct script *s, const struct event_row *e,
 			  char *buf)
 {
 	char *p = buf;
@@ -301,7 +302,7 @@ static size_t make_middle(const struct script *s, const struct script_event *e,
 }
 
 /* The reason why there is no user half, or a word about the one there is. */
-static void put_verdict(const struct script *s, const struct script_event *e)
+static void put_verdict(const struct script *s, const struct event_row *e)
 {
 	const char *word = NULL;
 
@@ -328,8 +329,7 @@ static int put_chain(struct script *s, int64_t id, struct err *err)
 
 /* The sampled address of an event without callchains: the innermost frame,
  * without the tab and the newline. */
-static int put_one(struct script *s, const struct script_event *e,
-		   struct err *err)
+static int put_one(struct script *s, const struct event_row *e, struct err *err)
 {
 	size_t n;
 	const char *text =
@@ -346,7 +346,7 @@ static int put_one(struct script *s, const struct script_event *e,
 	return 0;
 }
 
-int script_text(struct script *s, const struct script_event *e, struct err *err)
+int script_text(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct type_text *t = &s->type[e->type - 1];
 	struct who *w = find_who(s, e->comm);
@@ -393,7 +393,7 @@ static void add_text(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
-int script_json(struct script *s, const struct script_event *e, struct err *err)
+int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct who *w = find_who(s, e->comm);
 	struct json_object *o = json_object_new_object();

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/export.h"
 #include "cli/term.h"
 #include "formats/formats.h"
 #include "stitch/rules.h"
@@ -90,6 +91,16 @@ static const struct line verdict_lines[] = {
 	{ NULL, NULL }
 };
 
+static void print_exports(FILE *out)
+{
+	int width = term_columns(out);
+
+	for (size_t i = 0; exporters[i]; i++) {
+		fprintf(out, "  %-10s ", exporter_names[i]);
+		term_wrap(out, exporters[i]->summary, 13, 13, width);
+	}
+}
+
 static void print_verdicts(FILE *out)
 {
 	print_lines(out, verdict_lines, 18);
@@ -159,6 +170,7 @@ static void print_environment(FILE *out)
 
 const struct topic topics[] = {
 	{ "formats", "the captures that can be read", print_formats },
+	{ "exports", "the forms that export writes", print_exports },
 	{ "verdicts", "what became of each user stack", print_verdicts },
 	{ "rules", "what check looks for beside user stacks", print_rules },
 	{ "exit-status", "what the exit status says", print_status },

@@ -119,6 +119,9 @@ struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
 void ctf_class_release(struct ctf_class *cl);
 
 /* ctf_event.c */
+/* The text of a field; borrowed. The library's own answer for an empty one is
+ * what another event had in the same place (2.0.4). */
+const char *ctf_string(const bt_field *f);
 void ctf_message(struct ctf_trace *tr, const bt_message *m);
 
 /* ctf_label.c: what an enumeration calls a number; borrowed, NULL: nothing. */

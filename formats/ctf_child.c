@@ -122,7 +122,9 @@ static void go(struct ctf *ctf)
 	ctf_ring_flush(ctf->ring);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which needs address space without a limit */
+#if !defined(__SANITIZE_ADDRESS__) &&                                          \
+	!defined(__SANITIZE_THREAD__) /* which needs address space without a   \
+					 limit */
 /* What the process has now; 0: not known. */
 static rlim_t memory_now(void)
 {
@@ -168,7 +170,7 @@ static void settle_in(struct ctf *ctf)
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(null, 0);
 	dup2(null, 1);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	dup2(ctf->child_err >= 0 ? ctf->child_err : null, 2);
 #endif
 	limit_memory();

@@ -39,6 +39,12 @@ static int64_t number(const struct ctf_op *op, const bt_field *f)
 	return (int64_t)bt_field_bit_array_get_value_as_integer(f);
 }
 
+const char *ctf_string(const bt_field *f)
+{
+	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
+					     : "";
+}
+
 static int32_t small(int64_t v)
 {
 	return v < -1 || v > INT32_MAX ? -1 : (int32_t)v;
@@ -171,7 +177,7 @@ static void take_names(struct ctf_graph *g, const bt_field *f)
 	g->names_len = 0;
 	for (g->n_user = 0; g->n_user < n && g->n_user < CHAIN_MAX;
 	     g->n_user++) {
-		const char *s = bt_field_string_get_value(
+		const char *s = ctf_string(
 			bt_field_array_borrow_element_field_by_index_const(
 				f, g->n_user));
 		size_t len = strlen(s) + 1;
@@ -230,7 +236,7 @@ static void take_use(struct ctf_graph *g, const struct ctf_op *op,
 		s->vtid = small(number(op, f));
 		break;
 	case CTF_PROCNAME:
-		s->name = bt_field_string_get_value(f);
+		s->name = ctf_string(f);
 		break;
 	case CTF_KSTACK:
 		g->n_kern = take_stack(f, &g->kern, &g->cap_kern, &s->kern_cut);
@@ -266,7 +272,7 @@ static void take_field(struct ctf_trace *tr, const struct ctf_op *op,
 	if (op->how == CTF_NUM) {
 		put_number(g, op, number(op, f));
 	} else if (op->how == CTF_STRING) {
-		const char *s = bt_field_string_get_value(f);
+		const char *s = ctf_string(f);
 
 		put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_BYTES) {

@@ -74,7 +74,7 @@ static void child(struct ctf_trace *tr, int out)
 	dup2(out, 2);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, SECONDS_MAX);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	limit(RLIMIT_AS, MEMORY_MAX);
 #endif
 	_exit((int)go(tr));

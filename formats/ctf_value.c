@@ -191,7 +191,7 @@ static void one(struct ctf_graph *g, const bt_field *f, unsigned int depth,
 			 t, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL))
 		real(g, bt_field_real_double_precision_get_value(f), 15, 17);
 	else if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_STRING))
-		quoted(g, bt_field_string_get_value(f));
+		quoted(g, ctf_string(f));
 	else if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_STRUCTURE))
 		structure(g, f, depth);
 	else if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_ARRAY))
@@ -216,7 +216,7 @@ void ctf_value_text(struct ctf_graph *g, const bt_field *f)
 		t = f ? bt_field_get_class_type(f) : 0;
 	}
 	if (f && bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_STRING)) {
-		const char *s = bt_field_string_get_value(f);
+		const char *s = ctf_string(f);
 
 		put(g, s, strlen(s));
 		return;

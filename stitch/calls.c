@@ -16,9 +16,10 @@
 
 /* Records of the past, of other machines, or that stood there before. */
 #define NOT_NOW (REC_F_UNTIMED | REC_F_LATE | REC_F_GUEST | REC_F_DUPLICATE)
-/* What does not fit is forgotten: a mapping less is known. */
+/* What does not fit is forgotten, the oldest first: a mapping less is known.
+ * Which that is must not depend on hashes, which differ in each run. */
 #define PENDING 4096u
-#define FILES 4096u
+#define FILES 65536u
 #define PAGE 4096u
 #define ERRORS ((uint64_t)-4095) /* results from here on are errors */
 #define ADDRESS_MAX ((uint64_t)1 << 63)
@@ -42,14 +43,16 @@ struct pending {
 
 /* An open file of a process. */
 struct file {
-	uint32_t process; /* row id; 0: none */
-	int32_t fd;
-	char *path;
+	uint64_t key; /* see key_of() */
+	char *path;   /* NULL: closed, or not known */
 };
 
 struct calls {
 	struct pending pending[PENDING];
-	struct file file[FILES];
+	struct file *file; /* a ring when there are FILES of them */
+	size_t n_file, cap_file;
+	uint64_t made;	      /* files ever */
+	struct table by_file; /* keys are whole: no compare */
 };
 
 struct calls *calls_new(void)
@@ -63,8 +66,10 @@ void calls_free(struct calls *cs)
 		return;
 	for (size_t i = 0; i < PENDING; i++)
 		free(cs->pending[i].path);
-	for (size_t i = 0; i < FILES; i++)
+	for (size_t i = 0; i < cs->n_file; i++)
 		free(cs->file[i].path);
+	free(cs->file);
+	table_release(&cs->by_file);
 	free(cs);
 }
 
@@ -96,25 +101,49 @@ static enum call_what what_of(const struct calls_in *in, const struct call *c)
 
 /* ---- open files */
 
-static struct file *file_of(struct calls *cs, uint32_t process, int32_t fd)
+/* A bijection: equal keys are the same file of the same process. */
+static uint64_t key_of(uint32_t process, int32_t fd)
 {
-	return &cs->file[hash_pair(process, (uint32_t)fd) % FILES];
+	return hash_u64((uint64_t)process << 32 | (uint32_t)fd);
 }
 
-static const char *path_of(struct calls *cs, uint32_t process, int32_t fd)
+static const char *path_of(const struct calls *cs, uint32_t process, int32_t fd)
 {
-	const struct file *f = file_of(cs, process, fd);
+	uint32_t i =
+		table_find(&cs->by_file, key_of(process, fd), NULL, NULL, NULL);
 
-	return f->process == process && f->fd == fd ? f->path : NULL;
+	return i == TABLE_NONE ? NULL : cs->file[i].path;
+}
+
+/* Room for one more; the oldest makes it when there are too many. */
+static uint32_t new_file(struct calls *cs, uint64_t key)
+{
+	uint32_t i = (uint32_t)(cs->made++ % FILES);
+
+	if (i < cs->n_file) {
+		free(cs->file[i].path);
+		table_remove(&cs->by_file, cs->file[i].key, i);
+	} else {
+		cs->file = mem_grow(cs->file, &cs->cap_file, cs->n_file + 1,
+				    sizeof(*cs->file));
+		cs->n_file++;
+	}
+	cs->file[i] = (struct file){ key, NULL };
+	table_add(&cs->by_file, key, i);
+	return i;
 }
 
 static void set_path(struct calls *cs, uint32_t process, int32_t fd,
 		     const char *path)
 {
-	struct file *f = file_of(cs, process, fd);
+	uint64_t key = key_of(process, fd);
+	uint32_t i = table_find(&cs->by_file, key, NULL, NULL, NULL);
+	char *copy = mem_strdup(path);
 
-	free(f->path);
-	*f = (struct file){ process, fd, mem_strdup(path) };
+	if (i == TABLE_NONE)
+		i = new_file(cs, key);
+	free(cs->file[i].path);
+	cs->file[i].path = copy;
 }
 
 static void forget_file(struct calls *cs, uint32_t process, int32_t fd)

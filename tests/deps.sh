@@ -15,6 +15,7 @@ table() {
 	libc6-dev hdr stdio.h build
 	pkg-config cmd ${PKG_CONFIG:-pkg-config} build
 	libsqlite3-dev lib sqlite3:sqlite3.h build
+	libarchive-dev lib libarchive:archive.h build
 	libelf-dev lib libelf:libelf.h build
 	libdw-dev lib libdw:dwarf.h build
 	libzstd-dev lib libzstd:zstd.h build

@@ -457,11 +457,6 @@ def run(case):
         return
     mine = list(ours(db))
     found, n = look(mine, text)
-    if bad_of(found) and case.text and BT2:
-        # the text beside ku-cookie has two strings that the trace has not
-        print("   %s: not as the text beside it: %s" % (
-            case.name, ", ".join(bad_of(found)[:3])))
-        found, n = look(mine, bt2(case.path)[0])
     if err is not None:
         compare_losses(db, err, found)
     if not case.damage:

@@ -9,7 +9,9 @@
 #define FIXED_FILE 0x12 /* MAP_FIXED | MAP_PRIVATE */
 #define ANON_MEM 0x22
 
-static struct call call_of[16];
+#define OPEN 1000 /* files at once */
+
+static struct call call_of[4 * OPEN + 16];
 static size_t n_calls;
 
 static void reset(void)
@@ -284,6 +286,34 @@ START_TEST(an_open_that_says_its_path_names_the_mapping)
 }
 END_TEST
 
+/* Hashes differ in each run: which files are remembered must not. */
+START_TEST(many_files_may_be_open_at_once)
+{
+	struct fake *f = fake_new();
+	static char path[OPEN][16];
+
+	reset();
+	for (int i = 0; i < OPEN; i++) {
+		snprintf(path[i], sizeof(path[i]), "/lib/%d", i);
+		begin(f, 10 + (uint64_t)i, CALL_OPENAT, 0, 0)->path = path[i];
+		end(f, 10 + (uint64_t)i, CALL_OPENAT, 3 + i);
+	}
+	for (uint64_t i = 0; i < OPEN; i++) {
+		do_mmap(f, 10000 + 2 * i, i << 16, 0x1000, 2, 3 + i, 0);
+		sample(f, 20000 + i, (i << 16) + 0x10);
+	}
+	struct all_facts all = stitch_all(&f, 1);
+
+	for (size_t i = 1; i < OPEN; i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "/lib/%zu+10", i);
+		ck_assert_str_eq(place(&all, i), want);
+	}
+	facts_done(&all);
+}
+END_TEST
+
 /* 20 and 21 are threads of which nothing else is said. */
 START_TEST(who_has_called_exec_is_the_first_of_its_process)
 {
@@ -317,4 +347,5 @@ RUN("calls", a_mapping_of_a_file_without_a_name_cuts_older_ones,
     a_mapping_record_of_the_same_call_says_more,
     a_known_mapping_tells_which_file_is_open,
     an_open_that_says_its_path_names_the_mapping,
+    many_files_may_be_open_at_once,
     who_has_called_exec_is_the_first_of_its_process)

@@ -1,0 +1,195 @@
+/* bundle.c - one archive of several files, written by libarchive. */
+#include "formats/bundle.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+struct bundle {
+	struct archive *a;
+	char *path;
+	bool finished;
+};
+
+static const struct {
+	const char *end;
+	int (*filter)(struct archive *);
+} forms[] = {
+	{ ".tar", archive_write_add_filter_none },
+	{ ".tar.gz", archive_write_add_filter_gzip },
+	{ ".tgz", archive_write_add_filter_gzip },
+	{ ".tar.xz", archive_write_add_filter_xz },
+	{ ".tar.zst", archive_write_add_filter_zstd },
+};
+#define N_FORMS (sizeof(forms) / sizeof(*forms))
+
+static size_t form_of(const char *path)
+{
+	size_t n = strlen(path);
+	size_t i = 0;
+
+	for (; i < N_FORMS; i++) {
+		size_t end = strlen(forms[i].end);
+
+		if (n > end && !strcmp(path + n - end, forms[i].end))
+			break;
+	}
+	return i;
+}
+
+bool bundle_is_name(const char *path)
+{
+	return form_of(path) < N_FORMS;
+}
+
+static int refuse(const struct bundle *b, struct err *err)
+{
+	const char *why = archive_error_string(b->a);
+
+	return err_set(err, ERR_IO, "%s: %s", b->path,
+		       why ? why : "cannot be written");
+}
+
+static int start(struct bundle *b, bool force, struct err *err)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	int fd = open(b->path, flags | (force ? O_TRUNC : O_EXCL), 0666);
+
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%s: %s", b->path,
+			       errno == EEXIST ? "exists; use -f to replace it"
+					       : strerror(errno));
+	close(fd);
+	b->a = archive_write_new();
+	if (!b->a || forms[form_of(b->path)].filter(b->a) ||
+	    archive_write_set_format_pax_restricted(b->a))
+		return refuse(b, err);
+	/* gzip's; the others have none and say so */
+	archive_write_set_filter_option(b->a, NULL, "timestamp", NULL);
+	if (archive_write_open_filename(b->a, b->path))
+		return refuse(b, err);
+	return 0;
+}
+
+struct bundle *bundle_create(const char *path, bool force, struct err *err)
+{
+	struct bundle *b;
+
+	if (!bundle_is_name(path)) {
+		err_set(err, ERR_USAGE,
+			"%s: an archive is called .tar, .tar.gz, .tar.xz or "
+			".tar.zst",
+			path);
+		return NULL;
+	}
+	b = mem_new(1, sizeof(*b));
+	b->path = mem_strdup(path);
+	if (!start(b, force, err))
+		return b;
+	/* what stood there before is not ours to remove */
+	b->finished = !b->a;
+	bundle_free(b);
+	return NULL;
+}
+
+void bundle_free(struct bundle *b)
+{
+	if (!b)
+		return;
+	if (b->a)
+		archive_write_free(b->a);
+	if (!b->finished)
+		unlink(b->path);
+	free(b->path);
+	free(b);
+}
+
+int bundle_finish(struct bundle *b, struct err *err)
+{
+	if (archive_write_close(b->a))
+		return refuse(b, err);
+	b->finished = true;
+	return 0;
+}
+
+static int begin_entry(struct bundle *b, const char *name, uint64_t size,
+		       bool program, struct err *err)
+{
+	struct archive_entry *e = archive_entry_new();
+	int rc;
+
+	archive_entry_set_pathname(e, name);
+	archive_entry_set_size(e, (la_int64_t)size);
+	archive_entry_set_filetype(e, AE_IFREG);
+	archive_entry_set_perm(e, program ? 0755 : 0644);
+	archive_entry_set_mtime(e, 0, 0);
+	rc = archive_write_header(b->a, e);
+	archive_entry_free(e);
+	return rc < ARCHIVE_WARN ? refuse(b, err) : 0;
+}
+
+static int put(struct bundle *b, const void *data, size_t n, struct err *err)
+{
+	return archive_write_data(b->a, data, n) < 0 ? refuse(b, err) : 0;
+}
+
+int bundle_add_text(struct bundle *b, const char *name, const char *text,
+		    struct err *err)
+{
+	size_t n = strlen(text);
+
+	return begin_entry(b, name, n, false, err) || put(b, text, n, err) ? -1
+									   : 0;
+}
+
+static int copy(struct bundle *b, int fd, uint64_t size, const char *path,
+		struct err *err)
+{
+	static unsigned char buf[1 << 16];
+
+	while (size) {
+		size_t want = size < sizeof(buf) ? (size_t)size : sizeof(buf);
+		ssize_t n = read(fd, buf, want);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(err, ERR_IO, "%s: %s", path,
+				       strerror(errno));
+		if (!n)
+			return 0; /* libarchive fills the rest */
+		if (put(b, buf, (size_t)n, err))
+			return -1;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
+int bundle_add_file(struct bundle *b, const char *name, const char *path,
+		    uint64_t *bytes, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	int rc = -1;
+
+	if (fd < 0 || fstat(fd, &st))
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		err_set(err, ERR_IO, "%s: not a regular file", path);
+	else if (!begin_entry(b, name, (uint64_t)st.st_size, st.st_mode & 0111,
+			      err))
+		rc = copy(b, fd, (uint64_t)st.st_size, path, err);
+	if (!rc)
+		*bytes += (uint64_t)st.st_size;
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}

@@ -1,0 +1,30 @@
+-- queries_code.sql - the code and the events of a database, for those that need
+-- more of a frame than its name; ids are 1, 2, 3 ....
+
+-- name: code_images
+SELECT id, kind, coalesce(path, ''), build_id, coalesce(start, 0),
+	coalesce(len, 0), coalesce(t0, 0), coalesce(status, '')
+FROM image ORDER BY id
+
+-- name: code_frames
+SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0),
+	coalesce(s.size, 0), s.name, s.raw_name, f.file, coalesce(f.line, 0)
+FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
+
+-- name: code_inlines
+SELECT frame, name, file, coalesce(line, 0) FROM inline_frame
+ORDER BY frame, depth
+
+-- name: code_chains
+SELECT id, coalesce(stack, 0), addrs, coalesce(ended, 0), coalesce(caller, 0)
+FROM raw_chain ORDER BY id
+
+-- name: event_types
+SELECT id, coalesce(name, ''), coalesce(capture, 0), kind = 'sample',
+	coalesce(has_chain, 0), coalesce(defer, 0)
+FROM event_type ORDER BY id
+
+-- name: event_comms
+SELECT c.id, coalesce(c.name, ''), p.pid, t.tid, t.id, p.id
+FROM comm c LEFT JOIN thread t ON t.id = c.thread
+LEFT JOIN process p ON p.id = t.process ORDER BY c.id

@@ -1,0 +1,31 @@
+-- queries_redact.sql - the selects behind bundle: which files go along, and what a
+-- redacted copy loses as a whole.
+-- The copy is rewritten (VACUUM), so that nothing of it is left in free pages.
+
+-- name: redact_begin
+CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY);
+INSERT INTO kept SELECT id FROM image WHERE kept(kind, path);
+DELETE FROM image_section;
+DELETE FROM event_raw;
+DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
+
+-- name: redact_fields
+SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+WHERE m.type = 'table' AND m.name LIKE 'ev\_%' ESCAPE '\'
+	AND c.name <> 'event_id'
+ORDER BY m.name, c.cid
+
+-- name: redact_end
+UPDATE image SET maj = 0, min = 0, ino = 0, ino_gen = 0
+WHERE id NOT IN (SELECT id FROM kept);
+DROP TABLE kept
+
+-- The files that names were read from, beside the image's own.
+-- name: bundle_images
+SELECT id, kind, path, build_id FROM image
+WHERE path IS NOT NULL AND kind IN (SELECT id FROM word
+	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module'))
+ORDER BY id
+
+-- name: bundle_sections
+SELECT DISTINCT image, file FROM image_section ORDER BY image, file

@@ -1,0 +1,127 @@
+#!/bin/sh
+# bundle.sh - a database for somebody else: with its files, or without its words.
+# usage: BACKSTITCH=build/backstitch tests/cli/bundle.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=$(realpath "${BACKSTITCH:-./backstitch}")
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+. tests/ok.sh
+
+symfs=tests/captures/symfs-arm64
+db=$work/leaf.db
+"$B" ingest -q --symfs $symfs -o "$db" tests/captures/arm64-fp-leaf.data
+ok "a database to pack" $?
+
+"$B" bundle --symfs $symfs -o "$work/leaf.tar.gz" "$db" 2>"$work/said" &&
+	mkdir "$work/out" && tar xf "$work/leaf.tar.gz" -C "$work/out"
+ok "an archive that tar unpacks" $?
+(cd "$work/out" && find symfs -type f | sort) >"$work/files"
+[ -s "$work/files" ] && while read -r f
+do
+	cmp -s "$work/out/$f" "$symfs/${f#symfs/}" || exit 1
+done <"$work/files"
+ok "the programs are in it, at their places" $?
+function=$("$B" report --format csv --limit 0 "$db" 2>/dev/null |
+	awk -F, '$8 == "user" { print $7; exit }')
+"$B" annotate --symfs "$symfs" --json "$db" "$function" >"$work/a" 2>/dev/null
+(cd "$work/out" && "$B" annotate --symfs symfs --json leaf.db "$function") \
+	>"$work/b" 2>/dev/null
+python3 - "$work/a" "$work/b" <<'END'
+import json
+import sys
+
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+
+
+def code(x):
+    if isinstance(x, dict):
+        return {k: code(v) for k, v in x.items() if k != "code" or isinstance(v, list)}
+    return [code(v) for v in x] if isinstance(x, list) else x
+
+
+sys.exit(code(a) != code(b))
+END
+ok "with it the other machine sees the same code" $?
+cp "$work/leaf.tar.gz" "$work/first.tar.gz"
+"$B" bundle --symfs $symfs -f -o "$work/leaf.tar.gz" "$db" 2>/dev/null &&
+	cmp -s "$work/leaf.tar.gz" "$work/first.tar.gz"
+ok "the same database makes the same archive" $?
+"$B" bundle -o "$work/leaf.tar.gz" "$db" 2>"$work/said"
+[ $? = 1 ] && grep -q "use -f" "$work/said"
+ok "an archive that exists stays" $?
+[ -z "$(find "$work" -name '*.tmp')" ]
+ok "nothing is left behind" $?
+
+# every word of a capture that was recorded with arguments and names
+for c in tests/captures/defer-exitexec-s.data.zst tests/captures/ftrace-v7.dat \
+	tests/captures/jit-reused.data.zst
+do
+	name=$(basename "$c" | sed 's/\..*//')
+	db=$work/$name.db
+	"$B" ingest -q -o "$db" "$c" 2>/dev/null
+	"$B" bundle --redact -o "$work/$name.red.db" "$db" 2>/dev/null
+	ok "$name: a redacted copy" $?
+	python3 - "$db" "$work/$name.red.db" <<'END'
+import sqlite3
+import sys
+
+db, red = (sqlite3.connect(p) for p in sys.argv[1:])
+common = (":", "swapper", "kworker/", "ksoftirqd/", "migration/", "rcu_",
+          "kthreadd", "cpuhp/", "idle_inject/")
+words = set()
+for (w,) in db.execute(
+        "SELECT path FROM image i JOIN word w ON w.kind = 'image'"
+        " AND w.id = i.kind WHERE w.name IN ('file', 'bpf', 'jit')"
+        " UNION SELECT name FROM comm UNION SELECT host FROM capture"
+        " UNION SELECT path FROM capture UNION SELECT cmdline FROM capture"
+        " UNION SELECT raw_name FROM symbol s JOIN image i ON i.id = s.image"
+        " WHERE i.kind = 2"):
+    if w and not w.startswith(common) and w[0] not in "[/" or \
+            w and w[:1] == "/" and w[:2] != "//":
+        words |= {w} if w[0] != "/" else {p for p in w.split("/") if p}
+raw = open(sys.argv[2], "rb").read()
+# short ones may stand in there by chance, or are words of the schema
+schema = "".join(r[0] or "" for r in red.execute(
+    "SELECT sql FROM sqlite_schema")).encode()
+events = "".join(r[0] + (r[1] or "") for r in red.execute(
+    "SELECT name, format FROM event_type")).encode()
+kernel = "".join(r[0] for r in red.execute(
+    "SELECT name FROM symbol UNION SELECT version FROM capture"
+    " WHERE version IS NOT NULL")).encode()
+left = [w for w in sorted(words) if len(w) > 5 and w.encode() in raw
+        and w.encode() not in schema + events + kernel]
+print("   %d words, left: %s" % (len(words), left[:8]))
+sums = ("SELECT count(*), sum(time_ns), sum(cpu), sum(weight) FROM event",
+        "SELECT count(*), count(DISTINCT image) FROM frame",
+        "SELECT verdict, count(*) FROM request GROUP BY 1",
+        "SELECT count(DISTINCT path) FROM image",
+        "SELECT count(DISTINCT name) FROM comm",
+        "SELECT count(*), sum(n) FROM loss")
+for q in sums:
+    a, b = db.execute(q).fetchall(), red.execute(q).fetchall()
+    if a != b:
+        print("  ", q, a, b)
+        left.append(q)
+sys.exit(bool(left) or len(words) < 3)
+END
+	ok "$name: no word is left, and all numbers are" $?
+	"$B" bundle --redact -o "$work/$name.red2.db" "$db" 2>/dev/null &&
+		cmp -s "$work/$name.red.db" "$work/$name.red2.db"
+	ok "$name: the same copy each time" $?
+	"$B" check "$db" 2>/dev/null | sed 's/[^ ]*\.db//' >"$work/a"
+	"$B" check "$work/$name.red.db" >/dev/null 2>&1
+	[ $? -le 4 ] && "$B" flame -o "$work/x.svg" "$work/$name.red.db" 2>/dev/null
+	ok "$name: the copy can be checked and drawn" $?
+done
+
+name=defer-exitexec-s
+"$B" bundle --redact --keep '*/libc.so.6' -o "$work/keep.db" "$work/$name.db" \
+	2>/dev/null
+[ "$("$B" query --format csv "$work/keep.db" \
+	"SELECT count(*) > 0, count(build_id) > 0 FROM image WHERE path LIKE '%/libc.so.6'" \
+	2>/dev/null | tail -1 | tr -d '\r')" = 1,1 ]
+ok "--keep leaves an image as it is" $?
+"$B" bundle --keep x "$work/$name.db" 2>/dev/null
+[ $? = 2 ]
+ok "--keep without --redact is wrong usage" $?
