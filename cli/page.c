@@ -32,13 +32,13 @@ struct html_page {
 };
 
 struct html_page *html_page_new(struct store *db, const char *path,
-				bool inlined, struct err *err)
+				bool inlined, bool samples, struct err *err)
 {
 	struct html_page *p = mem_new(1, sizeof(*p));
 
 	p->db = db;
 	p->path = path;
-	p->data = page_data_new(db, inlined, err);
+	p->data = page_data_new(db, inlined, samples, err);
 	if (p->data && stacks_heaviest(page_data_stacks(p->data)) < 0) {
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_given() ? " that the filters let through" : "");

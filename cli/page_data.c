@@ -23,7 +23,7 @@
 
 struct page_data {
 	struct timeline tl;
-	bool timed;
+	bool timed, by_samples;
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
 	struct label_facts *facts;
@@ -175,15 +175,18 @@ static void encode_tree(struct page_data *d)
 	free(number);
 }
 
-struct page_data *page_data_new(struct store *db, bool inlined, struct err *err)
+struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
+				struct err *err)
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
 	const struct stacks_opts so = {
 		.inlined = inlined,
+		.samples = samples,
 		.each = take_sample,
 		.arg = d,
 	};
 
+	d->by_samples = samples;
 	if (timeline_load(&d->tl, &d->timed, db, err))
 		goto out;
 	d->bin =
@@ -251,7 +254,8 @@ static void put_events(const struct page_data *d, FILE *out)
 		fputs(i ? ",\n[" : "[", out);
 		page_json_text(out, e->name);
 		fputc(',', out);
-		page_json_text(out, stacks_unit(d->stacks, (int)i, false));
+		page_json_text(out,
+			       stacks_unit(d->stacks, (int)i, d->by_samples));
 		fprintf(out, ",%llu,%llu]", (unsigned long long)e->samples,
 			(unsigned long long)e->stacked);
 	}

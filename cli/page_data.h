@@ -28,7 +28,8 @@ struct stacks;
 struct store;
 struct timeline;
 
-struct page_data *page_data_new(struct store *db, bool inlined,
+/* samples: each weighs 1. NULL and *err. */
+struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 				struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);

@@ -282,23 +282,26 @@ const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
 	"--other";
 
 const strip = {
-	width: 0, height: 96, plot: 54, drag: null,
+	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
 
 	// px of the beginning of a bin
 	x(bin)
 	{
-		return bin * this.width / Math.max(model.bins, 1);
+		return (bin - this.span[0]) * this.width /
+			(this.span[1] - this.span[0] + 1);
 	},
 
 	bin(x)
 	{
-		const b = Math.floor(x * model.bins / Math.max(this.width, 1));
+		const n = this.span[1] - this.span[0] + 1;
+		const b = this.span[0] + Math.floor(x * n / this.width);
 
-		return Math.max(0, Math.min(b, model.bins - 1));
+		return Math.max(this.span[0], Math.min(b, this.span[1]));
 	},
 
-	draw(columns, time)
+	draw(columns, time, span)
 	{
+		this.span = span || [0, Math.max(model.bins, 1) - 1];
 		this.width = Math.max($("strip").clientWidth, 50);
 
 		const c = prepare($("time"), this.width, this.height);
@@ -341,15 +344,17 @@ const strip = {
 
 	axis(c)
 	{
-		const span = BigInt(Math.max(model.bins, 1)) * model.bin;
+		const from = nsOf(this.span[0]);
+		const span = BigInt(this.span[1] - this.span[0] + 1) *
+			model.bin;
 		const step = niceStep(span, Math.max(this.width / 110, 2) | 0);
 		const digits = Math.max(0, 10 - String(step).length);
-		let t = (model.t0 / step + (model.t0 > 0n ? 1n : 0n)) * step;
+		let t = (from / step + (from > 0n ? 1n : 0n)) * step;
 
 		c.font = "11px system-ui, sans-serif";
 		c.textBaseline = "top";
-		for (; t < model.t0 + span; t += step) {
-			const x = Number(t - model.t0) / Number(span) *
+		for (; t < from + span; t += step) {
+			const x = Number(t - from) / Number(span) *
 				this.width;
 			const text = seconds(t).replace(/(\.\d+)$/, s =>
 				digits ? s.slice(0, digits + 1) : "") + " s";

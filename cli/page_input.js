@@ -9,6 +9,8 @@ const keys = [
 	["r", "redo"],
 	["0", "reset: all samples, no zoom"],
 	["f", "flip: flame graph or icicle"],
+	["v", "reverse: merge stacks from the innermost frame"],
+	["+, -", "time: see what is chosen closer, or from farther"],
 	["/, Ctrl-F", "search for a regular expression"],
 	["n, N", "next match, the one before"],
 	["i", "ignore case"],
@@ -108,6 +110,7 @@ function escape()
 const onKey = {
 	"/": openSearch, "F3": openSearch, "n": () => step(1),
 	"N": () => step(-1), "i": toggleCase, "f": flip,
+	"v": reverse, "+": closer, "-": farther,
 	"u": () => undo(past, future), "Backspace": () => undo(past, future),
 	"r": () => undo(future, past), "0": reset, "?": toggleCard,
 	"Escape": escape, "o": () => filter(subject(), true),
@@ -123,7 +126,8 @@ function key(e)
 {
 	const find = e.key === "F3" ||
 		((e.ctrlKey || e.metaKey) && e.key === "f");
-	const typing = e.target.matches("input:not([type=checkbox]), select");
+	const typing = e.target.matches &&
+		e.target.matches("input:not([type=checkbox]), select");
 
 	if (typing && e.key === "Escape") {
 		if (e.target === $("search"))
@@ -263,7 +267,7 @@ function onTime()
 
 		if (from >= 0) {
 			strip.drag = [Math.min(from, to), Math.max(from, to)];
-			strip.draw(sel.columns, view.time);
+			strip.draw(sel.columns, view.time, view.span);
 		}
 		tip(strip.at(e.offsetX, e.offsetY), e.clientX, e.clientY);
 	});
@@ -280,7 +284,10 @@ function onTime()
 	});
 	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
 		choose(binOf($("from").value), binOf($("to").value))));
-	$("all").addEventListener("click", () => go({ time: null }));
+	$("all").addEventListener("click", () =>
+		go({ time: null, span: null }));
+	$("closer").addEventListener("click", closer);
+	$("farther").addEventListener("click", farther);
 }
 
 // ---- start
@@ -321,7 +328,8 @@ function listen()
 {
 	const click = {
 		undo: () => undo(past, future), redo: () => undo(future, past),
-		reset: reset, flip: flip, keys: toggleCard, case: toggleCase
+		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
+		case: toggleCase, found_threads: chooseFound
 	};
 	let timer = 0;
 

@@ -1,9 +1,10 @@
 // page_model.js - the data of the page, and what is left of it under a view.
 //
 // Nothing here knows of the screen. page_data.h says what is in the blocks.
-// A view is { event, time, threads, cpus, verdicts, frames, zoom }; time is
-// null or [first bin, last bin], the three sets are null for "all", frames
-// are [{ label, keep }]. select(view) adds up the samples that are left.
+// A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
+// zoom }: time and span, the part that the strip shows, are null or [first bin,
+// last bin], the three sets are null for "all", frames are [{ label, keep }].
+// select(view) adds up the samples that are left.
 performance.mark("begin");
 const model = load();
 
@@ -137,11 +138,104 @@ function load()
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
+	m.trees = [{ node: m.node, leaf: m.group.node }, null];
 	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
 	return m;
 }
+
+// ---- the tree from the innermost frames on
+
+// All stacks of the tree turned round, as keys of parent and rank of label;
+// of each leaf of a group its new one.
+function turnStacks(t, leaves, rank)
+{
+	const size = rank.length;
+	const known = new Map();	// key to number, in order of making
+	const turned = new Map();	// leaf to number
+
+	for (const leaf of leaves) {
+		let at = 0;
+
+		if (turned.has(leaf))
+			continue;
+		for (let i = leaf; i > 0; i = t.parent[i]) {
+			const key = at * size + rank[t.label[i]];
+
+			at = known.get(key);
+			if (at === undefined)
+				known.set(key, at = known.size + 1);
+		}
+		turned.set(leaf, at);
+	}
+	return { known: known, turned: turned };
+}
+
+// The same numbered as the nodes of the page are: sorted by name, parents
+// first, the subtree behind.
+function turnTree()
+{
+	const t = model.trees[0].node, leaves = model.trees[0].leaf;
+	const size = model.labels.length;
+	const byName = Array.from(model.labels.keys()).sort((a, b) => {
+		const x = model.labels[a].name, y = model.labels[b].name;
+
+		return x < y ? -1 : x > y ? 1 : a - b;
+	});
+	const rank = new Uint32Array(size);
+
+	byName.forEach((l, i) => { rank[l] = i; });
+
+	const { known, turned } = turnStacks(t, leaves, rank);
+	const n = known.size + 1;
+	const keys = Float64Array.from(known.keys()).sort();
+	const first = new Uint32Array(n + 1);	// child in keys, by parent
+	const out = {
+		n: n, depth: new Uint32Array(n), label: new Uint32Array(n),
+		parent: new Int32Array(n).fill(-1), end: new Uint32Array(n)
+	};
+	const number = new Uint32Array(n);
+	const todo = [[0, 0, -1]];		// old number, depth, new parent
+	let next = 0;
+
+	keys.forEach(k => { first[Math.floor(k / size) + 1]++; });
+	for (let i = 0; i < n; i++)
+		first[i + 1] += first[i];
+	out.label[0] = t.label[0];
+	while (todo.length) {
+		const [old, depth, parent] = todo.pop();
+
+		number[old] = next;
+		out.depth[next] = depth;
+		out.parent[next] = parent;
+		for (let i = first[old + 1]; i-- > first[old];)
+			todo.push([known.get(keys[i]), depth + 1, next]);
+		next++;
+	}
+	known.forEach((old, key) => {
+		out.label[number[old]] = byName[key % size];
+	});
+	for (let i = n - 1; i >= 0; i--) {
+		out.end[i] = Math.max(out.end[i], i + 1);
+		if (i)
+			out.end[out.parent[i]] = Math.max(
+				out.end[out.parent[i]], out.end[i]);
+	}
+	return { node: out, leaf: leaves.map(l => number[turned.get(l)]) };
+}
+
+function useTree(reverse)
+{
+	const i = reverse ? 1 : 0;
+
+	if (!model.trees[i])
+		model.trees[i] = turnTree();
+	model.node = model.trees[i].node;
+	model.group.node = model.trees[i].leaf;
+}
+
+// ---- what is left
 
 // Which nodes have stacks that count: through all frames to keep, and through
 // none of the others. NULL: all of them.
@@ -189,13 +283,14 @@ function groupsLeft(view)
 
 // weight, samples: of each node with all above it; self, selfSamples: that
 // ended there. threads, cpus, verdicts, columns: what each of them would have
-// if it were chosen, columns of the whole time.
+// if it were chosen, columns of the span.
 function select(view, columns)
 {
 	const t = model.node, g = model.group, s = model.sample;
 	const groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
-	const scale = columns / Math.max(model.bins, 1);
+	const span = view.span || [0, Math.max(model.bins, 1) - 1];
+	const scale = columns / (span[1] - span[0] + 1);
 	const lo = view.time ? view.time[0] + 1 : 0;
 	const hi = view.time ? view.time[1] + 1 : Infinity;
 	const out = {
@@ -230,8 +325,9 @@ function select(view, columns)
 			out.verdicts[g.verdict[at]] += w;
 		if (!(no & ~4))
 			out.cpus[s.cpu[i]] += w;
-		if (!(no & ~8) && time)
-			out.columns[Math.floor((time - 1) * scale)] += w;
+		if (!(no & ~8) && time > span[0] && time <= span[1] + 1)
+			out.columns[Math.floor((time - 1 - span[0]) *
+					       scale)] += w;
 	}
 	out.weight = sumUp(out.self);
 	out.samples = sumUp(out.selfSamples);
@@ -241,7 +337,7 @@ function select(view, columns)
 // children stand behind their parents: one pass from the end
 function sumUp(self)
 {
-	const sum = Float64Array.from(self);
+	const sum = self.slice();
 
 	for (let i = model.node.n - 1; i > 0; i--)
 		sum[model.node.parent[i]] += sum[i];

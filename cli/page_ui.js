@@ -6,7 +6,7 @@
 // textContent or drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], zoom: 0
+	verdicts: null, frames: [], reverse: false, span: null, zoom: 0
 });
 let view = start;
 let sel = null;		// what select() made of it
@@ -51,7 +51,7 @@ function keyOf(v)
 
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
-		v.zoom];
+		v.reverse ? 1 : 0, v.span, v.zoom];
 }
 
 function undo(from, to)
@@ -88,8 +88,10 @@ function filter(at, keep)
 let selected = null;	// the part of the view that sel is for
 function show()
 {
-	const key = JSON.stringify(keyOf(view).slice(0, 6)) + "/" +
+	const key = JSON.stringify(keyOf(view).slice(0, 8)) + "/" +
 		$("strip").clientWidth;
+
+	useTree(view.reverse);
 
 	if (key !== selected) {
 		sel = select(view, Math.max($("strip").clientWidth, 50));
@@ -98,7 +100,7 @@ function show()
 		showHot();
 		showChips();
 	}
-	if (!sel.weight[view.zoom])
+	if (view.zoom >= model.node.n || !sel.weight[view.zoom])
 		view = Object.assign({}, view, { zoom: 0 });
 	search();
 	flame.focus = -1;
@@ -109,6 +111,7 @@ function show()
 	paint();
 	showTime();
 	showSame();
+	pressed();
 	$("undo").disabled = !past.length;
 	$("redo").disabled = !future.length;
 	$("reset").disabled = JSON.stringify(keyOf(view)) ===
@@ -122,7 +125,7 @@ function paint()
 {
 	flame.draw();
 	if (model.bins)
-		strip.draw(sel.columns, view.time);
+		strip.draw(sel.columns, view.time, view.span);
 }
 
 function sayWhole()
@@ -354,7 +357,42 @@ function showTime()
 	$("from").value = seconds(nsOf(view.time ? view.time[0] : 0));
 	$("to").value = seconds(lastOf(view.time ? view.time[1] :
 				       model.bins - 1));
-	$("all").disabled = !view.time;
+	$("all").disabled = !view.time && !view.span;
+	$("closer").disabled = !view.time ||
+		JSON.stringify(view.time) === JSON.stringify(view.span);
+	$("farther").disabled = !view.span;
+}
+
+// the strip shows what is chosen, or four times what it did
+function closer()
+{
+	if (view.time)
+		go({ span: view.time });
+}
+
+function farther()
+{
+	if (!view.span)
+		return;
+
+	const n = (view.span[1] - view.span[0] + 1) * 1.5;
+	const lo = Math.max(0, Math.floor(view.span[0] - n));
+	const hi = Math.min(model.bins - 1, Math.ceil(view.span[1] + n));
+
+	go({ span: lo || hi < model.bins - 1 ? [lo, hi] : null });
+}
+
+const reverse = () => go({ reverse: !view.reverse, zoom: 0 });
+
+// all threads that the field above the list finds
+function chooseFound()
+{
+	const wanted = $("which").value.toLowerCase();
+	const ids = model.threads.map((t, i) => i).filter(i =>
+		sel.threads[i] > 0 &&
+		threadName(i).toLowerCase().includes(wanted));
+
+	go({ threads: wanted && ids.length ? new Set(ids) : null });
 }
 
 function choose(a, b)
@@ -391,6 +429,8 @@ function showSame()
 	if (view.threads)
 		words.push("--tid", Array.from(new Set(Array.from(view.threads,
 			i => model.threads[i][1]))).join(","));
+	if (view.reverse)
+		words.push("--reverse");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
 	$("command").hidden = Boolean(view.verdicts || view.frames.length);
@@ -438,7 +478,9 @@ function restore()
 			frames: k[5].slice(0, 30).map(f => ({
 				label: ints([f[0]], model.labels.length)[0],
 				keep: f[1] === 1 })),
-			zoom: ints([k[6]], model.node.n)[0]
+			reverse: k[6] === 1,
+			span: ints(k[7], model.bins),
+			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0
 		};
 
 		pattern = $("search").value = String(p);
@@ -450,13 +492,13 @@ function restore()
 	} catch (e) {
 		// no state, or not one of this page
 	}
-	pressed();
 }
 
 function pressed()
 {
 	$("case").ariaPressed = String(ignoreCase);
 	$("flip").ariaPressed = String(flame.icicle);
+	$("reverse").ariaPressed = String(view.reverse);
 	$("event").value = String(view.event);
 }
 

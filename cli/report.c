@@ -626,7 +626,8 @@ static int check_options(struct report *rp, struct err *err)
 
 static int write_html(const struct report *rp, struct err *err)
 {
-	struct html_page *p = html_page_new(rp->db, rp->path, inlined, err);
+	struct html_page *p = html_page_new(rp->db, rp->path, inlined,
+					    by && !strcmp(by, "samples"), err);
 	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
 
 	html_page_free(p);

@@ -208,6 +208,58 @@ def check_picture(b):
     b.keys("0")
 
 
+def check_reverse(b):
+    b.keys("v")
+    same(b, "reverse_loses_no_sample", "1")
+    top, = ask(db, "SELECT symbol, sum(self) FROM hot_functions WHERE event = "
+               "?1 AND symbol IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+               EVENT)
+    before, = ask(
+        db, "SELECT coalesce(sum(self), 0) FROM hot_functions WHERE event = "
+        "?1 AND coalesce(symbol, '[') < ?2", EVENT, top[0])
+    # the innermost functions stand on the root, by name
+    g = box(b, "#graph")
+    x = g[0] + g[2] * (before[0] + top[1] / 2) / count()[1]
+    b.point(x, g[1] + g[3] - 27, button=0)
+    said = b.text("#details")
+    share = "%.2f %%" % (100 * top[1] / count()[1])
+    ok("zoomed to %s, %s" % (top[0], share) in said,
+       "the_innermost_functions_are_at_the_root", said, top, share)
+    at = b.js("return location.hash")
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#details').textContent")
+    ok(b.text("#details") == said, "the_address_knows_it", at)
+    b.keys("v")
+    go_to(b, NAME)
+    b.keys("o", "v")
+    same(b, "filters_hold_in_reverse", THROUGH)
+    b.keys("Escape", "0", "0")
+    ok(b.js("return document.querySelector('#reverse').ariaPressed") ==
+       "false", "reset_turns_it_back")
+
+
+def check_closer(b):
+    s = box(b, "#strip")
+    y = s[1] + 20
+    b.point(s[0] + s[2] * 0.4, y, button=0, to=(s[0] + s[2] * 0.8, y))
+    b.keys("+")
+    before = shown(b)
+    same(b, "closer_chooses_nothing_else", chosen_time(b))
+    b.point(s[0] + s[2] * 0.25, y, button=0, to=(s[0] + s[2] * 0.5, y))
+    same(b, "a_drag_over_the_closer_strip_chooses_what_it_shows",
+         chosen_time(b))
+    ok(0 < shown(b)[0] < before[0], "and_that_is_less", shown(b), before)
+    b.keys("-")
+    b.js("document.querySelector('#all').click()")
+    same(b, "and_all_the_time_is_all", "1")
+    b.js("document.querySelector('#which').value = 't-';"
+         "document.querySelector('#which').dispatchEvent(new Event('input'));"
+         "document.querySelector('#found_threads').click()")
+    same(b, "all_threads_of_a_name_can_be_chosen",
+         "instr(lower(comm || ' ' || tid), 't-') > 0")
+    b.keys("0")
+
+
 def check_tables(b):
     rows = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
                 "r => [...r.cells].map(c => c.textContent))")
@@ -279,6 +331,8 @@ with Browser() as browser:
     check_time(browser)
     check_frames(browser)
     check_picture(browser)
+    check_reverse(browser)
+    check_closer(browser)
     browser.quiet(page, "the_page")
     check_without_script(browser)
 check_other_captures()
