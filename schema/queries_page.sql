@@ -68,6 +68,7 @@ FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 SELECT (SELECT coalesce(sum(events), 0) FROM event_type
 		WHERE kind = 'sample'),
 	(SELECT count(*) FROM request),
-	(SELECT count(*) FROM request WHERE uraw IS NOT NULL),
+	(SELECT count(*) FROM request r JOIN event e ON e.id = r.event
+		WHERE coalesce(r.uraw, e.uraw) IS NOT NULL),
 	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts),
 	(SELECT count(*) FROM finding)

@@ -79,6 +79,19 @@ def root(b):
     return g[0] + g[2] / 2, g[1] + (9 if icicle else g[3] - 9)
 
 
+def check_summary(b):
+    facts = b.js("return [...document.querySelectorAll('.facts li')].map("
+                 "l => l.textContent)")
+    want, = ask(db, "SELECT (SELECT count(*) FROM samples), (SELECT count(*) "
+                "FROM request), (SELECT count(*) FROM samples WHERE verdict "
+                "IS NOT NULL AND user_stack IS NOT NULL), (SELECT count(*) "
+                "FROM samples WHERE verdict IS NOT NULL AND user_stack IS "
+                "NULL), (SELECT sum(n) FROM loss WHERE counts), (SELECT "
+                "count(*) FROM finding)")
+    ok([int(number(f)) for f in facts] == list(want),
+       "the_first_numbers_are_those_of_the_database", facts, want)
+
+
 def check_lists(b):
     same(b, "all_samples_are_there", "1")
     (verdict,), = ask(db, "SELECT verdict FROM samples WHERE verdict IS NOT "
@@ -326,6 +339,7 @@ def check_bytes():
 
 with Browser() as browser:
     browser.open(page)
+    check_summary(browser)
     check_tables(browser)
     check_lists(browser)
     check_time(browser)
