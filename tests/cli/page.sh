@@ -86,6 +86,15 @@ elif question == "sums":
 elif question == "labels":
     for l in meta["labels"]:
         print(l[0])
+elif question == "bogus":
+    print(sum(l[7] for l in meta["labels"]))
+elif question == "sources":
+    for l in sorted("%s:%d" % tuple(l[6]) for l in meta["labels"] if l[6]):
+        print(l)
+elif question == "builds":
+    for l in sorted({(meta["strings"][l[3]], meta["strings"][l[5]])
+                     for l in meta["labels"] if meta["strings"][l[5]]}):
+        print(",".join(l))
 elif question == "csp":
     print("default-src 'none'" in open(sys.argv[1]).read())
 END
@@ -121,6 +130,41 @@ do
 		[ "$(page "$work/page.html" sizes)" = True ]
 	ok "the_page_has_all_samples_of_$name" $?
 done
+
+# what is known of a frame beside its name
+db=$work/facts.db
+"$B" ingest -q -o "$db" --symfs tests/captures/symfs \
+	tests/captures/defer-lost-clock.data.zst 2>"$work/err"
+html "$db"
+"$B" flame --minwidth 0 -o "$work/facts.svg" "$db"
+csv() {
+	"$B" query --format csv "$db" "$1" | sed 1d | tr -d '\r"'
+}
+want=$(csv "SELECT count(*) FROM callsite c JOIN word w ON w.kind = 'callsite'
+	AND w.id = c.kind WHERE w.name IN ('no_call', 'no_code')")
+[ "$want" -gt 0 ] && [ "$(page "$work/page.html" bogus)" = "$want" ] &&
+	grep -q 'no call can return to there$' "$work/facts.svg"
+ok bogus_places_are_told $?
+csv "SELECT DISTINCT path, substr(lower(hex(build_id)), 1, 12) FROM image
+	JOIN frame f ON f.image = image.id WHERE build_id IS NOT NULL
+	ORDER BY 1, 2" >"$work/want"
+page "$work/page.html" builds >"$work/got"
+[ -s "$work/want" ] && cmp -s "$work/want" "$work/got" &&
+	grep -q "^/wl/wl.*, build-id $(grep '^/wl/wl,' "$work/want" |
+		cut -d, -f2)..\$" "$work/facts.svg"
+ok frames_say_their_build_id $?
+# functions of which all places are of one line
+csv "SELECT min(f.file) || ':' || min(f.line) FROM frame f
+	JOIN symbol s ON s.id = f.symbol WHERE f.file IS NOT NULL
+	GROUP BY s.image, s.name, s.start
+	HAVING count(DISTINCT f.file || ':' || f.line) = 1" |
+	LC_ALL=C sort >"$work/want"
+page "$work/page.html" sources | LC_ALL=C sort >"$work/got"
+[ -s "$work/want" ] && cmp -s "$work/want" "$work/got" &&
+	grep -qxF "$(head -n 1 "$work/want")" "$work/facts.svg"
+ok functions_of_one_line_say_it $?
+grep -q '^no chain; records were lost meanwhile$' "$work/facts.svg"
+ok a_missing_user_half_says_what_its_verdict_means $?
 
 # names that would like to be more than text
 cat >"$work/hell.txt" <<'END'
