@@ -31,6 +31,23 @@ struct html_page {
 	struct page_data *data;
 };
 
+static int check_samples(const struct stacks *s, const char *path,
+			 struct err *err)
+{
+	int event = stacks_heaviest(s);
+
+	if (event < 0)
+		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+			       filter_given() ? " that the filters let through"
+					      : "");
+	if (!stacks_event(s, (size_t)event)->weight)
+		return err_set(err, ERR_FORMAT,
+			       "%s: all samples have weight 0; use --by "
+			       "samples",
+			       path);
+	return 0;
+}
+
 struct html_page *html_page_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err)
 {
@@ -39,17 +56,10 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->db = db;
 	p->path = path;
 	p->data = page_data_new(db, inlined, samples, err);
-	if (p->data && stacks_heaviest(page_data_stacks(p->data)) < 0) {
-		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			filter_given() ? " that the filters let through" : "");
-		page_data_free(p->data);
-		p->data = NULL;
-	}
-	if (!p->data) {
-		html_page_free(p);
-		return NULL;
-	}
-	return p;
+	if (p->data && !check_samples(page_data_stacks(p->data), path, err))
+		return p;
+	html_page_free(p);
+	return NULL;
 }
 
 void html_page_free(struct html_page *p)

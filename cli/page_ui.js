@@ -224,6 +224,8 @@ const LIST_MAX = 100;
 function fillList(name, weights, nameOf, hintOf)
 {
 	const ul = $(name);
+	const focus = ul.contains(document.activeElement) ?
+		document.activeElement.value : null;
 	const most = weights.reduce((a, b) => a > b ? a : b, 0);
 	const wanted = name === "threads" ? $("which").value.toLowerCase() : "";
 	const ids = Array.from(weights.keys()).filter(i =>
@@ -238,6 +240,7 @@ function fillList(name, weights, nameOf, hintOf)
 		const box = element("input");
 
 		box.type = "checkbox";
+		box.value = String(i);
 		box.checked = Boolean(view[name] && view[name].has(i));
 		box.addEventListener("change", () => toggle(name, i));
 		row.style.setProperty("--part", most ? 100 * weights[i] / most +
@@ -247,6 +250,9 @@ function fillList(name, weights, nameOf, hintOf)
 			   element("span", percent(weights[i], sel.whole), "n"));
 		li.append(row);
 		ul.append(li);
+		// who walks by keys must not be thrown out of the list
+		if (focus === box.value)
+			box.focus();
 	});
 	if (ids.length > LIST_MAX)
 		ul.append(element("li", ids.length - LIST_MAX + " more",

@@ -101,9 +101,9 @@ END
 }
 
 html() {	# html DB OPTION...
-	db=$1
+	from=$1
 	shift
-	"$B" report --html "$@" -o "$work/page.html" "$db" 2>"$work/err"
+	"$B" report --html "$@" -o "$work/page.html" "$from" 2>"$work/err"
 }
 
 # the data block says what the database says, in every shipped capture
@@ -207,6 +207,17 @@ want=$("$B" query --format csv "$db" "SELECT count(*) FROM samples
 [ "$(page "$work/page.html" sums | cut -d, -f2)" = "$want" ] &&
 	grep -q 'samples are filtered' "$work/page.html"
 ok filters_choose_what_is_in_it_and_it_says_so $?
+cat >"$work/light.txt" <<'END'
+event cpu-clock period=0
+comm pid=100 name=app
+sample pid=100 tid=100 cpu=0 time=1000000 period=0 u=0x400010
+END
+"$MKCAP" "$work/light.txt" "$work/light.data"
+html "$work/light.data"
+[ $? = 1 ] && grep -q 'by samples' "$work/err" &&
+	html "$work/light.data" --by samples &&
+	[ "$(page "$work/page.html" sums)" = cpu-clock,1,1 ]
+ok samples_without_weight_are_counted_when_asked_for $?
 bad=0
 for o in '--callers main' '--json' '--view verdicts' '--format csv'
 do
