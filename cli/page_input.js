@@ -298,6 +298,7 @@ function legend()
 		const i = element("i");
 
 		i.style.background = background;
+		i.className = background === "var(--seam)" ? "seam" : "";
 		$(where).append(i, text + " ");
 	};
 	const hatched = k => "repeating-linear-gradient(45deg, var(--" + k +
@@ -321,7 +322,8 @@ function legend()
 		add("kinds", hatched("m"), "user half missing");
 	if (kinds.has("e"))
 		add("kinds", hatched("e"), "stack taken after exec");
-	add("kinds", "var(--seam)", "where the kernel begins");
+	if (model.labels.some(l => l.kernel) && kinds.has("u"))
+		add("kinds", "var(--seam)", "where the kernel begins");
 }
 
 function listen()

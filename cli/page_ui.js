@@ -139,7 +139,7 @@ function sayWhole()
 		(at ? "; zoomed to " + label(at).name + ", " +
 		 percent(sel.weight[at], sel.weight[0]) + " of that" : "") +
 		(flame.narrow ? "; " + percent(flame.narrow, 1) +
-		 " of it in frames too narrow to be drawn" : "");
+		 " of it has innermost frames too narrow to be drawn" : "");
 }
 
 // what is known about a frame, a line each

@@ -21,31 +21,45 @@ from browser import Browser  # noqa: E402
 
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 STACKS = 100000
+FUNCTIONS = 20000
 TIMES = 15
 DB = "bench/page.db"
 LIMIT_S = 2
 LIMIT_MB = 30
 
 
+def walk(rand):
+    """One stack, outermost first: of a function's eight callees the first is
+    called most, as in programs, so that some frames are wide."""
+    f, stack = rand.randrange(4), []
+    while len(stack) < 10 or (len(stack) < 50 and rand.random() > 0.06):
+        stack.append(f)
+        f = (f * 7919 + min(int(rand.expovariate(0.9)), 7) * 104729 + 1) % \
+            FUNCTIONS
+    return tuple(stack)
+
+
 def write_capture(path):
-    """Distinct stacks that share their outer frames, as those of programs."""
+    """Distinct stacks, one sample each."""
     rand = random.Random(1)
+    seen = set()
     with open(path, "w") as f:
         f.write("event cycles\n")
         for pid in range(100, 164):
             f.write("comm pid=%d name=app%d\n" % (pid, pid % 7))
             f.write("mmap pid=%d start=0x400000 len=0x1000000 pgoff=0x1000 "
                     "path=/bin/app\n" % pid)
-        stack = []
-        for i in range(STACKS):
-            del stack[rand.randrange(max(len(stack), 1)):]
-            while len(stack) < rand.randint(10, 50):
-                stack.append(0x400000 + rand.randrange(20000) * 16)
-            pid = 100 + rand.randrange(64)
+        while len(seen) < STACKS:
+            stack = walk(rand)
+            if stack in seen:
+                continue
+            seen.add(stack)
+            pid = 100 + min(int(rand.expovariate(0.1)), 63)
             f.write("sample pid=%d tid=%d cpu=%d time=%d period=%d u=%s\n" %
-                    (pid, pid, rand.randrange(4), 1000000 + i * 10007,
+                    (pid, pid, rand.randrange(4), 1000000 + len(seen) * 10007,
                      rand.randint(90000, 110000),
-                     ",".join(hex(a + i % 3) for a in reversed(stack))))
+                     ",".join(hex(0x400000 + a * 16)
+                              for a in reversed(stack))))
 
 
 def repeat(db):
