@@ -283,13 +283,14 @@ function say()
 		(r.keep ? "only " : "without ") + nameOf(frames[r.at]));
 
 	if (parts.length)
-		parts.push("shown: " + percent(frames[0].size,
-					       total || frames[0].weight));
+		parts.unshift("shown: " + percent(frames[0].size,
+						  total || frames[0].weight));
 	if (pattern)
 		search();
 	if (found)
-		parts.push(found);
-	matched.textContent = parts.join(" \u00b7 ");
+		parts.unshift(found);
+	matched.textContent = clip(parts.join(" \u00b7 "),
+				   Math.floor(plot / cell));
 }
 
 function search()
