@@ -156,6 +156,9 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
 		 uint64_t weight)
 {
+	if (!s->o.each)
+		return;
+
 	const struct stacks_sample one = {
 		.group = group,
 		.event = s->group[group].event,
@@ -165,8 +168,7 @@ static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
 		.weight = weight,
 	};
 
-	if (s->o.each)
-		s->o.each(s->o.arg, &one);
+	s->o.each(s->o.arg, &one);
 }
 
 static uint32_t raw_id(int64_t id)
