@@ -34,6 +34,7 @@ struct stacks_opts {
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
 	bool samples;		/* every sample weighs 1 */
+	bool no_groups;		/* for stacks_get() of the caller's own */
 	stacks_sample_fn *each; /* NULL, or called for all, while loading */
 	void *arg;		/* for each() */
 };
