@@ -11,6 +11,7 @@
 #include "cli/flame_tree.h"
 #include "cli/folded.h"
 #include "cli/label.h"
+#include "cli/label_facts.h"
 #include "cli/pick.h"
 #include "cli/stacks.h"
 #include "schema/store.h"
@@ -259,6 +260,7 @@ int drawing_init(struct drawing *d, struct labels *labels, struct err *err)
 void drawing_release(struct drawing *d)
 {
 	flame_tree_free(d->tree);
+	label_facts_free(d->facts);
 	pick_free(d->pick);
 	stacks_free(d->stacks);
 }
@@ -274,6 +276,15 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 		return NULL;
 	}
 	return db;
+}
+
+int drawing_facts(struct drawing *d, struct store *db, struct err *err)
+{
+	if (flame_opts.as_folded)
+		return 0;
+	d->facts = label_facts_load(db, d->stacks, err);
+	d->o.facts = d->facts;
+	return d->facts ? 0 : -1;
 }
 
 /* The event to draw; -2: there is none of the name wanted. */
@@ -355,10 +366,14 @@ static int read_db(struct drawing *d, const char *path, int *status,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 
+	bool told = false;
+
 	if (db)
 		d->stacks = stacks_load(db, &so, err);
+	if (d->stacks)
+		told = !drawing_facts(d, db, err);
 	store_close(db);
-	if (!d->stacks)
+	if (!told)
 		return -1;
 	d->event = choose_event(d);
 	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)

@@ -13,6 +13,7 @@
 
 struct err;
 struct flame_tree;
+struct label_facts;
 struct label_list;
 struct labels;
 struct pick;
@@ -24,8 +25,9 @@ struct store;
 #define DRAWING_WORDS 16 /* more than there are verdicts */
 
 struct drawing {
-	struct labels *labels; /* borrowed */
-	struct stacks *stacks; /* NULL: read from text */
+	struct labels *labels;	   /* borrowed */
+	struct stacks *stacks;	   /* NULL: read from text */
+	struct label_facts *facts; /* NULL: not needed */
 	struct flame_tree *tree;
 	struct flame_tree *also; /* gets all stacks too, without weight; NULL */
 	struct pick *pick;
@@ -55,6 +57,8 @@ int drawing_read(struct drawing *d, const char *path, int *status,
 /* Opens a database, or makes one of a capture, and notes what it is of. */
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err);
+/* What tooltips say of the frames; d->stacks is loaded. */
+int drawing_facts(struct drawing *d, struct store *db, struct err *err);
 /* One stack, outermost frame first; l may be turned round. 1; 0 when --include
  * and --exclude say no; -1 and *err. */
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,

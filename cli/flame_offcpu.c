@@ -213,6 +213,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	struct stacks_opts so = {
 		.by_name = flame_opts.as_folded,
 		.inlined = flame_opts.inlined,
+		.bogus = !flame_opts.as_folded,
 		.labels = d->labels,
 		.no_groups = true,
 	};
@@ -221,10 +222,14 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	struct offcpu_sums sums;
 	int rc = -1;
 
+	bool told = false;
+
 	if (db && !offcpu_read(db, path, take_wait, &g, &sums, err))
 		d->stacks = stacks_load(db, &so, err);
+	if (d->stacks)
+		told = !drawing_facts(d, db, err);
 	store_close(db);
-	if (d->stacks && !draw_groups(d, &g, &sums, err))
+	if (told && !draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
 	table_release(&g.index);
 	free(g.group);

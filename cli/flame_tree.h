@@ -34,6 +34,9 @@ void flame_tree_free(struct flame_tree *t);
  * all weights leaves 64 bits; the tree is as before then. */
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err);
+/* The node of a stack that was added; FLAME_NONE: it was not. */
+uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
+			 size_t n);
 void flame_tree_finish(struct flame_tree *t);
 
 const struct labels *flame_tree_labels(const struct flame_tree *t);

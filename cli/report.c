@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/filter.h"
@@ -10,7 +11,9 @@
 #include "cli/interpreter.h"
 #include "cli/label.h"
 #include "cli/offcpu.h"
+#include "cli/out.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/plain.h"
 #include "cli/report_diff.h"
 #include "cli/report_offcpu.h"
@@ -28,7 +31,8 @@
 
 static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
-static bool self_only, diff, absolute;
+static bool self_only, diff, absolute, as_html;
+static const char *out_path;
 static bool inlined = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
@@ -88,6 +92,16 @@ static const struct opt opts[] = {
 	  .arg = "NAME",
 	  .help = "print a view of the database instead",
 	  .value = &view },
+	{ .kind = OPT_FLAG,
+	  .name = "html",
+	  .help = "write one HTML page: flame graph, timeline and tables",
+	  .value = &as_html },
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "FILE",
+	  .help = "write the page to FILE instead of standard output",
+	  .value = &out_path },
 	{ .kind = OPT_GROUP, .value = (void *)output_opts },
 	{ .kind = OPT_NO,
 	  .name = "no-inline",
@@ -586,8 +600,29 @@ static int print_report(struct report *rp, struct err *err)
 	return 0;
 }
 
+/* The page has them all, so that none of them can be asked for with it. */
+static int check_html(struct err *err)
+{
+	if (!as_html && out_path)
+		return err_set(err, ERR_USAGE,
+			       "-o is where --html goes; redirect a table with "
+			       "'>'");
+	if (as_html && (callers || callees || view || output_asked()))
+		return err_set(err, ERR_USAGE,
+			       "--html writes a page and no table; leave out "
+			       "--callers, --callees, --view, --format and "
+			       "--json");
+	if (as_html && !out_path && isatty(1))
+		return err_set(err, ERR_USAGE,
+			       "a page is no text for a terminal; add "
+			       "'-o report.html'");
+	return 0;
+}
+
 static int check_options(struct report *rp, struct err *err)
 {
+	if (check_html(err))
+		return -1;
 	if (callers && callees)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
@@ -628,6 +663,16 @@ static int run_diff(int argc, char **argv, const struct report *rp,
 	return report_diff(argc, argv, &o, err);
 }
 
+static int write_html(const struct report *rp, struct err *err)
+{
+	struct html_page *p = html_page_new(rp->db, rp->path, inlined,
+					    by && !strcmp(by, "samples"), err);
+	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
+
+	html_page_free(p);
+	return rc;
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct report rp = { .event = -1 };
@@ -651,7 +696,9 @@ static int run(int argc, char **argv, struct err *err)
 		.samples = by && !strcmp(by, "samples"),
 	};
 
-	if (offcpu_opts.on) {
+	if (as_html) {
+		rc = write_html(&rp, err);
+	} else if (offcpu_opts.on) {
 		rc = report_offcpu(rp.db, rp.path, rp.format, row_limit(&rp),
 				   inlined, err);
 	} else if (view) {
@@ -673,6 +720,7 @@ static const char *const examples[] = {
 	"backstitch report --view verdicts --format csv perf.db",
 	"backstitch report --diff before.db after.db",
 	"backstitch report --off-cpu perf.db",
+	"backstitch report --html -o report.html perf.db",
 	NULL
 };
 

@@ -125,7 +125,8 @@ static uint64_t add_full(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static void count(struct stacks *s, const struct stacks_group *g)
+/* Gives the place of its group. */
+static uint32_t count(struct stacks *s, const struct stacks_group *g)
 {
 	uint64_t word[4] = {
 		(uint64_t)g->event << 32 | g->comm,
@@ -150,6 +151,25 @@ static void count(struct stacks *s, const struct stacks_group *g)
 		add_full(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples++;
 	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
+	return id;
+}
+
+static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
+		 uint64_t weight)
+{
+	if (!s->o.each)
+		return;
+
+	const struct stacks_sample one = {
+		.group = group,
+		.event = s->group[group].event,
+		.cpu = (int32_t)int_or(r, 2, -1),
+		.timed = rows_value(r, 8).kind != VALUE_NULL,
+		.time = rows_int(r, 8),
+		.weight = weight,
+	};
+
+	s->o.each(s->o.arg, &one);
 }
 
 static uint32_t raw_id(int64_t id)
@@ -204,7 +224,7 @@ static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 		g.comm = (uint32_t)comm;
 	/* of the flags, only this one changes what is drawn */
 	g.flags &= VERDICT_EXEC;
-	count(s, &g);
+	tell(s, r, count(s, &g), g.weight);
 	return 0;
 }
 
@@ -427,9 +447,19 @@ const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
 	return &s->comm[i];
 }
 
+size_t stacks_comms(const struct stacks *s)
+{
+	return s->n_comm;
+}
+
 struct labels *stacks_labels(const struct stacks *s)
 {
 	return s->labels;
+}
+
+const struct stack_names *stacks_names(const struct stacks *s)
+{
+	return s->names;
 }
 
 const char *stacks_missing(const struct stacks_group *g)

@@ -11,9 +11,11 @@
 
 #include "cli/flame_tree.h"
 #include "cli/label.h"
+#include "cli/label_facts.h"
 #include "cli/palette.h"
 #include "cli/plain.h"
 #include "stitch/callsite.h"
+#include "cli/topics.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -90,7 +92,7 @@ static bool has_legend(const struct page *p)
 
 static void lay_out(struct page *p)
 {
-	p->top = PAD + line_height(p) * (p->o->subtitle ? 4 : 3);
+	p->top = PAD + line_height(p) * (p->o->subtitle ? 5 : 4);
 	p->lines = 1; /* details */
 	p->lines += has_legend(p);
 	p->lines += p->st.narrow > 0;
@@ -127,6 +129,18 @@ static void put_text(const struct page *p, const char *id, const char *class,
 	fputs("</text>\n", p->out);
 }
 
+/* For those who hear the picture instead of seeing it. */
+static void put_about(const struct page *p)
+{
+	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
+		p->o->inverted ? "the root on top" : "the root below");
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
+		fputc(' ', p->out);
+		plain_xml(p->out, p->o->note[i], 0);
+		fputc('.', p->out);
+	}
+}
+
 static void put_head(const struct page *p)
 {
 	static const char *const pattern[] = { "missing", "exec", "bogus" };
@@ -143,12 +157,18 @@ static void put_head(const struct page *p)
 	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
 		(unsigned int)(p->plot / MILLI));
 	plain_fixed(out, o->fontsize * 6, 10, 1);
-	fprintf(out, "\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\"",
+	fprintf(out,
+		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
+		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
 		o->height, o->height - (o->height - o->fontsize) / 2 - 2,
-		(unsigned long long)p->total);
-	fputs(">\n<title>", out);
+		(unsigned long long)p->total, p->top, p->rows, o->inverted);
+	fputs(" role=\"img\" aria-labelledby=\"name\" "
+	      "aria-describedby=\"about\">\n<title id=\"name\">",
+	      out);
 	plain_xml(out, o->title, 0);
-	fputs("</title>\n<style>\n", out);
+	fputs("</title>\n<desc id=\"about\">", out);
+	put_about(p);
+	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);
 	if (o->look)
 		o->look->css(out);
@@ -164,6 +184,41 @@ static void put_head(const struct page *p)
 			"</pattern>\n",
 			pattern[i], 2 * i, 2 * i + 1);
 	fputs("</defs>\n", out);
+}
+
+/* x: px from the side that it is anchored at. */
+static void put_button(const struct page *p, const char *id, const char *text,
+		       unsigned int x, bool right)
+{
+	fprintf(p->out,
+		"<text id=\"%s\" class=\"button\" x=\"%u\" y=\"%u\" "
+		"text-anchor=\"%s\" role=\"button\" tabindex=\"0\">%s"
+		"</text>\n",
+		id, right ? p->o->width - x : x, p->top - PAD,
+		right ? "end" : "start", text);
+}
+
+/* Those of the left side, or of the right one, each beside the one before. */
+static void put_buttons(const struct page *p, bool right)
+{
+	static const struct {
+		const char *id, *text;
+		bool right;
+	} button[] = {
+		{ "undo", "Undo", false },    { "reset", "Reset", false },
+		{ "only", "Only", false },    { "without", "Without", false },
+		{ "help", "?", true },	      { "case", "ic", true },
+		{ "search", "Search", true }, { "flip", "Flip", true },
+	};
+	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+	unsigned int x = PAD;
+
+	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
+		if (button[i].right != right)
+			continue;
+		put_button(p, button[i].id, button[i].text, x, right);
+		x += ((unsigned int)strlen(button[i].text) + 2) * cell;
+	}
 }
 
 static void put_controls(const struct page *p)
@@ -182,16 +237,13 @@ static void put_controls(const struct page *p)
 			 o->subtitle);
 	/* the script shows them: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
-	put_text(p, "reset", "button hide", y, "start", "Reset zoom");
-	fputs("<g transform=\"translate(-30,0)\">", p->out);
-	put_text(p, "search", "button", y, "end", "Search");
-	fputs("</g>\n", p->out);
-	put_text(p, "case", "button", y, "end", "ic");
+	put_buttons(p, false);
+	put_buttons(p, true);
 	fprintf(p->out,
 		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
 		"data-width=\"210\" data-height=\"%u\"></g>\n",
 		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
-	put_text(p, "matched", NULL, y, "middle", "");
+	put_text(p, "matched", NULL, y - line - 2, "middle", "");
 	fputs("</g>\n", p->out);
 }
 
@@ -237,28 +289,64 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 	}
 }
 
-/* The first line is the name alone: the script searches it. */
-static void put_tooltip(const struct page *p, uint32_t id,
-			const struct flame_node *nd, const struct label *l)
+static void put_file(const struct page *p, const struct label *l,
+		     const struct label_fact *fact)
 {
-	fputs("<title>", p->out);
-	plain_xml(p->out, l->name, 0);
-	fputc('\n', p->out);
-	if (l->image[0]) {
-		plain_xml(p->out, l->image, 0);
-		if (l->has_off)
-			fprintf(p->out, "+0x%llx", (unsigned long long)l->off);
-		fputc('\n', p->out);
-	}
+	FILE *out = p->out;
+
+	if (!l->image[0])
+		return;
+	plain_xml(out, l->image, 0);
+	if (l->has_off)
+		fprintf(out, "+0x%llx", (unsigned long long)l->off);
+	if (fact->build[0])
+		fprintf(out, ", build-id %s..", fact->build);
+	fputc('\n', out);
+	if (!fact->file)
+		return;
+	plain_xml(out, fact->file, 0);
+	if (fact->line)
+		fprintf(out, ":%u", fact->line);
+	fputc('\n', out);
+}
+
+/* What the reader has to know before believing it. */
+static void put_doubts(const struct page *p, const struct label *l,
+		       const struct label_fact *fact)
+{
+	char word[32];
+
 	if (l->kind == LABEL_EXEC)
 		fputs("of the program that came by exec after the sample: "
 		      "not its caller\n",
 		      p->out);
+	if (l->kind == LABEL_MISSING &&
+	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
+	    topics_verdict("request", word))
+		fprintf(p->out, "%s\n", topics_verdict("request", word));
 	if (l->bogus)
 		fprintf(p->out, "bogus: %s\n",
 			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
 				? "no call is in front of this return address"
 				: "there is no code at this return address");
+	else if (fact->bogus)
+		fprintf(p->out,
+			"%u of its %u places: no call can return to there\n",
+			fact->bogus, fact->places);
+}
+
+/* The first line is the name alone: the script searches it. The first two
+ * tell frames apart that have the same name. */
+static void put_tooltip(const struct page *p, uint32_t id,
+			const struct flame_node *nd, const struct label *l)
+{
+	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
+
+	fputs("<title>", p->out);
+	plain_xml(p->out, l->name, 0);
+	fputc('\n', p->out);
+	put_file(p, l, fact);
+	put_doubts(p, l, fact);
 	put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
@@ -275,6 +363,52 @@ static void class_of(const struct page *p, uint32_t id, const struct label *l,
 		palette_class(l, out);
 }
 
+/* Between a user frame and a kernel frame, or what stands for one of them. */
+static bool has_seam(const struct page *p, const struct flame_node *nd)
+{
+	const struct labels *labels = flame_tree_labels(p->tree);
+	const struct label *l = labels_get(labels, nd->label);
+	const struct label *below;
+
+	if (nd->parent == FLAME_NONE)
+		return false;
+	below = labels_get(labels, flame_tree_node(p->tree, nd->parent)->label);
+	return l->kind != LABEL_GROUP && below->kind != LABEL_GROUP &&
+	       l->kernel != below->kernel;
+}
+
+/* In the gap between the rows. */
+static void put_seam(const struct page *p, uint64_t x, uint64_t w,
+		     unsigned int y)
+{
+	fputs("<path class=\"seam\" d=\"M", p->out);
+	plain_fixed(p->out, x, MILLI, 2);
+	fprintf(p->out, " %u.5h",
+		p->o->inverted ? y - 1 : y + p->o->height - 1);
+	plain_fixed(p->out, w, MILLI, 2);
+	fputs("\"/>", p->out);
+}
+
+static void put_name(const struct page *p, const struct label *l, uint64_t x,
+		     uint64_t w, unsigned int y)
+{
+	const struct svg_opts *o = p->o;
+	bool mark = palette_hatched(l->kind);
+	uint64_t cells =
+		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
+			      : 0;
+
+	if (cells < 3)
+		return;
+	fputs("<text x=\"", p->out);
+	plain_fixed(p->out, x + 3 * MILLI, MILLI, 2);
+	fprintf(p->out, "\" y=\"%u\"%s>",
+		y + o->height - (o->height - o->fontsize) / 2 - 2,
+		mark ? " class=\"halo\"" : "");
+	plain_xml(p->out, l->name, cells);
+	fputs("</text>", p->out);
+}
+
 static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
@@ -285,9 +419,6 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t w =
 		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
 	unsigned int y = row_y(p, nd->depth);
-	uint64_t cells =
-		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
-			      : 0;
 	char class[SVG_CLASS];
 
 	class_of(p, id, l, class);
@@ -301,17 +432,9 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	plain_fixed(p->out, w, MILLI, 2);
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
-	if (cells >= 3) {
-		bool mark = palette_hatched(l->kind);
-
-		fputs("<text x=\"", p->out);
-		plain_fixed(p->out, x + 3 * MILLI, MILLI, 2);
-		fprintf(p->out, "\" y=\"%u\"%s>",
-			y + o->height - (o->height - o->fontsize) / 2 - 2,
-			mark ? " class=\"halo\"" : "");
-		plain_xml(p->out, l->name, cells);
-		fputs("</text>", p->out);
-	}
+	if (has_seam(p, nd))
+		put_seam(p, x, w, y);
+	put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);
 }
 
@@ -322,7 +445,7 @@ static void put_frames(const struct page *p)
 	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
 	uint32_t id = 0;
 
-	fputs("<g id=\"frames\">\n", p->out);
+	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
 	while (id != FLAME_NONE) {
 		const struct flame_node *nd = flame_tree_node(p->tree, id);
 		bool skip = id && narrow(p, nd->weight);
@@ -411,7 +534,10 @@ static void put_foot(const struct page *p)
 	unsigned int line = line_height(p);
 	unsigned int y = p->top + p->rows * p->o->height + PAD / 2 + line;
 
-	put_text(p, "details", NULL, y, "start", "");
+	fprintf(p->out,
+		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
+		"</text>\n",
+		PAD, y);
 	if (has_legend(p))
 		put_legend(p, y += line);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)

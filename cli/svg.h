@@ -11,6 +11,7 @@
 
 struct err;
 struct flame_tree;
+struct label_facts;
 struct palette;
 
 #define SVG_NOTES 8
@@ -43,7 +44,8 @@ struct svg_opts {
 	const char *sample_name;      /* of what is counted; NULL: sample */
 	const char *fonttype;
 	const struct palette *colors;
-	unsigned int width, height; /* px: of the picture, of a frame */
+	const struct label_facts *facts; /* NULL: none are said */
+	unsigned int width, height;	 /* px: of the picture, of a frame */
 	unsigned int fontsize;
 	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
 	bool min_percent;

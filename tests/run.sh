@@ -2,8 +2,8 @@
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
 # usage: O=build tests/run.sh [GROUP...]
 #
-# Groups: unit cases truth compare cli damage fuzz docs (all of these by
-# default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
+# Groups: unit cases truth compare cli browser damage fuzz docs (all of these
+# by default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
 # "skip NAME: REASON" for what cannot be asked here; libcheck programs with
 # their own summary. A program that ends badly, or says nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
@@ -144,6 +144,14 @@ group_cli() {
 	done
 }
 
+# Pictures and pages in a headless Chromium.
+group_browser() {
+	for t in svg page
+	do
+		run browser "$t" 180 python3 "tests/browser/$t.py"
+	done
+}
+
 group_damage() {
 	for c in tests/damage/*.c
 	do
@@ -186,11 +194,13 @@ group_style() {
 }
 
 start=$(date +%s)
-[ $# -gt 0 ] || set -- unit cases truth compare cli damage fuzz docs
+[ $# -gt 0 ] || set -- unit cases truth compare cli browser damage \
+	fuzz docs
 for g in "$@"
 do
 	case $g in
-	unit | cases | truth | compare | cli | damage | fuzz | docs | style)
+	unit | cases | truth | compare | cli | browser | damage | fuzz | \
+		docs | style)
 		"group_$g"
 		;;
 	*)
