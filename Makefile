@@ -154,7 +154,7 @@ fuzz:
 		$(if $(FUZZ_BIN),$(FUZZ_BIN:%=build-fuzz/%),build-fuzz/probe)
 
 deps:
-	@tests/deps.sh install all
+	@O='$(O)' tests/deps.sh install all
 deps-build:
 	@tests/deps.sh install build
 

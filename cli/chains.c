@@ -3,13 +3,12 @@
 
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code.h"
 #include "cli/output.h"
-#include "cli/stack_tree.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -22,201 +21,100 @@
 #define DEPTH_MAX 65536
 #define NAME_MAX_LEN 4096
 
-struct image_text {
-	const char *dso;
-};
-
-/* A function, and where in its source. */
-struct place_text {
-	const char *sym;  /* NULL: not named */
-	const char *file; /* NULL: not known */
-	uint32_t line;
-};
-
-struct frame_text {
-	uint64_t off, symoff;
-	struct place_text at;
-	uint32_t image, flags;
-	const char *bogus; /* why, if it is a return address; NULL: it is not */
-	uint32_t inlined, n_inlined; /* in chains.inlined, innermost first */
-};
-
+/* Where the lines of a chain are. */
 struct chain_text {
-	const void *addrs;
-	uint32_t len, stack;
-	uint32_t ended; /* enum unwind_end; 0: not unwound */
 	uint32_t at, n; /* in text; valid in this round only */
 	uint32_t round;
 };
 
 struct chains {
 	struct chain_style style;
+	struct code *code; /* names are clean */
+	const char **dso;  /* of each image */
 	struct arena arena;
-	struct table strings;
+	struct table strings; /* by the address of what was cleaned */
 	const char **string;
 	size_t n_string, cap_string;
-	struct image_text *image;
-	size_t n_image, cap_image;
-	struct frame_text *frame;
-	size_t n_frame, cap_frame;
-	struct place_text *inlined;
-	size_t n_inlined, cap_inlined;
-	struct stack_tree tree;
 	struct chain_text *chain;
-	size_t n_chain, cap_chain;
 	char *text;
 	size_t text_len, text_cap;
 	uint32_t round;
 	uint64_t ip[DEPTH_MAX];
 };
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
-{
-	const struct chains *c = owner;
-
-	return !strcmp(c->string[id], key);
-}
-
-/* One copy of each name, cleaned for text, however many frames have it. */
-static const char *intern(struct chains *c, const char *s, size_t len)
+/* Safe to show. In JSON names are as they are, if they can be. */
+static const char *clean_copy(struct chains *c, const char *s)
 {
 	char buf[NAME_MAX_LEN];
-	size_t n = len;
+	size_t len = strlen(s);
 
-	if (c->style.json && len < sizeof(buf) && output_json_can(s, len)) {
-		memcpy(buf, s, len);
-		buf[len] = 0;
-	} else {
-		n = output_clean_buf(buf, sizeof(buf), s, len, NULL);
-	}
-	uint64_t hash = hash_bytes(buf, n, 0);
-	uint32_t id = table_find(&c->strings, hash, same_string, c, buf);
+	if (c->style.json && output_json_can(s, len))
+		return s;
+	output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	return arena_strdup(&c->arena, buf);
+}
 
+/* code.h has one copy of each name, however many frames have it. */
+static const char *clean(struct chains *c, const char *s)
+{
+	uint64_t hash = hash_u64((uint64_t)(uintptr_t)s);
+	uint32_t id;
+
+	if (!s)
+		return NULL;
+	id = table_find(&c->strings, hash, NULL, NULL, NULL);
 	if (id != TABLE_NONE)
 		return c->string[id];
 	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,
 			     sizeof(*c->string));
-	c->string[c->n_string] = arena_strdup(&c->arena, buf);
+	c->string[c->n_string] = clean_copy(c, s);
 	table_add(&c->strings, hash, (uint32_t)c->n_string);
 	return c->string[c->n_string++];
 }
 
 /* What perf calls the place: it names kernel code by the kernel, and
  * anonymous memory by the map file that a JIT compiler would write. */
-static const char *dso_name(struct chains *c, const char *kind,
-			    const char *path, int64_t pid)
+static const char *dso_name(struct chains *c, const struct code_image *i)
 {
 	char buf[64];
 
-	if (!strncmp(kind, "unknown", 7))
+	switch (i->img.kind) {
+	case IMAGE_UNKNOWN_USER:
+	case IMAGE_UNKNOWN_KERNEL:
 		return "[unknown]";
-	if (!strcmp(kind, "kernel"))
+	case IMAGE_KERNEL:
 		return "[kernel.kallsyms]";
-	if (!strcmp(kind, "jit"))
+	case IMAGE_JIT:
 		return "[jit]";
-	if (!strcmp(kind, "anon")) {
-		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", pid);
-		return intern(c, buf, strlen(buf));
+	case IMAGE_ANON:
+		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", i->pid);
+		return arena_strdup(&c->arena, buf);
+	default:
+		return *i->img.path ? clean_copy(c, i->img.path) : "[unknown]";
 	}
-	return *path ? intern(c, path, strlen(path)) : "[unknown]";
 }
 
-static int take_image(void *arg, const struct rows *r, struct err *err)
+static void clean_where(struct chains *c, struct code_where *w)
 {
-	struct chains *c = arg;
-
-	(void)err;
-	c->image = mem_grow(c->image, &c->cap_image, c->n_image + 1,
-			    sizeof(*c->image));
-	c->image[c->n_image++] = (struct image_text){
-		.dso = dso_name(c, rows_text(r, 2), rows_text(r, 1),
-				rows_int(r, 3)),
-	};
-	return 0;
+	w->name = clean(c, w->name);
+	w->file = clean(c, w->file);
 }
 
-/* A name, or a source file, as text; NULL when the value is none. */
-static const char *text_or_null(struct chains *c, struct value v)
+static void clean_names(struct chains *c)
 {
-	return v.kind == VALUE_TEXT ? intern(c, v.text, v.len) : NULL;
-}
+	struct code *code = c->code;
 
-static int take_frame(void *arg, const struct rows *r, struct err *err)
-{
-	struct chains *c = arg;
-	int64_t image = rows_int(r, 1);
-
-	(void)err;
-	if (image < 1 || (uint64_t)image > c->n_image)
-		return 1;
-	c->frame = mem_grow(c->frame, &c->cap_frame, c->n_frame + 1,
-			    sizeof(*c->frame));
-	c->frame[c->n_frame++] = (struct frame_text){
-		.off = (uint64_t)rows_int(r, 2),
-		.symoff = (uint64_t)rows_int(r, 3),
-		.at = { text_or_null(c, rows_value(r, 5)),
-			text_or_null(c, rows_value(r, 6)),
-			(uint32_t)rows_int(r, 7) },
-		.image = (uint32_t)image,
-		.flags = (uint32_t)rows_int(r, 4),
-	};
-	return 0;
-}
-
-static int take_inlined(void *arg, const struct rows *r, struct err *err)
-{
-	struct chains *c = arg;
-	int64_t id = rows_int(r, 0);
-
-	(void)err;
-	if (id < 1 || (uint64_t)id > c->n_frame)
-		return 0;
-	struct frame_text *f = &c->frame[id - 1];
-
-	if (!f->n_inlined++)
-		f->inlined = (uint32_t)c->n_inlined;
-	c->inlined = mem_grow(c->inlined, &c->cap_inlined, c->n_inlined + 1,
-			      sizeof(*c->inlined));
-	c->inlined[c->n_inlined++] =
-		(struct place_text){ text_or_null(c, rows_value(r, 1)),
-				     text_or_null(c, rows_value(r, 2)),
-				     (uint32_t)rows_int(r, 3) };
-	return 0;
-}
-
-static int take_bogus(void *arg, const struct rows *r, struct err *err)
-{
-	struct chains *c = arg;
-	int64_t id = rows_int(r, 0);
-
-	(void)err;
-	if (id >= 1 && (uint64_t)id <= c->n_frame)
-		c->frame[id - 1].bogus = text_or_null(c, rows_value(r, 1));
-	return 0;
-}
-
-static int take_chain(void *arg, const struct rows *r, struct err *err)
-{
-	struct chains *c = arg;
-	int64_t stack = rows_int(r, 1);
-	struct value blob = rows_value(r, 2);
-	void *copy;
-
-	(void)err;
-	if (stack < 0 || (uint64_t)stack > c->tree.n || blob.len > INT_MAX)
-		return 1;
-	copy = arena_take(&c->arena, blob.len);
-	if (blob.len)
-		memcpy(copy, blob.text, blob.len);
-	c->chain = mem_grow(c->chain, &c->cap_chain, c->n_chain + 1,
-			    sizeof(*c->chain));
-	c->chain[c->n_chain++] = (struct chain_text){
-		.addrs = copy,
-		.len = (uint32_t)blob.len,
-		.stack = (uint32_t)stack,
-		.ended = (uint32_t)rows_int(r, 3),
-	};
-	return 0;
+	c->dso = mem_new(code->n_image, sizeof(*c->dso));
+	for (size_t i = 1; i < code->n_image; i++)
+		c->dso[i] = dso_name(c, &code->image[i]);
+	for (size_t i = 1; i < code->n_frame; i++) {
+		clean_where(c, &code->frame[i].at);
+		code->frame[i].bogus = clean(c, code->frame[i].bogus);
+		if (!c->style.inlined)
+			code->frame[i].n_inlined = 0;
+	}
+	for (size_t i = 1; i < code->n_inlined; i++)
+		clean_where(c, &code->inlined[i]);
 }
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,
@@ -226,17 +124,13 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 
 	c->style = *style;
 	c->round = 1;
-	if (rows_each_dense(db, "print_images", take_image, c, err) ||
-	    rows_each_dense(db, "print_frames", take_frame, c, err) ||
-	    (style->inlined &&
-	     rows_each(db, "report_inlines", take_inlined, c, err)) ||
-	    ((style->marks || style->json) &&
-	     rows_each(db, "print_bogus", take_bogus, c, err)) ||
-	    stack_tree_load(&c->tree, db, c->n_frame, err) ||
-	    rows_each_dense(db, "print_chains", take_chain, c, err)) {
+	c->code = code_load(db, err);
+	if (!c->code) {
 		chains_free(c);
 		return NULL;
 	}
+	c->chain = mem_new(c->code->n_chain, sizeof(*c->chain));
+	clean_names(c);
 	return c;
 }
 
@@ -247,10 +141,8 @@ void chains_free(struct chains *c)
 	arena_release(&c->arena);
 	table_release(&c->strings);
 	free(c->string);
-	free(c->image);
-	free(c->frame);
-	free(c->inlined);
-	stack_tree_release(&c->tree);
+	free(c->dso);
+	code_free(c->code);
 	free(c->chain);
 	free(c->text);
 	free(c);
@@ -283,9 +175,9 @@ static void put_hex(struct chains *c, uint64_t v, int width)
 	put(c, buf + 16 - n, (size_t)n);
 }
 
-static void put_dso(struct chains *c, const struct frame_text *f)
+static void put_dso(struct chains *c, const struct code_frame *f)
 {
-	const char *dso = c->image[f->image - 1].dso;
+	const char *dso = c->dso[f->image];
 
 	put(c, " (", 2);
 	put_string(c, dso);
@@ -297,7 +189,7 @@ static void put_dso(struct chains *c, const struct frame_text *f)
 }
 
 /* perf shows the name of the file only, on a line of its own. */
-static void put_source(struct chains *c, const struct place_text *at)
+static void put_source(struct chains *c, const struct code_where *at)
 {
 	char line[16];
 	const char *slash = at->file ? strrchr(at->file, '/') : NULL;
@@ -312,8 +204,8 @@ static void put_source(struct chains *c, const struct place_text *at)
 
 /* One line: the frame's own function, or one that was inlined there, which
  * has no place of its own, so perf gives it that of the frame. */
-static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
-		     const struct place_text *at, bool inlined, bool called)
+static void put_line(struct chains *c, const struct code_frame *f, uint64_t ip,
+		     const struct code_where *at, bool inlined, bool called)
 {
 	const struct chain_style *s = &c->style;
 
@@ -324,8 +216,8 @@ static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
 	if (s->sym) {
 		if (s->ip)
 			put(c, " ", 1);
-		put_string(c, at->sym ? at->sym : "[unknown]");
-		if (s->symoff && at->sym) {
+		put_string(c, at->name ? at->name : "[unknown]");
+		if (s->symoff && at->name) {
 			put(c, "+0x", 3);
 			put_hex(c, f->symoff, 0);
 		}
@@ -347,11 +239,12 @@ static void put_line(struct chains *c, const struct frame_text *f, uint64_t ip,
 }
 
 /* called: it is a return address, not the innermost one. */
-static void put_frame(struct chains *c, const struct frame_text *f, uint64_t ip,
+static void put_frame(struct chains *c, const struct code_frame *f, uint64_t ip,
 		      bool called)
 {
 	for (uint32_t i = 0; i < f->n_inlined; i++)
-		put_line(c, f, ip, &c->inlined[f->inlined + i], true, called);
+		put_line(c, f, ip, &c->code->inlined[f->inlined + i], true,
+			 called);
 	put_line(c, f, ip, &f->at, false, called);
 }
 
@@ -364,21 +257,22 @@ static int broken(int64_t id, struct err *err)
 /* The addresses of a chain into c->ip: how many, or -1. */
 static int addresses(struct chains *c, int64_t id, struct err *err)
 {
-	const struct chain_text *t;
+	const struct code_chain *t;
 	int n;
 
-	if (id < 1 || (uint64_t)id > c->n_chain)
+	if (id < 1 || (uint64_t)id >= c->code->n_chain)
 		return broken(id, err);
-	t = &c->chain[id - 1];
+	t = &c->code->chain[id];
 	n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
 	return n < 0 ? broken(id, err) : n;
 }
 
 static int make_text(struct chains *c, int64_t id, struct err *err)
 {
-	struct chain_text *t = &c->chain[id - 1];
+	const struct code_chain *chain = &c->code->chain[id];
+	struct chain_text *t = &c->chain[id];
 	int n = addresses(c, id, err);
-	uint32_t stack = t->stack;
+	uint32_t stack = chain->stack;
 
 	if (n < 0)
 		return -1;
@@ -389,15 +283,15 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 	t->at = (uint32_t)c->text_len;
 	t->round = c->round;
 	for (int i = 0; i < n && stack; i++) {
-		const struct stack_link *s = stack_tree_at(&c->tree, stack);
+		const struct code_stack *s = &c->code->stack[stack];
 
-		put_frame(c, &c->frame[s->frame - 1], c->ip[i], i > 0);
+		put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
 		stack = s->parent;
 	}
-	const char *why = unwind_end_name(t->ended);
+	const char *why = unwind_end_name(chain->ended);
 
 	/* As a missing user half is shown. */
-	if (c->style.marks && why && t->ended != UNWIND_OUTERMOST) {
+	if (c->style.marks && why && chain->ended != UNWIND_OUTERMOST) {
 		put_string(c, c->style.tab ? "\t[user: " : " [user: ");
 		put_string(c, why);
 		put_string(c, c->style.tab ? "]\n" : "]");
@@ -414,11 +308,11 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 	*len = 0;
 	if (!id)
 		return "";
-	if (id < 1 || (uint64_t)id > c->n_chain) {
+	if (id < 1 || (uint64_t)id >= c->code->n_chain) {
 		broken(id, err);
 		return NULL;
 	}
-	t = &c->chain[id - 1];
+	t = &c->chain[id];
 	if (t->round != c->round && make_text(c, id, err))
 		return NULL;
 	*len = t->n;
@@ -433,11 +327,11 @@ static struct json_object *hex_text(uint64_t v)
 	return json_object_new_string(buf);
 }
 
-static void place_json(struct json_object *o, const struct place_text *at)
+static void place_json(struct json_object *o, const struct code_where *at)
 {
-	if (at->sym)
+	if (at->name)
 		json_object_object_add(o, "symbol",
-				       json_object_new_string(at->sym));
+				       json_object_new_string(at->name));
 	if (at->file)
 		json_object_object_add(o, "file",
 				       json_object_new_string(at->file));
@@ -447,33 +341,33 @@ static void place_json(struct json_object *o, const struct place_text *at)
 }
 
 static struct json_object *inlined_json(const struct chains *c,
-					const struct frame_text *f)
+					const struct code_frame *f)
 {
 	struct json_object *list = json_object_new_array();
 
 	for (uint32_t i = 0; i < f->n_inlined; i++) {
 		struct json_object *o = json_object_new_object();
 
-		place_json(o, &c->inlined[f->inlined + i]);
+		place_json(o, &c->code->inlined[f->inlined + i]);
 		json_object_array_add(list, o);
 	}
 	return list;
 }
 
 static struct json_object *frame_json(struct chains *c,
-				      const struct frame_text *f, uint64_t ip,
+				      const struct code_frame *f, uint64_t ip,
 				      bool called)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "ip", hex_text(ip));
-	if (f->at.sym)
+	if (f->at.name)
 		json_object_object_add(o, "symoff", hex_text(f->symoff));
 	place_json(o, &f->at);
 	if (f->n_inlined)
 		json_object_object_add(o, "inlined", inlined_json(c, f));
-	json_object_object_add(
-		o, "image", json_object_new_string(c->image[f->image - 1].dso));
+	json_object_object_add(o, "image",
+			       json_object_new_string(c->dso[f->image]));
 	json_object_object_add(o, "off", hex_text(f->off));
 	if (f->flags & FRAME_INFERRED)
 		json_object_object_add(o, "inferred",
@@ -498,12 +392,12 @@ int chains_json(struct chains *c, int64_t id, struct json_object *array,
 	n = addresses(c, id, err);
 	if (n < 0)
 		return -1;
-	stack = c->chain[id - 1].stack;
+	stack = c->code->chain[id].stack;
 	for (int i = 0; i < n && stack; i++) {
-		const struct stack_link *s = stack_tree_at(&c->tree, stack);
+		const struct code_stack *s = &c->code->stack[stack];
 
 		json_object_array_add(array,
-				      frame_json(c, &c->frame[s->frame - 1],
+				      frame_json(c, &c->code->frame[s->frame],
 						 c->ip[i], i > 0));
 		stack = s->parent;
 	}

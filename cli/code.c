@@ -56,7 +56,8 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	l->c.image = mem_grow(l->c.image, &l->cap_image, l->c.n_image + 1,
 			      sizeof(*l->c.image));
 	i = &l->c.image[l->c.n_image++];
-	*i = (struct code_image){ .status = intern(l, rows_text(r, 7)) };
+	*i = (struct code_image){ .status = intern(l, rows_text(r, 7)),
+				  .pid = rows_int(r, 8) };
 	rows_image(r, 1, &l->text, &i->img);
 	i->img.start = (uint64_t)rows_int(r, 4);
 	i->img.len = (uint64_t)rows_int(r, 5);

@@ -21,6 +21,7 @@ struct store;
 struct code_image {
 	struct image img;   /* kind, path, build-id, start, len, t0 */
 	const char *status; /* "named", "no file", ...; "" */
+	int64_t pid;	    /* whose anonymous memory it is; else 0 */
 };
 
 /* A function, and where in its source. */

@@ -59,7 +59,8 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static struct rows *open_rows(struct store *db, struct err *err)
+static struct rows *open_rows(struct store *db, const char *order,
+			      struct err *err)
 {
 	struct value bind[FILTER_BIND];
 	char cond[SQL_MAX / 2];
@@ -69,11 +70,13 @@ static struct rows *open_rows(struct store *db, struct err *err)
 
 	if (filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err))
 		return NULL;
-	if (!filter_given())
-		return rows_open(db, store_sql("print_events"), NULL, 0, err);
-	len = snprintf(sql, sizeof(sql), "%s AND %s %s)",
-		       store_sql("print_events"), store_sql("report_filter"),
-		       cond);
+	if (filter_given())
+		len = snprintf(sql, sizeof(sql), "%s AND %s %s) %s",
+			       store_sql("print_events"),
+			       store_sql("report_filter"), cond, order);
+	else
+		len = snprintf(sql, sizeof(sql), "%s %s",
+			       store_sql("print_events"), order);
 	if (len < 0 || (size_t)len >= sizeof(sql)) {
 		err_set(err, ERR_LIMIT, "the filters are too long");
 		return NULL;
@@ -81,17 +84,28 @@ static struct rows *open_rows(struct store *db, struct err *err)
 	return rows_open(db, sql, bind, n, err);
 }
 
-struct events *events_open(struct store *db, struct err *err)
+static struct events *open_events(struct store *db, const char *order,
+				  struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
 	if (!rows_each_dense(db, "event_types", take_type, ev, err) &&
 	    !rows_each_dense(db, "event_comms", take_comm, ev, err))
-		ev->rows = open_rows(db, err);
+		ev->rows = open_rows(db, order, err);
 	if (ev->rows)
 		return ev;
 	events_close(ev);
 	return NULL;
+}
+
+struct events *events_open(struct store *db, struct err *err)
+{
+	return open_events(db, "", err);
+}
+
+struct events *events_open_by_thread(struct store *db, struct err *err)
+{
+	return open_events(db, store_sql("print_events_by_thread"), err);
 }
 
 void events_close(struct events *ev)
@@ -125,6 +139,7 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 		.uraw = rows_int(r, 7),
 		.verdict = rows_int(r, 8),
 		.flags = rows_int(r, 9),
+		.thread = (uint32_t)rows_int(r, 10),
 	};
 	return 1;
 }

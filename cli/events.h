@@ -16,6 +16,7 @@ struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
 	int64_t verdict, flags; /* of the request: enum request_verdict */
+	uint32_t thread;	/* thread.id; 0: none */
 	bool timed, on_cpu;
 };
 
@@ -38,6 +39,8 @@ struct event_type {
 struct events;
 
 struct events *events_open(struct store *db, struct err *err);
+/* The same one event type and thread after the other; in time order each. */
+struct events *events_open_by_thread(struct store *db, struct err *err);
 /* 1 one more, 0 the end, -1 an error. */
 int events_next(struct events *ev, struct event_row *e, struct err *err);
 void events_close(struct events *ev);

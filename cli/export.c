@@ -14,7 +14,12 @@
 #include "stitch/err.h"
 
 /* One row each: the rest of export_NAME, and what users call it. */
-#define EXPORTERS(X) X(folded, "folded")
+#define EXPORTERS(X)                                                           \
+	X(folded, "folded")                                                    \
+	X(csv, "csv")                                                          \
+	X(json, "json")                                                        \
+	X(speedscope, "speedscope")                                            \
+	X(chrome, "chrome")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
@@ -115,6 +120,8 @@ static int run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+	"backstitch export --format speedscope -o a.json perf.data",
+	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
 	NULL
 };
 

@@ -122,7 +122,7 @@ int folded_read(FILE *in, struct labels *labels, struct flame_tree *t,
 	return rc;
 }
 
-static void put_name(FILE *out, const struct label *l)
+void folded_name(FILE *out, const struct label *l)
 {
 	plain_text(out, l->name, ';', ':');
 
@@ -152,7 +152,7 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 		for (uint32_t i = 1; i <= nd->depth; i++) {
 			if (i > 1)
 				fputc(';', out);
-			put_name(out, labels_get(labels, path.label[i]));
+			folded_name(out, labels_get(labels, path.label[i]));
 		}
 		fprintf(out, " %llu\n", (unsigned long long)nd->self);
 	}

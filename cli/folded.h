@@ -7,6 +7,7 @@
 
 struct err;
 struct flame_tree;
+struct label;
 struct labels;
 
 /* Adds all lines of `in`. Empty lines and lines that begin with '#' are
@@ -17,4 +18,6 @@ int folded_read(FILE *in, struct labels *labels, struct flame_tree *t,
 /* One line for each stack, sorted; ';' in a name becomes ':', bytes that do
  * not print become \xNN. */
 int folded_write(FILE *out, const struct flame_tree *t, struct err *err);
+/* One frame of such a line: its name and what kind of code it is. */
+void folded_name(FILE *out, const struct label *l);
 #endif

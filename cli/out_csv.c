@@ -8,7 +8,7 @@
 
 /* In quotes when it needs them. Newlines in quotes are allowed by the format
  * but break every line-based tool and are never wanted in a name. */
-static void put_text(FILE *out, const char *s, size_t len)
+void output_csv_text(FILE *out, const char *s, size_t len)
 {
 	bool quote = !len;
 
@@ -45,7 +45,7 @@ static void put_value(FILE *out, const struct value *v)
 		fprintf(out, "%.15g", v->real);
 		break;
 	case VALUE_TEXT:
-		put_text(out, v->text, v->len);
+		output_csv_text(out, v->text, v->len);
 		break;
 	case VALUE_BLOB:
 		for (size_t i = 0; i < v->len; i++)
@@ -62,7 +62,7 @@ static int write_csv(FILE *out, struct rows *rows, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		const char *name = rows_name(rows, i);
 
-		put_text(out, name, strlen(name));
+		output_csv_text(out, name, strlen(name));
 		putc(i + 1 < n ? ',' : '\n', out);
 	}
 	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {

@@ -140,7 +140,7 @@ void output_json_line(struct json_object *o)
 	putchar('\n');
 }
 
-static int write_json(FILE *out, struct rows *rows, struct err *err)
+int output_json_array(FILE *out, struct rows *rows, struct err *err)
 {
 	const char *before = "[\n";
 	int ret;
@@ -155,7 +155,15 @@ static int write_json(FILE *out, struct rows *rows, struct err *err)
 	}
 	if (ret < 0)
 		return -1;
-	fputs(before[0] == '[' ? "[]\n" : "\n]\n", out);
+	fputs(before[0] == '[' ? "[]" : "\n]", out);
+	return 0;
+}
+
+static int write_json(FILE *out, struct rows *rows, struct err *err)
+{
+	if (output_json_array(out, rows, err))
+		return -1;
+	putc('\n', out);
 	return 0;
 }
 

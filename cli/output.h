@@ -38,6 +38,9 @@ void output_clean(FILE *out, const char *s, size_t len, const char *also);
 size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,
 			const char *also);
 
+/* One value of CSV, in quotes when it needs them. */
+void output_csv_text(FILE *out, const char *s, size_t len);
+
 /* json-c objects; the caller owns them. A string that is UTF-8 comes out of
  * a JSON parser as it went in; another one is cleaned. */
 struct json_object *output_json_text(const char *s, size_t len);
@@ -48,6 +51,8 @@ bool output_json_can(const char *s, size_t len);
 void output_json_line(struct json_object *o);
 /* As text without a newline; nothing in it commands a terminal. */
 void output_json_put(FILE *out, struct json_object *o, bool pretty);
+/* All rows as an array, an object a line; 0, or -1 and *err. */
+int output_json_array(FILE *out, struct rows *r, struct err *err);
 /* All rows as an array of objects; NULL and *err. */
 struct json_object *output_json_rows(struct rows *r, struct err *err);
 #endif

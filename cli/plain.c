@@ -93,6 +93,19 @@ void plain_xml(FILE *out, const char *s, size_t cells)
 		fputs("..", out);
 }
 
+void plain_json(FILE *out, const char *s)
+{
+	struct plain u;
+
+	fputc('"', out);
+	while (plain_next(&s, &u)) {
+		if (u.text[0] == '"' || u.text[0] == '\\')
+			fputc('\\', out);
+		fputs(u.text, out);
+	}
+	fputc('"', out);
+}
+
 void plain_text(FILE *out, const char *s, char from, char to)
 {
 	struct plain u;

@@ -20,6 +20,8 @@ size_t plain_cells(const char *s);
 /* For XML text and attributes; at most `cells` columns (0: all), the last
  * two being dots when that is not enough. */
 void plain_xml(FILE *out, const char *s, size_t cells);
+/* As a JSON string, with its quotes. */
+void plain_json(FILE *out, const char *s);
 /* As is, but `from` becomes `to` (';' in folded stacks). */
 void plain_text(FILE *out, const char *s, char from, char to);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/name.h"
@@ -29,79 +30,39 @@ struct sums {
 	uint64_t n, sum[SUMS];
 };
 
-struct place {		  /* an image */
-	struct image img; /* path in the pass's text */
+struct place { /* what is asked about an image */
 	struct ready *file;
 	const char *why; /* there is no file */
 	bool asked;
 	struct sums at; /* its samples, by their innermost frame */
 };
 
-struct spot { /* a frame */
-	uint32_t image;
-	uint64_t off;
+struct spot {		      /* and about a frame */
 	uint8_t leaf, caller; /* ready_by of it; SUMS: not asked yet */
-};
-
-struct node { /* a stack */
-	uint32_t parent, frame;
-	uint8_t callers; /* ready_by of all its frames but the innermost */
 };
 
 struct pass {
 	struct store *db;
 	struct symbolizer *sy;
-	struct place *place;
-	size_t n_place, cap_place;
-	struct spot *spot;
-	size_t n_spot, cap_spot;
-	struct node *node;
-	size_t n_node, cap_node;
+	struct code *code;
+	struct place *place;   /* by image */
+	struct spot *spot;     /* by frame */
+	uint8_t *callers;      /* by stack: ready_by of all its frames but the
+				* innermost; SUMS: not known yet */
 	struct sums at, whole; /* places; stacks from end to end */
 	uint32_t *order;       /* images by samples */
 	size_t n_order;
 	struct packages *packages;
-	struct arena text;
 };
 
-static int take_image(void *arg, const struct rows *r, struct err *err)
+static unsigned int ask(struct pass *p, uint32_t image, uint64_t off)
 {
-	struct pass *p = arg;
-	struct place *pl;
-
-	(void)err;
-	p->place = mem_reach(p->place, &p->n_place, &p->cap_place,
-			     (size_t)rows_int(r, 0) + 1, sizeof(*p->place));
-	pl = &p->place[rows_int(r, 0)];
-	rows_image(r, 1, &p->text, &pl->img);
-	return 0;
-}
-
-static int take_frame(void *arg, const struct rows *r, struct err *err)
-{
-	struct pass *p = arg;
-
-	(void)err;
-	if (rows_int(r, 1) < 1 || (uint64_t)rows_int(r, 1) >= p->n_place)
-		return 1;
-	p->spot = mem_reach(p->spot, &p->n_spot, &p->cap_spot,
-			    (size_t)rows_int(r, 0) + 1, sizeof(*p->spot));
-	p->spot[rows_int(r, 0)] = (struct spot){
-		.image = (uint32_t)rows_int(r, 1),
-		.off = (uint64_t)rows_int(r, 2),
-		.leaf = SUMS,
-		.caller = SUMS,
-	};
-	return 0;
-}
-
-static unsigned int ask(struct pass *p, const struct spot *s, uint64_t off)
-{
-	struct place *pl = &p->place[s->image];
+	struct place *pl = &p->place[image];
 
 	if (!pl->asked) {
 		pl->asked = true;
-		pl->file = ready_open(p->sy, &pl->img, &pl->why);
+		pl->file =
+			ready_open(p->sy, &p->code->image[image].img, &pl->why);
 	}
 	return pl->file ? ready_at(pl->file, off) : 0;
 }
@@ -110,53 +71,39 @@ static unsigned int ask(struct pass *p, const struct spot *s, uint64_t off)
  * function. */
 static uint8_t as_caller(struct pass *p, uint32_t frame)
 {
+	const struct code_frame *f = &p->code->frame[frame];
 	struct spot *s = &p->spot[frame];
 
 	if (s->caller == SUMS)
-		s->caller = (uint8_t)ask(p, s, s->off ? s->off - 1 : 0);
+		s->caller = (uint8_t)ask(p, f->image, f->off ? f->off - 1 : 0);
 	return s->caller;
 }
 
 static uint8_t as_leaf(struct pass *p, uint32_t frame)
 {
+	const struct code_frame *f = &p->code->frame[frame];
 	struct spot *s = &p->spot[frame];
 
 	if (s->leaf == SUMS)
-		s->leaf = (uint8_t)ask(p, s, s->off);
+		s->leaf = (uint8_t)ask(p, f->image, f->off);
 	return s->leaf;
-}
-
-static int take_stack(void *arg, const struct rows *r, struct err *err)
-{
-	struct pass *p = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
-
-	(void)err;
-	if (parent < 0 || parent >= id || frame < 1 ||
-	    (uint64_t)frame >= p->n_spot)
-		return 1;
-	p->node = mem_reach(p->node, &p->n_node, &p->cap_node, (size_t)id + 1,
-			    sizeof(*p->node));
-	p->node[id] = (struct node){ (uint32_t)parent, (uint32_t)frame, SUMS };
-	return 0;
 }
 
 /* Of the stack's callers; most stacks of the tree are some other's. */
 static uint8_t callers_of(struct pass *p, uint32_t stack)
 {
+	const struct code_stack *tree = p->code->stack;
 	uint32_t todo = stack;
 	uint8_t by = BY;
 
 	/* Up to what is known, or the outermost; then back down. */
-	while (p->node[todo].parent && p->node[todo].callers == SUMS) {
-		by &= as_caller(p, p->node[p->node[todo].parent].frame);
-		todo = p->node[todo].parent;
+	while (tree[todo].parent && p->callers[todo] == SUMS) {
+		by &= as_caller(p, tree[tree[todo].parent].frame);
+		todo = tree[todo].parent;
 	}
-	if (p->node[todo].parent)
-		by &= p->node[todo].callers;
-	p->node[stack].callers = by;
+	if (tree[todo].parent)
+		by &= p->callers[todo];
+	p->callers[stack] = by;
 	return by;
 }
 
@@ -166,13 +113,13 @@ static int take_samples(void *arg, const struct rows *r, struct err *err)
 	int64_t stack = rows_int(r, 0);
 	uint64_t n = (uint64_t)rows_int(r, 1);
 
-	if (stack < 1 || (uint64_t)stack >= p->n_node)
+	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	uint32_t frame = p->node[stack].frame;
+	uint32_t frame = p->code->stack[stack].frame;
 	uint8_t leaf = as_leaf(p, frame);
 	uint8_t whole = leaf & callers_of(p, (uint32_t)stack);
-	struct sums *at = &p->place[p->spot[frame].image].at;
+	struct sums *at = &p->place[p->code->frame[frame].image].at;
 
 	at->n += n;
 	at->sum[leaf] += n;
@@ -194,18 +141,22 @@ static int by_samples(const void *a, const void *b, void *arg)
 	return i < k ? -1 : i > k;
 }
 
+static const char *path_of(const struct pass *p, uint32_t image)
+{
+	return p->code->image[image].img.path;
+}
+
 static void sort_images(struct pass *p)
 {
-	p->order = mem_new(p->n_place + 1, sizeof(*p->order));
-	for (uint32_t i = 1; i < p->n_place; i++)
+	p->order = mem_new(p->code->n_image, sizeof(*p->order));
+	for (uint32_t i = 1; i < p->code->n_image; i++)
 		if (p->place[i].at.n)
 			p->order[p->n_order++] = i;
 	qsort_r(p->order, p->n_order, sizeof(*p->order), by_samples, p);
 	p->packages = packages_new(name_symfs());
 	for (size_t i = 0; i < p->n_order; i++)
 		if (p->place[p->order[i]].file)
-			packages_want(p->packages,
-				      p->place[p->order[i]].img.path);
+			packages_want(p->packages, path_of(p, p->order[i]));
 	packages_read(p->packages);
 }
 
@@ -232,10 +183,11 @@ static uint64_t sum_of(const struct sums *s, const struct kind *k)
 	return n;
 }
 
-static const char *package_of(const struct pass *p, const struct place *pl)
+static const char *package_of(const struct pass *p, uint32_t image)
 {
-	const char *name =
-		pl->file ? packages_of(p->packages, pl->img.path) : NULL;
+	const char *name = p->place[image].file
+				   ? packages_of(p->packages, path_of(p, image))
+				   : NULL;
 
 	return name ? name : "-";
 }
@@ -252,8 +204,11 @@ static void text_images(const struct pass *p)
 	for (size_t i = 0; i < p->n_order; i++) {
 		const struct place *pl = &p->place[p->order[i]];
 		int v = pl->file ? ready_sframe(pl->file) : 0;
-		const char *name = package_of(p, pl);
-		const char *path = *pl->img.path ? pl->img.path : "[unknown]";
+		const char *name = package_of(p, p->order[i]);
+		const char *path = path_of(p, p->order[i]);
+
+		if (!*path)
+			path = "[unknown]";
 
 		printf("%9" PRIu64 " ", pl->at.n);
 		for (size_t k = 0; k < KINDS; k++) {
@@ -301,15 +256,15 @@ static void json_sums(struct json_object *o, const struct sums *s)
 			json_object_new_int64((int64_t)sum_of(s, &kinds[k])));
 }
 
-static struct json_object *json_image(const struct pass *p,
-				      const struct place *pl)
+static struct json_object *json_image(const struct pass *p, uint32_t image)
 {
+	const struct place *pl = &p->place[image];
 	struct json_object *o = json_object_new_object();
-	const char *name = package_of(p, pl);
+	const char *name = package_of(p, image);
+	const char *path = path_of(p, image);
 
-	json_object_object_add(
-		o, "image",
-		output_json_text(pl->img.path, strlen(pl->img.path)));
+	json_object_object_add(o, "image",
+			       output_json_text(path, strlen(path)));
 	json_object_object_add(
 		o, "package",
 		*name == '-' ? NULL : output_json_text(name, strlen(name)));
@@ -337,8 +292,7 @@ static void json_all(const struct pass *p)
 	json_sums(whole, &p->whole);
 	json_object_object_add(o, "whole_stack", whole);
 	for (size_t i = 0; i < p->n_order; i++)
-		json_object_array_add(images,
-				      json_image(p, &p->place[p->order[i]]));
+		json_object_array_add(images, json_image(p, p->order[i]));
 	json_object_object_add(o, "images", images);
 	output_json_line(o);
 	json_object_put(o);
@@ -346,15 +300,15 @@ static void json_all(const struct pass *p)
 
 static int load(struct pass *p, struct err *err)
 {
-	return rows_each_dense(p->db, "callsite_images", take_image, p, err) ||
-			       rows_each_dense(p->db, "callsite_frames",
-					       take_frame, p, err) ||
-			       rows_each_dense(p->db, "stacks", take_stack, p,
-					       err) ||
-			       rows_each(p->db, "ready_samples", take_samples,
-					 p, err)
-		       ? -1
-		       : 0;
+	p->code = code_load(p->db, err);
+	if (!p->code)
+		return -1;
+	p->place = mem_new(p->code->n_image, sizeof(*p->place));
+	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
+	p->callers = mem_new(p->code->n_stack, sizeof(*p->callers));
+	memset(p->spot, SUMS, p->code->n_frame * sizeof(*p->spot));
+	memset(p->callers, SUMS, p->code->n_stack);
+	return rows_each(p->db, "ready_samples", take_samples, p, err);
 }
 
 static struct store *open_database(const char *path, int *status,
@@ -393,15 +347,15 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 		else
 			text_all(&p);
 	}
-	for (size_t i = 0; i < p.n_place; i++)
+	for (size_t i = 0; p.place && i < p.code->n_image; i++)
 		ready_close(p.place[i].file);
 	packages_free(p.packages);
 	symbolize_free(p.sy);
 	store_close(p.db);
-	arena_release(&p.text);
+	code_free(p.code);
 	free(p.place);
 	free(p.spot);
-	free(p.node);
+	free(p.callers);
 	free(p.order);
 	return ret ? -1 : status;
 }

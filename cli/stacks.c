@@ -217,7 +217,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->o = *o;
 	s->labels = labels_new();
 	if (rows_each(db, "report_events", take_event, s, err) ||
-	    load_comms(s, db, err) || load_samples(s, db, err) ||
+	    load_comms(s, db, err) ||
+	    (!o->no_groups && load_samples(s, db, err)) ||
 	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
 					  o->bogus, err))) {
 		stacks_free(s);

@@ -23,8 +23,9 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool bogus;   /* the same */
-	bool samples; /* every sample weighs 1 */
+	bool bogus;	/* the same */
+	bool samples;	/* every sample weighs 1 */
+	bool no_groups; /* for stacks_get() of the caller's own groups */
 };
 
 /* Samples with the same thread name, stacks and fate. */

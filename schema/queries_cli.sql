@@ -65,15 +65,6 @@ SELECT c.id, c.name, p.pid, t.tid
 FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
--- name: print_frames
-SELECT f.id, f.image, f.off, f.symoff, f.flags, s.name, f.file, f.line
-FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
-
--- name: print_images
-SELECT i.id, i.path, w.name, p.pid
-FROM image i LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind
-LEFT JOIN process p ON p.id = i.process ORDER BY i.id
-
 -- name: stacks
 SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
 
@@ -82,9 +73,6 @@ SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
 SELECT c.frame, w.name FROM callsite c
 JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	AND w.name IN ('no_call', 'no_code')
-
--- name: print_chains
-SELECT id, stack, addrs, coalesce(ended, 0) FROM raw_chain ORDER BY id
 
 -- name: print_words
 SELECT id, name FROM word WHERE kind = 'request' ORDER BY id
@@ -95,9 +83,12 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
+
+-- name: print_events_by_thread
+ORDER BY e.type, e.thread, e.id
 
 -- name: list_views
 SELECT m.name AS view, group_concat(c.name, ', ') AS columns

@@ -2,9 +2,9 @@
 -- more of a frame than its name; ids are 1, 2, 3 ....
 
 -- name: code_images
-SELECT id, kind, coalesce(path, ''), build_id, coalesce(start, 0),
-	coalesce(len, 0), coalesce(t0, 0), coalesce(status, '')
-FROM image ORDER BY id
+SELECT i.id, i.kind, coalesce(i.path, ''), i.build_id, coalesce(i.start, 0),
+	coalesce(i.len, 0), coalesce(i.t0, 0), coalesce(i.status, ''), p.pid
+FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
 -- name: code_frames
 SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0),

@@ -1,5 +1,4 @@
--- queries_sframe.sql - the selects behind sframe --readiness; its images,
--- frames and stacks are those of the call-site check.
+-- queries_sframe.sql - the selects behind sframe --readiness.
 
 -- name: ready_samples
 SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1

@@ -1,6 +1,8 @@
 #!/bin/sh
 # deps.sh - what backstitch needs of the system: says what is missing, and
 # installs it with apt-get.
+# For tests that read what we write with the programs it is for, npm packages
+# are put into $O/npm, where there is npm; without them those tests are skipped.
 # usage: tests/deps.sh list|probe|install [build|all|bench]
 #   probe: fails with one line per missing library when there is one
 #   install build: what compiling needs; all: what tests and style need too;
@@ -44,6 +46,27 @@ table() {
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
 	EOT
+}
+
+# name@version
+npm_packages="speedscope@1.25.0 ajv@8.20.0"
+
+npm_install() {
+	command -v npm >/dev/null || return 0
+	npm=${O:-build}/npm
+	want=
+	for p in $npm_packages
+	do
+		grep -qs "\"version\": \"${p##*@}\"" \
+			"$npm/node_modules/${p%@*}/package.json" ||
+			want="$want $p"
+	done
+	[ -n "$want" ] || return 0
+	mkdir -p "$npm"
+	# shellcheck disable=SC2086 # a list of words
+	npm install --prefix "$npm" --no-package-lock --ignore-scripts \
+		--no-audit --no-fund --loglevel=error $want >/dev/null ||
+		echo "npm could not install$want: tests with them are skipped" >&2
 }
 
 has() {	# has KIND WHAT
@@ -90,6 +113,7 @@ probe)
 	}
 	;;
 install)
+	[ "${2:-all}" = build ] || npm_install
 	want=$(missing "${2:-all}" | cut -d' ' -f1 | tr '\n' ' ')
 	[ -n "$want" ] || exit 0
 	echo "missing: $want"
@@ -130,7 +154,7 @@ install)
 	echo "installed: $want"
 	;;
 *)
-	sed -n '4,8s/^# //p' "$0" >&2
+	sed -n '6,10s/^# //p' "$0" >&2
 	exit 2
 	;;
 esac

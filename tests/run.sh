@@ -129,7 +129,8 @@ group_truth() {
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin \
 		names callsite maps mapped ftrace ftext nonce ctf ctfmade \
-		ctfframes timeline lives jit lines across libdw sframe
+		ctfframes timeline lives jit lines across libdw sframe \
+		exporttext
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

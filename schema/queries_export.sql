@@ -1,0 +1,61 @@
+-- queries_export.sql - the selects behind export that no other command has.
+
+-- name: export_losses
+-- the caller adds a condition on cpu and time_ns, and export_losses_order
+SELECT id, coalesce(capture, 0), coalesce(what, ''), coalesce(counts, 0), cpu,
+	t0, t1, n
+FROM loss WHERE id IN (
+	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss) WHERE
+
+-- name: export_losses_order
+) ORDER BY coalesce(t1, 9223372036854775807), id
+
+-- Keys of the JSON form are the names of these columns: add, never rename.
+-- name: export_captures
+SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
+	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
+	complete, note
+FROM capture ORDER BY id
+
+-- name: export_events
+SELECT id, capture, name, kind, period, freq, has_chain, defer, events, weight
+FROM event_type ORDER BY id
+
+-- name: export_verdicts
+SELECT kind, verdict, confidence, n FROM verdicts ORDER BY 1, 2, 3
+
+-- name: export_threads
+SELECT h.id, p.capture, p.pid, h.tid, h.process, p.parent, h.start_ns, h.end_ns
+FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
+
+-- name: export_image_kinds
+SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
+
+-- name: switch_types
+SELECT t.id, coalesce(t.name, ''), t.kind = 'sample', coalesce(t.fields, ''),
+	coalesce(t.events, 0), coalesce(c.together, t.capture, 0)
+FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+
+-- name: switch_records
+SELECT event, max(CASE name WHEN 'out' THEN value END),
+	max(CASE name WHEN 'preempt' THEN value END)
+FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event ORDER BY event
+
+-- Threads with the capture that stands for all of the same kernel.
+-- name: track_threads
+SELECT h.id, coalesce(p.pid, -1), coalesce(h.tid, -1), coalesce(h.process, 0),
+	h.start_ns, h.end_ns, coalesce(c.together, c.id, 0)
+FROM thread h LEFT JOIN process p ON p.id = h.process
+LEFT JOIN capture c ON c.id = p.capture ORDER BY h.id
+
+-- name: track_captures
+SELECT id, coalesce(together, id), coalesce(system_wide, -1)
+FROM capture ORDER BY id
+
+-- name: track_wanted
+-- the caller adds a condition on pid, tid and comm, and a ')'
+SELECT DISTINCT id FROM (
+	SELECT h.id, p.pid, h.tid, c.name AS comm
+	FROM thread h LEFT JOIN process p ON p.id = h.process
+	LEFT JOIN comm c ON c.thread = h.id
+) WHERE (

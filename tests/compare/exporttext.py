@@ -1,0 +1,387 @@
+# exporttext.py - csv, json, speedscope and chrome exports against the database itself.
+"""Reads each form as its readers do and adds up: samples, weights, stacks,
+losses and running times must be those that SQL says. What speedscope's own
+page makes of two of them is compared as well, where `make deps` could install
+the package."""
+
+import collections
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from common import (Capture, OUT, ROOT, SHARED, captures, finish, ingest, ok,
+                    query, run)
+
+csv.field_size_limit(1 << 30)
+NPM = os.path.join(OUT, "npm")
+NODE = shutil.which("node") and os.path.isdir(
+    NPM + "/node_modules/speedscope") and os.path.isdir(
+    NPM + "/node_modules/ajv")
+# Jitted code without a name is called as its image by the view.
+JITTED = re.compile(r"\[[^;]*?\]_\[j\]")
+# read by the page too; it is slow where there are many stacks
+PAGE = ("z-defer", "defer-lost-clock", "defer-exitexec-s", "tp-sched",
+        "switch-churn", "two-e", "dlchurn", "ftrace-v7", "pair", "lttng")
+
+
+def export(form, db, *options):
+    r = run("export", "--format", form, *options, db)
+    if r.returncode:
+        raise ValueError(r.stderr.decode(errors="replace"))
+    return r.stdout.decode()
+
+
+def number(text):
+    return int(text) if text != "" else None
+
+
+def samples_of(db):
+    return query(db, "SELECT event_id, time_ns, cpu, pid, tid, comm, event, "
+                 "weight, verdict, capture, kernel_raw, user_raw "
+                 "FROM samples ORDER BY event_id")
+
+
+def none_if_unknown(x):
+    return None if x == -1 else x
+
+
+def check_csv(name, db, want, lost):
+    rows = list(csv.DictReader(io.StringIO(export("csv", db))))
+    losses = [r for r in rows if r["event_id"] == "0"]
+    got = [(number(r["event_id"]), number(r["time_ns"]), number(r["cpu"]),
+            number(r["pid"]), number(r["tid"]), r["event"],
+            number(r["weight"]), r["verdict"] or None, number(r["capture"]))
+           for r in rows if r["event_id"] != "0"]
+    ok(got == [(w[0], w[1], w[2], none_if_unknown(w[3]),
+                none_if_unknown(w[4]), w[6], w[7], w[8], w[9]) for w in want],
+       name + ": csv has all samples")
+    ok(sum(number(r["lost"]) or 0 for r in losses) == lost
+       and not any(number(r["weight"]) for r in losses),
+       name + ": csv has all losses")
+    stacks = collections.Counter()
+    for r in rows:
+        if r["event_id"] != "0":
+            text = [r["comm"].replace(";", ":"), r["user"], r["kernel"]]
+            stacks[r["event"], ";".join(t for t in text if t)] += number(
+                r["weight"])
+    folded = collections.Counter()
+    for event, stack, weight in query(
+            db, "SELECT event, stack, weight FROM folded"):
+        folded[event, JITTED.sub("[jit]", stack)] += weight
+    ok(+stacks == +folded, name + ": stacks of csv are the view's",
+       [str(x) for x in list((stacks - folded).items())[:3]
+        + list((folded - stacks).items())[:3]])
+
+
+def check_json(name, db, want, lost):
+    d = json.loads(export("json", db))
+    got = [(s["event_id"], s["time_ns"], s["cpu"], s["pid"], s["tid"],
+            s["comm"], s["event"], s["weight"], s["verdict"], s["capture"],
+            s["kernel"] or None, s["user"] or None) for s in d["samples"]]
+    ok(got == [w[:3] + (none_if_unknown(w[3]), none_if_unknown(w[4])) + w[5:]
+               for w in want] and (d["format"], d["version"])
+       == ("backstitch", 1), name + ": json has all samples",
+       [str(x) for x in list(zip(got, want))[:2]])
+    ok(sum(x["n"] or 0 for x in d["losses"] if x["counts"]) == lost
+       and len(d["losses"]) == query(db, "SELECT count(*) FROM loss")[0][0],
+       name + ": json has all losses")
+    check_code(name, db, d)
+
+
+def check_code(name, db, d):
+    """Arrays are indexed by id."""
+    bad = [key for key in ("images", "frames", "stacks")
+           if any(x["id"] != i for i, x in enumerate(d[key]))]
+    for id_, image, off, symbol in query(
+            db, "SELECT f.id, f.image, f.off, s.name FROM frame f "
+            "LEFT JOIN symbol s ON s.id = f.symbol"):
+        f = d["frames"][id_]
+        if (f["image"], int(f["off"], 16), f["symbol"]) != (
+                image, off % (1 << 64), symbol):
+            bad.append(f)
+    frames = collections.defaultdict(list)
+    for stack, frame in query(db, "SELECT stack, frame FROM stack_path "
+                              "ORDER BY stack, pos"):
+        frames[stack].append(frame)
+    for id_, stack in query(db, "SELECT id, stack FROM raw_chain"):
+        s = d["stacks"][id_]
+        if (s["frames"] != frames[stack] and frames[stack]
+                or len(s["addresses"]) != len(s["frames"])):
+            bad.append(s)
+    ok(not bad, name + ": json has all frames and stacks",
+       [str(b) for b in bad[:3]])
+
+
+def speedscope_profiles(d):
+    """[(name, unit, Counter of stacks)], as the page would add them up."""
+    frames = [f["name"] for f in d["shared"]["frames"]]
+    out = []
+    for p in d["profiles"]:
+        stacks = collections.Counter()
+        for stack, weight in zip(p["samples"], p["weights"]):
+            stacks["\n".join(frames[i] for i in stack)] += weight
+        if (len(p["samples"]) != len(p["weights"]) or p["startValue"]
+                or p["endValue"] != sum(p["weights"])):
+            raise ValueError("profile %s does not add up" % p["name"])
+        out.append((p["name"], p["unit"], stacks))
+    return out
+
+
+def check_speedscope(name, db, want, lost):
+    text = export("speedscope", db)
+    profiles = speedscope_profiles(json.loads(text))
+    whole = {n[:-len(", all threads")]: sum(s.values())
+             for n, u, s in profiles if n.endswith(", all threads")}
+    sums = collections.Counter()
+    threads = collections.Counter()
+    for event, thread, weight in query(
+            db, "SELECT t.name, e.thread || '/' || t.id, sum(e.weight) "
+            "FROM event e JOIN event_type t ON t.id = e.type "
+            "AND t.kind = 'sample' GROUP BY e.thread, t.id"):
+        sums[event] += weight
+        threads[weight] += 1
+    ok(whole == sums, name + ": speedscope's events add up")
+    each = [(n, u, s) for n, u, s in profiles
+            if not n.endswith(", all threads")
+            and n != "records lost, by CPU"]
+    ok(collections.Counter(sum(s.values()) for n, u, s in each) == threads,
+       name + ": speedscope's threads add up")
+    inner = [collections.Counter(), collections.Counter()]
+    for n, u, stacks in profiles:
+        if n == "records lost, by CPU":
+            continue
+        of_all = n.endswith(", all threads")
+        for stack, weight in stacks.items():
+            if of_all:
+                stack = stack.partition("\n")[2]
+            inner[of_all][stack] += weight
+    ok(+inner[0] == +inner[1], name + ": stacks of threads are those of all")
+    told = [s for n, u, s in profiles if n == "records lost, by CPU"]
+    ok(sum(sum(s.values()) for s in told) == lost,
+       name + ": speedscope tells what was lost")
+    return text, profiles
+
+
+def running(db):
+    """ns of each tid between switches of which both ends are recorded, on
+    their CPUs; from one event type for each kernel."""
+    types = query(db, "SELECT t.id, t.kind, t.fields, t.events, "
+                  "coalesce(c.together, c.id) FROM event_type t "
+                  "JOIN capture c ON c.id = t.capture WHERE t.events > 0 AND "
+                  "(t.kind = 'sample' AND t.name LIKE '%sched_switch' "
+                  "AND t.fields IS NOT NULL "
+                  "OR t.kind = 'record' AND t.name = 'switch')")
+    best = {}
+    for t in types:
+        key = (t[1] == "sample", t[3])
+        if t[4] not in best or key > (best[t[4]][1] == "sample",
+                                      best[t[4]][3]):
+            best[t[4]] = t
+    total = collections.Counter()
+    for id_, kind, table, n, kernel in best.values():
+        if kind == "record":
+            rows = query(db, "SELECT e.time_ns, e.cpu, h.tid, x.value "
+                         "FROM event e JOIN sample_extra x ON x.event = e.id "
+                         "AND x.name = 'out' LEFT JOIN thread h ON h.id = "
+                         "e.thread WHERE e.type = ? ORDER BY e.id", id_)
+            halves = [(t, cpu, tid, out) for t, cpu, tid, out in rows]
+        else:
+            names = [r[1] for r in query(db, 'PRAGMA table_info("%s")' % table)]
+            prev, next_ = (("prev_pid", "next_pid") if "prev_pid" in names
+                           else ("prev_tid", "next_tid"))
+            halves = []
+            for t, cpu, out, into in query(
+                    db, 'SELECT e.time_ns, e.cpu, s.%s, s.%s FROM event e '
+                    'JOIN "%s" s ON s.event_id = e.id WHERE e.type = ? '
+                    'ORDER BY e.id' % (prev, next_, table), id_):
+                halves += [(t, cpu, out, 1), (t, cpu, into, 0)]
+        on = {}     # CPU -> (tid, since)
+        where = {}  # tid -> CPU
+        for t, cpu, tid, out in halves:
+            tid = -1 if tid is None else tid
+            cpu = ("task", tid) if cpu is None else cpu
+            if out:
+                at, since = on.pop(cpu, (None, 0))
+                if at is not None and tid in (at, -1):
+                    total[at] += t - since
+                if at is not None:
+                    where.pop(at, None)
+                on.pop(where.pop(tid, None), None)
+            else:
+                on.pop(where.pop(tid, None), None)
+                at, since = on.pop(cpu, (None, 0))
+                where.pop(at, None)
+                if tid:
+                    on[cpu] = (tid, t)
+                    where[tid] = cpu
+    return +total
+
+
+def nanos(ts):
+    return int(ts.replace(".", ""))
+
+
+def read_chrome(text):
+    """Running ns by track, instants, losses; ValueError when it is no trace."""
+    d = json.loads(text, parse_float=nanos)
+    run_, open_, last = collections.Counter(), {}, None
+    instants, lost, names = [], {}, set()
+    for e in d["traceEvents"]:
+        track = (e["pid"], e["tid"])
+        if e["ph"] == "M":
+            names.add(track)
+            continue
+        if track not in names:
+            raise ValueError("no name before %r" % e)
+        if last is not None and e["ts"] < last:
+            raise ValueError("not in time order: %r" % e)
+        last = e["ts"]
+        if e["ph"] == "B":
+            if track in open_:
+                raise ValueError("two slices at once: %r" % e)
+            open_[track] = e
+        elif e["ph"] == "E":
+            b = open_.pop(track)
+            if b["name"] != e["name"]:
+                raise ValueError("ends another one: %r" % e)
+            if e.get("args", {}).get("end") != "capture":
+                run_[track] += e["ts"] - b["ts"]
+        elif e["ph"] == "b":
+            lost[e["id"]] = e
+        elif e["ph"] == "e":
+            if lost[e["id"]].get("ended"):
+                raise ValueError("ended twice: %r" % e)
+            lost[e["id"]]["ended"] = True
+        else:
+            instants.append(e)
+    if open_ or not all(x["ended"] for x in lost.values()):
+        raise ValueError("slices without an end")
+    return d, run_, instants, lost
+
+
+def check_chrome(name, db, want):
+    text = export("chrome", db)
+    d, run_, instants, lost = read_chrome(text)
+    timed = [w for w in want if w[1] is not None]
+    ok([(i["args"]["event_id"], i["ts"], i["args"].get("cpu"), i["cat"],
+         i["args"]["weight"], i["args"].get("verdict")) for i in instants]
+       == [(w[0], w[1], w[2], w[6], w[7], w[8]) for w in timed]
+       and d["otherData"]["events_without_time"] == len(want) - len(timed),
+       name + ": chrome has all samples")
+    threads = collections.Counter()
+    cpus = 0
+    for (pid, tid), ns in run_.items():
+        if pid & ((1 << 23) - 1) == (1 << 22) + 1:
+            cpus += ns
+        else:
+            threads[tid & ((1 << 23) - 1)] += ns
+    mine = running(db)
+    ok(+threads == mine, name + ": chrome's running times add up",
+       ["%s: %s, not %s" % (t, threads[t], mine[t])
+        for t in sorted(set(threads) | set(mine))
+        if threads[t] != mine[t]][:5])
+    per_cpu = query(db, "SELECT count(*) FROM event e JOIN event_type t ON "
+                    "t.id = e.type WHERE e.cpu IS NULL AND t.name = 'switch'")
+    ok(cpus == sum(threads.values()) or per_cpu[0][0] > 0,
+       name + ": a CPU runs what its threads run")
+    rows = query(db, "SELECT id, n FROM loss WHERE t0 NOT NULL OR t1 NOT NULL")
+    ok({int(i): x["args"]["records"] for i, x in lost.items()}
+       == {i: "not known" if n is None else n for i, n in rows},
+       name + ": chrome has all losses")
+    check_stacks(name, d, instants)
+    return text, threads
+
+
+def check_stacks(name, d, instants):
+    """sf and the text of args are the same stack."""
+    frames = d["stackFrames"]
+    depth = {}
+    for i in sorted(frames, key=int):
+        parent = frames[i].get("parent")
+        depth[int(i)] = depth[parent] + 1 if parent else 1
+    bad = [i for i in instants
+           if depth.get(i.get("sf"), 0) != sum(
+               len(i["args"][half].split(";")) for half in ("user", "kernel")
+               if half in i["args"])]
+    ok(not bad, name + ": stack frames are those of the text",
+       [str(b) for b in bad[:2]])
+
+
+def on_the_page(text):
+    path = os.path.join(OUT, "compare", "page.json")
+    with open(path, "w") as f:
+        f.write(text)
+    r = subprocess.run(
+        ["node", os.path.join(ROOT, "tests/cli/speedscope.js"), NPM, path],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if r.returncode:
+        raise ValueError(r.stderr.decode(errors="replace"))
+    return json.loads(r.stdout)["profiles"]
+
+
+def check_page(name, profiles, texts, threads):
+    if not NODE:
+        print("skip %s: no node, or no speedscope (make deps)" % name)
+        return
+    seen = on_the_page(texts[0])
+    ok([(p["name"], p["unit"], collections.Counter(p["stacks"]))
+        for p in seen] == [(n, u, +s) for n, u, s in profiles],
+       name + ": speedscope's page reads the same")
+    if not threads:
+        return
+    seen = on_the_page(texts[1])
+    got = collections.Counter()
+    for p in seen:
+        if "CPUs" not in p["name"]:
+            tid = int(re.search(r"tid (\d+)\)$", p["name"])[1])
+            got[tid] += round(1000 * sum(
+                w for s, w in p["stacks"].items() if s))
+    off = {t for t in threads if abs(got[t] - threads[t]) > 1000}
+    # it draws slices to the end of the capture as well, and rounds
+    ok(not any(got[t] < threads[t] for t in off)
+       and all(t in got for t in threads),
+       name + ": speedscope's page runs the same threads")
+
+
+def others():
+    """Captures of the other tracers, and of two at once."""
+    base = os.path.join(ROOT, "tests/captures/")
+    for name, path, more in (
+            ("ftrace-v7", base + "ftrace-v7.dat", ()),
+            ("ftrace-buffers", base + "ftrace-buffers.dat", ()),
+            ("ftrace-missed", base + "ftrace-missed.dat.zst", ()),
+            ("ftext-overrun", base + "ftext-overrun-pipe.txt", ()),
+            ("pair", base + "pair.data", (base + "pair.dat.zst",)),
+            ("ctf-discard", base + "ctf-discard", ()),
+            ("lttng", SHARED + "/captures/lttng/k-callstack", ()),
+            ("lttng-ku", SHARED + "/captures/lttng/ku-cookie", ())):
+        if os.path.exists(path):
+            yield Capture(name, path, *[None] * 6), more
+
+
+def check(c, more=()):
+    db, status, err = ingest(c, *(("--no-symbols",) + more if more else ()))
+    if not os.path.exists(db):
+        ok(False, c.name + ": a database", [err])
+        return
+    want = samples_of(db)
+    lost = query(db, "SELECT coalesce(sum(n), 0) FROM loss WHERE counts")[0][0]
+    check_csv(c.name, db, want, lost)
+    check_json(c.name, db, want, lost)
+    speedscope, profiles = check_speedscope(c.name, db, want, lost)
+    chrome, threads = check_chrome(c.name, db, want)
+    if c.name in PAGE:
+        check_page(c.name, profiles, (speedscope, chrome), threads)
+
+
+for capture in captures(sys.argv[1:]):
+    check(capture)
+for capture, more_paths in others():
+    if not sys.argv[1:] or capture.name in sys.argv[1:]:
+        check(capture, more_paths)
+finish()
