@@ -44,6 +44,8 @@ struct kernel {
 	uint32_t capture; /* the first of it */
 	int wide;	  /* all threads were recorded: 1, 0, -1 not known */
 	uint64_t torn;	  /* slices without a recorded end */
+	int64_t last;	  /* time of the last event; INT64_MAX not known */
+	bool ended;
 };
 
 struct tracks {
@@ -60,6 +62,7 @@ struct tracks {
 	bool finding;	 /* slices with both ends, nothing is drawn */
 	uint64_t *whole; /* bits of those, by their place in time */
 	size_t n_whole, cap_whole, n_slice;
+	int64_t due; /* the first end of a kernel that is to come */
 	struct arena text;
 	uint32_t *of_capture; /* capture.id -> place in kernel[] */
 	size_t n_capture, cap_capture;
@@ -78,8 +81,9 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 			return (uint32_t)i;
 	if (t->n_kernel == KERNELS_MAX)
 		return KERNELS_MAX - 1;
-	t->kernel[t->n_kernel] =
-		(struct kernel){ .capture = capture, .wide = -1 };
+	t->kernel[t->n_kernel] = (struct kernel){ .capture = capture,
+						  .wide = -1,
+						  .last = INT64_MIN };
 	return (uint32_t)t->n_kernel++;
 }
 
@@ -89,6 +93,10 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 	uint32_t kernel = kernel_of(t, (uint32_t)rows_int(r, 1));
 
 	(void)err;
+	if (rows_value(r, 3).kind != VALUE_INT)
+		t->kernel[kernel].last = INT64_MAX;
+	else if (rows_int(r, 3) > t->kernel[kernel].last)
+		t->kernel[kernel].last = rows_int(r, 3);
 	if (rows_int(r, 2) > t->kernel[kernel].wide)
 		t->kernel[kernel].wide = rows_int(r, 2) != 0;
 	t->of_capture =
@@ -548,20 +556,44 @@ void tracks_switch(struct tracks *t, const struct event_row *e,
 }
 
 /* What still runs did so to the end, where all switches are recorded. */
+static void end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
+{
+	const struct kernel *n = &t->kernel[kernel];
+	const struct reason end = {
+		.known = n->wide > 0 || (n->wide < 0 && !n->torn),
+		.at_end = true,
+		.state = -1,
+	};
+
+	for (size_t i = 1; i < t->n_track; i++)
+		if (t->track[i].kernel == kernel)
+			stop(t, (uint32_t)i, time, &end);
+}
+
+void tracks_until(struct tracks *t, int64_t time)
+{
+	if (time <= t->due)
+		return;
+	t->due = INT64_MAX;
+	for (size_t i = 0; i < t->n_kernel; i++) {
+		struct kernel *n = &t->kernel[i];
+
+		if (!n->ended && n->last < time) {
+			end_kernel(t, (uint32_t)i, n->last);
+			n->ended = true;
+		}
+		if (!n->ended && n->last < t->due)
+			t->due = n->last;
+	}
+}
+
 void tracks_end(struct tracks *t, int64_t time)
 {
-	for (size_t i = 1; i < t->n_track; i++) {
-		const struct kernel *n = &t->kernel[t->track[i].kernel];
-		const struct reason end = {
-			.known = n->wide > 0 || (n->wide < 0 && !n->torn),
-			.at_end = true,
-			.state = -1,
-		};
-
-		stop(t, (uint32_t)i, time, &end);
-	}
+	for (size_t i = 0; i < t->n_kernel; i++)
+		end_kernel(t, (uint32_t)i, time);
 	t->finding = false;
 	t->n_slice = 0;
+	t->due = INT64_MIN;
 }
 
 uint64_t tracks_torn(const struct tracks *t)
