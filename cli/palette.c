@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/label.h"
 #include "stitch/table.h"
 
 #define SHADES 8
@@ -97,7 +96,7 @@ static const struct ramp grey = { { 214, 214, 214 }, { 190, 190, 190 } };
 static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
 	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',  [LABEL_UNNAMED] = 'n',
-	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e',
+	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e', [LABEL_BOGUS] = 'b',
 };
 
 const struct palette *palette_find(const char *name)
@@ -114,6 +113,12 @@ int palette_by_kind(const struct palette *p)
 	return p->by_kind;
 }
 
+bool palette_hatched(enum label_kind kind)
+{
+	return kind == LABEL_MISSING || kind == LABEL_EXEC ||
+	       kind == LABEL_BOGUS;
+}
+
 void palette_class(const struct label *l, char out[3])
 {
 	/* mixing once more spreads short names */
@@ -121,8 +126,8 @@ void palette_class(const struct label *l, char out[3])
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);
-	if (l->kind == LABEL_MISSING || l->kind == LABEL_EXEC)
-		out[1] = 0; /* hatched, see svg.css */
+	if (palette_hatched(l->kind))
+		out[1] = 0; /* see svg.css */
 	out[2] = 0;
 }
 
@@ -133,7 +138,7 @@ static void put_rules(const struct palette *p, FILE *out, int dark)
 		const struct ramp *r =
 			kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
 
-		if (kind == LABEL_MISSING || kind == LABEL_EXEC)
+		if (palette_hatched((enum label_kind)kind))
 			continue;
 		for (int i = 0; i < SHADES; i++) {
 			int c[3];

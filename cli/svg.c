@@ -13,6 +13,7 @@
 #include "cli/label.h"
 #include "cli/palette.h"
 #include "cli/plain.h"
+#include "stitch/callsite.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -80,7 +81,8 @@ static unsigned int line_height(const struct page *p)
 
 static bool has_legend(const struct page *p)
 {
-	uint32_t marks = 1u << LABEL_MISSING | 1u << LABEL_EXEC;
+	uint32_t marks =
+		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
 
 	return palette_by_kind(p->o->colors) || (p->kinds & marks);
 }
@@ -124,6 +126,7 @@ static void put_text(const struct page *p, const char *id, const char *class,
 
 static void put_head(const struct page *p)
 {
+	static const char *const pattern[] = { "missing", "exec", "bogus" };
 	const struct svg_opts *o = p->o;
 	FILE *out = p->out;
 
@@ -146,7 +149,7 @@ static void put_head(const struct page *p)
 	palette_css(o->colors, out);
 	fputs(text_svg_css, out);
 	fputs("</style>\n<defs>\n", out);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		fprintf(out,
 			"<pattern id=\"%s\" width=\"6\" height=\"6\" "
 			"patternUnits=\"userSpaceOnUse\" "
@@ -154,7 +157,7 @@ static void put_head(const struct page *p)
 			"<rect class=\"h%d\" width=\"6\" height=\"6\"/>"
 			"<rect class=\"h%d\" width=\"2\" height=\"6\"/>"
 			"</pattern>\n",
-			i ? "exec" : "missing", 2 * i, 2 * i + 1);
+			pattern[i], 2 * i, 2 * i + 1);
 	fputs("</defs>\n", out);
 }
 
@@ -244,6 +247,11 @@ static void put_tooltip(const struct page *p, const struct flame_node *nd,
 		fputs("of the program that came by exec after the sample: "
 		      "not its caller\n",
 		      p->out);
+	if (l->bogus)
+		fprintf(p->out, "bogus: %s\n",
+			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? "no call is in front of this return address"
+				: "there is no code at this return address");
 	put_numbers(p, nd);
 	fputs("</title>", p->out);
 }
@@ -275,7 +283,7 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
 	if (cells >= 3) {
-		bool mark = l->kind == LABEL_MISSING || l->kind == LABEL_EXEC;
+		bool mark = palette_hatched(l->kind);
 
 		fputs("<text x=\"", p->out);
 		plain_fixed(p->out, x + 3 * MILLI, MILLI, 2);
@@ -325,6 +333,7 @@ static void put_legend(const struct page *p, unsigned int y)
 		{ LABEL_UNNAMED, "n3", "no name" },
 		{ LABEL_MISSING, "m", "user half missing" },
 		{ LABEL_EXEC, "e", "stack taken after exec" },
+		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
 	};
 	bool all = palette_by_kind(p->o->colors);
 	unsigned int x = PAD;
