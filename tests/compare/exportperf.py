@@ -4,8 +4,8 @@
 Each capture is read, exported, and printed by perf 6.1 (that of Debian 12),
 which must say for each sample, in the same order: time, CPU, process, thread,
 name, event, period, every address as it was recorded, and for every address
-the file and the offset that we have; and of the scheduler's events what it says
-of the capture itself. Differences belong to a named class, and each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
+the file and the offset that we have; and of times of day and the scheduler's
+events what it says of the capture itself. Differences belong to a named class, and each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
 it says nothing); --print prints what would be expected instead.
 
 verdict      the user half is missing: the mark [user: VERDICT] stands for it
@@ -467,19 +467,23 @@ def check(name, db, expected, printing, folder, again):
             name, len(worse)), worse[:3])
 
 
-def timehist(c, folder):
-    """perf's own analysis of the scheduler's events: the same of both."""
+# What perf makes of the capture itself, where it can read it: the same.
+BOTH = [("times of day", ["script", "-F", "tod,time,tid"], 1),
+        ("perf sched timehist", ["sched", "timehist"], 4)]
+
+
+def both(c, folder):
     path = os.path.join(folder, "out.data")
-    was, now = (perf("sched", "timehist", "-i", f, "--symfs", empty_of(path))
-                for f in (c.path, path))
-    if was.returncode or was.stdout.count(b"\n") < 4:
-        return  # perf refuses the capture, or it has no such events
-    common.ok(was.stdout == now.stdout,
-              "%s: perf sched timehist says what it says of the capture (%d "
-              "lines)" % (c.name, was.stdout.count(b"\n")),
-              [str(x) for x in zip(was.stdout.split(b"\n"),
-                                   now.stdout.split(b"\n"))
-               if x[0] != x[1]][:5])
+    for what, command, least in BOTH:
+        was, now = (perf(*command, "-i", f, "--symfs", empty_of(path))
+                    for f in (c.path, path))
+        lines = [sorted(r.stdout.split(b"\n")) for r in (was, now)]
+        if was.returncode or len(lines[0]) <= least:
+            continue  # perf refuses the capture, or it has no such thing
+        common.ok(lines[0] == lines[1],
+                  "%s: %s, as of the capture itself (%d lines)" % (
+                      c.name, what, len(lines[0]) - 1),
+                  [str(x) for x in zip(*lines) if x[0] != x[1]][:5])
 
 
 def main():
@@ -499,7 +503,7 @@ def main():
                 options = ["--no-symbols", "--symfs", c.symfs]
             check(c.name, common.ingest(c, *options)[0],
                   table.get(c.name, {}), printing, folder, True)
-            timehist(c, folder)
+            both(c, folder)
         for name, db in cases(args, folder):
             check(name, db, table.get(name, {}), printing, folder, True)
         for name, db in others(args, folder):
