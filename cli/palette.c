@@ -1,6 +1,7 @@
 /* palette.c - which colour a frame has. */
 #include "cli/palette.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -132,28 +133,55 @@ void palette_class(const struct label *l, char out[3])
 }
 
 /* dark: the same hue at a bit over half the light, for white text. */
+static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
+{
+	const struct ramp *r = kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
+
+	for (int j = 0; j < 3; j++) {
+		c[j] = r->a[j] + (r->b[j] - r->a[j]) * i / (SHADES - 1);
+		if (dark)
+			c[j] = c[j] * 52 / 100;
+	}
+}
+
+static bool has_shades(int kind)
+{
+	return !palette_hatched((enum label_kind)kind);
+}
+
 static void put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		const struct ramp *r =
-			kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
-
-		if (palette_hatched((enum label_kind)kind))
-			continue;
-		for (int i = 0; i < SHADES; i++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int c[3];
 
-			for (int j = 0; j < 3; j++) {
-				c[j] = r->a[j] +
-				       (r->b[j] - r->a[j]) * i / (SHADES - 1);
-				if (dark)
-					c[j] = c[j] * 52 / 100;
-			}
+			shade(p, kind, i, dark, c);
 			fprintf(out, ".%c%d rect{fill:#%02x%02x%02x}%s",
 				letter[kind], i, c[0], c[1], c[2],
 				i == SHADES - 1 ? "\n" : "");
 		}
 	}
+}
+
+void palette_json(const struct palette *p, FILE *out)
+{
+	const char *before = "{";
+
+	for (int kind = 0; kind < LABEL_KINDS; kind++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+			int l[3], d[3];
+
+			shade(p, kind, i, 0, l);
+			shade(p, kind, i, 1, d);
+			fprintf(out,
+				"%s\"%c%d\":[\"#%02x%02x%02x\","
+				"\"#%02x%02x%02x\"]",
+				before, letter[kind], i, l[0], l[1], l[2], d[0],
+				d[1], d[2]);
+			before = ",";
+		}
+	}
+	fputs("}", out);
 }
 
 void palette_css(const struct palette *p, FILE *out)

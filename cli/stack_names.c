@@ -397,6 +397,15 @@ bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
 	return first_bogus(sn, raw) != 0;
 }
 
+bool stack_names_label(const struct stack_names *sn, int64_t frame,
+		       uint32_t *label)
+{
+	if (frame < 1 || (uint64_t)frame >= sn->n_frame)
+		return false;
+	*label = sn->frame[frame].label;
+	return true;
+}
+
 /* An interpreter's own frames that follow code of its language, seen from the
  * root, are how that code runs: the code is the frame. Others are one frame
  * together. The frames of out from `from` on are the outermost first; what[]

@@ -42,6 +42,8 @@ table() {
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
 	elfutils cmd eu-addr2line all
+	chromium cmd chromium all
+	chromium-driver cmd chromedriver all
 	linux-perf cmd perf bench
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
-#        [unwind] [dwarf] [sql]; make bench runs all
+#        [unwind] [dwarf] [sql] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -131,7 +131,11 @@ bench_sql() {
 		tests/bench/sql.sh "$O" bench/big.data bench/big.ctf
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql
+bench_page() {
+	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql page
 rc=0
 for what
 do
@@ -144,7 +148,8 @@ do
 	unwind) bench_unwind || rc=1 ;;
 	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf or sql" >&2; exit 2 ;;
+	page) bench_page || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf, sql or page" >&2; exit 2 ;;
 	esac
 	echo
 done
