@@ -29,7 +29,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(CFLAGS) \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all)
-ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -pthread
+ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -lm -pthread
 WERROR ?= -Werror
 
 Q = $(if $(V),,@)
@@ -57,7 +57,7 @@ UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
-TEXT := $(wildcard cli/*.css cli/*.js)
+TEXT := $(wildcard cli/*.css cli/*.js cli/*.html)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))

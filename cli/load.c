@@ -237,7 +237,7 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	return 0;
 }
 
-static const char *temp_dir(void)
+const char *load_temp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");
 
@@ -286,7 +286,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 	struct source_opts o = {
 		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
-		.temp_dir = temp_dir(),
+		.temp_dir = load_temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
@@ -495,8 +495,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
-	ld->jitted =
-		ld->mapped ? jitted_new(ld->ledger, temp_dir(), err) : NULL;
+	ld->jitted = ld->mapped ? jitted_new(ld->ledger, load_temp_dir(), err)
+				: NULL;
 	if (!ld->jitted)
 		return -1;
 	stitch_jit(ld->stitch, jitted_find, ld->jitted);
@@ -580,7 +580,7 @@ static int load_all(struct load ld, char *const *paths, size_t n,
 		return -1;
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
-	ld.order = order_new(ld.ledger, memory, temp_dir());
+	ld.order = order_new(ld.ledger, memory, load_temp_dir());
 	so.large = are_large(paths, n);
 	ld.db = out ? store_create(out, &so, ld.frames, err)
 		    : store_create_temp(&so, ld.frames, err);

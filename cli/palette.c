@@ -1,10 +1,10 @@
 /* palette.c - which colour a frame has. */
 #include "cli/palette.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/label.h"
 #include "stitch/table.h"
 
 #define SHADES 8
@@ -97,7 +97,7 @@ static const struct ramp grey = { { 214, 214, 214 }, { 190, 190, 190 } };
 static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
 	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',  [LABEL_UNNAMED] = 'n',
-	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e',
+	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e', [LABEL_BOGUS] = 'b',
 };
 
 const struct palette *palette_find(const char *name)
@@ -114,6 +114,12 @@ int palette_by_kind(const struct palette *p)
 	return p->by_kind;
 }
 
+bool palette_hatched(enum label_kind kind)
+{
+	return kind == LABEL_MISSING || kind == LABEL_EXEC ||
+	       kind == LABEL_BOGUS;
+}
+
 void palette_class(const struct label *l, char out[3])
 {
 	/* mixing once more spreads short names */
@@ -121,34 +127,61 @@ void palette_class(const struct label *l, char out[3])
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);
-	if (l->kind == LABEL_MISSING || l->kind == LABEL_EXEC)
-		out[1] = 0; /* hatched, see svg.css */
+	if (palette_hatched(l->kind))
+		out[1] = 0; /* see svg.css */
 	out[2] = 0;
 }
 
 /* dark: the same hue at a bit over half the light, for white text. */
+static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
+{
+	const struct ramp *r = kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
+
+	for (int j = 0; j < 3; j++) {
+		c[j] = r->a[j] + (r->b[j] - r->a[j]) * i / (SHADES - 1);
+		if (dark)
+			c[j] = c[j] * 52 / 100;
+	}
+}
+
+static bool has_shades(int kind)
+{
+	return !palette_hatched((enum label_kind)kind);
+}
+
 static void put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		const struct ramp *r =
-			kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
-
-		if (kind == LABEL_MISSING || kind == LABEL_EXEC)
-			continue;
-		for (int i = 0; i < SHADES; i++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int c[3];
 
-			for (int j = 0; j < 3; j++) {
-				c[j] = r->a[j] +
-				       (r->b[j] - r->a[j]) * i / (SHADES - 1);
-				if (dark)
-					c[j] = c[j] * 52 / 100;
-			}
+			shade(p, kind, i, dark, c);
 			fprintf(out, ".%c%d rect{fill:#%02x%02x%02x}%s",
 				letter[kind], i, c[0], c[1], c[2],
 				i == SHADES - 1 ? "\n" : "");
 		}
 	}
+}
+
+void palette_json(const struct palette *p, FILE *out)
+{
+	const char *before = "{";
+
+	for (int kind = 0; kind < LABEL_KINDS; kind++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+			int l[3], d[3];
+
+			shade(p, kind, i, 0, l);
+			shade(p, kind, i, 1, d);
+			fprintf(out,
+				"%s\"%c%d\":[\"#%02x%02x%02x\","
+				"\"#%02x%02x%02x\"]",
+				before, letter[kind], i, l[0], l[1], l[2], d[0],
+				d[1], d[2]);
+			before = ",";
+		}
+	}
+	fputs("}", out);
 }
 
 void palette_css(const struct palette *p, FILE *out)

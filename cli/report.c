@@ -3,14 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/grid.h"
 #include "cli/interpreter.h"
 #include "cli/label.h"
+#include "cli/offcpu.h"
+#include "cli/out.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/plain.h"
+#include "cli/report_diff.h"
+#include "cli/report_offcpu.h"
 #include "cli/report_rows.h"
 #include "cli/stacks.h"
 #include "cli/term.h"
@@ -23,10 +29,10 @@
 #define AROUND 11 /* lines around the table on a screen */
 #define COLUMNS 16
 
-static const char *sort_keys = "sym,dso", *by, *order, *callers, *callees,
-		  *view;
+static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
-static bool self_only;
+static bool self_only, diff, absolute, as_html;
+static const char *out_path;
 static bool inlined = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
@@ -71,11 +77,31 @@ static const struct opt opts[] = {
 	  .arg = "FUNC",
 	  .help = "what FUNC calls, by share",
 	  .value = &callees },
+	{ .kind = OPT_FLAG,
+	  .name = "diff",
+	  .help = "what changed from one recording to another: 'report --diff "
+		  "BEFORE AFTER'",
+	  .value = &diff },
+	{ .kind = OPT_FLAG,
+	  .name = "absolute",
+	  .help = "with --diff: compare weights as they are, not shares",
+	  .value = &absolute },
+	{ .kind = OPT_GROUP, .value = (void *)offcpu_opt_table },
 	{ .kind = OPT_STRING,
 	  .name = "view",
 	  .arg = "NAME",
 	  .help = "print a view of the database instead",
 	  .value = &view },
+	{ .kind = OPT_FLAG,
+	  .name = "html",
+	  .help = "write one HTML page: flame graph, timeline and tables",
+	  .value = &as_html },
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "FILE",
+	  .help = "write the page to FILE instead of standard output",
+	  .value = &out_path },
 	{ .kind = OPT_GROUP, .value = (void *)output_opts },
 	{ .kind = OPT_NO,
 	  .name = "no-inline",
@@ -98,7 +124,7 @@ static const struct {
 
 static int parse_keys(unsigned int *keys, struct err *err)
 {
-	const char *p = sort_keys;
+	const char *p = sort_keys ? sort_keys : diff ? "sym" : "sym,dso";
 
 	*keys = 0;
 	for (;;) {
@@ -574,12 +600,39 @@ static int print_report(struct report *rp, struct err *err)
 	return 0;
 }
 
+/* The page has them all, so that none of them can be asked for with it. */
+static int check_html(struct err *err)
+{
+	if (!as_html && out_path)
+		return err_set(err, ERR_USAGE,
+			       "-o is where --html goes; redirect a table with "
+			       "'>'");
+	if (as_html && (callers || callees || view || output_asked()))
+		return err_set(err, ERR_USAGE,
+			       "--html writes a page and no table; leave out "
+			       "--callers, --callees, --view, --format and "
+			       "--json");
+	if (as_html && !out_path && isatty(1))
+		return err_set(err, ERR_USAGE,
+			       "a page is no text for a terminal; add "
+			       "'-o report.html'");
+	return 0;
+}
+
 static int check_options(struct report *rp, struct err *err)
 {
+	if (check_html(err))
+		return -1;
 	if (callers && callees)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
+	if (offcpu_check(err))
+		return -1;
+	if (offcpu_opts.on && (diff || view || callers || callees))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--diff, --view, --callers and --callees");
 	if (view && (callers || callees || filter_given()))
 		return err_set(err, ERR_USAGE,
 			       "--view prints a view as it "
@@ -587,6 +640,37 @@ static int check_options(struct report *rp, struct err *err)
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
 	return parse_keys(&rp->keys, err);
+}
+
+static int run_diff(int argc, char **argv, const struct report *rp,
+		    struct err *err)
+{
+	struct report_diff_opts o = {
+		.keys = rp->keys,
+		.format = rp->format,
+		.limit = row_limit(rp),
+		.by_samples = by && !strcmp(by, "samples"),
+		.by_total = order && !strcmp(order, "total"),
+		.absolute = absolute,
+		.inlined = inlined,
+	};
+
+	if (view || callers || callees || self_only)
+		return err_set(
+			err, ERR_USAGE,
+			"--diff is a table of its own: leave out --view, "
+			"--callers, --callees and --no-children");
+	return report_diff(argc, argv, &o, err);
+}
+
+static int write_html(const struct report *rp, struct err *err)
+{
+	struct html_page *p = html_page_new(rp->db, rp->path, inlined,
+					    by && !strcmp(by, "samples"), err);
+	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
+
+	html_page_free(p);
+	return rc;
 }
 
 static int run(int argc, char **argv, struct err *err)
@@ -600,6 +684,8 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	rp.format = o->name;
 	rp.people = !strcmp(o->name, "table");
+	if (diff)
+		return run_diff(argc, argv, &rp, err);
 	rp.path = input_path(argc, argv, err);
 	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
 		return -1;
@@ -610,7 +696,12 @@ static int run(int argc, char **argv, struct err *err)
 		.samples = by && !strcmp(by, "samples"),
 	};
 
-	if (view) {
+	if (as_html) {
+		rc = write_html(&rp, err);
+	} else if (offcpu_opts.on) {
+		rc = report_offcpu(rp.db, rp.path, rp.format, row_limit(&rp),
+				   inlined, err);
+	} else if (view) {
 		rc = print_view(rp.db, rp.path, o, err);
 	} else {
 		rp.stacks = stacks_load(rp.db, &so, err);
@@ -626,13 +717,17 @@ static const char *const examples[] = {
 	"backstitch report perf.db",
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
-	"backstitch report --view verdicts --format csv perf.db", NULL
+	"backstitch report --view verdicts --format csv perf.db",
+	"backstitch report --diff before.db after.db",
+	"backstitch report --off-cpu perf.db",
+	"backstitch report --html -o report.html perf.db",
+	NULL
 };
 
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE]",
+	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

@@ -1,8 +1,12 @@
-// svg.js - what a flame graph does in a browser: hover, zoom, search.
+// svg.js - what a flame graph does in a browser: hover, zoom, filter, undo,
+// search, keys.
 //
 // Embedded into every picture. Names come from captures, so they are only
 // ever written with textContent. data-s and data-w of a frame are its start
 // and width in units of weight; frames stand in the file parents first.
+//
+// What is shown is a function of `view` alone: change it with go(), which
+// keeps the one before for undo(), and draw() does the rest.
 (function () {
 "use strict";
 const svg = document.currentScript.closest("svg");
@@ -12,6 +16,8 @@ const plot = +svg.dataset.plot;
 const cell = +svg.dataset.cell;
 const step = +svg.dataset.step;
 const total = +svg.dataset.total;
+const top = +svg.dataset.top;
+const rows = +svg.dataset.rows;
 const details = byId("details");
 const matched = byId("matched");
 const svgNs = "http://www.w3.org/2000/svg";
@@ -22,8 +28,10 @@ const frames = Array.from(byId("frames").children, g => {
 	return {
 		g: g, rect: rect, x: rect.getAttribute("x"),
 		y: rect.getAttribute("y"), title: g.querySelector("title"),
-		text: g.querySelector("text"), start: +g.dataset.s,
-		weight: +g.dataset.w, depth: 0, end: 0, shown: true
+		text: g.querySelector("text"), seam: g.querySelector(".seam"),
+		start: +g.dataset.s, weight: +g.dataset.w,
+		depth: 0, parent: -1, end: 0, shown: true,
+		at: +g.dataset.s, size: +g.dataset.w, left: 0, width: 0
 	};
 });
 const indexOf = new Map(frames.map((f, i) => [f.g, i]));
@@ -34,20 +42,28 @@ const indexOf = new Map(frames.map((f, i) => [f.g, i]));
 
 	frames.forEach((f, i) => {
 		f.depth = Math.round(Math.abs(f.y - frames[0].y) / step);
-		while (open.length && open[open.length - 1].depth >= f.depth)
-			open.pop().end = i;
-		open.push(f);
+		while (open.length &&
+		       frames[open[open.length - 1]].depth >= f.depth)
+			frames[open.pop()].end = i;
+		f.parent = open.length ? open[open.length - 1] : -1;
+		open.push(i);
 	});
-	open.forEach(f => { f.end = frames.length; });
+	open.forEach(i => { frames[i].end = frames.length; });
 })();
 
-let zoomed = 0;		// index of the frame that fills the width
+let view = { zoom: 0, filters: [] };	// filters: { at: index, keep: bool }
+const past = [];
+let icicle = svg.dataset.icicle === "1";
 let pattern = null;	// what is searched for
 let ignoreCase = false;
 let hits = [];		// indices, in the file's order
 let here = -1;		// the hit that "n" went to
+let focused = -1;	// the frame that keys act on
+let pointed = -1;	// the frame under the mouse
 
 const nameOf = f => f.title.textContent.split("\n", 1)[0];
+// frames of one function: its name and its file say which
+const keyOf = f => f.title.textContent.split("\n", 2).join("\n");
 
 function percent(part, whole)
 {
@@ -80,7 +96,60 @@ function clip(name, room)
 	return name;
 }
 
-function setText(f, x, width)
+// ---- what is shown
+
+// size and at of every frame under the filters: a stack counts when it goes
+// through all that are kept and through none that is left out. Frames that
+// are too narrow to be in the file count as part of the one below them.
+function weigh()
+{
+	if (!view.filters.length) {
+		frames.forEach(f => { f.size = f.weight; f.at = f.start; });
+		return;
+	}
+
+	const rules = view.filters.map(r =>
+		({ key: keyOf(frames[r.at]), keep: r.keep }));
+	const all = rules.reduce((bits, r, i) =>
+		r.keep ? bits | 1 << i : bits, 0);
+	const met = new Array(frames.length);	// bits of kept ones, -1: out
+
+	frames.forEach((f, i) => {
+		let bits = f.parent < 0 ? 0 : met[f.parent];
+		const key = keyOf(f);
+
+		rules.forEach((r, n) => {
+			if (bits >= 0 && r.key === key)
+				bits = r.keep ? bits | 1 << n : -1;
+		});
+		met[i] = bits;
+		f.size = f.weight;
+	});
+	for (let i = frames.length - 1; i > 0; i--)
+		frames[frames[i].parent].size -= frames[i].weight;
+	frames.forEach((f, i) => {
+		if (met[i] !== all)
+			f.size = 0;
+	});
+	for (let i = frames.length - 1; i > 0; i--)
+		frames[frames[i].parent].size += frames[i].size;
+	pack();
+}
+
+// children lie side by side from the left end of their parent
+function pack()
+{
+	const next = frames.map(() => 0);
+
+	frames.forEach((f, i) => {
+		f.at = f.parent < 0 ? 0 : next[f.parent];
+		next[i] = f.at;
+		if (f.parent >= 0)
+			next[f.parent] += f.size;
+	});
+}
+
+function setText(f, x, width, y)
 {
 	const room = Math.floor((width - 6) / cell);
 
@@ -91,10 +160,10 @@ function setText(f, x, width)
 	}
 	if (!f.text) {
 		f.text = document.createElementNS(svgNs, "text");
-		f.text.setAttribute("y", +f.y + +svg.dataset.base);
 		f.g.appendChild(f.text);
 	}
 	f.text.setAttribute("x", (x + 3).toFixed(2));
+	f.text.setAttribute("y", y + +svg.dataset.base);
 	f.text.textContent = clip(nameOf(f), room);
 }
 
@@ -105,65 +174,143 @@ function show(f, yes)
 	f.shown = yes;
 }
 
-function zoom(at)
+function place(f, x, width)
 {
+	const y = top + (icicle ? f.depth : rows - 1 - f.depth) * step;
+
+	if (f.left === x && f.width === width && f.row === y)
+		return;
+	f.left = x;
+	f.width = width;
+	f.row = y;
+	f.rect.setAttribute("x", x.toFixed(3));
+	f.rect.setAttribute("y", y);
+	f.rect.setAttribute("width", width.toFixed(3));
+	setText(f, x, width, y);
+	if (f.seam)
+		f.seam.setAttribute("d", "M" + x.toFixed(2) + " " +
+			(icicle ? y - 0.5 : y + step - 0.5) + "h" +
+			width.toFixed(2));
+}
+
+function draw()
+{
+	weigh();
+
+	const at = view.zoom;
 	const z = frames[at];
-	const scale = plot / (at || !total ? z.weight || 1 : total);
+	const whole = at || view.filters.length || !total ? z.size : total;
+	const scale = plot / (whole || 1);
 
 	frames.forEach((f, i) => {
-		const above = i >= at && i < z.end;
+		const above = i >= at && i < z.end && (f.size > 0 || !i);
 		const below = i < at && f.end > at;
 
 		show(f, above || below);
 		f.g.classList.toggle("dim", below);
-		if (!above && !below)
-			return;
-
-		const x = pad + (above ? (f.start - z.start) * scale : 0);
-		const width = above ? f.weight * scale : plot;
-
-		f.rect.setAttribute("x", x.toFixed(3));
-		f.rect.setAttribute("width", width.toFixed(3));
-		setText(f, x, width);
+		if (above)
+			place(f, pad + (f.at - z.at) * scale, f.size * scale);
+		else if (below)
+			place(f, pad, plot);
 	});
-	zoomed = at;
-	byId("reset").classList.toggle("hide", !at);
+	byId("reset").classList.toggle("off", !at && !view.filters.length);
+	byId("undo").classList.toggle("off", !past.length);
+	if (focused >= 0 && !frames[focused].shown)
+		focus(at);
+	say();
 	remember();
 }
 
+function go(next)
+{
+	if (next.zoom === view.zoom && next.filters === view.filters)
+		return;
+	past.push(view);
+	view = next;
+	draw();
+}
+
+function undo()
+{
+	if (!past.length)
+		return;
+	view = past.pop();
+	draw();
+}
+
+const zoom = at => go({ zoom: at, filters: view.filters });
+const reset = () => {
+	if (view.zoom || view.filters.length)
+		go({ zoom: 0, filters: [] });
+};
+
+// only stacks through that frame, or only others
+function filter(at, keep)
+{
+	if (at <= 0 || view.filters.length >= 30)
+		return;
+	go({ zoom: 0, filters: view.filters.concat({ at: at, keep: keep }) });
+}
+
+function flip()
+{
+	icicle = !icicle;
+	byId("flip").classList.toggle("on", icicle);
+	draw();
+}
+
+// ---- what is said
+
 function describe(f)
 {
-	const lines = f.title.textContent.split("\n");
+	const lines = f.title.textContent.trimEnd().split("\n");
 	let s = lines.join(" \u2014 ");
 
-	if (zoomed && f.depth >= frames[zoomed].depth)
-		s += ", " + percent(f.weight, frames[zoomed].weight) +
+	if (view.filters.length)
+		s += ", " + percent(f.size, frames[0].size) +
+			" of what is shown";
+	if (view.zoom && f.depth >= frames[view.zoom].depth)
+		s += ", " + percent(f.size, frames[view.zoom].size) +
 			" of the zoomed frame";
 	details.textContent = s;
 }
 
-function search(text)
+// the line above the picture: what is left out, what was found
+let found = "";
+function say()
 {
-	let sum = 0, covered = 0;
+	const parts = view.filters.map(r =>
+		(r.keep ? "only " : "without ") + nameOf(frames[r.at]));
 
-	pattern = text || null;
+	if (parts.length)
+		parts.unshift("shown: " + percent(frames[0].size,
+						  total || frames[0].weight));
+	if (pattern)
+		search();
+	if (found)
+		parts.unshift(found);
+	matched.textContent = clip(parts.join(" \u00b7 "),
+				   Math.floor(plot / cell));
+}
+
+function search()
+{
+	let sum = 0, covered = 0, re;
+
 	hits = [];
-	frames.forEach(f => f.g.classList.remove("hit", "here"));
+	found = "";
 	here = -1;
-	matched.textContent = "";
-	remember();
+	frames.forEach(f => f.g.classList.remove("hit", "here"));
 	if (!pattern)
 		return;
-
-	let re;
 	try {
 		re = new RegExp(pattern, ignoreCase ? "i" : "");
 	} catch (e) {
-		matched.textContent = "not a regular expression";
+		found = "not a regular expression";
 		return;
 	}
 	frames.forEach((f, i) => {
-		if (!re.test(nameOf(f)))
+		if (!f.size || !re.test(nameOf(f)))
 			return;
 		f.g.classList.add("hit");
 		hits.push(i);
@@ -171,11 +318,19 @@ function search(text)
 			return;
 		// what is above a hit counts with it, and only once
 		covered = f.end;
-		sum += f.weight;
+		sum += f.size;
 	});
-	matched.textContent = "matched " +
-		percent(sum, total || frames[0].weight) + " in " +
+	found = "matched " + percent(sum, view.filters.length ?
+		frames[0].size : total || frames[0].weight) + " in " +
 		hits.length + (hits.length === 1 ? " frame" : " frames");
+}
+
+function look(text)
+{
+	pattern = text || null;
+	search();
+	say();
+	remember();
 }
 
 function step_to(by)
@@ -184,12 +339,14 @@ function step_to(by)
 		return;
 	if (here >= 0)
 		frames[hits[here]].g.classList.remove("here");
-	here = here < 0 && by < 0 ? hits.length - 1 :
-		(here + by + hits.length) % hits.length;
 
-	const f = frames[hits[here]];
+	const to = here < 0 && by < 0 ? hits.length - 1 :
+		(here + by + hits.length) % hits.length;
+	const f = frames[hits[to]];
+
 	if (!f.shown)
 		zoom(0);
+	here = to;
 	f.g.classList.add("here");
 	describe(f);
 	f.g.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -203,14 +360,19 @@ function remember()
 		return;
 
 	const q = new URLSearchParams();
-	if (zoomed) {
-		q.set("x", frames[zoomed].x);
-		q.set("y", frames[zoomed].y);
+	if (view.zoom) {
+		q.set("x", frames[view.zoom].x);
+		q.set("y", frames[view.zoom].y);
 	}
 	if (pattern)
 		q.set("s", pattern);
 	if (ignoreCase)
 		q.set("i", "1");
+	if (view.filters.length)
+		q.set("h", view.filters.map(r =>
+			(r.keep ? "o" : "w") + r.at).join("."));
+	if (icicle !== (svg.dataset.icicle === "1"))
+		q.set("v", "1");
 	try {
 		const text = q.toString();
 		history.replaceState(null, "",
@@ -223,47 +385,57 @@ function remember()
 function restore()
 {
 	const q = new URLSearchParams(location.search);
+	const at = q.has("x") && q.has("y") ? frames.findIndex(f =>
+		f.x === q.get("x") && f.y === q.get("y")) : 0;
+	const filters = (q.get("h") || "").split(".").slice(0, 30).map(s =>
+		({ at: +s.slice(1), keep: s[0] === "o" })).filter(r =>
+		Number.isInteger(r.at) && r.at > 0 && r.at < frames.length);
 
 	ignoreCase = q.get("i") === "1";
 	byId("case").classList.toggle("on", ignoreCase);
-	if (q.has("x") && q.has("y")) {
-		const at = frames.findIndex(f => f.x === q.get("x") &&
-					    f.y === q.get("y"));
-		if (at > 0)
-			zoom(at);
-	}
-	if (q.get("s"))
-		search(q.get("s"));
+	if (q.get("v") === "1")
+		icicle = !icicle;
+	byId("flip").classList.toggle("on", icicle);
+	pattern = q.get("s") || null;
+	view = { zoom: at > 0 ? at : 0, filters: filters };
+	if (view.zoom || filters.length)
+		past.push({ zoom: 0, filters: [] });
+	draw();
 	restoring = false;
 }
 
+// ---- the search box
+
 let box = null;
-function openBox()
+function makeBox()
 {
-	const place = byId("searchbox");
-	const old = box ? box.value : pattern || "";
+	const where = byId("searchbox");
+	const shell = document.createElementNS(svgNs, "foreignObject");
 	let timer = 0;
 
-	if (!box) {
-		const shell = document.createElementNS(svgNs, "foreignObject");
+	["x", "y", "width", "height"].forEach(a =>
+		shell.setAttribute(a, where.dataset[a]));
+	box = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
+	box.setAttribute("type", "search");
+	box.setAttribute("placeholder", "regular expression");
+	box.setAttribute("aria-label", "search frames");
+	shell.appendChild(box);
+	where.appendChild(shell);
+	box.addEventListener("input", () => {
+		clearTimeout(timer);
+		timer = setTimeout(() => look(box.value), 120);
+	});
+	box.addEventListener("keydown", boxKey);
+}
 
-		["x", "y", "width", "height"].forEach(a =>
-			shell.setAttribute(a, place.dataset[a]));
-		box = document.createElementNS("http://www.w3.org/1999/xhtml",
-					       "input");
-		box.setAttribute("type", "search");
-		box.setAttribute("placeholder", "regular expression");
-		box.setAttribute("aria-label", "search frames");
-		shell.appendChild(box);
-		place.appendChild(shell);
-		box.addEventListener("input", () => {
-			clearTimeout(timer);
-			timer = setTimeout(() => search(box.value), 120);
-		});
-		box.addEventListener("keydown", boxKey);
-	}
-	place.classList.remove("hide");
-	byId("search").classList.add("hide");
+function openBox()
+{
+	const old = box ? box.value : pattern || "";
+
+	if (!box)
+		makeBox();
+	byId("searchbox").classList.remove("hide");
+	["search", "flip"].forEach(id => byId(id).classList.add("hide"));
 	box.value = old;
 	box.focus();
 	box.select();
@@ -274,7 +446,7 @@ function boxKey(e)
 	e.stopPropagation();
 	if (e.key === "Enter") {
 		if ((pattern || "") !== box.value)
-			search(box.value);
+			look(box.value);
 		step_to(e.shiftKey ? -1 : 1);
 	} else if (e.key === "Escape") {
 		closeBox();
@@ -286,15 +458,169 @@ function closeBox()
 	if (box)
 		box.value = "";
 	byId("searchbox").classList.add("hide");
-	byId("search").classList.remove("hide");
-	search("");
+	["search", "flip"].forEach(id => byId(id).classList.remove("hide"));
+	look("");
 }
 
 function toggleCase()
 {
 	ignoreCase = !ignoreCase;
 	byId("case").classList.toggle("on", ignoreCase);
-	search(pattern || "");
+	look(pattern || "");
+}
+
+// ---- keys
+
+const keys = [
+	["arrows", "to the frame above, below, or beside"],
+	["Enter", "zoom to it"],
+	["o, Shift-click", "only stacks through it"],
+	["w, Alt-click", "without the stacks through it"],
+	["u, Backspace", "undo zoom, only, without"],
+	["Esc", "close this, end the search, or undo"],
+	["0", "reset: all of it"],
+	["f", "flip: root below or on top"],
+	["/, Ctrl-F", "search for a regular expression"],
+	["n, N", "next match, the one before"],
+	["i", "ignore case"],
+	["?", "show or hide these keys"]
+];
+
+let card = null;
+function add(parent, name, attributes, text)
+{
+	const e = document.createElementNS(svgNs, name);
+
+	Object.keys(attributes).forEach(a => e.setAttribute(a, attributes[a]));
+	if (text)
+		e.textContent = text;
+	parent.appendChild(e);
+	return e;
+}
+
+function toggleCard()
+{
+	const line = Math.round(cell / 0.6) + 6;
+
+	if (card) {
+		card.remove();
+		card = null;
+		return;
+	}
+	card = add(svg, "g", { id: "card", role: "note" });
+	add(card, "rect", { class: "page", x: pad + 4, y: top,
+			    width: cell * 58, height: line * (keys.length + 1),
+			    rx: 4 });
+	keys.forEach((k, i) => {
+		const y = top + line * (i + 1) + 2;
+
+		add(card, "text", { x: pad + 16, y: y }, k[0]);
+		add(card, "text", { class: "quiet", x: pad + 16 + cell * 18,
+				    y: y }, k[1]);
+	});
+}
+
+function focus(at)
+{
+	if (focused >= 0) {
+		frames[focused].g.classList.remove("focus");
+		frames[focused].g.setAttribute("tabindex", "-1");
+	}
+	focused = at;
+	frames[at].g.classList.add("focus");
+	frames[at].g.setAttribute("tabindex", "0");
+	describe(frames[at]);
+}
+
+// the widest frame above; ties: the left one
+function childOf(at)
+{
+	let best = -1;
+
+	for (let i = at + 1; i < frames[at].end; i = frames[i].end)
+		if (frames[i].shown &&
+		    (best < 0 || frames[i].size > frames[best].size))
+			best = i;
+	return best;
+}
+
+function besideOf(at, by)
+{
+	const f = frames[at];
+	let best = -1;
+
+	frames.forEach((o, i) => {
+		if (!o.shown || o.depth !== f.depth || i === at)
+			return;
+		if (by < 0 && o.left < f.left)
+			best = i;
+		else if (by > 0 && o.left > f.left && best < 0)
+			best = i;
+	});
+	return best;
+}
+
+function walk(key)
+{
+	const out = icicle ? "ArrowDown" : "ArrowUp";
+	let to = view.zoom;
+
+	if (focused >= 0 && frames[focused].shown) {
+		if (key === "ArrowLeft" || key === "ArrowRight")
+			to = besideOf(focused, key === "ArrowLeft" ? -1 : 1);
+		else
+			to = key === out ? childOf(focused) :
+				frames[focused].parent;
+	}
+	if (to < 0)
+		return;
+	focus(to);
+	frames[to].g.focus({ preventScroll: true });
+	frames[to].g.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+// what keys without a frame of their own act on
+const subject = () => pointed >= 0 ? pointed : focused >= 0 ? focused :
+	view.zoom;
+
+function escape()
+{
+	if (card)
+		toggleCard();
+	else if (pattern)
+		closeBox();
+	else
+		undo();
+}
+
+const onKey = {
+	"/": openBox, "F3": openBox, "n": () => step_to(1),
+	"N": () => step_to(-1), "i": toggleCase, "f": flip, "u": undo,
+	"Backspace": undo, "0": reset, "?": toggleCard, "Escape": escape,
+	"o": () => filter(subject(), true), "w": () => filter(subject(), false),
+	"Enter": () => zoom(focused >= 0 ? focused : view.zoom),
+	"ArrowUp": walk, "ArrowDown": walk, "ArrowLeft": walk,
+	"ArrowRight": walk
+};
+
+function key(e)
+{
+	const find = e.key === "F3" ||
+		((e.ctrlKey || e.metaKey) && e.key === "f");
+
+	if (find && box && document.activeElement === box)
+		return; // the second time: the browser's own search
+	if (!find && (e.ctrlKey || e.metaKey || e.altKey))
+		return;
+	if (e.key === "Enter" && e.target.classList.contains("button"))
+		e.target.dispatchEvent(new MouseEvent("click"));
+	else if (find)
+		openBox();
+	else if (Object.hasOwn(onKey, e.key))
+		onKey[e.key](e.key);
+	else
+		return;
+	e.preventDefault();
 }
 
 function frameOf(target)
@@ -304,46 +630,54 @@ function frameOf(target)
 	return g && indexOf.has(g) ? indexOf.get(g) : -1;
 }
 
-byId("frames").addEventListener("mouseover", e => {
-	const i = frameOf(e.target);
+function listen()
+{
+	const area = byId("frames");
 
-	if (i >= 0)
-		describe(frames[i]);
-});
-byId("frames").addEventListener("mouseleave", () => {
-	details.textContent = "";
-});
-byId("frames").addEventListener("click", e => {
-	const i = frameOf(e.target);
+	area.addEventListener("mouseover", e => {
+		pointed = frameOf(e.target);
+		if (pointed >= 0)
+			describe(frames[pointed]);
+	});
+	area.addEventListener("mouseleave", () => {
+		pointed = -1;
+		details.textContent = "";
+	});
+	area.addEventListener("focusin", e => {
+		const i = frameOf(e.target);
 
-	if (i >= 0)
-		zoom(i);
-});
-byId("reset").addEventListener("click", () => zoom(0));
-byId("search").addEventListener("click", openBox);
-byId("case").addEventListener("click", toggleCase);
-document.addEventListener("keydown", e => {
-	const find = e.key === "F3" ||
-		((e.ctrlKey || e.metaKey) && e.key === "f");
+		if (i >= 0 && i !== focused)
+			focus(i);
+	});
+	area.addEventListener("click", e => {
+		const i = frameOf(e.target);
 
-	if (find && document.activeElement === box && box)
-		return; // the second time: the browser's own search
-	if (!find && (e.ctrlKey || e.metaKey || e.altKey))
-		return;
-	if (find || e.key === "/")
-		openBox();
-	else if (e.key === "n" || e.key === "N")
-		step_to(e.key === "n" ? 1 : -1);
-	else if (e.key === "i")
-		toggleCase();
-	else if (e.key === "Escape" && pattern)
-		closeBox();
-	else if (e.key === "Escape" && zoomed)
-		zoom(0);
-	else
-		return;
-	e.preventDefault();
+		if (i < 0)
+			return;
+		focus(i);
+		if (e.shiftKey || e.altKey)
+			filter(i, e.shiftKey);
+		else
+			zoom(i);
+	});
+	Object.entries({
+		undo: undo, reset: reset, flip: flip, search: openBox,
+		case: toggleCase, help: toggleCard,
+		only: () => filter(focused, true),
+		without: () => filter(focused, false)
+	}).forEach(([id, fn]) => byId(id).addEventListener("click", () => fn()));
+	document.addEventListener("keydown", key);
+}
+
+// without a script it is one picture, with one a tree to walk in
+svg.setAttribute("role", "group");
+byId("frames").setAttribute("role", "tree");
+frames.forEach(f => {
+	f.g.setAttribute("role", "treeitem");
+	f.g.setAttribute("aria-level", f.depth + 1);
 });
+frames[0].g.setAttribute("tabindex", "0");
 byId("controls").classList.remove("hide");
+listen();
 restore();
 })();

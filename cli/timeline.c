@@ -291,7 +291,7 @@ static int add_gap(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int load(struct loader *l, struct store *db, struct err *err)
+static int load_all(struct loader *l, struct store *db, struct err *err)
 {
 	static const struct {
 		const char *query;
@@ -312,12 +312,7 @@ static int load(struct loader *l, struct store *db, struct err *err)
 	    rows_each_dense(db, "timeline_types", add_type, l, err))
 		return -1;
 	if (!l->timed)
-		return err_set(err, ERR_FORMAT,
-			       "%s: has no times, so there is nothing to draw "
-			       "a timeline of; record with times (perf record "
-			       "-T)",
-			       l->tl->n_capture ? l->tl->capture[0].path
-						: "the database");
+		return 0;
 	if (l->tl->t1 <= l->tl->t0 && l->tl->t0 < INT64_MAX)
 		l->tl->t1 = l->tl->t0 + 1;
 	else if (l->tl->t1 <= l->tl->t0)
@@ -328,22 +323,43 @@ static int load(struct loader *l, struct store *db, struct err *err)
 	return 0;
 }
 
+int timeline_load(struct timeline *tl, bool *timed, struct store *db,
+		  struct err *err)
+{
+	struct loader l = { .tl = tl };
+	int rc = load_all(&l, db, err);
+
+	*timed = l.timed;
+	if (!rc && l.timed)
+		timeline_finish(tl);
+	free(l.capture);
+	return rc;
+}
+
+static int no_times(const struct timeline *tl, struct err *err)
+{
+	return err_set(err, ERR_FORMAT,
+		       "%s: has no times, so there is nothing to draw a "
+		       "timeline of; record with times (perf record -T)",
+		       tl->n_capture ? tl->capture[0].path : "the database");
+}
+
 int timeline_write(FILE *out, struct store *db, const char *title,
 		   struct err *err)
 {
 	struct timeline tl = { 0 };
-	struct loader l = { .tl = &tl };
-	int rc = load(&l, db, err);
+	bool timed = false;
+	int rc = timeline_load(&tl, &timed, db, err);
 
+	if (!rc && !timed)
+		rc = no_times(&tl, err);
 	if (!rc) {
-		timeline_finish(&tl);
 		timeline_draw(out, &tl, title);
 		if (ferror(out))
 			rc = err_set(err, ERR_IO,
 				     "cannot write the picture: %s",
 				     strerror(errno));
 	}
-	free(l.capture);
 	timeline_release(&tl);
 	return rc;
 }

@@ -57,6 +57,40 @@ static void print_formats(FILE *out)
 	print_lines(out, tail, 0);
 }
 
+static const struct line verdict_lines[] = {
+	{ NULL, "A request is a sample whose user stack was to come "
+		"later. Each request gets one verdict:" },
+	{ "matched", "joined to its chain by the cookie" },
+	{ "chain_lost", "no chain; records were lost meanwhile" },
+	{ "exit_per_task", "the thread ended, and with it the events "
+			   "of a per-task session" },
+	{ "pending_end", "still in the kernel when the capture "
+			 "ended" },
+	{ "unjoinable", "a marker without a cookie: raise the sysctl "
+			"kernel.perf_event_max_contexts_per_stack" },
+	{ "refused", "the kernel took the user stack at once instead; "
+		     "it is there" },
+	{ "stripped", "the file's chains were removed, as perf inject "
+		      "does" },
+	{ "before_opt_in", "a process that unwinds itself had not "
+			   "logged any stack so far" },
+	{ "in_unwinder", "the thread was unwinding itself already" },
+	{ "unwinder_died", "the process logged no stack after that" },
+	{ "unexplained", "no reason was found" },
+	{ NULL, "A chain is such a user stack. Each chain gets one "
+		"verdict:" },
+	{ "used", "at least one sample has it" },
+	{ "sample_lost", "its samples were lost" },
+	{ "foreign", "another session asked for it" },
+	{ "overwritten", "its samples were overwritten in the ring" },
+	{ "duplicate", "the same cookie and addresses again" },
+	{ "unjoinable", "its samples carry no cookie" },
+	{ "unexplained", "no reason was found" },
+	{ NULL, "Confidence: proved (by the cookie), explained (by a "
+		"loss, an exit, the end), unexplained." },
+	{ NULL, NULL }
+};
+
 static void print_exports(FILE *out)
 {
 	int width = term_columns(out);
@@ -69,41 +103,20 @@ static void print_exports(FILE *out)
 
 static void print_verdicts(FILE *out)
 {
-	static const struct line lines[] = {
-		{ NULL, "A request is a sample whose user stack was to come "
-			"later. Each request gets one verdict:" },
-		{ "matched", "joined to its chain by the cookie" },
-		{ "chain_lost", "no chain; records were lost meanwhile" },
-		{ "exit_per_task", "the thread ended, and with it the events "
-				   "of a per-task session" },
-		{ "pending_end", "still in the kernel when the capture "
-				 "ended" },
-		{ "unjoinable", "a marker without a cookie: raise the sysctl "
-				"kernel.perf_event_max_contexts_per_stack" },
-		{ "refused", "the kernel took the user stack at once instead; "
-			     "it is there" },
-		{ "stripped", "the file's chains were removed, as perf inject "
-			      "does" },
-		{ "before_opt_in", "a process that unwinds itself had not "
-				   "logged any stack so far" },
-		{ "in_unwinder", "the thread was unwinding itself already" },
-		{ "unwinder_died", "the process logged no stack after that" },
-		{ "unexplained", "none of these" },
-		{ NULL, "A chain is such a user stack. Each chain gets one "
-			"verdict:" },
-		{ "used", "at least one sample has it" },
-		{ "sample_lost", "its samples were lost" },
-		{ "foreign", "another session asked for it" },
-		{ "overwritten", "its samples were overwritten in the ring" },
-		{ "duplicate", "the same cookie and addresses again" },
-		{ "unjoinable", "its samples carry no cookie" },
-		{ "unexplained", "none of these" },
-		{ NULL, "Confidence: proved (by the cookie), explained (by a "
-			"loss, an exit, the end), unexplained." },
-		{ NULL, NULL }
-	};
+	print_lines(out, verdict_lines, 18);
+}
 
-	print_lines(out, lines, 18);
+const char *topics_verdict(const char *of, const char *word)
+{
+	/* a line without a word begins a part: those of requests, of chains */
+	int part = strcmp(of, "chain") ? 1 : 2;
+
+	for (const struct line *l = verdict_lines; l->text && part >= 0; l++) {
+		part -= !l->word;
+		if (!part && l->word && !strcmp(l->word, word))
+			return l->text;
+	}
+	return NULL;
 }
 
 /* From the table of rules itself. */

@@ -1,14 +1,9 @@
 -- queries.sql - the selects behind commands, by name: store_sql("NAME").
 
--- Frames without a name, image by image. CROSS: frames are read once, and
--- sorted, before the first row is given; they may be changed meanwhile. The
--- last column: it called another frame, so it is a return address. ?1: those
--- too that have a name from a file but no line, which is what is asked again
--- when debug files turned up.
+-- Frames without a name, image by image. ?1: those too that have a name from a
+-- file but no line, which is what is asked again when debug files turned up.
 -- name: unnamed
-SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
-	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
-		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
+SELECT f.image, f.off, f.id
 FROM frame f CROSS JOIN image i ON i.id = f.image
 LEFT JOIN temp.heat h ON h.image = f.image
 WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
@@ -17,6 +12,11 @@ WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 		AND w.id = i.kind
 		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
 ORDER BY h.stacks DESC, f.image, f.off, f.id
+
+-- ?1: image.id
+-- name: unnamed_image
+SELECT kind, path, build_id, maj, min, ino, ino_gen, start, len, t0, process
+FROM image WHERE id = ?1
 
 -- The order in which images are named: empty, unless it is measured.
 -- name: heat
@@ -37,6 +37,13 @@ SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 -- ?1: image.id
 -- name: known_symbols
 SELECT start, name, id FROM symbol WHERE image = ?1
+
+-- name: same_note
+SELECT 1 FROM damage
+WHERE kind = 'note' AND what = ?1 AND detail = ?2 AND capture IS NULL LIMIT 1
+
+-- name: image_text
+SELECT file, name, hash FROM image_section WHERE image = ?1 AND name = '.text'
 
 -- name: image_sections
 SELECT s.image, s.file, s.name, s.hash, i.build_id

@@ -86,7 +86,8 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread,
+	r.ip
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
 

@@ -15,7 +15,7 @@ LEFT JOIN process p ON p.id = t.process
 -- name: report_samples
 -- the caller adds a condition on e, e.g. report_filter
 SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw), r.verdict,
-	r.flags, coalesce(e.weight, 1)
+	r.flags, coalesce(e.weight, 1), e.time_ns
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE
 
@@ -34,14 +34,30 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 SELECT frame, coalesce(name, ''), file, line FROM inline_frame
 ORDER BY frame, depth
 
+-- name: label_facts
+SELECT f.id, coalesce(f.file, ''), coalesce(f.line, 0), i.build_id,
+	coalesce(c.kind IN (SELECT id FROM word WHERE kind = 'callsite'
+		AND name IN ('no_call', 'no_code')), 0)
+FROM frame f
+LEFT JOIN image i ON i.id = f.image
+LEFT JOIN callsite c ON c.frame = f.id
+
 -- name: report_raws
 SELECT id, stack, coalesce(ended, 0) FROM raw_chain
+
+-- Stacks with frames that no call returns to: from which position on.
+-- name: report_bogus
+SELECT stack, first FROM stack_check WHERE bogus
 
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 
 -- name: report_lost
 SELECT coalesce(sum(n), 0) FROM loss WHERE what = 'lost'
+
+-- Records that were dropped, and losses of which nobody knows the number.
+-- name: report_lost_all
+SELECT coalesce(sum(n), 0), count(*) - count(n) FROM loss WHERE counts
 
 -- name: report_view
 SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'

@@ -91,6 +91,12 @@ enum {
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
+/* The image that it gives in its call i (from 0 on), but for the code of jitted
+ * ones; img is borrowed until the next call of it, code until its last one. 1,
+ * 0 there is none, -1. */
+int store_unnamed_at(struct store *db, size_t i, struct image *img,
+		     const struct code_place **code, size_t *n,
+		     struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);

@@ -42,6 +42,8 @@ table() {
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
 	elfutils cmd eu-addr2line all
+	chromium cmd chromium all
+	chromium-driver cmd chromedriver all
 	linux-perf cmd perf bench
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
@@ -49,7 +51,8 @@ table() {
 }
 
 # name@version
-npm_packages="speedscope@1.25.0 ajv@8.20.0"
+npm_packages="speedscope@1.25.0 ajv@8.20.0 pprof-format@2.3.2
+	@firefox-devtools/profiler-cli@0.10.0"
 
 npm_install() {
 	command -v npm >/dev/null || return 0

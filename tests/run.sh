@@ -2,8 +2,8 @@
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
 # usage: O=build tests/run.sh [GROUP...]
 #
-# Groups: unit cases truth compare cli damage fuzz docs (all of these by
-# default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
+# Groups: unit cases truth compare cli browser damage fuzz docs (all of these
+# by default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
 # "skip NAME: REASON" for what cannot be asked here; libcheck programs with
 # their own summary. A program that ends badly, or says nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
@@ -128,9 +128,9 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin \
-		names callsite maps mapped ftrace ftext nonce ctf ctfmade \
+		names callsite maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfframes timeline lives jit lines across libdw sframe \
-		exporttext
+		exporttext exportpprof exportfirefox exportperf
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
@@ -141,6 +141,14 @@ group_cli() {
 	do
 		[ -f "$t" ] || continue
 		run cli "$(basename "$t" .sh)" 180 sh "$t"
+	done
+}
+
+# Pictures and pages in a headless Chromium.
+group_browser() {
+	for t in svg page
+	do
+		run browser "$t" 180 python3 "tests/browser/$t.py"
 	done
 }
 
@@ -186,11 +194,13 @@ group_style() {
 }
 
 start=$(date +%s)
-[ $# -gt 0 ] || set -- unit cases truth compare cli damage fuzz docs
+[ $# -gt 0 ] || set -- unit cases truth compare cli browser damage \
+	fuzz docs
 for g in "$@"
 do
 	case $g in
-	unit | cases | truth | compare | cli | damage | fuzz | docs | style)
+	unit | cases | truth | compare | cli | browser | damage | fuzz | \
+		docs | style)
 		"group_$g"
 		;;
 	*)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
-#        [unwind] [sql]; make bench runs all
+#        [unwind] [dwarf] [sql] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -109,6 +109,10 @@ bench_unwind() {
 	has perf linux-perf && python3 tests/bench/unwind.py "$O"
 }
 
+bench_dwarf() {
+	has perf linux-perf && python3 tests/bench/dwarf.py "$O"
+}
+
 big_ctf() {	# makes bench/big.ctf once
 	[ -s bench/big.ctf/metadata ] || {
 		${CC:-gcc} -O2 -o "$O/bench/mkctf" tests/bench/mkctf.c &&
@@ -127,7 +131,11 @@ bench_sql() {
 		python3 tests/bench/measure_sql.py "$O" bench/big.data bench/big.ctf
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind sql
+bench_page() {
+	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql page
 rc=0
 for what
 do
@@ -138,8 +146,10 @@ do
 	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
+	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind or sql" >&2; exit 2 ;;
+	page) bench_page || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf, sql or page" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -227,7 +227,7 @@ fi
 
 "$B" flame --event sched:sched_switch tests/captures/task-exitexec.data \
 	>"$work/title.svg" 2>/dev/null
-grep -q '<title>Flame graph of sched:sched_switch</title>' "$work/title.svg"
+grep -q '<title id="name">Flame graph of sched:sched_switch</title>' "$work/title.svg"
 ok the_title_names_the_event $?
 grep -q 'capture tests/captures/task-exitexec.data of sidvm' "$work/title.svg"
 ok a_note_names_the_capture $?

@@ -7,6 +7,7 @@
  * answered from. */
 #include <sqlite3.h>
 
+#include "cli/page.h"
 #include "schema/hooks.h"
 #include "stitch/err.h"
 #include "tests/pipeline.h"
@@ -221,6 +222,21 @@ static void functions(struct store *db, struct err *err)
 		pipeline_all(db, sql[i], err);
 }
 
+/* Not through the command: its options would stay set for the tables. */
+static void page(struct store *db)
+{
+	struct err err = { 0 };
+	struct html_page *p = html_page_new(db, path, true, false, &err);
+	FILE *out = fopen("/dev/null", "w");
+
+	if (!out)
+		pipeline_die("no /dev/null");
+	if ((!p || html_page_write(out, p, &err)) && !err.msg[0])
+		pipeline_die("no page, without a message");
+	html_page_free(p);
+	fclose(out);
+}
+
 static void views(void)
 {
 	struct err err = { 0 };
@@ -235,6 +251,7 @@ static void views(void)
 	functions(db, &err);
 	for (size_t i = 0; pipeline_reads[i]; i++)
 		pipeline_all(db, pipeline_reads[i], &err);
+	page(db);
 	store_close(db);
 }
 

@@ -103,9 +103,9 @@ START_TEST(frames_lie_side_by_side_and_fill_the_width)
 	expect(svg, "data-s=\"0\" data-w=\"4\"");
 	expect(svg, "data-s=\"0\" data-w=\"1\"");
 	expect(svg, "data-s=\"1\" data-w=\"3\"");
-	expect(svg, "<rect x=\"10.00\" y=\"61\" width=\"250.00\"");
-	expect(svg, "<rect x=\"260.00\" y=\"61\" width=\"750.00\"");
-	expect(svg, "<rect x=\"10.00\" y=\"77\" width=\"1000.00\"");
+	expect(svg, "<rect x=\"10.00\" y=\"78\" width=\"250.00\"");
+	expect(svg, "<rect x=\"260.00\" y=\"78\" width=\"750.00\"");
+	expect(svg, "<rect x=\"10.00\" y=\"94\" width=\"1000.00\"");
 	expect(svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
 		    "75.00 % of its parent");
 	ck_assert_uint_eq(stats.drawn, 3);
@@ -150,7 +150,7 @@ START_TEST(an_icicle_has_its_root_on_top)
 	opts.inverted = true;
 	svg = draw();
 	expect(svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
-		    "100.00 % of all</title><rect x=\"10.00\" y=\"61\"");
+		    "100.00 % of all</title><rect x=\"10.00\" y=\"78\"");
 	free(svg);
 }
 END_TEST
@@ -239,6 +239,67 @@ START_TEST(missing_halves_are_hatched_and_explained)
 }
 END_TEST
 
+START_TEST(bogus_frames_are_hatched_and_explained)
+{
+	struct label no_call = { .kind = LABEL_BOGUS,
+				 .name = "lost",
+				 .image = "/bin/x",
+				 .bogus = "no_call" };
+	struct label no_code = no_call;
+	uint32_t id[2];
+	char *svg;
+
+	no_code.bogus = "no_code";
+	id[0] = labels_add(labels, &no_call);
+	id[1] = labels_add(labels, &no_code);
+	ck_assert_uint_ne(id[0], id[1]);
+	ck_assert_int_eq(flame_tree_add(tree, id, 2, 1, 1, NULL), 0);
+	flame_tree_finish(tree);
+	svg = draw();
+	expect(svg, "<g class=\"b\" data-s=\"0\"");
+	expect(svg, "bogus: no call is in front of this return address\n");
+	expect(svg, "bogus: there is no code at this return address\n");
+	expect(svg, ">bogus: no call returns there</text>");
+	free(svg);
+}
+END_TEST
+
+START_TEST(a_seam_marks_where_the_kernel_begins)
+{
+	const struct label frame[] = {
+		{ .kind = LABEL_GROUP, .name = "comm", .image = "" },
+		{ .kind = LABEL_USER, .name = "main", .image = "" },
+		{ .kind = LABEL_KERNEL,
+		  .name = "entry",
+		  .image = "",
+		  .kernel = true },
+		{ .kind = LABEL_KERNEL,
+		  .name = "read",
+		  .image = "",
+		  .kernel = true },
+	};
+	uint32_t user[4], kernel[2];
+
+	for (size_t i = 0; i < 4; i++)
+		user[i] = labels_add(labels, &frame[i]);
+	kernel[0] = user[0];
+	kernel[1] = user[2];
+	ck_assert_int_eq(flame_tree_add(tree, user, 4, 3, 1, NULL), 0);
+	/* a thread of the kernel has no user half to part from */
+	ck_assert_int_eq(flame_tree_add(tree, kernel, 2, 1, 1, NULL), 0);
+	flame_tree_finish(tree);
+
+	char *svg = draw();
+	const char *seam = strstr(svg, "class=\"seam\"");
+
+	ck_assert_ptr_nonnull(seam);
+	ck_assert_ptr_null(strstr(seam + 1, "class=\"seam\""));
+	/* the right three quarters, between the rows */
+	expect(svg, "<path class=\"seam\" d=\"M260.00 109.5h750.00\"/>");
+	free(svg);
+}
+END_TEST
+
 START_TEST(bytes_that_are_no_text_become_escapes)
 {
 	expect_xml("a\n\t\033[31m\x7f", 0, "a\\x0a\\x09\\x1b[31m\\x7f");
@@ -287,7 +348,7 @@ START_TEST(every_palette_has_a_colour_for_every_kind)
 			char rule[16];
 
 			palette_class(&l, class);
-			if (kind == LABEL_MISSING || kind == LABEL_EXEC)
+			if (palette_hatched(l.kind))
 				continue;
 			snprintf(rule, sizeof(rule), ".%s rect{", class);
 			expect(css, rule);
@@ -315,6 +376,8 @@ int main(void)
 	tcase_add_test(t, weights_near_64_bits_do_not_overflow);
 	tcase_add_test(t, nothing_from_a_name_becomes_markup);
 	tcase_add_test(t, missing_halves_are_hatched_and_explained);
+	tcase_add_test(t, bogus_frames_are_hatched_and_explained);
+	tcase_add_test(t, a_seam_marks_where_the_kernel_begins);
 	tcase_add_test(t, bytes_that_are_no_text_become_escapes);
 	tcase_add_test(t, clipping_never_cuts_a_character);
 	tcase_add_test(t, every_palette_has_a_colour_for_every_kind);

@@ -1,0 +1,406 @@
+// page_draw.js - the two canvases: the flame graph and the strip of time.
+//
+// Both are drawn whole from what they are given; they keep where things are,
+// so that the pointer can be answered, and nothing else.
+const ROW = 18;		// px of one frame
+const THIN = 0.5;	// px: frames below are not drawn
+
+const $ = id => document.getElementById(id);
+const darkScreen = matchMedia("(prefers-color-scheme: dark)");
+const fontOf = px => px + "px ui-monospace, SFMono-Regular, Menlo, " +
+	"\"DejaVu Sans Mono\", Consolas, monospace";
+
+// colours and hatchings of now: asking the browser for each box is slow
+let painted = {}, hatches = {};
+function css(name)
+{
+	if (!painted[name])
+		painted[name] = getComputedStyle(document.documentElement)
+			.getPropertyValue(name).trim();
+	return painted[name];
+}
+
+darkScreen.addEventListener("change", () => {
+	painted = {};
+	hatches = {};
+});
+
+// The canvas in the pixels of the screen; gives its context in px of CSS.
+function prepare(canvas, width, height)
+{
+	const ratio = devicePixelRatio || 1;
+	const w = Math.round(width * ratio), h = Math.round(height * ratio);
+
+	if (canvas.width !== w || canvas.height !== h) {
+		canvas.width = w;
+		canvas.height = h;
+		canvas.style.width = width + "px";
+		canvas.style.height = height + "px";
+	}
+
+	const c = canvas.getContext("2d");
+
+	c.setTransform(ratio, 0, 0, ratio, 0, 0);
+	c.clearRect(0, 0, width, height);
+	return c;
+}
+
+function percent(part, whole)
+{
+	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
+}
+
+const grouped = n => Math.round(n).toLocaleString("en-US");
+
+// ---- the flame graph
+
+// Boxes by row: { at, x, w } from left to right. The parents of the zoomed
+// node are as wide as it. Subtrees too narrow to be seen are skipped whole.
+function layOut(sel, zoom, width)
+{
+	const t = model.node;
+	const rows = [], next = [];
+	const scale = width / (sel.weight[zoom] || 1);
+	const base = t.depth[zoom];
+	let narrow = 0;
+
+	for (let i = t.parent[zoom]; i >= 0; i = t.parent[i])
+		rows[t.depth[i]] = [{ at: i, x: 0, w: width, below: true }];
+	next[base] = 0;
+	for (let i = zoom; i < t.end[zoom];) {
+		const d = t.depth[i];
+		const w = sel.weight[i] * scale;
+
+		if (w < THIN && i !== zoom) {
+			narrow += w;
+			next[d] += w;
+			i = t.end[i];
+			continue;
+		}
+		(rows[d] || (rows[d] = [])).push({ at: i, x: next[d], w: w });
+		next[d + 1] = next[d];
+		next[d] += w;
+		i++;
+	}
+	return { rows: rows, narrow: narrow };
+}
+
+function hatch(c, kind)
+{
+	if (!hatches[kind]) {
+		const tile = document.createElement("canvas");
+		const p = tile.getContext("2d");
+
+		tile.width = tile.height = 8;
+		p.fillStyle = css("--" + kind + "-ground");
+		p.fillRect(0, 0, 8, 8);
+		p.strokeStyle = css("--" + kind + "-line");
+		p.lineWidth = 2;
+		p.beginPath();
+		p.moveTo(-2, 6);
+		p.lineTo(6, -2);
+		p.moveTo(2, 10);
+		p.lineTo(10, 2);
+		p.stroke();
+		hatches[kind] = c.createPattern(tile, "repeat");
+	}
+	return hatches[kind];
+}
+
+function clip(c, name, room, cell)
+{
+	let n = Math.floor(room / cell);
+
+	if (n < 3)
+		return "";
+	if (name.length <= n && /^[ -~]*$/.test(name))
+		return name;
+	if (c.measureText(name).width <= room)
+		return name;
+	while (n > 3 && c.measureText(name.slice(0, n - 2)).width +
+	       2 * cell > room)
+		n--;
+	return name.slice(0, n - 2) + "..";
+}
+
+const flame = {
+	rows: [], height: 0, width: 0, narrow: 0, icicle: false,
+	hits: null, hover: -1, focus: -1,
+
+	top(depth)
+	{
+		return (this.icicle ? depth : this.rows.length - 1 - depth) *
+			ROW;
+	},
+
+	take(layout)
+	{
+		this.rows = layout.rows;
+		this.narrow = layout.narrow / this.width;
+	},
+
+	lay(sel, zoom)
+	{
+		const box = $("graph");
+
+		this.width = Math.max(box.clientWidth, 50);
+		this.take(layOut(sel, zoom, this.width));
+		this.height = this.rows.length * ROW + 1;
+		box.style.height = Math.min(this.height,
+			Math.max(innerHeight * 0.72, 240)) + "px";
+		// a bar at the side may have taken some of the width
+		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
+			this.width = box.clientWidth;
+			this.take(layOut(sel, zoom, this.width));
+		}
+		$("space").style.height = this.height + "px";
+	},
+
+	draw()
+	{
+		const box = $("graph");
+		const view = box.clientHeight;
+		const c = prepare($("flame"), this.width, view);
+		const cell = (c.font = fontOf(12), c.measureText("m").width);
+		const above = box.scrollTop;
+
+		c.textBaseline = "middle";
+		for (let d = 0; d < this.rows.length; d++) {
+			const y = this.top(d) - above;
+
+			if (y > -ROW && y < view)
+				this.rows[d].forEach(b =>
+					this.box(c, b, d, y, cell));
+		}
+	},
+
+	box(c, b, depth, y, cell)
+	{
+		const l = model.labels[model.node.label[b.at]];
+		const dark = darkScreen.matches ? 1 : 0;
+		const marked = l.kind === "m" || l.kind === "e";
+		const hit = this.hits && this.hits[model.node.label[b.at]];
+		const w = Math.max(b.w - (b.w > 3 ? 1 : 0), 0.4);
+
+		c.globalAlpha = b.below ? 0.55 : 1;
+		c.fillStyle = hit ? css("--hit") : marked ? hatch(c, l.kind) :
+			(model.colors[l.kind] || ["#ccc", "#555"])[dark];
+		c.fillRect(b.x, y, w, ROW - 1);
+		if (b.at === this.focus || b.at === this.hover) {
+			c.strokeStyle = css("--ink");
+			c.lineWidth = b.at === this.focus ? 2 : 1;
+			c.strokeRect(b.x + 0.5, y + 0.5, Math.max(w - 1, 1),
+				     ROW - 2);
+		}
+		this.seam(c, b, l, y, w);
+
+		const text = b.w < 3 * cell ? "" : clip(c, l.name, b.w - 8, cell);
+
+		if (text) {
+			if (marked && !hit) {
+				c.lineWidth = 3;
+				c.lineJoin = "round";
+				c.strokeStyle = css("--ground");
+				c.strokeText(text, b.x + 4, y + ROW / 2);
+			}
+			c.fillStyle = css("--ink");
+			c.fillText(text, b.x + 4, y + ROW / 2);
+		}
+		c.globalAlpha = 1;
+	},
+
+	// where the kernel begins, in the gap between the rows
+	seam(c, b, l, y, w)
+	{
+		const parent = model.node.parent[b.at];
+		const p = parent < 0 ? null :
+			model.labels[model.node.label[parent]];
+
+		if (!p || p.kernel === l.kernel || p.kind[0] === "g" ||
+		    l.kind[0] === "g")
+			return;
+		c.fillStyle = css("--seam");
+		c.fillRect(b.x, this.icicle ? y - 1.5 : y + ROW - 1.5, w, 1.8);
+	},
+
+	find(x, y)
+	{
+		const row = Math.floor((y + $("graph").scrollTop) / ROW);
+		const d = this.icicle ? row : this.rows.length - 1 - row;
+		const boxes = this.rows[d] || [];
+		let lo = 0, hi = boxes.length;
+
+		while (lo < hi) {
+			const mid = lo + hi >> 1;
+
+			if (boxes[mid].x + boxes[mid].w <= x)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return lo < boxes.length && boxes[lo].x <= x ? boxes[lo].at : -1;
+	},
+
+	boxOf(at)
+	{
+		return (this.rows[model.node.depth[at]] || [])
+			.find(b => b.at === at);
+	},
+
+	// the row of the node is to be seen
+	reach(at)
+	{
+		const box = $("graph"), y = this.top(model.node.depth[at]);
+
+		if (y < box.scrollTop)
+			box.scrollTop = y;
+		else if (y + ROW > box.scrollTop + box.clientHeight)
+			box.scrollTop = y + ROW - box.clientHeight;
+	}
+};
+
+// ---- the strip of time
+
+// 1, 2 or 5 times a power of ten, as a BigInt
+function niceStep(ns, most)
+{
+	let step = 1n;
+
+	for (;;) {
+		for (const f of [1n, 2n, 5n])
+			if (ns / (step * f) <= BigInt(most))
+				return step * f;
+		step *= 10n;
+	}
+}
+
+// Of kinds of marks and bands, those that tell of lost records or of user
+// stacks that are not there, by their colour.
+const bandColor = kind => kind <= 2 ? "--lost" : kind >= 6 ? "--gap" :
+	"--other";
+const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
+	"--other";
+
+const strip = {
+	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
+
+	// px of the beginning of a bin
+	x(bin)
+	{
+		return (bin - this.span[0]) * this.width /
+			(this.span[1] - this.span[0] + 1);
+	},
+
+	bin(x)
+	{
+		const n = this.span[1] - this.span[0] + 1;
+		const b = this.span[0] + Math.floor(x * n / this.width);
+
+		return Math.max(this.span[0], Math.min(b, this.span[1]));
+	},
+
+	draw(columns, time, span)
+	{
+		this.span = span || [0, Math.max(model.bins, 1) - 1];
+		this.width = Math.max($("strip").clientWidth, 50);
+
+		const c = prepare($("time"), this.width, this.height);
+		const most = columns.reduce((a, b) => a > b ? a : b, 0) || 1;
+		const one = this.width / columns.length;
+
+		c.fillStyle = css("--lane");
+		c.fillRect(0, 0, this.width, this.plot);
+		c.fillStyle = css("--density");
+		columns.forEach((w, i) => {
+			const h = w ? Math.max(this.plot * w / most, 1) : 0;
+
+			c.fillRect(i * one, this.plot - h, one + 0.3, h);
+		});
+		this.losses(c);
+		this.axis(c);
+		this.choice(c, this.drag || time);
+	},
+
+	losses(c)
+	{
+		c.fillStyle = css("--lane");
+		c.fillRect(0, this.plot + 2, this.width, 9);
+		c.fillRect(0, this.plot + 13, this.width, 9);
+		model.bands.forEach(b => {
+			const x = this.x(b[3]);
+
+			c.globalAlpha = 0.7;
+			c.fillStyle = css(bandColor(b[2]));
+			c.fillRect(x, this.plot + 2,
+				   Math.max(this.x(b[4] + 1) - x, 1), 9);
+		});
+		model.marks.forEach(m => {
+			c.globalAlpha = 0.8;
+			c.fillStyle = css(markColor(m[2]));
+			c.fillRect(this.x(m[3]), this.plot + 13, 1.2, 9);
+		});
+		c.globalAlpha = 1;
+	},
+
+	axis(c)
+	{
+		const from = nsOf(this.span[0]);
+		const span = BigInt(this.span[1] - this.span[0] + 1) *
+			model.bin;
+		const step = niceStep(span, Math.max(this.width / 110, 2) | 0);
+		const digits = Math.max(0, 10 - String(step).length);
+		let t = (from / step + (from > 0n ? 1n : 0n)) * step;
+
+		c.font = "11px system-ui, sans-serif";
+		c.textBaseline = "top";
+		for (; t < from + span; t += step) {
+			const x = Number(t - from) / Number(span) *
+				this.width;
+			const text = seconds(t).replace(/(\.\d+)$/, s =>
+				digits ? s.slice(0, digits + 1) : "") + " s";
+
+			c.fillStyle = css("--grid");
+			c.fillRect(x, 0, 1, this.plot + 25);
+			c.fillStyle = css("--quiet");
+			if (x + c.measureText(text).width + 4 < this.width)
+				c.fillText(text, x + 3, this.plot + 27);
+		}
+	},
+
+	choice(c, time)
+	{
+		if (!time)
+			return;
+
+		const x = this.x(time[0]), x1 = this.x(time[1] + 1);
+
+		c.globalAlpha = 0.55;
+		c.fillStyle = css("--ground");
+		c.fillRect(0, 0, x, this.plot);
+		c.fillRect(x1, 0, this.width - x1, this.plot);
+		c.globalAlpha = 1;
+		c.fillStyle = css("--accent");
+		c.fillRect(x - 1, 0, 2, this.plot + 23);
+		c.fillRect(x1 - 1, 0, 2, this.plot + 23);
+		c.fillRect(x, 0, x1 - x, 2);
+	},
+
+	// what happened at a column, in words
+	at(x, y)
+	{
+		const lo = this.bin(x - 2), hi = this.bin(x + 2);
+		const cpu = n => n < 0 ? "no CPU said" : "CPU " + n;
+		const lines = [seconds(nsOf(this.bin(x))) + " s"];
+		const say = (list, kinds) => list.filter(b =>
+			b[3] <= hi && b[4] >= lo).slice(0, 12).forEach(b =>
+			lines.push(kinds[b[2]][0] + ", " + cpu(b[1]) + ": " +
+				   grouped(b[5]) + " \u2014 " +
+				   kinds[b[2]][1]));
+
+		if (y > this.plot)
+			y < this.plot + 12 ?
+				say(model.bands, model.band_kinds) :
+				say(model.marks, model.mark_kinds);
+		return lines;
+	}
+};

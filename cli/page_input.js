@@ -1,0 +1,390 @@
+// page_input.js - the keys and the pointer; starts the page.
+const keys = [
+	["arrows", "to the frame above, below, or beside"],
+	["Enter, click", "zoom to it"],
+	["o, Shift-click", "only stacks through it"],
+	["w, Alt-click", "without the stacks through it"],
+	["right click", "all that can be done with a frame"],
+	["u, Backspace", "undo"],
+	["r", "redo"],
+	["0", "reset: all samples, no zoom"],
+	["f", "flip: flame graph or icicle"],
+	["v", "reverse: merge stacks from the innermost frame"],
+	["+, -", "time: see what is chosen closer, or from farther"],
+	["/, Ctrl-F", "search for a regular expression"],
+	["n, N", "next match, the one before"],
+	["i", "ignore case"],
+	["Esc", "close this, end the search, or undo"],
+	["?", "show or hide these keys"]
+];
+
+function toggleCard()
+{
+	const card = $("card");
+
+	card.hidden = !card.hidden;
+	$("keys").ariaExpanded = String(!card.hidden);
+}
+
+// ---- the frame that keys act on
+
+function focusOn(at)
+{
+	flame.focus = at;
+	flame.reach(at);
+	flame.draw();
+	$("details").textContent = factsOf(at).join(" \u2014 ");
+}
+
+function widestChild(at)
+{
+	const t = model.node;
+	let best = -1;
+
+	for (let i = at + 1; i < t.end[at]; i = t.end[i])
+		if (flame.boxOf(i) &&
+		    (best < 0 || sel.weight[i] > sel.weight[best]))
+			best = i;
+	return best;
+}
+
+function walk(key)
+{
+	const out = flame.icicle ? "ArrowDown" : "ArrowUp";
+	const at = flame.focus;
+	let to = at < 0 ? view.zoom : -1;
+
+	if (at >= 0 && (key === "ArrowLeft" || key === "ArrowRight")) {
+		const row = flame.rows[model.node.depth[at]] || [];
+		const i = row.findIndex(b => b.at === at);
+		const b = row[i + (key === "ArrowLeft" ? -1 : 1)];
+
+		to = b ? b.at : -1;
+	} else if (at >= 0) {
+		to = key === out ? widestChild(at) : model.node.parent[at];
+	}
+	if (to >= 0)
+		focusOn(to);
+}
+
+// the next box that matches, in the order of rows
+function step(by)
+{
+	const list = flame.rows.flat().filter(b => flame.hits &&
+		flame.hits[model.node.label[b.at]]).map(b => b.at);
+	const i = list.indexOf(flame.focus);
+
+	if (list.length)
+		focusOn(list[i < 0 ? (by > 0 ? 0 : list.length - 1) :
+			(i + by + list.length) % list.length]);
+}
+
+const subject = () => flame.hover >= 0 ? flame.hover :
+	flame.focus >= 0 ? flame.focus : view.zoom;
+
+function openSearch()
+{
+	$("search").focus();
+	$("search").select();
+}
+
+function toggleCase()
+{
+	ignoreCase = !ignoreCase;
+	pressed();
+	look(pattern);
+}
+
+function escape()
+{
+	if (!$("menu").hidden)
+		closeMenu();
+	else if (!$("card").hidden)
+		toggleCard();
+	else if (pattern)
+		look("");
+	else
+		undo(past, future);
+}
+
+const onKey = {
+	"/": openSearch, "F3": openSearch, "n": () => step(1),
+	"N": () => step(-1), "i": toggleCase, "f": flip,
+	"v": reverse, "+": closer, "-": farther,
+	"u": () => undo(past, future), "Backspace": () => undo(past, future),
+	"r": () => undo(future, past), "0": reset, "?": toggleCard,
+	"Escape": escape, "o": () => filter(subject(), true),
+	"w": () => filter(subject(), false)
+};
+const onFlameKey = {
+	"Enter": () => go({ zoom: flame.focus >= 0 ? flame.focus : view.zoom }),
+	"ArrowUp": walk, "ArrowDown": walk, "ArrowLeft": walk,
+	"ArrowRight": walk
+};
+
+function key(e)
+{
+	const find = e.key === "F3" ||
+		((e.ctrlKey || e.metaKey) && e.key === "f");
+	const typing = e.target.matches &&
+		e.target.matches("input:not([type=checkbox]), select");
+
+	if (typing && e.key === "Escape") {
+		if (e.target === $("search"))
+			look("");
+		$("flame").focus();
+		return;
+	}
+	// the second Ctrl-F is the browser's own search
+	if ((typing && !find) || (find && e.target === $("search")) ||
+	    (!find && (e.ctrlKey || e.metaKey || e.altKey)))
+		return;
+	if (find)
+		openSearch();
+	else if (e.target === $("flame") && Object.hasOwn(onFlameKey, e.key))
+		onFlameKey[e.key](e.key);
+	else if (Object.hasOwn(onKey, e.key))
+		onKey[e.key](e.key);
+	else
+		return;
+	e.preventDefault();
+}
+
+// ---- the pointer over frames
+
+function tip(lines, x, y)
+{
+	const box = $("tip");
+
+	box.hidden = !lines;
+	if (!lines)
+		return;
+	box.textContent = "";
+	lines.forEach((s, i) => box.append(element("div", s, i ? "" : "name")));
+	box.style.left = Math.max(4, Math.min(x + 14, innerWidth -
+		box.offsetWidth - 8)) + "px";
+	box.style.top = (y + 18 + box.offsetHeight > innerHeight ?
+		Math.max(4, y - box.offsetHeight - 10) : y + 18) + "px";
+}
+
+function closeMenu()
+{
+	$("menu").hidden = true;
+}
+
+function openMenu(at, x, y)
+{
+	const menu = $("menu");
+	const add = (text, fn) => {
+		const b = element("button", text);
+		const li = element("li");
+
+		b.setAttribute("role", "menuitem");
+		b.addEventListener("click", () => {
+			closeMenu();
+			fn();
+		});
+		li.append(b);
+		menu.append(li);
+	};
+
+	menu.textContent = "";
+	add("Zoom", () => go({ zoom: at }));
+	add("Only stacks through it", () => filter(at, true));
+	add("Without the stacks through it", () => filter(at, false));
+	add("Find it everywhere", () => look("^" + label(at).name.replace(
+		/[.*+?^${}()|[\]\\]/g, "\\$&") + "$"));
+	menu.hidden = false;
+	menu.style.left = Math.min(x, innerWidth - menu.offsetWidth - 8) + "px";
+	menu.style.top = Math.min(y, innerHeight - menu.offsetHeight - 8) +
+		"px";
+	menu.querySelector("button").focus();
+}
+
+function onFlame()
+{
+	const canvas = $("flame");
+	const under = e => flame.find(e.offsetX, e.offsetY);
+
+	canvas.addEventListener("mousemove", e => {
+		const at = under(e);
+
+		if (at !== flame.hover) {
+			flame.hover = at;
+			flame.draw();
+		}
+		canvas.style.cursor = at < 0 ? "default" : "pointer";
+		tip(at < 0 ? null : factsOf(at), e.clientX, e.clientY);
+	});
+	canvas.addEventListener("mouseleave", () => {
+		flame.hover = -1;
+		flame.draw();
+		tip(null);
+	});
+	canvas.addEventListener("click", e => {
+		const at = under(e);
+
+		tip(null);
+		if (at < 0)
+			return;
+		if (e.shiftKey || e.altKey)
+			filter(at, e.shiftKey);
+		else
+			go({ zoom: at });
+	});
+	canvas.addEventListener("contextmenu", e => {
+		const at = under(e);
+
+		if (at < 0)
+			return;
+		e.preventDefault();
+		tip(null);
+		openMenu(at, e.clientX, e.clientY);
+	});
+	canvas.addEventListener("blur", () => {
+		flame.focus = -1;
+		flame.draw();
+	});
+	$("graph").addEventListener("scroll", () => flame.draw());
+}
+
+// ---- the pointer over time
+
+function onTime()
+{
+	const canvas = $("time");
+	let from = -1;
+
+	canvas.addEventListener("pointerdown", e => {
+		if (e.button)
+			return;
+		from = strip.bin(e.offsetX);
+		strip.drag = [from, from];
+		canvas.setPointerCapture(e.pointerId);
+	});
+	canvas.addEventListener("pointermove", e => {
+		const to = strip.bin(e.offsetX);
+
+		if (from >= 0) {
+			strip.drag = [Math.min(from, to), Math.max(from, to)];
+			strip.draw(sel.columns, view.time, view.span);
+		}
+		tip(strip.at(e.offsetX, e.offsetY), e.clientX, e.clientY);
+	});
+	canvas.addEventListener("pointerleave", () => tip(null));
+	canvas.addEventListener("pointerup", () => {
+		const chosen = strip.drag;
+
+		from = -1;
+		strip.drag = null;
+		if (chosen && strip.x(chosen[1]) - strip.x(chosen[0]) > 3)
+			choose(chosen[0], chosen[1]);
+		else
+			go({ time: null });
+	});
+	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
+		choose(binOf($("from").value), binOf($("to").value))));
+	$("all").addEventListener("click", () =>
+		go({ time: null, span: null }));
+	$("closer").addEventListener("click", closer);
+	$("farther").addEventListener("click", farther);
+}
+
+// ---- start
+
+function legend()
+{
+	const add = (where, background, text) => {
+		const i = element("i");
+
+		i.style.background = background;
+		i.className = background === "var(--seam)" ? "seam" : "";
+		$(where).append(i, text + " ");
+	};
+	const hatched = k => "repeating-linear-gradient(45deg, var(--" + k +
+		"-line) 0 2px, var(--" + k + "-ground) 2px 5px)";
+	const has = (list, lo, hi) => list.some(b => b[2] >= lo && b[2] <= hi);
+	const kinds = new Set(model.labels.map(l => l.kind[0]));
+
+	if (has(model.bands, 0, 2))
+		add("legend", "var(--lost)", "records lost");
+	if (has(model.bands, 3, 5))
+		add("legend", "var(--other)", "throttled, filtered");
+	if (has(model.bands, 6, 8))
+		add("legend", "var(--gap)", "missing cookies");
+	if (has(model.marks, 1, 7))
+		add("legend", "var(--missing)", "no user stack");
+	[["u", "user"], ["k", "kernel"], ["i", "inlined"], ["j", "JIT"],
+	 ["n", "no name"]].forEach(([k, text]) => kinds.has(k) &&
+		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
+		    text));
+	if (kinds.has("m"))
+		add("kinds", hatched("m"), "user half missing");
+	if (kinds.has("e"))
+		add("kinds", hatched("e"), "stack taken after exec");
+	if (model.labels.some(l => l.kernel) && kinds.has("u"))
+		add("kinds", "var(--seam)", "where the kernel begins");
+}
+
+function listen()
+{
+	const click = {
+		undo: () => undo(past, future), redo: () => undo(future, past),
+		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
+		case: toggleCase, found_threads: chooseFound
+	};
+	let timer = 0;
+
+	Object.entries(click).forEach(([id, fn]) =>
+		$(id).addEventListener("click", () => fn()));
+	$("search").addEventListener("input", () => {
+		clearTimeout(timer);
+		timer = setTimeout(() => look($("search").value), 120);
+	});
+	$("search").addEventListener("keydown", e => {
+		if (e.key === "Enter") {
+			look($("search").value);
+			step(e.shiftKey ? -1 : 1);
+		}
+	});
+	$("which").addEventListener("input", showFacets);
+	$("event").addEventListener("change", () =>
+		go({ event: +$("event").value, frames: [], zoom: 0 }));
+	document.addEventListener("keydown", key);
+	document.addEventListener("pointerdown", e => {
+		if (!e.target.closest("#menu"))
+			closeMenu();
+	});
+	addEventListener("resize", () => {
+		clearTimeout(timer);
+		timer = setTimeout(show, 100);
+	});
+	darkScreen.addEventListener("change", paint);
+	onFlame();
+	onTime();
+}
+
+function begin()
+{
+	model.events.forEach((e, i) => {
+		const o = element("option", e[0] + " (" + grouped(e[2]) + ")");
+
+		o.value = i;
+		$("event").append(o);
+	});
+	keys.forEach(k => $("card").append(element("dt", k[0]),
+					   element("dd", k[1])));
+	$("when").hidden = !model.bins;
+	$("bin").textContent = "in steps of " + inWords(model.bin);
+	$("app").hidden = false;
+	legend();
+	sortable();
+	listen();
+	restore();
+	show();
+	restoring = false;
+}
+performance.mark("data");
+begin();
+performance.measure("reading", "begin", "data");
+performance.measure("drawing", "data");

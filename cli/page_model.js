@@ -1,0 +1,410 @@
+// page_model.js - the data of the page, and what is left of it under a view.
+//
+// Nothing here knows of the screen. page_data.h says what is in the blocks.
+// A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
+// zoom }: time and span, the part that the strip shows, are null or [first bin,
+// last bin], the three sets are null for "all", frames are [{ label, keep }].
+// select(view) adds up the samples that are left.
+performance.mark("begin");
+const model = load();
+
+function bytesOf(id)
+{
+	const text = document.getElementById(id).textContent;
+	const digit = new Int8Array(128).fill(-1);
+	const out = new Uint8Array(Math.floor(text.length / 4) * 3);
+	const n = text.length;
+	let acc = 0, bits = 0, at = 0;
+
+	Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" +
+		   "0123456789+/").forEach((c, i) => {
+		digit[c.charCodeAt(0)] = i;
+	});
+	for (let i = 0; i < n; i++) {
+		const d = digit[text.charCodeAt(i) & 127];
+
+		if (d < 0)
+			continue;
+		acc = acc << 6 | d;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			out[at++] = acc >> bits;
+			acc &= 63;
+		}
+	}
+	return out.subarray(0, at);
+}
+
+function reader(id)
+{
+	const bytes = bytesOf(id);
+	let at = 0;
+
+	function next()
+	{
+		let b = bytes[at++];
+		let v = b & 127, unit = 128;
+
+		while (b > 127) {
+			b = bytes[at++];
+			v += (b & 127) * unit;
+			unit *= 128;
+		}
+		return v;
+	}
+
+	return {
+		next: next,
+		signed: () => {
+			const v = next();
+
+			return v % 2 ? -(v + 1) / 2 : v / 2;
+		}
+	};
+}
+
+function loadNodes(n)
+{
+	const r = reader("nodes");
+	const t = {
+		n: n, depth: new Uint32Array(n), label: new Uint32Array(n),
+		parent: new Int32Array(n), end: new Uint32Array(n)
+	};
+	const open = [];
+
+	for (let i = 0; i < n; i++) {
+		const d = t.depth[i] = r.next();
+
+		t.label[i] = r.next();
+		while (open.length > d)
+			t.end[open.pop()] = i;
+		t.parent[i] = d ? open[d - 1] : -1;
+		open.push(i);
+	}
+	open.forEach(i => { t.end[i] = n; });
+	return t;
+}
+
+function loadGroups(n)
+{
+	const r = reader("groups");
+	const g = {
+		n: n, event: new Uint16Array(n), thread: new Uint32Array(n),
+		verdict: new Uint8Array(n), node: new Uint32Array(n)
+	};
+
+	for (let i = 0; i < n; i++) {
+		g.event[i] = r.next();
+		g.thread[i] = r.next();
+		g.verdict[i] = r.next();
+		g.node[i] = r.next();
+	}
+	return g;
+}
+
+function loadSamples(n, groups, events)
+{
+	const r = reader("samples");
+	const s = {
+		n: n, time: new Uint32Array(n), group: new Uint32Array(n),
+		cpu: new Uint16Array(n), weight: new Float64Array(n)
+	};
+	const last = new Float64Array(events);
+	let time = 0;
+
+	for (let i = 0; i < n; i++) {
+		s.time[i] = time += r.signed();
+		s.group[i] = r.next();
+		s.cpu[i] = r.next();
+
+		const e = groups.event[s.group[i]];
+
+		s.weight[i] = last[e] += r.signed();
+	}
+	return s;
+}
+
+function load()
+{
+	const m = JSON.parse(document.getElementById("meta").textContent);
+
+	m.labels = m.labels.map(l => ({
+		name: l[0], kind: l[1], kernel: l[2] === 1,
+		file: m.strings[l[3]], off: l[4] || "", build: m.strings[l[5]],
+		source: l[6] ? l[6][0] + (l[6][1] ? ":" + l[6][1] : "") : "",
+		bogus: l[7], places: l[8]
+	}));
+	m.node = loadNodes(m.sizes[0]);
+	m.group = loadGroups(m.sizes[1]);
+	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
+	m.trees = [{ node: m.node, leaf: m.group.node }, null];
+	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
+	m.t0 = BigInt(m.t0);
+	m.bin = BigInt(m.bin);
+	return m;
+}
+
+// ---- the tree from the innermost frames on
+
+// All stacks of the tree turned round, as keys of parent and rank of label;
+// of each leaf of a group its new one.
+function turnStacks(t, leaves, rank)
+{
+	const size = rank.length;
+	const known = new Map();	// key to number, in order of making
+	const turned = new Map();	// leaf to number
+
+	for (const leaf of leaves) {
+		let at = 0;
+
+		if (turned.has(leaf))
+			continue;
+		for (let i = leaf; i > 0; i = t.parent[i]) {
+			const key = at * size + rank[t.label[i]];
+
+			at = known.get(key);
+			if (at === undefined)
+				known.set(key, at = known.size + 1);
+		}
+		turned.set(leaf, at);
+	}
+	return { known: known, turned: turned };
+}
+
+// The same numbered as the nodes of the page are: sorted by name, parents
+// first, the subtree behind.
+function turnTree()
+{
+	const t = model.trees[0].node, leaves = model.trees[0].leaf;
+	const size = model.labels.length;
+	const byName = Array.from(model.labels.keys()).sort((a, b) => {
+		const x = model.labels[a].name, y = model.labels[b].name;
+
+		return x < y ? -1 : x > y ? 1 : a - b;
+	});
+	const rank = new Uint32Array(size);
+
+	byName.forEach((l, i) => { rank[l] = i; });
+
+	const { known, turned } = turnStacks(t, leaves, rank);
+	const n = known.size + 1;
+	const keys = Float64Array.from(known.keys()).sort();
+	const first = new Uint32Array(n + 1);	// child in keys, by parent
+	const out = {
+		n: n, depth: new Uint32Array(n), label: new Uint32Array(n),
+		parent: new Int32Array(n).fill(-1), end: new Uint32Array(n)
+	};
+	const number = new Uint32Array(n);
+	const todo = [[0, 0, -1]];		// old number, depth, new parent
+	let next = 0;
+
+	keys.forEach(k => { first[Math.floor(k / size) + 1]++; });
+	for (let i = 0; i < n; i++)
+		first[i + 1] += first[i];
+	out.label[0] = t.label[0];
+	while (todo.length) {
+		const [old, depth, parent] = todo.pop();
+
+		number[old] = next;
+		out.depth[next] = depth;
+		out.parent[next] = parent;
+		for (let i = first[old + 1]; i-- > first[old];)
+			todo.push([known.get(keys[i]), depth + 1, next]);
+		next++;
+	}
+	known.forEach((old, key) => {
+		out.label[number[old]] = byName[key % size];
+	});
+	for (let i = n - 1; i >= 0; i--) {
+		out.end[i] = Math.max(out.end[i], i + 1);
+		if (i)
+			out.end[out.parent[i]] = Math.max(
+				out.end[out.parent[i]], out.end[i]);
+	}
+	return { node: out, leaf: leaves.map(l => number[turned.get(l)]) };
+}
+
+function useTree(reverse)
+{
+	const i = reverse ? 1 : 0;
+
+	if (!model.trees[i])
+		model.trees[i] = turnTree();
+	model.node = model.trees[i].node;
+	model.group.node = model.trees[i].leaf;
+}
+
+// ---- what is left
+
+// Which nodes have stacks that count: through all frames to keep, and through
+// none of the others. NULL: all of them.
+function nodesLeft(frames)
+{
+	const t = model.node;
+	const keep = frames.filter(f => f.keep).map(f => f.label);
+	const drop = new Set(frames.filter(f => !f.keep).map(f => f.label));
+	const met = new Int32Array(t.n);	// bits of keep, -1: left out
+	const all = 2 ** keep.length - 1;
+
+	if (!frames.length)
+		return null;
+	for (let i = 0; i < t.n; i++) {
+		const k = keep.indexOf(t.label[i]);
+		let bits = i ? met[t.parent[i]] : 0;
+
+		if (drop.has(t.label[i]))
+			bits = -1;
+		else if (k >= 0 && bits >= 0)
+			bits |= 1 << k;
+		met[i] = bits;
+	}
+	return met.map(bits => bits === all ? 1 : 0);
+}
+
+// Of each group: 1 the thread is left out, 2 the verdict, 16 all of it.
+function groupsLeft(view)
+{
+	const g = model.group;
+	const left = nodesLeft(view.frames);
+	const out = new Uint8Array(g.n);
+
+	for (let i = 0; i < g.n; i++) {
+		if (g.event[i] !== view.event || (left && !left[g.node[i]]))
+			out[i] = 16;
+		else
+			out[i] = (view.threads &&
+				  !view.threads.has(g.thread[i]) ? 1 : 0) |
+				(view.verdicts &&
+				 !view.verdicts.has(g.verdict[i]) ? 2 : 0);
+	}
+	return out;
+}
+
+// weight, samples: of each node with all above it; self, selfSamples: that
+// ended there. threads, cpus, verdicts, columns: what each of them would have
+// if it were chosen, columns of the span.
+function select(view, columns)
+{
+	const t = model.node, g = model.group, s = model.sample;
+	const groups = groupsLeft(view);
+	const cpuOut = new Uint8Array(model.cpus);
+	const span = view.span || [0, Math.max(model.bins, 1) - 1];
+	const scale = columns / (span[1] - span[0] + 1);
+	const lo = view.time ? view.time[0] + 1 : 0;
+	const hi = view.time ? view.time[1] + 1 : Infinity;
+	const out = {
+		self: new Float64Array(t.n), selfSamples: new Float64Array(t.n),
+		threads: new Float64Array(model.threads.length),
+		cpus: new Float64Array(model.cpus),
+		verdicts: new Float64Array(model.verdicts.length),
+		columns: new Float64Array(columns), whole: 0
+	};
+
+	for (let c = 0; view.cpus && c < model.cpus; c++)
+		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
+	for (let i = 0; i < s.n; i++) {
+		const at = s.group[i], w = s.weight[i], time = s.time[i];
+
+		if (groups[at] === 16) {
+			if (g.event[at] === view.event)
+				out.whole += w;
+			continue;
+		}
+		const no = groups[at] | cpuOut[s.cpu[i]] |
+			(time < lo || time > hi ? 8 : 0);
+
+		out.whole += w;
+		if (!no) {
+			out.self[g.node[at]] += w;
+			out.selfSamples[g.node[at]]++;
+		}
+		if (!(no & ~1))
+			out.threads[g.thread[at]] += w;
+		if (!(no & ~2))
+			out.verdicts[g.verdict[at]] += w;
+		if (!(no & ~4))
+			out.cpus[s.cpu[i]] += w;
+		if (!(no & ~8) && time > span[0] && time <= span[1] + 1)
+			out.columns[Math.floor((time - 1 - span[0]) *
+					       scale)] += w;
+	}
+	out.weight = sumUp(out.self);
+	out.samples = sumUp(out.selfSamples);
+	return out;
+}
+
+// children stand behind their parents: one pass from the end
+function sumUp(self)
+{
+	const sum = self.slice();
+
+	for (let i = model.node.n - 1; i > 0; i--)
+		sum[model.node.parent[i]] += sum[i];
+	return sum;
+}
+
+// Self and total of each label; a sample counts once, however deep the
+// recursion.
+function functions(sel)
+{
+	const t = model.node;
+	const n = model.labels.length;
+	const out = {
+		self: new Float64Array(n), total: new Float64Array(n),
+		samples: new Float64Array(n)
+	};
+	const inside = new Uint32Array(n);
+	const path = [];
+
+	for (let i = 0; i < t.n; i++) {
+		const l = t.label[i];
+
+		if (!sel.weight[i]) {
+			i = t.end[i] - 1;
+			continue;
+		}
+		while (path.length && t.end[path[path.length - 1]] <= i)
+			inside[t.label[path.pop()]]--;
+		if (!inside[l]++)
+			out.total[l] += sel.weight[i];
+		path.push(i);
+		out.self[l] += sel.self[i];
+		out.samples[l] += sel.selfSamples[i];
+	}
+	return out;
+}
+
+// ---- time
+
+// ns on the timeline, exact
+const nsOf = bin => model.t0 + BigInt(bin) * model.bin;
+
+// The last ns of a bin that --time takes as an end: it adds 999.
+const lastOf = bin => nsOf(bin + 1) - (model.bin >= 1000n ? 1000n : 1n);
+
+// seconds with all digits, as 'backstitch script' and --time have them
+function seconds(ns)
+{
+	const sign = ns < 0n ? "-" : "";
+	const v = ns < 0n ? -ns : ns;
+
+	return sign + v / 1000000000n + "." +
+		String(v % 1000000000n).padStart(9, "0");
+}
+
+// The bin of a time in seconds; NaN when it is none.
+function binOf(text)
+{
+	const m = /^\s*(-?)(\d+)(?:\.(\d{0,9})\d*)?\s*$/.exec(text);
+
+	if (!m)
+		return NaN;
+
+	const v = BigInt(m[2]) * 1000000000n +
+		BigInt((m[3] || "").padEnd(9, "0"));
+	const since = (m[1] ? -v : v) - model.t0;
+
+	return since < 0n ? 0 : Math.min(Number(since / model.bin),
+					 Math.max(model.bins - 1, 0));
+}

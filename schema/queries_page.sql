@@ -1,0 +1,74 @@
+-- queries_page.sql - the selects behind the tables of the HTML report. The
+-- names of their columns are the headings.
+
+-- name: page_captures
+SELECT id AS "No.", path AS "Capture", format AS "Format", host AS "Host",
+	release AS "Kernel", arch AS "Machine", cpus AS "CPUs",
+	clock AS "Clock", printf('%.6f', first_ns / 1e9) AS "From (s)",
+	printf('%.6f', last_ns / 1e9) AS "To (s)", records AS "Records",
+	samples AS "Samples",
+	CASE complete WHEN 0 THEN 'no' ELSE 'yes' END AS "Complete",
+	CASE WHEN align IS NULL THEN 'as recorded'
+		ELSE replace(align, '_', ' ') END AS "Times",
+	error_ns AS "Within (ns)"
+FROM capture ORDER BY id
+
+-- name: page_events
+SELECT t.capture AS "Capture", t.name AS "Event",
+	coalesce(t.events, 0) AS "Samples", t.weight AS "Weight",
+	CASE WHEN t.defer THEN 'deferred' WHEN t.has_chain THEN 'at once'
+		ELSE 'none' END AS "User stacks"
+FROM event_type t WHERE t.kind = 'sample' AND t.events > 0
+ORDER BY t.events DESC, t.id LIMIT 40
+
+-- name: page_requests
+SELECT v.verdict AS "Verdict", v.confidence AS "Confidence",
+	v.n AS "Samples",
+	printf('%.2f %%', 100.0 * v.n / (SELECT count(*) FROM request))
+		AS "Share"
+FROM verdicts v WHERE v.kind = 'request' ORDER BY v.n DESC, v.verdict
+
+-- name: page_chains
+SELECT v.verdict AS "Verdict", v.confidence AS "Confidence",
+	v.n AS "User stacks",
+	printf('%.2f %%', 100.0 * v.n / (SELECT count(*) FROM main.chain))
+		AS "Share"
+FROM verdicts v WHERE v.kind = 'chain' ORDER BY v.n DESC, v.verdict
+
+-- name: page_latency
+SELECT capture AS "Capture", event AS "Event", comm AS "Thread name",
+	n AS "Joined", min_ns AS "Shortest (ns)", avg_ns AS "Mean (ns)",
+	max_ns AS "Longest (ns)"
+FROM deferral_latency ORDER BY n DESC, 1, 2, 3 LIMIT 20
+
+-- name: page_losses
+SELECT capture AS "Capture", what AS "What", cpu AS "CPU", n AS "Records",
+	intervals AS "Times"
+FROM loss_by_cpu ORDER BY capture, what, cpu LIMIT 200
+
+-- name: page_findings
+SELECT r.name AS "Rule", r.proves AS "What must not happen",
+	count(*) AS "Findings", count(f.loss) AS "Explained by a loss"
+FROM finding f JOIN rule r ON r.id = f.rule
+GROUP BY r.id ORDER BY count(*) DESC, r.id
+
+-- name: page_damage
+SELECT capture AS "Capture", kind AS "Kind", what AS "What",
+	printf('0x%x', off) AS "At", len AS "Bytes", n AS "Times",
+	detail AS "Detail"
+FROM damage ORDER BY id LIMIT 100
+
+-- name: page_unnamed
+SELECT image AS "File", kind AS "Kind", frames AS "Places",
+	stacks AS "Stacks", status AS "Why",
+	coalesce(build_id, '') AS "Build-id"
+FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
+
+-- name: page_summary
+SELECT (SELECT coalesce(sum(events), 0) FROM event_type
+		WHERE kind = 'sample'),
+	(SELECT count(*) FROM request),
+	(SELECT count(*) FROM request r JOIN event e ON e.id = r.event
+		WHERE coalesce(r.uraw, e.uraw) IS NOT NULL),
+	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts),
+	(SELECT count(*) FROM finding)

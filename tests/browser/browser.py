@@ -1,0 +1,223 @@
+# browser.py - a headless Chromium to click in, over the WebDriver protocol.
+"""chromedriver speaks HTTP and JSON, so nothing but Python is needed. Every
+request that a page makes and every message on its console is recorded."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = os.environ.get("ROOT", os.getcwd())
+OUT = os.path.join(ROOT, os.environ.get("O", "build"))
+BACKSTITCH = os.environ.get("BACKSTITCH", os.path.join(OUT, "backstitch"))
+CAPTURES = os.path.join(ROOT, "tests/captures")
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+           "--no-first-run", "--disable-background-networking",
+           "--disable-component-update", "--disable-sync",
+           "--disable-dev-shm-usage"]
+KEYS = {"Backspace": "\ue003", "Enter": "\ue007", "Shift": "\ue008",
+        "Escape": "\ue00c", "Left": "\ue012", "Up": "\ue013",
+        "Right": "\ue014", "Down": "\ue015", "Alt": "\ue00a"}
+
+failures = 0
+
+
+def ok(good, name, *detail):
+    """One line for tests/run.sh; the details first, as they explain it."""
+    global failures
+    if not good:
+        failures += 1
+        for line in detail:
+            print("   ", line)
+    print("ok" if good else "not ok", name, flush=True)
+
+
+def finish():
+    sys.exit(1 if failures else 0)
+
+
+def needs(name):
+    """Ends the test, with the reason, where there is no browser."""
+    for program in "chromium", "chromedriver":
+        if not shutil.which(program):
+            print("skip %s: no %s" % (name, program))
+            sys.exit(0)
+
+
+def make(work, capture, kallsyms=True):
+    """The database of a shipped capture."""
+    db = os.path.join(work, capture.split(".")[0] + ".db")
+    cmd = [BACKSTITCH, "ingest", "-q", "-o", db, "--symfs",
+           os.path.join(CAPTURES, "symfs")]
+    names = os.path.join(CAPTURES, capture.split(".")[0] + ".kallsyms")
+    if kallsyms and os.path.exists(names):
+        cmd += ["--kallsyms", names]
+    run = subprocess.run(cmd + [os.path.join(CAPTURES, capture)],
+                         stderr=subprocess.PIPE)
+    if run.returncode not in (0, 3):
+        sys.exit("cannot ingest %s: %s" % (capture, run.stderr))
+    return db
+
+
+def draw(*args):
+    """Runs backstitch, which writes a file."""
+    run = subprocess.run([BACKSTITCH] + list(args), stderr=subprocess.PIPE)
+    if run.returncode:
+        sys.exit("backstitch %s: %s" % (args, run.stderr.decode()))
+
+
+def ask(db, sql, *bind):
+    """What the database itself says, read without backstitch."""
+    with sqlite3.connect(db) as c:
+        return c.execute(sql, bind).fetchall()
+
+
+def number(text):
+    """The first number of a text: 1234.5 of '1,234.5 ns'."""
+    found = re.search(r"\d[\d,]*(\.\d+)?", text)
+    return float(found.group().replace(",", "")) if found else None
+
+
+class Browser:
+    """with Browser() as b: b.open(path); b.js("return 1")"""
+
+    def __init__(self, width=1280, height=900):
+        self.home = tempfile.mkdtemp()
+        self.size = (width, height)
+        self.seen = []
+
+    def __enter__(self):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
+        port = None
+        while port is None:
+            line = self.driver.stdout.readline()
+            if not line:
+                sys.exit("chromedriver does not start")
+            found = re.search(r"started successfully on port (\d+)", line)
+            port = found and found.group(1)
+        self.base = "http://127.0.0.1:%s" % port
+        options = OPTIONS + ["--user-data-dir=" + self.home,
+                             "--window-size=%d,%d" % self.size]
+        got = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:chromeOptions": {"binary": shutil.which("chromium"),
+                                   "args": options},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
+        self.base += "/session/" + got["sessionId"]
+        # the browser's own first page is none of ours
+        self.call("POST", "/url", {"url": "about:blank"})
+        self.logs()
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "", {})
+        except OSError:
+            pass
+        self.driver.terminate()
+        self.driver.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.base + path, data, {"Content-Type": "application/json"},
+            method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as e:
+            sys.exit("%s: %s" % (path, json.load(e)["value"]["message"]))
+
+    def cdp(self, command, **params):
+        return self.call("POST", "/goog/cdp/execute",
+                         {"cmd": command, "params": params})
+
+    def open(self, path, rest=""):
+        self.call("POST", "/url", {"url": "file://" + path + rest})
+
+    def js(self, script, *args):
+        return self.call("POST", "/execute/sync",
+                         {"script": script, "args": list(args)})
+
+    def text(self, css):
+        return self.js("return document.querySelector(arguments[0])"
+                       ".textContent", css)
+
+    def settle(self, script, what="the page", seconds=10):
+        """Waits until the script says something true, and gives that."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.js(script)
+            if value:
+                return value
+            time.sleep(0.05)
+        raise TimeoutError("%s: never '%s'" % (what, script))
+
+    def actions(self, *sources):
+        self.call("POST", "/actions", {"actions": list(sources)})
+        self.call("DELETE", "/actions", None)
+
+    def keys(self, *keys):
+        steps = []
+        for k in keys:
+            v = KEYS.get(k, k)
+            steps += [{"type": "keyDown", "value": v},
+                      {"type": "keyUp", "value": v}]
+        self.actions({"type": "key", "id": "keys", "actions": steps})
+
+    def point(self, x, y, button=None, to=None, hold=None):
+        """The pointer goes to a place of the window, and clicks or drags."""
+        move = {"type": "pointerMove", "x": int(x), "y": int(y), "duration": 0}
+        steps = [move]
+        if button is not None:
+            steps.append({"type": "pointerDown", "button": button})
+            if to:
+                steps += [{"type": "pointerMove", "x": int(to[0]),
+                           "y": int(to[1]), "duration": 50}]
+            steps.append({"type": "pointerUp", "button": button})
+        mouse = {"type": "pointer", "id": "mouse", "actions": steps}
+        if hold:
+            pad = [{"type": "pause"}] * len(steps)
+            self.actions({"type": "key", "id": "keys", "actions":
+                          [{"type": "keyDown", "value": KEYS[hold]}] + pad +
+                          [{"type": "keyUp", "value": KEYS[hold]}]}, {
+                              "type": "pointer", "id": "mouse", "actions":
+                              [{"type": "pause"}] + steps})
+        else:
+            self.actions(mouse)
+
+    def shot(self, path):
+        """The whole window as a PNG, to look at."""
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def logs(self):
+        """(requests, messages) since the last call: addresses, and what the
+        console says."""
+        urls = []
+        for entry in self.call("POST", "/se/log", {"type": "performance"}):
+            m = json.loads(entry["message"])["message"]
+            if m["method"] == "Network.requestWillBeSent":
+                urls.append(m["params"]["request"]["url"])
+        said = [e["message"] for e in
+                self.call("POST", "/se/log", {"type": "browser"})]
+        return urls, said
+
+    def quiet(self, path, name):
+        """Nothing but the file was asked for, and nothing went wrong."""
+        urls, said = self.logs()
+        others = [u for u in urls if not u.startswith("file://" + path) and
+                  not u.startswith("data:")]
+        ok(len(urls) > 0 and not others, name + "_requests_nothing",
+           *others[:5])
+        ok(not said, name + "_has_no_errors", *said[:5])

@@ -1,0 +1,355 @@
+# page.py - the HTML report in a browser: what is chosen is what is shown.
+"""Every number is compared with the database."""
+
+import os
+import shutil
+import tempfile
+
+from browser import (Browser, ask, draw, finish, make, needs, number, ok)
+
+NAME = "do_idle"
+
+needs("page")
+work = tempfile.mkdtemp()
+db = make(work, "defer-lost-clock.data.zst")
+page = work + "/report.html"
+draw("report", "--html", "-o", page, db)
+
+EVENT = ask(db, "SELECT event FROM samples GROUP BY 1 "
+            "ORDER BY sum(weight) DESC LIMIT 1")[0][0]
+THROUGH = "EXISTS (SELECT 1 FROM stack_frames f WHERE f.stack IN " \
+    "(s.kernel_stack, s.user_stack) AND f.symbol = '%s')" % NAME
+
+
+def count(condition="1"):
+    """Samples, and their weight."""
+    return ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples s "
+               "WHERE event = ?1 AND " + condition, EVENT)[0]
+
+
+def shown(b):
+    """The same from the line below the picture."""
+    text = b.text("#details")
+    samples, rest = text.split(" samples, ")
+    return int(number(samples)), int(number(rest))
+
+
+def same(b, name, condition):
+    got, want = shown(b), count(condition)
+    ok(got == want, name, "%s, not %s" % (got, want))
+
+
+def tick(b, where, text):
+    """Clicks the box of the row that begins with a text."""
+    b.js("""
+        [...document.querySelectorAll(arguments[0] + " label")].find(l =>
+            l.querySelector(".name").textContent === arguments[1])
+            .querySelector("input").click();""", where, text)
+
+
+def first(b, where):
+    return b.text(where + " .name")
+
+
+def box(b, css):
+    return b.js("const r = document.querySelector(arguments[0])"
+                ".getBoundingClientRect();"
+                "return [r.x, r.y, r.width, r.height]", css)
+
+
+def type_in(b, css, text):
+    b.js("const i = document.querySelector(arguments[0]);"
+         "i.value = arguments[1];"
+         "i.dispatchEvent(new Event('change'))", css, text)
+
+
+def chosen_time(b):
+    """The condition for what the two fields say; see --time."""
+    ns = [int(v.replace(".", "")) for v in
+          b.js("return [document.querySelector('#from').value,"
+               "document.querySelector('#to').value]")]
+    return "time_ns >= %d AND time_ns < %d" % (ns[0], ns[1] + 1000)
+
+
+def root(b):
+    """Where the root is: (x, y) of its middle."""
+    g = box(b, "#graph")
+    icicle = b.js("return document.querySelector('#flip').ariaPressed") == \
+        "true"
+    return g[0] + g[2] / 2, g[1] + (9 if icicle else g[3] - 9)
+
+
+def check_summary(b):
+    facts = b.js("return [...document.querySelectorAll('.facts li')].map("
+                 "l => l.textContent)")
+    want, = ask(db, "SELECT (SELECT count(*) FROM samples), (SELECT count(*) "
+                "FROM request), (SELECT count(*) FROM samples WHERE verdict "
+                "IS NOT NULL AND user_stack IS NOT NULL), (SELECT count(*) "
+                "FROM samples WHERE verdict IS NOT NULL AND user_stack IS "
+                "NULL), (SELECT sum(n) FROM loss WHERE counts), (SELECT "
+                "count(*) FROM finding)")
+    ok([int(number(f)) for f in facts] == list(want),
+       "the_first_numbers_are_those_of_the_database", facts, want)
+
+
+def check_lists(b):
+    same(b, "all_samples_are_there", "1")
+    (verdict,), = ask(db, "SELECT verdict FROM samples WHERE verdict IS NOT "
+                      "NULL AND user_stack IS NULL GROUP BY 1 ORDER BY "
+                      "count(*) DESC LIMIT 1")
+    tick(b, "#verdicts", verdict)
+    same(b, "a_verdict_can_be_chosen", "verdict = '%s'" % verdict)
+    cpu = first(b, "#cpus")
+    tick(b, "#cpus", cpu)
+    same(b, "and_a_cpu_with_it", "verdict = '%s' AND cpu = %d" %
+         (verdict, number(cpu)))
+    b.keys("u")
+    same(b, "undo_takes_one_step_back", "verdict = '%s'" % verdict)
+    b.keys("r")
+    same(b, "redo_goes_forward_again", "verdict = '%s' AND cpu = %d" %
+         (verdict, number(cpu)))
+    b.keys("0")
+    thread = first(b, "#threads")
+    tick(b, "#threads", thread)
+    comm, tid = thread.rsplit(" ", 1)
+    same(b, "a_thread_can_be_chosen", "comm = '%s' AND tid = %s" % (comm, tid))
+    b.js("document.querySelector('.chip').click()")
+    same(b, "a_chip_takes_it_back", "1")
+
+
+def check_time(b):
+    s = box(b, "#strip")
+    y = s[1] + 20
+    b.point(s[0] + s[2] * 0.25, y, button=0, to=(s[0] + s[2] * 0.5, y))
+    got = count(chosen_time(b))
+    ok(0 < got[0] < count()[0], "a_drag_chooses_a_part_of_the_time", got)
+    same(b, "and_all_samples_of_it", chosen_time(b))
+    command = b.text("#same").split()
+    t = command[command.index("--time") + 1]
+    draw("flame", "--folded", "--samples", "--time", t, "--event", EVENT,
+         "-o", work + "/folded", db)
+    with open(work + "/folded") as f:
+        n = sum(int(line.rsplit(" ", 1)[1]) for line in f)
+    ok(n == got[0], "the_command_line_shows_the_same", n, got, command)
+    b.point(s[0] + 5, y, button=0)
+    same(b, "a_click_takes_it_back", "1")
+    lo, hi = ask(db, "SELECT min(time_ns), max(time_ns) FROM samples")[0]
+    mid = (lo + hi) // 2
+    type_in(b, "#from", "%d.%09d" % (mid // 10**9, mid % 10**9))
+    same(b, "a_time_can_be_typed", chosen_time(b))
+    ok(shown(b)[0] < count()[0], "and_makes_a_difference")
+    type_in(b, "#to", "nonsense")
+    same(b, "what_is_no_time_changes_nothing", chosen_time(b))
+    b.keys("0")
+
+
+def go_to(b, name):
+    """Focuses the widest frame of that name with the keyboard's means."""
+    b.js("document.querySelector('#flame').focus()")
+    b.js("document.querySelector('#search').value = arguments[0];"
+         "document.querySelector('#search').dispatchEvent("
+         "new Event('input'))", "^%s$" % name)
+    b.settle("return document.querySelector('#found').textContent")
+    b.keys("n")
+
+
+def check_frames(b):
+    go_to(b, NAME)
+    whole = count()[1]
+    want = round(100 * count(THROUGH)[1] / whole, 2)
+    got = number(b.text("#found"))
+    ok(abs(got - want) <= 0.0101, "search_says_the_share_of_the_database",
+       "%s, not %s" % (got, want))
+    b.keys("w")
+    same(b, "w_leaves_its_stacks_out", "NOT " + THROUGH)
+    b.keys("u")
+    go_to(b, NAME)
+    b.keys("o")
+    same(b, "o_keeps_only_its_stacks", THROUGH)
+    cpu = first(b, "#cpus")
+    tick(b, "#cpus", cpu)
+    same(b, "filters_work_together", "cpu = %d AND %s" %
+         (number(cpu), THROUGH))
+    shown_at = b.js("return location.hash")
+    before = shown(b)
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#details').textContent")
+    ok(shown(b) == before and len(shown_at) > 2,
+       "the_address_brings_the_choice_along", shown_at)
+    b.keys("Escape", "Escape")
+    same(b, "escape_ends_the_search_then_undoes", "1")
+
+
+def check_picture(b):
+    # one row above the root are threads: the widest takes the most of it
+    b.point(*root(b))
+    tip = b.text("#tip")
+    ok("all" in tip and "%d" % number(tip), "a_frame_says_what_it_is", tip)
+    b.keys("f")
+    b.point(*root(b))
+    ok(b.text("#tip").startswith("all"), "flip_puts_the_root_on_top")
+    g = box(b, "#graph")
+    (comm, weight), = ask(
+        db, "SELECT comm, sum(weight) FROM samples WHERE event = ?1 "
+        "GROUP BY 1 ORDER BY 2 DESC LIMIT 1", EVENT)
+    order = ask(db, "SELECT comm, sum(weight) FROM samples WHERE event = ?1 "
+                "GROUP BY 1 ORDER BY 1", EVENT)
+    before = sum(w for c, w in order if c < comm)
+    x = g[0] + g[2] * (before + weight / 2) / count()[1]
+    b.point(x, g[1] + 27, button=0)
+    said = b.text("#details")
+    share = 100 * weight / count()[1]
+    ok("zoomed to %s, %.2f %%" % (comm, share) in said,
+       "a_click_zooms_to_a_frame_where_it_must_be", said, comm, share)
+    b.keys("u")
+    ok("zoomed" not in b.text("#details"), "undo_ends_the_zoom")
+    b.point(x, g[1] + 27, button=0, hold="Alt")
+    same(b, "alt_click_leaves_its_stacks_out", "comm <> '%s'" % comm)
+    b.keys("u")
+    b.point(x, g[1] + 27, button=0, hold="Shift")
+    same(b, "shift_click_keeps_only_them", "comm = '%s'" % comm)
+    b.keys("0", "f")
+    b.point(*root(b), button=2)
+    ok(b.js("return !document.querySelector('#menu').hidden"),
+       "a_right_click_says_what_can_be_done")
+    b.keys("Escape")
+    b.js("document.querySelector('#flame').focus()")
+    b.keys("Up", "Up")
+    said = b.text("#details").split(" ")[0]
+    b.keys("Enter")
+    ok("zoomed to " + said in b.text("#details"), "keys_walk_and_zoom", said)
+    b.keys("0")
+
+
+def check_reverse(b):
+    b.keys("v")
+    same(b, "reverse_loses_no_sample", "1")
+    top, = ask(db, "SELECT symbol, sum(self) FROM hot_functions WHERE event = "
+               "?1 AND symbol IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+               EVENT)
+    before, = ask(
+        db, "SELECT coalesce(sum(self), 0) FROM hot_functions WHERE event = "
+        "?1 AND coalesce(symbol, '[') < ?2", EVENT, top[0])
+    # the innermost functions stand on the root, by name
+    g = box(b, "#graph")
+    x = g[0] + g[2] * (before[0] + top[1] / 2) / count()[1]
+    b.point(x, g[1] + g[3] - 27, button=0)
+    said = b.text("#details")
+    share = "%.2f %%" % (100 * top[1] / count()[1])
+    ok("zoomed to %s, %s" % (top[0], share) in said,
+       "the_innermost_functions_are_at_the_root", said, top, share)
+    at = b.js("return location.hash")
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#details').textContent")
+    ok(b.text("#details") == said, "the_address_knows_it", at)
+    b.keys("v")
+    go_to(b, NAME)
+    b.keys("o", "v")
+    same(b, "filters_hold_in_reverse", THROUGH)
+    b.keys("Escape", "0", "0")
+    ok(b.js("return document.querySelector('#reverse').ariaPressed") ==
+       "false", "reset_turns_it_back")
+
+
+def check_closer(b):
+    s = box(b, "#strip")
+    y = s[1] + 20
+    b.point(s[0] + s[2] * 0.4, y, button=0, to=(s[0] + s[2] * 0.8, y))
+    b.keys("+")
+    before = shown(b)
+    same(b, "closer_chooses_nothing_else", chosen_time(b))
+    b.point(s[0] + s[2] * 0.25, y, button=0, to=(s[0] + s[2] * 0.5, y))
+    same(b, "a_drag_over_the_closer_strip_chooses_what_it_shows",
+         chosen_time(b))
+    ok(0 < shown(b)[0] < before[0], "and_that_is_less", shown(b), before)
+    b.keys("-")
+    b.js("document.querySelector('#all').click()")
+    same(b, "and_all_the_time_is_all", "1")
+    b.js("document.querySelector('#which').value = 't-';"
+         "document.querySelector('#which').dispatchEvent(new Event('input'));"
+         "document.querySelector('#found_threads').click()")
+    same(b, "all_threads_of_a_name_can_be_chosen",
+         "instr(lower(comm || ' ' || tid), 't-') > 0")
+    b.keys("0")
+
+
+def check_tables(b):
+    rows = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
+                "r => [...r.cells].map(c => c.textContent))")
+    want, = ask(db, "SELECT symbol, self FROM hot_functions WHERE event = ?1 "
+                "AND symbol IS NOT NULL ORDER BY self DESC LIMIT 1", EVENT)
+    ok(rows[0][4] == want[0] and
+       abs(float(rows[0][0]) - 100 * want[1] / count()[1]) < 0.0101,
+       "hot_functions_are_those_of_the_database", rows[0], want)
+    for kind, table in ("request", "requests"), ("chain", "chains"):
+        got = b.js("return [...document.querySelectorAll(arguments[0])].map("
+                   "r => [r.cells[0].textContent, r.cells[2].textContent])",
+                   "#t-%s tbody tr" % table)
+        want = ask(db, "SELECT verdict, n FROM verdicts WHERE kind = ?1 "
+                   "ORDER BY n DESC, verdict", kind)
+        ok([(v, int(number(n))) for v, n in got] == want,
+           "the_verdicts_of_%ss_are_those_of_the_database" % kind, got, want)
+
+
+def check_without_script(b):
+    b.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    b.open(page, "?plain")
+    root_node = b.cdp("DOM.getDocument")["root"]["nodeId"]
+
+    def height(css):
+        node = b.cdp("DOM.querySelector", nodeId=root_node, selector=css)
+        try:
+            return b.cdp("DOM.getBoxModel", nodeId=node["nodeId"])[
+                "model"]["height"]
+        except SystemExit:
+            return 0
+    ok(height("#hot") > 100 and height("#t-requests table") > 40 and
+       height("noscript p") > 10 and height("#t-timeline img") > 100,
+       "without_scripts_the_tables_are_there")
+    b.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def check_other_captures():
+    """Without times, without requests, with several events."""
+    for capture in ("notime-defer.data.zst", "group.data", "fp-1.data",
+                    "defer-exitexec-s.data.zst"):
+        other = make(work, capture)
+        out = work + "/other.html"
+        draw("report", "--html", "-o", out, other)
+        with Browser() as b:
+            b.open(out)
+            event = b.js("const e = document.querySelector('#event');"
+                         "return e.selectedOptions[0].textContent")
+            name = event.rsplit(" (", 1)[0]
+            want = ask(other, "SELECT count(*), sum(weight) FROM samples "
+                       "WHERE event = ?1", name)[0]
+            ok(shown(b) == want, "all_samples_of_" + capture.split(".")[0],
+               shown(b), want)
+            _, said = b.logs()
+            ok(not said, "no_errors_in_" + capture.split(".")[0], *said[:3])
+
+
+def check_bytes():
+    again = page + ".again"
+    draw("report", "--html", "-o", again, db)
+    with open(page, "rb") as x, open(again, "rb") as y:
+        ok(x.read() == y.read(), "the_same_input_gives_the_same_bytes")
+    os.unlink(again)
+
+
+with Browser() as browser:
+    browser.open(page)
+    check_summary(browser)
+    check_tables(browser)
+    check_lists(browser)
+    check_time(browser)
+    check_frames(browser)
+    check_picture(browser)
+    check_reverse(browser)
+    check_closer(browser)
+    browser.quiet(page, "the_page")
+    check_without_script(browser)
+check_other_captures()
+check_bytes()
+shutil.rmtree(work)
+finish()

@@ -1,0 +1,155 @@
+/* page.c - what an HTML page holds for its scripts is what was put in. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/page_json.h"
+#include "cli/topics.h"
+
+/* What a writer writes; the caller frees it. */
+static char *text_of(const char *s)
+{
+	char *got = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&got, &len);
+
+	page_json_text(f, s);
+	fclose(f);
+	return got;
+}
+
+static char *base64_of(const void *bytes, size_t n)
+{
+	struct page_bytes b = { .byte = (uint8_t *)bytes, .n = n };
+	char *got = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&got, &len);
+
+	page_base64(&b, f);
+	fclose(f);
+	return got;
+}
+
+static void check_text(const char *s, const char *want)
+{
+	char *got = text_of(s);
+
+	ck_assert_str_eq(got, want);
+	free(got);
+}
+
+START_TEST(text_cannot_end_its_string_or_its_element)
+{
+	check_text("plain", "\"plain\"");
+	check_text("a\"b\\c", "\"a\\\"b\\\\c\"");
+	check_text("</script><!--", "\"\\u003c/script>\\u003c!--\"");
+	check_text("", "\"\"");
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_text_are_shown_as_escapes)
+{
+	check_text("\x1b[31m\n", "\"\\\\x1b[31m\\\\x0a\"");
+	check_text("\xff\xfe", "\"\\\\xff\\\\xfe\"");
+	/* U+202E turns the direction of what follows */
+	check_text("\xe2\x80\xaegnp", "\"\\\\u202egnp\"");
+	check_text("\xe6\x97\xa5", "\"\xe6\x97\xa5\"");
+}
+END_TEST
+
+START_TEST(base64_is_that_of_rfc_4648)
+{
+	static const char *const want[] = { "",		  "Zg==\n",
+					    "Zm8=\n",	  "Zm9v\n",
+					    "Zm9vYg==\n", "Zm9vYmE=\n",
+					    "Zm9vYmFy\n" };
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		char *got = base64_of("foobar", i);
+
+		ck_assert_str_eq(got, want[i]);
+		free(got);
+	}
+}
+END_TEST
+
+START_TEST(base64_lines_break_between_whole_groups)
+{
+	char zero[1000] = "";
+	char *got = base64_of(zero, sizeof(zero));
+
+	ck_assert_uint_eq(strcspn(got, "\n"), 1024);
+	/* 232 bytes are left: 77 groups and one more byte */
+	ck_assert_uint_eq(strlen(got), 1025 + 78 * 4 + 1);
+	ck_assert_str_eq(got + 1025 + 77 * 4, "AA==\n");
+	free(got);
+}
+END_TEST
+
+static void check_number(void (*add)(struct page_bytes *, uint64_t), uint64_t v,
+			 const char *want, size_t n)
+{
+	struct page_bytes b = { 0 };
+
+	add(&b, v);
+	ck_assert_uint_eq(b.n, n);
+	ck_assert_mem_eq(b.byte, want, n);
+	free(b.byte);
+}
+
+START_TEST(numbers_are_leb128)
+{
+	check_number(page_bytes_add, 0, "\0", 1);
+	check_number(page_bytes_add, 127, "\x7f", 1);
+	check_number(page_bytes_add, 128, "\x80\x01", 2);
+	check_number(page_bytes_add, UINT64_MAX,
+		     "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+}
+END_TEST
+
+START_TEST(differences_are_zigzag)
+{
+	check_number(page_bytes_signed, 0, "\0", 1);
+	check_number(page_bytes_signed, (uint64_t)-1, "\x01", 1);
+	check_number(page_bytes_signed, 1, "\x02", 1);
+	check_number(page_bytes_signed, (uint64_t)-64, "\x7f", 1);
+	check_number(page_bytes_signed, (uint64_t)INT64_MIN,
+		     "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+}
+END_TEST
+
+START_TEST(a_verdict_means_what_it_means_of_its_kind)
+{
+	ck_assert_str_eq(topics_verdict("request", "matched"),
+			 "joined to its chain by the cookie");
+	ck_assert_str_eq(topics_verdict("chain", "used"),
+			 "at least one sample has it");
+	ck_assert_ptr_null(topics_verdict("request", "used"));
+	ck_assert_ptr_null(topics_verdict("chain", "matched"));
+	ck_assert_str_ne(topics_verdict("request", "unjoinable"),
+			 topics_verdict("chain", "unjoinable"));
+	ck_assert_ptr_null(topics_verdict("request", ""));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("page");
+	TCase *t = tcase_create("page");
+	SRunner *r;
+	int bad;
+
+	tcase_add_test(t, text_cannot_end_its_string_or_its_element);
+	tcase_add_test(t, bytes_that_are_no_text_are_shown_as_escapes);
+	tcase_add_test(t, base64_is_that_of_rfc_4648);
+	tcase_add_test(t, base64_lines_break_between_whole_groups);
+	tcase_add_test(t, numbers_are_leb128);
+	tcase_add_test(t, differences_are_zigzag);
+	tcase_add_test(t, a_verdict_means_what_it_means_of_its_kind);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	bad = srunner_ntests_failed(r);
+	srunner_free(r);
+	return bad != 0;
+}
