@@ -41,13 +41,22 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 # symbolize/fetch.h.
 LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
 	graph.c class.c event.c label.c value.c)) \
-	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c)
+	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c) \
+	schema/extension.c
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
 CLI := $(wildcard cli/*.c)
+# What backstitch_sql.so is made of: our SQL functions, for any program that
+# has SQLite.
+EXT_SRCS := schema/extension.c cli/hooks.c symbolize/demangle.c stitch/clocks.c \
+	stitch/mem.c stitch/table.c schema/queries.c \
+	$(addprefix schema/,$(addsuffix .c,functions table_function \
+	function_text function_at function_flame flame_nodes))
 SQL := $(wildcard schema/*.sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
+EXT := $(O)/backstitch_sql.so
+EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
 TEXT := $(wildcard cli/*.css cli/*.js cli/*.html)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
@@ -65,12 +74,21 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 	clean FORCE
 .DELETE_ON_ERROR:
 
-all: $(O)/backstitch
+all: $(O)/backstitch $(EXT)
 	$(Q)ln -sf $(O)/backstitch backstitch
 
 $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJS) $(OBJS) $(ALL_LIBS)
+
+# Nothing of it is seen but its entry. Sanitizers are the loading program's to
+# have: sqlite3 and Python have none.
+EXT_CFLAGS = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(ALL_CFLAGS)) \
+	-fPIC -fvisibility=hidden -DBACKSTITCH_EXTENSION
+$(EXT): $(EXT_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(EXT_CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
+		-Wl,--exclude-libs,ALL -o $@ $(EXT_OBJS) -liberty
 
 # A build in the same folder with other flags starts afresh.
 FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS) without $(LEFT_OUT)
@@ -93,6 +111,14 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
+
+$(O)/pic/%.o: %.c $(O)/flags | $(O)/probe
+	$(call say,PIC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(EXT_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/pic/schema_sql.o: $(O)/schema_sql.c $(O)/flags
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(EXT_CFLAGS) -c -o $@ $<
 
 $(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
 	$(call say,EMBED,$@)
@@ -187,14 +213,16 @@ bench-run:
 
 # Quoted, for folders with blanks; uninstall leaves folders that may be shared.
 BIN = '$(DESTDIR)$(PREFIX)/bin'
+LIB = '$(DESTDIR)$(PREFIX)/lib/backstitch'
 SHARE = '$(DESTDIR)$(PREFIX)/share'
 BASH_DIR = $(SHARE)/bash-completion/completions
 ZSH_DIR = $(SHARE)/zsh/site-functions
 FISH_DIR = $(SHARE)/fish/vendor_completions.d
 MAN = $(wildcard man/*.[1-9])
 install: all
-	install -d $(BIN) $(SHARE)/doc/backstitch
+	install -d $(BIN) $(LIB) $(SHARE)/doc/backstitch
 	install -m 755 $(O)/backstitch $(BIN)/backstitch
+	install -m 644 $(EXT) $(LIB)/backstitch_sql.so
 	install -m 644 README.md LICENSE $(SHARE)/doc/backstitch
 	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
@@ -208,9 +236,9 @@ uninstall:
 		$(ZSH_DIR)/_backstitch $(FISH_DIR)/backstitch.fish
 	@for m in $(MAN); do \
 		rm -f $(SHARE)/man/man$${m##*.}/$${m##*/} || exit 1; done
-	rm -rf $(SHARE)/doc/backstitch
+	rm -rf $(LIB) $(SHARE)/doc/backstitch
 
 clean:
 	rm -rf build build-san build-fuzz demo backstitch
 
--include $(OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) $(wildcard $(O)/*/*.d)
+-include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) $(wildcard $(O)/*/*.d)

@@ -265,5 +265,6 @@ const struct command cmd_annotate = {
 	.summary = "show the hot instructions of a function",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/annotate.h"
+#include "cli/name.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -80,6 +81,23 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Is the file what it was when the capture was read? */
+static int check_text(struct load *l, struct store *db, struct err *err)
+{
+	struct value id = { .kind = VALUE_INT, .num = l->c->image };
+	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+	uint64_t now;
+
+	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
+	    symbolize_section(rows_text(r, 0), rows_text(r, 1), &l->img,
+			      &now) &&
+	    now != (uint64_t)rows_int(r, 2))
+		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
+	rows_close(r);
+	return rc < 0 ? -1 : 0;
+}
+
 static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 		     struct err *err)
 {
@@ -96,7 +114,7 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 		return 0;
 	}
 	l->code = code_open(sy, &l->img, err);
-	return l->code ? 0 : -1;
+	return l->code ? check_text(l, db, err) : -1;
 }
 
 /* From the symbol, else from the unwind tables, else a guess. */

@@ -10,6 +10,7 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
+#include "stitch/symbol.h"
 #include "stitch/table.h"
 #include "symbolize/callsite.h"
 
@@ -25,7 +26,7 @@ struct spot { /* a frame */
 	struct callsite site;
 	uint32_t image;
 	uint32_t flags;
-	bool returns, leaf; /* has an inner frame somewhere; has none */
+	bool returns, leaf; /* has an inner frame somewhere; only callers */
 };
 
 struct node { /* a stack */
@@ -121,7 +122,8 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	if (stack < 1 || (uint64_t)stack >= p->n_node)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	p->spot[p->node[stack].frame].leaf = true;
+	if (p->node[stack].parent)
+		p->spot[p->node[stack].frame].leaf = true;
 	p->used[stack] = true;
 	return 0;
 }
@@ -209,23 +211,48 @@ static void look(struct spot *s, const struct place *pl)
 		callsite_at(pl->file, s->off, &s->site);
 }
 
+/* Most stacks may have been unwound by tables: files that only those go
+ * through are not opened. */
+static bool is_asked(const struct pass *p, uint32_t frame)
+{
+	const struct spot *s = &p->spot[frame];
+
+	return (s->returns || s->leaf) && is_user(place_of(p, frame)->img.kind);
+}
+
+/* So that a file that is changed afterwards can be told. */
+static int settle(struct pass *p, struct place *pl, uint32_t image,
+		  struct err *err)
+{
+	struct section_used text;
+	int rc = 0;
+
+	if (!pl->file)
+		return 0;
+	if (callsite_text(pl->file, &text))
+		rc = store_sections(p->db, image, &text, 1, err);
+	callsite_settle(pl->file);
+	return rc;
+}
+
 static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
-	size_t n = p->n_spot ? p->n_spot - 1 : 0;
+	size_t n = 0;
 	const char *why;
 
-	p->order = mem_new(n, sizeof(*p->order));
-	for (size_t i = 0; i < n; i++)
-		p->order[i] = (uint32_t)i + 1;
+	p->order = mem_new(p->n_spot + 1, sizeof(*p->order));
+	for (uint32_t i = 1; i < p->n_spot; i++)
+		if (is_asked(p, i))
+			p->order[n++] = i;
 	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
 	for (size_t i = 0; i < n; i++) {
 		struct spot *s = &p->spot[p->order[i]];
 
 		if (s->image != image) {
-			if (pl && pl->file)
-				callsite_settle(pl->file);
+			if (pl && settle(p, pl, image, err))
+				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = s->image;
@@ -234,12 +261,9 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 						 &pl->unverified);
 			progress_update(0, 0, i, "return addresses");
 		}
-		if (is_user(pl->img.kind))
-			look(s, pl);
+		look(s, pl);
 	}
-	if (pl && pl->file)
-		callsite_settle(pl->file);
-	return 0;
+	return pl ? settle(p, pl, image, err) : 0;
 }
 
 static int put_frames(struct pass *p, struct err *err)

@@ -205,5 +205,6 @@ const struct command cmd_check = {
 	.summary = "say what was lost, and which stacks that broke",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

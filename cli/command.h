@@ -50,6 +50,7 @@ struct command {
 	const char *summary;	     /* same line as in the man page */
 	const char *const *examples; /* lines for help; ends with NULL */
 	const struct opt *opts;
+	bool pages; /* its output is text that may be long: for a pager */
 	/* Positional arguments only. Gives an enum status, or -1 and *err. */
 	int (*run)(int argc, char **argv, struct err *err);
 };

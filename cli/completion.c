@@ -4,12 +4,26 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/topics.h"
 #include "stitch/err.h"
 
 /* Commands without a file argument. */
 static bool takes_files(const struct command *c)
 {
 	return strcmp(c->name, "help") && strcmp(c->name, "completion");
+}
+
+/* The words that those take instead. */
+static void put_words(const struct command *c)
+{
+	if (!strcmp(c->name, "completion"))
+		fputs("bash zsh fish", stdout);
+	if (strcmp(c->name, "help") != 0)
+		return;
+	for (size_t i = 0; commands[i]; i++)
+		printf("%s ", commands[i]->name);
+	for (size_t i = 0; topics[i].name; i++)
+		printf("%s ", topics[i].name);
 }
 
 static void bash_option(void *arg, const struct opt *o)
@@ -26,7 +40,10 @@ static void bash_choices(void *arg, const struct opt *o)
 
 	if (o->kind != OPT_CHOICE)
 		return;
-	printf("\t%s:--%s) words='", c ? c->name : "*", o->name);
+	printf("\t%s:--%s", c ? c->name : "*", o->name);
+	if (o->letter)
+		printf("|%s:-%c", c ? c->name : "*", o->letter);
+	fputs(") words='", stdout);
 	for (size_t i = 0; o->choices[i]; i++)
 		printf("%s%s", i ? " " : "", o->choices[i]);
 	puts("' ;;");
@@ -39,6 +56,10 @@ static void print_bash(void)
 	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]}");
 	puts("\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=");
 	puts("\tlocal cmd=${COMP_WORDS[1]}");
+	/* bash parts words at "=" */
+	puts("\tif [ \"$cur\" = = ]; then cur=");
+	puts("\telif [ \"$prev\" = = ]; then "
+	     "prev=${COMP_WORDS[COMP_CWORD-2]}; fi");
 	puts("\tif [ \"$COMP_CWORD\" -eq 1 ]; then");
 	printf("\t\tCOMPREPLY=( $(compgen -W '");
 	for (size_t i = 0; commands[i]; i++)
@@ -57,7 +78,16 @@ static void print_bash(void)
 		options_walk(common_opts, bash_option, NULL);
 		puts("' ;;");
 	}
-	puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words= ;; esac ;;");
+	puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words=");
+	puts("\t\tcase $cmd in");
+	for (size_t i = 0; commands[i]; i++) {
+		if (takes_files(commands[i]))
+			continue;
+		printf("\t\t%s) words='", commands[i]->name);
+		put_words(commands[i]);
+		puts("' ;;");
+	}
+	puts("\t\tesac ;; esac ;;");
 	puts("\tesac");
 	puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
 	puts("}");
@@ -131,8 +161,13 @@ static void print_zsh(void)
 		printf("\t%s) _arguments \\\n", commands[i]->name);
 		options_walk(commands[i]->opts, zsh_option, NULL);
 		options_walk(common_opts, zsh_option, NULL);
-		puts(takes_files(commands[i]) ? "\t\t'*:file:_files' ;;"
-					      : "\t\t'*: :' ;;");
+		if (takes_files(commands[i])) {
+			puts("\t\t'*:file:_files' ;;");
+			continue;
+		}
+		fputs("\t\t'*: :(", stdout);
+		put_words(commands[i]);
+		puts(")' ;;");
 	}
 	puts("\tesac\n}\n_backstitch \"$@\"");
 }
@@ -182,6 +217,13 @@ static void print_fish(void)
 		options_walk(commands[i]->opts, fish_option,
 			     (void *)commands[i]);
 		options_walk(common_opts, fish_option, (void *)commands[i]);
+		if (takes_files(commands[i]))
+			continue;
+		printf("complete -c backstitch -n "
+		       "'__fish_seen_subcommand_from %s' -f -a '",
+		       commands[i]->name);
+		put_words(commands[i]);
+		puts("'");
 	}
 }
 

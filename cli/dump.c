@@ -53,8 +53,7 @@ static uint64_t put_damage(struct ledger *lg)
 
 static int dump(const char *path, struct ledger *lg, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct source_opts o = { .temp_dir = tmp && *tmp ? tmp : "/tmp" };
+	struct source_opts o = { .temp_dir = load_temp_dir() };
 	struct source *src = formats_open(path, &o, lg, err);
 	bool quit = false;
 	int ret = -1;
@@ -112,5 +111,6 @@ const struct command cmd_dump = {
 	.summary = "print the raw records of a capture",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

@@ -140,6 +140,7 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 		.verdict = rows_int(r, 8),
 		.flags = rows_int(r, 9),
 		.thread = (uint32_t)rows_int(r, 10),
+		.ip = rows_int(r, 11),
 	};
 	return 1;
 }

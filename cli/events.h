@@ -16,7 +16,8 @@ struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
 	int64_t verdict, flags; /* of the request: enum request_verdict */
-	uint32_t thread;	/* thread.id; 0: none */
+	int64_t ip;	 /* where a request hit user mode; 0: not known */
+	uint32_t thread; /* thread.id; 0: none */
 	bool timed, on_cpu;
 };
 

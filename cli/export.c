@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -19,7 +20,8 @@
 	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
-	X(chrome, "chrome")
+	X(chrome, "chrome")                                                    \
+	X(pprof, "pprof") X(firefox, "firefox") X(perfdata, "perf.data")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
@@ -97,6 +99,19 @@ static int write_it(FILE *out, void *arg, struct err *err)
 	return j->e->write(out, &j->x, err);
 }
 
+/* With perf.data in the folder, '-o perf.data' is an easy mistake. */
+static int check_output(const char *in, struct err *err)
+{
+	struct stat a, b;
+
+	if (!out_path || stat(in, &a) || stat(out_path, &b) ||
+	    a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "'%s' is what is read; name another file behind -o",
+		       out_path);
+}
+
 static int run(int argc, char **argv, struct err *err)
 {
 	struct job j = { .e = choose(err) };
@@ -106,7 +121,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (!j.e)
 		return -1;
 	j.x.path = input_path(argc, argv, err);
-	if (!j.x.path)
+	if (!j.x.path || check_output(j.x.path, err))
 		return -1;
 	j.x.db = database_open(j.x.path, &status, err);
 	if (!j.x.db)
@@ -122,6 +137,8 @@ static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
 	"backstitch export --format speedscope -o a.json perf.data",
 	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
+	"backstitch export --format perf.data -o old.data perf.db; "
+	"perf report -i old.data",
 	NULL
 };
 

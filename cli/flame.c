@@ -330,6 +330,29 @@ static void note_missing(struct drawing *d)
 			 " ('backstitch help verdicts')");
 }
 
+/* And how much has frames that are none. */
+static void note_bogus(struct drawing *d)
+{
+	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
+	uint64_t sum = 0;
+	char *note;
+
+	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		if ((d->event < 0 || g->event == (uint32_t)d->event) &&
+		    stacks_bogus(d->stacks, g))
+			sum += g->weight;
+	}
+	if (!sum || !whole || !(note = new_note(d)))
+		return;
+	snprintf(note, NOTE_MAX,
+		 "%.2f %% of the weight has bogus frames: no call returns to "
+		 "their addresses ('backstitch check' says whose code made "
+		 "them)",
+		 100.0 * (double)sum / (double)whole);
+}
+
 static void note_event(struct drawing *d)
 {
 	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
@@ -379,6 +402,7 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 {
 	struct stacks_opts so = { .by_name = as_folded,
 				  .inlined = inlined,
+				  .bogus = !as_folded,
 				  .samples = count_samples };
 	struct store *db = database_open(path, status, err);
 
@@ -412,6 +436,7 @@ static int build_from_db(struct drawing *d, const char *path, int *status,
 	d->o.show_samples = !count_samples;
 	note_event(d);
 	note_missing(d);
+	note_bogus(d);
 	return 0;
 }
 

@@ -205,5 +205,6 @@ const struct command cmd_help = {
 	.args = "[COMMAND | TOPIC]",
 	.summary = "explain a command, or one of the topics",
 	.examples = examples,
+	.pages = true,
 	.run = run_help,
 };

@@ -45,5 +45,6 @@ const struct command cmd_info = {
 	.summary = "say what is inside, and what was lost",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

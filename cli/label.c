@@ -44,6 +44,9 @@ int label_compare(const struct label *a, const struct label *b)
 		return a->has_off ? 1 : -1;
 	if (a->kernel != b->kernel)
 		return a->kernel ? 1 : -1;
+	if (a->bogus != b->bogus)
+		return strcmp(a->bogus ? a->bogus : "",
+			      b->bogus ? b->bogus : "");
 	return a->off < b->off ? -1 : a->off > b->off;
 }
 
@@ -92,6 +95,7 @@ const char *label_kind_name(enum label_kind kind)
 		[LABEL_KERNEL] = "kernel",   [LABEL_INLINED] = "inlined",
 		[LABEL_JIT] = "jit",	     [LABEL_UNNAMED] = "unnamed",
 		[LABEL_MISSING] = "missing", [LABEL_EXEC] = "after exec",
+		[LABEL_BOGUS] = "bogus",
 	};
 
 	return kind < LABEL_KINDS ? word[kind] : "?";

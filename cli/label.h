@@ -17,6 +17,7 @@ enum label_kind {
 	LABEL_UNNAMED, /* code without a name: [libfoo.so], [unknown] */
 	LABEL_MISSING, /* stands for what is not there: [user: VERDICT] */
 	LABEL_EXEC,    /* of the program that came by exec after the sample */
+	LABEL_BOGUS,   /* a return address that no call returns to */
 	LABEL_KINDS
 };
 
@@ -28,6 +29,8 @@ struct label {
 	uint64_t off;	   /* of the function's start in the image */
 	bool has_off;
 	bool kernel; /* kernel code, named or not */
+	const char
+		*bogus; /* why: a word of the call-site check; static; NULL */
 };
 
 struct labels;

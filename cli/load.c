@@ -237,7 +237,7 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	return 0;
 }
 
-static const char *temp_dir(void)
+const char *load_temp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");
 
@@ -286,7 +286,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 	struct source_opts o = {
 		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
-		.temp_dir = temp_dir(),
+		.temp_dir = load_temp_dir(),
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
@@ -431,6 +431,24 @@ static size_t file_parts(void *arg, const struct image *img,
 	return layout_parts(arg, img, out, max);
 }
 
+/* What to add to a time of the timeline for ns since 1970, where a capture
+ * noted the same moment on both clocks, or is on the real-time one. */
+static int put_wall(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+	const struct clock_map *m = ld->align ? &ld->align[i].map : NULL;
+	uint64_t wall = info->wall_ns;
+	uint64_t at = info->wall_clock_ns;
+
+	if (info->clock_id == CLOCK_ID_REAL)
+		wall = at = m && m->drift ? m->at : info->first_ns;
+	if (!wall || !at)
+		return 0;
+	at = m ? clock_map_time(m, at) : at;
+	return store_meta_number(ld->db, (int)i, "wall_offset_ns",
+				 (int64_t)(wall - at), err);
+}
+
 /* Each source's clock, from where it is known on. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -477,8 +495,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
-	ld->jitted =
-		ld->mapped ? jitted_new(ld->ledger, temp_dir(), err) : NULL;
+	ld->jitted = ld->mapped ? jitted_new(ld->ledger, load_temp_dir(), err)
+				: NULL;
 	if (!ld->jitted)
 		return -1;
 	stitch_jit(ld->stitch, jitted_find, ld->jitted);
@@ -489,7 +507,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
-		if (store_capture(ld->db, order_source(ld->order, i), err))
+		if (store_capture(ld->db, order_source(ld->order, i), err) ||
+		    put_wall(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);
@@ -561,7 +580,7 @@ static int load_all(struct load ld, char *const *paths, size_t n,
 		return -1;
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
-	ld.order = order_new(ld.ledger, memory, temp_dir());
+	ld.order = order_new(ld.ledger, memory, load_temp_dir());
 	so.large = are_large(paths, n);
 	ld.db = out ? store_create(out, &so, ld.frames, err)
 		    : store_create_temp(&so, ld.frames, err);

@@ -30,4 +30,6 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 struct unwind_pair_count;
 int load_unnamed(const char *path, struct unwind_pair_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
+/* Where temporary files go: $TMPDIR, or /tmp. */
+const char *load_temp_dir(void);
 #endif

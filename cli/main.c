@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/pager.h"
 #include "cli/stop.h"
 #include "cli/term.h"
 #include "cli/version.h"
@@ -26,6 +27,7 @@ static void fill_descriptors(void)
 
 static int complain(const struct err *err, const char *command)
 {
+	out_settle();
 	fprintf(stderr, "%sbackstitch:%s %s\n", term_on(stderr, STYLE_RED),
 		term_off(stderr), err->msg);
 	if (err->code != ERR_USAGE)
@@ -67,9 +69,11 @@ static int run_command(int argc, char **argv, struct err *err)
 		help_command(stdout, c);
 		return STATUS_OK;
 	}
+	if (c->pages)
+		pager_arm();
 	status = c->run(n, argv + 1, err);
 	if (stop_requested() || (status < 0 && err->code == ERR_STOPPED)) {
-		fflush(stdout);
+		out_settle();
 		stop_now();
 	}
 	return status < 0 ? complain(err, name) : status;
@@ -81,6 +85,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_descriptors();
+	options_color(argc, argv);
 	stop_init();
 	out_init();
 	if (argc < 2) {

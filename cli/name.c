@@ -19,11 +19,12 @@
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/symbol.h"
+#include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
 static bool no_demangle, no_inline, no_cache, use_debuginfod;
-static long fetch_seconds = 60;
+static long fetch_seconds = 60, jobs;
 static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
@@ -71,6 +72,12 @@ const struct opt name_opts[] = {
 	  .name = "no-lines",
 	  .help = "do not look for source lines and inlined functions",
 	  .value = &no_inline },
+	{ .kind = OPT_NUMBER,
+	  .name = "jobs",
+	  .arg = "N",
+	  .help = "look into N files at a time (as many as there are CPUs, up "
+		  "to 8; with --debuginfod 1)",
+	  .value = &jobs },
 	{ .kind = OPT_FLAG,
 	  .name = "no-cache",
 	  .help = "do not remember names on disk for the next time",
@@ -82,6 +89,9 @@ const char *name_kallsyms(void)
 {
 	return kallsyms;
 }
+
+/* More threads wait for the database and the disk. */
+#define JOBS_MAX 8
 
 struct sink {
 	struct store *db;
@@ -99,39 +109,79 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
-/* Told now, and kept in the database. */
-static int put_note(struct store *db, const char *what, struct err *err)
+static void tell(const char *what)
 {
 	char note[2048];
 
 	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
 	progress_clear();
 	fprintf(stderr, "%s\n", note);
+}
+
+/* Told now, and kept in the database. */
+static int put_note(struct store *db, const char *what, struct err *err)
+{
+	tell(what);
 	return store_note(db, "names", what, err);
 }
 
 /* Names that were read from other bytes stay: nobody knows which are right. */
-static int put_changed(struct store *db, const char *file, const char *section,
-		       struct err *err)
+static void changed(const char *file, const char *section, char note[512])
+{
+	snprintf(note, 512,
+		 "%.240s: %.40s is not what it was when %s, with the same "
+		 "build-id",
+		 file, section,
+		 strcmp(section, ".text") ? "names were read from it"
+					  : "its calls were looked at");
+}
+
+void name_tell_changed(const char *file, const char *section)
 {
 	char note[512];
 
-	snprintf(note, sizeof(note),
-		 "%.240s: %.40s is not what it was when names were read from "
-		 "it, with the same build-id",
-		 file, section);
-	return put_note(db, note, err);
+	changed(file, section, note);
+	tell(note);
 }
 
-static int name_one(struct symbolizer *sy, struct sink *s,
-		    const struct image *img, const struct code_place *code,
-		    size_t n, struct err *err)
+/* Who names images: files may be looked into by threads, which are `fed`
+ * images up to some way ahead of the one whose names are put away. */
+struct namers {
+	struct symbolizer *sy;
+	struct pool *pool; /* NULL: none */
+	size_t fed;
+};
+
+static int feed(struct namers *nr, struct store *db, struct err *err)
+{
+	const struct code_place *code;
+	struct image img;
+	size_t n;
+	int ret = 1;
+
+	while (nr->pool && pool_has_room(nr->pool) &&
+	       (ret = store_unnamed_at(db, nr->fed, &img, &code, &n, err)) >
+		       0) {
+		if (pool_takes(&img))
+			pool_add(nr->pool, &img, code, n);
+		nr->fed++;
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+static int name_one(struct namers *nr, struct sink *s, const struct image *img,
+		    const struct code_place *code, size_t n, struct err *err)
 {
 	struct image_report rep = { 0 };
 	uint64_t before = s->counts->found;
 	int ret;
 
-	ret = symbolize_image(sy, img, code, n, put_symbol, s, &rep, err);
+	if (feed(nr, s->db, err))
+		return -1;
+	ret = nr->pool && pool_takes(img)
+		      ? pool_next(nr->pool, put_symbol, s, &rep, err)
+		      : symbolize_image(nr->sy, img, code, n, put_symbol, s,
+					&rep, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -194,6 +244,10 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
+	if (jobs < 0 || jobs > 1024)
+		return err_set(err, ERR_USAGE,
+			       "--jobs %ld: needs a number of files from 1 on",
+			       jobs);
 	return check_fetch(err);
 }
 
@@ -277,26 +331,31 @@ static bool fetched_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
-					  const struct symbolize_text *captured)
+/* The options, and texts that they point to. */
+struct setup {
+	struct symbolize_opts o;
+	char cache[4096], fetched[4096], release[128];
+};
+
+static void make_setup(struct setup *s, struct store *db, bool fetch,
+		       const struct symbolize_text *captured)
 {
 	const char *home = getenv("HOME");
-	char cache[4096];
-	char fetched[4096];
-	char release[128];
 
-	kernel_release(db, release, sizeof(release));
-	struct symbolize_opts o = {
-		.fetch_cache = fetched_folder(home, fetched, sizeof(fetched))
-				       ? fetched
-				       : NULL,
+	kernel_release(db, s->release, sizeof(s->release));
+	s->o = (struct symbolize_opts){
+		.fetch_cache =
+			fetched_folder(home, s->fetched, sizeof(s->fetched))
+				? s->fetched
+				: NULL,
 		.fetch_seconds =
 			fetch && use_debuginfod ? (double)fetch_seconds : 0,
 		.stop = stop_requested,
-		.release = *release ? release : NULL,
+		.release = *s->release ? s->release : NULL,
 		.unpack = unpack_all,
-		.cache =
-			cache_folder(home, cache, sizeof(cache)) ? cache : NULL,
+		.cache = cache_folder(home, s->cache, sizeof(s->cache))
+				 ? s->cache
+				 : NULL,
 		.symfs = symfs,
 		.kallsyms = kallsyms,
 		.vmlinux = vmlinux,
@@ -307,8 +366,6 @@ static struct symbolizer *make_symbolizer(struct store *db, bool fetch,
 		.no_inline = no_inline,
 		.same_machine = recorded_here(db),
 	};
-
-	return symbolize_new(&o);
 }
 
 const char *name_symfs(void)
@@ -319,7 +376,10 @@ const char *name_symfs(void)
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured)
 {
-	return make_symbolizer(db, false, captured);
+	struct setup s;
+
+	make_setup(&s, db, false, captured);
+	return symbolize_new(&s.o);
 }
 
 bool name_has_places(void)
@@ -327,12 +387,41 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
+/* Servers are asked for one file after the other, those of most stacks first:
+ * no threads then. */
+static unsigned int threads_wanted(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (use_debuginfod)
+		return 1;
+	if (jobs)
+		return (unsigned int)jobs;
+	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
+}
+
+static void namers_open(struct namers *nr, struct store *db,
+			const struct symbolize_text *captured)
+{
+	struct setup s;
+
+	make_setup(&s, db, true, captured);
+	*nr = (struct namers){ .sy = symbolize_new(&s.o),
+			       .pool = pool_new(&s.o, threads_wanted()) };
+}
+
+static void namers_close(struct namers *nr)
+{
+	pool_free(nr->pool);
+	symbolize_free(nr->sy);
+}
+
 static int name_all(struct store *db, const struct symbolize_text *captured,
 		    bool again, struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
-	struct symbolizer *sy = make_symbolizer(db, true, captured);
+	struct namers nr;
 	unsigned int how = (again ? NAME_LINES : 0) |
 			   (use_debuginfod ? NAME_HOT_FIRST : 0);
 	const struct code_place *code;
@@ -340,19 +429,20 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 	size_t n;
 	int ret;
 
+	namers_open(&nr, db, captured);
 	progress_start("naming");
 	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
 	       0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else
-			ret = name_one(sy, &s, &img, code, n, err);
+			ret = name_one(&nr, &s, &img, code, n, err);
 		if (ret)
 			break;
 		progress_update(0, 0, s.counts->offsets, "addresses");
 	}
 	progress_clear();
-	symbolize_free(sy);
+	namers_close(&nr);
 	if (use_debuginfod && !ret)
 		fprintf(stderr,
 			"debuginfod: fetched %" PRIu64 " file%s, had none for "
@@ -377,6 +467,7 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct changes *c = arg;
 	struct image img = { .kind = IMAGE_FILE };
+	char note[512];
 	uint64_t hash;
 
 	rows_build_id(r, 4, &img);
@@ -385,7 +476,8 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 	    hash == (uint64_t)rows_int(r, 3))
 		return 0;
 	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
-	return put_changed(c->db, rows_text(r, 1), rows_text(r, 2), err);
+	changed(rows_text(r, 1), rows_text(r, 2), note);
+	return put_note(c->db, note, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)

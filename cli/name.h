@@ -35,6 +35,8 @@ struct name_counts {
 	uint64_t missing;	 /* images that they had no file for */
 };
 
+/* Says that the section is another one than when the capture was read. */
+void name_tell_changed(const char *file, const char *section);
 /* Are the files there that the options name? 0, or -1 and *err. */
 int name_check(struct err *err);
 /* Names what has no name yet. counts may be NULL. -1 and *err only when the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pager.h"
 #include "cli/term.h"
 #include "stitch/err.h"
 
@@ -20,6 +21,10 @@ const struct opt common_opts[] = {
 	  .help = "color on the terminal: auto, always or never",
 	  .value = &term_color_option,
 	  .choices = color_choices },
+	{ .kind = OPT_FLAG,
+	  .name = "no-pager",
+	  .help = "long output on a terminal as it is",
+	  .value = &pager_never },
 	{ .kind = OPT_FLAG,
 	  .letter = 'h',
 	  .name = "help",
@@ -332,4 +337,22 @@ int options_parse(const struct opt *opts, int argc, char **argv,
 	}
 	argv[n] = NULL;
 	return n;
+}
+
+void options_color(int argc, char **argv)
+{
+	static const char name[] = "--color";
+	const size_t n = sizeof(name) - 1;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const char *when = NULL;
+
+		if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+			when = argv[i] + n + 1;
+		else if (!strcmp(argv[i], name) && i + 1 < argc)
+			when = argv[i + 1];
+		for (size_t c = 0; when && color_choices[c]; c++)
+			if (!strcmp(when, color_choices[c]))
+				term_color_option = color_choices[c];
+	}
 }

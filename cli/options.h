@@ -1,6 +1,7 @@
 /* options.h - the option tables: parsing, walking, and near misses.
  *
- * Every command takes its own table and common_opts (-h, --color). */
+ * Every command takes its own table and common_opts (-h, --color,
+ * --no-pager). */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 
 struct err;
 
-/* -h and --color: understood by every command. */
+/* -h, --color and --no-pager: understood by every command. */
 extern const struct opt common_opts[];
 extern bool options_help; /* -h or --help was given */
 
@@ -19,6 +20,10 @@ extern bool options_help; /* -h or --help was given */
  * (ERR_USAGE). After "--" nothing is an option; "-" never is. */
 int options_parse(const struct opt *opts, int argc, char **argv,
 		  struct err *err);
+
+/* --color alone, before anything is said: an error in front of it on the
+ * command line is colored as it says too. */
+void options_color(int argc, char **argv);
 
 /* Calls fn for every option, those of groups in their place. */
 typedef void option_fn(void *arg, const struct opt *o);

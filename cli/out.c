@@ -4,34 +4,56 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/pager.h"
 #include "stitch/err.h"
 
 static int out_errno;
 static char out_buffer[1 << 18];
 
-static ssize_t put(void *cookie, const char *buf, size_t size)
+/* To the pager, when there is one. */
+static void put_now(const char *buf, size_t size)
 {
 	size_t done = 0;
 
-	(void)cookie;
-	if (out_errno)
-		return 0;
-	while (done < size) {
-		ssize_t n = write(1, buf + done, size - done);
+	while (!out_errno && done < size) {
+		ssize_t n = write(pager_fd(), buf + done, size - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) {
+		if (n < 0)
 			out_errno = errno;
-			return 0;
-		}
-		done += (size_t)n;
+		else
+			done += (size_t)n;
 	}
-	return (ssize_t)size;
+}
+
+/* What was kept for a pager. */
+static bool put_kept(void)
+{
+	size_t n;
+	char *kept = pager_kept(&n);
+
+	if (!kept)
+		return false;
+	put_now(kept, n);
+	free(kept);
+	return true;
+}
+
+static ssize_t put(void *cookie, const char *buf, size_t size)
+{
+	(void)cookie;
+	if (out_errno)
+		return 0;
+	/* what is kept ends with buf */
+	if (!pager_keep(buf, size) && !put_kept())
+		put_now(buf, size);
+	return out_errno ? 0 : (ssize_t)size;
 }
 
 void out_init(void)
@@ -52,9 +74,16 @@ bool out_failed(void)
 	return out_errno != 0;
 }
 
-int out_finish(struct err *err)
+void out_settle(void)
 {
 	fflush(stdout);
+	put_kept();
+	pager_end();
+}
+
+int out_finish(struct err *err)
+{
+	out_settle();
 	if (!out_errno || out_errno == EPIPE)
 		return 0;
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));

@@ -14,7 +14,9 @@ void out_init(void);
 /* True when there is no point in printing more; commands with long output
  * look at it and return STATUS_OK. */
 bool out_failed(void);
-/* Flushes. 0 also when the reader went away; -1 and *err when the output is
+/* Everything is shown, and a pager is done. */
+void out_settle(void);
+/* The same. 0 also when the reader went away; -1 and *err when the output is
  * not complete. */
 int out_finish(struct err *err);
 /* Lets write() fill the file (NULL or "-": standard output). A file that

@@ -6,11 +6,11 @@
 
 #include "stitch/utf8.h"
 
-extern const struct output out_table, out_csv, out_json;
+extern const struct output out_table, out_lines, out_csv, out_json;
 
-const struct output *const outputs[] = { &out_table, &out_csv, &out_json,
-					 NULL };
-static const char *const names[] = { "table", "csv", "json", NULL };
+const struct output *const outputs[] = { &out_table, &out_lines, &out_csv,
+					 &out_json, NULL };
+static const char *const names[] = { "table", "lines", "csv", "json", NULL };
 
 static const char *format;
 static bool json;
@@ -18,7 +18,7 @@ static bool json;
 const struct opt output_opts[] = { { .kind = OPT_CHOICE,
 				     .name = "format",
 				     .arg = "FORMAT",
-				     .help = "table, csv or json",
+				     .help = "table, lines, csv or json",
 				     .value = &format,
 				     .choices = names },
 				   { .kind = OPT_FLAG,

@@ -1,11 +1,14 @@
-/* packages.c - which package a file belongs to, read from dpkg's lists. */
+/* packages.c - which package a file belongs to, by dpkg's lists or rpm's
+ * database. */
 #include "cli/packages.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "schema/rpm.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
 
@@ -111,7 +114,51 @@ static FILE *open_list(const struct packages *p, const char *name)
 	return fopen(path, "re");
 }
 
-void packages_read(struct packages *p)
+/* Where /usr was merged, rpm has the longer form of some paths. */
+static const char *owner_by_rpm(struct rpm *r, const char *key)
+{
+	char path[4096];
+	const char *owner = rpm_owner(r, key);
+
+	if (owner ||
+	    snprintf(path, sizeof(path), "/usr%s", key) >= (int)sizeof(path))
+		return owner;
+	return rpm_owner(r, path);
+}
+
+/* Of Fedora 36, and before. */
+static struct rpm *open_rpm(const struct packages *p)
+{
+	static const char *const place[] = {
+		"/usr/lib/sysimage/rpm/rpmdb.sqlite",
+		"/var/lib/rpm/rpmdb.sqlite",
+	};
+	struct rpm *r = NULL;
+	char path[4096];
+
+	for (size_t i = 0; !r && i < sizeof(place) / sizeof(*place); i++)
+		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
+			    (int)sizeof(path) &&
+		    !access(path, R_OK))
+			r = rpm_open(path);
+	return r;
+}
+
+static void read_rpm(struct packages *p)
+{
+	struct rpm *r = p->n ? open_rpm(p) : NULL;
+
+	for (size_t i = 0; r && i < p->n; i++) {
+		struct wanted *w = &p->item[i];
+		const char *owner = w->owner ? NULL : owner_by_rpm(r, w->path);
+
+		if (owner)
+			w->owner = arena_strdup(&p->text, owner);
+	}
+	rpm_close(r);
+}
+
+static void read_dpkg(struct packages *p)
 {
 	char path[4096];
 	struct dirent *e;
@@ -132,6 +179,12 @@ void packages_read(struct packages *p)
 		fclose(f);
 	}
 	closedir(d);
+}
+
+void packages_read(struct packages *p)
+{
+	read_dpkg(p);
+	read_rpm(p);
 }
 
 const char *packages_of(const struct packages *p, const char *path)

@@ -1,4 +1,5 @@
-/* packages.h - which package a file belongs to, read from dpkg's lists. */
+/* packages.h - which package a file belongs to, by dpkg's lists or rpm's
+ * database. */
 #ifndef CLI_PACKAGES_H
 #define CLI_PACKAGES_H
 

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/label.h"
 #include "stitch/table.h"
 
 #define SHADES 8
@@ -98,7 +97,7 @@ static const struct ramp grey = { { 214, 214, 214 }, { 190, 190, 190 } };
 static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
 	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',  [LABEL_UNNAMED] = 'n',
-	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e',
+	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e', [LABEL_BOGUS] = 'b',
 };
 
 const struct palette *palette_find(const char *name)
@@ -115,6 +114,12 @@ int palette_by_kind(const struct palette *p)
 	return p->by_kind;
 }
 
+bool palette_hatched(enum label_kind kind)
+{
+	return kind == LABEL_MISSING || kind == LABEL_EXEC ||
+	       kind == LABEL_BOGUS;
+}
+
 void palette_class(const struct label *l, char out[3])
 {
 	/* mixing once more spreads short names */
@@ -122,8 +127,8 @@ void palette_class(const struct label *l, char out[3])
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);
-	if (l->kind == LABEL_MISSING || l->kind == LABEL_EXEC)
-		out[1] = 0; /* hatched, see svg.css */
+	if (palette_hatched(l->kind))
+		out[1] = 0; /* see svg.css */
 	out[2] = 0;
 }
 
@@ -139,15 +144,12 @@ static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
 	}
 }
 
-static bool has_shades(int kind)
-{
-	return kind != LABEL_MISSING && kind != LABEL_EXEC;
-}
-
 static void put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+		for (int i = 0;
+		     i < SHADES && !palette_hatched((enum label_kind)kind);
+		     i++) {
 			int c[3];
 
 			shade(p, kind, i, dark, c);
@@ -163,7 +165,9 @@ void palette_json(const struct palette *p, FILE *out)
 	const char *before = "{";
 
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0; i < SHADES && has_shades(kind); i++) {
+		for (int i = 0;
+		     i < SHADES && !palette_hatched((enum label_kind)kind);
+		     i++) {
 			int l[3], d[3];
 
 			shade(p, kind, i, 0, l);

@@ -5,9 +5,10 @@
  * picture. What is missing or guessed looks the same in every palette. */
 #ifndef CLI_PALETTE_H
 #define CLI_PALETTE_H
+#include <stdbool.h>
 #include <stdio.h>
 
-struct label;
+#include "cli/label.h"
 
 struct palette;
 
@@ -15,6 +16,8 @@ extern const char *const palette_names[]; /* ends with NULL; first: default */
 const struct palette *palette_find(const char *name);
 /* Does a colour tell the kind of frame? Then a legend makes sense. */
 int palette_by_kind(const struct palette *p);
+/* Has this kind a pattern of its own in every palette? */
+bool palette_hatched(enum label_kind kind);
 /* The class of a frame: a letter for its kind and a digit for its shade. */
 void palette_class(const struct label *l, char out[3]);
 /* Rules for all classes; then the same again for dark screens. */

@@ -97,8 +97,7 @@ static void find_columns(struct payloads *ps, struct type_payload *t)
 	}
 }
 
-/* Of a machine of 32 bits, as far as its name tells. */
-static bool is_32(const char *arch)
+bool payloads_long32(const char *arch)
 {
 	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
 	       strcmp(arch, "ppc64le");
@@ -113,7 +112,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	if (*rows_text(r, 2))
 		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
-					is_32(rows_text(r, 4)));
+					payloads_long32(rows_text(r, 4)));
 	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
 		if (!strcmp(ps->cursor[i].name, table))
 			t.cursor = i + 1;
@@ -236,37 +235,86 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 					     .len = (uint32_t)v.len };
 		}
 	}
-	payload_fields_text(t->payload, ps->field, ps->raw, sizeof(ps->raw));
 	return 0;
+}
+
+/* Moves to what there is of an event: 1 its fields (in ps->field), 2 its
+ * bytes (of the first cursor), 0 nothing, -1. */
+static int find(struct payloads *ps, int64_t event,
+		const struct type_payload *t, struct err *err)
+{
+	int rc = 0;
+
+	if (t->cursor)
+		rc = seek(&ps->cursor[t->cursor - 1], event, err);
+	if (rc < 0)
+		return -1;
+	if (rc > 0)
+		return from_columns(ps, t, ps->cursor[t->cursor - 1].rows, err)
+			       ? -1
+			       : 1;
+	rc = seek(&ps->cursor[0], event, err);
+	return rc > 0 ? 2 : rc;
+}
+
+/* NULL: events of this type have no payload. */
+static const struct type_payload *payload_of(const struct payloads *ps,
+					     int64_t type)
+{
+	return type >= 1 && (uint64_t)type <= ps->n_type &&
+			       ps->type[type - 1].payload
+		       ? &ps->type[type - 1]
+		       : NULL;
 }
 
 const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 			  struct err *err)
 {
-	const struct type_payload *t;
+	const struct type_payload *t = payload_of(ps, type);
 	struct value v;
-	int rc = 0;
+	int rc;
 
-	if (type < 1 || (uint64_t)type > ps->n_type)
-		return "";
-	t = &ps->type[type - 1];
-	if (!t->payload)
+	if (!t)
 		return "";
 	ps->raw[0] = '\0';
-	if (t->cursor)
-		rc = seek(&ps->cursor[t->cursor - 1], event, err);
-	if (rc > 0) {
-		if (from_columns(ps, t, ps->cursor[t->cursor - 1].rows, err))
-			return NULL;
-	} else if (!rc && (rc = seek(&ps->cursor[0], event, err)) > 0) {
-		v = rows_value(ps->cursor[0].rows, 1);
-		if (v.kind == VALUE_BLOB)
-			payload_text(t->payload, v.text, v.len, ps->raw,
-				     sizeof(ps->raw));
-	}
+	rc = find(ps, event, t, err);
 	if (rc < 0)
 		return NULL;
+	if (rc == 1)
+		payload_fields_text(t->payload, ps->field, ps->raw,
+				    sizeof(ps->raw));
+	v = rc == 2 ? rows_value(ps->cursor[0].rows, 1) : (struct value){ 0 };
+	if (v.kind == VALUE_BLOB)
+		payload_text(t->payload, v.text, v.len, ps->raw,
+			     sizeof(ps->raw));
 	output_clean_buf(ps->text, sizeof(ps->text), ps->raw, strlen(ps->raw),
 			 NULL);
 	return ps->text;
+}
+
+char *payloads_perf_format(const struct payloads *ps, int64_t type,
+			   const char *name, uint32_t id)
+{
+	const struct type_payload *t = payload_of(ps, type);
+
+	return t ? payload_perf_format(t->payload, name, id) : NULL;
+}
+
+int payloads_perf(struct payloads *ps, const struct payload_of *of,
+		  const void **data, size_t *len, struct err *err)
+{
+	const struct type_payload *t = payload_of(ps, of->type);
+	int rc = t ? find(ps, of->event, t, err) : 0;
+	struct value v;
+
+	if (rc == 1)
+		*data = payload_fields_perf(t->payload, ps->field, of->id,
+					    of->tid, len);
+	if (rc != 2)
+		return rc;
+	v = rows_value(ps->cursor[0].rows, 1);
+	if (v.kind != VALUE_BLOB)
+		return 0;
+	*data = payload_perf(t->payload, v.text, v.len, of->id, of->tid, len);
+	return 1;
 }

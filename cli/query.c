@@ -10,8 +10,10 @@
 #include "cli/filter.h"
 #include "cli/output.h"
 #include "cli/plain.h"
+#include "cli/query_error.h"
 #include "cli/stop.h"
 #include "cli/term.h"
+#include "schema/hooks.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -19,7 +21,7 @@
 #define SQL_MAX (1 << 20)
 
 static const char *file;
-static bool list_views, list_tables;
+static bool list_views, list_tables, list_functions;
 
 static const struct opt opts[] = {
 	{ .kind = OPT_STRING,
@@ -37,6 +39,10 @@ static const struct opt opts[] = {
 	  .name = "tables",
 	  .help = "list the tables and their columns",
 	  .value = &list_tables },
+	{ .kind = OPT_FLAG,
+	  .name = "functions",
+	  .help = "list our SQL functions",
+	  .value = &list_functions },
 	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
 	{ .kind = OPT_END }
 };
@@ -77,6 +83,8 @@ static int answer(struct store *db, const char *sql, struct err *err)
 	r = rows_open(db, sql, NULL, 0, err);
 	if (r)
 		ret = o->write(stdout, r, err);
+	else
+		query_error(db, sql, err);
 	rows_close(r);
 	stop_query(NULL);
 	return ret;
@@ -115,14 +123,16 @@ struct words {
 
 static int sort_words(int argc, char **argv, struct words *w, struct err *err)
 {
-	bool listing = list_views || list_tables;
+	int listing = list_views + list_tables + list_functions;
 
-	if (listing && (file || (list_views && list_tables)))
+	if (listing > 1 || (listing && file))
 		return err_set(err, ERR_USAGE,
-			       "--views, --tables and a statement are three "
-			       "questions; ask one at a time");
+			       "--views, --tables, --functions and a statement "
+			       "are four questions; ask one at a time");
 	if (listing)
-		w->sql = store_sql(list_views ? "list_views" : "list_tables");
+		w->sql = store_sql(list_views	 ? "list_views"
+				   : list_tables ? "list_tables"
+						 : "list_functions");
 	else if (argc && strchr(argv[argc - 1], ' ') &&
 		 access(argv[argc - 1], F_OK))
 		w->sql = argv[--argc];
@@ -163,7 +173,10 @@ static int run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && (list_views || list_tables) && !output_asked())
+	if (db && store_functions(db, &sql_hooks, err))
+		;
+	else if (db && (list_views || list_tables || list_functions) &&
+		 !output_asked())
 		ret = list(db, w.sql, err);
 	else if (db)
 		ret = answer(db, owned ? owned : w.sql, err);
@@ -187,5 +200,6 @@ const struct command cmd_query = {
 	.summary = "answer SQL from a database",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

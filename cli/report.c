@@ -685,5 +685,6 @@ const struct command cmd_report = {
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

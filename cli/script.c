@@ -21,7 +21,7 @@
 #include "stitch/err.h"
 
 static const char *fields;
-static bool show_lost, json;
+static bool show_lost, json, wall;
 static bool inlined = true;
 
 static const struct opt opts[] = {
@@ -42,6 +42,10 @@ static const struct opt opts[] = {
 	  .help = "say between the samples where records were lost",
 	  .value = &show_lost },
 	{ .kind = OPT_FLAG,
+	  .name = "wall",
+	  .help = "print times as UTC, where the capture knows them",
+	  .value = &wall },
+	{ .kind = OPT_FLAG,
 	  .name = "json",
 	  .help = "one JSON object a line for each sample",
 	  .value = &json },
@@ -51,21 +55,29 @@ static const struct opt opts[] = {
 };
 
 /* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
-static void put_loss(struct rows *r)
+static void put_moment(const struct script_fields *f, const char *word,
+		       struct value time)
 {
-	struct value t0 = rows_value(r, 2);
-	struct value t1 = rows_value(r, 3);
+	char text[SCRIPT_TIME_SIZE];
+	size_t skip = 0;
 
+	if (time.kind != VALUE_INT)
+		return;
+	size_t n = script_time(f, time.num, text);
+
+	while (skip < n && text[skip] == ' ')
+		skip++;
+	printf(" %s %.*s", word, (int)(n - skip), text + skip);
+}
+
+static void put_loss(const struct script_fields *f, struct rows *r)
+{
 	printf("[lost %" PRId64 " record%s", rows_int(r, 4),
 	       rows_int(r, 4) == 1 ? "" : "s");
 	if (rows_value(r, 1).kind == VALUE_INT)
 		printf(" on CPU %" PRId64, rows_int(r, 1));
-	if (t0.kind == VALUE_INT)
-		printf(" from %" PRId64 ".%06" PRId64, t0.num / 1000000000,
-		       t0.num % 1000000000 / 1000);
-	if (t1.kind == VALUE_INT)
-		printf(" to %" PRId64 ".%06" PRId64, t1.num / 1000000000,
-		       t1.num % 1000000000 / 1000);
+	put_moment(f, "from", rows_value(r, 2));
+	put_moment(f, "to", rows_value(r, 3));
 	if (strcmp(rows_text(r, 0), "lost"))
 		printf(": %s", rows_text(r, 0));
 	fputs("]\n\n", stdout);
@@ -90,6 +102,7 @@ static void put_loss_json(struct rows *r)
 
 /* The losses, merged into the stream of samples by their end. */
 struct losses {
+	const struct script_fields *f;
 	struct rows *rows;
 	bool more;
 };
@@ -114,7 +127,7 @@ static int losses_until(struct losses *l, int64_t time, bool rest,
 		if (json)
 			put_loss_json(l->rows);
 		else
-			put_loss(l->rows);
+			put_loss(l->f, l->rows);
 		if (next_loss(l, err))
 			return -1;
 	}
@@ -146,7 +159,7 @@ static int print_rows(struct script *s, struct events *ev, struct losses *l,
 static int print_all(struct store *db, const struct script_fields *f,
 		     struct err *err)
 {
-	struct losses l = { 0 };
+	struct losses l = { .f = f };
 	struct script *s = script_new(db, f, err);
 	struct events *ev = NULL;
 	int ret = -1;
@@ -167,6 +180,24 @@ out:
 	events_close(ev);
 	script_free(s);
 	return ret;
+}
+
+/* The capture's clock against the one on the wall. */
+static int find_wall(struct store *db, struct script_fields *f,
+		     const char *path, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("fn_wall"), NULL, 0, err);
+	int got = r ? rows_next(r, err) : -1;
+
+	f->wall = got > 0;
+	f->wall_offset = got > 0 ? rows_int(r, 0) : 0;
+	rows_close(r);
+	if (!got)
+		return err_set(err, ERR_FORMAT,
+			       "%s: does not say the time on the wall; perf "
+			       "record -k mono notes it, and LTTng always does",
+			       path);
+	return got < 0 ? -1 : 0;
 }
 
 static int run(int argc, char **argv, struct err *err)
@@ -190,7 +221,9 @@ static int run(int argc, char **argv, struct err *err)
 	db = database_open(path, &status, err);
 	if (!db)
 		return -1;
-	ret = print_all(db, &f, err);
+	ret = wall ? find_wall(db, &f, path, err) : 0;
+	if (!ret)
+		ret = print_all(db, &f, err);
 	store_close(db);
 	return ret ? -1 : status;
 }
@@ -208,5 +241,6 @@ const struct command cmd_script = {
 	.summary = "print samples as text, in perf script's shape",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

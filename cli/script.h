@@ -21,8 +21,15 @@ struct store;
 struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;
 	bool verdict; /* say why a user half is missing */
+	bool wall;    /* times are UTC: this much is added */
+	int64_t wall_offset;
 	struct chain_style frame;
 };
+
+/* A time as script prints it, "12.345678" or UTC; its length. */
+#define SCRIPT_TIME_SIZE 64
+size_t script_time(const struct script_fields *f, int64_t time,
+		   char buf[SCRIPT_TIME_SIZE]);
 
 /* list NULL: what is pleasant to read. */
 int script_parse(const char *list, struct script_fields *f, struct err *err);

@@ -14,6 +14,7 @@
 #include "cli/payloads.h"
 #include "cli/script.h"
 #include "schema/store.h"
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 #include "stitch/verdict.h"
@@ -273,6 +274,24 @@ static char *put_decimal(char *p, uint64_t v, int width, char pad)
 	return p + n;
 }
 
+size_t script_time(const struct script_fields *f, int64_t time,
+		   char buf[SCRIPT_TIME_SIZE])
+{
+	uint64_t t = (uint64_t)time;
+	char *p = buf;
+	int64_t utc;
+	size_t n = 0;
+
+	if (f->wall && !__builtin_add_overflow(time, f->wall_offset, &utc))
+		n = clock_utc(utc, buf);
+	if (n)
+		return n;
+	p = put_decimal(p, t / 1000000000, 5, ' ');
+	*p++ = '.';
+	p = put_decimal(p, t % 1000000000 / 1000, 6, '0');
+	return (size_t)(p - buf);
+}
+
 /* "[002]   12.345678: " and the period. */
 static size_t make_middle(const struct script *s, const struct event_row *e,
 			  char *buf)
@@ -286,11 +305,7 @@ static size_t make_middle(const struct script *s, const struct event_row *e,
 		*p++ = ' ';
 	}
 	if (s->f.time && e->timed) {
-		uint64_t t = (uint64_t)e->time;
-
-		p = put_decimal(p, t / 1000000000, 5, ' ');
-		*p++ = '.';
-		p = put_decimal(p, t % 1000000000 / 1000, 6, '0');
+		p += script_time(&s->f, e->time, p);
 		*p++ = ':';
 		*p++ = ' ';
 	}
@@ -350,7 +365,7 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct type_text *t = &s->type[e->type - 1];
 	struct who *w = find_who(s, e->comm);
-	char middle[128];
+	char middle[SCRIPT_TIME_SIZE + 64];
 
 	if (!w->head[t->has_chain])
 		w->head[t->has_chain] = make_head(s, w, t->has_chain);
@@ -404,6 +419,13 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	add_int(o, "event_id", e->id);
 	if (e->timed)
 		add_int(o, "time_ns", e->time);
+	if (e->timed && s->f.wall) {
+		char text[SCRIPT_TIME_SIZE];
+		size_t n = script_time(&s->f, e->time, text);
+
+		json_object_object_add(
+			o, "wall", json_object_new_string_len(text, (int)n));
+	}
 	if (e->on_cpu)
 		add_int(o, "cpu", e->cpu);
 	add_text(o, "comm", w->name);

@@ -104,5 +104,6 @@ const struct command cmd_sframe = {
 	.summary = "show and judge SFrame unwind tables",
 	.examples = examples,
 	.opts = opts,
+	.pages = true,
 	.run = run,
 };

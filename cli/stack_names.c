@@ -9,6 +9,7 @@
 #include "cli/label.h"
 #include "cli/stack_tree.h"
 #include "schema/store.h"
+#include "stitch/callsite.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/mem.h"
@@ -22,6 +23,7 @@ struct named_frame {
 	uint32_t first, n;
 	struct interpreter_frame interp;
 	bool kernel;
+	const char *bogus; /* as a return address: why; NULL */
 };
 
 struct inlined {
@@ -49,6 +51,8 @@ struct stack_names {
 	struct stack_tree tree;
 	struct raw_stack *raw;
 	size_t n_raw, cap_raw;
+	uint32_t *wrong; /* by stack: pos of its first bogus frame; 0: none */
+	size_t n_wrong, cap_wrong;
 	struct inlined *inlined;
 	enum interpreter_mode mode;
 	size_t n_inlined, cap_inlined;
@@ -262,8 +266,43 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* The words of the check that say that no call returns to there. */
+static int add_bogus_frame(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_names *sn = arg;
+	int64_t id = rows_int(r, 0);
+	const char *no_code = callsite_kind_name(CALLSITE_NO_CODE);
+
+	(void)err;
+	if (id > 0 && (size_t)id < sn->n_frame)
+		sn->frame[id].bogus =
+			strcmp(rows_text(r, 1), no_code)
+				? callsite_kind_name(CALLSITE_NO_CALL)
+				: no_code;
+	return 0;
+}
+
+static int add_bogus_stack(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_names *sn = arg;
+
+	if (REACH(sn, wrong, rows_int(r, 0), err))
+		return -1;
+	sn->wrong[rows_int(r, 0)] = (uint32_t)rows_int(r, 1);
+	return 0;
+}
+
+static int load_bogus(struct stack_names *sn, struct store *db, struct err *err)
+{
+	return rows_each(db, "print_bogus", add_bogus_frame, sn, err) ||
+			       rows_each(db, "report_bogus", add_bogus_stack,
+					 sn, err)
+		       ? -1
+		       : 0;
+}
+
 struct stack_names *stack_names_load(struct store *db, struct labels *labels,
-				     bool by_name, bool inlined,
+				     bool by_name, bool inlined, bool bogus,
 				     struct err *err)
 {
 	struct stack_names *sn = mem_new(1, sizeof(*sn));
@@ -276,7 +315,8 @@ struct stack_names *stack_names_load(struct store *db, struct labels *labels,
 	    (inlined && rows_each(db, "report_inlines", add_inline, sn, err)) ||
 	    stack_tree_load(&sn->tree, db, sn->n_frame ? sn->n_frame - 1 : 0,
 			    err) ||
-	    rows_each(db, "report_raws", add_raw, sn, err)) {
+	    rows_each(db, "report_raws", add_raw, sn, err) ||
+	    (bogus && load_bogus(sn, db, err))) {
 		stack_names_free(sn);
 		return NULL;
 	}
@@ -291,24 +331,47 @@ void stack_names_free(struct stack_names *sn)
 	free(sn->frame);
 	stack_tree_release(&sn->tree);
 	free(sn->raw);
+	free(sn->wrong);
 	free(sn->inlined);
 	free(sn->what);
 	arena_release(&sn->text);
 	free(sn);
 }
 
-void label_list_add(struct label_list *l, uint32_t label)
+static void add_from(struct label_list *l, uint32_t label,
+		     struct label_from from)
 {
 	l->label = mem_grow(l->label, &l->cap, l->n + 1, sizeof(*l->label));
-	l->label[l->n++] = label;
+	l->label[l->n] = label;
+	if (l->want_from) {
+		l->from = mem_grow(l->from, &l->cap_from, l->n + 1,
+				   sizeof(*l->from));
+		l->from[l->n] = from;
+	}
+	l->n++;
 }
 
-/* Another program's code looks like that everywhere. */
-static uint32_t as_exec(struct stack_names *sn, uint32_t id)
+void label_list_add(struct label_list *l, uint32_t label)
+{
+	add_from(l, label, (struct label_from){ 0 });
+}
+
+/* Item i of the list becomes item n <= i. */
+static void move(struct label_list *l, size_t n, size_t i)
+{
+	l->label[n] = l->label[i];
+	if (l->want_from)
+		l->from[n] = l->from[i];
+}
+
+/* The same label, of a kind that stands out. */
+static uint32_t as_kind(struct stack_names *sn, uint32_t id,
+			enum label_kind kind, const char *bogus)
 {
 	struct label l = *labels_get(sn->labels, id);
 
-	l.kind = LABEL_EXEC;
+	l.kind = kind;
+	l.bogus = bogus;
 	return labels_add(sn->labels, &l);
 }
 
@@ -326,6 +389,21 @@ bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		return false;
 	*label = sn->frame[frame].label;
 	return true;
+}
+
+/* The position of its innermost bogus frame; 0: it has none. Stacks that were
+ * unwound by tables may share frames with it, and are not meant. */
+static uint32_t first_bogus(const struct stack_names *sn, uint32_t raw)
+{
+	uint32_t stack = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+
+	return stack < sn->n_wrong && !sn->raw[raw].ended ? sn->wrong[stack]
+							  : 0;
+}
+
+bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
+{
+	return first_bogus(sn, raw) != 0;
 }
 
 /* An interpreter's own frames that follow code of its language, seen from the
@@ -346,7 +424,7 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 		if (in.class == INTERPRETER_CODE)
 			seen |= 1u << in.language;
 		if (!run) {
-			out->label[n++] = out->label[i];
+			move(out, n++, i);
 		} else if (run != last && !(seen >> run & 1)) {
 			const struct label l = {
 				.kind = LABEL_USER,
@@ -354,17 +432,27 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 				.image = "",
 			};
 
-			out->label[n++] = labels_add(sn->labels, &l);
+			out->label[n] = labels_add(sn->labels, &l);
+			if (out->want_from)
+				out->from[n] = (struct label_from){ 0 };
+			n++;
 		}
 		last = run;
 	}
 	out->n = n;
 }
 
-static void take(struct stack_names *sn, struct label_list *out, size_t from,
-		 uint32_t label, struct interpreter_frame interp)
+static uint32_t marked(struct stack_names *sn, uint32_t label,
+		       const char *bogus)
 {
-	label_list_add(out, label);
+	return bogus ? as_kind(sn, label, LABEL_BOGUS, bogus) : label;
+}
+
+static void take(struct stack_names *sn, struct label_list *out, size_t from,
+		 uint32_t label, struct label_from at,
+		 struct interpreter_frame interp)
+{
+	add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
 	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
@@ -380,6 +468,12 @@ static void turn(struct stack_names *sn, struct label_list *out, size_t from)
 
 		out->label[i] = out->label[--j];
 		out->label[j] = l;
+		if (out->want_from) {
+			struct label_from at = out->from[i];
+
+			out->from[i] = out->from[j];
+			out->from[j] = at;
+		}
 		if (sn->mode == INTERPRETER_COLLAPSE) {
 			struct interpreter_frame in = sn->what[i - from];
 
@@ -394,22 +488,35 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 {
 	size_t from = out->n;
 	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+	/* those that were unwound are inside the call */
+	bool recorded = raw < sn->n_raw && !sn->raw[raw].ended;
+	struct label_from what = { 0 };
+	uint32_t first = first_bogus(sn, raw);
+	uint32_t pos = 0;
 
-	for (const struct stack_link *l; at; at = l->parent) {
+	for (const struct stack_link *l; at; at = l->parent, pos++) {
 		const struct named_frame *f;
+		const char *bogus;
 
 		l = stack_tree_at(&sn->tree, at);
 		f = &sn->frame[l->frame];
+		bogus = first && pos >= first ? f->bogus : NULL;
+		what.frame = l->frame;
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct inlined *in = &sn->inlined[f->first + i];
 
-			take(sn, out, from, in->label, in->interp);
+			what.inlined = i + 1;
+			take(sn, out, from, marked(sn, in->label, bogus), what,
+			     in->interp);
 		}
-		take(sn, out, from, f->label, f->interp);
+		what.inlined = 0;
+		take(sn, out, from, marked(sn, f->label, bogus), what,
+		     f->interp);
+		what.called = recorded;
 	}
 	turn(sn, out, from);
 	if (sn->mode == INTERPRETER_COLLAPSE)
 		collapse(sn, out, from);
 	for (size_t i = from; exec && i < out->n; i++)
-		out->label[i] = as_exec(sn, out->label[i]);
+		out->label[i] = as_kind(sn, out->label[i], LABEL_EXEC, NULL);
 }

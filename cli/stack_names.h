@@ -14,16 +14,30 @@ struct stack_names;
 struct store;
 
 /* by_name: one label for one name (and kind), wherever it is from; for text
- * forms, which show nothing else. inlined: with inlined functions. */
+ * forms, which show nothing else. inlined: with inlined functions. bogus: what
+ * the call-site check found is LABEL_BOGUS. */
 struct stack_names *stack_names_load(struct store *db, struct labels *labels,
-				     bool by_name, bool inlined,
+				     bool by_name, bool inlined, bool bogus,
 				     struct err *err);
 void stack_names_free(struct stack_names *sn);
 
-/* Labels, grown as needed; free(label). */
+/* What a label is of, in the words of code.h. frame 0: it stands for
+ * something that is not in the chain. */
+struct label_from {
+	uint32_t frame;
+	uint32_t inlined; /* 0: the function that is not inlined; else 1 + its
+			   * place among those of the frame */
+	bool called;	  /* its address is behind a call: a return address */
+};
+
+/* Labels, grown as needed; free(label). want_from: from[] is filled too;
+ * free(from). */
 struct label_list {
 	uint32_t *label;
 	size_t n, cap;
+	bool want_from;
+	struct label_from *from;
+	size_t cap_from;
 };
 
 void label_list_add(struct label_list *l, uint32_t label);
@@ -38,4 +52,6 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
  * such frame. */
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		       uint32_t *label);
+/* Has it a bogus frame? False when those were not loaded. */
+bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
 #endif

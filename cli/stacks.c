@@ -240,7 +240,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	    load_comms(s, db, err) ||
 	    (!o->no_groups && load_samples(s, db, err)) ||
 	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
-					  err))) {
+					  o->bogus, err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -414,6 +414,11 @@ const char *stacks_missing(const struct stacks_group *g)
 		return "empty";
 	word = request_verdict_name(g->verdict);
 	return word ? word : "unexplained";
+}
+
+bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)
+{
+	return stack_names_bogus(s->names, g->uraw);
 }
 
 const char *stacks_verdict(const struct stacks_group *g)

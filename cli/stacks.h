@@ -33,6 +33,7 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
+	bool bogus;		/* the same */
 	bool samples;		/* every sample weighs 1 */
 	bool no_groups;		/* for stacks_get() of the caller's own */
 	stacks_sample_fn *each; /* NULL, or called for all, while loading */
@@ -90,6 +91,8 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* The word for the user half that a group misses; NULL: it misses none. */
 const char *stacks_missing(const struct stacks_group *g);
+/* Has its user stack a frame that no call returns to? Only with opts.bogus. */
+bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);
 /* What became of the group's requests: a verdict's word, or "no request". */
 const char *stacks_verdict(const struct stacks_group *g);
 #endif

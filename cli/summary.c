@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/term.h"
 #include "schema/store.h"
+#include "stitch/clocks.h"
 #include "stitch/err.h"
 
 /* Lines of each section before "and N more". */
@@ -84,6 +85,22 @@ static void take_range(struct summary *s, struct rows *r)
 		s->last = rows_int(r, 12);
 }
 
+/* The same as UTC, where the capture says it. */
+static void put_wall(struct summary *s, struct value offset, int64_t first,
+		     int64_t last)
+{
+	char a[CLOCK_UTC_SIZE];
+	char b[CLOCK_UTC_SIZE];
+
+	if (offset.kind != VALUE_INT ||
+	    __builtin_add_overflow(first, offset.num, &first) ||
+	    __builtin_add_overflow(last, offset.num, &last) ||
+	    !clock_utc(first, a) || !clock_utc(last, b))
+		return;
+	lines_add(&s->l, "%s to %s", a, b);
+	lines_put(&s->l, "on the wall");
+}
+
 static void put_time(struct summary *s, struct rows *r)
 {
 	int64_t first = rows_int(r, 11);
@@ -97,6 +114,7 @@ static void put_time(struct summary *s, struct rows *r)
 		  human_ns(a, sizeof(a), last - first),
 		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
 	lines_put(&s->l, "time");
+	put_wall(s, rows_value(r, 25), first, last);
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */

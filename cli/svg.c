@@ -15,6 +15,7 @@
 #include "cli/palette.h"
 #include "cli/plain.h"
 #include "cli/topics.h"
+#include "stitch/callsite.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -82,7 +83,8 @@ static unsigned int line_height(const struct page *p)
 
 static bool has_legend(const struct page *p)
 {
-	uint32_t marks = 1u << LABEL_MISSING | 1u << LABEL_EXEC;
+	uint32_t marks =
+		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
 
 	return palette_by_kind(p->o->colors) || (p->kinds & marks);
 }
@@ -138,6 +140,7 @@ static void put_about(const struct page *p)
 
 static void put_head(const struct page *p)
 {
+	static const char *const pattern[] = { "missing", "exec", "bogus" };
 	const struct svg_opts *o = p->o;
 	FILE *out = p->out;
 
@@ -166,7 +169,7 @@ static void put_head(const struct page *p)
 	palette_css(o->colors, out);
 	fputs(text_svg_css, out);
 	fputs("</style>\n<defs>\n", out);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		fprintf(out,
 			"<pattern id=\"%s\" width=\"6\" height=\"6\" "
 			"patternUnits=\"userSpaceOnUse\" "
@@ -174,7 +177,7 @@ static void put_head(const struct page *p)
 			"<rect class=\"h%d\" width=\"6\" height=\"6\"/>"
 			"<rect class=\"h%d\" width=\"2\" height=\"6\"/>"
 			"</pattern>\n",
-			i ? "exec" : "missing", 2 * i, 2 * i + 1);
+			pattern[i], 2 * i, 2 * i + 1);
 	fputs("</defs>\n", out);
 }
 
@@ -314,7 +317,12 @@ static void put_doubts(const struct page *p, const struct label *l,
 	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
 	    topics_verdict("request", word))
 		fprintf(p->out, "%s\n", topics_verdict("request", word));
-	if (fact->bogus)
+	if (l->bogus)
+		fprintf(p->out, "bogus: %s\n",
+			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? "no call is in front of this return address"
+				: "there is no code at this return address");
+	else if (fact->bogus)
 		fprintf(p->out,
 			"%u of its %u places: no call can return to there\n",
 			fact->bogus, fact->places);
@@ -366,7 +374,7 @@ static void put_name(const struct page *p, const struct label *l, uint64_t x,
 		     uint64_t w, unsigned int y)
 {
 	const struct svg_opts *o = p->o;
-	bool mark = l->kind == LABEL_MISSING || l->kind == LABEL_EXEC;
+	bool mark = palette_hatched(l->kind);
 	uint64_t cells =
 		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
 			      : 0;
@@ -448,6 +456,7 @@ static void put_legend(const struct page *p, unsigned int y)
 		{ LABEL_UNNAMED, "n3", "no name" },
 		{ LABEL_MISSING, "m", "user half missing" },
 		{ LABEL_EXEC, "e", "stack taken after exec" },
+		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
 	};
 	bool all = palette_by_kind(p->o->colors);
 	unsigned int x = PAD;

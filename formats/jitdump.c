@@ -63,12 +63,17 @@ struct jitdump {
 	uint64_t lines_of;
 	struct jit_line *line;
 	size_t n_line;
+	/* what the last UNWINDING_INFO said of the next code */
+	struct bytes frame;
+	uint64_t frame_off; /* behind the end of the code */
+	bool has_frame;	    /* if perhaps an empty one */
 	/* while reading */
 	enum dating dating;
 	struct tsc_conv tsc;
 	struct ledger *lg;
 	uint16_t capture;
 	uint64_t foreign, unfit; /* codes that are left out */
+	uint64_t lone, strange;	 /* tables that are left out */
 };
 
 static int read_head(struct jitdump *d, struct err *err)
@@ -269,6 +274,63 @@ static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
 	return 0;
 }
 
+/* Does .eh_frame begin here, with a CIE? */
+static bool is_frame(struct bytes b)
+{
+	uint32_t len = 0;
+	uint32_t mark = 1;
+
+	return !bytes_u32(&b, &len, NULL) && len >= 4 &&
+	       len <= bytes_left(&b) && !bytes_u32(&b, &mark, NULL) && !mark;
+}
+
+/* The specification has .eh_frame_hdr in front of .eh_frame; runtimes and perf
+ * (genelf.c) have it behind: what it looks like decides. A runtime that has
+ * nothing to say of some code gives the head alone, as V8 does. */
+static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
+{
+	uint64_t off = bytes_off(b);
+	uint64_t size = 0;
+	uint64_t head = 0;
+	uint64_t mapped;
+	struct bytes all;
+
+	d->lone += d->has_frame;
+	d->has_frame = false;
+	if (bytes_u64(b, &size, err) || bytes_u64(b, &head, err) ||
+	    bytes_u64(b, &mapped, err))
+		return -1;
+	if (head > size)
+		return err_at(err, d->path, off,
+			      "head of %" PRIu64 " bytes in unwinding "
+			      "information of %" PRIu64,
+			      head, size);
+	if (bytes_take(b, size, &all, err))
+		return -1;
+	d->has_frame = true;
+	d->frame_off = 0;
+	if (head == size || is_frame(all))
+		return bytes_take(&all, size - head, &d->frame, err);
+	d->frame_off = head;
+	d->has_frame = !bytes_skip(&all, head, NULL) && is_frame(all);
+	d->strange += !d->has_frame;
+	d->frame = all;
+	return 0;
+}
+
+/* Its addresses are made for being behind the code, at the next multiple of
+ * 8 (perf, jit_write_elf()). */
+static void put_frame(struct jitdump *d, struct jit_code *c)
+{
+	if (!d->has_frame)
+		return;
+	d->has_frame = false;
+	c->frame = d->frame.pos;
+	c->n_frame = bytes_left(&d->frame);
+	c->frame_off = ((c->len + 7) & ~7ull) + d->frame_off;
+	c->swapped = d->records.swap;
+}
+
 /* pid, tid, vma: the same in LOAD and MOVE. 1: of another process, which
  * inherited the file. */
 static int take_who(struct jitdump *d, struct bytes *b, struct err *err)
@@ -308,6 +370,7 @@ static int take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 		c.n_line = d->n_line;
 	}
 	d->n_line = 0;
+	put_frame(d, &c);
 	if (!other && !jit_add(d->jit, &c, time_of(d, time)))
 		d->unfit++;
 	return 0;
@@ -342,8 +405,8 @@ static int take_record(struct jitdump *d, const struct prefix *p,
 		return take_debug(d, b, err);
 	case R_CLOSE:
 		return 0;
-	case R_UNWIND: /* tables for stack dumps, of which there may be none */
-		return 0;
+	case R_UNWIND:
+		return take_unwind(d, b, err);
 	default:
 		ledger_skip(d->lg, d->capture, "jitdump record", p->id,
 			    bytes_off(b));
@@ -416,5 +479,9 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 	d->unfit += jit_finish(d->jit);
 	note_left_out(d, "jitted code of another process", d->foreign);
 	note_left_out(d, "jitted code that fits nowhere", d->unfit);
+	note_left_out(d, "unwinding information without its code",
+		      d->lone + d->has_frame);
+	note_left_out(d, "unwinding information that is no .eh_frame",
+		      d->strange);
 	return d->jit;
 }

@@ -53,3 +53,21 @@ void payload_fields_text(struct payload *pl, const struct field *field,
 {
 	tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
 }
+
+char *payload_perf_format(const struct payload *pl, const char *name,
+			  uint32_t id)
+{
+	return tp_make_format(&pl->fmt, name, id);
+}
+
+const void *payload_perf(struct payload *pl, const void *raw, size_t raw_len,
+			 uint32_t id, uint32_t tid, size_t *len)
+{
+	return tp_remake(&pl->tp, &pl->fmt, raw, raw_len, id, tid, len);
+}
+
+const void *payload_fields_perf(struct payload *pl, const struct field *field,
+				uint32_t id, uint32_t tid, size_t *len)
+{
+	return tp_make(&pl->tp, &pl->fmt, field, id, tid, len);
+}

@@ -25,4 +25,14 @@ void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
 /* From one field for each def. */
 void payload_fields_text(struct payload *pl, const struct field *field,
 			 char *buf, size_t size);
+
+/* For a perf.data file: see tp_make.c. The format, which is the caller's to
+ * free(); and a payload under this id, from its bytes, or from fields;
+ * borrowed until the next call. */
+char *payload_perf_format(const struct payload *pl, const char *name,
+			  uint32_t id);
+const void *payload_perf(struct payload *pl, const void *raw, size_t raw_len,
+			 uint32_t id, uint32_t tid, size_t *len);
+const void *payload_fields_perf(struct payload *pl, const struct field *field,
+				uint32_t id, uint32_t tid, size_t *len);
 #endif

@@ -74,6 +74,8 @@ struct tp {
 	struct addrs held[TP_STACKS]; /* of the last tp_stacks() */
 	uint64_t *ip;		      /* n_ip of them, of all */
 	size_t cap_ip, n_ip;
+	unsigned char *made; /* of the last tp_make() */
+	size_t n_made, cap_made;
 };
 
 void tp_release(struct tp *tp);
@@ -103,6 +105,19 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 /* tp_bprint.c: format with packed arguments, into buf; size > 0. */
 void tp_bprint(const struct tp *tp, const char *format,
 	       const struct bytes *args, char *buf, size_t size);
+
+/* tp_make.c: the format as a perf.data file keeps it, under this name and id:
+ * with the common fields of tracepoints, and a way to print it. free() it. */
+char *tp_make_format(const struct tp_format *fmt, const char *name,
+		     uint32_t id);
+/* A payload of that format, borrowed until the next call: of one field for
+ * each def, or of a payload as it was recorded. */
+const void *tp_make(struct tp *tp, const struct tp_format *fmt,
+		    const struct field *field, uint32_t id, uint32_t tid,
+		    size_t *len);
+const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
+		      const void *raw, size_t raw_len, uint32_t id,
+		      uint32_t tid, size_t *len);
 
 /* tp_sched.c: finds fmt->sched. */
 void tp_sched_find(struct tp_format *fmt);

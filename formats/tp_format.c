@@ -298,4 +298,5 @@ void tp_release(struct tp *tp)
 	arena_release(&tp->scratch);
 	free(tp->field);
 	free(tp->ip);
+	free(tp->made);
 }

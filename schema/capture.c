@@ -310,8 +310,9 @@ int store_captures_end(struct store *db, struct err *err)
 	return rc ? rc : types_end(db, err);
 }
 
-int store_meta(struct store *db, int capture, const char *key,
-	       const char *value, struct err *err)
+/* text NULL: the number. */
+static int put_meta(struct store *db, int capture, const char *key,
+		    const char *text, int64_t number, struct err *err)
 {
 	if (store_drain(db, err))
 		return -1;
@@ -322,12 +323,27 @@ int store_meta(struct store *db, int capture, const char *key,
 		return -1;
 	sqlite3_bind_int64(st, 1, capture + 1);
 	bind_text(st, 2, key);
-	bind_text(st, 3, value);
+	if (text)
+		bind_text(st, 3, text);
+	else
+		sqlite3_bind_int64(st, 3, number);
 
 	int rc = store_step(db, st, err);
 
 	sqlite3_finalize(st);
 	return rc;
+}
+
+int store_meta(struct store *db, int capture, const char *key,
+	       const char *value, struct err *err)
+{
+	return put_meta(db, capture, key, value ? value : "", 0, err);
+}
+
+int store_meta_number(struct store *db, int capture, const char *key,
+		      int64_t value, struct err *err)
+{
+	return put_meta(db, capture, key, NULL, value, err);
 }
 
 /* ---- the words of the enumerations */
@@ -365,6 +381,16 @@ static int store_rules(struct store *db, struct err *err)
 	}
 	sqlite3_finalize(st);
 	return rc;
+}
+
+int store_switch_view(struct store *db, struct err *err)
+{
+	int64_t has;
+
+	if (store_number(db, store_sql("has_switch_fields"), &has, err))
+		return -1;
+	return store_exec(
+		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
 }
 
 int store_rule_views(struct store *db, struct err *err)

@@ -156,6 +156,8 @@ int store_captures_end(struct store *db, struct err *err);
 int store_words(struct store *db, struct err *err);
 /* A view of the findings of each rule. */
 int store_rule_views(struct store *db, struct err *err);
+/* What is known of the threads that switches take away, for the views. */
+int store_switch_view(struct store *db, struct err *err);
 
 /* ledger.c */
 struct ledger;

@@ -129,11 +129,35 @@ static int put_damage(struct store *db, const struct ledger_entry *e,
 	return 0;
 }
 
+/* What was said of the captures before, when they are named again. */
+static int is_noted(struct store *db, const char *what, const char *detail,
+		    struct err *err)
+{
+	if (store_drain(db, err))
+		return -1;
+	sqlite3_stmt *st = store_prepare(db, store_sql("same_note"), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, what, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, detail, -1, SQLITE_STATIC);
+
+	int rc = sqlite3_step(st);
+
+	sqlite3_finalize(st);
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return rc == SQLITE_ROW;
+	return store_error(db, rc, err);
+}
+
 int store_note(struct store *db, const char *what, const char *detail,
 	       struct err *err)
 {
 	struct row r;
+	int known = is_noted(db, what, detail, err);
 
+	if (known)
+		return known < 0 ? -1 : 0;
 	if (store_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
 		return -1;
 	row_text(&r, 1, "note");

@@ -1,17 +1,16 @@
 /* naming.c - names for frames, image by image; and the labels of the folded
  * views, which are made of them.
  *
- * store_unnamed() walks the frames without a symbol, sorted by image and
- * offset, through one statement whose rows are in a sorter of SQLite: frames
- * may be changed meanwhile. What store_symbol() is told is kept in arrays
- * beside the offsets and written to the frames when the image is done, one
- * UPDATE each. */
+ * store_unnamed() goes through the images that unnamed.c lists. What
+ * store_symbol() is told is kept in an array beside the offsets and written to
+ * the frames when the image is done, one UPDATE each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/inner.h"
 #include "schema/store.h"
+#include "schema/unnamed.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
 #include "stitch/jit.h"
@@ -19,12 +18,6 @@
 #include "stitch/symbol.h"
 
 #define LABEL_SIZE 4096
-
-/* One frame of the current image; several may have one offset. */
-struct todo {
-	uint32_t frame;
-	uint32_t at; /* place in off */
-};
 
 struct answer {
 	uint64_t symoff;
@@ -42,14 +35,13 @@ struct known { /* symbols of the current image */
 };
 
 struct naming {
-	sqlite3_stmt *walk, *update;
-	bool row;	/* walk stands on a row not yet used */
-	uint32_t image; /* current; 0: none */
-	struct code_place *code;
-	struct answer *answer; /* one for each of code[] */
-	size_t n_code, cap_code, cap_answer;
-	struct todo *todo; /* in the order of code[] */
-	size_t n_todo, cap_todo;
+	sqlite3_stmt *update;
+	bool walking;
+	struct unnamed todo;
+	size_t next;		 /* of todo.image[] */
+	struct unnamed_image at; /* current; image 0: none */
+	struct answer *answer;	 /* one for each of at.code[] */
+	size_t cap_answer;
 	struct known *known;
 	size_t n_known, cap_known;
 	struct table by_name;
@@ -70,18 +62,24 @@ static struct naming *naming(struct store *db)
 	return db->naming;
 }
 
+static void end_walk(struct naming *nm)
+{
+	sqlite3_finalize(nm->update);
+	nm->update = NULL;
+	unnamed_release(&nm->todo);
+	nm->next = 0;
+	nm->walking = false;
+}
+
 void naming_free(struct naming *nm)
 {
 	if (!nm)
 		return;
-	sqlite3_finalize(nm->walk);
-	sqlite3_finalize(nm->update);
+	end_walk(nm);
 	table_release(&nm->by_name);
 	table_release(&nm->said);
 	arena_release(&nm->text);
-	free(nm->code);
 	free(nm->answer);
-	free(nm->todo);
 	free(nm->known);
 	free(nm->seg);
 	free(nm);
@@ -101,97 +99,6 @@ int naming_resume(struct store *db, struct err *err)
 			       db->path);
 	naming(db)->symbols = (uint32_t)max;
 	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
-	return 0;
-}
-
-/* ---- walking */
-
-static int start(struct store *db, struct naming *nm, unsigned int how,
-		 struct err *err)
-{
-	if (store_write_frames(db, err) || store_drain(db, err))
-		return -1;
-	if (store_exec(db, store_sql("heat"), err) ||
-	    (how & NAME_HOT_FIRST &&
-	     store_exec(db, store_sql("measure_heat"), err)))
-		return -1;
-	nm->walk = store_prepare(db, store_sql("unnamed"), err);
-	if (nm->walk)
-		sqlite3_bind_int(nm->walk, 1, how & NAME_LINES);
-	nm->update = store_prepare(db, store_sql("name_frame"), err);
-	return nm->walk && nm->update ? 0 : -1;
-}
-
-static int walk(struct store *db, struct naming *nm, struct err *err)
-{
-	int rc = sqlite3_step(nm->walk);
-
-	nm->row = rc == SQLITE_ROW;
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		return 0;
-	return store_error(db, rc, err);
-}
-
-static uint64_t column(struct naming *nm, int i)
-{
-	return (uint64_t)sqlite3_column_int64(nm->walk, i);
-}
-
-/* The image of the row; its path is copied, since the walk goes on. */
-static void fill_image(struct naming *nm, struct image *img)
-{
-	const char *path = (const char *)sqlite3_column_text(nm->walk, 4);
-	const void *id = sqlite3_column_blob(nm->walk, 5);
-	int len = sqlite3_column_bytes(nm->walk, 5);
-
-	memset(img, 0, sizeof(*img));
-	img->kind = (enum image_kind)column(nm, 3);
-	img->path = arena_strdup(&nm->text, path ? path : "");
-	if (id && len > 0 && len <= (int)sizeof(img->id)) {
-		memcpy(img->id, id, (size_t)len);
-		img->id_len = (uint8_t)len;
-	}
-	img->maj = (uint32_t)column(nm, 6);
-	img->min = (uint32_t)column(nm, 7);
-	img->ino = column(nm, 8);
-	img->ino_gen = column(nm, 9);
-	img->start = column(nm, 10);
-	img->len = column(nm, 11);
-	img->t0 = column(nm, 12);
-	img->space = (uint32_t)column(nm, 13);
-}
-
-static void add_offset(struct naming *nm, uint64_t off)
-{
-	nm->code = mem_grow(nm->code, &nm->cap_code, nm->n_code + 1,
-			    sizeof(*nm->code));
-	nm->answer = mem_grow(nm->answer, &nm->cap_answer, nm->n_code + 1,
-			      sizeof(*nm->answer));
-	nm->answer[nm->n_code] =
-		(struct answer){ .todo = (uint32_t)nm->n_todo };
-	nm->code[nm->n_code++] = (struct code_place){ .off = off };
-}
-
-static int fill_offsets(struct store *db, struct naming *nm, struct err *err)
-{
-	nm->n_code = 0;
-	nm->n_todo = 0;
-	do {
-		uint64_t off = column(nm, 1);
-
-		if (!nm->n_code || nm->code[nm->n_code - 1].off != off)
-			add_offset(nm, off);
-		/* One that is both the place of a sample and a return
-		 * address is behind a call in any case. */
-		if (column(nm, 14))
-			nm->code[nm->n_code - 1].after_call = true;
-		nm->todo = mem_grow(nm->todo, &nm->cap_todo, nm->n_todo + 1,
-				    sizeof(*nm->todo));
-		nm->todo[nm->n_todo].frame = (uint32_t)column(nm, 2);
-		nm->todo[nm->n_todo++].at = (uint32_t)nm->n_code - 1;
-		if (walk(db, nm, err))
-			return -1;
-	} while (nm->row && column(nm, 0) == nm->image);
 	return 0;
 }
 
@@ -244,7 +151,7 @@ static int symbol_id(struct store *db, struct naming *nm,
 			++nm->symbols,
 		};
 		table_add(&nm->by_name, h, at);
-		if (put_symbol(db, nm->image, nm->symbols, s, err))
+		if (put_symbol(db, nm->at.image, nm->symbols, s, err))
 			return -1;
 	}
 	*id = nm->known[at].id;
@@ -275,17 +182,18 @@ int naming_said(struct store *db, uint32_t image, uint64_t off, uint32_t *id,
 static struct answer *answer_for(struct naming *nm, uint64_t off)
 {
 	size_t a = 0;
-	size_t b = nm->n_code;
+	size_t b = nm->at.n_code;
 
 	while (a < b) {
 		size_t mid = a + (b - a) / 2;
 
-		if (nm->code[mid].off < off)
+		if (nm->at.code[mid].off < off)
 			a = mid + 1;
 		else
 			b = mid;
 	}
-	return a < nm->n_code && nm->code[a].off == off ? &nm->answer[a] : NULL;
+	return a < nm->at.n_code && nm->at.code[a].off == off ? &nm->answer[a]
+							      : NULL;
 }
 
 /* When it is named again, symbols that it has are not made twice. */
@@ -296,7 +204,7 @@ static int load_known(struct store *db, struct naming *nm, struct err *err)
 
 	if (!st)
 		return -1;
-	sqlite3_bind_int64(st, 1, nm->image);
+	sqlite3_bind_int64(st, 1, nm->at.image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(st, 1);
 		struct known k = {
@@ -341,14 +249,14 @@ static int put_inline(struct store *db, struct naming *nm,
 
 	if (!a)
 		return 0;
-	for (size_t i = a->todo; i < nm->n_todo; i++) {
+	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
 		struct row r;
 
-		if (nm->todo[i].at != (uint32_t)(a - nm->answer))
+		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
 			break;
 		if (store_row(db, T_INLINE, len, &r, err))
 			return -1;
-		row_int(&r, 0, nm->todo[i].frame);
+		row_int(&r, 0, nm->at.todo[i].frame);
 		row_int(&r, 1, s->depth);
 		row_text(&r, 2, s->name);
 		row_text(&r, 3, s->file);
@@ -380,7 +288,7 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 {
 	struct naming *nm = naming(db);
 
-	if (!db->writable || image != nm->image)
+	if (!db->writable || image != nm->at.image)
 		return err_set(err, ERR_DB,
 			       "%s: names for image %u, which "
 			       "did not ask",
@@ -434,12 +342,12 @@ static void bind_line(struct naming *nm, const struct answer *a)
 /* Writes what was told about the current image, and forgets it. */
 static int end_image(struct store *db, struct naming *nm, struct err *err)
 {
-	if (!nm->image)
+	if (!nm->at.image)
 		return 0;
 	if (end_last(db, nm, err) || store_drain(db, err))
 		return -1;
-	for (size_t i = 0; i < nm->n_todo; i++) {
-		const struct todo *t = &nm->todo[i];
+	for (size_t i = 0; i < nm->at.n_todo; i++) {
+		const struct todo *t = &nm->at.todo[i];
 		const struct answer *a = &nm->answer[t->at];
 
 		if (!a->symbol && !nm->n_seg)
@@ -452,17 +360,38 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 			sqlite3_bind_null(nm->update, 2);
 			sqlite3_bind_null(nm->update, 3);
 		}
-		bind_vaddr(nm, nm->code[t->at].off);
+		bind_vaddr(nm, nm->at.code[t->at].off);
 		bind_line(nm, a);
 		if (store_step(db, nm->update, err))
 			return -1;
 	}
-	nm->image = 0;
+	nm->at.image = 0;
 	nm->n_seg = 0;
 	nm->n_known = 0;
 	table_release(&nm->by_name);
 	memset(&nm->by_name, 0, sizeof(nm->by_name));
 	return 0;
+}
+
+static int start(struct store *db, struct naming *nm, unsigned int how,
+		 struct err *err)
+{
+	if (unnamed_load(db, how, &nm->todo, err))
+		return -1;
+	nm->update = store_prepare(db, store_sql("name_frame"), err);
+	nm->walking = nm->update != NULL;
+	return nm->update ? 0 : -1;
+}
+
+static void make_answers(struct naming *nm)
+{
+	const struct unnamed_image *at = &nm->at;
+
+	nm->answer = mem_grow(nm->answer, &nm->cap_answer, at->n_code,
+			      sizeof(*nm->answer));
+	memset(nm->answer, 0, at->n_code * sizeof(*nm->answer));
+	for (size_t i = at->n_todo; i-- > 0;)
+		nm->answer[at->todo[i].at].todo = (uint32_t)i;
 }
 
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
@@ -478,27 +407,42 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		return -1;
 	arena_release(&nm->text);
 	nm->last = (struct symbol){ .name = NULL };
-	if (!nm->walk && (start(db, nm, how, err) || walk(db, nm, err)))
+	if (!nm->walking && start(db, nm, how, err))
 		return -1;
-	if (!nm->row) {
-		sqlite3_finalize(nm->walk);
-		nm->walk = NULL;
+	if (nm->next == nm->todo.n_image) {
+		end_walk(nm);
 		return 0;
 	}
-	nm->image = (uint32_t)column(nm, 0);
-	fill_image(nm, img);
+	nm->at = nm->todo.image[nm->next++];
+	if (unnamed_describe(db, nm->at.image, &nm->text, img, err))
+		return -1;
 	if (img->kind == IMAGE_JIT) {
-		if (jitted_lines(db, nm->image, &nm->text, &nm->jit, err))
+		if (jitted_lines(db, nm->at.image, &nm->text, &nm->jit, err))
 			return -1;
 		img->code = &nm->jit;
 	}
-	if (fill_offsets(db, nm, err) ||
-	    (how & NAME_LINES && !db->making && load_known(db, nm, err)))
+	make_answers(nm);
+	if (how & NAME_LINES && !db->making && load_known(db, nm, err))
 		return -1;
-	*id = nm->image;
-	*code = nm->code;
-	*n = nm->n_code;
+	*id = nm->at.image;
+	*code = nm->at.code;
+	*n = nm->at.n_code;
 	return 1;
+}
+
+int store_unnamed_at(struct store *db, size_t i, struct image *img,
+		     const struct code_place **code, size_t *n, struct err *err)
+{
+	struct naming *nm = naming(db);
+
+	if (!nm->walking || i >= nm->todo.n_image)
+		return 0;
+
+	const struct unnamed_image *u = &nm->todo.image[i];
+
+	*code = u->code;
+	*n = u->n_code;
+	return unnamed_describe(db, u->image, &nm->text, img, err) ? -1 : 1;
 }
 
 static int put_segments(struct store *db, uint32_t image,
@@ -550,7 +494,7 @@ int store_image(struct store *db, uint32_t image, const char *file,
 		err) ||
 	    put_segments(db, image, seg, n, err))
 		return -1;
-	if (image != nm->image)
+	if (image != nm->at.image)
 		return 0;
 	nm->seg = mem_grow(nm->seg, &nm->cap_seg, n, sizeof(*nm->seg));
 	if (n)
@@ -567,11 +511,7 @@ int naming_end(struct store *db, struct err *err)
 		return 0;
 	int rc = end_image(db, nm, err);
 
-	/* an unfinished statement would keep the transaction open */
-	sqlite3_finalize(nm->walk);
-	sqlite3_finalize(nm->update);
-	nm->walk = NULL;
-	nm->update = NULL;
+	end_walk(nm);
 	return rc;
 }
 

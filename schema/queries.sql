@@ -1,14 +1,9 @@
 -- queries.sql - the selects behind commands, by name: store_sql("NAME").
 
--- Frames without a name, image by image. CROSS: frames are read once, and
--- sorted, before the first row is given; they may be changed meanwhile. The
--- last column: it called another frame, so it is a return address. ?1: those
--- too that have a name from a file but no line, which is what is asked again
--- when debug files turned up.
+-- Frames without a name, image by image. ?1: those too that have a name from a
+-- file but no line, which is what is asked again when debug files turned up.
 -- name: unnamed
-SELECT f.image, f.off, f.id, i.kind, i.path, i.build_id, i.maj, i.min,
-	i.ino, i.ino_gen, i.start, i.len, i.t0, i.process, f.id IN (
-		SELECT p.frame FROM stack s JOIN stack p ON p.id = s.parent)
+SELECT f.image, f.off, f.id
 FROM frame f CROSS JOIN image i ON i.id = f.image
 LEFT JOIN temp.heat h ON h.image = f.image
 WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
@@ -17,6 +12,11 @@ WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 		AND w.id = i.kind
 		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
 ORDER BY h.stacks DESC, f.image, f.off, f.id
+
+-- ?1: image.id
+-- name: unnamed_image
+SELECT kind, path, build_id, maj, min, ino, ino_gen, start, len, t0, process
+FROM image WHERE id = ?1
 
 -- The order in which images are named: empty, unless it is measured.
 -- name: heat
@@ -37,6 +37,13 @@ SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 -- ?1: image.id
 -- name: known_symbols
 SELECT start, name, id FROM symbol WHERE image = ?1
+
+-- name: same_note
+SELECT 1 FROM damage
+WHERE kind = 'note' AND what = ?1 AND detail = ?2 AND capture IS NULL LIMIT 1
+
+-- name: image_text
+SELECT file, name, hash FROM image_section WHERE image = ?1 AND name = '.text'
 
 -- name: image_sections
 SELECT s.image, s.file, s.name, s.hash, i.build_id
@@ -166,3 +173,28 @@ SELECT abs((SELECT total(n) FROM cookie_gap)
 	- (SELECT total(missing) FROM cookie_cpu))
 	+ abs((SELECT total(missing) FROM cookie_cpu)
 	- (SELECT total(missing) FROM cookies))
+
+-- name: has_switch_fields
+SELECT count(*) = 3 FROM pragma_table_info('ev_sched_sched_switch')
+WHERE name IN ('event_id', 'prev_state', 'prev_prio')
+
+-- name: switch_fields
+-- the state of the thread that a switch takes away, where it was recorded: its
+-- bits are those of /proc/PID/stat, in the kernel's order since 4.14
+CREATE VIEW switch_state(event, state, prio) AS
+SELECT event_id, CASE WHEN prev_state IN (0, 256) THEN
+		CASE prev_state WHEN 0 THEN 'R' ELSE 'R+' END
+	WHEN prev_state & 1 THEN 'S'
+	WHEN prev_state & 128 THEN 'I'
+	WHEN prev_state & 2 THEN 'D'
+	WHEN prev_state & 4 THEN 'T'
+	WHEN prev_state & 8 THEN 't'
+	WHEN prev_state & 16 THEN 'X'
+	WHEN prev_state & 32 THEN 'Z'
+	WHEN prev_state & 64 THEN 'P'
+	WHEN typeof(prev_state) = 'text' THEN prev_state END, prev_prio
+FROM ev_sched_sched_switch
+
+-- name: switch_no_fields
+CREATE VIEW switch_state(event, state, prio) AS
+SELECT NULL, NULL, NULL WHERE 0

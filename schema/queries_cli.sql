@@ -13,7 +13,10 @@ SELECT DISTINCT host, release FROM capture
 -- name: info_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
-	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together
+	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together,
+	(SELECT m.value FROM meta m WHERE typeof(m.value) = 'integer'
+		AND m.capture = capture.id AND m.key = 'wall_offset_ns')
+		AS wall_offset_ns
 FROM capture ORDER BY id
 
 -- name: info_events
@@ -83,7 +86,8 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread,
+	r.ip
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
 
@@ -100,6 +104,28 @@ GROUP BY m.name ORDER BY m.name LIKE 'perf%', m.name
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
+
+-- name: near_columns
+-- ?1: the statement; those of its tables first
+SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant
+FROM sqlite_schema m, pragma_table_info(m.name) c
+WHERE m.type IN ('table', 'view')
+ORDER BY meant DESC, length(c.name), c.name
+
+-- name: near_tables
+SELECT name, 1 FROM (SELECT name FROM sqlite_schema
+	WHERE type IN ('table', 'view')
+	UNION ALL
+	SELECT name FROM backstitch_functions WHERE help LIKE 'rows:%')
+ORDER BY length(name), name
+
+-- name: near_functions
+SELECT DISTINCT name, 1 FROM pragma_function_list
+ORDER BY length(name), name
+
+-- name: list_functions
+SELECT name || '(' || args || ')' AS function, help
+FROM backstitch_functions ORDER BY name
 
 -- name: print_formats
 SELECT t.id, coalesce(t.fields, ''), t.format,

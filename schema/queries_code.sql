@@ -28,3 +28,11 @@ FROM event_type ORDER BY id
 SELECT c.id, coalesce(c.name, ''), p.pid, t.tid, t.id, p.id
 FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
+
+-- name: code_segments
+SELECT image, off, vaddr, filesz FROM segment ORDER BY image, off
+
+-- The part of a file that was mapped.
+-- name: code_mapped
+SELECT image, min(coalesce(pgoff, 0)), max(coalesce(pgoff, 0) + "end" - start)
+FROM mapping WHERE image IS NOT NULL GROUP BY image

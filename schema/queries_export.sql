@@ -59,3 +59,21 @@ SELECT DISTINCT id FROM (
 	FROM thread h LEFT JOIN process p ON p.id = h.process
 	LEFT JOIN comm c ON c.thread = h.id
 ) WHERE (
+
+-- name: export_damage
+SELECT coalesce(kind, ''), coalesce(what, ''), count(*) FROM damage
+WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: export_range
+SELECT min(first_ns), max(last_ns) FROM capture
+
+-- Of events with a fixed period.
+-- name: export_periods
+SELECT name, min(period), max(period) FROM event_type
+WHERE kind = 'sample' AND coalesce(freq, 0) = 0 AND period > 0
+GROUP BY name
+
+-- name: firefox_threads
+SELECT h.id, p.pid, h.tid, coalesce(h.process, 0), h.start_ns, h.end_ns,
+	p.start_ns, p.end_ns
+FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id

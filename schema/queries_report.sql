@@ -45,6 +45,10 @@ LEFT JOIN callsite c ON c.frame = f.id
 -- name: report_raws
 SELECT id, stack, coalesce(ended, 0) FROM raw_chain
 
+-- Stacks with frames that no call returns to: from which position on.
+-- name: report_bogus
+SELECT stack, first FROM stack_check WHERE bogus
+
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 

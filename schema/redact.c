@@ -77,7 +77,7 @@ static bool is_special(const char *path)
 	return !*path || *path == '[' || !strncmp(path, "//", 2);
 }
 
-/* "/home/joe/a.out (deleted)" -> "/d1/d2/f1 (deleted)" */
+/* "/data/joe/a.out (deleted)" -> "/d1/d2/f1 (deleted)" */
 static size_t put_path(struct redact *rd, const char *path, char *out,
 		       size_t size)
 {

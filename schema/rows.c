@@ -302,6 +302,11 @@ struct rows *rows_open(struct store *db, const char *sql,
 	return r;
 }
 
+int store_error_place(const struct store *db)
+{
+	return sqlite3_error_offset(db->db);
+}
+
 void rows_close(struct rows *r)
 {
 	if (!r)

@@ -439,10 +439,11 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 		return -1;
 	if (naming_end(db, err) || store_drain(db, err))
 		return -1;
-	if (db->making && (store_late_hashes(db, err) ||
-			   store_exec(db, sql_file("views"), err) ||
-			   store_rule_views(db, err) ||
-			   store_exec(db, sql_file("compat"), err)))
+	if (db->making &&
+	    (store_late_hashes(db, err) ||
+	     store_exec(db, sql_file("views"), err) ||
+	     store_rule_views(db, err) || store_switch_view(db, err) ||
+	     store_exec(db, sql_file("compat"), err)))
 		return -1;
 	if (store_exec(db, sql_file("finish"), err) || store_check(db, err))
 		return -1;

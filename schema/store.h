@@ -76,6 +76,8 @@ int store_flush(struct store *db, struct ledger *lg, struct err *err);
 /* meta rows; capture index -1: the run. */
 int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);
+int store_meta_number(struct store *db, int capture, const char *key,
+		      int64_t value, struct err *err);
 
 /* Naming, on a database being made or opened for writing.
  * Next image with frames that have no name (NAME_LINES: or a name, but no
@@ -89,6 +91,12 @@ enum {
 int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
+/* The image that it gives in its call i (from 0 on), but for the code of jitted
+ * ones; img is borrowed until the next call of it, code until its last one. 1,
+ * 0 there is none, -1. */
+int store_unnamed_at(struct store *db, size_t i, struct image *img,
+		     const struct code_place **code, size_t *n,
+		     struct err *err);
 /* One answer of symbolize_image() for that image. */
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err);
@@ -166,6 +174,9 @@ struct value {
 struct rows *rows_open(struct store *db, const char *sql,
 		       const struct value *bind, size_t n_bind,
 		       struct err *err);
+/* The byte of the statement that rows_open() could not take, right after it
+ * failed; -1: no place. */
+int store_error_place(const struct store *db);
 /* 1 one more, 0 the end, -1 an error. */
 int rows_next(struct rows *r, struct err *err);
 size_t rows_columns(const struct rows *r);

@@ -95,7 +95,8 @@ CREATE TABLE segment(
 	off INTEGER, vaddr INTEGER, filesz INTEGER, flags INTEGER
 );
 
--- The sections that names were read from, and what was in them.
+-- The sections that names were read from, and code whose calls were looked at:
+-- what was in them.
 CREATE TABLE image_section(
 	image INTEGER,
 	file TEXT,

@@ -1,8 +1,9 @@
 /* clocks.c - which clocks there are, and how times go from one to another. */
 #include "stitch/clocks.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum clock_id clock_id_of(const char *name)
 {
@@ -75,4 +76,20 @@ struct clock_map clock_map_then(const struct clock_map *a,
 
 	c.drift = (int64_t)drift;
 	return c;
+}
+
+#define SECOND 1000000000
+
+size_t clock_utc(int64_t ns, char buf[CLOCK_UTC_SIZE])
+{
+	time_t s = ns / SECOND - (ns % SECOND < 0);
+	struct tm tm;
+	size_t n = 0;
+
+	if (gmtime_r(&s, &tm))
+		n = strftime(buf, CLOCK_UTC_SIZE / 2, "%Y-%m-%dT%H:%M:%S", &tm);
+	if (!n)
+		return 0;
+	return n + (size_t)snprintf(buf + n, CLOCK_UTC_SIZE - n, ".%09dZ",
+				    (int)((ns % SECOND + SECOND) % SECOND));
 }

@@ -6,6 +6,7 @@
 #ifndef STITCH_CLOCKS_H
 #define STITCH_CLOCKS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "stitch/source.h"
@@ -33,4 +34,10 @@ uint64_t clock_map_time(const struct clock_map *m, uint64_t t);
 /* What b makes of a's results. b has no tsc. */
 struct clock_map clock_map_then(const struct clock_map *a,
 				const struct clock_map *b);
+
+/* Bytes of a time as clock_utc() writes it, with the final 0. */
+#define CLOCK_UTC_SIZE 64
+/* ns since 1970 as "2026-11-20T14:03:07.123456789Z"; its length, or 0 when
+ * the year cannot be written. */
+size_t clock_utc(int64_t ns, char buf[CLOCK_UTC_SIZE]);
 #endif

@@ -22,8 +22,15 @@ struct named {
 	uint64_t number, size;
 };
 
+/* Of what an image is called in another run. */
+struct name {
+	uint64_t hash[2];
+};
+
 struct frames {
 	struct arena arena;
+	struct name *name; /* by image */
+	size_t cap_name;
 	struct image *image;
 	struct frame *frame;
 	struct stack *stack;
@@ -52,6 +59,7 @@ void frames_free(struct frames *fr)
 	table_release(&fr->names);
 	table_release(&fr->numbers);
 	free(fr->named);
+	free(fr->name);
 	free(fr->image);
 	free(fr->frame);
 	free(fr->stack);
@@ -83,6 +91,17 @@ static bool same_image(const void *owner, uint32_t id, const void *key)
 	       !memcmp(a->id, b->id, a->id_len) && !strcmp(a->path, b->path);
 }
 
+/* What an image is called in another run: its build-id, or else its path.
+ * Fixed seeds: the hash is part of the database's promise. */
+static void name_hash(const struct image *img, uint64_t out[2])
+{
+	const void *p = img->id_len ? (const void *)img->id : img->path;
+	size_t n = img->id_len ? img->id_len : strlen(img->path);
+
+	out[0] = hash_content(p, n, 0x6261636b73746974u);
+	out[1] = hash_content(p, n, 0x7374616b68617368u);
+}
+
 uint32_t frames_image(struct frames *fr, const struct image *img)
 {
 	uint64_t h = hash_image(img);
@@ -95,6 +114,9 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 	struct image *im = &fr->image[fr->n_image];
 	*im = *img;
 	im->path = arena_strdup(&fr->arena, img->path);
+	fr->name = mem_grow(fr->name, &fr->cap_name, fr->n_image + 1,
+			    sizeof(*fr->name));
+	name_hash(im, fr->name[fr->n_image].hash);
 	table_add(&fr->images, h, (uint32_t)fr->n_image++);
 	return (uint32_t)fr->n_image;
 }
@@ -275,17 +297,6 @@ uint32_t frames_raws(const struct frames *fr)
 	return (uint32_t)fr->n_raw;
 }
 
-/* What an image is called in another run: its build-id, or else its path.
- * Fixed seeds: the hash is part of the database's promise. */
-static void name_hash(const struct image *img, uint64_t out[2])
-{
-	const void *p = img->id_len ? (const void *)img->id : img->path;
-	size_t n = img->id_len ? img->id_len : strlen(img->path);
-
-	out[0] = hash_content(p, n, 0x6261636b73746974u);
-	out[1] = hash_content(p, n, 0x7374616b68617368u);
-}
-
 void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
 {
 	uint64_t a = 0, b = 0;
@@ -294,9 +305,8 @@ void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
 	while (stack) {
 		const struct stack *s = &fr->stack[stack - 1];
 		const struct frame *f = &fr->frame[s->frame - 1];
-		uint64_t h[2];
+		const uint64_t *h = fr->name[f->image - 1].hash;
 
-		name_hash(&fr->image[f->image - 1], h);
 		a = hash_u64((a * 0x9e3779b97f4a7c15u) ^ h[0] ^ f->off);
 		b = hash_u64((b * 0xc2b2ae3d27d4eb4fu) ^ h[1] ^
 			     hash_u64(f->off + 1));

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 
 #include "stitch/frame.h"
+#include "stitch/jit.h"
+#include "stitch/jit_frame.h"
 #include "stitch/losses.h"
 #include "stitch/mem.h"
 #include "stitch/regs.h"
@@ -219,6 +221,8 @@ struct lookup {
 	const struct space *space, *twin[HALVES_TWINS];
 	uint32_t n_twin;
 	int64_t t;
+	const struct frames *fr;
+	const struct jit_view *jit; /* NULL: none */
 };
 
 static const struct region *find_region(const struct lookup *l, uint64_t addr)
@@ -232,13 +236,29 @@ static const struct region *find_region(const struct lookup *l, uint64_t addr)
 
 static int find_map(void *arg, uint64_t addr, struct unwind_map *map)
 {
-	const struct region *r = find_region(arg, addr);
+	const struct lookup *l = arg;
+	const struct region *r = find_region(l, addr);
+	const struct jit_at at = { l->jit, r, addr, l->t };
+	const struct jit_code *code = NULL;
+	bool dated = false;
 
-	if (!r)
+	if (l->jit)
+		code = jit_code_at(l->fr, &at, &dated);
+	if (!r && !code)
 		return 0;
+	*map = (struct unwind_map){ .code = code, .dated = dated };
+	if (!r) {
+		map->start = code->start;
+		map->end = code->start + code->len;
+		map->exec = true;
+		return 1;
+	}
+	map->start = r->start;
+	map->end = r->end;
+	map->pgoff = r->pgoff;
+	map->image = r->image;
 	/* Nothing was said of it, or that it is code. */
-	*map = (struct unwind_map){ r->start, r->end, r->pgoff, r->image,
-				    !r->prot || r->prot & PROT_EXEC };
+	map->exec = !r->prot || r->prot & PROT_EXEC;
 	return 1;
 }
 
@@ -269,10 +289,12 @@ static struct unwind_in unwind_in_of(struct stitch *st, uint32_t slot,
 		st->rec.kind == REC_SAMPLE ? &st->rec.sample.user_regs : &none;
 	const struct source_info *info = &source_of(st, st->rec.source)->info;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
-	const struct process *p = tasks_process_at(st->tasks, process);
+	struct process *p = tasks_process_at(st->tasks, process);
 
 	*look = (struct lookup){ .space = &p->space,
-				 .t = record_time(&st->rec) };
+				 .t = record_time(&st->rec),
+				 .fr = st->fr,
+				 .jit = look_at_jit(st, p) };
 	if (p->twin.next != process)
 		look->n_twin = twin_spaces(st, process, look->twin);
 	return (struct unwind_in){

@@ -32,8 +32,14 @@ struct jit_code {
 	const struct jit_line *line; /* by off; NULL: not known */
 	size_t n_line;
 	uint32_t machine; /* ELF e_machine; 0: not known */
-	uint32_t image;	  /* kept for resolve.c; 0: not yet */
-	uint64_t number;  /* the runtime's own, to move it by */
+	/* .eh_frame about it, made for being frame_off bytes behind the start
+	 * of the code; NULL: none. */
+	const void *frame;
+	size_t n_frame;
+	uint64_t frame_off;
+	bool swapped;	 /* the two are in another byte order than ours */
+	uint32_t image;	 /* kept for resolve.c; 0: not yet */
+	uint64_t number; /* the runtime's own, to move it by */
 };
 
 struct jit;

@@ -148,17 +148,14 @@ static bool is_covered(const struct frames *fr, const struct jit_at *at,
 	       shifted(r->since, at->view->shift) > hit->code[0]->t0;
 }
 
-static uint32_t frame_in(struct frames *fr, struct jit *j, int64_t t,
-			 const struct jit_at *at, uint32_t flags, bool *ever)
+static bool hit_in(const struct frames *fr, struct jit *j, int64_t t,
+		   const struct jit_at *at, struct jit_hit *hit, bool *ever)
 {
-	struct jit_hit hit = { .found = JIT_NONE };
-
-	if (j)
-		hit = jit_find(j, at->addr, t);
-	*ever |= hit.n > 0;
-	if (hit.found == JIT_NONE || is_covered(fr, at, &hit))
-		return 0;
-	return hit_frame(fr, &hit, at->addr, flags);
+	if (!j)
+		return false;
+	*hit = jit_find(j, at->addr, shifted(t, at->view->shift));
+	*ever |= hit->n > 0;
+	return hit->found != JIT_NONE && !is_covered(fr, at, hit);
 }
 
 /* A process has of its parent what that had when it forked. */
@@ -167,18 +164,32 @@ static int64_t parents_time(const struct jit_view *v, int64_t t)
 	return t != TIME_NONE && v->forked < t ? v->forked : t;
 }
 
+static bool hit_at(const struct frames *fr, const struct jit_at *at,
+		   struct jit_hit *hit, bool *ever)
+{
+	const struct jit_view *v = at->view;
+
+	return hit_in(fr, v->own, at->t, at, hit, ever) ||
+	       hit_in(fr, v->parents, parents_time(v, at->t), at, hit, ever);
+}
+
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever)
 {
-	const struct jit_view *v = at->view;
-	int64_t t = parents_time(v, at->t);
-	uint32_t frame = frame_in(fr, v->own, shifted(at->t, at->view->shift),
-				  at, flags, ever);
+	struct jit_hit hit;
 
-	if (frame)
-		return frame;
-	return frame_in(fr, v->parents, shifted(t, at->view->shift), at, flags,
-			ever);
+	return hit_at(fr, at, &hit, ever) ? hit_frame(fr, &hit, at->addr, flags)
+					  : 0;
+}
+
+const struct jit_code *jit_code_at(const struct frames *fr,
+				   const struct jit_at *at, bool *ever)
+{
+	struct jit_hit hit;
+
+	return hit_at(fr, at, &hit, ever) && hit.found != JIT_SEVERAL
+		       ? hit.code[0]
+		       : NULL;
 }
 
 uint32_t jit_gen(const struct jit_view *v, int64_t t)

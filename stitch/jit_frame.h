@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct frames;
+struct jit_code;
 struct jit_view;
 struct region;
 
@@ -20,6 +21,9 @@ struct jit_at {
  * later. *ever: there is some at another time. */
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever);
+/* The one code that it would be in; NULL: none, or one of several. */
+const struct jit_code *jit_code_at(const struct frames *fr,
+				   const struct jit_at *at, bool *ever);
 /* A number that grows with t; while it stays the same, so do all frames. */
 uint32_t jit_gen(const struct jit_view *v, int64_t t);
 #endif

@@ -13,6 +13,7 @@
 #include "stitch/space.h"
 #include "stitch/stitch.h"
 #include "stitch/table.h"
+#include "stitch/trunk.h"
 
 #define CACHE_SIZE (1u << 15)
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -47,6 +48,7 @@ struct id_index {
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
+	struct trunk trunk;
 	struct id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
 	/* frames; 0: not yet */
@@ -70,6 +72,7 @@ void resolve_free(struct resolve *rv)
 		table_release(&rv->ids[i].by_path);
 	free(rv->ids);
 	free(rv->cache);
+	trunk_release(&rv->trunk);
 	free(rv);
 }
 
@@ -415,29 +418,49 @@ static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
 	return frames_frame(rv->fr, &f);
 }
 
-/* Interns a list that was not in the cache; s: what is found out of it. */
+static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
+			   const struct addrs *a, uint32_t i, struct slot *s)
+{
+	const struct place *p = a->place ? a->place[i] : NULL;
+	uint64_t addr = a->ip[i] & in->mask;
+	uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
+			 (i >= in->guessed ? FRAME_GUESSED : 0);
+	uint32_t frame = 0;
+
+	s->bare = false;
+	if (addr || !p)
+		frame = mapped_frame(rv, in, addr, flags, s);
+	if (!frame)
+		frame = user_place(rv, in, p);
+	if (!frame)
+		frame = stale_frame(rv, in, addr, flags, s);
+	return frame;
+}
+
+/* Interns a list that was not in the cache; s: what is found out of it. The
+ * addresses alone must say all for it to be like the one before. */
 static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
-			     const struct addrs *a, uint64_t hash,
+			     const struct addrs *a, uint64_t hash, bool now,
 			     struct slot *s)
 {
+	const struct trunk_key key = { in->mask, in->view, in->space->cut };
+	struct trunk *t = NULL;
 	uint32_t stack = 0;
+	uint32_t shared = 0;
 
-	for (uint32_t i = a->n; i-- > 0;) {
-		const struct place *p = a->place ? a->place[i] : NULL;
-		uint64_t addr = a->ip[i] & in->mask;
-		uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
-				 (i >= in->guessed ? FRAME_GUESSED : 0);
-		uint32_t frame = 0;
-
-		s->bare = false;
-		if (addr || !p)
-			frame = mapped_frame(rv, in, addr, flags, s);
-		if (!frame)
-			frame = user_place(rv, in, p);
-		if (!frame)
-			frame = stale_frame(rv, in, addr, flags, s);
-		stack = frames_push(rv->fr, stack, frame);
+	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
+	    in->guessed == RESOLVE_NONE)
+		t = &rv->trunk;
+	if (t)
+		shared = trunk_shared(t, &key, a, &stack);
+	for (uint32_t i = a->n - shared; i-- > 0;) {
+		stack = frames_push(rv->fr, stack, user_frame(rv, in, a, i, s));
+		if (t)
+			trunk_push(t, a->ip[i], stack);
 	}
+	/* Not all of its space: more than the key may change that. */
+	if (t && s->partial)
+		trunk_forget(t);
 	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
@@ -488,7 +511,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		*bare = known->bare;
 		return known->raw;
 	}
-	resolve_new_user(rv, in, a, hash, &s);
+	resolve_new_user(rv, in, a, hash, now, &s);
 	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
 		cache_put(rv, hash, s);

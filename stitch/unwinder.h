@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct jit_code;
 struct regs;
 struct unwinder;
 
@@ -33,6 +34,9 @@ struct unwind_map {
 	uint64_t start, end, pgoff;
 	uint32_t image; /* id in struct frames; 0: none */
 	bool exec;	/* may be code */
+	/* Or made at run time; NULL: it is not, or not known to be. */
+	const struct jit_code *code;
+	bool dated; /* what is there depends on the time: epoch or not */
 };
 
 struct unwind_in {
@@ -49,7 +53,7 @@ struct unwind_in {
 	int (*find)(void *arg, uint64_t addr, struct unwind_map *map);
 	void *arg;
 	/* While this is the same, find() gives the same for an address that
-	 * is mapped. 0: nothing is known of that. */
+	 * is mapped and not dated. 0: nothing is known of that. */
 	uint64_t epoch;
 };
 

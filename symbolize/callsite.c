@@ -187,6 +187,11 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 	return f;
 }
 
+bool callsite_text(const struct callsite_file *f, struct section_used *out)
+{
+	return f->ef && used_text(f->ef, out);
+}
+
 void callsite_settle(struct callsite_file *f)
 {
 	elf_file_close(f->ef);

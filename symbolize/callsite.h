@@ -13,6 +13,7 @@
 
 struct callsite_file;
 struct image;
+struct section_used;
 struct symbolizer;
 
 /* The file that ran, with its code. NULL and *why ("no file", ...) when there
@@ -22,6 +23,8 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    bool *unverified);
 void callsite_close(struct callsite_file *f);
 void callsite_settle(struct callsite_file *f);
+/* The code that is looked into, before it is settled; borrowed from f. */
+bool callsite_text(const struct callsite_file *f, struct section_used *out);
 
 /* What is in front of a return address, by its offset in the file. The target
  * is an ELF address; 0: none, or not known. */

@@ -46,6 +46,8 @@ struct cfi {
 	struct cie *cie;
 	size_t n_cie, cap_cie;
 	struct table by_off; /* CIEs */
+	uint64_t cie_room;   /* bytes that may still be read as CIEs: those of
+			      * a sound file do not overlap */
 	struct fde *fde;
 	size_t n, cap;
 };
@@ -286,6 +288,14 @@ static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
 	return !bytes_take(all, len, b, NULL);
 }
 
+static bool take_room(struct cfi *c, uint64_t n)
+{
+	if (n > c->cie_room)
+		return false;
+	c->cie_room -= n;
+	return true;
+}
+
 /* The CIE at an offset, read once; NULL: it is none, or damaged. */
 static uint32_t cie_at(struct cfi *c, uint64_t off)
 {
@@ -307,7 +317,8 @@ static uint32_t cie_at(struct cfi *c, uint64_t off)
 		else
 			cie.good = !bytes_u32(&b, &word, NULL) &&
 				   word == (c->eh ? 0 : UINT32_MAX);
-		cie.good = cie.good && !read_cie(c, &cie, &b);
+		cie.good = cie.good && take_room(c, bytes_left(&b)) &&
+			   !read_cie(c, &cie, &b);
 	}
 	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
 	c->cie[c->n_cie] = cie;
@@ -406,6 +417,32 @@ static Elf_Data *section_data(const struct elf_section *s)
 	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
 }
 
+static struct cfi *make(const struct abi *abi, const void *data, size_t len,
+			bool eh, uint64_t addr, bool swap)
+{
+	struct cfi *c = mem_new(1, sizeof(*c));
+
+	c->abi = abi;
+	c->data = mem_dup(data, len);
+	c->len = len;
+	c->eh = eh;
+	c->swap = swap;
+	c->addr = addr;
+	c->cie_room = len;
+	read_all(c);
+	return c;
+}
+
+struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
+		       uint64_t addr, bool swap)
+{
+	const struct abi *abi = abi_of(machine);
+
+	if (!abi || !len || len > SECTION_MAX)
+		return NULL;
+	return make(abi, data, len, true, addr, swap);
+}
+
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
@@ -420,16 +457,10 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 	d = section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;
-	struct cfi *c = mem_new(1, sizeof(*c));
-	c->abi = abi;
-	c->data = mem_dup(d->d_buf, d->d_size);
-	c->len = d->d_size;
-	c->eh = !strcmp(section, ".eh_frame");
-	c->swap = (ident[EI_DATA] == ELFDATA2LSB) !=
-		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-	c->addr = s.addr;
-	read_all(c);
-	return c;
+	return make(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
+		    s.addr,
+		    (ident[EI_DATA] == ELFDATA2LSB) !=
+			    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
 }
 
 struct cfi *cfi_open_either(const struct elf_file *ef)

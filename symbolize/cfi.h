@@ -47,6 +47,10 @@ struct cfi_rules {
 /* Reads what `section` covers; NULL when the file has no such one, or is of a
  * machine that we do not unwind. */
 struct cfi *cfi_open(const struct elf_file *ef, const char *section);
+/* The bytes of an .eh_frame of that machine at ELF address addr; swap: in the
+ * other byte order than ours. */
+struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
+		       uint64_t addr, bool swap);
 /* .eh_frame, or else .debug_frame. */
 struct cfi *cfi_open_either(const struct elf_file *ef);
 void cfi_close(struct cfi *c);

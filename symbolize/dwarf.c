@@ -16,6 +16,8 @@
 #include "stitch/mem.h"
 #include "stitch/table.h"
 #include "symbolize/elf.h"
+#include "symbolize/relocate.h"
+#include "symbolize/split.h"
 
 /* Debug information nests some ten deep; a hostile file as deep as it is
  * long. */
@@ -54,6 +56,8 @@ struct dwarf {
 	size_t n_frame, cap_frame;
 	struct arena text;
 	bool gave_up;
+	size_t missing; /* units whose other half is not here */
+	const char *missed;
 	/* Until dwarf_look() is done: */
 	struct want *want; /* by address */
 	struct node *node;
@@ -67,6 +71,7 @@ struct dwarf {
 	Dwarf_Files *files;
 	const char *folder; /* in which it was compiled; NULL */
 	bool deep;
+	struct split *split; /* its other half; NULL: it is whole */
 	struct timespec until;
 	unsigned int looks;
 };
@@ -128,12 +133,25 @@ static bool is_bomb(const struct elf_section *s)
 	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
 }
 
+/* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
+static bool has_texts(const char *name)
+{
+	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t n = strlen(texts[i]);
+
+		if (!strncmp(name, texts[i], n) &&
+		    (!name[n] || !strcmp(name + n, ".dwo")))
+			return true;
+	}
+	return false;
+}
+
 /* libdw 0.188 runs over the end of texts that have none. */
 static bool ends_well(const struct elf_section *s)
 {
-	if (!s->size || s->type == SHT_NOBITS ||
-	    (strcmp(s->name, ".debug_str") != 0 &&
-	     strcmp(s->name, ".debug_line_str") != 0))
+	if (!s->size || s->type == SHT_NOBITS || !has_texts(s->name))
 		return true;
 	/* As libdw will do it anyway. */
 	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
@@ -143,13 +161,10 @@ static bool ends_well(const struct elf_section *s)
 	       !((const char *)d->d_buf)[d->d_size - 1];
 }
 
-bool dwarf_has(const struct elf_file *ef)
+bool dwarf_sound(const struct elf_file *ef, const char *info)
 {
 	bool found = false;
 
-	/* Before they are linked, addresses are not there yet. */
-	if (ef->type == ET_REL)
-		return false;
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
 
@@ -162,10 +177,18 @@ bool dwarf_has(const struct elf_file *ef)
 			continue;
 		if (is_bomb(&s) || !ends_well(&s))
 			return false;
-		if (!strcmp(s.name, ".debug_info"))
+		if (!strcmp(s.name, info))
 			found = s.type != SHT_NOBITS && s.size;
 	}
 	return found;
+}
+
+bool dwarf_has(const struct elf_file *ef)
+{
+	/* Before they are linked, addresses are not there yet. */
+	if (ef->type == ET_REL && !relocate_knows(ef->machine))
+		return false;
+	return dwarf_sound(ef, ".debug_info");
 }
 
 /* libdw unpacks every section it knows before anything is asked: half of the
@@ -237,18 +260,32 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+struct range_walk {
+	ptrdiff_t at;
+	Dwarf_Addr base;
+	struct split_walk split;
+};
+
+static bool next_range(const struct dwarf *d, Dwarf_Die *die,
+		       struct range_walk *w, Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	if (d->split)
+		return split_range(d->split, die, &w->split, start, end);
+	w->at = dwarf_ranges(die, w->at, &w->base, start, end);
+	return w->at > 0;
+}
+
 /* Moves what lies in the ranges of the entry from the set to the top of the
  * stack of sets; *n is how many stay. Gives how many moved. */
 static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
 {
 	size_t top = d->n_set;
-	Dwarf_Addr base;
+	struct range_walk w = { .at = 0 };
 	Dwarf_Addr start;
 	Dwarf_Addr end;
-	ptrdiff_t at = 0;
 	bool mixed = false;
 
-	while (*n && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (*n && next_range(d, die, &w, &start, &end)) {
 		if (late(d))
 			break;
 		if (!real_range(start, end))
@@ -427,29 +464,51 @@ static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
 /* set[0..n): the addresses that are in the unit. */
 static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
-	size_t n_files;
 	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
-
+	Dwarf_Die *tree = d->split ? split_unit(d->split) : unit;
 	Dwarf_Attribute attr;
+	size_t n_files;
 
 	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	d->files = NULL;
-	if (dwarf_getsrcfiles(unit, &d->files, &n_files))
+	/* The other half may have a table of its files, or use this one's. */
+	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
+	    dwarf_getsrcfiles(unit, &d->files, &n_files))
 		d->files = NULL;
 	d->n_node = 0;
 	d->n_set = n;
 	d->deep = false;
-	size_t left = walk(d, unit, 0, n, NONE, 0);
+	size_t left = walk(d, tree, 0, n, NONE, 0);
 	/* Few units have functions inside of types (Rust), or a function's
 	 * code outside of the one it is written in; types are many. */
 	d->deep = true;
 	if (left) {
 		d->n_set = left;
-		walk(d, unit, 0, left, NONE, 0);
+		walk(d, tree, 0, left, NONE, 0);
 	}
 	for (size_t i = 0; i < n && !late(d); i++)
 		put_frames(d, unit, &d->want[all[i]]);
 	free(all);
+}
+
+/* Lines are in the unit itself, inlined functions in the other half. */
+static void look_split(struct dwarf *d, struct symbolizer *sy,
+		       const struct elf_file *ef, Dwarf_Die *unit, size_t n)
+{
+	d->split = split_open(sy, ef, unit);
+	if (!d->split) {
+		Dwarf_Attribute attr;
+		const char *name = dwarf_formstring(
+			dwarf_attr(unit, DW_AT_dwo_name, &attr));
+
+		if (!name)
+			name = dwarf_formstring(
+				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
+		d->missed = d->missing++ ? d->missed : keep(d, name);
+	}
+	look_unit(d, unit, n);
+	split_close(d->split);
+	d->split = NULL;
 }
 
 /* The addresses in the ranges of the unit that no unit had before it, as
@@ -490,7 +549,8 @@ static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
 	return n;
 }
 
-static void look_all(struct dwarf *d, Dwarf *dw)
+static void look_all(struct dwarf *d, struct symbolizer *sy,
+		     const struct elf_file *ef, Dwarf *dw)
 {
 	Dwarf_CU *cu = NULL;
 	size_t left = d->n;
@@ -501,14 +561,18 @@ static void look_all(struct dwarf *d, Dwarf *dw)
 
 		if (dwarf_get_units(dw, cu, &cu, NULL, &type, &unit, NULL))
 			break;
-		if (dwarf_tag(&unit) != DW_TAG_compile_unit)
+		if (dwarf_tag(&unit) != DW_TAG_compile_unit &&
+		    dwarf_tag(&unit) != DW_TAG_skeleton_unit)
 			continue;
 		size_t n = unit_wants(d, &unit);
 		if (!n)
 			continue;
 		/* Ranges come in any order, wants are sorted. */
 		qsort(d->set, n, sizeof(*d->set), by_number);
-		look_unit(d, &unit, n);
+		if (type == DW_UT_skeleton)
+			look_split(d, sy, ef, &unit, n);
+		else
+			look_unit(d, &unit, n);
 		left -= n;
 	}
 }
@@ -539,8 +603,9 @@ static void end_looking(struct dwarf *d)
 	d->files = NULL;
 }
 
-struct dwarf *dwarf_look(const struct elf_file *ef, const struct elf_file *alt,
-			 const uint64_t *vaddr, size_t n)
+struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
+			 const struct elf_file *alt, const uint64_t *vaddr,
+			 size_t n)
 {
 	struct elf_section s;
 	Dwarf *other = NULL;
@@ -549,6 +614,8 @@ struct dwarf *dwarf_look(const struct elf_file *ef, const struct elf_file *alt,
 	if (!n || n >= NONE || !dwarf_has(ef) ||
 	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
 	    (alt && !dwarf_has(alt)))
+		return NULL;
+	if (ef->type == ET_REL && !relocate_debug(ef))
 		return NULL;
 	leave_out(ef);
 	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
@@ -571,7 +638,7 @@ struct dwarf *dwarf_look(const struct elf_file *ef, const struct elf_file *alt,
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	if (!alt || other)
-		look_all(d, dw);
+		look_all(d, sy, ef, dw);
 	end_looking(d);
 	dwarf_end(dw);
 	dwarf_end(other);
@@ -583,6 +650,12 @@ size_t dwarf_frames(const struct dwarf *d, size_t i,
 {
 	*out = d->span[i].n ? &d->frame[d->span[i].first] : NULL;
 	return d->span[i].n;
+}
+
+size_t dwarf_missing(const struct dwarf *d, const char **name)
+{
+	*name = d->missed ? d->missed : "?";
+	return d->missing;
 }
 
 bool dwarf_gave_up(const struct dwarf *d)

@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "stitch/bytes.h"
@@ -169,19 +170,37 @@ static struct elf_file *fill(struct elf_file *ef, struct err *err)
 	return ef;
 }
 
-struct elf_file *elf_file_open(const char *path, struct err *err)
+static struct elf_file *of_fd(int fd, const char *path, struct err *err)
 {
-	uint64_t size;
+	struct elf_file *ef = mem_new(1, sizeof(*ef));
 
 	elf_version(EV_CURRENT);
-	int fd = regular_open(path, &size, err);
-	if (fd < 0)
-		return NULL;
-	struct elf_file *ef = mem_new(1, sizeof(*ef));
 	ef->fd = fd;
 	ef->path = mem_strdup(path);
 	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return fill(ef, err);
+}
+
+struct elf_file *elf_file_open(const char *path, struct err *err)
+{
+	uint64_t size;
+	int fd = regular_open(path, &size, err);
+
+	return fd < 0 ? NULL : of_fd(fd, path, err);
+}
+
+struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
+				   struct err *err)
+{
+	int fd = memfd_create("unpacked", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, mem, len) != (ssize_t)len) {
+		if (fd >= 0)
+			close(fd);
+		return elf_file_memory(mem, len, name, err);
+	}
+	free(mem);
+	return of_fd(fd, name, err);
 }
 
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,

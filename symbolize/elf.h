@@ -39,6 +39,10 @@ struct elf_file *elf_file_open(const char *path, struct err *err);
 /* From bytes made with malloc(), which belong to it from now on. */
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 				 struct err *err);
+/* The same through a file of its own without a name, so that the bytes of
+ * sections may be changed: none lies over others. */
+struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
+				   struct err *err);
 void elf_file_close(struct elf_file *ef);
 
 size_t elf_sections(const struct elf_file *ef);

@@ -394,6 +394,24 @@ dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
 	return en->debug;
 }
 
+static void note_lines(struct symbolizer *sy, const struct dwarf *d,
+		       const char *path)
+{
+	const char *name;
+	size_t n = dwarf_missing(d, &name);
+	char text[160];
+
+	if (dwarf_gave_up(d)) {
+		report_note(sy, "looking for lines took too long", path);
+	} else if (n) {
+		snprintf(text, sizeof(text),
+			 "inlined functions of %zu unit%s are in files that "
+			 "are not here: %.60s",
+			 n, n == 1 ? "" : "s", name);
+		report_note(sy, text, path);
+	}
+}
+
 static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 			    void *r, const struct code_place *code, size_t n)
 {
@@ -410,9 +428,9 @@ static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 	used_debug(sy, ef);
 	if (shared && dwarf_has(shared))
 		used_debug(sy, shared);
-	en->dwarf = dwarf_look(ef, shared, vaddr, n);
-	if (en->dwarf && dwarf_gave_up(en->dwarf))
-		report_note(sy, "looking for lines took too long", ef->path);
+	en->dwarf = dwarf_look(sy, ef, shared, vaddr, n);
+	if (en->dwarf)
+		note_lines(sy, en->dwarf, ef->path);
 	free(vaddr);
 	elf_file_close(shared);
 }
@@ -449,6 +467,8 @@ const struct resolver resolve_module = {
 	.name = "module",
 	.summary = "the symbol table of a kernel module's file",
 	.open = module_names_open,
+	.lines = elf_names_lines,
 	.resolve = elf_names_resolve,
+	.inlined = elf_names_inlined,
 	.close = names_free,
 };

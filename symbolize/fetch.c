@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "stitch/mem.h"
+#include "stitch/table.h"
 #include "symbolize/symbolizer.h"
 
 struct fetch {
@@ -24,10 +25,18 @@ struct fetch {
 	bool (*stop)(void);
 	double left, began; /* s */
 	bool over;	    /* the time is */
-	/* The last one asked for in vain: naming looks twice. */
+	/* Asked for in vain: naming looks twice, and several images may have
+	 * one build-id. */
+	struct miss *miss;
+	size_t n_miss, cap_miss;
+	struct table by_id;
+};
+
+struct miss {
 	uint8_t id[20];
 	size_t id_len;
 	enum fetch_what what;
+	int rc; /* of the library */
 };
 
 static double now(void)
@@ -106,17 +115,40 @@ static struct fetch *fetch_of(struct symbolizer *sy)
 }
 
 /* A message of the system for what the library gave back. */
-static void report(struct symbolizer *sy, const struct fetch *f, int rc)
+static void report(struct symbolizer *sy, const struct fetch *f,
+		   const struct miss *m)
 {
 	char hex[48] = "";
 
-	for (size_t i = 0; i < f->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", f->id[i]);
+	for (size_t i = 0; i < m->id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", m->id[i]);
 	snprintf(sy->rep->missing, sizeof(sy->rep->missing), "%s of %s: %s",
-		 f->what == FETCH_DEBUG ? "debug information" : "program", hex,
+		 m->what == FETCH_DEBUG ? "debug information" : "program", hex,
 		 f->over      ? "the time for fetching is over"
 		 : !f->client ? "libdebuginfod cannot be loaded"
-			      : strerror(-rc));
+			      : strerror(-m->rc));
+}
+
+static bool same_miss(const void *owner, uint32_t i, const void *key)
+{
+	const struct miss *a = &((const struct fetch *)owner)->miss[i];
+	const struct miss *b = key;
+
+	return a->what == b->what && a->id_len == b->id_len &&
+	       !memcmp(a->id, b->id, a->id_len);
+}
+
+static uint64_t miss_hash(const struct miss *m)
+{
+	return hash_bytes(m->id, m->id_len, m->what);
+}
+
+static void add_miss(struct fetch *f, const struct miss *m)
+{
+	f->miss = mem_grow(f->miss, &f->cap_miss, f->n_miss + 1,
+			   sizeof(*f->miss));
+	table_add(&f->by_id, miss_hash(m), (uint32_t)f->n_miss);
+	f->miss[f->n_miss++] = *m;
 }
 
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
@@ -125,14 +157,15 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 	if (sy->opts.fetch_seconds <= 0 || !sy->rep || !id_len || id_len > 20)
 		return false;
 	struct fetch *f = fetch_of(sy);
+	struct miss m = { .id_len = id_len, .what = what, .rc = -1 };
 	int rc = -1;
 
-	if (f->id_len == id_len && f->what == what &&
-	    !memcmp(f->id, id, id_len))
+	memcpy(m.id, id, id_len);
+	uint32_t known = table_find(&f->by_id, miss_hash(&m), same_miss, f, &m);
+	if (known != TABLE_NONE) {
+		report(sy, f, &f->miss[known]);
 		return false;
-	memcpy(f->id, id, id_len);
-	f->id_len = id_len;
-	f->what = what;
+	}
 	if (f->client && !f->over) {
 		f->began = now();
 		rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
@@ -141,7 +174,9 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		f->over |= f->left <= 0 && rc < 0;
 	}
 	if (rc < 0) {
-		report(sy, f, rc);
+		m.rc = rc;
+		add_miss(f, &m);
+		report(sy, f, &m);
 		return false;
 	}
 	close(rc);
@@ -155,6 +190,8 @@ void fetch_free(struct symbolizer *sy)
 		return;
 	if (sy->fetch->client)
 		sy->fetch->end(sy->fetch->client);
+	free(sy->fetch->miss);
+	table_release(&sy->fetch->by_id);
 	/* Not closed: curl and its libraries do not like to be unloaded. */
 	free(sy->fetch);
 	sy->fetch = NULL;

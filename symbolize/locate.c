@@ -232,6 +232,28 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
 }
 
+void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
+		  const char *folder, const char *name, struct places *out)
+{
+	const char *symfs = sy->opts.symfs;
+	const char *slash = strrchr(ef->path, '/');
+	const char *base = strrchr(name, '/');
+
+	out->tried = sy->tried;
+	if (symfs && (climbs(name) || (folder && climbs(folder))))
+		return;
+	for (const char *const *d = debug_dirs(sy); *d; d++)
+		add(out, "%s/%s", *d, base ? base + 1 : name);
+	if (*name == '/') {
+		add(out, "%s%s", symfs ? symfs : "", name);
+		return;
+	}
+	if (slash)
+		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, name);
+	if (folder && *folder == '/')
+		add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
+}
+
 /* Packed files were unpacked, and the other way round, on the way from the
  * machine to here; and /lib has become /usr/lib. */
 void locate_module(const struct symbolizer *sy, const struct image *img,

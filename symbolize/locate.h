@@ -34,6 +34,10 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 /* The file of this name that .gnu_debugaltlink of ef says. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out);
+/* The file of this name that -gsplit-dwarf made beside ef's unit, which was
+ * compiled in that folder (NULL: not known). */
+void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
+		  const char *folder, const char *name, struct places *out);
 /* The file of a kernel module whose path, packed or not, is this. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);

@@ -116,7 +116,7 @@ static struct elf_file *open_any(const struct symbolizer *sy, const char *path)
 		}
 	}
 	close(fd);
-	return mem ? elf_file_memory(mem, len, path, NULL) : NULL;
+	return mem ? elf_file_unpacked(mem, len, path, NULL) : NULL;
 }
 
 /* The line of modules.dep of this module: "kernel/lib/crc16.ko.xz: ...". */

@@ -4,12 +4,16 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "stitch/jit.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
 #include "symbolize/cfi.h"
 #include "symbolize/cfi_rows.h"
+#include "symbolize/debugfile.h"
 #include "symbolize/elf.h"
 #include "symbolize/locate.h"
 #include "symbolize/rows.h"
@@ -35,7 +39,8 @@ struct modules {
 	const struct frames *fr;
 	struct module **m;
 	size_t n, cap;
-	struct table by_id; /* build-ids */
+	struct table by_id;   /* build-ids */
+	struct table by_code; /* of IMAGE_JIT */
 	/* By image id: its module + 1; 0: not looked for; UINT32_MAX: none. */
 	uint32_t *of;
 	size_t n_of, cap_of;
@@ -61,7 +66,8 @@ static void module_free(struct module *m)
 		cfi_close(m->cfi[i]);
 	free(m->seg);
 	free(m->path);
-	free((char *)m->img->path);
+	if (m->img)
+		free((char *)m->img->path);
 	free(m->img);
 	free(m);
 }
@@ -80,9 +86,25 @@ void modules_free(struct modules *ms)
 	for (size_t i = 0; i < ms->n; i++)
 		module_free(ms->m[i]);
 	table_release(&ms->by_id);
+	table_release(&ms->by_code);
 	free(ms->m);
 	free(ms->of);
 	free(ms);
+}
+
+/* Built anew since: where no build-id says it, on the machine that it was
+ * recorded on the inode does. Another version's tables make stacks up. */
+static bool replaced(const struct modules *ms, const struct image *img,
+		     const struct elf_file *ef)
+{
+	size_t slashes = strspn(ef->path, "/");
+	struct stat st;
+
+	return ms->sy->opts.same_machine && !img->id_len && img->ino &&
+	       slashes && !strcmp(ef->path + slashes - 1, img->path) &&
+	       ef->fd >= 0 && !fstat(ef->fd, &st) &&
+	       major(st.st_dev) == img->maj && minor(st.st_dev) == img->min &&
+	       st.st_ino != img->ino;
 }
 
 /* A vdso's file is in no capture; besides what the user laid out, ours may be
@@ -97,7 +119,8 @@ static struct elf_file *locate(struct modules *ms, const struct image *img)
 	places_release(&p);
 	if (!ef && img->kind == IMAGE_VDSO)
 		ef = vdso_own(img);
-	if (ef && (!abi_of(ef->machine) || ef->no_code)) {
+	if (ef &&
+	    (!abi_of(ef->machine) || ef->no_code || replaced(ms, img, ef))) {
 		elf_file_close(ef);
 		return NULL;
 	}
@@ -127,7 +150,7 @@ static struct elf_file *file_of(struct modules *ms, struct module *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct elf_file *ef = locate(ms, m->img);
+	struct elf_file *ef = m->img ? locate(ms, m->img) : NULL;
 	if (ef)
 		hold_open(ms, m, ef);
 	return ef;
@@ -149,15 +172,16 @@ static void add_table(struct modules *ms, struct module *m, size_t i,
 	ms->count.complex += rows_complex(rows);
 }
 
+static const char *const sections[MODULE_TABLES] = { ".eh_frame",
+						     ".debug_frame" };
+
 static void make_tables(struct modules *ms, struct module *m,
 			const struct elf_file *ef)
 {
-	static const char *const section[MODULE_TABLES] = { ".eh_frame",
-							    ".debug_frame" };
 	struct sframe_file f;
 
 	for (size_t i = 0; i < MODULE_TABLES && !ms->sframe_only; i++) {
-		m->cfi[i] = cfi_open(ef, section[i]);
+		m->cfi[i] = cfi_open(ef, sections[i]);
 		if (m->cfi[i])
 			add_table(ms, m, i, cfi_rows(m->cfi[i]));
 	}
@@ -167,10 +191,17 @@ static void make_tables(struct modules *ms, struct module *m,
 	sframe_file_release(&f);
 }
 
+static void keep(struct modules *ms, struct module *m)
+{
+	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
+	ms->m[ms->n++] = m;
+}
+
 static struct module *make(struct modules *ms, const struct image *img,
 			   struct elf_file *ef)
 {
 	struct module *m = mem_new(1, sizeof(*m));
+	GElf_Ehdr eh;
 
 	m->machine = ef->machine;
 	m->kind = img->kind;
@@ -179,14 +210,14 @@ static struct module *make(struct modules *ms, const struct image *img,
 	m->img = copy_image(img);
 	m->path = mem_strdup(ef->path);
 	m->n_seg = ef->n_seg;
+	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
 	make_tables(ms, m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
-	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
-	ms->m[ms->n++] = m;
+	keep(ms, m);
 	hold_open(ms, m, ef);
 	return m;
 }
@@ -244,9 +275,92 @@ struct module *modules_of(struct modules *ms, uint32_t image)
 	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
 }
 
+static bool same_code(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct modules *)owner)->m[id]->code == key;
+}
+
+struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
+{
+	if (!c->n_frame && !c->n_bytes)
+		return NULL;
+	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
+	uint32_t id = table_find(&ms->by_code, hash, same_code, ms, c);
+
+	if (id != TABLE_NONE)
+		return ms->m[id];
+	struct module *m = mem_new(1, sizeof(*m));
+
+	m->machine = (uint16_t)c->machine;
+	m->kind = IMAGE_JIT;
+	m->proved = true;
+	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	m->code = c;
+	if (!ms->sframe_only)
+		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
+				       c->start + c->frame_off, c->swapped);
+	if (m->cfi[0]) {
+		add_table(ms, m, 0, cfi_rows(m->cfi[0]));
+		ms->count.built++;
+	}
+	keep(ms, m);
+	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
+	return m;
+}
+
+const struct row *modules_row(const struct module *m, uint64_t vaddr)
+{
+	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
+		const struct row *row =
+			m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
+
+		if (row && row_kind(row) != ROW_GAP)
+			return row;
+	}
+	return NULL;
+}
+
+bool modules_more(struct modules *ms, struct module *m)
+{
+	const size_t i = MODULE_TABLES - 1;
+
+	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
+		return false;
+	m->asked = true;
+	struct elf_file *ef = file_of(ms, m);
+	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
+
+	if (debug)
+		m->cfi[i] = cfi_open(debug, sections[i]);
+	elf_file_close(debug);
+	if (m->cfi[i])
+		add_table(ms, m, i, cfi_rows(m->cfi[i]));
+	return m->cfi[i] != NULL;
+}
+
+/* In front of it are zeros: whoever looks for a call looks from before it. */
+static size_t jitted_code(const struct jit_code *c, uint64_t addr,
+			  unsigned char *buf, size_t n)
+{
+	size_t i = 0;
+
+	for (; i < n; i++, addr++) {
+		bool before = addr < c->start && c->start - addr < n;
+
+		if (!before && addr - c->start >= c->n_bytes)
+			break;
+		buf[i] = before ? 0
+				: ((const unsigned char *)
+					   c->bytes)[addr - c->start];
+	}
+	return i;
+}
+
 size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 		    void *buf, size_t n)
 {
+	if (m->code)
+		return jitted_code(m->code, vaddr, buf, n);
 	struct elf_file *ef = file_of(ms, m);
 	const struct segment *seg = NULL;
 

@@ -202,10 +202,23 @@ static int tell(struct symbolizer *sy, struct symbol *sym,
 	return fn(arg, sym, err);
 }
 
-static int name_all(struct symbolizer *sy, const struct resolver *rs, void *r,
-		    const struct code_place *code, size_t n, symbol_fn *fn,
-		    void *arg, struct err *err)
+/* Who knows an image; rs NULL: nobody. */
+struct source {
+	const struct resolver *rs;
+	void *r;
+};
+
+static void source_close(const struct source *s)
 {
+	if (s->rs)
+		s->rs->close(s->r);
+}
+
+static int name_all(struct symbolizer *sy, const struct source *names,
+		    const struct source *lines, const struct code_place *code,
+		    size_t n, symbol_fn *fn, void *arg, struct err *err)
+{
+	const struct resolver *rs = names->rs;
 	bool unverified = !strcmp(sy->rep->status, "unverified");
 
 	for (size_t i = 0; i < n; i++) {
@@ -213,10 +226,10 @@ static int name_all(struct symbolizer *sy, const struct resolver *rs, void *r,
 		const struct dwarf_frame *fr = NULL;
 		size_t n_fr = 0;
 
-		if (rs && rs->resolve(r, code[i].off, &sym)) {
+		if (rs && rs->resolve(names->r, code[i].off, &sym)) {
 			sym.name = plain(sy, sym.raw_name);
-			if (rs->inlined)
-				n_fr = rs->inlined(r, i, &fr);
+			if (lines->rs)
+				n_fr = lines->rs->inlined(lines->r, i, &fr);
 		} else {
 			sym = (struct symbol){ .off = code[i].off };
 		}
@@ -227,35 +240,66 @@ static int name_all(struct symbolizer *sy, const struct resolver *rs, void *r,
 	return 0;
 }
 
+/* kallsyms has names and nothing else: lines are in the kernel's or the
+ * module's own file, if the build-id proves it. The report stays that of the
+ * names. */
+static int open_lines(struct symbolizer *sy, const struct image *img,
+		      struct source *out, struct err *err)
+{
+	const struct resolver *rs =
+		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
+	const char *status = sy->rep->status;
+
+	if (!img->id_len ||
+	    (img->kind != IMAGE_KERNEL && img->kind != IMAGE_MODULE))
+		return 0;
+	char *file = mem_strdup(sy->rep->file);
+	int got = rs->open(sy, img, NULL, &out->r, err);
+
+	if (got > 0)
+		out->rs = rs;
+	report_status(sy, status);
+	report_file(sy, file);
+	free(file);
+	return got < 0 ? -1 : 0;
+}
+
 /* Finds the files of an image and the resolver for it, and tells all. */
 static int name_image(struct symbolizer *sy, const struct image *img,
 		      const struct code_place *code, size_t n, symbol_fn *fn,
 		      void *arg, struct err *err)
 {
-	const struct resolver *rs = NULL;
+	struct source names = { .rs = NULL };
+	struct source extra = { .rs = NULL };
+	const struct source *lines = &names;
 	const char *file = NULL;
-	void *r = NULL;
+	int rc = 0;
 
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = sy->rep->file;
 	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {
-		int got = resolvers[i]->open(sy, img, file, &r, err);
+		int got = resolvers[i]->open(sy, img, file, &names.r, err);
 
 		if (got < 0)
 			return -1;
 		if (got) {
-			rs = resolvers[i];
+			names.rs = resolvers[i];
 			break;
 		}
 	}
-	if (rs && rs->lines && n && !sy->opts.no_inline)
-		rs->lines(sy, img, r, code, n);
-	int rc = name_all(sy, rs, r, code, n, fn, arg, err);
+	if (names.rs && !names.rs->lines && !sy->opts.no_inline)
+		rc = open_lines(sy, img, &extra, err);
+	if (!names.rs || !names.rs->lines)
+		lines = &extra;
+	if (lines->rs && n && !sy->opts.no_inline)
+		lines->rs->lines(sy, img, lines->r, code, n);
+	if (!rc)
+		rc = name_all(sy, &names, lines, code, n, fn, arg, err);
 	plain_release(&sy->plain);
-	if (rs)
-		rs->close(r);
+	source_close(&names);
+	source_close(&extra);
 	return rc;
 }
 

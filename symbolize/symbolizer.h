@@ -55,6 +55,8 @@ void report_note(struct symbolizer *sy, const char *what, const char *path);
 /* Names come from this section of the file: the report gets its hash. */
 void used_section(const struct symbolizer *sy, const struct elf_file *ef,
 		  const struct elf_section *s);
+/* The code of a file; what it says is borrowed from ef. */
+bool used_text(const struct elf_file *ef, struct section_used *out);
 /* From all that dwarf_look() reads. */
 void used_debug(const struct symbolizer *sy, const struct elf_file *ef);
 void used_add(struct image_report *rep, const struct section_used *u);

@@ -18,6 +18,8 @@
 #include "symbolize/walk.h"
 
 #define CACHE_BITS 16
+/* Bytes of the code that begins where a file is started. */
+#define ENTRY_MAX 256
 
 /* What is known of an address that has no row: as kinds of rows, behind those
  * that there are. */
@@ -42,6 +44,7 @@ struct code {
 	uint64_t vaddr;
 	bool mapped; /* executable */
 	bool file;   /* of a file, if perhaps one that is not at hand */
+	bool dated;  /* something else may be there a moment later */
 };
 
 struct unwind {
@@ -61,6 +64,19 @@ static enum row_kind known(const struct place *p)
 	return row_kind(&p->row);
 }
 
+/* Code that a process made itself. */
+static struct code made_code(struct unwind *u, const struct unwind_in *in,
+			     uint64_t pc, const struct jit_code *code)
+{
+	struct module *m = modules_of_code(u->modules, code);
+
+	if (m && in->machine && m->machine != in->machine)
+		m = NULL;
+	return (struct code){
+		.m = m, .vaddr = pc, .mapped = true, .dated = true
+	};
+}
+
 static struct code code_at(struct unwind *u, const struct unwind_in *in,
 			   uint64_t pc)
 {
@@ -68,6 +84,9 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	struct unwind_map map;
 
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
+	c.dated = !c.mapped || map.dated;
+	if (c.mapped && map.code)
+		return made_code(u, in, pc, map.code);
 	if (!c.mapped || !map.image)
 		return c;
 	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
@@ -84,7 +103,6 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 static struct row look(struct unwind *u, const struct code *c)
 {
 	struct row none = { .how = KNOWN_NO_CODE };
-	const struct row *row;
 
 	if (c->mapped)
 		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
@@ -92,11 +110,12 @@ static struct row look(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
-		row = c->m->rows[i] ? rows_find(c->m->rows[i], c->vaddr) : NULL;
-		if (row && row_kind(row) != ROW_GAP)
-			return *row;
-	}
+	const struct row *row = modules_row(c->m, c->vaddr);
+
+	if (!row && modules_more(u->modules, c->m))
+		row = modules_row(c->m, c->vaddr);
+	if (row)
+		return *row;
 	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
 							       : KNOWN_NO_TABLE;
 	return none;
@@ -134,8 +153,7 @@ place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 		return p;
 	struct code c = code_at(u, in, pc);
 
-	/* What is not mapped may be so a moment later. */
-	if (!u->number || !c.mapped)
+	if (!u->number || c.dated)
 		p = &u->last;
 	*p = (struct place){ pc, u->number, look(u, &c) };
 	return p;
@@ -147,9 +165,14 @@ static uint64_t inside(const struct walk *w)
 	return w->exact ? w->v.pc : w->v.pc - 1;
 }
 
+static bool of_file(const struct code *c)
+{
+	return c->m && c->m->kind != IMAGE_JIT;
+}
+
 /* Is the address of a frame found by frame pointer behind a call? In code
- * that was made at run time that cannot be seen afterwards: such code may
- * only be called by the same. */
+ * that was made at run time that cannot be seen afterwards, unless somebody
+ * kept its bytes: else such code may only be called by the same. */
 static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 		   uint64_t pc)
 {
@@ -162,19 +185,37 @@ static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 	return caller_called(u->modules, to.m, to.vaddr + 1);
 }
 
+/* Is it what the kernel starts, without a table? glibc's loader says nothing
+ * of its _start and of what follows it, from where a program's constructors
+ * are called. The kernel clears the registers, and nothing there uses FP. */
+static bool at_entry(const struct code *c, const struct walk *w)
+{
+	return of_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	       c->vaddr - c->m->entry < ENTRY_MAX &&
+	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
+	       !w->v.reg[w->abi->fp];
+}
+
 static int guess(struct unwind *u, const struct unwind_in *in,
 		 const struct place *p, struct walk *w, struct unwind_out *out)
 {
 	struct walk next = *w;
+	struct code from = code_at(u, in, p->pc);
 
+	if (at_entry(&from, w)) {
+		w->end = UNWIND_OUTERMOST;
+		return -1;
+	}
 	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
 							  : UNWIND_NO_TABLE;
 	if (walk_pointer(&next)) {
-		if (next.end == UNWIND_OUTERMOST)
+		/* Zeros are an end only where it was a frame pointer so far:
+		 * elsewhere they are what happened to be there. */
+		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
 			w->end = next.end;
 		return -1;
 	}
-	if (!called(u, in, code_at(u, in, p->pc).m != NULL, next.v.pc))
+	if (!called(u, in, of_file(&from), next.v.pc))
 		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
@@ -218,8 +259,9 @@ static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
-		/* Nobody has called the vdso's way back from a signal. */
-		if (abi->link >= 0 && known(p) == ROW_SIGNAL)
+		/* Nobody has called the way back from a signal. */
+		if (known(p) == ROW_SIGNAL ||
+		    (known(p) <= ROW_COMPLEX && p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
 		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
@@ -297,19 +339,26 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
 		out->end = walk_all(u, in, abi, true, out);
 }
 
-/* Chains whose addresses are behind no calls are made up: by code that uses
- * the frame pointer for other things. Where one in fifty is so, none of the
- * file is believed. */
+/* Chains whose addresses are behind no calls, or behind those of other
+ * functions, are made up: by code that uses the frame pointer for other
+ * things. ip[0] is not looked at: what called it is not in the chain. */
 static bool sound(struct unwind *u, const struct unwind_in *in,
-		  struct module *m, const uint64_t *ip, uint32_t n)
+		  const uint64_t *ip, uint32_t n)
 {
-	bool good = true;
+	struct code inner = { .m = NULL };
 
-	for (uint32_t i = 1; i < n && good; i++)
-		good = called(u, in, true, ip[i] & in->user_mask);
-	m->chains++;
-	m->unsound += !good;
-	return good && m->unsound * 50 <= m->chains;
+	for (uint32_t i = 1; i < n; i++) {
+		struct code c = code_at(u, in, (ip[i] & in->user_mask) - 1);
+
+		if (!of_file(&c) ||
+		    !caller_called(u->modules, c.m, c.vaddr + 1))
+			return false;
+		if (inner.m == c.m &&
+		    !caller_entered(u->modules, c.m, c.vaddr + 1, inner.vaddr))
+			return false;
+		inner = c;
+	}
+	return true;
 }
 
 static enum unwind_caller unwind_caller(struct unwinder *uw,
@@ -333,15 +382,16 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	enum row_kind kind = known(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
-	    kind == ROW_SIGNAL || kind >= ROW_COMPLEX ||
-	    (abi->link >= 0 && p->row.ra != ROW_SAME))
+	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
-	if (!infer || n < 2)
+	/* On the way back from a signal the frame pointer is that of the
+	 * interrupted function, which is passed over. */
+	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
 	struct code leaf = code_at(u, in, pc);
 	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!leaf.m || !sound(u, in, leaf.m, ip, n) || leaf.m != next.m ||
+	if (!of_file(&leaf) || !sound(u, in, ip, n) || leaf.m != next.m ||
 	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
 			  caller))
 		return CALLER_MISSING;

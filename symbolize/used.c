@@ -8,6 +8,7 @@
 #include "stitch/frame.h"
 #include "stitch/mem.h"
 #include "stitch/table.h"
+#include "symbolize/code.h"
 #include "symbolize/dwarf.h"
 #include "symbolize/elf.h"
 #include "symbolize/symbolizer.h"
@@ -33,8 +34,32 @@ void used_add(struct image_report *rep, const struct section_used *u)
 	};
 }
 
-static bool hash_section(const struct elf_section *s, uint64_t *hash)
+/* Piece by piece: code may have 100 MB, and is looked at here and there. */
+static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
+		      uint64_t *hash)
 {
+	unsigned char buf[65536];
+	uint64_t h = 0;
+
+	for (uint64_t at = 0; at < s->size;) {
+		uint64_t left = s->size - at;
+		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
+		size_t got = code_bytes(ef, s->off + at, buf, n);
+
+		if (got != n)
+			return false;
+		h = hash_content(buf, n, h);
+		at += n;
+	}
+	*hash = h;
+	return true;
+}
+
+static bool hash_section(const struct elf_file *ef, const struct elf_section *s,
+			 uint64_t *hash)
+{
+	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
+		return hash_code(ef, s, hash);
 	/* As it is in the file: unpacking costs ten times as much. */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 
@@ -55,10 +80,19 @@ bool symbolize_section(const char *file, const char *section,
 		   elf_same_id(ef->id, ef->id_len, img->id, img->id_len))) {
 		dwarf_has(ef);
 		found = elf_section_find(ef, section, &s) &&
-			hash_section(&s, hash);
+			hash_section(ef, &s, hash);
 	}
 	elf_file_close(ef);
 	return found;
+}
+
+bool used_text(const struct elf_file *ef, struct section_used *out)
+{
+	struct elf_section s;
+
+	*out = (struct section_used){ .file = ef->path, .name = ".text" };
+	return ef->fd >= 0 && elf_section_find(ef, out->name, &s) &&
+	       hash_section(ef, &s, &out->hash);
 }
 
 void used_section(const struct symbolizer *sy, const struct elf_file *ef,
@@ -69,7 +103,7 @@ void used_section(const struct symbolizer *sy, const struct elf_file *ef,
 	/* What is in .gnu_debugdata is that section of the file. */
 	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
 	    !find(sy->rep->used, sy->rep->n_used, u.file, u.name) &&
-	    hash_section(s, &u.hash))
+	    hash_section(ef, s, &u.hash))
 		used_add(sy->rep, &u);
 }
 

@@ -45,10 +45,20 @@ nothing_left() {
 	[ -z "$(find "$dest" ! -type d)" ] && [ ! -d "$share/doc/backstitch" ]
 }
 
+# Without the program that made it: as somebody else would load it.
+extends() {
+	lib="$dest/a b/opt/x/lib/backstitch/backstitch_sql"
+	[ -f "$lib.so" ] || return 1
+	command -v sqlite3 >/dev/null || return 0
+	[ "$(sqlite3 -cmd ".load '$lib'" :memory: "SELECT hex(-1)" \
+		2>&1)" = 0xffffffffffffffff ]
+}
+
 truth installs go install
 truth the_program_runs_from_there runs
 truth every_manual_page_is_there all_pages
 truth shells_can_complete completes
+truth sqlite3_loads_the_extension extends
 truth uninstalls go uninstall
 truth nothing_is_left nothing_left
 exit $rc

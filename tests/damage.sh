@@ -34,6 +34,15 @@ case $prog in
 		xargs -P "$(nproc)" -n 1 "$0" "$prog"
 	exit
 	;;
+*/tables)	# of each machine, and one with .debug_frame alone
+	for f in tests/captures/symfs/usr/local/cap/bin/work-fp \
+		tests/captures/symfs-arm64/wl/libs_def.so \
+		tests/fuzz/unwind.seeds/*
+	do
+		"$0" "$prog" "$f"
+	done
+	exit
+	;;
 esac
 # Packed captures as they unpack: what packing does to damage is not asked here.
 tmp=$(mktemp -d) || exit 2

@@ -51,7 +51,8 @@ table() {
 }
 
 # name@version
-npm_packages="speedscope@1.25.0 ajv@8.20.0"
+npm_packages="speedscope@1.25.0 ajv@8.20.0 pprof-format@2.3.2
+	@firefox-devtools/profiler-cli@0.10.0"
 
 npm_install() {
 	command -v npm >/dev/null || return 0

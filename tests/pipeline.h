@@ -229,6 +229,7 @@ static const char *const pipeline_reads_all[][8] = {
 	{ "check", "--verbose", "--limit=0", "--as-perf", "--as-tid",
 	  "--svg=/dev/null" },
 	{ "check", "--json", "--svg=-" },
+	{ "export", "--format=perf.data", "-o/dev/null" },
 	{ NULL },
 };
 

@@ -130,7 +130,7 @@ group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin \
 		names callsite maps mapped ftrace ftext nonce ctf ctfmade \
 		ctfframes timeline lives jit lines across libdw sframe \
-		exporttext
+		exporttext exportpprof exportfirefox exportperf
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
-#        [unwind] [page]; make bench runs all
+#        [unwind] [dwarf] [sql] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -54,21 +54,23 @@ records() {	# records FILE
 		sed -n 's/.*TOTAL events: *//p'
 }
 
-bench_perf() {
+big_data() {	# records bench/big.data, and small.data, once
+	[ ! -s bench/big.data ] || return 0
 	has perf linux-perf || return
-	if [ ! -s bench/big.data ]
-	then
-		rm -f bench/trial.data bench/small.data
-		record_perf bench/trial.data 1 || return
-		n=$(records bench/trial.data)
-		size=$(stat -c %s bench/trial.data)
-		rm -f bench/trial.data
-		secs=$(ratio 1900000 "${n:-1}")
-		[ $((size * ${secs%.*})) -ge 200000000 ] ||
-			secs=$(ratio 300000000 "$size")
-		record_perf bench/big.data "$secs" || return
-		record_perf bench/small.data "$(ratio "$secs" 10)" || return
-	fi
+	rm -f bench/trial.data bench/small.data
+	record_perf bench/trial.data 1 || return
+	n=$(records bench/trial.data)
+	size=$(stat -c %s bench/trial.data)
+	rm -f bench/trial.data
+	secs=$(ratio 1900000 "${n:-1}")
+	[ $((size * ${secs%.*})) -ge 200000000 ] ||
+		secs=$(ratio 300000000 "$size")
+	record_perf bench/big.data "$secs" || return
+	record_perf bench/small.data "$(ratio "$secs" 10)"
+}
+
+bench_perf() {
+	has perf linux-perf && big_data || return
 	python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
 }
 
@@ -107,12 +109,19 @@ bench_unwind() {
 	has perf linux-perf && python3 tests/bench/unwind.py "$O"
 }
 
-bench_ctf() {
-	has babeltrace2 babeltrace2 || return
+bench_dwarf() {
+	has perf linux-perf && python3 tests/bench/dwarf.py "$O"
+}
+
+big_ctf() {	# makes bench/big.ctf once
 	[ -s bench/big.ctf/metadata ] || {
 		${CC:-gcc} -O2 -o "$O/bench/mkctf" tests/bench/mkctf.c &&
-			"$O/bench/mkctf" bench/big.ctf 2000000 || return
+			"$O/bench/mkctf" bench/big.ctf 2000000
 	}
+}
+
+bench_ctf() {
+	has babeltrace2 babeltrace2 && big_ctf || return
 	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
 }
 
@@ -120,7 +129,13 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind page
+# Every query of backstitch-sql(7): at most 2 s on more than 1.5 million samples.
+bench_sql() {
+	big_data && big_ctf &&
+		tests/bench/sql.sh "$O" bench/big.data bench/big.ctf
+}
+
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql page
 rc=0
 for what
 do
@@ -132,7 +147,9 @@ do
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
 	page) bench_page || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind or page" >&2; exit 2 ;;
+	dwarf) bench_dwarf || rc=1 ;;
+	sql) bench_sql || rc=1 ;;
+	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf, sql or page" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -9,10 +9,15 @@ perf 6.1 looks for inlined functions only in unwound stack dumps, so three are
 recorded: of this program (it and the C library have debug information), of a
 large program with debug information (a fuzz target: several times as many
 addresses), and of a large one without any (the C compiler). perf script with
-and without --no-inline is measured against our whole ingest and a look-up of
-every address that perf found. perf is stopped after $BENCH_LIMIT (120)
-seconds; a ratio is then a lower bound. All ratios stand side by side at the
-end."""
+and without --no-inline is measured against our whole ingest, which unwinds and
+names the same dumps; its inlined functions alone against a look-up of every
+address that perf found. perf is stopped after $BENCH_LIMIT (120) seconds; a
+ratio is then a lower bound.
+
+Of each capture the names are taken away again and 'backstitch symbolize' gives
+them back, for the first time and with what it remembers then: the whole
+command, which also puts them away and checks call sites, and the look-up of
+all its user addresses. All ratios stand side by side at the end."""
 
 import collections
 import os
@@ -79,6 +84,63 @@ def debug_file(path):
 FRAME = re.compile(r"^\s+([0-9a-f]+) \((/[^)]*)\)$")
 
 
+TAKE_AWAY = """
+UPDATE frame SET symbol = NULL, symoff = NULL, vaddr = NULL, file = NULL,
+	line = NULL;
+UPDATE image SET file = NULL, status = NULL;
+DELETE FROM symbol; DELETE FROM inline_frame; DELETE FROM segment;
+DELETE FROM image_section; DELETE FROM label; DELETE FROM callsite;
+DELETE FROM callsite_link; DELETE FROM stack_check;
+VACUUM;
+"""
+
+
+def addresses(db):
+    """Of each file, the distinct user addresses."""
+    frames = collections.defaultdict(set)
+    con = sqlite3.connect(db)
+    for path, vaddr in con.execute(
+            "SELECT i.file, f.vaddr FROM frame f JOIN image i"
+            " ON i.id = f.image WHERE f.vaddr NOT NULL"):
+        frames[path].add(vaddr)
+    con.close()
+    return {path: "".join("%x\n" % a for a in sorted(s))
+            for path, s in frames.items()}
+
+
+def again(data, what, tmp, env):
+    """Naming for the first time and with what is remembered then."""
+    db = os.path.join(tmp, "again.db")
+    bare = os.path.join(tmp, "bare.db")
+    cache = os.path.join(tmp, "backstitch")
+    subprocess.run([US, "ingest", "-f", "-q", "--no-cache", "-o", db, data],
+                   env=env, check=True)
+    lists = addresses(db)
+    con = sqlite3.connect(db)
+    con.executescript(TAKE_AWAY)
+    con.close()
+    os.rename(db, bare)
+    took = {True: [], False: []}
+    for cold in [True] * RUNS + [False] * RUNS:
+        if cold:
+            shutil.rmtree(cache, ignore_errors=True)
+        shutil.copy(bare, db)
+        took[cold].append(best([US, "symbolize", db], 1, env=env))
+    first, second = min(took[True]), min(took[False])
+    shutil.rmtree(cache, ignore_errors=True)
+    alone = lookup(lists)
+    lookup(lists, [cache])
+    remembered = lookup(lists, [cache])
+    shutil.rmtree(cache, ignore_errors=True)
+    for name, seconds in (("ours, symbolize, first", first),
+                          ("ours, symbolize, remembered", second),
+                          ("ours, look-up of all addresses", alone),
+                          ("ours, the same, remembered", remembered)):
+        print("  %-48s %9.4f s" % (name, seconds))
+    ratio(what + ": look-up / remembered", alone, remembered, 10)
+    ratio(what + ": symbolize first / remembered", first, second)
+
+
 def lookup(lists, extra=()):
     """Seconds of ours for all files."""
     total = 0
@@ -123,18 +185,25 @@ def dumps(data, what):
     with_all = best(["timeout", str(LIMIT)] + perf + [fields], 1)
     stopped = with_all >= LIMIT
     with tempfile.TemporaryDirectory() as tmp:
-        ingest = best([US, "ingest", "-f", "--no-cache", "--no-lines", "-o",
-                       os.path.join(tmp, "x.db"), data])
-    ours = lookup(lists)
-    for name, seconds in (("perf script --no-inline", without),
-                          ("perf script" + ", stopped" * stopped, with_all),
-                          ("ours, ingest without lines", ingest),
-                          ("ours, look-up of the addresses", ours)):
-        print("  %-48s %9.3f s" % (name, seconds))
-    ratio(what + ": perf script / ours", with_all, ingest + ours, 20, stopped)
+        env = dict(os.environ, XDG_CACHE_HOME=tmp)
+        db = os.path.join(tmp, "x.db")
+        base = [US, "ingest", "-f", "-o", db, data]
+        whole = best(base + ["--no-cache"], env=env)
+        no_lines = best(base + ["--no-cache", "--no-lines"], env=env)
+        ours = lookup(lists)
+        for name, seconds in (("perf script --no-inline", without),
+                              ("perf script" + ", stopped" * stopped,
+                               with_all),
+                              ("ours, the whole ingest", whole),
+                              ("ours, without lines", no_lines),
+                              ("ours, look-up of perf's addresses", ours)):
+            print("  %-48s %9.3f s" % (name, seconds))
+        again(data, what, tmp, env)
+    ratio(what + ": perf script / ours, all of it", with_all, whole, 20,
+          stopped)
     ratio(what + ": its inlined functions only", with_all - without, ours, 20,
           stopped)
-    ratio(what + ": perf script --no-inline / ours", without, ingest + ours)
+    ratio(what + ": perf script --no-inline / ours", without, no_lines)
 
 
 RATIOS = []
@@ -168,22 +237,17 @@ def main():
         subprocess.run(base + [DATA], env=env, check=True,
                        stderr=subprocess.DEVNULL)
         warm = best(base + [DATA], env=env)
+        all_texts = addresses(db)
         con = sqlite3.connect(db)
-        frames = collections.defaultdict(set)
-        for path, vaddr in con.execute(
-                "SELECT i.file, f.vaddr FROM frame f JOIN image i"
-                " ON i.id = f.image WHERE f.vaddr NOT NULL"):
-            frames[path].add(vaddr)
         inlined = con.execute("SELECT count(*) FROM inline_frame")
         inlined = inlined.fetchone()[0]
         con.close()
         lists = {}
-        for path, addrs in frames.items():
+        for path, text in all_texts.items():
             debug = debug_file(path)
             if debug:
-                lists[path] = (debug, "".join("%x\n" % a
-                                              for a in sorted(addrs)))
-        n = sum(len(a) for a in frames.values())
+                lists[path] = (debug, text)
+        n = count(all_texts)
         print("%s: %.1f MB, %d distinct user addresses, %d of them in %d "
               "files with debug information, %d inlined functions"
               % (DATA, size / 1e6, n,
@@ -194,12 +258,8 @@ def main():
         took["ingest, named, no lines"] = none
         took["ingest, with lines"] = cold
         took["ingest, with lines, remembered"] = warm
-        texts = {path: text for path, (_, text) in lists.items()}
-        alone = lookup(texts)
-        lookup(texts, [tmp])
-        again = lookup(texts, [tmp])
+        alone = lookup({path: text for path, (_, text) in lists.items()})
         took["look-up alone"] = alone
-        took["look-up alone, remembered"] = again
         for tool in ("eu-addr2line", "addr2line"):
             if not shutil.which(tool):
                 continue
@@ -216,7 +276,7 @@ def main():
         if "eu-addr2line -i -f" in took:
             ratio("eu-addr2line / look-up",
                   took["eu-addr2line -i -f"], alone, 3)
-        ratio("look-up / remembered", alone, again, 10)
+        again(DATA, "frame pointers", tmp, env)
     record("bench/names-dwarf.data", "2000", "dwarf,8192", own_work())
     dumps("bench/names-dwarf.data", "this program")
     if os.path.exists("build-fuzz/fuzz/pipeline"):

@@ -5,7 +5,8 @@ Records gcc's own compiler at work on a file of many functions (once: remove
 bench/dwarf.data to record anew), then measures on that one file: our
 unwinding and libdw's (one Dwfl, kept) on the same samples in one run, tables
 included; and, as whole programs, perf script --no-inline and our ingest, which
-stores what it finds. All times are of the processor.
+stores what it finds. All times are of the processor. Then how that grows with
+the processes of one program and with its libraries: each table is made once.
 """
 
 import os
@@ -16,6 +17,10 @@ import sys
 
 FILE = "bench/dwarf.data"
 FUNCTIONS = 900
+RUNS = int(os.environ.get("BENCH_RUNS", "5"))
+# processes, libraries, and how long each of these is busy
+GROWTH = [(1, 1, 20000), (1, 10, 2000), (1, 100, 200), (10, 10, 200),
+          (100, 10, 20), (1000, 1, 20), (1000, 10, 2)]
 
 
 def source():
@@ -63,29 +68,34 @@ def seconds(*args):
             - before.ru_utime - before.ru_stime)
 
 
-def main():
-    build = sys.argv[1]
-    if not os.path.exists(FILE) and not record():
-        print("cannot record stack dumps: perf and the right to use it are"
-              " needed")
-        return 1
-    runs = int(os.environ.get("BENCH_RUNS", "5"))
-    ours = libdw = samples = 0
-    for _ in range(runs):
-        text = subprocess.run([build + "/libdw/libdw", "--time", "", FILE],
-                              stdout=subprocess.PIPE, text=True).stdout
-        m = re.search(r"of (\d+) samples", text)
-        t = re.search(r"ours (\d+) samples/s, libdw (\d+)", text)
-        samples = int(m[1])
-        ours, libdw = max(ours, int(t[1])), max(libdw, int(t[2]))
+def side_by_side(build, file):
+    """samples, images, tables, ours and libdw's samples per second"""
+    text = subprocess.run([build + "/libdw/libdw", "--time", "", file],
+                          stdout=subprocess.PIPE, text=True).stdout
+    m = re.search(r"of (\d+) samples", text)
+    t = re.search(r"(\d+) images of code, (\d+) tables made; .*"
+                  r"ours (\d+) samples/s, libdw (\d+)", text)
+    return [int(m[1])] + [int(t[i]) for i in range(1, 5)]
+
+
+def whole(build, file):
+    """Seconds of perf script and of our ingest."""
     db = "bench/dwarf.db"
     perf = min(seconds("perf", "script", "--no-inline", "-F", "ip", "-i",
-                       FILE) for _ in range(runs))
+                       file) for _ in range(RUNS))
     ingest = min(seconds(build + "/backstitch", "ingest", "-q", "-f", "-o", db,
-                         "--no-symbols", "--symfs", "/", FILE)
-                 for _ in range(runs))
+                         "--no-symbols", "--symfs", "/", file)
+                 for _ in range(RUNS))
     os.unlink(db)
-    print("stack dumps: %d samples of cc1, best of %d" % (samples, runs))
+    return perf, ingest
+
+
+def compiler(build):
+    runs = [side_by_side(build, FILE) for _ in range(RUNS)]
+    samples = runs[0][0]
+    ours, libdw = max(r[3] for r in runs), max(r[4] for r in runs)
+    perf, ingest = whole(build, FILE)
+    print("stack dumps: %d samples of cc1, best of %d" % (samples, RUNS))
     print("  unwinding alone    %8d samples/s" % ours)
     print("  libdw, Dwfl kept   %8d samples/s; ours is %.1f times as fast"
           % (libdw, ours / libdw))
@@ -93,6 +103,55 @@ def main():
     print("  perf script        %8d samples/s; ingest is %.1f times as fast,"
           " unwinding alone %.1f times"
           % (samples / perf, perf / ingest, ours * perf / samples))
+
+
+def library(i):
+    """A shared library of its own, with functions that call each other."""
+    out = os.path.abspath("bench/libspread%d.so" % i)
+    if os.path.exists(out):
+        return out
+    text = "static volatile int sink;\n" + "".join(
+        "__attribute__((noinline)) static int f%d(int n) { for (int i = 0;"
+        " i < 2000; i++) sink += i * %d; return n ? %s(n - 1) + sink : 0; }\n"
+        % (k, i + k + 1, "f%d" % (k - 1) if k else "") for k in range(1, 20))
+    text = text.replace("f0(n - 1)", "sink * (n - 1)")
+    text += ("int spread(int loops) { int s = 0; for (int i = 0; i < loops;"
+             " i++) s += f19(19); return s; }\n")
+    subprocess.run(["gcc", "-O1", "-fno-ipa-icf", "-shared", "-fPIC", "-xc",
+                    "-", "-o", out], input=text, text=True, check=True)
+    return out
+
+
+def growth(build):
+    """How it grows with processes of one program, and with libraries."""
+    subprocess.run(["gcc", "-O2", "-o", "bench/many", "tests/bench/many.c",
+                    "-ldl"], check=True)
+    print("\n  processes libraries samples images tables     ours    libdw"
+          "   perf script   ingest")
+    for processes, libs, loops in GROWTH:
+        file = "bench/many-%d-%d.data" % (processes, libs)
+        if not os.path.exists(file):
+            subprocess.run(
+                ["perf", "record", "-q", "--call-graph", "dwarf,2048", "-m",
+                 "8M", "-e", "cpu-clock:u", "-F", "4000", "-o", file + ".new",
+                 "--", "bench/many", str(processes), str(loops)]
+                + [library(i) for i in range(libs)], check=True)
+            os.rename(file + ".new", file)
+        samples, images, tables, ours, libdw = side_by_side(build, file)
+        perf, ingest = whole(build, file)
+        print("  %9d %9d %7d %6d %6d %6d/s %6d/s %11d/s %6d/s"
+              % (processes, libs, samples, images, tables, ours, libdw,
+                 samples / perf, samples / ingest))
+
+
+def main():
+    build = sys.argv[1]
+    if not os.path.exists(FILE) and not record():
+        print("cannot record stack dumps: perf and the right to use it are"
+              " needed")
+        return 1
+    compiler(build)
+    growth(build)
     return 0
 
 

@@ -120,3 +120,20 @@ if [ $? = 3 ]
 then echo "ok a cut jitdump file is damage"
 else echo "not ok a cut jitdump file is damage"
 fi
+
+# Code without frame pointers, of two kinds in turn at one address: the tables
+# that the program wrote lead out of it.
+rm -f c.db c.data c.data.zst jit-* perf-*
+cp "$cap/jitframes.data.zst" c.data.zst
+zstd -qdf c.data.zst -o c.data
+cp "$cap/jit-26339.dump" .
+is "stack dumps are unwound by the tables of jitted code" \
+	"jitframes;_start;start;run_for 5
+jitframes;_start;start;run_for;large_frame_[j] 7
+jitframes;_start;start;run_for;large_frame_[j];work 23
+jitframes;_start;start;run_for;small_frame_[j] 14
+jitframes;_start;start;run_for;small_frame_[j];work 17" --symfs "$cap/symfs"
+is "without them they end there" \
+	"jitframes;[user: no_table];[anon] 21
+jitframes;[user: no_table];[anon];work 40
+jitframes;_start;start;run_for 5" --symfs "$cap/symfs" --no-jit

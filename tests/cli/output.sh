@@ -151,7 +151,7 @@ truth and_completes bash -c '. ./out
 COMP_WORDS=(backstitch ing) COMP_CWORD=1; _backstitch
 [ "${COMPREPLY[*]}" = ingest ] || exit 1
 COMP_WORDS=(backstitch query --format "") COMP_CWORD=3; _backstitch
-[ "${COMPREPLY[*]}" = "table csv json" ]'
+[ "${COMPREPLY[*]}" = "table lines csv json" ]'
 "$B" completion fish >out
 truth fish_completion_has_all_commands grep -q -- '-a symbolize' out
 "$B" completion zsh >out
@@ -207,3 +207,50 @@ END
 "$B" ingest --no-symbols -f -o columns.db tp.data 2>err
 truth names_nobody_looked_for_are_one_line \
 	[ "$(grep -c 'not looked for' err)" = 1 ]
+
+# ---- the time on the wall: perf script -F tod,time, and babeltrace2 --clock-gmt
+truth "jit-reused is read" "$B" ingest -o wall.db --no-cache --no-jit \
+	"$cap/jit-reused.data.zst"
+for field in 3 4
+do
+	flag=
+	[ $field = 4 ] || flag=--wall
+	# shellcheck disable=SC2086 # a flag or none
+	"$B" script $flag wall.db | sed -n 's/ *fakejit  *13475 *\([^ ]*\):.*/\1/p' |
+		sed -n '1p;500p;$p' | sed 's/[0-9]\{3\}Z$//; s/T/ /'
+done >out
+same "times are UTC as perf has them" "2026-11-20 02:36:03.582813
+2026-11-20 02:36:04.128681
+2026-11-20 02:36:05.385594
+1797.129090
+1797.674958
+1798.931871"
+"$B" script --wall "$cap/fp-1.data" >out 2>err
+[ $? = 1 ] && grep -q 'does not say the time on the wall' err &&
+	[ ! -s out ]
+truth "a capture without it says so" [ $? = 0 ]
+"$B" info wall.db | sed -n 's/ *on the wall *//p' | cut -c1-26 >out
+same "info has it too" "2026-11-20T02:36:03.581808"
+TZ=Asia/Tokyo "$B" script --wall --json wall.db | sed -n '1s/.*"wall":"\([^"]*\)".*/\1/p' >out
+same "in every time zone, and in JSON" "2026-11-20T02:36:03.582813289Z"
+"$B" bundle --redact -o redacted.db wall.db 2>log
+"$B" script --wall --json redacted.db | sed -n '1s/.*"wall":"\([^"]*\)".*/\1/p' >out
+same "and where names were replaced" "2026-11-20T02:36:03.582813289Z"
+case $("$B" ingest -o ctf.db "$cap/ctf-discard/trace" 2>&1) in
+*"built without"*)
+	echo "skip LTTng's times are babeltrace2's: built without it"
+	;;
+*)
+	gzip -dc "$cap/ctf-discard/bt2-all.txt.gz" |
+		sed -n 's/.*timestamp = \([0-9.]*\),.* name = stitch:.*/\1/p' |
+		sort >want.s
+	"$B" query --format csv ctf.db "SELECT printf('%d.%09d',
+		(e.time_ns + m.value) / 1000000000,
+		(e.time_ns + m.value) % 1000000000)
+		FROM event e JOIN event_type t ON t.id = e.type, meta m
+		WHERE t.name GLOB 'stitch:*' AND m.key = 'wall_offset_ns'" |
+		sed 1d | sort >got.s
+	truth "LTTng's times are babeltrace2's" cmp want.s got.s
+	truth "all of them" [ "$(wc -l <got.s)" -gt 1000 ]
+	;;
+esac

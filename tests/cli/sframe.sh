@@ -137,6 +137,44 @@ holds packages_are_those_of_dpkg \
 	'{i["image"].split("/")[-1]: i["package"] for i in j["images"] if i["package"]} == {"work-fp": "working", "libleaf-fp.so": "leaf"}' \
 	"$work/ready.json"
 
+# ... and as rpm's database has them, of which only these tables are asked
+rm -r "$work/root/var"
+mkdir -p "$work/root/usr/lib/sysimage/rpm"
+python3 - "$work/root/usr/lib/sysimage/rpm/rpmdb.sqlite" <<'EOF'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for table in "Name", "Basenames", "Dirnames":
+    db.execute("CREATE TABLE '%s' (key 'TEXT' NOT NULL, hnum INTEGER NOT NULL,"
+               " idx INTEGER NOT NULL)" % table)
+for hnum, name, folder, file in (
+        (1, "working", "/usr/local/cap/bin/", "work-fp"),
+        (2, "leaf", "/local/cap/bin/", "libleaf-fp.so"),
+        (3, "other", "/usr/share/", "work-fp")):
+    db.execute("INSERT INTO Name VALUES (?, ?, 0)", (name, hnum))
+    db.execute("INSERT INTO Basenames VALUES (?, ?, 0)", (file, hnum))
+    db.execute("INSERT INTO Dirnames VALUES (?, ?, 0)", (folder, hnum))
+db.commit()
+EOF
+"$B" sframe --readiness --json --symfs "$work/root" "$work/x.db" \
+	>"$work/ready.json"
+holds packages_are_those_of_rpm \
+	'{i["image"].split("/")[-1]: i["package"] for i in j["images"] if i["package"]} == {"work-fp": "working", "libleaf-fp.so": "leaf"}' \
+	"$work/ready.json"
+# a table that never ends
+python3 - "$work/root/usr/lib/sysimage/rpm/rpmdb.sqlite" <<'EOF'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("DROP TABLE Name")
+db.execute("CREATE VIEW Name AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL"
+           " SELECT x + 1 FROM c) SELECT 'a' AS key, -x AS hnum FROM c")
+db.commit()
+EOF
+timeout 60 "$B" sframe --readiness --json --symfs "$work/root" "$work/x.db" \
+	>"$work/ready.json"
+is a_database_that_never_ends_is_left_alone $? 0
+holds and_says_nothing 'not any(i["package"] for i in j["images"])' \
+	"$work/ready.json"
+
 "$B" sframe >"$work/out" 2>"$work/err"
 is a_file_is_needed $? 2
 "$B" sframe --check --unwind "$tiny" >"$work/out" 2>"$work/err"

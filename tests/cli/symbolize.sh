@@ -125,6 +125,10 @@ EOF2
 	*) ok "and_is_a_row $cache" 1 ;;
 	esac
 	is "the_names_stay $cache" 'outer,8,inner:4 ' "$(sql y.db "$frame")"
+	sql y.db "$notes" >first
+	"$B" symbolize $cache --debug-dir d y.db 2>err
+	is "told_again_it_is_the_same_row $cache" "$(cat first)" \
+		"$(sql y.db "$notes")"
 	cp whole.debug "$debug"
 done
 rm "$debug"
@@ -148,6 +152,74 @@ is as_perf_does_it_does_not '0' \
 	"$("$B" script -F ip,sym bogus.db | grep -c bogus)"
 is json_says_why '1' \
 	"$("$B" script --json bogus.db | grep -o '"bogus": *"no_call"' | wc -l)"
+"$B" flame bogus.db >bogus.svg 2>err
+is a_picture_hatches_the_frame_that_is_bogus 1 \
+	"$(grep -c '^<g class="b" .*>outer$' bogus.svg)"
+is and_says_why 1 "$(grep -c '^bogus: no call is in front of' bogus.svg)"
+is and_not_the_innermost_one 1 "$(grep -c '^<g class="u.*>outer$' bogus.svg)"
+grep -q 'bogus: no call returns there</text>' bogus.svg
+ok the_legend_explains_it $?
+grep -q '100.00 % of the weight has bogus frames' bogus.svg
+ok and_a_line_says_how_much $?
+is folded_stacks_are_the_same_as_ever 'prog;outer;outer 1' \
+	"$("$B" flame --folded bogus.db)"
+
+# ---- code that changed, with the same build-id
+cp bogus.db bogus2.db
+cp prog prog.was
+python3 - $((addr)) <<'EOF2'
+import sys
+data = bytearray(open("prog", "rb").read())
+data[int(sys.argv[1])] ^= 1
+open("prog", "wb").write(data)
+EOF2
+"$B" annotate bogus.db outer >out 2>err
+grep -q "prog: .text is not what it was when its calls were looked at" err
+ok annotate_tells_that_code_changed $?
+"$B" symbolize bogus2.db 2>err
+grep -q "prog: .text is not what it was when its calls were looked at" err
+ok and_so_does_symbolize $?
+is which_makes_it_a_row 1 "$(sql bogus2.db "SELECT count(*) FROM damage
+	WHERE what = 'names' AND detail LIKE '%prog: .text is%'" | tr -d ' ')"
+mv prog.was prog
+"$B" annotate bogus.db outer >out 2>err
+is what_is_as_it_was_is_not_told_of_code_either '' "$(grep text err)"
+
+# ---- several files at a time
+{
+	echo 'event cpu-clock'
+	echo 'comm pid=7 name="prog"'
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		cp whole "p$i"
+		echo "mmap pid=7 start=0x${i}00000 len=0x10000 pgoff=0" \
+			"path=$dir/p$i id=$id"
+	done
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		echo "sample pid=7 tid=7 cpu=0 time=${i}000" \
+			"u=$(printf '0x%x' $((addr + 0x${i}00000)))"
+	done
+} >many.txt
+rm p4
+echo 'no program' >p5
+"$MKCAP" many.txt many.data || exit 2
+for n in 1 2 7
+do
+	# the name of the file is in it
+	"$B" ingest -q -f --no-cache --jobs $n -o many.db many.data
+	mv many.db many$n.db
+done
+is names_by_threads 7 \
+	"$(sql many7.db "SELECT count(*) FROM frame f JOIN symbol s
+		ON s.id = f.symbol WHERE s.name = 'outer'" | tr -d ' ')"
+for n in 2 7
+do
+	cmp many1.db many$n.db
+	ok "are_the_same_bytes_with_$n" $?
+done
+"$B" symbolize --jobs -1 many1.db 2>err
+is a_negative_number_is_wrong_usage 2 $?
 
 # ---- debuginfod
 "$B" symbolize --debuginfod x.db >out 2>err
@@ -232,6 +304,25 @@ ok what_was_fetched_is_fetched_once $?
 "$B" ingest -q -f --no-cache -o x.db c.data 2>err
 is what_was_fetched_is_found_without_asking 'outer,8,inner:4 ' \
 	"$(sql x.db "$frame")"
+
+# two images that nobody has, with one build-id
+gone=0102030405060708090a0b0c0d0e0f1011121399
+cat >gone.txt <<EOF2
+event cpu-clock
+comm pid=7 name="prog"
+mmap pid=7 start=0x500000 len=0x10000 pgoff=0 path=$dir/gone1 id=$gone
+mmap pid=7 start=0x600000 len=0x10000 pgoff=0 path=$dir/gone2 id=$gone
+sample pid=7 tid=7 cpu=0 time=1000 u=0x500010
+sample pid=7 tid=7 cpu=0 time=2000 u=0x600010
+EOF2
+"$MKCAP" gone.txt gone.data || exit 2
+rm -f asked
+"$B" ingest -q -f --debuginfod -o gone.db gone.data 2>err
+grep -q 'had none for 2 images' err
+ok what_is_missing_is_counted_for_each_image $?
+is but_asked_for_once 1 "$(grep -c "$gone/executable" asked)"
+is and_one_row 1 "$(sql gone.db "SELECT count(*) FROM damage
+	WHERE what = 'debuginfod'" | tr -d ' ')"
 
 serve "$id" slow
 "$B" ingest -q -f -o x.db c.data 2>err

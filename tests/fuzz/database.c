@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "cli/page.h"
+#include "schema/hooks.h"
 #include "stitch/err.h"
 #include "tests/pipeline.h"
 
@@ -216,6 +217,26 @@ static void page(struct store *db)
 	fclose(out);
 }
 
+/* Our SQL functions, which walk what the tables say. */
+static void functions(struct store *db, struct err *err)
+{
+	static const char *const sql[] = {
+		"SELECT stack_text(id), folded(id, id) FROM stack",
+		"SELECT folded(kernel, user) FROM sample_group",
+		"SELECT frame_name(id), frame_name(image) FROM frame",
+		"SELECT demangle(name), hex(name), wall(start) FROM symbol",
+		"SELECT * FROM flame",
+		"SELECT * FROM flame(NULL, NULL, NULL, NULL, 0)",
+		"SELECT e.id, line FROM event e, at(e.time_ns) LIMIT 500",
+		NULL,
+	};
+
+	if (store_functions(db, &sql_hooks, err))
+		return;
+	for (size_t i = 0; sql[i]; i++)
+		pipeline_all(db, sql[i], err);
+}
+
 static void views(void)
 {
 	struct err err = { 0 };
@@ -227,6 +248,7 @@ static void views(void)
 		return;
 	}
 	addrs(db);
+	functions(db, &err);
 	for (size_t i = 0; pipeline_reads[i]; i++)
 		pipeline_all(db, pipeline_reads[i], &err);
 	page(db);

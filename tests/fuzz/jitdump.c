@@ -1,4 +1,5 @@
-/* jitdump.c - libFuzzer target: a jitdump file, and questions about it. */
+/* jitdump.c - libFuzzer target: a jitdump file, questions about it, and
+ * its unwinding information. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,24 @@
 #include "stitch/jit.h"
 #include "stitch/ledger.h"
 #include "stitch/source.h"
+#include "symbolize/cfi.h"
+#include "symbolize/cfi_rows.h"
+#include "symbolize/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Its unwinding information, as unwinding reads it. */
+static void make_rows(const struct jit_code *c)
+{
+	struct cfi *cfi = cfi_memory((uint16_t)c->machine, c->frame, c->n_frame,
+				     c->start + c->frame_off, c->swapped);
+	struct rows *rows = cfi ? cfi_rows(cfi) : NULL;
+
+	if (rows)
+		rows_find(rows, c->start);
+	rows_free(rows);
+	cfi_close(cfi);
+}
 
 static void ask(struct jit *j, uint64_t addr, int64_t t)
 {
@@ -26,6 +43,8 @@ static void ask(struct jit *j, uint64_t addr, int64_t t)
 		if (c->n_bytes && ((const char *)c->bytes)[c->n_bytes - 1] &&
 		    c->n_bytes != c->len)
 			abort();
+		if (c->n_frame)
+			make_rows(c);
 	}
 }
 

@@ -28,7 +28,9 @@ static void remove_all(void)
 
 static int find(void *arg, uint64_t addr, struct unwind_map *map)
 {
-	*map = (struct unwind_map){ 0, UINT64_MAX, 0, *(uint32_t *)arg, true };
+	*map = (struct unwind_map){ .end = UINT64_MAX,
+				    .image = *(uint32_t *)arg,
+				    .exec = true };
 	return addr != UINT64_MAX;
 }
 

@@ -1,6 +1,6 @@
 /* libdw.c - unwinds every stack dump of captures with libdw too, and compares.
  *
- * usage: libdw [--time] SYMFS CAPTURE [SYMFS CAPTURE...]
+ * usage: libdw [--time] [--show CLASS] SYMFS CAPTURE [SYMFS CAPTURE...]
  * One process's files are one Dwfl that is kept while its mappings are the
  * same, which is the fastest way to use libdw. Samples that have both a chain
  * and a dump are unwound from the dump. Frames that differ belong to a class:
@@ -8,7 +8,9 @@
  * unmapped  libdw's last frame is in no executable mapping; we leave it out
  * pointer   at code without a table one of the two goes on by frame pointer
  * further   libdw gives up, or goes on to what is no code, where we come to the
- *           outermost frame
+ *           outermost frame, or to a file that is not at hand
+ * skipped   the same, but libdw goes on by frame pointer from there, so that it
+ *           leaves frames out; the rest are ours
  * repeated  AArch64: libdw finds no rules, takes the frame pointer's word, and
  *           comes to the same frame twice; we come to the outermost
  * vdso      AArch64's has no rules: the caller is in the link register, where
@@ -24,7 +26,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "run.h"
 #include "stitch/bytes.h"
@@ -45,6 +50,7 @@ enum outcome {
 	UNMAPPED,
 	POINTER,
 	FURTHER,
+	SKIPPED,
 	REPEATED,
 	VDSO,
 	SIGNAL,
@@ -53,8 +59,8 @@ enum outcome {
 };
 
 static const char *const words[CLASSES] = { "same",    "unmapped", "pointer",
-					    "further", "repeated", "vdso",
-					    "signal",  "other" };
+					    "further", "skipped",  "repeated",
+					    "vdso",    "signal",   "other" };
 
 /* What one process had mapped at a time, as libdw knows it. */
 struct space {
@@ -72,6 +78,7 @@ struct both {
 	size_t count[CLASSES], samples, frames;
 	double our_time, their_time;
 	size_t shown;
+	struct modules_count made;
 	/* of the sample at hand */
 	const struct unwind_in *in;
 	const struct abi *abi;
@@ -141,6 +148,20 @@ static bool base_of(const char *path, uint64_t bias, uint64_t *base)
 	return found;
 }
 
+/* Captures made here run through our own vdso, which is no file. */
+static int own_vdso(void)
+{
+	const Elf64_Ehdr *eh = (void *)getauxval(AT_SYSINFO_EHDR);
+	int fd = eh ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+	size_t len = 2 * (size_t)sysconf(_SC_PAGESIZE);
+
+	if (fd >= 0 && write(fd, eh, len) == (ssize_t)len)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* Tells libdw of the file at an address, once. */
 static void report(struct both *b, uint64_t pc)
 {
@@ -157,8 +178,17 @@ static void report(struct both *b, uint64_t pc)
 	struct module *m = modules_of(unwind_modules(b->run.ours), map.image);
 	if (!m ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
-	    !base_of(m->path, pc - vaddr, &base) ||
 	    dwfl_addrmodule(s->dwfl, pc))
+		return;
+	if (m->kind == IMAGE_VDSO && !strcmp(m->path, "[vdso]")) {
+		int fd = own_vdso();
+
+		if (fd >= 0)
+			dwfl_report_elf(s->dwfl, m->path, m->path, fd,
+					pc - vaddr, false);
+		return;
+	}
+	if (!base_of(m->path, pc - vaddr, &base))
 		return;
 	dwfl_report_elf(s->dwfl, m->path, m->path, -1, base, false);
 }
@@ -183,11 +213,19 @@ static bool read_memory(Dwfl *d, Dwarf_Addr addr, Dwarf_Word *out, void *arg)
 {
 	struct both *b = arg;
 	struct bytes dump;
+	uint32_t half;
 
 	(void)d;
 	bytes_init(&dump, b->in->stack, b->in->stack ? b->in->len : 0, "", 0,
 		   b->in->swap);
-	if (bytes_peek_u64(&dump, addr - b->v.reg[b->abi->sp], out))
+	addr -= b->v.reg[b->abi->sp];
+	if (b->abi->word == 4) {
+		if (bytes_peek_u32(&dump, addr, &half))
+			return false;
+		*out = half;
+		return true;
+	}
+	if (bytes_peek_u64(&dump, addr, out))
 		return false;
 	/* libdw 0.188 is not told where authentication bits are. */
 	*out &= b->in->user_mask;
@@ -281,9 +319,19 @@ static bool in_vdso(struct both *b, uint64_t pc)
 	return m && m->kind == IMAGE_VDSO;
 }
 
+/* Are libdw's frames from `same` on the last of ours? */
+static bool tail(const struct both *b, const struct unwind_out *o,
+		 uint32_t same)
+{
+	uint32_t n = b->n - same;
+
+	return n && same && same < o->n && n < o->n - same &&
+	       !memcmp(b->ip + same, o->ip + o->n - n, n * sizeof(*o->ip));
+}
+
 static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 {
-	bool whole = o->end == UNWIND_OUTERMOST;
+	bool whole = o->end == UNWIND_OUTERMOST || o->end == UNWIND_NO_FILE;
 	bool arm = b->abi->machine == EM_AARCH64;
 	uint32_t n = o->n < b->n ? o->n : b->n;
 	uint32_t same = 0;
@@ -299,6 +347,8 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 	if ((whole || (same == b->n && o->end == UNWIND_TRUNCATED)) &&
 	    (same == b->n || !is_code(b, b->ip[same])))
 		return FURTHER;
+	if (whole && same < b->n && tail(b, o, same))
+		return SKIPPED;
 	if (arm && whole && same && same < b->n &&
 	    b->ip[same] == b->ip[same - 1])
 		return REPEATED;
@@ -319,6 +369,9 @@ static void touch(const struct unwind_in *in)
 	for (uint32_t i = 0; p && i < in->len; i += 64)
 		(void)p[i];
 }
+
+/* Examples of which class to print besides OTHER. */
+static enum outcome show_class = OTHER;
 
 static void show(const struct both *b, const struct unwind_out *o)
 {
@@ -356,7 +409,8 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	b->count[c]++;
 	b->samples++;
 	b->frames += out->n;
-	if (c == OTHER && b->shown++ < 5)
+	b->made = modules_count(unwind_modules(b->run.ours));
+	if ((c == OTHER || c == show_class) && b->shown++ < 5)
 		show(b, out);
 }
 
@@ -391,9 +445,10 @@ static int one(const char *symfs, const char *path, bool timed)
 			printf(", %zu %s", b.count[i], words[i]);
 	printf("\n");
 	if (timed)
-		printf("  %zu frames; ours %.0f samples/s, libdw %.0f "
+		printf("  %u images of code, %u tables made; %zu frames; ours %.0f samples/s, libdw %.0f "
 		       "samples/s\n",
-		       b.frames, (double)b.samples / b.our_time,
+		       b.made.asked, b.made.built, b.frames,
+		       (double)b.samples / b.our_time,
 		       (double)b.samples / b.their_time);
 	return !good;
 }
@@ -401,10 +456,16 @@ static int one(const char *symfs, const char *path, bool timed)
 int main(int argc, char **argv)
 {
 	bool timed = argc > 1 && !strcmp(argv[1], "--time");
+	int i = 1 + timed;
 	int failed = 0;
 
+	for (int c = 0; i + 1 < argc && !strcmp(argv[i], "--show"); c++)
+		if (c == CLASSES || !strcmp(argv[i + 1], words[c])) {
+			show_class = (enum outcome)c;
+			i += 2;
+		}
 	try_clock();
-	for (int i = 1 + timed; i + 1 < argc; i += 2)
+	for (; i + 1 < argc; i += 2)
 		failed |= one(argv[i], argv[i + 1], timed);
 	return failed;
 }

@@ -11,14 +11,30 @@ static struct interpreter_frame frame(const char *path, bool jit,
 	return interpreter_frame(interpreters_of(path, jit), jit, name);
 }
 
+struct expected {
+	const char *path, *name;
+	bool jit;
+	enum interpreter_class class;
+	const char *label; /* NULL: any */
+};
+
+static void check(const struct expected *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct interpreter_frame f =
+			frame(t[i].path, t[i].jit, t[i].name);
+
+		ck_assert_msg(f.class == t[i].class, "%s in %s is %d",
+			      t[i].name, t[i].path, f.class);
+		if (t[i].label)
+			ck_assert_str_eq(interpreter_label(f.language),
+					 t[i].label);
+	}
+}
+
 START_TEST(a_rule_knows_a_frame_by_its_image_and_its_name)
 {
-	static const struct {
-		const char *path, *name;
-		bool jit;
-		enum interpreter_class class;
-		const char *label;
-	} t[] = {
+	static const struct expected t[] = {
 		{ "/usr/bin/python3.11", "_PyEval_EvalFrameDefault", false,
 		  INTERPRETER_OWN, "[interpreter: python]" },
 		{ "/usr/lib/libpython3.12.so.1.0", "PyObject_Vectorcall", false,
@@ -56,17 +72,53 @@ START_TEST(a_rule_knows_a_frame_by_its_image_and_its_name)
 		{ "[jit]", "jit_alpha", true, INTERPRETER_NONE, NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
-		struct interpreter_frame f =
-			frame(t[i].path, t[i].jit, t[i].name);
-
-		ck_assert_msg(f.class == t[i].class, "%s in %s is %d",
-			      t[i].name, t[i].path, f.class);
-		if (t[i].label)
-			ck_assert_str_eq(interpreter_label(f.language),
-					 t[i].label);
-	}
+	check(t, sizeof(t) / sizeof(*t));
 }
 END_TEST
 
-RUN("interpreter", a_rule_knows_a_frame_by_its_image_and_its_name)
+/* perl, ruby and lua are stripped there. */
+START_TEST(names_in_the_programs_of_debian_12_are_known)
+{
+	static const struct expected t[] = {
+		{ "/usr/bin/perl", "perl_run", false, INTERPRETER_OWN,
+		  "[interpreter: perl]" },
+		{ "/usr/bin/perl", "Perl_pp_entersub", false, INTERPRETER_OWN,
+		  "[interpreter: perl]" },
+		{ "/usr/bin/perl", "Perl_pp_leavesub", false, INTERPRETER_OWN,
+		  "[interpreter: perl]" },
+		{ "/usr/bin/perl", "Perl_pp_leavetry", false, INTERPRETER_OWN,
+		  "[interpreter: perl]" },
+		{ "/usr/bin/perl", "Perl_pp_enterwrite", false,
+		  INTERPRETER_NONE, NULL },
+		{ "/usr/bin/perl", "Perl_pp_sort", false, INTERPRETER_NONE,
+		  NULL },
+		{ "/usr/bin/perl", "Perl_regexec_flags", false,
+		  INTERPRETER_NONE, NULL },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_vm_exec", false,
+		  INTERPRETER_OWN, "[interpreter: ruby]" },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_yield_values2", false,
+		  INTERPRETER_OWN, "[interpreter: ruby]" },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_block_call_kw", false,
+		  INTERPRETER_OWN, "[interpreter: ruby]" },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_ensure", false,
+		  INTERPRETER_OWN, "[interpreter: ruby]" },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_ary_sort", false,
+		  INTERPRETER_NONE, NULL },
+		{ "/usr/lib/libruby-3.1.so.3.1.2", "rb_ec_ary_new_from_values",
+		  false, INTERPRETER_NONE, NULL },
+		{ "/usr/bin/lua5.4", "lua_pcallk", false, INTERPRETER_OWN,
+		  "[interpreter: lua]" },
+		{ "/usr/bin/lua5.4", "lua_resume", false, INTERPRETER_OWN,
+		  "[interpreter: lua]" },
+		{ "/usr/bin/lua5.4", "lua_geti", false, INTERPRETER_NONE,
+		  NULL },
+		{ "/usr/bin/luajit", "lua_cpcall", false, INTERPRETER_OWN,
+		  "[interpreter: lua]" },
+	};
+
+	check(t, sizeof(t) / sizeof(*t));
+}
+END_TEST
+
+RUN("interpreter", a_rule_knows_a_frame_by_its_image_and_its_name,
+    names_in_the_programs_of_debian_12_are_known)

@@ -81,8 +81,9 @@ static void check_all(const char *name)
 	ck_assert_ptr_null(code_at(&f, 0x1000, 3000));
 	ck_assert_ptr_null(code_at(&f, 0x7000, 9000));
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 0);
-	/* of another process, and of a kind that nobody knows */
-	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 2);
+	/* of another process, of a kind that nobody knows, and unwinding
+	 * information that is none */
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 3);
 	release(&f);
 }
 
@@ -189,6 +190,177 @@ START_TEST(what_is_no_jitdump_is_refused_with_its_place)
 }
 END_TEST
 
+/* A jitdump file in memory, of x86-64 and process 1. */
+struct made {
+	unsigned char data[1024];
+	size_t n;
+};
+
+static void put32(struct made *m, uint32_t v)
+{
+	memcpy(m->data + m->n, &v, 4);
+	m->n += 4;
+}
+
+static void put64(struct made *m, uint64_t v)
+{
+	memcpy(m->data + m->n, &v, 8);
+	m->n += 8;
+}
+
+static void put_head(struct made *m)
+{
+	m->n = 0;
+	put32(m, 0x4A695444);
+	put32(m, 1);
+	put32(m, 40);
+	put32(m, 62);
+	put32(m, 0);
+	put32(m, 1);
+	put64(m, 0);
+	put64(m, 0);
+}
+
+static void put_record(struct made *m, uint32_t id, size_t body)
+{
+	put32(m, id);
+	put32(m, (uint32_t)(16 + body));
+	put64(m, 100);
+}
+
+static void put_load(struct made *m, uint64_t addr, uint32_t pid)
+{
+	put_record(m, 0, 40 + 2 + 5);
+	put32(m, pid);
+	put32(m, pid);
+	put64(m, addr);
+	put64(m, addr);
+	put64(m, 5);
+	put64(m, addr);
+	memcpy(m->data + m->n, "f\0\x90\x90\x90\x90\xc3", 7);
+	m->n += 7;
+}
+
+enum layout {
+	HEAD_BEHIND,
+	HEAD_FIRST,
+	HEAD_ALONE,
+	HEAD_TOO_LONG,
+	STRANGE,
+};
+
+/* A head of 4 bytes, and a CIE of 12 with a mark in its last byte. */
+static void put_unwind(struct made *m, enum layout how, uint8_t mark)
+{
+	const unsigned char head[4] = { 1, 0x1b, 3, 0x3b };
+	const unsigned char cie[12] = { 8, [4] = how == STRANGE, [11] = mark };
+	size_t n = how == HEAD_ALONE ? 4 : 16;
+
+	put_record(m, 4, 24 + n);
+	put64(m, n);
+	put64(m, how == HEAD_TOO_LONG ? 17 : 4);
+	put64(m, n);
+	if (how == HEAD_FIRST || how == HEAD_ALONE) {
+		memcpy(m->data + m->n, head, 4);
+		m->n += 4;
+	}
+	if (how != HEAD_ALONE) {
+		memcpy(m->data + m->n, cie, 12);
+		m->n += 12;
+	}
+	if (how != HEAD_FIRST && how != HEAD_ALONE) {
+		memcpy(m->data + m->n, head, 4);
+		m->n += 4;
+	}
+}
+
+static struct file read_made(const struct made *m)
+{
+	struct file f = { .lg = ledger_new() };
+	struct err err;
+
+	f.dump = jitdump_memory(m->data, m->n, "made", &err);
+	ck_assert_ptr_nonnull(f.dump);
+	f.jit = jitdump_read(f.dump, &mono, f.lg, 0);
+	ledger_end(f.lg);
+	return f;
+}
+
+static void check_frame(const struct jit_code *c, uint64_t off, uint8_t mark)
+{
+	const unsigned char *p = c->frame;
+
+	ck_assert_uint_eq(c->n_frame, 12);
+	ck_assert_uint_eq(c->frame_off, off);
+	ck_assert_uint_eq(p[0], 8);
+	ck_assert_uint_eq(p[11], mark);
+	ck_assert(!c->swapped);
+}
+
+START_TEST(unwinding_information_belongs_to_the_next_code)
+{
+	struct made m;
+
+	put_head(&m);
+	put_unwind(&m, HEAD_BEHIND, 7);
+	put_load(&m, 0x1000, 1);
+	put_load(&m, 0x2000, 1);
+	put_unwind(&m, HEAD_FIRST, 9);
+	put_load(&m, 0x3000, 1);
+	put_unwind(&m, HEAD_ALONE, 0);
+	put_load(&m, 0x4000, 1);
+	struct file f = read_made(&m);
+
+	check_frame(code_at(&f, 0x1000, 200), 8, 7);
+	ck_assert_uint_eq(code_at(&f, 0x2000, 200)->n_frame, 0);
+	check_frame(code_at(&f, 0x3000, 200), 12, 9);
+	ck_assert_uint_eq(code_at(&f, 0x4000, 200)->n_frame, 0);
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 0);
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 0);
+	release(&f);
+}
+END_TEST
+
+START_TEST(unwinding_information_that_is_refused_is_counted)
+{
+	struct made m;
+
+	put_head(&m);
+	put_unwind(&m, STRANGE, 0);
+	put_load(&m, 0x1000, 1);
+	put_unwind(&m, HEAD_TOO_LONG, 0);
+	put_load(&m, 0x2000, 1);
+	put_unwind(&m, HEAD_BEHIND, 1); /* no code of its own */
+	put_unwind(&m, HEAD_BEHIND, 2);
+	put_load(&m, 0x3000, 1);
+	put_unwind(&m, HEAD_BEHIND, 3); /* nor this */
+	struct file f = read_made(&m);
+
+	ck_assert_uint_eq(code_at(&f, 0x1000, 200)->n_frame, 0);
+	ck_assert_uint_eq(code_at(&f, 0x2000, 200)->n_frame, 0);
+	check_frame(code_at(&f, 0x3000, 200), 8, 2);
+	/* two kinds: strange, and without code */
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 2);
+	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 1);
+	release(&f);
+}
+END_TEST
+
+START_TEST(unwinding_information_of_another_process_is_not_the_next_codes)
+{
+	struct made m;
+
+	put_head(&m);
+	put_unwind(&m, HEAD_BEHIND, 1);
+	put_load(&m, 0x1000, 2);
+	put_load(&m, 0x1000, 1);
+	struct file f = read_made(&m);
+
+	ck_assert_uint_eq(code_at(&f, 0x1000, 200)->n_frame, 0);
+	release(&f);
+}
+END_TEST
+
 static struct perfmap *map_of(const char *text, struct ledger *lg)
 {
 	struct err err;
@@ -244,6 +416,9 @@ RUN("jitdump", code_is_loaded_replaced_and_moved,
     times_of_another_clock_are_none, cycles_become_the_times_of_the_capture,
     a_cut_file_has_what_came_before_the_cut,
     what_is_no_jitdump_is_refused_with_its_place,
+    unwinding_information_belongs_to_the_next_code,
+    unwinding_information_that_is_refused_is_counted,
+    unwinding_information_of_another_process_is_not_the_next_codes,
     a_line_of_a_map_has_start_size_and_a_name_with_blanks,
     a_last_line_that_may_be_cut_gives_no_name,
     a_text_without_such_a_line_is_no_map)

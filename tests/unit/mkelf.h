@@ -21,6 +21,8 @@ struct mkelf {
 	const void *extra; /* one more section ... */
 	size_t extra_len;
 	const char *extra_name; /* ... of this name; NULL: none */
+	uint64_t extra_flags;	/* SHF_* */
+	uint64_t entry;
 };
 
 /* Text of 0x1000 bytes: file offset 0x1000, address 0x401000. */
@@ -109,7 +111,8 @@ static void mkelf(const char *path, const struct mkelf *m)
 	}
 	if (m->extra_name) {
 		mkelf_section(e, names, &n_names, m->extra_name, SHT_PROGBITS,
-			      0, 0, off, m->extra, m->extra_len, ELF_T_BYTE);
+			      m->extra_flags, 0, off, m->extra, m->extra_len,
+			      ELF_T_BYTE);
 		off += m->extra_len;
 	}
 	Elf_Scn *s = mkelf_section(e, names, &n_names, ".shstrtab", SHT_STRTAB,
@@ -120,6 +123,7 @@ static void mkelf(const char *path, const struct mkelf *m)
 	eh.e_type = ET_DYN;
 	eh.e_machine = EM_X86_64;
 	eh.e_version = EV_CURRENT;
+	eh.e_entry = m->entry;
 	eh.e_phoff = 64;
 	eh.e_shoff = (off + 7) & ~(uint64_t)7;
 	eh.e_shstrndx = (uint16_t)elf_ndxscn(s);

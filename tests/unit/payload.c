@@ -99,6 +99,110 @@ START_TEST(what_is_no_format_is_refused)
 }
 END_TEST
 
+/* A tracer's event without the fields that tracepoints of perf begin with. */
+static const char foreign[] =
+	"name: beep\nID: 0\nformat:\n"
+	"\tfield:s8 tone;\toffset:0;\tsize:1;\tsigned:1;\n"
+	"\tfield:__data_loc char[] who;\toffset:4;\tsize:4;\tsigned:0;\n"
+	"\tfield:u64 much;\toffset:8;\tsize:8;\tsigned:0;\n";
+
+/* What the made format says of the made payload. */
+static void read_back(const char *text, const void *raw, size_t len,
+		      bool is_big, char *buf, size_t size)
+{
+	struct payload *pl = payload_new(text, is_big, false);
+
+	ck_assert_ptr_nonnull(pl);
+	payload_text(pl, raw, len, buf, size);
+	payload_free(pl);
+}
+
+START_TEST(a_foreign_event_becomes_a_tracepoint_of_perf)
+{
+	struct payload *pl = payload_new(foreign, _i, false);
+	struct field f[] = { { .present = true, .num = -2 },
+			     { .present = true, .text = "dog", .len = 3 },
+			     { .present = true, .num = 1LL << 40 } };
+	char *text = payload_perf_format(pl, "honk", 300);
+	char buf[64];
+	size_t len;
+	const unsigned char *raw = payload_fields_perf(pl, f, 300, 77, &len);
+
+	ck_assert_ptr_nonnull(strstr(text, "name: honk\nID: 300\n"));
+	ck_assert_ptr_nonnull(strstr(text, "common_type;\toffset:0;"));
+	ck_assert_ptr_nonnull(strstr(text, "s8 tone;\toffset:8;"));
+	ck_assert_uint_eq(raw[_i], 300 & 255);
+	ck_assert_uint_eq(raw[_i ? 7 : 4], 77);
+	read_back(text, raw, len, _i, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "tone=-2 who=dog much=1099511627776");
+	free(text);
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(a_tracepoint_keeps_its_bytes_under_another_id)
+{
+	struct payload *pl = payload_new(format, _i, false);
+	char *text = payload_perf_format(pl, "beep", 9);
+	char buf[64];
+	size_t len;
+	const unsigned char *raw =
+		payload_perf(pl, _i ? big : little, 12, 9, 1, &len);
+
+	ck_assert_uint_eq(len, 12);
+	ck_assert_uint_eq(raw[_i], 9);
+	ck_assert_ptr_nonnull(strstr(text, "ID: 9\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\"tone=%d who=%s\", REC->tone"));
+	read_back(text, raw, len, _i, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "tone=-2 who=dog");
+	free(text);
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(functions_that_old_perf_lacks_are_not_printed_with)
+{
+	static const char newer[] =
+		"name: beep\nID: 7\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+		"\tsigned:0;\n"
+		"\tfield:int __tone;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\nprint fmt: \"%s\", __get_sockaddr(REC->__tone)\n";
+	struct payload *pl = payload_new(newer, false, false);
+	char *text = payload_perf_format(pl, "beep", 7);
+
+	ck_assert_ptr_null(strstr(text, "__get_sockaddr"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "print fmt: \"__tone=%d\", REC->__tone\n"));
+	free(text);
+	payload_free(pl);
+}
+END_TEST
+
+START_TEST(a_payload_is_never_larger_than_a_record)
+{
+	struct payload *pl = payload_new(foreign, false, false);
+	char *much = calloc(1, 100000);
+	struct field f[3] = { { .present = true, .num = 1 },
+			      { .present = true, .text = much, .len = 99999 },
+			      { .present = true, .num = 1 } };
+	size_t len;
+
+	payload_fields_perf(pl, f, 1, 1, &len);
+	ck_assert_uint_lt(len, 65000);
+	payload_perf(pl, much, 100000, 1, 1, &len);
+	ck_assert_uint_lt(len, 65000);
+	payload_free(pl);
+	pl = payload_new(format, false, false);
+	payload_perf(pl, much, 100000, 1, 1, &len);
+	ck_assert_uint_lt(len, 65000);
+	payload_perf(pl, NULL, 0, 1, 1, &len);
+	ck_assert_uint_eq(len, 2);
+	payload_free(pl);
+	free(much);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("payload");
@@ -110,6 +214,12 @@ int main(void)
 	tcase_add_test(tc, a_payload_that_is_cut_off_is_no_danger);
 	tcase_add_test(tc, an_array_without_a_length_goes_to_the_end);
 	tcase_add_test(tc, what_is_no_format_is_refused);
+	tcase_add_loop_test(tc, a_foreign_event_becomes_a_tracepoint_of_perf, 0,
+			    2);
+	tcase_add_loop_test(tc, a_tracepoint_keeps_its_bytes_under_another_id,
+			    0, 2);
+	tcase_add_test(tc, functions_that_old_perf_lacks_are_not_printed_with);
+	tcase_add_test(tc, a_payload_is_never_larger_than_a_record);
 	suite_add_tcase(s, tc);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

@@ -9,13 +9,17 @@
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
 
-static inline int run_tests(const char *name, const TTest *const *test,
+/* setup and teardown around each test; NULL: none. */
+static inline int run_tests(const char *name, void (*setup)(void),
+			    void (*teardown)(void), const TTest *const *test,
 			    size_t n)
 {
 	Suite *s = suite_create(name);
 	TCase *tc = tcase_create(name);
 
 	tcase_set_timeout(tc, RUN_TIMEOUT);
+	if (setup)
+		tcase_add_checked_fixture(tc, setup, teardown);
 	for (size_t i = 0; i < n; i++)
 		tcase_add_test(tc, test[i]);
 	suite_add_tcase(s, tc);
@@ -26,12 +30,14 @@ static inline int run_tests(const char *name, const TTest *const *test,
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-#define RUN(name, ...)                                                         \
+#define RUN_WITH(name, setup, teardown, ...)                                   \
 	int main(void)                                                         \
 	{                                                                      \
 		const TTest *const test[] = { __VA_ARGS__ };                   \
-		return run_tests(name, test, sizeof(test) / sizeof(test[0]));  \
+		return run_tests(name, setup, teardown, test,                  \
+				 sizeof(test) / sizeof(test[0]));              \
 	}
+#define RUN(name, ...) RUN_WITH(name, NULL, NULL, __VA_ARGS__)
 
 /* For the inside of long loops: ck_assert() writes to a pipe each time. */
 #define must(cond)                                                             \

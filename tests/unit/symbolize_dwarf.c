@@ -94,7 +94,8 @@ START_TEST(inlined_functions_come_from_the_innermost_outwards)
 	/* In any order, and some that are no code. */
 	const uint64_t vaddr[] = { here[1] - 1 - bias, 0, UINT64_MAX,
 				   here[0] - 1 - bias, here[1] - 1 - bias };
-	struct dwarf *d = dwarf_look(ef, NULL, vaddr, 5);
+	struct symbolizer *sy = symbolize_new(NULL);
+	struct dwarf *d = dwarf_look(sy, ef, NULL, vaddr, 5);
 	ck_assert_ptr_nonnull(d);
 	ck_assert(!dwarf_gave_up(d));
 	for (size_t i = 0; i < 5; i += 4) {
@@ -108,6 +109,7 @@ START_TEST(inlined_functions_come_from_the_innermost_outwards)
 	ck_assert_uint_eq(dwarf_frames(d, 3, &fr), 1);
 	is(&fr[0], NULL, lines[0]);
 	dwarf_free(d);
+	symbolize_free(sy);
 	elf_file_close(ef);
 }
 END_TEST

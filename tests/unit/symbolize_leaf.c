@@ -271,8 +271,10 @@ static struct image small_def(void)
 
 static int find(void *arg, uint64_t addr, struct unwind_map *map)
 {
-	*map = (struct unwind_map){ MAPPED, MAPPED + 0x10000, 0,
-				    *(uint32_t *)arg, true };
+	*map = (struct unwind_map){ .start = MAPPED,
+				    .end = MAPPED + 0x10000,
+				    .image = *(uint32_t *)arg,
+				    .exec = true };
 	return addr >= map->start && addr < map->end;
 }
 

@@ -1,0 +1,86 @@
+/* pack.c - plain bytes as a gzip stream. */
+#include "formats/pack.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "stitch/err.h"
+#include "stitch/mem.h"
+
+#define PACK_BUF ((size_t)64 * 1024)
+
+struct pack {
+	pack_fn *put;
+	void *arg;
+	z_stream z;
+	bool ready; /* z is; else there was no memory for it */
+	unsigned char buf[PACK_BUF];
+};
+
+struct pack *pack_new(pack_fn *put, void *arg)
+{
+	struct pack *p = mem_new(1, sizeof(*p));
+
+	p->put = put;
+	p->arg = arg;
+	/* 15 + 16: gzip only, largest window. Its header has time 0 unless one
+	 * is given. */
+	p->ready = deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+				15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+	return p;
+}
+
+void pack_free(struct pack *p)
+{
+	if (!p)
+		return;
+	if (p->ready)
+		deflateEnd(&p->z);
+	free(p);
+}
+
+/* Until it has taken all of its input, or with Z_FINISH to the end. */
+static int run(struct pack *p, int flush, struct err *err)
+{
+	int rc;
+
+	if (!p->ready)
+		return err_set(err, ERR_LIMIT, "no memory to pack the output");
+	do {
+		p->z.next_out = p->buf;
+		p->z.avail_out = PACK_BUF;
+		rc = deflate(&p->z, flush);
+		if (rc == Z_STREAM_ERROR)
+			return err_set(err, ERR_LIMIT,
+				       "the output cannot be packed");
+		if (p->put(p->arg, p->buf, PACK_BUF - p->z.avail_out, err))
+			return -1;
+	} while (!p->z.avail_out);
+	return 0;
+}
+
+int pack_add(struct pack *p, const void *data, size_t n, struct err *err)
+{
+	const unsigned char *at = data;
+
+	while (n) {
+		size_t part = n < INT_MAX ? n : INT_MAX;
+
+		p->z.next_in = (unsigned char *)at;
+		p->z.avail_in = (unsigned int)part;
+		if (run(p, Z_NO_FLUSH, err))
+			return -1;
+		at += part;
+		n -= part;
+	}
+	return 0;
+}
+
+int pack_finish(struct pack *p, struct err *err)
+{
+	p->z.next_in = NULL;
+	p->z.avail_in = 0;
+	return run(p, Z_FINISH, err);
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# check-sql.sh - every query of backstitch-sql(7) runs, and has an answer in one capture at least.
+# usage: tests/check-sql.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
+# A table of an event that a capture does not have is no error: ev_...
+cd "${1:-.}" || exit 2
+B=${BACKSTITCH:-./backstitch}
+[ -x "$B" ] || { echo "$B: not built"; exit 2; }
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cap=tests/captures
+
+make_db() {	# make_db NAME CAPTURE...
+	db=$dir/$1.db
+	shift
+	"$B" ingest -o "$db" --no-cache --symfs $cap/symfs \
+		--kallsyms $cap/defer-lost-clock.kallsyms "$@" \
+		>"$dir/log" 2>&1 || [ $? = 3 ] || { cat "$dir/log"; exit 1; }
+}
+make_db task $cap/task-exitexec.data
+make_db lost $cap/defer-lost-clock.data.zst
+make_db names $cap/dlchurn.data
+make_db pair $cap/pair.data $cap/pair.dat.zst
+make_db ftrace $cap/ftrace-v7.dat
+make_db two $cap/two-e.data $cap/two-f.data.zst
+make_db jit --jitdump $cap/jit-13475.dump $cap/jit-reused.data.zst
+make_db group $cap/group.data
+make_db unwound $cap/tiny-sframe.data
+# a build without babeltrace2 has no CTF
+case $("$B" ingest -o "$dir/ctf.db" $cap/ctf-discard/trace 2>&1) in
+*"built without"*) ;;
+*) [ -s "$dir/ctf.db" ] || { echo "ctf-discard: not read"; exit 1; } ;;
+esac
+
+tests/sql-queries.sh "$dir"
+n=0
+for q in "$dir"/*.sql
+do
+	n=$((n + 1))
+	rows=0
+	for db in "$dir"/*.db
+	do
+		"$B" query --format csv -f "$q" "$db" \
+			>"$dir/out" 2>"$dir/err" || {
+			grep -q 'no such table: ev_' "$dir/err" && continue
+			echo "query $n, $(basename "$db"):"
+			cat "$dir/err" "$q"
+			continue
+		}
+		rows=$((rows + $(wc -l <"$dir/out") - 1))
+	done
+	[ "$rows" -gt 0 ] || {
+		echo "query $n has no answer anywhere:"
+		cat "$q"
+	}
+done >"$dir/bad"
+cat "$dir/bad"
+[ "$n" -ge 25 ] || echo "only $n queries found"
+[ "$n" -ge 25 ] && [ ! -s "$dir/bad" ]

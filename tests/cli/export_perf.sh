@@ -1,0 +1,73 @@
+#!/bin/sh
+# export_perf.sh - what export --format perf.data writes; perf itself is asked by
+# tests/compare/exportperf.py.
+# usage: BACKSTITCH=build/backstitch tests/cli/export_perf.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+. tests/ok.sh
+
+db=$work/z.db
+"$B" ingest -q -o "$db" --no-symbols tests/captures/z-defer.data
+ok "a database to export" $?
+
+"$B" export --format perf.data -o "$work/a.data" "$db" &&
+	"$B" export --format perf.data -o "$work/b.data" "$db" &&
+	cmp -s "$work/a.data" "$work/b.data"
+ok "the same database gives the same bytes" $?
+
+"$B" export --format perf.data "$db" | cmp -s - "$work/a.data"
+ok "a pipe gets the bytes of a file" $?
+
+"$B" ingest -q -o "$work/again.db" --no-symbols "$work/a.data" &&
+	"$B" export --format perf.data -o "$work/c.data" "$work/again.db" &&
+	cmp -s "$work/a.data" "$work/c.data"
+ok "read and exported again it is the same file" $?
+
+cp tests/captures/task-exitexec.data "$work/t.data"
+"$B" export --no-symbols --format perf.data -o "$work/t.out" "$work/t.data"
+grep -q -a "\[user: exit_per_task\]" "$work/t.out" &&
+	grep -q -a "\[user: after exec\]" "$work/t.out"
+ok "words stand for user halves that are missing" $?
+
+sum=$(cksum <"$work/t.data")
+"$B" export --format perf.data -o "$work/t.data" "$work/t.data" \
+	2>"$work/err"
+[ $? = 2 ] && grep -q "is what is read" "$work/err" &&
+	[ "$(cksum <"$work/t.data")" = "$sum" ]
+ok "the input is not overwritten" $?
+
+n=$("$B" script --comm t-read -F comm "$db" | grep -c .)
+"$B" export --format perf.data --comm t-read -o "$work/f.data" "$db" &&
+	"$B" ingest -q -f -o "$work/f.db" --no-symbols "$work/f.data" &&
+	[ "$("$B" script -F comm "$work/f.db" | grep -c .)" = "$n" ] &&
+	[ "$n" -gt 0 ] &&
+	[ "$(wc -c <"$work/f.data")" -lt "$(wc -c <"$work/a.data")" ]
+ok "filters choose the samples ($n lines)" $?
+
+"$B" export --format perf.data --comm nobody -o "$work/e.data" "$db" &&
+	"$B" info "$work/e.data" >/dev/null
+ok "a file without samples is one that can be read" $?
+
+"$B" query "$work/again.db" "SELECT count(*) FROM damage" | grep -qw 0 &&
+	"$B" query "$work/f.db" "SELECT count(*) FROM damage" | grep -qw 0
+ok "nothing in it is damaged" $?
+
+# A stack that a program without frame pointers made up: addresses where marks
+# would stand.
+cat >"$work/low.txt" <<'END'
+event cpu-clock defer period=1000
+event dummy:u output
+comm pid=100 name=app
+mmap pid=100 start=0x400000 len=0x10000 pgoff=0x1000 path=/bin/app
+sample pid=100 tid=100 cpu=1 time=1000 u=0x400010,0x1008,0x3000
+sample pid=100 tid=100 cpu=1 time=2000 k=0xffffffff81000010 cookie=1:3
+sample pid=100 tid=100 cpu=1 time=4000 k=0xffffffff81000010 cookie=1:5
+END
+"${MKCAP:-build/mkcap}" "$work/low.txt" "$work/low.data" &&
+	"$B" export --no-symbols --format perf.data -o "$work/low.out" \
+		"$work/low.data" &&
+	"$B" dump "$work/low.out" | grep -q "MMAP2 .* 2000+10 .*\[user: "
+ok "words stand where no address was recorded" $?

@@ -1,0 +1,134 @@
+/* pack.c - tests of formats/pack.c: what it writes, formats/unpack.c reads. */
+#include "formats/pack.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/unpack.h"
+#include "stitch/err.h"
+#include "tests/unit/run.h"
+
+#define MUCH ((size_t)3 << 20)
+
+struct packed {
+	unsigned char *buf;
+	size_t n;
+	int calls, fail_at;
+};
+
+static int put(void *arg, const void *data, size_t n, struct err *err)
+{
+	struct packed *p = arg;
+
+	if (++p->calls == p->fail_at)
+		return err_set(err, ERR_IO, "no more room");
+	p->buf = realloc(p->buf, p->n + n + 1);
+	memcpy(p->buf + p->n, data, n);
+	p->n += n;
+	return 0;
+}
+
+/* Of bytes that do not pack well, or do. */
+static unsigned char *many(size_t n, bool random)
+{
+	unsigned char *b = malloc(n);
+	uint64_t x = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		b[i] = random ? (unsigned char)(x >> 56)
+			      : (unsigned char)(i / 100);
+	}
+	return b;
+}
+
+static struct packed pack(const void *data, size_t n, size_t step)
+{
+	struct packed out = { 0 };
+	struct pack *p = pack_new(put, &out);
+	struct err err = { 0 };
+
+	for (size_t at = 0; at < n; at += step)
+		ck_assert_int_eq(pack_add(p, (const char *)data + at,
+					  n - at < step ? n - at : step, &err),
+				 0);
+	ck_assert_int_eq(pack_finish(p, &err), 0);
+	pack_free(p);
+	return out;
+}
+
+static void check_back(const struct packed *out, const void *data, size_t n)
+{
+	FILE *f = tmpfile();
+	unsigned char *back;
+	size_t len = 0;
+
+	ck_assert_uint_eq(fwrite(out->buf, 1, out->n, f), out->n);
+	rewind(f);
+	back = unpack_all(fileno(f), "test", MUCH + 1, &len);
+	ck_assert_ptr_nonnull(back);
+	ck_assert_uint_eq(len, n);
+	ck_assert(!n || !memcmp(back, data, n));
+	free(back);
+	fclose(f);
+}
+
+START_TEST(bytes_come_back)
+{
+	for (int random = 0; random < 2; random++) {
+		unsigned char *data = many(MUCH, random);
+		struct packed out = pack(data, MUCH, 100003);
+
+		check_back(&out, data, MUCH);
+		free(out.buf);
+		free(data);
+	}
+}
+END_TEST
+
+START_TEST(nothing_is_a_stream_too)
+{
+	struct packed out = pack("", 0, 1);
+
+	ck_assert_uint_gt(out.n, 17);
+	check_back(&out, "", 0);
+	free(out.buf);
+}
+END_TEST
+
+START_TEST(the_stream_says_no_time_and_does_not_depend_on_the_steps)
+{
+	unsigned char *data = many(100000, false);
+	struct packed a = pack(data, 100000, 100000);
+	struct packed b = pack(data, 100000, 7);
+
+	ck_assert_mem_eq(a.buf, "\x1f\x8b\x08\0\0\0\0\0", 8);
+	ck_assert_uint_eq(a.n, b.n);
+	ck_assert_mem_eq(a.buf, b.buf, a.n);
+	free(a.buf);
+	free(b.buf);
+	free(data);
+}
+END_TEST
+
+START_TEST(an_error_of_who_takes_it_is_ours)
+{
+	unsigned char *data = many(MUCH, true);
+	struct packed out = { .fail_at = 2 };
+	struct pack *p = pack_new(put, &out);
+	struct err err = { 0 };
+
+	ck_assert_int_eq(pack_add(p, data, MUCH, &err), -1);
+	ck_assert_str_eq(err.msg, "no more room");
+	pack_free(p);
+	free(out.buf);
+	free(data);
+}
+END_TEST
+
+RUN("pack", bytes_come_back, nothing_is_a_stream_too,
+    the_stream_says_no_time_and_does_not_depend_on_the_steps,
+    an_error_of_who_takes_it_is_ours)

@@ -1,0 +1,321 @@
+/* symbolize_tables.c - where a file's unwind tables may be, and in what form.
+ */
+#include "symbolize/modules.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "mkelf.h"
+#include "run.h"
+#include "stitch/frame.h"
+#include "symbolize/cfi.h"
+#include "symbolize/rows.h"
+#include "symbolize/symbolize.h"
+
+#define ID "abcdefghijklmnopqrst"
+#define ID_PATH ".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"
+
+static char dir[64];
+static struct symbolizer *sy;
+static struct frames *fr;
+static struct modules *ms;
+
+static void setup(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/tables.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	sy = symbolize_new(
+		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
+	fr = frames_new();
+	ms = modules_new(sy, fr);
+}
+
+static void teardown(void)
+{
+	char cmd[128];
+
+	modules_free(ms);
+	frames_free(fr);
+	symbolize_free(sy);
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+static size_t put32(unsigned char *p, size_t at, uint32_t v)
+{
+	memcpy(p + at, &v, 4);
+	return at + 4;
+}
+
+/* .debug_frame with one function, the second 0x100 bytes of the text, whose
+ * CFA is SP + off. */
+static size_t debug_frame(unsigned char *p, unsigned char off)
+{
+	static const unsigned char cie[12] = { 1,    0, 1, 0x78, 16,
+					       0x0c, 7, 8, 0x90, 1 };
+	const uint64_t at[2] = { MKELF_TEXT + 0x100, 0x100 };
+	size_t n = put32(p, 0, 16);
+
+	n = put32(p, n, UINT32_MAX);
+	memcpy(p + n, cie, sizeof(cie));
+	n = put32(p, n + sizeof(cie), 4 + 16 + 4);
+	n = put32(p, n, 0);
+	memcpy(p + n, at, 16);
+	memcpy(p + n + 16, "\x0e\0\0\0", 4);
+	p[n + 17] = off;
+	return n + 20;
+}
+
+static void make_file(const char *path, const char *id, const char *section,
+		      uint64_t flags, const void *data, size_t n)
+{
+	const struct mkelf m = { .id = id,
+				 .extra = data,
+				 .extra_len = n,
+				 .extra_name = section,
+				 .extra_flags = flags };
+	char full[256];
+
+	snprintf(full, sizeof(full), "%s/%s", dir, path);
+	mkelf(full, &m);
+}
+
+static struct module *open_prog(const char *id)
+{
+	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+
+	if (id) {
+		memcpy(img.id, id, 20);
+		img.id_len = 20;
+	}
+	return modules_of(ms, frames_image(fr, &img));
+}
+
+static void says(const struct module *m, int64_t cfa)
+{
+	const struct rows *t = m->rows[MODULE_TABLES - 1];
+	const struct row *row;
+
+	ck_assert_ptr_nonnull(t);
+	row = rows_find(t, MKELF_TEXT + 0x140);
+	ck_assert_ptr_nonnull(row);
+	ck_assert_int_eq(row_kind(row), ROW_SP);
+	ck_assert_int_eq(row->cfa, cfa);
+}
+
+START_TEST(debug_frame_of_the_file_itself)
+{
+	unsigned char frame[128];
+
+	make_file("prog", ID, ".debug_frame", 0, frame, debug_frame(frame, 40));
+	struct module *m = open_prog(ID);
+
+	says(m, 40);
+	ck_assert(!modules_more(ms, m));
+}
+END_TEST
+
+static void debug_folder(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/.build-id", dir);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/.build-id/61", dir);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+}
+
+START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
+{
+	unsigned char frame[128];
+
+	debug_folder();
+	make_file("prog", ID, NULL, 0, NULL, 0);
+	make_file(ID_PATH, ID, ".debug_frame", 0, frame,
+		  debug_frame(frame, 48));
+	struct module *m = open_prog(ID);
+
+	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+	ck_assert(modules_more(ms, m));
+	says(m, 48);
+	ck_assert(!modules_more(ms, m));
+}
+END_TEST
+
+START_TEST(a_debug_file_of_another_build_says_nothing)
+{
+	unsigned char frame[128];
+
+	debug_folder();
+	make_file("prog", ID, NULL, 0, NULL, 0);
+	make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0, frame,
+		  debug_frame(frame, 48));
+	struct module *m = open_prog(ID);
+
+	ck_assert(!modules_more(ms, m));
+	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+}
+END_TEST
+
+/* Behind the head of a compressed section: its length; size: what it says that
+ * it unpacks to. */
+static size_t pack(unsigned char *out, size_t room, uint32_t type,
+		   uint64_t size, const unsigned char *data, size_t n)
+{
+	const Elf64_Chdr ch = { .ch_type = type,
+				.ch_size = size,
+				.ch_addralign = 1 };
+	size_t len = room - sizeof(ch);
+
+	memcpy(out, &ch, sizeof(ch));
+	if (type == ELFCOMPRESS_ZLIB) {
+		uLongf z = len;
+
+		ck_assert_int_eq(compress(out + sizeof(ch), &z, data, n), Z_OK);
+		len = z;
+	} else {
+		len = ZSTD_compress(out + sizeof(ch), len, data, n, 3);
+		ck_assert(!ZSTD_isError(len));
+	}
+	return sizeof(ch) + len;
+}
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+START_TEST(a_compressed_section_is_unpacked)
+{
+	unsigned char frame[128], packed[1024];
+	size_t n = debug_frame(frame, 56);
+
+	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
+	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	says(open_prog(NULL), 56);
+}
+END_TEST
+
+/* libelf unpacks it since 0.189. Before, it is as if it were not there. */
+START_TEST(a_section_packed_by_zstd_is_unpacked_or_left_out)
+{
+	unsigned char frame[128], packed[1024];
+	size_t n = debug_frame(frame, 56);
+
+	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
+	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	struct module *m = open_prog(NULL);
+
+	if (m->rows[MODULE_TABLES - 1])
+		says(m, 56);
+}
+END_TEST
+
+START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
+{
+	static const uint64_t lie[] = { 0,	    1,		4096,
+					1ull << 31, 1ull << 40, UINT64_MAX };
+	unsigned char frame[128], packed[1024];
+
+	for (size_t i = 0; i < sizeof(lie) / sizeof(*lie); i++) {
+		size_t n = debug_frame(frame, 56);
+		struct image img = { .kind = IMAGE_FILE, .ino = i + 1 };
+		char path[16];
+
+		snprintf(path, sizeof(path), "/prog%zu", i);
+		img.path = path;
+		n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, lie[i],
+			 frame, n);
+		make_file(path, NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			  n);
+		struct module *m = modules_of(ms, frames_image(fr, &img));
+
+		ck_assert_ptr_nonnull(m);
+		ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+	}
+}
+END_TEST
+
+/* The inode tells a program from one that was built later, where both were
+ * on this machine. */
+START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
+{
+	struct symbolizer *here = symbolize_new(&(struct symbolize_opts){
+		.no_live = true, .same_machine = true });
+	struct modules *own = modules_new(here, fr);
+	struct image img = { .kind = IMAGE_FILE };
+	char path[128];
+	struct stat st;
+
+	make_file("prog", ID, NULL, 0, NULL, 0);
+	snprintf(path, sizeof(path), "%s/prog", dir);
+	ck_assert_int_eq(stat(path, &st), 0);
+	img.path = path;
+	img.maj = major(st.st_dev);
+	img.min = minor(st.st_dev);
+	img.ino = st.st_ino;
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	img.ino++;
+	ck_assert_ptr_null(modules_of(own, frames_image(fr, &img)));
+	/* as other file systems count */
+	img.min++;
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	/* its build-id is what counts */
+	img.min--;
+	img.id_len = 20;
+	memcpy(img.id, ID, 20);
+	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	modules_free(own);
+	symbolize_free(here);
+}
+END_TEST
+
+/* Each of many FDEs names another CIE, and each of these reaches to the end:
+ * all of them together would be as much work as the square of the size. */
+START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
+{
+	enum {
+		N = 60000,
+		EACH = 16
+	};
+	static unsigned char table[N * EACH + N * 28];
+	struct timespec t0, t1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < N; i++) {
+		unsigned char *p = table + n;
+
+		/* its instructions jump over the head of the next one */
+		put32(p, 0, (uint32_t)(N * EACH - n - 4));
+		memcpy(p + 8, "\1\0\1\x78\x10\x16\6\15", 8);
+		n += EACH;
+	}
+	for (size_t i = 0; i < N; i++) {
+		uint64_t at[2] = { MKELF_TEXT, 16 };
+
+		n = put32(table, n, 24);
+		n = put32(table, n, (uint32_t)(n - i * EACH));
+		memcpy(table + n, at, 16);
+		n += 20;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
+	struct cfi *c =
+		cfi_memory(EM_X86_64, table, n, MKELF_TEXT + 0x10000, false);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
+	ck_assert_ptr_nonnull(c);
+	cfi_close(c);
+	ck_assert_int_lt(t1.tv_sec - t0.tv_sec, 2);
+}
+END_TEST
+
+RUN_WITH("tables", setup, teardown, debug_frame_of_the_file_itself,
+	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
+	 a_debug_file_of_another_build_says_nothing,
+	 a_compressed_section_is_unpacked,
+	 a_section_packed_by_zstd_is_unpacked_or_left_out,
+	 a_compressed_section_that_lies_about_its_size_is_left_out,
+	 a_file_that_was_replaced_since_is_not_the_one_that_ran,
+	 entries_within_entries_take_no_longer_than_their_bytes)
