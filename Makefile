@@ -29,7 +29,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(CFLAGS) \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all)
-ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -pthread
+ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -lm -pthread
 WERROR ?= -Werror
 
 Q = $(if $(V),,@)

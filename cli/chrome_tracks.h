@@ -38,6 +38,9 @@ void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
 void tracks_switch(struct tracks *t, const struct event_row *e,
 		   uint32_t capture, const struct context_switch *sw);
 void tracks_end(struct tracks *t, int64_t time);
+/* Before whatever has that time: ends the slices of captures that were over by
+ * then. */
+void tracks_until(struct tracks *t, int64_t time);
 /* Slices that are left out, as nobody knows when they ended. */
 uint64_t tracks_torn(const struct tracks *t);
 #endif

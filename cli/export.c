@@ -21,7 +21,9 @@
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
 	X(chrome, "chrome")                                                    \
-	X(pprof, "pprof") X(firefox, "firefox") X(perfdata, "perf.data")
+	X(pprof, "pprof")                                                      \
+	X(firefox, "firefox")                                                  \
+	X(perfdata, "perf.data")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)

@@ -196,6 +196,7 @@ static void put_edge(struct chrome *c, const struct edge *e)
 	const struct loss_row *l = loss_rows_at(c->losses, e->loss);
 	char name[96];
 
+	tracks_until(c->tracks, e->time);
 	seen(c, e->time);
 	if (l->cpu < 0)
 		snprintf(name, sizeof(name), "all CPUs: %.48s", l->what);
@@ -278,6 +279,7 @@ static int put_event(struct chrome *c, const struct event_row *e, bool shown,
 		return 0;
 	}
 	put_edges(c, &e->time);
+	tracks_until(c->tracks, e->time);
 	seen(c, e->time);
 	if (ret > 0)
 		tracks_switch(c->tracks, e, type->capture, &sw);
@@ -386,6 +388,22 @@ static int load(struct chrome *c, struct err *err)
 	return 0;
 }
 
+static void say_no_slices(const struct chrome *c)
+{
+	uint64_t bare = switches_without_fields(c->switches);
+
+	if (bare)
+		fprintf(stderr,
+			"backstitch: %" PRIu64 " context switches without "
+			"slices: their fields are not in the database, see "
+			"ingest --fields\n",
+			bare);
+	else if (!switches_any(c->switches))
+		fputs("backstitch: no context switches here, so no slices; "
+		      "perf record --switch-events takes them\n",
+		      stderr);
+}
+
 static void put_end(struct chrome *c)
 {
 	put_edges(c, NULL);
@@ -406,6 +424,7 @@ static int write_chrome(FILE *out, const struct export *x, struct err *err)
 	int rc = load(&c, err);
 
 	if (!rc) {
+		say_no_slices(&c);
 		fputs("{\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", out);
 		rc = put_events(&c, err);
 		put_end(&c);

@@ -1,6 +1,7 @@
 /* filter.c - the options that choose samples, as one SQL condition. */
 #include "cli/filter.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +54,21 @@ bool filter_given(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
 	       filter.comm || filter.event;
+}
+
+bool filter_takes_event(const char *name)
+{
+	for (const char *p = filter.event; p && *p;) {
+		size_t n = strcspn(p, ",");
+		char one[256];
+
+		snprintf(one, sizeof(one), "%.*s", (int)n, p);
+		if (strpbrk(one, "*?") ? !fnmatch(one, name, FNM_NOESCAPE)
+				       : !strcmp(one, name))
+			return true;
+		p += n + (p[n] == ',');
+	}
+	return !filter.event;
 }
 
 struct text {

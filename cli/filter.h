@@ -34,6 +34,8 @@ struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
 bool filter_given(void);
+/* Is that event among those of --event? Without it all are. */
+bool filter_takes_event(const char *name);
 
 /* What to read: the argument, else -i, else perf.db or perf.data of the
  * current folder, whichever is newer (and says so on stderr). NULL and *err

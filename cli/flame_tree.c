@@ -52,6 +52,12 @@ void flame_tree_free(struct flame_tree *t)
 	free(t);
 }
 
+/* hash_u64() is a bijection: the pair needs no compare. */
+static uint64_t hash_of(uint32_t parent, uint32_t label)
+{
+	return hash_u64((uint64_t)parent << 32 | label);
+}
+
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err)
 {
@@ -68,8 +74,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 			       "the stacks make more than "
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
-		/* hash_u64() is a bijection: the pair needs no compare */
-		uint64_t h = hash_u64((uint64_t)at << 32 | label[i]);
+		uint64_t h = hash_of(at, label[i]);
 		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
 
 		if (id == TABLE_NONE) {
@@ -214,4 +219,28 @@ uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip)
 		nd = parent;
 	}
 	return FLAME_NONE;
+}
+
+bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
+{
+	const struct flame_node *nd = &t->node[id];
+
+	if (nd->parent == FLAME_NONE)
+		return false;
+
+	const struct label *own = labels_get(t->labels, nd->label);
+	const struct label *below =
+		labels_get(t->labels, t->node[nd->parent].label);
+
+	return own->kind != LABEL_GROUP && below->kind != LABEL_GROUP &&
+	       own->kernel != below->kernel;
+}
+
+uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
+			     uint32_t label)
+{
+	uint32_t id =
+		table_find(&t->index, hash_of(parent, label), NULL, NULL, NULL);
+
+	return id == TABLE_NONE ? FLAME_NONE : id;
 }

@@ -6,6 +6,7 @@
  * own `self`: nothing gets lost between adding and drawing. */
 #ifndef CLI_FLAME_TREE_H
 #define CLI_FLAME_TREE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,4 +47,12 @@ uint32_t flame_tree_child(const struct flame_tree *t, uint32_t i);
 /* The node after `id` when a parent comes before its children, children in
  * order; FLAME_NONE behind the last. skip: leave out what is above id. */
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);
+/* Is the border between the program and the kernel below this node: the first
+ * kernel frame above a user frame, or above what stands for one that is
+ * missing (with --reverse the first user frame above a kernel frame)? A
+ * drawing shows the seam at the root's side of the frame. */
+bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id);
+/* The child of a node with that label; FLAME_NONE: none. O(1). */
+uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
+			     uint32_t label);
 #endif

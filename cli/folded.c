@@ -2,12 +2,14 @@
 #include "cli/folded.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/flame_tree.h"
 #include "cli/label.h"
 #include "cli/plain.h"
+#include "cli/stack_names.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -57,12 +59,7 @@ static bool take_count(char *line, uint64_t *count)
 	return !*end;
 }
 
-struct stack_buf {
-	uint32_t *label;
-	size_t n, cap;
-};
-
-static void split(char *line, struct labels *labels, struct stack_buf *b)
+static void split(char *line, struct labels *labels, struct label_list *b)
 {
 	b->n = 0;
 	for (char *s = strsep(&line, ";"); s; s = strsep(&line, ";")) {
@@ -74,32 +71,20 @@ static void split(char *line, struct labels *labels, struct stack_buf *b)
 		if (l.kernel && s[0] == '[')
 			l.kind = LABEL_UNNAMED;
 
-		b->label = mem_grow(b->label, &b->cap, b->n + 1,
-				    sizeof(*b->label));
-		b->label[b->n++] = labels_add(labels, &l);
+		label_list_add(b, labels_add(labels, &l));
 	}
 }
 
-static void turn_round(struct stack_buf *b)
+int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
+		uint64_t *bad, struct err *err)
 {
-	for (size_t i = 0; i < b->n / 2; i++) {
-		uint32_t l = b->label[i];
-
-		b->label[i] = b->label[b->n - 1 - i];
-		b->label[b->n - 1 - i] = l;
-	}
-}
-
-int folded_read(FILE *in, struct labels *labels, struct flame_tree *t,
-		bool reverse, uint64_t *bad, struct err *err)
-{
-	struct stack_buf b = { 0 };
+	struct label_list b = { 0 };
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t len;
 	int rc = 0;
 
-	while (!rc && (len = getline(&line, &cap, in)) >= 0) {
+	while (rc >= 0 && (len = getline(&line, &cap, in)) >= 0) {
 		uint64_t count;
 
 		while (len && strchr("\r\n ", line[len - 1]))
@@ -111,15 +96,13 @@ int folded_read(FILE *in, struct labels *labels, struct flame_tree *t,
 			continue;
 		}
 		split(line, labels, &b);
-		if (reverse)
-			turn_round(&b);
-		rc = flame_tree_add(t, b.label, b.n, count, count, err);
+		rc = fn(arg, &b, count, err);
 	}
-	if (!rc && ferror(in))
+	if (rc >= 0 && ferror(in))
 		rc = err_set(err, ERR_IO, "cannot read: %s", strerror(errno));
 	free(line);
 	free(b.label);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 void folded_name(FILE *out, const struct label *l)
@@ -135,30 +118,88 @@ void folded_name(FILE *out, const struct label *l)
 	}
 }
 
-int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
+/* The stacks of a tree, walked in order. */
+struct walk {
+	const struct flame_tree *tree;
+	struct label_list path;
+	uint32_t id;
+};
+
+/* To the next node; false at the end. */
+static bool walk_next(struct walk *w)
 {
-	const struct labels *labels = flame_tree_labels(t);
-	struct stack_buf path = { 0 };
+	w->id = flame_tree_next(w->tree, w->id, 0);
+	if (w->id == FLAME_NONE)
+		return false;
 
-	for (uint32_t id = 0; id != FLAME_NONE;
-	     id = flame_tree_next(t, id, 0)) {
-		const struct flame_node *nd = flame_tree_node(t, id);
+	const struct flame_node *nd = flame_tree_node(w->tree, w->id);
 
-		path.label = mem_grow(path.label, &path.cap, nd->depth + 1,
-				      sizeof(*path.label));
-		path.label[nd->depth] = nd->label;
-		if (!nd->self || !nd->depth)
-			continue;
-		for (uint32_t i = 1; i <= nd->depth; i++) {
-			if (i > 1)
-				fputc(';', out);
-			folded_name(out, labels_get(labels, path.label[i]));
-		}
-		fprintf(out, " %llu\n", (unsigned long long)nd->self);
+	w->path.n = nd->depth - 1;
+	label_list_add(&w->path, nd->label);
+	return true;
+}
+
+static void put_path(FILE *out, const struct walk *w)
+{
+	const struct labels *labels = flame_tree_labels(w->tree);
+
+	for (size_t i = 0; i < w->path.n; i++) {
+		if (i)
+			fputc(';', out);
+		folded_name(out, labels_get(labels, w->path.label[i]));
 	}
-	free(path.label);
+}
+
+static int write_end(FILE *out, struct walk *w, struct err *err)
+{
+	free(w->path.label);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write: %s",
 			       strerror(errno));
 	return 0;
+}
+
+int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
+{
+	struct walk w = { .tree = t };
+
+	while (walk_next(&w)) {
+		const struct flame_node *nd = flame_tree_node(t, w.id);
+
+		if (!nd->self)
+			continue;
+		put_path(out, &w);
+		fprintf(out, " %llu\n", (unsigned long long)nd->self);
+	}
+	return write_end(out, &w, err);
+}
+
+/* The weight that ends at a node of which the path is given. */
+static uint64_t self_at(const struct flame_tree *t,
+			const struct label_list *path)
+{
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < path->n && id != FLAME_NONE; i++)
+		id = flame_tree_child_of(t, id, path->label[i]);
+	return id == FLAME_NONE ? 0 : flame_tree_node(t, id)->self;
+}
+
+int folded_write_two(FILE *out, const struct flame_tree *all,
+		     const struct flame_tree *a, const struct flame_tree *b,
+		     struct err *err)
+{
+	struct walk w = { .tree = all };
+
+	while (walk_next(&w)) {
+		uint64_t in_a = self_at(a, &w.path);
+		uint64_t in_b = self_at(b, &w.path);
+
+		if (!in_a && !in_b)
+			continue;
+		put_path(out, &w);
+		fprintf(out, " %llu %llu\n", (unsigned long long)in_a,
+			(unsigned long long)in_b);
+	}
+	return write_end(out, &w, err);
 }

@@ -19,13 +19,16 @@ enum cell_kind {
 	CELL_TEXT,
 	CELL_NUMBER,
 	CELL_SIGNED,
-	CELL_PERCENT
+	CELL_PERCENT,
+	CELL_CHANGE,
+	CELL_CHANCE
 };
 
 struct cell {
 	enum cell_kind kind;
 	const char *text;
 	uint64_t n; /* percent: in 1/1000000 */
+	double v;   /* change and chance */
 };
 
 struct grid {
@@ -62,17 +65,18 @@ static void add(struct grid *g, struct cell c)
 
 void grid_text(struct grid *g, const char *s)
 {
-	add(g, (struct cell){ CELL_TEXT, arena_strdup(&g->text, s), 0 });
+	add(g, (struct cell){ .kind = CELL_TEXT,
+			      .text = arena_strdup(&g->text, s) });
 }
 
 void grid_number(struct grid *g, uint64_t n)
 {
-	add(g, (struct cell){ CELL_NUMBER, NULL, n });
+	add(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
 }
 
 void grid_signed(struct grid *g, int64_t n)
 {
-	add(g, (struct cell){ CELL_SIGNED, NULL, (uint64_t)n });
+	add(g, (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
 }
 
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
@@ -80,7 +84,17 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	unsigned __int128 v = (unsigned __int128)part * 100000000;
 	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
 
-	add(g, (struct cell){ CELL_PERCENT, NULL, n });
+	add(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
+}
+
+void grid_change(struct grid *g, double v)
+{
+	add(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
+}
+
+void grid_chance(struct grid *g, double p)
+{
+	add(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
 }
 
 /* Digits of a cell that is no text. */
@@ -88,7 +102,13 @@ static const char *digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
-	if (c->kind == CELL_SIGNED)
+	if (c->kind == CELL_CHANGE)
+		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
+	else if (c->kind == CELL_CHANCE && !(c->v < 1))
+		buf[0] = 0;
+	else if (c->kind == CELL_CHANCE)
+		snprintf(buf, 32, people ? "%.1e" : "%.9e", c->v);
+	else if (c->kind == CELL_SIGNED)
 		snprintf(buf, 32, "%lld", (long long)c->n);
 	else if (c->kind == CELL_NUMBER)
 		snprintf(buf, 32, "%llu", n);
@@ -329,6 +349,8 @@ static void write_json(const struct grid *g, FILE *out)
 			sep = ",";
 			if (c->kind == CELL_TEXT)
 				put_json(out, c->text);
+			else if (c->kind == CELL_CHANCE && !(c->v < 1))
+				fputs("null", out);
 			else
 				fputs(digits(c, false, buf), out);
 		}

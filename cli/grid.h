@@ -23,6 +23,10 @@ void grid_number(struct grid *g, uint64_t n);
 /* For people 12.34, rounded; for programs a number with six places. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
+/* "+1.25" for people, with six places for programs. */
+void grid_change(struct grid *g, double v);
+/* "3.7e-14"; what is no number, or 1 and more, is empty, and null. */
+void grid_chance(struct grid *g, double p);
 
 /* format: "table", "csv", "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);

@@ -144,12 +144,15 @@ static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
 	}
 }
 
+static bool has_shades(int kind)
+{
+	return !palette_hatched((enum label_kind)kind);
+}
+
 static void put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0;
-		     i < SHADES && !palette_hatched((enum label_kind)kind);
-		     i++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int c[3];
 
 			shade(p, kind, i, dark, c);
@@ -165,9 +168,7 @@ void palette_json(const struct palette *p, FILE *out)
 	const char *before = "{";
 
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
-		for (int i = 0;
-		     i < SHADES && !palette_hatched((enum label_kind)kind);
-		     i++) {
+		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int l[3], d[3];
 
 			shade(p, kind, i, 0, l);

@@ -10,10 +10,13 @@
 #include "cli/grid.h"
 #include "cli/interpreter.h"
 #include "cli/label.h"
+#include "cli/offcpu.h"
 #include "cli/out.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/plain.h"
+#include "cli/report_diff.h"
+#include "cli/report_offcpu.h"
 #include "cli/report_rows.h"
 #include "cli/stacks.h"
 #include "cli/term.h"
@@ -26,11 +29,10 @@
 #define AROUND 11 /* lines around the table on a screen */
 #define COLUMNS 16
 
-static const char *sort_keys = "sym,dso", *by, *order, *callers, *callees,
-		  *view;
+static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
+static bool self_only, diff, absolute, as_html;
 static const char *out_path;
-static bool self_only, as_html;
 static bool inlined = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
@@ -75,6 +77,16 @@ static const struct opt opts[] = {
 	  .arg = "FUNC",
 	  .help = "what FUNC calls, by share",
 	  .value = &callees },
+	{ .kind = OPT_FLAG,
+	  .name = "diff",
+	  .help = "what changed from one recording to another: 'report --diff "
+		  "BEFORE AFTER'",
+	  .value = &diff },
+	{ .kind = OPT_FLAG,
+	  .name = "absolute",
+	  .help = "with --diff: compare weights as they are, not shares",
+	  .value = &absolute },
+	{ .kind = OPT_GROUP, .value = (void *)offcpu_opt_table },
 	{ .kind = OPT_STRING,
 	  .name = "view",
 	  .arg = "NAME",
@@ -112,7 +124,7 @@ static const struct {
 
 static int parse_keys(unsigned int *keys, struct err *err)
 {
-	const char *p = sort_keys;
+	const char *p = sort_keys ? sort_keys : diff ? "sym" : "sym,dso";
 
 	*keys = 0;
 	for (;;) {
@@ -615,6 +627,12 @@ static int check_options(struct report *rp, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
+	if (offcpu_check(err))
+		return -1;
+	if (offcpu_opts.on && (diff || view || callers || callees))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--diff, --view, --callers and --callees");
 	if (view && (callers || callees || filter_given()))
 		return err_set(err, ERR_USAGE,
 			       "--view prints a view as it "
@@ -622,6 +640,27 @@ static int check_options(struct report *rp, struct err *err)
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
 	return parse_keys(&rp->keys, err);
+}
+
+static int run_diff(int argc, char **argv, const struct report *rp,
+		    struct err *err)
+{
+	struct report_diff_opts o = {
+		.keys = rp->keys,
+		.format = rp->format,
+		.limit = row_limit(rp),
+		.by_samples = by && !strcmp(by, "samples"),
+		.by_total = order && !strcmp(order, "total"),
+		.absolute = absolute,
+		.inlined = inlined,
+	};
+
+	if (view || callers || callees || self_only)
+		return err_set(
+			err, ERR_USAGE,
+			"--diff is a table of its own: leave out --view, "
+			"--callers, --callees and --no-children");
+	return report_diff(argc, argv, &o, err);
 }
 
 static int write_html(const struct report *rp, struct err *err)
@@ -645,6 +684,8 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	rp.format = o->name;
 	rp.people = !strcmp(o->name, "table");
+	if (diff)
+		return run_diff(argc, argv, &rp, err);
 	rp.path = input_path(argc, argv, err);
 	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
 		return -1;
@@ -657,6 +698,9 @@ static int run(int argc, char **argv, struct err *err)
 
 	if (as_html) {
 		rc = write_html(&rp, err);
+	} else if (offcpu_opts.on) {
+		rc = report_offcpu(rp.db, rp.path, rp.format, row_limit(&rp),
+				   inlined, err);
 	} else if (view) {
 		rc = print_view(rp.db, rp.path, o, err);
 	} else {
@@ -674,6 +718,8 @@ static const char *const examples[] = {
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --view verdicts --format csv perf.db",
+	"backstitch report --diff before.db after.db",
+	"backstitch report --off-cpu perf.db",
 	"backstitch report --html -o report.html perf.db",
 	NULL
 };
@@ -681,7 +727,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE]",
+	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

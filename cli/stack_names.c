@@ -382,15 +382,6 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
 
-bool stack_names_label(const struct stack_names *sn, int64_t frame,
-		       uint32_t *label)
-{
-	if (frame < 1 || (uint64_t)frame >= sn->n_frame)
-		return false;
-	*label = sn->frame[frame].label;
-	return true;
-}
-
 /* The position of its innermost bogus frame; 0: it has none. Stacks that were
  * unwound by tables may share frames with it, and are not meant. */
 static uint32_t first_bogus(const struct stack_names *sn, uint32_t raw)
@@ -404,6 +395,15 @@ static uint32_t first_bogus(const struct stack_names *sn, uint32_t raw)
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
 {
 	return first_bogus(sn, raw) != 0;
+}
+
+bool stack_names_label(const struct stack_names *sn, int64_t frame,
+		       uint32_t *label)
+{
+	if (frame < 1 || (uint64_t)frame >= sn->n_frame)
+		return false;
+	*label = sn->frame[frame].label;
+	return true;
 }
 
 /* An interpreter's own frames that follow code of its language, seen from the

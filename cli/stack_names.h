@@ -48,10 +48,10 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 /* Why a raw chain that was unwound ends before the outermost frame: a word;
  * NULL: it does not, or was not unwound. */
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
+/* Has it a bogus frame? False when those were not loaded. */
+bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
 /* The label of a frame by itself, without what was inlined there; false: no
  * such frame. */
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		       uint32_t *label);
-/* Has it a bogus frame? False when those were not loaded. */
-bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);
 #endif

@@ -9,6 +9,7 @@
 #include "cli/label.h"
 #include "cli/plain.h"
 #include "cli/term.h"
+#include "cli/weight.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
@@ -176,7 +177,28 @@ static uint32_t raw_id(int64_t id)
 	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
 }
 
-static void take_sample(struct stacks *s, struct rows *r)
+/* The weight of a row: 1 and it is in g; 0: it has none; -1: it is no number.
+ */
+static int take_weight(struct stacks *s, const struct rows *r,
+		       struct stacks_group *g, struct err *err)
+{
+	struct value v = rows_value(r, 7);
+
+	if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB)
+		return err_set(err, ERR_USAGE,
+			       "--weight '%s' gives the text '%.60s'; it has "
+			       "to be a number",
+			       s->o.weight, rows_text(r, 7));
+	if (v.kind == VALUE_REAL && v.real >= 0 && v.real < 0x1p63)
+		g->weight = (uint64_t)(v.real + 0.5);
+	else if (v.kind == VALUE_INT && v.num >= 0)
+		g->weight = (uint64_t)v.num;
+	else
+		return 0;
+	return 1;
+}
+
+static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 {
 	int64_t type = rows_int(r, 0);
 	int64_t comm = rows_int(r, 1);
@@ -189,28 +211,34 @@ static void take_sample(struct stacks *s, struct rows *r)
 		.weight = s->o.samples ? 1 : (uint64_t)rows_int(r, 7),
 		.samples = 1,
 	};
+	int rc = 1;
 
 	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-		return; /* a record, no sample */
+		return 0; /* a record, no sample */
 	g.event = s->type[type] - 1;
+	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
+		s->event[g.event].unweighed += !rc;
+		return rc;
+	}
 	if (comm > 0 && (size_t)comm < s->n_comm)
 		g.comm = (uint32_t)comm;
 	/* of the flags, only this one changes what is drawn */
 	g.flags &= VERDICT_EXEC;
 	tell(s, r, count(s, &g), g.weight);
+	return 0;
 }
 
-static int load_samples(struct stacks *s, struct store *db, struct err *err)
+/* cond, bind: from filter_sql(). */
+static struct rows *open_samples(const struct stacks *s, struct store *db,
+				 const char *cond, const struct value *bind,
+				 size_t n, struct err *err)
 {
-	char *cond = mem_new(SQL_MAX, 1);
-	char *sql = mem_new(SQL_MAX, 2);
-	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
-	struct rows *r = NULL;
-	size_t n = 0;
-	int rc = -1;
+	char *sql;
+	struct rows *r;
 
-	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
-		goto out;
+	if (s->o.weight)
+		return weight_rows(db, s->o.weight, cond, bind, n, err);
+	sql = mem_new(SQL_MAX, 2);
 	if (!strcmp(cond, "1"))
 		snprintf(sql, SQL_MAX * 2, "%s 1", store_sql("report_samples"));
 	else
@@ -218,13 +246,29 @@ static int load_samples(struct stacks *s, struct store *db, struct err *err)
 			 store_sql("report_samples"),
 			 store_sql("report_filter"), cond);
 	r = rows_open(db, sql, bind, n, err);
+	free(sql);
+	return r;
+}
+
+static int load_samples(struct stacks *s, struct store *db, struct err *err)
+{
+	char *cond = mem_new(SQL_MAX, 1);
+	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
+	struct rows *r = NULL;
+	size_t n = 0;
+	int rc = -1;
+
+	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
+		goto out;
+	r = open_samples(s, db, cond, bind, n, err);
 	rc = r ? 1 : -1;
-	while (rc > 0 && (rc = rows_next(r, err)) > 0)
-		take_sample(s, r);
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		if (take_sample(s, r, err))
+			rc = -1;
+	}
 out:
 	rows_close(r);
 	free(bind);
-	free(sql);
 	free(cond);
 	return rc;
 }
@@ -235,7 +279,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	struct stacks *s = mem_new(1, sizeof(*s));
 
 	s->o = *o;
-	s->labels = labels_new();
+	s->labels = o->labels ? o->labels : labels_new();
 	if (rows_each(db, "report_events", take_event, s, err) ||
 	    load_comms(s, db, err) ||
 	    (!o->no_groups && load_samples(s, db, err)) ||
@@ -252,7 +296,8 @@ void stacks_free(struct stacks *s)
 	if (!s)
 		return;
 	stack_names_free(s->names);
-	labels_free(s->labels);
+	if (!s->o.labels)
+		labels_free(s->labels);
 	table_release(&s->index);
 	arena_release(&s->text);
 	free(s->group);
@@ -370,12 +415,25 @@ int stacks_choose(const struct stacks *s, const char *doing)
 	return event;
 }
 
+uint64_t stacks_unweighed(const struct stacks *s, int event)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (event < 0 || i == (size_t)event)
+			n += s->event[i].unweighed;
+	}
+	return n;
+}
+
 const char *stacks_unit(const struct stacks *s, int event, bool samples)
 {
 	const char *name;
 
 	if (samples)
 		return "samples";
+	if (s->o.weight)
+		return weight_unit(s->o.weight);
 	if (event < 0)
 		return "events";
 	name = s->event[event].name;

@@ -33,9 +33,11 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* see stack_names_load() */
 	bool inlined;
-	bool bogus;		/* the same */
-	bool samples;		/* every sample weighs 1 */
-	bool no_groups;		/* for stacks_get() of the caller's own */
+	bool bogus;	       /* the same */
+	bool samples;	       /* every sample weighs 1 */
+	bool no_groups;	       /* for stacks_get() of the caller's own groups */
+	struct labels *labels; /* to use, of several loads; NULL: its own */
+	const char *weight;    /* SQL expression for it; NULL: as recorded */
 	stacks_sample_fn *each; /* NULL, or called for all, while loading */
 	void *arg;		/* for each() */
 };
@@ -53,6 +55,7 @@ struct stacks_group {
 struct stacks_event {
 	char *name;
 	uint64_t weight, samples; /* weight stays at the top when it is full */
+	uint64_t unweighed;	  /* samples that are not in there */
 	uint64_t stacked;	  /* samples with a stack, or waiting for one */
 };
 
@@ -74,6 +77,9 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
  * added up only when --event names several: -1 then. doing: "drawing",
  * "counting". */
 int stacks_choose(const struct stacks *s, const char *doing);
+/* Samples that the expression for the weight gave none: NULL, or less than 0;
+ * event -1: of all. */
+uint64_t stacks_unweighed(const struct stacks *s, int event);
 /* What the weights of that event are: "ns", "samples", "cycles", ... */
 const char *stacks_unit(const struct stacks *s, int event, bool samples);
 /* The event with most weight, of those with stacks when there are any; -1 when

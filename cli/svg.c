@@ -14,8 +14,8 @@
 #include "cli/label_facts.h"
 #include "cli/palette.h"
 #include "cli/plain.h"
-#include "cli/topics.h"
 #include "stitch/callsite.h"
+#include "cli/topics.h"
 #include "stitch/err.h"
 #include "stitch/mem.h"
 
@@ -86,7 +86,8 @@ static bool has_legend(const struct page *p)
 	uint32_t marks =
 		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
 
-	return palette_by_kind(p->o->colors) || (p->kinds & marks);
+	return p->o->look || palette_by_kind(p->o->colors) ||
+	       (p->kinds & marks);
 }
 
 static void lay_out(struct page *p)
@@ -97,6 +98,8 @@ static void lay_out(struct page *p)
 	p->lines += p->st.narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		p->lines++;
+	if (p->o->look)
+		p->lines += (unsigned int)p->o->look->n_rows;
 	p->height = p->top + p->rows * p->o->height +
 		    p->lines * line_height(p) + 2 * PAD;
 }
@@ -167,6 +170,8 @@ static void put_head(const struct page *p)
 	put_about(p);
 	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);
+	if (o->look)
+		o->look->css(out);
 	fputs(text_svg_css, out);
 	fputs("</style>\n<defs>\n", out);
 	for (int i = 0; i < 3; i++)
@@ -258,7 +263,9 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 
 	if (p->o->show_samples) {
 		plain_grouped(out, nd->samples);
-		fputs(nd->samples == 1 ? " sample, " : " samples, ", out);
+		fprintf(out, " %s%s, ",
+			p->o->sample_name ? p->o->sample_name : "sample",
+			nd->samples == 1 ? "" : "s");
 	}
 	plain_grouped(out, nd->weight);
 	fputc(' ', out);
@@ -330,8 +337,8 @@ static void put_doubts(const struct page *p, const struct label *l,
 
 /* The first line is the name alone: the script searches it. The first two
  * tell frames apart that have the same name. */
-static void put_tooltip(const struct page *p, const struct flame_node *nd,
-			const struct label *l)
+static void put_tooltip(const struct page *p, uint32_t id,
+			const struct flame_node *nd, const struct label *l)
 {
 	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
 
@@ -341,7 +348,19 @@ static void put_tooltip(const struct page *p, const struct flame_node *nd,
 	put_file(p, l, fact);
 	put_doubts(p, l, fact);
 	put_numbers(p, nd);
+	if (p->o->look)
+		p->o->look->tell(p->o->look->arg, id, p->out);
 	fputs("</title>", p->out);
+}
+
+static void class_of(const struct page *p, uint32_t id, const struct label *l,
+		     char out[SVG_CLASS])
+{
+	/* what is missing, or another program's, looks like that everywhere */
+	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
+		p->o->look->class(p->o->look->arg, id, out);
+	else
+		palette_class(l, out);
 }
 
 /* Between a user frame and a kernel frame, or what stands for one of them. */
@@ -400,13 +419,13 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t w =
 		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
 	unsigned int y = row_y(p, nd->depth);
-	char class[3];
+	char class[SVG_CLASS];
 
-	palette_class(l, class);
+	class_of(p, id, l, class);
 	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
 		class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
-	put_tooltip(p, nd, l);
+	put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
 	plain_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
@@ -443,6 +462,23 @@ static void put_frames(const struct page *p)
 	free(start);
 }
 
+/* Gives the column behind it. */
+static unsigned int put_patch(const struct page *p, unsigned int x,
+			      unsigned int y, const char *class,
+			      const char *text)
+{
+	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+
+	fprintf(p->out,
+		"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
+		" height=\"%u\" rx=\"1\"/></g>"
+		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
+		class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19, y);
+	plain_xml(p->out, text, 0);
+	fputs("</text>\n", p->out);
+	return x + 19 + (unsigned int)strlen(text) * cell + 16;
+}
+
 static void put_legend(const struct page *p, unsigned int y)
 {
 	static const struct {
@@ -459,21 +495,19 @@ static void put_legend(const struct page *p, unsigned int y)
 		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
 	};
 	bool all = palette_by_kind(p->o->colors);
+	const struct svg_look *look = p->o->look;
 	unsigned int x = PAD;
-	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
 
+	for (size_t i = 0; look && look->legend[i].class; i++)
+		x = put_patch(p, x, y, look->legend[i].class,
+			      look->legend[i].text);
 	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
 		if (!(p->kinds & 1u << key[i].kind))
 			continue;
-		if (!all && key[i].kind < LABEL_UNNAMED)
+		if ((!all && key[i].kind < LABEL_UNNAMED) ||
+		    (look && key[i].kind < LABEL_MISSING))
 			continue;
-		fprintf(p->out,
-			"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
-			" height=\"%u\" rx=\"1\"/></g>"
-			"<text class=\"quiet\" x=\"%u\" y=\"%u\">%s</text>\n",
-			key[i].class, x, y - p->o->fontsize + 2, p->o->fontsize,
-			x + 19, y, key[i].text);
-		x += 19 + (unsigned int)strlen(key[i].text) * cell + 16;
+		x = put_patch(p, x, y, key[i].class, key[i].text);
 	}
 }
 
@@ -508,6 +542,9 @@ static void put_foot(const struct page *p)
 		put_legend(p, y += line);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		put_text(p, NULL, "quiet", y += line, "start", p->o->note[i]);
+	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
+		put_patch(p, PAD, y += line, p->o->look->rows[i].class,
+			  p->o->look->rows[i].text);
 	if (p->st.narrow)
 		put_narrow(p, y + line);
 }

@@ -5,6 +5,7 @@
 #ifndef CLI_SVG_H
 #define CLI_SVG_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,9 +16,32 @@ struct palette;
 
 #define SVG_NOTES 8
 
+/* Room for the class of a frame. */
+#define SVG_CLASS 8
+
+/* A line with a patch of color before it. */
+struct svg_row {
+	const char *class, *text;
+};
+
+/* What a picture looks like that does not show kinds of code. */
+struct svg_look {
+	const void *arg; /* for the functions */
+	/* The class of a node's frame, at most SVG_CLASS bytes with its 0. */
+	void (*class)(const void *arg, uint32_t node, char *out);
+	/* More lines of its tooltip, each after a newline: plain text without
+	 * '<' and '&'. */
+	void (*tell)(const void *arg, uint32_t node, FILE *out);
+	void (*css)(FILE *out);	      /* the rules of these classes */
+	const struct svg_row *legend; /* ends with class NULL */
+	const struct svg_row *rows;   /* below the notes */
+	size_t n_rows;
+};
+
 struct svg_opts {
 	const char *title, *subtitle; /* subtitle NULL: none */
 	const char *count_name;	      /* unit of the weights */
+	const char *sample_name;      /* of what is counted; NULL: sample */
 	const char *fonttype;
 	const struct palette *colors;
 	const struct label_facts *facts; /* NULL: none are said */
@@ -28,6 +52,7 @@ struct svg_opts {
 	bool inverted;	   /* icicle: the root on top */
 	bool show_samples; /* the count of samples beside the weight */
 	uint64_t total;	   /* what the width stands for; 0: the sum */
+	const struct svg_look *look; /* NULL: kinds of code, by the palette */
 	const char *note[SVG_NOTES]; /* lines below the picture; NULL ends */
 };
 

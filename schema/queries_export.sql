@@ -49,7 +49,7 @@ FROM thread h LEFT JOIN process p ON p.id = h.process
 LEFT JOIN capture c ON c.id = p.capture ORDER BY h.id
 
 -- name: track_captures
-SELECT id, coalesce(together, id), coalesce(system_wide, -1)
+SELECT id, coalesce(together, id), coalesce(system_wide, -1), last_ns
 FROM capture ORDER BY id
 
 -- name: track_wanted

@@ -55,6 +55,10 @@ SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 -- name: report_lost
 SELECT coalesce(sum(n), 0) FROM loss WHERE what = 'lost'
 
+-- Records that were dropped, and losses of which nobody knows the number.
+-- name: report_lost_all
+SELECT coalesce(sum(n), 0), count(*) - count(n) FROM loss WHERE counts
+
 -- name: report_view
 SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'
 

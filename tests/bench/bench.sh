@@ -125,14 +125,14 @@ bench_ctf() {
 	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
 }
 
-bench_page() {
-	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
-}
-
 # Every query of backstitch-sql(7): at most 2 s on more than 1.5 million samples.
 bench_sql() {
 	big_data && big_ctf &&
 		tests/bench/sql.sh "$O" bench/big.data bench/big.ctf
+}
+
+bench_page() {
+	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
 [ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql page
@@ -146,9 +146,9 @@ do
 	ctf) bench_ctf || rc=1 ;;
 	names) bench_names || rc=1 ;;
 	unwind) bench_unwind || rc=1 ;;
-	page) bench_page || rc=1 ;;
 	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
+	page) bench_page || rc=1 ;;
 	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf, sql or page" >&2; exit 2 ;;
 	esac
 	echo

@@ -357,6 +357,8 @@ def others():
             ("ftrace-missed", base + "ftrace-missed.dat.zst", ()),
             ("ftext-overrun", base + "ftext-overrun-pipe.txt", ()),
             ("pair", base + "pair.data", (base + "pair.dat.zst",)),
+            ("machines", base + "defer-exitexec-s.data.zst",
+             ("--separate", base + "ftrace-v7.dat")),
             ("ctf-discard", base + "ctf-discard", ()),
             ("lttng", SHARED + "/captures/lttng/k-callstack", ()),
             ("lttng-ku", SHARED + "/captures/lttng/ku-cookie", ())):

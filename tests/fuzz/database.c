@@ -202,21 +202,6 @@ static void addrs(struct store *db)
 	rows_close(r);
 }
 
-/* Not through the command: its options would stay set for the tables. */
-static void page(struct store *db)
-{
-	struct err err = { 0 };
-	struct html_page *p = html_page_new(db, path, true, false, &err);
-	FILE *out = fopen("/dev/null", "w");
-
-	if (!out)
-		pipeline_die("no /dev/null");
-	if ((!p || html_page_write(out, p, &err)) && !err.msg[0])
-		pipeline_die("no page, without a message");
-	html_page_free(p);
-	fclose(out);
-}
-
 /* Our SQL functions, which walk what the tables say. */
 static void functions(struct store *db, struct err *err)
 {
@@ -235,6 +220,21 @@ static void functions(struct store *db, struct err *err)
 		return;
 	for (size_t i = 0; sql[i]; i++)
 		pipeline_all(db, sql[i], err);
+}
+
+/* Not through the command: its options would stay set for the tables. */
+static void page(struct store *db)
+{
+	struct err err = { 0 };
+	struct html_page *p = html_page_new(db, path, true, false, &err);
+	FILE *out = fopen("/dev/null", "w");
+
+	if (!out)
+		pipeline_die("no /dev/null");
+	if ((!p || html_page_write(out, p, &err)) && !err.msg[0])
+		pipeline_die("no page, without a message");
+	html_page_free(p);
+	fclose(out);
 }
 
 static void views(void)

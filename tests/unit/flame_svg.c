@@ -239,6 +239,31 @@ START_TEST(missing_halves_are_hatched_and_explained)
 }
 END_TEST
 
+START_TEST(bogus_frames_are_hatched_and_explained)
+{
+	struct label no_call = { .kind = LABEL_BOGUS,
+				 .name = "lost",
+				 .image = "/bin/x",
+				 .bogus = "no_call" };
+	struct label no_code = no_call;
+	uint32_t id[2];
+	char *svg;
+
+	no_code.bogus = "no_code";
+	id[0] = labels_add(labels, &no_call);
+	id[1] = labels_add(labels, &no_code);
+	ck_assert_uint_ne(id[0], id[1]);
+	ck_assert_int_eq(flame_tree_add(tree, id, 2, 1, 1, NULL), 0);
+	flame_tree_finish(tree);
+	svg = draw();
+	expect(svg, "<g class=\"b\" data-s=\"0\"");
+	expect(svg, "bogus: no call is in front of this return address\n");
+	expect(svg, "bogus: there is no code at this return address\n");
+	expect(svg, ">bogus: no call returns there</text>");
+	free(svg);
+}
+END_TEST
+
 START_TEST(a_seam_marks_where_the_kernel_begins)
 {
 	const struct label frame[] = {
@@ -271,31 +296,6 @@ START_TEST(a_seam_marks_where_the_kernel_begins)
 	ck_assert_ptr_null(strstr(seam + 1, "class=\"seam\""));
 	/* the right three quarters, between the rows */
 	expect(svg, "<path class=\"seam\" d=\"M260.00 109.5h750.00\"/>");
-	free(svg);
-}
-END_TEST
-
-START_TEST(bogus_frames_are_hatched_and_explained)
-{
-	struct label no_call = { .kind = LABEL_BOGUS,
-				 .name = "lost",
-				 .image = "/bin/x",
-				 .bogus = "no_call" };
-	struct label no_code = no_call;
-	uint32_t id[2];
-	char *svg;
-
-	no_code.bogus = "no_code";
-	id[0] = labels_add(labels, &no_call);
-	id[1] = labels_add(labels, &no_code);
-	ck_assert_uint_ne(id[0], id[1]);
-	ck_assert_int_eq(flame_tree_add(tree, id, 2, 1, 1, NULL), 0);
-	flame_tree_finish(tree);
-	svg = draw();
-	expect(svg, "<g class=\"b\" data-s=\"0\"");
-	expect(svg, "bogus: no call is in front of this return address\n");
-	expect(svg, "bogus: there is no code at this return address\n");
-	expect(svg, ">bogus: no call returns there</text>");
 	free(svg);
 }
 END_TEST
@@ -376,8 +376,8 @@ int main(void)
 	tcase_add_test(t, weights_near_64_bits_do_not_overflow);
 	tcase_add_test(t, nothing_from_a_name_becomes_markup);
 	tcase_add_test(t, missing_halves_are_hatched_and_explained);
-	tcase_add_test(t, a_seam_marks_where_the_kernel_begins);
 	tcase_add_test(t, bogus_frames_are_hatched_and_explained);
+	tcase_add_test(t, a_seam_marks_where_the_kernel_begins);
 	tcase_add_test(t, bytes_that_are_no_text_become_escapes);
 	tcase_add_test(t, clipping_never_cuts_a_character);
 	tcase_add_test(t, every_palette_has_a_colour_for_every_kind);

@@ -6,6 +6,7 @@
 #include "cli/flame_tree.h"
 #include "cli/folded.h"
 #include "cli/label.h"
+#include "cli/stack_names.h"
 #include "stitch/err.h"
 
 static struct labels *labels;
@@ -25,6 +26,20 @@ static void teardown(void)
 	labels_free(labels);
 }
 
+static int add_line(void *arg, struct label_list *l, uint64_t count,
+		    struct err *err)
+{
+	const bool *reverse = arg;
+
+	for (size_t i = 0; *reverse && i < l->n / 2; i++) {
+		uint32_t x = l->label[i];
+
+		l->label[i] = l->label[l->n - 1 - i];
+		l->label[l->n - 1 - i] = x;
+	}
+	return flame_tree_add(tree, l->label, l->n, count, count, err);
+}
+
 /* Adds folded lines and finishes; gives the number of bad lines. */
 static uint64_t read_text(const char *text, bool reverse)
 {
@@ -33,7 +48,8 @@ static uint64_t read_text(const char *text, bool reverse)
 	struct err err;
 
 	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(folded_read(in, labels, tree, reverse, &bad, &err), 0);
+	ck_assert_int_eq(
+		folded_read(in, labels, add_line, &reverse, &bad, &err), 0);
 	fclose(in);
 	flame_tree_finish(tree);
 	return bad;
@@ -167,6 +183,41 @@ START_TEST(a_stack_of_100000_frames_needs_no_recursion)
 }
 END_TEST
 
+static uint32_t at(uint32_t id, uint32_t i)
+{
+	return flame_tree_child(tree, flame_tree_node(tree, id)->child + i);
+}
+
+START_TEST(the_seam_is_where_the_kernel_begins)
+{
+	uint32_t main_, read_, vfs, missing;
+
+	read_text("c;[user: lost];vfs_[k] 1\nc;main;read;vfs_[k];ext4_[k] 1\n"
+		  "d;vfs_[k] 1\n",
+		  false);
+	missing = at(at(0, 0), 0);
+	main_ = at(at(0, 0), 1);
+	read_ = at(main_, 0);
+	vfs = at(read_, 0);
+	ck_assert(!flame_tree_is_seam(tree, 0));
+	ck_assert(!flame_tree_is_seam(tree, at(0, 0)));
+	ck_assert(!flame_tree_is_seam(tree, main_));
+	ck_assert(!flame_tree_is_seam(tree, read_));
+	ck_assert(flame_tree_is_seam(tree, vfs));
+	ck_assert(!flame_tree_is_seam(tree, at(vfs, 0)));
+	ck_assert(flame_tree_is_seam(tree, at(missing, 0)));
+	/* a kernel thread has none */
+	ck_assert(!flame_tree_is_seam(tree, at(at(0, 1), 0)));
+	ck_assert_uint_eq(
+		flame_tree_child_of(tree, read_,
+				    flame_tree_node(tree, vfs)->label),
+		vfs);
+	ck_assert_uint_eq(
+		flame_tree_child_of(tree, 0, flame_tree_node(tree, vfs)->label),
+		FLAME_NONE);
+}
+END_TEST
+
 START_TEST(equal_labels_have_equal_ids)
 {
 	struct label a = { .kind = LABEL_USER,
@@ -210,6 +261,7 @@ int main(void)
 	tcase_add_test(t, empty_and_odd_names_are_kept);
 	tcase_add_test(t, weights_beyond_64_bits_are_refused_whole);
 	tcase_add_test(t, a_stack_of_100000_frames_needs_no_recursion);
+	tcase_add_test(t, the_seam_is_where_the_kernel_begins);
 	tcase_add_test(t, equal_labels_have_equal_ids);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

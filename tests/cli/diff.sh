@@ -1,0 +1,270 @@
+#!/bin/sh
+# diff.sh - comparing two recordings names what changed, and nothing else.
+# usage: BACKSTITCH=build/backstitch tests/cli/diff.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=tests/captures
+
+. tests/ok.sh
+
+# split DB A B HOW: the samples of one recording in two databases, every other
+# one of each CPU ('odd': CPUs are sampled in turn, so that every other one of
+# all would be one CPU against the other), or the first half and the second
+split() {
+	python3 - "$@" <<'END'
+import shutil
+import sqlite3
+import sys
+
+source, a, b, how = sys.argv[1:5]
+for path, odd in ((a, 0), (b, 1)):
+    shutil.copy(source, path)
+    db = sqlite3.connect(path)
+    ids = [r[0] for r in db.execute(
+        "SELECT e.id FROM event e JOIN event_type t ON t.id = e.type "
+        "WHERE t.kind = 'sample' ORDER BY %s e.id"
+        % ("e.cpu," if how == "odd" else ""))]
+    drop = [i for n, i in enumerate(ids)
+            if (n % 2 if how == "odd" else int(n >= len(ids) // 2)) != odd]
+    db.executemany("DELETE FROM event WHERE id = ?", [(i,) for i in drop])
+    db.commit()
+END
+}
+
+# judge QUESTION FILE...
+judge() {
+	python3 - "$@" <<'END'
+import json
+import sys
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+from math import comb
+
+question, path = sys.argv[1:3]
+N = "{http://www.w3.org/2000/svg}"
+
+
+def frames():
+    root = ET.parse(path).getroot()
+    return list(root.find(".//*[@id='frames']"))
+
+
+def fisher(a, whole_a, b, whole_b):
+    """Twice the smaller tail, in whole numbers."""
+    n, whole = a + b, comb(whole_a + whole_b, a + b)
+    low = sum(comb(whole_b, k) * comb(whole_a, n - k)
+              for k in range(max(0, n - whole_a), b + 1))
+    high = sum(comb(whole_b, k) * comb(whole_a, n - k)
+               for k in range(b, min(n, whole_b) + 1))
+    return float(min(1, Fraction(2 * min(low, high), whole)))
+
+
+if question == "colored":
+    # names of the frames that have a color, with r(ed) or b(lue)
+    print(*sorted({g.get("class")[1] + " "
+                   + g.find(N + "title").text.split("\n")[0]
+                   for g in frames() if g.get("class")[:2] in ("dr", "db")}),
+          sep="\n")
+elif question == "sum":
+    print(frames()[0].get("data-w"))
+elif question == "changed":
+    rows = json.load(open(path))
+    kind = sys.argv[3]
+    print(*sorted(r[kind + "_significant"] + " " + r["symbol"] for r in rows
+                  if r[kind + "_significant"] in ("more", "less")), sep="\n")
+elif question == "p":
+    # the first step compares with all samples: the p of exact fractions
+    rows = json.load(open(path))
+    a = sum(r["self_a_samples"] for r in rows)
+    b = sum(r["self_b_samples"] for r in rows)
+    tested = [r for r in rows if r["self_p"] is not None]
+    best = min(tested, key=lambda r: r["self_p"])
+    want = fisher(best["self_a_samples"], a, best["self_b_samples"], b)
+    sys.exit(not abs(best["self_p"] - want) <= 1e-6 * want)
+END
+}
+
+S="--symfs $captures/symfs"
+for name in before after
+do
+	# shellcheck disable=SC2086 # an option and its value
+	"$B" ingest -q $S -o "$work/$name.db" "$captures/$name.data"
+done
+cd "$work" || exit 2
+case $B in /*) ;; *) B=$OLDPWD/$B ;; esac
+captures=$OLDPWD/$captures
+S="--symfs $captures/symfs"
+
+# one function was made to take three times as long
+"$B" flame --diff before.db after.db >d.svg
+[ "$(judge colored d.svg)" = "r checksum" ]
+ok the_function_that_became_slower_is_red_and_no_other $?
+"$B" flame --diff after.db before.db >back.svg
+[ "$(judge colored back.svg)" = "b checksum" ]
+ok the_other_way_round_it_is_blue $?
+"$B" report --diff --json before.db after.db >d.json
+[ "$(judge changed d.json self)" = "more checksum" ]
+ok the_table_names_the_same_function $?
+judge changed d.json total >names
+[ "$(grep -c '^more ' names)" = 5 ] && ! grep -q '^less ' names
+ok its_callers_have_more_in_total $?
+judge p d.json
+ok the_p_is_that_of_exact_fractions $?
+"$B" flame --diff --absolute before.db after.db >abs.svg
+[ "$(judge colored abs.svg)" = "r checksum" ]
+ok numbers_instead_of_shares_say_the_same $?
+"$B" flame --diff --diff-by total before.db after.db >total.svg
+judge colored total.svg >names
+grep -q '^r reply$' names && ! grep -q 'lookup\|parse\|format' names
+ok by_total_the_caller_is_red_and_its_sisters_are_not $?
+grep -q '>A: before.db, 378 samples; B (the widths): after.db, 483 samples<' \
+	d.svg && grep -q 'A: before.db, capture .*before.data of vm, 378' d.svg
+ok both_recordings_are_named_on_the_picture $?
+want=$("$B" query --format csv after.db 'SELECT sum(weight) FROM samples' |
+	tail -n 1)
+[ "$(judge sum d.svg)" = "$want" ]
+ok the_widths_are_those_of_the_second $?
+"$B" flame --diff before.db after.db | cmp -s - d.svg
+ok the_same_inputs_give_the_same_bytes $?
+
+# what loss could explain is not called a change
+cp after.db lost.db
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("lost.db")
+db.execute("INSERT INTO loss(id, capture, what, counts, n) VALUES("
+           "(SELECT coalesce(max(id), 0) + 1 FROM loss), 1, 'lost', 1, 5000)")
+db.commit()
+END
+"$B" flame --diff before.db lost.db >lost.svg
+[ -z "$(judge colored lost.svg)" ] && grep -q '5000 records lost' lost.svg
+ok what_loss_could_explain_is_no_change $?
+
+# the same with user halves that are missing: of the samples that ended in one
+# function, half lost their chain, or half were never taken
+"$B" ingest -q -f --no-symbols -o a.db "$captures/z-defer.data"
+python3 - <<'END'
+import shutil
+import sqlite3
+for name in ("unjoined.db", "fewer.db"):
+    shutil.copy("a.db", name)
+    db = sqlite3.connect(name)
+    stack, n = db.execute(
+        "SELECT r.uraw, count(*) FROM request r JOIN event e ON e.id = r.event "
+        "WHERE e.kraw IS NULL AND r.uraw IS NOT NULL GROUP BY 1 "
+        "ORDER BY 2 DESC, 1").fetchone()
+    which = ("SELECT r.event FROM request r JOIN event e ON e.id = r.event "
+             "WHERE e.kraw IS NULL AND r.uraw = %d AND r.event %% 2" % stack)
+    if name[0] == "u":
+        db.execute("UPDATE request SET uraw = NULL, verdict = (SELECT id FROM "
+                   "word WHERE kind = 'request' AND name = 'chain_lost') "
+                   "WHERE event IN (%s)" % which)
+    else:
+        db.execute("DELETE FROM event WHERE id IN (%s)" % which)
+    db.commit()
+END
+"$B" flame --diff a.db fewer.db >fewer.svg
+[ "$(judge colored fewer.svg | grep -c '^b')" = 1 ]
+ok fewer_samples_of_a_function_are_less $?
+"$B" flame --diff a.db unjoined.db >unjoined.svg
+[ -z "$(judge colored unjoined.svg)" ] &&
+	grep -q 'B: unjoined.db, .* without user half' unjoined.svg
+ok what_missing_user_halves_could_explain_is_no_change $?
+"$B" report --diff --json a.db unjoined.db >unjoined.json
+judge changed unjoined.json self >names
+! grep -q '^less ' names
+ok and_the_table_says_the_same $?
+
+# one recording in two halves
+bad=
+n=0
+for f in fp-1 before after dlchurn group z-defer ctx2-defer overwrite-defer \
+	defer-lost-clock two-f s390x-z
+do
+	for c in "$captures/$f".data*
+	do
+		# shellcheck disable=SC2086 # an option and its value
+		"$B" ingest -q -f $S -o whole.db "$c" 2>/dev/null
+	done
+	hows=odd
+	# those programs do the same from the beginning to the end
+	case $f in fp-1 | before | after | dlchurn | group) hows="odd half" ;;
+	esac
+	for how in $hows
+	do
+		split whole.db a.db b.db "$how"
+		"$B" flame --diff --event cpu-clock a.db b.db >s.svg 2>/dev/null &&
+			[ -z "$(judge colored s.svg)" ] &&
+			grep -q 'significant: 0 frames more in B, 0 less' s.svg &&
+			"$B" report --diff --json --event cpu-clock a.db b.db \
+				>s.json &&
+			[ -z "$(judge changed s.json self)" ] &&
+			[ -z "$(judge changed s.json total)" ] ||
+			bad="$bad $f/$how"
+		n=$((n + 1))
+	done
+done
+[ -z "$bad" ] && [ $n = 16 ] || echo "split: $n,$bad"
+[ -z "$bad" ] && [ $n = 16 ]
+ok one_recording_split_in_two_shows_no_change $?
+
+# text in, text out
+printf 'c;m;f 200\nc;m;g_[k] 200\nc;m;h 200\nc;m;old;x 30\nc;m;i 210\n' >a
+printf 'c;m;f 210\nc;m;g_[k] 500\nc;m;h 190\nc;m;i 205\nc;m;j 3\n' >b
+"$B" flame --diff --from-folded --folded a b >two
+printf '%s\n' 'c;m;f 200 210' 'c;m;g_[k] 200 500' 'c;m;h 200 190' \
+	'c;m;i 210 205' 'c;m;j 0 3' 'c;m;old;x 30 0' | cmp -s - two
+ok folded_stacks_have_two_columns $?
+"$B" flame --diff --folded before.db after.db |
+	awk '{ a += $(NF - 1); b += $NF } END { printf "%.0f %.0f\n", a, b }' \
+	>sums
+"$B" flame --folded before.db | awk '{ s += $NF } END { printf "%.0f ", s }' \
+	>want
+"$B" flame --folded after.db | awk '{ s += $NF } END { printf "%.0f\n", s }' \
+	>>want
+cmp -s sums want
+ok the_columns_sum_up_to_the_recordings $?
+"$B" flame --diff --from-folded a b >t.svg
+grep -q '>gone from A: old 3.57 %, above m; 30 samples<' t.svg &&
+	[ "$(judge colored t.svg)" = "r g" ]
+ok what_vanished_is_a_row_below $?
+printf 'c;</title><script>;a 200\nc;b 100\n' >hell
+"$B" flame --diff --from-folded hell b >h.svg
+grep -q 'gone from A: &lt;/title&gt;&lt;script&gt; 66.67 %' h.svg &&
+	[ "$(judge sum h.svg)" = 1108 ]
+ok hostile_names_that_vanished_stay_text $?
+
+# include and exclude
+"$B" flame --from-folded --folded --include '^h$' --include m b >one
+printf 'c;m;h 190\n' | cmp -s - one
+ok include_keeps_stacks_with_all_of_them $?
+"$B" flame --from-folded --folded --exclude 'g|h' b >rest
+! grep -q 'g_\|;h ' rest && grep -q ';f 210$' rest
+ok exclude_drops_stacks_with_any_of_them $?
+"$B" flame --from-folded --exclude g b | grep -q \
+	'>45.13 % of the weight is left out by --include and --exclude<'
+ok what_is_left_out_is_said $?
+"$B" flame --from-folded --include nothing b >/dev/null 2>err
+[ $? = 1 ] && grep -q 'leave no stack' err
+ok nothing_left_is_an_error $?
+
+bad=0
+for o in '--diff before.db' '--diff' '--diff a.db b.db before.db' \
+	'--diff --diff-by x a b' '--include (' '--exclude *['
+do
+	# shellcheck disable=SC2086 # options
+	"$B" flame $o >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+"$B" report --diff before.db >/dev/null 2>&1
+[ $? = 2 ] || bad=1
+"$B" report --diff --callers main before.db after.db >/dev/null 2>&1
+[ $? = 2 ] || bad=1
+ok wrong_options_are_wrong_usage $bad
+"$B" ingest -q --no-symbols -o sched.db "$captures/task-exitexec.data" \
+	2>/dev/null
+"$B" flame --diff before.db sched.db >/dev/null 2>err
+[ $? = 1 ] && grep -q "sched.db: no samples of 'cpu-clock'" err
+ok recordings_of_different_events_are_not_compared $?

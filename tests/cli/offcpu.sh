@@ -1,0 +1,166 @@
+#!/bin/sh
+# offcpu.sh - pictures and tables of the time off the CPU say what they leave out.
+# usage: BACKSTITCH=build/backstitch tests/cli/offcpu.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=tests/captures
+
+. tests/ok.sh
+
+folded_sum() {
+	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
+}
+
+# json FILE EXPRESSION: of the table, r
+json() {
+	python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
+}
+
+for name in defer-exitexec-s.data.zst ftrace-v7.dat ftrace-missed.dat.zst \
+	naps.data pipe-zstd.data
+do
+	db=$work/${name%%.*}.db
+	"$B" ingest -q --no-symbols -o "$db" "$captures/$name" 2>/dev/null
+	"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+	"$B" flame --off-cpu --folded "$db" >"$work/folded"
+	"$B" flame --off-cpu --wakeups --folded "$db" >"$work/wakeups"
+	want=$(json "$work/json" 'r["ns"]')
+	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/folded")" = "$want" ] &&
+		[ "$(folded_sum "$work/wakeups")" = "$want" ]
+	ok "no_time_is_lost_in_${name%%.*}" $?
+	[ "$(json "$work/json" 'sum(w["ns"] for w in r["longest"]) == r["ns"]
+and sum(t["open"] for t in r["threads"]) == r["open"]
+and sum(t["uncertain_ns"] for t in r["threads"]) == r["uncertain_ns"]')" = True ]
+	ok "the_table_of_${name%%.*}_adds_up" $?
+done
+
+# the stack of a wait is that of the switch, with the user half that came later
+db=$work/defer-exitexec-s.db
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+python3 - "$work/json" "$db" >"$work/want" <<'END'
+import json
+import sqlite3
+import sys
+
+waits = json.load(open(sys.argv[1]))["longest"]
+db = sqlite3.connect(sys.argv[2])
+user = after = 0
+for w in waits:
+    row = db.execute("SELECT coalesce(r.uraw, e.uraw), r.flags & 2 "
+                     "FROM event e LEFT JOIN request r ON r.event = e.id "
+                     "WHERE e.id = ?", (w["event_id"],)).fetchone()
+    user += w["ns"] if row[0] else 0
+    after += w["ns"] if row[0] and row[1] else 0
+print(user, after)
+END
+"$B" flame --off-cpu --folded "$db" |
+	awk '{ n = split($0, f, ";"); user = 0
+		for (i = 2; i <= n; i++) {
+			sub(/ [0-9]*$/, "", f[i])
+			user += f[i] !~ /_\[k\]$/
+		}
+		if (user) sum += $NF
+		if (/after exec/) after += $NF }
+	END { printf "%.0f %.0f\n", sum, after }' >"$work/got"
+cmp -s "$work/want" "$work/got" && ! grep -q '^0 \| 0$' "$work/got"
+ok a_wait_has_the_user_half_of_its_request $?
+"$B" flame --off-cpu "$db" >"$work/svg"
+grep -q '>292 waits: time from a switch out' "$work/svg" &&
+	grep -q '>not drawn: 16 that did not end before the capture, 6.52 s' \
+		"$work/svg" && grep -q '>not drawn: 3 uncertain' "$work/svg"
+ok what_is_not_drawn_is_said $?
+grep -q '^127 waits, ' "$work/svg"
+ok tooltips_count_waits $?
+python3 -c 'import sys, xml.etree.ElementTree as E; E.parse(sys.argv[1])' \
+	"$work/svg"
+ok the_picture_is_well_formed $?
+"$B" flame --off-cpu "$db" | cmp -s - "$work/svg"
+ok the_same_capture_gives_the_same_bytes $?
+
+# losses
+db=$work/ftrace-missed.db
+"$B" report --off-cpu "$db" >"$work/text"
+grep -q '^not counted: 1[0-9]* uncertain, .*: switches may be lost' "$work/text"
+ok waits_with_a_loss_inside_are_uncertain $?
+cp "$work/ftrace-v7.db" "$work/hurt.db"
+python3 - "$work/hurt.db" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("INSERT INTO loss(id, capture, what, counts, n) VALUES("
+           "(SELECT coalesce(max(id), 0) + 1 FROM loss), 1, 'lost', 1, 5)")
+db.commit()
+END
+"$B" report --off-cpu "$work/hurt.db" >"$work/text" 2>"$work/err"
+[ $? = 1 ] && grep -q 'left their CPU 99 times, but no return is certain' \
+	"$work/err"
+ok a_loss_of_unknown_time_makes_all_uncertain $?
+
+# wakers
+db=$work/ftrace-v7.db
+"$B" flame --off-cpu --wakeups --folded "$db" >"$work/folded"
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+for who in sysload qemu-system-x86
+do
+	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+if w['waker'] == '$who')")
+	grep -F ";[woken by $who];" "$work/folded" >"$work/part"
+	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
+	ok "time_until_${who}_woke_it_is_above_its_frame" $?
+done
+"$B" flame --off-cpu --wakeups "$work/naps.db" |
+	grep -q 'no wake-ups were recorded'
+ok wake_ups_that_were_not_recorded_are_said $?
+
+# states and filters
+"$B" flame --off-cpu --by-state --folded "$db" >"$work/folded"
+bad=0
+for s in S R R+
+do
+	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+if w['state'] == '$s')")
+	grep -F "[$s];" "$work/folded" | grep "^\[$s\]" >"$work/part"
+	[ "$(folded_sum "$work/part")" = "$want" ] || bad=1
+done
+"$B" report --off-cpu --json --state R "$db" >"$work/ready"
+[ "$bad" = 0 ] && [ "$(json "$work/ready" 'r["ns"]')" = "$(json "$work/json" \
+	'sum(w["ns"] for w in r["longest"] if w["state"][0] == "R")')" ]
+ok states_choose_and_divide $?
+"$B" report --off-cpu --json --limit 0 --comm sysload "$db" >"$work/comm"
+[ "$(json "$work/comm" 'r["ns"]')" = "$(json "$work/json" \
+	'sum(w["ns"] for w in r["longest"] if w["comm"] == "sysload")')" ]
+ok filters_choose_waits_by_their_beginning $?
+"$B" flame --off-cpu --folded --exclude qemu "$db" >"$work/folded"
+! grep -q qemu "$work/folded" && grep -q sysload "$work/folded"
+ok exclude_drops_waits $?
+"$B" report --off-cpu --format csv "$db" | head -n 1 |
+	grep -q '^ns,percent,waits,longest_ns,ready_ns,.*,pid,tid,comm$'
+ok the_table_of_threads_is_csv_too $?
+
+# what cannot be answered
+"$B" flame --off-cpu "$captures/fp-1.data" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q 'nothing says who left a CPU' "$work/err"
+ok a_capture_without_switches_says_how_to_record_them $?
+"$B" flame --off-cpu "$captures/task-exitexec.data" |
+	grep -q '61 uncertain, 2.06 s: not all CPUs were recorded (perf record -a)'
+ok in_a_capture_of_one_process_returns_are_missing $?
+"$B" ingest -q --no-symbols --fields none -o "$work/none.db" \
+	"$captures/ftrace-v7.dat"
+"$B" flame --off-cpu "$work/none.db" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q "ingest with --fields 'sched:\*'" "$work/err"
+ok fields_that_were_left_out_are_asked_for $?
+bad=0
+for o in '--wakeups' '--state S' '--off-cpu --state Q' '--off-cpu --event x' \
+	'--off-cpu --samples' '--by-state' '--off-cpu --diff'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" flame $o "$db" >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+"$B" report --off-cpu --callers main "$db" >/dev/null 2>&1
+[ $? = 2 ] || bad=1
+ok wrong_options_are_wrong_usage $bad

@@ -1,0 +1,264 @@
+/* diff_stats.c - what is called a change is one, and what is none is not. */
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diff_stats.h"
+
+static void near(double got, double want)
+{
+	ck_assert_msg(fabs(got - want) <= want * 1e-9, "%.17g is not %.17g",
+		      got, want);
+}
+
+/* Known values: twice the smaller tail, computed in exact fractions. */
+START_TEST(shares_have_the_p_of_fisher)
+{
+	near(diff_p_shares(1, 10, 9, 12), 0.007008471404756234);
+	near(diff_p_shares(0, 100, 8, 100), 0.00675467457524821);
+	near(diff_p_shares(30, 1000, 60, 1000), 0.0016206190187386927);
+	near(diff_p_shares(5, 50, 5, 50), 1);
+	near(diff_p_shares(0, 5, 0, 7), 1);
+	near(diff_p_shares(200, 200, 100, 100), 1);
+	near(diff_p_shares(3, 0, 4, 10), 1);
+}
+END_TEST
+
+START_TEST(rates_have_the_p_of_a_coin)
+{
+	near(diff_p_rates(0, 10, 0.5), 2.0 / 1024);
+	near(diff_p_rates(10, 0, 0.5), 2.0 / 1024);
+	near(diff_p_rates(1, 9, 0.5), 2 * 11.0 / 1024);
+	near(diff_p_rates(5, 5, 0.5), 1);
+	near(diff_p_rates(0, 3, 0.25), 2.0 / 64);
+	near(diff_p_rates(4, 4, 0), 1);
+}
+END_TEST
+
+START_TEST(huge_counts_are_quick_and_sane)
+{
+	ck_assert(diff_p_shares(1000000, 100000000, 1003000, 100000000) < 0.05);
+	ck_assert(diff_p_shares(1000000, 100000000, 1003000, 100000000) > 0.02);
+	ck_assert(diff_p_shares(UINT64_MAX / 4, UINT64_MAX / 2, 7,
+				UINT64_MAX / 2) <= 1);
+	ck_assert(diff_p_rates(UINT64_MAX, UINT64_MAX, 0.5) <= 1);
+}
+END_TEST
+
+static struct diff_whole sum(const struct diff_place *p, size_t n)
+{
+	struct diff_whole w = { .unit_a = 1, .unit_b = 1 };
+
+	for (size_t i = 0; i < n; i++) {
+		w.a += p[i].a;
+		w.b += p[i].b;
+	}
+	return w;
+}
+
+START_TEST(one_place_that_grew_is_the_only_change)
+{
+	/* all others have a smaller share then, and did not change */
+	struct diff_place p[] = {
+		{ .a = 200, .b = 200 }, { .a = 210, .b = 195 },
+		{ .a = 190, .b = 600 }, { .a = 205, .b = 211 },
+		{ .a = 3, .b = 5 },
+	};
+	struct diff_whole w = sum(p, 5);
+	struct diff_whole left;
+
+	diff_judge(p, 5, &w, &left);
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(p[i].change, i == 2);
+	ck_assert(p[2].p < 1e-20);
+	ck_assert_uint_eq(left.a, 618);
+	ck_assert_uint_eq(left.b, 611);
+}
+END_TEST
+
+START_TEST(of_two_places_the_one_whose_numbers_changed_did)
+{
+	struct diff_place p[] = { { .a = 200, .b = 800 },
+				  { .a = 800, .b = 790 } };
+	struct diff_whole w = sum(p, 2);
+	struct diff_whole left;
+
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 1);
+	ck_assert_int_eq(p[1].change, 0);
+}
+END_TEST
+
+START_TEST(a_place_that_went_is_less)
+{
+	struct diff_place p[] = { { .a = 50, .b = 0 },
+				  { .a = 500, .b = 510 },
+				  { .a = 0, .b = 2 } };
+	struct diff_whole w = sum(p, 3);
+	struct diff_whole left;
+
+	diff_judge(p, 3, &w, &left);
+	ck_assert_int_eq(p[0].change, -1);
+	ck_assert_int_eq(p[1].change, 0);
+	ck_assert_int_eq(p[2].change, 0);
+}
+END_TEST
+
+START_TEST(what_loss_could_explain_is_no_change)
+{
+	struct diff_place p[] = { { .a = 20, .b = 80 },
+				  { .a = 480, .b = 420 } };
+	struct diff_whole w = sum(p, 2);
+	struct diff_whole left;
+
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 1);
+	/* 50 samples of A have no user half */
+	p[0].may_a = 50;
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	/* of B it does not matter: it would be more still */
+	p[0].may_a = 0;
+	p[0].may_b = 50;
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 1);
+	/* 2000 records were lost while B was recorded: its share may be less */
+	p[0].may_b = 0;
+	w.lost_b = 2000;
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+}
+END_TEST
+
+START_TEST(a_longer_recording_is_no_change_of_shares)
+{
+	struct diff_place p[] = { { .a = 100, .b = 1000 },
+				  { .a = 200, .b = 2000 } };
+	struct diff_whole w = sum(p, 2);
+	struct diff_whole left;
+
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	ck_assert_int_eq(p[1].change, 0);
+	w.absolute = true;
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 1);
+	ck_assert_int_eq(p[1].change, 1);
+	/* unless B took ten samples where A took one */
+	w.unit_a = 10;
+	diff_judge(p, 2, &w, &left);
+	ck_assert_int_eq(p[0].change, 0);
+	ck_assert_int_eq(p[1].change, 0);
+}
+END_TEST
+
+START_TEST(callers_of_what_changed_changed_too)
+{
+	/* places: main (all), f in it, g in it */
+	struct diff_place own[] = { { .a = 1000, .b = 1010 },
+				    { .a = 100, .b = 300 } };
+	struct diff_place all[] = { { .a = 1100, .b = 1310 },
+				    { .a = 100, .b = 300 },
+				    { .a = 500, .b = 510 } };
+	struct diff_whole w = sum(own, 2);
+	struct diff_whole left;
+
+	diff_judge(own, 2, &w, &left);
+	ck_assert_uint_eq(left.a, 1000);
+	diff_judge_nested(all, 3, &left);
+	ck_assert_int_eq(all[0].change, 1);
+	ck_assert_int_eq(all[1].change, 1);
+	ck_assert_int_eq(all[2].change, 0);
+}
+END_TEST
+
+/* A generator of our own, so that the test is the same everywhere. */
+static uint32_t state;
+
+static uint32_t draw(uint32_t n)
+{
+	state = state * 1664525u + 1013904223u;
+	return (state >> 8) % n;
+}
+
+/* Two draws from one mix of 300 places, 400 times: at most one in a hundred
+ * may show anything, so more than 12 would be a chance of 1 in 1000. */
+START_TEST(draws_from_one_mix_hardly_ever_differ)
+{
+	struct diff_place p[300];
+	unsigned int wrong = 0;
+
+	state = 7;
+	for (int round = 0; round < 400; round++) {
+		struct diff_whole w, left;
+
+		memset(p, 0, sizeof(p));
+		for (int i = 0; i < 2000; i++) {
+			uint32_t at = draw(300);
+
+			at = draw(at + 1); /* small places are rare */
+			if (draw(3))
+				p[at].a++;
+			else
+				p[at].b++;
+		}
+		w = sum(p, 300);
+		diff_judge(p, 300, &w, &left);
+		for (int i = 0; i < 300; i++) {
+			if (p[i].change) {
+				wrong++;
+				break;
+			}
+		}
+	}
+	ck_assert_msg(wrong <= 12, "%u of 400", wrong);
+}
+END_TEST
+
+START_TEST(nothing_to_judge_is_fine)
+{
+	struct diff_place p = { .a = 100, .b = 0, .skip = true };
+	struct diff_whole w = { .a = 100, .b = 100 };
+	struct diff_whole left;
+
+	diff_judge(NULL, 0, &w, &left);
+	diff_judge(&p, 1, &w, &left);
+	ck_assert_int_eq(p.change, 0);
+	diff_judge_nested(&p, 1, &left);
+	ck_assert_int_eq(p.change, 0);
+	w.b = 0;
+	p.skip = false;
+	diff_judge(&p, 1, &w, &left);
+	ck_assert_int_eq(p.change, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("diff_stats");
+	TCase *t = tcase_create("stats");
+
+	tcase_add_test(t, shares_have_the_p_of_fisher);
+	tcase_add_test(t, rates_have_the_p_of_a_coin);
+	tcase_add_test(t, huge_counts_are_quick_and_sane);
+	tcase_add_test(t, one_place_that_grew_is_the_only_change);
+	tcase_add_test(t, of_two_places_the_one_whose_numbers_changed_did);
+	tcase_add_test(t, a_place_that_went_is_less);
+	tcase_add_test(t, what_loss_could_explain_is_no_change);
+	tcase_add_test(t, a_longer_recording_is_no_change_of_shares);
+	tcase_add_test(t, callers_of_what_changed_changed_too);
+	tcase_add_test(t, draws_from_one_mix_hardly_ever_differ);
+	tcase_add_test(t, nothing_to_judge_is_fine);
+	suite_add_tcase(s, t);
+
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+
+	int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
