@@ -258,6 +258,8 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 		.cpus = rows_int(r, 6),
 		.clock = text_or_null(pd, r, 7),
 		.big_endian = rows_int(r, 8),
+		.has_wall = rows_value(r, 9).kind == VALUE_INT,
+		.wall_offset = rows_int(r, 9),
 		.user_mask = ~(uint64_t)0,
 	};
 

@@ -84,7 +84,9 @@ struct pd_capture {
 	const char *clock;
 	int64_t cpus;
 	bool big_endian, long32;
-	uint64_t user_mask; /* of the addresses of its programs */
+	bool has_wall;
+	int64_t wall_offset; /* ns that make a time one since 1970 */
+	uint64_t user_mask;  /* of the addresses of its programs */
 };
 
 struct perfdata {

@@ -54,6 +54,7 @@ enum feature {
 	F_EVENT_DESC = 12,
 	F_SAMPLE_TIME = 21,
 	F_CLOCKID = 23,
+	F_CLOCK_DATA = 29,
 	F_N = 32,
 };
 
@@ -250,6 +251,21 @@ static void put_cpus(const struct perfdata *pd, struct pd_buf *b)
 	pd_u32(b, (uint32_t)n);
 }
 
+/* The same moment on the file's clock and since 1970, for times of day. */
+static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
+{
+	const struct pd_capture *c = main_capture(pd);
+	int64_t wall;
+
+	if (!c->has_wall || !pd->timed || clockid(pd) < 0 ||
+	    __builtin_add_overflow(pd->first, c->wall_offset, &wall))
+		return;
+	pd_u32(b, 1);
+	pd_u32(b, (uint32_t)clockid(pd));
+	pd_u64(b, (uint64_t)wall);
+	pd_u64(b, (uint64_t)pd->first);
+}
+
 static void put_text(const char *s, struct pd_buf *b)
 {
 	if (s)
@@ -298,6 +314,9 @@ static void put_feature(const struct perfdata *pd, enum feature f,
 	case F_CLOCKID:
 		if (clockid(pd) >= 0)
 			pd_u64(b, 1); /* ns */
+		return;
+	case F_CLOCK_DATA:
+		put_clocks(pd, b);
 		return;
 	default:
 		return;

@@ -3,7 +3,9 @@
 
 -- name: perfdata_captures
 SELECT id, format, host, release, arch, cmdline, coalesce(cpus, 0), clock,
-	coalesce(note LIKE '%big-endian%', 0)
+	coalesce(note LIKE '%big-endian%', 0),
+	(SELECT value FROM meta WHERE meta.capture = capture.id
+		AND key = 'wall_offset_ns')
 FROM capture ORDER BY id
 
 -- name: perfdata_events

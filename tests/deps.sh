@@ -44,7 +44,7 @@ table() {
 	elfutils cmd eu-addr2line all
 	chromium cmd chromium all
 	chromium-driver cmd chromedriver all
-	linux-perf cmd perf bench
+	linux-perf cmd perf all
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
 	EOT

@@ -1,11 +1,11 @@
 # exportperf.py - perf reads what export --format perf.data writes, as it is.
 """usage: exportperf.py [--print] [NAME...]
 
-Each capture is read, exported, and printed by perf (Debian's, of any version),
+Each capture is read, exported, and printed by perf 6.1 (that of Debian 12),
 which must say for each sample, in the same order: time, CPU, process, thread,
 name, event, period, every address as it was recorded, and for every address
-the file and the offset that we have. Differences belong to a named class, and
-each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
+the file and the offset that we have; and of times of day and the scheduler's
+events what it says of the capture itself. Differences belong to a named class, and each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
 it says nothing); --print prints what would be expected instead.
 
 verdict      the user half is missing: the mark [user: VERDICT] stands for it
@@ -467,12 +467,33 @@ def check(name, db, expected, printing, folder, again):
             name, len(worse)), worse[:3])
 
 
+# What perf makes of the capture itself, where it can read it: the same.
+BOTH = [("times of day", ["script", "-F", "tod,time,tid"], 1),
+        ("perf sched timehist", ["sched", "timehist"], 4)]
+
+
+def both(c, folder):
+    path = os.path.join(folder, "out.data")
+    for what, command, least in BOTH:
+        was, now = (perf(*command, "-i", f, "--symfs", empty_of(path))
+                    for f in (c.path, path))
+        lines = [sorted(r.stdout.split(b"\n")) for r in (was, now)]
+        if was.returncode or len(lines[0]) <= least:
+            continue  # perf refuses the capture, or it has no such thing
+        common.ok(lines[0] == lines[1],
+                  "%s: %s, as of the capture itself (%d lines)" % (
+                      c.name, what, len(lines[0]) - 1),
+                  [str(x) for x in zip(*lines) if x[0] != x[1]][:5])
+
+
 def main():
     args = sys.argv[1:]
     printing = "--print" in args
     args = [a for a in args if a != "--print"]
-    if not shutil.which("perf") or perf("--version").returncode:
-        print("skip perf.data exports: no perf here")
+    version = perf("--version").stdout.decode() if shutil.which("perf") else ""
+    if not version.startswith("perf version 6.1."):
+        print("skip perf.data exports: needs Debian 12's perf 6.1, here is %s"
+              % (version.strip() or "none"))
         common.finish()
     table = common.expectations("expect-exportperf.txt")
     with tempfile.TemporaryDirectory() as folder:
@@ -482,6 +503,7 @@ def main():
                 options = ["--no-symbols", "--symfs", c.symfs]
             check(c.name, common.ingest(c, *options)[0],
                   table.get(c.name, {}), printing, folder, True)
+            both(c, folder)
         for name, db in cases(args, folder):
             check(name, db, table.get(name, {}), printing, folder, True)
         for name, db in others(args, folder):
