@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/code.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -14,23 +15,16 @@
 #include "stitch/table.h"
 #include "symbolize/callsite.h"
 
-/* What is known of an image. */
+/* What is found of an image. */
 struct place {
-	struct image img; /* path in the pass's text */
 	struct callsite_file *file;
 	bool unverified;
 };
 
-struct spot { /* a frame */
+struct spot { /* and of a frame */
 	uint64_t off;
 	struct callsite site;
-	uint32_t image;
-	uint32_t flags;
-	bool returns, leaf; /* has an inner frame somewhere; only callers */
-};
-
-struct node { /* a stack */
-	uint32_t parent, frame;
+	bool returns, leaf; /* has an inner frame somewhere; has none */
 };
 
 /* Sums of a stack from its outermost frame on; of the frames that have an
@@ -46,84 +40,31 @@ struct sums {
 
 struct pass {
 	struct store *db;
-	struct place *place;
-	size_t n_place, cap_place;
-	struct spot *spot;
-	size_t n_spot, cap_spot;
-	struct node *node;
-	size_t n_node, cap_node;
-	bool *used;	 /* stacks that something has */
-	bool *walked;	 /* those, and their callers */
-	uint32_t *order; /* frames by image and offset */
+	struct code *code;
+	struct place *place; /* by image */
+	struct spot *spot;   /* by frame */
+	bool *used;	     /* stacks that something has */
+	bool *walked;	     /* those, and their callers */
+	uint32_t *order;     /* frames by image and offset */
 	struct store_link *link;
 	size_t n_link, cap_link;
 	struct table by_pair;
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
-	struct arena text;
 };
 
-/* ---- loading; ids are 1, 2, 3 ..., so arrays are the index */
-
-static int take_image(void *arg, const struct rows *r, struct err *err)
-{
-	struct pass *p = arg;
-	struct place *pl;
-
-	(void)err;
-	p->place = mem_reach(p->place, &p->n_place, &p->cap_place,
-			     (size_t)rows_int(r, 0) + 1, sizeof(*p->place));
-	pl = &p->place[rows_int(r, 0)];
-	rows_image(r, 1, &p->text, &pl->img);
-	return 0;
-}
-
-static int take_frame(void *arg, const struct rows *r, struct err *err)
-{
-	struct pass *p = arg;
-	struct spot *s;
-
-	(void)err;
-	if (rows_int(r, 1) < 1 || (uint64_t)rows_int(r, 1) >= p->n_place)
-		return 1;
-	p->spot = mem_reach(p->spot, &p->n_spot, &p->cap_spot,
-			    (size_t)rows_int(r, 0) + 1, sizeof(*p->spot));
-	s = &p->spot[rows_int(r, 0)];
-	s->image = (uint32_t)rows_int(r, 1);
-	s->off = (uint64_t)rows_int(r, 2);
-	s->flags = (uint32_t)rows_int(r, 3);
-	/* what a link register held is stored as one less */
-	s->off += (s->flags & FRAME_INFERRED) != 0;
-	return 0;
-}
-
-static int take_stack(void *arg, const struct rows *r, struct err *err)
-{
-	struct pass *p = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
-
-	(void)err;
-	if (parent < 0 || parent >= id || frame < 1 ||
-	    (uint64_t)frame >= p->n_spot)
-		return 1;
-	p->node = mem_reach(p->node, &p->n_node, &p->cap_node, (size_t)id + 1,
-			    sizeof(*p->node));
-	p->node[id] = (struct node){ (uint32_t)parent, (uint32_t)frame };
-	return 0;
-}
+/* ---- loading */
 
 static int take_used(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
 	int64_t stack = rows_int(r, 0);
 
-	if (stack < 1 || (uint64_t)stack >= p->n_node)
+	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	if (p->node[stack].parent)
-		p->spot[p->node[stack].frame].leaf = true;
+	if (p->code->stack[stack].parent)
+		p->spot[p->code->stack[stack].frame].leaf = true;
 	p->used[stack] = true;
 	return 0;
 }
@@ -131,25 +72,34 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 /* Callers have smaller ids. */
 static void walk(struct pass *p)
 {
-	for (size_t i = p->n_node; i-- > 1;) {
-		uint32_t parent = p->node[i].parent;
+	const struct code_stack *stack = p->code->stack;
+
+	for (size_t i = p->code->n_stack; i-- > 1;) {
+		uint32_t parent = stack[i].parent;
 
 		p->walked[i] |= p->used[i];
 		if (!p->walked[i] || !parent)
 			continue;
 		p->walked[parent] = true;
-		p->spot[p->node[parent].frame].returns = true;
+		p->spot[stack[parent].frame].returns = true;
 	}
 }
 
 static int load(struct pass *p, struct err *err)
 {
-	if (rows_each_dense(p->db, "callsite_images", take_image, p, err) ||
-	    rows_each_dense(p->db, "callsite_frames", take_frame, p, err) ||
-	    rows_each_dense(p->db, "stacks", take_stack, p, err))
+	p->code = code_load_places(p->db, err);
+	if (!p->code)
 		return -1;
-	p->used = mem_new(p->n_node + 1, sizeof(*p->used));
-	p->walked = mem_new(p->n_node + 1, sizeof(*p->walked));
+	p->place = mem_new(p->code->n_image, sizeof(*p->place));
+	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
+	for (size_t i = 1; i < p->code->n_frame; i++) {
+		const struct code_frame *f = &p->code->frame[i];
+
+		/* what a link register held is stored as one less */
+		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
+	}
+	p->used = mem_new(p->code->n_stack, sizeof(*p->used));
+	p->walked = mem_new(p->code->n_stack, sizeof(*p->walked));
 	if (rows_each(p->db, "callsite_used", take_used, p, err))
 		return -1;
 	walk(p);
@@ -182,7 +132,12 @@ static bool is_user(enum image_kind kind)
 
 static const struct place *place_of(const struct pass *p, uint32_t frame)
 {
-	return &p->place[p->spot[frame].image];
+	return &p->place[p->code->frame[frame].image];
+}
+
+static const struct image *image_of(const struct pass *p, uint32_t frame)
+{
+	return &p->code->image[p->code->frame[frame].image].img;
 }
 
 /* ---- frames */
@@ -190,22 +145,29 @@ static const struct place *place_of(const struct pass *p, uint32_t frame)
 static int by_place(const void *a, const void *b, void *arg)
 {
 	const struct pass *p = arg;
-	const struct spot *x = &p->spot[*(const uint32_t *)a];
-	const struct spot *y = &p->spot[*(const uint32_t *)b];
+	uint32_t x = *(const uint32_t *)a;
+	uint32_t y = *(const uint32_t *)b;
+	uint32_t i = p->code->frame[x].image;
+	uint32_t k = p->code->frame[y].image;
 
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return (x->off > y->off) - (x->off < y->off);
+	if (i != k)
+		return i < k ? -1 : 1;
+	return (p->spot[x].off > p->spot[y].off) -
+	       (p->spot[x].off < p->spot[y].off);
 }
 
 /* Files are asked where code returns to; where it only stops, for the bounds
  * of its function. */
-static void look(struct spot *s, const struct place *pl)
+static void look(struct pass *p, uint32_t frame)
 {
+	const struct place *pl = place_of(p, frame);
+	struct spot *s = &p->spot[frame];
+
 	s->site.kind = CALLSITE_UNCHECKED;
-	if (s->flags & (FRAME_UNCERTAIN | FRAME_DERIVED | FRAME_OLD_IMAGE))
+	if (p->code->frame[frame].flags &
+	    (FRAME_UNCERTAIN | FRAME_DERIVED | FRAME_OLD_IMAGE))
 		return;
-	if (pl->img.kind == IMAGE_UNKNOWN_USER)
+	if (image_of(p, frame)->kind == IMAGE_UNKNOWN_USER)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
@@ -217,7 +179,7 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 {
 	const struct spot *s = &p->spot[frame];
 
-	return (s->returns || s->leaf) && is_user(place_of(p, frame)->img.kind);
+	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
 }
 
 /* So that a file that is changed afterwards can be told. */
@@ -242,37 +204,37 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 	size_t n = 0;
 	const char *why;
 
-	p->order = mem_new(p->n_spot + 1, sizeof(*p->order));
-	for (uint32_t i = 1; i < p->n_spot; i++)
+	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (is_asked(p, i))
 			p->order[n++] = i;
 	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
 	for (size_t i = 0; i < n; i++) {
-		struct spot *s = &p->spot[p->order[i]];
+		uint32_t frame = p->order[i];
 
-		if (s->image != image) {
+		if (p->code->frame[frame].image != image) {
 			if (pl && settle(p, pl, image, err))
 				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
-			image = s->image;
+			image = p->code->frame[frame].image;
 			pl = &p->place[image];
-			pl->file = callsite_open(sy, &pl->img, &why,
+			pl->file = callsite_open(sy, image_of(p, frame), &why,
 						 &pl->unverified);
 			progress_update(0, 0, i, "return addresses");
 		}
-		look(s, pl);
+		look(p, frame);
 	}
 	return pl ? settle(p, pl, image, err) : 0;
 }
 
 static int put_frames(struct pass *p, struct err *err)
 {
-	struct store_callsite *c = mem_new(p->n_spot + 1, sizeof(*c));
+	struct store_callsite *c = mem_new(p->code->n_frame, sizeof(*c));
 	size_t n = 0;
 	int rc;
 
-	for (uint32_t i = 1; i < p->n_spot; i++) {
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const struct spot *s = &p->spot[i];
 
 		if (!s->site.kind || !s->returns)
@@ -311,7 +273,8 @@ static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 	const struct callsite_file *g = place_of(p, inner)->file;
 	enum callsite_link l = CALLSITE_UNKNOWN;
 
-	if (!f || in->flags & (FRAME_UNCERTAIN | FRAME_DERIVED))
+	if (!f ||
+	    p->code->frame[inner].flags & (FRAME_UNCERTAIN | FRAME_DERIVED))
 		return CALLSITE_UNKNOWN;
 	if (in->leaf)
 		l = callsite_link(f, &out->site, g, in->off);
@@ -370,12 +333,13 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 }
 
 /* The sums of a stack from those of its parent: one step, however deep. */
-static void add_frame(struct pass *p, struct sums *s, const struct node *n)
+static void add_frame(struct pass *p, struct sums *s,
+		      const struct code_stack *n)
 {
 	s->first += s->first != 0;
 	s->lost += s->lost != 0;
 	if (n->parent) {
-		uint32_t caller = p->node[n->parent].frame;
+		uint32_t caller = p->code->stack[n->parent].frame;
 
 		add_return(p, s, n->frame, caller);
 		/* code was not called from where there is none */
@@ -383,19 +347,21 @@ static void add_frame(struct pass *p, struct sums *s, const struct node *n)
 			s->lost = 1;
 	}
 	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
-	s->derived |= (p->spot[n->frame].flags & FRAME_DERIVED) != 0;
+	s->derived |= (p->code->frame[n->frame].flags & FRAME_DERIVED) != 0;
 }
 
 static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
 {
-	while (pos-- && p->node[stack].parent)
-		stack = p->node[stack].parent;
-	return p->node[stack].frame;
+	const struct code_stack *tree = p->code->stack;
+
+	while (pos-- && tree[stack].parent)
+		stack = tree[stack].parent;
+	return tree[stack].frame;
 }
 
 static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 {
-	const struct node *n = &p->node[stack];
+	const struct code_stack *n = &p->code->stack[stack];
 	struct store_stack_check c = {
 		.stack = stack,
 		.checked = s->checked,
@@ -413,9 +379,10 @@ static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 			c.first = s->lost;
 	}
 	if (c.first)
-		c.image = p->spot[frame_at(p, stack, c.first - 1)].image;
+		c.image = p->code->frame[frame_at(p, stack, c.first - 1)].image;
 	if (c.first != 1)
-		c.caller = link_of(p, n->frame, p->node[n->parent].frame);
+		c.caller =
+			link_of(p, n->frame, p->code->stack[n->parent].frame);
 	p->found = mem_grow(p->found, &p->cap_found, p->n_found + 1,
 			    sizeof(*p->found));
 	p->found[p->n_found++] = c;
@@ -423,12 +390,12 @@ static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 
 static int check_stacks(struct pass *p, struct err *err)
 {
-	struct sums *sums = mem_new(p->n_node + 1, sizeof(*sums));
+	struct sums *sums = mem_new(p->code->n_stack, sizeof(*sums));
 
-	for (uint32_t i = 1; i < p->n_node; i++) {
-		const struct node *n = &p->node[i];
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct code_stack *n = &p->code->stack[i];
 
-		if (!p->walked[i] || !is_user(place_of(p, n->frame)->img.kind))
+		if (!p->walked[i] || !is_user(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
 		add_frame(p, &sums[i], n);
@@ -445,13 +412,12 @@ static int check_stacks(struct pass *p, struct err *err)
 
 static void release(struct pass *p)
 {
-	for (size_t i = 0; i < p->n_place; i++)
+	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);
-	arena_release(&p->text);
+	code_free(p->code);
 	table_release(&p->by_pair);
 	free(p->place);
 	free(p->spot);
-	free(p->node);
 	free(p->used);
 	free(p->walked);
 	free(p->order);

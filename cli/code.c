@@ -183,21 +183,39 @@ static void begin(struct loading *l)
 		l->c.n_chain = 1;
 }
 
-struct code *code_load(struct store *db, struct err *err)
+static int load_names(struct loading *l, struct store *db, struct err *err)
+{
+	if (rows_each_dense(db, "code_frames", take_frame, l, err) ||
+	    rows_each(db, "code_inlines", take_inline, l, err))
+		return -1;
+	return rows_each(db, "print_bogus", take_bogus, l, err);
+}
+
+static struct code *load(struct store *db, bool places, struct err *err)
 {
 	struct loading *l = mem_new(1, sizeof(*l));
 
 	begin(l);
 	if (rows_each_dense(db, "code_images", take_image, l, err) ||
-	    rows_each_dense(db, "code_frames", take_frame, l, err) ||
-	    rows_each(db, "code_inlines", take_inline, l, err) ||
-	    rows_each(db, "print_bogus", take_bogus, l, err) ||
+	    (places ? rows_each_dense(db, "code_places", take_frame, l, err)
+		    : load_names(l, db, err)) ||
 	    rows_each_dense(db, "stacks", take_stack, l, err) ||
-	    rows_each_dense(db, "code_chains", take_chain, l, err)) {
+	    (!places &&
+	     rows_each_dense(db, "code_chains", take_chain, l, err))) {
 		code_free(&l->c);
 		return NULL;
 	}
 	return &l->c;
+}
+
+struct code *code_load(struct store *db, struct err *err)
+{
+	return load(db, false, err);
+}
+
+struct code *code_load_places(struct store *db, struct err *err)
+{
+	return load(db, true, err);
 }
 
 void code_free(struct code *c)

@@ -68,6 +68,8 @@ struct code {
 
 /* NULL and *err when the database is damaged. Strings live as long. */
 struct code *code_load(struct store *db, struct err *err);
+/* The same without names, lines, bogus frames and chains. */
+struct code *code_load_places(struct store *db, struct err *err);
 void code_free(struct code *c);
 /* Is it code of the kernel, or of a guest's? */
 bool code_is_kernel(enum image_kind kind);

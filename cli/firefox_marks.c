@@ -130,10 +130,12 @@ static void put_start(const struct writing *w, const struct firefox_mark *k)
 /* Of a loss what is not known may be the whole time. */
 static void put_end(const struct writing *w, const struct firefox_mark *k)
 {
+	int64_t end = k->end < w->end ? k->end : w->end;
+
 	if (is_instant(k))
 		fputs("null", w->out);
 	else
-		put_ms(w, k->end < w->end ? k->end : w->end);
+		put_ms(w, end > k->start ? end : k->start);
 }
 
 static void put_phase(const struct writing *w, const struct firefox_mark *k)

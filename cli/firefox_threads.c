@@ -321,7 +321,10 @@ static void comes(struct firefox_threads *t, const struct event_row *e,
 
 	if (id == TABLE_NONE)
 		return;
-	firefox_mark_last(t->marks, &t->thread[id].marks)->end = e->time;
+	/* one that ended does not come back: its number does */
+	if (t->thread[id].life.end >= e->time)
+		firefox_mark_last(t->marks, &t->thread[id].marks)->end =
+			e->time;
 	t->thread[id].off_type = 0;
 	table_remove(&t->off, key, id);
 }

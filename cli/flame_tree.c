@@ -90,18 +90,6 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 	return 0;
 }
 
-uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
-			 size_t n)
-{
-	uint32_t at = 0;
-
-	for (size_t i = 0; i < n && at != FLAME_NONE; i++)
-		at = table_find(&t->index,
-				hash_u64((uint64_t)at << 32 | label[i]), NULL,
-				NULL, NULL);
-	return at;
-}
-
 /* What one node is sorted by: parents in order, labels by their rank. */
 struct sort_key {
 	uint32_t parent, rank, node;
@@ -243,4 +231,14 @@ uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 		table_find(&t->index, hash_of(parent, label), NULL, NULL, NULL);
 
 	return id == TABLE_NONE ? FLAME_NONE : id;
+}
+
+uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
+			 size_t n)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < n && at != FLAME_NONE; i++)
+		at = flame_tree_child_of(t, at, label[i]);
+	return at;
 }

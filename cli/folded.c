@@ -178,10 +178,8 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 static uint64_t self_at(const struct flame_tree *t,
 			const struct label_list *path)
 {
-	uint32_t id = 0;
+	uint32_t id = flame_tree_find(t, path->label, path->n);
 
-	for (size_t i = 0; i < path->n && id != FLAME_NONE; i++)
-		id = flame_tree_child_of(t, id, path->label[i]);
 	return id == FLAME_NONE ? 0 : flame_tree_node(t, id)->self;
 }
 

@@ -181,6 +181,7 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 	struct page_data *d = mem_new(1, sizeof(*d));
 	const struct stacks_opts so = {
 		.inlined = inlined,
+		.bogus = true,
 		.samples = samples,
 		.each = take_sample,
 		.arg = d,
@@ -317,8 +318,9 @@ static void put_source(FILE *out, const struct label_fact *fact)
 }
 
 /* [name, class, kernel code, file, offset in it, build-id, source line, bogus
- * places, places]; class: a key of colors, "m" missing, "e" after exec; file
- * and build-id are places in strings */
+ * places, places, word of the call-site check]; class: a key of colors, "m"
+ * missing, "e" after exec, "b" bogus; file and build-id are places in
+ * strings */
 static void put_label(const struct page_data *d, uint32_t id, FILE *out)
 {
 	const struct label *l = labels_get(stacks_labels(d->stacks), id);
@@ -336,7 +338,9 @@ static void put_label(const struct page_data *d, uint32_t id, FILE *out)
 		fputs("0", out);
 	fprintf(out, ",%u,", string_place(d, fact->build));
 	put_source(out, fact);
-	fprintf(out, ",%u,%u]", fact->bogus, fact->places);
+	fprintf(out, ",%u,%u,", fact->bogus, fact->places);
+	page_json_text(out, l->bogus ? l->bogus : "");
+	fputc(']', out);
 }
 
 static void put_labels(const struct page_data *d, FILE *out)

@@ -178,7 +178,7 @@ const flame = {
 	{
 		const l = model.labels[model.node.label[b.at]];
 		const dark = darkScreen.matches ? 1 : 0;
-		const marked = l.kind === "m" || l.kind === "e";
+		const marked = "meb".includes(l.kind);
 		const hit = this.hits && this.hits[model.node.label[b.at]];
 		const w = Math.max(b.w - (b.w > 3 ? 1 : 0), 0.4);
 

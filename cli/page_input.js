@@ -322,6 +322,8 @@ function legend()
 		add("kinds", hatched("m"), "user half missing");
 	if (kinds.has("e"))
 		add("kinds", hatched("e"), "stack taken after exec");
+	if (kinds.has("b"))
+		add("kinds", hatched("b"), "bogus: no call returns there");
 	if (model.labels.some(l => l.kernel) && kinds.has("u"))
 		add("kinds", "var(--seam)", "where the kernel begins");
 }

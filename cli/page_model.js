@@ -133,7 +133,7 @@ function load()
 		name: l[0], kind: l[1], kernel: l[2] === 1,
 		file: m.strings[l[3]], off: l[4] || "", build: m.strings[l[5]],
 		source: l[6] ? l[6][0] + (l[6][1] ? ":" + l[6][1] : "") : "",
-		bogus: l[7], places: l[8]
+		bogus: l[7], places: l[8], reason: l[9]
 	}));
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);

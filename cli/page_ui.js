@@ -163,7 +163,11 @@ function factsOf(at)
 		if (v)
 			lines.push(v[1]);
 	}
-	if (l.bogus)
+	if (l.reason)
+		lines.push("bogus: " + (l.reason === "no_code" ?
+			"there is no code at this return address" :
+			"no call is in front of this return address"));
+	else if (l.bogus)
 		lines.push(l.bogus + " of its " + l.places +
 			   " places: no call can return to there");
 	lines.push(grouped(sel.samples[at]) + " samples, " +
@@ -328,7 +332,7 @@ function showHot()
 		add((100 * f.total[i] / sel.weight[0]).toFixed(2), "n");
 		add(grouped(f.samples[i]), "n");
 		add({ u: "user", k: "kernel", i: "inlined", j: "jit",
-		      n: "unnamed", m: "missing", e: "after exec" }[l.kind[0]]);
+		      n: "unnamed", m: "missing", e: "after exec", b: "bogus" }[l.kind[0]]);
 		name.addEventListener("click", () => look("^" + l.name.replace(
 			/[.*+?^${}()|[\]\\]/g, "\\$&") + "$"));
 		tr.insertCell().append(name);

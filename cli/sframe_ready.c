@@ -300,7 +300,7 @@ static void json_all(const struct pass *p)
 
 static int load(struct pass *p, struct err *err)
 {
-	p->code = code_load(p->db, err);
+	p->code = code_load_places(p->db, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));

@@ -363,20 +363,6 @@ static void class_of(const struct page *p, uint32_t id, const struct label *l,
 		palette_class(l, out);
 }
 
-/* Between a user frame and a kernel frame, or what stands for one of them. */
-static bool has_seam(const struct page *p, const struct flame_node *nd)
-{
-	const struct labels *labels = flame_tree_labels(p->tree);
-	const struct label *l = labels_get(labels, nd->label);
-	const struct label *below;
-
-	if (nd->parent == FLAME_NONE)
-		return false;
-	below = labels_get(labels, flame_tree_node(p->tree, nd->parent)->label);
-	return l->kind != LABEL_GROUP && below->kind != LABEL_GROUP &&
-	       l->kernel != below->kernel;
-}
-
 /* In the gap between the rows. */
 static void put_seam(const struct page *p, uint64_t x, uint64_t w,
 		     unsigned int y)
@@ -432,7 +418,7 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	plain_fixed(p->out, w, MILLI, 2);
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
-	if (has_seam(p, nd))
+	if (flame_tree_is_seam(p->tree, id))
 		put_seam(p, x, w, y);
 	put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);

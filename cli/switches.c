@@ -92,17 +92,20 @@ static size_t cursor_of(struct switches *s, const char *name, struct err *err)
 	return open_cursor(s, name, sql, err);
 }
 
-/* "sched:sched_switch", with the name of an instance in front or without
- * that of the system behind. */
+/* "sched:sched_switch": with the name of an instance in front, modifiers behind
+ * ("sched_switch:k", "sched_switch/max-stack=8/"), or without the system. */
 static bool is_sched_switch(const char *name)
 {
 	static const char word[] = "sched_switch";
-	size_t len = strlen(name);
-	size_t n = sizeof(word) - 1;
 
-	return len >= n && !strcmp(name + len - n, word) &&
-	       (len == n || name[len - n - 1] == ':' ||
-		name[len - n - 1] == '/');
+	for (const char *s = name; (s = strstr(s, word)); s++) {
+		char end = s[sizeof(word) - 1];
+
+		if ((s == name || s[-1] == ':' || s[-1] == '/') &&
+		    (!end || end == ':' || end == '/'))
+			return true;
+	}
+	return false;
 }
 
 /* Names of tables are the store's own: letters, digits and '_'. */

@@ -1,12 +1,6 @@
 -- queries_callsite.sql - the selects behind the call-site check, and what check
 -- says of it.
 
--- name: callsite_images
-SELECT id, kind, coalesce(path, ''), build_id FROM image ORDER BY id
-
--- name: callsite_frames
-SELECT id, image, off, flags FROM frame ORDER BY id
-
 -- Stacks that were unwound by tables need no proof, and their callers are
 -- inside the calls.
 -- name: callsite_used

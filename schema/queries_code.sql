@@ -6,6 +6,10 @@ SELECT i.id, i.kind, coalesce(i.path, ''), i.build_id, coalesce(i.start, 0),
 	coalesce(i.len, 0), coalesce(i.t0, 0), coalesce(i.status, ''), p.pid
 FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
+-- name: code_places
+SELECT id, image, off, flags, vaddr, 0, 0, NULL, NULL, NULL, 0
+FROM frame ORDER BY id
+
 -- name: code_frames
 SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0),
 	coalesce(s.size, 0), s.name, s.raw_name, f.file, coalesce(f.line, 0)

@@ -128,7 +128,7 @@ bench_ctf() {
 # Every query of backstitch-sql(7): at most 2 s on more than 1.5 million samples.
 bench_sql() {
 	big_data && big_ctf &&
-		tests/bench/sql.sh "$O" bench/big.data bench/big.ctf
+		python3 tests/bench/measure_sql.py "$O" bench/big.data bench/big.ctf
 }
 
 bench_page() {
