@@ -40,7 +40,7 @@ struct sums {
 
 struct pass {
 	struct store *db;
-	struct code *code;
+	struct known_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */
 	bool *used;	     /* stacks that something has */

@@ -29,8 +29,8 @@ struct chain_text {
 
 struct chains {
 	struct chain_style style;
-	struct code *code; /* names are clean */
-	const char **dso;  /* of each image */
+	struct known_code *code; /* names are clean */
+	const char **dso;	 /* of each image */
 	struct arena arena;
 	struct table strings; /* by the address of what was cleaned */
 	const char **string;
@@ -102,7 +102,7 @@ static void clean_where(struct chains *c, struct code_where *w)
 
 static void clean_names(struct chains *c)
 {
-	struct code *code = c->code;
+	struct known_code *code = c->code;
 
 	c->dso = mem_new(code->n_image, sizeof(*c->dso));
 	for (size_t i = 1; i < code->n_image; i++)

@@ -11,7 +11,7 @@
 
 /* The arrays as they grow, and one copy of each string. */
 struct loading {
-	struct code c; /* first: code_free() gets this */
+	struct known_code c; /* first: code_free() gets this */
 	size_t cap_image, cap_frame, cap_inlined, cap_stack, cap_chain;
 	struct arena text;
 	struct table strings;
@@ -191,7 +191,7 @@ static int load_names(struct loading *l, struct store *db, struct err *err)
 	return rows_each(db, "print_bogus", take_bogus, l, err);
 }
 
-static struct code *load(struct store *db, bool places, struct err *err)
+static struct known_code *load(struct store *db, bool places, struct err *err)
 {
 	struct loading *l = mem_new(1, sizeof(*l));
 
@@ -208,17 +208,17 @@ static struct code *load(struct store *db, bool places, struct err *err)
 	return &l->c;
 }
 
-struct code *code_load(struct store *db, struct err *err)
+struct known_code *code_load(struct store *db, struct err *err)
 {
 	return load(db, false, err);
 }
 
-struct code *code_load_places(struct store *db, struct err *err)
+struct known_code *code_load_places(struct store *db, struct err *err)
 {
 	return load(db, true, err);
 }
 
-void code_free(struct code *c)
+void code_free(struct known_code *c)
 {
 	struct loading *l = (struct loading *)c;
 

@@ -57,7 +57,7 @@ struct code_chain {
 	uint8_t caller; /* enum unwind_caller */
 };
 
-struct code {
+struct known_code {
 	struct code_image *image;
 	struct code_frame *frame;
 	struct code_where *inlined;
@@ -67,10 +67,10 @@ struct code {
 };
 
 /* NULL and *err when the database is damaged. Strings live as long. */
-struct code *code_load(struct store *db, struct err *err);
+struct known_code *code_load(struct store *db, struct err *err);
 /* The same without names, lines, bogus frames and chains. */
-struct code *code_load_places(struct store *db, struct err *err);
-void code_free(struct code *c);
+struct known_code *code_load_places(struct store *db, struct err *err);
+void code_free(struct known_code *c);
 /* Is it code of the kernel, or of a guest's? */
 bool code_is_kernel(enum image_kind kind);
 #endif

@@ -24,7 +24,7 @@ struct place_image {
 };
 
 struct code_places {
-	const struct code *c;
+	const struct known_code *c;
 	struct place_image *image;
 	struct segment *segment;
 	size_t n_segment, cap_segment;
@@ -116,8 +116,8 @@ static void lay_out_jit(struct code_places *p)
 	p->jit_end = at;
 }
 
-struct code_places *code_places_load(struct store *db, const struct code *c,
-				     struct err *err)
+struct code_places *
+code_places_load(struct store *db, const struct known_code *c, struct err *err)
 {
 	struct code_places *p = mem_new(1, sizeof(*p));
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct code;
+struct known_code;
 struct err;
 struct store;
 
@@ -32,8 +32,8 @@ struct code_place {
 struct code_places;
 
 /* c is borrowed. NULL, and *err. */
-struct code_places *code_places_load(struct store *db, const struct code *c,
-				     struct err *err);
+struct code_places *
+code_places_load(struct store *db, const struct known_code *c, struct err *err);
 void code_places_free(struct code_places *p);
 /* called: it is a return address, and the place is in the call before it,
  * which is what tools look up. Mappings are made when a frame in them is asked

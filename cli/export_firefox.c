@@ -36,7 +36,7 @@ struct job {
 	FILE *out;
 	const struct export *x;
 	struct stacks *s;
-	struct code *c;
+	struct known_code *c;
 	struct code_places *places;
 	struct firefox *f;
 	struct firefox_threads *threads;

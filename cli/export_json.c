@@ -53,7 +53,7 @@ struct json {
 	FILE *out;
 	const struct export *x;
 	struct events *events;
-	struct code *code;
+	struct known_code *code;
 	const char **comm;  /* what a sample says of who: by comm.id */
 	const char **event; /* its name as JSON: by event_type.id */
 	const char **kind;  /* word of an enum image_kind */

@@ -111,7 +111,7 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
  * not, or was recorded. */
 static const char *ended(const struct job *j, int64_t raw)
 {
-	const struct code *c = j->pd->code;
+	const struct known_code *c = j->pd->code;
 	unsigned int end = raw > 0 && (uint64_t)raw < c->n_chain
 				   ? c->chain[raw].ended
 				   : UNWIND_NONE;
@@ -291,7 +291,7 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 
 static int write_perfdata(FILE *out, const struct export *x, struct err *err)
 {
-	struct code *code = code_load(x->db, err);
+	struct known_code *code = code_load(x->db, err);
 	struct job j = { .x = x };
 	int rc = -1;
 

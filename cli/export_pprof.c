@@ -25,7 +25,7 @@
 struct job {
 	struct store *db;
 	struct stacks *s;
-	struct code *c;
+	struct known_code *c;
 	struct code_places *places;
 	struct pprof *p;
 	struct label_list l; /* of the sample at hand */

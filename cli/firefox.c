@@ -87,7 +87,7 @@ struct frame_key {
 	size_t n_##name, cap_##name
 
 struct firefox {
-	const struct code *c;
+	const struct known_code *c;
 	struct code_places *places;
 	struct labels *labels;
 	struct arena text;
@@ -109,8 +109,8 @@ struct firefox {
 			      sizeof(*(f)->name)),                             \
 	 &(f)->name[(f)->n_##name++])
 
-struct firefox *firefox_new(const struct code *c, struct code_places *places,
-			    struct labels *labels)
+struct firefox *firefox_new(const struct known_code *c,
+			    struct code_places *places, struct labels *labels)
 {
 	struct firefox *f = mem_new(1, sizeof(*f));
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct code;
+struct known_code;
 struct code_places;
 struct firefox;
 struct label_list;
@@ -32,8 +32,8 @@ enum firefox_category {
 };
 
 /* All are borrowed. */
-struct firefox *firefox_new(const struct code *c, struct code_places *places,
-			    struct labels *labels);
+struct firefox *firefox_new(const struct known_code *c,
+			    struct code_places *places, struct labels *labels);
 void firefox_free(struct firefox *f);
 /* The place of a string in the list of strings. */
 uint32_t firefox_string(struct firefox *f, const char *s);

@@ -297,7 +297,7 @@ static int take_event(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-struct perfdata *perfdata_new(struct store *db, const struct code *code,
+struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 			      struct err *err)
 {
 	struct perfdata *pd = mem_new(1, sizeof(*pd));

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct code;
+struct known_code;
 struct err;
 struct store;
 
@@ -91,7 +91,7 @@ struct pd_capture {
 
 struct perfdata {
 	struct store *db;
-	const struct code *code;
+	const struct known_code *code;
 	FILE *out;
 	struct pd_buf buf; /* records that are not written yet */
 	size_t rec;	   /* where the record being made starts */
@@ -115,7 +115,7 @@ struct pd_when {
 };
 
 /* Loads captures and event types; code must live as long. NULL and *err. */
-struct perfdata *perfdata_new(struct store *db, const struct code *code,
+struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 			      struct err *err);
 void perfdata_free(struct perfdata *pd);
 /* Never NULL. */

@@ -98,7 +98,7 @@ static void link_rows(struct pd_maps *m)
 
 static bool same_path(const void *owner_, uint32_t id, const void *key)
 {
-	const struct code *c = owner_;
+	const struct known_code *c = owner_;
 
 	return !strcmp(c->image[id].img.path, key);
 }
@@ -106,7 +106,7 @@ static bool same_path(const void *owner_, uint32_t id, const void *key)
 /* The build-id section knows files by their paths only. */
 static void find_own_ids(struct pd_maps *m)
 {
-	const struct code *c = m->pd->code;
+	const struct known_code *c = m->pd->code;
 	struct table by_path = { 0 };
 
 	m->own_id = mem_new(c->n_image, sizeof(*m->own_id));
@@ -383,7 +383,7 @@ static void need(struct pd_maps *m, uint32_t frame, uint64_t addr,
 static void check_chain(struct pd_maps *m, uint32_t raw,
 			const struct pd_who *who)
 {
-	const struct code *c = m->pd->code;
+	const struct known_code *c = m->pd->code;
 	uint32_t stack = c->chain[raw].stack;
 	size_t n;
 	const uint64_t *ip =

@@ -29,7 +29,7 @@
 #define MARK_IMAGES 0x80000000u
 
 struct pd_places {
-	const struct code *code;
+	const struct known_code *code;
 	uint64_t *ip;
 	size_t cap_ip;
 	uint64_t mark_at;
@@ -79,7 +79,7 @@ static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 				uint64_t user_mask, size_t *n)
 {
-	const struct code *c = p->code;
+	const struct known_code *c = p->code;
 	const struct code_chain *chain = &c->chain[raw < c->n_chain ? raw : 0];
 	uint32_t stack = chain->stack;
 	int got;
@@ -259,7 +259,7 @@ static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
 
 static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
 {
-	const struct code *c = p->code;
+	const struct known_code *c = p->code;
 	uint32_t stack = c->chain[raw].stack;
 	size_t n;
 	const uint64_t *ip = pd_places_chain(p, raw, UINT64_MAX, &n);
@@ -293,7 +293,7 @@ static void settle_symbols(struct pd_places *p)
 	}
 }
 
-struct pd_places *pd_places_new(const struct code *code)
+struct pd_places *pd_places_new(const struct known_code *code)
 {
 	struct pd_places *p = mem_new(1, sizeof(*p));
 	uint32_t low = 1;

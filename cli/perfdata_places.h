@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct code;
+struct known_code;
 struct image;
 struct region;
 
@@ -24,7 +24,7 @@ struct pd_symbol {
 };
 
 /* code must live as long. */
-struct pd_places *pd_places_new(const struct code *code);
+struct pd_places *pd_places_new(const struct known_code *code);
 void pd_places_free(struct pd_places *p);
 
 /* The chain's addresses, borrowed until the next call. user_mask: of a user

@@ -44,7 +44,7 @@ struct spot {		      /* and about a frame */
 struct pass {
 	struct store *db;
 	struct symbolizer *sy;
-	struct code *code;
+	struct known_code *code;
 	struct place *place;   /* by image */
 	struct spot *spot;     /* by frame */
 	uint8_t *callers;      /* by stack: ready_by of all its frames but the
