@@ -19,6 +19,7 @@
 #include "stitch/table.h"
 
 #define NOT_WOKEN "[waker: not recorded]"
+#define NO_STACK "[no stack]"
 
 /* Waits with the same stack, state and waker. */
 struct group {
@@ -132,6 +133,23 @@ static bool is_ready(int64_t state)
 	return offcpu_state(state)[0] == 'R';
 }
 
+static void add_mark(struct drawing *d, const char *name, struct label_list *l)
+{
+	struct label mark = { .kind = LABEL_MISSING,
+			      .name = name,
+			      .image = "" };
+
+	label_list_add(l, labels_add(d->labels, &mark));
+}
+
+/* Nothing was sampled at this switch. */
+static bool is_bare(const struct group *g)
+{
+	struct stacks_group at = offcpu_group(&g->at);
+
+	return !at.kraw && !at.uraw && !stacks_missing(&at);
+}
+
 /* wakes: they were recorded, so that a missing one is worth a frame. */
 static int add_group(struct drawing *d, const struct group *g, bool wakes,
 		     struct label_list *l, struct err *err)
@@ -144,15 +162,12 @@ static int add_group(struct drawing *d, const struct group *g, bool wakes,
 		add_state(d, g->state, l);
 	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
 	stacks_get(d->stacks, &at, l);
-	if (g->woken) {
+	if (is_bare(g))
+		add_mark(d, NO_STACK, l);
+	if (g->woken)
 		add_waker(d, g, l);
-	} else if (flame_opts.wakeups && wakes && !is_ready(g->state)) {
-		struct label none = { .kind = LABEL_MISSING,
-				      .name = NOT_WOKEN,
-				      .image = "" };
-
-		label_list_add(l, labels_add(d->labels, &none));
-	}
+	else if (flame_opts.wakeups && wakes && !is_ready(g->state))
+		add_mark(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0)
 		drawing_missing(d, stacks_missing(&at), g->ns);
@@ -173,6 +188,25 @@ static void note_waits(struct drawing *d, const struct offcpu_sums *s)
 			 flame_opts.wakeups && !s->wakes
 				 ? "; no wake-ups were recorded"
 				 : "");
+}
+
+/* As where tracepoints are sampled by frequency. */
+static void note_bare(struct drawing *d, const struct groups *g)
+{
+	double bare = 0;
+	double whole = 0;
+	char *note;
+
+	for (size_t i = 0; i < g->n; i++) {
+		whole += (double)g->group[i].ns;
+		bare += is_bare(&g->group[i]) ? (double)g->group[i].ns : 0;
+	}
+	if (bare > 0 && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%.2f %% of the time has no stack: no sample was "
+			 "taken at the switch; perf record -g -e "
+			 "sched:sched_switch -c 1 takes one each time",
+			 100.0 * bare / whole);
 }
 
 static void note_left_out(struct drawing *d, const struct offcpu_sums *s)
@@ -231,6 +265,10 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	store_close(db);
 	if (told && !draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
+	if (!rc) {
+		note_waits(d, &sums);
+		note_bare(d, &g);
+	}
 	table_release(&g.index);
 	free(g.group);
 	if (rc)
@@ -241,7 +279,6 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (!flame_opts.title)
 		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
 						: "Off-CPU time";
-	note_waits(d, &sums);
 	note_left_out(d, &sums);
 	drawing_note_missing(d);
 	return 0;

@@ -38,6 +38,24 @@ and sum(t["uncertain_ns"] for t in r["threads"]) == r["uncertain_ns"]')" = True 
 	ok "the_table_of_${name%%.*}_adds_up" $?
 done
 
+# waits whose switch-out has no stack are told from those with one
+db=$work/ftrace-missed.db
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+python3 - "$work/json" "$db" >"$work/want" <<'END'
+import json
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[2])
+print(sum(w["ns"] for w in json.load(open(sys.argv[1]))["longest"]
+          if db.execute("SELECT kraw IS NULL AND uraw IS NULL FROM event"
+                        " WHERE id = ?", (w["event_id"],)).fetchone()[0]))
+END
+"$B" flame --off-cpu --folded "$db" | grep -F '[no stack]' >"$work/bare"
+[ -s "$work/bare" ] && [ "$(folded_sum "$work/bare")" = "$(cat "$work/want")" ] &&
+	"$B" flame --off-cpu "$db" | grep -q 'of the time has no stack'
+ok "a_wait_without_a_stack_says_so" $?
+
 # the stack of a wait is that of the switch, with the user half that came later
 db=$work/defer-exitexec-s.db
 "$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
