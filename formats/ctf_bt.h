@@ -121,7 +121,11 @@ void ctf_class_release(struct ctf_class *cl);
 /* ctf_event.c */
 /* The text of a field; borrowed. The library's own answer for an empty one is
  * what another event had in the same place (2.0.4). */
-const char *ctf_string(const bt_field *f);
+static inline const char *ctf_string(const bt_field *f)
+{
+	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
+					     : "";
+}
 void ctf_message(struct ctf_trace *tr, const bt_message *m);
 
 /* ctf_label.c: what an enumeration calls a number; borrowed, NULL: nothing. */

@@ -39,12 +39,6 @@ static int64_t number(const struct ctf_op *op, const bt_field *f)
 	return (int64_t)bt_field_bit_array_get_value_as_integer(f);
 }
 
-const char *ctf_string(const bt_field *f)
-{
-	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
-					     : "";
-}
-
 static int32_t small(int64_t v)
 {
 	return v < -1 || v > INT32_MAX ? -1 : (int32_t)v;
