@@ -146,7 +146,7 @@ group_cli() {
 
 # Pictures and pages in a headless Chromium.
 group_browser() {
-	for t in svg page
+	for t in svg diff page
 	do
 		run browser "$t" 180 python3 "tests/browser/$t.py"
 	done

@@ -85,6 +85,38 @@ def number(text):
     return float(found.group().replace(",", "")) if found else None
 
 
+def frame(b, name):
+    """Index of the widest frame of that name."""
+    return b.js("""
+        const all = [...document.querySelectorAll("#frames > g")];
+        let best = -1;
+        all.forEach((g, i) => {
+            if (g.querySelector("title").textContent.split("\\n")[0] ===
+                arguments[0] && (best < 0 ||
+                +g.dataset.w > +all[best].dataset.w))
+                best = i;
+        });
+        return best;""", name)
+
+
+def rect(b, i):
+    """x, y, width as drawn, and whether it is to be seen."""
+    return b.js("""
+        const g = document.querySelectorAll("#frames > g")[arguments[0]];
+        const r = g.querySelector("rect");
+        return ["x", "y", "width"].map(a => +r.getAttribute(a)).concat(
+            !g.classList.contains("hide"));""", i)
+
+
+def centre(b, i):
+    return b.js("""
+        const g = document.querySelectorAll("#frames > g")[arguments[0]];
+        const r = g.querySelector("rect");
+        r.scrollIntoView({ block: "center" });
+        const at = r.getBoundingClientRect();
+        return [at.x + at.width / 2, at.y + at.height / 2];""", i)
+
+
 class Browser:
     """with Browser() as b: b.open(path); b.js("return 1")"""
 

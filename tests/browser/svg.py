@@ -4,7 +4,8 @@
 import shutil
 import tempfile
 
-from browser import (Browser, ask, draw, finish, make, needs, number, ok)
+from browser import (Browser, ask, centre, draw, finish, frame, make, needs,
+                     number, ok, rect)
 
 NAME = "do_idle"
 
@@ -29,38 +30,6 @@ def share(condition, *bind):
 
 def near(got, want):
     return got is not None and abs(got - want) <= 0.0101
-
-
-def frame(b, name):
-    """Index of the widest frame of that name."""
-    return b.js("""
-        const all = [...document.querySelectorAll("#frames > g")];
-        let best = -1;
-        all.forEach((g, i) => {
-            if (g.querySelector("title").textContent.split("\\n")[0] ===
-                arguments[0] && (best < 0 ||
-                +g.dataset.w > +all[best].dataset.w))
-                best = i;
-        });
-        return best;""", name)
-
-
-def rect(b, i):
-    """x, y, width as drawn, and whether it is to be seen."""
-    return b.js("""
-        const g = document.querySelectorAll("#frames > g")[arguments[0]];
-        const r = g.querySelector("rect");
-        return ["x", "y", "width"].map(a => +r.getAttribute(a)).concat(
-            !g.classList.contains("hide"));""", i)
-
-
-def centre(b, i):
-    return b.js("""
-        const g = document.querySelectorAll("#frames > g")[arguments[0]];
-        const r = g.querySelector("rect");
-        r.scrollIntoView({ block: "center" });
-        const at = r.getBoundingClientRect();
-        return [at.x + at.width / 2, at.y + at.height / 2];""", i)
 
 
 def check(b):

@@ -1,0 +1,71 @@
+# diff.py - a differential flame graph in a browser.
+"""What is red is what the table calls significant, and it can be walked like
+any other picture."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from browser import (BACKSTITCH, Browser, centre, draw, finish, frame, make,
+                     needs, number, ok, rect)
+
+needs("diff")
+work = tempfile.mkdtemp()
+before, after = make(work, "before.data"), make(work, "after.data")
+svg = os.path.join(work, "diff.svg")
+draw("flame", "--diff", "-o", svg, before, after)
+table = json.loads(subprocess.run(
+    [BACKSTITCH, "report", "--diff", "--json", before, after],
+    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+
+
+def colored(b, letter):
+    """Names of the frames whose class is of that colour."""
+    return b.js("""
+        return [...document.querySelectorAll("#frames > g")]
+            .filter(g => [...g.classList].some(c =>
+                new RegExp("^d" + arguments[0] + "[0-9]$").test(c)))
+            .map(g => g.querySelector("title").textContent.split("\\n")[0]);
+        """, letter)
+
+
+def check(b):
+    b.open(svg)
+    more = sorted(r["symbol"] for r in table if r["self_significant"] == "more")
+    less = sorted(r["symbol"] for r in table if r["self_significant"] == "less")
+    ok(len(more) == 1 and colored(b, "r") == more,
+       "red_is_what_the_table_calls_more", colored(b, "r"), more)
+    ok(colored(b, "b") == less, "blue_is_what_it_calls_less",
+       colored(b, "b"), less)
+
+    row = next(r for r in table if r["symbol"] == more[0])
+    at = frame(b, more[0])
+    whole, there = rect(b, 0), rect(b, at)
+    ok(abs(100 * there[2] / whole[2] - row["total_b_percent"]) < 0.05,
+       "it_is_as_wide_as_its_share_of_the_second", there, whole)
+    said = b.js("return document.querySelectorAll('#frames > g')"
+                "[arguments[0]].querySelector('title').textContent", at)
+    ok("%.2f" % row["self_a_percent"] in said and
+       "%.2f" % row["self_b_percent"] in said,
+       "beside_it_stand_both_shares", said)
+
+    b.keys("/")
+    b.keys(*("^%s$" % more[0]))
+    b.settle("return document.querySelector('#matched').textContent"
+             ".startsWith('matched')")
+    ok(abs(number(b.text("#matched")) - row["total_b_percent"]) < 0.011,
+       "search_says_its_share", b.text("#matched"))
+    b.keys("Escape")
+    b.point(*centre(b, at), button=0)
+    ok(abs(rect(b, at)[2] - whole[2]) < 0.01, "a_click_zooms")
+    b.keys("Backspace")
+    ok(abs(rect(b, at)[2] - there[2]) < 0.01, "and_undo_goes_back")
+    b.quiet(svg, "the_picture")
+
+
+with Browser() as browser:
+    check(browser)
+shutil.rmtree(work)
+finish()
