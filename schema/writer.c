@@ -19,7 +19,8 @@ struct writer {
 	sqlite3 *db;
 	struct bulk *bulk;
 	const char *path;
-	bool threaded;
+	bool wanted;   /* a thread, from the first block on */
+	bool threaded; /* it runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks came; blocks went */
@@ -109,10 +110,7 @@ struct writer *writer_new(sqlite3 *db, struct bulk *bulk, const char *path,
 	pthread_mutex_init(&wr->lock, NULL);
 	pthread_cond_init(&wr->more, NULL);
 	pthread_cond_init(&wr->less, NULL);
-	/* where no thread can be had, slower is better than not at all */
-	wr->threaded = thread;
-	if (thread && !start(wr))
-		wr->threaded = false;
+	wr->wanted = thread;
 	return wr;
 }
 
@@ -140,8 +138,22 @@ static int answer(struct writer *wr, struct err *err)
 	return wr->failed;
 }
 
+/* Readers of captures may make processes before there is anything to write.
+ * One that is made while another thread holds a lock has it for ever: that of
+ * gcc's address sanitizer, which does not look after its own, once in some
+ * thousand ingests. */
+static void start_first(struct writer *wr)
+{
+	if (!wr->wanted)
+		return;
+	wr->wanted = false;
+	/* where no thread can be had, slower is better than not at all */
+	wr->threaded = start(wr);
+}
+
 int writer_put(struct writer *wr, struct block *b, struct err *err)
 {
+	start_first(wr);
 	if (!wr->threaded) {
 		insert(wr, b);
 		return answer(wr, err);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
-#        [unwind] [dwarf] [sql] [page]; make bench runs all
+#        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
@@ -74,6 +74,11 @@ bench_perf() {
 	python3 tests/bench/measure.py "$O" bench/big.data bench/small.data
 }
 
+bench_pictures() {
+	has perf linux-perf && big_data || return
+	python3 tests/bench/pictures.py "$O" bench/big.data
+}
+
 record_ftrace() {	# record_ftrace FILE SECONDS
 	recorded "$1" "$2" tests/bench/record-ftrace.sh "$1.new" "$load" "$2"
 }
@@ -135,7 +140,8 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql page
+[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql pictures \
+	page
 rc=0
 for what
 do
@@ -148,8 +154,9 @@ do
 	unwind) bench_unwind || rc=1 ;;
 	dwarf) bench_dwarf || rc=1 ;;
 	sql) bench_sql || rc=1 ;;
+	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
-	*) echo "no bench '$what': waiting, perf, ftrace, ctf, names, unwind, dwarf, sql or page" >&2; exit 2 ;;
+	*) echo "no bench '$what': 'sed -n 2,6p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
 done
