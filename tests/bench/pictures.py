@@ -2,11 +2,11 @@
 """usage: pictures.py BUILD BIG
 
 See runs.py. Without us a flame graph starts with perf script and a program that
-collapses its text: perf's own stackcollapse.py, or a filter like that of
-FlameGraph, which is not in Debian: a few lines of awk stand for it here. Ours
-starts from the database; what making that takes is said as well."""
+collapses its text, such as that of FlameGraph, which is not in Debian: a few
+lines of awk stand for it here. (perf's own stackcollapse.py takes no samples of
+tracepoints, which most of these are.) Ours starts from the database; what making
+that takes is said as well."""
 
-import glob
 import os
 import shutil
 import subprocess
@@ -24,14 +24,7 @@ COLLAPSE = r"""
 END { for (k in n) print k, n[k] }"""
 
 
-def perf_collapse():
-    found = [p for d in ("/usr/libexec/perf-core", "/usr/lib*/perf-core",
-                         "/usr/share/perf-core")
-             for p in glob.glob(d + "/scripts/python/stackcollapse.py")]
-    return found[0] if found else None
-
-
-def contenders(took):
+def contenders(_):
     yield "ingest", [US, "ingest", "-q", "-f", "--fields", "none", "-o", DB,
                      BIG]
     yield "folded", [US, "query", "--format", "csv", DB,
@@ -42,10 +35,6 @@ def contenders(took):
     yield "perf script | collapse", [
         "sh", "-c", 'perf script --no-inline -i "$1" | "$2" "$3"', "sh", BIG,
         shutil.which("mawk") or "awk", COLLAPSE]
-    # once: it takes minutes
-    if perf_collapse() and "stackcollapse.py" not in took:
-        yield "stackcollapse.py", ["perf", "script", "-i", BIG, "-s",
-                                   perf_collapse()]
 
 
 def main():
@@ -63,7 +52,6 @@ def main():
     runs.ratio(took, "perf script | collapse", "flame --folded", 20)
     runs.ratio(took, "perf script | collapse", "flame", 20)
     runs.ratio(took, "perf script | collapse", "folded", 20)
-    runs.ratio(took, "stackcollapse.py", "flame --folded", 20)
     return 1 if runs.missed else 0
 
 
