@@ -243,7 +243,9 @@ static int run(int argc, char **argv, struct err *err)
 	if (check_options(argc, what, err) || name_check(err))
 		return -1;
 	path = input_path(argc > 1 ? 1 : argc, argv, err);
-	db = path ? database_open(path, &status, err) : NULL;
+	db = path && !input_apart(path, html, err)
+		     ? database_open(path, &status, err)
+		     : NULL;
 	if (!db)
 		return -1;
 	rc = answer(db, path, what, err);

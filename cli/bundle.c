@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -276,9 +277,18 @@ static int make_copy(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
+/* A device, or what a link leads to, must not be replaced by a file. */
 static int check_target(const char *out, struct err *err)
 {
-	if (!force && !access(out, F_OK))
+	struct stat st;
+
+	if (lstat(out, &st))
+		return 0;
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_IO,
+			       "%s: is no regular file; a bundle needs one",
+			       out);
+	if (!force)
 		return err_set(err, ERR_IO, "%s: exists; use -f to replace it",
 			       out);
 	return 0;
@@ -332,7 +342,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
 	path = input_path(argc, argv, err);
-	if (!path)
+	if (!path || input_apart(path, out_path, err))
 		return -1;
 	stem_of(path, p.name, sizeof(p.name));
 	snprintf(out, sizeof(out), redact ? "%s.redacted.db" : "%s.tar.gz",

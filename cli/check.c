@@ -173,7 +173,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (set_up(&c, err))
 		return -1;
 	c.path = input_path(argc, argv, err);
-	if (!c.path)
+	if (!c.path || input_apart(c.path, svg, err))
 		return -1;
 	c.db = database_open(c.path, &c.status, err);
 	if (!c.db)

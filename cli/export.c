@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -101,19 +100,6 @@ static int write_it(FILE *out, void *arg, struct err *err)
 	return j->e->write(out, &j->x, err);
 }
 
-/* With perf.data in the folder, '-o perf.data' is an easy mistake. */
-static int check_output(const char *in, struct err *err)
-{
-	struct stat a, b;
-
-	if (!out_path || stat(in, &a) || stat(out_path, &b) ||
-	    a.st_dev != b.st_dev || a.st_ino != b.st_ino)
-		return 0;
-	return err_set(err, ERR_USAGE,
-		       "'%s' is what is read; name another file behind -o",
-		       out_path);
-}
-
 static int run(int argc, char **argv, struct err *err)
 {
 	struct job j = { .e = choose(err) };
@@ -123,7 +109,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (!j.e)
 		return -1;
 	j.x.path = input_path(argc, argv, err);
-	if (!j.x.path || check_output(j.x.path, err))
+	if (!j.x.path || input_apart(j.x.path, out_path, err))
 		return -1;
 	j.x.db = database_open(j.x.path, &status, err);
 	if (!j.x.db)

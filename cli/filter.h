@@ -41,6 +41,9 @@ bool filter_takes_event(const char *name);
  * current folder, whichever is newer (and says so on stderr). NULL and *err
  * when there is neither, or more than one argument. */
 const char *input_path(int argc, char **argv, struct err *err);
+/* -1 and *err when `out` (NULL, "-": no file) is the file that is read: with
+ * perf.data in the folder, '-o perf.data' is an easy mistake. */
+int input_apart(const char *in, const char *out, struct err *err);
 /* Opens a database, or ingests a capture ("-": stdin) into a temporary one.
  * *status becomes STATUS_DAMAGED when the capture was damaged. */
 struct store *database_open(const char *path, int *status, struct err *err);

@@ -32,7 +32,8 @@ static int draw_one(int argc, char **argv, const struct svg_opts *o,
 	int status = STATUS_OK;
 	int rc = -1;
 
-	if (path && !drawing_init(&d, labels, err))
+	if (path && !input_apart(path, flame_opts.out_path, err) &&
+	    !drawing_init(&d, labels, err))
 		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
 				    : drawing_read(&d, path, &status, err);
 	if (!rc) {

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/diff_model.h"
+#include "cli/filter.h"
 #include "cli/flame_draw.h"
 #include "cli/flame_opts.h"
 #include "cli/flame_tree.h"
@@ -374,7 +375,11 @@ int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
 	int status = STATUS_OK;
 	int rc;
 
-	rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
+	rc = 0;
+	for (int i = 0; !rc && i < argc; i++)
+		rc = input_apart(argv[i], flame_opts.out_path, err);
+	if (!rc)
+		rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
 	if (!rc) {
 		diff_model_judge(&pg->m);
 		dress(pg, pg->m.side[1]);

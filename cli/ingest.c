@@ -1,10 +1,10 @@
 /* ingest.c - the command that makes a database from captures. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/align.h"
 #include "cli/command.h"
+#include "cli/filter.h"
 #include "cli/load.h"
 #include "cli/summary.h"
 #include "schema/store.h"
@@ -80,15 +80,6 @@ static const char *default_name(const char *path, char *buf, size_t size)
 	return buf;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat sa;
-	struct stat sb;
-
-	return stat(a, &sa) == 0 && stat(b, &sb) == 0 &&
-	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 {
 	int from_stdin = 0;
@@ -104,9 +95,8 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 				       "into it with 'backstitch info %s'",
 				       argv[i], argv[i]);
 		from_stdin += !strcmp(argv[i], "-");
-		if (same_file(argv[i], out))
-			return err_set(err, ERR_USAGE,
-				       "%s: is both input and output", argv[i]);
+		if (input_apart(argv[i], out, err))
+			return -1;
 	}
 	if (from_stdin > 1)
 		return err_set(err, ERR_USAGE,

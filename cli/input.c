@@ -65,6 +65,18 @@ const char *input_path(int argc, char **argv, struct err *err)
 	return path;
 }
 
+int input_apart(const char *in, const char *out, struct err *err)
+{
+	struct stat a, b;
+
+	if (!out || stat(in, &a) || stat(out, &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "'%s' is what is read; name another file behind -o",
+		       out);
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;

@@ -687,7 +687,8 @@ static int run(int argc, char **argv, struct err *err)
 	if (diff)
 		return run_diff(argc, argv, &rp, err);
 	rp.path = input_path(argc, argv, err);
-	if (!rp.path || !(rp.db = database_open(rp.path, &status, err)))
+	if (!rp.path || input_apart(rp.path, out_path, err) ||
+	    !(rp.db = database_open(rp.path, &status, err)))
 		return -1;
 
 	struct stacks_opts so = {

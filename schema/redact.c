@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "schema/inner.h"
+#include "schema/problem.h"
 #include "schema/store.h"
 #include "stitch/err.h"
 #include "stitch/frame.h"
@@ -315,7 +316,9 @@ int store_copy(struct store *db, const char *path, struct err *err)
 		st = store_prepare(db, "VACUUM INTO ?1", err);
 	if (st) {
 		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-		rc = store_step(db, st, err);
+		rc = sqlite3_step(st);
+		/* the fault is more often with the new file than with ours */
+		rc = rc == SQLITE_DONE ? 0 : problem(db->db, path, rc, err);
 	}
 	sqlite3_finalize(st);
 	free(name);

@@ -50,6 +50,31 @@ ok "the same database makes the same archive" $?
 "$B" bundle -o "$work/leaf.tar.gz" "$db" 2>"$work/said"
 [ $? = 1 ] && grep -q "use -f" "$work/said"
 ok "an archive that exists stays" $?
+mkfifo "$work/fifo"
+ln -s nowhere "$work/link"
+for out in fifo link out
+do
+	"$B" bundle -f -o "$work/$out" "$db" 2>"$work/said"
+	[ $? = 1 ] && grep -q "no regular file" "$work/said"
+	ok "a bundle does not replace what is no file: $out" $?
+done
+"$B" bundle --redact -o "$work/no/where.db" "$db" 2>"$work/said"
+[ $? = 1 ] && grep -q "where.db" "$work/said"
+ok "the message names the file that cannot be made" $?
+cp "$db" "$work/before.db"
+for c in "bundle --redact -f" "flame" "export --format folded" "report --html"
+do
+	# shellcheck disable=SC2086 # words
+	"$B" $c -o "$db" "$db" 2>"$work/said"
+	[ $? = 2 ] && grep -q "is what is read" "$work/said" &&
+		cmp -s "$db" "$work/before.db"
+	ok "what is read is not written over: $c" $?
+done
+"$B" flame --diff -o "$db" "$work/before.db" "$db" 2>"$work/said"
+[ $? = 2 ] && "$B" check --svg "$db" "$db" 2>"$work/said"
+[ $? = 2 ] && "$B" annotate --html "$db" "$db" "$function" 2>"$work/said"
+[ $? = 2 ] && cmp -s "$db" "$work/before.db"
+ok "nor by pictures of two, timelines, and pages" $?
 [ -z "$(find "$work" -name '*.tmp')" ]
 ok "nothing is left behind" $?
 

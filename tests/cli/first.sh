@@ -117,7 +117,7 @@ check info_as_json 0 $? '"captures"'
 "$B" ingest perf.db >out 2>err
 check a_database_instead_of_a_capture 2 $? 'backstitch info perf.db'
 "$B" ingest -f -o perf.data perf.data >out 2>err
-check the_capture_is_never_the_output 2 $? 'both input and output'
+check the_capture_is_never_the_output 2 $? 'is what is read'
 truth the_capture_is_still_there cmp -s perf.data "$cap/fp-1.data"
 "$B" script perf.data >out 2>err
 check script_straight_from_a_capture 0 $? 'cpu-clock:'
