@@ -251,8 +251,3 @@ const struct code_mapping *code_mapping(const struct code_places *p,
 {
 	return &p->mapping[id];
 }
-
-uint32_t code_mappings(const struct code_places *p)
-{
-	return (uint32_t)p->n_mapping - 1;
-}

@@ -40,8 +40,7 @@ void code_places_free(struct code_places *p);
  * for first. */
 struct code_place code_place(struct code_places *p, uint32_t frame,
 			     bool called);
-/* 1 ... code_mappings(); borrowed until the next code_place(). */
+/* id: 1 ..., as code_place() gave it; borrowed until the next code_place(). */
 const struct code_mapping *code_mapping(const struct code_places *p,
 					uint32_t id);
-uint32_t code_mappings(const struct code_places *p);
 #endif

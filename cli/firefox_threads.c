@@ -365,11 +365,6 @@ int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 				err);
 }
 
-int64_t firefox_begin(const struct firefox_threads *t)
-{
-	return t->begin;
-}
-
 uint64_t firefox_duration(const struct firefox_threads *t)
 {
 	return (uint64_t)t->end - (uint64_t)t->begin;

@@ -44,7 +44,6 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			 const struct firefox_weights *w, FILE *out);
 /* The place in that list of the one with most weight. */
 uint32_t firefox_heaviest(const struct firefox_threads *t);
-/* The time that is 0 in the profile, and how long it is; ns. */
-int64_t firefox_begin(const struct firefox_threads *t);
+/* How long the profile is; ns. */
 uint64_t firefox_duration(const struct firefox_threads *t);
 #endif

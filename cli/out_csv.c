@@ -1,5 +1,4 @@
 /* out_csv.c - rows as comma-separated values (RFC 4180), with a head line. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/out.h"
@@ -35,23 +34,10 @@ void output_csv_text(FILE *out, const char *s, size_t len)
 
 static void put_value(FILE *out, const struct value *v)
 {
-	switch (v->kind) {
-	case VALUE_NULL:
-		break;
-	case VALUE_INT:
-		fprintf(out, "%" PRId64, v->num);
-		break;
-	case VALUE_REAL:
-		fprintf(out, "%.15g", v->real);
-		break;
-	case VALUE_TEXT:
+	if (v->kind == VALUE_TEXT)
 		output_csv_text(out, v->text, v->len);
-		break;
-	case VALUE_BLOB:
-		for (size_t i = 0; i < v->len; i++)
-			fprintf(out, "%02x", (unsigned char)v->text[i]);
-		break;
-	}
+	else
+		output_plain(out, v);
 }
 
 static int write_csv(FILE *out, struct rows *rows, struct err *err)

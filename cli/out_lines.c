@@ -3,7 +3,6 @@
  *
  * A line of a value never begins where a name does, so that what a capture
  * holds cannot look like another value. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/out.h"
@@ -33,25 +32,11 @@ static void put_text(FILE *out, const struct value *v, int indent)
 
 static void put_value(FILE *out, const struct value *v, int indent)
 {
-	switch (v->kind) {
-	case VALUE_NULL:
-		break;
-	case VALUE_INT:
-		fprintf(out, "%" PRId64, v->num);
-		break;
-	case VALUE_REAL:
-		fprintf(out, "%.15g", v->real);
-		break;
-	case VALUE_TEXT:
-		if (!v->text)
-			break;
+	if (v->kind == VALUE_TEXT && v->text) {
 		put_text(out, v, indent);
 		return;
-	case VALUE_BLOB:
-		for (size_t i = 0; i < v->len; i++)
-			fprintf(out, "%02x", (unsigned char)v->text[i]);
-		break;
 	}
+	output_plain(out, v);
 	putc('\n', out);
 }
 

@@ -1,9 +1,11 @@
 /* output.c - the ways to write rows, and text that is safe to show. */
 #include "cli/output.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "schema/store.h"
 #include "stitch/utf8.h"
 
 extern const struct output out_table, out_lines, out_csv, out_json;
@@ -40,6 +42,16 @@ const struct output *output_chosen(void)
 		if (!strcmp(outputs[i]->name, name))
 			return outputs[i];
 	return outputs[0];
+}
+
+void output_plain(FILE *out, const struct value *v)
+{
+	if (v->kind == VALUE_INT)
+		fprintf(out, "%" PRId64, v->num);
+	else if (v->kind == VALUE_REAL)
+		fprintf(out, "%.15g", v->real);
+	for (size_t i = 0; v->kind == VALUE_BLOB && i < v->len; i++)
+		fprintf(out, "%02x", (unsigned char)v->text[i]);
 }
 
 size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,

@@ -41,6 +41,9 @@ size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,
 /* One value of CSV, in quotes when it needs them. */
 void output_csv_text(FILE *out, const char *s, size_t len);
 
+/* A value that is no text, in full: nothing for NULL, hex for a blob. */
+void output_plain(FILE *out, const struct value *v);
+
 /* json-c objects; the caller owns them. A string that is UTF-8 comes out of
  * a JSON parser as it went in; another one is cleaned. */
 struct json_object *output_json_text(const char *s, size_t len);

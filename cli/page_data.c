@@ -238,11 +238,6 @@ const struct timeline *page_data_timeline(const struct page_data *d)
 	return d->timed ? &d->tl : NULL;
 }
 
-uint64_t page_data_bin(const struct page_data *d)
-{
-	return d->bin;
-}
-
 /* ---- meta */
 
 /* [name, unit, samples, samples with a stack] */

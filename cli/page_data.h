@@ -36,6 +36,4 @@ void page_data_write(const struct page_data *d, FILE *out);
 struct stacks *page_data_stacks(const struct page_data *d);
 /* NULL: the database has no times. */
 const struct timeline *page_data_timeline(const struct page_data *d);
-/* ns. */
-uint64_t page_data_bin(const struct page_data *d);
 #endif
