@@ -16,6 +16,7 @@
 #include "stitch/err.h"
 #include "stitch/ledger.h"
 #include "stitch/source.h"
+#include "tests/accident.h"
 #include "tests/slurp.h"
 
 /* Bytes of a head, where most of what is believed stands. */
@@ -29,16 +30,6 @@ struct outcome {
 	struct err err;
 };
 
-static uint64_t damage_state;
-
-static inline uint64_t random_below(uint64_t n)
-{
-	damage_state ^= damage_state << 13;
-	damage_state ^= damage_state >> 7;
-	damage_state ^= damage_state << 17;
-	return n ? damage_state % n : 0;
-}
-
 /* "CAPTURE N SEED": gives N. */
 static inline uint64_t damage_start(int argc, char **argv, const char *usage)
 {
@@ -46,7 +37,7 @@ static inline uint64_t damage_start(int argc, char **argv, const char *usage)
 		fprintf(stderr, "usage: %s N SEED\n", usage);
 		exit(2);
 	}
-	damage_state =
+	accident =
 		strtoull(argv[3], NULL, 10) * 2654435769u + 88172645463325252u;
 	return strtoull(argv[2], NULL, 10);
 }

@@ -17,21 +17,12 @@
 #include "stitch/mem.h"
 #include "symbolize/elf.h"
 #include "symbolize/symbolize.h"
+#include "tests/accident.h"
 #include "tests/slurp.h"
 
 #define OFFSETS 256
 #define SECONDS_MAX 30
 #define INLINE_MAX 1000
-
-static uint64_t state;
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
 
 struct answers {
 	size_t told, named, lines;
@@ -131,7 +122,7 @@ int main(int argc, char **argv)
 		return 2;
 	unsigned char *p = slurp(argv[1], &len);
 	size_t n = strtoul(argv[2], NULL, 10);
-	state = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
+	accident = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
 	look_around(argv[1]);
 	if (name(p, len, &whole) || !whole.named || !whole.lines) {
 		printf("%s: %zu names, %zu lines: nothing to damage\n", argv[1],

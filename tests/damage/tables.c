@@ -24,6 +24,7 @@
 #include "symbolize/modules.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind.h"
+#include "tests/accident.h"
 #include "tests/slurp.h"
 
 #define PLACES 256
@@ -32,16 +33,6 @@
 #define FRAMES_MAX 128
 #define STACK 0x7ffd00000000u
 #define SECONDS_MAX 20
-
-static uint64_t state;
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return n ? state % n : 0;
-}
 
 /* A table, and where its header is. */
 struct piece {
@@ -212,7 +203,7 @@ int main(int argc, char **argv)
 		return 2;
 	unsigned char *p = slurp(argv[1], &len);
 	size_t n = strtoul(argv[2], NULL, 10);
-	state = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
+	accident = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
 	look_around(p, len);
 	if (run(p, len, &whole) || !n_piece ||
 	    whole.by_end[UNWIND_NO_TABLE] == PLACES) {
