@@ -37,27 +37,28 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 SUB = +@$(MAKE) --no-print-directory
 SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# What is not for this build: of the two sides of formats/ctf.h one, and of
-# symbolize/fetch.h.
-LEFT_OUT := $(if $(BABELTRACE),formats/ctf_none.c,$(addprefix formats/ctf_, \
-	graph.c class.c event.c label.c value.c)) \
-	$(if $(DEBUGINFOD),symbolize/fetch_none.c,symbolize/fetch.c) \
-	schema/extension.c
+# Sources are found in their folders; what is not for this build is left out: of
+# the two ways to read CTF one, and of the two ways to fetch files by build-id.
+# An optional library's other way is the file that ends in _none.c.
+find = $(sort $(shell find $(1) -name '*.$(2)'))
+CTF_LIB := $(addprefix formats/ctf/,graph.c class.c event.c label.c value.c)
+LEFT_OUT := $(if $(BABELTRACE),formats/ctf/none.c,$(CTF_LIB)) \
+	$(if $(DEBUGINFOD),symbolize/files/fetch_none.c,symbolize/files/fetch.c) \
+	schema/functions/extension.c
 SRCS := $(filter-out $(LEFT_OUT), \
-	$(wildcard stitch/*.c formats/*.c symbolize/*.c schema/*.c))
-CLI := $(wildcard cli/*.c)
+	$(call find,stitch formats symbolize schema,c))
+CLI := $(call find,cli,c)
 # What backstitch_sql.so is made of: our SQL functions, for any program that
 # has SQLite.
-EXT_SRCS := schema/extension.c cli/hooks.c symbolize/demangle.c stitch/clocks.c \
-	stitch/mem.c stitch/table.c schema/queries.c \
-	$(addprefix schema/,$(addsuffix .c,functions table_function \
-	function_text function_at function_flame flame_nodes))
-SQL := $(wildcard schema/*.sql)
+EXT_SRCS := cli/hooks.c symbolize/names/demangle.c stitch/order/clocks.c \
+	stitch/base/mem.c stitch/base/table.c schema/read/queries.c \
+	$(filter-out %/function_open.c,$(wildcard schema/functions/*.c))
+SQL := $(call find,schema,sql)
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
-TEXT := $(wildcard cli/*.css cli/*.js cli/*.html)
+TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html)
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))
@@ -241,4 +242,5 @@ uninstall:
 clean:
 	rm -rf build build-san build-fuzz demo backstitch
 
--include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) $(wildcard $(O)/*/*.d)
+-include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
+	$(wildcard $(O)/*/*.d)

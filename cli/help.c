@@ -6,9 +6,9 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/term.h"
+#include "cli/output/term.h"
 #include "cli/topics.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 #define NAME_WIDTH 14
 

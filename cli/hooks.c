@@ -1,5 +1,5 @@
 /* hooks.c - gives the SQL functions of schema/ what they need of symbolize/. */
-#include "schema/hooks.h"
+#include "schema/functions/hooks.h"
 #include "symbolize/symbolize.h"
 
 const struct sql_hooks sql_hooks = { .demangle = symbolize_demangle };

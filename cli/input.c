@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/filter.h"
-#include "cli/load.h"
+#include "cli/model/filter.h"
+#include "cli/ingest/load.h"
 #include "schema/store.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 static const char *input;
 

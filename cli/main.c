@@ -9,12 +9,12 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "cli/out.h"
-#include "cli/pager.h"
+#include "cli/output/out.h"
+#include "cli/output/pager.h"
 #include "cli/stop.h"
-#include "cli/term.h"
+#include "cli/output/term.h"
 #include "cli/version.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 /* A database must never become descriptor 1 because 1 was closed. */
 static void fill_descriptors(void)

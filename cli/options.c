@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pager.h"
-#include "cli/term.h"
-#include "stitch/err.h"
+#include "cli/output/pager.h"
+#include "cli/output/term.h"
+#include "stitch/base/err.h"
 
 bool options_help;
 

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/export.h"
-#include "cli/term.h"
+#include "cli/export/export.h"
+#include "cli/output/term.h"
 #include "formats/formats.h"
-#include "stitch/rules.h"
+#include "stitch/audit/rules.h"
 #include "stitch/source.h"
 
 struct line {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 struct bundle {
 	struct archive *a;

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/ftext.h"
-#include "formats/ctf.h"
-#include "formats/ftrace.h"
+#include "formats/ftext/ftext.h"
+#include "formats/ctf/ctf.h"
+#include "formats/ftrace/ftrace.h"
 #include "formats/input.h"
-#include "formats/perf.h"
-#include "stitch/clocks.h"
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "formats/perf/perf.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 const struct source_ops *const formats[] = {

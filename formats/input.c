@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "formats/unpack.h"
-#include "stitch/err.h"
-#include "stitch/mem.h"
-#include "stitch/temp.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/temp.h"
 
 #define COPY_BUF ((size_t)128 * 1024)
 

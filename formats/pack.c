@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define PACK_BUF ((size_t)64 * 1024)
 

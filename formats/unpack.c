@@ -8,8 +8,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define UNPACK_BUF ((size_t)128 * 1024)
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema/bulk.h"
-#include "stitch/table.h"
+#include "schema/db/bulk.h"
+#include "stitch/base/table.h"
 
 struct err;
 struct fields;

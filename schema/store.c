@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "schema/inner.h"
-#include "schema/problem.h"
-#include "schema/writer.h"
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "schema/db/problem.h"
+#include "schema/db/writer.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* More text than this in one row is no name and no payload. */
 #define ROW_MAX ((size_t)64 << 20)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/callsite.h"
+#include "stitch/audit/callsite.h"
 
 struct align_out;
 struct arena;
@@ -205,7 +205,7 @@ void rows_close(struct rows *r);
 /* For Ctrl-C in a query: may be called from a signal handler. */
 void store_interrupt(struct store *db);
 
-/* The SQL of view `name` and its documentation are in schema/views.sql; the
+/* The SQL of view `name` and its documentation are in schema/sql/views.sql; the
  * selects behind commands are named rows of one table, so that all SQL text
  * stays in schema/ (STYLE 37): store_sql("script_events") gives the text. */
 const char *store_sql(const char *name);

@@ -9,10 +9,10 @@
 #define STITCH_STITCH_H
 #include <stdint.h>
 
-#include "stitch/jit.h"
+#include "stitch/tasks/jit.h"
 #include "stitch/record.h"
-#include "stitch/verdict.h"
-#include "stitch/whole.h"
+#include "stitch/join/verdict.h"
+#include "stitch/tasks/partial_maps.h"
 
 struct err;
 struct frames;

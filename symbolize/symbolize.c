@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/frame.h"
-#include "stitch/mem.h"
-#include "symbolize/dwarf.h"
-#include "symbolize/fetch.h"
-#include "symbolize/locate.h"
-#include "symbolize/memo.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/files/fetch.h"
+#include "symbolize/files/locate.h"
+#include "symbolize/files/memo.h"
 #include "symbolize/symbolizer.h"
 
 /* Best first. The kernel: what the user named, what the capture itself says,

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stitch/mem.h"
-#include "stitch/table.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "symbolize/symbolize.h"
 
 struct elf_file;

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/ledger.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "stitch/source.h"
 #include "tests/accident.h"
 #include "tests/slurp.h"

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/load.h"
+#include "cli/ingest/load.h"
 #include "cli/options.h"
 #include "schema/store.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 struct pipeline {
 	int ret;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "stitch/mem.h"
+#include "stitch/base/mem.h"
 
 /* Owned bytes; a file that is not there or empty ends the program. */
 static inline unsigned char *slurp(const char *path, size_t *n)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "formats/formats.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 #define PRINTS_MAX 32

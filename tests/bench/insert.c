@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "schema/store.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 

@@ -67,7 +67,7 @@ def own_work():
 FUZZ = ("mkdir -p bench/corpus; build-fuzz/fuzz/pipeline -seed=1 "
         "-runs=2000 -max_len=16384 -rss_limit_mb=2048 bench/corpus "
         "tests/fuzz/perf.seeds; rm -rf bench/corpus; true")
-COMPILE = ("for f in cli/flame.c symbolize/dwarf.c schema/store.c; do "
+COMPILE = ("for f in cli/commands/flame.c symbolize/dwarf/dwarf.c schema/store.c; do "
            "gcc -std=gnu11 -D_GNU_SOURCE -I. -O2 -S -o /dev/null $f; done")
 
 

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "formats/formats.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
-#include "stitch/order.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/order/order.h"
 #include "stitch/source.h"
 
 struct seen {

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
-#include "stitch/order.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 

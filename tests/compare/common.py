@@ -207,7 +207,7 @@ def micros(time):
 
 
 def addresses(blob):
-    """raw_chain.addrs, as schema/tables.sql describes it."""
+    """raw_chain.addrs, as schema/sql/tables.sql describes it."""
     out, at, last = [], 0, 0
     while blob and at < len(blob):
         value, shift = 0, 0

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "formats/ctf.h"
+#include "formats/ctf/ctf.h"
 #include "tests/damage.h"
 
 /* libbabeltrace2 2.0.4 loses the event at which it gives up (its stack has no

@@ -4,8 +4,8 @@
  * this process (run it under sanitizers). Of a cut, every event whose line is
  * whole must be there, and a line that is cut must be in the ledger; of a flip
  * only an end is asked for: an error with a message, or all records. */
-#include "formats/ftext.h"
-#include "stitch/mem.h"
+#include "formats/ftext/ftext.h"
+#include "stitch/base/mem.h"
 #include "tests/damage.h"
 
 /* Places of the events' lines. */

@@ -6,8 +6,8 @@
  * must be in the ledger; of anything else only an end is asked for: an error
  * with a message, or all records handed out. */
 #include "formats/formats.h"
-#include "formats/ftrace.h"
-#include "stitch/mem.h"
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/mem.h"
 #include "tests/damage.h"
 
 /* Where the page or chunk of each event ends in the file. */

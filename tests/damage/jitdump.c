@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/jitdump.h"
-#include "stitch/err.h"
-#include "stitch/jit.h"
-#include "stitch/ledger.h"
+#include "formats/code/jitdump.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
 #include "stitch/source.h"
 #include "tests/slurp.h"
 

@@ -6,8 +6,8 @@
  * anything else only an end is asked for: an error with a message, or all
  * records handed out. Prints one line and gives 0, or says what broke. */
 #include "formats/formats.h"
-#include "formats/perf.h"
-#include "stitch/mem.h"
+#include "formats/perf/perf.h"
+#include "stitch/base/mem.h"
 #include "tests/damage.h"
 
 /* Ends of the records of the whole capture, in file order. */

@@ -10,11 +10,11 @@
 #include <inttypes.h>
 
 #include "formats/formats.h"
-#include "formats/perf.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
+#include "formats/perf/perf.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
-#include "stitch/table.h"
+#include "stitch/base/table.h"
 #include "tests/damage.h"
 #include "tests/pipeline.h"
 

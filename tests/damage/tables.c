@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stitch/frame.h"
-#include "stitch/mem.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/elf.h"
-#include "symbolize/modules.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/unwind/modules.h"
 #include "symbolize/symbolize.h"
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 #include "tests/accident.h"
 #include "tests/slurp.h"
 

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/mem.h"
-#include "symbolize/call.h"
-#include "symbolize/callsite.h"
-#include "symbolize/code.h"
-#include "symbolize/disasm.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/disasm/call.h"
+#include "symbolize/unwind/callsite.h"
+#include "symbolize/disasm/code_bytes.h"
+#include "symbolize/disasm/disasm.h"
 #include "symbolize/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ctf.h"
+#include "formats/ctf/ctf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

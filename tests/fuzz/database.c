@@ -7,9 +7,9 @@
  * answered from. */
 #include <sqlite3.h>
 
-#include "cli/page.h"
-#include "schema/hooks.h"
-#include "stitch/err.h"
+#include "cli/pictures/page.h"
+#include "schema/functions/hooks.h"
+#include "stitch/base/err.h"
 #include "tests/pipeline.h"
 
 #define SEED "tests/fuzz/perf.seeds/defer"

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/ftext.h"
+#include "formats/ftext/ftext.h"
 #include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

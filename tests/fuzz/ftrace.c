@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/ftrace.h"
-#include "formats/maps.h"
-#include "stitch/snapshots.h"
+#include "formats/ftrace/ftrace.h"
+#include "formats/code/maps.h"
+#include "stitch/tasks/snapshots.h"
 #include "stitch/stitch.h"
 #include "tests/touch.h"
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/jitdump.h"
-#include "stitch/err.h"
-#include "stitch/jit.h"
-#include "stitch/ledger.h"
+#include "formats/code/jitdump.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
 #include "stitch/source.h"
-#include "symbolize/cfi.h"
-#include "symbolize/cfi_rows.h"
-#include "symbolize/rows.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/cfi/unwind_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

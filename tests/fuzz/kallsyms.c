@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

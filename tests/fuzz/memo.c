@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
-#include "symbolize/memo.h"
-#include "symbolize/memo_inner.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/files/memo.h"
+#include "symbolize/files/memo_inner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/nonce.h"
-#include "formats/unwound.h"
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "formats/reader/nonce.h"
+#include "formats/reader/user_stack_reader.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

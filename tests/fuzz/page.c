@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ftrace.h"
+#include "formats/ftrace/ftrace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

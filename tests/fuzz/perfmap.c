@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perfmap.h"
-#include "stitch/err.h"
-#include "stitch/jit.h"
-#include "stitch/ledger.h"
+#include "formats/code/perfmap.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

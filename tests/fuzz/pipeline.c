@@ -4,7 +4,7 @@
  * Every input ends with an error of its own or with a database that adds up;
  * anything else is a crash to be found. */
 #include "formats/formats.h"
-#include "stitch/ledger.h"
+#include "stitch/base/ledger.h"
 #include "stitch/source.h"
 #include "tests/pipeline.h"
 

@@ -4,10 +4,10 @@
  * stitch, symbolize and their libraries; seeds: sframe.seeds. */
 #include <stdint.h>
 
-#include "stitch/err.h"
-#include "symbolize/rows.h"
-#include "symbolize/sframe.h"
-#include "symbolize/sframe_table.h"
+#include "stitch/base/err.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/sframe/sframe.h"
+#include "symbolize/sframe/sframe_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

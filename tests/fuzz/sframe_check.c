@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
-#include "symbolize/elf.h"
-#include "symbolize/sframe_check.h"
-#include "symbolize/sframe_file.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/sframe/sframe_check.h"
+#include "symbolize/sframe/sframe_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/tp.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

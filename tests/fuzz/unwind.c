@@ -1,6 +1,6 @@
 /* unwind.c - libFuzzer target: any bytes as the file whose tables say how to
  * unwind, and as the stack that is unwound. */
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/elf.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "run.h"
-#include "stitch/err.h"
-#include "symbolize/cfi.h"
-#include "symbolize/elf.h"
-#include "symbolize/modules.h"
+#include "stitch/base/err.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/unwind/modules.h"
 
 #define FRAMES_MAX 1024
 

@@ -32,15 +32,15 @@
 #include <unistd.h>
 
 #include "run.h"
-#include "stitch/bytes.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
+#include "stitch/base/bytes.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/unwinder.h"
-#include "symbolize/abi.h"
-#include "symbolize/elf.h"
-#include "symbolize/modules.h"
+#include "symbolize/cfi/abi.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/unwind/modules.h"
 #include "symbolize/symbolize.h"
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #define FRAMES_MAX 1024
 #define SPACES 64

@@ -5,15 +5,15 @@
 #include <stddef.h>
 
 #include "formats/formats.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
-#include "stitch/order.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
+#include "stitch/order/order.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/unwinder.h"
 #include "symbolize/symbolize.h"
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 /* First member of whoever looks on. */
 struct run {

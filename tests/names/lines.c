@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/mem.h"
-#include "symbolize/elf.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
 
 struct list {

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
 #include "symbolize/symbolize.h"
 
 struct row {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "formats/formats.h"
-#include "stitch/err.h"
-#include "stitch/order.h"
+#include "stitch/base/err.h"
+#include "stitch/order/order.h"
 #include "tests/truth/truth.h"
 
 static void *keep(struct capture *c, const void *p, size_t n)

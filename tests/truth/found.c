@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "stitch/rules.h"
+#include "stitch/audit/rules.h"
 #include "tests/truth/truth.h"
 
 /* What is asked of one list. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/rules.h"
+#include "stitch/audit/rules.h"
 #include "tests/truth/truth.h"
 
 static bool of_cookie(const struct change *ch, const struct record *r)

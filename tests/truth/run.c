@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/order.h"
-#include "stitch/table.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/order/order.h"
+#include "stitch/base/table.h"
 #include "tests/truth/truth.h"
 
 /* ---- a source that gives out a list as it is */

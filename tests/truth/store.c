@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "schema/store.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/order.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/order/order.h"
 #include "tests/pipeline.h"
 #include "tests/truth/truth.h"
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"

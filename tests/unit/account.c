@@ -1,11 +1,11 @@
-/* account.c - tests of stitch/account.c. */
-#include "stitch/account.h"
+/* account.c - tests of stitch/audit/account.c. */
+#include "stitch/audit/account.h"
 
 #include <string.h>
 
-#include "stitch/err.h"
-#include "stitch/ledger.h"
-#include "stitch/losses.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/audit/losses.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"

@@ -1,11 +1,11 @@
 /* across.c - joins across captures of one kernel: sessions.h, peers.h, and what
  * join.c, excuse.c and counters.c make of them. */
-#include "stitch/join.h"
+#include "stitch/join/join.h"
 
-#include "stitch/counters.h"
-#include "stitch/facts.h"
-#include "stitch/losses.h"
-#include "stitch/sessions.h"
+#include "stitch/audit/counters.h"
+#include "stitch/fact_queue.h"
+#include "stitch/audit/losses.h"
+#include "stitch/join/sessions.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

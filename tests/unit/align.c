@@ -1,12 +1,12 @@
-/* align.c - tests of stitch/clocks.c, prints.c, match.c, align.c: captures
- * made of switches, whose clocks are known. */
-#include "stitch/align.h"
+/* align.c - tests of stitch/order/clocks.c, prints.c, match.c, align.c:
+ * captures made of switches, whose clocks are known. */
+#include "stitch/order/align.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/err.h"
-#include "stitch/prints.h"
+#include "stitch/base/err.h"
+#include "stitch/order/fingerprints.h"
 #include "stitch/record.h"
 #include "tests/unit/run.h"
 

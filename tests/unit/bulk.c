@@ -1,5 +1,5 @@
 /* bulk.c - blocks of rows: columns that have one value in a whole block. */
-#include "schema/bulk.h"
+#include "schema/db/bulk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

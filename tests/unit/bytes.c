@@ -1,8 +1,8 @@
-/* bytes.c - tests of stitch/bytes.c. */
+/* bytes.c - tests of stitch/base/bytes.c. */
 #include <string.h>
 
-#include "stitch/bytes.h"
-#include "stitch/err.h"
+#include "stitch/base/bytes.h"
+#include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
 static const unsigned char data[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };

@@ -1,6 +1,6 @@
 /* call.c - calls by their bytes alone, with capstone as the judge: every
  * instruction boundary of real code. */
-#include "symbolize/call.h"
+#include "symbolize/disasm/call.h"
 
 #include <check.h>
 #include <elf.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolize/disasm.h"
-#include "symbolize/elf.h"
+#include "symbolize/disasm/disasm.h"
+#include "symbolize/elf/elf.h"
 #include "tests/unit/run.h"
 
 #define ADDR 0x401000u

@@ -1,5 +1,5 @@
 /* calls.c - system calls that change mappings. */
-#include "stitch/calls.h"
+#include "stitch/tasks/mmap_calls.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 static bool flag, other, off;
 static const char *text, *choice;

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/filter.h"
-#include "cli/human.h"
-#include "cli/output.h"
-#include "cli/script.h"
+#include "cli/model/filter.h"
+#include "cli/output/human.h"
+#include "cli/output/output.h"
+#include "cli/tables/script.h"
 #include "schema/store.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 
 static struct err err;
 static char sql[1024];

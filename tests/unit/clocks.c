@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "stitch/clocks.h"
+#include "stitch/order/clocks.h"
 #include "tests/unit/run.h"
 
 static void expect(int64_t ns, const char *want)

@@ -1,10 +1,10 @@
-/* counters.c - tests of stitch/counters.c. */
-#include "stitch/counters.h"
+/* counters.c - tests of stitch/audit/counters.c. */
+#include "stitch/audit/counters.h"
 
 #include <string.h>
 
-#include "stitch/facts.h"
-#include "stitch/losses.h"
+#include "stitch/fact_queue.h"
+#include "stitch/audit/losses.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "tests/unit/run.h"

@@ -1,10 +1,10 @@
 /* ctf.c - tests of what formats/ctf_*.c does without the library: metadata,
  * packet chains, the pool, the rules of requests and chains. */
-#include "formats/ctf.h"
+#include "formats/ctf/ctf.h"
 
 #include <string.h>
 
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
 #define HEAD                                                                   \

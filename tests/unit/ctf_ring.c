@@ -1,5 +1,5 @@
 /* ctf_ring.c - messages from one process to another. */
-#include "formats/ctf_ring.h"
+#include "formats/ctf/ring.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diff_stats.h"
+#include "cli/model/diff_stats.h"
 
 static void near(double got, double want)
 {

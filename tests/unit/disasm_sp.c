@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "run.h"
-#include "stitch/err.h"
-#include "symbolize/disasm.h"
+#include "stitch/base/err.h"
+#include "symbolize/disasm/disasm.h"
 
 struct one {
 	const char *code;

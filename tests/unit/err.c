@@ -1,7 +1,7 @@
-/* err.c - tests of stitch/err.c. */
+/* err.c - tests of stitch/base/err.c. */
 #include <string.h>
 
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
 START_TEST(message_at_a_place_starts_with_path_and_offset)

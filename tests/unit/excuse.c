@@ -1,10 +1,10 @@
 /* excuse.c - the evidence beside a verdict: which exec, what ended the wait
  * for a chain and when, which loss of which CPU. */
-#include "stitch/excuse.h"
+#include "stitch/audit/missing_reason.h"
 
-#include "stitch/facts.h"
-#include "stitch/join.h"
-#include "stitch/losses.h"
+#include "stitch/fact_queue.h"
+#include "stitch/join/join.h"
+#include "stitch/audit/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

@@ -1,10 +1,10 @@
 /* facts.h - runs a stitch over fake sources and keeps all its facts. */
 #ifndef TESTS_UNIT_FACTS_H
 #define TESTS_UNIT_FACTS_H
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
-#include "stitch/order.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/order/order.h"
 #include "stitch/stitch.h"
 #include "tests/unit/fake.h"
 

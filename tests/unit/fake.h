@@ -7,8 +7,8 @@
 #define TESTS_UNIT_FAKE_H
 #include <string.h>
 
-#include "stitch/err.h"
-#include "stitch/mem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 #define FAKE_IPS 4

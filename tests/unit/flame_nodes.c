@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schema/flame_nodes.h"
+#include "schema/functions/flame_nodes.h"
 #include "tests/unit/run.h"
 
 static struct flame_nodes *t; /* each test is a process of its own */

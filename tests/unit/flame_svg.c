@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/flame_tree.h"
-#include "cli/label.h"
-#include "cli/palette.h"
-#include "cli/plain.h"
-#include "cli/svg.h"
-#include "stitch/err.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/pictures/palette.h"
+#include "cli/output/plain.h"
+#include "cli/pictures/svg.h"
+#include "stitch/base/err.h"
 
 static struct labels *labels;
 static struct flame_tree *tree;

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/flame_tree.h"
-#include "cli/folded.h"
-#include "cli/label.h"
-#include "cli/stack_names.h"
-#include "stitch/err.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/pictures/folded.h"
+#include "cli/model/label.h"
+#include "cli/model/stack_names.h"
+#include "stitch/base/err.h"
 
 static struct labels *labels;
 static struct flame_tree *tree;

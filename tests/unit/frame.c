@@ -1,9 +1,9 @@
-/* frame.c - tests of stitch/frame.c. */
+/* frame.c - tests of stitch/tasks/frame.c. */
 #include <string.h>
 
-#include "stitch/frame.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/record.h"
-#include "stitch/table.h"
+#include "stitch/base/table.h"
 #include "tests/unit/run.h"
 
 static uint32_t file_image(struct frames *fr, const char *path, uint8_t id)

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "formats/formats.h"
-#include "formats/ftext.h"
-#include "formats/payload.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
+#include "formats/ftext/ftext.h"
+#include "formats/tracepoint/payload.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "tests/unit/run.h"
 
 static char out[1 << 20];

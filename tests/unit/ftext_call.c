@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/ftext.h"
+#include "formats/ftext/ftext.h"
 #include "tests/unit/run.h"
 
 /* "WHAT nr(a,b,...) path" or "WHAT nr=result". */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/ftext_line.h"
+#include "formats/ftext/line.h"
 #include "tests/unit/run.h"
 
 static struct scan str(const char *s)

@@ -1,5 +1,5 @@
 /* ftrace.c - trace.dat files: pages, stacks, losses, names, sections. */
-#include "stitch/snapshots.h"
+#include "stitch/tasks/snapshots.h"
 #include "stitch/stitch.h"
 #include "tests/unit/ftrace_build.h"
 

@@ -7,7 +7,7 @@
 #define TESTS_FTRACE_BUILD_H
 #include <zstd.h>
 
-#include "formats/ftrace.h"
+#include "formats/ftrace/ftrace.h"
 #include "tests/unit/perf_build.h"
 #include "tests/unit/run.h"
 

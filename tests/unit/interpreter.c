@@ -1,5 +1,5 @@
 /* interpreter.c - which frames are an interpreter's own. */
-#include "cli/interpreter.h"
+#include "cli/model/interpreter.h"
 
 #include <string.h>
 

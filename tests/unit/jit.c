@@ -1,5 +1,5 @@
 /* jit.c - code that a runtime made: what stood where, and when. */
-#include "stitch/jit.h"
+#include "stitch/tasks/jit.h"
 
 #include <stdio.h>
 #include <string.h>

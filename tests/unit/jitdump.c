@@ -1,14 +1,14 @@
 /* jitdump.c - files in which runtimes log their code: jitdump and perf maps. */
-#include "formats/jitdump.h"
+#include "formats/code/jitdump.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/perfmap.h"
-#include "stitch/err.h"
-#include "stitch/jit.h"
-#include "stitch/ledger.h"
+#include "formats/code/perfmap.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "tests/slurp.h"

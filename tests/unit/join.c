@@ -1,10 +1,10 @@
 /* join.c - the rules of the deferred join and the ways it can fail, each as a
  * small capture: formats.md C.4 and C.5. */
-#include "stitch/join.h"
+#include "stitch/join/join.h"
 
-#include "stitch/counters.h"
-#include "stitch/facts.h"
-#include "stitch/losses.h"
+#include "stitch/audit/counters.h"
+#include "stitch/fact_queue.h"
+#include "stitch/audit/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

@@ -1,9 +1,9 @@
-/* ledger.c - tests of stitch/ledger.c. */
+/* ledger.c - tests of stitch/base/ledger.c. */
 #include <string.h>
 
-#include "stitch/clocks.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "tests/unit/run.h"
 
 static const struct ledger_entry loss = {

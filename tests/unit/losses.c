@@ -1,5 +1,5 @@
-/* losses.c - tests of stitch/losses.c. */
-#include "stitch/losses.h"
+/* losses.c - tests of stitch/audit/losses.c. */
+#include "stitch/audit/losses.h"
 
 #include "stitch/stitch.h"
 #include "tests/unit/run.h"

@@ -1,15 +1,15 @@
 /* maps.c - texts of /proc/PID/maps. */
-#include "formats/maps.h"
+#include "formats/code/maps.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "stitch/err.h"
-#include "stitch/ledger.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "stitch/record.h"
-#include "stitch/snapshots.h"
+#include "stitch/tasks/snapshots.h"
 #include "stitch/stitch.h"
 #include "tests/unit/run.h"
 

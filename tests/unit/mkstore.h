@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "schema/store.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/symbol.h"
-#include "stitch/table.h"
+#include "stitch/base/table.h"
 
 #define KERNEL_ADDR 0xffffffff81000000u
 

@@ -1,14 +1,14 @@
 /* nonce.c - lines of processes that unwind themselves: templates, frames;
  * files by inode. */
-#include "formats/nonce.h"
+#include "formats/reader/nonce.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/inodes.h"
-#include "formats/unwound.h"
-#include "stitch/err.h"
+#include "formats/reader/inodes.h"
+#include "formats/reader/user_stack_reader.h"
+#include "stitch/base/err.h"
 #include "stitch/record.h"
 #include "tests/unit/run.h"
 

@@ -1,10 +1,10 @@
-/* order.c - tests of stitch/order.c over sources made of arrays. */
-#include "stitch/order.h"
+/* order.c - tests of stitch/order/order.c over sources made of arrays. */
+#include "stitch/order/order.h"
 
 #include <stdlib.h>
 
-#include "stitch/clocks.h"
-#include "stitch/ledger.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/ledger.h"
 #include "tests/unit/run.h"
 #include "tests/unit/fake.h"
 

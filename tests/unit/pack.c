@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "formats/unpack.h"
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
 #define MUCH ((size_t)3 << 20)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/page_json.h"
+#include "cli/pictures/page_json.h"
 #include "cli/topics.h"
 
 /* What a writer writes; the caller frees it. */

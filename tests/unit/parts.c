@@ -1,10 +1,10 @@
 /* parts.c - stacks of several unwinders, put together. */
-#include "stitch/parts.h"
+#include "stitch/join/stack_parts.h"
 
-#include "stitch/frame.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/record.h"
-#include "stitch/table.h"
-#include "stitch/tasks.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/tasks.h"
 #include "tests/unit/run.h"
 
 static struct frames *fr;

@@ -1,5 +1,5 @@
 /* payload.c - the text of a payload without its capture. */
-#include "formats/payload.h"
+#include "formats/tracepoint/payload.h"
 
 #include <check.h>
 #include <stdlib.h>

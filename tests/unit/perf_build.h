@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "formats/formats.h"
-#include "formats/perf.h"
-#include "stitch/err.h"
-#include "stitch/ledger.h"
-#include "stitch/mem.h"
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 struct pb_event {

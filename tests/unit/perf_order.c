@@ -1,7 +1,7 @@
 /* perf_order.c - what comes first: floors, rounds, records without a time. */
 #include "tests/unit/perf_build.h"
 
-#include "stitch/order.h"
+#include "stitch/order/order.h"
 
 static const struct pb_event timed = {
 	.attr_size = PB_ATTR,

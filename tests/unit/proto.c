@@ -1,6 +1,6 @@
-/* proto.c - tests of cli/proto.c, by the bytes that the encoding's
+/* proto.c - tests of cli/export/proto.c, by the bytes that the encoding's
  * specification gives as examples. */
-#include "cli/proto.h"
+#include "cli/export/proto.h"
 
 #include <string.h>
 

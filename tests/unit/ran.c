@@ -1,7 +1,8 @@
-/* ran.c - tests of stitch/ran.c: who was on a CPU, asked of another capture. */
-#include "stitch/ran.h"
+/* ran.c - tests of stitch/order/oncpu_match.c: who was on a CPU, asked of
+ * another capture. */
+#include "stitch/order/oncpu_match.h"
 
-#include "stitch/clocks.h"
+#include "stitch/order/clocks.h"
 #include "tests/unit/run.h"
 
 #define TURN 10000

@@ -1,14 +1,14 @@
 /* redact.c - copies of databases for somebody else. */
-#include "schema/redact.h"
+#include "schema/read/redact.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "schema/store.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
-#include "stitch/ledger.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
 #include "tests/unit/run.h"
 
 static bool is_listed(const char *table, const char *column)

@@ -1,5 +1,5 @@
-/* regs.c - tests of stitch/regs.c. */
-#include "stitch/regs.h"
+/* regs.c - tests of stitch/tasks/regs.c. */
+#include "stitch/tasks/regs.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* rules.h - for tests of rules: what was found in a fake capture. */
 #ifndef TESTS_UNIT_RULES_H
 #define TESTS_UNIT_RULES_H
-#include "stitch/rules.h"
+#include "stitch/audit/rules.h"
 
 #include "tests/unit/run.h"
 

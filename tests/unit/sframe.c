@@ -1,15 +1,15 @@
-/* sframe.c - tests of symbolize/sframe.c and sframe_table.c with sections made
- * by hand. */
+/* sframe.c - tests of symbolize/sframe/sframe.c and sframe_table.c with
+ * sections made by hand. */
 #include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
-#include "stitch/err.h"
-#include "symbolize/rows.h"
-#include "symbolize/sframe.h"
-#include "symbolize/sframe_table.h"
+#include "stitch/base/err.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/sframe/sframe.h"
+#include "symbolize/sframe/sframe_table.h"
 
 #define ADDR 0x2000u
 

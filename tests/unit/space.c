@@ -1,9 +1,9 @@
-/* space.c - tests of stitch/space.c, by hand and against a naive model: a
+/* space.c - tests of stitch/tasks/space.c, by hand and against a naive model: a
  * small address space of pages, and for each the list of all mappings. */
 #include <string.h>
 
-#include "stitch/mem.h"
-#include "stitch/space.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/space.h"
 #include "stitch/stitch.h"
 #include "tests/unit/run.h"
 

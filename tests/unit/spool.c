@@ -1,10 +1,10 @@
-/* spool.c - tests of cli/spool.c. */
-#include "cli/spool.h"
+/* spool.c - tests of cli/export/spool.c. */
+#include "cli/export/spool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/err.h"
+#include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
 struct item {

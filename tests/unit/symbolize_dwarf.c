@@ -1,5 +1,5 @@
 /* symbolize_dwarf.c - source lines and inlined functions: of this program. */
-#include "symbolize/dwarf.h"
+#include "symbolize/dwarf/dwarf.h"
 
 #include <check.h>
 #include <link.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stitch/frame.h"
-#include "symbolize/elf.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "mkelf.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 

@@ -1,6 +1,6 @@
 /* symbolize_leaf.c - where the return address of AArch64 code is, and what may
  * be inferred from it. */
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #include <check.h>
 #include <elfutils/libdw.h>
@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #include "mkelf.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/cfi.h"
-#include "symbolize/elf.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
 
 #define SYMFS "tests/captures/symfs-arm64"

@@ -6,8 +6,8 @@
 #include <utime.h>
 
 #include "mkelf.h"
-#include "stitch/err.h"
-#include "stitch/frame.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
 

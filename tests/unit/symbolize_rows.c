@@ -1,5 +1,5 @@
 /* symbolize_rows.c - the table of how to step from a frame to its caller. */
-#include "symbolize/rows.h"
+#include "symbolize/cfi/unwind_rows.h"
 
 #include "run.h"
 

@@ -1,5 +1,5 @@
 /* symbolize_symtab.c - the sorted table of symbols. */
-#include "symbolize/symtab.h"
+#include "symbolize/elf/symtab.h"
 
 #include <check.h>
 #include <stdlib.h>

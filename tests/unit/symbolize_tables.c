@@ -1,6 +1,6 @@
 /* symbolize_tables.c - where a file's unwind tables may be, and in what form.
  */
-#include "symbolize/modules.h"
+#include "symbolize/unwind/modules.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 
 #include "mkelf.h"
 #include "run.h"
-#include "stitch/frame.h"
-#include "symbolize/cfi.h"
-#include "symbolize/rows.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/symbolize.h"
 
 #define ID "abcdefghijklmnopqrst"

@@ -1,15 +1,15 @@
 /* symbolize_unwind.c - stacks of dumps, by tables made for each case. */
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #include <stdio.h>
 
 #include "mkelf.h"
 #include "run.h"
-#include "stitch/frame.h"
-#include "stitch/jit.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/jit.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/modules.h"
+#include "symbolize/unwind/modules.h"
 #include "symbolize/symbolize.h"
 
 /* Functions of 0x100 bytes, in the order of struct prog. */

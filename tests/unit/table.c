@@ -1,7 +1,7 @@
-/* table.c - tests of stitch/table.c. */
+/* table.c - tests of stitch/base/table.c. */
 #include <string.h>
 
-#include "stitch/table.h"
+#include "stitch/base/table.h"
 #include "tests/unit/run.h"
 
 #define IDS 3000

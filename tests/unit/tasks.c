@@ -1,7 +1,7 @@
-/* tasks.c - tests of stitch/tasks.c: each life of an id is one row. */
-#include "stitch/tasks.h"
+/* tasks.c - tests of stitch/tasks/tasks.c: each life of an id is one row. */
+#include "stitch/tasks/tasks.h"
 
-#include "stitch/mem.h"
+#include "stitch/base/mem.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/tasks.h"

@@ -3,9 +3,9 @@
 #define TESTS_UNIT_TASKS_H
 #include <string.h>
 
-#include "stitch/facts.h"
+#include "stitch/fact_queue.h"
 #include "stitch/stitch.h"
-#include "stitch/tasks.h"
+#include "stitch/tasks/tasks.h"
 
 struct world {
 	struct facts q;

@@ -1,10 +1,10 @@
 /* timeline.c - the timeline picture shows everything, once, and is XML. */
-#include "cli/timeline.h"
+#include "cli/pictures/timeline.h"
 
 #include <ctype.h>
 
-#include "cli/timeline_model.h"
-#include "cli/timeline_svg.h"
+#include "cli/pictures/timeline_model.h"
+#include "cli/pictures/timeline_svg.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 

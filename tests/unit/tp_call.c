@@ -1,5 +1,5 @@
 /* tp_call.c - events of system calls. */
-#include "formats/tp.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "tests/unit/perf_build.h"
 #include "tests/unit/run.h"
 

@@ -1,7 +1,7 @@
 /* tp_expr.c - print formats of tracepoints are interpreted, not trusted. */
 #include "tests/unit/perf_build.h"
 
-#include "formats/tp_expr.h"
+#include "formats/tracepoint/expr.h"
 
 static struct tp_field places[] = { { .elem = 1 },
 				    { .elem = 1 },

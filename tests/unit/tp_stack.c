@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/tp.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 #include "tests/unit/run.h"
 

@@ -1,6 +1,7 @@
-/* twins.c - tests of stitch/twins.c: one life that several captures know. */
-#include "stitch/rules.h"
-#include "stitch/tasks.h"
+/* twins.c - tests of stitch/tasks/shared_tasks.c: one life that several
+ * captures know. */
+#include "stitch/audit/rules.h"
+#include "stitch/tasks/tasks.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"

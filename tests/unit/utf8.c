@@ -1,5 +1,5 @@
-/* utf8.c - tests of stitch/utf8.c. */
-#include "stitch/utf8.h"
+/* utf8.c - tests of stitch/base/utf8.c. */
+#include "stitch/base/utf8.h"
 
 #include <string.h>
 

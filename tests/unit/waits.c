@@ -1,10 +1,10 @@
 /* waits.c - what perf 7.2, and the rule of the next chain of a thread id, would
  * have shown for each sample: formats.md C.6. */
-#include "stitch/waits.h"
+#include "stitch/join/pending_requests.h"
 
-#include "stitch/facts.h"
-#include "stitch/join.h"
-#include "stitch/losses.h"
+#include "stitch/fact_queue.h"
+#include "stitch/join/join.h"
+#include "stitch/audit/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

@@ -1,9 +1,9 @@
 /* whole.c - mappings of which only the file and its lowest address are known.
  */
-#include "stitch/whole.h"
+#include "stitch/tasks/partial_maps.h"
 
-#include "stitch/frame.h"
-#include "stitch/space.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/space.h"
 #include "tests/unit/run.h"
 
 static struct frames *fr;

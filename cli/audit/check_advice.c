@@ -1,0 +1,199 @@
+/* check_advice.c - what to do about it, chosen from what was found. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/output.h"
+
+/* One frame is worth a word when so many of a hundred joined have no more. */
+#define ONE_FRAME_PERCENT 5
+
+struct found {
+	int64_t lost, overwritten, throttled, aux;
+	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
+	int64_t one_frame;
+	int64_t uncounted, late, places;
+	int64_t perf, ftrace, ctf; /* captures */
+	char image[256];	   /* with most stacks of one frame */
+};
+
+static void take_loss(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+	const char *what = check_text(r, "what");
+
+	if (!strcmp(what, "lost") || !strcmp(what, "lost_end"))
+		f->lost += check_int(r, "records") + check_int(r, "unknown");
+	else if (!strcmp(what, "overwritten"))
+		f->overwritten++;
+	else if (!strcmp(what, "throttled"))
+		f->throttled++;
+	else if (!strcmp(what, "aux"))
+		f->aux++;
+}
+
+static void take_requests(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	f->matched = check_int(r, "matched");
+	f->exit_per_task = check_int(r, "exit_per_task");
+	f->unjoinable += check_int(r, "unjoinable");
+	f->stripped = check_int(r, "stripped");
+	f->unexplained += check_int(r, "unexplained");
+}
+
+static void take_chains(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	f->unjoinable += check_int(r, "unjoinable");
+	f->unexplained += check_int(r, "unexplained");
+}
+
+static void take_one_frame(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+	const char *path = check_text(r, "image");
+	const char *slash = strrchr(path, '/');
+
+	if (!f->one_frame) {
+		const char *name = slash && slash[1] ? slash + 1 : path;
+
+		output_clean_buf(f->image, sizeof(f->image), name, strlen(name),
+				 NULL);
+	}
+	f->one_frame += check_int(r, "requests");
+}
+
+static void take_cookies(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	f->uncounted += check_int(r, "missing_uncounted");
+}
+
+static void take_ordering(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	if (!strcmp(check_text(r, "what"), "late"))
+		f->late += check_int(r, "records");
+}
+
+static void take_damage(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	f->places += check_int(r, "places");
+}
+
+static void take_capture(void *arg, const struct check_row *r)
+{
+	struct found *f = arg;
+
+	if (!strncmp(check_text(r, "format"), "ftrace", 6))
+		f->ftrace++;
+	else if (!strcmp(check_text(r, "format"), "ctf"))
+		f->ctf++;
+	else
+		f->perf++;
+}
+
+static int gather(struct check *c, struct found *f, struct err *err)
+{
+	static const struct {
+		const char *name;
+		check_fn *fn;
+	} ask[] = {
+		{ "losses", take_loss },     { "requests", take_requests },
+		{ "chains", take_chains },   { "one_frame", take_one_frame },
+		{ "cookies", take_cookies }, { "ordering", take_ordering },
+		{ "damage", take_damage },   { "captures", take_capture },
+	};
+
+	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++)
+		if (check_each(c, ask[i].name, 0, ask[i].fn, f, err) < 0)
+			return -1;
+	return 0;
+}
+
+static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
+{
+	if ((f->lost || f->overwritten) && f->ftrace)
+		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
+			"each CPU), or more; or fewer events (-e, -f)");
+	if ((f->lost || f->overwritten) && f->ctf)
+		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
+			"--num-subbuf=8, or more; or fewer events");
+	if (f->lost && f->perf)
+		fn(arg, "larger buffers: perf record -m 4M, or more; or fewer "
+			"events, or a lower rate (-F)");
+	if (f->overwritten && f->perf)
+		fn(arg, "--overwrite keeps the newest records only: a larger "
+			"-m keeps more of them");
+	if (f->throttled && !f->lost)
+		fn(arg, "the kernel throttled an event: a lower rate (-F)");
+	if (f->aux)
+		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
+}
+
+static void say_joins(const struct found *f, check_advice_fn *fn, void *arg)
+{
+	if (f->exit_per_task)
+		fn(arg, "record all CPUs (-a): a session of one task ends "
+			"with it, before its last stack is written");
+	if (f->unjoinable)
+		fn(arg, "sysctl kernel.perf_event_max_contexts_per_stack=8 "
+			"(its default) before recording: the cookie had no "
+			"room");
+	if (f->stripped)
+		fn(arg, "check the original file: perf inject removes the "
+			"deferred stacks");
+	if (f->uncounted || f->unexplained)
+		fn(arg, "something vanished without being counted: "
+			"--verbose says where");
+}
+
+static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
+{
+	char text[512];
+
+	if (!f->one_frame ||
+	    f->one_frame * 100 < f->matched * ONE_FRAME_PERCENT)
+		return;
+	if (f->image[0] == '[' || !f->image[0])
+		snprintf(text, sizeof(text),
+			 "frame pointers for deeper stacks: build with "
+			 "-fno-omit-frame-pointer");
+	else
+		snprintf(text, sizeof(text),
+			 "frame pointers for deeper stacks: build %s with "
+			 "-fno-omit-frame-pointer",
+			 f->image);
+	fn(arg, text);
+}
+
+int check_advice(struct check *c, check_advice_fn *fn, void *arg,
+		 struct err *err)
+{
+	struct found f = { .lost = 0 };
+	bool said;
+
+	if (gather(c, &f, err))
+		return -1;
+	say_lost(&f, fn, arg);
+	say_joins(&f, fn, arg);
+	if (check_frames_advice(c, fn, arg, &said, err))
+		return -1;
+	if (!said)
+		say_frames(&f, fn, arg);
+	if (f.late)
+		fn(arg, "record into a file, not a pipe: then nothing comes "
+			"late; or --slack 100");
+	if (f.places)
+		fn(arg, "part of the file could not be read: 'backstitch "
+			"info' says where");
+	return 0;
+}

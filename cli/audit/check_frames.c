@@ -1,0 +1,155 @@
+/* check_frames.c - the lines of check about frames that cannot be: stacks that
+ * were walked through code without frame pointers. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/lines.h"
+#include "cli/output/output.h"
+
+#define IMAGES 3
+/* Worth a line when so many of a hundred samples lack their caller; worth
+ * advice when as many are fabricated in an image. */
+#define PERCENT 5
+
+struct frames_part {
+	struct lines *l;
+	const char *label;
+	int64_t n, absent; /* images */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void add_share(struct lines *l, int64_t part, int64_t whole)
+{
+	if (whole > 0)
+		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
+}
+
+static void add_callsites(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+	int64_t missing = check_int(r, "caller_missing");
+	int64_t bad = check_int(r, "fabricated");
+	int64_t all = check_int(r, "samples");
+
+	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT) {
+		lines_add(p->l, "%" PRId64, missing);
+		add_share(p->l, missing, check_int(r, "checked"));
+		lines_add(p->l, " lack the caller of their innermost function; "
+				"the call there goes elsewhere");
+		lines_put(p->l, "user frames");
+		p->label = "";
+	}
+	if (!bad)
+		return;
+	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
+	add_share(p->l, bad, all);
+	lines_add(p->l, " stacks fabricated");
+}
+
+static void add_image(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+
+	if (p->n++ >= IMAGES)
+		return;
+	lines_add(p->l, "%s", p->n > 1 ? ", " : ": behind ");
+	lines_clean(p->l, base_name(check_text(r, "image")));
+	lines_add(p->l, " %" PRId64 " of %" PRId64, check_int(r, "fabricated"),
+		  check_int(r, "samples"));
+	if (check_int(r, "unverified"))
+		lines_add(p->l, " (unverified)");
+}
+
+static void add_unchecked(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+	const char *status = check_text(r, "status");
+
+	p->absent +=
+		!strcmp(status, "no file") || !strcmp(status, "other build-id");
+}
+
+int check_frames(struct check *c, struct lines *l, struct err *err)
+{
+	struct frames_part p = { .l = l, .label = "user frames" };
+	int64_t n;
+
+	if (check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
+		return -1;
+	n = check_each(c, "fabricated", 0, add_image, &p, err);
+	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
+		return -1;
+	if (n > IMAGES)
+		lines_add(l, ", ...");
+	if (p.absent)
+		lines_count(
+			l, n ? "; not checked: " : "not checked: ", p.absent,
+			"image that is not here", "images that are not here");
+	if (n)
+		lines_put_styled(l, p.label, STYLE_YELLOW);
+	else if (p.absent)
+		lines_put(l, p.label);
+	return 0;
+}
+
+/* ---- advice */
+
+struct advice {
+	check_advice_fn *fn;
+	void *arg;
+	int64_t samples;
+	int64_t n;
+};
+
+static void say_caller(void *arg, const struct check_row *r)
+{
+	struct advice *a = arg;
+	int64_t missing = check_int(r, "caller_missing");
+
+	a->samples = check_int(r, "samples");
+	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT)
+		a->fn(a->arg, "callers of innermost functions: build with "
+			      "-mno-omit-leaf-frame-pointer too");
+}
+
+/* The image with most of them; what helps is the same for the others. */
+static void say_image(void *arg, const struct check_row *r)
+{
+	struct advice *a = arg;
+	int64_t bad = check_int(r, "fabricated");
+	int64_t all = check_int(r, "samples");
+	const char *base = base_name(check_text(r, "image"));
+	char name[200];
+	char text[512];
+
+	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
+		return;
+	output_clean_buf(name, sizeof(name), base, strlen(base), NULL);
+	snprintf(text, sizeof(text),
+		 "%.0f %% of the stacks through %s are fabricated, for want of "
+		 "frame pointers: record with --call-graph dwarf, or rebuild "
+		 "it",
+		 (double)bad * 100 / (double)all, name);
+	a->fn(a->arg, text);
+	a->n++;
+}
+
+int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
+			bool *said, struct err *err)
+{
+	struct advice a = { .fn = fn, .arg = arg };
+
+	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
+	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
+		return -1;
+	*said = a.n > 0;
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* check_judge.c - clean or broken: what was found against what is tolerated. */
+#include <stddef.h>
+
+#include "cli/audit/check.h"
+#include "stitch/base/err.h"
+
+#define ALL 100000000 /* 100 %, in millionths of a percent */
+
+/* part of whole, against a limit. */
+static bool within(const struct check_limit *l, int64_t part, int64_t whole)
+{
+	if (part <= 0)
+		return true;
+	if (!l->percent)
+		return (uint64_t)part <= l->n;
+	return (__int128)part * ALL <= (__int128)whole * l->n;
+}
+
+static void take_breaks(void *arg, const struct check_row *r)
+{
+	struct check_breaks *b = arg;
+
+	b->requests = check_int(r, "requests");
+	b->chains = check_int(r, "chains");
+	b->lost = check_int(r, "lost");
+	b->lost_unknown = check_int(r, "lost_unknown");
+	b->out_of_order = check_int(r, "out_of_order");
+	b->findings = check_int(r, "findings");
+}
+
+static void take_records(void *arg, const struct check_row *r)
+{
+	struct check_breaks *b = arg;
+
+	b->records += check_int(r, "records");
+}
+
+static void take_requests(void *arg, const struct check_row *r)
+{
+	struct check_breaks *b = arg;
+
+	b->all_stacks = check_int(r, "requests") + b->chains;
+}
+
+int check_judge(struct check *c, struct err *err)
+{
+	struct check_breaks *b = &c->breaks;
+
+	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
+	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
+	    check_each(c, "requests", 0, take_requests, b, err) < 0)
+		return -1;
+	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
+		return err_set(err, ERR_USAGE,
+			       "--max-loss in percent is of the whole capture; "
+			       "with filters give a number of records");
+	b->loss = !within(&c->max_loss, b->lost, b->lost + b->records);
+	/* how many it were is not known: only "all" is surely enough */
+	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
+		b->loss = true;
+	b->unjoined = !within(&c->max_unjoined, b->requests + b->chains,
+			      b->all_stacks);
+	b->bad = b->loss || b->unjoined || b->out_of_order > 0 ||
+		 b->findings > 0;
+	b->tolerated = !b->bad &&
+		       (b->lost || b->lost_unknown || b->requests || b->chains);
+	return 0;
+}
+
+const char *check_verdict(const struct check *c)
+{
+	if (c->breaks.bad)
+		return "broken";
+	return c->status == STATUS_DAMAGED ? "damaged" : "clean";
+}
+
+int check_status(const struct check *c)
+{
+	return c->breaks.bad ? STATUS_LOSS : c->status;
+}

@@ -1,0 +1,198 @@
+/* check_others.c - what others would have shown of the same records: perf's
+ * rule, and the next chain of the thread. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/human.h"
+#include "cli/output/lines.h"
+
+#define SHOWN 3	    /* wrong stacks printed beside the true ones */
+#define LOOKED 1000 /* chosen among so many */
+
+struct others {
+	struct check *c;
+	struct lines l;
+
+	/* of the wrong stacks printed */
+	int64_t event[SHOWN], tid[SHOWN];
+	size_t shown;
+	bool again; /* of the same threads too */
+};
+
+static void add_why(struct others *o, const struct check_row *r)
+{
+	static const struct {
+		const char *column, *text;
+	} why[] = {
+		{ "loss_window", "with a loss window" },
+		{ "loss_unplaced", "with a loss somewhere" },
+		{ "pending_end", "pending at the end" },
+		{ "exit_per_task", "of threads that ended" },
+		{ "stripped", "stripped" },
+	};
+	const char *sep = " (";
+
+	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++) {
+		int64_t n = check_int(r, why[i].column);
+
+		if (!n)
+			continue;
+		lines_add(&o->l, "%s%" PRId64 " %s", sep, n, why[i].text);
+		sep = ", ";
+	}
+	if (sep[0] == ',')
+		lines_add(&o->l, ")");
+}
+
+static void put_as_perf(void *arg, const struct check_row *r)
+{
+	struct others *o = arg;
+	int64_t merged = check_int(r, "merged");
+	char held[32];
+
+	if (!check_int(r, "requests")) {
+		lines_add(&o->l, "no request has a cookie: nothing to compare");
+		lines_put(&o->l, "as perf");
+		return;
+	}
+	lines_add(&o->l,
+		  "%" PRId64 " requests = %" PRId64 " joined by perf + %" PRId64
+		  " joined only by us + %" PRId64
+		  " whose chain is not in the file",
+		  check_int(r, "requests"), merged, check_int(r, "only_ours"),
+		  check_int(r, "not_in_file"));
+	add_why(o, r);
+	lines_add(&o->l, ", %" PRId64 " unexplained",
+		  check_int(r, "unexplained"));
+	lines_put(&o->l, "as perf");
+	lines_add(&o->l,
+		  "perf prints %" PRId64 " without a user stack, %" PRId64
+		  " of them only when the file ends",
+		  check_int(r, "bare") + check_int(r, "bare_at_end"),
+		  check_int(r, "bare_at_end"));
+	lines_put(&o->l, "");
+	lines_add(&o->l,
+		  "of the %" PRId64 " it joins, %" PRId64 " get the stack of "
+		  "another program (exec between)",
+		  merged, check_int(r, "other_program"));
+	lines_put(&o->l, "");
+	lines_add(&o->l, "it prints %" PRId64 " after a later sample",
+		  check_int(r, "late"));
+	if (!check_null(r, "longest_held_ns"))
+		lines_add(&o->l, ", and holds one back for %s",
+			  human_ns(held, sizeof(held),
+				   check_int(r, "longest_held_ns")));
+	lines_put(&o->l, "");
+	if (!check_int(r, "only_perf"))
+		return;
+	lines_add(&o->l, "%" PRId64 " are joined by perf only",
+		  check_int(r, "only_perf"));
+	lines_put_styled(&o->l, "", STYLE_YELLOW);
+}
+
+static void put_as_tid(void *arg, const struct check_row *r)
+{
+	struct others *o = arg;
+
+	if (!check_int(r, "requests")) {
+		lines_add(&o->l, "no request has a cookie: nothing to compare");
+		lines_put(&o->l, "as tid");
+		return;
+	}
+	lines_add(&o->l,
+		  "%" PRId64 " requests = %" PRId64 " with the true stack + "
+		  "%" PRId64 " with a wrong stack + %" PRId64 " with none",
+		  check_int(r, "requests"), check_int(r, "right_stack"),
+		  check_int(r, "wrong_stack"), check_int(r, "no_stack"));
+	lines_put(&o->l, "as tid");
+	if (!check_int(r, "wrong_stack"))
+		return;
+	lines_add(&o->l,
+		  "the true stack of %" PRId64 " of the wrong ones is in the "
+		  "file (%" PRId64 " have the same addresses by chance)",
+		  check_int(r, "wrong_joined"), check_int(r, "wrong_alike"));
+	lines_put(&o->l, "");
+}
+
+static void add_stack(struct others *o, const struct check_row *r,
+		      const char *column)
+{
+	if (check_null(r, column))
+		lines_add(&o->l, "(empty)");
+	else
+		lines_clean(&o->l, check_text(r, column));
+}
+
+/* Those that look alike teach nothing, and three of one thread little. */
+static bool worth_showing(struct others *o, const struct check_row *r)
+{
+	int64_t tid = check_int(r, "tid");
+	int64_t event = check_int(r, "event");
+
+	if (o->shown == SHOWN)
+		return false;
+	if (!strcmp(check_text(r, "wrong_stack"), check_text(r, "true_stack")))
+		return false;
+	for (size_t i = 0; i < o->shown; i++)
+		if (o->event[i] == event || (!o->again && o->tid[i] == tid))
+			return false;
+	o->event[o->shown] = event;
+	o->tid[o->shown++] = tid;
+	return true;
+}
+
+static void put_wrong(void *arg, const struct check_row *r)
+{
+	struct others *o = arg;
+	bool joined = !strcmp(check_text(r, "verdict"), "matched");
+
+	if (!worth_showing(o, r))
+		return;
+	if (check_null(r, "time_ns"))
+		lines_add(&o->l, "event %" PRId64, check_int(r, "event"));
+	else
+		lines_seconds(&o->l, check_int(r, "time_ns"));
+	lines_add(&o->l, " ");
+	lines_clean(&o->l, check_text(r, "comm"));
+	lines_add(&o->l, "/%" PRId64 ", cookie %s", check_int(r, "tid"),
+		  check_text(r, "cookie"));
+	lines_put(&o->l, "");
+	lines_add(&o->l, "wrong: ");
+	add_stack(o, r, "wrong_stack");
+	lines_put(&o->l, "");
+	lines_add(&o->l, "true: ");
+	if (joined) {
+		add_stack(o, r, "true_stack");
+	} else {
+		lines_add(&o->l, "not in the file (");
+		lines_clean(&o->l, check_text(r, "verdict"));
+		lines_add(&o->l, ")");
+	}
+	lines_put(&o->l, "");
+}
+
+int check_others(struct check *c, struct err *err)
+{
+	struct others o = { .c = c,
+			    /* grep wants a fact in one line */
+			    .l = { .out = stdout,
+				   .width = term_is_terminal(stdout)
+						    ? term_columns(stdout)
+						    : INT_MAX } };
+
+	putchar('\n');
+	if (c->as_perf && check_each(c, "as_perf", 0, put_as_perf, &o, err) < 0)
+		return -1;
+	if (!c->as_tid)
+		return 0;
+	if (check_each(c, "as_tid", 0, put_as_tid, &o, err) < 0 ||
+	    check_some(c, "as_tid_wrong", LOOKED, put_wrong, &o, err))
+		return -1;
+	o.again = true;
+	if (o.shown == SHOWN)
+		return 0;
+	return check_some(c, "as_tid_wrong", LOOKED, put_wrong, &o, err);
+}

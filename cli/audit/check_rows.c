@@ -1,0 +1,185 @@
+/* check_rows.c - the answers of check's statements: asked once, looked at as
+ * often as needed. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* One row: of a statement that runs, or of one that was kept. */
+struct check_row {
+	const struct rows *live;
+	const struct check_answer *kept;
+	size_t first; /* of its values */
+};
+
+struct check_answer {
+	struct check_answer *next;
+	const char *name; /* of the query */
+	char **column;
+	size_t n_column;
+	struct value *value; /* row by row */
+	size_t n, cap;
+	struct arena text;
+};
+
+static void answer_free(struct check_answer *a)
+{
+	arena_release(&a->text);
+	free(a->column);
+	free(a->value);
+	free(a);
+}
+
+void check_forget(struct check *c)
+{
+	while (c->answers) {
+		struct check_answer *a = c->answers;
+
+		c->answers = a->next;
+		answer_free(a);
+	}
+}
+
+static void keep_row(struct check_answer *a, const struct rows *r)
+{
+	a->value = mem_grow(a->value, &a->cap, a->n + a->n_column,
+			    sizeof(*a->value));
+	for (size_t i = 0; i < a->n_column; i++) {
+		struct value v = rows_value(r, i);
+
+		if (v.kind == VALUE_TEXT)
+			v.text = arena_strdup(&a->text, v.text);
+		else if (v.kind != VALUE_INT)
+			v = (struct value){ .kind = VALUE_NULL };
+		a->value[a->n++] = v;
+	}
+}
+
+static struct check_answer *keep(const struct check *c,
+				 const struct check_query *q, struct err *err)
+{
+	struct rows *r = check_rows(c, q, 0, err);
+	struct check_answer *a;
+	int ret;
+
+	if (!r)
+		return NULL;
+	a = mem_new(1, sizeof(*a));
+	a->name = q->name;
+	a->n_column = rows_columns(r);
+	a->column = mem_new(a->n_column, sizeof(*a->column));
+	for (size_t i = 0; i < a->n_column; i++)
+		a->column[i] = arena_strdup(&a->text, rows_name(r, i));
+	while ((ret = rows_next(r, err)) > 0)
+		keep_row(a, r);
+	rows_close(r);
+	if (!ret)
+		return a;
+	answer_free(a);
+	return NULL;
+}
+
+static int64_t each_kept(struct check *c, const struct check_query *q,
+			 int64_t max, check_fn *fn, void *arg, struct err *err)
+{
+	struct check_answer *a = c->answers;
+	int64_t n = 0;
+
+	while (a && a->name != q->name)
+		a = a->next;
+	if (!a) {
+		a = keep(c, q, err);
+		if (!a)
+			return -1;
+		a->next = c->answers;
+		c->answers = a;
+	}
+	for (size_t i = 0; i < a->n; i += a->n_column, n++) {
+		struct check_row row = { .kept = a, .first = i };
+
+		if (!max || n < max)
+			fn(arg, &row);
+	}
+	return n;
+}
+
+static int64_t each_live(const struct check *c, const struct check_query *q,
+			 int64_t max, bool all, check_fn *fn, void *arg,
+			 struct err *err)
+{
+	struct rows *r = check_rows(c, q, all ? 0 : (long)max, err);
+	struct check_row row = { .live = r };
+	int64_t n = 0;
+	int ret;
+
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, err)) > 0) {
+		if (!max || n < max)
+			fn(arg, &row);
+		n++;
+	}
+	rows_close(r);
+	return ret < 0 ? -1 : n;
+}
+
+int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
+		   void *arg, struct err *err)
+{
+	const struct check_query *q = check_query(name);
+
+	if (!check_covers(q->scope))
+		return 0;
+	if (q->when == CHECK_ALWAYS)
+		return each_kept(c, q, max, fn, arg, err);
+	return each_live(c, q, max, true, fn, arg, err);
+}
+
+int check_some(const struct check *c, const char *name, int64_t max,
+	       check_fn *fn, void *arg, struct err *err)
+{
+	const struct check_query *q = check_query(name);
+
+	if (!check_covers(q->scope))
+		return 0;
+	return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
+}
+
+/* A column that is not there is our own mistake. */
+static struct value get(const struct check_row *r, const char *column)
+{
+	size_t n = r->live ? rows_columns(r->live) : r->kept->n_column;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name =
+			r->live ? rows_name(r->live, i) : r->kept->column[i];
+
+		if (!strcmp(name, column))
+			return r->live ? rows_value(r->live, i)
+				       : r->kept->value[r->first + i];
+	}
+	assert(!"a column that the statement has");
+	return (struct value){ .kind = VALUE_NULL };
+}
+
+int64_t check_int(const struct check_row *r, const char *column)
+{
+	struct value v = get(r, column);
+
+	return v.kind == VALUE_INT ? v.num : 0;
+}
+
+const char *check_text(const struct check_row *r, const char *column)
+{
+	struct value v = get(r, column);
+
+	return v.kind == VALUE_TEXT ? v.text : "";
+}
+
+bool check_null(const struct check_row *r, const char *column)
+{
+	return get(r, column).kind == VALUE_NULL;
+}

@@ -1,0 +1,715 @@
+/* check_screen.c - the first screen of check: the verdict, where it comes
+ * from, and what to do about it, in 24 lines of 80 columns. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/human.h"
+#include "cli/output/lines.h"
+#include "cli/output/output.h"
+#include "cli/output/plain.h"
+#include "cli/output/term.h"
+
+#define IMAGES 3   /* named for their stacks of one frame */
+#define CPUS 12	   /* named for their losses */
+#define PARTS 50   /* of the time: as in check_lost_in_time */
+#define FINDINGS 4 /* rules */
+#define DAMAGE 2   /* kinds */
+#define ACROSS 4   /* pairs of captures */
+#define LABEL_INDENT 2
+
+struct screen {
+	struct check *c;
+	struct lines l;
+	struct err *err;
+	int64_t n; /* of the section being printed */
+
+	int64_t requests, joined, refused, one_frame;
+	int64_t lost, records;
+	int64_t cpus;	     /* with losses */
+	int64_t part[PARTS]; /* lost records in it */
+	int64_t parts;
+	int64_t first, last;
+	int64_t order_bad;
+	int64_t whole; /* captures whose cookies all have a chain */
+};
+
+static void add_share(struct lines *l, int64_t part, int64_t whole)
+{
+	if (whole > 0)
+		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
+}
+
+/* ", " between the parts of a line. */
+static void add_part(struct screen *s, int64_t n, const char *text)
+{
+	if (!n)
+		return;
+	lines_add(&s->l, "%s%" PRId64 " %s", s->n ? ", " : "", n, text);
+	s->n++;
+}
+
+/* ---- the verdict */
+
+static void add_broken(struct screen *s)
+{
+	const struct check_breaks *b = &s->c->breaks;
+
+	s->n = 0;
+	add_part(s, b->requests,
+		 b->requests == 1 ? "request without its user stack"
+				  : "requests without their user stack");
+	add_part(s, b->chains,
+		 b->chains == 1 ? "chain without a sample"
+				: "chains without a sample");
+	add_part(s, b->lost, b->lost == 1 ? "record lost" : "records lost");
+	if (b->lost && b->lost_unknown)
+		lines_add(&s->l, ", and an unknown number more");
+	else if (b->lost_unknown)
+		lines_add(&s->l, "%san unknown number of records lost",
+			  s->n++ ? ", " : "");
+	add_part(s, b->out_of_order, "out of order");
+	add_part(s, b->findings, b->findings == 1 ? "finding" : "findings");
+}
+
+/* What is clean, when something could have been missing. */
+static const char *clean_of(const struct screen *s)
+{
+	if (!s->requests)
+		return "nothing out of order";
+	if (s->joined + s->refused == s->requests)
+		return "every user stack is there";
+	return "no user stack missing without a harmless reason";
+}
+
+static void put_verdict(struct screen *s)
+{
+	const struct check *c = s->c;
+	const char *word = check_verdict(c);
+	enum term_style style = STYLE_GREEN;
+	int at;
+
+	if (c->breaks.bad)
+		style = STYLE_RED;
+	else if (c->status)
+		style = STYLE_YELLOW;
+	fprintf(s->l.out, "%s", term_on(s->l.out, STYLE_BOLD));
+	plain_text(s->l.out, c->path, 0, 0);
+	fprintf(s->l.out, "%s: %s", term_off(s->l.out),
+		term_on(s->l.out, style));
+	at = (int)plain_cells(c->path) + 2;
+	lines_add(&s->l, "%s: ", word);
+	if (c->breaks.bad)
+		add_broken(s);
+	else if (c->status)
+		lines_add(&s->l, "part of the input could not be read; the "
+				 "rest is clean");
+	else if (!c->breaks.tolerated)
+		lines_add(&s->l, "nothing lost, %s", clean_of(s));
+	else
+		lines_add(&s->l, "within what is tolerated: ");
+	if (c->breaks.tolerated)
+		add_broken(s);
+	term_wrap(s->l.out, s->l.text, at, LABEL_INDENT, s->l.width);
+	fputs(term_off(s->l.out), s->l.out);
+	s->l.text[s->l.len = 0] = '\0';
+}
+
+/* ---- requests and chains */
+
+static void put_requests(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	struct lines *l = &s->l;
+	int64_t cookie = check_int(r, "with_cookie");
+	int64_t waiting = s->requests - s->refused;
+
+	if (!s->requests)
+		return;
+	lines_count(l, "", s->requests, "user stack: ", "user stacks: ");
+	lines_add(l, "%" PRId64 " later by cookie", cookie);
+	if (waiting > cookie)
+		lines_add(l, ", %" PRId64 " without one", waiting - cookie);
+	if (s->refused)
+		lines_add(l, ", %" PRId64 " at once (refused)", s->refused);
+	lines_put(l, "asked for");
+	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
+	add_share(l, s->joined, waiting);
+	s->n = 1;
+	add_part(s, check_int(r, "after"), "after their chain");
+	add_part(s, check_int(r, "exec_between"), "across an exec");
+	add_part(s, check_int(r, "other_capture"), "from another capture");
+	lines_put(l, "joined");
+}
+
+static void add_image(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	const char *path = check_text(r, "image");
+	const char *slash = strrchr(path, '/');
+
+	s->one_frame += check_int(r, "requests");
+	if (s->n++ >= IMAGES)
+		return;
+	lines_add(&s->l, "%s", s->n > 1 ? ", " : "");
+	lines_clean(&s->l, slash && slash[1] ? slash + 1 : path);
+	lines_add(&s->l, " %" PRId64, check_int(r, "requests"));
+}
+
+static int put_one_frame(struct screen *s)
+{
+	char images[1024];
+	int64_t n;
+
+	s->n = 0;
+	n = check_each(s->c, "one_frame", 0, add_image, s, s->err);
+	snprintf(images, sizeof(images), "%s", s->l.text);
+	s->l.text[s->l.len = 0] = '\0';
+	if (n < 0)
+		return -1;
+	if (!s->one_frame)
+		return 0;
+	lines_add(&s->l, "%" PRId64, s->one_frame);
+	add_share(&s->l, s->one_frame, s->joined);
+	lines_add(&s->l, " with only one frame: %s%s", images,
+		  n > IMAGES ? ", ..." : "");
+	lines_put(&s->l, "");
+	return 0;
+}
+
+static void add_ended(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_add(&s->l, "%s%" PRId64 " %s", s->n++ ? ", " : "",
+		  check_int(r, "samples"), check_text(r, "ended"));
+}
+
+static void put_callers(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t missing = check_int(r, "missing");
+	int64_t inferred = check_int(r, "inferred");
+
+	if (!missing)
+		return;
+	lines_add(&s->l,
+		  "%" PRId64 " samples lack the caller of their innermost "
+		  "frame, which frame pointers do not show",
+		  missing);
+	if (inferred)
+		lines_add(&s->l, "; in %" PRId64 " it was inferred", inferred);
+	lines_put(&s->l, "callers");
+}
+
+/* Stacks of dumps, by their ends; chains without a caller. */
+static int put_unwound(struct screen *s)
+{
+	s->n = 0;
+	if (check_each(s->c, "unwound", 0, add_ended, s, s->err) < 0)
+		return -1;
+	if (s->n)
+		lines_put(&s->l, "unwound");
+	return check_each(s->c, "callers", 0, put_callers, s, s->err) < 0;
+}
+
+static void put_unjoined(void *arg, const struct check_row *r)
+{
+	static const struct {
+		const char *word, *why;
+		bool harmless;
+	} verdict[] = {
+		{ "chain_lost", "records were lost while the chain was due",
+		  false },
+		{ "unjoinable", "the cookie had no room in the sample", false },
+		{ "stripped", "the chains were removed from the file", false },
+		{ "unexplained", "nothing in the capture says why", false },
+		{ "unwinder_died",
+		  "the process logged no stack of its own after that", false },
+		{ "before_opt_in",
+		  "the process had not logged any stack of its own so far",
+		  true },
+		{ "in_unwinder", "the thread was unwinding itself already",
+		  true },
+		{ "exit_per_task", "the thread ended, and its session with it",
+		  true },
+		{ "pending_end",
+		  "the thread was still in the kernel at the end", true },
+	};
+	struct screen *s = arg;
+
+	s->n = 0;
+	for (size_t i = 0; i < sizeof(verdict) / sizeof(verdict[0]); i++) {
+		int64_t n = check_int(r, verdict[i].word);
+		const char *label = s->n ? "" : "not joined";
+
+		if (!n)
+			continue;
+		s->n++;
+		lines_add(&s->l, "%" PRId64 " %s: %s", n, verdict[i].word,
+			  verdict[i].why);
+		if (verdict[i].harmless)
+			lines_put(&s->l, label);
+		else
+			lines_put_styled(&s->l, label, STYLE_YELLOW);
+	}
+}
+
+static void put_chains(void *arg, const struct check_row *r)
+{
+	static const char *const word[] = {
+		"used",	     "sample_lost", "foreign_session", "overwritten",
+		"duplicate", "unjoinable",  "unexplained"
+	};
+	struct screen *s = arg;
+
+	if (!check_int(r, "chains"))
+		return;
+	lines_add(&s->l, "%" PRId64 " recorded: ", check_int(r, "chains"));
+	s->n = 0;
+	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		add_part(s, check_int(r, word[i]),
+			 strcmp(word[i], "foreign_session") ? word[i]
+							    : "foreign");
+	if (check_int(r, "after_exit"))
+		lines_add(&s->l, "; %" PRId64 " after their thread's exit",
+			  check_int(r, "after_exit"));
+	lines_put(&s->l, "chains");
+}
+
+static void put_across(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_count(&s->l, "", check_int(r, "requests"), "request of capture ",
+		    "requests of capture ");
+	lines_add(&s->l, "%" PRId64, check_int(r, "asked_by"));
+	lines_count(&s->l, " by ", check_int(r, "chains"), "chain of capture ",
+		    "chains of capture ");
+	lines_add(&s->l, "%" PRId64, check_int(r, "recorded_by"));
+	lines_put(&s->l, s->n++ ? "" : "across");
+}
+
+static void put_copies(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_count(&s->l, "", check_int(r, "chains"), "chain", "chains");
+	lines_add(&s->l,
+		  " recorded by capture %" PRId64 " and %" PRId64
+		  ": stored once",
+		  check_int(r, "recorded_by"), check_int(r, "also_by"));
+	lines_put(&s->l, s->n++ ? "" : "across");
+}
+
+/* ---- losses */
+
+/* What each kind is, in words; kinds that do not count tell of the same
+ * drops again, or of something else. */
+static void add_loss(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	const char *what = check_text(r, "what");
+	int64_t n = check_int(r, "records");
+
+	if (!check_int(r, "counts"))
+		return;
+	lines_add(&s->l, "%s%" PRId64, s->n++ ? ", " : "", n);
+	if (!strcmp(what, "lost")) {
+		lines_count(&s->l, " in ", check_int(r, "intervals"), "gap",
+			    "gaps");
+	} else if (!strcmp(what, "lost_end")) {
+		lines_add(&s->l, " at the end");
+	} else if (!strcmp(what, "hardware")) {
+		lines_add(&s->l, " by the hardware");
+	} else {
+		lines_add(&s->l, " ");
+		lines_clean(&s->l, what);
+	}
+	if (check_int(r, "unknown"))
+		lines_add(&s->l, " and %" PRId64 " times an unknown number",
+			  check_int(r, "unknown"));
+}
+
+static void add_other_loss(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	const char *what = check_text(r, "what");
+
+	if (check_int(r, "counts") || !strcmp(what, "lost_total"))
+		return;
+	lines_add(&s->l, "%s", s->n++ ? ", " : "");
+	lines_clean(&s->l, what);
+	lines_count(&s->l, " ", check_int(r, "intervals"), "time", "times");
+	if (check_int(r, "records"))
+		lines_add(&s->l, " (%" PRId64 ")", check_int(r, "records"));
+}
+
+static void take_cpu(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	if (s->n++ >= CPUS)
+		return;
+	lines_add(&s->l, "%s", s->n > 1 ? ", " : "");
+	if (check_null(r, "cpu"))
+		lines_add(&s->l, "not known: ");
+	else
+		lines_add(&s->l, "%" PRId64 ": ", check_int(r, "cpu"));
+	lines_add(&s->l, "%" PRId64, check_int(r, "records"));
+}
+
+static void take_part(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t i = check_int(r, "part");
+
+	if (i < 0 || i >= PARTS)
+		return;
+	s->part[i] = check_int(r, "records");
+	s->parts++;
+}
+
+/* Where in time: one character for each fiftieth. */
+static void put_in_time(struct screen *s)
+{
+	static const char level[] = " .:-=*#";
+	char bar[PARTS + 1];
+	char span[32];
+	int64_t most = 1;
+
+	for (size_t i = 0; i < PARTS; i++)
+		most = s->part[i] > most ? s->part[i] : most;
+	for (size_t i = 0; i < PARTS; i++) {
+		int64_t n = s->part[i];
+		double at = n > 0 ? (double)n / (double)most : 0;
+
+		bar[i] = level[n > 0 ? 1 + (size_t)(at * 5) : 0];
+	}
+	bar[PARTS] = '\0';
+	fprintf(s->l.out, "  %-12s |%s| %s\n", "in time", bar,
+		human_ns(span, sizeof(span), s->last - s->first));
+}
+
+static int put_losses(struct screen *s)
+{
+	int64_t seen = s->lost + s->records;
+	char *kinds = s->l.text;
+
+	if (s->lost && s->records) {
+		lines_add(&s->l, "%" PRId64 " of %" PRId64 " records", s->lost,
+			  seen);
+		add_share(&s->l, s->lost, seen);
+		lines_add(&s->l, ": ");
+	}
+	s->n = 0;
+	if (check_each(s->c, "losses", 0, add_loss, s, s->err) < 0)
+		return -1;
+	if (!*kinds && s->c->breaks.lost_unknown)
+		lines_add(&s->l, "nobody knows how many records");
+	if (*kinds) {
+		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
+	} else if (check_covers(CHECK_RING)) {
+		lines_add(&s->l, "no record");
+		lines_put(&s->l, "lost");
+	}
+	s->n = 0;
+	if (check_each(s->c, "losses", 0, add_other_loss, s, s->err) < 0)
+		return -1;
+	if (s->n)
+		lines_put(&s->l, "also");
+	s->n = 0;
+	s->cpus = check_each(s->c, "lost_by_cpu", 0, take_cpu, s, s->err);
+	if (s->cpus < 0)
+		return -1;
+	if (s->cpus > CPUS)
+		lines_add(&s->l, ", and %" PRId64 " more CPUs", s->cpus - CPUS);
+	if (s->cpus)
+		lines_put(&s->l, "by CPU");
+	if (check_each(s->c, "lost_in_time", 0, take_part, s, s->err) < 0)
+		return -1;
+	if (s->parts && s->last > s->first && s->l.width >= PARTS + 25)
+		put_in_time(s);
+	return 0;
+}
+
+/* ---- cookies */
+
+static void put_reconciliation(struct screen *s, const struct check_row *r)
+{
+	int64_t bare = check_int(r, "no_chain");
+	int64_t missing = check_int(r, "missing");
+
+	if (!bare && !missing) {
+		if (s->whole++)
+			return;
+		lines_add(&s->l, "each has its chain, no counter is missing");
+		lines_put(&s->l, s->n++ ? "" : "cookies");
+		return;
+	}
+	lines_add(&s->l,
+		  "without chain: %" PRId64 " sample-only + %" PRId64
+		  " missing = %" PRId64,
+		  bare, missing, bare + missing);
+	if (!check_null(r, "kernel_lost"))
+		lines_add(&s->l,
+			  "; the kernel counted %" PRId64 " lost records of "
+			  "the event that writes chains",
+			  check_int(r, "kernel_lost"));
+	else
+		lines_add(&s->l, "; the file has no count of the kernel's to "
+				 "compare with");
+	lines_put(&s->l, s->n++ ? "" : "cookies");
+}
+
+static void put_cookies(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t missing = check_int(r, "missing");
+	int64_t lost = check_int(r, "missing_lost");
+	int64_t bad = check_int(r, "missing_uncounted");
+
+	put_reconciliation(s, r);
+	if (!missing)
+		return;
+	if (!check_null(r, "reason")) {
+		lines_add(&s->l, "missing ones prove nothing: ");
+		lines_clean(&s->l, check_text(r, "reason"));
+		lines_put(&s->l, "");
+	} else if (lost == missing) {
+		lines_add(&s->l, "the missing ones (");
+		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
+		lines_add(&s->l, ") are all explained by losses");
+		lines_put(&s->l, "");
+	} else {
+		lines_add(&s->l,
+			  "of the missing ones losses explain %" PRId64
+			  ", nothing explains %" PRId64,
+			  lost, bad);
+		lines_put_styled(&s->l, "", bad ? STYLE_YELLOW : STYLE_DIM);
+	}
+}
+
+/* ---- findings, order, damage */
+
+/* Those that a loss explains are only named: the loss is told already. */
+static void add_explained(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t n = check_int(r, "explained");
+
+	if (!n)
+		return;
+	lines_add(&s->l, "%s%" PRId64 " ", s->n++ ? ", " : "", n);
+	lines_clean(&s->l, check_text(r, "rule"));
+}
+
+static void put_finding(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	int64_t n = check_int(r, "findings") - check_int(r, "explained");
+
+	if (!n)
+		return;
+	lines_add(&s->l, "%" PRId64 " ", n);
+	lines_clean(&s->l, check_text(r, "rule"));
+	lines_add(&s->l, ": ");
+	lines_clean(&s->l, check_text(r, "proves"));
+	if (check_int(r, "breaks"))
+		lines_put_styled(&s->l, s->n ? "" : "findings", STYLE_YELLOW);
+	else
+		lines_put(&s->l, s->n ? "" : "findings");
+	s->n++;
+}
+
+static int put_findings(struct screen *s)
+{
+	int64_t n;
+
+	s->n = 0;
+	if (check_each(s->c, "findings", FINDINGS, add_explained, s, s->err) <
+	    0)
+		return -1;
+	if (s->n) {
+		lines_add(&s->l, ": by the losses");
+		lines_put(&s->l, "findings");
+	}
+	n = check_each(s->c, "findings", FINDINGS, put_finding, s, s->err);
+	if (n < 0)
+		return -1;
+	if (!n && check_covers(CHECK_THREAD)) {
+		lines_add(&s->l, "none: every effect has its cause");
+		lines_put(&s->l, "findings");
+	}
+	if (n > FINDINGS) {
+		lines_add(&s->l, "and of %" PRId64 " more rules", n - FINDINGS);
+		lines_put(&s->l, "");
+	}
+	return 0;
+}
+
+/* A broken promise of the recorder harms nobody here: a file is ordered by
+ * time whatever it promised. */
+static void put_order(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	const char *what = check_text(r, "what");
+	bool round = !strcmp(what, "round");
+	char by[32];
+
+	lines_add(&s->l, "%" PRId64 " ", check_int(r, "records"));
+	lines_add(&s->l, round ? "behind a finished round" : "out of order (");
+	if (!round) {
+		lines_clean(&s->l, what);
+		lines_add(&s->l, ")");
+	}
+	if (!check_null(r, "worst_ns"))
+		lines_add(&s->l, ", at worst by %s",
+			  human_ns(by, sizeof(by), check_int(r, "worst_ns")));
+	if (round) {
+		lines_add(&s->l, "; sorted here");
+		lines_put(&s->l, s->n ? "" : "order");
+	} else {
+		lines_put_styled(&s->l, s->n ? "" : "order", STYLE_YELLOW);
+	}
+	s->n++;
+}
+
+static int put_ordering(struct screen *s)
+{
+	int64_t n;
+
+	s->n = 0;
+	n = check_each(s->c, "ordering", 0, put_order, s, s->err);
+	if (n || !check_covers(CHECK_RING))
+		return n < 0 ? -1 : 0;
+	lines_add(&s->l, "kept by every record");
+	lines_put(&s->l, "order");
+	return 0;
+}
+
+static void put_damage(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	lines_count(&s->l, "", check_int(r, "places"), "place", "places");
+	lines_add(&s->l, " (");
+	lines_clean(&s->l, check_text(r, "what"));
+	lines_add(&s->l, ")");
+	if (!check_null(r, "first_off"))
+		lines_add(&s->l, ", first at 0x%" PRIx64,
+			  (uint64_t)check_int(r, "first_off"));
+	lines_put_styled(&s->l, s->n++ ? "" : "damage", STYLE_RED);
+}
+
+/* ---- clocks of several captures */
+
+static void put_close(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	char ns[32];
+
+	if (!check_int(r, "close"))
+		return;
+	lines_add(&s->l,
+		  "%" PRId64 " of %" PRId64 " neighbouring events of different "
+		  "captures are closer than their clocks are exact (%s): which "
+		  "came first is not sure",
+		  check_int(r, "close"), check_int(r, "neighbours"),
+		  human_ns(ns, sizeof(ns), check_int(r, "error_ns")));
+	lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
+}
+
+/* ---- all of it */
+
+static void take_requests(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	s->requests = check_int(r, "requests");
+	s->joined = check_int(r, "matched");
+	s->refused = check_int(r, "refused");
+}
+
+static void take_capture(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	if (check_null(r, "first_ns") || check_null(r, "last_ns"))
+		return;
+	if (!s->last || check_int(r, "first_ns") < s->first)
+		s->first = check_int(r, "first_ns");
+	if (check_int(r, "last_ns") > s->last)
+		s->last = check_int(r, "last_ns");
+}
+
+static void put_sentence(void *arg, const char *sentence)
+{
+	struct screen *s = arg;
+
+	lines_add(&s->l, "%s", sentence);
+	lines_put(&s->l, s->n++ ? "" : "what to do");
+}
+
+static void put_filter_note(struct screen *s)
+{
+	const char *what = "cookies and damage";
+
+	if (!filter_given())
+		return;
+	if (filter.event)
+		what = "chains, losses, findings, order, cookies and damage";
+	else if (!check_covers(CHECK_RING))
+		what = "losses, order, cookies and damage";
+	lines_add(&s->l, "%s cannot be told apart by these filters: left out",
+		  what);
+	lines_put(&s->l, "filtered");
+}
+
+static int put_stacks(struct screen *s)
+{
+	struct check *c = s->c;
+
+	if (check_each(c, "requests", 0, put_requests, s, s->err) < 0 ||
+	    put_one_frame(s) ||
+	    check_each(c, "requests", 0, put_unjoined, s, s->err) < 0 ||
+	    check_each(c, "chains", 0, put_chains, s, s->err) < 0)
+		return -1;
+	s->n = 0;
+	if (check_each(c, "across", ACROSS, put_across, s, s->err) < 0 ||
+	    check_each(c, "copies", ACROSS, put_copies, s, s->err) < 0)
+		return -1;
+	return check_frames(c, &s->l, s->err);
+}
+
+int check_screen(struct check *c, struct err *err)
+{
+	struct screen s = {
+		.c = c,
+		.l = { .out = stdout, .width = term_columns(stdout) },
+		.err = err,
+		.lost = c->breaks.lost,
+		.records = c->breaks.records,
+	};
+
+	if (check_each(c, "requests", 0, take_requests, &s, err) < 0 ||
+	    check_each(c, "captures", 0, take_capture, &s, err) < 0)
+		return -1;
+	put_verdict(&s);
+	if (put_stacks(&s) || put_unwound(&s) || put_losses(&s))
+		return -1;
+	s.n = 0;
+	if (c->breaks.all_stacks &&
+	    check_each(c, "cookies", 0, put_cookies, &s, err) < 0)
+		return -1;
+	if (put_findings(&s) || put_ordering(&s) ||
+	    check_each(c, "close", 0, put_close, &s, err) < 0)
+		return -1;
+	s.n = 0;
+	if (check_each(c, "damage", DAMAGE, put_damage, &s, err) < 0)
+		return -1;
+	put_filter_note(&s);
+	s.n = 0;
+	return check_advice(c, put_sentence, &s, err);
+}

@@ -1,0 +1,296 @@
+/* check_sql.c - the statements behind check: which there are, and how filters
+ * narrow them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* The names are those of --json: add, never rename. */
+const struct check_query check_queries[] = {
+	{ "breaks",
+	  "what makes the exit status 4: requests and chains without their "
+	  "other half, records lost, losses of unknown size, records out of "
+	  "order, findings",
+	  true, CHECK_ALWAYS, CHECK_ANY },
+	{ "captures", "the captures in the database", false, CHECK_ALWAYS,
+	  CHECK_WHOLE },
+	{ "requests",
+	  "samples that asked for a deferred user stack, by what became of "
+	  "them",
+	  true, CHECK_ALWAYS, CHECK_ANY },
+	{ "one_frame",
+	  "joined requests whose user stack has only one frame, by the image "
+	  "of that frame",
+	  false, CHECK_ALWAYS, CHECK_ANY },
+	{ "chains", "deferred user stacks, by what became of them", true,
+	  CHECK_ALWAYS, CHECK_THREAD },
+	{ "across",
+	  "requests of one capture whose chain only another one recorded",
+	  false, CHECK_ALWAYS, CHECK_ANY },
+	{ "copies", "chains that another capture recorded too, stored once",
+	  false, CHECK_ALWAYS, CHECK_THREAD },
+	{ "callsites",
+	  "user stacks by what is in front of their return addresses: a call, "
+	  "or none",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "fabricated",
+	  "images that lead to callers that cannot be: samples that go on from "
+	  "them, and those fabricated there",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "unchecked",
+	  "return addresses in code that could not be looked into, by image",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "unwound",
+	  "samples whose stack was unwound from a dump, by why it ends there",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "callers",
+	  "samples whose frame-pointer chain lacks the caller of its innermost "
+	  "frame, and those of them into which it was put",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "losses",
+	  "what was not recorded, by kind; counts 1: adds to the records lost",
+	  false, CHECK_ALWAYS, CHECK_RING },
+	{ "lost_by_cpu", "records lost by CPU", false, CHECK_ALWAYS,
+	  CHECK_RING },
+	{ "lost_in_time", "records lost in each fiftieth of the time", false,
+	  CHECK_ALWAYS, CHECK_RING },
+	{ "cookies",
+	  "of each capture: cookies without a chain, counters that no record "
+	  "has, and the kernel's own count of lost chains",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "findings", "what must not happen in a trace and did, by rule", false,
+	  CHECK_ALWAYS, CHECK_THREAD },
+	{ "ordering", "broken promises about time order, by kind", false,
+	  CHECK_ALWAYS, CHECK_RING },
+	{ "close",
+	  "neighbouring events of a CPU that are of different captures, and "
+	  "those of them that are closer than their clocks are exact",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "damage", "parts of the input that could not be read", false,
+	  CHECK_ALWAYS, CHECK_WHOLE },
+	{ "as_perf", "what perf 7.2 makes of the requests with a cookie", true,
+	  CHECK_AS_PERF, CHECK_ANY },
+	{ "as_tid",
+	  "what the next chain of the thread would be for the requests with "
+	  "a cookie",
+	  true, CHECK_AS_TID, CHECK_ANY },
+	{ "as_tid_wrong",
+	  "requests for which the next chain of the thread is a wrong one; "
+	  "stacks innermost first",
+	  false, CHECK_AS_TID, CHECK_ANY },
+	{ "unjoined_requests", "requests without a user stack, and why", false,
+	  CHECK_EVIDENCE, CHECK_ANY },
+	{ "across_list", "requests whose chain only another capture recorded",
+	  false, CHECK_EVIDENCE, CHECK_ANY },
+	{ "unused_chains", "chains that no sample has, and why", false,
+	  CHECK_EVIDENCE, CHECK_THREAD },
+	{ "bogus_list", "frames that nothing can have been called from", false,
+	  CHECK_EVIDENCE, CHECK_WHOLE },
+	{ "gap_list", "runs of counters that no cookie has", false,
+	  CHECK_EVIDENCE, CHECK_RING },
+	{ "finding_list", "what the rules found", false, CHECK_EVIDENCE,
+	  CHECK_THREAD },
+	{ "loss_list", "what was not recorded, one row each", false,
+	  CHECK_EVIDENCE, CHECK_RING },
+	{ NULL, NULL, false, CHECK_ALWAYS, CHECK_ANY },
+};
+
+bool check_covers(enum check_scope scope)
+{
+	bool thread = filter.pid || filter.tid || filter.comm;
+
+	switch (scope) {
+	case CHECK_ANY:
+		return true;
+	case CHECK_THREAD:
+		return !filter.event;
+	case CHECK_RING:
+		return !filter.event && !thread;
+	case CHECK_WHOLE:
+		break;
+	}
+	return !filter_given();
+}
+
+const struct check_query *check_query(const char *name)
+{
+	const struct check_query *q = check_queries;
+
+	while (q->name && strcmp(q->name, name) != 0)
+		q++;
+	return q;
+}
+
+bool check_asks(const struct check *c, const struct check_query *q)
+{
+	if (!check_covers(q->scope))
+		return false;
+	switch (q->when) {
+	case CHECK_ALWAYS:
+		return true;
+	case CHECK_AS_PERF:
+		return c->as_perf;
+	case CHECK_AS_TID:
+		return c->as_tid;
+	case CHECK_EVIDENCE:
+		break;
+	}
+	return c->verbose;
+}
+
+/* ---- filters */
+
+struct narrowed {
+	const char *table, *query;
+	enum check_scope scope;
+};
+
+static const struct narrowed narrowed[] = {
+	{ "request", "check_filter_request", CHECK_ANY },
+	{ "chain", "check_filter_chain", CHECK_THREAD },
+	{ "finding", "check_filter_finding", CHECK_THREAD },
+	{ "loss", "check_filter_loss", CHECK_RING },
+	{ "cookie_gap", "check_filter_gap", CHECK_RING },
+	{ "ordering", "check_filter_ordering", CHECK_RING },
+};
+
+/* The condition on columns that a table has: a filter on another column
+ * leaves nothing of it. The values are the first of those of all. */
+static int put_narrowed(struct check *c, FILE *out, const struct narrowed *t,
+			struct err *err)
+{
+	struct filter all = filter;
+	struct value bind[FILTER_BIND];
+	char cond[4096];
+	size_t n;
+	int ret;
+
+	if (!check_covers(t->scope)) {
+		fprintf(out, "%s AS (SELECT * FROM main.%s WHERE 0)", t->table,
+			t->table);
+		return 0;
+	}
+	if (t->scope != CHECK_ANY)
+		filter.event = NULL;
+	ret = filter_sql(c->db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
+	filter = all;
+	if (ret)
+		return -1;
+	fprintf(out, "%s%s)))", store_sql(t->query), cond);
+	if (t->scope == CHECK_ANY) {
+		memcpy(c->bind, bind, sizeof(bind));
+		c->n_bind = n;
+	}
+	return 0;
+}
+
+int check_filters(struct check *c, struct err *err)
+{
+	size_t len = 0;
+	FILE *out;
+	int ret = 0;
+
+	if (!filter_given())
+		return 0;
+	out = open_memstream(&c->prefix, &len);
+	if (!out)
+		return err_set(err, ERR_IO, "no memory for a statement");
+	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
+		fputs(i ? ",\n" : "WITH ", out);
+		ret = ret ? ret : put_narrowed(c, out, &narrowed[i], err);
+	}
+	fclose(out);
+	return ret;
+}
+
+/* The whole statement; the caller's to free. limit 0: none. */
+static char *statement(const struct check *c, const char *name, long limit)
+{
+	char query[64];
+	char tail[32] = "";
+	const char *sql;
+	char *text;
+	size_t n;
+
+	snprintf(query, sizeof(query), "check_%s", name);
+	sql = store_sql(query);
+	if (limit)
+		snprintf(tail, sizeof(tail), "\nLIMIT %ld", limit);
+	n = strlen(sql) + strlen(tail) + 4;
+	if (c->prefix)
+		n += strlen(c->prefix);
+	text = mem_new(n, 1);
+	if (!c->prefix)
+		snprintf(text, n, "%s%s", sql, tail);
+	else if (!strncmp(sql, "WITH ", 5))
+		snprintf(text, n, "%s,\n%s%s", c->prefix, sql + 5, tail);
+	else
+		snprintf(text, n, "%s\n%s%s", c->prefix, sql, tail);
+	return text;
+}
+
+struct rows *check_rows(const struct check *c, const struct check_query *q,
+			long limit, struct err *err)
+{
+	char *sql = statement(c, q->name, limit);
+	struct rows *r = rows_open(c->db, sql, c->prefix ? c->bind : NULL,
+				   c->prefix ? c->n_bind : 0, err);
+
+	free(sql);
+	return r;
+}
+
+/* ---- --sql */
+
+static void put_literal(FILE *out, const struct value *v)
+{
+	fputc('\'', out);
+	for (const char *p = v->text; *p; p++) {
+		if (*p == '\'')
+			fputc('\'', out);
+		fputc(*p, out);
+	}
+	fputc('\'', out);
+}
+
+/* A shell has no values to bind: ?N becomes the text itself. */
+static void put_bound(const struct check *c, const char *sql)
+{
+	while (*sql) {
+		char *end = NULL;
+		unsigned long i = *sql == '?' ? strtoul(sql + 1, &end, 10) : 0;
+
+		if (i && i <= c->n_bind) {
+			put_literal(stdout, &c->bind[i - 1]);
+			sql = end;
+			continue;
+		}
+		fputc(*sql++, stdout);
+	}
+}
+
+long check_limit(const struct check *c, const struct check_query *q)
+{
+	return q->when == CHECK_ALWAYS || q->one ? 0 : c->limit;
+}
+
+void check_print_sql(const struct check *c)
+{
+	for (const struct check_query *q = check_queries; q->name; q++) {
+		char *sql;
+
+		if (!check_asks(c, q))
+			continue;
+		sql = statement(c, q->name, check_limit(c, q));
+		printf("-- %s: %s\n", q->name, q->what);
+		if (c->prefix)
+			put_bound(c, sql);
+		else
+			fputs(sql, stdout);
+		fputs(";\n\n", stdout);
+		free(sql);
+	}
+}

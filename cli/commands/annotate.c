@@ -1,0 +1,272 @@
+/* annotate.c - the command that shows the instructions of a function with the
+ * samples taken at each; without a function, the hottest ones. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tables/annotate.h"
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/output/grid.h"
+#include "cli/ingest/name.h"
+#include "cli/output/out.h"
+#include "cli/output/plain.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "symbolize/symbolize.h"
+
+#define INSNS 5000
+#define FUNCTIONS 20
+#define LIMIT_UNSET (-1)
+
+static const char *dso, *syntax, *html, *by;
+static bool json;
+static bool lines = true;
+static long limit = LIMIT_UNSET;
+static long around = -1;
+
+static const char *const syntax_words[] = { "att", "intel", NULL };
+static const char *const by_words[] = { "weight", "samples", NULL };
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "dso",
+	  .arg = "NAME",
+	  .help = "the function of that name in this image",
+	  .value = &dso },
+	{ .kind = OPT_CHOICE,
+	  .letter = 'M',
+	  .name = "disassembler-style",
+	  .arg = "SYNTAX",
+	  .help = "x86 as objdump writes it, or as Intel does (att)",
+	  .value = &syntax,
+	  .choices = syntax_words },
+	{ .kind = OPT_CHOICE,
+	  .name = "by",
+	  .arg = "WHAT",
+	  .help = "shares of weight or of samples (weight)",
+	  .value = &by,
+	  .choices = by_words },
+	{ .kind = OPT_NUMBER,
+	  .name = "around",
+	  .arg = "N",
+	  .help = "only instructions with samples and N around them",
+	  .value = &around },
+	{ .kind = OPT_NUMBER,
+	  .name = "limit",
+	  .arg = "N",
+	  .help = "at most N instructions, or functions in the list; 0: all "
+		  "(5000, 20)",
+	  .value = &limit },
+	{ .kind = OPT_NO,
+	  .name = "no-source",
+	  .help = "no source lines between the instructions",
+	  .value = &lines },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "print one JSON object",
+	  .value = &json },
+	{ .kind = OPT_STRING,
+	  .name = "html",
+	  .arg = "FILE",
+	  .help = "write an HTML page that needs nothing else; -: to standard "
+		  "output",
+	  .value = &html },
+	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+/* ---- the hottest functions */
+
+static void put_function(struct grid *g, const struct hot *h,
+			 const struct hot_func *f)
+{
+	char at[512];
+
+	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
+		 f->peak_off);
+	grid_percent(g, f->weight, h->weight);
+	grid_number(g, f->samples);
+	grid_number(g, f->weight);
+	grid_percent(g, f->peak, f->weight);
+	grid_text(g, at);
+	grid_text(g, f->name ? f->name : "[no name]");
+	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
+}
+
+static int list_functions(const struct hot *h, const char *path)
+{
+	static const struct grid_column col[] = {
+		{ "Self %", "self_percent" },
+		{ "Samples", "samples" },
+		{ NULL, "weight" },
+		{ "Peak %", "peak_percent" },
+		{ "Hottest at", "peak" },
+		{ "Symbol", "symbol" },
+		{ NULL, "image" },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+	size_t max = limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit;
+
+	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
+		put_function(g, h, &h->func[i]);
+	grid_write(g, json ? "json" : "table", stdout);
+	grid_free(g);
+	if (!json && max && h->n_func > max)
+		printf("\n%zu more functions; --limit 0 shows all\n",
+		       h->n_func - max);
+	if (!json && h->n_func) {
+		fputs("\n'backstitch annotate ", stdout);
+		plain_text(stdout, path, 0, 0);
+		fputs(" SYMBOL' shows the instructions of one\n", stdout);
+	}
+	return 0;
+}
+
+/* ---- one function */
+
+struct page {
+	const struct annot *a;
+	const char *path;
+};
+
+static int write_html(FILE *out, void *arg, struct err *err)
+{
+	const struct page *p = arg;
+
+	(void)err;
+	annot_html(out, p->a, p->path);
+	return 0;
+}
+
+static int show(const struct annot *a, const char *path, struct err *err)
+{
+	struct page p = { a, path };
+
+	if (html && out_write(html, write_html, &p, err))
+		return -1;
+	if (html)
+		return 0;
+	if (json)
+		annot_json(a);
+	else
+		annot_text(stdout, a, around);
+	return 0;
+}
+
+static void say_others(const struct hot *h, const struct hot_choice *c)
+{
+	if (!c->others)
+		return;
+	fprintf(stderr,
+		"%zu more functions have this name; shown is that of %s (--dso "
+		"chooses)\n",
+		c->others, hot_base(h, c->image));
+}
+
+static int annotate(struct store *db, const struct hot *h, const char *path,
+		    const char *what, struct err *err)
+{
+	const struct annot_opts o = {
+		.intel = syntax && !strcmp(syntax, "intel"),
+		.lines = lines,
+		.limit = limit == LIMIT_UNSET ? INSNS : limit,
+	};
+	struct annot a = { .name = NULL };
+	struct hot_choice c;
+	struct symbolizer *sy;
+	int rc;
+
+	if (hot_choose(h, what, dso, &c, err))
+		return -1;
+	say_others(h, &c);
+	sy = name_symbolizer(db, NULL);
+	rc = annot_load(&a, db, sy, h, &c, &o, err);
+	if (!rc)
+		rc = show(&a, path, err);
+	symbolize_free(sy);
+	annot_release(&a);
+	return rc;
+}
+
+/* ---- the command */
+
+static int answer(struct store *db, const char *path, const char *what,
+		  struct err *err)
+{
+	const struct stacks_opts so = { .samples =
+						by && !strcmp(by, "samples") };
+	struct stacks *s = stacks_load(db, &so, err);
+	struct hot h = { .spot = NULL };
+	int rc = -1;
+
+	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
+		rc = what ? annotate(db, &h, path, what, err)
+			  : list_functions(&h, path);
+	hot_release(&h);
+	stacks_free(s);
+	return rc;
+}
+
+static int check_options(int argc, const char *what, struct err *err)
+{
+	if (argc > 2)
+		return err_set(err, ERR_USAGE,
+			       "annotate takes a database or capture and a "
+			       "function, not %d arguments",
+			       argc);
+	if (limit < LIMIT_UNSET || around < -1)
+		return err_set(err, ERR_USAGE,
+			       "--limit and --around need a number that is "
+			       "not negative");
+	if (html && !what)
+		return err_set(err, ERR_USAGE,
+			       "--html shows one function; say which");
+	if (html && json)
+		return err_set(err, ERR_USAGE,
+			       "--html and --json are two answers; ask for "
+			       "one of them");
+	return 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	const char *what = argc > 1 ? argv[1] : NULL;
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int rc;
+
+	if (check_options(argc, what, err) || name_check(err))
+		return -1;
+	path = input_path(argc > 1 ? 1 : argc, argv, err);
+	db = path && !input_apart(path, html, err)
+		     ? database_open(path, &status, err)
+		     : NULL;
+	if (!db)
+		return -1;
+	rc = answer(db, path, what, err);
+	store_close(db);
+	return rc ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch annotate perf.db",
+	"backstitch annotate perf.db my_function",
+	"backstitch annotate --dso libc.so.6 -M intel perf.db memcpy",
+	"backstitch annotate --html hot.html perf.db cc1+0x7ab010", NULL
+};
+
+extern const struct command cmd_annotate;
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.args = "[options] [DB | CAPTURE [SYMBOL | ADDRESS]]",
+	.summary = "show the hot instructions of a function",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

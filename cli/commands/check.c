@@ -1,0 +1,210 @@
+/* check.c - the command that says what was lost, and which stacks that
+ * broke: the causality audit. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/out.h"
+#include "cli/stop.h"
+#include "cli/pictures/timeline.h"
+#include "stitch/base/err.h"
+
+#define LIMIT_UNSET (-1)
+#define LIMIT_ROWS 20
+
+static bool verbose, json, sql, as_perf, as_tid;
+static long limit = LIMIT_UNSET;
+static const char *max_loss, *max_unjoined, *svg;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_FLAG,
+	  .letter = 'v',
+	  .name = "verbose",
+	  .help = "list the evidence: each missing stack, gap, finding, loss",
+	  .value = &verbose },
+	{ .kind = OPT_NUMBER,
+	  .name = "limit",
+	  .arg = "N",
+	  .help = "so many rows of each kind of evidence; 0: all (20, with "
+		  "--json all)",
+	  .value = &limit },
+	{ .kind = OPT_FLAG,
+	  .name = "as-perf",
+	  .help = "compare with what perf 7.2 makes of the same records",
+	  .value = &as_perf },
+	{ .kind = OPT_FLAG,
+	  .name = "as-tid",
+	  .help = "compare with taking the next chain of the thread",
+	  .value = &as_tid },
+	{ .kind = OPT_STRING,
+	  .name = "max-loss",
+	  .arg = "N",
+	  .help = "tolerate so many lost records, or so many percent: 0.5%",
+	  .value = &max_loss },
+	{ .kind = OPT_STRING,
+	  .name = "max-unjoined",
+	  .arg = "N",
+	  .help = "tolerate so many requests and chains without their other "
+		  "half, or so many percent",
+	  .value = &max_unjoined },
+	{ .kind = OPT_FLAG,
+	  .name = "json",
+	  .help = "print numbers and evidence as one JSON object",
+	  .value = &json },
+	{ .kind = OPT_FLAG,
+	  .name = "sql",
+	  .help = "print the SQL behind each number instead",
+	  .value = &sql },
+	{ .kind = OPT_STRING,
+	  .name = "svg",
+	  .arg = "FILE",
+	  .help = "draw losses and missing stacks over time into FILE too; -: "
+		  "to standard output, without the rest",
+	  .value = &svg },
+	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+static int bad_limit(const char *opt, const char *text, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		       "--%s needs a number such as 100, or a share such as "
+		       "0.5%%, not '%s'",
+		       opt, text);
+}
+
+/* "100", "5%", "0.25%"; shares exactly, in millionths of a percent. */
+static int parse_limit(const char *opt, const char *text,
+		       struct check_limit *out, struct err *err)
+{
+	const char *p = text;
+	uint64_t scale = 1000000;
+	uint64_t part = 0;
+	uint64_t n = 0;
+
+	if (!text)
+		return 0;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return bad_limit(opt, text, err);
+	if (p == text)
+		return bad_limit(opt, text, err);
+	if (*p == '.' && p[1] >= '0' && p[1] <= '9')
+		for (p++; *p >= '0' && *p <= '9'; p++) {
+			scale /= 10;
+			part += scale * (uint64_t)(*p - '0');
+		}
+	out->percent = !strcmp(p, "%");
+	if (!out->percent && (*p || part || strchr(text, '.')))
+		return bad_limit(opt, text, err);
+	if (out->percent && (n > 100 || (n == 100 && part)))
+		return err_set(err, ERR_USAGE,
+			       "--%s: '%s' is more than everything", opt, text);
+	out->n = out->percent ? n * 1000000 + part : n;
+	return 0;
+}
+
+static int print_screens(struct check *c, struct err *err)
+{
+	if (check_screen(c, err))
+		return -1;
+	if ((as_perf || as_tid) && check_others(c, err))
+		return -1;
+	return verbose ? check_evidence(c, err) : 0;
+}
+
+static int draw(FILE *out, void *arg, struct err *err)
+{
+	struct check *c = arg;
+
+	return timeline_write(out, c->db, NULL, err);
+}
+
+static int answer(struct check *c, struct err *err)
+{
+	if (check_filters(c, err))
+		return -1;
+	if (svg && out_write(svg, draw, c, err))
+		return -1;
+	if (svg && !strcmp(svg, "-"))
+		return check_judge(c, err);
+	if (sql) {
+		check_print_sql(c);
+		return 0;
+	}
+	if (check_judge(c, err))
+		return -1;
+	return json ? check_print_json(c, err) : print_screens(c, err);
+}
+
+static int set_up(struct check *c, struct err *err)
+{
+	if (sql && json)
+		return err_set(err, ERR_USAGE,
+			       "--sql prints statements and --json their "
+			       "answers; ask for one of them");
+	if (svg && filter_given())
+		return err_set(err, ERR_USAGE,
+			       "--svg draws the whole capture; leave out "
+			       "--time and the other filters");
+	if (limit < LIMIT_UNSET)
+		return err_set(err, ERR_USAGE,
+			       "--limit needs a number of rows, or 0 for all");
+	if (limit == LIMIT_UNSET)
+		limit = json || sql ? 0 : LIMIT_ROWS;
+	c->verbose = verbose || json;
+	c->as_perf = as_perf;
+	c->as_tid = as_tid;
+	c->limit = limit;
+	if (parse_limit("max-loss", max_loss, &c->max_loss, err))
+		return -1;
+	return parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct check c = { .status = STATUS_OK };
+	int ret;
+
+	if (set_up(&c, err))
+		return -1;
+	c.path = input_path(argc, argv, err);
+	if (!c.path || input_apart(c.path, svg, err))
+		return -1;
+	c.db = database_open(c.path, &c.status, err);
+	if (!c.db)
+		return -1;
+	stop_query(c.db);
+	ret = answer(&c, err);
+	stop_query(NULL);
+	check_forget(&c);
+	free(c.prefix);
+	store_close(c.db);
+	if (ret)
+		return -1;
+	return sql ? c.status : check_status(&c);
+}
+
+static const char *const examples[] = {
+	"backstitch check perf.db",
+	"backstitch check --verbose perf.data",
+	"backstitch check --as-perf --as-tid perf.db",
+	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
+	"backstitch check --svg lost.svg perf.db",
+	NULL
+};
+
+extern const struct command cmd_check;
+const struct command cmd_check = {
+	.name = "check",
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "say what was lost, and which stacks that broke",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

@@ -1,0 +1,259 @@
+/* completion.c - the command that writes shell completion from the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/topics.h"
+#include "stitch/base/err.h"
+
+/* Commands without a file argument. */
+static bool takes_files(const struct command *c)
+{
+	return strcmp(c->name, "help") && strcmp(c->name, "completion");
+}
+
+/* The words that those take instead. */
+static void put_words(const struct command *c)
+{
+	if (!strcmp(c->name, "completion"))
+		fputs("bash zsh fish", stdout);
+	if (strcmp(c->name, "help") != 0)
+		return;
+	for (size_t i = 0; commands[i]; i++)
+		printf("%s ", commands[i]->name);
+	for (size_t i = 0; topics[i].name; i++)
+		printf("%s ", topics[i].name);
+}
+
+static void bash_option(void *arg, const struct opt *o)
+{
+	(void)arg;
+	printf(" --%s", o->name);
+	if (o->letter)
+		printf(" -%c", o->letter);
+}
+
+static void bash_choices(void *arg, const struct opt *o)
+{
+	const struct command *c = arg;
+
+	if (o->kind != OPT_CHOICE)
+		return;
+	printf("\t%s:--%s", c ? c->name : "*", o->name);
+	if (o->letter)
+		printf("|%s:-%c", c ? c->name : "*", o->letter);
+	fputs(") words='", stdout);
+	for (size_t i = 0; o->choices[i]; i++)
+		printf("%s%s", i ? " " : "", o->choices[i]);
+	puts("' ;;");
+}
+
+static void print_bash(void)
+{
+	puts("# bash completion for backstitch");
+	puts("_backstitch() {");
+	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]}");
+	puts("\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=");
+	puts("\tlocal cmd=${COMP_WORDS[1]}");
+	/* bash parts words at "=" */
+	puts("\tif [ \"$cur\" = = ]; then cur=");
+	puts("\telif [ \"$prev\" = = ]; then "
+	     "prev=${COMP_WORDS[COMP_CWORD-2]}; fi");
+	puts("\tif [ \"$COMP_CWORD\" -eq 1 ]; then");
+	printf("\t\tCOMPREPLY=( $(compgen -W '");
+	for (size_t i = 0; commands[i]; i++)
+		printf("%s ", commands[i]->name);
+	puts("' -- \"$cur\") )");
+	puts("\t\treturn\n\tfi");
+	puts("\tcase $cmd:$prev in");
+	for (size_t i = 0; commands[i]; i++)
+		options_walk(commands[i]->opts, bash_choices,
+			     (void *)commands[i]);
+	options_walk(common_opts, bash_choices, NULL);
+	puts("\t*) case $cmd in");
+	for (size_t i = 0; commands[i]; i++) {
+		printf("\t\t%s) words='", commands[i]->name);
+		options_walk(commands[i]->opts, bash_option, NULL);
+		options_walk(common_opts, bash_option, NULL);
+		puts("' ;;");
+	}
+	puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words=");
+	puts("\t\tcase $cmd in");
+	for (size_t i = 0; commands[i]; i++) {
+		if (takes_files(commands[i]))
+			continue;
+		printf("\t\t%s) words='", commands[i]->name);
+		put_words(commands[i]);
+		puts("' ;;");
+	}
+	puts("\t\tesac ;; esac ;;");
+	puts("\tesac");
+	puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
+	puts("}");
+	puts("complete -o default -o bashdefault -F _backstitch backstitch");
+}
+
+/* Text inside '...' of zsh's _arguments: no quotes, brackets or colons. */
+static void zsh_text(const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", stdout);
+		else if (strchr("[]:\\", *s))
+			printf("\\%c", *s);
+		else
+			putchar(*s);
+	}
+}
+
+static void zsh_argument(const struct opt *o)
+{
+	if (!o->arg)
+		return;
+	printf(":%s:", o->arg);
+	if (o->kind == OPT_CHOICE) {
+		putchar('(');
+		for (size_t i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? " " : "", o->choices[i]);
+		putchar(')');
+	} else if (!strcmp(o->arg, "DIR")) {
+		fputs("_files -/", stdout);
+	} else if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "DB")) {
+		fputs("_files", stdout);
+	}
+}
+
+static void zsh_option(void *arg, const struct opt *o)
+{
+	(void)arg;
+	if (o->letter) {
+		printf("\t\t'-%c[", o->letter);
+		zsh_text(o->help);
+		putchar(']');
+		zsh_argument(o);
+		puts("' \\");
+	}
+	printf("\t\t'--%s%s[", o->name, o->arg ? "=" : "");
+	zsh_text(o->help);
+	putchar(']');
+	zsh_argument(o);
+	puts("' \\");
+}
+
+static void print_zsh(void)
+{
+	puts("#compdef backstitch");
+	puts("_backstitch() {");
+	puts("\tlocal -a commands=(");
+	for (size_t i = 0; commands[i]; i++) {
+		printf("\t\t'%s:", commands[i]->name);
+		zsh_text(commands[i]->summary);
+		puts("'");
+	}
+	puts("\t)");
+	puts("\tif (( CURRENT == 2 )); then");
+	puts("\t\t_describe command commands\n\t\treturn\n\tfi");
+	puts("\tlocal cmd=$words[2]");
+	puts("\tshift words; (( CURRENT-- ))");
+	puts("\tcase $cmd in");
+	for (size_t i = 0; commands[i]; i++) {
+		printf("\t%s) _arguments \\\n", commands[i]->name);
+		options_walk(commands[i]->opts, zsh_option, NULL);
+		options_walk(common_opts, zsh_option, NULL);
+		if (takes_files(commands[i])) {
+			puts("\t\t'*:file:_files' ;;");
+			continue;
+		}
+		fputs("\t\t'*: :(", stdout);
+		put_words(commands[i]);
+		puts(")' ;;");
+	}
+	puts("\tesac\n}\n_backstitch \"$@\"");
+}
+
+static void fish_text(const char *s)
+{
+	putchar('\'');
+	for (; *s; s++) {
+		if (*s == '\'' || *s == '\\')
+			putchar('\\');
+		putchar(*s);
+	}
+	putchar('\'');
+}
+
+static void fish_option(void *arg, const struct opt *o)
+{
+	const struct command *c = arg;
+
+	printf("complete -c backstitch -n '__fish_seen_subcommand_from %s' "
+	       "-l %s",
+	       c->name, o->name);
+	if (o->letter)
+		printf(" -s %c", o->letter);
+	if (o->kind == OPT_CHOICE) {
+		fputs(" -x -a '", stdout);
+		for (size_t i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? " " : "", o->choices[i]);
+		putchar('\'');
+	} else if (o->arg) {
+		fputs(" -r", stdout);
+	}
+	fputs(" -d ", stdout);
+	fish_text(o->help);
+	putchar('\n');
+}
+
+static void print_fish(void)
+{
+	puts("# fish completion for backstitch");
+	for (size_t i = 0; commands[i]; i++) {
+		printf("complete -c backstitch -n __fish_use_subcommand -f "
+		       "-a %s -d ",
+		       commands[i]->name);
+		fish_text(commands[i]->summary);
+		putchar('\n');
+		options_walk(commands[i]->opts, fish_option,
+			     (void *)commands[i]);
+		options_walk(common_opts, fish_option, (void *)commands[i]);
+		if (takes_files(commands[i]))
+			continue;
+		printf("complete -c backstitch -n "
+		       "'__fish_seen_subcommand_from %s' -f -a '",
+		       commands[i]->name);
+		put_words(commands[i]);
+		puts("'");
+	}
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	const char *shell = argc ? argv[0] : "";
+
+	if (argc == 1 && !strcmp(shell, "bash"))
+		print_bash();
+	else if (argc == 1 && !strcmp(shell, "zsh"))
+		print_zsh();
+	else if (argc == 1 && !strcmp(shell, "fish"))
+		print_fish();
+	else
+		return err_set(err, ERR_USAGE,
+			       "completion is for bash, zsh or fish");
+	return STATUS_OK;
+}
+
+static const char *const examples[] = {
+	"backstitch completion bash > ~/.local/share/bash-completion/"
+	"completions/backstitch",
+	"backstitch completion fish | source", NULL
+};
+
+extern const struct command cmd_completion;
+const struct command cmd_completion = {
+	.name = "completion",
+	.args = "bash | zsh | fish",
+	.summary = "write completion for a shell",
+	.examples = examples,
+	.run = run,
+};

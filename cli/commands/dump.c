@@ -1,0 +1,116 @@
+/* dump.c - the command that prints the records of a capture as they lie in
+ * the file, with their offsets. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/ingest/load.h"
+#include "cli/output/out.h"
+#include "cli/output/output.h"
+#include "cli/stop.h"
+#include "formats/formats.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/source.h"
+
+static const struct opt opts[] = { { .kind = OPT_END } };
+
+/* -1 without a message: nobody reads any more. */
+static int put_line(void *arg, const char *text, struct err *err)
+{
+	bool *quit = arg;
+
+	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
+		n = strcspn(text, "\n");
+		output_clean(stdout, text, n, NULL);
+		putc('\n', stdout);
+	}
+	if (!out_failed() && !stop_requested())
+		return 0;
+	*quit = true;
+	return err_set(err, ERR_STOPPED, "stopped");
+}
+
+/* The first things that could not be read. */
+static uint64_t put_damage(struct ledger *lg)
+{
+	struct ledger_entry e;
+	uint64_t n = 0;
+
+	ledger_end(lg);
+	while (ledger_take(lg, &e) > 0) {
+		if (e.kind != LEDGER_DAMAGE)
+			continue;
+		if (n++ < 5)
+			fprintf(stderr, "damage: %s\n",
+				e.detail ? e.detail : e.what);
+	}
+	if (n > 5)
+		fprintf(stderr, "damage: %lu more\n", (unsigned long)n - 5);
+	return n;
+}
+
+static int dump(const char *path, struct ledger *lg, struct err *err)
+{
+	struct source_opts o = { .temp_dir = load_temp_dir() };
+	struct source *src = formats_open(path, &o, lg, err);
+	bool quit = false;
+	int ret = -1;
+
+	if (!src)
+		return -1;
+	if (!src->ops->dump) {
+		err_set(err, ERR_USAGE, "%s: dump cannot show %s captures",
+			path, src->ops->name);
+		goto out;
+	}
+	if (src->ops->scan && src->ops->scan(src, err))
+		goto out;
+	ret = src->ops->dump(src, put_line, &quit, err);
+	if (quit && !stop_requested())
+		ret = 0;
+out:
+	source_close(src);
+	return ret;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct ledger *lg;
+	bool is_db = false;
+	uint64_t damage = 0;
+	int ret;
+
+	if (argc != 1)
+		return err_set(err, ERR_USAGE, "dump takes one capture");
+	if (load_check(argv[0], &is_db, err))
+		return -1;
+	if (is_db)
+		return err_set(err, ERR_USAGE,
+			       "%s: this is a database; dump shows captures, "
+			       "'backstitch info' databases",
+			       argv[0]);
+	lg = ledger_new();
+	ret = dump(argv[0], lg, err);
+	if (!ret)
+		damage = put_damage(lg);
+	ledger_free(lg);
+	if (ret)
+		return -1;
+	return damage ? STATUS_DAMAGED : STATUS_OK;
+}
+
+static const char *const examples[] = { "backstitch dump perf.data | less",
+					NULL };
+
+extern const struct command cmd_dump;
+const struct command cmd_dump = {
+	.name = "dump",
+	.args = "CAPTURE",
+	.summary = "print the raw records of a capture",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

@@ -1,0 +1,141 @@
+/* export.c - the command that hands a database to other tools. */
+#include "cli/export/export.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/model/interpreter.h"
+#include "cli/output/out.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+/* One row each: the rest of export_NAME, and what users call it. */
+#define EXPORTERS(X)                                                           \
+	X(folded, "folded")                                                    \
+	X(csv, "csv")                                                          \
+	X(json, "json")                                                        \
+	X(speedscope, "speedscope")                                            \
+	X(chrome, "chrome")                                                    \
+	X(pprof, "pprof")                                                      \
+	X(firefox, "firefox")                                                  \
+	X(perfdata, "perf.data")
+
+#define DECLARE(id, word) extern const struct exporter export_##id;
+EXPORTERS(DECLARE)
+
+#define ROW(id, word) &export_##id,
+const struct exporter *const exporters[] = { EXPORTERS(ROW) NULL };
+
+#define WORD(id, word) word,
+const char *const exporter_names[] = { EXPORTERS(WORD) NULL };
+
+static const char *format, *out_path;
+static bool inlined = true, count_samples;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_CHOICE,
+	  .name = "format",
+	  .arg = "FORM",
+	  .help = "what to write; 'backstitch help exports' describes each",
+	  .value = &format,
+	  .choices = exporter_names },
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "FILE",
+	  .help = "write to FILE instead of standard output",
+	  .value = &out_path },
+	{ .kind = OPT_FLAG,
+	  .name = "samples",
+	  .help = "weights are numbers of samples",
+	  .value = &count_samples },
+	{ .kind = OPT_NO,
+	  .name = "no-inline",
+	  .help = "leave out inlined functions",
+	  .value = &inlined },
+	{ .kind = OPT_GROUP, .value = (void *)interpreter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+static const struct exporter *find(const char *name)
+{
+	for (size_t i = 0; exporters[i]; i++)
+		if (!strcmp(exporter_names[i], name))
+			return exporters[i];
+	return NULL;
+}
+
+static const struct exporter *choose(struct err *err)
+{
+	const struct exporter *e = format ? find(format) : NULL;
+
+	if (!e)
+		err_set(err, ERR_USAGE,
+			"which form? add '--format' and one of those that "
+			"'backstitch help exports' describes");
+	else if (e->binary && (!out_path || !strcmp(out_path, "-")) &&
+		 isatty(1))
+		err_set(err, ERR_USAGE,
+			"%s is no text for a terminal; add '-o FILE'", format);
+	else
+		return e;
+	return NULL;
+}
+
+struct job {
+	const struct exporter *e;
+	struct export x;
+};
+
+static int write_it(FILE *out, void *arg, struct err *err)
+{
+	const struct job *j = arg;
+
+	return j->e->write(out, &j->x, err);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct job j = { .e = choose(err) };
+	int status = STATUS_OK;
+	int rc;
+
+	if (!j.e)
+		return -1;
+	j.x.path = input_path(argc, argv, err);
+	if (!j.x.path || input_apart(j.x.path, out_path, err))
+		return -1;
+	j.x.db = database_open(j.x.path, &status, err);
+	if (!j.x.db)
+		return -1;
+	j.x.inlined = inlined;
+	j.x.samples = count_samples;
+	rc = out_write(out_path, write_it, &j, err);
+	store_close(j.x.db);
+	return rc ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
+	"backstitch export --format speedscope -o a.json perf.data",
+	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
+	"backstitch export --format perf.data -o old.data perf.db; "
+	"perf report -i old.data",
+	NULL
+};
+
+extern const struct command cmd_export;
+const struct command cmd_export = {
+	.name = "export",
+	.args = "--format FORM [options] [DB | CAPTURE]",
+	.summary = "hand stacks and events to other tools",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,77 @@
+/* flame.c - the command that draws flame graphs. */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/pictures/flame_diff.h"
+#include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_offcpu.h"
+#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/folded.h"
+#include "cli/model/label.h"
+#include "cli/model/offcpu.h"
+#include "cli/output/out.h"
+#include "cli/pictures/svg.h"
+#include "stitch/base/err.h"
+
+static int draw(FILE *out, void *arg, struct err *err)
+{
+	struct drawing *d = arg;
+
+	if (flame_opts.as_folded)
+		return folded_write(out, d->tree, err);
+	return svg_write(out, d->tree, &d->o, NULL, err);
+}
+
+static int draw_one(int argc, char **argv, const struct svg_opts *o,
+		    struct err *err)
+{
+	struct labels *labels = labels_new();
+	struct drawing d = { .o = *o };
+	const char *path = input_path(argc, argv, err);
+	int status = STATUS_OK;
+	int rc = -1;
+
+	if (path && !input_apart(path, flame_opts.out_path, err) &&
+	    !drawing_init(&d, labels, err))
+		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
+				    : drawing_read(&d, path, &status, err);
+	if (!rc) {
+		drawing_check_total(&d);
+		rc = out_write(flame_opts.out_path, draw, &d, err);
+	}
+	drawing_release(&d);
+	labels_free(labels);
+	return rc ? -1 : status;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct svg_opts o = { 0 };
+
+	if (flame_opts_check(&o, err))
+		return -1;
+	if (flame_opts.diff)
+		return flame_diff(argc, argv, &o, err);
+	return draw_one(argc, argv, &o, err);
+}
+
+static const char *const examples[] = {
+	"backstitch flame perf.db > flame.svg",
+	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
+	"backstitch flame --folded perf.db | grep vfs_read",
+	"backstitch flame --diff before.db after.db > diff.svg",
+	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
+	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
+	NULL
+};
+
+extern const struct command cmd_flame;
+const struct command cmd_flame = {
+	.name = "flame",
+	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
+	.summary = "draw a flame graph",
+	.examples = examples,
+	.opts = flame_opt_table,
+	.run = run,
+};

@@ -1,0 +1,50 @@
+/* info.c - the command that says what is inside, and what was lost. */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/model/summary.h"
+#include "schema/store.h"
+
+static bool json;
+
+static const struct opt opts[] = { { .kind = OPT_FLAG,
+				     .name = "json",
+				     .help = "print JSON",
+				     .value = &json },
+				   { .kind = OPT_GROUP,
+				     .value = (void *)ingest_opts },
+				   { .kind = OPT_END } };
+
+static int run(int argc, char **argv, struct err *err)
+{
+	const char *path = input_path(argc, argv, err);
+	int status = STATUS_OK;
+	struct store *db;
+	int ret;
+
+	if (!path)
+		return -1;
+	db = database_open(path, &status, err);
+	if (!db)
+		return -1;
+	ret = json ? summary_json(stdout, db, err)
+		   : summary_print(stdout, db, path, false, err);
+	store_close(db);
+	return ret ? -1 : status;
+}
+
+static const char *const examples[] = { "backstitch info perf.db",
+					"backstitch info --json perf.db",
+					NULL };
+
+extern const struct command cmd_info;
+const struct command cmd_info = {
+	.name = "info",
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "say what is inside, and what was lost",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

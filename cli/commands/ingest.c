@@ -1,0 +1,165 @@
+/* ingest.c - the command that makes a database from captures. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/ingest/align.h"
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/ingest/load.h"
+#include "cli/model/summary.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+#define NAME_MAX_LEN 255
+
+static const char *output;
+static bool force, strict, quiet;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "DB",
+	  .help = "the database to make (default: the capture's name with "
+		  ".db, in the current folder)",
+	  .value = &output },
+	{ .kind = OPT_FLAG,
+	  .letter = 'f',
+	  .name = "force",
+	  .help = "replace the database when it exists",
+	  .value = &force },
+	{ .kind = OPT_FLAG,
+	  .letter = 'q',
+	  .name = "quiet",
+	  .help = "no summary",
+	  .value = &quiet },
+	{ .kind = OPT_FLAG,
+	  .name = "strict",
+	  .help = "exit status 4 when records were lost or a user stack is "
+		  "missing for it",
+	  .value = &strict },
+	{ .kind = OPT_GROUP, .value = (void *)align_opts },
+	{ .kind = OPT_GROUP, .value = (void *)load_opts },
+	{ .kind = OPT_END }
+};
+
+/* Cuts the ending off name when it has it and is more than it. */
+static void strip(char *name, const char *ending)
+{
+	size_t n = strlen(name);
+	size_t len = strlen(ending);
+
+	if (n > len && !strcmp(name + n - len, ending))
+		name[n - len] = 0;
+}
+
+/* "dir/perf.data.zst" -> "perf.db" */
+static const char *default_name(const char *path, char *buf, size_t size)
+{
+	size_t len = strlen(path);
+	size_t start;
+
+	if (!strcmp(path, "-"))
+		return "backstitch.db";
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (start = len; start && path[start - 1] != '/'; start--)
+		;
+	if (len - start > size - 4)
+		return "backstitch.db";
+	memcpy(buf, path + start, len - start);
+	buf[len - start] = 0;
+	strip(buf, ".gz");
+	strip(buf, ".zst");
+	strip(buf, ".data");
+	strip(buf, ".dat");
+	if (!buf[0] || !strcmp(buf, ".") || !strcmp(buf, ".."))
+		return "backstitch.db";
+	len = strlen(buf);
+	memcpy(buf + len, ".db", 4);
+	return buf;
+}
+
+static int check_inputs(int argc, char **argv, const char *out, struct err *err)
+{
+	int from_stdin = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool is_db = false;
+
+		if (load_check(argv[i], &is_db, err))
+			return -1;
+		if (is_db)
+			return err_set(err, ERR_USAGE,
+				       "%s: this is a database already; look "
+				       "into it with 'backstitch info %s'",
+				       argv[i], argv[i]);
+		from_stdin += !strcmp(argv[i], "-");
+		if (input_apart(argv[i], out, err))
+			return -1;
+	}
+	if (from_stdin > 1)
+		return err_set(err, ERR_USAGE,
+			       "standard input can be read only once");
+	return 0;
+}
+
+static int finish(const char *out, bool damaged, struct err *err)
+{
+	struct store *db = store_open(out, false, err);
+	bool bad = false;
+	int ret = 0;
+
+	if (!db)
+		return -1;
+	if (!quiet)
+		ret = summary_print(stderr, db, out, true, err);
+	if (!ret && strict)
+		ret = summary_strict(db, &bad, err);
+	store_close(db);
+	if (ret)
+		return -1;
+	if (bad)
+		return STATUS_LOSS;
+	return damaged ? STATUS_DAMAGED : STATUS_OK;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	char buf[NAME_MAX_LEN + 1];
+	const char *out = output;
+	struct store *db;
+	bool damaged = false;
+
+	if (!argc)
+		return err_set(err, ERR_USAGE,
+			       "which capture? 'perf.data' is what perf "
+			       "record makes, '-' is standard input");
+	if (!out)
+		out = default_name(argv[0], buf, sizeof(buf));
+	if (!*out || !strcmp(out, "-"))
+		return err_set(err, ERR_USAGE,
+			       "a database is a file; -o needs its name");
+	if (check_inputs(argc, argv, out, err))
+		return -1;
+	if (load_captures(argv, (size_t)argc, out, force, &db, &damaged, err))
+		return -1;
+	return finish(out, damaged, err);
+}
+
+static const char *const examples[] = {
+	"backstitch ingest perf.data",
+	"backstitch ingest -f -o run1.db perf.data",
+	"backstitch ingest -o run.db perf.data trace.dat lttng-session/",
+	"perf record -o - -g -- ./prog | backstitch ingest -", NULL
+};
+
+extern const struct command cmd_ingest;
+const struct command cmd_ingest = {
+	.name = "ingest",
+	.args = "[options] CAPTURE...",
+	.summary = "read captures into a database",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,205 @@
+/* query.c - the command that answers SQL. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/output/output.h"
+#include "cli/output/plain.h"
+#include "cli/commands/query_error.h"
+#include "cli/stop.h"
+#include "cli/output/term.h"
+#include "schema/functions/hooks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define SQL_MAX (1 << 20)
+
+static const char *file;
+static bool list_views, list_tables, list_functions;
+
+static const struct opt opts[] = {
+	{ .kind = OPT_STRING,
+	  .letter = 'f',
+	  .name = "file",
+	  .arg = "FILE",
+	  .help = "read the SQL from FILE ('-': standard input)",
+	  .value = &file },
+	{ .kind = OPT_GROUP, .value = (void *)output_opts },
+	{ .kind = OPT_FLAG,
+	  .name = "views",
+	  .help = "list the views and their columns",
+	  .value = &list_views },
+	{ .kind = OPT_FLAG,
+	  .name = "tables",
+	  .help = "list the tables and their columns",
+	  .value = &list_tables },
+	{ .kind = OPT_FLAG,
+	  .name = "functions",
+	  .help = "list our SQL functions",
+	  .value = &list_functions },
+	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	{ .kind = OPT_END }
+};
+
+/* Owned text of a file. */
+static char *read_sql(const char *path, struct err *err)
+{
+	bool from_stdin = !strcmp(path, "-");
+	FILE *f = from_stdin ? stdin : fopen(path, "re");
+	char *sql;
+	size_t n;
+
+	if (!f) {
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	sql = mem_new(SQL_MAX + 1, 1);
+	n = fread(sql, 1, SQL_MAX, f);
+	if (!from_stdin)
+		fclose(f);
+	if (n == SQL_MAX || memchr(sql, 0, n)) {
+		err_set(err, ERR_LIMIT, "%s: %s", path,
+			n == SQL_MAX ? "more than 1 MiB of SQL"
+				     : "is not SQL text");
+		free(sql);
+		return NULL;
+	}
+	return sql;
+}
+
+static int answer(struct store *db, const char *sql, struct err *err)
+{
+	const struct output *o = output_chosen();
+	struct rows *r;
+	int ret = -1;
+
+	stop_query(db);
+	r = rows_open(db, sql, NULL, 0, err);
+	if (r)
+		ret = o->write(stdout, r, err);
+	else
+		query_error(db, sql, err);
+	rows_close(r);
+	stop_query(NULL);
+	return ret;
+}
+
+/* Names in bold, their columns behind, as wide as the screen. */
+static int list(struct store *db, const char *sql, struct err *err)
+{
+	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+	int ret = -1;
+
+	while (r && (ret = rows_next(r, err)) > 0) {
+		const char *name = rows_text(r, 0);
+		const char *columns = rows_text(r, 1);
+		char clean[8192];
+
+		output_clean_buf(clean, sizeof(clean), columns, strlen(columns),
+				 NULL);
+		fputs(term_on(stdout, STYLE_BOLD), stdout);
+		plain_text(stdout, name, 0, 0);
+		fprintf(stdout, "%s: ", term_off(stdout));
+		term_wrap(stdout, clean, (int)plain_cells(name) + 2, 4, width);
+	}
+	rows_close(r);
+	return ret;
+}
+
+/* The words behind the command: a database and a statement, each of which
+ * may be missing. A statement has a space in it and is no file. */
+struct words {
+	int n_db; /* 0 or 1: words that name the database */
+	const char *sql;
+	bool from_file;
+};
+
+static int sort_words(int argc, char **argv, struct words *w, struct err *err)
+{
+	int listing = list_views + list_tables + list_functions;
+
+	if (listing > 1 || (listing && file))
+		return err_set(err, ERR_USAGE,
+			       "--views, --tables, --functions and a statement "
+			       "are four questions; ask one at a time");
+	if (listing)
+		w->sql = store_sql(list_views	 ? "list_views"
+				   : list_tables ? "list_tables"
+						 : "list_functions");
+	else if (argc && strchr(argv[argc - 1], ' ') &&
+		 access(argv[argc - 1], F_OK))
+		w->sql = argv[--argc];
+	else if (argc == 2 && !file)
+		w->sql = argv[--argc];
+	w->from_file = !w->sql;
+	w->n_db = argc;
+	if (argc > 1 || (file && w->sql && !listing))
+		return err_set(err, ERR_USAGE,
+			       "one database and one statement, please; put "
+			       "the statement in quotes");
+	if (w->from_file && !file && isatty(0))
+		return err_set(err, ERR_USAGE,
+			       "which SQL? try 'backstitch query %s \"SELECT "
+			       "* FROM verdicts\"'; --views lists what there "
+			       "is",
+			       argc ? argv[0] : "perf.db");
+	return 0;
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	int status = STATUS_OK;
+	struct words w = { 0 };
+	char *owned = NULL;
+	const char *path;
+	struct store *db;
+	int ret = -1;
+
+	if (sort_words(argc, argv, &w, err))
+		return -1;
+	path = input_path(w.n_db, argv, err);
+	if (!path)
+		return -1;
+	if (w.from_file) {
+		owned = read_sql(file ? file : "-", err);
+		if (!owned)
+			return -1;
+	}
+	db = database_open(path, &status, err);
+	if (db && store_functions(db, &sql_hooks, err))
+		;
+	else if (db && (list_views || list_tables || list_functions) &&
+		 !output_asked())
+		ret = list(db, w.sql, err);
+	else if (db)
+		ret = answer(db, owned ? owned : w.sql, err);
+	store_close(db);
+	free(owned);
+	return ret ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch query perf.db \"SELECT * FROM verdicts\"",
+	"backstitch query --views perf.db",
+	"backstitch query --format csv perf.db \"SELECT comm, count(*) FROM "
+	"samples GROUP BY 1\"",
+	NULL
+};
+
+extern const struct command cmd_query;
+const struct command cmd_query = {
+	.name = "query",
+	.args = "[options] [DB] [SQL]",
+	.summary = "answer SQL from a database",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

@@ -1,0 +1,149 @@
+/* query_error.c - what is wrong with a statement, and where. */
+#include "cli/commands/query_error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/output/output.h"
+#include "cli/output/plain.h"
+#include "cli/output/term.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* ---- where */
+
+#define SHOWN_MAX 512 /* bytes of a line */
+
+/* Cells that n bytes take as they are shown. */
+static int cells_of(const char *s, size_t n)
+{
+	char *part = mem_dup(s, n);
+	int cells = (int)plain_cells(part);
+
+	free(part);
+	return cells;
+}
+
+/* A long line is shown from a little before the place. */
+static void show_place(const char *sql, size_t at)
+{
+	size_t start = at;
+	size_t end = at + strcspn(sql + at, "\n");
+	size_t lead = (size_t)term_columns(stderr) / 2;
+
+	while (start && sql[start - 1] != '\n' && at - start < SHOWN_MAX)
+		start--;
+	if (at - start > lead)
+		start = at - lead / 2;
+	/* not in the middle of a character */
+	while (start < at && ((unsigned char)sql[start] & 0xc0) == 0x80)
+		start++;
+	if (end - start > SHOWN_MAX)
+		end = start + SHOWN_MAX;
+	fputs("  ", stderr);
+	for (size_t i = start; i < end;) {
+		size_t n = strcspn(sql + i, "\t\n");
+
+		n = n > end - i ? end - i : n;
+		output_clean(stderr, sql + i, n, NULL);
+		i += n;
+		if (i < end && sql[i] == '\t') {
+			putc(' ', stderr);
+			i++;
+		}
+	}
+	char *before = mem_dup(sql + start, at - start);
+
+	for (char *p = before; *p; p++)
+		*p = *p == '\t' ? ' ' : *p;
+	fprintf(stderr, "\n  %*s%s^%s\n", cells_of(before, strlen(before)), "",
+		term_on(stderr, STYLE_RED), term_off(stderr));
+	free(before);
+}
+
+/* ---- what was meant */
+
+struct missing {
+	const char *said; /* SQLite's words in front of the name */
+	const char *query;
+};
+
+static const struct missing kinds[] = {
+	{ "no such column: ", "near_columns" },
+	{ "no such table: ", "near_tables" },
+	{ "no such function: ", "near_functions" },
+};
+
+struct near_names {
+	struct nearest near;
+	struct arena text;
+};
+
+/* Those of the tables that the statement names come first. */
+static void offer_all(struct store *db, const char *query, const char *sql,
+		      struct near_names *n)
+{
+	struct value bind = { .kind = VALUE_TEXT, .text = sql };
+	struct err ignored = { 0 };
+	struct rows *r = rows_open(db, store_sql(query), &bind, 1, &ignored);
+
+	while (r && rows_next(r, &ignored) > 0) {
+		const char *name = rows_text(r, 0);
+
+		if (n->near.best && !rows_int(r, 1))
+			break;
+		nearest_offer(&n->near, arena_strdup(&n->text, name));
+	}
+	rows_close(r);
+}
+
+/* The name that was not found, in err's message: its place in kinds[], or
+ * -1. */
+static int missing_name(const struct err *err, char *word, size_t size)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const char *at = strstr(err->msg, kinds[i].said);
+
+		if (!at)
+			continue;
+		at += strlen(kinds[i].said);
+		/* "alias.column": the alias is right */
+		if (strrchr(at, '.'))
+			at = strrchr(at, '.') + 1;
+		snprintf(word, size, "%s", at);
+		return (int)i;
+	}
+	return -1;
+}
+
+void query_error(struct store *db, const char *sql, struct err *err)
+{
+	struct near_names n = { .near = { 0 } };
+	int at = store_error_place(db);
+	char word[64];
+
+	if (err->code != ERR_DB)
+		return;
+	int kind = missing_name(err, word, sizeof(word));
+	/* SQLite does not say where tables are missing */
+	const char *there = kind >= 0 ? strcasestr(sql, word) : NULL;
+
+	if (at >= 0 && (size_t)at <= strlen(sql))
+		show_place(sql, (size_t)at);
+	else if (there)
+		show_place(sql, (size_t)(there - sql));
+	if (kind < 0)
+		return;
+	n.near.typed = word;
+	offer_all(db, kinds[kind].query, sql, &n);
+	if (n.near.best) {
+		struct err old = *err;
+
+		err_set(err, old.code, "%s; did you mean '%s'?", old.msg,
+			n.near.best);
+	}
+	arena_release(&n.text);
+}

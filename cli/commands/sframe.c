@@ -1,0 +1,109 @@
+/* sframe.c - the command that shows and judges SFrame unwind tables. */
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/ingest/name.h"
+#include "cli/tables/sframe.h"
+#include "stitch/base/err.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/sframe/sframe_file.h"
+
+static bool check, unwind, readiness, json;
+
+static const struct opt opts[] = { { .kind = OPT_FLAG,
+				     .name = "check",
+				     .help = "compare it with the code and "
+					     "with .eh_frame; status 4 when "
+					     "there are errors",
+				     .value = &check },
+				   { .kind = OPT_FLAG,
+				     .name = "unwind",
+				     .help = "of a capture with stack dumps: "
+					     "how far do they get with SFrame "
+					     "alone",
+				     .value = &unwind },
+				   { .kind = OPT_FLAG,
+				     .name = "readiness",
+				     .help = "of a database or capture: which "
+					     "share of its samples could be "
+					     "unwound by frame pointer, by "
+					     "SFrame, by neither",
+				     .value = &readiness },
+				   { .kind = OPT_FLAG,
+				     .name = "json",
+				     .help = "print JSON",
+				     .value = &json },
+				   { .kind = OPT_GROUP,
+				     .value = (void *)name_place_opts },
+				   { .kind = OPT_END } };
+
+int sframe_damaged(const char *path)
+{
+	fprintf(stderr,
+		"%s: damaged, what could be read is used; 'backstitch info "
+		"%s' says more\n",
+		path, path);
+	return STATUS_DAMAGED;
+}
+
+static int open_section(const char *path, struct elf_file **ef,
+			struct sframe_file *f, struct err *err)
+{
+	int ret;
+
+	*ef = elf_file_open(path, err);
+	if (!*ef)
+		return -1;
+	ret = sframe_file_open(*ef, f, err);
+	if (ret == 1)
+		return 0;
+	elf_file_close(*ef);
+	return ret ? -1
+		   : err_set(err, ERR_FORMAT,
+			     "%s: has no SFrame section; 'gcc -Wa,--gsframe' "
+			     "makes one",
+			     path);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct elf_file *ef;
+	struct sframe_file f;
+	int status;
+
+	if (argc != 1)
+		return err_set(err, ERR_USAGE,
+			       argc ? "one file at a time" : "which file?");
+	if (check + unwind + readiness > 1)
+		return err_set(err, ERR_USAGE,
+			       "--check, --unwind and --readiness are "
+			       "questions of their own; one at a time");
+	if (unwind)
+		return sframe_unwind(argv[0], json, err);
+	if (readiness)
+		return sframe_readiness(argv[0], json, err);
+	if (open_section(argv[0], &ef, &f, err))
+		return -1;
+	status = check ? sframe_check_print(ef, &f, json, err)
+		       : sframe_dump(argv[0], &f, json);
+	sframe_file_release(&f);
+	elf_file_close(ef);
+	return status;
+}
+
+static const char *const examples[] = { "backstitch sframe --json libx.so",
+					"backstitch sframe --check libx.so",
+					"backstitch sframe --unwind perf.data",
+					"backstitch sframe --readiness perf.db",
+					NULL };
+
+extern const struct command cmd_sframe;
+const struct command cmd_sframe = {
+	.name = "sframe",
+	.args = "[options] FILE | CAPTURE | DB",
+	.summary = "show and judge SFrame unwind tables",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = run,
+};

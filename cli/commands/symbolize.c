@@ -1,0 +1,112 @@
+/* symbolize.c - the command that names what has no name yet, when debug files
+ * turned up after ingest. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/ingest/callsites.h"
+#include "cli/command.h"
+#include "cli/model/filter.h"
+#include "cli/ingest/load.h"
+#include "cli/ingest/name.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "symbolize/symbolize.h"
+
+static const struct opt opts[] = {
+	{ .kind = OPT_GROUP, .value = (void *)name_opts }, { .kind = OPT_END }
+};
+
+static int check_calls(struct store *db, struct err *err)
+{
+	struct symbolizer *sy = name_symbolizer(db, NULL);
+	int ret = callsites_check(db, sy, err);
+
+	symbolize_free(sy);
+	return ret;
+}
+
+struct done {
+	int64_t unnamed, lines; /* places in code: without a name, with line */
+};
+
+static int count(struct store *db, struct done *d, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("named_counts"), NULL, 0, err);
+	int ret = r ? rows_next(r, err) : -1;
+
+	if (ret > 0) {
+		d->unnamed = rows_int(r, 0);
+		d->lines = rows_int(r, 1);
+	}
+	rows_close(r);
+	return ret > 0 ? 0 : -1;
+}
+
+static void tell(const char *path, const struct done *was,
+		 const struct done *is, const struct name_counts *c)
+{
+	int64_t found = was->unnamed - is->unnamed;
+
+	fprintf(stderr,
+		"%s: %" PRId64 " of %" PRId64 " addresses without a name got "
+		"one, %" PRId64 " a source line; looked at %" PRIu64
+		" image%s\n",
+		path, found, was->unnamed, is->lines - was->lines, c->images,
+		c->images == 1 ? "" : "s");
+	if (was->unnamed && !found)
+		fprintf(stderr,
+			"'backstitch info %s' says what is missing; --symfs, "
+			"--kallsyms and --debug-dir say where it is\n",
+			path);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct name_counts c = { 0 };
+	struct done was = { 0 };
+	struct done is = { 0 };
+	const char *path = input_path(argc, argv, err);
+	bool is_db = false;
+	struct store *db;
+	int ret;
+
+	if (!path || name_check(err) || load_check(path, &is_db, err))
+		return -1;
+	if (!is_db)
+		return err_set(err, ERR_USAGE,
+			       "%s: symbolize needs a database; make one with "
+			       "'backstitch ingest %s'",
+			       path, path);
+	db = store_open(path, true, err);
+	if (!db)
+		return -1;
+	ret = count(db, &was, err);
+	if (!ret)
+		ret = name_again(db, &c, err);
+	if (!ret)
+		ret = check_calls(db, err);
+	if (!ret)
+		ret = store_finish(db, NULL, err);
+	if (!ret)
+		ret = count(db, &is, err);
+	store_close(db);
+	if (ret)
+		return -1;
+	tell(path, &was, &is, &c);
+	return STATUS_OK;
+}
+
+static const char *const examples[] = {
+	"backstitch symbolize --symfs /mnt/target perf.db",
+	"backstitch symbolize --kallsyms kallsyms.txt perf.db", NULL
+};
+
+extern const struct command cmd_symbolize;
+const struct command cmd_symbolize = {
+	.name = "symbolize",
+	.args = "[options] DB",
+	.summary = "name again, when debug files turned up",
+	.examples = examples,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,254 @@
+/* chrome_slices.c - what ran where and when, as slices of a Chrome trace.
+ *
+ * A slice is drawn when both of its ends were recorded. Where only some threads
+ * are recorded, or a switch was lost, one thread comes and another one leaves:
+ * how long the first one ran is not known. So the switches are read twice: the
+ * first time only finds the slices with both ends, one bit for each. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/export/chrome/chrome_state.h"
+#include "cli/export/chrome/chrome_tracks.h"
+#include "cli/model/events.h"
+#include "cli/model/filter.h"
+#include "cli/output/plain.h"
+#include "cli/model/switches.h"
+
+/* Why a slice ends. */
+struct reason {
+	bool known, at_end; /* a switch says so; the capture ends */
+	int64_t state;
+	bool preempt;
+};
+
+/* Readers match ends with beginnings by the name. */
+static void put_end(struct tracks *t, const char *name, int64_t time,
+		    const struct reason *why)
+{
+	fputs(",\"ph\":\"E\",\"name\":", t->out);
+	plain_json(t->out, name);
+	putc(',', t->out);
+	tracks_time(t->out, time);
+	if (why->at_end)
+		fputs(",\"args\":{\"end\":\"capture\"}", t->out);
+	else if (why->state >= 0)
+		fprintf(t->out, ",\"args\":{\"prev_state\":%" PRId64 "}",
+			why->state);
+	else if (why->preempt)
+		fputs(",\"args\":{\"preempted\":true}", t->out);
+	putc('}', t->out);
+}
+
+static void stop(struct tracks *t, uint32_t thread, int64_t time,
+		 const struct reason *why)
+{
+	struct track *k = &t->track[thread];
+	uint32_t cpu = k->cpu;
+
+	if (!cpu)
+		return;
+	k->cpu = 0;
+	t->cpu[cpu - 1].thread = 0;
+	if (t->finding) {
+		if (why->known)
+			t->whole[k->slice / 64] |= 1ull << k->slice % 64;
+		else
+			t->kernel[k->kernel].torn++;
+		return;
+	}
+	if (!k->drawn)
+		return;
+	tracks_thread(t, thread);
+	put_end(t, "running", time, why);
+	if (t->cpu[cpu - 1].cpu < 0)
+		return;
+	tracks_cpu(t, cpu - 1);
+	put_end(t, tracks_name(t, k), time, why);
+}
+
+static bool is_drawn(const struct tracks *t, const struct track *k)
+{
+	return k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
+}
+
+static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
+{
+	const struct track *k = &t->track[thread];
+	const struct cpu *c = &t->cpu[k->cpu - 1];
+
+	tracks_thread(t, thread);
+	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":\"running\",", t->out);
+	tracks_time(t->out, time);
+	if (c->cpu < 0) {
+		putc('}', t->out);
+		return;
+	}
+	fprintf(t->out, ",\"args\":{\"cpu\":%" PRId64 "}}", c->cpu);
+	tracks_cpu(t, k->cpu - 1);
+	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":", t->out);
+	plain_json(t->out, tracks_name(t, k));
+	putc(',', t->out);
+	tracks_time(t->out, time);
+	fprintf(t->out, ",\"args\":{\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}}",
+		k->pid, k->tid);
+}
+
+static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time)
+{
+	struct track *k = &t->track[thread];
+
+	k->cpu = cpu + 1;
+	t->cpu[cpu].thread = thread;
+	k->slice = t->n_slice++;
+	if (t->finding) {
+		t->whole = mem_reach(t->whole, &t->n_whole, &t->cap_whole,
+				     k->slice / 64 + 1, sizeof(*t->whole));
+		return;
+	}
+	k->drawn = is_drawn(t, k);
+	if (k->drawn)
+		put_begin(t, thread, time);
+}
+
+/* The thread that has that tid at that time; 0: none. */
+static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
+			  int64_t time)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = tracks_find_tid(t, tid); i; i = t->track[i].same) {
+		const struct track *k = &t->track[i];
+
+		if (k->kernel != kernel)
+			continue;
+		if (time >= k->from && time <= k->to)
+			return i;
+		if (!best)
+			best = i;
+	}
+	return best;
+}
+
+/* A thread that only the switch names. */
+static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
+			   const char *name)
+{
+	const struct track k = {
+		.pid = -1,
+		.tid = tid,
+		.from = INT64_MIN,
+		.to = INT64_MAX,
+		.kernel = kernel,
+		.name = name ? arena_strdup(&t->text, name) : NULL,
+		.wanted = !filter.pid && !filter.tid && !filter.comm,
+	};
+
+	tracks_put(t, (uint32_t)t->n_track, &k);
+	return (uint32_t)t->n_track - 1;
+}
+
+static uint32_t who(struct tracks *t, const struct event_row *e, int64_t tid,
+		    uint32_t kernel, const char *name)
+{
+	uint32_t own = e->thread < t->n_track ? e->thread : 0;
+	uint32_t id;
+
+	if (tid < 0 || t->track[own].tid == tid)
+		return own;
+	id = thread_at(t, tid, kernel, e->time);
+	return id || !tid ? id : new_thread(t, tid, kernel, name);
+}
+
+/* The thread that runs there, when the tid is its: around the end of a thread
+ * its events can be of no thread (-1), or of the next one with the tid. */
+static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
+			   int64_t tid, uint32_t cpu)
+{
+	uint32_t running = t->cpu[cpu].cpu >= 0 ? t->cpu[cpu].thread : 0;
+
+	if (tid < 0)
+		tid = t->track[e->thread < t->n_track ? e->thread : 0].tid;
+	if (running && (tid < 0 || t->track[running].tid == tid))
+		return running;
+	return who(t, e, tid, t->cpu[cpu].kernel, NULL);
+}
+
+void tracks_switch(struct tracks *t, const struct event_row *e,
+		   uint32_t capture, const struct context_switch *sw)
+{
+	static const struct reason torn = { .state = -1 };
+	const struct reason why = { .known = true,
+				    .state = sw->state,
+				    .preempt = sw->preempt };
+	uint32_t cpu = tracks_find_cpu(t, capture, e->on_cpu ? e->cpu : -1);
+	uint32_t kernel = t->cpu[cpu].kernel;
+	uint32_t id;
+
+	if (sw->has_out) {
+		id = who_leaves(t, e, sw->out_tid, cpu);
+		/* it came to another CPU: that it left this one was lost */
+		stop(t, id, e->time,
+		     t->track[id].cpu == cpu + 1 ? &why : &torn);
+		if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
+			stop(t, t->cpu[cpu].thread, e->time, &torn);
+	}
+	if (!sw->has_in)
+		return;
+	id = who(t, e, sw->in_tid, kernel, sw->in_comm);
+	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
+		stop(t, t->cpu[cpu].thread, e->time, &torn);
+	stop(t, id, e->time, &torn);
+	/* thread 0 of the kernel is idle */
+	if (id && t->track[id].tid)
+		start(t, id, cpu, e->time);
+}
+
+/* What still runs did so to the end, where all switches are recorded. */
+static void end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
+{
+	const struct kernel *n = &t->kernel[kernel];
+	const struct reason end = {
+		.known = n->wide > 0 || (n->wide < 0 && !n->torn),
+		.at_end = true,
+		.state = -1,
+	};
+
+	for (size_t i = 1; i < t->n_track; i++)
+		if (t->track[i].kernel == kernel)
+			stop(t, (uint32_t)i, time, &end);
+}
+
+void tracks_until(struct tracks *t, int64_t time)
+{
+	if (time <= t->due)
+		return;
+	t->due = INT64_MAX;
+	for (size_t i = 0; i < t->n_kernel; i++) {
+		struct kernel *n = &t->kernel[i];
+
+		if (!n->ended && n->last < time) {
+			end_kernel(t, (uint32_t)i, n->last);
+			n->ended = true;
+		}
+		if (!n->ended && n->last < t->due)
+			t->due = n->last;
+	}
+}
+
+void tracks_end(struct tracks *t, int64_t time)
+{
+	for (size_t i = 0; i < t->n_kernel; i++)
+		end_kernel(t, (uint32_t)i, time);
+	t->finding = false;
+	t->n_slice = 0;
+	t->due = INT64_MIN;
+}
+
+uint64_t tracks_torn(const struct tracks *t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->n_kernel; i++)
+		n += t->kernel[i].torn;
+	return n;
+}

@@ -1,0 +1,77 @@
+/* chrome_state.h - what is known of the tracks of a Chrome trace, for
+ * chrome_tracks.c, which names them, and chrome_slices.c, which fills them. */
+#ifndef CLI_EXPORT_CHROME_CHROME_STATE_H
+#define CLI_EXPORT_CHROME_CHROME_STATE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct events;
+
+#define KERNELS_MAX 256
+
+struct track {
+	int64_t pid, tid, from, to; /* to, from: INT64_MAX, MIN not known */
+	uint32_t process, kernel;   /* kernel: place in tracks.kernel */
+	uint32_t same;		    /* the next thread with this tid; 0: none */
+	uint32_t comm;		    /* the last one; 0: none */
+	uint32_t cpu;		    /* it runs there: place in cpu[] + 1 */
+	size_t slice;		    /* which one that is */
+	const char *name;	    /* of one that only switches name */
+	bool named, wanted, drawn;
+};
+
+struct cpu {
+	uint32_t kernel;
+	int64_t cpu;
+	uint32_t thread; /* that runs there; 0: none, or idle */
+	bool named;
+};
+
+struct kernel {
+	uint32_t capture; /* the first of it */
+	int wide;	  /* all threads were recorded: 1, 0, -1 not known */
+	uint64_t torn;	  /* slices without a recorded end */
+	int64_t last;	  /* time of the last event; INT64_MAX not known */
+	bool ended;
+};
+
+struct tracks {
+	FILE *out;
+	struct events *events;
+	struct track *track; /* by thread.id; [0]: events without a thread */
+	size_t n_track, cap_track;
+	struct table by_tid;
+	struct cpu *cpu;
+	size_t n_cpu, cap_cpu;
+	struct table by_cpu;
+	struct kernel kernel[KERNELS_MAX];
+	size_t n_kernel;
+	bool finding;	 /* slices with both ends, nothing is drawn */
+	uint64_t *whole; /* bits of those, by their place in time */
+	size_t n_whole, cap_whole, n_slice;
+	int64_t due; /* the first end of a kernel that is to come */
+	struct arena text;
+	uint32_t *of_capture; /* capture.id -> place in kernel[] */
+	size_t n_capture, cap_capture;
+	uint32_t *leader; /* process.id -> comm.id that names it */
+	size_t n_leader, cap_leader;
+	bool *named; /* processes */
+	bool any;    /* objects written */
+};
+
+/* The newest thread with that tid, of any kernel; 0: none. */
+uint32_t tracks_find_tid(const struct tracks *t, int64_t tid);
+/* Adds or takes the place of track[id]; the newest of a tid comes first. */
+void tracks_put(struct tracks *t, uint32_t id, const struct track *k);
+const char *tracks_name(const struct tracks *t, const struct track *k);
+/* Place in cpu[]: made when it is new. */
+uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
+/* tracks_begin_thread() and tracks_begin_cpu() of places in the arrays. */
+void tracks_thread(struct tracks *t, uint32_t id);
+void tracks_cpu(struct tracks *t, uint32_t id);
+#endif

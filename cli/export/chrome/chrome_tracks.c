@@ -1,0 +1,306 @@
+/* chrome_tracks.c - threads and CPUs as the tracks of a Chrome trace. */
+#include "cli/export/chrome/chrome_tracks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/chrome/chrome_state.h"
+#include "cli/model/events.h"
+#include "cli/model/filter.h"
+#include "cli/output/plain.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define SQL_MAX 4096
+/* PID_MAX_LIMIT is 1 << 22 on every kernel. */
+#define CPUS_PID ((1u << 22) + 1)
+#define CPU_MAX (1 << 16)
+/* Between two kernels' pids. */
+#define APART (1u << 23)
+/* ---- loading */
+
+static uint32_t kernel_of(struct tracks *t, uint32_t capture)
+{
+	for (size_t i = 0; i < t->n_kernel; i++)
+		if (t->kernel[i].capture == capture)
+			return (uint32_t)i;
+	if (t->n_kernel == KERNELS_MAX)
+		return KERNELS_MAX - 1;
+	t->kernel[t->n_kernel] = (struct kernel){ .capture = capture,
+						  .wide = -1,
+						  .last = INT64_MIN };
+	return (uint32_t)t->n_kernel++;
+}
+
+static int take_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct tracks *t = arg;
+	uint32_t kernel = kernel_of(t, (uint32_t)rows_int(r, 1));
+
+	(void)err;
+	if (rows_value(r, 3).kind != VALUE_INT)
+		t->kernel[kernel].last = INT64_MAX;
+	else if (rows_int(r, 3) > t->kernel[kernel].last)
+		t->kernel[kernel].last = rows_int(r, 3);
+	if (rows_int(r, 2) > t->kernel[kernel].wide)
+		t->kernel[kernel].wide = rows_int(r, 2) != 0;
+	t->of_capture =
+		mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
+			  (size_t)rows_int(r, 0) + 1, sizeof(*t->of_capture));
+	t->of_capture[rows_int(r, 0)] = kernel;
+	return 0;
+}
+
+uint32_t tracks_find_tid(const struct tracks *t, int64_t tid)
+{
+	uint32_t id = table_find(&t->by_tid, hash_u64((uint64_t)tid), NULL,
+				 NULL, NULL);
+
+	return id == TABLE_NONE ? 0 : id;
+}
+
+void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
+{
+	uint64_t hash = hash_u64((uint64_t)k->tid);
+
+	t->track = mem_reach(t->track, &t->n_track, &t->cap_track,
+			     (size_t)id + 1, sizeof(*t->track));
+	t->track[id] = *k;
+	t->track[id].same = tracks_find_tid(t, k->tid);
+	if (t->track[id].same)
+		table_remove(&t->by_tid, hash, t->track[id].same);
+	table_add(&t->by_tid, hash, id);
+}
+
+static int take_thread(void *arg, const struct rows *r, struct err *err)
+{
+	struct tracks *t = arg;
+	struct value from = rows_value(r, 4);
+	struct value to = rows_value(r, 5);
+	const struct track k = {
+		.pid = rows_int(r, 1),
+		.tid = rows_int(r, 2),
+		.process = (uint32_t)rows_int(r, 3),
+		.from = from.kind == VALUE_INT ? from.num : INT64_MIN,
+		.to = to.kind == VALUE_INT ? to.num : INT64_MAX,
+		.kernel = kernel_of(t, (uint32_t)rows_int(r, 6)),
+		.wanted = true,
+	};
+
+	(void)err;
+	tracks_put(t, (uint32_t)rows_int(r, 0), &k);
+	return 0;
+}
+
+/* A process is called as its first thread, else as any of them. */
+static void load_names(struct tracks *t)
+{
+	for (size_t i = 1; i <= events_comms(t->events); i++) {
+		const struct event_comm *c = events_comm(t->events, (int64_t)i);
+		bool first = c->pid == c->tid;
+
+		if (c->thread && c->thread < t->n_track)
+			t->track[c->thread].comm = (uint32_t)i;
+		/* a process has a thread, and that a name */
+		if (!c->process || c->process > events_comms(t->events))
+			continue;
+		t->leader =
+			mem_reach(t->leader, &t->n_leader, &t->cap_leader,
+				  (size_t)c->process + 1, sizeof(*t->leader));
+		if (first || !t->leader[c->process])
+			t->leader[c->process] = (uint32_t)i;
+	}
+	t->named = mem_new(t->n_leader + 1, sizeof(*t->named));
+}
+
+/* Slices are made of all switches, and shown of the threads that are asked
+ * for: the events of a switch are those of the thread that leaves only. */
+static int load_wanted(struct tracks *t, struct store *db, struct err *err)
+{
+	const struct filter all = filter;
+	struct value bind[FILTER_BIND];
+	char cond[SQL_MAX / 2];
+	char sql[SQL_MAX];
+	struct rows *r;
+	size_t n = 0;
+	int ret;
+
+	if (!all.pid && !all.tid && !all.comm)
+		return 0;
+	filter = (struct filter){ .pid = all.pid,
+				  .tid = all.tid,
+				  .comm = all.comm };
+	ret = filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
+	filter = all;
+	if (ret)
+		return -1;
+	ret = snprintf(sql, sizeof(sql), "%s %s)", store_sql("track_wanted"),
+		       cond);
+	if (ret < 0 || (size_t)ret >= sizeof(sql))
+		return err_set(err, ERR_LIMIT, "the filters are too long");
+	for (size_t i = 0; i < t->n_track; i++)
+		t->track[i].wanted = false;
+	r = rows_open(db, sql, bind, n, err);
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, err)) > 0)
+		if (rows_int(r, 0) > 0 && (uint64_t)rows_int(r, 0) < t->n_track)
+			t->track[rows_int(r, 0)].wanted = true;
+	rows_close(r);
+	return ret;
+}
+
+struct tracks *tracks_load(FILE *out, struct store *db, struct events *events,
+			   struct err *err)
+{
+	struct tracks *t = mem_new(1, sizeof(*t));
+
+	t->out = out;
+	t->finding = true;
+	t->events = events;
+	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
+			     sizeof(*t->track));
+	t->track[0].pid = t->track[0].tid = -1;
+	if (rows_each_dense(db, "track_captures", take_capture, t, err) ||
+	    rows_each_dense(db, "track_threads", take_thread, t, err) ||
+	    load_wanted(t, db, err)) {
+		tracks_free(t);
+		return NULL;
+	}
+	load_names(t);
+	return t;
+}
+
+void tracks_free(struct tracks *t)
+{
+	if (!t)
+		return;
+	table_release(&t->by_tid);
+	table_release(&t->by_cpu);
+	free(t->track);
+	free(t->cpu);
+	free(t->of_capture);
+	free(t->leader);
+	free(t->named);
+	free(t->whole);
+	arena_release(&t->text);
+	free(t);
+}
+
+/* ---- names and numbers */
+
+void tracks_next(struct tracks *t)
+{
+	fputs(t->any ? ",\n{" : "\n{", t->out);
+	t->any = true;
+}
+
+void tracks_time(FILE *out, int64_t ns)
+{
+	uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	fprintf(out, "\"ts\":%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", abs / 1000,
+		(unsigned int)(abs % 1000));
+}
+
+/* What is not known (-1) is 0. */
+static void put_ids(struct tracks *t, uint32_t kernel, int64_t pid, int64_t tid)
+{
+	int64_t base = (int64_t)kernel * APART;
+
+	fprintf(t->out, "\"pid\":%" PRId64 ",\"tid\":%" PRId64,
+		base + (pid < 0 ? tid < 0 ? 0 : tid : pid),
+		base + (tid < 0 ? 0 : tid));
+}
+
+/* Leaves the value of "name" to the caller, and then "}}". */
+static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
+		       int64_t pid, int64_t tid)
+{
+	tracks_next(t);
+	fprintf(t->out, "\"ph\":\"M\",\"name\":\"%s\",", what);
+	put_ids(t, kernel, pid, tid);
+	fputs(",\"args\":{\"name\":", t->out);
+}
+
+const char *tracks_name(const struct tracks *t, const struct track *k)
+{
+	if (k->comm)
+		return events_comm(t->events, k->comm)->name;
+	return k->name ? k->name : "[no name]";
+}
+
+static void name_thread(struct tracks *t, const struct track *k)
+{
+	if (k->process < t->n_leader && t->leader[k->process] &&
+	    !t->named[k->process]) {
+		begin_name(t, "process_name", k->kernel, k->pid, k->tid);
+		plain_json(t->out,
+			   events_comm(t->events, t->leader[k->process])->name);
+		fputs("}}", t->out);
+		t->named[k->process] = true;
+	}
+	begin_name(t, "thread_name", k->kernel, k->pid, k->tid);
+	plain_json(t->out, tracks_name(t, k));
+	fputs("}}", t->out);
+}
+
+void tracks_thread(struct tracks *t, uint32_t id)
+{
+	struct track *k = &t->track[id];
+
+	if (!k->named)
+		name_thread(t, k);
+	k->named = true;
+	tracks_next(t);
+	put_ids(t, k->kernel, k->pid, k->tid);
+}
+
+void tracks_begin_thread(struct tracks *t, const struct event_row *e)
+{
+	tracks_thread(t, e->thread < t->n_track ? e->thread : 0);
+}
+
+uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
+{
+	uint32_t kernel = capture < t->n_capture ? t->of_capture[capture] : 0;
+
+	if (cpu < 0 || cpu >= CPU_MAX)
+		cpu = -1;
+	uint64_t hash = hash_u64((uint64_t)kernel << 32 | (uint32_t)cpu);
+	uint32_t id = table_find(&t->by_cpu, hash, NULL, NULL, NULL);
+
+	if (id != TABLE_NONE)
+		return id;
+	table_add(&t->by_cpu, hash, (uint32_t)t->n_cpu);
+	t->cpu = mem_grow(t->cpu, &t->cap_cpu, t->n_cpu + 1, sizeof(*t->cpu));
+	t->cpu[t->n_cpu] = (struct cpu){ .kernel = kernel, .cpu = cpu };
+	return (uint32_t)t->n_cpu++;
+}
+
+void tracks_cpu(struct tracks *t, uint32_t id)
+{
+	struct cpu *c = &t->cpu[id];
+	int64_t tid = CPUS_PID + 1 + c->cpu;
+
+	if (!c->named) {
+		begin_name(t, "process_name", c->kernel, CPUS_PID, tid);
+		fputs("\"CPUs\"}}", t->out);
+		begin_name(t, "thread_name", c->kernel, CPUS_PID, tid);
+		if (c->cpu < 0)
+			fputs("\"all CPUs\"}}", t->out);
+		else
+			fprintf(t->out, "\"CPU %" PRId64 "\"}}", c->cpu);
+	}
+	c->named = true;
+	tracks_next(t);
+	put_ids(t, c->kernel, CPUS_PID, tid);
+}
+
+void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
+{
+	tracks_cpu(t, tracks_find_cpu(t, capture, cpu));
+}

@@ -1,0 +1,449 @@
+/* export_chrome.c - Chrome's trace events as JSON, for ui.perfetto.dev,
+ * chrome://tracing and speedscope: what ran where and when, samples as
+ * instants, losses as slices of their own beside their CPU.
+ *
+ * Objects are in time order, apart from names ("M"), which stand before their
+ * first use. Perfetto shows args only, so that stacks are in there as text;
+ * "sf" is the same stack for those that read stackFrames. Memory is bounded by
+ * distinct stacks, threads and losses. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/chrome/chrome_tracks.h"
+#include "cli/model/events.h"
+#include "cli/export/export.h"
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
+#include "cli/output/out.h"
+#include "cli/output/plain.h"
+#include "cli/model/stack_cache.h"
+#include "cli/model/stacks.h"
+#include "cli/model/switches.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/join/verdict.h"
+
+/* A frame as called by another: the stacks of both halves in one tree. */
+struct node {
+	uint32_t parent, label; /* parent: place + 1; 0: outermost */
+};
+
+/* One end of a loss. */
+struct edge {
+	int64_t time;
+	uint32_t loss;
+	bool end;
+};
+
+struct chrome {
+	FILE *out;
+	const struct export *x;
+	struct stacks *stacks;
+	struct stack_cache *cache; /* see put_stack() */
+	struct events *events;	   /* samples, as all filters say */
+	struct tracks *tracks;
+	struct switches *switches;
+	struct loss_rows *losses;
+	struct edge *edge;
+	size_t n_edge, at_edge;
+	struct node *node;
+	size_t n_node, cap_node;
+	struct table by_node;
+	int64_t last; /* time */
+	bool any;     /* last is one */
+	uint64_t no_time, lost_no_time;
+};
+
+/* ---- stacks */
+
+static bool same_node(const void *owner, uint32_t id, const void *key)
+{
+	const struct chrome *c = owner;
+	const struct node *n = key;
+
+	return c->node[id].parent == n->parent && c->node[id].label == n->label;
+}
+
+static uint32_t node_of(struct chrome *c, uint32_t parent, uint32_t label)
+{
+	const struct node n = { parent, label };
+	uint64_t hash = hash_pair(parent, label);
+	uint32_t id = table_find(&c->by_node, hash, same_node, c, &n);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	c->node = mem_grow(c->node, &c->cap_node, c->n_node + 1,
+			   sizeof(*c->node));
+	c->node[c->n_node] = n;
+	table_add(&c->by_node, hash, (uint32_t)c->n_node);
+	return (uint32_t)++c->n_node;
+}
+
+static void put_half(FILE *out, const char *key, const struct labels *labels,
+		     const uint32_t *label, size_t n)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *folded = open_memstream(&text, &len);
+
+	if (!n || !folded)
+		goto out;
+	stack_put_folded(folded, labels, label, n);
+	fflush(folded);
+	fprintf(out, "\"%s\":", key);
+	plain_json(out, text);
+	putc(',', out);
+out:
+	if (folded)
+		fclose(folded);
+	free(text);
+}
+
+/* What samples with that stack have in common: "name":..., and from "sf" to
+ * the middle of args; nothing when there are no frames. */
+static void put_stack(void *arg, FILE *out, const struct labels *labels,
+		      const struct label_list *frames, size_t kernel)
+{
+	struct chrome *c = arg;
+	uint32_t at = 0;
+
+	if (!frames->n)
+		return;
+	for (size_t i = 0; i < frames->n; i++)
+		at = node_of(c, at, frames->label[i]);
+	fputs("\"name\":", out);
+	plain_json(out, labels_get(labels, frames->label[frames->n - 1])->name);
+	fprintf(out, ",\"sf\":%" PRIu32 ",\"args\":{", at);
+	put_half(out, "kernel", labels, frames->label + kernel,
+		 frames->n - kernel);
+	put_half(out, "user", labels, frames->label, kernel);
+}
+
+static void put_frames(struct chrome *c)
+{
+	const struct labels *labels = stacks_labels(c->stacks);
+
+	fputs("\n],\n\"stackFrames\":{", c->out);
+	for (size_t i = 0; i < c->n_node; i++) {
+		const struct label *l = labels_get(labels, c->node[i].label);
+
+		fprintf(c->out, "%s\"%zu\":{\"name\":", i ? ",\n" : "\n",
+			i + 1);
+		plain_json(c->out, l->name);
+		fputs(",\"category\":", c->out);
+		plain_json(c->out,
+			   *l->image ? l->image : label_kind_name(l->kind));
+		if (c->node[i].parent)
+			fprintf(c->out, ",\"parent\":%" PRIu32,
+				c->node[i].parent);
+		putc('}', c->out);
+	}
+	fputs("\n}", c->out);
+}
+
+/* ---- losses */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct edge *x = a;
+	const struct edge *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->end != y->end)
+		return x->end ? 1 : -1;
+	return x->loss < y->loss ? -1 : x->loss > y->loss;
+}
+
+/* One that has only one of its times is a slice without a length. */
+static int load_losses(struct chrome *c, struct err *err)
+{
+	c->losses = loss_rows_load(c->x->db, err);
+	if (!c->losses)
+		return -1;
+	size_t n = loss_rows_count(c->losses);
+
+	c->edge = mem_new(2 * n + 1, sizeof(*c->edge));
+	for (size_t i = 0; i < n; i++) {
+		const struct loss_row *l = loss_rows_at(c->losses, i);
+		int64_t to = l->has_to ? l->to : l->from;
+		int64_t from = l->has_from && l->from < to ? l->from : to;
+
+		if (!l->has_from && !l->has_to) {
+			c->lost_no_time++;
+			continue;
+		}
+		c->edge[c->n_edge++] =
+			(struct edge){ from, (uint32_t)i, false };
+		c->edge[c->n_edge++] = (struct edge){ to, (uint32_t)i, true };
+	}
+	qsort(c->edge, c->n_edge, sizeof(*c->edge), by_time);
+	return 0;
+}
+
+static void seen(struct chrome *c, int64_t time)
+{
+	if (!c->any || time > c->last)
+		c->last = time;
+	c->any = true;
+}
+
+static void put_edge(struct chrome *c, const struct edge *e)
+{
+	const struct loss_row *l = loss_rows_at(c->losses, e->loss);
+	char name[96];
+
+	tracks_until(c->tracks, e->time);
+	seen(c, e->time);
+	if (l->cpu < 0)
+		snprintf(name, sizeof(name), "all CPUs: %.48s", l->what);
+	else
+		snprintf(name, sizeof(name), "CPU %" PRId64 ": %.48s", l->cpu,
+			 l->what);
+	tracks_begin_cpu(c->tracks, l->capture, l->cpu);
+	fprintf(c->out,
+		",\"ph\":\"%c\",\"cat\":\"loss\",\"id\":\"%" PRId64 "\","
+		"\"name\":",
+		e->end ? 'e' : 'b', l->id);
+	plain_json(c->out, name);
+	putc(',', c->out);
+	tracks_time(c->out, e->time);
+	if (e->end) {
+		putc('}', c->out);
+		return;
+	}
+	fputs(",\"args\":{\"records\":", c->out);
+	if (l->n >= 0)
+		fprintf(c->out, "%" PRId64, l->n);
+	else
+		fputs("\"not known\"", c->out);
+	fprintf(c->out, ",\"counts\":%s}}", l->counts ? "true" : "false");
+}
+
+/* Those up to that time; NULL: all that are left. */
+static void put_edges(struct chrome *c, const int64_t *time)
+{
+	for (; c->at_edge < c->n_edge; c->at_edge++) {
+		if (time && c->edge[c->at_edge].time > *time)
+			break;
+		put_edge(c, &c->edge[c->at_edge]);
+	}
+}
+
+/* ---- events */
+
+static void put_sample(struct chrome *c, const struct event_row *e,
+		       const struct event_type *type)
+{
+	struct stack_text t = stack_cache_event(c->cache, e, HALF_BOTH);
+	const char *verdict = request_verdict_name((unsigned int)e->verdict);
+
+	tracks_begin_thread(c->tracks, e);
+	fputs(",\"ph\":\"i\",\"s\":\"t\",\"cat\":", c->out);
+	plain_json(c->out, type->name);
+	putc(',', c->out);
+	tracks_time(c->out, e->time);
+	putc(',', c->out);
+	if (t.len) {
+		fwrite(t.text, 1, t.len, c->out);
+	} else {
+		fputs("\"name\":", c->out);
+		plain_json(c->out, type->name);
+		fputs(",\"args\":{", c->out);
+	}
+	fprintf(c->out, "\"event_id\":%" PRId64 ",\"weight\":%" PRId64, e->id,
+		c->x->samples ? 1 : e->weight);
+	if (e->on_cpu)
+		fprintf(c->out, ",\"cpu\":%" PRId64, e->cpu);
+	if (e->verdict)
+		fprintf(c->out, ",\"verdict\":\"%s\"",
+			verdict ? verdict : "unexplained");
+	fputs("}}", c->out);
+}
+
+/* Switches are those of all threads, see chrome_tracks.h. */
+static int put_event(struct chrome *c, const struct event_row *e, bool shown,
+		     struct err *err)
+{
+	const struct event_type *type = events_type(c->events, e->type);
+	struct context_switch sw;
+	int ret = switches_get(c->switches, e, &sw, err);
+
+	if (ret < 0)
+		return -1;
+	if (!e->timed) {
+		c->no_time += shown && type->sample;
+		return 0;
+	}
+	put_edges(c, &e->time);
+	tracks_until(c->tracks, e->time);
+	seen(c, e->time);
+	if (ret > 0)
+		tracks_switch(c->tracks, e, type->capture, &sw);
+	if (shown && type->sample)
+		put_sample(c, e, type);
+	return 0;
+}
+
+static int put_shown(struct chrome *c, struct err *err)
+{
+	struct event_row e;
+	int ret = 0;
+
+	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
+		if (put_event(c, &e, true, err))
+			return -1;
+	return out_failed() ? 0 : ret;
+}
+
+/* The switches of all threads matter, also where only some are shown: those
+ * events that all filters leave are shown, of the others the switches. */
+static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
+{
+	struct event_row want = { 0 };
+	struct event_row e;
+	int more = events_next(c->events, &want, err);
+	int ret = 0;
+
+	while (!out_failed() && more >= 0 &&
+	       (ret = events_next(every, &e, err)) > 0) {
+		while (more > 0 && want.id < e.id)
+			more = events_next(c->events, &want, err);
+		if (put_event(c, &e, more > 0 && want.id == e.id, err))
+			return -1;
+	}
+	return out_failed() ? 0 : more < 0 ? -1 : ret;
+}
+
+/* Of all threads. */
+static struct events *open_every(struct chrome *c, struct err *err)
+{
+	const struct filter all = filter;
+	struct events *every;
+
+	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
+	every = events_open(c->x->db, err);
+	filter = all;
+	return every;
+}
+
+/* See chrome_tracks.h. */
+static int find_slices(struct chrome *c, struct err *err)
+{
+	struct switches *s = switches_open(c->x->db, err);
+	struct events *every = s ? open_every(c, err) : NULL;
+	struct context_switch sw;
+	struct event_row e;
+	int ret = every ? 1 : -1;
+
+	while (ret >= 0 && (ret = events_next(every, &e, err)) > 0) {
+		ret = switches_get(s, &e, &sw, err);
+		if (ret > 0 && e.timed)
+			tracks_switch(c->tracks, &e,
+				      events_type(every, e.type)->capture, &sw);
+	}
+	events_close(every);
+	switches_close(s);
+	return ret;
+}
+
+static int put_events(struct chrome *c, struct err *err)
+{
+	struct events *every;
+	int ret;
+
+	if (!switches_any(c->switches) ||
+	    !(filter.pid || filter.tid || filter.comm || filter.event))
+		return put_shown(c, err);
+	every = open_every(c, err);
+	if (!every)
+		return -1;
+	ret = put_narrowed(c, every, err);
+	events_close(every);
+	return ret;
+}
+
+static int load(struct chrome *c, struct err *err)
+{
+	const struct stacks_opts o = { .by_name = false,
+				       .inlined = c->x->inlined,
+				       .no_groups = true };
+
+	c->stacks = stacks_load(c->x->db, &o, err);
+	if (!c->stacks)
+		return -1;
+	c->cache = stack_cache_new(c->stacks, put_stack, c);
+	c->events = events_open(c->x->db, err);
+	if (!c->events)
+		return -1;
+	c->tracks = tracks_load(c->out, c->x->db, c->events, err);
+	c->switches = c->tracks ? switches_open(c->x->db, err) : NULL;
+	if (!c->switches || load_losses(c, err) ||
+	    (switches_any(c->switches) && find_slices(c, err)))
+		return -1;
+	tracks_end(c->tracks, 0);
+	return 0;
+}
+
+static void say_no_slices(const struct chrome *c)
+{
+	uint64_t bare = switches_without_fields(c->switches);
+
+	if (bare)
+		fprintf(stderr,
+			"backstitch: %" PRIu64 " context switches without "
+			"slices: their fields are not in the database, see "
+			"ingest --fields\n",
+			bare);
+	else if (!switches_any(c->switches))
+		fputs("backstitch: no context switches here, so no slices; "
+		      "perf record --switch-events takes them\n",
+		      stderr);
+}
+
+static void put_end(struct chrome *c)
+{
+	put_edges(c, NULL);
+	tracks_end(c->tracks, c->last);
+	put_frames(c);
+	fprintf(c->out,
+		",\n\"otherData\":{\"events_without_time\":%" PRIu64
+		",\"losses_without_time\":%" PRIu64
+		",\"switches_without_fields\":%" PRIu64
+		",\"slices_without_end\":%" PRIu64 "}\n}\n",
+		c->no_time, c->lost_no_time,
+		switches_without_fields(c->switches), tracks_torn(c->tracks));
+}
+
+static int write_chrome(FILE *out, const struct export *x, struct err *err)
+{
+	struct chrome c = { .out = out, .x = x };
+	int rc = load(&c, err);
+
+	if (!rc) {
+		say_no_slices(&c);
+		fputs("{\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", out);
+		rc = put_events(&c, err);
+		put_end(&c);
+	}
+	loss_rows_free(c.losses);
+	switches_close(c.switches);
+	tracks_free(c.tracks);
+	events_close(c.events);
+	stack_cache_free(c.cache);
+	stacks_free(c.stacks);
+	table_release(&c.by_node);
+	free(c.node);
+	free(c.edge);
+	return rc;
+}
+
+extern const struct exporter export_chrome;
+const struct exporter export_chrome = {
+	.summary = "Chrome trace events, for ui.perfetto.dev: what ran where "
+		   "by context switches, samples with stacks, losses",
+	.write = write_chrome,
+};

@@ -1,0 +1,249 @@
+/* export_firefox.c - a profile for the Firefox Profiler.
+ *
+ * One of its threads for each life of a thread id, with its samples in the
+ * order of time. The form wants each thread as a whole, in columns, while
+ * events come by time: samples wait in a spool, where each has the place of
+ * the next one of its thread. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/model/code_place.h"
+#include "cli/model/events.h"
+#include "cli/export/export.h"
+#include "cli/export/firefox/firefox.h"
+#include "cli/export/firefox/firefox_out.h"
+#include "cli/export/firefox/firefox_threads.h"
+#include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
+#include "cli/output/out.h"
+#include "cli/model/stacks.h"
+#include "cli/model/switches.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/join/verdict.h"
+
+/* What makes the stack of a sample, and its place in the table of stacks. */
+struct known_stack {
+	uint64_t raw; /* both */
+	uint32_t fate, stack;
+};
+
+struct job {
+	FILE *out;
+	const struct export *x;
+	struct stacks *s;
+	struct known_code *c;
+	struct code_places *places;
+	struct firefox *f;
+	struct firefox_threads *threads;
+	struct loss_rows *losses;
+	struct events *events;
+	struct switches *switches;
+	bool *wanted; /* by event_type.id */
+	struct label_list l;
+	struct known_stack *known;
+	size_t n_known, cap_known;
+	struct table index; /* of known[] */
+	uint64_t weight, samples;
+	bool weighted; /* not every sample weighs 1 */
+};
+
+/* ---- samples */
+
+static bool same_known(const void *owner, uint32_t id, const void *key)
+{
+	const struct job *j = owner;
+	const struct known_stack *want = key;
+
+	return j->known[id].raw == want->raw && j->known[id].fate == want->fate;
+}
+
+static uint32_t make_stack(struct job *j, const struct stacks_group *g)
+{
+	const struct label l = { .kind = LABEL_MISSING,
+				 .name = "[no stack]",
+				 .image = "" };
+
+	j->l.n = 0;
+	stacks_get(j->s, g, &j->l);
+	if (!j->l.n)
+		label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
+	return firefox_stack(j->f, &j->l);
+}
+
+static uint32_t stack_of(struct job *j, const struct event_row *e)
+{
+	const struct stacks_group g = {
+		.kraw = e->kraw > 0 ? (uint32_t)e->kraw : 0,
+		.uraw = e->uraw > 0 ? (uint32_t)e->uraw : 0,
+		.verdict = (uint8_t)e->verdict,
+		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
+	};
+	struct known_stack key = { (uint64_t)g.kraw << 32 | g.uraw,
+				   (uint32_t)g.verdict << 8 | g.flags, 0 };
+	uint64_t hash = hash_pair(key.raw, key.fate);
+	uint32_t id = table_find(&j->index, hash, same_known, j, &key);
+
+	if (id != TABLE_NONE)
+		return j->known[id].stack;
+	key.stack = make_stack(j, &g);
+	j->known = mem_grow(j->known, &j->cap_known, j->n_known + 1,
+			    sizeof(*j->known));
+	j->known[j->n_known] = key;
+	table_add(&j->index, hash, (uint32_t)j->n_known++);
+	return key.stack;
+}
+
+static int take_sample(struct job *j, const struct event_row *e,
+		       struct err *err)
+{
+	uint64_t weight = j->x->samples ? 1 : (uint64_t)e->weight;
+
+	j->samples++;
+	j->weighted |= weight != 1;
+	if (__builtin_add_overflow(j->weight, weight, &j->weight))
+		j->weight = UINT64_MAX;
+	return firefox_sample(j->threads, e, events_comm(j->events, e->comm),
+			      stack_of(j, e), weight, err);
+}
+
+static int take_switch(struct job *j, const struct event_row *e,
+		       struct err *err)
+{
+	struct context_switch sw;
+	int rc = switches_get(j->switches, e, &sw, err);
+
+	if (rc <= 0)
+		return rc;
+	return firefox_switch(j->threads, e, events_comm(j->events, e->comm),
+			      &sw, err);
+}
+
+static int take_events(struct job *j, struct err *err)
+{
+	struct event_row e;
+	int rc;
+
+	while ((rc = events_next(j->events, &e, err)) > 0) {
+		if (e.type < 1 || (size_t)e.type > events_types(j->events))
+			continue;
+		if (take_switch(j, &e, err) ||
+		    (j->wanted[e.type] && take_sample(j, &e, err)))
+			return -1;
+	}
+	return rc;
+}
+
+/* ---- what was lost */
+
+static int take_losses(struct job *j, struct err *err)
+{
+	j->losses = loss_rows_load(j->x->db, err);
+	if (!j->losses)
+		return -1;
+	for (size_t i = 0; i < loss_rows_count(j->losses); i++) {
+		if (firefox_loss(j->threads, loss_rows_at(j->losses, i), err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- all of it */
+
+/* Events of one name are one event, whichever capture they are from. */
+static void choose(struct job *j, int event)
+{
+	size_t n = events_types(j->events);
+
+	j->wanted = mem_new(n + 1, sizeof(*j->wanted));
+	for (size_t i = 1; i <= n; i++) {
+		const struct event_type *t = events_type(j->events, (int64_t)i);
+
+		j->wanted[i] =
+			t->sample &&
+			(event < 0 ||
+			 !strcmp(t->name,
+				 stacks_event(j->s, (size_t)event)->name));
+	}
+}
+
+static int write_all(struct job *j, struct err *err)
+{
+	int event = stacks_choose(j->s, "exporting");
+	const char *unit = stacks_unit(j->s, event, j->x->samples);
+	struct firefox_doc d = {
+		.path = j->x->path,
+		.event = event < 0 ? "several events"
+				   : stacks_event(j->s, (size_t)event)->name,
+		.is_time = !strcmp(unit, "ns"),
+	};
+
+	choose(j, event);
+	if (take_events(j, err) || take_losses(j, err))
+		return -1;
+	d.weighted = j->weighted;
+	d.samples = j->samples;
+	d.weight = j->weight;
+	d.f = j->f;
+	d.threads = j->threads;
+	return firefox_write(j->out, j->x->db, &d, err);
+}
+
+static int load(struct job *j, struct err *err)
+{
+	const struct stacks_opts o = { .inlined = j->x->inlined,
+				       .samples = j->x->samples };
+
+	j->s = stacks_load(j->x->db, &o, err);
+	if (!j->s)
+		return -1;
+	j->c = code_load(j->x->db, err);
+	if (!j->c)
+		return -1;
+	j->places = code_places_load(j->x->db, j->c, err);
+	if (!j->places)
+		return -1;
+	j->f = firefox_new(j->c, j->places, stacks_labels(j->s));
+	j->threads = firefox_threads_new(j->x->db, err);
+	if (!j->threads)
+		return -1;
+	j->events = events_open(j->x->db, err);
+	if (!j->events)
+		return -1;
+	j->switches = switches_open(j->x->db, err);
+	return j->switches ? 0 : -1;
+}
+
+static int write_firefox(FILE *out, const struct export *x, struct err *err)
+{
+	struct job j = { .out = out, .x = x, .l.want_from = true };
+	int rc = load(&j, err);
+
+	if (!rc)
+		rc = write_all(&j, err);
+	switches_close(j.switches);
+	events_close(j.events);
+	loss_rows_free(j.losses);
+	firefox_threads_free(j.threads);
+	firefox_free(j.f);
+	code_places_free(j.places);
+	code_free(j.c);
+	stacks_free(j.s);
+	table_release(&j.index);
+	free(j.known);
+	free(j.wanted);
+	free(j.l.label);
+	free(j.l.from);
+	return rc;
+}
+
+extern const struct exporter export_firefox;
+const struct exporter export_firefox = {
+	.summary = "JSON for the Firefox Profiler (profiler.firefox.com): "
+		   "each thread over time, stacks, losses as markers",
+	.write = write_firefox,
+};

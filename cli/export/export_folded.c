@@ -1,0 +1,69 @@
+/* export_folded.c - folded stacks, for flamegraph.pl and whatever reads them.
+ */
+#include <stdlib.h>
+
+#include "cli/export/export.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/pictures/folded.h"
+#include "cli/model/label.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/err.h"
+
+static uint32_t group_label(struct labels *labels, const char *name)
+{
+	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
+
+	return labels_add(labels, &l);
+}
+
+static int add_groups(struct stacks *s, int event, struct flame_tree *t,
+		      struct err *err)
+{
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < stacks_count(s); i++) {
+		const struct stacks_group *g = stacks_group(s, i);
+
+		if (event >= 0 && g->event != (uint32_t)event)
+			continue;
+		l.n = 0;
+		label_list_add(&l, group_label(stacks_labels(s),
+					       stacks_comm(s, g->comm)->name));
+		stacks_get(s, g, &l);
+		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
+				    err);
+	}
+	free(l.label);
+	return rc;
+}
+
+static int write_folded(FILE *out, const struct export *x, struct err *err)
+{
+	const struct stacks_opts o = { .by_name = true,
+				       .inlined = x->inlined,
+				       .samples = x->samples };
+	struct stacks *s = stacks_load(x->db, &o, err);
+	struct flame_tree *t;
+	int rc;
+
+	if (!s)
+		return -1;
+	t = flame_tree_new(stacks_labels(s),
+			   group_label(stacks_labels(s), "all"));
+	rc = add_groups(s, stacks_choose(s, "exporting"), t, err);
+	if (!rc) {
+		flame_tree_finish(t);
+		rc = folded_write(out, t, err);
+	}
+	flame_tree_free(t);
+	stacks_free(s);
+	return rc;
+}
+
+extern const struct exporter export_folded;
+const struct exporter export_folded = {
+	.summary = "one line for each stack, outermost first, and its weight: "
+		   "for flamegraph.pl and many others",
+	.write = write_folded,
+};

@@ -1,0 +1,327 @@
+/* export_perfdata.c - a perf.data file, for perf, hotspot, samply.
+ *
+ * Events are in time order and stacks are whole, so that programs which know
+ * nothing of deferred user stacks can read the file. Twice through the events:
+ * first to see which there are, then to write them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/model/code.h"
+#include "cli/model/events.h"
+#include "cli/export/export.h"
+#include "cli/model/filter.h"
+#include "cli/ingest/load.h"
+#include "cli/output/out.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "cli/export/perfdata/perfdata_maps.h"
+#include "cli/export/perfdata/perfdata_places.h"
+#include "cli/export/perfdata/perfdata_switch.h"
+#include "cli/export/perfdata/perfdata_tasks.h"
+#include "cli/export/perfdata/perfdata_trace.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/temp.h"
+#include "stitch/unwinder.h"
+#include "stitch/join/verdict.h"
+
+struct job {
+	const struct export *x;
+	struct perfdata *pd;
+	struct pd_places *places;
+	struct pd_tasks *tasks;
+	struct pd_trace *trace;
+	struct pd_switches *switches;
+	uint64_t *ip; /* of the sample being written, contexts included */
+	size_t n, cap;
+};
+
+/* No machine has more; what a damaged database says is no number of CPUs. */
+#define CPUS_MAX 65536
+/* A sample without its callchain and payload is not larger. */
+#define SAMPLE_BYTES 128u
+
+/* ---- which events there are */
+
+static void note_event(struct job *j, const struct events *ev,
+		       const struct event_row *e)
+{
+	struct perfdata *pd = j->pd;
+	int64_t time = e->timed ? e->time : PD_START;
+
+	if (e->type >= 1 && (uint64_t)e->type <= pd->n_event)
+		pd->event[e->type - 1].n++;
+	if (e->timed && (!pd->timed || e->time < pd->first))
+		pd->first = e->time;
+	if (e->timed && (!pd->timed || e->time > pd->last))
+		pd->last = e->time;
+	pd->timed |= e->timed;
+	pd->on_cpu |= e->on_cpu;
+	if (e->on_cpu && e->cpu > pd->max_cpu && e->cpu < CPUS_MAX)
+		pd->max_cpu = e->cpu;
+	pd_tasks_seen(j->tasks, events_comm(ev, e->comm), time);
+}
+
+static int look(struct job *j, struct err *err)
+{
+	struct events *ev = events_open(j->x->db, err);
+	struct event_row e;
+	int rc = ev ? 1 : -1;
+
+	while (rc > 0) {
+		rc = events_next(ev, &e, err);
+		if (rc > 0)
+			note_event(j, ev, &e);
+	}
+	events_close(ev);
+	return rc;
+}
+
+/* ---- one sample */
+
+static void add(struct job *j, uint64_t ip)
+{
+	j->ip = mem_grow(j->ip, &j->cap, j->n + 1, sizeof(*j->ip));
+	j->ip[j->n++] = ip;
+}
+
+static void add_mark(struct job *j, const char *word, const struct pd_who *who)
+{
+	uint64_t addr = pd_places_mark(j->places, word);
+
+	if (!addr)
+		return;
+	pd_maps_mark(pd_tasks_maps(j->tasks), addr, who);
+	add(j, addr);
+}
+
+static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
+{
+	size_t n;
+	const uint64_t *ip =
+		pd_places_chain(j->places, (uint32_t)raw, user_mask, &n);
+
+	for (size_t i = 0; i < n; i++)
+		add(j, ip[i]);
+}
+
+/* Why a stack that was unwound ends before its outermost frame; NULL: it does
+ * not, or was recorded. */
+static const char *ended(const struct job *j, int64_t raw)
+{
+	const struct known_code *c = j->pd->code;
+	unsigned int end = raw > 0 && (uint64_t)raw < c->n_chain
+				   ? c->chain[raw].ended
+				   : UNWIND_NONE;
+
+	return end == UNWIND_OUTERMOST ? NULL : unwind_end_name(end);
+}
+
+/* The user half. What is not the sample's own is not drawn below it: a word
+ * stands for it. */
+static void add_user(struct job *j, const struct event_row *e,
+		     const struct pd_who *who)
+{
+	const char *missing = stacks_missing(&(struct stacks_group){
+		.verdict = (uint8_t)e->verdict, .uraw = (uint32_t)e->uraw });
+	const char *why = ended(j, e->uraw);
+
+	if (!missing && !e->uraw)
+		return;
+	add(j, PD_CONTEXT_USER);
+	if (missing) {
+		add_mark(j, missing, who);
+	} else if (e->flags & VERDICT_EXEC) {
+		add_mark(j, "after exec", who);
+	} else {
+		pd_maps_chain(pd_tasks_maps(j->tasks), (uint32_t)e->uraw, who);
+		add_half(j, e->uraw, who->user_mask);
+		if (why)
+			add_mark(j, why, who);
+	}
+}
+
+/* Fills j->ip; the address that was sampled is the innermost one. */
+static uint64_t make_chain(struct job *j, const struct event_row *e,
+			   const struct pd_who *who, size_t max)
+{
+	uint64_t ip = (uint64_t)e->ip;
+
+	j->n = 0;
+	if (e->kraw) {
+		add(j, PD_CONTEXT_KERNEL);
+		add_half(j, e->kraw, UINT64_MAX);
+	}
+	add_user(j, e, who);
+	if (!ip && j->n > 1)
+		ip = j->ip[1];
+	if (j->n > max) {
+		j->n = max - 1;
+		add_mark(j, "cut", who);
+	}
+	return ip;
+}
+
+/* The size counts zeros up to a whole number of 8 bytes. */
+static void put_raw(struct pd_buf *b, const void *raw, size_t len)
+{
+	size_t all = (4 + len + 7) / 8 * 8 - 4;
+
+	pd_u32(b, (uint32_t)all);
+	pd_bytes(b, raw, len);
+	for (; len < all; len++)
+		pd_u8(b, 0);
+}
+
+static int put_sample(struct job *j, const struct event_row *e,
+		      const struct pd_who *who, const struct pd_when *when,
+		      struct err *err)
+{
+	const struct pd_event *type = perfdata_event(j->pd, e->type);
+	struct pd_buf *b = &j->pd->buf;
+	const void *raw;
+	size_t len = 0;
+	uint64_t ip;
+
+	if (type->raw && pd_trace_get(j->trace, e, when->tid, &raw, &len, err))
+		return -1;
+	ip = make_chain(j, e, who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
+	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
+			j->x->samples ? 1 : (uint64_t)e->weight, when);
+	if (type->chain) {
+		pd_u64(b, j->n);
+		for (size_t i = 0; i < j->n; i++)
+			pd_u64(b, j->ip[i]);
+	}
+	if (type->raw)
+		put_raw(b, raw, len);
+	perfdata_end_sample(j->pd);
+	return 0;
+}
+
+static int put_event(struct job *j, const struct events *ev,
+		     const struct event_row *e, struct err *err)
+{
+	const struct event_comm *comm = events_comm(ev, e->comm);
+	const struct pd_event *type = perfdata_event(j->pd, e->type);
+	int64_t time = e->timed ? e->time : PD_START;
+	struct pd_when when = { comm->pid, comm->tid, time,
+				e->on_cpu ? e->cpu : -1, type->id };
+	struct pd_who who;
+
+	pd_tasks_until(j->tasks, time);
+	pd_tasks_sample(j->tasks, comm, time, &who);
+	if (type->capture && type->capture <= j->pd->n_capture)
+		who.user_mask = j->pd->capture[type->capture - 1].user_mask;
+	return type->id ? put_sample(j, e, &who, &when, err)
+			: pd_switches_put(j->switches, e, &when, err);
+}
+
+static int put_events(struct job *j, struct err *err)
+{
+	struct events *ev = events_open(j->x->db, err);
+	struct event_row e;
+	int rc = ev ? 1 : -1;
+
+	while (rc > 0 && !out_failed()) {
+		rc = events_next(ev, &e, err);
+		if (rc > 0 && put_event(j, ev, &e, err))
+			rc = -1;
+	}
+	if (!rc)
+		pd_tasks_until(j->tasks, INT64_MAX);
+	/* the names of threads that were said are its */
+	events_close(ev);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- the file */
+
+static int put_file(struct job *j, FILE *out, struct err *err)
+{
+	if (perfdata_open(j->pd, out, err))
+		return -1;
+	pd_tasks_start(j->tasks, !filter_given());
+	if (put_events(j, err))
+		return -1;
+	return perfdata_finish(j->pd, err);
+}
+
+static int copy(FILE *from, FILE *to, struct err *err)
+{
+	char block[1 << 16];
+	size_t n;
+
+	rewind(from);
+	while ((n = fread(block, 1, sizeof(block), from)) > 0)
+		if (fwrite(block, 1, n, to) != n)
+			return out_failed() ? 0
+					    : err_set(err, ERR_IO,
+						      "cannot write: %s",
+						      strerror(errno));
+	return ferror(from) ? err_set(err, ERR_IO, "cannot read back: %s",
+				      strerror(errno))
+			    : 0;
+}
+
+/* The header stands in front and is known last: what is no file (a pipe) gets
+ * the whole from a temporary one. */
+static int put_spooled(struct job *j, FILE *out, struct err *err)
+{
+	const char *dir = load_temp_dir();
+	int fd = temp_open(dir);
+	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
+	int rc;
+
+	if (!spool) {
+		if (fd >= 0)
+			close(fd);
+		return err_set(err, ERR_IO,
+			       "no temporary file in '%s': %s; set TMPDIR", dir,
+			       strerror(errno));
+	}
+	rc = put_file(j, spool, err);
+	if (!rc)
+		rc = copy(spool, out, err);
+	fclose(spool);
+	return rc;
+}
+
+static int write_perfdata(FILE *out, const struct export *x, struct err *err)
+{
+	struct known_code *code = code_load(x->db, err);
+	struct job j = { .x = x };
+	int rc = -1;
+
+	if (!code)
+		return -1;
+	j.places = pd_places_new(code);
+	j.pd = perfdata_new(x->db, code, err);
+	if (j.pd)
+		j.tasks = pd_tasks_new(j.pd, j.places, err);
+	if (j.tasks && !look(&j, err))
+		j.trace = pd_trace_new(j.pd, err);
+	if (j.trace)
+		j.switches = pd_switches_new(j.pd, err);
+	if (j.switches)
+		rc = fseeko(out, 0, SEEK_CUR) ? put_spooled(&j, out, err)
+					      : put_file(&j, out, err);
+	pd_switches_free(j.switches);
+	pd_trace_free(j.trace);
+	pd_tasks_free(j.tasks);
+	perfdata_free(j.pd);
+	pd_places_free(j.places);
+	code_free(code);
+	free(j.ip);
+	return rc;
+}
+
+extern const struct exporter export_perfdata;
+const struct exporter export_perfdata = {
+	.summary = "a perf.data file in time order with whole stacks, for "
+		   "perf 5.0 and later, hotspot and samply",
+	.binary = true,
+	.write = write_perfdata,
+};

@@ -1,0 +1,379 @@
+/* export_pprof.c - the gzipped profile.proto of pprof.
+ *
+ * One pprof sample for each group of samples with the same thread name, stack
+ * and fate. Everything is written as soon as it is known, tables behind what
+ * refers to them: the order of fields means nothing in Protocol Buffers.
+ *
+ * A location is a frame as it is shown: two ways to show one frame (without
+ * an interpreter's functions, say) are two locations with one address. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/model/code_place.h"
+#include "cli/export/export.h"
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/notes.h"
+#include "cli/output/out.h"
+#include "cli/export/pprof.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+struct job {
+	struct store *db;
+	struct stacks *s;
+	struct known_code *c;
+	struct code_places *places;
+	struct pprof *p;
+	struct label_list l; /* of the sample at hand */
+	uint64_t *location;  /* the innermost first */
+	size_t cap_location;
+	struct pprof_line *line;
+	size_t cap_line;
+	struct pprof_mapping *mapping; /* by id, [0] none */
+	size_t n_mapping, cap_mapping;
+	size_t *value; /* place of each event's value; 0: left out */
+	size_t n_value;
+};
+
+/* In brackets when it is no file: nothing to look for. */
+static bool has_file(const struct image *img)
+{
+	const char *slash = strrchr(img->path, '/');
+	const char *base = slash ? slash + 1 : img->path;
+
+	return base[0] && base[0] != '[' &&
+	       (img->kind == IMAGE_FILE || img->kind == IMAGE_MODULE ||
+		img->kind == IMAGE_MAPPING);
+}
+
+/* The function of item i, and its place in the source; false when it should
+ * have no line, so that pprof shows, or finds, a name of its own. */
+static bool line_of(const struct job *j, size_t i, struct pprof_line *line)
+{
+	const struct label_from *from = &j->l.from[i];
+	const struct label *l = labels_get(stacks_labels(j->s), j->l.label[i]);
+	const struct code_frame *f = &j->c->frame[from->frame];
+	const struct code_where *at = &f->at;
+
+	*line = (struct pprof_line){ .name = l->name };
+	if (!from->frame)
+		return true;
+	if (from->inlined) {
+		at = &j->c->inlined[f->inlined + from->inlined - 1];
+	} else if (!f->at.name) {
+		return !has_file(&j->c->image[f->image].img);
+	} else {
+		line->raw_name = f->raw_name;
+	}
+	line->file = at->file;
+	line->line = at->line;
+	return true;
+}
+
+static bool is_sound(const struct job *j, const struct label_from *from)
+{
+	return from->frame < j->c->n_frame &&
+	       from->inlined <= j->c->frame[from->frame].n_inlined;
+}
+
+/* Items of one frame follow each other, the inlined ones behind: where those
+ * end that begin with i. */
+static size_t end_of_frame(const struct job *j, size_t i)
+{
+	const struct label_from *a = &j->l.from[i];
+	size_t end = i + 1;
+
+	for (; a->frame && end < j->l.n; end++) {
+		const struct label_from *b = &j->l.from[end];
+
+		if (b->frame != a->frame || !b->inlined ||
+		    (j->l.from[end - 1].inlined &&
+		     b->inlined >= j->l.from[end - 1].inlined))
+			break;
+	}
+	return end;
+}
+
+/* What readers may expect of it, by what is in it. */
+static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
+			 uint64_t samples)
+{
+	j->mapping = mem_reach(j->mapping, &j->n_mapping, &j->cap_mapping,
+			       (size_t)id + 1, sizeof(*j->mapping));
+
+	struct pprof_mapping *m = &j->mapping[id];
+
+	m->has_functions |= named;
+	for (size_t i = 0; i < n_line; i++) {
+		m->has_files |= j->line[i].file != NULL;
+		m->has_lines |= j->line[i].line > 0;
+	}
+	m->samples += samples;
+}
+
+/* Of the items [from, to): one location. */
+static uint64_t add_location(struct job *j, size_t from, size_t to,
+			     uint64_t samples)
+{
+	struct pprof_location at = { 0 };
+	uint32_t frame = j->l.from[from].frame;
+
+	j->line = mem_grow(j->line, &j->cap_line, to - from, sizeof(*j->line));
+	for (size_t i = to; i-- > from;) {
+		if (line_of(j, i, &j->line[at.n_line]))
+			at.n_line++;
+	}
+	at.line = j->line;
+	if (frame) {
+		struct code_place place =
+			code_place(j->places, frame, j->l.from[from].called);
+
+		at.mapping = place.mapping;
+		at.addr = place.addr;
+		mark_mapping(j, place.mapping, j->c->frame[frame].at.name,
+			     at.n_line, samples);
+	}
+	return pprof_location(j->p, &at);
+}
+
+static size_t add_locations(struct job *j, uint64_t samples)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->l.n;) {
+		size_t end = end_of_frame(j, i);
+
+		j->location = mem_grow(j->location, &j->cap_location, n + 1,
+				       sizeof(*j->location));
+		j->location[n++] = add_location(j, i, end, samples);
+		i = end;
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		uint64_t swap = j->location[i];
+
+		j->location[i] = j->location[n - 1 - i];
+		j->location[n - 1 - i] = swap;
+	}
+	return n;
+}
+
+static void add_labels(struct job *j, const struct stacks_group *g)
+{
+	const struct stacks_comm *comm = stacks_comm(j->s, g->comm);
+
+	pprof_label(j->p, "thread", comm->name);
+	if (comm->pid >= 0)
+		pprof_label_num(j->p, "pid", comm->pid);
+	if (comm->tid >= 0)
+		pprof_label_num(j->p, "tid", comm->tid);
+	if (g->cpu >= 0)
+		pprof_label_num(j->p, "cpu", g->cpu);
+	if (g->verdict)
+		pprof_label(j->p, "verdict", stacks_verdict(g));
+}
+
+static void no_stack(struct job *j)
+{
+	const struct label l = { .kind = LABEL_MISSING,
+				 .name = "[no stack]",
+				 .image = "" };
+
+	label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
+}
+
+static int add_group(struct job *j, const struct stacks_group *g,
+		     struct err *err)
+{
+	uint64_t *value = pprof_values(j->p);
+
+	j->l.n = 0;
+	stacks_get(j->s, g, &j->l);
+	if (!j->l.n)
+		no_stack(j);
+	for (size_t i = 0; i < j->l.n; i++) {
+		if (!is_sound(j, &j->l.from[i]))
+			return err_set(err, ERR_DB,
+				       "the database has a stack with no such "
+				       "frame; ingest the capture again");
+	}
+	value[0] = g->samples;
+	if (j->value[g->event] < pprof_n_values(j->p))
+		value[j->value[g->event]] = g->weight;
+
+	size_t n = add_locations(j, g->samples);
+
+	add_labels(j, g);
+	return pprof_sample(j->p, j->location, n, err);
+}
+
+/* What is counted first, then what the events weigh. */
+static void add_types(struct job *j, int event, bool samples)
+{
+	size_t n = stacks_events(j->s);
+
+	j->value = mem_new(n ? n : 1, sizeof(*j->value));
+	pprof_type(j->p, "samples", "count");
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_event *e = stacks_event(j->s, i);
+
+		if ((event >= 0 && i != (size_t)event) || !e->samples)
+			continue;
+		j->value[i] = samples ? SIZE_MAX : ++j->n_value;
+		if (samples)
+			continue;
+
+		const char *unit = stacks_unit(j->s, (int)i, false);
+
+		pprof_type(j->p, e->name,
+			   strcmp(unit, "ns") ? "count" : "nanoseconds");
+	}
+}
+
+static void take_note(void *arg, const char *line)
+{
+	struct job *j = arg;
+
+	pprof_comment(j->p, line);
+}
+
+/* The whole time, when no other was asked for. */
+static int take_range(void *arg, const struct rows *r, struct err *err)
+{
+	struct job *j = arg;
+	int64_t len;
+
+	(void)err;
+	if (rows_value(r, 0).kind == VALUE_INT &&
+	    !__builtin_sub_overflow(rows_int(r, 1), rows_int(r, 0), &len) &&
+	    len > 0)
+		pprof_duration(j->p, len);
+	return 0;
+}
+
+static int take_period(void *arg, const struct rows *r, struct err *err)
+{
+	struct job *j = arg;
+
+	(void)err;
+	for (size_t i = 0; i < stacks_events(j->s); i++) {
+		const char *name = stacks_event(j->s, i)->name;
+
+		if (j->n_value == 1 && j->value[i] == 1 &&
+		    !strcmp(name, rows_text(r, 0)) &&
+		    rows_int(r, 1) == rows_int(r, 2))
+			pprof_period(j->p, rows_int(r, 1));
+	}
+	return 0;
+}
+
+/* pprof takes the first for the program that was profiled. */
+static uint32_t main_mapping(const struct job *j)
+{
+	uint64_t most = 0;
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < j->n_mapping; i++) {
+		const struct code_mapping *m = code_mapping(j->places, i);
+		const struct image *img = &j->c->image[m->image].img;
+
+		if (m->image && img->kind == IMAGE_FILE && has_file(img) &&
+		    !strstr(img->path, ".so") && j->mapping[i].samples > most) {
+			most = j->mapping[i].samples;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void put_mapping(struct job *j, uint32_t id, bool inlined)
+{
+	const struct code_mapping *m = code_mapping(j->places, id);
+	struct pprof_mapping *out = &j->mapping[id];
+	const struct image *img = &j->c->image[m->image].img;
+
+	out->start = m->start;
+	out->limit = m->limit;
+	out->off = m->off;
+	out->file = m->image ? img->path : "[jit]";
+	out->build_id = img->id;
+	out->build_id_len = m->image ? img->id_len : 0;
+	out->has_inlined = inlined && out->has_lines;
+	pprof_mapping(j->p, id, out);
+}
+
+static void put_mappings(struct job *j, bool inlined)
+{
+	uint32_t first = main_mapping(j);
+
+	if (first)
+		put_mapping(j, first, inlined);
+	for (uint32_t i = 1; i < j->n_mapping; i++) {
+		if (i != first)
+			put_mapping(j, i, inlined);
+	}
+}
+
+static int write_all(struct job *j, const struct export *x, struct err *err)
+{
+	/* several are told apart, as types of values */
+	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
+
+	add_types(j, event, x->samples);
+	for (size_t i = 0; i < stacks_count(j->s) && !out_failed(); i++) {
+		const struct stacks_group *g = stacks_group(j->s, i);
+
+		if (event >= 0 && g->event != (uint32_t)event)
+			continue;
+		if (add_group(j, g, err))
+			return -1;
+	}
+	put_mappings(j, x->inlined);
+	if (notes_each(j->db, take_note, j, err) ||
+	    (!filter.time &&
+	     rows_each(j->db, "export_range", take_range, j, err)) ||
+	    rows_each(j->db, "export_periods", take_period, j, err))
+		return -1;
+	return pprof_finish(j->p, err);
+}
+
+static int write_pprof(FILE *out, const struct export *x, struct err *err)
+{
+	const struct stacks_opts o = { .by_cpu = true,
+				       .inlined = x->inlined,
+				       .samples = x->samples };
+	struct job j = { .db = x->db, .l.want_from = true };
+	int rc = -1;
+
+	j.s = stacks_load(x->db, &o, err);
+	if (j.s)
+		j.c = code_load(x->db, err);
+	if (j.c)
+		j.places = code_places_load(x->db, j.c, err);
+	if (j.places) {
+		j.p = pprof_new(out);
+		rc = write_all(&j, x, err);
+	}
+	pprof_free(j.p);
+	code_places_free(j.places);
+	code_free(j.c);
+	stacks_free(j.s);
+	free(j.l.label);
+	free(j.l.from);
+	free(j.location);
+	free(j.line);
+	free(j.mapping);
+	free(j.value);
+	return rc;
+}
+
+extern const struct exporter export_pprof;
+const struct exporter export_pprof = {
+	.summary = "the gzipped protobuf of pprof: go tool pprof, Pyroscope, "
+		   "Parca, and others",
+	.binary = true,
+	.write = write_pprof,
+};

@@ -1,0 +1,361 @@
+/* export_speedscope.c - profiles for www.speedscope.app, in its own form.
+ *
+ * For each event there is a profile of all threads, one item for each distinct
+ * stack, and one of each thread in the order of time, where samples that
+ * follow each other with the same stack are one item. Frames are shared. The
+ * weights of one thread wait in memory until its stacks are written: 8 bytes
+ * for each item. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/events.h"
+#include "cli/export/export.h"
+#include "cli/model/label.h"
+#include "cli/model/loss_rows.h"
+#include "cli/output/out.h"
+#include "cli/output/plain.h"
+#include "cli/model/stack_cache.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/join/verdict.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct speedscope {
+	FILE *out;
+	const struct export *x;
+	struct stacks *stacks;
+	struct stack_cache *cache; /* "1,2,3": frames, outermost first */
+	uint32_t *number;	   /* of a label as a frame, + 1; 0 none yet */
+	size_t n_number, cap_number;
+	uint32_t *frame; /* labels, by that number */
+	size_t n_frame, cap_frame;
+	/* the profile that is being written */
+	uint64_t *weight;
+	size_t n_weight, cap_weight;
+	uint64_t sum;
+	size_t profiles;
+};
+
+static uint32_t group_label(struct speedscope *s, const char *name)
+{
+	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
+
+	return labels_add(stacks_labels(s->stacks), &l);
+}
+
+static uint32_t number_of(struct speedscope *s, uint32_t label)
+{
+	s->number = mem_reach(s->number, &s->n_number, &s->cap_number,
+			      (size_t)label + 1, sizeof(*s->number));
+	if (!s->number[label]) {
+		s->frame = mem_grow(s->frame, &s->cap_frame, s->n_frame + 1,
+				    sizeof(*s->frame));
+		s->frame[s->n_frame++] = label;
+		s->number[label] = (uint32_t)s->n_frame;
+	}
+	return s->number[label] - 1;
+}
+
+static void put_stack(void *arg, FILE *out, const struct labels *labels,
+		      const struct label_list *frames, size_t kernel)
+{
+	struct speedscope *s = arg;
+
+	(void)labels;
+	(void)kernel;
+	for (size_t i = 0; i < frames->n; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "",
+			number_of(s, frames->label[i]));
+	if (!frames->n)
+		fprintf(out, "%" PRIu32,
+			number_of(s, group_label(s, "[no stack]")));
+}
+
+/* ---- one profile: begin, items, end */
+
+static void begin(struct speedscope *s)
+{
+	fprintf(s->out, "%s{\"type\":\"sampled\",\"samples\":[",
+		s->profiles++ ? ",\n" : "\n");
+	s->n_weight = 0;
+	s->sum = 0;
+}
+
+static void add_weight(struct speedscope *s, uint64_t weight)
+{
+	if (__builtin_add_overflow(s->sum, weight, &s->sum))
+		s->sum = UINT64_MAX;
+	s->weight = mem_grow(s->weight, &s->cap_weight, s->n_weight + 1,
+			     sizeof(*s->weight));
+	s->weight[s->n_weight++] = weight;
+}
+
+/* root: the number of a frame outside of all others; UINT32_MAX: none. */
+static void item(struct speedscope *s, uint32_t root, struct stack_text t,
+		 uint64_t weight)
+{
+	fputs(s->n_weight ? ",\n[" : "\n[", s->out);
+	if (root != UINT32_MAX)
+		fprintf(s->out, t.len ? "%" PRIu32 "," : "%" PRIu32, root);
+	fwrite(t.text, 1, t.len, s->out);
+	putc(']', s->out);
+	add_weight(s, weight);
+}
+
+static void end(struct speedscope *s, const char *name, const char *unit)
+{
+	fputs("\n],\"weights\":[", s->out);
+	for (size_t i = 0; i < s->n_weight; i++)
+		fprintf(s->out, "%s%" PRIu64, i ? "," : "", s->weight[i]);
+	fputs("],\"name\":", s->out);
+	plain_json(s->out, name);
+	fprintf(s->out,
+		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 "}",
+		!strcmp(unit, "ns") ? "nanoseconds" : "none", s->sum);
+}
+
+/* ---- all threads */
+
+static void put_event(struct speedscope *s, size_t event)
+{
+	const struct stacks_event *e = stacks_event(s->stacks, event);
+	char name[512];
+
+	if (!e->samples || out_failed())
+		return;
+	begin(s);
+	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
+		const struct stacks_group *g = stacks_group(s->stacks, i);
+		const char *comm = stacks_comm(s->stacks, g->comm)->name;
+
+		if (g->event == event)
+			item(s, number_of(s, group_label(s, comm)),
+			     stack_cache_group(s->cache, g), g->weight);
+	}
+	snprintf(name, sizeof(name), "%s, all threads", e->name);
+	end(s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
+}
+
+/* The event that other commands would show comes first. */
+static void put_events(struct speedscope *s)
+{
+	int first = stacks_heaviest(s->stacks);
+
+	if (first < 0)
+		return;
+	put_event(s, (size_t)first);
+	for (size_t i = 0; i < stacks_events(s->stacks); i++)
+		if ((int)i != first)
+			put_event(s, i);
+}
+
+/* ---- each thread */
+
+struct thread_profile {
+	struct events *events;
+	uint32_t *name; /* thread.id -> its last comm.id */
+	size_t n_name, cap_name;
+	struct event_row last; /* what the next item is made of */
+	uint64_t weight;       /* of it */
+	bool open, any;
+};
+
+static void load_names(struct thread_profile *p)
+{
+	for (size_t i = 1; i <= events_comms(p->events); i++) {
+		uint32_t thread = events_comm(p->events, (int64_t)i)->thread;
+
+		if (thread > events_comms(p->events))
+			continue; /* each thread has a name at least */
+		p->name = mem_reach(p->name, &p->n_name, &p->cap_name,
+				    (size_t)thread + 1, sizeof(*p->name));
+		p->name[thread] = (uint32_t)i;
+	}
+}
+
+static int event_of(const struct speedscope *s, const char *name)
+{
+	for (size_t i = 0; i < stacks_events(s->stacks); i++)
+		if (!strcmp(stacks_event(s->stacks, i)->name, name))
+			return (int)i;
+	return -1;
+}
+
+static void end_item(struct speedscope *s, struct thread_profile *p)
+{
+	if (p->any)
+		item(s, UINT32_MAX,
+		     stack_cache_event(s->cache, &p->last, HALF_BOTH),
+		     p->weight);
+	p->any = false;
+}
+
+static void end_thread(struct speedscope *s, struct thread_profile *p)
+{
+	const struct event_type *t = events_type(p->events, p->last.type);
+	int64_t id = p->last.thread < p->n_name ? p->name[p->last.thread]
+						: p->last.comm;
+	const struct event_comm *c = events_comm(p->events, id);
+	char name[512];
+
+	if (!p->open)
+		return;
+	end_item(s, p);
+	snprintf(name, sizeof(name), "%.128s %lld/%lld, %.256s", c->name,
+		 (long long)c->pid, (long long)c->tid, t->name);
+	end(s, name,
+	    stacks_unit(s->stacks, event_of(s, t->name), s->x->samples));
+	p->open = false;
+}
+
+static bool same_stack(const struct event_row *a, const struct event_row *b)
+{
+	return a->kraw == b->kraw && a->uraw == b->uraw &&
+	       a->verdict == b->verdict &&
+	       !((a->flags ^ b->flags) & VERDICT_EXEC);
+}
+
+static void take(struct speedscope *s, struct thread_profile *p,
+		 const struct event_row *e)
+{
+	uint64_t weight = s->x->samples ? 1 : (uint64_t)e->weight;
+	uint64_t sum = 0;
+
+	if (p->open && (p->last.type != e->type || p->last.thread != e->thread))
+		end_thread(s, p);
+	if (!p->open)
+		begin(s);
+	p->open = true;
+	if (p->any && (!same_stack(&p->last, e) ||
+		       __builtin_add_overflow(p->weight, weight, &sum)))
+		end_item(s, p);
+	p->weight = p->any ? sum : weight;
+	p->last = *e;
+	p->any = true;
+}
+
+static int put_threads(struct speedscope *s, struct err *err)
+{
+	struct thread_profile p = {
+		.events = events_open_by_thread(s->x->db, err),
+	};
+	struct event_row e;
+	int ret = -1;
+
+	if (!p.events)
+		return -1;
+	load_names(&p);
+	while (!out_failed() && (ret = events_next(p.events, &e, err)) > 0)
+		if (events_type(p.events, e.type)->sample)
+			take(s, &p, &e);
+	end_thread(s, &p);
+	events_close(p.events);
+	free(p.name);
+	return ret < 0 && !out_failed() ? -1 : 0;
+}
+
+/* ---- losses, and the file */
+
+static bool is_counted(const struct loss_row *l)
+{
+	return l->counts && l->n > 0;
+}
+
+static int put_losses(struct speedscope *s, struct err *err)
+{
+	struct loss_rows *l = loss_rows_load(s->x->db, err);
+	bool any = false;
+
+	for (size_t i = 0; l && i < loss_rows_count(l); i++) {
+		const struct loss_row *r = loss_rows_at(l, i);
+		char text[64];
+		uint32_t cpu;
+
+		if (!is_counted(r))
+			continue;
+		if (!any)
+			begin(s);
+		any = true;
+		snprintf(text, sizeof(text), "CPU %lld", (long long)r->cpu);
+		cpu = number_of(
+			s, group_label(s, r->cpu < 0 ? "CPU not known" : text));
+		snprintf(text, sizeof(text), "[%.48s]", r->what);
+		snprintf(text, sizeof(text), "%" PRIu32,
+			 number_of(s, group_label(s, text)));
+		item(s, cpu, (struct stack_text){ text, strlen(text) },
+		     (uint64_t)r->n);
+	}
+	if (any)
+		end(s, "records lost, by CPU", "");
+	loss_rows_free(l);
+	return l ? 0 : -1;
+}
+
+/* The page shows no kinds: of two frames with one name, one is inlined. */
+static void put_name(FILE *out, const struct label *l)
+{
+	char name[4096];
+
+	if (l->kind != LABEL_INLINED) {
+		plain_json(out, l->name);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
+	plain_json(out, name);
+}
+
+static void put_frames(struct speedscope *s)
+{
+	fputs("\n],\n\"shared\":{\"frames\":[", s->out);
+	for (size_t i = 0; i < s->n_frame; i++) {
+		const struct label *l =
+			labels_get(stacks_labels(s->stacks), s->frame[i]);
+
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->out);
+		put_name(s->out, l);
+		if (*l->image) {
+			fputs(",\"file\":", s->out);
+			plain_json(s->out, l->image);
+		}
+		putc('}', s->out);
+	}
+	fputs("\n]}\n}\n", s->out);
+}
+
+static int write_speedscope(FILE *out, const struct export *x, struct err *err)
+{
+	const struct stacks_opts o = { .inlined = x->inlined,
+				       .samples = x->samples };
+	struct speedscope s = { .out = out, .x = x };
+	int rc = -1;
+
+	s.stacks = stacks_load(x->db, &o, err);
+	if (!s.stacks)
+		return -1;
+	s.cache = stack_cache_new(s.stacks, put_stack, &s);
+	fputs("{\n\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"backstitch\",\n"
+	      "\"name\":",
+	      out);
+	plain_json(out, x->path);
+	fputs(",\n\"activeProfileIndex\":0,\n\"profiles\":[", out);
+	put_events(&s);
+	if (!put_threads(&s, err))
+		rc = put_losses(&s, err);
+	put_frames(&s);
+	stack_cache_free(s.cache);
+	stacks_free(s.stacks);
+	free(s.number);
+	free(s.frame);
+	free(s.weight);
+	return rc;
+}
+
+extern const struct exporter export_speedscope;
+const struct exporter export_speedscope = {
+	.summary = "for www.speedscope.app: a profile of each event, and of "
+		   "each event of each thread in the order of time",
+	.write = write_speedscope,
+};

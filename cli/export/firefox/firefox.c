@@ -1,0 +1,587 @@
+/* firefox.c - the tables that all threads of a profile for the Firefox
+ * Profiler share. */
+#include "cli/export/firefox/firefox.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/model/code_place.h"
+#include "cli/output/columns.h"
+#include "cli/model/label.h"
+#include "cli/output/plain.h"
+#include "cli/model/stack_names.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+/* Readers keep addresses in 32 bits. */
+#define ADDRESS_MAX INT32_MAX
+/* Where an image begins, by the distance of address and offset: linkers put
+ * the parts of a file apart by less than that, and programs that cannot be
+ * moved far above it. */
+#define BASE_ALIGN 0x10000u
+
+enum subcategory {
+	SUB_OTHER,
+	SUB_INLINED,
+	SUB_UNNAMED,
+	SUB_INFERRED,
+	SUB_GUESSED,
+	SUB_BOGUS
+};
+
+static const char subcategories[] =
+	"[\"Other\",\"Inlined\",\"No name\",\"Inferred caller\","
+	"\"By frame pointer\",\"Bogus: no call before it\"]";
+
+static const struct {
+	const char *name, *color;
+} categories[FIREFOX_CATEGORIES] = {
+	[FIREFOX_OTHER] = { "Other", "grey" },
+	[FIREFOX_USER] = { "User", "yellow" },
+	[FIREFOX_KERNEL] = { "Kernel", "orange" },
+	[FIREFOX_JIT] = { "JIT", "green" },
+	[FIREFOX_MISSING] = { "Missing user stack", "red" },
+	[FIREFOX_EXEC] = { "After exec", "magenta" },
+	[FIREFOX_LOSS] = { "Lost records", "red" },
+};
+
+/* Rows of the tables. FIREFOX_NONE: null, or -1. */
+struct stack_row {
+	uint32_t prefix, frame;
+};
+
+struct frame_row {
+	int64_t address; /* in the library; -1 */
+	uint32_t depth, category, subcategory, func, native, line;
+};
+
+struct func_row {
+	uint32_t name, resource, source;
+};
+
+struct native_row {
+	uint32_t lib, name;
+	int64_t address;
+	uint64_t size;
+};
+
+struct source_row {
+	uint32_t name;
+};
+
+/* resource i is library i */
+struct lib_row {
+	uint32_t image, name;
+};
+
+/* What makes a frame this one. */
+struct frame_key {
+	uint32_t label, frame, inlined, called;
+};
+
+#define LIST(type, name)                                                       \
+	struct type *name;                                                     \
+	size_t n_##name, cap_##name
+
+struct firefox {
+	const struct known_code *c;
+	struct code_places *places;
+	struct labels *labels;
+	struct arena text;
+	LIST(stack_row, stack);
+	LIST(frame_row, frame);
+	LIST(frame_key, key); /* of frame[] */
+	LIST(func_row, func);
+	LIST(native_row, native);
+	LIST(source_row, source);
+	LIST(lib_row, lib);
+	const char **string;
+	size_t n_string, cap_string;
+	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not there yet */
+	struct table strings, stacks, frames, funcs, natives, sources;
+};
+
+#define PUSH(f, name)                                                          \
+	((f)->name = mem_grow((f)->name, &(f)->cap_##name, (f)->n_##name + 1,  \
+			      sizeof(*(f)->name)),                             \
+	 &(f)->name[(f)->n_##name++])
+
+struct firefox *firefox_new(const struct known_code *c,
+			    struct code_places *places, struct labels *labels)
+{
+	struct firefox *f = mem_new(1, sizeof(*f));
+
+	f->c = c;
+	f->places = places;
+	f->labels = labels;
+	f->lib_of = mem_new(c->n_image, sizeof(*f->lib_of));
+	return f;
+}
+
+void firefox_free(struct firefox *f)
+{
+	if (!f)
+		return;
+	table_release(&f->strings);
+	table_release(&f->stacks);
+	table_release(&f->frames);
+	table_release(&f->funcs);
+	table_release(&f->natives);
+	table_release(&f->sources);
+	arena_release(&f->text);
+	free(f->stack);
+	free(f->frame);
+	free(f->key);
+	free(f->func);
+	free(f->native);
+	free(f->source);
+	free(f->lib);
+	free(f->string);
+	free(f->lib_of);
+	free(f);
+}
+
+static bool same_string(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+
+	return !strcmp(f->string[id], key);
+}
+
+uint32_t firefox_string(struct firefox *f, const char *s)
+{
+	uint64_t hash = hash_bytes(s, strlen(s), 0);
+	uint32_t id = table_find(&f->strings, hash, same_string, f, s);
+
+	if (id != TABLE_NONE)
+		return id;
+	id = (uint32_t)f->n_string;
+	*PUSH(f, string) = arena_strdup(&f->text, s);
+	table_add(&f->strings, hash, id);
+	return id;
+}
+
+/* ---- libraries */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Code of a file, or of one that is not at hand. */
+static bool is_lib(const struct image *img)
+{
+	switch (img->kind) {
+	case IMAGE_UNKNOWN_USER:
+	case IMAGE_UNKNOWN_KERNEL:
+	case IMAGE_ANON:
+	case IMAGE_JIT:
+		return false;
+	default:
+		return img->path[0] != 0;
+	}
+}
+
+static uint32_t lib_of(struct firefox *f, uint32_t image)
+{
+	const struct image *img = &f->c->image[image].img;
+
+	if (!is_lib(img))
+		return FIREFOX_NONE;
+	if (!f->lib_of[image]) {
+		struct lib_row row = {
+			image, firefox_string(f, base_name(img->path))
+		};
+
+		*PUSH(f, lib) = row;
+		f->lib_of[image] = (uint32_t)f->n_lib;
+	}
+	return f->lib_of[image] - 1;
+}
+
+/* From the start of the library: of the kernel and its modules the offset is
+ * that, of a file the ELF address without its base. */
+static int64_t address_of(struct firefox *f, const struct label_from *from)
+{
+	const struct code_frame *fr = &f->c->frame[from->frame];
+	struct code_place place =
+		code_place(f->places, from->frame, from->called);
+	uint64_t addr = place.addr;
+
+	if (!place.mapping)
+		return -1;
+
+	const struct code_mapping *m = code_mapping(f->places, place.mapping);
+	uint64_t apart = m->start >= m->off ? m->start - m->off : 0;
+
+	if (code_is_kernel(f->c->image[fr->image].img.kind))
+		addr -= m->start;
+	else
+		addr -= apart - apart % BASE_ALIGN;
+	return addr <= ADDRESS_MAX ? (int64_t)addr : -1;
+}
+
+/* ---- functions */
+
+static bool same_source(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+
+	return f->source[id].name == *(const uint32_t *)key;
+}
+
+static uint32_t source_of(struct firefox *f, const char *file)
+{
+	if (!file)
+		return FIREFOX_NONE;
+
+	uint32_t name = firefox_string(f, file);
+	uint64_t hash = hash_u64(name);
+	uint32_t id = table_find(&f->sources, hash, same_source, f, &name);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)f->n_source;
+		*PUSH(f, source) = (struct source_row){ name };
+		table_add(&f->sources, hash, id);
+	}
+	return id;
+}
+
+static bool same_func(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+	const struct func_row *want = key;
+
+	return f->func[id].name == want->name &&
+	       f->func[id].resource == want->resource;
+}
+
+/* One for each name and library. The first source that is known of it is its
+ * source. */
+static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
+			const char *file)
+{
+	struct func_row row = { firefox_string(f, name), lib,
+				source_of(f, file) };
+	uint64_t hash = hash_pair(row.name, row.resource);
+	uint32_t id = table_find(&f->funcs, hash, same_func, f, &row);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)f->n_func;
+		*PUSH(f, func) = row;
+		table_add(&f->funcs, hash, id);
+	} else if (f->func[id].source == FIREFOX_NONE) {
+		f->func[id].source = row.source;
+	}
+	return id;
+}
+
+static bool same_native(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+	const struct native_row *a = &f->native[id];
+	const struct native_row *b = key;
+
+	return a->lib == b->lib && a->name == b->name &&
+	       a->address == b->address;
+}
+
+/* The symbol that the frame's address is in. */
+static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
+			  uint32_t lib, int64_t address, bool called)
+{
+	/* a return address may be the end of its function */
+	uint64_t in = called && fr->symoff ? fr->symoff - 1 : fr->symoff;
+
+	if (lib == FIREFOX_NONE || address < 0 || !fr->at.name ||
+	    in > (uint64_t)address)
+		return FIREFOX_NONE;
+
+	struct native_row row = { lib, firefox_string(f, fr->at.name),
+				  address - (int64_t)in, fr->symsize };
+	uint64_t hash = hash_pair((uint64_t)row.lib << 32 | row.name,
+				  (uint64_t)row.address);
+	uint32_t id = table_find(&f->natives, hash, same_native, f, &row);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)f->n_native;
+		*PUSH(f, native) = row;
+		table_add(&f->natives, hash, id);
+	}
+	return id;
+}
+
+/* ---- frames and stacks */
+
+static void set_category(struct frame_row *row, const struct label *l)
+{
+	uint32_t half = l->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
+
+	row->subcategory = SUB_OTHER;
+	switch (l->kind) {
+	case LABEL_USER:
+		row->category = FIREFOX_USER;
+		break;
+	case LABEL_KERNEL:
+		row->category = FIREFOX_KERNEL;
+		break;
+	case LABEL_INLINED:
+		row->category = half;
+		row->subcategory = SUB_INLINED;
+		break;
+	case LABEL_UNNAMED:
+		row->category = half;
+		row->subcategory = SUB_UNNAMED;
+		break;
+	case LABEL_JIT:
+		row->category = FIREFOX_JIT;
+		break;
+	case LABEL_MISSING:
+		row->category = FIREFOX_MISSING;
+		break;
+	case LABEL_EXEC:
+		row->category = FIREFOX_EXEC;
+		break;
+	default:
+		row->category = FIREFOX_OTHER;
+	}
+}
+
+/* What script says behind such a frame. */
+static uint32_t doubt(const struct code_frame *fr, bool called, uint32_t none)
+{
+	if (called && fr->bogus)
+		return SUB_BOGUS;
+	if (fr->flags & FRAME_INFERRED)
+		return SUB_INFERRED;
+	return fr->flags & FRAME_GUESSED ? SUB_GUESSED : none;
+}
+
+/* Of an inlined function the place is its own, the address that of the
+ * function it is in. */
+static void fill_frame(struct firefox *f, struct frame_row *row,
+		       const char *name, const struct label_from *from)
+{
+	const struct code_frame *fr = &f->c->frame[from->frame];
+	const struct code_where *at = &fr->at;
+	uint32_t lib = lib_of(f, fr->image);
+
+	if (from->inlined) {
+		at = &f->c->inlined[fr->inlined + from->inlined - 1];
+		row->depth = fr->n_inlined - (from->inlined - 1);
+	}
+	row->subcategory = doubt(fr, from->called, row->subcategory);
+	if (lib != FIREFOX_NONE)
+		row->address = address_of(f, from);
+	row->native = native_of(f, fr, lib, row->address, from->called);
+	row->line = at->line ? at->line : FIREFOX_NONE;
+	row->func = func_of(f, name, lib, at->file);
+}
+
+static bool same_frame(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+
+	return !memcmp(&f->key[id], key, sizeof(f->key[id]));
+}
+
+static uint32_t frame_of(struct firefox *f, uint32_t label,
+			 const struct label_from *from)
+{
+	struct frame_key key = { label, from->frame, from->inlined,
+				 from->called };
+	uint64_t hash = hash_pair((uint64_t)key.label << 32 | key.frame,
+				  (uint64_t)key.inlined << 32 | key.called);
+	uint32_t id = table_find(&f->frames, hash, same_frame, f, &key);
+
+	if (id != TABLE_NONE)
+		return id;
+
+	const struct label *l = labels_get(f->labels, label);
+	struct frame_row row = { .address = -1,
+				 .native = FIREFOX_NONE,
+				 .line = FIREFOX_NONE };
+
+	set_category(&row, l);
+	if (from->frame && from->frame < f->c->n_frame &&
+	    from->inlined <= f->c->frame[from->frame].n_inlined)
+		fill_frame(f, &row, l->name, from);
+	else
+		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
+	id = (uint32_t)f->n_frame;
+	*PUSH(f, frame) = row;
+	*PUSH(f, key) = key;
+	table_add(&f->frames, hash, id);
+	return id;
+}
+
+static bool same_stack(const void *owner, uint32_t id, const void *key)
+{
+	const struct firefox *f = owner;
+
+	return !memcmp(&f->stack[id], key, sizeof(f->stack[id]));
+}
+
+uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
+{
+	uint32_t at = FIREFOX_NONE;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct stack_row row = { at, frame_of(f, l->label[i],
+						      &l->from[i]) };
+		uint64_t hash = hash_pair(row.prefix, row.frame);
+
+		at = table_find(&f->stacks, hash, same_stack, f, &row);
+		if (at != TABLE_NONE)
+			continue;
+		at = (uint32_t)f->n_stack;
+		*PUSH(f, stack) = row;
+		table_add(&f->stacks, hash, at);
+	}
+	return at;
+}
+
+/* ---- JSON */
+
+#define AT(type, field) offsetof(struct type, field)
+
+static const struct column stack_columns[] = {
+	{ "frame", COLUMN_U32, AT(stack_row, frame), NULL },
+	{ "prefix", COLUMN_OR_NULL, AT(stack_row, prefix), NULL },
+	{ 0 }
+};
+
+static const struct column frame_columns[] = {
+	{ "address", COLUMN_I64, AT(frame_row, address), NULL },
+	{ "inlineDepth", COLUMN_U32, AT(frame_row, depth), NULL },
+	{ "category", COLUMN_U32, AT(frame_row, category), NULL },
+	{ "subcategory", COLUMN_U32, AT(frame_row, subcategory), NULL },
+	{ "func", COLUMN_U32, AT(frame_row, func), NULL },
+	{ "nativeSymbol", COLUMN_OR_NULL, AT(frame_row, native), NULL },
+	{ "innerWindowID", COLUMN_CONST, 0, "null" },
+	{ "line", COLUMN_OR_NULL, AT(frame_row, line), NULL },
+	{ "column", COLUMN_CONST, 0, "null" },
+	{ 0 }
+};
+
+static const struct column func_columns[] = {
+	{ "name", COLUMN_U32, AT(func_row, name), NULL },
+	{ "isJS", COLUMN_CONST, 0, "false" },
+	{ "relevantForJS", COLUMN_CONST, 0, "false" },
+	{ "resource", COLUMN_OR_MINUS, AT(func_row, resource), NULL },
+	{ "source", COLUMN_OR_NULL, AT(func_row, source), NULL },
+	{ "lineNumber", COLUMN_CONST, 0, "null" },
+	{ "columnNumber", COLUMN_CONST, 0, "null" },
+	{ 0 }
+};
+
+static const struct column native_columns[] = {
+	{ "libIndex", COLUMN_U32, AT(native_row, lib), NULL },
+	{ "address", COLUMN_I64, AT(native_row, address), NULL },
+	{ "name", COLUMN_U32, AT(native_row, name), NULL },
+	{ "functionSize", COLUMN_SIZE, AT(native_row, size), NULL },
+	{ 0 }
+};
+
+/* type 1: a library */
+static const struct column resource_columns[] = {
+	{ "lib", COLUMN_PLACE, 0, NULL },
+	{ "name", COLUMN_U32, AT(lib_row, name), NULL },
+	{ "host", COLUMN_CONST, 0, "null" },
+	{ "type", COLUMN_CONST, 0, "1" },
+	{ 0 }
+};
+
+static const struct column source_columns[] = {
+	{ "uuid", COLUMN_CONST, 0, "null" },
+	{ "filename", COLUMN_U32, AT(source_row, name), NULL },
+	{ 0 }
+};
+
+#define TABLE(out, title, f, name)                                             \
+	(fputs(",\n\"" title "\":", out),                                      \
+	 columns_put(out, name##_columns, (f)->name, sizeof(*(f)->name),       \
+		     (f)->n_##name))
+
+void firefox_put_shared(const struct firefox *f, FILE *out)
+{
+	fputs("\"shared\":{\"stringArray\":[", out);
+	for (size_t i = 0; i < f->n_string; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		plain_json(out, f->string[i]);
+	}
+	putc(']', out);
+	TABLE(out, "stackTable", f, stack);
+	TABLE(out, "frameTable", f, frame);
+	TABLE(out, "funcTable", f, func);
+	TABLE(out, "nativeSymbols", f, native);
+	TABLE(out, "sources", f, source);
+	fputs(",\n\"resourceTable\":", out);
+	columns_put(out, resource_columns, f->lib, sizeof(*f->lib), f->n_lib);
+	putc('}', out);
+}
+
+/* The first 16 bytes as a GUID, whose first three fields are numbers in the
+ * other byte order, and an age of 0. */
+static void put_breakpad_id(FILE *out, const struct image *img)
+{
+	static const uint8_t order[16] = { 3, 2, 1,  0,	 5,  4,	 7,  6,
+					   8, 9, 10, 11, 12, 13, 14, 15 };
+
+	putc('"', out);
+	for (size_t i = 0; img->id_len && i < 16; i++)
+		fprintf(out, "%02X",
+			order[i] < img->id_len ? img->id[order[i]] : 0);
+	fputs(img->id_len ? "0\"" : "\"", out);
+}
+
+static void put_lib(FILE *out, const struct image *img)
+{
+	const char *name = base_name(img->path);
+
+	fputs("{\"arch\":\"\",\"name\":", out);
+	plain_json(out, name);
+	fputs(",\"path\":", out);
+	plain_json(out, img->path);
+	fputs(",\"debugName\":", out);
+	plain_json(out, name);
+	fputs(",\"debugPath\":", out);
+	plain_json(out, img->path);
+	fputs(",\"breakpadId\":", out);
+	put_breakpad_id(out, img);
+	fputs(",\"codeId\":", out);
+	if (img->id_len)
+		putc('"', out);
+	else
+		fputs("null", out);
+	for (uint8_t i = 0; i < img->id_len; i++)
+		fprintf(out, "%02x", img->id[i]);
+	fputs(img->id_len ? "\"}" : "}", out);
+}
+
+void firefox_put_libs(const struct firefox *f, FILE *out)
+{
+	fputs("\"libs\":[", out);
+	for (size_t i = 0; i < f->n_lib; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		put_lib(out, &f->c->image[f->lib[i].image].img);
+	}
+	putc(']', out);
+}
+
+void firefox_put_categories(FILE *out)
+{
+	fputs("\"categories\":[", out);
+	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++)
+		fprintf(out,
+			"%s{\"name\":\"%s\",\"color\":\"%s\","
+			"\"subcategories\":%s}",
+			i ? ",\n" : "\n", categories[i].name,
+			categories[i].color, subcategories);
+	putc(']', out);
+}

@@ -1,0 +1,552 @@
+/* firefox_threads.c - the samples and markers of each thread of a profile for
+ * the Firefox Profiler. */
+#include "cli/export/firefox/firefox_threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/events.h"
+#include "cli/export/firefox/firefox.h"
+#include "cli/export/firefox/firefox_marks.h"
+#include "cli/model/loss_rows.h"
+#include "cli/output/out.h"
+#include "cli/output/plain.h"
+#include "cli/export/spool.h"
+#include "cli/model/switches.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define NS_PER_MS 1000000u
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* In the spool. Places are + 1: 0 is the end. */
+struct sample {
+	uint64_t next, weight;
+	int64_t time;
+	uint32_t stack;
+};
+
+/* A life of a thread id or process id: the first, the second, ... one of that
+ * number. */
+struct life {
+	int64_t number; /* -1: not known */
+	uint32_t nth;
+	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
+	const char *name;   /* the last one; NULL: not known */
+};
+
+struct thread {
+	struct life life;
+	uint32_t process;
+	uint64_t first, last, n; /* samples */
+	uint64_t weight;
+	struct firefox_mark_list marks;
+	int64_t off_type; /* the event type that says it is off its CPU */
+};
+
+struct firefox_threads {
+	struct spool *samples;
+	struct thread *thread; /* by thread.id; [0]: not known whose */
+	size_t n_thread, cap_thread;
+	struct life *process; /* by process.id */
+	size_t n_process, cap_process;
+	struct firefox_marks *marks;
+	uint32_t losses;  /* place in thread[] */
+	struct table off; /* event type and tid -> thread that is off its CPU */
+	struct arena text;
+	int64_t begin, end;
+};
+
+static int64_t int_or(const struct rows *r, size_t i, int64_t none)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
+}
+
+static int take_range(void *arg, const struct rows *r, struct err *err)
+{
+	struct firefox_threads *t = arg;
+
+	(void)err;
+	t->begin = int_or(r, 0, 0);
+	t->end = int_or(r, 1, t->begin);
+	if (t->end < t->begin)
+		t->end = t->begin;
+	return 0;
+}
+
+/* id, pid, tid, process, start, end, start and end of the process */
+static int take_thread(void *arg, const struct rows *r, struct err *err)
+{
+	struct firefox_threads *t = arg;
+	int64_t process = rows_int(r, 3);
+
+	(void)err;
+	if (process < 0 || process > rows_int(r, 0) + (1 << 20))
+		return 1;
+	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
+			      t->n_thread + 1, sizeof(*t->thread));
+	t->thread[t->n_thread - 1] = (struct thread){
+		.life = { .number = int_or(r, 2, -1),
+			  .start = int_or(r, 4, INT64_MIN),
+			  .end = int_or(r, 5, INT64_MAX) },
+		.process = (uint32_t)process,
+	};
+	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
+			       (size_t)process + 1, sizeof(*t->process));
+	if (process)
+		t->process[process] = (struct life){
+			.number = int_or(r, 1, -1),
+			.start = int_or(r, 6, INT64_MIN),
+			.end = int_or(r, 7, INT64_MAX),
+		};
+	return 0;
+}
+
+/* The main thread's name is the process's. */
+static int take_name(void *arg, const struct rows *r, struct err *err)
+{
+	struct firefox_threads *t = arg;
+	int64_t process = rows_int(r, 5);
+
+	(void)err;
+	if (process > 0 && (size_t)process < t->n_process &&
+	    rows_int(r, 2) == rows_int(r, 3))
+		t->process[process].name =
+			arena_strdup(&t->text, rows_text(r, 1));
+	return 0;
+}
+
+static uint32_t count_life(struct table *seen, struct life *life, uint32_t **n,
+			   size_t *n_n, size_t *cap)
+{
+	uint64_t hash = hash_u64((uint64_t)life->number);
+	uint32_t id = table_find(seen, hash, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)*n_n;
+		*n = mem_reach(*n, n_n, cap, *n_n + 1, sizeof(**n));
+		table_add(seen, hash, id);
+	}
+	return (*n)[id]++;
+}
+
+/* Ids grow with time, so the lives of a number are counted in their order;
+ * those of which nothing is known, [0], are the last. */
+static void number_lives(struct firefox_threads *t)
+{
+	struct table tids = { 0 };
+	struct table pids = { 0 };
+	uint32_t *n = NULL;
+	size_t n_n = 0;
+	size_t cap = 0;
+
+	for (size_t i = 1; i <= t->n_thread; i++) {
+		struct life *l = &t->thread[i % t->n_thread].life;
+
+		l->nth = count_life(&tids, l, &n, &n_n, &cap);
+	}
+	for (size_t i = 1; i <= t->n_process; i++) {
+		struct life *l = &t->process[i % t->n_process];
+
+		l->nth = count_life(&pids, l, &n, &n_n, &cap);
+	}
+	table_release(&tids);
+	table_release(&pids);
+	free(n);
+}
+
+/* What was lost could have been of any thread: one of its own has it, the last
+ * one, in a process of its own. */
+static void add_losses(struct firefox_threads *t)
+{
+	struct thread *th;
+	struct life *p;
+
+	t->losses = (uint32_t)t->n_thread;
+	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
+			      t->n_thread + 1, sizeof(*t->thread));
+	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
+			       t->n_process + 1, sizeof(*t->process));
+	th = &t->thread[t->losses];
+	p = &t->process[t->n_process - 1];
+	*p = t->process[0];
+	p->name = "[losses]";
+	th->life = *p;
+	th->process = (uint32_t)t->n_process - 1;
+}
+
+struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
+{
+	struct firefox_threads *t = mem_new(1, sizeof(*t));
+	const struct life unknown = { .number = -1,
+				      .start = INT64_MIN,
+				      .end = INT64_MAX };
+
+	t->thread = mem_reach(NULL, &t->n_thread, &t->cap_thread, 1,
+			      sizeof(*t->thread));
+	t->thread[0].life = unknown;
+	t->process = mem_reach(NULL, &t->n_process, &t->cap_process, 1,
+			       sizeof(*t->process));
+	t->process[0] = unknown;
+	t->samples = spool_new(sizeof(struct sample), err);
+	t->marks = t->samples ? firefox_marks_new(err) : NULL;
+	if (!t->marks || rows_each(db, "export_range", take_range, t, err) ||
+	    rows_each_dense(db, "firefox_threads", take_thread, t, err) ||
+	    rows_each(db, "event_comms", take_name, t, err)) {
+		firefox_threads_free(t);
+		return NULL;
+	}
+	add_losses(t);
+	number_lives(t);
+	return t;
+}
+
+void firefox_threads_free(struct firefox_threads *t)
+{
+	if (!t)
+		return;
+	spool_free(t->samples);
+	firefox_marks_free(t->marks);
+	table_release(&t->off);
+	arena_release(&t->text);
+	free(t->thread);
+	free(t->process);
+	free(t);
+}
+
+/* Names of comms live as long as the events they are of. */
+static struct thread *thread_of(struct firefox_threads *t,
+				const struct event_comm *comm)
+{
+	struct thread *th =
+		&t->thread[comm->thread < t->losses ? comm->thread : 0];
+
+	th->life.name = comm->name;
+	return th;
+}
+
+int firefox_sample(struct firefox_threads *t, const struct event_row *e,
+		   const struct event_comm *comm, uint32_t stack,
+		   uint64_t weight, struct err *err)
+{
+	struct thread *th = thread_of(t, comm);
+	struct sample *s = spool_add(t->samples, err);
+	uint64_t place = spool_count(t->samples);
+
+	if (!s)
+		return -1;
+	*s = (struct sample){ .weight = weight, .stack = stack };
+	if (th->last)
+		((struct sample *)spool_at(t->samples, th->last - 1))->next =
+			place;
+	else
+		th->first = place;
+	/* what is not timed goes with what was before */
+	if (e->timed)
+		s->time = e->time;
+	else if (th->last)
+		s->time = ((struct sample *)spool_at(t->samples, th->last - 1))
+				  ->time;
+	else
+		s->time = t->begin;
+	th->last = place;
+	th->n++;
+	if (__builtin_add_overflow(th->weight, weight, &th->weight))
+		th->weight = UINT64_MAX;
+	return 0;
+}
+
+/* prev_state; the bits above these differ between kernels, and say that it was
+ * preempted. */
+static const char *why_off(const struct context_switch *sw)
+{
+	static const struct {
+		int64_t bit;
+		const char *name;
+	} states[] = {
+		{ 0x02, "uninterruptible" },
+		{ 0x01, "sleeping" },
+		{ 0x04, "stopped" },
+		{ 0x08, "traced" },
+		{ 0x10, "dead" },
+		{ 0x20, "zombie" },
+		{ 0x40, "parked" },
+		{ 0x80, "idle" },
+	};
+
+	for (size_t i = 0; sw->state >= 0 && i < COUNT(states); i++) {
+		if (sw->state & states[i].bit)
+			return states[i].name;
+	}
+	return sw->preempt || sw->state >= 0 ? "preempted" : "waiting";
+}
+
+static uint64_t off_key(const struct event_row *e, int64_t tid)
+{
+	return hash_pair((uint64_t)e->type, (uint64_t)tid);
+}
+
+/* Two captures of one kernel may both say it: the first one counts. */
+static int leaves(struct firefox_threads *t, const struct event_row *e,
+		  const struct event_comm *comm,
+		  const struct context_switch *sw, struct err *err)
+{
+	struct thread *th = thread_of(t, comm);
+	const struct firefox_mark mark = {
+		.kind = FIREFOX_MARK_OFF_CPU,
+		.start = e->time,
+		.end = INT64_MAX,
+		.cpu = e->on_cpu ? e->cpu : -1,
+		.n = -1,
+		.what = why_off(sw),
+	};
+
+	if (th->off_type && th->off_type != e->type)
+		return 0;
+	if (!th->off_type)
+		table_add(&t->off, off_key(e, comm->tid),
+			  (uint32_t)(th - t->thread));
+	th->off_type = e->type;
+	return firefox_mark_add(t->marks, &th->marks, &mark, err);
+}
+
+static void comes(struct firefox_threads *t, const struct event_row *e,
+		  int64_t tid)
+{
+	uint64_t key = off_key(e, tid);
+	uint32_t id = table_find(&t->off, key, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE)
+		return;
+	/* one that ended does not come back: its number does */
+	if (t->thread[id].life.end >= e->time)
+		firefox_mark_last(t->marks, &t->thread[id].marks)->end =
+			e->time;
+	t->thread[id].off_type = 0;
+	table_remove(&t->off, key, id);
+}
+
+/* Of tid 0 each CPU has one. */
+int firefox_switch(struct firefox_threads *t, const struct event_row *e,
+		   const struct event_comm *comm,
+		   const struct context_switch *sw, struct err *err)
+{
+	int64_t out = sw->out_tid < 0 ? comm->tid : sw->out_tid;
+	int64_t in = sw->in_tid < 0 ? comm->tid : sw->in_tid;
+
+	if (!e->timed)
+		return 0;
+	if (sw->has_in && in > 0)
+		comes(t, e, in);
+	/* what is said of a thread that is not the event's is not known of
+	 * which life it is */
+	if (!sw->has_out || out <= 0 || out != comm->tid)
+		return 0;
+	return leaves(t, e, comm, sw, err);
+}
+
+int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
+		 struct err *err)
+{
+	const struct firefox_mark mark = {
+		.kind = FIREFOX_MARK_LOSS,
+		.start = l->has_from ? l->from : INT64_MIN,
+		.end = l->has_to ? l->to : INT64_MAX,
+		.cpu = l->cpu,
+		.n = l->n,
+		.counts = l->counts,
+		.what = l->what,
+	};
+
+	return firefox_mark_add(t->marks, &t->thread[t->losses].marks, &mark,
+				err);
+}
+
+uint64_t firefox_duration(const struct firefox_threads *t)
+{
+	return (uint64_t)t->end - (uint64_t)t->begin;
+}
+
+static bool is_used(const struct thread *th)
+{
+	return th->n || th->marks.n;
+}
+
+/* ---- JSON */
+
+/* ms since the begin of the profile. */
+static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
+{
+	uint64_t since =
+		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
+
+	plain_fixed(out, since, NS_PER_MS, 6);
+}
+
+static void put_stack(const struct firefox_threads *t, FILE *out,
+		      const struct sample *s)
+{
+	(void)t;
+	if (s->stack == FIREFOX_NONE)
+		fputs("null", out);
+	else
+		fprintf(out, "%" PRIu32, s->stack);
+}
+
+static void put_sample_time(const struct firefox_threads *t, FILE *out,
+			    const struct sample *s)
+{
+	put_time(t, out, s->time);
+}
+
+static void put_weight(const struct firefox_threads *t, FILE *out,
+		       const struct sample *s)
+{
+	(void)t;
+	fprintf(out, "%" PRIu64, s->weight);
+}
+
+static void put_weight_ms(const struct firefox_threads *t, FILE *out,
+			  const struct sample *s)
+{
+	(void)t;
+	plain_fixed(out, s->weight, NS_PER_MS, 6);
+}
+
+typedef void put_fn(const struct firefox_threads *t, FILE *out,
+		    const struct sample *s);
+
+static void put_column(const struct firefox_threads *t, FILE *out,
+		       const char *name, const struct thread *th, put_fn *put)
+{
+	fprintf(out, ",\n\"%s\":[", name);
+	for (uint64_t at = th->first; at && !out_failed();) {
+		const struct sample *s = spool_at(t->samples, at - 1);
+
+		if (at != th->first)
+			putc(',', out);
+		put(t, out, s);
+		at = s->next;
+	}
+	putc(']', out);
+}
+
+static void put_samples(const struct firefox_threads *t, FILE *out,
+			const struct thread *th,
+			const struct firefox_weights *w)
+{
+	fprintf(out,
+		"\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\"",
+		th->n, w->is_time ? "tracing-ms" : "samples");
+	put_column(t, out, "stack", th, put_stack);
+	put_column(t, out, "time", th, put_sample_time);
+	if (w->given)
+		put_column(t, out, "weight", th,
+			   w->is_time ? put_weight_ms : put_weight);
+	else
+		fputs(",\"weight\":null", out);
+	/* how busy the thread was since the sample before */
+	if (w->given && w->is_time)
+		put_column(t, out, "threadCPUDelta", th, put_weight);
+	putc('}', out);
+}
+
+/* A number that was used before is told apart. */
+static void put_number(FILE *out, const struct life *l, bool quoted)
+{
+	if (l->nth)
+		fprintf(out, "\"%" PRId64 ".%" PRIu32 "\"", l->number,
+			l->nth + 1);
+	else
+		fprintf(out, quoted ? "\"%" PRId64 "\"" : "%" PRId64,
+			l->number);
+}
+
+static void put_life(const struct firefox_threads *t, FILE *out,
+		     const struct life *l, const char *start, const char *end)
+{
+	fprintf(out, "\"%s\":", start);
+	put_time(t, out, l->start);
+	fprintf(out, ",\"%s\":", end);
+	if (l->end == INT64_MAX)
+		fputs("null", out);
+	else
+		put_time(t, out, l->end);
+}
+
+static void put_thread(const struct firefox_threads *t, struct firefox *f,
+		       FILE *out, const struct thread *th,
+		       const struct firefox_weights *w)
+{
+	const struct life *p =
+		&t->process[th->process < t->n_process ? th->process : 0];
+
+	fputs("\n{\"processType\":\"default\",\"pausedRanges\":[],"
+	      "\"showMarkersInTimeline\":true,\"name\":",
+	      out);
+	plain_json(out, th->life.name ? th->life.name : "[no name]");
+	fprintf(out, ",\"isMainThread\":%s,\"processName\":",
+		th->life.number == p->number ? "true" : "false");
+	plain_json(out, p->name ? p->name : "[process not known]");
+	fputs(",\"pid\":", out);
+	put_number(out, p, true);
+	fputs(",\"tid\":", out);
+	put_number(out, &th->life, false);
+	putc(',', out);
+	put_life(t, out, p, "processStartupTime", "processShutdownTime");
+	putc(',', out);
+	put_life(t, out, &th->life, "registerTime", "unregisterTime");
+	fputs(",\n", out);
+	put_samples(t, out, th, w);
+	fputs(",\n", out);
+	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, out);
+	putc('}', out);
+}
+
+/* Without a thread a profile is refused. */
+static bool is_empty(const struct firefox_threads *t)
+{
+	for (size_t i = 0; i < t->n_thread; i++) {
+		if (is_used(&t->thread[i]))
+			return false;
+	}
+	return true;
+}
+
+void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
+			 const struct firefox_weights *w, FILE *out)
+{
+	bool empty = is_empty(t);
+	const char *sep = "";
+
+	fputs("\"threads\":[", out);
+	for (size_t i = 0; i < t->n_thread && !out_failed(); i++) {
+		if (!is_used(&t->thread[i]) && !(empty && i == t->losses))
+			continue;
+		fputs(sep, out);
+		put_thread(t, f, out, &t->thread[i], w);
+		sep = ",";
+	}
+	putc(']', out);
+}
+
+uint32_t firefox_heaviest(const struct firefox_threads *t)
+{
+	uint64_t most = 0;
+	uint32_t place = 0;
+	uint32_t best = 0;
+
+	for (size_t i = 0; i < t->n_thread; i++) {
+		if (!is_used(&t->thread[i]))
+			continue;
+		if (t->thread[i].weight > most) {
+			most = t->thread[i].weight;
+			best = place;
+		}
+		place++;
+	}
+	return best;
+}

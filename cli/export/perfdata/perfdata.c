@@ -1,0 +1,334 @@
+/* perfdata.c - a perf.data file in the making: its bytes and records. */
+#include "cli/export/perfdata/perfdata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/model/payloads.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define HEADER_SIZE 104u
+#define ATTR_ENTRY 128u
+#define FLUSH_AT (1u << 18)
+/* perf holds records back until the round after theirs is finished. */
+#define ROUND 8192u
+
+static unsigned char *room(struct pd_buf *b, size_t n)
+{
+	b->at = mem_grow(b->at, &b->cap, b->n + n, 1);
+	b->n += n;
+	return b->at + b->n - n;
+}
+
+static void put(struct pd_buf *b, uint64_t v, size_t n)
+{
+	unsigned char *p = room(b, n);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = (unsigned char)(v >> (8 * i));
+}
+
+void pd_u8(struct pd_buf *b, uint8_t v)
+{
+	put(b, v, 1);
+}
+
+void pd_u16(struct pd_buf *b, uint16_t v)
+{
+	put(b, v, 2);
+}
+
+void pd_u32(struct pd_buf *b, uint32_t v)
+{
+	put(b, v, 4);
+}
+
+void pd_u64(struct pd_buf *b, uint64_t v)
+{
+	put(b, v, 8);
+}
+
+void pd_bytes(struct pd_buf *b, const void *p, size_t n)
+{
+	if (n)
+		memcpy(room(b, n), p, n);
+}
+
+void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align)
+{
+	size_t len = strnlen(s, max);
+	size_t all = (len + align) / align * align;
+	unsigned char *p = room(b, all);
+
+	memcpy(p, s, len);
+	memset(p + len, 0, all - len);
+}
+
+void pd_string(struct pd_buf *b, const char *s)
+{
+	size_t at = b->n;
+
+	pd_u32(b, 0);
+	pd_text(b, s, PD_NAME_MAX, 64);
+
+	uint32_t len = (uint32_t)(b->n - at - 4);
+
+	for (size_t i = 0; i < 4; i++)
+		b->at[at + i] = (unsigned char)(len >> (8 * i));
+}
+
+/* ---- the file */
+
+static int write_all(struct perfdata *pd, const struct pd_buf *b,
+		     struct err *err)
+{
+	if (b->n && fwrite(b->at, b->n, 1, pd->out) != 1)
+		return err_set(err, ERR_IO, "cannot write perf.data: %s",
+			       strerror(errno));
+	return 0;
+}
+
+int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
+{
+	struct pd_buf b = { 0 };
+	int rc;
+
+	pd->out = out;
+	for (size_t i = 0; i < pd->n_event; i++)
+		if (pd->event[i].n && pd->event[i].sample)
+			pd->event[i].id = ++pd->n_id;
+	memset(room(&b, HEADER_SIZE), 0, HEADER_SIZE);
+	perfdata_attrs(pd, &b);
+	pd->data_at = b.n;
+	rc = write_all(pd, &b, err);
+	free(b.at);
+	return rc;
+}
+
+static void flush(struct perfdata *pd)
+{
+	/* what cannot be written is said by the end */
+	if (pd->buf.n)
+		(void)!fwrite(pd->buf.at, 1, pd->buf.n, pd->out);
+	pd->written += pd->buf.n;
+	pd->buf.n = 0;
+}
+
+static void make_header(const struct perfdata *pd, const uint64_t features[4],
+			struct pd_buf *b)
+{
+	uint64_t n = pd->n_id ? pd->n_id : 1;
+	uint64_t ids = n * 8;
+
+	pd_bytes(b, "PERFILE2", 8);
+	pd_u64(b, HEADER_SIZE);
+	pd_u64(b, ATTR_ENTRY);
+	pd_u64(b, HEADER_SIZE + ids);
+	pd_u64(b, n * ATTR_ENTRY);
+	pd_u64(b, pd->data_at);
+	pd_u64(b, pd->written);
+	pd_u64(b, 0);
+	pd_u64(b, 0);
+	for (size_t i = 0; i < 4; i++)
+		pd_u64(b, features[i]);
+}
+
+int perfdata_finish(struct perfdata *pd, struct err *err)
+{
+	uint64_t features[4] = { 0 };
+	struct pd_buf b = { 0 };
+	int rc;
+
+	flush(pd);
+	perfdata_features(pd, &b, pd->data_at + pd->written, features);
+	rc = write_all(pd, &b, err);
+	b.n = 0;
+	make_header(pd, features, &b);
+	if (!rc && fseeko(pd->out, 0, SEEK_SET))
+		rc = err_set(err, ERR_IO, "cannot write perf.data: %s",
+			     strerror(errno));
+	if (!rc)
+		rc = write_all(pd, &b, err);
+	free(b.at);
+	if (!rc && (ferror(pd->out) || fseeko(pd->out, 0, SEEK_END)))
+		rc = err_set(err, ERR_IO, "cannot write perf.data");
+	return rc;
+}
+
+/* ---- records */
+
+struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
+			      unsigned int misc)
+{
+	pd->rec = pd->buf.n;
+	pd_u32(&pd->buf, type);
+	pd_u16(&pd->buf, (uint16_t)misc);
+	pd_u16(&pd->buf, 0);
+	return &pd->buf;
+}
+
+static void set_size(struct perfdata *pd)
+{
+	size_t size = pd->buf.n - pd->rec;
+
+	pd->buf.at[pd->rec + 6] = (unsigned char)size;
+	pd->buf.at[pd->rec + 7] = (unsigned char)(size >> 8);
+}
+
+static void end_record(struct perfdata *pd)
+{
+	set_size(pd);
+	if (++pd->n_round == ROUND) {
+		pd->n_round = 0;
+		perfdata_begin(pd, PD_FINISHED_ROUND, 0);
+		set_size(pd);
+	}
+	if (pd->buf.n >= FLUSH_AT)
+		flush(pd);
+}
+
+/* Times before the first are none that perf knows. */
+static uint64_t time_of(const struct pd_when *w)
+{
+	return w->time < 0 ? 0 : (uint64_t)w->time;
+}
+
+void perfdata_end(struct perfdata *pd, const struct pd_when *w)
+{
+	struct pd_buf *b = &pd->buf;
+
+	pd_u32(b, (uint32_t)w->pid);
+	pd_u32(b, (uint32_t)w->tid);
+	if (pd->timed)
+		pd_u64(b, time_of(w));
+	if (pd->on_cpu)
+		pd_u64(b, (uint32_t)w->cpu);
+	pd_u64(b, w->id ? w->id : 1);
+	end_record(pd);
+}
+
+void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
+		     uint64_t period, const struct pd_when *w)
+{
+	struct pd_buf *b = perfdata_begin(pd, PD_SAMPLE, misc);
+
+	pd_u64(b, w->id);
+	pd_u64(b, ip);
+	pd_u32(b, (uint32_t)w->pid);
+	pd_u32(b, (uint32_t)w->tid);
+	if (pd->timed)
+		pd_u64(b, time_of(w));
+	if (pd->on_cpu)
+		pd_u64(b, (uint32_t)w->cpu);
+	pd_u64(b, period);
+}
+
+void perfdata_end_sample(struct perfdata *pd)
+{
+	end_record(pd);
+}
+
+/* ---- what the database says */
+
+struct pd_text {
+	struct arena arena;
+};
+
+static const char *text_or_null(struct perfdata *pd, const struct rows *r,
+				size_t i)
+{
+	const char *s = rows_text(r, i);
+
+	return *s ? arena_strdup(&pd->texts->arena, s) : NULL;
+}
+
+static int take_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct perfdata *pd = arg;
+	struct pd_capture c = {
+		.format = text_or_null(pd, r, 1),
+		.host = text_or_null(pd, r, 2),
+		.release = text_or_null(pd, r, 3),
+		.arch = text_or_null(pd, r, 4),
+		.cmdline = text_or_null(pd, r, 5),
+		.cpus = rows_int(r, 6),
+		.clock = text_or_null(pd, r, 7),
+		.big_endian = rows_int(r, 8),
+		.has_wall = rows_value(r, 9).kind == VALUE_INT,
+		.wall_offset = rows_int(r, 9),
+		.user_mask = ~(uint64_t)0,
+	};
+
+	(void)err;
+	c.long32 = c.arch && payloads_long32(c.arch);
+	/* Pointer authentication: see perf_feature.c. */
+	if (c.arch && (!strcmp(c.arch, "aarch64") || !strcmp(c.arch, "arm64")))
+		c.user_mask = ~(uint64_t)0x007f000000000000;
+	pd->capture = mem_grow(pd->capture, &pd->cap_capture, pd->n_capture + 1,
+			       sizeof(c));
+	pd->capture[pd->n_capture++] = c;
+	return 0;
+}
+
+static int take_event(void *arg, const struct rows *r, struct err *err)
+{
+	struct perfdata *pd = arg;
+	struct pd_event e = {
+		.name = arena_strdup(&pd->texts->arena, rows_text(r, 1)),
+		.capture = (uint32_t)rows_int(r, 2),
+		.sample = rows_int(r, 3),
+		.type = (uint32_t)rows_int(r, 4),
+		.config = (uint64_t)rows_int(r, 5),
+		.period = (uint64_t)rows_int(r, 6),
+		.freq = rows_int(r, 7),
+		.chain = rows_int(r, 8),
+		.format = text_or_null(pd, r, 9),
+		.payload = rows_int(r, 10),
+	};
+
+	(void)err;
+	pd->event =
+		mem_grow(pd->event, &pd->cap_event, pd->n_event + 1, sizeof(e));
+	pd->event[pd->n_event++] = e;
+	return 0;
+}
+
+struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
+			      struct err *err)
+{
+	struct perfdata *pd = mem_new(1, sizeof(*pd));
+
+	pd->db = db;
+	pd->code = code;
+	pd->texts = mem_new(1, sizeof(*pd->texts));
+	if (!rows_each_dense(db, "perfdata_captures", take_capture, pd, err) &&
+	    !rows_each_dense(db, "perfdata_events", take_event, pd, err))
+		return pd;
+	perfdata_free(pd);
+	return NULL;
+}
+
+void perfdata_free(struct perfdata *pd)
+{
+	if (!pd)
+		return;
+	arena_release(&pd->texts->arena);
+	free(pd->texts);
+	free(pd->buf.at);
+	free(pd->tracing.at);
+	free(pd->event);
+	free(pd->capture);
+	free(pd);
+}
+
+const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type)
+{
+	static const struct pd_event none = { .name = "" };
+
+	return type >= 1 && (uint64_t)type <= pd->n_event ? &pd->event[type - 1]
+							  : &none;
+}

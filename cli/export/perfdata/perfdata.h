@@ -1,0 +1,143 @@
+/* perfdata.h - a perf.data file in the making.
+ *
+ * perfdata_new, perfdata_open, then records: perfdata_begin(), what is in it
+ * by pd_u32() and so on, and perfdata_end() or, of samples,
+ * perfdata_end_sample(). perfdata_finish() adds the feature sections and the
+ * header: it stands first, but only the end knows how long everything is. The
+ * file is little-endian, and everything in it is known to perf 5.0. */
+#ifndef CLI_EXPORT_PERFDATA_PERFDATA_H
+#define CLI_EXPORT_PERFDATA_PERFDATA_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct known_code;
+struct err;
+struct store;
+
+/* Types of records. */
+enum pd_type {
+	PD_MMAP = 1,
+	PD_LOST = 2,
+	PD_COMM = 3,
+	PD_EXIT = 4,
+	PD_THROTTLE = 5,
+	PD_UNTHROTTLE = 6,
+	PD_FORK = 7,
+	PD_SAMPLE = 9,
+	PD_MMAP2 = 10,
+	PD_SWITCH = 14,
+	PD_SWITCH_CPU_WIDE = 15,
+	PD_KSYMBOL = 17,
+	PD_FINISHED_ROUND = 68,
+};
+
+/* Bits of misc. */
+#define PD_KERNEL 1u
+#define PD_USER 2u
+#define PD_COMM_EXEC (1u << 13)
+#define PD_FORK_EXEC (1u << 13) /* the child does not get the parent's maps */
+#define PD_SWITCH_OUT (1u << 13)
+#define PD_SWITCH_PREEMPT (1u << 14)
+#define PD_HAS_BUILD_ID (1u << 14)
+
+#define PD_CONTEXT_KERNEL ((uint64_t)-128)
+#define PD_CONTEXT_USER ((uint64_t)-512)
+
+/* A record's size is a u16. */
+#define PD_RECORD_MAX 65528u
+#define PD_NAME_MAX 4000u
+
+/* No time: of the start. */
+#define PD_START INT64_MIN
+
+struct pd_buf {
+	unsigned char *at;
+	size_t n, cap;
+};
+
+void pd_u8(struct pd_buf *b, uint8_t v);
+void pd_u16(struct pd_buf *b, uint16_t v);
+void pd_u32(struct pd_buf *b, uint32_t v);
+void pd_u64(struct pd_buf *b, uint64_t v);
+void pd_bytes(struct pd_buf *b, const void *p, size_t n);
+/* At most max bytes of s, a 0, and zeros to a whole number of `align`. */
+void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align);
+/* The same behind its length, as strings of feature sections are. */
+void pd_string(struct pd_buf *b, const char *s);
+
+/* An event type of the database. */
+struct pd_event {
+	const char *name, *format; /* format NULL: none */
+	uint32_t capture, type;
+	uint64_t config, period;
+	bool sample, freq, chain;
+	bool payload; /* the database has it */
+	bool raw;     /* the file has it, too */
+	uint64_t n;   /* events that are exported */
+	uint32_t id;  /* in the file, from 1 on; 0: it is not there */
+};
+
+struct pd_capture {
+	const char *format, *host, *release, *version, *arch, *cmdline;
+	const char *clock;
+	int64_t cpus;
+	bool big_endian, long32;
+	bool has_wall;
+	int64_t wall_offset; /* ns that make a time one since 1970 */
+	uint64_t user_mask;  /* of the addresses of its programs */
+};
+
+struct perfdata {
+	struct store *db;
+	const struct known_code *code;
+	FILE *out;
+	struct pd_buf buf; /* records that are not written yet */
+	size_t rec;	   /* where the record being made starts */
+	uint64_t written, data_at, n_round;
+	struct pd_event *event; /* by event_type.id - 1 */
+	size_t n_event, cap_event;
+	struct pd_capture *capture; /* by capture.id - 1 */
+	size_t n_capture, cap_capture;
+	uint32_t n_id;
+	/* Set before perfdata_open(). */
+	bool timed, on_cpu, switches;
+	int64_t first, last, max_cpu;
+	struct pd_buf tracing; /* feature section 1; empty: none */
+	struct pd_text *texts;
+};
+
+/* Who did it, when and where: what every record says. */
+struct pd_when {
+	int64_t pid, tid, time, cpu; /* time PD_START, cpu -1: not known */
+	uint32_t id;		     /* 0: of the first event */
+};
+
+/* Loads captures and event types; code must live as long. NULL and *err. */
+struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
+			      struct err *err);
+void perfdata_free(struct perfdata *pd);
+/* Never NULL. */
+const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type);
+/* out can be sought in. Writes the events; those with n get their id. */
+int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
+int perfdata_finish(struct perfdata *pd, struct err *err);
+
+/* The record's body goes into what is given back. */
+struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
+			      unsigned int misc);
+/* Of all but samples. */
+void perfdata_end(struct perfdata *pd, const struct pd_when *when);
+void perfdata_end_sample(struct perfdata *pd);
+/* A sample's fixed part. */
+void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
+		     uint64_t period, const struct pd_when *when);
+
+/* perfdata_head.c */
+void perfdata_attrs(struct perfdata *pd, struct pd_buf *b);
+/* The feature sections and the table in front of them, for a file in which
+ * they start at `at`; features: gets the bits. */
+void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
+		       uint64_t features[4]);
+#endif

@@ -1,0 +1,349 @@
+/* perfdata_head.c - what stands in front of and behind a perf.data file's
+ * records: the events, and the feature sections about the machine. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/mem.h"
+
+#define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
+#define TYPE_SOFTWARE 1u
+#define TYPE_TRACEPOINT 2u
+/* An event of software that no kernel has, one for each: perf prints no
+ * stacks of "dummy", the one that is there for such. */
+#define SW_DUMMY 9u
+#define SW_OTHER 0x1000u
+
+/* Bits of sample_type. */
+#define S_IP 0x1u
+#define S_TID 0x2u
+#define S_TIME 0x4u
+#define S_CALLCHAIN 0x20u
+#define S_CPU 0x80u
+#define S_PERIOD 0x100u
+#define S_RAW 0x400u
+#define S_IDENTIFIER 0x10000u
+
+/* Bits of the attribute's flags. */
+#define A_MMAP ((uint64_t)1 << 8)
+#define A_COMM ((uint64_t)1 << 9)
+#define A_FREQ ((uint64_t)1 << 10)
+#define A_TASK ((uint64_t)1 << 13)
+#define A_SAMPLE_ID_ALL ((uint64_t)1 << 18)
+#define A_MMAP2 ((uint64_t)1 << 23)
+#define A_COMM_EXEC ((uint64_t)1 << 24)
+#define A_USE_CLOCKID ((uint64_t)1 << 25)
+#define A_CONTEXT_SWITCH ((uint64_t)1 << 26)
+#define A_KSYMBOL ((uint64_t)1 << 29)
+
+/* A build-id entry that says how long its id is. */
+#define HAS_ID_SIZE (1u << 15)
+
+/* Bits of features that everyone reads. */
+enum feature {
+	F_TRACING_DATA = 1,
+	F_BUILD_ID,
+	F_HOSTNAME,
+	F_OSRELEASE,
+	F_VERSION,
+	F_ARCH,
+	F_NRCPUS,
+	F_CMDLINE = 11,
+	F_EVENT_DESC = 12,
+	F_SAMPLE_TIME = 21,
+	F_CLOCKID = 23,
+	F_CLOCK_DATA = 29,
+	F_N = 32,
+};
+
+static const struct pd_event no_event = { .name = "dummy",
+					  .type = TYPE_SOFTWARE,
+					  .config = SW_DUMMY };
+
+static const struct pd_capture *main_capture(const struct perfdata *pd)
+{
+	static const struct pd_capture none;
+
+	return pd->n_capture ? &pd->capture[0] : &none;
+}
+
+/* The clockid of its times; -1: perf's own clock, or none that it knows. */
+static int clockid(const struct perfdata *pd)
+{
+	static const struct {
+		enum clock_id id;
+		int number;
+	} known[] = {
+		{ CLOCK_ID_REAL, 0 },	  { CLOCK_ID_MONO, 1 },
+		{ CLOCK_ID_MONO_RAW, 4 }, { CLOCK_ID_BOOT, 7 },
+		{ CLOCK_ID_TAI, 11 },
+	};
+	enum clock_id id = clock_id_of(main_capture(pd)->clock);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].id == id)
+			return known[i].number;
+	return -1;
+}
+
+static uint64_t sample_type(const struct perfdata *pd, const struct pd_event *e)
+{
+	return S_IP | S_TID | S_PERIOD | S_IDENTIFIER |
+	       (pd->timed ? S_TIME : 0) | (pd->on_cpu ? S_CPU : 0) |
+	       (e->chain ? S_CALLCHAIN : 0) | (e->raw ? S_RAW : 0);
+}
+
+/* A tracepoint without the format of its fields is none that perf can open;
+ * and another tracer's event is none at all. */
+static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
+{
+	const char *format = e->capture && e->capture <= pd->n_capture
+				     ? pd->capture[e->capture - 1].format
+				     : NULL;
+
+	return e == &no_event || e->raw ||
+	       (e->type != TYPE_TRACEPOINT && format &&
+		!strcmp(format, "perf"));
+}
+
+static void put_attr(const struct perfdata *pd, const struct pd_event *e,
+		     struct pd_buf *b)
+{
+	size_t at = b->n;
+	bool perfs = is_perfs(pd, e);
+	int clock = clockid(pd);
+	uint64_t flags = A_MMAP | A_COMM | A_TASK | A_SAMPLE_ID_ALL | A_MMAP2 |
+			 A_COMM_EXEC | A_KSYMBOL;
+
+	if (e->freq)
+		flags |= A_FREQ;
+	if (clock >= 0)
+		flags |= A_USE_CLOCKID;
+	if (pd->switches)
+		flags |= A_CONTEXT_SWITCH;
+	pd_u32(b, perfs ? e->type : TYPE_SOFTWARE);
+	pd_u32(b, ATTR_SIZE);
+	pd_u64(b, perfs ? e->config : SW_OTHER + e->id);
+	pd_u64(b, e->period);
+	pd_u64(b, sample_type(pd, e));
+	pd_u64(b, 0); /* read_format */
+	pd_u64(b, flags);
+	while (b->n < at + 92)
+		pd_u32(b, 0);
+	pd_u32(b, clock >= 0 ? (uint32_t)clock : 0);
+	while (b->n < at + ATTR_SIZE)
+		pd_u32(b, 0);
+}
+
+/* Calls for each event of the file, in the order of their ids. */
+static void each_event(const struct perfdata *pd, struct pd_buf *b,
+		       void (*fn)(const struct perfdata *pd,
+				  const struct pd_event *e, uint64_t id,
+				  struct pd_buf *b))
+{
+	if (!pd->n_id)
+		fn(pd, &no_event, 1, b);
+	for (size_t i = 0; i < pd->n_event; i++)
+		if (pd->event[i].id)
+			fn(pd, &pd->event[i], pd->event[i].id, b);
+}
+
+static void put_id(const struct perfdata *pd, const struct pd_event *e,
+		   uint64_t id, struct pd_buf *b)
+{
+	(void)pd;
+	(void)e;
+	pd_u64(b, id);
+}
+
+/* Its attribute, and where its ids are: each has one, behind the header. */
+static void put_entry(const struct perfdata *pd, const struct pd_event *e,
+		      uint64_t id, struct pd_buf *b)
+{
+	put_attr(pd, e, b);
+	pd_u64(b, 104 + (id - 1) * 8);
+	pd_u64(b, 8);
+}
+
+void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
+{
+	each_event(pd, b, put_id);
+	each_event(pd, b, put_entry);
+}
+
+/* ---- feature sections */
+
+static void put_desc(const struct perfdata *pd, const struct pd_event *e,
+		     uint64_t id, struct pd_buf *b)
+{
+	put_attr(pd, e, b);
+	pd_u32(b, 1);
+	pd_string(b, e->name);
+	pd_u64(b, id);
+}
+
+static void put_event_desc(const struct perfdata *pd, struct pd_buf *b)
+{
+	pd_u32(b, pd->n_id ? pd->n_id : 1);
+	pd_u32(b, ATTR_SIZE);
+	each_event(pd, b, put_desc);
+}
+
+static void put_build_id(const struct image *img, struct pd_buf *b)
+{
+	bool kernel = code_is_kernel(img->kind);
+	size_t at = b->n;
+
+	pd_u32(b, 0);
+	pd_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
+	pd_u16(b, 0);
+	pd_u32(b, UINT32_MAX);
+	pd_bytes(b, img->id, 20);
+	pd_u32(b, img->id_len);
+	pd_text(b, img->path, PD_NAME_MAX, 64);
+
+	uint16_t size = (uint16_t)(b->n - at);
+
+	b->at[at + 6] = (unsigned char)size;
+	b->at[at + 7] = (unsigned char)(size >> 8);
+}
+
+static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
+{
+	for (size_t i = 1; i < pd->code->n_image; i++) {
+		const struct image *img = &pd->code->image[i].img;
+
+		if (img->id_len && img->kind != IMAGE_JIT)
+			put_build_id(img, b);
+	}
+}
+
+static void put_words(const char *line, struct pd_buf *b)
+{
+	size_t at = b->n;
+	uint32_t n = 0;
+
+	pd_u32(b, 0);
+	while (*line) {
+		char word[512];
+		size_t len = strcspn(line, " ");
+		size_t keep = len < sizeof(word) ? len : sizeof(word) - 1;
+
+		memcpy(word, line, keep);
+		word[keep] = '\0';
+		pd_string(b, word);
+		n++;
+		line += len + (line[len] == ' ');
+	}
+	for (size_t i = 0; i < 4; i++)
+		b->at[at + i] = (unsigned char)(n >> (8 * i));
+}
+
+static void put_cpus(const struct perfdata *pd, struct pd_buf *b)
+{
+	int64_t n = main_capture(pd)->cpus;
+
+	if (n <= pd->max_cpu)
+		n = pd->max_cpu + 1;
+	pd_u32(b, (uint32_t)n);
+	pd_u32(b, (uint32_t)n);
+}
+
+/* The same moment on the file's clock and since 1970, for times of day. */
+static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
+{
+	const struct pd_capture *c = main_capture(pd);
+	int64_t wall;
+
+	if (!c->has_wall || !pd->timed || clockid(pd) < 0 ||
+	    __builtin_add_overflow(pd->first, c->wall_offset, &wall))
+		return;
+	pd_u32(b, 1);
+	pd_u32(b, (uint32_t)clockid(pd));
+	pd_u64(b, (uint64_t)wall);
+	pd_u64(b, (uint64_t)pd->first);
+}
+
+static void put_text(const char *s, struct pd_buf *b)
+{
+	if (s)
+		pd_string(b, s);
+}
+
+/* Adds nothing when that is not known. */
+static void put_feature(const struct perfdata *pd, enum feature f,
+			struct pd_buf *b)
+{
+	const struct pd_capture *c = main_capture(pd);
+
+	switch (f) {
+	case F_TRACING_DATA:
+		pd_bytes(b, pd->tracing.at, pd->tracing.n);
+		return;
+	case F_BUILD_ID:
+		put_build_ids(pd, b);
+		return;
+	case F_HOSTNAME:
+		put_text(c->host, b);
+		return;
+	case F_OSRELEASE:
+		put_text(c->release, b);
+		return;
+	case F_VERSION:
+		pd_string(b, "backstitch");
+		return;
+	case F_ARCH:
+		put_text(c->arch, b);
+		return;
+	case F_NRCPUS:
+		put_cpus(pd, b);
+		return;
+	case F_CMDLINE:
+		if (c->cmdline)
+			put_words(c->cmdline, b);
+		return;
+	case F_EVENT_DESC:
+		put_event_desc(pd, b);
+		return;
+	case F_SAMPLE_TIME:
+		pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
+		pd_u64(b, pd->timed ? (uint64_t)pd->last : 0);
+		return;
+	case F_CLOCKID:
+		if (clockid(pd) >= 0)
+			pd_u64(b, 1); /* ns */
+		return;
+	case F_CLOCK_DATA:
+		put_clocks(pd, b);
+		return;
+	default:
+		return;
+	}
+}
+
+void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
+		       uint64_t features[4])
+{
+	struct pd_buf body = { 0 };
+	size_t start[F_N + 1];
+	uint64_t n = 0;
+
+	for (unsigned int f = 0; f < F_N; f++) {
+		start[f] = body.n;
+		put_feature(pd, f, &body);
+		if (body.n > start[f]) {
+			features[0] |= (uint64_t)1 << f;
+			n++;
+		}
+	}
+	start[F_N] = body.n;
+	for (unsigned int f = 0; f < F_N; f++)
+		if (start[f + 1] > start[f]) {
+			pd_u64(b, at + n * 16 + start[f]);
+			pd_u64(b, start[f + 1] - start[f]);
+		}
+	pd_bytes(b, body.at, body.n);
+	free(body.at);
+}

@@ -1,0 +1,431 @@
+/* perfdata_maps.c - what is mapped, as a reader of a perf.data file sees it. */
+#include "cli/export/perfdata/perfdata_maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "cli/export/perfdata/perfdata_places.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/space.h"
+#include "stitch/base/table.h"
+
+#define NONE UINT32_MAX
+#define PROT_RX 5u
+#define MAP_PRIVATE_FLAG 2u
+
+struct row {
+	struct region r;	/* t0 PD_START: from the start on */
+	uint32_t process, next; /* the next one of the process */
+};
+
+/* A chain that a space was right for in this generation. */
+struct checked {
+	uint32_t any;
+};
+
+struct pd_maps {
+	struct perfdata *pd;
+	struct pd_places *places;
+	struct row *row;
+	size_t n_row, cap_row;
+	uint32_t *first; /* row of a process */
+	size_t n_first, cap_first;
+	struct space *space;
+	size_t n_space, cap_space;
+	struct table by_chain; /* (space, chain): checked */
+	struct checked *checked;
+	size_t n_checked, cap_checked;
+	bool *own_id; /* by image: its path has several build-ids */
+};
+
+/* Nobody asks for rows of these mappings. */
+static const struct space_owner owner = { .told = true };
+
+static int take_row(void *arg, const struct rows *r, struct err *err)
+{
+	struct pd_maps *m = arg;
+	int64_t process = rows_int(r, 1);
+	int64_t image = rows_int(r, 5);
+	struct row row = {
+		.r = { .start = (uint64_t)rows_int(r, 2),
+		       .end = (uint64_t)rows_int(r, 3),
+		       .pgoff = (uint64_t)rows_int(r, 4),
+		       .prot = (uint32_t)rows_int(r, 6),
+		       .flags = (uint32_t)rows_int(r, 7),
+		       .t0 = rows_value(r, 8).kind == VALUE_INT ? rows_int(r, 8)
+								: PD_START },
+		.next = NONE,
+	};
+
+	(void)err;
+	if (process < 0 || process > INT32_MAX || image < 1 ||
+	    (uint64_t)image >= m->pd->code->n_image)
+		return 0;
+	row.process = (uint32_t)process;
+	row.r.image = (uint32_t)image;
+	m->row = mem_grow(m->row, &m->cap_row, m->n_row + 1, sizeof(row));
+	m->row[m->n_row++] = row;
+	return 0;
+}
+
+/* Newest first, which is what most look-ups want. */
+static void link_rows(struct pd_maps *m)
+{
+	uint32_t max = 0;
+
+	for (size_t i = 0; i < m->n_row; i++)
+		if (m->row[i].process > max)
+			max = m->row[i].process;
+	/* ids of processes are dense, but a damaged database may lie */
+	if (max > m->n_row + 1)
+		max = (uint32_t)m->n_row + 1;
+	m->n_first = (size_t)max + 1;
+	m->first = mem_new(m->n_first, sizeof(*m->first));
+	memset(m->first, 0xff, m->n_first * sizeof(*m->first));
+	for (size_t i = 0; i < m->n_row; i++) {
+		struct row *row = &m->row[i];
+
+		if (row->process < m->n_first) {
+			row->next = m->first[row->process];
+			m->first[row->process] = (uint32_t)i;
+		}
+	}
+}
+
+static bool same_path(const void *owner_, uint32_t id, const void *key)
+{
+	const struct known_code *c = owner_;
+
+	return !strcmp(c->image[id].img.path, key);
+}
+
+/* The build-id section knows files by their paths only. */
+static void find_own_ids(struct pd_maps *m)
+{
+	const struct known_code *c = m->pd->code;
+	struct table by_path = { 0 };
+
+	m->own_id = mem_new(c->n_image, sizeof(*m->own_id));
+	for (size_t i = 1; i < c->n_image; i++) {
+		const struct image *img = &c->image[i].img;
+		uint64_t hash = hash_bytes(img->path, strlen(img->path), 0);
+		uint32_t other;
+
+		if (img->kind != IMAGE_FILE)
+			continue;
+		other = table_find(&by_path, hash, same_path, c, img->path);
+		if (other == TABLE_NONE) {
+			table_add(&by_path, hash, (uint32_t)i);
+			continue;
+		}
+		const struct image *o = &c->image[other].img;
+
+		if (o->id_len != img->id_len ||
+		    memcmp(o->id, img->id, sizeof(img->id)) != 0)
+			m->own_id[i] = m->own_id[other] = true;
+	}
+	table_release(&by_path);
+}
+
+struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
+			    struct err *err)
+{
+	struct pd_maps *m = mem_new(1, sizeof(*m));
+
+	m->pd = pd;
+	m->places = places;
+	if (rows_each(pd->db, "perfdata_mappings", take_row, m, err)) {
+		pd_maps_free(m);
+		return NULL;
+	}
+	link_rows(m);
+	find_own_ids(m);
+	return m;
+}
+
+void pd_maps_free(struct pd_maps *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n_space; i++)
+		space_release(&m->space[i]);
+	free(m->space);
+	free(m->row);
+	free(m->first);
+	free(m->checked);
+	free(m->own_id);
+	table_release(&m->by_chain);
+	free(m);
+}
+
+void pd_maps_each(const struct pd_maps *m, pd_maps_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < m->n_row; i++)
+		fn(arg, m->row[i].r.t0, (uint32_t)i);
+}
+
+uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row)
+{
+	return m->row[row].process;
+}
+
+static struct space *space_of(struct pd_maps *m, uint32_t space)
+{
+	m->space = mem_reach(m->space, &m->n_space, &m->cap_space,
+			     (size_t)space + 1, sizeof(*m->space));
+	return &m->space[space];
+}
+
+void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent)
+{
+	space_of(m, child > parent ? child : parent);
+	space_clear(&m->space[child], 0, &owner);
+	space_copy(&m->space[child], &m->space[parent], 0, false, &owner);
+}
+
+void pd_maps_exec(struct pd_maps *m, uint32_t space)
+{
+	space_clear(space_of(m, space), 0, &owner);
+}
+
+/* ---- writing */
+
+static void put_file_id(struct pd_maps *m, const struct region *r,
+			const struct image *img, struct pd_buf *b)
+{
+	if (r->image < m->pd->code->n_image && m->own_id[r->image]) {
+		pd_u8(b, img->id_len);
+		pd_u8(b, 0);
+		pd_u16(b, 0);
+		pd_bytes(b, img->id, 20);
+		return;
+	}
+	pd_u32(b, img->maj);
+	pd_u32(b, img->min);
+	pd_u64(b, img->ino);
+	pd_u64(b, img->ino_gen);
+}
+
+/* Code that was made at run time: its name, whole, though readers show what is
+ * behind the last '/' only. */
+static void put_function(struct pd_buf *b, const char *name)
+{
+	char buf[PD_NAME_MAX + 1];
+	size_t n = 0;
+
+	for (; *name && n + 3 < sizeof(buf); name++) {
+		if (*name == '/') {
+			memcpy(buf + n, "\xe2\x88\x95", 3); /* U+2215 */
+			n += 3;
+		} else {
+			buf[n++] = *name;
+		}
+	}
+	buf[n] = '\0';
+	pd_text(b, buf, PD_NAME_MAX, 8);
+}
+
+static void put_user(struct pd_maps *m, const struct region *r,
+		     const struct pd_who *who)
+{
+	const struct image *img = pd_places_image(m->places, r->image);
+	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
+	struct pd_buf *b = perfdata_begin(
+		m->pd, PD_MMAP2, PD_USER | (own ? PD_HAS_BUILD_ID : 0));
+
+	pd_u32(b, (uint32_t)who->pid);
+	pd_u32(b, (uint32_t)who->tid);
+	pd_u64(b, r->start);
+	pd_u64(b, r->end - r->start);
+	pd_u64(b, r->pgoff);
+	put_file_id(m, r, img, b);
+	pd_u32(b, r->prot);
+	pd_u32(b, r->flags);
+	if (img->kind == IMAGE_JIT)
+		put_function(b, img->path);
+	else
+		pd_text(b, img->path, PD_NAME_MAX, 8);
+	perfdata_end(m->pd,
+		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
+}
+
+static void put_symbol(struct pd_maps *m, const struct pd_symbol *s,
+		       unsigned int kind, int64_t time)
+{
+	struct pd_buf *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
+
+	pd_u64(b, s->start);
+	pd_u32(b, s->len);
+	pd_u16(b, (uint16_t)kind);
+	pd_u16(b, 0);
+	pd_text(b, s->name, 255, 8);
+	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
+}
+
+void pd_maps_symbols(struct pd_maps *m)
+{
+	size_t n;
+	const struct pd_symbol *s = pd_places_symbols(m->places, &n);
+
+	for (size_t i = 0; i < n; i++)
+		put_symbol(m, &s[i], 0, PD_START);
+}
+
+static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
+{
+	const struct image *img = pd_places_image(m->places, r->image);
+	char name[32] = "[kernel.kallsyms]_text";
+	bool core = img->kind == IMAGE_KERNEL;
+	struct pd_buf *b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
+
+	pd_u32(b, UINT32_MAX);
+	pd_u32(b, 0);
+	pd_u64(b, r->start);
+	pd_u64(b, r->end - r->start);
+	/* of the kernel: where _text was, so that a reader can move names */
+	pd_u64(b, core ? r->start : 0);
+	pd_text(b, core ? name : img->path, PD_NAME_MAX, 8);
+	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
+}
+
+static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
+{
+	const struct image *img = pd_places_image(m->places, r->image);
+	uint64_t len = r->end - r->start;
+	struct pd_symbol s = { r->start,
+			       len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
+			       img->path };
+
+	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL)
+		put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
+	else if (img->kind == IMAGE_MODULE ||
+		 (img->kind == IMAGE_KERNEL &&
+		  !pd_places_named(m->places, r->image)))
+		put_kernel(m, r, time);
+}
+
+static void map_it(struct pd_maps *m, struct space *sp, const struct region *r,
+		   const struct pd_who *who)
+{
+	struct region now = *r;
+
+	now.t0 = 0;
+	now.id = 0;
+	space_map(sp, &now, &owner);
+	put_user(m, r, who);
+}
+
+/* Pieces of a mapping that was cut are rows of their own, and so is what a
+ * child has from its parent; a reader knows both by itself. */
+static bool is_there(const struct space *sp, const struct region *r)
+{
+	const struct region *is = space_find(sp, r->start, PD_START);
+
+	return is && is->image == r->image && is->end - 1 >= r->end - 1 &&
+	       is->pgoff + (r->start - is->start) == r->pgoff;
+}
+
+void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
+		 int64_t time)
+{
+	const struct region *r = &m->row[row].r;
+	struct pd_who who = { .pid = pid, .tid = pid, .time = time };
+
+	if (!m->row[row].process)
+		kernel_row(m, r, time);
+	else if (!is_there(space_of(m, space), r))
+		map_it(m, space_of(m, space), r, &who);
+}
+
+/* ---- before a sample */
+
+/* The mapping of the process that explains the frame, as it was recorded. */
+static const struct region *find_row(const struct pd_maps *m, uint32_t frame,
+				     uint64_t addr, uint32_t process)
+{
+	uint32_t i = process && process < m->n_first ? m->first[process] : NONE;
+
+	for (; i != NONE; i = m->row[i].next) {
+		const struct region *r = &m->row[i].r;
+
+		if (addr >= r->start && addr <= r->end - 1 &&
+		    pd_places_is(m->places, frame, addr, r))
+			return r;
+	}
+	return NULL;
+}
+
+static void need(struct pd_maps *m, uint32_t frame, uint64_t addr,
+		 const struct pd_who *who)
+{
+	struct space *sp = space_of(m, who->space);
+	const struct region *is = space_find(sp, addr, PD_START);
+	struct region want;
+
+	if (is && pd_places_is(m->places, frame, addr, is))
+		return;
+	is = find_row(m, frame, addr, who->process);
+	if (is) {
+		map_it(m, sp, is, who);
+		return;
+	}
+	if (!pd_places_want(m->places, frame, addr, &want))
+		return;
+	want.prot = PROT_RX;
+	want.flags = MAP_PRIVATE_FLAG;
+	map_it(m, sp, &want, who);
+}
+
+static void check_chain(struct pd_maps *m, uint32_t raw,
+			const struct pd_who *who)
+{
+	const struct known_code *c = m->pd->code;
+	uint32_t stack = c->chain[raw].stack;
+	size_t n;
+	const uint64_t *ip =
+		pd_places_chain(m->places, raw, who->user_mask, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		need(m, c->stack[stack].frame, ip[i], who);
+		stack = c->stack[stack].parent;
+	}
+}
+
+void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
+{
+	uint64_t hash = hash_u64((uint64_t)who->space << 32 | raw);
+	uint32_t i;
+
+	if (!raw || raw >= m->pd->code->n_chain)
+		return;
+	i = table_find(&m->by_chain, hash, NULL, NULL, NULL);
+	if (i != TABLE_NONE &&
+	    m->checked[i].any == space_of(m, who->space)->any)
+		return;
+	check_chain(m, raw, who);
+	if (i == TABLE_NONE) {
+		i = (uint32_t)m->n_checked++;
+		m->checked = mem_grow(m->checked, &m->cap_checked, m->n_checked,
+				      sizeof(*m->checked));
+		table_add(&m->by_chain, hash, i);
+	}
+	m->checked[i].any = space_of(m, who->space)->any;
+}
+
+void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
+{
+	struct space *sp = space_of(m, who->space);
+	const struct region *is = space_find(sp, addr, PD_START);
+	struct region want;
+
+	pd_places_mark_want(m->places, addr, &want);
+	if (is && is->image == want.image)
+		return;
+	want.prot = PROT_RX;
+	want.flags = MAP_PRIVATE_FLAG;
+	map_it(m, sp, &want, who);
+}

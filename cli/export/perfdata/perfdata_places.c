@@ -1,0 +1,324 @@
+/* perfdata_places.c - where the frames of a database are in the memory of a
+ * perf.data file. */
+#include "cli/export/perfdata/perfdata_places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/space.h"
+#include "stitch/base/table.h"
+
+/* Below vm.mmap_min_addr no process has anything mapped, so marks stand there:
+ * in the first page that no recorded address is in. */
+#define PAGE 4096u
+#define PAGES 16u
+#define MARK_BYTES 16u
+#define MARKS (PAGE / MARK_BYTES)
+/* Code without an address: symbols of the kernel in a hole of x86-64's layout
+ * (Documentation/arch/x86/x86_64/mm.rst), files above what mmap() gives. */
+#define SYMBOLS_AT 0xfffffe8000000000u
+#define FILES_AT 0x7d0000000000u
+#define SYMBOL_BYTES (1u << 20)
+#define FILE_BYTES ((uint64_t)1 << 32)
+
+/* Ids of images that are ours. */
+#define MARK_IMAGES 0x80000000u
+
+struct pd_places {
+	const struct known_code *code;
+	uint64_t *ip;
+	size_t cap_ip;
+	uint64_t mark_at;
+	struct image *mark;
+	size_t n_mark, cap_mark;
+	struct pd_symbol *symbol;
+	size_t n_symbol, cap_symbol;
+	struct table by_start, by_key; /* symbols; and those without address */
+	uint32_t n_key;
+	bool *named; /* by image: symbols of it are in the file */
+	struct arena text;
+};
+
+static bool by_name_only(enum image_kind kind)
+{
+	return kind == IMAGE_SYMBOLS || kind == IMAGE_SCRIPT ||
+	       kind == IMAGE_MAPPING;
+}
+
+/* ---- chains */
+
+/* Places in the order of the images: small, and above all that was seen. */
+static uint64_t file_at(uint32_t image)
+{
+	return FILES_AT + (uint64_t)(image & 0xff) * FILE_BYTES;
+}
+
+/* The address of a frame that has none. */
+static uint64_t made_up(const struct pd_places *p, uint32_t frame)
+{
+	const struct code_frame *f = &p->code->frame[frame];
+	enum image_kind kind = p->code->image[f->image].img.kind;
+
+	if (kind == IMAGE_MAPPING)
+		return f->off < FILE_BYTES ? file_at(f->image) + f->off : 0;
+	if (kind != IMAGE_SYMBOLS || !f->at.name || f->symoff >= SYMBOL_BYTES)
+		return 0;
+
+	uint32_t i = table_find(&p->by_key, hash_u64(f->off - f->symoff), NULL,
+				NULL, NULL);
+
+	if (i == TABLE_NONE)
+		return 0;
+	return SYMBOLS_AT + (uint64_t)i * SYMBOL_BYTES + f->symoff;
+}
+
+const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
+				uint64_t user_mask, size_t *n)
+{
+	const struct known_code *c = p->code;
+	const struct code_chain *chain = &c->chain[raw < c->n_chain ? raw : 0];
+	uint32_t stack = chain->stack;
+	int got;
+
+	*n = 0;
+	p->ip = mem_grow(p->ip, &p->cap_ip, chain->len + 1, sizeof(*p->ip));
+	got = store_addrs(chain->addrs, chain->len, p->ip, chain->len);
+	for (int i = 0; i < got && stack; i++) {
+		uint32_t frame = c->stack[stack].frame;
+
+		if (user_mask != UINT64_MAX && !(p->ip[i] >> 55 & 1))
+			p->ip[i] &= user_mask;
+		if (!p->ip[i] &&
+		    by_name_only(c->image[c->frame[frame].image].img.kind))
+			p->ip[i] = made_up(p, frame);
+		stack = c->stack[stack].parent;
+		(*n)++;
+	}
+	return p->ip;
+}
+
+/* ---- what must be mapped */
+
+static bool is_file(enum image_kind kind)
+{
+	return kind == IMAGE_FILE || kind == IMAGE_VDSO;
+}
+
+bool pd_places_is(const struct pd_places *p, uint32_t frame, uint64_t addr,
+		  const struct region *r)
+{
+	const struct code_frame *f = &p->code->frame[frame];
+	enum image_kind kind = p->code->image[f->image].img.kind;
+	uint64_t off = r->pgoff + (addr - r->start);
+
+	if (r->image != f->image)
+		return false;
+	return (!is_file(kind) && kind != IMAGE_JIT) || off == f->off;
+}
+
+static void whole_page(uint64_t addr, struct region *want)
+{
+	want->start = addr & ~(uint64_t)(PAGE - 1);
+	want->end = want->start + PAGE;
+}
+
+bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
+		    struct region *want)
+{
+	const struct code_frame *f = &p->code->frame[frame];
+	const struct image *img = &p->code->image[f->image].img;
+
+	*want = (struct region){ .image = f->image };
+	if (img->kind == IMAGE_JIT) {
+		want->start = addr - f->off;
+		want->end = want->start +
+			    (img->len > f->off ? img->len : f->off + 1);
+		return want->start <= addr && want->end > addr;
+	}
+	if (img->kind == IMAGE_MAPPING && addr >= FILES_AT) {
+		want->start = addr - f->off;
+		want->end = want->start + FILE_BYTES;
+		return true;
+	}
+	whole_page(addr, want);
+	if (!want->end)
+		return false;
+	if (is_file(img->kind)) {
+		want->pgoff = f->off - (addr - want->start);
+		return want->pgoff <= f->off;
+	}
+	want->pgoff = want->start;
+	return img->kind == IMAGE_ANON || img->kind == IMAGE_SPECIAL;
+}
+
+/* ---- marks */
+
+uint64_t pd_places_mark(struct pd_places *p, const char *word)
+{
+	char name[64];
+	size_t i = 0;
+
+	snprintf(name, sizeof(name), "[user: %s]", word);
+	while (i < p->n_mark && strcmp(p->mark[i].path, name) != 0)
+		i++;
+	if (!p->mark_at || i >= MARKS)
+		return 0;
+	if (i == p->n_mark) {
+		p->mark = mem_grow(p->mark, &p->cap_mark, i + 1,
+				   sizeof(*p->mark));
+		p->mark[p->n_mark++] = (struct image){
+			.kind = IMAGE_SPECIAL,
+			.path = arena_strdup(&p->text, name),
+		};
+	}
+	return p->mark_at + i * MARK_BYTES;
+}
+
+void pd_places_mark_want(const struct pd_places *p, uint64_t addr,
+			 struct region *want)
+{
+	*want = (struct region){
+		.start = addr,
+		.end = addr + MARK_BYTES,
+		.pgoff = addr,
+		.image = MARK_IMAGES +
+			 (uint32_t)((addr - p->mark_at) / MARK_BYTES),
+	};
+}
+
+const struct image *pd_places_image(const struct pd_places *p, uint32_t id)
+{
+	if (id >= MARK_IMAGES)
+		return &p->mark[id - MARK_IMAGES];
+	return &p->code->image[id < p->code->n_image ? id : 0].img;
+}
+
+/* ---- looking at everything once */
+
+const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
+{
+	*n = p->n_symbol;
+	return p->symbol;
+}
+
+static void add_symbol(struct pd_places *p, const struct code_frame *f,
+		       uint64_t addr)
+{
+	uint64_t start = addr - f->symoff;
+	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
+	uint64_t hash = hash_u64(start);
+	uint32_t i = table_find(&p->by_start, hash, NULL, NULL, NULL);
+
+	if (start > addr || len > SYMBOL_BYTES)
+		return;
+	if (i == TABLE_NONE) {
+		p->symbol = mem_grow(p->symbol, &p->cap_symbol, p->n_symbol + 1,
+				     sizeof(*p->symbol));
+		i = (uint32_t)p->n_symbol++;
+		p->symbol[i] = (struct pd_symbol){ start, 0, f->at.name };
+		table_add(&p->by_start, hash, i);
+	}
+	if (len > p->symbol[i].len)
+		p->symbol[i].len = (uint32_t)len;
+}
+
+/* Names that nobody else can say: of a kernel without a build-id a reader
+ * would say those of its own machine's. */
+static bool needs_name(const struct image *img)
+{
+	return img->kind == IMAGE_SYMBOLS ||
+	       (img->kind == IMAGE_KERNEL && !img->id_len);
+}
+
+bool pd_places_named(const struct pd_places *p, uint32_t image)
+{
+	return image < p->code->n_image && p->named[image];
+}
+
+static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
+{
+	const struct code_frame *f = &p->code->frame[frame];
+	uint64_t hash = hash_u64(f->off - f->symoff);
+
+	if (!f->at.name || !needs_name(&p->code->image[f->image].img))
+		return;
+	if (!addr &&
+	    table_find(&p->by_key, hash, NULL, NULL, NULL) == TABLE_NONE)
+		table_add(&p->by_key, hash, p->n_key++);
+	if (!addr)
+		addr = made_up(p, frame);
+	if (!addr)
+		return;
+	add_symbol(p, f, addr);
+	p->named[f->image] = true;
+}
+
+static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
+{
+	const struct known_code *c = p->code;
+	uint32_t stack = c->chain[raw].stack;
+	size_t n;
+	const uint64_t *ip = pd_places_chain(p, raw, UINT64_MAX, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (ip[i] < PAGE * PAGES)
+			*low |= 1u << (ip[i] / PAGE);
+		look_at(p, c->stack[stack].frame, ip[i]);
+		stack = c->stack[stack].parent;
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct pd_symbol *x = a;
+	const struct pd_symbol *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What overlaps is cut: a reader must find one symbol for an address. */
+static void settle_symbols(struct pd_places *p)
+{
+	if (p->n_symbol)
+		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol), by_start);
+	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
+		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
+
+		if (p->symbol[i].len > room)
+			p->symbol[i].len = (uint32_t)room;
+	}
+}
+
+struct pd_places *pd_places_new(const struct known_code *code)
+{
+	struct pd_places *p = mem_new(1, sizeof(*p));
+	uint32_t low = 1;
+
+	p->code = code;
+	p->named = mem_new(code->n_image, sizeof(*p->named));
+	for (size_t i = 1; i < code->n_chain; i++)
+		look_at_chain(p, (uint32_t)i, &low);
+	for (unsigned int i = 1; i < PAGES && !p->mark_at; i++)
+		if (!(low >> i & 1))
+			p->mark_at = (uint64_t)i * PAGE;
+	settle_symbols(p);
+	return p;
+}
+
+void pd_places_free(struct pd_places *p)
+{
+	if (!p)
+		return;
+	free(p->ip);
+	free(p->mark);
+	free(p->symbol);
+	free(p->named);
+	table_release(&p->by_start);
+	table_release(&p->by_key);
+	arena_release(&p->text);
+	free(p);
+}

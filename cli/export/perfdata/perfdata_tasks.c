@@ -1,0 +1,467 @@
+/* perfdata_tasks.c - who runs, what is mapped and what was lost. */
+#include "cli/export/perfdata/perfdata_tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/events.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "cli/export/perfdata/perfdata_maps.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+/* At one time in this order: a new program's mappings come behind its exec. */
+enum side_kind {
+	SIDE_FORK,
+	SIDE_COMM,
+	SIDE_MAP,
+	SIDE_LOSS,
+	SIDE_EXIT,
+};
+
+struct side {
+	int64_t time;
+	uint32_t id; /* of its table, from 0 on */
+	uint8_t kind;
+};
+
+struct process {
+	int64_t pid, start;
+	uint32_t parent; /* process.id */
+	uint32_t space;	 /* one for all lives of a process id */
+	bool wanted;
+};
+
+struct thread {
+	int64_t tid, start, end, last;
+	uint32_t process; /* process.id; 0: none */
+	uint32_t seat;	  /* one for all lives of a thread id */
+};
+
+struct comm {
+	int64_t time;
+	const char *name;
+	uint32_t thread; /* thread.id; 0: none */
+	bool exec;
+};
+
+struct loss {
+	int64_t time, cpu, n;
+	int64_t type;
+};
+
+struct pd_tasks {
+	struct perfdata *pd;
+	struct pd_maps *maps;
+	struct process *process; /* by id - 1, and so on */
+	struct thread *thread;
+	struct comm *comm;
+	struct loss *loss;
+	size_t n_process, n_thread, n_comm, n_loss;
+	size_t cap_process, cap_thread, cap_comm, cap_loss;
+	struct side *side;
+	size_t n_side, cap_side, next;
+	struct table by_pid, by_tid; /* to spaces, seats */
+	bool *used_space;
+	const char **name; /* by seat, as a reader knows it; NULL: none */
+	const struct thread **life; /* by seat: whose FORK was the last */
+	uint32_t n_space, n_seat;
+	struct arena text;
+};
+
+static int64_t id_or_none(const struct rows *r, size_t i)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : -1;
+}
+
+static int64_t time_or_start(const struct rows *r, size_t i)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : PD_START;
+}
+
+/* The same number for the same id. */
+static uint32_t number(struct table *t, int64_t id, uint32_t *n)
+{
+	uint64_t hash = hash_u64((uint64_t)id);
+	uint32_t i = table_find(t, hash, NULL, NULL, NULL);
+
+	if (i != TABLE_NONE)
+		return i;
+	table_add(t, hash, *n);
+	return (*n)++;
+}
+
+static int take_process(void *arg, const struct rows *r, struct err *err)
+{
+	struct pd_tasks *t = arg;
+	struct process p = { .pid = id_or_none(r, 1),
+			     .parent = (uint32_t)rows_int(r, 2),
+			     .start = time_or_start(r, 3) };
+
+	(void)err;
+	p.space = number(&t->by_pid, p.pid, &t->n_space);
+	t->process = mem_grow(t->process, &t->cap_process, t->n_process + 1,
+			      sizeof(p));
+	t->process[t->n_process++] = p;
+	return 0;
+}
+
+static int take_thread(void *arg, const struct rows *r, struct err *err)
+{
+	struct pd_tasks *t = arg;
+	struct thread th = { .process = (uint32_t)rows_int(r, 1),
+			     .tid = id_or_none(r, 2),
+			     .start = time_or_start(r, 3),
+			     .end = time_or_start(r, 4),
+			     .last = PD_START };
+
+	(void)err;
+	if (th.process > t->n_process)
+		return 1;
+	th.seat = number(&t->by_tid, th.tid, &t->n_seat);
+	t->thread = mem_grow(t->thread, &t->cap_thread, t->n_thread + 1,
+			     sizeof(th));
+	t->thread[t->n_thread++] = th;
+	return 0;
+}
+
+static int take_comm(void *arg, const struct rows *r, struct err *err)
+{
+	struct pd_tasks *t = arg;
+	struct comm c = { .thread = (uint32_t)rows_int(r, 1),
+			  .time = time_or_start(r, 2),
+			  .exec = rows_int(r, 3),
+			  .name = arena_strdup(&t->text, rows_text(r, 4)) };
+
+	(void)err;
+	if (c.thread > t->n_thread)
+		return 1;
+	t->comm = mem_grow(t->comm, &t->cap_comm, t->n_comm + 1, sizeof(c));
+	t->comm[t->n_comm++] = c;
+	return 0;
+}
+
+static int take_loss(void *arg, const struct rows *r, struct err *err)
+{
+	struct pd_tasks *t = arg;
+	struct loss l = {
+		.time = rows_value(r, 0).kind == VALUE_INT ? rows_int(r, 0)
+							   : INT64_MAX,
+		.cpu = rows_value(r, 1).kind == VALUE_INT ? rows_int(r, 1) : -1,
+		.type = rows_int(r, 2),
+		.n = rows_int(r, 3)
+	};
+
+	(void)err;
+	t->loss = mem_grow(t->loss, &t->cap_loss, t->n_loss + 1, sizeof(l));
+	t->loss[t->n_loss++] = l;
+	return 0;
+}
+
+struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
+			      struct err *err)
+{
+	struct pd_tasks *t = mem_new(1, sizeof(*t));
+	struct store *db = pd->db;
+
+	t->pd = pd;
+	if (!rows_each_dense(db, "perfdata_processes", take_process, t, err) &&
+	    !rows_each_dense(db, "perfdata_threads", take_thread, t, err) &&
+	    !rows_each_dense(db, "perfdata_comms", take_comm, t, err) &&
+	    !rows_each(db, "perfdata_losses", take_loss, t, err))
+		t->maps = pd_maps_new(pd, places, err);
+	if (t->maps)
+		return t;
+	pd_tasks_free(t);
+	return NULL;
+}
+
+void pd_tasks_free(struct pd_tasks *t)
+{
+	if (!t)
+		return;
+	pd_maps_free(t->maps);
+	table_release(&t->by_pid);
+	table_release(&t->by_tid);
+	arena_release(&t->text);
+	free(t->process);
+	free(t->thread);
+	free(t->comm);
+	free(t->loss);
+	free(t->side);
+	free(t->used_space);
+	free(t->name);
+	free(t->life);
+	free(t);
+}
+
+struct pd_maps *pd_tasks_maps(struct pd_tasks *t)
+{
+	return t->maps;
+}
+
+static struct process *process_of(struct pd_tasks *t, uint32_t id)
+{
+	return id && id <= t->n_process ? &t->process[id - 1] : NULL;
+}
+
+static struct thread *thread_of(struct pd_tasks *t, uint32_t id)
+{
+	return id && id <= t->n_thread ? &t->thread[id - 1] : NULL;
+}
+
+void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
+		   int64_t time)
+{
+	struct thread *th = thread_of(t, comm->thread);
+	struct process *p = process_of(t, comm->process);
+
+	if (th && time > th->last)
+		th->last = time;
+	if (p)
+		p->wanted = true;
+}
+
+/* ---- the order of things */
+
+static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
+		     size_t id)
+{
+	t->side = mem_grow(t->side, &t->cap_side, t->n_side + 1,
+			   sizeof(*t->side));
+	t->side[t->n_side++] =
+		(struct side){ time, (uint32_t)id, (uint8_t)kind };
+}
+
+static void add_map(void *arg, int64_t time, uint32_t row)
+{
+	add_side(arg, SIDE_MAP, time, row);
+}
+
+/* A reader forgets a thread at its EXIT, name and mappings; so that comes
+ * behind its last sample, which the tracer may have taken a moment later. */
+static void add_thread(struct pd_tasks *t, size_t i)
+{
+	const struct thread *th = &t->thread[i];
+
+	if (th->start != PD_START)
+		add_side(t, SIDE_FORK, th->start, i);
+	if (th->end != PD_START)
+		add_side(t, SIDE_EXIT, th->end > th->last ? th->end : th->last,
+			 i);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct side *x = a;
+	const struct side *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void pd_tasks_start(struct pd_tasks *t, bool all)
+{
+	for (size_t i = 0; i < t->n_process && all; i++)
+		t->process[i].wanted = true;
+	for (size_t i = 0; i < t->n_thread; i++)
+		add_thread(t, i);
+	for (size_t i = 0; i < t->n_comm; i++)
+		add_side(t, SIDE_COMM, t->comm[i].time, i);
+	for (size_t i = 0; i < t->n_loss; i++)
+		add_side(t, SIDE_LOSS, t->loss[i].time, i);
+	pd_maps_each(t->maps, add_map, t);
+	if (t->n_side)
+		qsort(t->side, t->n_side, sizeof(*t->side), by_time);
+	t->used_space = mem_new((size_t)t->n_space + 1, 1);
+	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
+	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
+	pd_maps_symbols(t->maps);
+}
+
+/* ---- records */
+
+static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
+		     const int64_t id[4], int64_t time)
+{
+	struct pd_buf *b = perfdata_begin(t->pd, type, misc);
+
+	for (size_t i = 0; i < 4; i++)
+		pd_u32(b, (uint32_t)id[i]);
+	pd_u64(b, time == PD_START ? 0 : (uint64_t)time);
+	perfdata_end(t->pd, &(struct pd_when){ id[0], id[2], time, -1, 0 });
+}
+
+static void put_comm(struct pd_tasks *t, const struct process *p,
+		     const struct thread *th, const char *name, bool exec,
+		     int64_t time)
+{
+	struct pd_buf *b =
+		perfdata_begin(t->pd, PD_COMM, exec ? PD_COMM_EXEC : 0);
+
+	pd_u32(b, (uint32_t)p->pid);
+	pd_u32(b, (uint32_t)th->tid);
+	pd_text(b, name, 63, 8);
+	perfdata_end(t->pd, &(struct pd_when){ p->pid, th->tid, time, -1, 0 });
+	t->name[th->seat] = name;
+	t->used_space[p->space] = true;
+}
+
+/* A new process has its parent's name and mappings; of one whose parent is
+ * not known only an earlier life of its id is forgotten. */
+static void new_process(struct pd_tasks *t, const struct process *p,
+			const struct thread *th)
+{
+	const struct process *parent = process_of(t, p->parent);
+	int64_t ppid = parent ? parent->pid : 0;
+	int64_t id[4] = { p->pid, ppid, th->tid, ppid };
+	uint32_t seat;
+
+	if (!parent && !t->used_space[p->space])
+		return;
+	put_task(t, PD_FORK, parent ? 0 : PD_FORK_EXEC, id, th->start);
+	t->name[th->seat] = NULL;
+	if (!parent || parent->space == p->space) {
+		pd_maps_exec(t->maps, p->space);
+		return;
+	}
+	pd_maps_fork(t->maps, p->space, parent->space);
+	seat = table_find(&t->by_tid, hash_u64((uint64_t)ppid), NULL, NULL,
+			  NULL);
+	if (seat != TABLE_NONE)
+		t->name[th->seat] = t->name[seat];
+}
+
+static void do_fork(struct pd_tasks *t, const struct thread *th)
+{
+	const struct process *p = process_of(t, th->process);
+	int64_t id[4];
+	uint32_t seat;
+
+	if (!p || !p->wanted || p->pid < 0)
+		return;
+	t->life[th->seat] = th;
+	if (p->pid == th->tid) {
+		new_process(t, p, th);
+		return;
+	}
+	id[0] = id[1] = id[3] = p->pid;
+	id[2] = th->tid;
+	put_task(t, PD_FORK, 0, id, th->start);
+	seat = table_find(&t->by_tid, hash_u64((uint64_t)p->pid), NULL, NULL,
+			  NULL);
+	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void do_comm(struct pd_tasks *t, const struct comm *c)
+{
+	const struct thread *th = thread_of(t, c->thread);
+	const struct process *p = th ? process_of(t, th->process) : NULL;
+
+	if (!p || !p->wanted || !*c->name)
+		return;
+	if (!c->exec && same_name(t->name[th->seat], c->name))
+		return;
+	if (c->exec)
+		pd_maps_exec(t->maps, p->space);
+	put_comm(t, p, th, c->name, c->exec, c->time);
+}
+
+static void do_map(struct pd_tasks *t, uint32_t row, int64_t time)
+{
+	uint32_t id = pd_maps_process(t->maps, row);
+	const struct process *p = process_of(t, id);
+
+	if (id && (!p || !p->wanted || p->pid < 0))
+		return;
+	if (p)
+		t->used_space[p->space] = true;
+	pd_maps_row(t->maps, row, p ? p->space : 0, p ? p->pid : -1, time);
+}
+
+static void do_loss(struct pd_tasks *t, const struct loss *l)
+{
+	uint32_t id = perfdata_event(t->pd, l->type)->id;
+	struct pd_when when = { -1, -1, l->time, l->cpu, id };
+	struct pd_buf *b = perfdata_begin(t->pd, PD_LOST, 0);
+
+	if (l->time == INT64_MAX)
+		when.time = t->pd->last;
+	pd_u64(b, id ? id : 1);
+	pd_u64(b, (uint64_t)l->n);
+	perfdata_end(t->pd, &when);
+}
+
+static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
+{
+	const struct process *p = process_of(t, th->process);
+	const struct thread *life = t->life[th->seat];
+
+	/* another life of the id has begun, which ended this one */
+	if (!p || !p->wanted || (life && life != th))
+		return;
+	put_task(t, PD_EXIT, 0,
+		 (const int64_t[4]){ p->pid, p->pid, th->tid, th->tid }, time);
+}
+
+void pd_tasks_until(struct pd_tasks *t, int64_t time)
+{
+	while (t->next < t->n_side && t->side[t->next].time <= time) {
+		const struct side *s = &t->side[t->next++];
+
+		/* behind the samples of this very moment */
+		if (s->kind == SIDE_EXIT && s->time == time &&
+		    time != INT64_MAX) {
+			t->next--;
+			return;
+		}
+		switch ((enum side_kind)s->kind) {
+		case SIDE_FORK:
+			do_fork(t, &t->thread[s->id]);
+			break;
+		case SIDE_COMM:
+			do_comm(t, &t->comm[s->id]);
+			break;
+		case SIDE_MAP:
+			do_map(t, s->id, s->time);
+			break;
+		case SIDE_LOSS:
+			do_loss(t, &t->loss[s->id]);
+			break;
+		case SIDE_EXIT:
+			do_exit(t, &t->thread[s->id], s->time);
+			break;
+		}
+	}
+}
+
+void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
+		     int64_t time, struct pd_who *who)
+{
+	const struct thread *th = thread_of(t, comm->thread);
+	const struct process *p = process_of(t, comm->process);
+
+	*who = (struct pd_who){ .process = p ? comm->process : 0,
+				.pid = comm->pid,
+				.tid = comm->pid < 0 ? comm->tid : comm->pid,
+				.time = time,
+				.user_mask = UINT64_MAX };
+	/* perf has one space for each thread whose process is not known */
+	who->space =
+		comm->pid >= 0 && p
+			? p->space
+			: number(&t->by_pid, (int64_t)(~(uint64_t)who->tid - 1),
+				 &t->n_space);
+	if (th && p && *comm->name && !same_name(t->name[th->seat], comm->name))
+		put_comm(t, p, th, comm->name, false, time);
+}

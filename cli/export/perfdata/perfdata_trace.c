@@ -1,0 +1,226 @@
+/* perfdata_trace.c - the payloads of a perf.data file's tracepoints. */
+#include "cli/export/perfdata/perfdata_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/events.h"
+#include "cli/model/payloads.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define TYPE_TRACEPOINT 2u
+#define ID_MAX 65535u /* common_type is a u16 */
+#define PAGE 4096u
+
+struct pd_trace {
+	struct perfdata *pd;
+	struct payloads *payloads;
+	struct table by_id; /* the first event type that has the id */
+	uint32_t free_id;
+	const struct pd_capture *machine; /* of the payloads' numbers */
+	unsigned char none[16];
+};
+
+static bool same_machine(const struct pd_capture *a, const struct pd_capture *b)
+{
+	return a->big_endian == b->big_endian && a->long32 == b->long32;
+}
+
+static struct pd_capture *capture_of(const struct perfdata *pd,
+				     const struct pd_event *e)
+{
+	return e->capture && e->capture <= pd->n_capture
+		       ? &pd->capture[e->capture - 1]
+		       : NULL;
+}
+
+/* One file has tracepoints of one kind of machine only. */
+static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
+{
+	const struct pd_capture *c = capture_of(t->pd, e);
+
+	if (!e->n || !e->sample || !e->format || !e->payload ||
+	    e->type != TYPE_TRACEPOINT || !c)
+		return false;
+	if (!t->machine)
+		t->machine = c;
+	return same_machine(t->machine, c);
+}
+
+static uint32_t holder(const struct pd_trace *t, uint64_t id)
+{
+	return table_find(&t->by_id, hash_u64(id), NULL, NULL, NULL);
+}
+
+static bool same_event(const struct pd_event *a, const struct pd_event *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->format, b->format);
+}
+
+/* The kernel's id, unless another event has it already: of another kernel, or
+ * of a tracer that numbers its events from 0. */
+static void take_id(struct pd_trace *t, size_t i)
+{
+	struct pd_event *e = &t->pd->event[i];
+	uint32_t is = e->config <= ID_MAX ? holder(t, e->config) : TABLE_NONE;
+
+	if (is != TABLE_NONE && same_event(e, &t->pd->event[is]))
+		return;
+	if (!e->config || e->config > ID_MAX || is != TABLE_NONE) {
+		while (holder(t, t->free_id) != TABLE_NONE)
+			t->free_id--;
+		e->config = t->free_id;
+	}
+	table_add(&t->by_id, hash_u64(e->config), (uint32_t)i);
+}
+
+/* ---- tracing data: numbers are those of the machine */
+
+static void number(const struct pd_trace *t, uint64_t v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		pd_u8(&t->pd->tracing,
+		      (uint8_t)(v >>
+				8 * (t->machine->big_endian ? n - 1 - i : i)));
+}
+
+static void named(const struct pd_trace *t, const char *name, const char *text)
+{
+	pd_text(&t->pd->tracing, name, PD_NAME_MAX, 1);
+	number(t, strlen(text), 8);
+	pd_bytes(&t->pd->tracing, text, strlen(text));
+}
+
+static void begin(const struct pd_trace *t)
+{
+	struct pd_buf *b = &t->pd->tracing;
+	unsigned int size = t->machine->long32 ? 4 : 8;
+	char page[512];
+
+	pd_bytes(b, "\x17\x08\x44tracing", 10);
+	pd_text(b, "0.5", 8, 1);
+	pd_u8(b, t->machine->big_endian);
+	pd_u8(b, (uint8_t)size);
+	number(t, PAGE, 4);
+	snprintf(page, sizeof(page),
+		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+		 "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n",
+		 size, 8 + size, PAGE - 8 - size);
+	named(t, "header_page", page);
+	named(t, "header_event", "");
+	number(t, 0, 4); /* formats of ftrace itself */
+}
+
+/* "sched:sched_switch", "INSTANCE/sched:sched_switch", "sched_switch". */
+static void split(const char *name, char system[64], const char **event)
+{
+	const char *slash = strrchr(name, '/');
+	const char *from = slash ? slash + 1 : name;
+	const char *colon = strchr(from, ':');
+
+	snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
+		 colon ? from : "events");
+	*event = colon ? colon + 1 : from;
+}
+
+static void put_format(const struct pd_trace *t, size_t i)
+{
+	const struct pd_event *e = &t->pd->event[i];
+	char system[64];
+	const char *name;
+
+	split(e->name, system, &name);
+	char *text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
+					  (uint32_t)e->config);
+
+	pd_text(&t->pd->tracing, system, sizeof(system), 1);
+	number(t, 1, 4);
+	number(t, text ? strlen(text) : 0, 8);
+	pd_bytes(&t->pd->tracing, text ? text : "", text ? strlen(text) : 0);
+	free(text);
+}
+
+static void put_formats(const struct pd_trace *t)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->pd->n_event; i++)
+		n += t->pd->event[i].raw &&
+		     holder(t, t->pd->event[i].config) == i;
+	begin(t);
+	number(t, n, 4);
+	for (size_t i = 0; i < t->pd->n_event; i++)
+		if (t->pd->event[i].raw &&
+		    holder(t, t->pd->event[i].config) == i)
+			put_format(t, i);
+	number(t, 0, 4); /* kallsyms */
+	number(t, 0, 4); /* printk_formats */
+}
+
+static bool has_format(const struct pd_trace *t, size_t i)
+{
+	char *text =
+		payloads_perf_format(t->payloads, (int64_t)i + 1, "name", 1);
+	bool has = text && *text;
+
+	free(text);
+	return has;
+}
+
+struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
+{
+	struct pd_trace *t = mem_new(1, sizeof(*t));
+
+	t->pd = pd;
+	t->free_id = ID_MAX;
+	t->payloads = payloads_open(pd->db, err);
+	if (!t->payloads) {
+		pd_trace_free(t);
+		return NULL;
+	}
+	for (size_t i = 0; i < pd->n_event; i++)
+		if (is_tracepoint(t, &pd->event[i]) && has_format(t, i)) {
+			pd->event[i].raw = true;
+			take_id(t, i);
+		}
+	if (t->machine)
+		put_formats(t);
+	return t;
+}
+
+void pd_trace_free(struct pd_trace *t)
+{
+	if (!t)
+		return;
+	payloads_close(t->payloads);
+	table_release(&t->by_id);
+	free(t);
+}
+
+/* An event without fields has a type all the same; perf crashes on others. */
+static void empty(struct pd_trace *t, uint32_t id)
+{
+	t->none[t->machine->big_endian] = (unsigned char)id;
+	t->none[!t->machine->big_endian] = (unsigned char)(id >> 8);
+}
+
+int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
+		 const void **data, size_t *len, struct err *err)
+{
+	const struct pd_event *type = perfdata_event(t->pd, e->type);
+	const struct payload_of of = { e->id, e->type, (uint32_t)type->config,
+				       (uint32_t)tid };
+	int rc = payloads_perf(t->payloads, &of, data, len, err);
+
+	if (!rc) {
+		empty(t, of.id);
+		*data = t->none;
+		*len = sizeof(t->none);
+	}
+	return rc < 0 ? -1 : 0;
+}

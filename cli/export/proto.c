@@ -1,0 +1,97 @@
+/* proto.c - messages of Protocol Buffers, as bytes. */
+#include "cli/export/proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+/* The last three bits of a field's key. */
+enum wire {
+	WIRE_VARINT = 0,
+	WIRE_BYTES = 2
+};
+
+#define VARINT_MAX 10 /* bytes of 64 bits */
+
+void proto_release(struct proto *p)
+{
+	free(p->buf);
+	*p = (struct proto){ 0 };
+}
+
+static void varint(struct proto *p, uint64_t v)
+{
+	p->buf = mem_grow(p->buf, &p->cap, p->n + VARINT_MAX, 1);
+	for (; v >= 0x80; v >>= 7)
+		p->buf[p->n++] = (unsigned char)(v | 0x80);
+	p->buf[p->n++] = (unsigned char)v;
+}
+
+static size_t varint_len(uint64_t v)
+{
+	size_t n = 1;
+
+	while (v >>= 7)
+		n++;
+	return n;
+}
+
+static void key(struct proto *p, unsigned int field, enum wire wire)
+{
+	varint(p, (uint64_t)field << 3 | wire);
+}
+
+void proto_item(struct proto *p, unsigned int field, uint64_t v)
+{
+	key(p, field, WIRE_VARINT);
+	varint(p, v);
+}
+
+void proto_uint(struct proto *p, unsigned int field, uint64_t v)
+{
+	if (v)
+		proto_item(p, field, v);
+}
+
+void proto_packed(struct proto *p, unsigned int field, const uint64_t *v,
+		  size_t n)
+{
+	size_t len = 0;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		len += varint_len(v[i]);
+	key(p, field, WIRE_BYTES);
+	varint(p, len);
+	for (size_t i = 0; i < n; i++)
+		varint(p, v[i]);
+}
+
+static void append(struct proto *p, const void *data, size_t n)
+{
+	if (!n)
+		return;
+	p->buf = mem_grow(p->buf, &p->cap, p->n + n, 1);
+	memcpy(p->buf + p->n, data, n);
+	p->n += n;
+}
+
+void proto_bytes(struct proto *p, unsigned int field, const void *data,
+		 size_t n)
+{
+	key(p, field, WIRE_BYTES);
+	varint(p, n);
+	append(p, data, n);
+}
+
+void proto_add(struct proto *p, const struct proto *fields)
+{
+	append(p, fields->buf, fields->n);
+}
+
+void proto_message(struct proto *p, unsigned int field, const struct proto *m)
+{
+	proto_bytes(p, field, m->buf, m->n);
+}

@@ -1,0 +1,209 @@
+/* align.c - the captures of a run on one timeline. */
+#include "cli/ingest/align.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/progress.h"
+#include "cli/stop.h"
+#include "formats/formats.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/order/order.h"
+#include "stitch/order/fingerprints.h"
+#include "stitch/source.h"
+
+#define SHOW_EVERY 1024
+
+static struct opt_list offsets;
+static const char *sched_offset;
+static bool separate;
+
+const struct opt align_opts[] = {
+	{ .kind = OPT_LIST,
+	  .name = "clock-offset",
+	  .arg = "CAPTURE=NS",
+	  .help = "of several captures: ns to add to the times of one, which "
+		  "is named as in the command line, or by its place there "
+		  "(1, 2, ...); may be repeated",
+	  .value = &offsets },
+	{ .kind = OPT_STRING,
+	  .name = "sched-clock-offset",
+	  .arg = "NS",
+	  .help = "of several captures, perf's clock and ftrace's local: the "
+		  "last number of the kernel's line 'sched_clock: Marking "
+		  "stable'",
+	  .value = &sched_offset },
+	{ .kind = OPT_FLAG,
+	  .name = "separate",
+	  .help = "several captures need not be of one run: each keeps its "
+		  "own clock",
+	  .value = &separate },
+	{ .kind = OPT_END }
+};
+
+/* One capture while it is looked at. */
+struct look {
+	struct order *order; /* owns the source */
+	struct source *src;
+	struct prints *prints;
+};
+
+static int take_ns(const char *opt, const char *text, int64_t *ns,
+		   struct err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ns = strtoll(text, &end, 10);
+	if (!*text || *end || errno || *ns == INT64_MIN)
+		return err_set(err, ERR_USAGE,
+			       "--%s needs whole ns, such as -30100334, not "
+			       "'%s'",
+			       opt, text);
+	return 0;
+}
+
+/* Which capture is named by text[0..len)? n: none. */
+static size_t named(char *const *paths, size_t n, const char *text, size_t len)
+{
+	char *end;
+	unsigned long place;
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(paths[i]) == len && !memcmp(paths[i], text, len))
+			return i;
+	place = strtoul(text, &end, 10);
+	return end == text + len && place >= 1 && place <= n ? place - 1 : n;
+}
+
+static int take_offsets(char *const *paths, size_t n, struct align_in *in,
+			struct err *err)
+{
+	for (size_t i = 0; i < offsets.n; i++) {
+		const char *text = offsets.item[i];
+		const char *eq = strrchr(text, '=');
+		size_t at = eq ? named(paths, n, text, (size_t)(eq - text)) : n;
+
+		if (at == n)
+			return err_set(err, ERR_USAGE,
+				       "--clock-offset needs CAPTURE=NS with "
+				       "one of the captures given, not '%s'",
+				       text);
+		in[at].given = true;
+		if (take_ns("clock-offset", eq + 1, &in[at].offset, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_prints(struct look *lk, struct err *err)
+{
+	struct record rec;
+	uint64_t done, total;
+	uint64_t n = 0;
+	int got;
+
+	if (lk->src->ops->scan && lk->src->ops->scan(lk->src, err))
+		return -1;
+	lk->prints = prints_new();
+	while ((got = order_next(lk->order, &rec, err)) > 0) {
+		prints_take(lk->prints, &rec);
+		if (++n % SHOW_EVERY)
+			continue;
+		if (stop_requested())
+			return err_set(err, ERR_STOPPED, "stopped");
+		order_pos(lk->order, &done, &total);
+		progress_update(done, total, n, "records");
+	}
+	prints_end(lk->prints);
+	return got;
+}
+
+static size_t host_of(const struct look *lk, size_t n, size_t i)
+{
+	for (size_t k = 0; k < n; k++)
+		if (k != i && &lk[k].src->info == &lk[i].src->info.on->info)
+			return k;
+	return SIZE_MAX;
+}
+
+/* Opens all, as what they say of each other counts, then reads each. */
+static int look_at(char *const *paths, size_t n, align_open_fn *open, void *arg,
+		   struct look *lk, struct err *err)
+{
+	struct source **src = mem_new(n, sizeof(*src));
+	size_t opened = 0;
+	int rc = 0;
+
+	for (; opened < n; opened++) {
+		if (!strcmp(paths[opened], "-")) {
+			err_set(err, ERR_USAGE,
+				"standard input cannot be read twice, as it "
+				"takes to put several captures on one "
+				"timeline: give a file, or --separate");
+			break;
+		}
+		if (open(arg, paths[opened], &src[opened], err))
+			break;
+		lk[opened].src = src[opened];
+		lk[opened].order = order_new(NULL, 0, NULL);
+		order_add(lk[opened].order, src[opened]);
+	}
+	if (opened == n)
+		formats_pair(src, n);
+	else
+		rc = -1;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = read_prints(&lk[i], err);
+	free(src);
+	return rc;
+}
+
+static int align_all(char *const *paths, size_t n, const struct look *lk,
+		     struct align_in *in, struct align_out *out,
+		     struct err *err)
+{
+	struct align_said said = { .has_sched = sched_offset != NULL };
+
+	if (sched_offset &&
+	    take_ns("sched-clock-offset", sched_offset, &said.sched, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		in[i].path = paths[i];
+		in[i].info = &lk[i].src->info;
+		in[i].prints = lk[i].prints;
+		in[i].host = in[i].info->on ? host_of(lk, n, i) : SIZE_MAX;
+	}
+	return align_captures(in, n, &said, out, err);
+}
+
+int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
+		 struct align_out **out, struct err *err)
+{
+	struct align_in *in = mem_new(n, sizeof(*in));
+	struct look *lk = mem_new(n, sizeof(*lk));
+	int rc = take_offsets(paths, n, in, err);
+
+	*out = NULL;
+	if (!rc && n > 1 && !separate) {
+		*out = mem_new(n, sizeof(**out));
+		progress_start("comparing clocks");
+		rc = look_at(paths, n, open, arg, lk, err);
+		progress_clear();
+		if (!rc)
+			rc = align_all(paths, n, lk, in, *out, err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		prints_free(lk[i].prints);
+		order_free(lk[i].order);
+	}
+	free(lk);
+	free(in);
+	if (rc) {
+		free(*out);
+		*out = NULL;
+	}
+	return rc;
+}

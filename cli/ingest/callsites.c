@@ -1,0 +1,440 @@
+/* callsites.c - the call-site check of a database. */
+#include "cli/ingest/callsites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/output/progress.h"
+#include "cli/stop.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/symbol.h"
+#include "stitch/base/table.h"
+#include "symbolize/unwind/callsite.h"
+
+/* What is found of an image. */
+struct place {
+	struct callsite_file *file;
+	bool unverified;
+};
+
+struct spot { /* and of a frame */
+	uint64_t off;
+	struct callsite site;
+	bool returns, leaf; /* has an inner frame somewhere; has none */
+};
+
+/* Sums of a stack from its outermost frame on; of the frames that have an
+ * inner one. */
+struct sums {
+	uint32_t checked, no_call, no_code, gaps;
+	uint32_t first; /* pos of the innermost without a call; 0: none */
+	uint32_t lost;	/* of the innermost without code that has code further
+			 * in; 0: none */
+	uint32_t run;	/* frames without code at the inner end */
+	bool derived;	/* not from addresses and mappings */
+};
+
+struct pass {
+	struct store *db;
+	struct known_code *code;
+	struct place *place; /* by image */
+	struct spot *spot;   /* by frame */
+	bool *used;	     /* stacks that something has */
+	bool *walked;	     /* those, and their callers */
+	uint32_t *order;     /* frames by image and offset */
+	struct store_link *link;
+	size_t n_link, cap_link;
+	struct table by_pair;
+	struct store_stack_check *found;
+	size_t n_found, cap_found;
+};
+
+/* ---- loading */
+
+static int take_used(void *arg, const struct rows *r, struct err *err)
+{
+	struct pass *p = arg;
+	int64_t stack = rows_int(r, 0);
+
+	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
+		return err_set(err, ERR_DB, "a stack %lld is not there",
+			       (long long)stack);
+	if (p->code->stack[stack].parent)
+		p->spot[p->code->stack[stack].frame].leaf = true;
+	p->used[stack] = true;
+	return 0;
+}
+
+/* Callers have smaller ids. */
+static void walk(struct pass *p)
+{
+	const struct code_stack *stack = p->code->stack;
+
+	for (size_t i = p->code->n_stack; i-- > 1;) {
+		uint32_t parent = stack[i].parent;
+
+		p->walked[i] |= p->used[i];
+		if (!p->walked[i] || !parent)
+			continue;
+		p->walked[parent] = true;
+		p->spot[stack[parent].frame].returns = true;
+	}
+}
+
+static int load(struct pass *p, struct err *err)
+{
+	p->code = code_load_places(p->db, err);
+	if (!p->code)
+		return -1;
+	p->place = mem_new(p->code->n_image, sizeof(*p->place));
+	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
+	for (size_t i = 1; i < p->code->n_frame; i++) {
+		const struct code_frame *f = &p->code->frame[i];
+
+		/* what a link register held is stored as one less */
+		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
+	}
+	p->used = mem_new(p->code->n_stack, sizeof(*p->used));
+	p->walked = mem_new(p->code->n_stack, sizeof(*p->walked));
+	if (rows_each(p->db, "callsite_used", take_used, p, err))
+		return -1;
+	walk(p);
+	return 0;
+}
+
+static bool is_user(enum image_kind kind)
+{
+	switch (kind) {
+	case IMAGE_UNKNOWN_USER:
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+	case IMAGE_ANON:
+	case IMAGE_SPECIAL:
+	case IMAGE_JIT:
+	case IMAGE_MAPPING:
+	case IMAGE_SCRIPT:
+		return true;
+	case IMAGE_UNKNOWN_KERNEL:
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_BPF:
+	case IMAGE_OOL:
+	case IMAGE_GUEST:
+	case IMAGE_SYMBOLS:
+		break;
+	}
+	return false;
+}
+
+static const struct place *place_of(const struct pass *p, uint32_t frame)
+{
+	return &p->place[p->code->frame[frame].image];
+}
+
+static const struct image *image_of(const struct pass *p, uint32_t frame)
+{
+	return &p->code->image[p->code->frame[frame].image].img;
+}
+
+/* ---- frames */
+
+static int by_place(const void *a, const void *b, void *arg)
+{
+	const struct pass *p = arg;
+	uint32_t x = *(const uint32_t *)a;
+	uint32_t y = *(const uint32_t *)b;
+	uint32_t i = p->code->frame[x].image;
+	uint32_t k = p->code->frame[y].image;
+
+	if (i != k)
+		return i < k ? -1 : 1;
+	return (p->spot[x].off > p->spot[y].off) -
+	       (p->spot[x].off < p->spot[y].off);
+}
+
+/* Files are asked where code returns to; where it only stops, for the bounds
+ * of its function. */
+static void look(struct pass *p, uint32_t frame)
+{
+	const struct place *pl = place_of(p, frame);
+	struct spot *s = &p->spot[frame];
+
+	s->site.kind = CALLSITE_UNCHECKED;
+	if (p->code->frame[frame].flags &
+	    (FRAME_UNCERTAIN | FRAME_DERIVED | FRAME_OLD_IMAGE))
+		return;
+	if (image_of(p, frame)->kind == IMAGE_UNKNOWN_USER)
+		s->site.kind = CALLSITE_NO_CODE;
+	else if (pl->file && s->returns)
+		callsite_at(pl->file, s->off, &s->site);
+}
+
+/* Most stacks may have been unwound by tables: files that only those go
+ * through are not opened. */
+static bool is_asked(const struct pass *p, uint32_t frame)
+{
+	const struct spot *s = &p->spot[frame];
+
+	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
+}
+
+/* So that a file that is changed afterwards can be told. */
+static int settle(struct pass *p, struct place *pl, uint32_t image,
+		  struct err *err)
+{
+	struct section_used text;
+	int rc = 0;
+
+	if (!pl->file)
+		return 0;
+	if (callsite_text(pl->file, &text))
+		rc = store_sections(p->db, image, &text, 1, err);
+	callsite_settle(pl->file);
+	return rc;
+}
+
+static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
+{
+	uint32_t image = 0;
+	struct place *pl = NULL;
+	size_t n = 0;
+	const char *why;
+
+	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
+		if (is_asked(p, i))
+			p->order[n++] = i;
+	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t frame = p->order[i];
+
+		if (p->code->frame[frame].image != image) {
+			if (pl && settle(p, pl, image, err))
+				return -1;
+			if (stop_requested())
+				return err_set(err, ERR_STOPPED, "stopped");
+			image = p->code->frame[frame].image;
+			pl = &p->place[image];
+			pl->file = callsite_open(sy, image_of(p, frame), &why,
+						 &pl->unverified);
+			progress_update(0, 0, i, "return addresses");
+		}
+		look(p, frame);
+	}
+	return pl ? settle(p, pl, image, err) : 0;
+}
+
+static int put_frames(struct pass *p, struct err *err)
+{
+	struct store_callsite *c = mem_new(p->code->n_frame, sizeof(*c));
+	size_t n = 0;
+	int rc;
+
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const struct spot *s = &p->spot[i];
+
+		if (!s->site.kind || !s->returns)
+			continue;
+		c[n++] = (struct store_callsite){
+			.frame = i,
+			.kind = s->site.kind,
+			.target = s->site.target,
+			.unverified = place_of(p, i)->unverified &&
+				      place_of(p, i)->file,
+		};
+	}
+	rc = store_callsites(p->db, c, n, err);
+	free(c);
+	return rc;
+}
+
+/* ---- pairs */
+
+static bool same_pair(const void *owner, uint32_t id, const void *key)
+{
+	const struct store_link *a = &((const struct pass *)owner)->link[id];
+	const struct store_link *b = key;
+
+	return a->inner == b->inner && a->frame == b->frame;
+}
+
+/* An inner frame that returns is inside its call, one byte back; one where
+ * code only stopped is just there; and some are both. */
+static enum callsite_link find_link(const struct pass *p, uint32_t inner,
+				    uint32_t frame)
+{
+	const struct spot *in = &p->spot[inner];
+	const struct spot *out = &p->spot[frame];
+	const struct callsite_file *f = place_of(p, frame)->file;
+	const struct callsite_file *g = place_of(p, inner)->file;
+	enum callsite_link l = CALLSITE_UNKNOWN;
+
+	if (!f ||
+	    p->code->frame[inner].flags & (FRAME_UNCERTAIN | FRAME_DERIVED))
+		return CALLSITE_UNKNOWN;
+	if (in->leaf)
+		l = callsite_link(f, &out->site, g, in->off);
+	if (in->returns && l != CALLSITE_PROVED)
+		l = callsite_link(f, &out->site, g, in->off - 1);
+	return l;
+}
+
+static enum callsite_link link_of(struct pass *p, uint32_t inner,
+				  uint32_t frame)
+{
+	struct store_link l = { .inner = inner, .frame = frame };
+	uint64_t h = hash_pair(inner, frame);
+	uint32_t at = table_find(&p->by_pair, h, same_pair, p, &l);
+
+	if (at != TABLE_NONE)
+		return p->link[at].link;
+	l.link = find_link(p, inner, frame);
+	p->link = mem_grow(p->link, &p->cap_link, p->n_link + 1,
+			   sizeof(*p->link));
+	table_add(&p->by_pair, h, (uint32_t)p->n_link);
+	p->link[p->n_link++] = l;
+	return l.link;
+}
+
+/* ---- stacks */
+
+static bool no_code(const struct pass *p, uint32_t frame)
+{
+	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
+}
+
+/* What the return address adds that `frame` is called from. */
+static void add_return(struct pass *p, struct sums *s, uint32_t frame,
+		       uint32_t caller)
+{
+	switch (p->spot[caller].site.kind) {
+	case CALLSITE_NO_CALL:
+		s->checked++;
+		s->no_call++;
+		s->first = 1;
+		break;
+	case CALLSITE_NO_CODE:
+		s->no_code++;
+		break;
+	case CALLSITE_UNCHECKED:
+		break;
+	case CALLSITE_DIRECT:
+	case CALLSITE_INDIRECT:
+	case CALLSITE_SIGNAL:
+	case CALLSITE_START:
+		s->checked++;
+		s->gaps += link_of(p, frame, caller) == CALLSITE_GAP;
+		break;
+	}
+}
+
+/* The sums of a stack from those of its parent: one step, however deep. */
+static void add_frame(struct pass *p, struct sums *s,
+		      const struct code_stack *n)
+{
+	s->first += s->first != 0;
+	s->lost += s->lost != 0;
+	if (n->parent) {
+		uint32_t caller = p->code->stack[n->parent].frame;
+
+		add_return(p, s, n->frame, caller);
+		/* code was not called from where there is none */
+		if (no_code(p, caller) && !no_code(p, n->frame))
+			s->lost = 1;
+	}
+	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
+	s->derived |= (p->code->frame[n->frame].flags & FRAME_DERIVED) != 0;
+}
+
+static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
+{
+	const struct code_stack *tree = p->code->stack;
+
+	while (pos-- && tree[stack].parent)
+		stack = tree[stack].parent;
+	return tree[stack].frame;
+}
+
+static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
+{
+	const struct code_stack *n = &p->code->stack[stack];
+	struct store_stack_check c = {
+		.stack = stack,
+		.checked = s->checked,
+		.bogus = s->no_call,
+		.first = s->first,
+		.gaps = s->gaps,
+	};
+
+	if (s->lost && !s->derived) {
+		uint32_t bogus = s->no_code - (s->run ? s->run - 1 : 0);
+
+		c.checked += bogus;
+		c.bogus += bogus;
+		if (!c.first || s->lost < c.first)
+			c.first = s->lost;
+	}
+	if (c.first)
+		c.image = p->code->frame[frame_at(p, stack, c.first - 1)].image;
+	if (c.first != 1)
+		c.caller =
+			link_of(p, n->frame, p->code->stack[n->parent].frame);
+	p->found = mem_grow(p->found, &p->cap_found, p->n_found + 1,
+			    sizeof(*p->found));
+	p->found[p->n_found++] = c;
+}
+
+static int check_stacks(struct pass *p, struct err *err)
+{
+	struct sums *sums = mem_new(p->code->n_stack, sizeof(*sums));
+
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct code_stack *n = &p->code->stack[i];
+
+		if (!p->walked[i] || !is_user(image_of(p, n->frame)->kind))
+			continue;
+		sums[i] = sums[n->parent];
+		add_frame(p, &sums[i], n);
+		if (p->used[i] && n->parent)
+			put_stack(p, i, &sums[i]);
+	}
+	free(sums);
+	if (store_links(p->db, p->link, p->n_link, err))
+		return -1;
+	return store_stack_checks(p->db, p->found, p->n_found, err);
+}
+
+/* ---- all of it */
+
+static void release(struct pass *p)
+{
+	for (size_t i = 0; p->place && i < p->code->n_image; i++)
+		callsite_close(p->place[i].file);
+	code_free(p->code);
+	table_release(&p->by_pair);
+	free(p->place);
+	free(p->spot);
+	free(p->used);
+	free(p->walked);
+	free(p->order);
+	free(p->link);
+	free(p->found);
+}
+
+int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
+{
+	struct pass p = { .db = db };
+	int rc = -1;
+
+	progress_start("checking");
+	if (!store_callsites_begin(db, err) && !load(&p, err) &&
+	    !check_frames(&p, sy, err) && !put_frames(&p, err))
+		rc = check_stacks(&p, err);
+	progress_clear();
+	release(&p);
+	return rc;
+}

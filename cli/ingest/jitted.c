@@ -1,0 +1,441 @@
+/* jitted.c - where the names of code are that processes made themselves.
+ *
+ * A jitdump file is better than a map: it says when. Of each kind, first what
+ * the user names, then what lies beside the capture, then where the process
+ * wrote it, if that was here. A file in /tmp of the right name may be
+ * anybody's, or an older process's: it is used only if it belongs to root, to
+ * the user, or to the capture's owner, and, as a map does not say whose it is,
+ * if it was written to while the capture was made. */
+#include "cli/ingest/jitted.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "formats/code/jitdump.h"
+#include "formats/code/perfmap.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/source.h"
+#include "stitch/base/table.h"
+
+#define PATH_SIZE 4096
+#define PID_MAX (1 << 22)
+/* perf ends a little later than what it records, and file systems count in
+ * ticks. */
+#define MTIME_SLACK_NS 10000000000ll
+
+static struct opt_list dumps, maps;
+static bool find_jit = true;
+
+const struct opt jitted_opts[] = {
+	{ .kind = OPT_LIST,
+	  .name = "jitdump",
+	  .arg = "FILE",
+	  .help = "names of code that a process made while it ran, from its "
+		  "jit-PID.dump; may be given several times (default: found "
+		  "by the capture's records, or beside it)",
+	  .value = &dumps },
+	{ .kind = OPT_LIST,
+	  .name = "perf-map",
+	  .arg = "FILE",
+	  .help = "the same from a perf-PID.map, PID=FILE, or a folder with "
+		  "such files; may be given several times (default: found "
+		  "beside the capture, or in /tmp when it was recorded here)",
+	  .value = &maps },
+	{ .kind = OPT_NO,
+	  .name = "no-jit",
+	  .help = "do not look for such files",
+	  .value = &find_jit },
+	{ .kind = OPT_END }
+};
+
+/* A file that the user names, and whose it is. */
+struct named {
+	const char *path;
+	int32_t pid;
+};
+
+/* What is known of one process of one source. */
+struct found {
+	uint16_t source;
+	int32_t pid, inner; /* inner: in its own pid namespace */
+	struct jitdump *dump;
+	struct perfmap *map;
+	struct jit *jit;
+};
+
+struct jitted {
+	struct ledger *ledger;
+	const char *temp_dir;
+	struct named *dump, *map;
+	size_t n_dump, n_map;
+	struct found *found;
+	size_t n, cap;
+	struct table by_pid;
+};
+
+/* ---- options */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "PREFIX123SUFFIX", also with more behind it, such as ".gz". */
+static bool pid_in_name(const char *path, const char *prefix,
+			const char *suffix, int32_t *pid)
+{
+	const char *s = base_name(path);
+	size_t n = strlen(prefix);
+	char *end;
+
+	if (strncmp(s, prefix, n) != 0 || s[n] < '0' || s[n] > '9')
+		return false;
+	long v = strtol(s + n, &end, 10);
+
+	*pid = (int32_t)v;
+	return v <= PID_MAX && !strncmp(end, suffix, strlen(suffix));
+}
+
+/* "PID=FILE": then *path moves behind the '='. */
+static bool pid_in_front(const char **path, int32_t *pid)
+{
+	char *end;
+	long v = strtol(*path, &end, 10);
+
+	if (end == *path || **path < '0' || **path > '9' || *end != '=' ||
+	    v > PID_MAX)
+		return false;
+	*pid = (int32_t)v;
+	*path = end + 1;
+	return true;
+}
+
+static int take_dump(struct jitted *jd, const char *word, struct err *err)
+{
+	struct named *f = &jd->dump[jd->n_dump++];
+	struct jitdump *d;
+	bool said;
+
+	f->path = word;
+	said = pid_in_front(&f->path, &f->pid);
+	d = jitdump_open(f->path, jd->temp_dir, err);
+	if (!d)
+		return -1;
+	if (!said)
+		f->pid = jitdump_pid(d);
+	jitdump_close(d);
+	return 0;
+}
+
+static int take_map(struct jitted *jd, const char *word, struct err *err)
+{
+	struct named *f = &jd->map[jd->n_map++];
+	struct stat st;
+
+	f->path = word;
+	f->pid = -1; /* a folder */
+	if (!stat(word, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	if (!pid_in_front(&f->path, &f->pid) &&
+	    !pid_in_name(f->path, "perf-", ".map", &f->pid))
+		return err_set(err, ERR_USAGE,
+			       "--perf-map %s: its name does not say the "
+			       "process; give PID=%s",
+			       word, word);
+	if (access(f->path, R_OK))
+		return err_set(err, ERR_IO,
+			       "--perf-map %s: cannot read it "
+			       "(%m)",
+			       f->path);
+	return 0;
+}
+
+struct jitted *jitted_new(struct ledger *lg, const char *temp_dir,
+			  struct err *err)
+{
+	struct jitted *jd = mem_new(1, sizeof(*jd));
+	int rc = 0;
+
+	jd->ledger = lg;
+	jd->temp_dir = temp_dir;
+	jd->dump = mem_new(dumps.n + 1, sizeof(*jd->dump));
+	jd->map = mem_new(maps.n + 1, sizeof(*jd->map));
+	for (size_t i = 0; !rc && i < dumps.n; i++)
+		rc = take_dump(jd, dumps.item[i], err);
+	for (size_t i = 0; !rc && i < maps.n; i++)
+		rc = take_map(jd, maps.item[i], err);
+	if (!rc)
+		return jd;
+	jitted_free(jd);
+	return NULL;
+}
+
+void jitted_free(struct jitted *jd)
+{
+	if (!jd)
+		return;
+	for (size_t i = 0; i < jd->n; i++) {
+		jitdump_close(jd->found[i].dump);
+		perfmap_close(jd->found[i].map);
+	}
+	free(jd->found);
+	table_release(&jd->by_pid);
+	free(jd->dump);
+	free(jd->map);
+	free(jd);
+}
+
+/* ---- opening */
+
+static void note(struct jitted *jd, const struct source *src, const char *text)
+{
+	ledger_note(jd->ledger, src->index, "jit", text);
+}
+
+static void note_found(struct jitted *jd, const struct source *src,
+		       const struct found *f, const char *path)
+{
+	char text[PATH_SIZE + 256];
+	bool late =
+		f->dump && jit_first(f->jit) == TIME_NONE && jit_count(f->jit);
+
+	snprintf(text, sizeof(text),
+		 "%zu pieces of code of process %" PRId32 " from %s%s",
+		 jit_count(f->jit), f->pid, path,
+		 late ? "; its times are of another clock than the capture's: "
+			"record with 'perf record -k mono'"
+		      : "");
+	note(jd, src, text);
+}
+
+static bool open_dump(struct jitted *jd, const struct source *src,
+		      struct found *f, const char *path)
+{
+	struct err why;
+
+	f->dump = jitdump_open(path, jd->temp_dir, &why);
+	if (!f->dump) {
+		note(jd, src, why.msg);
+		return false;
+	}
+	f->jit = jitdump_read(f->dump, &src->info, jd->ledger, src->index);
+	note_found(jd, src, f, path);
+	return true;
+}
+
+static bool open_map(struct jitted *jd, const struct source *src,
+		     struct found *f, const char *path)
+{
+	struct err why;
+
+	f->map = perfmap_open(path, jd->temp_dir, jd->ledger, src->index, &why);
+	if (!f->map) {
+		note(jd, src, why.msg);
+		return false;
+	}
+	f->jit = perfmap_jit(f->map);
+	note_found(jd, src, f, path);
+	return true;
+}
+
+/* ---- places */
+
+static bool is_file(const char *path, struct stat *st)
+{
+	return !lstat(path, st) && S_ISREG(st->st_mode);
+}
+
+/* DIR/NAME, also packed. */
+static bool in_folder(const char *dir, size_t n, const char *name, char *out)
+{
+	static const char *const packed[] = { "", ".gz", ".zst" };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++)
+		if ((size_t)snprintf(out, PATH_SIZE, "%.*s/%s%s", (int)n, dir,
+				     name, packed[i]) < PATH_SIZE &&
+		    is_file(out, &st))
+			return true;
+	return false;
+}
+
+/* The capture's folder, or the folder that is the capture. */
+static bool beside(const struct source *src, const char *name, char *out)
+{
+	const char *base = base_name(src->path);
+	struct stat st;
+
+	if (!strcmp(src->path, "-") || stat(src->path, &st))
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return in_folder(src->path, strlen(src->path), name, out);
+	if (base == src->path)
+		return in_folder(".", 1, name, out);
+	return in_folder(src->path, (size_t)(base - src->path - 1), name, out);
+}
+
+static bool recorded_here(const struct source *src)
+{
+	struct utsname here;
+
+	return src->info.host && src->info.release && !uname(&here) &&
+	       !strcmp(src->info.host, here.nodename) &&
+	       !strcmp(src->info.release, here.release);
+}
+
+static int64_t stat_ns(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+static bool is_ours(const struct source *src, const struct stat *st)
+{
+	struct stat cap;
+
+	return !st->st_uid || st->st_uid == geteuid() ||
+	       (!stat(src->path, &cap) && st->st_uid == cap.st_uid);
+}
+
+/* Written to while the capture was made. */
+static bool in_time(const struct source *src, const struct stat *st)
+{
+	uint64_t took = src->info.last_ns - src->info.first_ns;
+	struct stat cap;
+
+	if (stat(src->path, &cap) || !src->info.last_ns ||
+	    took > (uint64_t)INT64_MAX / 2)
+		return false;
+	int64_t end = stat_ns(&cap) + MTIME_SLACK_NS;
+	int64_t start = stat_ns(&cap) - (int64_t)took - MTIME_SLACK_NS;
+
+	return stat_ns(st) >= start && stat_ns(st) <= end;
+}
+
+/* ---- finding */
+
+static const char *named_file(const struct named *list, size_t n, int32_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].pid == pid && pid >= 0)
+			return list[i].path;
+	return NULL;
+}
+
+/* Where the process wrote it, by its own record. */
+static bool written_here(const struct source *src, const struct rec_map *hint)
+{
+	struct stat st;
+
+	return recorded_here(src) && is_file(hint->path, &st) &&
+	       is_ours(src, &st) && (!hint->ino || hint->ino == st.st_ino);
+}
+
+static bool find_dump(struct jitted *jd, const struct source *src,
+		      struct found *f, const struct rec_map *hint)
+{
+	const char *named = named_file(jd->dump, jd->n_dump, f->pid);
+	char name[PATH_SIZE], path[PATH_SIZE];
+
+	if (!named && f->inner != f->pid)
+		named = named_file(jd->dump, jd->n_dump, f->inner);
+	if (named)
+		return open_dump(jd, src, f, named);
+	if (!find_jit)
+		return false;
+	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
+	if (beside(src, name, path))
+		return open_dump(jd, src, f, path);
+	if (!hint)
+		return false;
+	if (written_here(src, hint))
+		return open_dump(jd, src, f, hint->path);
+	snprintf(path, sizeof(path),
+		 "%.*s: not here; give it with --jitdump, to name what process "
+		 "%" PRId32 " made",
+		 PATH_SIZE - 100, hint->path, f->pid);
+	note(jd, src, path);
+	return false;
+}
+
+static bool find_map(struct jitted *jd, const struct source *src,
+		     struct found *f)
+{
+	const char *named = named_file(jd->map, jd->n_map, f->pid);
+	char name[64], path[PATH_SIZE];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "perf-%" PRId32 ".map", f->inner);
+	if (!named && f->inner != f->pid)
+		named = named_file(jd->map, jd->n_map, f->inner);
+	if (named)
+		return open_map(jd, src, f, named);
+	for (size_t i = 0; i < jd->n_map; i++)
+		if (jd->map[i].pid < 0 &&
+		    in_folder(jd->map[i].path, strlen(jd->map[i].path), name,
+			      path))
+			return open_map(jd, src, f, path);
+	if (!find_jit)
+		return false;
+	if (beside(src, name, path))
+		return open_map(jd, src, f, path);
+	snprintf(path, sizeof(path), "/tmp/%s", name);
+	return recorded_here(src) && is_file(path, &st) && is_ours(src, &st) &&
+	       in_time(src, &st) && open_map(jd, src, f, path);
+}
+
+static bool same_process(const void *owner, uint32_t id, const void *key)
+{
+	const struct found *a = &((const struct jitted *)owner)->found[id];
+	const struct found *b = key;
+
+	return a->source == b->source && a->pid == b->pid;
+}
+
+static struct found *found_of(struct jitted *jd, const struct source *src,
+			      int32_t pid, bool *is_new)
+{
+	struct found f = { .source = src->index, .pid = pid, .inner = pid };
+	uint64_t h = hash_pair(src->index, (uint32_t)pid);
+	uint32_t id = table_find(&jd->by_pid, h, same_process, jd, &f);
+
+	*is_new = id == TABLE_NONE;
+	if (*is_new) {
+		id = (uint32_t)jd->n;
+		jd->found = mem_grow(jd->found, &jd->cap, jd->n + 1,
+				     sizeof(*jd->found));
+		jd->found[jd->n++] = f;
+		table_add(&jd->by_pid, h, id);
+	}
+	return &jd->found[id];
+}
+
+bool jitted_find(void *arg, const struct source *src, int32_t pid,
+		 const struct rec_map *hint, struct jit **out)
+{
+	struct jitted *jd = arg;
+	bool is_new;
+	struct found *f = found_of(jd, src, pid, &is_new);
+
+	/* a map may have been found before the record of the better file */
+	if (!f->dump && (is_new || hint)) {
+		if (hint &&
+		    !pid_in_name(hint->path, "jit-", ".dump", &f->inner))
+			f->inner = pid;
+		if (!find_dump(jd, src, f, hint) && !f->map)
+			find_map(jd, src, f);
+	}
+	*out = f->jit;
+	return f->jit != NULL;
+}

@@ -1,0 +1,625 @@
+/* load.c - captures into a database: open, order, stitch, store, name. */
+#include "cli/ingest/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/ingest/align.h"
+#include "cli/ingest/callsites.h"
+#include "cli/ingest/jitted.h"
+#include "cli/ingest/mapped.h"
+#include "cli/ingest/name.h"
+#include "cli/output/progress.h"
+#include "cli/stop.h"
+#include "cli/version.h"
+#include "formats/formats.h"
+#include "formats/reader/nonce.h"
+#include "schema/store.h"
+#include "stitch/audit/counters.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/order/order.h"
+#include "stitch/source.h"
+#include "stitch/stitch.h"
+#include "stitch/unwinder.h"
+#include "symbolize/files/layout.h"
+#include "symbolize/symbolize.h"
+#include "symbolize/unwind/unwind.h"
+#include "symbolize/unwind/unwind_pair.h"
+
+/* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
+ * a quiet pipe has few facts and somebody waits for a sign of life. */
+#define FLUSH_EVERY 8192
+#define SHOW_EVERY 128
+
+static const char *fields;
+static unsigned long memory;
+static long slack_ms;
+static bool no_symbols, infer_callers;
+static const char *layout_word;
+static struct opt_list nonce_formats;
+static const char *clock_name, *formats_dir;
+static const char *request, *chain;
+
+const struct opt load_common_opts[] = {
+	{ .kind = OPT_SIZE,
+	  .name = "memory",
+	  .arg = "SIZE",
+	  .help = "memory for records that wait to be ordered, such as 64M; "
+		  "the rest goes to a temporary file",
+	  .value = &memory },
+	{ .kind = OPT_NUMBER,
+	  .name = "slack",
+	  .arg = "MS",
+	  .help = "of a live pipe: hold records back this much longer",
+	  .value = &slack_ms },
+	{ .kind = OPT_STRING,
+	  .name = "cookie-layout",
+	  .arg = "LAYOUT",
+	  .help = "how cookies are made, to count those that are missing: "
+		  "auto (default), kernel, opaque, or as in drafts of 2024 "
+		  "cpu48, lowcpu, pair",
+	  .value = &layout_word },
+	{ .kind = OPT_LIST,
+	  .name = "nonce-format",
+	  .arg = "TEMPLATE",
+	  .help = "a line in which a process that unwinds itself logs a "
+		  "request or a stack, in place of those in backstitch(7), "
+		  "such as 'unwound %{nonce}: %{ips}'; may be repeated",
+	  .value = &nonce_formats },
+	{ .kind = OPT_STRING,
+	  .name = "clock",
+	  .arg = "NAME",
+	  .help = "of captures that do not say it: the clock of their times",
+	  .value = &clock_name },
+	{ .kind = OPT_STRING,
+	  .name = "formats",
+	  .arg = "DIR",
+	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
+		  "events/*/*/format and header_page, when they are not beside",
+	  .value = &formats_dir },
+	{ .kind = OPT_STRING,
+	  .name = "request",
+	  .arg = "EVENT(COOKIE)",
+	  .help = "of a CTF trace: events that ask for a user stack that comes "
+		  "later, and the field with the cookie; several by blanks "
+		  "(default: 'stitch:request(cookie)')",
+	  .value = &request },
+	{ .kind = OPT_STRING,
+	  .name = "chain",
+	  .arg = "EVENT(COOKIE,ADDRESSES)",
+	  .help = "and the events that bring it (default: "
+		  "'stitch:ustack(cookie,ips)')",
+	  .value = &chain },
+	{ .kind = OPT_FLAG,
+	  .name = "no-symbols",
+	  .help = "do not look for names; 'backstitch symbolize' can do it "
+		  "later",
+	  .value = &no_symbols },
+	{ .kind = OPT_FLAG,
+	  .name = "infer-callers",
+	  .help = "put the caller that a frame-pointer chain lacks into it, "
+		  "marked, where the code proves which one it is",
+	  .value = &infer_callers },
+	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
+	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
+	{ .kind = OPT_GROUP, .value = (void *)name_opts },
+	{ .kind = OPT_END }
+};
+
+const struct opt load_opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "fields",
+	  .arg = "NAMES",
+	  .help = "whose tracepoint fields become columns: event names or "
+		  "globs by commas, 'all' or 'none' (default: scheduling and "
+		  "process events, and those with stacks in their fields)",
+	  .value = &fields },
+	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	{ .kind = OPT_END }
+};
+
+struct load {
+	struct frames *frames;
+	struct ledger *ledger;
+	struct order *order;
+	struct stitch *stitch;
+	struct mapped *mapped;
+	struct jitted *jitted;
+	struct symbolizer *symbolizer;	/* NULL: look at no file */
+	struct unwinder *unwinder;	/* NULL: infer no caller */
+	struct unwind_pair_count *pair; /* NULL: unwind by all tables only */
+	bool unnamed;			/* nobody will look at names */
+	struct store *db;
+	struct field *field;
+	size_t field_cap;
+	uint64_t facts, events;
+	unsigned int n_sources, layout;
+	struct align_out *align; /* by source; NULL: each on its own clock */
+	/* the templates, ending with NULL */
+	const char *nonce_format[sizeof(nonce_formats.item) /
+					 sizeof(nonce_formats.item[0]) +
+				 1];
+};
+
+/* The layout that the option names, or -1 and *err. */
+static int take_layout(unsigned int *layout, struct err *err)
+{
+	char words[128] = "";
+	size_t n = 0;
+
+	for (*layout = 0; cookie_layout_name(*layout); ++*layout) {
+		const char *word = cookie_layout_name(*layout);
+
+		if (!strcmp(layout_word ? layout_word : "auto", word))
+			return 0;
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
+				      n ? ", " : "", word);
+	}
+	return err_set(err, ERR_USAGE,
+		       "no cookie layout '%s'; --cookie-layout is one of %s",
+		       layout_word, words);
+}
+
+static int take_nonce_formats(struct load *ld, struct err *err)
+{
+	for (size_t i = 0; i < nonce_formats.n; i++) {
+		if (nonce_check(nonce_formats.item[i], err))
+			return -1;
+		ld->nonce_format[i] = nonce_formats.item[i];
+	}
+	return 0;
+}
+
+static int cannot_read(const char *path, int error, struct err *err)
+{
+	struct stat st;
+	const struct passwd *pw;
+
+	if (error == ENOENT)
+		return err_set(
+			err, ERR_IO, "%s: no such file%s", path,
+			strcmp(path, "perf.data")
+				? ""
+				: "; make one with 'perf record -g COMMAND'");
+	if (error != EACCES || stat(path, &st))
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(error));
+	if (!st.st_uid)
+		return err_set(err, ERR_IO,
+			       "%s: permission denied; it belongs to root: "
+			       "use sudo, or 'sudo chown $USER %s'",
+			       path, path);
+	pw = getpwuid(st.st_uid);
+	return err_set(err, ERR_IO, "%s: permission denied; it belongs to %s",
+		       path, pw ? pw->pw_name : "somebody else");
+}
+
+int load_check(const char *path, bool *is_db, struct err *err)
+{
+	unsigned char head[16];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (is_db)
+		*is_db = false;
+	if (!strcmp(path, "-")) {
+		if (isatty(0))
+			return err_set(err, ERR_USAGE,
+				       "standard input is a terminal; pipe a "
+				       "capture into it");
+		return 0;
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return access(path, R_OK) ? cannot_read(path, errno, err) : 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_read(path, errno, err);
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	if (n == 0)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the file is empty; was the recording "
+			       "killed before it wrote anything?",
+			       path);
+	if (n > 0 && is_db)
+		*is_db = store_is_database(head, (size_t)n);
+	return 0;
+}
+
+const char *load_temp_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
+static bool is_live(char *const *paths, size_t n)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(paths[i], "-"))
+			return fstat(0, &st) == 0 && !S_ISREG(st.st_mode);
+	return false;
+}
+
+/* Captures from here on are large: of a live one nothing is known. */
+#define LARGE ((uint64_t)32 << 20)
+
+static uint64_t bytes_seen; /* nftw() has no argument for its function */
+
+static int add_bytes(const char *path, const struct stat *st, int what,
+		     struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (what == FTW_F && S_ISREG(st->st_mode))
+		bytes_seen += (uint64_t)st->st_size;
+	return bytes_seen >= LARGE;
+}
+
+/* Files, and folders with all that is in them; no folder twice. */
+static bool are_large(char *const *paths, size_t n)
+{
+	bytes_seen = 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(paths[i], "-") != 0)
+			nftw(paths[i], add_bytes, 16, 0);
+	return bytes_seen >= LARGE;
+}
+
+static struct source *open_source(const struct load *ld, const char *path,
+				  unsigned int index, struct ledger *lg,
+				  struct err *err)
+{
+	struct source_opts o = {
+		.index = (uint16_t)index,
+		.slack_ns = (uint64_t)slack_ms * 1000000,
+		.temp_dir = load_temp_dir(),
+		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
+		.clock = clock_name,
+		.formats = formats_dir,
+		.kallsyms = name_kallsyms(),
+		.no_fields = fields && !strcmp(fields, "none"),
+		.request = request,
+		.chain = chain,
+	};
+
+	return formats_open(path, &o, lg, err);
+}
+
+static int open_to_look(void *arg, const char *path, struct source **out,
+			struct err *err)
+{
+	*out = open_source(arg, path, 0, NULL, err);
+	return *out ? 0 : -1;
+}
+
+/* The source belongs to the order from then on. */
+static int scan_source(struct load *ld, struct source *src, struct err *err)
+{
+	if (src->ops->scan && src->ops->scan(src, err)) {
+		source_close(src);
+		return -1;
+	}
+	order_add(ld->order, src);
+	return store_capture(ld->db, src, err);
+}
+
+/* A field that is a stack has the id of its raw chain. */
+static void put_held(const struct fact_event *e, const struct event_def *def,
+		     struct field *f)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < def->n_fields; i++) {
+		if (!def->fields[i].is_stack)
+			continue;
+		if (at == e->rec->sample.n_held)
+			return;
+		uint32_t id = e->held[at++];
+
+		if (id)
+			f[i] = (struct field){ .present = true, .num = id };
+	}
+}
+
+/* The payload of a tracepoint as columns. A payload that cannot be decoded is
+ * damage; its event is kept. */
+static int put_fields(struct load *ld, const struct fact_event *e,
+		      struct err *err)
+{
+	struct source *src = order_source(ld->order, e->source);
+	const struct record *rec = e->rec;
+	struct err broken; /* fields() fills it, but only when it fails */
+	uint32_t n;
+
+	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
+	    !rec->sample.raw || !src->ops->fields || e->type >= src->n_events)
+		return 0;
+	n = src->events[e->type].n_fields;
+	if (!n || !store_wants_fields(ld->db, src, e->type))
+		return 0;
+	ld->field = mem_grow(ld->field, &ld->field_cap, n, sizeof(*ld->field));
+	if (src->ops->fields(src, &rec->sample, ld->field, &broken)) {
+		ledger_damage(ld->ledger, src->index, "fields", rec->off, 0,
+			      &broken);
+		return 0;
+	}
+	if (rec->sample.n_held)
+		put_held(e, &src->events[e->type], ld->field);
+	return store_fields(ld->db, src, e->type, e->id, ld->field, n, err);
+}
+
+static void show_progress(const struct load *ld)
+{
+	uint64_t done = 0;
+	uint64_t total = 0;
+
+	order_pos(ld->order, &done, &total);
+	progress_update(done, total, ld->events, "events");
+}
+
+static int now_and_then(struct load *ld, struct err *err)
+{
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	return store_flush(ld->db, ld->ledger, err);
+}
+
+static int read_facts(struct load *ld, struct err *err)
+{
+	struct fact f;
+	int ret;
+
+	while ((ret = stitch_next(ld->stitch, &f, err)) > 0) {
+		if (store_fact(ld->db, &f, err))
+			return -1;
+		if (f.kind == FACT_EVENT) {
+			ld->events++;
+			if (put_fields(ld, &f.event, err))
+				return -1;
+		}
+		if (++ld->facts % SHOW_EVERY == 0)
+			show_progress(ld);
+		if (ld->facts % FLUSH_EVERY == 0 && now_and_then(ld, err))
+			return -1;
+	}
+	return ret;
+}
+
+static int open_all(struct load *ld, char *const *paths, size_t n,
+		    struct err *err)
+{
+	struct source **src = mem_new(n, sizeof(*src));
+	size_t done = 0;
+	size_t i = 0;
+	int ret = -1;
+
+	for (; i < n; i++) {
+		src[i] = open_source(ld, paths[i], ld->n_sources++, ld->ledger,
+				     err);
+		if (!src[i])
+			goto out;
+	}
+	formats_pair(src, n);
+	ret = 0;
+	for (; !ret && done < n; done++)
+		ret = scan_source(ld, src[done], err);
+out:
+	for (; done < i; done++)
+		source_close(src[done]);
+	free(src);
+	return ret;
+}
+
+/* Where the parts of a file are in memory, as the file itself says. */
+static size_t file_parts(void *arg, const struct image *img,
+			 struct whole_part *out, size_t max)
+{
+	return layout_parts(arg, img, out, max);
+}
+
+/* What to add to a time of the timeline for ns since 1970, where a capture
+ * noted the same moment on both clocks, or is on the real-time one. */
+static int put_wall(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+	const struct clock_map *m = ld->align ? &ld->align[i].map : NULL;
+	uint64_t wall = info->wall_ns;
+	uint64_t at = info->wall_clock_ns;
+
+	if (info->clock_id == CLOCK_ID_REAL)
+		wall = at = m && m->drift ? m->at : info->first_ns;
+	if (!wall || !at)
+		return 0;
+	at = m ? clock_map_time(m, at) : at;
+	return store_meta_number(ld->db, (int)i, "wall_offset_ns",
+				 (int64_t)(wall - at), err);
+}
+
+/* Each source's clock, from where it is known on. */
+static int put_on_line(struct load *ld, struct err *err)
+{
+	struct source *src;
+
+	for (unsigned int i = 0;
+	     ld->align && (src = order_source(ld->order, i)); i++) {
+		uint64_t first = src->info.first_ns;
+
+		order_align(ld->order, i, &ld->align[i].map);
+		if (store_capture(ld->db, src, err) ||
+		    store_align(ld->db, i, &ld->align[i], first, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_all(struct load *ld, char *const *paths, size_t n,
+		    struct err *err)
+{
+	if (align_inputs(paths, n, open_to_look, ld, &ld->align, err))
+		return -1;
+	if (ld->align)
+		progress_start("reading");
+	for (size_t i = 0; ld->align && i < n; i++)
+		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
+	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
+		return -1;
+	/* Without names, but with the programs: the stacks are the same. */
+	if (!no_symbols || name_has_places() || ld->pair) {
+		ld->symbolizer = name_symbolizer(ld->db, NULL);
+		ld->unwinder = ld->pair
+				       ? unwind_pair_new(ld->symbolizer,
+							 ld->frames, ld->pair)
+				       : unwind_new(ld->symbolizer, ld->frames);
+	}
+	ld->stitch =
+		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
+	stitch_layout(ld->stitch, ld->layout);
+	if (infer_callers)
+		stitch_infer_callers(ld->stitch);
+	if (ld->symbolizer)
+		stitch_files(ld->stitch, file_parts, ld->symbolizer);
+	for (unsigned int i = 0; ld->align && i < n; i++)
+		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
+	ld->mapped = mapped_new(ld->ledger, err);
+	ld->jitted = ld->mapped ? jitted_new(ld->ledger, load_temp_dir(), err)
+				: NULL;
+	if (!ld->jitted)
+		return -1;
+	stitch_jit(ld->stitch, jitted_find, ld->jitted);
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (mapped_add(ld->mapped, ld->stitch,
+			       order_source(ld->order, i), ld->symbolizer, err))
+			return -1;
+	if (read_facts(ld, err))
+		return -1;
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (store_capture(ld->db, order_source(ld->order, i), err) ||
+		    put_wall(ld, i, err))
+			return -1;
+	ledger_end(ld->ledger);
+	return store_flush(ld->db, ld->ledger, err);
+}
+
+/* Names what was stored; what captures themselves say of the kernel helps. */
+static int name_all(struct load *ld, struct err *err)
+{
+	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (unsigned int i = 0; order_source(ld->order, i); i++) {
+		const struct source *src = order_source(ld->order, i);
+
+		if (!src->info.kallsyms)
+			continue;
+		list[n++] = (struct symbolize_text){
+			.text = src->info.kallsyms,
+			.path = src->path,
+			.len = src->info.kallsyms_len,
+		};
+	}
+	int rc = name_images(ld->db, list, NULL, err);
+
+	free(list);
+	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
+}
+
+static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
+{
+	bool live = is_live(paths, n);
+	int ret;
+
+	if (live)
+		progress_start_live("reading", "Ctrl-C ends it");
+	else
+		progress_start("reading");
+	stop_live(live);
+	ret = read_all(ld, paths, n, err);
+	stop_live(false);
+	progress_clear();
+	/* the second Ctrl-C made the pipe end: that is no clean end */
+	if (!ret && stop_requested())
+		ret = err_set(err, ERR_STOPPED, "stopped");
+	if (ret)
+		return -1;
+	if (!no_symbols && !ld->unnamed && name_all(ld, err))
+		return -1;
+	if (stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	if (store_meta(ld->db, -1, "backstitch", VERSION, err))
+		return -1;
+	return store_finish(ld->db, ld->ledger, err);
+}
+
+static int load_all(struct load ld, char *const *paths, size_t n,
+		    const char *out, bool force, struct store **db,
+		    bool *damaged, struct err *err)
+{
+	struct store_opts so = { .fields = fields, .force = force };
+	int ret = -1;
+
+	*db = NULL;
+	if (slack_ms < 0 || slack_ms > 3600000)
+		return err_set(err, ERR_USAGE,
+			       "--slack is 0 to 3600000 milliseconds");
+	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
+	    (!no_symbols && name_check(err)))
+		return -1;
+	ld.frames = frames_new();
+	ld.ledger = ledger_new();
+	ld.order = order_new(ld.ledger, memory, load_temp_dir());
+	so.large = are_large(paths, n);
+	ld.db = out ? store_create(out, &so, ld.frames, err)
+		    : store_create_temp(&so, ld.frames, err);
+	if (!ld.db)
+		goto out;
+	ret = fill(&ld, paths, n, err);
+	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
+	if (!ret && !out) {
+		*db = ld.db;
+		ld.db = NULL;
+	}
+out:
+	store_close(ld.db);
+	stitch_free(ld.stitch);
+	mapped_free(ld.mapped);
+	jitted_free(ld.jitted);
+	if (ld.unwinder)
+		ld.unwinder->ops->free(ld.unwinder);
+	symbolize_free(ld.symbolizer);
+	order_free(ld.order);
+	ledger_free(ld.ledger);
+	frames_free(ld.frames);
+	free(ld.field);
+	free(ld.align);
+	return ret;
+}
+
+int load_captures(char *const *paths, size_t n, const char *out, bool force,
+		  struct store **db, bool *damaged, struct err *err)
+{
+	return load_all((struct load){ 0 }, paths, n, out, force, db, damaged,
+			err);
+}
+
+int load_unnamed(const char *path, struct unwind_pair_count *pair,
+		 struct store **db, bool *damaged, struct err *err)
+{
+	char *paths[] = { (char *)path };
+
+	return load_all((struct load){ .pair = pair, .unnamed = true }, paths,
+			1, NULL, false, db, damaged, err);
+}

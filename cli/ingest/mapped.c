@@ -1,0 +1,225 @@
+/* mapped.c - what processes had mapped, from saved copies of
+ * /proc/PID/maps. */
+#include "cli/ingest/mapped.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/code/maps.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/tasks/snapshots.h"
+#include "stitch/source.h"
+#include "stitch/stitch.h"
+#include "symbolize/files/layout.h"
+
+#define PATH_SIZE 4096
+/* Files that are looked at for the offsets of their mappings. */
+#define PROOFS_MAX 20000
+/* A file has a mapping for each of its segments; they stand together. */
+#define GROUP_MAX 64
+
+/* Which lists of one process count: the smaller one. */
+enum rank {
+	RANK_OPTION,
+	RANK_BESIDE,
+	RANK_PROVED,
+};
+
+static struct opt_list given;
+
+const struct opt mapped_opts[] = {
+	{ .kind = OPT_LIST,
+	  .name = "maps",
+	  .arg = "PID=FILE",
+	  .help = "what a process had mapped, from a copy of /proc/PID/maps: "
+		  "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
+		  "or a folder with PID.maps; may be given several times "
+		  "(default: folder 'maps' in a capture that is a folder)",
+	  .value = &given },
+	{ .kind = OPT_END }
+};
+
+struct mapped {
+	struct ledger *ledger;
+	struct maps *given;
+	struct maps **beside; /* one for each capture that has such a folder */
+	size_t n, cap;
+	struct rec_map **copy; /* of captures' own lists */
+	size_t n_copy, cap_copy;
+	size_t proofs;
+};
+
+struct mapped *mapped_new(struct ledger *lg, struct err *err)
+{
+	struct mapped *md = mem_new(1, sizeof(*md));
+
+	md->ledger = lg;
+	md->given = maps_new();
+	for (size_t i = 0; i < given.n; i++)
+		if (maps_option(md->given, given.item[i], lg, 0, err)) {
+			mapped_free(md);
+			return NULL;
+		}
+	return md;
+}
+
+void mapped_free(struct mapped *md)
+{
+	if (!md)
+		return;
+	maps_free(md->given);
+	for (size_t i = 0; i < md->n; i++)
+		maps_free(md->beside[i]);
+	free(md->beside);
+	for (size_t i = 0; i < md->n_copy; i++)
+		free(md->copy[i]);
+	free(md->copy);
+	free(md);
+}
+
+static void note(struct mapped *md, uint16_t source, const char *dir, int n)
+{
+	char text[PATH_SIZE + 64];
+
+	snprintf(text, sizeof(text), "mappings from %s: %d file%s", dir, n,
+		 n == 1 ? "" : "s");
+	ledger_note(md->ledger, source, "maps", text);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* The folder "maps" in a capture that is a folder. */
+static bool find_folder(const char *path, char *out, size_t size)
+{
+	if (!strcmp(path, "-") || !is_folder(path))
+		return false;
+	snprintf(out, size, "%s/maps", path);
+	return is_folder(out);
+}
+
+/* Beside a file it may be that of another capture, where the same ids are
+ * other processes: whoever knows better can say so. */
+static void hint(struct mapped *md, const struct source *src)
+{
+	const char *slash = strrchr(src->path, '/');
+	char dir[PATH_SIZE], text[2 * PATH_SIZE + 128];
+	int n = slash ? (int)(slash - src->path) + 1 : 0;
+
+	if (given.n || !strcmp(src->path, "-") || is_folder(src->path) ||
+	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
+		    sizeof(dir) ||
+	    !maps_in_folder(dir))
+		return;
+	snprintf(text, sizeof(text),
+		 "folder %s beside it is not read, as it may be of another "
+		 "run; if it is not: --maps %s",
+		 dir, dir);
+	ledger_note(md->ledger, src->index, "maps", text);
+}
+
+static void tell(struct maps *m, struct stitch *st, uint16_t source,
+		 enum rank rank)
+{
+	size_t n;
+	const struct snapshot *s = maps_list(m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		stitch_maps(st, source, &s[i], rank);
+}
+
+/* The mappings of map[i]'s file from i on, if the file is here and is mapped
+ * so, are derived no more. */
+static void prove_file(struct mapped *md, const struct symbolizer *sy,
+		       struct rec_map *map, size_t n, size_t i, bool *seen)
+{
+	const struct image img = { .kind = IMAGE_FILE, .path = map[i].path };
+	struct layout_map group[GROUP_MAX];
+	size_t at[GROUP_MAX];
+	size_t n_group = 0;
+
+	for (size_t k = i; k < n && k - i < GROUP_MAX; k++) {
+		if (!map[k].derived || strcmp(map[k].path, img.path) != 0)
+			continue;
+		seen[k] = true;
+		at[n_group] = k;
+		group[n_group++] =
+			(struct layout_map){ map[k].start,
+					     map[k].start + map[k].len, 0 };
+	}
+	if (md->proofs++ >= PROOFS_MAX ||
+	    !layout_prove(sy, &img, group, n_group))
+		return;
+	for (size_t k = 0; k < n_group; k++) {
+		map[at[k]].pgoff = group[k].pgoff;
+		map[at[k]].derived = false;
+	}
+}
+
+/* A list that the capture has itself may lack the offsets in files. */
+static void prove(struct mapped *md, struct stitch *st, uint16_t source,
+		  const struct symbolizer *sy, const struct snapshot *s)
+{
+	struct snapshot mine = *s;
+
+	if (!s->n)
+		return;
+	struct rec_map *map = mem_new(s->n, sizeof(*map));
+
+	memcpy(map, s->map, s->n * sizeof(*map));
+	mine.map = map;
+	md->copy = mem_grow(md->copy, &md->cap_copy, md->n_copy + 1,
+			    sizeof(struct rec_map *));
+	md->copy[md->n_copy++] = map;
+	bool *seen = mem_new(s->n, sizeof(*seen));
+
+	for (size_t i = 0; i < s->n; i++)
+		if (map[i].derived && !seen[i])
+			prove_file(md, sy, map, s->n, i, seen);
+	free(seen);
+	stitch_maps(st, source, &mine, RANK_PROVED);
+}
+
+static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
+		      const char *dir, struct err *err)
+{
+	struct maps *m = maps_new();
+
+	md->beside =
+		mem_grow(md->beside, &md->cap, md->n + 1, sizeof(*md->beside));
+	md->beside[md->n++] = m;
+	int n = maps_folder(m, dir, md->ledger, source, err);
+
+	if (n < 0)
+		return -1;
+	if (n)
+		note(md, source, dir, n);
+	tell(m, st, source, RANK_BESIDE);
+	return 0;
+}
+
+int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
+	       const struct symbolizer *sy, struct err *err)
+{
+	char dir[PATH_SIZE];
+
+	tell(md->given, st, src->index, RANK_OPTION);
+	if (find_folder(src->path, dir, sizeof(dir)) &&
+	    add_beside(md, st, src->index, dir, err))
+		return -1;
+	/* others than perf's know of no mappings */
+	if (src->info.cookies != COOKIES_PERF)
+		hint(md, src);
+	for (size_t i = 0; sy && i < src->info.n_maps; i++)
+		prove(md, st, src->index, sy, &src->info.maps[i]);
+	return 0;
+}

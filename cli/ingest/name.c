@@ -1,0 +1,490 @@
+/* name.c - the naming loop: next unnamed image, name, store. */
+#include "cli/ingest/name.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
+#include "cli/stop.h"
+#include "formats/unpack.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/symbol.h"
+#include "symbolize/names/pool.h"
+#include "symbolize/symbolize.h"
+
+static const char *symfs, *kallsyms, *vmlinux;
+static bool no_demangle, no_inline, no_cache, use_debuginfod;
+static long fetch_seconds = 60, jobs;
+static struct opt_list debug_dirs;
+
+const struct opt name_place_opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "symfs",
+	  .arg = "DIR",
+	  .help = "look for the recorded programs below DIR",
+	  .value = &symfs },
+	{ .kind = OPT_END }
+};
+
+const struct opt name_opts[] = {
+	{ .kind = OPT_GROUP, .value = (void *)name_place_opts },
+	{ .kind = OPT_STRING,
+	  .name = "kallsyms",
+	  .arg = "FILE",
+	  .help = "names of the kernel, from a copy of /proc/kallsyms",
+	  .value = &kallsyms },
+	{ .kind = OPT_STRING,
+	  .name = "vmlinux",
+	  .arg = "FILE",
+	  .help = "names of the kernel, from its ELF file",
+	  .value = &vmlinux },
+	{ .kind = OPT_LIST,
+	  .name = "debug-dir",
+	  .arg = "DIR",
+	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
+		  "given several times",
+	  .value = &debug_dirs },
+	{ .kind = OPT_FLAG,
+	  .name = "debuginfod",
+	  .help = "fetch programs and debug files that are not here from the "
+		  "servers in $DEBUGINFOD_URLS, those of most stacks first",
+	  .value = &use_debuginfod },
+	{ .kind = OPT_NUMBER,
+	  .name = "debuginfod-timeout",
+	  .arg = "SECONDS",
+	  .help = "fetch no longer than that, all files together (60)",
+	  .value = &fetch_seconds },
+	{ .kind = OPT_FLAG,
+	  .name = "no-demangle",
+	  .help = "keep C++, Rust and D names as they are in the file",
+	  .value = &no_demangle },
+	{ .kind = OPT_FLAG,
+	  .name = "no-lines",
+	  .help = "do not look for source lines and inlined functions",
+	  .value = &no_inline },
+	{ .kind = OPT_NUMBER,
+	  .name = "jobs",
+	  .arg = "N",
+	  .help = "look into N files at a time (as many as there are CPUs, up "
+		  "to 8; with --debuginfod 1)",
+	  .value = &jobs },
+	{ .kind = OPT_FLAG,
+	  .name = "no-cache",
+	  .help = "do not remember names on disk for the next time",
+	  .value = &no_cache },
+	{ .kind = OPT_END }
+};
+
+const char *name_kallsyms(void)
+{
+	return kallsyms;
+}
+
+/* More threads wait for the database and the disk. */
+#define JOBS_MAX 8
+
+struct sink {
+	struct store *db;
+	uint32_t image;
+	struct name_counts *counts;
+};
+
+static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct sink *s = arg;
+
+	if (!sym->depth && sym->name)
+		s->counts->found++;
+	s->counts->lines += !sym->depth && sym->line;
+	return store_symbol(s->db, s->image, sym, err);
+}
+
+static void tell(const char *what)
+{
+	char note[2048];
+
+	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
+	progress_clear();
+	fprintf(stderr, "%s\n", note);
+}
+
+/* Told now, and kept in the database. */
+static int put_note(struct store *db, const char *what, struct err *err)
+{
+	tell(what);
+	return store_note(db, "names", what, err);
+}
+
+/* Names that were read from other bytes stay: nobody knows which are right. */
+static void changed(const char *file, const char *section, char note[512])
+{
+	snprintf(note, 512,
+		 "%.240s: %.40s is not what it was when %s, with the same "
+		 "build-id",
+		 file, section,
+		 strcmp(section, ".text") ? "names were read from it"
+					  : "its calls were looked at");
+}
+
+void name_tell_changed(const char *file, const char *section)
+{
+	char note[512];
+
+	changed(file, section, note);
+	tell(note);
+}
+
+/* Who names images: files may be looked into by threads, which are `fed`
+ * images up to some way ahead of the one whose names are put away. */
+struct namers {
+	struct symbolizer *sy;
+	struct pool *pool; /* NULL: none */
+	size_t fed;
+};
+
+static int feed(struct namers *nr, struct store *db, struct err *err)
+{
+	const struct code_place *code;
+	struct image img;
+	size_t n;
+	int ret = 1;
+
+	while (nr->pool && pool_has_room(nr->pool) &&
+	       (ret = store_unnamed_at(db, nr->fed, &img, &code, &n, err)) >
+		       0) {
+		if (pool_takes(&img))
+			pool_add(nr->pool, &img, code, n);
+		nr->fed++;
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+static int name_one(struct namers *nr, struct sink *s, const struct image *img,
+		    const struct code_place *code, size_t n, struct err *err)
+{
+	struct image_report rep = { 0 };
+	uint64_t before = s->counts->found;
+	int ret;
+
+	if (feed(nr, s->db, err))
+		return -1;
+	ret = nr->pool && pool_takes(img)
+		      ? pool_next(nr->pool, put_symbol, s, &rep, err)
+		      : symbolize_image(nr->sy, img, code, n, put_symbol, s,
+					&rep, err);
+	if (!ret)
+		ret = store_image(s->db, s->image,
+				  rep.file[0] ? rep.file : NULL, rep.status,
+				  rep.seg, rep.n_seg, err);
+	if (!ret)
+		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
+				     err);
+	if (!ret && rep.note[0])
+		ret = put_note(s->db, rep.note, err);
+	if (!ret && rep.missing[0])
+		ret = store_note(s->db, "debuginfod", rep.missing, err);
+	s->counts->fetched += rep.fetched;
+	s->counts->missing += rep.missing[0] != '\0';
+	symbolize_report_release(&rep);
+	s->counts->images++;
+	s->counts->named += s->counts->found > before;
+	s->counts->offsets += n;
+	return ret;
+}
+
+static int check_fetch(struct err *err)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!use_debuginfod)
+		return 0;
+	if (!symbolize_can_fetch())
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: libdebuginfod is not here");
+	if (!urls || !*urls)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod: DEBUGINFOD_URLS names no server");
+	if (fetch_seconds < 1)
+		return err_set(err, ERR_USAGE,
+			       "--debuginfod-timeout %ld: needs at least 1",
+			       fetch_seconds);
+	return 0;
+}
+
+int name_check(struct err *err)
+{
+	const struct {
+		const char *opt, *path;
+		bool folder;
+	} given[] = { { "symfs", symfs, true },
+		      { "kallsyms", kallsyms, false },
+		      { "vmlinux", vmlinux, false } };
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		const char *path = given[i].path;
+		struct stat st;
+
+		if (!path)
+			continue;
+		if (stat(path, &st) || access(path, R_OK))
+			return err_set(err, ERR_IO, "--%s %s: %s", given[i].opt,
+				       path, strerror(errno));
+		if (S_ISDIR(st.st_mode) != given[i].folder)
+			return err_set(err, ERR_IO, "--%s %s: needs a %s",
+				       given[i].opt, path,
+				       given[i].folder ? "folder" : "file");
+	}
+	if (jobs < 0 || jobs > 1024)
+		return err_set(err, ERR_USAGE,
+			       "--jobs %ld: needs a number of files from 1 on",
+			       jobs);
+	return check_fetch(err);
+}
+
+/* Ends with NULL, as the symbolizer wants it. */
+static const char *const *debug_list(void)
+{
+	size_t last = sizeof(debug_dirs.item) / sizeof(debug_dirs.item[0]) - 1;
+
+	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
+	return debug_dirs.item;
+}
+
+/* Were all captures made on this machine, with the kernel of this version? */
+static bool recorded_here(struct store *db)
+{
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	struct utsname here;
+	bool same = true;
+	size_t n = 0;
+
+	if (uname(&here))
+		same = false;
+	for (; r && rows_next(r, NULL) > 0; n++)
+		same = same && !strcmp(rows_text(r, 0), here.nodename) &&
+		       !strcmp(rows_text(r, 1), here.release);
+	rows_close(r);
+	return same && n;
+}
+
+/* The kernel of all captures; "": not known, or several. */
+static void kernel_release(struct store *db, char *buf, size_t size)
+{
+	struct rows *r =
+		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (; r && rows_next(r, NULL) > 0; n++) {
+		const char *release = rows_text(r, 1);
+
+		/* It becomes a folder in a path. */
+		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
+		    *release == '.') {
+			buf[0] = '\0';
+			break;
+		}
+		snprintf(buf, size, "%s", release);
+	}
+	rows_close(r);
+}
+
+/* Where programs keep what they can make again; false: nowhere. */
+static bool cache_folder(const char *home, char *buf, size_t size)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (no_cache)
+		return false;
+	if (xdg && *xdg == '/')
+		n = snprintf(buf, size, "%s/backstitch", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/backstitch", home);
+	return n > 0 && (size_t)n < size;
+}
+
+/* Where libdebuginfod keeps files, by the rules in debuginfod_find(3). */
+static bool fetched_folder(const char *home, char *buf, size_t size)
+{
+	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	int n = -1;
+
+	if (path && *path)
+		n = snprintf(buf, size, "%s", path);
+	else if (xdg && *xdg)
+		n = snprintf(buf, size, "%s/debuginfod_client", xdg);
+	else if (home && *home == '/')
+		n = snprintf(buf, size, "%s/.cache/debuginfod_client", home);
+	return n > 0 && (size_t)n < size;
+}
+
+/* The options, and texts that they point to. */
+struct setup {
+	struct symbolize_opts o;
+	char cache[4096], fetched[4096], release[128];
+};
+
+static void make_setup(struct setup *s, struct store *db, bool fetch,
+		       const struct symbolize_text *captured)
+{
+	const char *home = getenv("HOME");
+
+	kernel_release(db, s->release, sizeof(s->release));
+	s->o = (struct symbolize_opts){
+		.fetch_cache =
+			fetched_folder(home, s->fetched, sizeof(s->fetched))
+				? s->fetched
+				: NULL,
+		.fetch_seconds =
+			fetch && use_debuginfod ? (double)fetch_seconds : 0,
+		.stop = stop_requested,
+		.release = *s->release ? s->release : NULL,
+		.unpack = unpack_all,
+		.cache = cache_folder(home, s->cache, sizeof(s->cache))
+				 ? s->cache
+				 : NULL,
+		.symfs = symfs,
+		.kallsyms = kallsyms,
+		.vmlinux = vmlinux,
+		.home = home && *home == '/' ? home : NULL,
+		.debug_dirs = debug_list(),
+		.captured = captured,
+		.no_demangle = no_demangle,
+		.no_inline = no_inline,
+		.same_machine = recorded_here(db),
+	};
+}
+
+const char *name_symfs(void)
+{
+	return symfs;
+}
+
+struct symbolizer *name_symbolizer(struct store *db,
+				   const struct symbolize_text *captured)
+{
+	struct setup s;
+
+	make_setup(&s, db, false, captured);
+	return symbolize_new(&s.o);
+}
+
+bool name_has_places(void)
+{
+	return symfs || debug_dirs.n;
+}
+
+/* Servers are asked for one file after the other, those of most stacks first:
+ * no threads then. */
+static unsigned int threads_wanted(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (use_debuginfod)
+		return 1;
+	if (jobs)
+		return (unsigned int)jobs;
+	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
+}
+
+static void namers_open(struct namers *nr, struct store *db,
+			const struct symbolize_text *captured)
+{
+	struct setup s;
+
+	make_setup(&s, db, true, captured);
+	*nr = (struct namers){ .sy = symbolize_new(&s.o),
+			       .pool = pool_new(&s.o, threads_wanted()) };
+}
+
+static void namers_close(struct namers *nr)
+{
+	pool_free(nr->pool);
+	symbolize_free(nr->sy);
+}
+
+static int name_all(struct store *db, const struct symbolize_text *captured,
+		    bool again, struct name_counts *counts, struct err *err)
+{
+	struct name_counts unused = { 0 };
+	struct sink s = { .db = db, .counts = counts ? counts : &unused };
+	struct namers nr;
+	unsigned int how = (again ? NAME_LINES : 0) |
+			   (use_debuginfod ? NAME_HOT_FIRST : 0);
+	const struct code_place *code;
+	struct image img;
+	size_t n;
+	int ret;
+
+	namers_open(&nr, db, captured);
+	progress_start("naming");
+	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
+	       0) {
+		if (stop_requested())
+			ret = err_set(err, ERR_STOPPED, "stopped");
+		else
+			ret = name_one(&nr, &s, &img, code, n, err);
+		if (ret)
+			break;
+		progress_update(0, 0, s.counts->offsets, "addresses");
+	}
+	progress_clear();
+	namers_close(&nr);
+	if (use_debuginfod && !ret)
+		fprintf(stderr,
+			"debuginfod: fetched %" PRIu64 " file%s, had none for "
+			"%" PRIu64 " image%s\n",
+			s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
+			s.counts->missing, s.counts->missing == 1 ? "" : "s");
+	return ret;
+}
+
+int name_images(struct store *db, const struct symbolize_text *captured,
+		struct name_counts *counts, struct err *err)
+{
+	return name_all(db, captured, false, counts, err);
+}
+
+struct changes {
+	struct store *db;
+	char last[256]; /* each file is told once */
+};
+
+static int check_section(void *arg, const struct rows *r, struct err *err)
+{
+	struct changes *c = arg;
+	struct image img = { .kind = IMAGE_FILE };
+	char note[512];
+	uint64_t hash;
+
+	rows_build_id(r, 4, &img);
+	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
+	    !symbolize_section(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
+	    hash == (uint64_t)rows_int(r, 3))
+		return 0;
+	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
+	changed(rows_text(r, 1), rows_text(r, 2), note);
+	return put_note(c->db, note, err);
+}
+
+int name_again(struct store *db, struct name_counts *counts, struct err *err)
+{
+	struct changes c = { .db = db };
+
+	if (rows_each(db, "image_sections", check_section, &c, err))
+		return -1;
+	return name_all(db, NULL, !no_inline, counts, err);
+}

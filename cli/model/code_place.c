@@ -1,0 +1,253 @@
+/* code_place.c - one address space for all the code of a database. */
+#include "cli/model/code_place.h"
+
+#include <stdlib.h>
+
+#include "cli/model/code.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define PAGE 4096u /* what readers of such mappings assume */
+#define JIT_START 0x1000u
+#define JIT_ALIGN 16u
+
+struct segment {
+	uint64_t off, vaddr, size;
+};
+
+struct place_image {
+	uint32_t first, n;  /* in segment[] */
+	uint64_t low, high; /* offsets that were mapped; high 0: not known */
+	uint64_t jit;	    /* where this jitted code starts */
+};
+
+struct code_places {
+	const struct known_code *c;
+	struct place_image *image;
+	struct segment *segment;
+	size_t n_segment, cap_segment;
+	struct code_mapping *mapping; /* [0]: none */
+	size_t n_mapping, cap_mapping;
+	struct table index;
+	uint64_t jit_end;
+};
+
+static uint64_t page_down(uint64_t x)
+{
+	return x - x % PAGE;
+}
+
+static uint64_t page_up(uint64_t x)
+{
+	return x > UINT64_MAX - PAGE ? UINT64_MAX : page_down(x + PAGE - 1);
+}
+
+static uint64_t add_full(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static struct place_image *image_at(struct code_places *p, int64_t id)
+{
+	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
+}
+
+static int take_segment(void *arg, const struct rows *r, struct err *err)
+{
+	struct code_places *p = arg;
+	struct place_image *img = image_at(p, rows_int(r, 0));
+
+	(void)err;
+	if (!img)
+		return 0;
+	if (!img->n++)
+		img->first = (uint32_t)p->n_segment;
+	p->segment = mem_grow(p->segment, &p->cap_segment, p->n_segment + 1,
+			      sizeof(*p->segment));
+	p->segment[p->n_segment++] =
+		(struct segment){ (uint64_t)rows_int(r, 1),
+				  (uint64_t)rows_int(r, 2),
+				  (uint64_t)rows_int(r, 3) };
+	return 0;
+}
+
+static int take_mapped(void *arg, const struct rows *r, struct err *err)
+{
+	struct code_places *p = arg;
+	struct place_image *img = image_at(p, rows_int(r, 0));
+
+	(void)err;
+	if (img && rows_int(r, 1) >= 0 && rows_int(r, 2) > rows_int(r, 1)) {
+		img->low = (uint64_t)rows_int(r, 1);
+		img->high = (uint64_t)rows_int(r, 2);
+	}
+	return 0;
+}
+
+/* One function behind the other; what is known of its length may be wrong, so
+ * the frames have a say. */
+static void lay_out_jit(struct code_places *p)
+{
+	uint64_t at = JIT_START;
+
+	for (size_t i = 1; i < p->c->n_image; i++) {
+		if (p->c->image[i].img.kind == IMAGE_JIT)
+			p->image[i].high = p->c->image[i].img.len;
+	}
+	for (size_t i = 1; i < p->c->n_frame; i++) {
+		const struct code_frame *f = &p->c->frame[i];
+		struct place_image *img = &p->image[f->image];
+
+		if (p->c->image[f->image].img.kind == IMAGE_JIT &&
+		    img->high <= f->off)
+			img->high = add_full(f->off, 1);
+	}
+	for (size_t i = 1; i < p->c->n_image; i++) {
+		if (p->c->image[i].img.kind != IMAGE_JIT)
+			continue;
+		p->image[i].jit = at;
+		at = add_full(at, p->image[i].high);
+		at = add_full(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
+	}
+	p->jit_end = at;
+}
+
+struct code_places *
+code_places_load(struct store *db, const struct known_code *c, struct err *err)
+{
+	struct code_places *p = mem_new(1, sizeof(*p));
+
+	p->c = c;
+	p->image = mem_new(c->n_image, sizeof(*p->image));
+	p->mapping = mem_grow(NULL, &p->cap_mapping, 1, sizeof(*p->mapping));
+	p->mapping[0] = (struct code_mapping){ 0 };
+	p->n_mapping = 1;
+	if (rows_each(db, "code_segments", take_segment, p, err) ||
+	    rows_each(db, "code_mapped", take_mapped, p, err)) {
+		code_places_free(p);
+		return NULL;
+	}
+	lay_out_jit(p);
+	return p;
+}
+
+void code_places_free(struct code_places *p)
+{
+	if (!p)
+		return;
+	table_release(&p->index);
+	free(p->image);
+	free(p->segment);
+	free(p->mapping);
+	free(p);
+}
+
+static bool same_mapping(const void *owner, uint32_t id, const void *key)
+{
+	const struct code_places *p = owner;
+	const struct code_mapping *a = &p->mapping[id];
+	const struct code_mapping *b = key;
+
+	return a->image == b->image && a->start == b->start && a->off == b->off;
+}
+
+static struct code_place put(struct code_places *p,
+			     const struct code_mapping *m, uint64_t off)
+{
+	uint64_t word[3] = { m->image, m->start, m->off };
+	uint64_t hash = hash_u64s(word, 3, 0);
+	uint32_t id = table_find(&p->index, hash, same_mapping, p, m);
+	struct code_place at = { .addr = off - m->off + m->start };
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)p->n_mapping;
+		p->mapping = mem_grow(p->mapping, &p->cap_mapping,
+				      p->n_mapping + 1, sizeof(*p->mapping));
+		p->mapping[p->n_mapping++] = *m;
+		table_add(&p->index, hash, id);
+	}
+	if (p->mapping[id].limit <= at.addr)
+		p->mapping[id].limit = page_up(add_full(at.addr, 1));
+	at.mapping = id;
+	return at;
+}
+
+static const struct segment *find_segment(const struct code_places *p,
+					  const struct place_image *img,
+					  uint64_t off)
+{
+	for (uint32_t i = 0; i < img->n; i++) {
+		const struct segment *s = &p->segment[img->first + i];
+
+		if (off >= s->off && off - s->off < s->size)
+			return s;
+	}
+	return NULL;
+}
+
+/* A segment that is not where its offset is in a page cannot be mapped: its
+ * start is as good. */
+static struct code_place in_file(struct code_places *p,
+				 const struct code_frame *f, uint64_t off)
+{
+	const struct place_image *img = &p->image[f->image];
+	const struct segment *s = find_segment(p, img, off);
+	struct code_mapping m = { .image = f->image };
+
+	if (s) {
+		uint64_t before =
+			s->vaddr % PAGE == s->off % PAGE ? s->off % PAGE : 0;
+
+		m.start = s->vaddr - before;
+		m.off = s->off - before;
+		m.limit = page_up(add_full(s->vaddr, s->size));
+	} else if (f->has_vaddr) {
+		m.off = page_down(off);
+		m.start = f->vaddr - (f->off - m.off);
+	} else if (off >= img->low && off < img->high) {
+		m.off = m.start = img->low;
+		m.limit = img->high;
+	} else {
+		m.off = m.start = page_down(off);
+	}
+	return put(p, &m, off);
+}
+
+struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
+{
+	const struct code_frame *f = &p->c->frame[frame];
+	const struct image *img = &p->c->image[f->image].img;
+	/* derived ones are no addresses */
+	bool back = called && f->off && !(f->flags & FRAME_DERIVED);
+	uint64_t off = f->off - back;
+	struct code_mapping m = { .image = f->image,
+				  .start = img->start,
+				  .limit = add_full(img->start, img->len) };
+
+	switch (img->kind) {
+	case IMAGE_UNKNOWN_USER:
+	case IMAGE_UNKNOWN_KERNEL:
+		return (struct code_place){ 0, 0 };
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_BPF:
+	case IMAGE_OOL:
+		return put(p, &m, off);
+	case IMAGE_JIT:
+		m = (struct code_mapping){ .start = JIT_START,
+					   .limit = p->jit_end };
+		return put(p, &m, p->image[f->image].jit - JIT_START + off);
+	default:
+		return in_file(p, f, off);
+	}
+}
+
+const struct code_mapping *code_mapping(const struct code_places *p,
+					uint32_t id)
+{
+	return &p->mapping[id];
+}

@@ -1,0 +1,390 @@
+/* diff_stats.c - which counts of samples differ by more than chance and loss.
+ */
+#include "cli/model/diff_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+/* Below that no test says yes: not worth an exact one. */
+#define Z_MIN 2.0
+/* Changes that stand out about equally: the one in numbers comes first. */
+#define Z_TIE 0.9
+/* What is taken out before all are looked at again: one part in so many. */
+#define ROUND 50
+
+static double min2(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double log_factorial(double n)
+{
+	int sign;
+
+	return lgamma_r(n + 1, &sign);
+}
+
+static double log_choose(double n, double k)
+{
+	return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+}
+
+/* A law of b among a + b: the chance of a count, and how many times as likely
+ * the next one is. */
+struct law {
+	double n;		 /* a + b */
+	double whole_a, whole_b; /* hypergeometric; 0: binomial */
+	double chance;		 /* binomial */
+};
+
+static double law_log(const struct law *l, double b)
+{
+	if (l->whole_a > 0)
+		return log_choose(l->whole_b, b) +
+		       log_choose(l->whole_a, l->n - b) -
+		       log_choose(l->whole_a + l->whole_b, l->n);
+	return log_choose(l->n, b) + b * log(l->chance) +
+	       (l->n - b) * log1p(-l->chance);
+}
+
+/* P(b + 1) / P(b) */
+static double law_up(const struct law *l, double b)
+{
+	if (l->whole_a > 0)
+		return (l->n - b) * (l->whole_b - b) /
+		       ((b + 1) * (l->whole_a - l->n + b + 1));
+	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
+}
+
+/* The sum of the chances from b outwards. It stops when what follows cannot
+ * be seen; towards the middle the terms grow, and 1 ends that. */
+static double tail(const struct law *l, double b, double lowest, double highest,
+		   int step)
+{
+	double term = exp(law_log(l, b));
+	double sum = term;
+
+	while (step > 0 ? b < highest : b > lowest) {
+		term = step > 0 ? term * law_up(l, b) : term / law_up(l, b - 1);
+		b += step;
+		sum += term;
+		if (!(term > sum * 1e-17) || sum > 1)
+			break;
+	}
+	return min2(sum, 1);
+}
+
+static double two_sided(const struct law *l, double b)
+{
+	double highest = l->n;
+	double lowest = 0;
+	double mean = l->n * l->chance;
+
+	if (l->whole_a > 0) {
+		highest = min2(l->n, l->whole_b);
+		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
+		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
+	}
+	/* the tail that is not the smaller one need not be summed up */
+	return min2(1, 2 * tail(l, b, lowest, highest, b > mean ? 1 : -1));
+}
+
+double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
+{
+	struct law l = {
+		.n = (double)a + (double)b,
+		.whole_a = (double)whole_a,
+		.whole_b = (double)whole_b,
+	};
+
+	if (!whole_a || !whole_b || a > whole_a || b > whole_b)
+		return 1;
+	return two_sided(&l, (double)b);
+}
+
+double diff_p_rates(uint64_t a, uint64_t b, double chance)
+{
+	struct law l = { .n = (double)a + (double)b, .chance = chance };
+
+	if (!(chance > 0 && chance < 1))
+		return 1;
+	return two_sided(&l, (double)b);
+}
+
+/* The chance that an event of both recordings is one of b's. */
+static double chance_of(const struct diff_whole *w)
+{
+	double a = (double)w->a;
+	double b = (double)w->b;
+
+	if (w->absolute) {
+		/* the fewer samples the same weight has, the fewer are due */
+		a = w->unit_b;
+		b = w->unit_a;
+	}
+	return a + b > 0 ? b / (a + b) : 0;
+}
+
+/* How far the counts are from what is due, in standard deviations; > 0: b has
+ * more. */
+static double z_rates(double a, double b, double chance)
+{
+	double n = a + b;
+
+	return n > 0 ? (b - n * chance) / sqrt(n * chance * (1 - chance)) : 0;
+}
+
+static double z_of(const struct diff_place *p, const struct diff_whole *w)
+{
+	double a = (double)p->a, whole_a = (double)w->a;
+	double b = (double)p->b, whole_b = (double)w->b;
+	double share, spread;
+
+	if (w->absolute)
+		return z_rates(a, b, chance_of(w));
+	if (!(whole_a > 0 && whole_b > 0))
+		return 0;
+	share = (a + b) / (whole_a + whole_b);
+	spread = sqrt(share * (1 - share) * (1 / whole_a + 1 / whole_b));
+	return spread > 0 ? (b / whole_b - a / whole_a) / spread : 0;
+}
+
+/* p of a change in that direction, where the place is as loss could have made
+ * it, with the change as small as it may be: what is missing belongs to the
+ * side that has less, and of the other side to other places. 1 when that turns
+ * the change round. */
+static double p_of(const struct diff_place *place, const struct diff_whole *w,
+		   bool more, bool nested)
+{
+	struct diff_place p = *place;
+	struct diff_whole even = *w;
+	double z;
+
+	if (more)
+		p.a = diff_add(p.a, p.may_a);
+	else
+		p.b = diff_add(p.b, p.may_b);
+	even.a = diff_add(even.a, w->lost_a);
+	even.b = diff_add(even.b, w->lost_b);
+	z = nested ? z_rates((double)p.a, (double)p.b, chance_of(&even))
+		   : z_of(&p, &even);
+	if (more ? !(z > 0) : !(z < 0))
+		return 1;
+	if (w->absolute || nested)
+		return diff_p_rates(p.a, p.b, chance_of(&even));
+	return diff_p_shares(p.a, even.a, p.b, even.b);
+}
+
+/* The smallest p that so many samples can have at all. */
+static double p_least(uint64_t n, const struct diff_whole *w, bool nested)
+{
+	if (w->absolute || nested) {
+		double c = chance_of(w);
+
+		return min2(1,
+			    2 * min2(pow(c, (double)n), pow(1 - c, (double)n)));
+	}
+
+	uint64_t in_a = n < w->a ? n : w->a;
+	uint64_t in_b = n < w->b ? n : w->b;
+
+	return min2(diff_p_shares(in_a, w->a, n - in_a, w->b),
+		    diff_p_shares(n - in_b, w->a, in_b, w->b));
+}
+
+static int compare_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa;
+	double b = *(const double *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Tarone: as many tests count as can pass when that many count. Gives their
+ * number, and in out[] which places cannot. */
+static size_t count_tests(const struct diff_place *p, size_t n,
+			  const struct diff_whole *w, bool nested, bool *out)
+{
+	double *least = mem_new(n ? n : 1, sizeof(*least));
+	double *sorted = mem_new(n ? n : 1, sizeof(*sorted));
+	size_t used = 0;
+	size_t k = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		least[i] = p[i].skip || !(p[i].a + p[i].b)
+				   ? 2
+				   : p_least(p[i].a + p[i].b, w, nested);
+		if (least[i] < 2)
+			sorted[used++] = least[i];
+	}
+	qsort(sorted, used, sizeof(*sorted), compare_double);
+	/* sorted[k] would be the (k + 1)th that can pass */
+	while (k < used && sorted[k] <= DIFF_ALPHA / (double)k)
+		k++;
+	for (size_t i = 0; i < n; i++)
+		out[i] = least[i] > DIFF_ALPHA / (double)k;
+	free(sorted);
+	free(least);
+	return k;
+}
+
+/* By how much the numbers themselves changed, where shares tell two stories
+ * of one change. */
+static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
+{
+	struct diff_whole as_is = *w;
+
+	as_is.absolute = true;
+	return fabs(z_of(p, &as_is));
+}
+
+struct ranked {
+	double z; /* or -p */
+	size_t at;
+};
+
+static int compare_clear(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa;
+	const struct ranked *b = pb;
+
+	if (a->z > b->z || a->z < b->z)
+		return a->z > b->z ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* The places that stand out, the clearest first; of those that do so about
+ * equally the one in numbers comes before all. */
+static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
+			 const struct diff_whole *w, struct ranked *rank)
+{
+	double numbers = -1;
+	size_t best = 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double z = done[i] ? 0 : fabs(z_of(&p[i], w));
+
+		if (z > Z_MIN)
+			rank[used++] = (struct ranked){ z, i };
+	}
+	qsort(rank, used, sizeof(*rank), compare_clear);
+	for (size_t i = 0; i < used && rank[i].z >= rank[0].z * Z_TIE; i++) {
+		double z = z_numbers(&p[rank[i].at], w);
+
+		if (z > numbers) {
+			numbers = z;
+			best = i;
+		}
+	}
+	if (used) {
+		struct ranked first = rank[best];
+
+		memmove(rank + 1, rank, best * sizeof(*rank));
+		rank[0] = first;
+	}
+	return used;
+}
+
+/* Is the place changed, by the limit of this step? */
+static bool passes(struct diff_place *p, const struct diff_whole *left,
+		   double limit)
+{
+	bool more = z_of(p, left) > 0;
+
+	p->p = p_of(p, left, more, false);
+	p->change = p->p > limit ? 0 : more ? 1 : -1;
+	return p->change;
+}
+
+/* One look at all places, in which so much is taken out that another look is
+ * due: large changes are taken one by one, small ones together. */
+static size_t judge_round(struct diff_place *p, const struct ranked *rank,
+			  size_t n, bool *done, size_t tests, size_t passed,
+			  struct diff_whole *left)
+{
+	const struct diff_whole before = *left;
+
+	for (size_t i = 0; i < n && passed < tests; i++) {
+		struct diff_place *at = &p[rank[i].at];
+
+		if (before.a - left->a > before.a / ROUND ||
+		    before.b - left->b > before.b / ROUND)
+			break;
+		if (fabs(z_of(at, left)) <= Z_MIN)
+			continue;
+		done[rank[i].at] = true;
+		if (!passes(at, left, DIFF_ALPHA / (double)(tests - passed)))
+			continue;
+		passed++;
+		left->a -= at->a;
+		left->b -= at->b;
+	}
+	return passed;
+}
+
+void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
+		struct diff_whole *left)
+{
+	bool *done = mem_new(n ? n : 1, sizeof(*done));
+	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
+	size_t tests = count_tests(p, n, w, false, done);
+	size_t passed = 0;
+	size_t used;
+
+	*left = *w;
+	for (size_t i = 0; i < n; i++) {
+		p[i].change = 0;
+		p[i].p = 1;
+	}
+	while (passed < tests && (used = rank_clear(p, n, done, left, rank)))
+		passed = judge_round(p, rank, used, done, tests, passed, left);
+	free(rank);
+	free(done);
+}
+
+double diff_scale(const struct diff_whole *left)
+{
+	if (left->absolute || !left->a)
+		return 1;
+	return (double)left->b * left->unit_b /
+	       ((double)left->a * left->unit_a);
+}
+
+/* Holm without order: a place passes when, with all that pass before it, its
+ * limit is met; sorted by p that is one walk. */
+void diff_judge_nested(struct diff_place *p, size_t n,
+		       const struct diff_whole *left)
+{
+	bool *out = mem_new(n ? n : 1, sizeof(*out));
+	size_t tests = count_tests(p, n, left, true, out);
+	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
+	double chance = chance_of(left);
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double z = z_rates((double)p[i].a, (double)p[i].b, chance);
+
+		p[i].change = 0;
+		p[i].p = 1;
+		if (out[i] || fabs(z) < Z_MIN)
+			continue;
+		p[i].p = p_of(&p[i], left, z > 0, true);
+		rank[used++] = (struct ranked){ -p[i].p, i };
+	}
+	qsort(rank, used, sizeof(*rank), compare_clear);
+	for (size_t i = 0; i < used && i < tests; i++) {
+		struct diff_place *at = &p[rank[i].at];
+
+		if (at->p > DIFF_ALPHA / (double)(tests - i))
+			break;
+		at->change = z_rates((double)at->a, (double)at->b, chance) > 0
+				     ? 1
+				     : -1;
+	}
+	free(rank);
+	free(out);
+}

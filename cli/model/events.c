@@ -1,0 +1,172 @@
+/* events.c - the events of a database one after the other, in time order. */
+#include "cli/model/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/filter.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define SQL_MAX 8192
+
+struct events {
+	struct rows *rows;
+	struct event_type *type;
+	size_t n_type, cap_type;
+	struct event_comm *comm;
+	size_t n_comm, cap_comm;
+	struct arena text;
+};
+
+static int64_t int_or(const struct rows *r, size_t i, int64_t none)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
+}
+
+static int take_type(void *arg, const struct rows *r, struct err *err)
+{
+	struct events *ev = arg;
+
+	(void)err;
+	ev->type = mem_grow(ev->type, &ev->cap_type, ev->n_type + 1,
+			    sizeof(*ev->type));
+	ev->type[ev->n_type++] = (struct event_type){
+		.name = arena_strdup(&ev->text, rows_text(r, 1)),
+		.capture = (uint32_t)rows_int(r, 2),
+		.sample = rows_int(r, 3),
+		.has_chain = rows_int(r, 4),
+		.defer = rows_int(r, 5),
+	};
+	return 0;
+}
+
+static int take_comm(void *arg, const struct rows *r, struct err *err)
+{
+	struct events *ev = arg;
+
+	(void)err;
+	ev->comm = mem_grow(ev->comm, &ev->cap_comm, ev->n_comm + 1,
+			    sizeof(*ev->comm));
+	ev->comm[ev->n_comm++] = (struct event_comm){
+		.name = arena_strdup(&ev->text, rows_text(r, 1)),
+		.pid = int_or(r, 2, -1),
+		.tid = int_or(r, 3, -1),
+		.thread = (uint32_t)int_or(r, 4, 0),
+		.process = (uint32_t)int_or(r, 5, 0),
+	};
+	return 0;
+}
+
+static struct rows *open_rows(struct store *db, const char *order,
+			      struct err *err)
+{
+	struct value bind[FILTER_BIND];
+	char cond[SQL_MAX / 2];
+	char sql[SQL_MAX];
+	size_t n = 0;
+	int len;
+
+	if (filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err))
+		return NULL;
+	if (filter_given())
+		len = snprintf(sql, sizeof(sql), "%s AND %s %s) %s",
+			       store_sql("print_events"),
+			       store_sql("report_filter"), cond, order);
+	else
+		len = snprintf(sql, sizeof(sql), "%s %s",
+			       store_sql("print_events"), order);
+	if (len < 0 || (size_t)len >= sizeof(sql)) {
+		err_set(err, ERR_LIMIT, "the filters are too long");
+		return NULL;
+	}
+	return rows_open(db, sql, bind, n, err);
+}
+
+static struct events *open_events(struct store *db, const char *order,
+				  struct err *err)
+{
+	struct events *ev = mem_new(1, sizeof(*ev));
+
+	if (!rows_each_dense(db, "event_types", take_type, ev, err) &&
+	    !rows_each_dense(db, "event_comms", take_comm, ev, err))
+		ev->rows = open_rows(db, order, err);
+	if (ev->rows)
+		return ev;
+	events_close(ev);
+	return NULL;
+}
+
+struct events *events_open(struct store *db, struct err *err)
+{
+	return open_events(db, "", err);
+}
+
+struct events *events_open_by_thread(struct store *db, struct err *err)
+{
+	return open_events(db, store_sql("print_events_by_thread"), err);
+}
+
+void events_close(struct events *ev)
+{
+	if (!ev)
+		return;
+	rows_close(ev->rows);
+	arena_release(&ev->text);
+	free(ev->type);
+	free(ev->comm);
+	free(ev);
+}
+
+int events_next(struct events *ev, struct event_row *e, struct err *err)
+{
+	struct rows *r = ev->rows;
+	int ret = rows_next(r, err);
+
+	if (ret <= 0)
+		return ret;
+	*e = (struct event_row){
+		.id = rows_int(r, 0),
+		.timed = rows_value(r, 1).kind == VALUE_INT,
+		.time = rows_int(r, 1),
+		.on_cpu = rows_value(r, 2).kind == VALUE_INT,
+		.cpu = rows_int(r, 2),
+		.comm = rows_int(r, 3),
+		.type = rows_int(r, 4),
+		.weight = rows_int(r, 5),
+		.kraw = rows_int(r, 6),
+		.uraw = rows_int(r, 7),
+		.verdict = rows_int(r, 8),
+		.flags = rows_int(r, 9),
+		.thread = (uint32_t)rows_int(r, 10),
+		.ip = rows_int(r, 11),
+	};
+	return 1;
+}
+
+const struct event_type *events_type(const struct events *ev, int64_t id)
+{
+	static const struct event_type none = { .name = "" };
+
+	return id >= 1 && (uint64_t)id <= ev->n_type ? &ev->type[id - 1]
+						     : &none;
+}
+
+const struct event_comm *events_comm(const struct events *ev, int64_t id)
+{
+	static const struct event_comm none = { "[no name]", -1, -1, 0, 0 };
+
+	return id >= 1 && (uint64_t)id <= ev->n_comm ? &ev->comm[id - 1]
+						     : &none;
+}
+
+size_t events_types(const struct events *ev)
+{
+	return ev->n_type;
+}
+
+size_t events_comms(const struct events *ev)
+{
+	return ev->n_comm;
+}

@@ -1,0 +1,345 @@
+/* filter.c - the options that choose samples, as one SQL condition. */
+#include "cli/model/filter.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+struct filter filter;
+
+const struct opt filter_opts[] = {
+	{ .kind = OPT_STRING,
+	  .name = "time",
+	  .arg = "FROM,TO",
+	  .help = "only this time, in seconds as 'script' shows it: 12.5,13 "
+		  "or ,13 or 12.5, or a share: 10%-20%",
+	  .value = &filter.time },
+	{ .kind = OPT_STRING,
+	  .letter = 'C',
+	  .name = "cpu",
+	  .arg = "LIST",
+	  .help = "only these CPUs: 0,2-4",
+	  .value = &filter.cpu },
+	{ .kind = OPT_STRING,
+	  .name = "pid",
+	  .arg = "LIST",
+	  .help = "only these processes",
+	  .value = &filter.pid },
+	{ .kind = OPT_STRING,
+	  .name = "tid",
+	  .arg = "LIST",
+	  .help = "only these threads",
+	  .value = &filter.tid },
+	{ .kind = OPT_STRING,
+	  .name = "comm",
+	  .arg = "LIST",
+	  .help = "only threads with these names; * and ? are wild",
+	  .value = &filter.comm },
+	{ .kind = OPT_STRING,
+	  .name = "event",
+	  .arg = "LIST",
+	  .help = "only these events; * and ? are wild",
+	  .value = &filter.event },
+	{ .kind = OPT_END }
+};
+
+bool filter_given(void)
+{
+	return filter.time || filter.cpu || filter.pid || filter.tid ||
+	       filter.comm || filter.event;
+}
+
+bool filter_takes_event(const char *name)
+{
+	for (const char *p = filter.event; p && *p;) {
+		size_t n = strcspn(p, ",");
+		char one[256];
+
+		snprintf(one, sizeof(one), "%.*s", (int)n, p);
+		if (strpbrk(one, "*?") ? !fnmatch(one, name, FNM_NOESCAPE)
+				       : !strcmp(one, name))
+			return true;
+		p += n + (p[n] == ',');
+	}
+	return !filter.event;
+}
+
+struct text {
+	char *buf;
+	size_t size, len;
+	struct value *bind;
+	size_t max, n;
+	bool full;
+};
+
+static struct arena strings;
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t,
+						      const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(t->buf + t->len, t->size - t->len, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= t->size - t->len)
+		t->full = true;
+	else
+		t->len += (size_t)n;
+}
+
+/* A decimal number at *p, at most 2^31 - 1. */
+static int number(const char **p, long *out)
+{
+	long v = 0;
+
+	if (**p < '0' || **p > '9')
+		return -1;
+	for (; **p >= '0' && **p <= '9'; (*p)++) {
+		v = v * 10 + (**p - '0');
+		if (v > INT32_MAX)
+			return -1;
+	}
+	*out = v;
+	return 0;
+}
+
+/* "0,2-4" as a condition on an integer column. */
+static int put_numbers(struct text *t, const char *column, const char *opt,
+		       const char *list, struct err *err)
+{
+	const char *p = list;
+	const char *sep = " AND (";
+	long a;
+	long b;
+
+	for (;;) {
+		if (number(&p, &a))
+			break;
+		b = a;
+		if (*p == '-') {
+			p++;
+			if (number(&p, &b) || b < a)
+				break;
+		}
+		put(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
+		sep = " OR ";
+		if (!*p) {
+			put(t, ")");
+			return 0;
+		}
+		if (*p++ != ',')
+			break;
+	}
+	return err_set(err, ERR_USAGE,
+		       "--%s needs numbers such as 1,3 or 0-4, not '%s'", opt,
+		       list);
+}
+
+static void put_name(struct text *t, const char *sep, const char *column,
+		     const char *name, size_t len)
+{
+	char *copy = arena_take(&strings, len + 1);
+
+	if (t->n == t->max) {
+		t->full = true;
+		return;
+	}
+	memcpy(copy, name, len);
+	copy[len] = 0;
+	t->bind[t->n++] =
+		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
+	put(t, "%s%s %s ?%zu", sep, column, strpbrk(copy, "*?") ? "GLOB" : "=",
+	    t->n);
+}
+
+static void put_names(struct text *t, const char *column, const char *list)
+{
+	const char *sep = " AND (";
+	const char *p = list;
+
+	for (;;) {
+		size_t len = strcspn(p, ",");
+
+		put_name(t, sep, column, p, len);
+		sep = " OR ";
+		p += len;
+		if (!*p)
+			break;
+		p++;
+	}
+	put(t, ")");
+}
+
+/* Seconds with up to nine places, exactly. */
+static int seconds(const char **p, int64_t *ns)
+{
+	int64_t v = 0;
+	int64_t scale = 1000000000;
+	const char *start = *p;
+
+	for (; **p >= '0' && **p <= '9'; (*p)++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, **p - '0', &v))
+			return -1;
+	if (*p == start || __builtin_mul_overflow(v, scale, &v))
+		return -1;
+	if (**p != '.') {
+		*ns = v;
+		return 0;
+	}
+	for ((*p)++; **p >= '0' && **p <= '9'; (*p)++) {
+		scale /= 10;
+		v += scale * (**p - '0');
+	}
+	*ns = v;
+	return 0;
+}
+
+/* "12.5" percent as millionths. */
+static int share(const char **p, int64_t *out)
+{
+	int64_t ns;
+
+	if (seconds(p, &ns) || **p != '%' || ns > 100000000000)
+		return -1;
+	(*p)++;
+	*out = ns / 100000;
+	return 0;
+}
+
+static int put_share(struct text *t, struct store *db, const char *list,
+		     struct err *err)
+{
+	const char *p = list;
+	struct rows *r;
+	int64_t a;
+	int64_t b;
+	int64_t first;
+	int64_t last;
+	int ret;
+
+	if (share(&p, &a) || *p++ != '-' || share(&p, &b) || *p || b < a)
+		return 1;
+	r = rows_open(db, store_sql("filter_range"), NULL, 0, err);
+	if (!r)
+		return -1;
+	ret = rows_next(r, err);
+	first = ret > 0 ? rows_int(r, 0) : 0;
+	last = ret > 0 ? rows_int(r, 1) : 0;
+	rows_close(r);
+	if (ret < 0)
+		return -1;
+	put(t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
+	    first + (int64_t)((__int128)(last - first) * a / 1000000),
+	    first + (int64_t)((__int128)(last - first) * b / 1000000));
+	return 0;
+}
+
+static int put_time(struct text *t, struct store *db, const char *list,
+		    struct err *err)
+{
+	const char *p = list;
+	int64_t ns;
+	int ret;
+
+	if (strchr(list, '%')) {
+		ret = put_share(t, db, list, err);
+		if (ret <= 0)
+			return ret;
+		goto bad;
+	}
+	if (*p != ',') {
+		if (seconds(&p, &ns))
+			goto bad;
+		put(t, " AND time_ns >= %" PRId64, ns);
+	}
+	if (*p == ',' && p[1]) {
+		p++;
+		if (seconds(&p, &ns))
+			goto bad;
+		/* the display cuts to microseconds: take the whole one */
+		put(t, " AND time_ns < %" PRId64, ns + 1000);
+	} else if (*p == ',') {
+		p++;
+	}
+	if (!*p)
+		return 0;
+bad:
+	return err_set(err, ERR_USAGE,
+		       "--time needs FROM,TO in seconds or 10%%-20%%, not "
+		       "'%s'",
+		       list);
+}
+
+/* An event that is not in the capture is a typing error, not an empty
+ * answer. */
+static int check_event(struct store *db, const char *list, struct err *err)
+{
+	char have[300] = "";
+	size_t used = 0;
+	bool found = false;
+	struct rows *r;
+	int ret;
+
+	if (strpbrk(list, ",*?"))
+		return 0;
+	r = rows_open(db, store_sql("filter_events"), NULL, 0, err);
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, err)) > 0) {
+		const char *name = rows_text(r, 0);
+		int n;
+
+		if (!strcmp(name, list))
+			found = true;
+		n = snprintf(have + used, sizeof(have) - used, "%s%s",
+			     used ? ", " : "", name);
+		if (n > 0 && (size_t)n < sizeof(have) - used)
+			used += (size_t)n;
+		else
+			have[used] = 0;
+	}
+	rows_close(r);
+	if (ret < 0)
+		return -1;
+	if (found)
+		return 0;
+	return err_set(err, ERR_USAGE, "no event '%s' here; there is %s", list,
+		       used ? have : "none at all");
+}
+
+int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
+	       size_t max, size_t *n, struct err *err)
+{
+	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
+
+	put(&t, "1");
+	if (filter.time && put_time(&t, db, filter.time, err))
+		return -1;
+	if (filter.cpu && put_numbers(&t, "cpu", "cpu", filter.cpu, err))
+		return -1;
+	if (filter.pid && put_numbers(&t, "pid", "pid", filter.pid, err))
+		return -1;
+	if (filter.tid && put_numbers(&t, "tid", "tid", filter.tid, err))
+		return -1;
+	if (filter.comm)
+		put_names(&t, "comm", filter.comm);
+	if (filter.event) {
+		if (check_event(db, filter.event, err))
+			return -1;
+		put_names(&t, "event", filter.event);
+	}
+	*n = t.n;
+	if (t.full)
+		return err_set(err, ERR_USAGE, "too many values in filters");
+	return 0;
+}

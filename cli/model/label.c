@@ -1,0 +1,102 @@
+/* label.c - what a frame is called in pictures and tables, interned. */
+#include "cli/model/label.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct labels {
+	struct label *item;
+	size_t n, cap;
+	struct table index;
+	struct arena text;
+};
+
+struct labels *labels_new(void)
+{
+	return mem_new(1, sizeof(struct labels));
+}
+
+void labels_free(struct labels *l)
+{
+	if (!l)
+		return;
+	table_release(&l->index);
+	arena_release(&l->text);
+	free(l->item);
+	free(l);
+}
+
+int label_compare(const struct label *a, const struct label *b)
+{
+	int d = strcmp(a->name, b->name);
+
+	if (d)
+		return d;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	d = strcmp(a->image, b->image);
+	if (d)
+		return d;
+	if (a->has_off != b->has_off)
+		return a->has_off ? 1 : -1;
+	if (a->kernel != b->kernel)
+		return a->kernel ? 1 : -1;
+	if (a->bogus != b->bogus)
+		return strcmp(a->bogus ? a->bogus : "",
+			      b->bogus ? b->bogus : "");
+	return a->off < b->off ? -1 : a->off > b->off;
+}
+
+static bool same_label(const void *owner, uint32_t id, const void *key)
+{
+	const struct labels *l = owner;
+
+	return !label_compare(&l->item[id], key);
+}
+
+uint32_t labels_add(struct labels *l, const struct label *want)
+{
+	uint64_t hash = hash_bytes(want->name, strlen(want->name),
+				   hash_u64(want->off) + want->kind);
+
+	hash = hash_bytes(want->image, strlen(want->image), hash);
+
+	uint32_t id = table_find(&l->index, hash, same_label, l, want);
+
+	if (id != TABLE_NONE)
+		return id;
+	id = (uint32_t)l->n;
+	l->item = mem_grow(l->item, &l->cap, l->n + 1, sizeof(*l->item));
+	l->item[id] = *want;
+	l->item[id].name = arena_strdup(&l->text, want->name);
+	l->item[id].image = arena_strdup(&l->text, want->image);
+	l->n++;
+	table_add(&l->index, hash, id);
+	return id;
+}
+
+const struct label *labels_get(const struct labels *l, uint32_t id)
+{
+	return &l->item[id];
+}
+
+uint32_t labels_count(const struct labels *l)
+{
+	return (uint32_t)l->n;
+}
+
+const char *label_kind_name(enum label_kind kind)
+{
+	static const char *const word[LABEL_KINDS] = {
+		[LABEL_GROUP] = "group",     [LABEL_USER] = "user",
+		[LABEL_KERNEL] = "kernel",   [LABEL_INLINED] = "inlined",
+		[LABEL_JIT] = "jit",	     [LABEL_UNNAMED] = "unnamed",
+		[LABEL_MISSING] = "missing", [LABEL_EXEC] = "after exec",
+		[LABEL_BOGUS] = "bogus",
+	};
+
+	return kind < LABEL_KINDS ? word[kind] : "?";
+}

@@ -1,0 +1,97 @@
+/* loss_rows.c - what was not recorded, in the order of time. */
+#include "cli/model/loss_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/filter.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define SQL_MAX 4096
+
+struct loss_rows {
+	struct loss_row *row;
+	size_t n, cap;
+	struct arena text;
+};
+
+static int64_t int_or(const struct rows *r, size_t i, int64_t none)
+{
+	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
+}
+
+static void take(struct loss_rows *l, const struct rows *r)
+{
+	l->row = mem_grow(l->row, &l->cap, l->n + 1, sizeof(*l->row));
+	l->row[l->n++] = (struct loss_row){
+		.id = rows_int(r, 0),
+		.capture = (uint32_t)rows_int(r, 1),
+		.what = arena_strdup(&l->text, rows_text(r, 2)),
+		.counts = rows_int(r, 3),
+		.cpu = int_or(r, 4, -1),
+		.from = rows_int(r, 5),
+		.has_from = rows_value(r, 5).kind == VALUE_INT,
+		.to = rows_int(r, 6),
+		.has_to = rows_value(r, 6).kind == VALUE_INT,
+		.n = int_or(r, 7, -1),
+	};
+}
+
+static struct rows *open_rows(struct store *db, struct err *err)
+{
+	const struct filter all = filter;
+	struct value bind[FILTER_BIND];
+	char cond[SQL_MAX / 2];
+	char sql[SQL_MAX];
+	size_t n = 0;
+	int rc;
+
+	filter = (struct filter){ .time = all.time, .cpu = all.cpu };
+	rc = filter_sql(db, cond, sizeof(cond), bind, FILTER_BIND, &n, err);
+	filter = all;
+	if (rc)
+		return NULL;
+	rc = snprintf(sql, sizeof(sql), "%s %s %s", store_sql("export_losses"),
+		      cond, store_sql("export_losses_order"));
+	if (rc < 0 || (size_t)rc >= sizeof(sql)) {
+		err_set(err, ERR_LIMIT, "the filters are too long");
+		return NULL;
+	}
+	return rows_open(db, sql, bind, n, err);
+}
+
+struct loss_rows *loss_rows_load(struct store *db, struct err *err)
+{
+	struct loss_rows *l = mem_new(1, sizeof(*l));
+	struct rows *r = open_rows(db, err);
+	int ret = -1;
+
+	while (r && (ret = rows_next(r, err)) > 0)
+		take(l, r);
+	rows_close(r);
+	if (!ret)
+		return l;
+	loss_rows_free(l);
+	return NULL;
+}
+
+void loss_rows_free(struct loss_rows *l)
+{
+	if (!l)
+		return;
+	arena_release(&l->text);
+	free(l->row);
+	free(l);
+}
+
+size_t loss_rows_count(const struct loss_rows *l)
+{
+	return l->n;
+}
+
+const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i)
+{
+	return &l->row[i];
+}

@@ -1,0 +1,337 @@
+/* offcpu.c - how long threads were off the CPU, where, and who woke them. */
+#include "cli/model/offcpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/model/offcpu_source.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct offcpu_opts offcpu_opts;
+
+const struct opt offcpu_opt_table[] = {
+	{ .kind = OPT_FLAG,
+	  .name = "off-cpu",
+	  .help = "the time that threads were off the CPU, from their "
+		  "switches",
+	  .value = &offcpu_opts.on },
+	{ .kind = OPT_STRING,
+	  .name = "state",
+	  .arg = "LIST",
+	  .help = "with --off-cpu: only what began in these states: S, D, R "
+		  "(ready), R+ (preempted), ...",
+	  .value = &offcpu_opts.state },
+	{ .kind = OPT_END }
+};
+
+/* States by bit, since Linux 4.14; before that the first ones are the same. */
+static const struct {
+	int64_t state;
+	const char *name;
+} states[] = {
+	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
+	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
+	{ 0x080, "I" }, { 0x100, "R+" },
+};
+#define N_STATES (sizeof(states) / sizeof(*states))
+
+const char *offcpu_state(int64_t state)
+{
+	for (size_t i = 0; i < N_STATES; i++) {
+		if (states[i].state == state)
+			return states[i].name;
+	}
+	/* kernels may add bits: the lowest known one */
+	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
+		if (states[i].state & state)
+			return states[i].name;
+	}
+	return "?";
+}
+
+/* Is the word of the comma list one of a state, "R" for both kinds of it? */
+static bool is_named(const char *list, const char *state)
+{
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if ((n == strlen(state) && !strncmp(p, state, n)) ||
+		    (n == 1 && *p == 'R' && state[0] == 'R'))
+			return true;
+		p += n + (p[n] == ',');
+	}
+	return false;
+}
+
+int offcpu_check(struct err *err)
+{
+	if (offcpu_opts.state && !offcpu_opts.on)
+		return err_set(err, ERR_USAGE, "--state needs --off-cpu");
+	if (offcpu_opts.on && filter.event)
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu reads the events of the scheduler; "
+			       "leave out --event");
+	for (const char *p = offcpu_opts.state; p && *p;) {
+		size_t n = strcspn(p, ",");
+		bool known = n == 1 && *p == '?';
+
+		for (size_t i = 0; i < N_STATES; i++)
+			known |= n == strlen(states[i].name) &&
+				 !strncmp(p, states[i].name, n);
+		if (!known)
+			return err_set(err, ERR_USAGE,
+				       "--state knows S, D, R, R+, T, t, X, Z, "
+				       "P, I and ?, not '%.*s'",
+				       (int)n, p);
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+const char *offcpu_reason(const struct offcpu_sums *s)
+{
+	if (s->partial)
+		return "not all CPUs were recorded (perf record -a), and the "
+		       "thread may have been back in between";
+	if (s->lost || s->lost_unknown)
+		return "switches may be lost, and the thread may have been "
+		       "back in between";
+	return "the thread was back in between, unseen";
+}
+
+struct stacks_group offcpu_group(const struct offcpu_stack *s)
+{
+	return (struct stacks_group){
+		.comm = s->comm,
+		.cpu = -1,
+		.kraw = s->kraw,
+		.uraw = s->uraw,
+		.verdict = s->verdict,
+		.flags = s->flags,
+	};
+}
+
+/* One thread of the capture that is being read. */
+struct thread {
+	int64_t tid;
+	bool away;
+	bool chosen;	/* the filters let its wait through */
+	bool by_waking; /* who was woken by is known from sched_waking */
+	bool has_stack; /* a sample for the switch that comes */
+	struct offcpu_stack stack;
+	int64_t stack_state;
+	struct offcpu_wait wait; /* away: as far as it is known */
+};
+
+struct pass {
+	struct offcpu_source *source;
+	offcpu_fn *fn;
+	void *arg;
+	struct offcpu_sums *sums;
+	struct thread *thread;
+	size_t n, cap;
+	struct table index; /* tid to thread */
+};
+
+static struct thread *thread_of(struct pass *p, int64_t tid)
+{
+	uint64_t hash = hash_u64((uint64_t)tid);
+	uint32_t id = table_find(&p->index, hash, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)p->n++;
+		p->thread =
+			mem_grow(p->thread, &p->cap, p->n, sizeof(*p->thread));
+		p->thread[id] = (struct thread){ .tid = tid };
+		table_add(&p->index, hash, id);
+	}
+	return &p->thread[id];
+}
+
+static int end_wait(struct pass *p, struct thread *th, int64_t to,
+		    enum offcpu_end end, struct err *err)
+{
+	struct offcpu_wait *w = &th->wait;
+	uint64_t ns;
+
+	th->away = false;
+	th->has_stack = false;
+	w->to = to;
+	w->end = end;
+	if (end == OFFCPU_BACK && offcpu_source_lost(p->source, w->from, to))
+		w->end = OFFCPU_UNCERTAIN;
+	if (!th->chosen || to < w->from)
+		return 0;
+	ns = (uint64_t)to - (uint64_t)w->from;
+	p->sums->waits[w->end]++;
+	if (__builtin_add_overflow(p->sums->ns[w->end], ns,
+				   &p->sums->ns[w->end]))
+		return err_set(err, ERR_LIMIT,
+			       "the times sum up to more than 64 bits");
+	return p->fn(p->arg, w, err);
+}
+
+static bool wanted(const struct offcpu_event *e, int64_t state)
+{
+	return e->chosen && (!offcpu_opts.state ||
+			     is_named(offcpu_opts.state, offcpu_state(state)));
+}
+
+/* Away twice without a return in between: that one was not seen. */
+static int leave(struct pass *p, const struct offcpu_event *e, struct err *err)
+{
+	struct thread *th;
+	int64_t state = e->state;
+
+	if (!e->out)
+		return 0; /* the idle task */
+	th = thread_of(p, e->out);
+	if (th->away && end_wait(p, th, e->time, OFFCPU_UNCERTAIN, err))
+		return -1;
+	if (e->role == OFFCPU_RECORD && th->has_stack)
+		state = state < 0 ? th->stack_state : state;
+	if (state == 0x10 || state == 0x20) {
+		p->sums->exits += wanted(e, state);
+		return 0;
+	}
+	th->away = true;
+	th->by_waking = false;
+	th->chosen = wanted(e, state);
+	th->wait = (struct offcpu_wait){
+		.event = e->id,
+		.from = e->time,
+		.tid = e->out,
+		.state = state,
+		.at = e->stack,
+	};
+	if (e->role == OFFCPU_RECORD && th->has_stack)
+		th->wait.at = th->stack;
+	return 0;
+}
+
+static int come_back(struct pass *p, const struct offcpu_event *e,
+		     struct err *err)
+{
+	struct thread *th;
+
+	if (!e->in)
+		return 0;
+	th = thread_of(p, e->in);
+	th->has_stack = false;
+	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
+}
+
+/* The first to wake it made it ready; sched_waking runs in the waker, while
+ * sched_wakeup may run on the CPU of the one that is woken. */
+static void wake(struct pass *p, const struct offcpu_event *e)
+{
+	struct thread *th;
+	bool better;
+
+	if (!e->in)
+		return;
+	th = thread_of(p, e->in);
+	better = e->role == OFFCPU_WAKING && !th->by_waking;
+	if (!th->away || (th->wait.woken && !better))
+		return;
+	th->by_waking = e->role == OFFCPU_WAKING;
+	th->wait.woken = true;
+	th->wait.woken_ns = e->time;
+	th->wait.waker = e->stack;
+}
+
+static void take_stack(struct pass *p, const struct offcpu_event *e)
+{
+	struct thread *th = thread_of(p, e->out);
+
+	th->has_stack = true;
+	th->stack = e->stack;
+	th->stack_state = e->state;
+}
+
+static int take(struct pass *p, const struct offcpu_event *e, struct err *err)
+{
+	switch (e->role) {
+	case OFFCPU_SWITCH:
+	case OFFCPU_RECORD:
+		if (e->has_out && leave(p, e, err))
+			return -1;
+		return e->has_in ? come_back(p, e, err) : 0;
+	case OFFCPU_WAKING:
+	case OFFCPU_WAKEUP:
+		if (e->has_in)
+			wake(p, e);
+		return 0;
+	case OFFCPU_STACK:
+		if (e->has_out)
+			take_stack(p, e);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int read_capture(struct pass *p, struct err *err)
+{
+	struct offcpu_event e;
+	int rc;
+
+	while ((rc = offcpu_source_next(p->source, &e, err)) > 0) {
+		if (take(p, &e, err))
+			return -1;
+	}
+	for (size_t i = 0; !rc && i < p->n; i++) {
+		struct thread *th = &p->thread[i];
+
+		if (th->away)
+			rc = end_wait(p, th, offcpu_source_end(p->source),
+				      OFFCPU_OPEN, err);
+	}
+	return rc;
+}
+
+static int no_returns(const struct offcpu_sums *sums, const char *path,
+		      struct err *err)
+{
+	if (!sums->waits[OFFCPU_UNCERTAIN] && !sums->waits[OFFCPU_OPEN])
+		return err_set(err, ERR_FORMAT, "%s: no thread left a CPU%s",
+			       path,
+			       filter_given() || offcpu_opts.state
+				       ? " that the filters let through"
+				       : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: threads left their CPU %llu times, but no return "
+		       "is certain; record all CPUs (perf record -a), or with "
+		       "--switch-events, and without loss",
+		       path,
+		       (unsigned long long)(sums->waits[OFFCPU_UNCERTAIN] +
+					    sums->waits[OFFCPU_OPEN]));
+}
+
+int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
+		struct offcpu_sums *sums, struct err *err)
+{
+	struct offcpu_sources *all = offcpu_sources_load(db, path, err);
+	int rc = all ? 0 : -1;
+
+	*sums = (struct offcpu_sums){ 0 };
+	for (size_t i = 0; !rc && i < offcpu_sources_count(all); i++) {
+		struct pass p = { .fn = fn, .arg = arg, .sums = sums };
+
+		p.source = offcpu_source_open(all, i, sums, err);
+		rc = p.source ? read_capture(&p, err) : -1;
+		offcpu_source_close(p.source);
+		table_release(&p.index);
+		free(p.thread);
+	}
+	offcpu_sources_free(all);
+	if (!rc && !sums->waits[OFFCPU_BACK])
+		rc = no_returns(sums, path, err);
+	return rc;
+}

@@ -1,0 +1,320 @@
+/* payloads.c - what tracepoints say, as text: script's field 'trace'. */
+#include "cli/model/payloads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/chains.h"
+#include "cli/output/output.h"
+#include "formats/tracepoint/payload.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/source.h"
+
+#define TEXT_MAX 4096
+
+/* A table that is read along; its first column is the event. */
+struct cursor {
+	char *name; /* of the table; NULL: event_raw */
+	struct rows *rows;
+	bool more;
+};
+
+struct type_payload {
+	struct payload *payload; /* NULL: no format */
+	size_t cursor;		 /* place + 1; 0: has no table */
+	size_t *column;		 /* of each field in that table; 0: none */
+};
+
+struct payloads {
+	struct store *db;
+	struct type_payload *type;
+	size_t n_type, cap_type;
+	struct cursor *cursor; /* the first is event_raw's */
+	size_t n_cursor, cap_cursor;
+	struct field *field;
+	size_t cap_field;
+	struct chains *chains; /* of fields that are stacks; NULL: none yet */
+	struct arena stacks;   /* their texts, of one event */
+	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
+};
+
+static int step(struct cursor *c, struct err *err)
+{
+	int rc = rows_next(c->rows, err);
+
+	c->more = rc > 0;
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_cursor(struct payloads *ps, const char *table, const char *sql,
+		      struct err *err)
+{
+	struct cursor c = { .name = mem_strdup(table) };
+
+	c.rows = rows_open(ps->db, sql, NULL, 0, err);
+	if (!c.rows || step(&c, err)) {
+		rows_close(c.rows);
+		free(c.name);
+		return -1;
+	}
+	ps->cursor = mem_grow(ps->cursor, &ps->cap_cursor, ps->n_cursor + 1,
+			      sizeof(*ps->cursor));
+	ps->cursor[ps->n_cursor++] = c;
+	return 0;
+}
+
+/* Names of tables are the store's own: letters, digits and '_'. */
+static int add_table(void *arg, const struct rows *r, struct err *err)
+{
+	struct payloads *ps = arg;
+	const char *name = rows_text(r, 0);
+	char sql[STORE_NAME_MAX + 256];
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (name[len] || len >= STORE_NAME_MAX)
+		return 0;
+	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
+		 store_sql("print_ev_rows"), name);
+	return add_cursor(ps, name, sql, err);
+}
+
+static void find_columns(struct payloads *ps, struct type_payload *t)
+{
+	const struct rows *r = ps->cursor[t->cursor - 1].rows;
+	char name[STORE_NAME_MAX];
+	size_t n;
+	const struct field_def *def = payload_defs(t->payload, &n);
+
+	t->column = mem_new(n + 1, sizeof(*t->column));
+	for (size_t i = 0; i < n; i++) {
+		store_column_name(def[i].name, name);
+		for (size_t j = 1; j < rows_columns(r); j++)
+			if (!strcmp(rows_name(r, j), name))
+				t->column[i] = j;
+	}
+}
+
+bool payloads_long32(const char *arch)
+{
+	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
+	       strcmp(arch, "ppc64le");
+}
+
+static int take_type(void *arg, const struct rows *r, struct err *err)
+{
+	struct payloads *ps = arg;
+	struct type_payload t = { 0 };
+	const char *table = rows_text(r, 1);
+
+	(void)err;
+	if (*rows_text(r, 2))
+		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
+					payloads_long32(rows_text(r, 4)));
+	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
+		if (!strcmp(ps->cursor[i].name, table))
+			t.cursor = i + 1;
+	if (t.cursor)
+		find_columns(ps, &t);
+	ps->type = mem_grow(ps->type, &ps->cap_type, ps->n_type + 1,
+			    sizeof(*ps->type));
+	ps->type[ps->n_type++] = t;
+	return 0;
+}
+
+struct payloads *payloads_open(struct store *db, struct err *err)
+{
+	struct payloads *ps = mem_new(1, sizeof(*ps));
+
+	ps->db = db;
+	if (!add_cursor(ps, NULL, store_sql("print_raws"), err) &&
+	    !rows_each(db, "list_ev_tables", add_table, ps, err) &&
+	    !rows_each(db, "print_formats", take_type, ps, err))
+		return ps;
+	payloads_close(ps);
+	return NULL;
+}
+
+void payloads_close(struct payloads *ps)
+{
+	if (!ps)
+		return;
+	for (size_t i = 0; i < ps->n_type; i++) {
+		payload_free(ps->type[i].payload);
+		free(ps->type[i].column);
+	}
+	for (size_t i = 0; i < ps->n_cursor; i++) {
+		rows_close(ps->cursor[i].rows);
+		free(ps->cursor[i].name);
+	}
+	free(ps->type);
+	free(ps->cursor);
+	free(ps->field);
+	chains_free(ps->chains);
+	arena_release(&ps->stacks);
+	free(ps);
+}
+
+/* Moves to the event: 1 it is there, 0 it is not, -1. */
+static int seek(struct cursor *c, int64_t event, struct err *err)
+{
+	while (c->more && rows_int(c->rows, 0) < event)
+		if (step(c, err))
+			return -1;
+	return c->more && rows_int(c->rows, 0) == event;
+}
+
+/* As the kernel prints it, but in one line: " => f+0x1 => g+0x2". */
+static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
+		      struct err *err)
+{
+	const struct chain_style style = { .sym = true,
+					   .symoff = true,
+					   .tab = true };
+	size_t n;
+
+	if (!ps->chains)
+		ps->chains = chains_load(ps->db, &style, err);
+	if (!ps->chains)
+		return -1;
+	const char *lines = chains_text(ps->chains, chain, &n, err);
+
+	if (!lines)
+		return -1;
+	/* a tab becomes four bytes, and its line has another one at its end */
+	char *text = arena_take(&ps->stacks, n * 4 + 1);
+	char *to = text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i] == '\t') {
+			memcpy(to, " => ", 4);
+			to += 4;
+		} else if (lines[i] != '\n') {
+			*to++ = lines[i];
+		}
+	}
+	*to = '\0';
+	*f = (struct field){ .present = true,
+			     .text = text,
+			     .len = (uint32_t)(to - text) };
+	return 0;
+}
+
+static int from_columns(struct payloads *ps, const struct type_payload *t,
+			const struct rows *r, struct err *err)
+{
+	size_t n;
+	const struct field_def *def = payload_defs(t->payload, &n);
+
+	ps->field =
+		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	if (ps->stacks.used)
+		arena_release(&ps->stacks);
+	for (size_t i = 0; i < n; i++) {
+		struct field *f = &ps->field[i];
+		struct value v = { .kind = VALUE_NULL };
+
+		if (t->column[i])
+			v = rows_value(r, t->column[i]);
+		*f = (struct field){ 0 };
+		if (v.kind == VALUE_INT && def[i].is_stack) {
+			if (stack_text(ps, v.num, f, err))
+				return -1;
+		} else if (v.kind == VALUE_INT && !def[i].is_text &&
+			   !def[i].is_blob) {
+			*f = (struct field){ .present = true, .num = v.num };
+		} else if (v.kind == VALUE_TEXT && def[i].is_text) {
+			*f = (struct field){ .present = true,
+					     .text = v.text,
+					     .len = (uint32_t)v.len };
+		} else if (v.kind == VALUE_BLOB && def[i].is_blob) {
+			*f = (struct field){ .present = true,
+					     .blob = v.text,
+					     .len = (uint32_t)v.len };
+		}
+	}
+	return 0;
+}
+
+/* Moves to what there is of an event: 1 its fields (in ps->field), 2 its
+ * bytes (of the first cursor), 0 nothing, -1. */
+static int find(struct payloads *ps, int64_t event,
+		const struct type_payload *t, struct err *err)
+{
+	int rc = 0;
+
+	if (t->cursor)
+		rc = seek(&ps->cursor[t->cursor - 1], event, err);
+	if (rc < 0)
+		return -1;
+	if (rc > 0)
+		return from_columns(ps, t, ps->cursor[t->cursor - 1].rows, err)
+			       ? -1
+			       : 1;
+	rc = seek(&ps->cursor[0], event, err);
+	return rc > 0 ? 2 : rc;
+}
+
+/* NULL: events of this type have no payload. */
+static const struct type_payload *payload_of(const struct payloads *ps,
+					     int64_t type)
+{
+	return type >= 1 && (uint64_t)type <= ps->n_type &&
+			       ps->type[type - 1].payload
+		       ? &ps->type[type - 1]
+		       : NULL;
+}
+
+const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
+			  struct err *err)
+{
+	const struct type_payload *t = payload_of(ps, type);
+	struct value v;
+	int rc;
+
+	if (!t)
+		return "";
+	ps->raw[0] = '\0';
+	rc = find(ps, event, t, err);
+	if (rc < 0)
+		return NULL;
+	if (rc == 1)
+		payload_fields_text(t->payload, ps->field, ps->raw,
+				    sizeof(ps->raw));
+	v = rc == 2 ? rows_value(ps->cursor[0].rows, 1) : (struct value){ 0 };
+	if (v.kind == VALUE_BLOB)
+		payload_text(t->payload, v.text, v.len, ps->raw,
+			     sizeof(ps->raw));
+	output_clean_buf(ps->text, sizeof(ps->text), ps->raw, strlen(ps->raw),
+			 NULL);
+	return ps->text;
+}
+
+char *payloads_perf_format(const struct payloads *ps, int64_t type,
+			   const char *name, uint32_t id)
+{
+	const struct type_payload *t = payload_of(ps, type);
+
+	return t ? payload_perf_format(t->payload, name, id) : NULL;
+}
+
+int payloads_perf(struct payloads *ps, const struct payload_of *of,
+		  const void **data, size_t *len, struct err *err)
+{
+	const struct type_payload *t = payload_of(ps, of->type);
+	int rc = t ? find(ps, of->event, t, err) : 0;
+	struct value v;
+
+	if (rc == 1)
+		*data = payload_fields_perf(t->payload, ps->field, of->id,
+					    of->tid, len);
+	if (rc != 2)
+		return rc;
+	v = rows_value(ps->cursor[0].rows, 1);
+	if (v.kind != VALUE_BLOB)
+		return 0;
+	*data = payload_perf(t->payload, v.text, v.len, of->id, of->tid, len);
+	return 1;
+}

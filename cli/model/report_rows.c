@@ -1,0 +1,309 @@
+/* report_rows.c - the counting behind report. */
+#include "cli/model/report_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/label.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct report_rows {
+	struct stacks *stacks;
+	unsigned int keys;
+	struct labels *labels; /* what rows are called */
+	uint32_t *row_label;   /* + 1, by label of the stacks; 0: not yet */
+	size_t n_label, cap_label;
+	struct report_row *row;
+	size_t n, cap;
+	struct table index;
+	uint64_t weight;
+};
+
+static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
+{
+	struct report_rows *r = mem_new(1, sizeof(*r));
+
+	r->stacks = s;
+	r->keys = keys;
+	r->labels = labels_new();
+	return r;
+}
+
+void report_rows_free(struct report_rows *r)
+{
+	if (!r)
+		return;
+	labels_free(r->labels);
+	table_release(&r->index);
+	free(r->row_label);
+	free(r->row);
+	free(r);
+}
+
+static uint32_t plain_label(struct report_rows *r, enum label_kind kind,
+			    const char *name)
+{
+	struct label l = { .kind = kind, .name = name, .image = "" };
+
+	return labels_add(r->labels, &l);
+}
+
+/* The label of rows that a frame's label falls into. */
+static uint32_t row_label(struct report_rows *r, uint32_t id)
+{
+	size_t n = r->n_label;
+
+	if (id < n && r->row_label[id])
+		return r->row_label[id] - 1;
+	if (id >= n) {
+		r->row_label = mem_grow(r->row_label, &r->cap_label,
+					(size_t)id + 1, sizeof(*r->row_label));
+		memset(r->row_label + n, 0,
+		       ((size_t)id + 1 - n) * sizeof(*r->row_label));
+		r->n_label = (size_t)id + 1;
+	}
+
+	struct label l = *labels_get(stacks_labels(r->stacks), id);
+
+	l.off = 0;
+	l.has_off = false;
+	if (!(r->keys & KEY_SYM)) {
+		if (l.image[0])
+			l.name = l.image;
+		l.kind = l.kind == LABEL_MISSING ? l.kind : LABEL_UNNAMED;
+		l.kernel = false;
+	}
+	if (!(r->keys & KEY_DSO) || !(r->keys & KEY_SYM))
+		l.image = "";
+	r->row_label[id] = labels_add(r->labels, &l) + 1;
+	return r->row_label[id] - 1;
+}
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	const struct report_rows *r = owner;
+	const struct report_row *a = &r->row[id];
+	const struct report_row *b = key;
+
+	return a->comm == b->comm && a->label == b->label && a->pid == b->pid &&
+	       a->tid == b->tid && a->cpu == b->cpu && a->verdict == b->verdict;
+}
+
+static struct report_row *row_for(struct report_rows *r,
+				  const struct report_row *key)
+{
+	uint64_t word[3] = {
+		(uint64_t)key->comm << 32 | key->label,
+		(uint64_t)key->pid << 32 ^ (uint64_t)key->tid,
+		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
+	};
+	uint64_t hash = hash_u64s(word, 3, 0);
+	uint32_t id = table_find(&r->index, hash, same_row, r, key);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)r->n++;
+		r->row = mem_grow(r->row, &r->cap, r->n, sizeof(*r->row));
+		r->row[id] = *key;
+		table_add(&r->index, hash, id);
+	}
+	return &r->row[id];
+}
+
+static struct report_row key_of(struct report_rows *r,
+				const struct stacks_group *g)
+{
+	const struct stacks_comm *c = stacks_comm(r->stacks, g->comm);
+	struct report_row key = { 0 };
+
+	if (r->keys & KEY_COMM)
+		key.comm = plain_label(r, LABEL_GROUP, c->name);
+	if (r->keys & KEY_PID)
+		key.pid = c->pid;
+	if (r->keys & KEY_TID)
+		key.tid = c->tid;
+	if (r->keys & KEY_CPU)
+		key.cpu = g->cpu;
+	if (r->keys & KEY_VERDICT)
+		key.verdict = plain_label(r, LABEL_GROUP, stacks_verdict(g));
+	return key;
+}
+
+/* stamp: different for each group, never 0. */
+static void count_group(struct report_rows *r, const struct stacks_group *g,
+			const struct label_list *l, uint64_t stamp)
+{
+	struct report_row key = key_of(r, g);
+	struct report_row *row = NULL;
+	bool code = r->keys & (KEY_DSO | KEY_SYM);
+
+	for (size_t i = 0; code && i < l->n; i++) {
+		key.label = row_label(r, l->label[i]);
+		row = row_for(r, &key);
+		if (row->seen == stamp)
+			continue;
+		row->seen = stamp;
+		row->total += g->weight;
+		row->n_total += g->samples;
+	}
+	if (!row) {
+		if (code)
+			key.label = plain_label(r, LABEL_UNNAMED, "[no stack]");
+		row = row_for(r, &key);
+		row->total += g->weight;
+		row->n_total += g->samples;
+	}
+	row->self += g->weight;
+	row->n_self += g->samples;
+}
+
+struct report_rows *report_rows_new(struct stacks *s, int event,
+				    unsigned int keys)
+{
+	struct report_rows *r = new_rows(s, keys);
+	struct label_list l = { 0 };
+
+	/* label 0 is what rows without a name have */
+	plain_label(r, LABEL_GROUP, "");
+	for (size_t i = 0; i < stacks_count(s); i++) {
+		const struct stacks_group *g = stacks_group(s, i);
+
+		if (event >= 0 && g->event != (uint32_t)event)
+			continue;
+		l.n = 0;
+		stacks_get(s, g, &l);
+		count_group(r, g, &l, i + 1);
+		r->weight += g->weight;
+	}
+	free(l.label);
+	return r;
+}
+
+/* What stands beside func in the stack: label of rows, or -1 when func is not
+ * in it. */
+static int64_t neighbour(struct report_rows *r, const struct label_list *l,
+			 const char *func, bool callers)
+{
+	const struct labels *labels = stacks_labels(r->stacks);
+	size_t at = l->n;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (strcmp(labels_get(labels, l->label[i])->name, func))
+			continue;
+		at = i;
+		if (callers)
+			break;
+	}
+	if (at == l->n)
+		return -1;
+	if (!callers)
+		return at + 1 < l->n ? row_label(r, l->label[at + 1])
+				     : plain_label(r, LABEL_GROUP, "[self]");
+	if (!at)
+		return plain_label(r, LABEL_GROUP, "[nobody]");
+
+	const struct label *caller = labels_get(labels, l->label[at - 1]);
+	const struct label *own = labels_get(labels, l->label[at]);
+
+	/* code of another program called nothing here */
+	if (caller->kind == LABEL_EXEC && own->kind != LABEL_EXEC)
+		return plain_label(r, LABEL_MISSING, STACKS_AFTER_EXEC);
+	return row_label(r, l->label[at - 1]);
+}
+
+struct report_rows *report_around_new(struct stacks *s, int event,
+				      const char *func, bool callers)
+{
+	struct report_rows *r = new_rows(s, KEY_SYM | KEY_DSO);
+	struct label_list l = { 0 };
+
+	for (size_t i = 0; i < stacks_count(s); i++) {
+		const struct stacks_group *g = stacks_group(s, i);
+		struct report_row key = { 0 };
+		int64_t label;
+
+		if (event >= 0 && g->event != (uint32_t)event)
+			continue;
+		l.n = 0;
+		stacks_get(s, g, &l);
+		label = neighbour(r, &l, func, callers);
+		if (label < 0)
+			continue;
+		key.label = (uint32_t)label;
+
+		struct report_row *row = row_for(r, &key);
+
+		row->total += g->weight;
+		row->n_total += g->samples;
+		r->weight += g->weight;
+	}
+	free(l.label);
+	return r;
+}
+
+struct order {
+	const struct labels *labels;
+	bool by_total;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? -1 : a < b;
+}
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct report_row *a = pa;
+	const struct report_row *b = pb;
+	const struct order *o = arg;
+	int self = compare_u64(a->self, b->self);
+	int all = compare_u64(a->total, b->total);
+	int d = o->by_total ? all : self;
+
+	if (!d)
+		d = o->by_total ? self : all;
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->comm),
+				  labels_get(o->labels, b->comm));
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->label),
+				  labels_get(o->labels, b->label));
+	if (!d)
+		d = a->pid < b->pid ? -1 : a->pid > b->pid;
+	if (!d)
+		d = a->tid < b->tid ? -1 : a->tid > b->tid;
+	if (!d)
+		d = a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+	return d;
+}
+
+void report_rows_sort(struct report_rows *r, bool by_total)
+{
+	struct order o = { r->labels, by_total };
+
+	if (r->n)
+		qsort_r(r->row, r->n, sizeof(*r->row), compare_rows, &o);
+	/* the index pointed at the old places */
+	table_release(&r->index);
+}
+
+size_t report_rows_count(const struct report_rows *r)
+{
+	return r->n;
+}
+
+const struct report_row *report_rows_get(const struct report_rows *r, size_t i)
+{
+	return &r->row[i];
+}
+
+const struct label *report_label(const struct report_rows *r, uint32_t i)
+{
+	return labels_get(r->labels, i);
+}
+
+uint64_t report_weight(const struct report_rows *r)
+{
+	return r->weight;
+}

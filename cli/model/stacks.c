@@ -1,0 +1,518 @@
+/* stacks.c - the samples of a database, by what they have in common. */
+#include "cli/model/stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/output/plain.h"
+#include "cli/output/term.h"
+#include "cli/model/weight.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/join/verdict.h"
+
+/* Events that are named as left out. */
+#define NAMED_MAX 6
+#define SQL_MAX 16384
+#define BIND_MAX 256
+#define ID_MAX (1 << 28)
+
+struct stacks {
+	struct stacks_opts o;
+	struct labels *labels;
+	struct stack_names *names;
+	struct stacks_group *group;
+	size_t n_group, cap_group;
+	struct table index; /* of group[] */
+	struct stacks_event *event;
+	size_t n_event, cap_event;
+	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
+	size_t n_type, cap_type;
+	struct stacks_comm *comm; /* by comm.id; [0] for none */
+	size_t n_comm, cap_comm;
+	struct arena text;
+};
+
+static uint32_t event_by_name(struct stacks *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (!strcmp(s->event[i].name, name))
+			return (uint32_t)i;
+	}
+	s->event = mem_grow(s->event, &s->cap_event, s->n_event + 1,
+			    sizeof(*s->event));
+	s->event[s->n_event] =
+		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
+	return (uint32_t)s->n_event++;
+}
+
+static int check_id(int64_t id, struct err *err)
+{
+	if (id >= 0 && id < ID_MAX)
+		return 0;
+	return err_set(err, ERR_DB,
+		       "the database has an id of %lld; ingest "
+		       "the capture again",
+		       (long long)id);
+}
+
+/* Events of one name are one event, whichever capture they are from. */
+static int take_event(void *arg, const struct rows *r, struct err *err)
+{
+	struct stacks *s = arg;
+	int64_t id = rows_int(r, 0);
+
+	if (check_id(id, err))
+		return -1;
+	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
+			    sizeof(*s->type));
+	s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+	return 0;
+}
+
+static int64_t int_or(const struct rows *r, size_t i, int64_t none)
+{
+	return rows_value(r, i).kind == VALUE_NULL ? none : rows_int(r, i);
+}
+
+static int take_comm(void *arg, const struct rows *r, struct err *err)
+{
+	struct stacks *s = arg;
+	int64_t id = rows_int(r, 0);
+
+	if (check_id(id, err))
+		return -1;
+	s->comm = mem_grow(s->comm, &s->cap_comm, (size_t)id + 1,
+			   sizeof(*s->comm));
+	while (s->n_comm <= (size_t)id)
+		s->comm[s->n_comm++] = s->comm[0];
+	if (id)
+		s->comm[id] = (struct stacks_comm){
+			arena_strdup(&s->text, rows_text(r, 1)),
+			int_or(r, 3, -1), int_or(r, 2, -1)
+		};
+	return 0;
+}
+
+static int load_comms(struct stacks *s, struct store *db, struct err *err)
+{
+	s->comm = mem_grow(NULL, &s->cap_comm, 1, sizeof(*s->comm));
+	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
+	s->n_comm = 1;
+	return rows_each(db, "report_comms", take_comm, s, err);
+}
+
+static bool same_group(const void *owner, uint32_t id, const void *key)
+{
+	const struct stacks *s = owner;
+	const struct stacks_group *a = &s->group[id];
+	const struct stacks_group *b = key;
+
+	return a->event == b->event && a->comm == b->comm && a->cpu == b->cpu &&
+	       a->kraw == b->kraw && a->uraw == b->uraw &&
+	       a->verdict == b->verdict && a->flags == b->flags;
+}
+
+static uint64_t add_full(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Gives the place of its group. */
+static uint32_t count(struct stacks *s, const struct stacks_group *g)
+{
+	uint64_t word[4] = {
+		(uint64_t)g->event << 32 | g->comm,
+		(uint64_t)g->kraw << 32 | g->uraw,
+		(uint64_t)(uint32_t)g->cpu,
+		(uint64_t)g->verdict << 8 | g->flags,
+	};
+	uint64_t hash = hash_u64s(word, 4, 0);
+	uint32_t id = table_find(&s->index, hash, same_group, s, g);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)s->n_group++;
+		s->group = mem_grow(s->group, &s->cap_group, s->n_group,
+				    sizeof(*s->group));
+		s->group[id] = *g;
+		table_add(&s->index, hash, id);
+	} else {
+		s->group[id].weight = add_full(s->group[id].weight, g->weight);
+		s->group[id].samples++;
+	}
+	s->event[g->event].weight =
+		add_full(s->event[g->event].weight, g->weight);
+	s->event[g->event].samples++;
+	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
+	return id;
+}
+
+static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
+		 uint64_t weight)
+{
+	if (!s->o.each)
+		return;
+
+	const struct stacks_sample one = {
+		.group = group,
+		.event = s->group[group].event,
+		.cpu = (int32_t)int_or(r, 2, -1),
+		.timed = rows_value(r, 8).kind != VALUE_NULL,
+		.time = rows_int(r, 8),
+		.weight = weight,
+	};
+
+	s->o.each(s->o.arg, &one);
+}
+
+static uint32_t raw_id(int64_t id)
+{
+	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
+}
+
+/* The weight of a row: 1 and it is in g; 0: it has none; -1: it is no number.
+ */
+static int take_weight(struct stacks *s, const struct rows *r,
+		       struct stacks_group *g, struct err *err)
+{
+	struct value v = rows_value(r, 7);
+
+	if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB)
+		return err_set(err, ERR_USAGE,
+			       "--weight '%s' gives the text '%.60s'; it has "
+			       "to be a number",
+			       s->o.weight, rows_text(r, 7));
+	if (v.kind == VALUE_REAL && v.real >= 0 && v.real < 0x1p63)
+		g->weight = (uint64_t)(v.real + 0.5);
+	else if (v.kind == VALUE_INT && v.num >= 0)
+		g->weight = (uint64_t)v.num;
+	else
+		return 0;
+	return 1;
+}
+
+static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
+{
+	int64_t type = rows_int(r, 0);
+	int64_t comm = rows_int(r, 1);
+	struct stacks_group g = {
+		.cpu = s->o.by_cpu ? (int32_t)int_or(r, 2, -1) : -1,
+		.kraw = raw_id(rows_int(r, 3)),
+		.uraw = raw_id(rows_int(r, 4)),
+		.verdict = (uint8_t)rows_int(r, 5),
+		.flags = (uint8_t)rows_int(r, 6),
+		.weight = s->o.samples ? 1 : (uint64_t)rows_int(r, 7),
+		.samples = 1,
+	};
+	int rc = 1;
+
+	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+		return 0; /* a record, no sample */
+	g.event = s->type[type] - 1;
+	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
+		s->event[g.event].unweighed += !rc;
+		return rc;
+	}
+	if (comm > 0 && (size_t)comm < s->n_comm)
+		g.comm = (uint32_t)comm;
+	/* of the flags, only this one changes what is drawn */
+	g.flags &= VERDICT_EXEC;
+	tell(s, r, count(s, &g), g.weight);
+	return 0;
+}
+
+/* cond, bind: from filter_sql(). */
+static struct rows *open_samples(const struct stacks *s, struct store *db,
+				 const char *cond, const struct value *bind,
+				 size_t n, struct err *err)
+{
+	char *sql;
+	struct rows *r;
+
+	if (s->o.weight)
+		return weight_rows(db, s->o.weight, cond, bind, n, err);
+	sql = mem_new(SQL_MAX, 2);
+	if (!strcmp(cond, "1"))
+		snprintf(sql, SQL_MAX * 2, "%s 1", store_sql("report_samples"));
+	else
+		snprintf(sql, SQL_MAX * 2, "%s %s %s)",
+			 store_sql("report_samples"),
+			 store_sql("report_filter"), cond);
+	r = rows_open(db, sql, bind, n, err);
+	free(sql);
+	return r;
+}
+
+static int load_samples(struct stacks *s, struct store *db, struct err *err)
+{
+	char *cond = mem_new(SQL_MAX, 1);
+	struct value *bind = mem_new(BIND_MAX, sizeof(*bind));
+	struct rows *r = NULL;
+	size_t n = 0;
+	int rc = -1;
+
+	if (filter_sql(db, cond, SQL_MAX, bind, BIND_MAX, &n, err))
+		goto out;
+	r = open_samples(s, db, cond, bind, n, err);
+	rc = r ? 1 : -1;
+	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
+		if (take_sample(s, r, err))
+			rc = -1;
+	}
+out:
+	rows_close(r);
+	free(bind);
+	free(cond);
+	return rc;
+}
+
+struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
+			   struct err *err)
+{
+	struct stacks *s = mem_new(1, sizeof(*s));
+
+	s->o = *o;
+	s->labels = o->labels ? o->labels : labels_new();
+	if (rows_each(db, "report_events", take_event, s, err) ||
+	    load_comms(s, db, err) ||
+	    (!o->no_groups && load_samples(s, db, err)) ||
+	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
+					  o->bogus, err))) {
+		stacks_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	stack_names_free(s->names);
+	if (!s->o.labels)
+		labels_free(s->labels);
+	table_release(&s->index);
+	arena_release(&s->text);
+	free(s->group);
+	free(s->event);
+	free(s->type);
+	free(s->comm);
+	free(s);
+}
+
+size_t stacks_count(const struct stacks *s)
+{
+	return s->n_group;
+}
+
+const struct stacks_group *stacks_group(const struct stacks *s, size_t i)
+{
+	return &s->group[i];
+}
+
+size_t stacks_events(const struct stacks *s)
+{
+	return s->n_event;
+}
+
+const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
+{
+	return &s->event[i];
+}
+
+/* Where each event counts one, most of them may have no stacks. */
+static bool is_better(const struct stacks_event *a,
+		      const struct stacks_event *b)
+{
+	if (!a->stacked != !b->stacked)
+		return a->stacked > 0;
+	return a->weight > b->weight;
+}
+
+int stacks_heaviest(const struct stacks *s)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (s->event[i].samples &&
+		    (best < 0 || is_better(&s->event[i], &s->event[best])))
+			best = (int)i;
+	}
+	return best;
+}
+
+static void say_choice(const struct stacks *s, int event, const char *doing)
+{
+	const char *sep = "left out: ";
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stderr);
+	size_t n = 0;
+
+	fprintf(out, "backstitch: %s '", doing);
+	plain_text(out, s->event[event].name, 0, 0);
+	fputs("'; ", out);
+	for (size_t i = 0; i < s->n_event; i++) {
+		const struct stacks_event *e = &s->event[i];
+
+		if (!e->samples || (int)i == event || n++ >= NAMED_MAX)
+			continue;
+		fprintf(out, "%s'", sep);
+		plain_text(out, e->name, 0, 0);
+		fprintf(out, "' (%llu sample%s)",
+			(unsigned long long)e->samples,
+			e->samples == 1 ? "" : "s");
+		sep = ", ";
+	}
+	if (n > NAMED_MAX)
+		fprintf(out, " and %zu more events", n - NAMED_MAX);
+	fputs("; choose with --event\n", out);
+	term_lines_end(&l);
+}
+
+static void say_no_stacks(const struct stacks *s)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stderr);
+	uint64_t stacked = 0;
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		stacked += s->event[i].stacked;
+		samples += s->event[i].samples;
+	}
+	if (samples && !stacked)
+		fputs("backstitch: no sample has a stack; perf record -g, or "
+		      "trace-cmd record -T and -O userstacktrace, take them\n",
+		      out);
+	term_lines_end(&l);
+}
+
+int stacks_choose(const struct stacks *s, const char *doing)
+{
+	int event = stacks_heaviest(s);
+	size_t used = 0;
+
+	for (size_t i = 0; i < s->n_event; i++)
+		used += s->event[i].samples > 0;
+	say_no_stacks(s);
+	if (used < 2)
+		return event;
+	if (filter.event) {
+		fprintf(stderr,
+			"backstitch: %s the sum of %zu events, as "
+			"--event says\n",
+			doing, used);
+		return -1;
+	}
+	say_choice(s, event, doing);
+	return event;
+}
+
+uint64_t stacks_unweighed(const struct stacks *s, int event)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n_event; i++) {
+		if (event < 0 || i == (size_t)event)
+			n += s->event[i].unweighed;
+	}
+	return n;
+}
+
+const char *stacks_unit(const struct stacks *s, int event, bool samples)
+{
+	const char *name;
+
+	if (samples)
+		return "samples";
+	if (s->o.weight)
+		return weight_unit(s->o.weight);
+	if (event < 0)
+		return "events";
+	name = s->event[event].name;
+	if (strstr(name, "cpu-clock") || strstr(name, "task-clock"))
+		return "ns";
+	return name;
+}
+
+const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
+{
+	return &s->comm[i];
+}
+
+size_t stacks_comms(const struct stacks *s)
+{
+	return s->n_comm;
+}
+
+struct labels *stacks_labels(const struct stacks *s)
+{
+	return s->labels;
+}
+
+const struct stack_names *stacks_names(const struct stacks *s)
+{
+	return s->names;
+}
+
+const char *stacks_missing(const struct stacks_group *g)
+{
+	const char *word;
+
+	if (!g->verdict || g->uraw)
+		return NULL;
+	if (g->verdict == REQ_MATCHED)
+		return "empty";
+	word = request_verdict_name(g->verdict);
+	return word ? word : "unexplained";
+}
+
+bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)
+{
+	return stack_names_bogus(s->names, g->uraw);
+}
+
+const char *stacks_verdict(const struct stacks_group *g)
+{
+	const char *word = request_verdict_name(g->verdict);
+
+	if (!g->verdict)
+		return "no request";
+	return word ? word : "unexplained";
+}
+
+static void add_mark(struct stacks *s, const char *name, struct label_list *out)
+{
+	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
+
+	label_list_add(out, labels_add(s->labels, &l));
+}
+
+void stacks_get(struct stacks *s, const struct stacks_group *g,
+		struct label_list *out)
+{
+	const char *missing = stacks_missing(g);
+	bool exec = g->uraw && (g->flags & VERDICT_EXEC);
+	char name[64];
+
+	if (missing) {
+		snprintf(name, sizeof(name), "[user: %s]", missing);
+		add_mark(s, name, out);
+	}
+	if (exec)
+		add_mark(s, STACKS_AFTER_EXEC, out);
+	const char *ended = exec ? NULL : stack_names_ended(s->names, g->uraw);
+	if (ended) {
+		snprintf(name, sizeof(name), "[user: %s]", ended);
+		add_mark(s, name, out);
+	}
+	stack_names_get(s->names, g->uraw, exec, out);
+	stack_names_get(s->names, g->kraw, false, out);
+}

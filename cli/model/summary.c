@@ -1,0 +1,480 @@
+/* summary.c - what a database holds and what is missing from it, in words. */
+#include "cli/model/summary.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/output/human.h"
+#include "cli/output/lines.h"
+#include "cli/output/output.h"
+#include "cli/output/term.h"
+#include "schema/store.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+
+/* Lines of each section before "and N more". */
+#define LINES_BRIEF 3
+#define LINES_FULL 20
+
+struct summary {
+	struct lines l;
+	struct store *db;
+	const char *path;
+	bool brief;
+	uint64_t n; /* of the section being printed */
+	uint64_t samples;
+	int64_t first, last;
+	struct err *err;
+	int64_t unnamed; /* addresses whose names nobody looked for */
+};
+
+static int each(struct summary *s, const char *query,
+		void (*fn)(struct summary *s, struct rows *r))
+{
+	struct rows *r = rows_open(s->db, store_sql(query), NULL, 0, s->err);
+	int ret;
+
+	if (!r)
+		return -1;
+	s->n = 0;
+	while ((ret = rows_next(r, s->err)) > 0) {
+		fn(s, r);
+		s->n++;
+	}
+	rows_close(r);
+	return ret;
+}
+
+static void put_about(struct summary *s, struct rows *r)
+{
+	static const int column[] = { 4, 5, 7 };
+
+	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
+		const char *text = rows_text(r, (size_t)column[i]);
+
+		if (!*text)
+			continue;
+		lines_add(&s->l, "%s", s->l.len ? ", " : "");
+		lines_clean(&s->l, text);
+	}
+	if (rows_int(r, 9))
+		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
+			  rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
+	if (s->l.len)
+		lines_put(&s->l, "recorded on");
+	if (*rows_text(r, 8)) {
+		lines_clean(&s->l, rows_text(r, 8));
+		lines_put(&s->l, "command");
+	}
+	if (*rows_text(r, 6)) {
+		lines_clean(&s->l, rows_text(r, 6));
+		lines_put(&s->l, "recorder");
+	}
+}
+
+static void take_range(struct summary *s, struct rows *r)
+{
+	s->samples += (uint64_t)rows_int(r, 14);
+	if (!rows_int(r, 12))
+		return;
+	if (!s->last || rows_int(r, 11) < s->first)
+		s->first = rows_int(r, 11);
+	if (rows_int(r, 12) > s->last)
+		s->last = rows_int(r, 12);
+}
+
+/* The same as UTC, where the capture says it. */
+static void put_wall(struct summary *s, struct value offset, int64_t first,
+		     int64_t last)
+{
+	char a[CLOCK_UTC_SIZE];
+	char b[CLOCK_UTC_SIZE];
+
+	if (offset.kind != VALUE_INT ||
+	    __builtin_add_overflow(first, offset.num, &first) ||
+	    __builtin_add_overflow(last, offset.num, &last) ||
+	    !clock_utc(first, a) || !clock_utc(last, b))
+		return;
+	lines_add(&s->l, "%s to %s", a, b);
+	lines_put(&s->l, "on the wall");
+}
+
+static void put_time(struct summary *s, struct rows *r)
+{
+	int64_t first = rows_int(r, 11);
+	int64_t last = rows_int(r, 12);
+	char a[32];
+
+	lines_seconds(&s->l, first);
+	lines_add(&s->l, " to ");
+	lines_seconds(&s->l, last);
+	lines_add(&s->l, " s, %s on clock %s",
+		  human_ns(a, sizeof(a), last - first),
+		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
+	lines_put(&s->l, "time");
+	put_wall(s, rows_value(r, 25), first, last);
+}
+
+/* "same clock, 305 equal events, within 2.93 us" */
+static void put_aligned(struct summary *s, struct rows *r)
+{
+	static const char *const text[][2] = {
+		{ "reference", "its clock is the timeline" },
+		{ "given", "as was said" },
+		{ "host", "times are on its host's clock" },
+		{ "same_clock", "same clock" },
+		{ "time_conv", "by perf's TIME_CONV" },
+		{ "sched_clock", "by the offset of sched_clock" },
+		{ "events", "by equal events" },
+		{ "wall", "by wall time" },
+	};
+	const char *word = rows_text(r, 19);
+	double drift = rows_value(r, 21).real;
+	char a[32];
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (!strcmp(word, text[i][0]))
+			lines_add(&s->l, "%s", text[i][1]);
+	if (rows_int(r, 20))
+		lines_add(&s->l, ", %+.6f ms", (double)rows_int(r, 20) / 1e6);
+	if (drift < 0 || drift > 0)
+		lines_add(&s->l, ", drift %.3f ppm", drift / 1000);
+	if (rows_int(r, 23))
+		lines_count(&s->l, ", ", rows_int(r, 23), "event agrees",
+			    "events agree");
+	if (rows_value(r, 22).kind != VALUE_INT)
+		lines_add(&s->l, ", nobody knows how exactly");
+	else if (strcmp(word, "reference") != 0)
+		lines_add(&s->l, ", within %s",
+			  human_ns(a, sizeof(a), rows_int(r, 22)));
+	if (rows_int(r, 24) != rows_int(r, 0))
+		lines_add(&s->l, "; one kernel with capture %" PRId64,
+			  rows_int(r, 24));
+	lines_put(&s->l, "aligned");
+}
+
+static void put_capture(struct summary *s, struct rows *r)
+{
+	char a[32];
+
+	lines_clean(&s->l, rows_text(r, 1));
+	lines_add(&s->l, " (%s", rows_text(r, 2));
+	if (*rows_text(r, 18)) {
+		lines_add(&s->l, ", ");
+		lines_clean(&s->l, rows_text(r, 18));
+	}
+	lines_add(&s->l, ", %s)",
+		  human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
+	lines_put(&s->l, "capture");
+	put_about(s, r);
+	if (rows_int(r, 12))
+		put_time(s, r);
+	if (*rows_text(r, 19))
+		put_aligned(s, r);
+	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
+					 : "by finished rounds");
+	lines_put(&s->l, "order");
+	if (!rows_int(r, 17)) {
+		lines_add(&s->l, "no: see damage");
+		lines_put(&s->l, "complete");
+	}
+}
+
+static void put_event(struct summary *s, struct rows *r)
+{
+	char a[32];
+
+	/* perf adds an event of its own that never counts */
+	if (!rows_int(r, 5) && !strncmp(rows_text(r, 1), "dummy:", 6)) {
+		s->n--;
+		return;
+	}
+	lines_clean(&s->l, rows_text(r, 1));
+	lines_add(&s->l, ": %s %s",
+		  human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
+		  strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
+	if (rows_int(r, 4))
+		lines_add(&s->l, ", deferred user stacks");
+	else if (!rows_int(r, 3) && !strcmp(rows_text(r, 2), "sample"))
+		lines_add(&s->l, ", no stacks");
+	lines_put(&s->l, s->n ? "" : "events");
+}
+
+static void put_counts(struct summary *s, struct rows *r)
+{
+	lines_count(&s->l, "", rows_int(r, 0), "process", "processes");
+	lines_count(&s->l, ", ", rows_int(r, 1), "thread", "threads");
+	lines_count(&s->l, ", ", rows_int(r, 3), "image", "images");
+	lines_count(&s->l, ", ", rows_int(r, 6), "stack", "stacks");
+	lines_put(&s->l, "holds");
+	lines_count(&s->l, "", rows_int(r, 5), "of", "of");
+	lines_count(&s->l, " ", rows_int(r, 4), "address", "addresses");
+	lines_add(&s->l, " in code %s",
+		  rows_int(r, 5) == 1 ? "has a name" : "have a name");
+	lines_put(&s->l, "names");
+}
+
+/* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
+struct verdict_line {
+	char text[1024];
+	size_t len;
+	int64_t sum;
+	bool missing; /* of some there is no user stack */
+};
+
+static void gather(struct verdict_line *l, struct rows *r)
+{
+	const char *verdict = rows_text(r, 1);
+	bool doubt = !strcmp(rows_text(r, 2), "unexplained") &&
+		     strcmp(verdict, "unexplained");
+	char clean[64];
+	int n;
+
+	output_clean_buf(clean, sizeof(clean), verdict, strlen(verdict), NULL);
+	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
+		     "%s%" PRId64 " %s%s", l->len ? ", " : "", rows_int(r, 3),
+		     clean, doubt ? " (unexplained)" : "");
+	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
+		l->len += (size_t)n;
+	l->sum += rows_int(r, 3);
+	if (strcmp(verdict, "matched") && strcmp(verdict, "refused"))
+		l->missing = true;
+}
+
+static void put_line(struct summary *s, const char *name, const char *what,
+		     const struct verdict_line *l)
+{
+	if (!l->sum)
+		return;
+	lines_add(&s->l, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len,
+		  l->text);
+	lines_put(&s->l, name);
+}
+
+static int put_verdicts(struct summary *s)
+{
+	struct verdict_line request = { .sum = 0 };
+	struct verdict_line chain = { .sum = 0 };
+	struct rows *r =
+		rows_open(s->db, store_sql("info_verdicts"), NULL, 0, s->err);
+	int ret;
+
+	if (!r)
+		return -1;
+	while ((ret = rows_next(r, s->err)) > 0)
+		gather(strcmp(rows_text(r, 0), "request") ? &chain : &request,
+		       r);
+	rows_close(r);
+	put_line(s, "user stacks", "asked for", &request);
+	if (!s->brief)
+		put_line(s, "chains", "recorded", &chain);
+	if (request.missing || (!s->brief && request.sum)) {
+		lines_add(&s->l,
+			  "'backstitch help verdicts' explains the words");
+		lines_put(&s->l, "");
+	}
+	return ret;
+}
+
+static void put_loss(struct summary *s, struct rows *r)
+{
+	const char *what = rows_text(r, 1);
+
+	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, 2));
+	if (!strcmp(what, "lost"))
+		lines_add(&s->l, "in %" PRId64 " gap%s", rows_int(r, 3),
+			  rows_int(r, 3) == 1 ? "" : "s");
+	else if (!strcmp(what, "lost_total"))
+		lines_add(&s->l, "by the kernel's own count");
+	else
+		lines_add(&s->l, "(%s)", what);
+	lines_put_styled(&s->l, s->n ? "" : "lost", STYLE_YELLOW);
+}
+
+static void put_ordering(struct summary *s, struct rows *r)
+{
+	char a[32];
+
+	if (s->brief && !strcmp(rows_text(r, 1), "round"))
+		return;
+	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
+		  rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
+	lines_put(&s->l, "out of order");
+}
+
+static void put_damage(struct summary *s, struct rows *r)
+{
+	const char *kind = rows_text(r, 1);
+	bool damage = !strcmp(kind, "damage");
+
+	if (s->brief && !damage)
+		return;
+	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
+		return;
+	if (*rows_text(r, 6)) {
+		lines_clean(&s->l, rows_text(r, 6));
+	} else {
+		lines_clean(&s->l, rows_text(r, 2));
+		if (rows_value(r, 3).kind == VALUE_INT)
+			lines_add(&s->l, " at 0x%" PRIx64, rows_int(r, 3));
+	}
+	if (rows_int(r, 5) > 1)
+		lines_add(&s->l, " (%" PRId64 " times)", rows_int(r, 5));
+	if (damage)
+		lines_put_styled(&s->l, kind, STYLE_RED);
+	else
+		lines_put(&s->l, kind);
+}
+
+static void put_unnamed(struct summary *s, struct rows *r)
+{
+	const char *status = rows_text(r, 1);
+	const char *plural = rows_int(r, 2) == 1 ? "" : "es";
+	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
+
+	/* --no-symbols: one line about all of them */
+	if (!*status) {
+		s->unnamed += rows_int(r, 2);
+		s->n--;
+		return;
+	}
+	/* a few addresses outside all symbols are not worth a line here */
+	if (named && s->brief) {
+		s->n--;
+		return;
+	}
+	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
+		return;
+	lines_clean(&s->l, rows_text(r, 0));
+	if (named)
+		lines_add(&s->l, ": %" PRId64 " address%s in no symbol",
+			  rows_int(r, 2), plural);
+	else
+		lines_add(&s->l, ": %s, %" PRId64 " address%s", status,
+			  rows_int(r, 2), plural);
+	lines_put(&s->l, s->n ? "" : "no names for");
+}
+
+static void put_more(struct summary *s, const char *one, const char *many)
+{
+	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
+
+	if (s->n <= shown)
+		return;
+	lines_add(&s->l, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+		  s->n - shown == 1 ? one : many,
+		  s->brief ? "; see 'backstitch info " : "",
+		  s->brief ? s->path : "", s->brief ? "'" : "");
+	lines_put(&s->l, "");
+}
+
+/* "perf.db: 7832 samples over 2.31 s" */
+static void put_title(struct summary *s)
+{
+	char n[32];
+	char t[32];
+
+	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
+		term_off(s->l.out));
+	fprintf(s->l.out, ": %s samples",
+		human_count(n, sizeof(n), s->samples));
+	if (s->last > s->first)
+		fprintf(s->l.out, " over %s",
+			human_ns(t, sizeof(t), s->last - s->first));
+	putc('\n', s->l.out);
+}
+
+int summary_print(FILE *out, struct store *db, const char *path, bool brief,
+		  struct err *err)
+{
+	struct summary s = {
+		/* grep wants a fact in one line */
+		.l = { .out = out,
+		       .width = term_is_terminal(out) ? term_columns(out)
+						      : INT_MAX },
+		.db = db,
+		.path = path,
+		.brief = brief,
+		.err = err
+	};
+
+	if (each(&s, "info_captures", take_range))
+		return -1;
+	put_title(&s);
+	if (!brief && (each(&s, "info_captures", put_capture) ||
+		       each(&s, "info_counts", put_counts)))
+		return -1;
+	if (each(&s, "info_events", put_event) || put_verdicts(&s) ||
+	    each(&s, "info_loss", put_loss) ||
+	    each(&s, "info_ordering", put_ordering) ||
+	    each(&s, "info_damage", put_damage) ||
+	    each(&s, "info_unnamed", put_unnamed))
+		return -1;
+	put_more(&s, "image", "images");
+	if (s.unnamed) {
+		lines_add(&s.l,
+			  "not looked for of %" PRId64
+			  " address%s; 'backstitch "
+			  "symbolize %s' does",
+			  s.unnamed, s.unnamed == 1 ? "" : "es", path);
+		lines_put(&s.l, "no names");
+	}
+	if (s.n && brief) {
+		lines_add(&s.l,
+			  "to name them: 'backstitch symbolize --symfs DIR "
+			  "--kallsyms FILE %s'",
+			  path);
+		lines_put(&s.l, "");
+	}
+	return 0;
+}
+
+int summary_json(FILE *out, struct store *db, struct err *err)
+{
+	static const char *const section[] = {
+		"captures", "events",	"counts", "verdicts",
+		"loss",	    "ordering", "damage", "unnamed",
+	};
+	struct json_object *all = json_object_new_object();
+	int ret = -1;
+
+	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
+		char name[32];
+		struct json_object *a;
+		struct rows *r;
+
+		snprintf(name, sizeof(name), "info_%s", section[i]);
+		r = rows_open(db, store_sql(name), NULL, 0, err);
+		if (!r)
+			goto out;
+		a = output_json_rows(r, err);
+		rows_close(r);
+		if (!a)
+			goto out;
+		json_object_object_add(all, section[i], a);
+	}
+	output_json_put(out, all, true);
+	putc('\n', out);
+	ret = 0;
+out:
+	json_object_put(all);
+	return ret;
+}
+
+int summary_strict(struct store *db, bool *bad, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("check_breaks"), NULL, 0, err);
+	int ret;
+
+	*bad = false;
+	if (!r)
+		return -1;
+	ret = rows_next(r, err);
+	for (size_t i = 0; ret > 0 && i < rows_columns(r); i++)
+		if (rows_int(r, i))
+			*bad = true;
+	rows_close(r);
+	return ret < 0 ? -1 : 0;
+}

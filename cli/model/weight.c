@@ -1,0 +1,311 @@
+/* weight.c - what samples weigh by an SQL expression of the user.
+ *
+ * The expression is SQL, as that of 'query': a database is open for reading
+ * only. It stands in brackets that it cannot close. */
+#include "cli/model/weight.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
+				    "tid",	"comm",	     "event", "weight",
+				    "verdict",	"latency_ns" };
+#define N_BASE (sizeof(base) / sizeof(*base))
+
+/* An event with fields. */
+struct table {
+	int64_t type;
+	char *event, *name;
+	char *columns; /* SQL text, each after a comma */
+	char *names;   /* for people */
+};
+
+struct weight {
+	struct store *db;
+	const char *expr;
+	struct table *table;
+	size_t n, cap;
+};
+
+/* Behind a quoted text or name that begins at p; NULL: it does not end. */
+static const char *skip_quoted(const char *p)
+{
+	char end = *p == '[' ? ']' : *p;
+	const char *stop = strchr(p + 1, end);
+
+	return stop ? stop + 1 : NULL;
+}
+
+/* One expression, which stays inside the brackets around it. A doubled quote
+ * is two quoted texts here, which is the same. */
+static int check_expr(const char *expr, struct err *err)
+{
+	const char *why = NULL;
+	int depth = 0;
+
+	for (const char *p = expr; *p && !why;) {
+		if (strchr("'\"`[", *p)) {
+			p = skip_quoted(p);
+			if (!p)
+				return err_set(err, ERR_USAGE,
+					       "--weight '%s': a quote does "
+					       "not end",
+					       expr);
+			continue;
+		}
+		depth += *p == '(';
+		depth -= *p == ')';
+		if (depth < 0 || *p == ';')
+			why = "one expression is needed";
+		else if (!strncmp(p, "--", 2) || !strncmp(p, "/*", 2))
+			why = "there must be no comment in it";
+		else if (strchr("?:@$", *p))
+			why = "there are no parameters";
+		p++;
+	}
+	if (!why && depth)
+		why = "a bracket does not end";
+	if (!why && !expr[strspn(expr, " \t\n")])
+		why = "it is empty";
+	return why ? err_set(err, ERR_USAGE, "--weight '%s': %s", expr, why)
+		   : 0;
+}
+
+static bool is_base(const char *name)
+{
+	for (size_t i = 0; i < N_BASE; i++) {
+		if (!strcmp(base[i], name))
+			return true;
+	}
+	return false;
+}
+
+static int load_columns(struct store *db, struct table *t, struct err *err)
+{
+	struct value name = { .kind = VALUE_TEXT,
+			      .text = t->name,
+			      .len = strlen(t->name) };
+	struct rows *r =
+		rows_open(db, store_sql("weight_columns"), &name, 1, err);
+	size_t sql_len = 0, names_len = 0;
+	FILE *sql = open_memstream(&t->columns, &sql_len);
+	FILE *names = open_memstream(&t->names, &names_len);
+	const char *sep = "";
+	int rc = r && sql && names ? 0 : -1;
+
+	while (!rc && (rc = rows_next(r, err)) > 0) {
+		const char *col = rows_text(r, 0);
+		const char *prefix = is_base(col) ? "field_" : "";
+
+		rc = 0;
+		/* our own names have no quotes; a foreign database's may */
+		if (strchr(col, '"'))
+			continue;
+		fprintf(sql, ", f.\"%s\" AS \"%s%s\"", col, prefix, col);
+		fprintf(names, "%s%s%s", sep, prefix, col);
+		sep = ", ";
+	}
+	if (sql)
+		fclose(sql);
+	if (names)
+		fclose(names);
+	rows_close(r);
+	return rc;
+}
+
+static int take_table(void *arg, const struct rows *r, struct err *err)
+{
+	struct weight *w = arg;
+	struct table *t;
+
+	(void)err;
+	if (strchr(rows_text(r, 2), '"') ||
+	    !filter_takes_event(rows_text(r, 1)))
+		return 0;
+	w->table = mem_grow(w->table, &w->cap, w->n + 1, sizeof(*w->table));
+	t = &w->table[w->n++];
+	*t = (struct table){ .type = rows_int(r, 0),
+			     .event = mem_strdup(rows_text(r, 1)),
+			     .name = mem_strdup(rows_text(r, 2)) };
+	return 0;
+}
+
+static void release(struct weight *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		free(w->table[i].event);
+		free(w->table[i].name);
+		free(w->table[i].columns);
+		free(w->table[i].names);
+	}
+	free(w->table);
+}
+
+/* t NULL: without fields. cond "0": no row, to try it. */
+static struct rows *open_rows(const struct weight *w, const struct table *t,
+			      const char *cond, const struct value *bind,
+			      size_t n, struct err *err)
+{
+	bool all = !strcmp(cond, "1");
+	char *sql = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&sql, &len);
+	struct rows *r;
+
+	if (!out) {
+		err_set(err, ERR_IO, "no memory for a statement");
+		return NULL;
+	}
+	fprintf(out, "%s (%s\n) %s %s %s ", store_sql("weight_head"), w->expr,
+		store_sql("weight_row"), t ? t->columns : "",
+		store_sql("weight_from"));
+	if (t)
+		fprintf(out, "LEFT JOIN \"%s\" %s %lld) AND ", t->name,
+			store_sql("weight_fields_of"), (long long)t->type);
+	else
+		fputs("WHERE ", out);
+	if (all || !strcmp(cond, "0"))
+		fprintf(out, "%s)", cond);
+	else
+		fprintf(out, "%s %s))", store_sql("report_filter"), cond);
+	fclose(out);
+	r = rows_open(w->db, sql, bind, n, err);
+	free(sql);
+	return r;
+}
+
+/* 1: the expression is one of that row; 0: it names something else; -1. */
+static int try_row(const struct weight *w, const struct table *t,
+		   struct err *err)
+{
+	struct rows *r = open_rows(w, t, "0", NULL, 0, err);
+	int rc;
+
+	if (!r)
+		return strstr(err->msg, "no such column") ? 0 : -1;
+	rc = rows_next(r, err);
+	rows_close(r);
+	if (rc > 0)
+		return err_set(err, ERR_USAGE,
+			       "--weight '%s': it is asked for each sample; "
+			       "sum(), count() and the like have no place",
+			       w->expr);
+	return rc < 0 ? -1 : 1;
+}
+
+/* Names everything that could have been meant, as far as there is room. */
+static int no_column(const struct weight *w, struct err *err)
+{
+	char list[400] = "";
+	size_t used = 0;
+	const char *column = strstr(err->msg, "no such column: ");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.60s",
+		 column ? column + strlen("no such column: ") : w->expr);
+	for (size_t i = 0; i < N_BASE; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%s", i ? ", " : "", base[i]);
+	for (size_t i = 0; i < w->n; i++) {
+		int n = snprintf(list + used, sizeof(list) - used,
+				 "; of %s: %s", w->table[i].event,
+				 w->table[i].names);
+
+		if (n < 0 || (size_t)n >= sizeof(list) - used) {
+			list[used] = 0;
+			snprintf(list + used, sizeof(list) - used,
+				 "; and more");
+			break;
+		}
+		used += (size_t)n;
+	}
+	if (!w->n)
+		return err_set(err, ERR_USAGE,
+			       "--weight: no column '%s'; there is %s; fields "
+			       "of events are there after ingest --fields "
+			       "NAMES",
+			       name, list);
+	return err_set(err, ERR_USAGE, "--weight: no column '%s'; there is %s",
+		       name, list);
+}
+
+static int two_events(const struct weight *w, const struct table *a,
+		      const struct table *b, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		       "--weight '%s' is about fields of '%s', and of '%s' as "
+		       "well; choose with --event",
+		       w->expr, a->event, b->event);
+}
+
+/* What SQL says of it is about the command line. */
+static int not_good(const struct weight *w, const struct err *why,
+		    struct err *err)
+{
+	if (why->code == ERR_USAGE) {
+		*err = *why;
+		return -1;
+	}
+	return err_set(err, ERR_USAGE, "--weight '%s': %s", w->expr, why->msg);
+}
+
+/* The event whose fields the expression names; *t NULL: none. */
+static int find_row(struct weight *w, struct table **t, struct err *err)
+{
+	struct err first = { 0 };
+	int rc = try_row(w, NULL, &first);
+
+	*t = NULL;
+	if (rc) {
+		return rc > 0 ? 0 : not_good(w, &first, err);
+	}
+	if (rows_each(w->db, "weight_tables", take_table, w, err))
+		return -1;
+	for (size_t i = 0; i < w->n; i++) {
+		struct err ignored = { 0 };
+
+		if (load_columns(w->db, &w->table[i], err))
+			return -1;
+		rc = try_row(w, &w->table[i], &ignored);
+		if (rc < 0)
+			return not_good(w, &ignored, err);
+		if (rc && *t)
+			return two_events(w, *t, &w->table[i], err);
+		if (rc)
+			*t = &w->table[i];
+	}
+	if (*t)
+		return 0;
+	*err = first;
+	return no_column(w, err);
+}
+
+struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
+			 const struct value *bind, size_t n, struct err *err)
+{
+	struct weight w = { .db = db, .expr = expr };
+	struct table *t;
+	struct rows *r = NULL;
+
+	if (!check_expr(expr, err) && !find_row(&w, &t, err))
+		r = open_rows(&w, t, cond, bind, n, err);
+	release(&w);
+	return r;
+}
+
+const char *weight_unit(const char *expr)
+{
+	size_t len = strlen(expr);
+	bool name = len == strspn(expr, "abcdefghijklmnopqrstuvwxyz"
+					"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_");
+
+	return name && len > 3 && !strcmp(expr + len - 3, "_ns") ? "ns" : expr;
+}

@@ -1,0 +1,33 @@
+/* columns.h - rows as a JSON object of columns: {"length": 2, "a": [1, 2],
+ * ...}.
+ */
+#ifndef CLI_OUTPUT_COLUMNS_H
+#define CLI_OUTPUT_COLUMNS_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define COLUMN_NONE UINT32_MAX
+
+enum column_kind {
+	COLUMN_END,
+	COLUMN_U32,
+	COLUMN_OR_NULL,	 /* u32; null for COLUMN_NONE */
+	COLUMN_OR_MINUS, /* u32; -1 for COLUMN_NONE */
+	COLUMN_I64,
+	COLUMN_SIZE,  /* u64; null where it is 0 */
+	COLUMN_PLACE, /* of the row itself: 0, 1, 2, ... */
+	COLUMN_CONST
+};
+
+struct column {
+	const char *name;
+	enum column_kind kind;
+	size_t at;	   /* in the row */
+	const char *value; /* COLUMN_CONST */
+};
+
+/* n rows of size bytes each; the columns end with COLUMN_END. */
+void columns_put(FILE *out, const struct column *c, const void *rows,
+		 size_t size, size_t n);
+#endif

@@ -1,0 +1,369 @@
+/* grid.c - a table that was computed, not selected. */
+#include "cli/output/grid.h"
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/out.h"
+#include "cli/output/output.h"
+#include "cli/output/plain.h"
+#include "cli/output/term.h"
+#include "stitch/base/mem.h"
+
+#define CUT_MIN 12    /* columns are not cut below this */
+#define FILE_WIDTH 72 /* the most one text column asks for in a file */
+
+enum cell_kind {
+	CELL_TEXT,
+	CELL_NUMBER,
+	CELL_SIGNED,
+	CELL_PERCENT,
+	CELL_CHANGE,
+	CELL_CHANCE
+};
+
+struct cell {
+	enum cell_kind kind;
+	const char *text;
+	uint64_t n; /* percent: in 1/1000000 */
+	double v;   /* change and chance */
+};
+
+struct grid {
+	const struct grid_column *col;
+	size_t n_col;
+	struct cell *cell;
+	size_t n, cap;
+	struct arena text;
+};
+
+struct grid *grid_new(const struct grid_column *col, size_t n)
+{
+	struct grid *g = mem_new(1, sizeof(*g));
+
+	g->col = col;
+	g->n_col = n;
+	return g;
+}
+
+void grid_free(struct grid *g)
+{
+	if (!g)
+		return;
+	arena_release(&g->text);
+	free(g->cell);
+	free(g);
+}
+
+static void add(struct grid *g, struct cell c)
+{
+	g->cell = mem_grow(g->cell, &g->cap, g->n + 1, sizeof(*g->cell));
+	g->cell[g->n++] = c;
+}
+
+void grid_text(struct grid *g, const char *s)
+{
+	add(g, (struct cell){ .kind = CELL_TEXT,
+			      .text = arena_strdup(&g->text, s) });
+}
+
+void grid_number(struct grid *g, uint64_t n)
+{
+	add(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
+}
+
+void grid_signed(struct grid *g, int64_t n)
+{
+	add(g, (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
+}
+
+void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
+{
+	unsigned __int128 v = (unsigned __int128)part * 100000000;
+	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
+
+	add(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
+}
+
+void grid_change(struct grid *g, double v)
+{
+	add(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
+}
+
+void grid_chance(struct grid *g, double p)
+{
+	add(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
+}
+
+/* Digits of a cell that is no text. */
+static const char *digits(const struct cell *c, bool people, char buf[32])
+{
+	unsigned long long n = c->n;
+
+	if (c->kind == CELL_CHANGE)
+		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
+	else if (c->kind == CELL_CHANCE && !(c->v < 1))
+		buf[0] = 0;
+	else if (c->kind == CELL_CHANCE)
+		snprintf(buf, 32, people ? "%.1e" : "%.9e", c->v);
+	else if (c->kind == CELL_SIGNED)
+		snprintf(buf, 32, "%lld", (long long)c->n);
+	else if (c->kind == CELL_NUMBER)
+		snprintf(buf, 32, "%llu", n);
+	else if (people)
+		snprintf(buf, 32, "%llu.%02llu", (n + 5000) / 1000000,
+			 (n + 5000) % 1000000 / 10000);
+	else
+		snprintf(buf, 32, "%llu.%06llu", n / 1000000, n % 1000000);
+	return buf;
+}
+
+static size_t width_of(const struct cell *c)
+{
+	char buf[32];
+
+	return c->kind == CELL_TEXT ? plain_cells(c->text)
+				    : strlen(digits(c, true, buf));
+}
+
+static void pad(FILE *out, size_t n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+/* The first cells - 1 columns of a name and a mark that there is more. */
+static void put_cut(FILE *out, const char *s, size_t cells)
+{
+	struct plain u;
+
+	while (plain_next(&s, &u) && u.cells < cells) {
+		fputs(u.text, out);
+		cells -= u.cells;
+	}
+	fputc('~', out);
+}
+
+struct column {
+	size_t width;
+	bool cut; /* longer cells are cut; otherwise they push their line */
+	bool text;
+	bool hidden;
+};
+
+static size_t line_width(const struct grid *g, const struct column *col,
+			 bool narrowest)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		if (col[i].hidden)
+			continue;
+		total += (total ? 2 : 0) +
+			 (narrowest && col[i].text && col[i].width > CUT_MIN
+				  ? CUT_MIN
+				  : col[i].width);
+	}
+	return total;
+}
+
+/* owed: blanks before what is printed next, if anything is. */
+static void put_cell(FILE *out, const struct cell *c, const struct column *col,
+		     size_t *owed)
+{
+	size_t used = width_of(c);
+	size_t room = col->width > used ? col->width - used : 0;
+	char buf[32];
+
+	if (c->kind != CELL_TEXT) {
+		pad(out, *owed + room);
+		*owed = 0;
+		fputs(digits(c, true, buf), out);
+		return;
+	}
+	if (used) {
+		pad(out, *owed);
+		*owed = 0;
+	}
+	if (col->cut && used > col->width) {
+		put_cut(out, c->text, col->width);
+		return;
+	}
+	plain_text(out, c->text, 0, 0);
+	*owed += room;
+}
+
+/* On a terminal text is cut, the widest column first, until lines fit; where
+ * even that is not enough the last column goes. In a file nothing is cut, but
+ * one long C++ name does not widen all lines. */
+static void fit(const struct grid *g, struct column *col, FILE *out)
+{
+	bool tty = out == stdout && term_is_terminal(out);
+	size_t room = (size_t)term_columns(out);
+	size_t last = g->n_col - 1;
+
+	for (size_t i = 0; i < g->n_col && !tty; i++)
+		if (col[i].text && col[i].width > FILE_WIDTH)
+			col[i].width = FILE_WIDTH;
+	if (tty && last && col[last].text && line_width(g, col, true) > room)
+		col[last].hidden = true;
+	while (tty && line_width(g, col, false) > room) {
+		struct column *widest = NULL;
+
+		for (size_t i = 0; i < g->n_col; i++)
+			if (!col[i].hidden && col[i].text &&
+			    col[i].width > CUT_MIN &&
+			    (!widest || col[i].width > widest->width))
+				widest = &col[i];
+		if (!widest)
+			return;
+		widest->width--;
+		widest->cut = true;
+	}
+}
+
+static struct column *measure(const struct grid *g)
+{
+	struct column *col = mem_new(g->n_col, sizeof(*col));
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
+		col[i].text = !g->n || g->cell[i].kind == CELL_TEXT;
+		col[i].hidden = !g->col[i].title;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		size_t w = width_of(&g->cell[i]);
+		size_t at = i % g->n_col;
+
+		if (g->col[at].title && w > col[at].width)
+			col[at].width = w;
+	}
+	return col;
+}
+
+static void write_table(const struct grid *g, FILE *out)
+{
+	struct column *col = measure(g);
+
+	fit(g, col, out);
+	size_t end = g->n_col;
+	size_t owed = 0;
+
+	while (end && col[end - 1].hidden)
+		end--;
+	fputs(term_on(out, STYLE_BOLD), out);
+	for (size_t i = 0; i < g->n_col; i++) {
+		int width = (int)col[i].width;
+
+		if (col[i].hidden)
+			continue;
+		if (i + 1 == end && col[i].text)
+			width = 0;
+		fprintf(out, "%s%*s", i ? "  " : "",
+			col[i].text ? -width : width, g->col[i].title);
+	}
+	fputs(term_off(out), out);
+	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+		size_t at = i % g->n_col;
+
+		if (!at) {
+			fputc('\n', out);
+			owed = 0;
+		}
+		if (col[at].hidden)
+			continue;
+		owed += at ? 2 : 0;
+		put_cell(out, &g->cell[i], &col[at], &owed);
+	}
+	fputc('\n', out);
+	free(col);
+}
+
+static void put_quoted(FILE *out, const char *s)
+{
+	struct plain u;
+
+	fputc('"', out);
+	while (plain_next(&s, &u))
+		fputs(u.text[0] == '"' ? "\"\"" : u.text, out);
+	fputc('"', out);
+}
+
+static void put_json(FILE *out, const char *s)
+{
+	struct json_object *o = output_json_text(s, strlen(s));
+
+	output_json_put(out, o, false);
+	json_object_put(o);
+}
+
+static void write_csv(const struct grid *g, FILE *out)
+{
+	const char *sep = "";
+	char buf[32];
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		if (!g->col[i].name)
+			continue;
+		fprintf(out, "%s%s", sep, g->col[i].name);
+		sep = ",";
+	}
+	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+		const struct cell *c = &g->cell[i];
+
+		if (i % g->n_col == 0) {
+			fputc('\n', out);
+			sep = "";
+		}
+		if (!g->col[i % g->n_col].name)
+			continue;
+		fputs(sep, out);
+		sep = ",";
+		if (c->kind != CELL_TEXT)
+			fputs(digits(c, false, buf), out);
+		else if (c->text[0] && !strpbrk(c->text, ",\" "))
+			plain_text(out, c->text, 0, 0);
+		else
+			put_quoted(out, c->text);
+	}
+	fputc('\n', out);
+}
+
+static void write_json(const struct grid *g, FILE *out)
+{
+	const char *sep = "";
+	char buf[32];
+
+	fputs("[", out);
+	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+		const struct cell *c = &g->cell[i];
+		size_t at = i % g->n_col;
+
+		if (!at) {
+			fputs(i ? "},\n{" : "\n{", out);
+			sep = "";
+		}
+		if (g->col[at].name) {
+			fprintf(out, "%s\"%s\":", sep, g->col[at].name);
+			sep = ",";
+			if (c->kind == CELL_TEXT)
+				put_json(out, c->text);
+			else if (c->kind == CELL_CHANCE && !(c->v < 1))
+				fputs("null", out);
+			else
+				fputs(digits(c, false, buf), out);
+		}
+	}
+	fputs(g->n ? "}\n]\n" : "]\n", out);
+}
+
+void grid_write(const struct grid *g, const char *format, FILE *out)
+{
+	if (!strcmp(format, "json"))
+		write_json(g, out);
+	else if (!strcmp(format, "csv"))
+		write_csv(g, out);
+	else
+		write_table(g, out);
+}

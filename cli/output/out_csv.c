@@ -1,0 +1,70 @@
+/* out_csv.c - rows as comma-separated values (RFC 4180), with a head line. */
+#include <string.h>
+
+#include "cli/output/out.h"
+#include "cli/output/output.h"
+#include "schema/store.h"
+
+/* In quotes when it needs them. Newlines in quotes are allowed by the format
+ * but break every line-based tool and are never wanted in a name. */
+void output_csv_text(FILE *out, const char *s, size_t len)
+{
+	bool quote = !len;
+
+	for (size_t i = 0; i < len; i++)
+		if (strchr(",\"\r\n ", s[i]))
+			quote = true;
+	if (quote)
+		putc('"', out);
+	while (len) {
+		const char *q = memchr(s, '"', len);
+		size_t n = q ? (size_t)(q - s) : len;
+
+		output_clean(out, s, n, NULL);
+		if (q) {
+			fputs("\"\"", out);
+			n++;
+		}
+		s += n;
+		len -= n;
+	}
+	if (quote)
+		putc('"', out);
+}
+
+static void put_value(FILE *out, const struct value *v)
+{
+	if (v->kind == VALUE_TEXT)
+		output_csv_text(out, v->text, v->len);
+	else
+		output_plain(out, v);
+}
+
+static int write_csv(FILE *out, struct rows *rows, struct err *err)
+{
+	size_t n = rows_columns(rows);
+	int ret;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = rows_name(rows, i);
+
+		output_csv_text(out, name, strlen(name));
+		putc(i + 1 < n ? ',' : '\n', out);
+	}
+	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
+		for (size_t i = 0; i < n; i++) {
+			struct value v = rows_value(rows, i);
+
+			put_value(out, &v);
+			putc(i + 1 < n ? ',' : '\n', out);
+		}
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+extern const struct output out_csv;
+const struct output out_csv = {
+	.name = "csv",
+	.summary = "comma-separated values with a head line",
+	.write = write_csv,
+};

@@ -1,0 +1,80 @@
+/* out_lines.c - rows as blocks of lines, one value below the other: for values
+ * that are long, or that are lines themselves, as stacks are.
+ *
+ * A line of a value never begins where a name does, so that what a capture
+ * holds cannot look like another value. */
+#include <string.h>
+
+#include "cli/output/out.h"
+#include "cli/output/output.h"
+#include "cli/output/plain.h"
+#include "cli/output/term.h"
+#include "schema/store.h"
+
+static void put_text(FILE *out, const struct value *v, int indent)
+{
+	const char *s = v->text;
+	size_t left = v->len;
+
+	for (;;) {
+		const char *end = memchr(s, '\n', left);
+		size_t n = end ? (size_t)(end - s) : left;
+
+		output_clean(out, s, n, NULL);
+		putc('\n', out);
+		if (!end)
+			return;
+		fprintf(out, "%*s", indent, "");
+		s += n + 1;
+		left -= n + 1;
+	}
+}
+
+static void put_value(FILE *out, const struct value *v, int indent)
+{
+	if (v->kind == VALUE_TEXT && v->text) {
+		put_text(out, v, indent);
+		return;
+	}
+	output_plain(out, v);
+	putc('\n', out);
+}
+
+static int write_lines(FILE *out, struct rows *rows, struct err *err)
+{
+	size_t n = rows_columns(rows);
+	int width = 0;
+	bool first = true;
+	int ret;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t cells = plain_cells(rows_name(rows, i));
+
+		if (cells < 40 && (int)cells > width)
+			width = (int)cells;
+	}
+	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
+		if (!first)
+			putc('\n', out);
+		first = false;
+		for (size_t i = 0; i < n; i++) {
+			const char *name = rows_name(rows, i);
+			struct value v = rows_value(rows, i);
+			int pad = width - (int)plain_cells(name);
+
+			fprintf(out, "%s", term_on(out, STYLE_BOLD));
+			plain_text(out, name, 0, 0);
+			fprintf(out, "%s%*s  ", term_off(out),
+				pad > 0 ? pad : 0, "");
+			put_value(out, &v, width + 2);
+		}
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+extern const struct output out_lines;
+const struct output out_lines = {
+	.name = "lines",
+	.summary = "one value below the other, for people",
+	.write = write_lines,
+};

@@ -1,0 +1,202 @@
+/* pager.c - long output on a terminal is shown by a pager, as git does it. */
+#include "cli/output/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/output/term.h"
+#include "stitch/base/mem.h"
+
+/* The screen is given a chance to be that large, and no more. */
+#define KEEP_MAX ((size_t)1 << 20)
+
+bool pager_never;
+
+static struct {
+	const char *command;
+	bool armed; /* bytes are kept */
+	char *kept;
+	size_t n, cap;
+	int rows, columns; /* left of the screen, and its width */
+	int at;		   /* column that the next character is in */
+	bool escape;	   /* inside of a color */
+	int pipe;	   /* to the pager; 0: none */
+	int err;	   /* what stderr was; 0: it is that still */
+	pid_t pid;
+} pager;
+
+/* ---- which */
+
+/* Is there a program of that name? A word of the shell may be anything. */
+static bool can_run(const char *command)
+{
+	size_t n = strcspn(command, " \t");
+	const char *path = getenv("PATH");
+	char name[4096];
+
+	if (strcspn(command, "|&;<>()$`\\\"'*?[#~=%") < n)
+		return true;
+	if (memchr(command, '/', n))
+		path = NULL;
+	else if (!path)
+		return false;
+	while (!path || *path) {
+		size_t len = path ? strcspn(path, ":") : 0;
+		int m = path ? snprintf(name, sizeof(name), "%.*s/%.*s",
+					(int)len, path, (int)n, command)
+			     : snprintf(name, sizeof(name), "%.*s", (int)n,
+					command);
+
+		if (m > 0 && (size_t)m < sizeof(name) && !access(name, X_OK))
+			return true;
+		if (!path)
+			return false;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+static const char *choose(void)
+{
+	const char *c = getenv("BACKSTITCH_PAGER");
+
+	if (!c)
+		c = getenv("PAGER");
+	if (!c)
+		c = "less";
+	return *c && strcmp(c, "cat") && can_run(c) ? c : NULL;
+}
+
+void pager_arm(void)
+{
+	const char *term = getenv("TERM");
+
+	if (pager_never || !term_is_terminal(stdout) || !term ||
+	    !strcmp(term, "dumb"))
+		return;
+	pager.rows = term_rows(stdout) - 1; /* the prompt has one */
+	pager.columns = term_columns(stdout);
+	pager.command = choose();
+	pager.armed = pager.command && pager.rows > 0;
+}
+
+/* ---- how much */
+
+/* Counts rows as a terminal would; colors take no room. */
+static void measure(const char *buf, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)buf[i];
+
+		if (pager.escape) {
+			pager.escape = c != 'm';
+		} else if (c == '\033') {
+			pager.escape = true;
+		} else if (c == '\n') {
+			pager.at = 0;
+			pager.rows--;
+		} else if (c == '\t') {
+			pager.at += 8 - pager.at % 8;
+		} else if ((c & 0xc0) != 0x80 && pager.at++ == pager.columns) {
+			pager.at = 1;
+			pager.rows--;
+		}
+	}
+}
+
+/* ---- the pager */
+
+static void run_pager(int in)
+{
+	/* what the pager does with Ctrl-C is its own business */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGALRM, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(in, 0);
+	setenv("LESS", "FRX", 0);
+	setenv("LV", "-c", 0);
+	execl("/bin/sh", "sh", "-c", pager.command, (char *)NULL);
+	_exit(127);
+}
+
+static void start(void)
+{
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC))
+		return;
+	pager.pid = fork();
+	if (!pager.pid)
+		run_pager(fd[0]);
+	close(fd[0]);
+	if (pager.pid < 0) {
+		close(fd[1]);
+		return;
+	}
+	pager.pipe = fd[1];
+	if (term_is_terminal(stderr)) {
+		fflush(stderr);
+		pager.err = fcntl(2, F_DUPFD_CLOEXEC, 3);
+		if (pager.err > 0)
+			dup2(pager.pipe, 2);
+	}
+}
+
+bool pager_keep(const char *buf, size_t n)
+{
+	if (!pager.armed)
+		return false;
+	measure(buf, n);
+	if (n > KEEP_MAX - pager.n)
+		pager.rows = -1;
+	pager.kept =
+		mem_grow(pager.kept, &pager.cap, pager.n + n, sizeof(char));
+	memcpy(pager.kept + pager.n, buf, n);
+	pager.n += n;
+	if (pager.rows >= 0)
+		return true;
+	pager.armed = false;
+	start();
+	return false;
+}
+
+char *pager_kept(size_t *n)
+{
+	char *p = pager.kept;
+
+	*n = pager.n;
+	pager.kept = NULL;
+	pager.n = pager.cap = 0;
+	pager.armed = false;
+	return p;
+}
+
+int pager_fd(void)
+{
+	return pager.pipe ? pager.pipe : 1;
+}
+
+void pager_end(void)
+{
+	int status;
+
+	if (!pager.pipe)
+		return;
+	if (pager.err > 0) {
+		fflush(stderr);
+		dup2(pager.err, 2);
+		close(pager.err);
+		pager.err = 0;
+	}
+	close(pager.pipe);
+	pager.pipe = 0;
+	while (waitpid(pager.pid, &status, 0) < 0 && errno == EINTR)
+		;
+}

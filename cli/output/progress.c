@@ -1,0 +1,102 @@
+/* progress.c - one line on the terminal that says how far we are. */
+#include "cli/output/progress.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output/human.h"
+#include "cli/output/term.h"
+
+#define NS 1000000000ll
+
+static struct {
+	const char *what;
+	int64_t start, drawn_at;
+	bool on, drawn;
+} line;
+
+static int64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NS + ts.tv_nsec;
+}
+
+void progress_start(const char *what)
+{
+	const char *term = getenv("TERM");
+
+	progress_clear();
+	line.what = what;
+	line.start = line.drawn_at = now();
+	line.on = isatty(2) && term && strcmp(term, "dumb");
+}
+
+void progress_start_live(const char *what, const char *hint)
+{
+	char text[160];
+
+	progress_start(what);
+	if (!line.on)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", what, hint);
+	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
+	fflush(stderr);
+	line.drawn = true;
+}
+
+/* "12 %, 1.2 M records/s, 3 s left" as far as it is known. */
+static void describe(char *buf, size_t size, uint64_t done, uint64_t total,
+		     uint64_t n, const char *unit, double seconds)
+{
+	char count[32];
+	int at;
+
+	human_count(count, sizeof(count),
+		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
+	if (!total || done > total) {
+		char all[32];
+
+		snprintf(buf, size, "%s: %s %s, %s/s", line.what,
+			 human_count(all, sizeof(all), n), unit, count);
+		return;
+	}
+	at = snprintf(buf, size, "%s: %d %%, %s %s/s", line.what,
+		      (int)((double)done * 100 / (double)total), count, unit);
+	if (done && at > 0 && (size_t)at < size && seconds > 1)
+		snprintf(buf + at, size - (size_t)at, ", %.0f s left",
+			 seconds * (double)(total - done) / (double)done);
+}
+
+void progress_update(uint64_t done, uint64_t total, uint64_t n,
+		     const char *unit)
+{
+	char text[160];
+	int64_t t;
+
+	if (!line.on)
+		return;
+	t = now();
+	if (t - line.start < NS / 2 || t - line.drawn_at < NS / 10)
+		return;
+	line.drawn_at = t;
+	line.drawn = true;
+	describe(text, sizeof(text), done, total, n, unit,
+		 (double)(t - line.start) / (double)NS);
+	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
+	fflush(stderr);
+}
+
+void progress_clear(void)
+{
+	if (line.drawn)
+		fputs("\r\033[K", stderr);
+	line.drawn = false;
+	line.on = false;
+}

@@ -1,0 +1,393 @@
+/* flame_diff.c - what changed between two recordings, as a flame graph. */
+#include "cli/pictures/flame_diff.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/model/diff_model.h"
+#include "cli/model/filter.h"
+#include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/pictures/folded.h"
+#include "cli/model/label.h"
+#include "cli/output/out.h"
+#include "cli/pictures/palette.h"
+#include "cli/pictures/svg.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define STEPS 7	    /* shades of red and of blue */
+#define NEUTRAL 8   /* and of grey, to tell frames apart */
+#define GONE_MAX 12 /* rows for what vanished */
+#define ROW_MAX 320
+
+/* The picture of a difference. */
+struct diff_page {
+	struct diff_model m;
+	uint32_t *both; /* node of the second tree to node of m.all */
+	double most;	/* the largest change that has a color */
+	struct svg_look look;
+	struct svg_row row[GONE_MAX + 1];
+	char text[GONE_MAX + 1][ROW_MAX];
+	char subtitle[ROW_MAX];
+};
+
+static bool by_total(void)
+{
+	if (flame_opts.diff_by)
+		return !strcmp(flame_opts.diff_by, "total");
+	/* merged from the innermost frame only totals mean anything */
+	return flame_opts.reverse;
+}
+
+static double change_of(const struct diff_model *m, uint32_t id)
+{
+	double v = diff_model_excess(m, id, by_total());
+
+	return v < 0 ? -v : v;
+}
+
+static const struct diff_place *place_of(const struct diff_model *m,
+					 uint32_t id)
+{
+	return by_total() ? &m->total[id] : &m->self[id];
+}
+
+static void shade(const struct diff_page *pg, uint32_t id, char out[SVG_CLASS])
+{
+	int change = place_of(&pg->m, id)->change;
+	double size = change_of(&pg->m, id);
+	char name[3];
+	int step;
+
+	step = pg->most > 0 ? (int)(size / pg->most * STEPS) : 0;
+	if (step >= STEPS)
+		step = STEPS - 1;
+	if (change) {
+		out[0] = 'd';
+		out[1] = change > 0 ? 'r' : 'b';
+		out[2] = (char)('0' + step);
+		out[3] = 0;
+		return;
+	}
+	palette_class(
+		labels_get(pg->m.labels, flame_tree_node(pg->m.all, id)->label),
+		name);
+	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
+}
+
+static void look_class(const void *arg, uint32_t node, char out[SVG_CLASS])
+{
+	const struct diff_page *pg = arg;
+
+	shade(pg, pg->both[node], out);
+}
+
+static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
+		     bool total)
+{
+	const struct diff_model *m = &pg->m;
+	const struct diff_place *p = total ? &m->total[id] : &m->self[id];
+	double a = diff_model_size(m, 0, id, total);
+	double b = diff_model_size(m, 1, id, total);
+
+	fprintf(out, "\n%s: A %" PRIu64 " samples, B %" PRIu64 " samples; ",
+		total ? "total" : "self", p->a, p->b);
+	if (flame_opts.absolute)
+		fprintf(out, "%.0f to %.0f, %+.0f", a, b, b - a);
+	else
+		fprintf(out, "%.2f %% to %.2f %%, %+.2f points", a, b, b - a);
+	if (p->skip) {
+		fputs(", not known: user stacks are missing", out);
+		return;
+	}
+	if (!p->change) {
+		fputs(", not significant", out);
+		return;
+	}
+	fprintf(out, ", %s (p %.1e)", p->change > 0 ? "more" : "less", p->p);
+	if (!flame_opts.absolute && a > 0)
+		fprintf(out, ", %.2f times by what did not change",
+			b / (b - diff_model_excess(m, id, total)));
+}
+
+static void look_tell(const void *arg, uint32_t node, FILE *out)
+{
+	const struct diff_page *pg = arg;
+	uint32_t id = pg->both[node];
+
+	tell_one(out, pg, id, false);
+	tell_one(out, pg, id, true);
+}
+
+/* The n shades of one class, in equal steps from a to b. */
+static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
+		       bool dark)
+{
+	for (int i = 0; i < n; i++) {
+		fprintf(out, ".%s%d rect{fill:#", class, i);
+		for (int j = 0; j < 3; j++) {
+			int v = c[0][j] + (c[1][j] - c[0][j]) * i / (n - 1);
+
+			fprintf(out, "%02x", dark ? v * 60 / 100 : v);
+		}
+		fputc('}', out);
+	}
+	fputc('\n', out);
+}
+
+/* Light for a small change, strong for the largest one. */
+static void look_css(FILE *out)
+{
+	static const int red[2][3] = { { 255, 205, 195 }, { 226, 48, 40 } };
+	static const int blue[2][3] = { { 200, 218, 255 }, { 44, 92, 226 } };
+	static const int grey[2][3] = { { 234, 232, 226 }, { 206, 204, 198 } };
+	static const int dim[2][3] = { { 108, 108, 112 }, { 142, 142, 146 } };
+
+	for (int dark = 0; dark < 2; dark++) {
+		if (dark)
+			fputs("@media (prefers-color-scheme:dark){\n", out);
+		put_shades(out, "dw", NEUTRAL, dark ? dim : grey, dark);
+		put_shades(out, "dr", STEPS, red, dark);
+		put_shades(out, "db", STEPS, blue, dark);
+		if (dark)
+			fputs("}\n", out);
+	}
+}
+
+static const struct svg_row legend[] = {
+	{ "dr4", "more in B" },
+	{ "db4", "less in B" },
+	{ "dw0", "no significant change" },
+	{ NULL, NULL },
+};
+
+/* From nodes of the second tree to those of both: a parent's id is known
+ * before its children's. */
+static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
+{
+	pg->both = mem_new(flame_tree_count(t), sizeof(*pg->both));
+	for (uint32_t id = 1; id < flame_tree_count(t); id++) {
+		const struct flame_node *nd = flame_tree_node(t, id);
+
+		pg->both[id] = flame_tree_child_of(
+			pg->m.all, pg->both[nd->parent], nd->label);
+	}
+}
+
+/* Nodes that B has not, below one that it has. */
+static bool is_gone(const struct diff_model *m, uint32_t id)
+{
+	const struct flame_node *nd = flame_tree_node(m->all, id);
+
+	return nd->parent != FLAME_NONE && m->node[1][id] == FLAME_NONE &&
+	       m->node[1][nd->parent] != FLAME_NONE;
+}
+
+struct gone {
+	bool significant;
+	double size;
+	uint32_t id;
+};
+
+static int compare_gone(const void *pa, const void *pb)
+{
+	const struct gone *a = pa;
+	const struct gone *b = pb;
+
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
+	if (a->size < b->size || a->size > b->size)
+		return a->size < b->size ? 1 : -1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void put_size(char *text, size_t size, double v)
+{
+	snprintf(text, size, flame_opts.absolute ? "%.0f" : "%.2f %%", v);
+}
+
+static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
+		     const struct gone *g)
+{
+	const struct diff_model *m = &pg->m;
+	const struct flame_node *nd = flame_tree_node(m->all, g->id);
+	const struct labels *labels = flame_tree_labels(m->all);
+	const char *below =
+		labels_get(labels, flame_tree_node(m->all, nd->parent)->label)
+			->name;
+	char size[40];
+
+	put_size(size, sizeof(size), g->size);
+	snprintf(text, ROW_MAX,
+		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " sample%s%s",
+		 labels_get(labels, nd->label)->name, size, below,
+		 m->total[g->id].a, m->total[g->id].a == 1 ? "" : "s",
+		 g->significant ? "" : ", not significant");
+	*row = (struct svg_row){ g->significant ? "db4" : "dw0", text };
+}
+
+/* What vanished has no width in B's picture: rows below it. */
+static void list_gone(struct diff_page *pg)
+{
+	const struct diff_model *m = &pg->m;
+	uint32_t count = flame_tree_count(m->all);
+	struct gone *g = mem_new(count, sizeof(*g));
+	double rest = 0;
+	size_t n = 0;
+
+	for (uint32_t id = 0; id < count; id++) {
+		if (is_gone(m, id))
+			g[n++] = (struct gone){ m->total[id].change != 0,
+						diff_model_size(m, 0, id, true),
+						id };
+	}
+	qsort(g, n, sizeof(*g), compare_gone);
+	for (size_t i = 0; i < n; i++) {
+		if (i < GONE_MAX)
+			gone_row(pg, &pg->row[i], pg->text[i], &g[i]);
+		else
+			rest += g[i].size;
+	}
+	if (n > GONE_MAX) {
+		char size[40];
+
+		put_size(size, sizeof(size), rest);
+		snprintf(pg->text[GONE_MAX], ROW_MAX,
+			 "gone from A: %zu more, together %s", n - GONE_MAX,
+			 size);
+		pg->row[GONE_MAX] =
+			(struct svg_row){ "dw0", pg->text[GONE_MAX] };
+	}
+	pg->look.rows = pg->row;
+	pg->look.n_rows = n > GONE_MAX ? GONE_MAX + 1 : n;
+	free(g);
+}
+
+static void find_most(struct diff_page *pg)
+{
+	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
+		double v = change_of(&pg->m, id);
+
+		if (place_of(&pg->m, id)->change && v > pg->most)
+			pg->most = v;
+	}
+}
+
+static void note_judged(struct drawing *d, const struct diff_model *m)
+{
+	size_t more = 0;
+	size_t less = 0;
+	char *note = drawing_note(d);
+
+	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
+		more += place_of(m, id)->change > 0;
+		less += place_of(m, id)->change < 0;
+	}
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "significant: %zu frame%s more in B, %zu less, by the "
+			 "%s of %s; at most one picture in 100 shows a change "
+			 "that is none",
+			 more, more == 1 ? "" : "s", less,
+			 flame_opts.absolute ? "numbers" : "shares",
+			 by_total() ? "total samples" : "own samples");
+}
+
+static void note_side(struct drawing *d, const struct diff_model *m, int side)
+{
+	const struct drawing *of = m->side[side];
+	char *note = drawing_note(d);
+	/* a capture that was given itself needs no second name */
+	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
+	int len;
+
+	if (!note)
+		return;
+	len = snprintf(note, DRAWING_NOTE_MAX,
+		       "%c: %.100s%s%s, %" PRIu64 " samples", side ? 'B' : 'A',
+		       m->path[side], known ? "" : ", ",
+		       known ? "" : of->capture,
+		       flame_tree_node(of->tree, 0)->samples);
+	if (m->unjoined[side])
+		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
+				", %" PRIu64 " without user half",
+				m->unjoined[side]);
+	if (of->lost || of->lost_unknown)
+		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
+			 ", %" PRIu64 " records lost%s", of->lost,
+			 of->lost_unknown ? " and an unknown number more" : "");
+}
+
+/* The second picture, with colors and words of what changed. */
+static void dress(struct diff_page *pg, struct drawing *d)
+{
+	const struct diff_model *m = &pg->m;
+	struct drawing *a = m->side[0];
+
+	map_nodes(pg, d->tree);
+	find_most(pg);
+	list_gone(pg);
+	pg->look.arg = pg;
+	pg->look.class = look_class;
+	pg->look.tell = look_tell;
+	pg->look.css = look_css;
+	pg->look.legend = legend;
+	d->o.look = &pg->look;
+	if (!flame_opts.title) {
+		const char *event = drawing_event(d);
+
+		snprintf(d->title, sizeof(d->title), "What changed: %.150s",
+			 event ? event : "folded stacks");
+		d->o.title = d->title;
+	}
+	snprintf(pg->subtitle, sizeof(pg->subtitle),
+		 "A: %.80s, %" PRIu64 " samples; B (the widths): %.80s, "
+		 "%" PRIu64 " samples",
+		 m->path[0], flame_tree_node(a->tree, 0)->samples, m->path[1],
+		 flame_tree_node(d->tree, 0)->samples);
+	if (!flame_opts.subtitle)
+		d->o.subtitle = pg->subtitle;
+	drawing_drop_notes(d);
+	note_side(d, m, 0);
+	note_side(d, m, 1);
+	note_judged(d, m);
+}
+
+static int write_page(FILE *out, void *arg, struct err *err)
+{
+	struct diff_page *pg = arg;
+	struct drawing *d = pg->m.side[1];
+
+	if (flame_opts.as_folded)
+		return folded_write_two(out, pg->m.all, pg->m.side[0]->tree,
+					d->tree, err);
+	return svg_write(out, d->tree, &d->o, NULL, err);
+}
+
+int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
+{
+	struct diff_page *pg = mem_new(1, sizeof(*pg));
+	int status = STATUS_OK;
+	int rc;
+
+	rc = 0;
+	for (int i = 0; !rc && i < argc; i++)
+		rc = input_apart(argv[i], flame_opts.out_path, err);
+	if (!rc)
+		rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
+	if (!rc) {
+		diff_model_judge(&pg->m);
+		dress(pg, pg->m.side[1]);
+		drawing_check_total(pg->m.side[1]);
+		rc = out_write(flame_opts.out_path, write_page, pg, err);
+	}
+	diff_model_release(&pg->m);
+	free(pg->both);
+	free(pg);
+	return rc ? -1 : status;
+}

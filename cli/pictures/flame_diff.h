@@ -1,0 +1,15 @@
+/* flame_diff.h - what changed between two recordings, as a flame graph.
+ *
+ * The picture is that of the second recording; the color of a frame says
+ * whether it has more or less there than in the first, and only where samples
+ * and loss leave no other explanation (diff_stats.h). */
+#ifndef CLI_PICTURES_FLAME_DIFF_H
+#define CLI_PICTURES_FLAME_DIFF_H
+
+struct err;
+struct svg_opts;
+
+/* flame --diff BEFORE AFTER: an enum status, or -1 and *err. */
+int flame_diff(int argc, char **argv, const struct svg_opts *o,
+	       struct err *err);
+#endif

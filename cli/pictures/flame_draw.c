@@ -1,0 +1,445 @@
+/* flame_draw.c - from samples, or folded text, to a tree that can be drawn. */
+#include "cli/pictures/flame_draw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/pictures/folded.h"
+#include "cli/model/label.h"
+#include "cli/model/label_facts.h"
+#include "cli/model/pick.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+char *drawing_note(struct drawing *d)
+{
+	if (d->n_note + 1 >= SVG_NOTES)
+		return NULL;
+	d->o.note[d->n_note] = d->note[d->n_note];
+	return d->note[d->n_note++];
+}
+
+void drawing_drop_notes(struct drawing *d)
+{
+	d->n_note = 0;
+	memset(d->o.note, 0, sizeof(d->o.note));
+}
+
+const char *drawing_event(const struct drawing *d)
+{
+	return d->stacks && d->event >= 0
+		       ? stacks_event(d->stacks, (size_t)d->event)->name
+		       : NULL;
+}
+
+void drawing_group(struct drawing *d, const char *name, struct label_list *l)
+{
+	struct label group = { .kind = LABEL_GROUP, .name = name, .image = "" };
+
+	label_list_add(l, labels_add(d->labels, &group));
+}
+
+void drawing_thread(struct drawing *d, const struct stacks_comm *c,
+		    struct label_list *l)
+{
+	char text[48];
+
+	if (!flame_opts.no_comm)
+		drawing_group(d, c->name, l);
+	if (flame_opts.by_pid) {
+		snprintf(text, sizeof(text), "pid %lld", (long long)c->pid);
+		drawing_group(d, text, l);
+	}
+	if (flame_opts.by_thread) {
+		snprintf(text, sizeof(text), "tid %lld", (long long)c->tid);
+		drawing_group(d, text, l);
+	}
+}
+
+static void turn_round(struct label_list *l)
+{
+	for (size_t i = 0, j = l->n; i + 1 < j; i++) {
+		uint32_t x = l->label[i];
+
+		l->label[i] = l->label[--j];
+		l->label[j] = x;
+	}
+}
+
+int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
+		uint64_t samples, struct err *err)
+{
+	if (!pick_stack(d->pick, l->label, l->n, weight))
+		return 0;
+	if (flame_opts.reverse)
+		turn_round(l);
+	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
+		return -1;
+	return flame_tree_add(d->tree, l->label, l->n, weight, samples, err)
+		       ? -1
+		       : 1;
+}
+
+/* word NULL: nothing is missing. */
+void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
+{
+	size_t at = 0;
+
+	if (!word)
+		return;
+	while (at < d->n_missing && strcmp(d->missing[at].word, word))
+		at++;
+	if (at == DRAWING_WORDS)
+		return;
+	if (at == d->n_missing)
+		d->missing[d->n_missing++].word = word;
+	d->missing[at].weight += weight;
+}
+
+static int add_groups(struct drawing *d, struct err *err)
+{
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < stacks_count(d->stacks); i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		if (d->event >= 0 && g->event != (uint32_t)d->event)
+			continue;
+		l.n = 0;
+		if (flame_opts.by_verdict) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+			drawing_group(d, text, &l);
+		}
+		drawing_thread(d, stacks_comm(d->stacks, g->comm), &l);
+		stacks_get(d->stacks, g, &l);
+		rc = drawing_add(d, &l, g->weight, g->samples, err);
+		if (rc > 0)
+			drawing_missing(d, stacks_missing(g), g->weight);
+		if (rc > 0 && stacks_bogus(d->stacks, g))
+			d->bogus += g->weight;
+	}
+	free(l.label);
+	return rc < 0 ? -1 : 0;
+}
+
+/* One line of the picture: how much has no user half, and why. */
+void drawing_note_missing(struct drawing *d)
+{
+	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	double sum = 0;
+	int len;
+	char *note;
+
+	for (size_t i = 0; i < d->n_missing; i++)
+		sum += (double)d->missing[i].weight;
+	if (!(sum > 0) || !(note = drawing_note(d)))
+		return;
+	len = snprintf(
+		note, DRAWING_NOTE_MAX,
+		"%.2f %% of the weight has no user half:", 100.0 * sum / whole);
+	for (size_t i = 0; i < d->n_missing && len < DRAWING_NOTE_MAX; i++)
+		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
+				"%s %.2f %% %s", i ? "," : "",
+				100.0 * (double)d->missing[i].weight / whole,
+				d->missing[i].word);
+	if (len < DRAWING_NOTE_MAX)
+		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
+			 " ('backstitch help verdicts')");
+}
+
+/* And how much has frames that are none. */
+static void note_bogus(struct drawing *d)
+{
+	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	char *note = d->bogus ? drawing_note(d) : NULL;
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%.2f %% of the weight has bogus frames: no call "
+			 "returns to their addresses ('backstitch check' says "
+			 "whose code made them)",
+			 100.0 * (double)d->bogus / whole);
+}
+
+static void note_event(struct drawing *d)
+{
+	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
+	const char *event =
+		d->event < 0 ? "several events"
+			     : stacks_event(d->stacks, (size_t)d->event)->name;
+	char *note = drawing_note(d);
+
+	if (!flame_opts.title) {
+		snprintf(d->title, sizeof(d->title), "%s graph of %.160s",
+			 flame_opts.inverted ? "Icicle" : "Flame", event);
+		d->o.title = d->title;
+	}
+	if (!note)
+		return;
+	snprintf(note, DRAWING_NOTE_MAX, "%llu sample%s of %.160s%s%s",
+		 (unsigned long long)samples, samples == 1 ? "" : "s", event,
+		 filter_given() ? ", filtered" : "",
+		 flame_opts.reverse
+			 ? "; stacks are merged from the innermost frame"
+			 : "");
+}
+
+/* Where the samples are from, so that the picture can be passed on. */
+static int note_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct drawing *d = arg;
+	const char *host = rows_text(r, 2);
+	char *note = drawing_note(d);
+
+	(void)err;
+	if (!d->capture[0])
+		snprintf(d->capture, sizeof(d->capture),
+			 "capture %.100s%s%.60s", rows_text(r, 0),
+			 *host ? " of " : "", host);
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX, "capture %.120s%s%.60s%s",
+			 rows_text(r, 0), *host ? " of " : "", host,
+			 rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+				 ? ", not complete"
+				 : "");
+	return 0;
+}
+
+/* How much is not there because of --include and --exclude. */
+static void note_dropped(struct drawing *d)
+{
+	uint64_t dropped = pick_dropped(d->pick);
+	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
+	char *note = dropped ? drawing_note(d) : NULL;
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%.2f %% of the weight is left out by --include and "
+			 "--exclude",
+			 100.0 * (double)dropped /
+				 ((double)whole + (double)dropped));
+}
+
+/* Of rows (records, whether the number is known). */
+static int take_lost(void *arg, const struct rows *r, struct err *err)
+{
+	struct drawing *d = arg;
+
+	(void)err;
+	d->lost = (uint64_t)rows_int(r, 0);
+	d->lost_unknown = rows_int(r, 1) > 0;
+	return 0;
+}
+
+static struct flame_tree *new_tree(struct labels *labels)
+{
+	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
+
+	return flame_tree_new(labels, labels_add(labels, &all));
+}
+
+int drawing_init(struct drawing *d, struct labels *labels, struct err *err)
+{
+	d->event = -1;
+	d->labels = labels;
+	d->tree = new_tree(labels);
+	d->pick =
+		pick_new(labels, &flame_opts.include, &flame_opts.exclude, err);
+	return d->pick ? 0 : -1;
+}
+
+void drawing_release(struct drawing *d)
+{
+	flame_tree_free(d->tree);
+	label_facts_free(d->facts);
+	pick_free(d->pick);
+	stacks_free(d->stacks);
+}
+
+struct store *drawing_open(struct drawing *d, const char *path, int *status,
+			   struct err *err)
+{
+	struct store *db = database_open(path, status, err);
+
+	if (db && (rows_each(db, "report_captures", note_capture, d, err) ||
+		   rows_each(db, "report_lost_all", take_lost, d, err))) {
+		store_close(db);
+		return NULL;
+	}
+	return db;
+}
+
+int drawing_facts(struct drawing *d, struct store *db, struct err *err)
+{
+	if (flame_opts.as_folded)
+		return 0;
+	d->facts = label_facts_load(db, d->stacks, err);
+	d->o.facts = d->facts;
+	return d->facts ? 0 : -1;
+}
+
+/* The event to draw; -2: there is none of the name wanted. */
+static int choose_event(const struct drawing *d)
+{
+	if (!d->want || filter.event)
+		return stacks_choose(d->stacks, "drawing");
+	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
+		const struct stacks_event *e = stacks_event(d->stacks, i);
+
+		if (e->samples && !strcmp(e->name, d->want))
+			return (int)i;
+	}
+	return -2;
+}
+
+static int no_samples(const struct drawing *d, const char *path,
+		      struct err *err)
+{
+	if (stacks_unweighed(d->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", path,
+			       flame_opts.weight);
+	if (d->want)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no samples of '%s'%s; choose with --event",
+			       path, d->want,
+			       filter_given() ? " that the filters let through"
+					      : "");
+	return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+		       filter_given() ? " that the filters let through" : "");
+}
+
+int drawing_finish(struct drawing *d, const char *path, struct err *err)
+{
+	flame_tree_finish(d->tree);
+	if (flame_tree_node(d->tree, 0)->weight) {
+		note_dropped(d);
+		return 0;
+	}
+	if (pick_dropped(d->pick))
+		return err_set(err, ERR_FORMAT,
+			       "%s: --include and --exclude leave no stack",
+			       path);
+	return err_set(err, ERR_FORMAT, "%s: %s", path,
+		       flame_opts.from_folded ? "no folded stacks"
+		       : flame_tree_node(d->tree, 0)->samples
+			       ? "all samples have weight 0; use --samples"
+			       : "no stacks");
+}
+
+static void note_unweighed(struct drawing *d)
+{
+	uint64_t n = stacks_unweighed(d->stacks, d->event);
+	char *note = flame_opts.weight ? drawing_note(d) : NULL;
+
+	if (!note)
+		return;
+	snprintf(note, DRAWING_NOTE_MAX, "weighed by %.200s",
+		 flame_opts.weight);
+	if (n)
+		snprintf(note + strlen(note), DRAWING_NOTE_MAX - strlen(note),
+			 "; %llu sample%s without, or with less than 0, %s "
+			 "left out",
+			 (unsigned long long)n, n == 1 ? "" : "s",
+			 n == 1 ? "is" : "are");
+}
+
+static int read_db(struct drawing *d, const char *path, int *status,
+		   struct err *err)
+{
+	struct stacks_opts so = {
+		.by_name = flame_opts.as_folded || flame_opts.diff,
+		.inlined = flame_opts.inlined,
+		.bogus = !flame_opts.as_folded && !flame_opts.diff,
+		.samples = flame_opts.count_samples,
+		.labels = d->labels,
+		.weight = flame_opts.weight,
+	};
+	struct store *db = drawing_open(d, path, status, err);
+
+	bool told = false;
+
+	if (db)
+		d->stacks = stacks_load(db, &so, err);
+	if (d->stacks)
+		told = !drawing_facts(d, db, err);
+	store_close(db);
+	if (!told)
+		return -1;
+	d->event = choose_event(d);
+	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)
+		return no_samples(d, path, err);
+	if (add_groups(d, err) || drawing_finish(d, path, err))
+		return -1;
+	d->o.count_name = flame_opts.countname
+				  ? flame_opts.countname
+				  : stacks_unit(d->stacks, d->event,
+						flame_opts.count_samples);
+	d->o.show_samples = !flame_opts.count_samples;
+	note_event(d);
+	note_unweighed(d);
+	drawing_note_missing(d);
+	note_bogus(d);
+	return 0;
+}
+
+static int add_line(void *arg, struct label_list *l, uint64_t count,
+		    struct err *err)
+{
+	return drawing_add(arg, l, count, count, err);
+}
+
+static int read_text(struct drawing *d, const char *path, int *status,
+		     struct err *err)
+{
+	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	uint64_t bad = 0;
+	int rc;
+
+	if (!in)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	rc = folded_read(in, d->labels, add_line, d, &bad, err);
+	if (in != stdin)
+		fclose(in);
+	if (rc)
+		return err_while(err, "reading %s", path);
+	if (drawing_finish(d, path, err))
+		return -1;
+	if (bad) {
+		fprintf(stderr,
+			"backstitch: %llu lines without a count were "
+			"skipped\n",
+			(unsigned long long)bad);
+		*status = STATUS_DAMAGED;
+	}
+	d->o.count_name =
+		flame_opts.countname ? flame_opts.countname : "samples";
+	return 0;
+}
+
+int drawing_read(struct drawing *d, const char *path, int *status,
+		 struct err *err)
+{
+	return flame_opts.from_folded ? read_text(d, path, status, err)
+				      : read_db(d, path, status, err);
+}
+
+void drawing_check_total(const struct drawing *d)
+{
+	uint64_t sum = flame_tree_node(d->tree, 0)->weight;
+
+	if (d->o.total && d->o.total < sum)
+		fprintf(stderr,
+			"backstitch: --total is less than the sum, %llu, and "
+			"is ignored\n",
+			(unsigned long long)sum);
+}

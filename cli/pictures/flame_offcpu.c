@@ -1,0 +1,285 @@
+/* flame_offcpu.c - a flame graph of the time that threads were off the CPU. */
+#include "cli/pictures/flame_offcpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/pictures/flame_draw.h"
+#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame_tree.h"
+#include "cli/output/human.h"
+#include "cli/model/label.h"
+#include "cli/model/offcpu.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define NOT_WOKEN "[waker: not recorded]"
+#define NO_STACK "[no stack]"
+
+/* Waits with the same stack, state and waker. */
+struct group {
+	struct offcpu_stack at, waker;
+	int64_t state; /* -1 unless --by-state, or it tells of a waker */
+	bool woken;
+	uint64_t ns, waits;
+};
+
+struct groups {
+	struct group *group;
+	size_t n, cap;
+	struct table index;
+};
+
+static bool same_stack(const struct offcpu_stack *a,
+		       const struct offcpu_stack *b)
+{
+	return a->comm == b->comm && a->kraw == b->kraw && a->uraw == b->uraw &&
+	       a->verdict == b->verdict && a->flags == b->flags;
+}
+
+static bool same_group(const void *owner, uint32_t id, const void *key)
+{
+	const struct groups *g = owner;
+	const struct group *a = &g->group[id];
+	const struct group *b = key;
+
+	return same_stack(&a->at, &b->at) && same_stack(&a->waker, &b->waker) &&
+	       a->state == b->state && a->woken == b->woken;
+}
+
+static uint64_t hash_of(const struct group *g)
+{
+	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
+	uint64_t word[7] = { (uint64_t)g->state << 1 | g->woken };
+
+	for (int i = 0; i < 2; i++) {
+		word[1 + 3 * i] = (uint64_t)s[i]->comm << 16 |
+				  (uint64_t)s[i]->verdict << 8 | s[i]->flags;
+		word[2 + 3 * i] = s[i]->kraw;
+		word[3 + 3 * i] = s[i]->uraw;
+	}
+	return hash_u64s(word, 7, 0);
+}
+
+static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+{
+	struct groups *all = arg;
+	struct group key = { .at = w->at, .state = w->state };
+
+	(void)err;
+	if (w->end != OFFCPU_BACK)
+		return 0;
+	if (flame_opts.wakeups && w->woken) {
+		key.woken = true;
+		key.waker = w->waker;
+	}
+	/* without these two it makes no difference */
+	if (!flame_opts.by_state && !flame_opts.wakeups)
+		key.state = -1;
+
+	uint64_t hash = hash_of(&key);
+	uint32_t id = table_find(&all->index, hash, same_group, all, &key);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)all->n++;
+		all->group = mem_grow(all->group, &all->cap, all->n,
+				      sizeof(*all->group));
+		all->group[id] = key;
+		table_add(&all->index, hash, id);
+	}
+	/* the sum of all was checked before */
+	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
+	all->group[id].waits++;
+	return 0;
+}
+
+static void add_state(struct drawing *d, int64_t state, struct label_list *l)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "[%s]", offcpu_state(state));
+	drawing_group(d, text, l);
+}
+
+/* The innermost frame of the waker is what woke: it stands next to what was
+ * waiting. */
+static void add_waker(struct drawing *d, const struct group *g,
+		      struct label_list *l)
+{
+	struct stacks_group waker = offcpu_group(&g->waker);
+	size_t from;
+	char text[128];
+
+	snprintf(text, sizeof(text), "[woken by %.100s]",
+		 stacks_comm(d->stacks, g->waker.comm)->name);
+	drawing_group(d, text, l);
+	from = l->n;
+	stacks_get(d->stacks, &waker, l);
+	for (size_t i = from, j = l->n; i + 1 < j; i++) {
+		uint32_t x = l->label[i];
+
+		l->label[i] = l->label[--j];
+		l->label[j] = x;
+	}
+}
+
+static bool is_ready(int64_t state)
+{
+	return offcpu_state(state)[0] == 'R';
+}
+
+static void add_mark(struct drawing *d, const char *name, struct label_list *l)
+{
+	struct label mark = { .kind = LABEL_MISSING,
+			      .name = name,
+			      .image = "" };
+
+	label_list_add(l, labels_add(d->labels, &mark));
+}
+
+/* Nothing was sampled at this switch. */
+static bool is_bare(const struct group *g)
+{
+	struct stacks_group at = offcpu_group(&g->at);
+
+	return !at.kraw && !at.uraw && !stacks_missing(&at);
+}
+
+/* wakes: they were recorded, so that a missing one is worth a frame. */
+static int add_group(struct drawing *d, const struct group *g, bool wakes,
+		     struct label_list *l, struct err *err)
+{
+	struct stacks_group at = offcpu_group(&g->at);
+	int rc;
+
+	l->n = 0;
+	if (flame_opts.by_state)
+		add_state(d, g->state, l);
+	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
+	stacks_get(d->stacks, &at, l);
+	if (is_bare(g))
+		add_mark(d, NO_STACK, l);
+	if (g->woken)
+		add_waker(d, g, l);
+	else if (flame_opts.wakeups && wakes && !is_ready(g->state))
+		add_mark(d, NOT_WOKEN, l);
+	rc = drawing_add(d, l, g->ns, g->waits, err);
+	if (rc > 0)
+		drawing_missing(d, stacks_missing(&at), g->ns);
+	return rc;
+}
+
+static void note_waits(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note = drawing_note(d);
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%" PRIu64 " wait%s: time from a switch out of a CPU "
+			 "to the next switch in%s%s",
+			 s->waits[OFFCPU_BACK],
+			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+			 s->records ? ", by the records of switches" : "",
+			 flame_opts.wakeups && !s->wakes
+				 ? "; no wake-ups were recorded"
+				 : "");
+}
+
+/* As where tracepoints are sampled by frequency. */
+static void note_bare(struct drawing *d, const struct groups *g)
+{
+	double bare = 0;
+	double whole = 0;
+	char *note;
+
+	for (size_t i = 0; i < g->n; i++) {
+		whole += (double)g->group[i].ns;
+		bare += is_bare(&g->group[i]) ? (double)g->group[i].ns : 0;
+	}
+	if (bare > 0 && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%.2f %% of the time has no stack: no sample was "
+			 "taken at the switch; perf record -g -e "
+			 "sched:sched_switch -c 1 takes one each time",
+			 100.0 * bare / whole);
+}
+
+static void note_left_out(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note;
+	char ns[32];
+
+	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %" PRIu64 " that did not end before the "
+			 "capture, %s of it until then",
+			 s->waits[OFFCPU_OPEN],
+			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %" PRIu64 " uncertain, %s: %s",
+			 s->waits[OFFCPU_UNCERTAIN],
+			 human_ns(ns, sizeof(ns),
+				  (int64_t)s->ns[OFFCPU_UNCERTAIN]),
+			 offcpu_reason(s));
+}
+
+static int draw_groups(struct drawing *d, struct groups *g,
+		       const struct offcpu_sums *sums, struct err *err)
+{
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < g->n; i++)
+		rc = add_group(d, &g->group[i], sums->wakes, &l, err);
+	free(l.label);
+	return rc < 0 ? -1 : 0;
+}
+
+int flame_offcpu(struct drawing *d, const char *path, int *status,
+		 struct err *err)
+{
+	struct stacks_opts so = {
+		.by_name = flame_opts.as_folded,
+		.inlined = flame_opts.inlined,
+		.bogus = !flame_opts.as_folded,
+		.labels = d->labels,
+		.no_groups = true,
+	};
+	struct store *db = drawing_open(d, path, status, err);
+	struct groups g = { 0 };
+	struct offcpu_sums sums;
+	int rc = -1;
+
+	bool told = false;
+
+	if (db && !offcpu_read(db, path, take_wait, &g, &sums, err))
+		d->stacks = stacks_load(db, &so, err);
+	if (d->stacks)
+		told = !drawing_facts(d, db, err);
+	store_close(db);
+	if (told && !draw_groups(d, &g, &sums, err))
+		rc = drawing_finish(d, path, err);
+	if (!rc) {
+		note_waits(d, &sums);
+		note_bare(d, &g);
+	}
+	table_release(&g.index);
+	free(g.group);
+	if (rc)
+		return -1;
+	d->o.count_name = flame_opts.countname ? flame_opts.countname : "ns";
+	d->o.show_samples = true;
+	d->o.sample_name = "wait";
+	if (!flame_opts.title)
+		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
+						: "Off-CPU time";
+	note_left_out(d, &sums);
+	drawing_note_missing(d);
+	return 0;
+}

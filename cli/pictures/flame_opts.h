@@ -1,0 +1,27 @@
+/* flame_opts.h - the options of flame, which its files share. */
+#ifndef CLI_PICTURES_FLAME_OPTS_H
+#define CLI_PICTURES_FLAME_OPTS_H
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+struct err;
+struct svg_opts;
+
+struct flame_opts {
+	const char *out_path, *title, *subtitle, *minwidth, *colors, *fonttype,
+		*countname;
+	long width, height, fontsize, total;
+	bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
+		as_folded, from_folded, count_samples, inlined;
+	struct opt_list include, exclude; /* regular expressions */
+	bool diff, absolute, wakeups, by_state;
+	const char *diff_by, *weight;
+};
+
+extern struct flame_opts flame_opts;
+extern const struct opt flame_opt_table[];
+
+/* Fills what they say about the picture; -1 and *err. */
+int flame_opts_check(struct svg_opts *o, struct err *err);
+#endif

@@ -1,0 +1,24 @@
+/* page.h - a database as one HTML page: a flame graph in which time, threads,
+ * CPUs and verdicts can be chosen, a timeline of losses, and tables.
+ *
+ * The page needs nothing from outside and forbids its browser to fetch
+ * anything; without scripts its tables are all there. It has the same bytes
+ * for the same database and options. Call html_page_new(), then _write. */
+#ifndef CLI_PICTURES_PAGE_H
+#define CLI_PICTURES_PAGE_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+struct html_page;
+struct store;
+
+/* Reads all that the filters let through; db is borrowed for the page's life.
+ * path: what the user called the database; samples: each weighs 1. NULL and
+ * *err. */
+struct html_page *html_page_new(struct store *db, const char *path,
+				bool inlined, bool samples, struct err *err);
+void html_page_free(struct html_page *p);
+/* An out_write_fn. */
+int html_page_write(FILE *out, void *page, struct err *err);
+#endif

@@ -1,0 +1,436 @@
+/* page_data.c - the data that the scripts of an HTML page work on. */
+#include "cli/pictures/page_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/pictures/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/model/label_facts.h"
+#include "cli/pictures/page_json.h"
+#include "cli/pictures/palette.h"
+#include "cli/model/stacks.h"
+#include "cli/pictures/timeline.h"
+#include "cli/pictures/timeline_look.h"
+#include "cli/pictures/timeline_model.h"
+#include "cli/topics.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/join/verdict.h"
+
+#define BINS_MAX 1000000u
+
+struct page_data {
+	struct timeline tl;
+	bool timed, by_samples;
+	uint64_t bin; /* ns */
+	struct stacks *stacks;
+	struct label_facts *facts;
+	struct labels *strings; /* a label's name is the string */
+	struct flame_tree *tree;
+	struct page_bytes samples, nodes, groups;
+	uint64_t n_sample, last_bin;
+	uint64_t *last_weight; /* of each event */
+	size_t n_event, cap_event;
+	uint32_t *thread; /* comm.id -> place + 1; 0: no sample */
+	uint32_t *comm;	  /* place -> comm.id */
+	size_t n_thread, cap_thread;
+	uint32_t *leaf;	 /* node of each group */
+	uint32_t *place; /* label -> place + 1 */
+	uint32_t *label; /* place -> label */
+	size_t n_label, cap_label;
+};
+
+/* 1, 2 or 5 times a power of ten. */
+static uint64_t bin_for(uint64_t span)
+{
+	uint64_t bin = 1;
+
+	while (span / bin >= BINS_MAX) {
+		if (span / bin / 2 < BINS_MAX)
+			return bin * 2;
+		if (span / bin / 5 < BINS_MAX)
+			return bin * 5;
+		bin *= 10;
+	}
+	return bin;
+}
+
+static uint64_t bin_of(const struct page_data *d, int64_t time)
+{
+	if (time <= d->tl.t0)
+		return 0;
+	if (time > d->tl.t1)
+		time = d->tl.t1;
+	return ((uint64_t)time - (uint64_t)d->tl.t0) / d->bin;
+}
+
+/* ---- samples */
+
+static void take_sample(void *arg, const struct stacks_sample *s)
+{
+	struct page_data *d = arg;
+	uint64_t bin = s->timed && d->timed ? 1 + bin_of(d, s->time) : 0;
+
+	d->last_weight =
+		mem_reach(d->last_weight, &d->n_event, &d->cap_event,
+			  (size_t)s->event + 1, sizeof(*d->last_weight));
+	page_bytes_signed(&d->samples, bin - d->last_bin);
+	page_bytes_add(&d->samples, s->group);
+	page_bytes_add(&d->samples, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+	page_bytes_signed(&d->samples, s->weight - d->last_weight[s->event]);
+	d->last_weight[s->event] = s->weight;
+	d->last_bin = bin;
+	d->n_sample++;
+}
+
+/* ---- stacks */
+
+static uint32_t thread_place(struct page_data *d, uint32_t comm)
+{
+	if (!d->thread[comm]) {
+		d->comm = mem_grow(d->comm, &d->cap_thread, d->n_thread + 1,
+				   sizeof(*d->comm));
+		d->comm[d->n_thread++] = comm;
+		d->thread[comm] = (uint32_t)d->n_thread;
+	}
+	return d->thread[comm] - 1;
+}
+
+/* The frames of a group behind the name of its thread. */
+static void get_stack(struct page_data *d, const struct stacks_group *g,
+		      struct label_list *l)
+{
+	const struct label name = {
+		.kind = LABEL_GROUP,
+		.name = stacks_comm(d->stacks, g->comm)->name,
+		.image = "",
+	};
+
+	l->n = 0;
+	label_list_add(l, labels_add(stacks_labels(d->stacks), &name));
+	stacks_get(d->stacks, g, l);
+}
+
+static int build_tree(struct page_data *d, struct err *err)
+{
+	const struct label all = { .kind = LABEL_GROUP,
+				   .name = "all",
+				   .image = "" };
+	struct labels *labels = stacks_labels(d->stacks);
+	size_t n = stacks_count(d->stacks);
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	d->tree = flame_tree_new(labels, labels_add(labels, &all));
+	d->leaf = mem_new(n, sizeof(*d->leaf));
+	/* widths are for the page to add up: it may leave samples out */
+	for (size_t i = 0; !rc && i < n; i++) {
+		get_stack(d, stacks_group(d->stacks, i), &l);
+		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
+		if (!rc)
+			d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
+	}
+	free(l.label);
+	if (!rc)
+		flame_tree_finish(d->tree);
+	return rc;
+}
+
+static uint32_t label_place(struct page_data *d, uint32_t label)
+{
+	if (!d->place[label]) {
+		d->label = mem_grow(d->label, &d->cap_label, d->n_label + 1,
+				    sizeof(*d->label));
+		d->label[d->n_label++] = label;
+		d->place[label] = (uint32_t)d->n_label;
+	}
+	return d->place[label] - 1;
+}
+
+/* Nodes are numbered in the order in which they are written. */
+static void encode_tree(struct page_data *d)
+{
+	size_t n = stacks_count(d->stacks);
+	uint32_t *number = mem_new(flame_tree_count(d->tree), sizeof(*number));
+	uint32_t next = 0;
+
+	for (uint32_t id = 0; id != FLAME_NONE;
+	     id = flame_tree_next(d->tree, id, 0)) {
+		const struct flame_node *nd = flame_tree_node(d->tree, id);
+
+		number[id] = next++;
+		page_bytes_add(&d->nodes, nd->depth);
+		page_bytes_add(&d->nodes, label_place(d, nd->label));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		page_bytes_add(&d->groups, g->event);
+		page_bytes_add(&d->groups, thread_place(d, g->comm));
+		page_bytes_add(&d->groups, g->verdict);
+		page_bytes_add(&d->groups, number[d->leaf[i]]);
+	}
+	free(number);
+}
+
+struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
+				struct err *err)
+{
+	struct page_data *d = mem_new(1, sizeof(*d));
+	const struct stacks_opts so = {
+		.inlined = inlined,
+		.bogus = true,
+		.samples = samples,
+		.each = take_sample,
+		.arg = d,
+	};
+
+	d->by_samples = samples;
+	if (timeline_load(&d->tl, &d->timed, db, err))
+		goto out;
+	d->bin =
+		d->timed ? bin_for((uint64_t)d->tl.t1 - (uint64_t)d->tl.t0) : 1;
+	if (!(d->stacks = stacks_load(db, &so, err)) ||
+	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
+	    build_tree(d, err))
+		goto out;
+	d->strings = labels_new();
+	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
+	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
+			   sizeof(*d->place));
+	encode_tree(d);
+	return d;
+out:
+	page_data_free(d);
+	return NULL;
+}
+
+void page_data_free(struct page_data *d)
+{
+	if (!d)
+		return;
+	timeline_release(&d->tl);
+	flame_tree_free(d->tree);
+	label_facts_free(d->facts);
+	stacks_free(d->stacks);
+	labels_free(d->strings);
+	free(d->samples.byte);
+	free(d->nodes.byte);
+	free(d->groups.byte);
+	free(d->last_weight);
+	free(d->thread);
+	free(d->comm);
+	free(d->leaf);
+	free(d->place);
+	free(d->label);
+	free(d);
+}
+
+struct stacks *page_data_stacks(const struct page_data *d)
+{
+	return d->stacks;
+}
+
+const struct timeline *page_data_timeline(const struct page_data *d)
+{
+	return d->timed ? &d->tl : NULL;
+}
+
+/* ---- meta */
+
+/* [name, unit, samples, samples with a stack] */
+static void put_events(const struct page_data *d, FILE *out)
+{
+	fprintf(out, "\"event\":%d,\n\"events\":[", stacks_heaviest(d->stacks));
+	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
+		const struct stacks_event *e = stacks_event(d->stacks, i);
+
+		fputs(i ? ",\n[" : "[", out);
+		page_json_text(out, e->name);
+		fputc(',', out);
+		page_json_text(out,
+			       stacks_unit(d->stacks, (int)i, d->by_samples));
+		fprintf(out, ",%llu,%llu]", (unsigned long long)e->samples,
+			(unsigned long long)e->stacked);
+	}
+	fputs("],\n", out);
+}
+
+/* [name, tid, pid], -1: not known */
+static void put_threads(const struct page_data *d, FILE *out)
+{
+	fputs("\"threads\":[", out);
+	for (size_t i = 0; i < d->n_thread; i++) {
+		const struct stacks_comm *c =
+			stacks_comm(d->stacks, d->comm[i]);
+
+		fputs(i ? ",\n[" : "[", out);
+		page_json_text(out, c->name);
+		fprintf(out, ",%lld,%lld]", (long long)c->tid,
+			(long long)c->pid);
+	}
+	fputs("],\n", out);
+}
+
+/* [word, meaning] by number; 0: no request */
+static void put_verdicts(FILE *out)
+{
+	const char *word;
+
+	fputs("\"verdicts\":[[\"no request\",\"its user stack was not to "
+	      "come later\"]",
+	      out);
+	for (unsigned int v = 1; (word = request_verdict_name(v)); v++) {
+		const char *text = topics_verdict("request", word);
+
+		fputs(",\n[", out);
+		page_json_text(out, word);
+		fputc(',', out);
+		page_json_text(out, text ? text : "");
+		fputc(']', out);
+	}
+	fputs("],\n", out);
+}
+
+static uint32_t string_place(const struct page_data *d, const char *s)
+{
+	const struct label l = { .kind = LABEL_GROUP, .name = s, .image = "" };
+
+	return labels_add(d->strings, &l);
+}
+
+static void put_source(FILE *out, const struct label_fact *fact)
+{
+	if (!fact->file) {
+		fputs("0", out);
+		return;
+	}
+	fputs("[", out);
+	page_json_text(out, fact->file);
+	fprintf(out, ",%u]", fact->line);
+}
+
+/* [name, class, kernel code, file, offset in it, build-id, source line, bogus
+ * places, places, word of the call-site check]; class: a key of colors, "m"
+ * missing, "e" after exec, "b" bogus; file and build-id are places in
+ * strings */
+static void put_label(const struct page_data *d, uint32_t id, FILE *out)
+{
+	const struct label *l = labels_get(stacks_labels(d->stacks), id);
+	const struct label_fact *fact = label_facts_get(d->facts, id);
+	char class[3];
+
+	palette_class(l, class);
+	fputs("[", out);
+	page_json_text(out, l->name);
+	fprintf(out, ",\"%s\",%d", class, l->kernel);
+	fprintf(out, ",%u,", string_place(d, l->image));
+	if (l->has_off && l->image[0])
+		fprintf(out, "\"0x%llx\"", (unsigned long long)l->off);
+	else
+		fputs("0", out);
+	fprintf(out, ",%u,", string_place(d, fact->build));
+	put_source(out, fact);
+	fprintf(out, ",%u,%u,", fact->bogus, fact->places);
+	page_json_text(out, l->bogus ? l->bogus : "");
+	fputc(']', out);
+}
+
+static void put_labels(const struct page_data *d, FILE *out)
+{
+	fputs("\"labels\":[", out);
+	for (size_t i = 0; i < d->n_label; i++) {
+		fputs(i ? ",\n" : "", out);
+		put_label(d, d->label[i], out);
+	}
+	fputs("],\n\"strings\":[", out);
+	for (uint32_t i = 0; i < labels_count(d->strings); i++) {
+		fputs(i ? ",\n" : "", out);
+		page_json_text(out, labels_get(d->strings, i)->name);
+	}
+	fputs("],\n", out);
+}
+
+/* [capture, cpu, kind, first bin, last bin, records, rows] */
+static void put_bands(const struct page_data *d, FILE *out)
+{
+	fputs("\"bands\":[", out);
+	for (size_t i = 0; d->timed && i < d->tl.n_band; i++) {
+		const struct timeline_band *b = &d->tl.band[i];
+		const struct timeline_lane *l = d->tl.lane[b->lane];
+
+		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu,%llu]",
+			i ? ",\n" : "", (long long)l->capture, l->cpu,
+			(int)b->kind, (unsigned long long)bin_of(d, b->t0),
+			(unsigned long long)bin_of(d, b->t1),
+			(unsigned long long)b->n, (unsigned long long)b->rows);
+	}
+	fputs("],\n", out);
+}
+
+/* [capture, cpu, kind, first bin, last bin, how many] */
+static void put_marks(const struct page_data *d, FILE *out)
+{
+	fputs("\"marks\":[", out);
+	for (size_t i = 0; d->timed && i < d->tl.n_mark; i++) {
+		const struct timeline_mark *m = &d->tl.mark[i];
+		const struct timeline_lane *l = d->tl.lane[m->lane];
+
+		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu]", i ? ",\n" : "",
+			(long long)l->capture, l->cpu, (int)m->kind,
+			(unsigned long long)bin_of(d, m->t0),
+			(unsigned long long)bin_of(d, m->t1),
+			(unsigned long long)m->n);
+	}
+	fputs("],\n", out);
+}
+
+/* [name, what it is] of each kind */
+static void put_looks(FILE *out, const char *name,
+		      const struct timeline_look *look, size_t n)
+{
+	fprintf(out, "\"%s\":[", name);
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? ",\n[" : "[", out);
+		page_json_text(out, look[i].name);
+		fputc(',', out);
+		page_json_text(out, look[i].says);
+		fputc(']', out);
+	}
+	fputs("],\n", out);
+}
+
+static void put_meta(const struct page_data *d, FILE *out)
+{
+	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+
+	fputs("<script type=\"application/json\" id=\"meta\">\n"
+	      "{\"version\":1,\n",
+	      out);
+	fprintf(out, "\"t0\":\"%lld\",\"bin\":\"%llu\",\"bins\":%llu,\n",
+		(long long)d->tl.t0, (unsigned long long)d->bin,
+		(unsigned long long)(d->timed ? span / d->bin + 1 : 0));
+	fprintf(out, "\"sizes\":[%u,%zu,%llu],\n", flame_tree_count(d->tree),
+		stacks_count(d->stacks), (unsigned long long)d->n_sample);
+	put_events(d, out);
+	put_threads(d, out);
+	put_verdicts(out);
+	put_labels(d, out);
+	put_looks(out, "band_kinds", timeline_bands, BAND_KINDS);
+	put_looks(out, "mark_kinds", timeline_marks, MARK_KINDS);
+	put_bands(d, out);
+	put_marks(d, out);
+	fputs("\"colors\":", out);
+	palette_json(palette_find(palette_names[0]), out);
+	fputs("}\n</script>\n", out);
+}
+
+void page_data_write(const struct page_data *d, FILE *out)
+{
+	put_meta(d, out);
+	page_bytes_write(&d->nodes, "nodes", out);
+	page_bytes_write(&d->groups, "groups", out);
+	page_bytes_write(&d->samples, "samples", out);
+}

@@ -1,0 +1,39 @@
+/* page_data.h - the data that the scripts of an HTML page work on.
+ *
+ * Blocks of the page, none of which is a script: "meta" is JSON, the others
+ * are unsigned LEB128 numbers in base64. Version 1:
+ *
+ * - nodes: the tree of stacks, parents before children, a node's subtree
+ *   behind it: depth, label
+ * - groups: what samples have in common: event, thread, verdict, node
+ * - samples: in time order: zigzag of time's difference to the sample before
+ *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's
+ *   difference to the sample of that event before
+ * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
+ *   sizes (how many nodes, groups, samples), event (to show first), events,
+ *   threads, verdicts, strings, labels, colors, bands, marks: see the
+ *   functions that write them
+ *
+ * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
+ * are at most a million. */
+#ifndef CLI_PICTURES_PAGE_DATA_H
+#define CLI_PICTURES_PAGE_DATA_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+struct page_data;
+struct stacks;
+struct store;
+struct timeline;
+
+/* samples: each weighs 1. NULL and *err. */
+struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
+				struct err *err);
+void page_data_free(struct page_data *d);
+void page_data_write(const struct page_data *d, FILE *out);
+struct stacks *page_data_stacks(const struct page_data *d);
+/* NULL: the database has no times. */
+const struct timeline *page_data_timeline(const struct page_data *d);
+#endif

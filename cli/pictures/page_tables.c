@@ -1,0 +1,202 @@
+/* page_tables.c - the tables of an HTML page, which need no script. */
+#include "cli/pictures/page_tables.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/model/label.h"
+#include "cli/output/plain.h"
+#include "cli/model/report_rows.h"
+#include "cli/model/stacks.h"
+#include "cli/topics.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+#define HOT_ROWS 50
+
+/* One table: a query whose columns' names are the headings. */
+struct page_table {
+	const char *id, *title, *about, *query;
+	const char *verdicts_of; /* column 0 has these; NULL: it does not */
+	const char *none;	 /* what to say when there is no row */
+};
+
+static const struct page_table tables[] = {
+	{ "requests", "What became of the requests",
+	  "A request is a sample whose user stack was to come later.",
+	  "page_requests", "request", "No sample asked for a user stack." },
+	{ "chains", "What became of the user stacks",
+	  "A chain is such a user stack, recorded on the way out of the "
+	  "kernel.",
+	  "page_chains", "chain", "No user stack was recorded later." },
+	{ "losses", "What was lost",
+	  "Records that the kernel or the recorder dropped, and what else was "
+	  "not recorded. No CPU: it was not said which.",
+	  "page_losses", NULL, "Nothing was lost." },
+	{ "findings", "What must not happen and did",
+	  "What 'backstitch check' found beside user stacks.", "page_findings",
+	  NULL, "Nothing was found." },
+	{ "latency", "How long user stacks took",
+	  "From a sample in the kernel to its user stack. Negative: the sample "
+	  "is later.",
+	  "page_latency", NULL, "No user stack was joined." },
+	{ "unnamed", "Code without a name", "Files of which places have none.",
+	  "page_unnamed", NULL, "All code has a name." },
+	{ "damage", "What could not be read", "Damage, and what was skipped.",
+	  "page_damage", NULL, "All of it could be read." },
+	{ "events", "Events", "", "page_events", NULL, "No event." },
+	{ "captures", "Captures",
+	  "What was read; times are on the common timeline.", "page_captures",
+	  NULL, "No capture." },
+};
+
+static void put_head_cell(FILE *out, const char *name, bool number)
+{
+	fprintf(out, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");
+	plain_xml(out, name, 0);
+	fputs("</th>", out);
+}
+
+static void begin_table(FILE *out, const char *id, const char *title,
+			const char *about)
+{
+	fprintf(out,
+		"<section id=\"t-%s\"><h2>%s</h2>\n<p class=\"quiet\">%s</p>\n",
+		id, title, about);
+}
+
+static void put_number(FILE *out, int64_t v)
+{
+	if (v < 0)
+		fputs("\xe2\x88\x92", out);
+	plain_grouped(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+static void put_cell(FILE *out, struct value v)
+{
+	switch (v.kind) {
+	case VALUE_INT:
+		fputs("<td class=\"n\">", out);
+		put_number(out, v.num);
+		break;
+	case VALUE_TEXT:
+		/* "12.5", "3.20 %": a number in all but type */
+		fprintf(out, "<td%s>",
+			v.text[0] >= '0' && v.text[0] <= '9' &&
+					strspn(v.text, "0123456789. %x") ==
+						strlen(v.text)
+				? " class=\"n\""
+				: "");
+		plain_xml(out, v.text, 0);
+		break;
+	default:
+		fputs("<td>", out);
+	}
+	fputs("</td>", out);
+}
+
+static void put_heads(FILE *out, const struct page_table *t,
+		      const struct rows *r)
+{
+	fputs("<div class=\"wide\"><table><thead><tr>", out);
+	for (size_t i = 0; i < rows_columns(r); i++)
+		put_head_cell(out, rows_name(r, i),
+			      rows_value(r, i).kind == VALUE_INT);
+	if (t->verdicts_of)
+		put_head_cell(out, "Meaning", false);
+	fputs("</tr></thead><tbody>\n", out);
+}
+
+static void put_row(FILE *out, const struct page_table *t, const struct rows *r)
+{
+	fputs("<tr>", out);
+	for (size_t i = 0; i < rows_columns(r); i++)
+		put_cell(out, rows_value(r, i));
+	if (t->verdicts_of) {
+		const char *text =
+			topics_verdict(t->verdicts_of, rows_text(r, 0));
+
+		fprintf(out, "<td>%s</td>", text ? text : "");
+	}
+	fputs("</tr>\n", out);
+}
+
+static int put_table(FILE *out, struct store *db, const struct page_table *t,
+		     struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql(t->query), NULL, 0, err);
+	size_t n = 0;
+	int rc = r ? 0 : -1;
+
+	begin_table(out, t->id, t->title, t->about);
+	while (r && (rc = rows_next(r, err)) > 0) {
+		if (!n++)
+			put_heads(out, t, r);
+		put_row(out, t, r);
+	}
+	if (n)
+		fputs("</tbody></table></div></section>\n", out);
+	else
+		fprintf(out, "<p>%s</p></section>\n", t->none);
+	rows_close(r);
+	return rc;
+}
+
+int page_tables_write(FILE *out, struct store *db, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		if (put_table(out, db, &tables[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+{
+	unsigned __int128 v = (unsigned __int128)part * 10000;
+
+	fputs("<td class=\"n\">", out);
+	plain_fixed(out, whole ? (uint64_t)((v + whole / 2) / whole) : 0, 100,
+		    2);
+	fputs("</td>", out);
+}
+
+static void put_hot(FILE *out, const struct report_rows *r,
+		    const struct report_row *row, uint64_t whole)
+{
+	const struct label *l = report_label(r, row->label);
+
+	fputs("<tr>", out);
+	put_percent(out, row->self, whole);
+	put_percent(out, row->total, whole);
+	fputs("<td class=\"n\">", out);
+	plain_grouped(out, row->n_self);
+	fprintf(out, "</td><td>%s</td><td>", label_kind_name(l->kind));
+	plain_xml(out, l->name, 0);
+	fputs("</td><td>", out);
+	plain_xml(out, l->image, 0);
+	fputs("</td></tr>\n", out);
+}
+
+void page_tables_hot(FILE *out, struct stacks *s, int event)
+{
+	static const char *const head[] = { "Self %", "Total %",  "Samples",
+					    "Kind",   "Function", "File" };
+	struct report_rows *r = report_rows_new(s, event, KEY_SYM | KEY_DSO);
+	uint64_t whole = 0;
+
+	if (event >= 0)
+		whole = stacks_event(s, (size_t)event)->weight;
+	report_rows_sort(r, false);
+	begin_table(out, "hot", "Hot functions",
+		    "Self: the weight of samples in the function itself. "
+		    "Total: with what it called.");
+	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
+	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
+		put_head_cell(out, head[i], i < 3);
+	fputs("</tr></thead><tbody>\n", out);
+	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++)
+		put_hot(out, r, report_rows_get(r, i), whole);
+	fputs("</tbody></table></div></section>\n", out);
+	report_rows_free(r);
+}

@@ -1,0 +1,27 @@
+/* palette.h - which colour a frame has: a class name by kind and name, and
+ * the style sheet that gives each class its colour, light and dark.
+ *
+ * Colours depend on the name only, so equal functions look equal in every
+ * picture. What is missing or guessed looks the same in every palette. */
+#ifndef CLI_PICTURES_PALETTE_H
+#define CLI_PICTURES_PALETTE_H
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/model/label.h"
+
+struct palette;
+
+extern const char *const palette_names[]; /* ends with NULL; first: default */
+const struct palette *palette_find(const char *name);
+/* Does a colour tell the kind of frame? Then a legend makes sense. */
+int palette_by_kind(const struct palette *p);
+/* Has this kind a pattern of its own in every palette? */
+bool palette_hatched(enum label_kind kind);
+/* The class of a frame: a letter for its kind and a digit for its shade. */
+void palette_class(const struct label *l, char out[3]);
+/* Rules for all classes; then the same again for dark screens. */
+void palette_css(const struct palette *p, FILE *out);
+/* The same for scripts: {"k0":["#ffc476","#84653d"], ...}, light and dark. */
+void palette_json(const struct palette *p, FILE *out);
+#endif

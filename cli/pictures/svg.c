@@ -1,0 +1,565 @@
+/* svg.c - a flame tree as one interactive SVG file.
+ *
+ * Positions are computed in integers (1/1000 px), never in floating point:
+ * the bytes must not depend on a compiler, and no locale may put a comma
+ * where XML wants a point. */
+#include "cli/pictures/svg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/pictures/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/model/label_facts.h"
+#include "cli/pictures/palette.h"
+#include "cli/output/plain.h"
+#include "stitch/audit/callsite.h"
+#include "cli/topics.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define PAD 10 /* px at every side */
+#define MILLI 1000
+
+extern const char text_svg_js[];
+extern const char text_svg_css[];
+
+/* One picture being drawn. */
+struct page {
+	FILE *out;
+	const struct flame_tree *tree;
+	const struct svg_opts *o;
+	uint64_t total, plot;	  /* weight and 1/1000 px of the whole width */
+	unsigned int top;	  /* px above the frames */
+	unsigned int rows, lines; /* of frames; of text below them */
+	unsigned int height;
+	uint32_t kinds; /* bit set of drawn enum label_kind */
+	struct svg_stats st;
+};
+
+static uint64_t milli_px(const struct page *p, uint64_t weight)
+{
+	unsigned __int128 v = (unsigned __int128)weight * p->plot;
+
+	return p->total ? (uint64_t)(v / p->total) : 0;
+}
+
+static bool narrow(const struct page *p, uint64_t weight)
+{
+	unsigned __int128 w = weight;
+	uint64_t whole = p->o->min_percent ? 100 * MILLI : p->plot;
+
+	return w * whole < (unsigned __int128)p->total * p->o->minwidth;
+}
+
+/* Which frames will be drawn, and how many rows they need. */
+static void measure(struct page *p)
+{
+	const struct labels *labels = flame_tree_labels(p->tree);
+	uint32_t id = 0;
+
+	while (id != FLAME_NONE) {
+		const struct flame_node *nd = flame_tree_node(p->tree, id);
+		bool skip = id && narrow(p, nd->weight);
+
+		if (skip) {
+			p->st.narrow_weight += nd->weight;
+		} else {
+			p->st.drawn++;
+			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
+			if (nd->depth + 1 > p->rows)
+				p->rows = nd->depth + 1;
+		}
+		id = flame_tree_next(p->tree, id, skip);
+	}
+	p->st.narrow = flame_tree_count(p->tree) - p->st.drawn;
+}
+
+static unsigned int line_height(const struct page *p)
+{
+	return p->o->fontsize + 5;
+}
+
+static bool has_legend(const struct page *p)
+{
+	uint32_t marks =
+		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
+
+	return p->o->look || palette_by_kind(p->o->colors) ||
+	       (p->kinds & marks);
+}
+
+static void lay_out(struct page *p)
+{
+	p->top = PAD + line_height(p) * (p->o->subtitle ? 5 : 4);
+	p->lines = 1; /* details */
+	p->lines += has_legend(p);
+	p->lines += p->st.narrow > 0;
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
+		p->lines++;
+	if (p->o->look)
+		p->lines += (unsigned int)p->o->look->n_rows;
+	p->height = p->top + p->rows * p->o->height +
+		    p->lines * line_height(p) + 2 * PAD;
+}
+
+static unsigned int row_y(const struct page *p, uint32_t depth)
+{
+	uint32_t row = p->o->inverted ? depth : p->rows - 1 - depth;
+
+	return p->top + row * p->o->height;
+}
+
+static void put_text(const struct page *p, const char *id, const char *class,
+		     unsigned int y, const char *anchor, const char *s)
+{
+	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2
+			 : !strcmp(anchor, "end")  ? p->o->width - PAD
+						   : PAD;
+
+	fprintf(p->out, "<text x=\"%u\" y=\"%u\" text-anchor=\"%s\"", x, y,
+		anchor);
+	if (id)
+		fprintf(p->out, " id=\"%s\"", id);
+	if (class)
+		fprintf(p->out, " class=\"%s\"", class);
+	fputc('>', p->out);
+	plain_xml(p->out, s, 0);
+	fputs("</text>\n", p->out);
+}
+
+/* For those who hear the picture instead of seeing it. */
+static void put_about(const struct page *p)
+{
+	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
+		p->o->inverted ? "the root on top" : "the root below");
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
+		fputc(' ', p->out);
+		plain_xml(p->out, p->o->note[i], 0);
+		fputc('.', p->out);
+	}
+}
+
+static void put_head(const struct page *p)
+{
+	static const char *const pattern[] = { "missing", "exec", "bogus" };
+	const struct svg_opts *o = p->o;
+	FILE *out = p->out;
+
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+		"height=\"%u\" viewBox=\"0 0 %u %u\" font-size=\"%u\" "
+		"font-family=\"",
+		o->width, p->height, o->width, p->height, o->fontsize);
+	plain_xml(out, o->fonttype, 0);
+	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
+		(unsigned int)(p->plot / MILLI));
+	plain_fixed(out, o->fontsize * 6, 10, 1);
+	fprintf(out,
+		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
+		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
+		o->height, o->height - (o->height - o->fontsize) / 2 - 2,
+		(unsigned long long)p->total, p->top, p->rows, o->inverted);
+	fputs(" role=\"img\" aria-labelledby=\"name\" "
+	      "aria-describedby=\"about\">\n<title id=\"name\">",
+	      out);
+	plain_xml(out, o->title, 0);
+	fputs("</title>\n<desc id=\"about\">", out);
+	put_about(p);
+	fputs("</desc>\n<style>\n", out);
+	palette_css(o->colors, out);
+	if (o->look)
+		o->look->css(out);
+	fputs(text_svg_css, out);
+	fputs("</style>\n<defs>\n", out);
+	for (int i = 0; i < 3; i++)
+		fprintf(out,
+			"<pattern id=\"%s\" width=\"6\" height=\"6\" "
+			"patternUnits=\"userSpaceOnUse\" "
+			"patternTransform=\"rotate(45)\">"
+			"<rect class=\"h%d\" width=\"6\" height=\"6\"/>"
+			"<rect class=\"h%d\" width=\"2\" height=\"6\"/>"
+			"</pattern>\n",
+			pattern[i], 2 * i, 2 * i + 1);
+	fputs("</defs>\n", out);
+}
+
+/* x: px from the side that it is anchored at. */
+static void put_button(const struct page *p, const char *id, const char *text,
+		       unsigned int x, bool right)
+{
+	fprintf(p->out,
+		"<text id=\"%s\" class=\"button\" x=\"%u\" y=\"%u\" "
+		"text-anchor=\"%s\" role=\"button\" tabindex=\"0\">%s"
+		"</text>\n",
+		id, right ? p->o->width - x : x, p->top - PAD,
+		right ? "end" : "start", text);
+}
+
+/* Those of the left side, or of the right one, each beside the one before. */
+static void put_buttons(const struct page *p, bool right)
+{
+	static const struct {
+		const char *id, *text;
+		bool right;
+	} button[] = {
+		{ "undo", "Undo", false },    { "reset", "Reset", false },
+		{ "only", "Only", false },    { "without", "Without", false },
+		{ "help", "?", true },	      { "case", "ic", true },
+		{ "search", "Search", true }, { "flip", "Flip", true },
+	};
+	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+	unsigned int x = PAD;
+
+	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
+		if (button[i].right != right)
+			continue;
+		put_button(p, button[i].id, button[i].text, x, right);
+		x += ((unsigned int)strlen(button[i].text) + 2) * cell;
+	}
+}
+
+static void put_controls(const struct page *p)
+{
+	const struct svg_opts *o = p->o;
+	unsigned int line = line_height(p);
+	unsigned int y = p->top - PAD;
+
+	fprintf(p->out, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n",
+		o->width, p->height);
+	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
+	put_text(p, "title", NULL, PAD + line, "middle", o->title);
+	fputs("</g>\n", p->out);
+	if (o->subtitle)
+		put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
+			 o->subtitle);
+	/* the script shows them: without it they would do nothing */
+	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
+	put_buttons(p, false);
+	put_buttons(p, true);
+	fprintf(p->out,
+		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
+		"data-width=\"210\" data-height=\"%u\"></g>\n",
+		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
+	put_text(p, "matched", NULL, y - line - 2, "middle", "");
+	fputs("</g>\n", p->out);
+}
+
+/* Percent with two decimals. */
+static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+{
+	unsigned __int128 v = (unsigned __int128)part * 10000;
+	uint64_t x = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
+
+	fprintf(out, "%llu.%02llu %%", (unsigned long long)(x / 100),
+		(unsigned long long)(x % 100));
+}
+
+static void put_numbers(const struct page *p, const struct flame_node *nd)
+{
+	FILE *out = p->out;
+
+	if (p->o->show_samples) {
+		plain_grouped(out, nd->samples);
+		fprintf(out, " %s%s, ",
+			p->o->sample_name ? p->o->sample_name : "sample",
+			nd->samples == 1 ? "" : "s");
+	}
+	plain_grouped(out, nd->weight);
+	fputc(' ', out);
+	if (nd->weight == 1 && !strcmp(p->o->count_name, "samples"))
+		fputs("sample", out);
+	else
+		plain_xml(out, p->o->count_name, 0);
+	fputs(", ", out);
+	put_percent(out, nd->weight, p->total);
+	fputs(" of all", out);
+	if (nd->parent != FLAME_NONE) {
+		fputs(", ", out);
+		put_percent(out, nd->weight,
+			    flame_tree_node(p->tree, nd->parent)->weight);
+		fputs(" of its parent", out);
+	}
+	if (nd->self && nd->self != nd->weight) {
+		fputs(", ", out);
+		put_percent(out, nd->self, p->total);
+		fputs(" in itself", out);
+	}
+}
+
+static void put_file(const struct page *p, const struct label *l,
+		     const struct label_fact *fact)
+{
+	FILE *out = p->out;
+
+	if (!l->image[0])
+		return;
+	plain_xml(out, l->image, 0);
+	if (l->has_off)
+		fprintf(out, "+0x%llx", (unsigned long long)l->off);
+	if (fact->build[0])
+		fprintf(out, ", build-id %s..", fact->build);
+	fputc('\n', out);
+	if (!fact->file)
+		return;
+	plain_xml(out, fact->file, 0);
+	if (fact->line)
+		fprintf(out, ":%u", fact->line);
+	fputc('\n', out);
+}
+
+/* What the reader has to know before believing it. */
+static void put_doubts(const struct page *p, const struct label *l,
+		       const struct label_fact *fact)
+{
+	char word[32];
+
+	if (l->kind == LABEL_EXEC)
+		fputs("of the program that came by exec after the sample: "
+		      "not its caller\n",
+		      p->out);
+	if (l->kind == LABEL_MISSING &&
+	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
+	    topics_verdict("request", word))
+		fprintf(p->out, "%s\n", topics_verdict("request", word));
+	if (l->bogus)
+		fprintf(p->out, "bogus: %s\n",
+			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? "no call is in front of this return address"
+				: "there is no code at this return address");
+	else if (fact->bogus)
+		fprintf(p->out,
+			"%u of its %u places: no call can return to there\n",
+			fact->bogus, fact->places);
+}
+
+/* The first line is the name alone: the script searches it. The first two
+ * tell frames apart that have the same name. */
+static void put_tooltip(const struct page *p, uint32_t id,
+			const struct flame_node *nd, const struct label *l)
+{
+	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
+
+	fputs("<title>", p->out);
+	plain_xml(p->out, l->name, 0);
+	fputc('\n', p->out);
+	put_file(p, l, fact);
+	put_doubts(p, l, fact);
+	put_numbers(p, nd);
+	if (p->o->look)
+		p->o->look->tell(p->o->look->arg, id, p->out);
+	fputs("</title>", p->out);
+}
+
+static void class_of(const struct page *p, uint32_t id, const struct label *l,
+		     char out[SVG_CLASS])
+{
+	/* what is missing, or another program's, looks like that everywhere */
+	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
+		p->o->look->class(p->o->look->arg, id, out);
+	else
+		palette_class(l, out);
+}
+
+/* In the gap between the rows. */
+static void put_seam(const struct page *p, uint64_t x, uint64_t w,
+		     unsigned int y)
+{
+	fputs("<path class=\"seam\" d=\"M", p->out);
+	plain_fixed(p->out, x, MILLI, 2);
+	fprintf(p->out, " %u.5h",
+		p->o->inverted ? y - 1 : y + p->o->height - 1);
+	plain_fixed(p->out, w, MILLI, 2);
+	fputs("\"/>", p->out);
+}
+
+static void put_name(const struct page *p, const struct label *l, uint64_t x,
+		     uint64_t w, unsigned int y)
+{
+	const struct svg_opts *o = p->o;
+	bool mark = palette_hatched(l->kind);
+	uint64_t cells =
+		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
+			      : 0;
+
+	if (cells < 3)
+		return;
+	fputs("<text x=\"", p->out);
+	plain_fixed(p->out, x + 3 * MILLI, MILLI, 2);
+	fprintf(p->out, "\" y=\"%u\"%s>",
+		y + o->height - (o->height - o->fontsize) / 2 - 2,
+		mark ? " class=\"halo\"" : "");
+	plain_xml(p->out, l->name, cells);
+	fputs("</text>", p->out);
+}
+
+static void put_frame(const struct page *p, uint32_t id, uint64_t start)
+{
+	const struct flame_node *nd = flame_tree_node(p->tree, id);
+	const struct label *l =
+		labels_get(flame_tree_labels(p->tree), nd->label);
+	const struct svg_opts *o = p->o;
+	uint64_t x = (uint64_t)PAD * MILLI + milli_px(p, start);
+	uint64_t w =
+		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
+	unsigned int y = row_y(p, nd->depth);
+	char class[SVG_CLASS];
+
+	class_of(p, id, l, class);
+	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
+		class, (unsigned long long)start,
+		(unsigned long long)nd->weight);
+	put_tooltip(p, id, nd, l);
+	fputs("<rect x=\"", p->out);
+	plain_fixed(p->out, x, MILLI, 2);
+	fprintf(p->out, "\" y=\"%u\" width=\"", y);
+	plain_fixed(p->out, w, MILLI, 2);
+	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
+		o->height > 1 ? o->height - 1 : 1);
+	if (flame_tree_is_seam(p->tree, id))
+		put_seam(p, x, w, y);
+	put_name(p, l, x, w, y);
+	fputs("</g>\n", p->out);
+}
+
+/* All frames, parents before children. start[depth] is where the next child
+ * of that depth begins: children lie side by side from their parent's left. */
+static void put_frames(const struct page *p)
+{
+	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
+	uint32_t id = 0;
+
+	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
+	while (id != FLAME_NONE) {
+		const struct flame_node *nd = flame_tree_node(p->tree, id);
+		bool skip = id && narrow(p, nd->weight);
+
+		/* a narrow frame may lie one row above the last drawn one */
+		if (!skip) {
+			put_frame(p, id, start[nd->depth]);
+			start[nd->depth + 1] = start[nd->depth];
+		}
+		start[nd->depth] += nd->weight;
+		id = flame_tree_next(p->tree, id, skip);
+	}
+	fputs("</g>\n", p->out);
+	free(start);
+}
+
+/* Gives the column behind it. */
+static unsigned int put_patch(const struct page *p, unsigned int x,
+			      unsigned int y, const char *class,
+			      const char *text)
+{
+	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+
+	fprintf(p->out,
+		"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
+		" height=\"%u\" rx=\"1\"/></g>"
+		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
+		class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19, y);
+	plain_xml(p->out, text, 0);
+	fputs("</text>\n", p->out);
+	return x + 19 + (unsigned int)strlen(text) * cell + 16;
+}
+
+static void put_legend(const struct page *p, unsigned int y)
+{
+	static const struct {
+		enum label_kind kind;
+		const char *class, *text;
+	} key[] = {
+		{ LABEL_USER, "u3", "user" },
+		{ LABEL_KERNEL, "k3", "kernel" },
+		{ LABEL_INLINED, "i3", "inlined" },
+		{ LABEL_JIT, "j3", "JIT" },
+		{ LABEL_UNNAMED, "n3", "no name" },
+		{ LABEL_MISSING, "m", "user half missing" },
+		{ LABEL_EXEC, "e", "stack taken after exec" },
+		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
+	};
+	bool all = palette_by_kind(p->o->colors);
+	const struct svg_look *look = p->o->look;
+	unsigned int x = PAD;
+
+	for (size_t i = 0; look && look->legend[i].class; i++)
+		x = put_patch(p, x, y, look->legend[i].class,
+			      look->legend[i].text);
+	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
+		if (!(p->kinds & 1u << key[i].kind))
+			continue;
+		if ((!all && key[i].kind < LABEL_UNNAMED) ||
+		    (look && key[i].kind < LABEL_MISSING))
+			continue;
+		x = put_patch(p, x, y, key[i].class, key[i].text);
+	}
+}
+
+static void put_narrow(const struct page *p, unsigned int y)
+{
+	const struct svg_opts *o = p->o;
+
+	fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD, y);
+	plain_grouped(p->out, p->st.narrow);
+	fprintf(p->out, " frame%s narrower than ",
+		p->st.narrow == 1 ? "" : "s");
+	plain_fixed(p->out, o->minwidth, MILLI,
+		    o->minwidth % 100	  ? 3
+		    : o->minwidth % MILLI ? 1
+					  : 0);
+	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
+		p->st.narrow == 1 ? "is" : "are");
+	put_percent(p->out, p->st.narrow_weight, p->total);
+	fputs("</text>\n", p->out);
+}
+
+static void put_foot(const struct page *p)
+{
+	unsigned int line = line_height(p);
+	unsigned int y = p->top + p->rows * p->o->height + PAD / 2 + line;
+
+	fprintf(p->out,
+		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
+		"</text>\n",
+		PAD, y);
+	if (has_legend(p))
+		put_legend(p, y += line);
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
+		put_text(p, NULL, "quiet", y += line, "start", p->o->note[i]);
+	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
+		put_patch(p, PAD, y += line, p->o->look->rows[i].class,
+			  p->o->look->rows[i].text);
+	if (p->st.narrow)
+		put_narrow(p, y + line);
+}
+
+int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
+	      struct svg_stats *st, struct err *err)
+{
+	struct page p = {
+		.out = out,
+		.tree = t,
+		.o = o,
+		.total = flame_tree_node(t, 0)->weight,
+	};
+
+	if (o->total > p.total)
+		p.total = o->total;
+	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
+	measure(&p);
+	lay_out(&p);
+	put_head(&p);
+	put_controls(&p);
+	put_frames(&p);
+	put_foot(&p);
+	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
+		text_svg_js);
+	if (st)
+		*st = p.st;
+	if (ferror(out))
+		return err_set(err, ERR_IO, "cannot write the picture: %s",
+			       strerror(errno));
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* svg.h - a flame tree as one interactive SVG file.
+ *
+ * The file needs nothing from outside, shows the whole picture without
+ * scripts too, and has the same bytes for the same input and options. */
+#ifndef CLI_PICTURES_SVG_H
+#define CLI_PICTURES_SVG_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+struct flame_tree;
+struct label_facts;
+struct palette;
+
+#define SVG_NOTES 8
+
+/* Room for the class of a frame. */
+#define SVG_CLASS 8
+
+/* A line with a patch of color before it. */
+struct svg_row {
+	const char *class, *text;
+};
+
+/* What a picture looks like that does not show kinds of code. */
+struct svg_look {
+	const void *arg; /* for the functions */
+	/* The class of a node's frame, at most SVG_CLASS bytes with its 0. */
+	void (*class)(const void *arg, uint32_t node, char *out);
+	/* More lines of its tooltip, each after a newline: plain text without
+	 * '<' and '&'. */
+	void (*tell)(const void *arg, uint32_t node, FILE *out);
+	void (*css)(FILE *out);	      /* the rules of these classes */
+	const struct svg_row *legend; /* ends with class NULL */
+	const struct svg_row *rows;   /* below the notes */
+	size_t n_rows;
+};
+
+struct svg_opts {
+	const char *title, *subtitle; /* subtitle NULL: none */
+	const char *count_name;	      /* unit of the weights */
+	const char *sample_name;      /* of what is counted; NULL: sample */
+	const char *fonttype;
+	const struct palette *colors;
+	const struct label_facts *facts; /* NULL: none are said */
+	unsigned int width, height;	 /* px: of the picture, of a frame */
+	unsigned int fontsize;
+	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
+	bool min_percent;
+	bool inverted;	   /* icicle: the root on top */
+	bool show_samples; /* the count of samples beside the weight */
+	uint64_t total;	   /* what the width stands for; 0: the sum */
+	const struct svg_look *look; /* NULL: kinds of code, by the palette */
+	const char *note[SVG_NOTES]; /* lines below the picture; NULL ends */
+};
+
+/* The result of drawing, for a word to the user. */
+struct svg_stats {
+	uint32_t drawn, narrow;
+	uint64_t narrow_weight; /* each stack's at most once */
+};
+
+/* 0, or -1 when out cannot be written. The tree is finished. st may be NULL. */
+int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
+	      struct svg_stats *st, struct err *err);
+#endif

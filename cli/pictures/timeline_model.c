@@ -1,0 +1,435 @@
+/* timeline_model.c - what a timeline picture shows, cut down to its pixels.
+ *
+ * A capture of hours has more marks than pixels: those of one kind that share
+ * a pixel column are one mark with a count. Should there still be too many
+ * for a file that opens at once, the columns become wider for all of them, or
+ * the tooltips are left out. */
+#include "cli/pictures/timeline_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDEST 4 /* px */
+
+void timeline_release(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->n_lane; i++)
+		free(tl->lane[i]);
+	free(tl->lane);
+	free(tl->capture);
+	free(tl->mark);
+	free(tl->band);
+	free(tl->untimed);
+	table_release(&tl->lanes);
+	arena_release(&tl->text);
+}
+
+uint64_t timeline_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+uint32_t timeline_px(const struct timeline *tl, int64_t time)
+{
+	uint64_t span = (uint64_t)tl->t1 - (uint64_t)tl->t0;
+
+	if (time <= tl->t0)
+		return 0;
+	if (time >= tl->t1)
+		return TIMELINE_COLUMNS * 10;
+	return (uint32_t)(((unsigned __int128)((uint64_t)time -
+					       (uint64_t)tl->t0) *
+			   TIMELINE_COLUMNS * 10) /
+			  span);
+}
+
+static const char *keep(struct timeline *tl, const char *s)
+{
+	return s ? arena_strdup(&tl->text, s) : NULL;
+}
+
+static uint32_t column_of(const struct timeline *tl, int64_t time)
+{
+	uint32_t x = timeline_px(tl, time) / 10;
+
+	return x < TIMELINE_COLUMNS ? x : TIMELINE_COLUMNS - 1;
+}
+
+/* ---- lanes */
+
+static bool same_lane(const void *owner, uint32_t id, const void *key)
+{
+	const struct timeline *tl = owner;
+	const struct timeline_lane *l = tl->lane[id];
+	const struct timeline_lane *want = key;
+
+	return l->capture == want->capture && l->cpu == want->cpu;
+}
+
+/* TABLE_NONE when there are too many. */
+static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
+{
+	struct timeline_lane key = {
+		.capture = capture,
+		.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
+	};
+	uint64_t hash = hash_pair((uint64_t)capture, (uint64_t)key.cpu);
+	uint32_t id = table_find(&tl->lanes, hash, same_lane, tl, &key);
+
+	if (id != TABLE_NONE || tl->n_lane == TIMELINE_LANES)
+		return id;
+	id = (uint32_t)tl->n_lane;
+	tl->lane = mem_grow(tl->lane, &tl->cap_lane, tl->n_lane + 1,
+			    sizeof(struct timeline_lane *));
+	tl->lane[id] = mem_new(1, sizeof(**tl->lane));
+	tl->lane[id]->capture = key.capture;
+	tl->lane[id]->cpu = key.cpu;
+	tl->n_lane++;
+	table_add(&tl->lanes, hash, id);
+	return id;
+}
+
+void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
+		    int64_t time)
+{
+	uint32_t id = lane_of(tl, capture, cpu);
+
+	tl->events++;
+	if (id == TABLE_NONE) {
+		tl->no_lane++;
+		return;
+	}
+	tl->lane[id]->events++;
+	tl->lane[id]->column[column_of(tl, time)]++;
+}
+
+/* A CPU on which nothing happened is worth seeing. Ids may have holes: then
+ * there is one at or above the number of CPUs, and nothing is known. */
+static void add_silent(struct timeline *tl, const struct timeline_capture *c)
+{
+	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES ||
+	    tl->n_lane == TIMELINE_LANES)
+		return;
+	for (size_t i = 0; i < tl->n_lane; i++)
+		if (tl->lane[i]->capture == c->id &&
+		    tl->lane[i]->cpu >= c->cpus)
+			return;
+	for (int64_t cpu = 0; cpu < c->cpus; cpu++)
+		lane_of(tl, c->id, cpu);
+}
+
+static int by_lane(const void *a, const void *b)
+{
+	const struct timeline_lane *x = *(const struct timeline_lane *const *)a;
+	const struct timeline_lane *y = *(const struct timeline_lane *const *)b;
+
+	if (x->capture != y->capture)
+		return x->capture < y->capture ? -1 : 1;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+/* Marks and bands follow the lanes to their new places. */
+static void sort_lanes(struct timeline *tl)
+{
+	uint32_t *to = mem_new(tl->n_lane + 1, sizeof(*to));
+	struct timeline_lane **old =
+		mem_dup(tl->lane, tl->n_lane * sizeof(struct timeline_lane *));
+
+	if (tl->n_lane)
+		qsort(tl->lane, tl->n_lane, sizeof(struct timeline_lane *),
+		      by_lane);
+	table_release(&tl->lanes);
+	tl->lanes = (struct table){ 0 };
+	for (uint32_t i = 0; i < tl->n_lane; i++)
+		table_add(&tl->lanes,
+			  hash_pair((uint64_t)tl->lane[i]->capture,
+				    (uint64_t)tl->lane[i]->cpu),
+			  i);
+	for (uint32_t i = 0; i < tl->n_lane; i++)
+		to[i] = lane_of(tl, old[i]->capture, old[i]->cpu);
+	for (size_t i = 0; i < tl->n_mark; i++)
+		tl->mark[i].lane = to[tl->mark[i].lane];
+	for (size_t i = 0; i < tl->n_band; i++)
+		tl->band[i].lane = to[tl->band[i].lane];
+	free(old);
+	free(to);
+}
+
+/* ---- marks */
+
+static void count_mark(struct timeline *tl, struct timeline_lane *l,
+		       const struct timeline_mark *m)
+{
+	tl->n[m->kind] = timeline_add(tl->n[m->kind], m->n);
+	if (!l)
+		return;
+	uint64_t *n = m->kind == MARK_FINDING ? &l->findings
+		      : m->kind < MARK_CHAINS ? &l->requests
+					      : &l->chains;
+
+	*n = timeline_add(*n, m->n);
+}
+
+static bool same_column(const struct timeline_mark *a,
+			const struct timeline_mark *b, uint32_t bin)
+{
+	return a->lane == b->lane && a->kind == b->kind &&
+	       a->column / bin == b->column / bin;
+}
+
+static void merge_mark(struct timeline_mark *a, const struct timeline_mark *b)
+{
+	a->n = timeline_add(a->n, b->n);
+	if (b->t0 < a->t0) {
+		a->t0 = b->t0;
+		a->who = b->who;
+	}
+	if (b->t1 > a->t1)
+		a->t1 = b->t1;
+	a->rules |= b->rules;
+}
+
+void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
+		   const struct timeline_mark *m)
+{
+	struct timeline_mark new = *m;
+
+	new.lane = lane_of(tl, capture, cpu);
+	new.column = column_of(tl, m->t0);
+	if (new.lane == TABLE_NONE) {
+		count_mark(tl, NULL, m);
+		tl->no_lane++;
+		return;
+	}
+	count_mark(tl, tl->lane[new.lane], m);
+	/* they come in time order, from all CPUs: the same column is near */
+	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < 16; i--)
+		if (same_column(&tl->mark[i - 1], &new, 1)) {
+			/* the name goes along only with the first of all */
+			if (new.t0 < tl->mark[i - 1].t0)
+				new.who = keep(tl, new.who);
+			merge_mark(&tl->mark[i - 1], &new);
+			return;
+		}
+	tl->mark = mem_grow(tl->mark, &tl->cap_mark, tl->n_mark + 1,
+			    sizeof(*tl->mark));
+	new.who = keep(tl, new.who);
+	tl->mark[tl->n_mark++] = new;
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct timeline_mark *x = a;
+	const struct timeline_mark *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->column != y->column)
+		return x->column < y->column ? -1 : 1;
+	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
+}
+
+/* How many are left when those within `bin` px are one; keep: makes them. */
+static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
+{
+	struct timeline_mark last = { .lane = TABLE_NONE };
+	size_t n = 0;
+
+	for (size_t i = 0; i < tl->n_mark; i++) {
+		const struct timeline_mark *m = &tl->mark[i];
+
+		if (n && same_column(&last, m, bin)) {
+			merge_mark(&last, m);
+		} else {
+			last = *m;
+			n++;
+		}
+		if (keep)
+			tl->mark[n - 1] = last;
+	}
+	if (keep)
+		tl->n_mark = n;
+	return n;
+}
+
+/* ---- bands */
+
+void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
+		   const struct timeline_band *b, bool counts)
+{
+	uint32_t id = lane_of(tl, capture, cpu);
+
+	tl->rows[b->kind]++;
+	tl->sum[b->kind] = timeline_add(tl->sum[b->kind], b->n);
+	tl->some[b->kind] |= b->some;
+	if (counts) {
+		tl->lost = timeline_add(tl->lost, b->n);
+		tl->losses++;
+	}
+	if (id == TABLE_NONE) {
+		tl->no_lane++;
+		return;
+	}
+	struct timeline_lane *l = tl->lane[id];
+	struct timeline_band new = *b;
+
+	if (counts) {
+		l->lost = timeline_add(l->lost, b->n);
+		l->losses++;
+	}
+	if (b->kind >= BAND_GAPS)
+		l->missing = timeline_add(l->missing, b->n);
+	new.lane = id;
+	new.rows = 1;
+	/* outside of the picture, or the wrong way round */
+	new.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
+	new.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
+	if (new.t0 > tl->t1)
+		new.t0 = tl->t1;
+	if (new.t1 < new.t0)
+		new.t1 = new.t0;
+	new.what = keep(tl, b->what ? b->what : "");
+	tl->band = mem_grow(tl->band, &tl->cap_band, tl->n_band + 1,
+			    sizeof(*tl->band));
+	tl->band[tl->n_band++] = new;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct timeline_band *x = a;
+	const struct timeline_band *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->t0 != y->t0)
+		return x->t0 < y->t0 ? -1 : 1;
+	if (x->t1 != y->t1)
+		return x->t1 < y->t1 ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return strcmp(x->what, y->what);
+}
+
+/* b starts later. Bands that overlap cannot be told apart anyway; those that
+ * are narrower than a column, and in one, become one. */
+static bool same_place(const struct timeline *tl, const struct timeline_band *a,
+		       const struct timeline_band *b, uint32_t bin)
+{
+	if (a->lane != b->lane || a->kind != b->kind)
+		return false;
+	if (b->t0 < a->t1 || (a->t0 == b->t0 && a->t1 == b->t1))
+		return true;
+	return timeline_px(tl, a->t0) / 10 / bin ==
+		       timeline_px(tl, b->t0) / 10 / bin &&
+	       timeline_px(tl, b->t1) - timeline_px(tl, b->t0) < 10 * bin &&
+	       timeline_px(tl, a->t1) - timeline_px(tl, a->t0) < 10 * bin;
+}
+
+static void merge_band(struct timeline_band *a, const struct timeline_band *b)
+{
+	if (b->t1 > a->t1)
+		a->t1 = b->t1;
+	a->from_start |= b->from_start;
+	a->to_end |= b->to_end;
+	a->some |= b->some;
+	a->mixed |= b->mixed || strcmp(a->what, b->what) != 0;
+	a->n = timeline_add(a->n, b->n);
+	a->rows += b->rows;
+}
+
+/* As merge_marks(). */
+static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
+{
+	struct timeline_band last = { .lane = TABLE_NONE };
+	size_t n = 0;
+
+	for (size_t i = 0; i < tl->n_band; i++) {
+		const struct timeline_band *b = &tl->band[i];
+
+		if (n && same_place(tl, &last, b, bin)) {
+			merge_band(&last, b);
+		} else {
+			last = *b;
+			n++;
+		}
+		if (keep)
+			tl->band[n - 1] = last;
+	}
+	if (keep)
+		tl->n_band = n;
+	return n;
+}
+
+/* ---- without a time */
+
+void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
+{
+	struct timeline_untimed *last =
+		tl->n_untimed ? &tl->untimed[tl->n_untimed - 1] : NULL;
+
+	if (u->counts) {
+		uint32_t id = lane_of(tl, u->capture, u->cpu);
+
+		tl->lost = timeline_add(tl->lost, u->n);
+		tl->losses++;
+		if (id != TABLE_NONE) {
+			tl->lane[id]->lost =
+				timeline_add(tl->lane[id]->lost, u->n);
+			tl->lane[id]->losses++;
+		}
+	}
+	bool same = last && last->capture == u->capture &&
+		    !strcmp(last->what, u->what);
+
+	if (same && last->cpu == u->cpu && last->counts == u->counts) {
+		last->n = timeline_add(last->n, u->n);
+		last->rows++;
+		return;
+	}
+	if (!same && tl->n_strip == TIMELINE_STRIPS) {
+		tl->no_lane++;
+		return;
+	}
+	tl->n_strip += !same;
+	tl->untimed = mem_grow(tl->untimed, &tl->cap_untimed, tl->n_untimed + 1,
+			       sizeof(*tl->untimed));
+	last = &tl->untimed[tl->n_untimed++];
+	*last = *u;
+	last->what = keep(tl, u->what);
+	last->rows = 1;
+}
+
+/* The narrowest columns for which there are few enough. Wide columns show
+ * where too little: then rather all without a tooltip. */
+static struct timeline_size choose(struct timeline *tl, size_t most,
+				   size_t merge(struct timeline *, uint32_t,
+						bool))
+{
+	struct timeline_size s = { .bin = 1 };
+
+	while (s.bin <= WIDEST && merge(tl, s.bin, false) > most)
+		s.bin *= 2;
+	if (s.bin > WIDEST)
+		s = (struct timeline_size){ .bin = 1, .plain = true };
+	merge(tl, s.bin, true);
+	return s;
+}
+
+void timeline_finish(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->n_capture; i++)
+		add_silent(tl, &tl->capture[i]);
+	sort_lanes(tl);
+	if (tl->n_mark)
+		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark), by_column);
+	if (tl->n_band)
+		qsort(tl->band, tl->n_band, sizeof(*tl->band), by_start);
+	tl->marks = choose(tl, TIMELINE_MARKS, merge_marks);
+	tl->bands = choose(tl, TIMELINE_BANDS, merge_bands);
+}

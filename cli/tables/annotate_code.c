@@ -1,0 +1,398 @@
+/* annotate_code.c - the instructions of one function, with what is known of
+ * each: samples, where it goes, the source line. */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tables/annotate.h"
+#include "cli/ingest/name.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/symbol.h"
+#include "symbolize/disasm/code_bytes.h"
+#include "symbolize/symbolize.h"
+
+/* The largest real functions (interpreters, parsers) have some 100 KB. */
+#define CODE_MAX ((size_t)4 << 20)
+/* Without any bounds: so much around the address. */
+#define AROUND 128
+
+/* What a place is called. */
+struct called {
+	uint64_t off;
+	const char *name; /* of the function that has it; NULL: none */
+	uint64_t start;
+	const char *file, *inlined;
+	uint32_t line;
+};
+
+struct load {
+	struct annot *a;
+	const struct hot *h;
+	const struct hot_choice *c;
+	struct image img;
+	struct code *code;
+	struct called *called; /* by offset */
+	size_t n_called, cap_called;
+	const char *last_file, *last_name, *last_inlined;
+};
+
+/* ---- the code */
+
+static int take_image(struct load *l, struct store *db, struct err *err)
+{
+	struct value id = { .kind = VALUE_INT, .num = l->c->image };
+	struct rows *r =
+		rows_open(db, store_sql("annotate_image"), &id, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	if (rc > 0)
+		rows_image(r, 1, &l->a->text, &l->img);
+	else if (!rc)
+		err_set(err, ERR_DB, "image %u is not there", l->c->image);
+	rows_close(r);
+	return rc > 0 ? 0 : -1;
+}
+
+/* The bytes that a runtime wrote beside the capture. */
+static int take_jit(struct load *l, struct store *db, struct err *err)
+{
+	struct value id = { .kind = VALUE_INT, .num = l->c->image };
+	struct rows *r =
+		rows_open(db, store_sql("annotate_has_jit"), NULL, 0, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	rows_close(r);
+	if (rc <= 0)
+		return rc;
+	r = rows_open(db, store_sql("annotate_jit"), &id, 1, err);
+	rc = r ? rows_next(r, err) : -1;
+	if (rc > 0) {
+		struct value b = rows_value(r, 2);
+
+		if (b.len)
+			l->code = code_of_bytes((uint16_t)rows_int(r, 0),
+						(uint64_t)rows_int(r, 1),
+						b.text, b.len);
+	}
+	rows_close(r);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Is the file what it was when the capture was read? */
+static int check_text(struct load *l, struct store *db, struct err *err)
+{
+	struct value id = { .kind = VALUE_INT, .num = l->c->image };
+	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+	uint64_t now;
+
+	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
+	    symbolize_section(rows_text(r, 0), rows_text(r, 1), &l->img,
+			      &now) &&
+	    now != (uint64_t)rows_int(r, 2))
+		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
+	rows_close(r);
+	return rc < 0 ? -1 : 0;
+}
+
+static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
+		     struct err *err)
+{
+	if (take_image(l, db, err))
+		return -1;
+	if (l->img.kind == IMAGE_JIT) {
+		if (take_jit(l, db, err))
+			return -1;
+		if (!l->code)
+			return err_set(err, ERR_IO,
+				       "%s: the bytes of this code are not in "
+				       "the database; a jitdump file has them",
+				       l->img.path);
+		return 0;
+	}
+	l->code = code_open(sy, &l->img, err);
+	return l->code ? check_text(l, db, err) : -1;
+}
+
+/* From the symbol, else from the unwind tables, else a guess. */
+static void find_bounds(struct load *l)
+{
+	const struct hot_func *f = l->c->func;
+	struct annot *a = l->a;
+
+	if (f && f->name) {
+		a->start = f->start;
+		a->end = f->start + f->size;
+		if (f->size)
+			return;
+	}
+	if (code_function(l->code, l->c->off, &a->start, &a->end))
+		return;
+	if (!f || !f->name)
+		a->start = l->c->off;
+	a->end = l->c->off + AROUND;
+}
+
+/* ---- instructions */
+
+static void add_insn(struct annot *a, const struct insn *in,
+		     const unsigned char *bytes, uint64_t off)
+{
+	struct annot_insn *i;
+
+	a->insn = mem_grow(a->insn, &a->cap, a->n + 1, sizeof(*a->insn));
+	i = &a->insn[a->n++];
+	*i = (struct annot_insn){ .insn = *in, .off = off, .to = -1 };
+	memcpy(i->bytes, bytes,
+	       in->len < sizeof(i->bytes) ? in->len : sizeof(i->bytes));
+}
+
+static int disassemble(struct load *l, const struct annot_opts *o,
+		       struct err *err)
+{
+	struct annot *a = l->a;
+	uint64_t size = a->end - a->start;
+	size_t want = size < CODE_MAX ? (size_t)size : CODE_MAX;
+	unsigned char *buf = mem_new(want + 1, 1);
+	size_t len = code_read(l->code, a->start, buf, want);
+	const unsigned char *p = buf;
+	struct disasm *d;
+	uint64_t addr = 0;
+	struct insn in;
+
+	if (!len || !code_addr(l->code, a->start, &addr)) {
+		free(buf);
+		return err_set(err, ERR_FORMAT,
+			       "%s: has no code at offset 0x%" PRIx64, a->image,
+			       a->start);
+	}
+	d = disasm_open(code_machine(l->code), code_big(l->code), o->intel,
+			err);
+	while (d && (!o->limit || a->n < (size_t)o->limit)) {
+		const unsigned char *at = p;
+
+		if (!disasm_next(d, &p, &len, &addr, &in))
+			break;
+		add_insn(a, &in, at, a->start + (uint64_t)(at - buf));
+	}
+	a->left_out = (size_t)(size - (uint64_t)(p - buf));
+	disasm_close(d);
+	free(buf);
+	return d ? 0 : -1;
+}
+
+/* The instruction that has the offset; NULL: none. */
+static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
+{
+	size_t lo = 0;
+	size_t hi = a->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->insn[mid].off <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || off - a->insn[lo - 1].off >= a->insn[lo - 1].insn.len)
+		return NULL;
+	return &a->insn[lo - 1];
+}
+
+static void add_samples(struct load *l)
+{
+	struct annot *a = l->a;
+
+	for (size_t i = 0; i < l->h->n_spot; i++) {
+		const struct hot_spot *s = &l->h->spot[i];
+		struct annot_insn *in;
+
+		if (s->image != l->c->image || s->off < a->start ||
+		    s->off >= a->end)
+			continue;
+		a->weight += s->weight;
+		a->samples += s->samples;
+		in = insn_at(a, s->off);
+		if (!in)
+			continue;
+		in->weight += s->weight;
+		in->samples += s->samples;
+		if (in->weight > a->peak)
+			a->peak = in->weight;
+	}
+}
+
+/* ---- names and lines */
+
+static int by_off(const void *a, const void *b)
+{
+	const struct called *x = a;
+	const struct called *y = b;
+
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+static void want(struct load *l, uint64_t off)
+{
+	l->called = mem_grow(l->called, &l->cap_called, l->n_called + 1,
+			     sizeof(*l->called));
+	l->called[l->n_called++] = (struct called){ .off = off };
+}
+
+static struct called *called_at(const struct load *l, uint64_t off)
+{
+	struct called key = { .off = off };
+
+	return l->n_called ? bsearch(&key, l->called, l->n_called, sizeof(key),
+				     by_off)
+			   : NULL;
+}
+
+/* Neighbours mostly have the same text: kept once. */
+static const char *keep(struct load *l, const char **last, const char *s)
+{
+	if (!s)
+		return NULL;
+	if (!*last || strcmp(*last, s) != 0)
+		*last = arena_strdup(&l->a->text, s);
+	return *last;
+}
+
+/* Innermost first: the line is that of the first, the function the last. */
+static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
+{
+	struct load *l = arg;
+	struct called *c = called_at(l, sym->off);
+
+	(void)err;
+	if (!c || !sym->name)
+		return 0;
+	if (!sym->depth) {
+		c->file = keep(l, &l->last_file, sym->file);
+		c->line = sym->line;
+	} else if (sym->depth == 1) {
+		/* what came before was inlined */
+		c->inlined = keep(l, &l->last_inlined, c->name);
+	}
+	c->name = keep(l, &l->last_name, sym->name);
+	c->start = sym->start;
+	return 0;
+}
+
+static int name_places(struct load *l, struct symbolizer *sy, bool lines,
+		       struct err *err)
+{
+	const struct annot *a = l->a;
+	struct image_report rep = { .status = NULL };
+	struct code_place *off;
+	uint64_t at;
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (lines)
+			want(l, a->insn[i].off);
+		if (a->insn[i].insn.has_target &&
+		    code_off(l->code, a->insn[i].insn.target, &at))
+			want(l, at);
+	}
+	if (!l->n_called || l->img.kind == IMAGE_JIT)
+		return 0;
+	qsort(l->called, l->n_called, sizeof(*l->called), by_off);
+	off = mem_new(l->n_called, sizeof(*off));
+	for (size_t i = 0; i < l->n_called; i++) {
+		if (n && off[n - 1].off == l->called[i].off)
+			continue;
+		l->called[n] = l->called[i];
+		off[n++] = (struct code_place){ .off = l->called[i].off };
+	}
+	l->n_called = n;
+	rc = symbolize_image(sy, &l->img, off, n, take_symbol, l, &rep, err);
+	symbolize_report_release(&rep);
+	free(off);
+	return rc;
+}
+
+static void put_names(struct load *l)
+{
+	struct annot *a = l->a;
+
+	for (size_t i = 0; i < a->n; i++) {
+		struct annot_insn *in = &a->insn[i];
+		const struct called *c = called_at(l, in->off);
+		struct annot_insn *to;
+		uint64_t at;
+
+		if (c) {
+			in->file = c->file;
+			in->line = c->line;
+			in->inlined = c->inlined;
+		}
+		if (!in->insn.has_target ||
+		    !code_off(l->code, in->insn.target, &at))
+			continue;
+		to = insn_at(a, at);
+		if (to && to->off == at && at != a->start) {
+			in->to = to - a->insn;
+			to->label = true;
+			continue;
+		}
+		c = called_at(l, at);
+		if (c && c->name) {
+			in->target = c->name;
+			in->beyond = at - c->start;
+		}
+	}
+}
+
+/* ---- all of it */
+
+static void describe(struct load *l)
+{
+	struct annot *a = l->a;
+	const struct hot *h = l->h;
+
+	a->image = h->path[l->c->image];
+	a->file = arena_strdup(&a->text, code_path(l->code));
+	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
+	a->event = h->event;
+	a->unit = h->unit;
+	a->all_weight = h->weight;
+	a->all_samples = h->samples;
+}
+
+int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
+	       const struct hot *h, const struct hot_choice *c,
+	       const struct annot_opts *o, struct err *err)
+{
+	struct load l = { .a = a, .h = h, .c = c };
+	int rc = -1;
+
+	if (!open_code(&l, db, sy, err)) {
+		describe(&l);
+		if (code_machine(l.code) == EM_X86_64 ||
+		    code_machine(l.code) == EM_386)
+			a->syntax = o->intel ? "intel" : "att";
+		find_bounds(&l);
+		rc = disassemble(&l, o, err);
+	}
+	if (!rc) {
+		add_samples(&l);
+		rc = name_places(&l, sy, o->lines, err);
+	}
+	if (!rc)
+		put_names(&l);
+	code_close(l.code);
+	free(l.called);
+	return rc;
+}
+
+void annot_release(struct annot *a)
+{
+	free(a->insn);
+	arena_release(&a->text);
+}

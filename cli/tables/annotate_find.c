@@ -1,0 +1,357 @@
+/* annotate_find.c - which functions the samples hit, and which one is meant. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tables/annotate.h"
+#include "cli/model/stacks.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+#define ID_MAX (1 << 28)
+
+/* ---- loading */
+
+struct loader {
+	struct hot *h;
+	uint32_t *leaf; /* by raw chain */
+	size_t n_leaf, cap_leaf;
+	uint32_t *func; /* by symbol: place + 1 */
+	size_t n_func, cap_func;
+	uint32_t *bare; /* by image: place + 1 of its code without name */
+	size_t n_bare, cap_bare;
+};
+
+static int check_id(int64_t id, struct err *err)
+{
+	if (id >= 0 && id < ID_MAX)
+		return 0;
+	return err_set(err, ERR_DB, "the database has an id of %lld",
+		       (long long)id);
+}
+
+static int take_leaf(void *arg, const struct rows *r, struct err *err)
+{
+	struct loader *l = arg;
+	int64_t id = rows_int(r, 0);
+	int64_t frame = rows_int(r, 1);
+
+	if (check_id(id, err) || check_id(frame, err))
+		return -1;
+	l->leaf = mem_reach(l->leaf, &l->n_leaf, &l->cap_leaf, (size_t)id + 1,
+			    sizeof(*l->leaf));
+	l->leaf[id] = (uint32_t)frame;
+	return 0;
+}
+
+static int take_path(void *arg, const struct rows *r, struct err *err)
+{
+	struct hot *h = ((struct loader *)arg)->h;
+	int64_t id = rows_int(r, 0);
+
+	if (check_id(id, err))
+		return -1;
+	h->path = mem_reach(h->path, &h->n_path, &h->cap_path, (size_t)id + 1,
+			    sizeof(*h->path));
+	h->path[id] = arena_strdup(&h->text, rows_text(r, 1));
+	return 0;
+}
+
+static uint32_t add_func(struct hot *h, const struct hot_func *f)
+{
+	h->func = mem_grow(h->func, &h->cap_func, h->n_func + 1,
+			   sizeof(*h->func));
+	h->func[h->n_func] = *f;
+	return (uint32_t)h->n_func++;
+}
+
+static uint32_t func_of(struct loader *l, const struct rows *r, uint32_t image)
+{
+	struct hot *h = l->h;
+	size_t symbol = (size_t)rows_int(r, 4);
+	uint32_t *at;
+
+	if (symbol) {
+		l->func = mem_reach(l->func, &l->n_func, &l->cap_func,
+				    symbol + 1, sizeof(*l->func));
+		at = &l->func[symbol];
+	} else {
+		l->bare = mem_reach(l->bare, &l->n_bare, &l->cap_bare,
+				    (size_t)image + 1, sizeof(*l->bare));
+		at = &l->bare[image];
+	}
+	if (!*at) {
+		struct hot_func f = { .image = image, .raw = "" };
+
+		if (symbol) {
+			f.name = arena_strdup(&h->text, rows_text(r, 5));
+			f.raw = arena_strdup(&h->text, rows_text(r, 6));
+			f.start = (uint64_t)rows_int(r, 7);
+			f.size = (uint64_t)rows_int(r, 8);
+		}
+		*at = add_func(h, &f) + 1;
+	}
+	return *at - 1;
+}
+
+static int take_frame(void *arg, const struct rows *r, struct err *err)
+{
+	struct loader *l = arg;
+	struct hot *h = l->h;
+	int64_t id = rows_int(r, 0);
+	int64_t image = rows_int(r, 1);
+
+	if (check_id(id, err) || check_id(image, err) ||
+	    check_id(rows_int(r, 4), err))
+		return -1;
+	h->spot = mem_reach(h->spot, &h->n_spot, &h->cap_spot, (size_t)id + 1,
+			    sizeof(*h->spot));
+	h->spot[id] = (struct hot_spot){
+		.off = (uint64_t)rows_int(r, 2),
+		.vaddr = (uint64_t)rows_int(r, 3),
+		.image = (uint32_t)image,
+		.func = func_of(l, r, (uint32_t)image),
+	};
+	return 0;
+}
+
+/* ---- counting */
+
+static void add_group(struct loader *l, const struct stacks_group *g)
+{
+	struct hot *h = l->h;
+	uint32_t raw = g->kraw ? g->kraw : g->uraw;
+	uint32_t frame = raw < l->n_leaf ? l->leaf[raw] : 0;
+
+	h->weight += g->weight;
+	h->samples += g->samples;
+	if (!frame || frame >= h->n_spot)
+		return;
+	struct hot_spot *sp = &h->spot[frame];
+	struct hot_func *f = &h->func[sp->func];
+
+	sp->weight += g->weight;
+	sp->samples += g->samples;
+	f->weight += g->weight;
+	f->samples += g->samples;
+	if (sp->weight >= f->peak) {
+		f->peak = sp->weight;
+		f->peak_off = sp->off;
+	}
+}
+
+static int by_weight(const void *a, const void *b, void *arg)
+{
+	const struct hot *h = arg;
+	const struct hot_func *x = &h->func[*(const uint32_t *)a];
+	const struct hot_func *y = &h->func[*(const uint32_t *)b];
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* Only what was hit is kept, and spots follow their functions. */
+static void sort(struct hot *h)
+{
+	uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
+	uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
+	struct hot_func *func = mem_new(h->n_func + 1, sizeof(*func));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < h->n_func; i++)
+		if (h->func[i].samples)
+			order[n++] = i;
+	qsort_r(order, n, sizeof(*order), by_weight, h);
+	for (uint32_t i = 0; i < n; i++) {
+		func[i] = h->func[order[i]];
+		place[order[i]] = i;
+	}
+	free(h->func);
+	h->func = func;
+	h->n_func = n;
+	n = 0;
+	for (size_t i = 0; i < h->n_spot; i++) {
+		if (!h->spot[i].samples)
+			continue;
+		h->spot[n] = h->spot[i];
+		h->spot[n].func = place[h->spot[n].func];
+		n++;
+	}
+	h->n_spot = n;
+	free(order);
+	free(place);
+}
+
+int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
+	     struct err *err)
+{
+	struct loader l = { .h = h };
+	int rc = -1;
+
+	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
+	    !rows_each(db, "annotate_paths", take_path, &l, err) &&
+	    !rows_each(db, "annotate_frames", take_frame, &l, err)) {
+		for (size_t i = 0; i < stacks_count(s); i++) {
+			const struct stacks_group *g = stacks_group(s, i);
+
+			if (event < 0 || g->event == (uint32_t)event)
+				add_group(&l, g);
+		}
+		sort(h);
+		rc = 0;
+	}
+	h->event = event < 0 ? "several, added up"
+			     : stacks_event(s, (size_t)event)->name;
+	h->unit = stacks_unit(s, event, false);
+	free(l.leaf);
+	free(l.func);
+	free(l.bare);
+	return rc;
+}
+
+void hot_release(struct hot *h)
+{
+	free(h->spot);
+	free(h->func);
+	free(h->path);
+	arena_release(&h->text);
+}
+
+const char *hot_base(const struct hot *h, uint32_t image)
+{
+	const char *path = image < h->n_path ? h->path[image] : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (!path || !path[0])
+		return "[unknown]";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- choosing */
+
+/* "ns::f" is also what people call "ns::f(int)". */
+static bool is_called(const struct hot_func *f, const char *what)
+{
+	size_t n = strlen(what);
+
+	if (!f->name)
+		return false;
+	return !strcmp(f->name, what) || !strcmp(f->raw, what) ||
+	       (!strncmp(f->name, what, n) && f->name[n] == '(');
+}
+
+static bool in_dso(const struct hot *h, uint32_t image, const char *dso)
+{
+	return !dso || !strcmp(hot_base(h, image), dso) ||
+	       (image < h->n_path && h->path[image] &&
+		!strcmp(h->path[image], dso));
+}
+
+/* "0x1f" or "1f"; false when it is anything else. */
+static bool parse_hex(const char *s, uint64_t *out)
+{
+	char *end;
+
+	if (strncmp(s, "0x", 2) != 0 || !s[2] || strlen(s) > 18)
+		return false;
+	*out = strtoull(s, &end, 16);
+	return !*end;
+}
+
+static const struct hot_func *func_at(const struct hot *h, uint32_t image,
+				      uint64_t off)
+{
+	for (size_t i = 0; i < h->n_func; i++) {
+		const struct hot_func *f = &h->func[i];
+
+		if (f->name && f->image == image && off >= f->start &&
+		    off - f->start < f->size)
+			return f;
+	}
+	return NULL;
+}
+
+static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
+			 struct hot_choice *out, struct err *err)
+{
+	for (uint32_t i = 1; i < h->n_path; i++) {
+		if (!h->path[i] || !in_dso(h, i, dso))
+			continue;
+		*out = (struct hot_choice){ func_at(h, i, off), i, off, 0 };
+		return 0;
+	}
+	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
+}
+
+/* Where the address is, by the samples that have theirs. */
+static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
+			  struct hot_choice *out, struct err *err)
+{
+	for (size_t i = 0; i < h->n_spot; i++) {
+		const struct hot_spot *s = &h->spot[i];
+		const struct hot_func *f = &h->func[s->func];
+		uint64_t start = s->vaddr - (s->off - f->start);
+
+		if (!s->vaddr || !in_dso(h, s->image, dso))
+			continue;
+		if (s->vaddr != addr &&
+		    (!f->name || addr < start || addr - start >= f->size))
+			continue;
+		*out = (struct hot_choice){ f->name ? f : NULL, s->image,
+					    s->off + (addr - s->vaddr), 0 };
+		return 0;
+	}
+	return err_set(err, ERR_USAGE,
+		       "no sample is in a function around 0x%" PRIx64
+		       "; IMAGE+0xOFFSET says which file is meant",
+		       addr);
+}
+
+static int no_such(const struct hot *h, const char *what, struct err *err)
+{
+	for (size_t i = 0; i < h->n_func; i++)
+		if (h->func[i].name && strstr(h->func[i].name, what))
+			return err_set(err, ERR_USAGE,
+				       "no sample was taken in '%s'; there is "
+				       "'%s'",
+				       what, h->func[i].name);
+	return err_set(err, ERR_USAGE,
+		       "no sample was taken in '%s'; without a name the "
+		       "hottest functions are listed",
+		       what);
+}
+
+int hot_choose(const struct hot *h, const char *what, const char *dso,
+	       struct hot_choice *out, struct err *err)
+{
+	const char *plus = strrchr(what, '+');
+	uint64_t off;
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n_func; i++) {
+		const struct hot_func *f = &h->func[i];
+
+		if (!is_called(f, what) || !in_dso(h, f->image, dso))
+			continue;
+		if (!n++)
+			*out = (struct hot_choice){ f, f->image, f->peak_off,
+						    0 };
+	}
+	out->others = n ? n - 1 : 0;
+	if (n)
+		return 0;
+	if (parse_hex(what, &off))
+		return choose_address(h, dso, off, out, err);
+	if (plus && plus != what && parse_hex(plus + 1, &off)) {
+		char *name = mem_dup(what, (size_t)(plus - what));
+		int rc;
+
+		rc = choose_offset(h, name, off, out, err);
+		free(name);
+		return rc;
+	}
+	return no_such(h, what, err);
+}

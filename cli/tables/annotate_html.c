@@ -1,0 +1,180 @@
+/* annotate_html.c - annotated code as one HTML page that needs nothing else:
+ * no script, no font, no picture. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tables/annotate.h"
+#include "cli/output/out.h"
+#include "cli/output/plain.h"
+
+#define SPOTS 12   /* links to the hottest instructions */
+#define MARKS 2000 /* in the strip at the side */
+
+extern const char text_annotate_css[];
+
+static const char *heat_class(const struct annot *a,
+			      const struct annot_insn *in)
+{
+	static const char *const name[] = { "", "w", "h" };
+
+	return name[annot_heat(a, in)];
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct annot_insn *x = *(const struct annot_insn *const *)a;
+	const struct annot_insn *y = *(const struct annot_insn *const *)b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->off < y->off ? -1 : 1;
+}
+
+/* The instructions with samples, hottest first; *n of them. */
+static const struct annot_insn **hottest(const struct annot *a, size_t *n)
+{
+	const struct annot_insn **list = mem_new(a->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->insn[i].samples)
+			list[(*n)++] = &a->insn[i];
+	qsort(list, *n, sizeof(*list), by_weight);
+	return list;
+}
+
+static void put_title(FILE *out, const struct annot *a)
+{
+	if (a->name)
+		plain_xml(out, a->name, 0);
+	else
+		fprintf(out, "0x%" PRIx64, a->start);
+}
+
+static void put_head(FILE *out, const struct annot *a, const char *capture)
+{
+	fputs("<header><h1>", out);
+	put_title(out, a);
+	fputs("</h1><p>", out);
+	plain_xml(out, a->image, 0);
+	fputs(" &middot; ", out);
+	plain_xml(out, a->event, 0);
+	fputs(" &middot; <b>", out);
+	plain_grouped(out, a->samples);
+	fprintf(out, "</b> samples, <b>%.2f %%</b> of all in ",
+		annot_share(a->weight, a->all_weight));
+	plain_xml(out, capture, 0);
+	fputs("</p>\n<nav>", out);
+
+	size_t n;
+	const struct annot_insn **list = hottest(a, &n);
+
+	for (size_t i = 0; i < n && i < SPOTS; i++)
+		fprintf(out,
+			"<a class=\"%s\" href=\"#i%" PRIx64
+			"\">%.1f %% %" PRIx64 "</a>",
+			heat_class(a, list[i]), list[i]->off,
+			annot_share(list[i]->weight, a->weight),
+			list[i]->insn.addr);
+	fputs("</nav></header>\n<div id=\"heat\">", out);
+	for (size_t i = 0; i < n && i < MARKS; i++)
+		fprintf(out,
+			"<a class=\"%s\" href=\"#i%" PRIx64
+			"\" style=\"top:%.2f%%\" title=\"%.2f %%\"></a>",
+			heat_class(a, list[i]), list[i]->off,
+			annot_share((uint64_t)(list[i] - a->insn), a->n),
+			annot_share(list[i]->weight, a->weight));
+	fputs("</div>\n", out);
+	free(list);
+}
+
+static void put_line(FILE *out, const struct annot_insn *in)
+{
+	fputs("<tr class=\"s\"><td></td><td></td><td></td><td class=\"c\">",
+	      out);
+	plain_xml(out, in->file, 0);
+	fprintf(out, ":%u", in->line);
+	if (in->inlined) {
+		fputs(" &middot; ", out);
+		plain_xml(out, in->inlined, 0);
+		fputs(" inlined", out);
+	}
+	fputs("</td></tr>\n", out);
+}
+
+static void put_code(FILE *out, const struct annot *a,
+		     const struct annot_insn *in)
+{
+	fputs("<span class=\"m\">", out);
+	plain_xml(out, in->insn.mnemonic, 0);
+	fputs("</span> ", out);
+	if (in->to >= 0)
+		fprintf(out, "<a href=\"#i%" PRIx64 "\">", a->insn[in->to].off);
+	plain_xml(out, in->insn.operands, 0);
+	if (in->to >= 0)
+		fprintf(out, " %s</a>",
+			a->insn[in->to].off > in->off ? "&darr;" : "&uarr;");
+	if (!in->target)
+		return;
+	fputs("  <span class=\"t\">", out);
+	plain_xml(out, in->target, 0);
+	if (in->beyond)
+		fprintf(out, "+0x%" PRIx64, in->beyond);
+	fputs("</span>", out);
+}
+
+static void put_insn(FILE *out, const struct annot *a,
+		     const struct annot_insn *in)
+{
+	static const char *const flow[] = { "", "call", "jump", "return",
+					    "bad" };
+
+	fprintf(out, "<tr id=\"i%" PRIx64 "\" class=\"%s %s\"><td class=\"p\">",
+		in->off, heat_class(a, in), flow[in->insn.flow]);
+	if (in->samples)
+		fprintf(out,
+			"<span class=\"b\"><u><i style=\"width:%.1f%%\"></i></u>"
+			"<span>%.2f %%</span></span>",
+			annot_share(in->weight, a->peak),
+			annot_share(in->weight, a->weight));
+	fputs("</td><td class=\"n\">", out);
+	if (in->samples)
+		plain_grouped(out, in->samples);
+	fprintf(out,
+		"</td><td class=\"a\"><a href=\"#i%" PRIx64 "\">%" PRIx64
+		"</a></td><td class=\"c\">",
+		in->off, in->insn.addr);
+	put_code(out, a, in);
+	fputs("</td></tr>\n", out);
+}
+
+void annot_html(FILE *out, const struct annot *a, const char *capture)
+{
+	const struct annot_insn *before = NULL;
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\">\n<meta name=\"viewport\" "
+	      "content=\"width=device-width\">\n<title>",
+	      out);
+	put_title(out, a);
+	fprintf(out, "</title>\n<style>\n%s</style></head><body>\n",
+		text_annotate_css);
+	put_head(out, a, capture);
+	fputs("<table>\n", out);
+	for (size_t i = 0; i < a->n && !out_failed(); i++) {
+		const struct annot_insn *in = &a->insn[i];
+
+		if (in->file && (!before || before->file != in->file ||
+				 before->line != in->line ||
+				 before->inlined != in->inlined))
+			put_line(out, in);
+		put_insn(out, a, in);
+		before = in;
+	}
+	fputs("</table>\n", out);
+	if (a->left_out)
+		fprintf(out, "<p>%zu more bytes are not shown</p>\n",
+			a->left_out);
+	fputs("</body></html>\n", out);
+}

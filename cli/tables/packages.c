@@ -1,0 +1,195 @@
+/* packages.c - which package a file belongs to, by dpkg's lists or rpm's
+ * database. */
+#include "cli/tables/packages.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/read/rpm.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define LISTS "/var/lib/dpkg/info"
+
+struct wanted {
+	const char *path; /* as key_of() has it */
+	const char *owner;
+};
+
+struct packages {
+	char *root;
+	struct arena text;
+	struct wanted *item;
+	size_t n, cap;
+	struct table by_path;
+};
+
+/* /lib and /usr/lib are the same folder where /usr was merged; lists and
+ * mappings have it in one form or the other. */
+static const char *key_of(const char *path)
+{
+	return strncmp(path, "/usr/", 5) ? path : path + 4;
+}
+
+static bool same_path(const void *owner, uint32_t id, const void *key)
+{
+	return !strcmp(((const struct packages *)owner)->item[id].path, key);
+}
+
+static uint32_t find(const struct packages *p, const char *path)
+{
+	const char *key = key_of(path);
+
+	return table_find(&p->by_path, hash_bytes(key, strlen(key), 0),
+			  same_path, p, key);
+}
+
+struct packages *packages_new(const char *root)
+{
+	struct packages *p = mem_new(1, sizeof(*p));
+
+	p->root = mem_strdup(root ? root : "");
+	return p;
+}
+
+void packages_free(struct packages *p)
+{
+	if (!p)
+		return;
+	table_release(&p->by_path);
+	arena_release(&p->text);
+	free(p->item);
+	free(p->root);
+	free(p);
+}
+
+void packages_want(struct packages *p, const char *path)
+{
+	const char *key = key_of(path);
+
+	if (find(p, path) != TABLE_NONE)
+		return;
+	p->item = mem_grow(p->item, &p->cap, p->n + 1, sizeof(*p->item));
+	p->item[p->n] = (struct wanted){ arena_strdup(&p->text, key), NULL };
+	table_add(&p->by_path, hash_bytes(key, strlen(key), 0),
+		  (uint32_t)p->n++);
+}
+
+/* "libc6:amd64.list": the package is in front of the colon. */
+static void read_list(struct packages *p, FILE *f, const char *file)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+
+	while ((len = getline(&line, &cap, f)) > 0) {
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		uint32_t id = find(p, line);
+
+		if (id == TABLE_NONE || p->item[id].owner)
+			continue;
+		char *owner = arena_strdup(&p->text, file);
+
+		owner[strcspn(owner, ":")] = '\0';
+		if (!strchr(file, ':'))
+			owner[strlen(owner) - strlen(".list")] = '\0';
+		p->item[id].owner = owner;
+	}
+	free(line);
+}
+
+static FILE *open_list(const struct packages *p, const char *name)
+{
+	char path[4096];
+	const char *end = strrchr(name, '.');
+
+	if (!end || strcmp(end, ".list") != 0 ||
+	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, name) >=
+		    (int)sizeof(path))
+		return NULL;
+	return fopen(path, "re");
+}
+
+/* Where /usr was merged, rpm has the longer form of some paths. */
+static const char *owner_by_rpm(struct rpm *r, const char *key)
+{
+	char path[4096];
+	const char *owner = rpm_owner(r, key);
+
+	if (owner ||
+	    snprintf(path, sizeof(path), "/usr%s", key) >= (int)sizeof(path))
+		return owner;
+	return rpm_owner(r, path);
+}
+
+/* Of Fedora 36, and before. */
+static struct rpm *open_rpm(const struct packages *p)
+{
+	static const char *const place[] = {
+		"/usr/lib/sysimage/rpm/rpmdb.sqlite",
+		"/var/lib/rpm/rpmdb.sqlite",
+	};
+	struct rpm *r = NULL;
+	char path[4096];
+
+	for (size_t i = 0; !r && i < sizeof(place) / sizeof(*place); i++)
+		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
+			    (int)sizeof(path) &&
+		    !access(path, R_OK))
+			r = rpm_open(path);
+	return r;
+}
+
+static void read_rpm(struct packages *p)
+{
+	struct rpm *r = p->n ? open_rpm(p) : NULL;
+
+	for (size_t i = 0; r && i < p->n; i++) {
+		struct wanted *w = &p->item[i];
+		const char *owner = w->owner ? NULL : owner_by_rpm(r, w->path);
+
+		if (owner)
+			w->owner = arena_strdup(&p->text, owner);
+	}
+	rpm_close(r);
+}
+
+static void read_dpkg(struct packages *p)
+{
+	char path[4096];
+	struct dirent *e;
+	DIR *d;
+
+	if (!p->n || snprintf(path, sizeof(path), "%s%s", p->root, LISTS) >=
+			     (int)sizeof(path))
+		return;
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		FILE *f = open_list(p, e->d_name);
+
+		if (!f)
+			continue;
+		read_list(p, f, e->d_name);
+		fclose(f);
+	}
+	closedir(d);
+}
+
+void packages_read(struct packages *p)
+{
+	read_dpkg(p);
+	read_rpm(p);
+}
+
+const char *packages_of(const struct packages *p, const char *path)
+{
+	uint32_t id = find(p, path);
+
+	return id == TABLE_NONE ? NULL : p->item[id].owner;
+}

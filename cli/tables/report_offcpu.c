@@ -1,0 +1,379 @@
+/* report_offcpu.c - tables of the time that threads were off the CPU. */
+#include "cli/tables/report_offcpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/model/label.h"
+#include "cli/model/offcpu.h"
+#include "cli/output/plain.h"
+#include "cli/model/stacks.h"
+#include "cli/output/term.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define LONGEST 10 /* waits that people see */
+
+/* One name of one thread. */
+struct sum {
+	uint32_t name; /* label */
+	int64_t pid, tid;
+	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
+	uint64_t longest;
+	uint64_t ready, disk;	     /* of the time: ready to run; in state D */
+	uint64_t woken, until_woken; /* of the waits, and how long that took */
+};
+
+struct report {
+	const char *format;
+	size_t limit;
+	bool people;
+	struct stacks *stacks; /* names only */
+	struct labels *labels;
+	struct sum *sum;
+	size_t n, cap;
+	struct table index;
+	struct offcpu_wait *wait; /* the longest, sorted when it was full */
+	size_t n_wait, cap_wait, keep;
+	struct offcpu_sums sums;
+};
+
+static uint64_t length(const struct offcpu_wait *w)
+{
+	return (uint64_t)w->to - (uint64_t)w->from;
+}
+
+static int compare_waits(const void *pa, const void *pb)
+{
+	const struct offcpu_wait *a = pa;
+	const struct offcpu_wait *b = pb;
+
+	if (length(a) != length(b))
+		return length(a) > length(b) ? -1 : 1;
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static void cut_waits(struct report *rp)
+{
+	if (rp->n_wait)
+		qsort(rp->wait, rp->n_wait, sizeof(*rp->wait), compare_waits);
+	if (rp->n_wait > rp->keep)
+		rp->n_wait = rp->keep;
+}
+
+/* Twice as many as are kept, so that sorting is rare. */
+static void keep_wait(struct report *rp, const struct offcpu_wait *w)
+{
+	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
+		cut_waits(rp);
+	rp->wait = mem_grow(rp->wait, &rp->cap_wait, rp->n_wait + 1,
+			    sizeof(*rp->wait));
+	rp->wait[rp->n_wait++] = *w;
+}
+
+static bool same_sum(const void *owner, uint32_t id, const void *key)
+{
+	const struct report *rp = owner;
+	const struct sum *a = &rp->sum[id];
+	const struct sum *b = key;
+
+	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
+}
+
+static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
+{
+	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
+	struct label l = { .kind = LABEL_GROUP, .name = c->name, .image = "" };
+	struct sum key = {
+		.name = labels_add(rp->labels, &l),
+		.pid = c->pid,
+		.tid = w->tid,
+	};
+	uint64_t word[3] = { key.name, (uint64_t)key.pid, (uint64_t)key.tid };
+	uint64_t hash = hash_u64s(word, 3, 0);
+	uint32_t id = table_find(&rp->index, hash, same_sum, rp, &key);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)rp->n++;
+		rp->sum = mem_grow(rp->sum, &rp->cap, rp->n, sizeof(*rp->sum));
+		rp->sum[id] = key;
+		table_add(&rp->index, hash, id);
+	}
+	return &rp->sum[id];
+}
+
+static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+{
+	struct report *rp = arg;
+	struct sum *s = sum_for(rp, w);
+	uint64_t ns = length(w);
+	const char *state = offcpu_state(w->state);
+
+	(void)err;
+	s->waits[w->end]++;
+	s->ns[w->end] += ns;
+	if (w->end != OFFCPU_BACK)
+		return 0;
+	if (ns > s->longest)
+		s->longest = ns;
+	if (state[0] == 'R')
+		s->ready += ns;
+	if (state[0] == 'D')
+		s->disk += ns;
+	if (w->woken && w->woken_ns >= w->from) {
+		s->woken++;
+		s->until_woken += (uint64_t)w->woken_ns - (uint64_t)w->from;
+	}
+	keep_wait(rp, w);
+	return 0;
+}
+
+static int compare_sums(const void *pa, const void *pb, void *arg)
+{
+	const struct sum *a = pa;
+	const struct sum *b = pb;
+	uint64_t in_a = a->ns[OFFCPU_BACK];
+	uint64_t in_b = b->ns[OFFCPU_BACK];
+
+	if (in_a != in_b)
+		return in_a > in_b ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return label_compare(labels_get(arg, a->name),
+			     labels_get(arg, b->name));
+}
+
+static void add_time(struct grid *g, uint64_t ns)
+{
+	char text[32];
+
+	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+	grid_number(g, ns);
+}
+
+static const struct grid_column thread_columns[] = {
+	{ "Off CPU", NULL },
+	{ NULL, "ns" },
+	{ "Share %", "percent" },
+	{ "Waits", "waits" },
+	{ "Longest", NULL },
+	{ NULL, "longest_ns" },
+	{ "Ready", NULL },
+	{ NULL, "ready_ns" },
+	{ "In D", NULL },
+	{ NULL, "disk_ns" },
+	{ NULL, "woken" },
+	{ NULL, "until_woken_ns" },
+	{ "Uncertain", "uncertain" },
+	{ NULL, "uncertain_ns" },
+	{ "At end", "open" },
+	{ NULL, "open_ns" },
+	{ "Pid", "pid" },
+	{ "Tid", "tid" },
+	{ "Comm", "comm" },
+};
+
+static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
+{
+	add_time(g, s->ns[OFFCPU_BACK]);
+	grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
+	grid_number(g, s->waits[OFFCPU_BACK]);
+	add_time(g, s->longest);
+	add_time(g, s->ready);
+	add_time(g, s->disk);
+	grid_number(g, s->woken);
+	grid_number(g, s->until_woken);
+	grid_number(g, s->waits[OFFCPU_UNCERTAIN]);
+	grid_number(g, s->ns[OFFCPU_UNCERTAIN]);
+	grid_number(g, s->waits[OFFCPU_OPEN]);
+	grid_number(g, s->ns[OFFCPU_OPEN]);
+	grid_signed(g, s->pid);
+	grid_signed(g, s->tid);
+	grid_text(g, labels_get(rp->labels, s->name)->name);
+}
+
+static void print_threads(struct report *rp)
+{
+	struct grid *g =
+		grid_new(thread_columns,
+			 sizeof(thread_columns) / sizeof(*thread_columns));
+	size_t n = rp->n < rp->limit ? rp->n : rp->limit;
+
+	if (rp->n)
+		qsort_r(rp->sum, rp->n, sizeof(*rp->sum), compare_sums,
+			rp->labels);
+	for (size_t i = 0; i < n; i++)
+		fill_thread(rp, g, &rp->sum[i]);
+	grid_write(g, rp->format, stdout);
+	if (rp->people && n < rp->n)
+		printf("\n%zu more threads not shown; --limit 0 shows all\n",
+		       rp->n - n);
+	grid_free(g);
+}
+
+/* The scheduler's own functions are in every stack of a switch. */
+static bool is_scheduler(const char *name)
+{
+	static const char *const begin[] = {
+		"__schedule",	     "schedule",     "preempt_schedule",
+		"io_schedule",	     "__traceiter_", "trace_event_raw_event_",
+		"perf_trace_sched_", "perf_event_",
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return true;
+	}
+	return false;
+}
+
+/* What the thread waited in: the innermost function that is no scheduler's. */
+static const char *place_of(struct report *rp, const struct offcpu_stack *s,
+			    struct label_list *l)
+{
+	struct stacks_group g = offcpu_group(s);
+
+	l->n = 0;
+	stacks_get(rp->stacks, &g, l);
+	for (size_t i = l->n; i-- > 0;) {
+		const char *name = labels_get(rp->labels, l->label[i])->name;
+
+		if (!is_scheduler(name))
+			return name;
+	}
+	return "";
+}
+
+static const struct grid_column wait_columns[] = {
+	{ "Off CPU", NULL },	 { NULL, "ns" },       { "From", NULL },
+	{ NULL, "from_ns" },	 { NULL, "to_ns" },    { "State", "state" },
+	{ "Tid", "tid" },	 { "Comm", "comm" },   { "In", "function" },
+	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
+};
+
+static void fill_wait(struct report *rp, struct grid *g,
+		      const struct offcpu_wait *w, struct label_list *l)
+{
+	char from[40];
+
+	add_time(g, length(w));
+	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
+		 w->from / 1000000000, w->from % 1000000000 / 1000);
+	grid_text(g, from);
+	grid_signed(g, w->from);
+	grid_signed(g, w->to);
+	grid_text(g, offcpu_state(w->state));
+	grid_signed(g, w->tid);
+	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
+	grid_text(g, place_of(rp, &w->at, l));
+	grid_text(g,
+		  w->woken ? stacks_comm(rp->stacks, w->waker.comm)->name : "");
+	grid_signed(g, w->woken ? w->woken_ns : 0);
+	grid_signed(g, w->event);
+}
+
+static void print_waits(struct report *rp)
+{
+	struct grid *g = grid_new(wait_columns,
+				  sizeof(wait_columns) / sizeof(*wait_columns));
+	struct label_list l = { 0 };
+
+	cut_waits(rp);
+	for (size_t i = 0; i < rp->n_wait; i++)
+		fill_wait(rp, g, &rp->wait[i], &l);
+	grid_write(g, rp->format, stdout);
+	free(l.label);
+	grid_free(g);
+}
+
+static void print_head(const struct report *rp, const char *path)
+{
+	const struct offcpu_sums *s = &rp->sums;
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	char ns[32];
+
+	plain_text(out, path, 0, 0);
+	fputs(": ", out);
+	plain_grouped(out, s->waits[OFFCPU_BACK]);
+	fprintf(out, " wait%s, %s together%s\n",
+		s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]),
+		s->records ? ", by the records of switches" : "");
+	if (s->waits[OFFCPU_OPEN])
+		fprintf(out,
+			"not counted: %" PRIu64 " that did not end before the "
+			"capture, %s of it until then\n",
+			s->waits[OFFCPU_OPEN],
+			human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+	if (s->waits[OFFCPU_UNCERTAIN])
+		fprintf(out, "not counted: %" PRIu64 " uncertain, %s: %s\n",
+			s->waits[OFFCPU_UNCERTAIN],
+			human_ns(ns, sizeof(ns),
+				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
+			offcpu_reason(s));
+	if (!s->wakes)
+		fputs("wakers: not recorded (sched:sched_waking)\n", out);
+	term_lines_end(&l);
+	putchar('\n');
+}
+
+static void print_all(struct report *rp, const char *path)
+{
+	bool json = !strcmp(rp->format, "json");
+
+	if (rp->people)
+		print_head(rp, path);
+	if (json)
+		printf("{\"waits\":%" PRIu64 ",\"ns\":%" PRIu64
+		       ",\"open\":%" PRIu64 ",\"open_ns\":%" PRIu64
+		       ",\"uncertain\":%" PRIu64 ",\"uncertain_ns\":%" PRIu64
+		       ",\"lost\":%" PRIu64 ",\n\"threads\":",
+		       rp->sums.waits[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK],
+		       rp->sums.waits[OFFCPU_OPEN], rp->sums.ns[OFFCPU_OPEN],
+		       rp->sums.waits[OFFCPU_UNCERTAIN],
+		       rp->sums.ns[OFFCPU_UNCERTAIN], rp->sums.lost);
+	print_threads(rp);
+	if (!strcmp(rp->format, "csv"))
+		return;
+	fputs(json ? ",\"longest\":" : "\nlongest waits:\n\n", stdout);
+	print_waits(rp);
+	if (json)
+		fputs("}\n", stdout);
+}
+
+int report_offcpu(struct store *db, const char *path, const char *format,
+		  size_t limit, bool inlined, struct err *err)
+{
+	struct report rp = {
+		.format = format,
+		.limit = limit,
+		.people = !strcmp(format, "table"),
+		.labels = labels_new(),
+	};
+	struct stacks_opts so = {
+		.inlined = inlined,
+		.labels = rp.labels,
+		.no_groups = true,
+	};
+	int rc = -1;
+
+	rp.keep = rp.people && limit > LONGEST ? LONGEST : limit;
+	rp.stacks = stacks_load(db, &so, err);
+	if (rp.stacks)
+		rc = offcpu_read(db, path, take_wait, &rp, &rp.sums, err);
+	if (!rc)
+		print_all(&rp, path);
+	stacks_free(rp.stacks);
+	labels_free(rp.labels);
+	table_release(&rp.index);
+	free(rp.sum);
+	free(rp.wait);
+	return rc;
+}

@@ -1,0 +1,43 @@
+/* script.h - one sample as text: the layout of perf script.
+ *
+ * perf's layout (perf 7.2): "comm pid/tid [cpu] time: period event: ", where
+ * time takes at least 12 columns and the event as many as the longest name
+ * of the capture; then, for events with callchains, one line per frame and
+ * an empty line; for others the address on the same line, and the comm is
+ * right-aligned in 16 columns. */
+#ifndef CLI_TABLES_SCRIPT_H
+#define CLI_TABLES_SCRIPT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/model/chains.h"
+
+struct err;
+struct event_row;
+struct script;
+struct store;
+
+struct script_fields {
+	bool comm, pid, tid, cpu, time, period, event, trace;
+	bool verdict; /* say why a user half is missing */
+	bool wall;    /* times are UTC: this much is added */
+	int64_t wall_offset;
+	struct chain_style frame;
+};
+
+/* A time as script prints it, "12.345678" or UTC; its length. */
+#define SCRIPT_TIME_SIZE 64
+size_t script_time(const struct script_fields *f, int64_t time,
+		   char buf[SCRIPT_TIME_SIZE]);
+
+/* list NULL: what is pleasant to read. */
+int script_parse(const char *list, struct script_fields *f, struct err *err);
+
+struct script *script_new(struct store *db, const struct script_fields *f,
+			  struct err *err);
+bool script_is_sample(const struct script *s, int64_t type);
+int script_text(struct script *s, const struct event_row *e, struct err *err);
+int script_json(struct script *s, const struct event_row *e, struct err *err);
+void script_free(struct script *s);
+#endif

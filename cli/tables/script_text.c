@@ -1,0 +1,453 @@
+/* script_text.c - one sample as text: the layout of perf script.
+ *
+ * Written for speed: what does not change from sample to sample (who, which
+ * event, the lines of a chain) is made once, and the rest is put together by
+ * hand; printf took two thirds of the time. */
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/events.h"
+#include "cli/output/output.h"
+#include "cli/model/payloads.h"
+#include "cli/tables/script.h"
+#include "schema/store.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/join/verdict.h"
+
+#define COMM_MAX 256
+
+struct who {
+	const char *name; /* cleaned */
+	int64_t pid, tid;
+	const char *head[2]; /* "comm pid/tid "; [1]: with a callchain */
+};
+
+struct type_text {
+	const char *name;
+	const char *text; /* aligned, with ": " */
+	bool sample, has_chain;
+};
+
+struct script {
+	struct script_fields f;
+	struct chains *chains;
+	struct payloads *payloads; /* NULL: not asked for */
+	struct arena arena;
+	struct who *who;
+	size_t n_who, cap_who;
+	struct type_text *type;
+	size_t n_type, cap_type;
+	const char *verdict[32];
+};
+
+static bool *field_flag(struct script_fields *f, const char *name)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} table[] = {
+		{ "comm", &f->comm },
+		{ "pid", &f->pid },
+		{ "tid", &f->tid },
+		{ "cpu", &f->cpu },
+		{ "time", &f->time },
+		{ "period", &f->period },
+		{ "event", &f->event },
+		{ "trace", &f->trace },
+		{ "ip", &f->frame.ip },
+		{ "sym", &f->frame.sym },
+		{ "symoff", &f->frame.symoff },
+		{ "dso", &f->frame.dso },
+		{ "dsoff", &f->frame.dsoff },
+		{ "srcline", &f->frame.srcline },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].name, name))
+			return table[i].flag;
+	return NULL;
+}
+
+static int check_fields(struct script_fields *f, struct err *err)
+{
+	struct chain_style *s = &f->frame;
+
+	if ((s->sym || s->dso || s->dsoff || s->srcline) && !s->ip)
+		return err_set(err, ERR_USAGE,
+			       "sym, dso, dsoff and srcline need ip, as in "
+			       "perf script");
+	if (s->symoff && !s->sym)
+		return err_set(err, ERR_USAGE, "symoff needs sym");
+	if (s->dsoff)
+		s->dso = true;
+	return 0;
+}
+
+int script_parse(const char *list, struct script_fields *f, struct err *err)
+{
+	char name[16];
+
+	memset(f, 0, sizeof(*f));
+	f->verdict = !list;
+	f->frame.marks = !list;
+	f->frame.tab = true;
+	if (!list)
+		list = "comm,tid,cpu,time,period,event,trace,ip,sym,symoff,"
+		       "dso";
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		bool *flag = NULL;
+
+		if (n < sizeof(name)) {
+			memcpy(name, list, n);
+			name[n] = 0;
+			flag = field_flag(f, name);
+		}
+		if (!flag)
+			return err_set(err, ERR_USAGE,
+				       "no field '%.*s'; there is comm, pid, "
+				       "tid, cpu, time, period, event, trace, "
+				       "ip, sym, symoff, dso, dsoff, srcline",
+				       (int)n, list);
+		*flag = true;
+		list += n + (list[n] == ',');
+	}
+	return check_fields(f, err);
+}
+
+static const char *make_head(struct script *s, const struct who *w, bool chain)
+{
+	char buf[COMM_MAX * 4 + 64];
+	int n = 0;
+
+	if (s->f.comm)
+		n = snprintf(buf, sizeof(buf), chain ? "%s " : "%16s ",
+			     w->name);
+	if (s->f.pid && s->f.tid)
+		n += snprintf(buf + n, sizeof(buf) - (size_t)n,
+			      "%7" PRId64 "/%-7" PRId64 " ", w->pid, w->tid);
+	else if (s->f.pid || s->f.tid)
+		n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%7" PRId64 " ",
+			      s->f.pid ? w->pid : w->tid);
+	buf[n] = 0;
+	return arena_strdup(&s->arena, buf);
+}
+
+/* JSON has names as they are, text has them short and safe. */
+static const char *keep_name(struct script *s, struct value v)
+{
+	char name[COMM_MAX * 4 + 1];
+	const char *text = v.len ? v.text : "";
+
+	if (s->f.frame.json && output_json_can(text, v.len))
+		return arena_strdup(&s->arena, text);
+	output_clean_buf(name, sizeof(name), text,
+			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
+	return arena_strdup(&s->arena, name);
+}
+
+static int take_who(void *arg, const struct rows *r, struct err *err)
+{
+	struct script *s = arg;
+	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
+
+	(void)err;
+	w.name = keep_name(s, rows_value(r, 1));
+	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
+	s->who[s->n_who++] = w;
+	return 0;
+}
+
+static int take_type(void *arg, const struct rows *r, struct err *err)
+{
+	struct script *s = arg;
+	struct type_text t = { .sample = rows_int(r, 2),
+			       .has_chain = rows_int(r, 3) };
+
+	(void)err;
+	t.name = keep_name(s, rows_value(r, 1));
+	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
+			   sizeof(*s->type));
+	s->type[s->n_type++] = t;
+	return 0;
+}
+
+/* Words that this program does not know come from a newer one. */
+static int take_word(void *arg, const struct rows *r, struct err *err)
+{
+	struct script *s = arg;
+	int64_t id = rows_int(r, 0);
+	char name[COMM_MAX];
+	struct value v = rows_value(r, 1);
+
+	(void)err;
+	if (id < 1 || id >= 32)
+		return 0;
+	output_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len, "[]");
+	s->verdict[id] = arena_strdup(&s->arena, name);
+	return 0;
+}
+
+/* perf makes all names as wide as the widest. */
+static void align_types(struct script *s)
+{
+	char buf[COMM_MAX * 8 + 8];
+	size_t width = 0;
+
+	for (size_t i = 0; i < s->n_type; i++)
+		if (s->type[i].sample && strlen(s->type[i].name) > width)
+			width = strlen(s->type[i].name);
+	for (size_t i = 0; i < s->n_type; i++) {
+		snprintf(buf, sizeof(buf), "%*s: ", (int)width,
+			 s->type[i].name);
+		s->type[i].text = arena_strdup(&s->arena, buf);
+	}
+}
+
+struct script *script_new(struct store *db, const struct script_fields *f,
+			  struct err *err)
+{
+	struct script *s = mem_new(1, sizeof(*s));
+
+	s->f = *f;
+	if (rows_each_dense(db, "print_types", take_type, s, err) ||
+	    rows_each_dense(db, "print_comms", take_who, s, err) ||
+	    rows_each(db, "print_words", take_word, s, err))
+		goto fail;
+	align_types(s);
+	s->chains = chains_load(db, &f->frame, err);
+	if (s->chains && f->trace)
+		s->payloads = payloads_open(db, err);
+	if (s->chains && (s->payloads || !f->trace))
+		return s;
+fail:
+	script_free(s);
+	return NULL;
+}
+
+void script_free(struct script *s)
+{
+	if (!s)
+		return;
+	chains_free(s->chains);
+	payloads_close(s->payloads);
+	arena_release(&s->arena);
+	free(s->who);
+	free(s->type);
+	free(s);
+}
+
+bool script_is_sample(const struct script *s, int64_t type)
+{
+	return type >= 1 && (uint64_t)type <= s->n_type &&
+	       s->type[type - 1].sample;
+}
+
+static struct who *find_who(struct script *s, int64_t comm)
+{
+	static struct who nobody;
+
+	nobody = (struct who){ .name = "", .pid = -1, .tid = -1 };
+	if (comm < 1 || (uint64_t)comm > s->n_who)
+		return &nobody;
+	return &s->who[comm - 1];
+}
+
+/* v in decimal, at least `width` places, filled from the left with `pad`. */
+static char *put_decimal(char *p, uint64_t v, int width, char pad)
+{
+	char buf[20];
+	int n = 0;
+
+	do {
+		buf[19 - n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (width-- > n)
+		*p++ = pad;
+	memcpy(p, buf + 20 - n, (size_t)n);
+	return p + n;
+}
+
+size_t script_time(const struct script_fields *f, int64_t time,
+		   char buf[SCRIPT_TIME_SIZE])
+{
+	uint64_t t = (uint64_t)time;
+	char *p = buf;
+	int64_t utc;
+	size_t n = 0;
+
+	if (f->wall && !__builtin_add_overflow(time, f->wall_offset, &utc))
+		n = clock_utc(utc, buf);
+	if (n)
+		return n;
+	p = put_decimal(p, t / 1000000000, 5, ' ');
+	*p++ = '.';
+	p = put_decimal(p, t % 1000000000 / 1000, 6, '0');
+	return (size_t)(p - buf);
+}
+
+/* "[002]   12.345678: " and the period. */
+static size_t make_middle(const struct script *s, const struct event_row *e,
+			  char *buf)
+{
+	char *p = buf;
+
+	if (s->f.cpu && e->on_cpu) {
+		*p++ = '[';
+		p = put_decimal(p, (uint64_t)e->cpu, 3, '0');
+		*p++ = ']';
+		*p++ = ' ';
+	}
+	if (s->f.time && e->timed) {
+		p += script_time(&s->f, e->time, p);
+		*p++ = ':';
+		*p++ = ' ';
+	}
+	if (s->f.period) {
+		p = put_decimal(p, (uint64_t)e->weight, 10, ' ');
+		*p++ = ' ';
+	}
+	return (size_t)(p - buf);
+}
+
+/* The reason why there is no user half, or a word about the one there is. */
+static void put_verdict(const struct script *s, const struct event_row *e)
+{
+	const char *word = NULL;
+
+	if (e->verdict < 1 || e->verdict >= 32)
+		return;
+	if (e->flags & VERDICT_EXEC)
+		word = "after exec";
+	else if (!e->uraw)
+		word = s->verdict[e->verdict];
+	if (word)
+		printf("\t[user: %s]\n", word);
+}
+
+static int put_chain(struct script *s, int64_t id, struct err *err)
+{
+	size_t n;
+	const char *text = chains_text(s->chains, id, &n, err);
+
+	if (!text)
+		return -1;
+	fwrite(text, 1, n, stdout);
+	return 0;
+}
+
+/* The sampled address of an event without callchains: the innermost frame,
+ * without the tab and the newline. */
+static int put_one(struct script *s, const struct event_row *e, struct err *err)
+{
+	size_t n;
+	const char *text =
+		chains_text(s->chains, e->kraw ? e->kraw : e->uraw, &n, err);
+	const char *end;
+
+	if (!text)
+		return -1;
+	end = memchr(text, '\n', n);
+	putchar(' ');
+	if (end)
+		fwrite(text + 1, 1, (size_t)(end - text) - 1, stdout);
+	putchar('\n');
+	return 0;
+}
+
+int script_text(struct script *s, const struct event_row *e, struct err *err)
+{
+	const struct type_text *t = &s->type[e->type - 1];
+	struct who *w = find_who(s, e->comm);
+	char middle[SCRIPT_TIME_SIZE + 64];
+
+	if (!w->head[t->has_chain])
+		w->head[t->has_chain] = make_head(s, w, t->has_chain);
+	fputs(w->head[t->has_chain], stdout);
+	fwrite(middle, 1, make_middle(s, e, middle), stdout);
+	if (s->f.event)
+		fputs(t->text, stdout);
+	if (s->f.trace) {
+		const char *text =
+			payloads_text(s->payloads, e->id, e->type, err);
+
+		if (!text)
+			return -1;
+		fputs(text, stdout);
+	}
+	if (!s->f.frame.ip) {
+		putchar('\n');
+		return 0;
+	}
+	if (!t->has_chain)
+		return put_one(s, e, err);
+	putchar('\n');
+	if (put_chain(s, e->kraw, err))
+		return -1;
+	if (s->f.verdict)
+		put_verdict(s, e);
+	if (put_chain(s, e->uraw, err))
+		return -1;
+	putchar('\n');
+	return 0;
+}
+
+static void add_int(struct json_object *o, const char *key, int64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+int script_json(struct script *s, const struct event_row *e, struct err *err)
+{
+	const struct who *w = find_who(s, e->comm);
+	struct json_object *o = json_object_new_object();
+	struct json_object *kernel = json_object_new_array();
+	struct json_object *user = json_object_new_array();
+	int ret;
+
+	add_int(o, "event_id", e->id);
+	if (e->timed)
+		add_int(o, "time_ns", e->time);
+	if (e->timed && s->f.wall) {
+		char text[SCRIPT_TIME_SIZE];
+		size_t n = script_time(&s->f, e->time, text);
+
+		json_object_object_add(
+			o, "wall", json_object_new_string_len(text, (int)n));
+	}
+	if (e->on_cpu)
+		add_int(o, "cpu", e->cpu);
+	add_text(o, "comm", w->name);
+	add_int(o, "pid", w->pid);
+	add_int(o, "tid", w->tid);
+	add_text(o, "event", s->type[e->type - 1].name);
+	add_int(o, "weight", e->weight);
+	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
+	if (trace && *trace)
+		add_text(o, "trace", trace);
+	json_object_object_add(o, "kernel", kernel);
+	json_object_object_add(o, "user", user);
+	if (e->verdict >= 1 && e->verdict < 32 && s->verdict[e->verdict])
+		add_text(o, "verdict", s->verdict[e->verdict]);
+	if (e->flags & VERDICT_EXEC)
+		json_object_object_add(o, "exec_between",
+				       json_object_new_boolean(1));
+	ret = trace ? chains_json(s->chains, e->kraw, kernel, err) : -1;
+	if (!ret)
+		ret = chains_json(s->chains, e->uraw, user, err);
+	if (!ret)
+		output_json_line(o);
+	json_object_put(o);
+	return ret;
+}

@@ -1,0 +1,487 @@
+/* jitdump.c - jit-PID.dump: code that a runtime made.
+ *
+ * A head, then records of their own length each. DEBUG_INFO comes before the
+ * LOAD of the code that it is about. A file that is being written ends
+ * anywhere. */
+#include "formats/code/jitdump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/input.h"
+#include "stitch/base/bytes.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/source.h"
+#include "stitch/base/utf8.h"
+
+#define MAGIC 0x4A695444u
+#define MAGIC_SWAPPED 0x4454694Au
+#define HEAD_SIZE 40
+#define PREFIX_SIZE 16
+#define FLAG_TSC 1u
+/* V8 writes this where others write 0. It adds the size of an ELF header to
+ * the addresses of its lines, as perf inject's files had one (perf-jit.cc). */
+#define V8_PAD 0xdeadbeefu
+#define V8_SHIFT 0x40
+/* An entry of DEBUG_INFO: address, line, discriminator, the 0 of a name. */
+#define LINE_SIZE_MIN 17
+
+enum {
+	R_LOAD,
+	R_MOVE,
+	R_DEBUG,
+	R_CLOSE,
+	R_UNWIND,
+};
+
+struct prefix {
+	uint32_t id, size;
+	uint64_t time;
+};
+
+enum dating {
+	UNDATED,
+	DATED_NS,
+	DATED_TSC,
+};
+
+struct jitdump {
+	struct input in; /* data NULL: the bytes are somebody else's */
+	struct bytes records;
+	const char *path;
+	uint32_t machine, pid;
+	uint64_t flags;
+	bool v8;
+	struct jit *jit;
+	struct arena lines;
+	/* what the last DEBUG_INFO said */
+	uint64_t lines_of;
+	struct jit_line *line;
+	size_t n_line;
+	/* what the last UNWINDING_INFO said of the next code */
+	struct bytes frame;
+	uint64_t frame_off; /* behind the end of the code */
+	bool has_frame;	    /* if perhaps an empty one */
+	/* while reading */
+	enum dating dating;
+	struct tsc_conv tsc;
+	struct ledger *lg;
+	uint16_t capture;
+	uint64_t foreign, unfit; /* codes that are left out */
+	uint64_t lone, strange;	 /* tables that are left out */
+};
+
+static int read_head(struct jitdump *d, struct err *err)
+{
+	struct bytes *b = &d->records;
+	uint32_t magic = 0;
+	uint32_t version = 0;
+	uint32_t size = 0;
+	uint32_t pad = 0;
+	uint64_t time = 0;
+
+	if (bytes_u32(b, &magic, err))
+		return -1;
+	if (magic != MAGIC && magic != MAGIC_SWAPPED)
+		return err_at(err, d->path, 0,
+			      "found 0x%" PRIx32 ", needs to be a jitdump file "
+			      "(\"JiTD\")",
+			      magic);
+	b->swap = magic == MAGIC_SWAPPED;
+	if (bytes_u32(b, &version, err) || bytes_u32(b, &size, err) ||
+	    bytes_u32(b, &d->machine, err) || bytes_u32(b, &pad, err) ||
+	    bytes_u32(b, &d->pid, err) || bytes_u64(b, &time, err) ||
+	    bytes_u64(b, &d->flags, err))
+		return -1;
+	if (version != 1)
+		return err_at(err, d->path, 4,
+			      "jitdump of version %" PRIu32 ", needs 1",
+			      version);
+	if (size < HEAD_SIZE)
+		return err_at(err, d->path, 8,
+			      "head of %" PRIu32 " bytes, needs %d", size,
+			      HEAD_SIZE);
+	d->v8 = pad == V8_PAD;
+	return bytes_skip(b, size - HEAD_SIZE, err);
+}
+
+static struct jitdump *start(struct jitdump *d, const void *data, size_t len,
+			     const char *path, struct err *err)
+{
+	d->path = mem_strdup(path);
+	bytes_init(&d->records, data, len, d->path, 0, false);
+	if (!read_head(d, err))
+		return d;
+	jitdump_close(d);
+	return NULL;
+}
+
+struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,
+			       struct err *err)
+{
+	struct jitdump *d = mem_new(1, sizeof(*d));
+
+	d->in.fd = -1;
+	return start(d, data, len, path, err);
+}
+
+struct jitdump *jitdump_open(const char *path, const char *temp_dir,
+			     struct err *err)
+{
+	struct jitdump *d = mem_new(1, sizeof(*d));
+
+	if (input_open(&d->in, path, temp_dir, err) ||
+	    (!d->in.data && input_spool(&d->in, temp_dir, err))) {
+		jitdump_close(d);
+		return NULL;
+	}
+	return start(d, d->in.data, (size_t)d->in.len, path, err);
+}
+
+void jitdump_close(struct jitdump *d)
+{
+	if (!d)
+		return;
+	jit_free(d->jit);
+	arena_release(&d->lines);
+	if (d->in.path)
+		input_close(&d->in);
+	free((char *)d->path);
+	free(d);
+}
+
+int32_t jitdump_pid(const struct jitdump *d)
+{
+	return (int32_t)d->pid;
+}
+
+/* ---- time */
+
+static enum dating dating_of(const struct jitdump *d,
+			     const struct source_info *info)
+{
+	bool mono = info->clock_id == CLOCK_ID_MONO ||
+		    (info->clock && !strcmp(info->clock, "monotonic"));
+	bool perf = info->clock_id == CLOCK_ID_PERF ||
+		    (info->clock && !strcmp(info->clock, "perf"));
+
+	if (!info->has_time)
+		return UNDATED;
+	if (d->flags & FLAG_TSC)
+		return perf && info->tsc.mult ? DATED_TSC : UNDATED;
+	return mono ? DATED_NS : UNDATED;
+}
+
+/* Of the counter's cycles as perf does it: without losing the low bits. */
+static uint64_t from_cycles(const struct tsc_conv *c, uint64_t cycles)
+{
+	unsigned int shift = c->shift < 64 ? c->shift : 63;
+	uint64_t quot = cycles >> shift;
+	uint64_t rem = cycles & ((1ull << shift) - 1);
+
+	return c->zero + quot * c->mult + ((rem * c->mult) >> shift);
+}
+
+static int64_t time_of(const struct jitdump *d, uint64_t t)
+{
+	if (d->dating == DATED_TSC)
+		t = from_cycles(&d->tsc, t);
+	return t > INT64_MAX ? INT64_MAX : (int64_t)t;
+}
+
+/* ---- records */
+
+static int by_off(const void *a, const void *b)
+{
+	const struct jit_line *x = a;
+	const struct jit_line *y = b;
+
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+static void fit_v8(const struct jitdump *d)
+{
+	for (size_t i = 0; i < d->n_line; i++)
+		if (d->line[i].off < V8_SHIFT)
+			return;
+	for (size_t i = 0; i < d->n_line; i++)
+		d->line[i].off -= V8_SHIFT;
+}
+
+/* Node 18 writes anything in the place of names that have moved in memory. */
+static bool is_text(const char *s)
+{
+	size_t len = strlen(s);
+	size_t n;
+
+	for (; len; s += n, len -= n) {
+		n = utf8_safe(s, len);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+static int take_line(struct bytes *b, uint64_t code, const char **file,
+		     struct jit_line *out, struct err *err)
+{
+	uint64_t addr = 0;
+	uint32_t unused;
+	const char *name;
+
+	if (bytes_u64(b, &addr, err) || bytes_u32(b, &out->line, err) ||
+	    bytes_u32(b, &unused, err) || bytes_str(b, &name, err))
+		return -1;
+	/* the same file as before */
+	if (strcmp(name, "\xff") != 0)
+		*file = is_text(name) ? name : NULL;
+	out->file = *file;
+	out->off = addr - code;
+	return 0;
+}
+
+static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
+{
+	const char *file = NULL;
+	uint64_t n = 0;
+
+	d->n_line = 0;
+	if (bytes_u64(b, &d->lines_of, err) || bytes_u64(b, &n, err))
+		return -1;
+	if (n > bytes_left(b) / LINE_SIZE_MIN)
+		return err_at(err, d->path, bytes_off(b),
+			      "%" PRIu64 " lines in %zu bytes", n,
+			      bytes_left(b));
+	d->line = arena_take(&d->lines, n * sizeof(*d->line));
+	while (d->n_line < n) {
+		struct jit_line *l = &d->line[d->n_line];
+
+		if (take_line(b, d->lines_of, &file, l, err)) {
+			d->n_line = 0;
+			return -1;
+		}
+		d->n_line++;
+	}
+	if (d->v8)
+		fit_v8(d);
+	if (n)
+		qsort(d->line, d->n_line, sizeof(*d->line), by_off);
+	return 0;
+}
+
+/* Does .eh_frame begin here, with a CIE? */
+static bool is_frame(struct bytes b)
+{
+	uint32_t len = 0;
+	uint32_t mark = 1;
+
+	return !bytes_u32(&b, &len, NULL) && len >= 4 &&
+	       len <= bytes_left(&b) && !bytes_u32(&b, &mark, NULL) && !mark;
+}
+
+/* The specification has .eh_frame_hdr in front of .eh_frame; runtimes and perf
+ * (genelf.c) have it behind: what it looks like decides. A runtime that has
+ * nothing to say of some code gives the head alone, as V8 does. */
+static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
+{
+	uint64_t off = bytes_off(b);
+	uint64_t size = 0;
+	uint64_t head = 0;
+	uint64_t mapped;
+	struct bytes all;
+
+	d->lone += d->has_frame;
+	d->has_frame = false;
+	if (bytes_u64(b, &size, err) || bytes_u64(b, &head, err) ||
+	    bytes_u64(b, &mapped, err))
+		return -1;
+	if (head > size)
+		return err_at(err, d->path, off,
+			      "head of %" PRIu64 " bytes in unwinding "
+			      "information of %" PRIu64,
+			      head, size);
+	if (bytes_take(b, size, &all, err))
+		return -1;
+	d->has_frame = true;
+	d->frame_off = 0;
+	if (head == size || is_frame(all))
+		return bytes_take(&all, size - head, &d->frame, err);
+	d->frame_off = head;
+	d->has_frame = !bytes_skip(&all, head, NULL) && is_frame(all);
+	d->strange += !d->has_frame;
+	d->frame = all;
+	return 0;
+}
+
+/* Its addresses are made for being behind the code, at the next multiple of
+ * 8 (perf, jit_write_elf()). */
+static void put_frame(struct jitdump *d, struct jit_code *c)
+{
+	if (!d->has_frame)
+		return;
+	d->has_frame = false;
+	c->frame = d->frame.pos;
+	c->n_frame = bytes_left(&d->frame);
+	c->frame_off = ((c->len + 7) & ~7ull) + d->frame_off;
+	c->swapped = d->records.swap;
+}
+
+/* pid, tid, vma: the same in LOAD and MOVE. 1: of another process, which
+ * inherited the file. */
+static int take_who(struct jitdump *d, struct bytes *b, struct err *err)
+{
+	uint32_t pid = 0;
+	uint32_t tid;
+	uint64_t vma;
+
+	if (bytes_u32(b, &pid, err) || bytes_u32(b, &tid, err) ||
+	    bytes_u64(b, &vma, err))
+		return -1;
+	d->foreign += pid != d->pid;
+	return pid != d->pid;
+}
+
+static int take_load(struct jitdump *d, struct bytes *b, uint64_t time,
+		     struct err *err)
+{
+	int other = take_who(d, b, err);
+	struct jit_code c = { .machine = d->machine };
+	struct bytes name;
+
+	if (other < 0 || bytes_u64(b, &c.start, err) ||
+	    bytes_u64(b, &c.len, err) || bytes_u64(b, &c.number, err))
+		return -1;
+	if (c.len >= bytes_left(b))
+		return err_at(err, d->path, bytes_off(b),
+			      "code of %" PRIu64 " bytes and its name, has %zu",
+			      c.len, bytes_left(b));
+	if (bytes_take(b, bytes_left(b) - c.len, &name, err) ||
+	    bytes_str(&name, &c.name, err))
+		return -1;
+	c.bytes = b->pos;
+	c.n_bytes = (size_t)c.len;
+	if (d->n_line && d->lines_of == c.start) {
+		c.line = d->line;
+		c.n_line = d->n_line;
+	}
+	d->n_line = 0;
+	put_frame(d, &c);
+	if (!other && !jit_add(d->jit, &c, time_of(d, time)))
+		d->unfit++;
+	return 0;
+}
+
+static int take_move(struct jitdump *d, struct bytes *b, uint64_t time,
+		     struct err *err)
+{
+	int other = take_who(d, b, err);
+	uint64_t from = 0;
+	uint64_t to = 0;
+	uint64_t len = 0;
+	uint64_t number = 0;
+
+	if (other < 0 || bytes_u64(b, &from, err) || bytes_u64(b, &to, err) ||
+	    bytes_u64(b, &len, err) || bytes_u64(b, &number, err))
+		return -1;
+	if (!other && !jit_move(d->jit, number, from, to, time_of(d, time)))
+		d->unfit++;
+	return 0;
+}
+
+static int take_record(struct jitdump *d, const struct prefix *p,
+		       struct bytes *b, struct err *err)
+{
+	switch (p->id) {
+	case R_LOAD:
+		return take_load(d, b, p->time, err);
+	case R_MOVE:
+		return take_move(d, b, p->time, err);
+	case R_DEBUG:
+		return take_debug(d, b, err);
+	case R_CLOSE:
+		return 0;
+	case R_UNWIND:
+		return take_unwind(d, b, err);
+	default:
+		ledger_skip(d->lg, d->capture, "jitdump record", p->id,
+			    bytes_off(b));
+		return 0;
+	}
+}
+
+/* One record: 1, 0 the end, -1 and *err: the rest cannot be read. */
+static int next(struct jitdump *d, struct err *err)
+{
+	struct bytes *b = &d->records;
+	uint64_t off = bytes_off(b);
+	struct bytes body;
+	struct prefix p = { 0 };
+	struct err why;
+
+	if (!bytes_left(b))
+		return 0;
+	if (bytes_u32(b, &p.id, err) || bytes_u32(b, &p.size, err) ||
+	    bytes_u64(b, &p.time, err))
+		return -1;
+	if (p.size < PREFIX_SIZE)
+		return err_at(err, d->path, off,
+			      "jitdump record is %" PRIu32 " bytes, needs %d",
+			      p.size, PREFIX_SIZE);
+	if (bytes_take(b, p.size - PREFIX_SIZE, &body, err))
+		return -1;
+	if (take_record(d, &p, &body, &why))
+		ledger_damage(d->lg, d->capture, "jitdump", off, p.size, &why);
+	return 1;
+}
+
+static void note_left_out(const struct jitdump *d, const char *what, uint64_t n)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_SKIPPED,
+		.capture = d->capture,
+		.what = what,
+		.detail = d->path,
+		.n = n,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	if (n)
+		ledger_add(d->lg, &e);
+}
+
+struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
+			 struct ledger *lg, uint16_t capture)
+{
+	uint64_t off;
+	struct err why;
+	int rc;
+
+	d->dating = dating_of(d, info);
+	d->tsc = info->tsc;
+	d->lg = lg;
+	d->capture = capture;
+	d->jit = jit_new(d->dating != UNDATED);
+	do {
+		off = bytes_off(&d->records);
+		rc = next(d, &why);
+	} while (rc > 0);
+	if (rc < 0)
+		ledger_damage(lg, capture, "jitdump", off,
+			      (uint64_t)(d->records.end - d->records.base) -
+				      off,
+			      &why);
+	d->unfit += jit_finish(d->jit);
+	note_left_out(d, "jitted code of another process", d->foreign);
+	note_left_out(d, "jitted code that fits nowhere", d->unfit);
+	note_left_out(d, "unwinding information without its code",
+		      d->lone + d->has_frame);
+	note_left_out(d, "unwinding information that is no .eh_frame",
+		      d->strange);
+	return d->jit;
+}

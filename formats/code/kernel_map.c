@@ -1,0 +1,200 @@
+/* kernel_map.c - where the code of a kernel is, from a copy of its
+ * /proc/kallsyms. */
+#include "formats/code/kernel_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+#define PAGE 4096u
+#define MODULES_MAX 20000u
+#define KSYMBOLS_MAX 100000u
+#define NAME_SIZE 64
+#define TYPE_BPF 1
+#define TYPE_OOL 2
+
+/* What the lines say so far. */
+struct layout {
+	struct kernel_map *out;
+	uint64_t low, high; /* of the kernel's functions */
+	uint64_t stext;
+	char module[NAME_SIZE]; /* of the last lines; "": the kernel */
+	uint64_t mod_low, mod_high;
+	size_t n_modules, n_ksymbols;
+	size_t open; /* item that ends with the next line, plus 1 */
+};
+
+static struct kernel_code *add(struct kernel_map *km, const char *name)
+{
+	km->at = mem_grow(km->at, &km->cap, km->n + 1, sizeof(*km->at));
+	struct kernel_code *c = &km->at[km->n++];
+
+	*c = (struct kernel_code){ .name = arena_strdup(&km->names, name) };
+	return c;
+}
+
+static void add_map(struct kernel_map *km, uint64_t start, uint64_t end,
+		    uint64_t pgoff, const char *name)
+{
+	if (end <= start)
+		return;
+	struct kernel_code *c = add(km, name);
+
+	c->start = start;
+	c->len = end - start;
+	c->pgoff = pgoff;
+}
+
+static uint64_t floor_page(uint64_t addr)
+{
+	return addr & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t behind_page(uint64_t addr)
+{
+	return floor_page(addr) > UINT64_MAX - 2 * PAGE
+		       ? UINT64_MAX
+		       : floor_page(addr) + PAGE;
+}
+
+/* "[bpf]" and "[__builtin__ftrace]" are no modules: each of their symbols is
+ * code of its own. */
+static bool is_pseudo(const char *module)
+{
+	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
+}
+
+static void end_module(struct layout *l)
+{
+	char name[NAME_SIZE + 2];
+
+	if (l->module[0] && !is_pseudo(l->module) && l->mod_high &&
+	    l->n_modules++ < MODULES_MAX) {
+		name[0] = '[';
+		memcpy(name + 1, l->module, strlen(l->module));
+		memcpy(name + 1 + strlen(l->module), "]", 2);
+		add_map(l->out, floor_page(l->mod_low),
+			behind_page(l->mod_high), 0, name);
+	}
+	l->mod_low = UINT64_MAX;
+	l->mod_high = 0;
+}
+
+static void add_ksymbol(struct layout *l, uint64_t addr, const char *name)
+{
+	if (l->n_ksymbols++ >= KSYMBOLS_MAX)
+		return;
+	struct kernel_code *c = add(l->out, name);
+
+	c->is_symbol = true;
+	c->start = addr;
+	c->len = PAGE;
+	c->type = !strcmp(l->module, "bpf") ? TYPE_BPF : TYPE_OOL;
+	l->open = l->out->n;
+}
+
+static void kernel_symbol(struct layout *l, uint64_t addr, const char *name)
+{
+	if (!strcmp(name, "_text"))
+		l->out->text = addr;
+	else if (!strcmp(name, "_stext"))
+		l->stext = addr;
+	else if (!strcmp(name, "_etext"))
+		l->out->etext = addr;
+	if (addr < l->low)
+		l->low = addr;
+	if (addr > l->high)
+		l->high = addr;
+}
+
+/* The one before it ends where this one begins. */
+static void end_ksymbol(struct layout *l, uint64_t addr)
+{
+	struct kernel_code *c = l->open ? &l->out->at[l->open - 1] : NULL;
+
+	if (c && addr > c->start && addr - c->start < c->len)
+		c->len = addr - c->start;
+	l->open = 0;
+}
+
+/* "ADDRESS TYPE NAME" or with "\t[MODULE]" behind. */
+static void take_line(struct layout *l, char *line)
+{
+	char *end;
+	uint64_t addr = strtoull(line, &end, 16);
+	char type = *end == ' ' ? end[1] : '\0';
+
+	if (!addr || !type || !strchr("tTwW", type) || end[2] != ' ')
+		return;
+	char *name = end + 3;
+	char *module = strchr(name, '\t');
+
+	if (module)
+		*module++ = '\0';
+	if (module && *module == '[')
+		module++;
+	size_t n = module ? strcspn(module, "]") : 0;
+
+	if (n >= NAME_SIZE)
+		return;
+	if (strlen(l->module) != n ||
+	    memcmp(l->module, module ? module : "", n)) {
+		end_module(l);
+		memcpy(l->module, module ? module : "", n);
+		l->module[n] = '\0';
+	}
+	end_ksymbol(l, addr);
+	if (!n) {
+		kernel_symbol(l, addr, name);
+	} else if (is_pseudo(l->module)) {
+		add_ksymbol(l, addr, name);
+	} else {
+		l->mod_low = addr < l->mod_low ? addr : l->mod_low;
+		l->mod_high = addr > l->mod_high ? addr : l->mod_high;
+	}
+}
+
+/* A trimmed copy has no _text: then offsets count from the page of its first
+ * function, which is all that can be said. */
+static void end_kernel(struct layout *l)
+{
+	struct kernel_map *km = l->out;
+	uint64_t start = km->text ? km->text : l->stext;
+	uint64_t end = km->etext;
+
+	if (!l->high)
+		return;
+	start = start ? start : floor_page(l->low);
+	end = end > start ? end : behind_page(l->high);
+	add_map(km, start, end, start, "[kernel.kallsyms]_text");
+}
+
+void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
+{
+	struct layout l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
+	const char *stop = text + len;
+	char line[512];
+
+	*out = (struct kernel_map){ .n = 0 };
+	for (const char *s = text; s < stop;) {
+		const char *nl = memchr(s, '\n', (size_t)(stop - s));
+		size_t n = (size_t)((nl ? nl : stop) - s);
+
+		if (n < sizeof(line)) {
+			memcpy(line, s, n);
+			line[n] = '\0';
+			take_line(&l, line);
+		}
+		s = nl ? nl + 1 : stop;
+	}
+	end_module(&l);
+	end_kernel(&l);
+}
+
+void kernel_map_release(struct kernel_map *km)
+{
+	free(km->at);
+	arena_release(&km->names);
+	*km = (struct kernel_map){ .n = 0 };
+}

@@ -1,0 +1,410 @@
+/* maps.c - saved copies of /proc/PID/maps. */
+#include "formats/code/maps.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "formats/input.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/tasks/snapshots.h"
+#include "stitch/stitch.h"
+
+#define PATH_SIZE 4096
+#define LINE_SIZE 8192
+#define MAPS_MAX 4000000u
+#define FILES_MAX 1000000u
+#define PID_MAX (1 << 22)
+#define NS_DIGITS 9
+
+/* The mappings of a list are at first[i] in map, which may move. */
+struct maps {
+	struct rec_map *map;
+	size_t n_map, cap_map;
+	struct snapshot *list;
+	size_t *first;
+	size_t n, cap, cap_first;
+	struct arena arena;
+};
+
+struct maps *maps_new(void)
+{
+	return mem_new(1, sizeof(struct maps));
+}
+
+void maps_free(struct maps *m)
+{
+	if (!m)
+		return;
+	free(m->map);
+	free(m->list);
+	free(m->first);
+	arena_release(&m->arena);
+	free(m);
+}
+
+const struct snapshot *maps_list(struct maps *m, size_t *n)
+{
+	for (size_t i = 0; i < m->n; i++)
+		m->list[i].map = m->map ? m->map + m->first[i] : NULL;
+	*n = m->n;
+	return m->list;
+}
+
+/* ---- one line */
+
+static bool take_hex(const char **s, uint64_t *out)
+{
+	const char *p = *s;
+
+	*out = 0;
+	for (; isxdigit((unsigned char)*p); p++) {
+		unsigned int c = (unsigned char)*p | 32u;
+
+		if (*out >> 60)
+			return false;
+		*out = *out << 4 | (c >= 'a' ? c - 'a' + 10 : c - '0');
+	}
+	if (p == *s)
+		return false;
+	*s = p;
+	return true;
+}
+
+static bool take_char(const char **s, char c)
+{
+	if (**s != c)
+		return false;
+	++*s;
+	return true;
+}
+
+static bool take_decimal(const char **s, uint64_t *out)
+{
+	const char *p = *s;
+
+	*out = 0;
+	for (; isdigit((unsigned char)*p); p++)
+		if (__builtin_mul_overflow(*out, 10, out) ||
+		    __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
+			return false;
+	if (p == *s)
+		return false;
+	*s = p;
+	return true;
+}
+
+/* "r-xp" */
+static bool take_rights(const char **s, struct rec_map *m)
+{
+	static const struct {
+		char c;
+		uint32_t prot;
+	} right[] = { { 'r', PROT_READ },
+		      { 'w', PROT_WRITE },
+		      { 'x', PROT_EXEC } };
+	const char *p = *s;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++, p++) {
+		if (*p != right[i].c && *p != '-')
+			return false;
+		m->prot |= *p == '-' ? 0 : right[i].prot;
+	}
+	if (*p != 'p' && *p != 's')
+		return false;
+	m->flags = *p == 's' ? MAP_SHARED : MAP_PRIVATE;
+	*s = p + 1;
+	return true;
+}
+
+/* The kernel writes a line feed in a path as "\012". */
+static void take_path(struct maps *m, const char *s, struct rec_map *out)
+{
+	char *path;
+
+	while (*s == ' ')
+		s++;
+	/* anonymous memory has one name, which is perf's */
+	path = arena_strdup(&m->arena, *s ? s : "//anon");
+	out->path = path;
+	for (char *at = path; (at = strstr(at, "\\012")); at++) {
+		*at = '\n';
+		memmove(at + 1, at + 4, strlen(at + 4) + 1);
+	}
+}
+
+/* "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH" */
+static bool take_line(struct maps *m, const char *s, struct rec_map *out)
+{
+	uint64_t end, maj, min;
+
+	*out = (struct rec_map){ 0 };
+	if (!take_hex(&s, &out->start) || !take_char(&s, '-') ||
+	    !take_hex(&s, &end) || !take_char(&s, ' ') ||
+	    !take_rights(&s, out) || !take_char(&s, ' ') ||
+	    !take_hex(&s, &out->pgoff) || !take_char(&s, ' ') ||
+	    !take_hex(&s, &maj) || !take_char(&s, ':') || !take_hex(&s, &min) ||
+	    !take_char(&s, ' ') || !take_decimal(&s, &out->ino) ||
+	    (*s && *s != ' ') || end <= out->start)
+		return false;
+	out->len = end - out->start;
+	out->maj = (uint32_t)maj;
+	out->min = (uint32_t)min;
+	take_path(m, s, out);
+	return true;
+}
+
+/* ---- one file */
+
+struct maps_place {
+	const char *path;
+	struct ledger *lg;
+	uint16_t capture;
+};
+
+static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
+		     const char *line)
+{
+	struct err why;
+
+	err_at(&why, pl->path, off,
+	       "found '%.40s', needs a line of /proc/PID/maps", line);
+	ledger_damage(pl->lg, pl->capture, "maps", off, len, &why);
+}
+
+static void begin(struct maps *m, int32_t pid, int64_t time)
+{
+	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
+	m->first =
+		mem_grow(m->first, &m->cap_first, m->n + 1, sizeof(*m->first));
+	m->list[m->n] = (struct snapshot){ .pid = pid, .time = time };
+	m->first[m->n++] = m->n_map;
+}
+
+static void put(struct maps *m, const struct rec_map *r)
+{
+	m->map = mem_grow(m->map, &m->cap_map, m->n_map + 1, sizeof(*m->map));
+	m->map[m->n_map++] = *r;
+	m->list[m->n - 1].n++;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct rec_map *x = a;
+	const struct rec_map *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->len > y->len) - (x->len < y->len);
+}
+
+size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
+		 int32_t pid, int64_t time, struct ledger *lg, uint16_t capture)
+{
+	const struct maps_place pl = { path, lg, capture };
+	char line[LINE_SIZE];
+	size_t at = 0;
+
+	begin(m, pid, time);
+	while (at < len) {
+		const char *s = text + at;
+		const char *nl = memchr(s, '\n', len - at);
+		size_t n = nl ? (size_t)(nl - s) : len - at;
+		struct rec_map r;
+
+		snprintf(line, sizeof(line), "%.*s",
+			 (int)(n < sizeof(line) ? n : sizeof(line) - 1), s);
+		if (m->n_map < MAPS_MAX && n < sizeof(line) &&
+		    take_line(m, line, &r))
+			put(m, &r);
+		else if (*line && *line != '#')
+			bad_line(&pl, at, n, line);
+		at += n + 1;
+	}
+	struct snapshot *s = &m->list[m->n - 1];
+
+	if (s->n)
+		qsort(m->map + m->first[m->n - 1], s->n, sizeof(*m->map),
+		      by_start);
+	return s->n;
+}
+
+int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
+	      struct ledger *lg, uint16_t capture, struct err *err)
+{
+	struct input in;
+	size_t n;
+
+	if (input_open(&in, path, NULL, err))
+		return -1;
+	n = in.data ? maps_text(m, (const char *)in.data, (size_t)in.len, path,
+				pid, time, lg, capture)
+		    : 0;
+	input_close(&in);
+	if (n)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: no line of it is one of /proc/PID/maps", path);
+}
+
+/* ---- names */
+
+/* "1548.143" as ns. */
+static bool take_seconds(const char **s, int64_t *ns)
+{
+	const char *p = *s;
+	uint64_t v;
+
+	if (!take_decimal(&p, &v))
+		return false;
+	bool point = *p == '.' && isdigit((unsigned char)p[1]);
+
+	p += point;
+	for (int i = 0; i < NS_DIGITS; i++) {
+		bool digit = point && isdigit((unsigned char)*p);
+
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, digit ? (uint64_t)(*p - '0') : 0,
+					   &v))
+			return false;
+		p += digit;
+		point = digit;
+	}
+	if (v > INT64_MAX)
+		return false;
+	*ns = (int64_t)v;
+	*s = p;
+	return true;
+}
+
+static bool take_pid(const char **s, int32_t *pid)
+{
+	uint64_t v;
+
+	if (!take_decimal(s, &v) || v > PID_MAX)
+		return false;
+	*pid = (int32_t)v;
+	return true;
+}
+
+/* "1234.maps", "1234@15.5.maps", "prog.1234.maps" */
+static bool take_name(const char *name, int32_t *pid, int64_t *time)
+{
+	const char *end = strrchr(name, '.');
+
+	*time = TIME_NONE;
+	if (!end || strcmp(end, ".maps") != 0)
+		return false;
+	for (const char *s = name; s < end; s++) {
+		const char *at = s;
+
+		if (s > name && s[-1] != '.')
+			continue;
+		if (!take_pid(&at, pid))
+			continue;
+		if (at == end || (take_char(&at, '@') &&
+				  take_seconds(&at, time) && at == end))
+			return true;
+		/* what stands behind it decides: 15.5 is a time, no id */
+		*time = TIME_NONE;
+	}
+	return false;
+}
+
+int maps_folder(struct maps *m, const char *path, struct ledger *lg,
+		uint16_t capture, struct err *err)
+{
+	DIR *d = opendir(path);
+	struct dirent *ent;
+	size_t looked = 0;
+	int n = 0;
+
+	if (!d)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	while (n >= 0 && (ent = readdir(d)) && looked++ < FILES_MAX) {
+		char file[PATH_SIZE];
+		int32_t pid;
+		int64_t time;
+
+		if (!take_name(ent->d_name, &pid, &time) ||
+		    (size_t)snprintf(file, sizeof(file), "%s/%s", path,
+				     ent->d_name) >= sizeof(file))
+			continue;
+		n = maps_file(m, file, pid, time, lg, capture, err) ? -1
+								    : n + 1;
+	}
+	closedir(d);
+	return n;
+}
+
+bool maps_in_folder(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *ent;
+	bool found = false;
+	size_t looked = 0;
+	int32_t pid;
+	int64_t time;
+
+	while (d && !found && (ent = readdir(d)) && looked++ < FILES_MAX)
+		found = take_name(ent->d_name, &pid, &time);
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static int no_such(const char *word, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		       "--maps %s: needs PID=FILE, PID=FILE@SECONDS, or a "
+		       "folder with PID.maps",
+		       word);
+}
+
+/* The time behind the last @, when it is one; then file ends before it. */
+static int64_t cut_time(char *file)
+{
+	char *at = strrchr(file, '@');
+	const char *s = at ? at + 1 : "";
+	int64_t time;
+
+	if (!at || !take_seconds(&s, &time) || *s)
+		return TIME_NONE;
+	*at = '\0';
+	return time;
+}
+
+int maps_option(struct maps *m, const char *word, struct ledger *lg,
+		uint16_t capture, struct err *err)
+{
+	char file[PATH_SIZE];
+	const char *s = word;
+	struct stat st;
+	int32_t pid;
+
+	if (!stat(word, &st) && S_ISDIR(st.st_mode)) {
+		int n = maps_folder(m, word, lg, capture, err);
+
+		if (n)
+			return n < 0 ? -1 : 0;
+		return err_set(err, ERR_USAGE,
+			       "--maps %s: no file in it is called PID.maps or "
+			       "PID@SECONDS.maps",
+			       word);
+	}
+	if (!take_pid(&s, &pid) || !take_char(&s, '=') || !*s ||
+	    strlen(s) >= sizeof(file))
+		return no_such(word, err);
+	memcpy(file, s, strlen(s) + 1);
+	int64_t time = cut_time(file);
+
+	return maps_file(m, file, pid, time, lg, capture, err);
+}

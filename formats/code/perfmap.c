@@ -1,0 +1,122 @@
+/* perfmap.c - perf-PID.map: names of code that a runtime made. */
+#include "formats/code/perfmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/input.h"
+#include "formats/reader/scan.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+
+/* No runtime's names come near; a longer one is cut. */
+#define NAME_MAX_LEN 4096
+
+struct perfmap {
+	struct jit *jit;
+	struct arena names;
+};
+
+void perfmap_close(struct perfmap *m)
+{
+	if (!m)
+		return;
+	jit_free(m->jit);
+	arena_release(&m->names);
+	free(m);
+}
+
+struct jit *perfmap_jit(struct perfmap *m)
+{
+	return m->jit;
+}
+
+static const char *keep_name(struct perfmap *m, struct scan s)
+{
+	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
+	char *name = arena_take(&m->names, n + 1);
+
+	memcpy(name, s.p, n);
+	name[n] = '\0';
+	return name;
+}
+
+/* A 0 in it would hide what comes behind. */
+static bool take_line(struct perfmap *m, struct scan s)
+{
+	struct jit_code c = { 0 };
+
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	if (!scan_hex(&s, &c.start) || !scan_blanks(&s) ||
+	    !scan_hex(&s, &c.len) || !scan_blanks(&s) || !s.n ||
+	    scan_find_char(s, '\0') < s.n)
+		return false;
+	/* a stub of no size: nothing can hit it */
+	if (!c.len)
+		return true;
+	c.name = keep_name(m, s);
+	return jit_add(m->jit, &c, 0);
+}
+
+static void bad_line(struct ledger *lg, uint16_t capture, const char *path,
+		     uint64_t off, struct scan s, bool cut)
+{
+	struct err why;
+	int n = s.n < 40 ? (int)s.n : 40;
+
+	err_at(&why, path, off, "found '%.*s', needs %s", n, s.p,
+	       cut ? "a line feed at its end: its name may be cut"
+		   : "'START SIZE name' with hexadecimal numbers");
+	ledger_damage(lg, capture, "perf map", off, s.n, &why);
+}
+
+struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
+			     struct ledger *lg, uint16_t capture,
+			     struct err *err)
+{
+	struct perfmap *m = mem_new(1, sizeof(*m));
+	struct scan all = scan_of(text, len);
+
+	m->jit = jit_new(false);
+	while (all.n) {
+		size_t n = scan_find_char(all, '\n');
+		struct scan line = scan_head(all, n);
+
+		if (line.n && (n == all.n || !take_line(m, line)))
+			bad_line(lg, capture, path, len - all.n, line,
+				 n == all.n);
+		scan_skip(&all, n + 1);
+	}
+	size_t left = jit_finish(m->jit);
+
+	if (left)
+		ledger_note(lg, capture, "perf map",
+			    "too many lines overlap; the last ones are left "
+			    "out");
+	if (jit_count(m->jit))
+		return m;
+	perfmap_close(m);
+	err_set(err, ERR_FORMAT,
+		"%s: no line of it is 'START SIZE name', as in perf-PID.map",
+		path);
+	return NULL;
+}
+
+struct perfmap *perfmap_open(const char *path, const char *temp_dir,
+			     struct ledger *lg, uint16_t capture,
+			     struct err *err)
+{
+	struct perfmap *m = NULL;
+	struct input in;
+
+	if (input_open(&in, path, temp_dir, err))
+		return NULL;
+	if (in.data || !input_spool(&in, temp_dir, err))
+		m = perfmap_text((const char *)in.data, (size_t)in.len, path,
+				 lg, capture, err);
+	input_close(&in);
+	return m;
+}

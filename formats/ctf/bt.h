@@ -1,0 +1,138 @@
+/* bt.h - inside the part of the CTF reader that calls libbabeltrace2. */
+#ifndef FORMATS_CTF_BT_H
+#define FORMATS_CTF_BT_H
+#include <babeltrace2/babeltrace.h>
+
+#include "formats/ctf/ctf.h"
+
+/* Places of structures that an event's fields are in. */
+enum ctf_root {
+	CTF_PACKET,
+	CTF_COMMON,
+	CTF_SPECIFIC,
+	CTF_PAYLOAD,
+	CTF_ROOTS
+};
+
+/* What becomes of a member. */
+enum ctf_how {
+	CTF_NUM,
+	CTF_STRING,
+	CTF_BYTES, /* an array of bytes */
+	CTF_JSON,  /* the text of anything else */
+	CTF_LABEL, /* the text of an enumeration's number */
+	CTF_ENTER, /* the members that follow are in it ... */
+	CTF_LEAVE, /* ... up to here */
+	CTF_DROP,  /* not a field: only its use */
+};
+
+/* What else a member says. */
+enum ctf_use {
+	CTF_FIELD,
+	CTF_CPU,
+	CTF_USE_PID,
+	CTF_USE_TID,
+	CTF_USE_VPID,
+	CTF_USE_VTID,
+	CTF_PROCNAME,
+	CTF_KSTACK,
+	CTF_USTACK,
+	CTF_IP,
+	CTF_COOKIE,
+	CTF_CHAIN,
+	CTF_NAMES,	/* the same of functions */
+	CTF_PERF_STACK, /* kernel and user half with marks between them */
+};
+
+#define CTF_LABELS 16
+
+/* Labels of numbers that were seen lately. */
+struct ctf_labels {
+	struct {
+		bool known;
+		int64_t value;
+		char *text; /* owned; NULL: it has none */
+	} at[CTF_LABELS];
+};
+
+struct ctf_op {
+	uint8_t how, use;
+	uint8_t size; /* of a number: bytes */
+	bool is_int, is_signed;
+	uint16_t index; /* in the structure */
+	uint16_t field; /* of the format, plus 1; 0: none */
+	uint32_t off;	/* in the payload; of text and bytes: of their place */
+	struct ctf_labels *labels; /* owned; CTF_LABEL */
+};
+
+/* An event class of one trace. */
+struct ctf_class {
+	uint32_t event;		     /* in ctf.event */
+	const bt_clock_class *clock; /* of its streams; NULL: none */
+	bool chain;
+	struct ctf_op *op;
+	size_t n_op, cap_op;
+	size_t first[CTF_ROOTS + 1]; /* ops of a root */
+	uint32_t fixed;		     /* bytes of the payload's first part */
+};
+
+/* A stream that is being read. */
+struct ctf_stream {
+	int32_t cpu;
+	bool lost; /* something was: told with the next packet */
+	uint64_t since, until, n;
+	bool has_since, has_until;
+};
+
+#define CTF_RECENT 64
+
+/* A class that was looked for. */
+struct ctf_recent {
+	const bt_event_class *ec;
+	uint32_t class;
+};
+
+struct ctf_graph {
+	bt_graph *graph;
+	struct ctf_class *class;
+	size_t n_class, cap_class;
+	struct table by_class; /* by the library's address */
+	struct ctf_recent recent[CTF_RECENT];
+	struct ctf_stream *stream;
+	size_t n_stream, cap_stream;
+	struct table by_stream;
+	int64_t shift; /* ns to add to its clock */
+	bool has_shift;
+	/* of the event at hand */
+	unsigned char *raw;
+	size_t raw_cap, raw_len;
+	uint64_t *kern, *user;
+	size_t n_kern, cap_kern, n_user, cap_user;
+	char *names; /* n_user of them, each ending with a 0 */
+	size_t names_len, cap_names;
+	char *text;
+	size_t text_len, text_cap;
+};
+
+/* ctf_class.c: the plan for an event's class; made when it is first seen. */
+struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
+void ctf_class_release(struct ctf_class *cl);
+
+/* ctf_event.c */
+/* The text of a field; borrowed. The library's own answer for an empty one is
+ * what another event had in the same place (2.0.4). */
+static inline const char *ctf_string(const bt_field *f)
+{
+	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
+					     : "";
+}
+void ctf_message(struct ctf_trace *tr, const bt_message *m);
+
+/* ctf_label.c: what an enumeration calls a number; borrowed, NULL: nothing. */
+const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
+		      int64_t value);
+void ctf_labels_free(struct ctf_labels *ls);
+
+/* ctf_value.c: the text of any field, as JSON, at the end of g->text. */
+void ctf_value_text(struct ctf_graph *g, const bt_field *f);
+#endif

@@ -1,0 +1,80 @@
+/* def.c - the events of all traces of a capture, by name and layout. */
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+
+struct layout_key {
+	const char *text;
+	bool defer;
+};
+
+static bool same_layout(const void *owner, uint32_t i, const void *key)
+{
+	const struct ctf *ctf = owner;
+	const struct layout_key *k = key;
+
+	return ctf->def[i].defer == k->defer &&
+	       !strcmp(ctf->event[i].fmt.text, k->text);
+}
+
+static enum sched_kind sched_of(enum ctf_role role)
+{
+	switch (role) {
+	case CTF_SWITCH:
+		return SCHED_SWITCH;
+	case CTF_WAKEUP:
+		return SCHED_WAKEUP;
+	case CTF_WAKEUP_NEW:
+		return SCHED_NEW;
+	default:
+		return SCHED_NONE;
+	}
+}
+
+static uint32_t new_event(struct ctf *ctf, const struct ctf_event_info *info)
+{
+	struct bytes text;
+	uint32_t i = (uint32_t)ctf->n_event++;
+
+	ctf->event = mem_grow(ctf->event, &ctf->cap_event, ctf->n_event,
+			      sizeof(*ctf->event));
+	ctf->def = mem_grow(ctf->def, &ctf->cap_def, ctf->n_event,
+			    sizeof(*ctf->def));
+	struct ctf_event *ev = &ctf->event[i];
+
+	*ev = (struct ctf_event){ 0 };
+	bytes_init(&text, info->text, info->len, "format", 0, false);
+	tp_format_parse(&ctf->arena, "", &text, &ev->fmt);
+	ev->fmt.name = arena_strdup(&ctf->arena, info->name);
+	ctf_role_find(ev);
+	ctf->def[i] = (struct event_def){
+		.name = ev->fmt.name,
+		.type = 2, /* PERF_TYPE_TRACEPOINT */
+		.config = i,
+		.has_cpu = true,
+		.has_time = info->has_time,
+		.has_tid = info->has_tid,
+		.defer = info->defer,
+		.defer_output = info->defer,
+		.sched = sched_of(ev->role),
+		.format = ev->fmt.text,
+		.fields = ev->fmt.def,
+		.n_fields = (uint32_t)ev->fmt.n,
+	};
+	ctf->src.events = ctf->def;
+	ctf->src.n_events = (uint32_t)ctf->n_event;
+	return i;
+}
+
+uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
+{
+	const struct layout_key key = { info->text, info->defer };
+	uint64_t h = hash_bytes(info->text, info->len, key.defer);
+	uint32_t i = table_find(&ctf->by_layout, h, same_layout, ctf, &key);
+
+	if (i != TABLE_NONE)
+		return i;
+	i = new_event(ctf, info);
+	table_add(&ctf->by_layout, h, i);
+	return i;
+}

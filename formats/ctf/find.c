@@ -1,0 +1,163 @@
+/* find.c - the traces below a folder: sessions with their domains, buffers
+ * per user or per process, rotated chunks, snapshots, what a relay daemon
+ * received. Whatever the layout, a trace is a folder with a file 'metadata'. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/ctf/ctf.h"
+#include "stitch/base/err.h"
+
+#define DEPTH_MAX 24
+#define FOLDERS_MAX 50000
+#define TRACES_MAX 20000
+
+struct walk {
+	char **found;
+	size_t n, cap, most, folders;
+};
+
+static char *join(const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	size_t len = n + strlen(name) + 2;
+	char *path = mem_new(len, 1);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	snprintf(path, len, "%.*s/%s", (int)n, dir, name);
+	return path;
+}
+
+static bool is_trace(const char *dir)
+{
+	char *path = join(dir, "metadata");
+	struct stat st;
+	bool yes = !stat(path, &st) && S_ISREG(st.st_mode);
+
+	free(path);
+	return yes;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Links are not followed: they may lead around in circles. */
+static void walk(struct walk *w, const char *dir, unsigned int depth)
+{
+	struct dirent **list;
+
+	if (w->n >= w->most || depth > DEPTH_MAX || ++w->folders > FOLDERS_MAX)
+		return;
+	if (is_trace(dir)) {
+		w->found = mem_grow(w->found, &w->cap, w->n + 1,
+				    sizeof(*w->found));
+		w->found[w->n++] = mem_strdup(dir);
+		return;
+	}
+	int n = scandir(dir, &list, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = list[i]->d_name;
+		char *path = join(dir, name);
+		struct stat st;
+
+		if (*name != '.' && !lstat(path, &st) && S_ISDIR(st.st_mode))
+			walk(w, path, depth + 1);
+		free(path);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+}
+
+static void end_walk(struct walk *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->found[i]);
+	free(w->found);
+}
+
+bool ctf_is_folder(const char *path)
+{
+	struct walk w = { .most = 1 };
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return false;
+	walk(&w, path, 0);
+	bool yes = w.n > 0;
+
+	end_walk(&w);
+	return yes;
+}
+
+void *ctf_file_map(const char *path, uint64_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	void *data = MAP_FAILED;
+	struct stat st;
+
+	*len = 0;
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
+			    fd, 0);
+	close(fd);
+	if (data == MAP_FAILED)
+		return NULL;
+	*len = (uint64_t)st.st_size;
+	return data;
+}
+
+void ctf_file_unmap(void *data, uint64_t len)
+{
+	if (data)
+		munmap(data, len);
+}
+
+static void add_trace(struct ctf *ctf, const char *path)
+{
+	ctf->trace = mem_grow(ctf->trace, &ctf->cap_trace, ctf->n_trace + 1,
+			      sizeof(*ctf->trace));
+	struct ctf_trace *tr = &ctf->trace[ctf->n_trace++];
+	char *name = join(path, "metadata");
+	uint64_t len;
+
+	*tr = (struct ctf_trace){ .ctf = ctf, .path = mem_strdup(path) };
+	void *data = ctf_file_map(name, &len);
+
+	ctf_meta_read(&ctf->arena, data ? data : "", len, &tr->meta);
+	ctf_file_unmap(data, len);
+	tr->is_perf = tr->meta.tracer && !strcmp(tr->meta.tracer, "perf");
+	free(name);
+}
+
+int ctf_find(struct ctf *ctf, const char *path, struct err *err)
+{
+	struct walk w = { .most = TRACES_MAX };
+
+	walk(&w, path, 0);
+	if (w.n)
+		qsort(w.found, w.n, sizeof(*w.found), by_name);
+	for (size_t i = 0; i < w.n; i++)
+		add_trace(ctf, w.found[i]);
+	if (w.n >= TRACES_MAX)
+		ctf_note(ctf, LEDGER_SKIPPED, "trace",
+			 "a limit: 20000 traces in one folder", 1);
+	end_walk(&w);
+	if (!ctf->n_trace)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no trace in this folder: needs a file "
+			       "'metadata'",
+			       path);
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* item.c - records of a CTF trace on their way from the message to the
+ * record that is asked for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "stitch/base/err.h"
+
+struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class class,
+			      uint64_t key, size_t extra)
+{
+	struct ctf *ctf = tr->ctf;
+	uint64_t handle;
+	size_t len = sizeof(struct ctf_item) + extra;
+	struct ctf_item *it = ctf_pool_take(&ctf->pool, len, &handle);
+
+	memset(it, 0, sizeof(*it));
+	it->time = key;
+	it->pid = it->tid = it->cpu = -1;
+	tr->due = mem_grow(tr->due, &tr->cap_due, tr->n_due + 1,
+			   sizeof(*tr->due));
+	tr->due[tr->n_due++] = (struct ctf_due){
+		.at = tr->at,
+		.ref = {
+			.key = key,
+			.seq = ++ctf->seq,
+			.handle = handle,
+			.len = (uint32_t)len,
+			.class = (uint8_t)class,
+			.untimed = !tr->meta.freq,
+		},
+	};
+	return it;
+}
+
+/* LTTng's stacks say when a limit ended them. */
+static const struct extra cuts[] = {
+	{ .name = "callstack_kernel_cut", .value = 1 },
+	{ .name = "callstack_user_cut", .value = 1 },
+};
+
+/* What the event says of a system call; NULL: it is of none. */
+static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
+{
+	const struct tp_format *fmt = &ctf->event[it->event].fmt;
+	struct bytes raw;
+
+	if (fmt->call.what == CALL_NONE)
+		return NULL;
+	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
+	tp_call(&ctf->said, fmt, &raw, &ctf->call);
+	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
+}
+
+static void sample_record(struct ctf *ctf, const struct ctf_item *it,
+			  struct record *rec)
+{
+	const uint64_t *ip = ctf_item_ips(it);
+	struct rec_sample *s = &rec->sample;
+
+	*s = (struct rec_sample){
+		.event = it->event,
+		.defer = (enum defer)it->defer,
+		.ip = it->sample.ip,
+		.weight = 1,
+		.cookie = it->sample.cookie,
+		.kern = { ip, it->n_kern, NULL },
+		.user = { ip + it->n_kern, it->n_user, NULL },
+		.raw = it->raw_len ? ctf_item_raw(it) : NULL,
+		.raw_len = it->raw_len,
+		.sched = it->sample.sched,
+		.extra = it->cut == 2 ? cuts + 1 : cuts,
+		.n_extra = it->cut == 3 ? 2 : it->cut != 0,
+		.call = call_of(ctf, it),
+	};
+}
+
+/* A chain whose frames are functions by name. */
+static void name_places(struct ctf *ctf, const struct ctf_item *it,
+			struct addrs *out)
+{
+	const char *s = (const char *)ctf_item_raw(it);
+	const char *end = s + it->raw_len;
+	uint32_t i = 0;
+
+	ctf->place = mem_grow(ctf->place, &ctf->cap_place, it->n_user,
+			      sizeof(*ctf->place));
+	ctf->places = mem_grow(ctf->places, &ctf->cap_places, it->n_user,
+			       sizeof(*ctf->places));
+	for (; i < it->n_user && s < end; i++, s += strlen(s) + 1) {
+		ctf->place[i] = (struct place){ .symbol = s };
+		ctf->places[i] = &ctf->place[i];
+	}
+	out->n = i;
+	out->place = ctf->places;
+}
+
+static void map_record(const struct ctf_item *it, struct record *rec)
+{
+	rec->map = (struct rec_map){
+		.start = it->map.start,
+		.len = it->map.len,
+		.pgoff = it->map.pgoff,
+		.path = (const char *)ctf_item_raw(it),
+		.whole = !(it->flags & (REC_F_KERNEL | REC_F_GONE)),
+		.id = it->map.id_len ? it->map.id : NULL,
+		.id_len = it->map.id_len,
+	};
+	if (it->map.id_len)
+		rec->flags |= REC_F_BUILD_ID;
+}
+
+int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
+	       struct err *err)
+{
+	const struct ctf_item *it =
+		ctf_pool_at(&ctf_of(src)->pool, ref->handle);
+
+	(void)err;
+	*rec = (struct record){
+		.kind = (enum record_kind)it->kind,
+		.flags = it->flags,
+		.pid = it->pid,
+		.tid = it->tid,
+		.cpu = it->cpu,
+		.time = it->time,
+	};
+	if (rec->kind == REC_SAMPLE) {
+		sample_record(ctf_of(src), it, rec);
+	} else if (rec->kind == REC_CHAIN) {
+		rec->chain.cookie = it->sample.cookie;
+		rec->chain.user.ip = ctf_item_ips(it);
+		rec->chain.user.n = it->n_user;
+		if (it->raw_len)
+			name_places(ctf_of(src), it, &rec->chain.user);
+	} else if (rec->kind == REC_MAP) {
+		map_record(it, rec);
+	} else if (rec->kind == REC_KSYMBOL) {
+		rec->ksymbol.addr = it->map.start;
+		rec->ksymbol.len = (uint32_t)it->map.len;
+		rec->ksymbol.type = it->map.type;
+		rec->ksymbol.name = (const char *)ctf_item_raw(it);
+	} else if (rec->kind == REC_COMM) {
+		rec->comm.name = (const char *)ctf_item_raw(it);
+	} else if (rec->kind == REC_FORK || rec->kind == REC_EXIT) {
+		rec->fork.ppid = it->fork.ppid;
+		rec->fork.ptid = it->fork.ptid;
+	} else if (rec->kind == REC_LOST) {
+		rec->lost.n = it->lost.n;
+		rec->lost.event = -1;
+		rec->lost.since = it->lost.since;
+		rec->lost.has_since = it->lost.has_since;
+	}
+	return 0;
+}
+
+void ctf_release(struct source *src, const struct ref *ref)
+{
+	ctf_pool_drop(&ctf_of(src)->pool, ref->handle);
+}

@@ -1,0 +1,203 @@
+/* maps.c - which files a traced program has mapped, as LTTng-UST says; and
+ * where the kernel is.
+ *
+ * A file is told of by one event and its build-id by the next of the same
+ * thread: the mapping waits for it. All segments of a file are one mapping
+ * from its base. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "formats/input.h"
+#include "formats/code/kernel_map.h"
+
+#define ID_MAX 20
+#define PAGE 4096u
+
+static struct ctf_item *map_item(struct ctf_trace *tr, int32_t pid, int32_t tid,
+				 const char *path)
+{
+	size_t n = strlen(path) + 1;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_MAP, tr->at, n);
+
+	it->kind = REC_MAP;
+	it->pid = pid;
+	it->tid = tid;
+	it->raw_len = (uint32_t)n;
+	memcpy(ctf_item_raw(it), path, n);
+	return it;
+}
+
+static void give(struct ctf_trace *tr, struct ctf_pending *p)
+{
+	if (!p->used)
+		return;
+	p->used = false;
+	tr->n_pending--;
+	struct ctf_item *it = map_item(tr, p->pid, p->tid, p->path);
+
+	it->cpu = p->cpu;
+	it->map.start = p->start;
+	it->map.len = p->len;
+	it->map.role = p->role;
+	it->map.id_len = p->id_len;
+	memcpy(it->map.id, p->id, sizeof(it->map.id));
+}
+
+static void kernel_item(struct ctf_trace *tr, const struct kernel_code *c)
+{
+	struct ctf_item *it = map_item(tr, -1, -1, c->name);
+
+	tr->due[tr->n_due - 1].ref.untimed = 1;
+	it->flags = REC_F_SYNTH;
+	it->map.start = c->start;
+	it->map.len = c->len;
+	it->map.pgoff = c->pgoff;
+	if (c->is_symbol) {
+		it->kind = REC_KSYMBOL;
+		it->map.type = c->type;
+	} else {
+		it->flags |= REC_F_KERNEL;
+	}
+}
+
+static void read_kallsyms(struct ctf *ctf, struct kernel_map *out)
+{
+	struct input in;
+
+	*out = (struct kernel_map){ .n = 0 };
+	if (!ctf->opts.kallsyms ||
+	    input_open(&in, ctf->opts.kallsyms, ctf->opts.temp_dir, NULL))
+		return;
+	if (in.data || !input_spool(&in, ctf->opts.temp_dir, NULL))
+		kernel_map_read(out, (const char *)in.data, in.len);
+	input_close(&in);
+}
+
+/* LTTng does not say where the kernel is: the recorded machine's kallsyms
+ * does. Without it there is a map from address 0, so that places are the
+ * addresses themselves, and names can be found later. */
+void ctf_map_kernel(struct ctf_trace *tr)
+{
+	const struct kernel_code all = {
+		.len = UINT64_MAX,
+		.name = "[kernel.kallsyms]",
+	};
+	struct kernel_map km;
+
+	read_kallsyms(tr->ctf, &km);
+	for (size_t i = 0; i < km.n; i++)
+		kernel_item(tr, &km.at[i]);
+	if (!km.n)
+		kernel_item(tr, &all);
+	kernel_map_release(&km);
+}
+
+/* The one of a thread; it may be another's. */
+static struct ctf_pending *place_of(struct ctf_trace *tr, int32_t tid)
+{
+	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
+}
+
+void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid)
+{
+	struct ctf_pending *p = place_of(tr, tid);
+
+	if (p->used && p->pid == pid && p->tid == tid)
+		give(tr, p);
+}
+
+void ctf_map_flush_all(struct ctf_trace *tr)
+{
+	for (size_t i = 0; tr->n_pending && i < CTF_PENDING; i++)
+		give(tr, &tr->pending[i]);
+}
+
+void ctf_maps_release(struct ctf_trace *tr)
+{
+	for (size_t i = 0; tr->pending && i < CTF_PENDING; i++)
+		free(tr->pending[i].path);
+	free(tr->pending);
+	tr->pending = NULL;
+}
+
+static void image(struct ctf_trace *tr, const struct ctf_event *ev,
+		  const struct ctf_item *head, const struct bytes *raw)
+{
+	const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
+	uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+	uint64_t len = (uint64_t)ctf_number(ev, CTF_SIZE, raw, 0);
+	uint64_t end;
+
+	/* the vdso is told of without a size */
+	if (!path || !*path || !len || head->pid < 0 ||
+	    __builtin_add_overflow(start, len, &end) ||
+	    __builtin_add_overflow(end, PAGE - 1, &end))
+		return;
+	if (!tr->pending)
+		tr->pending = mem_new(CTF_PENDING, sizeof(*tr->pending));
+	struct ctf_pending *p = place_of(tr, head->tid);
+
+	give(tr, p);
+	free(p->path);
+	*p = (struct ctf_pending){
+		.used = true,
+		.role = (uint8_t)ev->role,
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu,
+		.start = start,
+		.len = (len + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+		.path = mem_strdup(path),
+	};
+	tr->n_pending++;
+	if (!ctf_number(ev, CTF_HAS_ID, raw, 0))
+		give(tr, p);
+}
+
+static void build_id(struct ctf_trace *tr, const struct ctf_event *ev,
+		     const struct ctf_item *head, const struct bytes *raw)
+{
+	int at = ev->part[CTF_PATH];
+	struct field f = { 0 };
+
+	if (!tr->n_pending)
+		return;
+	struct ctf_pending *p = place_of(tr, head->tid);
+
+	if (!p->used || p->pid != head->pid || p->tid != head->tid ||
+	    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
+		return;
+	if (at >= 0) {
+		if (tr->ctf->look.scratch.used)
+			arena_release(&tr->ctf->look.scratch);
+		tp_take(&tr->ctf->look, raw, &ev->fmt.field[at], &f);
+	}
+	if (f.present && f.blob && f.len && f.len <= ID_MAX) {
+		memcpy(p->id, f.blob, f.len);
+		p->id_len = (uint8_t)f.len;
+	}
+	give(tr, p);
+}
+
+static void end_of(struct ctf_trace *tr, const struct ctf_event *ev,
+		   const struct ctf_item *head, const struct bytes *raw)
+{
+	struct ctf_item *it = map_item(tr, head->pid, head->tid, "");
+
+	it->cpu = head->cpu;
+	it->flags = REC_F_GONE;
+	it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+	it->map.role = (uint8_t)ev->role;
+}
+
+void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
+	     const struct ctf_item *head, const struct bytes *raw)
+{
+	if (ev->role == CTF_BUILD_ID)
+		build_id(tr, ev, head, raw);
+	else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD)
+		end_of(tr, ev, head, raw);
+	else
+		image(tr, ev, head, raw);
+}

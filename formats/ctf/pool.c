@@ -1,0 +1,98 @@
+/* pool.c - records that were made and not released yet, in few blocks.
+ *
+ * They are released roughly in the order in which they were made, so that a
+ * block is free soon after it was full. */
+#include <stdlib.h>
+
+#include "formats/ctf/ctf.h"
+
+#define BLOCK ((uint32_t)1 << 18)
+
+static uint32_t take_block(struct ctf_pool *pool, uint32_t need)
+{
+	uint32_t i;
+
+	if (pool->n_spare && need <= BLOCK) {
+		i = pool->spare[--pool->n_spare];
+	} else {
+		pool->block = mem_grow(pool->block, &pool->cap, pool->n + 1,
+				       sizeof(*pool->block));
+		i = (uint32_t)pool->n++;
+		pool->block[i] = (struct ctf_block){ 0 };
+	}
+	struct ctf_block *b = &pool->block[i];
+
+	if (!b->data) {
+		b->cap = need > BLOCK ? need : BLOCK;
+		b->data = mem_new(b->cap, 1);
+		pool->held += b->cap;
+	}
+	b->used = b->live = 0;
+	return i;
+}
+
+/* Nothing in it is needed any more. A large one is given back. */
+static void free_block(struct ctf_pool *pool, uint32_t i)
+{
+	struct ctf_block *b = &pool->block[i];
+
+	if (b->cap != BLOCK) {
+		free(b->data);
+		pool->held -= b->cap;
+		*b = (struct ctf_block){ 0 };
+	}
+	pool->spare = mem_grow(pool->spare, &pool->cap_spare, pool->n_spare + 1,
+			       sizeof(*pool->spare));
+	pool->spare[pool->n_spare++] = i;
+}
+
+void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
+{
+	uint32_t need = ((uint32_t)len + 7) & ~7u;
+	struct ctf_block *b = pool->now ? &pool->block[pool->now - 1] : NULL;
+
+	if (b && b->cap - b->used < need) {
+		uint32_t old = pool->now - 1;
+
+		pool->now = 0;
+		if (!b->live)
+			free_block(pool, old);
+		b = NULL;
+	}
+	if (!b) {
+		pool->now = take_block(pool, need) + 1;
+		b = &pool->block[pool->now - 1];
+	}
+	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
+	void *at = b->data + b->used;
+
+	b->used += need;
+	b->live++;
+	return at;
+}
+
+void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
+{
+	return pool->block[handle >> 32].data + (uint32_t)handle;
+}
+
+void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle)
+{
+	uint32_t i = (uint32_t)(handle >> 32);
+	struct ctf_block *b = &pool->block[i];
+
+	if (--b->live)
+		return;
+	if (pool->now == i + 1)
+		b->used = 0;
+	else
+		free_block(pool, i);
+}
+
+void ctf_pool_release(struct ctf_pool *pool)
+{
+	for (size_t i = 0; i < pool->n; i++)
+		free(pool->block[i].data);
+	free(pool->block);
+	free(pool->spare);
+}

@@ -1,0 +1,90 @@
+/* rule.c - which events ask for a stack that comes later, and which bring
+ * it: "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "stitch/base/err.h"
+
+#define REQUEST "stitch:request(cookie)"
+#define CHAIN "stitch:ustack(cookie,ips)"
+
+static char *cut(const char *s, size_t n)
+{
+	char *out = mem_new(n + 1, 1);
+
+	memcpy(out, s, n);
+	return out;
+}
+
+static int bad(const char *s, bool chain, struct err *err)
+{
+	return err_set(err, ERR_USAGE, "'%s' is no %s", s,
+		       chain ? "--chain, such as " CHAIN
+			     : "--request, such as " REQUEST);
+}
+
+static int add(struct ctf *ctf, const char *s, size_t n, bool chain)
+{
+	const char *open = memchr(s, '(', n);
+	const char *end = s + n - 1;
+
+	if (!open || open == s || *end != ')')
+		return -1;
+	const char *comma = memchr(open, ',', (size_t)(end - open));
+	const char *stop = comma ? comma : end;
+
+	if ((comma != NULL) != chain || stop == open + 1 ||
+	    (comma && comma + 1 == end))
+		return -1;
+	ctf->rule = mem_grow(ctf->rule, &ctf->cap_rule, ctf->n_rule + 1,
+			     sizeof(*ctf->rule));
+	ctf->rule[ctf->n_rule++] = (struct ctf_rule){
+		.event = cut(s, (size_t)(open - s)),
+		.cookie = cut(open + 1, (size_t)(stop - open - 1)),
+		.ips = comma ? cut(comma + 1, (size_t)(end - comma - 1)) : NULL,
+	};
+	return 0;
+}
+
+static int add_all(struct ctf *ctf, const char *s, bool chain, struct err *err)
+{
+	for (const char *p = s; *p;) {
+		size_t n = strcspn(p, " ");
+
+		if (n && add(ctf, p, n, chain))
+			return bad(s, chain, err);
+		p += n + (p[n] == ' ');
+	}
+	return 0;
+}
+
+int ctf_rules_read(struct ctf *ctf, struct err *err)
+{
+	const char *request = ctf->opts.request;
+	const char *chain = ctf->opts.chain;
+
+	if (add_all(ctf, request ? request : REQUEST, false, err))
+		return -1;
+	return add_all(ctf, chain ? chain : CHAIN, true, err);
+}
+
+void ctf_rules_release(struct ctf *ctf)
+{
+	for (size_t i = 0; i < ctf->n_rule; i++) {
+		free(ctf->rule[i].event);
+		free(ctf->rule[i].cookie);
+		free(ctf->rule[i].ips);
+	}
+	free(ctf->rule);
+}
+
+const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
+				   bool chain)
+{
+	for (size_t i = 0; i < ctf->n_rule; i++)
+		if ((ctf->rule[i].ips != NULL) == chain &&
+		    !strcmp(ctf->rule[i].event, event))
+			return &ctf->rule[i];
+	return NULL;
+}

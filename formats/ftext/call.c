@@ -1,0 +1,116 @@
+/* call.c - what the lines of system calls say that change mappings, or
+ * files that are mapped.
+ *
+ * The kernel prints "sys_munmap(addr: 7f0000, len: 1000)" and
+ * "sys_munmap -> 0x0", trace-cmd the same behind the name of the event and
+ * without the call's; raw_syscalls print "NR 11 (7f0000, 1000, ...)" and
+ * "NR 11 = 0". Numbers are in hex, with or without 0x, but for these. */
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+#include "formats/tracepoint/tracepoint.h"
+
+void ftext_call_find(const char *key, struct ftext_event *e)
+{
+	static const char enter[] = "sys_enter";
+	static const char leave[] = "sys_exit";
+	const char *rest = key;
+
+	if (!strncmp(key, enter, sizeof(enter) - 1))
+		rest += sizeof(enter) - 1;
+	else if (!strncmp(key, leave, sizeof(leave) - 1))
+		rest += sizeof(leave) - 1;
+	else
+		return;
+	e->call = *rest == '_' ? tp_call_what(rest + 1)
+		  : *rest      ? CALL_NONE
+			       : CALL_RAW;
+	e->leaves = rest == key + sizeof(leave) - 1;
+}
+
+/* A path in quotes that is behind a number; it may hold quotes itself. */
+static struct scan take_path(struct scan *s)
+{
+	struct scan path;
+	size_t n = 0;
+
+	if (!scan_take(s, " \""))
+		return scan_of("", 0);
+	while (n < s->n &&
+	       (s->p[n] != '"' ||
+		!(n + 1 == s->n || s->p[n + 1] == ',' || s->p[n + 1] == ')')))
+		n++;
+	path = scan_head(*s, n);
+	scan_skip(s, n + 1);
+	return path;
+}
+
+/* One argument and what is behind it up to the next; false: it is no number,
+ * but words for one. */
+static bool take_arg(struct scan *s, bool named, uint64_t *arg,
+		     struct scan *path)
+{
+	struct scan quoted;
+
+	if (named)
+		scan_skip(s, scan_find(*s, ": ") + 2);
+	bool ok = scan_hex(s, arg);
+
+	quoted = take_path(s);
+	if (quoted.n)
+		*path = quoted;
+	scan_skip(s, scan_find(*s, ", ") + 2);
+	return ok;
+}
+
+/* The words are flags of openat(), which we do not need. */
+static bool take_args(struct scan s, bool named, struct call *out,
+		      struct scan *path)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < CALL_ARGS && s.n; i++)
+		ok &= take_arg(&s, named, &out->arg[i], path);
+	return ok || out->what == CALL_OPENAT;
+}
+
+static bool take_result(struct scan s, struct call *out)
+{
+	bool minus = scan_take(&s, "-");
+	uint64_t v;
+
+	if (out->what == CALL_RAW ? !scan_u64(&s, &v) : !scan_hex(&s, &v))
+		return false;
+	out->ret = (int64_t)(minus ? 0 - v : v);
+	return true;
+}
+
+bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
+		struct call *out)
+{
+	struct scan path = { NULL, 0 };
+	struct scan s = text;
+	bool raw = e->call == CALL_RAW;
+
+	*out = (struct call){ .what = e->call, .exit = e->leaves, .nr = -1 };
+	if (raw && (!scan_take(&s, "NR ") || !scan_i32(&s, &out->nr)))
+		return false;
+	if (e->leaves) {
+		if (raw)
+			scan_take(&s, " = ");
+		else if (scan_starts(s, "sys_"))
+			scan_skip(&s, scan_find(s, " -> ") + 4);
+		return take_result(s, out);
+	}
+	if (raw || scan_starts(s, "sys_"))
+		scan_skip(&s, scan_find_char(s, '(') + 1);
+	if (!take_args(s, !raw, out, &path))
+		return false;
+	if (path.n) {
+		ft->path = mem_grow(ft->path, &ft->cap_path, path.n + 1, 1);
+		memcpy(ft->path, path.p, path.n);
+		ft->path[path.n] = '\0';
+		out->path = ft->path;
+	}
+	return true;
+}

@@ -1,0 +1,164 @@
+/* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks
+ * that come later, the files these name, and what processes that unwind
+ * themselves write to trace_marker. The kernel's texts: formats.md C.7. */
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+#include "formats/reader/nonce.h"
+
+/* "cookie=7000000000009", anywhere in the text. */
+static bool take_cookie(struct scan s, uint64_t *cookie)
+{
+	size_t at = scan_find(s, "cookie=");
+
+	s = scan_tail(s, at + strlen("cookie="));
+	return s.n && scan_hex(&s, cookie);
+}
+
+bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
+{
+	if (it->has_cookie || !take_cookie(text, &it->cookie))
+		return false;
+	it->has_cookie = true;
+	return true;
+}
+
+/* "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6" */
+static void take_inode(struct ftext *ft, struct scan s)
+{
+	struct place file = { .off = 0 };
+	uint64_t maj, min;
+
+	if (!scan_take(&s, "inode=") || !scan_u64(&s, &file.ino) ||
+	    !scan_take(&s, " dev=[") || !scan_u64(&s, &maj) ||
+	    !scan_take(&s, ":") || !scan_u64(&s, &min) ||
+	    !scan_take(&s, "] path=") || maj > UINT32_MAX || min > UINT32_MAX)
+		return;
+	file.maj = (uint32_t)maj;
+	file.min = (uint32_t)min;
+	inodes_add(&ft->inodes, &file, s);
+}
+
+/* trace-cmd puts the name of a function in front. */
+static struct scan marker_text(const struct ftext *ft,
+			       const struct ftext_item *it)
+{
+	struct scan s = ftext_part_of(ft, it, &it->text);
+	struct scan t = s;
+	struct nonce_line l;
+	size_t n = 0;
+	size_t at = 0;
+
+	while (n < t.n && scan_is_word(t.p[n]))
+		n++;
+	scan_skip(&t, n);
+	if (nonce_next(ft->nonce_format, s, &at, &l) || !n ||
+	    !scan_take(&t, ": "))
+		return s;
+	return t;
+}
+
+/* The stacks in it, each by where its line begins. */
+static void marker_refs(struct ftext *ft, uint64_t id)
+{
+	struct ftext_item *it = ftext_item(ft, id);
+	struct scan text = marker_text(ft, it);
+	struct nonce_line l;
+
+	for (size_t at = 0, from = 0;
+	     nonce_next(ft->nonce_format, text, &at, &l); from = at) {
+		if (l.kind == NONCE_REQUEST)
+			ft->def[it->event].defer = true;
+		else
+			ftext_due(ft, id,
+				  REF_CHAIN | (uint32_t)from << REF_BITS);
+	}
+}
+
+void ftext_defer_refs(struct ftext *ft, uint64_t id)
+{
+	struct ftext_item *it = ftext_item(ft, id);
+	enum ftext_role role = ft->event[it->event].role;
+
+	if (it->stack == STACK_UNWIND) {
+		ftext_due(ft, id, REF_CHAIN);
+		return;
+	}
+	if (role == ROLE_COOKIE)
+		ftext_defer_cookie(ftext_part_of(ft, it, &it->text), it);
+	if (it->has_cookie)
+		ft->def[it->event].defer = true;
+	ftext_due(ft, id, REF_SAMPLE);
+	if (role == ROLE_INODE)
+		take_inode(ft, ftext_part_of(ft, it, &it->text));
+	else if (role == ROLE_MARKER)
+		marker_refs(ft, id);
+}
+
+/* ---- records */
+
+void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
+			 struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	if (it->has_cookie) {
+		s->cookie = it->cookie;
+		s->defer = it->cookie ? DEFER_COOKIE : DEFER_REFUSED;
+	} else if (ft->event[it->event].role == ROLE_MARKER) {
+		nonce_request(ft->nonce_format, marker_text(ft, it), rec);
+	}
+}
+
+static void add_frame(struct ftext *ft, const struct line_frame *f)
+{
+	const struct place file = { .ino = f->ino,
+				    .maj = f->maj,
+				    .min = f->min };
+	struct place p;
+	uint64_t ip;
+
+	if (!f->has_ino) {
+		unwound_add(&ft->unwound, f->addr, NULL);
+		return;
+	}
+	bool in_file = inodes_place(&ft->inodes, f->addr, &file, &ip, &p);
+
+	unwound_add(&ft->unwound, ip, in_file ? &p : NULL);
+}
+
+static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
+			 struct record *rec)
+{
+	struct scan s = ftext_part_of(ft, it, &it->user);
+	struct line_frame f;
+
+	take_cookie(ftext_part_of(ft, it, &it->text), &rec->chain.cookie);
+	while (s.n) {
+		size_t n = scan_find_char(s, '\n');
+		struct scan line = scan_head(s, n);
+
+		scan_skip(&s, n + 1);
+		if (!line.n)
+			continue;
+		if (line_frame(line, false, &f))
+			add_frame(ft, &f);
+		else
+			ftext_damage(ft, "frame", it->off, line.n,
+				     "a frame of no form that is known");
+	}
+}
+
+void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
+		       uint32_t from, struct record *rec)
+{
+	unwound_start(&ft->unwound);
+	rec->kind = REC_CHAIN;
+	rec->chain = (struct rec_chain){ .cookie = 0 };
+	if (it->stack == STACK_UNWIND)
+		unwind_chain(ft, it, rec);
+	else
+		nonce_stack(ft->nonce_format, marker_text(ft, it), from,
+			    &ft->unwound, rec);
+	rec->chain.user = unwound_addrs(&ft->unwound);
+}

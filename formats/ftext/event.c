@@ -1,0 +1,517 @@
+/* event.c - events of a text by name, and what their text says.
+ *
+ * A text says names only. Where the name alone tells the system it belongs
+ * to, for all kernels, the event has its full name, so that it has the same
+ * table as one of a trace.dat. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+
+#define NAME_SIZE 128
+/* The 16-bit length of a dynamic field. */
+#define TEXT_MAX 65535u
+
+/* The text as a payload: in front of it are its length and place, as in the
+ * kernel's dynamic fields, so that it is printed like any other. */
+static const char text_format[] =
+	"name: text\n"
+	"ID: 0\n"
+	"format:\n"
+	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%s\", __get_rel_str(text)\n";
+
+/* ---- names */
+
+struct known_event {
+	const char *name, *full;
+	enum ftext_role role;
+};
+
+static const struct known_event known[] = {
+	{ "sched_switch", "sched:sched_switch", ROLE_SWITCH },
+	{ "sched_wakeup", "sched:sched_wakeup", ROLE_WAKEUP },
+	{ "sched_wakeup_new", "sched:sched_wakeup_new", ROLE_WAKEUP_NEW },
+	{ "sched_process_fork", "sched:sched_process_fork", ROLE_FORK },
+	{ "sched_process_exec", "sched:sched_process_exec", ROLE_EXEC },
+	{ "sched_process_exit", "sched:sched_process_exit", ROLE_EXIT },
+	{ "sched_waking", "sched:sched_waking", ROLE_NAMED },
+	{ "sched_migrate_task", "sched:sched_migrate_task", ROLE_NAMED },
+	{ "sched_process_free", "sched:sched_process_free", ROLE_NAMED },
+	{ "sched_process_wait", "sched:sched_process_wait", ROLE_PLAIN },
+	{ "sched_prepare_exec", "sched:sched_prepare_exec", ROLE_NAMED },
+	{ "sched_stat_runtime", "sched:sched_stat_runtime", ROLE_NAMED },
+	{ "sched_stat_wait", "sched:sched_stat_wait", ROLE_NAMED },
+	{ "sched_stat_sleep", "sched:sched_stat_sleep", ROLE_NAMED },
+	{ "sched_stat_iowait", "sched:sched_stat_iowait", ROLE_NAMED },
+	{ "sched_stat_blocked", "sched:sched_stat_blocked", ROLE_NAMED },
+	{ "sched_pi_setprio", "sched:sched_pi_setprio", ROLE_NAMED },
+	{ "sched_wait_task", "sched:sched_wait_task", ROLE_NAMED },
+	{ "task_newtask", "task:task_newtask", ROLE_NEWTASK },
+	{ "task_rename", "task:task_rename", ROLE_RENAME },
+	{ "sys_enter", "raw_syscalls:sys_enter", ROLE_PLAIN },
+	{ "sys_exit", "raw_syscalls:sys_exit", ROLE_PLAIN },
+	{ "tracing_mark_write", "ftrace:print", ROLE_MARKER },
+	{ "print", "ftrace:print", ROLE_MARKER },
+	{ "user_unwind_cookie", "ftrace:user_unwind_cookie", ROLE_COOKIE },
+	{ "user_unwind_stack", "ftrace:user_unwind_stack", ROLE_PLAIN },
+	{ "inode_cache", "inode_cache:inode_cache", ROLE_INODE },
+	{ "kernel_stack", "ftrace:kernel_stack", ROLE_PLAIN },
+	{ "user_stack", "ftrace:user_stack", ROLE_PLAIN },
+	{ "function", "ftrace:function", ROLE_PLAIN },
+};
+
+static void copy_name(char out[NAME_SIZE], const char *prefix, struct scan s)
+{
+	snprintf(out, NAME_SIZE, "%s%.*s", prefix,
+		 (int)(s.n < NAME_SIZE ? s.n : NAME_SIZE), s.p);
+}
+
+/* What the kernel prints without a name. */
+static void unnamed(const struct line *l, char out[NAME_SIZE])
+{
+	static const char *const stacks[] = { "", "kernel_stack", "user_stack",
+					      "user_unwind_stack" };
+	enum line_stack stack = line_stack(l);
+	struct scan s = l->text;
+	size_t n = 0;
+
+	if (stack) {
+		snprintf(out, NAME_SIZE, "%s", stacks[stack]);
+	} else if (scan_take(&s, "UNKNOWN TYPE ")) {
+		copy_name(out, "unknown:", scan_token(s));
+	} else if (scan_starts(s, "sys_")) {
+		while (n < s.n && scan_is_word(s.p[n]))
+			n++;
+		bool enter = n < s.n && s.p[n] == '(';
+		struct scan call = scan_tail(scan_head(s, n), 4);
+
+		if (enter || scan_starts(scan_tail(s, n), " -> "))
+			copy_name(out, enter ? "sys_enter_" : "sys_exit_",
+				  call);
+		else
+			snprintf(out, NAME_SIZE, "unknown:text");
+	} else if (scan_find(s, " <-") < s.n) {
+		snprintf(out, NAME_SIZE, "function");
+	} else {
+		snprintf(out, NAME_SIZE, "unknown:text");
+	}
+}
+
+static void full_name(const char *name, char out[NAME_SIZE],
+		      enum ftext_role *role)
+{
+	*role = ROLE_PLAIN;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(known[i].name, name) != 0)
+			continue;
+		*role = known[i].role;
+		snprintf(out, NAME_SIZE, "%s", known[i].full);
+		return;
+	}
+	bool call = !strncmp(name, "sys_enter_", 10) ||
+		    !strncmp(name, "sys_exit_", 9);
+
+	snprintf(out, NAME_SIZE, "%s%s", call ? "syscalls:" : "", name);
+}
+
+/* ---- pairs */
+
+/* Decimal or 0x..., and nothing else. */
+static bool is_number(struct scan s, int64_t *out)
+{
+	bool minus = scan_take(&s, "-");
+	uint64_t n;
+
+	if (!(scan_starts(s, "0x") ? scan_hex(&s, &n) : scan_u64(&s, &n)) ||
+	    s.n)
+		return false;
+	*out = (int64_t)(minus ? 0 - n : n);
+	return true;
+}
+
+static void add_pair(struct ftext_pairs *out, struct scan key,
+		     struct scan value)
+{
+	struct ftext_pair *p;
+
+	if (out->n == FTEXT_PAIRS)
+		return;
+	p = &out->pair[out->n++];
+	*p = (struct ftext_pair){ .key = key, .value = value };
+	p->is_num = is_number(value, &p->num);
+}
+
+static void add(struct ftext_pairs *out, const char *key, struct scan value)
+{
+	add_pair(out, scan_of(key, strlen(key)), value);
+}
+
+/* Is there a key and its '=' here? */
+static bool key_at(struct scan s, struct scan *key)
+{
+	size_t n = 0;
+
+	while (n < s.n && scan_is_word(s.p[n]))
+		n++;
+	if (!n || n >= s.n || s.p[n] != '=' || scan_is_digit(s.p[0]))
+		return false;
+	*key = scan_head(s, n);
+	return true;
+}
+
+/* Up to the next key or arrow: names of tasks and files may hold blanks. */
+static struct scan long_value(struct scan s)
+{
+	struct scan key;
+
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == ' ' && (key_at(scan_tail(s, i + 1), &key) ||
+				      scan_starts(scan_tail(s, i), " ==> ")))
+			return scan_head(s, i);
+	return s;
+}
+
+static bool ends_with(struct scan s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s.n >= n && scan_is(scan_tail(s, s.n - n), end);
+}
+
+/* Behind a value may come the end, a next key, or something in brackets. */
+static bool is_clear(struct scan behind)
+{
+	struct scan key;
+
+	scan_blanks(&behind);
+	return !behind.n || key_at(behind, &key) ||
+	       memchr("[(){}", behind.p[0], 5) || scan_starts(behind, "==>");
+}
+
+static struct scan value_of(struct scan key, struct scan s)
+{
+	struct scan v = scan_token(s);
+	size_t n = 1;
+
+	if (ends_with(key, "comm") || scan_is(key, "filename"))
+		return long_value(s);
+	if (s.n && s.p[0] == '"') {
+		n += scan_find_char(scan_tail(s, 1), '"') + 1;
+		return scan_head(s, n);
+	}
+	while (v.n && memchr(",;)]", v.p[v.n - 1], 4))
+		v.n--;
+	return v;
+}
+
+static void key_values(struct scan s, struct ftext_pairs *out)
+{
+	struct scan key;
+	char before = ' ';
+
+	while (s.n) {
+		bool may = scan_is_blank(before) || memchr("([{,", before, 4);
+		int64_t num;
+
+		if (!may || !key_at(s, &key)) {
+			before = s.p[0];
+			scan_skip(&s, 1);
+			continue;
+		}
+		scan_skip(&s, key.n + 1);
+		struct scan v = value_of(key, s);
+
+		scan_skip(&s, v.n);
+		before = '=';
+		if (is_clear(s) || is_number(v, &num) || (s.n && s.p[0] == ','))
+			add_pair(out, key, v);
+	}
+}
+
+/* "NR 5 (1, 2, 3, 4, 5, 6)", "NR 5 = -2". */
+static bool syscall_pairs(struct scan s, struct ftext_pairs *out)
+{
+	struct scan id;
+
+	if (!scan_take(&s, "NR "))
+		return false;
+	id = scan_token(s);
+	add(out, "id", id);
+	scan_skip(&s, id.n);
+	if (scan_take(&s, " = "))
+		add(out, "ret", s);
+	else if (scan_take(&s, " (") && s.n && s.p[s.n - 1] == ')')
+		add(out, "args", scan_head(s, s.n - 1));
+	return true;
+}
+
+/* "comm:pid [prio]" at the end of s, as trace-cmd's plugins print tasks. */
+static bool plugin_task(struct scan s, const char *comm, const char *pid,
+			const char *prio, struct ftext_pairs *out)
+{
+	size_t open = s.n;
+	size_t colon;
+
+	if (!s.n || s.p[s.n - 1] != ']')
+		return false;
+	while (open && s.p[open - 1] != '[')
+		open--;
+	struct scan task = scan_head(s, open ? open - 1 : 0);
+
+	scan_trim(&task);
+	for (colon = task.n; colon && task.p[colon - 1] != ':';)
+		colon--;
+	if (!open || !colon)
+		return false;
+	add(out, comm, scan_head(task, colon - 1));
+	add(out, pid, scan_tail(task, colon));
+	add(out, prio, scan_tail(scan_head(s, s.n - 1), open));
+	return true;
+}
+
+/* "comm:pid [prio] S ==> comm:pid [prio]" */
+static bool plugin_switch(struct scan s, struct ftext_pairs *out)
+{
+	size_t at = scan_find(s, " ==> ");
+	struct scan prev = scan_head(s, at);
+	size_t n = prev.n;
+
+	if (at == s.n || scan_starts(s, "prev_comm="))
+		return false;
+	while (n && prev.p[n - 1] != ' ')
+		n--;
+	struct scan state = scan_tail(prev, n);
+
+	prev.n = n;
+	scan_trim(&prev);
+	if (!plugin_task(prev, "prev_comm", "prev_pid", "prev_prio", out))
+		return false;
+	add(out, "prev_state", state);
+	return plugin_task(scan_tail(s, at + 5), "next_comm", "next_pid",
+			   "next_prio", out);
+}
+
+/* "comm:pid [prio] CPU:003" */
+static bool plugin_wakeup(struct scan s, struct ftext_pairs *out)
+{
+	size_t at = scan_find(s, " CPU:");
+
+	if (at == s.n || scan_starts(s, "comm="))
+		return false;
+	if (!plugin_task(scan_head(s, at), "comm", "pid", "prio", out))
+		return false;
+	add(out, "target_cpu", scan_tail(s, at + 5));
+	return true;
+}
+
+void ftext_pairs(enum ftext_role role, struct scan text,
+		 struct ftext_pairs *out)
+{
+	bool done = false;
+
+	out->n = 0;
+	if (role == ROLE_SWITCH)
+		done = plugin_switch(text, out);
+	else if (role == ROLE_WAKEUP || role == ROLE_WAKEUP_NEW ||
+		 role == ROLE_NAMED)
+		done = plugin_wakeup(text, out);
+	else if (scan_starts(text, "NR "))
+		done = syscall_pairs(text, out);
+	if (done)
+		return;
+	out->n = 0;
+	key_values(text, out);
+}
+
+const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
+				    const char *key)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (scan_is(p->pair[i].key, key))
+			return &p->pair[i];
+	return NULL;
+}
+
+/* ---- events */
+
+static const char *keep_text(struct ftext *ft, struct scan s)
+{
+	char *copy = mem_dup(s.p, s.n);
+	const char *kept = arena_strdup(&ft->arena, copy);
+
+	free(copy);
+	return kept;
+}
+
+/* "stack=STACK:" of the kernel, "stack=" of trace-cmd: frames come behind. */
+static bool is_stack(const struct ftext_pairs *p, size_t i, struct scan text)
+{
+	struct scan v = p->pair[i].value;
+
+	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
+}
+
+static void make_fields(struct ftext *ft, struct ftext_event *e,
+			struct event_def *def, struct scan text)
+{
+	struct ftext_pairs *p = &ft->pairs;
+
+	ftext_pairs(e->role, text, p);
+	e->def = mem_new(p->n + 1, sizeof(*e->def));
+	e->def[0] = (struct field_def){ .name = "text", .is_text = true };
+	for (size_t i = 0; i < p->n; i++)
+		e->def[i + 1] = (struct field_def){
+			.name = keep_text(ft, p->pair[i].key),
+			.is_text = !p->pair[i].is_num,
+			.is_signed = true,
+			.is_stack = is_stack(p, i, text),
+		};
+	def->fields = e->def;
+	def->n_fields = (uint32_t)p->n + 1;
+}
+
+/* Events of buffers with a name have it in front of theirs. */
+static void set_name(struct ftext *ft, uint32_t buffer, const char *full,
+		     struct event_def *def)
+{
+	def->name = arena_strdup(&ft->arena, full);
+	if (!buffer)
+		return;
+	def->buffer = ft->buffer[buffer - 1];
+	def->name = arena_join(&ft->arena, def->buffer, '/', full);
+}
+
+static uint32_t new_event(struct ftext *ft, const char *key, uint32_t buffer,
+			  struct scan text)
+{
+	struct ftext_event e = { .key = arena_strdup(&ft->arena, key),
+				 .buffer = buffer };
+	struct event_def def = {
+		.type = 2, /* PERF_TYPE_TRACEPOINT */
+		.config = ft->n_event,
+		.has_cpu = !ft->bare,
+		.has_time = !ft->bare,
+		.has_tid = !ft->bare,
+		.format = text_format,
+	};
+	char name[NAME_SIZE];
+
+	full_name(key, name, &e.role);
+	set_name(ft, buffer, name, &def);
+	ftext_call_find(key, &e);
+	make_fields(ft, &e, &def, text);
+	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
+			     sizeof(*ft->event));
+	ft->def = mem_grow(ft->def, &ft->cap_def, ft->n_event + 1,
+			   sizeof(*ft->def));
+	ft->event[ft->n_event] = e;
+	ft->def[ft->n_event++] = def;
+	ft->src.events = ft->def;
+	ft->src.n_events = (uint32_t)ft->n_event;
+	return (uint32_t)ft->n_event - 1;
+}
+
+struct event_key {
+	struct scan name;
+	uint32_t buffer;
+};
+
+static bool same_event(const void *owner, uint32_t id, const void *key)
+{
+	const struct ftext_event *e = &((const struct ftext *)owner)->event[id];
+	const struct event_key *k = key;
+
+	return e->buffer == k->buffer && scan_is(k->name, e->key);
+}
+
+uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
+{
+	char name[NAME_SIZE];
+	struct scan key = scan_head(l->name, NAME_SIZE - 1);
+
+	if (!key.n) {
+		unnamed(l, name);
+		key = scan_of(name, strlen(name));
+	}
+	const struct event_key k = { key, buffer };
+	uint64_t h = hash_bytes(key.p, key.n, buffer);
+	uint32_t id = table_find(&ft->by_name, h, same_event, ft, &k);
+
+	if (id != TABLE_NONE)
+		return id;
+	if (key.p != name)
+		copy_name(name, "", key);
+	/* names have no 0 in them: what comes behind one is not a name */
+	id = new_event(ft, name, buffer, l->text);
+	table_add(&ft->by_name, h, id);
+	return id;
+}
+
+/* ---- payloads: u32 length << 16, then the text */
+
+static struct scan payload_text(const struct rec_sample *s)
+{
+	if (!s->raw || s->raw_len < 4)
+		return scan_of("", 0);
+	return scan_tail(scan_of(s->raw, s->raw_len), 4);
+}
+
+static void give(struct ftext *ft, struct scan s, struct field *out)
+{
+	char *copy = arena_take(&ft->scratch, s.n + 1);
+
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = '\0';
+	*out = (struct field){
+		.present = true,
+		.text = copy,
+		.len = (uint32_t)s.n,
+	};
+}
+
+int ftext_fields(struct source *src, const struct rec_sample *s,
+		 struct field *out, struct err *err)
+{
+	struct ftext *ft = ftext_of(src);
+	const struct ftext_event *e = &ft->event[s->event];
+	struct scan text = payload_text(s);
+	struct ftext_pairs *p = &ft->pairs;
+	uint32_t n = ft->def[s->event].n_fields;
+	size_t at = 0;
+
+	(void)err;
+	if (ft->scratch.used)
+		arena_release(&ft->scratch);
+	give(ft, text, &out[0]);
+	ftext_pairs(e->role, text, p);
+	for (uint32_t i = 1; i < n; i++) {
+		size_t j = at;
+
+		out[i] = (struct field){ 0 };
+		while (j < p->n && !scan_is(p->pair[j].key, e->def[i].name))
+			j++;
+		if (j == p->n)
+			continue;
+		at = j + 1;
+		if (p->pair[j].is_num)
+			out[i] = (struct field){ .present = true,
+						 .num = p->pair[j].num };
+		else
+			give(ft, p->pair[j].value, &out[i]);
+	}
+	return 0;
+}
+
+int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
+		size_t size)
+{
+	struct scan text = payload_text(s);
+
+	(void)src;
+	snprintf(buf, size, "%.*s",
+		 (int)(text.n < TEXT_MAX ? text.n : TEXT_MAX), text.p);
+	return 0;
+}

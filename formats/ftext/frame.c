@@ -1,0 +1,152 @@
+/* frame.c - the lines of stacks in texts of ftrace. */
+#include "formats/ftext/line.h"
+
+/* FTRACE_TRAMPOLINE_MARKER: stands in stacks for the tracer's own code. */
+#define TRAMPOLINE 0x7fffffffu
+static const char trampoline[] = "[FTRACE TRAMPOLINE]";
+
+static bool take_arrow(struct scan *s)
+{
+	return scan_take(s, " => ") || scan_take(s, "=> ") ||
+	       scan_take(s, "\t=> ");
+}
+
+bool line_is_frame(struct scan s)
+{
+	return take_arrow(&s);
+}
+
+/* " <addr>" or " (addr)" at the end; it goes. */
+static void take_addr(struct scan *s, char open, char close, uint64_t *addr)
+{
+	size_t at = s->n;
+
+	if (!s->n || s->p[s->n - 1] != close)
+		return;
+	while (at && s->p[at - 1] != open)
+		at--;
+	struct scan in = scan_tail(*s, at);
+
+	if (!at || !scan_hex(&in, addr) || in.n != 1)
+		return;
+	s->n = at - 1;
+	scan_trim(s);
+}
+
+/* "[module]" at the end; it goes. */
+static void take_module(struct scan *s, struct scan *path)
+{
+	size_t at = scan_find(*s, " [");
+
+	if (!s->n || s->p[s->n - 1] != ']' || at == s->n)
+		return;
+	*path = scan_tail(*s, at + 1);
+	s->n = at;
+}
+
+/* "name+0xoff/0xsize", or parts of it. */
+static bool take_symbol(struct scan s, struct line_frame *out)
+{
+	size_t plus = scan_find(s, "+0x");
+	struct scan rest = scan_tail(s, plus + 1);
+
+	if (scan_token(s).n != s.n)
+		return false;
+	out->symbol = scan_head(s, plus);
+	if (plus == s.n)
+		return s.n > 0;
+	if (!plus || !scan_hex(&rest, &out->off))
+		return false;
+	return !rest.n || (scan_take(&rest, "/") &&
+			   scan_hex(&rest, &out->size) && !rest.n);
+}
+
+static bool kernel_frame(struct scan s, struct line_frame *out)
+{
+	struct scan t = s;
+
+	if (scan_is(s, trampoline)) {
+		out->addr = TRAMPOLINE;
+		out->symbol = out->key = s;
+		return true;
+	}
+	/* nobody knew its name; short ones may be names */
+	if ((s.n >= 8 || scan_is(s, "0") || scan_starts(s, "0x")) &&
+	    scan_hex(&t, &out->addr) && !t.n) {
+		if (out->addr == TRAMPOLINE)
+			out->symbol = out->key =
+				scan_of(trampoline, sizeof(trampoline) - 1);
+		return true;
+	}
+	out->addr = 0;
+	take_addr(&s, '<', '>', &out->addr);
+	if (!out->addr)
+		take_addr(&s, '(', ')', &out->addr);
+	out->key = s;
+	take_module(&s, &out->path);
+	return take_symbol(s, out);
+}
+
+/* " : inode : major:minor" behind what is an offset in that file then; inode
+ * -1: it is an address. Of patches that no released kernel has. */
+static void take_inode(struct scan *s, struct line_frame *out)
+{
+	size_t at = scan_find(*s, "> : ");
+	struct scan t = scan_tail(*s, at + 4);
+	uint64_t maj = 0;
+	uint64_t min = 0;
+
+	if (at == s->n)
+		return;
+	bool none = scan_take(&t, "-1");
+
+	if ((!none && !scan_u64(&t, &out->ino)) ||
+	    (t.n && (!scan_take(&t, " : ") || !scan_u64(&t, &maj) ||
+		     !scan_take(&t, ":") || !scan_u64(&t, &min) || t.n)))
+		return;
+	out->has_ino = !none;
+	out->maj = (uint32_t)maj;
+	out->min = (uint32_t)min;
+	s->n = at + 1;
+}
+
+/* The path may hold blanks: what is behind the last "[+0x" is the offset from
+ * the start of the mapping. */
+static bool user_frame(struct scan s, struct line_frame *out)
+{
+	struct scan t = s;
+	size_t at = 0;
+	size_t found = 0;
+
+	if (scan_hex(&t, &out->addr) && !t.n)
+		return true;
+	out->addr = 0;
+	t = s;
+	take_inode(&s, out);
+	take_addr(&s, '<', '>', &out->addr);
+	scan_trim(&s);
+	scan_blanks(&s);
+	out->key = out->has_ino ? t : s;
+	if (!s.n || scan_is(s, "??"))
+		return out->addr || s.n;
+	while ((at += scan_find(scan_tail(s, at), "[+0x")) < s.n)
+		found = at++;
+	if (!found)
+		return false;
+	t = scan_tail(s, found + 2);
+	out->path = scan_head(s, found);
+	return scan_hex(&t, &out->off) && scan_is(t, "]");
+}
+
+bool line_frame(struct scan s, bool kernel, struct line_frame *out)
+{
+	*out = (struct line_frame){ .addr = 0 };
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	if (!take_arrow(&s))
+		return false;
+	if (!kernel && scan_is(s, ""))
+		return true;
+	scan_trim(&s);
+	return kernel ? kernel_frame(s, out) : user_frame(s, out);
+}

@@ -1,0 +1,266 @@
+/* ftext.c - the reader of ftrace's texts (trace, trace_pipe, trace-cmd
+ * report): opening and closing, its table row, and what is refused. */
+#include "formats/ftext/ftext.h"
+#include "formats/reader/nonce.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+/* Lines that are looked at before a text is taken. */
+#define LOOK_LINES 200
+
+void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
+		  uint64_t len, const char *why)
+{
+	struct err err;
+
+	err_at(&err, ft->in.path, off, "%s", why);
+	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, &err);
+}
+
+void ftext_note(struct ftext *ft, const char *what, const char *detail)
+{
+	ledger_note(ft->src.ledger, ft->src.index, what, detail);
+}
+
+/* ---- the header */
+
+static bool is_table_head(struct scan s)
+{
+	return scan_find(s, "TASK-PID") < s.n || scan_find(s, "  cmd ") < s.n ||
+	       scan_find(s, "latency trace v") < s.n;
+}
+
+/* Tracers with texts of their own. */
+static bool is_foreign(struct scan s)
+{
+	return scan_starts(s, "# tracer: function_graph") ||
+	       scan_starts(s, "# tracer: blk") ||
+	       scan_starts(s, "# tracer: mmiotrace");
+}
+
+static void take_release(struct ftext *ft, struct scan s)
+{
+	size_t at = scan_find(s, "latency trace v");
+	size_t on = at + scan_find(scan_tail(s, at), " on ");
+	struct scan release = scan_token(scan_tail(s, on + 4));
+	char *copy;
+
+	if (at == s.n || on >= s.n || !release.n)
+		return;
+	copy = mem_dup(release.p, release.n);
+	ft->src.info.release = arena_strdup(&ft->arena, copy);
+	free(copy);
+}
+
+void ftext_header(struct ftext *ft, struct scan s)
+{
+	struct scan cpus = scan_tail(s, scan_find(s, "#P:") + 3);
+	uint64_t in_buffer, written;
+
+	ft->table |= is_table_head(s);
+	take_release(ft, s);
+	if (scan_find(s, "#P:") < s.n)
+		scan_i32(&cpus, &ft->src.info.cpus_online);
+	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
+	    !scan_u64(&s, &in_buffer) || !scan_take(&s, "/") ||
+	    !scan_u64(&s, &written))
+		return;
+	ft->table = true;
+	if (written > in_buffer)
+		ft->overwritten += written - in_buffer;
+	ft->src.info.overwrote |= written > in_buffer;
+}
+
+/* ---- which text it is */
+
+/* What the first lines are. */
+struct look {
+	bool tracer, table;
+	unsigned int events, others, frames;
+	const char *why; /* not to be read */
+};
+
+static void look_at_line(struct look *lk, struct scan s)
+{
+	struct line l;
+
+	line_parse(s, false, &l);
+	switch (l.kind) {
+	case LINE_HEAD:
+		lk->tracer |= scan_starts(s, "# tracer: ");
+		lk->table |= is_table_head(s) ||
+			     scan_starts(s, "# entries-in-buffer");
+		if (is_foreign(s))
+			lk->why = "the tracer has a text of its own that is "
+				  "not read; record with trace-cmd and give "
+				  "the trace.dat";
+		break;
+	case LINE_EVENT:
+	case LINE_LOST:
+	case LINE_STARTED:
+		lk->events++;
+		break;
+	case LINE_FRAME:
+		lk->frames++;
+		break;
+	case LINE_REFUSED:
+		if (!lk->why)
+			lk->why = l.why;
+		break;
+	case LINE_OTHER:
+		lk->others++;
+		break;
+	case LINE_BLANK:
+	case LINE_COOKIE:
+		break;
+	}
+}
+
+/* A last line without its end may be cut anywhere and says nothing. */
+static void look_at(struct scan s, struct look *lk)
+{
+	*lk = (struct look){ .events = 0 };
+	for (int i = 0; i < LOOK_LINES; i++) {
+		size_t n = scan_find_char(s, '\n');
+
+		if (n == s.n)
+			return;
+		/* the kernel's option bin puts numbers as they are behind the
+		 * header */
+		if (memchr(s.p, 0, n) && lk->tracer && !lk->why)
+			lk->why = "this is the kernel's binary form; record "
+				  "again without the options raw, hex and bin "
+				  "of trace_options";
+		look_at_line(lk, scan_head(s, n));
+		scan_skip(&s, n + 1);
+	}
+}
+
+static int probe(const char *path, const void *head, size_t n)
+{
+	struct look lk;
+
+	(void)path;
+	look_at(scan_of(head, n), &lk);
+	if (lk.tracer)
+		return 90;
+	/* texts that programs wrote to trace_marker have lines of any form */
+	if (lk.why || lk.events * 8 > lk.others)
+		return 60;
+	return scan_starts(scan_of(head, n), "cpus=") ? 50 : 0;
+}
+
+int ftext_refuse(struct ftext *ft, struct err *err)
+{
+	struct scan s;
+	struct look lk;
+
+	if (ftext_look(ft, &s, err))
+		return -1;
+	look_at(s, &lk);
+	/* no column heads: option nocontext-info */
+	ft->bare = lk.tracer && !lk.table && !lk.events;
+	if (!lk.why)
+		return 0;
+	return err_set(err, ERR_FORMAT, "%s: %s", ft->in.path, lk.why);
+}
+
+/* ---- the source */
+
+static void close_ftext(struct source *src)
+{
+	if (!src)
+		return;
+	struct ftext *ft = ftext_of(src);
+
+	for (uint64_t i = ft->first; i < ft->end_item; i++)
+		free(ftext_item(ft, i)->own);
+	for (size_t i = 0; i < ft->n_event; i++)
+		free(ft->event[i].def);
+	for (int i = 0; i < FTEXT_STACKS; i++) {
+		free(ft->ip[i]);
+		free(ft->at[i]);
+	}
+	input_close(&ft->in);
+	table_release(&ft->cpus);
+	table_release(&ft->by_name);
+	table_release(&ft->places);
+	arena_release(&ft->arena);
+	arena_release(&ft->scratch);
+	free(ft->item);
+	free(ft->event);
+	free(ft->def);
+	free(ft->place);
+	free(ft->cpu);
+	free(ft->buffer);
+	free(ft->due);
+	known_release(&ft->known);
+	free(ft->raw);
+	free(ft->path);
+	inodes_release(&ft->inodes);
+	unwound_release(&ft->unwound);
+	free(ft->buf);
+	free(ft->src.path);
+	free(ft);
+}
+
+static struct source *open_ftext(const char *path, const struct source_opts *o,
+				 struct ledger *lg, struct err *err)
+{
+	struct ftext *ft = mem_new(1, sizeof(*ft));
+	struct source_info *info = &ft->src.info;
+
+	ft->src.ops = &ftext_ops;
+	ft->src.path = mem_strdup(path);
+	ft->src.ledger = lg;
+	ft->src.index = o ? o->index : 0;
+	ft->in.fd = -1;
+	if (o)
+		ft->opts = *o;
+	info->cpus_online = info->cpus_avail = -1;
+	info->system_wide = TRI_UNKNOWN;
+	info->cookies = COOKIES_FTRACE;
+	ft->nonce_format =
+		o && o->nonce_format ? o->nonce_format : nonce_default;
+	info->user_mask = UINT64_MAX;
+	info->exact = true;
+	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
+	    ftext_refuse(ft, err)) {
+		close_ftext(&ft->src);
+		return NULL;
+	}
+	info->pipe = !ft->in.data;
+	info->has_time = !ft->bare;
+	ft->src.size = ft->in.len;
+	if (ft->in.cut) {
+		info->truncated = true;
+		ftext_damage(ft, "packed", 0, 0,
+			     "the packed file is damaged or cut off");
+	}
+	return &ft->src;
+}
+
+static int scan_ftext(struct source *src, struct err *err)
+{
+	return ftext_kernel(ftext_of(src), err);
+}
+
+const struct source_ops ftext_ops = {
+	.name = "ftext",
+	.summary = "texts of ftrace: trace, trace_pipe, trace-cmd report",
+	.probe = probe,
+	.open = open_ftext,
+	.scan = scan_ftext,
+	.next = ftext_next,
+	.decode = ftext_decode,
+	.release = ftext_release,
+	.fields = ftext_fields,
+	.print = ftext_print,
+	.close = close_ftext,
+};

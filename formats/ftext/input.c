@@ -1,0 +1,153 @@
+/* input.c - the lines of a text of ftrace, from a file or a stream.
+ *
+ * A file is mapped, and items point into it. Of a stream only what was not
+ * taken yet is in a buffer; items have copies of their own lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+#include "stitch/base/err.h"
+
+#define STEP ((size_t)64 << 10)
+
+/* More of a stream: 1, 0 the end, -1. */
+static int more(struct ftext *ft, struct err *err)
+{
+	if (ft->pos) {
+		memmove(ft->buf, ft->buf + ft->pos, ft->end - ft->pos);
+		ft->base += ft->pos;
+		ft->end -= ft->pos;
+		ft->pos = 0;
+	}
+	ft->buf = mem_grow(ft->buf, &ft->cap, ft->end + STEP, 1);
+	int64_t got = input_read(&ft->in, ft->buf + ft->end, STEP, err);
+
+	if (got < 0)
+		return -1;
+	ft->at_end = !got;
+	ft->end += (size_t)got;
+	return got > 0;
+}
+
+static struct scan window(const struct ftext *ft)
+{
+	const char *p = ft->in.data ? (const char *)ft->in.data : ft->buf;
+
+	return scan_of(p + ft->pos, ft->end - ft->pos);
+}
+
+static void start(struct ftext *ft)
+{
+	if (ft->in.data) {
+		ft->end = ft->in.len;
+		ft->at_end = true;
+	} else if (ft->in.n_head) {
+		ft->buf = mem_grow(ft->buf, &ft->cap, STEP, 1);
+		memcpy(ft->buf, ft->in.head, ft->in.n_head);
+		ft->end = ft->in.n_head;
+		ft->in.n_head = 0;
+	}
+}
+
+int ftext_look(struct ftext *ft, struct scan *s, struct err *err)
+{
+	start(ft);
+	*s = window(ft);
+	while (!ft->at_end && memchr(s->p, '\n', s->n) == NULL &&
+	       s->n < FTEXT_LINE) {
+		if (more(ft, err) < 0)
+			return -1;
+		*s = window(ft);
+	}
+	return 0;
+}
+
+/* A line that is longer than any: what is at hand of it goes. */
+static void drop(struct ftext *ft, size_t n)
+{
+	ftext_damage(ft, "line", ft->base + ft->pos, n,
+		     "a line of more than 65536 bytes");
+	ft->pos += n;
+}
+
+/* The rest of a text that does not end with a line's end: of what it was the
+ * beginning cannot be told. */
+static int last_line(struct ftext *ft, struct scan s)
+{
+	if (s.n) {
+		ft->src.info.truncated = true;
+		ftext_damage(ft, "cut", ft->base + ft->pos, s.n,
+			     "the last line has no end: the text is cut off");
+		ft->pos += s.n;
+	}
+	return 0;
+}
+
+int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off, struct err *err)
+{
+	size_t seen = 0;
+
+	for (;;) {
+		struct scan w = window(ft);
+		size_t n = seen;
+
+		n += scan_find_char(scan_tail(w, seen), '\n');
+		if (n < w.n && !ft->dropping && n <= FTEXT_LINE) {
+			*s = scan_head(w, n);
+			*off = ft->base + ft->pos;
+			ft->pos += n + 1;
+			ft->src.pos = ft->base + ft->pos;
+			return 1;
+		}
+		seen = n;
+		if (n < w.n || n > FTEXT_LINE) {
+			/* the end of a line that is too long, or a part */
+			if (ft->dropping)
+				ft->pos += n + (n < w.n);
+			else
+				drop(ft, n + (n < w.n));
+			ft->dropping = n >= w.n;
+			seen = 0;
+			continue;
+		}
+		if (ft->at_end)
+			return last_line(ft, w);
+		int got = more(ft, err);
+
+		if (got < 0)
+			return -1;
+	}
+}
+
+struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
+			  const struct ftext_part *part)
+{
+	const char *base = it->own ? it->own : (const char *)ft->in.data;
+
+	return part->n ? scan_of(base + part->at, part->n) : scan_of("", 0);
+}
+
+/* Parts of one item come in the order of the text, and the bytes of one part
+ * are in one piece, also when several lines make it. */
+void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
+		uint64_t off, struct scan s, struct ftext_part *part)
+{
+	size_t in_line = s.n ? (size_t)(s.p - line.p) : 0;
+
+	if (ft->in.data) {
+		if (!part->n)
+			part->at = off + in_line;
+		part->n = (size_t)(off + in_line + s.n - part->at);
+		return;
+	}
+	size_t sep = part->n ? 1 : 0;
+
+	it->own = mem_grow(it->own, &it->cap_own, it->n_own + s.n + sep + 1, 1);
+	if (sep)
+		it->own[it->n_own++] = '\n';
+	else
+		part->at = it->n_own;
+	memcpy(it->own + it->n_own, s.p, s.n);
+	it->n_own += s.n;
+	part->n += s.n + sep;
+}

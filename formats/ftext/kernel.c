@@ -1,0 +1,200 @@
+/* kernel.c - where the kernel was that made a text of ftrace.
+ *
+ * Texts have names of the kernel's functions, and addresses when the option
+ * sym-addr was on, but not where its code begins, which is at another place
+ * after each boot. A copy of kallsyms has that; whether it is of the same boot
+ * shows when what it says of the text's addresses is what the text says. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/ftext/ftext.h"
+#include "stitch/base/err.h"
+
+/* Frames that are compared, and lines that are looked at for them. */
+#define FRAMES_MAX 4096u
+#define LINES_MAX 200000u
+#define PAGE 4096u
+
+struct symbol {
+	uint64_t addr;
+	struct scan name;
+};
+
+struct symbols {
+	struct symbol *at; /* by address */
+	size_t n, cap;
+	struct table by_name; /* of one of each name */
+	uint64_t text, etext; /* 0: not in it */
+};
+
+static bool same_name(const void *owner, uint32_t id, const void *key)
+{
+	const struct scan *k = key;
+	const struct scan *s = &((const struct symbols *)owner)->at[id].name;
+
+	return s->n == k->n && !memcmp(s->p, k->p, k->n);
+}
+
+static bool has_name(const struct symbols *ks, struct scan name)
+{
+	return table_find(&ks->by_name, hash_bytes(name.p, name.n, 0),
+			  same_name, ks, &name) != TABLE_NONE;
+}
+
+/* "ADDRESS T NAME"; modules have their name behind a tab. */
+static void take_symbol(struct symbols *ks, struct scan s)
+{
+	struct symbol sym;
+
+	if (!scan_hex(&s, &sym.addr) || !scan_take(&s, " ") || s.n < 3 ||
+	    !sym.addr || !memchr("tTwW", s.p[0], 4) || s.p[1] != ' ' ||
+	    scan_find_char(s, '\t') < s.n)
+		return;
+	sym.name = scan_tail(s, 2);
+	if (scan_is(sym.name, "_text"))
+		ks->text = sym.addr;
+	else if (scan_is(sym.name, "_etext"))
+		ks->etext = sym.addr;
+	ks->at = mem_grow(ks->at, &ks->cap, ks->n + 1, sizeof(*ks->at));
+	ks->at[ks->n++] = sym;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct symbol *x = a;
+	const struct symbol *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static void read_symbols(struct scan s, struct symbols *ks)
+{
+	while (s.n && ks->n < UINT32_MAX - 1) {
+		size_t n = scan_find_char(s, '\n');
+
+		take_symbol(ks, scan_head(s, n));
+		scan_skip(&s, n + 1);
+	}
+	if (ks->n)
+		qsort(ks->at, ks->n, sizeof(*ks->at), by_addr);
+	for (size_t i = 0; i < ks->n; i++)
+		if (!has_name(ks, ks->at[i].name))
+			table_add(&ks->by_name,
+				  hash_bytes(ks->at[i].name.p, ks->at[i].name.n,
+					     0),
+				  (uint32_t)i);
+}
+
+/* Is a symbol of that name the last one that begins at addr or before it?
+ * exact: at addr. */
+static bool is_at(const struct symbols *ks, uint64_t addr, struct scan name,
+		  bool exact)
+{
+	size_t lo = 0;
+	size_t hi = ks->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ks->at[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || (exact && ks->at[lo - 1].addr != addr))
+		return false;
+	for (uint64_t start = ks->at[lo - 1].addr;
+	     lo && ks->at[lo - 1].addr == start; lo--)
+		if (same_name(ks, (uint32_t)(lo - 1), &name))
+			return true;
+	return false;
+}
+
+/* Frames that say a name and an address: how many agree, and how many do
+ * not. */
+struct votes {
+	unsigned int yes, no;
+};
+
+static void compare(const struct symbols *ks, struct scan line, struct votes *v)
+{
+	struct line_frame f;
+
+	if (!line_is_frame(line) || !line_frame(line, true, &f) || !f.addr ||
+	    !f.symbol.n || f.path.n || !has_name(ks, f.symbol))
+		return;
+	/* the offset is not always printed; then its size is not either */
+	if (is_at(ks, f.addr - f.off, f.symbol, f.size > 0))
+		v->yes++;
+	else
+		v->no++;
+}
+
+static struct votes compare_all(struct ftext *ft, const struct symbols *ks)
+{
+	struct votes v = { 0, 0 };
+	struct scan s;
+	struct err err;
+
+	if (ftext_look(ft, &s, &err))
+		return v;
+	for (unsigned int i = 0; i < LINES_MAX && s.n; i++) {
+		size_t n = scan_find_char(s, '\n');
+
+		if (n == s.n || v.yes + v.no >= FRAMES_MAX)
+			break;
+		compare(ks, scan_head(s, n), &v);
+		scan_skip(&s, n + 1);
+	}
+	return v;
+}
+
+static void set_kernel(struct ftext *ft, const struct symbols *ks)
+{
+	uint64_t last = ks->at[ks->n - 1].addr & ~(uint64_t)(PAGE - 1);
+
+	ft->kernel = ks->text;
+	ft->kernel_end = ks->etext > ks->text ? ks->etext : last + PAGE;
+}
+
+int ftext_kernel(struct ftext *ft, struct err *err)
+{
+	struct symbols ks = { .n = 0 };
+	struct input in;
+
+	if (!ft->opts.kallsyms)
+		return 0;
+	if (input_open(&in, ft->opts.kallsyms, ft->opts.temp_dir, err))
+		return -1;
+	if (!in.data && input_spool(&in, ft->opts.temp_dir, err)) {
+		input_close(&in);
+		return -1;
+	}
+	read_symbols(scan_of(in.data, in.len), &ks);
+	struct votes v = compare_all(ft, &ks);
+
+	if (ks.text && v.yes && !v.no)
+		set_kernel(ft, &ks);
+	else if (v.no)
+		ftext_note(ft, "kallsyms",
+			   "addresses of the text are others than those of "
+			   "--kallsyms: offsets in the kernel stay derived");
+	free(ks.at);
+	table_release(&ks.by_name);
+	input_close(&in);
+	return 0;
+}
+
+void ftext_kernel_record(const struct ftext *ft, struct record *rec)
+{
+	rec->kind = REC_MAP;
+	rec->flags |= REC_F_KERNEL | REC_F_SYNTH;
+	rec->map = (struct rec_map){
+		.start = ft->kernel,
+		.len = ft->kernel_end - ft->kernel,
+		.pgoff = ft->kernel,
+		.prot = PROT_READ | PROT_EXEC,
+		.path = "[kernel.kallsyms]_text",
+	};
+}

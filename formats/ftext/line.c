@@ -1,0 +1,517 @@
+/* line.c - one line of a text of ftrace, taken apart: all but frames. */
+#include "formats/ftext/line.h"
+
+/* Widths of the task's name in tables, and of latency tables. */
+#define COMM_WIDTH 16
+#define COMM_SHORT 8
+#define FLAGS_MIN 4
+#define FLAGS_MAX 8
+#define FLAGS_GLUED 5
+/* Bits of the flags that verbose tables print as a number: hardirq, softirq,
+ * NMI. */
+#define BIT_HARDIRQ 8
+#define BIT_SOFTIRQ 16
+#define BIT_NMI 64
+
+static const char again[] =
+	"record again without the options raw, hex and bin of trace_options";
+static const char report_again[] =
+	"it is of 'trace-cmd report -R'; report again without -R, or give the "
+	"trace.dat";
+
+/* ---- pieces */
+
+/* "12.345678", "12.345678901", "12"; and what stands behind. */
+static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
+{
+	struct scan t = *s;
+	uint64_t whole, frac = 0;
+
+	if (!scan_u64(&t, &whole))
+		return false;
+	*clock = CLOCK_TICKS;
+	if (t.n && t.p[0] == '.') {
+		scan_skip(&t, 1);
+		size_t digits = t.n;
+
+		if (!scan_u64(&t, &frac) || digits - t.n > 9)
+			return false;
+		for (digits -= t.n; digits < 9; digits++)
+			frac *= 10;
+		if (__builtin_mul_overflow(whole, 1000000000u, &whole) ||
+		    __builtin_add_overflow(whole, frac, &whole))
+			return false;
+		*clock = CLOCK_NS;
+	}
+	*s = t;
+	*ns = whole;
+	return whole <= INT64_MAX;
+}
+
+static bool is_flag(char c)
+{
+	return scan_is_word(c) || c == '.' || c == '#' || c == '?';
+}
+
+/* What the CPU was in the middle of: the third of the flags, without whether
+ * it interrupted something else. */
+static char context_of(struct scan flags)
+{
+	switch (flags.n > 2 ? flags.p[2] : 0) {
+	case 's':
+		return 's';
+	case 'h':
+	case 'H':
+		return 'h';
+	case 'z':
+	case 'Z':
+		return 'z';
+	default:
+		return 0;
+	}
+}
+
+/* Flags, if there are any, and the time. trace-cmd puts no blank between them
+ * where a time has many digits: then there are five flags. */
+static bool take_flags_time(struct scan *s, struct line *out)
+{
+	struct scan t = *s;
+	struct scan token = scan_token(t);
+	bool has_time = scan_find_char(token, ':') < token.n;
+
+	if (!token.n)
+		return false;
+	if (!has_time || !scan_is_digit(token.p[0])) {
+		size_t n = has_time ? FLAGS_GLUED : token.n;
+
+		if (n < FLAGS_MIN || n > FLAGS_MAX || n > token.n)
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (!is_flag(token.p[i]))
+				return false;
+		out->context = context_of(scan_head(token, n));
+		scan_skip(&t, n);
+		scan_blanks(&t);
+	}
+	if (!take_time(&t, &out->time, &out->clock))
+		return false;
+	*s = t;
+	return true;
+}
+
+/* ": " or ":" at the end; the rest is the event's. */
+static bool take_colon(struct scan *s)
+{
+	if (!scan_take(s, ":"))
+		return false;
+	scan_blanks(s);
+	return true;
+}
+
+/* The name of a task stands right-aligned in a column; what is in front of
+ * the column is the name of the buffer, when a report has several. */
+static bool take_comm(struct scan head, size_t width, struct line *out)
+{
+	if (head.n > width + 2) {
+		size_t at = head.n - width - 2;
+
+		if (head.p[at] == ':' && head.p[at + 1] == ' ') {
+			out->buffer = scan_head(head, at);
+			scan_blanks(&out->buffer);
+			scan_trim(&out->buffer);
+			scan_skip(&head, at + 2);
+		}
+	}
+	scan_blanks(&head);
+	out->comm = head;
+	return head.n > 0;
+}
+
+/* ---- "comm-pid (tgid) [cpu] flags time: text" */
+
+/* What stands in front of "[cpu]". */
+static bool take_task(struct scan s, struct line *out)
+{
+	scan_trim(&s);
+	if (s.n && s.p[s.n - 1] == ')') {
+		size_t open = s.n;
+
+		while (open && s.p[open - 1] != '(')
+			open--;
+		if (!open)
+			return false;
+		struct scan in = scan_tail(s, open);
+
+		in.n--;
+		scan_blanks(&in);
+		if (scan_is_digit(in.n ? in.p[0] : 0) &&
+		    (!scan_i32(&in, &out->tgid) || in.n))
+			return false;
+		s.n = open - 1;
+		scan_trim(&s);
+	}
+	if (!scan_back_i32(&s, &out->pid) || !s.n || s.p[s.n - 1] != '-')
+		return false;
+	s.n--;
+	return take_comm(s, COMM_WIDTH, out);
+}
+
+static bool table_at(struct scan s, size_t bracket, struct line *out)
+{
+	struct scan right = scan_tail(s, bracket + 1);
+
+	out->tgid = -1;
+	if (!scan_i32(&right, &out->cpu) || !scan_take(&right, "]") ||
+	    !take_task(scan_head(s, bracket), out))
+		return false;
+	if (scan_starts(right, "-0x")) {
+		out->kind = LINE_REFUSED;
+		out->why = report_again;
+		return true;
+	}
+	scan_blanks(&right);
+	if (!take_flags_time(&right, out) || !take_colon(&right))
+		return false;
+	out->text = right;
+	out->kind = LINE_EVENT;
+	return true;
+}
+
+/* Names of tasks may hold brackets: the first one that fits is it. */
+static bool parse_table(struct scan s, struct line *out)
+{
+	size_t at = 0;
+
+	while (at < s.n) {
+		at += scan_find_char(scan_tail(s, at), '[');
+		if (at < s.n && table_at(s, at, out))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* ---- "comm-pid cpuflags time us: text" */
+
+static bool latency_at(struct scan s, size_t dash, struct line *out)
+{
+	struct scan right = scan_tail(s, dash + 1);
+
+	if (!scan_i32(&right, &out->pid) || !scan_blanks(&right) ||
+	    !scan_i32(&right, &out->cpu) || !right.n ||
+	    !take_flags_time(&right, out))
+		return false;
+	if (scan_take(&right, "us")) {
+		if (out->clock != CLOCK_TICKS || out->time > INT64_MAX / 1000)
+			return false;
+		out->time *= 1000;
+		out->clock = CLOCK_RELATIVE;
+	}
+	/* marks of long waits */
+	if (right.n && memchr(" $@*#!+", right.p[0], 7))
+		scan_skip(&right, 1);
+	scan_blanks(&right);
+	if (!take_colon(&right))
+		return false;
+	out->text = right;
+	out->kind = LINE_EVENT;
+	out->cut_comm = true;
+	return take_comm(scan_head(s, dash), COMM_SHORT, out);
+}
+
+static bool parse_latency(struct scan s, struct line *out)
+{
+	size_t at = 0;
+
+	while (at < s.n) {
+		at += scan_find_char(scan_tail(s, at), '-');
+		if (at < s.n && at && latency_at(s, at, out))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* ---- "comm pid cpu flags preempt index [us] ms (+ms): text" */
+
+static bool take_ms(struct scan *s)
+{
+	struct scan t = *s;
+	uint64_t n;
+
+	if (!scan_u64(&t, &n) || !scan_take(&t, ".") || !scan_u64(&t, &n) ||
+	    !scan_take(&t, "ms"))
+		return false;
+	*s = t;
+	return true;
+}
+
+/* The last word, which goes. */
+static struct scan back_word(struct scan *s)
+{
+	scan_trim(s);
+	size_t n = s->n;
+
+	while (n && !scan_is_blank(s->p[n - 1]))
+		n--;
+	struct scan word = scan_tail(*s, n);
+
+	s->n = n;
+	return word;
+}
+
+static bool all_hex(struct scan s)
+{
+	uint64_t n;
+
+	return s.n >= 8 && scan_hex(&s, &n) && !s.n;
+}
+
+static bool verbose_at(struct scan s, size_t bracket, struct line *out)
+{
+	struct scan right = scan_tail(s, bracket + 1);
+	struct scan left = scan_head(s, bracket);
+	int32_t flags;
+
+	if (!scan_hex(&right, &out->time) || !scan_take(&right, "] ") ||
+	    !take_ms(&right) || !scan_take(&right, " (+") || !take_ms(&right) ||
+	    !scan_take(&right, ")") || !take_colon(&right))
+		return false;
+	if (!all_hex(back_word(&left)) || !all_hex(back_word(&left)))
+		return false;
+	scan_trim(&left);
+	if (!scan_back_i32(&left, &flags))
+		return false;
+	scan_trim(&left);
+	if (!scan_back_i32(&left, &out->cpu))
+		return false;
+	scan_trim(&left);
+	if (!scan_back_i32(&left, &out->pid) || out->time > INT64_MAX / 1000)
+		return false;
+	out->time *= 1000;
+	scan_trim(&left);
+	out->context = flags & BIT_NMI	     ? 'z'
+		       : flags & BIT_HARDIRQ ? 'h'
+		       : flags & BIT_SOFTIRQ ? 's'
+					     : 0;
+	out->clock = CLOCK_NS;
+	out->text = right;
+	out->kind = LINE_EVENT;
+	scan_blanks(&left);
+	out->comm = left;
+	return left.n > 0;
+}
+
+static bool parse_verbose(struct scan s, struct line *out)
+{
+	size_t at = 0;
+
+	while (at < s.n) {
+		at += scan_find_char(scan_tail(s, at), '[');
+		if (at < s.n && verbose_at(s, at, out))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* ---- lines that are no events */
+
+/* "CPU:1 [LOST 5 EVENTS]", "CPU:1 [5 EVENTS DROPPED]", without numbers too. */
+static bool parse_lost(struct scan s, struct line *out)
+{
+	size_t at = scan_find(s, "CPU:");
+	struct scan before = scan_head(s, at);
+	struct scan t = scan_tail(s, at);
+
+	scan_trim(&before);
+	if (before.n && before.p[before.n - 1] != ':')
+		return false;
+	if (!scan_take(&t, "CPU:") || !scan_i32(&t, &out->cpu) ||
+	    !scan_take(&t, " ["))
+		return false;
+	bool kernel = scan_take(&t, "LOST ");
+
+	out->n_lost = 0;
+	if (scan_u64(&t, &out->n_lost) && !scan_take(&t, " "))
+		return false;
+	if (!scan_is(t, kernel ? "EVENTS]" : "EVENTS DROPPED]"))
+		return false;
+	if (before.n) {
+		before.n--;
+		scan_blanks(&before);
+		out->buffer = before;
+	}
+	out->kind = LINE_LOST;
+	return true;
+}
+
+static bool parse_started(struct scan s, struct line *out)
+{
+	if (!scan_take(&s, "##### CPU ") || !scan_i32(&s, &out->cpu) ||
+	    !scan_starts(s, " buffer started"))
+		return false;
+	out->kind = LINE_STARTED;
+	return true;
+}
+
+/* What trace-cmd says in front of its events. */
+static bool is_report_head(struct scan s)
+{
+	uint64_t n;
+
+	if (scan_take(&s, "cpus="))
+		return scan_u64(&s, &n) && !s.n;
+	if (scan_take(&s, "CPU "))
+		return scan_u64(&s, &n) && scan_is(s, " is empty");
+	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:");
+}
+
+/* "145 2 41563954298 type: 310", and the same in hex. */
+static bool is_raw(struct scan s)
+{
+	uint64_t n;
+
+	for (int i = 0; i < 3; i++)
+		if (!scan_hex(&s, &n) || !scan_blanks(&s))
+			return false;
+	return scan_starts(s, "type: ");
+}
+
+static bool parse_other(struct scan s, struct line *out)
+{
+	char c = s.p[0];
+
+	if (c == '#') {
+		if (!parse_started(s, out))
+			out->kind = LINE_HEAD;
+		return true;
+	}
+	if (scan_starts(s, "cookie=")) {
+		out->kind = LINE_COOKIE;
+		out->text = s;
+		return true;
+	}
+	if (is_report_head(s)) {
+		out->kind = LINE_HEAD;
+		return true;
+	}
+	if (scan_is_digit(c) && is_raw(s)) {
+		out->kind = LINE_REFUSED;
+		out->why = again;
+		return true;
+	}
+	return parse_lost(s, out);
+}
+
+/* ---- events */
+
+/* Values that only 'trace-cmd report -R' prints. The kernel's option fields
+ * prints numbers in hex, and in brackets. */
+static bool is_raw_report(const struct line *l)
+{
+	if (scan_find(l->text, "=ARRAY[") < l->text.n)
+		return true;
+	if (scan_is(l->name, "sched_switch"))
+		return scan_starts(l->text, "prev_comm=") &&
+		       scan_find(l->text, " ==> ") == l->text.n &&
+		       scan_find(l->text, "=0x") == l->text.n;
+	if (scan_is(l->name, "sys_exit"))
+		return scan_starts(l->text, "id=") &&
+		       !scan_starts(l->text, "id=0x");
+	return false;
+}
+
+/* Names of functions have offsets and addresses where the options ask for
+ * them: trace_marker's lines have one as their name. */
+static struct scan behind_name(struct scan s)
+{
+	uint64_t n;
+	struct scan t = s;
+
+	if (scan_take(&t, "+") && scan_hex(&t, &n) && scan_take(&t, "/") &&
+	    scan_hex(&t, &n))
+		s = t;
+	t = s;
+	if (scan_take(&t, " <") && scan_hex(&t, &n) && scan_take(&t, ">"))
+		s = t;
+	return s;
+}
+
+/* "name: text"; the kernel's own tracers print no name. */
+static void split_name(struct line *l)
+{
+	struct scan t = l->text;
+	size_t n = 0;
+
+	while (n < t.n &&
+	       (scan_is_word(t.p[n]) || t.p[n] == '-' || t.p[n] == '.'))
+		n++;
+	struct scan rest = behind_name(scan_tail(t, n));
+
+	if (!n || !scan_take(&rest, ":") ||
+	    (rest.n && !scan_is_blank(rest.p[0])))
+		return;
+	l->name = scan_head(t, n);
+	while (rest.n && rest.p[0] == ' ')
+		scan_skip(&rest, 1);
+	l->text = rest;
+	/* trace-cmd has a name of its own before that of the function */
+	if (!scan_is(l->name, "print"))
+		return;
+	n = scan_find_char(rest, ':');
+	if (scan_starts(rest, "tracing_mark_write") && n < rest.n) {
+		l->text = scan_tail(rest, n + 1);
+		scan_take(&l->text, " ");
+	}
+}
+
+void line_parse(struct scan s, bool bare, struct line *out)
+{
+	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	if (!s.n) {
+		out->kind = LINE_BLANK;
+		return;
+	}
+	if (line_is_frame(s)) {
+		out->kind = LINE_FRAME;
+		out->text = s;
+		return;
+	}
+	if (!parse_table(s, out) && !parse_other(s, out) &&
+	    !parse_latency(s, out) && !parse_verbose(s, out)) {
+		*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
+		if (!bare)
+			return;
+		out->kind = LINE_EVENT;
+		out->clock = CLOCK_NONE;
+		out->text = s;
+	}
+	if (out->kind != LINE_EVENT)
+		return;
+	split_name(out);
+	if (is_raw_report(out)) {
+		out->kind = LINE_REFUSED;
+		out->why = report_again;
+	}
+}
+
+enum line_stack line_stack(const struct line *l)
+{
+	if (!l->name.n || scan_is(l->name, "kernel_stack") ||
+	    scan_is(l->name, "user_stack")) {
+		if (scan_starts(l->text, "<stack trace>") ||
+		    scan_starts(l->text, "<stack trace >"))
+			return STACK_KERNEL;
+		if (scan_starts(l->text, "<user stack trace>"))
+			return STACK_USER;
+		if (scan_starts(l->text, "<user stack unwind>"))
+			return STACK_UNWIND;
+	}
+	/* trace-cmd: the first frame stands on this line */
+	if (scan_is(l->name, "user_stack") && scan_starts(l->text, "\t=>"))
+		return STACK_USER;
+	return STACK_NONE;
+}

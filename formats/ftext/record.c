@@ -1,0 +1,234 @@
+/* record.c - the record of a ref: an event with its stacks, a mark of
+ * loss, what an event says of tasks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+#include "stitch/base/err.h"
+
+#define TEXT_MAX 65535u
+#define COMM_MAX 64
+
+/* ---- places of frames, by what the text says */
+
+struct place_key {
+	struct scan key;
+	bool kernel;
+};
+
+static bool same_place(const void *owner, uint32_t id, const void *key)
+{
+	const struct ftext_place *p = &((const struct ftext *)owner)->place[id];
+	const struct place_key *k = key;
+
+	return p->kernel == k->kernel && p->n == k->key.n &&
+	       !memcmp(p->key, k->key.p, p->n);
+}
+
+/* s with a 0 at its end; bytes behind a 0 in it are lost. */
+static char *kept(struct ftext *ft, struct scan s)
+{
+	char *copy = arena_take(&ft->arena, s.n + 1);
+
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = '\0';
+	return copy;
+}
+
+static const struct place *make_place(struct ftext *ft,
+				      const struct line_frame *f, bool kernel)
+{
+	struct place *p;
+
+	if (kernel ? !f->symbol.n : !f->path.n)
+		return NULL;
+	p = arena_take(&ft->arena, sizeof(*p));
+	*p = (struct place){ .off = f->off, .size = f->size };
+	p->path = f->path.n ? kept(ft, f->path) : NULL;
+	p->symbol = kernel ? kept(ft, f->symbol) : NULL;
+	return p;
+}
+
+/* NULL: nothing is said but the address. */
+static const struct place *place_of(struct ftext *ft,
+				    const struct line_frame *f, bool kernel)
+{
+	struct place_key k = { f->key, kernel };
+
+	if (!f->key.n)
+		return NULL;
+	uint64_t h = hash_bytes(f->key.p, f->key.n, kernel);
+	uint32_t id = table_find(&ft->places, h, same_place, ft, &k);
+
+	if (id != TABLE_NONE)
+		return ft->place[id].place;
+	struct ftext_place p = {
+		.key = kept(ft, f->key),
+		.n = f->key.n,
+		.kernel = kernel,
+		.place = make_place(ft, f, kernel),
+	};
+
+	ft->place = mem_grow(ft->place, &ft->cap_place, ft->n_place + 1,
+			     sizeof(*ft->place));
+	table_add(&ft->places, h, (uint32_t)ft->n_place);
+	ft->place[ft->n_place++] = p;
+	return p.place;
+}
+
+/* ---- stacks */
+
+static struct scan take_line(struct scan *s)
+{
+	size_t n = scan_find_char(*s, '\n');
+	struct scan line = scan_head(*s, n);
+
+	scan_skip(s, n + 1);
+	return line;
+}
+
+/* Text of trace-cmd ends a user stack with lines of zeros. */
+static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
+			       struct scan s, enum ftext_stack k)
+{
+	struct addrs a = { .n = 0 };
+	bool kernel = k != FTEXT_USER;
+	struct line_frame f;
+
+	while (s.n) {
+		struct scan line = take_line(&s);
+
+		if (!line.n)
+			continue;
+		if (!line_frame(line, kernel, &f)) {
+			ftext_damage(ft, "frame", it->off, line.n,
+				     "a frame of no form that is known");
+			f = (struct line_frame){ .addr = 0 };
+		} else if (!kernel && !f.addr && !f.key.n) {
+			break;
+		}
+		ft->ip[k] = mem_grow(ft->ip[k], &ft->cap_ip[k], a.n + 1,
+				     sizeof(**ft->ip));
+		ft->at[k] = mem_grow(ft->at[k], &ft->cap_at[k], a.n + 1,
+				     sizeof(**ft->at));
+		ft->ip[k][a.n] = f.addr;
+		ft->at[k][a.n++] = place_of(ft, &f, kernel);
+	}
+	a.ip = ft->ip[k];
+	a.place = ft->at[k];
+	return a;
+}
+
+/* ---- records */
+
+/* The text behind the length that a dynamic field has: see ftext_event.c. The
+ * lines of a stack in it become one. */
+static void set_raw(struct ftext *ft, const struct ftext_item *it,
+		    struct rec_sample *s)
+{
+	struct scan text = ftext_part_of(ft, it, &it->text);
+	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
+
+	ft->raw = mem_grow(ft->raw, &ft->cap_raw, n + 4, 1);
+	ft->raw[0] = ft->raw[1] = 0;
+	ft->raw[2] = (unsigned char)n;
+	ft->raw[3] = (unsigned char)(n >> 8);
+	memcpy(ft->raw + 4, text.p, n);
+	for (size_t i = 4; it->has_field && i < n + 4; i++)
+		if (ft->raw[i] == '\n')
+			ft->raw[i] = ' ';
+	s->raw = ft->raw;
+	s->raw_len = (uint32_t)n + 4;
+}
+
+/* The frames of the stack that is a field, as synthetic events have them:
+ * lines behind the first one, up to that of the next field. */
+static struct scan field_text(const struct ftext *ft,
+			      const struct ftext_item *it)
+{
+	struct scan s = ftext_part_of(ft, it, &it->text);
+	size_t at = scan_find_char(s, '\n') + 1;
+	size_t end = at;
+
+	while (end < s.n && line_is_frame(scan_tail(s, end)))
+		end += scan_find_char(scan_tail(s, end), '\n') + 1;
+	return scan_head(scan_tail(s, at), end - at);
+}
+
+/* An event without a stack of its own has that of its field. */
+static void kernel_stacks(struct ftext *ft, const struct ftext_item *it,
+			  struct rec_sample *s)
+{
+	s->kern = take_stack(ft, it, ftext_part_of(ft, it, &it->kern),
+			     FTEXT_KERN);
+	if (!it->has_field)
+		return;
+	ft->held = take_stack(ft, it, field_text(ft, it), FTEXT_FIELD);
+	s->held = &ft->held;
+	s->n_held = 1;
+	if (!it->has_kern)
+		s->kern = ft->held;
+}
+
+static void event_record(struct ftext *ft, const struct ftext_item *it,
+			 struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	rec->kind = REC_SAMPLE;
+	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
+	kernel_stacks(ft, it, s);
+	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user),
+			     FTEXT_USER);
+	if (s->user.n)
+		s->defer = DEFER_DIRECT;
+	ftext_defer_request(ft, it, rec);
+	ftext_sched(ft, it, &s->sched);
+	const struct ftext_event *e = &ft->event[it->event];
+
+	if (e->call != CALL_NONE &&
+	    ftext_call(ft, e, ftext_part_of(ft, it, &it->text), &ft->call))
+		s->call = &ft->call;
+	set_raw(ft, it, s);
+}
+
+int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
+		 struct err *err)
+{
+	struct ftext *ft = ftext_of(src);
+
+	(void)err;
+	*rec = (struct record){
+		.time = ref->key, .pid = -1, .tid = -1, .cpu = -1
+	};
+	if (ref->len == REF_TOTAL) {
+		rec->kind = REC_LOST_TOTAL;
+		rec->lost.n = ft->overwritten;
+		rec->lost.event = -1;
+		return 0;
+	}
+	if (ref->len == REF_KERNEL) {
+		ftext_kernel_record(ft, rec);
+		return 0;
+	}
+	const struct ftext_item *it = ftext_item(ft, ref->handle);
+
+	rec->time = it->time;
+	rec->off = it->off;
+	rec->cpu = it->cpu;
+	if (ref->len == REF_LOST) {
+		rec->kind = REC_LOST;
+		rec->lost.n = it->n_lost;
+		rec->lost.event = -1;
+		return 0;
+	}
+	rec->tid = it->pid;
+	rec->pid = it->pid ? it->tgid : 0;
+	if (ref->len == REF_SAMPLE)
+		event_record(ft, it, rec);
+	else if ((ref->len & ((1u << REF_BITS) - 1)) == REF_CHAIN)
+		ftext_defer_chain(ft, it, ref->len >> REF_BITS, rec);
+	else
+		ftext_task_record(ft, it, (enum ftext_record)ref->len, rec);
+	return 0;
+}

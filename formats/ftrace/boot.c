@@ -1,0 +1,69 @@
+/* boot.c - a buffer that was kept over a boot of the machine.
+ *
+ * The kernel moves its addresses to where the same code is now when it prints
+ * such a buffer; in pages they are those of the last boot. last_boot_info
+ * says where the kernel was ("ADDRESS\t[kernel]"), kallsyms where it is.
+ * Where modules are now it does not say, so that theirs stay. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+
+#define BOOTS_MAX 4096u
+
+/* "INSTANCE:" and then lines. */
+void ft_last_boot(struct ft *ft, const struct bytes *b)
+{
+	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
+	char *line = strchr(s, ':');
+	char *end;
+
+	if (!line || ft->n_boot >= BOOTS_MAX)
+		goto out;
+	*line++ = '\0';
+	uint64_t text = strtoull(line, &end, 16);
+
+	/* "# Current": it is of this boot */
+	if (end == line || strncmp(end, "\t[kernel]", 9) != 0)
+		goto out;
+	ft->boot = mem_grow(ft->boot, &ft->cap_boot, ft->n_boot + 1,
+			    sizeof(*ft->boot));
+	ft->boot[ft->n_boot++] =
+		(struct ft_boot){ arena_strdup(&ft->arena, s), text };
+out:
+	free(s);
+}
+
+static void set_moved(struct ft *ft, const struct ft_boot *boot, uint64_t text,
+		      uint64_t end)
+{
+	char detail[384];
+
+	for (size_t i = 0; i < ft->n_inst; i++) {
+		struct ft_instance *in = &ft->inst[i];
+
+		if (strcmp(in->name, boot->instance) != 0)
+			continue;
+		if (end > text) {
+			in->last_text = boot->text;
+			in->text_len = end - text;
+			in->moved = text - boot->text;
+		}
+		snprintf(detail, sizeof(detail),
+			 "buffer '%.200s' is of the last boot: times are of "
+			 "another run of its clock; addresses of the kernel "
+			 "are %s, those of modules as they were",
+			 in->name,
+			 end > text ? "moved to where it is now"
+				    : "as they were");
+		ft_note(ft, "last boot", detail);
+	}
+}
+
+void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end)
+{
+	for (size_t i = 0; i < ft->n_boot; i++)
+		set_moved(ft, &ft->boot[i], text, text ? end : 0);
+}

@@ -1,0 +1,421 @@
+/* dir.c - a folder with pages as the kernel gives them: copies of
+ * per_cpu/cpuN/trace_pipe_raw, and of the files of tracefs that say what is in
+ * them.
+ *
+ * Pages: per_cpu/cpuN/trace_pipe_raw, cpuN.raw, or anything-cpuN.raw. Formats:
+ * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
+ * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
+ * kallsyms, and stats beside the pages. Pages do not say their byte order: it
+ * is the one in which they can be walked. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+
+#define DEPTH_MAX 4
+#define ENTRIES_MAX 200000
+#define CPU_MAX 65536
+#define TEXT_MAX ((uint64_t)256 << 20)
+#define PATH_SIZE 4096
+#define TRY_PAGES 64
+/* ftrace's own events have the ids below this (__TRACE_LAST_TYPE). */
+#define OWN_IDS 32
+
+struct walk {
+	struct ft *ft;
+	size_t entries;
+	struct ft_raw *raw;
+	size_t n, cap;
+	bool no_pages; /* only what says what is in them */
+};
+
+static bool ends(const char *s, const char *end)
+{
+	size_t n = strlen(s);
+	size_t m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* N of "cpuN" at s, when what follows is `end`; else -1. */
+static int32_t cpu_of(const char *s, const char *end)
+{
+	int32_t n = 0;
+
+	if (strncmp(s, "cpu", 3) || !isdigit((unsigned char)s[3]))
+		return -1;
+	for (s += 3; isdigit((unsigned char)*s) && n < CPU_MAX; s++)
+		n = n * 10 + (*s - '0');
+	return n < CPU_MAX && !strcmp(s, end) ? n : -1;
+}
+
+/* "cpu3.raw", "same-cpu3.raw": the CPU, or -1. */
+static int32_t cpu_in(const char *name, const char *end)
+{
+	int32_t cpu = -1;
+
+	for (const char *s = name; (s = strstr(s, "cpu")) && cpu < 0; s++)
+		if (s == name || !isalnum((unsigned char)s[-1]))
+			cpu = cpu_of(s, end);
+	return cpu;
+}
+
+/* The text of a small file; false: it is not there, or not a file. */
+static bool read_text(struct input *in, const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	       (uint64_t)st.st_size <= TEXT_MAX &&
+	       !input_open(in, path, NULL, NULL);
+}
+
+static bool text_at(struct input *in, struct bytes *b, const char *dir,
+		    const char *name)
+{
+	char path[PATH_SIZE];
+
+	for (int txt = 0; txt < 2; txt++) {
+		int n = snprintf(path, sizeof(path), "%s/%s%s", dir, name,
+				 txt ? ".txt" : "");
+
+		if (n > 0 && (size_t)n < sizeof(path) && read_text(in, path)) {
+			bytes_init(b, in->data, in->len, path, 0, false);
+			b->path = in->path;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- formats */
+
+/* Of a format without a folder: from its name, "SYSTEM-NAME.format", from its
+ * id, or from what the kernel calls its events. */
+static void guess_system(const char *name, const struct bytes *b, char *out,
+			 size_t size)
+{
+	const char *dash = strchr(name, '-');
+	uint32_t id = OWN_IDS;
+
+	tp_number_behind((const char *)b->pos, (const char *)b->end,
+			 "ID: ", &id);
+	if (dash)
+		snprintf(out, size, "%.*s", (int)(dash - name), name);
+	else if (id < OWN_IDS)
+		snprintf(out, size, "ftrace");
+	else if (!strncmp(name, "sched_", 6))
+		snprintf(out, size, "sched");
+	else if (!strncmp(name, "task_", 5))
+		snprintf(out, size, "task");
+	else if (!strncmp(name, "sys_enter.", 10) ||
+		 !strncmp(name, "sys_exit.", 9))
+		snprintf(out, size, "raw_syscalls");
+	else if (!strncmp(name, "sys_", 4))
+		snprintf(out, size, "syscalls");
+	else
+		snprintf(out, size, "events");
+}
+
+/* ".../SYSTEM/NAME/format" */
+static void system_of_path(const char *path, char *out, size_t size)
+{
+	const char *end = path + strlen(path);
+
+	for (int up = 0; up < 2; up++)
+		while (end > path && *--end != '/')
+			;
+	const char *from = end;
+
+	while (from > path && from[-1] != '/')
+		from--;
+	snprintf(out, size, "%.*s", (int)(end - from), from);
+}
+
+static void take_format(struct walk *w, const char *path, const char *name)
+{
+	struct input in;
+	struct bytes b;
+	char system[64];
+
+	if (!read_text(&in, path))
+		return;
+	bytes_init(&b, in.data, in.len, in.path, 0, false);
+	if (!strcmp(name, "format"))
+		system_of_path(path, system, sizeof(system));
+	else
+		guess_system(name, &b, system, sizeof(system));
+	ft_format_add(w->ft, system, &b);
+	input_close(&in);
+}
+
+/* ---- pages */
+
+static void take_raw(struct walk *w, const char *path, const char *name)
+{
+	struct ft_raw raw = { .cpu = cpu_in(name, ".raw") };
+	const char *dir = strrchr(path, '/');
+
+	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw") && dir) {
+		while (dir > path && dir[-1] != '/')
+			dir--;
+		char folder[64];
+
+		snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(dir, "/"),
+			 dir);
+		raw.cpu = cpu_of(folder, "");
+	}
+	if (raw.cpu < 0 || !read_text(&raw.in, path))
+		return;
+	w->raw = mem_grow(w->raw, &w->cap, w->n + 1, sizeof(raw));
+	w->raw[w->n++] = raw;
+}
+
+/* Are there pages beside it, under the same name? */
+static bool has_pages(const char *path)
+{
+	char raw[PATH_SIZE];
+	const char *end = strstr(strrchr(path, '/'), "stats");
+	struct stat st;
+	bool own = end[-1] == '/';
+
+	snprintf(raw, sizeof(raw), "%.*s%s", (int)(end - path), path,
+		 own ? "trace_pipe_raw" : "raw");
+	return !stat(raw, &st);
+}
+
+/* "stats" in a folder cpuN, or "cpuN.stats". */
+static void take_stats(struct walk *w, const char *path, const char *name)
+{
+	struct input in;
+	int32_t cpu = cpu_in(name, ".stats");
+	const char *at = strstr(path, "/cpu");
+
+	cpu = cpu < 0 ? cpu_in(name, ".stats.txt") : cpu;
+	if (cpu < 0 && !strcmp(name, "stats") && at)
+		cpu = cpu_of(at + 1, "/stats");
+	if (cpu < 0 || !has_pages(path) || !read_text(&in, path))
+		return;
+	size_t size = in.len + 32;
+	char *text = mem_new(size, 1);
+	struct bytes b;
+
+	snprintf(text, size, "CPU: %d\n%.*s", cpu, (int)in.len,
+		 (const char *)in.data);
+	bytes_init(&b, text, strlen(text), path, 0, false);
+	ft_option(w->ft, FT_CPUSTAT, &b, NULL);
+	free(text);
+	input_close(&in);
+}
+
+static void take_kallsyms(struct ft *ft, const char *path)
+{
+	struct input in;
+
+	if (ft->kallsyms || !read_text(&in, path))
+		return;
+	ft->kallsyms_len = in.len;
+	ft->kallsyms = mem_dup(in.data, in.len);
+	input_close(&in);
+}
+
+static void take_file(struct walk *w, const char *path, const char *name)
+{
+	if (!strcmp(name, "format") || ends(name, ".format"))
+		take_format(w, path, name);
+	else if (!strncmp(name, "kallsyms", 8))
+		take_kallsyms(w->ft, path);
+	else if (w->no_pages)
+		return;
+	else if (ends(name, ".raw") || !strcmp(name, "trace_pipe_raw"))
+		take_raw(w, path, name);
+	else if (strstr(name, "stats"))
+		take_stats(w, path, name);
+}
+
+static void walk(struct walk *w, const char *dir, int depth)
+{
+	DIR *d = opendir(dir);
+	char path[PATH_SIZE];
+	struct dirent *ent;
+	struct stat st;
+
+	while (d && (ent = readdir(d)) && ++w->entries < ENTRIES_MAX) {
+		int n = snprintf(path, sizeof(path), "%s/%s", dir, ent->d_name);
+
+		if (ent->d_name[0] == '.' || n < 0 ||
+		    (size_t)n >= sizeof(path) || lstat(path, &st))
+			continue;
+		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			walk(w, path, depth + 1);
+		else if (S_ISREG(st.st_mode))
+			take_file(w, path, ent->d_name);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct ft_raw *x = a;
+	const struct ft_raw *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return strcmp(x->in.path, y->in.path);
+}
+
+/* ---- the byte order */
+
+static void set_order(struct ft *ft, bool big)
+{
+	ft->big = big;
+	ft->swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ft->tp.swap = ft->look.swap = ft->swap;
+	ft->src.info.big_endian = big;
+}
+
+/* Entries of the first pages that can be walked to their end. */
+static uint64_t walkable(struct ft *ft, bool big)
+{
+	uint64_t good = 0;
+
+	set_order(ft, big);
+	for (size_t i = 0; i < ft->n_stream; i++) {
+		struct ft_stream *s = &ft->stream[i];
+		uint64_t pages = s->len / s->subbuf;
+
+		for (uint64_t p = 0; p < pages && p < TRY_PAGES; p++) {
+			struct ft_page pg;
+			struct ft_entry e;
+			uint64_t n = 0;
+			int got = 1;
+
+			if (ft_page_open(ft, s, p * s->subbuf, &pg, NULL))
+				continue;
+			while (got > 0) {
+				got = ft_page_next(ft, &pg, &e, NULL);
+				n += got > 0;
+			}
+			good += got == 0 ? n : 0;
+		}
+	}
+	return good;
+}
+
+static void find_order(struct ft *ft)
+{
+	uint64_t big = walkable(ft, true);
+
+	set_order(ft, big > walkable(ft, false));
+}
+
+/* ---- all of it */
+
+static void take_tgids(struct ft *ft, const struct bytes *b)
+{
+	const char *s = (const char *)b->pos;
+	const char *end = (const char *)b->end;
+
+	while (s < end) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		char line[64];
+		int tid, tgid;
+
+		snprintf(line, sizeof(line), "%.*s", (int)((nl ? nl : end) - s),
+			 s);
+		if (sscanf(line, "%d %d", &tid, &tgid) == 2)
+			ft_tgid_add(ft, tid, tgid);
+		s = nl ? nl + 1 : end;
+	}
+}
+
+static void take_texts(struct ft *ft, const char *dir)
+{
+	struct input in;
+	struct bytes b;
+
+	if (text_at(&in, &b, dir, "header_page") ||
+	    text_at(&in, &b, dir, "events/header_page")) {
+		ft_header_page(ft, &b);
+		input_close(&in);
+	}
+	if (text_at(&in, &b, dir, "printk_formats")) {
+		ft_printk_take(ft, &b);
+		input_close(&in);
+	}
+	if (text_at(&in, &b, dir, "trace_clock")) {
+		ft_option(ft, FT_TRACECLOCK, &b, NULL);
+		input_close(&in);
+	}
+	if (text_at(&in, &b, dir, "saved_cmdlines")) {
+		ft_cmdlines(ft, &b);
+		input_close(&in);
+	}
+	if (text_at(&in, &b, dir, "saved_tgids")) {
+		take_tgids(ft, &b);
+		input_close(&in);
+	}
+}
+
+bool ft_dir_probe(const char *path)
+{
+	char sub[PATH_SIZE];
+	struct dirent *ent;
+	struct stat st;
+	bool found = false;
+	DIR *d;
+
+	snprintf(sub, sizeof(sub), "%s/per_cpu", path);
+	if (!stat(sub, &st) && S_ISDIR(st.st_mode))
+		return true;
+	d = opendir(path);
+	while (d && !found && (ent = readdir(d)))
+		found = cpu_in(ent->d_name, ".raw") >= 0;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+int ft_dir(struct ft *ft, const char *path, struct err *err)
+{
+	struct walk w = { .ft = ft };
+
+	ft->src.info.dir = true;
+	ft->version = 0;
+	ft->page_size = ft->subbuf = 4096;
+	take_texts(ft, path);
+	walk(&w, path, 0);
+	if (ft->opts.formats) {
+		w.no_pages = true;
+		take_texts(ft, ft->opts.formats);
+		walk(&w, ft->opts.formats, 0);
+	}
+	if (w.n)
+		qsort(w.raw, w.n, sizeof(*w.raw), by_cpu);
+	ft->raw = w.raw;
+	ft->n_raw = w.n;
+	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
+
+	for (size_t i = 0; i < w.n; i++)
+		ft_stream_file(ft, top, w.raw[i].cpu, &w.raw[i].in);
+	if (!w.n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no pages in this folder, needs "
+			       "per_cpu/cpuN/trace_pipe_raw or cpuN.raw",
+			       path);
+	if (!ft->n_type)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no formats of events in this folder, needs "
+			       "copies of events/*/*/format from the same "
+			       "boot, or --formats DIR with them",
+			       path);
+	find_order(ft);
+	return 0;
+}

@@ -1,0 +1,504 @@
+/* file.c - what stands in front of the pages of a trace.dat.
+ *
+ * Version 6 is one sequence. Version 7 is sections anywhere in the file,
+ * named by options, which are in sections that form a chain; trace-cmd writes
+ * the link that names the buffers last, so a file that was cut has none:
+ * then the sections are found by walking from one to the next. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define SECTION_HEAD 16u
+#define SECTION_MAX ((uint32_t)64 << 20)
+#define PACKED 1u
+#define TAG_LEN 10u
+#define CPUS_MAX 65536u
+
+/* ---- both versions */
+
+static int take_pack(struct ft *ft, const char *name, uint64_t at,
+		     struct err *err)
+{
+	ft->src.info.compressed = strcmp(name, "none") != 0;
+	if (!strcmp(name, "none"))
+		ft->pack = FT_PACK_NONE;
+	else if (!strcmp(name, "zstd"))
+		ft->pack = FT_PACK_ZSTD;
+	else if (!strcmp(name, "zlib"))
+		ft->pack = FT_PACK_ZLIB;
+	else
+		return err_at(err, ft->in.path, at,
+			      "packed by '%.32s', needs zstd, zlib or none",
+			      name);
+	return 0;
+}
+
+static int take_version(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint64_t at = bytes_off(b);
+	const char *s;
+
+	if (bytes_str(b, &s, err))
+		return -1;
+	if (!strcmp(s, "6") || !strcmp(s, "7")) {
+		ft->version = (unsigned int)(s[0] - '0');
+		return 0;
+	}
+	return err_at(err, ft->in.path, at,
+		      "version '%.16s' of trace.dat, needs 6 or 7; convert it "
+		      "with 'trace-cmd convert'",
+		      s);
+}
+
+static int take_head(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint8_t big, long_size;
+
+	if (bytes_skip(b, FT_MAGIC_LEN, err) || take_version(ft, b, err) ||
+	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
+		return -1;
+	ft->big = big != 0;
+	ft->swap = ft->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ft->long32 = ft->commit32 = long_size == 4;
+	ft->tp.swap = ft->look.swap = b->swap = ft->swap;
+	ft->tp.long32 = ft->look.long32 = ft->long32;
+	ft->src.info.big_endian = ft->big;
+	if (bytes_u32(b, &ft->page_size, err))
+		return -1;
+	if (ft->page_size < 64 || ft->page_size > FT_SUBBUF_MAX)
+		return err_at(err, ft->in.path, bytes_off(b) - 4,
+			      "pages of %" PRIu32 " bytes, needs 64 to %u",
+			      ft->page_size, FT_SUBBUF_MAX);
+	ft->subbuf = ft->page_size;
+	return 0;
+}
+
+/* ---- version 6 */
+
+/* id, size, data; id 0 has no size. */
+static int options6(struct ft *ft, struct bytes *b, struct err *err)
+{
+	struct bytes data;
+	uint16_t id;
+	uint32_t n;
+
+	for (;;) {
+		if (bytes_u16(b, &id, err))
+			return -1;
+		if (!id)
+			return 0;
+		if (bytes_u32(b, &n, err) || bytes_take(b, n, &data, err) ||
+		    ft_option(ft, id, &data, err))
+			return -1;
+	}
+}
+
+static bool is_tag(const struct bytes *b, const char *tag)
+{
+	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
+}
+
+/* The rings of one buffer: {offset, size} of each CPU. */
+static int rings6(struct ft *ft, uint32_t inst, struct bytes *b,
+		  struct err *err)
+{
+	uint64_t off, len;
+
+	for (uint32_t i = 0; i < ft->n_cpus; i++) {
+		if (bytes_u64(b, &off, err) || bytes_u64(b, &len, err))
+			return -1;
+		ft_stream_plain(ft, inst, (int32_t)i, off, len);
+	}
+	return 0;
+}
+
+static int tag6(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint64_t at = bytes_off(b);
+
+	if (is_tag(b, "flyrecord"))
+		return bytes_skip(b, TAG_LEN, err);
+	if (is_tag(b, "latency  "))
+		return err_at(err, ft->in.path, at,
+			      "this file holds the text of a latency tracer, "
+			      "not its events");
+	return err_at(err, ft->in.path, at,
+		      "neither 'options' nor 'flyrecord' here");
+}
+
+static int instances6(struct ft *ft, struct err *err)
+{
+	for (uint32_t i = 0; i < ft->n_inst; i++) {
+		struct bytes b;
+
+		if (!ft->inst[i].section)
+			continue;
+		bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0,
+			   ft->swap);
+		if (bytes_skip(&b, ft->inst[i].section, err) ||
+		    tag6(ft, &b, err) || rings6(ft, i, &b, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int file6(struct ft *ft, struct bytes *b, struct err *err)
+{
+	static const uint16_t parts[] = { FT_HEADER_INFO,   FT_FTRACE_EVENTS,
+					  FT_EVENT_FORMATS, FT_KALLSYMS,
+					  FT_PRINTK,	    FT_CMDLINES };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (ft_meta(ft, parts[i], b, err))
+			return -1;
+	if (bytes_u32(b, &ft->n_cpus, err))
+		return -1;
+	if (ft->n_cpus > CPUS_MAX)
+		return err_at(err, ft->in.path, bytes_off(b) - 4,
+			      "%" PRIu32 " CPUs, needs %u at most", ft->n_cpus,
+			      CPUS_MAX);
+	ft->src.info.cpus_online = (int32_t)ft->n_cpus;
+	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
+
+	if (is_tag(b, "options  ")) {
+		bytes_skip(b, TAG_LEN, NULL);
+		if (options6(ft, b, err))
+			return -1;
+	}
+	if (tag6(ft, b, err) || rings6(ft, top, b, err))
+		return -1;
+	return instances6(ft, err);
+}
+
+/* ---- version 7 */
+
+struct section {
+	uint16_t id, flags;
+	uint64_t off, size; /* of its contents */
+};
+
+static int section_head(const struct ft *ft, uint64_t off, struct section *s,
+			struct err *err)
+{
+	struct bytes b;
+	uint32_t name;
+
+	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, ft->swap);
+	if (bytes_skip(&b, off, err) || bytes_u16(&b, &s->id, err) ||
+	    bytes_u16(&b, &s->flags, err) || bytes_u32(&b, &name, err) ||
+	    bytes_u64(&b, &s->size, err))
+		return -1;
+	s->off = off + SECTION_HEAD;
+	return 0;
+}
+
+static int unpack_section(struct ft *ft, struct bytes *b, struct bytes *out,
+			  unsigned char **owned, struct err *err)
+{
+	uint64_t at = bytes_off(b);
+	struct bytes packed;
+	uint32_t n_packed, n;
+
+	if (bytes_u32(b, &n_packed, err) || bytes_u32(b, &n, err) ||
+	    bytes_take(b, n_packed, &packed, err))
+		return -1;
+	if (n > SECTION_MAX)
+		return err_at(err, ft->in.path, at,
+			      "a section of %" PRIu32 " bytes, needs %u at "
+			      "most",
+			      n, SECTION_MAX);
+	*owned = mem_new(n, 1);
+	if (ft_unpack(ft, &packed, *owned, n, err))
+		return -1;
+	bytes_init(out, *owned, n, ft->in.path, at, ft->swap);
+	return 0;
+}
+
+int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
+	       unsigned char **owned, struct err *err)
+{
+	struct section s;
+	struct bytes b;
+
+	*owned = NULL;
+	if (section_head(ft, off, &s, err))
+		return -1;
+	*id = s.id;
+	bytes_init(&b, ft->in.data + s.off, ft->in.len - s.off, ft->in.path,
+		   s.off, ft->swap);
+	if (bytes_take(&b, s.size, out, err))
+		return -1;
+	if (!(s.flags & PACKED) || s.id == FT_BUFFER)
+		return 0;
+	b = *out;
+	if (!unpack_section(ft, &b, out, owned, err))
+		return 0;
+	free(*owned);
+	*owned = NULL;
+	return -1;
+}
+
+/* The section at off, when it is of that kind and not known yet. */
+static int meta_at(struct ft *ft, uint16_t want, uint64_t off, struct err *err)
+{
+	unsigned char *owned = NULL;
+	struct bytes b;
+	uint16_t id = 0;
+	int rc;
+
+	if (ft->have[want])
+		return 0;
+	rc = ft_section(ft, off, &id, &b, &owned, err);
+	if (!rc && id != want)
+		rc = err_at(err, ft->in.path, off, "section %u, needs %u", id,
+			    want);
+	if (!rc)
+		rc = ft_meta(ft, want, &b, err);
+	free(owned);
+	return rc;
+}
+
+static bool is_meta(uint16_t id)
+{
+	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
+}
+
+/* Options of one section; *next becomes the next of them, 0: none. Buffers
+ * wait: they need to know about pages. */
+static int options7(struct ft *ft, struct bytes *b, bool buffers,
+		    uint64_t *next, struct err *err)
+{
+	struct bytes data;
+	uint16_t id;
+	uint32_t n;
+	uint64_t off;
+
+	*next = 0;
+	while (bytes_left(b)) {
+		if (bytes_u16(b, &id, err) || bytes_u32(b, &n, err) ||
+		    bytes_take(b, n, &data, err))
+			return -1;
+		if (id == FT_OPTIONS)
+			return bytes_left(&data) ? bytes_u64(&data, next, err)
+						 : 0;
+		if ((id == FT_BUFFER) != buffers)
+			continue;
+		if (is_meta(id)) {
+			if (bytes_u64(&data, &off, err) ||
+			    meta_at(ft, id, off, err))
+				return -1;
+		} else if (ft_option(ft, id, &data, err)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int option_section(struct ft *ft, uint64_t off, bool buffers,
+			  uint64_t *next, struct err *err)
+{
+	unsigned char *owned = NULL;
+	struct bytes b;
+	uint16_t id = 0;
+	int rc = ft_section(ft, off, &id, &b, &owned, err);
+
+	if (!rc && id != FT_OPTIONS)
+		rc = err_at(err, ft->in.path, off,
+			    "section %u, needs the options", id);
+	if (!rc)
+		rc = options7(ft, &b, buffers, next, err);
+	free(owned);
+	return rc;
+}
+
+/* The chain of options, twice: buffers last. It must lead forward, which
+ * trace-cmd's does, so that it has an end. */
+static int chain(struct ft *ft, struct err *err)
+{
+	for (int buffers = 0; buffers < 2; buffers++) {
+		uint64_t off = ft->first_options;
+		uint64_t next = 0;
+
+		if (!off)
+			return err_at(err, ft->in.path, 0,
+				      "the recorder never finished this file: "
+				      "no options");
+		while (off) {
+			if (option_section(ft, off, buffers, &next, err))
+				return -1;
+			if (next && next <= off)
+				return err_at(err, ft->in.path, off,
+					      "options lead back to 0x%" PRIx64,
+					      next);
+			off = next;
+		}
+	}
+	return 0;
+}
+
+static int file7(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint64_t at = bytes_off(b);
+	const char *name, *version;
+	struct err why = { 0 };
+
+	if (bytes_str(b, &name, err) || bytes_str(b, &version, err) ||
+	    take_pack(ft, name, at, err) ||
+	    bytes_u64(b, &ft->first_options, err))
+		return -1;
+	ft->header_end = bytes_off(b);
+	bool broken = chain(ft, &why) != 0;
+
+	if (!broken && ft->n_inst)
+		return 0;
+	if (!broken)
+		err_at(&why, ft->in.path, ft->in.len,
+		       "no buffer is named in the options; the file may be "
+		       "cut");
+	ft->src.info.truncated = true;
+	ft_damage(ft, "truncated", ft->in.len, 0, &why);
+	ft_salvage(ft);
+	if (ft->n_stream || ft->n_inst)
+		return 0;
+	*err = why;
+	return -1;
+}
+
+int ft_file(struct ft *ft, struct err *err)
+{
+	struct bytes b;
+
+	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, false);
+	if (take_head(ft, &b, err))
+		return -1;
+	return ft->version < 7 ? file6(ft, &b, err) : file7(ft, &b, err);
+}
+
+/* ---- what can be had without the chain */
+
+/* A chunk count, chunks, and so on for each CPU from the next page on. */
+static void salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
+			   uint64_t end)
+{
+	int32_t cpu = 0;
+
+	while (off < end && cpu < (int32_t)CPUS_MAX) {
+		uint64_t rest = off % ft->page_size;
+		uint64_t stop = 0;
+		size_t had = ft->n_stream;
+
+		off += rest ? ft->page_size - rest : 0;
+		if (off < end)
+			ft_stream_packed(ft, inst, cpu, off, end - off, &stop);
+		cpu += ft->n_stream > had;
+		if (stop <= off)
+			return;
+		off = stop;
+	}
+}
+
+/* Pages of one CPU behind those of the other: the time goes back where the
+ * next one's begin. */
+static void salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
+			  uint64_t end)
+{
+	uint64_t rest = off % ft->page_size;
+	uint64_t size = ft->inst[inst].subbuf;
+	uint64_t from, last = 0;
+	int32_t cpu = 0;
+
+	off += rest ? ft->page_size - rest : 0;
+	for (from = off; off < end && end - off >= size; off += size) {
+		uint64_t t = 0;
+		struct bytes b;
+
+		bytes_init(&b, ft->in.data + off, size, ft->in.path, off,
+			   ft->swap);
+		bytes_u64(&b, &t, NULL);
+		if (t && t < last && cpu < (int32_t)CPUS_MAX) {
+			ft_stream_plain(ft, inst, cpu++, from, off - from);
+			from = off;
+		}
+		last = t ? t : last;
+	}
+	if (off > from)
+		ft_stream_plain(ft, inst, cpu, from, off - from);
+}
+
+static bool is_known_buffer(const struct ft *ft, uint64_t off)
+{
+	for (size_t i = 0; i < ft->n_inst; i++)
+		if (ft->inst[i].section == off)
+			return true;
+	return false;
+}
+
+static void salvage_buffer(struct ft *ft, const struct section *s, uint64_t end)
+{
+	uint64_t off = s->off - SECTION_HEAD;
+
+	if (is_known_buffer(ft, off))
+		return;
+	uint32_t inst = ft_instance_add(ft, "", NULL, off, ft->subbuf);
+
+	if (s->flags & PACKED)
+		salvage_packed(ft, inst, s->off, end);
+	else
+		salvage_plain(ft, inst, s->off, end);
+	ft_note(ft, "salvaged",
+		"the CPUs of a buffer are derived: what names them is not in "
+		"the file");
+}
+
+enum salvage {
+	SALVAGE_META,	 /* formats, names, options of the whole file */
+	SALVAGE_NAMED,	 /* buffers that options name */
+	SALVAGE_BUFFERS, /* the others */
+	SALVAGES,
+};
+
+static void salvage_section(struct ft *ft, const struct section *s,
+			    uint64_t end, enum salvage what)
+{
+	uint64_t off = s->off - SECTION_HEAD;
+	struct err why = { 0 };
+	uint64_t next;
+	int rc = 0;
+
+	if (s->id == FT_BUFFER && what == SALVAGE_BUFFERS)
+		salvage_buffer(ft, s, end);
+	else if (s->id == FT_OPTIONS && what != SALVAGE_BUFFERS)
+		rc = option_section(ft, off, what == SALVAGE_NAMED, &next,
+				    &why);
+	else if (is_meta(s->id) && what == SALVAGE_META)
+		rc = meta_at(ft, s->id, off, &why);
+	if (rc)
+		ft_damage(ft, "section", off, s->size, &why);
+}
+
+void ft_salvage(struct ft *ft)
+{
+	/* all options are read again */
+	ft->shift = 0;
+	ft->n_stat = ft->n_map = ft->n_maps = 0;
+	ft->stat_buffer = NULL;
+	ft->n_boot = 0;
+	for (int what = 0; what < SALVAGES; what++) {
+		uint64_t off = ft->header_end;
+		struct section s;
+
+		while (!section_head(ft, off, &s, NULL)) {
+			uint64_t left = ft->in.len - s.off;
+			uint64_t n = s.size < left ? s.size : left;
+
+			salvage_section(ft, &s, s.off + n, (enum salvage)what);
+			off = s.off + n;
+			if (n < s.size)
+				break;
+		}
+	}
+}

@@ -1,0 +1,253 @@
+/* ftrace.c - the reader of ftrace's binary captures: opening and closing, and
+ * its table row. */
+#include "formats/ftrace/ftrace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/reader/nonce.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define IDS 65536u
+
+void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
+	       const struct err *err)
+{
+	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, err);
+}
+
+void ft_note(struct ft *ft, const char *what, const char *detail)
+{
+	ledger_note(ft->src.ledger, ft->src.index, what, detail);
+}
+
+static int probe(const char *path, const void *head, size_t n)
+{
+	if (!n && strcmp(path, "-"))
+		return ft_dir_probe(path) ? 40 : 0;
+	return n >= FT_MAGIC_LEN && !memcmp(head, FT_MAGIC, FT_MAGIC_LEN) ? 100
+									  : 0;
+}
+
+/* The words for clocks that perf and LTTng have too. */
+static const char *clock_word(const char *name)
+{
+	static const char *const word[][2] = {
+		{ "mono", "monotonic" },
+		{ "mono_raw", "monotonic_raw" },
+		{ "boot", "boottime" },
+	};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		if (!strcmp(name, word[i][0]))
+			return word[i][1];
+	return name;
+}
+
+/* Times that were moved are on no clock of the kernel: DATE makes them wall
+ * time, and OFFSET is the user's. */
+static void say_clock(struct ft *ft)
+{
+	struct source_info *info = &ft->src.info;
+
+	info->clock_id = clock_id_of(info->clock);
+	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
+		info->tsc = (struct tsc_conv){ 0, ft->mult,
+					       (uint16_t)ft->mult_shift };
+	if (!ft->shift)
+		return;
+	info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
+	if (!ft->moved)
+		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
+}
+
+/* What info shows of the buffers; the clock is the top one's. */
+static void note_instances(struct ft *ft)
+{
+	char detail[256];
+
+	for (size_t i = 0; i < ft->n_inst; i++) {
+		const struct ft_instance *in = &ft->inst[i];
+		uint32_t rings = 0;
+
+		if (in->clock && !ft->src.info.clock)
+			ft->src.info.clock = in->clock;
+		for (size_t j = 0; j < ft->n_stream; j++)
+			rings += ft->stream[j].instance == i;
+		if (!*in->name)
+			continue;
+		snprintf(detail, sizeof(detail),
+			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
+			 in->name,
+			 in->clock ? clock_word(in->clock) : "not said", rings);
+		ft_note(ft, "instance", detail);
+	}
+	if (ft->src.info.clock)
+		ft->src.info.clock = clock_word(ft->src.info.clock);
+	say_clock(ft);
+}
+
+static void close_ft(struct source *src)
+{
+	if (!src)
+		return;
+	struct ft *ft = ft_of(src);
+
+	for (size_t i = 0; i < ft->n_type; i++)
+		tp_format_release(&ft->type[i].fmt);
+	ft_streams_release(ft);
+	input_close(&ft->in);
+	for (size_t i = 0; i < ft->n_raw; i++)
+		input_close(&ft->raw[i].in);
+	free(ft->raw);
+	free(ft->tgid);
+	tp_release(&ft->tp);
+	tp_release(&ft->look);
+	arena_release(&ft->arena);
+	free(ft->type);
+	free(ft->by_id);
+	free(ft->event_of);
+	table_release(&ft->events);
+	free(ft->event);
+	free(ft->inst);
+	free(ft->stat);
+	free(ft->text);
+	free(ft->field);
+	free(ft->boot);
+	ft_maps_release(ft);
+	ft_sync_release(ft);
+	free(ft->kallsyms);
+	free(ft->cmd);
+	free(ft->made);
+	free(ft->heap);
+	free(ft->due);
+	known_release(&ft->known);
+	inodes_release(&ft->inodes);
+	unwound_release(&ft->unwound);
+	free(ft->kern);
+	free(ft->user);
+	free(ft->src.path);
+	free(ft);
+}
+
+static int read_dir(struct ft *ft, const char *path, struct err *err)
+{
+	if (ft_dir(ft, path, err))
+		return -1;
+	for (size_t i = 0; i < ft->n_raw; i++)
+		ft->src.size += ft->raw[i].in.len;
+	return 0;
+}
+
+static int read_front(struct ft *ft, const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
+		return read_dir(ft, path, err);
+	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
+	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
+	    ft_file(ft, err))
+		return -1;
+	if (ft->in.cut) {
+		struct err why;
+
+		ft->src.info.truncated = true;
+		err_set(&why, ERR_FORMAT,
+			"%s: the packed file is damaged or cut off", path);
+		ft_damage(ft, "packed", 0, 0, &why);
+	}
+	ft->src.size = ft->in.len;
+	return 0;
+}
+
+static struct source *open_ft(const char *path, const struct source_opts *o,
+			      struct ledger *lg, struct err *err)
+{
+	struct ft *ft = mem_new(1, sizeof(*ft));
+	struct source_info *info = &ft->src.info;
+
+	ft->src.ops = &ftrace_ops;
+	ft->src.path = mem_strdup(path);
+	ft->src.ledger = lg;
+	ft->src.index = o ? o->index : 0;
+	ft->in.fd = -1;
+	if (o)
+		ft->opts = *o;
+	ft->nonce_format =
+		o && o->nonce_format ? o->nonce_format : nonce_default;
+	ft->by_id = mem_new(IDS, sizeof(*ft->by_id));
+	ft->event_of = mem_new(IDS, sizeof(*ft->event_of));
+	info->cpus_online = info->cpus_avail = -1;
+	info->system_wide = TRI_UNKNOWN;
+	info->cookies = COOKIES_FTRACE;
+	info->user_mask = UINT64_MAX;
+	if (read_front(ft, path, err)) {
+		close_ft(&ft->src);
+		return NULL;
+	}
+	info->kallsyms = ft->kallsyms;
+	info->kallsyms_len = ft->kallsyms_len;
+	note_instances(ft);
+	return &ft->src;
+}
+
+static const struct ft_type *type_of(const struct ft *ft, uint32_t event)
+{
+	return event < ft->n_event
+		       ? ft_type_of(ft, (uint16_t)ft->event[event].config)
+		       : NULL;
+}
+
+static int fields(struct source *src, const struct rec_sample *s,
+		  struct field *out, struct err *err)
+{
+	struct ft *ft = ft_of(src);
+	const struct ft_type *t = type_of(ft, s->event);
+
+	if (!t)
+		return err_set(err, ERR_FORMAT, "%s: event has no field format",
+			       src->path);
+	tp_fields(&ft->tp, &t->fmt, s->raw, s->raw_len, out);
+	if (t->printk && s->raw)
+		ft_print_text(ft, &t->fmt, s->raw, s->raw_len, out);
+	return 0;
+}
+
+static int print(struct source *src, const struct rec_sample *s, char *buf,
+		 size_t size)
+{
+	struct ft *ft = ft_of(src);
+	const struct ft_type *t = type_of(ft, s->event);
+
+	if (!size)
+		return -1;
+	buf[0] = '\0';
+	if (!t || !s->raw)
+		return -1;
+	ft->field = mem_grow(ft->field, &ft->cap_field, t->fmt.n,
+			     sizeof(*ft->field));
+	if (fields(src, s, ft->field, NULL))
+		return -1;
+	tp_print_fields(&ft->tp, &t->fmt, ft->field, buf, size);
+	return 0;
+}
+
+const struct source_ops ftrace_ops = {
+	.name = "ftrace",
+	.summary = "trace.dat of trace-cmd; folder with trace_pipe_raw pages",
+	.probe = probe,
+	.open = open_ft,
+	.scan = ft_scan,
+	.next = ft_next,
+	.decode = ft_decode,
+	.fields = fields,
+	.print = print,
+	.dump = ft_dump,
+	.close = close_ft,
+};

@@ -1,0 +1,128 @@
+/* made.c - records that no entry of a ring holds: where the kernel's
+ * code is, sums of what was lost.
+ *
+ * ftrace records no mappings. The kernel's and its modules' come from the
+ * addresses in the capture's own kallsyms. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "formats/code/kernel_map.h"
+#include "stitch/base/err.h"
+
+#define TYPE_OOL 2
+/* FTRACE_TRAMPOLINE_MARKER: stands in stacks for the tracer's own code. */
+#define TRAMPOLINE 0x7fffffffu
+
+static struct ft_made *add(struct ft *ft, enum record_kind kind)
+{
+	ft->made = mem_grow(ft->made, &ft->cap_made, ft->n_made + 1,
+			    sizeof(*ft->made));
+	struct ft_made *m = &ft->made[ft->n_made++];
+
+	*m = (struct ft_made){ .kind = kind, .pid = -1, .cpu = -1 };
+	return m;
+}
+
+/* The kernel's and its modules' code. */
+static void add_code(struct ft *ft, const struct kernel_code *c)
+{
+	struct ft_made *m = add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
+
+	m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
+	m->addr = c->start;
+	m->len = c->len;
+	m->pgoff = c->pgoff;
+	m->type = c->type;
+	m->name = arena_strdup(&ft->arena, c->name);
+}
+
+static void kernel_maps(struct ft *ft)
+{
+	struct kernel_map km;
+
+	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
+	ft_boot_moved(ft, km.text, km.etext);
+	for (size_t i = 0; i < km.n; i++)
+		add_code(ft, &km.at[i]);
+	kernel_map_release(&km);
+}
+
+void ft_make_first(struct ft *ft)
+{
+	if (ft->kallsyms_len)
+		kernel_maps(ft);
+	else
+		ft_boot_moved(ft, 0, 0);
+	for (size_t i = 0; i < ft->n_type; i++) {
+		if (ft->type[i].role != FT_KSTACK)
+			continue;
+		struct ft_made *m = add(ft, REC_KSYMBOL);
+
+		m->flags = REC_F_SYNTH;
+		m->addr = TRAMPOLINE;
+		m->len = 1;
+		m->type = TYPE_OOL;
+		m->name = "[FTRACE TRAMPOLINE]";
+		break;
+	}
+}
+
+/* The ring whose sums these are; one that nobody wrote to has none. */
+static uint32_t ring_of(const struct ft *ft, const char *buffer)
+{
+	for (uint32_t i = 0; i < ft->n_inst; i++)
+		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
+			return i;
+	return 0;
+}
+
+void ft_make_last(struct ft *ft)
+{
+	for (size_t i = 0; i < ft->n_stat; i++) {
+		const struct ft_stat *st = &ft->stat[i];
+		uint64_t n = st->overrun;
+
+		if (__builtin_add_overflow(n, st->commit_overrun, &n) ||
+		    __builtin_add_overflow(n, st->dropped, &n))
+			n = UINT64_MAX;
+		if (!n)
+			continue;
+		struct ft_made *m = add(ft, REC_LOST_TOTAL);
+
+		m->cpu = st->cpu;
+		m->ring = ring_of(ft, st->buffer);
+		m->n = n;
+	}
+}
+
+void ft_made_record(struct ft *ft, size_t i, struct record *rec)
+{
+	if (i >= ft->n_made)
+		return;
+	const struct ft_made *m = &ft->made[i];
+
+	rec->kind = m->kind;
+	rec->flags = m->flags;
+	rec->pid = rec->tid = m->pid;
+	rec->cpu = m->cpu;
+	rec->ring = m->ring;
+	if (m->kind == REC_LOST_TOTAL) {
+		rec->lost.n = m->n;
+		rec->lost.event = -1;
+	} else if (m->kind == REC_KSYMBOL) {
+		rec->ksymbol.addr = m->addr;
+		rec->ksymbol.len = (uint32_t)m->len;
+		rec->ksymbol.type = m->type;
+		rec->ksymbol.name = m->name;
+	} else {
+		rec->map = (struct rec_map){
+			.start = m->addr,
+			.len = m->len,
+			.pgoff = m->pgoff,
+			.prot = PROT_READ | PROT_EXEC,
+			.path = m->name,
+		};
+	}
+}

@@ -1,0 +1,138 @@
+/* maps.c - PROCMAPS of a trace.dat: what trace-cmd read of
+ * /proc/PID/maps of the processes that it was told to trace.
+ *
+ * It was read when the recording of a process ended, so it is of the last
+ * program that the process was: the rings are searched for its last exec. The
+ * list does not say offsets in files; they are derived: a file is mapped as a
+ * whole, so that its lowest mapping begins at its start. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/tasks/snapshots.h"
+#include "stitch/stitch.h"
+
+#define MAPS_MAX 1000000u
+/* How far back another mapping of the same file may stand. */
+#define BACK 16
+
+/* "START END PATH", hexadecimal without 0x. */
+static void add_map(struct ft *ft, const char *s, size_t first)
+{
+	char *at;
+	uint64_t start = strtoull(s, &at, 16);
+	uint64_t end = strtoull(at, &at, 16);
+
+	if (*at++ != ' ' || end <= start || ft->n_map >= MAPS_MAX)
+		return;
+	struct rec_map m = { .start = start, .len = end - start };
+
+	m.path = arena_strdup(&ft->arena, at);
+	m.derived = *at == '/';
+	/* sorted by address: the mappings of one file stand together */
+	for (size_t i = ft->n_map;
+	     m.derived && i > first && ft->n_map - i < BACK; i--) {
+		const struct rec_map *was = &ft->map[i - 1];
+
+		if (strcmp(was->path, m.path) != 0 || was->start > start)
+			continue;
+		m.pgoff = start - was->start + was->pgoff;
+		break;
+	}
+	ft->map = mem_grow(ft->map, &ft->cap_map, ft->n_map + 1, sizeof(m));
+	ft->map[ft->n_map++] = m;
+	ft->maps[ft->n_maps - 1].n++;
+}
+
+static void add_list(struct ft *ft, int32_t pid)
+{
+	ft->maps = mem_grow(ft->maps, &ft->cap_maps, ft->n_maps + 1,
+			    sizeof(*ft->maps));
+	ft->maps[ft->n_maps++] =
+		(struct snapshot){ .pid = pid, .time = TIME_NONE };
+}
+
+/* Per process "PID COUNT COMM" (both hexadecimal) and as many lines. */
+void ft_maps_take(struct ft *ft, const struct bytes *b)
+{
+	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
+	char *rest = s;
+	uint64_t left = 0;
+	size_t first = ft->n_map;
+
+	while (rest) {
+		char *line = strsep(&rest, "\n");
+		char *at = line;
+
+		if (left) {
+			left--;
+			add_map(ft, line, first);
+			continue;
+		}
+		if (!*line)
+			continue;
+		add_list(ft, (int32_t)(strtoul(at, &at, 16) & INT32_MAX));
+		left = strtoul(at, &at, 16);
+		first = ft->n_map;
+	}
+	free(s);
+}
+
+static void note_exec(struct ft *ft, int64_t pid, uint64_t time)
+{
+	for (size_t i = 0; i < ft->n_maps; i++)
+		if (ft->maps[i].pid == pid && time <= INT64_MAX &&
+		    (int64_t)time > ft->maps[i].time)
+			ft->maps[i].time = (int64_t)time;
+}
+
+static void look_for_execs(struct ft *ft, struct ft_stream *s)
+{
+	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf) {
+		struct ft_page pg;
+		struct ft_entry e;
+
+		if (ft_page_open(ft, s, at, &pg, NULL))
+			continue;
+		while (ft_page_next(ft, &pg, &e, NULL) > 0) {
+			uint16_t id = 0;
+
+			bytes_peek_u16(&e.b, 0, &id);
+			const struct ft_type *t = ft_type_of(ft, id);
+
+			if (t && t->role == FT_EXEC)
+				note_exec(ft,
+					  ft_number(t, t->part.pid, &e.b, -1),
+					  ft_time(ft, s, e.time));
+		}
+	}
+}
+
+static bool has_execs(const struct ft *ft)
+{
+	for (size_t i = 0; i < ft->n_type; i++)
+		if (ft->type[i].role == FT_EXEC)
+			return true;
+	return false;
+}
+
+void ft_maps_date(struct ft *ft)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < ft->n_maps; i++) {
+		ft->maps[i].map = ft->map ? ft->map + at : NULL;
+		at += ft->maps[i].n;
+	}
+	if (ft->n_maps && has_execs(ft))
+		for (size_t i = 0; i < ft->n_stream; i++)
+			look_for_execs(ft, &ft->stream[i]);
+	ft->src.info.maps = ft->maps;
+	ft->src.info.n_maps = ft->n_maps;
+}
+
+void ft_maps_release(struct ft *ft)
+{
+	free(ft->map);
+	free(ft->maps);
+}

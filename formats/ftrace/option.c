@@ -1,0 +1,302 @@
+/* option.c - the options of a trace.dat: clock, host, buffers, losses,
+ * mappings. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define STATS_MAX 65536u
+#define INSTANCES_MAX 4096u
+/* The kernel's instances are folders: their names have up to 255 bytes. */
+#define NAME_SIZE 256
+
+/* A text that may or may not have a 0 at its end, as a string of ours. */
+static char *text_of(const struct bytes *b)
+{
+	return mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
+}
+
+/* "0x5f3c", "-17", "12": what there is of a number. */
+static int64_t take_int(const char *s)
+{
+	bool minus = false;
+	uint64_t v = 0;
+	unsigned int base = 10;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	if (*s == '-' || *s == '+')
+		minus = *s++ == '-';
+	if (s[0] == '0' && (s[1] | 32) == 'x') {
+		base = 16;
+		s += 2;
+	}
+	for (; isxdigit((unsigned char)*s); s++) {
+		unsigned int c = (unsigned char)*s | 32u;
+		unsigned int d = c >= 'a' ? c - 'a' + 10 : c - '0';
+
+		if (d >= base)
+			break;
+		v = v * base + d;
+	}
+	return (int64_t)(minus ? -v : v);
+}
+
+static void add_shift(struct ft *ft, const struct bytes *b, int64_t unit)
+{
+	char *s = text_of(b);
+	uint64_t ns = (uint64_t)take_int(s) * (uint64_t)unit;
+
+	ft->shift = (int64_t)((uint64_t)ft->shift + ns);
+	free(s);
+}
+
+/* "[local] global counter ...": the one in brackets. */
+static void take_clock(struct ft *ft, const struct bytes *b)
+{
+	char *s = text_of(b);
+	char *from = strchr(s, '[');
+	char *to = from ? strchr(from, ']') : NULL;
+
+	if (to && !ft->src.info.clock) {
+		*to = '\0';
+		ft->src.info.clock = arena_strdup(&ft->arena, from + 1);
+	}
+	free(s);
+}
+
+/* "Linux HOST RELEASE MACHINE" */
+static void take_uname(struct ft *ft, const struct bytes *b)
+{
+	const char **const to[] = { NULL, &ft->src.info.host,
+				    &ft->src.info.release, &ft->src.info.arch };
+	char *s = text_of(b);
+	char *rest = s;
+
+	for (size_t i = 0; rest && i < sizeof(to) / sizeof(*to); i++) {
+		char *w = strsep(&rest, " \n");
+
+		if (to[i] && *w)
+			*to[i] = arena_strdup(&ft->arena, w);
+	}
+	/* bits that pointer authentication sets in user addresses */
+	if (ft->src.info.arch && !strcmp(ft->src.info.arch, "aarch64"))
+		ft->src.info.user_mask = ~(uint64_t)0x007f000000000000;
+	free(s);
+}
+
+static void take_version(struct ft *ft, const struct bytes *b)
+{
+	char line[128];
+	char *s = text_of(b);
+
+	snprintf(line, sizeof(line), "trace-cmd %s", s);
+	ft->src.info.version = arena_strdup(&ft->arena, line);
+	free(s);
+}
+
+static uint64_t stat_number(const char *s, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = s; (at = strstr(at, key)); at += n)
+		if (at == s || at[-1] == '\n')
+			return (uint64_t)take_int(at + n);
+	return 0;
+}
+
+static void take_stat(struct ft *ft, const struct bytes *b)
+{
+	char *s = text_of(b);
+
+	/* trace-cmd: a heading, then the CPUs of that buffer */
+	if (!strncmp(s, "\nBuffer: ", 9)) {
+		s[9 + strcspn(s + 9, "\n")] = '\0';
+		ft->stat_buffer = arena_strdup(&ft->arena, s + 9);
+	}
+	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
+		goto out;
+	ft->stat = mem_grow(ft->stat, &ft->cap_stat, ft->n_stat + 1,
+			    sizeof(*ft->stat));
+	ft->stat[ft->n_stat++] = (struct ft_stat){
+		.buffer = ft->stat_buffer,
+		.cpu = (int32_t)take_int(s + 4),
+		.overrun = stat_number(s, "overrun:"),
+		.commit_overrun = stat_number(s, "commit overrun:"),
+		.dropped = stat_number(s, "dropped events:"),
+	};
+out:
+	free(s);
+}
+
+uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
+			 uint64_t section, uint32_t subbuf)
+{
+	if (ft->n_inst >= INSTANCES_MAX)
+		return INSTANCES_MAX - 1;
+	ft->inst = mem_grow(ft->inst, &ft->cap_inst, ft->n_inst + 1,
+			    sizeof(*ft->inst));
+	char plain[NAME_SIZE];
+
+	snprintf(plain, sizeof(plain), "%s", name);
+	ft->inst[ft->n_inst] = (struct ft_instance){
+		.name = arena_strdup(&ft->arena, plain),
+		.clock = clock && *clock ? arena_strdup(&ft->arena, clock)
+					 : NULL,
+		.section = section,
+		.subbuf = subbuf,
+	};
+	return (uint32_t)ft->n_inst++;
+}
+
+static int check_subbuf(const struct bytes *b, uint32_t size, struct err *err)
+{
+	if (size >= 64 && size <= FT_SUBBUF_MAX)
+		return 0;
+	return err_at(err, b->path, bytes_off(b),
+		      "pages of %" PRIu32 " bytes, needs 64 to %u", size,
+		      FT_SUBBUF_MAX);
+}
+
+/* A ring per CPU; the buffer's section says whether they are packed. */
+static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
+{
+	const char *name, *clock;
+	uint64_t section, off, len;
+	uint32_t subbuf, n, cpu;
+	uint16_t id = 0;
+	uint16_t flags = 0;
+	struct bytes head;
+
+	if (bytes_u64(b, &section, err) || bytes_str(b, &name, err) ||
+	    bytes_str(b, &clock, err) || bytes_u32(b, &subbuf, err) ||
+	    bytes_u32(b, &n, err) || check_subbuf(b, subbuf, err))
+		return -1;
+	for (size_t i = 0; i < ft->n_inst; i++)
+		if (ft->inst[i].section == section)
+			return 0;
+	uint32_t inst = ft_instance_add(ft, name, clock, section, subbuf);
+
+	bytes_init(&head, ft->in.data, ft->in.len, ft->in.path, 0, ft->swap);
+	if (bytes_skip(&head, section, err) || bytes_u16(&head, &id, err) ||
+	    bytes_u16(&head, &flags, err))
+		return -1;
+	if (id != FT_BUFFER)
+		return err_at(err, ft->in.path, section,
+			      "section %u, needs a buffer's", id);
+	for (uint32_t i = 0; i < n; i++) {
+		if (bytes_u32(b, &cpu, err) || bytes_u64(b, &off, err) ||
+		    bytes_u64(b, &len, err))
+			return -1;
+		if (flags & 1)
+			ft_stream_packed(ft, inst, (int32_t)cpu, off, len,
+					 NULL);
+		else
+			ft_stream_plain(ft, inst, (int32_t)cpu, off, len);
+	}
+	return 0;
+}
+
+/* Version 6: where the same table stands as for the top buffer. */
+static int buffer6(struct ft *ft, struct bytes *b, struct err *err)
+{
+	const char *name;
+	uint64_t off;
+
+	if (bytes_u64(b, &off, err) || bytes_str(b, &name, err))
+		return -1;
+	ft_instance_add(ft, name, NULL, off, ft->subbuf);
+	return 0;
+}
+
+static int tsc2nsec(struct ft *ft, struct bytes *b, struct err *err)
+{
+	if (bytes_u32(b, &ft->mult, err) || bytes_u32(b, &ft->mult_shift, err))
+		return -1;
+	if (ft->mult_shift > 63)
+		ft->mult = 0;
+	return 0;
+}
+
+static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint32_t n;
+
+	if (bytes_u32(b, &n, err))
+		return -1;
+	if (n <= 1 << 20)
+		ft->src.info.cpus_online = (int32_t)n;
+	return 0;
+}
+
+/* What is not read, or only said. */
+static int other(struct ft *ft, uint16_t id, struct bytes *b)
+{
+	const char *name = "";
+	char detail[96];
+
+	if (id == FT_GUEST) {
+		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
+			 bytes_str(b, &name, NULL) ? "" : name);
+		ft_note(ft, "machine", detail);
+	} else if (id == FT_BUFFER_TEXT) {
+		ft_note(ft, "text",
+			"the buffer was stored as text, which is not read: "
+			"give the text itself, or record without a latency "
+			"tracer");
+	} else if (id >= FT_KNOWN) {
+		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
+			    bytes_off(b));
+	}
+	return 0;
+}
+
+int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
+{
+	switch (id) {
+	case FT_DATE:
+		ft->dated = true;
+		add_shift(ft, b, 1000);
+		return 0;
+	case FT_OFFSET:
+		ft->moved = true;
+		add_shift(ft, b, 1);
+		return 0;
+	case FT_CPUSTAT:
+		take_stat(ft, b);
+		return 0;
+	case FT_BUFFER:
+		return ft->version < 7 ? buffer6(ft, b, err)
+				       : buffer7(ft, b, err);
+	case FT_TRACECLOCK:
+		take_clock(ft, b);
+		return 0;
+	case FT_UNAME:
+		take_uname(ft, b);
+		return 0;
+	case FT_CPUCOUNT:
+		return cpu_count(ft, b, err);
+	case FT_VERSION:
+		take_version(ft, b);
+		return 0;
+	case FT_PROCMAPS:
+		ft_maps_take(ft, b);
+		return 0;
+	case FT_TRACEID:
+		return bytes_u64(b, &ft->trace_id, err);
+	case FT_TIME_SHIFT:
+		return ft_sync_take(ft, b, err);
+	case FT_LAST_BOOT:
+		ft_last_boot(ft, b);
+		return 0;
+	case FT_TSC2NSEC:
+		return tsc2nsec(ft, b, err);
+	default:
+		return other(ft, id, b);
+	}
+}

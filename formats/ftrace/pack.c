@@ -1,0 +1,353 @@
+/* pack.c - the bytes of a stream: in the file as they are, or packed
+ * in chunks that are unpacked when they are needed.
+ *
+ * Each stream keeps a few unpacked chunks: the one being walked, the one being
+ * decoded, and their neighbours. All together keep WIN_MAX bytes at most. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+
+/* trace-cmd packs some ten pages at a time. */
+#define CHUNK_MAX ((uint32_t)2 << 20)
+#define WIN_MAX ((uint64_t)128 << 20)
+#define STREAMS_MAX 65000u
+
+static int unpack_zstd(const struct bytes *b, void *out, size_t len,
+		       struct err *err)
+{
+	size_t got = ZSTD_decompress(out, len, b->pos, bytes_left(b));
+
+	if (ZSTD_isError(got))
+		return err_at(err, b->path, bytes_off(b),
+			      "packed data is damaged (%s)",
+			      ZSTD_getErrorName(got));
+	if (got != len)
+		return err_at(err, b->path, bytes_off(b),
+			      "packed data holds %zu bytes, needs %zu", got,
+			      len);
+	return 0;
+}
+
+static int unpack_zlib(const struct bytes *b, void *out, size_t len,
+		       struct err *err)
+{
+	uLongf got = len;
+	int rc = uncompress(out, &got, b->pos, bytes_left(b));
+
+	if (rc != Z_OK)
+		return err_at(err, b->path, bytes_off(b),
+			      "packed data is damaged (zlib says %d)", rc);
+	if (got != len)
+		return err_at(err, b->path, bytes_off(b),
+			      "packed data holds %lu bytes, needs %zu",
+			      (unsigned long)got, len);
+	return 0;
+}
+
+int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
+	      struct err *err)
+{
+	switch (ft->pack) {
+	case FT_PACK_ZSTD:
+		return unpack_zstd(b, out, len, err);
+	case FT_PACK_ZLIB:
+		return unpack_zlib(b, out, len, err);
+	default:
+		return err_at(err, b->path, bytes_off(b),
+			      "packed data, but the file says it has none");
+	}
+}
+
+static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
+			     uint64_t off)
+{
+	if (ft->n_stream >= STREAMS_MAX) {
+		struct err why;
+
+		err_at(&why, ft->in.path, off, "more than %u rings",
+		       STREAMS_MAX);
+		ft_damage(ft, "limit", off, 0, &why);
+		return NULL;
+	}
+	ft->stream = mem_grow(ft->stream, &ft->cap_stream, ft->n_stream + 1,
+			      sizeof(*ft->stream));
+	struct ft_stream *s = &ft->stream[ft->n_stream++];
+
+	memset(s, 0, sizeof(*s));
+	s->cpu = cpu;
+	s->instance = instance;
+	s->subbuf = ft->inst[instance].subbuf;
+	s->off = off;
+	s->data = ft->in.data;
+	s->path = ft->in.path;
+	return s;
+}
+
+/* How many of len bytes at off the file has; the rest is damage. Rings do not
+ * overlap: a small file that says so could go on for hours. */
+static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
+{
+	struct err why;
+	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
+
+	have = have < len ? have : len;
+	if (have > ft->in.len - ft->claimed) {
+		err_at(&why, ft->in.path, off,
+		       "rings are larger than the file that they are in");
+		ft_damage(ft, "overlap", off, len, &why);
+		return 0;
+	}
+	ft->claimed += have;
+	if (have == len)
+		return len;
+	err_at(&why, ft->in.path, ft->in.len,
+	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
+	       (unsigned long long)(len - have), (unsigned long long)off);
+	ft_damage(ft, "truncated", ft->in.len, len - have, &why);
+	ft->src.info.truncated = true;
+	return have;
+}
+
+void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
+		     uint64_t off, uint64_t len)
+{
+	if (!len)
+		return;
+	uint64_t have = cut(ft, off, len);
+	struct ft_stream *s = have ? add(ft, instance, cpu, off) : NULL;
+
+	if (!s)
+		return;
+	s->len = have;
+}
+
+void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
+		    const struct input *in)
+{
+	struct ft_stream *s = add(ft, instance, cpu, 0);
+
+	if (!s)
+		return;
+	s->data = in->data;
+	s->path = in->path;
+	s->len = in->len;
+}
+
+/* One {packed size, size, data}; false: it is not whole. */
+static bool take_chunk(struct ft *ft, struct ft_stream *s, struct bytes *b,
+		       struct err *err)
+{
+	struct ft_chunk c = { .at = s->len };
+	uint64_t at = bytes_off(b);
+
+	if (bytes_u32(b, &c.packed, err) || bytes_u32(b, &c.len, err))
+		return false;
+	c.off = bytes_off(b);
+	if (!c.len || c.len > CHUNK_MAX || c.len % s->subbuf) {
+		err_at(err, ft->in.path, at,
+		       "a chunk of %u bytes, needs whole pages of %u, %u at "
+		       "most",
+		       c.len, s->subbuf, CHUNK_MAX);
+		return false;
+	}
+	if (bytes_skip(b, c.packed, err))
+		return false;
+	s->chunk = mem_grow(s->chunk, &s->cap_chunk, s->n_chunk + 1, sizeof(c));
+	s->chunk[s->n_chunk++] = c;
+	s->len += c.len;
+	return true;
+}
+
+void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
+		      uint64_t off, uint64_t len, uint64_t *end)
+{
+	struct err why = { 0 };
+	struct bytes b;
+	uint32_t n;
+
+	if (!len)
+		return;
+	uint64_t have = cut(ft, off, len);
+	struct ft_stream *s = have ? add(ft, instance, cpu, off) : NULL;
+
+	if (!s)
+		return;
+	/* trace-cmd 3.1 leaves the count itself out of the length */
+	uint64_t most = ft->in.len - off;
+
+	bytes_init(&b, ft->in.data + off, most < len + 4 ? most : len + 4,
+		   ft->in.path, off, ft->swap);
+	bool good = !bytes_u32(&b, &n, &why);
+
+	for (uint32_t i = 0; good && i < n; i++)
+		good = take_chunk(ft, s, &b, &why);
+	/* what the file does not have was said by cut() */
+	if (!good && have == len)
+		ft_damage(ft, "chunk", bytes_off(&b), bytes_left(&b), &why);
+	if (end)
+		*end = bytes_off(&b);
+	if (s->n_chunk)
+		return;
+	free(s->chunk);
+	ft->n_stream--;
+}
+
+static void win_drop(struct ft *ft, struct ft_win *w)
+{
+	ft->win_bytes -= w->cap;
+	free(w->data);
+	*w = (struct ft_win){ 0 };
+}
+
+/* The window of all that was not used for longest, but for those of one. */
+static struct ft_win *oldest(struct ft *ft, const struct ft_stream * not )
+{
+	struct ft_win *old = NULL;
+
+	for (size_t i = 0; i < ft->n_stream; i++) {
+		struct ft_stream *s = &ft->stream[i];
+
+		for (size_t j = 0; j < FT_WINS && s != not ; j++)
+			if (s->win[j].cap &&
+			    (!old || s->win[j].used < old->used))
+				old = &s->win[j];
+	}
+	return old;
+}
+
+static void make_room(struct ft *ft, const struct ft_stream *s, size_t need)
+{
+	struct ft_win *w;
+
+	while (ft->win_bytes + need > WIN_MAX && (w = oldest(ft, s)))
+		win_drop(ft, w);
+}
+
+/* The chunk that holds place: the last one that begins at or before it. */
+static size_t chunk_of(const struct ft_stream *s, uint64_t place)
+{
+	size_t lo = 0;
+	size_t hi = s->n_chunk;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->chunk[mid].at <= place)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
+		struct err *err)
+{
+	const struct ft_chunk *c = &s->chunk[i];
+	struct bytes b;
+
+	w->chunk = 0;
+	if (w->cap < c->len) {
+		size_t cap = 0;
+
+		win_drop(ft, w);
+		make_room(ft, s, c->len);
+		w->data = mem_grow(NULL, &cap, c->len, 1);
+		w->cap = cap;
+		ft->win_bytes += cap;
+	}
+	bytes_init(&b, ft->in.data + c->off, c->packed, ft->in.path, c->off,
+		   false);
+	if (ft_unpack(ft, &b, w->data, c->len, err))
+		return -1;
+	w->chunk = i + 1;
+	return 0;
+}
+
+/* The window that has place already: its number; FT_WINS: none. */
+static size_t held(const struct ft_stream *s, uint64_t place)
+{
+	for (size_t i = 0; i < FT_WINS; i++) {
+		if (!s->win[i].chunk)
+			continue;
+		const struct ft_chunk *c = &s->chunk[s->win[i].chunk - 1];
+
+		if (place >= c->at && place - c->at < c->len)
+			return i;
+	}
+	return FT_WINS;
+}
+
+static struct ft_win *window(struct ft *ft, struct ft_stream *s, uint64_t place,
+			     struct err *err)
+{
+	size_t i = held(s, place);
+
+	if (i == FT_WINS) {
+		i = 0;
+		for (size_t j = 1; j < FT_WINS; j++)
+			if (s->win[j].used < s->win[i].used)
+				i = j;
+		if (load(ft, s, &s->win[i], chunk_of(s, place), err))
+			return NULL;
+	}
+	s->win[i].used = ++ft->tick;
+	return &s->win[i];
+}
+
+int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
+	    struct bytes *out, struct err *err)
+{
+	if (place >= s->len)
+		return err_at(err, s->path, ft_off(s, place),
+			      "nothing there: the ring has 0x%llx bytes",
+			      (unsigned long long)s->len);
+	if (!s->n_chunk) {
+		bytes_init(out, s->data + s->off + place, s->len - place,
+			   s->path, s->off + place, ft->swap);
+		return 0;
+	}
+	struct ft_win *w = window(ft, s, place, err);
+
+	if (!w)
+		return -1;
+	const struct ft_chunk *c = &s->chunk[w->chunk - 1];
+
+	bytes_init(out, w->data + (place - c->at), c->len - (place - c->at),
+		   ft->in.path, c->off, ft->swap);
+	return 0;
+}
+
+int ft_at(struct ft *ft, struct ft_stream *s, uint64_t place, uint64_t n,
+	  struct bytes *out, struct err *err)
+{
+	struct bytes b;
+
+	return ft_from(ft, s, place, &b, err) || bytes_take(&b, n, out, err)
+		       ? -1
+		       : 0;
+}
+
+uint64_t ft_off(const struct ft_stream *s, uint64_t place)
+{
+	if (!s->n_chunk)
+		return s->off + place;
+	size_t i = held(s, place);
+
+	return s->chunk[i < FT_WINS ? s->win[i].chunk - 1 : chunk_of(s, place)]
+		.off;
+}
+
+void ft_streams_release(struct ft *ft)
+{
+	for (size_t i = 0; i < ft->n_stream; i++) {
+		for (size_t j = 0; j < FT_WINS; j++)
+			free(ft->stream[i].win[j].data);
+		free(ft->stream[i].chunk);
+	}
+	free(ft->stream);
+}

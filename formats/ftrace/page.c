@@ -1,0 +1,180 @@
+/* page.c - the kernel's ring-buffer pages (kernel/trace/ring_buffer.c):
+ * entries with their times, and marks of what was lost. */
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+
+#define LOST ((uint64_t)1 << 31)	/* entries were, before this page */
+#define LOST_STORED ((uint64_t)1 << 30) /* how many stands behind the data */
+#define LENGTH_MASK (((uint64_t)1 << 30) - 1)
+
+#define TYPE_LONG 0u /* the length stands in a word of its own */
+#define TYPE_PADDING 29u
+#define TYPE_EXTEND 30u
+#define TYPE_STAMP 31u
+#define STAMP_BITS 59
+
+uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t)
+{
+	if (ft->synced)
+		t = ft_sync_time(ft, s->cpu, t);
+	if (ft->mult)
+		t = (uint64_t)(((unsigned __int128)t * ft->mult) >>
+			       ft->mult_shift);
+	return t + (uint64_t)ft->shift;
+}
+
+static int take_commit(const struct ft *ft, struct bytes *b, uint64_t *out,
+		       struct err *err)
+{
+	uint32_t n;
+
+	if (!ft->commit32)
+		return bytes_u64(b, out, err);
+	if (bytes_u32(b, &n, err))
+		return -1;
+	*out = n;
+	return 0;
+}
+
+int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
+		 struct ft_page *pg, struct err *err)
+{
+	uint64_t commit = 0;
+	struct bytes b;
+
+	*pg = (struct ft_page){ .place = place };
+	if (ft_at(ft, s, place, s->subbuf, &b, err) ||
+	    bytes_u64(&b, &pg->time, err) || take_commit(ft, &b, &commit, err))
+		return -1;
+	uint64_t len = commit & LENGTH_MASK;
+
+	if (len > bytes_left(&b))
+		return err_at(err, s->path, ft_off(s, place),
+			      "a page says it has %llu bytes of data, it can "
+			      "have %zu",
+			      (unsigned long long)len, bytes_left(&b));
+	bytes_take(&b, len, &pg->b, NULL);
+	pg->lost = commit & LOST;
+	if (pg->lost && commit & LOST_STORED)
+		pg->has_number = !take_commit(ft, &b, &pg->n_lost, NULL);
+	return 0;
+}
+
+int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
+		  struct err *err)
+{
+	size_t at = (size_t)(pg->b.pos - pg->b.base);
+	size_t left = bytes_left(&pg->b);
+	struct bytes b;
+
+	if (ft_at(ft, s, pg->place, s->subbuf, &b, err) ||
+	    bytes_skip(&b, at, err))
+		return -1;
+	return bytes_take(&b, left, &pg->b, err);
+}
+
+/* The word in front of each entry; its bits are laid out by the machine. */
+static int take_word(const struct ft *ft, struct bytes *b, uint32_t *type,
+		     uint32_t *delta, struct err *err)
+{
+	uint32_t w;
+
+	if (bytes_u32(b, &w, err))
+		return -1;
+	*type = ft->big ? w >> 27 : w & 31;
+	*delta = ft->big ? w & 0x7ffffff : w >> 5;
+	return 0;
+}
+
+/* The payload behind the word of an entry with data. */
+static int take_payload(struct bytes *b, uint32_t type, struct bytes *out,
+			struct err *err)
+{
+	uint32_t len = type * 4;
+
+	if (type == TYPE_LONG) {
+		if (bytes_u32(b, &len, err))
+			return -1;
+		if (len < 4 || len & 3)
+			return err_at(err, b->path, bytes_off(b) - 4,
+				      "an entry is %u bytes long, needs a "
+				      "multiple of 4",
+				      len);
+		len -= 4;
+	}
+	return bytes_take(b, len, out, err);
+}
+
+static int take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
+		     struct err *err)
+{
+	uint32_t high;
+
+	if (bytes_u32(&pg->b, &high, err))
+		return -1;
+	uint64_t t = delta + ((uint64_t)high << 27);
+
+	if (type == TYPE_EXTEND)
+		pg->time += t;
+	else
+		pg->time = t | (pg->time >> STAMP_BITS << STAMP_BITS);
+	return 0;
+}
+
+/* What was written and taken back; its time counts. */
+static int skip_discarded(struct ft_page *pg, uint32_t delta, struct err *err)
+{
+	uint32_t len;
+
+	pg->time += delta;
+	if (bytes_u32(&pg->b, &len, err))
+		return -1;
+	if (len < 4)
+		return err_at(err, pg->b.path, bytes_off(&pg->b) - 4,
+			      "a discarded entry is %u bytes long, needs 4",
+			      len);
+	return bytes_skip(&pg->b, len - 4, err);
+}
+
+int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
+		 struct err *err)
+{
+	while (bytes_left(&pg->b)) {
+		uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
+		uint32_t type, delta;
+
+		if (take_word(ft, &pg->b, &type, &delta, err))
+			return -1;
+		if (type == TYPE_PADDING && !delta)
+			return 0;
+		if (type == TYPE_PADDING) {
+			if (skip_discarded(pg, delta, err))
+				return -1;
+			continue;
+		}
+		if (type >= TYPE_EXTEND) {
+			if (take_time(pg, type, delta, err))
+				return -1;
+			continue;
+		}
+		pg->time += delta;
+		e->time = pg->time;
+		e->place = pg->place + at;
+		if (take_payload(&pg->b, type, &e->b, err))
+			return -1;
+		return 1;
+	}
+	return 0;
+}
+
+int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
+		struct bytes *out, struct err *err)
+{
+	uint32_t type, delta;
+	struct bytes b;
+
+	if (ft_from(ft, s, place, &b, err) ||
+	    take_word(ft, &b, &type, &delta, err))
+		return -1;
+	return take_payload(&b, type, out, err);
+}

@@ -1,0 +1,142 @@
+/* print.c - the text of trace_printk(), whose format or string is in
+ * the kernel: pages have its address, printk_formats the text. It becomes a
+ * field of its own, so that it is there without the capture too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/source.h"
+
+#define TEXTS_MAX 1000000u
+#define LINE_MAX_LEN 4096
+/* No entry is so long: the field is never read from a payload. */
+#define TEXT_FIELD                                                             \
+	"\tfield:__data_loc char[] text;\toffset:65528;\tsize:4;\tsigned:0;\n" \
+	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(text)\n"
+
+/* "\n", "\t", "\"" and "\\" of a string in C. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && s[1]) {
+			s++;
+			*to++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+/* "0xADDRESS : "TEXT"" */
+static void take_line(struct ft *ft, char *line)
+{
+	char *end;
+	uint64_t addr = strtoull(line, &end, 16);
+	char *from = strchr(end, '"');
+	char *to = strrchr(end, '"');
+
+	if (end == line || !from || to == from || ft->n_text >= TEXTS_MAX)
+		return;
+	*to = '\0';
+	unescape(from + 1);
+	ft->text = mem_grow(ft->text, &ft->cap_text, ft->n_text + 1,
+			    sizeof(*ft->text));
+	ft->text[ft->n_text++] =
+		(struct ft_text){ addr, arena_strdup(&ft->arena, from + 1) };
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct ft_text *x = a;
+	const struct ft_text *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+void ft_printk_take(struct ft *ft, const struct bytes *text)
+{
+	const char *s = (const char *)text->pos;
+	const char *end = (const char *)text->end;
+	char line[LINE_MAX_LEN];
+
+	while (s < end) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s);
+
+		if (n < sizeof(line)) {
+			memcpy(line, s, n);
+			line[n] = '\0';
+			take_line(ft, line);
+		}
+		s = nl ? nl + 1 : end;
+	}
+	if (ft->n_text)
+		qsort(ft->text, ft->n_text, sizeof(*ft->text), by_addr);
+}
+
+static const char *text_at(const struct ft *ft, uint64_t addr)
+{
+	const struct ft_text key = { .addr = addr };
+	const struct ft_text *t = NULL;
+
+	if (ft->n_text)
+		t = bsearch(&key, ft->text, ft->n_text, sizeof(key), by_addr);
+	return t ? t->text : NULL;
+}
+
+char *ft_print_format(const char *system, const struct bytes *text)
+{
+	const char *s = (const char *)text->pos;
+	size_t n = bytes_left(text);
+	const char *print = memmem(s, n, "\nprint fmt:", 11);
+
+	if (strcmp(system, "ftrace") != 0 || !print ||
+	    (!memmem(s, n, "name: bprint\n", 13) &&
+	     !memmem(s, n, "name: bputs\n", 12)))
+		return NULL;
+	size_t keep = (size_t)(print - s);
+	char *out = mem_new(keep + sizeof(TEXT_FIELD), 1);
+
+	memcpy(out, s, keep);
+	memcpy(out + keep, TEXT_FIELD, sizeof(TEXT_FIELD));
+	return out;
+}
+
+static int field_at(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
+		   size_t len, struct field *out)
+{
+	int fmt_at = field_at(fmt, "fmt");
+	int str_at = fmt_at < 0 ? field_at(fmt, "str") : fmt_at;
+	int buf_at = field_at(fmt, "buf");
+	int at = field_at(fmt, "text");
+	struct bytes args;
+
+	if (at < 0 || str_at < 0 || !out[str_at].present)
+		return;
+	const char *text = text_at(ft, (uint64_t)out[str_at].num);
+
+	if (!text)
+		text = "(its text is not in the capture)";
+	else if (fmt_at >= 0 && buf_at >= 0) {
+		bytes_init(&args, raw, len, ft->in.path, 0, ft->swap);
+		if (bytes_skip(&args, fmt->field[buf_at].off, NULL))
+			return;
+		tp_bprint(&ft->tp, text, &args, ft->printed,
+			  sizeof(ft->printed));
+		text = ft->printed;
+	}
+	out[at] = (struct field){ .present = true,
+				  .text = text,
+				  .len = (uint32_t)strlen(text) };
+}

@@ -1,0 +1,488 @@
+/* stream.c - all rings of a capture as one stream in the order of time.
+ *
+ * Each ring is sorted; the earliest of all comes next (a heap). A few entries
+ * of each ring are walked ahead, because the stacks of an event are entries
+ * behind it: one that belongs to an event is no event of its own. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+/* Bits of common_flags: what the CPU was in the middle of. An interrupt's
+ * entries stand between those of the task it hit, under the same pid. */
+#define CONTEXT 0x58u /* hardirq, softirq, NMI */
+#define PLACE_MASK (((uint64_t)1 << 48) - 1)
+#define LAST_PAGES 16
+
+/* ---- one ring */
+
+static struct ft_item *item_at(struct ft_stream *s, uint32_t i)
+{
+	return &s->ring[(s->head + i) % FT_AHEAD];
+}
+
+static void push(struct ft_stream *s, const struct ft_item *it)
+{
+	*item_at(s, s->n++) = *it;
+}
+
+static void page_damaged(struct ft *ft, struct ft_stream *s, uint64_t place,
+			 const struct err *why)
+{
+	struct ft_item it = { .kind = FT_BREAK, .time = s->last };
+
+	ft_damage(ft, "page", ft_off(s, place), s->subbuf, why);
+	push(s, &it);
+}
+
+static void push_lost(struct ft_stream *s, uint64_t time)
+{
+	struct ft_item it = {
+		.kind = FT_LOST,
+		.time = time,
+		.place = s->lost_place,
+	};
+
+	s->lost_due = false;
+	push(s, &it);
+}
+
+static void walked(struct ft *ft, uint32_t len)
+{
+	ft->walked += len;
+	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
+				 (double)ft->src.size);
+}
+
+/* The next page that can be read; false: there is none. */
+static bool open_page(struct ft *ft, struct ft_stream *s)
+{
+	uint64_t place = s->next_page;
+	struct err why;
+
+	if (s->len - place < s->subbuf) {
+		s->at_end = true;
+		if (s->len > place) {
+			err_at(&why, s->path, ft_off(s, place),
+			       "a page of %" PRIu64 " bytes, needs %u",
+			       s->len - place, s->subbuf);
+			page_damaged(ft, s, place, &why);
+		}
+		return false;
+	}
+	s->next_page += s->subbuf;
+	walked(ft, s->subbuf);
+	if (ft_page_open(ft, s, place, &s->page, &why)) {
+		page_damaged(ft, s, place, &why);
+		return true;
+	}
+	s->in_page = true;
+	if (!s->page.lost)
+		return true;
+	if (s->lost_due)
+		push_lost(s, ft_time(ft, s, s->page.time));
+	s->lost_due = true;
+	s->lost_place = place;
+	return true;
+}
+
+static bool is_stack(const struct ft_item *it)
+{
+	return it->role >= FT_KSTACK && it->role <= FT_COOKIE;
+}
+
+/* Whose stack it is: the last event of the same task in the same context. */
+static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
+{
+	for (uint32_t i = s->n; i-- > 0;) {
+		struct ft_item *it = item_at(s, i);
+
+		if (it->kind != FT_ENTRY)
+			return NULL;
+		if (it->pid != stack->pid || it->context != stack->context)
+			continue;
+		if (is_stack(it) || it->role == FT_CHAIN)
+			return NULL;
+		return it;
+	}
+	return NULL;
+}
+
+static bool attach(struct ft_stream *s, const struct ft_item *stack)
+{
+	struct ft_item *it = owner(s, stack);
+
+	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
+		return false;
+	uint16_t *to = stack->role == FT_KSTACK ? &it->kern : &it->user;
+
+	if (*to)
+		return false;
+	*to = (uint16_t)((stack->place - it->place) / 4);
+	it->cookie |= stack->role == FT_COOKIE;
+	return true;
+}
+
+static void note_regress(struct ft *ft, const struct ft_stream *s,
+			 const struct ft_item *it)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_ORDER,
+		.capture = ft->src.index,
+		.what = "regress",
+		.off = ft_off(s, it->place),
+		.t0 = it->time,
+		.t1 = s->last,
+		.n = 1,
+		.cpu = s->cpu,
+		.event = -1,
+	};
+
+	ledger_add(ft->src.ledger, &e);
+}
+
+static void take_entry(struct ft *ft, struct ft_stream *s,
+		       const struct ft_entry *e)
+{
+	struct ft_item it = { .kind = FT_ENTRY, .place = e->place };
+	uint32_t pid = 0;
+	uint16_t flags = 0;
+
+	it.time = ft_time(ft, s, e->time);
+	bytes_peek_u16(&e->b, 0, &it.id);
+	bytes_peek_u32(&e->b, 4, &pid);
+	if (bytes_left(&e->b) > 2)
+		flags = e->b.pos[2];
+	const struct ft_type *t = ft_type_of(ft, it.id);
+
+	it.pid = (int32_t)pid;
+	it.context = flags & CONTEXT;
+	it.role = t ? t->role : FT_PLAIN;
+	if (s->lost_due)
+		push_lost(s, it.time);
+	if (is_stack(&it) && attach(s, &it))
+		return;
+	if (it.time < s->last)
+		note_regress(ft, s, &it);
+	else
+		s->last = it.time;
+	push(s, &it);
+}
+
+/* Walks until the ring is full or used up. A page's mark and an entry may
+ * come together. */
+static void fill(struct ft *ft, struct ft_stream *s)
+{
+	struct ft_entry e;
+	struct err why;
+
+	if (s->in_page && s->n_chunk && ft_page_again(ft, s, &s->page, &why)) {
+		page_damaged(ft, s, s->page.place, &why);
+		s->in_page = false;
+	}
+	while (s->n + 2 < FT_AHEAD && !s->at_end) {
+		if (!s->in_page && !open_page(ft, s))
+			break;
+		if (!s->in_page)
+			continue;
+		int got = ft_page_next(ft, &s->page, &e, &why);
+
+		if (got > 0) {
+			take_entry(ft, s, &e);
+			continue;
+		}
+		s->in_page = false;
+		if (got < 0)
+			page_damaged(ft, s, s->page.place, &why);
+	}
+	if (s->at_end && s->lost_due)
+		push_lost(s, ft_time(ft, s, s->page.time));
+}
+
+/* ---- all rings */
+
+static uint64_t key_of(struct ft *ft, uint32_t stream)
+{
+	return item_at(&ft->stream[stream], 0)->time;
+}
+
+static bool earlier(struct ft *ft, uint32_t a, uint32_t b)
+{
+	uint64_t x = key_of(ft, a);
+	uint64_t y = key_of(ft, b);
+
+	return x < y || (x == y && a < b);
+}
+
+static void sift_down(struct ft *ft, size_t i)
+{
+	for (;;) {
+		size_t low = i;
+
+		for (size_t c = 2 * i + 1; c < 2 * i + 3 && c < ft->n_heap; c++)
+			if (earlier(ft, ft->heap[c], ft->heap[low]))
+				low = c;
+		if (low == i)
+			return;
+		uint32_t t = ft->heap[i];
+
+		ft->heap[i] = ft->heap[low];
+		ft->heap[low] = t;
+		i = low;
+	}
+}
+
+static void start(struct ft *ft)
+{
+	ft->merging = true;
+	ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
+	for (uint32_t i = 0; i < ft->n_stream; i++)
+		ft->walk_len += ft->stream[i].len;
+	for (uint32_t i = 0; i < ft->n_stream; i++) {
+		fill(ft, &ft->stream[i]);
+		if (ft->stream[i].n)
+			ft->heap[ft->n_heap++] = i;
+	}
+	for (size_t i = ft->n_heap / 2; i-- > 0;)
+		sift_down(ft, i);
+}
+
+/* The earliest item of all goes, and its ring is filled again. */
+static void drop_first(struct ft *ft)
+{
+	struct ft_stream *s = &ft->stream[ft->heap[0]];
+
+	s->head = (s->head + 1) % FT_AHEAD;
+	s->n--;
+	/* half of it is always ahead: enough for a stack to be found */
+	if (s->n < FT_AHEAD / 2 && !s->at_end)
+		fill(ft, s);
+	if (!s->n)
+		ft->heap[0] = ft->heap[--ft->n_heap];
+	sift_down(ft, 0);
+}
+
+/* ---- refs */
+
+void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
+{
+	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
+			   sizeof(*ft->due));
+	struct ref *r = &ft->due[ft->n_due++];
+
+	*r = *ev;
+	r->class = class;
+	r->len = len;
+	r->seq = ++ft->seq;
+}
+
+void ft_due_made(struct ft *ft, size_t i, uint64_t key)
+{
+	const struct ref r = {
+		.key = key,
+		.handle = (uint64_t)FT_MADE << 48 | i,
+	};
+
+	ft_due(ft, &r, CLASS_MAP, 0);
+}
+
+static bool is_top(const struct ft *ft, uint32_t instance)
+{
+	return instance >= ft->n_inst || !*ft->inst[instance].name;
+}
+
+static uint64_t event_hash(uint32_t instance, uint16_t id)
+{
+	return hash_u64((uint64_t)instance << 16 | id);
+}
+
+/* An event that several buffers recorded is an event of each. */
+uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
+{
+	if (is_top(ft, instance))
+		return ft->event_of[id] - 1;
+	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
+			  NULL);
+}
+
+static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
+{
+	uint32_t known = ft_event_of(ft, instance, id);
+	const struct ft_type *t = ft_type_of(ft, id);
+	struct event_def ev = {
+		.type = 2, /* PERF_TYPE_TRACEPOINT */
+		.config = id,
+		.has_cpu = true,
+		.has_time = true,
+		.has_tid = true,
+	};
+	const char *buffer =
+		is_top(ft, instance) ? NULL : ft->inst[instance].name;
+	char number[16];
+
+	if (known != UINT32_MAX)
+		return known;
+	snprintf(number, sizeof(number), "%u", id);
+	ev.name = arena_join(&ft->arena, t ? t->fmt.system : "unknown", ':',
+			     t && t->fmt.name ? t->fmt.name : number);
+	if (buffer)
+		ev.name = arena_join(&ft->arena, buffer, '/', ev.name);
+	if (t) {
+		ev.format = t->fmt.text;
+		ev.fields = t->fmt.def;
+		ev.n_fields = (uint32_t)t->fmt.n;
+		ev.sched = t->fmt.sched.kind;
+		ev.has_chain = t->fmt.n_stack > 0;
+	}
+	ev.buffer = buffer;
+	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
+			     sizeof(ev));
+	ft->event[ft->n_event++] = ev;
+	if (is_top(ft, instance))
+		ft->event_of[id] = (uint32_t)ft->n_event;
+	else
+		table_add(&ft->events, event_hash(instance, id),
+			  (uint32_t)ft->n_event - 1);
+	ft->src.events = ft->event;
+	ft->src.n_events = (uint32_t)ft->n_event;
+	return (uint32_t)ft->n_event - 1;
+}
+
+static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
+{
+	struct ft_stream *s = &ft->stream[stream];
+	struct ref ev = {
+		.key = it->time,
+		.handle = (uint64_t)stream << 48 | (it->place & PLACE_MASK),
+	};
+	struct bytes raw;
+
+	if (it->kind == FT_LOST)
+		ft_due(ft, &ev, CLASS_LOST, 0);
+	if (it->kind != FT_ENTRY)
+		return;
+	enum ft_role role = it->role;
+	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+		    !ft_entry_at(ft, s, it->place, &raw, NULL);
+	const struct ft_type *t = look ? ft_type_of(ft, it->id) : NULL;
+
+	if (look && role >= FT_SWITCH)
+		ft_task_refs(ft, t, &ev, it->pid, &raw);
+	else
+		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
+	if (role == FT_CHAIN) {
+		ft_due(ft, &ev, CLASS_CHAIN, 0);
+		return;
+	}
+	uint32_t event = event_index(ft, s->instance, it->id);
+	struct event_def *def = &ft->event[event];
+
+	def->has_chain |= it->kern || it->user;
+	def->defer |= it->cookie || role == FT_COOKIE;
+	if (look && role == FT_INODE)
+		ft_defer_inode(ft, t, &raw);
+	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
+	if (look && role == FT_MARKER)
+		ft_defer_refs(ft, t, &ev, &raw, def);
+}
+
+static int give(struct ft *ft, struct ref *ref)
+{
+	*ref = ft->due[ft->due_pos++];
+	if (ref->key > ft->src.floor)
+		ft->src.floor = ref->key;
+	return 1;
+}
+
+static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
+{
+	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
+		ft_due_made(ft, ft->made_pos, key);
+		ft->due[ft->n_due - 1].class = class;
+		ft->due[ft->n_due - 1].untimed = 1;
+	}
+}
+
+int ft_next(struct source *src, struct ref *ref, struct err *err)
+{
+	struct ft *ft = ft_of(src);
+
+	(void)err;
+	for (;;) {
+		if (ft->due_pos < ft->n_due)
+			return give(ft, ref);
+		ft->n_due = ft->due_pos = 0;
+		if (!ft->merging) {
+			start(ft);
+			made_refs(ft, 0, CLASS_MAP);
+		} else if (ft->n_heap) {
+			uint32_t stream = ft->heap[0];
+
+			refs_of(ft, stream, item_at(&ft->stream[stream], 0));
+			drop_first(ft);
+		} else if (!ft->ended) {
+			ft->ended = true;
+			ft_make_last(ft);
+			made_refs(ft, src->floor, CLASS_LOST);
+		} else {
+			src->floor = UINT64_MAX;
+			src->pos = src->size;
+			return 0;
+		}
+	}
+}
+
+/* ---- what is known before the first entry */
+
+static void see(struct ft *ft, uint64_t t)
+{
+	struct source_info *info = &ft->src.info;
+
+	if (!info->last_ns || t < info->first_ns)
+		info->first_ns = t;
+	if (t > info->last_ns)
+		info->last_ns = t;
+}
+
+/* Times of a ring's first entry, and of its last. */
+static void look_at_ends(struct ft *ft, struct ft_stream *s)
+{
+	uint64_t pages = s->len / s->subbuf;
+	struct ft_page pg;
+	struct ft_entry e;
+
+	if (pages && !ft_page_open(ft, s, 0, &pg, NULL) &&
+	    ft_page_next(ft, &pg, &e, NULL) > 0)
+		see(ft, ft_time(ft, s, e.time));
+	for (uint64_t i = 0; i < pages && i < LAST_PAGES; i++) {
+		bool any = false;
+
+		if (ft_page_open(ft, s, (pages - 1 - i) * s->subbuf, &pg, NULL))
+			continue;
+		while (ft_page_next(ft, &pg, &e, NULL) > 0)
+			any = true;
+		if (any) {
+			see(ft, ft_time(ft, s, pg.time));
+			return;
+		}
+	}
+}
+
+int ft_scan(struct source *src, struct err *err)
+{
+	struct ft *ft = ft_of(src);
+	struct source_info *info = &src->info;
+
+	(void)err;
+	info->has_time = true;
+	info->exact = true;
+	for (size_t i = 0; i < ft->n_stream; i++)
+		look_at_ends(ft, &ft->stream[i]);
+	ft_make_first(ft);
+	ft_maps_date(ft);
+	return 0;
+}

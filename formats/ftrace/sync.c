@@ -1,0 +1,159 @@
+/* sync.c - times of a guest on the clock of its host.
+ *
+ * trace-cmd measures, for each CPU of a guest, by how much its clock differs
+ * from the host's, now and then during the recording (option TIME_SHIFT of
+ * the guest's file). As in trace-cmd, that is used when the host's file is
+ * read together with the guest's: its TRACEID is named in the option. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+
+#define CPUS_MAX 65536u
+#define SAMPLES_MAX 1000000u
+#define INTERPOLATE 1u
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ft_sample *x = a;
+	const struct ft_sample *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
+		    struct err *err)
+{
+	struct ft_sample *s;
+	uint32_t n;
+
+	if (bytes_u32(b, &n, err))
+		return -1;
+	if (n > SAMPLES_MAX || n > bytes_left(b) / 24)
+		return err_at(err, b->path, bytes_off(b),
+			      "%" PRIu32 " time samples of a CPU, more than "
+			      "there are bytes",
+			      n);
+	s = mem_new(n ? n : 1, sizeof(*s));
+	*sy = (struct ft_sync){ s, n };
+	ft->n_sync++;
+	for (uint32_t i = 0; i < n; i++)
+		bytes_u64(b, &s[i].time, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		bytes_u64(b, &s[i].offset, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		bytes_u64(b, &s[i].scaling, NULL);
+	return 0;
+}
+
+/* Older recorders have no fractions. */
+static void take_fractions(struct ft *ft, struct bytes *b)
+{
+	for (size_t c = 0; c < ft->n_sync; c++)
+		for (uint32_t i = 0; i < ft->sync[c].n; i++) {
+			uint64_t bits = 0;
+
+			if (bytes_u64(b, &bits, NULL))
+				return;
+			ft->sync[c].at[i].fraction = bits < 64 ? bits : 63;
+		}
+}
+
+int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err)
+{
+	uint32_t cpus;
+
+	ft_sync_release(ft);
+	if (bytes_u64(b, &ft->peer, err) ||
+	    bytes_u32(b, &ft->sync_flags, err) || bytes_u32(b, &cpus, err))
+		return -1;
+	if (cpus > CPUS_MAX || cpus > bytes_left(b) / 4)
+		return err_at(err, b->path, bytes_off(b),
+			      "time samples of %" PRIu32 " CPUs, more than "
+			      "there are bytes",
+			      cpus);
+	ft->sync = mem_new(cpus ? cpus : 1, sizeof(*ft->sync));
+	for (uint32_t i = 0; i < cpus; i++)
+		if (take_cpu(ft, b, &ft->sync[i], err))
+			return -1;
+	take_fractions(ft, b);
+	for (uint32_t i = 0; i < cpus; i++)
+		qsort(ft->sync[i].at, ft->sync[i].n, sizeof(*ft->sync[i].at),
+		      by_time);
+	return 0;
+}
+
+void ft_sync_release(struct ft *ft)
+{
+	for (size_t i = 0; i < ft->n_sync; i++)
+		free(ft->sync[i].at);
+	free(ft->sync);
+	ft->sync = NULL;
+	ft->n_sync = 0;
+}
+
+/* The last sample that is not later, and not the last of all. */
+static uint32_t sample_before(const struct ft_sync *sy, uint64_t t)
+{
+	uint32_t lo = 0;
+	uint32_t hi = sy->n - 1;
+
+	while (lo + 1 < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (sy->at[mid].time <= t)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t between(const struct ft_sample *a, const struct ft_sample *b,
+			uint64_t t)
+{
+	uint64_t delta = b->time - a->time;
+	__int128 by = (__int128)(int64_t)(t - a->time) *
+		      (int64_t)(b->offset - a->offset);
+
+	return delta ? a->offset + (uint64_t)((by + delta / 2) / delta)
+		     : a->offset;
+}
+
+uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
+{
+	const struct ft_sync *sy;
+
+	if (cpu < 0 || (size_t)cpu >= ft->n_sync)
+		return t;
+	sy = &ft->sync[cpu];
+	if (!sy->n)
+		return t;
+	if (sy->n == 1)
+		return t + sy->at[0].offset;
+	const struct ft_sample *a = &sy->at[sample_before(sy, t)];
+	uint64_t off =
+		ft->sync_flags & INTERPOLATE ? between(a, a + 1, t) : a->offset;
+
+	if (a->scaling)
+		t = (uint64_t)(((unsigned __int128)t * a->scaling) >>
+			       a->fraction);
+	return t + off;
+}
+
+void ft_sync_pair(struct ft *guest, const struct ft *host)
+{
+	char detail[128];
+
+	if (!guest->n_sync || guest->synced || guest == host ||
+	    !host->trace_id || guest->peer != host->trace_id)
+		return;
+	guest->synced = true;
+	guest->src.info.on = &host->src;
+	snprintf(detail, sizeof(detail),
+		 "of a guest: times are on the clock of its host, %.40s",
+		 host->src.info.host ? host->src.info.host : "not named");
+	ft_note(guest, "machine", detail);
+}

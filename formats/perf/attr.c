@@ -1,0 +1,300 @@
+/* attr.c - events: their attributes, their ids, which record is whose. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0: what size 0 means */
+#define EVENTS_MAX 65536
+#define BRANCH_CALL_STACK ((uint64_t)1 << 11)
+
+static const char *const software[] = {
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+};
+
+static const char *const hardware[] = {
+	"cycles",
+	"instructions",
+	"cache-references",
+	"cache-misses",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"stalled-cycles-frontend",
+	"stalled-cycles-backend",
+	"ref-cycles",
+};
+
+/* A name by number, until the capture says a better one. */
+static const char *number_name(struct perf *p, const struct perf_attr *a)
+{
+	char name[64];
+
+	if (a->type == 1 && a->config < sizeof(software) / sizeof(*software))
+		return software[a->config];
+	if (a->type == 0 && a->config < sizeof(hardware) / sizeof(*hardware))
+		return hardware[a->config];
+	if (a->type == 2)
+		snprintf(name, sizeof(name), "tracepoint:%" PRIu64, a->config);
+	else if (a->type == 4)
+		snprintf(name, sizeof(name), "raw 0x%" PRIx64, a->config);
+	else
+		snprintf(name, sizeof(name),
+			 "type %" PRIu32 " config 0x%" PRIx64, a->type,
+			 a->config);
+	return arena_strdup(&p->arena, name);
+}
+
+static uint64_t mirror(uint64_t x)
+{
+	uint64_t y = 0;
+
+	for (int i = 0; i < 64; i++)
+		y |= (x >> i & 1) << (63 - i);
+	return y;
+}
+
+/* Bit-fields are allotted from the top in the files of big-endian machines. */
+static uint64_t flag_bits(const struct perf *p, uint64_t x)
+{
+	return p->src.info.big_endian ? mirror(x) : x;
+}
+
+/* Where the fixed part of a sample has what. */
+static void sample_layout(struct perf_attr *a)
+{
+	uint64_t t = a->sample_type;
+	uint8_t at = 8;
+	const struct {
+		uint64_t bit;
+		uint8_t *place;
+	} fields[] = {
+		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },
+		{ PS_TID, &a->s_tid },	     { PS_TIME, &a->s_time },
+		{ PS_ADDR, &a->s_addr },     { PS_ID, &a->s_id },
+		{ PS_STREAM_ID, NULL },	     { PS_CPU, &a->s_cpu },
+		{ PS_PERIOD, &a->s_period },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (!(t & fields[i].bit))
+			continue;
+		/* IDENTIFIER and ID hold the same: the first one serves */
+		if (fields[i].place && !*fields[i].place)
+			*fields[i].place = at;
+		at += 8;
+	}
+	a->s_end = at;
+}
+
+/* Where the trailer of other records has what, from the end. */
+static void trailer_layout(struct perf_attr *a)
+{
+	uint64_t t = a->sample_type;
+	uint8_t at = 0;
+	const struct {
+		uint64_t bit;
+		uint8_t *place;
+	} fields[] = {
+		{ PS_IDENTIFIER, &a->t_id }, { PS_CPU, &a->t_cpu },
+		{ PS_STREAM_ID, NULL },	     { PS_ID, &a->t_id },
+		{ PS_TIME, &a->t_time },     { PS_TID, &a->t_tid },
+	};
+
+	a->id_all = a->flags & PA_SAMPLE_ID_ALL;
+	if (!a->id_all)
+		return;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (!(t & fields[i].bit))
+			continue;
+		at += 8;
+		if (fields[i].place && !*fields[i].place)
+			*fields[i].place = at;
+	}
+	a->t_size = at;
+}
+
+static void define_event(struct perf *p, const struct perf_attr *a)
+{
+	uint64_t t = a->sample_type;
+
+	p->event =
+		mem_grow(p->event, &p->cap_event, p->n_attr, sizeof(*p->event));
+	p->event[p->n_attr - 1] = (struct event_def){
+		.name = number_name(p, a),
+		.type = a->type,
+		.config = a->config,
+		.sample_type = t,
+		.period = a->period,
+		.freq = a->flags & PA_FREQ,
+		.has_chain = t & PS_CALLCHAIN,
+		.has_cpu = t & PS_CPU,
+		.has_time = t & PS_TIME,
+		.has_tid = t & PS_TID,
+		.has_period = t & PS_PERIOD,
+		.defer = a->flags & PA_DEFER,
+		.defer_output = a->flags & PA_DEFER_OUTPUT,
+		.kernel_only = a->flags & PA_EXCLUDE_USER,
+		.user_only = a->flags & PA_EXCLUDE_KERNEL,
+	};
+	p->src.events = p->event;
+	p->src.n_events = (uint32_t)p->n_attr;
+}
+
+static const char *clock_name(const struct perf_attr *a)
+{
+	if (!(a->flags & PA_USE_CLOCKID))
+		return "perf";
+	switch (a->clockid) {
+	case 0:
+		return "realtime";
+	case 1:
+		return "monotonic";
+	case 4:
+		return "monotonic_raw";
+	case 7:
+		return "boottime";
+	case 11:
+		return "tai";
+	default:
+		return "unknown";
+	}
+}
+
+/* What all events agree on, and what the capture has as a whole. */
+static void compare(struct perf *p)
+{
+	const struct perf_attr *first = &p->attr[0];
+	struct source_info *info = &p->src.info;
+
+	p->same_time = p->same_type = true;
+	for (size_t i = 0; i < p->n_attr; i++) {
+		const struct perf_attr *a = &p->attr[i];
+
+		if (a->s_time != first->s_time || a->t_time != first->t_time ||
+		    a->id_all != first->id_all)
+			p->same_time = false;
+		if (a->sample_type != first->sample_type)
+			p->same_type = false;
+		info->has_time |= (a->sample_type & PS_TIME) != 0;
+		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
+	}
+	info->clock = clock_name(first);
+	info->clock_id = clock_id_of(info->clock);
+	memset(p->recent, 0, sizeof(p->recent));
+}
+
+int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
+{
+	struct perf_attr a = { 0 };
+	uint64_t flags = 0;
+	uint32_t u = 0;
+
+	if (bytes_left(b) < ATTR_SIZE_0)
+		return bytes_short(b, ATTR_SIZE_0, err);
+	if (p->n_attr >= EVENTS_MAX)
+		return err_at(err, b->path, bytes_off(b), "more than %d events",
+			      EVENTS_MAX);
+	/* the newer half is missing in older files: then it is 0 */
+	bytes_peek_u32(b, 0, &a.type);
+	bytes_peek_u32(b, 4, &a.size);
+	bytes_peek_u64(b, 8, &a.config);
+	bytes_peek_u64(b, 16, &a.period);
+	bytes_peek_u64(b, 24, &a.sample_type);
+	bytes_peek_u64(b, 32, &a.read_format);
+	bytes_peek_u64(b, 40, &flags);
+	bytes_peek_u64(b, 72, &a.branch_type);
+	bytes_peek_u64(b, 80, &a.regs_user);
+	if (!bytes_peek_u32(b, 92, &u))
+		a.clockid = (int32_t)u;
+	bytes_peek_u64(b, 96, &a.regs_intr);
+	a.flags = flag_bits(p, flags);
+	a.lbr = (a.sample_type & PS_BRANCH) &&
+		(a.branch_type & BRANCH_CALL_STACK);
+	sample_layout(&a);
+	trailer_layout(&a);
+	p->attr = mem_grow(p->attr, &p->cap_attr, p->n_attr + 1,
+			   sizeof(*p->attr));
+	p->attr[p->n_attr++] = a;
+	define_event(p, &a);
+	compare(p);
+	return 0;
+}
+
+void perf_event_name(struct perf *p, uint32_t attr, const char *name)
+{
+	if (attr < p->n_attr && *name)
+		p->event[attr].name = arena_strdup(&p->arena, name);
+}
+
+struct perf_id *perf_id_find(struct perf *p, uint64_t id)
+{
+	uint32_t at = table_find(&p->by_id, hash_u64(id), NULL, NULL, NULL);
+
+	return at == TABLE_NONE ? NULL : &p->id[at];
+}
+
+void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
+{
+	struct perf_id *known = perf_id_find(p, id);
+
+	memset(p->recent, 0, sizeof(p->recent));
+	if (known) {
+		known->attr = attr;
+		return;
+	}
+	p->id = mem_grow(p->id, &p->cap_id, p->n_id + 1, sizeof(*p->id));
+	p->id[p->n_id] = (struct perf_id){ id, attr, -2, -2 };
+	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
+}
+
+/* The id in a record, at the place that all events agree on; false: none. */
+static bool id_of(const struct perf *p, const struct perf_rec *r, uint64_t *id)
+{
+	const struct perf_attr *a = &p->attr[0];
+	uint64_t at = r->type == PR_SAMPLE ? a->s_id : r->size - a->t_id;
+
+	if (r->type == PR_SAMPLE ? !a->s_id : !a->t_id || r->size < 8 + a->t_id)
+		return false;
+	return !bytes_peek_u64(&r->b, at, id);
+}
+
+const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r)
+{
+	const struct perf_attr *first = p->attr;
+	uint64_t id;
+
+	if (p->n_attr <= 1)
+		return p->n_attr ? first : NULL;
+	if (r->type != PR_SAMPLE && !first->id_all)
+		return first;
+	if (!id_of(p, r, &id) || !id)
+		return first;
+	size_t at = id % RECENT_IDS;
+
+	if (p->recent[at].id == id && p->recent[at].attr)
+		return &p->attr[p->recent[at].attr - 1];
+	struct perf_id *known = perf_id_find(p, id);
+
+	if (known) {
+		p->recent[at].id = id;
+		p->recent[at].attr = known->attr + 1;
+		return &p->attr[known->attr];
+	}
+	return p->same_type ? first : NULL;
+}
+
+void perf_attr_release(struct perf *p)
+{
+	free(p->attr);
+	free(p->event);
+	free(p->id);
+	table_release(&p->by_id);
+}

@@ -1,0 +1,103 @@
+/* dir.c - the folder that perf record --threads writes. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+#define FILES_MAX 32767 /* what a handle can name */
+
+/* N of "data.N", or -1. */
+static long number_of(const char *name)
+{
+	char *end;
+
+	if (strncmp(name, "data.", 5) || !isdigit((unsigned char)name[5]))
+		return -1;
+	errno = 0;
+	long n = strtol(name + 5, &end, 10);
+
+	return *end || errno ? -1 : n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	long x = *(const long *)a;
+	long y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The numbers of all data.N in a folder, ascending. */
+static long *list(const char *dir, size_t *n, struct err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+	long *v = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	if (!d) {
+		err_set(err, ERR_IO, "%s: cannot list it (%m)", dir);
+		return NULL;
+	}
+	v = mem_grow(NULL, &cap, 1, sizeof(*v));
+	while ((ent = readdir(d))) {
+		long number = number_of(ent->d_name);
+
+		if (number < 0)
+			continue;
+		v = mem_grow(v, &cap, *n + 1, sizeof(*v));
+		v[(*n)++] = number;
+	}
+	closedir(d);
+	qsort(v, *n, sizeof(*v), by_number);
+	return v;
+}
+
+static int add_file(struct perf *p, const char *dir, long number,
+		    struct err *err)
+{
+	struct perf_file *f = &p->file[p->n_file];
+	char *path = mem_new(strlen(dir) + 32, 1);
+	struct stat st;
+	int rc = 0;
+
+	snprintf(path, strlen(dir) + 32, "%s/data.%ld", dir, number);
+	/* a CPU without records leaves an empty file */
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
+		rc = input_open(&f->in, path, p->opts.temp_dir, err);
+		if (!rc) {
+			f->index = (uint16_t)p->n_file++;
+			f->end = f->in.len;
+		}
+	}
+	free(path);
+	return rc;
+}
+
+int perf_dir_open(struct perf *p, const char *dir, struct err *err)
+{
+	size_t n;
+	long *v = list(dir, &n, err);
+	int rc = v ? 0 : -1;
+
+	if (n >= FILES_MAX)
+		rc = err_set(err, ERR_LIMIT, "%s: more than %d files", dir,
+			     FILES_MAX);
+	if (!rc) {
+		size_t cap = 1;
+
+		p->file = mem_grow(p->file, &cap, n + 1, sizeof(*p->file));
+		memset(p->file + 1, 0, n * sizeof(*p->file));
+	}
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = add_file(p, dir, v[i], err);
+	free(v);
+	return rc;
+}

@@ -1,0 +1,185 @@
+/* dump.c - every record in file order as one line of text. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+#define LINE 1024
+
+struct line {
+	char text[LINE];
+	size_t len;
+};
+
+static void say(struct line *l, const char *fmt, ...)
+	__attribute__((format(__printf__, 2, 3)));
+static void say(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(l->text + l->len, LINE - l->len, fmt, ap);
+
+	va_end(ap);
+	if (n > 0)
+		l->len += (size_t)n < LINE - l->len ? (size_t)n
+						    : LINE - l->len - 1;
+}
+
+static void say_addrs(struct line *l, const char *name, const struct addrs *a)
+{
+	if (!a->n)
+		return;
+	say(l, " %s=%u:", name, a->n);
+	for (uint32_t i = 0; i < a->n && i < 4; i++)
+		say(l, "%s%" PRIx64, i ? "," : "", a->ip[i]);
+	if (a->n > 4)
+		say(l, ",..");
+}
+
+static void say_sample(const struct perf *p, struct line *l,
+		       const struct rec_sample *s)
+{
+	say(l, " %s ip=%" PRIx64 " weight=%" PRIu64, p->event[s->event].name,
+	    s->ip, s->weight);
+	say_addrs(l, "kern", &s->kern);
+	say_addrs(l, "user", &s->user);
+	if (s->defer == DEFER_COOKIE)
+		say(l, " cookie=%" PRIx64, s->cookie);
+	else if (s->defer == DEFER_MARK)
+		say(l, " deferred, no cookie");
+	if (s->n_branch)
+		say(l, " branches=%u", s->n_branch);
+	if (s->user_regs.n)
+		say(l, " regs=%u", s->user_regs.n);
+	if (s->stack)
+		say(l, " stack=%u", s->stack_len);
+	if (s->raw)
+		say(l, " raw=%u", s->raw_len);
+	for (uint32_t i = 0; i < s->n_extra; i++)
+		say(l, " %s=%" PRIx64, s->extra[i].name, s->extra[i].value);
+}
+
+static void say_map(struct line *l, const struct rec_map *m)
+{
+	say(l, " %" PRIx64 "+%" PRIx64 " @%" PRIx64 " prot=%x %s", m->start,
+	    m->len, m->pgoff, m->prot, m->path);
+	if (m->id_len)
+		say(l, " build-id=");
+	for (uint8_t i = 0; i < m->id_len; i++)
+		say(l, "%02x", m->id[i]);
+}
+
+static void say_facts(const struct perf *p, struct line *l,
+		      const struct record *rec)
+{
+	switch (rec->kind) {
+	case REC_SAMPLE:
+		say_sample(p, l, &rec->sample);
+		break;
+	case REC_CHAIN:
+		say(l, " cookie=%" PRIx64, rec->chain.cookie);
+		say_addrs(l, "user", &rec->chain.user);
+		break;
+	case REC_MAP:
+		say_map(l, &rec->map);
+		break;
+	case REC_COMM:
+		say(l, " %s%s", rec->comm.name,
+		    rec->flags & REC_F_EXEC ? " (exec)" : "");
+		break;
+	case REC_FORK:
+	case REC_EXIT:
+		say(l, " parent=%d/%d", rec->fork.ppid, rec->fork.ptid);
+		break;
+	case REC_KSYMBOL:
+		say(l, " %" PRIx64 "+%x type=%u %s%s", rec->ksymbol.addr,
+		    rec->ksymbol.len, rec->ksymbol.type, rec->ksymbol.name,
+		    rec->flags & REC_F_GONE ? " (gone)" : "");
+		break;
+	case REC_LOST:
+	case REC_LOST_TOTAL:
+		say(l, " n=%" PRIu64 " event=%d", rec->lost.n, rec->lost.event);
+		break;
+	case REC_SWITCH:
+		say(l, " %s other=%d/%d", rec->flags & REC_F_OUT ? "out" : "in",
+		    rec->sw.other_pid, rec->sw.other_tid);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Names from a capture may hold anything: one line stays one line. */
+static void clean(struct line *l)
+{
+	for (size_t i = 0; i < l->len; i++)
+		if ((unsigned char)l->text[i] < ' ' || l->text[i] == 0x7f)
+			l->text[i] = '?';
+}
+
+static void say_record(struct perf *p, struct perf_file *f,
+		       const struct perf_rec *r, struct line *l)
+{
+	struct ref ref;
+	struct record rec;
+	struct err why;
+
+	if (!p->n_attr || !perf_place(p, f, r, &ref))
+		return;
+	if (perf_decode(&p->src, &ref, &rec, &why)) {
+		say(l, " damaged: %s", why.msg);
+		return;
+	}
+	say(l, " cpu=%d %d/%d", rec.cpu, rec.pid, rec.tid);
+	if (ref.untimed)
+		say(l, " t=-");
+	else
+		say(l, " t=%" PRIu64, rec.time);
+	say_facts(p, l, &rec);
+}
+
+static int dump_file(struct perf *p, struct perf_file *f,
+		     int (*fn)(void *arg, const char *text, struct err *err),
+		     void *arg, struct err *err)
+{
+	struct perf_rec r;
+	struct line l;
+	int got;
+
+	if (!p->stream)
+		perf_walk_start(p, f);
+	while ((got = perf_walk(p, f, &r, err)) > 0) {
+		l.len = 0;
+		if (f->index)
+			say(&l, "%u:", f->index);
+		say(&l, "0x%" PRIx64 " %s", r.off, perf_type_name(r.type));
+		if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
+			say(&l, "(%" PRIu32 ")", r.type);
+		say(&l, " size=%u misc=0x%x", r.size, r.misc);
+		/* a stream hands out its chunk's bytes only while it is held */
+		if (r.type < PR_TOOL)
+			say_record(p, f, &r, &l);
+		else if (p->stream && perf_tool(p, f, &r, err))
+			return -1;
+		clean(&l);
+		if (fn(arg, l.text, err))
+			return -1;
+	}
+	return got;
+}
+
+int perf_dump(struct source *src,
+	      int (*fn)(void *arg, const char *text, struct err *err),
+	      void *arg, struct err *err)
+{
+	struct perf *p = perf_of(src);
+
+	for (size_t i = 0; i < p->n_file; i++)
+		if (dump_file(p, &p->file[i], fn, arg, err) < 0)
+			return -1;
+	return 0;
+}

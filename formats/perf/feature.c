@@ -1,0 +1,255 @@
+/* feature.c - what a capture says about its machine and its events:
+ * feature sections behind the records, or FEATURE records in a pipe. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+enum feature {
+	FEAT_TRACING_DATA = 1,
+	FEAT_BUILD_ID,
+	FEAT_HOSTNAME,
+	FEAT_OSRELEASE,
+	FEAT_VERSION,
+	FEAT_ARCH,
+	FEAT_NRCPUS,
+	FEAT_CPUDESC,
+	FEAT_CMDLINE = 11,
+	FEAT_EVENT_DESC = 12,
+	FEAT_CLOCK_DATA = 29,
+	FEAT_E_MACHINE = 33,
+};
+
+#define CMDLINE_MAX 65536
+#define EM_AARCH64 183
+#define MISC_CPUMODE 7
+#define MISC_KERNEL 1
+#define MISC_ID_SIZE ((uint16_t)1 << 15)
+
+/* u32 length and as many bytes, in which the string ends with a 0. */
+static int take_string(struct bytes *b, const char **out, struct err *err)
+{
+	struct bytes s;
+	uint32_t n;
+
+	if (bytes_u32(b, &n, err) || bytes_take(b, n, &s, err))
+		return -1;
+	return bytes_str(&s, out, err);
+}
+
+static int keep_string(struct perf *p, struct bytes *b, const char **out,
+		       struct err *err)
+{
+	const char *s;
+
+	if (take_string(b, &s, err))
+		return -1;
+	*out = arena_strdup(&p->arena, s);
+	return 0;
+}
+
+/* Pointer authentication sets bits 54 to 48 of user addresses at most. */
+static void set_arch(struct perf *p, bool arm64)
+{
+	if (arm64)
+		p->src.info.user_mask = ~(uint64_t)0x007f000000000000;
+}
+
+static int arch(struct perf *p, struct bytes *b, struct err *err)
+{
+	if (keep_string(p, b, &p->src.info.arch, err))
+		return -1;
+	set_arch(p, !strcmp(p->src.info.arch, "aarch64") ||
+			    !strcmp(p->src.info.arch, "arm64"));
+	return 0;
+}
+
+static int cpus(struct perf *p, struct bytes *b, struct err *err)
+{
+	return bytes_i32(b, &p->src.info.cpus_avail, err) ||
+			       bytes_i32(b, &p->src.info.cpus_online, err)
+		       ? -1
+		       : 0;
+}
+
+static int cmdline(struct perf *p, struct bytes *b, struct err *err)
+{
+	char *line = mem_new(CMDLINE_MAX, 1);
+	size_t len = 0;
+	uint32_t n;
+	int rc = bytes_u32(b, &n, err);
+
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		const char *s = "";
+
+		rc = take_string(b, &s, err);
+		size_t more = strlen(s);
+
+		if (rc || len + more + 2 > CMDLINE_MAX)
+			break;
+		if (i == 1 && !strcmp(s, "inject"))
+			p->src.info.injected = true;
+		if (i)
+			line[len++] = ' ';
+		memcpy(line + len, s, more);
+		len += more;
+	}
+	p->src.info.cmdline = arena_strdup(&p->arena, line);
+	free(line);
+	return rc;
+}
+
+/* The event an EVENT_DESC entry is about: by its first id, else by place. */
+static int name_event(struct perf *p, struct bytes *b, uint32_t place,
+		      uint32_t n_ids, const char *name, struct err *err)
+{
+	uint32_t attr = place;
+	uint64_t id;
+
+	for (uint32_t i = 0; i < n_ids; i++) {
+		if (bytes_u64(b, &id, err))
+			return -1;
+		struct perf_id *known = i ? NULL : perf_id_find(p, id);
+
+		if (known)
+			attr = known->attr;
+	}
+	perf_event_name(p, attr, name);
+	return 0;
+}
+
+static int event_desc(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint32_t n, attr_size, n_ids;
+	const char *name;
+
+	if (bytes_u32(b, &n, err) || bytes_u32(b, &attr_size, err))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (bytes_skip(b, attr_size, err) ||
+		    bytes_u32(b, &n_ids, err) || take_string(b, &name, err) ||
+		    name_event(p, b, i, n_ids, name, err))
+			return -1;
+	return 0;
+}
+
+static int clock_data(struct perf *p, struct bytes *b, struct err *err)
+{
+	return bytes_skip(b, 8, err) ||
+			       bytes_u64(b, &p->src.info.wall_ns, err) ||
+			       bytes_u64(b, &p->src.info.wall_clock_ns, err)
+		       ? -1
+		       : 0;
+}
+
+static int e_machine(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint32_t machine;
+
+	if (bytes_u32(b, &machine, err))
+		return -1;
+	if (!p->src.info.arch)
+		set_arch(p, machine == EM_AARCH64);
+	return 0;
+}
+
+void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc)
+{
+	struct build_id_def d = { .id_len = 20 };
+	const char *path;
+	uint8_t size = 0;
+	struct bytes id;
+
+	if (bytes_i32(b, &d.pid, NULL) || bytes_take(b, 20, &id, NULL) ||
+	    bytes_u8(b, &size, NULL) || bytes_skip(b, 3, NULL) ||
+	    bytes_str(b, &path, NULL))
+		return;
+	if ((misc & MISC_ID_SIZE) && size <= 20)
+		d.id_len = size;
+	memcpy(d.id, id.pos, d.id_len);
+	d.kernel = (misc & MISC_CPUMODE) == MISC_KERNEL;
+	d.path = arena_strdup(&p->arena, path);
+	p->build_id = mem_grow(p->build_id, &p->cap_build_id, p->n_build_id + 1,
+			       sizeof(d));
+	p->build_id[p->n_build_id++] = d;
+	p->src.build_ids = p->build_id;
+	p->src.n_build_ids = (uint32_t)p->n_build_id;
+	if (d.kernel && !p->src.info.kernel_id_len && d.id_len &&
+	    !strncmp(path, "[kernel.kallsyms]", 17)) {
+		memcpy(p->kernel_id, d.id, d.id_len);
+		p->src.info.kernel_id = p->kernel_id;
+		p->src.info.kernel_id_len = d.id_len;
+	}
+}
+
+/* A sequence of records: type (0 in old files), misc, size, body. */
+static int build_ids(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint16_t misc, size;
+	struct bytes body;
+
+	while (bytes_left(b)) {
+		if (bytes_skip(b, 4, err) || bytes_u16(b, &misc, err) ||
+		    bytes_u16(b, &size, err))
+			return -1;
+		if (size < 8)
+			return err_at(err, b->path, bytes_off(b) - 8,
+				      "build-id entry is %u bytes, needs 8",
+				      size);
+		if (bytes_take(b, size - 8u, &body, err))
+			return -1;
+		perf_build_id(p, &body, misc);
+	}
+	return 0;
+}
+
+static int take(struct perf *p, uint32_t bit, struct bytes *b, struct err *err)
+{
+	struct source_info *info = &p->src.info;
+
+	switch (bit) {
+	case FEAT_TRACING_DATA:
+		perf_tracing_data(p, b);
+		return 0;
+	case FEAT_BUILD_ID:
+		return build_ids(p, b, err);
+	case FEAT_HOSTNAME:
+		return keep_string(p, b, &info->host, err);
+	case FEAT_OSRELEASE:
+		return keep_string(p, b, &info->release, err);
+	case FEAT_VERSION:
+		return keep_string(p, b, &info->version, err);
+	case FEAT_ARCH:
+		return arch(p, b, err);
+	case FEAT_NRCPUS:
+		return cpus(p, b, err);
+	case FEAT_CPUDESC:
+		return keep_string(p, b, &info->cpudesc, err);
+	case FEAT_CMDLINE:
+		return cmdline(p, b, err);
+	case FEAT_EVENT_DESC:
+		return event_desc(p, b, err);
+	case FEAT_CLOCK_DATA:
+		return clock_data(p, b, err);
+	case FEAT_E_MACHINE:
+		return e_machine(p, b, err);
+	default:
+		return 0;
+	}
+}
+
+void perf_feature(struct perf *p, uint32_t bit, struct bytes *b)
+{
+	uint64_t off = bytes_off(b);
+	uint64_t len = bytes_left(b);
+	struct err e;
+
+	if (take(p, bit, b, &e)) {
+		err_while(&e, "reading feature section %" PRIu32, bit);
+		perf_damage(p, "feature", off, len, &e);
+	}
+}

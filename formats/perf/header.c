@@ -1,0 +1,218 @@
+/* header.c - the header of a perf.data file: events and sections.
+ *
+ * A cut inside header or events ends it: without them no record can be read.
+ * A cut behind them does not: what is there is used, and the rest is said. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define HEADER_OLD 72
+#define HEADER_NOW 104
+#define HOSTNAME_BIT 3
+#define ATTR_MIN (64 + 16)
+
+struct section {
+	uint64_t off, size;
+};
+
+static int take_section(struct bytes *b, struct section *s, struct err *err)
+{
+	return bytes_u64(b, &s->off, err) || bytes_u64(b, &s->size, err) ? -1
+									 : 0;
+}
+
+/* A window on a section; all of it must be in the file. */
+static int open_section(struct perf *p, const struct section *s,
+			const char *what, struct bytes *out, struct err *err)
+{
+	const struct input *in = &p->file[0].in;
+
+	if (s->off > in->len || s->size > in->len - s->off)
+		return err_at(err, in->path, s->off,
+			      "the %s end at 0x%" PRIx64
+			      ", the file at 0x%" PRIx64
+			      ": it is cut off, copy it again",
+			      what, s->off + s->size, in->len);
+	bytes_init(out, in->data + s->off, (size_t)s->size, in->path, s->off,
+		   p->swap);
+	return 0;
+}
+
+static int take_ids(struct perf *p, const struct section *s, struct err *err)
+{
+	struct bytes b;
+	uint64_t id;
+
+	if (open_section(p, s, "event ids", &b, err))
+		return -1;
+	while (bytes_left(&b) >= 8) {
+		if (bytes_u64(&b, &id, err))
+			return -1;
+		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
+	}
+	return 0;
+}
+
+/* One entry: the attributes, then where its ids are. */
+static int take_attr(struct perf *p, struct bytes *b, uint64_t size,
+		     struct err *err)
+{
+	struct bytes entry, attr;
+	struct section ids;
+	uint32_t valid = 0;
+
+	if (bytes_take(b, size, &entry, err) ||
+	    bytes_take(&entry, size - 16, &attr, err))
+		return -1;
+	bytes_peek_u32(&attr, 4, &valid);
+	if (!valid)
+		valid = 64;
+	if (valid < bytes_left(&attr) && valid >= 64)
+		attr.end = attr.pos + valid;
+	if (perf_attr_add(p, &attr, err) || take_section(&entry, &ids, err))
+		return -1;
+	return take_ids(p, &ids, err);
+}
+
+static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
+		      struct err *err)
+{
+	struct bytes b;
+
+	if (open_section(p, s, "event attributes", &b, err))
+		return -1;
+	if (s->size % size)
+		return err_at(err, b.path, s->off,
+			      "event attributes are %" PRIu64
+			      " bytes, need a multiple of %" PRIu64,
+			      s->size, size);
+	while (bytes_left(&b))
+		if (take_attr(p, &b, size, err))
+			return -1;
+	if (!p->n_attr)
+		return err_at(err, b.path, s->off, "no events in the header");
+	return 0;
+}
+
+/* Which records the file has; a recorder that was killed leaves size 0. */
+static int place_data(struct perf *p, const struct section *data,
+		      struct err *err)
+{
+	struct perf_file *f = &p->file[0];
+	uint64_t len = f->in.len;
+
+	if (data->off > len)
+		return err_at(err, f->in.path, data->off,
+			      "the records start here, the file ends at "
+			      "0x%" PRIx64 ": it is cut off, copy it again",
+			      len);
+	f->start = data->off;
+	f->end = len;
+	if (data->size && data->size <= len - data->off) {
+		f->end = data->off + data->size;
+		return 0;
+	}
+	f->open_end = true;
+	p->src.info.truncated = true;
+	if (!data->size) {
+		perf_note(p, "unfinished",
+			  "the recorder did not finish this file: read as far "
+			  "as it goes");
+		return 0;
+	}
+	struct err e;
+
+	err_at(&e, f->in.path, len,
+	       "file ends here, its records go on for %" PRIu64 " bytes",
+	       data->size - (len - data->off));
+	perf_damage(p, "truncated", len, data->size - (len - data->off), &e);
+	return 0;
+}
+
+/* The bitmap is written as an array of longs: on big-endian machines its
+ * bytes stand otherwise, and 32-bit ones otherwise again. HOSTNAME is always
+ * there, so it tells which. */
+static void take_features(struct perf *p, struct bytes *b)
+{
+	uint64_t w[4] = { 0 };
+
+	for (int i = 0; i < 4; i++)
+		bytes_u64(b, &w[i], NULL);
+	if (p->src.info.big_endian && !(w[0] >> HOSTNAME_BIT & 1))
+		for (int i = 0; i < 4; i++)
+			w[i] = w[i] << 32 | w[i] >> 32;
+	memcpy(p->features, w, sizeof(w));
+}
+
+static void read_feature(struct perf *p, uint32_t bit, const struct section *s)
+{
+	struct bytes b;
+	struct err e;
+
+	if (open_section(p, s, "feature sections", &b, &e)) {
+		perf_damage(p, "feature", s->off, s->size, &e);
+		return;
+	}
+	perf_feature(p, bit, &b);
+}
+
+/* One {offset, size} for each bit that is set, behind the records. */
+static void read_features(struct perf *p)
+{
+	const struct perf_file *f = &p->file[0];
+	struct section s;
+	struct bytes b;
+	struct err e;
+
+	if (f->open_end)
+		return;
+	bytes_init(&b, f->in.data + f->end, (size_t)(f->in.len - f->end),
+		   f->in.path, f->end, p->swap);
+	for (uint32_t bit = 0; bit < 256; bit++) {
+		if (!(p->features[bit / 64] >> (bit % 64) & 1))
+			continue;
+		if (take_section(&b, &s, &e)) {
+			perf_damage(p, "feature", bytes_off(&b), 0, &e);
+			return;
+		}
+		read_feature(p, bit, &s);
+	}
+}
+
+int perf_read_header(struct perf *p, struct err *err)
+{
+	const struct input *in = &p->file[0].in;
+	struct section attrs, data, types;
+	uint64_t size, attr_size;
+	struct bytes b;
+
+	bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
+	if (bytes_skip(&b, 8, err) || bytes_u64(&b, &size, err) ||
+	    bytes_u64(&b, &attr_size, err) || take_section(&b, &attrs, err) ||
+	    take_section(&b, &data, err) || take_section(&b, &types, err))
+		return err_while(err, "reading the header (a cut-off file?)");
+	if (size != HEADER_NOW && size != HEADER_OLD)
+		return err_at(err, in->path, 8,
+			      "header says it is %" PRIu64
+			      " bytes, needs 104, 72 or (pipe) 16",
+			      size);
+	if (!attr_size)
+		return err_at(err, in->path, 16,
+			      "perf record was killed before it wrote the "
+			      "header: nothing can be read; record again");
+	if (attr_size < ATTR_MIN || attr_size > 65536)
+		return err_at(err, in->path, 16,
+			      "event attributes are %" PRIu64
+			      " bytes each, need %d to 65536",
+			      attr_size, ATTR_MIN);
+	if (size == HEADER_NOW)
+		take_features(p, &b);
+	if (take_attrs(p, &attrs, attr_size, err) || place_data(p, &data, err))
+		return -1;
+	read_features(p);
+	return 0;
+}

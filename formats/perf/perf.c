@@ -1,0 +1,195 @@
+/* perf.c - the perf.data reader: opening and closing, and its table row. */
+#include "formats/perf/perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/formats.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define PIPE_HEADER 16
+#define MAGIC_LE "PERFILE2"
+#define MAGIC_BE "2ELIFREP"
+
+static bool is_magic(const void *head, size_t n)
+{
+	return n >= 8 &&
+	       (!memcmp(head, MAGIC_LE, 8) || !memcmp(head, MAGIC_BE, 8));
+}
+
+static bool has_data_file(const char *dir)
+{
+	char path[4096];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/data", dir);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static int probe(const char *path, const void *head, size_t n)
+{
+	if (is_magic(head, n))
+		return 100;
+	/* a pipe shows nothing before it is read; then we are the one who
+	 * can read pipes */
+	if (!n)
+		return !strcmp(path, "-") || has_data_file(path) ? 50 : 0;
+	return 0;
+}
+
+static bool host_is_big(void)
+{
+	const union {
+		uint16_t n;
+		uint8_t b[2];
+	} one = { .n = 1 };
+
+	return !one.b[0];
+}
+
+/* Magic and header size decide what follows. */
+static int look(struct perf *p, struct err *err)
+{
+	struct perf_file *f = &p->file[0];
+	const void *head = f->in.data ? f->in.data : f->in.head;
+	size_t n = f->in.data ? f->in.len : f->in.n_head;
+	struct bytes b;
+	uint64_t size = 0;
+
+	if (!is_magic(head, n) || n < PIPE_HEADER)
+		return formats_refuse(f->in.path, head,
+				      n < INPUT_HEAD ? n : INPUT_HEAD, err);
+	p->src.info.big_endian = !memcmp(head, MAGIC_BE, 8);
+	p->swap = p->src.info.big_endian != host_is_big();
+	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0, p->swap);
+	bytes_peek_u64(&b, 8, &size);
+	p->src.info.pipe = size == PIPE_HEADER;
+	if (!p->src.info.pipe) {
+		if (!f->in.data && input_spool(&f->in, p->opts.temp_dir, err))
+			return -1;
+		return perf_read_header(p, err);
+	}
+	f->start = PIPE_HEADER;
+	f->end = f->in.len;
+	return 0;
+}
+
+static int open_files(struct perf *p, const char *path, struct err *err)
+{
+	struct stat st;
+	char *data;
+	int rc;
+
+	p->file = mem_new(1, sizeof(*p->file));
+	p->n_file = 1;
+	p->file[0].in.fd = -1;
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
+		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
+	p->src.info.dir = true;
+	data = mem_new(strlen(path) + 8, 1);
+	snprintf(data, strlen(path) + 8, "%s/data", path);
+	rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
+	free(data);
+	return rc ? rc : perf_dir_open(p, path, err);
+}
+
+static void close_perf(struct source *src)
+{
+	struct perf *p = perf_of(src);
+
+	for (size_t i = 0; i < p->n_file; i++) {
+		perf_walk_end(p, &p->file[i]);
+		input_close(&p->file[i].in);
+		free(p->file[i].floor);
+	}
+	perf_chunk_release(p);
+	perf_attr_release(p);
+	perf_trace_release(p);
+	arena_release(&p->arena);
+	free(p->build_id);
+	free(p->state);
+	free(p->file);
+	free(p->ip);
+	free(p->kern);
+	free(p->user);
+	free(p->part);
+	free(p->regs);
+	free(p->intr);
+	free(p->counter);
+	free(p->branch);
+	free(p->extra);
+	free(p->read_name);
+	free(p->text);
+	free(p->src.path);
+	free(p);
+}
+
+static struct source *open_perf(const char *path, const struct source_opts *o,
+				struct ledger *lg, struct err *err)
+{
+	struct perf *p = mem_new(1, sizeof(*p));
+	struct source_info *info = &p->src.info;
+
+	p->src.ops = &perf_ops;
+	p->src.path = mem_strdup(path);
+	p->src.ledger = lg;
+	p->src.index = o ? o->index : 0;
+	p->loud = true;
+	if (o)
+		p->opts = *o;
+	info->cpus_online = info->cpus_avail = -1;
+	info->system_wide = TRI_UNKNOWN;
+	info->user_mask = UINT64_MAX;
+	if (open_files(p, path, err) || look(p, err)) {
+		close_perf(&p->src);
+		return NULL;
+	}
+	p->stream = p->opts.no_scan || !p->file[0].in.data;
+	for (size_t i = 0; i < p->n_file && !p->stream; i++)
+		p->src.size += p->file[i].end - p->file[i].start;
+	if (p->file[0].in.cut) {
+		struct err why;
+
+		info->truncated = true;
+		err_set(&why, ERR_FORMAT,
+			"%s: the packed file is damaged or cut off", path);
+		perf_damage(p, "packed", 0, 0, &why);
+	}
+	return &p->src;
+}
+
+static void release(struct source *src, const struct ref *ref)
+{
+	struct perf *p = perf_of(src);
+
+	if (ref->handle >> 63)
+		perf_chunk_put(p, perf_chunk_find(p, ref->handle));
+}
+
+static bool same(struct source *src, const struct ref *a, const struct ref *b)
+{
+	struct perf_rec x, y;
+
+	return a->len == b->len && !perf_rec_get(perf_of(src), a, &x, NULL) &&
+	       !perf_rec_get(perf_of(src), b, &y, NULL) &&
+	       !memcmp(x.b.pos, y.b.pos, a->len);
+}
+
+const struct source_ops perf_ops = {
+	.name = "perf",
+	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
+	.probe = probe,
+	.open = open_perf,
+	.scan = perf_scan,
+	.next = perf_next,
+	.decode = perf_decode,
+	.release = release,
+	.same = same,
+	.fields = perf_fields,
+	.print = perf_print,
+	.dump = perf_dump,
+	.close = close_perf,
+};

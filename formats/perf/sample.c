@@ -1,0 +1,540 @@
+/* sample.c - from the bytes of a SAMPLE to struct record.
+ *
+ * The fields stand one behind the other, in the order of the kernel's header
+ * file, each only if its bit is in sample_type. What struct record has no
+ * place for goes to the extras. STREAM_ID is left out: it says the same as the
+ * event. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+/* Entries of a callchain from here up are marks, not addresses. */
+#define CONTEXT_MIN ((uint64_t)-4095)
+#define CONTEXT_HV ((uint64_t)-32)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_DEFERRED ((uint64_t)-640)
+#define CONTEXT_GUEST ((uint64_t)-2048)
+#define CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define CONTEXT_GUEST_USER ((uint64_t)-2560)
+
+#define BRANCH_HW_INDEX ((uint64_t)1 << 17)
+#define BRANCH_COUNTERS ((uint64_t)1 << 19)
+
+#define READ_ENABLED 1
+#define READ_RUNNING 2
+#define READ_ID 4
+#define READ_GROUP 8
+#define READ_LOST 16
+#define READ_KINDS 3 /* value, id, lost */
+
+void perf_extra(struct perf *p, const char *name, uint64_t value)
+{
+	p->extra = mem_grow(p->extra, &p->cap_extra, p->n_extra + 1,
+			    sizeof(*p->extra));
+	p->extra[p->n_extra++] = (struct extra){ .name = name, .value = value };
+}
+
+static int extra_u64(struct perf *p, struct bytes *b, const char *name,
+		     struct err *err)
+{
+	uint64_t v;
+
+	if (bytes_u64(b, &v, err))
+		return -1;
+	perf_extra(p, name, v);
+	return 0;
+}
+
+/* "read.3.value": made once, kept for the life of the source. */
+static const char *read_name(struct perf *p, uint64_t member, uint64_t kind)
+{
+	static const char *const kinds[READ_KINDS] = { "value", "id", "lost" };
+	size_t at = member * READ_KINDS + kind;
+
+	p->read_name = mem_grow(p->read_name, &p->cap_read_name, at + 1,
+				sizeof(*p->read_name));
+	while (p->n_read_name <= at) {
+		char name[48];
+		size_t n = p->n_read_name++;
+
+		snprintf(name, sizeof(name), "read.%zu.%s", n / READ_KINDS,
+			 kinds[n % READ_KINDS]);
+		p->read_name[n] = arena_strdup(&p->arena, name);
+	}
+	return p->read_name[at];
+}
+
+static int read_group(struct perf *p, uint64_t format, struct bytes *b,
+		      struct err *err)
+{
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) ||
+	    ((format & READ_ENABLED) && extra_u64(p, b, "read.enabled", err)) ||
+	    ((format & READ_RUNNING) && extra_u64(p, b, "read.running", err)))
+		return -1;
+	if (n > bytes_left(b) / 8)
+		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
+	for (uint64_t i = 0; i < n; i++)
+		if (extra_u64(p, b, read_name(p, i, 0), err) ||
+		    ((format & READ_ID) &&
+		     extra_u64(p, b, read_name(p, i, 1), err)) ||
+		    ((format & READ_LOST) &&
+		     extra_u64(p, b, read_name(p, i, 2), err)))
+			return -1;
+	return 0;
+}
+
+static int read_values(struct perf *p, uint64_t format, struct bytes *b,
+		       struct err *err)
+{
+	if (format & READ_GROUP)
+		return read_group(p, format, b, err);
+	return extra_u64(p, b, "read.value", err) ||
+			       ((format & READ_ENABLED) &&
+				extra_u64(p, b, "read.enabled", err)) ||
+			       ((format & READ_RUNNING) &&
+				extra_u64(p, b, "read.running", err)) ||
+			       ((format & READ_ID) &&
+				extra_u64(p, b, "read.id", err)) ||
+			       ((format & READ_LOST) &&
+				extra_u64(p, b, "read.lost", err))
+		       ? -1
+		       : 0;
+}
+
+static uint32_t mode_flags(uint16_t misc)
+{
+	switch (misc & 7) {
+	case 1:
+	case 3:
+		return REC_F_KERNEL;
+	case 2:
+		return REC_F_USER;
+	case 4:
+		return REC_F_KERNEL | REC_F_GUEST;
+	case 5:
+		return REC_F_USER | REC_F_GUEST;
+	default:
+		return 0;
+	}
+}
+
+static int64_t s32_at(const struct perf_rec *r, uint64_t at)
+{
+	uint32_t v = 0;
+
+	bytes_peek_u32(&r->b, at, &v);
+	return (int32_t)v;
+}
+
+/* Everything in front of READ stands at places that are known. */
+static int fixed_part(struct perf *p, const struct perf_attr *a,
+		      const struct perf_rec *r, struct record *rec,
+		      struct bytes *b, struct err *err)
+{
+	struct rec_sample *s = &rec->sample;
+	uint64_t addr = 0;
+
+	if (bytes_skip(b, a->s_end, err))
+		return -1;
+	if (a->s_ip)
+		bytes_peek_u64(&r->b, a->s_ip, &s->ip);
+	if (a->s_tid) {
+		rec->pid = (int32_t)s32_at(r, a->s_tid);
+		rec->tid = (int32_t)s32_at(r, a->s_tid + 4u);
+	}
+	if (a->s_cpu)
+		rec->cpu = (int32_t)s32_at(r, a->s_cpu);
+	if (a->s_addr && !bytes_peek_u64(&r->b, a->s_addr, &addr))
+		perf_extra(p, "addr", addr);
+	s->weight = 1;
+	if (a->s_period)
+		bytes_peek_u64(&r->b, a->s_period, &s->weight);
+	else if (!(a->flags & PA_FREQ) && a->period)
+		s->weight = a->period;
+	return 0;
+}
+
+/* A half of a chain: one run of p->ip in nearly all samples; when it comes in
+ * several runs they are copied behind each other. */
+struct half {
+	const uint64_t *ip;
+	uint32_t n;
+	uint64_t **copy;
+	size_t *cap;
+};
+
+struct split {
+	struct half kern, user;
+};
+
+static void add_run(struct half *h, const uint64_t *ip, uint32_t n,
+		    uint32_t most)
+{
+	if (!n)
+		return;
+	if (!h->n) {
+		h->ip = ip;
+		h->n = n;
+		return;
+	}
+	if (h->ip + h->n == ip) {
+		h->n += n;
+		return;
+	}
+	*h->copy = mem_grow(*h->copy, h->cap, most, sizeof(**h->copy));
+	if (h->ip != *h->copy)
+		memcpy(*h->copy, h->ip, h->n * sizeof(*ip));
+	memcpy(*h->copy + h->n, ip, n * sizeof(*ip));
+	h->ip = *h->copy;
+	h->n += n;
+}
+
+/* Which half a mark opens; *guest when it is a guest's. */
+static struct half *opens(struct split *s, uint64_t mark, struct half *now,
+			  uint32_t *flags)
+{
+	switch (mark) {
+	case CONTEXT_GUEST_KERNEL:
+		*flags |= REC_F_GUEST;
+		return &s->kern;
+	case CONTEXT_GUEST_USER:
+		*flags |= REC_F_GUEST;
+		return &s->user;
+	case CONTEXT_GUEST:
+		*flags |= REC_F_GUEST;
+		return now;
+	case CONTEXT_HV:
+	case CONTEXT_KERNEL:
+		return &s->kern;
+	case CONTEXT_USER:
+		return &s->user;
+	default:
+		return now;
+	}
+}
+
+/* Splits p->ip[0..n) in halves, without marks and cookie. */
+static void split_chain(struct perf *p, uint32_t n, struct record *rec,
+			struct split *s)
+{
+	struct rec_sample *sample = &rec->sample;
+	/* old kernels: no mark at all, then the mode decides */
+	struct half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
+	uint32_t start = 0;
+
+	s->kern.copy = &p->kern;
+	s->kern.cap = &p->cap_kern;
+	s->user.copy = &p->user;
+	s->user.cap = &p->cap_user;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t v = p->ip[i];
+
+		if (__builtin_expect(v < CONTEXT_MIN, 1))
+			continue;
+		add_run(now, p->ip + start, i - start, n);
+		start = i + 1;
+		if (v == CONTEXT_USER)
+			sample->defer = DEFER_DIRECT;
+		now = opens(s, v, now, &rec->flags);
+		if (v != CONTEXT_DEFERRED)
+			continue;
+		/* the cookie may not have fit: then the mark stands last */
+		sample->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
+		if (i + 1 < n)
+			sample->cookie = p->ip[i + 1];
+		start = ++i + 1;
+	}
+	if (start < n)
+		add_run(now, p->ip + start, n - start, n);
+	if (s->user.n && sample->defer == DEFER_NONE)
+		sample->defer = DEFER_DIRECT;
+}
+
+static int callchain(struct perf *p, struct bytes *b, struct record *rec,
+		     struct err *err)
+{
+	struct rec_sample *s = &rec->sample;
+	struct split sp = { 0 };
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err))
+		return -1;
+	if (n > bytes_left(b) / 8)
+		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
+	p->ip = mem_grow(p->ip, &p->cap_ip, n, sizeof(*p->ip));
+	if (bytes_u64s(b, p->ip, n, err))
+		return -1;
+	split_chain(p, (uint32_t)n, rec, &sp);
+	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n, NULL };
+	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
+	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
+
+	if (first->n && s->ip && first->ip[0] != s->ip)
+		perf_extra(p, "ip", s->ip);
+	return 0;
+}
+
+static int raw_data(struct bytes *b, struct rec_sample *s, struct err *err)
+{
+	struct bytes data;
+	uint32_t n;
+
+	if (bytes_u32(b, &n, err) || bytes_take(b, n, &data, err))
+		return -1;
+	s->raw = data.pos;
+	s->raw_len = n;
+	return 0;
+}
+
+static uint64_t bits(uint64_t x, int at, int n)
+{
+	return x >> at & (((uint64_t)1 << n) - 1);
+}
+
+/* Bit-fields of big-endian machines start at the top: give the layout of the
+ * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type
+ * 4, spec 2, new_type 4, priv 3. */
+static uint64_t branch_flags(const struct perf *p, uint64_t x)
+{
+	static const uint8_t width[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
+	uint64_t y = 0;
+	int at = 0;
+
+	if (!p->src.info.big_endian)
+		return x;
+	for (size_t i = 0; i < sizeof(width); i++) {
+		y |= bits(x, 64 - at - width[i], width[i]) << at;
+		at += width[i];
+	}
+	return y;
+}
+
+static int branch_counters(struct perf *p, struct bytes *b, uint64_t n,
+			   struct err *err)
+{
+	p->counter =
+		mem_grow(p->counter, &p->cap_counter, n, sizeof(*p->counter));
+	if (bytes_u64s(b, p->counter, n, err))
+		return -1;
+	perf_extra(p, "branch_counters", 0);
+	p->extra[p->n_extra - 1].blob = p->counter;
+	p->extra[p->n_extra - 1].len = (uint32_t)(n * sizeof(*p->counter));
+	return 0;
+}
+
+static int branches(struct perf *p, const struct perf_attr *a, struct bytes *b,
+		    struct rec_sample *s, struct err *err)
+{
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || ((a->branch_type & BRANCH_HW_INDEX) &&
+				      extra_u64(p, b, "hw_idx", err)))
+		return -1;
+	if (n > bytes_left(b) / 24)
+		return bytes_short(b, n > UINT64_MAX / 24 ? n : n * 24, err);
+	p->branch = mem_grow(p->branch, &p->cap_branch, n, sizeof(*p->branch));
+	for (uint64_t i = 0; i < n; i++) {
+		struct branch *br = &p->branch[i];
+
+		if (bytes_u64(b, &br->from, err) ||
+		    bytes_u64(b, &br->to, err) || bytes_u64(b, &br->flags, err))
+			return -1;
+		br->flags = branch_flags(p, br->flags);
+	}
+	s->branch = p->branch;
+	s->n_branch = (uint32_t)n;
+	if (n && (a->branch_type & BRANCH_COUNTERS))
+		return branch_counters(p, b, n, err);
+	return 0;
+}
+
+static int registers(struct bytes *b, uint64_t mask, uint64_t **v, size_t *cap,
+		     struct regs *out, struct err *err)
+{
+	uint32_t n = (uint32_t)__builtin_popcountll(mask);
+	uint64_t abi;
+
+	if (bytes_u64(b, &abi, err))
+		return -1;
+	out->abi = (uint32_t)abi;
+	if (!abi)
+		return 0;
+	*v = mem_grow(*v, cap, n, sizeof(**v));
+	if (bytes_u64s(b, *v, n, err))
+		return -1;
+	out->v = *v;
+	out->n = n;
+	out->mask = mask;
+	return 0;
+}
+
+/* size 0: nothing behind it. Else as many bytes, of which dyn are good. */
+static int stack_dump(struct bytes *b, struct rec_sample *s, struct err *err)
+{
+	struct bytes data;
+	uint64_t size, dyn;
+
+	s->has_dump = true;
+	if (bytes_u64(b, &size, err))
+		return -1;
+	if (!size)
+		return 0;
+	if (bytes_take(b, size, &data, err) || bytes_u64(b, &dyn, err))
+		return -1;
+	s->stack = data.pos;
+	s->stack_len = (uint32_t)(dyn < size ? dyn : size);
+	return 0;
+}
+
+/* {u32, u16, u16}, all in the order of the machine. */
+static int weights(struct perf *p, const struct perf_attr *a, struct bytes *b,
+		   struct err *err)
+{
+	uint32_t w1;
+	uint16_t w2, w3;
+
+	if (a->sample_type & PS_WEIGHT)
+		return extra_u64(p, b, "weight", err);
+	/* on big-endian machines the struct is declared the other way round */
+	if (p->src.info.big_endian) {
+		if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
+		    bytes_u32(b, &w1, err))
+			return -1;
+	} else if (bytes_u32(b, &w1, err) || bytes_u16(b, &w2, err) ||
+		   bytes_u16(b, &w3, err)) {
+		return -1;
+	}
+	perf_extra(p, "weight", w1);
+	perf_extra(p, "weight2", w2);
+	perf_extra(p, "weight3", w3);
+	return 0;
+}
+
+static int intr_regs(struct perf *p, const struct perf_attr *a, struct bytes *b,
+		     struct err *err)
+{
+	struct regs regs = { 0 };
+
+	if (registers(b, a->regs_intr, &p->intr, &p->cap_intr, &regs, err))
+		return -1;
+	if (!regs.abi)
+		return 0;
+	perf_extra(p, "intr_regs", 0);
+	p->extra[p->n_extra - 1].blob = regs.v;
+	p->extra[p->n_extra - 1].len = regs.n * 8;
+	perf_extra(p, "intr_regs_mask", regs.mask);
+	perf_extra(p, "intr_regs_abi", regs.abi);
+	return 0;
+}
+
+/* The part behind the stack dump. */
+static int tail_part(struct perf *p, const struct perf_attr *a, struct bytes *b,
+		     struct err *err)
+{
+	static const struct {
+		uint64_t bit;
+		const char *name;
+	} numbers[] = {
+		{ PS_PHYS_ADDR, "phys_addr" },
+		{ PS_CGROUP, "cgroup" },
+		{ PS_DATA_PAGE, "data_page_size" },
+		{ PS_CODE_PAGE, "code_page_size" },
+		{ PS_AUX, "aux_size" }, /* its data is not decoded */
+	};
+	uint64_t t = a->sample_type;
+
+	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) && weights(p, a, b, err))
+		return -1;
+	if ((t & PS_DATA_SRC) && extra_u64(p, b, "data_src", err))
+		return -1;
+	if ((t & PS_TRANSACTION) && extra_u64(p, b, "transaction", err))
+		return -1;
+	if ((t & PS_REGS_INTR) && intr_regs(p, a, b, err))
+		return -1;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if ((t & numbers[i].bit) &&
+		    extra_u64(p, b, numbers[i].name, err))
+			return -1;
+	return 0;
+}
+
+/* --call-graph lbr: the processor kept the user's calls. The newest entry
+ * says where we are (its target), each entry where the call came from. Only
+ * the half behind a USER mark is replaced. */
+static void lbr_chain(struct perf *p, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	if (s->defer != DEFER_DIRECT || !s->n_branch)
+		return;
+	p->part = mem_grow(p->part, &p->cap_part, s->n_branch + 1u,
+			   sizeof(*p->part));
+	p->part[0] = s->branch[0].to;
+	for (uint32_t i = 0; i < s->n_branch; i++)
+		p->part[i + 1] = s->branch[i].from;
+	s->user = (struct addrs){ p->part, s->n_branch + 1, NULL };
+	rec->flags |= REC_F_LBR;
+}
+
+/* The event takes no chain: the address that was hit is all there is. */
+static void lone_ip(struct perf *p, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	rec->flags |= REC_F_NO_CHAIN;
+	if (!s->ip)
+		return;
+	p->ip = mem_grow(p->ip, &p->cap_ip, 1, sizeof(*p->ip));
+	p->ip[0] = s->ip;
+	if (rec->flags & REC_F_USER) {
+		s->user = (struct addrs){ p->ip, 1, NULL };
+		s->defer = DEFER_DIRECT;
+	} else {
+		s->kern = (struct addrs){ p->ip, 1, NULL };
+	}
+}
+
+int perf_sample(struct perf *p, const struct perf_attr *a,
+		const struct perf_rec *r, struct record *rec, struct err *err)
+{
+	struct rec_sample *s = &rec->sample;
+	uint64_t t = a->sample_type;
+	struct bytes b = r->b;
+
+	rec->kind = REC_SAMPLE;
+	rec->flags |= mode_flags(r->misc);
+	s->event = (uint32_t)(a - p->attr);
+	p->n_extra = 0;
+	if (fixed_part(p, a, r, rec, &b, err))
+		return -1;
+	if ((t & PS_READ) && read_values(p, a->read_format, &b, err))
+		return -1;
+	if (!(t & PS_CALLCHAIN))
+		lone_ip(p, rec);
+	else if (callchain(p, &b, rec, err))
+		return -1;
+	if ((t & PS_RAW) && raw_data(&b, s, err))
+		return -1;
+	if (a->sched)
+		perf_sched(p, s);
+	if ((t & PS_BRANCH) && branches(p, a, &b, s, err))
+		return -1;
+	if (a->lbr)
+		lbr_chain(p, rec);
+	if ((t & PS_REGS_USER) && registers(&b, a->regs_user, &p->regs,
+					    &p->cap_regs, &s->user_regs, err))
+		return -1;
+	if ((t & PS_STACK_USER) && stack_dump(&b, s, err))
+		return -1;
+	if (tail_part(p, a, &b, err))
+		return -1;
+	s->extra = p->extra;
+	s->n_extra = (uint32_t)p->n_extra;
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* stream.c - captures that can be read only once: a true pipe.
+ *
+ * The floor comes from FINISHED_ROUND: what was written before the end of the
+ * round before last is taken as complete. That is a habit of perf record, not
+ * a guarantee, so one round and a slack more are held back than perf does. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define WINDOW_DEFAULT ((uint64_t)256 << 20)
+
+/* Everything up to the first record of an event; that one is put back. */
+int perf_stream_start(struct perf *p, struct err *err)
+{
+	for (size_t i = 0; i < p->n_file; i++)
+		perf_walk_start(p, &p->file[i]);
+	struct perf_file *f = &p->file[0];
+	struct perf_rec r;
+	int got;
+
+	while ((got = perf_walk(p, f, &r, err)) > 0) {
+		if (r.type < PR_TOOL)
+			break;
+		if (perf_tool(p, f, &r, err))
+			return -1;
+	}
+	if (got < 0)
+		return -1;
+	if (!p->n_attr)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no events are described before the first "
+			       "record",
+			       p->src.path);
+	if (got) {
+		f->held = r;
+		f->holds = true;
+	}
+	perf_trace_events(p);
+	perf_tool_end(p);
+	return 0;
+}
+
+static void raise_floor(struct perf *p, uint64_t to)
+{
+	if (to > p->src.floor)
+		p->src.floor = to;
+}
+
+static void round_end(struct perf *p)
+{
+	struct perf_window *w = &p->window;
+	uint64_t slack = p->opts.slack_ns;
+	uint64_t held = w->max > slack ? w->max - slack : 0;
+
+	raise_floor(p, w->round2 < held ? w->round2 : held);
+	w->round2 = w->round1;
+	w->round1 = w->max;
+}
+
+/* Too much is held: give up on the older half of the time that is held. */
+static void flush_half(struct perf *p)
+{
+	struct perf_window *w = &p->window;
+	uint64_t limit =
+		p->opts.window_bytes ? p->opts.window_bytes : WINDOW_DEFAULT;
+	uint64_t from = p->src.floor > w->first ? p->src.floor : w->first;
+	char detail[96];
+
+	if (p->chunk_bytes <= limit || !w->any || w->max <= from)
+		return;
+	uint64_t to = from + (w->max - from + 1) / 2;
+
+	snprintf(detail, sizeof(detail),
+		 "%" PRIu64 " bytes held: order is not assured before this "
+		 "time",
+		 p->chunk_bytes);
+	struct ledger_entry e = {
+		.kind = LEDGER_ORDER,
+		.capture = p->src.index,
+		.what = "window",
+		.detail = detail,
+		.off = p->src.pos,
+		.t0 = from,
+		.t1 = to,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+	ledger_add(p->src.ledger, &e);
+	raise_floor(p, to);
+}
+
+static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
+{
+	struct perf_window *w = &p->window;
+	struct source_info *info = &p->src.info;
+
+	info->records++;
+	if (r->chunk)
+		r->chunk->refs++;
+	if (perf_is_state(p, r, ref)) {
+		ref->key = p->src.floor;
+		ref->class = 0;
+		return;
+	}
+	if (ref->untimed && info->has_time)
+		return;
+	perf_round_record(p, r, ref);
+	if (!w->any || ref->key < w->first)
+		w->first = ref->key;
+	w->any = true;
+	if (ref->key > w->max)
+		w->max = ref->key;
+	if (info->has_time) {
+		info->first_ns = w->first;
+		info->last_ns = w->max;
+	} else {
+		p->src.floor = ref->key; /* places only grow */
+	}
+}
+
+int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
+{
+	struct perf_rec r;
+
+	while (p->cur < p->n_file) {
+		struct perf_file *f = &p->file[p->cur];
+		struct perf_chunk *was = f->window;
+		int got = perf_walk(p, f, &r, err);
+
+		if (got < 0)
+			return -1;
+		if (!got) {
+			p->cur++;
+			continue;
+		}
+		if (f->window != was || !(f->n & 1023)) {
+			p->src.pos = bytes_off(&f->raw);
+			flush_half(p);
+		}
+		if (r.type >= PR_TOOL) {
+			if (perf_tool(p, f, &r, err))
+				return -1;
+			if (r.type == PR_FINISHED_ROUND)
+				round_end(p);
+			continue;
+		}
+		if (!perf_place(p, f, &r, ref))
+			continue;
+		hand_out(p, &r, ref);
+		return 1;
+	}
+	perf_tool_end(p);
+	p->src.floor = UINT64_MAX;
+	return 0;
+}

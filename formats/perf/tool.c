@@ -1,0 +1,285 @@
+/* tool.c - records that the perf tool writes about the capture itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define UPDATE_NAME 2
+#define TYPE_TRACEPOINT 2
+
+static void damage(struct perf *p, const struct perf_rec *r,
+		   const struct err *err)
+{
+	perf_damage(p, "record", r->off, r->size, err);
+}
+
+static int header_attr(struct perf *p, struct bytes *b, struct err *err)
+{
+	struct bytes attr;
+	uint32_t size = 0;
+	uint64_t id;
+
+	bytes_peek_u32(b, 4, &size);
+	if (!size)
+		size = 64;
+	if (bytes_take(b, size, &attr, err) || perf_attr_add(p, &attr, err))
+		return -1;
+	while (bytes_left(b) >= 8 && !bytes_u64(b, &id, err))
+		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
+	return 0;
+}
+
+/* Which CPU and thread the events were opened on, id by id. */
+static int id_index(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t n, id, idx, cpu, tid;
+
+	if (bytes_u64(b, &n, err))
+		return -1;
+	for (uint64_t i = 0; i < n; i++) {
+		if (bytes_u64(b, &id, err) || bytes_u64(b, &idx, err) ||
+		    bytes_u64(b, &cpu, err) || bytes_u64(b, &tid, err))
+			return -1;
+		struct perf_id *known = perf_id_find(p, id);
+
+		if (!known)
+			continue;
+		known->cpu = (int32_t)cpu;
+		known->tid = (int32_t)tid;
+	}
+	return 0;
+}
+
+static int thread_map(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t n, pid;
+
+	if (bytes_u64(b, &n, err))
+		return -1;
+	for (uint64_t i = 0; i < n; i++) {
+		if (bytes_u64(b, &pid, err) || bytes_skip(b, 16, err))
+			return -1;
+		/* a map of all threads is the one entry -1 */
+		p->thread_map |= (int32_t)pid != -1;
+	}
+	return 0;
+}
+
+static int event_update(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t type, id;
+	const char *name;
+
+	if (bytes_u64(b, &type, err) || bytes_u64(b, &id, err))
+		return -1;
+	struct perf_id *known = perf_id_find(p, id);
+
+	if (type != UPDATE_NAME)
+		return 0;
+	if (bytes_str(b, &name, err))
+		return -1;
+	if (known)
+		perf_event_name(p, known->attr, name);
+	return 0;
+}
+
+static int feature(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t bit;
+
+	if (bytes_u64(b, &bit, err))
+		return -1;
+	/* no payload marks the end of the features, whatever the number */
+	if (bytes_left(b) && bit < 256)
+		perf_feature(p, (uint32_t)bit, b);
+	return 0;
+}
+
+/* Of x86: what the kernel's user page says. What comes behind is of clocks
+ * whose counter has fewer bits. */
+static int time_conv(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t shift, mult, zero;
+
+	if (bytes_u64(b, &shift, err) || bytes_u64(b, &mult, err) ||
+	    bytes_u64(b, &zero, err))
+		return -1;
+	if (shift < 64)
+		p->src.info.tsc =
+			(struct tsc_conv){ zero, mult, (uint16_t)shift };
+	return 0;
+}
+
+static int tracing_data(struct perf *p, struct perf_file *f, struct err *err)
+{
+	unsigned char *owned = NULL;
+	struct bytes b;
+	struct err why;
+
+	if (perf_walk_payload(p, f, &b, &owned, &why)) {
+		if (why.code == ERR_IO) {
+			if (err)
+				*err = why;
+			return -1;
+		}
+		perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
+	} else {
+		perf_tracing_data(p, &b);
+		perf_trace_events(p);
+	}
+	free(owned);
+	return 0;
+}
+
+static void skip(struct perf *p, const struct perf_rec *r)
+{
+	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
+		    r->off);
+}
+
+static void auxtrace(struct perf *p, const struct perf_rec *r)
+{
+	if (p->count[PR_AUXTRACE_INFO] + p->count[PR_AUXTRACE] == 1)
+		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
+	if (r->type == PR_AUXTRACE)
+		skip(p, r);
+}
+
+static int take(struct perf *p, const struct perf_rec *r, struct err *err)
+{
+	struct bytes b = r->b;
+
+	bytes_skip(&b, 8, err);
+	switch (r->type) {
+	case PR_HEADER_ATTR:
+		return header_attr(p, &b, err);
+	case PR_BUILD_ID:
+		perf_build_id(p, &b, r->misc);
+		return 0;
+	case PR_ID_INDEX:
+		return id_index(p, &b, err);
+	case PR_THREAD_MAP:
+		return thread_map(p, &b, err);
+	case PR_EVENT_UPDATE:
+		return event_update(p, &b, err);
+	case PR_FEATURE:
+		return feature(p, &b, err);
+	case PR_AUXTRACE_INFO:
+	case PR_AUXTRACE:
+		auxtrace(p, r);
+		return 0;
+	case PR_FINISHED_ROUND:
+		perf_round_end(p);
+		return 0;
+	case PR_TIME_CONV:
+		return time_conv(p, &b, err);
+	case PR_CPU_MAP:
+	case PR_FINISHED_INIT:
+		return 0;
+	default:
+		skip(p, r);
+		return 0;
+	}
+}
+
+int perf_tool(struct perf *p, struct perf_file *f, const struct perf_rec *r,
+	      struct err *err)
+{
+	struct err why;
+
+	if (r->type == PR_TRACING_DATA && r->chunk == f->window)
+		return tracing_data(p, f, err);
+	if (take(p, r, &why))
+		damage(p, r, &why);
+	return 0;
+}
+
+/* Every event open on all CPUs and on no thread, by its ids. */
+static enum tri wide_by_ids(const struct perf *p)
+{
+	uint64_t *on = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
+	enum tri wide = p->n_id ? TRI_YES : TRI_UNKNOWN;
+
+	for (size_t i = 0; i < p->n_id && wide == TRI_YES; i++) {
+		const struct perf_id *id = &p->id[i];
+
+		if (id->tid == -2)
+			wide = TRI_UNKNOWN;
+		else if (id->tid != -1)
+			wide = TRI_NO;
+		else
+			on[id->attr] += id->cpu >= 0;
+	}
+	for (size_t i = 0; i < p->n_attr && wide == TRI_YES; i++)
+		if (p->src.info.cpus_online < 0)
+			wide = TRI_UNKNOWN;
+		else if (on[i] < (uint64_t)p->src.info.cpus_online)
+			wide = TRI_NO;
+	free(on);
+	return wide;
+}
+
+/* What the command line says that the records do not: filters, groups (a
+ * member may be hit only while its leader counts), cgroups, pauses. Options
+ * may be cut short and put together, as in '-aG x'; the words of the program
+ * that was run are taken for options unless '--' stands before them. */
+static void take_options(struct perf *p)
+{
+	static const char *const longs[] = { "--fi", "--ex", "--cg", "--for" };
+	struct source_info *info = &p->src.info;
+	const char *s = info->cmdline;
+
+	while (s && *s) {
+		size_t n = strcspn(s, " ");
+
+		if (n == 2 && !memcmp(s, "--", 2))
+			return;
+		if (s[0] == '-' && s[1] != '-') {
+			info->filtered |= memchr(s, 'G', n) != NULL;
+			info->paused |= memchr(s, 'D', n) != NULL;
+		}
+		for (size_t i = 0; i < sizeof(longs) / sizeof(*longs); i++)
+			info->filtered |=
+				!strncmp(s, longs[i], strlen(longs[i]));
+		info->filtered |= memchr(s, '{', n) != NULL;
+		info->paused |=
+			!strncmp(s, "--de", 4) || !strncmp(s, "--con", 5);
+		s += n + (s[n] == ' ');
+	}
+}
+
+/* Of a session of tasks it depends on the events; of one of CPUs, on whether
+ * these are all. */
+static bool has_whole_tasks(const struct perf *p)
+{
+	bool of_tasks = p->thread_map;
+
+	for (size_t i = 0; i < p->n_id && !of_tasks; i++)
+		of_tasks = p->id[i].tid >= 0;
+	for (size_t i = 0; i < p->n_attr && of_tasks; i++)
+		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
+	return of_tasks || p->src.info.system_wide == TRI_YES;
+}
+
+/* A tracepoint without a period is sampled each time it is hit. */
+static void find_every(struct perf *p)
+{
+	for (size_t i = 0; i < p->n_attr; i++) {
+		const struct perf_attr *a = &p->attr[i];
+
+		p->event[i].every =
+			a->type == TYPE_TRACEPOINT && a->period <= 1 &&
+			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
+			!p->src.info.filtered;
+	}
+}
+
+void perf_tool_end(struct perf *p)
+{
+	p->src.info.system_wide = p->thread_map ? TRI_NO : wide_by_ids(p);
+	p->src.info.whole_tasks = has_whole_tasks(p);
+	take_options(p);
+	find_every(p);
+}

@@ -1,0 +1,212 @@
+/* trace.c - tracing data of a perf capture: formats of tracepoints. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+#define TYPE_TRACEPOINT 2
+#define FORMAT_MAX ((uint64_t)1 << 20)
+#define MAGIC "\x17\x08\x44tracing"
+
+static bool is_recorded(const struct perf *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->n_attr; i++)
+		if (p->attr[i].type == TYPE_TRACEPOINT &&
+		    p->attr[i].config == id)
+			return true;
+	return false;
+}
+
+static void format_add(struct perf *p, const char *system,
+		       const struct bytes *b)
+{
+	struct tp_format fmt;
+	uint32_t id;
+
+	if (!tp_number_behind((const char *)b->pos, (const char *)b->end,
+			      "ID: ", &id) ||
+	    !is_recorded(p, id))
+		return;
+	for (size_t i = 0; i < p->n_fmt; i++)
+		if (p->fmt[i].id == id)
+			return;
+	if (!tp_format_parse(&p->arena, system, b, &fmt))
+		return;
+	p->fmt = mem_grow(p->fmt, &p->cap_fmt, p->n_fmt + 1, sizeof(*p->fmt));
+	p->fmt[p->n_fmt++] = fmt;
+}
+
+/* name, 0, u64 length, as many bytes. */
+static int skip_named(struct bytes *b, struct err *err)
+{
+	const char *name;
+	uint64_t n;
+
+	return bytes_str(b, &name, err) || bytes_u64(b, &n, err) ||
+			       bytes_skip(b, n, err)
+		       ? -1
+		       : 0;
+}
+
+static int take_format(struct perf *p, const char *system, struct bytes *b,
+		       struct err *err)
+{
+	struct bytes text;
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
+		return -1;
+	if (system && n <= FORMAT_MAX)
+		format_add(p, system, &text);
+	return 0;
+}
+
+static int take_system(struct perf *p, struct bytes *b, struct err *err)
+{
+	const char *system;
+	uint32_t n;
+
+	if (bytes_str(b, &system, err) || bytes_u32(b, &n, err))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (take_format(p, system, b, err))
+			return -1;
+	return 0;
+}
+
+static int take_all(struct perf *p, struct bytes *b, struct err *err)
+{
+	const char *version;
+	uint8_t big, long_size;
+	uint32_t page, n;
+
+	if (bytes_left(b) < 10 || memcmp(b->pos, MAGIC, 10))
+		return err_at(err, b->path, bytes_off(b),
+			      "no tracing data here, needs its magic");
+	if (bytes_skip(b, 10, err) || bytes_str(b, &version, err) ||
+	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
+		return -1;
+	p->data_big = big != 0;
+	p->long32 = long_size == 4;
+	b->swap = (p->swap == p->src.info.big_endian) == (big != 0);
+	if (bytes_u32(b, &page, err) || skip_named(b, err) ||
+	    skip_named(b, err) || bytes_u32(b, &n, err))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (take_format(p, NULL, b, err))
+			return -1;
+	if (bytes_u32(b, &n, err))
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (take_system(p, b, err))
+			return -1;
+	return 0; /* kallsyms, printk formats, names follow: not needed */
+}
+
+void perf_tracing_data(struct perf *p, struct bytes *b)
+{
+	struct bytes at = *b;
+	struct err e;
+
+	if (take_all(p, &at, &e))
+		perf_damage(p, "tracing data", bytes_off(&at), bytes_left(&at),
+			    &e);
+}
+
+void perf_trace_events(struct perf *p)
+{
+	char name[256];
+
+	for (size_t i = 0; i < p->n_attr; i++) {
+		struct perf_attr *a = &p->attr[i];
+		struct event_def *ev = &p->event[i];
+
+		if (a->type != TYPE_TRACEPOINT || a->fmt)
+			continue;
+		for (size_t j = 0; j < p->n_fmt && !a->fmt; j++)
+			if (p->fmt[j].id == a->config)
+				a->fmt = (uint32_t)j + 1;
+		if (!a->fmt)
+			continue;
+		const struct tp_format *fmt = &p->fmt[a->fmt - 1];
+
+		a->sched = fmt->sched.kind != SCHED_NONE ||
+			   fmt->call.what != CALL_NONE || fmt->n_stack;
+		ev->sched = fmt->sched.kind;
+		ev->format = fmt->text;
+		ev->fields = fmt->def;
+		ev->n_fields = (uint32_t)fmt->n;
+		if (fmt->name && !strncmp(ev->name, "tracepoint:", 11)) {
+			snprintf(name, sizeof(name), "%s:%s", fmt->system,
+				 fmt->name);
+			perf_event_name(p, (uint32_t)i, name);
+		}
+	}
+}
+
+const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event)
+{
+	if (event >= p->n_attr || !p->attr[event].fmt)
+		return NULL;
+	return &p->fmt[p->attr[event].fmt - 1];
+}
+
+void perf_sched(struct perf *p, struct rec_sample *s)
+{
+	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	struct bytes raw;
+
+	if (!fmt || !s->raw)
+		return;
+	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
+	tp_sched(fmt, &raw, &s->sched);
+	p->tp.swap = p->swap;
+	p->tp.long32 = p->long32;
+	tp_stacks(&p->tp, fmt, &raw, p->long32, s);
+	if (fmt->call.what == CALL_NONE)
+		return;
+	tp_call(&p->tp, fmt, &raw, &p->call);
+	s->call = &p->call;
+}
+
+int perf_fields(struct source *src, const struct rec_sample *s,
+		struct field *out, struct err *err)
+{
+	struct perf *p = perf_of(src);
+	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+
+	if (!fmt)
+		return err_set(err, ERR_FORMAT, "%s: event has no field format",
+			       src->path);
+	p->tp.swap = p->swap;
+	p->tp.long32 = p->long32;
+	tp_fields(&p->tp, fmt, s->raw, s->raw_len, out);
+	return 0;
+}
+
+int perf_print(struct source *src, const struct rec_sample *s, char *buf,
+	       size_t size)
+{
+	struct perf *p = perf_of(src);
+	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+
+	if (!size)
+		return -1;
+	buf[0] = 0;
+	if (!fmt || !s->raw)
+		return -1;
+	p->tp.swap = p->swap;
+	p->tp.long32 = p->long32;
+	tp_print(&p->tp, fmt, s->raw, s->raw_len, buf, size);
+	return 0;
+}
+
+void perf_trace_release(struct perf *p)
+{
+	for (size_t i = 0; i < p->n_fmt; i++)
+		tp_format_release(&p->fmt[i]);
+	free(p->fmt);
+	tp_release(&p->tp);
+}

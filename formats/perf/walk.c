@@ -1,0 +1,368 @@
+/* walk.c - from bytes to whole records, in file order.
+ *
+ * Records stand plain in the file, or are unpacked from compressed ones. There
+ * is no mark to find the next record by, so a broken size ends the walk. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+
+#define WINDOW ((size_t)256 * 1024)
+#define PAYLOAD_MAX ((uint64_t)256 << 20)
+#define HEADER 8
+
+void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
+		 const struct err *err)
+{
+	if (p->loud)
+		ledger_damage(p->src.ledger, p->src.index, what, off, len, err);
+}
+
+void perf_note(struct perf *p, const char *what, const char *detail)
+{
+	if (p->loud)
+		ledger_note(p->src.ledger, p->src.index, what, detail);
+}
+
+void perf_walk_start(struct perf *p, struct perf_file *f)
+{
+	perf_walk_end(p, f);
+	f->done = false;
+	f->skip = 0;
+	f->place = f->n = f->last_key = f->block = 0;
+	f->holds = false;
+	if (f->in.data) {
+		bytes_init(&f->raw, f->in.data + f->start,
+			   (size_t)(f->end - f->start), f->in.path, f->start,
+			   p->swap);
+		return;
+	}
+	if (f->in.fd >= 0) {
+		/* the pipe header was read already */
+		f->window = perf_chunk_new(p, WINDOW, f->in.n_head, true);
+		bytes_init(&f->raw, f->window->data, 0, f->in.path,
+			   f->window->off, p->swap);
+		return;
+	}
+	f->done = true;
+}
+
+void perf_walk_end(struct perf *p, struct perf_file *f)
+{
+	perf_z_free(p, f);
+	perf_chunk_put(p, f->window);
+	f->window = NULL;
+}
+
+/* A window with room, which begins with what is not walked yet. */
+static void move_window(struct perf *p, struct perf_file *f, size_t n)
+{
+	struct perf_chunk *old = f->window;
+	size_t have = bytes_left(&f->raw);
+	uint64_t off = bytes_off(&f->raw);
+	struct perf_chunk *c =
+		perf_chunk_new(p, n > WINDOW ? n : WINDOW, off, true);
+
+	memcpy(c->data, f->raw.pos, have);
+	c->len = have;
+	f->window = c;
+	bytes_init(&f->raw, c->data, have, f->in.path, off, p->swap);
+	perf_chunk_put(p, old);
+}
+
+static int read_more(struct perf *p, struct perf_file *f, size_t n,
+		     struct err *err)
+{
+	size_t used = f->window->len - bytes_left(&f->raw);
+
+	if (f->window->cap - used < n)
+		move_window(p, f, n);
+	while (bytes_left(&f->raw) < n) {
+		struct perf_chunk *c = f->window;
+		int64_t got = input_read(&f->in, c->data + c->len,
+					 c->cap - c->len, err);
+
+		if (got <= 0)
+			return got ? -1 : 0;
+		c->len += (size_t)got;
+		f->raw.end += got;
+	}
+	return 0;
+}
+
+/* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
+static inline int want(struct perf *p, struct perf_file *f, size_t n,
+		       struct err *err)
+{
+	if (bytes_left(&f->raw) >= n || !f->window)
+		return 0;
+	return read_more(p, f, n, err);
+}
+
+static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
+{
+	struct err e;
+	uint64_t left = bytes_left(&f->raw);
+
+	f->done = true;
+	p->src.info.truncated = true;
+	err_at(&e, f->in.path, bytes_off(&f->raw),
+	       "record is cut off: has %" PRIu64 " bytes, needs %" PRIu64, left,
+	       needs);
+	perf_damage(p, "truncated", bytes_off(&f->raw), left, &e);
+}
+
+/* The rest of the file cannot be read: sizes lead from record to record. */
+static void broken(struct perf *p, struct perf_file *f, uint64_t off,
+		   uint16_t size, uint64_t left)
+{
+	struct err e;
+
+	err_at(&e, f->in.path, off,
+	       "record size is %u, needs at least 8; the %" PRIu64
+	       " bytes from here on are not readable",
+	       size, left);
+	perf_damage(p, "record", off, left, &e);
+}
+
+/* Skips payload behind AUXTRACE and the like. */
+static int skip_payload(struct perf *p, struct perf_file *f, struct err *err)
+{
+	while (f->skip) {
+		if (want(p, f, 1, err))
+			return -1;
+		uint64_t n = bytes_left(&f->raw);
+
+		if (!n) {
+			cut_off(p, f, f->skip);
+			f->skip = 0;
+			return 0;
+		}
+		if (n > f->skip)
+			n = f->skip;
+		bytes_skip(&f->raw, n, NULL);
+		f->skip -= n;
+	}
+	return 0;
+}
+
+static void payload_size(struct perf_file *f, const struct perf_rec *r)
+{
+	uint32_t n32;
+	uint64_t n64;
+
+	if (r->type == PR_TRACING_DATA && !bytes_peek_u32(&r->b, 8, &n32))
+		f->skip = ((uint64_t)n32 + 7) & ~(uint64_t)7;
+	else if (r->type == PR_AUXTRACE && !bytes_peek_u64(&r->b, 8, &n64))
+		f->skip = n64;
+}
+
+/* Takes the header at b's position: type, misc, size. */
+static inline void take_header(const struct bytes *b, struct perf_rec *r)
+{
+	bytes_peek_u32(b, 0, &r->type);
+	bytes_peek_u16(b, 4, &r->misc);
+	bytes_peek_u16(b, 6, &r->size);
+}
+
+/* 1 a record of the file itself, 0 no more, -1 and *err. */
+static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
+		    struct err *err)
+{
+	if (f->skip && skip_payload(p, f, err))
+		return -1;
+	if (f->done || want(p, f, HEADER, err))
+		return f->done ? 0 : -1;
+	if (bytes_left(&f->raw) < HEADER) {
+		if (bytes_left(&f->raw))
+			cut_off(p, f, HEADER);
+		f->done = true;
+		return 0;
+	}
+	take_header(&f->raw, r);
+	if (r->size < HEADER) {
+		broken(p, f, bytes_off(&f->raw), r->size, bytes_left(&f->raw));
+		f->done = true;
+		return 0;
+	}
+	if (want(p, f, r->size, err))
+		return -1;
+	if (bytes_left(&f->raw) < r->size) {
+		cut_off(p, f, r->size);
+		return 0;
+	}
+	r->off = bytes_off(&f->raw);
+	r->chunk = f->window;
+	r->handle = f->window ? perf_chunk_handle(f->window,
+						  r->off - f->window->off)
+			      : (uint64_t)f->index << 48 | r->off;
+	r->b = f->raw;
+	r->b.end = r->b.pos + r->size;
+	bytes_skip(&f->raw, r->size, NULL);
+	if (__builtin_expect(
+		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
+		payload_size(f, r);
+	return 1;
+}
+
+/* 1 a record that was unpacked, 0 when more must be unpacked first. */
+static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
+{
+	struct perf_chunk *c = f->plain;
+	size_t left = perf_z_rest(f);
+
+	if (left < HEADER)
+		return 0;
+	bytes_init(&r->b, c->data + f->plain_at, left, f->in.path, c->off,
+		   p->swap);
+	take_header(&r->b, r);
+	if (r->size < HEADER) {
+		broken(p, f, c->off, r->size, left);
+		perf_z_free(p, f);
+		f->done = true;
+		return 0;
+	}
+	if (left < r->size)
+		return 0;
+	r->b.end = r->b.pos + r->size;
+	r->off = c->off;
+	r->chunk = c;
+	r->handle = perf_chunk_handle(c, f->plain_at);
+	f->plain_at += r->size;
+	return 1;
+}
+
+/* The end of the file; a record may be cut in the compressed stream. */
+static void last_words(struct perf *p, struct perf_file *f)
+{
+	size_t rest = perf_z_rest(f);
+	struct err e;
+
+	if (!rest)
+		return;
+	p->src.info.truncated = true;
+	err_at(&e, f->in.path, f->plain->off,
+	       "record is cut off inside compressed data: has %zu bytes", rest);
+	perf_damage(p, "truncated", f->plain->off, rest, &e);
+	f->plain_at = f->plain->len;
+}
+
+int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
+	      struct err *err)
+{
+	if (f->holds) {
+		f->holds = false;
+		*r = f->held;
+		return 1;
+	}
+	for (;;) {
+		int got = next_plain(p, f, r);
+
+		if (!got && f->z && perf_z_more(p, f))
+			continue;
+		if (!got) {
+			got = next_raw(p, f, r, err);
+			if (got <= 0) {
+				last_words(p, f);
+				return got;
+			}
+			if (r->type == PR_COMPRESSED ||
+			    r->type == PR_COMPRESSED2) {
+				if (p->loud)
+					p->count[r->type]++;
+				perf_z_feed(p, f, r);
+				continue;
+			}
+		}
+		if (p->loud)
+			p->count[r->type < PR_TOOL_KNOWN ? r->type
+							 : PR_TOOL_KNOWN]++;
+		r->place = f->place;
+		f->place += r->size;
+		return 1;
+	}
+}
+
+static int stream_payload(struct perf *p, struct perf_file *f, uint64_t n,
+			  unsigned char **owned, size_t *have, struct err *err)
+{
+	size_t cap = 0;
+
+	while (*have < n) {
+		if (want(p, f, 1, err))
+			return -1;
+		uint64_t some = bytes_left(&f->raw);
+
+		if (!some)
+			break;
+		if (some > n - *have)
+			some = n - *have;
+		*owned = mem_grow(*owned, &cap, *have + some, 1);
+		memcpy(*owned + *have, f->raw.pos, some);
+		bytes_skip(&f->raw, some, NULL);
+		*have += some;
+	}
+	return 0;
+}
+
+int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
+		      unsigned char **owned, struct err *err)
+{
+	uint64_t n = f->skip;
+	uint64_t off = bytes_off(&f->raw);
+	size_t have = 0;
+
+	*owned = NULL;
+	bytes_init(out, f->raw.pos, 0, f->in.path, off, p->swap);
+	if (n > PAYLOAD_MAX)
+		return err_at(err, f->in.path, off,
+			      "payload of %" PRIu64 " bytes is over the limit",
+			      n);
+	if (!f->window) {
+		if (n > bytes_left(&f->raw)) /* cut: said by skip_payload() */
+			n = bytes_left(&f->raw);
+		bytes_take(&f->raw, n, out, NULL);
+		f->skip -= n;
+		return 0;
+	}
+	if (stream_payload(p, f, n, owned, &have, err))
+		return -1;
+	f->skip -= have;
+	bytes_init(out, *owned ? *owned : f->raw.pos, have, f->in.path, off,
+		   p->swap);
+	return 0;
+}
+
+int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
+		 struct err *err)
+{
+	struct perf_chunk *c = perf_chunk_find(p, ref->handle);
+	const unsigned char *data = NULL;
+	const char *path = p->src.path;
+	uint64_t at = ref->handle & UINT32_MAX;
+	uint64_t len = 0;
+
+	if (c) {
+		data = c->data;
+		len = c->len;
+	} else if (!(ref->handle >> 63) && ref->handle >> 48 < p->n_file) {
+		struct perf_file *f = &p->file[ref->handle >> 48];
+
+		at = ref->handle & (((uint64_t)1 << 48) - 1);
+		data = f->in.data;
+		len = f->in.data ? f->end : 0;
+		path = f->in.path;
+	}
+	if (!data || ref->len < HEADER || at > len || ref->len > len - at)
+		return err_set(err, ERR_FORMAT,
+			       "%s: record is not held any more", path);
+	r->off = c && !c->flat ? c->off : at + (c ? c->off : 0);
+	bytes_init(&r->b, data + at, ref->len, path, r->off, p->swap);
+	take_header(&r->b, r);
+	r->handle = ref->handle;
+	r->chunk = c;
+	return 0;
+}

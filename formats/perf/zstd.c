@@ -1,0 +1,143 @@
+/* zstd.c - records in COMPRESSED and COMPRESSED2.
+ *
+ * All of a file's compressed records are one zstd stream that never ends, and
+ * what comes out is a stream of records that are cut anywhere. Unpacking goes
+ * in steps of one chunk, because 64 KiB can hold gigabytes. */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+#define Z_CHUNK ((size_t)128 * 1024)
+
+struct perf_z {
+	ZSTD_DStream *d;
+	ZSTD_inBuffer in;
+	struct perf_chunk *holds; /* where the input lives; NULL: the file */
+	uint64_t off;
+	bool more, dead;
+};
+
+static struct perf_z *stream_of(struct perf_file *f)
+{
+	if (!f->z) {
+		f->z = mem_new(1, sizeof(*f->z));
+		f->z->d = ZSTD_createDStream();
+		f->z->dead = !f->z->d;
+	}
+	return f->z;
+}
+
+static void input_done(struct perf *p, struct perf_z *z)
+{
+	z->more = false;
+	perf_chunk_put(p, z->holds);
+	z->holds = NULL;
+}
+
+void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
+{
+	struct perf_z *z = stream_of(f);
+	struct bytes b = r->b;
+	struct bytes data;
+	struct err why = { 0 };
+	uint64_t n = r->size - 8u;
+
+	p->src.info.compressed = true;
+	if (bytes_skip(&b, 8, &why) ||
+	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
+	    bytes_take(&b, n, &data, &why)) {
+		perf_damage(p, "compressed", r->off, r->size, &why);
+		return;
+	}
+	if (z->dead) {
+		/* what follows cannot be read without what is lost */
+		err_at(&why, f->in.path, r->off,
+		       "compressed data follows damaged compressed data");
+		perf_damage(p, "compressed", r->off, r->size, &why);
+		return;
+	}
+	z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
+	z->off = r->off;
+	z->more = true;
+	z->holds = r->chunk;
+	if (z->holds)
+		z->holds->refs++;
+}
+
+static void z_died(struct perf *p, struct perf_file *f, const char *why)
+{
+	struct perf_z *z = f->z;
+	struct err e;
+
+	err_at(&e, f->in.path, z->off, "compressed data is damaged (%s)", why);
+	perf_damage(p, "compressed", z->off, 0, &e);
+	z->dead = true;
+	input_done(p, z);
+}
+
+/* A chunk that starts with what is left of the last one. */
+static struct perf_chunk *next_chunk(struct perf *p, struct perf_file *f)
+{
+	struct perf_chunk *old = f->plain;
+	size_t rest = perf_z_rest(f);
+	struct perf_chunk *c =
+		perf_chunk_new(p, Z_CHUNK + rest, f->z->off, false);
+
+	if (rest)
+		memcpy(c->data, old->data + f->plain_at, rest);
+	c->len = rest;
+	perf_chunk_put(p, old);
+	f->plain = c;
+	f->plain_at = 0;
+	return c;
+}
+
+bool perf_z_more(struct perf *p, struct perf_file *f)
+{
+	struct perf_z *z = f->z;
+
+	if (!z || !z->more)
+		return false;
+	struct perf_chunk *c = next_chunk(p, f);
+	ZSTD_outBuffer out = { c->data, c->cap, c->len };
+
+	while (out.pos < out.size) {
+		size_t had = out.pos;
+		size_t at = z->in.pos;
+		size_t rc = ZSTD_decompressStream(z->d, &out, &z->in);
+
+		if (ZSTD_isError(rc)) {
+			c->len = out.pos;
+			z_died(p, f, ZSTD_getErrorName(rc));
+			return true;
+		}
+		if (out.pos == had && z->in.pos == at)
+			break;
+	}
+	c->len = out.pos;
+	/* a full chunk may mean that more is waiting in the decoder */
+	if (out.pos < out.size)
+		input_done(p, z);
+	return true;
+}
+
+size_t perf_z_rest(const struct perf_file *f)
+{
+	return f->plain ? f->plain->len - f->plain_at : 0;
+}
+
+void perf_z_free(struct perf *p, struct perf_file *f)
+{
+	if (f->z) {
+		input_done(p, f->z);
+		ZSTD_freeDStream(f->z->d);
+		free(f->z);
+		f->z = NULL;
+	}
+	perf_chunk_put(p, f->plain);
+	f->plain = NULL;
+	f->plain_at = 0;
+}

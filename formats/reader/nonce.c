@@ -1,0 +1,406 @@
+/* nonce.c - lines in which a process that unwinds itself logs requests and
+ * stacks, as templates say them. */
+#include "formats/reader/nonce.h"
+
+#include <string.h>
+
+#include "formats/reader/user_stack_reader.h"
+#include "stitch/base/err.h"
+
+#define WHO "[ tid=%{tid}][ pid=%{pid}]"
+#define STACK "ustack nonce=%{nonce}" WHO "[ part=%{part}][ meet=%{meet}]"
+
+const char *const nonce_default[] = {
+	"ureq nonce=%{nonce}" WHO,
+	STACK " ips=%{ips}",
+	STACK " names=%{names}",
+	NULL,
+};
+
+/* ---- templates: one item after the other */
+
+enum item_kind {
+	ITEM_END,
+	ITEM_CHAR,
+	ITEM_BLANK,
+	ITEM_OPEN,
+	ITEM_CLOSE,
+	ITEM_NONCE,
+	ITEM_NONCE_HEX,
+	ITEM_TID,
+	ITEM_PID,
+	ITEM_IPS,
+	ITEM_NAMES,
+	ITEM_PART,
+	ITEM_MEET,
+	ITEM_ANY,
+	ITEM_WRONG,
+};
+
+static const struct {
+	const char *name;
+	enum item_kind kind;
+} fields[] = {
+	{ "nonce", ITEM_NONCE }, { "nonce:x", ITEM_NONCE_HEX },
+	{ "tid", ITEM_TID },	 { "pid", ITEM_PID },
+	{ "ips", ITEM_IPS },	 { "names", ITEM_NAMES },
+	{ "part", ITEM_PART },	 { "meet", ITEM_MEET },
+	{ "*", ITEM_ANY },
+};
+
+/* Behind "%{"; t goes behind the '}'. */
+static enum item_kind take_field(struct scan *t)
+{
+	size_t n = scan_find_char(*t, '}');
+	struct scan name = scan_head(*t, n);
+
+	if (n == t->n)
+		return ITEM_WRONG;
+	scan_skip(t, n + 1);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (scan_is(name, fields[i].name))
+			return fields[i].kind;
+	return ITEM_WRONG;
+}
+
+static enum item_kind take_item(struct scan *t, char *c)
+{
+	if (!t->n)
+		return ITEM_END;
+	if (scan_take(t, "%{"))
+		return take_field(t);
+	if (scan_blanks(t))
+		return ITEM_BLANK;
+	bool escaped = scan_take(t, "%");
+
+	if (!t->n || (escaped && !memchr("%[]", t->p[0], 3)))
+		return ITEM_WRONG;
+	*c = t->p[0];
+	scan_skip(t, 1);
+	if (escaped || (*c != '[' && *c != ']'))
+		return ITEM_CHAR;
+	return *c == '[' ? ITEM_OPEN : ITEM_CLOSE;
+}
+
+static bool is_list(enum item_kind k)
+{
+	return k == ITEM_IPS || k == ITEM_NAMES;
+}
+
+static struct scan text_of(const char *template)
+{
+	return scan_of(template, strlen(template));
+}
+
+static bool is_nonce(enum item_kind k)
+{
+	return k == ITEM_NONCE || k == ITEM_NONCE_HEX;
+}
+
+int nonce_check(const char *template, struct err *err)
+{
+	struct scan t = text_of(template);
+	bool open = false;
+	bool nonce = false;
+	bool stack = false;
+	bool wrong = scan_blanks(&t);
+	enum item_kind kind;
+	char c;
+
+	while (!wrong && (kind = take_item(&t, &c)) != ITEM_END) {
+		bool nested = kind == ITEM_OPEN ? open : !open;
+
+		wrong = kind == ITEM_WRONG ||
+			((kind == ITEM_OPEN || kind == ITEM_CLOSE) && nested) ||
+			(open && (is_nonce(kind) || is_list(kind))) ||
+			(is_nonce(kind) && nonce) || (is_list(kind) && stack);
+		if (wrong)
+			break;
+		if (kind == ITEM_OPEN || kind == ITEM_CLOSE)
+			open = kind == ITEM_OPEN;
+		nonce |= is_nonce(kind);
+		stack |= is_list(kind);
+	}
+	if (wrong || open)
+		return err_set(
+			err, ERR_USAGE,
+			"nonce format '%.200s': not understood at "
+			"character %zu; fields are %%{nonce} "
+			"%%{nonce:x} %%{tid} %%{pid} %%{ips} "
+			"%%{names} %%{part} %%{meet} %%{*}, and [...] is what may "
+			"be missing",
+			template, (size_t)(t.p - template));
+	if (!nonce)
+		return err_set(err, ERR_USAGE,
+			       "nonce format '%.200s': needs %%{nonce}",
+			       template);
+	return 0;
+}
+
+/* ---- lines */
+
+static bool take_number(struct scan *s, uint64_t *out)
+{
+	return scan_starts(*s, "0x") ? scan_hex(s, out) : scan_u64(s, out);
+}
+
+static bool take_part(struct scan *s, struct nonce_line *out)
+{
+	uint64_t part;
+	uint64_t parts;
+
+	if (!scan_u64(s, &part) || !scan_take(s, "/") || !scan_u64(s, &parts) ||
+	    !part || part > parts || parts > UINT16_MAX)
+		return false;
+	out->part = (uint16_t)part;
+	out->parts = (uint16_t)parts;
+	return true;
+}
+
+static bool is_between(char c)
+{
+	return c == ',' || scan_is_blank(c);
+}
+
+/* One address and what is behind it up to the next. */
+static bool take_ip(struct scan *s, uint64_t *ip)
+{
+	struct scan t = *s;
+
+	if (!scan_hex(&t, ip) || (t.n && !is_between(t.p[0])))
+		return false;
+	while (t.n && is_between(t.p[0]))
+		scan_skip(&t, 1);
+	*s = t;
+	return true;
+}
+
+static void take_ips(struct scan *s, struct nonce_line *out)
+{
+	const char *from = s->p;
+	uint64_t ip;
+
+	while (take_ip(s, &ip))
+		;
+	out->ips = scan_of(from, (size_t)(s->p - from));
+	/* a blank may stand for one in the template */
+	while (s->p > from && scan_is_blank(s->p[-1])) {
+		s->p--;
+		s->n++;
+	}
+}
+
+/* Up to what the template has next: a character, or the end of all. */
+static struct scan take_any(struct scan *s, struct scan t)
+{
+	enum item_kind kind;
+	char c = '\0';
+	size_t n = 0;
+
+	do
+		kind = take_item(&t, &c);
+	while (kind == ITEM_OPEN || kind == ITEM_CLOSE);
+	if (kind == ITEM_CHAR)
+		n = scan_find_char(*s, c);
+	else if (kind == ITEM_BLANK)
+		while (n < s->n && !scan_is_blank(s->p[n]))
+			n++;
+	else
+		n = s->n;
+	struct scan any = scan_head(*s, n);
+
+	scan_skip(s, n);
+	return any;
+}
+
+/* Matches one item that is a field; t: what follows it. */
+static bool take_value(enum item_kind kind, struct scan t, struct scan *s,
+		       struct nonce_line *out)
+{
+	switch (kind) {
+	case ITEM_NONCE:
+		return take_number(s, &out->nonce);
+	case ITEM_NONCE_HEX:
+		return scan_hex(s, &out->nonce);
+	case ITEM_TID:
+		return scan_i32(s, &out->tid);
+	case ITEM_PID:
+		return scan_i32(s, &out->pid);
+	case ITEM_PART:
+		return take_part(s, out);
+	case ITEM_MEET:
+		return scan_hex(s, &out->meet);
+	case ITEM_IPS:
+		out->kind = NONCE_STACK;
+		take_ips(s, out);
+		return true;
+	case ITEM_NAMES:
+		out->kind = NONCE_STACK;
+		out->names = take_any(s, t);
+		return true;
+	case ITEM_ANY:
+		take_any(s, t);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void skip_group(struct scan *t)
+{
+	char c;
+	enum item_kind kind;
+
+	do
+		kind = take_item(t, &c);
+	while (kind != ITEM_CLOSE && kind != ITEM_END);
+}
+
+/* A word of the template must not be the start of a longer one. */
+static bool is_end(const struct scan *s, char before)
+{
+	return !s->n || !scan_is_word(s->p[0]) || !scan_is_word(before);
+}
+
+static bool matches(const char *template, struct scan s, struct nonce_line *out)
+{
+	struct scan t = text_of(template);
+	struct scan behind = { NULL, 0 }; /* the group that is being tried */
+	struct scan again = s;
+	struct nonce_line saved = *out;
+	const char *start = s.p;
+	enum item_kind kind;
+	char c = '\0';
+
+	while ((kind = take_item(&t, &c)) != ITEM_END) {
+		bool ok;
+
+		if (kind == ITEM_OPEN) {
+			behind = t;
+			skip_group(&behind);
+			again = s;
+			saved = *out;
+			continue;
+		}
+		if (kind == ITEM_CLOSE) {
+			behind.p = NULL;
+			continue;
+		}
+		if (kind == ITEM_CHAR) {
+			ok = s.n && s.p[0] == c;
+			scan_skip(&s, ok);
+		} else {
+			ok = kind == ITEM_BLANK ? scan_blanks(&s)
+						: take_value(kind, t, &s, out);
+		}
+		if (ok)
+			continue;
+		if (!behind.p)
+			return false;
+		t = behind;
+		behind.p = NULL;
+		s = again;
+		*out = saved;
+	}
+	return is_end(&s, s.p > start ? s.p[-1] : ' ');
+}
+
+bool nonce_parse(const char *const *templates, struct scan s,
+		 struct nonce_line *out)
+{
+	while (s.n && memchr("\n\r", s.p[s.n - 1], 2))
+		s.n--;
+	for (; *templates; templates++) {
+		*out = (struct nonce_line){ .kind = NONCE_REQUEST,
+					    .tid = -1,
+					    .pid = -1 };
+		if (matches(*templates, s, out))
+			return true;
+	}
+	*out = (struct nonce_line){ .kind = NONCE_NONE, .tid = -1, .pid = -1 };
+	return false;
+}
+
+bool nonce_next(const char *const *templates, struct scan text, size_t *at,
+		struct nonce_line *out)
+{
+	while (*at < text.n) {
+		struct scan s = scan_tail(text, *at);
+		size_t n = scan_find_char(s, '\n');
+
+		*at += n < s.n ? n + 1 : n;
+		if (nonce_parse(templates, scan_head(s, n), out))
+			return true;
+	}
+	return false;
+}
+
+static void add_frames(const struct nonce_line *l, struct unwound *out)
+{
+	struct scan s = l->ips;
+	uint64_t ip;
+
+	while (take_ip(&s, &ip))
+		unwound_add(out, ip, NULL);
+	for (s = l->names; s.n;) {
+		size_t n = scan_find_char(s, ';');
+		struct scan name = scan_head(s, n);
+
+		scan_skip(&s, n + 1);
+		scan_blanks(&name);
+		scan_trim(&name);
+		if (!name.n)
+			continue;
+		const struct place p = { .symbol = unwound_text(out, name) };
+
+		unwound_add(out, 0, &p);
+	}
+}
+
+void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+		 struct rec_chain *out)
+{
+	*out = (struct rec_chain){
+		.cookie = l->nonce,
+		.part = l->part,
+		.parts = l->parts,
+		.meet = l->meet,
+	};
+	add_frames(l, frames);
+}
+
+void nonce_request(const char *const *templates, struct scan text,
+		   struct record *rec)
+{
+	struct nonce_line l;
+
+	for (size_t at = 0; nonce_next(templates, text, &at, &l);) {
+		if (l.kind != NONCE_REQUEST)
+			continue;
+		rec->flags |= REC_F_NONCE;
+		rec->sample.defer = DEFER_COOKIE;
+		rec->sample.cookie = l.nonce;
+		rec->sample.asked = l.tid;
+		if (rec->pid < 0 && (l.tid < 0 || l.tid == rec->tid))
+			rec->pid = l.pid;
+		return;
+	}
+}
+
+void nonce_stack(const char *const *templates, struct scan text, size_t from,
+		 struct unwound *frames, struct record *rec)
+{
+	struct nonce_line l;
+
+	rec->flags |= REC_F_NONCE;
+	if (!nonce_next(templates, text, &from, &l))
+		return;
+	nonce_chain(&l, frames, &rec->chain);
+	if (l.tid >= 0 && l.tid != rec->tid) {
+		rec->tid = l.tid;
+		rec->pid = -1;
+	}
+	/* what the kernel said of it is surer */
+	if (rec->pid < 0)
+		rec->pid = l.pid;
+}

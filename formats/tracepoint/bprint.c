@@ -1,0 +1,122 @@
+/* bprint.c - the text of a trace_printk(): a format that stands elsewhere,
+ * with arguments as the kernel packs them (lib/vsprintf.c, vbin_printf): each
+ * on its own alignment, 8 bytes on 4, strings between them. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "formats/tracepoint/text.h"
+
+static bool take_number(struct bytes *args, int size, uint64_t *out)
+{
+	uint64_t align = size == 8 ? 4 : (uint64_t)size;
+	uint64_t at = (uint64_t)(args->pos - args->base);
+	uint32_t v32 = 0;
+	uint16_t v16 = 0;
+	uint8_t v8 = 0;
+
+	if (bytes_skip(args, (align - at % align) % align, NULL))
+		return false;
+	switch (size) {
+	case 8:
+		return !bytes_u64(args, out, NULL);
+	case 4:
+		if (bytes_u32(args, &v32, NULL))
+			return false;
+		break;
+	case 2:
+		if (bytes_u16(args, &v16, NULL))
+			return false;
+		break;
+	default:
+		if (bytes_u8(args, &v8, NULL))
+			return false;
+	}
+	*out = (uint64_t)v32 | v16 | v8;
+	return true;
+}
+
+/* Of %pS and its like the pointer is kept, of other letters the text. */
+static bool print_pointer(const struct tp *tp, struct bytes *args,
+			  const char **s, const struct tp_conversion *c,
+			  struct tp_out *o)
+{
+	bool is_text = isalnum((unsigned char)**s) && !strchr("SsFfBxKe", **s);
+	const char *text;
+	uint64_t v;
+
+	while (isalnum((unsigned char)**s))
+		++*s;
+	if (!is_text) {
+		if (!take_number(args, tp->long32 ? 4 : 8, &v))
+			return false;
+		tp_out(o, "0x%" PRIx64, v);
+		return true;
+	}
+	if (bytes_str(args, &text, NULL))
+		return false;
+	tp_out_text(o, c, text);
+	return true;
+}
+
+static bool print_one(const struct tp *tp, struct bytes *args, const char **s,
+		      struct tp_out *o)
+{
+	struct tp_conversion c;
+	const char *text;
+	uint64_t v = 0;
+
+	tp_conversion(s, &c, tp->long32);
+	switch (c.type) {
+	case '%':
+		tp_out(o, "%%");
+		return true;
+	case 'p':
+		return print_pointer(tp, args, s, &c, o);
+	case 's':
+		if (bytes_str(args, &text, NULL))
+			return false;
+		tp_out_text(o, &c, text);
+		return true;
+	case 'c':
+		if (!take_number(args, 1, &v))
+			return false;
+		if (v >= ' ' && v < 0x7f)
+			tp_out(o, "%c", (int)v);
+		return true;
+	default:
+		if (!c.type || !strchr("diuxXo", c.type) ||
+		    !take_number(args, c.bytes, &v))
+			return false;
+		tp_out_number(o, &c, v);
+		return true;
+	}
+}
+
+void tp_bprint(const struct tp *tp, const char *format,
+	       const struct bytes *args, char *buf, size_t size)
+{
+	struct tp_out o = { .buf = buf, .size = size };
+	struct bytes b = *args;
+	const char *s = format;
+
+	b.base = b.pos;
+	buf[0] = '\0';
+	while (*s) {
+		const char *from = s;
+
+		if (*s != '%') {
+			tp_out(&o, "%c", *s++);
+			continue;
+		}
+		s++;
+		if (!print_one(tp, &b, &s, &o)) {
+			/* not understood: what follows is as it was written */
+			tp_out(&o, "%s", from);
+			break;
+		}
+	}
+	while (o.len && buf[o.len - 1] == '\n')
+		buf[--o.len] = '\0';
+}

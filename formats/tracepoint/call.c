@@ -1,0 +1,195 @@
+/* call.c - what the events of system calls say that change mappings, or
+ * files that are mapped, whatever recorded them. */
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "stitch/source.h"
+
+static const struct {
+	const char *name; /* behind sys_enter_, sys_exit_ */
+	enum call_what what;
+} calls[] = {
+	{ "mmap", CALL_MMAP },	     { "munmap", CALL_MUNMAP },
+	{ "mremap", CALL_MREMAP },   { "openat", CALL_OPENAT },
+	{ "close", CALL_CLOSE },     { "execve", CALL_EXECVE },
+	{ "execveat", CALL_EXECVE },
+};
+
+static uint16_t named(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name))
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+static bool behind(const char *s, const char *start, const char **rest)
+{
+	size_t n = strlen(start);
+
+	*rest = s + n;
+	return !strncmp(s, start, n);
+}
+
+enum call_what tp_call_what(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].what;
+	return CALL_NONE;
+}
+
+/* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments are behind
+ * it. Newer kernels (7.2) have copies of strings behind those. */
+static void find_call(struct tp_format *fmt, const char *name)
+{
+	struct tp_call c = { 0 };
+	const char *rest;
+
+	c.nr = named(fmt, "__syscall_nr");
+	c.nr = c.nr ? c.nr : named(fmt, "nr");
+	if (behind(name, "sys_exit_", &rest)) {
+		c.exit = true;
+		c.ret = named(fmt, "ret");
+	} else if (behind(name, "sys_enter_", &rest)) {
+		for (uint16_t i = 0; c.nr && i < CALL_ARGS; i++)
+			c.arg[i] = (uint16_t)(c.nr + 1 + i);
+		c.path = named(fmt, "__filename_val");
+	}
+	c.what = tp_call_what(rest);
+	if (c.what != CALL_NONE && (c.ret || c.arg[0]))
+		fmt->call = c;
+}
+
+/* LTTng's events have no number, and arguments by name among others; mmap's
+ * flags may be a structure. */
+static const struct {
+	const char *name;
+	enum call_what what;
+	const char *path;
+	const char *arg[CALL_ARGS];
+} lttng[] = {
+	{ "mmap",
+	  CALL_MMAP,
+	  NULL,
+	  { "addr", "len", "prot", "flags", "fd", "offset" } },
+	{ "munmap", CALL_MUNMAP, NULL, { "addr", "len" } },
+	{ "mremap",
+	  CALL_MREMAP,
+	  NULL,
+	  { "addr", "old_len", "new_len", "flags", "new_addr" } },
+	{ "open", CALL_OPENAT, "filename", { NULL } },
+	{ "openat", CALL_OPENAT, "filename", { "dfd" } },
+	{ "close", CALL_CLOSE, NULL, { "fd" } },
+};
+
+static void find_lttng(struct tp_format *fmt, const char *name, bool end)
+{
+	struct tp_call c = { .exit = end };
+	size_t k = 0;
+
+	while (k < sizeof(lttng) / sizeof(*lttng) &&
+	       strcmp(lttng[k].name, name) != 0)
+		k++;
+	if (k == sizeof(lttng) / sizeof(*lttng))
+		return;
+	c.what = lttng[k].what;
+	if (end)
+		c.ret = named(fmt, "ret");
+	for (size_t i = 0; !end && i < CALL_ARGS && lttng[k].arg[i]; i++)
+		c.arg[i] = named(fmt, lttng[k].arg[i]);
+	if (!end && lttng[k].path)
+		c.path = named(fmt, lttng[k].path);
+	if (c.ret || c.arg[0] || c.path)
+		fmt->call = c;
+}
+
+static void find_raw(struct tp_format *fmt, const char *name)
+{
+	struct tp_call c = { .what = CALL_RAW, .nr = named(fmt, "id") };
+
+	if (!strcmp(name, "sys_exit")) {
+		c.exit = true;
+		c.ret = named(fmt, "ret");
+	} else if (!strcmp(name, "sys_enter")) {
+		c.arg[0] = named(fmt, "args");
+	}
+	if (c.nr && (c.ret || c.arg[0]))
+		fmt->call = c;
+}
+
+void tp_call_find(struct tp_format *fmt)
+{
+	const char *rest;
+
+	if (!fmt->name)
+		return;
+	if (!strcmp(fmt->system, "syscalls"))
+		find_call(fmt, fmt->name);
+	else if (!strcmp(fmt->system, "raw_syscalls"))
+		find_raw(fmt, fmt->name);
+	else if (behind(fmt->name, "syscall_entry_", &rest))
+		find_lttng(fmt, rest, false);
+	else if (behind(fmt->name, "syscall_exit_", &rest))
+		find_lttng(fmt, rest, true);
+}
+
+static int64_t number(const struct tp_format *fmt, const struct bytes *raw,
+		      uint16_t at, bool *ok)
+{
+	int64_t v = 0;
+
+	*ok &= at && at <= fmt->n && fmt->field[at - 1].kind == FMT_NUM &&
+	       tp_number(raw, &fmt->field[at - 1], &v);
+	return v;
+}
+
+/* unsigned long args[6]: an array, of 8 bytes each where we care. */
+static bool raw_args(const struct tp_format *fmt, const struct bytes *raw,
+		     uint64_t arg[CALL_ARGS])
+{
+	const struct tp_field *f = &fmt->field[fmt->call.arg[0] - 1];
+
+	for (uint64_t i = 0; i < CALL_ARGS; i++)
+		if (bytes_peek_u64(raw, f->off + 8 * i, &arg[i]))
+			return false;
+	return true;
+}
+
+static void call_args(const struct tp_format *fmt, const struct bytes *raw,
+		      uint64_t arg[CALL_ARGS])
+{
+	for (uint16_t i = 0; i < CALL_ARGS; i++) {
+		bool ok = true;
+
+		arg[i] = (uint64_t)number(fmt, raw, fmt->call.arg[i], &ok);
+	}
+}
+
+void tp_call(struct tp *tp, const struct tp_format *fmt,
+	     const struct bytes *raw, struct call *out)
+{
+	const struct tp_call *c = &fmt->call;
+	struct field f = { 0 };
+	bool ok = true;
+
+	*out = (struct call){ .what = c->what, .exit = c->exit, .nr = -1 };
+	if (c->what == CALL_NONE)
+		return;
+	if (c->nr)
+		out->nr = (int32_t)number(fmt, raw, c->nr, &ok);
+	if (c->exit)
+		out->ret = number(fmt, raw, c->ret, &ok);
+	else if (c->what == CALL_RAW)
+		ok &= raw_args(fmt, raw, out->arg);
+	else
+		call_args(fmt, raw, out->arg);
+	if (!ok)
+		out->what = CALL_NONE;
+	if (!c->path)
+		return;
+	if (tp->scratch.used)
+		arena_release(&tp->scratch);
+	tp_take(tp, raw, &fmt->field[c->path - 1], &f);
+	out->path = f.present ? f.text : NULL;
+}

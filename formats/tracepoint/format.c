@@ -1,0 +1,302 @@
+/* format.c - tracepoints: their formats, and the fields of their payload.
+ *
+ * The field lines of a format are read here, because
+ * offsets and sizes come from the file and every access must be checked. */
+#include "formats/tracepoint/tracepoint.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/source.h"
+
+#define FIELDS_MAX 512
+
+bool tp_number_behind(const char *s, const char *end, const char *key,
+		      uint32_t *out)
+{
+	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
+	uint64_t v = 0;
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	if (at >= end || !isdigit((unsigned char)*at))
+		return false;
+	for (; at < end && isdigit((unsigned char)*at); at++) {
+		v = v * 10 + (uint64_t)(*at - '0');
+		if (v > UINT32_MAX)
+			return false;
+	}
+	*out = (uint32_t)v;
+	return true;
+}
+
+static bool has_word(const char *s, const char *end, const char *word)
+{
+	return memmem(s, (size_t)(end - s), word, strlen(word)) != NULL;
+}
+
+static bool word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "char comm[16]", "__data_loc char[] name", "const char * path": the name is
+ * the last word that is not inside brackets. */
+static const char *field_name(const char *s, const char *end, size_t *len)
+{
+	const char *e = end;
+
+	if (e > s && e[-1] == ']') {
+		while (e > s && *e != '[')
+			e--;
+	}
+	while (e > s && !word_char(e[-1]))
+		e--;
+	const char *b = e;
+
+	while (b > s && word_char(b[-1]))
+		b--;
+	*len = (size_t)(e - b);
+	return b;
+}
+
+static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
+{
+	bool text = has_word(decl, end, "char") &&
+		    !has_word(decl, end, "unsigned char");
+
+	if (has_word(decl, end, "__data_loc") ||
+	    has_word(decl, end, "__rel_loc"))
+		return text ? FMT_DYN_TEXT : FMT_DYN_BLOB;
+	if (has_word(decl, end, "["))
+		return text ? FMT_TEXT : FMT_BLOB;
+	if (size == 1 || size == 2 || size == 4 || size == 8)
+		return FMT_NUM;
+	return FMT_BLOB;
+}
+
+/* "[6]" behind the name and the size of all give that of one. Dynamic arrays
+ * say the type of their items only: bytes, as far as we are concerned. */
+static uint32_t elem_size(const char *s, const char *end, uint32_t size)
+{
+	uint32_t n;
+
+	return tp_number_behind(s, end, "[", &n) && n && size % n == 0
+		       ? size / n
+		       : 1;
+}
+
+/* Of the common fields only the thread id says something of its own. */
+static bool is_wanted(const char *name, size_t len)
+{
+	return len && (len < 7 || memcmp(name, "common_", 7) ||
+		       (len == 10 && !memcmp(name, "common_pid", 10)));
+}
+
+/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" */
+static void field_line(struct arena *arena, struct tp_format *fmt,
+		       const char *s, const char *end)
+{
+	struct tp_field f = { 0 };
+	uint32_t is_signed = 0;
+	const char *semi = memchr(s, ';', (size_t)(end - s));
+	size_t len;
+
+	if (!semi || fmt->n >= FIELDS_MAX ||
+	    !tp_number_behind(semi, end, "offset:", &f.off) ||
+	    !tp_number_behind(semi, end, "size:", &f.size))
+		return;
+	tp_number_behind(semi, end, "signed:", &is_signed);
+	const char *name = field_name(s, semi, &len);
+
+	f.elem = elem_size(name + len, semi, f.size);
+	if (!is_wanted(name, len))
+		return;
+	f.kind = kind_of(s, semi, f.size);
+	f.is_signed = is_signed != 0;
+	f.relative = has_word(s, semi, "__rel_loc");
+	fmt->field =
+		mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1, sizeof(f));
+	fmt->def = mem_grow(fmt->def, &fmt->cap_def, fmt->n + 1,
+			    sizeof(*fmt->def));
+	char *copy = mem_dup(name, len);
+
+	fmt->field[fmt->n] = f;
+	fmt->def[fmt->n++] = (struct field_def){
+		.name = arena_strdup(arena, copy),
+		.is_text = f.kind == FMT_TEXT || f.kind == FMT_DYN_TEXT,
+		.is_blob = f.kind == FMT_BLOB || f.kind == FMT_DYN_BLOB,
+		.is_signed = f.is_signed,
+	};
+	free(copy);
+}
+
+/* A copy of what stands behind key on its line; NULL: not there. */
+static const char *line_behind(struct arena *arena, const char *s,
+			       const char *end, const char *key)
+{
+	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
+
+	if (!at)
+		return NULL;
+	at += strlen(key);
+	const char *nl = memchr(at, '\n', (size_t)(end - at));
+	char *copy = mem_dup(at, (size_t)((nl ? nl : end) - at));
+	const char *kept = arena_strdup(arena, copy);
+
+	free(copy);
+	return kept;
+}
+
+bool tp_format_parse(struct arena *arena, const char *system,
+		     const struct bytes *b, struct tp_format *out)
+{
+	const char *s = (const char *)b->pos;
+	const char *end = (const char *)b->end;
+	uint32_t id;
+
+	if (!tp_number_behind(s, end, "ID: ", &id))
+		return false;
+	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
+	out->system = arena_strdup(arena, system);
+	out->name = line_behind(arena, s, end, "name: ");
+	char *text = mem_dup(s, out->len);
+
+	out->text = arena_strdup(arena, text);
+	free(text);
+	for (const char *at = s; at < end;) {
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = nl ? nl : end;
+
+		if (stop - at > 7 && !memcmp(at, "\tfield:", 7))
+			field_line(arena, out, at + 7, stop);
+		at = stop + 1;
+	}
+	tp_sched_find(out);
+	tp_call_find(out);
+	tp_stack_find(out);
+	return true;
+}
+
+void tp_format_release(struct tp_format *fmt)
+{
+	free(fmt->field);
+	free(fmt->def);
+}
+
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
+{
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
+		return false;
+	switch (f->size) {
+	case 1:
+		*out = f->is_signed ? (int8_t)raw->pos[f->off]
+				    : (int64_t)raw->pos[f->off];
+		return true;
+	case 2:
+		if (bytes_peek_u16(raw, f->off, &u16))
+			return false;
+		*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
+		return true;
+	case 4:
+		if (bytes_peek_u32(raw, f->off, &u32))
+			return false;
+		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
+		return true;
+	default:
+		if (bytes_peek_u64(raw, f->off, &u64))
+			return false;
+		*out = (int64_t)u64;
+		return true;
+	}
+}
+
+/* Text ends at its 0; one without is copied to have one. */
+static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
+{
+	const void *nul = memchr(b->pos, 0, bytes_left(b));
+	size_t n = bytes_left(b);
+
+	out->present = true;
+	if (nul) {
+		out->text = (const char *)b->pos;
+		out->len = (uint32_t)((const unsigned char *)nul - b->pos);
+		return;
+	}
+	char *copy = arena_take(&tp->scratch, n + 1);
+
+	memcpy(copy, b->pos, n);
+	copy[n] = 0;
+	out->text = copy;
+	out->len = (uint32_t)n;
+}
+
+/* Where a dynamic field's bytes are: false when not inside the entry. */
+static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
+			 struct bytes *out)
+{
+	struct bytes b = *raw;
+	uint32_t loc;
+	uint64_t at;
+
+	if (bytes_peek_u32(raw, f->off, &loc))
+		return false;
+	at = loc & 0xffff;
+	if (f->relative)
+		at += (uint64_t)f->off + 4;
+	return !bytes_skip(&b, at, NULL) &&
+	       !bytes_take(&b, loc >> 16, out, NULL);
+}
+
+void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
+	     struct field *out)
+{
+	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
+
+	*out = (struct field){ 0 };
+	if (f->kind == FMT_NUM) {
+		out->present = tp_number(raw, f, &out->num);
+		return;
+	}
+	struct bytes b = *raw;
+	struct bytes data;
+
+	if (dynamic ? !find_dynamic(raw, f, &data)
+		    : bytes_skip(&b, f->off, NULL) ||
+			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
+					 &data, NULL))
+		return;
+	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
+		give_text(tp, &data, out);
+	} else {
+		out->present = true;
+		out->blob = data.pos;
+		out->len = (uint32_t)bytes_left(&data);
+	}
+}
+
+void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	       size_t len, struct field *out)
+{
+	struct bytes b;
+
+	if (tp->scratch.used)
+		arena_release(&tp->scratch);
+	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
+	for (size_t i = 0; i < fmt->n; i++)
+		tp_take(tp, &b, &fmt->field[i], &out[i]);
+}
+
+void tp_release(struct tp *tp)
+{
+	arena_release(&tp->scratch);
+	free(tp->field);
+	free(tp->ip);
+	free(tp->made);
+}

@@ -1,0 +1,295 @@
+/* make.c - a tracepoint's format and payload as perf's files keep them:
+ * with the common fields in front, which other tracers' events do not have. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "formats/tracepoint/text.h"
+#include "stitch/source.h"
+
+/* common_type, common_flags, common_preempt_count, common_pid */
+#define COMMON_BYTES 8u
+#define LINE_MAX_BYTES 240u
+/* A record is smaller than 64 KiB, and so is the place of a dynamic field. */
+#define PAYLOAD_MAX 60000u
+
+static bool has_common(const struct tp_format *fmt)
+{
+	return strstr(fmt->text, "common_type;") != NULL;
+}
+
+static bool is_dynamic(const struct tp_field *f)
+{
+	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
+}
+
+/* ---- the format */
+
+static void field_line(const struct tp_field *f, const char *name,
+		       struct tp_out *o)
+{
+	const char *type = f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT
+				   ? "char"
+				   : "unsigned char";
+
+	if (f->kind == FMT_NUM)
+		tp_out(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
+		       f->size * 8, name);
+	else if (is_dynamic(f))
+		tp_out(o, "\tfield:__data_loc %s[] %s;", type, name);
+	else
+		tp_out(o, "\tfield:%s %s[%u];", type, name, f->size);
+	tp_out(o, "\toffset:%u;\tsize:%u;\tsigned:%d;\n", f->off + COMMON_BYTES,
+	       f->size, f->is_signed);
+}
+
+/* A stack is none of the sample's fields; its bytes tell nobody anything. */
+static bool is_printed(const struct tp_format *fmt, size_t i)
+{
+	return !fmt->def[i].is_stack && strcmp(fmt->def[i].name, "common_pid");
+}
+
+static const char *conversion(const struct tp_field *f)
+{
+	if (f->kind != FMT_NUM)
+		return "%s";
+	switch (f->size) {
+	case 1:
+		return f->is_signed ? "%hhd" : "%hhu";
+	case 2:
+		return f->is_signed ? "%hd" : "%hu";
+	case 4:
+		return f->is_signed ? "%d" : "%u";
+	default:
+		return f->is_signed ? "%lld" : "%llu";
+	}
+}
+
+static void print_argument(const struct tp_field *f, const char *name,
+			   struct tp_out *o)
+{
+	if (f->kind == FMT_DYN_TEXT)
+		tp_out(o, ", __get_str(%s)", name);
+	else if (f->kind == FMT_DYN_BLOB)
+		tp_out(o,
+		       ", __print_hex_str(__get_dynamic_array(%s),"
+		       " __get_dynamic_array_len(%s))",
+		       name, name);
+	else if (f->kind == FMT_BLOB)
+		tp_out(o, ", __print_hex_str(REC->%s, %u)", name, f->size);
+	else
+		tp_out(o, ", REC->%s", name);
+}
+
+/* "a=%d b=%s", REC->a, __get_str(b); one text alone without its name. */
+static void print_line(const struct tp_format *fmt, struct tp_out *o)
+{
+	bool alone = fmt->n == 1 && !strcmp(fmt->def[0].name, "text");
+	const char *gap = "";
+
+	tp_out(o, "\nprint fmt: \"");
+	for (size_t i = 0; i < fmt->n; i++) {
+		if (!is_printed(fmt, i))
+			continue;
+		tp_out(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
+		       alone ? "" : "=", conversion(&fmt->field[i]));
+		gap = " ";
+	}
+	tp_out(o, "\"");
+	for (size_t i = 0; i < fmt->n; i++)
+		if (is_printed(fmt, i))
+			print_argument(&fmt->field[i], fmt->def[i].name, o);
+	tp_out(o, "\n");
+}
+
+/* A function of "print fmt" that perf 6.1 has. */
+static bool is_known(const char *name, size_t len)
+{
+	static const char *const known[] = {
+		"__get_str",	     "__get_dynamic_array",
+		"__get_bitmask",     "__get_dynamic_array_len",
+		"__get_rel_str",     "__get_rel_dynamic_array",
+		"__get_rel_bitmask", "__get_rel_dynamic_array_len",
+		"__print_flags",     "__print_symbolic",
+		"__print_hex",	     "__print_hex_str",
+		"__print_array",
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i]) == len && !memcmp(name, known[i], len))
+			return true;
+	return false;
+}
+
+/* It prints nothing at all of a format with others. */
+static bool perf_prints(const char *text)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+
+	for (const char *p = strstr(text, "__"); p; p = strstr(p, "__")) {
+		size_t len = strspn(p, word);
+
+		if (p[len] == '(' && !is_known(p, len))
+			return false;
+		p += len;
+	}
+	return true;
+}
+
+/* The same text, but for the id, and where perf cannot print it. */
+static void same_format(const struct tp_format *fmt, uint32_t id,
+			struct tp_out *o)
+{
+	const char *at = strstr(fmt->text, "ID: ");
+	const char *behind = at ? at + 4 + strspn(at + 4, "0123456789") : NULL;
+	const char *print = at ? strstr(behind, "\nprint fmt: ") : NULL;
+
+	if (!at)
+		return;
+	if (!print || perf_prints(print))
+		print = behind + strlen(behind);
+	tp_out(o, "%.*sID: %" PRIu32 "%.*s", (int)(at - fmt->text), fmt->text,
+	       id, (int)(print - behind), behind);
+	if (*print)
+		print_line(fmt, o);
+}
+
+static void made_format(const struct tp_format *fmt, uint32_t id,
+			struct tp_out *o)
+{
+	static const char common[] =
+		"\tfield:unsigned short common_type;"
+		"\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;"
+		"\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;"
+		"\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;"
+		"\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+	tp_out(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
+	       fmt->name ? fmt->name : "event", id, common);
+	for (size_t i = 0; i < fmt->n; i++)
+		field_line(&fmt->field[i], fmt->def[i].name, o);
+	print_line(fmt, o);
+}
+
+char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
+{
+	struct tp_format as = *fmt;
+	struct tp_out o = { .size = fmt->len + strlen(name) + 1024 };
+
+	for (size_t i = 0; i < fmt->n; i++)
+		o.size += LINE_MAX_BYTES + 4 * strlen(fmt->def[i].name);
+	o.buf = mem_new(o.size, 1);
+	as.name = name;
+	if (has_common(fmt))
+		same_format(fmt, id, &o);
+	else
+		made_format(&as, id, &o);
+	return o.buf;
+}
+
+/* ---- the payload */
+
+static void put_number(const struct tp *tp, unsigned char *at, size_t size,
+		       uint64_t v)
+{
+	bool big = tp->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	for (size_t i = 0; i < size; i++)
+		at[big ? size - 1 - i : i] = (unsigned char)(v >> (8 * i));
+}
+
+/* Room for n bytes at off; NULL: a payload is not as large. */
+static unsigned char *reach(struct tp *tp, size_t off, size_t n)
+{
+	if (off > PAYLOAD_MAX || n > PAYLOAD_MAX - off)
+		return NULL;
+	tp->made = mem_reach(tp->made, &tp->n_made, &tp->cap_made, off + n, 1);
+	return tp->made + off;
+}
+
+static void put_fixed(struct tp *tp, const struct tp_field *f,
+		      const struct field *v, size_t off)
+{
+	const void *from = v->text ? (const void *)v->text : v->blob;
+	size_t size = f->size ? f->size : v->len;
+	unsigned char *to = reach(tp, off, size);
+
+	if (to && f->kind == FMT_NUM)
+		put_number(tp, to, size, (uint64_t)v->num);
+	else if (to && from)
+		memcpy(to, from, v->len < size ? v->len : size);
+}
+
+/* Behind everything else, and where that is. */
+static void put_dynamic(struct tp *tp, const struct tp_field *f,
+			const struct field *v, size_t off, bool relative)
+{
+	/* the text of a stack is none of the bytes that were recorded */
+	const void *from =
+		f->kind == FMT_DYN_TEXT ? (const void *)v->text : v->blob;
+	size_t at = tp->n_made;
+	size_t len = (size_t)v->len + (f->kind == FMT_DYN_TEXT);
+	unsigned char *to = from ? reach(tp, at, len) : NULL;
+
+	if (!to)
+		return;
+	memcpy(to, from, v->len);
+	put_number(tp, tp->made + off, 4,
+		   (relative ? at - off - 4 : at) | (uint64_t)len << 16);
+}
+
+const void *tp_make(struct tp *tp, const struct tp_format *fmt,
+		    const struct field *field, uint32_t id, uint32_t tid,
+		    size_t *len)
+{
+	bool common = has_common(fmt);
+	size_t shift = common ? 0 : COMMON_BYTES;
+
+	tp->n_made = 0;
+	reach(tp, 0, COMMON_BYTES);
+	/* common_pid is one of the fields, where there are such */
+	if (!common)
+		put_number(tp, tp->made + 4, 4, tid);
+	for (size_t i = 0; i < fmt->n; i++)
+		if (is_dynamic(&fmt->field[i]))
+			reach(tp, fmt->field[i].off + shift, 4);
+		else
+			put_fixed(tp, &fmt->field[i], &field[i],
+				  fmt->field[i].off + shift);
+	for (size_t i = 0; i < fmt->n; i++)
+		if (is_dynamic(&fmt->field[i]) && field[i].present &&
+		    fmt->field[i].off + shift + 4 <= tp->n_made)
+			put_dynamic(tp, &fmt->field[i], &field[i],
+				    fmt->field[i].off + shift,
+				    common && fmt->field[i].relative);
+	put_number(tp, tp->made, 2, id);
+	*len = tp->n_made;
+	return tp->made;
+}
+
+const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
+		      const void *raw, size_t raw_len, uint32_t id,
+		      uint32_t tid, size_t *len)
+{
+	unsigned char *to;
+
+	if (!has_common(fmt)) {
+		tp->field = mem_grow(tp->field, &tp->cap_field, fmt->n + 1,
+				     sizeof(*tp->field));
+		tp_fields(tp, fmt, raw, raw_len, tp->field);
+		return tp_make(tp, fmt, tp->field, id, tid, len);
+	}
+	tp->n_made = 0;
+	to = reach(tp, 0, raw_len < 2 ? 2 : raw_len);
+	if (!to)
+		to = reach(tp, 0, raw_len = PAYLOAD_MAX);
+	if (raw_len)
+		memcpy(to, raw, raw_len);
+	put_number(tp, to, 2, id);
+	*len = tp->n_made;
+	return to;
+}

@@ -1,0 +1,73 @@
+/* payload.c - the text of a tracepoint's payload, away from its capture. */
+#include "formats/tracepoint/payload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+
+struct payload {
+	struct tp tp;
+	struct tp_format fmt;
+	struct arena arena;
+};
+
+struct payload *payload_new(const char *format, bool big, bool long32)
+{
+	struct payload *pl = mem_new(1, sizeof(*pl));
+	struct bytes text;
+
+	pl->tp.swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	pl->tp.long32 = long32;
+	bytes_init(&text, format, strlen(format), "format", 0, false);
+	if (tp_format_parse(&pl->arena, "", &text, &pl->fmt))
+		return pl;
+	payload_free(pl);
+	return NULL;
+}
+
+void payload_free(struct payload *pl)
+{
+	if (!pl)
+		return;
+	tp_format_release(&pl->fmt);
+	tp_release(&pl->tp);
+	arena_release(&pl->arena);
+	free(pl);
+}
+
+const struct field_def *payload_defs(const struct payload *pl, size_t *n)
+{
+	*n = pl->fmt.n;
+	return pl->fmt.def;
+}
+
+void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
+		  size_t size)
+{
+	tp_print(&pl->tp, &pl->fmt, raw, len, buf, size);
+}
+
+void payload_fields_text(struct payload *pl, const struct field *field,
+			 char *buf, size_t size)
+{
+	tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
+}
+
+char *payload_perf_format(const struct payload *pl, const char *name,
+			  uint32_t id)
+{
+	return tp_make_format(&pl->fmt, name, id);
+}
+
+const void *payload_perf(struct payload *pl, const void *raw, size_t raw_len,
+			 uint32_t id, uint32_t tid, size_t *len)
+{
+	return tp_remake(&pl->tp, &pl->fmt, raw, raw_len, id, tid, len);
+}
+
+const void *payload_fields_perf(struct payload *pl, const struct field *field,
+				uint32_t id, uint32_t tid, size_t *len)
+{
+	return tp_make(&pl->tp, &pl->fmt, field, id, tid, len);
+}

@@ -1,0 +1,268 @@
+/* print.c - the text of a tracepoint's payload, as the kernel would
+ * print it.
+ *
+ * libtraceevent does this too, but it dies on formats that are not well-formed
+ * (version 1.7.1: out of bounds in its parser within seconds of fuzzing), and
+ * formats come from the capture. So they are interpreted here. What is not
+ * understood (%pI4, bitmasks, ...) is shown field by field. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "formats/tracepoint/text.h"
+#include "stitch/source.h"
+
+#define WIDTH_MAX 200
+
+void tp_out(struct tp_out *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (o->len + 1 >= o->size)
+		return;
+	va_start(ap, fmt);
+	int n = vsnprintf(o->buf + o->len, o->size - o->len, fmt, ap);
+
+	va_end(ap);
+	if (n > 0)
+		o->len += (size_t)n < o->size - o->len ? (size_t)n
+						       : o->size - o->len - 1;
+}
+
+static int small_number(const char **s)
+{
+	int v = 0;
+
+	for (; isdigit((unsigned char)**s); ++*s)
+		if (v <= WIDTH_MAX)
+			v = v * 10 + (**s - '0');
+	return v > WIDTH_MAX ? WIDTH_MAX : v;
+}
+
+static void take_flags(const char **s, struct tp_conversion *c)
+{
+	for (;; ++*s) {
+		if (**s == '-')
+			c->left = true;
+		else if (**s == '0')
+			c->zero = true;
+		else if (**s == '#')
+			c->alt = true;
+		else if (**s == '+')
+			c->plus = true;
+		else if (**s == ' ')
+			c->blank = true;
+		else
+			return;
+	}
+}
+
+void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
+{
+	*c = (struct tp_conversion){ .precision = -1, .bytes = 4 };
+	take_flags(s, c);
+	c->width = small_number(s);
+	if (**s == '.') {
+		++*s;
+		c->precision = small_number(s);
+	}
+	for (; **s && strchr("hlzLqjt", **s); ++*s) {
+		if (**s == 'h')
+			c->bytes = c->bytes == 2 ? 1 : 2;
+		else if (**s == 'l' && c->bytes != 8 && long32)
+			c->bytes = (*s)[1] == 'l' ? 8 : 4;
+		else
+			c->bytes = 8;
+	}
+	c->type = **s;
+	if (**s)
+		++*s;
+}
+
+static uint64_t narrow(uint64_t v, int bytes, bool is_signed)
+{
+	int drop = 64 - 8 * bytes;
+
+	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
+			 : v << drop >> drop;
+}
+
+/* The digits with sign and base, then padded. */
+void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
+{
+	bool is_signed = c->type == 'd' || c->type == 'i';
+	const char *sign = "";
+	char digits[32];
+
+	v = narrow(v, c->bytes, is_signed);
+	if (is_signed && (int64_t)v < 0) {
+		sign = "-";
+		v = -v;
+	} else if (is_signed && (c->plus || c->blank)) {
+		sign = c->plus ? "+" : " ";
+	} else if (c->alt && v && (c->type == 'x' || c->type == 'X')) {
+		sign = c->type == 'x' ? "0x" : "0X";
+	}
+	if (c->type == 'x')
+		snprintf(digits, sizeof(digits), "%" PRIx64, v);
+	else if (c->type == 'X')
+		snprintf(digits, sizeof(digits), "%" PRIX64, v);
+	else if (c->type == 'o')
+		snprintf(digits, sizeof(digits), "%" PRIo64, v);
+	else
+		snprintf(digits, sizeof(digits), "%" PRIu64, v);
+	int n = (int)(strlen(sign) + strlen(digits));
+	int zeros = c->precision > (int)strlen(digits)
+			    ? c->precision - (int)strlen(digits)
+			    : 0;
+	int fill = c->width > n + zeros ? c->width - n - zeros : 0;
+
+	if (c->zero && !c->left && c->precision < 0) {
+		zeros += fill;
+		fill = 0;
+	}
+	tp_out(o, "%*s%s", c->left ? 0 : fill, "", sign);
+	for (int i = 0; i < zeros; i++)
+		tp_out(o, "0");
+	tp_out(o, "%s%*s", digits, c->left ? fill : 0, "");
+}
+
+void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
+{
+	int width = c->left ? -c->width : c->width;
+
+	if (c->precision >= 0)
+		tp_out(o, "%*.*s", width, c->precision, s);
+	else
+		tp_out(o, "%*s", width, s);
+}
+
+/* One conversion with the next argument; false: not understood. */
+static bool convert(struct tp_out *o, const struct tp_conversion *c,
+		    struct expr *args)
+{
+	if (c->type == '%') {
+		tp_out(o, "%%");
+		return true;
+	}
+	if (!strchr("diuxXocsp", c->type) || !c->type || !expr_is(args, ','))
+		return false;
+	struct expr_value v = expr_take(args);
+
+	if (args->failed)
+		return false;
+	switch (c->type) {
+	case 's':
+		if (v.kind == EXPR_BLOB)
+			return false;
+		if (v.kind == EXPR_TEXT)
+			tp_out_text(o, c, v.text ? v.text : "");
+		else
+			tp_out(o, "0x%" PRIx64, v.num);
+		return true;
+	case 'c':
+		if (v.num >= ' ' && v.num < 0x7f)
+			tp_out(o, "%c", (int)v.num);
+		return true;
+	case 'p':
+		tp_out(o, "0x%" PRIx64, v.num);
+		return v.kind == EXPR_NUM;
+	default:
+		tp_out_number(o, c, v.num);
+		return v.kind == EXPR_NUM;
+	}
+}
+
+/* The letters of %pS and the like: a symbol's name, which we have no table
+ * for here; others print what a pointer leads to. */
+static bool pointer_letters(const char **s)
+{
+	if (isalpha((unsigned char)**s)) {
+		if (!strchr("SsFfBxK", **s))
+			return false;
+		++*s;
+	}
+	return true;
+}
+
+static bool print_format(struct tp *tp, struct expr *args, struct tp_out *o)
+{
+	const char *s = expr_string(args);
+	struct tp_conversion c;
+
+	while (s && *s) {
+		if (*s != '%') {
+			tp_out(o, "%c", *s++);
+			continue;
+		}
+		s++;
+		tp_conversion(&s, &c, tp->long32);
+		if (c.type == 'p' && !pointer_letters(&s))
+			return false;
+		if (!convert(o, &c, args))
+			return false;
+	}
+	return s != NULL;
+}
+
+static void print_field(struct tp_out *o, const struct field_def *def,
+			const struct field *f)
+{
+	tp_out(o, "%s%s=", o->len ? " " : "", def->name);
+	if (f->text)
+		tp_out(o, "%s", f->text);
+	else if (f->blob)
+		for (uint32_t i = 0; i < f->len; i++)
+			tp_out(o, "%02x", ((const unsigned char *)f->blob)[i]);
+	else if (def->is_signed)
+		tp_out(o, "%" PRId64, f->num);
+	else
+		tp_out(o, "%" PRIu64, (uint64_t)f->num);
+}
+
+static void print_fields(const struct tp_format *fmt, const struct field *field,
+			 struct tp_out *o)
+{
+	o->len = 0;
+	for (size_t i = 0; i < fmt->n; i++)
+		if (field[i].present && strncmp(fmt->def[i].name, "common_", 7))
+			print_field(o, &fmt->def[i], &field[i]);
+}
+
+void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		     const struct field *field, char *buf, size_t size)
+{
+	struct tp_out o = { .buf = buf, .size = size };
+	struct expr *args = &tp->expr;
+	const char *text = strstr(fmt->text, "print fmt: ");
+
+	buf[0] = 0;
+	args->s = text ? text + 11 : "";
+	args->fmt = fmt;
+	args->field = field;
+	args->swap = tp->swap;
+	args->long32 = tp->long32;
+	args->depth = 0;
+	args->failed = false;
+	args->n_text = 0;
+	if (!print_format(tp, args, &o)) {
+		buf[0] = 0;
+		print_fields(fmt, field, &o);
+	}
+	/* what is written to trace_marker ends its line itself */
+	while (o.len && buf[o.len - 1] == '\n')
+		buf[--o.len] = 0;
+}
+
+void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	      size_t len, char *buf, size_t size)
+{
+	tp->field =
+		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
+	tp_fields(tp, fmt, raw, len, tp->field);
+	tp_print_fields(tp, fmt, tp->field, buf, size);
+}

@@ -1,0 +1,68 @@
+/* sched.c - what scheduling events say, whatever recorded them. */
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "stitch/source.h"
+
+/* The low byte of the state is the same in all kernels: 0 is runnable. The
+ * bit for a task that was preempted, whatever it was about to do, is above. */
+#define ASLEEP 0xff
+
+static uint16_t field_index(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name) &&
+		    fmt->field[i].kind == FMT_NUM)
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+/* The kernel calls threads pids here. */
+void tp_sched_find(struct tp_format *fmt)
+{
+	struct tp_sched s = { 0 };
+
+	if (!fmt->name || strcmp(fmt->system, "sched") != 0)
+		return;
+	if (!strcmp(fmt->name, "sched_switch")) {
+		s.tid = field_index(fmt, "prev_pid");
+		s.next = field_index(fmt, "next_pid");
+		s.state = field_index(fmt, "prev_state");
+		s.kind = s.next && s.state ? SCHED_SWITCH : SCHED_NONE;
+	} else if (!strcmp(fmt->name, "sched_wakeup") ||
+		   !strcmp(fmt->name, "sched_wakeup_new")) {
+		s.tid = field_index(fmt, "pid");
+		s.success = field_index(fmt, "success");
+		s.kind = fmt->name[12] ? SCHED_NEW : SCHED_WAKEUP;
+	}
+	if (s.tid)
+		fmt->sched = s;
+}
+
+/* A number inside the payload; false: there is no such field or byte. */
+static bool number(const struct tp_format *fmt, const struct bytes *raw,
+		   uint16_t at, int64_t *out)
+{
+	return at && tp_number(raw, &fmt->field[at - 1], out);
+}
+
+/* Kernels before 4.3 also tell of wakeups that did nothing. */
+void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
+	      struct sched *out)
+{
+	const struct tp_sched *fs = &fmt->sched;
+	int64_t tid, next = -1, state = 0, success;
+
+	*out = (struct sched){ .kind = SCHED_NONE };
+	if (fs->kind == SCHED_NONE || !number(fmt, raw, fs->tid, &tid) ||
+	    (fs->next && !number(fmt, raw, fs->next, &next)) ||
+	    (fs->state && !number(fmt, raw, fs->state, &state)) ||
+	    (number(fmt, raw, fs->success, &success) && !success))
+		return;
+	*out = (struct sched){
+		.kind = fs->kind,
+		.tid = (int32_t)tid,
+		.next_tid = (int32_t)next,
+		.sleeps = (state & ASLEEP) != 0,
+	};
+}

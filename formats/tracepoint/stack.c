@@ -1,0 +1,99 @@
+/* stack.c - fields of tracepoints that are stacks of the kernel, as those
+ * of synthetic events: "unsigned long[] stack" in "s32 pid; unsigned long[]
+ * stack" of tracefs' synthetic_events. The print format tells them apart from
+ * other arrays, by __get_stacktrace(NAME). */
+#include <string.h>
+
+#include "formats/tracepoint/tracepoint.h"
+#include "stitch/source.h"
+
+#define CALL "__get_stacktrace("
+
+static void found(struct tp_format *fmt, const char *name, size_t len)
+{
+	for (size_t i = 0; i < fmt->n; i++) {
+		struct field_def *d = &fmt->def[i];
+
+		if (strncmp(d->name, name, len) || d->name[len] ||
+		    !d->is_blob || d->is_stack)
+			continue;
+		d->is_stack = true;
+		fmt->n_stack++;
+	}
+}
+
+void tp_stack_find(struct tp_format *fmt)
+{
+	const char *s = strstr(fmt->text, "print fmt:");
+
+	while (s && fmt->n_stack < TP_STACKS && (s = strstr(s, CALL))) {
+		s += strlen(CALL);
+		found(fmt, s, strcspn(s, ") \t\n"));
+	}
+}
+
+static bool next_addr(struct bytes *b, bool long32, uint64_t *out)
+{
+	uint32_t low;
+
+	if (!long32)
+		return !bytes_u64(b, out, NULL);
+	if (bytes_u32(b, &low, NULL))
+		return false;
+	*out = low;
+	return true;
+}
+
+/* Linux 7.2 has in front of them how many there are: no address is so small.
+ * A 0 ends them too. */
+static uint32_t take_addrs(const struct field *f, bool swap, bool long32,
+			   uint64_t *ip)
+{
+	uint64_t width = long32 ? 4 : 8;
+	struct bytes b;
+	uint64_t addr;
+	uint32_t n = 0;
+
+	if (!f->present || !f->blob)
+		return 0;
+	bytes_init(&b, f->blob, f->len, "", 0, swap);
+	if (!next_addr(&b, long32, &addr))
+		return 0;
+	uint64_t most = f->len / width;
+
+	if (addr < most)
+		most = addr;
+	else
+		ip[n++] = addr;
+	while (n < most && next_addr(&b, long32, &addr) && addr)
+		ip[n++] = addr;
+	return n;
+}
+
+void tp_stacks(struct tp *tp, const struct tp_format *fmt,
+	       const struct bytes *raw, bool long32, struct rec_sample *s)
+{
+	size_t most = bytes_left(raw) / (long32 ? 4 : 8) + 1;
+	uint32_t at = 0;
+	struct field f;
+
+	s->n_held = 0;
+	if (!fmt->n_stack)
+		return;
+	if (tp->scratch.used)
+		arena_release(&tp->scratch);
+	tp->ip = mem_grow(tp->ip, &tp->cap_ip, fmt->n_stack * most,
+			  sizeof(*tp->ip));
+	for (size_t i = 0; i < fmt->n && s->n_held < TP_STACKS; i++) {
+		if (!fmt->def[i].is_stack)
+			continue;
+		tp_take(tp, raw, &fmt->field[i], &f);
+		tp->held[s->n_held] = (struct addrs){
+			.ip = tp->ip + at,
+			.n = take_addrs(&f, tp->swap, long32, tp->ip + at),
+		};
+		at += tp->held[s->n_held++].n;
+	}
+	tp->n_ip = at;
+	s->held = tp->held;
+}

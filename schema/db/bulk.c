@@ -1,0 +1,430 @@
+/* bulk.c - many rows of one table, put into SQLite in one go. */
+#include "schema/db/bulk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+#define BLOCK_FIRST 4096u
+#define BLOCK_LAST 65536u
+
+struct bulk_table *bulk_table_new(const struct bulk_shape *shape)
+{
+	struct bulk_table *t = mem_new(1, sizeof(*t));
+
+	t->shape = *shape;
+	t->shape.name = mem_strdup(shape->name);
+	t->shape.columns = mem_strdup(shape->columns);
+	t->size = BLOCK_FIRST;
+	t->next_id = 1;
+	t->dense = shape->has_id;
+	t->same = t->null = ~(uint64_t)1;
+	return t;
+}
+
+void bulk_table_reset(struct bulk_table *t)
+{
+	for (int i = 0; i < 2; i++) {
+		sqlite3_finalize(t->insert[i]);
+		t->insert[i] = NULL;
+	}
+}
+
+void bulk_table_free(struct bulk_table *t)
+{
+	if (!t)
+		return;
+	bulk_table_reset(t);
+	block_free(t->open);
+	free((char *)t->shape.name);
+	free((char *)t->shape.columns);
+	free(t);
+}
+
+/* Blocks of one table grow from 4 to 64 KiB, so that hundreds of rarely
+ * used ev_ tables stay small. */
+struct block *block_new(struct bulk_table *t, size_t need)
+{
+	size_t size = t->size;
+	struct block *b = mem_new(1, sizeof(*b));
+
+	if (t->size < BLOCK_LAST)
+		t->size *= 2;
+	if (size < need)
+		size = (need + 7) & ~(size_t)7;
+	b->table = t;
+	b->dense = t->dense;
+	b->stride = t->shape.n_columns + (t->shape.n_columns + 31) / 32;
+	b->size = (uint32_t)size;
+	b->word = malloc(size);
+	if (!b->word)
+		b->word = mem_new(1, size);
+	return b;
+}
+
+void block_free(struct block *b)
+{
+	if (!b)
+		return;
+	free(b->word);
+	free(b);
+}
+
+void block_row(struct block *b, struct row *row)
+{
+	unsigned int n = b->table->shape.n_columns;
+
+	row->word = b->word + (size_t)b->n++ * b->stride;
+	row->block = b;
+	row->tags = b->stride - n;
+	for (unsigned int i = 0; i < row->tags; i++)
+		row->word[i] = 0;
+}
+
+void row_key(struct row *r, uint32_t id)
+{
+	struct bulk_table *t = r->block->table;
+
+	row_int(r, 0, id);
+	if (id != t->next_id++) {
+		t->dense = false;
+		r->block->dense = false;
+	}
+}
+
+unsigned char *row_data(struct row *r, size_t max)
+{
+	struct block *b = r->block;
+
+	b->data += (uint32_t)max;
+	return (unsigned char *)b->word + b->size - b->data;
+}
+
+/* A cell of bytes is place << 32 | length. */
+void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
+		  size_t len)
+{
+	struct block *b = r->block;
+
+	memmove(p + max - len, p, len);
+	b->data -= (uint32_t)(max - len);
+	r->word[i / 32] |= (uint64_t)CELL_BLOB << (i % 32 * 2);
+	r->word[r->tags + i] = (uint64_t)(b->size - b->data) << 32 | len;
+}
+
+static void row_bytes(struct row *r, unsigned int i, enum cell tag,
+		      const void *p, size_t len)
+{
+	struct block *b = r->block;
+	size_t left = b->size - (size_t)b->n * b->stride * 8 - b->data;
+
+	if (len > left)
+		len = left;
+	unsigned char *to = row_data(r, len);
+
+	if (len)
+		memcpy(to, p, len);
+	r->word[i / 32] |= (uint64_t)tag << (i % 32 * 2);
+	r->word[r->tags + i] = (uint64_t)(b->size - b->data) << 32 | len;
+}
+
+void row_text(struct row *r, unsigned int i, const char *s)
+{
+	if (s)
+		row_bytes(r, i, CELL_TEXT, s, strlen(s));
+}
+
+void row_blob(struct row *r, unsigned int i, const void *p, size_t len)
+{
+	if (p)
+		row_bytes(r, i, CELL_BLOB, p, len);
+}
+
+/* ---- the virtual table: batch(c0, c1, ...) */
+
+struct batch {
+	sqlite3_vtab base;
+	struct bulk *bulk;
+};
+
+struct batch_cursor {
+	sqlite3_vtab_cursor base;
+	const struct block *block;
+	const uint64_t *row;
+	uint32_t left, tags;
+};
+
+static int batch_connect(sqlite3 *db, void *aux, int argc,
+			 const char *const *argv, sqlite3_vtab **out,
+			 char **msg)
+{
+	char sql[BULK_COLUMNS * 5 + 32];
+	size_t n = (size_t)snprintf(sql, sizeof(sql), "CREATE TABLE x(c0");
+
+	(void)argc;
+	(void)argv;
+	(void)msg;
+	for (unsigned int i = 1; i < BULK_COLUMNS; i++)
+		n += (size_t)snprintf(sql + n, sizeof(sql) - n, ",c%u", i);
+	snprintf(sql + n, sizeof(sql) - n, ")");
+
+	int rc = sqlite3_declare_vtab(db, sql);
+
+	if (rc)
+		return rc;
+	struct batch *b = mem_new(1, sizeof(*b));
+
+	b->bulk = aux;
+	*out = &b->base;
+	return SQLITE_OK;
+}
+
+static int batch_disconnect(sqlite3_vtab *tab)
+{
+	free(tab);
+	return SQLITE_OK;
+}
+
+static int batch_best(sqlite3_vtab *tab, sqlite3_index_info *info)
+{
+	(void)tab;
+	info->estimatedCost = 1000;
+	return SQLITE_OK;
+}
+
+static int batch_open(sqlite3_vtab *tab, sqlite3_vtab_cursor **out)
+{
+	struct batch_cursor *c = mem_new(1, sizeof(*c));
+
+	(void)tab;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static int batch_close(sqlite3_vtab_cursor *cur)
+{
+	free(cur);
+	return SQLITE_OK;
+}
+
+static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
+			int argc, sqlite3_value **argv)
+{
+	struct batch_cursor *c = (struct batch_cursor *)cur;
+	const struct block *b = ((struct batch *)cur->pVtab)->bulk->now;
+
+	(void)num;
+	(void)str;
+	(void)argc;
+	(void)argv;
+	c->block = b;
+	c->left = b ? b->n : 0;
+	if (b) {
+		c->row = b->word;
+		c->tags = b->stride - b->table->shape.n_columns;
+	}
+	return SQLITE_OK;
+}
+
+static int batch_next(sqlite3_vtab_cursor *cur)
+{
+	struct batch_cursor *c = (struct batch_cursor *)cur;
+
+	c->row += c->block->stride;
+	c->left--;
+	return SQLITE_OK;
+}
+
+static int batch_eof(sqlite3_vtab_cursor *cur)
+{
+	return !((struct batch_cursor *)cur)->left;
+}
+
+static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
+{
+	struct batch_cursor *c = (struct batch_cursor *)cur;
+	uint64_t v = c->row[c->tags + (unsigned int)i];
+	const char *p = (const char *)c->block->word + (v >> 32);
+
+	switch (c->row[i / 32] >> (i % 32 * 2) & 3) {
+	case CELL_INT:
+		sqlite3_result_int64(ctx, (int64_t)v);
+		break;
+	case CELL_TEXT:
+		sqlite3_result_text(ctx, p, (int)(v & 0xffffffff),
+				    SQLITE_STATIC);
+		break;
+	case CELL_BLOB:
+		sqlite3_result_blob(ctx, p, (int)(v & 0xffffffff),
+				    SQLITE_STATIC);
+		break;
+	default: /* NULL is what SQLite starts with */
+		break;
+	}
+	return SQLITE_OK;
+}
+
+static int batch_rowid(sqlite3_vtab_cursor *cur, sqlite3_int64 *out)
+{
+	*out = ((struct batch_cursor *)cur)->left;
+	return SQLITE_OK;
+}
+
+/* No xCreate: it exists without being created, and only here. */
+static const sqlite3_module batch_module = {
+	.xConnect = batch_connect,
+	.xBestIndex = batch_best,
+	.xDisconnect = batch_disconnect,
+	.xOpen = batch_open,
+	.xClose = batch_close,
+	.xFilter = batch_filter,
+	.xNext = batch_next,
+	.xEof = batch_eof,
+	.xColumn = batch_column,
+	.xRowid = batch_rowid,
+};
+
+int bulk_register(sqlite3 *db, struct bulk *bulk)
+{
+	return sqlite3_create_module_v2(db, "batch", &batch_module, bulk, NULL);
+}
+
+/* ---- inserting */
+
+static enum cell cell_tag(const uint64_t *row, unsigned int i)
+{
+	return (enum cell)(row[i / 32] >> (i % 32 * 2) & 3);
+}
+
+static bool same_cell(const uint64_t *a, const uint64_t *b, unsigned int tags,
+		      unsigned int i)
+{
+	enum cell tag = cell_tag(a, i);
+
+	return tag == cell_tag(b, i) &&
+	       (tag == CELL_NULL ||
+		(tag == CELL_INT && a[tags + i] == b[tags + i]));
+}
+
+/* Of the columns in `same` those that have one value in the whole block. */
+static uint64_t still_same(const struct block *b, uint64_t same)
+{
+	unsigned int n = b->table->shape.n_columns;
+	unsigned int tags = b->stride - n;
+	const uint64_t *row = b->word;
+
+	if (n < 64)
+		same &= ((uint64_t)1 << n) - 1;
+	for (uint32_t r = 0; r < b->n && same; r++, row += b->stride)
+		for (uint64_t left = same; left; left &= left - 1) {
+			unsigned int i = (unsigned int)__builtin_ctzll(left);
+
+			if (!same_cell(b->word, row, tags, i))
+				same &= ~((uint64_t)1 << i);
+		}
+	return same;
+}
+
+/* Of the columns in `same` those that are NULL. */
+static uint64_t nulls(const struct block *b, uint64_t same)
+{
+	uint64_t null = 0;
+
+	for (; same; same &= same - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(same);
+
+		if (cell_tag(b->word, i) == CELL_NULL)
+			null |= (uint64_t)1 << i;
+	}
+	return null;
+}
+
+static bool has(uint64_t set, unsigned int i)
+{
+	return i < 64 && set >> i & 1;
+}
+
+static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
+		   sqlite3_stmt **st)
+{
+	const struct bulk_shape *s = &t->shape;
+	sqlite3_str *sql = sqlite3_str_new(db);
+
+	sqlite3_str_appendf(sql, "INSERT INTO %s", s->name);
+	if (s->columns)
+		sqlite3_str_appendf(sql, "(%s)", s->columns);
+	sqlite3_str_appendf(sql, " SELECT %s", dense ? "NULL" : "c0");
+	for (unsigned int i = 1; i < s->n_columns; i++)
+		if (has(t->null, i))
+			sqlite3_str_appendall(sql, ",NULL");
+		else
+			sqlite3_str_appendf(
+				sql, has(t->same, i) ? ",?%u" : ",c%u", i);
+	sqlite3_str_appendall(sql, " FROM batch");
+
+	char *text = sqlite3_str_finish(sql);
+
+	if (!text)
+		return SQLITE_NOMEM;
+	int rc = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, st,
+				    NULL);
+
+	sqlite3_free(text);
+	return rc;
+}
+
+/* The values of the columns that are the same in all rows. */
+static int bind_same(sqlite3_stmt *st, const struct block *b)
+{
+	unsigned int tags = b->stride - b->table->shape.n_columns;
+	uint64_t left = b->table->same & ~b->table->null;
+	int rc = SQLITE_OK;
+
+	for (; left && !rc; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		if (cell_tag(b->word, (unsigned int)i) == CELL_NULL)
+			rc = sqlite3_bind_null(st, i);
+		else
+			rc = sqlite3_bind_int64(st, i,
+						(int64_t)b->word[tags + i]);
+	}
+	return rc;
+}
+
+/* The statement that is right for the block, with its parameters. */
+static int ready(sqlite3 *db, const struct block *b, sqlite3_stmt **out)
+{
+	struct bulk_table *t = b->table;
+	uint64_t same = still_same(b, t->same);
+	uint64_t null = t->null & nulls(b, same);
+	sqlite3_stmt **st = &t->insert[b->dense];
+
+	if (same != t->same || null != t->null)
+		bulk_table_reset(t);
+	t->same = same;
+	t->null = null;
+	int rc = *st ? SQLITE_OK : prepare(db, t, b->dense, st);
+
+	*out = *st;
+	return rc ? rc : bind_same(*st, b);
+}
+
+int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = ready(db, b, &st);
+
+	if (rc)
+		return rc;
+	bulk->now = b;
+	rc = sqlite3_step(st);
+	bulk->now = NULL;
+	if (rc == SQLITE_DONE)
+		rc = SQLITE_OK;
+	/* reset gives the error of step again, and keeps its message */
+	sqlite3_reset(st);
+	return rc;
+}

@@ -1,0 +1,186 @@
+/* writer.c - the thread that puts blocks into SQLite. */
+#include "schema/db/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/bulk.h"
+#include "schema/db/problem.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define QUEUE_BYTES (2u << 20)
+
+struct writer {
+	sqlite3 *db;
+	struct bulk *bulk;
+	const char *path;
+	bool wanted;   /* a thread, from the first block on */
+	bool threaded; /* it runs */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more, less; /* blocks came; blocks went */
+	/* under the lock: */
+	struct block *first, **last;
+	size_t bytes; /* queued, and in work */
+	bool stop;
+	int failed; /* -1 once err is set */
+	struct err err;
+};
+
+/* Inserts, or, after a failure, only lets the block go. */
+static void insert(struct writer *wr, struct block *b)
+{
+	int rc = wr->failed ? 0 : bulk_insert(wr->db, wr->bulk, b);
+
+	if (rc) {
+		struct err err;
+
+		problem(wr->db, wr->path, rc, &err);
+		if (wr->threaded)
+			pthread_mutex_lock(&wr->lock);
+		wr->err = err;
+		wr->failed = -1;
+		if (wr->threaded)
+			pthread_mutex_unlock(&wr->lock);
+	}
+	block_free(b);
+}
+
+static void *work(void *arg)
+{
+	struct writer *wr = arg;
+
+	pthread_mutex_lock(&wr->lock);
+	for (;;) {
+		while (!wr->first && !wr->stop)
+			pthread_cond_wait(&wr->more, &wr->lock);
+		if (!wr->first)
+			break;
+		struct block *b = wr->first;
+		size_t size = b->size;
+
+		wr->first = b->next;
+		if (!wr->first)
+			wr->last = &wr->first;
+		pthread_mutex_unlock(&wr->lock);
+		insert(wr, b);
+		pthread_mutex_lock(&wr->lock);
+		wr->bytes -= size;
+		pthread_cond_signal(&wr->less);
+	}
+	pthread_mutex_unlock(&wr->lock);
+	return NULL;
+}
+
+/* The usual stack of 8 MiB would count as data under a limit of memory. */
+#define STACK_BYTES ((size_t)1 << 20)
+
+/* Signals are for the main thread, which knows what to do with them. */
+static bool start(struct writer *wr)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int rc = pthread_create(&wr->thread, &attr, work, wr);
+
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return rc == 0;
+}
+
+struct writer *writer_new(sqlite3 *db, struct bulk *bulk, const char *path,
+			  bool thread)
+{
+	struct writer *wr = mem_new(1, sizeof(*wr));
+
+	wr->db = db;
+	wr->bulk = bulk;
+	wr->path = path;
+	wr->last = &wr->first;
+	pthread_mutex_init(&wr->lock, NULL);
+	pthread_cond_init(&wr->more, NULL);
+	pthread_cond_init(&wr->less, NULL);
+	wr->wanted = thread;
+	return wr;
+}
+
+void writer_free(struct writer *wr)
+{
+	if (!wr)
+		return;
+	if (wr->threaded) {
+		pthread_mutex_lock(&wr->lock);
+		wr->stop = true;
+		pthread_cond_signal(&wr->more);
+		pthread_mutex_unlock(&wr->lock);
+		pthread_join(wr->thread, NULL);
+	}
+	pthread_cond_destroy(&wr->less);
+	pthread_cond_destroy(&wr->more);
+	pthread_mutex_destroy(&wr->lock);
+	free(wr);
+}
+
+static int answer(struct writer *wr, struct err *err)
+{
+	if (wr->failed && err)
+		*err = wr->err;
+	return wr->failed;
+}
+
+/* Readers of captures may make processes before there is anything to write.
+ * One that is made while another thread holds a lock has it for ever: that of
+ * gcc's address sanitizer, which does not look after its own, once in some
+ * thousand ingests. */
+static void start_first(struct writer *wr)
+{
+	if (!wr->wanted)
+		return;
+	wr->wanted = false;
+	/* where no thread can be had, slower is better than not at all */
+	wr->threaded = start(wr);
+}
+
+int writer_put(struct writer *wr, struct block *b, struct err *err)
+{
+	start_first(wr);
+	if (!wr->threaded) {
+		insert(wr, b);
+		return answer(wr, err);
+	}
+	pthread_mutex_lock(&wr->lock);
+	while (wr->bytes && wr->bytes + b->size > QUEUE_BYTES)
+		pthread_cond_wait(&wr->less, &wr->lock);
+	b->next = NULL;
+	*wr->last = b;
+	wr->last = &b->next;
+	wr->bytes += b->size;
+	pthread_cond_signal(&wr->more);
+	int rc = answer(wr, err);
+
+	pthread_mutex_unlock(&wr->lock);
+	return rc;
+}
+
+int writer_wait(struct writer *wr, struct err *err)
+{
+	if (!wr->threaded)
+		return answer(wr, err);
+	pthread_mutex_lock(&wr->lock);
+	while (wr->bytes)
+		pthread_cond_wait(&wr->less, &wr->lock);
+	int rc = answer(wr, err);
+
+	pthread_mutex_unlock(&wr->lock);
+	return rc;
+}

@@ -1,0 +1,300 @@
+/* flame_nodes.c - the stacks of samples added up into a tree of names. */
+#include "schema/functions/flame_nodes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flame_place {
+	uint32_t node, stack; /* the stack begins below node */
+	uint32_t end;	      /* and ends there */
+};
+
+struct flame_nodes *flame_nodes_new(void)
+{
+	return mem_new(1, sizeof(struct flame_nodes));
+}
+
+void flame_nodes_free(struct flame_nodes *t)
+{
+	if (!t)
+		return;
+	arena_release(&t->text);
+	table_release(&t->names);
+	table_release(&t->items);
+	table_release(&t->places);
+	free(t->name);
+	free(t->stack);
+	free(t->frame);
+	free(t->part);
+	free(t->item);
+	free(t->place);
+	free(t->todo);
+	free(t);
+}
+
+struct text {
+	const char *s;
+	size_t len;
+};
+
+static bool same_text(const void *owner, uint32_t id, const void *key)
+{
+	const struct flame_nodes *t = owner;
+	const struct text *x = key;
+
+	return !strncmp(t->name[id], x->s, x->len) && !t->name[id][x->len];
+}
+
+uint32_t flame_nodes_text(struct flame_nodes *t, const char *s, size_t len)
+{
+	const struct text x = { s, len };
+	uint64_t h = hash_bytes(s, len, 0);
+	uint32_t id = table_find(&t->names, h, same_text, t, &x);
+
+	if (id != TABLE_NONE)
+		return id;
+	char *copy = arena_take(&t->text, len + 1);
+
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	id = (uint32_t)t->n_name++;
+	t->name = mem_grow(t->name, &t->cap_name, t->n_name, sizeof(*t->name));
+	t->name[id] = copy;
+	table_add(&t->names, h, id);
+	return id;
+}
+
+void flame_nodes_frame(struct flame_nodes *t, const char *label,
+		       const char *image)
+{
+	struct flame_frame f = { .part = (uint32_t)t->n_part,
+				 .image = FLAME_ROOT };
+
+	if (image)
+		f.image = flame_nodes_text(t, image, strlen(image));
+	for (const char *s = label; s;) {
+		size_t len = strcspn(s, ";");
+
+		t->part = mem_grow(t->part, &t->cap_part, t->n_part + 1,
+				   sizeof(*t->part));
+		t->part[t->n_part++] = flame_nodes_text(t, s, len);
+		f.n++;
+		s = s[len] ? s + len + 1 : NULL;
+	}
+	t->frame = mem_grow(t->frame, &t->cap_frame, t->n_frame + 1,
+			    sizeof(*t->frame));
+	t->frame[t->n_frame++] = f;
+}
+
+int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
+{
+	if (parent < 0 || (uint64_t)parent > t->n_stack || frame < 1 ||
+	    (uint64_t)frame > t->n_frame)
+		return -1;
+	t->stack = mem_grow(t->stack, &t->cap_stack, t->n_stack + 1,
+			    sizeof(*t->stack));
+	t->stack[t->n_stack++] =
+		(struct flame_stack){ (uint32_t)parent, (uint32_t)frame };
+	return 0;
+}
+
+static bool same_item(const void *owner, uint32_t id, const void *key)
+{
+	const struct flame_nodes *t = owner;
+	const struct flame_item *a = &t->item[id];
+	const struct flame_item *b = key;
+
+	return a->parent == b->parent && a->name == b->name &&
+	       a->image == b->image;
+}
+
+uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
+			   uint32_t image)
+{
+	const struct flame_item new = {
+		.name = name,
+		.image = image,
+		.parent = node,
+		.depth = node == FLAME_ROOT ? 0 : t->item[node].depth + 1,
+	};
+	uint64_t h = hash_pair(node, (uint64_t)name << 32 | image);
+	uint32_t id = table_find(&t->items, h, same_item, t, &new);
+
+	if (id != TABLE_NONE)
+		return id;
+	if (t->n_item >= FLAME_NODES_MAX)
+		return FLAME_ROOT;
+	id = (uint32_t)t->n_item++;
+	t->item = mem_grow(t->item, &t->cap_item, t->n_item, sizeof(*t->item));
+	t->item[id] = new;
+	table_add(&t->items, h, id);
+	return id;
+}
+
+static bool same_place(const void *owner, uint32_t id, const void *key)
+{
+	const struct flame_nodes *t = owner;
+	const struct flame_place *p = key;
+
+	return t->place[id].node == p->node && t->place[id].stack == p->stack;
+}
+
+static uint64_t place_hash(const struct flame_place *p)
+{
+	return hash_pair(p->node, p->stack);
+}
+
+/* One frame further in: its inlined functions are nodes too. */
+static uint32_t step_in(struct flame_nodes *t, uint32_t at, uint32_t stack)
+{
+	const struct flame_frame *f = &t->frame[t->stack[stack - 1].frame - 1];
+
+	for (uint32_t i = 0; i < f->n && at != FLAME_ROOT; i++)
+		at = flame_nodes_child(t, at, t->part[f->part + i], f->image);
+	return at;
+}
+
+uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
+{
+	struct flame_place p = { .node = node, .end = node };
+	size_t n = 0;
+
+	/* out, up to what is known */
+	for (; stack; stack = t->stack[stack - 1].parent) {
+		p.stack = stack;
+		uint32_t id = table_find(&t->places, place_hash(&p), same_place,
+					 t, &p);
+
+		if (id != TABLE_NONE) {
+			p.end = t->place[id].end;
+			break;
+		}
+		t->todo = mem_grow(t->todo, &t->cap_todo, n + 1,
+				   sizeof(*t->todo));
+		t->todo[n++] = stack;
+	}
+	/* and in again */
+	while (n > 0) {
+		p.stack = t->todo[--n];
+		p.end = step_in(t, p.end, p.stack);
+		if (p.end == FLAME_ROOT)
+			return FLAME_ROOT;
+		t->place = mem_grow(t->place, &t->cap_place, t->n_place + 1,
+				    sizeof(*t->place));
+		t->place[t->n_place] = p;
+		table_add(&t->places, place_hash(&p), (uint32_t)t->n_place++);
+	}
+	return p.end;
+}
+
+/* ---- the end */
+
+/* Children were made after their parents. */
+static int add_up(struct flame_nodes *t)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < t->n_item; i++)
+		t->item[i].weight = t->item[i].self;
+	for (size_t i = t->n_item; i-- > 0;) {
+		const struct flame_item *x = &t->item[i];
+		bool top = x->parent == FLAME_ROOT;
+		uint64_t *to = top ? &all : &t->item[x->parent].weight;
+
+		if (__builtin_add_overflow(*to, x->weight, to) ||
+		    *to > INT64_MAX)
+			return -1;
+		if (!top)
+			t->item[x->parent].samples += x->samples;
+	}
+	return 0;
+}
+
+static int by_weight(const void *a, const void *b, void *arg)
+{
+	const struct flame_nodes *t = arg;
+	const struct flame_item *x = &t->item[*(const uint32_t *)a];
+	const struct flame_item *y = &t->item[*(const uint32_t *)b];
+	int c;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	c = strcmp(t->name[x->name], t->name[y->name]);
+	/* the root's number stands for no image: the same for both, or none */
+	return c ? c : (x->image > y->image) - (x->image < y->image);
+}
+
+/* list: all nodes, those of one parent together, which begin at first[]. Gives
+ * the order of a walk in `walk`. */
+static void walk_order(const struct flame_nodes *t, const uint32_t *list,
+		       const uint32_t *first, uint32_t *walk)
+{
+	uint32_t *left = mem_new(t->n_item + 1, sizeof(*left)); /* to come */
+	size_t n_left = 0;
+	uint32_t n = 0;
+	uint32_t at = FLAME_ROOT;
+
+	do {
+		size_t slot = at == FLAME_ROOT ? t->n_item : at;
+		uint32_t i = first[slot];
+		size_t from = n_left;
+
+		for (; i < t->n_item && t->item[list[i]].parent == at; i++)
+			left[n_left++] = list[i];
+		/* the last one put there comes first */
+		for (size_t a = from, b = n_left; a + 1 < b; a++) {
+			uint32_t x = left[a];
+
+			left[a] = left[--b];
+			left[b] = x;
+		}
+		if (!n_left)
+			break;
+		at = left[--n_left];
+		walk[n++] = at;
+	} while (n < t->n_item || n_left);
+	free(left);
+}
+
+int flame_nodes_finish(struct flame_nodes *t)
+{
+	size_t n = t->n_item;
+
+	if (add_up(t))
+		return -1;
+	uint32_t *list = mem_new(n + 1, sizeof(*list));
+	uint32_t *first = mem_new(n + 1, sizeof(*first));
+	uint32_t *walk = mem_new(n + 1, sizeof(*walk));
+	uint32_t *now = mem_new(n + 1, sizeof(*now)); /* old number -> new */
+	struct flame_item *item = mem_new(n + 1, sizeof(*item));
+
+	for (size_t i = 0; i <= n; i++)
+		first[i] = (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (uint32_t)i;
+	qsort_r(list, n, sizeof(*list), by_weight, t);
+	for (size_t i = n; i-- > 0;) {
+		uint32_t parent = t->item[list[i]].parent;
+
+		first[parent == FLAME_ROOT ? n : parent] = (uint32_t)i;
+	}
+	walk_order(t, list, first, walk);
+	for (size_t i = 0; i < n; i++)
+		now[walk[i]] = (uint32_t)i;
+	for (size_t i = 0; i < n; i++) {
+		item[i] = t->item[walk[i]];
+		if (item[i].parent != FLAME_ROOT)
+			item[i].parent = now[item[i].parent];
+	}
+	free(t->item);
+	t->item = item;
+	t->cap_item = n + 1;
+	free(list);
+	free(first);
+	free(walk);
+	free(now);
+	return 0;
+}

@@ -1,0 +1,305 @@
+/* function_flame.c - flame(EVENT, COMM, CAPTURE, PID, FROM, TO): the flame
+ * graph as a tree, one row per node.
+ *
+ * Samples come added up from sample_group; of some processes or times only,
+ * from table event. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/functions/flame_nodes.h"
+#include "schema/functions/functions.h"
+#include "schema/store.h"
+#include "schema/functions/table_function.h"
+#include "stitch/base/mem.h"
+
+enum {
+	ARG_EVENT,
+	ARG_COMM,
+	ARG_CAPTURE,
+	ARG_PID,
+	ARG_FROM,
+	ARG_TO,
+	ARGS
+};
+
+/* What is being loaded, and what went wrong. */
+struct load {
+	struct flame_nodes *t;
+	sqlite3 *db;
+	sqlite3_value **arg;
+	char *message; /* NULL: SQLite's own */
+};
+
+static int fault(struct load *l, char *message)
+{
+	l->message = message;
+	return SQLITE_ERROR;
+}
+
+/* Calls fn for each row of a query: SQLite's code. */
+typedef int row_fn(struct load *l, sqlite3_stmt *st);
+
+static int each(struct load *l, const char *query, row_fn *fn)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->db, store_sql(query), -1, &st, NULL);
+
+	for (int i = 0; !rc && i < ARGS; i++)
+		if (l->arg[i] && i < sqlite3_bind_parameter_count(st))
+			rc = sqlite3_bind_value(st, i + 1, l->arg[i]);
+	while (!rc) {
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW)
+			rc = fn(l, st);
+	}
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* An array is the whole index: ids are 1, 2, 3 ... */
+static int next_frame(struct load *l, sqlite3_stmt *st)
+{
+	if (sqlite3_column_int64(st, 0) != (sqlite3_int64)l->t->n_frame + 1)
+		return fault(l, sqlite3_mprintf("the database is damaged: "
+						"frame %llu",
+						l->t->n_frame + 1ull));
+	const char *label = (const char *)sqlite3_column_text(st, 1);
+
+	flame_nodes_frame(l->t, label ? label : "[unknown]",
+			  (const char *)sqlite3_column_text(st, 2));
+	return SQLITE_OK;
+}
+
+static int next_stack(struct load *l, sqlite3_stmt *st)
+{
+	if (sqlite3_column_int64(st, 0) != (sqlite3_int64)l->t->n_stack + 1 ||
+	    flame_nodes_stack(l->t, sqlite3_column_int64(st, 1),
+			      sqlite3_column_int64(st, 2)))
+		return fault(l, sqlite3_mprintf("the database is damaged: "
+						"stack %llu",
+						l->t->n_stack + 1ull));
+	return SQLITE_OK;
+}
+
+/* The node that a mark is, as '[user: exit_per_task]'. */
+struct mark {
+	sqlite3_int64 id;
+	uint32_t name;
+};
+
+struct marks {
+	struct load l;
+	struct mark *mark;
+	size_t n, cap;
+};
+
+static int next_word(struct load *l, sqlite3_stmt *st)
+{
+	struct marks *m = (struct marks *)l;
+	const char *word = (const char *)sqlite3_column_text(st, 1);
+	char *name = sqlite3_mprintf("[user: %s]", word ? word : "?");
+
+	if (!name)
+		return SQLITE_NOMEM;
+	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
+	m->mark[m->n++] = (struct mark){
+		sqlite3_column_int64(st, 0),
+		flame_nodes_text(l->t, name, strlen(name)),
+	};
+	sqlite3_free(name);
+	return SQLITE_OK;
+}
+
+/* Below node; nothing when there is no mark, or none of that number. */
+static uint32_t put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
+{
+	for (size_t i = 0; id && i < m->n; i++)
+		if (m->mark[i].id == id)
+			return flame_nodes_child(m->l.t, node, m->mark[i].name,
+						 FLAME_ROOT);
+	return node;
+}
+
+/* A stack's id in a column; 0: none, or one that is not there. */
+static uint32_t stack_id(const struct flame_nodes *t, sqlite3_stmt *st, int i)
+{
+	sqlite3_int64 id = sqlite3_column_int64(st, i);
+
+	return id > 0 && (uint64_t)id <= t->n_stack ? (uint32_t)id : 0;
+}
+
+static int next_group(struct load *l, sqlite3_stmt *st)
+{
+	struct flame_nodes *t = l->t;
+	const char *comm = (const char *)sqlite3_column_text(st, 2);
+	sqlite3_int64 weight = sqlite3_column_int64(st, 4);
+	sqlite3_int64 n = sqlite3_column_int64(st, 5);
+
+	comm = comm ? comm : "[unknown]";
+	uint32_t at = flame_nodes_child(t, FLAME_ROOT,
+					flame_nodes_text(t, comm, strlen(comm)),
+					FLAME_ROOT);
+	if (at != FLAME_ROOT)
+		at = put_mark((struct marks *)l, at,
+			      sqlite3_column_int64(st, 3));
+	if (at != FLAME_ROOT)
+		at = flame_nodes_place(t, at, stack_id(t, st, 1));
+	if (at != FLAME_ROOT)
+		at = flame_nodes_place(t, at, stack_id(t, st, 0));
+	if (at == FLAME_ROOT)
+		return fault(l, sqlite3_mprintf("flame(): more than %u nodes; "
+						"ask for one comm or time",
+						FLAME_NODES_MAX));
+	if (weight < 0 || n < 0 ||
+	    __builtin_add_overflow(t->item[at].self, (uint64_t)weight,
+				   &t->item[at].self))
+		return fault(l, sqlite3_mprintf("flame(): the weights do not "
+						"fit 64 bits"));
+	t->item[at].samples += (uint64_t)n;
+	return SQLITE_OK;
+}
+
+/* The event that is meant where none is named, in *out (sqlite3_value_free);
+ * NULL: there is no sample. */
+static int default_event(struct load *l, sqlite3_value **out)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"), -1, &st,
+				    NULL);
+
+	if (!rc)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_value_dup(sqlite3_column_value(st, 0));
+	sqlite3_finalize(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int load_tree(struct marks *m)
+{
+	struct load *l = &m->l;
+	sqlite3_value *event = NULL;
+	bool some = l->arg[ARG_PID] || l->arg[ARG_FROM] || l->arg[ARG_TO];
+	int rc = SQLITE_OK;
+
+	if (!l->arg[ARG_EVENT] ||
+	    sqlite3_value_type(l->arg[ARG_EVENT]) == SQLITE_NULL) {
+		rc = default_event(l, &event);
+		l->arg[ARG_EVENT] = event;
+	}
+	if (!rc)
+		rc = each(l, "fn_flame_frames", next_frame);
+	if (!rc)
+		rc = each(l, "fn_flame_stacks", next_stack);
+	if (!rc)
+		rc = each(l, "fn_flame_words", next_word);
+	if (!rc)
+		rc = each(l, some ? "fn_flame_events" : "fn_flame_groups",
+			  next_group);
+	if (!rc && flame_nodes_finish(l->t))
+		rc = fault(l, sqlite3_mprintf("flame(): the weights do not fit "
+					      "64 bits"));
+	sqlite3_value_free(event);
+	return rc;
+}
+
+static int flame_next(struct table_call *c, char **message)
+{
+	const struct flame_nodes *t = c->data;
+
+	(void)message;
+	c->end = (uint64_t)c->row >= t->n_item;
+	return SQLITE_OK;
+}
+
+static void flame_close(struct table_call *c)
+{
+	flame_nodes_free(c->data);
+	c->data = NULL;
+}
+
+static int flame_filter(struct table_call *c, sqlite3_value **arg,
+			char **message)
+{
+	struct marks m = { .l = { .db = c->fs->db, .arg = arg } };
+
+	flame_close(c);
+	if (!functions_enter(c->fs, "flame()", message))
+		return SQLITE_ERROR;
+	c->data = m.l.t = flame_nodes_new();
+	int rc = load_tree(&m);
+
+	functions_leave(c->fs);
+	free(m.mark);
+	*message = m.l.message;
+	return rc ? rc : flame_next(c, message);
+}
+
+static void put_text(sqlite3_context *ctx, const struct flame_nodes *t,
+		     uint32_t text)
+{
+	if (text != FLAME_ROOT)
+		sqlite3_result_text(ctx, t->name[text], -1, SQLITE_TRANSIENT);
+}
+
+enum {
+	ID,
+	PARENT,
+	DEPTH,
+	NAME,
+	IMAGE,
+	WEIGHT,
+	SELF,
+	SAMPLES,
+	COLUMNS
+};
+
+static void flame_column(const struct table_call *c, sqlite3_context *ctx,
+			 int i)
+{
+	const struct flame_nodes *t = c->data;
+	const struct flame_item *x = &t->item[c->row];
+
+	switch (i) {
+	case ID:
+		sqlite3_result_int64(ctx, c->row + 1);
+		break;
+	case PARENT:
+		if (x->parent != FLAME_ROOT)
+			sqlite3_result_int64(ctx, (sqlite3_int64)x->parent + 1);
+		break;
+	case DEPTH:
+		sqlite3_result_int64(ctx, x->depth);
+		break;
+	case NAME:
+		put_text(ctx, t, x->name);
+		break;
+	case IMAGE:
+		put_text(ctx, t, x->image);
+		break;
+	case WEIGHT:
+		sqlite3_result_int64(ctx, (sqlite3_int64)x->weight);
+		break;
+	case SELF:
+		sqlite3_result_int64(ctx, (sqlite3_int64)x->self);
+		break;
+	case SAMPLES:
+		sqlite3_result_int64(ctx, (sqlite3_int64)x->samples);
+		break;
+	}
+}
+
+const struct table_function flame_function = {
+	.columns = "CREATE TABLE x(id INTEGER, parent INTEGER, depth INTEGER, "
+		   "name TEXT, image TEXT, weight INTEGER, self INTEGER, "
+		   "samples INTEGER, event HIDDEN, comm HIDDEN, "
+		   "capture HIDDEN, pid HIDDEN, \"from\" HIDDEN, "
+		   "\"to\" HIDDEN)",
+	.n_columns = COLUMNS,
+	.n_args = ARGS,
+	.filter = flame_filter,
+	.next = flame_next,
+	.column = flame_column,
+	.close = flame_close,
+};

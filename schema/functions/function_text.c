@@ -1,0 +1,377 @@
+/* function_text.c - SQL functions that give one value: text of stacks and
+ * frames, hexadecimal numbers, plain names, wall-clock time.
+ *
+ * Stacks are walked from the innermost frame by stack.parent, whose ids get
+ * smaller: a table that says otherwise ends in an error, not in a circle. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/functions/functions.h"
+#include "schema/functions/hooks.h"
+#include "stitch/order/clocks.h"
+#include "stitch/base/mem.h"
+
+#define NO_ROW 100 /* no error, but no answer: the result is NULL */
+#define DEPTH_MAX 65536
+#define NAME_BUF 16384
+
+static struct functions *functions_of(sqlite3_context *ctx)
+{
+	return sqlite3_user_data(ctx);
+}
+
+static void fail(sqlite3_context *ctx, char *message)
+{
+	if (message)
+		sqlite3_result_error(ctx, message, -1);
+	else
+		sqlite3_result_error_nomem(ctx);
+	sqlite3_free(message);
+}
+
+/* The statement's row for id; 0, NO_ROW, or -1 and the result is an error. The
+ * caller resets it. */
+static int look_up(sqlite3_context *ctx, enum function_query q,
+		   sqlite3_int64 id, sqlite3_stmt **out)
+{
+	struct functions *fs = functions_of(ctx);
+	int rc = SQLITE_ERROR;
+
+	*out = functions_statement(fs, q);
+	if (*out) {
+		sqlite3_bind_int64(*out, 1, id);
+		rc = sqlite3_step(*out);
+	}
+	if (rc == SQLITE_ROW)
+		return 0;
+	if (rc == SQLITE_DONE)
+		return NO_ROW;
+	sqlite3_result_error(ctx, sqlite3_errmsg(fs->db), -1);
+	return -1;
+}
+
+/* The frames of a stack. */
+struct path {
+	sqlite3_int64 *frame; /* innermost first */
+	size_t n, cap;
+};
+
+static int damaged(sqlite3_context *ctx, sqlite3_int64 stack)
+{
+	fail(ctx,
+	     sqlite3_mprintf("the database is damaged: stack %lld", stack));
+	return -1;
+}
+
+/* 0, NO_ROW, or -1 and the result is an error. */
+static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
+{
+	int rc = 0;
+
+	while (!rc) {
+		sqlite3_stmt *st;
+
+		rc = look_up(ctx, Q_STACK, stack, &st);
+		if (rc == NO_ROW && p->n)
+			rc = damaged(ctx, stack);
+		if (rc) {
+			sqlite3_reset(st);
+			break;
+		}
+		bool last = sqlite3_column_type(st, 0) == SQLITE_NULL;
+		sqlite3_int64 parent = sqlite3_column_int64(st, 0);
+
+		p->frame = mem_grow(p->frame, &p->cap, p->n + 1,
+				    sizeof(*p->frame));
+		p->frame[p->n++] = sqlite3_column_int64(st, 1);
+		sqlite3_reset(st);
+		if (last)
+			break;
+		if (parent >= stack || p->n >= DEPTH_MAX)
+			rc = damaged(ctx, stack);
+		stack = parent;
+	}
+	return rc;
+}
+
+/* A text being made, for the result. */
+static void finish(sqlite3_context *ctx, sqlite3_str *s)
+{
+	int rc = sqlite3_str_errcode(s);
+	int n = sqlite3_str_length(s);
+	char *text = sqlite3_str_finish(s);
+
+	if (rc == SQLITE_TOOBIG) {
+		sqlite3_result_error_toobig(ctx);
+		sqlite3_free(text);
+	} else if (rc) {
+		sqlite3_result_error_nomem(ctx);
+		sqlite3_free(text);
+	} else {
+		sqlite3_result_text(ctx, text ? text : "", n,
+				    text ? sqlite3_free : SQLITE_STATIC);
+	}
+}
+
+static void drop(sqlite3_str *s)
+{
+	sqlite3_free(sqlite3_str_finish(s));
+}
+
+/* 0, or -1 and the result is an error. */
+static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
+		       sqlite3_int64 frame)
+{
+	sqlite3_stmt *st;
+	int rc = look_up(ctx, Q_INLINED, frame, &st);
+
+	while (!rc) {
+		sqlite3_str_appendf(s, "%s (inlined)\n",
+				    sqlite3_column_text(st, 0));
+		int step =
+			sqlite3_str_errcode(s) ? SQLITE_DONE : sqlite3_step(st);
+		if (step == SQLITE_DONE)
+			break;
+		if (step != SQLITE_ROW) {
+			fail(ctx,
+			     sqlite3_mprintf(
+				     "%s",
+				     sqlite3_errmsg(functions_of(ctx)->db)));
+			rc = -1;
+		}
+	}
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* symbol+0x12 (file), or [unknown] (file+0x1234) */
+static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
+{
+	sqlite3_stmt *st;
+	int rc = look_up(ctx, Q_FRAME, frame, &st);
+
+	if (!rc) {
+		const char *path = (const char *)sqlite3_column_text(st, 2);
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+
+		path = path ? path : "[unknown]";
+		if (name)
+			sqlite3_str_appendf(s, "%s+0x%llx (%s)", name,
+					    sqlite3_column_int64(st, 1), path);
+		else
+			sqlite3_str_appendf(s, "[unknown] (%s+0x%llx)", path,
+					    sqlite3_column_int64(st, 3));
+	} else if (rc == NO_ROW) {
+		sqlite3_str_appendall(s, "[unknown]");
+	}
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Begins what reads tables: NULL and an error when it must not. */
+static sqlite3_str *begin(sqlite3_context *ctx, const char *name)
+{
+	char *message = NULL;
+
+	if (!functions_enter(functions_of(ctx), name, &message)) {
+		fail(ctx, message);
+		return NULL;
+	}
+	return sqlite3_str_new(functions_of(ctx)->db);
+}
+
+void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	struct path p = { 0 };
+
+	(void)argc;
+	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
+		return;
+	sqlite3_str *s = begin(ctx, "stack_text()");
+
+	if (!s)
+		return;
+	int rc = path_load(ctx, sqlite3_value_int64(v[0]), &p);
+
+	for (size_t i = 0; !rc && i < p.n && !sqlite3_str_errcode(s); i++) {
+		if (i)
+			sqlite3_str_appendchar(s, 1, '\n');
+		rc = put_inlined(ctx, s, p.frame[i]) ||
+				     put_line(ctx, s, p.frame[i])
+			     ? -1
+			     : 0;
+	}
+	functions_leave(functions_of(ctx));
+	free(p.frame);
+	if (rc)
+		drop(s);
+	else
+		finish(ctx, s);
+}
+
+/* 0, NO_ROW, or -1: the labels of a stack, the outermost first. */
+static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
+{
+	struct path p = { 0 };
+	int rc = sqlite3_value_type(v) == SQLITE_NULL
+			 ? NO_ROW
+			 : path_load(ctx, sqlite3_value_int64(v), &p);
+
+	for (size_t i = p.n; !rc && i-- > 0 && !sqlite3_str_errcode(s);) {
+		sqlite3_stmt *st;
+		int found = look_up(ctx, Q_LABEL, p.frame[i], &st);
+
+		if (found < 0)
+			rc = -1;
+		if (sqlite3_str_length(s))
+			sqlite3_str_appendchar(s, 1, ';');
+		sqlite3_str_appendall(
+			s, found ? "[unknown]"
+				 : (const char *)sqlite3_column_text(st, 0));
+		sqlite3_reset(st);
+	}
+	free(p.frame);
+	return rc;
+}
+
+void function_folded(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	sqlite3_str *s = begin(ctx, "folded()");
+
+	(void)argc;
+	if (!s)
+		return;
+	int user = put_folded(ctx, s, v[1]);
+	int kernel = user < 0 ? -1 : put_folded(ctx, s, v[0]);
+
+	functions_leave(functions_of(ctx));
+	if (user < 0 || kernel < 0 || (user && kernel))
+		drop(s);
+	else
+		finish(ctx, s);
+}
+
+void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	sqlite3_stmt *st;
+
+	(void)argc;
+	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
+		return;
+	sqlite3_str *s = begin(ctx, "frame_name()");
+
+	if (!s)
+		return;
+	int rc = look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
+
+	if (!rc && sqlite3_column_type(st, 0) != SQLITE_NULL) {
+		sqlite3_str_appendall(s,
+				      (const char *)sqlite3_column_text(st, 0));
+	} else if (!rc) {
+		const char *path = (const char *)sqlite3_column_text(st, 2);
+		const char *base = path ? strrchr(path, '/') : NULL;
+
+		base = base && base[1] ? base + 1 : path ? path : "[unknown]";
+		sqlite3_str_appendf(s, "%s+0x%llx", base,
+				    sqlite3_column_int64(st, 3));
+	}
+	sqlite3_reset(st);
+	functions_leave(functions_of(ctx));
+	if (rc)
+		drop(s);
+	else
+		finish(ctx, s);
+}
+
+/* SQLite's own hex() gives the digits of the digits for a number: nobody asks
+ * for that. For everything else it is as before. */
+void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	static const char digit[] = "0123456789ABCDEF";
+	sqlite3 *db = sqlite3_context_db_handle(ctx);
+
+	(void)argc;
+	if (sqlite3_value_type(v[0]) == SQLITE_INTEGER) {
+		char text[24];
+
+		snprintf(text, sizeof(text), "0x%" PRIx64,
+			 (uint64_t)sqlite3_value_int64(v[0]));
+		sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+		return;
+	}
+	const unsigned char *p = sqlite3_value_blob(v[0]);
+	size_t n = (size_t)sqlite3_value_bytes(v[0]);
+
+	if (n > (size_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1) / 2) {
+		sqlite3_result_error_toobig(ctx);
+		return;
+	}
+	char *out = sqlite3_malloc64(n * 2 + 1);
+
+	if (!out) {
+		sqlite3_result_error_nomem(ctx);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		out[i * 2] = digit[p[i] >> 4];
+		out[i * 2 + 1] = digit[p[i] & 15];
+	}
+	out[n * 2] = '\0';
+	sqlite3_result_text(ctx, out, (int)(n * 2), sqlite3_free);
+}
+
+/* What is no mangled name stays as it is. */
+void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	const struct functions *fs = functions_of(ctx);
+	const char *name;
+	char *buf;
+
+	(void)argc;
+	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
+		return;
+	name = (const char *)sqlite3_value_text(v[0]);
+	buf = name ? sqlite3_malloc(NAME_BUF) : NULL;
+	if (!buf)
+		sqlite3_result_error_nomem(ctx);
+	else if (fs->hooks->demangle(name, buf, NAME_BUF))
+		sqlite3_result_text(ctx, buf, -1, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_value(ctx, v[0]);
+	sqlite3_free(buf);
+}
+
+/* What to add to a time for ns since 1970; 0, NO_ROW, or -1. */
+static int wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
+{
+	char *message = NULL;
+	sqlite3_stmt *st;
+
+	if (!functions_enter(functions_of(ctx), "wall()", &message)) {
+		fail(ctx, message);
+		return -1;
+	}
+	int rc = look_up(ctx, Q_WALL, 0, &st);
+
+	if (!rc)
+		*offset = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	functions_leave(functions_of(ctx));
+	return rc;
+}
+
+void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v)
+{
+	sqlite3_int64 offset = 0;
+	char text[CLOCK_UTC_SIZE];
+	int64_t t = sqlite3_value_int64(v[0]);
+
+	(void)argc;
+	if (sqlite3_value_type(v[0]) == SQLITE_NULL ||
+	    wall_offset(ctx, &offset) ||
+	    __builtin_add_overflow(t, offset, &t) || !clock_utc(t, text))
+		return;
+	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+}

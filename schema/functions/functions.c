@@ -1,0 +1,154 @@
+/* functions.c - the list of our SQL functions, and how they get onto a
+ * connection.
+ *
+ * A new one is one row here and its function. All are innocuous in SQLite's
+ * sense: they read the database they are asked in and change nothing, so
+ * views may use them. Those that give the same for the same arguments for
+ * ever are deterministic; those that look into tables are not. */
+#include "schema/functions/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/functions/hooks.h"
+#include "schema/store.h"
+#include "schema/functions/table_function.h"
+#include "stitch/base/mem.h"
+
+#define READS (SQLITE_UTF8 | SQLITE_INNOCUOUS)
+#define PURE (READS | SQLITE_DETERMINISTIC)
+
+const struct function function_list[] = {
+	{ "stack_text", "STACK", "a stack as text, innermost frame first", 1,
+	  READS, function_stack_text, NULL },
+	{ "folded", "KERNEL, USER",
+	  "two stacks as one line of folded stacks, without the comm", 2, READS,
+	  function_folded, NULL },
+	{ "frame_name", "FRAME", "the function of a frame, or FILE+OFFSET", 1,
+	  READS, function_frame_name, NULL },
+	{ "hex", "VALUE",
+	  "an integer as unsigned hexadecimal, 0x...; blobs as SQLite does", 1,
+	  PURE, function_hex, NULL },
+	{ "demangle", "NAME", "a C++, Rust or D name as people write it", 1,
+	  PURE, function_demangle, NULL },
+	{ "wall", "TIME", "a time as UTC, where a capture tells wall time", 1,
+	  READS, function_wall, NULL },
+	{ "flame", "[EVENT, COMM, CAPTURE, PID, FROM, TO]",
+	  "rows: the flame graph as a tree", 0, 0, NULL, &flame_function },
+	{ "at", "TIME", "rows: what was mapped at a time, as /proc/PID/maps", 0,
+	  0, NULL, &at_function },
+	{ "backstitch_functions", "", "rows: this list", 0, 0, NULL,
+	  &list_function },
+	{ 0 }
+};
+
+static const char *const query_name[Q_N] = {
+	[Q_STACK] = "fn_stack",	    [Q_FRAME] = "fn_frame",
+	[Q_INLINED] = "fn_inlined", [Q_LABEL] = "fn_label",
+	[Q_WALL] = "fn_wall",
+};
+
+bool functions_enter(struct functions *fs, const char *name, char **message)
+{
+	if (fs->inside) {
+		*message = sqlite3_mprintf("%s: a table of this database "
+					   "calls it while it is read",
+					   name);
+		return false;
+	}
+	fs->inside = true;
+	return true;
+}
+
+void functions_leave(struct functions *fs)
+{
+	fs->inside = false;
+}
+
+sqlite3_stmt *functions_statement(struct functions *fs, enum function_query q)
+{
+	if (!fs->st[q])
+		sqlite3_prepare_v3(fs->db, store_sql(query_name[q]), -1,
+				   SQLITE_PREPARE_PERSISTENT, &fs->st[q], NULL);
+	return fs->st[q];
+}
+
+static void forget_statements(struct functions *fs)
+{
+	for (int i = 0; i < Q_N; i++) {
+		sqlite3_finalize(fs->st[i]);
+		fs->st[i] = NULL;
+	}
+}
+
+static void unref(void *arg)
+{
+	struct functions *fs = arg;
+
+	if (--fs->refs)
+		return;
+	forget_statements(fs);
+	free(fs);
+}
+
+/* ---- the list as a table */
+
+static int list_filter(struct table_call *c, sqlite3_value **arg,
+		       char **message)
+{
+	(void)arg;
+	(void)message;
+	c->end = !function_list[c->row].name;
+	return SQLITE_OK;
+}
+
+static int list_next(struct table_call *c, char **message)
+{
+	return list_filter(c, NULL, message);
+}
+
+static void list_column(const struct table_call *c, sqlite3_context *ctx, int i)
+{
+	const struct function *f = &function_list[c->row];
+	const char *text[] = { f->name, f->args, f->help };
+
+	sqlite3_result_text(ctx, text[i], -1, SQLITE_STATIC);
+}
+
+const struct table_function list_function = {
+	.columns = "CREATE TABLE x(name TEXT, args TEXT, help TEXT)",
+	.n_columns = 3,
+	.filter = list_filter,
+	.next = list_next,
+	.column = list_column,
+	.disconnect = forget_statements,
+};
+
+/* ---- registering */
+
+static int add(struct functions *fs, const struct function *f)
+{
+	fs->refs++; /* a failed call drops it again */
+	if (f->table)
+		return table_function_add(fs, f->name, f->table, unref);
+	return sqlite3_create_function_v2(fs->db, f->name, f->n_args, f->flags,
+					  fs, f->value, NULL, NULL, unref);
+}
+
+int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
+{
+	struct functions *fs = mem_new(1, sizeof(*fs));
+	int rc = SQLITE_OK;
+
+	fs->db = db;
+	fs->hooks = hooks;
+	fs->refs = 1;
+	for (const struct function *f = function_list; !rc && f->name; f++)
+		rc = add(fs, f);
+	/* connects the table that lets go of the statements in time */
+	if (!rc)
+		rc = sqlite3_exec(db, store_sql("fn_connect"), NULL, NULL,
+				  NULL);
+	unref(fs);
+	return rc;
+}

@@ -1,0 +1,222 @@
+/* table_function.c - functions that give rows, as eponymous virtual tables. */
+#include "schema/functions/table_function.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/functions/functions.h"
+#include "stitch/base/mem.h"
+
+/* What a module is made of: freed with it. */
+struct module {
+	struct functions *fs;
+	const char *name;
+	const struct table_function *f;
+	void (*destroy)(void *fs);
+};
+
+/* When a module is replaced, SQLite disconnects its table after the module is
+ * gone: so it has a copy, and holds on to fs. */
+struct vtab {
+	sqlite3_vtab base;
+	struct module m;
+};
+
+static int vtab_connect(sqlite3 *db, void *aux, int argc,
+			const char *const *argv, sqlite3_vtab **out,
+			char **message)
+{
+	const struct module *m = aux;
+	int rc = sqlite3_declare_vtab(db, m->f->columns);
+
+	(void)argc;
+	(void)argv;
+	(void)message;
+	if (rc)
+		return rc;
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	struct vtab *v = mem_new(1, sizeof(*v));
+
+	v->m = *m;
+	v->m.fs->refs++;
+	*out = &v->base;
+	return SQLITE_OK;
+}
+
+static int vtab_disconnect(sqlite3_vtab *vtab)
+{
+	struct vtab *v = (struct vtab *)vtab;
+
+	if (v->m.f->disconnect)
+		v->m.f->disconnect(v->m.fs);
+	v->m.destroy(v->m.fs);
+	free(v);
+	return SQLITE_OK;
+}
+
+/* Equal to a hidden column means: that is the argument. idxNum has a bit per
+ * argument that is given, in the order of argv. */
+static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct table_function *f = ((struct vtab *)vtab)->m.f;
+	int at[TABLE_ARGS_MAX];
+	int n = 0;
+
+	memset(at, -1, sizeof(at));
+	info->idxNum = 0;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int arg = info->aConstraint[i].iColumn - f->n_columns;
+
+		if (arg < 0 || arg >= f->n_args ||
+		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		/* another plan must give it first */
+		if (!info->aConstraint[i].usable)
+			return SQLITE_CONSTRAINT;
+		if (at[arg] < 0)
+			at[arg] = i;
+	}
+	for (int arg = 0; arg < f->n_args; arg++) {
+		if (at[arg] < 0)
+			continue;
+		info->aConstraintUsage[at[arg]].argvIndex = ++n;
+		info->aConstraintUsage[at[arg]].omit = 1;
+		info->idxNum |= 1 << arg;
+	}
+	info->estimatedCost = 100000;
+	info->estimatedRows = 10000;
+	return SQLITE_OK;
+}
+
+static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	struct table_call *c = mem_new(1, sizeof(*c));
+
+	c->fs = ((struct vtab *)vtab)->m.fs;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static const struct table_function *function_of(const struct table_call *c)
+{
+	return ((struct vtab *)c->base.pVtab)->m.f;
+}
+
+static int vtab_close(sqlite3_vtab_cursor *cursor)
+{
+	struct table_call *c = (struct table_call *)cursor;
+
+	if (function_of(c)->close)
+		function_of(c)->close(c);
+	free(c);
+	return SQLITE_OK;
+}
+
+/* A message goes where SQLite looks for it. */
+static int answer(struct table_call *c, int rc, char *message)
+{
+	sqlite3_vtab *v = c->base.pVtab;
+
+	if (rc) {
+		c->end = 1;
+		sqlite3_free(v->zErrMsg);
+		v->zErrMsg = message ? message
+				     : sqlite3_mprintf(
+					       "%s", sqlite3_errmsg(c->fs->db));
+	}
+	return rc;
+}
+
+static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
+		       int argc, sqlite3_value **argv)
+{
+	struct table_call *c = (struct table_call *)cursor;
+	const struct vtab *v = (struct vtab *)cursor->pVtab;
+	const struct table_function *f = v->m.f;
+	sqlite3_value *arg[TABLE_ARGS_MAX] = { NULL };
+	char *message = NULL;
+	int n = 0;
+
+	(void)str;
+	for (int i = 0; i < f->n_args && n < argc; i++)
+		if (given & 1 << i)
+			arg[i] = argv[n++];
+	c->row = 0;
+	c->end = 0;
+	for (int i = 0; i < f->required; i++)
+		if (!arg[i])
+			return answer(c, SQLITE_ERROR,
+				      sqlite3_mprintf("%s() needs an argument",
+						      v->m.name));
+	int rc = f->filter(c, arg, &message);
+
+	return answer(c, rc, message);
+}
+
+static int vtab_next(sqlite3_vtab_cursor *cursor)
+{
+	struct table_call *c = (struct table_call *)cursor;
+	char *message = NULL;
+
+	c->row++;
+	int rc = function_of(c)->next(c, &message);
+
+	return answer(c, rc, message);
+}
+
+static int vtab_eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct table_call *)cursor)->end;
+}
+
+/* A hidden column is NULL where SQLite asks for it at all: it knows the
+ * argument that it gave. */
+static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
+{
+	const struct table_call *c = (struct table_call *)cursor;
+
+	if (i < function_of(c)->n_columns)
+		function_of(c)->column(c, ctx, i);
+	return SQLITE_OK;
+}
+
+static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
+{
+	*id = ((struct table_call *)cursor)->row + 1;
+	return SQLITE_OK;
+}
+
+/* No xCreate: the table is there without being made. */
+static const sqlite3_module vtab_methods = {
+	.iVersion = 1,
+	.xConnect = vtab_connect,
+	.xBestIndex = vtab_best_index,
+	.xDisconnect = vtab_disconnect,
+	.xOpen = vtab_open,
+	.xClose = vtab_close,
+	.xFilter = vtab_filter,
+	.xNext = vtab_next,
+	.xEof = vtab_eof,
+	.xColumn = vtab_column,
+	.xRowid = vtab_rowid,
+};
+
+static void module_free(void *arg)
+{
+	struct module *m = arg;
+
+	m->destroy(m->fs);
+	free(m);
+}
+
+int table_function_add(struct functions *fs, const char *name,
+		       const struct table_function *f,
+		       void (*destroy)(void *fs))
+{
+	struct module *m = mem_new(1, sizeof(*m));
+
+	*m = (struct module){ fs, name, f, destroy };
+	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
+					module_free);
+}

@@ -1,0 +1,102 @@
+-- queries_offcpu.sql - the selects behind off-CPU time: who left a CPU, who came
+-- back, and who woke whom. See cli/model/offcpu.c.
+
+-- name: offcpu_types
+-- What each event tells; the most frequent first. Those of an ftrace instance
+-- have its name before theirs.
+SELECT * FROM (
+	SELECT t.id, t.capture, CASE
+		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
+		WHEN t.kind <> 'sample' THEN NULL
+		WHEN t.name = 'sched:sched_switch'
+			OR t.name GLOB 'sched:sched_switch[:/]*' THEN 'switch'
+		WHEN t.name = 'sched_switch' THEN 'switch_tid'
+		WHEN t.name = 'sched:sched_waking'
+			OR t.name GLOB 'sched:sched_waking[:/]*' THEN 'waking'
+		WHEN t.name = 'sched_waking' THEN 'waking_tid'
+		WHEN t.name = 'sched:sched_wakeup'
+			OR t.name GLOB 'sched:sched_wakeup[:/]*' THEN 'wakeup'
+		WHEN t.name = 'sched_wakeup' THEN 'wakeup_tid'
+		WHEN t.name IN ('context-switches', 'cs')
+			OR t.name GLOB 'context-switches[:/]*'
+			OR t.name GLOB 'cs[:/]*' THEN 'stack'
+		END AS role,
+		coalesce(t.fields, ''), t.events,
+		coalesce(c.system_wide, 1), coalesce(c.together, 0),
+		coalesce(c.last_ns, 0)
+	FROM (
+		SELECT id, capture, kind, events, fields, CASE
+			WHEN buffer NOT NULL
+				AND name LIKE '%/%' THEN
+				substr(name, length(buffer) + 2)
+			ELSE name END AS name
+		FROM event_type) t
+	JOIN capture c ON c.id = t.capture
+	WHERE t.events > 0)
+WHERE role IS NOT NULL
+ORDER BY capture, 5 DESC, id
+
+-- name: offcpu_event
+-- All streams have the same columns: event, time, CPU, comm, stacks, verdict,
+-- flags, the tid that leaves (or whose stack it is), its state, the tid that
+-- comes (or is woken).
+SELECT e.id, e.time_ns, coalesce(e.cpu, -1), coalesce(e.comm, 0), e.kraw,
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags,
+
+-- name: offcpu_from
+FROM event e LEFT JOIN request r ON r.event = e.id
+
+-- name: offcpu_switch
+-- the caller adds the ev_ table's name in quotes, as f, and offcpu_of_type
+f.prev_pid, f.prev_state, f.next_pid
+
+-- name: offcpu_switch_tid
+f.prev_tid, f.prev_state, f.next_tid
+
+-- name: offcpu_waking
+NULL, NULL, f.pid
+
+-- name: offcpu_waking_tid
+NULL, NULL, f.tid
+
+-- name: offcpu_of_type
+-- The ids of the events of one type, in time order.
+ON f.event_id = e.id WHERE e.type = ?1 AND e.time_ns NOT NULL
+ORDER BY f.event_id
+
+-- name: offcpu_record
+-- Records of context switches name their own thread only.
+CASE WHEN o.away THEN t.tid END, CASE WHEN o.ready THEN 0 ELSE -1 END,
+	CASE WHEN NOT o.away THEN t.tid END
+
+-- name: offcpu_record_from
+FROM (SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
+		max(name = 'preempt') AS ready
+	FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event) o
+CROSS JOIN event e ON e.id = o.event
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN thread t ON t.id = e.thread
+WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY o.event
+
+-- name: offcpu_stack
+-- The sample that the switch itself made, where its record has no stack.
+t.tid, -1, NULL
+
+-- name: offcpu_stack_from
+FROM event e LEFT JOIN request r ON r.event = e.id
+LEFT JOIN thread t ON t.id = e.thread
+WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY e.id
+
+-- name: offcpu_chosen
+-- the caller adds a condition on view script_rows, and offcpu_chosen_type
+SELECT event_id FROM script_rows WHERE
+
+-- name: offcpu_chosen_type
+-- the caller adds the number of the type, and a ')'
+AND type = (
+
+-- name: offcpu_losses
+-- Intervals in which switches may be missing. ?1: capture, ?2: event_type
+SELECT t0, t1, n FROM loss
+WHERE counts AND capture = ?1 AND (type IS NULL OR type = ?2)
+ORDER BY coalesce(t0, -9223372036854775807)

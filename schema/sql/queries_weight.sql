@@ -1,0 +1,39 @@
+-- queries_weight.sql - the selects behind weights by an expression: see
+-- cli/model/weight.c. What the expression sees is the row between weight_row and
+-- weight_from: the columns below, and the fields of the event.
+
+-- name: weight_head
+-- the caller adds the expression in brackets, and weight_row
+SELECT "#type", "#comm", "#cpu", "#kraw", "#uraw", "#verdict", "#flags",
+
+-- name: weight_row
+-- the caller adds fields of f, and weight_from
+, "#time" FROM (SELECT e.type AS "#type", e.comm AS "#comm", e.cpu AS "#cpu",
+	e.kraw AS "#kraw", coalesce(r.uraw, e.uraw) AS "#uraw",
+	r.verdict AS "#verdict", r.flags AS "#flags", e.time_ns AS "#time",
+	e.id AS event_id, e.time_ns AS time_ns, e.cpu AS cpu, p.pid AS pid,
+	h.tid AS tid, c.name AS comm, t.name AS event, e.weight AS weight,
+	w.name AS verdict, r.latency_ns AS latency_ns
+
+-- name: weight_from
+-- the caller adds the ev_ table as f, or not, and weight_where
+FROM event e
+JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
+LEFT JOIN thread h ON h.id = e.thread
+LEFT JOIN process p ON p.id = h.process
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+
+-- name: weight_fields_of
+-- the caller adds the number of an event_type that has the ev_ table
+f ON f.event_id = e.id WHERE t.fields = (SELECT fields FROM event_type
+	WHERE id =
+
+-- name: weight_tables
+SELECT min(id), min(name), fields FROM event_type
+WHERE kind = 'sample' AND events > 0 AND fields NOT NULL
+GROUP BY fields ORDER BY sum(events) DESC, fields
+
+-- name: weight_columns
+SELECT name FROM pragma_table_info(?1) WHERE name <> 'event_id'

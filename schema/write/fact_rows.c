@@ -1,0 +1,494 @@
+/* fact_rows.c - facts become rows. */
+#include <stddef.h>
+#include <string.h>
+
+#include "schema/inner.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/stitch.h"
+
+/* A weight above this is no count of anything (as ns it is 104 days); it
+ * would make sums overflow in SQL, which then fails instead of answering. */
+#define WEIGHT_MAX ((uint64_t)1 << 53)
+
+static void row_time(struct row *r, unsigned int i, int64_t t)
+{
+	if (t != TIME_NONE)
+		row_int(r, i, t);
+}
+
+static void row_cpu(struct row *r, unsigned int i, int32_t cpu)
+{
+	if (cpu >= 0)
+		row_int(r, i, cpu);
+}
+
+/* ---- what else an event carries */
+
+static int put_extra(struct store *db, uint32_t event, const char *name,
+		     uint64_t v, struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_EXTRA, strlen(name), &r, err))
+		return -1;
+	row_int(&r, 0, event);
+	row_text(&r, 1, name);
+	row_int(&r, 2, (int64_t)v);
+	return 0;
+}
+
+static int put_extras(struct store *db, uint32_t event, const struct extra *x,
+		      uint32_t n, struct err *err)
+{
+	struct row r;
+
+	for (uint32_t i = 0; i < n; i++, x++) {
+		const char *name = x->name ? x->name : "?";
+
+		if (store_row(db, T_EXTRA, strlen(name) + x->len, &r, err))
+			return -1;
+		row_int(&r, 0, event);
+		row_text(&r, 1, name);
+		if (x->blob)
+			row_blob(&r, 2, x->blob, x->len);
+		else
+			row_int(&r, 2, (int64_t)x->value);
+	}
+	return 0;
+}
+
+static int put_branches(struct store *db, uint32_t event,
+			const struct rec_sample *s, struct err *err)
+{
+	struct row r;
+
+	for (uint32_t i = 0; i < s->n_branch; i++) {
+		if (store_row(db, T_BRANCH, 0, &r, err))
+			return -1;
+		row_int(&r, 0, event);
+		row_int(&r, 1, i);
+		row_int(&r, 2, (int64_t)s->branch[i].from);
+		row_int(&r, 3, (int64_t)s->branch[i].to);
+		row_int(&r, 4, (int64_t)s->branch[i].flags);
+	}
+	return 0;
+}
+
+static int put_raw(struct store *db, const struct fact_event *e,
+		   const struct rec_sample *s, struct err *err)
+{
+	const struct capture_map *c = store_capture_map(db, e->source);
+	struct row r;
+
+	if (!fields_keep_raw(db->fields) ||
+	    (c->src && store_wants_fields(db, c->src, e->type)))
+		return 0;
+	if (store_row(db, T_EVENT_RAW, s->raw_len, &r, err))
+		return -1;
+	row_int(&r, 0, e->id);
+	row_blob(&r, 1, s->raw, s->raw_len);
+	return 0;
+}
+
+static int put_switch(struct store *db, uint32_t event,
+		      const struct record *rec, struct err *err)
+{
+	if (put_extra(db, event, "out", !!(rec->flags & REC_F_OUT), err))
+		return -1;
+	if (rec->flags & REC_F_PREEMPT &&
+	    put_extra(db, event, "preempt", 1, err))
+		return -1;
+	if (rec->sw.other_pid >= 0 &&
+	    put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid, err))
+		return -1;
+	if (rec->sw.other_tid >= 0)
+		return put_extra(db, event, "other_tid",
+				 (uint64_t)rec->sw.other_tid, err);
+	return 0;
+}
+
+/* The rare parts of an event; most events have none of them. */
+static int put_rest(struct store *db, const struct fact_event *e,
+		    struct err *err)
+{
+	const struct record *rec = e->rec;
+
+	if (rec->flags & REC_F_DUPLICATE &&
+	    put_extra(db, e->id, "duplicate", 1, err))
+		return -1;
+	if (rec->flags & REC_F_GUEST && put_extra(db, e->id, "guest", 1, err))
+		return -1;
+	if (rec->kind == REC_SWITCH)
+		return put_switch(db, e->id, rec, err);
+	if (rec->kind == REC_MARK)
+		return put_extras(db, e->id, rec->mark.extra, rec->mark.n_extra,
+				  err);
+	if (rec->kind != REC_SAMPLE)
+		return 0;
+
+	const struct rec_sample *s = &rec->sample;
+
+	if (s->n_extra && put_extras(db, e->id, s->extra, s->n_extra, err))
+		return -1;
+	if (s->n_branch && put_branches(db, e->id, s, err))
+		return -1;
+	return s->raw ? put_raw(db, e, s, err) : 0;
+}
+
+/* ---- events */
+
+static const char *mark_name(const struct record *rec)
+{
+	if (rec && rec->kind == REC_SWITCH)
+		return "switch";
+	if (rec && rec->kind == REC_MARK && rec->mark.name)
+		return rec->mark.name;
+	return "record";
+}
+
+static uint32_t type_of(struct store *db, struct capture_map *c,
+			const struct fact_event *e, struct err *err)
+{
+	if (e->type == UINT32_MAX)
+		return store_mark_type(db, e->source, mark_name(e->rec), err);
+	if (e->type < c->n_type && c->type[e->type])
+		return c->type[e->type];
+	return store_type(db, e->source, e->type, err);
+}
+
+static void count(struct store *db, struct capture_map *c,
+		  const struct fact_event *e)
+{
+	const struct record *rec = e->rec;
+
+	db->events++;
+	if (e->type != UINT32_MAX)
+		c->samples++;
+	if (e->time != TIME_NONE) {
+		if (c->first == TIME_NONE || e->time < c->first)
+			c->first = e->time;
+		if (c->last == TIME_NONE || e->time > c->last)
+			c->last = e->time;
+	}
+	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
+	    (rec->sample.defer == DEFER_COOKIE ||
+	     rec->sample.defer == DEFER_MARK))
+		db->deferred++;
+}
+
+static void count_type(struct store *db, uint32_t type)
+{
+	db->count = mem_reach(db->count, &db->n_count, &db->cap_count, type,
+			      sizeof(*db->count));
+	db->count[type - 1].events++;
+}
+
+static int put_event(struct store *db, const struct fact_event *e,
+		     struct err *err)
+{
+	struct capture_map *c = store_capture_map(db, e->source);
+	uint32_t type = type_of(db, c, e, err);
+	bool weighs = false;
+	uint64_t sum;
+	struct row r;
+
+	if (!type)
+		return -1;
+	if (__builtin_expect(e->id != db->events + 1, 0))
+		return err_set(err, ERR_DB,
+			       "%s: event %u came after event %llu: ids must "
+			       "be dense",
+			       db->path, e->id, (unsigned long long)db->events);
+	if (store_row(db, T_EVENT, 0, &r, err))
+		return -1;
+	count(db, c, e);
+	count_type(db, type);
+	row_key(&r, e->id);
+	row_time(&r, 1, e->time);
+	row_cpu(&r, 2, e->cpu);
+	row_id(&r, 3, e->thread);
+	row_id(&r, 4, e->comm);
+	row_int(&r, 5, type);
+	if (e->type == UINT32_MAX) {
+		/* no sample: it has no weight */
+	} else if (e->weight <= WEIGHT_MAX &&
+		   !__builtin_add_overflow(db->weight_sum, e->weight, &sum) &&
+		   sum <= INT64_MAX) {
+		db->weight_sum = sum;
+		db->count[type - 1].weight += e->weight;
+		row_int(&r, 6, (int64_t)e->weight);
+		weighs = true;
+	} else {
+		c->bad_weights++;
+	}
+	row_id(&r, 7, e->kraw);
+	row_id(&r, 8, e->uraw);
+	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
+		row_int(&r, 9, (int64_t)e->rec->raw);
+	if (e->type != UINT32_MAX) {
+		db->grouped++;
+		if (tally_event(db, c, e, type, weighs, err))
+			return -1;
+	}
+	return e->rec ? put_rest(db, e, err) : 0;
+}
+
+static int put_request(struct store *db, const struct fact_request *q,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_REQUEST, 0, &r, err))
+		return -1;
+	db->requests++;
+	if (q->chain)
+		db->joined++;
+	if (q->chain > db->max_chain)
+		db->max_chain = q->chain;
+	row_int(&r, 0, q->event);
+	row_id(&r, 1, q->cookie);
+	row_id(&r, 2, q->chain);
+	row_id(&r, 3, q->uraw);
+	row_id(&r, 4, q->ip);
+	row_int(&r, 5, q->verdict);
+	row_int(&r, 6, q->confidence);
+	row_int(&r, 7, q->flags);
+	row_time(&r, 8, q->latency);
+	if (q->flags & VERDICT_EXEC)
+		row_time(&r, 9, q->exec);
+	row_id(&r, 10, q->end);
+	if (q->end)
+		row_time(&r, 11, q->until);
+	row_id(&r, 12, q->loss);
+	row_id(&r, 13, q->as_perf);
+	if (q->as_perf)
+		row_time(&r, 14, q->held);
+	row_id(&r, 15, q->as_tid);
+	return tally_request(db, q, err);
+}
+
+static int put_chain(struct store *db, const struct fact_chain *f,
+		     struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_CHAIN, 0, &r, err))
+		return -1;
+	db->chains++;
+	db->chain_events += f->n_events;
+	row_key(&r, f->id);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_cpu(&r, 3, f->cpu);
+	row_id(&r, 4, f->thread);
+	row_id(&r, 5, f->cookie);
+	row_id(&r, 6, f->uraw);
+	row_int(&r, 7, f->verdict);
+	row_int(&r, 8, f->confidence);
+	row_int(&r, 9, f->quality);
+	row_int(&r, 10, f->flags);
+	row_int(&r, 11, f->n_events);
+	if (!f->n_events)
+		row_time(&r, 12, f->from);
+	row_id(&r, 13, f->loss);
+	return 0;
+}
+
+static int put_copy(struct store *db, const struct fact_copy *f,
+		    struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_CHAIN_COPY, 0, &r, err))
+		return -1;
+	db->copies++;
+	row_int(&r, 0, f->chain);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_cpu(&r, 3, f->cpu);
+	return 0;
+}
+
+/* ---- what the audit says */
+
+static int put_finding(struct store *db, const struct fact_finding *f,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_FINDING, 0, &r, err))
+		return -1;
+	row_int(&r, 0, f->rule + 1);
+	row_int(&r, 1, f->source + 1);
+	row_time(&r, 2, f->time);
+	row_time(&r, 3, f->since);
+	row_cpu(&r, 4, f->cpu);
+	row_id(&r, 5, f->thread);
+	row_id(&r, 6, f->event);
+	row_id(&r, 7, f->loss);
+	row_int(&r, 8, (int64_t)f->n);
+	return 0;
+}
+
+static int put_gap(struct store *db, const struct fact_gap *g, struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_GAP, 0, &r, err))
+		return -1;
+	row_int(&r, 0, g->source + 1);
+	row_cpu(&r, 1, g->cpu);
+	row_int(&r, 2, (int64_t)g->first);
+	row_int(&r, 3, (int64_t)g->n);
+	row_time(&r, 4, g->t0);
+	row_time(&r, 5, g->t1);
+	row_int(&r, 6, g->verdict);
+	row_id(&r, 7, g->loss);
+	return 0;
+}
+
+static int put_counter(struct store *db, const struct fact_counter *c,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_COUNTER, 0, &r, err))
+		return -1;
+	row_int(&r, 0, c->source + 1);
+	row_cpu(&r, 1, c->cpu);
+	row_int(&r, 2, (int64_t)c->first);
+	row_int(&r, 3, (int64_t)c->last);
+	row_int(&r, 4, (int64_t)c->seen);
+	row_int(&r, 5, (int64_t)c->missing);
+	row_int(&r, 6, (int64_t)c->gaps);
+	row_int(&r, 7, (int64_t)c->late);
+	row_int(&r, 8, (int64_t)c->elsewhere);
+	row_int(&r, 9, (int64_t)c->wraps);
+	return 0;
+}
+
+static int put_session(struct store *db, const struct fact_session *s,
+		       struct err *err)
+{
+	size_t len = strlen(s->layout) + (s->reason ? strlen(s->reason) : 0);
+	struct row r;
+
+	if (store_row(db, T_COOKIES, len, &r, err))
+		return -1;
+	row_int(&r, 0, s->source + 1);
+	row_text(&r, 1, s->layout);
+	row_text(&r, 2, s->reason);
+	row_int(&r, 3, (int64_t)s->no_chain);
+	row_int(&r, 4, (int64_t)s->no_sample);
+	row_int(&r, 5, (int64_t)s->missing);
+	return 0;
+}
+
+/* ---- who ran, and what was mapped */
+
+static int put_process(struct store *db, const struct fact_process *p,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_PROCESS, 0, &r, err))
+		return -1;
+	row_key(&r, p->id);
+	row_int(&r, 1, p->source + 1);
+	row_int(&r, 2, p->pid);
+	row_id(&r, 3, p->parent);
+	row_time(&r, 4, p->start);
+	row_time(&r, 5, p->end);
+	return 0;
+}
+
+static int put_thread(struct store *db, const struct fact_thread *t,
+		      struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_THREAD, 0, &r, err))
+		return -1;
+	row_key(&r, t->id);
+	row_id(&r, 1, t->process);
+	row_int(&r, 2, t->tid);
+	row_time(&r, 3, t->start);
+	row_time(&r, 4, t->end);
+	return 0;
+}
+
+static int put_comm(struct store *db, const struct fact_comm *c,
+		    struct err *err)
+{
+	char label[256];
+	const char *name = c->name ? c->name : "";
+	size_t n = text_label(name, label, sizeof(label));
+	struct row r;
+
+	if (store_row(db, T_COMM, strlen(name) + n, &r, err))
+		return -1;
+	row_key(&r, c->id);
+	row_id(&r, 1, c->thread);
+	row_time(&r, 2, c->time);
+	row_int(&r, 3, !!c->exec);
+	row_text(&r, 4, name);
+	if (strcmp(name, label) != 0)
+		row_text(&r, 5, label);
+	tally_comm(db, c->id, name);
+	return 0;
+}
+
+static int put_mapping(struct store *db, const struct fact_mapping *m,
+		       struct err *err)
+{
+	struct row r;
+
+	if (store_row(db, T_MAPPING, 0, &r, err))
+		return -1;
+	row_key(&r, m->id);
+	row_int(&r, 1, m->process);
+	row_int(&r, 2, (int64_t)m->start);
+	row_int(&r, 3, (int64_t)m->end);
+	row_int(&r, 4, (int64_t)m->pgoff);
+	row_id(&r, 5, m->image);
+	row_int(&r, 6, m->prot);
+	row_int(&r, 7, m->flags);
+	row_time(&r, 8, m->t0);
+	row_time(&r, 9, m->t1);
+	return 0;
+}
+
+int store_fact(struct store *db, const struct fact *f, struct err *err)
+{
+	switch (f->kind) {
+	case FACT_EVENT:
+		return put_event(db, &f->event, err);
+	case FACT_REQUEST:
+		return put_request(db, &f->request, err);
+	case FACT_CHAIN:
+		return put_chain(db, &f->chain, err);
+	case FACT_COPY:
+		return put_copy(db, &f->copy, err);
+	case FACT_PROCESS:
+		return put_process(db, &f->process, err);
+	case FACT_THREAD:
+		return put_thread(db, &f->thread, err);
+	case FACT_COMM:
+		return put_comm(db, &f->comm, err);
+	case FACT_MAPPING:
+		return put_mapping(db, &f->mapping, err);
+	case FACT_FINDING:
+		return put_finding(db, &f->finding, err);
+	case FACT_GAP:
+		return put_gap(db, &f->gap, err);
+	case FACT_COUNTER:
+		return put_counter(db, &f->counter, err);
+	case FACT_SESSION:
+		return put_session(db, &f->session, err);
+	}
+	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d", db->path,
+		       (int)f->kind);
+}

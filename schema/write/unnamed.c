@@ -1,0 +1,188 @@
+/* unnamed.c - what naming has to do: the frames without a name, image by image,
+ * in the order in which they are named.
+ *
+ * All at once: frames are changed while they are named, and who names several
+ * images at a time wants to look ahead. 16 bytes for each place in code. */
+#include "schema/write/unnamed.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/inner.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+
+/* While stacks are read, callers first. */
+struct stack_scan {
+	bool *returns; /* by frame: it is a caller somewhere */
+	size_t n_frame;
+	uint32_t *frame; /* by stack */
+	size_t n, cap;
+};
+
+static int take_stack(void *arg, const struct rows *r, struct err *err)
+{
+	struct stack_scan *sc = arg;
+	int64_t id = rows_int(r, 0);
+	int64_t parent = rows_int(r, 1);
+	int64_t frame = rows_int(r, 2);
+
+	(void)err;
+	if (parent < 0 || parent >= id || frame < 0 ||
+	    (uint64_t)frame >= sc->n_frame)
+		return 1;
+	sc->frame = mem_reach(sc->frame, &sc->n, &sc->cap, (size_t)id + 1,
+			      sizeof(*sc->frame));
+	sc->frame[id] = (uint32_t)frame;
+	if (parent)
+		sc->returns[sc->frame[parent]] = true;
+	return 0;
+}
+
+/* Which frames are callers in some stack. By hand: a join of the stacks with
+ * themselves takes SQLite three times as long. */
+static int find_returns(struct store *db, struct stack_scan *sc,
+			struct err *err)
+{
+	int64_t n;
+
+	if (store_number(db, "SELECT count(*) FROM frame", &n, err))
+		return -1;
+	sc->n_frame = (size_t)n + 1;
+	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
+	return rows_each_dense(db, "stacks", take_stack, sc, err);
+}
+
+static struct code_place *add_place(struct unnamed *u,
+				    struct unnamed_image *img, uint64_t off)
+{
+	if (!img->n_code || u->code[u->n_code - 1].off != off) {
+		u->code = mem_grow(u->code, &u->cap_code, u->n_code + 1,
+				   sizeof(*u->code));
+		u->code[u->n_code++] = (struct code_place){ .off = off };
+		img->n_code++;
+	}
+	return &u->code[u->n_code - 1];
+}
+
+static void add_frame(struct unnamed *u, const struct stack_scan *sc,
+		      sqlite3_stmt *st)
+{
+	uint32_t image = (uint32_t)sqlite3_column_int64(st, 0);
+	uint64_t frame = (uint64_t)sqlite3_column_int64(st, 2);
+	struct unnamed_image *img =
+		u->n_image ? &u->image[u->n_image - 1] : NULL;
+
+	if (!img || img->image != image) {
+		u->image = mem_grow(u->image, &u->cap_image, u->n_image + 1,
+				    sizeof(*u->image));
+		img = &u->image[u->n_image++];
+		*img = (struct unnamed_image){ .image = image };
+	}
+	struct code_place *at =
+		add_place(u, img, (uint64_t)sqlite3_column_int64(st, 1));
+	/* One that is both the place of a sample and a return address is
+	 * behind a call in any case. */
+	if (frame < sc->n_frame && sc->returns[frame])
+		at->after_call = true;
+	u->todo = mem_grow(u->todo, &u->cap_todo, u->n_todo + 1,
+			   sizeof(*u->todo));
+	u->todo[u->n_todo++] =
+		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
+	img->n_todo++;
+}
+
+/* The arrays do not move any more. */
+static void point(struct unnamed *u)
+{
+	struct code_place *code = u->code;
+	struct todo *todo = u->todo;
+
+	for (size_t i = 0; i < u->n_image; i++) {
+		u->image[i].code = code;
+		u->image[i].todo = todo;
+		code += u->image[i].n_code;
+		todo += u->image[i].n_todo;
+	}
+}
+
+int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
+		 struct err *err)
+{
+	struct stack_scan sc = { .n = 0 };
+	sqlite3_stmt *st = NULL;
+	int rc = -1;
+
+	if (store_write_frames(db, err) || store_drain(db, err) ||
+	    store_exec(db, store_sql("heat"), err) ||
+	    (how & NAME_HOT_FIRST &&
+	     store_exec(db, store_sql("measure_heat"), err)) ||
+	    find_returns(db, &sc, err))
+		goto out;
+	st = store_prepare(db, store_sql("unnamed"), err);
+	if (!st)
+		goto out;
+	sqlite3_bind_int(st, 1, how & NAME_LINES);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		add_frame(u, &sc, st);
+	rc = rc == SQLITE_DONE ? 0 : store_error(db, rc, err);
+	point(u);
+out:
+	sqlite3_finalize(st);
+	free(sc.returns);
+	free(sc.frame);
+	return rc;
+}
+
+void unnamed_release(struct unnamed *u)
+{
+	free(u->code);
+	free(u->todo);
+	free(u->image);
+	memset(u, 0, sizeof(*u));
+}
+
+static void take_image(sqlite3_stmt *st, struct arena *text, struct image *img)
+{
+	const char *path = (const char *)sqlite3_column_text(st, 1);
+	const void *id = sqlite3_column_blob(st, 2);
+	int len = sqlite3_column_bytes(st, 2);
+
+	memset(img, 0, sizeof(*img));
+	img->kind = (enum image_kind)sqlite3_column_int(st, 0);
+	img->path = arena_strdup(text, path ? path : "");
+	if (id && len > 0 && len <= (int)sizeof(img->id)) {
+		memcpy(img->id, id, (size_t)len);
+		img->id_len = (uint8_t)len;
+	}
+	img->maj = (uint32_t)sqlite3_column_int64(st, 3);
+	img->min = (uint32_t)sqlite3_column_int64(st, 4);
+	img->ino = (uint64_t)sqlite3_column_int64(st, 5);
+	img->ino_gen = (uint64_t)sqlite3_column_int64(st, 6);
+	img->start = (uint64_t)sqlite3_column_int64(st, 7);
+	img->len = (uint64_t)sqlite3_column_int64(st, 8);
+	img->t0 = (uint64_t)sqlite3_column_int64(st, 9);
+	img->space = (uint32_t)sqlite3_column_int64(st, 10);
+}
+
+int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
+		     struct image *img, struct err *err)
+{
+	sqlite3_stmt *st = store_prepare(db, store_sql("unnamed_image"), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, image);
+
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW)
+		take_image(st, text, img);
+	else
+		rc = store_error(db, rc, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_ROW ? 0 : -1;
+}

@@ -1,0 +1,31 @@
+/* callsite.c - the words of the call-site check. */
+#include "stitch/audit/callsite.h"
+
+#include <stddef.h>
+
+const char *callsite_kind_name(unsigned int v)
+{
+	static const char *const name[] = {
+		[CALLSITE_DIRECT] = "direct",
+		[CALLSITE_INDIRECT] = "indirect",
+		[CALLSITE_SIGNAL] = "signal",
+		[CALLSITE_START] = "start",
+		[CALLSITE_NO_CALL] = "no_call",
+		[CALLSITE_NO_CODE] = "no_code",
+		[CALLSITE_UNCHECKED] = "unchecked",
+	};
+
+	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+}
+
+const char *callsite_link_name(unsigned int v)
+{
+	static const char *const name[] = {
+		[CALLSITE_PROVED] = "proved",
+		[CALLSITE_OPEN] = "open",
+		[CALLSITE_GAP] = "gap",
+		[CALLSITE_UNKNOWN] = "unknown",
+	};
+
+	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+}

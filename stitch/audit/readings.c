@@ -1,0 +1,81 @@
+/* readings.c - counts of lost records inside samples (PERF_FORMAT_LOST). */
+#include "stitch/audit/readings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/base/table.h"
+
+/* An id for each event and CPU; more are not looked at. */
+#define IDS_MAX 65536
+
+struct reading {
+	uint64_t id, lost;
+	int64_t time; /* of the sample that had it */
+};
+
+struct readings {
+	struct reading *reading;
+	size_t n, cap;
+	struct table by_id;
+};
+
+struct readings *readings_new(void)
+{
+	return mem_new(1, sizeof(struct readings));
+}
+
+void readings_free(struct readings *rd)
+{
+	if (!rd)
+		return;
+	table_release(&rd->by_id);
+	free(rd->reading);
+	free(rd);
+}
+
+/* NULL: a new one, or one too many. */
+static struct reading *find(struct readings *rd, uint64_t id, uint64_t lost,
+			    int64_t time)
+{
+	uint64_t h = hash_u64(id);
+	uint32_t i = table_find(&rd->by_id, h, NULL, NULL, NULL);
+
+	if (i != TABLE_NONE)
+		return &rd->reading[i];
+	if (rd->n >= IDS_MAX)
+		return NULL;
+	rd->reading = mem_grow(rd->reading, &rd->cap, rd->n + 1,
+			       sizeof(*rd->reading));
+	rd->reading[rd->n] = (struct reading){ id, lost, time };
+	table_add(&rd->by_id, h, (uint32_t)rd->n++);
+	return NULL;
+}
+
+void readings_sample(struct readings *rd, const struct rec_sample *s,
+		     int64_t time, readings_fn *fn, void *arg)
+{
+	uint64_t id = 0;
+
+	for (uint32_t i = 0; i < s->n_extra; i++) {
+		const struct extra *x = &s->extra[i];
+		const char *last = strrchr(x->name, '.');
+
+		if (!last || strncmp(x->name, "read.", 5) != 0)
+			continue;
+		if (!strcmp(last, ".id"))
+			id = x->value;
+		if (strcmp(last, ".lost") != 0)
+			continue;
+		struct reading *r = find(rd, id, x->value, time);
+
+		if (!r)
+			continue;
+		if (x->value > r->lost)
+			fn(arg, x->value - r->lost, r->time);
+		r->lost = x->value;
+		r->time = time;
+	}
+}

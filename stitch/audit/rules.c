@@ -1,0 +1,625 @@
+/* rules.c - what must not happen in a trace: a table of rules about cause and
+ * effect.
+ *
+ * Rules about the scheduler are in rules_sched.c. A finding waits for the end
+ * of the run, when all losses are known and it is sure that nothing came late
+ * that takes it back. */
+#include "stitch/audit/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/audit/audit.h"
+#include "stitch/fact_queue.h"
+#include "stitch/audit/losses.h"
+#include "stitch/base/mem.h"
+
+/* Findings of one rule; the rest is counted in the last one. */
+#define FOUND_MAX 32768
+#define CPU_MAX 65536
+#define SECOND 1000000000ll
+#define TYPE_SOFTWARE 1
+#define TYPE_TRACEPOINT 2
+
+/* ---- what the rules share */
+
+struct audit *audit_new(struct facts *out, struct losses *ls)
+{
+	struct audit *au = mem_new(1, sizeof(*au));
+
+	au->out = out;
+	au->losses = ls;
+	for (unsigned int kind = 0; kind < 32; kind++) {
+		size_t n = 0;
+
+		for (uint8_t i = 0; i < RULES; i++)
+			if (rules[i].kinds & KIND(kind))
+				au->by_kind[kind][n++] = i;
+		au->by_kind[kind][n] = RULES;
+	}
+	return au;
+}
+
+void audit_free(struct audit *au)
+{
+	if (!au)
+		return;
+	for (size_t i = 0; i < au->n_src; i++) {
+		free(au->src[i].cpu);
+		for (size_t k = 0; au->src[i].exit && k < EXIT_PAGES; k++)
+			free(au->src[i].exit[k]);
+		free(au->src[i].exit);
+	}
+	free(au->src);
+	for (size_t i = 0; i < RULES; i++)
+		free(au->found[i].at);
+	table_release(&au->holes);
+	table_release(&au->odd);
+	rule_sched_release(au);
+	free(au);
+}
+
+void audit_source(struct audit *au, uint16_t source, const struct source *src)
+{
+	au->src = mem_reach(au->src, &au->n_src, &au->cap_src, source + 1u,
+			    sizeof(*au->src));
+	au->src[source].src = src;
+}
+
+static void init_cpu(struct audit_cpu *c)
+{
+	*c = (struct audit_cpu){
+		.bucket = TIME_NONE,
+		.newest = TIME_NONE,
+		.event.tid = -1,
+		.record.tid = -1,
+		.first = TIME_NONE,
+		.last = TIME_NONE,
+	};
+}
+
+struct audit_cpu *audit_cpu(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	int32_t cpu = in->rec->cpu;
+
+	if (cpu < 0 || cpu >= CPU_MAX)
+		return NULL;
+	if ((size_t)cpu >= as->n_cpu) {
+		as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
+				   sizeof(*as->cpu));
+		while (as->n_cpu < as->cap_cpu)
+			init_cpu(&as->cpu[as->n_cpu++]);
+	}
+	return &as->cpu[cpu];
+}
+
+struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
+				  int64_t since)
+{
+	return (struct fact_finding){
+		.rule = rule,
+		.source = in->rec->source,
+		.time = in->time,
+		.since = since,
+		.cpu = in->rec->cpu,
+		.thread = in->thread ? in->thread->id : 0,
+		.event = in->event,
+		.n = 1,
+	};
+}
+
+uint32_t audit_found(struct audit *au, const struct fact_finding *f,
+		     uint64_t key)
+{
+	struct found *fd = &au->found[f->rule];
+
+	if (fd->n == FOUND_MAX) {
+		fd->at[fd->n - 1].f.n++;
+		return UINT32_MAX;
+	}
+	fd->at = mem_grow(fd->at, &fd->cap, fd->n + 1, sizeof(*fd->at));
+	fd->at[fd->n] = (struct waiting){ .f = *f, .key = key };
+	return (uint32_t)fd->n++;
+}
+
+/* Is the whole machine recorded, and nothing left out on purpose? */
+static bool sees_all(const struct audit_source *as)
+{
+	const struct source_info *info = &as->src->info;
+
+	return info->system_wide == TRI_YES && !info->filtered && !info->paused;
+}
+
+/* ---- the rules */
+
+/* FORK of a thread that is there already, or a record of it in another
+ * process: its EXIT is missing. A life without any record with a time proves
+ * nothing: the recorder tells of threads that were there when it looked, while
+ * FORK records of the time before may be in the ring already. */
+static void tid_reused(struct audit *au, const struct audit_in *in)
+{
+	const struct thread *b = in->before;
+
+	if (!b || b->exit_seen || b->took_over || b->last == TIME_NONE ||
+	    b->last >= in->time || in->rec->flags & REC_F_LATE ||
+	    !audit_source_of(au, in)->src->info.whole_tasks)
+		return;
+	struct fact_finding f = audit_finding(in, RULE_TID_REUSED, b->last);
+
+	f.thread = b->id;
+	audit_found(au, &f, 0);
+}
+
+/* Each capture has its own losses. */
+static uint64_t life_key(const struct audit_in *in)
+{
+	return hash_pair(((uint64_t)in->rec->source << 32) | in->process,
+			 (uint64_t)in->since);
+}
+
+/* A newer mapping may have split a hole: it is the old one if the code that
+ * ran in that is in it. */
+static uint32_t same_hole(struct audit *au, const struct audit_in *in,
+			  uint64_t key)
+{
+	for (size_t i = 0; i < AUDIT_HOLES && i < au->n_holes; i++) {
+		uint64_t addr = au->last_holes[i].addr;
+
+		if (au->last_holes[i].life != life_key(in) || addr < in->hole ||
+		    (in->hole_end && addr >= in->hole_end))
+			continue;
+		table_add(&au->holes, key, au->last_holes[i].found);
+		return au->last_holes[i].found;
+	}
+	return TABLE_NONE;
+}
+
+/* One finding for each hole between mappings in which code ran. Where only
+ * some tasks are recorded, others may have mapped it, unless the process
+ * began under our eyes. */
+static void map_lost(struct audit *au, const struct audit_in *in)
+{
+	const struct source_info *info = &audit_source_of(au, in)->src->info;
+	struct found *fd = &au->found[RULE_MAP_LOST];
+
+	if (!in->unmapped || in->time == TIME_NONE ||
+	    in->rec->flags & REC_F_LATE || !info->whole_tasks ||
+	    (info->system_wide != TRI_YES && in->since == TIME_NONE))
+		return;
+	uint64_t key = hash_pair(life_key(in), in->hole);
+	uint32_t i = table_find(&au->holes, key, NULL, NULL, NULL);
+
+	if (i == TABLE_NONE)
+		i = same_hole(au, in, key);
+	if (i != TABLE_NONE) {
+		fd->at[i].f.n++;
+		return;
+	}
+	struct fact_finding f = audit_finding(in, RULE_MAP_LOST, in->since);
+
+	i = audit_found(au, &f, life_key(in));
+	if (i == UINT32_MAX)
+		return;
+	table_add(&au->holes, key, i);
+	uint32_t at = au->n_holes++ % AUDIT_HOLES;
+
+	au->last_holes[at].life = life_key(in);
+	au->last_holes[at].addr = in->addr;
+	au->last_holes[at].found = i;
+}
+
+/* Without a loss the mapping was never recorded: made by mremap(), shared
+ * with another process, or there before the recorder looked. What a process
+ * does once without a loss it may do again: then a loss proves nothing. */
+static bool map_lost_holds(struct audit *au, const struct fact_finding *f,
+			   uint64_t key)
+{
+	bool odd = table_find(&au->odd, key, NULL, NULL, NULL) != TABLE_NONE;
+
+	if (!f->loss && !odd)
+		table_add(&au->odd, key, 0);
+	return f->loss && !odd;
+}
+
+/* Thread ids are given out in rising order. One that is higher than that of a
+ * thread which was forked when all CPUs were recorded already is of a younger
+ * one, whose FORK must have been recorded too, unless the recorder told of it
+ * as one that was there. (When ids start again from below nothing is said.) */
+static void mark_fork(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	struct audit_cpu *c = audit_cpu(au, in);
+
+	if (in->time == TIME_NONE) {
+		as->introduces |=
+			in->rec->kind == REC_COMM || in->rec->kind == REC_FORK;
+		return;
+	}
+	if (c && !c->seen) {
+		c->seen = true;
+		as->cpus_seen++;
+	}
+	if (in->rec->kind != REC_FORK || in->rec->tid <= 0 ||
+	    as->src->info.cpus_online <= 0 ||
+	    as->cpus_seen < as->src->info.cpus_online)
+		return;
+	as->mark_tid = in->rec->tid;
+	as->mark_time = in->time;
+}
+
+/* Ids rise, but for those that are given out at the same time on other CPUs;
+ * much lower, they begin again. */
+static void note_fork(struct audit_source *as, const struct audit_in *in)
+{
+	uint32_t n = as->forks;
+	int32_t last = as->fork[(n - 1) % AUDIT_FORKS].tid;
+
+	if (n && in->rec->tid < last && last - in->rec->tid > 4096) {
+		memset(as->fork, 0, sizeof(as->fork));
+		n = 0;
+	}
+	as->fork[n % AUDIT_FORKS] =
+		(struct audit_fork){ in->rec->tid, in->time };
+	as->forks = n + 1;
+}
+
+/* The last fork that was surely before that of tid. */
+static int64_t forked_after(const struct audit_source *as, int32_t tid)
+{
+	int64_t t = as->mark_time;
+
+	for (size_t i = 0; i < AUDIT_FORKS; i++)
+		if (as->fork[i].tid && as->fork[i].tid < tid &&
+		    as->fork[i].time > t)
+			t = as->fork[i].time;
+	return t;
+}
+
+static void fork_lost(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	const struct thread *th = in->thread;
+
+	if (!as->mark_tid || in->time == TIME_NONE)
+		mark_fork(au, in);
+	if (in->rec->kind == REC_FORK && in->rec->tid > 0 &&
+	    in->time != TIME_NONE && !(in->rec->flags & REC_F_SYNTH))
+		note_fork(as, in);
+	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
+	    in->time == TIME_NONE || in->ended || !as->introduces ||
+	    !sees_all(as) || in->rec->flags & REC_F_LATE)
+		return;
+	struct fact_finding f = audit_finding(in, RULE_FORK_LOST, 0);
+
+	/* In another process than before: it must have been forked. */
+	if (in->before && in->before->last != TIME_NONE)
+		f.since = in->before->last;
+	else if (as->mark_tid && th->tid > as->mark_tid)
+		f.since = forked_after(as, th->tid);
+	else
+		return;
+	audit_found(au, &f, 0);
+}
+
+/* A thread that comes from nowhere without a loss was forked by one of which
+ * nothing is recorded (some kernels hide tasks): so may others have been. */
+static bool fork_lost_holds(struct audit *au, const struct fact_finding *f,
+			    uint64_t key)
+{
+	struct audit_source *as = &au->src[f->source];
+
+	(void)key;
+	as->odd_forks |= !f->loss;
+	return !as->odd_forks;
+}
+
+/* When the record's thread id ended last; 0: it did not. */
+static int64_t *exit_time(struct audit_source *as, const struct record *rec)
+{
+	uint32_t page = (uint32_t)rec->tid / EXIT_PAGE;
+
+	if (rec->tid <= 0 || page >= EXIT_PAGES)
+		return NULL;
+	if (!as->exit && rec->kind == REC_EXIT)
+		as->exit = mem_new(EXIT_PAGES, sizeof(*as->exit));
+	if (!as->exit)
+		return NULL;
+	if (!as->exit[page] && rec->kind == REC_EXIT)
+		as->exit[page] = mem_new(EXIT_PAGE, sizeof(**as->exit));
+	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
+}
+
+/* The first record of a life that nothing told of. The life before may have
+ * ended so long ago that nobody knows it any more. */
+static bool is_forgotten(const struct audit_in *in)
+{
+	const struct thread *th = in->thread;
+
+	return th && !th->introduced && th->last == TIME_NONE && !in->before &&
+	       (in->rec->kind != REC_SAMPLE || in->rec->flags & REC_F_USER) &&
+	       in->rec->kind != REC_EXIT;
+}
+
+/* A user-mode hit, a mapping, a name or a child of a thread whose EXIT was
+ * seen. Hits in kernel mode and chains are natural: do_exit() goes on after it
+ * writes the record. */
+static void after_exit(struct audit *au, const struct audit_in *in)
+{
+	const struct record *rec = in->rec;
+	struct audit_source *as = audit_source_of(au, in);
+	int64_t *end = exit_time(as, rec);
+	int64_t since = in->ended ? in->ended->end : TIME_NONE;
+
+	if (in->time == TIME_NONE || rec->flags & REC_F_LATE ||
+	    !as->src->info.whole_tasks)
+		return;
+	if (end && !in->ended && *end && is_forgotten(in))
+		since = *end;
+	if (since != TIME_NONE) {
+		struct fact_finding f =
+			audit_finding(in, RULE_AFTER_EXIT, since);
+
+		if (in->ended)
+			f.thread = in->ended->id;
+		audit_found(au, &f, 0);
+	}
+	if (end && rec->kind == REC_EXIT)
+		*end = in->time;
+	else if (end && rec->kind == REC_FORK)
+		*end = 0;
+}
+
+static void duplicate(struct audit *au, const struct audit_in *in)
+{
+	if (!(in->rec->flags & REC_F_DUPLICATE))
+		return;
+	struct fact_finding f = audit_finding(in, RULE_DUPLICATE, in->time);
+
+	audit_found(au, &f, 0);
+}
+
+/* Whether the record got its time when it was written: not LOST, which takes
+ * that of its follower, and not samples of hardware, which may wait in the
+ * processor's buffer for long. Records of one CPU must be in one file, in the
+ * order in which they were written: not so in overwritten rings, which are
+ * read backwards, in per-thread rings, and where files were put together. */
+static bool is_dated(const struct audit_source *as, const struct record *rec)
+{
+	const struct source *src = as->src;
+
+	if (rec->flags & REC_F_SYNTH || src->info.overwrite ||
+	    src->info.overwrote || src->info.dir || src->info.injected ||
+	    src->info.system_wide != TRI_YES)
+		return false;
+	if (rec->kind != REC_SAMPLE)
+		return rec->kind != REC_LOST && rec->kind != REC_LOST_TOTAL;
+	if (rec->sample.event >= src->n_events)
+		return false;
+	uint32_t type = src->events[rec->sample.event].type;
+
+	return type == TYPE_SOFTWARE || type == TYPE_TRACEPOINT;
+}
+
+static void higher(struct audit_place *a, const struct audit_place *b)
+{
+	if (b->off > a->off)
+		*a = *b;
+}
+
+/* One finding for each CPU: the first record that stands before another one
+ * that is more than a second older, and how many there are of them. */
+static void stepped(struct audit *au, const struct audit_in *in,
+		    struct audit_cpu *c, int64_t from, int64_t to)
+{
+	if (c->step) {
+		au->found[RULE_CLOCK_STEP].at[c->step - 1].f.n++;
+		return;
+	}
+	struct fact_finding f = audit_finding(in, RULE_CLOCK_STEP, from);
+
+	f.time = to;
+	uint32_t i = audit_found(au, &f, 0);
+
+	if (i != UINT32_MAX)
+		c->step = i + 1;
+}
+
+/* Nested handlers turn the order of a ring's records around by some
+ * milliseconds (24 ms seen); more than a second is a step of the clock. */
+static void clock_step(struct audit *au, const struct audit_in *in)
+{
+	const struct record *rec = in->rec;
+	const struct audit_source *as = audit_source_of(au, in);
+	struct audit_cpu *c = audit_cpu(au, in);
+	int64_t t = in->time;
+	const struct audit_place here = { rec->off, t };
+
+	if (!c || t == TIME_NONE || !is_dated(as, rec))
+		return;
+	if (rec->flags & REC_F_LATE) { /* read after what is newer */
+		if (c->newest > t && c->newest - t > SECOND)
+			stepped(au, in, c, t, c->newest);
+		return;
+	}
+	c->newest = t;
+	if (c->bucket == TIME_NONE)
+		c->bucket = t;
+	if (t - c->bucket >= SECOND) {
+		higher(&c->old, &c->prev);
+		c->prev = c->now;
+		c->now = (struct audit_place){ 0 };
+		c->bucket = t;
+	}
+	higher(&c->now, &here);
+	if (rec->off < c->old.off)
+		stepped(au, in, c, c->old.time, t);
+}
+
+const struct rule rules[] = {
+	[RULE_TID_REUSED] = {
+		.name = "tid_reused",
+		.proves = "the EXIT record of a thread is missing: its id "
+			  "has another life",
+		.view = "rule_tid_reused",
+		.breaks = true,
+		.kinds = KINDS_ALL,
+		.late = KIND(REC_EXIT) | KIND(REC_FORK),
+		.loss = RULE_LOSS_ANY,
+		.fn = tid_reused,
+	},
+	[RULE_MAP_LOST] = {
+		.name = "map_lost",
+		.proves = "a mapping record was lost: code ran that no "
+			  "mapping covers",
+		.view = "rule_map_lost",
+		.breaks = true,
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
+		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
+		.loss = RULE_LOSS_NEAR,
+		.fn = map_lost,
+		.holds = map_lost_holds,
+	},
+	[RULE_FORK_LOST] = {
+		.name = "fork_lost",
+		.proves = "the FORK record of a thread was lost: nothing "
+			  "tells where it comes from",
+		.view = "rule_fork_lost",
+		.breaks = true,
+		.kinds = KINDS_ALL,
+		.late = KIND(REC_FORK) | KIND(REC_COMM),
+		.loss = RULE_LOSS_ANY,
+		.fn = fork_lost,
+		.holds = fork_lost_holds,
+	},
+	[RULE_AFTER_EXIT] = {
+		.name = "after_exit",
+		.proves = "a thread goes on after its EXIT record: the FORK "
+			  "of another life is missing, or times are wrong",
+		.view = "rule_after_exit",
+		.breaks = true,
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
+			 KIND(REC_COMM) | KIND(REC_EXIT),
+		.late = KIND(REC_FORK) | KIND(REC_EXIT),
+		.loss = RULE_LOSS_ANY,
+		.fn = after_exit,
+	},
+	[RULE_SWITCH_BROKEN] = {
+		.name = "switch_broken",
+		.proves = "a task leaves a CPU that another one was switched "
+			  "to: records between are missing, or their order is "
+			  "wrong",
+		.view = "rule_switch_broken",
+		.breaks = true,
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM),
+		.late = KIND(REC_SAMPLE) | KIND(REC_SWITCH),
+		.loss = RULE_LOSS_CPU,
+		.fn = rule_switch,
+		.holds = rule_switch_holds,
+	},
+	[RULE_WAKEUP_ORDER] = {
+		.name = "wakeup_order",
+		.proves = "the wakeup of a task stands before its sleep: the "
+			  "clocks of two CPUs differ",
+		.view = "rule_wakeup_order",
+		.breaks = true,
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_EXIT),
+		.late = KIND(REC_SAMPLE),
+		.loss = RULE_LOSS_ANY,
+		.fn = rule_wakeup,
+		.holds = rule_wakeup_holds,
+	},
+	[RULE_WAKEUP_LOST] = {
+		.name = "wakeup_lost",
+		.proves = "the wakeup of a task is missing: it slept and "
+			  "runs again",
+		.view = "rule_wakeup_lost",
+		.breaks = true,
+		.kinds = 0, /* found by the rule before */
+		.late = KIND(REC_SAMPLE),
+		.loss = RULE_LOSS_ANY,
+		.holds = rule_wakeup_holds,
+	},
+	[RULE_DUPLICATE] = {
+		.name = "duplicate",
+		.proves = "the recorder wrote a record twice",
+		.view = "rule_duplicate",
+		.kinds = KINDS_ALL,
+		.fn = duplicate,
+	},
+	[RULE_CLOCK_STEP] = {
+		.name = "clock_step",
+		.proves = "the clock of a CPU was set back by more than a "
+			  "second",
+		.view = "rule_clock_step",
+		.breaks = true,
+		.kinds = KINDS_ALL,
+		.fn = clock_step,
+	},
+	[RULES] = { .name = NULL },
+};
+
+/* ---- all of them */
+
+static void note_late(struct audit_source *as, const struct record *rec)
+{
+	if (rec->kind != REC_SAMPLE || rec->sample.sched.kind != SCHED_NONE)
+		as->late |= KIND(rec->kind);
+}
+
+void audit_record(struct audit *au, const struct audit_in *in)
+{
+	const struct record *rec = in->rec;
+	const uint8_t *r = au->by_kind[rec->kind % 32u];
+
+	if (rec->flags & REC_F_DUPLICATE) {
+		duplicate(au, in);
+		return;
+	}
+	if (rec->flags & REC_F_LATE)
+		note_late(audit_source_of(au, in), rec);
+	for (; *r != RULES; r++)
+		rules[*r].fn(au, in);
+}
+
+uint32_t audit_loss(struct audit *au, const struct fact_finding *f)
+{
+	enum rule_loss of = rules[f->rule].loss;
+	uint32_t loss = 0;
+
+	if (of == RULE_LOSS_NONE)
+		return 0;
+	if (of != RULE_LOSS_ANY)
+		loss = losses_find(au->losses, f->source, f->cpu, f->since,
+				   f->time);
+	if (!loss && of != RULE_LOSS_CPU)
+		loss = losses_find(au->losses, f->source, -1, f->since,
+				   f->time);
+	return loss;
+}
+
+static void give_out(struct audit *au, const struct rule *r,
+		     const struct waiting *w)
+{
+	const struct audit_source *as = &au->src[w->f.source];
+	const struct source_info *info = &as->src->info;
+	struct fact f = { .kind = FACT_FINDING, .finding = w->f };
+
+	if (w->dropped || as->late & r->late)
+		return;
+	f.finding.loss = audit_loss(au, &w->f);
+	/* missing without a loss: nobody wanted it */
+	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
+	    (info->filtered || info->paused))
+		return;
+	if (!r->holds || r->holds(au, &f.finding, w->key))
+		facts_push(au->out, &f);
+}
+
+void audit_end(struct audit *au)
+{
+	rule_sched_end(au);
+	for (size_t i = 0; i < RULES; i++)
+		for (size_t k = 0; k < au->found[i].n; k++)
+			give_out(au, &rules[i], &au->found[i].at[k]);
+}

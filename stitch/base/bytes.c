@@ -1,0 +1,51 @@
+/* bytes.c - read numbers from untrusted bytes without ever leaving them. */
+#include "stitch/base/bytes.h"
+
+#include <inttypes.h>
+
+#include "stitch/base/err.h"
+
+void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
+		uint64_t off, bool swap)
+{
+	/* An empty window may come without memory: NULL is no good pointer
+	 * for memcpy() and the like, not even with length 0. */
+	b->pos = b->base = data ? data : (const void *)"";
+	b->end = b->pos + (data ? len : 0);
+	b->base_off = off;
+	b->path = path;
+	b->swap = swap;
+}
+
+int bytes_short(const struct bytes *b, uint64_t n, struct err *err)
+{
+	return err_at(err, b->path, bytes_off(b),
+		      "needs %" PRIu64 " bytes, has %zu", n, bytes_left(b));
+}
+
+int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err)
+{
+	if (n > bytes_left(b) / sizeof(*out))
+		return bytes_short(b, n > UINT64_MAX / 8 ? UINT64_MAX : n * 8,
+				   err);
+	if (!n)
+		return 0;
+	memcpy(out, b->pos, (size_t)n * sizeof(*out));
+	b->pos += n * sizeof(*out);
+	if (b->swap)
+		for (uint64_t i = 0; i < n; i++)
+			out[i] = __builtin_bswap64(out[i]);
+	return 0;
+}
+
+int bytes_str(struct bytes *b, const char **out, struct err *err)
+{
+	const void *nul = memchr(b->pos, 0, bytes_left(b));
+
+	if (!nul)
+		return err_at(err, b->path, bytes_off(b),
+			      "string of %zu bytes has no end", bytes_left(b));
+	*out = (const char *)b->pos;
+	b->pos = (const unsigned char *)nul + 1;
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* err.c - what went wrong, where, in words a user can act on. */
+#include "stitch/base/err.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stitch/base/utf8.h"
+
+/* Names in messages come from captures: nothing of them may reach a terminal
+ * as a control sequence. */
+static void make_printable(char *msg, size_t size)
+{
+	char out[sizeof(((struct err *)0)->msg)];
+	size_t n = 0;
+
+	for (const char *s = msg; *s && n + 5 < sizeof(out);) {
+		size_t len = utf8_safe(s, strnlen(s, 4));
+
+		if (len) {
+			memcpy(out + n, s, len);
+			n += len;
+			s += len;
+		} else {
+			n += (size_t)snprintf(out + n, sizeof(out) - n,
+					      "\\x%02x", (unsigned char)*s++);
+		}
+	}
+	out[n] = '\0';
+	snprintf(msg, size, "%s", out);
+}
+
+int err_set(struct err *err, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return -1;
+	err->code = code;
+	va_start(ap, fmt);
+	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	make_printable(err->msg, sizeof(err->msg));
+	return -1;
+}
+
+int err_at(struct err *err, const char *path, uint64_t off, const char *fmt,
+	   ...)
+{
+	va_list ap;
+
+	if (!err)
+		return -1;
+	err->code = ERR_FORMAT;
+	int n = snprintf(err->msg, sizeof(err->msg), "%s+0x%" PRIx64 ": ",
+			 path ? path : "?", off);
+	if (n < 0 || (size_t)n >= sizeof(err->msg))
+		n = 0;
+	va_start(ap, fmt);
+	vsnprintf(err->msg + n, sizeof(err->msg) - (size_t)n, fmt, ap);
+	va_end(ap);
+	make_printable(err->msg, sizeof(err->msg));
+	return -1;
+}
+
+int err_while(struct err *err, const char *fmt, ...)
+{
+	char old[sizeof(err->msg)];
+	va_list ap;
+
+	if (!err)
+		return -1;
+	memcpy(old, err->msg, sizeof(old));
+	va_start(ap, fmt);
+	/* A long doing must not push out what went wrong. */
+	char doing[sizeof(err->msg) / 2];
+	vsnprintf(doing, sizeof(doing), fmt, ap);
+	va_end(ap);
+	snprintf(err->msg, sizeof(err->msg), "while %s: %.*s", doing,
+		 (int)(sizeof(err->msg) - sizeof(doing) - 9), old);
+	make_printable(err->msg, sizeof(err->msg));
+	return -1;
+}

@@ -1,0 +1,318 @@
+/* ledger.c - what was skipped, lost, late or broken: no loss without a row. */
+#include "stitch/base/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/order/clocks.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct skip {
+	uint16_t capture;
+	const char *what;
+	uint64_t key, n, off;
+};
+
+/* Times of broken records that are kept for each capture. */
+#define BROKEN_MAX 16384
+
+/* What damage did to one capture. */
+struct damage {
+	bool any, end, anywhere;
+	uint64_t *time;
+	size_t n, cap;
+};
+
+struct ledger {
+	struct ledger_entry *entry;
+	size_t n, cap, taken;
+	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
+	uint64_t kept[LEDGER_KINDS]; /* entries that became rows */
+	uint64_t over[LEDGER_KINDS]; /* sum of n of those that did not */
+	struct table by_key;	     /* of skips */
+	struct skip *skip;
+	size_t n_skip, cap_skip;
+	struct damage *damage; /* by capture */
+	size_t n_damage, cap_damage;
+	struct clock_map *map; /* by capture; zeroed: none */
+	size_t n_map, cap_map;
+	bool ended;
+};
+
+struct ledger *ledger_new(void)
+{
+	return mem_new(1, sizeof(struct ledger));
+}
+
+void ledger_free(struct ledger *lg)
+{
+	if (!lg)
+		return;
+	for (size_t i = 0; i < lg->n; i++)
+		free((char *)lg->entry[i].detail);
+	free(lg->entry);
+	free(lg->skip);
+	for (size_t i = 0; i < lg->n_damage; i++)
+		free(lg->damage[i].time);
+	free(lg->damage);
+	free(lg->map);
+	table_release(&lg->by_key);
+	free(lg);
+}
+
+/* Entries that were taken are dropped before new ones are added. */
+static void drop_taken(struct ledger *lg)
+{
+	if (lg->taken < lg->n)
+		return;
+	for (size_t i = 0; i < lg->n; i++)
+		free((char *)lg->entry[i].detail);
+	lg->n = lg->taken = 0;
+}
+
+static void append(struct ledger *lg, const struct ledger_entry *e)
+{
+	drop_taken(lg);
+	lg->entry =
+		mem_grow(lg->entry, &lg->cap, lg->n + 1, sizeof(*lg->entry));
+	lg->entry[lg->n] = *e;
+	lg->entry[lg->n].detail = mem_strdup(e->detail);
+	lg->n++;
+}
+
+/* Counts come from captures: a sum stays at its end rather than wrap. */
+static void add_to(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+static struct damage *damage_of(struct ledger *lg, uint16_t capture)
+{
+	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
+			       capture + 1u, sizeof(*lg->damage));
+	return &lg->damage[capture];
+}
+
+static bool is_one_of(const char *what, const char *const *word)
+{
+	while (*word && strcmp(what, *word) != 0)
+		word++;
+	return *word != NULL;
+}
+
+static void note_damage(struct ledger *lg, const struct ledger_entry *e)
+{
+	static const char *const no_record[] = { "feature", "tracing data",
+						 "fields", "maps", NULL };
+	/* nothing behind these places can be read */
+	static const char *const to_the_end[] = { "truncated", "packed",
+						  "compressed", "unreadable",
+						  NULL };
+	struct damage *d = damage_of(lg, e->capture);
+
+	d->any = true;
+	if (is_one_of(e->what, no_record))
+		return;
+	if (is_one_of(e->what, to_the_end)) {
+		d->end = true;
+	} else if (!e->t1 || d->n >= BROKEN_MAX) {
+		d->anywhere = true;
+	} else {
+		d->time =
+			mem_grow(d->time, &d->cap, d->n + 1, sizeof(*d->time));
+		d->time[d->n++] = e->t1;
+	}
+}
+
+bool ledger_damaged(const struct ledger *lg, uint16_t capture)
+{
+	return lg && capture < lg->n_damage && lg->damage[capture].any;
+}
+
+bool ledger_broken(const struct ledger *lg, uint16_t capture,
+		   struct ledger_broken *out)
+{
+	if (!ledger_damaged(lg, capture))
+		return false;
+	const struct damage *d = &lg->damage[capture];
+
+	*out = (struct ledger_broken){ d->time, d->n, d->end, d->anywhere };
+	return d->n || d->end || d->anywhere;
+}
+
+void ledger_align(struct ledger *lg, uint16_t capture,
+		  const struct clock_map *map)
+{
+	lg->map = mem_reach(lg->map, &lg->n_map, &lg->cap_map, capture + 1u,
+			    sizeof(*lg->map));
+	lg->map[capture] = *map;
+}
+
+static void put_on_line(const struct ledger *lg, struct ledger_entry *e)
+{
+	if (e->on_line || e->capture >= lg->n_map)
+		return;
+	if (e->t0)
+		e->t0 = clock_map_time(&lg->map[e->capture], e->t0);
+	if (e->t1)
+		e->t1 = clock_map_time(&lg->map[e->capture], e->t1);
+}
+
+uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
+{
+	struct ledger_entry one = *e;
+
+	if (!lg)
+		return 0;
+	put_on_line(lg, &one);
+	lg->count[e->kind]++;
+	add_to(&lg->sum[e->kind], e->n);
+	if (e->kind == LEDGER_DAMAGE)
+		note_damage(lg, &one);
+	if (lg->kept[e->kind] >= LEDGER_MAX) {
+		if (e->kind != LEDGER_LOSS)
+			add_to(&lg->over[e->kind], e->n ? e->n : 1);
+		else if (e->counts)
+			add_to(&lg->over[LEDGER_LOSS], e->n);
+		return e->kind == LEDGER_LOSS ? LEDGER_MAX + 1 : 0;
+	}
+	lg->kept[e->kind]++;
+	if (e->kind == LEDGER_LOSS)
+		one.id = (uint32_t)lg->kept[e->kind];
+	append(lg, &one);
+	return one.id;
+}
+
+void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
+		   uint64_t off, uint64_t len, const struct err *err)
+{
+	struct ledger_entry e = {
+		.kind = LEDGER_DAMAGE,
+		.capture = capture,
+		.what = what,
+		.detail = err ? err->msg : NULL,
+		.off = off,
+		.len = len,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	ledger_add(lg, &e);
+}
+
+static bool same_skip(const void *owner, uint32_t id, const void *key)
+{
+	const struct skip *a = &((const struct ledger *)owner)->skip[id];
+	const struct skip *b = key;
+
+	return a->capture == b->capture && a->key == b->key &&
+	       !strcmp(a->what, b->what);
+}
+
+void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
+		 uint64_t key, uint64_t off)
+{
+	struct skip s = { capture, what, key, 1, off };
+
+	if (!lg)
+		return;
+	lg->count[LEDGER_SKIPPED]++;
+	add_to(&lg->sum[LEDGER_SKIPPED], 1);
+	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
+	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
+
+	if (id != TABLE_NONE) {
+		lg->skip[id].n++;
+		return;
+	}
+	if (lg->n_skip >= LEDGER_MAX) {
+		add_to(&lg->over[LEDGER_SKIPPED], 1);
+		return;
+	}
+	lg->skip = mem_grow(lg->skip, &lg->cap_skip, lg->n_skip + 1,
+			    sizeof(*lg->skip));
+	lg->skip[lg->n_skip] = s;
+	table_add(&lg->by_key, h, (uint32_t)lg->n_skip++);
+}
+
+void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
+		 const char *detail)
+{
+	const struct ledger_entry e = {
+		.kind = LEDGER_NOTE,
+		.capture = capture,
+		.what = what,
+		.detail = detail,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	ledger_add(lg, &e);
+}
+
+int ledger_take(struct ledger *lg, struct ledger_entry *e)
+{
+	if (!lg || lg->taken >= lg->n)
+		return 0;
+	*e = lg->entry[lg->taken++];
+	return 1;
+}
+
+static void end_skips(struct ledger *lg)
+{
+	for (size_t i = 0; i < lg->n_skip; i++) {
+		const struct skip *s = &lg->skip[i];
+		struct ledger_entry e = {
+			.kind = LEDGER_SKIPPED,
+			.capture = s->capture,
+			.what = s->what,
+			.off = s->off,
+			.t0 = 0,
+			.n = s->n,
+			.len = s->key,
+			.cpu = -1,
+			.event = -1,
+		};
+
+		append(lg, &e);
+	}
+	lg->n_skip = 0;
+}
+
+void ledger_end(struct ledger *lg)
+{
+	if (!lg || lg->ended)
+		return;
+	lg->ended = true;
+	end_skips(lg);
+	for (int k = 0; k < LEDGER_KINDS; k++) {
+		struct ledger_entry e = {
+			.kind = (enum ledger_kind)k,
+			.what = "more",
+			.detail = "too many to keep a row each",
+			.n = lg->over[k],
+			.id = k == LEDGER_LOSS ? LEDGER_MAX + 1 : 0,
+			.counts = true,
+			.cpu = -1,
+			.event = -1,
+		};
+
+		if (e.n || (e.id && lg->count[k] > lg->kept[k]))
+			append(lg, &e);
+	}
+}
+
+uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind)
+{
+	return lg->sum[kind];
+}
+
+uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind)
+{
+	return lg->count[kind];
+}

@@ -1,0 +1,37 @@
+/* temp.c - files without a name: they go away with the program. */
+#include "stitch/base/temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/base/mem.h"
+
+/* Not every file system has O_TMPFILE (NFS has not): there a file gets a name
+ * and loses it at once. */
+static int named(const char *dir)
+{
+	static const char base[] = "/backstitch-XXXXXX";
+	size_t len = strlen(dir) + sizeof(base);
+	char *name = mem_new(len, 1);
+
+	snprintf(name, len, "%s%s", dir, base);
+	int fd = mkostemp(name, O_CLOEXEC);
+	int error = errno;
+
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	errno = error;
+	return fd;
+}
+
+int temp_open(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd >= 0 ? fd : named(dir);
+}

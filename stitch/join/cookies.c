@@ -1,0 +1,179 @@
+/* cookies.c - the cookies that the join knows of, and what it knows of each. */
+#include "stitch/join/cookies.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/stitch.h"
+
+void cookies_init(struct cookies *cs)
+{
+	*cs = (struct cookies){ .n = 1 };
+	cs->entry = mem_grow(NULL, &cs->cap, 1, sizeof(*cs->entry));
+}
+
+void cookies_release(struct cookies *cs)
+{
+	table_release(&cs->by_cookie);
+	table_release(&cs->by_tid);
+	free(cs->entry);
+}
+
+static uint64_t key_of(const struct cookie_key *k)
+{
+	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
+}
+
+static uint64_t tid_key_of(const struct cookie_key *k)
+{
+	return hash_pair(k->cookie, (uint64_t)(uint32_t)k->tid << 32 |
+					    (uint64_t)k->nonce << 16 | k->line);
+}
+
+static struct cookie_key key_at(const struct cookie_entry *e)
+{
+	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce };
+}
+
+static bool same_cookie(const void *owner, uint32_t id, const void *key)
+{
+	const struct cookie_entry *e =
+		&((const struct cookies *)owner)->entry[id];
+	const struct cookie_key *k = key;
+
+	return e->cookie == k->cookie && e->line == k->line &&
+	       e->nonce == k->nonce;
+}
+
+static bool same_tid(const void *owner, uint32_t id, const void *key)
+{
+	const struct cookie_entry *e =
+		&((const struct cookies *)owner)->entry[id];
+	const struct cookie_key *k = key;
+
+	return same_cookie(owner, id, key) && e->tid == k->tid;
+}
+
+static uint32_t find_head(const struct cookies *cs, const struct cookie_key *k)
+{
+	uint32_t i = table_find(&cs->by_cookie, key_of(k), same_cookie, cs, k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+static uint32_t find_tid(const struct cookies *cs, struct cookie_key k,
+			 int32_t tid)
+{
+	k.tid = tid;
+	uint32_t i = table_find(&cs->by_tid, tid_key_of(&k), same_tid, cs, &k);
+
+	return i == TABLE_NONE ? 0 : i;
+}
+
+/* A thread that is already unhashed has tid -1: then the cookie decides. */
+uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key)
+{
+	uint32_t i = find_head(cs, key);
+
+	if (!i || key->tid < 0 || cs->entry[i].tid < 0 ||
+	    cs->entry[i].tid == key->tid)
+		return i;
+	if (!cs->entry[i].newer)
+		return 0;
+	i = find_tid(cs, *key, key->tid);
+	return i ? i : find_tid(cs, *key, -1);
+}
+
+static void index_other(struct cookies *cs, uint32_t i, bool add)
+{
+	const struct cookie_key k = key_at(&cs->entry[i]);
+	uint64_t key = tid_key_of(&k);
+
+	if (add)
+		table_add(&cs->by_tid, key, i);
+	else
+		table_remove(&cs->by_tid, key, i);
+}
+
+static void index_entry(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+	const struct cookie_key k = key_at(e);
+	uint32_t head = find_head(cs, &k);
+
+	if (!head) {
+		table_add(&cs->by_cookie, key_of(&k), i);
+		return;
+	}
+	e->older = head;
+	e->newer = cs->entry[head].newer;
+	cs->entry[head].newer = i;
+	if (e->newer)
+		cs->entry[e->newer].older = i;
+	index_other(cs, i, true);
+}
+
+static void unindex_entry(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+	const struct cookie_key k = key_at(e);
+	uint64_t key = key_of(&k);
+
+	if (e->newer)
+		cs->entry[e->newer].older = e->older;
+	if (e->older) {
+		cs->entry[e->older].newer = e->newer;
+		index_other(cs, i, false);
+		return;
+	}
+	table_remove(&cs->by_cookie, key, i);
+	if (!e->newer)
+		return;
+	index_other(cs, e->newer, false);
+	table_add(&cs->by_cookie, key, e->newer);
+}
+
+void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid)
+{
+	bool other = cs->entry[i].older != 0;
+
+	if (other)
+		index_other(cs, i, false);
+	cs->entry[i].tid = tid;
+	if (other)
+		index_other(cs, i, true);
+}
+
+uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
+{
+	uint32_t i = cs->free;
+
+	if (i) {
+		cs->free = cs->entry[i].first;
+	} else {
+		cs->entry = mem_grow(cs->entry, &cs->cap, cs->n + 1,
+				     sizeof(*cs->entry));
+		i = (uint32_t)cs->n++;
+	}
+	cs->entry[i] = (struct cookie_entry){
+		.cookie = key->cookie,
+		.tid = key->tid,
+		.line = key->line,
+		.nonce = key->nonce,
+		.closed_at = TIME_NONE,
+		.sample_time = TIME_NONE,
+		.last_time = TIME_NONE,
+		.before = TIME_NONE,
+	};
+	index_entry(cs, i);
+	return i;
+}
+
+void cookies_drop(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+
+	unindex_entry(cs, i);
+	e->first = cs->free;
+	cs->free = i;
+}

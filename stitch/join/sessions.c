@@ -1,0 +1,45 @@
+/* sessions.c - the captures that the join knows, and which of them are of one
+ * kernel. */
+#include "stitch/join/sessions.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+
+void sessions_release(struct sessions *ss)
+{
+	for (size_t i = 0; i < ss->n; i++)
+		free(ss->at[i]);
+	free(ss->at);
+	*ss = (struct sessions){ 0 };
+}
+
+struct session *sessions_at(struct sessions *ss, uint16_t source)
+{
+	ss->at = mem_reach(ss->at, &ss->n, &ss->cap, source + 1u,
+			   sizeof(struct session *));
+	struct session *se = ss->at[source];
+
+	if (se)
+		return se;
+	se = ss->at[source] = mem_new(1, sizeof(*se));
+	se->source = se->line = source;
+	se->members = 1;
+	se->bit = 1;
+	se->next = se;
+	return se;
+}
+
+void sessions_together(struct sessions *ss, uint16_t source, uint16_t first)
+{
+	struct session *se = sessions_at(ss, source);
+	struct session *head = sessions_at(ss, first);
+
+	if (se == head || !session_is_alone(se) || head->line != first ||
+	    head->members == LINE_MAX)
+		return;
+	se->line = first;
+	se->bit = (uint64_t)1 << head->members++;
+	se->next = head->next;
+	head->next = se;
+}

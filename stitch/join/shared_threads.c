@@ -1,0 +1,76 @@
+/* shared_threads.c - threads that several captures know: what the join keeps of
+ * such a thread is one for all of them. */
+#include "stitch/join/shared_threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+
+void peers_release(struct peers *ps)
+{
+	free(ps->at);
+	free(ps->free);
+	table_release(&ps->by_row);
+}
+
+static uint32_t new_peer(struct peers *ps, uint32_t row)
+{
+	uint32_t i;
+
+	if (ps->n_free) {
+		i = ps->free[--ps->n_free];
+	} else {
+		ps->at = mem_grow(ps->at, &ps->cap, ps->n + 1, sizeof(*ps->at));
+		i = (uint32_t)ps->n++;
+	}
+	ps->at[i] = (struct peer){ .row = row, .end = TIME_NONE };
+	table_add(&ps->by_row, hash_u64(row), i);
+	return i;
+}
+
+struct join_task *peers_task(struct peers *ps, uint32_t row,
+			     struct join_task *view)
+{
+	if (!view->peer) {
+		uint32_t i = table_find(&ps->by_row, hash_u64(row), NULL, NULL,
+					NULL);
+
+		if (i == TABLE_NONE)
+			i = new_peer(ps, row);
+		ps->at[i].views++;
+		view->peer = i + 1;
+	}
+	struct join_task *task = &ps->at[view->peer - 1].task;
+
+	if (view->has_exec && (!task->has_exec || view->exec > task->exec)) {
+		task->has_exec = true;
+		task->exec = view->exec;
+	}
+	if (view->execs > task->execs)
+		task->execs = view->execs;
+	return task;
+}
+
+bool peers_retire(struct peers *ps, const struct join_task *view,
+		  enum join_reason *why, int64_t *end, struct join_task *out)
+{
+	uint32_t i = view->peer - 1;
+	struct peer *p = &ps->at[i];
+
+	if (*why > p->why) {
+		p->why = *why;
+		p->end = *end;
+	}
+	if (--p->views)
+		return false;
+	*why = p->why;
+	*end = p->end;
+	*out = p->task;
+	table_remove(&ps->by_row, hash_u64(p->row), i);
+	ps->free = mem_grow(ps->free, &ps->cap_free, ps->n_free + 1,
+			    sizeof(*ps->free));
+	ps->free[ps->n_free++] = i;
+	return true;
+}

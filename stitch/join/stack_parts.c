@@ -1,0 +1,146 @@
+/* stack_parts.c - stacks that several unwinders made, put together. */
+#include "stitch/join/stack_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/tasks.h"
+
+void parts_release(struct parts *ps)
+{
+	for (size_t i = 0; i < PARTS_HELD; i++)
+		free(ps->hold[i].at);
+}
+
+static struct part_hold *find(struct parts *ps, uint32_t slot)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		if (slot == TASKS_NONE || ps->hold[i].slot == slot)
+			return &ps->hold[i];
+	return NULL;
+}
+
+/* Frames of uraw are put in before h->at[pos]. */
+static void put_in(struct part_hold *h, const struct frames *fr, uint32_t uraw,
+		   size_t pos)
+{
+	if (!uraw)
+		return;
+	const struct raw_chain *r = frames_get_raw(fr, uraw);
+	size_t n = r->n;
+
+	h->at = mem_grow(h->at, &h->cap, h->n + n, sizeof(*h->at));
+	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
+	h->n += n;
+	uint32_t stack = r->stack;
+
+	/* a stack names its innermost frame first */
+	for (size_t i = 0; i < n && stack; i++) {
+		const struct stack *s = frames_get_stack(fr, stack);
+
+		h->at[pos + i] = (struct part_frame){ s->frame, r->ip[i] };
+		stack = s->parent;
+	}
+}
+
+static void join_part(struct part_hold *h, const struct frames *fr,
+		      const struct rec_chain *c, uint32_t uraw)
+{
+	size_t pos = h->n;
+
+	for (size_t i = 0; c->meet && i < h->n; i++) {
+		if (h->at[i].ip != c->meet)
+			continue;
+		pos = i + 1;
+		break;
+	}
+	if (c->part != h->part + 1 ||
+	    (h->n &&
+	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
+		h->chain.unproved = true;
+	put_in(h, fr, uraw, pos);
+	h->part = c->part;
+}
+
+/* The hold becomes *jc and is free. */
+static void give(struct parts *ps, struct part_hold *h, struct frames *fr,
+		 struct join_chain *jc)
+{
+	uint64_t *ip = mem_new(h->n + 1, sizeof(*ip));
+	uint32_t stack = 0;
+
+	for (size_t i = h->n; i-- > 0;) {
+		stack = frames_push(fr, stack, h->at[i].frame);
+		ip[i] = h->at[i].ip;
+	}
+	const struct addrs a = { ip, (uint32_t)h->n, NULL };
+
+	*jc = h->chain;
+	jc->n = a.n;
+	jc->uraw =
+		a.n ? frames_raw(fr, stack, &a, hash_u64s(ip, a.n, stack)) : 0;
+	if (h->part != h->parts)
+		jc->unproved = true;
+	free(ip);
+	struct part_hold *last = &ps->hold[--ps->n];
+	struct part_hold old = *h;
+
+	*h = *last;
+	*last = (struct part_hold){ .at = old.at, .cap = old.cap };
+}
+
+bool parts_wants(const struct parts *ps, uint32_t slot,
+		 const struct rec_chain *c, const struct join_chain *jc)
+{
+	for (size_t i = 0; i < ps->n; i++) {
+		const struct part_hold *h = &ps->hold[i];
+
+		if (h->slot == slot)
+			return c->part > h->part && c->parts == h->parts &&
+			       h->chain.cookie == jc->cookie;
+	}
+	return false;
+}
+
+bool parts_add(struct parts *ps, struct frames *fr, uint32_t slot,
+	       const struct rec_chain *c, struct join_chain *jc)
+{
+	struct part_hold *h = find(ps, slot);
+
+	if (!c->parts)
+		return true;
+	jc->parts = true;
+	if (!h && (c->part >= c->parts || ps->n == PARTS_HELD)) {
+		jc->unproved = true;
+		return true;
+	}
+	if (!h) {
+		h = &ps->hold[ps->n++];
+		h->slot = slot;
+		h->chain = *jc;
+		h->part = 0;
+		h->parts = c->parts;
+		h->n = 0;
+	}
+	join_part(h, fr, c, jc->uraw);
+	if (c->part < c->parts)
+		return false;
+	give(ps, h, fr, jc);
+	return true;
+}
+
+bool parts_take(struct parts *ps, struct frames *fr, uint32_t *slot,
+		struct join_chain *jc)
+{
+	struct part_hold *h = find(ps, *slot);
+
+	if (!h)
+		return false;
+	*slot = h->slot;
+	give(ps, h, fr, jc);
+	return true;
+}

@@ -1,0 +1,55 @@
+/* unwinders.c - processes that unwind themselves: when each logged stacks. */
+#include "stitch/join/unwinders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+void unwinders_release(struct unwinders *us)
+{
+	free(us->thread.life);
+	free(us->process.life);
+}
+
+uint64_t unwinders_tick(struct unwinders *us)
+{
+	return ++us->now;
+}
+
+static void logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
+{
+	ls->life = mem_reach(ls->life, &ls->n, &ls->cap, id + (size_t)1,
+			     sizeof(*ls->life));
+	if (!ls->life[id].first)
+		ls->life[id].first = now;
+	ls->life[id].last = now;
+}
+
+void unwinders_logged(struct unwinders *us, uint32_t thread, uint32_t process)
+{
+	logged(&us->thread, thread, us->now);
+	if (process)
+		logged(&us->process, process, us->now);
+}
+
+static struct unwinder_life life_at(const struct unwinder_lives *ls,
+				    uint32_t id)
+{
+	const struct unwinder_life none = { 0, 0 };
+
+	return id < ls->n ? ls->life[id] : none;
+}
+
+struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
+				    uint32_t process)
+{
+	struct unwinder_life t = life_at(&us->thread, thread);
+	const struct unwinder_life p = life_at(&us->process, process);
+
+	if (p.first && (!t.first || p.first < t.first))
+		t.first = p.first;
+	if (p.last > t.last)
+		t.last = p.last;
+	return t;
+}

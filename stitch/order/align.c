@@ -1,0 +1,307 @@
+/* align.c - one timeline for the captures of a run. */
+#include "stitch/order/align.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/order/align_pair.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* Bytes of a path in a message. */
+#define PATH_SHOWN 60
+
+struct graph {
+	const struct align_in *in;
+	const struct align_said *said;
+	size_t n, ref;
+	struct align_link *link; /* n * n: from row to column */
+	struct align_out *out;
+	int64_t *sum; /* of errors to the reference; -1: no way so far */
+	bool *settled;
+};
+
+const char *align_method_name(unsigned int method)
+{
+	static const char *const name[] = {
+		[ALIGN_REFERENCE] = "reference", [ALIGN_GIVEN] = "given",
+		[ALIGN_HOST] = "host",		 [ALIGN_SAME] = "same_clock",
+		[ALIGN_TSC] = "time_conv",	 [ALIGN_SCHED] = "sched_clock",
+		[ALIGN_EVENTS] = "events",	 [ALIGN_WALL] = "wall",
+	};
+
+	return method < sizeof(name) / sizeof(*name) ? name[method] : NULL;
+}
+
+static struct align_link *link_of(const struct graph *g, size_t from, size_t to)
+{
+	return &g->link[from * g->n + to];
+}
+
+/* ---- why not */
+
+static const char *clock_of(const struct align_in *c)
+{
+	return c->info->clock ? c->info->clock : "not known";
+}
+
+static void say_why(const struct align_in *a, const struct align_in *b,
+		    const struct align_link *l, char *buf, size_t size)
+{
+	double ms = (double)l->away / 1e6;
+
+	ms = ms < 0 ? -ms : ms;
+	switch (l->why) {
+	case WHY_HOST:
+		snprintf(buf, size, "hosts '%.40s' and '%.40s'", a->info->host,
+			 b->info->host);
+		break;
+	case WHY_RELEASE:
+		snprintf(buf, size, "kernels '%.40s' and '%.40s'",
+			 a->info->release, b->info->release);
+		break;
+	case WHY_BOOT:
+		snprintf(buf, size, "two boots of the machine");
+		break;
+	case WHY_WALL:
+		snprintf(buf, size,
+			 "clock '%.20s' was started %.0f s apart: two boots",
+			 clock_of(a), ms / 1000);
+		break;
+	case WHY_APART:
+		snprintf(buf, size, "%.3f ms lie between them", ms);
+		break;
+	case WHY_EVENTS:
+		snprintf(buf, size,
+			 "by their clocks equal events are %.3f ms apart", ms);
+		break;
+	case WHY_MISSING:
+		snprintf(buf, size,
+			 "the thread switches of one are not in the other");
+		break;
+	case WHY_CLOCKS:
+		if (clock_is_raw(a->info) || clock_is_raw(b->info)) {
+			snprintf(buf, size,
+				 "one counts cycles, and the other does not "
+				 "say how many a ns has");
+			break;
+		}
+		snprintf(buf, size,
+			 "clocks '%.20s' and '%.20s', and %" PRIu64
+			 " equal events are too few or do not agree",
+			 clock_of(a), clock_of(b), l->found);
+		break;
+	case WHY_NO_TIME:
+	case WHY_NOT_ASKED:
+		snprintf(buf, size, "no times could be read from one of them");
+		break;
+	}
+}
+
+/* How to record it with the other's clock. */
+static const char *advice(const struct align_link *l)
+{
+	switch (l->why) {
+	case WHY_CLOCKS:
+		return "; record with one clock ('perf record -k mono', "
+		       "'trace-cmd record -C mono'; LTTng has mono) or with "
+		       "sched:sched_switch in both";
+	case WHY_NO_TIME:
+	case WHY_NOT_ASKED:
+		return "; record again with times";
+	default:
+		return "";
+	}
+}
+
+/* Of a long path the part that tells captures apart. */
+static const char *end_of(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > PATH_SHOWN ? path + n - PATH_SHOWN : path;
+}
+
+static int refuse(const struct graph *g, size_t a, size_t b, struct err *err)
+{
+	const struct align_link *l = link_of(g, a, b);
+	char why[160];
+
+	say_why(&g->in[b], &g->in[a], l, why, sizeof(why));
+	return err_set(err, ERR_FORMAT,
+		       "%s and %s are not of one timeline: %s%s; "
+		       "--clock-offset %zu=NS if you know it, or --separate",
+		       end_of(g->in[b].path), end_of(g->in[a].path), why,
+		       advice(l), a + 1);
+}
+
+/* ---- the best ways */
+
+static void find_links(struct graph *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->n; k++)
+			if (i != k)
+				align_pair(&g->in[i], &g->in[k], g->said,
+					   link_of(g, i, k));
+}
+
+/* The first whose times are ns of a clock, and are not moved by the user. */
+static size_t find_reference(const struct graph *g)
+{
+	for (int strict = 2; strict >= 0; strict--)
+		for (size_t i = 0; i < g->n; i++)
+			if (!(strict > 0 && g->in[i].given) &&
+			    !(strict > 1 && (clock_is_raw(g->in[i].info) ||
+					     g->in[i].host != SIZE_MAX)))
+				return i;
+	return 0;
+}
+
+static void settle(struct graph *g, size_t to)
+{
+	g->settled[to] = true;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct align_link *l = link_of(g, i, to);
+		struct align_out *o = &g->out[i];
+		int64_t sum = g->sum[to] + l->error;
+
+		if (g->settled[i] || i == to || !l->method || g->in[i].given ||
+		    (clock_is_raw(g->in[to].info) && to != g->ref) ||
+		    (g->sum[i] >= 0 && g->sum[i] <= sum))
+			continue;
+		g->sum[i] = sum;
+		o->method = l->method;
+		o->map = clock_map_then(&l->map, &g->out[to].map);
+		o->error = sum;
+		o->pairs = l->pairs;
+		o->parent = (uint16_t)to;
+	}
+}
+
+static void find_ways(struct graph *g)
+{
+	for (;;) {
+		size_t low = SIZE_MAX;
+
+		for (size_t i = 0; i < g->n; i++)
+			if (!g->settled[i] && g->sum[i] >= 0 &&
+			    (low == SIZE_MAX || g->sum[i] < g->sum[low]))
+				low = i;
+		if (low == SIZE_MAX)
+			return;
+		settle(g, low);
+	}
+}
+
+static void start(struct graph *g, size_t i, enum align_method m)
+{
+	g->out[i] = (struct align_out){
+		.method = m,
+		.map.offset = g->in[i].given ? g->in[i].offset : 0,
+		.error = m == ALIGN_REFERENCE ? 0 : ALIGN_UNKNOWN,
+		.parent = (uint16_t)i,
+		.line = (uint16_t)i,
+	};
+	g->sum[i] = 0;
+}
+
+/* A guest goes where its host went, with nothing in between. */
+static void follow_host(struct graph *g, size_t i)
+{
+	size_t host = g->in[i].host;
+
+	if (host >= g->n || g->in[i].given || g->in[host].host != SIZE_MAX)
+		return;
+	g->out[i] = g->out[host];
+	g->out[i].method = ALIGN_HOST;
+	g->out[i].parent = (uint16_t)host;
+	g->out[i].pairs = 0;
+	g->sum[i] = g->sum[host];
+}
+
+/* Two that cannot be of one run must not meet by a detour either. */
+static int check(const struct graph *g, struct err *err)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->sum[i] < 0)
+			return refuse(g, i, g->ref, err);
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			bool said = g->in[i].given || g->in[k].given ||
+				    g->in[i].host < g->n ||
+				    g->in[k].host < g->n;
+
+			if (!said && link_of(g, i, k)->why >= WHY_HOST &&
+			    !link_of(g, i, k)->method)
+				return refuse(g, i, k, err);
+		}
+	return 0;
+}
+
+static bool together(const struct graph *g, size_t i, size_t k)
+{
+	const struct align_link *x = link_of(g, i, k);
+	const struct align_link *y = link_of(g, k, i);
+
+	return (x->proved || y->proved) && !x->strangers && !y->strangers;
+}
+
+static void find_lines(struct graph *g)
+{
+	bool more = true;
+
+	for (size_t i = 0; i < g->n; i++)
+		g->out[i].line = (uint16_t)i;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < g->n; i++)
+			for (size_t k = 0; k < i; k++) {
+				uint16_t *a = &g->out[i].line;
+				uint16_t *b = &g->out[k].line;
+
+				if (*a == *b || !together(g, i, k))
+					continue;
+				*a = *b = *a < *b ? *a : *b;
+				more = true;
+			}
+	}
+}
+
+int align_captures(const struct align_in *in, size_t n,
+		   const struct align_said *said, struct align_out *out,
+		   struct err *err)
+{
+	struct graph g = {
+		.in = in,
+		.said = said,
+		.n = n,
+		.link = mem_new(n * n, sizeof(struct align_link)),
+		.out = out,
+		.sum = mem_new(n, sizeof(int64_t)),
+		.settled = mem_new(n, sizeof(bool)),
+	};
+	int rc;
+
+	memset(out, 0, n * sizeof(*out));
+	g.ref = find_reference(&g);
+	for (size_t i = 0; i < n; i++) {
+		g.sum[i] = -1;
+		if (in[i].given && i != g.ref)
+			start(&g, i, ALIGN_GIVEN);
+	}
+	start(&g, g.ref, ALIGN_REFERENCE);
+	find_links(&g);
+	find_ways(&g);
+	for (size_t i = 0; i < n; i++)
+		follow_host(&g, i);
+	rc = check(&g, err);
+	if (!rc)
+		find_lines(&g);
+	free(g.link);
+	free(g.sum);
+	free(g.settled);
+	return rc;
+}

@@ -1,0 +1,331 @@
+/* clock_fit.c - how the clocks of two captures go together, by the events that
+ * both have.
+ *
+ * What stands once in both is taken for the same event. Some are not: they
+ * are of the time that only one of the two was recorded, or one was lost. So
+ * the difference is looked for that most pairs agree on, and half of those
+ * that can be right must. */
+#include "stitch/order/clock_fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/order/fingerprints.h"
+
+/* Clocks of one kernel do not go apart faster: 1000 ppm. */
+#define DRIFT_MAX (DRIFT_ONE / 1000)
+/* With fewer a slope is noise. */
+#define DRIFT_MIN 30
+/* A thread that has other names by chance: a name was set while only one of
+ * the two looked. */
+#define NAMES_MIN 3
+
+struct pair {
+	uint64_t t; /* a's */
+	int64_t d;  /* b's, less that */
+};
+
+struct pairs {
+	struct pair *p;
+	size_t n, cap;
+	int64_t *d; /* what is left to be explained, sorted */
+};
+
+/* Where most of the sorted d[0..n) are. */
+struct cluster {
+	size_t from, n;
+	int64_t middle, spread;
+};
+
+/* How far apart the places are that record an event of a kind, ns. */
+static int64_t apart(enum print_kind kind, bool records)
+{
+	if (kind == PRINT_FORK)
+		return 20000;
+	return records && kind != PRINT_CHAIN ? 6000 : 1000;
+}
+
+static size_t run_of(const struct print_list *l, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < l->n && l->p[i + n].hash == l->p[i].hash)
+		n++;
+	return n;
+}
+
+static void add_pair(struct pairs *ps, uint64_t a, uint64_t b)
+{
+	ps->p = mem_grow(ps->p, &ps->cap, ps->n + 1, sizeof(*ps->p));
+	ps->p[ps->n++] = (struct pair){ a, (int64_t)(b - a) };
+}
+
+/* Of what both kept, all that is there once. */
+static void find_pairs(const struct print_list *a, const struct print_list *b,
+		       struct pairs *ps)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < a->n;) {
+		size_t na = run_of(a, i);
+
+		while (k < b->n && b->p[k].hash < a->p[i].hash)
+			k++;
+		if (k < b->n && b->p[k].hash == a->p[i].hash && na == 1 &&
+		    run_of(b, k) == 1)
+			add_pair(ps, a->p[i].time, b->p[k].time);
+		i += na;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a;
+	int64_t y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pair *x = a;
+	const struct pair *y = b;
+
+	return (x->t > y->t) - (x->t < y->t);
+}
+
+/* Sorts d. */
+static struct cluster densest(int64_t *d, size_t n)
+{
+	struct cluster c = { 0 };
+	size_t from = 0;
+
+	if (!n)
+		return c;
+	qsort(d, n, sizeof(*d), by_number);
+	for (size_t i = 0; i < n; i++) {
+		/* differences of wild times do not fit */
+		while ((uint64_t)d[i] - (uint64_t)d[from] > MATCH_SPREAD)
+			from++;
+		if (i + 1 - from > c.n)
+			c = (struct cluster){ .from = from, .n = i + 1 - from };
+	}
+	const int64_t *in = d + c.from;
+
+	c.middle = in[c.n / 2];
+	c.spread = in[c.n - 1 - c.n / 20] - in[c.n / 20];
+	return c;
+}
+
+/* What the pairs from..to say less what the map explains. */
+static struct cluster left_over(struct pairs *ps, size_t from, size_t to,
+				const struct clock_map *map)
+{
+	for (size_t i = from; i < to; i++)
+		ps->d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
+					    clock_map_time(map, ps->p[i].t));
+	return densest(ps->d, to - from);
+}
+
+/* The slope between the first and the last third. False: none is seen. */
+static bool slope(struct pairs *ps, struct clock_map *map)
+{
+	const struct clock_map none = { .offset = 0 };
+	size_t third = ps->n / 3;
+
+	if (ps->n < DRIFT_MIN)
+		return false;
+	struct cluster b = left_over(ps, 0, third, &none);
+	struct cluster e = left_over(ps, ps->n - third, ps->n, &none);
+	int64_t t0 = (int64_t)ps->p[third / 2].t;
+	int64_t t1 = (int64_t)ps->p[ps->n - 1 - third / 2].t;
+
+	if (b.n < MATCH_MIN / 2 || e.n < MATCH_MIN / 2 || t1 <= t0)
+		return false;
+	__int128 drift =
+		((__int128)e.middle - b.middle) * DRIFT_ONE / (t1 - t0);
+
+	if (drift > DRIFT_MAX || drift < -DRIFT_MAX)
+		return false;
+	map->drift = (int64_t)drift;
+	map->at = (uint64_t)t0;
+	map->offset = 0;
+	return true;
+}
+
+/* Pairs that can be right: both of the time that both were recorded. */
+static size_t possible(const struct pairs *ps, const struct clock_map *map,
+		       const struct prints *a, const struct prints *b)
+{
+	uint64_t from = clock_map_time(map, a->first);
+	uint64_t to = clock_map_time(map, a->last);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ps->n; i++) {
+		uint64_t there = ps->p[i].t + (uint64_t)ps->p[i].d;
+		uint64_t here = clock_map_time(map, ps->p[i].t);
+
+		n += here >= b->first && here <= b->last && there >= from &&
+		     there <= to;
+	}
+	return n;
+}
+
+/* Straight on where that is as good, else with a slope. */
+static struct cluster fit(struct pairs *ps, struct clock_map *map)
+{
+	struct clock_map tilted;
+	struct cluster c, t;
+
+	memset(map, 0, sizeof(*map));
+	qsort(ps->p, ps->n, sizeof(*ps->p), by_time);
+	c = left_over(ps, 0, ps->n, map);
+	map->offset = c.middle;
+	memset(&tilted, 0, sizeof(tilted));
+	if (!slope(ps, &tilted))
+		return c;
+	t = left_over(ps, 0, ps->n, &tilted);
+	tilted.offset = t.middle;
+	if (t.n > c.n + c.n / 5 ||
+	    (t.n + c.n / 10 >= c.n && t.spread < c.spread - c.spread / 4 &&
+	     c.spread - t.spread > 1000)) {
+		*map = tilted;
+		return t;
+	}
+	return c;
+}
+
+static bool match_kind(const struct prints *a, const struct prints *b,
+		       enum print_kind kind, struct match *out)
+{
+	struct pairs ps = { 0 };
+	struct cluster c = { 0 };
+	bool good = false;
+
+	find_pairs(&a->list[kind], &b->list[kind], &ps);
+	if (ps.n > out->found)
+		out->found = ps.n;
+	if (ps.n >= MATCH_MIN) {
+		ps.d = mem_new(ps.n, sizeof(*ps.d));
+		c = fit(&ps, &out->map);
+		good = c.n >= MATCH_MIN && c.spread < MATCH_SPREAD &&
+		       c.n * 2 >= possible(&ps, &out->map, a, b);
+	}
+	if (good) {
+		uint64_t middle = ps.p[ps.n / 2].t;
+
+		out->pairs = c.n;
+		out->error = c.spread + apart(kind, a->records != b->records);
+		out->middle =
+			(int64_t)(clock_map_time(&out->map, middle) - middle);
+	}
+	free(ps.d);
+	free(ps.p);
+	return good;
+}
+
+bool match_clocks(const struct prints *a, const struct prints *b,
+		  struct match *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (int k = 0; k < PRINT_KINDS; k++)
+		if (match_kind(a, b, (enum print_kind)k, out))
+			return true;
+	return false;
+}
+
+/* Is the hash in l at a time near t? */
+static bool has(const struct print_list *l, uint64_t hash, uint64_t t,
+		uint64_t within)
+{
+	size_t lo = 0;
+	size_t hi = l->n;
+	uint64_t from = t > within ? t - within : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->p[mid].hash < hash ||
+		    (l->p[mid].hash == hash && l->p[mid].time < from))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < l->n && l->p[lo].hash == hash &&
+	       l->p[lo].time <= t + within;
+}
+
+static void agree(const struct print_list *a, const struct print_list *b,
+		  const struct clock_map *map, uint64_t within,
+		  struct agreement *out)
+{
+	uint64_t mask = a->mask | b->mask;
+	uint64_t from = clock_map_time(map, a->first);
+	uint64_t to = clock_map_time(map, a->last);
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < a->n; i++) {
+		uint64_t t = clock_map_time(map, a->p[i].time);
+
+		if (a->p[i].hash & mask || t < b->first || t > b->last)
+			continue;
+		out->a++;
+		out->both += has(b, a->p[i].hash, t, within);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		out->b += !(b->p[i].hash & mask) && b->p[i].time >= from &&
+			  b->p[i].time <= to;
+}
+
+void match_switches(const struct prints *a, const struct prints *b,
+		    const struct clock_map *map, uint64_t within,
+		    struct agreement *out)
+{
+	agree(&a->list[PRINT_SWITCH], &b->list[PRINT_SWITCH], map, within, out);
+}
+
+uint64_t match_others(const struct prints *a, const struct prints *b,
+		      const struct clock_map *map, uint64_t within)
+{
+	struct agreement fork, chain;
+
+	agree(&a->list[PRINT_FORK], &b->list[PRINT_FORK], map, within, &fork);
+	agree(&a->list[PRINT_CHAIN], &b->list[PRINT_CHAIN], map, within,
+	      &chain);
+	return fork.both + chain.both;
+}
+
+static size_t names_of(const struct prints *p, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < p->n_name && p->name[i + n].tid == p->name[i].tid)
+		n++;
+	return n;
+}
+
+bool match_names_differ(const struct prints *a, const struct prints *b)
+{
+	size_t k = 0;
+	size_t both = 0;
+	size_t equal = 0;
+
+	for (size_t i = 0, n; i < a->n_name; i += n) {
+		bool same = false;
+
+		n = names_of(a, i);
+		while (k < b->n_name && b->name[k].tid < a->name[i].tid)
+			k++;
+		if (k == b->n_name || b->name[k].tid != a->name[i].tid)
+			continue;
+		size_t m = names_of(b, k);
+
+		for (size_t x = i; x < i + n; x++)
+			for (size_t y = k; y < k + m; y++)
+				same |= a->name[x].hash == b->name[y].hash;
+		both++;
+		equal += same;
+	}
+	return both - equal >= NAMES_MIN && (both - equal) * 3 > both;
+}

@@ -1,0 +1,319 @@
+/* frame.c - places in code files, stacks made of such places, raw chains.
+ *
+ * Every kind of thing is an array that only grows, with a hash table beside
+ * it. Arrays of frames and stacks are plain; path strings and raw addresses
+ * live in an arena, so what was handed out never moves. */
+#include "stitch/tasks/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+#include "stitch/base/table.h"
+
+/* An offset in kernel code without addresses: 40 bits say the symbol, 24 the
+ * place in it; no function of Linux is that large. */
+#define IN_SYMBOL 24
+#define NUMBERS (1ull << (64 - IN_SYMBOL))
+
+struct named {
+	const char *name;
+	uint64_t number, size;
+};
+
+/* Of what an image is called in another run. */
+struct name {
+	uint64_t hash[2];
+};
+
+struct frames {
+	struct arena arena;
+	struct name *name; /* by image */
+	size_t cap_name;
+	struct image *image;
+	struct frame *frame;
+	struct stack *stack;
+	struct raw_chain *raw;
+	size_t n_image, n_frame, n_stack, n_raw;
+	size_t cap_image, cap_frame, cap_stack, cap_raw;
+	struct table images, frames, stacks, raws;
+	struct named *named;
+	size_t n_named, cap_named;
+	struct table names, numbers; /* both of named */
+};
+
+struct frames *frames_new(void)
+{
+	return mem_new(1, sizeof(struct frames));
+}
+
+void frames_free(struct frames *fr)
+{
+	if (!fr)
+		return;
+	table_release(&fr->images);
+	table_release(&fr->frames);
+	table_release(&fr->stacks);
+	table_release(&fr->raws);
+	table_release(&fr->names);
+	table_release(&fr->numbers);
+	free(fr->named);
+	free(fr->name);
+	free(fr->image);
+	free(fr->frame);
+	free(fr->stack);
+	free(fr->raw);
+	arena_release(&fr->arena);
+	free(fr);
+}
+
+static uint64_t hash_image(const struct image *img)
+{
+	uint64_t h = hash_bytes(img->path, strlen(img->path), img->kind);
+
+	h = hash_bytes(img->id, img->id_len, h);
+	h = hash_pair(h ^ img->ino,
+		      ((uint64_t)img->maj << 32 | img->min) ^ img->ino_gen);
+	h = hash_pair(h ^ img->start, img->len);
+	return hash_pair(h ^ img->t0, img->space);
+}
+
+static bool same_image(const void *owner, uint32_t id, const void *key)
+{
+	const struct image *a = &((const struct frames *)owner)->image[id];
+	const struct image *b = key;
+
+	return a->kind == b->kind && a->id_len == b->id_len &&
+	       a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
+	       a->ino_gen == b->ino_gen && a->start == b->start &&
+	       a->len == b->len && a->t0 == b->t0 && a->space == b->space &&
+	       !memcmp(a->id, b->id, a->id_len) && !strcmp(a->path, b->path);
+}
+
+/* What an image is called in another run: its build-id, or else its path.
+ * Fixed seeds: the hash is part of the database's promise. */
+static void name_hash(const struct image *img, uint64_t out[2])
+{
+	const void *p = img->id_len ? (const void *)img->id : img->path;
+	size_t n = img->id_len ? img->id_len : strlen(img->path);
+
+	out[0] = hash_content(p, n, 0x6261636b73746974u);
+	out[1] = hash_content(p, n, 0x7374616b68617368u);
+}
+
+uint32_t frames_image(struct frames *fr, const struct image *img)
+{
+	uint64_t h = hash_image(img);
+	uint32_t id = table_find(&fr->images, h, same_image, fr, img);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	fr->image = mem_grow(fr->image, &fr->cap_image, fr->n_image + 1,
+			     sizeof(*fr->image));
+	struct image *im = &fr->image[fr->n_image];
+	*im = *img;
+	im->path = arena_strdup(&fr->arena, img->path);
+	fr->name = mem_grow(fr->name, &fr->cap_name, fr->n_image + 1,
+			    sizeof(*fr->name));
+	name_hash(im, fr->name[fr->n_image].hash);
+	table_add(&fr->images, h, (uint32_t)fr->n_image++);
+	return (uint32_t)fr->n_image;
+}
+
+static bool same_frame(const void *owner, uint32_t id, const void *key)
+{
+	const struct frame *a = &((const struct frames *)owner)->frame[id];
+	const struct frame *b = key;
+
+	return a->image == b->image && a->off == b->off && a->flags == b->flags;
+}
+
+uint32_t frames_frame(struct frames *fr, const struct frame *f)
+{
+	uint64_t h = hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
+	uint32_t id = table_find(&fr->frames, h, same_frame, fr, f);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	fr->frame = mem_grow(fr->frame, &fr->cap_frame, fr->n_frame + 1,
+			     sizeof(*fr->frame));
+	fr->frame[fr->n_frame] = *f;
+	table_add(&fr->frames, h, (uint32_t)fr->n_frame++);
+	return (uint32_t)fr->n_frame;
+}
+
+uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
+{
+	/* The hash is a bijection of (stack, frame): no comparison needed. */
+	uint64_t h = hash_u64(((uint64_t)stack << 32) | frame);
+	uint32_t id = table_find(&fr->stacks, h, NULL, NULL, NULL);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	fr->stack = mem_grow(fr->stack, &fr->cap_stack, fr->n_stack + 1,
+			     sizeof(*fr->stack));
+	fr->stack[fr->n_stack] = (struct stack){
+		.parent = stack,
+		.frame = frame,
+		.depth = stack ? fr->stack[stack - 1].depth + 1 : 1,
+	};
+	table_add(&fr->stacks, h, (uint32_t)fr->n_stack++);
+	return (uint32_t)fr->n_stack;
+}
+
+struct raw_key {
+	uint32_t stack;
+	const struct addrs *a;
+	struct raw_note note;
+};
+
+static bool same_raw(const void *owner, uint32_t id, const void *key)
+{
+	const struct raw_chain *r = &((const struct frames *)owner)->raw[id];
+	const struct raw_key *k = key;
+
+	return r->stack == k->stack && r->n == k->a->n &&
+	       r->note.ended == k->note.ended &&
+	       r->note.caller == k->note.caller &&
+	       !memcmp(r->ip, k->a->ip, r->n * sizeof(*r->ip));
+}
+
+uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
+		    uint64_t hash)
+{
+	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
+}
+
+uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
+		      uint64_t hash, struct raw_note note)
+{
+	struct raw_key key = { stack, a, note };
+	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
+	uint64_t h = hash_pair(hash, stack + (more << 32));
+	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	uint64_t *ip = arena_take(&fr->arena, a->n * sizeof(*ip));
+	memcpy(ip, a->ip, a->n * sizeof(*ip));
+	fr->raw = mem_grow(fr->raw, &fr->cap_raw, fr->n_raw + 1,
+			   sizeof(*fr->raw));
+	fr->raw[fr->n_raw] = (struct raw_chain){
+		.stack = stack,
+		.n = a->n,
+		.note = note,
+		.ip = ip,
+		.hash = hash,
+	};
+	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
+	return (uint32_t)fr->n_raw;
+}
+
+static bool same_named(const void *owner, uint32_t id, const void *key)
+{
+	const struct named *a = &((const struct frames *)owner)->named[id];
+	const struct named *b = key;
+
+	return a->size == b->size && !strcmp(a->name, b->name);
+}
+
+uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
+		       uint64_t off)
+{
+	struct named key = { .name = name, .size = size };
+	uint64_t h = hash_bytes(name, strlen(name), size);
+	uint32_t id = table_find(&fr->names, h, same_named, fr, &key);
+
+	if (off >> IN_SYMBOL)
+		return NO_OFFSET;
+	if (id == TABLE_NONE) {
+		/* Two names with one number: the later one takes the next. */
+		key.number = hash_content(name, strlen(name), size) % NUMBERS;
+		while (table_find(&fr->numbers, hash_u64(key.number), NULL,
+				  NULL, NULL) != TABLE_NONE)
+			key.number = (key.number + 1) % NUMBERS;
+		key.name = arena_strdup(&fr->arena, name);
+		id = (uint32_t)fr->n_named++;
+		fr->named = mem_grow(fr->named, &fr->cap_named, fr->n_named,
+				     sizeof(*fr->named));
+		fr->named[id] = key;
+		table_add(&fr->names, h, id);
+		table_add(&fr->numbers, hash_u64(key.number), id);
+	}
+	return fr->named[id].number << IN_SYMBOL | off;
+}
+
+const char *frames_symbol_at(const struct frames *fr, uint64_t off,
+			     uint64_t *start, uint64_t *size)
+{
+	uint32_t id = table_find(&fr->numbers, hash_u64(off >> IN_SYMBOL), NULL,
+				 NULL, NULL);
+
+	if (id == TABLE_NONE)
+		return NULL;
+	*start = off >> IN_SYMBOL << IN_SYMBOL;
+	*size = fr->named[id].size;
+	return fr->named[id].name;
+}
+
+const struct image *frames_get_image(const struct frames *fr, uint32_t id)
+{
+	return &fr->image[id - 1];
+}
+
+const struct frame *frames_get_frame(const struct frames *fr, uint32_t id)
+{
+	return &fr->frame[id - 1];
+}
+
+const struct stack *frames_get_stack(const struct frames *fr, uint32_t id)
+{
+	return &fr->stack[id - 1];
+}
+
+const struct raw_chain *frames_get_raw(const struct frames *fr, uint32_t id)
+{
+	return &fr->raw[id - 1];
+}
+
+uint32_t frames_images(const struct frames *fr)
+{
+	return (uint32_t)fr->n_image;
+}
+
+uint32_t frames_frames(const struct frames *fr)
+{
+	return (uint32_t)fr->n_frame;
+}
+
+uint32_t frames_stacks(const struct frames *fr)
+{
+	return (uint32_t)fr->n_stack;
+}
+
+uint32_t frames_raws(const struct frames *fr)
+{
+	return (uint32_t)fr->n_raw;
+}
+
+void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
+{
+	uint64_t a = 0, b = 0;
+
+	/* Innermost to outermost, each step mixed so that order counts. */
+	while (stack) {
+		const struct stack *s = &fr->stack[stack - 1];
+		const struct frame *f = &fr->frame[s->frame - 1];
+		const uint64_t *h = fr->name[f->image - 1].hash;
+
+		a = hash_u64((a * 0x9e3779b97f4a7c15u) ^ h[0] ^ f->off);
+		b = hash_u64((b * 0xc2b2ae3d27d4eb4fu) ^ h[1] ^
+			     hash_u64(f->off + 1));
+		stack = s->parent;
+	}
+	for (int i = 0; i < 8; i++) {
+		out[i] = (uint8_t)(a >> (56 - 8 * i));
+		out[8 + i] = (uint8_t)(b >> (56 - 8 * i));
+	}
+}

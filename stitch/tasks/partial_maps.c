@@ -1,0 +1,90 @@
+/* partial_maps.c - mappings of which only the file and its lowest address are
+ * known.
+ */
+#include "stitch/tasks/partial_maps.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/space.h"
+
+#define PARTS_MAX 64
+
+/* Of one image. */
+struct file {
+	bool asked;
+	size_t n;
+	struct whole_part *part; /* owned */
+};
+
+struct whole {
+	const struct frames *fr;
+	whole_fn fn;
+	void *arg;
+	struct file *file; /* by image */
+	size_t n, cap;
+};
+
+struct whole *whole_new(const struct frames *fr, whole_fn fn, void *arg)
+{
+	struct whole *wh = mem_new(1, sizeof(*wh));
+
+	wh->fr = fr;
+	wh->fn = fn;
+	wh->arg = arg;
+	return wh;
+}
+
+void whole_free(struct whole *wh)
+{
+	if (!wh)
+		return;
+	for (size_t i = 0; i < wh->n; i++)
+		free(wh->file[i].part);
+	free(wh->file);
+	free(wh);
+}
+
+static const struct file *file_of(struct whole *wh, uint32_t image)
+{
+	struct whole_part part[PARTS_MAX];
+
+	wh->file = mem_reach(wh->file, &wh->n, &wh->cap, image + (size_t)1,
+			     sizeof(*wh->file));
+	struct file *f = &wh->file[image];
+
+	if (f->asked)
+		return f;
+	f->asked = true;
+	f->n = wh->fn(wh->arg, frames_get_image(wh->fr, image), part,
+		      PARTS_MAX);
+	if (f->n)
+		f->part = mem_dup(part, f->n * sizeof(*part));
+	return f;
+}
+
+int whole_part(struct whole *wh, const struct region *all, size_t i,
+	       struct region *out)
+{
+	const struct file *f = wh ? file_of(wh, all->image) : NULL;
+
+	*out = *all;
+	out->derived = true;
+	if (!f || !f->n)
+		return i == 0;
+	if (i >= f->n)
+		return 0;
+	const struct whole_part *p = &f->part[i];
+
+	out->derived = false;
+	out->pgoff = p->off;
+	if (__builtin_add_overflow(all->start, p->start, &out->start) ||
+	    __builtin_add_overflow(all->start, p->end, &out->end) ||
+	    out->start >= all->end)
+		return 0;
+	if (out->end > all->end)
+		out->end = all->end;
+	return out->end > out->start;
+}

@@ -1,0 +1,621 @@
+/* resolve.c - recorded addresses to interned stacks. */
+#include "stitch/tasks/resolve.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/jit_frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/source.h"
+#include "stitch/tasks/space.h"
+#include "stitch/stitch.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/stack_prefix.h"
+
+#define CACHE_SIZE (1u << 15)
+#define KERNEL_PATH "[kernel.kallsyms]"
+#define SCRIPT_PATH "[script]"
+#define KERNEL_TAIL (256ull << 20)
+
+/* 32 bytes, and the addresses beside the id: going by way of the raw chain
+ * costs another cache miss for each half of every sample. */
+struct slot {
+	uint64_t hash;
+	const uint64_t *ip;  /* of the raw chain */
+	uint32_t space, gen; /* gen: space->cut, or of all when partial, and
+			      * that of the jitted code */
+	uint32_t raw;	     /* 0: empty slot */
+	uint32_t n : 29;
+	uint32_t partial : 1; /* had an address that its space lacks */
+	uint32_t jit : 1;     /* or where jitted code is at some time */
+	uint32_t bare : 1;    /* that was the first one */
+};
+
+#define SLOT_N_MAX ((1u << 29) - 1)
+/* Tells chains with uncertain frames from the same without. */
+#define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
+
+/* The build-id table of one source by (path, kernel): it may be as long as
+ * the list of mappings. */
+struct id_index {
+	struct table by_path;
+	uint32_t n; /* entries of the source's table that are in it */
+};
+
+struct resolve {
+	struct frames *fr;
+	struct slot *cache;
+	struct trunk trunk;
+	struct id_index *ids; /* by source */
+	size_t n_ids, cap_ids;
+	/* frames; 0: not yet */
+	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
+};
+
+struct resolve *resolve_new(struct frames *fr)
+{
+	struct resolve *rv = mem_new(1, sizeof(*rv));
+
+	rv->fr = fr;
+	rv->cache = mem_new(CACHE_SIZE, sizeof(*rv->cache));
+	return rv;
+}
+
+void resolve_free(struct resolve *rv)
+{
+	if (!rv)
+		return;
+	for (size_t i = 0; i < rv->n_ids; i++)
+		table_release(&rv->ids[i].by_path);
+	free(rv->ids);
+	free(rv->cache);
+	trunk_release(&rv->trunk);
+	free(rv);
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* The kernel's names for what is not a file: Linux mm/mmap.c, fs/proc and
+ * perf's //anon (kernel/events/core.c perf_event_mmap_event). */
+static enum image_kind user_kind(const char *path)
+{
+	static const char *const anon[] = {
+		"//anon", "/dev/zero", "/anon_hugepage", "/SYSV",    "[heap]",
+		"[stack", "[anon",     "//toolong",	 "//enomem",
+	};
+
+	if (starts(path, "[vdso"))
+		return IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
+		if (starts(path, anon[i]))
+			return IMAGE_ANON;
+	if (!path[0])
+		return IMAGE_ANON;
+	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
+}
+
+static void set_id(struct image *img, const uint8_t *id, size_t len)
+{
+	if (len > sizeof(img->id))
+		len = sizeof(img->id);
+	memcpy(img->id, id, len);
+	img->id_len = (uint8_t)len;
+}
+
+static uint64_t id_hash(const char *path, bool kernel)
+{
+	return hash_bytes(path, strlen(path), kernel);
+}
+
+struct id_key {
+	const char *path;
+	bool kernel;
+};
+
+static bool same_id(const void *owner, uint32_t id, const void *key)
+{
+	const struct build_id_def *b =
+		&((const struct source *)owner)->build_ids[id];
+	const struct id_key *k = key;
+
+	return b->kernel == k->kernel && !strcmp(b->path, k->path);
+}
+
+/* The source's index; in a pipe its table may have grown. */
+static const struct table *id_index(struct resolve *rv,
+				    const struct source *src)
+{
+	rv->ids = mem_reach(rv->ids, &rv->n_ids, &rv->cap_ids, src->index + 1u,
+			    sizeof(*rv->ids));
+	struct id_index *ix = &rv->ids[src->index];
+
+	for (; ix->n < src->n_build_ids; ix->n++) {
+		const struct build_id_def *b = &src->build_ids[ix->n];
+		struct id_key k = { b->path, b->kernel };
+		uint64_t h = id_hash(b->path, b->kernel);
+
+		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+			table_add(&ix->by_path, h, ix->n);
+	}
+	return &ix->by_path;
+}
+
+/* The build-id that the capture's own table says about a path. */
+static void id_from_table(struct resolve *rv, const struct source *src,
+			  bool kernel, struct image *img)
+{
+	struct id_key k = { img->path, kernel };
+	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
+				same_id, src, &k);
+
+	if (i != TABLE_NONE)
+		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
+}
+
+/* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
+ * bracket is the symbol whose address is in pgoff (0 when it was hidden). */
+static void kernel_image(const struct source *src, const struct rec_map *m,
+			 struct image *img, char *name, size_t size)
+{
+	const char *end = strchr(m->path, ']');
+
+	if (starts(m->path, "[kernel") || starts(m->path, "[guest.kernel")) {
+		snprintf(name, size, "%.*s",
+			 end ? (int)(end + 1 - m->path) : 255, m->path);
+		img->kind = IMAGE_KERNEL;
+		img->start = m->pgoff ? m->pgoff : m->start;
+		img->path = name;
+		if (src->info.kernel_id)
+			set_id(img, src->info.kernel_id,
+			       src->info.kernel_id_len);
+	} else {
+		img->kind = IMAGE_MODULE;
+		img->start = m->start;
+	}
+	img->len = m->len;
+}
+
+uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
+			   const struct record *rec, uint32_t process,
+			   uint64_t *pgoff)
+{
+	const struct rec_map *m = &rec->map;
+	bool kernel = rec->flags & REC_F_KERNEL;
+	struct image img = {
+		.path = m->path,
+		.maj = m->maj,
+		.min = m->min,
+		.ino = m->ino,
+		.ino_gen = m->ino_gen,
+	};
+	char name[256];
+
+	*pgoff = m->pgoff;
+	if (kernel) {
+		kernel_image(src, m, &img, name, sizeof(name));
+		*pgoff = m->start - img.start;
+	} else {
+		img.kind = user_kind(m->path);
+		if (img.kind == IMAGE_ANON) {
+			img.space = process;
+			*pgoff = m->start;
+		} else if (!strcmp(m->path, RESOLVE_UNNAMED)) {
+			img.space = process;
+			img.t0 = rec->time;
+		}
+	}
+	if (m->id && m->id_len)
+		set_id(&img, m->id, m->id_len);
+	else if (!img.id_len)
+		id_from_table(rv, src, kernel, &img);
+	return frames_image(rv->fr, &img);
+}
+
+uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
+{
+	struct image img = {
+		.kind = rec->ksymbol.type == 1 ? IMAGE_BPF : IMAGE_OOL,
+		.path = rec->ksymbol.name,
+		.start = rec->ksymbol.addr,
+		.len = rec->ksymbol.len,
+		.t0 = rec->flags & REC_F_UNTIMED ? 0 : rec->time,
+	};
+
+	return frames_image(rv->fr, &img);
+}
+
+bool resolve_is_file(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->kind == IMAGE_FILE;
+}
+
+bool resolve_is_anon(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->kind == IMAGE_ANON;
+}
+
+const char *resolve_path(const struct resolve *rv, uint32_t image)
+{
+	return frames_get_image(rv->fr, image)->path;
+}
+
+/* The one frame of all addresses that nothing explains. */
+static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
+			    enum image_kind kind, const char *path,
+			    uint32_t flags)
+{
+	struct image img = { .kind = kind, .path = path };
+	struct frame f = { .flags = flags };
+
+	if (*frame)
+		return *frame;
+	f.image = frames_image(rv->fr, &img);
+	*frame = frames_frame(rv->fr, &f);
+	return *frame;
+}
+
+static uint32_t region_frame(struct resolve *rv, const struct region *r,
+			     uint64_t addr, uint32_t flags)
+{
+	struct frame f = {
+		.image = r->image,
+		.off = addr - r->start + r->pgoff,
+		.flags = flags | (r->derived ? FRAME_DERIVED : 0),
+	};
+
+	return frames_frame(rv->fr, &f);
+}
+
+static uint64_t hash_of(const struct addrs *a, uint32_t space_id)
+{
+	return hash_u64s(a->ip, a->n, space_id);
+}
+
+static struct slot *slot_of(struct resolve *rv, uint64_t hash)
+{
+	return &rv->cache[hash & (CACHE_SIZE - 1)];
+}
+
+/* The slot of a list seen before in the same state, or NULL. */
+static const struct slot *cached(struct resolve *rv, uint64_t hash,
+				 uint32_t space_id, uint32_t cut, uint32_t any,
+				 uint32_t jit, const struct addrs *a)
+{
+	const struct slot *s = slot_of(rv, hash);
+
+	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
+	    s->gen != (s->partial ? any : cut) + (s->jit ? jit : 0))
+		return NULL;
+	if (s->n != a->n || memcmp(s->ip, a->ip, a->n * sizeof(*a->ip)))
+		return NULL;
+	return s;
+}
+
+/* s: what is known of the raw chain beside its hash and addresses. */
+static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
+{
+	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
+
+	s.hash = hash;
+	s.ip = r->ip;
+	s.n = r->n & SLOT_N_MAX;
+	*slot_of(rv, hash) = s;
+}
+
+/* The frame of an address that is mapped, or where jitted code is; 0: it is
+ * neither. Another capture is asked for what the own one knows nothing of,
+ * now or before exec. */
+static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
+			     uint64_t addr, uint32_t flags, struct slot *s)
+{
+	const struct region *r = space_find(in->space, addr, in->t);
+	uint32_t frame = 0;
+	bool ever = false;
+
+	if (!r && in->n_twin && !space_before_exec(in->space, addr)) {
+		for (uint32_t i = 0; !r && i < in->n_twin; i++)
+			r = space_find(in->twin[i], addr, in->t);
+		s->partial = s->bare = true;
+	}
+	if (in->jit) {
+		const struct jit_at at = { in->jit, r, addr, in->t };
+
+		frame = jit_frame(rv->fr, &at, flags, &ever);
+		s->jit |= ever;
+	}
+	if (frame)
+		return frame;
+	return r ? region_frame(rv, r, addr, flags) : 0;
+}
+
+/* Nothing is mapped there now: it may be of the program before exec;
+ * s->bare: nothing explains it. */
+static uint32_t stale_frame(struct resolve *rv, const struct resolve_in *in,
+			    uint64_t addr, uint32_t flags, struct slot *s)
+{
+	const struct region *r = space_before_exec(in->space, addr);
+
+	s->partial = true;
+	s->bare = !r;
+	for (uint32_t i = 0; !r && i < in->n_twin; i++)
+		r = space_before_exec(in->twin[i], addr);
+	if (r)
+		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+	if (in->uncertain)
+		return fixed_frame(rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
+				   "[unknown]", FRAME_UNCERTAIN);
+	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+			   "[unknown]", 0);
+}
+
+/* Code that is known by its name only. Such a frame is never taken for one
+ * whose offset is known: it has an image of its own. */
+static uint32_t named_frame(struct resolve *rv, const struct place *p,
+			    enum image_kind kind, const char *path)
+{
+	struct image img = { .kind = kind, .path = p->path ? p->path : path };
+	struct frame f = {
+		.flags = FRAME_DERIVED,
+		.off = frames_symbol(rv->fr, p->symbol, p->size, p->off),
+	};
+
+	if (f.off == NO_OFFSET)
+		return 0;
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
+/* An offset in a file that was mapped; without inode it is in memory that is
+ * no file's. */
+static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
+			   const struct place *p)
+{
+	struct image img = {
+		.kind = IMAGE_FILE,
+		.path = p->path,
+		.maj = p->maj,
+		.min = p->min,
+		.ino = p->ino,
+	};
+	struct frame f = { .off = p->off };
+	char name[64];
+
+	if (!p->path) {
+		snprintf(name, sizeof(name), "[inode %" PRIu64 " of %u:%u]",
+			 p->ino, p->maj, p->min);
+		img.path = name;
+	}
+	if (!p->ino) {
+		img = (struct image){ .kind = IMAGE_ANON, .path = "//anon" };
+		img.space = in->space_id;
+	}
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
+/* What is only said of a user address; 0: nothing is. */
+static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
+			   const struct place *p)
+{
+	struct image img = { .kind = IMAGE_MAPPING };
+	struct frame f = { .flags = FRAME_DERIVED };
+
+	if (p && p->in_file)
+		return file_frame(rv, in, p);
+	if (p && p->symbol)
+		return named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
+	if (!p || !p->path)
+		return 0;
+	img.path = p->path;
+	f.off = p->off;
+	f.image = frames_image(rv->fr, &img);
+	return frames_frame(rv->fr, &f);
+}
+
+static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
+			   const struct addrs *a, uint32_t i, struct slot *s)
+{
+	const struct place *p = a->place ? a->place[i] : NULL;
+	uint64_t addr = a->ip[i] & in->mask;
+	uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
+			 (i >= in->guessed ? FRAME_GUESSED : 0);
+	uint32_t frame = 0;
+
+	s->bare = false;
+	if (addr || !p)
+		frame = mapped_frame(rv, in, addr, flags, s);
+	if (!frame)
+		frame = user_place(rv, in, p);
+	if (!frame)
+		frame = stale_frame(rv, in, addr, flags, s);
+	return frame;
+}
+
+/* Interns a list that was not in the cache; s: what is found out of it. The
+ * addresses alone must say all for it to be like the one before. */
+static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
+			     const struct addrs *a, uint64_t hash, bool now,
+			     struct slot *s)
+{
+	const struct trunk_key key = { in->mask, in->view, in->space->cut };
+	struct trunk *t = NULL;
+	uint32_t stack = 0;
+	uint32_t shared = 0;
+
+	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
+	    in->guessed == RESOLVE_NONE)
+		t = &rv->trunk;
+	if (t)
+		shared = trunk_shared(t, &key, a, &stack);
+	for (uint32_t i = a->n - shared; i-- > 0;) {
+		stack = frames_push(rv->fr, stack, user_frame(rv, in, a, i, s));
+		if (t)
+			trunk_push(t, a->ip[i], stack);
+	}
+	/* Not all of its space: more than the key may change that. */
+	if (t && s->partial)
+		trunk_forget(t);
+	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
+}
+
+/* When stacks that were found with all of them are no longer right: grows
+ * with each change. */
+static uint32_t all_gen(const struct resolve_in *in)
+{
+	uint32_t gen = in->space->any + in->space->cut;
+
+	for (uint32_t i = 0; i < in->n_twin; i++)
+		gen += in->twin[i]->any + in->twin[i]->cut;
+	return gen;
+}
+
+/* A record of the past does not see the spaces of now. */
+static bool is_now(const struct resolve_in *in)
+{
+	if (in->t == TIME_NONE)
+		return true;
+	for (uint32_t i = 0; i < in->n_twin; i++)
+		if (in->t < in->twin[i]->changed)
+			return false;
+	return in->t >= in->space->changed;
+}
+
+uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
+		      const struct addrs *a, bool *bare)
+{
+	const struct space *sp = in->space;
+	uint64_t hash = hash_of(a, in->view) + in->inferred;
+	/* What is not in the addresses. */
+	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
+			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
+	struct slot s = { .space = in->view };
+
+	*bare = false;
+	if (!a->n)
+		return 0;
+	if (in->uncertain)
+		hash ^= HASH_UNCERTAIN;
+	bool now = !a->place && is_now(in);
+	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
+	const struct slot *known =
+		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), jit, a)
+		    : NULL;
+
+	if (known) {
+		*bare = known->bare;
+		return known->raw;
+	}
+	resolve_new_user(rv, in, a, hash, now, &s);
+	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
+	if (now)
+		cache_put(rv, hash, s);
+	*bare = s.bare;
+	return s.raw;
+}
+
+/* The kernel's map ends with its text (perf takes _stext to _etext or so from
+ * kallsyms), but its init code lies behind: start_kernel() is the root of the
+ * idle task's stacks. Nothing else is between that and the next map. */
+static const struct region *kernel_region(struct resolve *rv,
+					  const struct space *base,
+					  uint64_t addr, int64_t t)
+{
+	const struct region *r = space_find(base, addr, t);
+
+	if (r)
+		return r;
+	r = space_below(base, addr);
+	if (!r || addr - r->end >= KERNEL_TAIL ||
+	    frames_get_image(rv->fr, r->image)->kind != IMAGE_KERNEL)
+		return NULL;
+	return r;
+}
+
+static const struct region *
+find_kernel(struct resolve *rv, const struct resolve_kernel *in, uint64_t addr)
+{
+	const struct region *r = NULL;
+
+	for (unsigned int i = 0; !r && i < in->n; i++)
+		r = space_find(in->over[i], addr, in->t);
+	for (unsigned int i = 0; !r && i < in->n; i++)
+		r = kernel_region(rv, in->base[i], addr, in->t);
+	return r;
+}
+
+static uint32_t kernel_frame(struct resolve *rv,
+			     const struct resolve_kernel *in,
+			     const struct addrs *a, uint32_t i, bool *partial)
+{
+	const struct region *r = find_kernel(rv, in, a->ip[i]);
+	uint32_t frame = 0;
+
+	if (r)
+		return region_frame(rv, r, a->ip[i], 0);
+	if (a->place && a->place[i] && a->place[i]->symbol)
+		frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
+				    KERNEL_PATH);
+	if (frame)
+		return frame;
+	*partial = true;
+	return fixed_frame(rv, &rv->unknown_kernel, IMAGE_UNKNOWN_KERNEL,
+			   "[unknown]", 0);
+}
+
+uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
+			const struct addrs *a)
+{
+	uint64_t hash = hash_of(a, in->space_id);
+	uint32_t stack = 0;
+	uint32_t gen = 0;
+	bool partial = false;
+	/* A record of the past does not see the spaces of now. */
+	bool now = !a->place;
+
+	if (!a->n)
+		return 0;
+	for (unsigned int i = 0; i < in->n; i++) {
+		gen += in->base[i]->cut + in->base[i]->any + in->over[i]->cut +
+		       in->over[i]->any;
+		now &= in->t == TIME_NONE || (in->t >= in->base[i]->changed &&
+					      in->t >= in->over[i]->changed);
+	}
+	/* New code may lie above what is mapped: no less is safe here. */
+	const struct slot *known =
+		now ? cached(rv, hash, in->space_id, gen, gen, 0, a) : NULL;
+
+	if (known)
+		return known->raw;
+	for (uint32_t i = a->n; i-- > 0;)
+		stack = frames_push(rv->fr, stack,
+				    kernel_frame(rv, in, a, i, &partial));
+	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
+	const struct slot s = {
+		.space = in->space_id,
+		.gen = gen,
+		.raw = raw,
+		.partial = partial,
+	};
+
+	if (now)
+		cache_put(rv, hash, s);
+	return raw;
+}
+
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
+{
+	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
+	uint32_t stack = 0;
+
+	if (!a->n)
+		return 0;
+	for (uint32_t i = 0; i < a->n; i++)
+		stack = frames_push(rv->fr, stack, frame);
+	return frames_raw(rv->fr, stack, a, hash_of(a, 0));
+}

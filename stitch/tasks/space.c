@@ -1,0 +1,449 @@
+/* space.c - one address space: what is mapped where, and when it was. */
+#include "stitch/tasks/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/stitch.h"
+
+#define OLD_MAX 8192
+
+static void regions_put(struct regions *rs)
+{
+	if (!rs || --rs->refs)
+		return;
+	if (rs->held)
+		*rs->held -= rs->charged;
+	free(rs->at);
+	free(rs);
+}
+
+static struct regions *regions_new(void)
+{
+	struct regions *rs = mem_new(1, sizeof(*rs));
+
+	rs->refs = 1;
+	return rs;
+}
+
+size_t space_count(const struct space *sp)
+{
+	return sp->now ? sp->now->n : 0;
+}
+
+/* Region i as the space's own. */
+static struct region region_at(const struct space *sp, size_t i)
+{
+	struct region r = sp->now->at[i];
+
+	if (sp->inherited) {
+		r.id = sp->first_id ? sp->first_id + (uint32_t)i : 0;
+		r.t0 = r.since = sp->forked;
+	}
+	return r;
+}
+
+static int64_t since(const struct space *sp, const struct region *r)
+{
+	return sp->inherited ? sp->forked : r->since;
+}
+
+/* Makes the regions the space's own before they are changed. */
+static void make_own(struct space *sp, const struct space_owner *own)
+{
+	struct regions *rs = sp->now;
+
+	if (!rs) {
+		sp->now = regions_new();
+		return;
+	}
+	if (rs->refs > 1) {
+		rs = regions_new();
+		rs->at = mem_grow(NULL, &rs->cap, sp->now->n + 1,
+				  sizeof(*rs->at));
+		rs->n = sp->now->n;
+		if (rs->n)
+			memcpy(rs->at, sp->now->at, rs->n * sizeof(*rs->at));
+		rs->held = own->held;
+		rs->charged = rs->held ? rs->n : 0;
+		if (rs->held)
+			*rs->held += rs->charged;
+	} else if (!sp->inherited) {
+		return;
+	}
+	for (size_t i = 0; sp->inherited && i < rs->n; i++)
+		rs->at[i] = region_at(sp, i);
+	sp->inherited = false;
+	if (rs != sp->now)
+		regions_put(sp->now);
+	sp->now = rs;
+}
+
+void space_release(struct space *sp)
+{
+	regions_put(sp->now);
+	regions_put(sp->before);
+	free(sp->old);
+	memset(sp, 0, sizeof(*sp));
+}
+
+/* Index of the first region that ends above addr. */
+static size_t first_above(const struct regions *rs, uint64_t addr)
+{
+	size_t lo = 0;
+	size_t hi = rs ? rs->n : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rs->at[mid].end - 1 >= addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* Late records come hardly a second late: older regions than these are not
+ * asked for, and a space that lives long must not grow for ever. */
+static void drop_oldest(struct space *sp)
+{
+	if (sp->n_old < OLD_MAX)
+		return;
+	sp->n_old -= OLD_MAX / 2;
+	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
+}
+
+/* A record that comes late ends nothing before it began. */
+static void close_region(struct space *sp, const struct region *r, int64_t t,
+			 const struct space_owner *own)
+{
+	struct region ended = *r;
+
+	ended.t1 = t == TIME_NONE || t > r->t0 ? t : r->t0;
+	if (ended.id)
+		own->closed(own->arg, &ended);
+	if (!sp->keep_old)
+		return;
+	drop_oldest(sp);
+	sp->old = mem_grow(sp->old, &sp->cap_old, sp->n_old + 1,
+			   sizeof(*sp->old));
+	sp->old[sp->n_old++] = ended;
+}
+
+/* Makes room for `add` regions at i in the place of `del` ones. */
+static void splice(struct regions *rs, size_t i, size_t del, size_t add)
+{
+	rs->at = mem_grow(rs->at, &rs->cap, rs->n + add, sizeof(*rs->at));
+	memmove(rs->at + i + add, rs->at + i + del,
+		(rs->n - i - del) * sizeof(*rs->at));
+	rs->n = rs->n - del + add;
+}
+
+/* The parts of r outside [start, end) into out; gives how many (0..2). */
+static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
+			int64_t t, struct region out[2],
+			const struct space_owner *own)
+{
+	size_t n = 0;
+
+	if (r->start < start) {
+		out[n] = *r;
+		out[n].end = start;
+		n++;
+	}
+	if (r->end - 1 > end - 1) {
+		out[n] = *r;
+		out[n].start = end;
+		out[n].pgoff += end - r->start;
+		n++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (out[i].id)
+			out[i].id = own->new_id(own->arg, 1);
+		out[i].t0 = t;
+	}
+	return n;
+}
+
+/* Cuts [start, end) out; gives the index where a region for it belongs. The
+ * regions are the space's own. */
+static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
+		  const struct space_owner *own)
+{
+	struct regions *rs = sp->now;
+	size_t i = first_above(rs, start);
+	size_t j = i;
+	struct region left[2], right[2];
+	size_t n_left = 0;
+	size_t n_right = 0;
+
+	while (j < rs->n && rs->at[j].start <= end - 1) {
+		struct region keep[2];
+		size_t n = leftovers(&rs->at[j], start, end, t, keep, own);
+
+		for (size_t k = 0; k < n; k++) {
+			if (keep[k].start < start)
+				left[n_left++] = keep[k];
+			else
+				right[n_right++] = keep[k];
+		}
+		close_region(sp, &rs->at[j], t, own);
+		j++;
+	}
+	if (j == i)
+		return i;
+	sp->cut++;
+	splice(rs, i, j - i, n_left + n_right);
+	memcpy(rs->at + i, left, n_left * sizeof(*left));
+	memcpy(rs->at + i + n_left, right, n_right * sizeof(*right));
+	return i + n_left;
+}
+
+static bool valid(uint64_t start, uint64_t end)
+{
+	return start != end && (end == 0 || start < end);
+}
+
+static void set_changed(struct space *sp, int64_t t)
+{
+	if (t > sp->changed)
+		sp->changed = t;
+}
+
+/* The part [start, end) of r. */
+static struct region part(const struct region *r, uint64_t start, uint64_t end)
+{
+	struct region p = *r;
+
+	p.start = start;
+	p.end = end;
+	p.pgoff += start - r->start;
+	p.t1 = TIME_NONE;
+	p.since = r->t0;
+	return p;
+}
+
+/* Puts r over whatever is there. */
+static void map_over(struct space *sp, struct region r,
+		     const struct space_owner *own)
+{
+	size_t i = cut(sp, r.start, r.end, r.t0, own);
+
+	r.id = own->told ? 0 : own->new_id(own->arg, 1);
+	splice(sp->now, i, 0, 1);
+	sp->now->at[i] = r;
+}
+
+/* r came late, and `newer` covers it since: r has only been. */
+static void map_under(struct space *sp, struct region r,
+		      const struct region *newer, const struct space_owner *own)
+{
+	r.id = own->told ? 0 : own->new_id(own->arg, 1);
+	close_region(sp, &r, newer->since, own);
+}
+
+/* The first region that overlaps [start, end) and was mapped after t; rs->n
+ * when there is none. */
+static size_t first_newer(const struct regions *rs, uint64_t start,
+			  uint64_t end, int64_t t)
+{
+	size_t i = first_above(rs, start);
+
+	while (i < rs->n && rs->at[i].start <= end - 1 && rs->at[i].since <= t)
+		i++;
+	return i < rs->n && rs->at[i].start <= end - 1 ? i : rs->n;
+}
+
+/* A mapping record that comes late (pipes) does not end what was mapped there
+ * after it: below newer regions it only gets its place in the past. */
+void space_map(struct space *sp, const struct region *r,
+	       const struct space_owner *own)
+{
+	uint64_t at = r->start;
+
+	if (!valid(r->start, r->end))
+		return;
+	make_own(sp, own);
+	for (;;) {
+		size_t i = first_newer(sp->now, at, r->end, r->t0);
+
+		if (i == sp->now->n) {
+			map_over(sp, part(r, at, r->end), own);
+			break;
+		}
+		const struct region newer = sp->now->at[i];
+
+		if (at < newer.start) {
+			map_over(sp, part(r, at, newer.start), own);
+			at = newer.start;
+		}
+		bool last = newer.end - 1 >= r->end - 1;
+
+		map_under(sp, part(r, at, last ? r->end : newer.end), &newer,
+			  own);
+		if (last)
+			break;
+		at = newer.end;
+	}
+	sp->any++;
+	set_changed(sp, r->t0);
+}
+
+void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
+		 const struct space_owner *own)
+{
+	if (!valid(start, end))
+		return;
+	make_own(sp, own);
+	cut(sp, start, end, t, own);
+	set_changed(sp, t);
+}
+
+void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
+{
+	bool told = !sp->inherited || sp->first_id || sp->keep_old;
+
+	for (size_t i = 0; told && i < space_count(sp); i++) {
+		struct region r = region_at(sp, i);
+
+		close_region(sp, &r, t, own);
+	}
+	regions_put(sp->now);
+	sp->now = NULL;
+	sp->inherited = false;
+	sp->cut++;
+	sp->any++;
+	set_changed(sp, t);
+}
+
+void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
+{
+	space_forget_exec(sp);
+	sp->before = sp->now;
+	if (sp->before)
+		sp->before->refs++;
+	space_clear(sp, t, own);
+}
+
+void space_forget_exec(struct space *sp)
+{
+	regions_put(sp->before);
+	sp->before = NULL;
+}
+
+const struct region *space_before_exec(const struct space *sp, uint64_t addr)
+{
+	size_t i = first_above(sp->before, addr);
+
+	return sp->before && i < sp->before->n &&
+			       addr >= sp->before->at[i].start
+		       ? &sp->before->at[i]
+		       : NULL;
+}
+
+void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
+		const struct space_owner *own)
+{
+	size_t n = space_count(parent);
+
+	if (n) {
+		regions_put(child->now);
+		child->now = parent->now;
+		child->now->refs++;
+		child->inherited = true;
+		child->forked = t;
+		child->first_id = rows ? own->new_id(own->arg, n) : 0;
+	}
+	child->any++;
+	child->cut++;
+	child->changed = t;
+}
+
+bool space_has(const struct space *sp, const struct region *r)
+{
+	size_t i = first_above(sp->now, r->start);
+	const struct region *is = i < space_count(sp) ? &sp->now->at[i] : NULL;
+
+	return is && is->start == r->start && is->end == r->end &&
+	       is->image == r->image && is->pgoff == r->pgoff;
+}
+
+bool space_has_all(const struct space *sp, const struct space *other)
+{
+	if (space_count(sp) < space_count(other))
+		return false;
+	for (size_t i = 0; i < space_count(other); i++)
+		if (!space_has(sp, &other->now->at[i]))
+			return false;
+	return true;
+}
+
+static bool covers(const struct region *r, uint64_t addr)
+{
+	return addr >= r->start && addr <= r->end - 1;
+}
+
+static bool was_there(const struct region *r, int64_t t)
+{
+	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
+}
+
+/* A look-up in the past: only for records that come late (pipes). Where late
+ * mappings overlap others, the one mapped last before t was on top. */
+static const struct region *find_past(const struct space *sp, uint64_t addr,
+				      int64_t t)
+{
+	const struct region *best = NULL;
+
+	for (size_t i = sp->n_old; i-- > 0;) {
+		const struct region *r = &sp->old[i];
+
+		if (covers(r, addr) && was_there(r, t) &&
+		    (!best || r->since > best->since))
+			best = r;
+	}
+	return best;
+}
+
+const struct region *space_find(const struct space *sp, uint64_t addr,
+				int64_t t)
+{
+	size_t i = first_above(sp->now, addr);
+	const struct region *r = NULL;
+
+	if (i < space_count(sp) && covers(&sp->now->at[i], addr))
+		r = &sp->now->at[i];
+	if (t == TIME_NONE || t >= sp->changed || (r && since(sp, r) <= t))
+		return r;
+	const struct region *past = find_past(sp, addr, t);
+
+	/* Nothing known of then: what came next is the better guess. */
+	return past ? past : r;
+}
+
+void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
+		uint64_t *end)
+{
+	size_t i = first_above(sp->now, addr);
+
+	*start = i ? sp->now->at[i - 1].end : 0;
+	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
+}
+
+uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
+{
+	size_t i = first_above(sp->now, addr);
+
+	return i < space_count(sp) && sp->now->at[i].start < end
+		       ? sp->now->at[i].start
+		       : end;
+}
+
+const struct region *space_below(const struct space *sp, uint64_t addr)
+{
+	size_t i = first_above(sp->now, addr);
+
+	return i ? &sp->now->at[i - 1] : NULL;
+}

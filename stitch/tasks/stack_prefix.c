@@ -1,0 +1,43 @@
+/* stack_prefix.c - the outer frames that a stack shares with the one before it.
+ */
+#include "stitch/tasks/stack_prefix.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+
+void trunk_release(struct trunk *t)
+{
+	free(t->ip);
+	free(t->stack);
+}
+
+uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
+		      const struct addrs *a, uint32_t *stack)
+{
+	uint32_t n = 0;
+
+	if (t->key.mask == key->mask && t->key.view == key->view &&
+	    t->key.gen == key->gen)
+		while (n < t->n && n < a->n && t->ip[n] == a->ip[a->n - 1 - n])
+			n++;
+	t->key = *key;
+	t->n = n;
+	*stack = n ? t->stack[n - 1] : 0;
+	return n;
+}
+
+void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack)
+{
+	t->ip = mem_grow(t->ip, &t->cap_ip, t->n + 1, sizeof(*t->ip));
+	t->stack =
+		mem_grow(t->stack, &t->cap_stack, t->n + 1, sizeof(*t->stack));
+	t->ip[t->n] = ip;
+	t->stack[t->n++] = stack;
+}
+
+void trunk_forget(struct trunk *t)
+{
+	t->n = 0;
+}

@@ -1,0 +1,36 @@
+/* stack_prefix.h - the outer frames that a stack shares with the one before it.
+ *
+ * Stacks of one program mostly differ in their inner frames only: what the
+ * outer ones are was found out for the last stack, and one comparison is less
+ * than a search for each. */
+#ifndef STITCH_TASKS_STACK_PREFIX_H
+#define STITCH_TASKS_STACK_PREFIX_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct addrs;
+
+/* While this is the same, so are the frames of the same addresses. */
+struct trunk_key {
+	uint64_t mask;
+	uint32_t view, gen;
+};
+
+/* Zero-initialised: none so far. */
+struct trunk {
+	struct trunk_key key;
+	uint64_t *ip; /* outermost first */
+	uint32_t *stack;
+	size_t n, cap_ip, cap_stack;
+};
+
+void trunk_release(struct trunk *t);
+/* How many of a's outermost addresses are those of before; *stack: up to the
+ * innermost of these. What is further in is forgotten. */
+uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
+		      const struct addrs *a, uint32_t *stack);
+/* The next address inwards, and the stack up to it. */
+void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack);
+/* It is not to be used again. */
+void trunk_forget(struct trunk *t);
+#endif

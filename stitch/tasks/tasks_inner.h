@@ -1,0 +1,94 @@
+/* tasks_inner.h - what tasks.c and twins.c share: the state behind struct
+ * tasks. */
+#ifndef STITCH_TASKS_TASKS_INNER_H
+#define STITCH_TASKS_TASKS_INNER_H
+#include "stitch/base/mem.h"
+#include "stitch/stitch.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/tasks.h"
+
+/* Lives that ended, in the order of their ends. */
+struct dying {
+	uint32_t slot, id;
+	int64_t end;
+};
+
+/* Most records are of a thread that was asked for a moment ago. */
+#define RECENT 64
+
+struct recent {
+	uint16_t source;
+	bool known;
+	int32_t pid, tid;
+	uint32_t slot;
+};
+
+/* Of a source: whether and with whom it shares. */
+struct side {
+	bool shares;
+	uint16_t line;
+};
+
+struct tasks {
+	struct facts *out;
+	struct side *side;
+	size_t n_side, cap_side;
+	int64_t now;
+	struct thread *thread;
+	struct process *process;
+	size_t n_thread, cap_thread, n_process, cap_process;
+	uint32_t *free_thread, *free_process;
+	size_t n_free_thread, cap_free_thread;
+	size_t n_free_process, cap_free_process;
+	struct table threads, processes; /* (source, id) -> slot */
+	struct recent recent[RECENT];	 /* what tasks_thread() found */
+	struct thread replaced;		 /* used: there is one */
+	struct dying *dying;
+	size_t dying_head, n_dying, cap_dying;
+	size_t sweep; /* of tasks_retire(TIME_NONE) */
+	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
+	bool keep_old;
+	size_t inherit;	    /* rows of inherited mappings left to give out */
+	size_t held;	    /* regions copied after a fork */
+	uint64_t unlisted;  /* inherited mappings without a row */
+	struct table names; /* distinct names of threads */
+	const char **name;
+	size_t n_name, cap_name;
+	struct arena text;
+};
+
+/* The kernel writes tid -1 for tasks that are already unhashed (do_exit):
+ * they are told apart by the pid, which may still be right. */
+static inline uint64_t thread_key(uint16_t source, int32_t pid, int32_t tid)
+{
+	if (tid < 0)
+		return hash_u64(((uint64_t)source << 40) | (1ull << 39) |
+				(uint32_t)pid);
+	return hash_u64(((uint64_t)source << 40) | (uint32_t)tid);
+}
+
+static inline uint64_t process_key(uint16_t source, int32_t pid)
+{
+	return hash_u64(((uint64_t)source << 40) | (uint32_t)pid);
+}
+
+static inline uint32_t tasks_look(const struct table *t, uint64_t key)
+{
+	return table_find(t, key, NULL, NULL, NULL);
+}
+
+/* All negative ids are one: see thread_key(). */
+static inline struct recent *recent_of(struct tasks *ts, int32_t tid)
+{
+	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+}
+
+static inline void tasks_forget_recent(struct tasks *ts, int32_t tid)
+{
+	recent_of(ts, tid)->known = false;
+}
+
+/* The thread is of that process; nothing else of its life changes. */
+void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process);
+
+#endif

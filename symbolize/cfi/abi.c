@@ -1,0 +1,109 @@
+/* abi.c - what unwinding has to know of a machine. */
+#include "symbolize/cfi/abi.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "stitch/record.h"
+
+/* From DWARF's numbers (the psABIs) to those of uapi/asm/perf_regs.h. */
+static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4,  5,	 6,  7, 16,
+				 17, 18, 19, 20, 21, 22, 23, 8 };
+static const int8_t i386[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
+static const int8_t aarch64[ABI_REGS] = {
+	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16, 17,
+	18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1, -1, -1,
+};
+static const int8_t s390x[] = {
+	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15,
+	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
+};
+
+/* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and the kernel's
+ * signal.c; of AArch64 and s390x those of rt_sigreturn. */
+static const struct abi abis[] = {
+	{
+		.machine = EM_X86_64,
+		.word = 8,
+		.sp = 7,
+		.fp = 6,
+		.ra = 16,
+		.link = -1,
+		.n_reg = 17,
+		.perf_pc = 8,
+		.perf = x86_64,
+		.signal = { { 160, 120, 168, 0 } },
+	},
+	{
+		.machine = EM_386,
+		.word = 4,
+		.sp = 4,
+		.fp = 5,
+		.ra = 8,
+		.link = -1,
+		.n_reg = 9,
+		.perf_pc = 8,
+		.perf = i386,
+	},
+	{
+		.machine = EM_AARCH64,
+		.word = 8,
+		.sp = 31,
+		.fp = 29,
+		.ra = 30,
+		.link = 30,
+		.n_reg = ABI_REGS,
+		.perf_pc = 32,
+		.perf = aarch64,
+		.signal = { { 560, 544, 568, 552 } },
+	},
+	{
+		.machine = EM_S390,
+		.word = 8,
+		.sp = 15,
+		.fp = 11,
+		.ra = 14,
+		.link = 14,
+		.sp_below = 160,
+		.n_reg = 32,
+		.perf_pc = 33,
+		.perf = s390x,
+		.signal = { { 472, 440, 344, 464 }, { 312, 280, 184, 304 } },
+	},
+};
+
+const struct abi *abi_of(uint16_t machine)
+{
+	for (size_t i = 0; i < sizeof(abis) / sizeof(abis[0]); i++)
+		if (abis[i].machine == machine)
+			return &abis[i];
+	return NULL;
+}
+
+void abi_values(const struct abi *abi, const struct regs *regs,
+		struct abi_values *out)
+{
+	uint8_t at[64];
+	uint8_t n = 0;
+
+	out->have = 0;
+	out->pc = 0;
+	memset(out->reg, 0, sizeof(out->reg));
+	if (!regs || !regs->v || !regs->abi)
+		return;
+	/* Values stand in the order of the set bits. */
+	for (uint64_t left = regs->mask; left; left &= left - 1)
+		at[__builtin_ctzll(left)] = n++;
+	for (unsigned int i = 0; i < abi->n_reg; i++) {
+		int perf = abi->perf[i];
+
+		if (perf < 0 || !(regs->mask >> perf & 1) ||
+		    at[perf] >= regs->n)
+			continue;
+		out->reg[i] = regs->v[at[perf]];
+		out->have |= 1ull << i;
+	}
+	if (regs->mask >> abi->perf_pc & 1 && at[abi->perf_pc] < regs->n)
+		out->pc = regs->v[at[abi->perf_pc]];
+}

@@ -1,0 +1,587 @@
+/* cfi.c - call frame information of a file: the sections' entries. */
+#include "symbolize/cfi/cfi.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "symbolize/cfi/cfi_run.h"
+#include "symbolize/elf/elf.h"
+
+/* .eh_frame has a few CIEs, .debug_frame one for each source file. */
+#define CIES_MAX 65536
+/* A compressed section says itself how large it is. */
+#define SECTION_MAX ((uint64_t)1 << 30)
+
+/* What is needed of a CIE to read its FDEs. */
+struct cie {
+	uint64_t off;
+	uint8_t enc;	 /* DW_EH_PE_* of addresses */
+	bool sized;	 /* FDEs have a block of augmentation data */
+	bool good;	 /* could be read */
+	uint8_t address; /* bytes of one */
+	uint64_t code_align;
+	int64_t data_align;
+	struct cfi_rules initial;
+};
+
+struct fde {
+	uint64_t start, end; /* ELF addresses, end exclusive */
+	uint32_t cie;
+	uint32_t len; /* of its instructions */
+	uint64_t off; /* of them in the section */
+};
+
+struct cfi {
+	const struct abi *abi;
+	unsigned char *data; /* owned */
+	size_t len;
+	bool eh;   /* .eh_frame, not .debug_frame */
+	bool swap; /* in the other byte order than ours */
+	uint64_t addr;
+	struct cie *cie;
+	size_t n_cie, cap_cie;
+	struct table by_off; /* CIEs */
+	uint64_t cie_room;   /* bytes that may still be read as CIEs: those of
+			      * a sound file do not overlap */
+	struct fde *fde;
+	size_t n, cap;
+};
+
+int cfi_uleb(struct bytes *b, uint64_t *out)
+{
+	uint8_t byte;
+
+	*out = 0;
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		*out |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			return 0;
+	}
+	return -1;
+}
+
+int cfi_sleb(struct bytes *b, int64_t *out)
+{
+	uint64_t v = 0;
+	uint8_t byte;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		v |= (uint64_t)(byte & 127) << shift;
+		if (byte >= 128)
+			continue;
+		if (byte & 64 && shift + 7 < 64)
+			v |= ~(uint64_t)0 << (shift + 7);
+		*out = (int64_t)v;
+		return 0;
+	}
+	return -1;
+}
+
+/* A window on [off, off + len), whose positions are section offsets. */
+static int window(const struct cfi *c, uint64_t off, uint64_t len,
+		  struct bytes *b)
+{
+	if (off > c->len || len > c->len - off)
+		return -1;
+	bytes_init(b, c->data + off, len, "", off, c->swap);
+	return 0;
+}
+
+static int address(struct bytes *b, uint8_t size, uint64_t *out)
+{
+	uint32_t word;
+
+	if (size == 8)
+		return bytes_u64(b, out, NULL);
+	if (bytes_u32(b, &word, NULL))
+		return -1;
+	*out = word;
+	return 0;
+}
+
+/* A pointer as DW_EH_PE_* says. Those through memory or relative to what
+ * only a running program has are not for code addresses. */
+static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
+		   uint8_t size, uint64_t *out)
+{
+	uint64_t here = c->addr + bytes_off(b);
+	uint16_t half;
+	uint32_t word;
+	int ret = -1;
+
+	switch (enc & 0xf) {
+	case DW_EH_PE_absptr:
+		ret = address(b, size, out);
+		break;
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		ret = bytes_u64(b, out, NULL);
+		break;
+	case DW_EH_PE_udata4:
+	case DW_EH_PE_sdata4:
+		ret = bytes_u32(b, &word, NULL);
+		if (!ret)
+			*out = enc & DW_EH_PE_signed
+				       ? (uint64_t)(int64_t)(int32_t)word
+				       : word;
+		break;
+	case DW_EH_PE_udata2:
+	case DW_EH_PE_sdata2:
+		ret = bytes_u16(b, &half, NULL);
+		if (!ret)
+			*out = enc & DW_EH_PE_signed
+				       ? (uint64_t)(int64_t)(int16_t)half
+				       : half;
+		break;
+	}
+	if (ret || enc & 0xe0)
+		return -1;
+	if (enc & DW_EH_PE_pcrel)
+		*out += here;
+	if (size == 4)
+		*out &= UINT32_MAX;
+	return 0;
+}
+
+/* The letters after 'z' say what its data holds; an unknown one ends what
+ * can be understood of them, as the data says its own length. */
+static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
+			struct bytes *b)
+{
+	struct bytes data;
+	uint64_t v;
+	uint8_t enc;
+
+	cie->sized = *a == 'z';
+	if (!cie->sized)
+		return *a ? -1 : 0;
+	if (cfi_uleb(b, &v) || bytes_take(b, v, &data, NULL))
+		return -1;
+	while (*++a) {
+		if (*a == 'S') {
+			cie->initial.interrupted = true;
+		} else if (*a == 'R') {
+			if (bytes_u8(&data, &cie->enc, NULL))
+				return -1;
+		} else if (*a == 'L') {
+			if (bytes_u8(&data, &enc, NULL))
+				return -1;
+		} else if (*a == 'P') {
+			if (bytes_u8(&data, &enc, NULL) ||
+			    pointer(c, &data, enc & 0xf, cie->address, &v))
+				return -1;
+		} else if (*a != 'B' && *a != 'G') {
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
+{
+	uint8_t version;
+	uint8_t byte;
+	uint64_t ra;
+	const char *a;
+
+	if (bytes_u8(b, &version, NULL) || bytes_str(b, &a, NULL))
+		return -1;
+	if (version != 1 && version != 3 && version != 4)
+		return -1;
+	if (version == 4) {
+		if (bytes_u8(b, &cie->address, NULL) ||
+		    bytes_u8(b, &byte, NULL) || byte ||
+		    (cie->address != 4 && cie->address != 8))
+			return -1;
+	}
+	if (cfi_uleb(b, &cie->code_align) || cfi_sleb(b, &cie->data_align))
+		return -1;
+	if (version == 1) {
+		if (bytes_u8(b, &byte, NULL))
+			return -1;
+		ra = byte;
+	} else if (cfi_uleb(b, &ra)) {
+		return -1;
+	}
+	if (ra >= ABI_REGS)
+		return -1;
+	cie->initial.ra = (uint8_t)ra;
+	return augmentation(c, cie, a, b);
+}
+
+/* The operand of DW_CFA_set_loc. */
+struct loc_arg {
+	const struct cfi *c;
+	const struct cie *cie;
+};
+
+static int loc_address(void *arg, struct bytes *b, uint64_t *out)
+{
+	const struct loc_arg *l = arg;
+
+	return pointer(l->c, b, l->cie->enc, l->cie->address, out);
+}
+
+static void run_init(struct cfi_run *r, const struct cfi *c,
+		     const struct cie *cie, struct loc_arg *arg)
+{
+	arg->c = c;
+	arg->cie = cie;
+	r->abi = c->abi;
+	r->code_align = cie->code_align;
+	r->data_align = cie->data_align;
+	r->address = loc_address;
+	r->arg = arg;
+	r->now = cie->initial;
+	r->initial = cie->initial;
+	r->loc = 0;
+	r->depth = 0;
+	r->changed = false;
+}
+
+static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
+{
+	struct cfi_run r;
+	struct loc_arg arg;
+
+	cie->address = c->abi->word;
+	cie->enc = DW_EH_PE_absptr;
+	if (cie_head(c, cie, b))
+		return -1;
+	run_init(&r, c, cie, &arg);
+	int ret;
+	while ((ret = cfi_run(&r, b)) > 0)
+		;
+	cie->initial = r.now;
+	return ret;
+}
+
+static bool same_off(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct cfi *)owner)->cie[id].off ==
+	       *(const uint64_t *)key;
+}
+
+/* An entry's bytes behind its length: 1; 0: the end. *wide: of 64-bit DWARF. */
+static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
+		 bool *wide)
+{
+	uint32_t word;
+	uint64_t len;
+
+	(void)c;
+	if (bytes_u32(all, &word, NULL))
+		return 0;
+	len = word;
+	*wide = word == UINT32_MAX;
+	if (*wide && bytes_u64(all, &len, NULL))
+		return 0;
+	return !bytes_take(all, len, b, NULL);
+}
+
+static bool take_room(struct cfi *c, uint64_t n)
+{
+	if (n > c->cie_room)
+		return false;
+	c->cie_room -= n;
+	return true;
+}
+
+/* The CIE at an offset, read once; NULL: it is none, or damaged. */
+static uint32_t cie_at(struct cfi *c, uint64_t off)
+{
+	uint32_t id = table_find(&c->by_off, hash_u64(off), same_off, c, &off);
+	struct cie cie = { .off = off };
+	struct bytes all;
+	struct bytes b;
+	uint32_t word = 0;
+	uint64_t mark = 0;
+	bool wide;
+
+	if (id != TABLE_NONE || c->n_cie == CIES_MAX)
+		return id;
+	if (!window(c, off, off > c->len ? 0 : c->len - off, &all) &&
+	    entry(c, &all, &b, &wide)) {
+		if (wide && !c->eh)
+			cie.good = !bytes_u64(&b, &mark, NULL) &&
+				   mark == UINT64_MAX;
+		else
+			cie.good = !bytes_u32(&b, &word, NULL) &&
+				   word == (c->eh ? 0 : UINT32_MAX);
+		cie.good = cie.good && take_room(c, bytes_left(&b)) &&
+			   !read_cie(c, &cie, &b);
+	}
+	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
+	c->cie[c->n_cie] = cie;
+	table_add(&c->by_off, hash_u64(off), (uint32_t)c->n_cie);
+	return (uint32_t)c->n_cie++;
+}
+
+/* b: the entry behind its pointer to the CIE. */
+static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
+		    struct fde *f)
+{
+	const struct cie *cie = &c->cie[id];
+	uint64_t len;
+
+	if (pointer(c, b, cie->enc, cie->address, &f->start) ||
+	    pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
+	    __builtin_add_overflow(f->start, len, &f->end))
+		return -1;
+	if (cie->sized && (cfi_uleb(b, &len) || bytes_skip(b, len, NULL)))
+		return -1;
+	if (f->start == f->end || bytes_left(b) > UINT32_MAX)
+		return -1;
+	f->cie = id;
+	f->off = bytes_off(b);
+	f->len = (uint32_t)bytes_left(b);
+	return 0;
+}
+
+/* The offset of an FDE's CIE; -1: the entry is a CIE, or damaged. */
+static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
+		  uint64_t *off)
+{
+	uint64_t here = bytes_off(b);
+	uint32_t word = 0;
+
+	if (wide && !c->eh) {
+		if (bytes_u64(b, off, NULL) || *off == UINT64_MAX)
+			return -1;
+		return 0;
+	}
+	if (bytes_u32(b, &word, NULL) || word == (c->eh ? 0 : UINT32_MAX))
+		return -1;
+	*off = c->eh ? here - word : word;
+	return c->eh && word > here ? -1 : 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct fde *x = a;
+	const struct fde *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
+
+static void read_all(struct cfi *c)
+{
+	struct bytes all;
+	struct bytes b;
+	bool wide;
+
+	if (window(c, 0, c->len, &all))
+		return;
+	while (entry(c, &all, &b, &wide)) {
+		uint64_t off;
+		struct fde f;
+
+		if (cie_of(c, &b, wide, &off))
+			continue;
+		uint32_t id = cie_at(c, off);
+		if (id == TABLE_NONE || !c->cie[id].good ||
+		    read_fde(c, id, &b, &f))
+			continue;
+		c->fde = mem_grow(c->fde, &c->cap, c->n + 1, sizeof(*c->fde));
+		c->fde[c->n++] = f;
+	}
+	if (c->n)
+		qsort(c->fde, c->n, sizeof(*c->fde), by_start);
+}
+
+/* Go's linker compresses .debug_frame. */
+static Elf_Data *section_data(const struct elf_section *s)
+{
+	GElf_Chdr ch;
+
+	if (s->type == SHT_NOBITS)
+		return NULL;
+	if (s->flags & SHF_COMPRESSED &&
+	    (!gelf_getchdr(s->scn, &ch) || ch.ch_size > SECTION_MAX ||
+	     elf_compress(s->scn, 0, 0) < 0))
+		return NULL;
+	Elf_Data *d = elf_rawdata(s->scn, NULL);
+	if (s->flags & SHF_COMPRESSED)
+		d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
+}
+
+static struct cfi *make(const struct abi *abi, const void *data, size_t len,
+			bool eh, uint64_t addr, bool swap)
+{
+	struct cfi *c = mem_new(1, sizeof(*c));
+
+	c->abi = abi;
+	c->data = mem_dup(data, len);
+	c->len = len;
+	c->eh = eh;
+	c->swap = swap;
+	c->addr = addr;
+	c->cie_room = len;
+	read_all(c);
+	return c;
+}
+
+struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
+		       uint64_t addr, bool swap)
+{
+	const struct abi *abi = abi_of(machine);
+
+	if (!abi || !len || len > SECTION_MAX)
+		return NULL;
+	return make(abi, data, len, true, addr, swap);
+}
+
+struct cfi *cfi_open(const struct elf_file *ef, const char *section)
+{
+	const char *ident = elf_getident(ef->elf, NULL);
+	const struct abi *abi = abi_of(ef->machine);
+	struct elf_section s;
+	Elf_Data *d;
+
+	if (!abi || !ident ||
+	    (ident[EI_CLASS] == ELFCLASS64 ? 8 : 4) != abi->word ||
+	    !elf_section_find(ef, section, &s))
+		return NULL;
+	d = section_data(&s);
+	if (!d || !d->d_size)
+		return NULL;
+	return make(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
+		    s.addr,
+		    (ident[EI_DATA] == ELFDATA2LSB) !=
+			    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+}
+
+struct cfi *cfi_open_either(const struct elf_file *ef)
+{
+	struct cfi *c = cfi_open(ef, ".eh_frame");
+
+	return c ? c : cfi_open(ef, ".debug_frame");
+}
+
+void cfi_close(struct cfi *c)
+{
+	if (!c)
+		return;
+	table_release(&c->by_off);
+	free(c->data);
+	free(c->cie);
+	free(c->fde);
+	free(c);
+}
+
+const struct abi *cfi_abi(const struct cfi *c)
+{
+	return c->abi;
+}
+
+static const struct fde *find(const struct cfi *c, uint64_t vaddr)
+{
+	size_t lo = 0;
+	size_t hi = c->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->fde[mid].start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
+}
+
+bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
+		  uint64_t *end)
+{
+	const struct fde *f = c ? find(c, vaddr) : NULL;
+
+	if (!f)
+		return false;
+	*start = f->start;
+	*end = f->end;
+	return true;
+}
+
+int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
+{
+	const struct fde *f = find(c, vaddr);
+	struct loc_arg arg;
+	struct cfi_run r;
+	struct bytes b;
+
+	if (!f || window(c, f->off, f->len, &b))
+		return 0;
+	run_init(&r, c, &c->cie[f->cie], &arg);
+	r.loc = f->start;
+	for (;;) {
+		int ret = cfi_run(&r, &b);
+
+		if (ret < 0)
+			return 0;
+		if (!ret || r.loc > vaddr)
+			break;
+	}
+	*out = r.now;
+	return 1;
+}
+
+int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
+{
+	struct bytes b;
+	uint64_t len;
+
+	if (v < 0 || (uint64_t)v > c->len ||
+	    window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
+	    cfi_uleb(&b, &len))
+		return -1;
+	return bytes_take(&b, len, out, NULL);
+}
+
+static void each_of(const struct cfi *c, const struct fde *f, struct cfi_run *r,
+		    const struct cfi_visit *v)
+{
+	struct loc_arg arg;
+	struct bytes b;
+	int ret = 1;
+
+	if (window(c, f->off, f->len, &b))
+		return;
+	run_init(r, c, &c->cie[f->cie], &arg);
+	r->loc = f->start;
+	r->changed = true;
+	v->begin(v->arg, f->start, f->end);
+	while (ret > 0 && r->loc < f->end) {
+		uint64_t from = r->loc;
+
+		ret = cfi_run(r, &b);
+		if (ret < 0) {
+			v->end(v->arg, from, true);
+			return;
+		}
+		if (r->changed)
+			v->rules(v->arg, from, &r->now);
+		r->changed = r->loc <= from;
+	}
+	v->end(v->arg, f->end, false);
+}
+
+void cfi_each(const struct cfi *c, const struct cfi_visit *v)
+{
+	struct cfi_run *r = mem_new(1, sizeof(*r));
+
+	for (size_t i = 0; i < c->n; i++)
+		each_of(c, &c->fde[i], r, v);
+	free(r);
+}

@@ -1,0 +1,226 @@
+/* cfi_rows.c - call frame information as a table of rows. */
+#include "symbolize/cfi/cfi_rows.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/unwind_rows.h"
+
+#define X86_64_R10 10
+
+struct maker {
+	const struct cfi *c;
+	const struct abi *abi;
+	struct rows *rows;
+};
+
+/* An expression that is register + off, and perhaps what is in memory there. */
+static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
+		   bool *deref)
+{
+	struct bytes b;
+	uint8_t op;
+
+	*deref = false;
+	if (cfi_expr(c, v, &b) || bytes_u8(&b, &op, NULL) || op < DW_OP_breg0 ||
+	    op > DW_OP_breg31 || cfi_sleb(&b, off) || *off > INT32_MAX ||
+	    *off < INT32_MIN)
+		return false;
+	*reg = (uint8_t)(op - DW_OP_breg0);
+	if (!bytes_left(&b))
+		return true;
+	*deref = true;
+	return !bytes_u8(&b, &op, NULL) && op == DW_OP_deref && !bytes_left(&b);
+}
+
+/* What ld writes for lazy PLTs: SP + a word + ((pc & 15) >= N ? a word : 0),
+ * which no rows could say otherwise, as each entry is 16 bytes. */
+static bool is_plt(const struct maker *m, int64_t v, int64_t *n)
+{
+	const uint8_t wide = m->abi->word == 8;
+	const uint8_t want[] = {
+		(uint8_t)(DW_OP_breg0 + m->abi->sp),
+		m->abi->word,
+		(uint8_t)(DW_OP_breg0 + m->abi->ra),
+		0,
+		DW_OP_lit15,
+		DW_OP_and,
+		DW_OP_lit0, /* N */
+		DW_OP_ge,
+		(uint8_t)(wide ? DW_OP_lit3 : DW_OP_lit2),
+		DW_OP_shl,
+		DW_OP_plus,
+	};
+	struct bytes b;
+
+	if (cfi_expr(m->c, v, &b) || bytes_left(&b) != sizeof(want))
+		return false;
+	*n = b.pos[6] - DW_OP_lit0;
+	return *n >= 0 && *n < 16 && !memcmp(b.pos, want, 6) &&
+	       !memcmp(b.pos + 7, want + 7, 4);
+}
+
+static bool at_sp(const struct maker *m, const struct cfi_rule *r, int64_t off)
+{
+	uint8_t reg;
+	int64_t v;
+	bool deref;
+
+	return r->kind == RULE_EXPR && simple(m->c, r->v, &reg, &v, &deref) &&
+	       reg == m->abi->sp && v == off && !deref;
+}
+
+/* glibc's __restore_rt: everything is where the kernel has put it. */
+static bool is_signal(const struct maker *m, const struct cfi_rules *r)
+{
+	const struct abi_signal *s = &m->abi->signal[0];
+	uint8_t reg;
+	int64_t off;
+	bool deref;
+
+	return m->abi->machine == EM_X86_64 && r->interrupted &&
+	       r->cfa.kind == RULE_EXPR &&
+	       simple(m->c, r->cfa.v, &reg, &off, &deref) && deref &&
+	       reg == m->abi->sp && off == s->sp &&
+	       at_sp(m, &r->reg[m->abi->fp], s->fp) &&
+	       at_sp(m, &r->reg[m->abi->ra], s->pc);
+}
+
+static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
+			      int64_t *cfa)
+{
+	uint8_t reg;
+	bool deref = false;
+
+	*cfa = r->cfa.v;
+	if (r->cfa.kind == RULE_REG) {
+		reg = r->cfa_reg;
+	} else if (r->cfa.kind != RULE_EXPR) {
+		return ROW_COMPLEX;
+	} else if (!simple(m->c, r->cfa.v, &reg, cfa, &deref)) {
+		return is_plt(m, r->cfa.v, cfa) ? ROW_PLT : ROW_COMPLEX;
+	}
+	if (reg == m->abi->sp)
+		return deref ? ROW_SP_DEREF : ROW_SP;
+	if (reg == m->abi->fp)
+		return deref ? ROW_FP_DEREF : ROW_FP;
+	if (reg == X86_64_R10 && m->abi->machine == EM_X86_64 && !deref)
+		return ROW_DRAP;
+	return ROW_COMPLEX;
+}
+
+/* False: no row can say it. */
+static bool place(const struct maker *m, const struct cfi_rule *r,
+		  struct place_rule *out)
+{
+	int64_t off = r->v;
+	uint8_t reg;
+	bool deref;
+
+	switch ((enum rule_kind)r->kind) {
+	case RULE_UNSET:
+	case RULE_SAME:
+		out->kind = PLACE_SAME;
+		return true;
+	case RULE_UNDEFINED:
+		out->kind = PLACE_UNDEFINED;
+		return true;
+	case RULE_OFFSET:
+		out->kind = PLACE_CFA;
+		break;
+	case RULE_REG:
+		out->kind = PLACE_REG;
+		break;
+	case RULE_EXPR:
+		if (!simple(m->c, r->v, &reg, &off, &deref) || deref ||
+		    (reg != m->abi->fp && reg != m->abi->sp))
+			return false;
+		out->kind = reg == m->abi->fp ? PLACE_FP : PLACE_SP;
+		break;
+	default:
+		return false;
+	}
+	out->off = (int32_t)off;
+	return off >= INT32_MIN && off <= INT32_MAX;
+}
+
+/* SP after the step is the CFA; the ABI of s390x has it saved at its place
+ * in the frame, where that is what is found. */
+static bool plain_sp(const struct maker *m, const struct cfi_rules *r)
+{
+	const struct cfi_rule *sp = &r->reg[m->abi->sp];
+
+	if (m->abi->sp_below)
+		return sp->kind != RULE_EXPR && sp->kind != RULE_VAL_EXPR &&
+		       sp->kind != RULE_UNDEFINED;
+	return sp->kind == RULE_UNSET ||
+	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
+}
+
+static void to_row(const struct maker *m, const struct cfi_rules *r,
+		   struct row_rule *out)
+{
+	const struct cfi_rule *ra = &r->reg[r->ra];
+
+	*out = (struct row_rule){ .kind = ROW_COMPLEX };
+	if (r->interrupted)
+		out->flags |= ROW_INTERRUPTED;
+	if (r->is_signed)
+		out->flags |= ROW_SIGNED;
+	if (ra->kind == RULE_UNDEFINED) {
+		out->kind = ROW_OUTERMOST;
+		return;
+	}
+	if (is_signal(m, r)) {
+		out->kind = ROW_SIGNAL;
+		return;
+	}
+	if (r->ra != m->abi->ra || !plain_sp(m, r) ||
+	    (m->abi->sp_below && r->interrupted) ||
+	    !place(m, &r->reg[m->abi->fp], &out->fp) || !place(m, ra, &out->ra))
+		return;
+	if (m->abi->link < 0 && ra->kind == RULE_UNSET)
+		out->ra = (struct place_rule){ PLACE_CFA, -m->abi->word };
+	else if (m->abi->link < 0 && out->ra.kind == PLACE_SAME)
+		return;
+	out->kind = cfa_kind(m, r, &out->cfa);
+}
+
+static void begin(void *arg, uint64_t start, uint64_t end)
+{
+	rows_begin(((struct maker *)arg)->rows, start, end);
+}
+
+static void rules(void *arg, uint64_t addr, const struct cfi_rules *r)
+{
+	const struct maker *m = arg;
+	struct row_rule rule;
+
+	to_row(m, r, &rule);
+	rows_add(m->rows, addr, &rule);
+}
+
+static void end(void *arg, uint64_t addr, bool lost)
+{
+	const struct row_rule gap = { .kind = ROW_GAP };
+	const struct maker *m = arg;
+
+	if (lost)
+		rows_add(m->rows, addr, &gap);
+	rows_end(m->rows);
+}
+
+struct rows *cfi_rows(const struct cfi *c)
+{
+	struct maker m = { .c = c, .abi = cfi_abi(c) };
+	const struct cfi_visit v = { begin, rules, end, &m };
+
+	m.rows = rows_new(m.abi->word);
+	cfi_each(c, &v);
+	rows_finish(m.rows);
+	return m.rows;
+}

@@ -1,0 +1,10 @@
+/* cfi_rows.h - call frame information as a table of rows. */
+#ifndef SYMBOLIZE_CFI_CFI_ROWS_H
+#define SYMBOLIZE_CFI_CFI_ROWS_H
+
+struct cfi;
+struct rows;
+
+/* All functions of it; rows_free() it. O(bytes of the section). */
+struct rows *cfi_rows(const struct cfi *c);
+#endif

@@ -1,0 +1,27 @@
+/* cfi_run.h - runs the instructions of call frame information. Inside
+ * symbolize/cfi*.c only. */
+#ifndef SYMBOLIZE_CFI_CFI_RUN_H
+#define SYMBOLIZE_CFI_CFI_RUN_H
+#include "stitch/base/bytes.h"
+#include "symbolize/cfi/cfi.h"
+
+/* Compilers nest remembered states one deep. */
+#define CFI_REMEMBER_MAX 32
+
+struct cfi_run {
+	const struct abi *abi;
+	uint64_t code_align;
+	int64_t data_align;
+	/* Reads the operand of DW_CFA_set_loc. */
+	int (*address)(void *arg, struct bytes *b, uint64_t *out);
+	void *arg;
+	struct cfi_rules now, initial;
+	uint64_t loc;
+	bool changed; /* since the caller cleared it */
+	unsigned int depth;
+	struct cfi_rules saved[CFI_REMEMBER_MAX];
+};
+
+/* Runs until the location moves: 1; to the end: 0; damaged: -1. */
+int cfi_run(struct cfi_run *r, struct bytes *b);
+#endif

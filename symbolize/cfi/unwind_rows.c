@@ -1,0 +1,284 @@
+/* unwind_rows.c - the table of how to step from a frame to its caller. */
+#include "symbolize/cfi/unwind_rows.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+
+#define CFA_MAX ((1 << 23) - 1)
+
+/* A function while the table is made; pc of its rows counts from start. */
+struct func {
+	uint64_t start, end;
+	size_t row, n; /* in rows.made */
+};
+
+struct rows {
+	uint64_t base, end;
+	struct row *row; /* sorted by pc; after rows_finish() */
+	size_t n, cap;
+	struct row *made;
+	size_t n_made, cap_made;
+	struct func *func;
+	size_t n_func, cap_func;
+	/* Which row holds at the beginning of each block of 2^shift bytes:
+	 * a search in all of them costs a cache miss for each step. */
+	uint32_t *block;
+	unsigned int shift;
+	size_t complex, dropped;
+	int32_t word;
+};
+
+struct rows *rows_new(unsigned int word)
+{
+	struct rows *t = mem_new(1, sizeof(*t));
+
+	t->word = (int32_t)word;
+	return t;
+}
+
+void rows_free(struct rows *t)
+{
+	if (!t)
+		return;
+	free(t->row);
+	free(t->made);
+	free(t->func);
+	free(t->block);
+	free(t);
+}
+
+void rows_begin(struct rows *t, uint64_t start, uint64_t end)
+{
+	t->func = mem_grow(t->func, &t->cap_func, t->n_func + 1,
+			   sizeof(*t->func));
+	t->func[t->n_func++] = (struct func){ start, end, t->n_made, 0 };
+}
+
+static bool pack(int64_t v, int64_t min, int64_t zero, int64_t max,
+		 int16_t *out)
+{
+	if (v + zero < min || v + zero > max)
+		return false;
+	*out = (int16_t)(v + zero);
+	return true;
+}
+
+static bool pack_place(const struct place_rule *p, int32_t word, int16_t *out)
+{
+	int32_t v = p->off / word;
+
+	if (p->kind == PLACE_REG)
+		return pack(p->off, ROW_REG_ZERO, ROW_REG_ZERO,
+			    ROW_REG_ZERO + 127, out);
+	if (p->kind == PLACE_SAME || p->kind == PLACE_UNDEFINED) {
+		*out = p->kind == PLACE_SAME ? ROW_SAME : ROW_UNDEFINED;
+		return true;
+	}
+	if (p->off % word)
+		return false;
+	if (p->kind == PLACE_FP)
+		return pack(v, ROW_CFA_MAX + 1, ROW_FP_ZERO, 0x5fff, out);
+	if (p->kind == PLACE_SP)
+		return pack(v, 0x6000, ROW_SP_ZERO, 0x6fff, out);
+	return pack(v, INT16_MIN, 0, ROW_CFA_MAX, out);
+}
+
+static struct row pack_row(const struct row_rule *r, int32_t word)
+{
+	struct row row = { .how = r->kind | r->flags };
+
+	row.fp = ROW_SAME;
+	row.ra = ROW_SAME;
+	if (r->kind < ROW_SP || r->kind > ROW_PLT)
+		return row;
+	if (r->cfa < -CFA_MAX || r->cfa > CFA_MAX ||
+	    !pack_place(&r->fp, word, &row.fp) ||
+	    !pack_place(&r->ra, word, &row.ra)) {
+		row.how = ROW_COMPLEX | r->flags;
+		row.fp = ROW_SAME;
+		row.ra = ROW_SAME;
+		return row;
+	}
+	row.cfa = (int32_t)r->cfa;
+	return row;
+}
+
+static bool same_rule(const struct row *a, const struct row *b)
+{
+	return a->cfa == b->cfa && a->how == b->how && a->fp == b->fp &&
+	       a->ra == b->ra;
+}
+
+void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
+{
+	struct func *f = &t->func[t->n_func - 1];
+	struct row row = pack_row(rule, t->word);
+	struct row *last;
+
+	if (addr < f->start || addr >= f->end || addr - f->start > UINT32_MAX)
+		return;
+	row.pc = (uint32_t)(addr - f->start);
+	last = f->n ? &t->made[t->n_made - 1] : NULL;
+	if (last && last->pc > row.pc)
+		return;
+	if (last && last->pc == row.pc) {
+		*last = row;
+		return;
+	}
+	if (last && same_rule(last, &row))
+		return;
+	t->made = mem_grow(t->made, &t->cap_made, t->n_made + 1,
+			   sizeof(*t->made));
+	t->made[t->n_made++] = row;
+	f->n++;
+}
+
+void rows_end(struct rows *t)
+{
+	struct func *f = &t->func[t->n_func - 1];
+
+	if (!f->n || f->start >= f->end)
+		t->n_func--;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct func *x = a;
+	const struct func *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The table's next row; one that says the same as the last is not needed. */
+static void put(struct rows *t, uint64_t addr, struct row row)
+{
+	row.pc = (uint32_t)(addr - t->base);
+	while (t->n && t->row[t->n - 1].pc == row.pc)
+		t->n--;
+	if (t->n && same_rule(&t->row[t->n - 1], &row))
+		return;
+	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
+	t->row[t->n++] = row;
+}
+
+static void put_func(struct rows *t, const struct func *f, uint64_t end)
+{
+	const struct row gap = { .how = ROW_GAP,
+				 .fp = ROW_SAME,
+				 .ra = ROW_SAME };
+
+	if (t->made[f->row].pc)
+		put(t, f->start, gap);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct row *row = &t->made[f->row + i];
+
+		if (f->start + row->pc >= end)
+			break;
+		put(t, f->start + row->pc, *row);
+	}
+	if (end - t->base <= UINT32_MAX)
+		put(t, end, gap);
+	t->end = end;
+}
+
+/* As many blocks as rows at most: a table may be thin. */
+static void make_blocks(struct rows *t)
+{
+	uint64_t span = t->end - t->base;
+	size_t row = 0;
+
+	t->shift = 8;
+	while (span >> t->shift >= t->n && t->shift < 32)
+		t->shift++;
+	size_t n = (size_t)(span >> t->shift) + 2;
+
+	t->block = mem_new(n, sizeof(*t->block));
+	for (size_t i = 0; i < n; i++) {
+		while (row + 1 < t->n &&
+		       t->row[row + 1].pc <= (uint64_t)i << t->shift)
+			row++;
+		t->block[i] = (uint32_t)row;
+	}
+}
+
+void rows_finish(struct rows *t)
+{
+	if (t->n_func)
+		qsort(t->func, t->n_func, sizeof(*t->func), by_start);
+	t->base = t->n_func ? t->func[0].start : 0;
+	for (size_t i = 0; i < t->n_func; i++) {
+		const struct func *f = &t->func[i];
+		uint64_t end = f->end;
+
+		if (i + 1 < t->n_func && t->func[i + 1].start < end)
+			end = t->func[i + 1].start;
+		if (end - t->base > UINT32_MAX)
+			t->dropped++;
+		else if (end > f->start)
+			put_func(t, f, end);
+	}
+	free(t->made);
+	free(t->func);
+	t->made = NULL;
+	t->func = NULL;
+	t->n_func = 0;
+	for (size_t i = 0; i < t->n; i++)
+		t->complex += row_kind(&t->row[i]) == ROW_COMPLEX;
+	if (t->n)
+		make_blocks(t);
+}
+
+const struct row *rows_find(const struct rows *t, uint64_t addr)
+{
+	if (!t->n || addr < t->base || addr >= t->end)
+		return NULL;
+	uint32_t pc = (uint32_t)(addr - t->base);
+	const uint32_t *block = &t->block[pc >> t->shift];
+	const struct row *row = &t->row[block[0]];
+	size_t n = block[1] - block[0] + 1;
+
+	/* Without a jump that depends on the comparison. */
+	while (n > 1) {
+		size_t half = n / 2;
+
+		row = row[half].pc <= pc ? row + half : row;
+		n -= half;
+	}
+	return row->pc <= pc ? row : NULL;
+}
+
+void rows_rule(const struct rows *t, const struct row *row,
+	       struct row_rule *out)
+{
+	*out = (struct row_rule){
+		.kind = row_kind(row),
+		.flags = row->how & (ROW_SIGNED | ROW_INTERRUPTED),
+		.cfa = row->cfa,
+		.fp = row_place(row->fp, t->word),
+		.ra = row_place(row->ra, t->word),
+	};
+}
+
+size_t rows_count(const struct rows *t)
+{
+	return t->n;
+}
+
+size_t rows_complex(const struct rows *t)
+{
+	return t->complex;
+}
+
+size_t rows_dropped(const struct rows *t)
+{
+	return t->dropped;
+}
+
+const struct row *rows_at(const struct rows *t, size_t i, uint64_t *addr)
+{
+	*addr = t->base + t->row[i].pc;
+	return &t->row[i];
+}

@@ -1,0 +1,245 @@
+/* disasm.c - code bytes as instructions: capstone behind a small door. */
+#include "symbolize/disasm/disasm.h"
+
+#include <capstone/capstone.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/disasm/disasm_sp.h"
+
+struct disasm {
+	csh cs;
+	cs_insn *insn;
+	uint16_t machine;
+	unsigned int step; /* over what is no instruction */
+	bool big;
+};
+
+static int modes(uint16_t machine, bool big, cs_arch *arch, cs_mode *mode,
+		 unsigned int *step)
+{
+	*mode = big ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
+	*step = 4;
+	switch (machine) {
+	case EM_X86_64:
+	case EM_386:
+		*arch = CS_ARCH_X86;
+		*mode = machine == EM_386 ? CS_MODE_32 : CS_MODE_64;
+		*step = 1;
+		return 0;
+	case EM_AARCH64:
+		*arch = CS_ARCH_ARM64;
+		*mode = CS_MODE_LITTLE_ENDIAN;
+		return 0;
+	case EM_PPC64:
+		*arch = CS_ARCH_PPC;
+		*mode |= CS_MODE_64;
+		return 0;
+	case EM_S390:
+		*arch = CS_ARCH_SYSZ;
+		*mode = CS_MODE_BIG_ENDIAN;
+		*step = 2;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
+			   struct err *err)
+{
+	cs_arch arch;
+	cs_mode mode;
+	unsigned int step;
+	csh cs;
+
+	if (modes(machine, big, &arch, &mode, &step) ||
+	    cs_open(arch, mode, &cs) != CS_ERR_OK) {
+		err_set(err, ERR_FORMAT,
+			"code of ELF machine %u cannot be disassembled; "
+			"x86, AArch64, s390x and ppc64 can",
+			machine);
+		return NULL;
+	}
+	struct disasm *d = mem_new(1, sizeof(*d));
+
+	d->cs = cs;
+	d->machine = machine;
+	d->step = step;
+	d->big = big;
+	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
+	if (arch == CS_ARCH_X86)
+		cs_option(cs, CS_OPT_SYNTAX,
+			  intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
+	d->insn = cs_malloc(cs);
+	if (!d->insn) {
+		disasm_close(d);
+		err_set(err, ERR_LIMIT, "no memory for an instruction");
+		return NULL;
+	}
+	return d;
+}
+
+void disasm_close(struct disasm *d)
+{
+	if (!d)
+		return;
+	if (d->insn)
+		cs_free(d->insn, 1);
+	cs_close(&d->cs);
+	free(d);
+}
+
+static bool in_group(const struct disasm *d, unsigned int group)
+{
+	return cs_insn_group(d->cs, d->insn, group);
+}
+
+/* capstone 4 has no group for the calls of these. */
+static bool is_call(const struct disasm *d)
+{
+	const char *m = d->insn->mnemonic;
+
+	switch (d->machine) {
+	case EM_AARCH64:
+		return d->insn->id == ARM64_INS_BL ||
+		       d->insn->id == ARM64_INS_BLR;
+	case EM_S390:
+		return !strcmp(m, "brasl") || !strcmp(m, "bras") ||
+		       !strcmp(m, "basr") || !strcmp(m, "bas") ||
+		       !strcmp(m, "jasl") || !strcmp(m, "jas");
+	case EM_PPC64:
+		return m[0] == 'b' && strchr(m, 'l') &&
+		       (!strcmp(m, "bl") || !strcmp(m, "bla") ||
+			!strcmp(m, "bctrl") || !strcmp(m, "blrl") ||
+			!strcmp(m, "bcl"));
+	default:
+		return in_group(d, CS_GRP_CALL);
+	}
+}
+
+static bool is_return(const struct disasm *d)
+{
+	switch (d->machine) {
+	case EM_S390:
+		return !strcmp(d->insn->mnemonic, "br") &&
+		       !strcmp(d->insn->op_str, "%r14");
+	case EM_PPC64:
+		return !strcmp(d->insn->mnemonic, "blr");
+	default:
+		return in_group(d, CS_GRP_RET) || in_group(d, CS_GRP_IRET);
+	}
+}
+
+static bool is_jump(const struct disasm *d)
+{
+	const char *m = d->insn->mnemonic;
+
+	switch (d->machine) {
+	case EM_S390:
+		return m[0] == 'j' || !strcmp(m, "br") ||
+		       !strncmp(m, "brc", 3) || strstr(m, "rj") != NULL;
+	case EM_PPC64:
+		return m[0] == 'b' && strncmp(m, "bpermd", 6) != 0;
+	default:
+		return in_group(d, CS_GRP_JUMP);
+	}
+}
+
+/* The last operand, when it is an address: that is where branches of all of
+ * these go. */
+static bool fixed_target(const struct disasm *d, uint64_t *out)
+{
+	const cs_detail *t = d->insn->detail;
+
+	switch (d->machine) {
+	case EM_X86_64:
+	case EM_386:
+		if (t->x86.op_count != 1 ||
+		    t->x86.operands[0].type != X86_OP_IMM)
+			return false;
+		*out = (uint64_t)t->x86.operands[0].imm;
+		return true;
+	case EM_AARCH64:
+		if (!t->arm64.op_count ||
+		    t->arm64.operands[t->arm64.op_count - 1].type !=
+			    ARM64_OP_IMM)
+			return false;
+		*out = (uint64_t)t->arm64.operands[t->arm64.op_count - 1].imm;
+		return true;
+	case EM_PPC64:
+		if (!t->ppc.op_count ||
+		    t->ppc.operands[t->ppc.op_count - 1].type != PPC_OP_IMM)
+			return false;
+		*out = (uint64_t)t->ppc.operands[t->ppc.op_count - 1].imm;
+		return true;
+	case EM_S390:
+		if (!t->sysz.op_count ||
+		    t->sysz.operands[t->sysz.op_count - 1].type != SYSZ_OP_IMM)
+			return false;
+		*out = (uint64_t)t->sysz.operands[t->sysz.op_count - 1].imm;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void fill(const struct disasm *d, struct insn *out)
+{
+	snprintf(out->mnemonic, sizeof(out->mnemonic), "%s", d->insn->mnemonic);
+	snprintf(out->operands, sizeof(out->operands), "%s", d->insn->op_str);
+	out->len = d->insn->size;
+	if (is_call(d))
+		out->flow = FLOW_CALL;
+	else if (is_return(d))
+		out->flow = FLOW_RETURN;
+	else if (is_jump(d))
+		out->flow = FLOW_JUMP;
+	if (out->flow == FLOW_CALL || out->flow == FLOW_JUMP)
+		out->has_target = fixed_target(d, &out->target);
+}
+
+static void fill_bad(const struct disasm *d, const unsigned char *code,
+		     size_t len, struct insn *out)
+{
+	size_t n = len < d->step ? len : d->step;
+	size_t at = 0;
+
+	out->flow = FLOW_BAD;
+	out->len = (unsigned int)n;
+	snprintf(out->mnemonic, sizeof(out->mnemonic), ".byte");
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(out->operands + at,
+				       sizeof(out->operands) - at, "%s0x%02x",
+				       i ? ", " : "", code[i]);
+}
+
+bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
+		 uint64_t *addr, struct insn *out)
+{
+	const uint8_t *p = *code;
+	size_t left = *len;
+	uint64_t at = *addr;
+
+	if (!*len)
+		return false;
+	*out = (struct insn){ .addr = *addr };
+	if (cs_disasm_iter(d->cs, &p, &left, &at, d->insn) && d->insn->size &&
+	    d->insn->size <= *len)
+		fill(d, out);
+	else
+		fill_bad(d, *code, *len, out);
+	*code += out->len;
+	*len -= out->len;
+	*addr += out->len;
+	return true;
+}
+
+enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by)
+{
+	return disasm_sp_of(d->machine, d->cs, d->insn, by);
+}

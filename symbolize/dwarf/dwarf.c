@@ -1,0 +1,674 @@
+/* dwarf.c - source lines and inlined functions of addresses, from DWARF.
+ *
+ * Not by the address index of the file, which many files lack and which costs
+ * more than reading the ranges of all units; and not address by address,
+ * which walks a unit again for each (dwarf_getscopes: 40 us in libc). */
+#include "symbolize/dwarf/dwarf.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/dwarf/relocate.h"
+#include "symbolize/dwarf/split.h"
+
+/* Debug information nests some ten deep; a hostile file as deep as it is
+ * long. */
+#define DEPTH_MAX 256
+/* A hostile file may make libdw look at every byte of one section for each
+ * of another. Real ones take a second for 500 MB. */
+#define SECONDS_MAX 20
+#define LOOKS_PER_CLOCK 16
+/* Compressed sections are a third of what they were; bombs a thousandth. */
+#define SHRINK_MAX 64u
+#define SHRINK_FREE ((uint64_t)16 << 20)
+#define NONE UINT32_MAX
+
+struct want {
+	uint64_t vaddr;
+	uint32_t index; /* in the caller's list */
+	uint32_t node;	/* innermost function inlined here; NONE */
+	bool taken;	/* some unit has it */
+};
+
+/* A function that was inlined, at one place. */
+struct node {
+	const char *name, *file; /* file, line: of the call */
+	uint32_t line;
+	uint32_t outer; /* the node it was inlined into; NONE */
+};
+
+struct span {
+	uint32_t first, n; /* in frame[] */
+};
+
+struct dwarf {
+	struct span *span; /* by the caller's index */
+	size_t n;
+	struct dwarf_frame *frame;
+	size_t n_frame, cap_frame;
+	struct arena text;
+	bool gave_up;
+	size_t missing; /* units whose other half is not here */
+	const char *missed;
+	/* Until dwarf_look() is done: */
+	struct want *want; /* by address */
+	struct node *node;
+	size_t n_node, cap_node;
+	uint32_t *set; /* a stack of sets of wants, see walk() */
+	size_t n_set, cap_set;
+	const char **string; /* each text once */
+	size_t n_string, cap_string;
+	struct table strings;
+	/* Of the unit at hand: */
+	Dwarf_Files *files;
+	const char *folder; /* in which it was compiled; NULL */
+	bool deep;
+	struct split *split; /* its other half; NULL: it is whole */
+	struct timespec until;
+	unsigned int looks;
+};
+
+static bool same_string(const void *owner, uint32_t id, const void *key)
+{
+	return !strcmp(((const struct dwarf *)owner)->string[id], key);
+}
+
+static const char *keep(struct dwarf *d, const char *s)
+{
+	if (!s)
+		return NULL;
+	uint64_t h = hash_bytes(s, strlen(s), 0);
+	uint32_t id = table_find(&d->strings, h, same_string, d, s);
+
+	if (id != TABLE_NONE)
+		return d->string[id];
+	d->string = mem_grow(d->string, &d->cap_string, d->n_string + 1,
+			     sizeof(*d->string));
+	d->string[d->n_string] = arena_strdup(&d->text, s);
+	table_add(&d->strings, h, (uint32_t)d->n_string);
+	return d->string[d->n_string++];
+}
+
+/* Files may be told relative to the folder in which the unit was made. */
+static const char *keep_file(struct dwarf *d, const char *file)
+{
+	char path[4096];
+
+	if (!file || *file == '/' || !d->folder || !*d->folder)
+		return keep(d, file);
+	int n = snprintf(path, sizeof(path), "%s/%s", d->folder, file);
+	return keep(d, n > 0 && (size_t)n < sizeof(path) ? path : file);
+}
+
+static bool late(struct dwarf *d)
+{
+	struct timespec now;
+
+	if (d->gave_up || ++d->looks % LOOKS_PER_CLOCK)
+		return d->gave_up;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	d->gave_up = now.tv_sec > d->until.tv_sec ||
+		     (now.tv_sec == d->until.tv_sec &&
+		      now.tv_nsec >= d->until.tv_nsec);
+	return d->gave_up;
+}
+
+/* ---- files */
+
+static bool is_bomb(const struct elf_section *s)
+{
+	GElf_Chdr ch;
+
+	if (!(s->flags & SHF_COMPRESSED))
+		return false;
+	return !gelf_getchdr(s->scn, &ch) ||
+	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
+}
+
+/* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
+static bool has_texts(const char *name)
+{
+	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t n = strlen(texts[i]);
+
+		if (!strncmp(name, texts[i], n) &&
+		    (!name[n] || !strcmp(name + n, ".dwo")))
+			return true;
+	}
+	return false;
+}
+
+/* libdw 0.188 runs over the end of texts that have none. */
+static bool ends_well(const struct elf_section *s)
+{
+	if (!s->size || s->type == SHT_NOBITS || !has_texts(s->name))
+		return true;
+	/* As libdw will do it anyway. */
+	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
+		return false;
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size &&
+	       !((const char *)d->d_buf)[d->d_size - 1];
+}
+
+bool dwarf_sound(const struct elf_file *ef, const char *info)
+{
+	bool found = false;
+
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+
+		if (!elf_section_get(ef, i, &s))
+			continue;
+		/* The way of before 2015 to compress sections. */
+		if (!strncmp(s.name, ".zdebug_", 8))
+			return false;
+		if (strncmp(s.name, ".debug_", 7) != 0)
+			continue;
+		if (is_bomb(&s) || !ends_well(&s))
+			return false;
+		if (!strcmp(s.name, info))
+			found = s.type != SHT_NOBITS && s.size;
+	}
+	return found;
+}
+
+bool dwarf_has(const struct elf_file *ef)
+{
+	/* Before they are linked, addresses are not there yet. */
+	if (ef->type == ET_REL && !relocate_knows(ef->machine))
+		return false;
+	return dwarf_sound(ef, ".debug_info");
+}
+
+/* libdw unpacks every section it knows before anything is asked: half of the
+ * time of libc went into the places of variables. What has no bytes is left
+ * alone. */
+bool dwarf_reads(const char *section)
+{
+	static const char *const not_read[] = {
+		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
+		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
+		".debug_macro",	   ".debug_names",    ".debug_pubnames",
+		".debug_pubtypes", ".debug_types",
+	};
+
+	if (strncmp(section, ".debug_", 7) != 0)
+		return false;
+	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
+		if (!strcmp(section, not_read[k]))
+			return false;
+	return true;
+}
+
+static void leave_out(const struct elf_file *ef)
+{
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+		GElf_Shdr sh;
+
+		if (!elf_section_get(ef, i, &s) ||
+		    strncmp(s.name, ".debug_", 7) != 0 || dwarf_reads(s.name) ||
+		    !gelf_getshdr(s.scn, &sh))
+			continue;
+		sh.sh_type = SHT_NOBITS;
+		gelf_update_shdr(s.scn, &sh);
+	}
+}
+
+/* ---- which functions are inlined at an address */
+
+/* The first of set[first..first+n) that is not below addr. */
+static size_t lower(const struct dwarf *d, size_t first, size_t n,
+		    uint64_t addr)
+{
+	size_t lo = first;
+	size_t hi = first + n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (d->want[d->set[mid]].vaddr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Code that the linker threw away is said to begin at 0. */
+static bool real_range(uint64_t start, uint64_t end)
+{
+	return start && start < end;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a;
+	uint32_t y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct range_walk {
+	ptrdiff_t at;
+	Dwarf_Addr base;
+	struct split_walk split;
+};
+
+static bool next_range(const struct dwarf *d, Dwarf_Die *die,
+		       struct range_walk *w, Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	if (d->split)
+		return split_range(d->split, die, &w->split, start, end);
+	w->at = dwarf_ranges(die, w->at, &w->base, start, end);
+	return w->at > 0;
+}
+
+/* Moves what lies in the ranges of the entry from the set to the top of the
+ * stack of sets; *n is how many stay. Gives how many moved. */
+static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
+{
+	size_t top = d->n_set;
+	struct range_walk w = { .at = 0 };
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	bool mixed = false;
+
+	while (*n && next_range(d, die, &w, &start, &end)) {
+		if (late(d))
+			break;
+		if (!real_range(start, end))
+			continue;
+		size_t a = lower(d, first, *n, start);
+		size_t b = lower(d, a, first + *n - a, end);
+		if (a == b)
+			continue;
+		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
+				  sizeof(*d->set));
+		/* Ranges come in any order: cold parts are far away. */
+		mixed |= d->n_set > top && d->set[d->n_set - 1] > d->set[a];
+		memcpy(d->set + d->n_set, d->set + a,
+		       (b - a) * sizeof(*d->set));
+		memmove(d->set + a, d->set + b,
+			(first + *n - b) * sizeof(*d->set));
+		d->n_set += b - a;
+		*n -= b - a;
+	}
+	if (mixed)
+		qsort(d->set + top, d->n_set - top, sizeof(*d->set), by_number);
+	return d->n_set - top;
+}
+
+static uint64_t number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v = 0;
+
+	if (!dwarf_attr(die, name, &attr) || dwarf_formudata(&attr, &v))
+		return 0;
+	return v;
+}
+
+/* As it is in symbol tables, which tells overloads apart. */
+static const char *entry_name(Dwarf_Die *die)
+{
+	static const unsigned int attr[] = { DW_AT_linkage_name,
+					     DW_AT_MIPS_linkage_name,
+					     DW_AT_name };
+
+	for (size_t i = 0; i < sizeof(attr) / sizeof(attr[0]); i++) {
+		Dwarf_Attribute a;
+		const char *s = dwarf_formstring(
+			dwarf_attr_integrate(die, attr[i], &a));
+
+		if (s && *s)
+			return s;
+	}
+	return NULL;
+}
+
+static uint32_t add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
+{
+	const char *name = entry_name(die);
+	uint64_t line = number(die, DW_AT_call_line);
+	const char *file = NULL;
+
+	if (d->files)
+		file = dwarf_filesrc(d->files,
+				     (size_t)number(die, DW_AT_call_file), NULL,
+				     NULL);
+	d->node = mem_grow(d->node, &d->cap_node, d->n_node + 1,
+			   sizeof(*d->node));
+	d->node[d->n_node] = (struct node){
+		.name = keep(d, name ? name : "[inlined]"),
+		.file = keep_file(d, file),
+		.line = line < UINT32_MAX ? (uint32_t)line : 0,
+		.outer = outer,
+	};
+	return (uint32_t)d->n_node++;
+}
+
+/* Entries that may have code of functions in them and no range to say so. */
+static bool is_container(const struct dwarf *d, unsigned int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_variant_part:
+	case DW_TAG_variant:
+	case DW_TAG_subprogram:
+		return d->deep;
+	default:
+		return false;
+	}
+}
+
+static bool has_code(unsigned int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_entry_point:
+	case DW_TAG_with_stmt:
+	case DW_TAG_catch_block:
+	case DW_TAG_try_block:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Looks among the children of an entry for those that have the addresses of
+ * set[first..first+n), which is sorted. The first entry that has an address
+ * takes it. Gives how many no entry has: those are moved to the front. */
+static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
+		   uint32_t node, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	if (!n || depth > DEPTH_MAX || dwarf_child(parent, &die))
+		return n;
+	do {
+		unsigned int tag = (unsigned int)dwarf_tag(&die);
+		size_t top = d->n_set;
+
+		if (late(d))
+			break;
+		size_t got = has_code(tag) ? pick(d, &die, first, &n) : 0;
+		if (got) {
+			uint32_t inner = tag == DW_TAG_subprogram ? NONE
+					 : tag == DW_TAG_inlined_subroutine
+						 ? add_node(d, &die, node)
+						 : node;
+			for (size_t i = top; i < top + got; i++)
+				d->want[d->set[i]].node = inner;
+			walk(d, &die, top, got, inner, depth + 1);
+			d->n_set = top;
+		}
+		if (n && is_container(d, tag))
+			n = walk(d, &die, first, n, NONE, depth + 1);
+	} while (n && !dwarf_siblingof(&die, &die));
+	return n;
+}
+
+/* ---- lines */
+
+/* What is known of an address: its line, and the calls outwards from it. */
+static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(unit, w->vaddr);
+	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+	struct span *sp = &d->span[w->index];
+	uint32_t at = w->node;
+	int line = 0;
+
+	if (row && dwarf_lineno(row, &line))
+		line = 0;
+	if (!file && at == NONE)
+		return;
+	struct dwarf_frame fr = { .file = keep_file(d, file),
+				  .line = line > 0 ? (uint32_t)line : 0 };
+	sp->first = (uint32_t)d->n_frame;
+	for (;;) {
+		fr.name = at == NONE ? NULL : d->node[at].name;
+		d->frame = mem_grow(d->frame, &d->cap_frame, d->n_frame + 1,
+				    sizeof(*d->frame));
+		d->frame[d->n_frame++] = fr;
+		sp->n++;
+		if (at == NONE)
+			break;
+		fr.file = d->node[at].file;
+		fr.line = d->node[at].line;
+		at = d->node[at].outer;
+	}
+}
+
+/* set[0..n): the addresses that are in the unit. */
+static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
+{
+	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
+	Dwarf_Die *tree = d->split ? split_unit(d->split) : unit;
+	Dwarf_Attribute attr;
+	size_t n_files;
+
+	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	d->files = NULL;
+	/* The other half may have a table of its files, or use this one's. */
+	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
+	    dwarf_getsrcfiles(unit, &d->files, &n_files))
+		d->files = NULL;
+	d->n_node = 0;
+	d->n_set = n;
+	d->deep = false;
+	size_t left = walk(d, tree, 0, n, NONE, 0);
+	/* Few units have functions inside of types (Rust), or a function's
+	 * code outside of the one it is written in; types are many. */
+	d->deep = true;
+	if (left) {
+		d->n_set = left;
+		walk(d, tree, 0, left, NONE, 0);
+	}
+	for (size_t i = 0; i < n && !late(d); i++)
+		put_frames(d, unit, &d->want[all[i]]);
+	free(all);
+}
+
+/* Lines are in the unit itself, inlined functions in the other half. */
+static void look_split(struct dwarf *d, struct symbolizer *sy,
+		       const struct elf_file *ef, Dwarf_Die *unit, size_t n)
+{
+	d->split = split_open(sy, ef, unit);
+	if (!d->split) {
+		Dwarf_Attribute attr;
+		const char *name = dwarf_formstring(
+			dwarf_attr(unit, DW_AT_dwo_name, &attr));
+
+		if (!name)
+			name = dwarf_formstring(
+				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
+		d->missed = d->missing++ ? d->missed : keep(d, name);
+	}
+	look_unit(d, unit, n);
+	split_close(d->split);
+	d->split = NULL;
+}
+
+/* The addresses in the ranges of the unit that no unit had before it, as
+ * set[0..n). */
+static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
+{
+	Dwarf_Addr base;
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	ptrdiff_t at = 0;
+	size_t n = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		size_t lo = 0;
+		size_t hi = d->n;
+
+		if (late(d))
+			break;
+		if (!real_range(start, end))
+			continue;
+		while (lo < hi) {
+			size_t mid = lo + (hi - lo) / 2;
+
+			if (d->want[mid].vaddr < start)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
+			if (d->want[lo].taken)
+				continue;
+			d->want[lo].taken = true;
+			d->set = mem_grow(d->set, &d->cap_set, n + 1,
+					  sizeof(*d->set));
+			d->set[n++] = (uint32_t)lo;
+		}
+	}
+	return n;
+}
+
+static void look_all(struct dwarf *d, struct symbolizer *sy,
+		     const struct elf_file *ef, Dwarf *dw)
+{
+	Dwarf_CU *cu = NULL;
+	size_t left = d->n;
+
+	while (left && !late(d)) {
+		Dwarf_Die unit;
+		uint8_t type;
+
+		if (dwarf_get_units(dw, cu, &cu, NULL, &type, &unit, NULL))
+			break;
+		if (dwarf_tag(&unit) != DW_TAG_compile_unit &&
+		    dwarf_tag(&unit) != DW_TAG_skeleton_unit)
+			continue;
+		size_t n = unit_wants(d, &unit);
+		if (!n)
+			continue;
+		/* Ranges come in any order, wants are sorted. */
+		qsort(d->set, n, sizeof(*d->set), by_number);
+		if (type == DW_UT_skeleton)
+			look_split(d, sy, ef, &unit, n);
+		else
+			look_unit(d, &unit, n);
+		left -= n;
+	}
+}
+
+/* ---- the whole */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct want *x = a;
+	const struct want *y = b;
+
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static void end_looking(struct dwarf *d)
+{
+	free(d->want);
+	free(d->node);
+	free(d->set);
+	free(d->string);
+	table_release(&d->strings);
+	d->want = NULL;
+	d->node = NULL;
+	d->set = NULL;
+	d->string = NULL;
+	d->files = NULL;
+}
+
+struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
+			 const struct elf_file *alt, const uint64_t *vaddr,
+			 size_t n)
+{
+	struct elf_section s;
+	Dwarf *other = NULL;
+
+	/* libdw would open whatever file the section names. */
+	if (!n || n >= NONE || !dwarf_has(ef) ||
+	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
+	    (alt && !dwarf_has(alt)))
+		return NULL;
+	if (ef->type == ET_REL && !relocate_debug(ef))
+		return NULL;
+	leave_out(ef);
+	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
+	if (!dw)
+		return NULL;
+	if (alt) {
+		leave_out(alt);
+		other = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+		dwarf_setalt(dw, other);
+	}
+	struct dwarf *d = mem_new(1, sizeof(*d));
+	d->n = n;
+	d->span = mem_new(n, sizeof(*d->span));
+	d->want = mem_new(n, sizeof(*d->want));
+	for (size_t i = 0; i < n; i++)
+		d->want[i] = (struct want){ .vaddr = vaddr[i],
+					    .index = (uint32_t)i,
+					    .node = NONE };
+	qsort(d->want, n, sizeof(*d->want), by_address);
+	clock_gettime(CLOCK_MONOTONIC, &d->until);
+	d->until.tv_sec += SECONDS_MAX;
+	if (!alt || other)
+		look_all(d, sy, ef, dw);
+	end_looking(d);
+	dwarf_end(dw);
+	dwarf_end(other);
+	return d;
+}
+
+size_t dwarf_frames(const struct dwarf *d, size_t i,
+		    const struct dwarf_frame **out)
+{
+	*out = d->span[i].n ? &d->frame[d->span[i].first] : NULL;
+	return d->span[i].n;
+}
+
+size_t dwarf_missing(const struct dwarf *d, const char **name)
+{
+	*name = d->missed ? d->missed : "?";
+	return d->missing;
+}
+
+bool dwarf_gave_up(const struct dwarf *d)
+{
+	return d->gave_up;
+}
+
+void dwarf_free(struct dwarf *d)
+{
+	if (!d)
+		return;
+	arena_release(&d->text);
+	free(d->span);
+	free(d->frame);
+	free(d);
+}

@@ -1,0 +1,415 @@
+/* split.c - the part of a unit's debug information that -gsplit-dwarf put into
+ * a file of its own (.dwo).
+ *
+ * Addresses in it are numbers of entries in .debug_addr of the program; lists
+ * of ranges are in .debug_rnglists.dwo (DWARF 5), or in .debug_ranges of the
+ * program (the extension of GNU to DWARF 4). */
+#include "symbolize/dwarf/split.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/locate.h"
+
+#define GNU_ADDR_INDEX 0x1f01 /* DW_FORM_GNU_addr_index */
+/* Behind the header of a .debug_rnglists of 32 and of 64 bits. */
+#define LISTS_BASE 12
+#define LISTS_BASE64 20
+
+/* What split_walk.state says. */
+enum {
+	WALK_BEGIN,
+	WALK_LIST,  /* at: in the list */
+	WALK_PAIRS, /* the same, of .debug_ranges */
+	WALK_END
+};
+
+struct split {
+	struct elf_file *ef;
+	Dwarf *dw;
+	Dwarf_Die unit;
+	struct bytes info, lists; /* of the dwo file */
+	struct bytes addr, pairs; /* of the program */
+	uint64_t addr_base, pairs_base, low;
+	uint8_t width; /* bytes of an address */
+};
+
+/* ---- opening */
+
+static void whole_section(const struct elf_file *ef, const char *name,
+			  struct bytes *out)
+{
+	struct elf_section s;
+	Elf_Data *d = elf_section_find(ef, name, &s) && s.type != SHT_NOBITS
+			      ? elf_rawdata(s.scn, NULL)
+			      : NULL;
+	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
+
+	bytes_init(out, d && d->d_buf ? d->d_buf : "",
+		   d && d->d_buf ? d->d_size : 0, ef->path, 0,
+		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
+{
+	Dwarf_Attribute a;
+	const char *s = dwarf_formstring(dwarf_attr(die, name, &a));
+
+	return s || !gnu ? s : dwarf_formstring(dwarf_attr(die, gnu, &a));
+}
+
+static uint64_t number_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v = 0;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &a), &v) &&
+	    (!gnu || dwarf_formudata(dwarf_attr(die, gnu, &a), &v)))
+		return 0;
+	return v;
+}
+
+/* The unit of the file that is the other half. */
+static bool find_unit(struct split *s, uint64_t id)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!dwarf_get_units(s->dw, cu, &cu, NULL, &type, &die, NULL)) {
+		uint64_t its;
+
+		if (type == DW_UT_split_compile &&
+		    !dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &its, NULL,
+				   NULL) &&
+		    its == id) {
+			s->unit = die;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct split *open_one(const char *path, uint64_t id)
+{
+	struct split *s = mem_new(1, sizeof(*s));
+
+	s->ef = elf_file_open(path, NULL);
+	if (s->ef && dwarf_sound(s->ef, ".debug_info.dwo"))
+		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
+	if (s->dw && find_unit(s, id))
+		return s;
+	split_close(s);
+	return NULL;
+}
+
+struct split *split_open(struct symbolizer *sy, const struct elf_file *ef,
+			 Dwarf_Die *skeleton)
+{
+	const char *name =
+		text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	const char *folder = text_of(skeleton, DW_AT_comp_dir, 0);
+	struct places p = { .n = 0 };
+	struct split *s = NULL;
+	uint64_t id;
+	uint8_t width;
+
+	if (!name || dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id,
+				   &width, NULL))
+		return NULL;
+	locate_split(sy, ef, folder, name, &p);
+	for (size_t i = 0; i < p.n && !s; i++)
+		s = open_one(p.path[i], id);
+	places_release(&p);
+	if (!s)
+		return NULL;
+	s->width = width;
+	whole_section(s->ef, ".debug_info.dwo", &s->info);
+	whole_section(s->ef, ".debug_rnglists.dwo", &s->lists);
+	whole_section(ef, ".debug_addr", &s->addr);
+	whole_section(ef, ".debug_ranges", &s->pairs);
+	s->addr_base =
+		number_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base);
+	s->pairs_base = number_of(skeleton, DW_AT_GNU_ranges_base, 0);
+	if (dwarf_lowpc(skeleton, &s->low))
+		s->low = 0;
+	return s;
+}
+
+void split_close(struct split *s)
+{
+	if (!s)
+		return;
+	dwarf_end(s->dw);
+	elf_file_close(s->ef);
+	free(s);
+}
+
+Dwarf_Die *split_unit(struct split *s)
+{
+	return &s->unit;
+}
+
+/* ---- addresses */
+
+static int take_addr(const struct split *s, struct bytes *b, uint64_t *out)
+{
+	uint32_t half;
+
+	if (s->width == 8)
+		return bytes_u64(b, out, NULL);
+	if (s->width != 4 || bytes_u32(b, &half, NULL))
+		return -1;
+	*out = half;
+	return 0;
+}
+
+static int addr_at(const struct split *s, uint64_t i, uint64_t *out)
+{
+	struct bytes b = s->addr;
+
+	if (i > UINT32_MAX || bytes_skip(&b, s->addr_base, NULL) ||
+	    bytes_skip(&b, i * s->width, NULL))
+		return -1;
+	return take_addr(s, &b, out);
+}
+
+/* The value of an attribute, in its section. */
+static int value_of(const struct split *s, const Dwarf_Attribute *a,
+		    struct bytes *out)
+{
+	*out = s->info;
+	if (a->valp < out->pos || a->valp > out->end)
+		return -1;
+	out->pos = a->valp;
+	return 0;
+}
+
+static int take_index(struct bytes *b, unsigned int bytes, uint64_t *out)
+{
+	*out = 0;
+	for (unsigned int i = 0; i < bytes; i++) {
+		uint8_t v;
+
+		if (bytes_u8(b, &v, NULL))
+			return -1;
+		*out |= (uint64_t)v << 8 * (b->swap == (__BYTE_ORDER__ ==
+							__ORDER_LITTLE_ENDIAN__)
+						    ? bytes - 1 - i
+						    : i);
+	}
+	return 0;
+}
+
+static int address(const struct split *s, Dwarf_Attribute *a, uint64_t *out)
+{
+	struct bytes b;
+	uint64_t i = 0;
+
+	if (value_of(s, a, &b))
+		return -1;
+	switch (a->form) {
+	case DW_FORM_addr:
+		return take_addr(s, &b, out);
+	case DW_FORM_addrx:
+	case GNU_ADDR_INDEX:
+		return cfi_uleb(&b, &i) ? -1 : addr_at(s, i, out);
+	case DW_FORM_addrx1:
+	case DW_FORM_addrx2:
+	case DW_FORM_addrx3:
+	case DW_FORM_addrx4:
+		return take_index(&b, a->form - DW_FORM_addrx1 + 1u, &i)
+			       ? -1
+			       : addr_at(s, i, out);
+	default:
+		return -1;
+	}
+}
+
+/* ---- ranges */
+
+static bool low_and_high(const struct split *s, Dwarf_Die *die,
+			 Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	Dwarf_Attribute low;
+	Dwarf_Attribute high;
+	Dwarf_Word n;
+
+	if (!dwarf_attr(die, DW_AT_low_pc, &low) || address(s, &low, start) ||
+	    !dwarf_attr(die, DW_AT_high_pc, &high))
+		return false;
+	if (!address(s, &high, end))
+		return true;
+	return !dwarf_formudata(&high, &n) &&
+	       !__builtin_add_overflow(*start, n, end);
+}
+
+/* Where in the section a list begins that has the number i. */
+static int list_at(const struct split *s, uint64_t i, uint64_t *out)
+{
+	struct bytes b = s->lists;
+	uint32_t len;
+	uint32_t off;
+
+	if (i > UINT32_MAX || bytes_u32(&b, &len, NULL))
+		return -1;
+	uint64_t base = len == UINT32_MAX ? LISTS_BASE64 : LISTS_BASE;
+	uint64_t each = len == UINT32_MAX ? 8 : 4;
+
+	b = s->lists;
+	if (bytes_skip(&b, base + i * each, NULL))
+		return -1;
+	if (each == 8) {
+		if (bytes_u64(&b, out, NULL))
+			return -1;
+	} else {
+		if (bytes_u32(&b, &off, NULL))
+			return -1;
+		*out = off;
+	}
+	return __builtin_add_overflow(*out, base, out) ? -1 : 0;
+}
+
+/* Where the ranges of the entry are. */
+static void begin(const struct split *s, Dwarf_Die *die, struct split_walk *w)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word off;
+	struct bytes b;
+	uint64_t i;
+
+	w->state = WALK_END;
+	w->base = s->low;
+	if (!dwarf_attr(die, DW_AT_ranges, &a))
+		return;
+	if (a.form == DW_FORM_rnglistx) {
+		if (!value_of(s, &a, &b) && !cfi_uleb(&b, &i) &&
+		    !list_at(s, i, &w->at))
+			w->state = WALK_LIST;
+		return;
+	}
+	if (value_of(s, &a, &b) || a.form != DW_FORM_sec_offset)
+		return;
+	/* libdw would ask for a section that is not in this file */
+	uint32_t at;
+	if (bytes_u32(&b, &at, NULL))
+		return;
+	off = at;
+	w->at = off;
+	w->state = WALK_LIST;
+	if (bytes_left(&s->lists))
+		return;
+	w->state = __builtin_add_overflow(off, s->pairs_base, &w->at)
+			   ? WALK_END
+			   : WALK_PAIRS;
+}
+
+/* Two values of an entry, each an index, an address or a length. */
+static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
+		    uint64_t *x, uint64_t *y)
+{
+	uint64_t i;
+
+	switch (kind) {
+	case DW_RLE_startx_endx:
+		return cfi_uleb(b, &i) || addr_at(s, i, x) || cfi_uleb(b, &i) ||
+				       addr_at(s, i, y)
+			       ? -1
+			       : 0;
+	case DW_RLE_startx_length:
+		return cfi_uleb(b, &i) || addr_at(s, i, x) || cfi_uleb(b, y) ||
+				       __builtin_add_overflow(*x, *y, y)
+			       ? -1
+			       : 0;
+	case DW_RLE_offset_pair:
+		return cfi_uleb(b, x) || cfi_uleb(b, y) ? -1 : 0;
+	case DW_RLE_start_end:
+		return take_addr(s, b, x) || take_addr(s, b, y) ? -1 : 0;
+	case DW_RLE_start_length:
+		return take_addr(s, b, x) || cfi_uleb(b, y) ||
+				       __builtin_add_overflow(*x, *y, y)
+			       ? -1
+			       : 0;
+	default:
+		return -1;
+	}
+}
+
+static bool next_in_list(const struct split *s, struct split_walk *w,
+			 Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	struct bytes b = s->lists;
+	uint64_t i;
+	uint8_t kind;
+
+	if (bytes_skip(&b, w->at, NULL))
+		return false;
+	for (;;) {
+		if (bytes_u8(&b, &kind, NULL) || kind == DW_RLE_end_of_list)
+			return false;
+		if (kind == DW_RLE_base_addressx) {
+			if (cfi_uleb(&b, &i) || addr_at(s, i, &w->base))
+				return false;
+		} else if (kind == DW_RLE_base_address) {
+			if (take_addr(s, &b, &w->base))
+				return false;
+		} else if (take_two(s, &b, kind, start, end)) {
+			return false;
+		} else {
+			break;
+		}
+	}
+	if (kind == DW_RLE_offset_pair) {
+		*start += w->base;
+		*end += w->base;
+	}
+	w->at = bytes_off(&b);
+	return true;
+}
+
+static bool next_pair(const struct split *s, struct split_walk *w,
+		      Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	const uint64_t all = s->width == 8 ? UINT64_MAX : UINT32_MAX;
+	struct bytes b = s->pairs;
+
+	if (bytes_skip(&b, w->at, NULL))
+		return false;
+	for (;;) {
+		if (take_addr(s, &b, start) || take_addr(s, &b, end) ||
+		    (!*start && !*end))
+			return false;
+		if (*start != all)
+			break;
+		w->base = *end;
+	}
+	*start += w->base;
+	*end += w->base;
+	w->at = bytes_off(&b);
+	return true;
+}
+
+bool split_range(const struct split *s, Dwarf_Die *die, struct split_walk *w,
+		 Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	if (w->state == WALK_BEGIN) {
+		if (low_and_high(s, die, start, end)) {
+			w->state = WALK_END;
+			return true;
+		}
+		begin(s, die, w);
+	}
+	bool got = w->state == WALK_LIST    ? next_in_list(s, w, start, end)
+		   : w->state == WALK_PAIRS ? next_pair(s, w, start, end)
+					    : false;
+
+	if (!got)
+		w->state = WALK_END;
+	return got;
+}

@@ -1,0 +1,308 @@
+/* elf.c - an ELF file, opened with care: build-id, code segments, sections. */
+#include "symbolize/elf/elf.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/open_regular.h"
+
+/* More than any real file has; a hostile header may say 4 billion. */
+#define SEGMENTS_MAX 4096
+#define SECTIONS_MAX 1000000
+/* Notes are a few hundred bytes; core files are not ours to read. */
+#define NOTES_MAX (64 * 1024)
+#define PAGE 4096u
+
+static bool foreign_order(const struct elf_file *ef)
+{
+	const char *ident = elf_getident(ef->elf, NULL);
+	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+				     ? ELFDATA2LSB
+				     : ELFDATA2MSB;
+
+	return ident && (unsigned char)ident[EI_DATA] != ours;
+}
+
+size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
+{
+	struct bytes b;
+	uint32_t namesz = 0;
+	uint32_t descsz = 0;
+	uint32_t type = 0;
+
+	bytes_init(&b, notes, len, "notes", 0, swap);
+	while (!bytes_u32(&b, &namesz, NULL) && !bytes_u32(&b, &descsz, NULL) &&
+	       !bytes_u32(&b, &type, NULL)) {
+		struct bytes name;
+		struct bytes desc;
+		size_t left = bytes_left(&b);
+
+		if (bytes_take(&b, namesz, &name, NULL) ||
+		    bytes_skip(&b, -(uint64_t)namesz & 3, NULL) ||
+		    bytes_take(&b, descsz, &desc, NULL))
+			return 0;
+		if (type == NT_GNU_BUILD_ID && namesz == 4 && descsz &&
+		    descsz <= 20 && !memcmp(name.pos, "GNU", 4)) {
+			memcpy(id, desc.pos, descsz);
+			return descsz;
+		}
+		if (bytes_skip(&b, -(uint64_t)descsz & 3, NULL) ||
+		    bytes_left(&b) >= left)
+			return 0;
+	}
+	return 0;
+}
+
+bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
+{
+	size_t n = a_len < b_len ? a_len : b_len;
+
+	if (!n || memcmp(a, b, n) != 0)
+		return false;
+	for (size_t i = n; i < a_len; i++)
+		if (a[i])
+			return false;
+	for (size_t i = n; i < b_len; i++)
+		if (b[i])
+			return false;
+	return true;
+}
+
+/* Sections first: a debug file keeps its note section, while its program
+ * headers point to bytes that were taken out. */
+static void read_build_id(struct elf_file *ef)
+{
+	bool swap = foreign_order(ef);
+	struct elf_section s;
+	size_t n = elf_sections(ef);
+
+	for (size_t i = 1; i < n && !ef->id_len; i++) {
+		if (!elf_section_get(ef, i, &s) || s.type != SHT_NOTE ||
+		    s.size > NOTES_MAX)
+			continue;
+		Elf_Data *d = elf_rawdata(s.scn, NULL);
+		if (d && d->d_buf)
+			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
+							  swap, ef->id);
+	}
+	if (ef->id_len || elf_getphdrnum(ef->elf, &n))
+		return;
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX && !ef->id_len; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(ef->elf, (int)i, &ph) ||
+		    ph.p_type != PT_NOTE || ph.p_filesz > NOTES_MAX ||
+		    ph.p_offset > INT64_MAX)
+			continue;
+		Elf_Data *d = elf_getdata_rawchunk(
+			ef->elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
+		if (d && d->d_buf)
+			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
+							  swap, ef->id);
+	}
+}
+
+/* A debug file made by objcopy has no bytes in its segments and offsets of
+ * its own. What ld makes maps the text at vaddr minus the first vaddr. */
+static void guess_offsets(struct elf_file *ef, uint64_t first)
+{
+	for (size_t i = 0; i < ef->n_seg; i++)
+		ef->seg[i].off = ef->seg[i].vaddr - first;
+}
+
+static void read_segments(struct elf_file *ef)
+{
+	uint64_t first = UINT64_MAX;
+	size_t n;
+	size_t cap = 0;
+	bool bytes = false;
+
+	if (elf_getphdrnum(ef->elf, &n))
+		return;
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		if (first == UINT64_MAX)
+			first = ph.p_vaddr & ~(uint64_t)(PAGE - 1);
+		if (!(ph.p_flags & PF_X))
+			continue;
+		ef->seg = mem_grow(ef->seg, &cap, ef->n_seg + 1,
+				   sizeof(*ef->seg));
+		ef->seg[ef->n_seg++] = (struct segment){
+			.off = ph.p_offset,
+			.vaddr = ph.p_vaddr,
+			.filesz = ph.p_filesz ? ph.p_filesz : ph.p_memsz,
+			.flags = ph.p_flags,
+		};
+		bytes |= ph.p_filesz != 0;
+	}
+	struct elf_section text;
+	if (elf_section_find(ef, ".text", &text) && text.type == SHT_NOBITS)
+		bytes = false;
+	if (ef->n_seg && !bytes) {
+		ef->no_code = true;
+		guess_offsets(ef, first);
+	}
+}
+
+static struct elf_file *fill(struct elf_file *ef, struct err *err)
+{
+	GElf_Ehdr eh;
+
+	if (!ef->elf || elf_kind(ef->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(ef->elf, &eh)) {
+		err_set(err, ERR_FORMAT, "%s: not an ELF file", ef->path);
+		elf_file_close(ef);
+		return NULL;
+	}
+	ef->machine = eh.e_machine;
+	ef->type = eh.e_type;
+	read_build_id(ef);
+	read_segments(ef);
+	return ef;
+}
+
+static struct elf_file *of_fd(int fd, const char *path, struct err *err)
+{
+	struct elf_file *ef = mem_new(1, sizeof(*ef));
+
+	elf_version(EV_CURRENT);
+	ef->fd = fd;
+	ef->path = mem_strdup(path);
+	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return fill(ef, err);
+}
+
+struct elf_file *elf_file_open(const char *path, struct err *err)
+{
+	uint64_t size;
+	int fd = regular_open(path, &size, err);
+
+	return fd < 0 ? NULL : of_fd(fd, path, err);
+}
+
+struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
+				   struct err *err)
+{
+	int fd = memfd_create("unpacked", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, mem, len) != (ssize_t)len) {
+		if (fd >= 0)
+			close(fd);
+		return elf_file_memory(mem, len, name, err);
+	}
+	free(mem);
+	return of_fd(fd, name, err);
+}
+
+struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
+				 struct err *err)
+{
+	struct elf_file *ef = mem_new(1, sizeof(*ef));
+
+	elf_version(EV_CURRENT);
+	ef->fd = -1;
+	ef->mem = mem;
+	ef->path = mem_strdup(name);
+	ef->elf = elf_memory(mem, len);
+	return fill(ef, err);
+}
+
+void elf_file_close(struct elf_file *ef)
+{
+	if (!ef)
+		return;
+	elf_end(ef->elf);
+	if (ef->fd >= 0)
+		close(ef->fd);
+	free(ef->mem);
+	free(ef->seg);
+	free(ef->path);
+	free(ef);
+}
+
+size_t elf_sections(const struct elf_file *ef)
+{
+	size_t n;
+
+	if (elf_getshdrnum(ef->elf, &n))
+		return 0;
+	return n < SECTIONS_MAX ? n : SECTIONS_MAX;
+}
+
+bool elf_section_get(const struct elf_file *ef, size_t i,
+		     struct elf_section *out)
+{
+	size_t strndx;
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_getscn(ef->elf, i);
+
+	if (!scn || !gelf_getshdr(scn, &sh))
+		return false;
+	const char *name = NULL;
+	if (!elf_getshdrstrndx(ef->elf, &strndx))
+		name = elf_strptr(ef->elf, strndx, sh.sh_name);
+	*out = (struct elf_section){
+		.scn = scn,
+		.name = name ? name : "",
+		.addr = sh.sh_addr,
+		.off = sh.sh_offset,
+		.size = sh.sh_size,
+		.flags = sh.sh_flags,
+		.entsize = sh.sh_entsize,
+		.type = sh.sh_type,
+		.link = sh.sh_link,
+		.info = sh.sh_info,
+	};
+	return true;
+}
+
+bool elf_section_find(const struct elf_file *ef, const char *name,
+		      struct elf_section *out)
+{
+	size_t n = elf_sections(ef);
+
+	for (size_t i = 1; i < n; i++)
+		if (elf_section_get(ef, i, out) && !strcmp(out->name, name))
+			return true;
+	return false;
+}
+
+Elf_Data *elf_section_data(const struct elf_section *s)
+{
+	if (s->type == SHT_NOBITS || s->flags & SHF_COMPRESSED)
+		return NULL;
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf ? d : NULL;
+}
+
+/* A mapping covers whole pages, so code may lie before p_offset (lld) and
+ * behind the end; but the segment whose own bytes hold it comes first. */
+int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
+	      uint64_t *vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (off >= seg[i].off && off - seg[i].off < seg[i].filesz) {
+			*vaddr = off - seg[i].off + seg[i].vaddr;
+			return 1;
+		}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t first = seg[i].off & ~(uint64_t)(PAGE - 1);
+		uint64_t len = seg[i].off - first + seg[i].filesz;
+
+		if (off >= first &&
+		    (off - first) / PAGE <= (len ? len - 1 : 0) / PAGE) {
+			*vaddr = off - seg[i].off + seg[i].vaddr;
+			return 1;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,255 @@
+/* plt.c - names for the stubs through which one file calls another.
+ *
+ * On x86 each stub is read for the slot it jumps through, and the relocation
+ * of that slot has the name: right for .plt, .plt.sec and .plt.got alike. On
+ * the others stub i belongs to relocation i of .rela.plt. */
+#include "symbolize/elf/plt.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/symtab.h"
+
+#define STUBS_MAX 1000000
+#define NAME_SIZE 4096
+
+struct reloc {
+	uint64_t slot;
+	const char *name; /* NULL: has none */
+};
+
+struct plt {
+	const struct elf_file *ef;
+	struct symtab *t;
+	struct arena *names;
+	struct reloc *rel; /* .rela.plt first, in its order */
+	size_t n, cap, n_plt;
+	uint64_t got; /* address of .got.plt */
+};
+
+/* The name of dynamic symbol i; NULL when it has none. */
+static const char *symbol_name(const struct plt *p, const struct elf_section *s,
+			       Elf_Data *syms, uint64_t i)
+{
+	GElf_Sym sym;
+
+	if (!i || i > INT32_MAX || !gelf_getsym(syms, (int)i, &sym) ||
+	    !sym.st_name)
+		return NULL;
+	const char *name = elf_strptr(p->ef->elf, s->link, sym.st_name);
+	return name && name[0] ? name : NULL;
+}
+
+/* A relocation without a symbol calls a function that chooses the target:
+ * the function's own name is the name people call it by (strrchr). */
+static const char *chooser_name(const struct plt *p, uint64_t info,
+				int64_t addend)
+{
+	uint64_t type = GELF_R_TYPE(info);
+	bool irelative;
+
+	switch (p->ef->machine) {
+	case EM_X86_64:
+		irelative = type == R_X86_64_IRELATIVE;
+		break;
+	case EM_AARCH64:
+		irelative = type == R_AARCH64_IRELATIVE;
+		break;
+	case EM_S390:
+		irelative = type == R_390_IRELATIVE;
+		break;
+	default:
+		irelative = false;
+	}
+	if (!irelative)
+		return NULL;
+	const struct sym *s = symtab_find(p->t, (uint64_t)addend);
+	return s && s->start == (uint64_t)addend ? s->name : NULL;
+}
+
+/* all: also those without a name, so that stub i is relocation i. */
+static void read_relocs(struct plt *p, const char *name, bool all)
+{
+	struct elf_section s;
+	struct elf_section dyn;
+
+	if (!elf_section_find(p->ef, name, &s) ||
+	    (s.type != SHT_RELA && s.type != SHT_REL) ||
+	    !elf_section_get(p->ef, s.link, &dyn))
+		return;
+	Elf_Data *d = elf_section_data(&s);
+	Elf_Data *syms = elf_section_data(&dyn);
+	size_t each = gelf_fsize(p->ef->elf,
+				 s.type == SHT_RELA ? ELF_T_RELA : ELF_T_REL, 1,
+				 EV_CURRENT);
+	if (!d || !syms || !each || syms->d_type != ELF_T_SYM)
+		return;
+	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
+		GElf_Rela a = { .r_addend = 0 };
+		GElf_Rel r;
+
+		if (s.type == SHT_RELA) {
+			if (!gelf_getrela(d, (int)i, &a))
+				return;
+		} else {
+			if (!gelf_getrel(d, (int)i, &r))
+				return;
+			a.r_offset = r.r_offset;
+			a.r_info = r.r_info;
+		}
+		const char *sym =
+			symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
+		if (!sym)
+			sym = chooser_name(p, a.r_info, a.r_addend);
+		/* Nearly all of .rela.dyn: a million in a big library. */
+		if (!sym && !all)
+			continue;
+		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
+		p->rel[p->n++] = (struct reloc){ a.r_offset, sym };
+	}
+}
+
+static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
+{
+	char buf[NAME_SIZE];
+	uint64_t end;
+
+	if (!name || __builtin_add_overflow(addr, len, &end))
+		return;
+	if (name[0] != '.') {
+		int n = snprintf(buf, sizeof(buf), "%.*s@plt",
+				 (int)strcspn(name, "@"), name);
+
+		if (n < 0 || (size_t)n >= sizeof(buf))
+			return;
+		name = arena_strdup(p->names, buf);
+	}
+	symtab_add(p->t, &(struct sym){
+				 .start = addr,
+				 .end = end,
+				 .name = name,
+				 .how = "plt",
+				 .rank = SYM_REAL | SYM_SIZED | SYM_TYPED |
+					 SYM_STRONG,
+			 });
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct reloc *x = a;
+	const struct reloc *y = b;
+
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
+ * ff 25 (relative to the next instruction, absolute on i386) or, in i386
+ * position-independent code, ff a3 (relative to .got.plt). */
+static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
+		     uint64_t addr, uint64_t *slot)
+{
+	for (size_t i = 0; i + 6 <= len; i++) {
+		struct bytes b;
+		uint32_t disp = 0;
+
+		if (code[i] != 0xff ||
+		    (code[i + 1] != 0x25 && code[i + 1] != 0xa3))
+			continue;
+		bytes_init(&b, code + i + 2, 4, p->ef->path, 0, false);
+		if (bytes_u32(&b, &disp, NULL))
+			return false;
+		if (p->ef->machine == EM_X86_64)
+			*slot = addr + i + 6 + (uint64_t)(int64_t)(int32_t)disp;
+		else if (code[i + 1] == 0x25)
+			*slot = disp;
+		else
+			*slot = (uint32_t)(p->got + disp);
+		return true;
+	}
+	return false;
+}
+
+static void x86_stubs(struct plt *p, const char *section)
+{
+	struct elf_section s;
+
+	if (!elf_section_find(p->ef, section, &s))
+		return;
+	Elf_Data *d = elf_section_data(&s);
+	size_t each = s.entsize == 8 ? 8 : 16;
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
+		struct reloc key = { 0, NULL };
+		const unsigned char *code = d->d_buf;
+		uint64_t addr = s.addr + i * each;
+
+		if (!x86_slot(p, code + i * each, each, addr, &key.slot))
+			continue;
+		const struct reloc *r =
+			bsearch(&key, p->rel, p->n, sizeof(*p->rel), by_slot);
+		if (r)
+			add(p, addr, each, r->name);
+		else if (!i && !strcmp(section, ".plt"))
+			add(p, addr, each, ".plt");
+	}
+}
+
+static void other_stubs(struct plt *p)
+{
+	struct elf_section s;
+	uint64_t head;
+
+	switch (p->ef->machine) {
+	case EM_AARCH64:
+	case EM_S390:
+	case EM_RISCV:
+		head = 32;
+		break;
+	default:
+		return;
+	}
+	if (!elf_section_find(p->ef, ".plt", &s) || !p->n_plt || s.size < head)
+		return;
+	/* With branch protection the stubs of AArch64 are longer. */
+	uint64_t each = (s.size - head) / p->n_plt;
+	if (each < 8 || each > 64)
+		return;
+	add(p, s.addr, head, ".plt");
+	for (size_t i = 0; i < p->n_plt; i++)
+		add(p, s.addr + head + i * each, each, p->rel[i].name);
+}
+
+void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
+{
+	struct plt p = { .ef = ef, .t = t, .names = names };
+	struct elf_section got;
+
+	if (ef->no_code)
+		return;
+	read_relocs(&p, ".rela.plt", true);
+	if (!p.n)
+		read_relocs(&p, ".rel.plt", true);
+	p.n_plt = p.n;
+	if (ef->machine == EM_X86_64 || ef->machine == EM_386) {
+		read_relocs(&p,
+			    ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
+			    false);
+		if (elf_section_find(ef, ".got.plt", &got) ||
+		    elf_section_find(ef, ".got", &got))
+			p.got = got.addr;
+		if (p.n)
+			qsort(p.rel, p.n, sizeof(*p.rel), by_slot);
+		x86_stubs(&p, ".plt");
+		x86_stubs(&p, ".plt.sec");
+		x86_stubs(&p, ".plt.got");
+	} else {
+		other_stubs(&p);
+	}
+	free(p.rel);
+}

@@ -1,0 +1,200 @@
+/* symtab.c - a sorted table of symbols: which one covers this address? */
+#include "symbolize/elf/symtab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+/* How many enclosing symbols find() looks at. Real tables nest two or three
+ * deep; a hostile one could nest every symbol in the one before. */
+#define NEST_MAX 64
+
+struct key {
+	uint64_t start;
+	uint32_t index;
+};
+
+void symtab_reserve(struct symtab *t, size_t n)
+{
+	t->sym = mem_grow(t->sym, &t->cap, t->n + n, sizeof(*t->sym));
+}
+
+void symtab_add(struct symtab *t, const struct sym *s)
+{
+	/* Indexes are 32 bits wide; no real file comes near. */
+	if (t->n >= UINT32_MAX - 1)
+		return;
+	t->sym = mem_grow(t->sym, &t->cap, t->n + 1, sizeof(*t->sym));
+	t->sym[t->n++] = *s;
+}
+
+void symtab_release(struct symtab *t)
+{
+	free(t->sym);
+	memset(t, 0, sizeof(*t));
+}
+
+/* One pass of a radix sort by one byte; false when all have the same. */
+static bool sort_byte(const struct key *in, struct key *out, size_t n,
+		      const size_t *count, unsigned int shift)
+{
+	size_t pos[256];
+	size_t sum = 0;
+
+	for (int i = 0; i < 256; i++) {
+		if (count[i] == n)
+			return false;
+		pos[i] = sum;
+		sum += count[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		out[pos[in[i].start >> shift & 0xff]++] = in[i];
+	return true;
+}
+
+/* The n symbols by start, stable. Radix, because quicksort costs 5 ms on the
+ * 27,000 symbols of a compiler and this a tenth of it. */
+static void sort_all(struct sym *sym, size_t n)
+{
+	size_t(*count)[256] = mem_new(8, sizeof(*count));
+	struct key *key = mem_new(n, sizeof(*key));
+	struct key *tmp = mem_new(n, sizeof(*tmp));
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t start = sym[i].start;
+
+		key[i] = (struct key){ start, (uint32_t)i };
+		for (int b = 0; b < 8; b++)
+			count[b][start >> (8 * b) & 0xff]++;
+	}
+	for (unsigned int b = 0; b < 8; b++) {
+		if (!sort_byte(key, tmp, n, count[b], 8 * b))
+			continue;
+		struct key *swap = key;
+		key = tmp;
+		tmp = swap;
+	}
+	struct sym *copy = mem_dup(sym, n * sizeof(*sym));
+	for (size_t i = 0; i < n; i++)
+		sym[i] = copy[key[i].index];
+	free(copy);
+	free(key);
+	free(tmp);
+	free(count);
+}
+
+/* Kallsyms comes sorted up to the first module, a finished table up to what
+ * was added since: sort the rest and merge it in. */
+static void sort(struct symtab *t)
+{
+	size_t head = t->n ? 1 : 0;
+
+	while (head < t->n && t->sym[head - 1].start <= t->sym[head].start)
+		head++;
+	size_t n = t->n - head;
+	if (!n)
+		return;
+	sort_all(t->sym + head, n);
+	struct sym *tail = mem_dup(t->sym + head, n * sizeof(*tail));
+	for (size_t out = t->n; n; out--) {
+		if (head && t->sym[head - 1].start > tail[n - 1].start)
+			t->sym[out - 1] = t->sym[--head];
+		else
+			t->sym[out - 1] = tail[--n];
+	}
+	free(tail);
+}
+
+/* Is b a better name than a for the address they share? The order of perf,
+ * so that people see the names they know: rank, then the name with fewer
+ * leading underscores, then the longer one. Of equals the first stays. */
+static bool better(const struct sym *a, const struct sym *b, bool last_wins)
+{
+	if (a->rank != b->rank)
+		return b->rank > a->rank;
+	if (last_wins)
+		return true;
+
+	size_t ua = strspn(a->name, "_");
+	size_t ub = strspn(b->name, "_");
+	if (ua != ub)
+		return ub < ua;
+	return strlen(b->name) > strlen(a->name);
+}
+
+static void unique(struct symtab *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (n && t->sym[n - 1].start == t->sym[i].start) {
+			if (better(&t->sym[n - 1], &t->sym[i], t->last_wins))
+				t->sym[n - 1] = t->sym[i];
+		} else {
+			t->sym[n++] = t->sym[i];
+		}
+	}
+	t->n = n;
+}
+
+/* A label without a size in the middle of a function of known size does not
+ * end the function: assembler files are full of them. */
+static void drop_inner_labels(struct symtab *t)
+{
+	uint64_t covered = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct sym *s = &t->sym[i];
+
+		if (s->open && !(s->rank & SYM_TYPED) && s->start < covered)
+			continue;
+		if (!s->open && s->end > covered)
+			covered = s->end;
+		t->sym[n++] = *s;
+	}
+	t->n = n;
+}
+
+void symtab_finish(struct symtab *t)
+{
+	sort(t);
+	unique(t);
+	drop_inner_labels(t);
+	for (size_t i = 0; i + 1 < t->n; i++)
+		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)
+			t->sym[i].end = t->sym[i + 1].start;
+	/* outer: the nearest earlier symbol that ends later, plus one. All
+	 * between the two end before, so find() may skip them. */
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t o = (uint32_t)i;
+
+		while (o && t->sym[o - 1].end <= t->sym[i].end)
+			o = t->sym[o - 1].outer;
+		t->sym[i].outer = o;
+	}
+}
+
+const struct sym *symtab_find(const struct symtab *t, uint64_t addr)
+{
+	size_t lo = 0;
+	size_t hi = t->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->sym[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (int hops = 0; lo && hops < NEST_MAX; hops++) {
+		const struct sym *s = &t->sym[lo - 1];
+
+		if (addr < s->end)
+			return s;
+		lo = s->outer;
+	}
+	return NULL;
+}

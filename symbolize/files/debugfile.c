@@ -1,0 +1,141 @@
+/* debugfile.c - the file beside a program that has its symbols or its debug
+ * information. */
+#include "symbolize/files/debugfile.h"
+
+#include <lzma.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/fetch.h"
+#include "symbolize/files/locate.h"
+#include "symbolize/symbolizer.h"
+
+/* The checksum that .gnu_debuglink asks for, over the whole file. */
+static bool crc_is(const struct elf_file *ef, uint32_t want)
+{
+	unsigned char buf[65536];
+	uint32_t crc = 0;
+	off_t pos = 0;
+	ssize_t n;
+
+	while ((n = pread(ef->fd, buf, sizeof(buf), pos)) > 0) {
+		crc = lzma_crc32(buf, (size_t)n, crc);
+		pos += n;
+	}
+	return crc == want;
+}
+
+/* A section that begins with a name; what follows it is in *b. */
+static bool read_link(const struct elf_file *ef, const char *section,
+		      struct bytes *b, const char **name)
+{
+	struct elf_section s;
+
+	if (!elf_section_find(ef, section, &s))
+		return false;
+	Elf_Data *d = elf_section_data(&s);
+	if (!d)
+		return false;
+	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
+	bytes_init(b, d->d_buf, d->d_size, ef->path, 0,
+		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	return !bytes_str(b, name, NULL);
+}
+
+static bool link_crc(const struct elf_file *ef, uint32_t *crc)
+{
+	struct bytes b;
+	const char *name;
+
+	return read_link(ef, ".gnu_debuglink", &b, &name) &&
+	       !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
+	       !bytes_u32(&b, crc, NULL);
+}
+
+struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
+				const struct elf_file *ef)
+{
+	struct image found = *img;
+	struct places p = { .tried = sy->tried };
+	struct elf_file *debug = NULL;
+	uint32_t crc = 0;
+	bool other;
+
+	found.id_len = ef->id_len;
+	memcpy(found.id, ef->id, sizeof(found.id));
+	locate_debug(sy, &found, &p);
+	locate_link(sy, &found, ef, &p);
+	if (ef->id_len) {
+		debug = places_open(&p, ef->id, ef->id_len, &other);
+		if (!debug && fetch_file(sy, FETCH_DEBUG, ef->id, ef->id_len)) {
+			places_release(&p);
+			locate_debug(sy, &found, &p);
+			debug = places_open(&p, ef->id, ef->id_len, &other);
+		}
+	} else if (link_crc(ef, &crc)) {
+		for (size_t i = 0; i < p.n && !debug; i++) {
+			debug = elf_file_open(p.path[i], NULL);
+			if (debug && !crc_is(debug, crc)) {
+				elf_file_close(debug);
+				debug = NULL;
+			}
+		}
+	}
+	places_release(&p);
+	return debug;
+}
+
+struct elf_file *debugfile_shared(struct symbolizer *sy,
+				  const struct elf_file *ef)
+{
+	struct places p = { .tried = sy->tried };
+	struct image img = { .kind = IMAGE_FILE };
+	struct bytes b;
+	const char *name;
+	bool other;
+
+	if (!read_link(ef, ".gnu_debugaltlink", &b, &name))
+		return NULL;
+	size_t len = bytes_left(&b);
+	if (!len || len > sizeof(img.id))
+		return NULL;
+	memcpy(img.id, b.pos, len);
+	img.id_len = (uint8_t)len;
+	locate_debug(sy, &img, &p);
+	locate_shared(sy, ef, name, &p);
+	struct elf_file *found = places_open(&p, img.id, len, &other);
+	if (!found && fetch_file(sy, FETCH_DEBUG, img.id, len)) {
+		places_release(&p);
+		locate_debug(sy, &img, &p);
+		found = places_open(&p, img.id, len, &other);
+	}
+	places_release(&p);
+	return found;
+}
+
+struct elf_file *debugfile_copy(const struct symbolizer *sy,
+				const struct image *img,
+				const struct elf_file *ef, debugfile_fn *fn,
+				void *arg)
+{
+	struct places p = { .tried = sy->tried };
+	struct elf_file *copy = NULL;
+
+	if (!ef->id_len)
+		return NULL;
+	locate_image(sy, img, &p);
+	for (size_t i = 0; i < p.n && !copy; i++) {
+		copy = elf_file_open(p.path[i], NULL);
+		if (copy &&
+		    (!elf_same_id(copy->id, copy->id_len, ef->id, ef->id_len) ||
+		     !fn(arg, copy))) {
+			elf_file_close(copy);
+			copy = NULL;
+		}
+	}
+	places_release(&p);
+	return copy;
+}

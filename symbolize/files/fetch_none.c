@@ -1,0 +1,23 @@
+/* fetch_none.c - in place of fetch.c where libdebuginfod is not wanted. */
+#include "symbolize/files/fetch.h"
+#include "symbolize/symbolize.h"
+
+bool symbolize_can_fetch(void)
+{
+	return false;
+}
+
+bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
+		size_t id_len)
+{
+	(void)sy;
+	(void)what;
+	(void)id;
+	(void)id_len;
+	return false;
+}
+
+void fetch_free(struct symbolizer *sy)
+{
+	(void)sy;
+}

@@ -1,0 +1,366 @@
+/* locate.c - where the file of an image may be, best place first. */
+#include "symbolize/files/locate.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/fetch.h"
+#include "symbolize/files/memo.h"
+#include "symbolize/symbolizer.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+static void add(struct places *p, const char *fmt, ...)
+	__attribute__((format(__printf__, 2, 3)));
+
+static void add(struct places *p, const char *fmt, ...)
+{
+	char path[PATH_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
+		return;
+	p->path[p->n++] = mem_strdup(path);
+	tried_add(p->tried, path);
+}
+
+void places_release(struct places *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->path[i]);
+	p->n = 0;
+}
+
+/* A path from a capture must not lead out of --symfs. */
+static bool climbs(const char *path)
+{
+	for (const char *s = path; (s = strstr(s, "..")); s += 2)
+		if ((s == path || s[-1] == '/') && (!s[2] || s[2] == '/'))
+			return true;
+	return false;
+}
+
+static bool usable_path(const struct image *img)
+{
+	return (img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING) &&
+	       img->path && img->path[0] == '/' && !climbs(img->path);
+}
+
+/* "xx/yyyy..." of the build-id; "" when there is none. */
+static void id_path(const struct image *img, char out[64])
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; img->id_len <= 20 && i < img->id_len; i++)
+		n += (size_t)snprintf(out + n, 64 - n,
+				      i == 1 ? "/%02x" : "%02x", img->id[i]);
+	if (img->id_len < 2)
+		out[0] = '\0';
+}
+
+/* What was fetched with debuginfod at some time, by whichever program. */
+static void add_fetched(const struct symbolizer *sy, const struct image *img,
+			const char *what, struct places *out)
+{
+	char hex[2 * sizeof(img->id) + 1];
+
+	if (!sy->opts.fetch_cache || !img->id_len ||
+	    img->id_len > sizeof(img->id))
+		return;
+	for (size_t i = 0; i < img->id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
+	add(out, "%s/%s/%s", sy->opts.fetch_cache, hex, what);
+}
+
+static const char *const no_dirs[] = { NULL };
+
+static const char *const *debug_dirs(const struct symbolizer *sy)
+{
+	return sy->opts.debug_dirs ? sy->opts.debug_dirs : no_dirs;
+}
+
+/* perf's cache: a folder xx/yyyy with elf, debug, vdso, kallsyms in it; of
+ * old, xx/yyyy was the file itself. */
+static void add_cache(const struct symbolizer *sy, const char *id,
+		      const char *what, struct places *out)
+{
+	if (!sy->opts.home || !id[0])
+		return;
+	add(out, "%s/.debug/.build-id/%s/%s", sy->opts.home, id, what);
+	add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
+}
+
+static void locate_file(const struct symbolizer *sy, const struct image *img,
+			const char *id, struct places *out)
+{
+	const char *symfs = sy->opts.symfs;
+
+	if (!usable_path(img))
+		return;
+	const char *base = strrchr(img->path, '/') + 1;
+	if (symfs)
+		add(out, "%s%s", symfs, img->path);
+	for (const char *const *d = debug_dirs(sy); *d; d++) {
+		add(out, "%s%s", *d, img->path);
+		add(out, "%s/%s", *d, base);
+	}
+	add_cache(sy, id, "elf", out);
+	if (!symfs) {
+		size_t n = strlen(img->path);
+		size_t gone = strlen(" (deleted)");
+
+		add(out, "%s", img->path);
+		/* A package update replaces the file: what is there now has
+		 * another build-id and is not taken, unless it has the same. */
+		if (n > gone && !strcmp(img->path + n - gone, " (deleted)"))
+			add(out, "%.*s", (int)(n - gone), img->path);
+	}
+}
+
+void locate_image(const struct symbolizer *sy, const struct image *img,
+		  struct places *out)
+{
+	char id[64];
+
+	id_path(img, id);
+	if (img->kind == IMAGE_VDSO) {
+		if (sy->opts.symfs) {
+			add(out, "%s/[vdso]", sy->opts.symfs);
+			add(out, "%s/[vdso32]", sy->opts.symfs);
+		}
+		add_cache(sy, id, "vdso", out);
+		return;
+	}
+	locate_file(sy, img, id, out);
+	if (!id[0])
+		return;
+	for (const char *const *d = debug_dirs(sy); *d; d++)
+		add(out, "%s/.build-id/%s", *d, id);
+	if (sy->opts.symfs)
+		add(out, "%s" DEBUG_ROOT "/.build-id/%s", sy->opts.symfs, id);
+	add(out, DEBUG_ROOT "/.build-id/%s", id);
+	add_fetched(sy, img, "executable", out);
+}
+
+void locate_debug(const struct symbolizer *sy, const struct image *img,
+		  struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	char id[64];
+
+	id_path(img, id);
+	if (id[0]) {
+		for (const char *const *d = debug_dirs(sy); *d; d++)
+			add(out, "%s/.build-id/%s.debug", *d, id);
+		if (*symfs) {
+			add(out, "%s/.build-id/%s.debug", symfs, id);
+			add(out, "%s" DEBUG_ROOT "/.build-id/%s.debug", symfs,
+			    id);
+		}
+		if (sy->opts.home)
+			add(out, "%s/.debug/.build-id/%s/debug", sy->opts.home,
+			    id);
+		add(out, DEBUG_ROOT "/.build-id/%s.debug", id);
+	}
+	add_fetched(sy, img, "debuginfo", out);
+	if (!usable_path(img))
+		return;
+	for (const char *const *d = debug_dirs(sy); *d; d++)
+		add(out, "%s%s.debug", *d, img->path);
+	add(out, "%s" DEBUG_ROOT "%s", symfs, img->path);
+	add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
+}
+
+/* The name is from the file: only a plain name is taken. */
+void locate_link(const struct symbolizer *sy, const struct image *img,
+		 const struct elf_file *ef, struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	struct elf_section s;
+
+	if (!elf_section_find(ef, ".gnu_debuglink", &s))
+		return;
+	Elf_Data *d = elf_section_data(&s);
+	if (!d || !memchr(d->d_buf, 0, d->d_size))
+		return;
+	const char *name = d->d_buf;
+	if (!name[0] || strchr(name, '/') || !strcmp(name, ".."))
+		return;
+
+	const char *slash = strrchr(ef->path, '/');
+	if (slash) {
+		int n = (int)(slash - ef->path);
+
+		add(out, "%.*s/%s", n, ef->path, name);
+		add(out, "%.*s/.debug/%s", n, ef->path, name);
+	}
+	for (const char *const *dir = debug_dirs(sy); *dir; dir++)
+		add(out, "%s/%s", *dir, name);
+	if (usable_path(img)) {
+		int n = (int)(strrchr(img->path, '/') - img->path);
+
+		add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path, name);
+	}
+}
+
+/* dwz writes "../../.dwz/NAME", from where the debug file will be. */
+void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
+		   const char *name, struct places *out)
+{
+	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
+	const char *below = strstr(name, ".dwz/");
+	const char *slash = strrchr(ef->path, '/');
+	const char *base = strrchr(name, '/');
+
+	if (below && !climbs(below)) {
+		for (const char *const *d = debug_dirs(sy); *d; d++)
+			add(out, "%s/%s", *d, below);
+		add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
+	}
+	base = base ? base + 1 : name;
+	if (slash && *base && !climbs(base))
+		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
+}
+
+void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
+		  const char *folder, const char *name, struct places *out)
+{
+	const char *symfs = sy->opts.symfs;
+	const char *slash = strrchr(ef->path, '/');
+	const char *base = strrchr(name, '/');
+
+	out->tried = sy->tried;
+	if (symfs && (climbs(name) || (folder && climbs(folder))))
+		return;
+	for (const char *const *d = debug_dirs(sy); *d; d++)
+		add(out, "%s/%s", *d, base ? base + 1 : name);
+	if (*name == '/') {
+		add(out, "%s%s", symfs ? symfs : "", name);
+		return;
+	}
+	if (slash)
+		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, name);
+	if (folder && *folder == '/')
+		add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
+}
+
+/* Packed files were unpacked, and the other way round, on the way from the
+ * machine to here; and /lib has become /usr/lib. */
+void locate_module(const struct symbolizer *sy, const struct image *img,
+		   const char *path, struct places *out)
+{
+	static const char *const end[] = { "", ".xz", ".zst", ".gz" };
+	const char *ko = strstr(path, ".ko");
+	int len = (int)(ko ? (size_t)(ko + 3 - path) : strlen(path));
+	struct image as_file = *img;
+	char id[64];
+
+	id_path(img, id);
+	for (int usr = 0; usr < 2; usr++) {
+		if (usr && strncmp(path, "/lib/", 5) != 0)
+			continue;
+		for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+			char name[PATH_SIZE];
+			int n = snprintf(name, sizeof(name), "%s%.*s%s",
+					 usr ? "/usr" : "", len, path, end[i]);
+
+			if (n < 0 || (size_t)n >= sizeof(name))
+				continue;
+			as_file.kind = IMAGE_FILE;
+			as_file.path = name;
+			locate_file(sy, &as_file, i || usr ? "" : id, out);
+		}
+	}
+	locate_debug(sy, img, out);
+}
+
+void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
+		    struct places *out)
+{
+	char id[64];
+
+	if (sy->opts.vmlinux) {
+		add(out, "%s", sy->opts.vmlinux);
+		return;
+	}
+	id_path(img, id);
+	if (!id[0])
+		return;
+	if (sy->opts.symfs)
+		add(out, "%s/vmlinux", sy->opts.symfs);
+	if (sy->opts.home)
+		add(out, "%s/.debug/.build-id/%s/vmlinux", sy->opts.home, id);
+	add_cache(sy, id, "elf", out);
+	locate_debug(sy, img, out);
+}
+
+void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
+		     struct places *out)
+{
+	char id[64];
+
+	id_path(img, id);
+	if (id[0] && sy->opts.home)
+		add(out, "%s/.debug/.build-id/%s/kallsyms", sy->opts.home, id);
+}
+
+struct elf_file *places_open(const struct places *p, const uint8_t *id,
+			     size_t id_len, bool *other)
+{
+	*other = false;
+	for (size_t i = 0; i < p->n; i++) {
+		struct elf_file *ef = elf_file_open(p->path[i], NULL);
+
+		if (!ef)
+			continue;
+		if (!id_len || elf_same_id(ef->id, ef->id_len, id, id_len))
+			return ef;
+		elf_file_close(ef);
+		*other = true;
+	}
+	return NULL;
+}
+
+static struct elf_file *open_image(struct symbolizer *sy,
+				   const struct image *img, bool *other)
+{
+	struct places p = { .tried = sy->tried };
+
+	locate_image(sy, img, &p);
+	if (img->id_len)
+		locate_debug(sy, img, &p);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
+	places_release(&p);
+	return ef;
+}
+
+bool locate_report(struct symbolizer *sy, const struct image *img)
+{
+	bool other;
+	struct elf_file *ef = open_image(sy, img, &other);
+
+	if ((!ef || ef->no_code) && img->kind == IMAGE_FILE &&
+	    fetch_file(sy, FETCH_CODE, img->id, img->id_len)) {
+		elf_file_close(ef);
+		ef = open_image(sy, img, &other);
+	}
+	if (!ef) {
+		report_status(sy, other ? "other build-id" : "no file");
+		return false;
+	}
+	/* Offsets into a debug file are a guess, see elf.c. */
+	report_file(sy, ef->path);
+	report_status(sy, img->id_len && !ef->no_code ? "named" : "unverified");
+	elf_file_close(ef);
+	return true;
+}

@@ -1,0 +1,375 @@
+/* memo.c - what an image was named before, kept on disk by build-id. */
+#include "symbolize/files/memo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/files/memo_inner.h"
+
+/* ---- strings */
+
+static bool same_text(const void *owner, uint32_t id, const void *key)
+{
+	return !strcmp(((const struct memo *)owner)->text + id, key);
+}
+
+/* Of a memo that was read, when it is added to. */
+static void index_text(struct memo *m)
+{
+	if (m->indexed)
+		return;
+	m->indexed = true;
+	for (size_t i = 0, len; i < m->n_text; i += len + 1) {
+		len = strlen(m->text + i);
+		table_add(&m->by_text, hash_bytes(m->text + i, len, 0),
+			  (uint32_t)i);
+	}
+}
+
+static uint32_t put_text(struct memo *m, const char *s)
+{
+	if (!s)
+		return NONE;
+	index_text(m);
+	size_t len = strlen(s) + 1;
+	uint64_t h = hash_bytes(s, len - 1, 0);
+	uint32_t at = table_find(&m->by_text, h, same_text, m, s);
+
+	if (at != TABLE_NONE)
+		return at;
+	if (m->n_text + len >= NONE)
+		return NONE;
+	m->text = mem_grow(m->text, &m->cap_text, m->n_text + len, 1);
+	memcpy(m->text + m->n_text, s, len);
+	at = (uint32_t)m->n_text;
+	m->n_text += len;
+	table_add(&m->by_text, h, at);
+	return at;
+}
+
+static const char *text_at(const struct memo *m, uint32_t at)
+{
+	return at < m->n_text ? m->text + at : NULL;
+}
+
+/* ---- files that were looked for */
+
+static void identify(const char *path, uint64_t id[4])
+{
+	struct stat st;
+
+	memset(id, 0, 4 * sizeof(*id));
+	if (stat(path, &st))
+		return;
+	id[0] = st.st_dev;
+	id[1] = st.st_ino;
+	id[2] = (uint64_t)st.st_size;
+	id[3] = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+		(uint64_t)st.st_mtim.tv_nsec;
+}
+
+void tried_add(struct tried *t, const char *path)
+{
+	if (!t)
+		return;
+	uint32_t at = put_text(t->m, path);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->p[i].path == at) {
+			/* Looked for again: it may have come meanwhile. */
+			identify(path, t->p[i].id);
+			return;
+		}
+	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
+	t->p[t->n].path = at;
+	identify(path, t->p[t->n++].id);
+}
+
+static bool files_are_the_same(const struct memo *m)
+{
+	for (size_t i = 0; i < m->tried.n; i++) {
+		uint64_t id[4];
+
+		identify(text_at(m, m->tried.p[i].path), id);
+		if (memcmp(id, m->tried.p[i].id, sizeof(id)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* What the kernel makes up has no identity. */
+static bool can_be_kept(const struct memo *m)
+{
+	for (size_t i = 0; i < m->tried.n; i++) {
+		const char *path = text_at(m, m->tried.p[i].path);
+
+		if (m->tried.p[i].id[1] &&
+		    (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the whole */
+
+static uint64_t mix_text(uint64_t h, const char *s)
+{
+	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
+}
+
+/* What the answers depend on besides the files. */
+static uint64_t options(const struct symbolizer *sy, const struct image *img)
+{
+	const struct symbolize_opts *o = &sy->opts;
+	uint64_t h = mix_text(img->kind, img->path);
+
+	h = mix_text(h, o->symfs);
+	h = mix_text(h, o->kallsyms);
+	h = mix_text(h, o->vmlinux);
+	h = mix_text(h, o->home);
+	for (size_t i = 0; o->debug_dirs && o->debug_dirs[i]; i++)
+		h = mix_text(h, o->debug_dirs[i]);
+	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
+			  (o->fetch_seconds > 0) << 3));
+	/* Kernels are moved at each boot, and kallsyms has addresses. */
+	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
+		h = hash_u64(h ^ img->start);
+	return h;
+}
+
+struct memo *memo_open(struct symbolizer *sy, const struct image *img)
+{
+	char id[2 * sizeof(img->id) + 1] = "";
+	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
+
+	if (!sy->opts.cache || img->id_len < 2 ||
+	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
+	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
+		return NULL;
+	for (size_t i = 0; i < img->id_len; i++)
+		snprintf(id + 2 * i, 3, "%02x", img->id[i]);
+	struct memo *m = mem_new(1, sizeof(*m));
+	int n = snprintf(m->path, sizeof(m->path),
+			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
+			 id + 2, options(sy, img));
+	if (n < 0 || (size_t)n >= sizeof(m->path)) {
+		free(m);
+		return NULL;
+	}
+	memo_load(m);
+	if (m->n && !files_are_the_same(m)) {
+		struct memo *fresh = mem_new(1, sizeof(*fresh));
+
+		memcpy(fresh->path, m->path, sizeof(fresh->path));
+		fresh->old = m;
+		m = fresh;
+	}
+	m->tried.m = m;
+	return m;
+}
+
+static struct entry *find(const struct memo *m, uint64_t off)
+{
+	size_t lo = 0;
+	size_t hi = m->n_old;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->entry[mid].off < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
+}
+
+static int tell(const struct memo *m, const struct entry *e, symbol_fn *fn,
+		void *arg, struct err *err)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct row *r = &m->row[e->first + i];
+		struct symbol sym = {
+			.off = e->off,
+			.depth = i,
+			.start = r->start,
+			.size = r->size,
+			.name = text_at(m, r->name),
+			.raw_name = text_at(m, r->raw),
+			.file = text_at(m, r->file),
+			.how = text_at(m, r->how),
+			.line = r->line,
+		};
+
+		if (fn(arg, &sym, err))
+			return -1;
+	}
+	return 0;
+}
+
+int memo_tell(const struct memo *m, const struct code_place *code, size_t n,
+	      symbol_fn *fn, void *arg, struct code_place *rest, size_t *n_rest,
+	      struct err *err)
+{
+	*n_rest = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *e = find(m, code[i].off);
+
+		if (!e || e->after_call != code[i].after_call)
+			rest[(*n_rest)++] = code[i];
+		else if (tell(m, e, fn, arg, err))
+			return -1;
+	}
+	return 0;
+}
+
+struct tried *memo_tried(struct memo *m)
+{
+	return &m->tried;
+}
+
+bool memo_report(const struct memo *m, struct image_report *rep)
+{
+	/* The word of the table, not ours, which goes away. */
+	static const char *const word[] = { "named", "no symbols" };
+	const char *status = text_at(m, m->status);
+
+	if (!m->n_old)
+		return false;
+	snprintf(rep->file, sizeof(rep->file), "%s", text_at(m, m->file));
+	rep->status = word[0];
+	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		if (status && !strcmp(status, word[i]))
+			rep->status = word[i];
+	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
+	rep->n_seg = m->n_seg;
+	for (size_t i = 0; i < m->n_part; i++)
+		used_add(rep,
+			 &(struct section_used){ text_at(m, m->part[i].file),
+						 text_at(m, m->part[i].name),
+						 m->part[i].hash });
+	return true;
+}
+
+void memo_note(struct memo *m, const struct code_place *code,
+	       const struct symbol *sym)
+{
+	const struct row r = {
+		.start = sym->start,
+		.size = sym->size,
+		.name = put_text(m, sym->name),
+		.raw = put_text(m, sym->raw_name),
+		.file = put_text(m, sym->file),
+		.how = put_text(m, sym->how),
+		.line = sym->line,
+	};
+
+	m->noted = true;
+	m->row = mem_grow(m->row, &m->cap_row, m->n_row + 1, sizeof(*m->row));
+	m->row[m->n_row++] = r;
+	if (sym->depth) {
+		m->entry[m->last].n++;
+		return;
+	}
+	/* Known, but it was not behind a call then. */
+	struct entry *e = find(m, code->off);
+	if (e) {
+		m->last = (size_t)(e - m->entry);
+	} else {
+		m->entry = mem_grow(m->entry, &m->cap, m->n + 1,
+				    sizeof(*m->entry));
+		m->last = m->n++;
+	}
+	m->entry[m->last] = (struct entry){ .off = code->off,
+					    .first = (uint32_t)m->n_row - 1,
+					    .n = 1,
+					    .after_call = code->after_call };
+}
+
+/* How many offsets had another function before the files changed. */
+static size_t others(const struct memo *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; m->old && i < m->n; i++) {
+		const struct entry *e = &m->entry[i];
+		const struct entry *o = find(m->old, e->off);
+
+		if (!o)
+			continue;
+		const struct row *a = &m->row[e->first + e->n - 1];
+		const struct row *b = &m->old->row[o->first + o->n - 1];
+		const char *x = text_at(m, a->raw);
+		const char *y = text_at(m->old, b->raw);
+		n += x && y && (a->start != b->start || strcmp(x, y) != 0);
+	}
+	return n;
+}
+
+/* The report's sections become those of the memo. */
+static void put_parts(struct memo *m, const struct image_report *rep)
+{
+	free(m->part);
+	m->part = mem_new(rep->n_used, sizeof(*m->part));
+	m->n_part = rep->n_used;
+	for (size_t i = 0; i < rep->n_used; i++)
+		m->part[i] = (struct part){ put_text(m, rep->used[i].file),
+					    put_text(m, rep->used[i].name),
+					    rep->used[i].hash };
+}
+
+/* Says what is not as it was before the files changed. */
+static void compare(const struct memo *m, struct image_report *rep)
+{
+	struct image_report old = { .n_seg = 0 };
+	size_t n = others(m);
+
+	if (m->old)
+		memo_report(m->old, &old);
+	const struct section_used *u =
+		used_changed(rep->used, rep->n_used, old.used, old.n_used);
+	if (n)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %zu names are others than before, "
+			 "with the same build-id",
+			 rep->file, n);
+	else if (u)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %.40s changed, with the same build-id",
+			 u->file, u->name);
+	symbolize_report_release(&old);
+}
+
+void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
+{
+	if (!m)
+		return;
+	bool whole = rep && !rep->note[0];
+	if (whole) {
+		memcpy(rep->note, m->note, sizeof(rep->note));
+		compare(m, rep);
+	}
+	/* What could not be fetched may be there the next time. */
+	bool sure = whole && !rep->missing[0] &&
+		    (!strcmp(rep->status, "named") ||
+		     !strcmp(rep->status, "no symbols"));
+	if (sure && m->noted && can_be_kept(m)) {
+		m->file = put_text(m, rep->file);
+		m->status = put_text(m, rep->status);
+		free(m->seg);
+		m->n_seg = rep->n_seg;
+		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
+		put_parts(m, rep);
+		sy->saved |= memo_save(m);
+	}
+	if (m->old)
+		memo_release(m->old);
+	free(m->old);
+	memo_release(m);
+	free(m);
+}

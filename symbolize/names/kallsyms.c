@@ -1,0 +1,492 @@
+/* kallsyms.c - names of the kernel and its modules from /proc/kallsyms or a
+ * copy of it.
+ *
+ * The file is read whole (5 MB, 190,000 lines) and cut into names in place.
+ * Addresses in it are absolute and of one boot; the kernel is moved at each
+ * boot, so those of another boot are shifted by where _text was. */
+#include "symbolize/symbolizer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/locate.h"
+#include "symbolize/files/memo.h"
+#include "symbolize/files/module.h"
+#include "symbolize/elf/open_regular.h"
+#include "symbolize/elf/symtab.h"
+
+#define FILE_MAX ((size_t)512 * 1024 * 1024)
+#define MODULES_MAX 65535
+#define NOTES_MAX 65536
+#define PAGE 4096u
+/* About as long as lines are (45 bytes). */
+#define LINE_LEN 40
+/* Modules have names of up to 56 bytes. */
+#define NAME_SIZE 64
+
+struct kallsyms {
+	char *path;
+	char *text; /* the names point into it */
+	struct symtab tab;
+	const char **mod; /* names by number; 0: the kernel */
+	size_t n_mod, cap_mod;
+	uint64_t at_text; /* address of _text; 0: not known */
+	uint64_t at_stext;
+};
+
+struct kernel_names {
+	const struct kallsyms *ks;
+	uint64_t start; /* where the image was */
+	uint64_t shift; /* file's address - recorded address */
+	int mod;	/* -1: all but modules' */
+};
+
+static char *read_file(const char *path, size_t *len, struct err *err)
+{
+	char *buf = NULL;
+	size_t cap = 0;
+	size_t n = 0;
+	uint64_t size;
+	ssize_t got;
+	int fd = regular_open(path, &size, err);
+
+	if (fd < 0)
+		return NULL;
+	/* Files of /proc say that they have no bytes. */
+	if (size && size < FILE_MAX)
+		buf = mem_grow(buf, &cap, (size_t)size + 2, 1);
+	do {
+		buf = mem_grow(buf, &cap, n + 4096, 1);
+		got = read(fd, buf + n, cap - n - 1);
+		if (got > 0)
+			n += (size_t)got;
+	} while (got > 0 && n < FILE_MAX);
+	if (got < 0)
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	else if (got > 0)
+		err_set(err, ERR_LIMIT, "%s: more than %zu MiB", path,
+			FILE_MAX >> 20);
+	close(fd);
+	if (got) {
+		free(buf);
+		return NULL;
+	}
+	buf[n] = '\0';
+	*len = n;
+	return buf;
+}
+
+/* Symbols that mark where something begins or ends; when a function begins
+ * there too, it is the function that runs. */
+static bool marker(const char *name)
+{
+	static const char *const word[] = {
+		"_text",      "_stext", "_etext", "_sinittext",
+		"_einittext", "_sdata", "_edata", "__pi__text",
+	};
+	size_t n = strlen(name);
+
+	if (name[0] != '_')
+		return false;
+	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		if (!strcmp(name, word[i]))
+			return true;
+	return (n > 9 && !strcmp(name + n - 9, "_text_end")) ||
+	       (n > 11 && !strcmp(name + n - 11, "_text_start")) ||
+	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
+}
+
+/* Nothing else decides between names of one address: all of them are true,
+ * and the last one in the file is the one that perf shows (__x64_sys_vfork
+ * comes behind __do_sys_vfork and __ia32_sys_vfork). */
+static uint8_t rank(char type, const char *name)
+{
+	unsigned int r = SYM_SIZED;
+
+	if (type == 't' || type == 'T' || type == 'w' || type == 'W')
+		r |= SYM_TYPED;
+	if (!marker(name))
+		r |= SYM_REAL;
+	return (uint8_t)r;
+}
+
+/* The number of a module; the lines of one come together. */
+static uint16_t module_number(struct kallsyms *ks, const char *name)
+{
+	for (size_t i = ks->n_mod; i-- > 1;)
+		if (!strcmp(ks->mod[i], name))
+			return (uint16_t)i;
+	if (ks->n_mod >= MODULES_MAX)
+		return MODULES_MAX;
+	ks->mod = mem_grow(ks->mod, &ks->cap_mod, ks->n_mod + 1,
+			   sizeof(*ks->mod));
+	ks->mod[ks->n_mod] = name;
+	return (uint16_t)ks->n_mod++;
+}
+
+/* Up to 16 hexadecimal digits and a space; NULL when it is something else. */
+static char *read_hex(char *s, uint64_t *out)
+{
+	static const uint8_t digit[256] = {
+		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
+		['5'] = 6,  ['6'] = 7,	['7'] = 8,  ['8'] = 9,	['9'] = 10,
+		['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15,
+		['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14,
+		['E'] = 15, ['F'] = 16,
+	};
+	uint64_t v = 0;
+	char *first = s;
+
+	for (; digit[(unsigned char)*s]; s++)
+		v = v << 4 | (digit[(unsigned char)*s] - 1u);
+	if (s == first || s - first > 16 || *s != ' ')
+		return NULL;
+	*out = v;
+	return s + 1;
+}
+
+/* "address type name\t[module]"; line ends with a 0. */
+static void add_line(struct kallsyms *ks, char *line, char *end)
+{
+	struct sym s = { .end = UINT64_MAX, .open = true, .how = "kallsyms" };
+	char *p = read_hex(line, &s.start);
+
+	if (!p || !s.start || end - p < 3 || p[1] != ' ')
+		return;
+	char *name = p + 2;
+	char *mod = memchr(name, '\t', (size_t)(end - name));
+	if (mod) {
+		*mod++ = '\0';
+		size_t n = strlen(mod);
+		if (n > 2 && mod[0] == '[' && mod[n - 1] == ']') {
+			mod[n - 1] = '\0';
+			s.mod = module_number(ks, mod + 1);
+		}
+	} else if (end[-1] == '\r') {
+		end[-1] = '\0';
+	}
+	/* $a, $d, $x: marks of the assembler. */
+	if (name[0] == '$' || !name[0])
+		return;
+	if (!s.mod && !strcmp(name, "_text"))
+		ks->at_text = s.start;
+	if (!s.mod && !strcmp(name, "_stext"))
+		ks->at_stext = s.start;
+	s.name = name;
+	s.rank = rank(*p, name);
+	symtab_add(&ks->tab, &s);
+}
+
+/* The end of the kernel is far from the first module, and what lies between
+ * belongs to neither. */
+static void close_gaps(struct symtab *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct sym *s = &t->sym[i];
+		uint64_t last = (s->start | (PAGE - 1)) + PAGE + 1;
+
+		if (i + 1 < t->n && t->sym[i + 1].mod == s->mod)
+			continue;
+		if (last > s->start && last < s->end)
+			s->end = last;
+	}
+}
+
+/* Takes the text over, which is followed by a 0. */
+static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
+{
+	struct kallsyms *ks = mem_new(1, sizeof(*ks));
+	ks->path = mem_strdup(path);
+	ks->text = text;
+	ks->tab.last_wins = true;
+	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
+	ks->mod[ks->n_mod++] = "";
+	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
+	for (char *p = text, *end = text + len; p < end;) {
+		char *nl = memchr(p, '\n', (size_t)(end - p));
+
+		if (!nl)
+			nl = end;
+		*nl = '\0';
+		add_line(ks, p, nl);
+		p = nl + 1;
+	}
+	symtab_finish(&ks->tab);
+	close_gaps(&ks->tab);
+	return ks;
+}
+
+static struct kallsyms *kallsyms_new(const char *path, struct err *err)
+{
+	size_t len;
+	char *text = read_file(path, &len, err);
+
+	return text ? kallsyms_parse(path, text, len) : NULL;
+}
+
+void kallsyms_free(struct kallsyms *ks)
+{
+	if (!ks)
+		return;
+	symtab_release(&ks->tab);
+	free(ks->mod);
+	free(ks->text);
+	free(ks->path);
+	free(ks);
+}
+
+/* Where the image is in this file: 1, or 0 when it is not there. */
+static int place_module(struct kernel_names *kn, const struct image *img)
+{
+	const struct kallsyms *ks = kn->ks;
+	const struct sym *first = NULL;
+	char name[NAME_SIZE];
+
+	if (!module_name(img->path, name, sizeof(name)))
+		return 0;
+	for (size_t i = 1; i < ks->n_mod && kn->mod <= 0; i++)
+		if (!strcmp(ks->mod[i], name))
+			kn->mod = (int)i;
+	for (size_t i = 0; i < ks->tab.n && kn->mod > 0 && !first; i++)
+		if (ks->tab.sym[i].mod == kn->mod &&
+		    ks->tab.sym[i].rank & SYM_TYPED)
+			first = &ks->tab.sym[i];
+	if (!first)
+		return 0;
+	/* The first function is in the first page of a module's code. */
+	if (first->start < img->start || first->start - img->start >= img->len)
+		kn->shift = (first->start & ~(uint64_t)(PAGE - 1)) - img->start;
+	return 1;
+}
+
+static int place_kernel(struct kernel_names *kn, const struct image *img)
+{
+	const struct kallsyms *ks = kn->ks;
+	uint64_t text = ks->at_text ? ks->at_text : ks->at_stext;
+
+	if (text && img->start && img->start != text &&
+	    img->start != ks->at_stext)
+		kn->shift = text - img->start;
+	return ks->tab.n > 0;
+}
+
+static int open_with(struct symbolizer *sy, const struct image *img,
+		     const struct kallsyms *ks, void **r)
+{
+	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	int ok = img->kind == IMAGE_MODULE ? place_module(&kn, img)
+					   : place_kernel(&kn, img);
+
+	report_file(sy, ks->path);
+	report_status(sy, !ok	     ? "no symbols"
+			  : kn.shift ? "unverified"
+				     : "named");
+	if (!ok)
+		return 0;
+	*r = mem_dup(&kn, sizeof(kn));
+	return 1;
+}
+
+static bool is_kernel(const struct image *img)
+{
+	return img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
+}
+
+static int file_open(struct symbolizer *sy, const struct image *img,
+		     const char *file, void **r, struct err *err)
+{
+	(void)file;
+	if (!is_kernel(img) || !sy->opts.kallsyms)
+		return 0;
+	/* The user named it: that it cannot be read is an error. */
+	tried_add(sy->tried, sy->opts.kallsyms);
+	if (!sy->ks_file)
+		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
+	if (!sy->ks_file)
+		return -1;
+	if (!sy->ks_file->tab.n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no symbols with addresses, needs an "
+			       "unpacked copy of /proc/kallsyms made as root",
+			       sy->opts.kallsyms);
+	return open_with(sy, img, sy->ks_file, r);
+}
+
+/* Is the kernel, or the module, where it was recorded? At the next boot it
+ * most often is not. */
+static bool at_its_place(const struct image *img, const struct kallsyms *ks)
+{
+	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+
+	if (!img->start)
+		return false;
+	if (img->kind == IMAGE_MODULE)
+		return place_module(&kn, img) && !kn.shift;
+	return place_kernel(&kn, img) && !kn.shift;
+}
+
+/* trace-cmd keeps a copy in the capture: of the same boot, so everything is
+ * where it says. A trimmed one has no _text; then the image begins in the
+ * page of its first function. */
+static bool is_captured(const struct image *img, const struct kallsyms *ks)
+{
+	if (!at_its_place(img, ks))
+		return false;
+	if (img->kind == IMAGE_MODULE || ks->at_text || ks->at_stext)
+		return true;
+	const struct sym *s = symtab_find(&ks->tab, img->start | (PAGE - 1));
+
+	return s && s->start >= img->start;
+}
+
+static int captured_open(struct symbolizer *sy, const struct image *img,
+			 const char *file, void **r, struct err *err)
+{
+	const struct symbolize_text *list = sy->opts.captured;
+
+	(void)file;
+	(void)err;
+	if (!is_kernel(img) || sy->opts.kallsyms || !list)
+		return 0;
+	while (list[sy->n_captured].text) {
+		const struct symbolize_text *t = &list[sy->n_captured];
+
+		sy->ks_captured =
+			mem_grow(sy->ks_captured, &sy->cap_captured,
+				 sy->n_captured + 1, sizeof(*sy->ks_captured));
+		sy->ks_captured[sy->n_captured++] = kallsyms_parse(
+			t->path, mem_dup(t->text, t->len), t->len);
+	}
+	for (size_t i = 0; i < sy->n_captured; i++)
+		if (is_captured(img, sy->ks_captured[i]))
+			return open_with(sy, img, sy->ks_captured[i], r);
+	return 0;
+}
+
+/* perf keeps a copy by the build-id of the kernel. Modules have ids of their
+ * own, so only the kernel proper is looked up. */
+static int cache_open(struct symbolizer *sy, const struct image *img,
+		      const char *file, void **r, struct err *err)
+{
+	struct places p = { .tried = sy->tried };
+
+	(void)file;
+	(void)err;
+	if (img->kind != IMAGE_KERNEL || sy->opts.kallsyms)
+		return 0;
+	kallsyms_free(sy->ks_cache);
+	sy->ks_cache = NULL;
+	locate_kallsyms(sy, img, &p);
+	if (p.n)
+		sy->ks_cache = kallsyms_new(p.path[0], NULL);
+	places_release(&p);
+	if (!sy->ks_cache || !sy->ks_cache->tab.n)
+		return 0;
+	int rc = open_with(sy, img, sy->ks_cache, r);
+	/* The id proves it, wherever the kernel was put at that boot. */
+	if (rc)
+		report_status(sy, "named");
+	return rc;
+}
+
+/* Is the kernel, or the module, that runs here the recorded one? */
+static bool runs_here(const struct image *img)
+{
+	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
+	char name[NAME_SIZE];
+	uint8_t id[20];
+	size_t len;
+
+	if (img->kind == IMAGE_MODULE) {
+		if (!module_name(img->path, name, sizeof(name)))
+			return false;
+		snprintf(path, sizeof(path),
+			 "/sys/module/%s/notes/.note.gnu.build-id", name);
+	}
+	char *notes = read_file(path, &len, NULL);
+	if (!notes)
+		return false;
+	size_t n = len <= NOTES_MAX ? elf_note_id(notes, len, false, id) : 0;
+	free(notes);
+	return n && elf_same_id(id, n, img->id, img->id_len);
+}
+
+static int live_open(struct symbolizer *sy, const struct image *img,
+		     const char *file, void **r, struct err *err)
+{
+	(void)file;
+	(void)err;
+	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live)
+		return 0;
+	/* A pipe, perf record -q -z and others say no build-id. */
+	if (img->id_len ? !runs_here(img) : !sy->opts.same_machine)
+		return 0;
+	tried_add(sy->tried, "/proc/kallsyms");
+	if (!sy->tried_live) {
+		sy->tried_live = true;
+		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);
+	}
+	/* kptr_restrict shows zeros, which are not taken as symbols. */
+	if (!sy->ks_live || !sy->ks_live->tab.n)
+		return 0;
+	if (!img->id_len && !at_its_place(img, sy->ks_live))
+		return 0;
+	int rc = open_with(sy, img, sy->ks_live, r);
+	if (rc)
+		report_status(sy, img->id_len ? "named" : "unverified");
+	return rc;
+}
+
+static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
+{
+	const struct kernel_names *kn = r;
+	uint64_t addr = kn->start + off + kn->shift;
+	const struct sym *s = symtab_find(&kn->ks->tab, addr);
+
+	if (!s || (kn->mod > 0 && s->mod != kn->mod))
+		return 0;
+	sym->start = off - (addr - s->start);
+	sym->size = s->end == UINT64_MAX ? 0 : s->end - s->start;
+	sym->raw_name = s->name;
+	sym->how = s->how;
+	return 1;
+}
+
+const struct resolver resolve_kallsyms_file = {
+	.name = "kallsyms-file",
+	.summary = "the copy of /proc/kallsyms named with --kallsyms",
+	.open = file_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};
+
+const struct resolver resolve_kallsyms_captured = {
+	.name = "kallsyms-capture",
+	.summary = "the copy of /proc/kallsyms in the capture",
+	.open = captured_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};
+
+const struct resolver resolve_kallsyms_cache = {
+	.name = "kallsyms-cache",
+	.summary = "the copy in perf's build-id cache",
+	.open = cache_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};
+
+const struct resolver resolve_kallsyms_live = {
+	.name = "kallsyms",
+	.summary = "the running kernel's, when it is the recorded one",
+	.open = live_open,
+	.resolve = kallsyms_resolve,
+	.close = free,
+};

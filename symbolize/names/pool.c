@@ -1,0 +1,240 @@
+/* pool.c - names of several images at once, each by a thread of its own.
+ *
+ * On two CPUs, naming of 12 libraries with packed debug information took 0.38 s
+ * with two threads and 0.66 s without, and the whole command 0.53 s instead of
+ * 0.82 s; of 67 programs with little of it, 0.50 s instead of 0.52 s: there
+ * putting names away is most of the work. With names remembered on disk it
+ * makes no difference. */
+#include "symbolize/names/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/symbolize.h"
+
+#define THREADS_MAX 64
+/* Images of answers in memory, for each thread. */
+#define AHEAD 4
+/* The usual 8 MiB would count as data under a limit of memory; demanglers
+ * that recurse 2000 times need less than one. */
+#define STACK_BYTES ((size_t)4 << 20)
+
+/* One image, and once it is done what is said of it. */
+struct job {
+	struct image img; /* path owned */
+	const struct code_place *code;
+	size_t n;
+	struct symbol *told; /* strings in text */
+	size_t n_told, cap_told;
+	struct arena text;
+	struct image_report rep;
+	struct err err;
+	int rc;
+	bool done;
+};
+
+struct worker {
+	struct pool *pool;
+	struct symbolizer *sy;
+	pthread_t thread;
+};
+
+struct pool {
+	struct worker worker[THREADS_MAX];
+	size_t n_workers;
+	size_t cap;	  /* of jobs[], a ring */
+	struct job *jobs; /* job i is at i % cap */
+	pthread_mutex_t lock;
+	pthread_cond_t more, done;
+	/* Under the lock; of jobs, ever: */
+	size_t added, begun, given;
+	bool stop;
+};
+
+bool pool_takes(const struct image *img)
+{
+	return img->kind == IMAGE_FILE;
+}
+
+/* ---- in a thread */
+
+/* Neighbours mostly say the same: those strings are kept once. */
+static const char *keep(struct job *j, const char *s, const char *last)
+{
+	if (!s || (last && !strcmp(s, last)))
+		return s ? last : NULL;
+	return arena_strdup(&j->text, s);
+}
+
+static int collect(void *arg, const struct symbol *sym, struct err *err)
+{
+	static const struct symbol none;
+	struct job *j = arg;
+
+	(void)err;
+	j->told = mem_grow(j->told, &j->cap_told, j->n_told + 1,
+			   sizeof(*j->told));
+	const struct symbol *last = j->n_told ? &j->told[j->n_told - 1] : &none;
+	struct symbol *s = &j->told[j->n_told++];
+
+	*s = *sym;
+	s->name = keep(j, sym->name, last->name);
+	s->raw_name = sym->raw_name == sym->name
+			      ? s->name
+			      : keep(j, sym->raw_name, last->raw_name);
+	s->file = keep(j, sym->file, last->file);
+	s->how = keep(j, sym->how, last->how);
+	return 0;
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct pool *p = w->pool;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (!p->stop && p->begun == p->added)
+			pthread_cond_wait(&p->more, &p->lock);
+		if (p->stop)
+			break;
+		struct job *j = &p->jobs[p->begun++ % p->cap];
+
+		pthread_mutex_unlock(&p->lock);
+		j->rc = symbolize_image(w->sy, &j->img, j->code, j->n, collect,
+					j, &j->rep, &j->err);
+		pthread_mutex_lock(&p->lock);
+		j->done = true;
+		pthread_cond_signal(&p->done);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* ---- who asks */
+
+/* Signals are for the thread that asks. */
+static void start_threads(struct pool *p, const struct symbolize_opts *o,
+			  unsigned int n)
+{
+	pthread_attr_t attr;
+	sigset_t all;
+	sigset_t old;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (p->n_workers < n) {
+		struct worker *w = &p->worker[p->n_workers];
+
+		*w = (struct worker){ .pool = p, .sy = symbolize_new(o) };
+		if (pthread_create(&w->thread, &attr, work, w)) {
+			symbolize_free(w->sy);
+			break;
+		}
+		p->n_workers++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
+{
+	if (threads < 2)
+		return NULL;
+	if (threads > THREADS_MAX)
+		threads = THREADS_MAX;
+
+	struct pool *p = mem_new(1, sizeof(*p));
+
+	p->cap = (size_t)threads * AHEAD;
+	p->jobs = mem_new(p->cap, sizeof(*p->jobs));
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->more, NULL);
+	pthread_cond_init(&p->done, NULL);
+	start_threads(p, o, threads);
+	if (p->n_workers)
+		return p;
+	pool_free(p);
+	return NULL;
+}
+
+static void job_release(struct job *j)
+{
+	free((char *)j->img.path);
+	free(j->told);
+	arena_release(&j->text);
+	symbolize_report_release(&j->rep);
+	memset(j, 0, sizeof(*j));
+}
+
+void pool_free(struct pool *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	pthread_cond_broadcast(&p->more);
+	pthread_mutex_unlock(&p->lock);
+	for (size_t i = 0; i < p->n_workers; i++) {
+		pthread_join(p->worker[i].thread, NULL);
+		symbolize_free(p->worker[i].sy);
+	}
+	for (size_t i = 0; i < p->cap; i++)
+		job_release(&p->jobs[i]);
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->more);
+	pthread_cond_destroy(&p->done);
+	free(p->jobs);
+	free(p);
+}
+
+/* Only who asks changes the two. */
+bool pool_has_room(const struct pool *p)
+{
+	return p->added - p->given < p->cap;
+}
+
+void pool_add(struct pool *p, const struct image *img,
+	      const struct code_place *code, size_t n)
+{
+	struct job *j = &p->jobs[p->added % p->cap];
+
+	j->img = *img;
+	j->img.path = mem_strdup(img->path);
+	j->code = code;
+	j->n = n;
+	pthread_mutex_lock(&p->lock);
+	p->added++;
+	pthread_cond_signal(&p->more);
+	pthread_mutex_unlock(&p->lock);
+}
+
+int pool_next(struct pool *p, symbol_fn *fn, void *arg,
+	      struct image_report *rep, struct err *err)
+{
+	struct job *j = &p->jobs[p->given % p->cap];
+
+	pthread_mutex_lock(&p->lock);
+	while (!j->done)
+		pthread_cond_wait(&p->done, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+
+	int rc = j->rc;
+
+	if (rc && err)
+		*err = j->err;
+	for (size_t i = 0; !rc && i < j->n_told; i++)
+		rc = fn(arg, &j->told[i], err);
+	*rep = j->rep;
+	memset(&j->rep, 0, sizeof(j->rep));
+	job_release(j);
+	p->given++;
+	return rc;
+}

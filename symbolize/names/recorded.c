@@ -1,0 +1,82 @@
+/* recorded.c - code whose name is in the capture, or in what a process wrote
+ * beside it: BPF programs, trampolines, kprobe slots, jitted code. Every
+ * offset of the image has that name. */
+#include <string.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/jit.h"
+#include "symbolize/symbolizer.h"
+
+static bool is_recorded(enum image_kind kind)
+{
+	return kind == IMAGE_BPF || kind == IMAGE_OOL || kind == IMAGE_JIT;
+}
+
+static int recorded_open(struct symbolizer *sy, const struct image *img,
+			 const char *file, void **r, struct err *err)
+{
+	(void)file;
+	(void)err;
+	if (!is_recorded(img->kind) || !img->path || !img->path[0])
+		return 0;
+	report_status(sy, "named");
+	*r = (void *)img;
+	return 1;
+}
+
+/* The line of the instruction: what was said last at or before it. */
+static void find_line(const struct jit_code *c, struct symbol *sym)
+{
+	size_t lo = 0;
+	size_t hi = c->n_line;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->line[mid].off <= sym->off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return;
+	sym->file = c->line[lo - 1].file;
+	sym->line = c->line[lo - 1].line;
+}
+
+static const char *how_known(const struct image *img)
+{
+	if (img->kind != IMAGE_JIT)
+		return "ksymbol";
+	if (!strncmp(img->path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS)))
+		return "ambiguous";
+	return img->id_len ? "jitdump" : "perf map";
+}
+
+static int recorded_resolve(void *r, uint64_t off, struct symbol *sym)
+{
+	const struct image *img = r;
+
+	if (img->len && off >= img->len)
+		return 0;
+	sym->start = 0;
+	sym->size = img->len;
+	sym->raw_name = img->path;
+	sym->how = how_known(img);
+	if (img->code)
+		find_line(img->code, sym);
+	return 1;
+}
+
+static void recorded_close(void *r)
+{
+	(void)r;
+}
+
+const struct resolver resolve_recorded = {
+	.name = "recorded",
+	.summary = "names that the capture itself says",
+	.open = recorded_open,
+	.resolve = recorded_resolve,
+	.close = recorded_close,
+};

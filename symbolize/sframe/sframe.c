@@ -1,0 +1,460 @@
+/* sframe.c - reads an SFrame section (versions 1, 2, 3), every byte of which
+ * may be hostile. */
+#include "symbolize/sframe/sframe.h"
+
+#include <inttypes.h>
+
+#include "stitch/base/err.h"
+
+#define HEAD_LEN 28
+#define VERSIONS 3
+
+/* Bytes of a function's entry, and the flags that may be set. */
+static const struct {
+	uint8_t func_len, flags;
+} versions[VERSIONS + 1] = { { 0, 0 }, { 17, 3 }, { 20, 7 }, { 16, 5 } };
+
+/* s390x: the CFA's offset is kept as (off - 160) / 8. */
+#define S390X_BIAS 160
+#define S390X_SCALE 8
+/* Version 1 has no field for it; the entries of an x86 PLT have 16 bytes. */
+#define REP_V1 16
+/* Behind the place that version 3's index names: rows, info, info2, rep. */
+#define ATTR_LEN 5
+
+static const struct abi {
+	const char *name;
+	uint8_t sp, fp;
+	bool big;
+} abis[] = {
+	[SFRAME_AARCH64_BE] = { "aarch64 big-endian", 31, 29, true },
+	[SFRAME_AARCH64_LE] = { "aarch64", 31, 29, false },
+	[SFRAME_AMD64] = { "amd64", 7, 6, false },
+	[SFRAME_S390X] = { "s390x", 15, 11, true },
+};
+
+uint32_t sframe_sp(const struct sframe *sf)
+{
+	return abis[sf->head.abi].sp;
+}
+
+uint32_t sframe_fp(const struct sframe *sf)
+{
+	return abis[sf->head.abi].fp;
+}
+
+const char *sframe_abi_name(const struct sframe *sf)
+{
+	return abis[sf->head.abi].name;
+}
+
+/* The magic tells the order of bytes. */
+static int read_magic(struct bytes *b, struct err *err)
+{
+	uint16_t magic;
+
+	if (bytes_left(b) < HEAD_LEN)
+		return err_at(err, b->path, bytes_off(b),
+			      "SFrame section is %zu bytes, needs at least %d",
+			      bytes_left(b), HEAD_LEN);
+	if (bytes_u16(b, &magic, err))
+		return -1;
+	if (magic == 0xe2de)
+		b->swap = true;
+	else if (magic != 0xdee2)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame section begins with 0x%04x, not with "
+			      "the magic 0xdee2",
+			      magic);
+	return 0;
+}
+
+static int check_head(const struct sframe_head *h, const struct bytes *b,
+		      struct err *err)
+{
+	bool big = b->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+	if (h->version < 1 || h->version > VERSIONS)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame version %u, this program knows 1 to %d",
+			      h->version, VERSIONS);
+	if (h->flags & ~versions[h->version].flags)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame flags 0x%x, version %u has no more than "
+			      "0x%x",
+			      h->flags, h->version, versions[h->version].flags);
+	if (h->abi < SFRAME_AARCH64_BE || h->abi > SFRAME_S390X)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame machine %u, this program knows 1 to 4",
+			      h->abi);
+	if (abis[h->abi].big != big)
+		return err_at(err, b->path, b->base_off,
+			      "SFrame section of %s with bytes in the other "
+			      "order",
+			      abis[h->abi].name);
+	return 0;
+}
+
+static int read_head(struct bytes *b, struct sframe_head *h, struct err *err)
+{
+	uint8_t fp;
+	uint8_t ra;
+
+	if (read_magic(b, err) || bytes_u8(b, &h->version, err) ||
+	    bytes_u8(b, &h->flags, err) || bytes_u8(b, &h->abi, err) ||
+	    bytes_u8(b, &fp, err) || bytes_u8(b, &ra, err) ||
+	    bytes_u8(b, &h->aux_len, err) || bytes_u32(b, &h->funcs, err) ||
+	    bytes_u32(b, &h->rows, err) || bytes_u32(b, &h->rows_len, err) ||
+	    bytes_u32(b, &h->func_off, err) || bytes_u32(b, &h->row_off, err))
+		return -1;
+	h->fixed_fp = (int8_t)fp;
+	h->fixed_ra = (int8_t)ra;
+	if (check_head(h, b, err))
+		return -1;
+	return bytes_skip(b, h->aux_len, err);
+}
+
+int sframe_init(struct sframe *sf, const void *data, size_t len,
+		const char *path, uint64_t off, uint64_t addr, struct err *err)
+{
+	struct bytes b;
+	struct bytes rest;
+
+	memset(sf, 0, sizeof(*sf));
+	bytes_init(&b, data, len, path, off, false);
+	if (read_head(&b, &sf->head, err))
+		return -1;
+	const struct sframe_head *h = &sf->head;
+	uint64_t funcs_len = (uint64_t)h->funcs * versions[h->version].func_len;
+
+	rest = b;
+	if (bytes_skip(&rest, h->func_off, err) ||
+	    bytes_take(&rest, funcs_len, &sf->func, err))
+		return err_while(err,
+				 "reading the index of %" PRIu32 " functions",
+				 h->funcs);
+	rest = b;
+	if (bytes_skip(&rest, h->row_off, err) ||
+	    bytes_take(&rest, h->rows_len, &sf->row, err))
+		return err_while(err, "reading the rows");
+	if (h->funcs && sf->func.end > sf->row.pos)
+		return err_at(err, path, bytes_off(&sf->row),
+			      "rows begin inside or before the index of "
+			      "functions");
+	sf->addr = addr;
+	sf->func_at = bytes_off(&sf->func) - off;
+	sf->func_len = versions[h->version].func_len;
+	return 0;
+}
+
+uint64_t sframe_func_field(const struct sframe *sf, uint32_t i)
+{
+	return sf->addr + sf->func_at + (uint64_t)i * sf->func_len;
+}
+
+/* Where the entries are all there is to say (versions 1 and 2), or the index
+ * to it (3). */
+struct entry {
+	int64_t start;
+	uint32_t n;
+	uint8_t info, info2, rep;
+};
+
+static int read_entry(const struct sframe *sf, struct bytes *b,
+		      struct sframe_func *f, struct entry *e, struct err *err)
+{
+	int32_t start;
+
+	if (bytes_i32(b, &start, err) || bytes_u32(b, &f->size, err) ||
+	    bytes_u32(b, &f->at, err) || bytes_u32(b, &e->n, err) ||
+	    bytes_u8(b, &e->info, err))
+		return -1;
+	e->start = start;
+	e->info &= 0x7f; /* no signal frames before version 3 */
+	if (sf->head.version == 1)
+		e->rep = REP_V1;
+	else if (bytes_u8(b, &e->rep, err))
+		return -1;
+	return 0;
+}
+
+static int read_entry_v3(const struct sframe *sf, struct bytes *b,
+			 struct sframe_func *f, struct entry *e,
+			 struct err *err)
+{
+	struct bytes attr = sf->row;
+	uint64_t start;
+	uint16_t n;
+
+	if (bytes_u64(b, &start, err) || bytes_u32(b, &f->size, err) ||
+	    bytes_u32(b, &f->at, err) || bytes_skip(&attr, f->at, err) ||
+	    bytes_u16(&attr, &n, err) || bytes_u8(&attr, &e->info, err) ||
+	    bytes_u8(&attr, &e->info2, err) || bytes_u8(&attr, &e->rep, err))
+		return -1;
+	e->start = (int64_t)start;
+	e->n = n;
+	f->at += ATTR_LEN;
+	return 0;
+}
+
+/* What the entry says has to be possible. */
+static int check_func(const struct sframe *sf, const struct entry *e,
+		      struct sframe_func *f, uint64_t at, struct err *err)
+{
+	const char *path = sf->func.path;
+	uint64_t end;
+
+	if ((e->info & 15) > 2 && e->n)
+		return err_at(err, path, at, "row type %u, needs 0 to 2",
+			      e->info & 15);
+	if ((e->info2 & 31) > 1)
+		return err_at(err, path, at, "function type %u, needs 0 or 1",
+			      e->info2 & 31);
+	if (e->info & 16 && !e->rep)
+		return err_at(err, path, at,
+			      "rows repeat after 0 bytes, needs 1 at least");
+	if (__builtin_add_overflow(f->start, f->size, &end))
+		return err_at(err, path, at,
+			      "function of %" PRIu32 " bytes at 0x%" PRIx64
+			      " goes around the address space",
+			      f->size, f->start);
+	if (f->at > sf->head.rows_len ||
+	    e->n > (sf->head.rows_len - f->at) / (1u + f->width))
+		return err_at(err, path, at,
+			      "%" PRIu32 " rows at 0x%" PRIx32
+			      " are not within the %" PRIu32 " bytes of rows",
+			      e->n, f->at, sf->head.rows_len);
+	return 0;
+}
+
+int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
+		struct err *err)
+{
+	struct bytes b = sf->func;
+	struct entry e = { 0 };
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (bytes_skip(&b, (uint64_t)i * sf->func_len, err))
+		return -1;
+	uint64_t at = bytes_off(&b);
+	if (sf->head.version == 3)
+		ret = read_entry_v3(sf, &b, out, &e, err);
+	else
+		ret = read_entry(sf, &b, out, &e, err);
+	if (ret)
+		return err_while(err, "reading function %" PRIu32, i);
+	out->start = (uint64_t)e.start + (sf->head.flags & SFRAME_PCREL
+						  ? sframe_func_field(sf, i)
+						  : sf->addr);
+	out->n = e.n;
+	out->width = (uint8_t)(1 << (e.info & 3));
+	out->rep = e.info & 16 ? e.rep : 0;
+	out->key_b = e.info & 32;
+	out->signal = e.info & 128;
+	out->flex = (e.info2 & 31) == 1;
+	if (check_func(sf, &e, out, at, err))
+		return err_while(err, "reading function %" PRIu32, i);
+	return 0;
+}
+
+void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
+		 struct sframe_cursor *c)
+{
+	*c = (struct sframe_cursor){ .sf = sf, .func = *f, .b = sf->row };
+	/* sframe_func() has checked it; without it there are no rows. */
+	if (bytes_skip(&c->b, f->at, NULL))
+		c->func.n = 0;
+}
+
+uint64_t sframe_row_bytes(const struct sframe_cursor *c)
+{
+	return bytes_off(&c->b) - bytes_off(&c->sf->row) - c->func.at;
+}
+
+static int read_number(struct bytes *b, unsigned int size, uint32_t *out,
+		       struct err *err)
+{
+	uint8_t byte = 0;
+	uint16_t half = 0;
+	int ret;
+
+	if (size == 4)
+		return bytes_u32(b, out, err);
+	ret = size == 2 ? bytes_u16(b, &half, err) : bytes_u8(b, &byte, err);
+	*out = size == 2 ? half : byte;
+	return ret;
+}
+
+static int check_row(const struct sframe_cursor *c, const struct sframe_row *r,
+		     uint64_t at, struct err *err)
+{
+	const struct sframe_func *f = &c->func;
+	uint32_t end = f->rep && f->rep < f->size ? f->rep : f->size;
+
+	if ((r->info >> 5 & 3) == 3)
+		return err_at(err, c->b.path, at,
+			      "row has words of size 3, needs 0 to 2");
+	if (r->pc < c->next)
+		return err_at(err, c->b.path, at,
+			      "row at 0x%" PRIx32 " of its function, needs "
+			      "0x%" PRIx64 " at least: they grow",
+			      r->pc, c->next);
+	if (r->pc >= end)
+		return err_at(err, c->b.path, at,
+			      "row at 0x%" PRIx32 " of its function, which "
+			      "ends at 0x%" PRIx32,
+			      r->pc, end);
+	return 0;
+}
+
+int sframe_row(struct sframe_cursor *c, struct sframe_row *out, struct err *err)
+{
+	uint64_t at = bytes_off(&c->b);
+
+	if (c->i == c->func.n)
+		return 0;
+	if (read_number(&c->b, c->func.width, &out->pc, err) ||
+	    bytes_u8(&c->b, &out->info, err) || check_row(c, out, at, err))
+		return -1;
+	out->n = out->info >> 1 & 15;
+	out->size = (uint8_t)(1 << (out->info >> 5 & 3));
+	for (unsigned int i = 0; i < out->n; i++)
+		if (read_number(&c->b, out->size, &out->word[i], err))
+			return -1;
+	c->next = (uint64_t)out->pc + 1;
+	c->i++;
+	return 1;
+}
+
+static int64_t signed_word(const struct sframe_row *row, unsigned int i)
+{
+	if (row->size == 1)
+		return (int8_t)row->word[i];
+	if (row->size == 2)
+		return (int16_t)row->word[i];
+	return (int32_t)row->word[i];
+}
+
+static int64_t cfa_offset(const struct sframe *sf, const struct sframe_row *row,
+			  unsigned int i)
+{
+	int64_t off = signed_word(row, i);
+
+	return sf->head.abi == SFRAME_S390X ? off * S390X_SCALE + S390X_BIAS
+					    : off;
+}
+
+/* Offset 0 is none: there the CFA's caller would be. An odd one is a
+ * register's number, in version 2 of s390x only. */
+static struct sframe_place plain_place(const struct sframe *sf,
+				       const struct sframe_row *row,
+				       unsigned int i)
+{
+	int64_t off = signed_word(row, i);
+
+	if (sf->head.abi == SFRAME_S390X) {
+		if (!off)
+			return (struct sframe_place){ .kind = SFRAME_PADDED };
+		if (sf->head.version == 2 && off & 1)
+			return (struct sframe_place){ SFRAME_REG,
+						      row->word[i] >> 1, 0 };
+	}
+	return (struct sframe_place){ SFRAME_MEMORY, SFRAME_CFA, off };
+}
+
+/* The rule took i words: there must be no more. */
+static int all_words(const struct sframe *sf, const struct sframe_row *row,
+		     unsigned int i, struct err *err)
+{
+	if (i >= row->n)
+		return 0;
+	return err_at(err, sf->row.path, bytes_off(&sf->row),
+		      "row at 0x%" PRIx32 " of its function has %u words, "
+		      "needs %u at most",
+		      row->pc, row->n, i);
+}
+
+static int plain_rule(const struct sframe *sf, const struct sframe_row *row,
+		      struct sframe_rule *out, struct err *err)
+{
+	unsigned int i = 1;
+
+	out->cfa = (struct sframe_place){ SFRAME_VALUE,
+					  row->info & 1 ? sframe_sp(sf)
+							: sframe_fp(sf),
+					  cfa_offset(sf, row, 0) };
+	if (!sf->head.fixed_ra && i < row->n)
+		out->ra = plain_place(sf, row, i++);
+	if (!sf->head.fixed_fp && i < row->n)
+		out->fp = plain_place(sf, row, i++);
+	return all_words(sf, row, i, err);
+}
+
+/* A control word and its offset; or a 0 alone. */
+static int flex_place(const struct sframe *sf, const struct sframe_row *row,
+		      unsigned int *i, struct sframe_place *out,
+		      struct err *err)
+{
+	uint32_t control;
+
+	if (*i >= row->n)
+		return 0;
+	control = row->word[(*i)++];
+	if (!control) {
+		out->kind = SFRAME_PADDED;
+		return 0;
+	}
+	if (*i >= row->n)
+		return err_at(err, sf->row.path, bytes_off(&sf->row),
+			      "row at 0x%" PRIx32 " of its function has a "
+			      "control word without an offset",
+			      row->pc);
+	out->kind = control & 2 ? SFRAME_MEMORY : SFRAME_VALUE;
+	out->reg = control & 1 ? control >> 3 : SFRAME_CFA;
+	out->off = signed_word(row, (*i)++);
+	return 0;
+}
+
+static int flex_rule(const struct sframe *sf, const struct sframe_row *row,
+		     struct sframe_rule *out, struct err *err)
+{
+	unsigned int i = 0;
+
+	if (flex_place(sf, row, &i, &out->cfa, err))
+		return -1;
+	if (out->cfa.kind < SFRAME_VALUE || out->cfa.reg == SFRAME_CFA)
+		return err_at(err, sf->row.path, bytes_off(&sf->row),
+			      "row at 0x%" PRIx32 " of its function makes its "
+			      "CFA of no register",
+			      row->pc);
+	out->cfa.off = cfa_offset(sf, row, i - 1);
+	if (flex_place(sf, row, &i, &out->ra, err) ||
+	    flex_place(sf, row, &i, &out->fp, err))
+		return -1;
+	return all_words(sf, row, i, err);
+}
+
+int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
+		const struct sframe_row *row, struct sframe_rule *out,
+		struct err *err)
+{
+	const struct sframe_head *h = &sf->head;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	if (!row->n) {
+		out->outermost = true;
+		return 0;
+	}
+	out->is_signed = row->info & 128;
+	ret = f->flex ? flex_rule(sf, row, out, err)
+		      : plain_rule(sf, row, out, err);
+	if (h->fixed_ra && out->ra.kind == SFRAME_NONE)
+		out->ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
+						 h->fixed_ra };
+	if (h->fixed_fp && out->fp.kind == SFRAME_NONE)
+		out->fp = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
+						 h->fixed_fp };
+	return ret;
+}

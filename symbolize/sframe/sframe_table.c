@@ -1,0 +1,255 @@
+/* sframe_table.c - all functions and rows of an SFrame section, in order. */
+#include "symbolize/sframe/sframe_table.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/cfi/unwind_rows.h"
+
+/* Rows that the repeated blocks of one section may become: a PLT of 60000
+ * entries. */
+#define REPEAT_MAX (1u << 18)
+#define PLT_ENTRY 16
+/* Nobody lets two functions share rows; a little of it would be no harm. */
+#define SHARED_MAX 4
+
+struct visit {
+	const struct sframe *sf;
+	const struct sframe_visitor *v;
+	void *arg;
+	uint64_t bytes, limit; /* of rows: read, and to be read at most */
+};
+
+static int visit_rows(struct visit *w, const struct sframe_func *f,
+		      struct err *err)
+{
+	struct sframe_cursor c;
+	struct sframe_row row;
+	struct sframe_rule rule;
+	int ret;
+
+	sframe_rows(w->sf, f, &c);
+	while ((ret = sframe_row(&c, &row, err)) > 0) {
+		ret = -1;
+		if (w->bytes + sframe_row_bytes(&c) > w->limit) {
+			err_at(err, w->sf->row.path, bytes_off(&w->sf->row),
+			       "functions share their rows: more than %d times "
+			       "the %u bytes of rows are used",
+			       SHARED_MAX, w->sf->head.rows_len);
+			break;
+		}
+		if (sframe_rule(w->sf, f, &row, &rule, err))
+			break;
+		if (w->v->row)
+			w->v->row(w->arg, f, &row, &rule);
+	}
+	/* What failed took its time, too. */
+	w->bytes += sframe_row_bytes(&c);
+	return ret;
+}
+
+uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
+		      void *arg)
+{
+	struct visit w = { .sf = sf, .v = v, .arg = arg };
+	struct sframe_func f;
+	struct err err;
+	uint32_t bad = 0;
+
+	w.limit = (uint64_t)sf->head.rows_len * SHARED_MAX;
+
+	for (uint32_t i = 0; i < sf->head.funcs; i++) {
+		bool good = !sframe_func(sf, i, &f, &err);
+
+		if (good && v->func)
+			v->func(arg, i, &f);
+		if (good && !visit_rows(&w, &f, &err)) {
+			if (v->end)
+				v->end(arg, i, &f);
+			continue;
+		}
+		bad++;
+		if (v->bad)
+			v->bad(arg, i, &err);
+	}
+	return bad;
+}
+
+static bool place_rule(const struct sframe *sf, const struct sframe_place *in,
+		       struct place_rule *out)
+{
+	if (in->off > INT32_MAX || in->off < INT32_MIN)
+		return false;
+	out->off = (int32_t)in->off;
+	out->kind = PLACE_SAME;
+	if (in->kind == SFRAME_NONE || in->kind == SFRAME_PADDED)
+		return true;
+	if (in->kind == SFRAME_REG ||
+	    (in->kind == SFRAME_VALUE && in->reg != SFRAME_CFA && !in->off)) {
+		out->kind = PLACE_REG;
+		out->off = (int32_t)(in->reg & 127);
+		return in->reg < 128;
+	}
+	if (in->kind == SFRAME_VALUE)
+		return false;
+	if (in->reg == SFRAME_CFA)
+		out->kind = PLACE_CFA;
+	else if (in->reg == sframe_fp(sf))
+		out->kind = PLACE_FP;
+	else if (in->reg == sframe_sp(sf))
+		out->kind = PLACE_SP;
+	else
+		return false;
+	return true;
+}
+
+static enum row_kind cfa_kind(const struct sframe *sf,
+			      const struct sframe_place *cfa)
+{
+	bool deref = cfa->kind == SFRAME_MEMORY;
+
+	if (cfa->reg == sframe_sp(sf))
+		return deref ? ROW_SP_DEREF : ROW_SP;
+	if (cfa->reg == sframe_fp(sf))
+		return deref ? ROW_FP_DEREF : ROW_FP;
+	if (sf->head.abi == SFRAME_AMD64 && cfa->reg == 10 && !deref)
+		return ROW_DRAP;
+	return ROW_COMPLEX;
+}
+
+void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
+		     const struct sframe_rule *in, struct row_rule *out)
+{
+	struct sframe_place ra = in->ra;
+
+	memset(out, 0, sizeof(*out));
+	if (f->signal)
+		out->flags = ROW_INTERRUPTED;
+	if (in->outermost) {
+		out->kind = f->signal ? ROW_COMPLEX : ROW_OUTERMOST;
+		return;
+	}
+	if (in->is_signed)
+		out->flags |= ROW_SIGNED;
+	/* A padded one of a machine with a fixed place is there, too. */
+	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
+		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
+					    sf->head.fixed_ra };
+	out->kind = cfa_kind(sf, &in->cfa);
+	out->cfa = in->cfa.off;
+	if (!place_rule(sf, &in->fp, &out->fp) ||
+	    !place_rule(sf, &ra, &out->ra))
+		out->kind = ROW_COMPLEX;
+}
+
+/* Rows of the function at hand: one that repeats needs them more than once. */
+struct making {
+	const struct sframe *sf;
+	struct rows *rows;
+	struct kept {
+		uint32_t pc;
+		struct row_rule rule;
+	} * kept;
+	size_t n, cap;
+	size_t repeated; /* rows made of blocks */
+	uint32_t dropped;
+};
+
+static void begin(void *arg, uint32_t i, const struct sframe_func *f)
+{
+	struct making *m = arg;
+
+	(void)i;
+	(void)f;
+	m->n = 0;
+}
+
+static void keep(void *arg, const struct sframe_func *f,
+		 const struct sframe_row *row, const struct sframe_rule *rule)
+{
+	struct making *m = arg;
+
+	m->kept = mem_grow(m->kept, &m->cap, m->n + 1, sizeof(*m->kept));
+	m->kept[m->n].pc = row->pc;
+	sframe_row_rule(m->sf, f, rule, &m->kept[m->n++].rule);
+}
+
+/* The 16 bytes of an x86 PLT entry, in which one word is pushed. */
+static bool is_plt(const struct making *m, const struct sframe_func *f)
+{
+	const struct kept *k = m->kept;
+
+	return m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
+	       m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
+	       k[0].rule.kind == ROW_SP && k[1].rule.kind == ROW_SP &&
+	       k[0].rule.cfa == 8 && k[1].rule.cfa == 16 &&
+	       k[0].rule.fp.kind == PLACE_SAME &&
+	       k[1].rule.fp.kind == PLACE_SAME;
+}
+
+static void add_repeated(struct making *m, const struct sframe_func *f)
+{
+	if (is_plt(m, f)) {
+		struct row_rule rule = m->kept[0].rule;
+
+		rule.kind = ROW_PLT;
+		rule.cfa = m->kept[1].pc;
+		rows_add(m->rows, f->start, &rule);
+		return;
+	}
+	uint64_t blocks = ((uint64_t)f->size + f->rep - 1) / f->rep;
+
+	if (m->n == 1 && !m->kept[0].pc)
+		blocks = 1;
+	if (blocks * m->n > REPEAT_MAX - m->repeated) {
+		m->dropped++;
+		return;
+	}
+	m->repeated += blocks * m->n;
+	for (uint64_t b = 0; b < blocks; b++)
+		for (size_t i = 0; i < m->n; i++)
+			rows_add(m->rows, f->start + b * f->rep + m->kept[i].pc,
+				 &m->kept[i].rule);
+}
+
+/* A function without rows has no caller; but where it is a signal frame, its
+ * rows could not be said. */
+static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
+{
+	struct making *m = arg;
+	struct row_rule none = { .kind = ROW_OUTERMOST };
+
+	(void)idx;
+	rows_begin(m->rows, f->start, f->start + f->size);
+	if (!f->n && f->signal) {
+		none.kind = ROW_COMPLEX;
+		none.flags = ROW_INTERRUPTED;
+	}
+	if (!f->n)
+		rows_add(m->rows, f->start, &none);
+	else if (f->rep)
+		add_repeated(m, f);
+	else
+		for (size_t i = 0; i < m->n; i++)
+			rows_add(m->rows, f->start + m->kept[i].pc,
+				 &m->kept[i].rule);
+	rows_end(m->rows);
+}
+
+struct rows *sframe_table(const struct sframe *sf, uint32_t *bad)
+{
+	static const struct sframe_visitor v = {
+		.func = begin,
+		.row = keep,
+		.end = add_func,
+	};
+	struct making m = { .sf = sf, .rows = rows_new(8) };
+	uint32_t n = sframe_visit(sf, &v, &m);
+
+	if (bad)
+		*bad = n + m.dropped;
+	rows_finish(m.rows);
+	free(m.kept);
+	return m.rows;
+}

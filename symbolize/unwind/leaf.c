@@ -1,0 +1,89 @@
+/* leaf.c - AArch64 code without tables: does the link register hold the return
+ * address? */
+#include "symbolize/unwind/leaf.h"
+
+#include <elf.h>
+#include <stddef.h>
+
+#include "stitch/base/bytes.h"
+#include "symbolize/unwind/modules.h"
+
+#define REG_LINK 30
+#define VDSO_FUNC_MAX 65536
+/* Instructions of a stub: bti, adrp, ldr, add, autia1716, br. */
+#define STUB_MAX 6
+
+/* Could this A64 instruction write x30? All that have it as a first operand
+ * count, and second ones of loads and stores, and calls: some of these only
+ * read it, but a leaf has no need for them either. */
+static bool touches_link(uint32_t insn)
+{
+	bool branch = (insn & 0x7c000000) == 0x14000000; /* b, bl */
+	bool call = (insn & 0xfc000000) == 0x94000000 || /* bl */
+		    (insn & 0xfee00000) == 0xd6200000;	 /* blr, blraa, ... */
+	bool memory = (insn & 0x0a000000) == 0x08000000;
+
+	if (branch || call)
+		return call;
+	return (insn & 31) == REG_LINK ||
+	       (memory && (insn >> 10 & 31) == REG_LINK);
+}
+
+/* Nothing in the whole function touches the register. */
+static bool untouched(struct modules *ms, struct module *m,
+		      const struct module_symbol *f)
+{
+	unsigned char code[1024];
+	struct bytes b;
+	uint32_t insn;
+
+	if (f->size > VDSO_FUNC_MAX || f->value % 4 || f->size % 4)
+		return false;
+	for (uint64_t at = 0; at < f->size; at += sizeof(code)) {
+		size_t n = f->size - at;
+
+		if (n > sizeof(code))
+			n = sizeof(code);
+		if (modules_code(ms, m, f->value + at, code, n) != n)
+			return false;
+		bytes_init(&b, code, n, "", 0, false);
+		while (!bytes_u32(&b, &insn, NULL))
+			if (touches_link(insn))
+				return false;
+	}
+	return true;
+}
+
+/* A stub that jumps to another file's function, which linkers give no table
+ * (ld 2.40): it is entered by a call and leaves by its one 'br'. The head of
+ * all stubs begins with a store of the register: that place is left out. */
+static bool stub(struct modules *ms, struct module *m, uint64_t vaddr)
+{
+	unsigned char code[4 * STUB_MAX];
+	struct bytes b;
+	uint32_t insn;
+
+	if (vaddr % 4 || !modules_in_section(ms, m, ".plt", vaddr))
+		return false;
+	bytes_init(&b, code, modules_code(ms, m, vaddr, code, sizeof(code)), "",
+		   0, false);
+	while (!bytes_u32(&b, &insn, NULL)) {
+		if (touches_link(insn))
+			return false;
+		if ((insn & 0xfffffc1f) == 0xd61f0000)
+			return true;
+	}
+	return false;
+}
+
+bool leaf_keeps_link(struct modules *ms, struct module *m, uint64_t vaddr)
+{
+	struct module_symbol f;
+
+	if (m->machine != EM_AARCH64)
+		return false;
+	if (m->kind != IMAGE_VDSO)
+		return stub(ms, m, vaddr);
+	return vaddr % 4 == 0 && modules_symbol(ms, m, vaddr, &f) &&
+	       untouched(ms, m, &f);
+}

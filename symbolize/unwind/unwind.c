@@ -1,0 +1,435 @@
+/* unwind.c - the unwinder: of stack dumps, and of what registers alone say. */
+#include "symbolize/unwind/unwind.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/unwinder.h"
+#include "symbolize/cfi/abi.h"
+#include "symbolize/unwind/caller.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/unwind/leaf.h"
+#include "symbolize/unwind/modules.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/unwind/walk.h"
+
+#define CACHE_BITS 16
+/* Bytes of the code that begins where a file is started. */
+#define ENTRY_MAX 256
+
+/* What is known of an address that has no row: as kinds of rows, behind those
+ * that there are. */
+enum known {
+	KNOWN_LINK = ROW_COMPLEX + 1, /* the code says that the link register
+				       * holds the return address */
+	KNOWN_NO_TABLE,
+	KNOWN_NO_FILE,
+	KNOWN_NO_CODE, /* in no executable mapping */
+};
+
+/* Small, as most of the cost is that of reaching it in memory. */
+struct place {
+	uint64_t pc;
+	uint32_t epoch; /* number of in->epoch; 0: empty */
+	struct row row; /* kind: enum row_kind or enum known */
+};
+
+/* Where that is. */
+struct code {
+	struct module *m; /* NULL: none */
+	uint64_t vaddr;
+	bool mapped; /* executable */
+	bool file;   /* of a file, if perhaps one that is not at hand */
+	bool dated;  /* something else may be there a moment later */
+};
+
+struct unwind {
+	struct unwinder uw; /* first */
+	const struct frames *fr;
+	struct modules *modules;
+	struct place *cache;
+	struct place last;    /* of one that is not kept */
+	struct table numbers; /* of epochs */
+	uint32_t n_numbers;
+	uint64_t epoch;	 /* the last one */
+	uint32_t number; /* and its number */
+};
+
+static enum row_kind known(const struct place *p)
+{
+	return row_kind(&p->row);
+}
+
+/* Code that a process made itself. */
+static struct code made_code(struct unwind *u, const struct unwind_in *in,
+			     uint64_t pc, const struct jit_code *code)
+{
+	struct module *m = modules_of_code(u->modules, code);
+
+	if (m && in->machine && m->machine != in->machine)
+		m = NULL;
+	return (struct code){
+		.m = m, .vaddr = pc, .mapped = true, .dated = true
+	};
+}
+
+static struct code code_at(struct unwind *u, const struct unwind_in *in,
+			   uint64_t pc)
+{
+	struct code c = { .m = NULL };
+	struct unwind_map map;
+
+	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
+	c.dated = !c.mapped || map.dated;
+	if (c.mapped && map.code)
+		return made_code(u, in, pc, map.code);
+	if (!c.mapped || !map.image)
+		return c;
+	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
+
+	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
+	c.m = modules_of(u->modules, map.image);
+	if (c.m && ((in->machine && c.m->machine != in->machine) ||
+		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
+			       &c.vaddr)))
+		c.m = NULL;
+	return c;
+}
+
+static struct row look(struct unwind *u, const struct code *c)
+{
+	struct row none = { .how = KNOWN_NO_CODE };
+
+	if (c->mapped)
+		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
+	if (!c->m)
+		return none;
+	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
+		return none;
+	const struct row *row = modules_row(c->m, c->vaddr);
+
+	if (!row && modules_more(u->modules, c->m))
+		row = modules_row(c->m, c->vaddr);
+	if (row)
+		return *row;
+	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
+							       : KNOWN_NO_TABLE;
+	return none;
+}
+
+/* u->number becomes that of the sample's epoch; 0: it has none. */
+static void number_of(struct unwind *u, uint64_t epoch)
+{
+	if (epoch == u->epoch)
+		return;
+	u->epoch = epoch;
+	u->number = 0;
+	if (!epoch)
+		return;
+	uint64_t hash = hash_u64(epoch);
+	uint32_t id = table_find(&u->numbers, hash, NULL, NULL, NULL);
+
+	if (id == TABLE_NONE) {
+		id = u->n_numbers++;
+		table_add(&u->numbers, hash, id);
+	}
+	u->number = id + 1;
+}
+
+static inline const struct place *
+place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
+{
+	/* Processes of one program may have equal addresses. */
+	uint64_t hash =
+		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
+	struct place *p = &u->cache[hash >> (64 - CACHE_BITS)];
+
+	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
+			     1))
+		return p;
+	struct code c = code_at(u, in, pc);
+
+	if (!u->number || c.dated)
+		p = &u->last;
+	*p = (struct place){ pc, u->number, look(u, &c) };
+	return p;
+}
+
+/* Where the caller's address is looked for: in the call, not behind it. */
+static uint64_t inside(const struct walk *w)
+{
+	return w->exact ? w->v.pc : w->v.pc - 1;
+}
+
+static bool of_file(const struct code *c)
+{
+	return c->m && c->m->kind != IMAGE_JIT;
+}
+
+/* Is the address of a frame found by frame pointer behind a call? In code
+ * that was made at run time that cannot be seen afterwards, unless somebody
+ * kept its bytes: else such code may only be called by the same. */
+static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
+		   uint64_t pc)
+{
+	struct code to = code_at(u, in, pc - 1);
+
+	if (!to.mapped)
+		return false;
+	if (!to.m)
+		return !from_file;
+	return caller_called(u->modules, to.m, to.vaddr + 1);
+}
+
+/* Is it what the kernel starts, without a table? glibc's loader says nothing
+ * of its _start and of what follows it, from where a program's constructors
+ * are called. The kernel clears the registers, and nothing there uses FP. */
+static bool at_entry(const struct code *c, const struct walk *w)
+{
+	return of_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	       c->vaddr - c->m->entry < ENTRY_MAX &&
+	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
+	       !w->v.reg[w->abi->fp];
+}
+
+static int guess(struct unwind *u, const struct unwind_in *in,
+		 const struct place *p, struct walk *w, struct unwind_out *out)
+{
+	struct walk next = *w;
+	struct code from = code_at(u, in, p->pc);
+
+	if (at_entry(&from, w)) {
+		w->end = UNWIND_OUTERMOST;
+		return -1;
+	}
+	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
+							  : UNWIND_NO_TABLE;
+	if (walk_pointer(&next)) {
+		/* Zeros are an end only where it was a frame pointer so far:
+		 * elsewhere they are what happened to be there. */
+		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
+			w->end = next.end;
+		return -1;
+	}
+	if (!called(u, in, of_file(&from), next.v.pc))
+		return -1;
+	*w = next;
+	if (out->guessed == UINT32_MAX)
+		out->guessed = out->n;
+	return 0;
+}
+
+static int step(struct unwind *u, const struct unwind_in *in,
+		const struct place *p, bool full, struct walk *w,
+		struct unwind_out *out)
+{
+	if (known(p) > ROW_COMPLEX) {
+		if (known(p) == (enum row_kind)KNOWN_LINK && w->top)
+			return walk_link(w);
+		return guess(u, in, p, w, out);
+	}
+	if (!full || known(p) == ROW_SIGNAL)
+		return walk_row(w, &p->row);
+	struct code c = code_at(u, in, p->pc);
+
+	if (!walk_rules(w, c.m, c.vaddr))
+		return 0;
+	/* A row of .sframe: there is no more to it. */
+	return w->end == UNWIND_NO_TABLE ? walk_row(w, &p->row) : -1;
+}
+
+static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
+				const struct abi *abi, bool full,
+				struct unwind_out *out)
+{
+	struct walk w;
+
+	walk_start(&w, abi, in);
+	out->n = 0;
+	out->guessed = UINT32_MAX;
+	for (;;) {
+		uint64_t pc = inside(&w);
+		const struct place *p = place_of(u, in, pc);
+
+		if (known(p) == (enum row_kind)KNOWN_NO_CODE && out->n)
+			return UNWIND_NO_MAP;
+		if (out->n == out->max)
+			return UNWIND_LIMIT;
+		/* Nobody has called the way back from a signal. */
+		if (known(p) == ROW_SIGNAL ||
+		    (known(p) <= ROW_COMPLEX && p->row.how & ROW_INTERRUPTED))
+			pc = w.v.pc;
+		out->ip[out->n++] = pc;
+		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
+			return UNWIND_NO_MAP;
+		if (step(u, in, p, full, &w, out))
+			return w.end;
+	}
+}
+
+/* What no dump is needed for: is the return address in its register still? */
+static void unwind_link(struct unwind *u, const struct unwind_in *in,
+			const struct abi *abi, struct unwind_out *out)
+{
+	struct walk w;
+
+	walk_start(&w, abi, in);
+	const struct place *p = place_of(u, in, in->pc & in->user_mask);
+
+	out->ip[0] = in->pc;
+	out->n = 1;
+	out->guessed = UINT32_MAX;
+	out->end = UNWIND_NO_TABLE;
+	if (known(p) > ROW_COMPLEX && known(p) != (enum row_kind)KNOWN_LINK)
+		return;
+	/* Only of the very file that ran, by build-id: no dump would show
+	 * that another one is wrong. */
+	struct code c = code_at(u, in, p->pc);
+
+	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
+		return;
+	out->end = UNWIND_TRUNCATED;
+	if (known(p) == ROW_OUTERMOST || known(p) == ROW_COMPLEX ||
+	    p->row.how & ROW_INTERRUPTED ||
+	    (known(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
+		return;
+	if (out->max > 1 && !walk_link(&w))
+		out->ip[out->n++] = w.v.pc - 1;
+}
+
+/* Some recorders do not say on which machine they ran. */
+static uint16_t machine_of(struct unwind *u, const struct unwind_in *in,
+			   uint64_t pc)
+{
+	if (in->machine)
+		return in->machine;
+	const struct module *m = code_at(u, in, pc & in->user_mask).m;
+
+	return m ? m->machine : 0;
+}
+
+static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
+		      struct unwind_out *out)
+{
+	struct unwind *u = (struct unwind *)uw;
+	struct unwind_in own = *given;
+	const struct unwind_in *in = &own;
+
+	own.machine = machine_of(u, given, given->pc);
+	const struct abi *abi = abi_of(own.machine);
+
+	if (!abi) {
+		out->ip[0] = in->pc;
+		out->n = 1;
+		out->guessed = UINT32_MAX;
+		out->end = UNWIND_NO_TABLE;
+		return;
+	}
+	number_of(u, in->epoch);
+	if (!in->dumped) {
+		unwind_link(u, in, abi, out);
+		return;
+	}
+	out->end = walk_all(u, in, abi, false, out);
+	if (out->end == UNWIND_COMPLEX)
+		out->end = walk_all(u, in, abi, true, out);
+}
+
+/* Chains whose addresses are behind no calls, or behind those of other
+ * functions, are made up: by code that uses the frame pointer for other
+ * things. ip[0] is not looked at: what called it is not in the chain. */
+static bool sound(struct unwind *u, const struct unwind_in *in,
+		  const uint64_t *ip, uint32_t n)
+{
+	struct code inner = { .m = NULL };
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct code c = code_at(u, in, (ip[i] & in->user_mask) - 1);
+
+		if (!of_file(&c) ||
+		    !caller_called(u->modules, c.m, c.vaddr + 1))
+			return false;
+		if (inner.m == c.m &&
+		    !caller_entered(u->modules, c.m, c.vaddr + 1, inner.vaddr))
+			return false;
+		inner = c;
+	}
+	return true;
+}
+
+static enum unwind_caller unwind_caller(struct unwinder *uw,
+					const struct unwind_in *given,
+					const uint64_t *ip, uint32_t n,
+					bool infer, uint64_t *caller)
+{
+	struct unwind *u = (struct unwind *)uw;
+	struct unwind_in own = *given;
+	const struct unwind_in *in = &own;
+
+	own.machine = machine_of(u, given, ip[0]);
+	const struct abi *abi = abi_of(own.machine);
+
+	/* s390x: a chain by -mbackchain, of which no table knows. */
+	if (!abi || in->machine == EM_S390)
+		return CALLER_KNOWN;
+	number_of(u, in->epoch);
+	uint64_t pc = ip[0] & in->user_mask;
+	const struct place *p = place_of(u, in, pc);
+	enum row_kind kind = known(p);
+
+	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
+	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
+		return CALLER_KNOWN;
+	/* On the way back from a signal the frame pointer is that of the
+	 * interrupted function, which is passed over. */
+	if (!infer || n < 2 || kind == ROW_SIGNAL)
+		return CALLER_MISSING;
+	struct code leaf = code_at(u, in, pc);
+	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
+
+	if (!of_file(&leaf) || !sound(u, in, ip, n) || leaf.m != next.m ||
+	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
+			  caller))
+		return CALLER_MISSING;
+	*caller += pc - leaf.vaddr;
+	return CALLER_INFERRED;
+}
+
+static void unwind_free(struct unwinder *uw)
+{
+	struct unwind *u = (struct unwind *)uw;
+
+	if (!u)
+		return;
+	modules_free(u->modules);
+	table_release(&u->numbers);
+	free(u->cache);
+	free(u);
+}
+
+static const struct unwinder_ops ops = {
+	.name = "tables",
+	.unwind = unwind_do,
+	.caller = unwind_caller,
+	.free = unwind_free,
+};
+
+struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
+{
+	struct unwind *u = mem_new(1, sizeof(*u));
+
+	u->uw.ops = &ops;
+	u->fr = fr;
+	u->modules = modules_new(sy, fr);
+	u->cache = mem_new((size_t)1 << CACHE_BITS, sizeof(*u->cache));
+	return &u->uw;
+}
+
+struct modules *unwind_modules(struct unwinder *uw)
+{
+	return ((struct unwind *)uw)->modules;
+}

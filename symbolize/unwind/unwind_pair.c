@@ -1,0 +1,148 @@
+/* unwind_pair.c - unwinds each stack dump twice, with all tables and with
+ * SFrame alone, and counts how far the second one gets. */
+#include "symbolize/unwind/unwind_pair.h"
+
+#include <stdlib.h>
+
+#include "stitch/tasks/frame.h"
+#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind.h"
+
+struct pair {
+	struct unwinder uw;
+	struct unwinder *all, *sframe;
+	const struct frames *fr;
+	struct unwind_pair_count *c;
+	uint64_t *ip; /* SFrame's */
+	size_t cap;
+};
+
+static uint32_t by_table(const struct unwind_out *o)
+{
+	return o->guessed < o->n ? o->guessed : o->n;
+}
+
+static struct unwind_stop *stop_of(struct pair *p, uint32_t image)
+{
+	struct unwind_pair_count *c = p->c;
+	const struct image *img;
+	struct unwind_stop *s;
+
+	c->stop = mem_reach(c->stop, &c->n, &c->cap, (size_t)image + 1,
+			    sizeof(*c->stop));
+	s = &c->stop[image];
+	if (s->path)
+		return s;
+	img = image ? frames_get_image(p->fr, image) : NULL;
+	s->path = arena_strdup(&c->text, img && img->path ? img->path : "");
+	return s;
+}
+
+static void stopped(struct pair *p, const struct unwind_in *in,
+		    const struct unwind_out *sf, uint32_t n)
+{
+	struct unwind_map map = { .image = 0 };
+	struct unwind_stop *s;
+
+	if (!in->find(in->arg, sf->ip[n - 1], &map))
+		map.image = 0;
+	s = stop_of(p, map.image);
+	s->n++;
+	s->why[sf->end]++;
+}
+
+static void compare(struct pair *p, const struct unwind_in *in,
+		    const struct unwind_out *all, const struct unwind_out *sf)
+{
+	struct unwind_pair_count *c = p->c;
+	uint32_t n_all = by_table(all);
+	uint32_t n_sf = by_table(sf);
+	uint32_t n = n_all < n_sf ? n_all : n_sf;
+	uint32_t equal = 0;
+
+	while (equal < n && all->ip[equal] == sf->ip[equal])
+		equal++;
+	c->stacks++;
+	c->frames += n_all;
+	c->by_sframe += n_sf;
+	c->equal += equal;
+	c->whole += all->end == UNWIND_OUTERMOST && n_all == all->n;
+	c->whole_sframe += sf->end == UNWIND_OUTERMOST && n_sf == sf->n;
+	c->end[n_sf < sf->n ? UNWIND_NO_TABLE : sf->end]++;
+	if (equal < n)
+		c->other++;
+	else if (n_all == n_sf)
+		c->same++;
+	else if (n_sf < n_all)
+		c->early++;
+	else
+		c->late++;
+	if (n_sf && (n_sf < n_all || equal < n))
+		stopped(p, in, sf, n_sf);
+}
+
+static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
+			struct unwind_out *out)
+{
+	struct pair *p = (struct pair *)uw;
+	struct unwind_out sf = { .max = out->max };
+
+	p->all->ops->unwind(p->all, in, out);
+	if (!in->dumped || !out->max)
+		return;
+	p->ip = mem_grow(p->ip, &p->cap, out->max, sizeof(*p->ip));
+	sf.ip = p->ip;
+	p->sframe->ops->unwind(p->sframe, in, &sf);
+	compare(p, in, out, &sf);
+}
+
+static enum unwind_caller pair_caller(struct unwinder *uw,
+				      const struct unwind_in *in,
+				      const uint64_t *ip, uint32_t n,
+				      bool infer, uint64_t *caller)
+{
+	struct pair *p = (struct pair *)uw;
+
+	return p->all->ops->caller(p->all, in, ip, n, infer, caller);
+}
+
+static void pair_free(struct unwinder *uw)
+{
+	struct pair *p = (struct pair *)uw;
+
+	if (!p)
+		return;
+	p->all->ops->free(p->all);
+	p->sframe->ops->free(p->sframe);
+	free(p->ip);
+	free(p);
+}
+
+static const struct unwinder_ops ops = {
+	.name = "pair",
+	.unwind = unwind_both,
+	.caller = pair_caller,
+	.free = pair_free,
+};
+
+struct unwinder *unwind_pair_new(struct symbolizer *sy, const struct frames *fr,
+				 struct unwind_pair_count *out)
+{
+	struct pair *p = mem_new(1, sizeof(*p));
+
+	p->uw.ops = &ops;
+	p->fr = fr;
+	p->c = out;
+	p->all = unwind_new(sy, fr);
+	p->sframe = unwind_new(sy, fr);
+	modules_sframe_only(unwind_modules(p->sframe));
+	return &p->uw;
+}
+
+void unwind_pair_release(struct unwind_pair_count *c)
+{
+	arena_release(&c->text);
+	free(c->stop);
+	c->stop = NULL;
+	c->n = c->cap = 0;
+}

@@ -1,0 +1,120 @@
+/* unwind_readiness.c - by which means can a stack be unwound through the code
+ * of an image? */
+#include "symbolize/unwind/unwind_readiness.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/disasm/code_bytes.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/sframe/sframe_file.h"
+#include "symbolize/sframe/sframe_table.h"
+
+#define WORD 8
+
+struct ready {
+	uint16_t machine;
+	int sframe;
+	struct rows *by_sframe, *by_eh; /* NULL: none */
+	struct segment *seg;
+	size_t n_seg;
+};
+
+static void read_sframe(struct ready *r, const struct elf_file *ef)
+{
+	struct sframe_file f;
+	int found = sframe_file_open(ef, &f, NULL);
+
+	r->sframe = found;
+	if (found != 1)
+		return;
+	r->sframe = f.sf.head.version;
+	r->by_sframe = sframe_table(&f.sf, NULL);
+	sframe_file_release(&f);
+}
+
+struct ready *ready_open(struct symbolizer *sy, const struct image *img,
+			 const char **why)
+{
+	struct elf_file *ef = code_file(sy, img, why);
+	struct cfi *cfi;
+
+	if (!ef)
+		return NULL;
+	struct ready *r = mem_new(1, sizeof(*r));
+
+	r->machine = ef->machine;
+	r->n_seg = ef->n_seg;
+	r->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
+	read_sframe(r, ef);
+	cfi = cfi_open(ef, ".eh_frame");
+	if (cfi)
+		r->by_eh = cfi_rows(cfi);
+	cfi_close(cfi);
+	elf_file_close(ef);
+	return r;
+}
+
+void ready_close(struct ready *r)
+{
+	if (!r)
+		return;
+	rows_free(r->by_sframe);
+	rows_free(r->by_eh);
+	free(r->seg);
+	free(r);
+}
+
+static bool rule_at(const struct rows *t, uint64_t vaddr, struct row_rule *out)
+{
+	const struct row *row = t ? rows_find(t, vaddr) : NULL;
+
+	if (!row)
+		return false;
+	rows_rule(t, row, out);
+	return out->kind != ROW_GAP;
+}
+
+/* A chain of frame pointers needs the saved one and the return address side
+ * by side; on x86-64 the frame pointer is then what the CFA is made of. On
+ * AArch64 compilers go on to count from SP. */
+static bool has_chain(const struct ready *r, const struct row_rule *rule)
+{
+	bool record = rule->fp.kind == PLACE_CFA &&
+		      rule->ra.kind == PLACE_CFA &&
+		      rule->ra.off == rule->fp.off + WORD;
+
+	if (rule->kind == ROW_OUTERMOST)
+		return true;
+	if (r->machine == EM_X86_64)
+		return rule->kind == ROW_FP && rule->cfa == 2 * WORD && record;
+	return r->machine == EM_AARCH64 && record;
+}
+
+unsigned int ready_at(const struct ready *r, uint64_t off)
+{
+	struct row_rule eh;
+	struct row_rule sf;
+	unsigned int by = 0;
+	uint64_t vaddr;
+
+	if (!elf_vaddr(r->seg, r->n_seg, off, &vaddr))
+		return 0;
+	if (rule_at(r->by_sframe, vaddr, &sf))
+		by |= READY_SFRAME;
+	if (rule_at(r->by_eh, vaddr, &eh))
+		by |= READY_EH;
+	if (by && has_chain(r, by & READY_EH ? &eh : &sf))
+		by |= READY_FP;
+	return by;
+}
+
+int ready_sframe(const struct ready *r)
+{
+	return r->sframe;
+}
