@@ -7,7 +7,7 @@ rc=0
 for cc in gcc clang
 do
 	bad=0
-	for h in stitch/*.h formats/*.h symbolize/*.h schema/*.h cli/*.h
+	for h in $(find stitch formats symbolize schema cli -name '*.h')
 	do
 		[ -f "$h" ] || continue
 		# shellcheck disable=SC2086 # a list of flags
