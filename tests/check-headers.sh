@@ -7,6 +7,7 @@ rc=0
 for cc in gcc clang
 do
 	bad=0
+	# shellcheck disable=SC2044 # no name of ours has a blank
 	for h in $(find stitch formats symbolize schema cli -name '*.h')
 	do
 		[ -f "$h" ] || continue

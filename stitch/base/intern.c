@@ -1,0 +1,81 @@
+/* intern.c - strings stored once, each known by a dense id. */
+#include "stitch/base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct intern_key {
+	const char *s;
+	size_t len;
+};
+
+/* The length of a string stands right before its bytes. */
+size_t intern_length(const struct intern *in, uint32_t id)
+{
+	size_t len;
+
+	memcpy(&len, in->string[id] - sizeof(len), sizeof(len));
+	return len;
+}
+
+static bool intern_is_same(const void *owner, uint32_t id, const void *key)
+{
+	const struct intern *in = owner;
+	const struct intern_key *k = key;
+
+	return intern_length(in, id) == k->len &&
+	       !memcmp(in->string[id], k->s, k->len);
+}
+
+static const char *intern_copy(struct intern *in, const char *s, size_t len)
+{
+	char *p = arena_take(&in->text, sizeof(len) + len + 1);
+
+	memcpy(p, &len, sizeof(len));
+	p += sizeof(len);
+	memcpy(p, s, len);
+	p[len] = '\0';
+	return p;
+}
+
+uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len)
+{
+	struct intern_key key = { s, len };
+	uint64_t hash = hash_bytes(s, len, 0);
+	uint32_t id = table_find(&in->index, hash, intern_is_same, in, &key);
+
+	if (id != TABLE_NONE)
+		return id;
+	id = (uint32_t)in->n;
+	in->string =
+		mem_grow(in->string, &in->cap, in->n + 1, sizeof(*in->string));
+	in->string[in->n++] = intern_copy(in, s, len);
+	table_add(&in->index, hash, id);
+	return id;
+}
+
+uint32_t intern_add(struct intern *in, const char *s)
+{
+	return intern_add_bytes(in, s, strlen(s));
+}
+
+uint32_t intern_find(const struct intern *in, const char *s)
+{
+	struct intern_key key = { s, strlen(s) };
+
+	return table_find(&in->index, hash_bytes(s, key.len, 0), intern_is_same,
+			  in, &key);
+}
+
+const char *intern_get(const struct intern *in, uint32_t id)
+{
+	return in->string[id];
+}
+
+void intern_release(struct intern *in)
+{
+	arena_release(&in->text);
+	free(in->string);
+	table_release(&in->index);
+	memset(in, 0, sizeof(*in));
+}

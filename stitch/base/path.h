@@ -1,0 +1,13 @@
+/* path.h - parts of file names. */
+#ifndef STITCH_BASE_PATH_H
+#define STITCH_BASE_PATH_H
+#include <string.h>
+
+/* Returns what follows the last '/' of path; path itself if there is none. */
+static inline const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+#endif

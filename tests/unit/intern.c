@@ -1,0 +1,73 @@
+/* intern.c - tests of stitch/base/intern.c, and of stitch/base/search.h. */
+#include "stitch/base/intern.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stitch/base/search.h"
+
+START_TEST(equal_strings_have_one_id)
+{
+	struct intern in = { 0 };
+	char name[16];
+
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 1000; i++) {
+			snprintf(name, sizeof(name), "name%u", i);
+			ck_assert_uint_eq(intern_add(&in, name), i);
+			ck_assert_str_eq(intern_get(&in, i), name);
+		}
+	ck_assert_uint_eq(in.n, 1000);
+	ck_assert_uint_eq(intern_find(&in, "name999"), 999);
+	ck_assert_uint_eq(intern_find(&in, "name1000"), TABLE_NONE);
+	intern_release(&in);
+}
+END_TEST
+
+START_TEST(bytes_with_a_zero_are_told_apart)
+{
+	struct intern in = { 0 };
+
+	ck_assert_uint_eq(intern_add_bytes(&in, "a\0b", 3), 0);
+	ck_assert_uint_eq(intern_add_bytes(&in, "a\0c", 3), 1);
+	ck_assert_uint_eq(intern_add(&in, "a"), 2);
+	ck_assert_uint_eq(intern_add(&in, ""), 3);
+	ck_assert_uint_eq(intern_length(&in, 0), 3);
+	ck_assert_uint_eq(intern_length(&in, 3), 0);
+	intern_release(&in);
+}
+END_TEST
+
+static bool intern_test_reached(const void *arg, size_t i)
+{
+	return i >= *(const size_t *)arg;
+}
+
+START_TEST(search_finds_the_first_item)
+{
+	for (size_t n = 0; n < 20; n++)
+		for (size_t first = 0; first <= n; first++)
+			ck_assert_uint_eq(
+				search_first(n, intern_test_reached, &first),
+				first);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("intern");
+	TCase *tc = tcase_create("intern");
+
+	tcase_add_test(tc, equal_strings_have_one_id);
+	tcase_add_test(tc, bytes_with_a_zero_are_told_apart);
+	tcase_add_test(tc, search_finds_the_first_item);
+	suite_add_tcase(s, tc);
+	SRunner *sr = srunner_create(s);
+
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
