@@ -8,7 +8,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/fact.h"
 
-struct fact *facts_new(struct facts *q)
+struct fact *fact_queue_add(struct fact_queue *q)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
@@ -18,12 +18,12 @@ struct fact *facts_new(struct facts *q)
 	return &q->fact[q->n++];
 }
 
-void facts_push(struct facts *q, const struct fact *f)
+void fact_queue_push(struct fact_queue *q, const struct fact *f)
 {
-	*facts_new(q) = *f;
+	*fact_queue_add(q) = *f;
 }
 
-int facts_take(struct facts *q, struct fact *f)
+int fact_queue_take(struct fact_queue *q, struct fact *f)
 {
 	if (q->head == q->n)
 		return 0;
@@ -31,7 +31,7 @@ int facts_take(struct facts *q, struct fact *f)
 	return 1;
 }
 
-void facts_release(struct facts *q)
+void fact_queue_release(struct fact_queue *q)
 {
 	free(q->fact);
 	memset(q, 0, sizeof(*q));

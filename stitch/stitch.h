@@ -36,7 +36,7 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
 /* Who knows where in memory which part of a file is (whole.h); before the
  * first fact. Without: nobody does. */
-void stitch_files(struct stitch *st, whole_fn fn, void *arg);
+void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg);
 /* Captures of one kernel whose times are on one clock: what one of them knows
  * holds for all (tasks, what they have mapped, chains of cookies). first: the
  * smallest index of those that belong together; by itself each capture is

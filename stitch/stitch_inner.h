@@ -24,14 +24,14 @@ struct per_source {
 	unsigned int kernel_known, kernel_by;
 };
 
-#define HALVES_TWINS 8 /* other captures that are asked */
+#define SHARED_SPACES_MAX 8 /* other captures that are asked */
 
 struct stitch {
 	struct order *in;
 	struct frames *fr;
 	struct ledger *ledger;
 	struct unwinder *uw;
-	struct facts facts;
+	struct fact_queue facts;
 	struct tasks *tasks;
 	struct losses *losses;
 	struct account *account;
@@ -39,9 +39,9 @@ struct stitch {
 	struct audit *audit;
 	struct join *join;
 	struct resolve *resolve;
-	struct parts parts; /* of stacks that are not whole so far */
-	struct calls *calls;
-	struct whole *whole; /* NULL: no file is here */
+	struct stack_parts parts; /* of stacks that are not whole so far */
+	struct mmap_calls *calls;
+	struct partial_maps *whole; /* NULL: no file is here */
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
@@ -60,28 +60,30 @@ struct stitch {
 	bool stopped, closing, ended;
 };
 
-static inline const struct source *source_of(struct stitch *st, uint16_t i)
+static inline const struct source *stitch_source(struct stitch *st, uint16_t i)
 {
 	return order_source(st->in, i);
 }
 
-static inline struct process *process_of(struct stitch *st, uint32_t slot)
+static inline struct process *stitch_process_of(struct stitch *st,
+						uint32_t slot)
 {
 	return tasks_process_at(st->tasks,
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
 /* The record's source has mapped r for the kernel. */
-void halves_know_kernel(struct stitch *st, const struct region *r);
+void stitch_inner_note_kernel(struct stitch *st, const struct region *r);
 /* Looks for the code that a process made, once, and again when a record
  * (hint) says where it is. */
-void halves_find_jit(struct stitch *st, struct process *p,
-		     const struct rec_map *hint);
+void stitch_inner_find_jit(struct stitch *st, struct process *p,
+			   const struct rec_map *hint);
 /* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
-uint32_t halves_kernel(struct stitch *st, const struct addrs *a);
-uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);
+uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a);
+uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
+				 const struct addrs *a);
 /* The user half that a sample has in itself. */
-uint32_t halves_sample(struct stitch *st, uint32_t slot);
+uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
 /* A hit in user mode whose stack comes later: there is only its address. */
-void halves_look_at_hit(struct stitch *st, uint32_t slot);
+void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
 #endif

@@ -111,7 +111,7 @@ void account_source(struct account *ac, uint16_t index,
 	ac->src[index].all = ac->src[index].stray = no_ring;
 }
 
-static void add_to(uint64_t *sum, uint64_t n)
+static void account_add_saturated(uint64_t *sum, uint64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
 		*sum = UINT64_MAX;
@@ -125,7 +125,8 @@ static bool same_ring(const void *owner, uint32_t i, const void *key)
 	return a->cpu == b->cpu && a->number == b->ring;
 }
 
-static struct ring *more_ring(struct per_source *ps, const struct record *rec)
+static struct ring *account_extra_ring(struct per_source *ps,
+				       const struct record *rec)
 {
 	uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
 	uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
@@ -142,7 +143,7 @@ static struct ring *more_ring(struct per_source *ps, const struct record *rec)
 }
 
 /* All rings, one after the other. */
-static const struct ring *ring_at(const struct per_source *ps, size_t i)
+static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 {
 	if (i < ps->n_ring)
 		return &ps->ring[i];
@@ -150,14 +151,15 @@ static const struct ring *ring_at(const struct per_source *ps, size_t i)
 }
 
 /* NULL: the CPU is not known. */
-static struct ring *ring_of(struct per_source *ps, const struct record *rec)
+static struct ring *account_ring_of(struct per_source *ps,
+				    const struct record *rec)
 {
 	int32_t cpu = rec->cpu;
 
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return NULL;
 	if (rec->ring)
-		return more_ring(ps, rec);
+		return account_extra_ring(ps, rec);
 	size_t n = (size_t)cpu + 1;
 
 	if (n > ps->n_ring) {
@@ -174,8 +176,8 @@ static struct ring *ring_of(struct per_source *ps, const struct record *rec)
 
 /* ---- entries */
 
-static struct ledger_entry entry(uint16_t source, const char *what, int64_t t0,
-				 int64_t t1)
+static struct ledger_entry account_entry(uint16_t source, const char *what,
+					 int64_t t0, int64_t t1)
 {
 	return (struct ledger_entry){
 		.kind = LEDGER_LOSS,
@@ -190,8 +192,8 @@ static struct ledger_entry entry(uint16_t source, const char *what, int64_t t0,
 }
 
 /* Of this entry's number, as an explanation of what is missing. */
-static void explain(struct account *ac, uint16_t source, uint32_t id,
-		    int32_t cpu, int64_t t0, int64_t t1)
+static void account_explain(struct account *ac, uint16_t source, uint32_t id,
+			    int32_t cpu, int64_t t0, int64_t t1)
 {
 	const struct loss l = { id, cpu, t0, t1 };
 
@@ -208,24 +210,24 @@ static void explain(struct account *ac, uint16_t source, uint32_t id,
 static int64_t lost_since(struct per_source *ps, const struct record *rec,
 			  int64_t t1)
 {
-	const struct ring *r = ring_of(ps, rec);
+	const struct ring *r = account_ring_of(ps, rec);
 
 	if (!r || t1 == TIME_NONE)
 		return TIME_NONE;
 	return r->last.at < t1 ? r->last.at : r->last.before;
 }
 
-static void take_lost(struct account *ac, const struct record *rec)
+static void account_lost(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	bool hardware = rec->flags & REC_F_HARDWARE;
-	struct ring *r = ring_of(ps, rec);
+	struct ring *r = account_ring_of(ps, rec);
 	int64_t t1 = record_time(rec);
 	int64_t t0 = rec->lost.has_since && rec->lost.since <= INT64_MAX
 			     ? (int64_t)rec->lost.since
 			     : lost_since(ps, rec, t1);
-	struct ledger_entry e =
-		entry(rec->source, hardware ? "hardware" : "lost", t0, t1);
+	struct ledger_entry e = account_entry(
+		rec->source, hardware ? "hardware" : "lost", t0, t1);
 
 	e.off = rec->off;
 	e.n = rec->lost.n;
@@ -234,21 +236,22 @@ static void take_lost(struct account *ac, const struct record *rec)
 	/* of LOST it is the event of the record that came next */
 	if (hardware)
 		e.event = rec->lost.event;
-	explain(ac, rec->source, ledger_add(ac->ledger, &e), rec->cpu, t0, t1);
+	account_explain(ac, rec->source, ledger_add(ac->ledger, &e), rec->cpu,
+			t0, t1);
 	if (hardware)
 		return;
-	add_to(&ps->all.lost, rec->lost.n);
-	add_to(r ? &r->lost : &ps->stray.lost, rec->lost.n);
+	account_add_saturated(&ps->all.lost, rec->lost.n);
+	account_add_saturated(r ? &r->lost : &ps->stray.lost, rec->lost.n);
 }
 
-static void take_lost_total(struct account *ac, const struct record *rec)
+static void account_lost_total(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	bool filtered = rec->flags & REC_F_FILTERED;
-	struct ring *r = ring_of(ps, rec);
+	struct ring *r = account_ring_of(ps, rec);
 	struct ledger_entry e =
-		entry(rec->source, filtered ? "filtered" : "lost_total",
-		      TIME_NONE, TIME_NONE);
+		account_entry(rec->source, filtered ? "filtered" : "lost_total",
+			      TIME_NONE, TIME_NONE);
 
 	e.off = rec->off;
 	e.n = rec->lost.n;
@@ -257,8 +260,8 @@ static void take_lost_total(struct account *ac, const struct record *rec)
 	ledger_add(ac->ledger, &e);
 	if (filtered)
 		return;
-	add_to(&ps->all.total, rec->lost.n);
-	add_to(r ? &r->total : &ps->stray.total, rec->lost.n);
+	account_add_saturated(&ps->all.total, rec->lost.n);
+	account_add_saturated(r ? &r->total : &ps->stray.total, rec->lost.n);
 }
 
 struct reader {
@@ -266,21 +269,22 @@ struct reader {
 	const struct record *rec;
 };
 
-static void take_reading(void *arg, uint64_t n, int64_t since)
+static void account_reading(void *arg, uint64_t n, int64_t since)
 {
 	const struct reader *rd = arg;
 	const struct record *rec = rd->rec;
 	int64_t t1 = record_time(rec);
-	struct ledger_entry e = entry(rec->source, "read_lost", since, t1);
+	struct ledger_entry e =
+		account_entry(rec->source, "read_lost", since, t1);
 
 	e.off = rec->off;
 	e.n = n;
 	e.cpu = rec->cpu;
-	explain(rd->ac, rec->source, ledger_add(rd->ac->ledger, &e), rec->cpu,
-		since, t1);
+	account_explain(rd->ac, rec->source, ledger_add(rd->ac->ledger, &e),
+			rec->cpu, since, t1);
 }
 
-static void take_sample(struct account *ac, const struct record *rec)
+static void account_sample(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct reader rd = { ac, rec };
@@ -290,7 +294,7 @@ static void take_sample(struct account *ac, const struct record *rec)
 	if (!ps->readings)
 		ps->readings = readings_new();
 	readings_sample(ps->readings, &rec->sample, record_time(rec),
-			take_reading, &rd);
+			account_reading, &rd);
 }
 
 /* ---- events that the kernel stopped */
@@ -323,7 +327,8 @@ static bool same_stopped(const void *owner, uint32_t i, const void *key)
 static void push_stopped(struct account *ac, uint16_t source,
 			 const struct stopped *s, int64_t until)
 {
-	struct ledger_entry e = entry(source, "throttled", s->since, until);
+	struct ledger_entry e =
+		account_entry(source, "throttled", s->since, until);
 
 	e.off = s->off;
 	e.cpu = s->cpu;
@@ -331,7 +336,7 @@ static void push_stopped(struct account *ac, uint16_t source,
 	ledger_add(ac->ledger, &e);
 }
 
-static void take_throttle(struct account *ac, const struct record *rec)
+static void account_throttle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct stopped s = {
@@ -370,7 +375,7 @@ static void forget_stopped(struct per_source *ps, uint32_t i)
 
 /* One whose beginning is not in the capture was stopped before it began, or
  * its record was lost. */
-static void take_unthrottle(struct account *ac, const struct record *rec)
+static void account_unthrottle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct stopped s = {
@@ -391,11 +396,11 @@ static void take_unthrottle(struct account *ac, const struct record *rec)
 	push_stopped(ac, rec->source, &s, record_time(rec));
 }
 
-static void take_aux(struct account *ac, const struct record *rec)
+static void account_aux(struct account *ac, const struct record *rec)
 {
 	uint64_t flags = extra_of(rec, "flags");
 	int64_t t = record_time(rec);
-	struct ledger_entry e = entry(rec->source, "aux", t, t);
+	struct ledger_entry e = account_entry(rec->source, "aux", t, t);
 
 	if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
 		return;
@@ -404,18 +409,18 @@ static void take_aux(struct account *ac, const struct record *rec)
 	ledger_add(ac->ledger, &e);
 }
 
-static void take_mark(struct account *ac, const struct record *rec)
+static void account_mark(struct account *ac, const struct record *rec)
 {
 	const char *name = rec->mark.name;
 
 	if (!name || rec->flags & REC_F_DUPLICATE)
 		return;
 	if (!strcmp(name, "throttle"))
-		take_throttle(ac, rec);
+		account_throttle(ac, rec);
 	else if (!strcmp(name, "unthrottle"))
-		take_unthrottle(ac, rec);
+		account_unthrottle(ac, rec);
 	else if (!strcmp(name, "aux"))
-		take_aux(ac, rec);
+		account_aux(ac, rec);
 }
 
 /* ---- time goes on */
@@ -433,19 +438,20 @@ static void note_time(struct last *l, int64_t t)
 static void push_overwritten(struct account *ac, const struct record *rec,
 			     int64_t t)
 {
-	struct ledger_entry e = entry(rec->source, "overwritten", TIME_NONE, t);
+	struct ledger_entry e =
+		account_entry(rec->source, "overwritten", TIME_NONE, t);
 
 	e.cpu = rec->cpu;
 	uint32_t id = ledger_add(ac->ledger, &e);
 
 	if (ac->src[rec->source].src->info.overwrote)
-		explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
+		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
 static void note_record(struct account *ac, const struct record *rec, int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	struct ring *r = ring_of(ps, rec);
+	struct ring *r = account_ring_of(ps, rec);
 	const struct ring *one = r ? r : &ps->all;
 
 	const struct source_info *info = &ps->src->info;
@@ -463,13 +469,13 @@ void account_record(struct account *ac, const struct record *rec)
 
 	/* what was written twice was not lost twice */
 	if (rec->kind == REC_LOST && !(rec->flags & REC_F_DUPLICATE))
-		take_lost(ac, rec);
+		account_lost(ac, rec);
 	else if (rec->kind == REC_LOST_TOTAL)
-		take_lost_total(ac, rec);
+		account_lost_total(ac, rec);
 	else if (rec->kind == REC_MARK)
-		take_mark(ac, rec);
+		account_mark(ac, rec);
 	else if (rec->kind == REC_SAMPLE)
-		take_sample(ac, rec);
+		account_sample(ac, rec);
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }
@@ -477,7 +483,7 @@ void account_record(struct account *ac, const struct record *rec)
 /* ---- the end */
 
 /* To the end of a capture that has times; else at an unknown one. */
-static int64_t to_the_end(const struct per_source *ps)
+static int64_t account_loss_end(const struct per_source *ps)
 {
 	return ps->all.last.at == TIME_NONE ? TIME_NONE : INT64_MAX;
 }
@@ -488,14 +494,14 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 	const struct per_source *ps = &ac->src[source];
 	int64_t last = ps->all.last.at;
 	/* the ring that told the last record of all lost what came after it */
-	struct ledger_entry e = entry(source, "lost_end", since,
-				      last > since ? last : TIME_NONE);
+	struct ledger_entry e = account_entry(source, "lost_end", since,
+					      last > since ? last : TIME_NONE);
 
 	e.n = n;
 	e.cpu = cpu;
 	e.counts = n != 0;
-	explain(ac, source, ledger_add(ac->ledger, &e), cpu, since,
-		to_the_end(ps));
+	account_explain(ac, source, ledger_add(ac->ledger, &e), cpu, since,
+			account_loss_end(ps));
 }
 
 /* The recorder's sums go beyond what the rings told. Both sums are of the
@@ -509,8 +515,8 @@ static void end_lost(struct account *ac, uint16_t source)
 
 	if (ps->src->info.overwrote) {
 		/* of which ring is not known; their windows are there */
-		struct ledger_entry e =
-			entry(source, "overwritten", TIME_NONE, TIME_NONE);
+		struct ledger_entry e = account_entry(source, "overwritten",
+						      TIME_NONE, TIME_NONE);
 
 		e.n = left;
 		e.counts = left != 0;
@@ -526,7 +532,7 @@ static void end_lost(struct account *ac, uint16_t source)
 	}
 	const struct ring *r;
 
-	for (size_t i = 0; (r = ring_at(ps, i)); i++) {
+	for (size_t i = 0; (r = account_ring_at(ps, i)); i++) {
 		uint64_t n = r->total > r->lost ? r->total - r->lost : 0;
 
 		if (!n)
@@ -542,15 +548,17 @@ static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
 	struct ledger_entry e =
-		entry(source, "damage", ps->all.last.at, TIME_NONE);
+		account_entry(source, "damage", ps->all.last.at, TIME_NONE);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
-	explain(ac, source, id, -1, ps->all.last.at, to_the_end(ps));
+	account_explain(ac, source, id, -1, ps->all.last.at,
+			account_loss_end(ps));
 	const struct ring *r;
 
-	for (size_t i = 0; (r = ring_at(ps, i)); i++)
+	for (size_t i = 0; (r = account_ring_at(ps, i)); i++)
 		if (r->last.at != TIME_NONE)
-			explain(ac, source, id, r->cpu, r->last.at, INT64_MAX);
+			account_explain(ac, source, id, r->cpu, r->last.at,
+					INT64_MAX);
 }
 
 static void end_damage(struct account *ac, uint16_t source)
@@ -562,20 +570,22 @@ static void end_damage(struct account *ac, uint16_t source)
 	for (size_t i = 0; i < d.n; i++) {
 		int64_t t =
 			d.time[i] > INT64_MAX ? INT64_MAX : (int64_t)d.time[i];
-		struct ledger_entry e = entry(source, "damage", t - 1, t);
+		struct ledger_entry e =
+			account_entry(source, "damage", t - 1, t);
 
 		e.n = 1;
-		explain(ac, source, ledger_add(ac->ledger, &e), -1, t - 1, t);
+		account_explain(ac, source, ledger_add(ac->ledger, &e), -1,
+				t - 1, t);
 	}
 	/* a recorder that was killed left its rings as they were */
 	if (d.end || ps->src->info.truncated)
 		push_cut(ac, source);
 	if (d.anywhere) {
 		struct ledger_entry e =
-			entry(source, "damage", TIME_NONE, TIME_NONE);
+			account_entry(source, "damage", TIME_NONE, TIME_NONE);
 
-		explain(ac, source, ledger_add(ac->ledger, &e), -1, TIME_NONE,
-			TIME_NONE);
+		account_explain(ac, source, ledger_add(ac->ledger, &e), -1,
+				TIME_NONE, TIME_NONE);
 	}
 }
 

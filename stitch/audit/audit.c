@@ -55,14 +55,14 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key)
 {
-	struct found *fd = &au->found[f->rule];
+	struct audit_found_list *fd = &au->found[f->rule];
 
 	if (fd->n == FOUND_MAX) {
 		fd->at[fd->n - 1].f.n++;
 		return UINT32_MAX;
 	}
 	fd->at = mem_grow(fd->at, &fd->cap, fd->n + 1, sizeof(*fd->at));
-	fd->at[fd->n] = (struct waiting){ .f = *f, .key = key };
+	fd->at[fd->n] = (struct audit_waiting){ .f = *f, .key = key };
 	return (uint32_t)fd->n++;
 }
 

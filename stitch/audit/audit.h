@@ -89,14 +89,14 @@ struct audit_task {
 struct fact_queue;
 struct losses;
 
-struct waiting {
+struct audit_waiting {
 	struct fact_finding f;
 	uint64_t key;
 	bool dropped;
 };
 
-struct found {
-	struct waiting *at;
+struct audit_found_list {
+	struct audit_waiting *at;
 	size_t n, cap;
 };
 
@@ -115,11 +115,11 @@ enum {
 };
 
 struct audit {
-	struct facts *out;
+	struct fact_queue *out;
 	struct losses *losses;
-	const struct rule *rules; /* the table, by RULE_* */
+	const struct rule *rules;	/* the table, by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules of a kind; RULES ends it */
-	struct found found[RULES];
+	struct audit_found_list found[RULES];
 	struct audit_source *src;
 	size_t n_src, cap_src;
 	struct table holes; /* (process, since, hole) -> finding of map_lost */

@@ -94,7 +94,7 @@ struct per_source {
 };
 
 struct counters {
-	struct facts *out;
+	struct fact_queue *out;
 	struct losses *losses;
 	enum cookie_layout layout;
 	struct per_source *src;
@@ -112,7 +112,7 @@ const char *cookie_layout_name(unsigned int layout)
 	return layout < sizeof(words) / sizeof(words[0]) ? words[layout] : NULL;
 }
 
-struct counters *counters_new(struct facts *out, struct losses *ls,
+struct counters *counters_new(struct fact_queue *out, struct losses *ls,
 			      enum cookie_layout layout)
 {
 	struct counters *cs = mem_new(1, sizeof(*cs));
@@ -204,26 +204,26 @@ void counters_source(struct counters *cs, uint16_t source,
 		find_group(cs, source);
 }
 
-static struct group *group_of(const struct counters *cs, uint16_t source)
+static struct group *counters_group(const struct counters *cs, uint16_t source)
 {
 	return &cs->src[cs->src[source].head].group;
 }
 
-static bool is_alone(const struct counters *cs, uint16_t source)
+static bool counters_is_alone(const struct counters *cs, uint16_t source)
 {
 	return cs->src[source].next == source;
 }
 
 /* ---- the layout */
 
-static uint64_t bits(uint64_t v, uint8_t at, uint8_t n)
+static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 {
 	return v >> at & (((uint64_t)1 << n) - 1);
 }
 
-static uint64_t count_of(const struct shape *sh, uint64_t cookie)
+static uint64_t cookie_count(const struct shape *sh, uint64_t cookie)
 {
-	return bits(cookie, sh->count_at, sh->count_bits);
+	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
 
 /* CPU numbers may have holes, so that a record may name one that is larger
@@ -231,7 +231,7 @@ static uint64_t count_of(const struct shape *sh, uint64_t cookie)
 static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 {
 	int32_t n = cs->src[source].info->cpus_avail;
-	int32_t max = group_of(cs, source)->max_cpu;
+	int32_t max = counters_group(cs, source)->max_cpu;
 
 	if (n <= 0 || n > CPU_MAX)
 		return CPU_MAX;
@@ -239,12 +239,12 @@ static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 }
 
 /* The CPU by this shape; -1: the cookie is none of it. */
-static int32_t fit(const struct counters *cs, uint16_t source,
-		   const struct shape *sh, uint64_t cookie)
+static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
+				  const struct shape *sh, uint64_t cookie)
 {
-	uint64_t cpu = bits(cookie, sh->cpu_at, sh->cpu_bits);
+	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
 
-	if (sh->step == 2 && !(count_of(sh, cookie) & 1))
+	if (sh->step == 2 && !(cookie_count(sh, cookie) & 1))
 		return -1;
 	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(cs, source))
 		return -1;
@@ -254,10 +254,11 @@ static int32_t fit(const struct counters *cs, uint16_t source,
 /* The shapes that the first cookie fits. Which half of the kernel's pair is
  * the CPU: in a file whose byte order was changed afterwards it is not the one
  * that the order says. Most cookies are first seen on their own CPU. */
-static void choose(const struct counters *cs, const struct counters_sight *s)
+static void counters_choose_shapes(const struct counters *cs,
+				   const struct counters_sight *s)
 {
 	const struct source_info *info = cs->src[s->source].info;
-	struct group *gr = group_of(cs, s->source);
+	struct group *gr = counters_group(cs, s->source);
 	enum cookie_layout want = cs->layout;
 	int best = -1;
 
@@ -268,7 +269,7 @@ static void choose(const struct counters *cs, const struct counters_sight *s)
 
 	for (size_t i = 0; i < N_SHAPES; i++) {
 		const struct shape *sh = &shapes[i];
-		int32_t cpu = fit(cs, s->source, sh, s->cookie);
+		int32_t cpu = counters_fit_shape(cs, s->source, sh, s->cookie);
 		int points = 0;
 
 		if (sh->layout != want || cpu < 0 || gr->n_read == READINGS)
@@ -289,9 +290,10 @@ static void choose(const struct counters *cs, const struct counters_sight *s)
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie)
 {
-	if (source >= cs->n_src || !group_of(cs, source)->n_read)
+	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
 		return -1;
-	return fit(cs, source, group_of(cs, source)->read[0].shape, cookie);
+	return counters_fit_shape(
+		cs, source, counters_group(cs, source)->read[0].shape, cookie);
 }
 
 /* ---- runs of missing counters */
@@ -311,7 +313,7 @@ static bool may_prove(const struct source_info *info)
 /* Whose numbers those of a group are: the same all the time. */
 static uint16_t witness_of(struct counters *cs, uint16_t source)
 {
-	struct group *gr = group_of(cs, source);
+	struct group *gr = counters_group(cs, source);
 	uint16_t head = cs->src[source].head;
 	uint16_t i = head;
 
@@ -330,11 +332,12 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 
 /* Why missing counters prove nothing; NULL: they do. foreign: chains that
  * somebody else asked for. */
-static const char *doubt(struct counters *cs, uint16_t source, uint64_t foreign)
+static const char *why_no_proof(struct counters *cs, uint16_t source,
+				uint64_t foreign)
 {
 	const struct source_info *info = cs->src[source].info;
 
-	if (!group_of(cs, source)->n_read)
+	if (!counters_group(cs, source)->n_read)
 		return "the layout of the cookies is not known";
 	if (!info->has_time)
 		return "records have no times";
@@ -350,8 +353,8 @@ static const char *doubt(struct counters *cs, uint16_t source, uint64_t foreign)
 }
 
 /* Of any capture that may have had it, the witness first. */
-static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
-			const struct run *r)
+static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
+			 const struct run *r)
 {
 	/* TIME_NONE is the smallest number: from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
@@ -369,12 +372,12 @@ static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
 
 /* Was the witness there all the while? Others may have recorded for longer,
  * and nobody knows who asked then. */
-static bool was_there(const struct counters *cs, uint16_t source,
-		      const struct run *r)
+static bool witness_recorded(const struct counters *cs, uint16_t source,
+			     const struct run *r)
 {
 	const struct per_source *ps = &cs->src[source];
 
-	return is_alone(cs, source) ||
+	return counters_is_alone(cs, source) ||
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
@@ -384,31 +387,31 @@ static bool was_there(const struct counters *cs, uint16_t source,
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct run *r, const char *reason, bool sure)
 {
-	const struct shape *sh = group_of(cs, source)->read[0].shape;
+	const struct shape *sh = counters_group(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
 
 	f.gap = (struct fact_gap){
 		.source = source,
 		.cpu = cpu,
-		.first = bits(r->lo, 0, sh->count_bits),
+		.first = extract_bits(r->lo, 0, sh->count_bits),
 		.n = run_count(sh, r),
 		.t0 = r->t0,
 		.t1 = r->t1,
 		.verdict = GAP_FOREIGN,
-		.loss = loss_of(cs, source, cpu, r),
+		.loss = run_loss(cs, source, cpu, r),
 	};
 	if (!reason && f.gap.loss)
 		f.gap.verdict = GAP_LOST;
 	else if (!reason && sure && r->t0 != TIME_NONE &&
-		 was_there(cs, source, r))
+		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
-	facts_push(cs->out, &f);
+	fact_queue_push(cs->out, &f);
 }
 
 /* The older half, by what is known now; the likelier reading is right. */
-static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
+static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 {
-	struct group *gr = group_of(cs, source);
+	struct group *gr = counters_group(cs, source);
 	uint16_t witness = witness_of(cs, source);
 	struct per_cpu *pc = &gr->read[0].cpu[cpu];
 	size_t n = (pc->n_run + 1) / 2;
@@ -417,8 +420,8 @@ static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
 		drop_reading(gr, 1);
 
 	for (size_t i = 0; i < n; i++) {
-		push_run(cs, witness, cpu, &pc->run[i], doubt(cs, witness, 0),
-			 false);
+		push_run(cs, witness, cpu, &pc->run[i],
+			 why_no_proof(cs, witness, 0), false);
 		pc->n_out++;
 		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
 	}
@@ -453,7 +456,7 @@ static size_t find_run(const struct per_cpu *pc, uint64_t e)
 }
 
 /* A counter that was missing came into sight; false: it was none. */
-static bool fill(struct per_cpu *pc, uint64_t e, uint8_t step)
+static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
 {
 	size_t i = find_run(pc, e);
 
@@ -487,8 +490,8 @@ enum sight {
 };
 
 /* The counter in 64 bits: 0 when it cannot be one. */
-static uint64_t extend(const struct shape *sh, const struct per_cpu *pc,
-		       uint64_t count)
+static uint64_t extend_count(const struct shape *sh, const struct per_cpu *pc,
+			     uint64_t count)
 {
 	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
 
@@ -500,8 +503,8 @@ static uint64_t extend(const struct shape *sh, const struct per_cpu *pc,
 	return e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR ? 0 : e;
 }
 
-static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
-		      int64_t time)
+static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
+				     uint8_t step, int64_t time)
 {
 	if (!pc->any) {
 		pc->any = true;
@@ -529,10 +532,10 @@ static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
 		pc->first_time = time;
 		return SIGHT_LATE;
 	}
-	return fill(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
+	return counters_fill_run(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
 }
 
-static struct per_cpu *cpu_at(struct reading *rd, int32_t cpu)
+static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
 {
 	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu, (size_t)cpu + 1,
 			    sizeof(*rd->cpu));
@@ -562,12 +565,12 @@ static bool surely_made(const struct counters *cs,
 
 /* Has the capture itself seen a later one of that CPU? Records of others may
  * be later only because clocks are apart. */
-static bool is_late(struct counters *cs, uint16_t source,
-		    const struct shape *sh, int32_t cpu, uint64_t e)
+static bool count_is_late(struct counters *cs, uint16_t source,
+			  const struct shape *sh, int32_t cpu, uint64_t e)
 {
 	uint64_t *newest;
 
-	if (is_alone(cs, source))
+	if (counters_is_alone(cs, source))
 		return true;
 	newest = newest_at(&cs->src[source], sh, cpu);
 	if (e < *newest)
@@ -580,17 +583,19 @@ static bool is_late(struct counters *cs, uint16_t source,
 static int read_cookie(struct counters *cs, struct reading *rd,
 		       const struct counters_sight *s)
 {
-	int32_t made_on = fit(cs, s->source, rd->shape, s->cookie);
+	int32_t made_on =
+		counters_fit_shape(cs, s->source, rd->shape, s->cookie);
 
 	if (made_on < 0)
 		return -1;
-	struct per_cpu *pc = cpu_at(rd, made_on);
-	uint64_t e = extend(rd->shape, pc, count_of(rd->shape, s->cookie));
+	struct per_cpu *pc = counters_cpu_at(rd, made_on);
+	uint64_t e =
+		extend_count(rd->shape, pc, cookie_count(rd->shape, s->cookie));
 
 	if (!e)
 		return -1;
-	enum sight got = see(pc, e, rd->shape->step, s->time);
-	bool late = is_late(cs, s->source, rd->shape, made_on, e) &&
+	enum sight got = counters_see_count(pc, e, rd->shape->step, s->time);
+	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
 		    got == SIGHT_LATE;
 
 	if (got == SIGHT_AGAIN)
@@ -619,13 +624,13 @@ static void note_sight(struct per_source *ps, int64_t time)
 
 bool counters_see(struct counters *cs, const struct counters_sight *s)
 {
-	struct group *gr = group_of(cs, s->source);
+	struct group *gr = counters_group(cs, s->source);
 	int ret = 0;
 
 	if (s->cpu > gr->max_cpu && s->cpu < CPU_MAX)
 		gr->max_cpu = s->cpu;
 	if (!gr->any)
-		choose(cs, s);
+		counters_choose_shapes(cs, s);
 	gr->any = true;
 	note_sight(&cs->src[s->source], s->time);
 	for (size_t i = gr->n_read; i-- > 0;) {
@@ -635,19 +640,20 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 	}
 	if (!gr->n_read)
 		return false;
-	int32_t cpu = fit(cs, s->source, gr->read[0].shape, s->cookie);
+	int32_t cpu =
+		counters_fit_shape(cs, s->source, gr->read[0].shape, s->cookie);
 
 	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
-		push_half(cs, s->source, cpu);
+		push_older_runs(cs, s->source, cpu);
 	return ret > 0;
 }
 
 /* ---- the end */
 
-static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
-			 const char *reason)
+static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
+				  int32_t cpu, const char *reason)
 {
-	const struct reading *rd = &group_of(cs, source)->read[0];
+	const struct reading *rd = &counters_group(cs, source)->read[0];
 	const struct shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
 	uint64_t missing = pc->missing_out;
@@ -660,8 +666,8 @@ static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 	f.counter = (struct fact_counter){
 		.source = source,
 		.cpu = cpu,
-		.first = bits(pc->first, 0, sh->count_bits),
-		.last = bits(pc->last, 0, sh->count_bits),
+		.first = extract_bits(pc->first, 0, sh->count_bits),
+		.last = extract_bits(pc->last, 0, sh->count_bits),
 		.seen = pc->seen,
 		.missing = missing,
 		.gaps = pc->n_out + pc->n_run,
@@ -670,14 +676,14 @@ static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 		.wraps = (pc->last >> sh->count_bits) -
 			 (pc->first >> sh->count_bits),
 	};
-	facts_push(cs->out, &f);
+	fact_queue_push(cs->out, &f);
 	return missing;
 }
 
-static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
+static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
 {
 	const struct per_source *ps = &cs->src[source];
-	const struct group *gr = group_of(cs, source);
+	const struct group *gr = counters_group(cs, source);
 	bool tells = witness_of(cs, source) == source;
 	struct fact f = { .kind = FACT_SESSION };
 
@@ -692,12 +698,12 @@ static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
 		.no_sample = ps->end.no_sample,
 	};
 	if (tells)
-		f.session.reason = doubt(cs, source, foreign);
+		f.session.reason = why_no_proof(cs, source, foreign);
 	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
 		if (gr->read[0].cpu[i].any)
-			f.session.missing += push_cpu(cs, source, (int32_t)i,
-						      f.session.reason);
-	facts_push(cs->out, &f);
+			f.session.missing += push_cpu_counters(
+				cs, source, (int32_t)i, f.session.reason);
+	fact_queue_push(cs->out, &f);
 }
 
 void counters_end(struct counters *cs, uint16_t source,
@@ -716,7 +722,7 @@ void counters_end(struct counters *cs, uint16_t source,
 	} while (i != source);
 	i = cs->src[source].head;
 	do {
-		push_source(cs, i, foreign);
+		push_session(cs, i, foreign);
 		i = cs->src[i].next;
 	} while (i != cs->src[source].head);
 }

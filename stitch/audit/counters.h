@@ -23,7 +23,7 @@
 
 struct cookie_totals;
 struct counters;
-struct facts;
+struct fact_queue;
 struct losses;
 struct source_info;
 
@@ -42,7 +42,7 @@ enum cookie_layout {
 /* The word for a layout, as --cookie-layout takes it; NULL: no such one. */
 const char *cookie_layout_name(unsigned int layout);
 
-struct counters *counters_new(struct facts *out, struct losses *ls,
+struct counters *counters_new(struct fact_queue *out, struct losses *ls,
 			      enum cookie_layout layout);
 void counters_free(struct counters *cs);
 /* info is borrowed until the end: a pipe tells of itself late. line: as said

@@ -37,8 +37,8 @@ void readings_free(struct readings *rd)
 }
 
 /* NULL: a new one, or one too many. */
-static struct reading *find(struct readings *rd, uint64_t id, uint64_t lost,
-			    int64_t time)
+static struct reading *readings_find(struct readings *rd, uint64_t id,
+				     uint64_t lost, int64_t time)
 {
 	uint64_t h = hash_u64(id);
 	uint32_t i = table_find(&rd->by_id, h, NULL, NULL, NULL);
@@ -69,7 +69,7 @@ void readings_sample(struct readings *rd, const struct rec_sample *s,
 			id = x->value;
 		if (strcmp(last, ".lost") != 0)
 			continue;
-		struct reading *r = find(rd, id, x->value, time);
+		struct reading *r = readings_find(rd, id, x->value, time);
 
 		if (!r)
 			continue;

@@ -13,14 +13,14 @@
 #include "stitch/audit/rule.h"
 
 struct audit;
-struct facts;
+struct fact_queue;
 struct losses;
 struct source;
 
 /* Ends with a name of NULL; the index is stored: add at the end. */
 extern const struct rule rules[];
 
-struct audit *audit_new(struct facts *out, struct losses *ls);
+struct audit *audit_new(struct fact_queue *out, struct losses *ls);
 void audit_free(struct audit *au);
 /* Before the first record of a source, which must outlive the audit. */
 void audit_source(struct audit *au, uint16_t source, const struct source *src);

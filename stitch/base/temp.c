@@ -12,7 +12,7 @@
 
 /* Not every file system has O_TMPFILE (NFS has not): there a file gets a name
  * and loses it at once. */
-static int named(const char *dir)
+static int temp_open_named(const char *dir)
 {
 	static const char base[] = "/backstitch-XXXXXX";
 	size_t len = strlen(dir) + sizeof(base);
@@ -33,5 +33,5 @@ int temp_open(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	return fd >= 0 ? fd : named(dir);
+	return fd >= 0 ? fd : temp_open_named(dir);
 }

@@ -21,7 +21,7 @@
 #include "stitch/join/join_data.h"
 #include "stitch/tasks/join_task.h"
 
-struct facts;
+struct fact_queue;
 struct frames;
 struct join;
 struct cookie_totals;
@@ -30,7 +30,7 @@ struct source_info;
 
 /* fr: where the addresses of chains are; NULL: equal ids alone mean equal
  * chains. */
-struct join *join_new(struct facts *out, struct losses *ls,
+struct join *join_new(struct fact_queue *out, struct losses *ls,
 		      const struct frames *fr);
 void join_free(struct join *jn);
 /* As stitch_together(). */

@@ -22,8 +22,8 @@ static uint32_t loss_between(struct losses *ls, const struct session *se,
 
 /* What closed it, as far as this capture goes: another one may have gone on
  * for longer. 0: nothing. */
-static enum request_end end_of(const struct session *se,
-			       const struct cookie_entry *e)
+static enum request_end request_end_in(const struct session *se,
+				       const struct cookie_entry *e)
 {
 	if (!session_is_alone(se) && se->has_time && se->last &&
 	    e->closed_at > se->last)
@@ -33,9 +33,10 @@ static enum request_end end_of(const struct session *se,
 
 /* When the chain should have been written at the latest; TIME_NONE: not
  * known. That of a thread that ended comes after its EXIT. */
-static int64_t due(const struct session *se, const struct cookie_entry *e)
+static int64_t chain_due_time(const struct session *se,
+			      const struct cookie_entry *e)
 {
-	if (!end_of(se, e))
+	if (!request_end_in(se, e))
 		return se->last && se->has_time ? se->last : TIME_NONE;
 	if (e->end == END_EXIT && e->closed_at != TIME_NONE &&
 	    e->closed_at < INT64_MAX - AFTER_EXIT_NS)
@@ -58,10 +59,10 @@ static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 	return loss;
 }
 
-static enum request_verdict no_chain(struct losses *ls,
-				     const struct session *se,
-				     const struct cookie_entry *e,
-				     struct fact_request *r)
+static enum request_verdict why_no_chain(struct losses *ls,
+					 const struct session *se,
+					 const struct cookie_entry *e,
+					 struct fact_request *r)
 {
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 	bool perf = se->cookies == COOKIES_PERF;
@@ -72,7 +73,7 @@ static enum request_verdict no_chain(struct losses *ls,
 		return REQ_STRIPPED;
 	/* Of no known thread (LTTng without its contexts): nothing says that
 	 * it still waits. */
-	if (!end_of(se, e) && (perf || e->tid >= 0))
+	if (!request_end_in(se, e) && (perf || e->tid >= 0))
 		return REQ_PENDING_END;
 	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
 		return REQ_EXIT_PER_TASK;
@@ -87,15 +88,15 @@ static enum request_verdict no_chain(struct losses *ls,
 
 /* The process was to log it: what it logged before and after tells more. A
  * stack that was lost may have been its first. */
-static enum request_verdict no_answer(struct losses *ls,
-				      const struct session *se,
-				      const struct cookie_entry *e,
-				      const struct unwinder_life *life,
-				      struct fact_request *r)
+static enum request_verdict why_no_answer(struct losses *ls,
+					  const struct session *se,
+					  const struct cookie_entry *e,
+					  const struct unwinder_life *life,
+					  struct fact_request *r)
 {
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 
-	if (!end_of(se, e))
+	if (!request_end_in(se, e))
 		return REQ_PENDING_END;
 	if ((!life->first || e->asked < life->first) && !e->in_unwinder &&
 	    !loss_between(ls, se, -1, INT64_MIN, e->sample_time))
@@ -110,7 +111,7 @@ static enum request_verdict no_answer(struct losses *ls,
 }
 
 /* Does it record chains at all? */
-static bool records(const struct session *se, bool nonce)
+static bool records_chains(const struct session *se, bool nonce)
 {
 	if (nonce)
 		return se->n_logged != 0;
@@ -118,47 +119,50 @@ static bool records(const struct session *se, bool nonce)
 }
 
 /* Why this capture has no chain for the entry. */
-static void judge(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e,
-		  const struct unwinder_life *life, struct fact_request *r)
+static void judge_request(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e,
+			  const struct unwinder_life *life,
+			  struct fact_request *r)
 {
-	enum request_end end = end_of(se, e);
+	enum request_end end = request_end_in(se, e);
 
 	r->loss = 0;
 	r->end = end ? end : END_CAPTURE;
-	r->until = due(se, e);
-	r->verdict = e->nonce ? no_answer(ls, se, e, life, r)
-			      : no_chain(ls, se, e, r);
+	r->until = chain_due_time(se, e);
+	r->verdict = e->nonce ? why_no_answer(ls, se, e, life, r)
+			      : why_no_chain(ls, se, e, r);
 	r->confidence = r->verdict == REQ_UNEXPLAINED ? CONF_UNEXPLAINED
 						      : CONF_EXPLAINED;
 }
 
 /* How much its word counts: one of all CPUs should have every chain. */
-static int weight(const struct session *se, const struct fact_request *r)
+static int verdict_weight(const struct session *se,
+			  const struct fact_request *r)
 {
 	return 2 * (se->system_wide == TRI_YES) +
 	       (r->verdict != REQ_UNEXPLAINED);
 }
 
 /* A capture that records no chains itself relies on the others. */
-void excuse_request(struct losses *ls, const struct session *se,
-		    const struct cookie_entry *e,
-		    const struct unwinder_life *life, struct fact_request *r)
+void missing_reason_request(struct losses *ls, const struct session *se,
+			    const struct cookie_entry *e,
+			    const struct unwinder_life *life,
+			    struct fact_request *r)
 {
 	int most = -1;
 
-	judge(ls, se, e, life, r);
-	if (records(se, e->nonce))
+	judge_request(ls, se, e, life, r);
+	if (records_chains(se, e->nonce))
 		return;
 	for (const struct session *p = se->next; p != se; p = p->next) {
 		struct fact_request other = *r;
 
-		if (!records(p, e->nonce))
+		if (!records_chains(p, e->nonce))
 			continue;
-		judge(ls, p, e, life, &other);
-		if (weight(p, &other) <= most)
+		judge_request(ls, p, e, life, &other);
+		if (verdict_weight(p, &other) <= most)
 			continue;
-		most = weight(p, &other);
+		most = verdict_weight(p, &other);
 		*r = other;
 	}
 }
@@ -180,7 +184,7 @@ static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
 }
 
 /* A capture whose rings overwrite their oldest records; NULL: none. */
-static const struct session *overwriter(const struct session *se)
+static const struct session *find_overwriter(const struct session *se)
 {
 	const struct session *p = se;
 
@@ -192,11 +196,12 @@ static const struct session *overwriter(const struct session *se)
 	return NULL;
 }
 
-static enum chain_verdict no_sample(struct losses *ls, const struct session *se,
-				    const struct cookie_entry *e,
-				    struct fact_chain *c)
+static enum chain_verdict why_no_sample(struct losses *ls,
+					const struct session *se,
+					const struct cookie_entry *e,
+					struct fact_chain *c)
 {
-	const struct session *over = overwriter(se);
+	const struct session *over = find_overwriter(se);
 
 	if (e->has_mark)
 		return CHAIN_UNJOINABLE;
@@ -209,11 +214,11 @@ static enum chain_verdict no_sample(struct losses *ls, const struct session *se,
 	return CHAIN_OVERWRITTEN;
 }
 
-void excuse_chain(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e, struct fact_chain *c)
+void missing_reason_chain(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e, struct fact_chain *c)
 {
 	c->loss = 0;
 	c->from = e->before;
 	c->confidence = CONF_EXPLAINED;
-	c->verdict = no_sample(ls, se, e, c);
+	c->verdict = why_no_sample(ls, se, e, c);
 }

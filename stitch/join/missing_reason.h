@@ -13,10 +13,11 @@ struct unwinder_life;
 
 /* Fills verdict, confidence, end, until and loss. se: of the sample. life: of
  * a nonce's process as an unwinder; not looked at for the kernel's cookies. */
-void excuse_request(struct losses *ls, const struct session *se,
-		    const struct cookie_entry *e,
-		    const struct unwinder_life *life, struct fact_request *r);
+void missing_reason_request(struct losses *ls, const struct session *se,
+			    const struct cookie_entry *e,
+			    const struct unwinder_life *life,
+			    struct fact_request *r);
 /* Fills verdict, confidence, from and loss. se: of the chain. */
-void excuse_chain(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e, struct fact_chain *c);
+void missing_reason_chain(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e, struct fact_chain *c);
 #endif

@@ -7,10 +7,11 @@
  * chain if the cookies are equal, else without. Lives of a tid are one to it,
  * and so are all tasks with tid -1. A sample after its own chain is held too.
  *
- * Call order: waits_add for a sample; then waits_chain for each chain and
- * waits_decided for each verdict, in any order; the fact goes out with the
- * second. waits_end after the last verdict. Work is O(1) for each sample,
- * however many are held. Pointers hold until the next waits_add(). */
+ * Call order: pending_requests_add for a sample; then pending_requests_chain
+ * for each chain and pending_requests_decided for each verdict, in any order;
+ * the fact goes out with the second. pending_requests_end after the last
+ * verdict. Work is O(1) for each sample, however many are held. Pointers hold
+ * until the next pending_requests_add(). */
 #ifndef STITCH_JOIN_PENDING_REQUESTS_H
 #define STITCH_JOIN_PENDING_REQUESTS_H
 #include <stdbool.h>
@@ -20,10 +21,10 @@
 #include "stitch/fact.h"
 #include "stitch/base/table.h"
 
-struct facts;
+struct fact_queue;
 struct join_chain;
 
-struct wait {
+struct pending_request {
 	struct fact_request r;
 	int64_t time;
 	uint32_t execs; /* join_task.execs when it came */
@@ -38,9 +39,9 @@ struct wait {
 	uint32_t left, right; /* held: the ring of its tid */
 };
 
-struct waits {
-	struct facts *out;
-	struct wait *wait; /* [0] is not used */
+struct pending_requests {
+	struct fact_queue *out;
+	struct pending_request *wait; /* [0] is not used */
 	size_t n, cap, used;
 	uint32_t free;
 	uint32_t oldest, newest; /* decided and still held; 0: none */
@@ -49,22 +50,25 @@ struct waits {
 	size_t n_given, cap_given;
 };
 
-void waits_init(struct waits *ws, struct facts *out);
-void waits_release(struct waits *ws);
+void pending_requests_init(struct pending_requests *ws, struct fact_queue *out);
+void pending_requests_release(struct pending_requests *ws);
 /* Before the first sample of a source. */
-void waits_source(struct waits *ws, uint16_t source);
+void pending_requests_source(struct pending_requests *ws, uint16_t source);
 
-uint32_t waits_add(struct waits *ws, const struct wait *w);
-void waits_decided(struct waits *ws, uint32_t i);
-void waits_chain(struct waits *ws, const struct join_chain *c);
+uint32_t pending_requests_add(struct pending_requests *ws,
+			      const struct pending_request *w);
+void pending_requests_decided(struct pending_requests *ws, uint32_t i);
+void pending_requests_chain(struct pending_requests *ws,
+			    const struct join_chain *c);
 /* A sample that perf gives out at once. */
-void waits_other(struct waits *ws, uint16_t source, uint32_t event);
+void pending_requests_other(struct pending_requests *ws, uint16_t source,
+			    uint32_t event);
 /* No chain follows: perf gives out the rest. */
-void waits_end(struct waits *ws);
+void pending_requests_end(struct pending_requests *ws);
 
 /* There are too many: not even a capture made to hurt fills the memory. */
-bool waits_full(const struct waits *ws);
+bool pending_requests_full(const struct pending_requests *ws);
 /* Gives out the oldest verdicts, with what others show not known, until there
  * is room; false when there is none. */
-bool waits_make_room(struct waits *ws);
+bool pending_requests_make_room(struct pending_requests *ws);
 #endif

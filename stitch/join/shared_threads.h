@@ -14,7 +14,7 @@
 #include "stitch/tasks/join_task.h"
 #include "stitch/base/table.h"
 
-struct peer {
+struct shared_thread {
 	struct join_task task;
 	uint32_t row, views; /* views 0: it is free */
 	enum join_reason why;
@@ -22,20 +22,21 @@ struct peer {
 };
 
 /* All zeros is empty. */
-struct peers {
-	struct peer *at;
+struct shared_threads {
+	struct shared_thread *at;
 	size_t n, cap;
 	uint32_t *free;
 	size_t n_free, cap_free;
 	struct table by_row;
 };
 
-void peers_release(struct peers *ps);
+void shared_threads_release(struct shared_threads *ps);
 /* The task behind a view; it holds until the next call. */
-struct join_task *peers_task(struct peers *ps, uint32_t row,
-			     struct join_task *view);
+struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
+				      struct join_task *view);
 /* A view is let go, as in join_retire(). True, with the task and what all
  * views together know of its end: it was the last one. */
-bool peers_retire(struct peers *ps, const struct join_task *view,
-		  enum join_reason *why, int64_t *end, struct join_task *out);
+bool shared_threads_retire(struct shared_threads *ps,
+			   const struct join_task *view, enum join_reason *why,
+			   int64_t *end, struct join_task *out);
 #endif

@@ -5,7 +5,7 @@
  * parts before it goes in (its first frame is the caller of that one), it goes
  * in there; else it goes behind all, and that is not proved. A part that is
  * not the last is held until the next comes, or until another record of the
- * thread shows that none does: parts_take() gives it out then. */
+ * thread shows that none does: stack_parts_take() gives it out then. */
 #ifndef STITCH_JOIN_STACK_PARTS_H
 #define STITCH_JOIN_STACK_PARTS_H
 #include <stdbool.h>
@@ -18,38 +18,38 @@ struct frames;
 struct rec_chain;
 
 /* A frame and the address it was recorded as. */
-struct part_frame {
+struct stack_part_frame {
 	uint32_t frame;
 	uint64_t ip;
 };
 
-struct part_hold {
+struct stack_part_hold {
 	uint32_t slot; /* of the thread */
 	struct join_chain chain;
 	uint16_t part, parts; /* the last one that came, of how many */
-	struct part_frame *at;
+	struct stack_part_frame *at;
 	size_t n, cap;
 };
 
-#define PARTS_HELD 64
+#define STACK_PARTS_HELD 64
 
 /* All zeros is empty. */
-struct parts {
-	struct part_hold hold[PARTS_HELD];
+struct stack_parts {
+	struct stack_part_hold hold[STACK_PARTS_HELD];
 	size_t n;
 };
 
-void parts_release(struct parts *ps);
+void stack_parts_release(struct stack_parts *ps);
 /* Takes one more part: *jc is it, with its own frames in jc->uraw. True: *jc
  * has become all of the stack, or of what there is room to hold. False: it is
- * held. Call parts_take() for the thread before, unless this part is one more
- * of what is held of it: parts_wants(). */
-bool parts_add(struct parts *ps, struct frames *fr, uint32_t slot,
-	       const struct rec_chain *c, struct join_chain *jc);
-bool parts_wants(const struct parts *ps, uint32_t slot,
-		 const struct rec_chain *c, const struct join_chain *jc);
+ * held. Call stack_parts_take() for the thread before, unless this part is one
+ * more of what is held of it: stack_parts_wants(). */
+bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
+		     const struct rec_chain *c, struct join_chain *jc);
+bool stack_parts_wants(const struct stack_parts *ps, uint32_t slot,
+		       const struct rec_chain *c, const struct join_chain *jc);
 /* What is held of a thread (TASKS_NONE: of any), as far as it came. False:
  * nothing. *slot: whose. */
-bool parts_take(struct parts *ps, struct frames *fr, uint32_t *slot,
-		struct join_chain *jc);
+bool stack_parts_take(struct stack_parts *ps, struct frames *fr, uint32_t *slot,
+		      struct join_chain *jc);
 #endif

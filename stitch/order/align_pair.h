@@ -7,7 +7,7 @@
 
 #include "stitch/base/clock_map.h"
 
-struct prints;
+struct fingerprints;
 struct source_info;
 
 /* In the order of trust, where several apply. */
@@ -26,7 +26,7 @@ enum align_method {
 struct align_in {
 	const char *path;
 	const struct source_info *info;
-	const struct prints *prints;
+	const struct fingerprints *fingerprints;
 	bool given; /* offset: ns that lead to the timeline */
 	int64_t offset;
 	size_t host; /* whose clock info->on is; SIZE_MAX: none */

@@ -7,14 +7,14 @@
 
 #include "stitch/base/clock_map.h"
 
-struct prints;
+struct fingerprints;
 
 /* Fewer than this prove nothing. */
-#define MATCH_MIN 10
+#define CLOCK_FIT_MIN 10
 /* ns from the 5th to the 95th percentile, at most. */
-#define MATCH_SPREAD 100000
+#define CLOCK_FIT_SPREAD 100000
 
-struct match {
+struct clock_fit {
 	struct clock_map map; /* of a's times to b's */
 	int64_t middle;	      /* ns that b's are ahead of a's, in the middle */
 	int64_t error;	      /* ns: the spread, and how far the places in the
@@ -24,21 +24,24 @@ struct match {
 };
 
 /* False: nothing can be said; found is filled all the same. */
-bool match_clocks(const struct prints *a, const struct prints *b,
-		  struct match *out);
+bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
+		    struct clock_fit *out);
 
 /* Of the switches of each while both were recorded: how many there are in
  * each, and how many of a are in b too. */
-struct agreement {
+struct switch_agreement {
 	uint64_t a, b, both;
 };
 
-void match_switches(const struct prints *a, const struct prints *b,
-		    const struct clock_map *map, uint64_t within,
-		    struct agreement *out);
+void clock_fit_switches(const struct fingerprints *a,
+			const struct fingerprints *b,
+			const struct clock_map *map, uint64_t within,
+			struct switch_agreement *out);
 /* Events of the other kinds that are in both at the same time. */
-uint64_t match_others(const struct prints *a, const struct prints *b,
-		      const struct clock_map *map, uint64_t within);
+uint64_t clock_fit_others(const struct fingerprints *a,
+			  const struct fingerprints *b,
+			  const struct clock_map *map, uint64_t within);
 /* Do threads of the same id have other names? */
-bool match_names_differ(const struct prints *a, const struct prints *b);
+bool clock_fit_names_differ(const struct fingerprints *a,
+			    const struct fingerprints *b);
 #endif

@@ -153,7 +153,8 @@ void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
 
 /* Where a key is on the timeline. What has no time is of the start of its own
  * source, and what belongs to the end stays there. */
-static uint64_t moved(const struct order *ord, uint16_t source, uint64_t key)
+static uint64_t order_key_time(const struct order *ord, uint16_t source,
+			       uint64_t key)
 {
 	const struct clock *c = &ord->clock[source];
 
@@ -162,23 +163,24 @@ static uint64_t moved(const struct order *ord, uint16_t source, uint64_t key)
 	return clock_map_time(&c->map, key < c->first ? c->first : key);
 }
 
-static inline uint64_t on_line(const struct order *ord, const struct ref *ref)
+static inline uint64_t ref_time(const struct order *ord, const struct ref *ref)
 {
-	return ord->clock ? moved(ord, ref->source, ref->key) : ref->key;
+	return ord->clock ? order_key_time(ord, ref->source, ref->key)
+			  : ref->key;
 }
 
 /* Refs keep the keys of their source, which decode() wants back; those of one
  * source have the same order on every clock. */
-static inline bool before(const struct order *ord, const struct ref *a,
-			  const struct ref *b)
+static inline bool ref_before(const struct order *ord, const struct ref *a,
+			      const struct ref *b)
 {
 	uint64_t ka = a->key;
 	uint64_t kb = b->key;
 
 	if (__builtin_expect(ord->clock != NULL, 0) &&
 	    (a->source != b->source || ka - kb + KEYS_APART < 2 * KEYS_APART)) {
-		ka = moved(ord, a->source, ka);
-		kb = moved(ord, b->source, kb);
+		ka = order_key_time(ord, a->source, ka);
+		kb = order_key_time(ord, b->source, kb);
 	}
 	if (ka != kb)
 		return ka < kb;
@@ -190,11 +192,11 @@ static inline bool before(const struct order *ord, const struct ref *a,
 }
 
 /* Merges sorted a[0..na) and b[0..nb) into out, which overlaps neither. */
-static void merge(const struct order *ord, const struct ref *a, size_t na,
-		  const struct ref *b, size_t nb, struct ref *out)
+static void merge_refs(const struct order *ord, const struct ref *a, size_t na,
+		       const struct ref *b, size_t nb, struct ref *out)
 {
 	while (na && nb) {
-		if (before(ord, b, a)) {
+		if (ref_before(ord, b, a)) {
 			*out++ = *b++;
 			nb--;
 		} else {
@@ -210,7 +212,7 @@ static size_t run_length(const struct order *ord, const struct ref *a, size_t n)
 {
 	size_t i = 1;
 
-	while (i < n && !before(ord, &a[i], &a[i - 1]))
+	while (i < n && !ref_before(ord, &a[i], &a[i - 1]))
 		i++;
 	return i;
 }
@@ -228,7 +230,7 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 		size_t lb = i + la < n ? run_length(ord, a + i + la, n - i - la)
 				       : 0;
 
-		merge(ord, a + i, la, a + i + la, lb, out + i);
+		merge_refs(ord, a + i, la, a + i + la, lb, out + i);
 		i += la + lb;
 	}
 	return runs;
@@ -263,11 +265,11 @@ static void merge_waiting(struct order *ord, size_t mid)
 	size_t na = mid - ord->head;
 	size_t nb = ord->n - mid;
 
-	if (na && nb && before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
+	if (na && nb && ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
 		ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch,
 					na + nb, sizeof(*ord->scratch));
-		merge(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
-		      ord->scratch);
+		merge_refs(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
+			   ord->scratch);
 		memcpy(ord->wait, ord->scratch, (na + nb) * sizeof(struct ref));
 	} else if (ord->head) {
 		memmove(ord->wait, ord->wait + ord->head,
@@ -277,16 +279,16 @@ static void merge_waiting(struct order *ord, size_t mid)
 	ord->head = 0;
 }
 
-static inline uint64_t floor_of(const struct order *ord, size_t i)
+static inline uint64_t source_floor(const struct order *ord, size_t i)
 {
 	uint64_t floor = ord->src[i]->floor;
 
-	return ord->clock ? moved(ord, (uint16_t)i, floor) : floor;
+	return ord->clock ? order_key_time(ord, (uint16_t)i, floor) : floor;
 }
 
 /* The source that holds everybody up, and until when; NULL when all are at
  * their end. */
-static struct source *lowest(const struct order *ord, uint64_t *until)
+static struct source *lowest_source(const struct order *ord, uint64_t *until)
 {
 	struct source *low = NULL;
 
@@ -296,7 +298,7 @@ static struct source *lowest(const struct order *ord, uint64_t *until)
 
 		if (ord->done[i])
 			continue;
-		floor = floor_of(ord, i);
+		floor = source_floor(ord, i);
 		if (!low || floor < *until) {
 			low = ord->src[i];
 			*until = floor;
@@ -340,7 +342,7 @@ static int write_temp(struct order *ord, off_t at, const struct ref *ref,
 	return 0;
 }
 
-static void add_run(struct order *ord, off_t at, uint64_t n)
+static void order_add_run(struct order *ord, off_t at, uint64_t n)
 {
 	ord->run = mem_grow(ord->run, &ord->cap_run, ord->n_run + 1,
 			    sizeof(*ord->run));
@@ -388,7 +390,8 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 			*r = ord->run[--ord->n_run];
 			continue;
 		}
-		if (!low || before(ord, &r->buf[r->head], &low->buf[low->head]))
+		if (!low ||
+		    ref_before(ord, &r->buf[r->head], &low->buf[low->head]))
 			low = r;
 		i++;
 	}
@@ -425,12 +428,12 @@ static int merge_runs(struct order *ord, struct err *err)
 	/* Gives the disk space back; where that cannot be done it waits. */
 	(void)!fallocate(fileno(ord->temp),
 			 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, start);
-	add_run(ord, start, total);
+	order_add_run(ord, start, total);
 	return 0;
 }
 
 /* Writes everything that waits as one run. */
-static int spill(struct order *ord, struct err *err)
+static int order_spill(struct order *ord, struct err *err)
 {
 	size_t n = ord->n - ord->head;
 
@@ -442,21 +445,21 @@ static int spill(struct order *ord, struct err *err)
 		return -1;
 	if (write_temp(ord, ord->temp_end, ord->wait + ord->head, n, err))
 		return -1;
-	add_run(ord, ord->temp_end, n);
+	order_add_run(ord, ord->temp_end, n);
 	ord->temp_end += (off_t)(n * sizeof(struct ref));
 	ord->head = ord->n = 0;
 	return 0;
 }
 
 /* Reads until there are as many new refs as old ones, or all is read. */
-static int refill(struct order *ord, struct err *err)
+static int order_refill(struct order *ord, struct err *err)
 {
-	if (ord->n - ord->head > ord->limit / 2 && spill(ord, err))
+	if (ord->n - ord->head > ord->limit / 2 && order_spill(ord, err))
 		return -1;
 	size_t mid = ord->n;
 	size_t want = ord->n - ord->head;
 	uint64_t until;
-	struct source *src = lowest(ord, &until);
+	struct source *src = lowest_source(ord, &until);
 	struct err why = { 0 };
 
 	if (want < BATCH_MIN)
@@ -478,7 +481,7 @@ static int refill(struct order *ord, struct err *err)
 		} else {
 			ord->done[src->index] = true;
 		}
-		src = lowest(ord, &until);
+		src = lowest_source(ord, &until);
 	}
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
@@ -486,8 +489,8 @@ static int refill(struct order *ord, struct err *err)
 }
 
 /* The smallest ref that waits anywhere; *run is its run or NULL. 1, 0, -1. */
-static int smallest(struct order *ord, struct ref *ref, struct run **run,
-		    struct err *err)
+static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
+			struct err *err)
 {
 	bool have = ord->head < ord->n;
 
@@ -499,7 +502,7 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 		return have;
 	const struct ref *low = &(*run)->buf[(*run)->head];
 
-	if (have && !before(ord, low, ref))
+	if (have && !ref_before(ord, low, ref))
 		*run = NULL;
 	else
 		*ref = *low;
@@ -507,11 +510,11 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 }
 
 /* The next ref that nothing can come before any more. 1, 0, -1. */
-static int next_ref(struct order *ord, struct ref *ref, struct err *err)
+static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
 		uint64_t until;
-		struct source *low = lowest(ord, &until);
+		struct source *low = lowest_source(ord, &until);
 		struct run *run;
 		int got;
 
@@ -520,11 +523,11 @@ static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 			run = NULL;
 			got = 1;
 		} else {
-			got = smallest(ord, ref, &run, err);
+			got = smallest_ref(ord, ref, &run, err);
 		}
 		if (got < 0)
 			return -1;
-		if (got && (!low || on_line(ord, ref) < until)) {
+		if (got && (!low || ref_time(ord, ref) < until)) {
 			if (run)
 				run->head++;
 			else
@@ -533,12 +536,12 @@ static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 		}
 		if (!low)
 			return 0;
-		if (refill(ord, err))
+		if (order_refill(ord, err))
 			return -1;
 	}
 }
 
-static void release(struct order *ord, const struct ref *ref)
+static void release_ref(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
 
@@ -546,10 +549,10 @@ static void release(struct order *ord, const struct ref *ref)
 		src->ops->release(src, ref);
 }
 
-static void new_group(struct order *ord)
+static void start_group(struct order *ord)
 {
 	for (size_t i = 0; i < ord->n_group; i++)
-		release(ord, &ord->group[i]);
+		release_ref(ord, &ord->group[i]);
 	ord->n_group = 0;
 }
 
@@ -562,7 +565,7 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 
 	if (ord->n_group && (ord->group[0].key != ref->key ||
 			     ord->group[0].source != ref->source))
-		new_group(ord);
+		start_group(ord);
 	if (ref->untimed || !src->ops->same)
 		return false;
 	for (size_t i = 0; i < ord->n_group && !dup; i++) {
@@ -575,17 +578,17 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 }
 
 /* Keeps the ref for is_duplicate(), or lets it go. */
-static void keep(struct order *ord, const struct ref *ref)
+static void keep_in_group(struct order *ord, const struct ref *ref)
 {
 	if (ord->n_group == GROUP_MAX)
-		new_group(ord);
+		start_group(ord);
 	ord->group[ord->n_group++] = *ref;
 }
 
-static void note_late(struct order *ord, const struct ref *ref,
-		      struct record *rec)
+static void order_note_late(struct order *ord, const struct ref *ref,
+			    struct record *rec)
 {
-	uint64_t key = on_line(ord, ref);
+	uint64_t key = ref_time(ord, ref);
 
 	if (ref->untimed)
 		return;
@@ -629,15 +632,15 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 	};
 
 	if (!ref->untimed && ref->key) {
-		e.t1 = on_line(ord, ref);
+		e.t1 = ref_time(ord, ref);
 		e.t0 = e.t1 - 1;
 	}
 	ledger_add(ord->ledger, &e);
 }
 
 /* The record's times, which are its source's so far. */
-static void put_on_line(const struct order *ord, const struct ref *ref,
-			struct record *rec)
+static void order_convert_times(const struct order *ord, const struct ref *ref,
+				struct record *rec)
 {
 	rec->time = order_time(ord, ref->source, rec->time);
 	if (rec->kind == REC_LOST && rec->lost.has_since)
@@ -651,7 +654,7 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 	int got;
 
 	why.msg[0] = '\0';
-	while ((got = next_ref(ord, &ref, err)) > 0) {
+	while ((got = order_next_ref(ord, &ref, err)) > 0) {
 		struct source *src = ord->src[ref.source];
 		/* does it want to know what becomes of its refs? */
 		bool kept = src->ops->same || src->ops->release;
@@ -661,7 +664,7 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		int bad = src->ops->decode(src, &ref, rec, &why);
 
 		if (kept)
-			keep(ord, &ref);
+			keep_in_group(ord, &ref);
 		rec->source = ref.source;
 		if (bad) {
 			note_broken(ord, &ref, rec->off, &why);
@@ -676,11 +679,11 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		rec->late_ns = 0;
 		rec->raw = rec->time;
 		if (ord->clock && ord->clock[ref.source].moved)
-			put_on_line(ord, &ref, rec);
-		note_late(ord, &ref, rec);
+			order_convert_times(ord, &ref, rec);
+		order_note_late(ord, &ref, rec);
 		return 1;
 	}
 	if (!got)
-		new_group(ord);
+		start_group(ord);
 	return got;
 }

@@ -79,7 +79,7 @@ static uint64_t hash_image(const struct image *img)
 	return hash_pair(h ^ img->t0, img->space);
 }
 
-static bool same_image(const void *owner, uint32_t id, const void *key)
+static bool image_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct image *a = &((const struct frames *)owner)->image[id];
 	const struct image *b = key;
@@ -93,7 +93,7 @@ static bool same_image(const void *owner, uint32_t id, const void *key)
 
 /* What an image is called in another run: its build-id, or else its path.
  * Fixed seeds: the hash is part of the database's promise. */
-static void name_hash(const struct image *img, uint64_t out[2])
+static void image_name_hash(const struct image *img, uint64_t out[2])
 {
 	const void *p = img->id_len ? (const void *)img->id : img->path;
 	size_t n = img->id_len ? img->id_len : strlen(img->path);
@@ -105,7 +105,7 @@ static void name_hash(const struct image *img, uint64_t out[2])
 uint32_t frames_image(struct frames *fr, const struct image *img)
 {
 	uint64_t h = hash_image(img);
-	uint32_t id = table_find(&fr->images, h, same_image, fr, img);
+	uint32_t id = table_find(&fr->images, h, image_is_same, fr, img);
 
 	if (id != TABLE_NONE)
 		return id + 1;
@@ -116,12 +116,12 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 	im->path = arena_strdup(&fr->arena, img->path);
 	fr->name = mem_grow(fr->name, &fr->cap_name, fr->n_image + 1,
 			    sizeof(*fr->name));
-	name_hash(im, fr->name[fr->n_image].hash);
+	image_name_hash(im, fr->name[fr->n_image].hash);
 	table_add(&fr->images, h, (uint32_t)fr->n_image++);
 	return (uint32_t)fr->n_image;
 }
 
-static bool same_frame(const void *owner, uint32_t id, const void *key)
+static bool frame_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct frame *a = &((const struct frames *)owner)->frame[id];
 	const struct frame *b = key;
@@ -132,7 +132,7 @@ static bool same_frame(const void *owner, uint32_t id, const void *key)
 uint32_t frames_frame(struct frames *fr, const struct frame *f)
 {
 	uint64_t h = hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
-	uint32_t id = table_find(&fr->frames, h, same_frame, fr, f);
+	uint32_t id = table_find(&fr->frames, h, frame_is_same, fr, f);
 
 	if (id != TABLE_NONE)
 		return id + 1;
@@ -168,7 +168,7 @@ struct raw_key {
 	struct raw_note note;
 };
 
-static bool same_raw(const void *owner, uint32_t id, const void *key)
+static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct raw_chain *r = &((const struct frames *)owner)->raw[id];
 	const struct raw_key *k = key;
@@ -191,7 +191,7 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	struct raw_key key = { stack, a, note };
 	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
 	uint64_t h = hash_pair(hash, stack + (more << 32));
-	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
+	uint32_t id = table_find(&fr->raws, h, raw_is_same, fr, &key);
 
 	if (id != TABLE_NONE)
 		return id + 1;
@@ -210,7 +210,7 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	return (uint32_t)fr->n_raw;
 }
 
-static bool same_named(const void *owner, uint32_t id, const void *key)
+static bool symbol_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct named *a = &((const struct frames *)owner)->named[id];
 	const struct named *b = key;
@@ -223,7 +223,7 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 {
 	struct named key = { .name = name, .size = size };
 	uint64_t h = hash_bytes(name, strlen(name), size);
-	uint32_t id = table_find(&fr->names, h, same_named, fr, &key);
+	uint32_t id = table_find(&fr->names, h, symbol_is_same, fr, &key);
 
 	if (off >> IN_SYMBOL)
 		return NO_OFFSET;

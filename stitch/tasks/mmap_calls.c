@@ -46,7 +46,7 @@ struct file {
 	char *path;   /* NULL: closed, or not known */
 };
 
-struct calls {
+struct mmap_calls {
 	struct pending pending[PENDING];
 	struct file *file; /* a ring when there are FILES of them */
 	size_t n_file, cap_file;
@@ -54,12 +54,12 @@ struct calls {
 	struct table by_file; /* keys are whole: no compare */
 };
 
-struct calls *calls_new(void)
+struct mmap_calls *mmap_calls_new(void)
 {
-	return mem_new(1, sizeof(struct calls));
+	return mem_new(1, sizeof(struct mmap_calls));
 }
 
-void calls_free(struct calls *cs)
+void mmap_calls_free(struct mmap_calls *cs)
 {
 	if (!cs)
 		return;
@@ -84,7 +84,8 @@ static const struct {
 	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
-static enum call_what what_of(const struct calls_in *in, const struct call *c)
+static enum call_what call_kind(const struct mmap_calls_in *in,
+				const struct call *c)
 {
 	const char *arch = in->src->info.arch;
 
@@ -101,21 +102,22 @@ static enum call_what what_of(const struct calls_in *in, const struct call *c)
 /* ---- open files */
 
 /* A bijection: equal keys are the same file of the same process. */
-static uint64_t key_of(uint32_t process, int32_t fd)
+static uint64_t open_file_key(uint32_t process, int32_t fd)
 {
 	return hash_u64((uint64_t)process << 32 | (uint32_t)fd);
 }
 
-static const char *path_of(const struct calls *cs, uint32_t process, int32_t fd)
+static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
+				  int32_t fd)
 {
-	uint32_t i =
-		table_find(&cs->by_file, key_of(process, fd), NULL, NULL, NULL);
+	uint32_t i = table_find(&cs->by_file, open_file_key(process, fd), NULL,
+				NULL, NULL);
 
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
 
 /* Room for one more; the oldest makes it when there are too many. */
-static uint32_t new_file(struct calls *cs, uint64_t key)
+static uint32_t open_file_add(struct mmap_calls *cs, uint64_t key)
 {
 	uint32_t i = (uint32_t)(cs->made++ % FILES);
 
@@ -132,23 +134,24 @@ static uint32_t new_file(struct calls *cs, uint64_t key)
 	return i;
 }
 
-static void set_path(struct calls *cs, uint32_t process, int32_t fd,
-		     const char *path)
+static void open_file_set_path(struct mmap_calls *cs, uint32_t process,
+			       int32_t fd, const char *path)
 {
-	uint64_t key = key_of(process, fd);
+	uint64_t key = open_file_key(process, fd);
 	uint32_t i = table_find(&cs->by_file, key, NULL, NULL, NULL);
 	char *copy = mem_strdup(path);
 
 	if (i == TABLE_NONE)
-		i = new_file(cs, key);
+		i = open_file_add(cs, key);
 	free(cs->file[i].path);
 	cs->file[i].path = copy;
 }
 
-static void forget_file(struct calls *cs, uint32_t process, int32_t fd)
+static void open_file_forget(struct mmap_calls *cs, uint32_t process,
+			     int32_t fd)
 {
-	if (path_of(cs, process, fd))
-		set_path(cs, process, fd, NULL);
+	if (open_file_path(cs, process, fd))
+		open_file_set_path(cs, process, fd, NULL);
 }
 
 /* ---- mappings */
@@ -158,7 +161,7 @@ struct range {
 };
 
 /* Whole pages below the kernel's half; false: there is no such range. */
-static bool range_of(uint64_t start, uint64_t len, struct range *out)
+static bool page_range(uint64_t start, uint64_t len, struct range *out)
 {
 	uint64_t end;
 
@@ -170,14 +173,16 @@ static bool range_of(uint64_t start, uint64_t len, struct range *out)
 	return true;
 }
 
-static struct process *process_of(const struct calls_in *in, uint32_t *slot)
+static struct process *call_process(const struct mmap_calls_in *in,
+				    uint32_t *slot)
 {
 	*slot = tasks_thread_at(in->tasks, in->thread)->process;
 	return tasks_process_at(in->tasks, *slot);
 }
 
-static void map(const struct calls_in *in, uint32_t slot, const struct range *r,
-		uint64_t pgoff, const struct pending *p, const char *path)
+static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
+			   const struct range *r, uint64_t pgoff,
+			   const struct pending *p, const char *path)
 {
 	const struct record rec = {
 		.kind = REC_MAP,
@@ -202,26 +207,28 @@ static void map(const struct calls_in *in, uint32_t slot, const struct range *r,
 }
 
 /* Is it the same file at the same place, by a list that was saved later? */
-static bool agrees(const struct calls_in *in, const struct region *r,
-		   uint64_t addr, uint64_t pgoff)
+static bool region_agrees(const struct mmap_calls_in *in,
+			  const struct region *r, uint64_t addr, uint64_t pgoff)
 {
 	return r && resolve_is_file(in->resolve, r->image) &&
 	       r->pgoff + (addr - r->start) == pgoff;
 }
 
 /* Parts of the range that are known to be of this file already stay. */
-static void map_file(struct calls *cs, const struct calls_in *in, uint32_t slot,
-		     const struct range *all, const struct pending *p)
+static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
+			  uint32_t slot, const struct range *all,
+			  const struct pending *p)
 {
 	const struct process *pr = tasks_process_at(in->tasks, slot);
 	int32_t fd = (int32_t)p->arg[4];
-	const char *path = path_of(cs, pr->id, fd);
+	const char *path = open_file_path(cs, pr->id, fd);
 	const struct region *r = space_find(&pr->space, all->start, TIME_NONE);
 	struct range left = *all;
 
-	if (!path && agrees(in, r, all->start, p->arg[5])) {
-		set_path(cs, pr->id, fd, resolve_path(in->resolve, r->image));
-		path = path_of(cs, pr->id, fd);
+	if (!path && region_agrees(in, r, all->start, p->arg[5])) {
+		open_file_set_path(cs, pr->id, fd,
+				   resolve_path(in->resolve, r->image));
+		path = open_file_path(cs, pr->id, fd);
 	}
 	for (int i = 0; i < PIECES_MAX && left.start < left.end; i++) {
 		uint64_t pgoff = p->arg[5] + (left.start - all->start);
@@ -229,7 +236,7 @@ static void map_file(struct calls *cs, const struct calls_in *in, uint32_t slot,
 
 		pr = tasks_process_at(in->tasks, slot);
 		r = space_find(&pr->space, left.start, TIME_NONE);
-		bool same = agrees(in, r, left.start, pgoff) && path &&
+		bool same = region_agrees(in, r, left.start, pgoff) && path &&
 			    !strcmp(resolve_path(in->resolve, r->image), path);
 
 		if (r && r->end < piece.end)
@@ -238,15 +245,16 @@ static void map_file(struct calls *cs, const struct calls_in *in, uint32_t slot,
 			piece.end =
 				space_gap_end(&pr->space, left.start, left.end);
 		if (!same)
-			map(in, slot, &piece, pgoff, p,
-			    path ? path : RESOLVE_UNNAMED);
+			map_call_range(in, slot, &piece, pgoff, p,
+				       path ? path : RESOLVE_UNNAMED);
 		left.start = piece.end;
 	}
 }
 
 /* A mapping record of the same call says more (perf). */
-static bool is_told(const struct calls_in *in, uint32_t slot,
-		    const struct pending *p, const struct range *range)
+static bool is_mapped_by_record(const struct mmap_calls_in *in, uint32_t slot,
+				const struct pending *p,
+				const struct range *range)
 {
 	const struct process *pr = tasks_process_at(in->tasks, slot);
 	const struct region *r =
@@ -255,30 +263,31 @@ static bool is_told(const struct calls_in *in, uint32_t slot,
 	return r && r->start == range->start && r->since >= p->time;
 }
 
-static void do_mmap(struct calls *cs, const struct calls_in *in, uint32_t slot,
-		    const struct pending *p, uint64_t ret)
+static void do_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
+		    uint32_t slot, const struct pending *p, uint64_t ret)
 {
 	struct range r;
 
-	if (!range_of(ret, p->arg[1], &r) || is_told(in, slot, p, &r))
+	if (!page_range(ret, p->arg[1], &r) ||
+	    is_mapped_by_record(in, slot, p, &r))
 		return;
 	if (p->arg[3] & ANONYMOUS || (int32_t)p->arg[4] < 0)
-		map(in, slot, &r, 0, p, "//anon");
+		map_call_range(in, slot, &r, 0, p, "//anon");
 	else
-		map_file(cs, in, slot, &r, p);
+		map_call_file(cs, in, slot, &r, p);
 }
 
-static void do_munmap(const struct calls_in *in, uint32_t slot,
+static void do_munmap(const struct mmap_calls_in *in, uint32_t slot,
 		      const struct pending *p)
 {
 	struct range r;
 
-	if (range_of(p->arg[0], p->arg[1], &r))
+	if (page_range(p->arg[0], p->arg[1], &r))
 		tasks_unmap(in->tasks, slot, r.start, r.end, p->done);
 }
 
 /* The kernel moves or resizes one mapping; it stays of the same image. */
-static void do_mremap(const struct calls_in *in, uint32_t slot,
+static void do_mremap(const struct mmap_calls_in *in, uint32_t slot,
 		      const struct pending *p, uint64_t ret)
 {
 	const struct process *pr = tasks_process_at(in->tasks, slot);
@@ -286,7 +295,7 @@ static void do_mremap(const struct calls_in *in, uint32_t slot,
 	struct region new = { 0 };
 	struct range from, to;
 
-	if (!range_of(ret, p->arg[2], &to))
+	if (!page_range(ret, p->arg[2], &to))
 		return;
 	if (was) {
 		new = *was;
@@ -297,7 +306,8 @@ static void do_mremap(const struct calls_in *in, uint32_t slot,
 		new.end = to.end;
 		new.t0 = p->done;
 	}
-	if (range_of(p->arg[0], p->arg[1], &from) && !(p->arg[3] & DONT_UNMAP))
+	if (page_range(p->arg[0], p->arg[1], &from) &&
+	    !(p->arg[3] & DONT_UNMAP))
 		tasks_unmap(in->tasks, slot, from.start, from.end, p->done);
 	if (was)
 		tasks_map(in->tasks, slot, &new);
@@ -305,11 +315,12 @@ static void do_mremap(const struct calls_in *in, uint32_t slot,
 		tasks_unmap(in->tasks, slot, to.start, to.end, p->done);
 }
 
-static void finish(struct calls *cs, const struct calls_in *in,
-		   const struct pending *p, uint64_t ret)
+static void mmap_calls_finish(struct mmap_calls *cs,
+			      const struct mmap_calls_in *in,
+			      const struct pending *p, uint64_t ret)
 {
 	uint32_t slot;
-	const struct process *pr = process_of(in, &slot);
+	const struct process *pr = call_process(in, &slot);
 
 	/* of which process the thread is was never said */
 	if (pr->pid < 0 || ret >= ERRORS)
@@ -326,26 +337,26 @@ static void finish(struct calls *cs, const struct calls_in *in,
 		break;
 	case CALL_OPENAT:
 		if (p->path && p->path[0] == '/' && ret <= INT32_MAX)
-			set_path(cs, pr->id, (int32_t)ret, p->path);
+			open_file_set_path(cs, pr->id, (int32_t)ret, p->path);
 		else
-			forget_file(cs, pr->id, (int32_t)ret);
+			open_file_forget(cs, pr->id, (int32_t)ret);
 		break;
 	case CALL_CLOSE:
-		forget_file(cs, pr->id, (int32_t)p->arg[0]);
+		open_file_forget(cs, pr->id, (int32_t)p->arg[0]);
 		break;
 	default:
 		break;
 	}
 }
 
-void calls_take(struct calls *cs, const struct calls_in *in,
-		const struct record *rec)
+void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
+		     const struct record *rec)
 {
 	uint32_t id = tasks_thread_at(in->tasks, in->thread)->id;
 	const struct call *c = rec->sample.call;
 	uint16_t source = in->src->index;
 	struct pending *p = &cs->pending[(id + source) % PENDING];
-	enum call_what what = what_of(in, c);
+	enum call_what what = call_kind(in, c);
 	bool mine = p->thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
 
@@ -376,6 +387,6 @@ void calls_take(struct calls *cs, const struct calls_in *in,
 	if (c->exit && what == p->what &&
 	    !losses_find(in->losses, in->src->index, -1, p->time, t)) {
 		p->done = t;
-		finish(cs, in, p, (uint64_t)c->ret);
+		mmap_calls_finish(cs, in, p, (uint64_t)c->ret);
 	}
 }

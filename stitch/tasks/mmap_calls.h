@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct calls;
+struct mmap_calls;
 struct losses;
 struct record;
 struct resolve;
 struct source;
 struct tasks;
 
-struct calls_in {
+struct mmap_calls_in {
 	struct tasks *tasks;
 	struct resolve *resolve;
 	struct losses *losses;
@@ -24,9 +24,9 @@ struct calls_in {
 	uint32_t thread; /* slot */
 };
 
-struct calls *calls_new(void);
-void calls_free(struct calls *cs);
+struct mmap_calls *mmap_calls_new(void);
+void mmap_calls_free(struct mmap_calls *cs);
 /* Every sample of an event of a system call, in time order. */
-void calls_take(struct calls *cs, const struct calls_in *in,
-		const struct record *rec);
+void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
+		     const struct record *rec);
 #endif

@@ -10,22 +10,23 @@ struct image;
 struct region;
 
 /* Bytes of a file in memory: from the lowest address of all of them on. */
-struct whole_part {
+struct file_part {
 	uint64_t start, end, off; /* off: of start, in the file */
 };
 
 /* The parts of a file, by address, up to max; 0: it is not here. */
-typedef size_t (*whole_fn)(void *arg, const struct image *img,
-			   struct whole_part *out, size_t max);
+typedef size_t (*partial_maps_fn)(void *arg, const struct image *img,
+				  struct file_part *out, size_t max);
 
-struct whole;
+struct partial_maps;
 
 /* fn is asked once for each image. */
-struct whole *whole_new(const struct frames *fr, whole_fn fn, void *arg);
-void whole_free(struct whole *wh);
+struct partial_maps *partial_maps_new(const struct frames *fr,
+				      partial_maps_fn fn, void *arg);
+void partial_maps_free(struct partial_maps *wh);
 /* The i-th mapping that all of the file makes: 1, or 0: there are no more.
  * all: from where to where, and its image. Of a file that is not here there
  * is one, with addresses for offsets, as is right for most. */
-int whole_part(struct whole *wh, const struct region *all, size_t i,
-	       struct region *out);
+int partial_maps_get(struct partial_maps *wh, const struct region *all,
+		     size_t i, struct region *out);
 #endif

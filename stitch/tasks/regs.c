@@ -28,7 +28,7 @@ static const struct {
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-static size_t place_of(const char *arch)
+static size_t regs_place(const char *arch)
 {
 	size_t i = 0;
 
@@ -40,7 +40,7 @@ static size_t place_of(const char *arch)
 
 bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc)
 {
-	size_t i = place_of(arch);
+	size_t i = regs_place(arch);
 
 	if (i == PLACES || !r->abi || !r->v)
 		return false;
@@ -57,7 +57,7 @@ bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc)
 
 uint16_t regs_machine(const struct regs *r, const char *arch)
 {
-	size_t i = place_of(arch);
+	size_t i = regs_place(arch);
 
 	if (i == PLACES)
 		return 0;

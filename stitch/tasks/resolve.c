@@ -40,7 +40,7 @@ struct slot {
 
 /* The build-id table of one source by (path, kernel): it may be as long as
  * the list of mappings. */
-struct id_index {
+struct build_id_index {
 	struct table by_path;
 	uint32_t n; /* entries of the source's table that are in it */
 };
@@ -48,8 +48,8 @@ struct id_index {
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
-	struct trunk trunk;
-	struct id_index *ids; /* by source */
+	struct stack_prefix prefix;
+	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
 	/* frames; 0: not yet */
 	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
@@ -72,11 +72,11 @@ void resolve_free(struct resolve *rv)
 		table_release(&rv->ids[i].by_path);
 	free(rv->ids);
 	free(rv->cache);
-	trunk_release(&rv->trunk);
+	stack_prefix_release(&rv->prefix);
 	free(rv);
 }
 
-static bool starts(const char *s, const char *prefix)
+static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
@@ -90,17 +90,17 @@ static enum image_kind user_kind(const char *path)
 		"[stack", "[anon",     "//toolong",	 "//enomem",
 	};
 
-	if (starts(path, "[vdso"))
+	if (starts_with(path, "[vdso"))
 		return IMAGE_VDSO;
 	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
-		if (starts(path, anon[i]))
+		if (starts_with(path, anon[i]))
 			return IMAGE_ANON;
 	if (!path[0])
 		return IMAGE_ANON;
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
 }
 
-static void set_id(struct image *img, const uint8_t *id, size_t len)
+static void set_build_id(struct image *img, const uint8_t *id, size_t len)
 {
 	if (len > sizeof(img->id))
 		len = sizeof(img->id);
@@ -108,54 +108,57 @@ static void set_id(struct image *img, const uint8_t *id, size_t len)
 	img->id_len = (uint8_t)len;
 }
 
-static uint64_t id_hash(const char *path, bool kernel)
+static uint64_t build_id_hash(const char *path, bool kernel)
 {
 	return hash_bytes(path, strlen(path), kernel);
 }
 
-struct id_key {
+struct build_id_key {
 	const char *path;
 	bool kernel;
 };
 
-static bool same_id(const void *owner, uint32_t id, const void *key)
+static bool build_id_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct build_id_def *b =
 		&((const struct source *)owner)->build_ids[id];
-	const struct id_key *k = key;
+	const struct build_id_key *k = key;
 
 	return b->kernel == k->kernel && !strcmp(b->path, k->path);
 }
 
 /* The source's index; in a pipe its table may have grown. */
-static const struct table *id_index(struct resolve *rv,
-				    const struct source *src)
+static const struct table *build_id_index(struct resolve *rv,
+					  const struct source *src)
 {
 	rv->ids = mem_reach(rv->ids, &rv->n_ids, &rv->cap_ids, src->index + 1u,
 			    sizeof(*rv->ids));
-	struct id_index *ix = &rv->ids[src->index];
+	struct build_id_index *ix = &rv->ids[src->index];
 
 	for (; ix->n < src->n_build_ids; ix->n++) {
 		const struct build_id_def *b = &src->build_ids[ix->n];
-		struct id_key k = { b->path, b->kernel };
-		uint64_t h = id_hash(b->path, b->kernel);
+		struct build_id_key k = { b->path, b->kernel };
+		uint64_t h = build_id_hash(b->path, b->kernel);
 
-		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+		if (table_find(&ix->by_path, h, build_id_is_same, src, &k) ==
+		    TABLE_NONE)
 			table_add(&ix->by_path, h, ix->n);
 	}
 	return &ix->by_path;
 }
 
 /* The build-id that the capture's own table says about a path. */
-static void id_from_table(struct resolve *rv, const struct source *src,
-			  bool kernel, struct image *img)
+static void build_id_from_table(struct resolve *rv, const struct source *src,
+				bool kernel, struct image *img)
 {
-	struct id_key k = { img->path, kernel };
-	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
-				same_id, src, &k);
+	struct build_id_key k = { img->path, kernel };
+	uint32_t i = table_find(build_id_index(rv, src),
+				build_id_hash(img->path, kernel),
+				build_id_is_same, src, &k);
 
 	if (i != TABLE_NONE)
-		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
+		set_build_id(img, src->build_ids[i].id,
+			     src->build_ids[i].id_len);
 }
 
 /* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
@@ -165,15 +168,16 @@ static void kernel_image(const struct source *src, const struct rec_map *m,
 {
 	const char *end = strchr(m->path, ']');
 
-	if (starts(m->path, "[kernel") || starts(m->path, "[guest.kernel")) {
+	if (starts_with(m->path, "[kernel") ||
+	    starts_with(m->path, "[guest.kernel")) {
 		snprintf(name, size, "%.*s",
 			 end ? (int)(end + 1 - m->path) : 255, m->path);
 		img->kind = IMAGE_KERNEL;
 		img->start = m->pgoff ? m->pgoff : m->start;
 		img->path = name;
 		if (src->info.kernel_id)
-			set_id(img, src->info.kernel_id,
-			       src->info.kernel_id_len);
+			set_build_id(img, src->info.kernel_id,
+				     src->info.kernel_id_len);
 	} else {
 		img->kind = IMAGE_MODULE;
 		img->start = m->start;
@@ -211,9 +215,9 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		}
 	}
 	if (m->id && m->id_len)
-		set_id(&img, m->id, m->id_len);
+		set_build_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		id_from_table(rv, src, kernel, &img);
+		build_id_from_table(rv, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 
@@ -246,9 +250,9 @@ const char *resolve_path(const struct resolve *rv, uint32_t image)
 }
 
 /* The one frame of all addresses that nothing explains. */
-static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
-			    enum image_kind kind, const char *path,
-			    uint32_t flags)
+static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
+				    enum image_kind kind, const char *path,
+				    uint32_t flags)
 {
 	struct image img = { .kind = kind, .path = path };
 	struct frame f = { .flags = flags };
@@ -260,8 +264,8 @@ static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
 	return *frame;
 }
 
-static uint32_t region_frame(struct resolve *rv, const struct region *r,
-			     uint64_t addr, uint32_t flags)
+static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
+				     uint64_t addr, uint32_t flags)
 {
 	struct frame f = {
 		.image = r->image,
@@ -272,22 +276,23 @@ static uint32_t region_frame(struct resolve *rv, const struct region *r,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint64_t hash_of(const struct addrs *a, uint32_t space_id)
+static uint64_t resolve_hash(const struct addrs *a, uint32_t space_id)
 {
 	return hash_u64s(a->ip, a->n, space_id);
 }
 
-static struct slot *slot_of(struct resolve *rv, uint64_t hash)
+static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
 {
 	return &rv->cache[hash & (CACHE_SIZE - 1)];
 }
 
 /* The slot of a list seen before in the same state, or NULL. */
-static const struct slot *cached(struct resolve *rv, uint64_t hash,
-				 uint32_t space_id, uint32_t cut, uint32_t any,
-				 uint32_t jit, const struct addrs *a)
+static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
+					 uint32_t space_id, uint32_t cut,
+					 uint32_t any, uint32_t jit,
+					 const struct addrs *a)
 {
-	const struct slot *s = slot_of(rv, hash);
+	const struct slot *s = resolve_cache_slot(rv, hash);
 
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
 	    s->gen != (s->partial ? any : cut) + (s->jit ? jit : 0))
@@ -298,29 +303,30 @@ static const struct slot *cached(struct resolve *rv, uint64_t hash,
 }
 
 /* s: what is known of the raw chain beside its hash and addresses. */
-static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
+static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
 	s.hash = hash;
 	s.ip = r->ip;
 	s.n = r->n & SLOT_N_MAX;
-	*slot_of(rv, hash) = s;
+	*resolve_cache_slot(rv, hash) = s;
 }
 
 /* The frame of an address that is mapped, or where jitted code is; 0: it is
  * neither. Another capture is asked for what the own one knows nothing of,
  * now or before exec. */
-static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
-			     uint64_t addr, uint32_t flags, struct slot *s)
+static uint32_t resolve_mapped_frame(struct resolve *rv,
+				     const struct resolve_in *in, uint64_t addr,
+				     uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
 	uint32_t frame = 0;
 	bool ever = false;
 
-	if (!r && in->n_twin && !space_before_exec(in->space, addr)) {
-		for (uint32_t i = 0; !r && i < in->n_twin; i++)
-			r = space_find(in->twin[i], addr, in->t);
+	if (!r && in->n_shared && !space_before_exec(in->space, addr)) {
+		for (uint32_t i = 0; !r && i < in->n_shared; i++)
+			r = space_find(in->shared[i], addr, in->t);
 		s->partial = s->bare = true;
 	}
 	if (in->jit) {
@@ -331,33 +337,36 @@ static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
 	}
 	if (frame)
 		return frame;
-	return r ? region_frame(rv, r, addr, flags) : 0;
+	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
 /* Nothing is mapped there now: it may be of the program before exec;
  * s->bare: nothing explains it. */
-static uint32_t stale_frame(struct resolve *rv, const struct resolve_in *in,
-			    uint64_t addr, uint32_t flags, struct slot *s)
+static uint32_t resolve_stale_frame(struct resolve *rv,
+				    const struct resolve_in *in, uint64_t addr,
+				    uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_before_exec(in->space, addr);
 
 	s->partial = true;
 	s->bare = !r;
-	for (uint32_t i = 0; !r && i < in->n_twin; i++)
-		r = space_before_exec(in->twin[i], addr);
+	for (uint32_t i = 0; !r && i < in->n_shared; i++)
+		r = space_before_exec(in->shared[i], addr);
 	if (r)
-		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+		return resolve_region_frame(rv, r, addr,
+					    flags | FRAME_OLD_IMAGE);
 	if (in->uncertain)
-		return fixed_frame(rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
-				   "[unknown]", FRAME_UNCERTAIN);
-	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
-			   "[unknown]", 0);
+		return resolve_fixed_frame(rv, &rv->uncertain_user,
+					   IMAGE_UNKNOWN_USER, "[unknown]",
+					   FRAME_UNCERTAIN);
+	return resolve_fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+				   "[unknown]", 0);
 }
 
 /* Code that is known by its name only. Such a frame is never taken for one
  * whose offset is known: it has an image of its own. */
-static uint32_t named_frame(struct resolve *rv, const struct place *p,
-			    enum image_kind kind, const char *path)
+static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
+				    enum image_kind kind, const char *path)
 {
 	struct image img = { .kind = kind, .path = p->path ? p->path : path };
 	struct frame f = {
@@ -373,8 +382,9 @@ static uint32_t named_frame(struct resolve *rv, const struct place *p,
 
 /* An offset in a file that was mapped; without inode it is in memory that is
  * no file's. */
-static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
-			   const struct place *p)
+static uint32_t resolve_file_frame(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct place *p)
 {
 	struct image img = {
 		.kind = IMAGE_FILE,
@@ -400,16 +410,17 @@ static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
 }
 
 /* What is only said of a user address; 0: nothing is. */
-static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
-			   const struct place *p)
+static uint32_t resolve_user_place(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct place *p)
 {
 	struct image img = { .kind = IMAGE_MAPPING };
 	struct frame f = { .flags = FRAME_DERIVED };
 
 	if (p && p->in_file)
-		return file_frame(rv, in, p);
+		return resolve_file_frame(rv, in, p);
 	if (p && p->symbol)
-		return named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
+		return resolve_named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
 	if (!p || !p->path)
 		return 0;
 	img.path = p->path;
@@ -418,8 +429,10 @@ static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
-			   const struct addrs *a, uint32_t i, struct slot *s)
+static uint32_t resolve_user_frame(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct addrs *a, uint32_t i,
+				   struct slot *s)
 {
 	const struct place *p = a->place ? a->place[i] : NULL;
 	uint64_t addr = a->ip[i] & in->mask;
@@ -429,11 +442,11 @@ static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
 
 	s->bare = false;
 	if (addr || !p)
-		frame = mapped_frame(rv, in, addr, flags, s);
+		frame = resolve_mapped_frame(rv, in, addr, flags, s);
 	if (!frame)
-		frame = user_place(rv, in, p);
+		frame = resolve_user_place(rv, in, p);
 	if (!frame)
-		frame = stale_frame(rv, in, addr, flags, s);
+		frame = resolve_stale_frame(rv, in, addr, flags, s);
 	return frame;
 }
 
@@ -443,45 +456,47 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			     const struct addrs *a, uint64_t hash, bool now,
 			     struct slot *s)
 {
-	const struct trunk_key key = { in->mask, in->view, in->space->cut };
-	struct trunk *t = NULL;
+	const struct stack_prefix_key key = { in->mask, in->view,
+					      in->space->cut };
+	struct stack_prefix *t = NULL;
 	uint32_t stack = 0;
 	uint32_t shared = 0;
 
 	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
 	    in->guessed == RESOLVE_NONE)
-		t = &rv->trunk;
+		t = &rv->prefix;
 	if (t)
-		shared = trunk_shared(t, &key, a, &stack);
+		shared = stack_prefix_shared(t, &key, a, &stack);
 	for (uint32_t i = a->n - shared; i-- > 0;) {
-		stack = frames_push(rv->fr, stack, user_frame(rv, in, a, i, s));
+		stack = frames_push(rv->fr, stack,
+				    resolve_user_frame(rv, in, a, i, s));
 		if (t)
-			trunk_push(t, a->ip[i], stack);
+			stack_prefix_push(t, a->ip[i], stack);
 	}
 	/* Not all of its space: more than the key may change that. */
 	if (t && s->partial)
-		trunk_forget(t);
+		stack_prefix_forget(t);
 	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
 /* When stacks that were found with all of them are no longer right: grows
  * with each change. */
-static uint32_t all_gen(const struct resolve_in *in)
+static uint32_t resolve_all_gen(const struct resolve_in *in)
 {
 	uint32_t gen = in->space->any + in->space->cut;
 
-	for (uint32_t i = 0; i < in->n_twin; i++)
-		gen += in->twin[i]->any + in->twin[i]->cut;
+	for (uint32_t i = 0; i < in->n_shared; i++)
+		gen += in->shared[i]->any + in->shared[i]->cut;
 	return gen;
 }
 
 /* A record of the past does not see the spaces of now. */
-static bool is_now(const struct resolve_in *in)
+static bool resolve_is_now(const struct resolve_in *in)
 {
 	if (in->t == TIME_NONE)
 		return true;
-	for (uint32_t i = 0; i < in->n_twin; i++)
-		if (in->t < in->twin[i]->changed)
+	for (uint32_t i = 0; i < in->n_shared; i++)
+		if (in->t < in->shared[i]->changed)
 			return false;
 	return in->t >= in->space->changed;
 }
@@ -490,7 +505,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, bool *bare)
 {
 	const struct space *sp = in->space;
-	uint64_t hash = hash_of(a, in->view) + in->inferred;
+	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
 	/* What is not in the addresses. */
 	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
 			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
@@ -501,10 +516,11 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return 0;
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
-	bool now = !a->place && is_now(in);
+	bool now = !a->place && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), jit, a)
+		now ? resolve_cached(rv, hash, in->view, sp->cut,
+				     resolve_all_gen(in), jit, a)
 		    : NULL;
 
 	if (known) {
@@ -512,9 +528,9 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return known->raw;
 	}
 	resolve_new_user(rv, in, a, hash, now, &s);
-	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
+	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
-		cache_put(rv, hash, s);
+		resolve_cache_put(rv, hash, s);
 	*bare = s.bare;
 	return s.raw;
 }
@@ -549,29 +565,30 @@ find_kernel(struct resolve *rv, const struct resolve_kernel *in, uint64_t addr)
 	return r;
 }
 
-static uint32_t kernel_frame(struct resolve *rv,
-			     const struct resolve_kernel *in,
-			     const struct addrs *a, uint32_t i, bool *partial)
+static uint32_t resolve_kernel_frame(struct resolve *rv,
+				     const struct resolve_kernel *in,
+				     const struct addrs *a, uint32_t i,
+				     bool *partial)
 {
 	const struct region *r = find_kernel(rv, in, a->ip[i]);
 	uint32_t frame = 0;
 
 	if (r)
-		return region_frame(rv, r, a->ip[i], 0);
+		return resolve_region_frame(rv, r, a->ip[i], 0);
 	if (a->place && a->place[i] && a->place[i]->symbol)
-		frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
-				    KERNEL_PATH);
+		frame = resolve_named_frame(rv, a->place[i], IMAGE_SYMBOLS,
+					    KERNEL_PATH);
 	if (frame)
 		return frame;
 	*partial = true;
-	return fixed_frame(rv, &rv->unknown_kernel, IMAGE_UNKNOWN_KERNEL,
-			   "[unknown]", 0);
+	return resolve_fixed_frame(rv, &rv->unknown_kernel,
+				   IMAGE_UNKNOWN_KERNEL, "[unknown]", 0);
 }
 
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a)
 {
-	uint64_t hash = hash_of(a, in->space_id);
+	uint64_t hash = resolve_hash(a, in->space_id);
 	uint32_t stack = 0;
 	uint32_t gen = 0;
 	bool partial = false;
@@ -588,13 +605,15 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	}
 	/* New code may lie above what is mapped: no less is safe here. */
 	const struct slot *known =
-		now ? cached(rv, hash, in->space_id, gen, gen, 0, a) : NULL;
+		now ? resolve_cached(rv, hash, in->space_id, gen, gen, 0, a)
+		    : NULL;
 
 	if (known)
 		return known->raw;
 	for (uint32_t i = a->n; i-- > 0;)
-		stack = frames_push(rv->fr, stack,
-				    kernel_frame(rv, in, a, i, &partial));
+		stack = frames_push(
+			rv->fr, stack,
+			resolve_kernel_frame(rv, in, a, i, &partial));
 	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
 	const struct slot s = {
 		.space = in->space_id,
@@ -604,18 +623,19 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	};
 
 	if (now)
-		cache_put(rv, hash, s);
+		resolve_cache_put(rv, hash, s);
 	return raw;
 }
 
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
 {
-	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
+	uint32_t frame =
+		resolve_fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
 	uint32_t stack = 0;
 
 	if (!a->n)
 		return 0;
 	for (uint32_t i = 0; i < a->n; i++)
 		stack = frames_push(rv->fr, stack, frame);
-	return frames_raw(rv->fr, stack, a, hash_of(a, 0));
+	return frames_raw(rv->fr, stack, a, resolve_hash(a, 0));
 }

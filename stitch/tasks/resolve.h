@@ -43,8 +43,8 @@ struct resolve_in {
 	const struct space *space;
 	const struct jit_view *jit; /* NULL: none */
 	/* of other captures, for what the own one does not know */
-	const struct space *const *twin;
-	uint32_t n_twin;
+	const struct space *const *shared;
+	uint32_t n_shared;
 	uint32_t space_id; /* row id of the process */
 	uint32_t view;	   /* tells spaces apart */
 	uint32_t inferred; /* index of an address that was not recorded, or

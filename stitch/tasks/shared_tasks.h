@@ -22,44 +22,45 @@ struct forked {
 };
 
 /* A new slot gets its row id: that of a twin, or a new one. */
-void twins_new_process(struct tasks *ts, uint32_t slot);
-void twins_new_thread(struct tasks *ts, uint32_t slot);
+void shared_tasks_add_process(struct tasks *ts, uint32_t slot);
+void shared_tasks_add_thread(struct tasks *ts, uint32_t slot);
 /* A slot goes; the last one of a life gives out the row. */
-void twins_drop_process(struct tasks *ts, uint32_t slot);
-void twins_drop_thread(struct tasks *ts, uint32_t slot);
+void shared_tasks_drop_process(struct tasks *ts, uint32_t slot);
+void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot);
 
 /* The process of the thread by another capture; -1: it does not know. */
-int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid);
+int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid);
 /* Has another capture of the line seen that the thread's life was over by now?
  * A few records of a thread come after its EXIT, but none that it made
  * itself. */
-bool twins_is_over(const struct tasks *ts, uint32_t slot);
+bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot);
 /* The slot of the same process in another capture, in a ring; its own: there
  * is none. */
-uint32_t twins_next(const struct tasks *ts, uint32_t process);
+uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process);
 
 /* The others learn that a life of the id begins at t: what they have of that
  * id is over, unless it began just then. */
-void twins_tell_fork(struct tasks *ts, const struct forked *f, int64_t t);
+void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f,
+			    int64_t t);
 /* That this one has ended. */
-void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t);
+void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t);
 /* Does the record of now belong to another life, as others tell? */
-bool twins_is_past(const struct tasks *ts, uint32_t slot);
+bool shared_tasks_is_past(const struct tasks *ts, uint32_t slot);
 
 /* Has another capture seen the end of the process? */
-bool twins_process_ended(const struct tasks *ts, uint32_t slot);
+bool shared_tasks_process_ended(const struct tasks *ts, uint32_t slot);
 
 /* The thread has a new name: true when a twin has told it already. */
-bool twins_has_name(struct tasks *ts, uint32_t slot);
+bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot);
 /* Its name is also that of twins that have none. */
-void twins_lend_name(struct tasks *ts, uint32_t slot);
+void shared_tasks_lend_name(struct tasks *ts, uint32_t slot);
 /* It has none, and takes a twin's; false: there is none. */
-bool twins_borrow_name(struct tasks *ts, uint32_t slot);
+bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot);
 
 /* Has a twin of the process mapped the same? */
-bool twins_have_map(const struct tasks *ts, uint32_t process,
-		    const struct region *r);
+bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
+			   const struct region *r);
 /* And all that is in the space? */
-bool twins_have_all(const struct tasks *ts, uint32_t process,
-		    const struct space *sp);
+bool shared_tasks_have_all_maps(const struct tasks *ts, uint32_t process,
+				const struct space *sp);
 #endif

@@ -43,7 +43,7 @@ void snapshots_add(struct snapshots *sn, const struct snapshot *s,
 	sn->sorted = false;
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_snapshots(const void *a, const void *b)
 {
 	const struct item *x = a;
 	const struct item *y = b;
@@ -57,7 +57,7 @@ static int by_pid(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : 1;
 }
 
-static size_t first_of(const struct snapshots *sn, int32_t pid)
+static size_t snapshots_first(const struct snapshots *sn, int32_t pid)
 {
 	size_t lo = 0;
 	size_t hi = sn->n;
@@ -74,15 +74,16 @@ static size_t first_of(const struct snapshots *sn, int32_t pid)
 }
 
 /* The lists of a process that count, by time: item[*from] to item[*to - 1]. */
-static void range(struct snapshots *sn, int32_t pid, size_t *from, size_t *to)
+static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
+			    size_t *to)
 {
 	*from = *to = 0;
 	if (!sn || !sn->n)
 		return;
 	if (!sn->sorted)
-		qsort(sn->item, sn->n, sizeof(*sn->item), by_pid);
+		qsort(sn->item, sn->n, sizeof(*sn->item), compare_snapshots);
 	sn->sorted = true;
-	*from = *to = first_of(sn, pid);
+	*from = *to = snapshots_first(sn, pid);
 	while (*to < sn->n && sn->item[*to].s.pid == pid &&
 	       sn->item[*to].rank == sn->item[*from].rank)
 		++*to;
@@ -92,7 +93,7 @@ bool snapshots_has(struct snapshots *sn, int32_t pid)
 {
 	size_t from, to;
 
-	range(sn, pid, &from, &to);
+	snapshots_range(sn, pid, &from, &to);
 	return to > from;
 }
 
@@ -103,7 +104,7 @@ const struct snapshot *snapshots_find(struct snapshots *sn, int32_t pid,
 	size_t i, to;
 
 	*next = INT64_MAX;
-	for (range(sn, pid, &i, &to); i < to; i++) {
+	for (snapshots_range(sn, pid, &i, &to); i < to; i++) {
 		const struct snapshot *s = &sn->item[i].s;
 
 		if (s->time != TIME_NONE && s->time >= t) {
@@ -121,14 +122,15 @@ const struct snapshot *snapshots_exec(struct snapshots *sn, int32_t pid,
 	const struct snapshot *found = NULL;
 	size_t i, to;
 
-	for (range(sn, pid, &i, &to); i < to; i++)
+	for (snapshots_range(sn, pid, &i, &to); i < to; i++)
 		if (sn->item[i].s.time == TIME_NONE || sn->item[i].s.time == t)
 			found = &sn->item[i].s;
 	return found;
 }
 
-static struct region region_of(const struct snapshots_to *to, uint32_t process,
-			       const struct rec_map *m, int64_t t)
+static struct region snapshot_region(const struct snapshots_to *to,
+				     uint32_t process, const struct rec_map *m,
+				     int64_t t)
 {
 	const struct record rec = {
 		.kind = REC_MAP,
@@ -152,13 +154,14 @@ static struct region region_of(const struct snapshots_to *to, uint32_t process,
 
 /* What is mapped already stays as it is; the rest of the space becomes what
  * the list says. */
-static void apply(const struct snapshots_to *to, uint32_t process,
-		  const struct snapshot *s, int64_t t)
+static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
+			   const struct snapshot *s, int64_t t)
 {
 	uint64_t free_from = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct region r = region_of(to, process, &s->map[i], t);
+		const struct region r =
+			snapshot_region(to, process, &s->map[i], t);
 		const struct process *p = tasks_process_at(to->tasks, process);
 
 		if (r.end <= r.start)
@@ -182,10 +185,10 @@ void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
 	if (t >= p->next_maps) {
 		s = snapshots_find(sn, p->pid, t, &p->next_maps);
 		if (s)
-			apply(to, process, s,
-			      s->time > p->start ? s->time : p->start);
+			snapshot_apply(to, process, s,
+				       s->time > p->start ? s->time : p->start);
 	}
 	s = started ? snapshots_exec(sn, p->pid, t) : NULL;
 	if (s)
-		apply(to, process, s, t);
+		snapshot_apply(to, process, s, t);
 }

@@ -11,26 +11,27 @@
 struct addrs;
 
 /* While this is the same, so are the frames of the same addresses. */
-struct trunk_key {
+struct stack_prefix_key {
 	uint64_t mask;
 	uint32_t view, gen;
 };
 
 /* Zero-initialised: none so far. */
-struct trunk {
-	struct trunk_key key;
+struct stack_prefix {
+	struct stack_prefix_key key;
 	uint64_t *ip; /* outermost first */
 	uint32_t *stack;
 	size_t n, cap_ip, cap_stack;
 };
 
-void trunk_release(struct trunk *t);
+void stack_prefix_release(struct stack_prefix *t);
 /* How many of a's outermost addresses are those of before; *stack: up to the
  * innermost of these. What is further in is forgotten. */
-uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
-		      const struct addrs *a, uint32_t *stack);
+uint32_t stack_prefix_shared(struct stack_prefix *t,
+			     const struct stack_prefix_key *key,
+			     const struct addrs *a, uint32_t *stack);
 /* The next address inwards, and the stack up to it. */
-void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack);
+void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack);
 /* It is not to be used again. */
-void trunk_forget(struct trunk *t);
+void stack_prefix_forget(struct stack_prefix *t);
 #endif

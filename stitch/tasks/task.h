@@ -10,7 +10,7 @@
 
 /* A life that several captures of one kernel know is one row, and a slot in
  * each: all slots of it are a ring. */
-struct twin {
+struct shared_task {
 	uint32_t next;	    /* slot of another capture's; its own: of none */
 	uint32_t view;	    /* tells all slots apart that there ever were */
 	uint16_t source;    /* the smallest of those that are gone */
@@ -38,7 +38,7 @@ struct process {
 	int64_t taken_over;
 	int64_t next_maps; /* when a saved list of mappings is due */
 	struct space space;
-	struct twin twin;
+	struct shared_task shared;
 	struct jit_view jit;
 };
 
@@ -62,7 +62,7 @@ struct thread {
 	int64_t start, end;
 	int64_t last; /* time of its newest record; TIME_NONE */
 	int64_t over; /* when another capture saw its EXIT; TIME_NONE */
-	struct twin twin;
+	struct shared_task shared;
 	struct join_task join;
 };
 #endif

@@ -13,10 +13,10 @@
 #include "stitch/tasks/space.h"
 #include "stitch/tasks/task.h"
 
-struct facts;
+struct fact_queue;
 struct tasks;
 
-struct tasks *tasks_new(struct facts *out);
+struct tasks *tasks_new(struct fact_queue *out);
 void tasks_free(struct tasks *ts);
 /* Keep ended mappings for look-ups in the past. */
 void tasks_keep_old(struct tasks *ts);

@@ -31,7 +31,7 @@ struct side {
 struct fact_queue;
 
 struct tasks {
-	struct facts *out;
+	struct fact_queue *out;
 	struct side *side;
 	size_t n_side, cap_side;
 	int64_t now;
