@@ -1,5 +1,4 @@
-/* fact_queue.c - the queue of facts between the parts of stitch/ and its user.
- */
+/* fact_queue.c - a queue of facts from the modules of stitch/ to the caller. */
 #include "stitch/fact_queue.h"
 
 #include <stdlib.h>

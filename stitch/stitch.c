@@ -1,7 +1,8 @@
-/* stitch.c - ordered records in, facts out: each fact is a row to be.
+/* stitch.c - turns ordered records into facts.
  *
- * One function per kind of record changes the state (tasks, spaces, join) or
- * pushes an event; facts wait in one queue until they are asked for. */
+ * There is one function for each kind of record. It changes the state (tasks,
+ * address spaces, join) or pushes an event. Facts wait in a queue until the
+ * caller takes them. */
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 
@@ -30,10 +31,12 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/tasks/partial_maps.h"
 
-/* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
- * (formats.md C.3); lives are kept this much longer, for slow machines. */
+/* In Linux 7.2 a chain comes up to 0.4 ms after its thread's EXIT record
+ * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended
+ * threads for this long, to allow for slow machines. */
 #define LINGER_NS 2000000000ll
-/* Of lists of mappings: after all that the user gives. */
+/* Rank of the capture's own lists of mappings: below all that the user
+ * gives. */
 #define RANK_OWN 100
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
@@ -143,7 +146,7 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 	tasks_together(st->tasks, source, first);
 }
 
-/* The state of a source, made at its first record. */
+/* Returns the state of a source, which is created at its first record. */
 static struct per_source *per_source(struct stitch *st, uint16_t i)
 {
 	struct per_source *ps = stitch_source_slot(st, i);
@@ -169,13 +172,13 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 	return ps;
 }
 
-/* Fills what every event has in common and pushes it. */
+/* Pushes an event and returns its id. */
 static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 			   uint64_t weight, uint32_t kraw, uint32_t uraw,
 			   const uint32_t *held)
 {
 	const struct record *rec = &st->rec;
-	/* tells of the name, which comes first */
+	/* This may push a FACT_COMM, which must precede the event. */
 	uint32_t comm = tasks_comm(st->tasks, slot);
 	struct fact *f = fact_queue_add(&st->facts);
 
@@ -198,8 +201,8 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	return f->event.id;
 }
 
-/* Saved lists of what a process had mapped, when they are due; started: it
- * has just called exec. */
+/* Applies the saved lists of mappings that are due. started: the process has
+ * just called exec. */
 static void map_snapshots(struct stitch *st, uint32_t process, bool started)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
@@ -215,7 +218,7 @@ static uint32_t thread_slot(struct stitch *st)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
 
-	/* a list says that this is the id of a process */
+	/* A list says that this id is a process id. */
 	if (ps->maps && st->rec.pid < 0 && snapshots_has(ps->maps, st->rec.tid))
 		st->rec.pid = st->rec.tid;
 	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
@@ -224,7 +227,8 @@ static uint32_t thread_slot(struct stitch *st)
 	return st->who;
 }
 
-/* The slot of the life that did what only a living thread can do. */
+/* Returns the slot of the incarnation that did what only a living thread can
+ * do. */
 static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
 	slot = incarnations_of_record(st->tasks, &st->rec,
@@ -233,14 +237,15 @@ static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 	return slot;
 }
 
-/* What the join keeps of a thread, for the next call to it. */
+/* Returns what the join keeps of a thread. Valid until the next call to
+ * join. */
 static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
 {
 	return join_task_of(st->join, th->source, th->id, &th->join);
 }
 
-/* As counters_see(). A record that came late was not lost; the records of
- * threads without an id are of any number of them. */
+/* Like counters_see(). Ignores late records, because they were not lost, and
+ * the history of threads without an id, which stand for several threads. */
 static bool stitch_see_cookie(struct stitch *st, struct thread *th,
 			      uint64_t cookie, bool is_sample)
 {
@@ -258,7 +263,7 @@ static bool stitch_see_cookie(struct stitch *st, struct thread *th,
 	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
 }
 
-/* Row id; 0: which process the thread is of was not said so far. */
+/* Returns a row id, or 0 if the thread's process is unknown so far. */
 static uint32_t known_process(struct stitch *st, uint32_t slot)
 {
 	const struct process *p = stitch_process_of(st, slot);
@@ -266,7 +271,7 @@ static uint32_t known_process(struct stitch *st, uint32_t slot)
 	return p->pid >= 0 ? p->id : 0;
 }
 
-/* One that is whole goes to the join. */
+/* Gives a complete chain to the join. */
 static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
 {
 	struct thread *th = tasks_thread_at(st->tasks, slot);
@@ -276,7 +281,8 @@ static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
 		st->chains++;
 }
 
-/* Parts of a stack of the thread for which no more come. */
+/* Gives the incomplete stacks of a thread to the join, as no more parts
+ * follow. */
 static void end_stack_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
@@ -320,8 +326,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
-/* A task that is exiting never runs its program again, and the kernel gives
- * it no cookie (unwind_deferred_request, 7.2). */
+/* An exiting task does not return to user mode, so the kernel gives it no
+ * cookie (unwind_deferred_request(), Linux 7.2). */
 static bool is_alive(const struct record *rec)
 {
 	return !(rec->flags & REC_F_GUEST) &&
@@ -338,7 +344,7 @@ static void stitch_take_call(struct stitch *st, uint32_t slot)
 	mmap_calls_take(st->calls, &in, &st->rec);
 }
 
-/* Raw chains of the stacks in its fields; NULL: it has none. */
+/* Returns the raw chains of the stacks in the sample's fields, or NULL. */
 static const uint32_t *stitch_held_chains(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
@@ -367,7 +373,7 @@ static void stitch_take_sample(struct stitch *st)
 	uint32_t uraw = stitch_inner_sample_chain(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw,
 				    stitch_held_chains(st));
-	/* others than perf say themselves when they refuse */
+	/* Only perf's samples do not say that the kernel refused to defer. */
 	bool asked = src->info.cookies == COOKIES_PERF &&
 		     s->event < src->n_events && src->events[s->event].defer;
 
@@ -418,7 +424,7 @@ static void stitch_take_chain(struct stitch *st)
 	give_chain(st, slot, &jc);
 }
 
-/* A range that wraps around is no place for code: counted and left out. */
+/* Counts and skips a range that wraps around: it can contain no code. */
 static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 {
 	if (end >= start || end == 0)
@@ -437,8 +443,8 @@ static void map_all_parts(struct stitch *st, uint32_t process,
 		tasks_map(st->tasks, process, &r);
 }
 
-/* Kernel code, over: above its own map. What another capture of the line has
- * told already has its row. */
+/* Maps kernel code. over: it lies on top of the kernel's own mapping. If
+ * another capture of the line has mapped it too, it has a row already. */
 static void stitch_map_kernel(struct stitch *st, const struct region *r,
 			      bool over)
 {
@@ -532,7 +538,7 @@ static void stitch_take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
-	/* so that other captures of the thread know of the exec */
+	/* Lets other captures of the thread know about the exec. */
 	stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
 	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
 		      st->rec.flags & REC_F_EXEC);
@@ -561,7 +567,7 @@ static void stitch_take_exit(struct stitch *st)
 	tasks_exit(st->tasks, thread_slot(st), record_time(&st->rec));
 }
 
-/* State records that were written twice must not act twice. */
+/* These records change the state, so a duplicate must be ignored. */
 static bool is_state_record(enum record_kind k)
 {
 	return k == REC_COMM || k == REC_FORK || k == REC_EXIT ||
@@ -594,15 +600,15 @@ static void stitch_take_record(struct stitch *st)
 					    0, 0, NULL);
 }
 
-/* Whether a FORK record is a sign of life: where not all tasks are recorded,
- * the child's own end may not be. */
+/* Returns false for a FORK record unless all tasks are recorded: the record of
+ * the child's end may be missing. */
 static bool shows_life(struct stitch *st)
 {
 	return st->rec.kind != REC_FORK ||
 	       stitch_source(st, st->rec.source)->info.system_wide == TRI_YES;
 }
 
-/* The rules look at the record, then its thread has one more. */
+/* Runs the rules on the record, then updates its thread. */
 static void audit_current(struct stitch *st)
 {
 	struct thread *th = NULL;
@@ -630,7 +636,7 @@ static void retire_one(struct stitch *st, uint32_t slot)
 	tasks_drop(st->tasks, slot);
 }
 
-/* Lives that ended long enough ago go. */
+/* Removes threads that ended before the given time. */
 static void retire_ended(struct stitch *st, int64_t before)
 {
 	uint32_t slot;
@@ -666,8 +672,8 @@ static void end_sessions(struct stitch *st)
 	}
 }
 
-/* At the end all lives go, one at a time: the facts of all together would
- * take more memory than anything before. */
+/* At the end of the capture, removes one thread at a time: the facts of all
+ * threads together would need more memory than any other step. */
 static void stitch_finish(struct stitch *st)
 {
 	uint32_t slot;
@@ -691,7 +697,7 @@ static void stitch_finish(struct stitch *st)
 	st->ended = true;
 }
 
-/* Nothing more comes. A pipe did not say when it would end. */
+/* The input ended. A pipe did not announce its last time. */
 static void close_sources(struct stitch *st)
 {
 	account_end(st->account);

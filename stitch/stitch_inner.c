@@ -1,4 +1,4 @@
-/* stitch_inner.c - the two halves of a record's stack, as raw chains. */
+/* stitch_inner.c - the kernel and user stacks of a record, as raw chains. */
 #include "stitch/stitch_inner.h"
 
 #include <string.h>
@@ -16,12 +16,12 @@
 #include "stitch/unwinder.h"
 
 #define REGS_AARCH64_LR (1ull << 30)
-/* A dump of 64 KiB holds that many frames of 64 bytes. */
+/* Number of frames of 64 bytes in a dump of 64 KiB. */
 #define UNWOUND_MAX 1024
 
-/* What is known of a list of addresses beside them. */
+/* What is known about a list of addresses, besides the addresses. */
 struct chain_note {
-	/* As in struct resolve_in. */
+	/* as in struct resolve_in */
 	uint32_t inferred, guessed;
 	struct raw_note note;
 };
@@ -48,8 +48,8 @@ void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 		first->kernel_by = st->rec.source + 1u;
 }
 
-/* Frames of all captures of a line count from where the one says that knows
- * it best; what that does not know, the own one may. */
+/* All captures of a line use the kernel map of the capture that knows it best;
+ * the capture's own map is used for what that one does not contain. */
 uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 {
 	const struct per_source *ps = &st->src[st->rec.source];
@@ -77,7 +77,8 @@ uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 	return resolve_kernel(st->resolve, &in, a);
 }
 
-/* What others have mapped for the process: how many. */
+/* Collects the address spaces that other captures have of the process. Returns
+ * how many. */
 static uint32_t shared_spaces(struct stitch *st, uint32_t process,
 			      const struct space *out[SHARED_SPACES_MAX])
 {
@@ -90,8 +91,8 @@ static uint32_t shared_spaces(struct stitch *st, uint32_t process,
 	return n;
 }
 
-/* A deferred chain is taken on the way to user mode, so the new program has
- * started; so it has when a sample hit code that is mapped now. */
+/* The new program has started if a deferred chain was taken, which happens on
+ * the return to user mode, or if a sample hit code that is mapped now. */
 static void forget_exec_if_started(struct stitch *st, struct space *sp,
 				   const struct addrs *a, uint64_t mask)
 {
@@ -100,9 +101,9 @@ static void forget_exec_if_started(struct stitch *st, struct space *sp,
 		space_forget_exec(sp);
 }
 
-/* The process runs code at addr that no mapping covers. Where nothing was
- * mapped at all it is not known as a process, and the upper half (vsyscall)
- * and the first page are never mapped. */
+/* Notes that the process ran code at addr that no mapping covers. Ignores a
+ * process without any mappings, about which nothing is known, and addresses
+ * that are never mapped: the upper half (vsyscall) and the first page. */
 static void note_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
@@ -116,14 +117,15 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 	st->look.since = p->since;
 }
 
-/* The user half of a hit in kernel mode may be the program's before exec. */
+/* After exec, a sample in kernel mode may still have the user stack of the old
+ * program. */
 static bool program_surely_ran(struct stitch *st, const struct process *p)
 {
 	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
 	       !p->space.before;
 }
 
-/* Times of a capture may be anything. */
+/* Times of a capture may have any value, so the difference may wrap. */
 static int64_t wrapping_difference(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b);
@@ -144,7 +146,7 @@ void stitch_inner_find_jit(struct stitch *st, struct process *p,
 			  hint, &j) ||
 	    j == p->jit.own)
 		return;
-	/* that of an earlier program with this process id */
+	/* It belongs to an earlier program with this process id. */
 	first = jit_first(j);
 	if (first != TIME_NONE && p->jit.since &&
 	    wrapping_difference((uint64_t)first, (uint64_t)shift) <
@@ -157,7 +159,8 @@ void stitch_inner_find_jit(struct stitch *st, struct process *p,
 	p->space.any++;
 }
 
-/* What the process has made, as the record at hand needs to know it. */
+/* Returns the code that the process made at run time, for the current record,
+ * or NULL. */
 static const struct jit_view *stitch_jit_view(struct stitch *st,
 					      struct process *p)
 {
@@ -223,7 +226,7 @@ void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
 	note_unmapped(st, p, addr);
 }
 
-/* struct unwind_in.find: what the sampled process has mapped. */
+/* Argument of struct unwind_in.find: the mappings of the sampled process. */
 struct map_lookup {
 	const struct space *space, *shared[SHARED_SPACES_MAX];
 	uint32_t n_shared;
@@ -265,12 +268,13 @@ static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 	map->end = r->end;
 	map->pgoff = r->pgoff;
 	map->image = r->image;
-	/* Nothing was said of it, or that it is code. */
+	/* Its protection is unknown, or it is executable. */
 	map->exec = !r->prot || r->prot & PROT_EXEC;
 	return 1;
 }
 
-/* See struct unwind_in.epoch: as resolve_user() keeps its answers. */
+/* Returns struct unwind_in.epoch. resolve_user() uses the same rule for its
+ * cache. */
 static uint64_t lookup_epoch(const struct process *p,
 			     const struct map_lookup *l)
 {
@@ -290,7 +294,7 @@ static uint64_t lookup_epoch(const struct process *p,
 	       (uint64_t)p->shared.view << 32 | gen;
 }
 
-/* What the sample of the thread in slot says to the unwinder. */
+/* Returns the unwinder's input for a sample of the thread in slot. */
 static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 				     struct map_lookup *look)
 {
@@ -320,7 +324,7 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 	};
 }
 
-/* A recorded list with the caller of its first address put in. */
+/* Resolves a recorded list with the caller of its first address inserted. */
 static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 				 const struct addrs *a, uint64_t caller)
 {
@@ -338,8 +342,9 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, &with, chain_note);
 }
 
-/* What the kernel recorded by frame pointers lacks the caller of a function
- * that has not set up its frame. Whether that is so, the unwinder knows. */
+/* A chain that the kernel recorded by frame pointers lacks the caller of a
+ * function that has not set up its frame yet. The unwinder knows whether that
+ * is the case. */
 static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 				 const struct addrs *a)
 {
@@ -361,8 +366,8 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, a, chain_note);
 }
 
-/* AArch64: the caller's address is still in the link register, which perf
- * samples for that (Linux 5.17). */
+/* AArch64: perf samples the link register (Linux 5.17), which may still hold
+ * the caller's address. */
 static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
@@ -384,8 +389,8 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 	return resolve_inferred(st, slot, &s->user, ip[1]);
 }
 
-/* The user half of a sample with a stack dump; without an unwinder it is the
- * one address that needs no unwinding: the program counter. */
+/* Resolves the user stack of a sample with a stack dump. Without an unwinder,
+ * it is the program counter alone. */
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;

@@ -1,8 +1,8 @@
 /* clock_map.c - converts the times of one clock to another. */
 #include "stitch/base/clock_map.h"
 
-/* Unsigned sums wrap where a hostile capture makes them: such a time is then
- * far away, and nothing worse. */
+/* The sums are unsigned and may wrap in a hostile capture. The resulting time
+ * is wrong, but nothing else happens. */
 static uint64_t apply_offset(const struct clock_map *m, uint64_t t)
 {
 	if (m->drift) {

@@ -1,4 +1,4 @@
-/* ledger.c - what was skipped, lost, late or broken: no loss without a row. */
+/* ledger.c - records everything that was skipped, lost, late or damaged. */
 #include "stitch/base/ledger.h"
 
 #include <stdlib.h>
@@ -15,10 +15,10 @@ struct skip {
 	uint64_t key, n, off;
 };
 
-/* Times of broken records that are kept for each capture. */
+/* Most times of broken records kept for one capture. */
 #define BROKEN_MAX 16384
 
-/* What damage did to one capture. */
+/* The damage of one capture. */
 struct damage {
 	bool any, end, anywhere;
 	uint64_t *time;
@@ -29,8 +29,9 @@ struct ledger {
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
 	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
-	uint64_t kept[LEDGER_KINDS]; /* entries that became rows */
-	uint64_t over[LEDGER_KINDS]; /* sum of n of those that did not */
+	uint64_t kept[LEDGER_KINDS]; /* entries that get a row */
+	uint64_t over[LEDGER_KINDS]; /* sum of n of the entries that get no
+				      * row */
 	struct table by_key;	     /* of skips */
 	struct skip *skip;
 	size_t n_skip, cap_skip;
@@ -62,7 +63,7 @@ void ledger_free(struct ledger *lg)
 	free(lg);
 }
 
-/* Entries that were taken are dropped before new ones are added. */
+/* Frees the entries that were taken before new ones are added. */
 static void ledger_drop_taken(struct ledger *lg)
 {
 	if (lg->taken < lg->n)
@@ -82,7 +83,8 @@ static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 	lg->n++;
 }
 
-/* Counts come from captures: a sum stays at its end rather than wrap. */
+/* Counts come from captures: limit a sum to UINT64_MAX, so that it cannot
+ * wrap. */
 static void ledger_add_saturated(uint64_t *sum, uint64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
@@ -107,7 +109,7 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 {
 	static const char *const no_record[] = { "feature", "tracing data",
 						 "fields", "maps", NULL };
-	/* nothing behind these places can be read */
+	/* Nothing after these places can be read. */
 	static const char *const to_the_end[] = { "truncated", "packed",
 						  "compressed", "unreadable",
 						  NULL };

@@ -1,8 +1,9 @@
-/* losses.c - the intervals of time in which records were dropped.
+/* losses.c - the time intervals in which records were dropped.
  *
- * Sorted by their ends, in which order they mostly come. low[i] is the
- * interval with the smallest start among i and all after it, so that one
- * look tells whether any of them reaches back far enough. */
+ * Intervals are sorted by their ends, which is nearly the order in which they
+ * are added. low[i] is the index of the interval with the smallest start among
+ * i and all that follow, so one comparison tells whether any of them starts
+ * early enough. */
 #include "stitch/base/losses.h"
 
 #include <stdlib.h>
@@ -12,13 +13,13 @@
 #include "stitch/record.h"
 
 #define LOSSES_MAX (1u << 16)
-/* How many are looked at one by one for the first that fits. */
+/* Most intervals that a search examines one by one. */
 #define LOOK 64
 
 #define CPU_MAX 65536
 
-/* Each loss is in two of a source's rings: in that of all, and in that of its
- * CPU, or of those whose CPU is not known. */
+/* Each loss is in two rings of its source: RING_ALL, and the ring of its CPU or
+ * RING_UNKNOWN. */
 enum {
 	RING_ALL,
 	RING_UNKNOWN,
@@ -29,7 +30,7 @@ struct ring {
 	struct loss *loss;
 	uint32_t *low;
 	size_t n, cap, cap_low;
-	int64_t newest; /* end of the latest; when n */
+	int64_t newest; /* latest end; valid if n > 0 */
 	bool dirty;
 };
 
@@ -109,7 +110,8 @@ static void losses_ring_sort(struct ring *rg)
 	}
 }
 
-/* Too many to keep: neighbours become one, with what is between them. */
+/* There are too many intervals: merges each pair of neighbours into one
+ * interval that covers both and the time between them. */
 static void losses_ring_halve(struct ring *rg)
 {
 	size_t n = 0;
@@ -181,8 +183,8 @@ int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
 	return a > b ? a : b;
 }
 
-/* The first interval of the ring that ends after from, if it begins before
- * to; else one of those after it that does. */
+/* Returns the first interval that ends after from, if it starts before to, else
+ * a later one that starts before to, else NULL. */
 static const struct loss *losses_ring_find(struct ring *rg, int64_t from,
 					   int64_t to)
 {

@@ -8,13 +8,13 @@
 
 #include "stitch/base/mem.h"
 
-/* Load stays below 2/3: linear probing gets long chains above that. */
+/* Keeps the load below 2/3, as linear probing builds long chains above that. */
 #define MIN_SIZE 64
 
-/* Without a key, cookies whose hashes have equal low bits can be calculated:
- * 40,000 of them took 4 s instead of 0.2 s, a million would take an hour.
- * Random in each process, set before main() and never again; results do not
- * depend on it, as ids follow the order of insertion. */
+/* Without a secret key, an attacker can compute cookies whose hashes have equal
+ * low bits: 40,000 of them took 4 s instead of 0.2 s, and a million would take
+ * an hour. The key is random in each process and set once, before main().
+ * Results do not depend on it, because ids follow the order of insertion. */
 static uint64_t hash_secret[4] = {
 	0x2d358dccaa6c78a5u,
 	0x8bb84b93962eacc9u,
@@ -35,7 +35,8 @@ __attribute__((constructor)) static void set_hash_secret(void)
 	hash_secret[1] |= 1;
 }
 
-/* Both halves of the product: every bit of both depends on all bits. */
+/* Combines both halves of the product: each bit of the result depends on all
+ * bits of a and b. */
 static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 m = (unsigned __int128)a * b;
@@ -175,7 +176,8 @@ uint64_t hash_content(const void *p, size_t n, uint64_t seed)
 		uint64_t w;
 
 		memcpy(&w, s, sizeof(w));
-		w = le64toh(w); /* content hashes are the same on all hosts */
+		w = le64toh(
+			w); /* content hashes must be the same on all hosts */
 		h = (h ^ w) * 0xff51afd7ed558ccdu;
 		h ^= h >> 32;
 	}
