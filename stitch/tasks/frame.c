@@ -1,8 +1,8 @@
-/* frame.c - places in code files, stacks made of such places, raw chains.
+/* frame.c - interned frames, stacks and raw address lists.
  *
- * Every kind of thing is an array that only grows, with a hash table beside
- * it. Arrays of frames and stacks are plain; path strings and raw addresses
- * live in an arena, so what was handed out never moves. */
+ * Each kind is an array that only grows, with a hash table that indexes it.
+ * Path strings and raw addresses are in an arena, so their pointers stay valid;
+ * pointers to array entries do not. */
 #include "stitch/tasks/frame.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
-/* An offset in kernel code without addresses: 40 bits say the symbol, 24 the
- * place in it; no function of Linux is that large. */
+/* A kernel offset without an address: 40 bits identify the symbol, 24 bits are
+ * the offset in it. No Linux function is larger than that. */
 #define IN_SYMBOL 24
 #define NUMBERS (1ull << (64 - IN_SYMBOL))
 
@@ -22,7 +22,7 @@ struct named {
 	uint64_t number, size;
 };
 
-/* Of what an image is called in another run. */
+/* Identifies an image across runs. */
 struct name {
 	uint64_t hash[2];
 };
@@ -40,7 +40,7 @@ struct frames {
 	struct table images, frames, stacks, raws;
 	struct named *named;
 	size_t n_named, cap_named;
-	struct table names, numbers; /* both of named */
+	struct table names, numbers; /* both index named[] */
 };
 
 struct frames *frames_new(void)
@@ -91,8 +91,8 @@ static bool image_is_same(const void *owner, uint32_t id, const void *key)
 	       !memcmp(a->id, b->id, a->id_len) && !strcmp(a->path, b->path);
 }
 
-/* What an image is called in another run: its build-id, or else its path.
- * Fixed seeds: the hash is part of the database's promise. */
+/* Hashes what identifies an image across runs: its build-id, or else its path.
+ * The seeds are fixed, because the hash is stored in the database. */
 static void image_name_hash(const struct image *img, uint64_t out[2])
 {
 	const void *p = img->id_len ? (const void *)img->id : img->path;
@@ -145,7 +145,8 @@ uint32_t frames_frame(struct frames *fr, const struct frame *f)
 
 uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 {
-	/* The hash is a bijection of (stack, frame): no comparison needed. */
+	/* The hash is a bijection of (stack, frame), so no comparison is
+	 * needed. */
 	uint64_t h = hash_u64(((uint64_t)stack << 32) | frame);
 	uint32_t id = table_find(&fr->stacks, h, NULL, NULL, NULL);
 
@@ -228,7 +229,8 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 	if (off >> IN_SYMBOL)
 		return NO_OFFSET;
 	if (id == TABLE_NONE) {
-		/* Two names with one number: the later one takes the next. */
+		/* If two symbols get the same number, the later one takes the
+		 * next. */
 		key.number = hash_content(name, strlen(name), size) % NUMBERS;
 		while (table_find(&fr->numbers, hash_u64(key.number), NULL,
 				  NULL, NULL) != TABLE_NONE)
@@ -301,7 +303,8 @@ void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
 {
 	uint64_t a = 0, b = 0;
 
-	/* Innermost to outermost, each step mixed so that order counts. */
+	/* From the innermost to the outermost frame. Mixing at each step makes
+	 * the result depend on the order. */
 	while (stack) {
 		const struct stack *s = &fr->stack[stack - 1];
 		const struct frame *f = &fr->frame[s->frame - 1];

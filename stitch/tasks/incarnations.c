@@ -1,4 +1,4 @@
-/* incarnations.c - which life of a thread id a record belongs to. */
+/* incarnations.c - decides which incarnation of a thread id made a record. */
 #include "stitch/tasks/incarnations.h"
 
 #include "stitch/record.h"
@@ -10,7 +10,7 @@ static const struct process *task_process(struct tasks *ts, uint32_t slot)
 	return tasks_process_at(ts, tasks_thread_at(ts, slot)->process);
 }
 
-/* Another life of the thread's id begins. */
+/* Starts another incarnation of the thread's id. */
 static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = tasks_thread_at(ts, slot);
@@ -24,8 +24,8 @@ static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
 	return slot;
 }
 
-/* A late record is of the life that was; and tid 0 and those below it are of
- * more than one thread. */
+/* A late record belongs to the earlier incarnation. Tid 0 and negative tids
+ * stand for several threads. */
 uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
 				int64_t t, uint32_t slot, struct thread *gone)
 {
@@ -40,9 +40,9 @@ uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
 	return start_next_life(ts, slot);
 }
 
-/* A thread that is not the first of its process and calls exec becomes the
- * first one, which had to end before (fs/exec.c de_thread()): perhaps so long
- * ago that it is not known any more, or its EXIT was lost. */
+/* When a thread that is not the group leader calls exec, it becomes the leader,
+ * after the old leader has ended (fs/exec.c, de_thread()). The old leader may
+ * have ended so long ago that it is forgotten, or its EXIT was lost. */
 static bool exec_takes_over(struct tasks *ts, const struct record *rec,
 			    uint32_t slot)
 {
@@ -53,8 +53,8 @@ static bool exec_takes_over(struct tasks *ts, const struct record *rec,
 	return tasks_thread_at(ts, slot)->ended ? !p->ended : p->n_threads > 1;
 }
 
-/* A late record is of the life that was; and the other threads of a process
- * may give a name to the first one when that has ended. */
+/* A late record belongs to the earlier incarnation. Other threads of a process
+ * may still name the leader after it has ended. */
 static bool named_by_others(struct tasks *ts, const struct record *rec,
 			    uint32_t slot)
 {

@@ -1,8 +1,8 @@
-/* jit.c - code that a runtime made in a process: what stood where, and when.
+/* jit.c - code that a runtime made in a process.
  *
- * All starts and ends of codes cut the addresses into pieces; each piece has
- * the list of the codes that cover it, oldest first. Functions hardly nest, so
- * the lists are short; a limit holds for files made to be slow. */
+ * The starts and ends of all codes divide the address space into pieces. Each
+ * piece has a list of the codes that cover it, oldest first. Functions hardly
+ * nest, so these lists are short; a limit protects against hostile files. */
 #include "stitch/tasks/jit.h"
 
 #include <stdlib.h>
@@ -13,23 +13,24 @@
 #include "stitch/base/table.h"
 
 #define CODES_MAX (1u << 25)
-/* Places in the lists of pieces: so many, and so many for each code. */
+/* Most entries in the lists of all pieces: a minimum, plus a number for each
+ * code. */
 #define PLACES_MIN (1u << 20)
 #define PLACES_EACH 64
 
 struct piece {
-	uint64_t start;	 /* it ends where the next one starts */
-	size_t first, n; /* in place[] */
+	uint64_t start;	 /* its end is the start of the next piece */
+	size_t first, n; /* its list in place[] */
 	uint64_t low;	 /* smallest start of its codes */
 	uint32_t image;
 };
 
 struct jit {
 	bool dated;
-	struct jit_code *code; /* in the order of the file */
+	struct jit_code *code; /* in file order */
 	size_t n, cap;
-	struct table by_number; /* the newest of a number at an address */
-	int64_t *change;	/* times, sorted at the end */
+	struct table by_number; /* newest code with a number at an address */
+	int64_t *change;	/* times of changes, sorted by jit_finish() */
 	size_t n_change, cap_change;
 	struct piece *piece;
 	size_t n_piece;
@@ -140,7 +141,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By their times; those of equal times keep the order of the file. */
+/* Compares times, then positions in the file. */
 static int compare_code_times(const void *a, const void *b)
 {
 	const struct jit_code *x = *(struct jit_code *const *)a;
@@ -151,7 +152,7 @@ static int compare_code_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Several threads of a runtime may write: records may be out of order. */
+/* Several threads of a runtime may write, so records may be out of order. */
 static struct jit_code **jit_sorted_codes(struct jit *j)
 {
 	struct jit_code **by = mem_new(j->n, sizeof(struct jit_code *));
@@ -183,7 +184,7 @@ static void jit_cut_pieces(struct jit *j)
 	free(at);
 }
 
-/* The last piece that starts at or below addr; n_piece: none does. */
+/* Returns the last piece that starts at or below addr, or n_piece. */
 static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 {
 	size_t lo = 0;
@@ -200,7 +201,8 @@ static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 	return lo ? lo - 1 : j->n_piece;
 }
 
-/* Counts the places of all codes that fit; gives how many codes do. */
+/* Counts the list entries of each piece. Returns the number of codes that
+ * fit. */
 static size_t jit_count_places(struct jit *j, struct jit_code *const *by,
 			       size_t *total)
 {
@@ -267,7 +269,7 @@ static int64_t jit_with_grace(int64_t t)
 	return t > INT64_MAX - JIT_GRACE_NS ? INT64_MAX : t + JIT_GRACE_NS;
 }
 
-/* How many of the piece's codes have appeared until t. */
+/* Returns how many codes of the piece had appeared at t. */
 static size_t jit_appeared(const struct jit *j, const struct piece *p,
 			   int64_t t)
 {
@@ -336,7 +338,7 @@ static size_t jit_changes_until(const struct jit *j, int64_t t)
 	return lo;
 }
 
-/* Both grow with t, so no two different pairs have the same sum. */
+/* Both terms grow with t, so different pairs have different sums. */
 uint32_t jit_changes(const struct jit *j, int64_t t)
 {
 	if (t == TIME_NONE)

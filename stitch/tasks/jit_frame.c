@@ -1,4 +1,4 @@
-/* jit_frame.c - frames in code that a process made itself. */
+/* jit_frame.c - frames in code that a process made at run time. */
 #include "stitch/tasks/jit_frame.h"
 
 #include <stdio.h>
@@ -10,10 +10,11 @@
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"
 
-/* Names of all codes that may have been at an address. */
+/* Most names in the path of an image for several codes. */
 #define NAMES_MAX 64
 #define NAMES_SIZE 4096
-/* Part of the database's promise: seeds of the two halves of an id. */
+/* Seeds of the two halves of an image id. They must not change, because ids are
+ * stored in the database. */
 #define SEED_0 0x6a69742d636f6465u
 #define SEED_1 0x636f64652d6a6974u
 
@@ -60,7 +61,7 @@ static void put_big_endian(uint8_t *out, uint64_t v)
 		out[i] = (uint8_t)(v >> (56 - 8 * i));
 }
 
-/* The image of one code: the same for the same code in another run. */
+/* Returns the image of one code, which is the same in every run. */
 static uint32_t jit_code_image(struct frames *fr, struct jit_code *c)
 {
 	struct image img = { .kind = IMAGE_JIT, .len = c->len, .code = c };
@@ -82,7 +83,8 @@ static uint32_t jit_code_image(struct frames *fr, struct jit_code *c)
 	return c->image;
 }
 
-/* Several codes may have been there: all their names, or their one. */
+/* Returns the image for several codes that may have run: its path lists their
+ * names. */
 static uint32_t jit_several_image(struct frames *fr, const struct jit_hit *hit)
 {
 	struct image img = { .kind = IMAGE_JIT };
@@ -123,15 +125,15 @@ static uint32_t jit_hit_frame(struct frames *fr, const struct jit_hit *hit,
 	return frames_frame(fr, &f);
 }
 
-/* Times of a capture may be anything. */
+/* Times of a capture may have any value, so the sum may wrap. */
 static int64_t shift_time(int64_t t, int64_t shift)
 {
 	return t == TIME_NONE ? t : (int64_t)((uint64_t)t + (uint64_t)shift);
 }
 
-/* Jitted code is in anonymous memory, or in that of a memfd; some is in
- * files, as V8's own: what was mapped there later covers it, and without
- * times it does not count. */
+/* Jitted code is in anonymous memory or a memfd. Some runtimes, such as V8,
+ * also have code in files: a file mapped there later covers the jitted code,
+ * and code without times does not count there. */
 static bool jit_is_covered(const struct frames *fr, const struct jit_at *at,
 			   const struct jit_hit *hit)
 {
@@ -159,7 +161,7 @@ static bool jit_hit_in(const struct frames *fr, struct jit *j, int64_t t,
 	return hit->found != JIT_NONE && !jit_is_covered(fr, at, hit);
 }
 
-/* A process has of its parent what that had when it forked. */
+/* A process inherits the code that its parent had at the fork. */
 static int64_t jit_parents_time(const struct jit_view *v, int64_t t)
 {
 	return t != TIME_NONE && v->forked < t ? v->forked : t;

@@ -1,4 +1,4 @@
-/* mmap_calls.c - what system calls change in an address space. */
+/* mmap_calls.c - derives mappings from mmap, munmap and mremap calls. */
 #include "stitch/tasks/mmap_calls.h"
 
 #include <stdlib.h>
@@ -13,45 +13,47 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/tasks.h"
 
-/* Records of the past, of other machines, or that stood there before. */
+/* Calls with these flags do not change the current mappings. */
 #define NOT_NOW (REC_F_UNTIMED | REC_F_LATE | REC_F_GUEST | REC_F_DUPLICATE)
-/* What does not fit is forgotten, the oldest first: a mapping less is known.
- * Which that is must not depend on hashes, which differ in each run. */
+/* When the tables are full, the oldest entries are dropped, so that results do
+ * not depend on hashes, which differ in each run. The effect is a missing
+ * mapping. */
 #define PENDING 4096u
 #define FILES 65536u
 #define PAGE 4096u
-#define ERRORS ((uint64_t)-4095) /* results from here on are errors */
+#define ERRORS ((uint64_t)-4095) /* results from here on are error numbers */
 #define ADDRESS_MAX ((uint64_t)1 << 63)
-/* Regions that one mmap is compared with. */
+/* Most regions that one mmap is compared with. */
 #define PIECES_MAX 64
-#define ANONYMOUS 0x20 /* MAP_ANONYMOUS, the same on all machines we know */
+#define ANONYMOUS 0x20 /* MAP_ANONYMOUS, the same on all supported machines */
 #define DONT_UNMAP 4   /* MREMAP_DONTUNMAP */
 
-/* Of each call; behind them registers hold anything. */
+/* Number of arguments, by enum call_what; registers beyond them hold
+ * garbage. */
 static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0, 0 };
 
-/* A thread is in a call. */
+/* A call that a thread has entered. */
 struct pending {
-	uint32_t thread; /* row id; 0: nobody */
-	uint16_t source; /* whose events told of it */
+	uint32_t thread; /* row id; 0: none */
+	uint16_t source; /* the source whose events report the call */
 	enum call_what what;
-	int64_t time, done; /* done: when the call ended */
+	int64_t time, done; /* done: time of the call's end */
 	uint64_t arg[CALL_ARGS];
-	char *path; /* NULL: not said */
+	char *path; /* NULL: unknown */
 };
 
 /* An open file of a process. */
 struct file {
-	uint64_t key; /* see key_of() */
-	char *path;   /* NULL: closed, or not known */
+	uint64_t key; /* see open_file_key() */
+	char *path;   /* NULL: closed, or unknown */
 };
 
 struct mmap_calls {
 	struct pending pending[PENDING];
-	struct file *file; /* a ring when there are FILES of them */
+	struct file *file; /* a ring once it has FILES entries */
 	size_t n_file, cap_file;
-	uint64_t made;	      /* files ever */
-	struct table by_file; /* keys are whole: no compare */
+	uint64_t made;	      /* number of files ever added */
+	struct table by_file; /* keys are unique, so no comparison is needed */
 };
 
 struct mmap_calls *mmap_calls_new(void)
@@ -72,7 +74,7 @@ void mmap_calls_free(struct mmap_calls *cs)
 	free(cs);
 }
 
-/* ---- numbers of calls, where events do not name them */
+/* ---- numbers of system calls, for events that do not name them */
 
 static const struct {
 	const char *arch;
@@ -80,7 +82,7 @@ static const struct {
 } numbers[] = {
 	{ "x86_64", { 0, 9, 11, 25, 257, 3, 59 } },
 	{ "aarch64", { 0, 222, 215, 216, 56, 57, 221 } },
-	/* its mmap passes the arguments in memory */
+	/* mmap passes its arguments in memory */
 	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
@@ -101,7 +103,7 @@ static enum call_what call_kind(const struct mmap_calls_in *in,
 
 /* ---- open files */
 
-/* A bijection: equal keys are the same file of the same process. */
+/* A bijection: equal keys mean the same file of the same process. */
 static uint64_t open_file_key(uint32_t process, int32_t fd)
 {
 	return hash_u64((uint64_t)process << 32 | (uint32_t)fd);
@@ -116,7 +118,7 @@ static const char *open_file_path(const struct mmap_calls *cs, uint32_t process,
 	return i == TABLE_NONE ? NULL : cs->file[i].path;
 }
 
-/* Room for one more; the oldest makes it when there are too many. */
+/* Adds a file; drops the oldest if there are too many. */
 static uint32_t open_file_add(struct mmap_calls *cs, uint64_t key)
 {
 	uint32_t i = (uint32_t)(cs->made++ % FILES);
@@ -160,7 +162,8 @@ struct range {
 	uint64_t start, end;
 };
 
-/* Whole pages below the kernel's half; false: there is no such range. */
+/* Makes a range of whole pages. Returns false unless it lies in the lower half
+ * of the address space. */
 static bool page_range(uint64_t start, uint64_t len, struct range *out)
 {
 	uint64_t end;
@@ -206,7 +209,8 @@ static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 	tasks_map(in->tasks, slot, &new);
 }
 
-/* Is it the same file at the same place, by a list that was saved later? */
+/* Returns true if region r has the same file offset at addr. It may come from a
+ * list of mappings that was saved later. */
 static bool region_agrees(const struct mmap_calls_in *in,
 			  const struct region *r, uint64_t addr, uint64_t pgoff)
 {
@@ -214,7 +218,8 @@ static bool region_agrees(const struct mmap_calls_in *in,
 	       r->pgoff + (addr - r->start) == pgoff;
 }
 
-/* Parts of the range that are known to be of this file already stay. */
+/* Maps a file, except for the parts of the range that are already known to be
+ * mapped to the same file. */
 static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 			  uint32_t slot, const struct range *all,
 			  const struct pending *p)
@@ -251,7 +256,7 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	}
 }
 
-/* A mapping record of the same call says more (perf). */
+/* perf's mapping record of the same call has more information. */
 static bool is_mapped_by_record(const struct mmap_calls_in *in, uint32_t slot,
 				const struct pending *p,
 				const struct range *range)
@@ -286,7 +291,7 @@ static void do_munmap(const struct mmap_calls_in *in, uint32_t slot,
 		tasks_unmap(in->tasks, slot, r.start, r.end, p->done);
 }
 
-/* The kernel moves or resizes one mapping; it stays of the same image. */
+/* mremap moves or resizes one mapping, which keeps its image. */
 static void do_mremap(const struct mmap_calls_in *in, uint32_t slot,
 		      const struct pending *p, uint64_t ret)
 {
@@ -322,7 +327,7 @@ static void mmap_calls_finish(struct mmap_calls *cs,
 	uint32_t slot;
 	const struct process *pr = call_process(in, &slot);
 
-	/* of which process the thread is was never said */
+	/* the thread's process is unknown */
 	if (pr->pid < 0 || ret >= ERRORS)
 		return;
 	switch (p->what) {
@@ -362,13 +367,13 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 
 	if (rec->flags & NOT_NOW || rec->time > INT64_MAX)
 		return;
-	/* a number of a machine that was not said tells nothing */
+	/* without the machine, the number has no meaning */
 	if (c->what == CALL_RAW && !in->src->info.arch)
 		return;
-	/* whoever called it has the process' id now */
+	/* after exec, the calling thread has the id of its process */
 	if (what == CALL_EXECVE && c->exit && !c->ret && rec->pid < 0)
 		tasks_thread(in->tasks, in->src->index, rec->tid, rec->tid);
-	/* two events may tell of one call, and only one of them the path */
+	/* if two events report the call, only one may have the path */
 	if (!c->exit && mine && what == p->what && !c->path &&
 	    !memcmp(p->arg, c->arg, n_args[what] * sizeof(*p->arg)))
 		return;
@@ -383,7 +388,7 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	if (!mine)
 		return;
 	p->thread = 0;
-	/* behind a hole it may be the result of another call */
+	/* after a loss, this may be the result of another call */
 	if (c->exit && what == p->what &&
 	    !losses_find(in->losses, in->src->index, -1, p->time, t)) {
 		p->done = t;

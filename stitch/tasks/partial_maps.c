@@ -1,6 +1,4 @@
-/* partial_maps.c - mappings of which only the file and its lowest address are
- * known.
- */
+/* partial_maps.c - mappings known only by file and lowest address. */
 #include "stitch/tasks/partial_maps.h"
 
 #include <stdbool.h>
@@ -12,7 +10,7 @@
 
 #define PARTS_MAX 64
 
-/* Of one image. */
+/* The segments of one image. */
 struct file {
 	bool asked;
 	size_t n;

@@ -1,4 +1,4 @@
-/* resolve.c - recorded addresses to interned stacks. */
+/* resolve.c - turns recorded addresses into interned stacks. */
 #include "stitch/tasks/resolve.h"
 
 #include <inttypes.h>
@@ -20,29 +20,31 @@
 #define SCRIPT_PATH "[script]"
 #define KERNEL_TAIL (256ull << 20)
 
-/* 32 bytes, and the addresses beside the id: going by way of the raw chain
- * costs another cache miss for each half of every sample. */
+/* A cache entry of 32 bytes. It points to the addresses directly, because the
+ * detour over the raw chain would cost another cache miss for each half of
+ * every sample. */
 struct slot {
 	uint64_t hash;
-	const uint64_t *ip;  /* of the raw chain */
-	uint32_t space, gen; /* gen: space->cut, or of all when partial, and
-			      * that of the jitted code */
-	uint32_t raw;	     /* 0: empty slot */
+	const uint64_t *ip;  /* addresses of the raw chain */
+	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
+			      * all spaces; plus that of the jitted code */
+	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 29;
-	uint32_t partial : 1; /* had an address that its space lacks */
-	uint32_t jit : 1;     /* or where jitted code is at some time */
-	uint32_t bare : 1;    /* that was the first one */
+	uint32_t partial : 1; /* an address was not mapped in the process's
+			       * own space */
+	uint32_t jit : 1;     /* jitted code was at an address at some time */
+	uint32_t bare : 1;    /* bare: the innermost address was not mapped */
 };
 
 #define SLOT_N_MAX ((1u << 29) - 1)
-/* Tells chains with uncertain frames from the same without. */
+/* Distinguishes chains with uncertain frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 
-/* The build-id table of one source by (path, kernel): it may be as long as
- * the list of mappings. */
+/* Indexes the build-id table of a source by (path, kernel), because the table
+ * may be as long as the list of mappings. */
 struct build_id_index {
 	struct table by_path;
-	uint32_t n; /* entries of the source's table that are in it */
+	uint32_t n; /* number of table entries indexed so far */
 };
 
 struct resolve {
@@ -51,7 +53,7 @@ struct resolve {
 	struct stack_prefix prefix;
 	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
-	/* frames; 0: not yet */
+	/* frame ids; 0: none yet */
 	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
 };
 
@@ -81,8 +83,8 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* The kernel's names for what is not a file: Linux mm/mmap.c, fs/proc and
- * perf's //anon (kernel/events/core.c perf_event_mmap_event). */
+/* Names of mappings that are not files: from Linux mm/mmap.c and fs/proc, and
+ * perf's //anon (kernel/events/core.c, perf_event_mmap_event()). */
 static enum image_kind user_kind(const char *path)
 {
 	static const char *const anon[] = {
@@ -127,7 +129,8 @@ static bool build_id_is_same(const void *owner, uint32_t id, const void *key)
 	return b->kernel == k->kernel && !strcmp(b->path, k->path);
 }
 
-/* The source's index; in a pipe its table may have grown. */
+/* Returns the index of the source, after adding entries that a pipe brought
+ * since the last call. */
 static const struct table *build_id_index(struct resolve *rv,
 					  const struct source *src)
 {
@@ -147,7 +150,7 @@ static const struct table *build_id_index(struct resolve *rv,
 	return &ix->by_path;
 }
 
-/* The build-id that the capture's own table says about a path. */
+/* Sets the build-id that the capture's table has for the image's path. */
 static void build_id_from_table(struct resolve *rv, const struct source *src,
 				bool kernel, struct image *img)
 {
@@ -161,8 +164,9 @@ static void build_id_from_table(struct resolve *rv, const struct source *src,
 			     src->build_ids[i].id_len);
 }
 
-/* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
- * bracket is the symbol whose address is in pgoff (0 when it was hidden). */
+/* perf names the kernel's mapping "[kernel.kallsyms]_text": the part after the
+ * bracket is the symbol whose address is in pgoff (0 if addresses were
+ * hidden). */
 static void kernel_image(const struct source *src, const struct rec_map *m,
 			 struct image *img, char *name, size_t size)
 {
@@ -249,7 +253,7 @@ const char *resolve_path(const struct resolve *rv, uint32_t image)
 	return frames_get_image(rv->fr, image)->path;
 }
 
-/* The one frame of all addresses that nothing explains. */
+/* Returns the one frame that stands for all addresses of a kind. */
 static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
 				    enum image_kind kind, const char *path,
 				    uint32_t flags)
@@ -286,7 +290,8 @@ static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
 	return &rv->cache[hash & (CACHE_SIZE - 1)];
 }
 
-/* The slot of a list seen before in the same state, or NULL. */
+/* Returns the entry of an equal list that was resolved in the same state, or
+ * NULL. */
 static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
 					 uint32_t space_id, uint32_t cut,
 					 uint32_t any, uint32_t jit,
@@ -302,7 +307,7 @@ static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
 	return s;
 }
 
-/* s: what is known of the raw chain beside its hash and addresses. */
+/* Stores the entry s; the raw chain supplies hash and addresses. */
 static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
@@ -313,9 +318,9 @@ static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 	*resolve_cache_slot(rv, hash) = s;
 }
 
-/* The frame of an address that is mapped, or where jitted code is; 0: it is
- * neither. Another capture is asked for what the own one knows nothing of,
- * now or before exec. */
+/* Returns the frame of an address that is mapped or in jitted code, or 0. Asks
+ * other captures only if the process's own space has no mapping, now or before
+ * exec. */
 static uint32_t resolve_mapped_frame(struct resolve *rv,
 				     const struct resolve_in *in, uint64_t addr,
 				     uint32_t flags, struct slot *s)
@@ -340,8 +345,8 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
-/* Nothing is mapped there now: it may be of the program before exec;
- * s->bare: nothing explains it. */
+/* Returns the frame of an address that is not mapped now: of the program before
+ * exec, or else unknown; then sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
 				    const struct resolve_in *in, uint64_t addr,
 				    uint32_t flags, struct slot *s)
@@ -363,8 +368,8 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 				   "[unknown]", 0);
 }
 
-/* Code that is known by its name only. Such a frame is never taken for one
- * whose offset is known: it has an image of its own. */
+/* Returns a frame of code known by symbol. It has an image of its own, so that
+ * it never equals a frame with a real offset. */
 static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
 				    enum image_kind kind, const char *path)
 {
@@ -380,8 +385,8 @@ static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
 	return frames_frame(rv->fr, &f);
 }
 
-/* An offset in a file that was mapped; without inode it is in memory that is
- * no file's. */
+/* Returns a frame at a recorded file offset. Without an inode, the address is
+ * in memory that is not of a file. */
 static uint32_t resolve_file_frame(struct resolve *rv,
 				   const struct resolve_in *in,
 				   const struct place *p)
@@ -409,7 +414,7 @@ static uint32_t resolve_file_frame(struct resolve *rv,
 	return frames_frame(rv->fr, &f);
 }
 
-/* What is only said of a user address; 0: nothing is. */
+/* Returns a frame from the recorder's description of a user address, or 0. */
 static uint32_t resolve_user_place(struct resolve *rv,
 				   const struct resolve_in *in,
 				   const struct place *p)
@@ -450,8 +455,9 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	return frame;
 }
 
-/* Interns a list that was not in the cache; s: what is found out of it. The
- * addresses alone must say all for it to be like the one before. */
+/* Resolves a list that is not in the cache, and fills s. The outer frames of
+ * the last stack are reused only if a frame depends on nothing but its
+ * address. */
 static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			     const struct addrs *a, uint64_t hash, bool now,
 			     struct slot *s)
@@ -473,14 +479,14 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 		if (t)
 			stack_prefix_push(t, a->ip[i], stack);
 	}
-	/* Not all of its space: more than the key may change that. */
+	/* A frame that was not found in the own space depends on more than the
+	 * key. */
 	if (t && s->partial)
 		stack_prefix_forget(t);
 	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
-/* When stacks that were found with all of them are no longer right: grows
- * with each change. */
+/* Returns the sum of all change counters; grows with each change of a space. */
 static uint32_t resolve_all_gen(const struct resolve_in *in)
 {
 	uint32_t gen = in->space->any + in->space->cut;
@@ -490,7 +496,7 @@ static uint32_t resolve_all_gen(const struct resolve_in *in)
 	return gen;
 }
 
-/* A record of the past does not see the spaces of now. */
+/* Returns false if a space has changed since the record's time. */
 static bool resolve_is_now(const struct resolve_in *in)
 {
 	if (in->t == TIME_NONE)
@@ -506,7 +512,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 {
 	const struct space *sp = in->space;
 	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
-	/* What is not in the addresses. */
+	/* Include in the hash what the addresses do not contain. */
 	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
 			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->view };
@@ -535,9 +541,10 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	return s.raw;
 }
 
-/* The kernel's map ends with its text (perf takes _stext to _etext or so from
- * kallsyms), but its init code lies behind: start_kernel() is the root of the
- * idle task's stacks. Nothing else is between that and the next map. */
+/* The kernel's mapping ends with its text (perf takes _stext to _etext or
+ * similar from kallsyms), but the init code follows: start_kernel() is the
+ * outermost frame of the idle task. Nothing else lies between there and the
+ * next mapping. */
 static const struct region *kernel_region(struct resolve *rv,
 					  const struct space *base,
 					  uint64_t addr, int64_t t)
@@ -592,7 +599,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	uint32_t stack = 0;
 	uint32_t gen = 0;
 	bool partial = false;
-	/* A record of the past does not see the spaces of now. */
+	/* False if a space has changed since the record's time. */
 	bool now = !a->place;
 
 	if (!a->n)
@@ -603,7 +610,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 		now &= in->t == TIME_NONE || (in->t >= in->base[i]->changed &&
 					      in->t >= in->over[i]->changed);
 	}
-	/* New code may lie above what is mapped: no less is safe here. */
+	/* New code may appear above the mappings, so only the sum of all
+	 * counters is safe. */
 	const struct slot *known =
 		now ? resolve_cached(rv, hash, in->space_id, gen, gen, 0, a)
 		    : NULL;

@@ -1,4 +1,5 @@
-/* shared_tasks.c - inside the tasks: one life that several captures know. */
+/* shared_tasks.c - threads and processes that several captures of a kernel
+ * see. */
 #include "stitch/tasks/shared_tasks.h"
 
 #include "stitch/fact.h"
@@ -6,12 +7,12 @@
 #include "stitch/base/mem.h"
 #include "stitch/tasks/tasks_inner.h"
 
-/* Two captures tell of one thing so far apart at most: each takes the time
- * itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in an emulated
- * machine), and one clock may be computed from another. No id comes back so
- * soon. */
+/* Greatest difference between the times that two captures give to one event.
+ * Each takes the time itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in
+ * an emulated machine), and one clock may be computed from another. No id is
+ * reused this fast. */
 #define APART_NS 10000000ll
-/* A thread that has ended has no record of its own so much later. */
+/* A thread that ended makes no record of its own this long afterwards. */
 #define GONE_NS 2000000000ll
 
 enum shared_kind {
@@ -19,8 +20,8 @@ enum shared_kind {
 	SHARED_PROCESS,
 };
 
-/* The next source after `i` that shares with `source`; -1: no more. First
- * call: -1. */
+/* Returns the next source after `i` that shares with `source`, or -1. Start
+ * with i = -1. */
 static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 {
 	if (source >= ts->n_side || !ts->side[source].shares)
@@ -48,7 +49,7 @@ static uint32_t *shared_row_of(struct tasks *ts, enum shared_kind kind,
 				     : &ts->process[slot].id;
 }
 
-/* to TABLE_NONE: a ring and a row of its own. */
+/* Adds slot to the ring of `to`. TABLE_NONE: creates a ring and a row id. */
 static void ring_enter(struct tasks *ts, enum shared_kind kind, uint32_t slot,
 		       uint32_t to)
 {
@@ -66,7 +67,8 @@ static void ring_enter(struct tasks *ts, enum shared_kind kind, uint32_t slot,
 	*shared_row_of(ts, kind, slot) = *shared_row_of(ts, kind, to);
 }
 
-/* What was found with the mappings of all of them is no longer right. */
+/* Invalidates cached stacks that were resolved with the mappings of all slots
+ * of the ring. */
 static void drop_cached_stacks(struct tasks *ts, enum shared_kind kind,
 			       uint32_t slot)
 {
@@ -112,7 +114,7 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 	return false;
 }
 
-/* ---- which lives are one */
+/* ---- which incarnations are the same */
 
 static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 {
@@ -120,7 +122,8 @@ static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 	       ts->process[a].pid < 0 || ts->process[b].pid < 0;
 }
 
-/* It ended so long ago that nothing that begins now can be the same. */
+/* Returns true if it ended so long ago that something that begins now is not
+ * the same. */
 static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
 			 int64_t by)
 {
@@ -161,7 +164,8 @@ uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process)
 	return ts->process[process].shared.next;
 }
 
-/* The life that has the id in source i, for one that begins in `source`. */
+/* Returns the slot in source i of an incarnation that begins in `source`, or
+ * TABLE_NONE. */
 static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 			  int32_t pid, int32_t tid)
 {
@@ -172,7 +176,7 @@ static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 		return TABLE_NONE;
 	const struct thread *th = &ts->thread[slot];
 
-	/* a capture that makes a second slot says that it is another life */
+	/* A second slot in the same capture means another incarnation. */
 	if (shared_tasks_is_past(ts, slot) ||
 	    (tid >= 0 && ended_before(ts, th->ended, th->end, APART_NS)) ||
 	    ring_has_source(ts, SHARED_THREAD, slot, source))
@@ -222,7 +226,7 @@ void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 	ring_enter(ts, SHARED_PROCESS, slot, to);
 }
 
-/* Of threads without an id nothing is known but the process. */
+/* Of threads without an id, only the process is known. */
 void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
@@ -258,7 +262,8 @@ int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 
 /* ---- the end of a row */
 
-/* An EXIT record knows best; of several the last. */
+/* The time of an EXIT record is better than others; of several, take the
+ * latest. */
 static void add_end(int64_t *end, bool *exit, int64_t other, bool by_exit)
 {
 	if (other == TIME_NONE || (*exit && !by_exit))
@@ -274,7 +279,8 @@ static void add_start(int64_t *start, int64_t other)
 		*start = other;
 }
 
-/* What the slot and those before it knew goes to the next. */
+/* Passes what the slot and its predecessors know to the next slot of the ring.
+ * Returns false if slot is the last one. */
 static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
 			      uint32_t slot, int64_t *start, int64_t *end,
 			      bool exit)
@@ -357,8 +363,8 @@ void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot)
 		push_thread(ts, slot, start, end);
 }
 
-/* What it knows by others is of the row that it leaves; the last one gives
- * that out. */
+/* Leaves the ring. What other captures told belongs to the old row, so the last
+ * slot to leave outputs that row. */
 static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
 	struct shared_task *tw = shared_task_of(ts, kind, slot);
@@ -378,10 +384,10 @@ static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 		ts->thread[slot].over = TIME_NONE;
 }
 
-/* ---- news */
+/* ---- news from other captures */
 
-/* Has what is known of it begun at t? What was told before all records is of
- * any time, as long as there was no record of it. */
+/* Returns true if the incarnation began at t. One without any record, which the
+ * recorder listed at the start, may have begun at any time. */
 static bool life_began(int64_t start, int64_t first, bool quiet, int64_t t)
 {
 	if (start != TIME_NONE)
@@ -415,9 +421,9 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 				     : process_began(ts, slot, t);
 }
 
-/* One that was told of before all records was taken for the life before; it
- * is of the new one, with others like it. What the source of the FORK has is
- * of the old one. */
+/* Moves a slot that was listed before any record from the previous incarnation
+ * to the new one, *first. A slot in the source of the FORK is of the old
+ * incarnation. */
 static void join_new_life(struct tasks *ts, enum shared_kind kind,
 			  uint32_t slot, uint16_t source, int64_t t,
 			  uint32_t *first)
@@ -492,9 +498,9 @@ static bool has_own_name(const struct thread *th)
 	return th->name && !th->made_up;
 }
 
-/* The same name by another exec is news, and needs a row of its own: it is
- * another one when th has this one's row already. Of a name that was told
- * before all records, one that tells of changes knows more. */
+/* The same name set by another exec needs a row of its own, unless th has by's
+ * row already. A name that was listed before any record counts less than one
+ * that a record set. */
 static bool name_is_told(const struct thread *by, const struct thread *th)
 {
 	if (!by->comm)

@@ -1,4 +1,4 @@
-/* snapshots.c - saved lists of what processes had mapped. */
+/* snapshots.c - saved lists of mappings. */
 #include "stitch/tasks/snapshots.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 struct item {
 	struct snapshot s;
 	unsigned int rank;
-	size_t seq; /* of equal ones the last that was added counts */
+	size_t seq; /* of equal lists, the last one added is used */
 };
 
 struct snapshots {
@@ -73,7 +73,8 @@ static size_t snapshots_first(const struct snapshots *sn, int32_t pid)
 	return lo;
 }
 
-/* The lists of a process that count, by time: item[*from] to item[*to - 1]. */
+/* Sets [*from, *to) to the lists of a process that have the lowest rank, sorted
+ * by time. */
 static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
 			    size_t *to)
 {
@@ -152,8 +153,8 @@ static struct region snapshot_region(const struct snapshots_to *to,
 	return r;
 }
 
-/* What is mapped already stays as it is; the rest of the space becomes what
- * the list says. */
+/* Maps what the list says; regions that are already mapped in the same way
+ * stay, others are removed. */
 static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 			   const struct snapshot *s, int64_t t)
 {

@@ -1,4 +1,4 @@
-/* space.c - one address space: what is mapped where, and when it was. */
+/* space.c - the mappings of an address space over time. */
 #include "stitch/tasks/space.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ size_t space_count(const struct space *sp)
 	return sp->now ? sp->now->n : 0;
 }
 
-/* Region i as the space's own. */
+/* Returns region i with the space's own id and times. */
 static struct region space_region_at(const struct space *sp, size_t i)
 {
 	struct region r = sp->now->at[i];
@@ -50,7 +50,7 @@ static int64_t space_region_since(const struct space *sp,
 	return sp->inherited ? sp->forked : r->since;
 }
 
-/* Makes the regions the space's own before they are changed. */
+/* Copies shared regions before they are changed. */
 static void space_make_own(struct space *sp, const struct space_owner *own)
 {
 	struct regions *rs = sp->now;
@@ -89,7 +89,7 @@ void space_release(struct space *sp)
 	memset(sp, 0, sizeof(*sp));
 }
 
-/* Index of the first region that ends above addr. */
+/* Returns the index of the first region that ends above addr. */
 static size_t regions_first_above(const struct regions *rs, uint64_t addr)
 {
 	size_t lo = 0;
@@ -106,8 +106,8 @@ static size_t regions_first_above(const struct regions *rs, uint64_t addr)
 	return lo;
 }
 
-/* Late records come hardly a second late: older regions than these are not
- * asked for, and a space that lives long must not grow for ever. */
+/* Records are hardly more than a second late, so older regions are not needed;
+ * without a limit, a long-lived space would grow for ever. */
 static void space_drop_oldest(struct space *sp)
 {
 	if (sp->n_old < OLD_MAX)
@@ -116,7 +116,7 @@ static void space_drop_oldest(struct space *sp)
 	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
 }
 
-/* A record that comes late ends nothing before it began. */
+/* A late record cannot end a region before it began. */
 static void space_close_region(struct space *sp, const struct region *r,
 			       int64_t t, const struct space_owner *own)
 {
@@ -133,7 +133,7 @@ static void space_close_region(struct space *sp, const struct region *r,
 	sp->old[sp->n_old++] = ended;
 }
 
-/* Makes room for `add` regions at i in the place of `del` ones. */
+/* Replaces `del` regions at i by room for `add` regions. */
 static void regions_splice(struct regions *rs, size_t i, size_t del, size_t add)
 {
 	rs->at = mem_grow(rs->at, &rs->cap, rs->n + add, sizeof(*rs->at));
@@ -142,7 +142,8 @@ static void regions_splice(struct regions *rs, size_t i, size_t del, size_t add)
 	rs->n = rs->n - del + add;
 }
 
-/* The parts of r outside [start, end) into out; gives how many (0..2). */
+/* Stores the parts of r outside [start, end) in out. Returns how many
+ * (0..2). */
 static size_t region_leftovers(const struct region *r, uint64_t start,
 			       uint64_t end, int64_t t, struct region out[2],
 			       const struct space_owner *own)
@@ -168,8 +169,8 @@ static size_t region_leftovers(const struct region *r, uint64_t start,
 	return n;
 }
 
-/* Cuts [start, end) out; gives the index where a region for it belongs. The
- * regions are the space's own. */
+/* Removes [start, end). Returns the index for a new region there. The regions
+ * must not be shared. */
 static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 			    int64_t t, const struct space_owner *own)
 {
@@ -214,7 +215,7 @@ static void space_set_changed(struct space *sp, int64_t t)
 		sp->changed = t;
 }
 
-/* The part [start, end) of r. */
+/* Returns the part [start, end) of r. */
 static struct region region_part(const struct region *r, uint64_t start,
 				 uint64_t end)
 {
@@ -228,7 +229,7 @@ static struct region region_part(const struct region *r, uint64_t start,
 	return p;
 }
 
-/* Puts r over whatever is there. */
+/* Maps r over everything that is there. */
 static void space_map_over(struct space *sp, struct region r,
 			   const struct space_owner *own)
 {
@@ -239,7 +240,7 @@ static void space_map_over(struct space *sp, struct region r,
 	sp->now->at[i] = r;
 }
 
-/* r came late, and `newer` covers it since: r has only been. */
+/* r came late and `newer` replaced it since, so r is only of the past. */
 static void space_map_under(struct space *sp, struct region r,
 			    const struct region *newer,
 			    const struct space_owner *own)
@@ -248,8 +249,8 @@ static void space_map_under(struct space *sp, struct region r,
 	space_close_region(sp, &r, newer->since, own);
 }
 
-/* The first region that overlaps [start, end) and was mapped after t; rs->n
- * when there is none. */
+/* Returns the first region that overlaps [start, end) and was mapped after t,
+ * or rs->n. */
 static size_t regions_first_newer(const struct regions *rs, uint64_t start,
 				  uint64_t end, int64_t t)
 {
@@ -260,8 +261,8 @@ static size_t regions_first_newer(const struct regions *rs, uint64_t start,
 	return i < rs->n && rs->at[i].start <= end - 1 ? i : rs->n;
 }
 
-/* A mapping record that comes late (pipes) does not end what was mapped there
- * after it: below newer regions it only gets its place in the past. */
+/* A late mapping record (in a pipe) does not end regions that were mapped after
+ * it: where they overlap, it only becomes part of the past. */
 void space_map(struct space *sp, const struct region *r,
 	       const struct space_owner *own)
 {
@@ -396,8 +397,8 @@ static bool region_existed_at(const struct region *r, int64_t t)
 	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
 }
 
-/* A look-up in the past: only for records that come late (pipes). Where late
- * mappings overlap others, the one mapped last before t was on top. */
+/* Looks up the past, for late records only. Of overlapping regions, the one
+ * that was mapped last before t is valid. */
 static const struct region *space_find_past(const struct space *sp,
 					    uint64_t addr, int64_t t)
 {
@@ -426,7 +427,8 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 		return r;
 	const struct region *past = space_find_past(sp, addr, t);
 
-	/* Nothing known of then: what came next is the better guess. */
+	/* If nothing is known about that time, the next mapping is the best
+	 * guess. */
 	return past ? past : r;
 }
 

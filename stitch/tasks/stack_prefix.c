@@ -1,5 +1,4 @@
-/* stack_prefix.c - the outer frames that a stack shares with the one before it.
- */
+/* stack_prefix.c - reuses the outer frames of the last resolved stack. */
 #include "stitch/tasks/stack_prefix.h"
 
 #include <stdlib.h>

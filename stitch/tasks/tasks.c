@@ -1,4 +1,4 @@
-/* tasks.c - threads and processes: each life of an id is a row of its own. */
+/* tasks.c - threads and processes. */
 #include "stitch/tasks/tasks.h"
 
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "stitch/tasks/tasks_inner.h"
 #include "stitch/tasks/shared_tasks.h"
 
-/* A FORK record is small, what it makes the child inherit may be large: a
- * capture made for it could demand any amount of rows and memory. Rows of
- * inherited mappings may be so many, and so many more with every fork; no
- * real capture comes near that. */
+/* A small FORK record may make the child inherit many mappings, so a hostile
+ * capture could demand any number of rows. Limit the rows of inherited mappings
+ * to a start value, plus a number for each fork. No real capture comes close to
+ * that. */
 #define INHERIT_FIRST ((size_t)8 << 20)
 #define INHERIT_EACH 128
-/* Regions that had to be copied, because parent or child changed one, and are
- * still there (72 bytes each): above this a child starts with nothing. */
+/* Most regions (72 bytes each) that are copied because a parent or child
+ * changed one. Above this, a child starts without mappings. */
 #define HELD_MAX ((size_t)8 << 20)
 
 struct tasks *tasks_new(struct fact_queue *out)
@@ -108,7 +108,7 @@ static void push_mapping(struct tasks *ts, uint32_t process,
 	fact_queue_push(ts->out, &f);
 }
 
-/* A space's owner needs to know whose region it was. */
+/* Tells which process a closed region belonged to. */
 struct closing {
 	struct tasks *ts;
 	uint32_t process;
@@ -186,8 +186,8 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 	ts->free_process[ts->n_free_process++] = slot;
 }
 
-/* Its id means another process from now on. Nobody but the table knew one
- * without threads. */
+/* The id gets a new incarnation. A process without threads is referenced by the
+ * table only, so it is dropped. */
 static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct process *p = &ts->process[slot];
@@ -213,7 +213,7 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 	return tasks_new_process(ts, source, pid);
 }
 
-/* The thread waits to be retired from now on. */
+/* Puts the thread in the queue of those to be retired. */
 static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct thread *th = &ts->thread[slot];
@@ -229,8 +229,8 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 	ts->dying[ts->n_dying++] = (struct dying){ slot, th->id, t };
 }
 
-/* What was said of tasks that were unhashed already (tid -1) never gets an
- * EXIT record of its own: it ends with the process. */
+/* Threads that were unhashed (tid -1) have no EXIT record of their own: they
+ * end with the process. */
 static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct process *p = &ts->process[slot];
@@ -243,7 +243,7 @@ static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
 		tasks_end_life(ts, dead, t);
 }
 
-/* A life ends: by its EXIT, or because its id means another one now. */
+/* Ends a thread: by its EXIT, or because its id got a new incarnation. */
 static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	const struct thread *th = &ts->thread[slot];
@@ -257,8 +257,8 @@ static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 		tasks_end_process(ts, th->process, t);
 }
 
-/* ftrace says of most events only which thread it was: such threads are of
- * process -1 until a record says more. Nothing of the life changes. */
+/* Most ftrace events only tell the thread. Such threads belong to process -1
+ * until a record names their process. Nothing else changes. */
 static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 {
 	struct thread *th = &ts->thread[slot];
@@ -276,7 +276,7 @@ static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 	th->process = process;
 }
 
-/* The other slots of the thread's life learn which process it is of. */
+/* Tells the slots of other captures which process the thread belongs to. */
 static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 {
 	int32_t pid = ts->process[ts->thread[slot].process].pid;
@@ -327,7 +327,7 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 	return slot;
 }
 
-/* A life that loses its id, as it is before that. */
+/* Remembers a thread that loses its id, as it was before that. */
 static void tasks_note_replaced(struct tasks *ts, uint32_t slot)
 {
 	const struct process *p = &ts->process[ts->thread[slot].process];
@@ -346,7 +346,8 @@ bool tasks_replaced(struct tasks *ts, struct thread *out)
 	return true;
 }
 
-/* Is it of the process that has this id now, or of none that lives? */
+/* Returns true if the thread belongs to the process that has this pid now, or
+ * if no process has it. */
 static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 			 int32_t pid)
 {
@@ -361,8 +362,8 @@ static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 				  int32_t pid, int32_t tid);
 
-/* Another capture has told that the id is of another life now: nothing is
- * missing here. The first thread's id is its process's. */
+/* Another capture saw a new incarnation of the id, so nothing is missing here.
+ * The leader's id is that of its process. */
 static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 {
 	const struct thread *th = &ts->thread[slot];
@@ -391,7 +392,7 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 
 		if (shared_tasks_is_past(ts, slot))
 			return tasks_next_told(ts, slot, pid);
-		/* A dead task's pid is -1: the thread is known all the same. */
+		/* A dead task has pid -1, but the thread is known. */
 		if (pid < 0 || thread_is_of(ts, th, pid))
 			return slot;
 		if (tid >= 0 && ts->process[th->process].pid < 0) {
@@ -399,7 +400,7 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 			tasks_tell_process(ts, slot);
 			return slot;
 		}
-		/* told of by the recorder, and nothing more */
+		/* The recorder listed it, but it made no record. */
 		bool introduced = th->introduced && th->last == TIME_NONE;
 
 		tasks_note_replaced(ts, slot);
@@ -414,7 +415,7 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 	}
 	if (pid < 0)
 		pid = shared_tasks_pid(ts, source, tid);
-	/* a thread that has a process's id is its first one */
+	/* A thread with the id of a process is its leader. */
 	if (pid < 0 && tid > 0 &&
 	    tasks_look(&ts->processes, process_key(source, tid)) != TABLE_NONE)
 		pid = tid;
@@ -472,7 +473,7 @@ static const char *intern_name(struct tasks *ts, const char *name)
 	return ts->name[ts->n_name - 1];
 }
 
-/* A name that another capture has told of already has its row. */
+/* A name that another capture has reported already has a row. */
 static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			   int64_t t, bool exec)
 {
@@ -503,7 +504,7 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 	struct thread *th = &ts->thread[slot];
 	char name[16];
 
-	/* it turned out that the name is of another row */
+	/* The name's row turned out to be that of another name. */
 	if (!th->comm && th->name)
 		tasks_add_comm(ts, slot, th->name, th->named, th->by_exec);
 	if (th->comm || shared_tasks_borrow_name(ts, slot))
@@ -536,7 +537,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 	tasks_add_comm(ts, slot, name, t, exec);
 }
 
-/* The life that had this id ends: its slot stays until it is retired. */
+/* Ends the incarnation that has this id. Its slot stays until it is retired. */
 static void tasks_replace(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct thread *th = &ts->thread[slot];
@@ -586,8 +587,8 @@ uint64_t tasks_unlisted(const struct tasks *ts)
 	return ts->unlisted;
 }
 
-/* A process made by fork starts with its parent's mappings; one that the
- * recorder tells of afterwards gets its own mapping records. */
+/* A forked process starts with its parent's mappings. For a process that the
+ * recorder lists, mapping records follow. */
 static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 				   int32_t pid, int32_t ppid, int64_t t,
 				   bool synth)
@@ -613,7 +614,7 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	return slot;
 }
 
-/* The process of the thread that a FORK record tells of. */
+/* Returns the process of the thread that a FORK record announces. */
 static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 				     int64_t t, bool synth)
 {
@@ -693,7 +694,7 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 	space_unmap(&p->space, start, end, t, &own);
 }
 
-/* Keeps the queue of lives that end from growing behind its head. */
+/* Removes the part of the queue that was processed. */
 static void compact_dying(struct tasks *ts)
 {
 	if (ts->dying_head < 1024 || ts->dying_head < ts->n_dying / 2)
