@@ -1,9 +1,8 @@
-/* account.c - what a capture lost, where and when, with each drop counted
- * once.
+/* account.c - counts each lost record of a capture once, with place and time.
  *
- * The same drops are told twice, by LOST in the ring and by LOST_SAMPLES at
- * the end: what the second tells beyond the first was dropped after the last
- * record of its ring. */
+ * LOST records in the ring and LOST_SAMPLES at the end report the same drops.
+ * Where LOST_SAMPLES has more, the difference was dropped after the last record
+ * of its ring. */
 #include "stitch/audit/account.h"
 
 #include <stdbool.h>
@@ -19,7 +18,8 @@
 #include "stitch/base/table.h"
 
 #define CPU_MAX 65536
-/* Events that are stopped at one time; of more only the end is told. */
+/* Most events that can be throttled at the same time; of others only the end is
+ * reported. */
 #define STOPPED_MAX 4096
 
 /* include/uapi/linux/perf_event.h: PERF_AUX_FLAG_*; bit 2 is overwrite mode,
@@ -28,23 +28,23 @@
 #define AUX_PARTIAL 4
 #define AUX_COLLISION 8
 
-/* Times of the newest record and of the newest one before that time: a LOST
- * record has the time of its follower, which may be ordered before it. */
+/* Time of the newest record, and the newest earlier time: a LOST record has the
+ * time of the record that follows it, which may be ordered before it. */
 struct last {
 	int64_t at, before;
 };
 
-/* One ring, as far as records say their CPU. */
+/* A ring, if records tell their CPU. */
 struct ring {
 	int32_t cpu;
 	uint32_t number; /* record.ring */
 	struct last last;
-	uint64_t lost, total; /* by LOST; by LOST_SAMPLES */
+	uint64_t lost, total; /* sums of LOST, and of LOST_SAMPLES */
 };
 
-/* An event that the kernel stopped. */
+/* An event that the kernel throttled. */
 struct stopped {
-	int32_t cpu, event; /* event -1: not said */
+	int32_t cpu, event; /* event -1: unknown */
 	uint64_t id, stream_id;
 	int64_t since;
 	uint64_t off;
@@ -52,16 +52,16 @@ struct stopped {
 
 struct per_source {
 	const struct source *src;
-	struct ring *ring; /* number 0: by CPU */
+	struct ring *ring; /* rings with number 0, by CPU */
 	size_t n_ring, cap_ring;
-	struct ring *more; /* the others */
+	struct ring *more; /* the other rings */
 	size_t n_more, cap_more;
-	struct table by_number; /* of more */
-	struct ring all;	/* every record */
-	struct ring stray;	/* sums of records that do not say their CPU */
+	struct table by_number; /* index of more */
+	struct ring all;	/* all records */
+	struct ring stray;	/* sums of records without a CPU */
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
-	struct table by_event; /* of stopped */
+	struct table by_event; /* index of stopped */
 	struct readings *readings;
 };
 
@@ -142,7 +142,7 @@ static struct ring *account_extra_ring(struct per_source *ps,
 	return &ps->more[ps->n_more++];
 }
 
-/* All rings, one after the other. */
+/* Iterates over all rings; returns NULL behind the last. */
 static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 {
 	if (i < ps->n_ring)
@@ -150,7 +150,7 @@ static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 	return i - ps->n_ring < ps->n_more ? &ps->more[i - ps->n_ring] : NULL;
 }
 
-/* NULL: the CPU is not known. */
+/* Returns NULL if the CPU is unknown. */
 static struct ring *account_ring_of(struct per_source *ps,
 				    const struct record *rec)
 {
@@ -174,7 +174,7 @@ static struct ring *account_ring_of(struct per_source *ps,
 	return &ps->ring[cpu];
 }
 
-/* ---- entries */
+/* ---- ledger entries */
 
 static struct ledger_entry account_entry(uint16_t source, const char *what,
 					 int64_t t0, int64_t t1)
@@ -191,7 +191,7 @@ static struct ledger_entry account_entry(uint16_t source, const char *what,
 	};
 }
 
-/* Of this entry's number, as an explanation of what is missing. */
+/* Adds the loss with this id to those that explain missing records. */
 static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 			    int32_t cpu, int64_t t0, int64_t t1)
 {
@@ -200,13 +200,13 @@ static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 	losses_add(ac->losses, source, &l);
 }
 
-/* ---- records dropped for want of room, or by the processor */
+/* ---- records dropped because the ring was full, or by the processor */
 
-/* Where the drops began: at the last record of the same ring. A CPU that
- * nothing was seen of may have lost from the start. Where records do not say
- * their CPU (a session of some tasks with one event) any ring may have lost,
- * and the last record of that ring may be as old as the capture: the ring is
- * told of its loss only when it gets its next record. */
+/* Returns the start of the drops: the last record of the same ring. A CPU
+ * without records may have lost some from the start. If records do not tell
+ * their CPU (a session of some tasks with one event), any ring may have lost
+ * records, and its last record may be as old as the capture, because the ring
+ * reports its loss only with its next record. */
 static int64_t lost_since(struct per_source *ps, const struct record *rec,
 			  int64_t t1)
 {
@@ -233,7 +233,7 @@ static void account_lost(struct account *ac, const struct record *rec)
 	e.n = rec->lost.n;
 	e.counts = true;
 	e.cpu = rec->cpu;
-	/* of LOST it is the event of the record that came next */
+	/* a LOST record has the event of the record that follows it */
 	if (hardware)
 		e.event = rec->lost.event;
 	account_explain(ac, rec->source, ledger_add(ac->ledger, &e), rec->cpu,
@@ -297,7 +297,7 @@ static void account_sample(struct account *ac, const struct record *rec)
 			account_reading, &rd);
 }
 
-/* ---- events that the kernel stopped */
+/* ---- events that the kernel throttled */
 
 static uint64_t extra_of(const struct record *rec, const char *name)
 {
@@ -358,7 +358,7 @@ static void account_throttle(struct account *ac, const struct record *rec)
 	table_add(&ps->by_event, h, (uint32_t)ps->n_stopped++);
 }
 
-/* Takes one out; the last one gets its place. */
+/* Removes entry i; the last entry takes its place. */
 static void forget_stopped(struct per_source *ps, uint32_t i)
 {
 	uint32_t last = (uint32_t)--ps->n_stopped;
@@ -373,8 +373,8 @@ static void forget_stopped(struct per_source *ps, uint32_t i)
 	table_add(&ps->by_event, h, i);
 }
 
-/* One whose beginning is not in the capture was stopped before it began, or
- * its record was lost. */
+/* If the start is missing, the event was throttled before the capture began, or
+ * the record was lost. */
 static void account_unthrottle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
@@ -423,7 +423,7 @@ static void account_mark(struct account *ac, const struct record *rec)
 		account_aux(ac, rec);
 }
 
-/* ---- time goes on */
+/* ---- times */
 
 static void note_time(struct last *l, int64_t t)
 {
@@ -433,8 +433,8 @@ static void note_time(struct last *l, int64_t t)
 	l->at = t;
 }
 
-/* Where nobody knows whether the ring was full once, it is no explanation:
- * the join asks the capture's mode itself, after all else. */
+/* If it is unknown whether the ring was ever full, this explains nothing: the
+ * join considers the capture's mode itself, as a last resort. */
 static void push_overwritten(struct account *ac, const struct record *rec,
 			     int64_t t)
 {
@@ -467,7 +467,7 @@ void account_record(struct account *ac, const struct record *rec)
 {
 	int64_t t = record_time(rec);
 
-	/* what was written twice was not lost twice */
+	/* a duplicate record is not a second loss */
 	if (rec->kind == REC_LOST && !(rec->flags & REC_F_DUPLICATE))
 		account_lost(ac, rec);
 	else if (rec->kind == REC_LOST_TOTAL)
@@ -482,7 +482,7 @@ void account_record(struct account *ac, const struct record *rec)
 
 /* ---- the end */
 
-/* To the end of a capture that has times; else at an unknown one. */
+/* To the end of the capture, or at an unknown time if it has no times. */
 static int64_t account_loss_end(const struct per_source *ps)
 {
 	return ps->all.last.at == TIME_NONE ? TIME_NONE : INT64_MAX;
@@ -493,7 +493,8 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 {
 	const struct per_source *ps = &ac->src[source];
 	int64_t last = ps->all.last.at;
-	/* the ring that told the last record of all lost what came after it */
+	/* If the ring has the last record of all, the drops follow all records.
+	 */
 	struct ledger_entry e = account_entry(source, "lost_end", since,
 					      last > since ? last : TIME_NONE);
 
@@ -504,9 +505,9 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			account_loss_end(ps));
 }
 
-/* The recorder's sums go beyond what the rings told. Both sums are of the
- * same drops, so that all entries together must come to the larger one, also
- * where a CPU told of more than the recorder did. */
+/* LOST_SAMPLES may report more than the rings did. Both report the same drops,
+ * so the sum of all entries must be the larger of the two, even if one CPU
+ * reported more than the recorder did. */
 static void end_lost(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
@@ -514,7 +515,8 @@ static void end_lost(struct account *ac, uint16_t source)
 		ps->all.total > ps->all.lost ? ps->all.total - ps->all.lost : 0;
 
 	if (ps->src->info.overwrote) {
-		/* of which ring is not known; their windows are there */
+		/* The ring is unknown, but each ring has an entry for its time.
+		 */
 		struct ledger_entry e = account_entry(source, "overwritten",
 						      TIME_NONE, TIME_NONE);
 
@@ -525,7 +527,7 @@ static void end_lost(struct account *ac, uint16_t source)
 		return;
 	}
 	if (ps->stray.total || ps->stray.lost) {
-		/* any ring, which may have had its last record long ago */
+		/* Any ring lost them; its last record may be old. */
 		if (left)
 			push_lost_end(ac, source, -1, TIME_NONE, left);
 		return;
@@ -543,7 +545,7 @@ static void end_lost(struct account *ac, uint16_t source)
 	}
 }
 
-/* Each ring is missing what came after its last record that is here. */
+/* All rings lost what followed their last record in the file. */
 static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
@@ -577,7 +579,7 @@ static void end_damage(struct account *ac, uint16_t source)
 		account_explain(ac, source, ledger_add(ac->ledger, &e), -1,
 				t - 1, t);
 	}
-	/* a recorder that was killed left its rings as they were */
+	/* A recorder that was killed did not read its rings to the end. */
 	if (d.end || ps->src->info.truncated)
 		push_cut(ac, source);
 	if (d.anywhere) {

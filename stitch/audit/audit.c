@@ -1,11 +1,11 @@
-/* audit.c - what the functions of all rules use. */
+/* audit.c - functions that all rules use. */
 #include "stitch/audit/audit.h"
 
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/task.h"
 
-/* Findings of one rule; the rest is counted in the last one. */
+/* Most findings of one rule; the others are counted in the last one. */
 #define FOUND_MAX 32768
 #define CPU_MAX 65536
 

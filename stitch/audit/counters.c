@@ -1,9 +1,9 @@
-/* counters.c - the per-CPU counters inside cookies, and what is missing.
+/* counters.c - finds gaps in the per-CPU counters that cookies contain.
  *
- * Counters are kept in 64 bits, where they never wrap: a number is taken to be
- * the one nearest to the largest seen so far. Of each CPU, between two calls:
- * every counter from first to last was seen, or is in one of the runs (sorted,
- * none touches another), or was in a run that is given out. */
+ * Counters are extended to 64 bits, so that they never wrap: the value nearest
+ * to the largest one seen is taken. Between two calls, for each CPU: every
+ * counter from first to last was seen, or is in one of the runs (sorted, never
+ * adjacent), or was in a run that was output. */
 #include "stitch/audit/counters.h"
 
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #include "stitch/fact.h"
 
 #define CPU_MAX 65536
-/* Runs of a CPU that may still be filled; the older half of more is given
- * out. What fills a run comes soon, or was asleep for long. */
+/* Most runs of a CPU that may still be filled; then the older half is output. A
+ * counter that fills a run comes soon, or its thread slept for long. */
 #define RUNS_MAX 1024
-/* Where counting starts, and how far it may go either way. */
+/* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
 #define COUNT_FAR ((uint64_t)1 << 61)
 
-/* Which bits are what. */
+/* Which bits of a cookie are CPU and counter. */
 struct shape {
 	enum cookie_layout layout;
 	uint8_t cpu_at, cpu_bits;
 	uint8_t count_at, count_bits;
-	uint8_t bias; /* the number of CPU 0 */
+	uint8_t bias; /* value for CPU 0 */
 	uint8_t step; /* 2: counters are odd */
 };
 
@@ -44,8 +44,8 @@ static const struct shape shapes[] = {
 #define READINGS 2
 #define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* Missing counters lo, lo + step, ... hi, and when they were given to
- * somebody: after t0, before t1. */
+/* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
+ * before t1. */
 struct run {
 	uint64_t lo, hi;
 	int64_t t0, t1;
@@ -53,16 +53,16 @@ struct run {
 
 struct per_cpu {
 	bool any;
-	uint64_t first, last; /* the smallest and the largest seen */
-	int64_t first_time;   /* when first was seen */
-	int64_t made;	      /* when a cookie was last seen to be made here */
+	uint64_t first, last; /* smallest and largest counter seen */
+	int64_t first_time;   /* time when first was seen */
+	int64_t made; /* time of the last cookie that was certainly made then */
 	uint64_t seen, late, elsewhere;
 	struct run *run;
 	size_t n_run, cap_run;
-	uint64_t n_out, missing_out; /* given out */
+	uint64_t n_out, missing_out; /* runs and counters that were output */
 };
 
-/* All cookies of a source in one shape. */
+/* The cookies of a source, read with one shape. */
 struct reading {
 	const struct shape *shape;
 	struct per_cpu *cpu;
@@ -70,26 +70,27 @@ struct reading {
 };
 
 /* What captures of one kernel know together. The first cookies may fit two
- * shapes: the likelier reading is first. None is left once a cookie fits
- * neither. */
+ * shapes; the likelier reading is first. No reading is left if a cookie fits
+ * none. */
 struct group {
 	bool any;
-	int32_t max_cpu; /* of the records */
+	int32_t max_cpu; /* largest CPU of a record */
 	struct reading read[READINGS];
 	size_t n_read;
-	int32_t witness; /* whose numbers they are; -1: not asked so far */
+	int32_t witness; /* source that the findings are attributed to; -1:
+			  * not chosen yet */
 };
 
 struct per_source {
-	const struct source_info *info; /* NULL: not known */
+	const struct source_info *info; /* NULL: unknown */
 	bool any, ended;
 	uint16_t line;
-	uint16_t head, next; /* its group's; the ring of its sources */
-	struct group group;  /* where it is the head */
+	uint16_t head, next; /* head of its group; next source of the group */
+	struct group group;  /* valid in the head */
 	struct cookie_totals end;
-	int64_t first, last; /* its sights; TIME_NONE */
-	uint64_t *newest;    /* when it is not alone: the largest counter that
-			      * it has, by CPU and shape */
+	int64_t first, last; /* times of its first and last cookie; TIME_NONE */
+	uint64_t *newest;    /* if not alone: largest counter it has seen, by
+			      * CPU and shape */
 	size_t n_newest, cap_newest;
 };
 
@@ -157,7 +158,7 @@ static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
 	return &ps->newest[at];
 }
 
-/* What it has seen while it was alone. */
+/* Notes what the source has seen while it was alone. */
 static void note_newest(struct per_source *ps)
 {
 	for (size_t i = 0; i < ps->group.n_read; i++) {
@@ -168,7 +169,7 @@ static void note_newest(struct per_source *ps)
 	}
 }
 
-/* Cookies of other makers than perf have nothing to do with its own. */
+/* Only perf's cookies are compared with those of other captures. */
 static void find_group(struct counters *cs, uint16_t source)
 {
 	struct per_source *ps = &cs->src[source];
@@ -226,8 +227,8 @@ static uint64_t cookie_count(const struct shape *sh, uint64_t cookie)
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
 
-/* CPU numbers may have holes, so that a record may name one that is larger
- * than the number of CPUs. */
+/* CPU numbers may have holes, so a record may have a CPU above the number of
+ * CPUs. */
 static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 {
 	int32_t n = cs->src[source].info->cpus_avail;
@@ -238,7 +239,7 @@ static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 	return (uint64_t)(max < n ? n : max + 1);
 }
 
-/* The CPU by this shape; -1: the cookie is none of it. */
+/* Returns the CPU of the cookie, or -1 if it does not have this shape. */
 static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
 				  const struct shape *sh, uint64_t cookie)
 {
@@ -251,9 +252,9 @@ static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
 	return (int32_t)(cpu - sh->bias);
 }
 
-/* The shapes that the first cookie fits. Which half of the kernel's pair is
- * the CPU: in a file whose byte order was changed afterwards it is not the one
- * that the order says. Most cookies are first seen on their own CPU. */
+/* Chooses the shapes that the first cookie fits. If a file was converted to
+ * another byte order, the half that is the CPU is not the one that the order
+ * implies. Most cookies are first seen on their own CPU. */
 static void counters_choose_shapes(const struct counters *cs,
 				   const struct counters_sight *s)
 {
@@ -262,7 +263,7 @@ static void counters_choose_shapes(const struct counters *cs,
 	enum cookie_layout want = cs->layout;
 	int best = -1;
 
-	/* ftrace's, as far as they were ever seen, are made otherwise */
+	/* ftrace's cookies, as far as seen, are made in another way */
 	if (want == LAYOUT_AUTO)
 		want = info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
 						     : LAYOUT_OPAQUE;
@@ -303,14 +304,14 @@ static uint64_t run_count(const struct shape *sh, const struct run *r)
 	return (r->hi - r->lo) / sh->step + 1;
 }
 
-/* Whether its missing counters could prove anything at all. */
+/* Returns whether missing counters could prove a loss at all. */
 static bool may_prove(const struct source_info *info)
 {
 	return info->has_time && info->system_wide == TRI_YES &&
 	       !info->overwrite && !info->overwrote;
 }
 
-/* Whose numbers those of a group are: the same all the time. */
+/* Returns the source that the findings of a group are attributed to. */
 static uint16_t witness_of(struct counters *cs, uint16_t source)
 {
 	struct group *gr = counters_group(cs, source);
@@ -330,8 +331,8 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
-/* Why missing counters prove nothing; NULL: they do. foreign: chains that
- * somebody else asked for. */
+/* Returns why missing counters prove no loss, or NULL if they do. foreign:
+ * number of chains that another session asked for. */
 static const char *why_no_proof(struct counters *cs, uint16_t source,
 				uint64_t foreign)
 {
@@ -352,11 +353,12 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 	return NULL;
 }
 
-/* Of any capture that may have had it, the witness first. */
+/* Returns a loss of any capture that may have had the counter, the witness
+ * first. */
 static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 			 const struct run *r)
 {
-	/* TIME_NONE is the smallest number: from the start */
+	/* TIME_NONE is the smallest number, so it means from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
 	uint16_t i = source;
 	uint32_t loss;
@@ -370,8 +372,8 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 	return loss;
 }
 
-/* Was the witness there all the while? Others may have recorded for longer,
- * and nobody knows who asked then. */
+/* Returns whether the witness ran all the time. Other captures may have run
+ * longer, and then it is unknown who asked. */
 static bool witness_recorded(const struct counters *cs, uint16_t source,
 			     const struct run *r)
 {
@@ -381,9 +383,9 @@ static bool witness_recorded(const struct counters *cs, uint16_t source,
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
-/* sure: a run that no loss explains is one all the same. Not so before the
- * first request that is surely of this capture: somebody else may have asked
- * before it began, and the chain was written later. */
+/* sure: a run without an explaining loss proves one. That is not so before the
+ * first request that was certainly made while this capture ran: another session
+ * may have asked before, and the chain was written later. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct run *r, const char *reason, bool sure)
 {
@@ -408,7 +410,7 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 	fact_queue_push(cs->out, &f);
 }
 
-/* The older half, by what is known now; the likelier reading is right. */
+/* Outputs the older half of the runs; only the likelier reading remains. */
 static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 {
 	struct group *gr = counters_group(cs, source);
@@ -439,7 +441,7 @@ static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
 	pc->n_run++;
 }
 
-/* The first run that ends at e or above. */
+/* Returns the first run that ends at or above e. */
 static size_t find_run(const struct per_cpu *pc, uint64_t e)
 {
 	size_t lo = 0;
@@ -455,7 +457,8 @@ static size_t find_run(const struct per_cpu *pc, uint64_t e)
 	return lo;
 }
 
-/* A counter that was missing came into sight; false: it was none. */
+/* Removes a counter that is seen now from the runs. Returns false if it was not
+ * missing. */
 static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
 {
 	size_t i = find_run(pc, e);
@@ -481,15 +484,15 @@ static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
 	return true;
 }
 
-/* ---- a cookie is seen */
+/* ---- counting a cookie */
 
 enum sight {
 	SIGHT_AGAIN,
-	SIGHT_NEW,  /* the largest so far */
+	SIGHT_NEW,  /* larger than all before */
 	SIGHT_LATE, /* a larger one was seen before */
 };
 
-/* The counter in 64 bits: 0 when it cannot be one. */
+/* Extends the counter to 64 bits. Returns 0 if it is out of range. */
 static uint64_t extend_count(const struct shape *sh, const struct per_cpu *pc,
 			     uint64_t count)
 {
@@ -542,8 +545,8 @@ static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
 	return &rd->cpu[cpu];
 }
 
-/* Is the first sight of a cookie on its own CPU the sample that made it? A
- * lost one may have been before, unless no loss is as young as the cookie. */
+/* Returns whether a cookie, first seen on its own CPU, was made by that sample.
+ * An earlier sample may be lost, unless no loss is as recent as the cookie. */
 static bool surely_made(const struct counters *cs,
 			const struct counters_sight *s,
 			const struct per_cpu *pc, int32_t made_on)
@@ -563,8 +566,8 @@ static bool surely_made(const struct counters *cs,
 	return true;
 }
 
-/* Has the capture itself seen a later one of that CPU? Records of others may
- * be later only because clocks are apart. */
+/* Returns whether this capture has seen a later counter of the CPU. A record of
+ * another capture may seem later because clocks differ. */
 static bool count_is_late(struct counters *cs, uint16_t source,
 			  const struct shape *sh, int32_t cpu, uint64_t e)
 {
@@ -579,7 +582,7 @@ static bool count_is_late(struct counters *cs, uint16_t source,
 	return false;
 }
 
-/* As counters_see(). -1: the cookie does not fit this reading. */
+/* Like counters_see(). Returns -1 if the cookie does not have this shape. */
 static int read_cookie(struct counters *cs, struct reading *rd,
 		       const struct counters_sight *s)
 {
@@ -601,7 +604,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (got == SIGHT_AGAIN)
 		return 0;
 	pc->seen++;
-	/* without times the order is that of the file: it proves nothing */
+	/* without times, the file order proves nothing */
 	if (!cs->src[s->source].info->has_time || s->time == TIME_NONE)
 		return 0;
 	bool elsewhere = s->is_sample && s->cpu >= 0 && s->cpu != made_on;

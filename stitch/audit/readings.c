@@ -1,4 +1,5 @@
-/* readings.c - counts of lost records inside samples (PERF_FORMAT_LOST). */
+/* readings.c - reads the numbers of lost records in samples
+ * (PERF_FORMAT_LOST). */
 #include "stitch/audit/readings.h"
 
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
-/* An id for each event and CPU; more are not looked at. */
+/* Most ids, one for each event and CPU; others are ignored. */
 #define IDS_MAX 65536
 
 struct reading {
 	uint64_t id, lost;
-	int64_t time; /* of the sample that had it */
+	int64_t time; /* time of the sample */
 };
 
 struct readings {
@@ -36,7 +37,7 @@ void readings_free(struct readings *rd)
 	free(rd);
 }
 
-/* NULL: a new one, or one too many. */
+/* Returns the last reading. Returns NULL if there is none, or too many. */
 static struct reading *readings_find(struct readings *rd, uint64_t id,
 				     uint64_t lost, int64_t time)
 {

@@ -1,9 +1,7 @@
-/* rules.c - what must not happen in a trace: a table of rules about cause and
- * effect.
+/* rules.c - the table of rules about cause and effect in a trace.
  *
- * Rules about the scheduler are in rules_sched.c. A finding waits for the end
- * of the run, when all losses are known and it is sure that nothing came late
- * that takes it back. */
+ * Rules about the scheduler are in rules_sched.c. A finding waits for the end,
+ * when all losses are known and no late record can withdraw it. */
 #include "stitch/audit/rules.h"
 
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 #define TYPE_SOFTWARE 1
 #define TYPE_TRACEPOINT 2
 
-/* ---- what the rules share */
+/* ---- the state of all rules */
 
 struct audit *audit_new(struct fact_queue *out, struct losses *ls)
 {
@@ -65,7 +63,7 @@ void audit_source(struct audit *au, uint16_t source, const struct source *src)
 	au->src[source].src = src;
 }
 
-/* Is the whole machine recorded, and nothing left out on purpose? */
+/* Returns whether all tasks are recorded and nothing is left out on purpose. */
 static bool records_all_tasks(const struct audit_source *as)
 {
 	const struct source_info *info = &as->src->info;
@@ -75,10 +73,10 @@ static bool records_all_tasks(const struct audit_source *as)
 
 /* ---- the rules */
 
-/* FORK of a thread that is there already, or a record of it in another
- * process: its EXIT is missing. A life without any record with a time proves
- * nothing: the recorder tells of threads that were there when it looked, while
- * FORK records of the time before may be in the ring already. */
+/* A FORK of a thread that exists, or a record of it in another process: its
+ * EXIT is missing. An incarnation without any timed record proves nothing: the
+ * recorder lists the threads that exist, while FORK records from before may
+ * already be in the ring. */
 static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 {
 	const struct thread *b = in->before;
@@ -93,15 +91,15 @@ static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
-/* Each capture has its own losses. */
+/* Losses differ between captures, so the source is part of the key. */
 static uint64_t life_key(const struct audit_in *in)
 {
 	return hash_pair(((uint64_t)in->rec->source << 32) | in->process,
 			 (uint64_t)in->since);
 }
 
-/* A newer mapping may have split a hole: it is the old one if the code that
- * ran in that is in it. */
+/* A newer mapping may have split a hole. It is the same hole if it contains an
+ * address that ran in the old one. */
 static uint32_t find_split_hole(struct audit *au, const struct audit_in *in,
 				uint64_t key)
 {
@@ -117,9 +115,9 @@ static uint32_t find_split_hole(struct audit *au, const struct audit_in *in,
 	return TABLE_NONE;
 }
 
-/* One finding for each hole between mappings in which code ran. Where only
- * some tasks are recorded, others may have mapped it, unless the process
- * began under our eyes. */
+/* One finding for each hole between mappings in which code ran. If only some
+ * tasks are recorded, others may have made the mapping, unless the process
+ * started during the capture. */
 static void rule_map_lost(struct audit *au, const struct audit_in *in)
 {
 	const struct source_info *info = &audit_source_of(au, in)->src->info;
@@ -151,9 +149,9 @@ static void rule_map_lost(struct audit *au, const struct audit_in *in)
 	au->last_holes[at].found = i;
 }
 
-/* Without a loss the mapping was never recorded: made by mremap(), shared
- * with another process, or there before the recorder looked. What a process
- * does once without a loss it may do again: then a loss proves nothing. */
+/* Without a loss, the mapping was never recorded: made by mremap(), shared with
+ * another process, or older than the recorder's list. A process may do this
+ * again, so a later loss proves nothing either. */
 static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 				uint64_t key)
 {
@@ -164,10 +162,9 @@ static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 	return f->loss && !odd;
 }
 
-/* Thread ids are given out in rising order. One that is higher than that of a
- * thread which was forked when all CPUs were recorded already is of a younger
- * one, whose FORK must have been recorded too, unless the recorder told of it
- * as one that was there. (When ids start again from below nothing is said.) */
+/* Thread ids rise. A thread with a higher id than one that was forked while all
+ * CPUs were recorded is younger, so its FORK must have been recorded too,
+ * unless the recorder listed it. (When ids start over, nothing is reported.) */
 static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
@@ -190,8 +187,8 @@ static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 	as->mark_time = in->time;
 }
 
-/* Ids rise, but for those that are given out at the same time on other CPUs;
- * much lower, they begin again. */
+/* Ids rise, except those assigned at the same time on other CPUs. A much lower
+ * id means that ids have started over. */
 static void note_fork(struct audit_source *as, const struct audit_in *in)
 {
 	uint32_t n = as->forks;
@@ -206,7 +203,7 @@ static void note_fork(struct audit_source *as, const struct audit_in *in)
 	as->forks = n + 1;
 }
 
-/* The last fork that was surely before that of tid. */
+/* Returns the time of the last fork that certainly preceded that of tid. */
 static int64_t last_fork_before(const struct audit_source *as, int32_t tid)
 {
 	int64_t t = as->mark_time;
@@ -234,7 +231,7 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 		return;
 	struct fact_finding f = audit_finding(in, RULE_FORK_LOST, 0);
 
-	/* In another process than before: it must have been forked. */
+	/* In another process than before, so it must have been forked. */
 	if (in->before && in->before->last != TIME_NONE)
 		f.since = in->before->last;
 	else if (as->mark_tid && th->tid > as->mark_tid)
@@ -244,8 +241,8 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
-/* A thread that comes from nowhere without a loss was forked by one of which
- * nothing is recorded (some kernels hide tasks): so may others have been. */
+/* If a thread appears without a loss, a task that is not recorded forked it
+ * (some kernels hide tasks), so other threads may have the same origin. */
 static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
 				 uint64_t key)
 {
@@ -256,7 +253,8 @@ static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
 	return !as->odd_forks;
 }
 
-/* When the record's thread id ended last; 0: it did not. */
+/* Returns where to find when the record's thread id last ended (0: never), or
+ * NULL. */
 static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 {
 	uint32_t page = (uint32_t)rec->tid / EXIT_PAGE;
@@ -272,8 +270,9 @@ static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
 }
 
-/* The first record of a life that nothing told of. The life before may have
- * ended so long ago that nobody knows it any more. */
+/* Returns whether this is the first record of an incarnation that nothing
+ * announced. The previous one may have ended so long ago that it was
+ * removed. */
 static bool is_unannounced_life(const struct audit_in *in)
 {
 	const struct thread *th = in->thread;
@@ -283,8 +282,8 @@ static bool is_unannounced_life(const struct audit_in *in)
 	       in->rec->kind != REC_EXIT;
 }
 
-/* A user-mode hit, a mapping, a name or a child of a thread whose EXIT was
- * seen. Hits in kernel mode and chains are natural: do_exit() goes on after it
+/* A user-mode sample, a mapping, a name or a child of a thread after its EXIT.
+ * Kernel-mode samples and chains are normal: do_exit() continues after it
  * writes the record. */
 static void rule_after_exit(struct audit *au, const struct audit_in *in)
 {
@@ -321,11 +320,11 @@ static void rule_duplicate(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
-/* Whether the record got its time when it was written: not LOST, which takes
- * that of its follower, and not samples of hardware, which may wait in the
- * processor's buffer for long. Records of one CPU must be in one file, in the
- * order in which they were written: not so in overwritten rings, which are
- * read backwards, in per-thread rings, and where files were put together. */
+/* Returns whether the record got its time when it was written. LOST has the
+ * time of the record that follows it, and hardware samples may wait in the
+ * processor's buffer. Records of a CPU must be in one file in the order in
+ * which they were written, which is not so in overwritten rings (read
+ * backwards), in per-thread rings, and in merged files. */
 static bool is_dated_when_written(const struct audit_source *as,
 				  const struct record *rec)
 {
@@ -351,8 +350,8 @@ static void keep_higher_place(struct audit_place *a,
 		*a = *b;
 }
 
-/* One finding for each CPU: the first record that stands before another one
- * that is more than a second older, and how many there are of them. */
+/* One finding for each CPU: the first record that precedes another one which is
+ * more than a second older, with the number of such records. */
 static void note_clock_step(struct audit *au, const struct audit_in *in,
 			    struct audit_cpu *c, int64_t from, int64_t to)
 {
@@ -369,8 +368,8 @@ static void note_clock_step(struct audit *au, const struct audit_in *in,
 		c->step = i + 1;
 }
 
-/* Nested handlers turn the order of a ring's records around by some
- * milliseconds (24 ms seen); more than a second is a step of the clock. */
+/* Nested handlers change the order of records in a ring by some milliseconds
+ * (24 ms seen); more than a second is a step of the clock. */
 static void rule_clock_step(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
@@ -381,7 +380,7 @@ static void rule_clock_step(struct audit *au, const struct audit_in *in)
 
 	if (!c || t == TIME_NONE || !is_dated_when_written(as, rec))
 		return;
-	if (rec->flags & REC_F_LATE) { /* read after what is newer */
+	if (rec->flags & REC_F_LATE) { /* read after newer records */
 		if (c->newest > t && c->newest - t > SECOND)
 			note_clock_step(au, in, c, t, c->newest);
 		return;
@@ -479,7 +478,7 @@ const struct rule rules[] = {
 			  "runs again",
 		.view = "rule_wakeup_lost",
 		.breaks = true,
-		.kinds = 0, /* found by the rule before */
+		.kinds = 0, /* the rule before this one finds it */
 		.late = KIND(REC_SAMPLE),
 		.loss = RULE_LOSS_ANY,
 		.holds = rule_wakeup_holds,
@@ -503,7 +502,7 @@ const struct rule rules[] = {
 	[RULES] = { .name = NULL },
 };
 
-/* ---- all of them */
+/* ---- running the rules */
 
 static void audit_note_late(struct audit_source *as, const struct record *rec)
 {
@@ -536,7 +535,7 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 	if (w->dropped || as->late & r->late)
 		return;
 	f.finding.loss = audit_loss(au, &w->f);
-	/* missing without a loss: nobody wanted it */
+	/* missing without a loss: it was left out on purpose */
 	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
 	    (info->filtered || info->paused))
 		return;

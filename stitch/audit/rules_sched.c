@@ -1,7 +1,8 @@
 /* rules_sched.c - rules about who runs on a CPU, who sleeps and who is woken.
  *
- * They need every switch of every task on all CPUs; wakeups also every wakeup.
- * Scheduler events and SWITCH records tell the same: each is followed alone. */
+ * The rules need every switch of every task on all CPUs; those for wakeups also
+ * need every wakeup. Scheduler events and SWITCH records contain the same facts
+ * and are followed separately. */
 #include "stitch/audit/rules_sched.h"
 
 #include <limits.h>
@@ -13,11 +14,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-/* A wakeup this short before a sleep may be the one that ends it, if the
- * clocks of two CPUs differ. One further away was for something else. */
+/* ns before a sleep in which a wakeup may be the one that ends it, if the
+ * clocks of two CPUs differ. An earlier one had another purpose. */
 #define SKEW_MAX 100000000
-/* One switch in so many may break without a loss; more than that is the
- * effect of a filter on the event, which the capture does not tell of. */
+/* At most one switch in so many may break without a loss; more are the effect
+ * of a filter on the event, of which the capture has no note. */
 #define BREAKS_MAX 20
 
 /* ---- tasks as the scheduler sees them */
@@ -83,8 +84,8 @@ void rule_sched_release(struct audit *au)
 
 /* ---- what a capture can prove */
 
-/* Linux 5.10 to 6.13 may call a task asleep that goes on at once because of a
- * signal (trace_sched_switch() got the state from before the check). */
+/* Linux 5.10 to 6.13 may report a task as asleep that continues at once because
+ * of a signal (trace_sched_switch() got the state from before the check). */
 static bool reports_real_sleep(const char *release)
 {
 	int major, minor;
@@ -96,7 +97,7 @@ static bool reports_real_sleep(const char *release)
 	return major < 5 || major > 6 || minor >= 14;
 }
 
-/* At the first switch: its event is the one that is followed. A capture may
+/* Called at the first switch: its event is followed from then on. A capture may
  * have several, each with all switches. */
 static void follow_switch_event(struct audit_source *as, uint32_t event)
 {
@@ -110,7 +111,7 @@ static void follow_switch_event(struct audit_source *as, uint32_t event)
 			       src->events[i].every;
 }
 
-/* Is this a record of the scheduler that can be relied on? */
+/* Returns whether this is a scheduler event to rely on. */
 static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
@@ -129,7 +130,7 @@ static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 		follow_switch_event(as, rec->sample.event);
 	if (rec->sample.event != as->switch_event - 1)
 		return false;
-	/* A task that is gone has no id any more (-1). */
+	/* An unhashed task has tid -1. */
 	if (rec->tid >= 0 && rec->tid != rec->sample.sched.tid)
 		as->other_ids = true;
 	return true;
@@ -137,7 +138,8 @@ static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 
 /* ---- switch_broken */
 
-/* Who leaves a CPU, by which kind of record; each CPU has its own idle task. */
+/* Identifies who leaves a CPU, by kind of record; each CPU has its own idle
+ * task. */
 static uint64_t wrote_key(const struct audit_in *in, int32_t tid)
 {
 	uint64_t who = tid ? (uint32_t)tid
@@ -151,7 +153,7 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 {
 	uint32_t was = table_find(&au->wrote, key, NULL, NULL, NULL);
 
-	if (pid < 0) /* a task that is gone: as good as any that is none */
+	if (pid < 0) /* an unhashed task: use any value that is no pid */
 		pid = was == TABLE_NONE ? INT32_MAX : (int32_t)was;
 	if (was == (uint32_t)pid)
 		return;
@@ -160,8 +162,8 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 	table_add(&au->wrote, key, (uint32_t)pid);
 }
 
-/* Who leaves may be who came, under the id of its process: a thread that
- * becomes the first one by exec changes its id while it runs. */
+/* A thread that becomes the leader by exec changes its id while it runs, so the
+ * one that leaves may be the one that came, with the id of its process. */
 static bool may_be_exec(const struct audit *au, const struct record *rec,
 			int32_t tid, uint64_t came)
 {
@@ -171,8 +173,8 @@ static bool may_be_exec(const struct audit *au, const struct record *rec,
 	       (pid == TABLE_NONE || pid == (uint32_t)tid);
 }
 
-/* tid leaves its CPU for next. Where the clock is coarse the records of one
- * instant have no order. */
+/* tid leaves its CPU to next. If the clock is coarse, records of equal times
+ * have no order. */
 static void switch_out(struct audit *au, const struct audit_in *in,
 		       struct audit_runs *on, int32_t tid, int32_t next)
 {
@@ -192,8 +194,8 @@ static void switch_out(struct audit *au, const struct audit_in *in,
 			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
-/* A SWITCH record: perf writes one for who leaves, in its name, and one for
- * who comes. */
+/* For a switch, perf writes one SWITCH record for the thread that leaves and
+ * one for the thread that comes. */
 static void switch_record(struct audit *au, const struct audit_in *in,
 			  struct audit_runs *on)
 {
@@ -208,8 +210,8 @@ static void switch_record(struct audit *au, const struct audit_in *in,
 	}
 }
 
-/* Who calls exec may run under another id than it came with, or may even have
- * been switched out under it before the COMM record tells of that. */
+/* A thread that calls exec may continue under another id, and may have been
+ * switched out under it before the COMM record. */
 static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 {
 	struct audit_task *t =
@@ -260,9 +262,9 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		switch_record(au, in, &c->record);
 }
 
-/* Of some tasks nothing is ever recorded: of perf itself with --exclude-perf,
- * and on some machines of the idle task of a CPU. key: who should have left,
- * and must have done so at another time. */
+/* Some tasks are never recorded: perf itself with --exclude-perf, and on some
+ * machines the idle task of a CPU. key: the task that should have left, which
+ * must have been recorded as leaving at another time. */
 static bool is_known_to_leave(const struct audit *au, uint64_t key)
 {
 	return table_find(&au->wrote, key, NULL, NULL, NULL) != TABLE_NONE;
@@ -306,7 +308,7 @@ static void task_runs_again(struct audit *au, const struct audit_in *in,
 		f = audit_finding(in,
 				  early ? RULE_WAKEUP_ORDER : RULE_WAKEUP_LOST,
 				  t->slept);
-		/* the record is of who was there before */
+		/* the record is of the thread that ran before */
 		f.thread = 0;
 		audit_found(au, &f, 0);
 	}
@@ -360,7 +362,7 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 		task_woken(au, in);
 		return;
 	}
-	/* 0: the idle tasks, which do not sleep */
+	/* 0: idle tasks, which do not sleep */
 	if (s->sleeps && s->tid > 0)
 		task_sleeps(au, in, s->tid);
 	else if (s->tid > 0)
@@ -369,8 +371,8 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 		task_runs_again(au, in, s->next_tid);
 }
 
-/* perf starts its events CPU by CPU and stops them so: a wakeup on a CPU that
- * is not recorded yet, or no more, is missing without a loss. */
+/* perf starts and stops its events CPU by CPU, so at both ends, wakeups on some
+ * CPUs are missing without a loss. */
 static void find_full_range(struct audit_source *as)
 {
 	int32_t n = 0;
@@ -396,8 +398,8 @@ static bool is_in_full_range(const struct audit_source *as,
 	return f->since >= as->from && f->time <= as->to;
 }
 
-/* What is missing without a loss. The kernel drops the hit of a tracepoint
- * without a word when it comes inside that of another one. */
+/* Finds what is missing without a loss. The kernel silently drops a tracepoint
+ * hit inside another one. */
 static void find_unexplained(struct audit *au)
 {
 	const struct audit_found_list *sw = &au->found[RULE_SWITCH_BROKEN];

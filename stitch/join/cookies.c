@@ -1,4 +1,4 @@
-/* cookies.c - the cookies that the join knows of, and what it knows of each. */
+/* cookies.c - a table of cookies, with what the join knows about each. */
 #include "stitch/join/cookies.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
 	return i == TABLE_NONE ? 0 : i;
 }
 
-/* A thread that is already unhashed has tid -1: then the cookie decides. */
+/* A thread that is unhashed has tid -1; then the cookie alone decides. */
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key)
 {
 	uint32_t i = cookies_find_head(cs, key);

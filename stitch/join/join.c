@@ -1,10 +1,10 @@
-/* join.c - which deferred chain belongs to which sample.
+/* join.c - joins deferred chains to samples.
  *
- * Between two calls every cookie is in its thread's recent[] list, in the queue
- * of those that wait for the end, or, where captures share their line, among
- * the last that were complete: the record of another capture may follow. A
- * request goes out when its verdict is known and what others would have shown
- * (waits.h). */
+ * Between two calls, every cookie is in its thread's recent[] list, in the
+ * queue of unresolved cookies, or, if captures share a line, in the ring of the
+ * last complete cookies, because another capture's record may follow. A request
+ * is output when its verdict and what perf would show are both known
+ * (pending_requests.h). */
 #include "stitch/join/join.h"
 
 #include <stdlib.h>
@@ -21,14 +21,14 @@
 #include "stitch/join/unwinders.h"
 #include "stitch/join/pending_requests.h"
 
-/* Entries without their other half are kept this long, so that a LOST record
- * that comes much later can still explain them. */
+/* Number of incomplete entries to keep, because a LOST record that explains
+ * them may come much later. */
 #define UNRESOLVED_MAX (1u << 17)
-/* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
+/* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
 #define CHAIN_LIMIT 508
 
-/* Cookies with both halves that are kept for records of other captures, whose
- * clocks may be apart: even at a million cookies a second these are 4 ms. */
+/* Number of complete cookies to keep for records of other captures, whose
+ * clocks may differ: at a million cookies a second they are 4 ms. */
 #define LINGER 4096
 
 struct join {
@@ -38,10 +38,10 @@ struct join {
 	struct cookies cookies;
 	struct pending_requests pending;
 	struct unwinders unwinders;
-	uint32_t *queue; /* entries that wait for the end */
+	uint32_t *queue; /* incomplete entries, to be resolved at the end */
 	size_t n_queue, cap_queue;
-	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL:
-					no line */
+	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: no
+			   * captures share a line */
 	size_t oldest, n_linger;
 	struct sessions sessions;
 	struct shared_threads peers;
@@ -128,7 +128,8 @@ static struct session *join_session(struct join *jn, uint16_t source)
 	return jn->sessions.at[source];
 }
 
-/* The captures of a set, one after the other: NULL for the first. */
+/* Iterates over the captures of a set. Start with se = NULL; returns NULL at
+ * the end. */
 static struct session *next_session_of(struct join *jn,
 				       const struct cookie_entry *e,
 				       uint64_t set, const struct session *se)
@@ -144,7 +145,7 @@ static struct session *next_session_of(struct join *jn,
 	return NULL;
 }
 
-/* What is known of a request when its sample comes. */
+/* Returns what is known about a request when its sample comes. */
 static struct fact_request new_request(const struct join_sample *s)
 {
 	return (struct fact_request){
@@ -203,8 +204,8 @@ static int64_t join_latency(struct join *jn, const struct cookie_entry *e,
 	return d;
 }
 
-/* Did the task exec since `from`? Without times the number of its execs
- * tells, if it is known that both halves are of one task. */
+/* Returns true if the task called exec since `from`. In captures without times,
+ * compares the number of execs, if both halves are known to be of one task. */
 static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 		       const struct pending_request *w, bool after)
 {
@@ -217,15 +218,15 @@ static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 	return t->execs != (after ? e->chain_execs : w->execs);
 }
 
-/* Its own capture has the chain too. */
+/* Returns true if the sample's own capture has the chain too. */
 static bool has_copy(struct join *jn, const struct cookie_entry *e,
 		     const struct pending_request *w)
 {
 	return e->told_by & join_session(jn, w->source)->bit;
 }
 
-/* The sample got its chain. after: the chain came first. Whether that is in
- * its own capture as well may show later. */
+/* Gives the chain to a sample. after: the chain came first. The sample's own
+ * capture may still bring the chain later. */
 static void join_match_request(struct join *jn, struct cookie_entry *e,
 			       const struct join_task *t, uint32_t i,
 			       bool after)
@@ -262,7 +263,7 @@ static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 	}
 }
 
-/* The chain came again, in another capture: its samples need not wait. */
+/* Another capture brought the chain: its samples need not wait any longer. */
 static void join_match_copies(struct join *jn, struct cookie_entry *e)
 {
 	uint32_t i = e->first;
@@ -277,7 +278,8 @@ static void join_match_copies(struct join *jn, struct cookie_entry *e)
 	}
 }
 
-/* Why there is no chain, the same for all samples of one capture. */
+/* Returns why there is no chain, which is the same for all samples of a
+ * capture. */
 static struct fact_request join_missing_reason(struct join *jn,
 					       const struct cookie_entry *e,
 					       uint16_t source)
@@ -327,7 +329,7 @@ static enum quality quality_of(const struct join_chain *c)
 	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
 }
 
-/* A used chain; the caller says what is different. */
+/* Returns a chain that is used; the caller changes what differs. */
 static struct fact chain_fact(const struct join_chain *c)
 {
 	struct fact f = {
@@ -380,7 +382,7 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 	fact_queue_push(jn->out, &f);
 }
 
-/* Everything about the entry is known that ever will be. */
+/* Gives the entry its verdict, as nothing more can follow. */
 static void join_resolve_entry(struct join *jn, uint32_t i)
 {
 	struct cookie_entry *e = join_entry(jn, i);
@@ -395,7 +397,7 @@ static void join_resolve_entry(struct join *jn, uint32_t i)
 	cookies_drop(&jn->cookies, i);
 }
 
-/* Decides the older half of what waits for the end, by what is known now. */
+/* Resolves the older half of the queue with what is known now. */
 static void join_resolve_older_half(struct join *jn)
 {
 	size_t n = (jn->n_queue + 1) / 2;
@@ -417,8 +419,8 @@ static void queue_unresolved(struct join *jn, uint32_t i)
 	jn->queue[jn->n_queue++] = i;
 }
 
-/* The oldest of those that are kept for other captures goes; i 0: nothing
- * comes in its place. */
+/* Puts entry i into the ring in place of the oldest, which is resolved. i 0:
+ * only resolves the oldest. */
 static void join_linger_entry(struct join *jn, uint32_t i)
 {
 	if (!jn->linger)
@@ -438,7 +440,7 @@ static void resolve_lingering(struct join *jn)
 		join_linger_entry(jn, 0);
 }
 
-/* The entry leaves its thread's list of recent cookies. */
+/* An entry leaves its thread's list of recent cookies. */
 static void join_evict_entry(struct join *jn, uint32_t i)
 {
 	const struct cookie_entry *e = join_entry(jn, i);
@@ -451,7 +453,7 @@ static void join_evict_entry(struct join *jn, uint32_t i)
 		join_linger_entry(jn, i);
 }
 
-/* Its chain should have been written by then. */
+/* Notes why and when the entry's chain was due. */
 static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 			int64_t time)
 {
@@ -463,7 +465,7 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 	e->closed_at = time;
 }
 
-/* Puts a new cookie in front: the one before it is closed by that. */
+/* Puts a new cookie at the front of the list, which closes the one before. */
 static void join_remember_entry(struct join *jn, struct join_cookies *line,
 				uint32_t i, int64_t time)
 {
@@ -483,7 +485,8 @@ static void join_remember_entry(struct join *jn, struct join_cookies *line,
 	memmove(line->recent + 1, line->recent,
 		(JOIN_RECENT - 1) * sizeof(*line->recent));
 	line->recent[0] = i;
-	/* tid -1 is no task but several: when this one was seen is not known */
+	/* tid -1 stands for several tasks, so nothing is known about the last
+	 * one. */
 	if (line->seen && join_entry(jn, i)->tid >= 0)
 		join_entry(jn, i)->before = line->last;
 	join_entry(jn, i)->has_mark = line->has_mark;
@@ -502,8 +505,8 @@ static struct join_cookies *join_task_cookies(struct join_task *task,
 	return nonce ? &task->nonces : &task->cookies;
 }
 
-/* Samples that hit the thread while it unwound itself for entry i: they are
- * later than its request, and it answers now. */
+/* Marks samples that hit the thread while it unwound itself for entry i: their
+ * requests are later, and the thread is answering entry i. */
 static void join_mark_in_unwinder(struct join *jn,
 				  const struct join_cookies *line, uint32_t i)
 {
@@ -560,8 +563,7 @@ void join_sample(struct join *jn, struct join_task *task,
 		wait_for_chain(jn, e, join_add_request(jn, task, s));
 }
 
-/* Do both have the same addresses? What these are may look different to two
- * captures. */
+/* Compares addresses, because two captures may resolve them differently. */
 static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 {
 	if (a == b)
@@ -574,7 +576,7 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 	return x->n == y->n && !memcmp(x->ip, y->ip, x->n * sizeof(*x->ip));
 }
 
-/* Did another capture of its kernel record it before? */
+/* Returns true if another capture of the kernel recorded the chain before. */
 static bool is_copy(struct join *jn, const struct cookie_entry *e,
 		    const struct join_chain *c)
 {
@@ -600,8 +602,8 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 	fact_queue_push(jn->out, &f);
 }
 
-/* A second chain for a cookie that has one: written twice by perf record, or
- * once for each event that listens; anything else is a conflict. */
+/* A second chain for a cookie: perf record wrote it twice, or once for each
+ * event that listens. Other addresses are a conflict. */
 static void second_chain(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c)
 {
@@ -615,7 +617,7 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 	fact_queue_push(jn->out, &f);
 }
 
-/* For what the others make of it, a copy is the chain that it is one of. */
+/* For perf's rule, a copy counts as the chain it is a copy of. */
 static void count_chain(struct join *jn, const struct join_chain *c,
 			const struct cookie_entry *e)
 {
@@ -672,7 +674,7 @@ bool join_chain(struct join *jn, struct join_task *task,
 	return true;
 }
 
-/* A request that waits for no chain. */
+/* Outputs a request that waits for no chain. */
 static void push_request(struct join *jn, const struct join_sample *s,
 			 enum request_verdict v, enum confidence conf)
 {
@@ -698,7 +700,7 @@ void join_refused(struct join *jn, const struct join_sample *s)
 {
 	struct join_sample taken = *s;
 
-	taken.ip = 0; /* the sample's own user half has it */
+	taken.ip = 0; /* the sample has its own user stack */
 	push_request(jn, &taken, REQ_REFUSED, CONF_PROVED);
 }
 

@@ -1,5 +1,5 @@
-/* missing_reason.c - why a sample has no chain, or a chain no sample, and the
- * evidence. */
+/* missing_reason.c - finds out why a sample has no chain, or a chain no
+ * sample. */
 #include "stitch/join/missing_reason.h"
 
 #include "stitch/join/cookies.h"
@@ -8,10 +8,11 @@
 #include "stitch/fact.h"
 #include "stitch/join/unwinders.h"
 
-/* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
+/* Time from EXIT to the chain; up to 0.4 ms was seen (backstitch-formats(5),
+ * "Deferred stacks: order of records"). */
 #define AFTER_EXIT_NS 2000000
 
-/* A loss in (from, to) of a ring of that CPU, -1: any. */
+/* Returns a loss in (from, to) that may be on that CPU (-1: any), or 0. */
 static uint32_t loss_between(struct losses *ls, const struct session *se,
 			     int32_t cpu, int64_t from, int64_t to)
 {
@@ -20,8 +21,8 @@ static uint32_t loss_between(struct losses *ls, const struct session *se,
 	return losses_find(ls, se->source, cpu, from, to);
 }
 
-/* What closed it, as far as this capture goes: another one may have gone on
- * for longer. 0: nothing. */
+/* Returns what closed the entry while this capture ran, or 0. Another capture
+ * may have run longer. */
 static enum request_end request_end_in(const struct session *se,
 				       const struct cookie_entry *e)
 {
@@ -31,8 +32,8 @@ static enum request_end request_end_in(const struct session *se,
 	return e->end;
 }
 
-/* When the chain should have been written at the latest; TIME_NONE: not
- * known. That of a thread that ended comes after its EXIT. */
+/* Returns when the chain was due at the latest; TIME_NONE: unknown. The chain
+ * of a thread that ended follows its EXIT. */
 static int64_t chain_due_time(const struct session *se,
 			      const struct cookie_entry *e)
 {
@@ -44,12 +45,12 @@ static int64_t chain_due_time(const struct session *se,
 	return e->closed_at;
 }
 
-/* The loss that may have taken the chain away. */
+/* Returns the loss that may have removed the chain, or 0. */
 static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 			      const struct cookie_entry *e, int64_t to)
 {
 	/* A task may return to user mode on any CPU. Few samples are later than
-	 * their chain: a loss after the last one is the likely one. */
+	 * their chain, so a loss after the last sample is the most likely. */
 	uint32_t loss = loss_between(ls, se, -1, e->last_time, to);
 
 	if (!loss)
@@ -67,12 +68,12 @@ static enum request_verdict why_no_chain(struct losses *ls,
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 	bool perf = se->cookies == COOKIES_PERF;
 
-	/* perf inject (7.2) drops every chain and says nothing of it. */
+	/* perf inject (7.2) removes every chain and leaves no note. */
 	if (perf && !se->n_chains && !losses_any(ls, se->source) &&
 	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
-	/* Of no known thread (LTTng without its contexts): nothing says that
-	 * it still waits. */
+	/* Without a thread (LTTng without its contexts), nothing shows that it
+	 * still waits. */
 	if (!request_end_in(se, e) && (perf || e->tid >= 0))
 		return REQ_PENDING_END;
 	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
@@ -86,8 +87,8 @@ static enum request_verdict why_no_chain(struct losses *ls,
 	return REQ_UNEXPLAINED;
 }
 
-/* The process was to log it: what it logged before and after tells more. A
- * stack that was lost may have been its first. */
+/* The process had to log the stack itself; what it logged before and after
+ * tells the reason. A lost stack may have been its first. */
 static enum request_verdict why_no_answer(struct losses *ls,
 					  const struct session *se,
 					  const struct cookie_entry *e,
@@ -110,7 +111,7 @@ static enum request_verdict why_no_answer(struct losses *ls,
 						   : REQ_UNEXPLAINED;
 }
 
-/* Does it record chains at all? */
+/* Returns true if the capture records chains. */
 static bool records_chains(const struct session *se, bool nonce)
 {
 	if (nonce)
@@ -118,7 +119,7 @@ static bool records_chains(const struct session *se, bool nonce)
 	return se->cookies == COOKIES_PERF || se->n_chains;
 }
 
-/* Why this capture has no chain for the entry. */
+/* Finds out why this capture has no chain for the entry. */
 static void judge_request(struct losses *ls, const struct session *se,
 			  const struct cookie_entry *e,
 			  const struct unwinder_life *life,
@@ -135,7 +136,8 @@ static void judge_request(struct losses *ls, const struct session *se,
 						      : CONF_EXPLAINED;
 }
 
-/* How much its word counts: one of all CPUs should have every chain. */
+/* Returns how much a capture's verdict counts: one of all CPUs should have
+ * every chain. */
 static int verdict_weight(const struct session *se,
 			  const struct fact_request *r)
 {
@@ -143,7 +145,7 @@ static int verdict_weight(const struct session *se,
 	       (r->verdict != REQ_UNEXPLAINED);
 }
 
-/* A capture that records no chains itself relies on the others. */
+/* A capture that records no chains itself relies on the others of its line. */
 void missing_reason_request(struct losses *ls, const struct session *se,
 			    const struct cookie_entry *e,
 			    const struct unwinder_life *life,
@@ -167,8 +169,8 @@ void missing_reason_request(struct losses *ls, const struct session *se,
 	}
 }
 
-/* The loss of any capture in which its sample may have been. The sample that
- * made the cookie was on the cookie's CPU. */
+/* Returns the loss of any capture that may have removed the sample, or 0. The
+ * sample that made the cookie was on the cookie's CPU. */
 static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
 			       const struct cookie_entry *e)
 {
@@ -183,7 +185,7 @@ static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
 	return loss;
 }
 
-/* A capture whose rings overwrite their oldest records; NULL: none. */
+/* Returns a capture whose rings overwrite their oldest records, or NULL. */
 static const struct session *find_overwriter(const struct session *se)
 {
 	const struct session *p = se;
@@ -208,7 +210,7 @@ static enum chain_verdict why_no_sample(struct losses *ls,
 	c->loss = loss_of_sample(ls, se, e);
 	if (!over)
 		return c->loss ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
-	/* Such a ring drops its oldest and never the newest. */
+	/* Such a ring drops the oldest records and never the newest. */
 	if (!c->loss)
 		c->loss = losses_any(ls, over->source);
 	return CHAIN_OVERWRITTEN;

@@ -1,5 +1,5 @@
-/* pending_requests.c - samples with a cookie, until two things are known of
- * each: what became of its request, and what others would have shown for it. */
+/* pending_requests.c - requests that wait for their verdict, and for what perf
+ * would show. */
 #include "stitch/join/pending_requests.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void pending_requests_source(struct pending_requests *ws, uint16_t source)
 			      source + 1u, sizeof(*ws->given));
 }
 
-/* Different for all (source, tid), so that the hash is the key. */
+/* Unique for each (source, tid), so the hash is the key. */
 static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 {
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
@@ -54,7 +54,7 @@ static void pending_hold(struct pending_requests *ws, uint32_t i)
 	ws->wait[first].left = i;
 }
 
-/* Takes one out of the ring of its tid. */
+/* Removes a request from the ring of its tid. */
 static void pending_release_held(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -86,7 +86,7 @@ uint32_t pending_requests_add(struct pending_requests *ws,
 	return i;
 }
 
-/* Both halves are known. */
+/* Outputs a request, as its verdict and what perf shows are known. */
 static void pending_push_request(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
@@ -131,7 +131,7 @@ void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 	ws->newest = i;
 }
 
-/* What others show is known. */
+/* What perf shows is known now. */
 static void pending_settle(struct pending_requests *ws, uint32_t i)
 {
 	if (!ws->wait[i].decided)
@@ -190,8 +190,8 @@ void pending_requests_other(struct pending_requests *ws, uint16_t source,
 		ws->given[source] = event;
 }
 
-/* perf gives out the rest in the order in which it came, so that only what
- * went out before can make a sample late. */
+/* perf outputs the remaining samples in the order in which they came, so only
+ * samples that were output before can make one late. */
 void pending_requests_end(struct pending_requests *ws)
 {
 	for (size_t k = 1; k < ws->n; k++) {

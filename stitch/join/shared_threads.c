@@ -1,5 +1,5 @@
-/* shared_threads.c - threads that several captures know: what the join keeps of
- * such a thread is one for all of them. */
+/* shared_threads.c - what the join knows about threads that several captures
+ * see. */
 #include "stitch/join/shared_threads.h"
 
 #include <stdlib.h>

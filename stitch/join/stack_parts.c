@@ -1,4 +1,4 @@
-/* stack_parts.c - stacks that several unwinders made, put together. */
+/* stack_parts.c - assembles stacks from the parts of several unwinders. */
 #include "stitch/join/stack_parts.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static struct stack_part_hold *stack_parts_find(struct stack_parts *ps,
 	return NULL;
 }
 
-/* Frames of uraw are put in before h->at[pos]. */
+/* Inserts the frames of uraw before h->at[pos]. */
 static void insert_frames_at(struct stack_part_hold *h, const struct frames *fr,
 			     uint32_t uraw, size_t pos)
 {
@@ -39,7 +39,7 @@ static void insert_frames_at(struct stack_part_hold *h, const struct frames *fr,
 	h->n += n;
 	uint32_t stack = r->stack;
 
-	/* a stack names its innermost frame first */
+	/* A stack lists its innermost frame first. */
 	for (size_t i = 0; i < n && stack; i++) {
 		const struct stack *s = frames_get_stack(fr, stack);
 
@@ -69,7 +69,7 @@ static void stack_parts_insert(struct stack_part_hold *h,
 	h->part = c->part;
 }
 
-/* The hold becomes *jc and is free. */
+/* Moves the stack to *jc and frees its place. */
 static void stack_parts_finish(struct stack_parts *ps,
 			       struct stack_part_hold *h, struct frames *fr,
 			       struct join_chain *jc)

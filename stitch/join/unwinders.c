@@ -1,4 +1,4 @@
-/* unwinders.c - processes that unwind themselves: when each logged stacks. */
+/* unwinders.c - when processes that unwind themselves logged stacks. */
 #include "stitch/join/unwinders.h"
 
 #include <stdlib.h>

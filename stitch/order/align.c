@@ -1,4 +1,4 @@
-/* align.c - one timeline for the captures of a run. */
+/* align.c - puts all captures on one timeline. */
 #include "stitch/order/align.h"
 
 #include <inttypes.h>
@@ -10,16 +10,16 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* Bytes of a path in a message. */
+/* Bytes of a path to show in a message. */
 #define PATH_SHOWN 60
 
 struct align_graph {
 	const struct align_in *in;
 	const struct align_said *said;
 	size_t n, ref;
-	struct align_link *link; /* n * n: from row to column */
+	struct align_link *link; /* n * n links: from row to column */
 	struct align_out *out;
-	int64_t *sum; /* of errors to the reference; -1: no way so far */
+	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;
 };
 
@@ -41,7 +41,7 @@ static struct align_link *align_link_between(const struct align_graph *g,
 	return &g->link[from * g->n + to];
 }
 
-/* ---- why not */
+/* ---- messages */
 
 static const char *align_clock_name(const struct align_in *c)
 {
@@ -101,7 +101,7 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 	}
 }
 
-/* How to record it with the other's clock. */
+/* Returns how to record with a common clock. */
 static const char *align_advice(const struct align_link *l)
 {
 	switch (l->why) {
@@ -117,7 +117,7 @@ static const char *align_advice(const struct align_link *l)
 	}
 }
 
-/* Of a long path the part that tells captures apart. */
+/* Returns the end of a long path, which distinguishes captures. */
 static const char *path_tail(const char *path)
 {
 	size_t n = strlen(path);
@@ -139,7 +139,7 @@ static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 		       align_advice(l), a + 1);
 }
 
-/* ---- the best ways */
+/* ---- the shortest paths */
 
 static void find_links(struct align_graph *g)
 {
@@ -150,7 +150,7 @@ static void find_links(struct align_graph *g)
 					   align_link_between(g, i, k));
 }
 
-/* The first whose times are ns of a clock, and are not moved by the user. */
+/* Returns the first capture whose times are ns and have no given offset. */
 static size_t find_reference(const struct align_graph *g)
 {
 	for (int strict = 2; strict >= 0; strict--)
@@ -210,7 +210,7 @@ static void align_start(struct align_graph *g, size_t i, enum align_method m)
 	g->sum[i] = 0;
 }
 
-/* A guest goes where its host went, with nothing in between. */
+/* A guest uses the map of its host. */
 static void follow_host(struct align_graph *g, size_t i)
 {
 	size_t host = g->in[i].host;
@@ -224,7 +224,8 @@ static void follow_host(struct align_graph *g, size_t i)
 	g->sum[i] = g->sum[host];
 }
 
-/* Two that cannot be of one run must not meet by a detour either. */
+/* Two captures that cannot be of one run must not be connected through a third
+ * one either. */
 static int align_check(const struct align_graph *g, struct err *err)
 {
 	for (size_t i = 0; i < g->n; i++)

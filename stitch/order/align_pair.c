@@ -1,9 +1,9 @@
-/* align_pair.c - how the clock of one capture leads to another's.
+/* align_pair.c - compares the clocks of two captures.
  *
- * Every method that applies makes a proposal; what was recorded may refute
- * it: the captures do not overlap, or the switches of one are not in the
- * other. Of those that are left the one with the smallest error counts, but
- * a clock that is the same is the same. */
+ * Each method that applies proposes a map. The records may refute it: the
+ * captures do not overlap, or the switches of one are missing in the other. Of
+ * the remaining proposals the one with the smallest error wins, except that
+ * equal clocks need no other proposal. */
 #include "stitch/order/align_pair.h"
 
 #include <stdlib.h>
@@ -13,19 +13,20 @@
 #include "stitch/order/clocks.h"
 #include "stitch/order/fingerprints.h"
 
-/* Errors, ns (formats.md F.2). Two hooks of one tracepoint are 0.5 to 2 us
- * apart; a recorder reads wall time in us. */
+/* Errors in ns (backstitch-formats(5), "Alignment"). Two hooks of one
+ * tracepoint are 0.5 to 2 us apart; a recorder reads wall time in us. */
 #define SAME_ERROR 3000
 #define TSC_ERROR 3000
 #define SCHED_ERROR 3000
 #define WALL_ERROR 100000
-/* NTP turns no clock faster than 500 ppm. */
+/* NTP changes the rate of a clock by at most 500 ppm: 1 / 2000. */
 #define SLEW 2000
-/* Wall time that was set meanwhile: more is another boot. */
+/* ns that wall time may have been set meanwhile; a larger difference means
+ * another boot. */
 #define WALL_STEP 60000000000
-/* And closer than this it is the same. */
+/* A smaller difference, in ns, means the same boot. */
 #define WALL_CLOSE 1000000000
-/* Events that prove one kernel, besides the switches. */
+/* Number of events other than switches that prove one kernel. */
 #define OTHERS_MIN 3
 
 static bool known_and_different(const char *a, const char *b)
@@ -38,7 +39,7 @@ static bool known_and_equal(const char *a, const char *b)
 	return a && b && *a && !strcmp(a, b);
 }
 
-/* A machine that nobody gave a name has one of these. */
+/* A machine without a name of its own has one of these. */
 static const char *known_host(const struct source_info *info)
 {
 	static const char *const no_name[] = { "(none)", "localhost",
@@ -55,7 +56,7 @@ static int64_t absolute_ns(int64_t v)
 	return v < 0 ? -(v + 1) : v;
 }
 
-/* Wall time less clock. False: not said. */
+/* Sets *base to wall time minus clock. Returns false if it is unknown. */
 static bool wall_base(const struct source_info *info, int64_t *base)
 {
 	*base = (int64_t)(info->wall_ns - info->wall_clock_ns);
@@ -70,7 +71,7 @@ static bool is_same_clock(const struct source_info *a,
 		       b->tsc.mult * (b->clock_id == CLOCK_ID_TSC);
 }
 
-/* What says that they cannot be of one run of one machine. */
+/* Returns what proves that they are not of one run of one machine. */
 static enum align_why other_machine(const struct source_info *a,
 				    const struct source_info *b, int64_t *away)
 {
@@ -99,7 +100,8 @@ static void align_propose(struct align_link *l, enum align_method m,
 	l->error = error;
 }
 
-/* From cycles, raw or turned into ns by a factor of their own, to perf's. */
+/* Converts the cycles of a, raw or already scaled to ns by another factor, to
+ * perf's clock. */
 static bool align_by_tsc(const struct source_info *a,
 			 const struct source_info *b, struct align_link *l)
 {
@@ -142,7 +144,7 @@ static bool align_by_sched(const struct source_info *a,
 	return true;
 }
 
-/* How much a clock may have gone another way since its wall time was noted. */
+/* Returns how much a clock may have drifted since its wall time was noted. */
 static int64_t possible_slew(const struct align_in *c)
 {
 	uint64_t at = c->info->wall_clock_ns;
@@ -167,9 +169,10 @@ static bool align_by_wall(const struct align_in *a, const struct align_in *b,
 	return true;
 }
 
-/* ---- what was recorded says */
+/* ---- what the records say */
 
-/* ns between the end of one and the start of the other; 0: they overlap. */
+/* Returns the ns between the end of one and the start of the other; 0: they
+ * overlap. */
 static int64_t recording_gap(const struct align_in *a, const struct align_in *b,
 			     const struct clock_map *map)
 {
@@ -183,7 +186,7 @@ static int64_t recording_gap(const struct align_in *a, const struct align_in *b,
 	return to < first ? (int64_t)((uint64_t)first - (uint64_t)to) : 0;
 }
 
-/* Takes the method away for a reason. */
+/* Rejects the proposal. */
 static void align_refute(struct align_link *l, enum align_why why, int64_t away)
 {
 	l->method = 0;
@@ -191,7 +194,7 @@ static void align_refute(struct align_link *l, enum align_why why, int64_t away)
 	l->away = away;
 }
 
-/* Of two tracers that saw all switches nearly all must be in both. */
+/* If two tracers saw all switches, nearly all switches must be in both. */
 static bool switches_are_missing(const struct align_in *a,
 				 const struct align_in *b,
 				 const struct switch_agreement *ag)
@@ -203,7 +206,8 @@ static bool switches_are_missing(const struct align_in *a,
 	       less >= 2 * CLOCK_FIT_MIN && ag->both * 10 < less;
 }
 
-/* Equal events and the proposal in the middle of a: how far apart? */
+/* Returns the difference, in the middle of a, between the map by equal events
+ * and the proposed one. */
 static int64_t offset_from_events(const struct align_in *a,
 				  const struct clock_fit *events,
 				  const struct clock_map *map)
@@ -215,10 +219,10 @@ static int64_t offset_from_events(const struct align_in *a,
 			 clock_map_time(map, middle));
 }
 
-/* Samples of one capture in the turns that the other saw. Some may be outside:
- * a switch was lost, or the sample is of an interrupt on the way. When most
- * are, the ids of one are not those of the other: another run, or the
- * namespace of a container. */
+/* Checks that a's samples are of threads that were on a CPU according to b. A
+ * few may not be: a switch was lost, or an interrupt was sampled during a
+ * switch. If most are not, the thread ids of a and b differ: another run, or
+ * the namespace of a container. */
 static void ask_who_ran(const struct align_in *a, const struct align_in *b,
 			struct align_link *l)
 {
@@ -232,7 +236,7 @@ static void ask_who_ran(const struct align_in *a, const struct align_in *b,
 	l->strangers = said.no >= CLOCK_FIT_MIN && said.no > said.yes;
 }
 
-/* events: NULL: the proposal is theirs, or there are none. */
+/* events: the map by equal events; NULL: none, or the proposal itself. */
 static void align_examine(const struct align_in *a, const struct align_in *b,
 			  const struct clock_fit *events, struct align_link *l)
 {
@@ -244,7 +248,8 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 		align_refute(l, WHY_EVENTS, away);
 		return;
 	}
-	/* how far apart equal events are: the hooks, and the clock */
+	/* The error is the distance of equal events: of the hooks and of the
+	 * clocks. */
 	if (events)
 		l->error = absolute_ns(away) + events->error;
 	away = recording_gap(a, b, &l->map);
@@ -266,8 +271,8 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 	ask_who_ran(a, b, l);
 }
 
-/* Without equal events: the run of the kernel has a name, or the machine and
- * its kernel have, or its clock, which starts with it. */
+/* Without equal events, the boot id proves it, or the machine's name and
+ * kernel, or a clock that starts with the boot. */
 static bool is_same_machine(const struct source_info *a,
 			    const struct source_info *b)
 {

@@ -1,10 +1,9 @@
-/* clock_fit.c - how the clocks of two captures go together, by the events that
- * both have.
+/* clock_fit.c - compares two clocks by events that both captures have.
  *
- * What stands once in both is taken for the same event. Some are not: they
- * are of the time that only one of the two was recorded, or one was lost. So
- * the difference is looked for that most pairs agree on, and half of those
- * that can be right must. */
+ * Events that occur once in each capture and look equal are taken as the same
+ * event. Some are not: one was recorded while only one capture ran, or was
+ * lost. Therefore, the difference on which most pairs agree is used, and at
+ * least half of the possible pairs must agree. */
 #include "stitch/order/clock_fit.h"
 
 #include <stdlib.h>
@@ -13,23 +12,23 @@
 #include "stitch/base/mem.h"
 #include "stitch/order/fingerprints.h"
 
-/* Clocks of one kernel do not go apart faster: 1000 ppm. */
+/* Clocks of one kernel drift by at most 1000 ppm. */
 #define DRIFT_MAX (DRIFT_ONE / 1000)
-/* With fewer a slope is noise. */
+/* With fewer pairs, a slope is noise. */
 #define DRIFT_MIN 30
-/* A thread that has other names by chance: a name was set while only one of
- * the two looked. */
+/* Threads that may differ by chance: a name was set while only one capture
+ * ran. */
 #define NAMES_MIN 3
 
 struct pair {
-	uint64_t t; /* a's */
-	int64_t d;  /* b's, less that */
+	uint64_t t; /* time in a */
+	int64_t d;  /* time in b, minus t */
 };
 
 struct pairs {
 	struct pair *p;
 	size_t n, cap;
-	int64_t *d; /* what is left to be explained, sorted */
+	int64_t *d; /* differences not explained by the map, sorted */
 };
 
 /* Where most of the sorted d[0..n) are. */
@@ -38,7 +37,7 @@ struct cluster {
 	int64_t middle, spread;
 };
 
-/* How far apart the places are that record an event of a kind, ns. */
+/* Returns the distance, in ns, of the hooks that record a kind of event. */
 static int64_t hook_distance(enum fingerprint_kind kind, bool records)
 {
 	if (kind == FINGERPRINT_FORK)
@@ -61,7 +60,7 @@ static void clock_fit_add_pair(struct pairs *ps, uint64_t a, uint64_t b)
 	ps->p[ps->n++] = (struct pair){ a, (int64_t)(b - a) };
 }
 
-/* Of what both kept, all that is there once. */
+/* Pairs the events that occur once in both. */
 static void clock_fit_pairs(const struct fingerprint_list *a,
 			    const struct fingerprint_list *b, struct pairs *ps)
 {
@@ -95,7 +94,7 @@ static int compare_pair_times(const void *a, const void *b)
 	return (x->t > y->t) - (x->t < y->t);
 }
 
-/* Sorts d. */
+/* Finds the largest cluster. Sorts d. */
 static struct cluster find_densest(int64_t *d, size_t n)
 {
 	struct cluster c = { 0 };
@@ -105,7 +104,7 @@ static struct cluster find_densest(int64_t *d, size_t n)
 		return c;
 	qsort(d, n, sizeof(*d), compare_differences);
 	for (size_t i = 0; i < n; i++) {
-		/* differences of wild times do not fit */
+		/* The differences of invalid times may not fit into int64_t. */
 		while ((uint64_t)d[i] - (uint64_t)d[from] > CLOCK_FIT_SPREAD)
 			from++;
 		if (i + 1 - from > c.n)
@@ -118,7 +117,8 @@ static struct cluster find_densest(int64_t *d, size_t n)
 	return c;
 }
 
-/* What the pairs from..to say less what the map explains. */
+/* Returns the cluster of the differences of pairs from..to that the map does
+ * not explain. */
 static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
 				       const struct clock_map *map)
 {
@@ -128,7 +128,8 @@ static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
 	return find_densest(ps->d, to - from);
 }
 
-/* The slope between the first and the last third. False: none is seen. */
+/* Finds the slope between the first and the last third. Returns false if there
+ * is none. */
 static bool fit_slope(struct pairs *ps, struct clock_map *map)
 {
 	const struct clock_map none = { .offset = 0 };
@@ -154,7 +155,7 @@ static bool fit_slope(struct pairs *ps, struct clock_map *map)
 	return true;
 }
 
-/* Pairs that can be right: both of the time that both were recorded. */
+/* Returns the number of pairs that lie in the time that both recorded. */
 static size_t count_possible_pairs(const struct pairs *ps,
 				   const struct clock_map *map,
 				   const struct fingerprints *a,
@@ -174,7 +175,7 @@ static size_t count_possible_pairs(const struct pairs *ps,
 	return n;
 }
 
-/* Straight on where that is as good, else with a slope. */
+/* Fits a constant offset, and a slope if that fits better. */
 static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 {
 	struct clock_map tilted;
@@ -239,7 +240,7 @@ bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
 	return false;
 }
 
-/* Is the hash in l at a time near t? */
+/* Returns true if l has the hash at a time near t. */
 static bool fingerprint_is_near(const struct fingerprint_list *l, uint64_t hash,
 				uint64_t t, uint64_t within)
 {

@@ -1,4 +1,5 @@
-/* fingerprints.c - what a capture has in common with others of the same run. */
+/* fingerprints.c - collects events of a capture that other captures have
+ * too. */
 #include "stitch/order/fingerprints.h"
 
 #include <stdlib.h>
@@ -12,17 +13,17 @@
 #define FINGERPRINTS_MAX ((size_t)1 << 18)
 #define NAMES_MAX 65536
 #define CPUS_MAX 65536
-/* comm has 16 bytes, with its 0. */
+/* comm has 16 bytes, including the final 0. */
 #define NAME_LEN 15
 
 /* The last switches of a CPU. */
 struct cpu {
 	bool any;
-	int32_t next;	    /* who came */
-	uint64_t before[2]; /* hashes; 0: none */
+	int32_t next;	    /* the thread that came last */
+	uint64_t before[2]; /* hashes of the last switches; 0: none */
 };
 
-/* Where switches come from: samples of the tracepoint, and perf's records. */
+/* A source of switches: samples of the tracepoint, or perf's records. */
 struct switch_lane {
 	struct fingerprint_list one, run;
 	struct cpu *cpu;
@@ -32,7 +33,8 @@ struct switch_lane {
 
 struct fingerprints_cpus {
 	struct switch_lane sample, record;
-	uint32_t event; /* of the samples, plus 1: the first that has some */
+	uint32_t event; /* event of these samples, plus 1: the first one that
+			 * has any */
 };
 
 struct fingerprints *fingerprints_new(void)
@@ -72,7 +74,7 @@ void fingerprints_free(struct fingerprints *p)
 	free(p);
 }
 
-/* Half of them go: those with a one where the others have a zero. */
+/* Drops half of the events: those whose hash has a 1 in the next bit. */
 static void fingerprints_thin(struct fingerprint_list *l)
 {
 	size_t n = 0;
@@ -92,7 +94,7 @@ static void fingerprint_add(struct fingerprint_list *l, uint64_t hash,
 	l->last = time;
 	if (hash & l->mask)
 		return;
-	/* one hash that is there all the time cannot be thinned */
+	/* Events that all have the same hash cannot be thinned. */
 	for (int i = 0; l->n >= FINGERPRINTS_MAX && i < 8; i++)
 		fingerprints_thin(l);
 	if (l->n >= FINGERPRINTS_MAX || hash & l->mask)
@@ -130,8 +132,8 @@ static void fingerprint_switch(struct switch_lane *ln, int32_t cpu,
 	c->any = true;
 }
 
-/* The same switch may be recorded for several events and into several
- * buffers: one of them is enough, and more would be no equal events. */
+/* A switch may be recorded for several events and into several buffers. Take
+ * one of them, because equal hashes at one time match nothing. */
 static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
@@ -150,7 +152,7 @@ static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
 			       s->sched.next_tid, rec->time);
 }
 
-/* Where there is no tracepoint the records say who had the CPU. */
+/* Without a tracepoint, records tell who was on the CPU. */
 static void fingerprint_switch_record(struct fingerprints *p,
 				      const struct record *rec)
 {
@@ -166,7 +168,7 @@ static void fingerprint_comm(struct fingerprints *p, const struct record *rec)
 	const char *name = rec->comm.name;
 	size_t n = name ? strnlen(name, NAME_LEN) : 0;
 
-	/* a worker is named by what it does, when somebody looks */
+	/* A kworker's name depends on what it does at the moment. */
 	if (!n || rec->tid <= 0 || name[0] == ':' ||
 	    !strncmp(name, "kworker/", 8) || p->n_name >= NAMES_MAX)
 		return;

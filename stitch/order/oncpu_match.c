@@ -1,5 +1,4 @@
-/* oncpu_match.c - do the threads of one capture run when another saw them on a
- * CPU? */
+/* oncpu_match.c - checks samples of one capture against switches of another. */
 #include "stitch/order/oncpu_match.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@ void oncpu_match_release(struct oncpu_match *r)
 static void oncpu_add_edge(struct oncpu_match *r, const struct oncpu_edge *e)
 {
 	if (e->tid <= 0)
-		return; /* the idle task is one for each CPU */
+		return; /* the idle task exists on each CPU */
 	r->edge = mem_grow(r->edge, &r->cap_edge, r->n_edge + 1,
 			   sizeof(*r->edge));
 	r->edge[r->n_edge++] = *e;
@@ -42,7 +41,7 @@ void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
 	oncpu_add_edge(r, &in);
 }
 
-/* Every second one goes. */
+/* Drops every second sample. */
 static void oncpu_thin_hits(struct oncpu_match *r)
 {
 	size_t n = 0;
@@ -77,7 +76,7 @@ static int compare_edges(const void *a, const void *b)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	/* it leaves one CPU before it gets another */
+	/* A thread leaves one CPU before it comes to another. */
 	return x->comes - y->comes;
 }
 
@@ -87,7 +86,7 @@ void oncpu_match_end(struct oncpu_match *r)
 		qsort(r->edge, r->n_edge, sizeof(*r->edge), compare_edges);
 }
 
-/* The number of edges in front of the first one of tid after t. */
+/* Returns the number of edges up to the last one of tid at or before t. */
 static size_t oncpu_edges_until(const struct oncpu_match *r, int32_t tid,
 				uint64_t t)
 {
@@ -112,7 +111,7 @@ static const struct oncpu_edge *oncpu_edge_of(const struct oncpu_match *r,
 	return i < r->n_edge && r->edge[i].tid == tid ? &r->edge[i] : NULL;
 }
 
-/* Which number of *out it adds to; NULL: none. */
+/* Returns the counter of *out that the sample adds to, or NULL. */
 static uint64_t *oncpu_count_for(const struct oncpu_match *r,
 				 const struct oncpu_hit *h, uint64_t t,
 				 uint64_t within, struct oncpu_result *out)
@@ -124,7 +123,8 @@ static uint64_t *oncpu_count_for(const struct oncpu_match *r,
 
 	if (!before && !after)
 		return &out->unknown;
-	/* out of sight, close to a switch, or one of them was not recorded */
+	/* The thread is unknown at this time, the sample is too close to a
+	 * switch, or a switch was not recorded. */
 	if (!before || !after || t - before->time <= within ||
 	    after->time - t <= within || before->comes == after->comes)
 		return NULL;

@@ -1,8 +1,8 @@
-/* order.c - many sources in, one time-ordered stream out.
+/* order.c - merges the records of many sources into one time-ordered stream.
  *
- * Between two calls: wait[head..n) is sorted; every run in the temporary file
- * is sorted; what was given out is not larger than anything still waiting,
- * unless a source broke its floor (then the record is late). */
+ * Between two calls, wait[head..n) is sorted, every run in the temporary file
+ * is sorted, and no ref that was output is larger than one that waits, unless a
+ * source broke its promise (src->floor); then the record is late. */
 #include "stitch/order/order.h"
 
 #include <fcntl.h>
@@ -18,31 +18,31 @@
 #include "stitch/source.h"
 #include "stitch/base/temp.h"
 
-/* Refs read at least before the waiting ones are sorted again. */
+/* Least number of refs to read before they are sorted and merged. */
 #define BATCH_MIN 2048
-/* Refs of one instant that a new one is compared with for equal bytes. */
+/* Most refs of one time that are compared for equal bytes. */
 #define GROUP_MAX 64
 #define RUN_BUF 1024
-/* More runs than this are first merged into one: each costs a buffer, and a
- * comparison for every record. */
+/* Most runs before they are merged into one, because each run costs a buffer
+ * and a comparison for every record. */
 #define RUN_MAX 64
 #define LIMIT_DEFAULT ((uint64_t)256 << 20)
 
-/* Cycles of a fast processor in one ns: keys of one source that are this far
- * apart keep their order when they become ns. */
+/* More than the cycles of a fast processor in one ns: keys of a source that
+ * differ by as much keep their order when converted to ns. */
 #define KEYS_APART 64
 
-/* The clock of a source, where it is not the timeline's. */
+/* The clock of a source that is not on the timeline. */
 struct clock {
 	bool moved;
 	struct clock_map map;
-	uint64_t first; /* of the source's timed records, on its clock */
+	uint64_t first; /* first time of the source, on its own clock */
 };
 
 /* A sorted run of refs in the temporary file. */
 struct run {
-	off_t at;      /* of the next ref to read */
-	uint64_t left; /* refs not read yet */
+	off_t at;      /* file position of the next ref */
+	uint64_t left; /* refs that were not read yet */
 	struct ref *buf;
 	size_t head, n;
 };
@@ -53,21 +53,22 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
-	struct clock *clock; /* NULL: all on the timeline's */
+	struct clock *clock; /* NULL: all sources are on the timeline */
 
 	struct ref *wait;
 	size_t head, n, cap;
 	struct ref *scratch;
 	size_t cap_scratch;
 
-	uint64_t limit; /* refs that may wait in memory */
+	uint64_t limit; /* most refs that wait in memory */
 	char *temp_dir;
 	FILE *temp;
 	off_t temp_end;
 	struct run *run;
 	size_t n_run, cap_run;
 
-	struct ref group[GROUP_MAX]; /* given out, one key: not released */
+	struct ref group[GROUP_MAX]; /* refs of one key that were output but
+				      * not released */
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
@@ -78,7 +79,7 @@ struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
 	struct order *ord = mem_new(1, sizeof(*ord));
 
 	ord->ledger = lg;
-	/* Arrays double as they grow, and sorting needs a second one. */
+	/* Arrays double as they grow, and sorting needs a second array. */
 	ord->limit = (limit ? limit : LIMIT_DEFAULT) / sizeof(struct ref) / 4;
 	if (ord->limit < 2 * (uint64_t)BATCH_MIN)
 		ord->limit = 2 * (uint64_t)BATCH_MIN;
@@ -151,8 +152,8 @@ void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
 	}
 }
 
-/* Where a key is on the timeline. What has no time is of the start of its own
- * source, and what belongs to the end stays there. */
+/* Converts a key to the timeline. A record without a time counts as one at the
+ * start of its source; one that belongs to the end stays there. */
 static uint64_t order_key_time(const struct order *ord, uint16_t source,
 			       uint64_t key)
 {
@@ -169,8 +170,8 @@ static inline uint64_t ref_time(const struct order *ord, const struct ref *ref)
 			  : ref->key;
 }
 
-/* Refs keep the keys of their source, which decode() wants back; those of one
- * source have the same order on every clock. */
+/* Refs keep their source's keys, which decode() needs. Refs of one source have
+ * the same order on every clock. */
 static inline bool ref_before(const struct order *ord, const struct ref *a,
 			      const struct ref *b)
 {
@@ -191,7 +192,8 @@ static inline bool ref_before(const struct order *ord, const struct ref *a,
 	return a->seq < b->seq;
 }
 
-/* Merges sorted a[0..na) and b[0..nb) into out, which overlaps neither. */
+/* Merges the sorted a[0..na) and b[0..nb) into out, which must not overlap
+ * them. */
 static void merge_refs(const struct order *ord, const struct ref *a, size_t na,
 		       const struct ref *b, size_t nb, struct ref *out)
 {
@@ -207,7 +209,7 @@ static void merge_refs(const struct order *ord, const struct ref *a, size_t na,
 	memcpy(out, na ? a : b, (na + nb) * sizeof(*out));
 }
 
-/* Length of the ascending run at a[0]. */
+/* Returns the length of the ascending run at a[0]. */
 static size_t run_length(const struct order *ord, const struct ref *a, size_t n)
 {
 	size_t i = 1;
@@ -217,9 +219,10 @@ static size_t run_length(const struct order *ord, const struct ref *a, size_t n)
 	return i;
 }
 
-/* Merges neighbouring ascending runs of a into out; gives how many runs are
- * left. Recorders write long runs (one ring after another), so few passes
- * are needed; overwrite mode (newest first) is the bad case, n log n. */
+/* Merges pairs of neighbouring ascending runs of a into out. Returns the number
+ * of runs left. Recorders write long runs (one ring after another), so few
+ * passes are needed; overwrite mode (newest first) is the worst case, n log
+ * n. */
 static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 			 struct ref *out)
 {
@@ -258,8 +261,8 @@ static void sort_tail(struct order *ord, size_t from)
 		memcpy(ord->wait + from, b, n * sizeof(*b));
 }
 
-/* Makes wait[0..n) sorted out of two sorted parts, [head..mid) and [mid..n),
- * by merging from the back; what was given out (below head) goes away. */
+/* Merges two sorted parts, [head..mid) and [mid..n), into wait[0..n). Refs
+ * below head were output and are dropped. */
 static void merge_waiting(struct order *ord, size_t mid)
 {
 	size_t na = mid - ord->head;
@@ -286,8 +289,8 @@ static inline uint64_t source_floor(const struct order *ord, size_t i)
 	return ord->clock ? order_key_time(ord, (uint16_t)i, floor) : floor;
 }
 
-/* The source that holds everybody up, and until when; NULL when all are at
- * their end. */
+/* Returns the source that limits the output, and the time up to which it is
+ * complete; NULL if all sources are at their end. */
 static struct source *lowest_source(const struct order *ord, uint64_t *until)
 {
 	struct source *low = NULL;
@@ -353,7 +356,7 @@ static void order_add_run(struct order *ord, off_t at, uint64_t n)
 	};
 }
 
-/* 1 when the run has a head, 0 when it is used up. */
+/* Returns 1 if the run has a ref, 0 if it is used up, -1 on error. */
 static int run_fill(struct order *ord, struct run *run, struct err *err)
 {
 	size_t n = run->left < RUN_BUF ? (size_t)run->left : RUN_BUF;
@@ -374,7 +377,8 @@ static int run_fill(struct order *ord, struct run *run, struct err *err)
 	return 1;
 }
 
-/* The smallest ref of all runs and its run, or NULL; used-up runs go. */
+/* Sets *out to the run with the smallest ref, or NULL. Removes runs that are
+ * used up. */
 static int smallest_run(struct order *ord, struct run **out, struct err *err)
 {
 	struct run *low = NULL;
@@ -399,7 +403,7 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 	return 0;
 }
 
-/* Makes one run of all runs, behind them in the file. */
+/* Merges all runs into one run at the end of the file. */
 static int merge_runs(struct order *ord, struct err *err)
 {
 	struct ref *buf = mem_new(RUN_BUF, sizeof(*buf));
@@ -425,14 +429,15 @@ static int merge_runs(struct order *ord, struct err *err)
 	free(buf);
 	if (rc)
 		return -1;
-	/* Gives the disk space back; where that cannot be done it waits. */
+	/* Returns the disk space of the old runs, if the file system supports
+	 * it. */
 	(void)!fallocate(fileno(ord->temp),
 			 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, start);
 	order_add_run(ord, start, total);
 	return 0;
 }
 
-/* Writes everything that waits as one run. */
+/* Writes all waiting refs as one run. */
 static int order_spill(struct order *ord, struct err *err)
 {
 	size_t n = ord->n - ord->head;
@@ -451,7 +456,7 @@ static int order_spill(struct order *ord, struct err *err)
 	return 0;
 }
 
-/* Reads until there are as many new refs as old ones, or all is read. */
+/* Reads until there are as many new refs as old ones, or no more. */
 static int order_refill(struct order *ord, struct err *err)
 {
 	if (ord->n - ord->head > ord->limit / 2 && order_spill(ord, err))
@@ -488,7 +493,8 @@ static int order_refill(struct order *ord, struct err *err)
 	return 0;
 }
 
-/* The smallest ref that waits anywhere; *run is its run or NULL. 1, 0, -1. */
+/* Finds the smallest ref; *run is its run, or NULL if it is in memory. Returns
+ * 1, 0 (none) or -1. */
 static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
 			struct err *err)
 {
@@ -509,7 +515,8 @@ static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
 	return 1;
 }
 
-/* The next ref that nothing can come before any more. 1, 0, -1. */
+/* Takes the next ref that no later ref can precede. Returns 1, 0 (end) or
+ * -1. */
 static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
@@ -556,8 +563,8 @@ static void start_group(struct order *ord)
 	ord->n_group = 0;
 }
 
-/* perf record writes a chunk twice now and then: byte for byte the same
- * record again. Only records of one instant can be the same. */
+/* perf record sometimes writes a chunk twice, so the same bytes occur again.
+ * Only records of the same time can be duplicates. */
 static bool is_duplicate(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
@@ -577,7 +584,7 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 	return dup;
 }
 
-/* Keeps the ref for is_duplicate(), or lets it go. */
+/* Keeps the ref for is_duplicate(). */
 static void keep_in_group(struct order *ord, const struct ref *ref)
 {
 	if (ord->n_group == GROUP_MAX)
@@ -614,7 +621,7 @@ static void order_note_late(struct order *ord, const struct ref *ref,
 	ledger_add(ord->ledger, &e);
 }
 
-/* The record is lost, but not its time. */
+/* The record is damaged, but its time is known. */
 static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 			const struct err *why)
 {
@@ -638,7 +645,7 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 	ledger_add(ord->ledger, &e);
 }
 
-/* The record's times, which are its source's so far. */
+/* Converts the record's times from its source's clock. */
 static void order_convert_times(const struct order *ord, const struct ref *ref,
 				struct record *rec)
 {
@@ -649,14 +656,16 @@ static void order_convert_times(const struct order *ord, const struct ref *ref,
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
-	struct err why; /* clearing it all costs as much as the rest */
+	struct err why; /* not cleared, because that would cost as much as
+			 * everything else here */
 	struct ref ref;
 	int got;
 
 	why.msg[0] = '\0';
 	while ((got = order_next_ref(ord, &ref, err)) > 0) {
 		struct source *src = ord->src[ref.source];
-		/* does it want to know what becomes of its refs? */
+		/* Does the source need to know when its refs are no longer
+		 * used? */
 		bool kept = src->ops->same || src->ops->release;
 		bool dup = kept && is_duplicate(ord, &ref);
 
