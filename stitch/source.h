@@ -135,7 +135,7 @@ struct source_info {
 	uint64_t first_ns, last_ns; /* from the scan; 0, 0: unknown */
 	uint64_t records;	    /* from the scan; 0: unknown */
 	uint64_t user_mask; /* bits of a user address; the others are pointer
-			     * authentication: see user_address() */
+			     * authentication: see user_mask_of() */
 	const uint8_t *kernel_id; /* build-id of the kernel; NULL: unknown */
 	uint8_t kernel_id_len;
 	enum clock_id clock_id;

@@ -43,7 +43,7 @@ struct unwind_map {
 struct unwind_in {
 	const struct regs *regs;
 	uint64_t pc;	    /* the sampled address, if no register has it */
-	uint64_t user_mask; /* see user_address() */
+	uint64_t user_mask; /* see user_mask_of() */
 	const void *stack;  /* bytes from the stack pointer upwards */
 	uint32_t len;
 	bool dumped;	  /* a stack was dumped; it may be empty */
