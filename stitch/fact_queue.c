@@ -11,10 +11,7 @@ struct fact *fact_queue_add(struct fact_queue *q)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
-	if (q->n == q->cap)
-		q->fact =
-			mem_grow(q->fact, &q->cap, q->n + 1, sizeof(*q->fact));
-	return &q->fact[q->n++];
+	return mem_add(q->fact, q->n, q->cap);
 }
 
 void fact_queue_push(struct fact_queue *q, const struct fact *f)

@@ -111,12 +111,6 @@ void account_source(struct account *ac, uint16_t index,
 	ac->src[index].all = ac->src[index].stray = no_ring;
 }
 
-static void account_add_saturated(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
 static bool same_ring(const void *owner, uint32_t i, const void *key)
 {
 	const struct ring *a = &((const struct per_source *)owner)->more[i];
@@ -133,13 +127,13 @@ static struct ring *account_extra_ring(struct per_source *ps,
 
 	if (i != TABLE_NONE)
 		return &ps->more[i];
-	ps->more = mem_grow(ps->more, &ps->cap_more, ps->n_more + 1,
-			    sizeof(*ps->more));
-	ps->more[ps->n_more] = no_ring;
-	ps->more[ps->n_more].cpu = rec->cpu;
-	ps->more[ps->n_more].number = rec->ring;
 	table_add(&ps->by_number, h, (uint32_t)ps->n_more);
-	return &ps->more[ps->n_more++];
+	struct ring *r = mem_add(ps->more, ps->n_more, ps->cap_more);
+
+	*r = no_ring;
+	r->cpu = rec->cpu;
+	r->number = rec->ring;
+	return r;
 }
 
 /* Iterates over all rings; returns NULL behind the last. */
@@ -240,8 +234,8 @@ static void account_lost(struct account *ac, const struct record *rec)
 			t0, t1);
 	if (hardware)
 		return;
-	account_add_saturated(&ps->all.lost, rec->lost.n);
-	account_add_saturated(r ? &r->lost : &ps->stray.lost, rec->lost.n);
+	ledger_add_up(&ps->all.lost, rec->lost.n);
+	ledger_add_up(r ? &r->lost : &ps->stray.lost, rec->lost.n);
 }
 
 static void account_lost_total(struct account *ac, const struct record *rec)
@@ -260,8 +254,8 @@ static void account_lost_total(struct account *ac, const struct record *rec)
 	ledger_add(ac->ledger, &e);
 	if (filtered)
 		return;
-	account_add_saturated(&ps->all.total, rec->lost.n);
-	account_add_saturated(r ? &r->total : &ps->stray.total, rec->lost.n);
+	ledger_add_up(&ps->all.total, rec->lost.n);
+	ledger_add_up(r ? &r->total : &ps->stray.total, rec->lost.n);
 }
 
 struct reader {
@@ -307,6 +301,18 @@ static uint64_t extra_of(const struct record *rec, const char *name)
 	return 0;
 }
 
+static struct stopped stopped_of(const struct record *rec, int64_t since)
+{
+	return (struct stopped){
+		.cpu = rec->cpu,
+		.event = (int32_t)rec->mark.event - 1,
+		.id = extra_of(rec, "id"),
+		.stream_id = extra_of(rec, "stream_id"),
+		.since = since,
+		.off = rec->off,
+	};
+}
+
 static uint64_t stopped_hash(const struct stopped *s)
 {
 	const uint64_t key[] = { s->id, s->stream_id, (uint32_t)s->cpu };
@@ -339,23 +345,14 @@ static void push_stopped(struct account *ac, uint16_t source,
 static void account_throttle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	struct stopped s = {
-		.cpu = rec->cpu,
-		.event = (int32_t)rec->mark.event - 1,
-		.id = extra_of(rec, "id"),
-		.stream_id = extra_of(rec, "stream_id"),
-		.since = record_time(rec),
-		.off = rec->off,
-	};
+	struct stopped s = stopped_of(rec, record_time(rec));
 	uint64_t h = stopped_hash(&s);
 
 	if (ps->n_stopped >= STOPPED_MAX ||
 	    table_find(&ps->by_event, h, same_stopped, ps, &s) != TABLE_NONE)
 		return;
-	ps->stopped = mem_grow(ps->stopped, &ps->cap_stopped, ps->n_stopped + 1,
-			       sizeof(*ps->stopped));
-	ps->stopped[ps->n_stopped] = s;
-	table_add(&ps->by_event, h, (uint32_t)ps->n_stopped++);
+	table_add(&ps->by_event, h, (uint32_t)ps->n_stopped);
+	*mem_add(ps->stopped, ps->n_stopped, ps->cap_stopped) = s;
 }
 
 /* Removes entry i; the last entry takes its place. */
@@ -378,14 +375,7 @@ static void forget_stopped(struct per_source *ps, uint32_t i)
 static void account_unthrottle(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	struct stopped s = {
-		.cpu = rec->cpu,
-		.event = (int32_t)rec->mark.event - 1,
-		.id = extra_of(rec, "id"),
-		.stream_id = extra_of(rec, "stream_id"),
-		.since = TIME_NONE,
-		.off = rec->off,
-	};
+	struct stopped s = stopped_of(rec, TIME_NONE);
 	uint32_t i = table_find(&ps->by_event, stopped_hash(&s), same_stopped,
 				ps, &s);
 

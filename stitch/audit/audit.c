@@ -61,9 +61,9 @@ uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		fd->at[fd->n - 1].f.n++;
 		return UINT32_MAX;
 	}
-	fd->at = mem_grow(fd->at, &fd->cap, fd->n + 1, sizeof(*fd->at));
-	fd->at[fd->n] = (struct audit_waiting){ .f = *f, .key = key };
-	return (uint32_t)fd->n++;
+	*mem_add(fd->at, fd->n, fd->cap) =
+		(struct audit_waiting){ .f = *f, .key = key };
+	return (uint32_t)fd->n - 1;
 }
 
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f)

@@ -13,6 +13,7 @@
 #include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/source.h"
 #include "stitch/fact.h"
 
@@ -444,17 +445,7 @@ static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
 /* Returns the first run that ends at or above e. */
 static size_t find_run(const struct per_cpu *pc, uint64_t e)
 {
-	size_t lo = 0;
-
-	for (size_t hi = pc->n_run; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (pc->run[mid].hi >= e)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return search_where(pc->n_run, i, pc->run[i].hi >= e);
 }
 
 /* Removes a counter that is seen now from the runs. Returns false if it was not

@@ -48,10 +48,9 @@ static struct reading *readings_find(struct readings *rd, uint64_t id,
 		return &rd->reading[i];
 	if (rd->n >= IDS_MAX)
 		return NULL;
-	rd->reading = mem_grow(rd->reading, &rd->cap, rd->n + 1,
-			       sizeof(*rd->reading));
-	rd->reading[rd->n] = (struct reading){ id, lost, time };
-	table_add(&rd->by_id, h, (uint32_t)rd->n++);
+	table_add(&rd->by_id, h, (uint32_t)rd->n);
+	*mem_add(rd->reading, rd->n, rd->cap) =
+		(struct reading){ id, lost, time };
 	return NULL;
 }
 

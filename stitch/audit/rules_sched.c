@@ -48,9 +48,8 @@ static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 	if (au->n_free) {
 		i = au->free_task[--au->n_free];
 	} else {
-		au->task = mem_grow(au->task, &au->cap_task, au->n_task + 1,
-				    sizeof(*au->task));
-		i = (uint32_t)au->n_task++;
+		i = (uint32_t)au->n_task;
+		(void)mem_add(au->task, au->n_task, au->cap_task);
 	}
 	au->task[i] = (struct audit_task){
 		.source = source,
@@ -69,9 +68,7 @@ static void sched_task_drop(struct audit *au, struct audit_task *t)
 
 	table_remove(&au->tasks, sched_task_key(t->source, t->tid), i);
 	t->used = false;
-	au->free_task = mem_grow(au->free_task, &au->cap_free, au->n_free + 1,
-				 sizeof(*au->free_task));
-	au->free_task[au->n_free++] = i;
+	*mem_add(au->free_task, au->n_free, au->cap_free) = i;
 }
 
 void rule_sched_release(struct audit *au)

@@ -76,19 +76,10 @@ static void ledger_drop_taken(struct ledger *lg)
 static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 {
 	ledger_drop_taken(lg);
-	lg->entry =
-		mem_grow(lg->entry, &lg->cap, lg->n + 1, sizeof(*lg->entry));
-	lg->entry[lg->n] = *e;
-	lg->entry[lg->n].detail = mem_strdup(e->detail);
-	lg->n++;
-}
+	struct ledger_entry *own = mem_add(lg->entry, lg->n, lg->cap);
 
-/* Counts come from captures: limit a sum to UINT64_MAX, so that it cannot
- * wrap. */
-static void ledger_add_saturated(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
+	*own = *e;
+	own->detail = mem_strdup(e->detail);
 }
 
 static struct damage *ledger_damage_state(struct ledger *lg, uint16_t capture)
@@ -123,9 +114,7 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 	} else if (!e->t1 || d->n >= BROKEN_MAX) {
 		d->anywhere = true;
 	} else {
-		d->time =
-			mem_grow(d->time, &d->cap, d->n + 1, sizeof(*d->time));
-		d->time[d->n++] = e->t1;
+		*mem_add(d->time, d->n, d->cap) = e->t1;
 	}
 }
 
@@ -172,15 +161,14 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 		return 0;
 	ledger_convert_times(lg, &one);
 	lg->count[e->kind]++;
-	ledger_add_saturated(&lg->sum[e->kind], e->n);
+	ledger_add_up(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
 		ledger_note_damage(lg, &one);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
 		if (e->kind != LEDGER_LOSS)
-			ledger_add_saturated(&lg->over[e->kind],
-					     e->n ? e->n : 1);
+			ledger_add_up(&lg->over[e->kind], e->n ? e->n : 1);
 		else if (e->counts)
-			ledger_add_saturated(&lg->over[LEDGER_LOSS], e->n);
+			ledger_add_up(&lg->over[LEDGER_LOSS], e->n);
 		return e->kind == LEDGER_LOSS ? LEDGER_MAX + 1 : 0;
 	}
 	lg->kept[e->kind]++;
@@ -225,7 +213,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 	if (!lg)
 		return;
 	lg->count[LEDGER_SKIPPED]++;
-	ledger_add_saturated(&lg->sum[LEDGER_SKIPPED], 1);
+	ledger_add_up(&lg->sum[LEDGER_SKIPPED], 1);
 	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
 	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
 
@@ -234,13 +222,11 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		return;
 	}
 	if (lg->n_skip >= LEDGER_MAX) {
-		ledger_add_saturated(&lg->over[LEDGER_SKIPPED], 1);
+		ledger_add_up(&lg->over[LEDGER_SKIPPED], 1);
 		return;
 	}
-	lg->skip = mem_grow(lg->skip, &lg->cap_skip, lg->n_skip + 1,
-			    sizeof(*lg->skip));
-	lg->skip[lg->n_skip] = s;
-	table_add(&lg->by_key, h, (uint32_t)lg->n_skip++);
+	table_add(&lg->by_key, h, (uint32_t)lg->n_skip);
+	*mem_add(lg->skip, lg->n_skip, lg->cap_skip) = s;
 }
 
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,

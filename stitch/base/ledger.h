@@ -87,4 +87,12 @@ void ledger_end(struct ledger *lg);
 /* Return the sum of n, and the number, of all entries of a kind ever added. */
 uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind);
 uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind);
+
+/* Adds n to a sum of counts from captures, which stays at UINT64_MAX instead of
+ * wrapping. */
+static inline void ledger_add_up(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
 #endif

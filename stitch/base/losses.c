@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define LOSSES_MAX (1u << 16)
@@ -139,8 +140,7 @@ static void losses_ring_add(struct ring *rg, const struct loss *l)
 		losses_ring_halve(rg);
 	if (!rg->n || l->t1 > rg->newest)
 		rg->newest = l->t1;
-	rg->loss = mem_grow(rg->loss, &rg->cap, rg->n + 1, sizeof(*rg->loss));
-	rg->loss[rg->n++] = *l;
+	*mem_add(rg->loss, rg->n, rg->cap) = *l;
 	rg->dirty = true;
 }
 
@@ -188,17 +188,9 @@ int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
 static const struct loss *losses_ring_find(struct ring *rg, int64_t from,
 					   int64_t to)
 {
-	size_t lo = 0;
-
 	losses_ring_sort(rg);
-	for (size_t hi = rg->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
+	size_t lo = search_where(rg->n, i, rg->loss[i].t1 > from);
 
-		if (rg->loss[mid].t1 > from)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
 	if (lo == rg->n || rg->loss[rg->low[lo]].t0 >= to)
 		return NULL;
 	for (size_t i = lo; i < rg->n && i < lo + LOOK; i++)

@@ -14,6 +14,12 @@ void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
  * is the capacity in items, which is doubled. New items are not zeroed. */
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
+/* Adds an item, not zeroed, to array p, which has n items and room for cap.
+ * Returns a pointer to it. Evaluates its arguments more than once; what is
+ * assigned to the item must not refer to p, n or cap. */
+#define mem_add(p, n, cap)                                                     \
+	((p) = mem_grow((p), &(cap), (size_t)(n) + 1, sizeof(*(p))),           \
+	 &(p)[(n)++])
 /* Like mem_grow() for an array of *n items: if *n < need, sets *n to need and
  * zeroes the new items. */
 void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)

@@ -414,9 +414,7 @@ static void queue_unresolved(struct join *jn, uint32_t i)
 {
 	if (jn->n_queue >= UNRESOLVED_MAX)
 		join_resolve_older_half(jn);
-	jn->queue = mem_grow(jn->queue, &jn->cap_queue, jn->n_queue + 1,
-			     sizeof(*jn->queue));
-	jn->queue[jn->n_queue++] = i;
+	*mem_add(jn->queue, jn->n_queue, jn->cap_queue) = i;
 }
 
 /* Puts entry i into the ring in place of the oldest, which is resolved. i 0:

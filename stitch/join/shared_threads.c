@@ -70,8 +70,6 @@ bool shared_threads_retire(struct shared_threads *ps,
 	*end = p->end;
 	*out = p->task;
 	table_remove(&ps->by_row, hash_u64(p->row), i);
-	ps->free = mem_grow(ps->free, &ps->cap_free, ps->n_free + 1,
-			    sizeof(*ps->free));
-	ps->free[ps->n_free++] = i;
+	*mem_add(ps->free, ps->n_free, ps->cap_free) = i;
 	return true;
 }

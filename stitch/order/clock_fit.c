@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/order/fingerprints.h"
 
 /* Clocks of one kernel drift by at most 1000 ppm. */
@@ -56,8 +57,7 @@ static size_t count_equal_hashes(const struct fingerprint_list *l, size_t i)
 
 static void clock_fit_add_pair(struct pairs *ps, uint64_t a, uint64_t b)
 {
-	ps->p = mem_grow(ps->p, &ps->cap, ps->n + 1, sizeof(*ps->p));
-	ps->p[ps->n++] = (struct pair){ a, (int64_t)(b - a) };
+	*mem_add(ps->p, ps->n, ps->cap) = (struct pair){ a, (int64_t)(b - a) };
 }
 
 /* Pairs the events that occur once in both. */
@@ -244,19 +244,11 @@ bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
 static bool fingerprint_is_near(const struct fingerprint_list *l, uint64_t hash,
 				uint64_t t, uint64_t within)
 {
-	size_t lo = 0;
-	size_t hi = l->n;
 	uint64_t from = t > within ? t - within : 0;
+	size_t lo = search_where(l->n, i,
+				 l->p[i].hash > hash || (l->p[i].hash == hash &&
+							 l->p[i].time >= from));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->p[mid].hash < hash ||
-		    (l->p[mid].hash == hash && l->p[mid].time < from))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < l->n && l->p[lo].hash == hash &&
 	       l->p[lo].time <= t + within;
 }

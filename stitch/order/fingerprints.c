@@ -99,8 +99,7 @@ static void fingerprint_add(struct fingerprint_list *l, uint64_t hash,
 		fingerprints_thin(l);
 	if (l->n >= FINGERPRINTS_MAX || hash & l->mask)
 		return;
-	l->p = mem_grow(l->p, &l->cap, l->n + 1, sizeof(*l->p));
-	l->p[l->n++] = (struct fingerprint){ hash, time };
+	*mem_add(l->p, l->n, l->cap) = (struct fingerprint){ hash, time };
 }
 
 static uint64_t pack_tids(int32_t a, int32_t b)
@@ -172,9 +171,7 @@ static void fingerprint_comm(struct fingerprints *p, const struct record *rec)
 	if (!n || rec->tid <= 0 || name[0] == ':' ||
 	    !strncmp(name, "kworker/", 8) || p->n_name >= NAMES_MAX)
 		return;
-	p->name = mem_grow(p->name, &p->cap_name, p->n_name + 1,
-			   sizeof(*p->name));
-	p->name[p->n_name++] =
+	*mem_add(p->name, p->n_name, p->cap_name) =
 		(struct fingerprint_name){ rec->tid, hash_bytes(name, n, 0) };
 }
 

@@ -5,6 +5,7 @@
 
 #include "stitch/base/clock_map.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* 6 MiB and 1 MiB. */
 #define EDGES_MAX ((size_t)1 << 18)
@@ -21,9 +22,7 @@ static void oncpu_add_edge(struct oncpu_match *r, const struct oncpu_edge *e)
 {
 	if (e->tid <= 0)
 		return; /* the idle task exists on each CPU */
-	r->edge = mem_grow(r->edge, &r->cap_edge, r->n_edge + 1,
-			   sizeof(*r->edge));
-	r->edge[r->n_edge++] = *e;
+	*mem_add(r->edge, r->n_edge, r->cap_edge) = *e;
 }
 
 void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
@@ -63,8 +62,8 @@ void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 		return;
 	if (r->n_hit == HITS_MAX)
 		oncpu_thin_hits(r);
-	r->hit = mem_grow(r->hit, &r->cap_hit, r->n_hit + 1, sizeof(*r->hit));
-	r->hit[r->n_hit++] = (struct oncpu_hit){ t, tid, cpu };
+	*mem_add(r->hit, r->n_hit, r->cap_hit) =
+		(struct oncpu_hit){ t, tid, cpu };
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -90,19 +89,11 @@ void oncpu_match_end(struct oncpu_match *r)
 static size_t oncpu_edges_until(const struct oncpu_match *r, int32_t tid,
 				uint64_t t)
 {
-	size_t lo = 0;
-	size_t hi = r->n_edge;
+	const struct oncpu_edge *e = r->edge;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct oncpu_edge *e = &r->edge[mid];
-
-		if (e->tid < tid || (e->tid == tid && e->time <= t))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(r->n_edge, i,
+			    e[i].tid > tid ||
+				    (e[i].tid == tid && e[i].time > t));
 }
 
 static const struct oncpu_edge *oncpu_edge_of(const struct oncpu_match *r,

@@ -347,9 +347,7 @@ static int write_temp(struct order *ord, off_t at, const struct ref *ref,
 
 static void order_add_run(struct order *ord, off_t at, uint64_t n)
 {
-	ord->run = mem_grow(ord->run, &ord->cap_run, ord->n_run + 1,
-			    sizeof(*ord->run));
-	ord->run[ord->n_run++] = (struct run){
+	*mem_add(ord->run, ord->n_run, ord->cap_run) = (struct run){
 		.at = at,
 		.left = n,
 		.buf = mem_new(RUN_BUF, sizeof(struct ref)),

@@ -30,7 +30,7 @@ struct name {
 struct frames {
 	struct arena arena;
 	struct name *name; /* by image */
-	size_t cap_name;
+	size_t n_name, cap_name;
 	struct image *image;
 	struct frame *frame;
 	struct stack *stack;
@@ -109,15 +109,11 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->image = mem_grow(fr->image, &fr->cap_image, fr->n_image + 1,
-			     sizeof(*fr->image));
-	struct image *im = &fr->image[fr->n_image];
+	table_add(&fr->images, h, (uint32_t)fr->n_image);
+	struct image *im = mem_add(fr->image, fr->n_image, fr->cap_image);
 	*im = *img;
 	im->path = arena_strdup(&fr->arena, img->path);
-	fr->name = mem_grow(fr->name, &fr->cap_name, fr->n_image + 1,
-			    sizeof(*fr->name));
-	image_name_hash(im, fr->name[fr->n_image].hash);
-	table_add(&fr->images, h, (uint32_t)fr->n_image++);
+	image_name_hash(im, mem_add(fr->name, fr->n_name, fr->cap_name)->hash);
 	return (uint32_t)fr->n_image;
 }
 
@@ -136,10 +132,8 @@ uint32_t frames_frame(struct frames *fr, const struct frame *f)
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->frame = mem_grow(fr->frame, &fr->cap_frame, fr->n_frame + 1,
-			     sizeof(*fr->frame));
-	fr->frame[fr->n_frame] = *f;
-	table_add(&fr->frames, h, (uint32_t)fr->n_frame++);
+	table_add(&fr->frames, h, (uint32_t)fr->n_frame);
+	*mem_add(fr->frame, fr->n_frame, fr->cap_frame) = *f;
 	return (uint32_t)fr->n_frame;
 }
 
@@ -152,14 +146,11 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->stack = mem_grow(fr->stack, &fr->cap_stack, fr->n_stack + 1,
-			     sizeof(*fr->stack));
-	fr->stack[fr->n_stack] = (struct stack){
-		.parent = stack,
-		.frame = frame,
-		.depth = stack ? fr->stack[stack - 1].depth + 1 : 1,
-	};
-	table_add(&fr->stacks, h, (uint32_t)fr->n_stack++);
+	uint32_t depth = stack ? fr->stack[stack - 1].depth + 1 : 1;
+
+	table_add(&fr->stacks, h, (uint32_t)fr->n_stack);
+	*mem_add(fr->stack, fr->n_stack, fr->cap_stack) =
+		(struct stack){ stack, frame, depth };
 	return (uint32_t)fr->n_stack;
 }
 
@@ -198,16 +189,14 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 		return id + 1;
 	uint64_t *ip = arena_take(&fr->arena, a->n * sizeof(*ip));
 	memcpy(ip, a->ip, a->n * sizeof(*ip));
-	fr->raw = mem_grow(fr->raw, &fr->cap_raw, fr->n_raw + 1,
-			   sizeof(*fr->raw));
-	fr->raw[fr->n_raw] = (struct raw_chain){
+	table_add(&fr->raws, h, (uint32_t)fr->n_raw);
+	*mem_add(fr->raw, fr->n_raw, fr->cap_raw) = (struct raw_chain){
 		.stack = stack,
 		.n = a->n,
 		.note = note,
 		.ip = ip,
 		.hash = hash,
 	};
-	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
 	return (uint32_t)fr->n_raw;
 }
 
@@ -236,10 +225,8 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 				  NULL, NULL) != TABLE_NONE)
 			key.number = (key.number + 1) % NUMBERS;
 		key.name = arena_strdup(&fr->arena, name);
-		id = (uint32_t)fr->n_named++;
-		fr->named = mem_grow(fr->named, &fr->cap_named, fr->n_named,
-				     sizeof(*fr->named));
-		fr->named[id] = key;
+		id = (uint32_t)fr->n_named;
+		*mem_add(fr->named, fr->n_named, fr->cap_named) = key;
 		table_add(&fr->names, h, id);
 		table_add(&fr->numbers, hash_u64(key.number), id);
 	}

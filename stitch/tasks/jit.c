@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
@@ -64,9 +65,7 @@ size_t jit_count(const struct jit *j)
 
 static void jit_note_change(struct jit *j, int64_t t)
 {
-	j->change = mem_grow(j->change, &j->cap_change, j->n_change + 1,
-			     sizeof(*j->change));
-	j->change[j->n_change++] = t;
+	*mem_add(j->change, j->n_change, j->cap_change) = t;
 }
 
 struct numbered {
@@ -96,8 +95,7 @@ bool jit_add(struct jit *j, const struct jit_code *c, int64_t t)
 	if (was != TABLE_NONE)
 		table_remove(&j->by_number, h, was);
 	table_add(&j->by_number, h, (uint32_t)j->n);
-	j->code = mem_grow(j->code, &j->cap, j->n + 1, sizeof(*j->code));
-	struct jit_code *own = &j->code[j->n++];
+	struct jit_code *own = mem_add(j->code, j->n, j->cap);
 
 	*own = *c;
 	own->t0 = j->dated ? t : INT64_MIN;
@@ -187,18 +185,9 @@ static void jit_cut_pieces(struct jit *j)
 /* Returns the last piece that starts at or below addr, or n_piece. */
 static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = j->n_piece;
+	size_t n = search_where(j->n_piece, i, j->piece[i].start > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->piece[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : j->n_piece;
+	return n ? n - 1 : j->n_piece;
 }
 
 /* Counts the list entries of each piece. Returns the number of codes that
@@ -273,18 +262,7 @@ static int64_t jit_with_grace(int64_t t)
 static size_t jit_appeared(const struct jit *j, const struct piece *p,
 			   int64_t t)
 {
-	size_t lo = 0;
-	size_t hi = p->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->place[p->first + mid]->t0 <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(p->n, i, j->place[p->first + i]->t0 > t);
 }
 
 static struct jit_hit jit_hit_at(struct jit *j, const struct piece *p, size_t i,
@@ -324,18 +302,7 @@ struct jit_hit jit_find(struct jit *j, uint64_t addr, int64_t t)
 
 static size_t jit_changes_until(const struct jit *j, int64_t t)
 {
-	size_t lo = 0;
-	size_t hi = j->n_change;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->change[mid] <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(j->n_change, i, j->change[i] > t);
 }
 
 /* Both terms grow with t, so different pairs have different sums. */

@@ -127,9 +127,7 @@ static uint32_t open_file_add(struct mmap_calls *cs, uint64_t key)
 		free(cs->file[i].path);
 		table_remove(&cs->by_file, cs->file[i].key, i);
 	} else {
-		cs->file = mem_grow(cs->file, &cs->cap_file, cs->n_file + 1,
-				    sizeof(*cs->file));
-		cs->n_file++;
+		(void)mem_add(cs->file, cs->n_file, cs->cap_file);
 	}
 	cs->file[i] = (struct file){ key, NULL };
 	table_add(&cs->by_file, key, i);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/tasks/resolve.h"
 #include "stitch/tasks/tasks.h"
@@ -37,9 +38,9 @@ void snapshots_free(struct snapshots *sn)
 void snapshots_add(struct snapshots *sn, const struct snapshot *s,
 		   unsigned int rank)
 {
-	sn->item = mem_grow(sn->item, &sn->cap, sn->n + 1, sizeof(*sn->item));
-	sn->item[sn->n] = (struct item){ *s, rank, sn->n };
-	sn->n++;
+	const struct item item = { *s, rank, sn->n };
+
+	*mem_add(sn->item, sn->n, sn->cap) = item;
 	sn->sorted = false;
 }
 
@@ -57,22 +58,6 @@ static int compare_snapshots(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : 1;
 }
 
-static size_t snapshots_first(const struct snapshots *sn, int32_t pid)
-{
-	size_t lo = 0;
-	size_t hi = sn->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (sn->item[mid].s.pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Sets [*from, *to) to the lists of a process that have the lowest rank, sorted
  * by time. */
 static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
@@ -84,7 +69,7 @@ static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
 	if (!sn->sorted)
 		qsort(sn->item, sn->n, sizeof(*sn->item), compare_snapshots);
 	sn->sorted = true;
-	*from = *to = snapshots_first(sn, pid);
+	*from = *to = search_where(sn->n, i, sn->item[i].s.pid >= pid);
 	while (*to < sn->n && sn->item[*to].s.pid == pid &&
 	       sn->item[*to].rank == sn->item[*from].rank)
 		++*to;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define OLD_MAX 8192
@@ -92,18 +93,7 @@ void space_release(struct space *sp)
 /* Returns the index of the first region that ends above addr. */
 static size_t regions_first_above(const struct regions *rs, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = rs ? rs->n : 0;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rs->at[mid].end - 1 >= addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return rs ? search_where(rs->n, i, rs->at[i].end - 1 >= addr) : 0;
 }
 
 /* Records are hardly more than a second late, so older regions are not needed;
@@ -128,9 +118,7 @@ static void space_close_region(struct space *sp, const struct region *r,
 	if (!sp->keep_old)
 		return;
 	space_drop_oldest(sp);
-	sp->old = mem_grow(sp->old, &sp->cap_old, sp->n_old + 1,
-			   sizeof(*sp->old));
-	sp->old[sp->n_old++] = ended;
+	*mem_add(sp->old, sp->n_old, sp->cap_old) = ended;
 }
 
 /* Replaces `del` regions at i by room for `add` regions. */

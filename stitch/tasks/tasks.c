@@ -44,9 +44,7 @@ void tasks_free(struct tasks *ts)
 	free(ts->dying);
 	table_release(&ts->threads);
 	table_release(&ts->processes);
-	table_release(&ts->names);
-	free(ts->name);
-	arena_release(&ts->text);
+	intern_release(&ts->names);
 	free(ts);
 }
 
@@ -151,9 +149,8 @@ static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 	if (ts->n_free_process) {
 		slot = ts->free_process[--ts->n_free_process];
 	} else {
-		ts->process = mem_grow(ts->process, &ts->cap_process,
-				       ts->n_process + 1, sizeof(*ts->process));
-		slot = (uint32_t)ts->n_process++;
+		slot = (uint32_t)ts->n_process;
+		(void)mem_add(ts->process, ts->n_process, ts->cap_process);
 	}
 	struct process *p = &ts->process[slot];
 
@@ -181,9 +178,8 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 	space_release(&p->space);
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
 	p->used = false;
-	ts->free_process = mem_grow(ts->free_process, &ts->cap_free_process,
-				    ts->n_free_process + 1, sizeof(slot));
-	ts->free_process[ts->n_free_process++] = slot;
+	*mem_add(ts->free_process, ts->n_free_process, ts->cap_free_process) =
+		slot;
 }
 
 /* The id gets a new incarnation. A process without threads is referenced by the
@@ -224,9 +220,8 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 	th->end = t;
 	if (ts->dying_head == ts->n_dying)
 		ts->dying_head = ts->n_dying = 0;
-	ts->dying = mem_grow(ts->dying, &ts->cap_dying, ts->n_dying + 1,
-			     sizeof(*ts->dying));
-	ts->dying[ts->n_dying++] = (struct dying){ slot, th->id, t };
+	*mem_add(ts->dying, ts->n_dying, ts->cap_dying) =
+		(struct dying){ slot, th->id, t };
 }
 
 /* Threads that were unhashed (tid -1) have no EXIT record of their own: they
@@ -300,9 +295,8 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 	if (ts->n_free_thread) {
 		slot = ts->free_thread[--ts->n_free_thread];
 	} else {
-		ts->thread = mem_grow(ts->thread, &ts->cap_thread,
-				      ts->n_thread + 1, sizeof(*ts->thread));
-		slot = (uint32_t)ts->n_thread++;
+		slot = (uint32_t)ts->n_thread;
+		(void)mem_add(ts->thread, ts->n_thread, ts->cap_thread);
 	}
 	struct thread *th = &ts->thread[slot];
 	struct process *p = &ts->process[process];
@@ -454,25 +448,6 @@ uint32_t tasks_next(struct tasks *ts, uint32_t slot)
 			       ts->process[ts->thread[slot].process].pid);
 }
 
-static bool name_is_same(const void *o, uint32_t id, const void *key)
-{
-	return !strcmp(((const struct tasks *)o)->name[id], key);
-}
-
-static const char *intern_name(struct tasks *ts, const char *name)
-{
-	uint64_t h = hash_bytes(name, strlen(name), 0);
-	uint32_t id = table_find(&ts->names, h, name_is_same, ts, name);
-
-	if (id != TABLE_NONE)
-		return ts->name[id];
-	ts->name = mem_grow(ts->name, &ts->cap_name, ts->n_name + 1,
-			    sizeof(*ts->name));
-	ts->name[ts->n_name] = arena_strdup(&ts->text, name);
-	table_add(&ts->names, h, (uint32_t)ts->n_name++);
-	return ts->name[ts->n_name - 1];
-}
-
 /* A name that another capture has reported already has a row. */
 static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			   int64_t t, bool exec)
@@ -484,7 +459,7 @@ static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			.thread = th->id,
 			.time = t,
 			.exec = exec,
-			.name = intern_name(ts, name),
+			.name = intern_get(&ts->names, intern_add(&ts->names, name)),
 		},
 	};
 
@@ -742,9 +717,8 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 	table_remove(&ts->threads, thread_key(th->source, p->pid, th->tid),
 		     slot);
 	th->used = false;
-	ts->free_thread = mem_grow(ts->free_thread, &ts->cap_free_thread,
-				   ts->n_free_thread + 1, sizeof(slot));
-	ts->free_thread[ts->n_free_thread++] = slot;
+	*mem_add(ts->free_thread, ts->n_free_thread, ts->cap_free_thread) =
+		slot;
 	if (--p->n_slots == 0 && p->ended)
 		tasks_drop_process(ts, process);
 }

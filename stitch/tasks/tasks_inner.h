@@ -1,6 +1,7 @@
 /* tasks_inner.h - the state of struct tasks, for tasks.c and shared_tasks.c. */
 #ifndef STITCH_TASKS_TASKS_INNER_H
 #define STITCH_TASKS_TASKS_INNER_H
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/task.h"
@@ -48,14 +49,11 @@ struct tasks {
 	size_t sweep; /* position of tasks_retire(TIME_NONE) */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
 	bool keep_old;
-	size_t inherit;	    /* number of inherited mappings that may still get
-			     * rows */
-	size_t held;	    /* number of regions copied after forks */
-	uint64_t unlisted;  /* inherited mappings without a row */
-	struct table names; /* distinct names of threads */
-	const char **name;
-	size_t n_name, cap_name;
-	struct arena text;
+	size_t inherit;	     /* number of inherited mappings that may still get
+			      * rows */
+	size_t held;	     /* number of regions copied after forks */
+	uint64_t unlisted;   /* inherited mappings without a row */
+	struct intern names; /* of threads */
 };
 
 /* The kernel writes tid -1 for tasks that are unhashed already (do_exit()).
