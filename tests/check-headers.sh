@@ -11,7 +11,7 @@ do
 	if printf '%s\n' "$headers" | xargs -P "$(nproc)" -n 1 sh -c '
 		echo "#include \"$1\"" | $0 -Wall -Wextra -Werror \
 			-fsyntax-only -x c - || {
-			echo "$1: does not compile alone with $0"
+			echo "$1: does not compile alone with ${0%% *}"
 			exit 1
 		}' "$cc -std=gnu11 -D_GNU_SOURCE -I. $flags"
 	then

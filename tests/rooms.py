@@ -5,13 +5,14 @@
 #        or two modules
 #        tests/rooms.py --check arrows|circles: one line per breach, status 1
 # Runs in the root of the tree. A room is a folder with files in it, below cli,
-# formats, symbolize, schema or stitch or one of these. A module is x.c and x.h
-# of one folder. An arrow goes from who includes or calls to who is included or
+# formats, symbolize, schema or stitch or one of these, or a module or header
+# that tests/arrows.txt names. A module is x.c and x.h of one folder. An arrow goes from who includes or calls to who is included or
 # called; a call is the name of a function in the body of another, with or
 # without an argument list. A function that a header defines is used by an
 # include, so it counts as no call.
 import os
 import re
+import signal
 import sys
 from collections import Counter, defaultdict
 
@@ -21,12 +22,21 @@ ARROWS = "tests/arrows.txt"
 CIRCLES = "tests/circles.txt"
 
 
-def room(path):
-    return os.path.dirname(path)
-
-
 def module(path):
     return os.path.splitext(path)[0]
+
+
+def named():
+    """The modules and headers that the table of arrows names."""
+    words = {w for _, text, _ in source.table(ARROWS) for w in text.split()}
+    return {w for w in words if "/" in w and not os.path.isdir(w)}
+
+
+def room(path, own=named()):
+    for name in (path, module(path)):
+        if name in own:
+            return name
+    return os.path.dirname(path)
 
 
 class Tree:
@@ -205,35 +215,43 @@ def check_arrows(tree):
     rows = []
     for n, text, reason in source.table(ARROWS):
         a, arrow, b = text.partition("->")
-        if not arrow or not b.split():
-            yield f"{ARROWS}:{n}: not 'ROOM -> ROOM...': {text}"
+        if not arrow or not a.split() or not b.split():
+            yield f"{ARROWS}:{n}: not 'ROOM... -> ROOM...': {text}"
             continue
-        rows += [(n, a.strip(), to, reason) for to in b.split()]
+        for name in a.split() + b.split():
+            if not any(fits(room(f), name) for f in tree.text):
+                yield f"{ARROWS}:{n}: no such room: {name}"
+        rows += [(n, x, y, reason) for x in a.split() for y in b.split()]
     for path, line, name in tree.stray:
         yield f"{path}:{line}: \"{name}\" is no file of a room"
     needed = set()
     plain = set()
-    for (x, y), where in sorted(tree.included.items()):
-        a, b = room(x), room(y)
-        if a == b:
-            continue
-        row = [r for r in rows if fits(a, r[1]) and fits(b, r[2])]
-        needed.update(row)
-        if not row:
-            yield (f"{x}:{where[0][0]}: {a} -> {b} is not allowed "
-                   f"by {ARROWS}: includes {y}")
-        elif any(not r[3] for r in row):
-            plain.add((a, b))
-    for n, a, b, reason in rows:
-        if reason and (n, a, b, reason) not in needed:
+    for what, places in (("includes", tree.included),
+                         ("calls", tree.called)):
+        for (x, y), where in sorted(places.items()):
+            a, b = room(x), room(y)
+            if a == b:
+                continue
+            row = [r for r in rows if fits(a, r[1]) and fits(b, r[2])]
+            if any(not r[3] for r in row):
+                plain.add((a, b))
+            elif row:
+                needed.update(row)
+            else:
+                line, name = where[0]
+                yield (f"{x}:{line}: {a} -> {b} is not allowed by {ARROWS}: "
+                       f"{what} {name} of {y}")
+    for row in rows:
+        if row[3] and row not in needed:
+            n, a, b, _ = row
             yield f"{ARROWS}:{n}: not needed any more: {a} -> {b}"
     for c in circles(plain):
-        yield (f"{ARROWS}: these rooms include each other, one arrow needs "
+        yield (f"{ARROWS}: these rooms use each other, so an arrow needs "
                f"a reason: {' '.join(c)}")
 
 
 def check_readmes():
-    """Each folder has a README.md that names its rooms, as in 'room/'."""
+    """Each folder has a README.md that names its rooms: room/ or `room`."""
     for folder in source.FOLDERS + ("tests", "man"):
         readme = f"{folder}/README.md"
         if not os.path.isfile(readme):
@@ -246,8 +264,8 @@ def check_readmes():
                 dirs[:] = []
             if where == folder or not files and folder != "tests":
                 continue
-            name = os.path.basename(where) + "/"
-            if not re.search(r"(?<![\w.-])" + re.escape(name), text):
+            name = re.escape(os.path.basename(where))
+            if not re.search(rf"(?<![\w.-])({name}/|`{name}`)", text):
                 yield f"{readme}: does not name {where}/"
 
 
@@ -298,4 +316,5 @@ def main(args):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))
