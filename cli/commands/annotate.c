@@ -11,7 +11,7 @@
 #include "cli/output/grid.h"
 #include "cli/ingest/name.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -120,7 +120,7 @@ static int list_functions(const struct hot *h, const char *path)
 		       h->n_func - max);
 	if (!json && h->n_func) {
 		fputs("\n'backstitch annotate ", stdout);
-		plain_text(stdout, path, 0, 0);
+		safe_text_put(stdout, path, 0, 0);
 		fputs(" SYMBOL' shows the instructions of one\n", stdout);
 	}
 	return 0;

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/model/filter.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/stop.h"
 #include "cli/output/term.h"
@@ -102,12 +102,13 @@ static int list(struct store *db, const char *sql, struct err *err)
 		const char *columns = rows_text(r, 1);
 		char clean[8192];
 
-		output_clean_buf(clean, sizeof(clean), columns, strlen(columns),
-				 NULL);
+		safe_text_clean_buf(clean, sizeof(clean), columns,
+				    strlen(columns), NULL);
 		fputs(term_on(stdout, STYLE_BOLD), stdout);
-		plain_text(stdout, name, 0, 0);
+		safe_text_put(stdout, name, 0, 0);
 		fprintf(stdout, "%s: ", term_off(stdout));
-		term_wrap(stdout, clean, (int)plain_cells(name) + 2, 4, width);
+		term_wrap(stdout, clean, (int)safe_text_cells(name) + 2, 4,
+			  width);
 	}
 	rows_close(r);
 	return ret;

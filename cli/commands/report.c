@@ -11,10 +11,11 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/pictures/page.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/report_diff.h"
 #include "cli/tables/report_offcpu.h"
 #include "cli/model/report_rows.h"
@@ -205,7 +206,7 @@ static void print_missing(FILE *out, const struct report *rp)
 		fputs("code without a name: ", out);
 		print_percent(out, unnamed, rp->weight);
 		fputs("; 'backstitch info ", out);
-		plain_text(out, rp->path, 0, 0);
+		safe_text_put(out, rp->path, 0, 0);
 		fputs("' says why\n", out);
 	}
 	report_rows_free(r);
@@ -217,10 +218,10 @@ static int print_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("capture: ", out);
-	plain_text(out, rows_text(r, 0), 0, 0);
+	safe_text_put(out, rows_text(r, 0), 0, 0);
 	if (rows_text(r, 2)[0]) {
 		fputs(" of ", out);
-		plain_text(out, rows_text(r, 2), 0, 0);
+		safe_text_put(out, rows_text(r, 2), 0, 0);
 	}
 	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
 		      ? ", not complete\n"
@@ -237,7 +238,7 @@ static int print_lost(FILE *out, const struct report *rp, struct err *err)
 
 	if (rc > 0) {
 		fputs("lost records: ", out);
-		plain_grouped(out, (uint64_t)rows_int(r, 0));
+		human_put_grouped(out, (uint64_t)rows_int(r, 0));
 		putc('\n', out);
 		rc = 0;
 	}
@@ -255,21 +256,22 @@ static bool narrowed(void)
 static void print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
-	plain_text(out,
-		   rp->event < 0
-			   ? "several, added up"
-			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
-		   0, 0);
+	safe_text_put(
+		out,
+		rp->event < 0
+			? "several, added up"
+			: stacks_event(rp->stacks, (size_t)rp->event)->name,
+		0, 0);
 	fprintf(out, "%s, ", narrowed() ? " (filtered)" : "");
-	plain_grouped(out, rp->samples);
+	human_put_grouped(out, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", out);
 	/* an event that counts itself says the same number twice */
 	if ((!by || strcmp(by, "samples")) && rp->weight != rp->samples) {
 		fputs(", ", out);
-		plain_grouped(out, rp->weight);
+		human_put_grouped(out, rp->weight);
 		putc(' ', out);
-		plain_text(out, stacks_unit(rp->stacks, rp->event, false), 0,
-			   0);
+		safe_text_put(out, stacks_unit(rp->stacks, rp->event, false), 0,
+			      0);
 	}
 	putc('\n', out);
 }
@@ -452,7 +454,7 @@ static void print_subject(const struct report *rp, const char *func,
 	FILE *out = term_lines_begin(&l, stdout);
 
 	fprintf(out, "%s ", callers ? "callers of" : "called by");
-	plain_text(out, func, 0, 0);
+	safe_text_put(out, func, 0, 0);
 	fputs(", which is in ", out);
 	print_percent(out, weight, rp->weight);
 	fputs(" of all:\n", out);
