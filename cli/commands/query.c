@@ -24,26 +24,14 @@ static const char *file;
 static bool list_views, list_tables, list_functions;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'f',
-	  .name = "file",
-	  .arg = "FILE",
-	  .help = "read the SQL from FILE ('-': standard input)",
-	  .value = &file },
-	{ .kind = OPT_GROUP, .value = (void *)output_opts },
-	{ .kind = OPT_FLAG,
-	  .name = "views",
-	  .help = "list the views and their columns",
-	  .value = &list_views },
-	{ .kind = OPT_FLAG,
-	  .name = "tables",
-	  .help = "list the tables and their columns",
-	  .value = &list_tables },
-	{ .kind = OPT_FLAG,
-	  .name = "functions",
-	  .help = "list our SQL functions",
-	  .value = &list_functions },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING('f', "file", "FILE", &file,
+		   "read the SQL from FILE ('-': standard input)"),
+	OPT_GROUP(output_opts),
+	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
+	OPT_FLAG(0, "tables", &list_tables,
+		 "list the tables and their columns"),
+	OPT_FLAG(0, "functions", &list_functions, "list our SQL functions"),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 

@@ -16,17 +16,12 @@ static const char *const names[] = { "table", "lines", "csv", "json", NULL };
 static const char *format;
 static bool json;
 
-const struct opt output_opts[] = { { .kind = OPT_CHOICE,
-				     .name = "format",
-				     .arg = "FORMAT",
-				     .help = "table, lines, csv or json",
-				     .value = &format,
-				     .choices = names },
-				   { .kind = OPT_FLAG,
-				     .name = "json",
-				     .help = "the same as --format json",
-				     .value = &json },
-				   { .kind = OPT_END } };
+const struct opt output_opts[] = {
+	OPT_CHOICE(0, "format", "FORMAT", &format, names,
+		   "table, lines, csv or json"),
+	OPT_FLAG(0, "json", &json, "the same as --format json"),
+	{ .kind = OPT_END }
+};
 
 bool output_asked(void)
 {
