@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stitch/base/clock_map.h"
 #include "stitch/record.h"
 
 struct err;
@@ -99,13 +100,6 @@ enum clock_id {
 	CLOCK_ID_REAL,
 	CLOCK_ID_TAI,
 	CLOCK_ID_TSC, /* cycles of x86's counter */
-};
-
-/* How perf's clock goes with x86's counter, by PERF_RECORD_TIME_CONV:
- * ns = zero + ((cycles * mult) >> shift). mult 0: not said. */
-struct tsc_conv {
-	uint64_t zero, mult;
-	uint16_t shift;
 };
 
 enum tri {

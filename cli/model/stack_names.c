@@ -14,7 +14,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* A frame's own label, and what was inlined there: places in inlined[]. */
 struct named_frame {

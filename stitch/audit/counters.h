@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cookie_totals;
 struct counters;
 struct facts;
 struct losses;
@@ -66,14 +67,7 @@ bool counters_see(struct counters *cs, const struct counters_sight *s);
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
-/* What the join knows at the end, of one source. */
-struct counters_end {
-	uint64_t no_chain;  /* distinct cookies of samples without a chain */
-	uint64_t no_sample; /* distinct cookies of chains without a sample */
-	uint64_t foreign;   /* chains that somebody else asked for */
-};
-
 /* The facts come when all captures of a line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
-		  const struct counters_end *end);
+		  const struct cookie_totals *end);
 #endif

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/base/table.h"
 
 struct facts;

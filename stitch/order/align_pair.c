@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/order/clock_fit.h"
+#include "stitch/order/clocks.h"
 #include "stitch/order/fingerprints.h"
 
 /* Errors, ns (formats.md F.2). Two hooks of one tracepoint are 0.5 to 2 us

@@ -23,6 +23,7 @@
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #define CPUS 4
 #define BUSY 100

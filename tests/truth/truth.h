@@ -16,7 +16,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #define NOWHERE UINT32_MAX
 

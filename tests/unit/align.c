@@ -1,6 +1,7 @@
 /* align.c - tests of stitch/order/clocks.c, prints.c, match.c, align.c:
  * captures made of switches, whose clocks are known. */
 #include "stitch/order/align.h"
+#include "stitch/order/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "stitch/fact_queue.h"
 #include "stitch/join/join.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 
