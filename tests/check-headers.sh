@@ -12,7 +12,8 @@ do
 	do
 		[ -f "$h" ] || continue
 		# shellcheck disable=SC2086 # a list of flags
-		echo "#include \"$h\"" | $cc -std=gnu11 -D_GNU_SOURCE -I. $flags \
+		echo "#include \"$h\"" | $cc -std=gnu11 -D_GNU_SOURCE -I. \
+			-I"${O:-build}" $flags \
 			-Wall -Wextra -Werror -fsyntax-only -x c - || {
 			echo "$h: does not compile alone with $cc"
 			bad=1
