@@ -221,4 +221,12 @@ struct sql_file {
 };
 extern const struct sql_file sql_files[];
 const char *sql_file(const char *name);
+
+/* The columns of each named query, separated by blanks, as columns.awk names
+ * them; "..." at the end: the caller knows of more. For the test that compares
+ * them with what SQLite says. */
+struct query_columns {
+	const char *query, *columns;
+};
+extern const struct query_columns query_columns[];
 #endif

@@ -13,7 +13,7 @@ do
 			-fsyntax-only -x c - || {
 			echo "$1: does not compile alone with ${0%% *}"
 			exit 1
-		}' "$cc -std=gnu11 -D_GNU_SOURCE -I. $flags"
+		}' "$cc -std=gnu11 -D_GNU_SOURCE -I. -I${O:-build} $flags"
 	then
 		echo "ok headers compile alone with $cc"
 	else
