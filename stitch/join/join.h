@@ -1,5 +1,6 @@
 /* join.h - which deferred chain belongs to which sample, and why one is
- * missing. The rules are formats.md C.4, the failure modes C.5. Parts:
+ * missing. See backstitch-formats(5), "Deferred stacks: join rules" and
+ * "Failure modes". Parts:
  * cookies.h (what is known of each cookie), waits.h (samples that wait, and
  * what others would have shown), excuse.h (why one is missing), sessions.h
  * (captures of one kernel) and peers.h (their threads).
