@@ -20,8 +20,10 @@ OURS = "cli stitch formats symbolize schema tests man".split()
 FOREIGN = set("schema_sql.c cli_text.c".split())
 COMMENT = {
     "c": r"/\*.*?\*/", "h": r"/\*.*?\*/", "css": r"/\*.*?\*/",
-    "js": r"/\*.*?\*/|(?m:^\s*//.*\n)+", "sql": r"(?m:--.*\n)+",
-    "sh": r"(?m:^\s*#.*\n)+", "py": r'(?m:^\s*#.*\n)+|""".*?"""',
+    "js": r"/\*.*?\*/|(?m:^[ \t]*//[^\n]*\n)+",
+    "sql": r"(?m:--[^\n]*\n\s*)+",
+    "sh": r"(?m:^[ \t]*#[^\n]*\n)+",
+    "py": r'(?m:^[ \t]*#[^\n]*\n)+|""".*?"""',
     "md": r".*", "man": r".*",
 }
 FILE = re.compile(r"(?<![\w.*{}$<>/-])([\w.-]+(?:/[\w.-]+)*"
