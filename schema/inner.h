@@ -167,7 +167,8 @@ int store_ledger(struct store *db, struct ledger *lg, struct err *err);
 int store_write_frames(struct store *db, struct err *err);
 int store_late_hashes(struct store *db, struct err *err);
 
-/* tally.c: samples added up. weighs: the event has a weight. */
+/* schema/write/sample_groups.c: samples added up. weighs: the event has a
+ * weight. */
 struct fact_event;
 struct fact_request;
 void tally_comm(struct store *db, uint32_t id, const char *name);

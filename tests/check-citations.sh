@@ -64,7 +64,8 @@ def comments(text, how):
 
 
 def wrong_file(word, paths, names):
-    if re.search(r"[A-Z]{2,}", word) and not word.endswith(".md"):
+    if word[0] in "_-" or (re.search(r"[A-Z]{2,}", word) and
+                           not word.endswith(".md")):
         return False
     first, slash, _ = word.partition("/")
     if slash:
