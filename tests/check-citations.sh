@@ -31,6 +31,8 @@ FILE = re.compile(r"(?<![\w.*{}$<>/-])([\w.-]+(?:/[\w.-]+)*"
 PAGE = re.compile(r"\b(backstitch(?:-[a-z]+)?)(?:\((\d)\)|[ \n](\d)\b)")
 TITLES = re.compile(r'backstitch-formats(?:\(5\)|[ ]5\b)((?:[ ,]|\band\b|\bto\b'
                     r'|"[^"]*"|failure modes?|\d+)*)')
+TITLE = r"(?m)^\.S[hs] %s$"
+SX = re.compile(r"(?m)^\.Sx (.*?)(?: [.,;:])*$")
 
 
 def tree():
@@ -77,7 +79,7 @@ def wrong_file(word, paths, names):
 
 def wrong_title(cited, page, modes):
     for title in re.findall(r'"([^"]*)"', cited):
-        if not re.search(r"(?m)^\.S[hs] %s$" % re.escape(title), page):
+        if not re.search(TITLE % re.escape(title), page):
             yield 'has no section "%s"' % title
     for n in re.findall(r"\d+", re.sub(r'"[^"]*"', "", cited)):
         if not 0 < int(n) <= modes:
@@ -92,6 +94,7 @@ def main():
             for f in files if not f.startswith("tests/captures/")
             and kind(f) in COMMENT}
     page = read.get("man/backstitch-formats.5", "")
+    pages = "".join(read[f] for f in read if kind(f) == "man")
     part = re.search(r"(?ms)^\.Ss Failure modes$(.*?)^\.El", page)
     modes = len(re.findall(r"(?m)^\.It", part.group(1))) if part else 0
     style = set(re.findall(r"(?m)^(\d+)\. ", read.get("CONTRIBUTING.md", "")))
@@ -109,6 +112,9 @@ def main():
             for cited in TITLES.findall(c):
                 for why in wrong_title(cited, page, modes):
                     bad.add("%s: backstitch-formats(5) %s" % (at, why))
+            for title in SX.findall(text) if kind(f) == "man" else []:
+                if not re.search(TITLE % re.escape(title), pages):
+                    bad.add('%s: no page has a section "%s"' % (at, title))
             for n in re.findall(r"CONTRIBUTING\.md, style (\d+)", c):
                 if n not in style:
                     bad.add("%s: CONTRIBUTING.md has no style %s" % (at, n))
