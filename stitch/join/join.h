@@ -2,7 +2,7 @@
  * missing. See backstitch-formats(5), "Deferred stacks: join rules" and
  * "Failure modes". Parts:
  * cookies.h (what is known of each cookie), pending_requests.h (samples that
- * wait, and what others would have shown), stitch/audit/missing_reason.h (why
+ * wait, and what others would have shown), missing_reason.h (why
  * one is missing), sessions.h (captures of one kernel) and shared_threads.h
  * (their threads).
  *
