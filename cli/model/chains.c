@@ -9,6 +9,7 @@
 
 #include "cli/model/code.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -48,9 +49,9 @@ static const char *clean_copy(struct chains *c, const char *s)
 	char buf[NAME_MAX_LEN];
 	size_t len = strlen(s);
 
-	if (c->style.json && output_json_can(s, len))
+	if (c->style.json && json_can(s, len))
 		return s;
-	output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	safe_text_clean_buf(buf, sizeof(buf), s, len, NULL);
 	return arena_strdup(&c->arena, buf);
 }
 
