@@ -42,7 +42,7 @@ struct ref {
 	uint64_t handle; /* private to the source */
 	uint32_t len;	 /* size of the record in bytes */
 	uint16_t source; /* set by order */
-	uint8_t class;	 /* enum record_class */
+	uint8_t kind;	 /* enum record_class */
 	uint8_t untimed;
 };
 

@@ -328,7 +328,7 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 
 /* An exiting task does not return to user mode, so the kernel gives it no
  * cookie (unwind_deferred_request(), Linux 7.2). */
-static bool is_alive(const struct record *rec)
+static bool is_of_living_task(const struct record *rec)
 {
 	return !(rec->flags & REC_F_GUEST) &&
 	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
@@ -364,7 +364,7 @@ static void stitch_take_sample(struct stitch *st)
 	const struct source *src = stitch_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (is_alive(&st->rec))
+	if (is_of_living_task(&st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
@@ -602,7 +602,7 @@ static void stitch_take_record(struct stitch *st)
 
 /* Returns false for a FORK record unless all tasks are recorded: the record of
  * the child's end may be missing. */
-static bool shows_life(struct stitch *st)
+static bool proves_thread_lives(struct stitch *st)
 {
 	return st->rec.kind != REC_FORK ||
 	       stitch_source(st, st->rec.source)->info.system_wide == TRI_YES;
@@ -620,7 +620,7 @@ static void audit_current(struct stitch *st)
 	    st->before.tid == st->rec.tid)
 		st->look.before = &st->before;
 	audit_record(st->audit, &st->look);
-	if (th && st->look.time > th->last && shows_life(st))
+	if (th && st->look.time > th->last && proves_thread_lives(st))
 		th->last = st->look.time;
 }
 

@@ -223,7 +223,7 @@ static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 	return v >> at & (((uint64_t)1 << n) - 1);
 }
 
-static uint64_t cookie_count(const struct shape *sh, uint64_t cookie)
+static uint64_t count_in_cookie(const struct shape *sh, uint64_t cookie)
 {
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
@@ -246,7 +246,7 @@ static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
 {
 	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
 
-	if (sh->step == 2 && !(cookie_count(sh, cookie) & 1))
+	if (sh->step == 2 && !(count_in_cookie(sh, cookie) & 1))
 		return -1;
 	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(cs, source))
 		return -1;
@@ -538,9 +538,9 @@ static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
 
 /* Returns whether a cookie, first seen on its own CPU, was made by that sample.
  * An earlier sample may be lost, unless no loss is as recent as the cookie. */
-static bool surely_made(const struct counters *cs,
-			const struct counters_sight *s,
-			const struct per_cpu *pc, int32_t made_on)
+static bool is_surely_made(const struct counters *cs,
+			   const struct counters_sight *s,
+			   const struct per_cpu *pc, int32_t made_on)
 {
 	int64_t since = s->since > pc->made ? s->since : pc->made;
 	uint16_t i = s->source;
@@ -583,8 +583,8 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (made_on < 0)
 		return -1;
 	struct per_cpu *pc = counters_cpu_at(rd, made_on);
-	uint64_t e =
-		extend_count(rd->shape, pc, cookie_count(rd->shape, s->cookie));
+	uint64_t e = extend_count(rd->shape, pc,
+				  count_in_cookie(rd->shape, s->cookie));
 
 	if (!e)
 		return -1;
@@ -602,7 +602,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 
 	pc->late += late;
 	pc->elsewhere += elsewhere;
-	if (got == SIGHT_NEW && surely_made(cs, s, pc, made_on))
+	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on))
 		pc->made = s->time;
 	return s->is_sample && (elsewhere || late);
 }

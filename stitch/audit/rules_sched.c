@@ -161,8 +161,8 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 
 /* A thread that becomes the leader by exec changes its id while it runs, so the
  * one that leaves may be the one that came, with the id of its process. */
-static bool may_be_exec(const struct audit *au, const struct record *rec,
-			int32_t tid, uint64_t came)
+static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
+			      int32_t tid, uint64_t came)
 {
 	uint32_t pid = table_find(&au->wrote, came, NULL, NULL, NULL);
 
@@ -186,15 +186,15 @@ static void switch_out(struct audit *au, const struct audit_in *in,
 	struct fact_finding f = audit_finding(in, RULE_SWITCH_BROKEN, since);
 	uint32_t i = audit_found(au, &f, key);
 
-	if (i != UINT32_MAX && may_be_exec(au, in->rec, tid, key))
+	if (i != UINT32_MAX && may_leave_by_exec(au, in->rec, tid, key))
 		sched_task_get(au, in->rec->source, tid)
 			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
 /* For a switch, perf writes one SWITCH record for the thread that leaves and
  * one for the thread that comes. */
-static void switch_record(struct audit *au, const struct audit_in *in,
-			  struct audit_runs *on)
+static void sched_switch_record(struct audit *au, const struct audit_in *in,
+				struct audit_runs *on)
 {
 	const struct record *rec = in->rec;
 
@@ -256,7 +256,7 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		return;
 	c = audit_cpu(au, in);
 	if (c)
-		switch_record(au, in, &c->record);
+		sched_switch_record(au, in, &c->record);
 }
 
 /* Some tasks are never recorded: perf itself with --exclude-perf, and on some

@@ -35,7 +35,7 @@ static struct cookie_key cookie_key_at(const struct cookie_entry *e)
 	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce };
 }
 
-static bool same_cookie(const void *owner, uint32_t id, const void *key)
+static bool cookie_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
@@ -45,20 +45,21 @@ static bool same_cookie(const void *owner, uint32_t id, const void *key)
 	       e->nonce == k->nonce;
 }
 
-static bool same_tid(const void *owner, uint32_t id, const void *key)
+static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
+				    const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
 	const struct cookie_key *k = key;
 
-	return same_cookie(owner, id, key) && e->tid == k->tid;
+	return cookie_is_same(owner, id, key) && e->tid == k->tid;
 }
 
 static uint32_t cookies_find_head(const struct cookies *cs,
 				  const struct cookie_key *k)
 {
-	uint32_t i =
-		table_find(&cs->by_cookie, cookie_hash(k), same_cookie, cs, k);
+	uint32_t i = table_find(&cs->by_cookie, cookie_hash(k), cookie_is_same,
+				cs, k);
 
 	return i == TABLE_NONE ? 0 : i;
 }
@@ -67,8 +68,8 @@ static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
 				 int32_t tid)
 {
 	k.tid = tid;
-	uint32_t i =
-		table_find(&cs->by_tid, cookie_tid_hash(&k), same_tid, cs, &k);
+	uint32_t i = table_find(&cs->by_tid, cookie_tid_hash(&k),
+				cookie_and_tid_are_same, cs, &k);
 
 	return i == TABLE_NONE ? 0 : i;
 }

@@ -575,8 +575,8 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 }
 
 /* Returns true if another capture of the kernel recorded the chain before. */
-static bool is_copy(struct join *jn, const struct cookie_entry *e,
-		    const struct join_chain *c)
+static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
+			 const struct join_chain *c)
 {
 	return !(e->told_by & join_session(jn, c->source)->bit) &&
 	       same_addresses(jn, c->uraw, e->chain.uraw);
@@ -628,7 +628,7 @@ static void count_chain(struct join *jn, const struct join_chain *c,
 	} else {
 		struct join_chain own = *c;
 
-		if (e && e->has_chain && is_copy(jn, e, c))
+		if (e && e->has_chain && join_is_copy(jn, e, c))
 			own.id = e->chain.id;
 		se->n_chains++;
 		pending_requests_chain(&jn->pending, &own);
@@ -645,7 +645,7 @@ bool join_chain(struct join *jn, struct join_task *task,
 
 	count_chain(jn, c, i ? join_entry(jn, i) : NULL);
 	if (i && join_entry(jn, i)->has_chain) {
-		bool copy = is_copy(jn, join_entry(jn, i), c);
+		bool copy = join_is_copy(jn, join_entry(jn, i), c);
 
 		if (copy)
 			join_push_copy(jn, join_entry(jn, i), c);

@@ -185,8 +185,8 @@ static inline bool ref_before(const struct order *ord, const struct ref *a,
 	}
 	if (ka != kb)
 		return ka < kb;
-	if (a->class != b->class)
-		return a->class < b->class;
+	if (a->kind != b->kind)
+		return a->kind < b->kind;
 	if (a->source != b->source)
 		return a->source < b->source;
 	return a->seq < b->seq;
@@ -577,7 +577,7 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 		const struct ref *g = &ord->group[i];
 
 		dup = g->source == ref->source && g->len == ref->len &&
-		      g->class == ref->class && src->ops->same(src, g, ref);
+		      g->kind == ref->kind && src->ops->same(src, g, ref);
 	}
 	return dup;
 }

@@ -68,7 +68,7 @@ void frames_free(struct frames *fr)
 	free(fr);
 }
 
-static uint64_t hash_image(const struct image *img)
+static uint64_t image_hash(const struct image *img)
 {
 	uint64_t h = hash_bytes(img->path, strlen(img->path), img->kind);
 
@@ -104,7 +104,7 @@ static void image_name_hash(const struct image *img, uint64_t out[2])
 
 uint32_t frames_image(struct frames *fr, const struct image *img)
 {
-	uint64_t h = hash_image(img);
+	uint64_t h = image_hash(img);
 	uint32_t id = table_find(&fr->images, h, image_is_same, fr, img);
 
 	if (id != TABLE_NONE)

@@ -193,7 +193,7 @@ static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 			 .pgoff = pgoff,
 			 .path = path },
 	};
-	struct region new = {
+	struct region region = {
 		.start = r->start,
 		.end = r->end,
 		.prot = (uint32_t)p->arg[2],
@@ -201,10 +201,10 @@ static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 		.t0 = p->done,
 	};
 
-	new.image = resolve_map_image(in->resolve, in->src, &rec,
-				      tasks_process_at(in->tasks, slot)->id,
-				      &new.pgoff);
-	tasks_map(in->tasks, slot, &new);
+	region.image = resolve_map_image(in->resolve, in->src, &rec,
+					 tasks_process_at(in->tasks, slot)->id,
+					 &region.pgoff);
+	tasks_map(in->tasks, slot, &region);
 }
 
 /* Returns true if region r has the same file offset at addr. It may come from a
@@ -266,8 +266,8 @@ static bool is_mapped_by_record(const struct mmap_calls_in *in, uint32_t slot,
 	return r && r->start == range->start && r->since >= p->time;
 }
 
-static void do_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
-		    uint32_t slot, const struct pending *p, uint64_t ret)
+static void apply_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
+		       uint32_t slot, const struct pending *p, uint64_t ret)
 {
 	struct range r;
 
@@ -280,8 +280,8 @@ static void do_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		map_call_file(cs, in, slot, &r, p);
 }
 
-static void do_munmap(const struct mmap_calls_in *in, uint32_t slot,
-		      const struct pending *p)
+static void apply_munmap(const struct mmap_calls_in *in, uint32_t slot,
+			 const struct pending *p)
 {
 	struct range r;
 
@@ -290,30 +290,30 @@ static void do_munmap(const struct mmap_calls_in *in, uint32_t slot,
 }
 
 /* mremap moves or resizes one mapping, which keeps its image. */
-static void do_mremap(const struct mmap_calls_in *in, uint32_t slot,
-		      const struct pending *p, uint64_t ret)
+static void apply_mremap(const struct mmap_calls_in *in, uint32_t slot,
+			 const struct pending *p, uint64_t ret)
 {
 	const struct process *pr = tasks_process_at(in->tasks, slot);
 	const struct region *was = space_find(&pr->space, p->arg[0], TIME_NONE);
-	struct region new = { 0 };
+	struct region region = { 0 };
 	struct range from, to;
 
 	if (!page_range(ret, p->arg[2], &to))
 		return;
 	if (was) {
-		new = *was;
-		new.pgoff += p->arg[0] - was->start;
+		region = *was;
+		region.pgoff += p->arg[0] - was->start;
 		if (resolve_is_anon(in->resolve, was->image))
-			new.pgoff = to.start;
-		new.start = to.start;
-		new.end = to.end;
-		new.t0 = p->done;
+			region.pgoff = to.start;
+		region.start = to.start;
+		region.end = to.end;
+		region.t0 = p->done;
 	}
 	if (page_range(p->arg[0], p->arg[1], &from) &&
 	    !(p->arg[3] & DONT_UNMAP))
 		tasks_unmap(in->tasks, slot, from.start, from.end, p->done);
 	if (was)
-		tasks_map(in->tasks, slot, &new);
+		tasks_map(in->tasks, slot, &region);
 	else
 		tasks_unmap(in->tasks, slot, to.start, to.end, p->done);
 }
@@ -330,13 +330,13 @@ static void mmap_calls_finish(struct mmap_calls *cs,
 		return;
 	switch (p->what) {
 	case CALL_MMAP:
-		do_mmap(cs, in, slot, p, ret);
+		apply_mmap(cs, in, slot, p, ret);
 		break;
 	case CALL_MUNMAP:
-		do_munmap(in, slot, p);
+		apply_munmap(in, slot, p);
 		break;
 	case CALL_MREMAP:
-		do_mremap(in, slot, p, ret);
+		apply_mremap(in, slot, p, ret);
 		break;
 	case CALL_OPENAT:
 		if (p->path && p->path[0] == '/' && ret <= INT32_MAX)
