@@ -375,7 +375,7 @@ void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
 		.seq = ++ft->seq,
 		.handle = item,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = it->untimed,
 	};
 	it->refs++;
@@ -405,7 +405,7 @@ static void due_other(struct ftext *ft, enum ftext_record which)
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = 1,
 	};
 }

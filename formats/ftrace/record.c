@@ -199,7 +199,7 @@ static int made_of_entry(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (ref->class == CLASS_CHAIN)
+	if (ref->kind == CLASS_CHAIN)
 		return ft_defer_chain(ft, t, ref, &raw, rec, err);
 	return ft_task_record(ft, t, ref, &raw, rec, err);
 }
@@ -221,9 +221,9 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->cpu = st->cpu;
 	rec->ring = st->instance;
 	rec->off = ft_off(st, place);
-	if (ref->class == CLASS_LOST)
+	if (ref->kind == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);
-	if (ref->class == CLASS_SAMPLE)
+	if (ref->kind == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return made_of_entry(ft, ref, st, place, rec, err);
 }

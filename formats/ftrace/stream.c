@@ -275,7 +275,7 @@ void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
 	struct ref *r = &ft->due[ft->n_due++];
 
 	*r = *ev;
-	r->class = class;
+	r->kind = class;
 	r->len = len;
 	r->seq = ++ft->seq;
 }
@@ -402,7 +402,7 @@ static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
 {
 	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
 		ft_due_made(ft, ft->made_pos, key);
-		ft->due[ft->n_due - 1].class = class;
+		ft->due[ft->n_due - 1].kind = class;
 		ft->due[ft->n_due - 1].untimed = 1;
 	}
 }

@@ -273,12 +273,12 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err)
 {
-	if (ref->class == CLASS_COMM && (t || ref->len == FT_SAVED))
+	if (ref->kind == CLASS_COMM && (t || ref->len == FT_SAVED))
 		return comm_record(ft, t, ref, raw, rec);
 	if (!t)
 		return err_set(err, ERR_FORMAT, "%s: event has no format",
 			       ft->in.path);
-	if (ref->class == CLASS_FORK)
+	if (ref->kind == CLASS_FORK)
 		return fork_record(ft, t, raw, rec);
 	rec->kind = REC_EXIT;
 	set_tid(ft, (int32_t)ft_number(t, t->part.pid, raw, rec->tid), rec);
