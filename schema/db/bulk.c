@@ -309,7 +309,7 @@ static bool same_cell(const uint64_t *a, const uint64_t *b, unsigned int tags,
 }
 
 /* Of the columns in `same` those that have one value in the whole block. */
-static uint64_t still_same(const struct block *b, uint64_t same)
+static uint64_t bulk_still_same(const struct block *b, uint64_t same)
 {
 	unsigned int n = b->table->shape.n_columns;
 	unsigned int tags = b->stride - n;
@@ -328,7 +328,7 @@ static uint64_t still_same(const struct block *b, uint64_t same)
 }
 
 /* Of the columns in `same` those that are NULL. */
-static uint64_t nulls(const struct block *b, uint64_t same)
+static uint64_t bulk_nulls(const struct block *b, uint64_t same)
 {
 	uint64_t null = 0;
 
@@ -341,13 +341,13 @@ static uint64_t nulls(const struct block *b, uint64_t same)
 	return null;
 }
 
-static bool has(uint64_t set, unsigned int i)
+static bool bulk_has(uint64_t set, unsigned int i)
 {
 	return i < 64 && set >> i & 1;
 }
 
-static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
-		   sqlite3_stmt **st)
+static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
+			sqlite3_stmt **st)
 {
 	const struct bulk_shape *s = &t->shape;
 	sqlite3_str *sql = sqlite3_str_new(db);
@@ -357,11 +357,11 @@ static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 		sqlite3_str_appendf(sql, "(%s)", s->columns);
 	sqlite3_str_appendf(sql, " SELECT %s", dense ? "NULL" : "c0");
 	for (unsigned int i = 1; i < s->n_columns; i++)
-		if (has(t->null, i))
+		if (bulk_has(t->null, i))
 			sqlite3_str_appendall(sql, ",NULL");
 		else
 			sqlite3_str_appendf(
-				sql, has(t->same, i) ? ",?%u" : ",c%u", i);
+				sql, bulk_has(t->same, i) ? ",?%u" : ",c%u", i);
 	sqlite3_str_appendall(sql, " FROM batch");
 
 	char *text = sqlite3_str_finish(sql);
@@ -376,7 +376,7 @@ static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 }
 
 /* The values of the columns that are the same in all rows. */
-static int bind_same(sqlite3_stmt *st, const struct block *b)
+static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
 {
 	unsigned int tags = b->stride - b->table->shape.n_columns;
 	uint64_t left = b->table->same & ~b->table->null;
@@ -395,27 +395,28 @@ static int bind_same(sqlite3_stmt *st, const struct block *b)
 }
 
 /* The statement that is right for the block, with its parameters. */
-static int ready(sqlite3 *db, const struct block *b, sqlite3_stmt **out)
+static int bulk_statement(sqlite3 *db, const struct block *b,
+			  sqlite3_stmt **out)
 {
 	struct bulk_table *t = b->table;
-	uint64_t same = still_same(b, t->same);
-	uint64_t null = t->null & nulls(b, same);
+	uint64_t same = bulk_still_same(b, t->same);
+	uint64_t null = t->null & bulk_nulls(b, same);
 	sqlite3_stmt **st = &t->insert[b->dense];
 
 	if (same != t->same || null != t->null)
 		bulk_table_reset(t);
 	t->same = same;
 	t->null = null;
-	int rc = *st ? SQLITE_OK : prepare(db, t, b->dense, st);
+	int rc = *st ? SQLITE_OK : bulk_prepare(db, t, b->dense, st);
 
 	*out = *st;
-	return rc ? rc : bind_same(*st, b);
+	return rc ? rc : bulk_bind_same(*st, b);
 }
 
 int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = ready(db, b, &st);
+	int rc = bulk_statement(db, b, &st);
 
 	if (rc)
 		return rc;

@@ -6,5 +6,5 @@ struct sqlite3;
 
 /* Fills *err for result code rc of the connection; gives -1. path "": a
  * temporary database. */
-int problem(struct sqlite3 *db, const char *path, int rc, struct err *err);
+int problem_set(struct sqlite3 *db, const char *path, int rc, struct err *err);
 #endif

@@ -38,7 +38,8 @@ struct text {
 	size_t len;
 };
 
-static bool same_text(const void *owner, uint32_t id, const void *key)
+static bool flame_nodes_same_text(const void *owner, uint32_t id,
+				  const void *key)
 {
 	const struct flame_nodes *t = owner;
 	const struct text *x = key;
@@ -50,7 +51,7 @@ uint32_t flame_nodes_text(struct flame_nodes *t, const char *s, size_t len)
 {
 	const struct text x = { s, len };
 	uint64_t h = hash_bytes(s, len, 0);
-	uint32_t id = table_find(&t->names, h, same_text, t, &x);
+	uint32_t id = table_find(&t->names, h, flame_nodes_same_text, t, &x);
 
 	if (id != TABLE_NONE)
 		return id;
@@ -132,7 +133,8 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 	return id;
 }
 
-static bool same_place(const void *owner, uint32_t id, const void *key)
+static bool flame_nodes_same_place(const void *owner, uint32_t id,
+				   const void *key)
 {
 	const struct flame_nodes *t = owner;
 	const struct flame_place *p = key;
@@ -163,8 +165,8 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	/* out, up to what is known */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
-		uint32_t id = table_find(&t->places, place_hash(&p), same_place,
-					 t, &p);
+		uint32_t id = table_find(&t->places, place_hash(&p),
+					 flame_nodes_same_place, t, &p);
 
 		if (id != TABLE_NONE) {
 			p.end = t->place[id].end;
@@ -211,7 +213,7 @@ static int add_up(struct flame_nodes *t)
 	return 0;
 }
 
-static int by_weight(const void *a, const void *b, void *arg)
+static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 {
 	const struct flame_nodes *t = arg;
 	const struct flame_item *x = &t->item[*(const uint32_t *)a];
@@ -275,7 +277,7 @@ int flame_nodes_finish(struct flame_nodes *t)
 		first[i] = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
 		list[i] = (uint32_t)i;
-	qsort_r(list, n, sizeof(*list), by_weight, t);
+	qsort_r(list, n, sizeof(*list), flame_nodes_by_weight, t);
 	for (size_t i = n; i-- > 0;) {
 		uint32_t parent = t->item[list[i]].parent;
 

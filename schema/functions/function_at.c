@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "schema/functions/functions.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 
 static int at_step(struct table_call *c, char **message)

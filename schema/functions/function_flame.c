@@ -10,7 +10,7 @@
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
 #include "schema/functions/functions.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 #include "stitch/base/mem.h"
 
@@ -32,7 +32,7 @@ struct load {
 	char *message; /* NULL: SQLite's own */
 };
 
-static int fault(struct load *l, char *message)
+static int flame_fault(struct load *l, char *message)
 {
 	l->message = message;
 	return SQLITE_ERROR;
@@ -41,7 +41,7 @@ static int fault(struct load *l, char *message)
 /* Calls fn for each row of a query: SQLite's code. */
 typedef int row_fn(struct load *l, sqlite3_stmt *st);
 
-static int each(struct load *l, const char *query, row_fn *fn)
+static int flame_each_row(struct load *l, const char *query, row_fn *fn)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql(query), -1, &st, NULL);
@@ -59,13 +59,14 @@ static int each(struct load *l, const char *query, row_fn *fn)
 }
 
 /* An array is the whole index: ids are 1, 2, 3 ... */
-static int next_frame(struct load *l, sqlite3_stmt *st)
+static int flame_next_frame(struct load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_FRAMES_ID) !=
 	    (sqlite3_int64)l->t->n_frame + 1)
-		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"frame %llu",
-						l->t->n_frame + 1ull));
+		return flame_fault(l,
+				   sqlite3_mprintf("the database is damaged: "
+						   "frame %llu",
+						   l->t->n_frame + 1ull));
 	const char *label =
 		(const char *)sqlite3_column_text(st, FN_FLAME_FRAMES_NAME);
 
@@ -75,16 +76,17 @@ static int next_frame(struct load *l, sqlite3_stmt *st)
 	return SQLITE_OK;
 }
 
-static int next_stack(struct load *l, sqlite3_stmt *st)
+static int flame_next_stack(struct load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_STACKS_ID) !=
 		    (sqlite3_int64)l->t->n_stack + 1 ||
 	    flame_nodes_stack(l->t,
 			      sqlite3_column_int64(st, FN_FLAME_STACKS_PARENT),
 			      sqlite3_column_int64(st, FN_FLAME_STACKS_FRAME)))
-		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"stack %llu",
-						l->t->n_stack + 1ull));
+		return flame_fault(l,
+				   sqlite3_mprintf("the database is damaged: "
+						   "stack %llu",
+						   l->t->n_stack + 1ull));
 	return SQLITE_OK;
 }
 
@@ -100,7 +102,7 @@ struct marks {
 	size_t n, cap;
 };
 
-static int next_word(struct load *l, sqlite3_stmt *st)
+static int flame_next_word(struct load *l, sqlite3_stmt *st)
 {
 	struct marks *m = (struct marks *)l;
 	const char *word =
@@ -119,7 +121,7 @@ static int next_word(struct load *l, sqlite3_stmt *st)
 }
 
 /* Below node; nothing when there is no mark, or none of that number. */
-static uint32_t put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
+static uint32_t flame_put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
 {
 	for (size_t i = 0; id && i < m->n; i++)
 		if (m->mark[i].id == id)
@@ -136,7 +138,7 @@ static uint32_t stack_id(const struct flame_nodes *t, sqlite3_stmt *st, int i)
 	return id > 0 && (uint64_t)id <= t->n_stack ? (uint32_t)id : 0;
 }
 
-static int next_group(struct load *l, sqlite3_stmt *st)
+static int flame_next_group(struct load *l, sqlite3_stmt *st)
 {
 	struct flame_nodes *t = l->t;
 	const char *comm =
@@ -149,28 +151,31 @@ static int next_group(struct load *l, sqlite3_stmt *st)
 					flame_nodes_text(t, comm, strlen(comm)),
 					FLAME_ROOT);
 	if (at != FLAME_ROOT)
-		at = put_mark((struct marks *)l, at,
-			      sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
+		at = flame_put_mark(
+			(struct marks *)l, at,
+			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(t, at, stack_id(t, st, 1));
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(t, at, stack_id(t, st, 0));
 	if (at == FLAME_ROOT)
-		return fault(l, sqlite3_mprintf("flame(): more than %u nodes; "
-						"ask for one comm or time",
-						FLAME_NODES_MAX));
+		return flame_fault(
+			l, sqlite3_mprintf("flame(): more than %u nodes; "
+					   "ask for one comm or time",
+					   FLAME_NODES_MAX));
 	if (weight < 0 || n < 0 ||
 	    __builtin_add_overflow(t->item[at].self, (uint64_t)weight,
 				   &t->item[at].self))
-		return fault(l, sqlite3_mprintf("flame(): the weights do not "
-						"fit 64 bits"));
+		return flame_fault(
+			l, sqlite3_mprintf("flame(): the weights do not "
+					   "fit 64 bits"));
 	t->item[at].samples += (uint64_t)n;
 	return SQLITE_OK;
 }
 
 /* The event that is meant where none is named, in *out (sqlite3_value_free);
  * NULL: there is no sample. */
-static int default_event(struct load *l, sqlite3_value **out)
+static int flame_default_event(struct load *l, sqlite3_value **out)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"), -1, &st,
@@ -194,21 +199,23 @@ static int load_tree(struct marks *m)
 
 	if (!l->arg[ARG_EVENT] ||
 	    sqlite3_value_type(l->arg[ARG_EVENT]) == SQLITE_NULL) {
-		rc = default_event(l, &event);
+		rc = flame_default_event(l, &event);
 		l->arg[ARG_EVENT] = event;
 	}
 	if (!rc)
-		rc = each(l, "fn_flame_frames", next_frame);
+		rc = flame_each_row(l, "fn_flame_frames", flame_next_frame);
 	if (!rc)
-		rc = each(l, "fn_flame_stacks", next_stack);
+		rc = flame_each_row(l, "fn_flame_stacks", flame_next_stack);
 	if (!rc)
-		rc = each(l, "fn_flame_words", next_word);
+		rc = flame_each_row(l, "fn_flame_words", flame_next_word);
 	if (!rc)
-		rc = each(l, some ? "fn_flame_events" : "fn_flame_groups",
-			  next_group);
+		rc = flame_each_row(
+			l, some ? "fn_flame_events" : "fn_flame_groups",
+			flame_next_group);
 	if (!rc && flame_nodes_finish(l->t))
-		rc = fault(l, sqlite3_mprintf("flame(): the weights do not fit "
-					      "64 bits"));
+		rc = flame_fault(
+			l, sqlite3_mprintf("flame(): the weights do not fit "
+					   "64 bits"));
 	sqlite3_value_free(event);
 	return rc;
 }
@@ -245,8 +252,8 @@ static int flame_filter(struct table_call *c, sqlite3_value **arg,
 	return rc ? rc : flame_next(c, message);
 }
 
-static void put_text(sqlite3_context *ctx, const struct flame_nodes *t,
-		     uint32_t text)
+static void flame_put_text(sqlite3_context *ctx, const struct flame_nodes *t,
+			   uint32_t text)
 {
 	if (text != FLAME_ROOT)
 		sqlite3_result_text(ctx, t->name[text], -1, SQLITE_TRANSIENT);
@@ -282,10 +289,10 @@ static void flame_column(const struct table_call *c, sqlite3_context *ctx,
 		sqlite3_result_int64(ctx, x->depth);
 		break;
 	case NAME:
-		put_text(ctx, t, x->name);
+		flame_put_text(ctx, t, x->name);
 		break;
 	case IMAGE:
-		put_text(ctx, t, x->image);
+		flame_put_text(ctx, t, x->image);
 		break;
 	case WEIGHT:
 		sqlite3_result_int64(ctx, (sqlite3_int64)x->weight);

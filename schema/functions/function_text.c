@@ -23,7 +23,7 @@ static struct functions *functions_of(sqlite3_context *ctx)
 	return sqlite3_user_data(ctx);
 }
 
-static void fail(sqlite3_context *ctx, char *message)
+static void text_fail(sqlite3_context *ctx, char *message)
 {
 	if (message)
 		sqlite3_result_error(ctx, message, -1);
@@ -34,8 +34,8 @@ static void fail(sqlite3_context *ctx, char *message)
 
 /* The statement's row for id; 0, NO_ROW, or -1 and the result is an error. The
  * caller resets it. */
-static int look_up(sqlite3_context *ctx, enum function_query q,
-		   sqlite3_int64 id, sqlite3_stmt **out)
+static int text_look_up(sqlite3_context *ctx, enum function_query q,
+			sqlite3_int64 id, sqlite3_stmt **out)
 {
 	struct functions *fs = functions_of(ctx);
 	int rc = SQLITE_ERROR;
@@ -61,20 +61,21 @@ struct path {
 
 static int damaged(sqlite3_context *ctx, sqlite3_int64 stack)
 {
-	fail(ctx,
-	     sqlite3_mprintf("the database is damaged: stack %lld", stack));
+	text_fail(ctx, sqlite3_mprintf("the database is damaged: stack %lld",
+				       stack));
 	return -1;
 }
 
 /* 0, NO_ROW, or -1 and the result is an error. */
-static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
+static int text_load_path(sqlite3_context *ctx, sqlite3_int64 stack,
+			  struct path *p)
 {
 	int rc = 0;
 
 	while (!rc) {
 		sqlite3_stmt *st;
 
-		rc = look_up(ctx, Q_STACK, stack, &st);
+		rc = text_look_up(ctx, Q_STACK, stack, &st);
 		if (rc == NO_ROW && p->n)
 			rc = damaged(ctx, stack);
 		if (rc) {
@@ -100,7 +101,7 @@ static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
 }
 
 /* A text being made, for the result. */
-static void finish(sqlite3_context *ctx, sqlite3_str *s)
+static void text_finish(sqlite3_context *ctx, sqlite3_str *s)
 {
 	int rc = sqlite3_str_errcode(s);
 	int n = sqlite3_str_length(s);
@@ -118,17 +119,17 @@ static void finish(sqlite3_context *ctx, sqlite3_str *s)
 	}
 }
 
-static void drop(sqlite3_str *s)
+static void text_drop(sqlite3_str *s)
 {
 	sqlite3_free(sqlite3_str_finish(s));
 }
 
 /* 0, or -1 and the result is an error. */
-static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
-		       sqlite3_int64 frame)
+static int text_put_inlined(sqlite3_context *ctx, sqlite3_str *s,
+			    sqlite3_int64 frame)
 {
 	sqlite3_stmt *st;
-	int rc = look_up(ctx, Q_INLINED, frame, &st);
+	int rc = text_look_up(ctx, Q_INLINED, frame, &st);
 
 	while (!rc) {
 		sqlite3_str_appendf(s, "%s (inlined)\n",
@@ -138,10 +139,10 @@ static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
 		if (step == SQLITE_DONE)
 			break;
 		if (step != SQLITE_ROW) {
-			fail(ctx,
-			     sqlite3_mprintf(
-				     "%s",
-				     sqlite3_errmsg(functions_of(ctx)->db)));
+			text_fail(ctx, sqlite3_mprintf(
+					       "%s",
+					       sqlite3_errmsg(
+						       functions_of(ctx)->db)));
 			rc = -1;
 		}
 	}
@@ -150,10 +151,11 @@ static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
 }
 
 /* symbol+0x12 (file), or [unknown] (file+0x1234) */
-static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
+static int text_put_line(sqlite3_context *ctx, sqlite3_str *s,
+			 sqlite3_int64 frame)
 {
 	sqlite3_stmt *st;
-	int rc = look_up(ctx, Q_FRAME, frame, &st);
+	int rc = text_look_up(ctx, Q_FRAME, frame, &st);
 
 	if (!rc) {
 		const char *path =
@@ -179,12 +181,12 @@ static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
 }
 
 /* Begins what reads tables: NULL and an error when it must not. */
-static sqlite3_str *begin(sqlite3_context *ctx, const char *name)
+static sqlite3_str *text_begin(sqlite3_context *ctx, const char *name)
 {
 	char *message = NULL;
 
 	if (!functions_enter(functions_of(ctx), name, &message)) {
-		fail(ctx, message);
+		text_fail(ctx, message);
 		return NULL;
 	}
 	return sqlite3_str_new(functions_of(ctx)->db);
@@ -197,39 +199,40 @@ void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
-	sqlite3_str *s = begin(ctx, "stack_text()");
+	sqlite3_str *s = text_begin(ctx, "stack_text()");
 
 	if (!s)
 		return;
-	int rc = path_load(ctx, sqlite3_value_int64(v[0]), &p);
+	int rc = text_load_path(ctx, sqlite3_value_int64(v[0]), &p);
 
 	for (size_t i = 0; !rc && i < p.n && !sqlite3_str_errcode(s); i++) {
 		if (i)
 			sqlite3_str_appendchar(s, 1, '\n');
-		rc = put_inlined(ctx, s, p.frame[i]) ||
-				     put_line(ctx, s, p.frame[i])
+		rc = text_put_inlined(ctx, s, p.frame[i]) ||
+				     text_put_line(ctx, s, p.frame[i])
 			     ? -1
 			     : 0;
 	}
 	functions_leave(functions_of(ctx));
 	free(p.frame);
 	if (rc)
-		drop(s);
+		text_drop(s);
 	else
-		finish(ctx, s);
+		text_finish(ctx, s);
 }
 
 /* 0, NO_ROW, or -1: the labels of a stack, the outermost first. */
-static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
+static int text_put_folded(sqlite3_context *ctx, sqlite3_str *s,
+			   sqlite3_value *v)
 {
 	struct path p = { 0 };
 	int rc = sqlite3_value_type(v) == SQLITE_NULL
 			 ? NO_ROW
-			 : path_load(ctx, sqlite3_value_int64(v), &p);
+			 : text_load_path(ctx, sqlite3_value_int64(v), &p);
 
 	for (size_t i = p.n; !rc && i-- > 0 && !sqlite3_str_errcode(s);) {
 		sqlite3_stmt *st;
-		int found = look_up(ctx, Q_LABEL, p.frame[i], &st);
+		int found = text_look_up(ctx, Q_LABEL, p.frame[i], &st);
 
 		if (found < 0)
 			rc = -1;
@@ -247,19 +250,19 @@ static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
 
 void function_folded(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
-	sqlite3_str *s = begin(ctx, "folded()");
+	sqlite3_str *s = text_begin(ctx, "folded()");
 
 	(void)argc;
 	if (!s)
 		return;
-	int user = put_folded(ctx, s, v[1]);
-	int kernel = user < 0 ? -1 : put_folded(ctx, s, v[0]);
+	int user = text_put_folded(ctx, s, v[1]);
+	int kernel = user < 0 ? -1 : text_put_folded(ctx, s, v[0]);
 
 	functions_leave(functions_of(ctx));
 	if (user < 0 || kernel < 0 || (user && kernel))
-		drop(s);
+		text_drop(s);
 	else
-		finish(ctx, s);
+		text_finish(ctx, s);
 }
 
 void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
@@ -269,11 +272,11 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
-	sqlite3_str *s = begin(ctx, "frame_name()");
+	sqlite3_str *s = text_begin(ctx, "frame_name()");
 
 	if (!s)
 		return;
-	int rc = look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
+	int rc = text_look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
 
 	if (!rc && sqlite3_column_type(st, FN_FRAME_NAME) != SQLITE_NULL) {
 		sqlite3_str_appendall(s, (const char *)sqlite3_column_text(
@@ -290,9 +293,9 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	sqlite3_reset(st);
 	functions_leave(functions_of(ctx));
 	if (rc)
-		drop(s);
+		text_drop(s);
 	else
-		finish(ctx, s);
+		text_finish(ctx, s);
 }
 
 /* SQLite's own hex() gives the digits of the digits for a number: nobody asks
@@ -360,10 +363,10 @@ static int wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
 	sqlite3_stmt *st;
 
 	if (!functions_enter(functions_of(ctx), "wall()", &message)) {
-		fail(ctx, message);
+		text_fail(ctx, message);
 		return -1;
 	}
-	int rc = look_up(ctx, Q_WALL, 0, &st);
+	int rc = text_look_up(ctx, Q_WALL, 0, &st);
 
 	if (!rc)
 		*offset = sqlite3_column_int64(st, FN_WALL_VALUE);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "schema/functions/hooks.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 #include "stitch/base/mem.h"
 
@@ -73,7 +73,7 @@ sqlite3_stmt *functions_statement(struct functions *fs, enum function_query q)
 	return fs->st[q];
 }
 
-static void forget_statements(struct functions *fs)
+static void functions_forget_statements(struct functions *fs)
 {
 	for (int i = 0; i < Q_N; i++) {
 		sqlite3_finalize(fs->st[i]);
@@ -81,13 +81,13 @@ static void forget_statements(struct functions *fs)
 	}
 }
 
-static void unref(void *arg)
+static void functions_unref(void *arg)
 {
 	struct functions *fs = arg;
 
 	if (--fs->refs)
 		return;
-	forget_statements(fs);
+	functions_forget_statements(fs);
 	free(fs);
 }
 
@@ -121,18 +121,20 @@ const struct table_function list_function = {
 	.filter = list_filter,
 	.next = list_next,
 	.column = list_column,
-	.disconnect = forget_statements,
+	.disconnect = functions_forget_statements,
 };
 
 /* ---- registering */
 
-static int add(struct functions *fs, const struct function *f)
+static int functions_add_one(struct functions *fs, const struct function *f)
 {
 	fs->refs++; /* a failed call drops it again */
 	if (f->table)
-		return table_function_add(fs, f->name, f->table, unref);
+		return table_function_add(fs, f->name, f->table,
+					  functions_unref);
 	return sqlite3_create_function_v2(fs->db, f->name, f->n_args, f->flags,
-					  fs, f->value, NULL, NULL, unref);
+					  fs, f->value, NULL, NULL,
+					  functions_unref);
 }
 
 int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
@@ -144,11 +146,11 @@ int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
 	fs->hooks = hooks;
 	fs->refs = 1;
 	for (const struct function *f = function_list; !rc && f->name; f++)
-		rc = add(fs, f);
+		rc = functions_add_one(fs, f);
 	/* connects the table that lets go of the statements in time */
 	if (!rc)
 		rc = sqlite3_exec(db, store_sql("fn_connect"), NULL, NULL,
 				  NULL);
-	unref(fs);
+	functions_unref(fs);
 	return rc;
 }

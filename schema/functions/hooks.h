@@ -8,9 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct err;
-struct store;
-
 struct sql_hooks {
 	/* The name in buf as people wrote it; false: it is not mangled. */
 	bool (*demangle)(const char *name, char *buf, size_t size);
@@ -18,8 +15,4 @@ struct sql_hooks {
 
 extern const struct sql_hooks sql_hooks; /* cli/hooks.c */
 
-/* Our SQL functions on the connection of a database; hooks are borrowed for
- * as long as it is open. 0, or -1 and *err. */
-int store_functions(struct store *db, const struct sql_hooks *hooks,
-		    struct err *err);
 #endif

@@ -98,7 +98,7 @@ static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 	return SQLITE_OK;
 }
 
-static const struct table_function *function_of(const struct table_call *c)
+static const struct table_function *vtab_function(const struct table_call *c)
 {
 	return ((struct vtab *)c->base.pVtab)->m.f;
 }
@@ -107,14 +107,14 @@ static int vtab_close(sqlite3_vtab_cursor *cursor)
 {
 	struct table_call *c = (struct table_call *)cursor;
 
-	if (function_of(c)->close)
-		function_of(c)->close(c);
+	if (vtab_function(c)->close)
+		vtab_function(c)->close(c);
 	free(c);
 	return SQLITE_OK;
 }
 
 /* A message goes where SQLite looks for it. */
-static int answer(struct table_call *c, int rc, char *message)
+static int vtab_result(struct table_call *c, int rc, char *message)
 {
 	sqlite3_vtab *v = c->base.pVtab;
 
@@ -146,12 +146,13 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
 	c->end = 0;
 	for (int i = 0; i < f->required; i++)
 		if (!arg[i])
-			return answer(c, SQLITE_ERROR,
-				      sqlite3_mprintf("%s() needs an argument",
-						      v->m.name));
+			return vtab_result(
+				c, SQLITE_ERROR,
+				sqlite3_mprintf("%s() needs an argument",
+						v->m.name));
 	int rc = f->filter(c, arg, &message);
 
-	return answer(c, rc, message);
+	return vtab_result(c, rc, message);
 }
 
 static int vtab_next(sqlite3_vtab_cursor *cursor)
@@ -160,9 +161,9 @@ static int vtab_next(sqlite3_vtab_cursor *cursor)
 	char *message = NULL;
 
 	c->row++;
-	int rc = function_of(c)->next(c, &message);
+	int rc = vtab_function(c)->next(c, &message);
 
-	return answer(c, rc, message);
+	return vtab_result(c, rc, message);
 }
 
 static int vtab_eof(sqlite3_vtab_cursor *cursor)
@@ -176,8 +177,8 @@ static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct table_call *c = (struct table_call *)cursor;
 
-	if (i < function_of(c)->n_columns)
-		function_of(c)->column(c, ctx, i);
+	if (i < vtab_function(c)->n_columns)
+		vtab_function(c)->column(c, ctx, i);
 	return SQLITE_OK;
 }
 
@@ -202,7 +203,7 @@ static const sqlite3_module vtab_methods = {
 	.xRowid = vtab_rowid,
 };
 
-static void module_free(void *arg)
+static void vtab_module_free(void *arg)
 {
 	struct module *m = arg;
 
@@ -218,5 +219,5 @@ int table_function_add(struct functions *fs, const char *name,
 
 	*m = (struct module){ fs, name, f, destroy };
 	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
-					module_free);
+					vtab_module_free);
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "stitch/base/mem.h"
 
 #define MARK "-- name: "
@@ -18,7 +17,7 @@ const char *sql_file(const char *name)
 }
 
 /* The text behind the line "-- name: NAME", up to the next such line. */
-static const char *find(const char *text, const char *name, size_t *len)
+static const char *queries_find(const char *text, const char *name, size_t *len)
 {
 	size_t n = strlen(name);
 
@@ -46,7 +45,7 @@ struct query {
 static struct query *queries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *known(const char *name)
+static const char *queries_known(const char *name)
 {
 	for (const struct query *q = queries; q; q = q->next)
 		if (!strcmp(q->name, name))
@@ -54,13 +53,13 @@ static const char *known(const char *name)
 	return NULL;
 }
 
-static const char *cut_out(const char *name)
+static const char *queries_cut_out(const char *name)
 {
 	for (const struct sql_file *f = sql_files; f->name; f++) {
 		size_t len;
 		const char *p = strncmp(f->name, "queries", 7)
 					? NULL
-					: find(f->text, name, &len);
+					: queries_find(f->text, name, &len);
 
 		if (!p)
 			continue;
@@ -81,10 +80,10 @@ static const char *cut_out(const char *name)
 const char *store_sql(const char *name)
 {
 	pthread_mutex_lock(&lock);
-	const char *text = known(name);
+	const char *text = queries_known(name);
 
 	if (!text)
-		text = cut_out(name);
+		text = queries_cut_out(name);
 	pthread_mutex_unlock(&lock);
 	return text;
 }
