@@ -51,7 +51,8 @@ CLI := $(call find,cli,c)
 # What backstitch_sql.so is made of: our SQL functions, for any program that
 # has SQLite.
 EXT_SRCS := cli/hooks.c symbolize/names/demangle.c stitch/order/clocks.c \
-	stitch/base/mem.c stitch/base/table.c schema/db/queries.c \
+	stitch/base/intern.c stitch/base/mem.c stitch/base/table.c \
+	schema/db/queries.c \
 	$(wildcard schema/functions/*.c)
 SQL := $(call find,schema,sql)
 COLUMNS := $(O)/schema/columns.h

@@ -1,7 +1,7 @@
-/* function_at.c - at(TIME): what was mapped at a time, process by process. */
+/* function_at.c - at(TIME): the mappings of each process at a time. */
 #include <stddef.h>
 
-#include "schema/functions/functions.h"
+#include "schema/functions/functions_state.h"
 #include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 

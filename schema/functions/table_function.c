@@ -1,14 +1,15 @@
-/* table_function.c - functions that give rows, as eponymous virtual tables. */
+/* table_function.c - functions that return rows, as eponymous virtual tables.
+ */
 #include "schema/functions/table_function.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/functions/functions.h"
+#include "schema/functions/functions_state.h"
 #include "stitch/base/mem.h"
 
-/* What a module is made of: freed with it. */
+/* Freed with the module. */
 struct module {
 	struct functions *fs;
 	const char *name;
@@ -16,8 +17,8 @@ struct module {
 	void (*destroy)(void *fs);
 };
 
-/* When a module is replaced, SQLite disconnects its table after the module is
- * gone: so it has a copy, and holds on to fs. */
+/* When a module is replaced, SQLite frees it before it disconnects its table:
+ * so the table has a copy and a reference to fs. */
 struct vtab {
 	sqlite3_vtab base;
 	struct module m;
@@ -55,8 +56,8 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* Equal to a hidden column means: that is the argument. idxNum has a bit per
- * argument that is given, in the order of argv. */
+/* A comparison of a hidden column with = gives the argument. idxNum has a bit
+ * for each argument given, in the order of argv. */
 static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct table_function *f = ((struct vtab *)vtab)->m.f;
@@ -71,7 +72,7 @@ static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		if (arg < 0 || arg >= f->n_args ||
 		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
-		/* another plan must give it first */
+		/* another plan must provide the value first */
 		if (!info->aConstraint[i].usable)
 			return SQLITE_CONSTRAINT;
 		if (at[arg] < 0)
@@ -113,7 +114,7 @@ static int vtab_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* A message goes where SQLite looks for it. */
+/* Ends the call on an error; the message goes where SQLite looks for it. */
 static int vtab_result(struct table_call *c, int rc, char *message)
 {
 	sqlite3_vtab *v = c->base.pVtab;
@@ -171,8 +172,7 @@ static int vtab_eof(sqlite3_vtab_cursor *cursor)
 	return ((struct table_call *)cursor)->end;
 }
 
-/* A hidden column is NULL where SQLite asks for it at all: it knows the
- * argument that it gave. */
+/* Hidden columns are NULL: SQLite knows the argument that it passed. */
 static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct table_call *c = (struct table_call *)cursor;
@@ -188,7 +188,7 @@ static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 	return SQLITE_OK;
 }
 
-/* No xCreate: the table is there without being made. */
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE. */
 static const sqlite3_module vtab_methods = {
 	.iVersion = 1,
 	.xConnect = vtab_connect,
