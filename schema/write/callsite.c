@@ -1,9 +1,9 @@
-/* callsite.c - what the call-site check found. */
+/* callsite.c - rows of the call-site check. */
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
 
-/* A number that has no meaning when it is 0. */
+/* Binds v, or NULL if it is 0. */
 static void callsite_bind_some(sqlite3_stmt *st, int i, uint64_t v)
 {
 	if (v)

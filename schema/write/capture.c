@@ -1,4 +1,4 @@
-/* capture.c - rows about captures, their event types, and the run. */
+/* capture.c - rows of captures, their event types, and the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "stitch/source.h"
 #include "stitch/record.h"
 
-/* A capture has a dozen kinds of records besides samples. */
+/* Most kinds of records of a capture that get an event type of their own; a
+ * usual capture has a dozen. */
 #define MARKS_MAX 200
 
 struct capture_map *capture_map(struct store *db, unsigned int index)
@@ -29,8 +30,6 @@ struct capture_map *capture_map(struct store *db, unsigned int index)
 	db->w->n_capture = (size_t)index + 1;
 	return &db->w->capture[index];
 }
-
-/* ---- event types */
 
 static int capture_write_type(struct store *db, uint32_t id,
 			      unsigned int source, const struct event_def *e,
@@ -113,8 +112,6 @@ uint32_t capture_mark_type(struct store *db, unsigned int source,
 	c->mark[c->n_mark++].id = id;
 	return id;
 }
-
-/* ---- captures */
 
 static void capture_note(const struct source_info *in, char *out, size_t size)
 {
@@ -208,7 +205,7 @@ int store_align(struct store *db, unsigned int source,
 		return -1;
 	sqlite3_bind_int64(st, 1, (sqlite3_int64)source + 1);
 	db_bind_text(st, 2, align_method_name(a->method));
-	/* between cycles and ns there is no offset */
+	/* a clock in cycles has no offset in ns */
 	db_bind_known(st, 3, !m->tsc.mult,
 		      (int64_t)(clock_map_time(m, first) - first));
 	sqlite3_bind_double(st, 4, (double)m->drift * 1e9 / (double)DRIFT_ONE);
@@ -218,7 +215,7 @@ int store_align(struct store *db, unsigned int source,
 	return db_step_last(db, st, err);
 }
 
-/* What only the whole run tells. */
+/* Writes the sums over the events of each type. */
 static int capture_types_end(struct store *db, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(
@@ -268,7 +265,7 @@ int captures_end(struct store *db, struct err *err)
 	return rc ? rc : capture_types_end(db, err);
 }
 
-/* text NULL: the number. */
+/* Writes text, or number if text is NULL. */
 static int capture_put_meta(struct store *db, int capture, const char *key,
 			    const char *text, int64_t number, struct err *err)
 {

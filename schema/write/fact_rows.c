@@ -9,8 +9,8 @@
 #include "stitch/record.h"
 #include "stitch/fact.h"
 
-/* A weight above this is no count of anything (as ns it is 104 days); it
- * would make sums overflow in SQL, which then fails instead of answering. */
+/* A larger weight is no count of anything (as ns it is 104 days), and makes
+ * SQL's sum() overflow, which fails the whole statement. */
 #define WEIGHT_MAX ((uint64_t)1 << 53)
 
 static void row_time(struct row *r, unsigned int i, int64_t t)
@@ -24,8 +24,6 @@ static void row_cpu(struct row *r, unsigned int i, int32_t cpu)
 	if (cpu >= 0)
 		row_int(r, i, cpu);
 }
-
-/* ---- what else an event carries */
 
 static int fact_put_extra(struct store *db, uint32_t event, const char *name,
 			  uint64_t v, struct err *err)
@@ -111,7 +109,7 @@ static int fact_put_switch(struct store *db, uint32_t event,
 	return 0;
 }
 
-/* The rare parts of an event; most events have none of them. */
+/* Writes the parts of an event that most events do not have. */
 static int fact_put_rest(struct store *db, const struct fact_event *e,
 			 struct err *err)
 {
@@ -139,8 +137,6 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 		return -1;
 	return s->raw ? fact_put_raw(db, e, s, err) : 0;
 }
-
-/* ---- events */
 
 static const char *fact_mark_name(const struct record *rec)
 {
@@ -218,7 +214,7 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	row_id(&r, 4, e->comm);
 	row_int(&r, 5, type);
 	if (e->type == UINT32_MAX) {
-		/* no sample: it has no weight */
+		/* a record that is no sample has no weight */
 	} else if (e->weight <= WEIGHT_MAX &&
 		   !__builtin_add_overflow(db->w->weight_sum, e->weight,
 					   &sum) &&
@@ -318,8 +314,6 @@ static int fact_put_copy(struct store *db, const struct fact_copy *f,
 	return 0;
 }
 
-/* ---- what the audit says */
-
 static int fact_put_finding(struct store *db, const struct fact_finding *f,
 			    struct err *err)
 {
@@ -393,8 +387,6 @@ static int fact_put_session(struct store *db, const struct fact_session *s,
 	row_int(&r, 5, (int64_t)s->missing);
 	return 0;
 }
-
-/* ---- who ran, and what was mapped */
 
 static int fact_put_process(struct store *db, const struct fact_process *p,
 			    struct err *err)

@@ -1,9 +1,9 @@
 /* fields.c - the fields of events as columns: tables ev_<system>_<name>.
  *
- * The one place where names from captures become SQL text: column_name_fold()
- * leaves only [a-z0-9_] of them, unique() makes them unique, and they are
- * quoted. One table per event name; its columns are the union over all
- * captures. */
+ * This is the only place where names from captures become SQL text.
+ * column_name_fold() leaves only [a-z0-9_] of them, a suffix makes them unique,
+ * and they are quoted. There is one table for each event name; its columns are
+ * the union over all captures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define TABLES_MAX 2000
 
 struct column {
-	char *field; /* as the capture spells it */
+	char *field; /* its name in the capture */
 	char name[STORE_NAME_MAX];
 };
 
@@ -46,7 +46,7 @@ struct ev_source {
 
 struct fields {
 	char *patterns;	       /* NULL: the default set */
-	bool none, all, usual; /* usual: nothing was asked for */
+	bool none, all, usual; /* usual: the default set */
 	struct ev *ev;
 	size_t n_ev, cap_ev;
 	struct ev_source *source;
@@ -61,9 +61,10 @@ struct fields *fields_new(const char *patterns)
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* and events with stacks in their fields. sched: who ran; task and
-	 * sched_process: who came and went (LTTng's have no system); the text
-	 * of trace_printk() is in no payload */
+	/* The default set, to which events with stacks in their fields are
+	 * added: sched for switches, task and sched_process for processes
+	 * (LTTng's events have no system), ftrace:bprint and bputs because the
+	 * text of trace_printk() is in no payload. */
 	fs->patterns = mem_strdup(patterns ? patterns
 					   : "sched:*,sched_*,task:*,"
 					     "ftrace:bprint,ftrace:bputs");
@@ -96,7 +97,8 @@ bool fields_keep_raw(const struct fields *fs)
 	return !fs->none;
 }
 
-/* '*' and '?' only; no recursion, so that no pattern is slow. */
+/* Matches a pattern with '*' and '?'. Without recursion, so that no pattern
+ * takes exponential time. */
 static bool fields_matches(const char *pat, size_t len, const char *s)
 {
 	const char *end = pat + len;
@@ -122,7 +124,7 @@ static bool fields_matches(const char *pat, size_t len, const char *s)
 	return pat == end;
 }
 
-/* Only as columns stacks have frames. */
+/* A stack in a field becomes frames only if the field is stored as a column. */
 static bool fields_has_stack(const struct event_def *e)
 {
 	for (uint32_t i = 0; i < e->n_fields; i++)
@@ -131,7 +133,7 @@ static bool fields_has_stack(const struct event_def *e)
 	return false;
 }
 
-/* A pattern without ':' is for the name behind the system. */
+/* A pattern without ':' is compared with the name after the system. */
 static bool fields_is_wanted(const struct fields *fs, const char *event)
 {
 	const char *colon = strchr(event, ':');
@@ -192,8 +194,6 @@ bool store_wants_fields(struct store *db, const struct source *src,
 	return m->wanted;
 }
 
-/* ---- names */
-
 static bool column_taken(const struct ev *ev, const char *name)
 {
 	if (!strcmp(name, "event_id"))
@@ -227,8 +227,6 @@ static int fields_run_sql(struct store *db, struct err *err, const char *fmt,
 	sqlite3_free(sql);
 	return rc;
 }
-
-/* ---- tables */
 
 static int fields_new_table(struct store *db, const char *event,
 			    struct err *err)
@@ -277,8 +275,8 @@ static int fields_new_column(struct store *db, struct ev *ev, const char *field,
 			      ev->name, c.name);
 }
 
-/* The n-th column for the n-th field of this spelling: an event may have
- * two fields of one name. */
+/* Returns the column of the nth field of this name, counted from 0, or 0 if
+ * there is none: an event may have two fields of one name. */
 static uint16_t fields_find_column(const struct ev *ev, const char *field,
 				   unsigned int nth)
 {
@@ -309,9 +307,10 @@ static int set_type_table(struct store *db, uint32_t type, const char *name,
 	return rc;
 }
 
-/* An event with too many fields has no table and keeps its raw payload (see
- * store_wants_fields). Only where captures disagree so much about one event
- * that the union passes the limit are its last fields left out. */
+/* Maps the fields of an event to columns, and adds the columns that are
+ * missing. Events with too many fields do not come here: store_wants_fields()
+ * keeps their raw payload. If the union of the fields in all captures exceeds
+ * the limit, the last fields are left out. */
 static int fields_make_map(struct store *db, const struct source *src,
 			   uint32_t event, struct ev_map *m, struct err *err)
 {
@@ -345,8 +344,6 @@ static int fields_make_map(struct store *db, const struct source *src,
 	m->ev = (uint32_t)i + 1;
 	return 0;
 }
-
-/* ---- rows */
 
 static size_t fields_bytes(const struct ev_map *m, const struct field *f,
 			   uint32_t n)

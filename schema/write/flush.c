@@ -1,8 +1,9 @@
 /* flush.c - new images, frames, stacks and raw chains become rows.
  *
- * Each kind is an array with dense ids in struct frames, so "new" is what is
- * above the highest id written so far. A stack is in use when a raw chain
- * names it; only those have a path and a hash, others are inner nodes. */
+ * Each kind is an array with dense ids in struct frames, so ids above the
+ * highest one written so far are new. A stack is in use if a raw chain refers
+ * to it. Only stacks in use have a path and a hash; the others are inner nodes.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 	uint32_t symbol = 0;
 	struct row r;
 
-	/* Said by the capture: naming has nothing to look for. */
+	/* the capture has the name: naming has nothing to look up */
 	if (flush_named_by_capture(
 		    frames_get_image(db->w->fr, f->image)->kind) &&
 	    symbol_rows_said(db, f->image, f->off, &symbol, &symoff, err))
@@ -97,7 +98,7 @@ static int flush_stack(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-/* pos counts from the innermost frame, rows are written outermost first:
+/* Writes the frames of a stack, the outermost first, which has the highest pos:
  * the order of the table's key. */
 static int flush_path(struct store *db, uint32_t stack, struct err *err)
 {
@@ -123,8 +124,6 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 	return 0;
 }
 
-/* ---- raw chains */
-
 static int flush_chain(struct store *db, uint32_t id, struct err *err)
 {
 	const struct raw_chain *c = frames_get_raw(db->w->fr, id);
@@ -147,8 +146,6 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-/* ---- flush */
-
 static int flush_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a;
@@ -168,8 +165,9 @@ static void flush_mark_used(struct store *db, uint32_t stack)
 	db->w->used[byte] |= (unsigned char)(1 << (stack % 8));
 }
 
-/* Stacks that the raw chains from `first` on are the first to use; sorted,
- * so that their paths are appended. *list is the caller's to free. */
+/* Lists the stacks that raw chains first .. last are the first to use, sorted
+ * so that their paths are appended to the table. The caller frees *list.
+ * Returns their number. */
 static size_t flush_newly_used(struct store *db, uint32_t first, uint32_t last,
 			       uint32_t **list)
 {
@@ -233,7 +231,6 @@ int flush_frames(struct store *db, struct err *err)
 	return rc;
 }
 
-/* An inner node that came into use after it was written. */
 int flush_late_hashes(struct store *db, struct err *err)
 {
 	if (!db->w->n_late)

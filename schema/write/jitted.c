@@ -1,5 +1,5 @@
-/* jitted.c - bytes and lines of code that processes made while they ran: rows
- * from what is being read, and lines back for naming. */
+/* jitted.c - bytes and source lines of jitted code: written while captures are
+ * read, and lines read back for naming. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
 
-/* Functions are small; a code cache that was logged as one is no function. */
+/* Larger code is no function but a code cache that was logged as one. */
 #define JIT_BYTES_MAX ((size_t)4 << 20)
 
 static int jitted_put_bytes(struct store *db, uint32_t id,
@@ -31,7 +31,8 @@ static int jitted_put_bytes(struct store *db, uint32_t id,
 	return 0;
 }
 
-/* Sorted by offset: of several lines of one instruction the last counts. */
+/* Returns true if line i is stored. Lines are sorted by offset; of several
+ * lines of one instruction the last one is stored. */
 static bool jitted_line_counts(const struct jit_code *c, size_t i)
 {
 	return c->line[i].file && c->line[i].off < c->len &&

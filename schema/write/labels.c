@@ -9,8 +9,8 @@
 
 #define LABEL_SIZE 4096
 
-/* ';' parts frames, a newline parts stacks, and what a terminal would obey or
- * not show is no name: names come from captures. */
+/* ';' separates frames and a newline separates stacks. Names come from
+ * captures, so bytes that a terminal obeys or cannot show are escaped too. */
 size_t labels_text(const char *s, char *out, size_t size)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -38,7 +38,8 @@ size_t labels_text(const char *s, char *out, size_t size)
 	return n;
 }
 
-/* "[libc.so.6]" for a frame without a name, as stackcollapse-perf does. */
+/* Writes "[libc.so.6]" for a frame without a name, as stackcollapse-perf does.
+ */
 static size_t labels_image(const char *path, char *out, size_t size)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -73,7 +74,7 @@ static const char *labels_kind_mark(int kind)
 	}
 }
 
-/* frame_label(symbol, path, kind): the text of a frame in folded stacks. */
+/* frame_label(symbol, path, kind): a frame in folded stacks. */
 static void frame_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	char out[LABEL_SIZE];
@@ -91,7 +92,7 @@ static void frame_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
 }
 
-/* inline_label(name): that of a function inlined at a frame. */
+/* inline_label(name): a function inlined at a frame. */
 static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	char out[LABEL_SIZE];

@@ -1,4 +1,5 @@
-/* ledger.c - the ledger's entries become rows of loss, ordering, damage. */
+/* ledger_rows.c - the ledger's entries become rows of loss, ordering, damage.
+ */
 #include "stitch/base/ledger.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
-/* Weights that were too large to be stored are the store's own finding. */
+/* Adds an entry for the weights that were too large to be stored. */
 static void ledger_add_bad_weights(struct store *db, struct ledger *lg)
 {
 	for (size_t i = 0; i < db->w->n_capture; i++) {
@@ -33,8 +34,8 @@ static void ledger_add_bad_weights(struct store *db, struct ledger *lg)
 	}
 }
 
-/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: the
- * most that LEDGER_MAX rows and one more may each have. */
+/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: with
+ * this limit the sum over LEDGER_MAX + 1 rows fits. */
 #define NUMBER_MAX ((uint64_t)1 << 46)
 
 static int64_t ledger_row_number(uint64_t n)
@@ -65,14 +66,14 @@ static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
 	row_id(&r, 5, type);
 	row_id(&r, 6, e->t0);
 	row_id(&r, 7, e->t1);
-	/* nobody ever lost so many records: it is not known how many */
+	/* so many records cannot be lost: the number is unknown */
 	row_id(&r, 8, e->n < NUMBER_MAX ? e->n : 0);
 	row_int(&r, 9, (int64_t)e->off);
 	return 0;
 }
 
-/* The interval of such an entry is from the record's time to the time it
- * should not have been below. */
+/* t0 is the record's time, t1 the time of an earlier record that it should not
+ * be below. */
 static int ledger_put_order(struct store *db, const struct ledger_entry *e,
 			    struct err *err)
 {
@@ -94,7 +95,7 @@ static int ledger_put_order(struct store *db, const struct ledger_entry *e,
 	return 0;
 }
 
-/* In a skipped entry len is no length but the key: the record's type. */
+/* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
 static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 			     struct err *err)
 {
@@ -130,7 +131,8 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 	return 0;
 }
 
-/* What was said of the captures before, when they are named again. */
+/* Returns 1 if the note is there already, from an earlier naming, 0 if not, -1
+ * and *err. */
 static int ledger_is_noted(struct store *db, const char *what,
 			   const char *detail, struct err *err)
 {

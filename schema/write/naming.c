@@ -1,9 +1,8 @@
-/* naming.c - names for frames, image by image; and the labels of the folded
- * views, which are made of them.
+/* naming.c - names for frames, image by image.
  *
- * store_unnamed() goes through the images that unnamed.c lists. What
- * store_symbol() is told is kept in an array beside the offsets and written to
- * the frames when the image is done, one UPDATE each. */
+ * store_unnamed() walks through the images that unnamed.c lists. Answers of
+ * store_symbol() are kept in an array beside the offsets and written when the
+ * image is complete, with one UPDATE for each frame. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ struct answer {
 	const char *file; /* NULL: not known */
 	uint32_t line;
 	uint32_t symbol; /* 0: no name */
-	uint32_t todo;	 /* the first with this offset */
+	uint32_t todo;	 /* first frame with this offset */
 	bool told;
 };
 
@@ -44,15 +43,15 @@ struct naming {
 	sqlite3_stmt *update;
 	bool walking;
 	struct unnamed todo;
-	size_t next;		 /* of todo.image[] */
+	size_t next;		 /* in todo.image[] */
 	struct unnamed_image at; /* current; image 0: none */
 	struct answer *answer;	 /* one for each of at.code[] */
 	size_t cap_answer;
 	struct known *known;
 	size_t n_known, cap_known;
 	struct table by_name;
-	struct symbol last; /* told last, its strings owned; name NULL:
-			     * nothing waits */
+	struct symbol last; /* the last answer, not yet in answer[]; name
+			     * NULL: none */
 	struct segment *seg;
 	size_t n_seg, cap_seg;
 	struct jit_code jit;
@@ -88,8 +87,6 @@ void naming_free(struct naming *nm)
 	free(nm);
 }
 
-/* ---- answers */
-
 static bool naming_same_symbol(const void *owner, uint32_t id, const void *key)
 {
 	const struct known *a = &((const struct naming *)owner)->known[id];
@@ -98,7 +95,8 @@ static bool naming_same_symbol(const void *owner, uint32_t id, const void *key)
 	return a->start == b->start && !strcmp(a->name, b->name);
 }
 
-/* Many offsets are in one symbol: one row each. */
+/* Stores the id of a symbol of the current image, and writes the symbol when it
+ * comes for the first time. */
 static int naming_symbol_id(struct store *db, struct naming *nm,
 			    const struct symbol *s, uint32_t *id,
 			    struct err *err)
@@ -138,7 +136,8 @@ static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 							      : NULL;
 }
 
-/* When it is named again, symbols that it has are not made twice. */
+/* Reads the symbols that the image has from an earlier naming, so that they are
+ * not written twice. */
 static int naming_load_known(struct store *db, struct naming *nm,
 			     struct err *err)
 {
@@ -170,7 +169,7 @@ static int naming_load_known(struct store *db, struct naming *nm,
 	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
 }
 
-/* What was told last is the function itself, not one inlined into it. */
+/* Takes the last answer as the function itself, not one inlined into it. */
 static int naming_end_last(struct store *db, struct naming *nm, struct err *err)
 {
 	struct symbol *s = &nm->last;
@@ -215,7 +214,7 @@ static void naming_keep_symbol(struct naming *nm, const struct symbol *s)
 {
 	const char *how = nm->last.how;
 
-	/* mostly the one before's */
+	/* mostly the same as before */
 	if (!how || strcmp(how, s->how) != 0)
 		how = arena_strdup(&nm->text, s->how);
 	nm->last = *s;
@@ -247,7 +246,7 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		return 0;
 	if (nm->last.name && nm->last.off == sym->off &&
 	    sym->depth == nm->last.depth + 1) {
-		/* the one before was inlined into this one */
+		/* the last function was inlined into this one */
 		if (naming_put_inline(db, nm, &nm->last, err))
 			return -1;
 	} else if (naming_end_last(db, nm, err)) {
@@ -259,8 +258,6 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 	naming_keep_symbol(nm, sym);
 	return 0;
 }
-
-/* ---- writing an image */
 
 static void naming_bind_vaddr(struct naming *nm, uint64_t off)
 {
@@ -285,7 +282,7 @@ static void naming_bind_line(struct naming *nm, const struct answer *a)
 		sqlite3_bind_null(nm->update, 6);
 }
 
-/* Writes what was told about the current image, and forgets it. */
+/* Writes the answers for the current image; afterwards there is none. */
 static int naming_end_image(struct store *db, struct naming *nm,
 			    struct err *err)
 {
@@ -420,7 +417,7 @@ static int naming_run(struct store *db, const char *name, uint32_t image,
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, image);
-	/* a statement without ?2 and ?3 refuses them, and needs them not */
+	/* fails without harm for a statement that has no ?2 and ?3 */
 	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
 	return db_step_last(db, st, err);

@@ -1,13 +1,13 @@
 /* sample_groups.c - samples with the same event, name and stacks are added up
- * while they are stored: rows of sample_group, which folded and its kin start
- * from.
+ * while they are stored. The rows of sample_group are what views of stacks
+ * read.
  *
- * Grouping 1.8 million samples in SQL sorts them and takes 1.3 s at every
- * look; here it costs some 30 ns a sample, once. The groups held in memory
- * are limited: when there are too many they are written and begun anew, so
- * that one group may have several rows, whose sums count.
+ * Grouping 1.8 million samples in SQL sorts them and takes 1.3 s for each
+ * query; here it costs about 30 ns per sample, once. The number of groups in
+ * memory is limited: when it is reached they are written and the table starts
+ * empty, so one group may have several rows, to be added up.
  *
- * What a request becomes is known later than its sample: such samples wait. */
+ * The verdict of a request comes later than its sample: such samples wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +23,11 @@
 
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
-/* sample_group.mark of a reason, as the view folded has it too. */
+/* sample_group.mark for an unwind end is this plus the end; the view folded
+ * knows it too. */
 #define MARK_ENDED 100
 
-/* 32 bytes: a look at one touches one cache line. */
+/* 32 bytes: reading one touches one cache line. */
 struct group {
 	uint32_t type, comm, kernel, user; /* stacks */
 	int16_t mark;			   /* 0: NULL */
@@ -41,8 +42,8 @@ struct waiting {
 	uint32_t event;
 };
 
-/* What is added up lies all over the memory: between the hint to fetch it
- * and its use lie so many samples. With 53 k groups that halved the cost. */
+/* Prefetch distance, in samples. Groups are scattered over the memory; with 53
+ * k groups the prefetch halved the cost. */
 #define AHEAD 8
 
 struct sample_groups {
@@ -95,8 +96,6 @@ void sample_groups_free(struct sample_groups *sg)
 	free(sg);
 }
 
-/* ---- names: each thread has comms of its own, mostly of few names */
-
 static bool sample_groups_same_name(const void *owner, uint32_t id,
 				    const void *key)
 {
@@ -121,12 +120,10 @@ void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 		table_add(&sg->names, h, i);
 	}
 	if (id != sg->n_first + 1)
-		return; /* not dense: it stands for itself */
+		return; /* ids are not dense: the comm stands for itself */
 	sg->first = mem_grow(sg->first, &sg->cap_first, id, sizeof(id));
 	sg->first[sg->n_first++] = sg->named[i];
 }
-
-/* ---- groups */
 
 static uint64_t sample_groups_hash(const struct group *g)
 {
@@ -144,7 +141,7 @@ static bool sample_groups_same_key(const struct group *a, const struct group *b)
 	       a->weighs == b->weighs;
 }
 
-/* The slot of a group, or the free one where it belongs. */
+/* Returns the slot of a group, or the free slot where it belongs. */
 static struct group *sample_groups_find(const struct sample_groups *sg,
 					const struct group *g, uint64_t hash)
 {
@@ -212,7 +209,8 @@ static int sample_groups_add_now(struct store *db, const struct group *g,
 	}
 	if (to->n) {
 		to->n++;
-		to->weight += g->weight; /* the sum of all was checked */
+		to->weight +=
+			g->weight; /* the sum over all events was checked */
 	} else {
 		*to = *g;
 		sg->n_group++;
@@ -242,7 +240,8 @@ static uint32_t sample_groups_stack(const struct store *db, uint32_t raw)
 		       : 0;
 }
 
-/* The mark of a stack that was not unwound to its outermost frame. */
+/* Returns the mark of a stack that was not unwound to its outermost frame, or
+ * 0. */
 static int16_t sample_groups_mark(const struct store *db, uint32_t raw)
 {
 	uint8_t ended = UNWIND_NONE;
@@ -252,7 +251,8 @@ static int16_t sample_groups_mark(const struct store *db, uint32_t raw)
 	return ended <= UNWIND_OUTERMOST ? 0 : (int16_t)(MARK_ENDED + ended);
 }
 
-/* Will there be a request? Too many is no harm: they wait in vain. */
+/* Returns true if a request for this event may follow. If none does, the sample
+ * waits until the end. */
 static bool sample_groups_may_ask(const struct capture_map *c,
 				  const struct fact_event *e)
 {
@@ -319,7 +319,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	uint32_t i = table_find(&sg->waits, h, NULL, NULL, NULL);
 
 	if (i == TABLE_NONE && q->event > db->w->events)
-		return 0; /* sums_check() refuses it */
+		return 0; /* an error that sums_check() reports */
 	if (i == TABLE_NONE)
 		return err_set(err, ERR_DB,
 			       "%s: a request for event %u, which waits for "
@@ -342,7 +342,6 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	return sample_groups_add(db, &w.g, err);
 }
 
-/* The samples that waited in vain, and whatever is held. */
 int sample_groups_end(struct store *db, struct err *err)
 {
 	struct sample_groups *sg = sample_groups_of(db);

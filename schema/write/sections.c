@@ -1,4 +1,4 @@
-/* sections.c - the sections that names were read from. */
+/* sections.c - rows of the sections that names were read from. */
 #include <sqlite3.h>
 
 #include "schema/db/queries.h"

@@ -1,4 +1,4 @@
-/* check.c - does a finished database add up? No loss without a row. */
+/* sums.c - checks that the tables of a finished database add up. */
 #include <inttypes.h>
 
 #include "schema/db/queries.h"
@@ -21,8 +21,8 @@ static int sums_equal(struct store *db, const char *sql, uint64_t want,
 	return 0;
 }
 
-/* What the audit says twice must be the same, and an explained verdict must
- * name its loss. */
+/* Numbers that the audit stores twice must be equal, and a verdict that a loss
+ * explains must name the loss. */
 static int sums_check_audit(struct store *db, struct err *err)
 {
 	const struct {
@@ -45,8 +45,8 @@ static int sums_check_audit(struct store *db, struct err *err)
 	return 0;
 }
 
-/* Event ids are dense, and checked when they are stored: comparing the ends
- * of the range proves that the event of every request exists. */
+/* Event ids are dense, which is checked when they are stored, so comparing the
+ * lowest and highest event of the requests proves that each exists. */
 int sums_check(struct store *db, struct err *err)
 {
 	int64_t chains;

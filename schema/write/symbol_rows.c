@@ -53,7 +53,7 @@ int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
 	s.name = frames_symbol_at(db->w->fr, off, &s.start, &s.size);
 	if (!s.name || image >> 24)
 		return 0;
-	/* the upper 40 bits of start say which symbol, the rest is 0 */
+	/* the upper 40 bits of start identify the symbol, the rest is 0 */
 	uint64_t h = hash_u64(s.start ^ image);
 	uint32_t known = table_find(&db->w->said, h, NULL, NULL, NULL);
 

@@ -1,8 +1,8 @@
-/* unnamed.c - what naming has to do: the frames without a name, image by image,
- * in the order in which they are named.
+/* unnamed.c - the frames that have no name, image by image, in the order in
+ * which they are named.
  *
- * All at once: frames are changed while they are named, and who names several
- * images at a time wants to look ahead. 16 bytes for each place in code. */
+ * The list is read as a whole, because naming changes the frames, and because
+ * several images are named at a time. It takes 16 bytes per place in code. */
 #include "schema/columns.h"
 #include "schema/columns.h"
 #include "schema/db/queries.h"
@@ -19,9 +19,9 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
-/* While stacks are read, callers first. */
+/* Stacks being read, callers first. */
 struct stack_scan {
-	bool *returns; /* by frame: it is a caller somewhere */
+	bool *returns; /* by frame: it is a caller in some stack */
 	size_t n_frame;
 	uint32_t *frame; /* by stack */
 	size_t n, cap;
@@ -46,8 +46,8 @@ static int unnamed_take_stack(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Which frames are callers in some stack. By hand: a join of the stacks with
- * themselves takes SQLite three times as long. */
+/* Finds the frames that are callers in some stack. A join of the stacks with
+ * themselves in SQL takes three times as long. */
 static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 				struct err *err)
 {
@@ -88,8 +88,7 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 	}
 	struct code_place *at = unnamed_add_place(
 		u, img, (uint64_t)sqlite3_column_int64(st, UNNAMED_OFF));
-	/* One that is both the place of a sample and a return address is
-	 * behind a call in any case. */
+	/* a place that is sampled and a return address too follows a call */
 	if (frame < sc->n_frame && sc->returns[frame])
 		at->after_call = true;
 	u->todo = mem_grow(u->todo, &u->cap_todo, u->n_todo + 1,
@@ -99,7 +98,8 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 	img->n_todo++;
 }
 
-/* The arrays do not move any more. */
+/* Sets the parts of the arrays that belong to each image; the arrays must not
+ * move any more. */
 static void unnamed_set_parts(struct unnamed *u)
 {
 	struct code_place *code = u->code;

@@ -24,7 +24,7 @@ static const char *image_kind_name(unsigned int k)
 	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;
 }
 
-/* The table of rules, with a view for each; their names are ours. */
+/* Fills the table rule. */
 static int words_rules(struct store *db, struct err *err)
 {
 	sqlite3_stmt *st =
