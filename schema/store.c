@@ -53,7 +53,7 @@ static int store_check_target(const char *path, bool force, struct err *err)
 	return 0;
 }
 
-/* -f is for databases: a typing error must not replace a capture. */
+/* -f replaces databases only: a typing error must not destroy a capture. */
 static int store_check_replaced(const char *path, struct err *err)
 {
 	unsigned char head[16];
@@ -74,7 +74,8 @@ static int store_check_replaced(const char *path, struct err *err)
 	return 0;
 }
 
-/* A new empty file beside the target, with the user's own permissions. */
+/* Creates an empty file beside the target, with the permissions of the umask.
+ */
 static int store_make_temp(struct store *db, struct err *err)
 {
 	char *plain = db_plain_name(db->path);
@@ -109,8 +110,7 @@ static int store_make_temp(struct store *db, struct err *err)
 static const char small_pages[] = "PRAGMA page_size=4096";
 static const char large_pages[] = "PRAGMA page_size=16384";
 
-/* Ordinary tables, not STRICT, so that old shells open them. The cache is
- * small: rows are appended, pages are written once. */
+/* The cache is small because rows are appended and pages are written once. */
 static const char setup[] = "PRAGMA journal_mode=OFF;"
 			    "PRAGMA synchronous=OFF;"
 			    "PRAGMA locking_mode=EXCLUSIVE;"
@@ -308,10 +308,8 @@ int store_functions(struct store *db, const struct sql_hooks *hooks,
 	return rc ? db_error(db, rc, err) : 0;
 }
 
-/* ---- finishing */
-
-/* A journal left beside an older database of this name would be taken for
- * ours and played back into it. */
+/* SQLite would replay a journal that an older database of this name left into
+ * the new one. */
 static void store_remove_leftovers(const struct store *db)
 {
 	static const char *const tail[] = { "-journal", "-wal", "-shm" };
@@ -334,7 +332,7 @@ static int store_put_in_place(struct store *db, struct err *err)
 	unsigned int how = db->w->force ? 0 : RENAME_NOREPLACE;
 	int rc = renameat2(AT_FDCWD, db->w->temp, AT_FDCWD, db->path, how);
 
-	/* file systems without this flag: look first */
+	/* the file system does not know the flag: check, then rename */
 	if (rc && how && (errno == EINVAL || errno == ENOSYS)) {
 		if (store_check_target(db->path, false, err))
 			return -1;
@@ -352,7 +350,7 @@ static int store_put_in_place(struct store *db, struct err *err)
 	return 0;
 }
 
-/* Nothing can be written any more; a temporary database is only read. */
+/* Ends writing; a temporary database can only be read from now on. */
 static int store_seal(struct store *db, struct err *err)
 {
 	char sql[128];

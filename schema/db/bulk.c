@@ -1,4 +1,4 @@
-/* bulk.c - many rows of one table, put into SQLite in one go. */
+/* bulk.c - many rows of one table, inserted into SQLite by one statement. */
 #include "schema/db/bulk.h"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ unsigned char *row_data(struct row *r, size_t max)
 	return (unsigned char *)b->word + b->size - b->data;
 }
 
-/* A cell of bytes is place << 32 | length. */
+/* A cell of text or bytes is offset << 32 | length. */
 void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
 		  size_t len)
 {
@@ -260,7 +260,7 @@ static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
 		sqlite3_result_blob(ctx, p, (int)(v & 0xffffffff),
 				    SQLITE_STATIC);
 		break;
-	default: /* NULL is what SQLite starts with */
+	default: /* SQLite starts with NULL */
 		break;
 	}
 	return SQLITE_OK;
@@ -272,7 +272,7 @@ static int batch_rowid(sqlite3_vtab_cursor *cur, sqlite3_int64 *out)
 	return SQLITE_OK;
 }
 
-/* No xCreate: it exists without being created, and only here. */
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE. */
 static const sqlite3_module batch_module = {
 	.xConnect = batch_connect,
 	.xBestIndex = batch_best,
@@ -308,7 +308,7 @@ static bool same_cell(const uint64_t *a, const uint64_t *b, unsigned int tags,
 		(tag == CELL_INT && a[tags + i] == b[tags + i]));
 }
 
-/* Of the columns in `same` those that have one value in the whole block. */
+/* Returns the columns of `same` that have one value in the whole block. */
 static uint64_t bulk_still_same(const struct block *b, uint64_t same)
 {
 	unsigned int n = b->table->shape.n_columns;
@@ -327,7 +327,7 @@ static uint64_t bulk_still_same(const struct block *b, uint64_t same)
 	return same;
 }
 
-/* Of the columns in `same` those that are NULL. */
+/* Returns the columns of `same` that are NULL. */
 static uint64_t bulk_nulls(const struct block *b, uint64_t same)
 {
 	uint64_t null = 0;
@@ -375,7 +375,7 @@ static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 	return rc;
 }
 
-/* The values of the columns that are the same in all rows. */
+/* Binds the columns that have one value in all rows. */
 static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
 {
 	unsigned int tags = b->stride - b->table->shape.n_columns;
@@ -394,7 +394,8 @@ static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
 	return rc;
 }
 
-/* The statement that is right for the block, with its parameters. */
+/* Stores the statement that fits the block in *out, with its parameters bound.
+ */
 static int bulk_statement(sqlite3 *db, const struct block *b,
 			  sqlite3_stmt **out)
 {
@@ -425,7 +426,7 @@ int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 	bulk->now = NULL;
 	if (rc == SQLITE_DONE)
 		rc = SQLITE_OK;
-	/* reset gives the error of step again, and keeps its message */
+	/* reset returns the error of step again, and keeps its message */
 	sqlite3_reset(st);
 	return rc;
 }

@@ -10,7 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* More text than this in one row is no name and no payload. */
+/* Most bytes of text in one row: more is neither a name nor a payload. */
 #define ROW_MAX ((size_t)64 << 20)
 
 int db_error(const struct store *db, int rc, struct err *err)
@@ -134,7 +134,6 @@ void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)
 		sqlite3_bind_null(st, i);
 }
 
-/* SQLite takes "file:x" and ":memory:" as more than names; ours are names. */
 char *db_plain_name(const char *path)
 {
 	size_t n = strlen(path) + 3;

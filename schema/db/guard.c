@@ -8,7 +8,7 @@
 
 #include "schema/db/db.h"
 
-/* Pragmas that only tell. */
+/* Returns true for pragmas that change nothing. */
 static bool guard_is_telling(const char *pragma, const char *arg)
 {
 	static const char *const with_arg[] = {
@@ -55,8 +55,8 @@ static int guard_authorize(void *arg, int what, const char *a, const char *b,
 		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY
 								  : SQLITE_OK;
 	case SQLITE_UPDATE:
-		/* asked while json_each() and the like are declared; a true
-		 * UPDATE of it is refused by query_only and by "defensive" */
+		/* SQLite asks this when it declares json_each() and the like;
+		 * query_only and "defensive" refuse a real UPDATE */
 		return a && !strcmp(a, "sqlite_master") ? SQLITE_OK
 							: SQLITE_DENY;
 	case SQLITE_PRAGMA:

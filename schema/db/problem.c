@@ -1,4 +1,4 @@
-/* problem.c - SQLite's errors in our words. */
+/* problem.c - errors of SQLite as messages. */
 #include "schema/db/problem.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* queries.c - finds embedded SQL: a whole file, or one named select. */
+/* queries.c - finds embedded SQL: a whole file, or a named query. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ const char *sql_file(const char *name)
 	return NULL;
 }
 
-/* The text behind the line "-- name: NAME", up to the next such line. */
+/* Returns the text after the line "-- name: NAME", up to the next such line, or
+ * NULL. */
 static const char *queries_find(const char *text, const char *name, size_t *len)
 {
 	size_t n = strlen(name);
@@ -34,8 +35,8 @@ static const char *queries_find(const char *text, const char *name, size_t *len)
 	return NULL;
 }
 
-/* Queries handed out, cut out of their file once each. The list only grows
- * and belongs to the program, like the text it is made of. */
+/* The queries returned so far, each copied out of its file once. They live as
+ * long as the program, like the files. */
 struct query {
 	struct query *next;
 	const char *name;
@@ -66,7 +67,7 @@ static const char *queries_cut_out(const char *name)
 		struct query *q = mem_new(1, sizeof(*q) + len + 1);
 
 		memcpy(q->text, p, len);
-		/* statements are continued by callers: no tail */
+		/* callers append to statements */
 		while (len && strchr(" \t\n;", q->text[len - 1]))
 			q->text[--len] = '\0';
 		q->name = mem_strdup(name);

@@ -1,8 +1,4 @@
-/* rows.c - databases opened for reading, and the rows of a statement.
- *
- * A database may come from anywhere: what it holds is data, never a wish.
- * Nothing in its schema may call a function with side effects, nothing may
- * write, attach or load, whatever the statement says. */
+/* rows.c - statements that return rows, and the values of a row. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +19,7 @@ struct rows {
 	size_t n;
 };
 
-/* Is there another statement in the text behind the first one? */
+/* Returns true if the text after the first statement has another one. */
 static bool rows_has_more(struct store *db, const char *tail)
 {
 	while (tail && *tail) {
@@ -232,12 +228,14 @@ struct dense {
 	int64_t id;
 };
 
+#define ID_COLUMN 0 /* of every query for rows_each_dense() */
+
 static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 {
 	struct dense *d = arg;
 	int ret = 1;
 
-	if (rows_int(r, 0) == ++d->id && d->id < UINT32_MAX)
+	if (rows_int(r, ID_COLUMN) == ++d->id && d->id < UINT32_MAX)
 		ret = d->fn(d->arg, r, err);
 	if (ret > 0)
 		return err_set(err, ERR_DB,

@@ -1,4 +1,4 @@
-/* writer.c - the thread that puts blocks into SQLite. */
+/* writer.c - the thread that inserts blocks into SQLite. */
 #include "schema/db/writer.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@ struct writer {
 	sqlite3 *db;
 	struct bulk *bulk;
 	const char *path;
-	bool wanted;   /* a thread, from the first block on */
-	bool threaded; /* it runs */
+	bool wanted;   /* start a thread with the first block */
+	bool threaded; /* the thread runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t more, less; /* blocks came; blocks went */
-	/* under the lock: */
+	pthread_cond_t more, less; /* blocks in queue; room in queue */
+	/* protected by lock: */
 	struct block *first, **last;
-	size_t bytes; /* queued, and in work */
+	size_t bytes; /* queued or being inserted */
 	bool stop;
 	int failed; /* -1 once err is set */
 	struct err err;
 };
 
-/* Inserts, or, after a failure, only lets the block go. */
+/* Inserts the block, unless an earlier one failed, and frees it. */
 static void writer_insert(struct writer *wr, struct block *b)
 {
 	int rc = wr->failed ? 0 : bulk_insert(wr->db, wr->bulk, b);
@@ -77,10 +77,10 @@ static void *writer_run(void *arg)
 	return NULL;
 }
 
-/* The usual stack of 8 MiB would count as data under a limit of memory. */
+/* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)1 << 20)
 
-/* Signals are for the main thread, which knows what to do with them. */
+/* Blocks all signals in the thread: the main thread handles them. */
 static bool writer_start_thread(struct writer *wr)
 {
 	pthread_attr_t attr;
@@ -138,16 +138,16 @@ static int writer_result(struct writer *wr, struct err *err)
 	return wr->failed;
 }
 
-/* Readers of captures may make processes before there is anything to write.
- * One that is made while another thread holds a lock has it for ever: that of
- * gcc's address sanitizer, which does not look after its own, once in some
- * thousand ingests. */
+/* The thread starts with the first block, because readers of captures may fork
+ * before that. A child forked while another thread holds a lock keeps it locked
+ * for ever: with gcc's address sanitizer, which does not release its own lock
+ * in the child, that happened once in some thousand ingests. */
 static void writer_start(struct writer *wr)
 {
 	if (!wr->wanted)
 		return;
 	wr->wanted = false;
-	/* where no thread can be had, slower is better than not at all */
+	/* without a thread the caller inserts, which is slower */
 	wr->threaded = writer_start_thread(wr);
 }
 
