@@ -4,7 +4,6 @@
  * diff of both is a diff of contents; without it, each missing user half is
  * said as well. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/tables/script.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -73,17 +72,18 @@ static void put_loss_json(struct rows *r)
 {
 	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
 					    "records" };
-	struct json_object *o = json_object_new_object();
+	struct json j;
 
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
 	for (size_t i = 0; i < 5; i++) {
 		struct value v = rows_value(r, i);
 
 		if (v.kind != VALUE_NULL)
-			json_object_object_add(o, name[i],
-					       output_json_value(&v));
+			json_value(&j, name[i], &v);
 	}
-	output_json_line(o);
-	json_object_put(o);
+	json_end(&j);
+	json_newline(&j);
 }
 
 /* The losses, merged into the stream of samples by their end. */

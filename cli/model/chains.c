@@ -2,13 +2,12 @@
 #include "cli/model/chains.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/code.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -256,7 +255,7 @@ static int broken(int64_t id, struct err *err)
 }
 
 /* The addresses of a chain into c->ip: how many, or -1. */
-static int addresses(struct chains *c, int64_t id, struct err *err)
+static int chains_decode(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *t;
 	int n;
@@ -272,7 +271,7 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *chain = &c->code->chain[id];
 	struct chain_text *t = &c->chain[id];
-	int n = addresses(c, id, err);
+	int n = chains_decode(c, id, err);
 	uint32_t stack = chain->stack;
 
 	if (n < 0)
@@ -320,87 +319,69 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 	return t->n ? c->text + t->at : "";
 }
 
-static struct json_object *hex_text(uint64_t v)
-{
-	char buf[24];
-
-	snprintf(buf, sizeof(buf), "0x%" PRIx64, v);
-	return json_object_new_string(buf);
-}
-
-static void place_json(struct json_object *o, const struct code_where *at)
+static void chains_json_place(struct json *j, const struct code_where *at)
 {
 	if (at->name)
-		json_object_object_add(o, "symbol",
-				       json_object_new_string(at->name));
+		json_text(j, "symbol", at->name);
 	if (at->file)
-		json_object_object_add(o, "file",
-				       json_object_new_string(at->file));
+		json_text(j, "file", at->file);
 	if (at->line)
-		json_object_object_add(o, "line",
-				       json_object_new_int64(at->line));
+		json_int(j, "line", at->line);
 }
 
-static struct json_object *inlined_json(const struct chains *c,
-					const struct code_frame *f)
+static void chains_json_inlined(const struct chains *c, struct json *j,
+				const struct code_frame *f)
 {
-	struct json_object *list = json_object_new_array();
-
+	json_array(j, "inlined");
 	for (uint32_t i = 0; i < f->n_inlined; i++) {
-		struct json_object *o = json_object_new_object();
-
-		place_json(o, &c->code->inlined[f->inlined + i]);
-		json_object_array_add(list, o);
+		json_object(j, NULL);
+		chains_json_place(j, &c->code->inlined[f->inlined + i]);
+		json_end(j);
 	}
-	return list;
+	json_end(j);
 }
 
-static struct json_object *frame_json(struct chains *c,
-				      const struct code_frame *f, uint64_t ip,
-				      bool called)
+static void chains_json_frame(const struct chains *c, struct json *j,
+			      const struct code_frame *f, uint64_t ip,
+			      bool called)
 {
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "ip", hex_text(ip));
+	json_object(j, NULL);
+	json_hex(j, "ip", ip);
 	if (f->at.name)
-		json_object_object_add(o, "symoff", hex_text(f->symoff));
-	place_json(o, &f->at);
+		json_hex(j, "symoff", f->symoff);
+	chains_json_place(j, &f->at);
 	if (f->n_inlined)
-		json_object_object_add(o, "inlined", inlined_json(c, f));
-	json_object_object_add(o, "image",
-			       json_object_new_string(c->dso[f->image]));
-	json_object_object_add(o, "off", hex_text(f->off));
+		chains_json_inlined(c, j, f);
+	json_text(j, "image", c->dso[f->image]);
+	json_hex(j, "off", f->off);
 	if (f->flags & FRAME_INFERRED)
-		json_object_object_add(o, "inferred",
-				       json_object_new_boolean(1));
+		json_bool(j, "inferred", true);
 	if (f->flags & FRAME_GUESSED)
-		json_object_object_add(o, "by_frame_pointer",
-				       json_object_new_boolean(1));
+		json_bool(j, "by_frame_pointer", true);
 	if (called && f->bogus)
-		json_object_object_add(o, "bogus",
-				       json_object_new_string(f->bogus));
-	return o;
+		json_text(j, "bogus", f->bogus);
+	json_end(j);
 }
 
-int chains_json(struct chains *c, int64_t id, struct json_object *array,
+int chains_check(struct chains *c, int64_t id, struct err *err)
+{
+	return id && chains_decode(c, id, err) < 0 ? -1 : 0;
+}
+
+int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		struct err *err)
 {
-	uint32_t stack;
-	int n;
+	int n = id ? chains_decode(c, id, err) : 0;
+	uint32_t stack = n > 0 ? c->code->chain[id].stack : 0;
 
-	if (!id)
-		return 0;
-	n = addresses(c, id, err);
-	if (n < 0)
-		return -1;
-	stack = c->code->chain[id].stack;
+	json_array(j, key);
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
-		json_object_array_add(array,
-				      frame_json(c, &c->code->frame[s->frame],
-						 c->ip[i], i > 0));
+		chains_json_frame(c, j, &c->code->frame[s->frame], c->ip[i],
+				  i > 0);
 		stack = s->parent;
 	}
-	return 0;
+	json_end(j);
+	return n < 0 ? -1 : 0;
 }

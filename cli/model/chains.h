@@ -11,7 +11,7 @@
 
 struct chains;
 struct err;
-struct json_object;
+struct json;
 struct store;
 
 /* What a line of a frame shows. */
@@ -30,8 +30,12 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
  * next call. NULL and *err when the database is damaged. */
 const char *chains_text(struct chains *c, int64_t id, size_t *len,
 			struct err *err);
-/* Adds one object for each frame to the array; 0, or -1. */
-int chains_json(struct chains *c, int64_t id, struct json_object *array,
+/* 0 when raw chain id can be read, or is 0; -1 and *err when the database is
+ * damaged. */
+int chains_check(struct chains *c, int64_t id, struct err *err);
+/* Writes an array with one object for each frame, empty for id 0. Returns 0,
+ * or -1 and *err after an empty array. */
+int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		struct err *err);
 void chains_free(struct chains *c);
 #endif

@@ -2,13 +2,12 @@
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <string.h>
 
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
@@ -439,30 +438,25 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		"captures", "events",	"counts", "verdicts",
 		"loss",	    "ordering", "damage", "unnamed",
 	};
-	struct json_object *all = json_object_new_object();
-	int ret = -1;
+	struct json j;
 
+	json_open(&j, out, JSON_PRETTY);
+	json_object(&j, NULL);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
 		char name[32];
-		struct json_object *a;
-		struct rows *r;
 
 		snprintf(name, sizeof(name), "info_%s", section[i]);
-		r = rows_open(db, store_sql(name), NULL, 0, err);
-		if (!r)
-			goto out;
-		a = output_json_rows(r, err);
+		struct rows *r = rows_open(db, store_sql(name), NULL, 0, err);
+
+		if (!r || json_rows(&j, section[i], r, err)) {
+			rows_close(r);
+			return -1;
+		}
 		rows_close(r);
-		if (!a)
-			goto out;
-		json_object_object_add(all, section[i], a);
 	}
-	output_json_put(out, all, true);
-	putc('\n', out);
-	ret = 0;
-out:
-	json_object_put(all);
-	return ret;
+	json_end(&j);
+	json_newline(&j);
+	return 0;
 }
 
 int summary_strict(struct store *db, bool *bad, struct err *err)

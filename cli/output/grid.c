@@ -1,13 +1,12 @@
 /* grid.c - a table that was computed, not selected. */
 #include "cli/output/grid.h"
 
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
@@ -290,14 +289,6 @@ static void put_quoted(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static void put_json(FILE *out, const char *s)
-{
-	struct json_object *o = output_json_text(s, strlen(s));
-
-	output_json_put(out, o, false);
-	json_object_put(o);
-}
-
 static void write_csv(const struct grid *g, FILE *out)
 {
 	const char *sep = "";
@@ -330,38 +321,41 @@ static void write_csv(const struct grid *g, FILE *out)
 	fputc('\n', out);
 }
 
-static void write_json(const struct grid *g, FILE *out)
+void grid_json(const struct grid *g, struct json *j, const char *key)
 {
-	const char *sep = "";
 	char buf[32];
 
-	fputs("[", out);
-	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+	json_array(j, key);
+	json_lines(j);
+	for (size_t i = 0; i < g->n; i++) {
 		const struct cell *c = &g->cell[i];
 		size_t at = i % g->n_col;
+		const char *name = g->col[at].name;
 
-		if (!at) {
-			fputs(i ? "},\n{" : "\n{", out);
-			sep = "";
-		}
-		if (g->col[at].name) {
-			fprintf(out, "%s\"%s\":", sep, g->col[at].name);
-			sep = ",";
-			if (c->kind == CELL_TEXT)
-				put_json(out, c->text);
-			else if (c->kind == CELL_CHANCE && !(c->v < 1))
-				fputs("null", out);
-			else
-				fputs(digits(c, false, buf), out);
-		}
+		if (!at && json_failed(j))
+			break;
+		if (!at)
+			json_object(j, NULL);
+		if (name && c->kind == CELL_TEXT)
+			json_text(j, name, c->text);
+		else if (name && c->kind == CELL_CHANCE && !(c->v < 1))
+			json_null(j, name);
+		else if (name)
+			json_number(j, name, digits(c, false, buf));
+		if (at + 1 == g->n_col)
+			json_end(j);
 	}
-	fputs(g->n ? "}\n]\n" : "]\n", out);
+	json_end(j);
+	json_newline(j);
 }
 
 void grid_write(const struct grid *g, const char *format, FILE *out)
 {
+	struct json j;
+
+	json_open(&j, out, JSON_COMPACT);
 	if (!strcmp(format, "json"))
-		write_json(g, out);
+		grid_json(g, &j, NULL);
 	else if (!strcmp(format, "csv"))
 		write_csv(g, out);
 	else

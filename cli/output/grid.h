@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct grid;
+struct json;
 
 /* title: for people; name: for CSV and JSON. A column with one of them only
  * is left out of the other. */
@@ -30,4 +31,6 @@ void grid_chance(struct grid *g, double p);
 
 /* format: "table", "csv", "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
+/* Writes an array of objects, one a line, and a newline behind it. */
+void grid_json(const struct grid *g, struct json *j, const char *key);
 #endif

@@ -357,14 +357,17 @@ void json_shown(struct json *j, const char *key, const char *s)
 	putc_unlocked('"', j->out);
 }
 
-void json_raw(struct json *j, const char *key, const char *s, size_t len)
+void json_number(struct json *j, const char *key, const char *digits)
+{
+	json_put(j, key, digits, strlen(digits));
+}
+
+void json_members(struct json *j, const char *s, size_t len)
 {
 	if (!len)
 		return;
-	if (key || !json_now(j)->is_object)
-		json_put_key(j, key);
-	else
-		json_put_gap(j);
+	assert(json_now(j)->is_object);
+	json_put_gap(j);
 	fwrite_unlocked(s, 1, len, j->out);
 }
 

@@ -52,7 +52,7 @@ struct json {
  * json_newline() ends each line. */
 void json_open(struct json *j, FILE *out, enum json_form form);
 /* Starts in the middle of an object, whose braces are written elsewhere: for
- * members that are made once and repeated by json_raw(). */
+ * members that are made once and repeated by json_members(). */
 void json_open_members(struct json *j, FILE *out, enum json_form form);
 /* True once a write has failed. */
 bool json_failed(const struct json *j);
@@ -94,9 +94,11 @@ void json_text_len(struct json *j, const char *key, const char *s, size_t len);
 /* As people are shown a name (safe_text.h): the escapes are part of the
  * string, for viewers that would obey control characters. */
 void json_shown(struct json *j, const char *key, const char *s);
-/* Ready JSON, as it is: a number, or without a key in an object whole members
- * ("a":1,"b":2). len 0 adds nothing. */
-void json_raw(struct json *j, const char *key, const char *s, size_t len);
+/* A number whose digits are made already. */
+void json_number(struct json *j, const char *key, const char *digits);
+/* Members of an object made already, as they are: "a":1,"b":2. len 0 adds
+ * nothing. */
+void json_members(struct json *j, const char *s, size_t len);
 
 /* One value of a row; a blob as hex of at most a MiB. */
 void json_value(struct json *j, const char *key, const struct value *v);

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 
 struct err;
-struct json_object;
 struct rows;
 struct value;
 
@@ -35,18 +34,4 @@ void output_csv_text(FILE *out, const char *s, size_t len);
 
 /* A value that is no text, in full: nothing for NULL, hex for a blob. */
 void output_value(FILE *out, const struct value *v);
-
-/* json-c objects; the caller owns them. A string that is UTF-8 comes out of
- * a JSON parser as it went in; another one is cleaned. */
-struct json_object *output_json_text(const char *s, size_t len);
-struct json_object *output_json_value(const struct value *v);
-/* As a line on standard output; as output_json_put(). */
-void output_json_line(struct json_object *o);
-/* As text without a newline; nothing in it commands a terminal. */
-void output_json_put(FILE *out, struct json_object *o, bool pretty);
-/* All rows as an array, an object a line; 0, or -1 and *err. */
-int output_json_array(FILE *out, struct rows *r, struct err *err);
-/* All rows as an array of objects; NULL and *err. */
-struct json_object *output_json_rows(struct rows *r, struct err *err);
-bool json_can(const char *s, size_t len);
 #endif

@@ -1,12 +1,11 @@
 /* annotate_text.c - annotated code as text, and as JSON. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <string.h>
 
 #include "cli/tables/annotate.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 
@@ -175,84 +174,62 @@ void annot_text(FILE *out, const struct annot *a, long around)
 
 /* ---- JSON */
 
-static void add_text(struct json_object *o, const char *key, const char *s)
-{
-	if (s)
-		json_object_object_add(o, key, output_json_text(s, strlen(s)));
-	else
-		json_object_object_add(o, key, NULL);
-}
-
-static void add_hex(struct json_object *o, const char *key, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, v);
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static struct json_object *insn_json(const struct annot *a,
-				     const struct annot_insn *in)
+static void annot_json_insn(struct json *j, const struct annot *a,
+			    const struct annot_insn *in)
 {
 	static const char *const flow[] = { "next", "call", "jump", "return",
 					    "bad" };
-	struct json_object *o = json_object_new_object();
-	char hex[2 * sizeof(in->bytes) + 1] = "";
+	size_t len = in->insn.len;
 
-	for (size_t i = 0; i < in->insn.len && i < sizeof(in->bytes); i++)
-		snprintf(hex + 2 * i, 3, "%02x", in->bytes[i]);
-	add_hex(o, "offset", in->off);
-	add_hex(o, "address", in->insn.addr);
-	add_text(o, "bytes", hex);
-	add_text(o, "mnemonic", in->insn.mnemonic);
-	add_text(o, "operands", in->insn.operands);
-	add_text(o, "flow", flow[in->insn.flow]);
+	json_object(j, NULL);
+	json_hex(j, "offset", in->off);
+	json_hex(j, "address", in->insn.addr);
+	json_hex_bytes(j, "bytes", in->bytes,
+		       len < sizeof(in->bytes) ? len : sizeof(in->bytes));
+	json_text(j, "mnemonic", in->insn.mnemonic);
+	json_text(j, "operands", in->insn.operands);
+	json_text(j, "flow", flow[in->insn.flow]);
 	if (in->insn.has_target)
-		add_hex(o, "target", in->insn.target);
+		json_hex(j, "target", in->insn.target);
 	if (in->target) {
-		add_text(o, "target_symbol", in->target);
-		add_number(o, "target_symbol_offset", in->beyond);
+		json_text(j, "target_symbol", in->target);
+		json_uint(j, "target_symbol_offset", in->beyond);
 	}
-	add_number(o, "samples", in->samples);
-	add_number(o, "weight", in->weight);
-	json_object_object_add(
-		o, "percent",
-		json_object_new_double(annot_share(in->weight, a->weight)));
+	json_uint(j, "samples", in->samples);
+	json_uint(j, "weight", in->weight);
+	json_real(j, "percent", annot_share(in->weight, a->weight));
 	if (in->file) {
-		add_text(o, "file", in->file);
-		add_number(o, "line", in->line);
+		json_text(j, "file", in->file);
+		json_uint(j, "line", in->line);
 	}
 	if (in->inlined)
-		add_text(o, "inlined", in->inlined);
-	return o;
+		json_text(j, "inlined", in->inlined);
+	json_end(j);
 }
 
 void annot_json(const struct annot *a)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	struct json j;
 
-	add_text(o, "function", a->name);
-	add_text(o, "image", a->image);
-	add_text(o, "code", a->file);
-	add_text(o, "event", a->event);
-	add_text(o, "unit", a->unit);
-	add_text(o, "syntax", a->syntax);
-	add_hex(o, "offset", a->start);
-	add_number(o, "size", a->end - a->start);
-	add_number(o, "samples", a->samples);
-	add_number(o, "weight", a->weight);
-	add_number(o, "all_samples", a->all_samples);
-	add_number(o, "all_weight", a->all_weight);
-	add_number(o, "bytes_left_out", a->left_out);
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "function", a->name);
+	json_text(&j, "image", a->image);
+	json_text(&j, "code", a->file);
+	json_text(&j, "event", a->event);
+	json_text(&j, "unit", a->unit);
+	json_text(&j, "syntax", a->syntax);
+	json_hex(&j, "offset", a->start);
+	json_uint(&j, "size", a->end - a->start);
+	json_uint(&j, "samples", a->samples);
+	json_uint(&j, "weight", a->weight);
+	json_uint(&j, "all_samples", a->all_samples);
+	json_uint(&j, "all_weight", a->all_weight);
+	json_uint(&j, "bytes_left_out", a->left_out);
+	json_array(&j, "instructions");
 	for (size_t i = 0; i < a->n; i++)
-		json_object_array_add(list, insn_json(a, &a->insn[i]));
-	json_object_object_add(o, "instructions", list);
-	output_json_line(o);
-	json_object_put(o);
+		annot_json_insn(&j, a, &a->insn[i]);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/safe_text.h"
@@ -31,6 +32,7 @@ struct sum {
 };
 
 struct report {
+	struct json json; /* of the form json */
 	const char *format;
 	size_t limit;
 	bool people;
@@ -198,6 +200,14 @@ static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
 	grid_text(g, labels_get(rp->labels, s->name)->name);
 }
 
+static void print_grid(struct report *rp, const struct grid *g, const char *key)
+{
+	if (!strcmp(rp->format, "json"))
+		grid_json(g, &rp->json, key);
+	else
+		grid_write(g, rp->format, stdout);
+}
+
 static void print_threads(struct report *rp)
 {
 	struct grid *g =
@@ -210,7 +220,7 @@ static void print_threads(struct report *rp)
 			rp->labels);
 	for (size_t i = 0; i < n; i++)
 		fill_thread(rp, g, &rp->sum[i]);
-	grid_write(g, rp->format, stdout);
+	print_grid(rp, g, "threads");
 	if (rp->people && n < rp->n)
 		printf("\n%zu more threads not shown; --limit 0 shows all\n",
 		       rp->n - n);
@@ -287,7 +297,7 @@ static void print_waits(struct report *rp)
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++)
 		fill_wait(rp, g, &rp->wait[i], &l);
-	grid_write(g, rp->format, stdout);
+	print_grid(rp, g, "longest");
 	free(l.label);
 	grid_free(g);
 }
@@ -324,28 +334,40 @@ static void print_head(const struct report *rp, const char *path)
 	putchar('\n');
 }
 
+static void print_json(struct report *rp)
+{
+	const struct offcpu_sums *s = &rp->sums;
+	struct json *j = &rp->json;
+
+	json_open(j, stdout, JSON_COMPACT);
+	json_object(j, NULL);
+	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
+	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
+	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
+	json_uint(j, "open_ns", s->ns[OFFCPU_OPEN]);
+	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
+	json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
+	json_uint(j, "lost", s->lost);
+	json_break(j);
+	print_threads(rp);
+	print_waits(rp);
+	json_end(j);
+	json_newline(j);
+}
+
 static void print_all(struct report *rp, const char *path)
 {
-	bool json = !strcmp(rp->format, "json");
-
+	if (!strcmp(rp->format, "json")) {
+		print_json(rp);
+		return;
+	}
 	if (rp->people)
 		print_head(rp, path);
-	if (json)
-		printf("{\"waits\":%" PRIu64 ",\"ns\":%" PRIu64
-		       ",\"open\":%" PRIu64 ",\"open_ns\":%" PRIu64
-		       ",\"uncertain\":%" PRIu64 ",\"uncertain_ns\":%" PRIu64
-		       ",\"lost\":%" PRIu64 ",\n\"threads\":",
-		       rp->sums.waits[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK],
-		       rp->sums.waits[OFFCPU_OPEN], rp->sums.ns[OFFCPU_OPEN],
-		       rp->sums.waits[OFFCPU_UNCERTAIN],
-		       rp->sums.ns[OFFCPU_UNCERTAIN], rp->sums.lost);
 	print_threads(rp);
 	if (!strcmp(rp->format, "csv"))
 		return;
-	fputs(json ? ",\"longest\":" : "\nlongest waits:\n\n", stdout);
+	fputs("\nlongest waits:\n\n", stdout);
 	print_waits(rp);
-	if (json)
-		fputs("}\n", stdout);
 }
 
 int report_offcpu(struct store *db, const char *path, const char *format,

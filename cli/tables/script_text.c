@@ -4,13 +4,12 @@
  * event, the lines of a chain) is made once, and the rest is put together by
  * hand; printf took two thirds of the time. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/events.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/model/payloads.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
@@ -400,56 +399,43 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 	return 0;
 }
 
-static void add_int(struct json_object *o, const char *key, int64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
-
+/* What can fail comes first: a line is written whole or not at all. */
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct who *w = find_who(s, e->comm);
-	struct json_object *o = json_object_new_object();
-	struct json_object *kernel = json_object_new_array();
-	struct json_object *user = json_object_new_array();
-	int ret;
+	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
+	struct json j;
 
-	add_int(o, "event_id", e->id);
+	if (!trace || chains_check(s->chains, e->kraw, err) ||
+	    chains_check(s->chains, e->uraw, err))
+		return -1;
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_int(&j, "event_id", e->id);
 	if (e->timed)
-		add_int(o, "time_ns", e->time);
+		json_int(&j, "time_ns", e->time);
 	if (e->timed && s->f.wall) {
 		char text[SCRIPT_TIME_SIZE];
-		size_t n = script_time(&s->f, e->time, text);
 
-		json_object_object_add(
-			o, "wall", json_object_new_string_len(text, (int)n));
+		json_text_len(&j, "wall", text,
+			      script_time(&s->f, e->time, text));
 	}
 	if (e->on_cpu)
-		add_int(o, "cpu", e->cpu);
-	add_text(o, "comm", w->name);
-	add_int(o, "pid", w->pid);
-	add_int(o, "tid", w->tid);
-	add_text(o, "event", s->type[e->type - 1].name);
-	add_int(o, "weight", e->weight);
-	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
-	if (trace && *trace)
-		add_text(o, "trace", trace);
-	json_object_object_add(o, "kernel", kernel);
-	json_object_object_add(o, "user", user);
+		json_int(&j, "cpu", e->cpu);
+	json_text(&j, "comm", w->name);
+	json_int(&j, "pid", w->pid);
+	json_int(&j, "tid", w->tid);
+	json_text(&j, "event", s->type[e->type - 1].name);
+	json_int(&j, "weight", e->weight);
+	if (*trace)
+		json_text(&j, "trace", trace);
+	chains_json(s->chains, e->kraw, &j, "kernel", err);
+	chains_json(s->chains, e->uraw, &j, "user", err);
 	if (e->verdict >= 1 && e->verdict < 32 && s->verdict[e->verdict])
-		add_text(o, "verdict", s->verdict[e->verdict]);
+		json_text(&j, "verdict", s->verdict[e->verdict]);
 	if (e->flags & VERDICT_EXEC)
-		json_object_object_add(o, "exec_between",
-				       json_object_new_boolean(1));
-	ret = trace ? chains_json(s->chains, e->kraw, kernel, err) : -1;
-	if (!ret)
-		ret = chains_json(s->chains, e->uraw, user, err);
-	if (!ret)
-		output_json_line(o);
-	json_object_put(o);
-	return ret;
+		json_bool(&j, "exec_between", true);
+	json_end(&j);
+	json_newline(&j);
+	return 0;
 }

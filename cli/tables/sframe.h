@@ -7,15 +7,16 @@
 
 struct elf_file;
 struct err;
+struct json;
 struct sframe;
 struct sframe_file;
 
 /* All of a section as text or JSON on standard output. Gives an enum status:
  * STATUS_DAMAGED when functions cannot be read. */
 int sframe_dump(const char *path, const struct sframe_file *f, bool json);
-/* The section's header as an object of JSON; to be put(). */
-struct json_object *sframe_head_json(const struct sframe_file *f);
-struct json_object *sframe_json_hex(uint64_t v);
+/* Writes the section's header as an object. */
+void sframe_head_json(struct json *j, const char *key,
+		      const struct sframe_file *f);
 /* What the tests of it found. Gives an enum status, STATUS_LOSS when these
  * are errors, or -1 and *err. */
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,

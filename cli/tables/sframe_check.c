@@ -1,12 +1,11 @@
 /* sframe_check.c - what the tests of an SFrame section found, as text or
  * JSON. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
@@ -85,69 +84,55 @@ static void text_report(const char *path, const struct sframe_file *f,
 	text_findings(r);
 }
 
-static struct json_object *json_tests(const struct sframe_report *r)
+static void sframe_json_tests(struct json *j, const struct sframe_report *r)
 {
-	struct json_object *all = json_object_new_array();
-
+	json_array(j, "tests");
 	for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
 		const struct sframe_test_info *info = &sframe_tests[t];
-		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "test",
-				       json_object_new_string(info->name));
-		json_object_object_add(o, "summary",
-				       json_object_new_string(info->summary));
-		json_object_object_add(o, "error",
-				       json_object_new_boolean(!info->note));
-		json_object_object_add(o, "unit",
-				       json_object_new_string(info->unit));
-		json_object_object_add(
-			o, "looked_at",
-			json_object_new_int64((int64_t)r->asked[t]));
-		json_object_object_add(
-			o, "found",
-			json_object_new_int64((int64_t)r->found[t]));
-		json_object_array_add(all, o);
+		json_object(j, NULL);
+		json_text(j, "test", info->name);
+		json_text(j, "summary", info->summary);
+		json_bool(j, "error", !info->note);
+		json_text(j, "unit", info->unit);
+		json_uint(j, "looked_at", r->asked[t]);
+		json_uint(j, "found", r->found[t]);
+		json_end(j);
 	}
-	return all;
+	json_end(j);
 }
 
-static struct json_object *json_findings(const struct sframe_report *r)
+static void sframe_json_findings(struct json *j, const struct sframe_report *r)
 {
-	struct json_object *all = json_object_new_array();
-
+	json_array(j, "findings");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sframe_finding *f = &r->finding[i];
-		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(
-			o, "test",
-			json_object_new_string(sframe_tests[f->test].name));
-		json_object_object_add(o, "start", sframe_json_hex(f->start));
-		json_object_object_add(o, "end", sframe_json_hex(f->end));
-		json_object_object_add(
-			o, "text", output_json_text(f->text, strlen(f->text)));
-		json_object_array_add(all, o);
+		json_object(j, NULL);
+		json_text(j, "test", sframe_tests[f->test].name);
+		json_hex(j, "start", f->start);
+		json_hex(j, "end", f->end);
+		json_text(j, "text", f->text);
+		json_end(j);
 	}
-	return all;
+	json_end(j);
 }
 
-static void json_report(const struct sframe_file *f,
-			const struct sframe_report *r)
+static void sframe_json_report(const struct sframe_file *f,
+			       const struct sframe_report *r)
 {
-	struct json_object *o = json_object_new_object();
+	struct json j;
 
-	json_object_object_add(o, "section", sframe_head_json(f));
-	json_object_object_add(o, "errors",
-			       json_object_new_int64((int64_t)errors(r)));
-	json_object_object_add(o, "has_code",
-			       json_object_new_boolean(!r->no_code));
-	json_object_object_add(o, "has_eh_frame",
-			       json_object_new_boolean(!r->no_eh_frame));
-	json_object_object_add(o, "tests", json_tests(r));
-	json_object_object_add(o, "findings", json_findings(r));
-	output_json_line(o);
-	json_object_put(o);
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	sframe_head_json(&j, "section", f);
+	json_uint(&j, "errors", errors(r));
+	json_bool(&j, "has_code", !r->no_code);
+	json_bool(&j, "has_eh_frame", !r->no_eh_frame);
+	sframe_json_tests(&j, r);
+	sframe_json_findings(&j, r);
+	json_end(&j);
+	json_newline(&j);
 }
 
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
@@ -158,7 +143,7 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 
 	if (!sframe_check(ef, f, &r, err)) {
 		if (json)
-			json_report(f, &r);
+			sframe_json_report(f, &r);
 		else
 			text_report(ef->path, f, &r);
 		status = errors(&r) ? STATUS_LOSS : STATUS_OK;

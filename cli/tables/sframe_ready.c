@@ -1,7 +1,6 @@
 /* sframe_ready.c - which share of a capture's user stacks could be unwound by
  * frame pointer, by SFrame, by neither? */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/tables/packages.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
@@ -248,54 +247,45 @@ static void text_all(const struct pass *p)
 	text_images(p);
 }
 
-static void json_sums(struct json_object *o, const struct sums *s)
+static void ready_json_sums(struct json *j, const struct sums *s)
 {
 	for (size_t k = 0; k < KINDS; k++)
-		json_object_object_add(
-			o, kinds[k].name,
-			json_object_new_int64((int64_t)sum_of(s, &kinds[k])));
+		json_uint(j, kinds[k].name, sum_of(s, &kinds[k]));
 }
 
-static struct json_object *json_image(const struct pass *p, uint32_t image)
+static void ready_json_image(struct json *j, const struct pass *p,
+			     uint32_t image)
 {
 	const struct place *pl = &p->place[image];
-	struct json_object *o = json_object_new_object();
 	const char *name = package_of(p, image);
-	const char *path = path_of(p, image);
 
-	json_object_object_add(o, "image",
-			       output_json_text(path, strlen(path)));
-	json_object_object_add(
-		o, "package",
-		*name == '-' ? NULL : output_json_text(name, strlen(name)));
-	json_object_object_add(
-		o, "sframe_version",
-		json_object_new_int(pl->file ? ready_sframe(pl->file) : 0));
-	json_object_object_add(
-		o, "missing",
-		pl->file || !pl->why ? NULL : json_object_new_string(pl->why));
-	json_object_object_add(o, "samples",
-			       json_object_new_int64((int64_t)pl->at.n));
-	json_sums(o, &pl->at);
-	return o;
+	json_object(j, NULL);
+	json_text(j, "image", path_of(p, image));
+	json_text(j, "package", *name == '-' ? NULL : name);
+	json_int(j, "sframe_version", pl->file ? ready_sframe(pl->file) : 0);
+	json_text(j, "missing", pl->file ? NULL : pl->why);
+	json_uint(j, "samples", pl->at.n);
+	ready_json_sums(j, &pl->at);
+	json_end(j);
 }
 
-static void json_all(const struct pass *p)
+static void ready_json(const struct pass *p)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *whole = json_object_new_object();
-	struct json_object *images = json_object_new_array();
+	struct json j;
 
-	json_object_object_add(o, "samples",
-			       json_object_new_int64((int64_t)p->at.n));
-	json_sums(o, &p->at);
-	json_sums(whole, &p->whole);
-	json_object_object_add(o, "whole_stack", whole);
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_uint(&j, "samples", p->at.n);
+	ready_json_sums(&j, &p->at);
+	json_object(&j, "whole_stack");
+	ready_json_sums(&j, &p->whole);
+	json_end(&j);
+	json_array(&j, "images");
 	for (size_t i = 0; i < p->n_order; i++)
-		json_object_array_add(images, json_image(p, p->order[i]));
-	json_object_object_add(o, "images", images);
-	output_json_line(o);
-	json_object_put(o);
+		ready_json_image(&j, p, p->order[i]);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }
 
 static int load(struct pass *p, struct err *err)
@@ -343,7 +333,7 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	if (!ret) {
 		sort_images(&p);
 		if (json)
-			json_all(&p);
+			ready_json(&p);
 		else
 			text_all(&p);
 	}

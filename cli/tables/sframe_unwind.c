@@ -1,14 +1,13 @@
 /* sframe_unwind.c - how far do a capture's stack dumps get with SFrame
  * alone? */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
@@ -75,51 +74,43 @@ static void text_all(const struct unwind_pair_count *c)
 	text_stops(c);
 }
 
-static void add(struct json_object *o, const char *name, uint64_t n)
+static void unwind_json_ends(struct json *j, const uint64_t *end)
 {
-	json_object_object_add(o, name, json_object_new_int64((int64_t)n));
-}
-
-static struct json_object *json_ends(const uint64_t *end)
-{
-	struct json_object *o = json_object_new_object();
-
+	json_object(j, "ends");
 	for (unsigned int e = 1; e < UNWIND_N; e++)
 		if (end[e])
-			add(o, unwind_end_name(e), end[e]);
-	return o;
+			json_uint(j, unwind_end_name(e), end[e]);
+	json_end(j);
 }
 
-static void json_all(const struct unwind_pair_count *c)
+static void unwind_json(const struct unwind_pair_count *c)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *stops = json_object_new_array();
+	struct json j;
 
-	add(o, "stacks", c->stacks);
-	add(o, "same", c->same);
-	add(o, "early", c->early);
-	add(o, "late", c->late);
-	add(o, "other", c->other);
-	add(o, "frames", c->frames);
-	add(o, "frames_by_sframe", c->by_sframe);
-	add(o, "frames_equal", c->equal);
-	add(o, "outermost", c->whole);
-	add(o, "outermost_by_sframe", c->whole_sframe);
-	json_object_object_add(o, "ends", json_ends(c->end));
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_uint(&j, "stacks", c->stacks);
+	json_uint(&j, "same", c->same);
+	json_uint(&j, "early", c->early);
+	json_uint(&j, "late", c->late);
+	json_uint(&j, "other", c->other);
+	json_uint(&j, "frames", c->frames);
+	json_uint(&j, "frames_by_sframe", c->by_sframe);
+	json_uint(&j, "frames_equal", c->equal);
+	json_uint(&j, "outermost", c->whole);
+	json_uint(&j, "outermost_by_sframe", c->whole_sframe);
+	unwind_json_ends(&j, c->end);
+	json_array(&j, "stops");
 	for (size_t i = 0; i < c->n; i++) {
-		const struct unwind_stop *s = &c->stop[i];
-		struct json_object *stop = json_object_new_object();
-
-		json_object_object_add(
-			stop, "image",
-			output_json_text(s->path, strlen(s->path)));
-		add(stop, "stacks", s->n);
-		json_object_object_add(stop, "ends", json_ends(s->why));
-		json_object_array_add(stops, stop);
+		json_object(&j, NULL);
+		json_text(&j, "image", c->stop[i].path);
+		json_uint(&j, "stacks", c->stop[i].n);
+		unwind_json_ends(&j, c->stop[i].why);
+		json_end(&j);
 	}
-	json_object_object_add(o, "stops", stops);
-	output_json_line(o);
-	json_object_put(o);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }
 
 int sframe_unwind(const char *path, bool json, struct err *err)
@@ -148,7 +139,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 		while (c.n && !c.stop[c.n - 1].n)
 			c.n--;
 		if (json)
-			json_all(&c);
+			unwind_json(&c);
 		else
 			text_all(&c);
 	}
