@@ -27,7 +27,13 @@ struct column {
 	const char *value; /* COLUMN_CONST */
 };
 
-/* n rows of size bytes each; the columns end with COLUMN_END. */
+struct json;
+
+/* Writes n rows of size bytes each as an object with an array for each column;
+ * the columns end with COLUMN_END. */
+void columns_json(struct json *j, const char *key, const struct column *c,
+		  const void *rows, size_t size, size_t n);
+/* Writes the same object where JSON is not written by a struct json. */
 void columns_put(FILE *out, const struct column *c, const void *rows,
 		 size_t size, size_t n);
 #endif
