@@ -25,7 +25,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 	return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
 }
 
-static const char *guess(void)
+static const char *input_guess(void)
 {
 	struct stat db;
 	struct stat data;
@@ -51,7 +51,7 @@ const char *input_path(int argc, char **argv, struct err *err)
 		return argv[0];
 	if (input)
 		return input;
-	path = guess();
+	path = input_guess();
 	if (path)
 		fprintf(stderr, "reading %s\n", path);
 	else

@@ -25,7 +25,7 @@ static void fill_descriptors(void)
 				_exit(STATUS_FAILED);
 }
 
-static int complain(const struct err *err, const char *command)
+static int main_complain(const struct err *err, const char *command)
 {
 	out_settle();
 	fprintf(stderr, "%sbackstitch:%s %s\n", term_on(stderr, STYLE_RED),
@@ -61,10 +61,10 @@ static int run_command(int argc, char **argv, struct err *err)
 	int n;
 
 	if (!c)
-		return complain(err, NULL);
+		return main_complain(err, NULL);
 	n = options_parse(c->opts, argc - 1, argv + 1, err);
 	if (n < 0)
-		return complain(err, name);
+		return main_complain(err, name);
 	if (options_help) {
 		help_command(stdout, c);
 		return STATUS_OK;
@@ -76,7 +76,7 @@ static int run_command(int argc, char **argv, struct err *err)
 		out_settle();
 		stop_now();
 	}
-	return status < 0 ? complain(err, name) : status;
+	return status < 0 ? main_complain(err, name) : status;
 }
 
 int main(int argc, char **argv)
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
 	if (status < 0 && argv[1][0] == '-') {
 		err_set(&err, ERR_USAGE, "a command comes first, before '%s'",
 			argv[1]);
-		return complain(&err, NULL);
+		return main_complain(&err, NULL);
 	}
 	if (status < 0)
 		status = run_command(argc - 1, argv + 1, &err);
 	if (out_finish(&err))
-		return complain(&err, NULL);
+		return main_complain(&err, NULL);
 	return status;
 }

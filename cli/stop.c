@@ -20,7 +20,7 @@ static struct stat pipe_stat;
 /* Whatever reads the pipe next sees its end: a read that waits is restarted
  * and then finds /dev/null behind the same number. Readers keep duplicates of
  * descriptor 0, so the pipe is known by its inode. */
-static void on_alarm(int sig)
+static void stop_on_alarm(int sig)
 {
 	int saved = errno;
 	struct stat st;
@@ -34,7 +34,7 @@ static void on_alarm(int sig)
 	errno = saved;
 }
 
-static void on_interrupt(int sig)
+static void stop_on_interrupt(int sig)
 {
 	struct store *db = query;
 
@@ -46,12 +46,12 @@ static void on_interrupt(int sig)
 	}
 	requested = 1;
 	if (live)
-		on_alarm(SIGALRM);
+		stop_on_alarm(SIGALRM);
 	if (db)
 		store_interrupt(db);
 }
 
-static void handle(int sig, void (*fn)(int))
+static void stop_handle(int sig, void (*fn)(int))
 {
 	struct sigaction sa = { .sa_handler = fn, .sa_flags = SA_RESTART };
 	struct sigaction old;
@@ -65,9 +65,9 @@ static void handle(int sig, void (*fn)(int))
 
 void stop_init(void)
 {
-	handle(SIGINT, on_interrupt);
-	handle(SIGTERM, on_interrupt);
-	handle(SIGALRM, on_alarm);
+	stop_handle(SIGINT, stop_on_interrupt);
+	stop_handle(SIGTERM, stop_on_interrupt);
+	stop_handle(SIGALRM, stop_on_alarm);
 	signal(SIGPIPE, SIG_IGN);
 	/* a file at its size limit is then an error like a full disk */
 	signal(SIGXFSZ, SIG_IGN);

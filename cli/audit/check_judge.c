@@ -7,7 +7,8 @@
 #define ALL 100000000 /* 100 %, in millionths of a percent */
 
 /* part of whole, against a limit. */
-static bool within(const struct check_limit *l, int64_t part, int64_t whole)
+static bool judge_is_within(const struct check_limit *l, int64_t part,
+			    int64_t whole)
 {
 	if (part <= 0)
 		return true;
@@ -35,7 +36,7 @@ static void take_records(void *arg, const struct check_row *r)
 	b->records += check_int(r, "records");
 }
 
-static void take_requests(void *arg, const struct check_row *r)
+static void judge_take_requests(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 
@@ -48,18 +49,18 @@ int check_judge(struct check *c, struct err *err)
 
 	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
-	    check_each(c, "requests", 0, take_requests, b, err) < 0)
+	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0)
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
-	b->loss = !within(&c->max_loss, b->lost, b->lost + b->records);
+	b->loss = !judge_is_within(&c->max_loss, b->lost, b->lost + b->records);
 	/* how many it were is not known: only "all" is surely enough */
 	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
 		b->loss = true;
-	b->unjoined = !within(&c->max_unjoined, b->requests + b->chains,
-			      b->all_stacks);
+	b->unjoined = !judge_is_within(&c->max_unjoined,
+				       b->requests + b->chains, b->all_stacks);
 	b->bad = b->loss || b->unjoined || b->out_of_order > 0 ||
 		 b->findings > 0;
 	b->tolerated = !b->bad &&

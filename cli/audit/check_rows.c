@@ -58,8 +58,9 @@ static void keep_row(struct check_answer *a, const struct rows *r)
 	}
 }
 
-static struct check_answer *keep(const struct check *c,
-				 const struct check_query *q, struct err *err)
+static struct check_answer *check_rows_keep(const struct check *c,
+					    const struct check_query *q,
+					    struct err *err)
 {
 	struct rows *r = check_rows(c, q, 0, err);
 	struct check_answer *a;
@@ -91,7 +92,7 @@ static int64_t each_kept(struct check *c, const struct check_query *q,
 	while (a && a->name != q->name)
 		a = a->next;
 	if (!a) {
-		a = keep(c, q, err);
+		a = check_rows_keep(c, q, err);
 		if (!a)
 			return -1;
 		a->next = c->answers;
@@ -149,7 +150,8 @@ int check_some(const struct check *c, const char *name, int64_t max,
 }
 
 /* A column that is not there is our own mistake. */
-static struct value get(const struct check_row *r, const char *column)
+static struct value check_rows_value(const struct check_row *r,
+				     const char *column)
 {
 	size_t n = r->live ? rows_columns(r->live) : r->kept->n_column;
 
@@ -167,19 +169,19 @@ static struct value get(const struct check_row *r, const char *column)
 
 int64_t check_int(const struct check_row *r, const char *column)
 {
-	struct value v = get(r, column);
+	struct value v = check_rows_value(r, column);
 
 	return v.kind == VALUE_INT ? v.num : 0;
 }
 
 const char *check_text(const struct check_row *r, const char *column)
 {
-	struct value v = get(r, column);
+	struct value v = check_rows_value(r, column);
 
 	return v.kind == VALUE_TEXT ? v.text : "";
 }
 
 bool check_null(const struct check_row *r, const char *column)
 {
-	return get(r, column).kind == VALUE_NULL;
+	return check_rows_value(r, column).kind == VALUE_NULL;
 }

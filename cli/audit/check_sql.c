@@ -159,8 +159,8 @@ static const struct narrowed narrowed[] = {
 
 /* The condition on columns that a table has: a filter on another column
  * leaves nothing of it. The values are the first of those of all. */
-static int put_narrowed(struct check *c, FILE *out, const struct narrowed *t,
-			struct err *err)
+static int check_sql_put_narrowed(struct check *c, FILE *out,
+				  const struct narrowed *t, struct err *err)
 {
 	struct filter all = filter;
 	struct value bind[FILTER_BIND];
@@ -200,14 +200,16 @@ int check_filters(struct check *c, struct err *err)
 		return err_set(err, ERR_IO, "no memory for a statement");
 	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		fputs(i ? ",\n" : "WITH ", out);
-		ret = ret ? ret : put_narrowed(c, out, &narrowed[i], err);
+		ret = ret ? ret
+			  : check_sql_put_narrowed(c, out, &narrowed[i], err);
 	}
 	fclose(out);
 	return ret;
 }
 
 /* The whole statement; the caller's to free. limit 0: none. */
-static char *statement(const struct check *c, const char *name, long limit)
+static char *check_sql_statement(const struct check *c, const char *name,
+				 long limit)
 {
 	char query[64];
 	char tail[32] = "";
@@ -235,7 +237,7 @@ static char *statement(const struct check *c, const char *name, long limit)
 struct rows *check_rows(const struct check *c, const struct check_query *q,
 			long limit, struct err *err)
 {
-	char *sql = statement(c, q->name, limit);
+	char *sql = check_sql_statement(c, q->name, limit);
 	struct rows *r = rows_open(c->db, sql, c->prefix ? c->bind : NULL,
 				   c->prefix ? c->n_bind : 0, err);
 
@@ -284,7 +286,7 @@ void check_print_sql(const struct check *c)
 
 		if (!check_asks(c, q))
 			continue;
-		sql = statement(c, q->name, check_limit(c, q));
+		sql = check_sql_statement(c, q->name, check_limit(c, q));
 		printf("-- %s: %s\n", q->name, q->what);
 		if (c->prefix)
 			put_bound(c, sql);

@@ -55,8 +55,8 @@ static const struct opt opts[] = {
 
 /* ---- the hottest functions */
 
-static void put_function(struct grid *g, const struct hot *h,
-			 const struct hot_func *f)
+static void annotate_put_function(struct grid *g, const struct hot *h,
+				  const struct hot_func *f)
 {
 	char at[512];
 
@@ -86,7 +86,7 @@ static int list_functions(const struct hot *h, const char *path)
 	size_t max = limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit;
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
-		put_function(g, h, &h->func[i]);
+		annotate_put_function(g, h, &h->func[i]);
 	grid_write(g, json ? "json" : "table", stdout);
 	grid_free(g);
 	if (!json && max && h->n_func > max)
@@ -107,7 +107,7 @@ struct page {
 	const char *path;
 };
 
-static int write_html(FILE *out, void *arg, struct err *err)
+static int annotate_write_html(FILE *out, void *arg, struct err *err)
 {
 	const struct page *p = arg;
 
@@ -116,11 +116,12 @@ static int write_html(FILE *out, void *arg, struct err *err)
 	return 0;
 }
 
-static int show(const struct annot *a, const char *path, struct err *err)
+static int annotate_show(const struct annot *a, const char *path,
+			 struct err *err)
 {
 	struct page p = { a, path };
 
-	if (html && out_write(html, write_html, &p, err))
+	if (html && out_write(html, annotate_write_html, &p, err))
 		return -1;
 	if (html)
 		return 0;
@@ -160,7 +161,7 @@ static int annotate(struct store *db, const struct hot *h, const char *path,
 	sy = name_symbolizer(db, NULL);
 	rc = annot_load(&a, db, sy, h, &c, &o, err);
 	if (!rc)
-		rc = show(&a, path, err);
+		rc = annotate_show(&a, path, err);
 	symbolize_free(sy);
 	annot_release(&a);
 	return rc;
@@ -168,8 +169,8 @@ static int annotate(struct store *db, const struct hot *h, const char *path,
 
 /* ---- the command */
 
-static int answer(struct store *db, const char *path, const char *what,
-		  struct err *err)
+static int annotate_answer(struct store *db, const char *path, const char *what,
+			   struct err *err)
 {
 	const struct stacks_opts so = { .samples =
 						by && !strcmp(by, "samples") };
@@ -185,7 +186,7 @@ static int answer(struct store *db, const char *path, const char *what,
 	return rc;
 }
 
-static int check_options(int argc, const char *what, struct err *err)
+static int annotate_check_options(int argc, const char *what, struct err *err)
 {
 	if (argc > 2)
 		return err_set(err, ERR_USAGE,
@@ -206,7 +207,7 @@ static int check_options(int argc, const char *what, struct err *err)
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int annotate_run(int argc, char **argv, struct err *err)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
 	int status = STATUS_OK;
@@ -214,7 +215,7 @@ static int run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (check_options(argc, what, err) || name_check(err))
+	if (annotate_check_options(argc, what, err) || name_check(err))
 		return -1;
 	path = input_path(argc > 1 ? 1 : argc, argv, err);
 	db = path && !input_apart(path, html, err)
@@ -222,7 +223,7 @@ static int run(int argc, char **argv, struct err *err)
 		     : NULL;
 	if (!db)
 		return -1;
-	rc = answer(db, path, what, err);
+	rc = annotate_answer(db, path, what, err);
 	store_close(db);
 	return rc ? -1 : status;
 }
@@ -242,5 +243,5 @@ const struct command cmd_annotate = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = annotate_run,
 };

@@ -19,6 +19,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/symbolize.h"
@@ -70,8 +71,7 @@ struct pack {
 /* "dir/run.db" -> "run" */
 static void stem_of(const char *path, char *out, size_t size)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	const char *dot = strrchr(base, '.');
 	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
 
@@ -109,7 +109,7 @@ static bool debug_name(const struct image *img, char *out, size_t size)
 	return true;
 }
 
-static bool same_name(const void *owner, uint32_t id, const void *key)
+static bool bundle_same_name(const void *owner, uint32_t id, const void *key)
 {
 	return !strcmp(((const struct pack *)owner)->put[id], key);
 }
@@ -123,13 +123,13 @@ static bool is_safe(const char *name)
 	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
 }
 
-static int put_file(struct pack *p, const char *name, const char *path,
-		    struct err *err)
+static int bundle_put_file(struct pack *p, const char *name, const char *path,
+			   struct err *err)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), 0);
 
-	if (!is_safe(name) ||
-	    table_find(&p->index, hash, same_name, p, name) != TABLE_NONE)
+	if (!is_safe(name) || table_find(&p->index, hash, bundle_same_name, p,
+					 name) != TABLE_NONE)
 		return 0;
 	p->put = mem_grow(p->put, &p->cap_put, p->n_put + 1, sizeof(*p->put));
 	p->put[p->n_put] = arena_strdup(&p->text, name);
@@ -140,7 +140,7 @@ static int put_file(struct pack *p, const char *name, const char *path,
 
 /* ---- files */
 
-static int take_image(void *arg, const struct rows *r, struct err *err)
+static int bundle_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
 	size_t id = (size_t)rows_int(r, 0);
@@ -161,10 +161,10 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	c = code_open(p->sy, &img, err);
 	path = c ? code_path(c) : "";
 	if (*path && img.kind == IMAGE_KERNEL)
-		rc = put_file(p, "symfs/vmlinux", path, err);
+		rc = bundle_put_file(p, "symfs/vmlinux", path, err);
 	else if (*path && img.kind == IMAGE_FILE) {
 		snprintf(name, sizeof(name), "symfs%s", img.path);
-		rc = put_file(p, name, path, err);
+		rc = bundle_put_file(p, name, path, err);
 	} else if (img.kind == IMAGE_FILE && !p->missing++) {
 		snprintf(p->example, sizeof(p->example), "%s", img.path);
 	}
@@ -172,7 +172,7 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	return rc;
 }
 
-static int take_section(void *arg, const struct rows *r, struct err *err)
+static int bundle_take_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
 	size_t id = (size_t)rows_int(r, 0);
@@ -186,7 +186,7 @@ static int take_section(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	if (strstr(plain, "/.dwz/") || !debug_name(&p->image[id], name, 256))
 		snprintf(name, sizeof(name), "symfs%s", plain);
-	return put_file(p, name, path, err);
+	return bundle_put_file(p, name, path, err);
 }
 
 static int put_readme(struct pack *p, struct err *err)
@@ -206,21 +206,21 @@ static int put_readme(struct pack *p, struct err *err)
 	return bundle_add_text(p->b, "README", text, err);
 }
 
-static int fill(struct pack *p, struct err *err)
+static int bundle_fill_plan(struct pack *p, struct err *err)
 {
 	char name[300];
 
 	snprintf(name, sizeof(name), "%s.db", p->name);
-	if (put_readme(p, err) || put_file(p, name, p->copy, err))
+	if (put_readme(p, err) || bundle_put_file(p, name, p->copy, err))
 		return -1;
 	p->files--; /* the database itself */
 	if (redact)
 		return 0;
-	if (rows_each(p->db, "bundle_images", take_image, p, err))
+	if (rows_each(p->db, "bundle_images", bundle_take_image, p, err))
 		return -1;
 	return no_debug ? 0
-			: rows_each(p->db, "bundle_sections", take_section, p,
-				    err);
+			: rows_each(p->db, "bundle_sections",
+				    bundle_take_section, p, err);
 }
 
 static int make_archive(struct pack *p, const char *out, struct err *err)
@@ -231,7 +231,7 @@ static int make_archive(struct pack *p, const char *out, struct err *err)
 	if (!p->b)
 		return -1;
 	p->sy = name_symbolizer(p->db, NULL);
-	if (!fill(p, err))
+	if (!bundle_fill_plan(p, err))
 		rc = bundle_finish(p->b, err);
 	bundle_free(p->b);
 	symbolize_free(p->sy);
@@ -264,7 +264,7 @@ static int make_copy(struct pack *p, const char *out, struct err *err)
 }
 
 /* A device, or what a link leads to, must not be replaced by a file. */
-static int check_target(const char *out, struct err *err)
+static int bundle_check_target(const char *out, struct err *err)
 {
 	struct stat st;
 
@@ -280,12 +280,12 @@ static int check_target(const char *out, struct err *err)
 	return 0;
 }
 
-static int make(struct pack *p, const char *out, struct err *err)
+static int bundle_write(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
 	char size[32];
 
-	if (check_target(out, err) || make_copy(p, out, err))
+	if (bundle_check_target(out, err) || make_copy(p, out, err))
 		return -1;
 	if (!archive && rename(p->copy, out))
 		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
@@ -306,7 +306,7 @@ static int make(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-static void release(struct pack *p)
+static void bundle_plan_release(struct pack *p)
 {
 	if (p->copy)
 		unlink(p->copy);
@@ -317,7 +317,7 @@ static void release(struct pack *p)
 	arena_release(&p->text);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int bundle_run(int argc, char **argv, struct err *err)
 {
 	struct pack p = { 0 };
 	int status = STATUS_OK;
@@ -336,8 +336,8 @@ static int run(int argc, char **argv, struct err *err)
 	p.db = database_open(path, &status, err);
 	if (!p.db)
 		return -1;
-	rc = make(&p, out_path ? out_path : out, err);
-	release(&p);
+	rc = bundle_write(&p, out_path ? out_path : out, err);
+	bundle_plan_release(&p);
 	store_close(p.db);
 	return rc ? -1 : status;
 }
@@ -355,5 +355,5 @@ const struct command cmd_bundle = {
 	.summary = "pack a database for somebody else",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = bundle_run,
 };

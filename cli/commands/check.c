@@ -93,18 +93,18 @@ static int print_screens(struct check *c, struct err *err)
 	return verbose ? check_evidence(c, err) : 0;
 }
 
-static int draw(FILE *out, void *arg, struct err *err)
+static int check_draw(FILE *out, void *arg, struct err *err)
 {
 	struct check *c = arg;
 
 	return timeline_write(out, c->db, NULL, err);
 }
 
-static int answer(struct check *c, struct err *err)
+static int check_answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
 		return -1;
-	if (svg && out_write(svg, draw, c, err))
+	if (svg && out_write(svg, check_draw, c, err))
 		return -1;
 	if (svg && !strcmp(svg, "-"))
 		return check_judge(c, err);
@@ -117,7 +117,7 @@ static int answer(struct check *c, struct err *err)
 	return json ? check_print_json(c, err) : print_screens(c, err);
 }
 
-static int set_up(struct check *c, struct err *err)
+static int check_set_up(struct check *c, struct err *err)
 {
 	if (sql && json)
 		return err_set(err, ERR_USAGE,
@@ -141,12 +141,12 @@ static int set_up(struct check *c, struct err *err)
 	return parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int check_run(int argc, char **argv, struct err *err)
 {
 	struct check c = { .status = STATUS_OK };
 	int ret;
 
-	if (set_up(&c, err))
+	if (check_set_up(&c, err))
 		return -1;
 	c.path = input_path(argc, argv, err);
 	if (!c.path || input_apart(c.path, svg, err))
@@ -155,7 +155,7 @@ static int run(int argc, char **argv, struct err *err)
 	if (!c.db)
 		return -1;
 	stop_query(c.db);
-	ret = answer(&c, err);
+	ret = check_answer(&c, err);
 	stop_query(NULL);
 	check_forget(&c);
 	free(c.prefix);
@@ -182,5 +182,5 @@ const struct command cmd_check = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = check_run,
 };

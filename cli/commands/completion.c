@@ -14,7 +14,7 @@ static bool takes_files(const struct command *c)
 }
 
 /* The words that those take instead. */
-static void put_words(const struct command *c)
+static void completion_put_words(const struct command *c)
 {
 	if (!strcmp(c->name, "completion"))
 		fputs("bash zsh fish", stdout);
@@ -84,7 +84,7 @@ static void print_bash(void)
 		if (takes_files(commands[i]))
 			continue;
 		printf("\t\t%s) words='", commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("' ;;");
 	}
 	puts("\t\tesac ;; esac ;;");
@@ -166,7 +166,7 @@ static void print_zsh(void)
 			continue;
 		}
 		fputs("\t\t'*: :(", stdout);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts(")' ;;");
 	}
 	puts("\tesac\n}\n_backstitch \"$@\"");
@@ -222,12 +222,12 @@ static void print_fish(void)
 		printf("complete -c backstitch -n "
 		       "'__fish_seen_subcommand_from %s' -f -a '",
 		       commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("'");
 	}
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int completion_run(int argc, char **argv, struct err *err)
 {
 	const char *shell = argc ? argv[0] : "";
 
@@ -255,5 +255,5 @@ const struct command cmd_completion = {
 	.args = "bash | zsh | fish",
 	.summary = "write completion for a shell",
 	.examples = examples,
-	.run = run,
+	.run = completion_run,
 };

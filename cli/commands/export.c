@@ -50,7 +50,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static const struct exporter *find(const char *name)
+static const struct exporter *export_find_form(const char *name)
 {
 	for (size_t i = 0; exporters[i]; i++)
 		if (!strcmp(exporter_names[i], name))
@@ -58,9 +58,9 @@ static const struct exporter *find(const char *name)
 	return NULL;
 }
 
-static const struct exporter *choose(struct err *err)
+static const struct exporter *export_choose_form(struct err *err)
 {
-	const struct exporter *e = format ? find(format) : NULL;
+	const struct exporter *e = format ? export_find_form(format) : NULL;
 
 	if (!e)
 		err_set(err, ERR_USAGE,
@@ -87,9 +87,9 @@ static int write_it(FILE *out, void *arg, struct err *err)
 	return j->e->write(out, &j->x, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int export_run(int argc, char **argv, struct err *err)
 {
-	struct job j = { .e = choose(err) };
+	struct job j = { .e = export_choose_form(err) };
 	int status = STATUS_OK;
 	int rc;
 
@@ -124,5 +124,5 @@ const struct command cmd_export = {
 	.summary = "hand stacks and events to other tools",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = export_run,
 };

@@ -12,7 +12,7 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 
-static int run(int argc, char **argv, struct err *err)
+static int info_run(int argc, char **argv, struct err *err)
 {
 	const char *path = input_path(argc, argv, err);
 	int status = STATUS_OK;
@@ -42,5 +42,5 @@ const struct command cmd_info = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = info_run,
 };

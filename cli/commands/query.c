@@ -61,7 +61,7 @@ static char *read_sql(const char *path, struct err *err)
 	return sql;
 }
 
-static int answer(struct store *db, const char *sql, struct err *err)
+static int query_answer(struct store *db, const char *sql, struct err *err)
 {
 	const struct output *o = output_chosen();
 	struct rows *r;
@@ -79,7 +79,7 @@ static int answer(struct store *db, const char *sql, struct err *err)
 }
 
 /* Names in bold, their columns behind, as wide as the screen. */
-static int list(struct store *db, const char *sql, struct err *err)
+static int query_list_names(struct store *db, const char *sql, struct err *err)
 {
 	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
 	struct rows *r = rows_open(db, sql, NULL, 0, err);
@@ -142,7 +142,7 @@ static int sort_words(int argc, char **argv, struct words *w, struct err *err)
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int query_run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
 	struct words w = { 0 };
@@ -166,9 +166,9 @@ static int run(int argc, char **argv, struct err *err)
 		;
 	else if (db && (list_views || list_tables || list_functions) &&
 		 !output_asked())
-		ret = list(db, w.sql, err);
+		ret = query_list_names(db, w.sql, err);
 	else if (db)
-		ret = answer(db, owned ? owned : w.sql, err);
+		ret = query_answer(db, owned ? owned : w.sql, err);
 	store_close(db);
 	free(owned);
 	return ret ? -1 : status;
@@ -190,5 +190,5 @@ const struct command cmd_query = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = query_run,
 };

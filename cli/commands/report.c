@@ -24,6 +24,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 #define LIMIT 40
 #define LIMIT_MIN 10
@@ -235,7 +236,7 @@ static void print_event(FILE *out, const struct report *rp)
 	putc('\n', out);
 }
 
-static int print_head(const struct report *rp, struct err *err)
+static int report_print_head(const struct report *rp, struct err *err)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
@@ -269,7 +270,8 @@ static void symbol_cell(struct grid *g, const struct label *l, bool people)
 }
 
 /* The columns for the keys, in a fixed order. */
-static size_t fill_columns(const struct report *rp, struct grid_column *col)
+static size_t report_fill_columns(const struct report *rp,
+				  struct grid_column *col)
 {
 	size_t n = 0;
 
@@ -302,19 +304,19 @@ static size_t fill_columns(const struct report *rp, struct grid_column *col)
 /* People know a file by its name; --sort dso shows the paths. */
 static const char *short_image(const struct report *rp, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return rp->people && path[0] == '/' && slash[1] ? slash + 1 : path;
+	return rp->people && path[0] == '/' ? path_base(path) : path;
 }
 
 /* With dso as the only key for code, the name is the image's path. */
-static const char *image_of(const struct report *rp, const struct label *l)
+static const char *report_image_of(const struct report *rp,
+				   const struct label *l)
 {
 	return rp->keys & KEY_SYM ? short_image(rp, l->image) : l->name;
 }
 
-static void fill_row(const struct report *rp, struct grid *g,
-		     const struct report_rows *r, const struct report_row *row)
+static void report_fill_row(const struct report *rp, struct grid *g,
+			    const struct report_rows *r,
+			    const struct report_row *row)
 {
 	const struct label *l = report_label(r, row->label);
 
@@ -338,7 +340,7 @@ static void fill_row(const struct report *rp, struct grid *g,
 	if (rp->keys & KEY_SYM)
 		symbol_cell(g, l, rp->people);
 	if (rp->keys & KEY_DSO)
-		grid_text(g, image_of(rp, l));
+		grid_text(g, report_image_of(rp, l));
 }
 
 /* What was cut off, so that nobody takes the table for all there is. */
@@ -356,12 +358,12 @@ static void print_rest(size_t rows, uint64_t rest, uint64_t whole,
 	term_lines_end(&l);
 }
 
-static void print_rows(const struct report *rp, size_t max)
+static void report_print_rows(const struct report *rp, size_t max)
 {
 	struct report_rows *r =
 		report_rows_new(rp->stacks, rp->event, rp->keys);
 	struct grid_column col[COLUMNS];
-	struct grid *g = grid_new(col, fill_columns(rp, col));
+	struct grid *g = grid_new(col, report_fill_columns(rp, col));
 	size_t shown = 0, rest = 0;
 	uint64_t rest_self = 0;
 
@@ -379,7 +381,7 @@ static void print_rows(const struct report *rp, size_t max)
 			continue;
 		}
 		shown++;
-		fill_row(rp, g, r, row);
+		report_fill_row(rp, g, r, row);
 	}
 	grid_write(g, rp->format, stdout);
 	if (rp->people)
@@ -457,7 +459,7 @@ static int print_around(const struct report *rp, size_t max, struct err *err)
 		symbol_cell(g, l, rp->people);
 		grid_text(g, short_image(rp, l->image));
 	}
-	if (rp->people && print_head(rp, err)) {
+	if (rp->people && report_print_head(rp, err)) {
 		grid_free(g);
 		report_rows_free(r);
 		return -1;
@@ -555,9 +557,9 @@ static int print_report(struct report *rp, struct err *err)
 			rp->path);
 	if (callers || callees)
 		return print_around(rp, max, err);
-	if (rp->people && print_head(rp, err))
+	if (rp->people && report_print_head(rp, err))
 		return -1;
-	print_rows(rp, max);
+	report_print_rows(rp, max);
 	return 0;
 }
 
@@ -580,7 +582,7 @@ static int check_html(struct err *err)
 	return 0;
 }
 
-static int check_options(struct report *rp, struct err *err)
+static int report_check_options(struct report *rp, struct err *err)
 {
 	if (check_html(err))
 		return -1;
@@ -624,7 +626,7 @@ static int run_diff(int argc, char **argv, const struct report *rp,
 	return report_diff(argc, argv, &o, err);
 }
 
-static int write_html(const struct report *rp, struct err *err)
+static int report_write_html(const struct report *rp, struct err *err)
 {
 	struct html_page *p = html_page_new(rp->db, rp->path, inlined,
 					    by && !strcmp(by, "samples"), err);
@@ -634,14 +636,14 @@ static int write_html(const struct report *rp, struct err *err)
 	return rc;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int report_run(int argc, char **argv, struct err *err)
 {
 	struct report rp = { .event = -1 };
 	const struct output *o = output_chosen();
 	int status = STATUS_OK;
 	int rc = -1;
 
-	if (check_options(&rp, err))
+	if (report_check_options(&rp, err))
 		return -1;
 	rp.format = o->name;
 	rp.people = !strcmp(o->name, "table");
@@ -659,7 +661,7 @@ static int run(int argc, char **argv, struct err *err)
 	};
 
 	if (as_html) {
-		rc = write_html(&rp, err);
+		rc = report_write_html(&rp, err);
 	} else if (offcpu_opts.on) {
 		rc = report_offcpu(rp.db, rp.path, rp.format, row_limit(&rp),
 				   inlined, err);
@@ -694,5 +696,5 @@ const struct command cmd_report = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = report_run,
 };

@@ -55,7 +55,7 @@ static void put_moment(const struct script_fields *f, const char *word,
 	printf(" %s %.*s", word, (int)(n - skip), text + skip);
 }
 
-static void put_loss(const struct script_fields *f, struct rows *r)
+static void script_put_loss(const struct script_fields *f, struct rows *r)
 {
 	printf("[lost %" PRId64 " record%s", rows_int(r, 4),
 	       rows_int(r, 4) == 1 ? "" : "s");
@@ -113,15 +113,15 @@ static int losses_until(struct losses *l, int64_t time, bool rest,
 		if (json)
 			put_loss_json(l->rows);
 		else
-			put_loss(l->f, l->rows);
+			script_put_loss(l->f, l->rows);
 		if (next_loss(l, err))
 			return -1;
 	}
 	return 0;
 }
 
-static int print_rows(struct script *s, struct events *ev, struct losses *l,
-		      struct err *err)
+static int script_print_rows(struct script *s, struct events *ev,
+			     struct losses *l, struct err *err)
 {
 	struct event_row e;
 	int ret;
@@ -142,8 +142,8 @@ static int print_rows(struct script *s, struct events *ev, struct losses *l,
 	return losses_until(l, 0, true, err);
 }
 
-static int print_all(struct store *db, const struct script_fields *f,
-		     struct err *err)
+static int script_print_all(struct store *db, const struct script_fields *f,
+			    struct err *err)
 {
 	struct losses l = { .f = f };
 	struct script *s = script_new(db, f, err);
@@ -160,7 +160,7 @@ static int print_all(struct store *db, const struct script_fields *f,
 		if (!l.rows || next_loss(&l, err))
 			goto out;
 	}
-	ret = print_rows(s, ev, &l, err);
+	ret = script_print_rows(s, ev, &l, err);
 out:
 	rows_close(l.rows);
 	events_close(ev);
@@ -186,7 +186,7 @@ static int find_wall(struct store *db, struct script_fields *f,
 	return got < 0 ? -1 : 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int script_run(int argc, char **argv, struct err *err)
 {
 	struct script_fields f;
 	int status = STATUS_OK;
@@ -209,7 +209,7 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	ret = wall ? find_wall(db, &f, path, err) : 0;
 	if (!ret)
-		ret = print_all(db, &f, err);
+		ret = script_print_all(db, &f, err);
 	store_close(db);
 	return ret ? -1 : status;
 }
@@ -228,5 +228,5 @@ const struct command cmd_script = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = script_run,
 };

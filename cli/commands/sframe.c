@@ -36,8 +36,8 @@ int sframe_damaged(const char *path)
 	return STATUS_DAMAGED;
 }
 
-static int open_section(const char *path, struct elf_file **ef,
-			struct sframe_file *f, struct err *err)
+static int sframe_open_section(const char *path, struct elf_file **ef,
+			       struct sframe_file *f, struct err *err)
 {
 	int ret;
 
@@ -55,7 +55,7 @@ static int open_section(const char *path, struct elf_file **ef,
 			     path);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int sframe_run(int argc, char **argv, struct err *err)
 {
 	struct elf_file *ef;
 	struct sframe_file f;
@@ -72,7 +72,7 @@ static int run(int argc, char **argv, struct err *err)
 		return sframe_unwind(argv[0], json, err);
 	if (readiness)
 		return sframe_readiness(argv[0], json, err);
-	if (open_section(argv[0], &ef, &f, err))
+	if (sframe_open_section(argv[0], &ef, &f, err))
 		return -1;
 	status = check ? sframe_check_print(ef, &f, json, err)
 		       : sframe_dump(argv[0], &f, json);
@@ -95,5 +95,5 @@ const struct command cmd_sframe = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = sframe_run,
 };

@@ -27,7 +27,8 @@ struct done {
 	int64_t unnamed, lines; /* places in code: without a name, with line */
 };
 
-static int count(struct store *db, struct done *d, struct err *err)
+static int symbolize_count_named(struct store *db, struct done *d,
+				 struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql("named_counts"), NULL, 0, err);
 	int ret = r ? rows_next(r, err) : -1;
@@ -40,8 +41,9 @@ static int count(struct store *db, struct done *d, struct err *err)
 	return ret > 0 ? 0 : -1;
 }
 
-static void tell(const char *path, const struct done *was,
-		 const struct done *is, const struct name_counts *c)
+static void symbolize_print_counts(const char *path, const struct done *was,
+				   const struct done *is,
+				   const struct name_counts *c)
 {
 	int64_t found = was->unnamed - is->unnamed;
 
@@ -58,7 +60,7 @@ static void tell(const char *path, const struct done *was,
 			path);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	struct name_counts c = { 0 };
 	struct done was = { 0 };
@@ -78,7 +80,7 @@ static int run(int argc, char **argv, struct err *err)
 	db = store_open(path, true, err);
 	if (!db)
 		return -1;
-	ret = count(db, &was, err);
+	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
 		ret = name_again(db, &c, err);
 	if (!ret)
@@ -86,11 +88,11 @@ static int run(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	if (!ret)
-		ret = count(db, &is, err);
+		ret = symbolize_count_named(db, &is, err);
 	store_close(db);
 	if (ret)
 		return -1;
-	tell(path, &was, &is, &c);
+	symbolize_print_counts(path, &was, &is, &c);
 	return STATUS_OK;
 }
 
@@ -106,5 +108,5 @@ const struct command cmd_symbolize = {
 	.summary = "name again, when debug files turned up",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = symbolize_run,
 };

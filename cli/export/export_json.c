@@ -56,8 +56,8 @@ struct json_export {
 	struct arena text;
 };
 
-static void json_words(struct json *j, const char *key, uint64_t flags,
-		       const struct word *w)
+static void export_json_put_words(struct json *j, const char *key,
+				  uint64_t flags, const struct word *w)
 {
 	json_array(j, key);
 	for (; w->name; w++)
@@ -67,13 +67,13 @@ static void json_words(struct json *j, const char *key, uint64_t flags,
 }
 
 /* Arrays that are not of a query: an item a line, also where there is none. */
-static void json_begin_items(struct json *j, const char *key)
+static void export_json_begin(struct json *j, const char *key)
 {
 	json_array(j, key);
 	json_lines(j);
 }
 
-static void json_end_items(struct json *j)
+static void export_json_end(struct json *j)
 {
 	json_break(j);
 	json_end(j);
@@ -81,8 +81,8 @@ static void json_end_items(struct json *j)
 
 /* ---- tables as they are */
 
-static int put_rows(struct json_export *e, const char *key, const char *query,
-		    struct err *err)
+static int export_json_put_rows(struct json_export *e, const char *key,
+				const char *query, struct err *err)
 {
 	struct rows *r = rows_open(e->x->db, store_sql(query), NULL, 0, err);
 	int rc = r ? json_rows(&e->json, key, r, err) : -1;
@@ -91,7 +91,7 @@ static int put_rows(struct json_export *e, const char *key, const char *query,
 	return rc;
 }
 
-static void put_loss(struct json *j, const struct loss_row *l)
+static void export_json_put_loss(struct json *j, const struct loss_row *l)
 {
 	json_object(j, NULL);
 	json_int(j, "id", l->id);
@@ -105,23 +105,24 @@ static void put_loss(struct json *j, const struct loss_row *l)
 	json_end(j);
 }
 
-static int put_losses(struct json_export *e, struct err *err)
+static int export_json_put_losses(struct json_export *e, struct err *err)
 {
 	struct loss_rows *l = loss_rows_load(e->x->db, err);
 
 	if (!l)
 		return -1;
-	json_begin_items(&e->json, "losses");
+	export_json_begin(&e->json, "losses");
 	for (size_t i = 0; i < loss_rows_count(l); i++)
-		put_loss(&e->json, loss_rows_at(l, i));
-	json_end_items(&e->json);
+		export_json_put_loss(&e->json, loss_rows_at(l, i));
+	export_json_end(&e->json);
 	loss_rows_free(l);
 	return 0;
 }
 
 /* ---- code: the place in an array is the id, and item 0 is none */
 
-static int take_kind(void *arg, const struct rows *r, struct err *err)
+static int export_json_take_kind(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct json_export *e = arg;
 	int64_t id = rows_int(r, 0);
@@ -135,7 +136,7 @@ static int take_kind(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static void put_image(struct json_export *e, size_t id)
+static void export_json_put_image(struct json_export *e, size_t id)
 {
 	const struct code_image *i = &e->code->image[id];
 	const struct image *img = &i->img;
@@ -156,15 +157,15 @@ static void put_image(struct json_export *e, size_t id)
 	json_end(j);
 }
 
-static void put_where(struct json *j, const struct code_where *w)
+static void export_json_put_where(struct json *j, const struct code_where *w)
 {
 	json_text(j, "symbol", w->name);
 	json_text(j, "file", w->file);
 	json_int_or_null(j, "line", w->line, w->line);
 }
 
-static void put_hex_or_null(struct json *j, const char *key, uint64_t v,
-			    bool known)
+static void export_json_put_hex(struct json *j, const char *key, uint64_t v,
+				bool known)
 {
 	if (known)
 		json_hex(j, key, v);
@@ -172,7 +173,7 @@ static void put_hex_or_null(struct json *j, const char *key, uint64_t v,
 		json_null(j, key);
 }
 
-static void put_frame(struct json_export *e, size_t id)
+static void export_json_put_frame(struct json_export *e, size_t id)
 {
 	const struct code_frame *f = &e->code->frame[id];
 	struct json *j = &e->json;
@@ -181,23 +182,23 @@ static void put_frame(struct json_export *e, size_t id)
 	json_int(j, "id", (int64_t)id);
 	json_int(j, "image", f->image);
 	json_hex(j, "off", f->off);
-	put_hex_or_null(j, "vaddr", f->vaddr, f->has_vaddr);
-	put_where(j, &f->at);
+	export_json_put_hex(j, "vaddr", f->vaddr, f->has_vaddr);
+	export_json_put_where(j, &f->at);
 	json_text(j, "raw_symbol", f->raw_name);
-	put_hex_or_null(j, "symoff", f->symoff, f->at.name);
+	export_json_put_hex(j, "symoff", f->symoff, f->at.name);
 	json_array(j, "inlined");
 	for (uint32_t i = 0; e->x->inlined && i < f->n_inlined; i++) {
 		json_object(j, NULL);
-		put_where(j, &e->code->inlined[f->inlined + i]);
+		export_json_put_where(j, &e->code->inlined[f->inlined + i]);
 		json_end(j);
 	}
 	json_end(j);
-	json_words(j, "flags", f->flags, frame_words);
+	export_json_put_words(j, "flags", f->flags, frame_words);
 	json_text(j, "bogus", f->bogus);
 	json_end(j);
 }
 
-static void put_stack(struct json_export *e, size_t id)
+static void export_json_put_stack(struct json_export *e, size_t id)
 {
 	static const char *const caller[] = {
 		[CALLER_MISSING] = "missing", [CALLER_INFERRED] = "inferred"
@@ -225,29 +226,30 @@ static void put_stack(struct json_export *e, size_t id)
 static void put_array(struct json_export *e, const char *key, size_t n,
 		      void put(struct json_export *, size_t))
 {
-	json_begin_items(&e->json, key);
+	export_json_begin(&e->json, key);
 	for (size_t i = 0; i < n && !json_failed(&e->json); i++)
 		put(e, i);
-	json_end_items(&e->json);
+	export_json_end(&e->json);
 }
 
-static int put_code(struct json_export *e, struct err *err)
+static int export_json_put_code(struct json_export *e, struct err *err)
 {
-	if (rows_each(e->x->db, "export_image_kinds", take_kind, e, err))
+	if (rows_each(e->x->db, "export_image_kinds", export_json_take_kind, e,
+		      err))
 		return -1;
 	e->code = code_load(e->x->db, err);
 	if (!e->code)
 		return -1;
 	e->addr = mem_new(CHAIN_MAX, sizeof(*e->addr));
-	put_array(e, "images", e->code->n_image, put_image);
-	put_array(e, "frames", e->code->n_frame, put_frame);
-	put_array(e, "stacks", e->code->n_chain, put_stack);
+	put_array(e, "images", e->code->n_image, export_json_put_image);
+	put_array(e, "frames", e->code->n_frame, export_json_put_frame);
+	put_array(e, "stacks", e->code->n_chain, export_json_put_stack);
 	return 0;
 }
 
 /* ---- samples */
 
-static void put_who(struct json_export *e, int64_t id)
+static void export_json_put_who(struct json_export *e, int64_t id)
 {
 	const struct event_comm *c = events_comm(e->events, id);
 	struct json *j = &e->json;
@@ -259,23 +261,25 @@ static void put_who(struct json_export *e, int64_t id)
 	json_text(j, "comm", known ? c->name : NULL);
 }
 
-static void put_request(struct json *j, const struct event_row *row)
+static void export_json_put_request(struct json *j, const struct event_row *row)
 {
 	const char *verdict = request_verdict_name((unsigned int)row->verdict);
 
 	if (row->verdict && !verdict)
 		verdict = "unexplained";
 	json_text(j, "verdict", row->verdict ? verdict : NULL);
-	json_words(j, "flags", row->verdict ? (uint64_t)row->flags : 0,
-		   sample_words);
+	export_json_put_words(j, "flags",
+			      row->verdict ? (uint64_t)row->flags : 0,
+			      sample_words);
 }
 
-static int64_t known_chain(const struct json_export *e, int64_t id)
+static int64_t export_json_chain(const struct json_export *e, int64_t id)
 {
 	return id > 0 && (uint64_t)id < e->code->n_chain ? id : 0;
 }
 
-static void put_sample(struct json_export *e, const struct event_row *row)
+static void export_json_put_sample(struct json_export *e,
+				   const struct event_row *row)
 {
 	const struct event_type *type = events_type(e->events, row->type);
 	struct json *j = &e->json;
@@ -284,17 +288,17 @@ static void put_sample(struct json_export *e, const struct event_row *row)
 	json_int(j, "event_id", row->id);
 	json_int_or_null(j, "time_ns", row->time, row->timed);
 	json_int_or_null(j, "cpu", row->cpu, row->on_cpu);
-	put_who(e, row->comm);
+	export_json_put_who(e, row->comm);
 	json_uint(j, "capture", type->capture);
 	json_text(j, "event", type->name);
 	json_int(j, "weight", e->x->samples ? 1 : row->weight);
-	json_int(j, "kernel", known_chain(e, row->kraw));
-	json_int(j, "user", known_chain(e, row->uraw));
-	put_request(j, row);
+	json_int(j, "kernel", export_json_chain(e, row->kraw));
+	json_int(j, "user", export_json_chain(e, row->uraw));
+	export_json_put_request(j, row);
 	json_end(j);
 }
 
-static int put_samples(struct json_export *e, struct err *err)
+static int export_json_put_samples(struct json_export *e, struct err *err)
 {
 	struct event_row row;
 	int ret;
@@ -302,27 +306,27 @@ static int put_samples(struct json_export *e, struct err *err)
 	e->events = events_open(e->x->db, err);
 	if (!e->events)
 		return -1;
-	json_begin_items(&e->json, "samples");
+	export_json_begin(&e->json, "samples");
 	while ((ret = events_next(e->events, &row, err)) > 0 &&
 	       !json_failed(&e->json))
 		if (events_type(e->events, row.type)->sample)
-			put_sample(e, &row);
-	json_end_items(&e->json);
+			export_json_put_sample(e, &row);
+	export_json_end(&e->json);
 	return ret < 0 ? -1 : 0;
 }
 
-static int put_all(struct json_export *e, struct err *err)
+static int export_json_put_all(struct json_export *e, struct err *err)
 {
-	if (put_rows(e, "captures", "export_captures", err) ||
-	    put_rows(e, "events", "export_events", err) ||
-	    put_rows(e, "threads", "export_threads", err) ||
-	    put_rows(e, "verdicts", "export_verdicts", err) ||
-	    put_losses(e, err) || put_code(e, err))
+	if (export_json_put_rows(e, "captures", "export_captures", err) ||
+	    export_json_put_rows(e, "events", "export_events", err) ||
+	    export_json_put_rows(e, "threads", "export_threads", err) ||
+	    export_json_put_rows(e, "verdicts", "export_verdicts", err) ||
+	    export_json_put_losses(e, err) || export_json_put_code(e, err))
 		return -1;
-	return put_samples(e, err);
+	return export_json_put_samples(e, err);
 }
 
-static int write_json(FILE *out, const struct export *x, struct err *err)
+static int export_json_write(FILE *out, const struct export *x, struct err *err)
 {
 	struct json_export e = { .x = x };
 	int rc;
@@ -332,7 +336,7 @@ static int write_json(FILE *out, const struct export *x, struct err *err)
 	json_lines(&e.json);
 	json_text(&e.json, "format", "backstitch");
 	json_int(&e.json, "version", VERSION);
-	rc = put_all(&e, err);
+	rc = export_json_put_all(&e, err);
 	json_end(&e.json);
 	json_newline(&e.json);
 	events_close(e.events);
@@ -347,5 +351,5 @@ extern const struct exporter export_json;
 const struct exporter export_json = {
 	.summary = "one JSON object: samples, stacks, frames with lines and "
 		   "inlined functions, images, captures, losses and verdicts",
-	.write = write_json,
+	.write = export_json_write,
 };

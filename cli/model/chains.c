@@ -13,6 +13,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "stitch/join/verdict.h"
@@ -43,7 +44,7 @@ struct chains {
 };
 
 /* Safe to show. In JSON names are as they are, if they can be. */
-static const char *clean_copy(struct chains *c, const char *s)
+static const char *chains_clean(struct chains *c, const char *s)
 {
 	char buf[NAME_MAX_LEN];
 	size_t len = strlen(s);
@@ -55,7 +56,7 @@ static const char *clean_copy(struct chains *c, const char *s)
 }
 
 /* code.h has one copy of each name, however many frames have it. */
-static const char *clean(struct chains *c, const char *s)
+static const char *chains_clean_once(struct chains *c, const char *s)
 {
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)s);
 	uint32_t id;
@@ -67,14 +68,14 @@ static const char *clean(struct chains *c, const char *s)
 		return c->string[id];
 	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,
 			     sizeof(*c->string));
-	c->string[c->n_string] = clean_copy(c, s);
+	c->string[c->n_string] = chains_clean(c, s);
 	table_add(&c->strings, hash, (uint32_t)c->n_string);
 	return c->string[c->n_string++];
 }
 
 /* What perf calls the place: it names kernel code by the kernel, and
  * anonymous memory by the map file that a JIT compiler would write. */
-static const char *dso_name(struct chains *c, const struct code_image *i)
+static const char *chains_dso_name(struct chains *c, const struct code_image *i)
 {
 	char buf[64];
 
@@ -90,31 +91,33 @@ static const char *dso_name(struct chains *c, const struct code_image *i)
 		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", i->pid);
 		return arena_strdup(&c->arena, buf);
 	default:
-		return *i->img.path ? clean_copy(c, i->img.path) : "[unknown]";
+		return *i->img.path ? chains_clean(c, i->img.path)
+				    : "[unknown]";
 	}
 }
 
-static void clean_where(struct chains *c, struct code_where *w)
+static void chains_clean_where(struct chains *c, struct code_where *w)
 {
-	w->name = clean(c, w->name);
-	w->file = clean(c, w->file);
+	w->name = chains_clean_once(c, w->name);
+	w->file = chains_clean_once(c, w->file);
 }
 
-static void clean_names(struct chains *c)
+static void chains_clean_names(struct chains *c)
 {
 	struct known_code *code = c->code;
 
 	c->dso = mem_new(code->n_image, sizeof(*c->dso));
 	for (size_t i = 1; i < code->n_image; i++)
-		c->dso[i] = dso_name(c, &code->image[i]);
+		c->dso[i] = chains_dso_name(c, &code->image[i]);
 	for (size_t i = 1; i < code->n_frame; i++) {
-		clean_where(c, &code->frame[i].at);
-		code->frame[i].bogus = clean(c, code->frame[i].bogus);
+		chains_clean_where(c, &code->frame[i].at);
+		code->frame[i].bogus =
+			chains_clean_once(c, code->frame[i].bogus);
 		if (!c->style.inlined)
 			code->frame[i].n_inlined = 0;
 	}
 	for (size_t i = 1; i < code->n_inlined; i++)
-		clean_where(c, &code->inlined[i]);
+		chains_clean_where(c, &code->inlined[i]);
 }
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,
@@ -130,7 +133,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 		return NULL;
 	}
 	c->chain = mem_new(c->code->n_chain, sizeof(*c->chain));
-	clean_names(c);
+	chains_clean_names(c);
 	return c;
 }
 
@@ -148,20 +151,20 @@ void chains_free(struct chains *c)
 	free(c);
 }
 
-static void put(struct chains *c, const char *s, size_t n)
+static void chains_put(struct chains *c, const char *s, size_t n)
 {
 	c->text = mem_grow(c->text, &c->text_cap, c->text_len + n, 1);
 	memcpy(c->text + c->text_len, s, n);
 	c->text_len += n;
 }
 
-static void put_string(struct chains *c, const char *s)
+static void chains_put_string(struct chains *c, const char *s)
 {
-	put(c, s, strlen(s));
+	chains_put(c, s, strlen(s));
 }
 
 /* Hexadecimal, right-aligned in `width`. */
-static void put_hex(struct chains *c, uint64_t v, int width)
+static void chains_put_hex(struct chains *c, uint64_t v, int width)
 {
 	char buf[16];
 	int n = 0;
@@ -171,84 +174,84 @@ static void put_hex(struct chains *c, uint64_t v, int width)
 		v >>= 4;
 	} while (v);
 	if (n < width)
-		put(c, "                ", (size_t)(width - n));
-	put(c, buf + 16 - n, (size_t)n);
+		chains_put(c, "                ", (size_t)(width - n));
+	chains_put(c, buf + 16 - n, (size_t)n);
 }
 
-static void put_dso(struct chains *c, const struct code_frame *f)
+static void chains_put_dso(struct chains *c, const struct code_frame *f)
 {
 	const char *dso = c->dso[f->image];
 
-	put(c, " (", 2);
-	put_string(c, dso);
+	chains_put(c, " (", 2);
+	chains_put_string(c, dso);
 	if (c->style.dsoff && strcmp(dso, "[unknown]")) {
-		put(c, "+0x", 3);
-		put_hex(c, f->off, 0);
+		chains_put(c, "+0x", 3);
+		chains_put_hex(c, f->off, 0);
 	}
-	put(c, ")", 1);
+	chains_put(c, ")", 1);
 }
 
 /* perf shows the name of the file only, on a line of its own. */
-static void put_source(struct chains *c, const struct code_where *at)
+static void chains_put_source(struct chains *c, const struct code_where *at)
 {
 	char line[16];
-	const char *slash = at->file ? strrchr(at->file, '/') : NULL;
 
 	if (!at->file)
 		return;
-	put_string(c, "\n  ");
-	put_string(c, slash && slash[1] ? slash + 1 : at->file);
+	chains_put_string(c, "\n  ");
+	chains_put_string(c, path_base(at->file));
 	snprintf(line, sizeof(line), ":%" PRIu32, at->line);
-	put_string(c, line);
+	chains_put_string(c, line);
 }
 
 /* One line: the frame's own function, or one that was inlined there, which
  * has no place of its own, so perf gives it that of the frame. */
-static void put_line(struct chains *c, const struct code_frame *f, uint64_t ip,
-		     const struct code_where *at, bool inlined, bool called)
+static void chains_put_line(struct chains *c, const struct code_frame *f,
+			    uint64_t ip, const struct code_where *at,
+			    bool inlined, bool called)
 {
 	const struct chain_style *s = &c->style;
 
 	if (s->tab)
-		put(c, "\t", 1);
+		chains_put(c, "\t", 1);
 	if (s->ip)
-		put_hex(c, ip, 16);
+		chains_put_hex(c, ip, 16);
 	if (s->sym) {
 		if (s->ip)
-			put(c, " ", 1);
-		put_string(c, at->name ? at->name : "[unknown]");
+			chains_put(c, " ", 1);
+		chains_put_string(c, at->name ? at->name : "[unknown]");
 		if (s->symoff && at->name) {
-			put(c, "+0x", 3);
-			put_hex(c, f->symoff, 0);
+			chains_put(c, "+0x", 3);
+			chains_put_hex(c, f->symoff, 0);
 		}
 	}
 	if (s->dso && !inlined)
-		put_dso(c, f);
+		chains_put_dso(c, f);
 	if (s->marks && (f->flags & FRAME_INFERRED))
-		put_string(c, " (inferred)");
+		chains_put_string(c, " (inferred)");
 	if (s->marks && (f->flags & FRAME_GUESSED))
-		put_string(c, " (by frame pointer)");
+		chains_put_string(c, " (by frame pointer)");
 	if (s->marks && called && f->bogus)
-		put_string(c, " (bogus)");
+		chains_put_string(c, " (bogus)");
 	if (s->srcline)
-		put_source(c, at);
+		chains_put_source(c, at);
 	if (inlined)
-		put_string(c, " (inlined)");
+		chains_put_string(c, " (inlined)");
 	if (s->tab)
-		put(c, "\n", 1);
+		chains_put(c, "\n", 1);
 }
 
 /* called: it is a return address, not the innermost one. */
-static void put_frame(struct chains *c, const struct code_frame *f, uint64_t ip,
-		      bool called)
+static void chains_put_frame(struct chains *c, const struct code_frame *f,
+			     uint64_t ip, bool called)
 {
 	for (uint32_t i = 0; i < f->n_inlined; i++)
-		put_line(c, f, ip, &c->code->inlined[f->inlined + i], true,
-			 called);
-	put_line(c, f, ip, &f->at, false, called);
+		chains_put_line(c, f, ip, &c->code->inlined[f->inlined + i],
+				true, called);
+	chains_put_line(c, f, ip, &f->at, false, called);
 }
 
-static int broken(int64_t id, struct err *err)
+static int chains_damaged(int64_t id, struct err *err)
 {
 	return err_set(err, ERR_DB,
 		       "the database is damaged: raw_chain %" PRId64, id);
@@ -261,13 +264,13 @@ static int chains_decode(struct chains *c, int64_t id, struct err *err)
 	int n;
 
 	if (id < 1 || (uint64_t)id >= c->code->n_chain)
-		return broken(id, err);
+		return chains_damaged(id, err);
 	t = &c->code->chain[id];
 	n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
-	return n < 0 ? broken(id, err) : n;
+	return n < 0 ? chains_damaged(id, err) : n;
 }
 
-static int make_text(struct chains *c, int64_t id, struct err *err)
+static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *chain = &c->code->chain[id];
 	struct chain_text *t = &c->chain[id];
@@ -285,16 +288,16 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
-		put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
+		chains_put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
 		stack = s->parent;
 	}
 	const char *why = unwind_end_name(chain->ended);
 
 	/* As a missing user half is shown. */
 	if (c->style.marks && why && chain->ended != UNWIND_OUTERMOST) {
-		put_string(c, c->style.tab ? "\t[user: " : " [user: ");
-		put_string(c, why);
-		put_string(c, c->style.tab ? "]\n" : "]");
+		chains_put_string(c, c->style.tab ? "\t[user: " : " [user: ");
+		chains_put_string(c, why);
+		chains_put_string(c, c->style.tab ? "]\n" : "]");
 	}
 	t->n = (uint32_t)(c->text_len - t->at);
 	return 0;
@@ -309,11 +312,11 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 	if (!id)
 		return "";
 	if (id < 1 || (uint64_t)id >= c->code->n_chain) {
-		broken(id, err);
+		chains_damaged(id, err);
 		return NULL;
 	}
 	t = &c->chain[id];
-	if (t->round != c->round && make_text(c, id, err))
+	if (t->round != c->round && chains_make_text(c, id, err))
 		return NULL;
 	*len = t->n;
 	return t->n ? c->text + t->at : "";

@@ -30,8 +30,8 @@ struct summary {
 	int64_t unnamed; /* addresses whose names nobody looked for */
 };
 
-static int each(struct summary *s, const char *query,
-		void (*fn)(struct summary *s, struct rows *r))
+static int summary_each(struct summary *s, const char *query,
+			void (*fn)(struct summary *s, struct rows *r))
 {
 	struct rows *r = rows_open(s->db, store_sql(query), NULL, 0, s->err);
 	int ret;
@@ -47,7 +47,7 @@ static int each(struct summary *s, const char *query,
 	return ret;
 }
 
-static void put_about(struct summary *s, struct rows *r)
+static void summary_put_about(struct summary *s, struct rows *r)
 {
 	static const int column[] = { 4, 5, 7 };
 
@@ -74,7 +74,7 @@ static void put_about(struct summary *s, struct rows *r)
 	}
 }
 
-static void take_range(struct summary *s, struct rows *r)
+static void summary_take_range(struct summary *s, struct rows *r)
 {
 	s->samples += (uint64_t)rows_int(r, 14);
 	if (!rows_int(r, 12))
@@ -86,8 +86,8 @@ static void take_range(struct summary *s, struct rows *r)
 }
 
 /* The same as UTC, where the capture says it. */
-static void put_wall(struct summary *s, struct value offset, int64_t first,
-		     int64_t last)
+static void summary_put_wall(struct summary *s, struct value offset,
+			     int64_t first, int64_t last)
 {
 	char a[CLOCK_UTC_SIZE];
 	char b[CLOCK_UTC_SIZE];
@@ -101,7 +101,7 @@ static void put_wall(struct summary *s, struct value offset, int64_t first,
 	lines_put(&s->l, "on the wall");
 }
 
-static void put_time(struct summary *s, struct rows *r)
+static void summary_put_time(struct summary *s, struct rows *r)
 {
 	int64_t first = rows_int(r, 11);
 	int64_t last = rows_int(r, 12);
@@ -114,7 +114,7 @@ static void put_time(struct summary *s, struct rows *r)
 		  human_ns(a, sizeof(a), last - first),
 		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
 	lines_put(&s->l, "time");
-	put_wall(s, rows_value(r, 25), first, last);
+	summary_put_wall(s, rows_value(r, 25), first, last);
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
@@ -155,7 +155,7 @@ static void put_aligned(struct summary *s, struct rows *r)
 	lines_put(&s->l, "aligned");
 }
 
-static void put_capture(struct summary *s, struct rows *r)
+static void summary_put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
 
@@ -168,9 +168,9 @@ static void put_capture(struct summary *s, struct rows *r)
 	lines_add(&s->l, ", %s)",
 		  human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
 	lines_put(&s->l, "capture");
-	put_about(s, r);
+	summary_put_about(s, r);
 	if (rows_int(r, 12))
-		put_time(s, r);
+		summary_put_time(s, r);
 	if (*rows_text(r, 19))
 		put_aligned(s, r);
 	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
@@ -182,7 +182,7 @@ static void put_capture(struct summary *s, struct rows *r)
 	}
 }
 
-static void put_event(struct summary *s, struct rows *r)
+static void summary_put_event(struct summary *s, struct rows *r)
 {
 	char a[32];
 
@@ -224,7 +224,7 @@ struct verdict_line {
 	bool missing; /* of some there is no user stack */
 };
 
-static void gather(struct verdict_line *l, struct rows *r)
+static void summary_add_verdict(struct verdict_line *l, struct rows *r)
 {
 	const char *verdict = rows_text(r, 1);
 	bool doubt = !strcmp(rows_text(r, 2), "unexplained") &&
@@ -244,8 +244,9 @@ static void gather(struct verdict_line *l, struct rows *r)
 		l->missing = true;
 }
 
-static void put_line(struct summary *s, const char *name, const char *what,
-		     const struct verdict_line *l)
+static void summary_put_verdict_line(struct summary *s, const char *name,
+				     const char *what,
+				     const struct verdict_line *l)
 {
 	if (!l->sum)
 		return;
@@ -254,7 +255,7 @@ static void put_line(struct summary *s, const char *name, const char *what,
 	lines_put(&s->l, name);
 }
 
-static int put_verdicts(struct summary *s)
+static int summary_put_verdicts(struct summary *s)
 {
 	struct verdict_line request = { .sum = 0 };
 	struct verdict_line chain = { .sum = 0 };
@@ -265,12 +266,13 @@ static int put_verdicts(struct summary *s)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, s->err)) > 0)
-		gather(strcmp(rows_text(r, 0), "request") ? &chain : &request,
-		       r);
+		summary_add_verdict(
+			strcmp(rows_text(r, 0), "request") ? &chain : &request,
+			r);
 	rows_close(r);
-	put_line(s, "user stacks", "asked for", &request);
+	summary_put_verdict_line(s, "user stacks", "asked for", &request);
 	if (!s->brief)
-		put_line(s, "chains", "recorded", &chain);
+		summary_put_verdict_line(s, "chains", "recorded", &chain);
 	if (request.missing || (!s->brief && request.sum)) {
 		lines_add(&s->l,
 			  "'backstitch help verdicts' explains the words");
@@ -279,7 +281,7 @@ static int put_verdicts(struct summary *s)
 	return ret;
 }
 
-static void put_loss(struct summary *s, struct rows *r)
+static void summary_put_loss(struct summary *s, struct rows *r)
 {
 	const char *what = rows_text(r, 1);
 
@@ -294,7 +296,7 @@ static void put_loss(struct summary *s, struct rows *r)
 	lines_put_styled(&s->l, s->n ? "" : "lost", STYLE_YELLOW);
 }
 
-static void put_ordering(struct summary *s, struct rows *r)
+static void summary_put_ordering(struct summary *s, struct rows *r)
 {
 	char a[32];
 
@@ -305,7 +307,7 @@ static void put_ordering(struct summary *s, struct rows *r)
 	lines_put(&s->l, "out of order");
 }
 
-static void put_damage(struct summary *s, struct rows *r)
+static void summary_put_damage(struct summary *s, struct rows *r)
 {
 	const char *kind = rows_text(r, 1);
 	bool damage = !strcmp(kind, "damage");
@@ -372,7 +374,7 @@ static void put_more(struct summary *s, const char *one, const char *many)
 }
 
 /* "perf.db: 7832 samples over 2.31 s" */
-static void put_title(struct summary *s)
+static void summary_put_title(struct summary *s)
 {
 	char n[32];
 	char t[32];
@@ -401,17 +403,18 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		.err = err
 	};
 
-	if (each(&s, "info_captures", take_range))
+	if (summary_each(&s, "info_captures", summary_take_range))
 		return -1;
-	put_title(&s);
-	if (!brief && (each(&s, "info_captures", put_capture) ||
-		       each(&s, "info_counts", put_counts)))
+	summary_put_title(&s);
+	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
+		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
-	if (each(&s, "info_events", put_event) || put_verdicts(&s) ||
-	    each(&s, "info_loss", put_loss) ||
-	    each(&s, "info_ordering", put_ordering) ||
-	    each(&s, "info_damage", put_damage) ||
-	    each(&s, "info_unnamed", put_unnamed))
+	if (summary_each(&s, "info_events", summary_put_event) ||
+	    summary_put_verdicts(&s) ||
+	    summary_each(&s, "info_loss", summary_put_loss) ||
+	    summary_each(&s, "info_ordering", summary_put_ordering) ||
+	    summary_each(&s, "info_damage", summary_put_damage) ||
+	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "image", "images");
 	if (s.unnamed) {

@@ -56,7 +56,7 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
-static void add(struct grid *g, struct cell c)
+static void grid_add_cell(struct grid *g, struct cell c)
 {
 	g->cell = mem_grow(g->cell, &g->cap, g->n + 1, sizeof(*g->cell));
 	g->cell[g->n++] = c;
@@ -64,18 +64,19 @@ static void add(struct grid *g, struct cell c)
 
 void grid_text(struct grid *g, const char *s)
 {
-	add(g, (struct cell){ .kind = CELL_TEXT,
-			      .text = arena_strdup(&g->text, s) });
+	grid_add_cell(g, (struct cell){ .kind = CELL_TEXT,
+					.text = arena_strdup(&g->text, s) });
 }
 
 void grid_number(struct grid *g, uint64_t n)
 {
-	add(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
+	grid_add_cell(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
 }
 
 void grid_signed(struct grid *g, int64_t n)
 {
-	add(g, (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
+	grid_add_cell(g,
+		      (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
 }
 
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
@@ -83,21 +84,21 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	unsigned __int128 v = (unsigned __int128)part * 100000000;
 	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
 
-	add(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
+	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
 
 void grid_change(struct grid *g, double v)
 {
-	add(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
+	grid_add_cell(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
 }
 
 void grid_chance(struct grid *g, double p)
 {
-	add(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
+	grid_add_cell(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
 }
 
 /* Digits of a cell that is no text. */
-static const char *digits(const struct cell *c, bool people, char buf[32])
+static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
@@ -119,21 +120,21 @@ static const char *digits(const struct cell *c, bool people, char buf[32])
 	return buf;
 }
 
-static size_t width_of(const struct cell *c)
+static size_t grid_cell_width(const struct cell *c)
 {
 	char buf[32];
 
 	return c->kind == CELL_TEXT ? safe_text_cells(c->text)
-				    : strlen(digits(c, true, buf));
+				    : strlen(grid_digits(c, true, buf));
 }
 
-static void pad(FILE *out, size_t n)
+static void grid_put_blanks(FILE *out, size_t n)
 {
 	fprintf(out, "%*s", (int)n, "");
 }
 
 /* The first cells - 1 columns of a name and a mark that there is more. */
-static void put_cut(FILE *out, const char *s, size_t cells)
+static void grid_put_cut(FILE *out, const char *s, size_t cells)
 {
 	struct safe_text u;
 
@@ -151,8 +152,8 @@ struct column {
 	bool hidden;
 };
 
-static size_t line_width(const struct grid *g, const struct column *col,
-			 bool narrowest)
+static size_t grid_line_width(const struct grid *g, const struct column *col,
+			      bool narrowest)
 {
 	size_t total = 0;
 
@@ -168,25 +169,25 @@ static size_t line_width(const struct grid *g, const struct column *col,
 }
 
 /* owed: blanks before what is printed next, if anything is. */
-static void put_cell(FILE *out, const struct cell *c, const struct column *col,
-		     size_t *owed)
+static void grid_put_cell(FILE *out, const struct cell *c,
+			  const struct column *col, size_t *owed)
 {
-	size_t used = width_of(c);
+	size_t used = grid_cell_width(c);
 	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
 	if (c->kind != CELL_TEXT) {
-		pad(out, *owed + room);
+		grid_put_blanks(out, *owed + room);
 		*owed = 0;
-		fputs(digits(c, true, buf), out);
+		fputs(grid_digits(c, true, buf), out);
 		return;
 	}
 	if (used) {
-		pad(out, *owed);
+		grid_put_blanks(out, *owed);
 		*owed = 0;
 	}
 	if (col->cut && used > col->width) {
-		put_cut(out, c->text, col->width);
+		grid_put_cut(out, c->text, col->width);
 		return;
 	}
 	safe_text_put(out, c->text, 0, 0);
@@ -196,7 +197,8 @@ static void put_cell(FILE *out, const struct cell *c, const struct column *col,
 /* On a terminal text is cut, the widest column first, until lines fit; where
  * even that is not enough the last column goes. In a file nothing is cut, but
  * one long C++ name does not widen all lines. */
-static void fit(const struct grid *g, struct column *col, FILE *out)
+static void grid_fit_columns(const struct grid *g, struct column *col,
+			     FILE *out)
 {
 	bool tty = out == stdout && term_is_terminal(out);
 	size_t room = (size_t)term_columns(out);
@@ -205,9 +207,10 @@ static void fit(const struct grid *g, struct column *col, FILE *out)
 	for (size_t i = 0; i < g->n_col && !tty; i++)
 		if (col[i].text && col[i].width > FILE_WIDTH)
 			col[i].width = FILE_WIDTH;
-	if (tty && last && col[last].text && line_width(g, col, true) > room)
+	if (tty && last && col[last].text &&
+	    grid_line_width(g, col, true) > room)
 		col[last].hidden = true;
-	while (tty && line_width(g, col, false) > room) {
+	while (tty && grid_line_width(g, col, false) > room) {
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < g->n_col; i++)
@@ -222,7 +225,7 @@ static void fit(const struct grid *g, struct column *col, FILE *out)
 	}
 }
 
-static struct column *measure(const struct grid *g)
+static struct column *grid_measure_columns(const struct grid *g)
 {
 	struct column *col = mem_new(g->n_col, sizeof(*col));
 
@@ -232,7 +235,7 @@ static struct column *measure(const struct grid *g)
 		col[i].hidden = !g->col[i].title;
 	}
 	for (size_t i = 0; i < g->n; i++) {
-		size_t w = width_of(&g->cell[i]);
+		size_t w = grid_cell_width(&g->cell[i]);
 		size_t at = i % g->n_col;
 
 		if (g->col[at].title && w > col[at].width)
@@ -241,11 +244,11 @@ static struct column *measure(const struct grid *g)
 	return col;
 }
 
-static void write_table(const struct grid *g, FILE *out)
+static void grid_write_table(const struct grid *g, FILE *out)
 {
-	struct column *col = measure(g);
+	struct column *col = grid_measure_columns(g);
 
-	fit(g, col, out);
+	grid_fit_columns(g, col, out);
 	size_t end = g->n_col;
 	size_t owed = 0;
 
@@ -273,13 +276,13 @@ static void write_table(const struct grid *g, FILE *out)
 		if (col[at].hidden)
 			continue;
 		owed += at ? 2 : 0;
-		put_cell(out, &g->cell[i], &col[at], &owed);
+		grid_put_cell(out, &g->cell[i], &col[at], &owed);
 	}
 	fputc('\n', out);
 	free(col);
 }
 
-static void put_quoted(FILE *out, const char *s)
+static void grid_put_quoted(FILE *out, const char *s)
 {
 	struct safe_text u;
 
@@ -289,7 +292,7 @@ static void put_quoted(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static void write_csv(const struct grid *g, FILE *out)
+static void grid_write_csv(const struct grid *g, FILE *out)
 {
 	const char *sep = "";
 	char buf[32];
@@ -312,11 +315,11 @@ static void write_csv(const struct grid *g, FILE *out)
 		fputs(sep, out);
 		sep = ",";
 		if (c->kind != CELL_TEXT)
-			fputs(digits(c, false, buf), out);
+			fputs(grid_digits(c, false, buf), out);
 		else if (c->text[0] && !strpbrk(c->text, ",\" "))
 			safe_text_put(out, c->text, 0, 0);
 		else
-			put_quoted(out, c->text);
+			grid_put_quoted(out, c->text);
 	}
 	fputc('\n', out);
 }
@@ -341,7 +344,7 @@ void grid_json(const struct grid *g, struct json *j, const char *key)
 		else if (name && c->kind == CELL_CHANCE && !(c->v < 1))
 			json_null(j, name);
 		else if (name)
-			json_number(j, name, digits(c, false, buf));
+			json_number(j, name, grid_digits(c, false, buf));
 		if (at + 1 == g->n_col)
 			json_end(j);
 	}
@@ -357,7 +360,7 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 	if (!strcmp(format, "json"))
 		grid_json(g, &j, NULL);
 	else if (!strcmp(format, "csv"))
-		write_csv(g, out);
+		grid_write_csv(g, out);
 	else
-		write_table(g, out);
+		grid_write_table(g, out);
 }

@@ -16,7 +16,7 @@ static int out_errno;
 static char out_buffer[1 << 18];
 
 /* To the pager, when there is one. */
-static void put_now(const char *buf, size_t size)
+static void out_put_now(const char *buf, size_t size)
 {
 	size_t done = 0;
 
@@ -33,32 +33,32 @@ static void put_now(const char *buf, size_t size)
 }
 
 /* What was kept for a pager. */
-static bool put_kept(void)
+static bool out_put_kept(void)
 {
 	size_t n;
 	char *kept = pager_kept(&n);
 
 	if (!kept)
 		return false;
-	put_now(kept, n);
+	out_put_now(kept, n);
 	free(kept);
 	return true;
 }
 
-static ssize_t put(void *cookie, const char *buf, size_t size)
+static ssize_t out_take(void *cookie, const char *buf, size_t size)
 {
 	(void)cookie;
 	if (out_errno)
 		return 0;
 	/* what is kept ends with buf */
-	if (!pager_keep(buf, size) && !put_kept())
-		put_now(buf, size);
+	if (!pager_keep(buf, size) && !out_put_kept())
+		out_put_now(buf, size);
 	return out_errno ? 0 : (ssize_t)size;
 }
 
 void out_init(void)
 {
-	cookie_io_functions_t io = { .write = put };
+	cookie_io_functions_t io = { .write = out_take };
 	FILE *f = fopencookie(NULL, "w", io);
 
 	if (!f)
@@ -77,7 +77,7 @@ bool out_failed(void)
 void out_settle(void)
 {
 	fflush(stdout);
-	put_kept();
+	out_put_kept();
 	pager_end();
 }
 

@@ -34,7 +34,7 @@ static struct {
 /* ---- which */
 
 /* Is there a program of that name? A word of the shell may be anything. */
-static bool can_run(const char *command)
+static bool pager_can_run(const char *command)
 {
 	size_t n = strcspn(command, " \t");
 	const char *path = getenv("PATH");
@@ -62,7 +62,7 @@ static bool can_run(const char *command)
 	return false;
 }
 
-static const char *choose(void)
+static const char *pager_choose(void)
 {
 	const char *c = getenv("BACKSTITCH_PAGER");
 
@@ -70,7 +70,7 @@ static const char *choose(void)
 		c = getenv("PAGER");
 	if (!c)
 		c = "less";
-	return *c && strcmp(c, "cat") && can_run(c) ? c : NULL;
+	return *c && strcmp(c, "cat") && pager_can_run(c) ? c : NULL;
 }
 
 void pager_arm(void)
@@ -82,14 +82,14 @@ void pager_arm(void)
 		return;
 	pager.rows = term_rows(stdout) - 1; /* the prompt has one */
 	pager.columns = term_columns(stdout);
-	pager.command = choose();
+	pager.command = pager_choose();
 	pager.armed = pager.command && pager.rows > 0;
 }
 
 /* ---- how much */
 
 /* Counts rows as a terminal would; colors take no room. */
-static void measure(const char *buf, size_t n)
+static void pager_measure(const char *buf, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)buf[i];
@@ -112,7 +112,7 @@ static void measure(const char *buf, size_t n)
 
 /* ---- the pager */
 
-static void run_pager(int in)
+static void pager_run(int in)
 {
 	/* what the pager does with Ctrl-C is its own business */
 	signal(SIGINT, SIG_DFL);
@@ -126,7 +126,7 @@ static void run_pager(int in)
 	_exit(127);
 }
 
-static void start(void)
+static void pager_start(void)
 {
 	int fd[2];
 
@@ -134,7 +134,7 @@ static void start(void)
 		return;
 	pager.pid = fork();
 	if (!pager.pid)
-		run_pager(fd[0]);
+		pager_run(fd[0]);
 	close(fd[0]);
 	if (pager.pid < 0) {
 		close(fd[1]);
@@ -153,7 +153,7 @@ bool pager_keep(const char *buf, size_t n)
 {
 	if (!pager.armed)
 		return false;
-	measure(buf, n);
+	pager_measure(buf, n);
 	if (n > KEEP_MAX - pager.n)
 		pager.rows = -1;
 	pager.kept =
@@ -163,7 +163,7 @@ bool pager_keep(const char *buf, size_t n)
 	if (pager.rows >= 0)
 		return true;
 	pager.armed = false;
-	start();
+	pager_start();
 	return false;
 }
 

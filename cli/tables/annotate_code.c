@@ -41,7 +41,7 @@ struct load {
 
 /* ---- the code */
 
-static int take_image(struct load *l, struct store *db, struct err *err)
+static int annot_take_image(struct load *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -82,7 +82,7 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 }
 
 /* Is the file what it was when the capture was read? */
-static int check_text(struct load *l, struct store *db, struct err *err)
+static int annot_check_code(struct load *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
@@ -101,7 +101,7 @@ static int check_text(struct load *l, struct store *db, struct err *err)
 static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 		     struct err *err)
 {
-	if (take_image(l, db, err))
+	if (annot_take_image(l, db, err))
 		return -1;
 	if (l->img.kind == IMAGE_JIT) {
 		if (take_jit(l, db, err))
@@ -114,7 +114,7 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 		return 0;
 	}
 	l->code = code_open(sy, &l->img, err);
-	return l->code ? check_text(l, db, err) : -1;
+	return l->code ? annot_check_code(l, db, err) : -1;
 }
 
 /* From the symbol, else from the unwind tables, else a guess. */
@@ -228,7 +228,7 @@ static void add_samples(struct load *l)
 
 /* ---- names and lines */
 
-static int by_off(const void *a, const void *b)
+static int annot_compare_offsets(const void *a, const void *b)
 {
 	const struct called *x = a;
 	const struct called *y = b;
@@ -236,7 +236,7 @@ static int by_off(const void *a, const void *b)
 	return (x->off > y->off) - (x->off < y->off);
 }
 
-static void want(struct load *l, uint64_t off)
+static void annot_wants(struct load *l, uint64_t off)
 {
 	l->called = mem_grow(l->called, &l->cap_called, l->n_called + 1,
 			     sizeof(*l->called));
@@ -248,12 +248,13 @@ static struct called *called_at(const struct load *l, uint64_t off)
 	struct called key = { .off = off };
 
 	return l->n_called ? bsearch(&key, l->called, l->n_called, sizeof(key),
-				     by_off)
+				     annot_compare_offsets)
 			   : NULL;
 }
 
 /* Neighbours mostly have the same text: kept once. */
-static const char *keep(struct load *l, const char **last, const char *s)
+static const char *annot_keep_range(struct load *l, const char **last,
+				    const char *s)
 {
 	if (!s)
 		return NULL;
@@ -263,7 +264,8 @@ static const char *keep(struct load *l, const char **last, const char *s)
 }
 
 /* Innermost first: the line is that of the first, the function the last. */
-static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
+static int annot_take_symbol(void *arg, const struct symbol *sym,
+			     struct err *err)
 {
 	struct load *l = arg;
 	struct called *c = called_at(l, sym->off);
@@ -272,19 +274,19 @@ static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
 	if (!c || !sym->name)
 		return 0;
 	if (!sym->depth) {
-		c->file = keep(l, &l->last_file, sym->file);
+		c->file = annot_keep_range(l, &l->last_file, sym->file);
 		c->line = sym->line;
 	} else if (sym->depth == 1) {
 		/* what came before was inlined */
-		c->inlined = keep(l, &l->last_inlined, c->name);
+		c->inlined = annot_keep_range(l, &l->last_inlined, c->name);
 	}
-	c->name = keep(l, &l->last_name, sym->name);
+	c->name = annot_keep_range(l, &l->last_name, sym->name);
 	c->start = sym->start;
 	return 0;
 }
 
-static int name_places(struct load *l, struct symbolizer *sy, bool lines,
-		       struct err *err)
+static int annot_name_places(struct load *l, struct symbolizer *sy, bool lines,
+			     struct err *err)
 {
 	const struct annot *a = l->a;
 	struct image_report rep = { .status = NULL };
@@ -295,14 +297,15 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (lines)
-			want(l, a->insn[i].off);
+			annot_wants(l, a->insn[i].off);
 		if (a->insn[i].insn.has_target &&
 		    code_off(l->code, a->insn[i].insn.target, &at))
-			want(l, at);
+			annot_wants(l, at);
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
 		return 0;
-	qsort(l->called, l->n_called, sizeof(*l->called), by_off);
+	qsort(l->called, l->n_called, sizeof(*l->called),
+	      annot_compare_offsets);
 	off = mem_new(l->n_called, sizeof(*off));
 	for (size_t i = 0; i < l->n_called; i++) {
 		if (n && off[n - 1].off == l->called[i].off)
@@ -311,13 +314,14 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 		off[n++] = (struct code_place){ .off = l->called[i].off };
 	}
 	l->n_called = n;
-	rc = symbolize_image(sy, &l->img, off, n, take_symbol, l, &rep, err);
+	rc = symbolize_image(sy, &l->img, off, n, annot_take_symbol, l, &rep,
+			     err);
 	symbolize_report_release(&rep);
 	free(off);
 	return rc;
 }
 
-static void put_names(struct load *l)
+static void annot_put_names(struct load *l)
 {
 	struct annot *a = l->a;
 
@@ -351,7 +355,7 @@ static void put_names(struct load *l)
 
 /* ---- all of it */
 
-static void describe(struct load *l)
+static void annot_describe(struct load *l)
 {
 	struct annot *a = l->a;
 	const struct hot *h = l->h;
@@ -373,7 +377,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	int rc = -1;
 
 	if (!open_code(&l, db, sy, err)) {
-		describe(&l);
+		annot_describe(&l);
 		if (code_machine(l.code) == EM_X86_64 ||
 		    code_machine(l.code) == EM_386)
 			a->syntax = o->intel ? "intel" : "att";
@@ -382,10 +386,10 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc) {
 		add_samples(&l);
-		rc = name_places(&l, sy, o->lines, err);
+		rc = annot_name_places(&l, sy, o->lines, err);
 	}
 	if (!rc)
-		put_names(&l);
+		annot_put_names(&l);
 	code_close(l.code);
 	free(l.called);
 	return rc;

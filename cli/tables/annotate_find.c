@@ -7,6 +7,7 @@
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path.h"
 
 #define ID_MAX (1 << 28)
 
@@ -22,7 +23,7 @@ struct loader {
 	size_t n_bare, cap_bare;
 };
 
-static int check_id(int64_t id, struct err *err)
+static int hot_check_id(int64_t id, struct err *err)
 {
 	if (id >= 0 && id < ID_MAX)
 		return 0;
@@ -36,7 +37,7 @@ static int take_leaf(void *arg, const struct rows *r, struct err *err)
 	int64_t id = rows_int(r, 0);
 	int64_t frame = rows_int(r, 1);
 
-	if (check_id(id, err) || check_id(frame, err))
+	if (hot_check_id(id, err) || hot_check_id(frame, err))
 		return -1;
 	l->leaf = mem_reach(l->leaf, &l->n_leaf, &l->cap_leaf, (size_t)id + 1,
 			    sizeof(*l->leaf));
@@ -44,12 +45,12 @@ static int take_leaf(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_path(void *arg, const struct rows *r, struct err *err)
+static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 {
 	struct hot *h = ((struct loader *)arg)->h;
 	int64_t id = rows_int(r, 0);
 
-	if (check_id(id, err))
+	if (hot_check_id(id, err))
 		return -1;
 	h->path = mem_reach(h->path, &h->n_path, &h->cap_path, (size_t)id + 1,
 			    sizeof(*h->path));
@@ -57,7 +58,7 @@ static int take_path(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static uint32_t add_func(struct hot *h, const struct hot_func *f)
+static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
 {
 	h->func = mem_grow(h->func, &h->cap_func, h->n_func + 1,
 			   sizeof(*h->func));
@@ -65,7 +66,8 @@ static uint32_t add_func(struct hot *h, const struct hot_func *f)
 	return (uint32_t)h->n_func++;
 }
 
-static uint32_t func_of(struct loader *l, const struct rows *r, uint32_t image)
+static uint32_t hot_func_of(struct loader *l, const struct rows *r,
+			    uint32_t image)
 {
 	struct hot *h = l->h;
 	size_t symbol = (size_t)rows_int(r, 4);
@@ -89,20 +91,20 @@ static uint32_t func_of(struct loader *l, const struct rows *r, uint32_t image)
 			f.start = (uint64_t)rows_int(r, 7);
 			f.size = (uint64_t)rows_int(r, 8);
 		}
-		*at = add_func(h, &f) + 1;
+		*at = hot_add_func(h, &f) + 1;
 	}
 	return *at - 1;
 }
 
-static int take_frame(void *arg, const struct rows *r, struct err *err)
+static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
 	struct hot *h = l->h;
 	int64_t id = rows_int(r, 0);
 	int64_t image = rows_int(r, 1);
 
-	if (check_id(id, err) || check_id(image, err) ||
-	    check_id(rows_int(r, 4), err))
+	if (hot_check_id(id, err) || hot_check_id(image, err) ||
+	    hot_check_id(rows_int(r, 4), err))
 		return -1;
 	h->spot = mem_reach(h->spot, &h->n_spot, &h->cap_spot, (size_t)id + 1,
 			    sizeof(*h->spot));
@@ -110,14 +112,14 @@ static int take_frame(void *arg, const struct rows *r, struct err *err)
 		.off = (uint64_t)rows_int(r, 2),
 		.vaddr = (uint64_t)rows_int(r, 3),
 		.image = (uint32_t)image,
-		.func = func_of(l, r, (uint32_t)image),
+		.func = hot_func_of(l, r, (uint32_t)image),
 	};
 	return 0;
 }
 
 /* ---- counting */
 
-static void add_group(struct loader *l, const struct stacks_group *g)
+static void hot_add_group(struct loader *l, const struct stacks_group *g)
 {
 	struct hot *h = l->h;
 	uint32_t raw = g->kraw ? g->kraw : g->uraw;
@@ -140,7 +142,7 @@ static void add_group(struct loader *l, const struct stacks_group *g)
 	}
 }
 
-static int by_weight(const void *a, const void *b, void *arg)
+static int hot_compare_functions(const void *a, const void *b, void *arg)
 {
 	const struct hot *h = arg;
 	const struct hot_func *x = &h->func[*(const uint32_t *)a];
@@ -154,7 +156,7 @@ static int by_weight(const void *a, const void *b, void *arg)
 }
 
 /* Only what was hit is kept, and spots follow their functions. */
-static void sort(struct hot *h)
+static void hot_sort(struct hot *h)
 {
 	uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
 	uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
@@ -164,7 +166,7 @@ static void sort(struct hot *h)
 	for (uint32_t i = 0; i < h->n_func; i++)
 		if (h->func[i].samples)
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_weight, h);
+	qsort_r(order, n, sizeof(*order), hot_compare_functions, h);
 	for (uint32_t i = 0; i < n; i++) {
 		func[i] = h->func[order[i]];
 		place[order[i]] = i;
@@ -192,15 +194,15 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	int rc = -1;
 
 	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
-	    !rows_each(db, "annotate_paths", take_path, &l, err) &&
-	    !rows_each(db, "annotate_frames", take_frame, &l, err)) {
+	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
+	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
 			const struct stacks_group *g = stacks_group(s, i);
 
 			if (event < 0 || g->event == (uint32_t)event)
-				add_group(&l, g);
+				hot_add_group(&l, g);
 		}
-		sort(h);
+		hot_sort(h);
 		rc = 0;
 	}
 	h->event = event < 0 ? "several, added up"
@@ -223,11 +225,8 @@ void hot_release(struct hot *h)
 const char *hot_base(const struct hot *h, uint32_t image)
 {
 	const char *path = image < h->n_path ? h->path[image] : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	if (!path || !path[0])
-		return "[unknown]";
-	return slash && slash[1] ? slash + 1 : path;
+	return path && path[0] ? path_base(path) : "[unknown]";
 }
 
 /* ---- choosing */
@@ -310,7 +309,7 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		       addr);
 }
 
-static int no_such(const struct hot *h, const char *what, struct err *err)
+static int hot_no_such(const struct hot *h, const char *what, struct err *err)
 {
 	for (size_t i = 0; i < h->n_func; i++)
 		if (h->func[i].name && strstr(h->func[i].name, what))
@@ -353,5 +352,5 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		free(name);
 		return rc;
 	}
-	return no_such(h, what, err);
+	return hot_no_such(h, what, err);
 }

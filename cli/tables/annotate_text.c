@@ -26,7 +26,7 @@ enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in)
 	return share < 5 ? ANNOT_WARM : ANNOT_HOT;
 }
 
-static void put_head(FILE *out, const struct annot *a)
+static void annot_text_put_head(FILE *out, const struct annot *a)
 {
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
@@ -50,8 +50,8 @@ static void put_head(FILE *out, const struct annot *a)
 	putc('\n', out);
 }
 
-static void put_share(FILE *out, const struct annot *a,
-		      const struct annot_insn *in)
+static void annot_text_put_share(FILE *out, const struct annot *a,
+				 const struct annot_insn *in)
 {
 	enum annot_heat heat = annot_heat(a, in);
 	unsigned int bar =
@@ -77,7 +77,7 @@ static void put_share(FILE *out, const struct annot *a,
 	putc(' ', out);
 }
 
-static void put_line(FILE *out, const struct annot_insn *in)
+static void annot_text_put_line(FILE *out, const struct annot_insn *in)
 {
 	fprintf(out, "%*s", LEFT, "");
 	fputs(term_on(out, STYLE_DIM), out);
@@ -104,10 +104,10 @@ static void put_target(FILE *out, const struct annot_insn *in)
 	putc('>', out);
 }
 
-static void put_insn(FILE *out, const struct annot *a,
-		     const struct annot_insn *in)
+static void annot_text_put_insn(FILE *out, const struct annot *a,
+				const struct annot_insn *in)
 {
-	put_share(out, a, in);
+	annot_text_put_share(out, a, in);
 	fputs(term_on(out, STYLE_DIM), out);
 	fprintf(out, "|%c%6" PRIx64 ":", in->label ? '>' : ' ', in->insn.addr);
 	fputs(term_off(out), out);
@@ -146,7 +146,7 @@ void annot_text(FILE *out, const struct annot *a, long around)
 	size_t next = 0;
 	size_t hidden = 0;
 
-	put_head(out, a);
+	annot_text_put_head(out, a);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
 
@@ -159,8 +159,8 @@ void annot_text(FILE *out, const struct annot *a, long around)
 				hidden);
 		hidden = 0;
 		if (in->file && (!shown || !same_line(in, shown)))
-			put_line(out, in);
-		put_insn(out, a, in);
+			annot_text_put_line(out, in);
+		annot_text_put_insn(out, a, in);
 		shown = in;
 	}
 	if (hidden)

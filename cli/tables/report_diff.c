@@ -54,7 +54,8 @@ struct report {
 
 static const struct report_row no_row;
 
-static int take_lost(void *arg, const struct rows *r, struct err *err)
+static int report_diff_take_lost(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct side *s = arg;
 
@@ -65,7 +66,7 @@ static int take_lost(void *arg, const struct rows *r, struct err *err)
 }
 
 /* The place of the event called `want`, or the one to choose; -2: none. */
-static int choose(const struct side *s, const char *want)
+static int report_diff_choose(const struct side *s, const char *want)
 {
 	if (!want)
 		return stacks_heaviest(s->stacks) < 0
@@ -115,12 +116,13 @@ static int load_side(struct report *rp, struct side *s, const char *want,
 	};
 	struct store *db = database_open(s->path, status, err);
 
-	if (db && !rows_each(db, "report_lost_all", take_lost, s, err))
+	if (db &&
+	    !rows_each(db, "report_lost_all", report_diff_take_lost, s, err))
 		s->stacks = stacks_load(db, &so, err);
 	store_close(db);
 	if (!s->stacks)
 		return -1;
-	s->event = choose(s, want);
+	s->event = report_diff_choose(s, want);
 	if (s->event == -2)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s", s->path,
 			       want ? " of '" : "", want ? want : "",
@@ -241,13 +243,14 @@ static void fill_place(struct report *rp, const struct pair *p)
 	};
 }
 
-static double share_of(const struct report *rp, int side, double weight)
+static double report_diff_share(const struct report *rp, int side,
+				double weight)
 {
 	return rp->o->absolute ? weight
 			       : 100 * weight / (double)rp->side[side].weight;
 }
 
-static void judge(struct report *rp)
+static void report_diff_judge(struct report *rp)
 {
 	const struct side *a = &rp->side[0];
 	const struct side *b = &rp->side[1];
@@ -278,7 +281,7 @@ static void judge(struct report *rp)
 		double in_b =
 			(double)(total ? p->row[1]->total : p->row[1]->self);
 
-		p->excess = fabs(share_of(rp, 1, in_b - in_a * scale));
+		p->excess = fabs(report_diff_share(rp, 1, in_b - in_a * scale));
 		p->significant =
 			(total ? rp->total : rp->self)[p->place].change;
 	}
@@ -297,7 +300,7 @@ static int compare_pairs(const void *pa, const void *pb)
 	return a->place < b->place ? -1 : 1;
 }
 
-static const char *word_of(const struct diff_place *p)
+static const char *report_diff_word(const struct diff_place *p)
 {
 	return p->skip	       ? "unknown"
 	       : p->change > 0 ? "more"
@@ -341,7 +344,8 @@ static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 	return n;
 }
 
-static size_t fill_columns(const struct report *rp, struct grid_column *col)
+static size_t report_diff_fill_columns(const struct report *rp,
+				       struct grid_column *col)
 {
 	unsigned int keys = rp->o->keys;
 	size_t n = add_columns(col, rp->o->by_total, rp->o->absolute);
@@ -384,9 +388,9 @@ static void fill_counts(const struct report *rp, struct grid *g,
 		in[i] = total ? p->row[i]->total : p->row[i]->self;
 		grid_percent(g, in[i], rp->side[i].weight);
 	}
-	grid_change(g, share_of(rp, 1, (double)in[1]) -
-			       share_of(rp, 0, (double)in[0]));
-	grid_text(g, word_of(d));
+	grid_change(g, report_diff_share(rp, 1, (double)in[1]) -
+			       report_diff_share(rp, 0, (double)in[0]));
+	grid_text(g, report_diff_word(d));
 	grid_chance(g, d->p);
 	grid_number(g, in[0]);
 	grid_number(g, in[1]);
@@ -394,8 +398,8 @@ static void fill_counts(const struct report *rp, struct grid *g,
 	grid_number(g, d->b);
 }
 
-static void fill_row(const struct report *rp, struct grid *g,
-		     const struct pair *p)
+static void report_diff_fill_row(const struct report *rp, struct grid *g,
+				 const struct pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	unsigned int keys = rp->o->keys;
@@ -444,7 +448,7 @@ static void print_side(FILE *out, const struct side *s, char name)
 	putc('\n', out);
 }
 
-static void print_head(const struct report *rp)
+static void report_diff_print_head(const struct report *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
@@ -466,21 +470,21 @@ static void print_head(const struct report *rp)
 	putchar('\n');
 }
 
-static void print_rows(struct report *rp)
+static void report_diff_print_rows(struct report *rp)
 {
 	bool people = !strcmp(rp->o->format, "table");
 	struct grid_column col[COLUMNS + 8];
-	struct grid *g = grid_new(col, fill_columns(rp, col));
+	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
 	size_t n = rp->n < rp->o->limit ? rp->n : rp->o->limit;
 
 	if (people)
-		print_head(rp);
+		report_diff_print_head(rp);
 	qsort(rp->pair, rp->n, sizeof(*rp->pair), compare_pairs);
 	/* no significant change is cut off */
 	while (n < rp->n && rp->pair[n].significant)
 		n++;
 	for (size_t i = 0; i < n; i++)
-		fill_row(rp, g, &rp->pair[i]);
+		report_diff_fill_row(rp, g, &rp->pair[i]);
 	grid_write(g, rp->o->format, stdout);
 	if (people && n < rp->n)
 		printf("\n%zu more row%s without significant change not "
@@ -511,8 +515,8 @@ int report_diff(int argc, char **argv, const struct report_diff_opts *o,
 	}
 	if (!rc) {
 		pair_rows(&rp);
-		judge(&rp);
-		print_rows(&rp);
+		report_diff_judge(&rp);
+		report_diff_print_rows(&rp);
 	}
 	for (int i = 0; i < 2; i++) {
 		report_rows_free(rp.side[i].rows);

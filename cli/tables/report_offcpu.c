@@ -46,7 +46,7 @@ struct report {
 	struct offcpu_sums sums;
 };
 
-static uint64_t length(const struct offcpu_wait *w)
+static uint64_t report_offcpu_length(const struct offcpu_wait *w)
 {
 	return (uint64_t)w->to - (uint64_t)w->from;
 }
@@ -56,8 +56,9 @@ static int compare_waits(const void *pa, const void *pb)
 	const struct offcpu_wait *a = pa;
 	const struct offcpu_wait *b = pb;
 
-	if (length(a) != length(b))
-		return length(a) > length(b) ? -1 : 1;
+	if (report_offcpu_length(a) != report_offcpu_length(b))
+		return report_offcpu_length(a) > report_offcpu_length(b) ? -1
+									 : 1;
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
@@ -110,11 +111,12 @@ static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
 	return &rp->sum[id];
 }
 
-static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
+				   struct err *err)
 {
 	struct report *rp = arg;
 	struct sum *s = sum_for(rp, w);
-	uint64_t ns = length(w);
+	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
 
 	(void)err;
@@ -244,8 +246,9 @@ static bool is_scheduler(const char *name)
 }
 
 /* What the thread waited in: the innermost function that is no scheduler's. */
-static const char *place_of(struct report *rp, const struct offcpu_stack *s,
-			    struct label_list *l)
+static const char *report_offcpu_place(struct report *rp,
+				       const struct offcpu_stack *s,
+				       struct label_list *l)
 {
 	struct stacks_group g = offcpu_group(s);
 
@@ -272,7 +275,7 @@ static void fill_wait(struct report *rp, struct grid *g,
 {
 	char from[40];
 
-	add_time(g, length(w));
+	add_time(g, report_offcpu_length(w));
 	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
 		 w->from / 1000000000, w->from % 1000000000 / 1000);
 	grid_text(g, from);
@@ -281,7 +284,7 @@ static void fill_wait(struct report *rp, struct grid *g,
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, place_of(rp, &w->at, l));
+	grid_text(g, report_offcpu_place(rp, &w->at, l));
 	grid_text(g,
 		  w->woken ? stacks_comm(rp->stacks, w->waker.comm)->name : "");
 	grid_signed(g, w->woken ? w->woken_ns : 0);
@@ -302,7 +305,7 @@ static void print_waits(struct report *rp)
 	grid_free(g);
 }
 
-static void print_head(const struct report *rp, const char *path)
+static void report_offcpu_print_head(const struct report *rp, const char *path)
 {
 	const struct offcpu_sums *s = &rp->sums;
 	struct term_lines l;
@@ -355,14 +358,14 @@ static void print_json(struct report *rp)
 	json_newline(j);
 }
 
-static void print_all(struct report *rp, const char *path)
+static void report_offcpu_print_all(struct report *rp, const char *path)
 {
 	if (!strcmp(rp->format, "json")) {
 		print_json(rp);
 		return;
 	}
 	if (rp->people)
-		print_head(rp, path);
+		report_offcpu_print_head(rp, path);
 	print_threads(rp);
 	if (!strcmp(rp->format, "csv"))
 		return;
@@ -389,9 +392,10 @@ int report_offcpu(struct store *db, const char *path, const char *format,
 	rp.keep = rp.people && limit > LONGEST ? LONGEST : limit;
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
-		rc = offcpu_read(db, path, take_wait, &rp, &rp.sums, err);
+		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
+				 &rp.sums, err);
 	if (!rc)
-		print_all(&rp, path);
+		report_offcpu_print_all(&rp, path);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
 	table_release(&rp.index);

@@ -139,7 +139,7 @@ static const char *make_head(struct script *s, const struct who *w, bool chain)
 }
 
 /* JSON has names as they are, text has them short and safe. */
-static const char *keep_name(struct script *s, struct value v)
+static const char *script_keep_name(struct script *s, struct value v)
 {
 	char name[COMM_MAX * 4 + 1];
 	const char *text = v.len ? v.text : "";
@@ -151,26 +151,26 @@ static const char *keep_name(struct script *s, struct value v)
 	return arena_strdup(&s->arena, name);
 }
 
-static int take_who(void *arg, const struct rows *r, struct err *err)
+static int script_take_who(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
 	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
 
 	(void)err;
-	w.name = keep_name(s, rows_value(r, 1));
+	w.name = script_keep_name(s, rows_value(r, 1));
 	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
 	return 0;
 }
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int script_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
 	struct type_text t = { .sample = rows_int(r, 2),
 			       .has_chain = rows_int(r, 3) };
 
 	(void)err;
-	t.name = keep_name(s, rows_value(r, 1));
+	t.name = script_keep_name(s, rows_value(r, 1));
 	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
 			   sizeof(*s->type));
 	s->type[s->n_type++] = t;
@@ -178,7 +178,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 }
 
 /* Words that this program does not know come from a newer one. */
-static int take_word(void *arg, const struct rows *r, struct err *err)
+static int script_take_word(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
 	int64_t id = rows_int(r, 0);
@@ -216,9 +216,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	struct script *s = mem_new(1, sizeof(*s));
 
 	s->f = *f;
-	if (rows_each_dense(db, "print_types", take_type, s, err) ||
-	    rows_each_dense(db, "print_comms", take_who, s, err) ||
-	    rows_each(db, "print_words", take_word, s, err))
+	if (rows_each_dense(db, "print_types", script_take_type, s, err) ||
+	    rows_each_dense(db, "print_comms", script_take_who, s, err) ||
+	    rows_each(db, "print_words", script_take_word, s, err))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
@@ -318,7 +318,8 @@ static size_t make_middle(const struct script *s, const struct event_row *e,
 }
 
 /* The reason why there is no user half, or a word about the one there is. */
-static void put_verdict(const struct script *s, const struct event_row *e)
+static void script_put_verdict(const struct script *s,
+			       const struct event_row *e)
 {
 	const char *word = NULL;
 
@@ -332,7 +333,7 @@ static void put_verdict(const struct script *s, const struct event_row *e)
 		printf("\t[user: %s]\n", word);
 }
 
-static int put_chain(struct script *s, int64_t id, struct err *err)
+static int script_put_chain(struct script *s, int64_t id, struct err *err)
 {
 	size_t n;
 	const char *text = chains_text(s->chains, id, &n, err);
@@ -345,7 +346,8 @@ static int put_chain(struct script *s, int64_t id, struct err *err)
 
 /* The sampled address of an event without callchains: the innermost frame,
  * without the tab and the newline. */
-static int put_one(struct script *s, const struct event_row *e, struct err *err)
+static int script_put_address(struct script *s, const struct event_row *e,
+			      struct err *err)
 {
 	size_t n;
 	const char *text =
@@ -387,13 +389,13 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 		return 0;
 	}
 	if (!t->has_chain)
-		return put_one(s, e, err);
+		return script_put_address(s, e, err);
 	putchar('\n');
-	if (put_chain(s, e->kraw, err))
+	if (script_put_chain(s, e->kraw, err))
 		return -1;
 	if (s->f.verdict)
-		put_verdict(s, e);
-	if (put_chain(s, e->uraw, err))
+		script_put_verdict(s, e);
+	if (script_put_chain(s, e->uraw, err))
 		return -1;
 	putchar('\n');
 	return 0;

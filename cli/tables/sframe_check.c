@@ -18,7 +18,8 @@
 /* In JSON, for scripts. */
 #define KEPT 100000
 
-static const char *verdict(const struct sframe_report *r, unsigned int t)
+static const char *sframe_check_word(const struct sframe_report *r,
+				     unsigned int t)
 {
 	if (!r->asked[t] && !r->found[t])
 		return "-";
@@ -27,7 +28,7 @@ static const char *verdict(const struct sframe_report *r, unsigned int t)
 	return sframe_tests[t].note ? "note" : "ERROR";
 }
 
-static uint64_t errors(const struct sframe_report *r)
+static uint64_t sframe_check_count_errors(const struct sframe_report *r)
 {
 	uint64_t n = 0;
 
@@ -36,7 +37,7 @@ static uint64_t errors(const struct sframe_report *r)
 	return n;
 }
 
-static void text_finding(const struct sframe_finding *f)
+static void sframe_check_put_finding(const struct sframe_finding *f)
 {
 	if (f->end > f->start + 1)
 		printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", f->start,
@@ -49,7 +50,7 @@ static void text_finding(const struct sframe_finding *f)
 	putchar('\n');
 }
 
-static void text_findings(const struct sframe_report *r)
+static void sframe_check_put_findings(const struct sframe_report *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct sframe_finding *f = &r->finding[i];
@@ -58,7 +59,7 @@ static void text_findings(const struct sframe_report *r)
 
 		if (!i || f[-1].test != f->test)
 			printf("\n%s: not so: %s\n", t->name, t->summary);
-		text_finding(f);
+		sframe_check_put_finding(f);
 		if (last && r->kept[f->test] == SHOWN &&
 		    r->found[f->test] > SHOWN)
 			printf("  ... %" PRIu64 " %s in all\n",
@@ -66,8 +67,9 @@ static void text_findings(const struct sframe_report *r)
 	}
 }
 
-static void text_report(const char *path, const struct sframe_file *f,
-			const struct sframe_report *r)
+static void sframe_check_put_report(const char *path,
+				    const struct sframe_file *f,
+				    const struct sframe_report *r)
 {
 	safe_text_clean(stdout, path, strlen(path), NULL);
 	printf(": SFrame version %u for %s, %" PRIu32 " functions\n",
@@ -75,13 +77,13 @@ static void text_report(const char *path, const struct sframe_file *f,
 	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");
 	for (unsigned int t = 0; t < SFRAME_TESTS; t++)
 		printf("  %-10s  %-6s %12" PRIu64 " %12" PRIu64 " %s\n",
-		       sframe_tests[t].name, verdict(r, t), r->asked[t],
-		       r->found[t], sframe_tests[t].unit);
+		       sframe_tests[t].name, sframe_check_word(r, t),
+		       r->asked[t], r->found[t], sframe_tests[t].unit);
 	if (r->no_code)
 		puts("\nno code to compare with: a debug file");
 	if (r->no_eh_frame)
 		puts("\nno .eh_frame to compare with");
-	text_findings(r);
+	sframe_check_put_findings(r);
 }
 
 static void sframe_json_tests(struct json *j, const struct sframe_report *r)
@@ -126,7 +128,7 @@ static void sframe_json_report(const struct sframe_file *f,
 	json_open(&j, stdout, JSON_COMPACT);
 	json_object(&j, NULL);
 	sframe_head_json(&j, "section", f);
-	json_uint(&j, "errors", errors(r));
+	json_uint(&j, "errors", sframe_check_count_errors(r));
 	json_bool(&j, "has_code", !r->no_code);
 	json_bool(&j, "has_eh_frame", !r->no_eh_frame);
 	sframe_json_tests(&j, r);
@@ -145,8 +147,9 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 		if (json)
 			sframe_json_report(f, &r);
 		else
-			text_report(ef->path, f, &r);
-		status = errors(&r) ? STATUS_LOSS : STATUS_OK;
+			sframe_check_put_report(ef->path, f, &r);
+		status =
+			sframe_check_count_errors(&r) ? STATUS_LOSS : STATUS_OK;
 	}
 	sframe_report_release(&r);
 	return status;

@@ -36,8 +36,9 @@ static const char *reg_name(const struct sframe *sf, uint32_t reg,
 
 /* As objdump has it, which has no form for a value that counts from the CFA:
  * "c-16" is what lies there. */
-static const char *place_text(const struct sframe *sf,
-			      const struct sframe_place *p, struct text *t)
+static const char *sframe_dump_place(const struct sframe *sf,
+				     const struct sframe_place *p,
+				     struct text *t)
 {
 	struct text reg;
 	const char *name;
@@ -74,7 +75,8 @@ static uint64_t row_addr(const struct sframe_func *f,
 
 /* ---- text */
 
-static void text_func(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_put_func(void *arg, uint32_t i,
+				 const struct sframe_func *f)
 {
 	(void)arg;
 	printf("\n[%" PRIu32 "] 0x%" PRIx64 ", %" PRIu32 " bytes", i, f->start,
@@ -89,9 +91,9 @@ static void text_func(void *arg, uint32_t i, const struct sframe_func *f)
 		puts("    no rows");
 }
 
-static void text_row(void *arg, const struct sframe_func *f,
-		     const struct sframe_row *row,
-		     const struct sframe_rule *rule)
+static void sframe_dump_put_row(void *arg, const struct sframe_func *f,
+				const struct sframe_row *row,
+				const struct sframe_rule *rule)
 {
 	struct dump *d = arg;
 	struct text cfa;
@@ -103,12 +105,14 @@ static void text_row(void *arg, const struct sframe_func *f,
 		puts("  outermost");
 		return;
 	}
-	printf("  %-12s %-9s %s%s\n", place_text(d->sf, &rule->cfa, &cfa),
-	       place_text(d->sf, &rule->fp, &fp),
-	       place_text(d->sf, &rule->ra, &ra), rule->is_signed ? "[s]" : "");
+	printf("  %-12s %-9s %s%s\n",
+	       sframe_dump_place(d->sf, &rule->cfa, &cfa),
+	       sframe_dump_place(d->sf, &rule->fp, &fp),
+	       sframe_dump_place(d->sf, &rule->ra, &ra),
+	       rule->is_signed ? "[s]" : "");
 }
 
-static void text_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_dump_put_bad(void *arg, uint32_t i, const struct err *err)
 {
 	(void)arg;
 	(void)i;
@@ -117,7 +121,7 @@ static void text_bad(void *arg, uint32_t i, const struct err *err)
 	putchar('\n');
 }
 
-static void text_head(const char *path, const struct sframe_file *f)
+static void sframe_dump_put_head(const char *path, const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
 
@@ -172,7 +176,8 @@ void sframe_head_json(struct json *j, const char *key,
 	json_end(j);
 }
 
-static void dump_json_func(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_json_func(void *arg, uint32_t i,
+				  const struct sframe_func *f)
 {
 	struct dump *d = arg;
 	struct json *j = &d->json;
@@ -190,17 +195,17 @@ static void dump_json_func(void *arg, uint32_t i, const struct sframe_func *f)
 	d->in_func = true;
 }
 
-static void dump_json_place(struct dump *d, const char *name,
-			    const struct sframe_place *p)
+static void sframe_dump_json_place(struct dump *d, const char *name,
+				   const struct sframe_place *p)
 {
 	struct text t;
 
-	json_text(&d->json, name, place_text(d->sf, p, &t));
+	json_text(&d->json, name, sframe_dump_place(d->sf, p, &t));
 }
 
-static void dump_json_row(void *arg, const struct sframe_func *f,
-			  const struct sframe_row *row,
-			  const struct sframe_rule *rule)
+static void sframe_dump_json_row(void *arg, const struct sframe_func *f,
+				 const struct sframe_row *row,
+				 const struct sframe_rule *rule)
 {
 	struct dump *d = arg;
 	struct json *j = &d->json;
@@ -209,15 +214,16 @@ static void dump_json_row(void *arg, const struct sframe_func *f,
 	json_hex(j, "pc", row_addr(f, row));
 	json_bool(j, "outermost", rule->outermost);
 	if (!rule->outermost) {
-		dump_json_place(d, "cfa", &rule->cfa);
-		dump_json_place(d, "fp", &rule->fp);
-		dump_json_place(d, "ra", &rule->ra);
+		sframe_dump_json_place(d, "cfa", &rule->cfa);
+		sframe_dump_json_place(d, "fp", &rule->fp);
+		sframe_dump_json_place(d, "ra", &rule->ra);
 		json_bool(j, "signed", rule->is_signed);
 	}
 	json_end(j);
 }
 
-static void dump_json_end(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_json_end(void *arg, uint32_t i,
+				 const struct sframe_func *f)
 {
 	struct dump *d = arg;
 
@@ -229,7 +235,7 @@ static void dump_json_end(void *arg, uint32_t i, const struct sframe_func *f)
 }
 
 /* A function may turn out to be damaged before or behind its first rows. */
-static void dump_json_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 {
 	struct dump *d = arg;
 	struct json *j = &d->json;
@@ -246,13 +252,13 @@ static void dump_json_bad(void *arg, uint32_t i, const struct err *err)
 	d->in_func = false;
 }
 
-static uint32_t dump_json(struct dump *d, const struct sframe_file *f)
+static uint32_t sframe_dump_json(struct dump *d, const struct sframe_file *f)
 {
 	static const struct sframe_visitor visitor = {
-		.func = dump_json_func,
-		.row = dump_json_row,
-		.end = dump_json_end,
-		.bad = dump_json_bad,
+		.func = sframe_dump_json_func,
+		.row = sframe_dump_json_row,
+		.end = sframe_dump_json_end,
+		.bad = sframe_dump_json_bad,
 	};
 	uint32_t bad;
 
@@ -271,17 +277,17 @@ static uint32_t dump_json(struct dump *d, const struct sframe_file *f)
 int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 {
 	static const struct sframe_visitor text = {
-		.func = text_func,
-		.row = text_row,
-		.bad = text_bad,
+		.func = sframe_dump_put_func,
+		.row = sframe_dump_put_row,
+		.bad = sframe_dump_put_bad,
 	};
 	struct dump d = { .sf = &f->sf };
 	uint32_t bad;
 
 	if (json) {
-		bad = dump_json(&d, f);
+		bad = sframe_dump_json(&d, f);
 	} else {
-		text_head(path, f);
+		sframe_dump_put_head(path, f);
 		bad = sframe_visit(&f->sf, &text, &d);
 	}
 	if (bad)

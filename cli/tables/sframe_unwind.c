@@ -18,7 +18,7 @@
 /* Images in which stacks ended early, on a screen. */
 #define SHOWN 20
 
-static int by_count(const void *a, const void *b)
+static int sframe_unwind_compare_stops(const void *a, const void *b)
 {
 	const struct unwind_stop *x = a;
 	const struct unwind_stop *y = b;
@@ -28,13 +28,13 @@ static int by_count(const void *a, const void *b)
 	return x->n ? strcmp(x->path, y->path) : 0;
 }
 
-static void text_line(const char *what, uint64_t n, uint64_t of)
+static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 {
 	printf("  %-40s %10" PRIu64 "  %5.1f %%\n", what, n,
 	       of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void text_stops(const struct unwind_pair_count *c)
+static void sframe_unwind_put_stops(const struct unwind_pair_count *c)
 {
 	if (c->n)
 		puts("\nwhere SFrame's stacks end before the others do:");
@@ -54,27 +54,31 @@ static void text_stops(const struct unwind_pair_count *c)
 		printf("  ... %zu images in all\n", c->n);
 }
 
-static void text_all(const struct unwind_pair_count *c)
+static void sframe_unwind_put_all(const struct unwind_pair_count *c)
 {
 	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
-	text_line("the same stack as by all tables", c->same, c->stacks);
-	text_line("ends early", c->early, c->stacks);
-	text_line("goes further", c->late, c->stacks);
-	text_line("a frame differs", c->other, c->stacks);
+	sframe_unwind_put_line("the same stack as by all tables", c->same,
+			       c->stacks);
+	sframe_unwind_put_line("ends early", c->early, c->stacks);
+	sframe_unwind_put_line("goes further", c->late, c->stacks);
+	sframe_unwind_put_line("a frame differs", c->other, c->stacks);
 	putchar('\n');
-	text_line("frames by all tables", c->frames, c->frames);
-	text_line("the same ones by SFrame alone", c->equal, c->frames);
+	sframe_unwind_put_line("frames by all tables", c->frames, c->frames);
+	sframe_unwind_put_line("the same ones by SFrame alone", c->equal,
+			       c->frames);
 	putchar('\n');
-	text_line("outermost frame reached by all tables", c->whole, c->stacks);
-	text_line("by SFrame alone", c->whole_sframe, c->stacks);
+	sframe_unwind_put_line("outermost frame reached by all tables",
+			       c->whole, c->stacks);
+	sframe_unwind_put_line("by SFrame alone", c->whole_sframe, c->stacks);
 	puts("\nSFrame's stacks end:");
 	for (unsigned int e = 1; e < UNWIND_N; e++)
 		if (c->end[e])
-			text_line(unwind_end_name(e), c->end[e], c->stacks);
-	text_stops(c);
+			sframe_unwind_put_line(unwind_end_name(e), c->end[e],
+					       c->stacks);
+	sframe_unwind_put_stops(c);
 }
 
-static void unwind_json_ends(struct json *j, const uint64_t *end)
+static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
 {
 	json_object(j, "ends");
 	for (unsigned int e = 1; e < UNWIND_N; e++)
@@ -83,7 +87,7 @@ static void unwind_json_ends(struct json *j, const uint64_t *end)
 	json_end(j);
 }
 
-static void unwind_json(const struct unwind_pair_count *c)
+static void sframe_unwind_json(const struct unwind_pair_count *c)
 {
 	struct json j;
 
@@ -99,13 +103,13 @@ static void unwind_json(const struct unwind_pair_count *c)
 	json_uint(&j, "frames_equal", c->equal);
 	json_uint(&j, "outermost", c->whole);
 	json_uint(&j, "outermost_by_sframe", c->whole_sframe);
-	unwind_json_ends(&j, c->end);
+	sframe_unwind_json_ends(&j, c->end);
 	json_array(&j, "stops");
 	for (size_t i = 0; i < c->n; i++) {
 		json_object(&j, NULL);
 		json_text(&j, "image", c->stop[i].path);
 		json_uint(&j, "stacks", c->stop[i].n);
-		unwind_json_ends(&j, c->stop[i].why);
+		sframe_unwind_json_ends(&j, c->stop[i].why);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -135,13 +139,14 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      path);
 	if (!ret) {
 		if (c.n)
-			qsort(c.stop, c.n, sizeof(*c.stop), by_count);
+			qsort(c.stop, c.n, sizeof(*c.stop),
+			      sframe_unwind_compare_stops);
 		while (c.n && !c.stop[c.n - 1].n)
 			c.n--;
 		if (json)
-			unwind_json(&c);
+			sframe_unwind_json(&c);
 		else
-			text_all(&c);
+			sframe_unwind_put_all(&c);
 	}
 	store_close(db);
 	unwind_pair_release(&c);
