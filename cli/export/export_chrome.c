@@ -24,7 +24,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* A frame as called by another: the stacks of both halves in one tree. */
 struct node {

@@ -16,7 +16,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define VERSION 1
 #define CHAIN_MAX (1 << 16)

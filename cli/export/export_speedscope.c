@@ -19,7 +19,7 @@
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 

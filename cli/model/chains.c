@@ -16,7 +16,7 @@
 #include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
 #define DEPTH_MAX 65536

@@ -14,7 +14,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* Events that are named as left out. */
 #define NAMED_MAX 6

@@ -12,7 +12,7 @@
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 #include "symbolize/unwind/unwind_pair.h"
 
 /* Images in which stacks ended early, on a screen. */

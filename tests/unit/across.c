@@ -1,10 +1,11 @@
-/* across.c - joins across captures of one kernel: sessions.h, peers.h, and what
- * join.c, excuse.c and counters.c make of them. */
+/* across.c - joins across captures of one kernel: sessions.h,
+ * stitch/join/shared_threads.h, and what join.c, excuse.c and counters.c make
+ * of them. */
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
@@ -427,7 +428,7 @@ START_TEST(an_exec_that_another_capture_saw_is_between)
 {
 	rig_begin(&whole, &whole);
 	rig_sample(0, 10, 5);
-	join_exec(&rg.view[1], 20);
+	join_task_exec(&rg.view[1], 20);
 	rig_chain(1, 30, 5);
 	rig_end(JOIN_CAPTURE, TIME_NONE);
 	ck_assert_uint_eq(rg.r[1].flags, VERDICT_EXEC | VERDICT_OTHER_CAPTURE);
@@ -437,7 +438,7 @@ END_TEST
 
 START_TEST(totals_are_of_each_capture)
 {
-	struct counters_end sum[2];
+	struct cookie_totals sum[2];
 
 	rig_begin(&whole, &whole);
 	rig_sample(0, 10, 5);
