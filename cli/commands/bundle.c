@@ -15,6 +15,7 @@
 #include "cli/stop.h"
 #include "formats/bundle.h"
 #include "schema/read/redact.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -143,7 +144,7 @@ static int bundle_put_file(struct pack *p, const char *name, const char *path,
 static int bundle_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
+	size_t id = (size_t)rows_int(r, BUNDLE_IMAGES_ID);
 	struct image img = { 0 };
 	char name[NAME_SIZE];
 	const char *path;
@@ -154,7 +155,7 @@ static int bundle_take_image(void *arg, const struct rows *r, struct err *err)
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (id >= 1 << 28)
 		return err_set(err, ERR_DB, "the database is damaged: image");
-	rows_image(r, 1, &p->text, &img);
+	rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
 	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
 			     sizeof(*p->image));
 	p->image[id] = img;
@@ -175,8 +176,8 @@ static int bundle_take_image(void *arg, const struct rows *r, struct err *err)
 static int bundle_take_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
-	const char *path = rows_text(r, 1);
+	size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
+	const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
 	const char *plain = without_symfs(path);
 	char name[NAME_SIZE];
 	bool debug = strstr(plain, "debug") != NULL;

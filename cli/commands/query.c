@@ -14,6 +14,7 @@
 #include "cli/stop.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -86,8 +87,8 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 	int ret = -1;
 
 	while (r && (ret = rows_next(r, err)) > 0) {
-		const char *name = rows_text(r, 0);
-		const char *columns = rows_text(r, 1);
+		const char *name = rows_text(r, LIST_VIEWS_VIEW);
+		const char *columns = rows_text(r, LIST_VIEWS_COLUMNS);
 		char clean[8192];
 
 		safe_text_clean_buf(clean, sizeof(clean), columns,

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -81,7 +82,8 @@ struct near_names {
 	struct arena text;
 };
 
-/* Those of the tables that the statement names come first. */
+/* Names of the tables that the statement uses come first. The queries near_*
+ * have the same columns. */
 static void offer_all(struct store *db, const char *query, const char *sql,
 		      struct near_names *n)
 {
@@ -90,9 +92,9 @@ static void offer_all(struct store *db, const char *query, const char *sql,
 	struct rows *r = rows_open(db, store_sql(query), &bind, 1, &ignored);
 
 	while (r && rows_next(r, &ignored) > 0) {
-		const char *name = rows_text(r, 0);
+		const char *name = rows_text(r, NEAR_TABLES_NAME);
 
-		if (n->near.best && !rows_int(r, 1))
+		if (n->near.best && !rows_int(r, NEAR_TABLES_MEANT))
 			break;
 		nearest_offer(&n->near, arena_strdup(&n->text, name));
 	}

@@ -21,6 +21,7 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -178,12 +179,13 @@ static int print_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("capture: ", out);
-	safe_text_put(out, rows_text(r, 0), 0, 0);
-	if (rows_text(r, 2)[0]) {
+	safe_text_put(out, rows_text(r, REPORT_CAPTURES_PATH), 0, 0);
+	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
 		fputs(" of ", out);
-		safe_text_put(out, rows_text(r, 2), 0, 0);
+		safe_text_put(out, rows_text(r, REPORT_CAPTURES_HOST), 0, 0);
 	}
-	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
+			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
 		      ? ", not complete\n"
 		      : "\n",
 	      out);
@@ -198,7 +200,7 @@ static int print_lost(FILE *out, const struct report *rp, struct err *err)
 
 	if (rc > 0) {
 		fputs("lost records: ", out);
-		human_put_grouped(out, (uint64_t)rows_int(r, 0));
+		human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_N));
 		putc('\n', out);
 		rc = 0;
 	}

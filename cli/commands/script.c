@@ -16,6 +16,7 @@
 #include "cli/output/json.h"
 #include "cli/tables/script.h"
 #include "cli/stop.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -57,14 +58,14 @@ static void put_moment(const struct script_fields *f, const char *word,
 
 static void script_put_loss(const struct script_fields *f, struct rows *r)
 {
-	printf("[lost %" PRId64 " record%s", rows_int(r, 4),
-	       rows_int(r, 4) == 1 ? "" : "s");
-	if (rows_value(r, 1).kind == VALUE_INT)
-		printf(" on CPU %" PRId64, rows_int(r, 1));
-	put_moment(f, "from", rows_value(r, 2));
-	put_moment(f, "to", rows_value(r, 3));
-	if (strcmp(rows_text(r, 0), "lost"))
-		printf(": %s", rows_text(r, 0));
+	printf("[lost %" PRId64 " record%s", rows_int(r, PRINT_LOSSES_N),
+	       rows_int(r, PRINT_LOSSES_N) == 1 ? "" : "s");
+	if (rows_value(r, PRINT_LOSSES_CPU).kind == VALUE_INT)
+		printf(" on CPU %" PRId64, rows_int(r, PRINT_LOSSES_CPU));
+	put_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));
+	put_moment(f, "to", rows_value(r, PRINT_LOSSES_T1));
+	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost"))
+		printf(": %s", rows_text(r, PRINT_LOSSES_WHAT));
 	fputs("]\n\n", stdout);
 }
 
@@ -106,7 +107,7 @@ static int losses_until(struct losses *l, int64_t time, bool rest,
 			struct err *err)
 {
 	while (l->more) {
-		struct value t1 = rows_value(l->rows, 3);
+		struct value t1 = rows_value(l->rows, PRINT_LOSSES_T1);
 
 		if (!rest && (t1.kind != VALUE_INT || t1.num > time))
 			return 0;
@@ -176,7 +177,7 @@ static int find_wall(struct store *db, struct script_fields *f,
 	int got = r ? rows_next(r, err) : -1;
 
 	f->wall = got > 0;
-	f->wall_offset = got > 0 ? rows_int(r, 0) : 0;
+	f->wall_offset = got > 0 ? rows_int(r, FN_WALL_VALUE) : 0;
 	rows_close(r);
 	if (!got)
 		return err_set(err, ERR_FORMAT,

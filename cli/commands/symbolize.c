@@ -8,6 +8,7 @@
 #include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -34,8 +35,8 @@ static int symbolize_count_named(struct store *db, struct done *d,
 	int ret = r ? rows_next(r, err) : -1;
 
 	if (ret > 0) {
-		d->unnamed = rows_int(r, 0);
-		d->lines = rows_int(r, 1);
+		d->unnamed = rows_int(r, NAMED_COUNTS_UNNAMED);
+		d->lines = rows_int(r, NAMED_COUNTS_WITH_LINE);
 	}
 	rows_close(r);
 	return ret > 0 ? 0 : -1;

@@ -12,6 +12,7 @@
 #include "cli/export/export.h"
 #include "cli/model/loss_rows.h"
 #include "cli/output/json.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -125,14 +126,15 @@ static int export_json_take_kind(void *arg, const struct rows *r,
 				 struct err *err)
 {
 	struct json_export *e = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
 
 	(void)err;
 	if (id < 0 || id > UINT8_MAX)
 		return 0;
 	e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind, (size_t)id + 1,
 			    sizeof(*e->kind));
-	e->kind[id] = arena_strdup(&e->text, rows_text(r, 1));
+	e->kind[id] =
+		arena_strdup(&e->text, rows_text(r, EXPORT_IMAGE_KINDS_NAME));
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -49,40 +50,43 @@ static int summary_each(struct summary *s, const char *query,
 
 static void summary_put_about(struct summary *s, struct rows *r)
 {
-	static const int column[] = { 4, 5, 7 };
+	static const size_t column[] = { INFO_CAPTURES_HOST,
+					 INFO_CAPTURES_RELEASE,
+					 INFO_CAPTURES_ARCH };
 
 	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
-		const char *text = rows_text(r, (size_t)column[i]);
+		const char *text = rows_text(r, column[i]);
 
 		if (!*text)
 			continue;
 		lines_add(&s->l, "%s", s->l.len ? ", " : "");
 		lines_clean(&s->l, text);
 	}
-	if (rows_int(r, 9))
+	if (rows_int(r, INFO_CAPTURES_CPUS))
 		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
-			  rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
+			  rows_int(r, INFO_CAPTURES_CPUS),
+			  rows_int(r, INFO_CAPTURES_CPUS) == 1 ? "" : "s");
 	if (s->l.len)
 		lines_put(&s->l, "recorded on");
-	if (*rows_text(r, 8)) {
-		lines_clean(&s->l, rows_text(r, 8));
+	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_CMDLINE));
 		lines_put(&s->l, "command");
 	}
-	if (*rows_text(r, 6)) {
-		lines_clean(&s->l, rows_text(r, 6));
+	if (*rows_text(r, INFO_CAPTURES_VERSION)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_VERSION));
 		lines_put(&s->l, "recorder");
 	}
 }
 
 static void summary_take_range(struct summary *s, struct rows *r)
 {
-	s->samples += (uint64_t)rows_int(r, 14);
-	if (!rows_int(r, 12))
+	s->samples += (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES);
+	if (!rows_int(r, INFO_CAPTURES_LAST_NS))
 		return;
-	if (!s->last || rows_int(r, 11) < s->first)
-		s->first = rows_int(r, 11);
-	if (rows_int(r, 12) > s->last)
-		s->last = rows_int(r, 12);
+	if (!s->last || rows_int(r, INFO_CAPTURES_FIRST_NS) < s->first)
+		s->first = rows_int(r, INFO_CAPTURES_FIRST_NS);
+	if (rows_int(r, INFO_CAPTURES_LAST_NS) > s->last)
+		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
 /* The same as UTC, where the capture says it. */
@@ -103,8 +107,8 @@ static void summary_put_wall(struct summary *s, struct value offset,
 
 static void summary_put_time(struct summary *s, struct rows *r)
 {
-	int64_t first = rows_int(r, 11);
-	int64_t last = rows_int(r, 12);
+	int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
+	int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
 	char a[32];
 
 	lines_seconds(&s->l, first);
@@ -112,9 +116,12 @@ static void summary_put_time(struct summary *s, struct rows *r)
 	lines_seconds(&s->l, last);
 	lines_add(&s->l, " s, %s on clock %s",
 		  human_ns(a, sizeof(a), last - first),
-		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
+		  *rows_text(r, INFO_CAPTURES_CLOCK)
+			  ? rows_text(r, INFO_CAPTURES_CLOCK)
+			  : "unknown");
 	lines_put(&s->l, "time");
-	summary_put_wall(s, rows_value(r, 25), first, last);
+	summary_put_wall(s, rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS), first,
+			 last);
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
@@ -130,28 +137,31 @@ static void put_aligned(struct summary *s, struct rows *r)
 		{ "events", "by equal events" },
 		{ "wall", "by wall time" },
 	};
-	const char *word = rows_text(r, 19);
-	double drift = rows_value(r, 21).real;
+	const char *word = rows_text(r, INFO_CAPTURES_ALIGN);
+	double drift = rows_value(r, INFO_CAPTURES_DRIFT_PPB).real;
 	char a[32];
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		if (!strcmp(word, text[i][0]))
 			lines_add(&s->l, "%s", text[i][1]);
-	if (rows_int(r, 20))
-		lines_add(&s->l, ", %+.6f ms", (double)rows_int(r, 20) / 1e6);
+	if (rows_int(r, INFO_CAPTURES_OFFSET_NS))
+		lines_add(&s->l, ", %+.6f ms",
+			  (double)rows_int(r, INFO_CAPTURES_OFFSET_NS) / 1e6);
 	if (drift < 0 || drift > 0)
 		lines_add(&s->l, ", drift %.3f ppm", drift / 1000);
-	if (rows_int(r, 23))
-		lines_count(&s->l, ", ", rows_int(r, 23), "event agrees",
-			    "events agree");
-	if (rows_value(r, 22).kind != VALUE_INT)
+	if (rows_int(r, INFO_CAPTURES_PAIRS))
+		lines_count(&s->l, ", ", rows_int(r, INFO_CAPTURES_PAIRS),
+			    "event agrees", "events agree");
+	if (rows_value(r, INFO_CAPTURES_ERROR_NS).kind != VALUE_INT)
 		lines_add(&s->l, ", nobody knows how exactly");
 	else if (strcmp(word, "reference") != 0)
 		lines_add(&s->l, ", within %s",
-			  human_ns(a, sizeof(a), rows_int(r, 22)));
-	if (rows_int(r, 24) != rows_int(r, 0))
+			  human_ns(a, sizeof(a),
+				   rows_int(r, INFO_CAPTURES_ERROR_NS)));
+	if (rows_int(r, INFO_CAPTURES_TOGETHER) !=
+	    rows_int(r, INFO_CAPTURES_ID))
 		lines_add(&s->l, "; one kernel with capture %" PRId64,
-			  rows_int(r, 24));
+			  rows_int(r, INFO_CAPTURES_TOGETHER));
 	lines_put(&s->l, "aligned");
 }
 
@@ -159,24 +169,26 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	lines_clean(&s->l, rows_text(r, 1));
-	lines_add(&s->l, " (%s", rows_text(r, 2));
-	if (*rows_text(r, 18)) {
+	lines_clean(&s->l, rows_text(r, INFO_CAPTURES_PATH));
+	lines_add(&s->l, " (%s", rows_text(r, INFO_CAPTURES_FORMAT));
+	if (*rows_text(r, INFO_CAPTURES_NOTE)) {
 		lines_add(&s->l, ", ");
-		lines_clean(&s->l, rows_text(r, 18));
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
 	}
 	lines_add(&s->l, ", %s)",
-		  human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
+		  human_bytes(a, sizeof(a),
+			      (uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
 	lines_put(&s->l, "capture");
 	summary_put_about(s, r);
-	if (rows_int(r, 12))
+	if (rows_int(r, INFO_CAPTURES_LAST_NS))
 		summary_put_time(s, r);
-	if (*rows_text(r, 19))
+	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
-	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
-					 : "by finished rounds");
+	lines_add(&s->l, rows_int(r, INFO_CAPTURES_EXACT_ORDER)
+				 ? "exact: nothing can come late"
+				 : "by finished rounds");
 	lines_put(&s->l, "order");
-	if (!rows_int(r, 17)) {
+	if (!rows_int(r, INFO_CAPTURES_COMPLETE)) {
 		lines_add(&s->l, "no: see damage");
 		lines_put(&s->l, "complete");
 	}
@@ -187,32 +199,43 @@ static void summary_put_event(struct summary *s, struct rows *r)
 	char a[32];
 
 	/* perf adds an event of its own that never counts */
-	if (!rows_int(r, 5) && !strncmp(rows_text(r, 1), "dummy:", 6)) {
+	if (!rows_int(r, INFO_EVENTS_EVENTS) &&
+	    !strncmp(rows_text(r, INFO_EVENTS_NAME), "dummy:", 6)) {
 		s->n--;
 		return;
 	}
-	lines_clean(&s->l, rows_text(r, 1));
+	lines_clean(&s->l, rows_text(r, INFO_EVENTS_NAME));
 	lines_add(&s->l, ": %s %s",
-		  human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
-		  strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
-	if (rows_int(r, 4))
+		  human_count(a, sizeof(a),
+			      (uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
+		  strcmp(rows_text(r, INFO_EVENTS_KIND), "sample") ? "records"
+								   : "samples");
+	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
-	else if (!rows_int(r, 3) && !strcmp(rows_text(r, 2), "sample"))
+	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) &&
+		 !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample"))
 		lines_add(&s->l, ", no stacks");
 	lines_put(&s->l, s->n ? "" : "events");
 }
 
 static void put_counts(struct summary *s, struct rows *r)
 {
-	lines_count(&s->l, "", rows_int(r, 0), "process", "processes");
-	lines_count(&s->l, ", ", rows_int(r, 1), "thread", "threads");
-	lines_count(&s->l, ", ", rows_int(r, 3), "image", "images");
-	lines_count(&s->l, ", ", rows_int(r, 6), "stack", "stacks");
+	lines_count(&s->l, "", rows_int(r, INFO_COUNTS_PROCESSES), "process",
+		    "processes");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_THREADS), "thread",
+		    "threads");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_IMAGES), "image",
+		    "images");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_STACKS), "stack",
+		    "stacks");
 	lines_put(&s->l, "holds");
-	lines_count(&s->l, "", rows_int(r, 5), "of", "of");
-	lines_count(&s->l, " ", rows_int(r, 4), "address", "addresses");
+	lines_count(&s->l, "", rows_int(r, INFO_COUNTS_NAMED_FRAMES), "of",
+		    "of");
+	lines_count(&s->l, " ", rows_int(r, INFO_COUNTS_FRAMES), "address",
+		    "addresses");
 	lines_add(&s->l, " in code %s",
-		  rows_int(r, 5) == 1 ? "has a name" : "have a name");
+		  rows_int(r, INFO_COUNTS_NAMED_FRAMES) == 1 ? "has a name"
+							     : "have a name");
 	lines_put(&s->l, "names");
 }
 
@@ -226,8 +249,9 @@ struct verdict_line {
 
 static void summary_add_verdict(struct verdict_line *l, struct rows *r)
 {
-	const char *verdict = rows_text(r, 1);
-	bool doubt = !strcmp(rows_text(r, 2), "unexplained") &&
+	const char *verdict = rows_text(r, INFO_VERDICTS_VERDICT);
+	bool doubt = !strcmp(rows_text(r, INFO_VERDICTS_CONFIDENCE),
+			     "unexplained") &&
 		     strcmp(verdict, "unexplained");
 	char clean[64];
 	int n;
@@ -235,11 +259,12 @@ static void summary_add_verdict(struct verdict_line *l, struct rows *r)
 	safe_text_clean_buf(clean, sizeof(clean), verdict, strlen(verdict),
 			    NULL);
 	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
-		     "%s%" PRId64 " %s%s", l->len ? ", " : "", rows_int(r, 3),
-		     clean, doubt ? " (unexplained)" : "");
+		     "%s%" PRId64 " %s%s", l->len ? ", " : "",
+		     rows_int(r, INFO_VERDICTS_N), clean,
+		     doubt ? " (unexplained)" : "");
 	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
 		l->len += (size_t)n;
-	l->sum += rows_int(r, 3);
+	l->sum += rows_int(r, INFO_VERDICTS_N);
 	if (strcmp(verdict, "matched") && strcmp(verdict, "refused"))
 		l->missing = true;
 }
@@ -267,7 +292,9 @@ static int summary_put_verdicts(struct summary *s)
 		return -1;
 	while ((ret = rows_next(r, s->err)) > 0)
 		summary_add_verdict(
-			strcmp(rows_text(r, 0), "request") ? &chain : &request,
+			strcmp(rows_text(r, INFO_VERDICTS_KIND), "request")
+				? &chain
+				: &request,
 			r);
 	rows_close(r);
 	summary_put_verdict_line(s, "user stacks", "asked for", &request);
@@ -283,12 +310,13 @@ static int summary_put_verdicts(struct summary *s)
 
 static void summary_put_loss(struct summary *s, struct rows *r)
 {
-	const char *what = rows_text(r, 1);
+	const char *what = rows_text(r, INFO_LOSS_WHAT);
 
-	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, 2));
+	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, INFO_LOSS_N));
 	if (!strcmp(what, "lost"))
-		lines_add(&s->l, "in %" PRId64 " gap%s", rows_int(r, 3),
-			  rows_int(r, 3) == 1 ? "" : "s");
+		lines_add(&s->l, "in %" PRId64 " gap%s",
+			  rows_int(r, INFO_LOSS_INTERVALS),
+			  rows_int(r, INFO_LOSS_INTERVALS) == 1 ? "" : "s");
 	else if (!strcmp(what, "lost_total"))
 		lines_add(&s->l, "by the kernel's own count");
 	else
@@ -300,31 +328,35 @@ static void summary_put_ordering(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	if (s->brief && !strcmp(rows_text(r, 1), "round"))
+	if (s->brief && !strcmp(rows_text(r, INFO_ORDERING_WHAT), "round"))
 		return;
-	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
-		  rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
+	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s",
+		  rows_int(r, INFO_ORDERING_N),
+		  rows_text(r, INFO_ORDERING_WHAT),
+		  human_ns(a, sizeof(a), rows_int(r, INFO_ORDERING_WORST_NS)));
 	lines_put(&s->l, "out of order");
 }
 
 static void summary_put_damage(struct summary *s, struct rows *r)
 {
-	const char *kind = rows_text(r, 1);
+	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
 	bool damage = !strcmp(kind, "damage");
 
 	if (s->brief && !damage)
 		return;
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	if (*rows_text(r, 6)) {
-		lines_clean(&s->l, rows_text(r, 6));
+	if (*rows_text(r, INFO_DAMAGE_DETAIL)) {
+		lines_clean(&s->l, rows_text(r, INFO_DAMAGE_DETAIL));
 	} else {
-		lines_clean(&s->l, rows_text(r, 2));
-		if (rows_value(r, 3).kind == VALUE_INT)
-			lines_add(&s->l, " at 0x%" PRIx64, rows_int(r, 3));
+		lines_clean(&s->l, rows_text(r, INFO_DAMAGE_WHAT));
+		if (rows_value(r, INFO_DAMAGE_OFF).kind == VALUE_INT)
+			lines_add(&s->l, " at 0x%" PRIx64,
+				  rows_int(r, INFO_DAMAGE_OFF));
 	}
-	if (rows_int(r, 5) > 1)
-		lines_add(&s->l, " (%" PRId64 " times)", rows_int(r, 5));
+	if (rows_int(r, INFO_DAMAGE_N) > 1)
+		lines_add(&s->l, " (%" PRId64 " times)",
+			  rows_int(r, INFO_DAMAGE_N));
 	if (damage)
 		lines_put_styled(&s->l, kind, STYLE_RED);
 	else
@@ -333,13 +365,13 @@ static void summary_put_damage(struct summary *s, struct rows *r)
 
 static void put_unnamed(struct summary *s, struct rows *r)
 {
-	const char *status = rows_text(r, 1);
-	const char *plural = rows_int(r, 2) == 1 ? "" : "es";
+	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
+	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
 	/* --no-symbols: one line about all of them */
 	if (!*status) {
-		s->unnamed += rows_int(r, 2);
+		s->unnamed += rows_int(r, INFO_UNNAMED_FRAMES);
 		s->n--;
 		return;
 	}
@@ -350,13 +382,13 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	lines_clean(&s->l, rows_text(r, 0));
+	lines_clean(&s->l, rows_text(r, INFO_UNNAMED_PATH));
 	if (named)
 		lines_add(&s->l, ": %" PRId64 " address%s in no symbol",
-			  rows_int(r, 2), plural);
+			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
 	else
 		lines_add(&s->l, ": %s, %" PRId64 " address%s", status,
-			  rows_int(r, 2), plural);
+			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 

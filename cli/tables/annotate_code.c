@@ -7,6 +7,7 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/ingest/name.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -49,7 +50,7 @@ static int annot_take_image(struct load *l, struct store *db, struct err *err)
 	int rc = r ? rows_next(r, err) : -1;
 
 	if (rc > 0)
-		rows_image(r, 1, &l->a->text, &l->img);
+		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
 	else if (!rc)
 		err_set(err, ERR_DB, "image %u is not there", l->c->image);
 	rows_close(r);
@@ -70,12 +71,13 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 	r = rows_open(db, store_sql("annotate_jit"), &id, 1, err);
 	rc = r ? rows_next(r, err) : -1;
 	if (rc > 0) {
-		struct value b = rows_value(r, 2);
+		struct value b = rows_value(r, ANNOTATE_JIT_BYTES);
 
 		if (b.len)
-			l->code = code_of_bytes((uint16_t)rows_int(r, 0),
-						(uint64_t)rows_int(r, 1),
-						b.text, b.len);
+			l->code = code_of_bytes(
+				(uint16_t)rows_int(r, ANNOTATE_JIT_MACHINE),
+				(uint64_t)rows_int(r, ANNOTATE_JIT_ADDR),
+				b.text, b.len);
 	}
 	rows_close(r);
 	return rc < 0 ? -1 : 0;
@@ -89,11 +91,13 @@ static int annot_check_code(struct load *l, struct store *db, struct err *err)
 	int rc = r ? rows_next(r, err) : -1;
 	uint64_t now;
 
-	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
-	    symbolize_section(rows_text(r, 0), rows_text(r, 1), &l->img,
-			      &now) &&
-	    now != (uint64_t)rows_int(r, 2))
-		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
+	if (rc > 0 &&
+	    !strcmp(rows_text(r, IMAGE_TEXT_FILE), code_path(l->code)) &&
+	    symbolize_section(rows_text(r, IMAGE_TEXT_FILE),
+			      rows_text(r, IMAGE_TEXT_NAME), &l->img, &now) &&
+	    now != (uint64_t)rows_int(r, IMAGE_TEXT_HASH))
+		name_tell_changed(rows_text(r, IMAGE_TEXT_FILE),
+				  rows_text(r, IMAGE_TEXT_NAME));
 	rows_close(r);
 	return rc < 0 ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/path.h"
@@ -34,8 +35,8 @@ static int hot_check_id(int64_t id, struct err *err)
 static int take_leaf(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t frame = rows_int(r, 1);
+	int64_t id = rows_int(r, ANNOTATE_LEAVES_ID);
+	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
 	if (hot_check_id(id, err) || hot_check_id(frame, err))
 		return -1;
@@ -48,13 +49,13 @@ static int take_leaf(void *arg, const struct rows *r, struct err *err)
 static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 {
 	struct hot *h = ((struct loader *)arg)->h;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, ANNOTATE_PATHS_ID);
 
 	if (hot_check_id(id, err))
 		return -1;
 	h->path = mem_reach(h->path, &h->n_path, &h->cap_path, (size_t)id + 1,
 			    sizeof(*h->path));
-	h->path[id] = arena_strdup(&h->text, rows_text(r, 1));
+	h->path[id] = arena_strdup(&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
 	return 0;
 }
 
@@ -70,7 +71,7 @@ static uint32_t hot_func_of(struct loader *l, const struct rows *r,
 			    uint32_t image)
 {
 	struct hot *h = l->h;
-	size_t symbol = (size_t)rows_int(r, 4);
+	size_t symbol = (size_t)rows_int(r, ANNOTATE_FRAMES_SYMBOL);
 	uint32_t *at;
 
 	if (symbol) {
@@ -86,10 +87,13 @@ static uint32_t hot_func_of(struct loader *l, const struct rows *r,
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			f.name = arena_strdup(&h->text, rows_text(r, 5));
-			f.raw = arena_strdup(&h->text, rows_text(r, 6));
-			f.start = (uint64_t)rows_int(r, 7);
-			f.size = (uint64_t)rows_int(r, 8);
+			f.name = arena_strdup(
+				&h->text, rows_text(r, ANNOTATE_FRAMES_NAME));
+			f.raw = arena_strdup(
+				&h->text,
+				rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
+			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
+			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
 		*at = hot_add_func(h, &f) + 1;
 	}
@@ -100,17 +104,17 @@ static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
 	struct hot *h = l->h;
-	int64_t id = rows_int(r, 0);
-	int64_t image = rows_int(r, 1);
+	int64_t id = rows_int(r, ANNOTATE_FRAMES_ID);
+	int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
 
 	if (hot_check_id(id, err) || hot_check_id(image, err) ||
-	    hot_check_id(rows_int(r, 4), err))
+	    hot_check_id(rows_int(r, ANNOTATE_FRAMES_SYMBOL), err))
 		return -1;
 	h->spot = mem_reach(h->spot, &h->n_spot, &h->cap_spot, (size_t)id + 1,
 			    sizeof(*h->spot));
 	h->spot[id] = (struct hot_spot){
-		.off = (uint64_t)rows_int(r, 2),
-		.vaddr = (uint64_t)rows_int(r, 3),
+		.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
+		.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
 		.image = (uint32_t)image,
 		.func = hot_func_of(l, r, (uint32_t)image),
 	};

@@ -17,6 +17,7 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -60,8 +61,8 @@ static int report_diff_take_lost(void *arg, const struct rows *r,
 	struct side *s = arg;
 
 	(void)err;
-	s->lost = (uint64_t)rows_int(r, 0);
-	s->lost_unknown = rows_int(r, 1) > 0;
+	s->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+	s->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/model/payloads.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -154,10 +155,11 @@ static const char *script_keep_name(struct script *s, struct value v)
 static int script_take_who(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
+	struct who w = { .pid = rows_int(r, PRINT_COMMS_PID),
+			 .tid = rows_int(r, PRINT_COMMS_TID) };
 
 	(void)err;
-	w.name = script_keep_name(s, rows_value(r, 1));
+	w.name = script_keep_name(s, rows_value(r, PRINT_COMMS_NAME));
 	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
 	return 0;
@@ -166,11 +168,12 @@ static int script_take_who(void *arg, const struct rows *r, struct err *err)
 static int script_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct type_text t = { .sample = rows_int(r, 2),
-			       .has_chain = rows_int(r, 3) };
+	struct type_text t = { .sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
+			       .has_chain =
+				       rows_int(r, PRINT_TYPES_HAS_CHAIN) };
 
 	(void)err;
-	t.name = script_keep_name(s, rows_value(r, 1));
+	t.name = script_keep_name(s, rows_value(r, PRINT_TYPES_NAME));
 	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
 			   sizeof(*s->type));
 	s->type[s->n_type++] = t;
@@ -181,9 +184,9 @@ static int script_take_type(void *arg, const struct rows *r, struct err *err)
 static int script_take_word(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, PRINT_WORDS_ID);
 	char name[COMM_MAX];
-	struct value v = rows_value(r, 1);
+	struct value v = rows_value(r, PRINT_WORDS_NAME);
 
 	(void)err;
 	if (id < 1 || id >= 32)

@@ -13,6 +13,7 @@
 #include "cli/tables/packages.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -111,8 +112,8 @@ static uint8_t readiness_of_callers(struct pass *p, uint32_t stack)
 static int take_samples(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
-	int64_t stack = rows_int(r, 0);
-	uint64_t n = (uint64_t)rows_int(r, 1);
+	int64_t stack = rows_int(r, READY_SAMPLES_USER);
+	uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
 
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
