@@ -1,9 +1,11 @@
 /* input.c - the database a command works on: given, or made from a capture. */
+#include "cli/input.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/model/filter.h"
+#include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -73,6 +75,15 @@ int input_apart(const char *in, const char *out, struct err *err)
 		       out);
 }
 
+int input_damaged(const char *path)
+{
+	fprintf(stderr,
+		"%s: damaged, what could be read is used; 'backstitch info "
+		"%s' says more\n",
+		path, path);
+	return STATUS_DAMAGED;
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
@@ -86,12 +97,7 @@ struct store *database_open(const char *path, int *status, struct err *err)
 		return store_open(path, false, err);
 	if (load_captures(paths, 1, NULL, false, &db, &damaged, err))
 		return NULL;
-	if (damaged) {
-		*status = STATUS_DAMAGED;
-		fprintf(stderr,
-			"%s: damaged, what could be read is used; "
-			"'backstitch info %s' says more\n",
-			path, path);
-	}
+	if (damaged)
+		*status = input_damaged(path);
 	return db;
 }

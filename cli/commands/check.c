@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/input.h"
 #include "cli/output/out.h"
 #include "cli/stop.h"
 #include "cli/pictures/timeline.h"

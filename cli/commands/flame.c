@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_diff.h"
 #include "cli/pictures/flame_draw.h"

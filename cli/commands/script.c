@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/model/chains.h"
 #include "cli/command.h"
 #include "cli/model/events.h"

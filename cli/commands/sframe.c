@@ -27,15 +27,6 @@ static const struct opt opts[] = { OPT_FLAG(0, "check", &check,
 				   OPT_GROUP(name_place_opts),
 				   { .kind = OPT_END } };
 
-int sframe_damaged(const char *path)
-{
-	fprintf(stderr,
-		"%s: damaged, what could be read is used; 'backstitch info "
-		"%s' says more\n",
-		path, path);
-	return STATUS_DAMAGED;
-}
-
 static int sframe_open_section(const char *path, struct elf_file **ef,
 			       struct sframe_file *f, struct err *err)
 {

@@ -5,6 +5,7 @@
 
 #include "cli/ingest/callsites.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"

@@ -1,6 +1,6 @@
 /* report_diff.c - the table of what changed between two recordings. */
 #include "cli/output/human.h"
-#include "cli/tables/report_diff.h"
+#include "cli/tables/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/diff_stats.h"
 #include "cli/model/filter.h"
 #include "cli/output/grid.h"
@@ -40,13 +41,13 @@ struct side {
 /* A row of both; a side that has not got it has a row of zeros. */
 struct pair {
 	const struct report_row *row[2];
-	uint32_t place; /* in the arrays of struct report */
+	uint32_t place; /* in the arrays of struct report_diff */
 	double excess;	/* what B has more than is due, of its weight */
 	bool significant;
 };
 
-struct report {
-	const struct report_diff_opts *o;
+struct report_diff {
+	const struct report_opts *o;
 	struct side side[2];
 	struct pair *pair;
 	size_t n;
@@ -107,7 +108,7 @@ static int count_side(struct side *s, struct err *err)
 		       s->path);
 }
 
-static int load_side(struct report *rp, struct side *s, const char *want,
+static int load_side(struct report_diff *rp, struct side *s, const char *want,
 		     int *status, struct err *err)
 {
 	struct stacks_opts so = {
@@ -174,7 +175,7 @@ static int compare_keyed(const void *pa, const void *pb)
 }
 
 /* Sorted by key, equal ones are neighbours. */
-static void pair_rows(struct report *rp)
+static void pair_rows(struct report_diff *rp)
 {
 	size_t n = report_rows_count(rp->side[0].rows) +
 		   report_rows_count(rp->side[1].rows);
@@ -203,7 +204,7 @@ static void pair_rows(struct report *rp)
 	free(k);
 }
 
-static const struct label *label_of(const struct report *rp,
+static const struct label *label_of(const struct report_diff *rp,
 				    const struct pair *p)
 {
 	int i = p->row[0] == &no_row;
@@ -213,7 +214,7 @@ static const struct label *label_of(const struct report *rp,
 
 /* A kernel function has all its samples, with and without a user half; any
  * user function may be in those without one. */
-static void fill_place(struct report *rp, const struct pair *p)
+static void fill_place(struct report_diff *rp, const struct pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	bool code = rp->o->keys & (KEY_SYM | KEY_DSO);
@@ -244,14 +245,14 @@ static void fill_place(struct report *rp, const struct pair *p)
 	};
 }
 
-static double report_diff_share(const struct report *rp, int side,
+static double report_diff_share(const struct report_diff *rp, int side,
 				double weight)
 {
 	return rp->o->absolute ? weight
 			       : 100 * weight / (double)rp->side[side].weight;
 }
 
-static void report_diff_judge(struct report *rp)
+static void report_diff_judge(struct report_diff *rp)
 {
 	const struct side *a = &rp->side[0];
 	const struct side *b = &rp->side[1];
@@ -345,7 +346,7 @@ static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 	return n;
 }
 
-static size_t report_diff_fill_columns(const struct report *rp,
+static size_t report_diff_fill_columns(const struct report_diff *rp,
 				       struct grid_column *col)
 {
 	unsigned int keys = rp->o->keys;
@@ -356,16 +357,7 @@ static size_t report_diff_fill_columns(const struct report *rp,
 	/* people see the one kind that they asked for */
 	for (; rest < n; rest++)
 		col[rest].title = NULL;
-	if (keys & KEY_COMM)
-		col[n++] = (struct grid_column){ "Comm", "comm" };
-	if (keys & KEY_PID)
-		col[n++] = (struct grid_column){ "Pid", "pid" };
-	if (keys & KEY_TID)
-		col[n++] = (struct grid_column){ "Tid", "tid" };
-	if (keys & KEY_CPU)
-		col[n++] = (struct grid_column){ "CPU", "cpu" };
-	if (keys & KEY_VERDICT)
-		col[n++] = (struct grid_column){ "Verdict", "verdict" };
+	n += report_key_columns(keys, col + n);
 	if (keys & (KEY_SYM | KEY_DSO))
 		col[n++] = (struct grid_column){
 			keys & KEY_SYM ? "Symbol" : "Image",
@@ -378,7 +370,7 @@ static size_t report_diff_fill_columns(const struct report *rp,
 	return n;
 }
 
-static void fill_counts(const struct report *rp, struct grid *g,
+static void fill_counts(const struct report_diff *rp, struct grid *g,
 			const struct pair *p, bool total)
 {
 	const struct diff_place *d =
@@ -399,7 +391,7 @@ static void fill_counts(const struct report *rp, struct grid *g,
 	grid_number(g, d->b);
 }
 
-static void report_diff_fill_row(const struct report *rp, struct grid *g,
+static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
 				 const struct pair *p)
 {
 	const struct label *l = label_of(rp, p);
@@ -410,16 +402,7 @@ static void report_diff_fill_row(const struct report *rp, struct grid *g,
 
 	fill_counts(rp, g, p, rp->o->by_total);
 	fill_counts(rp, g, p, !rp->o->by_total);
-	if (keys & KEY_COMM)
-		grid_text(g, report_label(of, row->comm)->name);
-	if (keys & KEY_PID)
-		grid_signed(g, row->pid);
-	if (keys & KEY_TID)
-		grid_signed(g, row->tid);
-	if (keys & KEY_CPU)
-		grid_signed(g, row->cpu);
-	if (keys & KEY_VERDICT)
-		grid_text(g, report_label(of, row->verdict)->name);
+	report_key_cells(g, keys, of, row);
 	if (keys & (KEY_SYM | KEY_DSO))
 		grid_text(g, l->name);
 	if (keys & KEY_SYM)
@@ -449,7 +432,7 @@ static void print_side(FILE *out, const struct side *s, char name)
 	putc('\n', out);
 }
 
-static void report_diff_print_head(const struct report *rp)
+static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
@@ -471,7 +454,7 @@ static void report_diff_print_head(const struct report *rp)
 	putchar('\n');
 }
 
-static void report_diff_print_rows(struct report *rp)
+static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = !strcmp(rp->o->format, "table");
 	struct grid_column col[COLUMNS + 8];
@@ -494,10 +477,10 @@ static void report_diff_print_rows(struct report *rp)
 	grid_free(g);
 }
 
-int report_diff(int argc, char **argv, const struct report_diff_opts *o,
+int report_diff(int argc, char **argv, const struct report_opts *o,
 		struct err *err)
 {
-	struct report rp = { .o = o };
+	struct report_diff rp = { .o = o };
 	int status = STATUS_OK;
 	int rc = 0;
 

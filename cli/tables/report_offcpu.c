@@ -1,5 +1,5 @@
 /* report_offcpu.c - tables of the time that threads were off the CPU. */
-#include "cli/tables/report_offcpu.h"
+#include "cli/tables/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct sum {
 	uint64_t woken, until_woken; /* of the waits, and how long that took */
 };
 
-struct report {
+struct report_offcpu {
 	struct json json; /* of the form json */
 	const char *format;
 	size_t limit;
@@ -62,7 +62,7 @@ static int compare_waits(const void *pa, const void *pb)
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
-static void cut_waits(struct report *rp)
+static void cut_waits(struct report_offcpu *rp)
 {
 	if (rp->n_wait)
 		qsort(rp->wait, rp->n_wait, sizeof(*rp->wait), compare_waits);
@@ -71,7 +71,7 @@ static void cut_waits(struct report *rp)
 }
 
 /* Twice as many as are kept, so that sorting is rare. */
-static void keep_wait(struct report *rp, const struct offcpu_wait *w)
+static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
@@ -82,14 +82,15 @@ static void keep_wait(struct report *rp, const struct offcpu_wait *w)
 
 static bool same_sum(const void *owner, uint32_t id, const void *key)
 {
-	const struct report *rp = owner;
+	const struct report_offcpu *rp = owner;
 	const struct sum *a = &rp->sum[id];
 	const struct sum *b = key;
 
 	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
-static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
+static struct sum *sum_for(struct report_offcpu *rp,
+			   const struct offcpu_wait *w)
 {
 	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
 	struct label l = { .kind = LABEL_GROUP, .name = c->name, .image = "" };
@@ -114,7 +115,7 @@ static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
 static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 				   struct err *err)
 {
-	struct report *rp = arg;
+	struct report_offcpu *rp = arg;
 	struct sum *s = sum_for(rp, w);
 	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
@@ -183,7 +184,8 @@ static const struct grid_column thread_columns[] = {
 	{ "Comm", "comm" },
 };
 
-static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
+static void fill_thread(struct report_offcpu *rp, struct grid *g,
+			const struct sum *s)
 {
 	add_time(g, s->ns[OFFCPU_BACK]);
 	grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
@@ -202,7 +204,8 @@ static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
 	grid_text(g, labels_get(rp->labels, s->name)->name);
 }
 
-static void print_grid(struct report *rp, const struct grid *g, const char *key)
+static void print_grid(struct report_offcpu *rp, const struct grid *g,
+		       const char *key)
 {
 	if (!strcmp(rp->format, "json"))
 		grid_json(g, &rp->json, key);
@@ -210,7 +213,7 @@ static void print_grid(struct report *rp, const struct grid *g, const char *key)
 		grid_write(g, rp->format, stdout);
 }
 
-static void print_threads(struct report *rp)
+static void print_threads(struct report_offcpu *rp)
 {
 	struct grid *g =
 		grid_new(thread_columns,
@@ -246,7 +249,7 @@ static bool is_scheduler(const char *name)
 }
 
 /* What the thread waited in: the innermost function that is no scheduler's. */
-static const char *report_offcpu_place(struct report *rp,
+static const char *report_offcpu_place(struct report_offcpu *rp,
 				       const struct offcpu_stack *s,
 				       struct label_list *l)
 {
@@ -270,7 +273,7 @@ static const struct grid_column wait_columns[] = {
 	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
 };
 
-static void fill_wait(struct report *rp, struct grid *g,
+static void fill_wait(struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w, struct label_list *l)
 {
 	char from[40];
@@ -291,7 +294,7 @@ static void fill_wait(struct report *rp, struct grid *g,
 	grid_signed(g, w->event);
 }
 
-static void print_waits(struct report *rp)
+static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns,
 				  sizeof(wait_columns) / sizeof(*wait_columns));
@@ -305,7 +308,8 @@ static void print_waits(struct report *rp)
 	grid_free(g);
 }
 
-static void report_offcpu_print_head(const struct report *rp, const char *path)
+static void report_offcpu_print_head(const struct report_offcpu *rp,
+				     const char *path)
 {
 	const struct offcpu_sums *s = &rp->sums;
 	struct term_lines l;
@@ -337,7 +341,7 @@ static void report_offcpu_print_head(const struct report *rp, const char *path)
 	putchar('\n');
 }
 
-static void print_json(struct report *rp)
+static void print_json(struct report_offcpu *rp)
 {
 	const struct offcpu_sums *s = &rp->sums;
 	struct json *j = &rp->json;
@@ -358,7 +362,7 @@ static void print_json(struct report *rp)
 	json_newline(j);
 }
 
-static void report_offcpu_print_all(struct report *rp, const char *path)
+static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 {
 	if (!strcmp(rp->format, "json")) {
 		print_json(rp);
@@ -373,23 +377,23 @@ static void report_offcpu_print_all(struct report *rp, const char *path)
 	print_waits(rp);
 }
 
-int report_offcpu(struct store *db, const char *path, const char *format,
-		  size_t limit, bool inlined, struct err *err)
+int report_offcpu(struct store *db, const char *path,
+		  const struct report_opts *o, struct err *err)
 {
-	struct report rp = {
-		.format = format,
-		.limit = limit,
-		.people = !strcmp(format, "table"),
+	struct report_offcpu rp = {
+		.format = o->format,
+		.limit = o->limit,
+		.people = !strcmp(o->format, "table"),
 		.labels = labels_new(),
 	};
 	struct stacks_opts so = {
-		.inlined = inlined,
+		.inlined = o->inlined,
 		.labels = rp.labels,
 		.no_groups = true,
 	};
 	int rc = -1;
 
-	rp.keep = rp.people && limit > LONGEST ? LONGEST : limit;
+	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
 		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,

@@ -26,6 +26,4 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 int sframe_readiness(const char *path, bool json, struct err *err);
 /* How far a capture's stack dumps get with SFrame alone; the same. */
 int sframe_unwind(const char *path, bool json, struct err *err);
-/* Says that a capture is damaged; gives STATUS_DAMAGED. */
-int sframe_damaged(const char *path);
 #endif

@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/input.h"
 #include "cli/ingest/name.h"
 #include "cli/output/json.h"
 #include "cli/tables/packages.h"
@@ -322,7 +323,7 @@ static struct store *open_database(const char *path, int *status,
 	if (load_unnamed(path, NULL, &db, &damaged, err))
 		return NULL;
 	if (damaged)
-		*status = sframe_damaged(path);
+		*status = input_damaged(path);
 	return db;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/input.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
@@ -152,5 +153,5 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 	unwind_pair_release(&c);
 	if (ret)
 		return -1;
-	return damaged ? sframe_damaged(path) : STATUS_OK;
+	return damaged ? input_damaged(path) : STATUS_OK;
 }
