@@ -1,6 +1,5 @@
 /* annotate.c - the command that shows the instructions of a function with the
  * samples taken at each; without a function, the hottest ones. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,8 @@
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
 #include "cli/model/filter.h"
-#include "cli/output/grid.h"
 #include "cli/ingest/name.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -53,53 +50,6 @@ static const struct opt opts[] = {
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
-
-/* ---- the hottest functions */
-
-static void annotate_put_function(struct grid *g, const struct hot *h,
-				  const struct hot_func *f)
-{
-	char at[512];
-
-	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
-		 f->peak_off);
-	grid_percent(g, f->weight, h->weight);
-	grid_number(g, f->samples);
-	grid_number(g, f->weight);
-	grid_percent(g, f->peak, f->weight);
-	grid_text(g, at);
-	grid_text(g, f->name ? f->name : "[no name]");
-	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
-}
-
-static int list_functions(const struct hot *h, const char *path)
-{
-	static const struct grid_column col[] = {
-		{ "Self %", "self_percent" },
-		{ "Samples", "samples" },
-		{ NULL, "weight" },
-		{ "Peak %", "peak_percent" },
-		{ "Hottest at", "peak" },
-		{ "Symbol", "symbol" },
-		{ NULL, "image" },
-	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
-	size_t max = limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit;
-
-	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
-		annotate_put_function(g, h, &h->func[i]);
-	grid_write(g, json ? "json" : "table", stdout);
-	grid_free(g);
-	if (!json && max && h->n_func > max)
-		printf("\n%zu more functions; --limit 0 shows all\n",
-		       h->n_func - max);
-	if (!json && h->n_func) {
-		fputs("\n'backstitch annotate ", stdout);
-		safe_text_put(stdout, path, 0, 0);
-		fputs(" SYMBOL' shows the instructions of one\n", stdout);
-	}
-	return 0;
-}
 
 /* ---- one function */
 
@@ -143,8 +93,8 @@ static void say_others(const struct hot *h, const struct hot_choice *c)
 		c->others, hot_base(h, c->image));
 }
 
-static int annotate(struct store *db, const struct hot *h, const char *path,
-		    const char *what, struct err *err)
+static int annotate_print(struct store *db, const struct hot *h,
+			  const char *path, const char *what, struct err *err)
 {
 	const struct annot_opts o = {
 		.intel = syntax && !strcmp(syntax, "intel"),
@@ -156,6 +106,12 @@ static int annotate(struct store *db, const struct hot *h, const char *path,
 	struct symbolizer *sy;
 	int rc;
 
+	if (!what) {
+		annot_list(h, path,
+			   limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit,
+			   json);
+		return 0;
+	}
 	if (hot_choose(h, what, dso, &c, err))
 		return -1;
 	say_others(h, &c);
@@ -180,8 +136,7 @@ static int annotate_answer(struct store *db, const char *path, const char *what,
 	int rc = -1;
 
 	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
-		rc = what ? annotate(db, &h, path, what, err)
-			  : list_functions(&h, path);
+		rc = annotate_print(db, &h, path, what, err);
 	hot_release(&h);
 	stacks_free(s);
 	return rc;

@@ -14,7 +14,6 @@
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/out.h"
-#include "cli/output/json.h"
 #include "cli/tables/script.h"
 #include "cli/stop.h"
 #include "schema/columns.h"
@@ -41,89 +40,8 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
-static void put_moment(const struct script_fields *f, const char *word,
-		       struct value time)
-{
-	char text[SCRIPT_TIME_SIZE];
-	size_t skip = 0;
-
-	if (time.kind != VALUE_INT)
-		return;
-	size_t n = script_time(f, time.num, text);
-
-	while (skip < n && text[skip] == ' ')
-		skip++;
-	printf(" %s %.*s", word, (int)(n - skip), text + skip);
-}
-
-static void script_put_loss(const struct script_fields *f, struct rows *r)
-{
-	printf("[lost %" PRId64 " record%s", rows_int(r, PRINT_LOSSES_N),
-	       rows_int(r, PRINT_LOSSES_N) == 1 ? "" : "s");
-	if (rows_value(r, PRINT_LOSSES_CPU).kind == VALUE_INT)
-		printf(" on CPU %" PRId64, rows_int(r, PRINT_LOSSES_CPU));
-	put_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));
-	put_moment(f, "to", rows_value(r, PRINT_LOSSES_T1));
-	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost"))
-		printf(": %s", rows_text(r, PRINT_LOSSES_WHAT));
-	fputs("]\n\n", stdout);
-}
-
-static void put_loss_json(struct rows *r)
-{
-	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
-					    "records" };
-	struct json j;
-
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
-	for (size_t i = 0; i < 5; i++) {
-		struct value v = rows_value(r, i);
-
-		if (v.kind != VALUE_NULL)
-			json_value(&j, name[i], &v);
-	}
-	json_end(&j);
-	json_newline(&j);
-}
-
-/* The losses, merged into the stream of samples by their end. */
-struct losses {
-	const struct script_fields *f;
-	struct rows *rows;
-	bool more;
-};
-
-static int next_loss(struct losses *l, struct err *err)
-{
-	int ret = rows_next(l->rows, err);
-
-	l->more = ret > 0;
-	return ret < 0 ? -1 : 0;
-}
-
-/* All that ended before `time`; all when `rest`. */
-static int losses_until(struct losses *l, int64_t time, bool rest,
-			struct err *err)
-{
-	while (l->more) {
-		struct value t1 = rows_value(l->rows, PRINT_LOSSES_T1);
-
-		if (!rest && (t1.kind != VALUE_INT || t1.num > time))
-			return 0;
-		if (json)
-			put_loss_json(l->rows);
-		else
-			script_put_loss(l->f, l->rows);
-		if (next_loss(l, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int script_print_rows(struct script *s, struct events *ev,
-			     struct losses *l, struct err *err)
+			     struct script_losses *l, struct err *err)
 {
 	struct event_row e;
 	int ret;
@@ -131,7 +49,7 @@ static int script_print_rows(struct script *s, struct events *ev,
 	while ((ret = events_next(ev, &e, err)) > 0) {
 		if (!script_is_sample(s, e.type))
 			continue;
-		if (l->more && e.timed && losses_until(l, e.time, false, err))
+		if (l->more && e.timed && script_losses_until(l, e.time, err))
 			return -1;
 		ret = json ? script_json(s, &e, err) : script_text(s, &e, err);
 		if (ret)
@@ -141,13 +59,13 @@ static int script_print_rows(struct script *s, struct events *ev,
 	}
 	if (ret < 0)
 		return -1;
-	return losses_until(l, 0, true, err);
+	return script_losses_until(l, INT64_MAX, err);
 }
 
 static int script_print_all(struct store *db, const struct script_fields *f,
 			    struct err *err)
 {
-	struct losses l = { .f = f };
+	struct script_losses l = { .rows = NULL };
 	struct script *s = script_new(db, f, err);
 	struct events *ev = NULL;
 	int ret = -1;
@@ -157,14 +75,11 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 	ev = events_open(db, err);
 	if (!ev)
 		goto out;
-	if (show_lost) {
-		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
-		if (!l.rows || next_loss(&l, err))
-			goto out;
-	}
+	if (show_lost && script_losses_open(&l, db, f, err))
+		goto out;
 	ret = script_print_rows(s, ev, &l, err);
 out:
-	rows_close(l.rows);
+	script_losses_close(&l);
 	events_close(ev);
 	script_free(s);
 	return ret;

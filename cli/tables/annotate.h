@@ -120,6 +120,9 @@ enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in);
  * -1: all. */
 void annot_text(FILE *out, const struct annot *a, long around);
 void annot_json(const struct annot *a);
+/* Prints the hottest functions, at most max (0: all), and how to see one; path
+ * is the database. */
+void annot_list(const struct hot *h, const char *path, size_t max, bool json);
 /* annotate_html.c: one page that needs nothing else. */
 void annot_html(FILE *out, const struct annot *a, const char *capture);
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/json.h"
@@ -170,6 +171,51 @@ void annot_text(FILE *out, const struct annot *a, long around)
 		fprintf(out,
 			"\n%zu more bytes are not shown; --limit 0 shows all\n",
 			a->left_out);
+}
+
+/* ---- the list of functions */
+
+static void annot_put_function(struct grid *g, const struct hot *h,
+			       const struct hot_func *f)
+{
+	char at[512];
+
+	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
+		 f->peak_off);
+	grid_percent(g, f->weight, h->weight);
+	grid_number(g, f->samples);
+	grid_number(g, f->weight);
+	grid_percent(g, f->peak, f->weight);
+	grid_text(g, at);
+	grid_text(g, f->name ? f->name : "[no name]");
+	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
+}
+
+void annot_list(const struct hot *h, const char *path, size_t max, bool json)
+{
+	static const struct grid_column col[] = {
+		{ "Self %", "self_percent" },
+		{ "Samples", "samples" },
+		{ NULL, "weight" },
+		{ "Peak %", "peak_percent" },
+		{ "Hottest at", "peak" },
+		{ "Symbol", "symbol" },
+		{ NULL, "image" },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+
+	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
+		annot_put_function(g, h, &h->func[i]);
+	grid_write(g, json ? "json" : "table", stdout);
+	grid_free(g);
+	if (!json && max && h->n_func > max)
+		printf("\n%zu more functions; --limit 0 shows all\n",
+		       h->n_func - max);
+	if (!json && h->n_func) {
+		fputs("\n'backstitch annotate ", stdout);
+		safe_text_put(stdout, path, 0, 0);
+		fputs(" SYMBOL' shows the instructions of one\n", stdout);
+	}
 }
 
 /* ---- JSON */

@@ -15,6 +15,7 @@
 
 struct err;
 struct event_row;
+struct rows;
 struct script;
 struct store;
 
@@ -40,4 +41,20 @@ bool script_is_sample(const struct script *s, int64_t type);
 int script_text(struct script *s, const struct event_row *e, struct err *err);
 int script_json(struct script *s, const struct event_row *e, struct err *err);
 void script_free(struct script *s);
+
+/* The losses of a database in the order of their ends, to be printed between
+ * the samples. Zeroed, it has none. */
+struct script_losses {
+	const struct script_fields *f;
+	struct rows *rows;
+	bool more;
+};
+
+/* Reads the losses. Returns 0, or -1 and *err; close it in both cases. */
+int script_losses_open(struct script_losses *l, struct store *db,
+		       const struct script_fields *f, struct err *err);
+void script_losses_close(struct script_losses *l);
+/* Prints the losses that ended until `time`, INT64_MAX: all that are left.
+ * Returns 0, or -1 and *err. */
+int script_losses_until(struct script_losses *l, int64_t time, struct err *err);
 #endif
