@@ -19,7 +19,7 @@ const struct opt ingest_opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Later than b, or b is not there. */
+/* Returns whether a was modified after b, or at the same time. */
 static bool is_newer(const struct stat *a, const struct stat *b)
 {
 	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)

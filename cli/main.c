@@ -1,4 +1,4 @@
-/* main.c - finds the command, runs it, and says once what went wrong. */
+/* main.c - finds the command, runs it, and prints its error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #include "cli/version.h"
 #include "stitch/base/err.h"
 
-/* A database must never become descriptor 1 because 1 was closed. */
+/* Opens /dev/null for closed standard descriptors: otherwise a database could
+ * become descriptor 1 and output would overwrite it. */
 static void fill_descriptors(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -37,7 +38,8 @@ static int main_complain(const struct err *err, const char *command)
 	return STATUS_USAGE;
 }
 
-/* The words that may stand where a command is expected: status, or -1. */
+/* Handles "help", "--version" and the like in place of a command. Returns a
+ * status, or -1 if word is none of them. */
 static int run_plain(const char *word)
 {
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))

@@ -1,4 +1,4 @@
-/* options.c - reads the command line by the option tables. */
+/* options.c - parses the command line by the option tables. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	}
 }
 
-/* The option with this letter, or (letter 0) with this name. */
+/* Returns the option with this letter, or, if letter is 0, with this name. */
 static const struct opt *options_find(const struct opt *opts, char letter,
 				      const char *name, size_t len)
 {
@@ -74,7 +74,8 @@ static size_t least_of_three(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours. */
+/* Counts insertions, deletions, substitutions and swaps of neighbouring
+ * letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[3][NEAR_MAX + 1];
@@ -109,7 +110,7 @@ void nearest_offer(struct nearest *near, const char *word)
 	size_t d = edit_distance(near->typed, word);
 	size_t limit = len / 3 + 1;
 
-	/* a beginning of the word is near, however much is missing */
+	/* a prefix of three letters or more is near in any case */
 	if (len >= 3 && !strncmp(near->typed, word, len))
 		d = 1;
 	if (d > limit || d >= len)
@@ -277,7 +278,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 	return set_value(o, argv[++*i], err);
 }
 
-/* One word of letters: -fo FILE, -fFILE, -f. */
+/* Parses one argument with short options: -fo FILE, -fFILE, -f. */
 static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 		       struct err *err)
 {

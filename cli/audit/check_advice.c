@@ -1,4 +1,4 @@
-/* check_advice.c - what to do about it, chosen from what was found. */
+/* check_advice.c - what to do about losses and missing stacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
 
-/* One frame is worth a word when so many of a hundred joined have no more. */
+/* Mention stacks of one frame from this percentage of the joined stacks on. */
 #define ONE_FRAME_PERCENT 5
 
 struct found {
@@ -16,7 +16,7 @@ struct found {
 	int64_t one_frame;
 	int64_t uncounted, late, places;
 	int64_t perf, ftrace, ctf; /* captures */
-	char image[256];	   /* with most stacks of one frame */
+	char image[256];	   /* the image with most stacks of one frame */
 };
 
 static void advice_take_loss(void *arg, const struct check_row *r)

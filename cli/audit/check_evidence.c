@@ -1,5 +1,5 @@
-/* check_evidence.c - check --verbose: each row behind the numbers, in one
- * line. */
+/* check_evidence.c - check --verbose: one line for each row behind the
+ * numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void evidence_put_thread(FILE *out, const struct check_row *r)
 	fprintf(out, "/%" PRId64, check_int(r, "tid"));
 }
 
-/* What happened in (from, to]. */
+/* The time range (from, to]. */
 static void evidence_put_span(FILE *out, const struct check_row *r,
 			      const char *from, const char *to)
 {
@@ -89,7 +89,7 @@ static void evidence_put_loss(FILE *out, const struct check_row *r)
 	evidence_put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-/* "12.345 cpu 1 bash 7: unexplained", whose line goes on. */
+/* Begins a line: "12.345 cpu 1 bash 7: unexplained". */
 static void evidence_put_verdict(struct evidence *e, const struct check_row *r)
 {
 	evidence_begin_line(e);

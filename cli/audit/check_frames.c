@@ -1,5 +1,5 @@
-/* check_frames.c - the lines of check about frames that cannot be: stacks that
- * were walked through code without frame pointers. */
+/* check_frames.c - what check says about impossible frames: stacks that were
+ * walked through code without frame pointers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "stitch/base/path.h"
 
 #define IMAGES 3
-/* Worth a line when so many of a hundred samples lack their caller; worth
- * advice when as many are fabricated in an image. */
+/* Print a line if this percentage of the samples lack their caller, and give
+ * advice if this percentage of the samples of an image are fabricated. */
 #define PERCENT 5
 
 struct frames_part {
@@ -114,7 +114,8 @@ static void say_caller(void *arg, const struct check_row *r)
 			      "-mno-omit-leaf-frame-pointer too");
 }
 
-/* The image with most of them; what helps is the same for the others. */
+/* Names the image with most fabricated stacks; the remedy is the same for
+ * all. */
 static void say_image(void *arg, const struct check_row *r)
 {
 	struct advice *a = arg;

@@ -1,11 +1,11 @@
-/* check_json.c - check --json: every answer, as it comes from the database. */
+/* check_json.c - check --json: the result of each statement. */
 #include <stdio.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/json.h"
 #include "schema/store.h"
 
-/* Evidence has no bound: rows are written as they are read. */
+/* Rows are written as they are read, since evidence may be of any size. */
 static int check_json_answer(struct json *j, struct check *c,
 			     const struct check_query *q, struct err *err)
 {

@@ -1,4 +1,5 @@
-/* check_judge.c - clean or broken: what was found against what is tolerated. */
+/* check_judge.c - the verdict: compares what was found with what is
+ * tolerated. */
 #include <stddef.h>
 
 #include "cli/audit/check.h"
@@ -6,7 +7,7 @@
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
 
-/* part of whole, against a limit. */
+/* Returns whether part of whole is within the limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
 			    int64_t whole)
 {
@@ -56,7 +57,8 @@ int check_judge(struct check *c, struct err *err)
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
 	b->loss = !judge_is_within(&c->max_loss, b->lost, b->lost + b->records);
-	/* how many it were is not known: only "all" is surely enough */
+	/* The number is unknown, so only a limit of 100 % is certain to cover
+	 * it. */
 	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
 		b->loss = true;
 	b->unjoined = !judge_is_within(&c->max_unjoined,

@@ -1,5 +1,4 @@
-/* check_rows.c - the answers of check's statements: asked once, looked at as
- * often as needed. */
+/* check_rows.c - the results of check's statements, read once and kept. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +7,16 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* One row: of a statement that runs, or of one that was kept. */
+/* One row of a running statement, or of a kept result. */
 struct check_row {
 	const struct rows *live;
 	const struct check_answer *kept;
-	size_t first; /* of its values */
+	size_t first; /* index of its first value in answer.value */
 };
 
 struct check_answer {
 	struct check_answer *next;
-	const char *name; /* of the query */
+	const char *name; /* name of the query */
 	char **column;
 	size_t n_column;
 	struct value *value; /* row by row */
@@ -149,7 +148,7 @@ int check_some(const struct check *c, const char *name, int64_t max,
 	return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
 }
 
-/* A column that is not there is our own mistake. */
+/* A missing column is a programming error. */
 static struct value check_rows_value(const struct check_row *r,
 				     const char *column)
 {

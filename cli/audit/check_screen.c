@@ -1,5 +1,5 @@
-/* check_screen.c - the first screen of check: the verdict, where it comes
- * from, and what to do about it, in 24 lines of 80 columns. */
+/* check_screen.c - the first screen of check: verdict, reasons and advice, in
+ * 24 lines of 80 columns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,28 +11,28 @@
 #include "cli/output/term.h"
 #include "stitch/base/path.h"
 
-#define IMAGES 3   /* named for their stacks of one frame */
-#define CPUS 12	   /* named for their losses */
-#define PARTS 50   /* of the time: as in check_lost_in_time */
-#define FINDINGS 4 /* rules */
-#define DAMAGE 2   /* kinds */
-#define ACROSS 4   /* pairs of captures */
+#define IMAGES 3   /* images listed for their stacks of one frame */
+#define CPUS 12	   /* CPUs listed for their losses */
+#define PARTS 50   /* parts of the time, as in check_lost_in_time */
+#define FINDINGS 4 /* rules listed with their findings */
+#define DAMAGE 2   /* kinds of damage listed */
+#define ACROSS 4   /* pairs of captures listed */
 #define LABEL_INDENT 2
 
 struct screen {
 	struct check *c;
 	struct lines l;
 	struct err *err;
-	int64_t n; /* of the section being printed */
+	int64_t n; /* rows of the section being printed */
 
 	int64_t requests, joined, refused, one_frame;
 	int64_t lost, records;
 	int64_t cpus;	     /* with losses */
-	int64_t part[PARTS]; /* lost records in it */
+	int64_t part[PARTS]; /* lost records in each part of the time */
 	int64_t parts;
 	int64_t first, last;
 	int64_t order_bad;
-	int64_t whole; /* captures whose cookies all have a chain */
+	int64_t whole; /* captures in which each cookie has a chain */
 };
 
 static void screen_add_share(struct lines *l, int64_t part, int64_t whole)
@@ -41,7 +41,7 @@ static void screen_add_share(struct lines *l, int64_t part, int64_t whole)
 		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
 }
 
-/* ", " between the parts of a line. */
+/* Adds "N what" to the line unless n is 0, with ", " between two of them. */
 static void add_part(struct screen *s, int64_t n, const char *text)
 {
 	if (!n)
@@ -73,7 +73,7 @@ static void add_broken(struct screen *s)
 	add_part(s, b->findings, b->findings == 1 ? "finding" : "findings");
 }
 
-/* What is clean, when something could have been missing. */
+/* What the word "clean" covers for this database. */
 static const char *screen_clean(const struct screen *s)
 {
 	if (!s->requests)
@@ -201,7 +201,8 @@ static void put_callers(void *arg, const struct check_row *r)
 	lines_put(&s->l, "callers");
 }
 
-/* Stacks of dumps, by their ends; chains without a caller. */
+/* Stacks that were unwound from dumps, by why they end, and chains without a
+ * caller. */
 static int put_unwound(struct screen *s)
 {
 	s->n = 0;
@@ -303,8 +304,8 @@ static void put_copies(void *arg, const struct check_row *r)
 
 /* ---- losses */
 
-/* What each kind is, in words; kinds that do not count tell of the same
- * drops again, or of something else. */
+/* Prints a kind of loss in words. Kinds that do not count repeat drops that
+ * another kind counts, or are no drops. */
 static void screen_add_loss(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -369,7 +370,7 @@ static void screen_take_part(void *arg, const struct check_row *r)
 	s->parts++;
 }
 
-/* Where in time: one character for each fiftieth. */
+/* Losses over time: one character for each fiftieth of the capture. */
 static void put_in_time(struct screen *s)
 {
 	static const char level[] = " .:-=*#";
@@ -493,7 +494,8 @@ static void put_cookies(void *arg, const struct check_row *r)
 
 /* ---- findings, order, damage */
 
-/* Those that a loss explains are only named: the loss is told already. */
+/* Lists rules whose findings a loss explains; the loss itself is printed
+ * above. */
 static void add_explained(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -550,8 +552,8 @@ static int put_findings(struct screen *s)
 	return 0;
 }
 
-/* A broken promise of the recorder harms nobody here: a file is ordered by
- * time whatever it promised. */
+/* Records that break the recorder's promised order do no harm: a file is
+ * ordered by time in any case. */
 static void screen_put_order(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;

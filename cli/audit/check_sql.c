@@ -1,5 +1,4 @@
-/* check_sql.c - the statements behind check: which there are, and how filters
- * narrow them. */
+/* check_sql.c - the statements of check, and how filters narrow them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* The names are those of --json: add, never rename. */
+/* The names are keys of --json: names may be added but not changed. */
 const struct check_query check_queries[] = {
 	{ "breaks",
 	  "what makes the exit status 4: requests and chains without their "
@@ -157,8 +156,9 @@ static const struct narrowed narrowed[] = {
 	{ "ordering", "check_filter_ordering", CHECK_RING },
 };
 
-/* The condition on columns that a table has: a filter on another column
- * leaves nothing of it. The values are the first of those of all. */
+/* Writes a view that narrows one table by the filters on columns it has. A
+ * filter on another column leaves no rows. Its bound values come first in those
+ * of all views. */
 static int check_sql_put_narrowed(struct check *c, FILE *out,
 				  const struct narrowed *t, struct err *err)
 {
@@ -207,7 +207,8 @@ int check_filters(struct check *c, struct err *err)
 	return ret;
 }
 
-/* The whole statement; the caller's to free. limit 0: none. */
+/* Returns the whole statement with a LIMIT unless limit is 0; the caller frees
+ * it. */
 static char *check_sql_statement(const struct check *c, const char *name,
 				 long limit)
 {
@@ -258,7 +259,8 @@ static void put_literal(FILE *out, const struct value *v)
 	fputc('\'', out);
 }
 
-/* A shell has no values to bind: ?N becomes the text itself. */
+/* Replaces each ?N by its literal, since the SQL shell of the user binds
+ * nothing. */
 static void put_bound(const struct check *c, const char *sql)
 {
 	while (*sql) {

@@ -1,5 +1,5 @@
-/* annotate.c - the command that shows the instructions of a function with the
- * samples taken at each; without a function, the hottest ones. */
+/* annotate.c - the command that lists the hottest functions, or shows the
+ * samples at each instruction of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

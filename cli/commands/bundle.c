@@ -1,5 +1,5 @@
-/* bundle.c - the command that packs a database for somebody else: with the
- * files that its names come from, or without what says whose it is. */
+/* bundle.c - the command that packs a database for someone else: with the files
+ * that hold its symbols, or redacted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,22 +50,22 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* What is packed. */
+/* The archive being made. */
 struct pack {
 	struct store *db;
 	struct symbolizer *sy;
 	struct bundle *b;
-	char name[256];	     /* of the database in the archive */
-	char *copy;	     /* the database as a file of its own */
-	struct image *image; /* by id */
+	char name[256];	     /* name of the database in the archive */
+	char *copy;	     /* a copy of the database */
+	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
-	char **program;	    /* by image id: the file with its code; NULL */
-	struct table index; /* names in the archive */
+	char **program;	    /* by image id: the file with its code, or NULL */
+	struct table index; /* index of the names in the archive */
 	char **put;
 	size_t n_put, cap_put;
 	struct arena text;
 	uint64_t files, bytes, missing;
-	char example[256]; /* of those that are missing */
+	char example[256]; /* one of the missing files */
 };
 
 /* ---- names */
@@ -84,7 +84,7 @@ static void stem_of(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(n < 200 ? n : 200), base);
 }
 
-/* Where the user's --symfs is in front of it, that is left out. */
+/* Returns the path without the folder of --symfs. */
 static const char *without_symfs(const char *path)
 {
 	const char *symfs = name_symfs();
@@ -96,7 +96,8 @@ static const char *without_symfs(const char *path)
 							       : path;
 }
 
-/* What --symfs finds by the build-id; false: there is none. */
+/* Gives the path where --symfs finds a debug file by build-id. Returns false if
+ * the image has no build-id. */
 static bool debug_name(const struct image *img, char *out, size_t size)
 {
 	size_t n;
@@ -116,7 +117,7 @@ static bool bundle_same_name(const void *owner, uint32_t id, const void *key)
 	return !strcmp(((const struct pack *)owner)->put[id], key);
 }
 
-/* A path of a capture must not lead out of the archive's folder. */
+/* Returns whether a path from a capture stays inside the archive's folder. */
 static bool is_safe(const char *name)
 {
 	size_t n = strlen(name);
@@ -215,7 +216,7 @@ static int bundle_fill_plan(struct pack *p, struct err *err)
 	snprintf(name, sizeof(name), "%s.db", p->name);
 	if (put_readme(p, err) || bundle_put_file(p, name, p->copy, err))
 		return -1;
-	p->files--; /* the database itself */
+	p->files--; /* do not count the database */
 	if (redact)
 		return 0;
 	if (rows_each(p->db, "bundle_images", bundle_take_image, p, err))
@@ -265,7 +266,8 @@ static int make_copy(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-/* A device, or what a link leads to, must not be replaced by a file. */
+/* Refuses to replace anything but a regular file, such as a device or a
+ * link. */
 static int bundle_check_target(const char *out, struct err *err)
 {
 	struct stat st;

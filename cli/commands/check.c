@@ -1,5 +1,5 @@
-/* check.c - the command that says what was lost, and which stacks that
- * broke: the causality audit. */
+/* check.c - the command that audits causality: what was lost, and which stacks
+ * are missing because of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static int bad_limit(const char *opt, const char *text, struct err *err)
 		       opt, text);
 }
 
-/* "100", "5%", "0.25%"; shares exactly, in millionths of a percent. */
+/* Parses "100", "5%" or "0.25%"; a share becomes millionths of a percent,
+ * exactly. */
 static int parse_limit(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {

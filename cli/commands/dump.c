@@ -1,5 +1,5 @@
-/* dump.c - the command that prints the records of a capture as they lie in
- * the file, with their offsets. */
+/* dump.c - the command that prints the records of a capture in file order, with
+ * their offsets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 
-/* -1 without a message: nobody reads any more. */
+/* Returns -1 without a message if output has failed. */
 static int dump_put_line(void *arg, const char *text, struct err *err)
 {
 	bool *quit = arg;
@@ -32,7 +32,7 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 	return err_set(err, ERR_STOPPED, "stopped");
 }
 
-/* The first things that could not be read. */
+/* Prints the first damaged places. Returns how many there are. */
 static uint64_t dump_put_damage(struct ledger *lg)
 {
 	struct ledger_entry e;

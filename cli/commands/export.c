@@ -1,4 +1,4 @@
-/* export.c - the command that hands a database to other tools. */
+/* export.c - the command that converts a database for other tools. */
 #include "cli/export/export.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-/* One row each: the rest of export_NAME, and what users call it. */
+/* A row for each format: the rest of export_NAME, and its name for users. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
 	X(csv, "csv")                                                          \

@@ -1,4 +1,5 @@
-/* info.c - the command that says what is inside, and what was lost. */
+/* info.c - the command that prints the contents and the losses of a
+ * database. */
 #include <stdio.h>
 
 #include "cli/command.h"

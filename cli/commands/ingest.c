@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Cuts the ending off name when it has it and is more than it. */
+/* Removes the suffix from name unless nothing is left. */
 static void ingest_strip_suffix(char *name, const char *ending)
 {
 	size_t n = strlen(name);

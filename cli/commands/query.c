@@ -1,4 +1,4 @@
-/* query.c - the command that answers SQL. */
+/* query.c - the command that runs SQL statements. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Owned text of a file. */
+/* Returns the text of a file, or NULL and *err; the caller frees it. */
 static char *read_sql(const char *path, struct err *err)
 {
 	bool from_stdin = !strcmp(path, "-");
@@ -80,7 +80,7 @@ static int query_answer(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* Names in bold, their columns behind, as wide as the screen. */
+/* Prints names in bold with their columns, wrapped to the screen. */
 static int query_list_names(struct store *db, const char *sql, struct err *err)
 {
 	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
@@ -104,10 +104,10 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* The words behind the command: a database and a statement, each of which
- * may be missing. A statement has a space in it and is no file. */
+/* The arguments: a database and a statement, each optional. A word with a space
+ * that is not a file is a statement. */
 struct words {
-	int n_db; /* 0 or 1: words that name the database */
+	int n_db; /* number of words that name the database: 0 or 1 */
 	const char *sql;
 	bool from_file;
 };

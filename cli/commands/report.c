@@ -1,4 +1,5 @@
-/* report.c - the command that prints tables: hot functions, callers, views. */
+/* report.c - the command that prints tables: hot functions, callers, callees,
+ * views. */
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 
 #define LIMIT 40
 #define LIMIT_MIN 10
-#define AROUND 11 /* lines around the table on a screen */
+#define AROUND 11 /* lines above and below the table on a screen */
 
 static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
@@ -100,7 +101,7 @@ static int parse_keys(unsigned int *keys, struct err *err)
 	}
 }
 
-/* A table for people fills one screen; its top is what counts. */
+/* Returns --limit; by default a table on a terminal fills one screen. */
 static size_t row_limit(const char *format)
 {
 	int screen = term_rows(stdout) - AROUND;
@@ -114,7 +115,7 @@ static size_t row_limit(const char *format)
 	return screen > LIMIT_MIN ? (size_t)screen : LIMIT_MIN;
 }
 
-/* The page has them all, so that none of them can be asked for with it. */
+/* Checks the options of --html, which excludes those of tables. */
 static int check_html(struct err *err)
 {
 	if (!as_html && out_path)

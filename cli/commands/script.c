@@ -1,8 +1,9 @@
-/* script.c - the command that prints samples as text, in perf script's shape.
+/* script.c - the command that prints samples as text, in the format of perf
+ * script.
  *
  * With -F the output is what perf script prints with the same -F, so that a
- * diff of both is a diff of contents; without it, each missing user half is
- * said as well. */
+ * diff of both shows differences of contents only. Without -F, each missing
+ * user stack is noted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,8 @@ out:
 	return ret;
 }
 
-/* The capture's clock against the one on the wall. */
+/* Reads the offset of the capture's clock to wall time. Returns 0, or -1 and
+ * *err. */
 static int find_wall(struct store *db, struct script_fields *f,
 		     const char *path, struct err *err)
 {

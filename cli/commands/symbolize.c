@@ -1,5 +1,5 @@
-/* symbolize.c - the command that names what has no name yet, when debug files
- * turned up after ingest. */
+/* symbolize.c - the command that resolves symbols again after debug files were
+ * added. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -26,7 +26,8 @@ static int check_calls(struct store *db, struct err *err)
 }
 
 struct done {
-	int64_t unnamed, lines; /* places in code: without a name, with line */
+	int64_t unnamed, lines; /* code addresses without a symbol, and with a
+				 * source line */
 };
 
 static int symbolize_count_named(struct store *db, struct done *d,

@@ -1,10 +1,10 @@
 /* export_json.c - a database as one JSON object: samples, the stacks, frames
  * and images they refer to, captures, losses and verdicts.
  *
- * The keys are a promise (backstitch-export(1), VERSION below): keys may be
- * added; one that goes, or means something else, makes a new version. One row
- * a line, and samples one after the other: memory is bounded by what is
- * distinct. */
+ * The keys are an interface (backstitch-export(1), VERSION below): keys may be
+ * added; removing a key or changing its meaning needs a new version. Each row
+ * is a line. Samples are written as they are read, so that memory depends on
+ * the number of distinct stacks only. */
 #include <stdlib.h>
 
 #include "cli/model/code.h"
@@ -51,9 +51,9 @@ struct json_export {
 	const struct export *x;
 	struct events *events;
 	struct known_code *code;
-	const char **kind; /* word of an enum image_kind */
+	const char **kind; /* name of each enum image_kind */
 	size_t n_kind, cap_kind;
-	uint64_t *addr; /* CHAIN_MAX */
+	uint64_t *addr; /* CHAIN_MAX addresses */
 	struct arena text;
 };
 
@@ -67,7 +67,8 @@ static void export_json_put_words(struct json *j, const char *key,
 	json_end(j);
 }
 
-/* Arrays that are not of a query: an item a line, also where there is none. */
+/* Begins an array with an item a line. An empty one ends on a line of its own,
+ * as version 1 has it. */
 static void export_json_begin(struct json *j, const char *key)
 {
 	json_array(j, key);

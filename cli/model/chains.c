@@ -18,22 +18,22 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-#define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
+#define TEXT_MAX ((size_t)64 << 20) /* bytes of lines that are kept */
 #define DEPTH_MAX 65536
 #define NAME_MAX_LEN 4096
 
-/* Where the lines of a chain are. */
+/* The place of a chain's lines. */
 struct chain_text {
-	uint32_t at, n; /* in text; valid in this round only */
+	uint32_t at, n; /* in chains.text, if round is chains.round */
 	uint32_t round;
 };
 
 struct chains {
 	struct chain_style style;
-	struct known_code *code; /* names are clean */
-	const char **dso;	 /* of each image */
+	struct known_code *code; /* with names that are safe to show */
+	const char **dso;	 /* path to show, by image */
 	struct arena arena;
-	struct table strings; /* by the address of what was cleaned */
+	struct table strings; /* safe copies, by the address of the original */
 	const char **string;
 	size_t n_string, cap_string;
 	struct chain_text *chain;
@@ -43,7 +43,8 @@ struct chains {
 	uint64_t ip[DEPTH_MAX];
 };
 
-/* Safe to show. In JSON names are as they are, if they can be. */
+/* Returns a copy of s that is safe to show, or s itself for JSON if it is
+ * UTF-8. */
 static const char *chains_clean(struct chains *c, const char *s)
 {
 	char buf[NAME_MAX_LEN];
@@ -55,7 +56,8 @@ static const char *chains_clean(struct chains *c, const char *s)
 	return arena_strdup(&c->arena, buf);
 }
 
-/* code.h has one copy of each name, however many frames have it. */
+/* Cleans each name once: struct known_code holds one copy of a name for all
+ * frames. */
 static const char *chains_clean_once(struct chains *c, const char *s)
 {
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)s);
@@ -73,8 +75,8 @@ static const char *chains_clean_once(struct chains *c, const char *s)
 	return c->string[c->n_string++];
 }
 
-/* What perf calls the place: it names kernel code by the kernel, and
- * anonymous memory by the map file that a JIT compiler would write. */
+/* Returns perf's name for the image: "[kernel.kallsyms]" for kernel code, the
+ * map file that a JIT compiler would write for anonymous memory. */
 static const char *chains_dso_name(struct chains *c, const struct code_image *i)
 {
 	char buf[64];
@@ -163,7 +165,7 @@ static void chains_put_string(struct chains *c, const char *s)
 	chains_put(c, s, strlen(s));
 }
 
-/* Hexadecimal, right-aligned in `width`. */
+/* Appends v in hexadecimal, right-aligned in `width` columns. */
 static void chains_put_hex(struct chains *c, uint64_t v, int width)
 {
 	char buf[16];
@@ -191,7 +193,7 @@ static void chains_put_dso(struct chains *c, const struct code_frame *f)
 	chains_put(c, ")", 1);
 }
 
-/* perf shows the name of the file only, on a line of its own. */
+/* Like perf, shows the file's base name, on a line of its own. */
 static void chains_put_source(struct chains *c, const struct code_where *at)
 {
 	char line[16];
@@ -204,8 +206,8 @@ static void chains_put_source(struct chains *c, const struct code_where *at)
 	chains_put_string(c, line);
 }
 
-/* One line: the frame's own function, or one that was inlined there, which
- * has no place of its own, so perf gives it that of the frame. */
+/* Appends one line: the frame's own function, or one that was inlined there. An
+ * inlined function has no address; like perf, its line has the frame's. */
 static void chains_put_line(struct chains *c, const struct code_frame *f,
 			    uint64_t ip, const struct code_where *at,
 			    bool inlined, bool called)
@@ -241,7 +243,7 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 		chains_put(c, "\n", 1);
 }
 
-/* called: it is a return address, not the innermost one. */
+/* called: ip is a return address, not the innermost address. */
 static void chains_put_frame(struct chains *c, const struct code_frame *f,
 			     uint64_t ip, bool called)
 {
@@ -257,7 +259,8 @@ static int chains_damaged(int64_t id, struct err *err)
 		       "the database is damaged: raw_chain %" PRId64, id);
 }
 
-/* The addresses of a chain into c->ip: how many, or -1. */
+/* Decodes the addresses of a chain into c->ip. Returns how many, or -1 and
+ * *err. */
 static int chains_decode(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *t;
@@ -293,7 +296,7 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 	}
 	const char *why = unwind_end_name(chain->ended);
 
-	/* As a missing user half is shown. */
+	/* The same form as for a missing user stack. */
 	if (c->style.marks && why && chain->ended != UNWIND_OUTERMOST) {
 		chains_put_string(c, c->style.tab ? "\t[user: " : " [user: ");
 		chains_put_string(c, why);

@@ -1,4 +1,5 @@
-/* summary.c - what a database holds and what is missing from it, in words. */
+/* summary.c - the text of info and of the end of ingest: contents and
+ * losses. */
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
@@ -24,11 +25,11 @@ struct summary {
 	struct store *db;
 	const char *path;
 	bool brief;
-	uint64_t n; /* of the section being printed */
+	uint64_t n; /* rows of the section being printed */
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
-	int64_t unnamed; /* addresses whose names nobody looked for */
+	int64_t unnamed; /* addresses that were not symbolized */
 };
 
 static int summary_each(struct summary *s, const char *query,
@@ -89,7 +90,7 @@ static void summary_take_range(struct summary *s, struct rows *r)
 		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
-/* The same as UTC, where the capture says it. */
+/* Prints the time range in UTC if the capture has an offset to wall time. */
 static void summary_put_wall(struct summary *s, struct value offset,
 			     int64_t first, int64_t last)
 {
@@ -198,7 +199,7 @@ static void summary_put_event(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	/* perf adds an event of its own that never counts */
+	/* perf adds an event "dummy:..." that never counts */
 	if (!rows_int(r, INFO_EVENTS_EVENTS) &&
 	    !strncmp(rows_text(r, INFO_EVENTS_NAME), "dummy:", 6)) {
 		s->n--;
@@ -239,12 +240,12 @@ static void put_counts(struct summary *s, struct rows *r)
 	lines_put(&s->l, "names");
 }
 
-/* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
+/* One line for all verdicts of a kind: "9 requests: 7 matched, 2 refused". */
 struct verdict_line {
 	char text[1024];
 	size_t len;
 	int64_t sum;
-	bool missing; /* of some there is no user stack */
+	bool missing; /* some have no user stack */
 };
 
 static void summary_add_verdict(struct verdict_line *l, struct rows *r)
@@ -369,13 +370,13 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
-	/* --no-symbols: one line about all of them */
+	/* images ingested with --no-symbols share one line */
 	if (!*status) {
 		s->unnamed += rows_int(r, INFO_UNNAMED_FRAMES);
 		s->n--;
 		return;
 	}
-	/* a few addresses outside all symbols are not worth a line here */
+	/* addresses outside all symbols: in info only */
 	if (named && s->brief) {
 		s->n--;
 		return;
@@ -425,7 +426,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
 	struct summary s = {
-		/* grep wants a fact in one line */
+		/* no wrapping in a file, so that grep finds a fact in one
+		 * line */
 		.l = { .out = out,
 		       .width = term_is_terminal(out) ? term_columns(out)
 						      : INT_MAX },

@@ -12,19 +12,19 @@
 enum column_kind {
 	COLUMN_END,
 	COLUMN_U32,
-	COLUMN_OR_NULL,	 /* u32; null for COLUMN_NONE */
-	COLUMN_OR_MINUS, /* u32; -1 for COLUMN_NONE */
+	COLUMN_OR_NULL,	 /* uint32_t; null for COLUMN_NONE */
+	COLUMN_OR_MINUS, /* uint32_t; -1 for COLUMN_NONE */
 	COLUMN_I64,
-	COLUMN_SIZE,  /* u64; null where it is 0 */
-	COLUMN_PLACE, /* of the row itself: 0, 1, 2, ... */
+	COLUMN_SIZE,  /* uint64_t; null for 0 */
+	COLUMN_PLACE, /* the number of the row: 0, 1, 2, ... */
 	COLUMN_CONST
 };
 
 struct column {
 	const char *name;
 	enum column_kind kind;
-	size_t at;	   /* in the row */
-	const char *value; /* COLUMN_CONST */
+	size_t at;	   /* offset in the row */
+	const char *value; /* COLUMN_CONST: JSON text of the value */
 };
 
 struct json;

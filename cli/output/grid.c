@@ -1,4 +1,4 @@
-/* grid.c - a table that was computed, not selected. */
+/* grid.c - a table that is filled cell by cell. */
 #include "cli/output/grid.h"
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
-#define CUT_MIN 12    /* columns are not cut below this */
-#define FILE_WIDTH 72 /* the most one text column asks for in a file */
+#define CUT_MIN 12    /* columns are not cut below this width */
+#define FILE_WIDTH 72 /* largest width of a text column in a file */
 
 enum cell_kind {
 	CELL_TEXT,
@@ -26,8 +26,8 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	const char *text;
-	uint64_t n; /* percent: in 1/1000000 */
-	double v;   /* change and chance */
+	uint64_t n; /* CELL_PERCENT: in millionths of a percent */
+	double v;   /* CELL_CHANGE, CELL_CHANCE */
 };
 
 struct grid {
@@ -97,7 +97,7 @@ void grid_chance(struct grid *g, double p)
 	grid_add_cell(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
 }
 
-/* Digits of a cell that is no text. */
+/* Returns the digits of a numeric cell, in buf. */
 static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
@@ -133,7 +133,7 @@ static void grid_put_blanks(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* The first cells - 1 columns of a name and a mark that there is more. */
+/* Writes the first cells - 1 columns of a name and '~'. */
 static void grid_put_cut(FILE *out, const char *s, size_t cells)
 {
 	struct safe_text u;
@@ -147,7 +147,8 @@ static void grid_put_cut(FILE *out, const char *s, size_t cells)
 
 struct column {
 	size_t width;
-	bool cut; /* longer cells are cut; otherwise they push their line */
+	bool cut; /* longer cells are cut; else they shift the rest of their
+		   * line */
 	bool text;
 	bool hidden;
 };
@@ -168,7 +169,7 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 	return total;
 }
 
-/* owed: blanks before what is printed next, if anything is. */
+/* *owed: blanks to write before the next cell that is not empty. */
 static void grid_put_cell(FILE *out, const struct cell *c,
 			  const struct column *col, size_t *owed)
 {
@@ -194,9 +195,9 @@ static void grid_put_cell(FILE *out, const struct cell *c,
 	*owed += room;
 }
 
-/* On a terminal text is cut, the widest column first, until lines fit; where
- * even that is not enough the last column goes. In a file nothing is cut, but
- * one long C++ name does not widen all lines. */
+/* On a terminal, cuts text, the widest column first, until lines fit, and hides
+ * the last column if that is not enough. In a file nothing is cut, but the
+ * width is limited so that one long C++ name does not widen all lines. */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {

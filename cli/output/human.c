@@ -1,10 +1,10 @@
-/* human.c - numbers as people read them. */
+/* human.c - formats numbers for people. */
 #include "cli/output/human.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Three digits that count, and a unit. */
+/* Formats v with three significant digits and a unit. */
 static void human_three_digits(char *buf, size_t size, double v,
 			       const char *unit)
 {

@@ -6,8 +6,8 @@
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 
-/* In quotes when it needs them. Newlines in quotes are allowed by the format
- * but break every line-based tool and are never wanted in a name. */
+/* Writes a value, in quotes if it needs them. Newlines are escaped: RFC 4180
+ * allows them in quotes, but they break line-based tools. */
 void output_csv_text(FILE *out, const char *s, size_t len)
 {
 	bool quote = !len;

@@ -1,8 +1,8 @@
-/* out_lines.c - rows as blocks of lines, one value below the other: for values
- * that are long, or that are lines themselves, as stacks are.
+/* out_lines.c - rows as blocks with one value a line, for values that are long
+ * or have lines themselves, such as stacks.
  *
- * A line of a value never begins where a name does, so that what a capture
- * holds cannot look like another value. */
+ * A line of a value never begins in the column of the names, so that text from
+ * a capture cannot pass for another value. */
 #include <string.h>
 
 #include "cli/output/out.h"

@@ -1,7 +1,7 @@
 /* out_table.c - rows as a table for people.
  *
- * Column widths come from the first rows; a longer value further down only
- * pushes its own line. On a terminal the widest columns are cut until a line
+ * Column widths come from the first rows; a longer value in a later row shifts
+ * the rest of its line. On a terminal the widest columns are cut until a line
  * fits; in a file nothing is cut. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define MEASURE 500 /* rows */
-#define CUT_MIN 8   /* columns are not cut below this */
+#define MEASURE 500 /* rows that are measured */
+#define CUT_MIN 8   /* columns are not cut below this width */
 
 struct column {
 	size_t width;
@@ -28,11 +28,11 @@ struct table_out {
 	FILE *out;
 	struct column *col;
 	size_t n;
-	char **cell; /* held rows, n cells each */
+	char **cell; /* the rows that are measured, n cells each */
 	size_t held, cap;
 };
 
-/* Owned text of a value. */
+/* Returns the text of a value; the caller frees it. */
 static char *out_table_text(const struct value *v)
 {
 	char num[40] = "";
@@ -66,7 +66,7 @@ static char *out_table_text(const struct value *v)
 	return mem_strdup(num);
 }
 
-/* Characters, not bytes. */
+/* Returns the width in characters. */
 static size_t out_table_columns(const char *s)
 {
 	size_t n = 0;
@@ -121,7 +121,7 @@ static void out_table_put_head(struct table_out *t, struct rows *rows)
 	fputs(term_off(t->out), t->out);
 }
 
-/* Takes from the widest column until a line fits. */
+/* Narrows the widest column until a line fits. */
 static void out_table_fit_columns(struct table_out *t)
 {
 	size_t room = (size_t)term_columns(t->out);

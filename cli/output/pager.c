@@ -13,27 +13,29 @@
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
-/* The screen is given a chance to be that large, and no more. */
+/* Limit of the bytes kept while waiting for a full screen. */
 #define KEEP_MAX ((size_t)1 << 20)
 
 bool pager_never;
 
 static struct {
 	const char *command;
-	bool armed; /* bytes are kept */
+	bool armed; /* output is being kept */
 	char *kept;
 	size_t n, cap;
-	int rows, columns; /* left of the screen, and its width */
-	int at;		   /* column that the next character is in */
-	bool escape;	   /* inside of a color */
-	int pipe;	   /* to the pager; 0: none */
-	int err;	   /* what stderr was; 0: it is that still */
+	int rows, columns; /* rows left on the screen, and its width */
+	int at;		   /* column of the next character */
+	bool escape;	   /* inside an escape sequence */
+	int pipe;	   /* descriptor of the pipe to the pager; 0: none */
+	int err;	   /* duplicate of the original stderr; 0: stderr is
+			    * unchanged */
 	pid_t pid;
 } pager;
 
 /* ---- which */
 
-/* Is there a program of that name? A word of the shell may be anything. */
+/* Returns whether the program exists. A command with shell syntax counts as
+ * one. */
 static bool pager_can_run(const char *command)
 {
 	size_t n = strcspn(command, " \t");
@@ -80,7 +82,7 @@ void pager_arm(void)
 	if (pager_never || !term_is_terminal(stdout) || !term ||
 	    !strcmp(term, "dumb"))
 		return;
-	pager.rows = term_rows(stdout) - 1; /* the prompt has one */
+	pager.rows = term_rows(stdout) - 1; /* one row is for the prompt */
 	pager.columns = term_columns(stdout);
 	pager.command = pager_choose();
 	pager.armed = pager.command && pager.rows > 0;
@@ -88,7 +90,8 @@ void pager_arm(void)
 
 /* ---- how much */
 
-/* Counts rows as a terminal would; colors take no room. */
+/* Counts the rows that the bytes take on a terminal, without escape
+ * sequences. */
 static void pager_measure(const char *buf, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -114,7 +117,7 @@ static void pager_measure(const char *buf, size_t n)
 
 static void pager_run(int in)
 {
-	/* what the pager does with Ctrl-C is its own business */
+	/* the pager handles Ctrl-C itself */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGALRM, SIG_DFL);

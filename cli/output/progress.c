@@ -1,4 +1,4 @@
-/* progress.c - one line on the terminal that says how far we are. */
+/* progress.c - one line on the terminal that shows progress. */
 #include "cli/output/progress.h"
 
 #include <inttypes.h>
@@ -51,7 +51,8 @@ void progress_start_live(const char *what, const char *hint)
 	line.drawn = true;
 }
 
-/* "12 %, 1.2 M records/s, 3 s left" as far as it is known. */
+/* Formats "12 %, 1.2 M records/s, 3 s left", without the parts that are
+ * unknown. */
 static void progress_describe(char *buf, size_t size, uint64_t done,
 			      uint64_t total, uint64_t n, const char *unit,
 			      double seconds)

@@ -1,5 +1,5 @@
-/* annotate_code.c - the instructions of one function, with what is known of
- * each: samples, where it goes, the source line. */
+/* annotate_code.c - the instructions of one function with their samples,
+ * targets and source lines. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/symbolize.h"
 
-/* The largest real functions (interpreters, parsers) have some 100 KB. */
+/* The largest real functions (interpreters, parsers) have about 100 KB. */
 #define CODE_MAX ((size_t)4 << 20)
-/* Without any bounds: so much around the address. */
+/* Bytes before and after an address in code without function bounds. */
 #define AROUND 128
 
-/* What a place is called. */
+/* The name of an address. */
 struct called {
 	uint64_t off;
-	const char *name; /* of the function that has it; NULL: none */
+	const char *name; /* name of the function; NULL: none */
 	uint64_t start;
 	const char *file, *inlined;
 	uint32_t line;
@@ -35,7 +35,7 @@ struct load {
 	const struct hot_choice *c;
 	struct image img;
 	struct code *code;
-	struct called *called; /* by offset */
+	struct called *called; /* names of branch targets, by offset */
 	size_t n_called, cap_called;
 	const char *last_file, *last_name, *last_inlined;
 };
@@ -57,7 +57,7 @@ static int annot_take_image(struct load *l, struct store *db, struct err *err)
 	return rc > 0 ? 0 : -1;
 }
 
-/* The bytes that a runtime wrote beside the capture. */
+/* Reads code that a JIT compiler saved beside the capture. */
 static int take_jit(struct load *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
@@ -83,7 +83,7 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Is the file what it was when the capture was read? */
+/* Warns if the file has changed since ingest. */
 static int annot_check_code(struct load *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
@@ -121,7 +121,8 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 	return l->code ? annot_check_code(l, db, err) : -1;
 }
 
-/* From the symbol, else from the unwind tables, else a guess. */
+/* Finds the bounds by the symbol, else by the unwind tables, else guesses
+ * them. */
 static void find_bounds(struct load *l)
 {
 	const struct hot_func *f = l->c->func;
@@ -188,7 +189,7 @@ static int disassemble(struct load *l, const struct annot_opts *o,
 	return d ? 0 : -1;
 }
 
-/* The instruction that has the offset; NULL: none. */
+/* Returns the instruction at the offset, NULL if there is none. */
 static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
 {
 	size_t lo = 0;
@@ -256,7 +257,7 @@ static struct called *called_at(const struct load *l, uint64_t off)
 			   : NULL;
 }
 
-/* Neighbours mostly have the same text: kept once. */
+/* Neighbouring instructions mostly share a text, which is stored once. */
 static const char *annot_keep_range(struct load *l, const char **last,
 				    const char *s)
 {
@@ -267,7 +268,8 @@ static const char *annot_keep_range(struct load *l, const char **last,
 	return *last;
 }
 
-/* Innermost first: the line is that of the first, the function the last. */
+/* Called for the innermost function first: the line is that of the first call,
+ * the function that of the last. */
 static int annot_take_symbol(void *arg, const struct symbol *sym,
 			     struct err *err)
 {
@@ -281,7 +283,7 @@ static int annot_take_symbol(void *arg, const struct symbol *sym,
 		c->file = annot_keep_range(l, &l->last_file, sym->file);
 		c->line = sym->line;
 	} else if (sym->depth == 1) {
-		/* what came before was inlined */
+		/* the function of the previous call is inlined */
 		c->inlined = annot_keep_range(l, &l->last_inlined, c->name);
 	}
 	c->name = annot_keep_range(l, &l->last_name, sym->name);

@@ -1,4 +1,5 @@
-/* annotate_find.c - which functions the samples hit, and which one is meant. */
+/* annotate_find.c - the functions with samples, and the one that the user
+ * means. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,11 @@
 
 struct loader {
 	struct hot *h;
-	uint32_t *leaf; /* by raw chain */
+	uint32_t *leaf; /* innermost frame, by raw chain */
 	size_t n_leaf, cap_leaf;
-	uint32_t *func; /* by symbol: place + 1 */
+	uint32_t *func; /* index + 1 in hot.func, by symbol */
 	size_t n_func, cap_func;
-	uint32_t *bare; /* by image: place + 1 of its code without name */
+	uint32_t *bare; /* index + 1 of the code without symbols, by image */
 	size_t n_bare, cap_bare;
 };
 
@@ -159,7 +160,7 @@ static int hot_compare_functions(const void *a, const void *b, void *arg)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Only what was hit is kept, and spots follow their functions. */
+/* Drops functions and spots without samples, and sorts spots by function. */
 static void hot_sort(struct hot *h)
 {
 	uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
@@ -235,7 +236,7 @@ const char *hot_base(const struct hot *h, uint32_t image)
 
 /* ---- choosing */
 
-/* "ns::f" is also what people call "ns::f(int)". */
+/* Returns whether the user may mean f: "ns::f" also stands for "ns::f(int)". */
 static bool is_called(const struct hot_func *f, const char *what)
 {
 	size_t n = strlen(what);
@@ -253,7 +254,7 @@ static bool in_dso(const struct hot *h, uint32_t image, const char *dso)
 		!strcmp(h->path[image], dso));
 }
 
-/* "0x1f" or "1f"; false when it is anything else. */
+/* Parses "0x1f" or "1f". Returns false for anything else. */
 static bool parse_hex(const char *s, uint64_t *out)
 {
 	char *end;
@@ -289,7 +290,8 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
 }
 
-/* Where the address is, by the samples that have theirs. */
+/* Finds the image of an address by the samples whose virtual address is
+ * known. */
 static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 			  struct hot_choice *out, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* annotate_html.c - annotated code as one HTML page that needs nothing else:
- * no script, no font, no picture. */
+/* annotate_html.c - annotated code as one HTML page without scripts, fonts or
+ * pictures. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/output/safe_text.h"
 
 #define SPOTS 12   /* links to the hottest instructions */
-#define MARKS 2000 /* in the strip at the side */
+#define MARKS 2000 /* marks in the strip at the side */
 
 extern const char text_annotate_css[];
 
@@ -32,7 +32,8 @@ static int annot_html_compare(const void *a, const void *b)
 	return x->off < y->off ? -1 : 1;
 }
 
-/* The instructions with samples, hottest first; *n of them. */
+/* Returns the instructions with samples, hottest first, and their number in *n.
+ * The caller frees the array. */
 static const struct annot_insn **hottest(const struct annot *a, size_t *n)
 {
 	const struct annot_insn **list = mem_new(a->n + 1, sizeof(*list));

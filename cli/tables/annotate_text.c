@@ -11,7 +11,7 @@
 #include "cli/output/term.h"
 
 #define BAR 8
-#define LEFT (9 + 9 + BAR + 1) /* columns before the code */
+#define LEFT (9 + 9 + BAR + 1) /* columns to the left of the code */
 
 double annot_share(uint64_t part, uint64_t whole)
 {
@@ -125,8 +125,8 @@ static bool same_line(const struct annot_insn *x, const struct annot_insn *y)
 	       x->inlined == y->inlined;
 }
 
-/* Is there a sample at most `around` instructions away? *next: the place of
- * the next one at or behind i, kept between calls. */
+/* Returns whether a sample is at most `around` instructions away. *next is the
+ * index of the next instruction with samples from i on, kept between calls. */
 static bool is_near(const struct annot *a, size_t i, long around, long *last,
 		    size_t *next)
 {

@@ -1,4 +1,4 @@
-/* packages.c - which package a file belongs to, by dpkg's lists or rpm's
+/* packages.c - finds the package of a file in dpkg's lists or rpm's
  * database. */
 #include "cli/tables/packages.h"
 
@@ -15,7 +15,7 @@
 #define LISTS "/var/lib/dpkg/info"
 
 struct wanted {
-	const char *path; /* as packages_key() has it */
+	const char *path; /* as packages_key() returns it */
 	const char *owner;
 };
 
@@ -27,8 +27,8 @@ struct packages {
 	struct table by_path;
 };
 
-/* /lib and /usr/lib are the same folder where /usr was merged; lists and
- * mappings have it in one form or the other. */
+/* Returns the path without a leading /usr, since lists and mappings may name a
+ * file of a merged /usr in either form. */
 static const char *packages_key(const char *path)
 {
 	return strncmp(path, "/usr/", 5) ? path : path + 4;
@@ -78,7 +78,8 @@ void packages_want(struct packages *p, const char *path)
 		  (uint32_t)p->n++);
 }
 
-/* "libc6:amd64.list": the package is in front of the colon. */
+/* Reads a list such as "libc6:amd64.list"; the package name ends at the
+ * colon. */
 static void read_list(struct packages *p, FILE *f, const char *file)
 {
 	char *line = NULL;
@@ -114,7 +115,8 @@ static FILE *open_list(const struct packages *p, const char *name)
 	return fopen(path, "re");
 }
 
-/* Where /usr was merged, rpm has the longer form of some paths. */
+/* Asks rpm for both forms of a path: with a merged /usr it has the longer form
+ * of some. */
 static const char *owner_by_rpm(struct rpm *r, const char *key)
 {
 	char path[4096];
@@ -126,7 +128,7 @@ static const char *owner_by_rpm(struct rpm *r, const char *key)
 	return rpm_owner(r, path);
 }
 
-/* Of Fedora 36, and before. */
+/* Opens the database at its place since Fedora 36, else at the older one. */
 static struct rpm *open_rpm(const struct packages *p)
 {
 	static const char *const place[] = {

@@ -17,7 +17,7 @@ struct store;
 
 struct report_opts {
 	unsigned int keys;  /* enum report_key */
-	const char *format; /* "table": with words around it */
+	const char *format; /* "table" has text around it */
 	size_t limit;	    /* rows; SIZE_MAX: all */
 	bool by_samples, by_total, self_only, inlined;
 	bool absolute;		       /* report_diff() only */
@@ -50,7 +50,7 @@ struct report {
 	const struct report_opts *o;
 	int event; /* -1: all, added up */
 	uint64_t weight, samples;
-	bool people; /* words around the table */
+	bool people; /* format is "table", with text around it */
 };
 
 /* Prints the lines above the table. Returns 0, or -1 and *err. */

@@ -32,17 +32,18 @@ struct side {
 	struct report_rows *rows;
 	int event;
 	uint64_t weight, samples;
-	uint64_t lost;		/* records */
-	bool lost_unknown;	/* and an unknown number more */
-	uint64_t unjoined;	/* samples without user half */
-	uint64_t unjoined_leaf; /* of them, those taken in user code */
+	uint64_t lost;	   /* lost records */
+	bool lost_unknown; /* an unknown number of records was lost as well */
+	uint64_t unjoined; /* samples without their user stack */
+	uint64_t unjoined_leaf; /* those of them that were taken in user code */
 };
 
-/* A row of both; a side that has not got it has a row of zeros. */
+/* A row of both recordings; a row of zeros stands for one that a side lacks. */
 struct pair {
 	const struct report_row *row[2];
-	uint32_t place; /* in the arrays of struct report_diff */
-	double excess;	/* what B has more than is due, of its weight */
+	uint32_t place; /* index in self and total of struct report_diff */
+	double excess;	/* excess of B over what A predicts, as share of its
+			 * weight */
 	bool significant;
 };
 
@@ -67,7 +68,8 @@ static int report_diff_take_lost(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* The place of the event called `want`, or the one to choose; -2: none. */
+/* Returns the index of the event called `want`, without one the event that
+ * stacks_choose() takes; -2 if there is none. */
 static int report_diff_choose(const struct side *s, const char *want)
 {
 	if (!want)
@@ -135,7 +137,7 @@ static int load_side(struct report_diff *rp, struct side *s, const char *want,
 	return 0;
 }
 
-/* Rows of different recordings have labels of different tables. */
+/* A row with its table of labels, which differs between the recordings. */
 struct keyed {
 	const struct report_row *row;
 	const struct report_rows *of;
@@ -174,7 +176,7 @@ static int compare_keyed(const void *pa, const void *pb)
 	return d ? d : a->side - b->side;
 }
 
-/* Sorted by key, equal ones are neighbours. */
+/* Sorts the rows of both sides by key and pairs equal neighbours. */
 static void pair_rows(struct report_diff *rp)
 {
 	size_t n = report_rows_count(rp->side[0].rows) +
@@ -212,8 +214,9 @@ static const struct label *label_of(const struct report_diff *rp,
 	return report_label(rp->side[i].rows, p->row[i]->label);
 }
 
-/* A kernel function has all its samples, with and without a user half; any
- * user function may be in those without one. */
+/* Fills in the counts of a pair. A kernel function has all its samples, with or
+ * without a user stack; samples without a user stack may be of any user
+ * function. */
 static void fill_place(struct report_diff *rp, const struct pair *p)
 {
 	const struct label *l = label_of(rp, p);
@@ -354,7 +357,7 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 	size_t rest = n;
 
 	n += add_columns(col + n, !rp->o->by_total, rp->o->absolute);
-	/* people see the one kind that they asked for */
+	/* the text form shows only the chosen kind */
 	for (; rest < n; rest++)
 		col[rest].title = NULL;
 	n += report_key_columns(keys, col + n);
@@ -464,7 +467,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (people)
 		report_diff_print_head(rp);
 	qsort(rp->pair, rp->n, sizeof(*rp->pair), compare_pairs);
-	/* no significant change is cut off */
+	/* --limit does not cut significant changes */
 	while (n < rp->n && rp->pair[n].significant)
 		n++;
 	for (size_t i = 0; i < n; i++)

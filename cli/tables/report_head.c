@@ -22,8 +22,9 @@ void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 		whole ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
-/* Which user halves are missing, and those that are another program's:
- * largest first, with their shares. And when much has no name, that. */
+/* Prints why user stacks are missing, with shares, largest first, the share of
+ * user stacks taken after an exec, and the share without symbols if it is
+ * large. */
 static void report_print_missing(FILE *out, const struct report *rp)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
@@ -103,7 +104,8 @@ static int report_print_lost(FILE *out, const struct report *rp,
 	return rc;
 }
 
-/* The event is named beside it; any other filter has to be said. */
+/* Returns whether a filter other than --event is on; the head names the event
+ * anyway. */
 static bool report_is_filtered(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
@@ -122,7 +124,7 @@ static void report_print_event(FILE *out, const struct report *rp)
 	fprintf(out, "%s, ", report_is_filtered() ? " (filtered)" : "");
 	human_put_grouped(out, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", out);
-	/* an event that counts itself says the same number twice */
+	/* for an event that counts itself both numbers are the same */
 	if (!rp->o->by_samples && rp->weight != rp->samples) {
 		fputs(", ", out);
 		human_put_grouped(out, rp->weight);

@@ -19,29 +19,32 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-#define LONGEST 10 /* waits that people see */
+#define LONGEST 10 /* longest waits shown in the text form */
 
-/* One name of one thread. */
+/* The waits of one thread under one name. */
 struct sum {
-	uint32_t name; /* label */
+	uint32_t name; /* label of the name */
 	int64_t pid, tid;
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
 	uint64_t longest;
-	uint64_t ready, disk;	     /* of the time: ready to run; in state D */
-	uint64_t woken, until_woken; /* of the waits, and how long that took */
+	uint64_t ready, disk;	     /* parts of the time: ready to run, in
+				      * state D */
+	uint64_t woken, until_woken; /* waits with a waker, and the time until
+				      * it woke the thread */
 };
 
 struct report_offcpu {
-	struct json json; /* of the form json */
+	struct json json; /* used for --json only */
 	const char *format;
 	size_t limit;
 	bool people;
-	struct stacks *stacks; /* names only */
+	struct stacks *stacks; /* used for names only */
 	struct labels *labels;
 	struct sum *sum;
 	size_t n, cap;
 	struct table index;
-	struct offcpu_wait *wait; /* the longest, sorted when it was full */
+	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
+				   * array is full */
 	size_t n_wait, cap_wait, keep;
 	struct offcpu_sums sums;
 };
@@ -70,7 +73,8 @@ static void cut_waits(struct report_offcpu *rp)
 		rp->n_wait = rp->keep;
 }
 
-/* Twice as many as are kept, so that sorting is rare. */
+/* Keeps a wait. The array has room for twice as many as needed, so that it is
+ * rarely sorted. */
 static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
@@ -232,7 +236,8 @@ static void print_threads(struct report_offcpu *rp)
 	grid_free(g);
 }
 
-/* The scheduler's own functions are in every stack of a switch. */
+/* Returns whether a function belongs to the scheduler, as in every stack of a
+ * switch. */
 static bool is_scheduler(const char *name)
 {
 	static const char *const begin[] = {
@@ -248,7 +253,7 @@ static bool is_scheduler(const char *name)
 	return false;
 }
 
-/* What the thread waited in: the innermost function that is no scheduler's. */
+/* Returns the function that waited: the innermost one outside the scheduler. */
 static const char *report_offcpu_place(struct report_offcpu *rp,
 				       const struct offcpu_stack *s,
 				       struct label_list *l)

@@ -21,7 +21,7 @@
 
 #define COLUMNS 16
 
-/* A name, and what is special about it. */
+/* Adds the cells of a symbol and its kind. */
 static void report_symbol_cell(struct grid *g, const struct label *l,
 			       bool people)
 {
@@ -70,7 +70,7 @@ void report_key_cells(struct grid *g, unsigned int keys,
 		grid_text(g, report_label(of, row->verdict)->name);
 }
 
-/* The columns for the keys, in a fixed order. */
+/* Fills in the columns, in a fixed order. Returns how many there are. */
 static size_t report_fill_columns(const struct report *rp,
 				  struct grid_column *col)
 {
@@ -94,13 +94,14 @@ static size_t report_fill_columns(const struct report *rp,
 	return n;
 }
 
-/* People know a file by its name; --sort dso shows the paths. */
+/* Returns the base name in the text form; only --sort dso shows paths there. */
 static const char *report_short_image(const struct report *rp, const char *path)
 {
 	return rp->people && path[0] == '/' ? path_base(path) : path;
 }
 
-/* With dso as the only key for code, the name is the image's path. */
+/* Returns the image of a row. Without the key sym, the label's name is its
+ * path. */
 static const char *report_image_of(const struct report *rp,
 				   const struct label *l)
 {
@@ -128,7 +129,7 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 		grid_text(g, report_image_of(rp, l));
 }
 
-/* What was cut off, so that nobody takes the table for all there is. */
+/* Prints how many rows --limit left out, and their share. */
 static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 			      const char *what)
 {
@@ -158,7 +159,7 @@ static void report_print_rows(const struct report *rp)
 
 		if (rp->o->self_only && !row->self)
 			continue;
-		/* who looks for a reason must not need the whole table */
+		/* reasons for missing stacks are never left out */
 		if (shown >= rp->o->limit &&
 		    report_label(r, row->label)->kind != LABEL_MISSING) {
 			rest++;
@@ -175,7 +176,7 @@ static void report_print_rows(const struct report *rp)
 	report_rows_free(r);
 }
 
-/* A name that contains what was asked for, for the error message. */
+/* Sets *err, with a name that contains `func` as a hint. Returns -1. */
 static int report_no_such_function(const struct report *rp, const char *func,
 				   struct err *err)
 {
@@ -316,9 +317,9 @@ int report_table(struct store *db, const char *path,
 	return rc;
 }
 
-/* The statement that reads all of the view; NULL and *err when there is no
- * such view. Names are compared with the views there are, so what is printed
- * into SQL here is one of our own names. */
+/* Returns the statement that reads the view, which the caller frees; NULL and
+ * *err if there is no such view. The name was compared with those of our views
+ * before it is printed into the statement. */
 static char *report_view_sql(struct store *db, const char *path,
 			     const char *view, struct err *err)
 {

@@ -1,8 +1,8 @@
-/* script_text.c - one sample as text: the layout of perf script.
+/* script_text.c - one sample as text, in the layout of perf script.
  *
- * Written for speed: what does not change from sample to sample (who, which
- * event, the lines of a chain) is made once, and the rest is put together by
- * hand; printf took two thirds of the time. */
+ * Written for speed: what does not change from sample to sample (thread, event,
+ * lines of a chain) is formatted once, and the rest without printf, which took
+ * two thirds of the time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,21 +23,21 @@
 #define COMM_MAX 256
 
 struct who {
-	const char *name; /* cleaned */
+	const char *name; /* safe to show */
 	int64_t pid, tid;
 	const char *head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
 struct type_text {
 	const char *name;
-	const char *text; /* aligned, with ": " */
+	const char *text; /* right-aligned, with ": " */
 	bool sample, has_chain;
 };
 
 struct script {
 	struct script_fields f;
 	struct chains *chains;
-	struct payloads *payloads; /* NULL: not asked for */
+	struct payloads *payloads; /* NULL if not needed */
 	struct arena arena;
 	struct who *who;
 	size_t n_who, cap_who;
@@ -139,7 +139,8 @@ static const char *make_head(struct script *s, const struct who *w, bool chain)
 	return arena_strdup(&s->arena, buf);
 }
 
-/* JSON has names as they are, text has them short and safe. */
+/* Returns a copy of a name: unchanged for JSON, short and safe to show for
+ * text. */
 static const char *script_keep_name(struct script *s, struct value v)
 {
 	char name[COMM_MAX * 4 + 1];
@@ -180,7 +181,8 @@ static int script_take_type(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Words that this program does not know come from a newer one. */
+/* Reads a word of a verdict. A database of a newer version may have unknown
+ * ones. */
 static int script_take_word(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
@@ -197,7 +199,7 @@ static int script_take_word(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* perf makes all names as wide as the widest. */
+/* Aligns the names of events to the longest, as perf does. */
 static void align_types(struct script *s)
 {
 	char buf[COMM_MAX * 8 + 8];
@@ -262,7 +264,8 @@ static struct who *find_who(struct script *s, int64_t comm)
 	return &s->who[comm - 1];
 }
 
-/* v in decimal, at least `width` places, filled from the left with `pad`. */
+/* Writes v in decimal at p, padded to `width` with `pad` on the left. Returns
+ * the end. */
 static char *put_decimal(char *p, uint64_t v, int width, char pad)
 {
 	char buf[20];
@@ -296,7 +299,7 @@ size_t script_time(const struct script_fields *f, int64_t time,
 	return (size_t)(p - buf);
 }
 
-/* "[002]   12.345678: " and the period. */
+/* Formats "[002] 12.345678: " and the period. Returns the length. */
 static size_t make_middle(const struct script *s, const struct event_row *e,
 			  char *buf)
 {
@@ -320,7 +323,7 @@ static size_t make_middle(const struct script *s, const struct event_row *e,
 	return (size_t)(p - buf);
 }
 
-/* The reason why there is no user half, or a word about the one there is. */
+/* Prints why the user stack is missing, or that it was taken after an exec. */
 static void script_put_verdict(const struct script *s,
 			       const struct event_row *e)
 {
@@ -347,8 +350,8 @@ static int script_put_chain(struct script *s, int64_t id, struct err *err)
 	return 0;
 }
 
-/* The sampled address of an event without callchains: the innermost frame,
- * without the tab and the newline. */
+/* Prints the sampled address of an event without callchains: the line of the
+ * innermost frame without its tab and newline. */
 static int script_put_address(struct script *s, const struct event_row *e,
 			      struct err *err)
 {
@@ -404,7 +407,8 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 	return 0;
 }
 
-/* What can fail comes first: a line is written whole or not at all. */
+/* Does everything that can fail before it writes, so that no line is
+ * incomplete. */
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct who *w = find_who(s, e->comm);

@@ -1,4 +1,4 @@
-/* sframe_check.c - what the tests of an SFrame section found, as text or
+/* sframe_check.c - the results of the tests of an SFrame section, as text or
  * JSON. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "symbolize/sframe/sframe_check.h"
 #include "symbolize/sframe/sframe_file.h"
 
-/* Of each test, on a screen. */
+/* Findings of each test in text. */
 #define SHOWN 8
-/* In JSON, for scripts. */
+/* Findings of each test in JSON. */
 #define KEPT 100000
 
 static const char *sframe_check_word(const struct sframe_report *r,

@@ -18,7 +18,7 @@ struct dump {
 };
 
 struct text {
-	char s[96]; /* a name and an offset */
+	char s[96]; /* room for a register and an offset */
 };
 
 static const char *reg_name(const struct sframe *sf, uint32_t reg,
@@ -34,8 +34,8 @@ static const char *reg_name(const struct sframe *sf, uint32_t reg,
 	return t->s;
 }
 
-/* As objdump has it, which has no form for a value that counts from the CFA:
- * "c-16" is what lies there. */
+/* Formats a place as objdump does: "c-16" is the memory at CFA - 16. objdump
+ * has no form for the value CFA - 16, which is "=c-16". */
 static const char *sframe_dump_place(const struct sframe *sf,
 				     const struct sframe_place *p,
 				     struct text *t)
@@ -234,7 +234,7 @@ static void sframe_dump_json_end(void *arg, uint32_t i,
 	d->in_func = false;
 }
 
-/* A function may turn out to be damaged before or behind its first rows. */
+/* Called for a damaged function, before or after its first rows. */
 static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 {
 	struct dump *d = arg;

@@ -1,5 +1,5 @@
-/* sframe_ready.c - which share of a capture's user stacks could be unwound by
- * frame pointer, by SFrame, by neither? */
+/* sframe_ready.c - the share of a capture's user stacks that can be unwound by
+ * frame pointer, by SFrame, by neither. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,24 +22,25 @@
 #include "symbolize/unwind/unwind_readiness.h"
 #include "symbolize/symbolize.h"
 
-/* All that enum ready_by has. */
+/* All bits of enum ready_by. */
 #define BY (READY_FP | READY_SFRAME | READY_EH)
 #define SUMS (BY + 1)
 
-/* sum[m]: samples at places that can be unwound by exactly the means of m. */
+/* sum[m]: samples whose address can be unwound by exactly the means in m. */
 struct sums {
 	uint64_t n, sum[SUMS];
 };
 
-struct place { /* what is asked about an image */
+struct place { /* what is known of an image */
 	struct ready *file;
-	const char *why; /* there is no file */
+	const char *why; /* why there is no file */
 	bool asked;
-	struct sums at; /* its samples, by their innermost frame */
+	struct sums at; /* samples with their innermost frame in the image */
 };
 
-struct spot {		      /* and about a frame */
-	uint8_t leaf, caller; /* ready_by of it; SUMS: not asked yet */
+struct spot {		      /* what is known of a frame */
+	uint8_t leaf, caller; /* enum ready_by as innermost frame, as caller;
+			       * SUMS: unknown yet */
 };
 
 struct pass {
@@ -48,10 +49,10 @@ struct pass {
 	struct known_code *code;
 	struct place *place;   /* by image */
 	struct spot *spot;     /* by frame */
-	uint8_t *callers;      /* by stack: ready_by of all its frames but the
-				* innermost; SUMS: not known yet */
-	struct sums at, whole; /* places; stacks from end to end */
-	uint32_t *order;       /* images by samples */
+	uint8_t *callers;      /* by stack: enum ready_by of all frames but the
+				* innermost; SUMS: unknown yet */
+	struct sums at, whole; /* innermost frames; whole stacks */
+	uint32_t *order;       /* images, sorted by samples */
 	size_t n_order;
 	struct packages *packages;
 };
@@ -69,8 +70,8 @@ static unsigned int readiness_ask_file(struct pass *p, uint32_t image,
 	return pl->file ? ready_at(pl->file, off) : 0;
 }
 
-/* A caller is asked inside of its call: behind it there may be another
- * function. */
+/* Looks a caller up inside its call instruction: the return address may be in
+ * another function. */
 static uint8_t readiness_of_caller(struct pass *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
@@ -92,14 +93,15 @@ static uint8_t readiness_of_leaf(struct pass *p, uint32_t frame)
 	return s->leaf;
 }
 
-/* Of the stack's callers; most stacks of the tree are some other's. */
+/* Returns how all callers of a stack can be unwound. Results are kept for each
+ * node of the tree, since stacks share callers. */
 static uint8_t readiness_of_callers(struct pass *p, uint32_t stack)
 {
 	const struct code_stack *tree = p->code->stack;
 	uint32_t todo = stack;
 	uint8_t by = BY;
 
-	/* Up to what is known, or the outermost; then back down. */
+	/* up to a known stack, or the outermost */
 	while (tree[todo].parent && p->callers[todo] == SUMS) {
 		by &= readiness_of_caller(p, tree[tree[todo].parent].frame);
 		todo = tree[todo].parent;
@@ -169,7 +171,8 @@ static void readiness_sort_images(struct pass *p)
 
 static const struct kind {
 	const char *name, *title;
-	unsigned int with, without; /* bits that must be, must not be, set */
+	unsigned int with,
+		without; /* bits that must be set, that must be clear */
 } kinds[] = {
 	{ "frame_pointer", "frame pointer", READY_FP, 0 },
 	{ "sframe", "SFrame", READY_SFRAME, 0 },

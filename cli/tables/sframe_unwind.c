@@ -1,5 +1,5 @@
-/* sframe_unwind.c - how far do a capture's stack dumps get with SFrame
- * alone? */
+/* sframe_unwind.c - compares unwinding a capture's stack dumps by SFrame alone
+ * with all tables. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "stitch/verdict.h"
 #include "symbolize/unwind/unwind_pair.h"
 
-/* Images in which stacks ended early, on a screen. */
+/* Images in which stacks end early that are listed in text. */
 #define SHOWN 20
 
 static int sframe_unwind_compare_stops(const void *a, const void *b)
