@@ -14,7 +14,7 @@ static const char *input;
 
 const struct opt ingest_opts[] = {
 	OPT_STRING('i', "input", "FILE", &input,
-		   "the database or capture, as an argument would be"),
+		   "the database or capture to read, in place of the argument"),
 	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };

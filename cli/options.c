@@ -17,8 +17,7 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 const struct opt common_opts[] = {
 	OPT_CHOICE(0, "color", "WHEN", &term_color_option, color_choices,
 		   "color on the terminal: auto, always or never"),
-	OPT_FLAG(0, "no-pager", &pager_never,
-		 "long output on a terminal as it is"),
+	OPT_FLAG(0, "no-pager", &pager_never, "never start a pager"),
 	OPT_FLAG('h', "help", &options_help, "show this help"),
 	{ .kind = OPT_END }
 };

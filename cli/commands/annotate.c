@@ -29,12 +29,11 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 static const char *const by_words[] = { "weight", "samples", NULL };
 
 static const struct opt opts[] = {
-	OPT_STRING(0, "dso", "NAME", &dso,
-		   "the function of that name in this image"),
+	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-		   "shares of weight or of samples (weight)"),
+		   "count weight or samples (weight)"),
 	OPT_NUMBER(0, "around", "N", &around,
 		   "only instructions with samples and N around them"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -44,8 +43,7 @@ static const struct opt opts[] = {
 	       "no source lines between the instructions"),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
 	OPT_STRING(0, "html", "FILE", &html,
-		   "write an HTML page that needs nothing else; -: to standard "
-		   "output"),
+		   "write a self-contained HTML page; -: to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }

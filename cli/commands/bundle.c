@@ -38,12 +38,12 @@ static const struct opt opts[] = {
 		"an archive (.tar, .tar.gz, .tar.xz, .tar.zst), or any other "
 		"name for the database alone"),
 	OPT_FLAG('f', "force", &force, "replace FILE"),
-	OPT_FLAG(0, "redact", &redact,
-		 "replace paths, names and arguments by words of ours; no "
-		 "files go along"),
-	OPT_LIST(0, "keep", "GLOB", &keep,
-		 "with --redact: leave images with such a path as they are; "
-		 "may be given again"),
+	OPT_FLAG(
+		0, "redact", &redact,
+		"replace paths, names and arguments by made-up words; adds no files"),
+	OPT_LIST(
+		0, "keep", "GLOB", &keep,
+		"with --redact: leave images with such a path unchanged; may be repeated"),
 	OPT_FLAG(0, "no-debug-files", &no_debug,
 		 "the programs themselves, but no debug files"),
 	OPT_GROUP(ingest_opts),

@@ -22,24 +22,25 @@ static const char *max_loss, *max_unjoined, *svg;
 static const struct opt opts[] = {
 	OPT_FLAG('v', "verbose", &verbose,
 		 "list the evidence: each missing stack, gap, finding, loss"),
-	OPT_NUMBER(0, "limit", "N", &limit,
-		   "so many rows of each kind of evidence; 0: all (20, with "
-		   "--json all)"),
-	OPT_FLAG(0, "as-perf", &as_perf,
-		 "compare with what perf 7.2 makes of the same records"),
+	OPT_NUMBER(
+		0, "limit", "N", &limit,
+		"print at most N rows of each kind of evidence; 0: all (20; all with --json)"),
+	OPT_FLAG(
+		0, "as-perf", &as_perf,
+		"compare with the stacks that perf 7.2 makes of the same records"),
 	OPT_FLAG(0, "as-tid", &as_tid,
 		 "compare with taking the next chain of the thread"),
 	OPT_STRING(0, "max-loss", "N", &max_loss,
-		   "tolerate so many lost records, or so many percent: 0.5%"),
-	OPT_STRING(0, "max-unjoined", "N", &max_unjoined,
-		   "tolerate so many requests and chains without their other "
-		   "half, or so many percent"),
+		   "tolerate N lost records, or a share such as 0.5%"),
+	OPT_STRING(
+		0, "max-unjoined", "N", &max_unjoined,
+		"tolerate N requests and chains without their other half, or a share such as 0.5%"),
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
-	OPT_STRING(0, "svg", "FILE", &svg,
-		   "draw losses and missing stacks over time into FILE too; -: "
-		   "to standard output, without the rest"),
+	OPT_STRING(
+		0, "svg", "FILE", &svg,
+		"also draw losses and missing stacks over time into FILE; -: only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
@@ -80,8 +81,8 @@ static int parse_limit(const char *opt, const char *text,
 	if (!out->percent && (*p || part || strchr(text, '.')))
 		return bad_limit(opt, text, err);
 	if (out->percent && (n > 100 || (n == 100 && part)))
-		return err_set(err, ERR_USAGE,
-			       "--%s: '%s' is more than everything", opt, text);
+		return err_set(err, ERR_USAGE, "--%s: '%s' is more than 100 %%",
+			       opt, text);
 	out->n = out->percent ? n * 1000000 + part : n;
 	return 0;
 }
@@ -180,7 +181,8 @@ extern const struct command cmd_check;
 const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE]",
-	.summary = "say what was lost, and which stacks that broke",
+	.summary =
+		"report what was lost, and which stacks are missing because of it",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,

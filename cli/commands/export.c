@@ -122,7 +122,7 @@ extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
 	.args = "--format FORM [options] [DB | CAPTURE]",
-	.summary = "hand stacks and events to other tools",
+	.summary = "convert stacks and events for other tools",
 	.examples = examples,
 	.opts = opts,
 	.run = export_run,

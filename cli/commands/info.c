@@ -40,7 +40,7 @@ extern const struct command cmd_info;
 const struct command cmd_info = {
 	.name = "info",
 	.args = "[options] [DB | CAPTURE]",
-	.summary = "say what is inside, and what was lost",
+	.summary = "print a summary of the contents and losses",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,

@@ -32,7 +32,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
 	OPT_FLAG(0, "tables", &list_tables,
 		 "list the tables and their columns"),
-	OPT_FLAG(0, "functions", &list_functions, "list our SQL functions"),
+	OPT_FLAG(0, "functions", &list_functions,
+		 "list the SQL functions of backstitch"),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
@@ -188,7 +189,7 @@ extern const struct command cmd_query;
 const struct command cmd_query = {
 	.name = "query",
 	.args = "[options] [DB] [SQL]",
-	.summary = "answer SQL from a database",
+	.summary = "run SQL on a database",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,

@@ -31,22 +31,23 @@ static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
-	OPT_STRING('s', "sort", "KEYS", &sort_keys,
-		   "one row for each comm, pid, tid, cpu, dso, sym, verdict: "
-		   "a comma list (sym,dso)"),
+	OPT_STRING(
+		's', "sort", "KEYS", &sort_keys,
+		"one row for each value of KEYS, a list of comm, pid, tid, cpu, dso, sym, verdict (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
-		   "largest self or total first (self)"),
+		   "sort by self or total, largest first (self)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-		   "shares of weight or of samples (weight)"),
+		   "count weight or samples (weight)"),
 	OPT_FLAG(0, "no-children", &self_only,
-		 "self only: rows that have any, without the total"),
+		 "print self without total, and only rows that have any"),
 	OPT_NUMBER(0, "limit", "N", &limit,
-		   "so many rows; 0: all (one screen, 40 in a file)"),
-	OPT_STRING(0, "callers", "FUNC", &callers, "who calls FUNC, by share"),
-	OPT_STRING(0, "callees", "FUNC", &callees, "what FUNC calls, by share"),
+		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+	OPT_STRING(0, "callers", "FUNC", &callers,
+		   "print the callers of FUNC, by share"),
+	OPT_STRING(0, "callees", "FUNC", &callees,
+		   "print what FUNC calls, by share"),
 	OPT_FLAG(0, "diff", &diff,
-		 "what changed from one recording to another: 'report --diff "
-		 "BEFORE AFTER'"),
+		 "compare two recordings: 'report --diff BEFORE AFTER'"),
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
 	OPT_GROUP(offcpu_opt_table),

@@ -32,9 +32,10 @@ static const struct opt opts[] = {
 		   "dso, dsoff, srcline"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
-		 "say between the samples where records were lost"),
-	OPT_FLAG(0, "wall", &wall,
-		 "print times as UTC, where the capture knows them"),
+		 "print between the samples where records were lost"),
+	OPT_FLAG(
+		0, "wall", &wall,
+		"print times as UTC, if the capture has its offset to wall time"),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),

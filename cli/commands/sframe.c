@@ -10,22 +10,20 @@
 
 static bool check, unwind, readiness, json;
 
-static const struct opt opts[] = { OPT_FLAG(0, "check", &check,
-					    "compare it with the code and "
-					    "with .eh_frame; status 4 when "
-					    "there are errors"),
-				   OPT_FLAG(0, "unwind", &unwind,
-					    "of a capture with stack dumps: "
-					    "how far do they get with SFrame "
-					    "alone"),
-				   OPT_FLAG(0, "readiness", &readiness,
-					    "of a database or capture: which "
-					    "share of its samples could be "
-					    "unwound by frame pointer, by "
-					    "SFrame, by neither"),
-				   OPT_FLAG(0, "json", &json, "print JSON"),
-				   OPT_GROUP(name_place_opts),
-				   { .kind = OPT_END } };
+static const struct opt opts[] = {
+	OPT_FLAG(
+		0, "check", &check,
+		"compare the section with the code and with .eh_frame; status 4 if there are errors"),
+	OPT_FLAG(
+		0, "unwind", &unwind,
+		"compare unwinding a capture's stack dumps by SFrame alone with all tables"),
+	OPT_FLAG(
+		0, "readiness", &readiness,
+		"print which share of the samples of a database or capture can be unwound by frame pointer, by SFrame, by neither"),
+	OPT_FLAG(0, "json", &json, "print JSON"),
+	OPT_GROUP(name_place_opts),
+	{ .kind = OPT_END }
+};
 
 static int sframe_open_section(const char *path, struct elf_file **ef,
 			       struct sframe_file *f, struct err *err)

@@ -108,7 +108,7 @@ extern const struct command cmd_symbolize;
 const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.args = "[options] DB",
-	.summary = "name again, when debug files turned up",
+	.summary = "resolve symbols again after adding debug files",
 	.examples = examples,
 	.opts = opts,
 	.run = symbolize_run,

@@ -207,8 +207,8 @@ static void summary_put_event(struct summary *s, struct rows *r)
 	}
 	lines_clean(&s->l, rows_text(r, INFO_EVENTS_NAME));
 	lines_add(&s->l, ": %s %s",
-		  human_count(a, sizeof(a),
-			      (uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
+		  human_grouped(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
 		  strcmp(rows_text(r, INFO_EVENTS_KIND), "sample") ? "records"
 								   : "samples");
 	if (rows_int(r, INFO_EVENTS_DEFERRED))
@@ -313,6 +313,12 @@ static void summary_put_loss(struct summary *s, struct rows *r)
 {
 	const char *what = rows_text(r, INFO_LOSS_WHAT);
 
+	if (!strcmp(what, "damage") && !rows_int(r, INFO_LOSS_N)) {
+		lines_add(&s->l, "amount lost unknown");
+		lines_put_styled(&s->l, "damaged", STYLE_YELLOW);
+		s->n--;
+		return;
+	}
 	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, INFO_LOSS_N));
 	if (!strcmp(what, "lost"))
 		lines_add(&s->l, "in %" PRId64 " gap%s",
@@ -415,7 +421,7 @@ static void summary_put_title(struct summary *s)
 	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
 		term_off(s->l.out));
 	fprintf(s->l.out, ": %s samples",
-		human_count(n, sizeof(n), s->samples));
+		human_grouped(n, sizeof(n), s->samples));
 	if (s->last > s->first)
 		fprintf(s->l.out, " over %s",
 			human_ns(t, sizeof(t), s->last - s->first));

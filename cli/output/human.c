@@ -78,14 +78,24 @@ void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 			(unsigned long long)(v % scale));
 }
 
+const char *human_grouped(char *buf, size_t size, uint64_t n)
+{
+	char digit[24];
+	int len = snprintf(digit, sizeof(digit), "%" PRIu64, n);
+	size_t at = 0;
+
+	for (int i = 0; i < len && at + 2 < size; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digit[i];
+	}
+	buf[at] = 0;
+	return buf;
+}
+
 void human_put_grouped(FILE *out, uint64_t n)
 {
-	char digit[32];
-	int len = snprintf(digit, sizeof(digit), "%llu", (unsigned long long)n);
+	char buf[32];
 
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			fputc(',', out);
-		fputc(digit[i], out);
-	}
+	fputs(human_grouped(buf, sizeof(buf), n), out);
 }

@@ -450,8 +450,8 @@ static void report_diff_print_head(const struct report_diff *rp)
 	print_side(out, &rp->side[0], 'A');
 	print_side(out, &rp->side[1], 'B');
 	fprintf(out,
-		"significant: %zu more in B, %zu less, by %s; at most one "
-		"table in 100 shows a change that is none\n",
+		"significant: %zu more in B, %zu less, by %s; false-"
+		"positive rate per table: at most 1 %%\n",
 		n[0], n[1], rp->o->absolute ? "numbers" : "shares");
 	term_lines_end(&l);
 	putchar('\n');
