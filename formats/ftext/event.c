@@ -27,7 +27,7 @@ static const char text_format[] =
 
 struct known_event {
 	const char *name, *full;
-	enum ftext_role role;
+	enum event_role role;
 };
 
 static const struct known_event known[] = {
@@ -101,7 +101,7 @@ static void unnamed(const struct line *l, char out[NAME_SIZE])
 }
 
 static void full_name(const char *name, char out[NAME_SIZE],
-		      enum ftext_role *role)
+		      enum event_role *role)
 {
 	*role = ROLE_PLAIN;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -307,7 +307,7 @@ static bool plugin_wakeup(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-void ftext_pairs(enum ftext_role role, struct scan text,
+void ftext_pairs(enum event_role role, struct scan text,
 		 struct ftext_pairs *out)
 {
 	bool done = false;

@@ -200,11 +200,10 @@ static void close_ftext(struct source *src)
 	free(ft->cpu);
 	free(ft->buffer);
 	free(ft->due);
-	known_release(&ft->known);
+	told_tasks_release(&ft->told);
 	free(ft->raw);
 	free(ft->path);
-	inodes_release(&ft->inodes);
-	unwound_release(&ft->unwound);
+	user_stack_reader_release(&ft->stack);
 	free(ft->buf);
 	free(ft->src.path);
 	free(ft);

@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
-#include "formats/reader/inodes.h"
-#include "formats/reader/told_tasks.h"
+#include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
@@ -33,23 +32,6 @@ extern const struct source_ops ftext_ops;
 #define FTEXT_HELD 256
 #define FTEXT_PAIRS 64
 
-/* What an event says of tasks. */
-enum ftext_role {
-	ROLE_PLAIN,
-	ROLE_SWITCH,
-	ROLE_WAKEUP,
-	ROLE_WAKEUP_NEW,
-	ROLE_FORK,
-	ROLE_NEWTASK,
-	ROLE_EXEC,
-	ROLE_EXIT,
-	ROLE_RENAME,
-	ROLE_NAMED,  /* has a comm and a pid */
-	ROLE_COOKIE, /* stands behind its event, as a stack does */
-	ROLE_INODE,
-	ROLE_MARKER, /* text from user mode */
-};
-
 /* "key=value", as far as it is clear where the value ends. */
 struct ftext_pair {
 	struct scan key, value;
@@ -66,7 +48,7 @@ struct ftext_pairs {
 struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
-	enum ftext_role role;
+	enum event_role role;
 	enum call_what call; /* of a system call that we look at */
 	bool leaves;	     /* it is its end */
 	struct field_def *def;
@@ -179,15 +161,14 @@ struct ftext {
 	size_t n_event, cap_event, cap_def;
 	struct table by_name;
 	/* Tasks: hash of the name; the lowest bit: an event said it. */
-	struct known known;
+	struct told_tasks told;
 	/* Places of frames, by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;
 	struct table places;
-	struct inodes inodes;
 	const char *const *nonce_format;
 	/* decode() */
-	struct unwound unwound;
+	struct user_stack_reader stack;
 	struct ftext_pairs pairs;
 	uint64_t *ip[FTEXT_STACKS];
 	const struct place **at[FTEXT_STACKS];
@@ -250,7 +231,7 @@ void ftext_header(struct ftext *ft, struct scan s);
  * shows which fields it has. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-void ftext_pairs(enum ftext_role role, struct scan text,
+void ftext_pairs(enum event_role role, struct scan text,
 		 struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
 				    const char *key);

@@ -126,9 +126,8 @@ static void close_ft(struct source *src)
 	free(ft->made);
 	free(ft->heap);
 	free(ft->due);
-	known_release(&ft->known);
-	inodes_release(&ft->inodes);
-	unwound_release(&ft->unwound);
+	told_tasks_release(&ft->told);
+	user_stack_reader_release(&ft->stack);
 	free(ft->kern);
 	free(ft->user);
 	free(ft->src.path);

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/reader/inodes.h"
-#include "formats/reader/told_tasks.h"
+#include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/reader/user_stack_reader.h"
@@ -58,26 +57,6 @@ enum ft_id {
 	FT_KNOWN, /* first one we do not know */
 };
 
-/* What an event means to us besides being one. */
-enum ft_role {
-	FT_PLAIN,
-	FT_KSTACK,
-	FT_USTACK,
-	FT_COOKIE, /* stands behind its event, as a stack does */
-	FT_CHAIN,  /* a deferred user stack: no event */
-	FT_INODE,
-	FT_MARKER, /* text from user mode */
-	FT_SWITCH,
-	FT_WAKEUP,
-	FT_WAKEUP_NEW,
-	FT_NAMED, /* has a comm and a pid */
-	FT_FORK,
-	FT_NEWTASK,
-	FT_EXEC,
-	FT_EXIT,
-	FT_RENAME,
-};
-
 /* The fields that a role reads: places in its format, -1 not there. */
 struct ft_parts {
 	int pid, comm;	 /* of switch: of the one that leaves */
@@ -92,7 +71,7 @@ struct ft_parts {
 
 struct ft_type {
 	struct tp_format fmt;
-	enum ft_role role;
+	enum event_role role;
 	bool printk; /* its text stands elsewhere */
 	struct ft_parts part;
 };
@@ -129,7 +108,7 @@ struct ft_item {
 	int32_t pid;
 	uint16_t id;
 	uint8_t kind;	     /* enum ft_item_kind */
-	uint8_t role;	     /* enum ft_role */
+	uint8_t role;	     /* enum event_role */
 	uint8_t context;     /* irq, softirq, NMI */
 	uint16_t kern, user; /* stacks: words from place; 0: none */
 	bool cookie;	     /* user is a cookie's place */
@@ -315,12 +294,11 @@ struct ft {
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool merging;
-	struct known known;	   /* names, forks and execs */
+	struct told_tasks told;	   /* names, forks and execs */
 	uint64_t walked, walk_len; /* plain bytes of all streams */
 	bool ended;
 	/* decode() */
-	struct inodes inodes;
-	struct unwound unwound;
+	struct user_stack_reader stack;
 	const char *const *nonce_format;
 	uint64_t *kern, *user;
 	size_t cap_kern, cap_user;

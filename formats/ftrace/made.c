@@ -56,7 +56,7 @@ void ft_make_first(struct ft *ft)
 	else
 		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
-		if (ft->type[i].role != FT_KSTACK)
+		if (ft->type[i].role != ROLE_KSTACK)
 			continue;
 		struct ft_made *m = add(ft, REC_KSYMBOL);
 

@@ -100,7 +100,7 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 			bytes_peek_u16(&e.b, 0, &id);
 			const struct ft_type *t = ft_type_of(ft, id);
 
-			if (t && t->role == FT_EXEC)
+			if (t && t->role == ROLE_EXEC)
 				note_exec(ft,
 					  ft_number(t, t->part.pid, &e.b, -1),
 					  ft_time(ft, s, e.time));
@@ -111,7 +111,7 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 static bool has_execs(const struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_type; i++)
-		if (ft->type[i].role == FT_EXEC)
+		if (ft->type[i].role == ROLE_EXEC)
 			return true;
 	return false;
 }

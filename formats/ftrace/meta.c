@@ -92,7 +92,7 @@ static bool parse_format(struct ft *ft, const char *system,
 
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {
-	struct ft_type t = { .role = FT_PLAIN };
+	struct ft_type t = { .role = ROLE_PLAIN };
 
 	if (bytes_left(text) > FORMAT_MAX ||
 	    !parse_format(ft, system, text, &t)) {

@@ -105,21 +105,13 @@ char *ft_print_format(const char *system, const struct bytes *text)
 	return out;
 }
 
-static int field_at(const struct tp_format *fmt, const char *name)
-{
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out)
 {
-	int fmt_at = field_at(fmt, "fmt");
-	int str_at = fmt_at < 0 ? field_at(fmt, "str") : fmt_at;
-	int buf_at = field_at(fmt, "buf");
-	int at = field_at(fmt, "text");
+	int fmt_at = tp_field_index(fmt, "fmt");
+	int str_at = fmt_at < 0 ? tp_field_index(fmt, "str") : fmt_at;
+	int buf_at = tp_field_index(fmt, "buf");
+	int at = tp_field_index(fmt, "text");
 	struct bytes args;
 
 	if (at < 0 || str_at < 0 || !out[str_at].present)

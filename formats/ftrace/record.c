@@ -89,11 +89,11 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 		return;
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (t && t->role == FT_KSTACK)
+	if (t && t->role == ROLE_KSTACK)
 		kernel_stack(ft, t, &raw, rec);
-	else if (t && t->role == FT_USTACK)
+	else if (t && t->role == ROLE_USTACK)
 		user_stack(ft, t, &raw, rec);
-	else if (t && t->role == FT_COOKIE)
+	else if (t && t->role == ROLE_COOKIE)
 		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
@@ -153,15 +153,15 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
 		return 0;
-	if (t->role == FT_KSTACK)
+	if (t->role == ROLE_KSTACK)
 		kernel_stack(ft, t, &raw, rec);
-	else if (t->role == FT_USTACK)
+	else if (t->role == ROLE_USTACK)
 		user_stack(ft, t, &raw, rec);
-	else if (t->role == FT_COOKIE)
+	else if (t->role == ROLE_COOKIE)
 		ft_defer_cookie(t, &raw, s);
-	else if (t->role == FT_MARKER)
+	else if (t->role == ROLE_MARKER)
 		ft_defer_request(ft, t, &raw, rec);
-	else if (t->role >= FT_SWITCH)
+	else if (t->role >= ROLE_SWITCH)
 		tp_sched(&t->fmt, &raw, &s->sched);
 	if (t->fmt.n_stack)
 		held_stacks(ft, t, &raw, rec);

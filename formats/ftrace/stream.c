@@ -92,7 +92,7 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 
 static bool is_stack(const struct ft_item *it)
 {
-	return it->role >= FT_KSTACK && it->role <= FT_COOKIE;
+	return it->role >= ROLE_KSTACK && it->role <= ROLE_COOKIE;
 }
 
 /* Whose stack it is: the last event of the same task in the same context. */
@@ -105,7 +105,7 @@ static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		if (is_stack(it) || it->role == FT_CHAIN)
+		if (is_stack(it) || it->role == ROLE_CHAIN)
 			return NULL;
 		return it;
 	}
@@ -118,12 +118,12 @@ static bool attach(struct ft_stream *s, const struct ft_item *stack)
 
 	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
 		return false;
-	uint16_t *to = stack->role == FT_KSTACK ? &it->kern : &it->user;
+	uint16_t *to = stack->role == ROLE_KSTACK ? &it->kern : &it->user;
 
 	if (*to)
 		return false;
 	*to = (uint16_t)((stack->place - it->place) / 4);
-	it->cookie |= stack->role == FT_COOKIE;
+	it->cookie |= stack->role == ROLE_COOKIE;
 	return true;
 }
 
@@ -161,7 +161,7 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 
 	it.pid = (int32_t)pid;
 	it.context = flags & CONTEXT;
-	it.role = t ? t->role : FT_PLAIN;
+	it.role = t ? t->role : ROLE_PLAIN;
 	if (s->lost_due)
 		push_lost(s, it.time);
 	if (is_stack(&it) && attach(s, &it))
@@ -365,16 +365,16 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	enum ft_role role = it->role;
-	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+	enum event_role role = it->role;
+	bool look = role > ROLE_COOKIE && role != ROLE_CHAIN &&
 		    !ft_entry_at(ft, s, it->place, &raw, NULL);
 	const struct ft_type *t = look ? ft_type_of(ft, it->id) : NULL;
 
-	if (look && role >= FT_SWITCH)
+	if (look && role >= ROLE_SWITCH)
 		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
-	if (role == FT_CHAIN) {
+	if (role == ROLE_CHAIN) {
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
@@ -382,11 +382,11 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	struct event_def *def = &ft->event[event];
 
 	def->has_chain |= it->kern || it->user;
-	def->defer |= it->cookie || role == FT_COOKIE;
-	if (look && role == FT_INODE)
+	def->defer |= it->cookie || role == ROLE_COOKIE;
+	if (look && role == ROLE_INODE)
 		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
-	if (look && role == FT_MARKER)
+	if (look && role == ROLE_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 

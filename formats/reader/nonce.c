@@ -335,13 +335,14 @@ bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 	return false;
 }
 
-static void add_frames(const struct nonce_line *l, struct unwound *out)
+static void add_frames(const struct nonce_line *l,
+		       struct user_stack_reader *out)
 {
 	struct scan s = l->ips;
 	uint64_t ip;
 
 	while (take_ip(&s, &ip))
-		unwound_add(out, ip, NULL);
+		user_stack_reader_add(out, ip, NULL);
 	for (s = l->names; s.n;) {
 		size_t n = scan_find_char(s, ';');
 		struct scan name = scan_head(s, n);
@@ -351,13 +352,14 @@ static void add_frames(const struct nonce_line *l, struct unwound *out)
 		scan_trim(&name);
 		if (!name.n)
 			continue;
-		const struct place p = { .symbol = unwound_text(out, name) };
+		const struct place p = { .symbol = user_stack_reader_text(
+						 out, name) };
 
-		unwound_add(out, 0, &p);
+		user_stack_reader_add(out, 0, &p);
 	}
 }
 
-void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		 struct rec_chain *out)
 {
 	*out = (struct rec_chain){
@@ -388,7 +390,7 @@ void nonce_request(const char *const *templates, struct scan text,
 }
 
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
-		 struct unwound *frames, struct record *rec)
+		 struct user_stack_reader *frames, struct record *rec)
 {
 	struct nonce_line l;
 

@@ -25,7 +25,7 @@
 struct err;
 struct rec_chain;
 struct record;
-struct unwound;
+struct user_stack_reader;
 
 enum nonce_kind {
 	NONCE_NONE,
@@ -55,7 +55,7 @@ bool nonce_parse(const char *const *templates, struct scan s,
 bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 		struct nonce_line *out);
 /* The chain of a stack but for its frames, which go to *frames. */
-void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		 struct rec_chain *out);
 /* What a text says of a sample, with its first request, if there is one: a
  * write is one line, as a rule. */
@@ -64,5 +64,5 @@ void nonce_request(const char *const *templates, struct scan text,
 /* The chain whose line is the next from there on, but for its frames. rec has
  * who wrote it; another thread's process is -1 when the line does not say. */
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
-		 struct unwound *frames, struct record *rec);
+		 struct user_stack_reader *frames, struct record *rec);
 #endif

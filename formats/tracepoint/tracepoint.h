@@ -84,6 +84,8 @@ void tp_release(struct tp *tp);
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);
 void tp_format_release(struct tp_format *fmt);
+/* The index of the field of that name; -1 if there is none or name is NULL. */
+int tp_field_index(const struct tp_format *fmt, const char *name);
 /* The value behind key ("offset:") inside [s, end); false: not there. */
 bool tp_number_behind(const char *s, const char *end, const char *key,
 		      uint32_t *out);
