@@ -1,13 +1,13 @@
-/* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks
- * that come later, the files these name, and what processes that unwind
- * themselves write to trace_marker. The kernel's texts: backstitch-formats(5),
- * "Deferred stacks: ftrace". */
+/* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks that
+ * follow later, the files that they name, and lines that processes which unwind
+ * themselves write to trace_marker. The texts: backstitch-formats(5), "Deferred
+ * stacks: ftrace". */
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
-/* "cookie=7000000000009", anywhere in the text. */
+/* Takes "cookie=7000000000009" anywhere in the text. */
 static bool take_cookie(struct scan s, uint64_t *cookie)
 {
 	size_t at = scan_find(s, "cookie=");
@@ -24,7 +24,7 @@ bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
 	return true;
 }
 
-/* "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6" */
+/* Takes "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
 static void take_inode(struct ftext *ft, struct scan s)
 {
 	struct place file = { .off = 0 };
@@ -40,7 +40,7 @@ static void take_inode(struct ftext *ft, struct scan s)
 	user_stack_reader_note_file(&ft->stack, &file, s);
 }
 
-/* trace-cmd puts the name of a function in front. */
+/* The text without the name of a function that trace-cmd puts before it. */
 static struct scan marker_text(const struct ftext *ft,
 			       const struct ftext_item *it)
 {
@@ -59,7 +59,7 @@ static struct scan marker_text(const struct ftext *ft,
 	return t;
 }
 
-/* The stacks in it, each by where its line begins. */
+/* Adds the refs of the stacks in the text, each by the offset of its line. */
 static void marker_refs(struct ftext *ft, uint64_t id)
 {
 	struct ftext_item *it = ftext_item(ft, id);

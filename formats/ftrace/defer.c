@@ -1,7 +1,7 @@
-/* defer.c - deferred user stacks: cookies, the stacks that come later,
- * the files that these name, and what processes that unwind themselves write
- * to trace_marker. The kernel's layouts: backstitch-formats(5), "Deferred
- * stacks: ftrace". */
+/* defer.c - deferred user stacks: cookies, the stacks that follow later, the
+ * files that they name, and lines that processes which unwind themselves write
+ * to trace_marker. Layouts: backstitch-formats(5), "Deferred stacks: ftrace".
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct defer_row {
 	const char *at, *size, *inodes, *dev;
 };
 
-/* The field without which an event is not what its name says; the others. */
+/* `at` is the field that the event must have; the others may be NULL. */
 static const struct defer_row rows[] = {
 	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE, "cookie", NULL, NULL,
 	  NULL },
@@ -56,7 +56,7 @@ static void take(struct ft *ft, const struct ft_type *t, int field,
 		tp_take(&ft->look, raw, &t->fmt.field[field], out);
 }
 
-/* The bytes of an array, as they stand in the entry. */
+/* The bytes of an array, as recorded in the entry. */
 static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
 			     const struct bytes *raw)
 {
@@ -72,7 +72,8 @@ static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
 	return b;
 }
 
-/* The next of an array of the kernel's longs; false: the end. */
+/* Takes the next element of an array of kernel longs. Returns false at the end.
+ */
 static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
 {
 	uint32_t low;
@@ -81,12 +82,12 @@ static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
 		return !bytes_u64(b, out, NULL);
 	if (bytes_u32(b, &low, NULL))
 		return false;
-	/* -1 is the same in both */
+	/* -1 ends a stack with longs of either size. */
 	*out = low == UINT32_MAX ? UINT64_MAX : low;
 	return true;
 }
 
-/* Up to its first 0: buf is padded with more. */
+/* The text up to its first 0; buf is padded. */
 static struct scan text_of(const struct ft_type *t, const struct bytes *raw)
 {
 	struct bytes b = *raw;
@@ -103,7 +104,7 @@ void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 {
 	int64_t cookie = ft_number(t, t->part.at, raw, 0);
 
-	/* zero: the kernel could not take the request */
+	/* A cookie of 0 means that the kernel could not take the request. */
 	s->cookie = (uint64_t)cookie;
 	s->defer = cookie ? DEFER_COOKIE : DEFER_REFUSED;
 }
@@ -123,7 +124,8 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 					    scan_of(f.text, strlen(f.text)));
 }
 
-/* With inodes the values are offsets in files; else they are addresses. */
+/* If the event has inodes, the values are offsets in files; otherwise they are
+ * addresses. */
 static void take_stack(struct ft *ft, const struct ft_type *t,
 		       const struct bytes *raw)
 {

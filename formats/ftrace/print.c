@@ -1,6 +1,6 @@
-/* print.c - the text of trace_printk(), whose format or string is in
- * the kernel: pages have its address, printk_formats the text. It becomes a
- * field of its own, so that it is there without the capture too. */
+/* print.c - the text of trace_printk(). Its format or string is in the kernel:
+ * pages have the address, printk_formats the text. The text becomes a field of
+ * the event, so that it is available without the capture too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 #define TEXTS_MAX 1000000u
 #define LINE_MAX_LEN 4096
-/* No entry is so long: the field is never read from a payload. */
+/* No entry is that long, so the field is never read from a payload. */
 #define TEXT_FIELD                                                             \
 	"\tfield:__data_loc char[] text;\toffset:65528;\tsize:4;\tsigned:0;\n" \
 	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(text)\n"
 
-/* "\n", "\t", "\"" and "\\" of a string in C. */
+/* Replaces "\n", "\t", "\"" and "\\" of a C string. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -30,7 +30,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* "0xADDRESS : "TEXT"" */
+/* Takes "0xADDRESS : "TEXT"". */
 static void take_line(struct ft *ft, char *line)
 {
 	char *end;

@@ -39,7 +39,7 @@ bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
 	}
 }
 
-/* Text ends at its 0; one without is copied to have one. */
+/* Text ends at its first 0; text without one is copied. */
 static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
 {
 	const void *nul = memchr(b->pos, 0, bytes_left(b));
@@ -59,7 +59,8 @@ static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
 	out->len = (uint32_t)n;
 }
 
-/* Where a dynamic field's bytes are: false when not inside the entry. */
+/* Finds the bytes of a dynamic field. Returns false if they are not inside the
+ * entry. */
 static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
 			 struct bytes *out)
 {

@@ -39,8 +39,8 @@ static bool word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "char comm[16]", "__data_loc char[] name", "const char * path": the name is
- * the last word that is not inside brackets. */
+/* In "char comm[16]", "__data_loc char[] name" and "const char * path" the name
+ * is the last word outside of brackets. */
 static const char *field_name(const char *s, const char *end, size_t *len)
 {
 	const char *e = end;
@@ -74,8 +74,8 @@ static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
 	return FMT_BLOB;
 }
 
-/* "[6]" behind the name and the size of all give that of one. Dynamic arrays
- * say the type of their items only: bytes, as far as we are concerned. */
+/* The size of an element: "[6]" after the name divides the size. For dynamic
+ * arrays, where only the type tells it, assume bytes. */
 static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 {
 	uint32_t n;
@@ -85,14 +85,14 @@ static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 		       : 1;
 }
 
-/* Of the common fields only the thread id says something of its own. */
+/* Of the common fields only the thread id is of interest. */
 static bool is_wanted(const char *name, size_t len)
 {
 	return len && (len < 7 || memcmp(name, "common_", 7) ||
 		       (len == 10 && !memcmp(name, "common_pid", 10)));
 }
 
-/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" */
+/* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */
 static void field_line(struct arena *arena, struct tp_format *fmt,
 		       const char *s, const char *end)
 {
@@ -130,7 +130,7 @@ static void field_line(struct arena *arena, struct tp_format *fmt,
 	free(copy);
 }
 
-/* A copy of what stands behind key on its line; NULL: not there. */
+/* Returns a copy of the rest of the line after key, or NULL. */
 static const char *line_behind(struct arena *arena, const char *s,
 			       const char *end, const char *key)
 {
