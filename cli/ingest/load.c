@@ -23,6 +23,7 @@
 #include "formats/formats.h"
 #include "formats/reader/nonce.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

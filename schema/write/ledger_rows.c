@@ -1,20 +1,22 @@
-/* ledger.c - the ledger's entries become rows of loss, ordering, damage. */
+/* ledger_rows.c - the ledger's entries become rows of loss, ordering, damage.
+ */
 #include "stitch/base/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
-/* Weights that were too large to be stored are the store's own finding. */
-static void add_bad_weights(struct store *db, struct ledger *lg)
+/* Adds an entry for the weights that were too large to be stored. */
+static void ledger_add_bad_weights(struct store *db, struct ledger *lg)
 {
-	for (size_t i = 0; i < db->n_capture; i++) {
-		struct capture_map *c = &db->capture[i];
+	for (size_t i = 0; i < db->w->n_capture; i++) {
+		struct capture_map *c = &db->w->capture[i];
 		struct ledger_entry e = {
 			.kind = LEDGER_DAMAGE,
 			.capture = (uint16_t)i,
@@ -32,28 +34,28 @@ static void add_bad_weights(struct store *db, struct ledger *lg)
 	}
 }
 
-/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: the
- * most that LEDGER_MAX rows and one more may each have. */
+/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: with
+ * this limit the sum over LEDGER_MAX + 1 rows fits. */
 #define NUMBER_MAX ((uint64_t)1 << 46)
 
-static int64_t number(uint64_t n)
+static int64_t ledger_row_number(uint64_t n)
 {
 	return (int64_t)(n < NUMBER_MAX ? n : NUMBER_MAX);
 }
 
-static int put_loss(struct store *db, const struct ledger_entry *e,
-		    struct err *err)
+static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
+			   struct err *err)
 {
-	const struct capture_map *c = store_capture_map(db, e->capture);
+	const struct capture_map *c = capture_map(db, e->capture);
 	struct row r;
 	uint32_t type = 0;
 
 	if (e->event >= 0 && c->src && (uint32_t)e->event < c->src->n_events) {
-		type = store_type(db, e->capture, (uint32_t)e->event, err);
+		type = capture_type(db, e->capture, (uint32_t)e->event, err);
 		if (!type)
 			return -1;
 	}
-	if (store_row(db, T_LOSS, strlen(e->what), &r, err))
+	if (db_row(db, T_LOSS, strlen(e->what), &r, err))
 		return -1;
 	row_key(&r, e->id);
 	row_int(&r, 1, e->capture + 1);
@@ -64,21 +66,21 @@ static int put_loss(struct store *db, const struct ledger_entry *e,
 	row_id(&r, 5, type);
 	row_id(&r, 6, e->t0);
 	row_id(&r, 7, e->t1);
-	/* nobody ever lost so many records: it is not known how many */
+	/* so many records cannot be lost: the number is unknown */
 	row_id(&r, 8, e->n < NUMBER_MAX ? e->n : 0);
 	row_int(&r, 9, (int64_t)e->off);
 	return 0;
 }
 
-/* The interval of such an entry is from the record's time to the time it
- * should not have been below. */
-static int put_order(struct store *db, const struct ledger_entry *e,
-		     struct err *err)
+/* t0 is the record's time, t1 the time of an earlier record that it should not
+ * be below. */
+static int ledger_put_order(struct store *db, const struct ledger_entry *e,
+			    struct err *err)
 {
 	size_t len = strlen(e->what) + (e->detail ? strlen(e->detail) : 0);
 	struct row r;
 
-	if (store_row(db, T_ORDERING, len, &r, err))
+	if (db_row(db, T_ORDERING, len, &r, err))
 		return -1;
 	row_int(&r, 0, e->capture + 1);
 	row_text(&r, 1, e->what);
@@ -87,15 +89,15 @@ static int put_order(struct store *db, const struct ledger_entry *e,
 		row_int(&r, 3, (int64_t)(e->t1 - e->t0));
 	if (e->cpu >= 0)
 		row_int(&r, 4, e->cpu);
-	row_int(&r, 5, number(e->n));
+	row_int(&r, 5, ledger_row_number(e->n));
 	row_int(&r, 6, (int64_t)e->off);
 	row_text(&r, 7, e->detail);
 	return 0;
 }
 
-/* In a skipped entry len is no length but the key: the record's type. */
-static int put_damage(struct store *db, const struct ledger_entry *e,
-		      struct err *err)
+/* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
+static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
+			     struct err *err)
 {
 	static const char *const kind[LEDGER_KINDS] = {
 		[LEDGER_DAMAGE] = "damage",
@@ -111,31 +113,32 @@ static int put_damage(struct store *db, const struct ledger_entry *e,
 		snprintf(key, sizeof(key), "%" PRIu64, e->len);
 		detail = key;
 	}
-	if (store_row(db, T_DAMAGE,
-		      strlen(kind[e->kind]) + strlen(e->what) +
-			      (detail ? strlen(detail) : 0),
-		      &r, err))
+	if (db_row(db, T_DAMAGE,
+		   strlen(kind[e->kind]) + strlen(e->what) +
+			   (detail ? strlen(detail) : 0),
+		   &r, err))
 		return -1;
 	row_int(&r, 0, e->capture + 1);
 	row_text(&r, 1, kind[e->kind]);
 	row_text(&r, 2, e->what);
 	row_int(&r, 3, (int64_t)e->off);
 	if (!skipped)
-		row_id(&r, 4, number(e->len));
-	row_int(&r, 5, number(e->n));
+		row_id(&r, 4, ledger_row_number(e->len));
+	row_int(&r, 5, ledger_row_number(e->n));
 	row_text(&r, 6, detail);
 	if (e->kind == LEDGER_DAMAGE)
-		store_capture_map(db, e->capture)->damaged = true;
+		capture_map(db, e->capture)->damaged = true;
 	return 0;
 }
 
-/* What was said of the captures before, when they are named again. */
-static int is_noted(struct store *db, const char *what, const char *detail,
-		    struct err *err)
+/* Returns 1 if the note is there already, from an earlier naming, 0 if not, -1
+ * and *err. */
+static int ledger_is_noted(struct store *db, const char *what,
+			   const char *detail, struct err *err)
 {
-	if (store_drain(db, err))
+	if (db_drain(db, err))
 		return -1;
-	sqlite3_stmt *st = store_prepare(db, store_sql("same_note"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("same_note"), err);
 
 	if (!st)
 		return -1;
@@ -147,18 +150,18 @@ static int is_noted(struct store *db, const char *what, const char *detail,
 	sqlite3_finalize(st);
 	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
 		return rc == SQLITE_ROW;
-	return store_error(db, rc, err);
+	return db_error(db, rc, err);
 }
 
 int store_note(struct store *db, const char *what, const char *detail,
 	       struct err *err)
 {
 	struct row r;
-	int known = is_noted(db, what, detail, err);
+	int known = ledger_is_noted(db, what, detail, err);
 
 	if (known)
 		return known < 0 ? -1 : 0;
-	if (store_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
+	if (db_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
 		return -1;
 	row_text(&r, 1, "note");
 	row_text(&r, 2, what);
@@ -167,21 +170,21 @@ int store_note(struct store *db, const char *what, const char *detail,
 	return 0;
 }
 
-int store_ledger(struct store *db, struct ledger *lg, struct err *err)
+int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err)
 {
 	struct ledger_entry e;
 	int rc = 0;
 
 	if (!lg)
 		return 0;
-	add_bad_weights(db, lg);
+	ledger_add_bad_weights(db, lg);
 	while (!rc && ledger_take(lg, &e) > 0) {
 		if (e.kind == LEDGER_LOSS)
-			rc = put_loss(db, &e, err);
+			rc = ledger_put_loss(db, &e, err);
 		else if (e.kind == LEDGER_ORDER)
-			rc = put_order(db, &e, err);
+			rc = ledger_put_order(db, &e, err);
 		else if (e.kind < LEDGER_KINDS)
-			rc = put_damage(db, &e, err);
+			rc = ledger_put_damage(db, &e, err);
 	}
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* none.c - in the place of the files that call libbabeltrace2, in a build
+/* graph_none.c - in place of the files that call libbabeltrace2, in a build
  * without it: says so. */
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"

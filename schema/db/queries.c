@@ -1,10 +1,9 @@
-/* queries.c - finds embedded SQL: a whole file, or one named select. */
+/* queries.c - finds embedded SQL: a whole file, or a named query. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
 #include "stitch/base/mem.h"
 
 #define MARK "-- name: "
@@ -17,8 +16,9 @@ const char *sql_file(const char *name)
 	return NULL;
 }
 
-/* The text behind the line "-- name: NAME", up to the next such line. */
-static const char *find(const char *text, const char *name, size_t *len)
+/* Returns the text after the line "-- name: NAME", up to the next such line, or
+ * NULL. */
+static const char *queries_find(const char *text, const char *name, size_t *len)
 {
 	size_t n = strlen(name);
 
@@ -35,8 +35,8 @@ static const char *find(const char *text, const char *name, size_t *len)
 	return NULL;
 }
 
-/* Queries handed out, cut out of their file once each. The list only grows
- * and belongs to the program, like the text it is made of. */
+/* The queries returned so far, each copied out of its file once. They live as
+ * long as the program, like the files. */
 struct query {
 	struct query *next;
 	const char *name;
@@ -46,7 +46,7 @@ struct query {
 static struct query *queries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const char *known(const char *name)
+static const char *queries_known(const char *name)
 {
 	for (const struct query *q = queries; q; q = q->next)
 		if (!strcmp(q->name, name))
@@ -54,20 +54,20 @@ static const char *known(const char *name)
 	return NULL;
 }
 
-static const char *cut_out(const char *name)
+static const char *queries_cut_out(const char *name)
 {
 	for (const struct sql_file *f = sql_files; f->name; f++) {
 		size_t len;
 		const char *p = strncmp(f->name, "queries", 7)
 					? NULL
-					: find(f->text, name, &len);
+					: queries_find(f->text, name, &len);
 
 		if (!p)
 			continue;
 		struct query *q = mem_new(1, sizeof(*q) + len + 1);
 
 		memcpy(q->text, p, len);
-		/* statements are continued by callers: no tail */
+		/* callers append to statements */
 		while (len && strchr(" \t\n;", q->text[len - 1]))
 			q->text[--len] = '\0';
 		q->name = mem_strdup(name);
@@ -81,10 +81,10 @@ static const char *cut_out(const char *name)
 const char *store_sql(const char *name)
 {
 	pthread_mutex_lock(&lock);
-	const char *text = known(name);
+	const char *text = queries_known(name);
 
 	if (!text)
-		text = cut_out(name);
+		text = queries_cut_out(name);
 	pthread_mutex_unlock(&lock);
 	return text;
 }
