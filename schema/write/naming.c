@@ -148,8 +148,7 @@ static int naming_load_known(struct store *db, struct naming *nm,
 		return -1;
 	sqlite3_bind_int64(st, 1, nm->at.image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(
-			st, KNOWN_SYMBOLS_NAME);
+		const char *name = db_column_text(st, KNOWN_SYMBOLS_NAME);
 		struct known k = {
 			.start = (uint64_t)sqlite3_column_int64(
 				st, KNOWN_SYMBOLS_START),
