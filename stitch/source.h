@@ -19,7 +19,8 @@ struct err;
 struct ledger;
 struct source;
 
-/* Equal times are given out in this order (formats.md B.8). */
+/* Equal times are given out in this order (backstitch-formats(5), "Order of
+ * events"). */
 enum record_class {
 	CLASS_FORK,
 	CLASS_COMM,
@@ -88,7 +89,8 @@ enum cookie_maker {
 	COOKIES_LTTNG, /* programs, by convention */
 };
 
-/* What a capture's times count (formats.md F.1). */
+/* What a capture's times count (backstitch-formats(5), "Clocks of
+ * captures"). */
 enum clock_id {
 	CLOCK_ID_NONE,	   /* not known, or no time at all: a count */
 	CLOCK_ID_PERF,	   /* local_clock(): perf's default, ftrace's "perf" */

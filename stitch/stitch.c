@@ -31,7 +31,8 @@
 #include "stitch/tasks/partial_maps.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
- * (formats.md C.3); lives are kept this much longer, for slow machines. */
+ * (backstitch-formats(5), "Deferred stacks: order of records"); lives are kept
+ * this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
 /* Of lists of mappings: after all that the user gives. */
 #define RANK_OWN 100

@@ -34,8 +34,9 @@ void stitch_infer_callers(struct stitch *st);
  * are used where nothing is given. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank);
-/* Who knows where in memory which part of a file is (whole.h); before the
- * first fact. Without: nobody does. */
+/* Who knows where in memory which part of a file is
+ * (stitch/tasks/partial_maps.h); before the first fact. Without: nobody does.
+ */
 void stitch_files(struct stitch *st, whole_fn fn, void *arg);
 /* Captures of one kernel whose times are on one clock: what one of them knows
  * holds for all (tasks, what they have mapped, chains of cookies). first: the

@@ -71,7 +71,8 @@ enum request_end {
 	END_CAPTURE,	/* nothing before the capture ended */
 };
 
-/* What perf 7.2 makes of a sample that waits for its chain (formats.md C.6):
+/* What perf 7.2 makes of a sample that waits for its chain
+ * (backstitch-formats(5), "Deferred stacks: how perf joins"):
  * it goes out with the next chain of the same tid, whichever cookie that
  * has. */
 enum as_perf {

@@ -3,8 +3,9 @@
  * The kernel gives each CPU's cookies an odd counter in steps of 2
  * (kernel/unwind/deferred.c, 7.2): a number that no record has is a request
  * that left no other trace. That is proof only in a capture of all CPUs where
- * nobody else asked (formats.md C.5, 4 and 16); elsewhere the numbers are
- * kept and the reason is given. The join never looks into a cookie.
+ * nobody else asked (backstitch-formats(5), failure modes 4 and 16); elsewhere
+ * the numbers are kept and the reason is given. The join never looks into a
+ * cookie.
  *
  * Facts: FACT_GAP for each run of missing counters, FACT_COUNTER for each CPU
  * and FACT_SESSION for each source that has cookies, all from counters_end().
@@ -15,7 +16,8 @@
  * that records all CPUs if there is any; the others have sums of halves only.
  *
  * A run lies in time between the last cookie below it that was surely made
- * when it was first seen, and the first sight of the next above (C.6). */
+ * when it was first seen, and the first sight of the next above
+ * (backstitch-formats(5), "Deferred stacks: counters"). */
 #ifndef STITCH_AUDIT_COUNTERS_H
 #define STITCH_AUDIT_COUNTERS_H
 #include <stdbool.h>
@@ -61,7 +63,8 @@ struct counters_sight {
 };
 
 /* True at the first sight of a cookie whose first request is missing: it was
- * made on another CPU, or a later one of its CPU was seen before (C.5, 1). */
+ * made on another CPU, or a later one of its CPU was seen before
+ * (backstitch-formats(5), failure mode 1). */
 bool counters_see(struct counters *cs, const struct counters_sight *s);
 /* The CPU that made it; -1: the layout is not known. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,

@@ -4,7 +4,7 @@
  * of those that wait for the end, or, where captures share their line, among
  * the last that were complete: the record of another capture may follow. A
  * request goes out when its verdict is known and what others would have shown
- * (waits.h). */
+ * (pending_requests.h). */
 #include "stitch/join/join.h"
 
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /* join.h - which deferred chain belongs to which sample, and why one is
- * missing. The rules are formats.md C.4, the failure modes C.5. Parts:
- * cookies.h (what is known of each cookie), waits.h (samples that wait, and
- * what others would have shown), excuse.h (why one is missing), sessions.h
- * (captures of one kernel) and peers.h (their threads).
+ * missing. See backstitch-formats(5), "Deferred stacks: join rules" and
+ * "Failure modes". Parts:
+ * cookies.h (what is known of each cookie), pending_requests.h (samples that
+ * wait, and what others would have shown), missing_reason.h (why
+ * one is missing), sessions.h (captures of one kernel) and shared_threads.h
+ * (their threads).
  *
  * Key is (cookie, tid) within the captures of one kernel; the nonces of a
  * process that unwinds itself are cookies of another kind, which have nothing

@@ -8,7 +8,8 @@
 #include "stitch/fact.h"
 #include "stitch/join/unwinders.h"
 
-/* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
+/* From EXIT to the chain; up to 0.4 ms was seen (backstitch-formats(5),
+ * "Deferred stacks: order of records"). */
 #define AFTER_EXIT_NS 2000000
 
 /* A loss in (from, to) of a ring of that CPU, -1: any. */

@@ -3,7 +3,8 @@
  *
  * The timeline is the clock of one capture, the reference. Every other finds
  * its way there over pairs of captures whose clocks go together by one of the
- * methods, so that the sum of the errors is smallest (formats.md F.2). */
+ * methods, so that the sum of the errors is smallest (backstitch-formats(5),
+ * "Alignment"). */
 #ifndef STITCH_ORDER_ALIGN_H
 #define STITCH_ORDER_ALIGN_H
 #include <stdbool.h>

@@ -22,7 +22,7 @@ struct join_task {
 	bool has_exec;
 	uint32_t
 		execs; /* how many so far: the order where there are no times */
-	uint32_t peer; /* peers.h; 0: none */
+	uint32_t peer; /* stitch/join/shared_threads.h; 0: none */
 };
 
 /* The thread called exec at `time`. */

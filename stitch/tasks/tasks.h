@@ -3,7 +3,8 @@
  * A slot is an index into an array whose entries are reused after the end of
  * a life; pointers are valid until the next call that may make a thread or a
  * process. A life that ended is kept for a while, because its deferred chain
- * comes after its EXIT record (formats.md C.3), then tasks_retire() lets it
+ * comes after its EXIT record (backstitch-formats(5), "Deferred stacks: order
+ * of records"), then tasks_retire() lets it
  * go and its rows are given out. */
 #ifndef STITCH_TASKS_TASKS_H
 #define STITCH_TASKS_TASKS_H

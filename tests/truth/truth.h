@@ -111,7 +111,8 @@ static inline uint64_t cookie_of(const struct record *r)
 	return r->kind == REC_CHAIN ? r->chain.cookie : r->sample.cookie;
 }
 
-/* As the kernels of the captures made them (formats.md C.2). */
+/* As the kernels of the captures made them (backstitch-formats(5), "Deferred
+ * stacks: cookies"). */
 static inline int32_t cookie_cpu(uint64_t cookie)
 {
 	return (int32_t)(cookie & UINT32_MAX) - 1;

@@ -1,5 +1,6 @@
 /* join.c - the rules of the deferred join and the ways it can fail, each as a
- * small capture: formats.md C.4 and C.5. */
+ * small capture: backstitch-formats(5), "Deferred stacks: join rules" and
+ * "Failure modes". */
 #include "stitch/join/sessions.h"
 #include "stitch/join/join.h"
 

@@ -1,4 +1,4 @@
-/* losses.c - tests of stitch/audit/losses.c. */
+/* losses.c - tests of stitch/base/losses.c. */
 #include "stitch/base/losses.h"
 
 #include "stitch/fact.h"
