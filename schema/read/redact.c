@@ -17,60 +17,40 @@
 #include "schema/db/queries.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
 #define SQL_MAX 4096
 #define WORD_MAX 4096
 
-/* A word that was replaced. Each prefix has its own numbers. */
-struct word {
-	char *text;
-	uint32_t number;
-	char prefix;
-};
-
 struct redact {
 	struct store *db;
 	const struct redact_opts *o;
-	struct word *word;
-	size_t n_word, cap_word;
-	struct table index;
+	struct intern words; /* that were replaced, each after its prefix */
+	uint32_t *number;    /* by word; each prefix has its own numbers */
+	size_t n_number, cap_number;
 	uint32_t last[256]; /* by prefix */
 	struct redact_counts counts;
 };
 
-static bool redact_same_word(const void *owner, uint32_t id, const void *key)
-{
-	const struct word *a = &((const struct redact *)owner)->word[id];
-	const struct word *b = key;
-
-	return a->prefix == b->prefix && !strcmp(a->text, b->text);
-}
-
+/* Returns the number of a word, from 1 on for each prefix. */
 static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
 			      size_t len)
 {
-	char copy[WORD_MAX];
-	struct word w = { .text = copy, .prefix = prefix };
+	char word[WORD_MAX + 1];
 
-	if (len >= sizeof(copy))
-		len = sizeof(copy) - 1;
-	memcpy(copy, text, len);
-	copy[len] = 0;
-	uint64_t hash = hash_bytes(copy, len, (unsigned char)prefix);
-	uint32_t id = table_find(&rd->index, hash, redact_same_word, rd, &w);
+	if (len >= WORD_MAX)
+		len = WORD_MAX - 1;
+	word[0] = prefix;
+	memcpy(word + 1, text, len);
+	uint32_t id = intern_add_bytes(&rd->words, word, len + 1);
 
-	if (id != TABLE_NONE)
-		return rd->word[id].number;
-	w.text = mem_strdup(copy);
-	w.number = ++rd->last[(unsigned char)prefix];
-	rd->word = mem_grow(rd->word, &rd->cap_word, rd->n_word + 1,
-			    sizeof(*rd->word));
-	table_add(&rd->index, hash, (uint32_t)rd->n_word);
-	rd->word[rd->n_word++] = w;
-	return w.number;
+	rd->number = mem_reach(rd->number, &rd->n_number, &rd->cap_number,
+			       (size_t)id + 1, sizeof(*rd->number));
+	if (!rd->number[id])
+		rd->number[id] = ++rd->last[(unsigned char)prefix];
+	return rd->number[id];
 }
 
 /* Returns true for the kernel's own words: "[heap]", "//anon" and the like. */
@@ -296,12 +276,10 @@ int store_redact(const char *path, const struct redact_opts *o,
 	if (rd.db && !redact_register(&rd, err))
 		rc = redact_tables(&rd, err);
 	store_close(rd.db);
-	rd.counts.words = rd.n_word;
+	rd.counts.words = rd.n_number;
 	*counts = rd.counts;
-	for (size_t i = 0; i < rd.n_word; i++)
-		free(rd.word[i].text);
-	free(rd.word);
-	table_release(&rd.index);
+	free(rd.number);
+	intern_release(&rd.words);
 	return rc;
 }
 

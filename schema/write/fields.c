@@ -154,21 +154,12 @@ static bool fields_is_wanted(const struct fields *fs, const char *event)
 static struct ev_map *fields_map(struct fields *fs, unsigned int source,
 				 uint32_t event)
 {
-	if (source >= fs->n_source) {
-		fs->source = mem_grow(fs->source, &fs->cap_source,
-				      (size_t)source + 1, sizeof(*fs->source));
-		memset(fs->source + fs->n_source, 0,
-		       (source + 1 - fs->n_source) * sizeof(*fs->source));
-		fs->n_source = (size_t)source + 1;
-	}
+	fs->source = mem_reach(fs->source, &fs->n_source, &fs->cap_source,
+			       (size_t)source + 1, sizeof(*fs->source));
 	struct ev_source *s = &fs->source[source];
 
-	if (event >= s->n) {
-		s->map = mem_grow(s->map, &s->cap, (size_t)event + 1,
-				  sizeof(*s->map));
-		memset(s->map + s->n, 0, (event + 1 - s->n) * sizeof(*s->map));
-		s->n = (size_t)event + 1;
-	}
+	s->map = mem_reach(s->map, &s->n, &s->cap, (size_t)event + 1,
+			   sizeof(*s->map));
 	return &s->map[event];
 }
 

@@ -14,6 +14,7 @@
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
@@ -60,12 +61,9 @@ struct sample_groups {
 
 	uint32_t *first; /* comm id - 1 -> the first comm of that name */
 	size_t n_first, cap_first;
-	const char **name;
-	size_t n_name, cap_name;
-	uint32_t *named; /* name -> its first comm */
-	size_t cap_named;
-	struct table names;
-	struct arena text;
+	struct intern names;
+	uint32_t *named; /* name -> the first comm of that name */
+	size_t n_named, cap_named;
 };
 
 static struct sample_groups *sample_groups_of(struct store *db)
@@ -85,40 +83,25 @@ void sample_groups_free(struct sample_groups *sg)
 	if (!sg)
 		return;
 	table_release(&sg->waits);
-	table_release(&sg->names);
-	arena_release(&sg->text);
+	intern_release(&sg->names);
 	free(sg->slot);
 	free(sg->wait);
 	free(sg->hole);
 	free(sg->first);
-	free(sg->name);
 	free(sg->named);
 	free(sg);
 }
 
-static bool sample_groups_same_name(const void *owner, uint32_t id,
-				    const void *key)
-{
-	return !strcmp(((const struct sample_groups *)owner)->name[id], key);
-}
-
+/* Each thread has comms of its own, most of which have few different names. */
 void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 {
 	struct sample_groups *sg = sample_groups_of(db);
-	uint64_t h = hash_bytes(name, strlen(name), 0);
-	uint32_t i =
-		table_find(&sg->names, h, sample_groups_same_name, sg, name);
+	uint32_t i = intern_add(&sg->names, name);
 
-	if (i == TABLE_NONE) {
-		i = (uint32_t)sg->n_name++;
-		sg->name = mem_grow(sg->name, &sg->cap_name, sg->n_name,
-				    sizeof(*sg->name));
-		sg->named = mem_grow(sg->named, &sg->cap_named, sg->n_name,
-				     sizeof(*sg->named));
-		sg->name[i] = arena_strdup(&sg->text, name);
+	sg->named = mem_reach(sg->named, &sg->n_named, &sg->cap_named,
+			      (size_t)i + 1, sizeof(*sg->named));
+	if (!sg->named[i])
 		sg->named[i] = id;
-		table_add(&sg->names, h, i);
-	}
 	if (id != sg->n_first + 1)
 		return; /* ids are not dense: the comm stands for itself */
 	sg->first = mem_grow(sg->first, &sg->cap_first, id, sizeof(id));
