@@ -1,4 +1,4 @@
-/* calls.c - system calls that change mappings. */
+/* mmap_calls.c - system calls that change mappings. */
 #include "stitch/tasks/mmap_calls.h"
 
 #include <stdio.h>
@@ -340,7 +340,7 @@ START_TEST(who_has_called_exec_is_the_first_of_its_process)
 }
 END_TEST
 
-RUN("calls", a_mapping_of_a_file_without_a_name_cuts_older_ones,
+RUN("mmap_calls", a_mapping_of_a_file_without_a_name_cuts_older_ones,
     what_is_unmapped_is_unknown_from_then_on,
     a_mapping_that_moves_stays_of_its_file, calls_that_fail_change_nothing,
     no_call_has_two_ends_across_a_loss, the_end_of_another_call_is_not_its_end,

@@ -1,4 +1,4 @@
-/* parts.c - stacks of several unwinders, put together. */
+/* stack_parts.c - stacks of several unwinders, put together. */
 #include "stitch/join/stack_parts.h"
 
 #include "stitch/tasks/frame.h"
@@ -8,18 +8,18 @@
 #include "tests/unit/run.h"
 
 static struct frames *fr;
-static struct parts ps;
+static struct stack_parts ps;
 
 static void start(void)
 {
 	fr = frames_new();
-	ps = (struct parts){ .n = 0 };
+	ps = (struct stack_parts){ .n = 0 };
 }
 
 static void stop(void)
 {
 	ck_assert_uint_eq(ps.n, 0);
-	parts_release(&ps);
+	stack_parts_release(&ps);
 	frames_free(fr);
 }
 
@@ -45,8 +45,8 @@ static bool part(uint32_t slot, uint16_t k, uint16_t n, uint64_t meet,
 	*jc = (struct join_chain){ .cookie = 1, .id = slot };
 	if (count)
 		jc->uraw = frames_raw(fr, stack, &a, hash_u64s(ip, count, 0));
-	ck_assert(k < 2 || parts_wants(&ps, slot, &c, jc));
-	return parts_add(&ps, fr, slot, &c, jc);
+	ck_assert(k < 2 || stack_parts_wants(&ps, slot, &c, jc));
+	return stack_parts_add(&ps, fr, slot, &c, jc);
 }
 
 /* The frames of the stack say what the addresses say. */
@@ -114,9 +114,9 @@ START_TEST(a_part_that_is_missing_leaves_it_unproved)
 
 	start();
 	ck_assert(!part(1, 1, 3, 0, 10, 2, &jc));
-	ck_assert(!parts_take(&ps, fr, &slot, &jc));
+	ck_assert(!stack_parts_take(&ps, fr, &slot, &jc));
 	slot = 1;
-	ck_assert(parts_take(&ps, fr, &slot, &jc));
+	ck_assert(stack_parts_take(&ps, fr, &slot, &jc));
 	expect(&jc, (uint64_t[]){ 10, 11 }, 2, true);
 	/* one in the middle */
 	ck_assert(!part(1, 1, 3, 0, 10, 2, &jc));
@@ -136,7 +136,7 @@ START_TEST(threads_have_parts_of_their_own)
 	ck_assert(!part(2, 1, 2, 0, 20, 1, &jc));
 	ck_assert(part(1, 2, 2, 10, 11, 1, &jc));
 	expect(&jc, (uint64_t[]){ 10, 11 }, 2, false);
-	ck_assert(parts_take(&ps, fr, &slot, &jc));
+	ck_assert(stack_parts_take(&ps, fr, &slot, &jc));
 	ck_assert_uint_eq(slot, 2);
 	expect(&jc, (uint64_t[]){ 20 }, 1, true);
 	stop();
@@ -149,16 +149,17 @@ START_TEST(what_has_no_room_is_not_held)
 	uint32_t slot = TASKS_NONE;
 
 	start();
-	for (uint32_t i = 0; i < PARTS_HELD; i++)
+	for (uint32_t i = 0; i < STACK_PARTS_HELD; i++)
 		ck_assert(!part(i, 1, 2, 0, 10, 1, &jc));
-	ck_assert(part(PARTS_HELD, 1, 2, 0, 10, 0, &jc));
+	ck_assert(part(STACK_PARTS_HELD, 1, 2, 0, 10, 0, &jc));
 	ck_assert(jc.parts && jc.unproved);
-	while (parts_take(&ps, fr, &slot, &jc))
+	while (stack_parts_take(&ps, fr, &slot, &jc))
 		slot = TASKS_NONE;
 	stop();
 }
 END_TEST
 
-RUN("parts", a_part_goes_in_where_it_says, a_seam_that_is_not_said_is_unproved,
+RUN("stack_parts", a_part_goes_in_where_it_says,
+    a_seam_that_is_not_said_is_unproved,
     a_part_that_is_missing_leaves_it_unproved, threads_have_parts_of_their_own,
     what_has_no_room_is_not_held)

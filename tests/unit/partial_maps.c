@@ -1,4 +1,5 @@
-/* whole.c - mappings of which only the file and its lowest address are known.
+/* partial_maps.c - mappings of which only the file and its lowest address are
+ * known.
  */
 #include "stitch/tasks/partial_maps.h"
 
@@ -17,7 +18,7 @@ static uint32_t image(const char *path)
 }
 
 /* As a linker with its segments apart in memory and together in the file. */
-static size_t parts(void *arg, const struct image *img, struct whole_part *out,
+static size_t parts(void *arg, const struct image *img, struct file_part *out,
 		    size_t max)
 {
 	(void)arg;
@@ -25,15 +26,15 @@ static size_t parts(void *arg, const struct image *img, struct whole_part *out,
 	ck_assert_uint_ge(max, 2);
 	if (strcmp(img->path, "/lld"))
 		return 0;
-	out[0] = (struct whole_part){ 0, 0x1000, 0 };
-	out[1] = (struct whole_part){ 0x2000, 0x5000, 0x1000 };
+	out[0] = (struct file_part){ 0, 0x1000, 0 };
+	out[1] = (struct file_part){ 0x2000, 0x5000, 0x1000 };
 	return 2;
 }
 
 START_TEST(each_segment_has_its_own_offset)
 {
 	fr = frames_new();
-	struct whole *wh = whole_new(fr, parts, NULL);
+	struct partial_maps *wh = partial_maps_new(fr, parts, NULL);
 	struct region r;
 	const struct region all = {
 		.start = 0x7000,
@@ -42,18 +43,18 @@ START_TEST(each_segment_has_its_own_offset)
 	};
 
 	asked = 0;
-	ck_assert_int_eq(whole_part(wh, &all, 0, &r), 1);
+	ck_assert_int_eq(partial_maps_get(wh, &all, 0, &r), 1);
 	ck_assert_uint_eq(r.start, 0x7000);
 	ck_assert_uint_eq(r.end, 0x8000);
 	ck_assert_uint_eq(r.pgoff, 0);
 	ck_assert(!r.derived);
-	ck_assert_int_eq(whole_part(wh, &all, 1, &r), 1);
+	ck_assert_int_eq(partial_maps_get(wh, &all, 1, &r), 1);
 	ck_assert_uint_eq(r.start, 0x9000);
 	ck_assert_uint_eq(r.end, 0xa000); /* what was said to be mapped */
 	ck_assert_uint_eq(r.pgoff, 0x1000);
-	ck_assert_int_eq(whole_part(wh, &all, 2, &r), 0);
+	ck_assert_int_eq(partial_maps_get(wh, &all, 2, &r), 0);
 	ck_assert_uint_eq(asked, 1);
-	whole_free(wh);
+	partial_maps_free(wh);
 	frames_free(fr);
 }
 END_TEST
@@ -61,7 +62,7 @@ END_TEST
 START_TEST(file_that_is_not_here_has_addresses_for_offsets)
 {
 	fr = frames_new();
-	struct whole *wh = whole_new(fr, parts, NULL);
+	struct partial_maps *wh = partial_maps_new(fr, parts, NULL);
 	struct region r;
 	const struct region all = {
 		.start = 0x7000,
@@ -70,17 +71,19 @@ START_TEST(file_that_is_not_here_has_addresses_for_offsets)
 	};
 
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(whole_part(i ? wh : NULL, &all, 0, &r), 1);
+		ck_assert_int_eq(partial_maps_get(i ? wh : NULL, &all, 0, &r),
+				 1);
 		ck_assert_uint_eq(r.start, 0x7000);
 		ck_assert_uint_eq(r.end, 0x9000);
 		ck_assert_uint_eq(r.pgoff, 0);
 		ck_assert(r.derived);
-		ck_assert_int_eq(whole_part(i ? wh : NULL, &all, 1, &r), 0);
+		ck_assert_int_eq(partial_maps_get(i ? wh : NULL, &all, 1, &r),
+				 0);
 	}
-	whole_free(wh);
+	partial_maps_free(wh);
 	frames_free(fr);
 }
 END_TEST
 
-RUN("whole", each_segment_has_its_own_offset,
+RUN("partial_maps", each_segment_has_its_own_offset,
     file_that_is_not_here_has_addresses_for_offsets)

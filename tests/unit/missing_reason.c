@@ -1,5 +1,5 @@
-/* excuse.c - the evidence beside a verdict: which exec, what ended the wait
- * for a chain and when, which loss of which CPU. */
+/* missing_reason.c - the evidence beside a verdict: which exec, what ended the
+ * wait for a chain and when, which loss of which CPU. */
 #include "stitch/join/missing_reason.h"
 
 #include "stitch/fact_queue.h"
@@ -28,7 +28,7 @@ static void expect_end(const struct all_facts *all, uint32_t event,
 
 /* A join by itself, whose losses the test makes. */
 struct rig {
-	struct facts q;
+	struct fact_queue q;
 	struct losses *ls;
 	struct join *jn;
 	struct join_task task;
@@ -80,7 +80,7 @@ static void rig_end(struct rig *rg, struct fact_request *r,
 
 	join_retire(rg->jn, &rg->task, JOIN_CAPTURE, TIME_NONE);
 	join_end(rg->jn);
-	while (facts_take(&rg->q, &f)) {
+	while (fact_queue_take(&rg->q, &f)) {
 		if (f.kind == FACT_REQUEST && r)
 			r[f.request.event - 1] = f.request;
 		else if (f.kind == FACT_CHAIN && c)
@@ -88,7 +88,7 @@ static void rig_end(struct rig *rg, struct fact_request *r,
 	}
 	join_free(rg->jn);
 	losses_free(rg->ls);
-	facts_release(&rg->q);
+	fact_queue_release(&rg->q);
 }
 
 static const struct source_info timed = { .has_time = true,
@@ -398,7 +398,8 @@ START_TEST(a_lost_first_sample_is_flagged)
 }
 END_TEST
 
-RUN("excuse", an_exec_between_has_its_time, a_joined_request_needs_no_excuse,
+RUN("missing_reason", an_exec_between_has_its_time,
+    a_joined_request_needs_no_excuse,
     a_newer_cookie_says_when_the_chain_was_due,
     an_exit_says_when_the_chain_was_due,
     another_life_says_when_the_chain_was_due,

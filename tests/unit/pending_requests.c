@@ -1,6 +1,5 @@
-/* waits.c - what perf 7.2, and the rule of the next chain of a thread id, would
- * have shown for each sample: backstitch-formats(5), "Deferred stacks: how perf
- * joins". */
+/* pending_requests.c - what perf 7.2, and the rule of the next chain of a
+ * thread id, would have shown for each sample: formats.md C.6. */
 #include "stitch/join/pending_requests.h"
 
 #include "stitch/fact_queue.h"
@@ -257,7 +256,7 @@ END_TEST
 /* Against join.c itself: more than a fake capture should hold. */
 START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 {
-	struct facts q = { 0 };
+	struct fact_queue q = { 0 };
 	struct losses *ls = losses_new();
 	struct join *jn = join_new(&q, ls, NULL);
 	struct source_info info = { .has_time = true };
@@ -273,24 +272,24 @@ START_TEST(samples_that_wait_have_a_limit_and_none_is_lost)
 					 .cookie = 7 };
 
 		join_sample(jn, &task, &s);
-		while (facts_take(&q, &f))
+		while (fact_queue_take(&q, &f))
 			n++;
 	}
 	must(n >= most / 2);
 	join_retire(jn, &task, JOIN_CAPTURE, TIME_NONE);
 	join_end(jn);
-	while (facts_take(&q, &f))
+	while (fact_queue_take(&q, &f))
 		n++;
 	ck_assert_uint_eq(n, most);
 	join_free(jn);
 	losses_free(ls);
-	facts_release(&q);
+	fact_queue_release(&q);
 }
 END_TEST
 
 START_TEST(samples_that_were_joined_wait_no_more)
 {
-	struct facts q = { 0 };
+	struct fact_queue q = { 0 };
 	struct losses *ls = losses_new();
 	struct join *jn = join_new(&q, ls, NULL);
 	struct source_info info = { .has_time = true };
@@ -306,7 +305,7 @@ START_TEST(samples_that_were_joined_wait_no_more)
 
 		join_sample(jn, &task, &s);
 		join_chain(jn, &task, &c);
-		while (facts_take(&q, &f))
+		while (fact_queue_take(&q, &f))
 			must(f.kind == FACT_CHAIN ||
 			     f.request.verdict == REQ_MATCHED);
 	}
@@ -316,26 +315,26 @@ START_TEST(samples_that_were_joined_wait_no_more)
 	};
 
 	join_sample(jn, &task, &s);
-	while (facts_take(&q, &f))
+	while (fact_queue_take(&q, &f))
 		must(f.kind == FACT_CHAIN);
 	join_sample(jn, &task, &s);
-	must(!facts_take(&q, &f));
+	must(!fact_queue_take(&q, &f));
 	join_free(jn);
 	losses_free(ls);
-	facts_release(&q);
+	fact_queue_release(&q);
 }
 END_TEST
 
-static struct fact_request next_request(struct facts *q)
+static struct fact_request next_request(struct fact_queue *q)
 {
 	struct fact f;
 
-	must(facts_take(q, &f) && f.kind == FACT_REQUEST);
+	must(fact_queue_take(q, &f) && f.kind == FACT_REQUEST);
 	return f.request;
 }
 
 /* Another thread has a sample after its chain, and then one more chain. */
-static void come_and_go(struct join *jn, struct facts *q)
+static void come_and_go(struct join *jn, struct fact_queue *q)
 {
 	struct join_task task = { 0 };
 	struct join_chain c = { .id = 8, .tid = 8, .cookie = 8 };
@@ -347,7 +346,7 @@ static void come_and_go(struct join *jn, struct facts *q)
 	c.id = c.cookie = 9;
 	join_chain(jn, &task, &c);
 	must(next_request(q).as_tid == 9);
-	must(!facts_take(q, &f));
+	must(!fact_queue_take(q, &f));
 }
 
 /* The same, with the events 2 to last after their chain; before them, if
@@ -357,7 +356,7 @@ static void hold_too_many(bool open)
 {
 	const uint32_t more = 10, last = (1u << 20) + more + 1 - open;
 	const struct source_info info = { .has_time = true };
-	struct facts q = { 0 };
+	struct fact_queue q = { 0 };
 	struct losses *ls = losses_new();
 	struct join *jn = join_new(&q, ls, NULL);
 	struct join_task task = { 0 };
@@ -381,7 +380,7 @@ static void hold_too_many(bool open)
 		must(r.event == i && r.chain == 1);
 		must(!r.as_perf && !r.as_tid);
 	}
-	must(!facts_take(&q, &f));
+	must(!fact_queue_take(&q, &f));
 	c.id = 2;
 	c.cookie = 6;
 	join_chain(jn, &task, &c);
@@ -397,10 +396,10 @@ static void hold_too_many(bool open)
 		must(r.event == 1 && r.chain == 2);
 		must(r.as_perf == AS_PERF_MERGED && r.as_tid == 2);
 	}
-	must(!facts_take(&q, &f));
+	must(!fact_queue_take(&q, &f));
 	join_free(jn);
 	losses_free(ls);
-	facts_release(&q);
+	fact_queue_release(&q);
 }
 
 START_TEST(what_is_held_too_long_is_given_out_as_not_known)
@@ -461,7 +460,7 @@ START_TEST(random_captures_are_as_a_list_walked_at_every_chain)
 }
 END_TEST
 
-RUN("waits", perf_merges_samples_with_the_next_chain,
+RUN("pending_requests", perf_merges_samples_with_the_next_chain,
     any_chain_of_the_tid_ends_the_wait,
     a_sample_after_its_chain_is_held_until_the_next_one,
     without_a_next_chain_samples_are_held_to_the_end,

@@ -1,4 +1,4 @@
-/* twins.c - tests of stitch/tasks/shared_tasks.c: one life that several
+/* shared_tasks.c - tests of stitch/tasks/shared_tasks.c: one life that several
  * captures know. */
 #include "stitch/tasks/shared_tasks.h"
 #include "stitch/audit/rules.h"
@@ -284,10 +284,10 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 	/* records of the kernel's work for it go on for a while */
 	uint32_t slot = slot_at(&w, SEC + 5 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(!twins_is_over(w.ts, slot));
+	ck_assert(!shared_tasks_is_over(w.ts, slot));
 	slot = slot_at(&w, SEC + 50 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(twins_is_over(w.ts, slot));
+	ck_assert(shared_tasks_is_over(w.ts, slot));
 	uint32_t process = process_at(&w, SEC + 50 * MS, 1, 9)->id;
 	retire(&w, 3 * SEC);
 	ck_assert_uint_ne(id_at(&w, 4 * SEC, 1, 9, 9), old);
@@ -682,7 +682,7 @@ START_TEST(what_is_shared_makes_no_finding)
 }
 END_TEST
 
-RUN("twins", a_life_in_two_captures_is_one_row,
+RUN("shared_tasks", a_life_in_two_captures_is_one_row,
     a_capture_that_is_alone_shares_nothing,
     a_row_has_the_first_start_and_the_last_end, who_saw_the_exit_knows_the_end,
     a_pid_that_differs_is_another_thread,
