@@ -220,7 +220,7 @@ int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
 	return ret;
 }
 
-struct dense {
+struct dense_ids {
 	const char *query;
 	rows_fn *fn;
 	void *arg;
@@ -231,7 +231,7 @@ struct dense {
 
 static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 {
-	struct dense *d = arg;
+	struct dense_ids *d = arg;
 	int ret = 1;
 
 	if (rows_int(r, ID_COLUMN) == ++d->id && d->id < UINT32_MAX)
@@ -246,7 +246,7 @@ static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
 		    struct err *err)
 {
-	struct dense d = { query, fn, arg, 0 };
+	struct dense_ids d = { query, fn, arg, 0 };
 
 	return rows_each(db, query, rows_next_id, &d, err);
 }

@@ -29,7 +29,7 @@
 #define MARK_ENDED 100
 
 /* 32 bytes: reading one touches one cache line. */
-struct group {
+struct sample_group {
 	uint32_t type, comm, kernel, user; /* stacks */
 	int16_t mark;			   /* 0: NULL */
 	uint16_t weighs;		   /* 0: the weight is NULL */
@@ -39,7 +39,7 @@ struct group {
 
 /* A sample that waits for its request. */
 struct waiting {
-	struct group g;
+	struct sample_group g;
 	uint32_t event;
 };
 
@@ -48,9 +48,9 @@ struct waiting {
 #define AHEAD 8
 
 struct sample_groups {
-	struct group *slot;
+	struct sample_group *slot;
 	size_t n_slot, n_group;
-	struct group next[AHEAD];
+	struct sample_group next[AHEAD];
 	uint64_t hash[AHEAD];
 	unsigned int at;
 
@@ -108,7 +108,7 @@ void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 	sg->first[sg->n_first++] = sg->named[i];
 }
 
-static uint64_t sample_groups_hash(const struct group *g)
+static uint64_t sample_groups_hash(const struct sample_group *g)
 {
 	uint64_t a = (uint64_t)g->kernel << 32 | g->user;
 	uint64_t b = (uint64_t)g->type << 32 | g->comm;
@@ -117,7 +117,8 @@ static uint64_t sample_groups_hash(const struct group *g)
 	return hash_u64(a ^ b * 0x9e3779b97f4a7c15u);
 }
 
-static bool sample_groups_same_key(const struct group *a, const struct group *b)
+static bool sample_groups_same_key(const struct sample_group *a,
+				   const struct sample_group *b)
 {
 	return a->kernel == b->kernel && a->user == b->user &&
 	       a->comm == b->comm && a->type == b->type && a->mark == b->mark &&
@@ -125,8 +126,9 @@ static bool sample_groups_same_key(const struct group *a, const struct group *b)
 }
 
 /* Returns the slot of a group, or the free slot where it belongs. */
-static struct group *sample_groups_find(const struct sample_groups *sg,
-					const struct group *g, uint64_t hash)
+static struct sample_group *sample_groups_find(const struct sample_groups *sg,
+					       const struct sample_group *g,
+					       uint64_t hash)
 {
 	size_t i = hash & (sg->n_slot - 1);
 
@@ -141,7 +143,7 @@ static int sample_groups_write(struct store *db, struct err *err)
 	struct row r;
 
 	for (size_t i = 0; i < sg->n_slot; i++) {
-		const struct group *g = &sg->slot[i];
+		const struct sample_group *g = &sg->slot[i];
 
 		if (!g->n)
 			continue;
@@ -164,7 +166,7 @@ static int sample_groups_write(struct store *db, struct err *err)
 
 static void sample_groups_grow(struct sample_groups *sg)
 {
-	struct group *old = sg->slot;
+	struct sample_group *old = sg->slot;
 	size_t n = sg->n_slot;
 
 	sg->slot = mem_new(n * 2, sizeof(*sg->slot));
@@ -177,11 +179,11 @@ static void sample_groups_grow(struct sample_groups *sg)
 	free(old);
 }
 
-static int sample_groups_add_now(struct store *db, const struct group *g,
+static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
-	struct group *to = sample_groups_find(sg, g, hash);
+	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
 		if (sg->n_slot < SLOTS_MAX)
@@ -201,7 +203,7 @@ static int sample_groups_add_now(struct store *db, const struct group *g,
 	return 0;
 }
 
-static int sample_groups_add(struct store *db, const struct group *g,
+static int sample_groups_add(struct store *db, const struct sample_group *g,
 			     struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
