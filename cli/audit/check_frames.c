@@ -20,12 +20,6 @@ struct frames_part {
 	int64_t n, absent; /* images */
 };
 
-static void check_frames_add_share(struct lines *l, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
-}
-
 static void add_callsites(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
@@ -35,16 +29,16 @@ static void add_callsites(void *arg, const struct check_row *r)
 
 	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT) {
 		lines_add(p->l, "%" PRId64, missing);
-		check_frames_add_share(p->l, missing, check_int(r, "checked"));
-		lines_add(p->l, " lack the caller of their innermost function; "
-				"the call there goes elsewhere");
-		lines_put(p->l, "user frames");
+		lines_share(p->l, missing, check_int(r, "checked"));
+		lines_print(p->l, "user frames",
+			    " lack the caller of their innermost function; "
+			    "the call there goes elsewhere");
 		p->label = "";
 	}
 	if (!bad)
 		return;
 	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
-	check_frames_add_share(p->l, bad, all);
+	lines_share(p->l, bad, all);
 	lines_add(p->l, " stacks fabricated");
 }
 

@@ -10,6 +10,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
@@ -189,23 +190,26 @@ static int disassemble(struct load *l, const struct annot_opts *o,
 	return d ? 0 : -1;
 }
 
+struct annot_place {
+	const struct annot *a;
+	uint64_t off;
+};
+
+static bool annot_is_behind(const void *arg, size_t i)
+{
+	const struct annot_place *p = arg;
+
+	return p->a->insn[i].off > p->off;
+}
+
 /* Returns the instruction at the offset, NULL if there is none. */
 static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
 {
-	size_t lo = 0;
-	size_t hi = a->n;
+	const struct annot_place p = { a, off };
+	size_t next = search_first(a->n, annot_is_behind, &p);
+	struct annot_insn *in = next ? &a->insn[next - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->insn[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || off - a->insn[lo - 1].off >= a->insn[lo - 1].insn.len)
-		return NULL;
-	return &a->insn[lo - 1];
+	return in && off - in->off < in->insn.len ? in : NULL;
 }
 
 static void add_samples(struct load *l)

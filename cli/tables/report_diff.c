@@ -313,40 +313,35 @@ static const char *report_diff_word(const struct diff_place *p)
 			       : "";
 }
 
-/* The columns of one kind of count, self or total. */
+/* Fills in the columns of self or total. Returns how many there are. */
 static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 {
-	size_t n = 0;
+	static const struct grid_column column[2][9] = {
+		{ { "Self A", "self_a_percent" },
+		  { "Self B", "self_b_percent" },
+		  { "Change", "self_change" },
+		  { "Significant", "self_significant" },
+		  { "p", "self_p" },
+		  { "Self A", "self_a_weight" },
+		  { "Self B", "self_b_weight" },
+		  { NULL, "self_a_samples" },
+		  { NULL, "self_b_samples" } },
+		{ { "Total A", "total_a_percent" },
+		  { "Total B", "total_b_percent" },
+		  { "Change", "total_change" },
+		  { "Significant", "total_significant" },
+		  { "p", "total_p" },
+		  { "Total A", "total_a_weight" },
+		  { "Total B", "total_b_weight" },
+		  { NULL, "total_a_samples" },
+		  { NULL, "total_b_samples" } },
+	};
+	size_t hidden = absolute ? 0 : 5; /* percents, else weights */
 
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total A"
-						  : "Self A",
-					 total ? "total_a_percent"
-					       : "self_a_percent" };
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total B"
-						  : "Self B",
-					 total ? "total_b_percent"
-					       : "self_b_percent" };
-	col[n++] = (struct grid_column){ "Change", total ? "total_change"
-							 : "self_change" };
-	col[n++] = (struct grid_column){ "Significant",
-					 total ? "total_significant"
-					       : "self_significant" };
-	col[n++] = (struct grid_column){ "p", total ? "total_p" : "self_p" };
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total A" : "Self A" : NULL,
-		total ? "total_a_weight" : "self_a_weight"
-	};
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total B" : "Self B" : NULL,
-		total ? "total_b_weight" : "self_b_weight"
-	};
-	col[n++] = (struct grid_column){ NULL, total ? "total_a_samples"
-						     : "self_a_samples" };
-	col[n++] = (struct grid_column){ NULL, total ? "total_b_samples"
-						     : "self_b_samples" };
-	return n;
+	memcpy(col, column[total], sizeof(column[total]));
+	col[hidden].title = NULL;
+	col[hidden + 1].title = NULL;
+	return sizeof(column[total]) / sizeof(column[total][0]);
 }
 
 static size_t report_diff_fill_columns(const struct report_diff *rp,
