@@ -31,9 +31,9 @@ static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
-	OPT_STRING(
-		's', "sort", "KEYS", &sort_keys,
-		"one row for each value of KEYS, a list of comm, pid, tid, cpu, dso, sym, verdict (sym,dso)"),
+	OPT_STRING('s', "sort", "KEYS", &sort_keys,
+		   "one row for each value of KEYS, a list of comm, pid, tid, "
+		   "cpu, dso, sym, verdict (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,

@@ -33,9 +33,9 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
 		 "print between the samples where records were lost"),
-	OPT_FLAG(
-		0, "wall", &wall,
-		"print times as UTC, if the capture has its offset to wall time"),
+	OPT_FLAG(0, "wall", &wall,
+		 "print times as UTC, if the capture has its offset to wall "
+		 "time"),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
