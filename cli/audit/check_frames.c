@@ -90,7 +90,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 
 /* ---- advice */
 
-struct advice {
+struct frames_advice {
 	check_advice_fn *fn;
 	void *arg;
 	int64_t samples;
@@ -99,7 +99,7 @@ struct advice {
 
 static void say_caller(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t missing = check_int(r, "caller_missing");
 
 	a->samples = check_int(r, "samples");
@@ -112,7 +112,7 @@ static void say_caller(void *arg, const struct check_row *r)
  * all. */
 static void say_image(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t bad = check_int(r, "fabricated");
 	int64_t all = check_int(r, "samples");
 	const char *base = path_base(check_text(r, "image"));
@@ -134,7 +134,7 @@ static void say_image(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	struct advice a = { .fn = fn, .arg = arg };
+	struct frames_advice a = { .fn = fn, .arg = arg };
 
 	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)

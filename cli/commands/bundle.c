@@ -46,10 +46,7 @@ static int bundle_run(int argc, char **argv, struct err *err)
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
-	path = input_path(argc, argv, err);
-	if (!path || input_apart(path, out_path, err))
-		return -1;
-	db = database_open(path, &status, err);
+	db = database_from_args(argc, argv, out_path, &path, &status, err);
 	if (!db)
 		return -1;
 	rc = pack_write(db, path, &o, err);

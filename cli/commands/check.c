@@ -153,10 +153,7 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
-	c.path = input_path(argc, argv, err);
-	if (!c.path || input_apart(c.path, svg, err))
-		return -1;
-	c.db = database_open(c.path, &c.status, err);
+	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
 	stop_query(c.db);

@@ -209,9 +209,8 @@ static int report_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (diff)
 		return report_diff(argc, argv, &o, err);
-	path = input_path(argc, argv, err);
-	if (!path || input_apart(path, out_path, err) ||
-	    !(db = database_open(path, &status, err)))
+	db = database_from_args(argc, argv, out_path, &path, &status, err);
+	if (!db)
 		return -1;
 	rc = report_answer(db, path, &o, err);
 	store_close(db);

@@ -121,10 +121,7 @@ static int script_run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
-	path = input_path(argc, argv, err);
-	if (!path)
-		return -1;
-	db = database_open(path, &status, err);
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
 	ret = wall ? find_wall(db, &f, path, err) : 0;
