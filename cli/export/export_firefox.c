@@ -36,7 +36,7 @@ struct job {
 	FILE *out;
 	const struct export *x;
 	struct stacks *s;
-	struct known_code *c;
+	const struct known_code *c; /* of s */
 	struct code_places *places;
 	struct firefox *f;
 	struct firefox_threads *threads;
@@ -196,14 +196,13 @@ static int write_all(struct job *j, struct err *err)
 static int load(struct job *j, struct err *err)
 {
 	const struct stacks_opts o = { .inlined = j->x->inlined,
-				       .samples = j->x->samples };
+				       .samples = j->x->samples,
+				       .code = CODE_ALL & ~CODE_ADDRS };
 
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)
 		return -1;
-	j->c = code_load(j->x->db, err);
-	if (!j->c)
-		return -1;
+	j->c = stacks_code(j->s);
 	j->places = code_places_load(j->x->db, j->c, err);
 	if (!j->places)
 		return -1;
@@ -231,7 +230,6 @@ static int write_firefox(FILE *out, const struct export *x, struct err *err)
 	firefox_threads_free(j.threads);
 	firefox_free(j.f);
 	code_places_free(j.places);
-	code_free(j.c);
 	stacks_free(j.s);
 	table_release(&j.index);
 	free(j.known);

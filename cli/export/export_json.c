@@ -240,7 +240,7 @@ static int export_json_put_code(struct json_export *e, struct err *err)
 	if (rows_each(e->x->db, "export_image_kinds", export_json_take_kind, e,
 		      err))
 		return -1;
-	e->code = code_load(e->x->db, err);
+	e->code = code_load(e->x->db, CODE_ALL, err);
 	if (!e->code)
 		return -1;
 	e->addr = mem_new(CHAIN_MAX, sizeof(*e->addr));

@@ -291,7 +291,7 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 
 static int write_perfdata(FILE *out, const struct export *x, struct err *err)
 {
-	struct known_code *code = code_load(x->db, err);
+	struct known_code *code = code_load(x->db, CODE_ALL, err);
 	struct job j = { .x = x };
 	int rc = -1;
 

@@ -25,7 +25,7 @@
 struct job {
 	struct store *db;
 	struct stacks *s;
-	struct known_code *c;
+	const struct known_code *c; /* of s */
 	struct code_places *places;
 	struct pprof *p;
 	struct label_list l; /* of the sample at hand */
@@ -344,22 +344,22 @@ static int write_pprof(FILE *out, const struct export *x, struct err *err)
 {
 	const struct stacks_opts o = { .by_cpu = true,
 				       .inlined = x->inlined,
-				       .samples = x->samples };
+				       .samples = x->samples,
+				       .code = CODE_ALL & ~CODE_ADDRS };
 	struct job j = { .db = x->db, .l.want_from = true };
 	int rc = -1;
 
 	j.s = stacks_load(x->db, &o, err);
-	if (j.s)
-		j.c = code_load(x->db, err);
-	if (j.c)
+	if (j.s) {
+		j.c = stacks_code(j.s);
 		j.places = code_places_load(x->db, j.c, err);
+	}
 	if (j.places) {
 		j.p = pprof_new(out);
 		rc = write_all(&j, x, err);
 	}
 	pprof_free(j.p);
 	code_places_free(j.places);
-	code_free(j.c);
 	stacks_free(j.s);
 	free(j.l.label);
 	free(j.l.from);

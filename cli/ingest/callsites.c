@@ -88,7 +88,7 @@ static void walk(struct pass *p)
 
 static int load(struct pass *p, struct err *err)
 {
-	p->code = code_load_places(p->db, err);
+	p->code = code_load(p->db, 0, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
@@ -25,6 +26,7 @@
 struct stacks {
 	struct stacks_opts o;
 	struct labels *labels;
+	struct known_code *code;
 	struct stack_names *names;
 	struct stacks_group *group;
 	size_t n_group, cap_group;
@@ -277,14 +279,18 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err)
 {
 	struct stacks *s = mem_new(1, sizeof(*s));
+	unsigned int parts = CODE_NAMES | CODE_CHAINS | o->code |
+			     (o->inlined ? CODE_INLINED : 0) |
+			     (o->bogus ? CODE_BOGUS : 0);
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
 	if (rows_each(db, "report_events", take_event, s, err) ||
 	    load_comms(s, db, err) ||
 	    (!o->no_groups && load_samples(s, db, err)) ||
-	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
-					  o->bogus, err))) {
+	    !(s->code = code_load(db, parts, err)) ||
+	    !(s->names = stack_names_load(db, s->code, s->labels, o->by_name,
+					  o->inlined, o->bogus, err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -296,6 +302,7 @@ void stacks_free(struct stacks *s)
 	if (!s)
 		return;
 	stack_names_free(s->names);
+	code_free(s->code);
 	if (!s->o.labels)
 		labels_free(s->labels);
 	table_release(&s->index);
@@ -455,6 +462,11 @@ size_t stacks_comms(const struct stacks *s)
 struct labels *stacks_labels(const struct stacks *s)
 {
 	return s->labels;
+}
+
+const struct known_code *stacks_code(const struct stacks *s)
+{
+	return s->code;
 }
 
 const struct stack_names *stacks_names(const struct stacks *s)

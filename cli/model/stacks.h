@@ -11,6 +11,7 @@
 #include "cli/model/stack_names.h"
 
 struct err;
+struct known_code;
 struct label;
 struct labels;
 struct stacks;
@@ -36,6 +37,7 @@ struct stacks_opts {
 	bool bogus;	       /* the same */
 	bool samples;	       /* every sample weighs 1 */
 	bool no_groups;	       /* for stacks_get() of the caller's own groups */
+	unsigned int code;     /* enum code_parts to load for stacks_code() */
 	struct labels *labels; /* to use, of several loads; NULL: its own */
 	const char *weight;    /* SQL expression for it; NULL: as recorded */
 	stacks_sample_fn *each; /* NULL, or called for all, while loading */
@@ -88,6 +90,9 @@ int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 size_t stacks_comms(const struct stacks *s);
 struct labels *stacks_labels(const struct stacks *s);
+/* Returns the code that the stacks are of, with at least the parts of
+ * opts.code; valid until stacks_free(). */
+const struct known_code *stacks_code(const struct stacks *s);
 const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first, nothing left out: a missing
  * user half is the frame "[user: VERDICT]", the stack of another program
