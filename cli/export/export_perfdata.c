@@ -83,8 +83,7 @@ static int look(struct job *j, struct err *err)
 
 static void add(struct job *j, uint64_t ip)
 {
-	j->ip = mem_grow(j->ip, &j->cap, j->n + 1, sizeof(*j->ip));
-	j->ip[j->n++] = ip;
+	*mem_add(j->ip, j->n, j->cap) = ip;
 }
 
 static void add_mark(struct job *j, const char *word, const struct pd_who *who)

@@ -147,9 +147,8 @@ static size_t add_locations(struct job *j, uint64_t samples)
 	for (size_t i = 0; i < j->l.n;) {
 		size_t end = end_of_frame(j, i);
 
-		j->location = mem_grow(j->location, &j->cap_location, n + 1,
-				       sizeof(*j->location));
-		j->location[n++] = add_location(j, i, end, samples);
+		*mem_add(j->location, n, j->cap_location) =
+			add_location(j, i, end, samples);
 		i = end;
 	}
 	for (size_t i = 0; i < n / 2; i++) {

@@ -51,9 +51,7 @@ static uint32_t number_of(struct speedscope *s, uint32_t label)
 	s->number = mem_reach(s->number, &s->n_number, &s->cap_number,
 			      (size_t)label + 1, sizeof(*s->number));
 	if (!s->number[label]) {
-		s->frame = mem_grow(s->frame, &s->cap_frame, s->n_frame + 1,
-				    sizeof(*s->frame));
-		s->frame[s->n_frame++] = label;
+		*mem_add(s->frame, s->n_frame, s->cap_frame) = label;
 		s->number[label] = (uint32_t)s->n_frame;
 	}
 	return s->number[label] - 1;
@@ -88,9 +86,7 @@ static void add_weight(struct speedscope *s, uint64_t weight)
 {
 	if (__builtin_add_overflow(s->sum, weight, &s->sum))
 		s->sum = UINT64_MAX;
-	s->weight = mem_grow(s->weight, &s->cap_weight, s->n_weight + 1,
-			     sizeof(*s->weight));
-	s->weight[s->n_weight++] = weight;
+	*mem_add(s->weight, s->n_weight, s->cap_weight) = weight;
 }
 
 /* root: the number of a frame outside of all others; UINT32_MAX: none. */

@@ -177,9 +177,7 @@ void pprof_type(struct pprof *p, const char *type, const char *unit)
 	p->type = intern(p, type);
 	p->unit = intern(p, unit);
 	put_value_type(p, PROFILE_SAMPLE_TYPE);
-	p->value = mem_grow(p->value, &p->cap_value, p->n_value + 1,
-			    sizeof(*p->value));
-	p->value[p->n_value++] = 0;
+	*mem_add(p->value, p->n_value, p->cap_value) = 0;
 }
 
 uint64_t *pprof_values(struct pprof *p)
@@ -262,9 +260,7 @@ static void add_location(struct pprof *p, uint64_t hash, uint32_t id)
 	struct location l = { p->keys.n, p->msg.n };
 
 	proto_add(&p->keys, &p->msg);
-	p->location = mem_grow(p->location, &p->cap_location, p->n_location + 1,
-			       sizeof(*p->location));
-	p->location[p->n_location++] = l;
+	*mem_add(p->location, p->n_location, p->cap_location) = l;
 	table_add(&p->locations, hash, id);
 	proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
 	proto_message(&p->buf, PROFILE_LOCATION, &p->msg);

@@ -384,9 +384,7 @@ static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 	if (c.first != 1)
 		c.caller =
 			link_of(p, n->frame, p->code->stack[n->parent].frame);
-	p->found = mem_grow(p->found, &p->cap_found, p->n_found + 1,
-			    sizeof(*p->found));
-	p->found[p->n_found++] = c;
+	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
 static int check_stacks(struct pass *p, struct err *err)

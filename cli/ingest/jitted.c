@@ -413,9 +413,7 @@ static struct found *found_of(struct jitted *jd, const struct source *src,
 	*is_new = id == TABLE_NONE;
 	if (*is_new) {
 		id = (uint32_t)jd->n;
-		jd->found = mem_grow(jd->found, &jd->cap, jd->n + 1,
-				     sizeof(*jd->found));
-		jd->found[jd->n++] = f;
+		*mem_add(jd->found, jd->n, jd->cap) = f;
 		table_add(&jd->by_pid, h, id);
 	}
 	return &jd->found[id];

@@ -194,9 +194,7 @@ static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
 {
 	struct maps *m = maps_new();
 
-	md->beside =
-		mem_grow(md->beside, &md->cap, md->n + 1, sizeof(*md->beside));
-	md->beside[md->n++] = m;
+	*mem_add(md->beside, md->n, md->cap) = m;
 	int n = maps_folder(m, dir, md->ledger, source, err);
 
 	if (n < 0)

@@ -66,9 +66,7 @@ static int take_segment(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	if (!img->n++)
 		img->first = (uint32_t)p->n_segment;
-	p->segment = mem_grow(p->segment, &p->cap_segment, p->n_segment + 1,
-			      sizeof(*p->segment));
-	p->segment[p->n_segment++] =
+	*mem_add(p->segment, p->n_segment, p->cap_segment) =
 		(struct segment){ (uint64_t)rows_int(r, 1),
 				  (uint64_t)rows_int(r, 2),
 				  (uint64_t)rows_int(r, 3) };
@@ -165,9 +163,7 @@ static struct code_place put(struct code_places *p,
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)p->n_mapping;
-		p->mapping = mem_grow(p->mapping, &p->cap_mapping,
-				      p->n_mapping + 1, sizeof(*p->mapping));
-		p->mapping[p->n_mapping++] = *m;
+		*mem_add(p->mapping, p->n_mapping, p->cap_mapping) = *m;
 		table_add(&p->index, hash, id);
 	}
 	if (p->mapping[id].limit <= at.addr)

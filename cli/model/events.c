@@ -30,9 +30,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 	struct events *ev = arg;
 
 	(void)err;
-	ev->type = mem_grow(ev->type, &ev->cap_type, ev->n_type + 1,
-			    sizeof(*ev->type));
-	ev->type[ev->n_type++] = (struct event_type){
+	*mem_add(ev->type, ev->n_type, ev->cap_type) = (struct event_type){
 		.name = arena_strdup(&ev->text, rows_text(r, 1)),
 		.capture = (uint32_t)rows_int(r, 2),
 		.sample = rows_int(r, 3),
@@ -47,9 +45,7 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 	struct events *ev = arg;
 
 	(void)err;
-	ev->comm = mem_grow(ev->comm, &ev->cap_comm, ev->n_comm + 1,
-			    sizeof(*ev->comm));
-	ev->comm[ev->n_comm++] = (struct event_comm){
+	*mem_add(ev->comm, ev->n_comm, ev->cap_comm) = (struct event_comm){
 		.name = arena_strdup(&ev->text, rows_text(r, 1)),
 		.pid = int_or(r, 2, -1),
 		.tid = int_or(r, 3, -1),

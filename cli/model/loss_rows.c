@@ -24,8 +24,7 @@ static int64_t int_or(const struct rows *r, size_t i, int64_t none)
 
 static void take(struct loss_rows *l, const struct rows *r)
 {
-	l->row = mem_grow(l->row, &l->cap, l->n + 1, sizeof(*l->row));
-	l->row[l->n++] = (struct loss_row){
+	*mem_add(l->row, l->n, l->cap) = (struct loss_row){
 		.id = rows_int(r, 0),
 		.capture = (uint32_t)rows_int(r, 1),
 		.what = arena_strdup(&l->text, rows_text(r, 2)),

@@ -97,8 +97,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 		s->no_fields |= words[at].role == OFFCPU_SWITCH;
 		return 0;
 	}
-	s->type = mem_grow(s->type, &s->cap, s->n + 1, sizeof(*s->type));
-	s->type[s->n++] = (struct type){
+	*mem_add(s->type, s->n, s->cap) = (struct type){
 		.id = rows_int(r, 0),
 		.capture = rows_int(r, 1),
 		.word = at,
@@ -157,9 +156,7 @@ static void choose(struct offcpu_sources *s, const struct type *t)
 		p.stack[0] = find(s, t->capture, OFFCPU_STACK);
 		p.stack[1] = point;
 	}
-	s->part = mem_grow(s->part, &s->cap_part, s->n_part + 1,
-			   sizeof(*s->part));
-	s->part[s->n_part++] = p;
+	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
@@ -317,9 +314,7 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 				s->lost[s->n_lost - 1].to = now.to;
 			continue;
 		}
-		s->lost = mem_grow(s->lost, &s->cap_lost, s->n_lost + 1,
-				   sizeof(*s->lost));
-		s->lost[s->n_lost++] = now;
+		*mem_add(s->lost, s->n_lost, s->cap_lost) = now;
 	}
 	rows_close(r);
 	return rc;

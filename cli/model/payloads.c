@@ -60,9 +60,7 @@ static int add_cursor(struct payloads *ps, const char *table, const char *sql,
 		free(c.name);
 		return -1;
 	}
-	ps->cursor = mem_grow(ps->cursor, &ps->cap_cursor, ps->n_cursor + 1,
-			      sizeof(*ps->cursor));
-	ps->cursor[ps->n_cursor++] = c;
+	*mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor) = c;
 	return 0;
 }
 
@@ -118,9 +116,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 			t.cursor = i + 1;
 	if (t.cursor)
 		find_columns(ps, &t);
-	ps->type = mem_grow(ps->type, &ps->cap_type, ps->n_type + 1,
-			    sizeof(*ps->type));
-	ps->type[ps->n_type++] = t;
+	*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	return 0;
 }
 

@@ -72,9 +72,7 @@ static size_t open_cursor(struct switches *s, const char *name, const char *sql,
 		free(c.name);
 		return 0;
 	}
-	s->cursor = mem_grow(s->cursor, &s->cap_cursor, s->n_cursor + 1,
-			     sizeof(*s->cursor));
-	s->cursor[s->n_cursor++] = c;
+	*mem_add(s->cursor, s->n_cursor, s->cap_cursor) = c;
 	return s->n_cursor;
 }
 

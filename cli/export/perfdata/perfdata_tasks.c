@@ -229,9 +229,7 @@ void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 		     size_t id)
 {
-	t->side = mem_grow(t->side, &t->cap_side, t->n_side + 1,
-			   sizeof(*t->side));
-	t->side[t->n_side++] =
+	*mem_add(t->side, t->n_side, t->cap_side) =
 		(struct side){ time, (uint32_t)id, (uint8_t)kind };
 }
 
