@@ -18,9 +18,11 @@
 #include "cli/output/out.h"
 #include "cli/export/pprof.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 struct job {
 	struct store *db;
@@ -42,8 +44,7 @@ struct job {
 /* In brackets when it is no file: nothing to look for. */
 static bool has_file(const struct image *img)
 {
-	const char *slash = strrchr(img->path, '/');
-	const char *base = slash ? slash + 1 : img->path;
+	const char *base = path_base(img->path);
 
 	return base[0] && base[0] != '[' &&
 	       (img->kind == IMAGE_FILE || img->kind == IMAGE_MODULE ||
@@ -246,8 +247,9 @@ static int take_range(void *arg, const struct rows *r, struct err *err)
 	int64_t len;
 
 	(void)err;
-	if (rows_value(r, 0).kind == VALUE_INT &&
-	    !__builtin_sub_overflow(rows_int(r, 1), rows_int(r, 0), &len) &&
+	if (rows_value(r, EXPORT_RANGE_FIRST_NS).kind == VALUE_INT &&
+	    !__builtin_sub_overflow(rows_int(r, EXPORT_RANGE_LAST_NS),
+				    rows_int(r, EXPORT_RANGE_FIRST_NS), &len) &&
 	    len > 0)
 		pprof_duration(j->p, len);
 	return 0;
@@ -262,9 +264,11 @@ static int take_period(void *arg, const struct rows *r, struct err *err)
 		const char *name = stacks_event(j->s, i)->name;
 
 		if (j->n_value == 1 && j->value[i] == 1 &&
-		    !strcmp(name, rows_text(r, 0)) &&
-		    rows_int(r, 1) == rows_int(r, 2))
-			pprof_period(j->p, rows_int(r, 1));
+		    !strcmp(name, rows_text(r, EXPORT_PERIODS_NAME)) &&
+		    rows_int(r, EXPORT_PERIODS_MIN_PERIOD) ==
+			    rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
+			pprof_period(j->p,
+				     rows_int(r, EXPORT_PERIODS_MIN_PERIOD));
 	}
 	return 0;
 }

@@ -9,8 +9,8 @@
 #include "cli/output/safe_text.h"
 #include "formats/pack.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
 #define FLUSH_AT ((size_t)64 * 1024)
 
@@ -58,13 +58,8 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
-struct function {
-	uint32_t name, raw_name, file; /* places in string[] */
-};
-
-/* Its key is its whole message without the id. */
-struct location {
-	size_t at, len; /* in keys */
+struct pprof_function {
+	uint32_t name, raw_name, file; /* ids of strings */
 };
 
 struct pprof {
@@ -73,15 +68,9 @@ struct pprof {
 	struct proto buf;	/* of the profile, not packed so far */
 	struct proto msg, part; /* a message in the making */
 	struct proto labels;	/* of the sample at hand */
-	struct proto keys;	/* of all locations */
-	struct arena text;
-	const char **string;
-	size_t n_string, cap_string;
-	struct function *function;
-	size_t n_function, cap_function;
-	struct location *location;
-	size_t n_location, cap_location;
-	struct table strings, functions, locations;
+	/* by id - 1; a location's key is its message without the id */
+	struct intern functions, locations;
+	struct intern strings;
 	uint64_t *value;
 	size_t n_value, cap_value;
 	uint32_t type, unit; /* of the last value */
@@ -94,26 +83,13 @@ static int put_packed(void *arg, const void *data, size_t n, struct err *err)
 	return 0;
 }
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-
-	return !strcmp(p->string[id], key);
-}
-
 static uint32_t intern_clean(struct pprof *p, const char *s)
 {
-	uint64_t hash = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&p->strings, hash, same_string, p, s);
+	size_t n = p->strings.n;
+	uint32_t id = intern_add(&p->strings, s);
 
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)p->n_string++;
-	p->string = mem_grow(p->string, &p->cap_string, p->n_string,
-			     sizeof(*p->string));
-	p->string[id] = arena_strdup(&p->text, s);
-	table_add(&p->strings, hash, id);
-	proto_bytes(&p->buf, PROFILE_STRING_TABLE, s, strlen(s));
+	if (id == n)
+		proto_bytes(&p->buf, PROFILE_STRING_TABLE, s, strlen(s));
 	return id;
 }
 
@@ -152,14 +128,9 @@ void pprof_free(struct pprof *p)
 	proto_release(&p->msg);
 	proto_release(&p->part);
 	proto_release(&p->labels);
-	proto_release(&p->keys);
-	arena_release(&p->text);
-	table_release(&p->strings);
-	table_release(&p->functions);
-	table_release(&p->locations);
-	free(p->string);
-	free(p->function);
-	free(p->location);
+	intern_release(&p->strings);
+	intern_release(&p->functions);
+	intern_release(&p->locations);
 	free(p->value);
 	free(p);
 }
@@ -210,32 +181,20 @@ void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-static bool same_function(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-
-	return !memcmp(&p->function[id], key, sizeof(*p->function));
-}
-
 /* Ids start at 1. */
 static uint64_t add_function(struct pprof *p, const struct pprof_line *line)
 {
-	struct function f = { .name = intern(p, line->name) };
+	struct pprof_function f = { .name = intern(p, line->name) };
 
 	f.raw_name = line->raw_name ? intern(p, line->raw_name) : f.name;
 	f.file = line->file ? intern(p, line->file) : 0;
 
-	uint64_t hash = hash_pair(
-		hash_pair((uint64_t)f.name << 32 | f.raw_name, f.file), 0);
-	uint32_t id = table_find(&p->functions, hash, same_function, p, &f);
+	size_t n = p->functions.n;
+	uint32_t id =
+		intern_add_bytes(&p->functions, (const char *)&f, sizeof(f));
 
-	if (id != TABLE_NONE)
+	if (id < n)
 		return (uint64_t)id + 1;
-	id = (uint32_t)p->n_function++;
-	p->function = mem_grow(p->function, &p->cap_function, p->n_function,
-			       sizeof(*p->function));
-	p->function[id] = f;
-	table_add(&p->functions, hash, id);
 	proto_clear(&p->part);
 	proto_uint(&p->part, FUNCTION_ID, (uint64_t)id + 1);
 	proto_uint(&p->part, FUNCTION_NAME, f.name);
@@ -243,27 +202,6 @@ static uint64_t add_function(struct pprof *p, const struct pprof_line *line)
 	proto_uint(&p->part, FUNCTION_FILENAME, f.file);
 	proto_message(&p->buf, PROFILE_FUNCTION, &p->part);
 	return (uint64_t)id + 1;
-}
-
-static bool same_location(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-	const struct location *l = &p->location[id];
-	const struct proto *msg = key;
-
-	return l->len == msg->n &&
-	       !memcmp(p->keys.buf + l->at, msg->buf, l->len);
-}
-
-static void add_location(struct pprof *p, uint64_t hash, uint32_t id)
-{
-	struct location l = { p->keys.n, p->msg.n };
-
-	proto_add(&p->keys, &p->msg);
-	*mem_add(p->location, p->n_location, p->cap_location) = l;
-	table_add(&p->locations, hash, id);
-	proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
-	proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
 }
 
 uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
@@ -281,13 +219,13 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 		proto_message(&p->msg, LOCATION_LINE, &p->part);
 	}
 
-	uint64_t hash = hash_bytes(p->msg.buf, p->msg.n, 0);
-	uint32_t id =
-		table_find(&p->locations, hash, same_location, p, &p->msg);
+	size_t n = p->locations.n;
+	uint32_t id = intern_add_bytes(&p->locations, (const char *)p->msg.buf,
+				       p->msg.n);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)p->n_location;
-		add_location(p, hash, id);
+	if (id == n) {
+		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
+		proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
 	}
 	return (uint64_t)id + 1;
 }

@@ -7,6 +7,7 @@
 #include "cli/model/code.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -59,7 +60,7 @@ struct pass {
 static int take_used(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
-	int64_t stack = rows_int(r, 0);
+	int64_t stack = rows_int(r, CALLSITE_USED_STACK);
 
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",

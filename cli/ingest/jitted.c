@@ -23,6 +23,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
@@ -85,18 +86,11 @@ struct jitted {
 
 /* ---- options */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "PREFIX123SUFFIX", also with more behind it, such as ".gz". */
 static bool pid_in_name(const char *path, const char *prefix,
 			const char *suffix, int32_t *pid)
 {
-	const char *s = base_name(path);
+	const char *s = path_base(path);
 	size_t n = strlen(prefix);
 	char *end;
 
@@ -274,7 +268,7 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 /* The capture's folder, or the folder that is the capture. */
 static bool beside(const struct source *src, const char *name, char *out)
 {
-	const char *base = base_name(src->path);
+	const char *base = path_base(src->path);
 	struct stat st;
 
 	if (!strcmp(src->path, "-") || stat(src->path, &st))

@@ -15,6 +15,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/stop.h"
 #include "formats/unpack.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -273,8 +274,11 @@ static bool recorded_here(struct store *db)
 	if (uname(&here))
 		same = false;
 	for (; r && rows_next(r, NULL) > 0; n++)
-		same = same && !strcmp(rows_text(r, 0), here.nodename) &&
-		       !strcmp(rows_text(r, 1), here.release);
+		same = same &&
+		       !strcmp(rows_text(r, CAPTURE_MACHINES_HOST),
+			       here.nodename) &&
+		       !strcmp(rows_text(r, CAPTURE_MACHINES_RELEASE),
+			       here.release);
 	rows_close(r);
 	return same && n;
 }
@@ -288,7 +292,7 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (; r && rows_next(r, NULL) > 0; n++) {
-		const char *release = rows_text(r, 1);
+		const char *release = rows_text(r, CAPTURE_MACHINES_RELEASE);
 
 		/* It becomes a folder in a path. */
 		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
@@ -471,13 +475,18 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 	char note[512];
 	uint64_t hash;
 
-	rows_build_id(r, 4, &img);
-	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
-	    !symbolize_section(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
-	    hash == (uint64_t)rows_int(r, 3))
+	rows_build_id(r, IMAGE_SECTIONS_BUILD_ID, &img);
+	if (!strncmp(c->last, rows_text(r, IMAGE_SECTIONS_FILE),
+		     sizeof(c->last) - 1) ||
+	    !symbolize_section(rows_text(r, IMAGE_SECTIONS_FILE),
+			       rows_text(r, IMAGE_SECTIONS_NAME), &img,
+			       &hash) ||
+	    hash == (uint64_t)rows_int(r, IMAGE_SECTIONS_HASH))
 		return 0;
-	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
-	changed(rows_text(r, 1), rows_text(r, 2), note);
+	snprintf(c->last, sizeof(c->last), "%s",
+		 rows_text(r, IMAGE_SECTIONS_FILE));
+	changed(rows_text(r, IMAGE_SECTIONS_FILE),
+		rows_text(r, IMAGE_SECTIONS_NAME), note);
 	return put_note(c->db, note, err);
 }
 

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "cli/model/code.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
 #define PAGE 4096u /* what readers of such mappings assume */
@@ -44,13 +46,6 @@ static uint64_t page_up(uint64_t x)
 	return x > UINT64_MAX - PAGE ? UINT64_MAX : page_down(x + PAGE - 1);
 }
 
-static uint64_t add_full(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static struct place_image *image_at(struct code_places *p, int64_t id)
 {
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
@@ -59,7 +54,7 @@ static struct place_image *image_at(struct code_places *p, int64_t id)
 static int take_segment(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, 0));
+	struct place_image *img = image_at(p, rows_int(r, CODE_SEGMENTS_IMAGE));
 
 	(void)err;
 	if (!img)
@@ -67,21 +62,22 @@ static int take_segment(void *arg, const struct rows *r, struct err *err)
 	if (!img->n++)
 		img->first = (uint32_t)p->n_segment;
 	*mem_add(p->segment, p->n_segment, p->cap_segment) =
-		(struct segment){ (uint64_t)rows_int(r, 1),
-				  (uint64_t)rows_int(r, 2),
-				  (uint64_t)rows_int(r, 3) };
+		(struct segment){ (uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
+				  (uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
+				  (uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ) };
 	return 0;
 }
 
 static int take_mapped(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, 0));
+	struct place_image *img = image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
 
 	(void)err;
-	if (img && rows_int(r, 1) >= 0 && rows_int(r, 2) > rows_int(r, 1)) {
-		img->low = (uint64_t)rows_int(r, 1);
-		img->high = (uint64_t)rows_int(r, 2);
+	if (img && rows_int(r, CODE_MAPPED_FIRST) >= 0 &&
+	    rows_int(r, CODE_MAPPED_END) > rows_int(r, CODE_MAPPED_FIRST)) {
+		img->low = (uint64_t)rows_int(r, CODE_MAPPED_FIRST);
+		img->high = (uint64_t)rows_int(r, CODE_MAPPED_END);
 	}
 	return 0;
 }
@@ -102,14 +98,14 @@ static void lay_out_jit(struct code_places *p)
 
 		if (p->c->image[f->image].img.kind == IMAGE_JIT &&
 		    img->high <= f->off)
-			img->high = add_full(f->off, 1);
+			img->high = saturating_add(f->off, 1);
 	}
 	for (size_t i = 1; i < p->c->n_image; i++) {
 		if (p->c->image[i].img.kind != IMAGE_JIT)
 			continue;
 		p->image[i].jit = at;
-		at = add_full(at, p->image[i].high);
-		at = add_full(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
+		at = saturating_add(at, p->image[i].high);
+		at = saturating_add(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
 	}
 	p->jit_end = at;
 }
@@ -167,7 +163,7 @@ static struct code_place put(struct code_places *p,
 		table_add(&p->index, hash, id);
 	}
 	if (p->mapping[id].limit <= at.addr)
-		p->mapping[id].limit = page_up(add_full(at.addr, 1));
+		p->mapping[id].limit = page_up(saturating_add(at.addr, 1));
 	at.mapping = id;
 	return at;
 }
@@ -200,7 +196,7 @@ static struct code_place in_file(struct code_places *p,
 
 		m.start = s->vaddr - before;
 		m.off = s->off - before;
-		m.limit = page_up(add_full(s->vaddr, s->size));
+		m.limit = page_up(saturating_add(s->vaddr, s->size));
 	} else if (f->has_vaddr) {
 		m.off = page_down(off);
 		m.start = f->vaddr - (f->off - m.off);
@@ -222,7 +218,8 @@ struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 	uint64_t off = f->off - back;
 	struct code_mapping m = { .image = f->image,
 				  .start = img->start,
-				  .limit = add_full(img->start, img->len) };
+				  .limit = saturating_add(img->start,
+							  img->len) };
 
 	switch (img->kind) {
 	case IMAGE_UNKNOWN_USER:

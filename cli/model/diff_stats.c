@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 
 /* Below that no test says yes: not worth an exact one. */
 #define Z_MIN 2.0
@@ -164,11 +165,11 @@ static double p_of(const struct diff_place *place, const struct diff_whole *w,
 	double z;
 
 	if (more)
-		p.a = diff_add(p.a, p.may_a);
+		p.a = saturating_add(p.a, p.may_a);
 	else
-		p.b = diff_add(p.b, p.may_b);
-	even.a = diff_add(even.a, w->lost_a);
-	even.b = diff_add(even.b, w->lost_b);
+		p.b = saturating_add(p.b, p.may_b);
+	even.a = saturating_add(even.a, w->lost_a);
+	even.b = saturating_add(even.b, w->lost_b);
 	z = nested ? z_rates((double)p.a, (double)p.b, chance_of(&even))
 		   : z_of(&p, &even);
 	if (more ? !(z > 0) : !(z < 0))

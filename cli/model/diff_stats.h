@@ -54,12 +54,4 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 		       const struct diff_whole *left);
 /* The weight in B for each 1 in A where nothing changed. */
 double diff_scale(const struct diff_whole *left);
-
-/* Stops at the largest number. */
-static inline uint64_t diff_add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -233,8 +234,8 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	if (!r)
 		return -1;
 	ret = rows_next(r, err);
-	first = ret > 0 ? rows_int(r, 0) : 0;
-	last = ret > 0 ? rows_int(r, 1) : 0;
+	first = ret > 0 ? rows_int(r, FILTER_RANGE_FIRST_NS) : 0;
+	last = ret > 0 ? rows_int(r, FILTER_RANGE_LAST_NS) : 0;
 	rows_close(r);
 	if (ret < 0)
 		return -1;
@@ -296,7 +297,7 @@ static int check_event(struct store *db, const char *list, struct err *err)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, err)) > 0) {
-		const char *name = rows_text(r, 0);
+		const char *name = rows_text(r, FILTER_EVENTS_NAME);
 		int n;
 
 		if (!strcmp(name, list))

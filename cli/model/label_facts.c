@@ -8,6 +8,7 @@
 
 #include "cli/model/stack_names.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
@@ -31,8 +32,8 @@ static void add_line(struct label_facts *f, uint32_t label,
 		     const struct rows *r)
 {
 	struct label_fact *fact = &f->fact[label];
-	const char *file = rows_text(r, 1);
-	uint32_t line = (uint32_t)rows_int(r, 2);
+	const char *file = rows_text(r, LABEL_FACTS_FILE);
+	uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
 
 	if (!file[0] || f->several[label])
 		return;
@@ -47,7 +48,7 @@ static void add_line(struct label_facts *f, uint32_t label,
 
 static void add_build(struct label_fact *fact, const struct rows *r)
 {
-	struct value id = rows_value(r, 3);
+	struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
 	char hex[sizeof(fact->build)] = "";
 
 	if (id.kind != VALUE_BLOB)
@@ -66,7 +67,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 	uint32_t label = 0;
 
 	(void)err;
-	if (!stack_names_label(f->names, rows_int(r, 0), &label))
+	if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID), &label))
 		return 0;
 	f->fact =
 		mem_grow(f->fact, &f->cap, (size_t)label + 1, sizeof(*f->fact));
@@ -79,7 +80,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 	add_line(f, label, r);
 	add_build(&f->fact[label], r);
 	f->fact[label].places++;
-	f->fact[label].bogus += rows_int(r, 4) != 0;
+	f->fact[label].bogus += rows_int(r, LABEL_FACTS_BOGUS) != 0;
 	return 0;
 }
 

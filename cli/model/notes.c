@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/output/safe_text.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -60,13 +61,14 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "capture ", rows_text(r, 1));
-	add_text(n, ", format ", rows_text(r, 2));
-	add_text(n, ", host ", rows_text(r, 4));
-	add_text(n, ", kernel ", rows_text(r, 5));
-	add_text(n, ", made by ", rows_text(r, 6));
-	add_text(n, ", command ", rows_text(r, 8));
-	if (rows_value(r, 17).kind == VALUE_INT && !rows_int(r, 17))
+	add_text(n, "capture ", rows_text(r, INFO_CAPTURES_PATH));
+	add_text(n, ", format ", rows_text(r, INFO_CAPTURES_FORMAT));
+	add_text(n, ", host ", rows_text(r, INFO_CAPTURES_HOST));
+	add_text(n, ", kernel ", rows_text(r, INFO_CAPTURES_RELEASE));
+	add_text(n, ", made by ", rows_text(r, INFO_CAPTURES_VERSION));
+	add_text(n, ", command ", rows_text(r, INFO_CAPTURES_CMDLINE));
+	if (rows_value(r, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
+	    !rows_int(r, INFO_CAPTURES_COMPLETE))
 		add(n, ", truncated or damaged");
 	end(n);
 	return 0;
@@ -76,13 +78,16 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 static int take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
-	int64_t unknown = rows_int(r, 4);
+	int64_t unknown = rows_int(r, CHECK_LOSSES_UNKNOWN);
 
 	(void)err;
-	add_text(n, rows_int(r, 1) ? "lost: " : "loss, not counted: ",
-		 rows_text(r, 0));
-	add(n, ", %lld records in %lld intervals", (long long)rows_int(r, 2),
-	    (long long)rows_int(r, 3));
+	add_text(n,
+		 rows_int(r, CHECK_LOSSES_COUNTS) ? "lost: "
+						  : "loss, not counted: ",
+		 rows_text(r, CHECK_LOSSES_WHAT));
+	add(n, ", %lld records in %lld intervals",
+	    (long long)rows_int(r, CHECK_LOSSES_RECORDS),
+	    (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
 	if (unknown)
 		add(n, ", of %lld it is not known how many",
 		    (long long)unknown);
@@ -96,11 +101,11 @@ static int take_verdict(void *arg, const struct rows *r, struct err *err)
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "", rows_text(r, 0));
-	add_text(n, " ", rows_text(r, 1));
-	add_text(n, " (", rows_text(r, 2));
-	add(n, "%s: %lld", rows_text(r, 2)[0] ? ")" : "",
-	    (long long)rows_int(r, 3));
+	add_text(n, "", rows_text(r, INFO_VERDICTS_KIND));
+	add_text(n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
+	add_text(n, " (", rows_text(r, INFO_VERDICTS_CONFIDENCE));
+	add(n, "%s: %lld", rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
+	    (long long)rows_int(r, INFO_VERDICTS_N));
 	end(n);
 	return 0;
 }
@@ -111,9 +116,9 @@ static int take_damage(void *arg, const struct rows *r, struct err *err)
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "", rows_text(r, 0));
-	add_text(n, ": ", rows_text(r, 1));
-	add(n, ", %lld times", (long long)rows_int(r, 2));
+	add_text(n, "", rows_text(r, EXPORT_DAMAGE_KIND));
+	add_text(n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
+	add(n, ", %lld times", (long long)rows_int(r, EXPORT_DAMAGE_N));
 	end(n);
 	return 0;
 }

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/row_cursor.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/verdict.h"
 
 #define SQL_MAX 20000
@@ -58,10 +61,8 @@ struct offcpu_sources {
 };
 
 struct stream {
-	struct rows *rows;
+	struct row_cursor c;
 	enum offcpu_role role;
-	bool have;
-	int64_t id;
 };
 
 struct span {
@@ -71,10 +72,8 @@ struct span {
 struct offcpu_source {
 	struct stream stream[STREAMS_MAX];
 	size_t n;
-	struct rows *chosen; /* NULL: all are */
-	bool has_chosen;
-	int64_t chosen_id;
-	struct span *lost; /* apart, in order */
+	struct row_cursor chosen; /* what filters let through; else empty */
+	struct span *lost;	  /* apart, in order */
 	size_t n_lost, cap_lost;
 	int64_t end;
 };
@@ -82,8 +81,8 @@ struct offcpu_source {
 static int take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct offcpu_sources *s = arg;
-	const char *word = rows_text(r, 2);
-	const char *table = rows_text(r, 3);
+	const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
+	const char *table = rows_text(r, OFFCPU_TYPES_FIELDS);
 	size_t at = 0;
 
 	(void)err;
@@ -98,13 +97,13 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	}
 	*mem_add(s->type, s->n, s->cap) = (struct type){
-		.id = rows_int(r, 0),
-		.capture = rows_int(r, 1),
+		.id = rows_int(r, OFFCPU_TYPES_ID),
+		.capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
 		.word = at,
 		.table = arena_strdup(&s->text, table),
-		.system_wide = rows_int(r, 5) != 0,
-		.together = rows_int(r, 6),
-		.end = rows_int(r, 7),
+		.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
+		.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
+		.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
 	};
 	return 0;
 }
@@ -228,16 +227,6 @@ static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 	return r;
 }
 
-static int pull(struct stream *st, struct err *err)
-{
-	int rc = rows_next(st->rows, err);
-
-	st->have = rc > 0;
-	if (st->have)
-		st->id = rows_int(st->rows, 0);
-	return rc < 0 ? -1 : 0;
-}
-
 static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 		      int type, enum offcpu_role role, struct err *err)
 {
@@ -246,20 +235,11 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 	if (type < 0)
 		return 0;
 	st->role = role;
-	st->rows = open_type(all, &all->type[type], role, err);
-	if (!st->rows)
+	st->c.rows = open_type(all, &all->type[type], role, err);
+	if (!st->c.rows)
 		return -1;
 	s->n++;
-	return pull(st, err);
-}
-
-static int next_chosen(struct offcpu_source *s, struct err *err)
-{
-	int rc = rows_next(s->chosen, err);
-
-	s->has_chosen = rc > 0;
-	s->chosen_id = rc > 0 ? rows_int(s->chosen, 0) : 0;
-	return rc < 0 ? -1 : 0;
+	return row_cursor_step(&st->c, err);
 }
 
 /* The switches that the filters let through, as one more stream. */
@@ -277,8 +257,8 @@ static int open_chosen(struct offcpu_sources *all, struct offcpu_source *s,
 	snprintf(sql, SQL_MAX * 2, "%s %s %s %lld) ORDER BY event_id",
 		 store_sql("offcpu_chosen"), cond,
 		 store_sql("offcpu_chosen_type"), (long long)type);
-	s->chosen = rows_open(all->db, sql, bind, n, err);
-	rc = s->chosen ? next_chosen(s, err) : -1;
+	s->chosen.rows = rows_open(all->db, sql, bind, n, err);
+	rc = s->chosen.rows ? row_cursor_step(&s->chosen, err) : -1;
 out:
 	free(bind);
 	free(sql);
@@ -302,12 +282,13 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 	while (!rc && (rc = rows_next(r, err)) > 0) {
 		struct span now = { INT64_MIN, INT64_MAX };
 
-		if (rows_value(r, 0).kind != VALUE_NULL)
-			now.from = rows_int(r, 0);
-		if (rows_value(r, 1).kind != VALUE_NULL)
-			now.to = rows_int(r, 1);
-		sums->lost += (uint64_t)rows_int(r, 2);
-		sums->lost_unknown |= rows_value(r, 2).kind == VALUE_NULL;
+		if (rows_value(r, OFFCPU_LOSSES_T0).kind != VALUE_NULL)
+			now.from = rows_int(r, OFFCPU_LOSSES_T0);
+		if (rows_value(r, OFFCPU_LOSSES_T1).kind != VALUE_NULL)
+			now.to = rows_int(r, OFFCPU_LOSSES_T1);
+		sums->lost += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
+		sums->lost_unknown |=
+			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
 		rc = 0;
 		if (s->n_lost && s->lost[s->n_lost - 1].to >= now.from) {
 			if (now.to > s->lost[s->n_lost - 1].to)
@@ -351,8 +332,8 @@ void offcpu_source_close(struct offcpu_source *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		rows_close(s->stream[i].rows);
-	rows_close(s->chosen);
+		row_cursor_close(&s->stream[i].c);
+	row_cursor_close(&s->chosen);
 	free(s->lost);
 	free(s);
 }
@@ -377,25 +358,25 @@ static int64_t state_of(const struct value *v)
 
 static void fill(const struct stream *st, struct offcpu_event *e)
 {
-	const struct rows *r = st->rows;
-	const struct value state = rows_value(r, 9);
+	const struct rows *r = st->c.rows;
+	const struct value state = rows_value(r, OFFCPU_EVENT_STATE);
 
 	*e = (struct offcpu_event){
 		.role = st->role,
-		.id = st->id,
-		.time = rows_int(r, 1),
+		.id = st->c.event,
+		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
 		.stack = {
-			.comm = id_of(rows_int(r, 3)),
-			.kraw = id_of(rows_int(r, 4)),
-			.uraw = id_of(rows_int(r, 5)),
-			.verdict = (uint8_t)rows_int(r, 6),
-			.flags = (uint8_t)rows_int(r, 7) & VERDICT_EXEC,
+			.comm = id_of(rows_int(r, OFFCPU_EVENT_COMM)),
+			.kraw = id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
+			.uraw = id_of(rows_int(r, OFFCPU_EVENT_URAW)),
+			.verdict = (uint8_t)rows_int(r, OFFCPU_EVENT_VERDICT),
+			.flags = (uint8_t)rows_int(r, OFFCPU_EVENT_FLAGS) & VERDICT_EXEC,
 		},
-		.has_out = rows_value(r, 8).kind != VALUE_NULL,
-		.out = rows_int(r, 8),
+		.has_out = rows_value(r, OFFCPU_EVENT_LEAVES).kind != VALUE_NULL,
+		.out = rows_int(r, OFFCPU_EVENT_LEAVES),
 		.state = state_of(&state),
-		.has_in = rows_value(r, 10).kind != VALUE_NULL,
-		.in = rows_int(r, 10),
+		.has_in = rows_value(r, OFFCPU_EVENT_COMES).kind != VALUE_NULL,
+		.in = rows_int(r, OFFCPU_EVENT_COMES),
 		.chosen = true,
 	};
 }
@@ -409,7 +390,7 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	for (size_t i = 0; i < s->n; i++) {
 		struct stream *st = &s->stream[i];
 
-		if (st->have && (!first || st->id < first->id))
+		if (st->c.more && (!first || st->c.event < first->c.event))
 			first = st;
 	}
 	if (!first)
@@ -417,30 +398,21 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	fill(first, e);
 	if (e->time > s->end)
 		s->end = e->time;
-	while (s->chosen && s->has_chosen && s->chosen_id < e->id) {
-		if (next_chosen(s, err))
+	if (s->chosen.rows) {
+		int rc = row_cursor_seek(&s->chosen, e->id, err);
+
+		if (rc < 0)
 			return -1;
+		e->chosen = rc > 0;
 	}
-	if (s->chosen)
-		e->chosen = s->has_chosen && s->chosen_id == e->id;
-	return pull(first, err) ? -1 : 1;
+	return row_cursor_step(&first->c, err) ? -1 : 1;
 }
 
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from, int64_t to)
 {
-	size_t low = 0;
-	size_t high = s->n_lost;
+	size_t at = search_where(s->n_lost, i, s->lost[i].to > from);
 
-	/* the first interval that ends behind `from` */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->lost[mid].to > from)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < s->n_lost && s->lost[low].from < to;
+	return at < s->n_lost && s->lost[at].from < to;
 }
 
 int64_t offcpu_source_end(const struct offcpu_source *s)

@@ -11,9 +11,11 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/model/weight.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
@@ -67,25 +69,20 @@ static int check_id(int64_t id, struct err *err)
 static int take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_EVENTS_ID);
 
 	if (check_id(id, err))
 		return -1;
 	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
 			    sizeof(*s->type));
-	s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+	s->type[id] = event_by_name(s, rows_text(r, REPORT_EVENTS_NAME)) + 1;
 	return 0;
-}
-
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
-{
-	return rows_value(r, i).kind == VALUE_NULL ? none : rows_int(r, i);
 }
 
 static int take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_COMMS_ID);
 
 	if (check_id(id, err))
 		return -1;
@@ -95,8 +92,9 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 		s->comm[s->n_comm++] = s->comm[0];
 	if (id)
 		s->comm[id] = (struct stacks_comm){
-			arena_strdup(&s->text, rows_text(r, 1)),
-			int_or(r, 3, -1), int_or(r, 2, -1)
+			arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
+			rows_int_or(r, REPORT_COMMS_PID, -1),
+			rows_int_or(r, REPORT_COMMS_TID, -1)
 		};
 	return 0;
 }
@@ -120,13 +118,6 @@ static bool same_group(const void *owner, uint32_t id, const void *key)
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-static uint64_t add_full(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* Gives the place of its group. */
 static uint32_t count(struct stacks *s, const struct stacks_group *g)
 {
@@ -146,11 +137,12 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 		s->group[id] = *g;
 		table_add(&s->index, hash, id);
 	} else {
-		s->group[id].weight = add_full(s->group[id].weight, g->weight);
+		s->group[id].weight =
+			saturating_add(s->group[id].weight, g->weight);
 		s->group[id].samples++;
 	}
 	s->event[g->event].weight =
-		add_full(s->event[g->event].weight, g->weight);
+		saturating_add(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples++;
 	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
 	return id;
@@ -165,9 +157,9 @@ static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
 	const struct stacks_sample one = {
 		.group = group,
 		.event = s->group[group].event,
-		.cpu = (int32_t)int_or(r, 2, -1),
-		.timed = rows_value(r, 8).kind != VALUE_NULL,
-		.time = rows_int(r, 8),
+		.cpu = (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1),
+		.timed = rows_value(r, REPORT_SAMPLES_TIME).kind != VALUE_NULL,
+		.time = rows_int(r, REPORT_SAMPLES_TIME),
 		.weight = weight,
 	};
 
@@ -184,13 +176,14 @@ static uint32_t raw_id(int64_t id)
 static int take_weight(struct stacks *s, const struct rows *r,
 		       struct stacks_group *g, struct err *err)
 {
-	struct value v = rows_value(r, 7);
+	struct value v = rows_value(r, REPORT_SAMPLES_WEIGHT);
 
 	if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB)
 		return err_set(err, ERR_USAGE,
 			       "--weight '%s' gives the text '%.60s'; it has "
 			       "to be a number",
-			       s->o.weight, rows_text(r, 7));
+			       s->o.weight,
+			       rows_text(r, REPORT_SAMPLES_WEIGHT));
 	if (v.kind == VALUE_REAL && v.real >= 0 && v.real < 0x1p63)
 		g->weight = (uint64_t)(v.real + 0.5);
 	else if (v.kind == VALUE_INT && v.num >= 0)
@@ -202,15 +195,19 @@ static int take_weight(struct stacks *s, const struct rows *r,
 
 static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 {
-	int64_t type = rows_int(r, 0);
-	int64_t comm = rows_int(r, 1);
+	int64_t type = rows_int(r, REPORT_SAMPLES_TYPE);
+	int64_t comm = rows_int(r, REPORT_SAMPLES_COMM);
 	struct stacks_group g = {
-		.cpu = s->o.by_cpu ? (int32_t)int_or(r, 2, -1) : -1,
-		.kraw = raw_id(rows_int(r, 3)),
-		.uraw = raw_id(rows_int(r, 4)),
-		.verdict = (uint8_t)rows_int(r, 5),
-		.flags = (uint8_t)rows_int(r, 6),
-		.weight = s->o.samples ? 1 : (uint64_t)rows_int(r, 7),
+		.cpu = s->o.by_cpu
+			       ? (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1)
+			       : -1,
+		.kraw = raw_id(rows_int(r, REPORT_SAMPLES_KRAW)),
+		.uraw = raw_id(rows_int(r, REPORT_SAMPLES_URAW)),
+		.verdict = (uint8_t)rows_int(r, REPORT_SAMPLES_VERDICT),
+		.flags = (uint8_t)rows_int(r, REPORT_SAMPLES_FLAGS),
+		.weight = s->o.samples ? 1
+				       : (uint64_t)rows_int(
+						 r, REPORT_SAMPLES_WEIGHT),
 		.samples = 1,
 	};
 	int rc = 1;

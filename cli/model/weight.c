@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -101,7 +102,7 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	int rc = r && sql && names ? 0 : -1;
 
 	while (!rc && (rc = rows_next(r, err)) > 0) {
-		const char *col = rows_text(r, 0);
+		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
 		const char *prefix = is_base(col) ? "field_" : "";
 
 		rc = 0;
@@ -126,14 +127,16 @@ static int take_table(void *arg, const struct rows *r, struct err *err)
 	struct table *t;
 
 	(void)err;
-	if (strchr(rows_text(r, 2), '"') ||
-	    !filter_takes_event(rows_text(r, 1)))
+	if (strchr(rows_text(r, WEIGHT_TABLES_FIELDS), '"') ||
+	    !filter_takes_event(rows_text(r, WEIGHT_TABLES_NAME)))
 		return 0;
 	w->table = mem_grow(w->table, &w->cap, w->n + 1, sizeof(*w->table));
 	t = &w->table[w->n++];
-	*t = (struct table){ .type = rows_int(r, 0),
-			     .event = mem_strdup(rows_text(r, 1)),
-			     .name = mem_strdup(rows_text(r, 2)) };
+	*t = (struct table){
+		.type = rows_int(r, WEIGHT_TABLES_ID),
+		.event = mem_strdup(rows_text(r, WEIGHT_TABLES_NAME)),
+		.name = mem_strdup(rows_text(r, WEIGHT_TABLES_FIELDS))
+	};
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/safe_text.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -38,19 +39,21 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 static int take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
-	uint32_t kernel = kernel_of(t, (uint32_t)rows_int(r, 1));
+	uint32_t kernel =
+		kernel_of(t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
 
 	(void)err;
-	if (rows_value(r, 3).kind != VALUE_INT)
+	if (rows_value(r, TRACK_CAPTURES_LAST_NS).kind != VALUE_INT)
 		t->kernel[kernel].last = INT64_MAX;
-	else if (rows_int(r, 3) > t->kernel[kernel].last)
-		t->kernel[kernel].last = rows_int(r, 3);
-	if (rows_int(r, 2) > t->kernel[kernel].wide)
-		t->kernel[kernel].wide = rows_int(r, 2) != 0;
-	t->of_capture =
-		mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
-			  (size_t)rows_int(r, 0) + 1, sizeof(*t->of_capture));
-	t->of_capture[rows_int(r, 0)] = kernel;
+	else if (rows_int(r, TRACK_CAPTURES_LAST_NS) > t->kernel[kernel].last)
+		t->kernel[kernel].last = rows_int(r, TRACK_CAPTURES_LAST_NS);
+	if (rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) > t->kernel[kernel].wide)
+		t->kernel[kernel].wide =
+			rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) != 0;
+	t->of_capture = mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
+				  (size_t)rows_int(r, TRACK_CAPTURES_ID) + 1,
+				  sizeof(*t->of_capture));
+	t->of_capture[rows_int(r, TRACK_CAPTURES_ID)] = kernel;
 	return 0;
 }
 
@@ -78,20 +81,21 @@ void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 static int take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
-	struct value from = rows_value(r, 4);
-	struct value to = rows_value(r, 5);
+	struct value from = rows_value(r, TRACK_THREADS_START_NS);
+	struct value to = rows_value(r, TRACK_THREADS_END_NS);
 	const struct track k = {
-		.pid = rows_int(r, 1),
-		.tid = rows_int(r, 2),
-		.process = (uint32_t)rows_int(r, 3),
+		.pid = rows_int(r, TRACK_THREADS_PID),
+		.tid = rows_int(r, TRACK_THREADS_TID),
+		.process = (uint32_t)rows_int(r, TRACK_THREADS_PROCESS),
 		.from = from.kind == VALUE_INT ? from.num : INT64_MIN,
 		.to = to.kind == VALUE_INT ? to.num : INT64_MAX,
-		.kernel = kernel_of(t, (uint32_t)rows_int(r, 6)),
+		.kernel = kernel_of(
+			t, (uint32_t)rows_int(r, TRACK_THREADS_TOGETHER)),
 		.wanted = true,
 	};
 
 	(void)err;
-	tracks_put(t, (uint32_t)rows_int(r, 0), &k);
+	tracks_put(t, (uint32_t)rows_int(r, TRACK_THREADS_ID), &k);
 	return 0;
 }
 
@@ -147,8 +151,9 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, err)) > 0)
-		if (rows_int(r, 0) > 0 && (uint64_t)rows_int(r, 0) < t->n_track)
-			t->track[rows_int(r, 0)].wanted = true;
+		if (rows_int(r, TRACK_WANTED_ID) > 0 &&
+		    (uint64_t)rows_int(r, TRACK_WANTED_ID) < t->n_track)
+			t->track[rows_int(r, TRACK_WANTED_ID)].wanted = true;
 	rows_close(r);
 	return ret;
 }

@@ -11,8 +11,10 @@
 #include "cli/model/code_place.h"
 #include "cli/output/columns.h"
 #include "cli/model/label.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
@@ -90,7 +92,6 @@ struct firefox {
 	const struct known_code *c;
 	struct code_places *places;
 	struct labels *labels;
-	struct arena text;
 	LIST(stack_row, stack);
 	LIST(frame_row, frame);
 	LIST(frame_key, key); /* of frame[] */
@@ -98,10 +99,9 @@ struct firefox {
 	LIST(native_row, native);
 	LIST(source_row, source);
 	LIST(lib_row, lib);
-	const char **string;
-	size_t n_string, cap_string;
+	struct intern strings;
 	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not there yet */
-	struct table strings, stacks, frames, funcs, natives, sources;
+	struct table stacks, frames, funcs, natives, sources;
 };
 
 #define PUSH(f, name)                                                          \
@@ -125,13 +125,12 @@ void firefox_free(struct firefox *f)
 {
 	if (!f)
 		return;
-	table_release(&f->strings);
+	intern_release(&f->strings);
 	table_release(&f->stacks);
 	table_release(&f->frames);
 	table_release(&f->funcs);
 	table_release(&f->natives);
 	table_release(&f->sources);
-	arena_release(&f->text);
 	free(f->stack);
 	free(f->frame);
 	free(f->key);
@@ -139,29 +138,13 @@ void firefox_free(struct firefox *f)
 	free(f->native);
 	free(f->source);
 	free(f->lib);
-	free(f->string);
 	free(f->lib_of);
 	free(f);
 }
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !strcmp(f->string[id], key);
-}
-
 uint32_t firefox_string(struct firefox *f, const char *s)
 {
-	uint64_t hash = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&f->strings, hash, same_string, f, s);
-
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)f->n_string;
-	*PUSH(f, string) = arena_strdup(&f->text, s);
-	table_add(&f->strings, hash, id);
-	return id;
+	return intern_add(&f->strings, s);
 }
 
 /* ---- libraries */
@@ -511,9 +494,9 @@ static const struct column source_columns[] = {
 void firefox_put_shared(const struct firefox *f, FILE *out)
 {
 	fputs("\"shared\":{\"stringArray\":[", out);
-	for (size_t i = 0; i < f->n_string; i++) {
+	for (size_t i = 0; i < f->strings.n; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		safe_text_json(out, f->string[i]);
+		safe_text_json(out, f->strings.string[i]);
 	}
 	putc(']', out);
 	TABLE(out, "stackTable", f, stack);
@@ -528,40 +511,39 @@ void firefox_put_shared(const struct firefox *f, FILE *out)
 
 /* The first 16 bytes as a GUID, whose first three fields are numbers in the
  * other byte order, and an age of 0. */
-static void put_breakpad_id(FILE *out, const struct image *img)
+static void breakpad_id(const struct image *img, char id[static 34])
 {
 	static const uint8_t order[16] = { 3, 2, 1,  0,	 5,  4,	 7,  6,
 					   8, 9, 10, 11, 12, 13, 14, 15 };
 
-	putc('"', out);
-	for (size_t i = 0; img->id_len && i < 16; i++)
-		fprintf(out, "%02X",
-			order[i] < img->id_len ? img->id[order[i]] : 0);
-	fputs(img->id_len ? "0\"" : "\"", out);
+	if (!img->id_len)
+		return;
+	for (size_t i = 0; i < 16; i++)
+		snprintf(id + 2 * i, 3, "%02X",
+			 order[i] < img->id_len ? img->id[order[i]] : 0);
+	memcpy(id + 32, "0", 2);
 }
 
 static void put_lib(FILE *out, const struct image *img)
 {
 	const char *name = base_name(img->path);
+	char id[34] = "";
+	struct json j;
 
-	fputs("{\"arch\":\"\",\"name\":", out);
-	safe_text_json(out, name);
-	fputs(",\"path\":", out);
-	safe_text_json(out, img->path);
-	fputs(",\"debugName\":", out);
-	safe_text_json(out, name);
-	fputs(",\"debugPath\":", out);
-	safe_text_json(out, img->path);
-	fputs(",\"breakpadId\":", out);
-	put_breakpad_id(out, img);
-	fputs(",\"codeId\":", out);
+	json_open(&j, out, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "arch", "");
+	json_text(&j, "name", name);
+	json_text(&j, "path", img->path);
+	json_text(&j, "debugName", name);
+	json_text(&j, "debugPath", img->path);
+	breakpad_id(img, id);
+	json_text(&j, "breakpadId", id);
 	if (img->id_len)
-		putc('"', out);
+		json_hex_bytes(&j, "codeId", img->id, img->id_len);
 	else
-		fputs("null", out);
-	for (uint8_t i = 0; i < img->id_len; i++)
-		fprintf(out, "%02x", img->id[i]);
-	fputs(img->id_len ? "\"}" : "}", out);
+		json_null(&j, "codeId");
+	json_end(&j);
 }
 
 void firefox_put_libs(const struct firefox *f, FILE *out)

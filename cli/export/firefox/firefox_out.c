@@ -9,6 +9,7 @@
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/notes.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -23,11 +24,15 @@ struct notes_out {
 static void put_note(void *arg, const char *line)
 {
 	struct notes_out *n = arg;
+	struct json j;
 
 	fputs(n->more ? ",\n" : "\n", n->out);
-	fputs("{\"label\":\"Note\",\"format\":\"string\",\"value\":", n->out);
-	safe_text_json(n->out, line);
-	putc('}', n->out);
+	json_open(&j, n->out, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "label", "Note");
+	json_text(&j, "format", "string");
+	json_text(&j, "value", line);
+	json_end(&j);
 	n->more = true;
 }
 

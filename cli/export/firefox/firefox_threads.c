@@ -15,6 +15,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "cli/model/switches.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -61,18 +62,13 @@ struct firefox_threads {
 	int64_t begin, end;
 };
 
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
-{
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
-}
-
 static int take_range(void *arg, const struct rows *r, struct err *err)
 {
 	struct firefox_threads *t = arg;
 
 	(void)err;
-	t->begin = int_or(r, 0, 0);
-	t->end = int_or(r, 1, t->begin);
+	t->begin = rows_int_or(r, EXPORT_RANGE_FIRST_NS, 0);
+	t->end = rows_int_or(r, EXPORT_RANGE_LAST_NS, t->begin);
 	if (t->end < t->begin)
 		t->end = t->begin;
 	return 0;
@@ -82,26 +78,31 @@ static int take_range(void *arg, const struct rows *r, struct err *err)
 static int take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, 3);
+	int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
 
 	(void)err;
-	if (process < 0 || process > rows_int(r, 0) + (1 << 20))
+	if (process < 0 ||
+	    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20))
 		return 1;
 	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
 			      t->n_thread + 1, sizeof(*t->thread));
 	t->thread[t->n_thread - 1] = (struct thread){
-		.life = { .number = int_or(r, 2, -1),
-			  .start = int_or(r, 4, INT64_MIN),
-			  .end = int_or(r, 5, INT64_MAX) },
+		.life = { .number = rows_int_or(r, FIREFOX_THREADS_TID, -1),
+			  .start = rows_int_or(r, FIREFOX_THREADS_START_NS,
+					       INT64_MIN),
+			  .end = rows_int_or(r, FIREFOX_THREADS_END_NS,
+					     INT64_MAX) },
 		.process = (uint32_t)process,
 	};
 	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
 			       (size_t)process + 1, sizeof(*t->process));
 	if (process)
 		t->process[process] = (struct life){
-			.number = int_or(r, 1, -1),
-			.start = int_or(r, 6, INT64_MIN),
-			.end = int_or(r, 7, INT64_MAX),
+			.number = rows_int_or(r, FIREFOX_THREADS_PID, -1),
+			.start = rows_int_or(
+				r, FIREFOX_THREADS_PROCESS_START_NS, INT64_MIN),
+			.end = rows_int_or(r, FIREFOX_THREADS_PROCESS_END_NS,
+					   INT64_MAX),
 		};
 	return 0;
 }
@@ -110,13 +111,13 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 static int take_name(void *arg, const struct rows *r, struct err *err)
 {
 	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, 5);
+	int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
 
 	(void)err;
 	if (process > 0 && (size_t)process < t->n_process &&
-	    rows_int(r, 2) == rows_int(r, 3))
+	    rows_int(r, EVENT_COMMS_PID) == rows_int(r, EVENT_COMMS_TID))
 		t->process[process].name =
-			arena_strdup(&t->text, rows_text(r, 1));
+			arena_strdup(&t->text, rows_text(r, EVENT_COMMS_NAME));
 	return 0;
 }
 

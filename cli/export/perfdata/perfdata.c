@@ -7,6 +7,7 @@
 
 #include "cli/model/code.h"
 #include "cli/model/payloads.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -256,11 +257,13 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 		.release = text_or_null(pd, r, 3),
 		.arch = text_or_null(pd, r, 4),
 		.cmdline = text_or_null(pd, r, 5),
-		.cpus = rows_int(r, 6),
+		.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
 		.clock = text_or_null(pd, r, 7),
-		.big_endian = rows_int(r, 8),
-		.has_wall = rows_value(r, 9).kind == VALUE_INT,
-		.wall_offset = rows_int(r, 9),
+		.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
+		.has_wall =
+			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS).kind ==
+			VALUE_INT,
+		.wall_offset = rows_int(r, PERFDATA_CAPTURES_WALL_OFFSET_NS),
 	};
 
 	(void)err;
@@ -276,16 +279,17 @@ static int take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct perfdata *pd = arg;
 	struct pd_event e = {
-		.name = arena_strdup(&pd->texts->arena, rows_text(r, 1)),
-		.capture = (uint32_t)rows_int(r, 2),
-		.sample = rows_int(r, 3),
-		.type = (uint32_t)rows_int(r, 4),
-		.config = (uint64_t)rows_int(r, 5),
-		.period = (uint64_t)rows_int(r, 6),
-		.freq = rows_int(r, 7),
-		.chain = rows_int(r, 8),
+		.name = arena_strdup(&pd->texts->arena,
+				     rows_text(r, PERFDATA_EVENTS_NAME)),
+		.capture = (uint32_t)rows_int(r, PERFDATA_EVENTS_CAPTURE),
+		.sample = rows_int(r, PERFDATA_EVENTS_IS_SAMPLE),
+		.type = (uint32_t)rows_int(r, PERFDATA_EVENTS_TYPE),
+		.config = (uint64_t)rows_int(r, PERFDATA_EVENTS_CONFIG),
+		.period = (uint64_t)rows_int(r, PERFDATA_EVENTS_PERIOD),
+		.freq = rows_int(r, PERFDATA_EVENTS_FREQ),
+		.chain = rows_int(r, PERFDATA_EVENTS_HAS_CHAIN),
 		.format = text_or_null(pd, r, 9),
-		.payload = rows_int(r, 10),
+		.payload = rows_int(r, PERFDATA_EVENTS_HAS_PAYLOAD),
 	};
 
 	(void)err;

@@ -7,6 +7,7 @@
 #include "cli/model/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_places.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -48,16 +49,18 @@ static const struct space_owner owner = { .told = true };
 static int take_row(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_maps *m = arg;
-	int64_t process = rows_int(r, 1);
-	int64_t image = rows_int(r, 5);
+	int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
+	int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
 	struct row row = {
-		.r = { .start = (uint64_t)rows_int(r, 2),
-		       .end = (uint64_t)rows_int(r, 3),
-		       .pgoff = (uint64_t)rows_int(r, 4),
-		       .prot = (uint32_t)rows_int(r, 6),
-		       .flags = (uint32_t)rows_int(r, 7),
-		       .t0 = rows_value(r, 8).kind == VALUE_INT ? rows_int(r, 8)
-								: PD_START },
+		.r = { .start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
+		       .end = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_END),
+		       .pgoff = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_PGOFF),
+		       .prot = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_PROT),
+		       .flags = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_FLAGS),
+		       .t0 = rows_value(r, PERFDATA_MAPPINGS_T0).kind ==
+					     VALUE_INT
+				     ? rows_int(r, PERFDATA_MAPPINGS_T0)
+				     : PD_START },
 		.next = NONE,
 	};
 

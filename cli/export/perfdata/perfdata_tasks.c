@@ -7,6 +7,7 @@
 #include "cli/model/events.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -97,7 +98,8 @@ static int take_process(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct process p = { .pid = id_or_none(r, 1),
-			     .parent = (uint32_t)rows_int(r, 2),
+			     .parent = (uint32_t)rows_int(
+				     r, PERFDATA_PROCESSES_PARENT),
 			     .start = time_or_start(r, 3) };
 
 	(void)err;
@@ -111,7 +113,8 @@ static int take_process(void *arg, const struct rows *r, struct err *err)
 static int take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
-	struct thread th = { .process = (uint32_t)rows_int(r, 1),
+	struct thread th = { .process = (uint32_t)rows_int(
+				     r, PERFDATA_THREADS_PROCESS),
 			     .tid = id_or_none(r, 2),
 			     .start = time_or_start(r, 3),
 			     .end = time_or_start(r, 4),
@@ -130,10 +133,13 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 static int take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
-	struct comm c = { .thread = (uint32_t)rows_int(r, 1),
-			  .time = time_or_start(r, 2),
-			  .exec = rows_int(r, 3),
-			  .name = arena_strdup(&t->text, rows_text(r, 4)) };
+	struct comm c = {
+		.thread = (uint32_t)rows_int(r, PERFDATA_COMMS_THREAD),
+		.time = time_or_start(r, 2),
+		.exec = rows_int(r, PERFDATA_COMMS_EXEC),
+		.name = arena_strdup(&t->text,
+				     rows_text(r, PERFDATA_COMMS_NAME))
+	};
 
 	(void)err;
 	if (c.thread > t->n_thread)
@@ -147,11 +153,14 @@ static int take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct loss l = {
-		.time = rows_value(r, 0).kind == VALUE_INT ? rows_int(r, 0)
-							   : INT64_MAX,
-		.cpu = rows_value(r, 1).kind == VALUE_INT ? rows_int(r, 1) : -1,
-		.type = rows_int(r, 2),
-		.n = rows_int(r, 3)
+		.time = rows_value(r, PERFDATA_LOSSES_TIME_NS).kind == VALUE_INT
+				? rows_int(r, PERFDATA_LOSSES_TIME_NS)
+				: INT64_MAX,
+		.cpu = rows_value(r, PERFDATA_LOSSES_CPU).kind == VALUE_INT
+			       ? rows_int(r, PERFDATA_LOSSES_CPU)
+			       : -1,
+		.type = rows_int(r, PERFDATA_LOSSES_TYPE),
+		.n = rows_int(r, PERFDATA_LOSSES_N)
 	};
 
 	(void)err;
