@@ -14,8 +14,7 @@ struct err;
 struct store;
 
 /* What an exporter works from. Filters: events.h and stacks.h apply them. */
-struct export
-{
+struct export_request {
 	struct store *db;
 	const char *path; /* of the database or capture, for titles */
 	bool inlined;	  /* with inlined functions */
@@ -27,7 +26,8 @@ struct exporter {
 	bool binary;	     /* no text for a terminal */
 	/* Writes all of it; 0, or -1 and *err. Stops early, with 0, when
 	 * out_failed() says that nobody reads. */
-	int (*write)(FILE *out, const struct export *x, struct err *err);
+	int (*write)(FILE *out, const struct export_request *x,
+		     struct err *err);
 };
 
 /* Ends with NULL, and its names: in the same order. */

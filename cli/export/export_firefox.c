@@ -34,7 +34,7 @@ struct known_stack {
 
 struct job {
 	FILE *out;
-	const struct export *x;
+	const struct export_request *x;
 	struct stacks *s;
 	const struct known_code *c; /* of s */
 	struct code_places *places;
@@ -98,8 +98,8 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 	return key.stack;
 }
 
-static int take_sample(struct job *j, const struct event_row *e,
-		       struct err *err)
+static int export_firefox_take_sample(struct job *j, const struct event_row *e,
+				      struct err *err)
 {
 	uint64_t weight = j->x->samples ? 1 : (uint64_t)e->weight;
 
@@ -132,7 +132,8 @@ static int take_events(struct job *j, struct err *err)
 		if (e.type < 1 || (size_t)e.type > events_types(j->events))
 			continue;
 		if (take_switch(j, &e, err) ||
-		    (j->wanted[e.type] && take_sample(j, &e, err)))
+		    (j->wanted[e.type] &&
+		     export_firefox_take_sample(j, &e, err)))
 			return -1;
 	}
 	return rc;
@@ -155,7 +156,7 @@ static int take_losses(struct job *j, struct err *err)
 /* ---- all of it */
 
 /* Events of one name are one event, whichever capture they are from. */
-static void choose(struct job *j, int event)
+static void export_firefox_choose_event(struct job *j, int event)
 {
 	size_t n = events_types(j->events);
 
@@ -171,7 +172,7 @@ static void choose(struct job *j, int event)
 	}
 }
 
-static int write_all(struct job *j, struct err *err)
+static int export_firefox_write_all(struct job *j, struct err *err)
 {
 	int event = stacks_choose(j->s, "exporting");
 	const char *unit = stacks_unit(j->s, event, j->x->samples);
@@ -182,7 +183,7 @@ static int write_all(struct job *j, struct err *err)
 		.is_time = !strcmp(unit, "ns"),
 	};
 
-	choose(j, event);
+	export_firefox_choose_event(j, event);
 	if (take_events(j, err) || take_losses(j, err))
 		return -1;
 	d.weighted = j->weighted;
@@ -193,7 +194,7 @@ static int write_all(struct job *j, struct err *err)
 	return firefox_write(j->out, j->x->db, &d, err);
 }
 
-static int load(struct job *j, struct err *err)
+static int export_firefox_load(struct job *j, struct err *err)
 {
 	const struct stacks_opts o = { .inlined = j->x->inlined,
 				       .samples = j->x->samples,
@@ -217,13 +218,14 @@ static int load(struct job *j, struct err *err)
 	return j->switches ? 0 : -1;
 }
 
-static int write_firefox(FILE *out, const struct export *x, struct err *err)
+static int write_firefox(FILE *out, const struct export_request *x,
+			 struct err *err)
 {
 	struct job j = { .out = out, .x = x, .l.want_from = true };
-	int rc = load(&j, err);
+	int rc = export_firefox_load(&j, err);
 
 	if (!rc)
-		rc = write_all(&j, err);
+		rc = export_firefox_write_all(&j, err);
 	switches_close(j.switches);
 	events_close(j.events);
 	loss_rows_free(j.losses);

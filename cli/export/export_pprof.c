@@ -53,7 +53,8 @@ static bool has_file(const struct image *img)
 
 /* The function of item i, and its place in the source; false when it should
  * have no line, so that pprof shows, or finds, a name of its own. */
-static bool line_of(const struct job *j, size_t i, struct pprof_line *line)
+static bool export_pprof_line_of(const struct job *j, size_t i,
+				 struct pprof_line *line)
 {
 	const struct label_from *from = &j->l.from[i];
 	const struct label *l = labels_get(stacks_labels(j->s), j->l.label[i]);
@@ -125,7 +126,7 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 
 	j->line = mem_grow(j->line, &j->cap_line, to - from, sizeof(*j->line));
 	for (size_t i = to; i-- > from;) {
-		if (line_of(j, i, &j->line[at.n_line]))
+		if (export_pprof_line_of(j, i, &j->line[at.n_line]))
 			at.n_line++;
 	}
 	at.line = j->line;
@@ -185,8 +186,8 @@ static void no_stack(struct job *j)
 	label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
 }
 
-static int add_group(struct job *j, const struct stacks_group *g,
-		     struct err *err)
+static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
+				  struct err *err)
 {
 	uint64_t *value = pprof_values(j->p);
 
@@ -241,7 +242,8 @@ static void take_note(void *arg, const char *line)
 }
 
 /* The whole time, when no other was asked for. */
-static int take_range(void *arg, const struct rows *r, struct err *err)
+static int export_pprof_take_range(void *arg, const struct rows *r,
+				   struct err *err)
 {
 	struct job *j = arg;
 	int64_t len;
@@ -320,7 +322,8 @@ static void put_mappings(struct job *j, bool inlined)
 	}
 }
 
-static int write_all(struct job *j, const struct export *x, struct err *err)
+static int export_pprof_write_all(struct job *j, const struct export_request *x,
+				  struct err *err)
 {
 	/* several are told apart, as types of values */
 	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
@@ -331,19 +334,20 @@ static int write_all(struct job *j, const struct export *x, struct err *err)
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		if (add_group(j, g, err))
+		if (export_pprof_add_group(j, g, err))
 			return -1;
 	}
 	put_mappings(j, x->inlined);
 	if (notes_each(j->db, take_note, j, err) ||
-	    (!filter.time &&
-	     rows_each(j->db, "export_range", take_range, j, err)) ||
+	    (!filter.time && rows_each(j->db, "export_range",
+				       export_pprof_take_range, j, err)) ||
 	    rows_each(j->db, "export_periods", take_period, j, err))
 		return -1;
 	return pprof_finish(j->p, err);
 }
 
-static int write_pprof(FILE *out, const struct export *x, struct err *err)
+static int write_pprof(FILE *out, const struct export_request *x,
+		       struct err *err)
 {
 	const struct stacks_opts o = { .by_cpu = true,
 				       .inlined = x->inlined,
@@ -359,7 +363,7 @@ static int write_pprof(FILE *out, const struct export *x, struct err *err)
 	}
 	if (j.places) {
 		j.p = pprof_new(out);
-		rc = write_all(&j, x, err);
+		rc = export_pprof_write_all(&j, x, err);
 	}
 	pprof_free(j.p);
 	code_places_free(j.places);

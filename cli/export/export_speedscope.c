@@ -25,7 +25,7 @@
 
 struct speedscope {
 	FILE *out;
-	const struct export *x;
+	const struct export_request *x;
 	struct stacks *stacks;
 	struct stack_cache *cache; /* "1,2,3": frames, outermost first */
 	uint32_t *number;	   /* of a label as a frame, + 1; 0 none yet */
@@ -39,14 +39,14 @@ struct speedscope {
 	size_t profiles;
 };
 
-static uint32_t group_label(struct speedscope *s, const char *name)
+static uint32_t speedscope_group_label(struct speedscope *s, const char *name)
 {
 	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
 
 	return labels_add(stacks_labels(s->stacks), &l);
 }
 
-static uint32_t number_of(struct speedscope *s, uint32_t label)
+static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 {
 	s->number = mem_reach(s->number, &s->n_number, &s->cap_number,
 			      (size_t)label + 1, sizeof(*s->number));
@@ -57,8 +57,9 @@ static uint32_t number_of(struct speedscope *s, uint32_t label)
 	return s->number[label] - 1;
 }
 
-static void put_stack(void *arg, FILE *out, const struct labels *labels,
-		      const struct label_list *frames, size_t kernel)
+static void speedscope_put_stack(void *arg, FILE *out,
+				 const struct labels *labels,
+				 const struct label_list *frames, size_t kernel)
 {
 	struct speedscope *s = arg;
 
@@ -66,15 +67,16 @@ static void put_stack(void *arg, FILE *out, const struct labels *labels,
 	(void)kernel;
 	for (size_t i = 0; i < frames->n; i++)
 		fprintf(out, "%s%" PRIu32, i ? "," : "",
-			number_of(s, frames->label[i]));
+			speedscope_number_of(s, frames->label[i]));
 	if (!frames->n)
 		fprintf(out, "%" PRIu32,
-			number_of(s, group_label(s, "[no stack]")));
+			speedscope_number_of(
+				s, speedscope_group_label(s, "[no stack]")));
 }
 
 /* ---- one profile: begin, items, end */
 
-static void begin(struct speedscope *s)
+static void speedscope_begin_profile(struct speedscope *s)
 {
 	fprintf(s->out, "%s{\"type\":\"sampled\",\"samples\":[",
 		s->profiles++ ? ",\n" : "\n");
@@ -90,8 +92,8 @@ static void add_weight(struct speedscope *s, uint64_t weight)
 }
 
 /* root: the number of a frame outside of all others; UINT32_MAX: none. */
-static void item(struct speedscope *s, uint32_t root, struct stack_text t,
-		 uint64_t weight)
+static void speedscope_put_item(struct speedscope *s, uint32_t root,
+				struct stack_text t, uint64_t weight)
 {
 	fputs(s->n_weight ? ",\n[" : "\n[", s->out);
 	if (root != UINT32_MAX)
@@ -101,7 +103,8 @@ static void item(struct speedscope *s, uint32_t root, struct stack_text t,
 	add_weight(s, weight);
 }
 
-static void end(struct speedscope *s, const char *name, const char *unit)
+static void speedscope_end_profile(struct speedscope *s, const char *name,
+				   const char *unit)
 {
 	fputs("\n],\"weights\":[", s->out);
 	for (size_t i = 0; i < s->n_weight; i++)
@@ -115,37 +118,41 @@ static void end(struct speedscope *s, const char *name, const char *unit)
 
 /* ---- all threads */
 
-static void put_event(struct speedscope *s, size_t event)
+static void speedscope_put_event(struct speedscope *s, size_t event)
 {
 	const struct stacks_event *e = stacks_event(s->stacks, event);
 	char name[512];
 
 	if (!e->samples || out_failed())
 		return;
-	begin(s);
+	speedscope_begin_profile(s);
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
 		const char *comm = stacks_comm(s->stacks, g->comm)->name;
 
 		if (g->event == event)
-			item(s, number_of(s, group_label(s, comm)),
-			     stack_cache_group(s->cache, g), g->weight);
+			speedscope_put_item(
+				s,
+				speedscope_number_of(
+					s, speedscope_group_label(s, comm)),
+				stack_cache_group(s->cache, g), g->weight);
 	}
 	snprintf(name, sizeof(name), "%s, all threads", e->name);
-	end(s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
+	speedscope_end_profile(
+		s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
 }
 
 /* The event that other commands would show comes first. */
-static void put_events(struct speedscope *s)
+static void speedscope_put_events(struct speedscope *s)
 {
 	int first = stacks_heaviest(s->stacks);
 
 	if (first < 0)
 		return;
-	put_event(s, (size_t)first);
+	speedscope_put_event(s, (size_t)first);
 	for (size_t i = 0; i < stacks_events(s->stacks); i++)
 		if ((int)i != first)
-			put_event(s, i);
+			speedscope_put_event(s, i);
 }
 
 /* ---- each thread */
@@ -159,7 +166,7 @@ struct thread_profile {
 	bool open, any;
 };
 
-static void load_names(struct thread_profile *p)
+static void speedscope_load_names(struct thread_profile *p)
 {
 	for (size_t i = 1; i <= events_comms(p->events); i++) {
 		uint32_t thread = events_comm(p->events, (int64_t)i)->thread;
@@ -172,7 +179,7 @@ static void load_names(struct thread_profile *p)
 	}
 }
 
-static int event_of(const struct speedscope *s, const char *name)
+static int speedscope_event_of(const struct speedscope *s, const char *name)
 {
 	for (size_t i = 0; i < stacks_events(s->stacks); i++)
 		if (!strcmp(stacks_event(s->stacks, i)->name, name))
@@ -183,9 +190,10 @@ static int event_of(const struct speedscope *s, const char *name)
 static void end_item(struct speedscope *s, struct thread_profile *p)
 {
 	if (p->any)
-		item(s, UINT32_MAX,
-		     stack_cache_event(s->cache, &p->last, HALF_BOTH),
-		     p->weight);
+		speedscope_put_item(
+			s, UINT32_MAX,
+			stack_cache_event(s->cache, &p->last, HALF_BOTH),
+			p->weight);
 	p->any = false;
 }
 
@@ -202,20 +210,24 @@ static void end_thread(struct speedscope *s, struct thread_profile *p)
 	end_item(s, p);
 	snprintf(name, sizeof(name), "%.128s %lld/%lld, %.256s", c->name,
 		 (long long)c->pid, (long long)c->tid, t->name);
-	end(s, name,
-	    stacks_unit(s->stacks, event_of(s, t->name), s->x->samples));
+	speedscope_end_profile(s, name,
+			       stacks_unit(s->stacks,
+					   speedscope_event_of(s, t->name),
+					   s->x->samples));
 	p->open = false;
 }
 
-static bool same_stack(const struct event_row *a, const struct event_row *b)
+static bool speedscope_same_stack(const struct event_row *a,
+				  const struct event_row *b)
 {
 	return a->kraw == b->kraw && a->uraw == b->uraw &&
 	       a->verdict == b->verdict &&
 	       !((a->flags ^ b->flags) & VERDICT_EXEC);
 }
 
-static void take(struct speedscope *s, struct thread_profile *p,
-		 const struct event_row *e)
+static void speedscope_take_stack(struct speedscope *s,
+				  struct thread_profile *p,
+				  const struct event_row *e)
 {
 	uint64_t weight = s->x->samples ? 1 : (uint64_t)e->weight;
 	uint64_t sum = 0;
@@ -223,9 +235,9 @@ static void take(struct speedscope *s, struct thread_profile *p,
 	if (p->open && (p->last.type != e->type || p->last.thread != e->thread))
 		end_thread(s, p);
 	if (!p->open)
-		begin(s);
+		speedscope_begin_profile(s);
 	p->open = true;
-	if (p->any && (!same_stack(&p->last, e) ||
+	if (p->any && (!speedscope_same_stack(&p->last, e) ||
 		       __builtin_add_overflow(p->weight, weight, &sum)))
 		end_item(s, p);
 	p->weight = p->any ? sum : weight;
@@ -233,7 +245,7 @@ static void take(struct speedscope *s, struct thread_profile *p,
 	p->any = true;
 }
 
-static int put_threads(struct speedscope *s, struct err *err)
+static int speedscope_put_threads(struct speedscope *s, struct err *err)
 {
 	struct thread_profile p = {
 		.events = events_open_by_thread(s->x->db, err),
@@ -243,10 +255,10 @@ static int put_threads(struct speedscope *s, struct err *err)
 
 	if (!p.events)
 		return -1;
-	load_names(&p);
+	speedscope_load_names(&p);
 	while (!out_failed() && (ret = events_next(p.events, &e, err)) > 0)
 		if (events_type(p.events, e.type)->sample)
-			take(s, &p, &e);
+			speedscope_take_stack(s, &p, &e);
 	end_thread(s, &p);
 	events_close(p.events);
 	free(p.name);
@@ -260,7 +272,7 @@ static bool is_counted(const struct loss_row *l)
 	return l->counts && l->n > 0;
 }
 
-static int put_losses(struct speedscope *s, struct err *err)
+static int speedscope_put_losses(struct speedscope *s, struct err *err)
 {
 	struct loss_rows *l = loss_rows_load(s->x->db, err);
 	bool any = false;
@@ -273,25 +285,28 @@ static int put_losses(struct speedscope *s, struct err *err)
 		if (!is_counted(r))
 			continue;
 		if (!any)
-			begin(s);
+			speedscope_begin_profile(s);
 		any = true;
 		snprintf(text, sizeof(text), "CPU %lld", (long long)r->cpu);
-		cpu = number_of(
-			s, group_label(s, r->cpu < 0 ? "CPU not known" : text));
+		cpu = speedscope_number_of(
+			s, speedscope_group_label(
+				   s, r->cpu < 0 ? "CPU not known" : text));
 		snprintf(text, sizeof(text), "[%.48s]", r->what);
 		snprintf(text, sizeof(text), "%" PRIu32,
-			 number_of(s, group_label(s, text)));
-		item(s, cpu, (struct stack_text){ text, strlen(text) },
-		     (uint64_t)r->n);
+			 speedscope_number_of(s,
+					      speedscope_group_label(s, text)));
+		speedscope_put_item(s, cpu,
+				    (struct stack_text){ text, strlen(text) },
+				    (uint64_t)r->n);
 	}
 	if (any)
-		end(s, "records lost, by CPU", "");
+		speedscope_end_profile(s, "records lost, by CPU", "");
 	loss_rows_free(l);
 	return l ? 0 : -1;
 }
 
 /* The page shows no kinds: of two frames with one name, one is inlined. */
-static void put_name(FILE *out, const struct label *l)
+static void speedscope_put_name(FILE *out, const struct label *l)
 {
 	char name[4096];
 
@@ -303,7 +318,7 @@ static void put_name(FILE *out, const struct label *l)
 	safe_text_json(out, name);
 }
 
-static void put_frames(struct speedscope *s)
+static void speedscope_put_frames(struct speedscope *s)
 {
 	fputs("\n],\n\"shared\":{\"frames\":[", s->out);
 	for (size_t i = 0; i < s->n_frame; i++) {
@@ -311,7 +326,7 @@ static void put_frames(struct speedscope *s)
 			labels_get(stacks_labels(s->stacks), s->frame[i]);
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->out);
-		put_name(s->out, l);
+		speedscope_put_name(s->out, l);
 		if (*l->image) {
 			fputs(",\"file\":", s->out);
 			safe_text_json(s->out, l->image);
@@ -321,7 +336,8 @@ static void put_frames(struct speedscope *s)
 	fputs("\n]}\n}\n", s->out);
 }
 
-static int write_speedscope(FILE *out, const struct export *x, struct err *err)
+static int write_speedscope(FILE *out, const struct export_request *x,
+			    struct err *err)
 {
 	const struct stacks_opts o = { .inlined = x->inlined,
 				       .samples = x->samples };
@@ -331,16 +347,16 @@ static int write_speedscope(FILE *out, const struct export *x, struct err *err)
 	s.stacks = stacks_load(x->db, &o, err);
 	if (!s.stacks)
 		return -1;
-	s.cache = stack_cache_new(s.stacks, put_stack, &s);
+	s.cache = stack_cache_new(s.stacks, speedscope_put_stack, &s);
 	fputs("{\n\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"backstitch\",\n"
 	      "\"name\":",
 	      out);
 	safe_text_json(out, x->path);
 	fputs(",\n\"activeProfileIndex\":0,\n\"profiles\":[", out);
-	put_events(&s);
-	if (!put_threads(&s, err))
-		rc = put_losses(&s, err);
-	put_frames(&s);
+	speedscope_put_events(&s);
+	if (!speedscope_put_threads(&s, err))
+		rc = speedscope_put_losses(&s, err);
+	speedscope_put_frames(&s);
 	stack_cache_free(s.cache);
 	stacks_free(s.stacks);
 	free(s.number);

@@ -93,7 +93,7 @@ static uint32_t intern_clean(struct pprof *p, const char *s)
 	return id;
 }
 
-static uint32_t intern(struct pprof *p, const char *s)
+static uint32_t pprof_string(struct pprof *p, const char *s)
 {
 	size_t len = strlen(s);
 	size_t size = 4 * len + 1;
@@ -115,7 +115,7 @@ struct pprof *pprof_new(FILE *out)
 
 	p->out = out;
 	p->pack = pack_new(put_packed, out);
-	intern(p, ""); /* string 0 must be that */
+	pprof_string(p, ""); /* string 0 must be that */
 	return p;
 }
 
@@ -145,8 +145,8 @@ static void put_value_type(struct pprof *p, unsigned int field)
 
 void pprof_type(struct pprof *p, const char *type, const char *unit)
 {
-	p->type = intern(p, type);
-	p->unit = intern(p, unit);
+	p->type = pprof_string(p, type);
+	p->unit = pprof_string(p, unit);
 	put_value_type(p, PROFILE_SAMPLE_TYPE);
 	*mem_add(p->value, p->n_value, p->cap_value) = 0;
 }
@@ -165,8 +165,8 @@ size_t pprof_n_values(const struct pprof *p)
 void pprof_label(struct pprof *p, const char *key, const char *value)
 {
 	proto_clear(&p->msg);
-	proto_uint(&p->msg, LABEL_KEY, intern(p, key));
-	proto_uint(&p->msg, LABEL_STR, intern(p, value));
+	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
+	proto_uint(&p->msg, LABEL_STR, pprof_string(p, value));
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
@@ -175,19 +175,20 @@ void pprof_label(struct pprof *p, const char *key, const char *value)
 void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 {
 	proto_clear(&p->msg);
-	proto_uint(&p->msg, LABEL_KEY, intern(p, key));
+	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
 	proto_item(&p->msg, LABEL_NUM, (uint64_t)value);
-	proto_uint(&p->msg, LABEL_NUM_UNIT, intern(p, key));
+	proto_uint(&p->msg, LABEL_NUM_UNIT, pprof_string(p, key));
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
 /* Ids start at 1. */
-static uint64_t add_function(struct pprof *p, const struct pprof_line *line)
+static uint64_t pprof_add_function(struct pprof *p,
+				   const struct pprof_line *line)
 {
-	struct pprof_function f = { .name = intern(p, line->name) };
+	struct pprof_function f = { .name = pprof_string(p, line->name) };
 
-	f.raw_name = line->raw_name ? intern(p, line->raw_name) : f.name;
-	f.file = line->file ? intern(p, line->file) : 0;
+	f.raw_name = line->raw_name ? pprof_string(p, line->raw_name) : f.name;
+	f.file = line->file ? pprof_string(p, line->file) : 0;
 
 	size_t n = p->functions.n;
 	uint32_t id =
@@ -211,7 +212,7 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 	/* never empty, also where nothing is known */
 	proto_item(&p->msg, LOCATION_ADDRESS, at->addr);
 	for (size_t i = 0; i < at->n_line; i++) {
-		uint64_t function = add_function(p, &at->line[i]);
+		uint64_t function = pprof_add_function(p, &at->line[i]);
 
 		proto_clear(&p->part);
 		proto_uint(&p->part, LINE_FUNCTION_ID, function);
@@ -230,7 +231,7 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 	return (uint64_t)id + 1;
 }
 
-static int flush(struct pprof *p, size_t at, struct err *err)
+static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 {
 	int rc = 0;
 
@@ -254,7 +255,7 @@ int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 	proto_add(&p->msg, &p->labels);
 	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
 	proto_clear(&p->labels);
-	return flush(p, FLUSH_AT, err);
+	return pprof_flush(p, FLUSH_AT, err);
 }
 
 void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
@@ -268,8 +269,8 @@ void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
 	proto_uint(&p->msg, MAPPING_MEMORY_START, m->start);
 	proto_uint(&p->msg, MAPPING_MEMORY_LIMIT, m->limit);
 	proto_uint(&p->msg, MAPPING_FILE_OFFSET, m->off);
-	proto_uint(&p->msg, MAPPING_FILENAME, intern(p, m->file));
-	proto_uint(&p->msg, MAPPING_BUILD_ID, intern(p, hex));
+	proto_uint(&p->msg, MAPPING_FILENAME, pprof_string(p, m->file));
+	proto_uint(&p->msg, MAPPING_BUILD_ID, pprof_string(p, hex));
 	proto_uint(&p->msg, MAPPING_HAS_FUNCTIONS, m->has_functions);
 	proto_uint(&p->msg, MAPPING_HAS_FILENAMES, m->has_files);
 	proto_uint(&p->msg, MAPPING_HAS_LINE_NUMBERS, m->has_lines);
@@ -279,7 +280,7 @@ void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
 
 void pprof_comment(struct pprof *p, const char *text)
 {
-	uint64_t id = intern(p, text);
+	uint64_t id = pprof_string(p, text);
 
 	proto_packed(&p->buf, PROFILE_COMMENT, &id, 1);
 }
@@ -298,7 +299,7 @@ void pprof_period(struct pprof *p, int64_t period)
 int pprof_finish(struct pprof *p, struct err *err)
 {
 	proto_uint(&p->buf, PROFILE_DEFAULT_SAMPLE_TYPE, p->type);
-	if (flush(p, 0, err))
+	if (pprof_flush(p, 0, err))
 		return -1;
 	return pack_finish(p->pack, err);
 }

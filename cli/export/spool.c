@@ -49,7 +49,7 @@ void spool_free(struct spool *s)
 
 /* Disk space is taken first: a write to a map for which there is none would
  * end the program. */
-static int grow(struct spool *s, struct err *err)
+static int spool_grow_memory(struct spool *s, struct err *err)
 {
 	size_t more = s->len < SPOOL_STEP ? s->len : SPOOL_STEP;
 	size_t len = s->len + (more ? more : SPOOL_FIRST);
@@ -75,7 +75,7 @@ static int grow(struct spool *s, struct err *err)
 
 void *spool_add(struct spool *s, struct err *err)
 {
-	if ((s->n + 1) * s->size > s->len && grow(s, err))
+	if ((s->n + 1) * s->size > s->len && spool_grow_memory(s, err))
 		return NULL;
 	return s->map + s->n++ * s->size;
 }

@@ -66,7 +66,8 @@ static int take_ns(const char *opt, const char *text, int64_t *ns,
 }
 
 /* Which capture is named by text[0..len)? n: none. */
-static size_t named(char *const *paths, size_t n, const char *text, size_t len)
+static size_t align_find_capture(char *const *paths, size_t n, const char *text,
+				 size_t len)
 {
 	char *end;
 	unsigned long place;
@@ -84,7 +85,9 @@ static int take_offsets(char *const *paths, size_t n, struct align_in *in,
 	for (size_t i = 0; i < offsets.n; i++) {
 		const char *text = offsets.item[i];
 		const char *eq = strrchr(text, '=');
-		size_t at = eq ? named(paths, n, text, (size_t)(eq - text)) : n;
+		size_t at = eq ? align_find_capture(paths, n, text,
+						    (size_t)(eq - text))
+			       : n;
 
 		if (at == n)
 			return err_set(err, ERR_USAGE,
@@ -130,8 +133,8 @@ static size_t host_of(const struct look *lk, size_t n, size_t i)
 }
 
 /* Opens all, as what they say of each other counts, then reads each. */
-static int look_at(char *const *paths, size_t n, align_open_fn *open, void *arg,
-		   struct look *lk, struct err *err)
+static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
+			 void *arg, struct look *lk, struct err *err)
 {
 	struct source **src = mem_new(n, sizeof(*src));
 	size_t opened = 0;
@@ -190,7 +193,7 @@ int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 	if (!rc && n > 1 && !separate) {
 		*out = mem_new(n, sizeof(**out));
 		progress_start("comparing clocks");
-		rc = look_at(paths, n, open, arg, lk, err);
+		rc = align_look_at(paths, n, open, arg, lk, err);
 		progress_clear();
 		if (!rc)
 			rc = align_all(paths, n, lk, in, *out, err);

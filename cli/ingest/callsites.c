@@ -72,7 +72,7 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 }
 
 /* Callers have smaller ids. */
-static void walk(struct pass *p)
+static void callsites_mark_callers(struct pass *p)
 {
 	const struct code_stack *stack = p->code->stack;
 
@@ -87,7 +87,7 @@ static void walk(struct pass *p)
 	}
 }
 
-static int load(struct pass *p, struct err *err)
+static int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = code_load(p->db, 0, err);
 	if (!p->code)
@@ -104,7 +104,7 @@ static int load(struct pass *p, struct err *err)
 	p->walked = mem_new(p->code->n_stack, sizeof(*p->walked));
 	if (rows_each(p->db, "callsite_used", take_used, p, err))
 		return -1;
-	walk(p);
+	callsites_mark_callers(p);
 	return 0;
 }
 
@@ -132,7 +132,8 @@ static bool is_user(enum image_kind kind)
 	return false;
 }
 
-static const struct place *place_of(const struct pass *p, uint32_t frame)
+static const struct place *callsites_place_of(const struct pass *p,
+					      uint32_t frame)
 {
 	return &p->place[p->code->frame[frame].image];
 }
@@ -160,9 +161,9 @@ static int by_place(const void *a, const void *b, void *arg)
 
 /* Files are asked where code returns to; where it only stops, for the bounds
  * of its function. */
-static void look(struct pass *p, uint32_t frame)
+static void callsites_check_frame(struct pass *p, uint32_t frame)
 {
-	const struct place *pl = place_of(p, frame);
+	const struct place *pl = callsites_place_of(p, frame);
 	struct spot *s = &p->spot[frame];
 
 	s->site.kind = CALLSITE_UNCHECKED;
@@ -185,8 +186,8 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 }
 
 /* So that a file that is changed afterwards can be told. */
-static int settle(struct pass *p, struct place *pl, uint32_t image,
-		  struct err *err)
+static int callsites_store_section(struct pass *p, struct place *pl,
+				   uint32_t image, struct err *err)
 {
 	struct section_used text;
 	int rc = 0;
@@ -199,7 +200,8 @@ static int settle(struct pass *p, struct place *pl, uint32_t image,
 	return rc;
 }
 
-static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
+static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
+				  struct err *err)
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
@@ -215,7 +217,7 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 		uint32_t frame = p->order[i];
 
 		if (p->code->frame[frame].image != image) {
-			if (pl && settle(p, pl, image, err))
+			if (pl && callsites_store_section(p, pl, image, err))
 				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
@@ -225,12 +227,12 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 						 &pl->unverified);
 			progress_update(0, 0, i, "return addresses");
 		}
-		look(p, frame);
+		callsites_check_frame(p, frame);
 	}
-	return pl ? settle(p, pl, image, err) : 0;
+	return pl ? callsites_store_section(p, pl, image, err) : 0;
 }
 
-static int put_frames(struct pass *p, struct err *err)
+static int callsites_put_frames(struct pass *p, struct err *err)
 {
 	struct store_callsite *c = mem_new(p->code->n_frame, sizeof(*c));
 	size_t n = 0;
@@ -245,8 +247,8 @@ static int put_frames(struct pass *p, struct err *err)
 			.frame = i,
 			.kind = s->site.kind,
 			.target = s->site.target,
-			.unverified = place_of(p, i)->unverified &&
-				      place_of(p, i)->file,
+			.unverified = callsites_place_of(p, i)->unverified &&
+				      callsites_place_of(p, i)->file,
 		};
 	}
 	rc = store_callsites(p->db, c, n, err);
@@ -271,8 +273,8 @@ static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 {
 	const struct spot *in = &p->spot[inner];
 	const struct spot *out = &p->spot[frame];
-	const struct callsite_file *f = place_of(p, frame)->file;
-	const struct callsite_file *g = place_of(p, inner)->file;
+	const struct callsite_file *f = callsites_place_of(p, frame)->file;
+	const struct callsite_file *g = callsites_place_of(p, inner)->file;
 	enum callsite_link l = CALLSITE_UNKNOWN;
 
 	if (!f ||
@@ -335,8 +337,8 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 }
 
 /* The sums of a stack from those of its parent: one step, however deep. */
-static void add_frame(struct pass *p, struct sums *s,
-		      const struct code_stack *n)
+static void callsites_add_frame(struct pass *p, struct sums *s,
+				const struct code_stack *n)
 {
 	s->first += s->first != 0;
 	s->lost += s->lost != 0;
@@ -352,7 +354,8 @@ static void add_frame(struct pass *p, struct sums *s,
 	s->derived |= (p->code->frame[n->frame].flags & FRAME_DERIVED) != 0;
 }
 
-static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
+static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,
+				   uint32_t pos)
 {
 	const struct code_stack *tree = p->code->stack;
 
@@ -361,7 +364,8 @@ static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
 	return tree[stack].frame;
 }
 
-static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
+static void callsites_put_stack(struct pass *p, uint32_t stack,
+				const struct sums *s)
 {
 	const struct code_stack *n = &p->code->stack[stack];
 	struct store_stack_check c = {
@@ -381,7 +385,9 @@ static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 			c.first = s->lost;
 	}
 	if (c.first)
-		c.image = p->code->frame[frame_at(p, stack, c.first - 1)].image;
+		c.image = p->code->frame[callsites_frame_at(p, stack,
+							    c.first - 1)]
+				  .image;
 	if (c.first != 1)
 		c.caller =
 			link_of(p, n->frame, p->code->stack[n->parent].frame);
@@ -398,9 +404,9 @@ static int check_stacks(struct pass *p, struct err *err)
 		if (!p->walked[i] || !is_user(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
-		add_frame(p, &sums[i], n);
+		callsites_add_frame(p, &sums[i], n);
 		if (p->used[i] && n->parent)
-			put_stack(p, i, &sums[i]);
+			callsites_put_stack(p, i, &sums[i]);
 	}
 	free(sums);
 	if (store_links(p->db, p->link, p->n_link, err))
@@ -410,7 +416,7 @@ static int check_stacks(struct pass *p, struct err *err)
 
 /* ---- all of it */
 
-static void release(struct pass *p)
+static void callsites_release(struct pass *p)
 {
 	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);
@@ -431,10 +437,11 @@ int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
 	int rc = -1;
 
 	progress_start("checking");
-	if (!store_callsites_begin(db, err) && !load(&p, err) &&
-	    !check_frames(&p, sy, err) && !put_frames(&p, err))
+	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
+	    !callsites_check_frames(&p, sy, err) &&
+	    !callsites_put_frames(&p, err))
 		rc = check_stacks(&p, err);
 	progress_clear();
-	release(&p);
+	callsites_release(&p);
 	return rc;
 }

@@ -193,7 +193,8 @@ void jitted_free(struct jitted *jd)
 
 /* ---- opening */
 
-static void note(struct jitted *jd, const struct source *src, const char *text)
+static void jitted_note(struct jitted *jd, const struct source *src,
+			const char *text)
 {
 	ledger_note(jd->ledger, src->index, "jit", text);
 }
@@ -211,7 +212,7 @@ static void note_found(struct jitted *jd, const struct source *src,
 		 late ? "; its times are of another clock than the capture's: "
 			"record with 'perf record -k mono'"
 		      : "");
-	note(jd, src, text);
+	jitted_note(jd, src, text);
 }
 
 static bool open_dump(struct jitted *jd, const struct source *src,
@@ -221,7 +222,7 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 
 	f->dump = jitdump_open(path, jd->temp_dir, &why);
 	if (!f->dump) {
-		note(jd, src, why.msg);
+		jitted_note(jd, src, why.msg);
 		return false;
 	}
 	f->jit = jitdump_read(f->dump, &src->info, jd->ledger, src->index);
@@ -236,7 +237,7 @@ static bool open_map(struct jitted *jd, const struct source *src,
 
 	f->map = perfmap_open(path, jd->temp_dir, jd->ledger, src->index, &why);
 	if (!f->map) {
-		note(jd, src, why.msg);
+		jitted_note(jd, src, why.msg);
 		return false;
 	}
 	f->jit = perfmap_jit(f->map);
@@ -246,7 +247,7 @@ static bool open_map(struct jitted *jd, const struct source *src,
 
 /* ---- places */
 
-static bool is_file(const char *path, struct stat *st)
+static bool jitted_is_file(const char *path, struct stat *st)
 {
 	return !lstat(path, st) && S_ISREG(st->st_mode);
 }
@@ -260,13 +261,14 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++)
 		if ((size_t)snprintf(out, PATH_SIZE, "%.*s/%s%s", (int)n, dir,
 				     name, packed[i]) < PATH_SIZE &&
-		    is_file(out, &st))
+		    jitted_is_file(out, &st))
 			return true;
 	return false;
 }
 
 /* The capture's folder, or the folder that is the capture. */
-static bool beside(const struct source *src, const char *name, char *out)
+static bool jitted_path_beside(const struct source *src, const char *name,
+			       char *out)
 {
 	const char *base = path_base(src->path);
 	struct stat st;
@@ -280,7 +282,7 @@ static bool beside(const struct source *src, const char *name, char *out)
 	return in_folder(src->path, (size_t)(base - src->path - 1), name, out);
 }
 
-static bool recorded_here(const struct source *src)
+static bool jitted_recorded_here(const struct source *src)
 {
 	struct utsname here;
 
@@ -332,7 +334,7 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 {
 	struct stat st;
 
-	return recorded_here(src) && is_file(hint->path, &st) &&
+	return jitted_recorded_here(src) && jitted_is_file(hint->path, &st) &&
 	       is_ours(src, &st) && (!hint->ino || hint->ino == st.st_ino);
 }
 
@@ -349,7 +351,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (!find_jit)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
-	if (beside(src, name, path))
+	if (jitted_path_beside(src, name, path))
 		return open_dump(jd, src, f, path);
 	if (!hint)
 		return false;
@@ -359,7 +361,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 		 "%.*s: not here; give it with --jitdump, to name what process "
 		 "%" PRId32 " made",
 		 PATH_SIZE - 100, hint->path, f->pid);
-	note(jd, src, path);
+	jitted_note(jd, src, path);
 	return false;
 }
 
@@ -382,11 +384,12 @@ static bool find_map(struct jitted *jd, const struct source *src,
 			return open_map(jd, src, f, path);
 	if (!find_jit)
 		return false;
-	if (beside(src, name, path))
+	if (jitted_path_beside(src, name, path))
 		return open_map(jd, src, f, path);
 	snprintf(path, sizeof(path), "/tmp/%s", name);
-	return recorded_here(src) && is_file(path, &st) && is_ours(src, &st) &&
-	       in_time(src, &st) && open_map(jd, src, f, path);
+	return jitted_recorded_here(src) && jitted_is_file(path, &st) &&
+	       is_ours(src, &st) && in_time(src, &st) &&
+	       open_map(jd, src, f, path);
 }
 
 static bool same_process(const void *owner, uint32_t id, const void *key)

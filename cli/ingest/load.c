@@ -468,8 +468,8 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
-static int read_all(struct load *ld, char *const *paths, size_t n,
-		    struct err *err)
+static int load_read_all(struct load *ld, char *const *paths, size_t n,
+			 struct err *err)
 {
 	if (align_inputs(paths, n, open_to_look, ld, &ld->align, err))
 		return -1;
@@ -517,7 +517,7 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 }
 
 /* Names what was stored; what captures themselves say of the kernel helps. */
-static int name_all(struct load *ld, struct err *err)
+static int load_name_all(struct load *ld, struct err *err)
 {
 	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
 	size_t n = 0;
@@ -539,7 +539,8 @@ static int name_all(struct load *ld, struct err *err)
 	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
 }
 
-static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
+static int load_store(struct load *ld, char *const *paths, size_t n,
+		      struct err *err)
 {
 	bool live = is_live(paths, n);
 	int ret;
@@ -549,7 +550,7 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 	else
 		progress_start("reading");
 	stop_live(live);
-	ret = read_all(ld, paths, n, err);
+	ret = load_read_all(ld, paths, n, err);
 	stop_live(false);
 	progress_clear();
 	/* the second Ctrl-C made the pipe end: that is no clean end */
@@ -557,7 +558,7 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && !ld->unnamed && name_all(ld, err))
+	if (!no_symbols && !ld->unnamed && load_name_all(ld, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
@@ -566,9 +567,9 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-static int load_all(struct load ld, char *const *paths, size_t n,
-		    const char *out, bool force, struct store **db,
-		    bool *damaged, struct err *err)
+static int load_load_all(struct load ld, char *const *paths, size_t n,
+			 const char *out, bool force, struct store **db,
+			 bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields, .force = force };
 	int ret = -1;
@@ -588,7 +589,7 @@ static int load_all(struct load ld, char *const *paths, size_t n,
 		    : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
-	ret = fill(&ld, paths, n, err);
+	ret = load_store(&ld, paths, n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
 	if (!ret && !out) {
 		*db = ld.db;
@@ -613,8 +614,8 @@ out:
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	return load_all((struct load){ 0 }, paths, n, out, force, db, damaged,
-			err);
+	return load_load_all((struct load){ 0 }, paths, n, out, force, db,
+			     damaged, err);
 }
 
 int load_unnamed(const char *path, struct unwind_pair_count *pair,
@@ -622,6 +623,6 @@ int load_unnamed(const char *path, struct unwind_pair_count *pair,
 {
 	char *paths[] = { (char *)path };
 
-	return load_all((struct load){ .pair = pair, .unnamed = true }, paths,
-			1, NULL, false, db, damaged, err);
+	return load_load_all((struct load){ .pair = pair, .unnamed = true },
+			     paths, 1, NULL, false, db, damaged, err);
 }

@@ -82,7 +82,8 @@ void mapped_free(struct mapped *md)
 	free(md);
 }
 
-static void note(struct mapped *md, uint16_t source, const char *dir, int n)
+static void mapped_note(struct mapped *md, uint16_t source, const char *dir,
+			int n)
 {
 	char text[PATH_SIZE + 64];
 
@@ -91,7 +92,7 @@ static void note(struct mapped *md, uint16_t source, const char *dir, int n)
 	ledger_note(md->ledger, source, "maps", text);
 }
 
-static bool is_folder(const char *path)
+static bool mapped_is_folder(const char *path)
 {
 	struct stat st;
 
@@ -101,21 +102,21 @@ static bool is_folder(const char *path)
 /* The folder "maps" in a capture that is a folder. */
 static bool find_folder(const char *path, char *out, size_t size)
 {
-	if (!strcmp(path, "-") || !is_folder(path))
+	if (!strcmp(path, "-") || !mapped_is_folder(path))
 		return false;
 	snprintf(out, size, "%s/maps", path);
-	return is_folder(out);
+	return mapped_is_folder(out);
 }
 
 /* Beside a file it may be that of another capture, where the same ids are
  * other processes: whoever knows better can say so. */
-static void hint(struct mapped *md, const struct source *src)
+static void mapped_print_hint(struct mapped *md, const struct source *src)
 {
 	const char *slash = strrchr(src->path, '/');
 	char dir[PATH_SIZE], text[2 * PATH_SIZE + 128];
 	int n = slash ? (int)(slash - src->path) + 1 : 0;
 
-	if (given.n || !strcmp(src->path, "-") || is_folder(src->path) ||
+	if (given.n || !strcmp(src->path, "-") || mapped_is_folder(src->path) ||
 	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
 		    sizeof(dir) ||
 	    !maps_in_folder(dir))
@@ -127,8 +128,8 @@ static void hint(struct mapped *md, const struct source *src)
 	ledger_note(md->ledger, src->index, "maps", text);
 }
 
-static void tell(struct maps *m, struct stitch *st, uint16_t source,
-		 enum rank rank)
+static void mapped_report(struct maps *m, struct stitch *st, uint16_t source,
+			  enum rank rank)
 {
 	size_t n;
 	const struct snapshot *s = maps_list(m, &n);
@@ -166,8 +167,9 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 }
 
 /* A list that the capture has itself may lack the offsets in files. */
-static void prove(struct mapped *md, struct stitch *st, uint16_t source,
-		  const struct symbolizer *sy, const struct snapshot *s)
+static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
+				 uint16_t source, const struct symbolizer *sy,
+				 const struct snapshot *s)
 {
 	struct snapshot mine = *s;
 
@@ -200,8 +202,8 @@ static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
 	if (n < 0)
 		return -1;
 	if (n)
-		note(md, source, dir, n);
-	tell(m, st, source, RANK_BESIDE);
+		mapped_note(md, source, dir, n);
+	mapped_report(m, st, source, RANK_BESIDE);
 	return 0;
 }
 
@@ -210,14 +212,15 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 {
 	char dir[PATH_SIZE];
 
-	tell(md->given, st, src->index, RANK_OPTION);
+	mapped_report(md->given, st, src->index, RANK_OPTION);
 	if (find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
 	/* others than perf's know of no mappings */
 	if (src->info.cookies != COOKIES_PERF)
-		hint(md, src);
+		mapped_print_hint(md, src);
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)
-		prove(md, st, src->index, sy, &src->info.maps[i]);
+		mapped_prove_offsets(md, st, src->index, sy,
+				     &src->info.maps[i]);
 	return 0;
 }

@@ -101,7 +101,8 @@ struct sink {
 	struct name_counts *counts;
 };
 
-static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
+static int naming_put_symbol(void *arg, const struct symbol *sym,
+			     struct err *err)
 {
 	struct sink *s = arg;
 
@@ -111,7 +112,7 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
-static void tell(const char *what)
+static void naming_report(const char *what)
 {
 	char note[2048];
 
@@ -121,9 +122,9 @@ static void tell(const char *what)
 }
 
 /* Told now, and kept in the database. */
-static int put_note(struct store *db, const char *what, struct err *err)
+static int naming_put_note(struct store *db, const char *what, struct err *err)
 {
-	tell(what);
+	naming_report(what);
 	return store_note(db, "names", what, err);
 }
 
@@ -143,7 +144,7 @@ void name_tell_changed(const char *file, const char *section)
 	char note[512];
 
 	changed(file, section, note);
-	tell(note);
+	naming_report(note);
 }
 
 /* Who names images: files may be looked into by threads, which are `fed`
@@ -154,7 +155,8 @@ struct namers {
 	size_t fed;
 };
 
-static int feed(struct namers *nr, struct store *db, struct err *err)
+static int naming_feed_pool(struct namers *nr, struct store *db,
+			    struct err *err)
 {
 	const struct code_place *code;
 	struct image img;
@@ -178,12 +180,12 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	uint64_t before = s->counts->found;
 	int ret;
 
-	if (feed(nr, s->db, err))
+	if (naming_feed_pool(nr, s->db, err))
 		return -1;
 	ret = nr->pool && pool_takes(img)
-		      ? pool_next(nr->pool, put_symbol, s, &rep, err)
-		      : symbolize_image(nr->sy, img, code, n, put_symbol, s,
-					&rep, err);
+		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
+		      : symbolize_image(nr->sy, img, code, n, naming_put_symbol,
+					s, &rep, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -192,7 +194,7 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
 				     err);
 	if (!ret && rep.note[0])
-		ret = put_note(s->db, rep.note, err);
+		ret = naming_put_note(s->db, rep.note, err);
 	if (!ret && rep.missing[0])
 		ret = store_note(s->db, "debuginfod", rep.missing, err);
 	s->counts->fetched += rep.fetched;
@@ -263,7 +265,7 @@ static const char *const *debug_list(void)
 }
 
 /* Were all captures made on this machine, with the kernel of this version? */
-static bool recorded_here(struct store *db)
+static bool naming_recorded_here(struct store *db)
 {
 	struct rows *r =
 		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
@@ -369,7 +371,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.captured = captured,
 		.no_demangle = no_demangle,
 		.no_inline = no_inline,
-		.same_machine = recorded_here(db),
+		.same_machine = naming_recorded_here(db),
 	};
 }
 
@@ -421,8 +423,9 @@ static void namers_close(struct namers *nr)
 	symbolize_free(nr->sy);
 }
 
-static int name_all(struct store *db, const struct symbolize_text *captured,
-		    bool again, struct name_counts *counts, struct err *err)
+static int naming_name_all(struct store *db,
+			   const struct symbolize_text *captured, bool again,
+			   struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -460,7 +463,7 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct name_counts *counts, struct err *err)
 {
-	return name_all(db, captured, false, counts, err);
+	return naming_name_all(db, captured, false, counts, err);
 }
 
 struct changes {
@@ -487,7 +490,7 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 		 rows_text(r, IMAGE_SECTIONS_FILE));
 	changed(rows_text(r, IMAGE_SECTIONS_FILE),
 		rows_text(r, IMAGE_SECTIONS_NAME), note);
-	return put_note(c->db, note, err);
+	return naming_put_note(c->db, note, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)
@@ -496,5 +499,5 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 
 	if (rows_each(db, "image_sections", check_section, &c, err))
 		return -1;
-	return name_all(db, NULL, !no_inline, counts, err);
+	return naming_name_all(db, NULL, !no_inline, counts, err);
 }

@@ -159,7 +159,8 @@ static int code_take_chain(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int code_read(struct code_loading *l, struct store *db, struct err *err)
+static int code_code_read(struct code_loading *l, struct store *db,
+			  struct err *err)
 {
 	unsigned int parts = l->parts;
 
@@ -193,7 +194,7 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
-	if (code_read(l, db, err)) {
+	if (code_code_read(l, db, err)) {
 		code_free(&l->c);
 		return NULL;
 	}

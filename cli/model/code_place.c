@@ -46,7 +46,8 @@ static uint64_t page_up(uint64_t x)
 	return x > UINT64_MAX - PAGE ? UINT64_MAX : page_down(x + PAGE - 1);
 }
 
-static struct place_image *image_at(struct code_places *p, int64_t id)
+static struct place_image *code_place_image_at(struct code_places *p,
+					       int64_t id)
 {
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
@@ -54,7 +55,8 @@ static struct place_image *image_at(struct code_places *p, int64_t id)
 static int take_segment(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, CODE_SEGMENTS_IMAGE));
+	struct place_image *img =
+		code_place_image_at(p, rows_int(r, CODE_SEGMENTS_IMAGE));
 
 	(void)err;
 	if (!img)
@@ -71,7 +73,8 @@ static int take_segment(void *arg, const struct rows *r, struct err *err)
 static int take_mapped(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
+	struct place_image *img =
+		code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
 
 	(void)err;
 	if (img && rows_int(r, CODE_MAPPED_FIRST) >= 0 &&
@@ -149,8 +152,9 @@ static bool same_mapping(const void *owner, uint32_t id, const void *key)
 	return a->image == b->image && a->start == b->start && a->off == b->off;
 }
 
-static struct code_place put(struct code_places *p,
-			     const struct code_mapping *m, uint64_t off)
+static struct code_place code_place_in_mapping(struct code_places *p,
+					       const struct code_mapping *m,
+					       uint64_t off)
 {
 	uint64_t word[3] = { m->image, m->start, m->off };
 	uint64_t hash = hash_u64s(word, 3, 0);
@@ -206,7 +210,7 @@ static struct code_place in_file(struct code_places *p,
 	} else {
 		m.off = m.start = page_down(off);
 	}
-	return put(p, &m, off);
+	return code_place_in_mapping(p, &m, off);
 }
 
 struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
@@ -229,11 +233,12 @@ struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 	case IMAGE_MODULE:
 	case IMAGE_BPF:
 	case IMAGE_OOL:
-		return put(p, &m, off);
+		return code_place_in_mapping(p, &m, off);
 	case IMAGE_JIT:
 		m = (struct code_mapping){ .start = JIT_START,
 					   .limit = p->jit_end };
-		return put(p, &m, p->image[f->image].jit - JIT_START + off);
+		return code_place_in_mapping(
+			p, &m, p->image[f->image].jit - JIT_START + off);
 	default:
 		return in_file(p, f, off);
 	}

@@ -16,7 +16,7 @@
 /* What is taken out before all are looked at again: one part in so many. */
 #define ROUND 50
 
-static double min2(double a, double b)
+static double diff_smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -52,7 +52,7 @@ static double law_log(const struct law *l, double b)
 }
 
 /* P(b + 1) / P(b) */
-static double law_up(const struct law *l, double b)
+static double law_next_ratio(const struct law *l, double b)
 {
 	if (l->whole_a > 0)
 		return (l->n - b) * (l->whole_b - b) /
@@ -62,20 +62,21 @@ static double law_up(const struct law *l, double b)
 
 /* The sum of the chances from b outwards. It stops when what follows cannot
  * be seen; towards the middle the terms grow, and 1 ends that. */
-static double tail(const struct law *l, double b, double lowest, double highest,
-		   int step)
+static double law_tail_sum(const struct law *l, double b, double lowest,
+			   double highest, int step)
 {
 	double term = exp(law_log(l, b));
 	double sum = term;
 
 	while (step > 0 ? b < highest : b > lowest) {
-		term = step > 0 ? term * law_up(l, b) : term / law_up(l, b - 1);
+		term = step > 0 ? term * law_next_ratio(l, b)
+				: term / law_next_ratio(l, b - 1);
 		b += step;
 		sum += term;
 		if (!(term > sum * 1e-17) || sum > 1)
 			break;
 	}
-	return min2(sum, 1);
+	return diff_smaller(sum, 1);
 }
 
 static double two_sided(const struct law *l, double b)
@@ -85,12 +86,13 @@ static double two_sided(const struct law *l, double b)
 	double mean = l->n * l->chance;
 
 	if (l->whole_a > 0) {
-		highest = min2(l->n, l->whole_b);
+		highest = diff_smaller(l->n, l->whole_b);
 		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
 		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
 	}
 	/* the tail that is not the smaller one need not be summed up */
-	return min2(1, 2 * tail(l, b, lowest, highest, b > mean ? 1 : -1));
+	return diff_smaller(
+		1, 2 * law_tail_sum(l, b, lowest, highest, b > mean ? 1 : -1));
 }
 
 double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
@@ -138,7 +140,7 @@ static double z_rates(double a, double b, double chance)
 	return n > 0 ? (b - n * chance) / sqrt(n * chance * (1 - chance)) : 0;
 }
 
-static double z_of(const struct diff_place *p, const struct diff_whole *w)
+static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
 	double a = (double)p->a, whole_a = (double)w->a;
 	double b = (double)p->b, whole_b = (double)w->b;
@@ -157,8 +159,8 @@ static double z_of(const struct diff_place *p, const struct diff_whole *w)
  * it, with the change as small as it may be: what is missing belongs to the
  * side that has less, and of the other side to other places. 1 when that turns
  * the change round. */
-static double p_of(const struct diff_place *place, const struct diff_whole *w,
-		   bool more, bool nested)
+static double diff_p_of(const struct diff_place *place,
+			const struct diff_whole *w, bool more, bool nested)
 {
 	struct diff_place p = *place;
 	struct diff_whole even = *w;
@@ -171,7 +173,7 @@ static double p_of(const struct diff_place *place, const struct diff_whole *w,
 	even.a = saturating_add(even.a, w->lost_a);
 	even.b = saturating_add(even.b, w->lost_b);
 	z = nested ? z_rates((double)p.a, (double)p.b, chance_of(&even))
-		   : z_of(&p, &even);
+		   : diff_z_of(&p, &even);
 	if (more ? !(z > 0) : !(z < 0))
 		return 1;
 	if (w->absolute || nested)
@@ -185,15 +187,15 @@ static double p_least(uint64_t n, const struct diff_whole *w, bool nested)
 	if (w->absolute || nested) {
 		double c = chance_of(w);
 
-		return min2(1,
-			    2 * min2(pow(c, (double)n), pow(1 - c, (double)n)));
+		return diff_smaller(1, 2 * diff_smaller(pow(c, (double)n),
+							pow(1 - c, (double)n)));
 	}
 
 	uint64_t in_a = n < w->a ? n : w->a;
 	uint64_t in_b = n < w->b ? n : w->b;
 
-	return min2(diff_p_shares(in_a, w->a, n - in_a, w->b),
-		    diff_p_shares(n - in_b, w->a, in_b, w->b));
+	return diff_smaller(diff_p_shares(in_a, w->a, n - in_a, w->b),
+			    diff_p_shares(n - in_b, w->a, in_b, w->b));
 }
 
 static int compare_double(const void *pa, const void *pb)
@@ -239,7 +241,7 @@ static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
 	struct diff_whole as_is = *w;
 
 	as_is.absolute = true;
-	return fabs(z_of(p, &as_is));
+	return fabs(diff_z_of(p, &as_is));
 }
 
 struct ranked {
@@ -267,7 +269,7 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double z = done[i] ? 0 : fabs(z_of(&p[i], w));
+		double z = done[i] ? 0 : fabs(diff_z_of(&p[i], w));
 
 		if (z > Z_MIN)
 			rank[used++] = (struct ranked){ z, i };
@@ -291,12 +293,12 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 }
 
 /* Is the place changed, by the limit of this step? */
-static bool passes(struct diff_place *p, const struct diff_whole *left,
-		   double limit)
+static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
+			double limit)
 {
-	bool more = z_of(p, left) > 0;
+	bool more = diff_z_of(p, left) > 0;
 
-	p->p = p_of(p, left, more, false);
+	p->p = diff_p_of(p, left, more, false);
 	p->change = p->p > limit ? 0 : more ? 1 : -1;
 	return p->change;
 }
@@ -315,10 +317,11 @@ static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 		if (before.a - left->a > before.a / ROUND ||
 		    before.b - left->b > before.b / ROUND)
 			break;
-		if (fabs(z_of(at, left)) <= Z_MIN)
+		if (fabs(diff_z_of(at, left)) <= Z_MIN)
 			continue;
 		done[rank[i].at] = true;
-		if (!passes(at, left, DIFF_ALPHA / (double)(tests - passed)))
+		if (!diff_passes(at, left,
+				 DIFF_ALPHA / (double)(tests - passed)))
 			continue;
 		passed++;
 		left->a -= at->a;
@@ -373,7 +376,7 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 		p[i].p = 1;
 		if (out[i] || fabs(z) < Z_MIN)
 			continue;
-		p[i].p = p_of(&p[i], left, z > 0, true);
+		p[i].p = diff_p_of(&p[i], left, z > 0, true);
 		rank[used++] = (struct ranked){ -p[i].p, i };
 	}
 	qsort(rank, used, sizeof(*rank), compare_clear);

@@ -21,7 +21,7 @@ struct events {
 	struct arena text;
 };
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int events_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct events *ev = arg;
 
@@ -36,7 +36,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int events_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct events *ev = arg;
 
@@ -51,8 +51,8 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static struct rows *open_rows(struct store *db, const char *order,
-			      struct err *err)
+static struct rows *events_open_rows(struct store *db, const char *order,
+				     struct err *err)
 {
 	struct value bind[FILTER_BIND];
 	char cond[SQL_MAX / 2];
@@ -81,9 +81,9 @@ static struct events *open_events(struct store *db, const char *order,
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
-	if (!rows_each_dense(db, "event_types", take_type, ev, err) &&
-	    !rows_each_dense(db, "event_comms", take_comm, ev, err))
-		ev->rows = open_rows(db, order, err);
+	if (!rows_each_dense(db, "event_types", events_take_type, ev, err) &&
+	    !rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+		ev->rows = events_open_rows(db, order, err);
 	if (ev->rows)
 		return ev;
 	events_close(ev);

@@ -82,8 +82,8 @@ struct text {
 
 static struct arena strings;
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t,
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+filter_printf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -98,7 +98,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t,
 }
 
 /* A decimal number at *p, at most 2^31 - 1. */
-static int number(const char **p, long *out)
+static int filter_parse_number(const char **p, long *out)
 {
 	long v = 0;
 
@@ -114,8 +114,9 @@ static int number(const char **p, long *out)
 }
 
 /* "0,2-4" as a condition on an integer column. */
-static int put_numbers(struct text *t, const char *column, const char *opt,
-		       const char *list, struct err *err)
+static int filter_put_numbers(struct text *t, const char *column,
+			      const char *opt, const char *list,
+			      struct err *err)
 {
 	const char *p = list;
 	const char *sep = " AND (";
@@ -123,18 +124,18 @@ static int put_numbers(struct text *t, const char *column, const char *opt,
 	long b;
 
 	for (;;) {
-		if (number(&p, &a))
+		if (filter_parse_number(&p, &a))
 			break;
 		b = a;
 		if (*p == '-') {
 			p++;
-			if (number(&p, &b) || b < a)
+			if (filter_parse_number(&p, &b) || b < a)
 				break;
 		}
-		put(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
+		filter_printf(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
 		sep = " OR ";
 		if (!*p) {
-			put(t, ")");
+			filter_printf(t, ")");
 			return 0;
 		}
 		if (*p++ != ',')
@@ -145,8 +146,8 @@ static int put_numbers(struct text *t, const char *column, const char *opt,
 		       list);
 }
 
-static void put_name(struct text *t, const char *sep, const char *column,
-		     const char *name, size_t len)
+static void filter_put_name(struct text *t, const char *sep, const char *column,
+			    const char *name, size_t len)
 {
 	char *copy = arena_take(&strings, len + 1);
 
@@ -158,8 +159,8 @@ static void put_name(struct text *t, const char *sep, const char *column,
 	copy[len] = 0;
 	t->bind[t->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
-	put(t, "%s%s %s ?%zu", sep, column, strpbrk(copy, "*?") ? "GLOB" : "=",
-	    t->n);
+	filter_printf(t, "%s%s %s ?%zu", sep, column,
+		      strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
 }
 
 static void put_names(struct text *t, const char *column, const char *list)
@@ -170,14 +171,14 @@ static void put_names(struct text *t, const char *column, const char *list)
 	for (;;) {
 		size_t len = strcspn(p, ",");
 
-		put_name(t, sep, column, p, len);
+		filter_put_name(t, sep, column, p, len);
 		sep = " OR ";
 		p += len;
 		if (!*p)
 			break;
 		p++;
 	}
-	put(t, ")");
+	filter_printf(t, ")");
 }
 
 /* Seconds with up to nine places, exactly. */
@@ -206,7 +207,7 @@ static int seconds(const char **p, int64_t *ns)
 }
 
 /* "12.5" percent as millionths. */
-static int share(const char **p, int64_t *out)
+static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t ns;
 
@@ -228,7 +229,8 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	int64_t last;
 	int ret;
 
-	if (share(&p, &a) || *p++ != '-' || share(&p, &b) || *p || b < a)
+	if (filter_parse_share(&p, &a) || *p++ != '-' ||
+	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
 	r = rows_open(db, store_sql("filter_range"), NULL, 0, err);
 	if (!r)
@@ -239,14 +241,15 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	rows_close(r);
 	if (ret < 0)
 		return -1;
-	put(t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
-	    first + (int64_t)((__int128)(last - first) * a / 1000000),
-	    first + (int64_t)((__int128)(last - first) * b / 1000000));
+	filter_printf(
+		t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
+		first + (int64_t)((__int128)(last - first) * a / 1000000),
+		first + (int64_t)((__int128)(last - first) * b / 1000000));
 	return 0;
 }
 
-static int put_time(struct text *t, struct store *db, const char *list,
-		    struct err *err)
+static int filter_put_time(struct text *t, struct store *db, const char *list,
+			   struct err *err)
 {
 	const char *p = list;
 	int64_t ns;
@@ -261,14 +264,14 @@ static int put_time(struct text *t, struct store *db, const char *list,
 	if (*p != ',') {
 		if (seconds(&p, &ns))
 			goto bad;
-		put(t, " AND time_ns >= %" PRId64, ns);
+		filter_printf(t, " AND time_ns >= %" PRId64, ns);
 	}
 	if (*p == ',' && p[1]) {
 		p++;
 		if (seconds(&p, &ns))
 			goto bad;
 		/* the display cuts to microseconds: take the whole one */
-		put(t, " AND time_ns < %" PRId64, ns + 1000);
+		filter_printf(t, " AND time_ns < %" PRId64, ns + 1000);
 	} else if (*p == ',') {
 		p++;
 	}
@@ -283,7 +286,8 @@ bad:
 
 /* An event that is not in the capture is a typing error, not an empty
  * answer. */
-static int check_event(struct store *db, const char *list, struct err *err)
+static int filter_check_event(struct store *db, const char *list,
+			      struct err *err)
 {
 	char have[300] = "";
 	size_t used = 0;
@@ -323,19 +327,19 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 {
 	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
 
-	put(&t, "1");
-	if (filter.time && put_time(&t, db, filter.time, err))
+	filter_printf(&t, "1");
+	if (filter.time && filter_put_time(&t, db, filter.time, err))
 		return -1;
-	if (filter.cpu && put_numbers(&t, "cpu", "cpu", filter.cpu, err))
+	if (filter.cpu && filter_put_numbers(&t, "cpu", "cpu", filter.cpu, err))
 		return -1;
-	if (filter.pid && put_numbers(&t, "pid", "pid", filter.pid, err))
+	if (filter.pid && filter_put_numbers(&t, "pid", "pid", filter.pid, err))
 		return -1;
-	if (filter.tid && put_numbers(&t, "tid", "tid", filter.tid, err))
+	if (filter.tid && filter_put_numbers(&t, "tid", "tid", filter.tid, err))
 		return -1;
 	if (filter.comm)
 		put_names(&t, "comm", filter.comm);
 	if (filter.event) {
-		if (check_event(db, filter.event, err))
+		if (filter_check_event(db, filter.event, err))
 			return -1;
 		put_names(&t, "event", filter.event);
 	}

@@ -53,7 +53,7 @@ static const struct {
 struct rule {
 	uint8_t language;
 	bool jit; /* of jitted code; else of the interpreter's files */
-	uint8_t class;
+	uint8_t kind;
 	const char *name; /* glob */
 };
 
@@ -203,7 +203,7 @@ struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 	for (size_t i = 0; set && i < COUNT(rules); i++)
 		if (set >> rules[i].language & 1 && rules[i].jit == jit &&
 		    !fnmatch(rules[i].name, name, 0))
-			return (struct interpreter_frame){ rules[i].class,
+			return (struct interpreter_frame){ rules[i].kind,
 							   rules[i].language };
 	return (struct interpreter_frame){ INTERPRETER_NONE, 0 };
 }

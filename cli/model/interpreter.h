@@ -30,7 +30,7 @@ enum interpreter_class {
 };
 
 struct interpreter_frame {
-	uint8_t class;	  /* enum interpreter_class */
+	uint8_t kind;	  /* enum interpreter_class */
 	uint8_t language; /* 1 ...; 0: none */
 };
 

@@ -21,15 +21,16 @@ struct label_facts {
 	const char *last; /* most rows have the file of the row before */
 };
 
-static const char *keep(struct label_facts *f, const char *file)
+static const char *label_facts_keep_file(struct label_facts *f,
+					 const char *file)
 {
 	if (!f->last || strcmp(f->last, file))
 		f->last = arena_strdup(&f->text, file);
 	return f->last;
 }
 
-static void add_line(struct label_facts *f, uint32_t label,
-		     const struct rows *r)
+static void label_facts_add_line(struct label_facts *f, uint32_t label,
+				 const struct rows *r)
 {
 	struct label_fact *fact = &f->fact[label];
 	const char *file = rows_text(r, LABEL_FACTS_FILE);
@@ -38,7 +39,7 @@ static void add_line(struct label_facts *f, uint32_t label,
 	if (!file[0] || f->several[label])
 		return;
 	if (!fact->file) {
-		fact->file = keep(f, file);
+		fact->file = label_facts_keep_file(f, file);
 		fact->line = line;
 	} else if (fact->line != line || strcmp(fact->file, file)) {
 		fact->file = NULL;
@@ -61,7 +62,8 @@ static void add_build(struct label_fact *fact, const struct rows *r)
 	memcpy(fact->build, hex, sizeof(hex));
 }
 
-static int add_frame(void *arg, const struct rows *r, struct err *err)
+static int label_facts_add_frame(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct label_facts *f = arg;
 	uint32_t label = 0;
@@ -77,7 +79,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		f->fact[f->n] = (struct label_fact){ "", NULL, 0, 0, 0 };
 		f->several[f->n] = false;
 	}
-	add_line(f, label, r);
+	label_facts_add_line(f, label, r);
 	add_build(&f->fact[label], r);
 	f->fact[label].places++;
 	f->fact[label].bogus += rows_int(r, LABEL_FACTS_BOGUS) != 0;
@@ -90,7 +92,7 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 	struct label_facts *f = mem_new(1, sizeof(*f));
 
 	f->names = stacks_names(s);
-	if (rows_each(db, "label_facts", add_frame, f, err)) {
+	if (rows_each(db, "label_facts", label_facts_add_frame, f, err)) {
 		label_facts_free(f);
 		return NULL;
 	}

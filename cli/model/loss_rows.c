@@ -18,7 +18,7 @@ struct loss_rows {
 	struct arena text;
 };
 
-static void take(struct loss_rows *l, const struct rows *r)
+static void loss_rows_take_row(struct loss_rows *l, const struct rows *r)
 {
 	*mem_add(l->row, l->n, l->cap) = (struct loss_row){
 		.id = rows_int(r, EXPORT_LOSSES_ID),
@@ -35,7 +35,7 @@ static void take(struct loss_rows *l, const struct rows *r)
 	};
 }
 
-static struct rows *open_rows(struct store *db, struct err *err)
+static struct rows *loss_rows_open_rows(struct store *db, struct err *err)
 {
 	const struct filter all = filter;
 	struct value bind[FILTER_BIND];
@@ -61,11 +61,11 @@ static struct rows *open_rows(struct store *db, struct err *err)
 struct loss_rows *loss_rows_load(struct store *db, struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
-	struct rows *r = open_rows(db, err);
+	struct rows *r = loss_rows_open_rows(db, err);
 	int ret = -1;
 
 	while (r && (ret = rows_next(r, err)) > 0)
-		take(l, r);
+		loss_rows_take_row(l, r);
 	rows_close(r);
 	if (!ret)
 		return l;

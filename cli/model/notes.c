@@ -20,10 +20,10 @@ struct notes {
 	size_t len;
 };
 
-static void add(struct notes *n, const char *fmt, ...)
+static void notes_add(struct notes *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void add(struct notes *n, const char *fmt, ...)
+static void notes_add(struct notes *n, const char *fmt, ...)
 {
 	size_t room = sizeof(n->line) - n->len;
 	va_list ap;
@@ -44,10 +44,10 @@ static void add_text(struct notes *n, const char *what, const char *text)
 	if (!text[0])
 		return;
 	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
-	add(n, "%s%s", what, clean);
+	notes_add(n, "%s%s", what, clean);
 }
 
-static void end(struct notes *n)
+static void notes_end(struct notes *n)
 {
 	if (n->len)
 		n->fn(n->arg, n->line);
@@ -56,7 +56,7 @@ static void end(struct notes *n)
 }
 
 /* The columns of info_captures. */
-static int take_capture(void *arg, const struct rows *r, struct err *err)
+static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
 
@@ -69,13 +69,13 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 	add_text(n, ", command ", rows_text(r, INFO_CAPTURES_CMDLINE));
 	if (rows_value(r, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
 	    !rows_int(r, INFO_CAPTURES_COMPLETE))
-		add(n, ", truncated or damaged");
-	end(n);
+		notes_add(n, ", truncated or damaged");
+	notes_end(n);
 	return 0;
 }
 
 /* The columns of check_losses: what, counts, records, intervals, unknown. */
-static int take_loss(void *arg, const struct rows *r, struct err *err)
+static int notes_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
 	int64_t unknown = rows_int(r, CHECK_LOSSES_UNKNOWN);
@@ -85,13 +85,13 @@ static int take_loss(void *arg, const struct rows *r, struct err *err)
 		 rows_int(r, CHECK_LOSSES_COUNTS) ? "lost: "
 						  : "loss, not counted: ",
 		 rows_text(r, CHECK_LOSSES_WHAT));
-	add(n, ", %lld records in %lld intervals",
-	    (long long)rows_int(r, CHECK_LOSSES_RECORDS),
-	    (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
+	notes_add(n, ", %lld records in %lld intervals",
+		  (long long)rows_int(r, CHECK_LOSSES_RECORDS),
+		  (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
 	if (unknown)
-		add(n, ", of %lld it is not known how many",
-		    (long long)unknown);
-	end(n);
+		notes_add(n, ", of %lld it is not known how many",
+			  (long long)unknown);
+	notes_end(n);
 	return 0;
 }
 
@@ -104,9 +104,10 @@ static int take_verdict(void *arg, const struct rows *r, struct err *err)
 	add_text(n, "", rows_text(r, INFO_VERDICTS_KIND));
 	add_text(n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
 	add_text(n, " (", rows_text(r, INFO_VERDICTS_CONFIDENCE));
-	add(n, "%s: %lld", rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
-	    (long long)rows_int(r, INFO_VERDICTS_N));
-	end(n);
+	notes_add(n, "%s: %lld",
+		  rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
+		  (long long)rows_int(r, INFO_VERDICTS_N));
+	notes_end(n);
 	return 0;
 }
 
@@ -118,8 +119,8 @@ static int take_damage(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	add_text(n, "", rows_text(r, EXPORT_DAMAGE_KIND));
 	add_text(n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
-	add(n, ", %lld times", (long long)rows_int(r, EXPORT_DAMAGE_N));
-	end(n);
+	notes_add(n, ", %lld times", (long long)rows_int(r, EXPORT_DAMAGE_N));
+	notes_end(n);
 	return 0;
 }
 
@@ -127,8 +128,8 @@ int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err)
 {
 	struct notes n = { .fn = fn, .arg = arg };
 
-	if (rows_each(db, "info_captures", take_capture, &n, err) ||
-	    rows_each(db, "check_losses", take_loss, &n, err) ||
+	if (rows_each(db, "info_captures", notes_take_capture, &n, err) ||
+	    rows_each(db, "check_losses", notes_take_loss, &n, err) ||
 	    rows_each(db, "info_verdicts", take_verdict, &n, err))
 		return -1;
 	return rows_each(db, "export_damage", take_damage, &n, err);

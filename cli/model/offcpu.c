@@ -139,7 +139,7 @@ struct pass {
 	struct table index; /* tid to thread */
 };
 
-static struct thread *thread_of(struct pass *p, int64_t tid)
+static struct thread *offcpu_thread_of(struct pass *p, int64_t tid)
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
 	uint32_t id = table_find(&p->index, hash, NULL, NULL, NULL);
@@ -177,32 +177,33 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 	return p->fn(p->arg, w, err);
 }
 
-static bool wanted(const struct offcpu_event *e, int64_t state)
+static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 {
 	return e->chosen && (!offcpu_opts.state ||
 			     is_named(offcpu_opts.state, offcpu_state(state)));
 }
 
 /* Away twice without a return in between: that one was not seen. */
-static int leave(struct pass *p, const struct offcpu_event *e, struct err *err)
+static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
+			    struct err *err)
 {
 	struct thread *th;
 	int64_t state = e->state;
 
 	if (!e->out)
 		return 0; /* the idle task */
-	th = thread_of(p, e->out);
+	th = offcpu_thread_of(p, e->out);
 	if (th->away && end_wait(p, th, e->time, OFFCPU_UNCERTAIN, err))
 		return -1;
 	if (e->role == OFFCPU_RECORD && th->has_stack)
 		state = state < 0 ? th->stack_state : state;
 	if (state == 0x10 || state == 0x20) {
-		p->sums->exits += wanted(e, state);
+		p->sums->exits += offcpu_is_wanted(e, state);
 		return 0;
 	}
 	th->away = true;
 	th->by_waking = false;
-	th->chosen = wanted(e, state);
+	th->chosen = offcpu_is_wanted(e, state);
 	th->wait = (struct offcpu_wait){
 		.event = e->id,
 		.from = e->time,
@@ -222,21 +223,21 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 
 	if (!e->in)
 		return 0;
-	th = thread_of(p, e->in);
+	th = offcpu_thread_of(p, e->in);
 	th->has_stack = false;
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
 
 /* The first to wake it made it ready; sched_waking runs in the waker, while
  * sched_wakeup may run on the CPU of the one that is woken. */
-static void wake(struct pass *p, const struct offcpu_event *e)
+static void offcpu_wake_thread(struct pass *p, const struct offcpu_event *e)
 {
 	struct thread *th;
 	bool better;
 
 	if (!e->in)
 		return;
-	th = thread_of(p, e->in);
+	th = offcpu_thread_of(p, e->in);
 	better = e->role == OFFCPU_WAKING && !th->by_waking;
 	if (!th->away || (th->wait.woken && !better))
 		return;
@@ -246,31 +247,32 @@ static void wake(struct pass *p, const struct offcpu_event *e)
 	th->wait.waker = e->stack;
 }
 
-static void take_stack(struct pass *p, const struct offcpu_event *e)
+static void offcpu_take_stack(struct pass *p, const struct offcpu_event *e)
 {
-	struct thread *th = thread_of(p, e->out);
+	struct thread *th = offcpu_thread_of(p, e->out);
 
 	th->has_stack = true;
 	th->stack = e->stack;
 	th->stack_state = e->state;
 }
 
-static int take(struct pass *p, const struct offcpu_event *e, struct err *err)
+static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
+			     struct err *err)
 {
 	switch (e->role) {
 	case OFFCPU_SWITCH:
 	case OFFCPU_RECORD:
-		if (e->has_out && leave(p, e, err))
+		if (e->has_out && offcpu_leave_cpu(p, e, err))
 			return -1;
 		return e->has_in ? come_back(p, e, err) : 0;
 	case OFFCPU_WAKING:
 	case OFFCPU_WAKEUP:
 		if (e->has_in)
-			wake(p, e);
+			offcpu_wake_thread(p, e);
 		return 0;
 	case OFFCPU_STACK:
 		if (e->has_out)
-			take_stack(p, e);
+			offcpu_take_stack(p, e);
 		return 0;
 	default:
 		return 0;
@@ -283,7 +285,7 @@ static int read_capture(struct pass *p, struct err *err)
 	int rc;
 
 	while ((rc = offcpu_source_next(p->source, &e, err)) > 0) {
-		if (take(p, &e, err))
+		if (offcpu_take_event(p, &e, err))
 			return -1;
 	}
 	for (size_t i = 0; !rc && i < p->n; i++) {

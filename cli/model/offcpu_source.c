@@ -78,7 +78,8 @@ struct offcpu_source {
 	int64_t end;
 };
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int offcpu_source_take_type(void *arg, const struct rows *r,
+				   struct err *err)
 {
 	struct offcpu_sources *s = arg;
 	const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
@@ -109,8 +110,8 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 }
 
 /* The most frequent type of a capture with that role; -1: none. */
-static int find(const struct offcpu_sources *s, int64_t capture,
-		enum offcpu_role role)
+static int offcpu_source_find_type(const struct offcpu_sources *s,
+				   int64_t capture, enum offcpu_role role)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->type[i].capture == capture &&
@@ -137,22 +138,24 @@ static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 
 /* A tracepoint that was set on one process is hit when it leaves, not when it
  * comes back: then only the records of switches tell both. */
-static void choose(struct offcpu_sources *s, const struct type *t)
+static void offcpu_source_choose_types(struct offcpu_sources *s,
+				       const struct type *t)
 {
-	int point = find(s, t->capture, OFFCPU_SWITCH);
-	int record = find(s, t->capture, OFFCPU_RECORD);
+	int point = offcpu_source_find_type(s, t->capture, OFFCPU_SWITCH);
+	int record = offcpu_source_find_type(s, t->capture, OFFCPU_RECORD);
 	bool by_record = point < 0 || (!t->system_wide && record >= 0);
 	struct part p = {
 		.switches = by_record ? record : point,
-		.waking = find(s, t->capture, OFFCPU_WAKING),
-		.wakeup = find(s, t->capture, OFFCPU_WAKEUP),
+		.waking = offcpu_source_find_type(s, t->capture, OFFCPU_WAKING),
+		.wakeup = offcpu_source_find_type(s, t->capture, OFFCPU_WAKEUP),
 		.stack = { -1, -1 },
 	};
 
 	if (p.switches < 0 || is_taken(s, t))
 		return;
 	if (by_record) {
-		p.stack[0] = find(s, t->capture, OFFCPU_STACK);
+		p.stack[0] =
+			offcpu_source_find_type(s, t->capture, OFFCPU_STACK);
 		p.stack[1] = point;
 	}
 	*mem_add(s->part, s->n_part, s->cap_part) = p;
@@ -164,10 +167,10 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 	struct offcpu_sources *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
-	if (rows_each(db, "offcpu_types", take_type, s, err))
+	if (rows_each(db, "offcpu_types", offcpu_source_take_type, s, err))
 		goto fail;
 	for (size_t i = 0; i < s->n; i++)
-		choose(s, &s->type[i]);
+		offcpu_source_choose_types(s, &s->type[i]);
 	if (s->n_part)
 		return s;
 	if (s->no_fields)
@@ -338,7 +341,7 @@ void offcpu_source_close(struct offcpu_source *s)
 	free(s);
 }
 
-static uint32_t id_of(int64_t v)
+static uint32_t offcpu_source_id_of(int64_t v)
 {
 	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
 }
@@ -356,7 +359,8 @@ static int64_t state_of(const struct value *v)
 	return -1;
 }
 
-static void fill(const struct stream *st, struct offcpu_event *e)
+static void offcpu_source_fill_event(const struct stream *st,
+				     struct offcpu_event *e)
 {
 	const struct rows *r = st->c.rows;
 	const struct value state = rows_value(r, OFFCPU_EVENT_STATE);
@@ -366,9 +370,9 @@ static void fill(const struct stream *st, struct offcpu_event *e)
 		.id = st->c.event,
 		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
 		.stack = {
-			.comm = id_of(rows_int(r, OFFCPU_EVENT_COMM)),
-			.kraw = id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
-			.uraw = id_of(rows_int(r, OFFCPU_EVENT_URAW)),
+			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
+			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
+			.uraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_URAW)),
 			.verdict = (uint8_t)rows_int(r, OFFCPU_EVENT_VERDICT),
 			.flags = (uint8_t)rows_int(r, OFFCPU_EVENT_FLAGS) & VERDICT_EXEC,
 		},
@@ -395,7 +399,7 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	}
 	if (!first)
 		return 0;
-	fill(first, e);
+	offcpu_source_fill_event(first, e);
 	if (e->time > s->end)
 		s->end = e->time;
 	if (s->chosen.rows) {

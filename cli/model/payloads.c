@@ -42,7 +42,7 @@ struct payloads {
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
-static int add_table(void *arg, const struct rows *r, struct err *err)
+static int payloads_add_table(void *arg, const struct rows *r, struct err *err)
 {
 	struct payloads *ps = arg;
 	const char *name = rows_text(r, LIST_EV_TABLES_NAME);
@@ -55,7 +55,7 @@ static int add_table(void *arg, const struct rows *r, struct err *err)
 	return row_cursor_open_table(&added->c, ps->db, name, err);
 }
 
-static void find_columns(struct payloads *ps, struct type_payload *t)
+static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 {
 	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
 	char name[STORE_NAME_MAX];
@@ -77,7 +77,7 @@ bool payloads_long32(const char *arch)
 	       strcmp(arch, "ppc64le");
 }
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int payloads_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct payloads *ps = arg;
 	struct type_payload t = { 0 };
@@ -93,7 +93,7 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 		if (!strcmp(ps->cursor[i].name, table))
 			t.cursor = i + 1;
 	if (t.cursor)
-		find_columns(ps, &t);
+		payloads_find_columns(ps, &t);
 	*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	return 0;
 }
@@ -107,8 +107,8 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 		(struct payload_rows){ 0 };
 	if (!row_cursor_open(&ps->cursor[0].c, db, store_sql("print_raws"),
 			     err) &&
-	    !rows_each(db, "list_ev_tables", add_table, ps, err) &&
-	    !rows_each(db, "print_formats", take_type, ps, err))
+	    !rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
+	    !rows_each(db, "print_formats", payloads_take_type, ps, err))
 		return ps;
 	payloads_close(ps);
 	return NULL;
@@ -209,8 +209,8 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 
 /* Moves to what there is of an event: 1 its fields (in ps->field), 2 its
  * bytes (of the first cursor), 0 nothing, -1. */
-static int find(struct payloads *ps, int64_t event,
-		const struct type_payload *t, struct err *err)
+static int payloads_find_event(struct payloads *ps, int64_t event,
+			       const struct type_payload *t, struct err *err)
 {
 	int rc = 0;
 
@@ -247,7 +247,7 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	if (!t)
 		return "";
 	ps->raw[0] = '\0';
-	rc = find(ps, event, t, err);
+	rc = payloads_find_event(ps, event, t, err);
 	if (rc < 0)
 		return NULL;
 	if (rc == 1)
@@ -275,7 +275,7 @@ int payloads_perf(struct payloads *ps, const struct payload_of *of,
 		  const void **data, size_t *len, struct err *err)
 {
 	const struct type_payload *t = payload_of(ps, of->type);
-	int rc = t ? find(ps, of->event, t, err) : 0;
+	int rc = t ? payloads_find_event(ps, of->event, t, err) : 0;
 	struct value v;
 
 	if (rc == 1)

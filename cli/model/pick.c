@@ -46,8 +46,9 @@ static int add_pattern(struct pick *p, const char *opt, const char *text,
 	return 0;
 }
 
-static int add_list(struct pick *p, const char *opt, const struct opt_list *l,
-		    uint64_t *set, struct err *err)
+static int pick_add_list(struct pick *p, const char *opt,
+			 const struct opt_list *l, uint64_t *set,
+			 struct err *err)
 {
 	int rc = 0;
 
@@ -64,8 +65,8 @@ struct pick *pick_new(const struct labels *labels,
 
 	p->labels = labels;
 	p->regex = mem_new(PATTERNS_MAX, sizeof(*p->regex));
-	if (add_list(p, "include", include, &p->include, err) ||
-	    add_list(p, "exclude", exclude, &p->exclude, err)) {
+	if (pick_add_list(p, "include", include, &p->include, err) ||
+	    pick_add_list(p, "exclude", exclude, &p->exclude, err)) {
 		pick_free(p);
 		return NULL;
 	}

@@ -111,8 +111,8 @@ static struct report_row *row_for(struct report_rows *r,
 	return &r->row[id];
 }
 
-static struct report_row key_of(struct report_rows *r,
-				const struct stacks_group *g)
+static struct report_row report_rows_key_of(struct report_rows *r,
+					    const struct stacks_group *g)
 {
 	const struct stacks_comm *c = stacks_comm(r->stacks, g->comm);
 	struct report_row key = { 0 };
@@ -134,7 +134,7 @@ static struct report_row key_of(struct report_rows *r,
 static void count_group(struct report_rows *r, const struct stacks_group *g,
 			const struct label_list *l, uint64_t stamp)
 {
-	struct report_row key = key_of(r, g);
+	struct report_row key = report_rows_key_of(r, g);
 	struct report_row *row = NULL;
 	bool code = r->keys & (KEY_DSO | KEY_SYM);
 

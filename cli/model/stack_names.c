@@ -76,7 +76,7 @@ static const char *stack_names_path(const struct image *img)
 	return img->kind == IMAGE_JIT ? "[jit]" : img->path;
 }
 
-static void name_image(struct stack_names *sn, size_t id)
+static void stack_names_image(struct stack_names *sn, size_t id)
 {
 	const struct image *img = &sn->code->image[id].img;
 	struct named_image *named = &sn->image[id];
@@ -98,7 +98,7 @@ static uint32_t add_function_label(struct stack_names *sn,
 	struct label l = *want;
 	char name[NAME_SIZE];
 
-	if (sn->mode == INTERPRETER_MARK && in.class == INTERPRETER_OWN) {
+	if (sn->mode == INTERPRETER_MARK && in.kind == INTERPRETER_OWN) {
 		snprintf(name, sizeof(name), "%s %s",
 			 interpreter_label(in.language), want->name);
 		l.name = name;
@@ -180,7 +180,7 @@ struct stack_names *stack_names_load(struct store *db,
 	sn->image = mem_new(c->n_image, sizeof(*sn->image));
 	sn->frame = mem_new(c->n_frame, sizeof(*sn->frame));
 	for (size_t i = 0; i < c->n_image; i++)
-		name_image(sn, i);
+		stack_names_image(sn, i);
 	for (size_t i = 1; i < c->n_frame; i++)
 		name_frame(sn, i);
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
@@ -251,15 +251,15 @@ static uint32_t label_as_kind(struct stack_names *sn, uint32_t id,
 }
 
 /* Returns a raw chain; item 0, which is empty, if there is no such chain. */
-static const struct code_chain *chain_of(const struct stack_names *sn,
-					 uint32_t raw)
+static const struct code_chain *stack_names_chain(const struct stack_names *sn,
+						  uint32_t raw)
 {
 	return &sn->code->chain[raw < sn->code->n_chain ? raw : 0];
 }
 
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 {
-	uint8_t ended = chain_of(sn, raw)->ended;
+	uint8_t ended = stack_names_chain(sn, raw)->ended;
 
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
@@ -269,7 +269,7 @@ const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
  * check, though they may share a stack with one that does. */
 static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 {
-	const struct code_chain *c = chain_of(sn, raw);
+	const struct code_chain *c = stack_names_chain(sn, raw);
 
 	return sn->wrong && !c->ended ? sn->wrong[c->stack] : 0;
 }
@@ -301,9 +301,9 @@ static void collapse_interpreters(struct stack_names *sn,
 
 	for (size_t i = from; i < out->n; i++) {
 		struct interpreter_frame in = sn->what[i - from];
-		uint8_t run = in.class == INTERPRETER_OWN ? in.language : 0;
+		uint8_t run = in.kind == INTERPRETER_OWN ? in.language : 0;
 
-		if (in.class == INTERPRETER_CODE)
+		if (in.kind == INTERPRETER_CODE)
 			seen |= 1u << in.language;
 		if (!run) {
 			label_list_move(out, n++, i);
@@ -338,9 +338,10 @@ static uint32_t bogus_or_not(struct stack_names *sn, uint32_t label,
 				     : no_code);
 }
 
-static void add_function(struct stack_names *sn, struct label_list *out,
-			 size_t from, uint32_t label, struct label_from at,
-			 struct interpreter_frame interp)
+static void label_list_add_function(struct stack_names *sn,
+				    struct label_list *out, size_t from,
+				    uint32_t label, struct label_from at,
+				    struct interpreter_frame interp)
 {
 	label_list_add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
@@ -378,7 +379,7 @@ static void reverse_frames(struct stack_names *sn, struct label_list *out,
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
-	const struct code_chain *chain = chain_of(sn, raw);
+	const struct code_chain *chain = stack_names_chain(sn, raw);
 	uint32_t first = first_bogus_frame(sn, raw);
 	struct label_from from = { 0 };
 	size_t start = out->n;
@@ -396,14 +397,15 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 				&sn->inline_at[f->inlined + i];
 
 			from.inlined = i + 1;
-			add_function(sn, out, start,
-				     bogus_or_not(sn, in->label, f, bogus),
-				     from, in->interp);
+			label_list_add_function(
+				sn, out, start,
+				bogus_or_not(sn, in->label, f, bogus), from,
+				in->interp);
 		}
 		from.inlined = 0;
-		add_function(sn, out, start,
-			     bogus_or_not(sn, own->label, f, bogus), from,
-			     own->interp);
+		label_list_add_function(sn, out, start,
+					bogus_or_not(sn, own->label, f, bogus),
+					from, own->interp);
 		/* the frames of a chain that was unwound by tables are inside
 		 * the call, not behind it */
 		from.called = !chain->ended;

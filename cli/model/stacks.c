@@ -66,7 +66,7 @@ static int check_id(int64_t id, struct err *err)
 }
 
 /* Events of one name are one event, whichever capture they are from. */
-static int take_event(void *arg, const struct rows *r, struct err *err)
+static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
 	int64_t id = rows_int(r, REPORT_EVENTS_ID);
@@ -79,7 +79,7 @@ static int take_event(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int stacks_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
 	int64_t id = rows_int(r, REPORT_COMMS_ID);
@@ -104,10 +104,10 @@ static int load_comms(struct stacks *s, struct store *db, struct err *err)
 	s->comm = mem_grow(NULL, &s->cap_comm, 1, sizeof(*s->comm));
 	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
 	s->n_comm = 1;
-	return rows_each(db, "report_comms", take_comm, s, err);
+	return rows_each(db, "report_comms", stacks_take_comm, s, err);
 }
 
-static bool same_group(const void *owner, uint32_t id, const void *key)
+static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 {
 	const struct stacks *s = owner;
 	const struct stacks_group *a = &s->group[id];
@@ -119,7 +119,8 @@ static bool same_group(const void *owner, uint32_t id, const void *key)
 }
 
 /* Gives the place of its group. */
-static uint32_t count(struct stacks *s, const struct stacks_group *g)
+static uint32_t stacks_count_sample(struct stacks *s,
+				    const struct stacks_group *g)
 {
 	uint64_t word[4] = {
 		(uint64_t)g->event << 32 | g->comm,
@@ -128,7 +129,7 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 		(uint64_t)g->verdict << 8 | g->flags,
 	};
 	uint64_t hash = hash_u64s(word, 4, 0);
-	uint32_t id = table_find(&s->index, hash, same_group, s, g);
+	uint32_t id = table_find(&s->index, hash, stacks_same_group, s, g);
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_group++;
@@ -148,8 +149,8 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 	return id;
 }
 
-static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
-		 uint64_t weight)
+static void stacks_report_sample(const struct stacks *s, const struct rows *r,
+				 uint32_t group, uint64_t weight)
 {
 	if (!s->o.each)
 		return;
@@ -166,7 +167,7 @@ static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
 	s->o.each(s->o.arg, &one);
 }
 
-static uint32_t raw_id(int64_t id)
+static uint32_t stacks_raw_id(int64_t id)
 {
 	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
 }
@@ -193,7 +194,8 @@ static int take_weight(struct stacks *s, const struct rows *r,
 	return 1;
 }
 
-static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
+static int stacks_take_sample(struct stacks *s, const struct rows *r,
+			      struct err *err)
 {
 	int64_t type = rows_int(r, REPORT_SAMPLES_TYPE);
 	int64_t comm = rows_int(r, REPORT_SAMPLES_COMM);
@@ -201,8 +203,8 @@ static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 		.cpu = s->o.by_cpu
 			       ? (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1)
 			       : -1,
-		.kraw = raw_id(rows_int(r, REPORT_SAMPLES_KRAW)),
-		.uraw = raw_id(rows_int(r, REPORT_SAMPLES_URAW)),
+		.kraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_KRAW)),
+		.uraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_URAW)),
 		.verdict = (uint8_t)rows_int(r, REPORT_SAMPLES_VERDICT),
 		.flags = (uint8_t)rows_int(r, REPORT_SAMPLES_FLAGS),
 		.weight = s->o.samples ? 1
@@ -223,7 +225,7 @@ static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 		g.comm = (uint32_t)comm;
 	/* of the flags, only this one changes what is drawn */
 	g.flags &= VERDICT_EXEC;
-	tell(s, r, count(s, &g), g.weight);
+	stacks_report_sample(s, r, stacks_count_sample(s, &g), g.weight);
 	return 0;
 }
 
@@ -262,7 +264,7 @@ static int load_samples(struct stacks *s, struct store *db, struct err *err)
 	r = open_samples(s, db, cond, bind, n, err);
 	rc = r ? 1 : -1;
 	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		if (take_sample(s, r, err))
+		if (stacks_take_sample(s, r, err))
 			rc = -1;
 	}
 out:
@@ -282,7 +284,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
-	if (rows_each(db, "report_events", take_event, s, err) ||
+	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
 	    load_comms(s, db, err) ||
 	    (!o->no_groups && load_samples(s, db, err)) ||
 	    !(s->code = code_load(db, parts, err)) ||
@@ -332,8 +334,8 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
 }
 
 /* Where each event counts one, most of them may have no stacks. */
-static bool is_better(const struct stacks_event *a,
-		      const struct stacks_event *b)
+static bool stacks_is_better(const struct stacks_event *a,
+			     const struct stacks_event *b)
 {
 	if (!a->stacked != !b->stacked)
 		return a->stacked > 0;
@@ -346,7 +348,8 @@ int stacks_heaviest(const struct stacks *s)
 
 	for (size_t i = 0; i < s->n_event; i++) {
 		if (s->event[i].samples &&
-		    (best < 0 || is_better(&s->event[i], &s->event[best])))
+		    (best < 0 ||
+		     stacks_is_better(&s->event[i], &s->event[best])))
 			best = (int)i;
 	}
 	return best;
@@ -497,7 +500,8 @@ const char *stacks_verdict(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
-static void add_mark(struct stacks *s, const char *name, struct label_list *out)
+static void stacks_add_mark(struct stacks *s, const char *name,
+			    struct label_list *out)
 {
 	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
 
@@ -513,14 +517,14 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 
 	if (missing) {
 		snprintf(name, sizeof(name), "[user: %s]", missing);
-		add_mark(s, name, out);
+		stacks_add_mark(s, name, out);
 	}
 	if (exec)
-		add_mark(s, STACKS_AFTER_EXEC, out);
+		stacks_add_mark(s, STACKS_AFTER_EXEC, out);
 	const char *ended = exec ? NULL : stack_names_ended(s->names, g->uraw);
 	if (ended) {
 		snprintf(name, sizeof(name), "[user: %s]", ended);
-		add_mark(s, name, out);
+		stacks_add_mark(s, name, out);
 	}
 	stack_names_get(s->names, g->uraw, exec, out);
 	stack_names_get(s->names, g->kraw, false, out);

@@ -35,7 +35,7 @@ struct switches {
 	uint64_t bare;
 };
 
-static void find_columns(struct switch_rows *c)
+static void switches_find_columns(struct switch_rows *c)
 {
 	static const char *const names[][2] = { { "prev_pid", "prev_tid" },
 						{ "next_pid", "next_tid" },
@@ -72,7 +72,7 @@ static size_t open_switch_rows(struct switches *s, const char *name,
 	if (rc)
 		return 0;
 	if (*name)
-		find_columns(c);
+		switches_find_columns(c);
 	return s->n_cursor;
 }
 
@@ -92,7 +92,7 @@ static bool is_sched_switch(const char *name)
 	return false;
 }
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int switches_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct switches *s = arg;
 	const char *name = rows_text(r, SWITCH_TYPES_NAME);
@@ -118,21 +118,22 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static bool is_better(const struct source *a, const struct source *b)
+static bool switches_is_better(const struct source *a, const struct source *b)
 {
 	return a->sample != b->sample ? a->sample : a->events > b->events;
 }
 
 /* Of several that saw the same kernel only one: sched_switch says more than
  * records do, and more switches than fewer. */
-static void choose(struct switches *s)
+static void switches_choose_types(struct switches *s)
 {
 	for (size_t i = 1; i <= s->n_type; i++)
 		for (size_t k = 1; k <= s->n_type && s->type[i].cursor; k++)
 			if (k != i && s->type[k].cursor &&
 			    s->type[k].kernel == s->type[i].kernel &&
-			    (is_better(&s->type[k], &s->type[i]) ||
-			     (k < i && !is_better(&s->type[i], &s->type[k]))))
+			    (switches_is_better(&s->type[k], &s->type[i]) ||
+			     (k < i &&
+			      !switches_is_better(&s->type[i], &s->type[k]))))
 				s->type[i].cursor = 0;
 }
 
@@ -141,8 +142,8 @@ struct switches *switches_open(struct store *db, struct err *err)
 	struct switches *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
-	if (!rows_each_dense(db, "switch_types", take_type, s, err)) {
-		choose(s);
+	if (!rows_each_dense(db, "switch_types", switches_take_type, s, err)) {
+		switches_choose_types(s);
 		return s;
 	}
 	switches_close(s);
@@ -162,7 +163,7 @@ void switches_close(struct switches *s)
 	free(s);
 }
 
-static int64_t tid_in(const struct rows *r, size_t column)
+static int64_t switches_tid_in(const struct rows *r, size_t column)
 {
 	return column && rows_value(r, column).kind == VALUE_INT
 		       ? rows_int(r, column)
@@ -180,13 +181,13 @@ static void from_fields(const struct switch_rows *c, struct context_switch *out)
 {
 	const struct rows *r = c->c.rows;
 
-	out->out_tid = tid_in(r, c->prev);
-	out->in_tid = tid_in(r, c->next);
+	out->out_tid = switches_tid_in(r, c->prev);
+	out->in_tid = switches_tid_in(r, c->next);
 	out->has_out = true;
 	out->has_in = out->in_tid >= 0;
 	if (c->comm && rows_value(r, c->comm).kind == VALUE_TEXT)
 		out->in_comm = rows_text(r, c->comm);
-	out->state = tid_in(r, c->state);
+	out->state = switches_tid_in(r, c->state);
 }
 
 int switches_get(struct switches *s, const struct event_row *e,

@@ -121,7 +121,7 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	return rc;
 }
 
-static int take_table(void *arg, const struct rows *r, struct err *err)
+static int weight_take_table(void *arg, const struct rows *r, struct err *err)
 {
 	struct weight *w = arg;
 	struct table *t;
@@ -140,7 +140,7 @@ static int take_table(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static void release(struct weight *w)
+static void weight_release(struct weight *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		free(w->table[i].event);
@@ -152,9 +152,10 @@ static void release(struct weight *w)
 }
 
 /* t NULL: without fields. cond "0": no row, to try it. */
-static struct rows *open_rows(const struct weight *w, const struct table *t,
-			      const char *cond, const struct value *bind,
-			      size_t n, struct err *err)
+static struct rows *weight_open_rows(const struct weight *w,
+				     const struct table *t, const char *cond,
+				     const struct value *bind, size_t n,
+				     struct err *err)
 {
 	bool all = !strcmp(cond, "1");
 	char *sql = NULL;
@@ -188,7 +189,7 @@ static struct rows *open_rows(const struct weight *w, const struct table *t,
 static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
-	struct rows *r = open_rows(w, t, "0", NULL, 0, err);
+	struct rows *r = weight_open_rows(w, t, "0", NULL, 0, err);
 	int rc;
 
 	if (!r)
@@ -260,7 +261,7 @@ static int not_good(const struct weight *w, const struct err *why,
 }
 
 /* The event whose fields the expression names; *t NULL: none. */
-static int find_row(struct weight *w, struct table **t, struct err *err)
+static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 {
 	struct err first = { 0 };
 	int rc = try_row(w, NULL, &first);
@@ -269,7 +270,7 @@ static int find_row(struct weight *w, struct table **t, struct err *err)
 	if (rc) {
 		return rc > 0 ? 0 : not_good(w, &first, err);
 	}
-	if (rows_each(w->db, "weight_tables", take_table, w, err))
+	if (rows_each(w->db, "weight_tables", weight_take_table, w, err))
 		return -1;
 	for (size_t i = 0; i < w->n; i++) {
 		struct err ignored = { 0 };
@@ -297,9 +298,9 @@ struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
 	struct table *t;
 	struct rows *r = NULL;
 
-	if (!check_expr(expr, err) && !find_row(&w, &t, err))
-		r = open_rows(&w, t, cond, bind, n, err);
-	release(&w);
+	if (!check_expr(expr, err) && !weight_find_row(&w, &t, err))
+		r = weight_open_rows(&w, t, cond, bind, n, err);
+	weight_release(&w);
 	return r;
 }
 

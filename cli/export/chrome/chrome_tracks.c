@@ -36,7 +36,7 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 	return (uint32_t)t->n_kernel++;
 }
 
-static int take_capture(void *arg, const struct rows *r, struct err *err)
+static int tracks_take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
 	uint32_t kernel =
@@ -78,7 +78,7 @@ void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 	table_add(&t->by_tid, hash, id);
 }
 
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int tracks_take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
 	struct value from = rows_value(r, TRACK_THREADS_START_NS);
@@ -100,7 +100,7 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 }
 
 /* A process is called as its first thread, else as any of them. */
-static void load_names(struct tracks *t)
+static void tracks_load_names(struct tracks *t)
 {
 	for (size_t i = 1; i <= events_comms(t->events); i++) {
 		const struct event_comm *c = events_comm(t->events, (int64_t)i);
@@ -169,13 +169,14 @@ struct tracks *tracks_load(FILE *out, struct store *db, struct events *events,
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
 			     sizeof(*t->track));
 	t->track[0].pid = t->track[0].tid = -1;
-	if (rows_each_dense(db, "track_captures", take_capture, t, err) ||
-	    rows_each_dense(db, "track_threads", take_thread, t, err) ||
+	if (rows_each_dense(db, "track_captures", tracks_take_capture, t,
+			    err) ||
+	    rows_each_dense(db, "track_threads", tracks_take_thread, t, err) ||
 	    load_wanted(t, db, err)) {
 		tracks_free(t);
 		return NULL;
 	}
-	load_names(t);
+	tracks_load_names(t);
 	return t;
 }
 
@@ -212,7 +213,8 @@ void tracks_time(FILE *out, int64_t ns)
 }
 
 /* What is not known (-1) is 0. */
-static void put_ids(struct tracks *t, uint32_t kernel, int64_t pid, int64_t tid)
+static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
+			   int64_t tid)
 {
 	int64_t base = (int64_t)kernel * APART;
 
@@ -227,7 +229,7 @@ static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
 {
 	tracks_next(t);
 	fprintf(t->out, "\"ph\":\"M\",\"name\":\"%s\",", what);
-	put_ids(t, kernel, pid, tid);
+	tracks_put_ids(t, kernel, pid, tid);
 	fputs(",\"args\":{\"name\":", t->out);
 }
 
@@ -262,7 +264,7 @@ void tracks_thread(struct tracks *t, uint32_t id)
 		name_thread(t, k);
 	k->named = true;
 	tracks_next(t);
-	put_ids(t, k->kernel, k->pid, k->tid);
+	tracks_put_ids(t, k->kernel, k->pid, k->tid);
 }
 
 void tracks_begin_thread(struct tracks *t, const struct event_row *e)
@@ -303,7 +305,7 @@ void tracks_cpu(struct tracks *t, uint32_t id)
 	}
 	c->named = true;
 	tracks_next(t);
-	put_ids(t, c->kernel, CPUS_PID, tid);
+	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
 }
 
 void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)

@@ -100,7 +100,8 @@ struct firefox {
 	LIST(source_row, source);
 	LIST(lib_row, lib);
 	struct intern strings;
-	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not there yet */
+	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not
+					 there yet */
 	struct table stacks, frames, funcs, natives, sources;
 };
 
@@ -149,7 +150,7 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 
 /* ---- libraries */
 
-static const char *base_name(const char *path)
+static const char *firefox_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -157,7 +158,7 @@ static const char *base_name(const char *path)
 }
 
 /* Code of a file, or of one that is not at hand. */
-static bool is_lib(const struct image *img)
+static bool firefox_is_library(const struct image *img)
 {
 	switch (img->kind) {
 	case IMAGE_UNKNOWN_USER:
@@ -170,15 +171,15 @@ static bool is_lib(const struct image *img)
 	}
 }
 
-static uint32_t lib_of(struct firefox *f, uint32_t image)
+static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 {
 	const struct image *img = &f->c->image[image].img;
 
-	if (!is_lib(img))
+	if (!firefox_is_library(img))
 		return FIREFOX_NONE;
 	if (!f->lib_of[image]) {
 		struct lib_row row = {
-			image, firefox_string(f, base_name(img->path))
+			image, firefox_string(f, firefox_base_name(img->path))
 		};
 
 		*PUSH(f, lib) = row;
@@ -336,7 +337,8 @@ static void set_category(struct frame_row *row, const struct label *l)
 }
 
 /* What script says behind such a frame. */
-static uint32_t doubt(const struct code_frame *fr, bool called, uint32_t none)
+static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
+				    uint32_t none)
 {
 	if (called && fr->bogus)
 		return SUB_BOGUS;
@@ -352,13 +354,14 @@ static void fill_frame(struct firefox *f, struct frame_row *row,
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
 	const struct code_where *at = &fr->at;
-	uint32_t lib = lib_of(f, fr->image);
+	uint32_t lib = firefox_library_of(f, fr->image);
 
 	if (from->inlined) {
 		at = &f->c->inlined[fr->inlined + from->inlined - 1];
 		row->depth = fr->n_inlined - (from->inlined - 1);
 	}
-	row->subcategory = doubt(fr, from->called, row->subcategory);
+	row->subcategory =
+		firefox_frame_doubt(fr, from->called, row->subcategory);
 	if (lib != FIREFOX_NONE)
 		row->address = address_of(f, from);
 	row->native = native_of(f, fr, lib, row->address, from->called);
@@ -403,7 +406,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 	return id;
 }
 
-static bool same_stack(const void *owner, uint32_t id, const void *key)
+static bool firefox_same_stack(const void *owner, uint32_t id, const void *key)
 {
 	const struct firefox *f = owner;
 
@@ -419,7 +422,7 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 						      &l->from[i]) };
 		uint64_t hash = hash_pair(row.prefix, row.frame);
 
-		at = table_find(&f->stacks, hash, same_stack, f, &row);
+		at = table_find(&f->stacks, hash, firefox_same_stack, f, &row);
 		if (at != TABLE_NONE)
 			continue;
 		at = (uint32_t)f->n_stack;
@@ -526,7 +529,7 @@ static void breakpad_id(const struct image *img, char id[static 34])
 
 static void put_lib(FILE *out, const struct image *img)
 {
-	const char *name = base_name(img->path);
+	const char *name = firefox_base_name(img->path);
 	char id[34] = "";
 	struct json j;
 

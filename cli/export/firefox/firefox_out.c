@@ -21,7 +21,7 @@ struct notes_out {
 	bool more;
 };
 
-static void put_note(void *arg, const char *line)
+static void firefox_out_put_note(void *arg, const char *line)
 {
 	struct notes_out *n = arg;
 	struct json j;
@@ -37,13 +37,13 @@ static void put_note(void *arg, const char *line)
 }
 
 /* Shown with the profile's other facts. */
-static int put_notes(FILE *out, struct store *db, struct err *err)
+static int firefox_out_put_notes(FILE *out, struct store *db, struct err *err)
 {
 	struct notes_out n = { out, false };
 
 	fputs("\"extra\":[{\"label\":\"Capture and losses\",\"entries\":[",
 	      out);
-	if (notes_each(db, put_note, &n, err))
+	if (notes_each(db, firefox_out_put_note, &n, err))
 		return -1;
 	fputs("]}]", out);
 	return 0;
@@ -69,7 +69,7 @@ static void put_range(FILE *out, const struct firefox_doc *d)
 	human_put_fixed(out, interval(d), NS_PER_MS, 6);
 }
 
-static void put_name(FILE *out, const struct firefox_doc *d)
+static void firefox_out_put_name(FILE *out, const struct firefox_doc *d)
 {
 	const char *slash = strrchr(d->path, '/');
 
@@ -79,13 +79,13 @@ static void put_name(FILE *out, const struct firefox_doc *d)
 	safe_text_json(out, d->event);
 }
 
-static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,
-		    struct err *err)
+static int firefox_out_put_meta(FILE *out, struct store *db,
+				const struct firefox_doc *d, struct err *err)
 {
 	fprintf(out,
 		"\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n",
 		FIREFOX_GECKO_VERSION, FIREFOX_VERSION);
-	put_name(out, d);
+	firefox_out_put_name(out, d);
 	fputs(",\n", out);
 	put_range(out, d);
 	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\n"
@@ -100,7 +100,7 @@ static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,
 	fputs(",\n", out);
 	firefox_put_mark_schema(out);
 	fputs(",\n", out);
-	if (put_notes(out, db, err))
+	if (firefox_out_put_notes(out, db, err))
 		return -1;
 	putc('}', out);
 	return 0;
@@ -113,7 +113,7 @@ int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 	const struct firefox_weights w = { d->weighted, d->is_time };
 
 	fputs("{", out);
-	if (put_meta(out, db, d, err))
+	if (firefox_out_put_meta(out, db, d, err))
 		return -1;
 	fputs(",\n", out);
 	firefox_put_threads(d->threads, d->f, &w, out);

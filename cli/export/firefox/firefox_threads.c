@@ -62,7 +62,8 @@ struct firefox_threads {
 	int64_t begin, end;
 };
 
-static int take_range(void *arg, const struct rows *r, struct err *err)
+static int firefox_threads_take_range(void *arg, const struct rows *r,
+				      struct err *err)
 {
 	struct firefox_threads *t = arg;
 
@@ -75,7 +76,8 @@ static int take_range(void *arg, const struct rows *r, struct err *err)
 }
 
 /* id, pid, tid, process, start, end, start and end of the process */
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int firefox_threads_take_thread(void *arg, const struct rows *r,
+				       struct err *err)
 {
 	struct firefox_threads *t = arg;
 	int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
@@ -108,7 +110,8 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 }
 
 /* The main thread's name is the process's. */
-static int take_name(void *arg, const struct rows *r, struct err *err)
+static int firefox_threads_take_name(void *arg, const struct rows *r,
+				     struct err *err)
 {
 	struct firefox_threads *t = arg;
 	int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
@@ -195,9 +198,11 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	t->process[0] = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? firefox_marks_new(err) : NULL;
-	if (!t->marks || rows_each(db, "export_range", take_range, t, err) ||
-	    rows_each_dense(db, "firefox_threads", take_thread, t, err) ||
-	    rows_each(db, "event_comms", take_name, t, err)) {
+	if (!t->marks ||
+	    rows_each(db, "export_range", firefox_threads_take_range, t, err) ||
+	    rows_each_dense(db, "firefox_threads", firefox_threads_take_thread,
+			    t, err) ||
+	    rows_each(db, "event_comms", firefox_threads_take_name, t, err)) {
 		firefox_threads_free(t);
 		return NULL;
 	}
@@ -220,8 +225,8 @@ void firefox_threads_free(struct firefox_threads *t)
 }
 
 /* Names of comms live as long as the events they are of. */
-static struct thread *thread_of(struct firefox_threads *t,
-				const struct event_comm *comm)
+static struct thread *firefox_threads_thread_of(struct firefox_threads *t,
+						const struct event_comm *comm)
 {
 	struct thread *th =
 		&t->thread[comm->thread < t->losses ? comm->thread : 0];
@@ -234,7 +239,7 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm, uint32_t stack,
 		   uint64_t weight, struct err *err)
 {
-	struct thread *th = thread_of(t, comm);
+	struct thread *th = firefox_threads_thread_of(t, comm);
 	struct sample *s = spool_add(t->samples, err);
 	uint64_t place = spool_count(t->samples);
 
@@ -292,11 +297,13 @@ static uint64_t off_key(const struct event_row *e, int64_t tid)
 }
 
 /* Two captures of one kernel may both say it: the first one counts. */
-static int leaves(struct firefox_threads *t, const struct event_row *e,
-		  const struct event_comm *comm,
-		  const struct context_switch *sw, struct err *err)
+static int firefox_threads_switch_out(struct firefox_threads *t,
+				      const struct event_row *e,
+				      const struct event_comm *comm,
+				      const struct context_switch *sw,
+				      struct err *err)
 {
-	struct thread *th = thread_of(t, comm);
+	struct thread *th = firefox_threads_thread_of(t, comm);
 	const struct firefox_mark mark = {
 		.kind = FIREFOX_MARK_OFF_CPU,
 		.start = e->time,
@@ -315,8 +322,8 @@ static int leaves(struct firefox_threads *t, const struct event_row *e,
 	return firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
-static void comes(struct firefox_threads *t, const struct event_row *e,
-		  int64_t tid)
+static void firefox_threads_switch_in(struct firefox_threads *t,
+				      const struct event_row *e, int64_t tid)
 {
 	uint64_t key = off_key(e, tid);
 	uint32_t id = table_find(&t->off, key, NULL, NULL, NULL);
@@ -342,12 +349,12 @@ int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 	if (!e->timed)
 		return 0;
 	if (sw->has_in && in > 0)
-		comes(t, e, in);
+		firefox_threads_switch_in(t, e, in);
 	/* what is said of a thread that is not the event's is not known of
 	 * which life it is */
 	if (!sw->has_out || out <= 0 || out != comm->tid)
 		return 0;
-	return leaves(t, e, comm, sw, err);
+	return firefox_threads_switch_out(t, e, comm, sw, err);
 }
 
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
@@ -380,7 +387,8 @@ static bool is_used(const struct thread *th)
 /* ---- JSON */
 
 /* ms since the begin of the profile. */
-static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
+static void firefox_threads_put_time(const struct firefox_threads *t, FILE *out,
+				     int64_t time)
 {
 	uint64_t since =
 		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
@@ -388,8 +396,8 @@ static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
 	human_put_fixed(out, since, NS_PER_MS, 6);
 }
 
-static void put_stack(const struct firefox_threads *t, FILE *out,
-		      const struct sample *s)
+static void firefox_threads_put_stack(const struct firefox_threads *t,
+				      FILE *out, const struct sample *s)
 {
 	(void)t;
 	if (s->stack == FIREFOX_NONE)
@@ -401,7 +409,7 @@ static void put_stack(const struct firefox_threads *t, FILE *out,
 static void put_sample_time(const struct firefox_threads *t, FILE *out,
 			    const struct sample *s)
 {
-	put_time(t, out, s->time);
+	firefox_threads_put_time(t, out, s->time);
 }
 
 static void put_weight(const struct firefox_threads *t, FILE *out,
@@ -443,7 +451,7 @@ static void put_samples(const struct firefox_threads *t, FILE *out,
 	fprintf(out,
 		"\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\"",
 		th->n, w->is_time ? "tracing-ms" : "samples");
-	put_column(t, out, "stack", th, put_stack);
+	put_column(t, out, "stack", th, firefox_threads_put_stack);
 	put_column(t, out, "time", th, put_sample_time);
 	if (w->given)
 		put_column(t, out, "weight", th,
@@ -457,7 +465,8 @@ static void put_samples(const struct firefox_threads *t, FILE *out,
 }
 
 /* A number that was used before is told apart. */
-static void put_number(FILE *out, const struct life *l, bool quoted)
+static void firefox_threads_put_number(FILE *out, const struct life *l,
+				       bool quoted)
 {
 	if (l->nth)
 		fprintf(out, "\"%" PRId64 ".%" PRIu32 "\"", l->number,
@@ -471,12 +480,12 @@ static void put_life(const struct firefox_threads *t, FILE *out,
 		     const struct life *l, const char *start, const char *end)
 {
 	fprintf(out, "\"%s\":", start);
-	put_time(t, out, l->start);
+	firefox_threads_put_time(t, out, l->start);
 	fprintf(out, ",\"%s\":", end);
 	if (l->end == INT64_MAX)
 		fputs("null", out);
 	else
-		put_time(t, out, l->end);
+		firefox_threads_put_time(t, out, l->end);
 }
 
 static void put_thread(const struct firefox_threads *t, struct firefox *f,
@@ -494,9 +503,9 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 		th->life.number == p->number ? "true" : "false");
 	safe_text_json(out, p->name ? p->name : "[process not known]");
 	fputs(",\"pid\":", out);
-	put_number(out, p, true);
+	firefox_threads_put_number(out, p, true);
 	fputs(",\"tid\":", out);
-	put_number(out, &th->life, false);
+	firefox_threads_put_number(out, &th->life, false);
 	putc(',', out);
 	put_life(t, out, p, "processStartupTime", "processShutdownTime");
 	putc(',', out);

@@ -108,8 +108,8 @@ static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
 		!strcmp(format, "perf"));
 }
 
-static void put_attr(const struct perfdata *pd, const struct pd_event *e,
-		     struct pd_buf *b)
+static void pd_head_put_attr(const struct perfdata *pd,
+			     const struct pd_event *e, struct pd_buf *b)
 {
 	size_t at = b->n;
 	bool perfs = is_perfs(pd, e);
@@ -150,8 +150,8 @@ static void each_event(const struct perfdata *pd, struct pd_buf *b,
 			fn(pd, &pd->event[i], pd->event[i].id, b);
 }
 
-static void put_id(const struct perfdata *pd, const struct pd_event *e,
-		   uint64_t id, struct pd_buf *b)
+static void pd_head_put_id(const struct perfdata *pd, const struct pd_event *e,
+			   uint64_t id, struct pd_buf *b)
 {
 	(void)pd;
 	(void)e;
@@ -159,18 +159,19 @@ static void put_id(const struct perfdata *pd, const struct pd_event *e,
 }
 
 /* Its attribute, and where its ids are: each has one, behind the header. */
-static void put_entry(const struct perfdata *pd, const struct pd_event *e,
-		      uint64_t id, struct pd_buf *b)
+static void pd_head_put_entry(const struct perfdata *pd,
+			      const struct pd_event *e, uint64_t id,
+			      struct pd_buf *b)
 {
-	put_attr(pd, e, b);
+	pd_head_put_attr(pd, e, b);
 	pd_u64(b, 104 + (id - 1) * 8);
 	pd_u64(b, 8);
 }
 
 void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
 {
-	each_event(pd, b, put_id);
-	each_event(pd, b, put_entry);
+	each_event(pd, b, pd_head_put_id);
+	each_event(pd, b, pd_head_put_entry);
 }
 
 /* ---- feature sections */
@@ -178,13 +179,13 @@ void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
 static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 		     uint64_t id, struct pd_buf *b)
 {
-	put_attr(pd, e, b);
+	pd_head_put_attr(pd, e, b);
 	pd_u32(b, 1);
 	pd_string(b, e->name);
 	pd_u64(b, id);
 }
 
-static void put_event_desc(const struct perfdata *pd, struct pd_buf *b)
+static void pd_head_put_event_desc(const struct perfdata *pd, struct pd_buf *b)
 {
 	pd_u32(b, pd->n_id ? pd->n_id : 1);
 	pd_u32(b, ATTR_SIZE);
@@ -266,15 +267,15 @@ static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
 	pd_u64(b, (uint64_t)pd->first);
 }
 
-static void put_text(const char *s, struct pd_buf *b)
+static void pd_head_put_text(const char *s, struct pd_buf *b)
 {
 	if (s)
 		pd_string(b, s);
 }
 
 /* Adds nothing when that is not known. */
-static void put_feature(const struct perfdata *pd, enum feature f,
-			struct pd_buf *b)
+static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
+				struct pd_buf *b)
 {
 	const struct pd_capture *c = main_capture(pd);
 
@@ -286,16 +287,16 @@ static void put_feature(const struct perfdata *pd, enum feature f,
 		put_build_ids(pd, b);
 		return;
 	case F_HOSTNAME:
-		put_text(c->host, b);
+		pd_head_put_text(c->host, b);
 		return;
 	case F_OSRELEASE:
-		put_text(c->release, b);
+		pd_head_put_text(c->release, b);
 		return;
 	case F_VERSION:
 		pd_string(b, "backstitch");
 		return;
 	case F_ARCH:
-		put_text(c->arch, b);
+		pd_head_put_text(c->arch, b);
 		return;
 	case F_NRCPUS:
 		put_cpus(pd, b);
@@ -305,7 +306,7 @@ static void put_feature(const struct perfdata *pd, enum feature f,
 			put_words(c->cmdline, b);
 		return;
 	case F_EVENT_DESC:
-		put_event_desc(pd, b);
+		pd_head_put_event_desc(pd, b);
 		return;
 	case F_SAMPLE_TIME:
 		pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
@@ -332,7 +333,7 @@ void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
 
 	for (unsigned int f = 0; f < F_N; f++) {
 		start[f] = body.n;
-		put_feature(pd, f, &body);
+		pd_head_put_feature(pd, f, &body);
 		if (body.n > start[f]) {
 			features[0] |= (uint64_t)1 << f;
 			n++;

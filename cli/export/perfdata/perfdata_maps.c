@@ -176,7 +176,7 @@ uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row)
 	return m->row[row].process;
 }
 
-static struct space *space_of(struct pd_maps *m, uint32_t space)
+static struct space *pd_maps_space_of(struct pd_maps *m, uint32_t space)
 {
 	m->space = mem_reach(m->space, &m->n_space, &m->cap_space,
 			     (size_t)space + 1, sizeof(*m->space));
@@ -185,14 +185,14 @@ static struct space *space_of(struct pd_maps *m, uint32_t space)
 
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent)
 {
-	space_of(m, child > parent ? child : parent);
+	pd_maps_space_of(m, child > parent ? child : parent);
 	space_clear(&m->space[child], 0, &owner);
 	space_copy(&m->space[child], &m->space[parent], 0, false, &owner);
 }
 
 void pd_maps_exec(struct pd_maps *m, uint32_t space)
 {
-	space_clear(space_of(m, space), 0, &owner);
+	space_clear(pd_maps_space_of(m, space), 0, &owner);
 }
 
 /* ---- writing */
@@ -256,8 +256,8 @@ static void put_user(struct pd_maps *m, const struct region *r,
 		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
 }
 
-static void put_symbol(struct pd_maps *m, const struct pd_symbol *s,
-		       unsigned int kind, int64_t time)
+static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
+			       unsigned int kind, int64_t time)
 {
 	struct pd_buf *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
 
@@ -275,7 +275,7 @@ void pd_maps_symbols(struct pd_maps *m)
 	const struct pd_symbol *s = pd_places_symbols(m->places, &n);
 
 	for (size_t i = 0; i < n; i++)
-		put_symbol(m, &s[i], 0, PD_START);
+		pd_maps_put_symbol(m, &s[i], 0, PD_START);
 }
 
 static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
@@ -304,15 +304,15 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 			       img->path };
 
 	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL)
-		put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
+		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
 	else if (img->kind == IMAGE_MODULE ||
 		 (img->kind == IMAGE_KERNEL &&
 		  !pd_places_named(m->places, r->image)))
 		put_kernel(m, r, time);
 }
 
-static void map_it(struct pd_maps *m, struct space *sp, const struct region *r,
-		   const struct pd_who *who)
+static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
+			    const struct region *r, const struct pd_who *who)
 {
 	struct region now = *r;
 
@@ -340,15 +340,16 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 
 	if (!m->row[row].process)
 		kernel_row(m, r, time);
-	else if (!is_there(space_of(m, space), r))
-		map_it(m, space_of(m, space), r, &who);
+	else if (!is_there(pd_maps_space_of(m, space), r))
+		pd_maps_put_map(m, pd_maps_space_of(m, space), r, &who);
 }
 
 /* ---- before a sample */
 
 /* The mapping of the process that explains the frame, as it was recorded. */
-static const struct region *find_row(const struct pd_maps *m, uint32_t frame,
-				     uint64_t addr, uint32_t process)
+static const struct region *pd_maps_find_row(const struct pd_maps *m,
+					     uint32_t frame, uint64_t addr,
+					     uint32_t process)
 {
 	uint32_t i = process && process < m->n_first ? m->first[process] : NONE;
 
@@ -362,29 +363,29 @@ static const struct region *find_row(const struct pd_maps *m, uint32_t frame,
 	return NULL;
 }
 
-static void need(struct pd_maps *m, uint32_t frame, uint64_t addr,
-		 const struct pd_who *who)
+static void pd_maps_need_frame(struct pd_maps *m, uint32_t frame, uint64_t addr,
+			       const struct pd_who *who)
 {
-	struct space *sp = space_of(m, who->space);
+	struct space *sp = pd_maps_space_of(m, who->space);
 	const struct region *is = space_find(sp, addr, PD_START);
 	struct region want;
 
 	if (is && pd_places_is(m->places, frame, addr, is))
 		return;
-	is = find_row(m, frame, addr, who->process);
+	is = pd_maps_find_row(m, frame, addr, who->process);
 	if (is) {
-		map_it(m, sp, is, who);
+		pd_maps_put_map(m, sp, is, who);
 		return;
 	}
 	if (!pd_places_want(m->places, frame, addr, &want))
 		return;
 	want.prot = PROT_RX;
 	want.flags = MAP_PRIVATE_FLAG;
-	map_it(m, sp, &want, who);
+	pd_maps_put_map(m, sp, &want, who);
 }
 
-static void check_chain(struct pd_maps *m, uint32_t raw,
-			const struct pd_who *who)
+static void pd_maps_check_chain(struct pd_maps *m, uint32_t raw,
+				const struct pd_who *who)
 {
 	const struct known_code *c = m->pd->code;
 	uint32_t stack = c->chain[raw].stack;
@@ -393,7 +394,7 @@ static void check_chain(struct pd_maps *m, uint32_t raw,
 		pd_places_chain(m->places, raw, who->user_mask, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		need(m, c->stack[stack].frame, ip[i], who);
+		pd_maps_need_frame(m, c->stack[stack].frame, ip[i], who);
 		stack = c->stack[stack].parent;
 	}
 }
@@ -407,21 +408,21 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 		return;
 	i = table_find(&m->by_chain, hash, NULL, NULL, NULL);
 	if (i != TABLE_NONE &&
-	    m->checked[i].any == space_of(m, who->space)->any)
+	    m->checked[i].any == pd_maps_space_of(m, who->space)->any)
 		return;
-	check_chain(m, raw, who);
+	pd_maps_check_chain(m, raw, who);
 	if (i == TABLE_NONE) {
 		i = (uint32_t)m->n_checked++;
 		m->checked = mem_grow(m->checked, &m->cap_checked, m->n_checked,
 				      sizeof(*m->checked));
 		table_add(&m->by_chain, hash, i);
 	}
-	m->checked[i].any = space_of(m, who->space)->any;
+	m->checked[i].any = pd_maps_space_of(m, who->space)->any;
 }
 
 void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 {
-	struct space *sp = space_of(m, who->space);
+	struct space *sp = pd_maps_space_of(m, who->space);
 	const struct region *is = space_find(sp, addr, PD_START);
 	struct region want;
 
@@ -430,5 +431,5 @@ void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 		return;
 	want.prot = PROT_RX;
 	want.flags = MAP_PRIVATE_FLAG;
-	map_it(m, sp, &want, who);
+	pd_maps_put_map(m, sp, &want, who);
 }

@@ -103,7 +103,7 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 
 /* ---- what must be mapped */
 
-static bool is_file(enum image_kind kind)
+static bool pd_places_is_file(enum image_kind kind)
 {
 	return kind == IMAGE_FILE || kind == IMAGE_VDSO;
 }
@@ -117,7 +117,7 @@ bool pd_places_is(const struct pd_places *p, uint32_t frame, uint64_t addr,
 
 	if (r->image != f->image)
 		return false;
-	return (!is_file(kind) && kind != IMAGE_JIT) || off == f->off;
+	return (!pd_places_is_file(kind) && kind != IMAGE_JIT) || off == f->off;
 }
 
 static void whole_page(uint64_t addr, struct region *want)
@@ -147,7 +147,7 @@ bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
 	whole_page(addr, want);
 	if (!want->end)
 		return false;
-	if (is_file(img->kind)) {
+	if (pd_places_is_file(img->kind)) {
 		want->pgoff = f->off - (addr - want->start);
 		return want->pgoff <= f->off;
 	}
@@ -205,8 +205,8 @@ const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
 	return p->symbol;
 }
 
-static void add_symbol(struct pd_places *p, const struct code_frame *f,
-		       uint64_t addr)
+static void pd_places_add_symbol(struct pd_places *p,
+				 const struct code_frame *f, uint64_t addr)
 {
 	uint64_t start = addr - f->symoff;
 	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
@@ -239,7 +239,8 @@ bool pd_places_named(const struct pd_places *p, uint32_t image)
 	return image < p->code->n_image && p->named[image];
 }
 
-static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
+static void pd_places_look_at(struct pd_places *p, uint32_t frame,
+			      uint64_t addr)
 {
 	const struct code_frame *f = &p->code->frame[frame];
 	uint64_t hash = hash_u64(f->off - f->symoff);
@@ -253,7 +254,7 @@ static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
 		addr = made_up(p, frame);
 	if (!addr)
 		return;
-	add_symbol(p, f, addr);
+	pd_places_add_symbol(p, f, addr);
 	p->named[f->image] = true;
 }
 
@@ -267,12 +268,12 @@ static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
 	for (size_t i = 0; i < n; i++) {
 		if (ip[i] < PAGE * PAGES)
 			*low |= 1u << (ip[i] / PAGE);
-		look_at(p, c->stack[stack].frame, ip[i]);
+		pd_places_look_at(p, c->stack[stack].frame, ip[i]);
 		stack = c->stack[stack].parent;
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int pd_places_by_start(const void *a, const void *b)
 {
 	const struct pd_symbol *x = a;
 	const struct pd_symbol *y = b;
@@ -284,7 +285,8 @@ static int by_start(const void *a, const void *b)
 static void settle_symbols(struct pd_places *p)
 {
 	if (p->n_symbol)
-		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol), by_start);
+		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol),
+		      pd_places_by_start);
 	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
 		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
 

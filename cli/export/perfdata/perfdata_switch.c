@@ -40,8 +40,9 @@ void pd_switches_free(struct pd_switches *s)
 }
 
 /* The record of a session over all threads also names the other thread. */
-static int put_switch(struct pd_switches *s, const struct event_row *e,
-		      const struct pd_when *when, struct err *err)
+static int pd_switch_put_switch(struct pd_switches *s,
+				const struct event_row *e,
+				const struct pd_when *when, struct err *err)
 {
 	const struct rows *r = s->records.rows;
 	unsigned int misc = 0;
@@ -90,7 +91,7 @@ int pd_switches_put(struct pd_switches *s, const struct event_row *e,
 	if (type->sample)
 		return 0;
 	if (!strcmp(type->name, "switch"))
-		return put_switch(s, e, when, err);
+		return pd_switch_put_switch(s, e, when, err);
 	if (!strcmp(type->name, "throttle"))
 		put_throttle(s, PD_THROTTLE, when);
 	else if (!strcmp(type->name, "unthrottle"))

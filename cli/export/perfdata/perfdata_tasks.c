@@ -83,7 +83,7 @@ static int64_t time_or_start(const struct rows *r, size_t i)
 }
 
 /* The same number for the same id. */
-static uint32_t number(struct table *t, int64_t id, uint32_t *n)
+static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
 	uint64_t hash = hash_u64((uint64_t)id);
 	uint32_t i = table_find(t, hash, NULL, NULL, NULL);
@@ -103,14 +103,15 @@ static int take_process(void *arg, const struct rows *r, struct err *err)
 			     .start = time_or_start(r, 3) };
 
 	(void)err;
-	p.space = number(&t->by_pid, p.pid, &t->n_space);
+	p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
 	t->process = mem_grow(t->process, &t->cap_process, t->n_process + 1,
 			      sizeof(p));
 	t->process[t->n_process++] = p;
 	return 0;
 }
 
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_thread(void *arg, const struct rows *r,
+				struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct thread th = { .process = (uint32_t)rows_int(
@@ -123,14 +124,14 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	if (th.process > t->n_process)
 		return 1;
-	th.seat = number(&t->by_tid, th.tid, &t->n_seat);
+	th.seat = pd_tasks_number_of(&t->by_tid, th.tid, &t->n_seat);
 	t->thread = mem_grow(t->thread, &t->cap_thread, t->n_thread + 1,
 			     sizeof(th));
 	t->thread[t->n_thread++] = th;
 	return 0;
 }
 
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct comm c = {
@@ -149,7 +150,7 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_loss(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct loss l = {
@@ -177,9 +178,11 @@ struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
 
 	t->pd = pd;
 	if (!rows_each_dense(db, "perfdata_processes", take_process, t, err) &&
-	    !rows_each_dense(db, "perfdata_threads", take_thread, t, err) &&
-	    !rows_each_dense(db, "perfdata_comms", take_comm, t, err) &&
-	    !rows_each(db, "perfdata_losses", take_loss, t, err))
+	    !rows_each_dense(db, "perfdata_threads", pd_tasks_take_thread, t,
+			     err) &&
+	    !rows_each_dense(db, "perfdata_comms", pd_tasks_take_comm, t,
+			     err) &&
+	    !rows_each(db, "perfdata_losses", pd_tasks_take_loss, t, err))
 		t->maps = pd_maps_new(pd, places, err);
 	if (t->maps)
 		return t;
@@ -211,12 +214,12 @@ struct pd_maps *pd_tasks_maps(struct pd_tasks *t)
 	return t->maps;
 }
 
-static struct process *process_of(struct pd_tasks *t, uint32_t id)
+static struct process *pd_tasks_process_of(struct pd_tasks *t, uint32_t id)
 {
 	return id && id <= t->n_process ? &t->process[id - 1] : NULL;
 }
 
-static struct thread *thread_of(struct pd_tasks *t, uint32_t id)
+static struct thread *pd_tasks_thread_of(struct pd_tasks *t, uint32_t id)
 {
 	return id && id <= t->n_thread ? &t->thread[id - 1] : NULL;
 }
@@ -224,8 +227,8 @@ static struct thread *thread_of(struct pd_tasks *t, uint32_t id)
 void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 		   int64_t time)
 {
-	struct thread *th = thread_of(t, comm->thread);
-	struct process *p = process_of(t, comm->process);
+	struct thread *th = pd_tasks_thread_of(t, comm->thread);
+	struct process *p = pd_tasks_process_of(t, comm->process);
 
 	if (th && time > th->last)
 		th->last = time;
@@ -242,7 +245,7 @@ static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 		(struct side){ time, (uint32_t)id, (uint8_t)kind };
 }
 
-static void add_map(void *arg, int64_t time, uint32_t row)
+static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
 {
 	add_side(arg, SIDE_MAP, time, row);
 }
@@ -260,7 +263,7 @@ static void add_thread(struct pd_tasks *t, size_t i)
 			 i);
 }
 
-static int by_time(const void *a, const void *b)
+static int pd_tasks_by_time(const void *a, const void *b)
 {
 	const struct side *x = a;
 	const struct side *y = b;
@@ -282,9 +285,9 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 		add_side(t, SIDE_COMM, t->comm[i].time, i);
 	for (size_t i = 0; i < t->n_loss; i++)
 		add_side(t, SIDE_LOSS, t->loss[i].time, i);
-	pd_maps_each(t->maps, add_map, t);
+	pd_maps_each(t->maps, pd_tasks_add_map, t);
 	if (t->n_side)
-		qsort(t->side, t->n_side, sizeof(*t->side), by_time);
+		qsort(t->side, t->n_side, sizeof(*t->side), pd_tasks_by_time);
 	t->used_space = mem_new((size_t)t->n_space + 1, 1);
 	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
 	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
@@ -304,9 +307,9 @@ static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
 	perfdata_end(t->pd, &(struct pd_when){ id[0], id[2], time, -1, 0 });
 }
 
-static void put_comm(struct pd_tasks *t, const struct process *p,
-		     const struct thread *th, const char *name, bool exec,
-		     int64_t time)
+static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
+			      const struct thread *th, const char *name,
+			      bool exec, int64_t time)
 {
 	struct pd_buf *b =
 		perfdata_begin(t->pd, PD_COMM, exec ? PD_COMM_EXEC : 0);
@@ -324,7 +327,7 @@ static void put_comm(struct pd_tasks *t, const struct process *p,
 static void new_process(struct pd_tasks *t, const struct process *p,
 			const struct thread *th)
 {
-	const struct process *parent = process_of(t, p->parent);
+	const struct process *parent = pd_tasks_process_of(t, p->parent);
 	int64_t ppid = parent ? parent->pid : 0;
 	int64_t id[4] = { p->pid, ppid, th->tid, ppid };
 	uint32_t seat;
@@ -346,7 +349,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 
 static void do_fork(struct pd_tasks *t, const struct thread *th)
 {
-	const struct process *p = process_of(t, th->process);
+	const struct process *p = pd_tasks_process_of(t, th->process);
 	int64_t id[4];
 	uint32_t seat;
 
@@ -365,29 +368,30 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
 }
 
-static bool same_name(const char *a, const char *b)
+static bool pd_tasks_same_name(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
 static void do_comm(struct pd_tasks *t, const struct comm *c)
 {
-	const struct thread *th = thread_of(t, c->thread);
-	const struct process *p = th ? process_of(t, th->process) : NULL;
+	const struct thread *th = pd_tasks_thread_of(t, c->thread);
+	const struct process *p =
+		th ? pd_tasks_process_of(t, th->process) : NULL;
 
 	if (!p || !p->wanted || !*c->name)
 		return;
-	if (!c->exec && same_name(t->name[th->seat], c->name))
+	if (!c->exec && pd_tasks_same_name(t->name[th->seat], c->name))
 		return;
 	if (c->exec)
 		pd_maps_exec(t->maps, p->space);
-	put_comm(t, p, th, c->name, c->exec, c->time);
+	pd_tasks_put_comm(t, p, th, c->name, c->exec, c->time);
 }
 
-static void do_map(struct pd_tasks *t, uint32_t row, int64_t time)
+static void pd_tasks_put_map(struct pd_tasks *t, uint32_t row, int64_t time)
 {
 	uint32_t id = pd_maps_process(t->maps, row);
-	const struct process *p = process_of(t, id);
+	const struct process *p = pd_tasks_process_of(t, id);
 
 	if (id && (!p || !p->wanted || p->pid < 0))
 		return;
@@ -411,7 +415,7 @@ static void do_loss(struct pd_tasks *t, const struct loss *l)
 
 static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
 {
-	const struct process *p = process_of(t, th->process);
+	const struct process *p = pd_tasks_process_of(t, th->process);
 	const struct thread *life = t->life[th->seat];
 
 	/* another life of the id has begun, which ended this one */
@@ -440,7 +444,7 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 			do_comm(t, &t->comm[s->id]);
 			break;
 		case SIDE_MAP:
-			do_map(t, s->id, s->time);
+			pd_tasks_put_map(t, s->id, s->time);
 			break;
 		case SIDE_LOSS:
 			do_loss(t, &t->loss[s->id]);
@@ -455,8 +459,8 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		     int64_t time, struct pd_who *who)
 {
-	const struct thread *th = thread_of(t, comm->thread);
-	const struct process *p = process_of(t, comm->process);
+	const struct thread *th = pd_tasks_thread_of(t, comm->thread);
+	const struct process *p = pd_tasks_process_of(t, comm->process);
 
 	*who = (struct pd_who){ .process = p ? comm->process : 0,
 				.pid = comm->pid,
@@ -467,8 +471,10 @@ void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 	who->space =
 		comm->pid >= 0 && p
 			? p->space
-			: number(&t->by_pid, (int64_t)(~(uint64_t)who->tid - 1),
-				 &t->n_space);
-	if (th && p && *comm->name && !same_name(t->name[th->seat], comm->name))
-		put_comm(t, p, th, comm->name, false, time);
+			: pd_tasks_number_of(&t->by_pid,
+					     (int64_t)(~(uint64_t)who->tid - 1),
+					     &t->n_space);
+	if (th && p && *comm->name &&
+	    !pd_tasks_same_name(t->name[th->seat], comm->name))
+		pd_tasks_put_comm(t, p, th, comm->name, false, time);
 }
