@@ -21,25 +21,17 @@ static const char *sched_offset;
 static bool separate;
 
 const struct opt align_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "clock-offset",
-	  .arg = "CAPTURE=NS",
-	  .help = "of several captures: ns to add to the times of one, which "
-		  "is named as in the command line, or by its place there "
-		  "(1, 2, ...); may be repeated",
-	  .value = &offsets },
-	{ .kind = OPT_STRING,
-	  .name = "sched-clock-offset",
-	  .arg = "NS",
-	  .help = "of several captures, perf's clock and ftrace's local: the "
-		  "last number of the kernel's line 'sched_clock: Marking "
-		  "stable'",
-	  .value = &sched_offset },
-	{ .kind = OPT_FLAG,
-	  .name = "separate",
-	  .help = "several captures need not be of one run: each keeps its "
-		  "own clock",
-	  .value = &separate },
+	OPT_LIST(0, "clock-offset", "CAPTURE=NS", &offsets,
+		 "of several captures: ns to add to the times of one, which "
+		 "is named as in the command line, or by its place there "
+		 "(1, 2, ...); may be repeated"),
+	OPT_STRING(0, "sched-clock-offset", "NS", &sched_offset,
+		   "of several captures, perf's clock and ftrace's local: the "
+		   "last number of the kernel's line 'sched_clock: Marking "
+		   "stable'"),
+	OPT_FLAG(0, "separate", &separate,
+		 "several captures need not be of one run: each keeps its "
+		 "own clock"),
 	{ .kind = OPT_END }
 };
 

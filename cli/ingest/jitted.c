@@ -38,24 +38,15 @@ static struct opt_list dumps, maps;
 static bool find_jit = true;
 
 const struct opt jitted_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "jitdump",
-	  .arg = "FILE",
-	  .help = "names of code that a process made while it ran, from its "
-		  "jit-PID.dump; may be given several times (default: found "
-		  "by the capture's records, or beside it)",
-	  .value = &dumps },
-	{ .kind = OPT_LIST,
-	  .name = "perf-map",
-	  .arg = "FILE",
-	  .help = "the same from a perf-PID.map, PID=FILE, or a folder with "
-		  "such files; may be given several times (default: found "
-		  "beside the capture, or in /tmp when it was recorded here)",
-	  .value = &maps },
-	{ .kind = OPT_NO,
-	  .name = "no-jit",
-	  .help = "do not look for such files",
-	  .value = &find_jit },
+	OPT_LIST(0, "jitdump", "FILE", &dumps,
+		 "names of code that a process made while it ran, from its "
+		 "jit-PID.dump; may be given several times (default: found "
+		 "by the capture's records, or beside it)"),
+	OPT_LIST(0, "perf-map", "FILE", &maps,
+		 "the same from a perf-PID.map, PID=FILE, or a folder with "
+		 "such files; may be given several times (default: found "
+		 "beside the capture, or in /tmp when it was recorded here)"),
+	OPT_NO(0, "no-jit", &find_jit, "do not look for such files"),
 	{ .kind = OPT_END }
 };
 

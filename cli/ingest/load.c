@@ -54,80 +54,51 @@ static const char *clock_name, *formats_dir;
 static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
-	{ .kind = OPT_SIZE,
-	  .name = "memory",
-	  .arg = "SIZE",
-	  .help = "memory for records that wait to be ordered, such as 64M; "
-		  "the rest goes to a temporary file",
-	  .value = &memory },
-	{ .kind = OPT_NUMBER,
-	  .name = "slack",
-	  .arg = "MS",
-	  .help = "of a live pipe: hold records back this much longer",
-	  .value = &slack_ms },
-	{ .kind = OPT_STRING,
-	  .name = "cookie-layout",
-	  .arg = "LAYOUT",
-	  .help = "how cookies are made, to count those that are missing: "
-		  "auto (default), kernel, opaque, or as in drafts of 2024 "
-		  "cpu48, lowcpu, pair",
-	  .value = &layout_word },
-	{ .kind = OPT_LIST,
-	  .name = "nonce-format",
-	  .arg = "TEMPLATE",
-	  .help = "a line in which a process that unwinds itself logs a "
-		  "request or a stack, in place of those in backstitch(7), "
-		  "such as 'unwound %{nonce}: %{ips}'; may be repeated",
-	  .value = &nonce_formats },
-	{ .kind = OPT_STRING,
-	  .name = "clock",
-	  .arg = "NAME",
-	  .help = "of captures that do not say it: the clock of their times",
-	  .value = &clock_name },
-	{ .kind = OPT_STRING,
-	  .name = "formats",
-	  .arg = "DIR",
-	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
-		  "events/*/*/format and header_page, when they are not beside",
-	  .value = &formats_dir },
-	{ .kind = OPT_STRING,
-	  .name = "request",
-	  .arg = "EVENT(COOKIE)",
-	  .help = "of a CTF trace: events that ask for a user stack that comes "
-		  "later, and the field with the cookie; several by blanks "
-		  "(default: 'stitch:request(cookie)')",
-	  .value = &request },
-	{ .kind = OPT_STRING,
-	  .name = "chain",
-	  .arg = "EVENT(COOKIE,ADDRESSES)",
-	  .help = "and the events that bring it (default: "
-		  "'stitch:ustack(cookie,ips)')",
-	  .value = &chain },
-	{ .kind = OPT_FLAG,
-	  .name = "no-symbols",
-	  .help = "do not look for names; 'backstitch symbolize' can do it "
-		  "later",
-	  .value = &no_symbols },
-	{ .kind = OPT_FLAG,
-	  .name = "infer-callers",
-	  .help = "put the caller that a frame-pointer chain lacks into it, "
-		  "marked, where the code proves which one it is",
-	  .value = &infer_callers },
-	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
-	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
-	{ .kind = OPT_GROUP, .value = (void *)name_opts },
+	OPT_SIZE(0, "memory", "SIZE", &memory,
+		 "memory for records that wait to be ordered, such as 64M; "
+		 "the rest goes to a temporary file"),
+	OPT_NUMBER(0, "slack", "MS", &slack_ms,
+		   "of a live pipe: hold records back this much longer"),
+	OPT_STRING(0, "cookie-layout", "LAYOUT", &layout_word,
+		   "how cookies are made, to count those that are missing: "
+		   "auto (default), kernel, opaque, or as in drafts of 2024 "
+		   "cpu48, lowcpu, pair"),
+	OPT_LIST(0, "nonce-format", "TEMPLATE", &nonce_formats,
+		 "a line in which a process that unwinds itself logs a "
+		 "request or a stack, in place of those in backstitch(7), "
+		 "such as 'unwound %{nonce}: %{ips}'; may be repeated"),
+	OPT_STRING(0, "clock", "NAME", &clock_name,
+		   "of captures that do not say it: the clock of their times"),
+	OPT_STRING(
+		0, "formats", "DIR", &formats_dir,
+		"of raw ftrace pages: the folder with copies of tracefs' "
+		"events/*/*/format and header_page, when they are not beside"),
+	OPT_STRING(
+		0, "request", "EVENT(COOKIE)", &request,
+		"of a CTF trace: events that ask for a user stack that comes "
+		"later, and the field with the cookie; several by blanks "
+		"(default: 'stitch:request(cookie)')"),
+	OPT_STRING(0, "chain", "EVENT(COOKIE,ADDRESSES)", &chain,
+		   "and the events that bring it (default: "
+		   "'stitch:ustack(cookie,ips)')"),
+	OPT_FLAG(0, "no-symbols", &no_symbols,
+		 "do not look for names; 'backstitch symbolize' can do it "
+		 "later"),
+	OPT_FLAG(0, "infer-callers", &infer_callers,
+		 "put the caller that a frame-pointer chain lacks into it, "
+		 "marked, where the code proves which one it is"),
+	OPT_GROUP(mapped_opts),
+	OPT_GROUP(jitted_opts),
+	OPT_GROUP(name_opts),
 	{ .kind = OPT_END }
 };
 
 const struct opt load_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "fields",
-	  .arg = "NAMES",
-	  .help = "whose tracepoint fields become columns: event names or "
-		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events, and those with stacks in their fields)",
-	  .value = &fields },
-	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	OPT_STRING(0, "fields", "NAMES", &fields,
+		   "whose tracepoint fields become columns: event names or "
+		   "globs by commas, 'all' or 'none' (default: scheduling and "
+		   "process events, and those with stacks in their fields)"),
+	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
 
@@ -567,7 +538,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-static int load_load_all(struct load ld, char *const *paths, size_t n,
+static int load_into_store(struct load ld, char *const *paths, size_t n,
 			 const char *out, bool force, struct store **db,
 			 bool *damaged, struct err *err)
 {
@@ -614,7 +585,7 @@ out:
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	return load_load_all((struct load){ 0 }, paths, n, out, force, db,
+	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
 			     damaged, err);
 }
 
@@ -623,6 +594,6 @@ int load_unnamed(const char *path, struct unwind_pair_count *pair,
 {
 	char *paths[] = { (char *)path };
 
-	return load_load_all((struct load){ .pair = pair, .unnamed = true },
+	return load_into_store((struct load){ .pair = pair, .unnamed = true },
 			     paths, 1, NULL, false, db, damaged, err);
 }

@@ -33,14 +33,11 @@ enum rank {
 static struct opt_list given;
 
 const struct opt mapped_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "maps",
-	  .arg = "PID=FILE",
-	  .help = "what a process had mapped, from a copy of /proc/PID/maps: "
-		  "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
-		  "or a folder with PID.maps; may be given several times "
-		  "(default: folder 'maps' in a capture that is a folder)",
-	  .value = &given },
+	OPT_LIST(0, "maps", "PID=FILE", &given,
+		 "what a process had mapped, from a copy of /proc/PID/maps: "
+		 "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
+		 "or a folder with PID.maps; may be given several times "
+		 "(default: folder 'maps' in a capture that is a folder)"),
 	{ .kind = OPT_END }
 };
 

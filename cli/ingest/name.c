@@ -30,60 +30,34 @@ static long fetch_seconds = 60, jobs;
 static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "symfs",
-	  .arg = "DIR",
-	  .help = "look for the recorded programs below DIR",
-	  .value = &symfs },
+	OPT_STRING(0, "symfs", "DIR", &symfs,
+		   "look for the recorded programs below DIR"),
 	{ .kind = OPT_END }
 };
 
 const struct opt name_opts[] = {
-	{ .kind = OPT_GROUP, .value = (void *)name_place_opts },
-	{ .kind = OPT_STRING,
-	  .name = "kallsyms",
-	  .arg = "FILE",
-	  .help = "names of the kernel, from a copy of /proc/kallsyms",
-	  .value = &kallsyms },
-	{ .kind = OPT_STRING,
-	  .name = "vmlinux",
-	  .arg = "FILE",
-	  .help = "names of the kernel, from its ELF file",
-	  .value = &vmlinux },
-	{ .kind = OPT_LIST,
-	  .name = "debug-dir",
-	  .arg = "DIR",
-	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
-		  "given several times",
-	  .value = &debug_dirs },
-	{ .kind = OPT_FLAG,
-	  .name = "debuginfod",
-	  .help = "fetch programs and debug files that are not here from the "
-		  "servers in $DEBUGINFOD_URLS, those of most stacks first",
-	  .value = &use_debuginfod },
-	{ .kind = OPT_NUMBER,
-	  .name = "debuginfod-timeout",
-	  .arg = "SECONDS",
-	  .help = "fetch no longer than that, all files together (60)",
-	  .value = &fetch_seconds },
-	{ .kind = OPT_FLAG,
-	  .name = "no-demangle",
-	  .help = "keep C++, Rust and D names as they are in the file",
-	  .value = &no_demangle },
-	{ .kind = OPT_FLAG,
-	  .name = "no-lines",
-	  .help = "do not look for source lines and inlined functions",
-	  .value = &no_inline },
-	{ .kind = OPT_NUMBER,
-	  .name = "jobs",
-	  .arg = "N",
-	  .help = "look into N files at a time (as many as there are CPUs, up "
-		  "to 8; with --debuginfod 1)",
-	  .value = &jobs },
-	{ .kind = OPT_FLAG,
-	  .name = "no-cache",
-	  .help = "do not remember names on disk for the next time",
-	  .value = &no_cache },
+	OPT_GROUP(name_place_opts),
+	OPT_STRING(0, "kallsyms", "FILE", &kallsyms,
+		   "names of the kernel, from a copy of /proc/kallsyms"),
+	OPT_STRING(0, "vmlinux", "FILE", &vmlinux,
+		   "names of the kernel, from its ELF file"),
+	OPT_LIST(0, "debug-dir", "DIR", &debug_dirs,
+		 "one more folder of debug files, as /usr/lib/debug; may be "
+		 "given several times"),
+	OPT_FLAG(0, "debuginfod", &use_debuginfod,
+		 "fetch programs and debug files that are not here from the "
+		 "servers in $DEBUGINFOD_URLS, those of most stacks first"),
+	OPT_NUMBER(0, "debuginfod-timeout", "SECONDS", &fetch_seconds,
+		   "fetch no longer than that, all files together (60)"),
+	OPT_FLAG(0, "no-demangle", &no_demangle,
+		 "keep C++, Rust and D names as they are in the file"),
+	OPT_FLAG(0, "no-lines", &no_inline,
+		 "do not look for source lines and inlined functions"),
+	OPT_NUMBER(0, "jobs", "N", &jobs,
+		   "look into N files at a time (as many as there are CPUs, up "
+		   "to 8; with --debuginfod 1)"),
+	OPT_FLAG(0, "no-cache", &no_cache,
+		 "do not remember names on disk for the next time"),
 	{ .kind = OPT_END }
 };
 

@@ -16,38 +16,16 @@
 struct filter filter;
 
 const struct opt filter_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "time",
-	  .arg = "FROM,TO",
-	  .help = "only this time, in seconds as 'script' shows it: 12.5,13 "
-		  "or ,13 or 12.5, or a share: 10%-20%",
-	  .value = &filter.time },
-	{ .kind = OPT_STRING,
-	  .letter = 'C',
-	  .name = "cpu",
-	  .arg = "LIST",
-	  .help = "only these CPUs: 0,2-4",
-	  .value = &filter.cpu },
-	{ .kind = OPT_STRING,
-	  .name = "pid",
-	  .arg = "LIST",
-	  .help = "only these processes",
-	  .value = &filter.pid },
-	{ .kind = OPT_STRING,
-	  .name = "tid",
-	  .arg = "LIST",
-	  .help = "only these threads",
-	  .value = &filter.tid },
-	{ .kind = OPT_STRING,
-	  .name = "comm",
-	  .arg = "LIST",
-	  .help = "only threads with these names; * and ? are wild",
-	  .value = &filter.comm },
-	{ .kind = OPT_STRING,
-	  .name = "event",
-	  .arg = "LIST",
-	  .help = "only these events; * and ? are wild",
-	  .value = &filter.event },
+	OPT_STRING(0, "time", "FROM,TO", &filter.time,
+		   "only this time, in seconds as 'script' shows it: 12.5,13 "
+		   "or ,13 or 12.5, or a share: 10%-20%"),
+	OPT_STRING('C', "cpu", "LIST", &filter.cpu, "only these CPUs: 0,2-4"),
+	OPT_STRING(0, "pid", "LIST", &filter.pid, "only these processes"),
+	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
+	OPT_STRING(0, "comm", "LIST", &filter.comm,
+		   "only threads with these names; * and ? are wild"),
+	OPT_STRING(0, "event", "LIST", &filter.event,
+		   "only these events; * and ? are wild"),
 	{ .kind = OPT_END }
 };
 

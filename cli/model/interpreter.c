@@ -15,14 +15,10 @@ static const char *const modes[] = { "keep", "mark", "collapse", NULL };
 static const char *word;
 
 const struct opt interpreter_opts[] = {
-	{ .kind = OPT_CHOICE,
-	  .name = "interpreter",
-	  .arg = "HOW",
-	  .help = "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
-		  "Lua, JVM): keep (default), mark, or collapse into one, or "
-		  "none where the frames of the program are in the stack",
-	  .value = &word,
-	  .choices = modes },
+	OPT_CHOICE(0, "interpreter", "HOW", &word, modes,
+		   "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
+		   "Lua, JVM): keep (default), mark, or collapse into one, or "
+		   "none where the frames of the program are in the stack"),
 	{ .kind = OPT_END }
 };
 

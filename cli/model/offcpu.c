@@ -16,17 +16,12 @@
 struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {
-	{ .kind = OPT_FLAG,
-	  .name = "off-cpu",
-	  .help = "the time that threads were off the CPU, from their "
-		  "switches",
-	  .value = &offcpu_opts.on },
-	{ .kind = OPT_STRING,
-	  .name = "state",
-	  .arg = "LIST",
-	  .help = "with --off-cpu: only what began in these states: S, D, R "
-		  "(ready), R+ (preempted), ...",
-	  .value = &offcpu_opts.state },
+	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
+		 "the time that threads were off the CPU, from their "
+		 "switches"),
+	OPT_STRING(0, "state", "LIST", &offcpu_opts.state,
+		   "with --off-cpu: only what began in these states: S, D, R "
+		   "(ready), R+ (preempted), ..."),
 	{ .kind = OPT_END }
 };
 
