@@ -1,4 +1,4 @@
-/* align.c - the captures of a run on one timeline. */
+/* align.c - puts the captures of a run on one timeline. */
 #include "cli/ingest/align.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ const struct opt align_opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* One capture while it is looked at. */
+/* A capture that is read for its clock. */
 struct look {
 	struct order *order; /* owns the source */
 	struct source *src;
@@ -57,7 +57,7 @@ static int take_ns(const char *opt, const char *text, int64_t *ns,
 	return 0;
 }
 
-/* Which capture is named by text[0..len)? n: none. */
+/* Returns the index of the capture that text[0..len) names; n if none. */
 static size_t align_find_capture(char *const *paths, size_t n, const char *text,
 				 size_t len)
 {
@@ -124,7 +124,7 @@ static size_t host_of(const struct look *lk, size_t n, size_t i)
 	return SIZE_MAX;
 }
 
-/* Opens all, as what they say of each other counts, then reads each. */
+/* Opens all captures, because they may refer to each other, then reads each. */
 static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 			 void *arg, struct look *lk, struct err *err)
 {

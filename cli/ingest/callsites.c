@@ -17,27 +17,26 @@
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
 
-/* What is found of an image. */
+/* The file of an image. */
 struct place {
 	struct callsite_file *file;
 	bool unverified;
 };
 
-struct spot { /* and of a frame */
+struct spot { /* The result for a frame. */
 	uint64_t off;
 	struct callsite site;
-	bool returns, leaf; /* has an inner frame somewhere; has none */
+	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 };
 
-/* Sums of a stack from its outermost frame on; of the frames that have an
- * inner one. */
+/* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
-	uint32_t first; /* pos of the innermost without a call; 0: none */
+	uint32_t first; /* pos of the innermost frame without a call; 0: none */
 	uint32_t lost;	/* of the innermost without code that has code further
 			 * in; 0: none */
-	uint32_t run;	/* frames without code at the inner end */
-	bool derived;	/* not from addresses and mappings */
+	uint32_t run;	/* number of innermost frames without code */
+	bool derived;	/* derived otherwise than from addresses and mappings */
 };
 
 struct pass {
@@ -45,8 +44,8 @@ struct pass {
 	struct known_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */
-	bool *used;	     /* stacks that something has */
-	bool *walked;	     /* those, and their callers */
+	bool *used;	     /* stacks that a sample or request has */
+	bool *walked;	     /* these and their callers */
 	uint32_t *order;     /* frames by image and offset */
 	struct store_link *link;
 	size_t n_link, cap_link;
@@ -71,7 +70,7 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Callers have smaller ids. */
+/* Marks all callers of used stacks; callers have smaller ids. */
 static void callsites_mark_callers(struct pass *p)
 {
 	const struct code_stack *stack = p->code->stack;
@@ -97,7 +96,7 @@ static int callsites_load(struct pass *p, struct err *err)
 	for (size_t i = 1; i < p->code->n_frame; i++) {
 		const struct code_frame *f = &p->code->frame[i];
 
-		/* what a link register held is stored as one less */
+		/* an address from a link register is stored minus one */
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->used = mem_new(p->code->n_stack, sizeof(*p->used));
@@ -159,7 +158,7 @@ static int by_place(const void *a, const void *b, void *arg)
 	       (p->spot[x].off < p->spot[y].off);
 }
 
-/* Files are asked where code returns to; where it only stops, for the bounds
+/* Looks a return address up in its file; of an innermost frame only the bounds
  * of its function. */
 static void callsites_check_frame(struct pass *p, uint32_t frame)
 {
@@ -176,8 +175,8 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		callsite_at(pl->file, s->off, &s->site);
 }
 
-/* Most stacks may have been unwound by tables: files that only those go
- * through are not opened. */
+/* Returns whether a frame needs the check. Files that occur only in stacks that
+ * were unwound by tables are not opened. */
 static bool is_asked(const struct pass *p, uint32_t frame)
 {
 	const struct spot *s = &p->spot[frame];
@@ -185,7 +184,7 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
 }
 
-/* So that a file that is changed afterwards can be told. */
+/* Stores the hash of the section, to detect later changes of the file. */
 static int callsites_store_section(struct pass *p, struct place *pl,
 				   uint32_t image, struct err *err)
 {
@@ -266,8 +265,8 @@ static bool same_pair(const void *owner, uint32_t id, const void *key)
 	return a->inner == b->inner && a->frame == b->frame;
 }
 
-/* An inner frame that returns is inside its call, one byte back; one where
- * code only stopped is just there; and some are both. */
+/* An inner frame that is a return address is looked up one byte before, inside
+ * its call; an innermost frame exactly; some frames are both. */
 static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 				    uint32_t frame)
 {
@@ -311,7 +310,7 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
-/* What the return address adds that `frame` is called from. */
+/* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
 {
@@ -336,7 +335,7 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	}
 }
 
-/* The sums of a stack from those of its parent: one step, however deep. */
+/* Makes the sums of a stack from those of its parent in one step. */
 static void callsites_add_frame(struct pass *p, struct sums *s,
 				const struct code_stack *n)
 {
@@ -346,7 +345,7 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 		uint32_t caller = p->code->stack[n->parent].frame;
 
 		add_return(p, s, n->frame, caller);
-		/* code was not called from where there is none */
+		/* a frame without code cannot have called code */
 		if (no_code(p, caller) && !no_code(p, n->frame))
 			s->lost = 1;
 	}

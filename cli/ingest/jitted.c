@@ -1,11 +1,12 @@
-/* jitted.c - where the names of code are that processes made themselves.
+/* jitted.c - finds the files with the names of jitted code.
  *
- * A jitdump file is better than a map: it says when. Of each kind, first what
- * the user names, then what lies beside the capture, then where the process
- * wrote it, if that was here. A file in /tmp of the right name may be
- * anybody's, or an older process's: it is used only if it belongs to root, to
- * the user, or to the capture's owner, and, as a map does not say whose it is,
- * if it was written to while the capture was made. */
+ * A jitdump file is preferred to a map, because it has times. Of each kind, a
+ * file that the user names comes first, then one beside the capture, then the
+ * path where the process wrote it, if the capture was made on this machine.
+ * Anybody may have written a file of that name in /tmp, or an older process
+ * with the same pid: it is used only if it belongs to root, to the user, or to
+ * the capture's owner, and, as a map does not identify its process, if it was
+ * written to during the capture. */
 #include "cli/ingest/jitted.h"
 
 #include <inttypes.h>
@@ -30,8 +31,8 @@
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
-/* perf ends a little later than what it records, and file systems count in
- * ticks. */
+/* perf ends a little later than the recorded process, and times of files are
+ * rounded to ticks. */
 #define MTIME_SLACK_NS 10000000000ll
 
 static struct opt_list dumps, maps;
@@ -50,13 +51,13 @@ const struct opt jitted_opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* A file that the user names, and whose it is. */
+/* A file that the user names, and its process. */
 struct named {
 	const char *path;
 	int32_t pid;
 };
 
-/* What is known of one process of one source. */
+/* The file found for a process of a source. */
 struct found {
 	uint16_t source;
 	int32_t pid, inner; /* inner: in its own pid namespace */
@@ -77,7 +78,7 @@ struct jitted {
 
 /* ---- options */
 
-/* "PREFIX123SUFFIX", also with more behind it, such as ".gz". */
+/* Parses "PREFIX123SUFFIX", possibly followed by more, such as ".gz". */
 static bool pid_in_name(const char *path, const char *prefix,
 			const char *suffix, int32_t *pid)
 {
@@ -93,7 +94,7 @@ static bool pid_in_name(const char *path, const char *prefix,
 	return v <= PID_MAX && !strncmp(end, suffix, strlen(suffix));
 }
 
-/* "PID=FILE": then *path moves behind the '='. */
+/* Parses "PID=FILE": moves *path behind the '='. */
 static bool pid_in_front(const char **path, int32_t *pid)
 {
 	char *end;
@@ -243,7 +244,7 @@ static bool jitted_is_file(const char *path, struct stat *st)
 	return !lstat(path, st) && S_ISREG(st->st_mode);
 }
 
-/* DIR/NAME, also packed. */
+/* Returns whether DIR/NAME exists, possibly compressed. */
 static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
@@ -257,7 +258,7 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 	return false;
 }
 
-/* The capture's folder, or the folder that is the capture. */
+/* Looks in the capture's folder, or in the folder that is the capture. */
 static bool jitted_path_beside(const struct source *src, const char *name,
 			       char *out)
 {
@@ -295,7 +296,7 @@ static bool is_ours(const struct source *src, const struct stat *st)
 	       (!stat(src->path, &cap) && st->st_uid == cap.st_uid);
 }
 
-/* Written to while the capture was made. */
+/* Returns whether the file was written to during the capture. */
 static bool in_time(const struct source *src, const struct stat *st)
 {
 	uint64_t took = src->info.last_ns - src->info.first_ns;
@@ -320,7 +321,7 @@ static const char *named_file(const struct named *list, size_t n, int32_t pid)
 	return NULL;
 }
 
-/* Where the process wrote it, by its own record. */
+/* The file at the path that the mapping record of the process has. */
 static bool written_here(const struct source *src, const struct rec_map *hint)
 {
 	struct stat st;
@@ -414,7 +415,7 @@ bool jitted_find(void *arg, const struct source *src, int32_t pid,
 	bool is_new;
 	struct found *f = found_of(jd, src, pid, &is_new);
 
-	/* a map may have been found before the record of the better file */
+	/* a map may have been found before the record of the jitdump file */
 	if (!f->dump && (is_new || hint)) {
 		if (hint &&
 		    !pid_in_name(hint->path, "jit-", ".dump", &f->inner))

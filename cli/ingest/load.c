@@ -39,8 +39,8 @@
 #include "symbolize/unwind/unwind.h"
 #include "symbolize/unwind/unwind_pair.h"
 
-/* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
- * a quiet pipe has few facts and somebody waits for a sign of life. */
+/* Number of facts between flushes, which check for Ctrl-C, and between updates
+ * of the progress line. The latter is small, as a quiet pipe has few facts. */
 #define FLUSH_EVERY 8192
 #define SHOW_EVERY 128
 
@@ -109,10 +109,10 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer;	/* NULL: look at no file */
+	struct symbolizer *symbolizer;	/* NULL: read no programs */
 	struct unwinder *unwinder;	/* NULL: infer no caller */
-	struct unwind_pair_count *pair; /* NULL: unwind by all tables only */
-	bool unnamed;			/* nobody will look at names */
+	struct unwind_pair_count *pair; /* for unwind_pair_new(); NULL: none */
+	bool unnamed;			/* names are not needed */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -125,7 +125,7 @@ struct load {
 				 1];
 };
 
-/* The layout that the option names, or -1 and *err. */
+/* Stores the layout that the option names. Returns 0, or -1 and *err. */
 static int take_layout(unsigned int *layout, struct err *err)
 {
 	char words[128] = "";
@@ -227,7 +227,7 @@ static bool is_live(char *const *paths, size_t n)
 	return false;
 }
 
-/* Captures from here on are large: of a live one nothing is known. */
+/* Captures of this size are large. The size of a pipe is not known. */
 #define LARGE ((uint64_t)32 << 20)
 
 static uint64_t bytes_seen; /* nftw() has no argument for its function */
@@ -242,7 +242,7 @@ static int add_bytes(const char *path, const struct stat *st, int what,
 	return bytes_seen >= LARGE;
 }
 
-/* Files, and folders with all that is in them; no folder twice. */
+/* Sums up the sizes of files, and of all files in folders. */
 static bool are_large(char *const *paths, size_t n)
 {
 	bytes_seen = 0;
@@ -279,7 +279,7 @@ static int open_to_look(void *arg, const char *path, struct source **out,
 	return *out ? 0 : -1;
 }
 
-/* The source belongs to the order from then on. */
+/* Passes ownership of the source to the order. */
 static int scan_source(struct load *ld, struct source *src, struct err *err)
 {
 	if (src->ops->scan && src->ops->scan(src, err)) {
@@ -290,7 +290,7 @@ static int scan_source(struct load *ld, struct source *src, struct err *err)
 	return store_capture(ld->db, src, err);
 }
 
-/* A field that is a stack has the id of its raw chain. */
+/* Sets fields that are stacks to the ids of their raw chains. */
 static void put_held(const struct fact_event *e, const struct event_def *def,
 		     struct field *f)
 {
@@ -308,8 +308,8 @@ static void put_held(const struct fact_event *e, const struct event_def *def,
 	}
 }
 
-/* The payload of a tracepoint as columns. A payload that cannot be decoded is
- * damage; its event is kept. */
+/* Stores the payload of a tracepoint as columns. A payload that cannot be
+ * decoded is counted as damage; its event is kept. */
 static int put_fields(struct load *ld, const struct fact_event *e,
 		      struct err *err)
 {
@@ -397,15 +397,15 @@ out:
 	return ret;
 }
 
-/* Where the parts of a file are in memory, as the file itself says. */
+/* Returns where the parts of a file are in memory, from its headers. */
 static size_t file_parts(void *arg, const struct image *img,
 			 struct file_part *out, size_t max)
 {
 	return layout_parts(arg, img, out, max);
 }
 
-/* What to add to a time of the timeline for ns since 1970, where a capture
- * noted the same moment on both clocks, or is on the real-time one. */
+/* Stores the difference between ns since 1970 and times of the timeline, if the
+ * capture has the same moment on both clocks, or uses the real-time clock. */
 static int put_wall(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source_info *info = &order_source(ld->order, i)->info;
@@ -422,7 +422,7 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
-/* Each source's clock, from where it is known on. */
+/* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
 	struct source *src;
@@ -450,7 +450,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
-	/* Without names, but with the programs: the stacks are the same. */
+	/* With --no-symbols the programs are still read, so that stacks are the
+	 * same. */
 	if (!no_symbols || name_has_places() || ld->pair) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
 		ld->unwinder = ld->pair
@@ -487,7 +488,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	return store_flush(ld->db, ld->ledger, err);
 }
 
-/* Names what was stored; what captures themselves say of the kernel helps. */
+/* Names what was stored, with the copies of kallsyms in captures. */
 static int load_name_all(struct load *ld, struct err *err)
 {
 	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
@@ -524,7 +525,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	ret = load_read_all(ld, paths, n, err);
 	stop_live(false);
 	progress_clear();
-	/* the second Ctrl-C made the pipe end: that is no clean end */
+	/* a second Ctrl-C ends the pipe, which is not a clean end */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
@@ -539,8 +540,8 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 }
 
 static int load_into_store(struct load ld, char *const *paths, size_t n,
-			 const char *out, bool force, struct store **db,
-			 bool *damaged, struct err *err)
+			   const char *out, bool force, struct store **db,
+			   bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields, .force = force };
 	int ret = -1;
@@ -586,7 +587,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err)
 {
 	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
-			     damaged, err);
+			       damaged, err);
 }
 
 int load_unnamed(const char *path, struct unwind_pair_count *pair,
@@ -595,5 +596,5 @@ int load_unnamed(const char *path, struct unwind_pair_count *pair,
 	char *paths[] = { (char *)path };
 
 	return load_into_store((struct load){ .pair = pair, .unnamed = true },
-			     paths, 1, NULL, false, db, damaged, err);
+			       paths, 1, NULL, false, db, damaged, err);
 }

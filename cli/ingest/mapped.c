@@ -1,5 +1,4 @@
-/* mapped.c - what processes had mapped, from saved copies of
- * /proc/PID/maps. */
+/* mapped.c - mappings of processes from saved copies of /proc/PID/maps. */
 #include "cli/ingest/mapped.h"
 
 #include <stdio.h>
@@ -18,12 +17,12 @@
 #include "symbolize/files/layout.h"
 
 #define PATH_SIZE 4096
-/* Files that are looked at for the offsets of their mappings. */
+/* At most so many files are read for the offsets of their mappings. */
 #define PROOFS_MAX 20000
-/* A file has a mapping for each of its segments; they stand together. */
+/* At most so many adjacent mappings of a file, one for each segment. */
 #define GROUP_MAX 64
 
-/* Which lists of one process count: the smaller one. */
+/* Of several lists of one process, the one with the smallest rank is used. */
 enum rank {
 	RANK_OPTION,
 	RANK_BESIDE,
@@ -96,7 +95,7 @@ static bool mapped_is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The folder "maps" in a capture that is a folder. */
+/* Finds the folder "maps" in a capture that is a folder. */
 static bool find_folder(const char *path, char *out, size_t size)
 {
 	if (!strcmp(path, "-") || !mapped_is_folder(path))
@@ -105,8 +104,9 @@ static bool find_folder(const char *path, char *out, size_t size)
 	return mapped_is_folder(out);
 }
 
-/* Beside a file it may be that of another capture, where the same ids are
- * other processes: whoever knows better can say so. */
+/* Prints that --maps could be used. A folder beside a file is not used by
+ * itself: it may belong to another capture, where the pids are other processes.
+ */
 static void mapped_print_hint(struct mapped *md, const struct source *src)
 {
 	const char *slash = strrchr(src->path, '/');
@@ -135,8 +135,8 @@ static void mapped_report(struct maps *m, struct stitch *st, uint16_t source,
 		stitch_maps(st, source, &s[i], rank);
 }
 
-/* The mappings of map[i]'s file from i on, if the file is here and is mapped
- * so, are derived no more. */
+/* Marks the mappings of map[i]'s file as not derived, if the file exists and
+ * its headers agree with them. */
 static void prove_file(struct mapped *md, const struct symbolizer *sy,
 		       struct rec_map *map, size_t n, size_t i, bool *seen)
 {
@@ -163,7 +163,7 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 	}
 }
 
-/* A list that the capture has itself may lack the offsets in files. */
+/* Proves the offsets in files, which a capture's own list may lack. */
 static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 				 uint16_t source, const struct symbolizer *sy,
 				 const struct snapshot *s)
@@ -213,7 +213,7 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	if (find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
-	/* others than perf's know of no mappings */
+	/* only captures of perf have mappings */
 	if (src->info.cookies != COOKIES_PERF)
 		mapped_print_hint(md, src);
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)

@@ -1,4 +1,4 @@
-/* name.c - the naming loop: next unnamed image, name, store. */
+/* name.c - names the images of a database, one after the other. */
 #include "cli/ingest/name.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ const char *name_kallsyms(void)
 	return kallsyms;
 }
 
-/* More threads wait for the database and the disk. */
+/* More threads would only wait for the database and the disk. */
 #define JOBS_MAX 8
 
 struct sink {
@@ -95,14 +95,15 @@ static void naming_report(const char *what)
 	fprintf(stderr, "%s\n", note);
 }
 
-/* Told now, and kept in the database. */
+/* Prints a note, and stores it in the database. */
 static int naming_put_note(struct store *db, const char *what, struct err *err)
 {
 	naming_report(what);
 	return store_note(db, "names", what, err);
 }
 
-/* Names that were read from other bytes stay: nobody knows which are right. */
+/* Names that were read from another version of a file stay, as it is not known
+ * which are right. */
 static void changed(const char *file, const char *section, char note[512])
 {
 	snprintf(note, 512,
@@ -121,8 +122,8 @@ void name_tell_changed(const char *file, const char *section)
 	naming_report(note);
 }
 
-/* Who names images: files may be looked into by threads, which are `fed`
- * images up to some way ahead of the one whose names are put away. */
+/* Names images: threads read files ahead of the image whose names are stored
+ * next; `fed` images were passed to them. */
 struct namers {
 	struct symbolizer *sy;
 	struct pool *pool; /* NULL: none */
@@ -229,7 +230,7 @@ int name_check(struct err *err)
 	return check_fetch(err);
 }
 
-/* Ends with NULL, as the symbolizer wants it. */
+/* Returns the list of --debug-dir, which ends with NULL. */
 static const char *const *debug_list(void)
 {
 	size_t last = sizeof(debug_dirs.item) / sizeof(debug_dirs.item[0]) - 1;
@@ -238,7 +239,8 @@ static const char *const *debug_list(void)
 	return debug_dirs.item;
 }
 
-/* Were all captures made on this machine, with the kernel of this version? */
+/* Returns whether all captures were made on this machine with the running
+ * kernel version. */
 static bool naming_recorded_here(struct store *db)
 {
 	struct rows *r =
@@ -259,7 +261,7 @@ static bool naming_recorded_here(struct store *db)
 	return same && n;
 }
 
-/* The kernel of all captures; "": not known, or several. */
+/* Stores the kernel version of all captures; "" if not known, or several. */
 static void kernel_release(struct store *db, char *buf, size_t size)
 {
 	struct rows *r =
@@ -270,7 +272,7 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 	for (; r && rows_next(r, NULL) > 0; n++) {
 		const char *release = rows_text(r, CAPTURE_MACHINES_RELEASE);
 
-		/* It becomes a folder in a path. */
+		/* It becomes part of a path. */
 		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
 		    *release == '.') {
 			buf[0] = '\0';
@@ -281,7 +283,7 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 	rows_close(r);
 }
 
-/* Where programs keep what they can make again; false: nowhere. */
+/* Stores the folder for the cache of names. Returns false if there is none. */
 static bool cache_folder(const char *home, char *buf, size_t size)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME");
@@ -296,7 +298,8 @@ static bool cache_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* Where libdebuginfod keeps files, by the rules in debuginfod_find(3). */
+/* Stores the cache folder of libdebuginfod, by the rules in debuginfod_find(3).
+ */
 static bool fetched_folder(const char *home, char *buf, size_t size)
 {
 	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
@@ -312,7 +315,7 @@ static bool fetched_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* The options, and texts that they point to. */
+/* Options of a symbolizer, and the texts that they point to. */
 struct setup {
 	struct symbolize_opts o;
 	char cache[4096], fetched[4096], release[128];
@@ -368,8 +371,8 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
-/* Servers are asked for one file after the other, those of most stacks first:
- * no threads then. */
+/* Returns the number of threads: 1 with debuginfod, as servers are asked for
+ * one file after the other, those in most stacks first. */
 static unsigned int threads_wanted(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -442,7 +445,7 @@ int name_images(struct store *db, const struct symbolize_text *captured,
 
 struct changes {
 	struct store *db;
-	char last[256]; /* each file is told once */
+	char last[256]; /* report each file once */
 };
 
 static int check_section(void *arg, const struct rows *r, struct err *err)

@@ -11,7 +11,7 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
-#define PAGE 4096u /* what readers of such mappings assume */
+#define PAGE 4096u /* page size that readers of mappings assume */
 #define JIT_START 0x1000u
 #define JIT_ALIGN 16u
 
@@ -85,8 +85,8 @@ static int take_mapped(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* One function behind the other; what is known of its length may be wrong, so
- * the frames have a say. */
+/* Puts jitted functions one behind the other. A recorded length may be too
+ * small: each function reaches to its last frame. */
 static void lay_out_jit(struct code_places *p)
 {
 	uint64_t at = JIT_START;
@@ -185,8 +185,8 @@ static const struct segment *find_segment(const struct code_places *p,
 	return NULL;
 }
 
-/* A segment that is not where its offset is in a page cannot be mapped: its
- * start is as good. */
+/* A segment whose address and offset differ modulo the page size cannot be
+ * mapped by page; its mapping then begins at the segment. */
 static struct code_place in_file(struct code_places *p,
 				 const struct code_frame *f, uint64_t off)
 {
@@ -217,7 +217,7 @@ struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 {
 	const struct code_frame *f = &p->c->frame[frame];
 	const struct image *img = &p->c->image[f->image].img;
-	/* derived ones are no addresses */
+	/* a derived offset does not come from an address */
 	bool back = called && f->off && !(f->flags & FRAME_DERIVED);
 	uint64_t off = f->off - back;
 	struct code_mapping m = { .image = f->image,

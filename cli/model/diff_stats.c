@@ -9,11 +9,12 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 
-/* Below that no test says yes: not worth an exact one. */
+/* Below this z-score the exact test never passes, so it is not computed. */
 #define Z_MIN 2.0
-/* Changes that stand out about equally: the one in numbers comes first. */
+/* Of changes with z-scores within this factor, the largest in numbers goes
+ * first. */
 #define Z_TIE 0.9
-/* What is taken out before all are looked at again: one part in so many. */
+/* A round ends when 1/ROUND of the total has been taken out. */
 #define ROUND 50
 
 static double diff_smaller(double a, double b)
@@ -33,8 +34,7 @@ static double log_choose(double n, double k)
 	return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
-/* A law of b among a + b: the chance of a count, and how many times as likely
- * the next one is. */
+/* The distribution of b among a + b events. */
 struct law {
 	double n;		 /* a + b */
 	double whole_a, whole_b; /* hypergeometric; 0: binomial */
@@ -60,8 +60,9 @@ static double law_next_ratio(const struct law *l, double b)
 	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
 }
 
-/* The sum of the chances from b outwards. It stops when what follows cannot
- * be seen; towards the middle the terms grow, and 1 ends that. */
+/* Returns the sum of probabilities from b outwards. Stops when further terms do
+ * not change the sum, or when it reaches 1, as terms grow towards the middle.
+ */
 static double law_tail_sum(const struct law *l, double b, double lowest,
 			   double highest, int step)
 {
@@ -90,7 +91,7 @@ static double two_sided(const struct law *l, double b)
 		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
 		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
 	}
-	/* the tail that is not the smaller one need not be summed up */
+	/* only the smaller tail has to be summed up */
 	return diff_smaller(
 		1, 2 * law_tail_sum(l, b, lowest, highest, b > mean ? 1 : -1));
 }
@@ -117,22 +118,23 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance)
 	return two_sided(&l, (double)b);
 }
 
-/* The chance that an event of both recordings is one of b's. */
+/* Returns the probability that an event of either recording is in b. */
 static double chance_of(const struct diff_whole *w)
 {
 	double a = (double)w->a;
 	double b = (double)w->b;
 
 	if (w->absolute) {
-		/* the fewer samples the same weight has, the fewer are due */
+		/* a larger weight for each sample means fewer expected samples
+		 */
 		a = w->unit_b;
 		b = w->unit_a;
 	}
 	return a + b > 0 ? b / (a + b) : 0;
 }
 
-/* How far the counts are from what is due, in standard deviations; > 0: b has
- * more. */
+/* Returns the distance of the counts from those expected, in standard
+ * deviations; > 0 if b has more. */
 static double z_rates(double a, double b, double chance)
 {
 	double n = a + b;
@@ -155,10 +157,9 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 	return spread > 0 ? (b / whole_b - a / whole_a) / spread : 0;
 }
 
-/* p of a change in that direction, where the place is as loss could have made
- * it, with the change as small as it may be: what is missing belongs to the
- * side that has less, and of the other side to other places. 1 when that turns
- * the change round. */
+/* Returns the p-value of a change in that direction in the worst case of loss:
+ * all samples that may belong here do on the side with less, and none on the
+ * other side. Returns 1 if that reverses the change. */
 static double diff_p_of(const struct diff_place *place,
 			const struct diff_whole *w, bool more, bool nested)
 {
@@ -181,7 +182,7 @@ static double diff_p_of(const struct diff_place *place,
 	return diff_p_shares(p.a, even.a, p.b, even.b);
 }
 
-/* The smallest p that so many samples can have at all. */
+/* Returns the smallest p-value that n samples can have. */
 static double p_least(uint64_t n, const struct diff_whole *w, bool nested)
 {
 	if (w->absolute || nested) {
@@ -206,8 +207,8 @@ static int compare_double(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Tarone: as many tests count as can pass when that many count. Gives their
- * number, and in out[] which places cannot. */
+/* Tarone's method: returns the number of tests that can pass at the limit for
+ * that number of tests, and marks in out[] the places that cannot. */
 static size_t count_tests(const struct diff_place *p, size_t n,
 			  const struct diff_whole *w, bool nested, bool *out)
 {
@@ -234,8 +235,8 @@ static size_t count_tests(const struct diff_place *p, size_t n,
 	return k;
 }
 
-/* By how much the numbers themselves changed, where shares tell two stories
- * of one change. */
+/* Returns by how much the absolute numbers changed: of two shares, one may have
+ * changed only because the other did. */
 static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
 {
 	struct diff_whole as_is = *w;
@@ -259,8 +260,8 @@ static int compare_clear(const void *pa, const void *pb)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* The places that stand out, the clearest first; of those that do so about
- * equally the one in numbers comes before all. */
+/* Lists the places with a large z-score, clearest first, except that of about
+ * equal ones the one with the largest change in numbers comes first. */
 static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 			 const struct diff_whole *w, struct ranked *rank)
 {
@@ -292,7 +293,7 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 	return used;
 }
 
-/* Is the place changed, by the limit of this step? */
+/* Returns whether the place has changed, by the limit of this step. */
 static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
 			double limit)
 {
@@ -303,8 +304,8 @@ static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
 	return p->change;
 }
 
-/* One look at all places, in which so much is taken out that another look is
- * due: large changes are taken one by one, small ones together. */
+/* Judges all places once, until so much of the totals was taken out that the
+ * rest must be judged again: large changes one by one, small ones together. */
 static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 			  size_t n, bool *done, size_t tests, size_t passed,
 			  struct diff_whole *left)
@@ -358,8 +359,7 @@ double diff_scale(const struct diff_whole *left)
 	       ((double)left->a * left->unit_a);
 }
 
-/* Holm without order: a place passes when, with all that pass before it, its
- * limit is met; sorted by p that is one walk. */
+/* Holm's method: one walk over the places sorted by p-value. */
 void diff_judge_nested(struct diff_place *p, size_t n,
 		       const struct diff_whole *left)
 {

@@ -1,4 +1,4 @@
-/* events.c - the events of a database one after the other, in time order. */
+/* events.c - iterates over the events of a database in time order. */
 #include "cli/model/events.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* filter.c - the options that choose samples, as one SQL condition. */
+/* filter.c - the filter options as one SQL condition. */
 #include "cli/model/filter.h"
 
 #include <fnmatch.h>
@@ -75,7 +75,7 @@ filter_printf(struct text *t, const char *fmt, ...)
 		t->len += (size_t)n;
 }
 
-/* A decimal number at *p, at most 2^31 - 1. */
+/* Parses a decimal number at *p, at most 2^31 - 1. */
 static int filter_parse_number(const char **p, long *out)
 {
 	long v = 0;
@@ -91,7 +91,7 @@ static int filter_parse_number(const char **p, long *out)
 	return 0;
 }
 
-/* "0,2-4" as a condition on an integer column. */
+/* Adds "0,2-4" as a condition on an integer column. */
 static int filter_put_numbers(struct text *t, const char *column,
 			      const char *opt, const char *list,
 			      struct err *err)
@@ -159,7 +159,7 @@ static void put_names(struct text *t, const char *column, const char *list)
 	filter_printf(t, ")");
 }
 
-/* Seconds with up to nine places, exactly. */
+/* Parses seconds with up to nine decimals, exactly. */
 static int seconds(const char **p, int64_t *ns)
 {
 	int64_t v = 0;
@@ -184,7 +184,7 @@ static int seconds(const char **p, int64_t *ns)
 	return 0;
 }
 
-/* "12.5" percent as millionths. */
+/* Parses "12.5%" as millionths. */
 static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t ns;
@@ -248,7 +248,7 @@ static int filter_put_time(struct text *t, struct store *db, const char *list,
 		p++;
 		if (seconds(&p, &ns))
 			goto bad;
-		/* the display cuts to microseconds: take the whole one */
+		/* script prints microseconds, truncated: include all of it */
 		filter_printf(t, " AND time_ns < %" PRId64, ns + 1000);
 	} else if (*p == ',') {
 		p++;
@@ -262,8 +262,8 @@ bad:
 		       list);
 }
 
-/* An event that is not in the capture is a typing error, not an empty
- * answer. */
+/* Fails for an event that is not in the capture, which is most likely a typing
+ * error. */
 static int filter_check_event(struct store *db, const char *list,
 			      struct err *err)
 {

@@ -1,8 +1,8 @@
-/* interpreter.c - which frames are an interpreter's own: the rules.
+/* interpreter.c - the rules by which frames are an interpreter's own.
  *
- * Functions that run code of the language, or call between both, are its own;
- * what a library does for the program (sorting, reading, a regular expression)
- * is not: people want to see that. */
+ * Functions that run code of the language, or call between it and C, are its
+ * own. Work of a library for the program (sorting, reading, a regular
+ * expression) is not, because users want to see it. */
 #include "cli/model/interpreter.h"
 
 #include <fnmatch.h>
@@ -48,7 +48,7 @@ static const struct {
 
 struct rule {
 	uint8_t language;
-	bool jit; /* of jitted code; else of the interpreter's files */
+	bool jit; /* for jitted code, not the interpreter's files */
 	uint8_t kind;
 	const char *name; /* glob */
 };
@@ -56,7 +56,7 @@ struct rule {
 #define OWN INTERPRETER_OWN
 #define CODE INTERPRETER_CODE
 
-/* The first that matches counts. */
+/* The first rule that matches is used. */
 static const struct rule rules[] = {
 	{ PYTHON, true, CODE, "py::*" },
 	{ PYTHON, false, OWN, "_PyEval_*" },
@@ -115,7 +115,7 @@ static const struct rule rules[] = {
 	{ PERL, false, OWN, "S_docatch*" },
 	{ PERL, false, OWN, "*_sortcv*" }, /* a block of sort */
 
-	/* names of YJIT and RJIT: "Class#method (file.rb:line)" */
+	/* YJIT and RJIT: "Class#method (file.rb:line)" */
 	{ RUBY, true, CODE, "*.rb:[0-9]*" },
 	{ RUBY, false, OWN, "vm_*" },
 	{ RUBY, false, OWN, "rb_vm_*" },

@@ -1,4 +1,4 @@
-/* label_facts.c - what is known of a label beyond its name. */
+/* label_facts.c - facts about a label beside its name. */
 #include "cli/model/label_facts.h"
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 struct label_facts {
 	const struct stack_names *names;
 	struct label_fact *fact;
-	bool *several; /* lines: none of them is the label's */
+	bool *several; /* has several lines */
 	size_t n, cap, cap_several;
 	struct arena text;
-	const char *last; /* most rows have the file of the row before */
+	const char *last; /* file of the last row: most rows repeat it */
 };
 
 static const char *label_facts_keep_file(struct label_facts *f,
@@ -56,7 +56,7 @@ static void add_build(struct label_fact *fact, const struct rows *r)
 		return;
 	for (size_t i = 0; i < id.len && i < sizeof(hex) / 2; i++)
 		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)id.text[i]);
-	/* the label is of several versions of one file */
+	/* the label has several versions of its file */
 	if (fact->places && strcmp(fact->build, hex))
 		hex[0] = 0;
 	memcpy(fact->build, hex, sizeof(hex));

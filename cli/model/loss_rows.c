@@ -1,4 +1,4 @@
-/* loss_rows.c - what was not recorded, in the order of time. */
+/* loss_rows.c - the losses of a database, in time order. */
 #include "cli/model/loss_rows.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* notes.c - what must be known of a database to judge a picture of it. */
+/* notes.c - facts that qualify a picture of a database, as lines of text. */
 #include "cli/model/notes.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #define LINE_SIZE 4096
 
-/* A line in the making. */
+/* The line that is being written. */
 struct notes {
 	note_fn *fn;
 	void *arg;
@@ -36,7 +36,7 @@ static void notes_add(struct notes *n, const char *fmt, ...)
 		n->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-/* ", WHAT TEXT" where there is a text. */
+/* Appends ", WHAT TEXT" if there is a text. */
 static void add_text(struct notes *n, const char *what, const char *text)
 {
 	char clean[1024];
@@ -55,7 +55,6 @@ static void notes_end(struct notes *n)
 	n->line[0] = 0;
 }
 
-/* The columns of info_captures. */
 static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
@@ -74,7 +73,6 @@ static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* The columns of check_losses: what, counts, records, intervals, unknown. */
 static int notes_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
@@ -95,7 +93,6 @@ static int notes_take_loss(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* The columns of info_verdicts: kind, verdict, confidence, n. */
 static int take_verdict(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
@@ -111,7 +108,6 @@ static int take_verdict(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* The columns of export_damage: kind, what, count. */
 static int take_damage(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;

@@ -25,7 +25,8 @@ const struct opt offcpu_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* States by bit, since Linux 4.14; before that the first ones are the same. */
+/* States by bit since Linux 4.14; the first ones are the same in older kernels.
+ */
 static const struct {
 	int64_t state;
 	const char *name;
@@ -42,7 +43,7 @@ const char *offcpu_state(int64_t state)
 		if (states[i].state == state)
 			return states[i].name;
 	}
-	/* kernels may add bits: the lowest known one */
+	/* other kernels may add bits: use the lowest known one */
 	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
 		if (states[i].state & state)
 			return states[i].name;
@@ -50,7 +51,7 @@ const char *offcpu_state(int64_t state)
 	return "?";
 }
 
-/* Is the word of the comma list one of a state, "R" for both kinds of it? */
+/* Returns whether the comma list contains the state; "R" means "R" and "R+". */
 static bool is_named(const char *list, const char *state)
 {
 	for (const char *p = list; *p;) {
@@ -116,12 +117,12 @@ struct stacks_group offcpu_group(const struct offcpu_stack *s)
 struct thread {
 	int64_t tid;
 	bool away;
-	bool chosen;	/* the filters let its wait through */
-	bool by_waking; /* who was woken by is known from sched_waking */
-	bool has_stack; /* a sample for the switch that comes */
+	bool chosen;	/* its wait is selected by the filters */
+	bool by_waking; /* the waker is known, from sched_waking */
+	bool has_stack; /* a sample for the next switch record */
 	struct offcpu_stack stack;
 	int64_t stack_state;
-	struct offcpu_wait wait; /* away: as far as it is known */
+	struct offcpu_wait wait; /* its wait, if it is off the CPU */
 };
 
 struct pass {
@@ -178,7 +179,7 @@ static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 			     is_named(offcpu_opts.state, offcpu_state(state)));
 }
 
-/* Away twice without a return in between: that one was not seen. */
+/* If the thread leaves twice, its return in between was lost. */
 static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
 			    struct err *err)
 {
@@ -223,8 +224,8 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
 
-/* The first to wake it made it ready; sched_waking runs in the waker, while
- * sched_wakeup may run on the CPU of the one that is woken. */
+/* The first wake-up makes the thread runnable. sched_waking is hit in the
+ * waker; sched_wakeup may be hit on the CPU of the woken thread. */
 static void offcpu_wake_thread(struct pass *p, const struct offcpu_event *e)
 {
 	struct thread *th;

@@ -1,5 +1,4 @@
-/* offcpu_source.c - the events of the scheduler in one database, capture by
- * capture, in time order. */
+/* offcpu_source.c - iterates over the scheduler events of a database. */
 #include "cli/model/offcpu_source.h"
 
 #include <stdio.h>
@@ -19,7 +18,7 @@
 #define BIND_MAX 256
 #define STREAMS_MAX 8
 
-/* What a role of the query is here, and the text of its own columns. */
+/* Roles by their word in query offcpu_types, with the SQL of their columns. */
 static const struct {
 	const char *word, *sql;
 	enum offcpu_role role;
@@ -35,7 +34,7 @@ static const struct {
 	{ "stack", "offcpu_stack", OFFCPU_STACK, false },
 };
 
-/* One event_type that tells of switches. */
+/* An event_type with switches or wake-ups. */
 struct type {
 	int64_t id, capture;
 	size_t word; /* in words[] */
@@ -44,7 +43,7 @@ struct type {
 	int64_t together, end;
 };
 
-/* One capture that is read: places of its types; -1: none. */
+/* The types of one capture, as indexes of type[]; -1: none. */
 struct part {
 	int switches, waking, wakeup;
 	int stack[2]; /* for records: context-switches, sched_switch */
@@ -73,7 +72,7 @@ struct offcpu_source {
 	struct stream stream[STREAMS_MAX];
 	size_t n;
 	struct row_cursor chosen; /* what filters let through; else empty */
-	struct span *lost;	  /* apart, in order */
+	struct span *lost;	  /* disjoint, ordered */
 	size_t n_lost, cap_lost;
 	int64_t end;
 };
@@ -92,7 +91,8 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 		at++;
 	if (at == sizeof(words) / sizeof(*words))
 		return 0;
-	/* table names are made by us; in a foreign database they may not be */
+	/* the store makes no such name, but the database may be from elsewhere
+	 */
 	if (words[at].fields && (!table[0] || strchr(table, '"'))) {
 		s->no_fields |= words[at].role == OFFCPU_SWITCH;
 		return 0;
@@ -109,7 +109,7 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* The most frequent type of a capture with that role; -1: none. */
+/* Returns the most frequent type of a capture with that role; -1: none. */
 static int offcpu_source_find_type(const struct offcpu_sources *s,
 				   int64_t capture, enum offcpu_role role)
 {
@@ -121,7 +121,7 @@ static int offcpu_source_find_type(const struct offcpu_sources *s,
 	return -1;
 }
 
-/* Another capture of the same kernel at the same time has been taken. */
+/* Returns whether another capture of the same kernel and time is in part[]. */
 static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 {
 	int64_t kernel = t->together ? t->together : t->capture;
@@ -136,8 +136,8 @@ static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 	return false;
 }
 
-/* A tracepoint that was set on one process is hit when it leaves, not when it
- * comes back: then only the records of switches tell both. */
+/* sched_switch of a single process is hit when it leaves the CPU, not when it
+ * comes back: then switch records are used, which exist for both. */
 static void offcpu_source_choose_types(struct offcpu_sources *s,
 				       const struct type *t)
 {
@@ -205,7 +205,7 @@ size_t offcpu_sources_count(const struct offcpu_sources *s)
 	return s->n_part;
 }
 
-/* The statement for one type. */
+/* Opens the rows of one type. */
 static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 			      enum offcpu_role role, struct err *err)
 {
@@ -245,7 +245,7 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 	return row_cursor_step(&st->c, err);
 }
 
-/* The switches that the filters let through, as one more stream. */
+/* Opens the switches that the filters select. */
 static int open_chosen(struct offcpu_sources *all, struct offcpu_source *s,
 		       int64_t type, struct err *err)
 {
@@ -269,7 +269,8 @@ out:
 	return rc;
 }
 
-/* Intervals come by their beginning: those that touch become one. */
+/* Loads the intervals with losses. They are ordered by start; those that touch
+ * are merged. */
 static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 		       const struct type *t, struct offcpu_sums *sums,
 		       struct err *err)
@@ -346,7 +347,7 @@ static uint32_t offcpu_source_id_of(int64_t v)
 	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
 }
 
-/* Texts of ftrace have the letter where binary forms have the number. */
+/* Text of ftrace has a letter where binary forms have the number. */
 static int64_t state_of(const struct value *v)
 {
 	if (v->kind == VALUE_INT)
@@ -385,7 +386,6 @@ static void offcpu_source_fill_event(const struct stream *st,
 	};
 }
 
-/* Streams are few: looking at all of them is quick. */
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err)
 {

@@ -1,4 +1,4 @@
-/* payloads.c - what tracepoints say, as text: script's field 'trace'. */
+/* payloads.c - payloads of tracepoints as text: script's field 'trace'. */
 #include "cli/model/payloads.h"
 
 #include <stdio.h>
@@ -25,20 +25,21 @@ struct payload_rows {
 
 struct type_payload {
 	struct payload *payload; /* NULL: no format */
-	size_t cursor;		 /* place + 1; 0: has no table */
-	size_t *column;		 /* of each field in that table; 0: none */
+	size_t cursor;		 /* index + 1; 0: no table */
+	size_t *column;		 /* of each field in the table; 0: none */
 };
 
 struct payloads {
 	struct store *db;
 	struct type_payload *type;
 	size_t n_type, cap_type;
-	struct payload_rows *cursor; /* the first is event_raw's */
+	struct payload_rows *cursor; /* [0]: event_raw */
 	size_t n_cursor, cap_cursor;
 	struct field *field;
 	size_t cap_field;
-	struct chains *chains; /* of fields that are stacks; NULL: none yet */
-	struct arena stacks;   /* their texts, of one event */
+	struct chains
+		*chains; /* for fields that are stacks; NULL: not yet loaded */
+	struct arena stacks; /* texts of such fields of one event */
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
@@ -134,8 +135,7 @@ void payloads_close(struct payloads *ps)
 	free(ps);
 }
 
-/* Moves to the event: 1 it is there, 0 it is not, -1. */
-/* As the kernel prints it, but in one line: " => f+0x1 => g+0x2". */
+/* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2". */
 static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
 		      struct err *err)
 {
@@ -207,8 +207,8 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 	return 0;
 }
 
-/* Moves to what there is of an event: 1 its fields (in ps->field), 2 its
- * bytes (of the first cursor), 0 nothing, -1. */
+/* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
+ * its bytes are at the first cursor, 0 if it has none, or -1 and *err. */
 static int payloads_find_event(struct payloads *ps, int64_t event,
 			       const struct type_payload *t, struct err *err)
 {
@@ -227,7 +227,7 @@ static int payloads_find_event(struct payloads *ps, int64_t event,
 	return rc > 0 ? 2 : rc;
 }
 
-/* NULL: events of this type have no payload. */
+/* Returns NULL if events of this type have no payload. */
 static const struct type_payload *payload_of(const struct payloads *ps,
 					     int64_t type)
 {

@@ -1,4 +1,4 @@
-/* stack_cache.c - the stack of a sample as text, made once. */
+/* stack_cache.c - stacks as text, each formatted once. */
 #include "cli/model/stack_cache.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "stitch/verdict.h"
 
 struct kept {
-	struct stacks_group g; /* what tells stacks apart, and no more */
+	struct stacks_group g; /* the key */
 	struct stack_text text;
 };
 
@@ -94,7 +94,7 @@ static struct stack_text stack_cache_make_text(struct stack_cache *c,
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g)
 {
-	/* of a user half that is there, only this changes what is shown */
+	/* if the user half is present, only VERDICT_EXEC affects the text */
 	const struct stacks_group key = {
 		.kraw = g->kraw,
 		.uraw = g->uraw,

@@ -1,4 +1,4 @@
-/* stacks.c - the samples of a database, by what they have in common. */
+/* stacks.c - the samples of a database in groups. */
 #include "cli/model/stacks.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* Events that are named as left out. */
+/* At most so many events are named as left out. */
 #define NAMED_MAX 6
 #define SQL_MAX 16384
 #define BIND_MAX 256
@@ -37,7 +37,7 @@ struct stacks {
 	size_t n_event, cap_event;
 	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
 	size_t n_type, cap_type;
-	struct stacks_comm *comm; /* by comm.id; [0] for none */
+	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
 	struct arena text;
 };
@@ -65,7 +65,7 @@ static int check_id(int64_t id, struct err *err)
 		       (long long)id);
 }
 
-/* Events of one name are one event, whichever capture they are from. */
+/* Events with the same name in several captures are one event. */
 static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
@@ -118,7 +118,7 @@ static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-/* Gives the place of its group. */
+/* Counts a sample; returns the index of its group. */
 static uint32_t stacks_count_sample(struct stacks *s,
 				    const struct stacks_group *g)
 {
@@ -172,8 +172,8 @@ static uint32_t stacks_raw_id(int64_t id)
 	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
 }
 
-/* The weight of a row: 1 and it is in g; 0: it has none; -1: it is no number.
- */
+/* Stores the weight of a row in g. Returns 1, 0 if it has none, or -1 and *err
+ * if it is not a number. */
 static int take_weight(struct stacks *s, const struct rows *r,
 		       struct stacks_group *g, struct err *err)
 {
@@ -215,7 +215,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 	int rc = 1;
 
 	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-		return 0; /* a record, no sample */
+		return 0; /* a record, not a sample */
 	g.event = s->type[type] - 1;
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
@@ -223,7 +223,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 	}
 	if (comm > 0 && (size_t)comm < s->n_comm)
 		g.comm = (uint32_t)comm;
-	/* of the flags, only this one changes what is drawn */
+	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
 	stacks_report_sample(s, r, stacks_count_sample(s, &g), g.weight);
 	return 0;
@@ -333,7 +333,8 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
 	return &s->event[i];
 }
 
-/* Where each event counts one, most of them may have no stacks. */
+/* Compares by stacks first: where all events weigh 1, the most frequent one may
+ * have no stacks. */
 static bool stacks_is_better(const struct stacks_event *a,
 			     const struct stacks_event *b)
 {

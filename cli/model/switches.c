@@ -19,9 +19,9 @@ struct switch_rows {
 	size_t prev, next, comm, state; /* columns; 0: there is none */
 };
 
-/* What an event type says of switches. */
+/* Where the switches of an event type are. */
 struct source {
-	size_t cursor; /* place in cursor[] + 1; 0: nothing */
+	size_t cursor; /* index in cursor[] + 1; 0: no switches */
 	int64_t kernel, events;
 	bool sample;
 };
@@ -76,8 +76,9 @@ static size_t open_switch_rows(struct switches *s, const char *name,
 	return s->n_cursor;
 }
 
-/* "sched:sched_switch": with the name of an instance in front, modifiers behind
- * ("sched_switch:k", "sched_switch/max-stack=8/"), or without the system. */
+/* Returns whether the name is "sched:sched_switch", possibly with an instance
+ * in front, modifiers behind ("sched_switch:k", "sched_switch/max-stack=8/"),
+ * or without the system. */
 static bool is_sched_switch(const char *name)
 {
 	static const char word[] = "sched_switch";
@@ -123,8 +124,8 @@ static bool switches_is_better(const struct source *a, const struct source *b)
 	return a->sample != b->sample ? a->sample : a->events > b->events;
 }
 
-/* Of several that saw the same kernel only one: sched_switch says more than
- * records do, and more switches than fewer. */
+/* Keeps one event type for each kernel: sched_switch rather than records, as it
+ * has more fields, and the most frequent. */
 static void switches_choose_types(struct switches *s)
 {
 	for (size_t i = 1; i <= s->n_type; i++)

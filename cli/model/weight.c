@@ -1,7 +1,7 @@
-/* weight.c - what samples weigh by an SQL expression of the user.
+/* weight.c - weights of samples from an SQL expression of the user.
  *
- * The expression is SQL, as that of 'query': a database is open for reading
- * only. It stands in brackets that it cannot close. */
+ * As for 'query', the database is open for reading only. The expression is put
+ * into brackets, which it cannot close. */
 #include "cli/model/weight.h"
 
 #include <stdbool.h>
@@ -20,12 +20,12 @@ static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
 				    "verdict",	"latency_ns" };
 #define N_BASE (sizeof(base) / sizeof(*base))
 
-/* An event with fields. */
+/* An event type with an ev_ table. */
 struct table {
 	int64_t type;
 	char *event, *name;
 	char *columns; /* SQL text, each after a comma */
-	char *names;   /* for people */
+	char *names;   /* for messages */
 };
 
 struct weight {
@@ -35,7 +35,7 @@ struct weight {
 	size_t n, cap;
 };
 
-/* Behind a quoted text or name that begins at p; NULL: it does not end. */
+/* Returns the end of the quoted text or name at p; NULL if it has none. */
 static const char *skip_quoted(const char *p)
 {
 	char end = *p == '[' ? ']' : *p;
@@ -44,8 +44,9 @@ static const char *skip_quoted(const char *p)
 	return stop ? stop + 1 : NULL;
 }
 
-/* One expression, which stays inside the brackets around it. A doubled quote
- * is two quoted texts here, which is the same. */
+/* Checks that the text is one expression that does not close the brackets
+ * around it. A doubled quote is treated as two quoted texts, with the same
+ * result. */
 static int check_expr(const char *expr, struct err *err)
 {
 	const char *why = NULL;
@@ -106,7 +107,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 		const char *prefix = is_base(col) ? "field_" : "";
 
 		rc = 0;
-		/* our own names have no quotes; a foreign database's may */
+		/* the store makes no such name, but the database may be from
+		 * elsewhere */
 		if (strchr(col, '"'))
 			continue;
 		fprintf(sql, ", f.\"%s\" AS \"%s%s\"", col, prefix, col);
@@ -151,7 +153,7 @@ static void weight_release(struct weight *w)
 	free(w->table);
 }
 
-/* t NULL: without fields. cond "0": no row, to try it. */
+/* t NULL: without fields. cond "0": no rows, to try the expression. */
 static struct rows *weight_open_rows(const struct weight *w,
 				     const struct table *t, const char *cond,
 				     const struct value *bind, size_t n,
@@ -185,7 +187,8 @@ static struct rows *weight_open_rows(const struct weight *w,
 	return r;
 }
 
-/* 1: the expression is one of that row; 0: it names something else; -1. */
+/* Returns 1 if the expression is valid for rows with the fields of t, 0 if it
+ * uses other names, or -1 and *err. */
 static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
@@ -204,7 +207,7 @@ static int try_row(const struct weight *w, const struct table *t,
 	return rc < 0 ? -1 : 1;
 }
 
-/* Names everything that could have been meant, as far as there is room. */
+/* Fails with a list of the columns, as far as there is room. */
 static int no_column(const struct weight *w, struct err *err)
 {
 	char list[400] = "";
@@ -249,7 +252,7 @@ static int two_events(const struct weight *w, const struct table *a,
 		       w->expr, a->event, b->event);
 }
 
-/* What SQL says of it is about the command line. */
+/* Makes the error of SQLite one about the option. */
 static int not_good(const struct weight *w, const struct err *why,
 		    struct err *err)
 {
@@ -260,7 +263,7 @@ static int not_good(const struct weight *w, const struct err *why,
 	return err_set(err, ERR_USAGE, "--weight '%s': %s", w->expr, why->msg);
 }
 
-/* The event whose fields the expression names; *t NULL: none. */
+/* Finds the event whose fields the expression uses; *t is NULL if none. */
 static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 {
 	struct err first = { 0 };
