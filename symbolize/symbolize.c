@@ -11,6 +11,7 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/memo.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 /* Best first. The kernel: what the user named, what the capture itself says,
@@ -82,37 +83,6 @@ void symbolize_free(struct symbolizer *sy)
 		kallsyms_free(sy->ks_captured[i]);
 	free(sy->ks_captured);
 	free(sy);
-}
-
-void symbolize_report_release(struct image_report *rep)
-{
-	free(rep->seg);
-	for (size_t i = 0; i < rep->n_used; i++) {
-		free((char *)rep->used[i].file);
-		free((char *)rep->used[i].name);
-	}
-	free(rep->used);
-	rep->seg = NULL;
-	rep->n_seg = 0;
-	rep->used = NULL;
-	rep->n_used = 0;
-	rep->cap_used = 0;
-}
-
-void report_file(struct symbolizer *sy, const char *file)
-{
-	snprintf(sy->rep->file, sizeof(sy->rep->file), "%s", file);
-}
-
-void report_status(struct symbolizer *sy, const char *status)
-{
-	sy->rep->status = status;
-}
-
-void report_note(struct symbolizer *sy, const char *what, const char *path)
-{
-	snprintf(sy->rep->note, sizeof(sy->rep->note), "%.160s: %s", path,
-		 what);
 }
 
 static bool has_names(enum image_kind kind)

@@ -9,8 +9,6 @@
 #include "stitch/base/table.h"
 #include "symbolize/symbolize.h"
 
-struct elf_file;
-struct elf_section;
 struct fetch;
 struct kallsyms;
 
@@ -45,26 +43,6 @@ struct symbolizer {
 	struct safe_text plain;
 	char name[16384]; /* demangled */
 };
-
-/* The report's file and status of the image at hand. */
-void report_file(struct symbolizer *sy, const char *file);
-void report_status(struct symbolizer *sy, const char *status);
-/* What a user should be told of a file; the image is then not remembered. */
-void report_note(struct symbolizer *sy, const char *what, const char *path);
-
-/* Names come from this section of the file: the report gets its hash. */
-void used_section(const struct symbolizer *sy, const struct elf_file *ef,
-		  const struct elf_section *s);
-/* The code of a file; what it says is borrowed from ef. */
-bool used_text(const struct elf_file *ef, struct section_used *out);
-/* From all that dwarf_look() reads. */
-void used_debug(const struct symbolizer *sy, const struct elf_file *ef);
-void used_add(struct image_report *rep, const struct section_used *u);
-/* The first of a[] whose file and name are in b[] with another hash; NULL. */
-const struct section_used *used_changed(const struct section_used *a,
-					size_t n_a,
-					const struct section_used *b,
-					size_t n_b);
 
 extern const struct resolver resolve_recorded;		/* recorded.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */

@@ -19,7 +19,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
-#include "symbolize/names/pool.h"
+#include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
 
 static const char *symfs, *kallsyms, *vmlinux;

@@ -11,6 +11,7 @@
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/leb128.h"
 
 /* .eh_frame has a few CIEs, .debug_frame one for each source file. */
 #define CIES_MAX 65536
@@ -51,40 +52,6 @@ struct cfi {
 	struct fde *fde;
 	size_t n, cap;
 };
-
-int cfi_uleb(struct bytes *b, uint64_t *out)
-{
-	uint8_t byte;
-
-	*out = 0;
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		*out |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			return 0;
-	}
-	return -1;
-}
-
-int cfi_sleb(struct bytes *b, int64_t *out)
-{
-	uint64_t v = 0;
-	uint8_t byte;
-
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		v |= (uint64_t)(byte & 127) << shift;
-		if (byte >= 128)
-			continue;
-		if (byte & 64 && shift + 7 < 64)
-			v |= ~(uint64_t)0 << (shift + 7);
-		*out = (int64_t)v;
-		return 0;
-	}
-	return -1;
-}
 
 /* A window on [off, off + len), whose positions are section offsets. */
 static int window(const struct cfi *c, uint64_t off, uint64_t len,
@@ -164,7 +131,7 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 	cie->sized = *a == 'z';
 	if (!cie->sized)
 		return *a ? -1 : 0;
-	if (cfi_uleb(b, &v) || bytes_take(b, v, &data, NULL))
+	if (leb128_unsigned(b, &v) || bytes_take(b, v, &data, NULL))
 		return -1;
 	while (*++a) {
 		if (*a == 'S') {
@@ -203,13 +170,14 @@ static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
 		    (cie->address != 4 && cie->address != 8))
 			return -1;
 	}
-	if (cfi_uleb(b, &cie->code_align) || cfi_sleb(b, &cie->data_align))
+	if (leb128_unsigned(b, &cie->code_align) ||
+	    leb128_signed(b, &cie->data_align))
 		return -1;
 	if (version == 1) {
 		if (bytes_u8(b, &byte, NULL))
 			return -1;
 		ra = byte;
-	} else if (cfi_uleb(b, &ra)) {
+	} else if (leb128_unsigned(b, &ra)) {
 		return -1;
 	}
 	if (ra >= ABI_REGS)
@@ -337,7 +305,8 @@ static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 	    pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
 	    __builtin_add_overflow(f->start, len, &f->end))
 		return -1;
-	if (cie->sized && (cfi_uleb(b, &len) || bytes_skip(b, len, NULL)))
+	if (cie->sized &&
+	    (leb128_unsigned(b, &len) || bytes_skip(b, len, NULL)))
 		return -1;
 	if (f->start == f->end || bytes_left(b) > UINT32_MAX)
 		return -1;
@@ -544,7 +513,7 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 
 	if (v < 0 || (uint64_t)v > c->len ||
 	    window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
-	    cfi_uleb(&b, &len))
+	    leb128_unsigned(&b, &len))
 		return -1;
 	return bytes_take(&b, len, out, NULL);
 }

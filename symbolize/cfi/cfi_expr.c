@@ -7,6 +7,7 @@
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/leb128.h"
 
 #define DEPTH 64
 /* Jumps back could go on for ever. */
@@ -46,7 +47,7 @@ static int push_reg(struct machine *m, uint64_t reg)
 {
 	int64_t off;
 
-	if (cfi_sleb(m->code, &off) || reg >= ABI_REGS ||
+	if (leb128_signed(m->code, &off) || reg >= ABI_REGS ||
 	    !(m->v->have & 1ull << reg))
 		return -1;
 	return push(m, m->v->reg[reg] + (uint64_t)off);
@@ -87,8 +88,8 @@ static int push_leb(struct machine *m, uint8_t op)
 	int64_t s;
 
 	if (op == DW_OP_consts)
-		return cfi_sleb(m->code, &s) ? -1 : push(m, (uint64_t)s);
-	return cfi_uleb(m->code, &u) ? -1 : push(m, u);
+		return leb128_signed(m->code, &s) ? -1 : push(m, (uint64_t)s);
+	return leb128_unsigned(m->code, &u) ? -1 : push(m, u);
 }
 
 static int deref(struct machine *m, uint8_t size)
@@ -234,7 +235,7 @@ static int other(struct machine *m, uint8_t op)
 	case DW_OP_deref_size:
 		return bytes_u8(m->code, &size, NULL) ? -1 : deref(m, size);
 	case DW_OP_plus_uconst:
-		if (cfi_uleb(m->code, &v) || !m->n)
+		if (leb128_unsigned(m->code, &v) || !m->n)
 			return -1;
 		m->stack[m->n - 1] += v;
 		return 0;
@@ -245,7 +246,7 @@ static int other(struct machine *m, uint8_t op)
 			return -1;
 		return v ? jump(m) : bytes_skip(m->code, 2, NULL);
 	case DW_OP_bregx:
-		return cfi_uleb(m->code, &v) ? -1 : push_reg(m, v);
+		return leb128_unsigned(m->code, &v) ? -1 : push_reg(m, v);
 	default:
 		return -1;
 	}

@@ -8,6 +8,7 @@
 
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/leb128.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
@@ -27,7 +28,7 @@ static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
 
 	*deref = false;
 	if (cfi_expr(c, v, &b) || bytes_u8(&b, &op, NULL) || op < DW_OP_breg0 ||
-	    op > DW_OP_breg31 || cfi_sleb(&b, off) || *off > INT32_MAX ||
+	    op > DW_OP_breg31 || leb128_signed(&b, off) || *off > INT32_MAX ||
 	    *off < INT32_MIN)
 		return false;
 	*reg = (uint8_t)(op - DW_OP_breg0);

@@ -4,6 +4,10 @@
 #include <dwarf.h>
 #include <elf.h>
 
+#include "stitch/base/bytes.h"
+#include "symbolize/cfi/abi.h"
+#include "symbolize/elf/leb128.h"
+
 #define V_MAX (INT64_MAX >> 8)
 
 /* What an instruction does. */
@@ -87,11 +91,11 @@ static int operand(const struct cfi_run *r, struct bytes *b, char kind,
 
 	if (kind == 'b') {
 		*v = (int64_t)bytes_off(b);
-		return cfi_uleb(b, &u) || bytes_skip(b, u, NULL);
+		return leb128_unsigned(b, &u) || bytes_skip(b, u, NULL);
 	}
 	if (kind == 'S')
-		return cfi_sleb(b, v) || scale(r, *v, v);
-	if (cfi_uleb(b, &u))
+		return leb128_signed(b, v) || scale(r, *v, v);
+	if (leb128_unsigned(b, &u))
 		return -1;
 	if (kind == '-')
 		return 0;

@@ -2,8 +2,12 @@
  * symbolize/cfi*.c only. */
 #ifndef SYMBOLIZE_CFI_CFI_RUN_H
 #define SYMBOLIZE_CFI_CFI_RUN_H
-#include "stitch/base/bytes.h"
-#include "symbolize/cfi/cfi.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbolize/cfi/cfi_rule.h"
+
+struct bytes;
 
 /* Compilers nest remembered states one deep. */
 #define CFI_REMEMBER_MAX 32

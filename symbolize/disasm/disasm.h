@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolize/disasm/disasm_sp.h"
+
 struct disasm;
 struct err;
 
@@ -39,11 +41,6 @@ void disasm_close(struct disasm *d);
 bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 		 uint64_t *addr, struct insn *out);
 
-enum disasm_sp {
-	SP_KEPT,
-	SP_MOVED, /* by so many bytes */
-	SP_SET,	  /* in another way */
-};
 /* What the instruction that came last, which must have been one, does to the
  * stack pointer; a call and a return do nothing to it that counts for the
  * function they are in. x86-64 in Intel's syntax,

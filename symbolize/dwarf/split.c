@@ -12,9 +12,9 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "symbolize/cfi/cfi.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/leb128.h"
 #include "symbolize/files/locate.h"
 
 #define GNU_ADDR_INDEX 0x1f01 /* DW_FORM_GNU_addr_index */
@@ -219,7 +219,7 @@ static int address(const struct split *s, Dwarf_Attribute *a, uint64_t *out)
 		return take_addr(s, &b, out);
 	case DW_FORM_addrx:
 	case GNU_ADDR_INDEX:
-		return cfi_uleb(&b, &i) ? -1 : addr_at(s, i, out);
+		return leb128_unsigned(&b, &i) ? -1 : addr_at(s, i, out);
 	case DW_FORM_addrx1:
 	case DW_FORM_addrx2:
 	case DW_FORM_addrx3:
@@ -289,7 +289,7 @@ static void begin(const struct split *s, Dwarf_Die *die, struct split_walk *w)
 	if (!dwarf_attr(die, DW_AT_ranges, &a))
 		return;
 	if (a.form == DW_FORM_rnglistx) {
-		if (!value_of(s, &a, &b) && !cfi_uleb(&b, &i) &&
+		if (!value_of(s, &a, &b) && !leb128_unsigned(&b, &i) &&
 		    !list_at(s, i, &w->at))
 			w->state = WALK_LIST;
 		return;
@@ -318,21 +318,21 @@ static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
 
 	switch (kind) {
 	case DW_RLE_startx_endx:
-		return cfi_uleb(b, &i) || addr_at(s, i, x) || cfi_uleb(b, &i) ||
+		return leb128_unsigned(b, &i) || addr_at(s, i, x) || leb128_unsigned(b, &i) ||
 				       addr_at(s, i, y)
 			       ? -1
 			       : 0;
 	case DW_RLE_startx_length:
-		return cfi_uleb(b, &i) || addr_at(s, i, x) || cfi_uleb(b, y) ||
+		return leb128_unsigned(b, &i) || addr_at(s, i, x) || leb128_unsigned(b, y) ||
 				       __builtin_add_overflow(*x, *y, y)
 			       ? -1
 			       : 0;
 	case DW_RLE_offset_pair:
-		return cfi_uleb(b, x) || cfi_uleb(b, y) ? -1 : 0;
+		return leb128_unsigned(b, x) || leb128_unsigned(b, y) ? -1 : 0;
 	case DW_RLE_start_end:
 		return take_addr(s, b, x) || take_addr(s, b, y) ? -1 : 0;
 	case DW_RLE_start_length:
-		return take_addr(s, b, x) || cfi_uleb(b, y) ||
+		return take_addr(s, b, x) || leb128_unsigned(b, y) ||
 				       __builtin_add_overflow(*x, *y, y)
 			       ? -1
 			       : 0;
@@ -354,7 +354,7 @@ static bool next_in_list(const struct split *s, struct split_walk *w,
 		if (bytes_u8(&b, &kind, NULL) || kind == DW_RLE_end_of_list)
 			return false;
 		if (kind == DW_RLE_base_addressx) {
-			if (cfi_uleb(&b, &i) || addr_at(s, i, &w->base))
+			if (leb128_unsigned(&b, &i) || addr_at(s, i, &w->base))
 				return false;
 		} else if (kind == DW_RLE_base_address) {
 			if (take_addr(s, &b, &w->base))

@@ -12,6 +12,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/memo.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"

@@ -10,6 +10,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/files/memo_inner.h"
+#include "symbolize/report.h"
 
 /* ---- strings */
 
@@ -249,7 +250,7 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
 	rep->n_seg = m->n_seg;
 	for (size_t i = 0; i < m->n_part; i++)
-		used_add(rep,
+		report_add_section(rep,
 			 &(struct section_used){ text_at(m, m->part[i].file),
 						 text_at(m, m->part[i].name),
 						 m->part[i].hash });
@@ -332,7 +333,7 @@ static void compare(const struct memo *m, struct image_report *rep)
 	if (m->old)
 		memo_report(m->old, &old);
 	const struct section_used *u =
-		used_changed(rep->used, rep->n_used, old.used, old.n_used);
+		report_changed_section(rep->used, rep->n_used, old.used, old.n_used);
 	if (n)
 		snprintf(rep->note, sizeof(rep->note),
 			 "%.120s: %zu names are others than before, "

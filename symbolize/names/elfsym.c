@@ -16,6 +16,8 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/files/module.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/names/section_hashes.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/files/unxz.h"
@@ -114,8 +116,8 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (!sd || !each)
 		return;
-	used_section(l->sy, l->ef, s);
-	used_section(l->sy, l->ef, &str);
+	section_hashes_add(l->sy, l->ef, s);
+	section_hashes_add(l->sy, l->ef, &str);
 	/* Every name that begins before the last 0 ends inside the table. */
 	const char *text = sd->d_buf;
 	size_t len = sd->d_size;
@@ -163,7 +165,7 @@ static bool load_debugdata(struct elf_names *en)
 	void *mem = d ? unxz(d->d_buf, d->d_size, &len) : NULL;
 	if (!mem)
 		return false;
-	used_section(en->sy, en->ef, &s);
+	section_hashes_add(en->sy, en->ef, &s);
 	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
 	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
@@ -425,9 +427,9 @@ static void elf_names_lines(struct symbolizer *sy, const struct image *img,
 	for (size_t i = 0; i < n; i++)
 		if (to_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
-	used_debug(sy, ef);
+	section_hashes_add_debug(sy, ef);
 	if (shared && dwarf_has(shared))
-		used_debug(sy, shared);
+		section_hashes_add_debug(sy, shared);
 	en->dwarf = dwarf_look(sy, ef, shared, vaddr, n);
 	if (en->dwarf)
 		note_lines(sy, en->dwarf, ef->path);

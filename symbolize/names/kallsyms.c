@@ -4,6 +4,7 @@
  * The file is read whole (5 MB, 190,000 lines) and cut into names in place.
  * Addresses in it are absolute and of one boot; the kernel is moved at each
  * boot, so those of another boot are shifted by where _text was. */
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 static bool is_recorded(enum image_kind kind)

@@ -2,37 +2,17 @@
  *
  * A build-id proves how a file is called: what was patched, or built again
  * with the same one, keeps it. So that a file which changed can be told. */
-#include <stdlib.h>
+#include "symbolize/names/section_hashes.h"
+
 #include <string.h>
 
 #include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
-
-static const struct section_used *find(const struct section_used *list,
-				       size_t n, const char *file,
-				       const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(list[i].name, name) && !strcmp(list[i].file, file))
-			return &list[i];
-	return NULL;
-}
-
-void used_add(struct image_report *rep, const struct section_used *u)
-{
-	rep->used = mem_grow(rep->used, &rep->cap_used, rep->n_used + 1,
-			     sizeof(*rep->used));
-	rep->used[rep->n_used++] = (struct section_used){
-		.file = mem_strdup(u->file),
-		.name = mem_strdup(u->name),
-		.hash = u->hash,
-	};
-}
 
 /* Piece by piece: code may have 100 MB, and is looked at here and there. */
 static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
@@ -86,7 +66,7 @@ bool symbolize_section(const char *file, const char *section,
 	return found;
 }
 
-bool used_text(const struct elf_file *ef, struct section_used *out)
+bool section_hashes_text(const struct elf_file *ef, struct section_used *out)
 {
 	struct elf_section s;
 
@@ -95,40 +75,27 @@ bool used_text(const struct elf_file *ef, struct section_used *out)
 	       hash_section(ef, &s, &out->hash);
 }
 
-void used_section(const struct symbolizer *sy, const struct elf_file *ef,
-		  const struct elf_section *s)
+void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
+			const struct elf_section *s)
 {
 	struct section_used u = { .file = ef->path, .name = s->name };
 
 	/* What is in .gnu_debugdata is that section of the file. */
 	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
-	    !find(sy->rep->used, sy->rep->n_used, u.file, u.name) &&
+	    !report_find_section(sy->rep->used, sy->rep->n_used, u.file,
+				 u.name) &&
 	    hash_section(ef, s, &u.hash))
-		used_add(sy->rep, &u);
+		report_add_section(sy->rep, &u);
 }
 
 /* dwarf_has() unpacks some of them, so it is called before. */
-void used_debug(const struct symbolizer *sy, const struct elf_file *ef)
+void section_hashes_add_debug(const struct symbolizer *sy,
+			      const struct elf_file *ef)
 {
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
 
 		if (elf_section_get(ef, i, &s) && dwarf_reads(s.name))
-			used_section(sy, ef, &s);
+			section_hashes_add(sy, ef, &s);
 	}
-}
-
-const struct section_used *used_changed(const struct section_used *a,
-					size_t n_a,
-					const struct section_used *b,
-					size_t n_b)
-{
-	for (size_t i = 0; i < n_a; i++) {
-		const struct section_used *u =
-			find(b, n_b, a[i].file, a[i].name);
-
-		if (u && u->hash != a[i].hash)
-			return &a[i];
-	}
-	return NULL;
 }

@@ -1,4 +1,6 @@
 /* sframe_code.c - is an SFrame section right? By the code it is about. */
+#include "symbolize/sframe/sframe_code.h"
+
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>

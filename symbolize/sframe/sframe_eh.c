@@ -1,5 +1,7 @@
 /* sframe_eh.c - is an SFrame section right? By .eh_frame, address by
  * address. */
+#include "symbolize/sframe/sframe_eh.h"
+
 #include <inttypes.h>
 #include <string.h>
 

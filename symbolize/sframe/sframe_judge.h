@@ -2,7 +2,7 @@
 #ifndef SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
 #define SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
 #include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/sframe/sframe_check.h"
+#include "symbolize/sframe/sframe_finding.h"
 #include "symbolize/sframe/sframe_file.h"
 
 /* A function that could be read. */
@@ -42,8 +42,4 @@ struct rule_text {
 };
 const char *judge_rule(const struct judge *j, const struct row_rule *rule,
 		       struct rule_text *t);
-
-/* With the code, with .eh_frame. */
-int judge_code(struct judge *j, struct err *err);
-void judge_eh(struct judge *j);
 #endif

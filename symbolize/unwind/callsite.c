@@ -14,6 +14,7 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 
@@ -189,7 +190,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 
 bool callsite_text(const struct callsite_file *f, struct section_used *out)
 {
-	return f->ef && used_text(f->ef, out);
+	return f->ef && section_hashes_text(f->ef, out);
 }
 
 void callsite_settle(struct callsite_file *f)

@@ -5,7 +5,7 @@
  * 0.82 s; of 67 programs with little of it, 0.50 s instead of 0.52 s: there
  * putting names away is most of the work. With names remembered on disk it
  * makes no difference. */
-#include "symbolize/names/pool.h"
+#include "symbolize/pool.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,0 +1,112 @@
+/* sframe_judge.c - what the parts of sframe_check() share. */
+#include "symbolize/sframe/sframe_judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "stitch/base/mem.h"
+
+void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
+		 uint64_t end, uint64_t n, const char *fmt, ...)
+{
+	struct sframe_report *r = j->r;
+	struct sframe_finding *f;
+	va_list ap;
+
+	r->found[test] += n;
+	if (r->kept[test] >= r->limit)
+		return;
+	r->kept[test]++;
+	r->finding =
+		mem_grow(r->finding, &r->cap, r->n + 1, sizeof(*r->finding));
+	f = &r->finding[r->n++];
+	f->test = test;
+	f->start = start;
+	f->end = end;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+const char *judge_part(const struct judge *j, uint64_t addr)
+{
+	size_t lo = 0;
+	size_t hi = j->n_part;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (j->part[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
+}
+
+static const char *reg_text(const struct judge *j, uint32_t reg,
+			    struct rule_text *t)
+{
+	if (reg == sframe_sp(j->sf))
+		return "sp";
+	if (reg == sframe_fp(j->sf))
+		return "fp";
+	snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
+	return t->s;
+}
+
+static const char *place_text(const struct judge *j, const struct place_rule *p,
+			      struct rule_text *t)
+{
+	static const char *const from[] = {
+		[PLACE_CFA] = "c%+" PRId32,
+		[PLACE_FP] = "(fp%+" PRId32 ")",
+		[PLACE_SP] = "(sp%+" PRId32 ")",
+	};
+
+	if (p->kind == PLACE_SAME)
+		return "u";
+	if (p->kind == PLACE_UNDEFINED)
+		return "undefined";
+	if (p->kind == PLACE_REG)
+		return reg_text(j, (uint32_t)p->off, t);
+	snprintf(t->s, sizeof(t->s), from[p->kind], p->off);
+	return t->s;
+}
+
+const char *judge_rule(const struct judge *j, const struct row_rule *rule,
+		       struct rule_text *t)
+{
+	static const char *const cfa[] = {
+		[ROW_SP] = "sp%+" PRId64,
+		[ROW_FP] = "fp%+" PRId64,
+		[ROW_SP_DEREF] = "(sp%+" PRId64 ")",
+		[ROW_FP_DEREF] = "(fp%+" PRId64 ")",
+		[ROW_DRAP] = "r10%+" PRId64,
+		[ROW_PLT] = "PLT, pushed at byte %" PRId64,
+	};
+	struct rule_text fp;
+	struct rule_text ra;
+	char base[40];
+
+	switch (rule->kind) {
+	case ROW_GAP:
+		return "nothing";
+	case ROW_OUTERMOST:
+		return "outermost";
+	case ROW_SIGNAL:
+		return "signal frame";
+	case ROW_COMPLEX:
+		return "complex";
+	default:
+		break;
+	}
+	snprintf(base, sizeof(base), cfa[rule->kind], rule->cfa);
+	snprintf(t->s, sizeof(t->s), "CFA %s FP %.16s RA %.16s%s", base,
+		 place_text(j, &rule->fp, &fp), place_text(j, &rule->ra, &ra),
+		 rule->flags & ROW_SIGNED	 ? " signed"
+		 : rule->flags & ROW_INTERRUPTED ? " interrupted"
+						 : "");
+	return t->s;
+}
