@@ -170,7 +170,7 @@ static void job_release(struct job *j)
 	free((char *)j->img.path);
 	free(j->told);
 	arena_release(&j->text);
-	symbolize_report_release(&j->rep);
+	report_release(&j->rep);
 	memset(j, 0, sizeof(*j));
 }
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "symbolize/symbolize.h"
+#include "stitch/symbol.h"
 #include "symbolize/symbolizer.h"
 
-void symbolize_report_release(struct image_report *rep)
+void report_release(struct image_report *rep)
 {
 	free(rep->seg);
 	for (size_t i = 0; i < rep->n_used; i++) {

@@ -7,9 +7,26 @@
 #define SYMBOLIZE_REPORT_H
 #include <stddef.h>
 
-struct image_report;
 struct section_used;
+struct segment;
 struct symbolizer;
+
+/* What became of an image, for the image table. */
+struct image_report {
+	char file[4096];     /* "" none */
+	const char *status;  /* 'named', 'unverified', 'no file',
+			      * 'other build-id', 'no symbols', 'no names'
+			      * (a kind of code that has none) */
+	struct segment *seg; /* owned: report_release() */
+	size_t n_seg;
+	struct section_used *used; /* owned, with its strings */
+	size_t n_used, cap_used;
+	unsigned int fetched; /* files that came over a network */
+	char missing[128];    /* "", or one that did not, and why */
+	char note[256];	      /* "", or what a user should be told */
+};
+
+void report_release(struct image_report *rep);
 
 /* Set the report's file and status. status is a string constant, one of those
  * listed at struct image_report. */
@@ -22,9 +39,9 @@ void report_note(struct symbolizer *sy, const char *what, const char *path);
 /* Appends a copy of *u to the sections the names were read from. */
 void report_add_section(struct image_report *rep, const struct section_used *u);
 /* Returns the entry of list[] with this file and section name, or NULL. */
-const struct section_used *
-report_find_section(const struct section_used *list, size_t n, const char *file,
-		    const char *name);
+const struct section_used *report_find_section(const struct section_used *list,
+					       size_t n, const char *file,
+					       const char *name);
 /* Returns the first entry of a[] whose file and section are in b[] with another
  * hash, or NULL if none has changed. */
 const struct section_used *report_changed_section(const struct section_used *a,

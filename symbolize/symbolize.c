@@ -11,6 +11,7 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/memo.h"
+#include "symbolize/names/demangle.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -128,7 +129,7 @@ static const char *plain(struct symbolizer *sy, const char *raw)
 		return p->name[id].plain;
 
 	struct plain_name n = { raw, raw };
-	if (symbolize_demangle(raw, sy->name, sizeof(sy->name)))
+	if (demangle_name(raw, sy->name, sizeof(sy->name)))
 		n.plain = arena_strdup(&p->text, sy->name);
 	p->name = mem_grow(p->name, &p->cap, p->n + 1, sizeof(*p->name));
 	table_add(&p->by_raw, h, (uint32_t)p->n);

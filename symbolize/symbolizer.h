@@ -7,9 +7,11 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "symbolize/symbolize.h"
+#include "symbolize/options.h"
+#include "symbolize/resolver.h"
 
 struct fetch;
+struct image_report;
 struct kallsyms;
 
 /* Big enough for every path that is put together here. */

@@ -13,6 +13,7 @@
 #include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/names/section_hashes.h"
 
 /* The largest real functions (interpreters, parsers) have some 100 KB. */
 #define CODE_MAX ((size_t)4 << 20)
@@ -90,7 +91,7 @@ static int check_text(struct load *l, struct store *db, struct err *err)
 	uint64_t now;
 
 	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
-	    symbolize_section(rows_text(r, 0), rows_text(r, 1), &l->img,
+	    section_hashes_of_file(rows_text(r, 0), rows_text(r, 1), &l->img,
 			      &now) &&
 	    now != (uint64_t)rows_int(r, 2))
 		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
@@ -312,7 +313,7 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 	}
 	l->n_called = n;
 	rc = symbolize_image(sy, &l->img, off, n, take_symbol, l, &rep, err);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	free(off);
 	return rc;
 }

@@ -22,13 +22,8 @@ struct dwarf_frame {
 	uint32_t line;	  /* 0: not known */
 };
 
-/* Can libdw read what the file has without leaving it, and is there a section
- * of this name? */
-bool dwarf_sound(const struct elf_file *ef, const char *info);
 /* Does the file have debug information that can be read here? */
 bool dwarf_has(const struct elf_file *ef);
-/* Does dwarf_look() read the section of this name? */
-bool dwarf_reads(const char *section);
 /* Looks n ELF addresses up, in any order. alt: the file that dwz made, whose
  * pieces ef uses; NULL: none. NULL when there is no debug information, or a
  * part of it is in a file that is not here. sy says where units' files may

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/module.h"
 
@@ -152,7 +152,7 @@ bool relocate_debug(const struct elf_file *ef)
 		if (s->type == SHT_RELA && s->info && s->info < r.n_sec &&
 		    s->link < r.n_sec && r.sec[s->info].scn &&
 		    r.sec[s->link].scn && r.sec[s->info].type == SHT_PROGBITS &&
-		    dwarf_reads(r.sec[s->info].name))
+		    dwarf_sections_reads(r.sec[s->info].name))
 			ok = apply(&r, s);
 	}
 	free(r.sec);

@@ -12,7 +12,7 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/leb128.h"
 #include "symbolize/files/locate.h"
@@ -101,7 +101,7 @@ static struct split *open_one(const char *path, uint64_t id)
 	struct split *s = mem_new(1, sizeof(*s));
 
 	s->ef = elf_file_open(path, NULL);
-	if (s->ef && dwarf_sound(s->ef, ".debug_info.dwo"))
+	if (s->ef && dwarf_sections_readable(s->ef, ".debug_info.dwo"))
 		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
 	if (s->dw && find_unit(s, id))
 		return s;
@@ -318,12 +318,14 @@ static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
 
 	switch (kind) {
 	case DW_RLE_startx_endx:
-		return leb128_unsigned(b, &i) || addr_at(s, i, x) || leb128_unsigned(b, &i) ||
+		return leb128_unsigned(b, &i) || addr_at(s, i, x) ||
+				       leb128_unsigned(b, &i) ||
 				       addr_at(s, i, y)
 			       ? -1
 			       : 0;
 	case DW_RLE_startx_length:
-		return leb128_unsigned(b, &i) || addr_at(s, i, x) || leb128_unsigned(b, y) ||
+		return leb128_unsigned(b, &i) || addr_at(s, i, x) ||
+				       leb128_unsigned(b, y) ||
 				       __builtin_add_overflow(*x, *y, y)
 			       ? -1
 			       : 0;

@@ -14,6 +14,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 struct fetch {
@@ -65,7 +66,7 @@ static int go_on(debuginfod_client *c, long a, long b)
 	return f->over || (f->stop && f->stop());
 }
 
-bool symbolize_can_fetch(void)
+bool fetch_available(void)
 {
 	void *lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
 

@@ -16,6 +16,8 @@ enum fetch_what {
 	FETCH_CODE
 };
 
+/* Returns true if libdebuginfod can be loaded. */
+bool fetch_available(void);
 /* True: it is there now, look again. Otherwise the report of the image at hand
  * says why not. */
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,

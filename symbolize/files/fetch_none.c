@@ -1,8 +1,7 @@
 /* fetch_none.c - in place of fetch.c where libdebuginfod is not wanted. */
 #include "symbolize/files/fetch.h"
-#include "symbolize/symbolize.h"
 
-bool symbolize_can_fetch(void)
+bool fetch_available(void)
 {
 	return false;
 }

@@ -250,10 +250,10 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
 	rep->n_seg = m->n_seg;
 	for (size_t i = 0; i < m->n_part; i++)
-		report_add_section(rep,
-			 &(struct section_used){ text_at(m, m->part[i].file),
-						 text_at(m, m->part[i].name),
-						 m->part[i].hash });
+		report_add_section(rep, &(struct section_used){
+						text_at(m, m->part[i].file),
+						text_at(m, m->part[i].name),
+						m->part[i].hash });
 	return true;
 }
 
@@ -332,8 +332,8 @@ static void compare(const struct memo *m, struct image_report *rep)
 
 	if (m->old)
 		memo_report(m->old, &old);
-	const struct section_used *u =
-		report_changed_section(rep->used, rep->n_used, old.used, old.n_used);
+	const struct section_used *u = report_changed_section(
+		rep->used, rep->n_used, old.used, old.n_used);
 	if (n)
 		snprintf(rep->note, sizeof(rep->note),
 			 "%.120s: %zu names are others than before, "
@@ -343,7 +343,7 @@ static void compare(const struct memo *m, struct image_report *rep)
 		snprintf(rep->note, sizeof(rep->note),
 			 "%.120s: %.40s changed, with the same build-id",
 			 u->file, u->name);
-	symbolize_report_release(&old);
+	report_release(&old);
 }
 
 void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)

@@ -4,7 +4,7 @@
  * 235 bytes can stand for 277 MB, and a longer one for more than a computer
  * can write in its life. libiberty has no way to stop it from its callback,
  * so the callback jumps out: the printer keeps everything on its stack. */
-#include "symbolize/symbolize.h"
+#include "symbolize/names/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static bool may_be_rust(const char *name)
 }
 
 /* The plain reading of mangled, in *k; false when it is not mangled. */
-static bool demangle(const char *mangled, const bool rust, struct sink *k)
+static bool demangle_cxx(const char *mangled, const bool rust, struct sink *k)
 {
 	k->n = 0;
 	if (setjmp(k->full))
@@ -83,7 +83,7 @@ static bool demangle_d(const char *mangled, struct sink *k)
 	return true;
 }
 
-bool symbolize_demangle(const char *name, char *buf, size_t size)
+bool demangle_name(const char *name, char *buf, size_t size)
 {
 	char base[1024];
 	struct sink k;
@@ -106,8 +106,9 @@ bool symbolize_demangle(const char *name, char *buf, size_t size)
 		base[len] = '\0';
 		mangled = base;
 	}
-	bool ok = name[1] == 'D' ? demangle_d(mangled, &k)
-				 : demangle(mangled, may_be_rust(mangled), &k);
+	bool ok = name[1] == 'D'
+			  ? demangle_d(mangled, &k)
+			  : demangle_cxx(mangled, may_be_rust(mangled), &k);
 	if (!ok || !k.n)
 		return false;
 	size_t room = size > 5 ? size - 5 : 0;

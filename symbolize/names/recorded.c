@@ -3,6 +3,7 @@
  * offset of the image has that name. */
 #include <string.h>
 
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "symbolize/report.h"

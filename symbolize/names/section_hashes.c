@@ -10,6 +10,7 @@
 #include "stitch/base/table.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -49,8 +50,8 @@ static bool hash_section(const struct elf_file *ef, const struct elf_section *s,
 	return true;
 }
 
-bool symbolize_section(const char *file, const char *section,
-		       const struct image *img, uint64_t *hash)
+bool section_hashes_of_file(const char *file, const char *section,
+			    const struct image *img, uint64_t *hash)
 {
 	struct elf_file *ef = elf_file_open(file, NULL);
 	struct elf_section s;
@@ -95,7 +96,7 @@ void section_hashes_add_debug(const struct symbolizer *sy,
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
 
-		if (elf_section_get(ef, i, &s) && dwarf_reads(s.name))
+		if (elf_section_get(ef, i, &s) && dwarf_sections_reads(s.name))
 			section_hashes_add(sy, ef, &s);
 	}
 }

@@ -2,9 +2,11 @@
 #ifndef SYMBOLIZE_NAMES_SECTION_HASHES_H
 #define SYMBOLIZE_NAMES_SECTION_HASHES_H
 #include <stdbool.h>
+#include <stdint.h>
 
 struct elf_file;
 struct elf_section;
+struct image;
 struct section_used;
 struct symbolizer;
 
@@ -19,4 +21,8 @@ void section_hashes_add_debug(const struct symbolizer *sy,
 /* Hashes .text of ef into *out, whose strings are borrowed from ef. Returns
  * false if there is no such section or it cannot be read. */
 bool section_hashes_text(const struct elf_file *ef, struct section_used *out);
+/* Hashes the named section of a file as it is now. Returns false if it is not
+ * there, or the file has another build-id than the image. */
+bool section_hashes_of_file(const char *file, const char *section,
+			    const struct image *img, uint64_t *hash);
 #endif

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	if (memo_report(m, &rep) && (!rep.status || !rep.file[0]))
 		sum_of_all++;
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	memo_release(m);
 	free(m);
 	close(fd);

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.debug_dirs = dirs, .symfs = "/proc", .no_live = true });
 	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
 	return 0;

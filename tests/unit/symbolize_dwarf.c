@@ -143,7 +143,7 @@ static void look(const struct code_place *code, bool no_inline)
 		free((char *)told[--n_told].name);
 	ck_assert_int_eq(
 		symbolize_image(sy, &img, code, 1, keep, NULL, &rep, NULL), 0);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 }
 

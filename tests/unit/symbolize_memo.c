@@ -62,7 +62,7 @@ static const char *names_at(uint64_t a, uint64_t b)
 	ck_assert_int_eq(
 		symbolize_image(sy, &img, code, 2, collect, NULL, &rep, NULL),
 		0);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	return got;
 }
@@ -265,7 +265,7 @@ START_TEST(the_oldest_go_when_there_are_too_many)
 		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1, collect,
 						 NULL, &rep, NULL),
 				 0);
-		symbolize_report_release(&rep);
+		report_release(&rep);
 		symbolize_free(sy);
 		if (!i) {
 			snprintf(old, sizeof(old), "%s", memo_path());

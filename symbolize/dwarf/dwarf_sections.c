@@ -1,0 +1,108 @@
+/* dwarf_sections.c - which debug sections of a file libdw is given to read. */
+#include "symbolize/dwarf/dwarf_sections.h"
+
+#include <gelf.h>
+#include <string.h>
+
+#include "symbolize/elf/elf.h"
+
+/* Compressed sections are a third of what they were; bombs a thousandth. */
+#define SHRINK_MAX 64u
+#define SHRINK_FREE ((uint64_t)16 << 20)
+
+/* ---- files */
+
+static bool is_bomb(const struct elf_section *s)
+{
+	GElf_Chdr ch;
+
+	if (!(s->flags & SHF_COMPRESSED))
+		return false;
+	return !gelf_getchdr(s->scn, &ch) ||
+	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
+}
+
+/* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
+static bool has_texts(const char *name)
+{
+	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t n = strlen(texts[i]);
+
+		if (!strncmp(name, texts[i], n) &&
+		    (!name[n] || !strcmp(name + n, ".dwo")))
+			return true;
+	}
+	return false;
+}
+
+/* libdw 0.188 runs over the end of texts that have none. */
+static bool ends_well(const struct elf_section *s)
+{
+	if (!s->size || s->type == SHT_NOBITS || !has_texts(s->name))
+		return true;
+	/* As libdw will do it anyway. */
+	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
+		return false;
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size &&
+	       !((const char *)d->d_buf)[d->d_size - 1];
+}
+
+bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
+{
+	bool found = false;
+
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+
+		if (!elf_section_get(ef, i, &s))
+			continue;
+		/* The way of before 2015 to compress sections. */
+		if (!strncmp(s.name, ".zdebug_", 8))
+			return false;
+		if (strncmp(s.name, ".debug_", 7) != 0)
+			continue;
+		if (is_bomb(&s) || !ends_well(&s))
+			return false;
+		if (!strcmp(s.name, info))
+			found = s.type != SHT_NOBITS && s.size;
+	}
+	return found;
+}
+
+/* libdw unpacks every section it knows before anything is asked: half of the
+ * time of libc went into the places of variables. What has no bytes is left
+ * alone. */
+bool dwarf_sections_reads(const char *section)
+{
+	static const char *const not_read[] = {
+		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
+		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
+		".debug_macro",	   ".debug_names",    ".debug_pubnames",
+		".debug_pubtypes", ".debug_types",
+	};
+
+	if (strncmp(section, ".debug_", 7) != 0)
+		return false;
+	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
+		if (!strcmp(section, not_read[k]))
+			return false;
+	return true;
+}
+
+void dwarf_sections_drop_unread(const struct elf_file *ef)
+{
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+		GElf_Shdr sh;
+
+		if (!elf_section_get(ef, i, &s) ||
+		    strncmp(s.name, ".debug_", 7) != 0 ||
+		    dwarf_sections_reads(s.name) || !gelf_getshdr(s.scn, &sh))
+			continue;
+		sh.sh_type = SHT_NOBITS;
+		gelf_update_shdr(s.scn, &sh);
+	}
+}
