@@ -3,8 +3,8 @@
  * On two CPUs, naming of 12 libraries with packed debug information took 0.38 s
  * with two threads and 0.66 s without, and the whole command 0.53 s instead of
  * 0.82 s; of 67 programs with little of it, 0.50 s instead of 0.52 s: there
- * putting names away is most of the work. With names remembered on disk it
- * makes no difference. */
+ * putting names away is most of the pool_worker_main. With names remembered on
+ * disk it makes no difference. */
 #include "symbolize/pool.h"
 
 #include <pthread.h>
@@ -64,14 +64,15 @@ bool pool_takes(const struct image *img)
 /* ---- in a thread */
 
 /* Neighbours mostly say the same: those strings are kept once. */
-static const char *keep(struct job *j, const char *s, const char *last)
+static const char *pool_keep_string(struct job *j, const char *s,
+				    const char *last)
 {
 	if (!s || (last && !strcmp(s, last)))
 		return s ? last : NULL;
 	return arena_strdup(&j->text, s);
 }
 
-static int collect(void *arg, const struct symbol *sym, struct err *err)
+static int pool_collect(void *arg, const struct symbol *sym, struct err *err)
 {
 	static const struct symbol none;
 	struct job *j = arg;
@@ -83,16 +84,17 @@ static int collect(void *arg, const struct symbol *sym, struct err *err)
 	struct symbol *s = &j->told[j->n_told++];
 
 	*s = *sym;
-	s->name = keep(j, sym->name, last->name);
-	s->raw_name = sym->raw_name == sym->name
-			      ? s->name
-			      : keep(j, sym->raw_name, last->raw_name);
-	s->file = keep(j, sym->file, last->file);
-	s->how = keep(j, sym->how, last->how);
+	s->name = pool_keep_string(j, sym->name, last->name);
+	s->raw_name =
+		sym->raw_name == sym->name
+			? s->name
+			: pool_keep_string(j, sym->raw_name, last->raw_name);
+	s->file = pool_keep_string(j, sym->file, last->file);
+	s->how = pool_keep_string(j, sym->how, last->how);
 	return 0;
 }
 
-static void *work(void *arg)
+static void *pool_worker_main(void *arg)
 {
 	struct worker *w = arg;
 	struct pool *p = w->pool;
@@ -106,8 +108,8 @@ static void *work(void *arg)
 		struct job *j = &p->jobs[p->begun++ % p->cap];
 
 		pthread_mutex_unlock(&p->lock);
-		j->rc = symbolize_image(w->sy, &j->img, j->code, j->n, collect,
-					j, &j->rep, &j->err);
+		j->rc = symbolize_image(w->sy, &j->img, j->code, j->n,
+					pool_collect, j, &j->rep, &j->err);
 		pthread_mutex_lock(&p->lock);
 		j->done = true;
 		pthread_cond_signal(&p->done);
@@ -119,8 +121,8 @@ static void *work(void *arg)
 /* ---- who asks */
 
 /* Signals are for the thread that asks. */
-static void start_threads(struct pool *p, const struct symbolize_opts *o,
-			  unsigned int n)
+static void pool_start_threads(struct pool *p, const struct symbolize_opts *o,
+			       unsigned int n)
 {
 	pthread_attr_t attr;
 	sigset_t all;
@@ -134,7 +136,7 @@ static void start_threads(struct pool *p, const struct symbolize_opts *o,
 		struct worker *w = &p->worker[p->n_workers];
 
 		*w = (struct worker){ .pool = p, .sy = symbolize_new(o) };
-		if (pthread_create(&w->thread, &attr, work, w)) {
+		if (pthread_create(&w->thread, &attr, pool_worker_main, w)) {
 			symbolize_free(w->sy);
 			break;
 		}
@@ -158,14 +160,14 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
 	pthread_cond_init(&p->done, NULL);
-	start_threads(p, o, threads);
+	pool_start_threads(p, o, threads);
 	if (p->n_workers)
 		return p;
 	pool_free(p);
 	return NULL;
 }
 
-static void job_release(struct job *j)
+static void pool_job_release(struct job *j)
 {
 	free((char *)j->img.path);
 	free(j->told);
@@ -187,7 +189,7 @@ void pool_free(struct pool *p)
 		symbolize_free(p->worker[i].sy);
 	}
 	for (size_t i = 0; i < p->cap; i++)
-		job_release(&p->jobs[i]);
+		pool_job_release(&p->jobs[i]);
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->more);
 	pthread_cond_destroy(&p->done);
@@ -234,7 +236,7 @@ int pool_next(struct pool *p, symbol_fn *fn, void *arg,
 		rc = fn(arg, &j->told[i], err);
 	*rep = j->rep;
 	memset(&j->rep, 0, sizeof(j->rep));
-	job_release(j);
+	pool_job_release(j);
 	p->given++;
 	return rc;
 }

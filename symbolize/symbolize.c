@@ -27,7 +27,7 @@ const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_elf,
 					     NULL };
 
-static char **copy_list(const char *const *list)
+static char **symbolize_copy_list(const char *const *list)
 {
 	size_t n = 0;
 
@@ -55,7 +55,8 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.cache = mem_strdup(o->cache);
 	sy->opts.release = mem_strdup(o->release);
 	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
-	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
+	sy->opts.debug_dirs =
+		(const char *const *)symbolize_copy_list(o->debug_dirs);
 	return sy;
 }
 
@@ -86,7 +87,7 @@ void symbolize_free(struct symbolizer *sy)
 	free(sy);
 }
 
-static bool has_names(enum image_kind kind)
+static bool symbolize_has_names(enum image_kind kind)
 {
 	switch (kind) {
 	case IMAGE_FILE:
@@ -110,21 +111,23 @@ static bool has_names(enum image_kind kind)
 	return false;
 }
 
-static bool same_name(const void *owner, uint32_t id, const void *key)
+static bool symbolize_same_raw_name(const void *owner, uint32_t id,
+				    const void *key)
 {
 	return ((const struct safe_text *)owner)->name[id].raw == key;
 }
 
 /* The plain form of a name. Many offsets are in one symbol: each is demangled
  * once. */
-static const char *plain(struct symbolizer *sy, const char *raw)
+static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 {
 	struct safe_text *p = &sy->plain;
 
 	if (sy->opts.no_demangle)
 		return raw;
 	uint64_t h = hash_u64((uintptr_t)raw);
-	uint32_t id = table_find(&p->by_raw, h, same_name, p, raw);
+	uint32_t id =
+		table_find(&p->by_raw, h, symbolize_same_raw_name, p, raw);
 	if (id != TABLE_NONE)
 		return p->name[id].plain;
 
@@ -137,7 +140,7 @@ static const char *plain(struct symbolizer *sy, const char *raw)
 	return n.plain;
 }
 
-static void plain_release(struct safe_text *p)
+static void symbolize_release_demangled(struct safe_text *p)
 {
 	table_release(&p->by_raw);
 	arena_release(&p->text);
@@ -146,16 +149,16 @@ static void plain_release(struct safe_text *p)
 }
 
 /* The function at code[i], behind those that were inlined there. */
-static int tell(struct symbolizer *sy, struct symbol *sym,
-		const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
-		void *arg, struct err *err)
+static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
+			  const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
+			  void *arg, struct err *err)
 {
 	for (size_t k = 0; k + 1 < n; k++) {
 		struct symbol in = {
 			.off = sym->off,
 			.depth = sym->depth++,
 			.start = sym->start,
-			.name = plain(sy, fr[k].name),
+			.name = symbolize_demangled(sy, fr[k].name),
 			.raw_name = fr[k].name,
 			.file = fr[k].file,
 			.line = fr[k].line,
@@ -179,15 +182,16 @@ struct source {
 	void *r;
 };
 
-static void source_close(const struct source *s)
+static void name_source_close(const struct source *s)
 {
 	if (s->rs)
 		s->rs->close(s->r);
 }
 
-static int name_all(struct symbolizer *sy, const struct source *names,
-		    const struct source *lines, const struct code_place *code,
-		    size_t n, symbol_fn *fn, void *arg, struct err *err)
+static int symbolize_name_all(struct symbolizer *sy, const struct source *names,
+			      const struct source *lines,
+			      const struct code_place *code, size_t n,
+			      symbol_fn *fn, void *arg, struct err *err)
 {
 	const struct resolver *rs = names->rs;
 	bool unverified = !strcmp(sy->rep->status, "unverified");
@@ -198,14 +202,14 @@ static int name_all(struct symbolizer *sy, const struct source *names,
 		size_t n_fr = 0;
 
 		if (rs && rs->resolve(names->r, code[i].off, &sym)) {
-			sym.name = plain(sy, sym.raw_name);
+			sym.name = symbolize_demangled(sy, sym.raw_name);
 			if (lines->rs)
 				n_fr = lines->rs->inlined(lines->r, i, &fr);
 		} else {
 			sym = (struct symbol){ .off = code[i].off };
 		}
 		sym.unverified = sym.name && unverified;
-		if (tell(sy, &sym, fr, n_fr, fn, arg, err))
+		if (symbolize_tell(sy, &sym, fr, n_fr, fn, arg, err))
 			return -1;
 	}
 	return 0;
@@ -214,8 +218,8 @@ static int name_all(struct symbolizer *sy, const struct source *names,
 /* kallsyms has names and nothing else: lines are in the kernel's or the
  * module's own file, if the build-id proves it. The report stays that of the
  * names. */
-static int open_lines(struct symbolizer *sy, const struct image *img,
-		      struct source *out, struct err *err)
+static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
+				struct source *out, struct err *err)
 {
 	const struct resolver *rs =
 		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
@@ -236,9 +240,9 @@ static int open_lines(struct symbolizer *sy, const struct image *img,
 }
 
 /* Finds the files of an image and the resolver for it, and tells all. */
-static int name_image(struct symbolizer *sy, const struct image *img,
-		      const struct code_place *code, size_t n, symbol_fn *fn,
-		      void *arg, struct err *err)
+static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
+				const struct code_place *code, size_t n,
+				symbol_fn *fn, void *arg, struct err *err)
 {
 	struct source names = { .rs = NULL };
 	struct source extra = { .rs = NULL };
@@ -250,7 +254,8 @@ static int name_image(struct symbolizer *sy, const struct image *img,
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = sy->rep->file;
-	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {
+	for (size_t i = 0; resolvers[i] && symbolize_has_names(img->kind);
+	     i++) {
 		int got = resolvers[i]->open(sy, img, file, &names.r, err);
 
 		if (got < 0)
@@ -261,20 +266,21 @@ static int name_image(struct symbolizer *sy, const struct image *img,
 		}
 	}
 	if (names.rs && !names.rs->lines && !sy->opts.no_inline)
-		rc = open_lines(sy, img, &extra, err);
+		rc = symbolize_open_lines(sy, img, &extra, err);
 	if (!names.rs || !names.rs->lines)
 		lines = &extra;
 	if (lines->rs && n && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, code, n);
 	if (!rc)
-		rc = name_all(sy, &names, lines, code, n, fn, arg, err);
-	plain_release(&sy->plain);
-	source_close(&names);
-	source_close(&extra);
+		rc = symbolize_name_all(sy, &names, lines, code, n, fn, arg,
+					err);
+	symbolize_release_demangled(&sy->plain);
+	name_source_close(&names);
+	name_source_close(&extra);
 	return rc;
 }
 
-/* Between name_image() and who asked. */
+/* Between symbolize_name_image() and who asked. */
 struct noting {
 	struct memo *m;
 	const struct code_place *at; /* what is told next */
@@ -282,7 +288,8 @@ struct noting {
 	void *arg;
 };
 
-static int note(void *arg, const struct symbol *sym, struct err *err)
+static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
+				    struct err *err)
 {
 	struct noting *nt = arg;
 
@@ -298,10 +305,10 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 {
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
-	rep->status = has_names(img->kind) ? "no file" : "no names";
+	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
 	struct memo *m = memo_open(sy, img);
 	if (!m) {
-		int rc = name_image(sy, img, code, n, fn, arg, err);
+		int rc = symbolize_name_image(sy, img, code, n, fn, arg, err);
 
 		sy->rep = NULL;
 		return rc;
@@ -312,7 +319,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	int rc = memo_tell(m, code, n, fn, arg, rest, &n, err);
 	sy->tried = memo_tried(m);
 	if (!rc && (n || !memo_report(m, rep)))
-		rc = name_image(sy, img, rest, n, note, &nt, err);
+		rc = symbolize_name_image(sy, img, rest, n,
+					  symbolize_cache_and_tell, &nt, err);
 	sy->tried = NULL;
 	memo_close(m, sy, rc ? NULL : rep);
 	free(rest);

@@ -54,8 +54,8 @@ struct cfi {
 };
 
 /* A window on [off, off + len), whose positions are section offsets. */
-static int window(const struct cfi *c, uint64_t off, uint64_t len,
-		  struct bytes *b)
+static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
+		      struct bytes *b)
 {
 	if (off > c->len || len > c->len - off)
 		return -1;
@@ -63,7 +63,7 @@ static int window(const struct cfi *c, uint64_t off, uint64_t len,
 	return 0;
 }
 
-static int address(struct bytes *b, uint8_t size, uint64_t *out)
+static int cfi_read_address(struct bytes *b, uint8_t size, uint64_t *out)
 {
 	uint32_t word;
 
@@ -77,8 +77,8 @@ static int address(struct bytes *b, uint8_t size, uint64_t *out)
 
 /* A pointer as DW_EH_PE_* says. Those through memory or relative to what
  * only a running program has are not for code addresses. */
-static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
-		   uint8_t size, uint64_t *out)
+static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
+			    uint8_t size, uint64_t *out)
 {
 	uint64_t here = c->addr + bytes_off(b);
 	uint16_t half;
@@ -87,7 +87,7 @@ static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 
 	switch (enc & 0xf) {
 	case DW_EH_PE_absptr:
-		ret = address(b, size, out);
+		ret = cfi_read_address(b, size, out);
 		break;
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
@@ -121,8 +121,8 @@ static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 
 /* The letters after 'z' say what its data holds; an unknown one ends what
  * can be understood of them, as the data says its own length. */
-static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
-			struct bytes *b)
+static int cfi_read_augmentation(const struct cfi *c, struct cie *cie,
+				 const char *a, struct bytes *b)
 {
 	struct bytes data;
 	uint64_t v;
@@ -144,7 +144,8 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 				return -1;
 		} else if (*a == 'P') {
 			if (bytes_u8(&data, &enc, NULL) ||
-			    pointer(c, &data, enc & 0xf, cie->address, &v))
+			    cfi_read_pointer(c, &data, enc & 0xf, cie->address,
+					     &v))
 				return -1;
 		} else if (*a != 'B' && *a != 'G') {
 			return 0;
@@ -153,7 +154,8 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 	return 0;
 }
 
-static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
+static int cfi_read_cie_head(const struct cfi *c, struct cie *cie,
+			     struct bytes *b)
 {
 	uint8_t version;
 	uint8_t byte;
@@ -183,7 +185,7 @@ static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
 	if (ra >= ABI_REGS)
 		return -1;
 	cie->initial.ra = (uint8_t)ra;
-	return augmentation(c, cie, a, b);
+	return cfi_read_augmentation(c, cie, a, b);
 }
 
 /* The operand of DW_CFA_set_loc. */
@@ -192,22 +194,22 @@ struct loc_arg {
 	const struct cie *cie;
 };
 
-static int loc_address(void *arg, struct bytes *b, uint64_t *out)
+static int cfi_loc_address(void *arg, struct bytes *b, uint64_t *out)
 {
 	const struct loc_arg *l = arg;
 
-	return pointer(l->c, b, l->cie->enc, l->cie->address, out);
+	return cfi_read_pointer(l->c, b, l->cie->enc, l->cie->address, out);
 }
 
-static void run_init(struct cfi_run *r, const struct cfi *c,
-		     const struct cie *cie, struct loc_arg *arg)
+static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
+			  const struct cie *cie, struct loc_arg *arg)
 {
 	arg->c = c;
 	arg->cie = cie;
 	r->abi = c->abi;
 	r->code_align = cie->code_align;
 	r->data_align = cie->data_align;
-	r->address = loc_address;
+	r->address = cfi_loc_address;
 	r->arg = arg;
 	r->now = cie->initial;
 	r->initial = cie->initial;
@@ -216,16 +218,16 @@ static void run_init(struct cfi_run *r, const struct cfi *c,
 	r->changed = false;
 }
 
-static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
+static int cfi_read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
 {
 	struct cfi_run r;
 	struct loc_arg arg;
 
 	cie->address = c->abi->word;
 	cie->enc = DW_EH_PE_absptr;
-	if (cie_head(c, cie, b))
+	if (cfi_read_cie_head(c, cie, b))
 		return -1;
-	run_init(&r, c, cie, &arg);
+	cfi_start_run(&r, c, cie, &arg);
 	int ret;
 	while ((ret = cfi_run(&r, b)) > 0)
 		;
@@ -233,15 +235,15 @@ static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
 	return ret;
 }
 
-static bool same_off(const void *owner, uint32_t id, const void *key)
+static bool cfi_same_offset(const void *owner, uint32_t id, const void *key)
 {
 	return ((const struct cfi *)owner)->cie[id].off ==
 	       *(const uint64_t *)key;
 }
 
 /* An entry's bytes behind its length: 1; 0: the end. *wide: of 64-bit DWARF. */
-static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
-		 bool *wide)
+static int cfi_next_entry(const struct cfi *c, struct bytes *all,
+			  struct bytes *b, bool *wide)
 {
 	uint32_t word;
 	uint64_t len;
@@ -256,7 +258,7 @@ static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
 	return !bytes_take(all, len, b, NULL);
 }
 
-static bool take_room(struct cfi *c, uint64_t n)
+static bool cfi_take_room(struct cfi *c, uint64_t n)
 {
 	if (n > c->cie_room)
 		return false;
@@ -265,9 +267,10 @@ static bool take_room(struct cfi *c, uint64_t n)
 }
 
 /* The CIE at an offset, read once; NULL: it is none, or damaged. */
-static uint32_t cie_at(struct cfi *c, uint64_t off)
+static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
-	uint32_t id = table_find(&c->by_off, hash_u64(off), same_off, c, &off);
+	uint32_t id =
+		table_find(&c->by_off, hash_u64(off), cfi_same_offset, c, &off);
 	struct cie cie = { .off = off };
 	struct bytes all;
 	struct bytes b;
@@ -277,16 +280,16 @@ static uint32_t cie_at(struct cfi *c, uint64_t off)
 
 	if (id != TABLE_NONE || c->n_cie == CIES_MAX)
 		return id;
-	if (!window(c, off, off > c->len ? 0 : c->len - off, &all) &&
-	    entry(c, &all, &b, &wide)) {
+	if (!cfi_window(c, off, off > c->len ? 0 : c->len - off, &all) &&
+	    cfi_next_entry(c, &all, &b, &wide)) {
 		if (wide && !c->eh)
 			cie.good = !bytes_u64(&b, &mark, NULL) &&
 				   mark == UINT64_MAX;
 		else
 			cie.good = !bytes_u32(&b, &word, NULL) &&
 				   word == (c->eh ? 0 : UINT32_MAX);
-		cie.good = cie.good && take_room(c, bytes_left(&b)) &&
-			   !read_cie(c, &cie, &b);
+		cie.good = cie.good && cfi_take_room(c, bytes_left(&b)) &&
+			   !cfi_read_cie(c, &cie, &b);
 	}
 	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
 	c->cie[c->n_cie] = cie;
@@ -295,14 +298,14 @@ static uint32_t cie_at(struct cfi *c, uint64_t off)
 }
 
 /* b: the entry behind its pointer to the CIE. */
-static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
-		    struct fde *f)
+static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
+			struct fde *f)
 {
 	const struct cie *cie = &c->cie[id];
 	uint64_t len;
 
-	if (pointer(c, b, cie->enc, cie->address, &f->start) ||
-	    pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
+	if (cfi_read_pointer(c, b, cie->enc, cie->address, &f->start) ||
+	    cfi_read_pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
 	    __builtin_add_overflow(f->start, len, &f->end))
 		return -1;
 	if (cie->sized &&
@@ -317,8 +320,8 @@ static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 }
 
 /* The offset of an FDE's CIE; -1: the entry is a CIE, or damaged. */
-static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
-		  uint64_t *off)
+static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
+			  uint64_t *off)
 {
 	uint64_t here = bytes_off(b);
 	uint32_t word = 0;
@@ -334,7 +337,7 @@ static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
 	return c->eh && word > here ? -1 : 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int cfi_compare_fde(const void *a, const void *b)
 {
 	const struct fde *x = a;
 	const struct fde *y = b;
@@ -344,33 +347,33 @@ static int by_start(const void *a, const void *b)
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-static void read_all(struct cfi *c)
+static void cfi_read_all(struct cfi *c)
 {
 	struct bytes all;
 	struct bytes b;
 	bool wide;
 
-	if (window(c, 0, c->len, &all))
+	if (cfi_window(c, 0, c->len, &all))
 		return;
-	while (entry(c, &all, &b, &wide)) {
+	while (cfi_next_entry(c, &all, &b, &wide)) {
 		uint64_t off;
 		struct fde f;
 
-		if (cie_of(c, &b, wide, &off))
+		if (cfi_cie_offset(c, &b, wide, &off))
 			continue;
-		uint32_t id = cie_at(c, off);
+		uint32_t id = cfi_cie_at(c, off);
 		if (id == TABLE_NONE || !c->cie[id].good ||
-		    read_fde(c, id, &b, &f))
+		    cfi_read_fde(c, id, &b, &f))
 			continue;
 		c->fde = mem_grow(c->fde, &c->cap, c->n + 1, sizeof(*c->fde));
 		c->fde[c->n++] = f;
 	}
 	if (c->n)
-		qsort(c->fde, c->n, sizeof(*c->fde), by_start);
+		qsort(c->fde, c->n, sizeof(*c->fde), cfi_compare_fde);
 }
 
 /* Go's linker compresses .debug_frame. */
-static Elf_Data *section_data(const struct elf_section *s)
+static Elf_Data *cfi_section_data(const struct elf_section *s)
 {
 	GElf_Chdr ch;
 
@@ -386,8 +389,8 @@ static Elf_Data *section_data(const struct elf_section *s)
 	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
 }
 
-static struct cfi *make(const struct abi *abi, const void *data, size_t len,
-			bool eh, uint64_t addr, bool swap)
+static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
+			   bool eh, uint64_t addr, bool swap)
 {
 	struct cfi *c = mem_new(1, sizeof(*c));
 
@@ -398,7 +401,7 @@ static struct cfi *make(const struct abi *abi, const void *data, size_t len,
 	c->swap = swap;
 	c->addr = addr;
 	c->cie_room = len;
-	read_all(c);
+	cfi_read_all(c);
 	return c;
 }
 
@@ -409,7 +412,7 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 
 	if (!abi || !len || len > SECTION_MAX)
 		return NULL;
-	return make(abi, data, len, true, addr, swap);
+	return cfi_new(abi, data, len, true, addr, swap);
 }
 
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
@@ -423,13 +426,13 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 	    (ident[EI_CLASS] == ELFCLASS64 ? 8 : 4) != abi->word ||
 	    !elf_section_find(ef, section, &s))
 		return NULL;
-	d = section_data(&s);
+	d = cfi_section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;
-	return make(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
-		    s.addr,
-		    (ident[EI_DATA] == ELFDATA2LSB) !=
-			    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	return cfi_new(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
+		       s.addr,
+		       (ident[EI_DATA] == ELFDATA2LSB) !=
+			       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
 }
 
 struct cfi *cfi_open_either(const struct elf_file *ef)
@@ -455,7 +458,7 @@ const struct abi *cfi_abi(const struct cfi *c)
 	return c->abi;
 }
 
-static const struct fde *find(const struct cfi *c, uint64_t vaddr)
+static const struct fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
 	size_t lo = 0;
 	size_t hi = c->n;
@@ -474,7 +477,7 @@ static const struct fde *find(const struct cfi *c, uint64_t vaddr)
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {
-	const struct fde *f = c ? find(c, vaddr) : NULL;
+	const struct fde *f = c ? cfi_find_fde(c, vaddr) : NULL;
 
 	if (!f)
 		return false;
@@ -485,14 +488,14 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 
 int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 {
-	const struct fde *f = find(c, vaddr);
+	const struct fde *f = cfi_find_fde(c, vaddr);
 	struct loc_arg arg;
 	struct cfi_run r;
 	struct bytes b;
 
-	if (!f || window(c, f->off, f->len, &b))
+	if (!f || cfi_window(c, f->off, f->len, &b))
 		return 0;
-	run_init(&r, c, &c->cie[f->cie], &arg);
+	cfi_start_run(&r, c, &c->cie[f->cie], &arg);
 	r.loc = f->start;
 	for (;;) {
 		int ret = cfi_run(&r, &b);
@@ -512,22 +515,22 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	uint64_t len;
 
 	if (v < 0 || (uint64_t)v > c->len ||
-	    window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
+	    cfi_window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
 	    leb128_unsigned(&b, &len))
 		return -1;
 	return bytes_take(&b, len, out, NULL);
 }
 
-static void each_of(const struct cfi *c, const struct fde *f, struct cfi_run *r,
-		    const struct cfi_visit *v)
+static void cfi_each_row(const struct cfi *c, const struct fde *f,
+			 struct cfi_run *r, const struct cfi_visit *v)
 {
 	struct loc_arg arg;
 	struct bytes b;
 	int ret = 1;
 
-	if (window(c, f->off, f->len, &b))
+	if (cfi_window(c, f->off, f->len, &b))
 		return;
-	run_init(r, c, &c->cie[f->cie], &arg);
+	cfi_start_run(r, c, &c->cie[f->cie], &arg);
 	r->loc = f->start;
 	r->changed = true;
 	v->begin(v->arg, f->start, f->end);
@@ -551,6 +554,6 @@ void cfi_each(const struct cfi *c, const struct cfi_visit *v)
 	struct cfi_run *r = mem_new(1, sizeof(*r));
 
 	for (size_t i = 0; i < c->n; i++)
-		each_of(c, &c->fde[i], r, v);
+		cfi_each_row(c, &c->fde[i], r, v);
 	free(r);
 }

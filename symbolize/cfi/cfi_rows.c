@@ -20,8 +20,8 @@ struct maker {
 };
 
 /* An expression that is register + off, and perhaps what is in memory there. */
-static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
-		   bool *deref)
+static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
+				 int64_t *off, bool *deref)
 {
 	struct bytes b;
 	uint8_t op;
@@ -40,7 +40,7 @@ static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
 
 /* What ld writes for lazy PLTs: SP + a word + ((pc & 15) >= N ? a word : 0),
  * which no rows could say otherwise, as each entry is 16 bytes. */
-static bool is_plt(const struct maker *m, int64_t v, int64_t *n)
+static bool cfi_rows_plt_expr(const struct maker *m, int64_t v, int64_t *n)
 {
 	const uint8_t wide = m->abi->word == 8;
 	const uint8_t want[] = {
@@ -65,18 +65,20 @@ static bool is_plt(const struct maker *m, int64_t v, int64_t *n)
 	       !memcmp(b.pos + 7, want + 7, 4);
 }
 
-static bool at_sp(const struct maker *m, const struct cfi_rule *r, int64_t off)
+static bool cfi_rows_saved_at_sp(const struct maker *m,
+				 const struct cfi_rule *r, int64_t off)
 {
 	uint8_t reg;
 	int64_t v;
 	bool deref;
 
-	return r->kind == RULE_EXPR && simple(m->c, r->v, &reg, &v, &deref) &&
+	return r->kind == RULE_EXPR &&
+	       cfi_rows_simple_expr(m->c, r->v, &reg, &v, &deref) &&
 	       reg == m->abi->sp && v == off && !deref;
 }
 
 /* glibc's __restore_rt: everything is where the kernel has put it. */
-static bool is_signal(const struct maker *m, const struct cfi_rules *r)
+static bool cfi_rows_is_signal(const struct maker *m, const struct cfi_rules *r)
 {
 	const struct abi_signal *s = &m->abi->signal[0];
 	uint8_t reg;
@@ -85,14 +87,14 @@ static bool is_signal(const struct maker *m, const struct cfi_rules *r)
 
 	return m->abi->machine == EM_X86_64 && r->interrupted &&
 	       r->cfa.kind == RULE_EXPR &&
-	       simple(m->c, r->cfa.v, &reg, &off, &deref) && deref &&
-	       reg == m->abi->sp && off == s->sp &&
-	       at_sp(m, &r->reg[m->abi->fp], s->fp) &&
-	       at_sp(m, &r->reg[m->abi->ra], s->pc);
+	       cfi_rows_simple_expr(m->c, r->cfa.v, &reg, &off, &deref) &&
+	       deref && reg == m->abi->sp && off == s->sp &&
+	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->fp], s->fp) &&
+	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->ra], s->pc);
 }
 
-static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
-			      int64_t *cfa)
+static enum row_kind cfi_rows_cfa_kind(const struct maker *m,
+				       const struct cfi_rules *r, int64_t *cfa)
 {
 	uint8_t reg;
 	bool deref = false;
@@ -102,8 +104,9 @@ static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
 		reg = r->cfa_reg;
 	} else if (r->cfa.kind != RULE_EXPR) {
 		return ROW_COMPLEX;
-	} else if (!simple(m->c, r->cfa.v, &reg, cfa, &deref)) {
-		return is_plt(m, r->cfa.v, cfa) ? ROW_PLT : ROW_COMPLEX;
+	} else if (!cfi_rows_simple_expr(m->c, r->cfa.v, &reg, cfa, &deref)) {
+		return cfi_rows_plt_expr(m, r->cfa.v, cfa) ? ROW_PLT
+							   : ROW_COMPLEX;
 	}
 	if (reg == m->abi->sp)
 		return deref ? ROW_SP_DEREF : ROW_SP;
@@ -115,8 +118,8 @@ static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
 }
 
 /* False: no row can say it. */
-static bool place(const struct maker *m, const struct cfi_rule *r,
-		  struct place_rule *out)
+static bool cfi_rows_place(const struct maker *m, const struct cfi_rule *r,
+			   struct place_rule *out)
 {
 	int64_t off = r->v;
 	uint8_t reg;
@@ -137,8 +140,8 @@ static bool place(const struct maker *m, const struct cfi_rule *r,
 		out->kind = PLACE_REG;
 		break;
 	case RULE_EXPR:
-		if (!simple(m->c, r->v, &reg, &off, &deref) || deref ||
-		    (reg != m->abi->fp && reg != m->abi->sp))
+		if (!cfi_rows_simple_expr(m->c, r->v, &reg, &off, &deref) ||
+		    deref || (reg != m->abi->fp && reg != m->abi->sp))
 			return false;
 		out->kind = reg == m->abi->fp ? PLACE_FP : PLACE_SP;
 		break;
@@ -151,7 +154,7 @@ static bool place(const struct maker *m, const struct cfi_rule *r,
 
 /* SP after the step is the CFA; the ABI of s390x has it saved at its place
  * in the frame, where that is what is found. */
-static bool plain_sp(const struct maker *m, const struct cfi_rules *r)
+static bool cfi_rows_sp_is_cfa(const struct maker *m, const struct cfi_rules *r)
 {
 	const struct cfi_rule *sp = &r->reg[m->abi->sp];
 
@@ -162,8 +165,8 @@ static bool plain_sp(const struct maker *m, const struct cfi_rules *r)
 	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
 }
 
-static void to_row(const struct maker *m, const struct cfi_rules *r,
-		   struct row_rule *out)
+static void cfi_rows_convert(const struct maker *m, const struct cfi_rules *r,
+			     struct row_rule *out)
 {
 	const struct cfi_rule *ra = &r->reg[r->ra];
 
@@ -176,36 +179,37 @@ static void to_row(const struct maker *m, const struct cfi_rules *r,
 		out->kind = ROW_OUTERMOST;
 		return;
 	}
-	if (is_signal(m, r)) {
+	if (cfi_rows_is_signal(m, r)) {
 		out->kind = ROW_SIGNAL;
 		return;
 	}
-	if (r->ra != m->abi->ra || !plain_sp(m, r) ||
+	if (r->ra != m->abi->ra || !cfi_rows_sp_is_cfa(m, r) ||
 	    (m->abi->sp_below && r->interrupted) ||
-	    !place(m, &r->reg[m->abi->fp], &out->fp) || !place(m, ra, &out->ra))
+	    !cfi_rows_place(m, &r->reg[m->abi->fp], &out->fp) ||
+	    !cfi_rows_place(m, ra, &out->ra))
 		return;
 	if (m->abi->link < 0 && ra->kind == RULE_UNSET)
 		out->ra = (struct place_rule){ PLACE_CFA, -m->abi->word };
 	else if (m->abi->link < 0 && out->ra.kind == PLACE_SAME)
 		return;
-	out->kind = cfa_kind(m, r, &out->cfa);
+	out->kind = cfi_rows_cfa_kind(m, r, &out->cfa);
 }
 
-static void begin(void *arg, uint64_t start, uint64_t end)
+static void cfi_rows_begin(void *arg, uint64_t start, uint64_t cfi_rows_end)
 {
-	rows_begin(((struct maker *)arg)->rows, start, end);
+	rows_begin(((struct maker *)arg)->rows, start, cfi_rows_end);
 }
 
-static void rules(void *arg, uint64_t addr, const struct cfi_rules *r)
+static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 {
 	const struct maker *m = arg;
 	struct row_rule rule;
 
-	to_row(m, r, &rule);
+	cfi_rows_convert(m, r, &rule);
 	rows_add(m->rows, addr, &rule);
 }
 
-static void end(void *arg, uint64_t addr, bool lost)
+static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
 {
 	const struct row_rule gap = { .kind = ROW_GAP };
 	const struct maker *m = arg;
@@ -218,7 +222,8 @@ static void end(void *arg, uint64_t addr, bool lost)
 struct rows *cfi_rows(const struct cfi *c)
 {
 	struct maker m = { .c = c, .abi = cfi_abi(c) };
-	const struct cfi_visit v = { begin, rules, end, &m };
+	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
+				     cfi_rows_end, &m };
 
 	m.rows = rows_new(m.abi->word);
 	cfi_each(c, &v);

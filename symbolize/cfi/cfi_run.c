@@ -61,7 +61,8 @@ static const struct op ops[64] = {
 	[DW_CFA_GNU_negative_offset_extended] = { SET, RULE_OFFSET, "rN" },
 };
 
-static void set(struct cfi_run *r, uint64_t reg, enum rule_kind kind, int64_t v)
+static void cfi_run_set_rule(struct cfi_run *r, uint64_t reg,
+			     enum rule_kind kind, int64_t v)
 {
 	if (reg >= ABI_REGS)
 		return;
@@ -70,7 +71,7 @@ static void set(struct cfi_run *r, uint64_t reg, enum rule_kind kind, int64_t v)
 	r->changed = true;
 }
 
-static void restore(struct cfi_run *r, uint64_t reg)
+static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 {
 	if (reg >= ABI_REGS)
 		return;
@@ -79,13 +80,13 @@ static void restore(struct cfi_run *r, uint64_t reg)
 }
 
 /* A value in units of the data alignment, which a rule must be able to hold. */
-static int scale(const struct cfi_run *r, int64_t v, int64_t *out)
+static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 {
 	return __builtin_mul_overflow(v, r->data_align, out);
 }
 
-static int operand(const struct cfi_run *r, struct bytes *b, char kind,
-		   uint64_t *reg, int64_t *v)
+static int cfi_run_operand(const struct cfi_run *r, struct bytes *b, char kind,
+			   uint64_t *reg, int64_t *v)
 {
 	uint64_t u;
 
@@ -94,7 +95,7 @@ static int operand(const struct cfi_run *r, struct bytes *b, char kind,
 		return leb128_unsigned(b, &u) || bytes_skip(b, u, NULL);
 	}
 	if (kind == 'S')
-		return leb128_signed(b, v) || scale(r, *v, v);
+		return leb128_signed(b, v) || cfi_run_scale(r, *v, v);
 	if (leb128_unsigned(b, &u))
 		return -1;
 	if (kind == '-')
@@ -107,11 +108,11 @@ static int operand(const struct cfi_run *r, struct bytes *b, char kind,
 		return -1;
 	*v = (int64_t)u;
 	if (kind == 'U' || kind == 'N')
-		return scale(r, kind == 'N' ? -*v : *v, v);
+		return cfi_run_scale(r, kind == 'N' ? -*v : *v, v);
 	return 0;
 }
 
-static int set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
+static int cfi_run_set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 {
 	if (reg >= ABI_REGS)
 		return -1;
@@ -122,7 +123,7 @@ static int set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 	return 0;
 }
 
-static int remember(struct cfi_run *r)
+static int cfi_run_remember_state(struct cfi_run *r)
 {
 	if (r->depth == CFI_REMEMBER_MAX)
 		return -1;
@@ -130,7 +131,7 @@ static int remember(struct cfi_run *r)
 	return 0;
 }
 
-static int back(struct cfi_run *r)
+static int cfi_run_restore_state(struct cfi_run *r)
 {
 	if (!r->depth)
 		return -1;
@@ -139,32 +140,33 @@ static int back(struct cfi_run *r)
 	return 0;
 }
 
-static int act(struct cfi_run *r, const struct op *op, uint64_t reg, int64_t v)
+static int cfi_run_action(struct cfi_run *r, const struct op *op, uint64_t reg,
+			  int64_t v)
 {
 	switch ((enum action)op->action) {
 	case NOTHING:
 		return 0;
 	case SET:
-		set(r, reg, (enum rule_kind)op->kind, v);
+		cfi_run_set_rule(r, reg, (enum rule_kind)op->kind, v);
 		return 0;
 	case RESTORE:
-		restore(r, reg);
+		cfi_run_restore(r, reg);
 		return 0;
 	case CFA:
-		return set_cfa(r, reg, v);
+		return cfi_run_set_cfa(r, reg, v);
 	case CFA_REG:
-		return set_cfa(r, reg, r->now.cfa.v);
+		return cfi_run_set_cfa(r, reg, r->now.cfa.v);
 	case CFA_OFF:
-		return set_cfa(r, r->now.cfa_reg, v);
+		return cfi_run_set_cfa(r, r->now.cfa_reg, v);
 	case CFA_EXPR:
 		r->now.cfa.kind = RULE_EXPR;
 		r->now.cfa.v = v;
 		r->changed = true;
 		return 0;
 	case REMEMBER:
-		return remember(r);
+		return cfi_run_remember_state(r);
 	case BACK:
-		return back(r);
+		return cfi_run_restore_state(r);
 	case SIGN:
 		r->now.is_signed = !r->now.is_signed;
 		r->changed = true;
@@ -176,7 +178,7 @@ static int act(struct cfi_run *r, const struct op *op, uint64_t reg, int64_t v)
 }
 
 /* 1: op was no advance of the location. */
-static int advance(struct cfi_run *r, struct bytes *b, uint8_t op)
+static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;
 	uint8_t byte;
@@ -202,18 +204,18 @@ static int advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 	return ret;
 }
 
-static int run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
+static int cfi_run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
 {
 	const struct op *op = &ops[code];
 	uint64_t reg = UINT64_MAX;
 	int64_t v = 0;
 
 	for (const char *o = op->operands; *o; o++)
-		if (operand(r, b, *o, &reg, &v))
+		if (cfi_run_operand(r, b, *o, &reg, &v))
 			return -1;
 	if (v > V_MAX || v < -V_MAX)
 		return -1;
-	return act(r, op, reg, v);
+	return cfi_run_action(r, op, reg, v);
 }
 
 int cfi_run(struct cfi_run *r, struct bytes *b)
@@ -225,20 +227,20 @@ int cfi_run(struct cfi_run *r, struct bytes *b)
 
 	while (!bytes_u8(b, &op, NULL)) {
 		if ((op & 0xc0) == DW_CFA_offset) {
-			if (operand(r, b, 'U', &reg, &v) || v > V_MAX ||
+			if (cfi_run_operand(r, b, 'U', &reg, &v) || v > V_MAX ||
 			    v < -V_MAX)
 				return -1;
-			act(r, &offset, op & 0x3f, v);
+			cfi_run_action(r, &offset, op & 0x3f, v);
 			continue;
 		}
 		if ((op & 0xc0) == DW_CFA_restore) {
-			restore(r, op & 0x3f);
+			cfi_run_restore(r, op & 0x3f);
 			continue;
 		}
-		int ret = advance(r, b, op);
+		int ret = cfi_run_advance(r, b, op);
 		if (ret <= 0)
 			return ret ? -1 : 1;
-		if (run_other(r, b, op))
+		if (cfi_run_other(r, b, op))
 			return -1;
 	}
 	return 0;

@@ -55,8 +55,8 @@ void rows_begin(struct rows *t, uint64_t start, uint64_t end)
 	t->func[t->n_func++] = (struct func){ start, end, t->n_made, 0 };
 }
 
-static bool pack(int64_t v, int64_t min, int64_t zero, int64_t max,
-		 int16_t *out)
+static bool unwind_rows_pack_value(int64_t v, int64_t min, int64_t zero,
+				   int64_t max, int16_t *out)
 {
 	if (v + zero < min || v + zero > max)
 		return false;
@@ -64,13 +64,15 @@ static bool pack(int64_t v, int64_t min, int64_t zero, int64_t max,
 	return true;
 }
 
-static bool pack_place(const struct place_rule *p, int32_t word, int16_t *out)
+static bool unwind_rows_pack_place(const struct place_rule *p, int32_t word,
+				   int16_t *out)
 {
 	int32_t v = p->off / word;
 
 	if (p->kind == PLACE_REG)
-		return pack(p->off, ROW_REG_ZERO, ROW_REG_ZERO,
-			    ROW_REG_ZERO + 127, out);
+		return unwind_rows_pack_value(p->off, ROW_REG_ZERO,
+					      ROW_REG_ZERO, ROW_REG_ZERO + 127,
+					      out);
 	if (p->kind == PLACE_SAME || p->kind == PLACE_UNDEFINED) {
 		*out = p->kind == PLACE_SAME ? ROW_SAME : ROW_UNDEFINED;
 		return true;
@@ -78,13 +80,15 @@ static bool pack_place(const struct place_rule *p, int32_t word, int16_t *out)
 	if (p->off % word)
 		return false;
 	if (p->kind == PLACE_FP)
-		return pack(v, ROW_CFA_MAX + 1, ROW_FP_ZERO, 0x5fff, out);
+		return unwind_rows_pack_value(v, ROW_CFA_MAX + 1, ROW_FP_ZERO,
+					      0x5fff, out);
 	if (p->kind == PLACE_SP)
-		return pack(v, 0x6000, ROW_SP_ZERO, 0x6fff, out);
-	return pack(v, INT16_MIN, 0, ROW_CFA_MAX, out);
+		return unwind_rows_pack_value(v, 0x6000, ROW_SP_ZERO, 0x6fff,
+					      out);
+	return unwind_rows_pack_value(v, INT16_MIN, 0, ROW_CFA_MAX, out);
 }
 
-static struct row pack_row(const struct row_rule *r, int32_t word)
+static struct row unwind_rows_pack(const struct row_rule *r, int32_t word)
 {
 	struct row row = { .how = r->kind | r->flags };
 
@@ -93,8 +97,8 @@ static struct row pack_row(const struct row_rule *r, int32_t word)
 	if (r->kind < ROW_SP || r->kind > ROW_PLT)
 		return row;
 	if (r->cfa < -CFA_MAX || r->cfa > CFA_MAX ||
-	    !pack_place(&r->fp, word, &row.fp) ||
-	    !pack_place(&r->ra, word, &row.ra)) {
+	    !unwind_rows_pack_place(&r->fp, word, &row.fp) ||
+	    !unwind_rows_pack_place(&r->ra, word, &row.ra)) {
 		row.how = ROW_COMPLEX | r->flags;
 		row.fp = ROW_SAME;
 		row.ra = ROW_SAME;
@@ -104,7 +108,7 @@ static struct row pack_row(const struct row_rule *r, int32_t word)
 	return row;
 }
 
-static bool same_rule(const struct row *a, const struct row *b)
+static bool unwind_rows_same_rule(const struct row *a, const struct row *b)
 {
 	return a->cfa == b->cfa && a->how == b->how && a->fp == b->fp &&
 	       a->ra == b->ra;
@@ -113,7 +117,7 @@ static bool same_rule(const struct row *a, const struct row *b)
 void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
 {
 	struct func *f = &t->func[t->n_func - 1];
-	struct row row = pack_row(rule, t->word);
+	struct row row = unwind_rows_pack(rule, t->word);
 	struct row *last;
 
 	if (addr < f->start || addr >= f->end || addr - f->start > UINT32_MAX)
@@ -126,7 +130,7 @@ void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
 		*last = row;
 		return;
 	}
-	if (last && same_rule(last, &row))
+	if (last && unwind_rows_same_rule(last, &row))
 		return;
 	t->made = mem_grow(t->made, &t->cap_made, t->n_made + 1,
 			   sizeof(*t->made));
@@ -142,7 +146,7 @@ void rows_end(struct rows *t)
 		t->n_func--;
 }
 
-static int by_start(const void *a, const void *b)
+static int unwind_rows_compare_start(const void *a, const void *b)
 {
 	const struct func *x = a;
 	const struct func *y = b;
@@ -153,39 +157,40 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The table's next row; one that says the same as the last is not needed. */
-static void put(struct rows *t, uint64_t addr, struct row row)
+static void unwind_rows_put(struct rows *t, uint64_t addr, struct row row)
 {
 	row.pc = (uint32_t)(addr - t->base);
 	while (t->n && t->row[t->n - 1].pc == row.pc)
 		t->n--;
-	if (t->n && same_rule(&t->row[t->n - 1], &row))
+	if (t->n && unwind_rows_same_rule(&t->row[t->n - 1], &row))
 		return;
 	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
 	t->row[t->n++] = row;
 }
 
-static void put_func(struct rows *t, const struct func *f, uint64_t end)
+static void unwind_rows_put_function(struct rows *t, const struct func *f,
+				     uint64_t end)
 {
 	const struct row gap = { .how = ROW_GAP,
 				 .fp = ROW_SAME,
 				 .ra = ROW_SAME };
 
 	if (t->made[f->row].pc)
-		put(t, f->start, gap);
+		unwind_rows_put(t, f->start, gap);
 	for (size_t i = 0; i < f->n; i++) {
 		const struct row *row = &t->made[f->row + i];
 
 		if (f->start + row->pc >= end)
 			break;
-		put(t, f->start + row->pc, *row);
+		unwind_rows_put(t, f->start + row->pc, *row);
 	}
 	if (end - t->base <= UINT32_MAX)
-		put(t, end, gap);
+		unwind_rows_put(t, end, gap);
 	t->end = end;
 }
 
 /* As many blocks as rows at most: a table may be thin. */
-static void make_blocks(struct rows *t)
+static void unwind_rows_make_blocks(struct rows *t)
 {
 	uint64_t span = t->end - t->base;
 	size_t row = 0;
@@ -207,7 +212,8 @@ static void make_blocks(struct rows *t)
 void rows_finish(struct rows *t)
 {
 	if (t->n_func)
-		qsort(t->func, t->n_func, sizeof(*t->func), by_start);
+		qsort(t->func, t->n_func, sizeof(*t->func),
+		      unwind_rows_compare_start);
 	t->base = t->n_func ? t->func[0].start : 0;
 	for (size_t i = 0; i < t->n_func; i++) {
 		const struct func *f = &t->func[i];
@@ -218,7 +224,7 @@ void rows_finish(struct rows *t)
 		if (end - t->base > UINT32_MAX)
 			t->dropped++;
 		else if (end > f->start)
-			put_func(t, f, end);
+			unwind_rows_put_function(t, f, end);
 	}
 	free(t->made);
 	free(t->func);
@@ -228,7 +234,7 @@ void rows_finish(struct rows *t)
 	for (size_t i = 0; i < t->n; i++)
 		t->complex += row_kind(&t->row[i]) == ROW_COMPLEX;
 	if (t->n)
-		make_blocks(t);
+		unwind_rows_make_blocks(t);
 }
 
 const struct row *rows_find(const struct rows *t, uint64_t addr)

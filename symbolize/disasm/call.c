@@ -15,7 +15,7 @@ struct site {
 };
 
 /* The word that begins `back` bytes before the address (0: at it). */
-static bool word(const struct site *s, size_t back, uint32_t *out)
+static bool call_insn_word(const struct site *s, size_t back, uint32_t *out)
 {
 	struct bytes b;
 
@@ -26,7 +26,7 @@ static bool word(const struct site *s, size_t back, uint32_t *out)
 	return !bytes_u32(&b, out, NULL);
 }
 
-static bool next_is(const struct site *s, const void *bytes, size_t n)
+static bool call_insn_next_is(const struct site *s, const void *bytes, size_t n)
 {
 	return s->len - s->ret >= n && !memcmp(s->code + s->ret, bytes, n);
 }
@@ -34,7 +34,7 @@ static bool next_is(const struct site *s, const void *bytes, size_t n)
 /* ---- x86 */
 
 /* Segments (notrack is one), sizes, bnd, and on x86-64 REX. */
-static bool is_prefix(unsigned char c, bool wide)
+static bool call_insn_x86_prefix(unsigned char c, bool wide)
 {
 	switch (c) {
 	case 0x26:
@@ -54,11 +54,11 @@ static bool is_prefix(unsigned char c, bool wide)
 }
 
 /* Is p[0..n) one "call r/m", ff /2, and nothing more? */
-static bool x86_indirect(const unsigned char *p, size_t n, bool wide)
+static bool call_insn_x86_indirect(const unsigned char *p, size_t n, bool wide)
 {
 	size_t need = 2;
 
-	while (n > 2 && is_prefix(*p, wide)) {
+	while (n > 2 && call_insn_x86_prefix(*p, wide)) {
 		p++;
 		n--;
 	}
@@ -83,7 +83,7 @@ static bool x86_indirect(const unsigned char *p, size_t n, bool wide)
 }
 
 /* What sigaction's sa_restorer is in the C libraries. */
-static bool x86_signal(const struct site *s, bool wide)
+static bool call_insn_x86_signal(const struct site *s, bool wide)
 {
 	static const unsigned char rt64[] = { 0x48, 0xc7, 0xc0, 15,  0,
 					      0,    0,	  0x0f, 0x05 };
@@ -92,47 +92,48 @@ static bool x86_signal(const struct site *s, bool wide)
 					       0,    0,	   0xcd, 0x80 };
 
 	if (wide)
-		return next_is(s, rt64, sizeof(rt64));
-	return next_is(s, rt32, sizeof(rt32)) ||
-	       next_is(s, old32, sizeof(old32));
+		return call_insn_next_is(s, rt64, sizeof(rt64));
+	return call_insn_next_is(s, rt32, sizeof(rt32)) ||
+	       call_insn_next_is(s, old32, sizeof(old32));
 }
 
 /* glibc's __start_context: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi. */
-static bool x86_start(const struct site *s)
+static bool call_insn_x86_start(const struct site *s)
 {
 	static const unsigned char start[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b,
 					       0x3c, 0x24, 0x48, 0x85, 0xff };
 
-	return next_is(s, start, sizeof(start));
+	return call_insn_next_is(s, start, sizeof(start));
 }
 
-static enum call_kind x86(const struct site *s, bool wide, uint64_t *target)
+static enum call_kind call_insn_x86(const struct site *s, bool wide,
+				    uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
 	uint32_t rel;
 
-	if (s->ret >= 5 && end[-5] == 0xe8 && word(s, 4, &rel)) {
+	if (s->ret >= 5 && end[-5] == 0xe8 && call_insn_word(s, 4, &rel)) {
 		*target = s->addr + (uint64_t)(int64_t)(int32_t)rel;
 		if (!wide)
 			*target = (uint32_t)*target;
 		return CALL_DIRECT;
 	}
 	for (size_t n = 2; n <= CALL_BEFORE && n <= s->ret; n++)
-		if (x86_indirect(end - n, n, wide))
+		if (call_insn_x86_indirect(end - n, n, wide))
 			return CALL_INDIRECT;
-	if (x86_signal(s, wide))
+	if (call_insn_x86_signal(s, wide))
 		return CALL_SIGNAL;
-	return wide && x86_start(s) ? CALL_START : CALL_NONE;
+	return wide && call_insn_x86_start(s) ? CALL_START : CALL_NONE;
 }
 
 /* ---- machines whose instructions are words */
 
-static enum call_kind aarch64(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_aarch64(const struct site *s, uint64_t *target)
 {
 	uint32_t w;
 	uint32_t next;
 
-	if (word(s, 4, &w)) {
+	if (call_insn_word(s, 4, &w)) {
 		if (w >> 26 == 0x25) { /* bl */
 			*target =
 				s->addr - 4 +
@@ -145,30 +146,33 @@ static enum call_kind aarch64(const struct site *s, uint64_t *target)
 			return CALL_INDIRECT;
 	}
 	/* mov x8, #__NR_rt_sigreturn; svc #0 */
-	if (word(s, 0, &w) && w == 0xd2801168 && s->len - s->ret >= 8) {
+	if (call_insn_word(s, 0, &w) && w == 0xd2801168 &&
+	    s->len - s->ret >= 8) {
 		struct site t = *s;
 
 		t.ret += 4;
-		if (word(&t, 0, &next) && next == 0xd4000001)
+		if (call_insn_word(&t, 0, &next) && next == 0xd4000001)
 			return CALL_SIGNAL;
 	}
 	/* glibc's __startcontext: mov x0, x19; cbnz x0, __setcontext */
-	if (word(s, 0, &w) && w == 0xaa1303e0 && s->len - s->ret >= 8) {
+	if (call_insn_word(s, 0, &w) && w == 0xaa1303e0 &&
+	    s->len - s->ret >= 8) {
 		struct site t = *s;
 
 		t.ret += 4;
-		if (word(&t, 0, &next) && (next & 0xff00001f) == 0xb5000000)
+		if (call_insn_word(&t, 0, &next) &&
+		    (next & 0xff00001f) == 0xb5000000)
 			return CALL_START;
 	}
 	return CALL_NONE;
 }
 
-static enum call_kind ppc64(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_ppc64(const struct site *s, uint64_t *target)
 {
 	static const uint32_t sigreturn = 0x38000000 | 172; /* li r0,172 */
 	uint32_t w;
 
-	if (word(s, 4, &w)) {
+	if (call_insn_word(s, 4, &w)) {
 		if ((w & 0xfc000003) == 0x48000001) { /* bl */
 			*target = s->addr - 4 +
 				  (uint64_t)((int64_t)((uint64_t)(w & ~3u)
@@ -184,22 +188,23 @@ static enum call_kind ppc64(const struct site *s, uint64_t *target)
 		    ((w & 0xfc000001) == 0x40000001 && w != 0x429f0005))
 			return CALL_INDIRECT;
 	}
-	return word(s, 0, &w) && w == sigreturn ? CALL_SIGNAL : CALL_NONE;
+	return call_insn_word(s, 0, &w) && w == sigreturn ? CALL_SIGNAL
+							  : CALL_NONE;
 }
 
 /* The return address of a C function is in %r14. */
-static enum call_kind s390(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_s390(const struct site *s, uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
 	uint32_t rel;
 
 	if (s->ret >= 6 && end[-6] == 0xc0 && end[-5] == 0xe5 &&
-	    word(s, 4, &rel)) { /* brasl %r14 */
+	    call_insn_word(s, 4, &rel)) { /* brasl %r14 */
 		*target = s->addr - 6 + (uint64_t)(int64_t)(int32_t)rel * 2;
 		return CALL_DIRECT;
 	}
 	if (s->ret >= 4 && end[-4] == 0xa7 && end[-3] == 0xe5 &&
-	    word(s, 4, &rel)) { /* bras %r14 */
+	    call_insn_word(s, 4, &rel)) { /* bras %r14 */
 		*target = s->addr - 4 +
 			  (uint64_t)(int64_t)(int16_t)(uint16_t)rel * 2;
 		return CALL_DIRECT;
@@ -231,16 +236,16 @@ enum call_kind call_before(uint16_t machine, bool big,
 
 	switch (machine) {
 	case EM_X86_64:
-		return x86(&s, true, target);
+		return call_insn_x86(&s, true, target);
 	case EM_386:
-		return x86(&s, false, target);
+		return call_insn_x86(&s, false, target);
 	case EM_AARCH64:
 		/* code is little-endian even where data is not */
-		return big ? CALL_UNKNOWN : aarch64(&s, target);
+		return big ? CALL_UNKNOWN : call_insn_aarch64(&s, target);
 	case EM_PPC64:
-		return ppc64(&s, target);
+		return call_insn_ppc64(&s, target);
 	case EM_S390:
-		return s390(&s, target);
+		return call_insn_s390(&s, target);
 	default:
 		return CALL_UNKNOWN;
 	}

@@ -27,8 +27,9 @@ struct code {
 	bool big, kernel;
 };
 
-static struct elf_file *find_vmlinux(struct symbolizer *sy,
-				     const struct image *img, bool *other)
+static struct elf_file *code_bytes_find_vmlinux(struct symbolizer *sy,
+						const struct image *img,
+						bool *other)
 {
 	struct places p = { .n = 0 };
 
@@ -38,8 +39,9 @@ static struct elf_file *find_vmlinux(struct symbolizer *sy,
 	return ef;
 }
 
-static struct elf_file *find_program(struct symbolizer *sy,
-				     const struct image *img, bool *other)
+static struct elf_file *code_bytes_find_program(struct symbolizer *sy,
+						const struct image *img,
+						bool *other)
 {
 	struct places p = { .n = 0 };
 
@@ -59,9 +61,9 @@ struct elf_file *code_file(struct symbolizer *sy, const struct image *img,
 
 	*why = "no code";
 	if (img->kind == IMAGE_KERNEL)
-		ef = find_vmlinux(sy, img, &other);
+		ef = code_bytes_find_vmlinux(sy, img, &other);
 	else if (img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO)
-		ef = find_program(sy, img, &other);
+		ef = code_bytes_find_program(sy, img, &other);
 	else
 		return NULL;
 	if (ef && (ef->no_code || !ef->n_seg)) {
@@ -96,8 +98,8 @@ size_t code_bytes(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
 /* ---- one image's code */
 
 /* Offsets in the kernel count from _text. */
-static bool text_in(const struct elf_file *ef, const struct elf_section *s,
-		    uint64_t *out)
+static bool code_bytes_text_symbol(const struct elf_file *ef,
+				   const struct elf_section *s, uint64_t *out)
 {
 	struct elf_section str;
 	Elf_Data *d = elf_section_data(s);
@@ -116,14 +118,14 @@ static bool text_in(const struct elf_file *ef, const struct elf_section *s,
 	return false;
 }
 
-static bool find_text(const struct elf_file *ef, uint64_t *out)
+static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {
 	struct elf_section s;
 	size_t n = elf_sections(ef);
 
 	for (size_t i = 1; i < n; i++)
 		if (elf_section_get(ef, i, &s) && s.type == SHT_SYMTAB &&
-		    text_in(ef, &s, out))
+		    code_bytes_text_symbol(ef, &s, out))
 			return true;
 	return false;
 }
@@ -148,7 +150,7 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 	c->machine = ef->machine;
 	c->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	c->kernel = img->kind == IMAGE_KERNEL;
-	if (c->kernel && !find_text(ef, &c->addr)) {
+	if (c->kernel && !code_bytes_find_text(ef, &c->addr)) {
 		code_close(c);
 		err_set(err, ERR_FORMAT, "%s: has no symbol _text", path);
 		return NULL;
@@ -196,7 +198,8 @@ bool code_big(const struct code *c)
 }
 
 /* The segment that has the address in the file. */
-static const struct segment *segment_of(const struct code *c, uint64_t addr)
+static const struct segment *code_bytes_find_segment(const struct code *c,
+						     uint64_t addr)
 {
 	for (size_t i = 0; c->ef && i < c->ef->n_seg; i++)
 		if (addr >= c->ef->seg[i].vaddr &&
@@ -213,14 +216,14 @@ bool code_addr(const struct code *c, uint64_t off, uint64_t *addr)
 	}
 	if (c->kernel) {
 		*addr = c->addr + off;
-		return segment_of(c, *addr) != NULL;
+		return code_bytes_find_segment(c, *addr) != NULL;
 	}
 	return elf_vaddr(c->ef->seg, c->ef->n_seg, off, addr);
 }
 
 bool code_off(const struct code *c, uint64_t addr, uint64_t *off)
 {
-	const struct segment *s = segment_of(c, addr);
+	const struct segment *s = code_bytes_find_segment(c, addr);
 
 	if (!c->ef || c->kernel) {
 		*off = addr - c->addr;
@@ -244,7 +247,7 @@ size_t code_read(const struct code *c, uint64_t off, void *buf, size_t n)
 		memcpy(buf, c->bytes + off, n);
 		return n;
 	}
-	s = segment_of(c, addr);
+	s = code_bytes_find_segment(c, addr);
 	if (!s)
 		return 0;
 	uint64_t at = addr - s->vaddr;

@@ -19,8 +19,8 @@ struct disasm {
 	bool big;
 };
 
-static int modes(uint16_t machine, bool big, cs_arch *arch, cs_mode *mode,
-		 unsigned int *step)
+static int disasm_capstone_mode(uint16_t machine, bool big, cs_arch *arch,
+				cs_mode *mode, unsigned int *step)
 {
 	*mode = big ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
 	*step = 4;
@@ -57,7 +57,7 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	if (modes(machine, big, &arch, &mode, &step) ||
+	if (disasm_capstone_mode(machine, big, &arch, &mode, &step) ||
 	    cs_open(arch, mode, &cs) != CS_ERR_OK) {
 		err_set(err, ERR_FORMAT,
 			"code of ELF machine %u cannot be disassembled; "
@@ -94,13 +94,13 @@ void disasm_close(struct disasm *d)
 	free(d);
 }
 
-static bool in_group(const struct disasm *d, unsigned int group)
+static bool disasm_in_group(const struct disasm *d, unsigned int group)
 {
 	return cs_insn_group(d->cs, d->insn, group);
 }
 
 /* capstone 4 has no group for the calls of these. */
-static bool is_call(const struct disasm *d)
+static bool disasm_is_call(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
 
@@ -118,11 +118,11 @@ static bool is_call(const struct disasm *d)
 			!strcmp(m, "bctrl") || !strcmp(m, "blrl") ||
 			!strcmp(m, "bcl"));
 	default:
-		return in_group(d, CS_GRP_CALL);
+		return disasm_in_group(d, CS_GRP_CALL);
 	}
 }
 
-static bool is_return(const struct disasm *d)
+static bool disasm_is_return(const struct disasm *d)
 {
 	switch (d->machine) {
 	case EM_S390:
@@ -131,11 +131,12 @@ static bool is_return(const struct disasm *d)
 	case EM_PPC64:
 		return !strcmp(d->insn->mnemonic, "blr");
 	default:
-		return in_group(d, CS_GRP_RET) || in_group(d, CS_GRP_IRET);
+		return disasm_in_group(d, CS_GRP_RET) ||
+		       disasm_in_group(d, CS_GRP_IRET);
 	}
 }
 
-static bool is_jump(const struct disasm *d)
+static bool disasm_is_jump(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
 
@@ -146,13 +147,13 @@ static bool is_jump(const struct disasm *d)
 	case EM_PPC64:
 		return m[0] == 'b' && strncmp(m, "bpermd", 6) != 0;
 	default:
-		return in_group(d, CS_GRP_JUMP);
+		return disasm_in_group(d, CS_GRP_JUMP);
 	}
 }
 
 /* The last operand, when it is an address: that is where branches of all of
  * these go. */
-static bool fixed_target(const struct disasm *d, uint64_t *out)
+static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 {
 	const cs_detail *t = d->insn->detail;
 
@@ -188,23 +189,23 @@ static bool fixed_target(const struct disasm *d, uint64_t *out)
 	}
 }
 
-static void fill(const struct disasm *d, struct insn *out)
+static void disasm_fill(const struct disasm *d, struct insn *out)
 {
 	snprintf(out->mnemonic, sizeof(out->mnemonic), "%s", d->insn->mnemonic);
 	snprintf(out->operands, sizeof(out->operands), "%s", d->insn->op_str);
 	out->len = d->insn->size;
-	if (is_call(d))
+	if (disasm_is_call(d))
 		out->flow = FLOW_CALL;
-	else if (is_return(d))
+	else if (disasm_is_return(d))
 		out->flow = FLOW_RETURN;
-	else if (is_jump(d))
+	else if (disasm_is_jump(d))
 		out->flow = FLOW_JUMP;
 	if (out->flow == FLOW_CALL || out->flow == FLOW_JUMP)
-		out->has_target = fixed_target(d, &out->target);
+		out->has_target = disasm_fixed_target(d, &out->target);
 }
 
-static void fill_bad(const struct disasm *d, const unsigned char *code,
-		     size_t len, struct insn *out)
+static void disasm_fill_bad(const struct disasm *d, const unsigned char *code,
+			    size_t len, struct insn *out)
 {
 	size_t n = len < d->step ? len : d->step;
 	size_t at = 0;
@@ -230,9 +231,9 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 	*out = (struct insn){ .addr = *addr };
 	if (cs_disasm_iter(d->cs, &p, &left, &at, d->insn) && d->insn->size &&
 	    d->insn->size <= *len)
-		fill(d, out);
+		disasm_fill(d, out);
 	else
-		fill_bad(d, *code, *len, out);
+		disasm_fill_bad(d, *code, *len, out);
 	*code += out->len;
 	*len -= out->len;
 	*addr += out->len;

@@ -60,7 +60,7 @@ struct dwarf {
 	struct want *want; /* by address */
 	struct node *node;
 	size_t n_node, cap_node;
-	uint32_t *set; /* a stack of sets of wants, see walk() */
+	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
 	const char **string; /* each text once */
 	size_t n_string, cap_string;
@@ -74,17 +74,17 @@ struct dwarf {
 	unsigned int looks;
 };
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
+static bool dwarf_same_string(const void *owner, uint32_t id, const void *key)
 {
 	return !strcmp(((const struct dwarf *)owner)->string[id], key);
 }
 
-static const char *keep(struct dwarf *d, const char *s)
+static const char *dwarf_keep(struct dwarf *d, const char *s)
 {
 	if (!s)
 		return NULL;
 	uint64_t h = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&d->strings, h, same_string, d, s);
+	uint32_t id = table_find(&d->strings, h, dwarf_same_string, d, s);
 
 	if (id != TABLE_NONE)
 		return d->string[id];
@@ -96,17 +96,17 @@ static const char *keep(struct dwarf *d, const char *s)
 }
 
 /* Files may be told relative to the folder in which the unit was made. */
-static const char *keep_file(struct dwarf *d, const char *file)
+static const char *dwarf_keep_file(struct dwarf *d, const char *file)
 {
 	char path[4096];
 
 	if (!file || *file == '/' || !d->folder || !*d->folder)
-		return keep(d, file);
+		return dwarf_keep(d, file);
 	int n = snprintf(path, sizeof(path), "%s/%s", d->folder, file);
-	return keep(d, n > 0 && (size_t)n < sizeof(path) ? path : file);
+	return dwarf_keep(d, n > 0 && (size_t)n < sizeof(path) ? path : file);
 }
 
-static bool late(struct dwarf *d)
+static bool dwarf_out_of_time(struct dwarf *d)
 {
 	struct timespec now;
 
@@ -130,8 +130,8 @@ bool dwarf_has(const struct elf_file *ef)
 /* ---- which functions are inlined at an address */
 
 /* The first of set[first..first+n) that is not below addr. */
-static size_t lower(const struct dwarf *d, size_t first, size_t n,
-		    uint64_t addr)
+static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
+				uint64_t addr)
 {
 	size_t lo = first;
 	size_t hi = first + n;
@@ -148,12 +148,12 @@ static size_t lower(const struct dwarf *d, size_t first, size_t n,
 }
 
 /* Code that the linker threw away is said to begin at 0. */
-static bool real_range(uint64_t start, uint64_t end)
+static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 {
 	return start && start < end;
 }
 
-static int by_number(const void *a, const void *b)
+static int dwarf_compare_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
@@ -167,8 +167,9 @@ struct range_walk {
 	struct split_walk split;
 };
 
-static bool next_range(const struct dwarf *d, Dwarf_Die *die,
-		       struct range_walk *w, Dwarf_Addr *start, Dwarf_Addr *end)
+static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
+			     struct range_walk *w, Dwarf_Addr *start,
+			     Dwarf_Addr *end)
 {
 	if (d->split)
 		return split_range(d->split, die, &w->split, start, end);
@@ -178,7 +179,8 @@ static bool next_range(const struct dwarf *d, Dwarf_Die *die,
 
 /* Moves what lies in the ranges of the entry from the set to the top of the
  * stack of sets; *n is how many stay. Gives how many moved. */
-static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
+static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
+			 size_t *n)
 {
 	size_t top = d->n_set;
 	struct range_walk w = { .at = 0 };
@@ -186,13 +188,13 @@ static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
 	Dwarf_Addr end;
 	bool mixed = false;
 
-	while (*n && next_range(d, die, &w, &start, &end)) {
-		if (late(d))
+	while (*n && dwarf_next_range(d, die, &w, &start, &end)) {
+		if (dwarf_out_of_time(d))
 			break;
-		if (!real_range(start, end))
+		if (!dwarf_is_real_range(start, end))
 			continue;
-		size_t a = lower(d, first, *n, start);
-		size_t b = lower(d, a, first + *n - a, end);
+		size_t a = dwarf_lower_bound(d, first, *n, start);
+		size_t b = dwarf_lower_bound(d, a, first + *n - a, end);
 		if (a == b)
 			continue;
 		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
@@ -207,11 +209,12 @@ static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
 		*n -= b - a;
 	}
 	if (mixed)
-		qsort(d->set + top, d->n_set - top, sizeof(*d->set), by_number);
+		qsort(d->set + top, d->n_set - top, sizeof(*d->set),
+		      dwarf_compare_number);
 	return d->n_set - top;
 }
 
-static uint64_t number(Dwarf_Die *die, unsigned int name)
+static uint64_t dwarf_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word v = 0;
@@ -222,7 +225,7 @@ static uint64_t number(Dwarf_Die *die, unsigned int name)
 }
 
 /* As it is in symbol tables, which tells overloads apart. */
-static const char *entry_name(Dwarf_Die *die)
+static const char *dwarf_entry_name(Dwarf_Die *die)
 {
 	static const unsigned int attr[] = { DW_AT_linkage_name,
 					     DW_AT_MIPS_linkage_name,
@@ -239,21 +242,21 @@ static const char *entry_name(Dwarf_Die *die)
 	return NULL;
 }
 
-static uint32_t add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
+static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 {
-	const char *name = entry_name(die);
-	uint64_t line = number(die, DW_AT_call_line);
+	const char *name = dwarf_entry_name(die);
+	uint64_t line = dwarf_number(die, DW_AT_call_line);
 	const char *file = NULL;
 
 	if (d->files)
 		file = dwarf_filesrc(d->files,
-				     (size_t)number(die, DW_AT_call_file), NULL,
-				     NULL);
+				     (size_t)dwarf_number(die, DW_AT_call_file),
+				     NULL, NULL);
 	d->node = mem_grow(d->node, &d->cap_node, d->n_node + 1,
 			   sizeof(*d->node));
 	d->node[d->n_node] = (struct node){
-		.name = keep(d, name ? name : "[inlined]"),
-		.file = keep_file(d, file),
+		.name = dwarf_keep(d, name ? name : "[inlined]"),
+		.file = dwarf_keep_file(d, file),
 		.line = line < UINT32_MAX ? (uint32_t)line : 0,
 		.outer = outer,
 	};
@@ -261,7 +264,7 @@ static uint32_t add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 }
 
 /* Entries that may have code of functions in them and no range to say so. */
-static bool is_container(const struct dwarf *d, unsigned int tag)
+static bool dwarf_is_container(const struct dwarf *d, unsigned int tag)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -281,7 +284,7 @@ static bool is_container(const struct dwarf *d, unsigned int tag)
 	}
 }
 
-static bool has_code(unsigned int tag)
+static bool dwarf_has_code(unsigned int tag)
 {
 	switch (tag) {
 	case DW_TAG_subprogram:
@@ -300,8 +303,8 @@ static bool has_code(unsigned int tag)
 /* Looks among the children of an entry for those that have the addresses of
  * set[first..first+n), which is sorted. The first entry that has an address
  * takes it. Gives how many no entry has: those are moved to the front. */
-static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
-		   uint32_t node, unsigned int depth)
+static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
+			 size_t n, uint32_t node, unsigned int depth)
 {
 	Dwarf_Die die;
 
@@ -311,21 +314,23 @@ static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
 		unsigned int tag = (unsigned int)dwarf_tag(&die);
 		size_t top = d->n_set;
 
-		if (late(d))
+		if (dwarf_out_of_time(d))
 			break;
-		size_t got = has_code(tag) ? pick(d, &die, first, &n) : 0;
+		size_t got = dwarf_has_code(tag)
+				     ? dwarf_pick(d, &die, first, &n)
+				     : 0;
 		if (got) {
 			uint32_t inner = tag == DW_TAG_subprogram ? NONE
 					 : tag == DW_TAG_inlined_subroutine
-						 ? add_node(d, &die, node)
+						 ? dwarf_add_node(d, &die, node)
 						 : node;
 			for (size_t i = top; i < top + got; i++)
 				d->want[d->set[i]].node = inner;
-			walk(d, &die, top, got, inner, depth + 1);
+			dwarf_walk(d, &die, top, got, inner, depth + 1);
 			d->n_set = top;
 		}
-		if (n && is_container(d, tag))
-			n = walk(d, &die, first, n, NONE, depth + 1);
+		if (n && dwarf_is_container(d, tag))
+			n = dwarf_walk(d, &die, first, n, NONE, depth + 1);
 	} while (n && !dwarf_siblingof(&die, &die));
 	return n;
 }
@@ -333,7 +338,8 @@ static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
 /* ---- lines */
 
 /* What is known of an address: its line, and the calls outwards from it. */
-static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
+static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
+			     const struct want *w)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(unit, w->vaddr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
@@ -345,7 +351,7 @@ static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
 		line = 0;
 	if (!file && at == NONE)
 		return;
-	struct dwarf_frame fr = { .file = keep_file(d, file),
+	struct dwarf_frame fr = { .file = dwarf_keep_file(d, file),
 				  .line = line > 0 ? (uint32_t)line : 0 };
 	sp->first = (uint32_t)d->n_frame;
 	for (;;) {
@@ -363,7 +369,7 @@ static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
 }
 
 /* set[0..n): the addresses that are in the unit. */
-static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
+static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
 	Dwarf_Die *tree = d->split ? split_unit(d->split) : unit;
@@ -379,22 +385,23 @@ static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	d->n_node = 0;
 	d->n_set = n;
 	d->deep = false;
-	size_t left = walk(d, tree, 0, n, NONE, 0);
+	size_t left = dwarf_walk(d, tree, 0, n, NONE, 0);
 	/* Few units have functions inside of types (Rust), or a function's
 	 * code outside of the one it is written in; types are many. */
 	d->deep = true;
 	if (left) {
 		d->n_set = left;
-		walk(d, tree, 0, left, NONE, 0);
+		dwarf_walk(d, tree, 0, left, NONE, 0);
 	}
-	for (size_t i = 0; i < n && !late(d); i++)
-		put_frames(d, unit, &d->want[all[i]]);
+	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
+		dwarf_put_frames(d, unit, &d->want[all[i]]);
 	free(all);
 }
 
 /* Lines are in the unit itself, inlined functions in the other half. */
-static void look_split(struct dwarf *d, struct symbolizer *sy,
-		       const struct elf_file *ef, Dwarf_Die *unit, size_t n)
+static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
+			     const struct elf_file *ef, Dwarf_Die *unit,
+			     size_t n)
 {
 	d->split = split_open(sy, ef, unit);
 	if (!d->split) {
@@ -405,16 +412,16 @@ static void look_split(struct dwarf *d, struct symbolizer *sy,
 		if (!name)
 			name = dwarf_formstring(
 				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
-		d->missed = d->missing++ ? d->missed : keep(d, name);
+		d->missed = d->missing++ ? d->missed : dwarf_keep(d, name);
 	}
-	look_unit(d, unit, n);
+	dwarf_look_unit(d, unit, n);
 	split_close(d->split);
 	d->split = NULL;
 }
 
 /* The addresses in the ranges of the unit that no unit had before it, as
  * set[0..n). */
-static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
+static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Addr base;
 	Dwarf_Addr start;
@@ -426,9 +433,9 @@ static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
 		size_t lo = 0;
 		size_t hi = d->n;
 
-		if (late(d))
+		if (dwarf_out_of_time(d))
 			break;
-		if (!real_range(start, end))
+		if (!dwarf_is_real_range(start, end))
 			continue;
 		while (lo < hi) {
 			size_t mid = lo + (hi - lo) / 2;
@@ -450,13 +457,13 @@ static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
 	return n;
 }
 
-static void look_all(struct dwarf *d, struct symbolizer *sy,
-		     const struct elf_file *ef, Dwarf *dw)
+static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
+			   const struct elf_file *ef, Dwarf *dw)
 {
 	Dwarf_CU *cu = NULL;
 	size_t left = d->n;
 
-	while (left && !late(d)) {
+	while (left && !dwarf_out_of_time(d)) {
 		Dwarf_Die unit;
 		uint8_t type;
 
@@ -465,22 +472,22 @@ static void look_all(struct dwarf *d, struct symbolizer *sy,
 		if (dwarf_tag(&unit) != DW_TAG_compile_unit &&
 		    dwarf_tag(&unit) != DW_TAG_skeleton_unit)
 			continue;
-		size_t n = unit_wants(d, &unit);
+		size_t n = dwarf_unit_wants(d, &unit);
 		if (!n)
 			continue;
 		/* Ranges come in any order, wants are sorted. */
-		qsort(d->set, n, sizeof(*d->set), by_number);
+		qsort(d->set, n, sizeof(*d->set), dwarf_compare_number);
 		if (type == DW_UT_skeleton)
-			look_split(d, sy, ef, &unit, n);
+			dwarf_look_split(d, sy, ef, &unit, n);
 		else
-			look_unit(d, &unit, n);
+			dwarf_look_unit(d, &unit, n);
 		left -= n;
 	}
 }
 
 /* ---- the whole */
 
-static int by_address(const void *a, const void *b)
+static int dwarf_compare_address(const void *a, const void *b)
 {
 	const struct want *x = a;
 	const struct want *y = b;
@@ -490,7 +497,7 @@ static int by_address(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void end_looking(struct dwarf *d)
+static void dwarf_end_looking(struct dwarf *d)
 {
 	free(d->want);
 	free(d->node);
@@ -535,12 +542,12 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
 		d->want[i] = (struct want){ .vaddr = vaddr[i],
 					    .index = (uint32_t)i,
 					    .node = NONE };
-	qsort(d->want, n, sizeof(*d->want), by_address);
+	qsort(d->want, n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	if (!alt || other)
-		look_all(d, sy, ef, dw);
-	end_looking(d);
+		dwarf_look_all(d, sy, ef, dw);
+	dwarf_end_looking(d);
 	dwarf_end(dw);
 	dwarf_end(other);
 	return d;

@@ -12,7 +12,7 @@
 
 /* ---- files */
 
-static bool is_bomb(const struct elf_section *s)
+static bool dwarf_sections_is_bomb(const struct elf_section *s)
 {
 	GElf_Chdr ch;
 
@@ -23,7 +23,7 @@ static bool is_bomb(const struct elf_section *s)
 }
 
 /* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
-static bool has_texts(const char *name)
+static bool dwarf_sections_has_strings(const char *name)
 {
 	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
 
@@ -38,9 +38,10 @@ static bool has_texts(const char *name)
 }
 
 /* libdw 0.188 runs over the end of texts that have none. */
-static bool ends_well(const struct elf_section *s)
+static bool dwarf_sections_strings_end(const struct elf_section *s)
 {
-	if (!s->size || s->type == SHT_NOBITS || !has_texts(s->name))
+	if (!s->size || s->type == SHT_NOBITS ||
+	    !dwarf_sections_has_strings(s->name))
 		return true;
 	/* As libdw will do it anyway. */
 	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
@@ -64,7 +65,8 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 			return false;
 		if (strncmp(s.name, ".debug_", 7) != 0)
 			continue;
-		if (is_bomb(&s) || !ends_well(&s))
+		if (dwarf_sections_is_bomb(&s) ||
+		    !dwarf_sections_strings_end(&s))
 			return false;
 		if (!strcmp(s.name, info))
 			found = s.type != SHT_NOBITS && s.size;

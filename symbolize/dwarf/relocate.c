@@ -50,7 +50,7 @@ bool relocate_knows(uint16_t machine)
 	return false;
 }
 
-static size_t width(uint16_t machine, uint64_t type)
+static size_t relocate_width(uint16_t machine, uint64_t type)
 {
 	for (size_t i = 0; i < N_RULES; i++)
 		if (rules[i].machine == machine && rules[i].type == type)
@@ -59,8 +59,8 @@ static size_t width(uint16_t machine, uint64_t type)
 }
 
 /* In a section of the file's byte order. */
-static void put(const struct relocating *r, unsigned char *at, uint64_t v,
-		size_t size)
+static void relocate_put(const struct relocating *r, unsigned char *at,
+			 uint64_t v, size_t size)
 {
 	uint32_t half = (uint32_t)v;
 
@@ -73,8 +73,8 @@ static void put(const struct relocating *r, unsigned char *at, uint64_t v,
 	}
 }
 
-static bool symbol_value(const struct relocating *r, Elf_Data *symbols,
-			 uint64_t i, uint64_t *value)
+static bool relocate_symbol_value(const struct relocating *r, Elf_Data *symbols,
+				  uint64_t i, uint64_t *value)
 {
 	GElf_Sym sym;
 
@@ -90,7 +90,8 @@ static bool symbol_value(const struct relocating *r, Elf_Data *symbols,
 }
 
 /* One table, of the relocations of one section. */
-static bool apply(const struct relocating *r, const struct elf_section *table)
+static bool relocate_apply(const struct relocating *r,
+			   const struct elf_section *table)
 {
 	struct elf_section *to = &r->sec[table->info];
 	struct elf_section *sym = &r->sec[table->link];
@@ -112,18 +113,20 @@ static bool apply(const struct relocating *r, const struct elf_section *table)
 
 		if (!gelf_getrela(list, (int)i, &rela))
 			return false;
-		size_t size = width(r->ef->machine, GELF_R_TYPE(rela.r_info));
+		size_t size = relocate_width(r->ef->machine,
+					     GELF_R_TYPE(rela.r_info));
 		if (!size || out->d_size < size ||
 		    rela.r_offset > out->d_size - size ||
-		    !symbol_value(r, symbols, GELF_R_SYM(rela.r_info), &v))
+		    !relocate_symbol_value(r, symbols, GELF_R_SYM(rela.r_info),
+					   &v))
 			continue;
-		put(r, (unsigned char *)out->d_buf + rela.r_offset,
-		    v + (uint64_t)rela.r_addend, size);
+		relocate_put(r, (unsigned char *)out->d_buf + rela.r_offset,
+			     v + (uint64_t)rela.r_addend, size);
 	}
 	return true;
 }
 
-static void lay_out(struct relocating *r)
+static void relocate_lay_out(struct relocating *r)
 {
 	for (size_t i = 1; i < r->n_sec; i++)
 		elf_section_get(r->ef, i, &r->sec[i]);
@@ -145,7 +148,7 @@ bool relocate_debug(const struct elf_file *ef)
 		return false;
 	r.swap = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	r.sec = mem_new(r.n_sec + 1, sizeof(*r.sec));
-	lay_out(&r);
+	relocate_lay_out(&r);
 	for (size_t i = 1; i < r.n_sec && ok; i++) {
 		const struct elf_section *s = &r.sec[i];
 
@@ -153,7 +156,7 @@ bool relocate_debug(const struct elf_file *ef)
 		    s->link < r.n_sec && r.sec[s->info].scn &&
 		    r.sec[s->link].scn && r.sec[s->info].type == SHT_PROGBITS &&
 		    dwarf_sections_reads(r.sec[s->info].name))
-			ok = apply(&r, s);
+			ok = relocate_apply(&r, s);
 	}
 	free(r.sec);
 	return ok;

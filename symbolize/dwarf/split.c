@@ -42,8 +42,8 @@ struct split {
 
 /* ---- opening */
 
-static void whole_section(const struct elf_file *ef, const char *name,
-			  struct bytes *out)
+static void split_dwarf_section(const struct elf_file *ef, const char *name,
+				struct bytes *out)
 {
 	struct elf_section s;
 	Elf_Data *d = elf_section_find(ef, name, &s) && s.type != SHT_NOBITS
@@ -56,7 +56,8 @@ static void whole_section(const struct elf_file *ef, const char *name,
 		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
 }
 
-static const char *text_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
+static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name,
+				    unsigned int gnu)
 {
 	Dwarf_Attribute a;
 	const char *s = dwarf_formstring(dwarf_attr(die, name, &a));
@@ -64,7 +65,8 @@ static const char *text_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
 	return s || !gnu ? s : dwarf_formstring(dwarf_attr(die, gnu, &a));
 }
 
-static uint64_t number_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
+static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
+				   unsigned int gnu)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word v = 0;
@@ -76,7 +78,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned int name, unsigned int gnu)
 }
 
 /* The unit of the file that is the other half. */
-static bool find_unit(struct split *s, uint64_t id)
+static bool split_dwarf_find_unit(struct split *s, uint64_t id)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
@@ -96,14 +98,14 @@ static bool find_unit(struct split *s, uint64_t id)
 	return false;
 }
 
-static struct split *open_one(const char *path, uint64_t id)
+static struct split *split_dwarf_open_file(const char *path, uint64_t id)
 {
 	struct split *s = mem_new(1, sizeof(*s));
 
 	s->ef = elf_file_open(path, NULL);
 	if (s->ef && dwarf_sections_readable(s->ef, ".debug_info.dwo"))
 		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
-	if (s->dw && find_unit(s, id))
+	if (s->dw && split_dwarf_find_unit(s, id))
 		return s;
 	split_close(s);
 	return NULL;
@@ -113,8 +115,8 @@ struct split *split_open(struct symbolizer *sy, const struct elf_file *ef,
 			 Dwarf_Die *skeleton)
 {
 	const char *name =
-		text_of(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-	const char *folder = text_of(skeleton, DW_AT_comp_dir, 0);
+		split_dwarf_text(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir, 0);
 	struct places p = { .n = 0 };
 	struct split *s = NULL;
 	uint64_t id;
@@ -125,18 +127,18 @@ struct split *split_open(struct symbolizer *sy, const struct elf_file *ef,
 		return NULL;
 	locate_split(sy, ef, folder, name, &p);
 	for (size_t i = 0; i < p.n && !s; i++)
-		s = open_one(p.path[i], id);
+		s = split_dwarf_open_file(p.path[i], id);
 	places_release(&p);
 	if (!s)
 		return NULL;
 	s->width = width;
-	whole_section(s->ef, ".debug_info.dwo", &s->info);
-	whole_section(s->ef, ".debug_rnglists.dwo", &s->lists);
-	whole_section(ef, ".debug_addr", &s->addr);
-	whole_section(ef, ".debug_ranges", &s->pairs);
-	s->addr_base =
-		number_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base);
-	s->pairs_base = number_of(skeleton, DW_AT_GNU_ranges_base, 0);
+	split_dwarf_section(s->ef, ".debug_info.dwo", &s->info);
+	split_dwarf_section(s->ef, ".debug_rnglists.dwo", &s->lists);
+	split_dwarf_section(ef, ".debug_addr", &s->addr);
+	split_dwarf_section(ef, ".debug_ranges", &s->pairs);
+	s->addr_base = split_dwarf_number(skeleton, DW_AT_addr_base,
+					  DW_AT_GNU_addr_base);
+	s->pairs_base = split_dwarf_number(skeleton, DW_AT_GNU_ranges_base, 0);
 	if (dwarf_lowpc(skeleton, &s->low))
 		s->low = 0;
 	return s;
@@ -158,7 +160,8 @@ Dwarf_Die *split_unit(struct split *s)
 
 /* ---- addresses */
 
-static int take_addr(const struct split *s, struct bytes *b, uint64_t *out)
+static int split_dwarf_take_address(const struct split *s, struct bytes *b,
+				    uint64_t *out)
 {
 	uint32_t half;
 
@@ -170,19 +173,20 @@ static int take_addr(const struct split *s, struct bytes *b, uint64_t *out)
 	return 0;
 }
 
-static int addr_at(const struct split *s, uint64_t i, uint64_t *out)
+static int split_dwarf_address_at(const struct split *s, uint64_t i,
+				  uint64_t *out)
 {
 	struct bytes b = s->addr;
 
 	if (i > UINT32_MAX || bytes_skip(&b, s->addr_base, NULL) ||
 	    bytes_skip(&b, i * s->width, NULL))
 		return -1;
-	return take_addr(s, &b, out);
+	return split_dwarf_take_address(s, &b, out);
 }
 
 /* The value of an attribute, in its section. */
-static int value_of(const struct split *s, const Dwarf_Attribute *a,
-		    struct bytes *out)
+static int split_dwarf_value(const struct split *s, const Dwarf_Attribute *a,
+			     struct bytes *out)
 {
 	*out = s->info;
 	if (a->valp < out->pos || a->valp > out->end)
@@ -191,7 +195,8 @@ static int value_of(const struct split *s, const Dwarf_Attribute *a,
 	return 0;
 }
 
-static int take_index(struct bytes *b, unsigned int bytes, uint64_t *out)
+static int split_dwarf_take_index(struct bytes *b, unsigned int bytes,
+				  uint64_t *out)
 {
 	*out = 0;
 	for (unsigned int i = 0; i < bytes; i++) {
@@ -207,26 +212,30 @@ static int take_index(struct bytes *b, unsigned int bytes, uint64_t *out)
 	return 0;
 }
 
-static int address(const struct split *s, Dwarf_Attribute *a, uint64_t *out)
+static int split_dwarf_address(const struct split *s, Dwarf_Attribute *a,
+			       uint64_t *out)
 {
 	struct bytes b;
 	uint64_t i = 0;
 
-	if (value_of(s, a, &b))
+	if (split_dwarf_value(s, a, &b))
 		return -1;
 	switch (a->form) {
 	case DW_FORM_addr:
-		return take_addr(s, &b, out);
+		return split_dwarf_take_address(s, &b, out);
 	case DW_FORM_addrx:
 	case GNU_ADDR_INDEX:
-		return leb128_unsigned(&b, &i) ? -1 : addr_at(s, i, out);
+		return leb128_unsigned(&b, &i)
+			       ? -1
+			       : split_dwarf_address_at(s, i, out);
 	case DW_FORM_addrx1:
 	case DW_FORM_addrx2:
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
-		return take_index(&b, a->form - DW_FORM_addrx1 + 1u, &i)
+		return split_dwarf_take_index(&b, a->form - DW_FORM_addrx1 + 1u,
+					      &i)
 			       ? -1
-			       : addr_at(s, i, out);
+			       : split_dwarf_address_at(s, i, out);
 	default:
 		return -1;
 	}
@@ -234,24 +243,25 @@ static int address(const struct split *s, Dwarf_Attribute *a, uint64_t *out)
 
 /* ---- ranges */
 
-static bool low_and_high(const struct split *s, Dwarf_Die *die,
-			 Dwarf_Addr *start, Dwarf_Addr *end)
+static bool split_dwarf_low_high(const struct split *s, Dwarf_Die *die,
+				 Dwarf_Addr *start, Dwarf_Addr *end)
 {
 	Dwarf_Attribute low;
 	Dwarf_Attribute high;
 	Dwarf_Word n;
 
-	if (!dwarf_attr(die, DW_AT_low_pc, &low) || address(s, &low, start) ||
+	if (!dwarf_attr(die, DW_AT_low_pc, &low) ||
+	    split_dwarf_address(s, &low, start) ||
 	    !dwarf_attr(die, DW_AT_high_pc, &high))
 		return false;
-	if (!address(s, &high, end))
+	if (!split_dwarf_address(s, &high, end))
 		return true;
 	return !dwarf_formudata(&high, &n) &&
 	       !__builtin_add_overflow(*start, n, end);
 }
 
 /* Where in the section a list begins that has the number i. */
-static int list_at(const struct split *s, uint64_t i, uint64_t *out)
+static int split_dwarf_list_at(const struct split *s, uint64_t i, uint64_t *out)
 {
 	struct bytes b = s->lists;
 	uint32_t len;
@@ -277,7 +287,8 @@ static int list_at(const struct split *s, uint64_t i, uint64_t *out)
 }
 
 /* Where the ranges of the entry are. */
-static void begin(const struct split *s, Dwarf_Die *die, struct split_walk *w)
+static void split_dwarf_begin(const struct split *s, Dwarf_Die *die,
+			      struct split_walk *w)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word off;
@@ -289,12 +300,12 @@ static void begin(const struct split *s, Dwarf_Die *die, struct split_walk *w)
 	if (!dwarf_attr(die, DW_AT_ranges, &a))
 		return;
 	if (a.form == DW_FORM_rnglistx) {
-		if (!value_of(s, &a, &b) && !leb128_unsigned(&b, &i) &&
-		    !list_at(s, i, &w->at))
+		if (!split_dwarf_value(s, &a, &b) && !leb128_unsigned(&b, &i) &&
+		    !split_dwarf_list_at(s, i, &w->at))
 			w->state = WALK_LIST;
 		return;
 	}
-	if (value_of(s, &a, &b) || a.form != DW_FORM_sec_offset)
+	if (split_dwarf_value(s, &a, &b) || a.form != DW_FORM_sec_offset)
 		return;
 	/* libdw would ask for a section that is not in this file */
 	uint32_t at;
@@ -311,20 +322,22 @@ static void begin(const struct split *s, Dwarf_Die *die, struct split_walk *w)
 }
 
 /* Two values of an entry, each an index, an address or a length. */
-static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
-		    uint64_t *x, uint64_t *y)
+static int split_dwarf_take_pair(const struct split *s, struct bytes *b,
+				 uint8_t kind, uint64_t *x, uint64_t *y)
 {
 	uint64_t i;
 
 	switch (kind) {
 	case DW_RLE_startx_endx:
-		return leb128_unsigned(b, &i) || addr_at(s, i, x) ||
+		return leb128_unsigned(b, &i) ||
+				       split_dwarf_address_at(s, i, x) ||
 				       leb128_unsigned(b, &i) ||
-				       addr_at(s, i, y)
+				       split_dwarf_address_at(s, i, y)
 			       ? -1
 			       : 0;
 	case DW_RLE_startx_length:
-		return leb128_unsigned(b, &i) || addr_at(s, i, x) ||
+		return leb128_unsigned(b, &i) ||
+				       split_dwarf_address_at(s, i, x) ||
 				       leb128_unsigned(b, y) ||
 				       __builtin_add_overflow(*x, *y, y)
 			       ? -1
@@ -332,9 +345,13 @@ static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
 	case DW_RLE_offset_pair:
 		return leb128_unsigned(b, x) || leb128_unsigned(b, y) ? -1 : 0;
 	case DW_RLE_start_end:
-		return take_addr(s, b, x) || take_addr(s, b, y) ? -1 : 0;
+		return split_dwarf_take_address(s, b, x) ||
+				       split_dwarf_take_address(s, b, y)
+			       ? -1
+			       : 0;
 	case DW_RLE_start_length:
-		return take_addr(s, b, x) || leb128_unsigned(b, y) ||
+		return split_dwarf_take_address(s, b, x) ||
+				       leb128_unsigned(b, y) ||
 				       __builtin_add_overflow(*x, *y, y)
 			       ? -1
 			       : 0;
@@ -343,8 +360,9 @@ static int take_two(const struct split *s, struct bytes *b, uint8_t kind,
 	}
 }
 
-static bool next_in_list(const struct split *s, struct split_walk *w,
-			 Dwarf_Addr *start, Dwarf_Addr *end)
+static bool split_dwarf_next_in_list(const struct split *s,
+				     struct split_walk *w, Dwarf_Addr *start,
+				     Dwarf_Addr *end)
 {
 	struct bytes b = s->lists;
 	uint64_t i;
@@ -356,12 +374,13 @@ static bool next_in_list(const struct split *s, struct split_walk *w,
 		if (bytes_u8(&b, &kind, NULL) || kind == DW_RLE_end_of_list)
 			return false;
 		if (kind == DW_RLE_base_addressx) {
-			if (leb128_unsigned(&b, &i) || addr_at(s, i, &w->base))
+			if (leb128_unsigned(&b, &i) ||
+			    split_dwarf_address_at(s, i, &w->base))
 				return false;
 		} else if (kind == DW_RLE_base_address) {
-			if (take_addr(s, &b, &w->base))
+			if (split_dwarf_take_address(s, &b, &w->base))
 				return false;
-		} else if (take_two(s, &b, kind, start, end)) {
+		} else if (split_dwarf_take_pair(s, &b, kind, start, end)) {
 			return false;
 		} else {
 			break;
@@ -375,8 +394,8 @@ static bool next_in_list(const struct split *s, struct split_walk *w,
 	return true;
 }
 
-static bool next_pair(const struct split *s, struct split_walk *w,
-		      Dwarf_Addr *start, Dwarf_Addr *end)
+static bool split_dwarf_next_pair(const struct split *s, struct split_walk *w,
+				  Dwarf_Addr *start, Dwarf_Addr *end)
 {
 	const uint64_t all = s->width == 8 ? UINT64_MAX : UINT32_MAX;
 	struct bytes b = s->pairs;
@@ -384,8 +403,8 @@ static bool next_pair(const struct split *s, struct split_walk *w,
 	if (bytes_skip(&b, w->at, NULL))
 		return false;
 	for (;;) {
-		if (take_addr(s, &b, start) || take_addr(s, &b, end) ||
-		    (!*start && !*end))
+		if (split_dwarf_take_address(s, &b, start) ||
+		    split_dwarf_take_address(s, &b, end) || (!*start && !*end))
 			return false;
 		if (*start != all)
 			break;
@@ -401,15 +420,17 @@ bool split_range(const struct split *s, Dwarf_Die *die, struct split_walk *w,
 		 Dwarf_Addr *start, Dwarf_Addr *end)
 {
 	if (w->state == WALK_BEGIN) {
-		if (low_and_high(s, die, start, end)) {
+		if (split_dwarf_low_high(s, die, start, end)) {
 			w->state = WALK_END;
 			return true;
 		}
-		begin(s, die, w);
+		split_dwarf_begin(s, die, w);
 	}
-	bool got = w->state == WALK_LIST    ? next_in_list(s, w, start, end)
-		   : w->state == WALK_PAIRS ? next_pair(s, w, start, end)
-					    : false;
+	bool got = w->state == WALK_LIST
+			   ? split_dwarf_next_in_list(s, w, start, end)
+		   : w->state == WALK_PAIRS
+			   ? split_dwarf_next_pair(s, w, start, end)
+			   : false;
 
 	if (!got)
 		w->state = WALK_END;

@@ -19,7 +19,7 @@
 #define NOTES_MAX (64 * 1024)
 #define PAGE 4096u
 
-static bool foreign_order(const struct elf_file *ef)
+static bool elf_foreign_order(const struct elf_file *ef)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
 	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -76,9 +76,9 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 
 /* Sections first: a debug file keeps its note section, while its program
  * headers point to bytes that were taken out. */
-static void read_build_id(struct elf_file *ef)
+static void elf_read_build_id(struct elf_file *ef)
 {
-	bool swap = foreign_order(ef);
+	bool swap = elf_foreign_order(ef);
 	struct elf_section s;
 	size_t n = elf_sections(ef);
 
@@ -110,13 +110,13 @@ static void read_build_id(struct elf_file *ef)
 
 /* A debug file made by objcopy has no bytes in its segments and offsets of
  * its own. What ld makes maps the text at vaddr minus the first vaddr. */
-static void guess_offsets(struct elf_file *ef, uint64_t first)
+static void elf_guess_offsets(struct elf_file *ef, uint64_t first)
 {
 	for (size_t i = 0; i < ef->n_seg; i++)
 		ef->seg[i].off = ef->seg[i].vaddr - first;
 }
 
-static void read_segments(struct elf_file *ef)
+static void elf_read_segments(struct elf_file *ef)
 {
 	uint64_t first = UINT64_MAX;
 	size_t n;
@@ -149,11 +149,11 @@ static void read_segments(struct elf_file *ef)
 		bytes = false;
 	if (ef->n_seg && !bytes) {
 		ef->no_code = true;
-		guess_offsets(ef, first);
+		elf_guess_offsets(ef, first);
 	}
 }
 
-static struct elf_file *fill(struct elf_file *ef, struct err *err)
+static struct elf_file *elf_file_fill(struct elf_file *ef, struct err *err)
 {
 	GElf_Ehdr eh;
 
@@ -165,12 +165,13 @@ static struct elf_file *fill(struct elf_file *ef, struct err *err)
 	}
 	ef->machine = eh.e_machine;
 	ef->type = eh.e_type;
-	read_build_id(ef);
-	read_segments(ef);
+	elf_read_build_id(ef);
+	elf_read_segments(ef);
 	return ef;
 }
 
-static struct elf_file *of_fd(int fd, const char *path, struct err *err)
+static struct elf_file *elf_file_of_fd(int fd, const char *path,
+				       struct err *err)
 {
 	struct elf_file *ef = mem_new(1, sizeof(*ef));
 
@@ -178,7 +179,7 @@ static struct elf_file *of_fd(int fd, const char *path, struct err *err)
 	ef->fd = fd;
 	ef->path = mem_strdup(path);
 	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return fill(ef, err);
+	return elf_file_fill(ef, err);
 }
 
 struct elf_file *elf_file_open(const char *path, struct err *err)
@@ -186,7 +187,7 @@ struct elf_file *elf_file_open(const char *path, struct err *err)
 	uint64_t size;
 	int fd = regular_open(path, &size, err);
 
-	return fd < 0 ? NULL : of_fd(fd, path, err);
+	return fd < 0 ? NULL : elf_file_of_fd(fd, path, err);
 }
 
 struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
@@ -200,7 +201,7 @@ struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 		return elf_file_memory(mem, len, name, err);
 	}
 	free(mem);
-	return of_fd(fd, name, err);
+	return elf_file_of_fd(fd, name, err);
 }
 
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
@@ -213,7 +214,7 @@ struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 	ef->mem = mem;
 	ef->path = mem_strdup(name);
 	ef->elf = elf_memory(mem, len);
-	return fill(ef, err);
+	return elf_file_fill(ef, err);
 }
 
 void elf_file_close(struct elf_file *ef)

@@ -33,8 +33,9 @@ struct plt {
 };
 
 /* The name of dynamic symbol i; NULL when it has none. */
-static const char *symbol_name(const struct plt *p, const struct elf_section *s,
-			       Elf_Data *syms, uint64_t i)
+static const char *plt_symbol_name(const struct plt *p,
+				   const struct elf_section *s, Elf_Data *syms,
+				   uint64_t i)
 {
 	GElf_Sym sym;
 
@@ -47,8 +48,8 @@ static const char *symbol_name(const struct plt *p, const struct elf_section *s,
 
 /* A relocation without a symbol calls a function that chooses the target:
  * the function's own name is the name people call it by (strrchr). */
-static const char *chooser_name(const struct plt *p, uint64_t info,
-				int64_t addend)
+static const char *plt_chooser_name(const struct plt *p, uint64_t info,
+				    int64_t addend)
 {
 	uint64_t type = GELF_R_TYPE(info);
 	bool irelative;
@@ -73,7 +74,7 @@ static const char *chooser_name(const struct plt *p, uint64_t info,
 }
 
 /* all: also those without a name, so that stub i is relocation i. */
-static void read_relocs(struct plt *p, const char *name, bool all)
+static void plt_read_relocs(struct plt *p, const char *name, bool all)
 {
 	struct elf_section s;
 	struct elf_section dyn;
@@ -103,9 +104,9 @@ static void read_relocs(struct plt *p, const char *name, bool all)
 			a.r_info = r.r_info;
 		}
 		const char *sym =
-			symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
+			plt_symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
 		if (!sym)
-			sym = chooser_name(p, a.r_info, a.r_addend);
+			sym = plt_chooser_name(p, a.r_info, a.r_addend);
 		/* Nearly all of .rela.dyn: a million in a big library. */
 		if (!sym && !all)
 			continue;
@@ -114,7 +115,8 @@ static void read_relocs(struct plt *p, const char *name, bool all)
 	}
 }
 
-static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
+static void plt_add_stub(struct plt *p, uint64_t addr, uint64_t len,
+			 const char *name)
 {
 	char buf[NAME_SIZE];
 	uint64_t end;
@@ -139,7 +141,7 @@ static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
 			 });
 }
 
-static int by_slot(const void *a, const void *b)
+static int plt_compare_slot(const void *a, const void *b)
 {
 	const struct reloc *x = a;
 	const struct reloc *y = b;
@@ -150,8 +152,8 @@ static int by_slot(const void *a, const void *b)
 /* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
  * ff 25 (relative to the next instruction, absolute on i386) or, in i386
  * position-independent code, ff a3 (relative to .got.plt). */
-static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
-		     uint64_t addr, uint64_t *slot)
+static bool plt_x86_slot(const struct plt *p, const unsigned char *code,
+			 size_t len, uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + 6 <= len; i++) {
 		struct bytes b;
@@ -174,7 +176,7 @@ static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
 	return false;
 }
 
-static void x86_stubs(struct plt *p, const char *section)
+static void plt_x86_stubs(struct plt *p, const char *section)
 {
 	struct elf_section s;
 
@@ -189,18 +191,18 @@ static void x86_stubs(struct plt *p, const char *section)
 		const unsigned char *code = d->d_buf;
 		uint64_t addr = s.addr + i * each;
 
-		if (!x86_slot(p, code + i * each, each, addr, &key.slot))
+		if (!plt_x86_slot(p, code + i * each, each, addr, &key.slot))
 			continue;
-		const struct reloc *r =
-			bsearch(&key, p->rel, p->n, sizeof(*p->rel), by_slot);
+		const struct reloc *r = bsearch(
+			&key, p->rel, p->n, sizeof(*p->rel), plt_compare_slot);
 		if (r)
-			add(p, addr, each, r->name);
+			plt_add_stub(p, addr, each, r->name);
 		else if (!i && !strcmp(section, ".plt"))
-			add(p, addr, each, ".plt");
+			plt_add_stub(p, addr, each, ".plt");
 	}
 }
 
-static void other_stubs(struct plt *p)
+static void plt_other_stubs(struct plt *p)
 {
 	struct elf_section s;
 	uint64_t head;
@@ -220,9 +222,9 @@ static void other_stubs(struct plt *p)
 	uint64_t each = (s.size - head) / p->n_plt;
 	if (each < 8 || each > 64)
 		return;
-	add(p, s.addr, head, ".plt");
+	plt_add_stub(p, s.addr, head, ".plt");
 	for (size_t i = 0; i < p->n_plt; i++)
-		add(p, s.addr + head + i * each, each, p->rel[i].name);
+		plt_add_stub(p, s.addr + head + i * each, each, p->rel[i].name);
 }
 
 void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
@@ -232,24 +234,24 @@ void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 
 	if (ef->no_code)
 		return;
-	read_relocs(&p, ".rela.plt", true);
+	plt_read_relocs(&p, ".rela.plt", true);
 	if (!p.n)
-		read_relocs(&p, ".rel.plt", true);
+		plt_read_relocs(&p, ".rel.plt", true);
 	p.n_plt = p.n;
 	if (ef->machine == EM_X86_64 || ef->machine == EM_386) {
-		read_relocs(&p,
-			    ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
-			    false);
+		plt_read_relocs(
+			&p, ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
+			false);
 		if (elf_section_find(ef, ".got.plt", &got) ||
 		    elf_section_find(ef, ".got", &got))
 			p.got = got.addr;
 		if (p.n)
-			qsort(p.rel, p.n, sizeof(*p.rel), by_slot);
-		x86_stubs(&p, ".plt");
-		x86_stubs(&p, ".plt.sec");
-		x86_stubs(&p, ".plt.got");
+			qsort(p.rel, p.n, sizeof(*p.rel), plt_compare_slot);
+		plt_x86_stubs(&p, ".plt");
+		plt_x86_stubs(&p, ".plt.sec");
+		plt_x86_stubs(&p, ".plt.got");
 	} else {
-		other_stubs(&p);
+		plt_other_stubs(&p);
 	}
 	free(p.rel);
 }

@@ -36,8 +36,8 @@ void symtab_release(struct symtab *t)
 }
 
 /* One pass of a radix sort by one byte; false when all have the same. */
-static bool sort_byte(const struct key *in, struct key *out, size_t n,
-		      const size_t *count, unsigned int shift)
+static bool symtab_sort_byte(const struct key *in, struct key *out, size_t n,
+			     const size_t *count, unsigned int shift)
 {
 	size_t pos[256];
 	size_t sum = 0;
@@ -55,7 +55,7 @@ static bool sort_byte(const struct key *in, struct key *out, size_t n,
 
 /* The n symbols by start, stable. Radix, because quicksort costs 5 ms on the
  * 27,000 symbols of a compiler and this a tenth of it. */
-static void sort_all(struct sym *sym, size_t n)
+static void symtab_radix_sort(struct sym *sym, size_t n)
 {
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
 	struct key *key = mem_new(n, sizeof(*key));
@@ -69,7 +69,7 @@ static void sort_all(struct sym *sym, size_t n)
 			count[b][start >> (8 * b) & 0xff]++;
 	}
 	for (unsigned int b = 0; b < 8; b++) {
-		if (!sort_byte(key, tmp, n, count[b], 8 * b))
+		if (!symtab_sort_byte(key, tmp, n, count[b], 8 * b))
 			continue;
 		struct key *swap = key;
 		key = tmp;
@@ -86,7 +86,7 @@ static void sort_all(struct sym *sym, size_t n)
 
 /* Kallsyms comes sorted up to the first module, a finished table up to what
  * was added since: sort the rest and merge it in. */
-static void sort(struct symtab *t)
+static void symtab_sort(struct symtab *t)
 {
 	size_t head = t->n ? 1 : 0;
 
@@ -95,7 +95,7 @@ static void sort(struct symtab *t)
 	size_t n = t->n - head;
 	if (!n)
 		return;
-	sort_all(t->sym + head, n);
+	symtab_radix_sort(t->sym + head, n);
 	struct sym *tail = mem_dup(t->sym + head, n * sizeof(*tail));
 	for (size_t out = t->n; n; out--) {
 		if (head && t->sym[head - 1].start > tail[n - 1].start)
@@ -109,7 +109,8 @@ static void sort(struct symtab *t)
 /* Is b a better name than a for the address they share? The order of perf,
  * so that people see the names they know: rank, then the name with fewer
  * leading underscores, then the longer one. Of equals the first stays. */
-static bool better(const struct sym *a, const struct sym *b, bool last_wins)
+static bool symtab_is_better(const struct sym *a, const struct sym *b,
+			     bool last_wins)
 {
 	if (a->rank != b->rank)
 		return b->rank > a->rank;
@@ -123,13 +124,14 @@ static bool better(const struct sym *a, const struct sym *b, bool last_wins)
 	return strlen(b->name) > strlen(a->name);
 }
 
-static void unique(struct symtab *t)
+static void symtab_unique(struct symtab *t)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
 		if (n && t->sym[n - 1].start == t->sym[i].start) {
-			if (better(&t->sym[n - 1], &t->sym[i], t->last_wins))
+			if (symtab_is_better(&t->sym[n - 1], &t->sym[i],
+					     t->last_wins))
 				t->sym[n - 1] = t->sym[i];
 		} else {
 			t->sym[n++] = t->sym[i];
@@ -140,7 +142,7 @@ static void unique(struct symtab *t)
 
 /* A label without a size in the middle of a function of known size does not
  * end the function: assembler files are full of them. */
-static void drop_inner_labels(struct symtab *t)
+static void symtab_drop_inner_labels(struct symtab *t)
 {
 	uint64_t covered = 0;
 	size_t n = 0;
@@ -159,9 +161,9 @@ static void drop_inner_labels(struct symtab *t)
 
 void symtab_finish(struct symtab *t)
 {
-	sort(t);
-	unique(t);
-	drop_inner_labels(t);
+	symtab_sort(t);
+	symtab_unique(t);
+	symtab_drop_inner_labels(t);
 	for (size_t i = 0; i + 1 < t->n; i++)
 		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)
 			t->sym[i].end = t->sym[i + 1].start;

@@ -40,7 +40,7 @@ struct miss {
 	int rc; /* of the library */
 };
 
-static double now(void)
+static double fetch_seconds_now(void)
 {
 	struct timespec t;
 
@@ -49,7 +49,7 @@ static double now(void)
 }
 
 /* Called while it waits; anything but 0 gives up. */
-static int go_on(debuginfod_client *c, long a, long b)
+static int fetch_progress(debuginfod_client *c, long a, long b)
 {
 	static __typeof__(debuginfod_get_user_data) *user_data;
 
@@ -62,7 +62,7 @@ static int go_on(debuginfod_client *c, long a, long b)
 
 	if (!f)
 		return 1;
-	f->over |= now() - f->began > f->left;
+	f->over |= fetch_seconds_now() - f->began > f->left;
 	return f->over || (f->stop && f->stop());
 }
 
@@ -75,9 +75,9 @@ bool fetch_available(void)
 	return lib != NULL;
 }
 
-static bool load(struct fetch *f)
+static bool fetch_load_library(struct fetch *f)
 {
-	/* Global, so that go_on() finds it. */
+	/* Global, so that fetch_progress() finds it. */
 	f->lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_GLOBAL);
 	if (!f->lib)
 		return false;
@@ -100,24 +100,24 @@ static bool load(struct fetch *f)
 	if (!f->client)
 		return false;
 	set_data(f->client, f);
-	set_progress(f->client, go_on);
+	set_progress(f->client, fetch_progress);
 	return true;
 }
 
-static struct fetch *fetch_of(struct symbolizer *sy)
+static struct fetch *fetch_get(struct symbolizer *sy)
 {
 	if (sy->fetch)
 		return sy->fetch;
 	sy->fetch = mem_new(1, sizeof(*sy->fetch));
 	sy->fetch->left = sy->opts.fetch_seconds;
 	sy->fetch->stop = sy->opts.stop;
-	load(sy->fetch);
+	fetch_load_library(sy->fetch);
 	return sy->fetch;
 }
 
 /* A message of the system for what the library gave back. */
-static void report(struct symbolizer *sy, const struct fetch *f,
-		   const struct miss *m)
+static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
+			      const struct miss *m)
 {
 	char hex[48] = "";
 
@@ -130,7 +130,7 @@ static void report(struct symbolizer *sy, const struct fetch *f,
 			      : strerror(-m->rc));
 }
 
-static bool same_miss(const void *owner, uint32_t i, const void *key)
+static bool fetch_same_miss(const void *owner, uint32_t i, const void *key)
 {
 	const struct miss *a = &((const struct fetch *)owner)->miss[i];
 	const struct miss *b = key;
@@ -139,16 +139,16 @@ static bool same_miss(const void *owner, uint32_t i, const void *key)
 	       !memcmp(a->id, b->id, a->id_len);
 }
 
-static uint64_t miss_hash(const struct miss *m)
+static uint64_t fetch_miss_hash(const struct miss *m)
 {
 	return hash_bytes(m->id, m->id_len, m->what);
 }
 
-static void add_miss(struct fetch *f, const struct miss *m)
+static void fetch_add_miss(struct fetch *f, const struct miss *m)
 {
 	f->miss = mem_grow(f->miss, &f->cap_miss, f->n_miss + 1,
 			   sizeof(*f->miss));
-	table_add(&f->by_id, miss_hash(m), (uint32_t)f->n_miss);
+	table_add(&f->by_id, fetch_miss_hash(m), (uint32_t)f->n_miss);
 	f->miss[f->n_miss++] = *m;
 }
 
@@ -157,27 +157,28 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 {
 	if (sy->opts.fetch_seconds <= 0 || !sy->rep || !id_len || id_len > 20)
 		return false;
-	struct fetch *f = fetch_of(sy);
+	struct fetch *f = fetch_get(sy);
 	struct miss m = { .id_len = id_len, .what = what, .rc = -1 };
 	int rc = -1;
 
 	memcpy(m.id, id, id_len);
-	uint32_t known = table_find(&f->by_id, miss_hash(&m), same_miss, f, &m);
+	uint32_t known = table_find(&f->by_id, fetch_miss_hash(&m),
+				    fetch_same_miss, f, &m);
 	if (known != TABLE_NONE) {
-		report(sy, f, &f->miss[known]);
+		fetch_report_miss(sy, f, &f->miss[known]);
 		return false;
 	}
 	if (f->client && !f->over) {
-		f->began = now();
+		f->began = fetch_seconds_now();
 		rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
 			f->client, id, (int)id_len, NULL);
-		f->left -= now() - f->began;
+		f->left -= fetch_seconds_now() - f->began;
 		f->over |= f->left <= 0 && rc < 0;
 	}
 	if (rc < 0) {
 		m.rc = rc;
-		add_miss(f, &m);
-		report(sy, f, &m);
+		fetch_add_miss(f, &m);
+		fetch_report_miss(sy, f, &m);
 		return false;
 	}
 	close(rc);

@@ -22,12 +22,13 @@ struct loads {
 	size_t n;
 };
 
-static uint64_t floor_page(uint64_t v)
+static uint64_t mapping_offsets_floor_page(uint64_t v)
 {
 	return v & ~(uint64_t)(PAGE - 1);
 }
 
-static bool read_loads(const struct elf_file *ef, struct loads *out)
+static bool mapping_offsets_read_loads(const struct elf_file *ef,
+				       struct loads *out)
 {
 	size_t n;
 
@@ -47,16 +48,17 @@ static bool read_loads(const struct elf_file *ef, struct loads *out)
 		    __builtin_add_overflow(end, PAGE - 1, &end))
 			return false;
 		out->at[out->n++] = (struct load){
-			.start = floor_page(ph.p_vaddr),
-			.end = floor_page(end),
-			.off = floor_page(ph.p_offset),
+			.start = mapping_offsets_floor_page(ph.p_vaddr),
+			.end = mapping_offsets_floor_page(end),
+			.off = mapping_offsets_floor_page(ph.p_offset),
 		};
 	}
 	return out->n > 0;
 }
 
 /* The one that the range is in; a part of it may have rights of its own. */
-static struct load *load_of(struct loads *ls, uint64_t start, uint64_t end)
+static struct load *mapping_offsets_find_load(struct loads *ls, uint64_t start,
+					      uint64_t end)
 {
 	for (size_t i = 0; i < ls->n; i++)
 		if (start >= ls->at[i].start && end <= ls->at[i].end)
@@ -64,14 +66,15 @@ static struct load *load_of(struct loads *ls, uint64_t start, uint64_t end)
 	return NULL;
 }
 
-static bool matches(struct loads *ls, struct layout_map *map, size_t n,
-		    bool set)
+static bool mapping_offsets_match(struct loads *ls, struct layout_map *map,
+				  size_t n, bool set)
 {
 	uint64_t base = map[0].start - ls->at[0].start;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = map[i].start - base;
-		struct load *l = load_of(ls, start, map[i].end - base);
+		struct load *l =
+			mapping_offsets_find_load(ls, start, map[i].end - base);
 
 		if (!l)
 			return false;
@@ -99,8 +102,9 @@ bool layout_prove(const struct symbolizer *sy, const struct image *img,
 	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
 
 	places_release(&p);
-	if (ef && read_loads(ef, &ls) && matches(&ls, map, n, false))
-		proved = matches(&ls, map, n, true);
+	if (ef && mapping_offsets_read_loads(ef, &ls) &&
+	    mapping_offsets_match(&ls, map, n, false))
+		proved = mapping_offsets_match(&ls, map, n, true);
 	elf_file_close(ef);
 	return proved;
 }
@@ -116,7 +120,7 @@ size_t layout_parts(const struct symbolizer *sy, const struct image *img,
 	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
 
 	places_release(&p);
-	if (!ef || !read_loads(ef, &ls))
+	if (!ef || !mapping_offsets_read_loads(ef, &ls))
 		ls.n = 0;
 	elf_file_close(ef);
 	for (size_t i = 0; i < ls.n && i < max; i++)

@@ -14,13 +14,14 @@
 
 /* ---- strings */
 
-static bool same_text(const void *owner, uint32_t id, const void *key)
+static bool name_cache_same_text(const void *owner, uint32_t id,
+				 const void *key)
 {
 	return !strcmp(((const struct memo *)owner)->text + id, key);
 }
 
 /* Of a memo that was read, when it is added to. */
-static void index_text(struct memo *m)
+static void name_cache_index_text(struct memo *m)
 {
 	if (m->indexed)
 		return;
@@ -32,14 +33,14 @@ static void index_text(struct memo *m)
 	}
 }
 
-static uint32_t put_text(struct memo *m, const char *s)
+static uint32_t name_cache_put_text(struct memo *m, const char *s)
 {
 	if (!s)
 		return NONE;
-	index_text(m);
+	name_cache_index_text(m);
 	size_t len = strlen(s) + 1;
 	uint64_t h = hash_bytes(s, len - 1, 0);
-	uint32_t at = table_find(&m->by_text, h, same_text, m, s);
+	uint32_t at = table_find(&m->by_text, h, name_cache_same_text, m, s);
 
 	if (at != TABLE_NONE)
 		return at;
@@ -53,14 +54,14 @@ static uint32_t put_text(struct memo *m, const char *s)
 	return at;
 }
 
-static const char *text_at(const struct memo *m, uint32_t at)
+static const char *name_cache_text(const struct memo *m, uint32_t at)
 {
 	return at < m->n_text ? m->text + at : NULL;
 }
 
 /* ---- files that were looked for */
 
-static void identify(const char *path, uint64_t id[4])
+static void tried_files_identify(const char *path, uint64_t id[4])
 {
 	struct stat st;
 
@@ -78,25 +79,26 @@ void tried_add(struct tried *t, const char *path)
 {
 	if (!t)
 		return;
-	uint32_t at = put_text(t->m, path);
+	uint32_t at = name_cache_put_text(t->m, path);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (t->p[i].path == at) {
 			/* Looked for again: it may have come meanwhile. */
-			identify(path, t->p[i].id);
+			tried_files_identify(path, t->p[i].id);
 			return;
 		}
 	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
 	t->p[t->n].path = at;
-	identify(path, t->p[t->n++].id);
+	tried_files_identify(path, t->p[t->n++].id);
 }
 
-static bool files_are_the_same(const struct memo *m)
+static bool name_cache_files_unchanged(const struct memo *m)
 {
 	for (size_t i = 0; i < m->tried.n; i++) {
 		uint64_t id[4];
 
-		identify(text_at(m, m->tried.p[i].path), id);
+		tried_files_identify(name_cache_text(m, m->tried.p[i].path),
+				     id);
 		if (memcmp(id, m->tried.p[i].id, sizeof(id)) != 0)
 			return false;
 	}
@@ -104,10 +106,10 @@ static bool files_are_the_same(const struct memo *m)
 }
 
 /* What the kernel makes up has no identity. */
-static bool can_be_kept(const struct memo *m)
+static bool name_cache_can_be_kept(const struct memo *m)
 {
 	for (size_t i = 0; i < m->tried.n; i++) {
-		const char *path = text_at(m, m->tried.p[i].path);
+		const char *path = name_cache_text(m, m->tried.p[i].path);
 
 		if (m->tried.p[i].id[1] &&
 		    (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)))
@@ -118,23 +120,24 @@ static bool can_be_kept(const struct memo *m)
 
 /* ---- the whole */
 
-static uint64_t mix_text(uint64_t h, const char *s)
+static uint64_t name_cache_mix_text(uint64_t h, const char *s)
 {
 	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
 }
 
 /* What the answers depend on besides the files. */
-static uint64_t options(const struct symbolizer *sy, const struct image *img)
+static uint64_t name_cache_hash_options(const struct symbolizer *sy,
+					const struct image *img)
 {
 	const struct symbolize_opts *o = &sy->opts;
-	uint64_t h = mix_text(img->kind, img->path);
+	uint64_t h = name_cache_mix_text(img->kind, img->path);
 
-	h = mix_text(h, o->symfs);
-	h = mix_text(h, o->kallsyms);
-	h = mix_text(h, o->vmlinux);
-	h = mix_text(h, o->home);
+	h = name_cache_mix_text(h, o->symfs);
+	h = name_cache_mix_text(h, o->kallsyms);
+	h = name_cache_mix_text(h, o->vmlinux);
+	h = name_cache_mix_text(h, o->home);
 	for (size_t i = 0; o->debug_dirs && o->debug_dirs[i]; i++)
-		h = mix_text(h, o->debug_dirs[i]);
+		h = name_cache_mix_text(h, o->debug_dirs[i]);
 	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
 			  (o->fetch_seconds > 0) << 3));
 	/* Kernels are moved at each boot, and kallsyms has addresses. */
@@ -157,13 +160,13 @@ struct memo *memo_open(struct symbolizer *sy, const struct image *img)
 	struct memo *m = mem_new(1, sizeof(*m));
 	int n = snprintf(m->path, sizeof(m->path),
 			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
-			 id + 2, options(sy, img));
+			 id + 2, name_cache_hash_options(sy, img));
 	if (n < 0 || (size_t)n >= sizeof(m->path)) {
 		free(m);
 		return NULL;
 	}
 	memo_load(m);
-	if (m->n && !files_are_the_same(m)) {
+	if (m->n && !name_cache_files_unchanged(m)) {
 		struct memo *fresh = mem_new(1, sizeof(*fresh));
 
 		memcpy(fresh->path, m->path, sizeof(fresh->path));
@@ -174,7 +177,7 @@ struct memo *memo_open(struct symbolizer *sy, const struct image *img)
 	return m;
 }
 
-static struct entry *find(const struct memo *m, uint64_t off)
+static struct entry *name_cache_find(const struct memo *m, uint64_t off)
 {
 	size_t lo = 0;
 	size_t hi = m->n_old;
@@ -190,8 +193,8 @@ static struct entry *find(const struct memo *m, uint64_t off)
 	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
 }
 
-static int tell(const struct memo *m, const struct entry *e, symbol_fn *fn,
-		void *arg, struct err *err)
+static int name_cache_tell_entry(const struct memo *m, const struct entry *e,
+				 symbol_fn *fn, void *arg, struct err *err)
 {
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct row *r = &m->row[e->first + i];
@@ -200,10 +203,10 @@ static int tell(const struct memo *m, const struct entry *e, symbol_fn *fn,
 			.depth = i,
 			.start = r->start,
 			.size = r->size,
-			.name = text_at(m, r->name),
-			.raw_name = text_at(m, r->raw),
-			.file = text_at(m, r->file),
-			.how = text_at(m, r->how),
+			.name = name_cache_text(m, r->name),
+			.raw_name = name_cache_text(m, r->raw),
+			.file = name_cache_text(m, r->file),
+			.how = name_cache_text(m, r->how),
 			.line = r->line,
 		};
 
@@ -219,11 +222,11 @@ int memo_tell(const struct memo *m, const struct code_place *code, size_t n,
 {
 	*n_rest = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct entry *e = find(m, code[i].off);
+		const struct entry *e = name_cache_find(m, code[i].off);
 
 		if (!e || e->after_call != code[i].after_call)
 			rest[(*n_rest)++] = code[i];
-		else if (tell(m, e, fn, arg, err))
+		else if (name_cache_tell_entry(m, e, fn, arg, err))
 			return -1;
 	}
 	return 0;
@@ -238,11 +241,12 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 {
 	/* The word of the table, not ours, which goes away. */
 	static const char *const word[] = { "named", "no symbols" };
-	const char *status = text_at(m, m->status);
+	const char *status = name_cache_text(m, m->status);
 
 	if (!m->n_old)
 		return false;
-	snprintf(rep->file, sizeof(rep->file), "%s", text_at(m, m->file));
+	snprintf(rep->file, sizeof(rep->file), "%s",
+		 name_cache_text(m, m->file));
 	rep->status = word[0];
 	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
 		if (status && !strcmp(status, word[i]))
@@ -250,10 +254,11 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
 	rep->n_seg = m->n_seg;
 	for (size_t i = 0; i < m->n_part; i++)
-		report_add_section(rep, &(struct section_used){
-						text_at(m, m->part[i].file),
-						text_at(m, m->part[i].name),
-						m->part[i].hash });
+		report_add_section(rep,
+				   &(struct section_used){
+					   name_cache_text(m, m->part[i].file),
+					   name_cache_text(m, m->part[i].name),
+					   m->part[i].hash });
 	return true;
 }
 
@@ -263,10 +268,10 @@ void memo_note(struct memo *m, const struct code_place *code,
 	const struct row r = {
 		.start = sym->start,
 		.size = sym->size,
-		.name = put_text(m, sym->name),
-		.raw = put_text(m, sym->raw_name),
-		.file = put_text(m, sym->file),
-		.how = put_text(m, sym->how),
+		.name = name_cache_put_text(m, sym->name),
+		.raw = name_cache_put_text(m, sym->raw_name),
+		.file = name_cache_put_text(m, sym->file),
+		.how = name_cache_put_text(m, sym->how),
 		.line = sym->line,
 	};
 
@@ -278,7 +283,7 @@ void memo_note(struct memo *m, const struct code_place *code,
 		return;
 	}
 	/* Known, but it was not behind a call then. */
-	struct entry *e = find(m, code->off);
+	struct entry *e = name_cache_find(m, code->off);
 	if (e) {
 		m->last = (size_t)(e - m->entry);
 	} else {
@@ -293,42 +298,45 @@ void memo_note(struct memo *m, const struct code_place *code,
 }
 
 /* How many offsets had another function before the files changed. */
-static size_t others(const struct memo *m)
+static size_t name_cache_count_changed(const struct memo *m)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; m->old && i < m->n; i++) {
 		const struct entry *e = &m->entry[i];
-		const struct entry *o = find(m->old, e->off);
+		const struct entry *o = name_cache_find(m->old, e->off);
 
 		if (!o)
 			continue;
 		const struct row *a = &m->row[e->first + e->n - 1];
 		const struct row *b = &m->old->row[o->first + o->n - 1];
-		const char *x = text_at(m, a->raw);
-		const char *y = text_at(m->old, b->raw);
+		const char *x = name_cache_text(m, a->raw);
+		const char *y = name_cache_text(m->old, b->raw);
 		n += x && y && (a->start != b->start || strcmp(x, y) != 0);
 	}
 	return n;
 }
 
 /* The report's sections become those of the memo. */
-static void put_parts(struct memo *m, const struct image_report *rep)
+static void name_cache_put_sections(struct memo *m,
+				    const struct image_report *rep)
 {
 	free(m->part);
 	m->part = mem_new(rep->n_used, sizeof(*m->part));
 	m->n_part = rep->n_used;
 	for (size_t i = 0; i < rep->n_used; i++)
-		m->part[i] = (struct part){ put_text(m, rep->used[i].file),
-					    put_text(m, rep->used[i].name),
-					    rep->used[i].hash };
+		m->part[i] = (struct part){
+			name_cache_put_text(m, rep->used[i].file),
+			name_cache_put_text(m, rep->used[i].name),
+			rep->used[i].hash
+		};
 }
 
 /* Says what is not as it was before the files changed. */
-static void compare(const struct memo *m, struct image_report *rep)
+static void name_cache_compare(const struct memo *m, struct image_report *rep)
 {
 	struct image_report old = { .n_seg = 0 };
-	size_t n = others(m);
+	size_t n = name_cache_count_changed(m);
 
 	if (m->old)
 		memo_report(m->old, &old);
@@ -353,19 +361,19 @@ void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
 	bool whole = rep && !rep->note[0];
 	if (whole) {
 		memcpy(rep->note, m->note, sizeof(rep->note));
-		compare(m, rep);
+		name_cache_compare(m, rep);
 	}
 	/* What could not be fetched may be there the next time. */
 	bool sure = whole && !rep->missing[0] &&
 		    (!strcmp(rep->status, "named") ||
 		     !strcmp(rep->status, "no symbols"));
-	if (sure && m->noted && can_be_kept(m)) {
-		m->file = put_text(m, rep->file);
-		m->status = put_text(m, rep->status);
+	if (sure && m->noted && name_cache_can_be_kept(m)) {
+		m->file = name_cache_put_text(m, rep->file);
+		m->status = name_cache_put_text(m, rep->status);
 		free(m->seg);
 		m->n_seg = rep->n_seg;
 		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
-		put_parts(m, rep);
+		name_cache_put_sections(m, rep);
 		sy->saved |= memo_save(m);
 	}
 	if (m->old)

@@ -24,7 +24,7 @@
 
 /* ---- reading */
 
-static int read_tried(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_tried(struct memo *m, struct bytes *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct tried_path p;
@@ -39,7 +39,7 @@ static int read_tried(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int read_segments(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_segments(struct memo *m, struct bytes *b, uint32_t n)
 {
 	if (n > bytes_left(b) / 28)
 		return -1;
@@ -53,7 +53,7 @@ static int read_segments(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int read_parts(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_sections(struct memo *m, struct bytes *b, uint32_t n)
 {
 	if (n > bytes_left(b) / 16)
 		return -1;
@@ -70,7 +70,7 @@ static int read_parts(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int read_rows(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_symbols(struct memo *m, struct bytes *b, uint32_t n)
 {
 	if (n > bytes_left(b) / 36)
 		return -1;
@@ -89,7 +89,7 @@ static int read_rows(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int read_entries(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_entries(struct memo *m, struct bytes *b, uint32_t n)
 {
 	if (n > bytes_left(b) / 17)
 		return -1;
@@ -109,7 +109,7 @@ static int read_entries(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int read_all(struct memo *m, struct bytes *b)
+static int name_cache_read_all(struct memo *m, struct bytes *b)
 {
 	/* bytes of text, paths, segments, sections, rows, entries */
 	uint32_t n[6];
@@ -126,9 +126,11 @@ static int read_all(struct memo *m, struct bytes *b)
 	memcpy(m->text, text.pos, n[0]);
 	m->n_text = n[0];
 	if (m->file >= m->n_text || m->status >= m->n_text ||
-	    read_tried(m, b, n[1]) || read_segments(m, b, n[2]) ||
-	    read_parts(m, b, n[3]) || read_rows(m, b, n[4]) ||
-	    read_entries(m, b, n[5]) || bytes_left(b))
+	    name_cache_read_tried(m, b, n[1]) ||
+	    name_cache_read_segments(m, b, n[2]) ||
+	    name_cache_read_sections(m, b, n[3]) ||
+	    name_cache_read_symbols(m, b, n[4]) ||
+	    name_cache_read_entries(m, b, n[5]) || bytes_left(b))
 		return -1;
 	m->n_old = m->n;
 	return 0;
@@ -146,7 +148,7 @@ void memo_release(struct memo *m)
 }
 
 /* Reads the whole file; NULL when there is none. */
-static void *slurp(const char *path, size_t *len)
+static void *name_cache_read_file(const char *path, size_t *len)
 {
 	uint64_t size;
 	size_t n = 0;
@@ -170,7 +172,7 @@ void memo_load(struct memo *m)
 	struct bytes b;
 	size_t len;
 	uint64_t sum;
-	unsigned char *buf = slurp(m->path, &len);
+	unsigned char *buf = name_cache_read_file(m->path, &len);
 
 	if (!buf)
 		return;
@@ -185,7 +187,8 @@ void memo_load(struct memo *m)
 	if (bytes_skip(&b, sizeof(MEMO_MAGIC) - 1, NULL) ||
 	    memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1) != 0 ||
 	    bytes_u64(&b, &sum, NULL) ||
-	    sum != hash_content(b.pos, bytes_left(&b), 0) || read_all(m, &b)) {
+	    sum != hash_content(b.pos, bytes_left(&b), 0) ||
+	    name_cache_read_all(m, &b)) {
 		struct memo empty = { .n = 0 };
 
 		memo_release(m);
@@ -204,7 +207,7 @@ struct out {
 	size_t n, cap;
 };
 
-static void put(struct out *o, const void *p, size_t n)
+static void name_cache_put(struct out *o, const void *p, size_t n)
 {
 	if (!n)
 		return;
@@ -213,19 +216,19 @@ static void put(struct out *o, const void *p, size_t n)
 	o->n += n;
 }
 
-static void put_u32(struct out *o, size_t v)
+static void name_cache_put_u32(struct out *o, size_t v)
 {
 	uint32_t x = (uint32_t)v;
 
-	put(o, &x, sizeof(x));
+	name_cache_put(o, &x, sizeof(x));
 }
 
-static void put_u64(struct out *o, uint64_t v)
+static void name_cache_put_u64(struct out *o, uint64_t v)
 {
-	put(o, &v, sizeof(v));
+	name_cache_put(o, &v, sizeof(v));
 }
 
-static int by_offset(const void *a, const void *b)
+static int name_cache_compare_offset(const void *a, const void *b)
 {
 	const struct entry *x = a;
 	const struct entry *y = b;
@@ -233,60 +236,60 @@ static int by_offset(const void *a, const void *b)
 	return (x->off > y->off) - (x->off < y->off);
 }
 
-static void put_rows(struct out *o, const struct memo *m)
+static void name_cache_put_symbols(struct out *o, const struct memo *m)
 {
 	for (size_t i = 0; i < m->n_row; i++) {
 		const struct row *r = &m->row[i];
 
-		put_u64(o, r->start);
-		put_u64(o, r->size);
-		put_u32(o, r->name);
-		put_u32(o, r->raw);
-		put_u32(o, r->file);
-		put_u32(o, r->how);
-		put_u32(o, r->line);
+		name_cache_put_u64(o, r->start);
+		name_cache_put_u64(o, r->size);
+		name_cache_put_u32(o, r->name);
+		name_cache_put_u32(o, r->raw);
+		name_cache_put_u32(o, r->file);
+		name_cache_put_u32(o, r->how);
+		name_cache_put_u32(o, r->line);
 	}
 }
 
-static void put_all(struct out *o, struct memo *m)
+static void name_cache_put_all(struct out *o, struct memo *m)
 {
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
 		       m->n_part, m->n_row,   m->n };
 
-	put(o, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1);
-	put_u64(o, 0); /* the sum */
+	name_cache_put(o, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1);
+	name_cache_put_u64(o, 0); /* the sum */
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
-		put_u32(o, n[i]);
-	put_u32(o, m->file);
-	put_u32(o, m->status);
-	put(o, m->text, m->n_text);
+		name_cache_put_u32(o, n[i]);
+	name_cache_put_u32(o, m->file);
+	name_cache_put_u32(o, m->status);
+	name_cache_put(o, m->text, m->n_text);
 	for (size_t i = 0; i < m->tried.n; i++) {
-		put_u32(o, m->tried.p[i].path);
-		put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
+		name_cache_put_u32(o, m->tried.p[i].path);
+		name_cache_put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
 	}
 	for (size_t i = 0; i < m->n_seg; i++) {
-		put_u64(o, m->seg[i].off);
-		put_u64(o, m->seg[i].vaddr);
-		put_u64(o, m->seg[i].filesz);
-		put_u32(o, m->seg[i].flags);
+		name_cache_put_u64(o, m->seg[i].off);
+		name_cache_put_u64(o, m->seg[i].vaddr);
+		name_cache_put_u64(o, m->seg[i].filesz);
+		name_cache_put_u32(o, m->seg[i].flags);
 	}
 	for (size_t i = 0; i < m->n_part; i++) {
-		put_u32(o, m->part[i].file);
-		put_u32(o, m->part[i].name);
-		put_u64(o, m->part[i].hash);
+		name_cache_put_u32(o, m->part[i].file);
+		name_cache_put_u32(o, m->part[i].name);
+		name_cache_put_u64(o, m->part[i].hash);
 	}
-	put_rows(o, m);
+	name_cache_put_symbols(o, m);
 	for (size_t i = 0; i < m->n; i++) {
-		put_u64(o, m->entry[i].off);
-		put_u32(o, m->entry[i].first);
-		put_u32(o, m->entry[i].n);
-		put(o, &m->entry[i].after_call, 1);
+		name_cache_put_u64(o, m->entry[i].off);
+		name_cache_put_u32(o, m->entry[i].first);
+		name_cache_put_u32(o, m->entry[i].n);
+		name_cache_put(o, &m->entry[i].after_call, 1);
 	}
 	uint64_t sum = hash_content(o->p + 16, o->n - 16, 0);
 	memcpy(o->p + 8, &sum, sizeof(sum));
 }
 
-static void make_folders(char *path)
+static void name_cache_make_folders(char *path)
 {
 	for (char *s = path + 1; (s = strchr(s, '/')); s++) {
 		*s = '\0';
@@ -301,9 +304,10 @@ bool memo_save(struct memo *m)
 	char temp[PATH_SIZE + 32];
 
 	if (m->n)
-		qsort(m->entry, m->n, sizeof(*m->entry), by_offset);
-	put_all(&o, m);
-	make_folders(m->path);
+		qsort(m->entry, m->n, sizeof(*m->entry),
+		      name_cache_compare_offset);
+	name_cache_put_all(&o, m);
+	name_cache_make_folders(m->path);
 	snprintf(temp, sizeof(temp), "%s.%ld", m->path, (long)getpid());
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool ok = fd >= 0 && o.n <= FILE_MAX &&
@@ -331,7 +335,7 @@ struct kept_list {
 	uint64_t size;
 };
 
-static int by_use(const void *a, const void *b)
+static int name_cache_compare_use(const void *a, const void *b)
 {
 	const struct kept *x = a;
 	const struct kept *y = b;
@@ -340,7 +344,8 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Files of the folder; of those in it, when depth is left. */
-static void list_folder(const char *folder, int depth, struct kept_list *l)
+static void name_cache_list_folder(const char *folder, int depth,
+				   struct kept_list *l)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;
@@ -355,7 +360,7 @@ static void list_folder(const char *folder, int depth, struct kept_list *l)
 		    lstat(path, &st))
 			continue;
 		if (S_ISDIR(st.st_mode) && depth)
-			list_folder(path, depth - 1, l);
+			name_cache_list_folder(path, depth - 1, l);
 		if (!S_ISREG(st.st_mode))
 			continue;
 		l->k = mem_grow(l->k, &l->cap, l->n + 1, sizeof(*l->k));
@@ -379,10 +384,10 @@ void memo_prune(const struct symbolizer *sy)
 		return;
 	int n = snprintf(folder, sizeof(folder), "%s/names", sy->opts.cache);
 	if (n > 0 && (size_t)n < sizeof(folder))
-		list_folder(folder, 1, &l);
+		name_cache_list_folder(folder, 1, &l);
 	bool cut = l.size > max;
 	if (cut)
-		qsort(l.k, l.n, sizeof(*l.k), by_use);
+		qsort(l.k, l.n, sizeof(*l.k), name_cache_compare_use);
 	for (size_t i = 0; i < l.n; i++) {
 		/* Some more than needed, so that not every run does it. */
 		if (cut && l.size > max / 4 * 3) {

@@ -48,13 +48,13 @@ bool module_name(const char *path, char *buf, size_t size)
 /* What is behind a section that the kernel makes larger (veneers and
  * trampolines of arm64 and others, which are not in the file) is at an address
  * that nobody can tell. */
-static bool grows(const struct elf_section *s)
+static bool kernel_module_section_grows(const struct elf_section *s)
 {
 	return !strcmp(s->name, ".plt") ||
 	       !strcmp(s->name, ".text.ftrace_trampoline");
 }
 
-static bool stays(const struct elf_section *s)
+static bool kernel_module_section_stays(const struct elf_section *s)
 {
 	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
 
@@ -72,9 +72,10 @@ void module_layout(const struct elf_file *ef, struct elf_section *sec, size_t n)
 		GElf_Shdr sh;
 
 		s->addr = 0;
-		if (!s->scn || !stays(s) || !gelf_getshdr(s->scn, &sh))
+		if (!s->scn || !kernel_module_section_stays(s) ||
+		    !gelf_getshdr(s->scn, &sh))
 			continue;
-		known &= !grows(s);
+		known &= !kernel_module_section_grows(s);
 		uint64_t mask = sh.sh_addralign ? sh.sh_addralign - 1 : 0;
 		/* No real one is that large. */
 		known &= !(mask & (mask + 1)) && mask < (1u << 20) &&
@@ -90,7 +91,8 @@ void module_layout(const struct elf_file *ef, struct elf_section *sec, size_t n)
 /* ---- the file */
 
 /* A packed one is unpacked into memory; NULL: neither is one. */
-static struct elf_file *open_any(const struct symbolizer *sy, const char *path)
+static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
+					       const char *path)
 {
 	struct elf_file *ef = elf_file_open(path, NULL);
 	unsigned char head[6];
@@ -120,7 +122,7 @@ static struct elf_file *open_any(const struct symbolizer *sy, const char *path)
 }
 
 /* The line of modules.dep of this module: "kernel/lib/crc16.ko.xz: ...". */
-static const char *line_of(char *text, const char *want)
+static const char *kernel_module_find_line(char *text, const char *want)
 {
 	char name[NAME_SIZE];
 
@@ -136,8 +138,8 @@ static const char *line_of(char *text, const char *want)
 }
 
 /* Where modules of this name are in the folder of the recorded kernel. */
-static bool path_by_name(const struct symbolizer *sy, const char *want,
-			 char *out, size_t size)
+static bool kernel_module_path_by_name(const struct symbolizer *sy,
+				       const char *want, char *out, size_t size)
 {
 	static const char *const lib[] = { "/lib", "/usr/lib" };
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
@@ -160,7 +162,7 @@ static bool path_by_name(const struct symbolizer *sy, const char *want,
 			char *text = regular_read(fd, len, &got);
 
 			text[got ? got - 1 : 0] = '\0';
-			const char *s = line_of(text, want);
+			const char *s = kernel_module_find_line(text, want);
 			n = s ? snprintf(out, size, "%s/modules/%s/%s", lib[i],
 					 sy->opts.release, s)
 			      : -1;
@@ -184,11 +186,11 @@ struct elf_file *module_open(struct symbolizer *sy, const struct image *img,
 		return NULL;
 	if (img->path[0] == '/')
 		snprintf(path, sizeof(path), "%s", img->path);
-	else if (!path_by_name(sy, name, path, sizeof(path)))
+	else if (!kernel_module_path_by_name(sy, name, path, sizeof(path)))
 		return NULL;
 	locate_module(sy, img, path, &p);
 	for (size_t i = 0; i < p.n && !ef; i++) {
-		ef = open_any(sy, p.path[i]);
+		ef = kernel_module_open_any(sy, p.path[i]);
 		if (ef && img->id_len &&
 		    !elf_same_id(ef->id, ef->id_len, img->id, img->id_len)) {
 			elf_file_close(ef);

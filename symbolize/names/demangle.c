@@ -23,7 +23,7 @@ struct sink {
 	char text[NAME_MAX_OUT];
 };
 
-static void sink_put(const char *s, size_t n, void *arg)
+static void demangle_put(const char *s, size_t n, void *arg)
 {
 	struct sink *k = arg;
 	size_t room = sizeof(k->text) - k->n;
@@ -35,7 +35,7 @@ static void sink_put(const char *s, size_t n, void *arg)
 }
 
 /* "_R..." or, of old, a C++ name whose last part is a hash. */
-static bool may_be_rust(const char *name)
+static bool demangle_may_be_rust(const char *name)
 {
 	size_t len = strcspn(name, ".");
 
@@ -51,12 +51,13 @@ static bool demangle_cxx(const char *mangled, const bool rust, struct sink *k)
 	k->n = 0;
 	if (setjmp(k->full))
 		return true;
-	if (rust && rust_demangle_callback(mangled, DMGL_NO_OPTS, sink_put, k))
+	if (rust &&
+	    rust_demangle_callback(mangled, DMGL_NO_OPTS, demangle_put, k))
 		return true;
 	k->n = 0;
 	/* With parameters, which tell overloads apart; as perf prints it. */
 	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
-					  sink_put, k) != 0;
+					  demangle_put, k) != 0;
 }
 
 /* The one for D has no callback and no limit: each 'Q' may repeat what is
@@ -108,7 +109,8 @@ bool demangle_name(const char *name, char *buf, size_t size)
 	}
 	bool ok = name[1] == 'D'
 			  ? demangle_d(mangled, &k)
-			  : demangle_cxx(mangled, may_be_rust(mangled), &k);
+			  : demangle_cxx(mangled, demangle_may_be_rust(mangled),
+					 &k);
 	if (!ok || !k.n)
 		return false;
 	size_t room = size > 5 ? size - 5 : 0;

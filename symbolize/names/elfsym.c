@@ -46,7 +46,8 @@ struct loader {
 };
 
 /* Marks of the assembler that tell code from data, no names. */
-static bool mapping_symbol(const struct elf_file *ef, const char *name)
+static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
+				     const char *name)
 {
 	if (ef->machine != EM_ARM && ef->machine != EM_AARCH64 &&
 	    ef->machine != EM_RISCV)
@@ -55,7 +56,7 @@ static bool mapping_symbol(const struct elf_file *ef, const char *name)
 				  name[1] == 'd' || name[1] == 'x');
 }
 
-static void add_symbol(const struct loader *l, const GElf_Sym *es,
+static void elfsym_add(const struct loader *l, const GElf_Sym *es,
 		       const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(es->st_info);
@@ -67,7 +68,7 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 
 	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
 	    es->st_shndx == SHN_UNDEF || !name[0] ||
-	    mapping_symbol(l->ef, name))
+	    elfsym_is_mapping_symbol(l->ef, name))
 		return;
 	if (l->ef->type == ET_REL) {
 		if (es->st_shndx >= l->n_sec || !l->sec[es->st_shndx].addr ||
@@ -104,7 +105,8 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 	symtab_add(l->t, &s);
 }
 
-static void load_table(const struct loader *l, const struct elf_section *s)
+static void elfsym_load_table(const struct loader *l,
+			      const struct elf_section *s)
 {
 	struct elf_section str;
 	Elf_Data *d = elf_section_data(s);
@@ -129,13 +131,13 @@ static void load_table(const struct loader *l, const struct elf_section *s)
 		if (!gelf_getsym(d, (int)i, &sym))
 			return;
 		if (sym.st_name < len)
-			add_symbol(l, &sym, text + sym.st_name);
+			elfsym_add(l, &sym, text + sym.st_name);
 	}
 }
 
 /* The symbols of one kind of table of one file; false when it has none. */
-static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
-			 uint32_t type, const char *how)
+static bool elfsym_load_symbols(struct elf_names *en, const struct elf_file *ef,
+				uint32_t type, const char *how)
 {
 	struct loader l = { en->sy, &en->tab, ef, NULL, elf_sections(ef), how };
 	size_t before = en->tab.n;
@@ -147,14 +149,14 @@ static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
 		module_layout(ef, l.sec, l.n_sec);
 	for (size_t i = 1; i < l.n_sec; i++)
 		if (l.sec[i].scn && l.sec[i].type == type)
-			load_table(&l, &l.sec[i]);
+			elfsym_load_table(&l, &l.sec[i]);
 	free(l.sec);
 	return en->tab.n > before;
 }
 
 /* Fedora's programs carry a small ELF file with the names of their static
  * functions. */
-static bool load_debugdata(struct elf_names *en)
+static bool elfsym_load_debugdata(struct elf_names *en)
 {
 	struct elf_section s;
 	size_t len;
@@ -167,26 +169,28 @@ static bool load_debugdata(struct elf_names *en)
 		return false;
 	section_hashes_add(en->sy, en->ef, &s);
 	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
-	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
+	return en->mini &&
+	       elfsym_load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static bool load_debug(struct elf_names *en, struct symbolizer *sy,
-		       const struct image *img)
+static bool elfsym_load_debug(struct elf_names *en, struct symbolizer *sy,
+			      const struct image *img)
 {
 	en->debug = debugfile_open(sy, img, en->ef);
-	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
+	return en->debug &&
+	       elfsym_load_symbols(en, en->debug, SHT_SYMTAB, "debug");
 }
 
-static bool load_from_copy(void *arg, const struct elf_file *copy)
+static bool elfsym_load_from_copy(void *arg, const struct elf_file *copy)
 {
-	return load_symbols(arg, copy, SHT_SYMTAB, "symtab");
+	return elfsym_load_symbols(arg, copy, SHT_SYMTAB, "symtab");
 }
 
-static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
-		      const struct image *img)
+static bool elfsym_load_copy(struct elf_names *en, const struct symbolizer *sy,
+			     const struct image *img)
 {
 	struct elf_file *copy =
-		debugfile_copy(sy, img, en->ef, load_from_copy, en);
+		debugfile_copy(sy, img, en->ef, elfsym_load_from_copy, en);
 
 	if (!copy)
 		return false;
@@ -195,7 +199,7 @@ static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
 	return true;
 }
 
-static void names_free(void *r)
+static void elfsym_close(void *r)
 {
 	struct elf_names *en = r;
 
@@ -210,17 +214,17 @@ static void names_free(void *r)
 }
 
 /* Takes ef. Loads all that names it. */
-static struct elf_names *load(struct symbolizer *sy, const struct image *img,
-			      struct elf_file *ef)
+static struct elf_names *
+elfsym_load(struct symbolizer *sy, const struct image *img, struct elf_file *ef)
 {
 	struct elf_names *en = mem_new(1, sizeof(*en));
 
 	en->sy = sy;
 	en->ef = ef;
-	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
-	    !load_debug(en, sy, img) && !load_copy(en, sy, img))
-		load_debugdata(en);
-	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
+	if (!elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
+	    !elfsym_load_debug(en, sy, img) && !elfsym_load_copy(en, sy, img))
+		elfsym_load_debugdata(en);
+	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
 	if (ef->type != ET_REL) {
 		plt_add(ef, &en->tab, &en->names);
@@ -229,14 +233,15 @@ static struct elf_names *load(struct symbolizer *sy, const struct image *img,
 	return en;
 }
 
-static void report_segments(struct symbolizer *sy, const struct elf_file *ef)
+static void elfsym_report_segments(struct symbolizer *sy,
+				   const struct elf_file *ef)
 {
 	sy->rep->n_seg = ef->n_seg;
 	sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 }
 
-static int elf_names_open(struct symbolizer *sy, const struct image *img,
-			  const char *file, void **r, struct err *err)
+static int elfsym_open(struct symbolizer *sy, const struct image *img,
+		       const char *file, void **r, struct err *err)
 {
 	struct elf_file *ef = NULL;
 
@@ -266,8 +271,8 @@ static int elf_names_open(struct symbolizer *sy, const struct image *img,
 		return 0;
 	}
 	if (img->kind != IMAGE_MAPPING)
-		report_segments(sy, ef);
-	struct elf_names *en = load(sy, img, ef);
+		elfsym_report_segments(sy, ef);
+	struct elf_names *en = elfsym_load(sy, img, ef);
 	/* Code is in the mapping of the only segment that has any. */
 	if (img->kind == IMAGE_MAPPING)
 		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
@@ -277,7 +282,7 @@ static int elf_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool find_text(struct elf_names *en)
+static bool elfsym_find_text(struct elf_names *en)
 {
 	for (size_t i = 0; i < en->tab.n; i++)
 		if (!strcmp(en->tab.sym[i].name, "_text")) {
@@ -287,8 +292,8 @@ static bool find_text(struct elf_names *en)
 	return false;
 }
 
-static int vmlinux_open(struct symbolizer *sy, const struct image *img,
-			const char *file, void **r, struct err *err)
+static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
 {
 	struct places p = { .tried = sy->tried };
 	bool other;
@@ -305,10 +310,10 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 			report_status(sy, "other build-id");
 		return 0;
 	}
-	struct elf_names *en = load(sy, img, ef);
+	struct elf_names *en = elfsym_load(sy, img, ef);
 	en->kernel = true;
-	if (!find_text(en)) {
-		names_free(en);
+	if (!elfsym_find_text(en)) {
+		elfsym_close(en);
 		return 0;
 	}
 	report_file(sy, ef->path);
@@ -319,8 +324,8 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 
 /* The file of a kernel module: offsets count from where the kernel put its
  * first function. */
-static int module_names_open(struct symbolizer *sy, const struct image *img,
-			     const char *file, void **r, struct err *err)
+static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	bool other = false;
 
@@ -335,10 +340,10 @@ static int module_names_open(struct symbolizer *sy, const struct image *img,
 		return 0;
 	}
 	report_file(sy, ef->path);
-	struct elf_names *en = load(sy, img, ef);
+	struct elf_names *en = elfsym_load(sy, img, ef);
 	if (ef->type != ET_REL || !en->tab.n) {
 		report_status(sy, "no symbols");
-		names_free(en);
+		elfsym_close(en);
 		return 0;
 	}
 	en->kernel = true;
@@ -348,7 +353,8 @@ static int module_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
+static bool elfsym_vaddr(const struct elf_names *en, uint64_t off,
+			 uint64_t *vaddr)
 {
 	off += en->shift;
 	if (!en->kernel)
@@ -357,12 +363,12 @@ static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
 	return true;
 }
 
-static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
+static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 {
 	const struct elf_names *en = r;
 	uint64_t vaddr;
 
-	if (!to_vaddr(en, off, &vaddr))
+	if (!elfsym_vaddr(en, off, &vaddr))
 		return 0;
 	const struct sym *s = symtab_find(&en->tab, vaddr);
 	if (!s)
@@ -374,15 +380,16 @@ static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-static bool has_dwarf(void *arg, const struct elf_file *ef)
+static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 {
 	(void)arg;
 	return dwarf_has(ef);
 }
 
 /* The file of this program that has debug information; NULL: none. */
-static const struct elf_file *
-dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
+static const struct elf_file *elfsym_dwarf_file(struct elf_names *en,
+						struct symbolizer *sy,
+						const struct image *img)
 {
 	if (dwarf_has(en->ef))
 		return en->ef;
@@ -390,14 +397,15 @@ dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
 		en->debug = debugfile_open(sy, img, en->ef);
 	if (!en->debug || !dwarf_has(en->debug)) {
 		elf_file_close(en->copy);
-		en->copy = debugfile_copy(sy, img, en->ef, has_dwarf, NULL);
+		en->copy =
+			debugfile_copy(sy, img, en->ef, elfsym_has_dwarf, NULL);
 		return en->copy;
 	}
 	return en->debug;
 }
 
-static void note_lines(struct symbolizer *sy, const struct dwarf *d,
-		       const char *path)
+static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
+			      const char *path)
 {
 	const char *name;
 	size_t n = dwarf_missing(d, &name);
@@ -414,31 +422,30 @@ static void note_lines(struct symbolizer *sy, const struct dwarf *d,
 	}
 }
 
-static void elf_names_lines(struct symbolizer *sy, const struct image *img,
-			    void *r, const struct code_place *code, size_t n)
+static void elfsym_lines(struct symbolizer *sy, const struct image *img,
+			 void *r, const struct code_place *code, size_t n)
 {
 	struct elf_names *en = r;
-	const struct elf_file *ef = dwarf_file(en, sy, img);
+	const struct elf_file *ef = elfsym_dwarf_file(en, sy, img);
 
 	if (!ef)
 		return;
 	struct elf_file *shared = debugfile_shared(sy, ef);
 	uint64_t *vaddr = mem_new(n, sizeof(*vaddr));
 	for (size_t i = 0; i < n; i++)
-		if (to_vaddr(en, code[i].off, &vaddr[i]))
+		if (elfsym_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
 	section_hashes_add_debug(sy, ef);
 	if (shared && dwarf_has(shared))
 		section_hashes_add_debug(sy, shared);
 	en->dwarf = dwarf_look(sy, ef, shared, vaddr, n);
 	if (en->dwarf)
-		note_lines(sy, en->dwarf, ef->path);
+		elfsym_note_lines(sy, en->dwarf, ef->path);
 	free(vaddr);
 	elf_file_close(shared);
 }
 
-static size_t elf_names_inlined(void *r, size_t i,
-				const struct dwarf_frame **out)
+static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 {
 	const struct elf_names *en = r;
 
@@ -448,29 +455,29 @@ static size_t elf_names_inlined(void *r, size_t i,
 const struct resolver resolve_elf = {
 	.name = "elf",
 	.summary = "symbol tables of programs and libraries",
-	.open = elf_names_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
+	.open = elfsym_open,
+	.lines = elfsym_lines,
+	.resolve = elfsym_resolve,
+	.inlined = elfsym_inlined,
+	.close = elfsym_close,
 };
 
 const struct resolver resolve_vmlinux = {
 	.name = "vmlinux",
 	.summary = "the symbol table of a kernel with symbols",
-	.open = vmlinux_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
+	.open = elfsym_open_vmlinux,
+	.lines = elfsym_lines,
+	.resolve = elfsym_resolve,
+	.inlined = elfsym_inlined,
+	.close = elfsym_close,
 };
 
 const struct resolver resolve_module = {
 	.name = "module",
 	.summary = "the symbol table of a kernel module's file",
-	.open = module_names_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
+	.open = elfsym_open_module,
+	.lines = elfsym_lines,
+	.resolve = elfsym_resolve,
+	.inlined = elfsym_inlined,
+	.close = elfsym_close,
 };

@@ -49,7 +49,7 @@ struct kernel_names {
 	int mod;	/* -1: all but modules' */
 };
 
-static char *read_file(const char *path, size_t *len, struct err *err)
+static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 {
 	char *buf = NULL;
 	size_t cap = 0;
@@ -86,7 +86,7 @@ static char *read_file(const char *path, size_t *len, struct err *err)
 
 /* Symbols that mark where something begins or ends; when a function begins
  * there too, it is the function that runs. */
-static bool marker(const char *name)
+static bool kallsyms_is_marker(const char *name)
 {
 	static const char *const word[] = {
 		"_text",      "_stext", "_etext", "_sinittext",
@@ -107,19 +107,19 @@ static bool marker(const char *name)
 /* Nothing else decides between names of one address: all of them are true,
  * and the last one in the file is the one that perf shows (__x64_sys_vfork
  * comes behind __do_sys_vfork and __ia32_sys_vfork). */
-static uint8_t rank(char type, const char *name)
+static uint8_t kallsyms_rank(char type, const char *name)
 {
 	unsigned int r = SYM_SIZED;
 
 	if (type == 't' || type == 'T' || type == 'w' || type == 'W')
 		r |= SYM_TYPED;
-	if (!marker(name))
+	if (!kallsyms_is_marker(name))
 		r |= SYM_REAL;
 	return (uint8_t)r;
 }
 
 /* The number of a module; the lines of one come together. */
-static uint16_t module_number(struct kallsyms *ks, const char *name)
+static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 {
 	for (size_t i = ks->n_mod; i-- > 1;)
 		if (!strcmp(ks->mod[i], name))
@@ -133,7 +133,7 @@ static uint16_t module_number(struct kallsyms *ks, const char *name)
 }
 
 /* Up to 16 hexadecimal digits and a space; NULL when it is something else. */
-static char *read_hex(char *s, uint64_t *out)
+static char *kallsyms_read_hex(char *s, uint64_t *out)
 {
 	static const uint8_t digit[256] = {
 		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
@@ -154,10 +154,10 @@ static char *read_hex(char *s, uint64_t *out)
 }
 
 /* "address type name\t[module]"; line ends with a 0. */
-static void add_line(struct kallsyms *ks, char *line, char *end)
+static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
 {
 	struct sym s = { .end = UINT64_MAX, .open = true, .how = "kallsyms" };
-	char *p = read_hex(line, &s.start);
+	char *p = kallsyms_read_hex(line, &s.start);
 
 	if (!p || !s.start || end - p < 3 || p[1] != ' ')
 		return;
@@ -168,7 +168,7 @@ static void add_line(struct kallsyms *ks, char *line, char *end)
 		size_t n = strlen(mod);
 		if (n > 2 && mod[0] == '[' && mod[n - 1] == ']') {
 			mod[n - 1] = '\0';
-			s.mod = module_number(ks, mod + 1);
+			s.mod = kallsyms_module_number(ks, mod + 1);
 		}
 	} else if (end[-1] == '\r') {
 		end[-1] = '\0';
@@ -181,13 +181,13 @@ static void add_line(struct kallsyms *ks, char *line, char *end)
 	if (!s.mod && !strcmp(name, "_stext"))
 		ks->at_stext = s.start;
 	s.name = name;
-	s.rank = rank(*p, name);
+	s.rank = kallsyms_rank(*p, name);
 	symtab_add(&ks->tab, &s);
 }
 
 /* The end of the kernel is far from the first module, and what lies between
  * belongs to neither. */
-static void close_gaps(struct symtab *t)
+static void kallsyms_close_gaps(struct symtab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct sym *s = &t->sym[i];
@@ -216,18 +216,18 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 		if (!nl)
 			nl = end;
 		*nl = '\0';
-		add_line(ks, p, nl);
+		kallsyms_add_line(ks, p, nl);
 		p = nl + 1;
 	}
 	symtab_finish(&ks->tab);
-	close_gaps(&ks->tab);
+	kallsyms_close_gaps(&ks->tab);
 	return ks;
 }
 
 static struct kallsyms *kallsyms_new(const char *path, struct err *err)
 {
 	size_t len;
-	char *text = read_file(path, &len, err);
+	char *text = kallsyms_read_file(path, &len, err);
 
 	return text ? kallsyms_parse(path, text, len) : NULL;
 }
@@ -244,7 +244,8 @@ void kallsyms_free(struct kallsyms *ks)
 }
 
 /* Where the image is in this file: 1, or 0 when it is not there. */
-static int place_module(struct kernel_names *kn, const struct image *img)
+static int kallsyms_place_module(struct kernel_names *kn,
+				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	const struct sym *first = NULL;
@@ -267,7 +268,8 @@ static int place_module(struct kernel_names *kn, const struct image *img)
 	return 1;
 }
 
-static int place_kernel(struct kernel_names *kn, const struct image *img)
+static int kallsyms_place_kernel(struct kernel_names *kn,
+				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	uint64_t text = ks->at_text ? ks->at_text : ks->at_stext;
@@ -278,12 +280,12 @@ static int place_kernel(struct kernel_names *kn, const struct image *img)
 	return ks->tab.n > 0;
 }
 
-static int open_with(struct symbolizer *sy, const struct image *img,
-		     const struct kallsyms *ks, void **r)
+static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
+			      const struct kallsyms *ks, void **r)
 {
 	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
-	int ok = img->kind == IMAGE_MODULE ? place_module(&kn, img)
-					   : place_kernel(&kn, img);
+	int ok = img->kind == IMAGE_MODULE ? kallsyms_place_module(&kn, img)
+					   : kallsyms_place_kernel(&kn, img);
 
 	report_file(sy, ks->path);
 	report_status(sy, !ok	     ? "no symbols"
@@ -295,16 +297,16 @@ static int open_with(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool is_kernel(const struct image *img)
+static bool kallsyms_names_image(const struct image *img)
 {
 	return img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
 }
 
-static int file_open(struct symbolizer *sy, const struct image *img,
-		     const char *file, void **r, struct err *err)
+static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	(void)file;
-	if (!is_kernel(img) || !sy->opts.kallsyms)
+	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
 	/* The user named it: that it cannot be read is an error. */
 	tried_add(sy->tried, sy->opts.kallsyms);
@@ -317,28 +319,30 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 			       "%s: no symbols with addresses, needs an "
 			       "unpacked copy of /proc/kallsyms made as root",
 			       sy->opts.kallsyms);
-	return open_with(sy, img, sy->ks_file, r);
+	return kallsyms_open_with(sy, img, sy->ks_file, r);
 }
 
 /* Is the kernel, or the module, where it was recorded? At the next boot it
  * most often is not. */
-static bool at_its_place(const struct image *img, const struct kallsyms *ks)
+static bool kallsyms_same_address(const struct image *img,
+				  const struct kallsyms *ks)
 {
 	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
 
 	if (!img->start)
 		return false;
 	if (img->kind == IMAGE_MODULE)
-		return place_module(&kn, img) && !kn.shift;
-	return place_kernel(&kn, img) && !kn.shift;
+		return kallsyms_place_module(&kn, img) && !kn.shift;
+	return kallsyms_place_kernel(&kn, img) && !kn.shift;
 }
 
 /* trace-cmd keeps a copy in the capture: of the same boot, so everything is
  * where it says. A trimmed one has no _text; then the image begins in the
  * page of its first function. */
-static bool is_captured(const struct image *img, const struct kallsyms *ks)
+static bool kallsyms_matches_capture(const struct image *img,
+				     const struct kallsyms *ks)
 {
-	if (!at_its_place(img, ks))
+	if (!kallsyms_same_address(img, ks))
 		return false;
 	if (img->kind == IMAGE_MODULE || ks->at_text || ks->at_stext)
 		return true;
@@ -347,14 +351,15 @@ static bool is_captured(const struct image *img, const struct kallsyms *ks)
 	return s && s->start >= img->start;
 }
 
-static int captured_open(struct symbolizer *sy, const struct image *img,
-			 const char *file, void **r, struct err *err)
+static int kallsyms_open_captured(struct symbolizer *sy,
+				  const struct image *img, const char *file,
+				  void **r, struct err *err)
 {
 	const struct symbolize_text *list = sy->opts.captured;
 
 	(void)file;
 	(void)err;
-	if (!is_kernel(img) || sy->opts.kallsyms || !list)
+	if (!kallsyms_names_image(img) || sy->opts.kallsyms || !list)
 		return 0;
 	while (list[sy->n_captured].text) {
 		const struct symbolize_text *t = &list[sy->n_captured];
@@ -366,15 +371,16 @@ static int captured_open(struct symbolizer *sy, const struct image *img,
 			t->path, mem_dup(t->text, t->len), t->len);
 	}
 	for (size_t i = 0; i < sy->n_captured; i++)
-		if (is_captured(img, sy->ks_captured[i]))
-			return open_with(sy, img, sy->ks_captured[i], r);
+		if (kallsyms_matches_capture(img, sy->ks_captured[i]))
+			return kallsyms_open_with(sy, img, sy->ks_captured[i],
+						  r);
 	return 0;
 }
 
 /* perf keeps a copy by the build-id of the kernel. Modules have ids of their
  * own, so only the kernel proper is looked up. */
-static int cache_open(struct symbolizer *sy, const struct image *img,
-		      const char *file, void **r, struct err *err)
+static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
 {
 	struct places p = { .tried = sy->tried };
 
@@ -390,7 +396,7 @@ static int cache_open(struct symbolizer *sy, const struct image *img,
 	places_release(&p);
 	if (!sy->ks_cache || !sy->ks_cache->tab.n)
 		return 0;
-	int rc = open_with(sy, img, sy->ks_cache, r);
+	int rc = kallsyms_open_with(sy, img, sy->ks_cache, r);
 	/* The id proves it, wherever the kernel was put at that boot. */
 	if (rc)
 		report_status(sy, "named");
@@ -398,7 +404,7 @@ static int cache_open(struct symbolizer *sy, const struct image *img,
 }
 
 /* Is the kernel, or the module, that runs here the recorded one? */
-static bool runs_here(const struct image *img)
+static bool kallsyms_runs_here(const struct image *img)
 {
 	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
 	char name[NAME_SIZE];
@@ -411,7 +417,7 @@ static bool runs_here(const struct image *img)
 		snprintf(path, sizeof(path),
 			 "/sys/module/%s/notes/.note.gnu.build-id", name);
 	}
-	char *notes = read_file(path, &len, NULL);
+	char *notes = kallsyms_read_file(path, &len, NULL);
 	if (!notes)
 		return false;
 	size_t n = len <= NOTES_MAX ? elf_note_id(notes, len, false, id) : 0;
@@ -419,15 +425,15 @@ static bool runs_here(const struct image *img)
 	return n && elf_same_id(id, n, img->id, img->id_len);
 }
 
-static int live_open(struct symbolizer *sy, const struct image *img,
-		     const char *file, void **r, struct err *err)
+static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	(void)file;
 	(void)err;
-	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live)
+	if (!kallsyms_names_image(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
 	/* A pipe, perf record -q -z and others say no build-id. */
-	if (img->id_len ? !runs_here(img) : !sy->opts.same_machine)
+	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
 	tried_add(sy->tried, "/proc/kallsyms");
 	if (!sy->tried_live) {
@@ -437,9 +443,9 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 	/* kptr_restrict shows zeros, which are not taken as symbols. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
 		return 0;
-	if (!img->id_len && !at_its_place(img, sy->ks_live))
+	if (!img->id_len && !kallsyms_same_address(img, sy->ks_live))
 		return 0;
-	int rc = open_with(sy, img, sy->ks_live, r);
+	int rc = kallsyms_open_with(sy, img, sy->ks_live, r);
 	if (rc)
 		report_status(sy, img->id_len ? "named" : "unverified");
 	return rc;
@@ -463,7 +469,7 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 const struct resolver resolve_kallsyms_file = {
 	.name = "kallsyms-file",
 	.summary = "the copy of /proc/kallsyms named with --kallsyms",
-	.open = file_open,
+	.open = kallsyms_open_file,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };
@@ -471,7 +477,7 @@ const struct resolver resolve_kallsyms_file = {
 const struct resolver resolve_kallsyms_captured = {
 	.name = "kallsyms-capture",
 	.summary = "the copy of /proc/kallsyms in the capture",
-	.open = captured_open,
+	.open = kallsyms_open_captured,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };
@@ -479,7 +485,7 @@ const struct resolver resolve_kallsyms_captured = {
 const struct resolver resolve_kallsyms_cache = {
 	.name = "kallsyms-cache",
 	.summary = "the copy in perf's build-id cache",
-	.open = cache_open,
+	.open = kallsyms_open_cache,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };
@@ -487,7 +493,7 @@ const struct resolver resolve_kallsyms_cache = {
 const struct resolver resolve_kallsyms_live = {
 	.name = "kallsyms",
 	.summary = "the running kernel's, when it is the recorded one",
-	.open = live_open,
+	.open = kallsyms_open_live,
 	.resolve = kallsyms_resolve,
 	.close = free,
 };

@@ -9,17 +9,17 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-static bool is_recorded(enum image_kind kind)
+static bool recorded_names_has(enum image_kind kind)
 {
 	return kind == IMAGE_BPF || kind == IMAGE_OOL || kind == IMAGE_JIT;
 }
 
-static int recorded_open(struct symbolizer *sy, const struct image *img,
-			 const char *file, void **r, struct err *err)
+static int recorded_names_open(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
 {
 	(void)file;
 	(void)err;
-	if (!is_recorded(img->kind) || !img->path || !img->path[0])
+	if (!recorded_names_has(img->kind) || !img->path || !img->path[0])
 		return 0;
 	report_status(sy, "named");
 	*r = (void *)img;
@@ -27,7 +27,8 @@ static int recorded_open(struct symbolizer *sy, const struct image *img,
 }
 
 /* The line of the instruction: what was said last at or before it. */
-static void find_line(const struct jit_code *c, struct symbol *sym)
+static void recorded_names_find_line(const struct jit_code *c,
+				     struct symbol *sym)
 {
 	size_t lo = 0;
 	size_t hi = c->n_line;
@@ -46,7 +47,7 @@ static void find_line(const struct jit_code *c, struct symbol *sym)
 	sym->line = c->line[lo - 1].line;
 }
 
-static const char *how_known(const struct image *img)
+static const char *recorded_names_how(const struct image *img)
 {
 	if (img->kind != IMAGE_JIT)
 		return "ksymbol";
@@ -55,7 +56,7 @@ static const char *how_known(const struct image *img)
 	return img->id_len ? "jitdump" : "perf map";
 }
 
-static int recorded_resolve(void *r, uint64_t off, struct symbol *sym)
+static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 {
 	const struct image *img = r;
 
@@ -64,13 +65,13 @@ static int recorded_resolve(void *r, uint64_t off, struct symbol *sym)
 	sym->start = 0;
 	sym->size = img->len;
 	sym->raw_name = img->path;
-	sym->how = how_known(img);
+	sym->how = recorded_names_how(img);
 	if (img->code)
-		find_line(img->code, sym);
+		recorded_names_find_line(img->code, sym);
 	return 1;
 }
 
-static void recorded_close(void *r)
+static void recorded_names_close(void *r)
 {
 	(void)r;
 }
@@ -78,7 +79,7 @@ static void recorded_close(void *r)
 const struct resolver resolve_recorded = {
 	.name = "recorded",
 	.summary = "names that the capture itself says",
-	.open = recorded_open,
-	.resolve = recorded_resolve,
-	.close = recorded_close,
+	.open = recorded_names_open,
+	.resolve = recorded_names_resolve,
+	.close = recorded_names_close,
 };

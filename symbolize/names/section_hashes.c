@@ -16,8 +16,8 @@
 #include "symbolize/symbolizer.h"
 
 /* Piece by piece: code may have 100 MB, and is looked at here and there. */
-static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
-		      uint64_t *hash)
+static bool section_hashes_code(const struct elf_file *ef,
+				const struct elf_section *s, uint64_t *hash)
 {
 	unsigned char buf[65536];
 	uint64_t h = 0;
@@ -36,11 +36,11 @@ static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
 	return true;
 }
 
-static bool hash_section(const struct elf_file *ef, const struct elf_section *s,
-			 uint64_t *hash)
+static bool section_hashes_section(const struct elf_file *ef,
+				   const struct elf_section *s, uint64_t *hash)
 {
 	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
-		return hash_code(ef, s, hash);
+		return section_hashes_code(ef, s, hash);
 	/* As it is in the file: unpacking costs ten times as much. */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 
@@ -61,7 +61,7 @@ bool section_hashes_of_file(const char *file, const char *section,
 		   elf_same_id(ef->id, ef->id_len, img->id, img->id_len))) {
 		dwarf_has(ef);
 		found = elf_section_find(ef, section, &s) &&
-			hash_section(ef, &s, hash);
+			section_hashes_section(ef, &s, hash);
 	}
 	elf_file_close(ef);
 	return found;
@@ -73,7 +73,7 @@ bool section_hashes_text(const struct elf_file *ef, struct section_used *out)
 
 	*out = (struct section_used){ .file = ef->path, .name = ".text" };
 	return ef->fd >= 0 && elf_section_find(ef, out->name, &s) &&
-	       hash_section(ef, &s, &out->hash);
+	       section_hashes_section(ef, &s, &out->hash);
 }
 
 void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
@@ -85,7 +85,7 @@ void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
 	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
 	    !report_find_section(sy->rep->used, sy->rep->n_used, u.file,
 				 u.name) &&
-	    hash_section(ef, s, &u.hash))
+	    section_hashes_section(ef, s, &u.hash))
 		report_add_section(sy->rep, &u);
 }
 

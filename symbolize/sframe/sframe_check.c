@@ -25,7 +25,8 @@ struct reading {
 	uint64_t first; /* row of the function; UINT64_MAX: none yet */
 };
 
-static bool in_code(const struct judge *j, const struct sframe_func *f)
+static bool sframe_check_in_code(const struct judge *j,
+				 const struct sframe_func *f)
 {
 	for (size_t i = 0; i < j->ef->n_seg; i++) {
 		const struct segment *s = &j->ef->seg[i];
@@ -37,7 +38,8 @@ static bool in_code(const struct judge *j, const struct sframe_func *f)
 	return false;
 }
 
-static void see_func(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_check_func(void *arg, uint32_t i,
+			      const struct sframe_func *f)
 {
 	struct reading *r = arg;
 	struct judge *j = r->j;
@@ -54,7 +56,7 @@ static void see_func(void *arg, uint32_t i, const struct sframe_func *f)
 	r->last = f->start;
 	r->first = UINT64_MAX;
 	j->r->asked[SFRAME_T_IN_CODE]++;
-	if (!in_code(j, f))
+	if (!sframe_check_in_code(j, f))
 		judge_found(j, SFRAME_T_IN_CODE, f->start, f->start + f->size,
 			    1,
 			    "function %" PRIu32 ", %" PRIu32
@@ -62,9 +64,9 @@ static void see_func(void *arg, uint32_t i, const struct sframe_func *f)
 			    i, f->size);
 }
 
-static void see_row(void *arg, const struct sframe_func *f,
-		    const struct sframe_row *row,
-		    const struct sframe_rule *rule)
+static void sframe_check_row(void *arg, const struct sframe_func *f,
+			     const struct sframe_row *row,
+			     const struct sframe_rule *rule)
 {
 	struct reading *r = arg;
 
@@ -75,7 +77,7 @@ static void see_row(void *arg, const struct sframe_func *f,
 		r->first = row->pc;
 }
 
-static void see_end(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 {
 	struct reading *r = arg;
 	struct judge *j = r->j;
@@ -89,7 +91,7 @@ static void see_end(void *arg, uint32_t i, const struct sframe_func *f)
 				    " is at byte %" PRIu64,
 				    i, r->first);
 	}
-	if (!f->size || !in_code(j, f))
+	if (!f->size || !sframe_check_in_code(j, f))
 		return;
 	j->func = mem_grow(j->func, &j->cap, j->n + 1, sizeof(*j->func));
 	j->func[j->n++] = (struct judged){ .start = f->start,
@@ -99,7 +101,7 @@ static void see_end(void *arg, uint32_t i, const struct sframe_func *f)
 					   .repeats = f->rep != 0 };
 }
 
-static void see_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
 {
 	struct reading *r = arg;
 
@@ -107,7 +109,7 @@ static void see_bad(void *arg, uint32_t i, const struct err *err)
 	judge_found(r->j, SFRAME_T_READABLE, 0, 0, 1, "%s", err->msg);
 }
 
-static int by_start(const void *a, const void *b)
+static int sframe_check_compare_start(const void *a, const void *b)
 {
 	const struct judged *x = a;
 	const struct judged *y = b;
@@ -118,10 +120,11 @@ static int by_start(const void *a, const void *b)
 }
 
 /* A function ends where the next one begins, for all that comes. */
-static void find_overlaps(struct judge *j)
+static void sframe_check_overlaps(struct judge *j)
 {
 	if (j->n)
-		qsort(j->func, j->n, sizeof(*j->func), by_start);
+		qsort(j->func, j->n, sizeof(*j->func),
+		      sframe_check_compare_start);
 	for (size_t i = 0; i < j->n; i++) {
 		struct judged *f = &j->func[i];
 
@@ -136,10 +139,12 @@ static void find_overlaps(struct judge *j)
 	}
 }
 
-static void judge_section(struct judge *j)
+static void sframe_check_section(struct judge *j)
 {
-	static const struct sframe_visitor v = { see_func, see_row, see_end,
-						 see_bad };
+	static const struct sframe_visitor v = { sframe_check_func,
+						 sframe_check_row,
+						 sframe_check_end,
+						 sframe_check_bad };
 	const struct sframe_head *h = &j->sf->head;
 	struct reading r = { .j = j };
 	int want = h->abi == SFRAME_AMD64 ? -8 : 0;
@@ -156,10 +161,10 @@ static void judge_section(struct judge *j)
 		judge_found(j, SFRAME_T_FIXED_RA, 0, 0, 1,
 			    "return address at CFA%+d, %s has it at CFA%+d",
 			    h->fixed_ra, sframe_abi_name(j->sf), want);
-	find_overlaps(j);
+	sframe_check_overlaps(j);
 }
 
-static int by_part(const void *a, const void *b)
+static int sframe_check_compare_part(const void *a, const void *b)
 {
 	const struct part *x = a;
 	const struct part *y = b;
@@ -167,7 +172,7 @@ static int by_part(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void read_parts(struct judge *j)
+static void sframe_check_read_parts(struct judge *j)
 {
 	size_t n = elf_sections(j->ef);
 	struct elf_section s;
@@ -182,10 +187,11 @@ static void read_parts(struct judge *j)
 			(struct part){ s.addr, s.addr + s.size, s.name };
 	}
 	if (j->n_part)
-		qsort(j->part, j->n_part, sizeof(*j->part), by_part);
+		qsort(j->part, j->n_part, sizeof(*j->part),
+		      sframe_check_compare_part);
 }
 
-static int by_test(const void *a, const void *b)
+static int sframe_check_compare_finding(const void *a, const void *b)
 {
 	const struct sframe_finding *x = a;
 	const struct sframe_finding *y = b;
@@ -206,13 +212,14 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 			       "%s: an object file; link it first: where its "
 			       "code will be is not known yet",
 			       ef->path);
-	read_parts(&j);
-	judge_section(&j);
+	sframe_check_read_parts(&j);
+	sframe_check_section(&j);
 	j.rows = sframe_table(&f->sf, NULL);
-	judge_eh(&j);
-	ret = judge_code(&j, err);
+	sframe_eh_check(&j);
+	ret = sframe_code_check(&j, err);
 	if (out->n)
-		qsort(out->finding, out->n, sizeof(*out->finding), by_test);
+		qsort(out->finding, out->n, sizeof(*out->finding),
+		      sframe_check_compare_finding);
 	rows_free(j.rows);
 	rows_free(j.eh);
 	free(j.func);

@@ -46,7 +46,8 @@ struct looking {
 	size_t n, cap;
 };
 
-static void rule_at(const struct judge *j, uint64_t addr, struct row_rule *out)
+static void sframe_code_rule_at(const struct judge *j, uint64_t addr,
+				struct row_rule *out)
 {
 	const struct row *row = rows_find(j->rows, addr);
 
@@ -56,7 +57,8 @@ static void rule_at(const struct judge *j, uint64_t addr, struct row_rule *out)
 		*out = (struct row_rule){ .kind = ROW_GAP };
 }
 
-static bool is_call_rule(const struct judge *j, const struct row_rule *r)
+static bool sframe_code_is_call_rule(const struct judge *j,
+				     const struct row_rule *r)
 {
 	return r->kind == ROW_SP && r->cfa == calls[j->sf->head.abi].cfa &&
 	       (!calls[j->sf->head.abi].link || r->ra.kind == PLACE_SAME);
@@ -64,19 +66,19 @@ static bool is_call_rule(const struct judge *j, const struct row_rule *r)
 
 /* Of PLTs only .plt.got and .plt.sec are called; the entries of .plt are
  * jumped to from within them, with more on the stack. */
-static bool is_plt(const struct judge *j, uint64_t addr)
+static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 {
 	return !strncmp(judge_part(j, addr), ".plt", 4);
 }
 
-static bool is_called_plt(const struct judge *j, uint64_t addr)
+static bool sframe_code_is_called_plt(const struct judge *j, uint64_t addr)
 {
 	const char *name = judge_part(j, addr);
 
 	return !strcmp(name, ".plt.got") || !strcmp(name, ".plt.sec");
 }
 
-static bool is_filler(const struct step *last, const struct step *s)
+static bool sframe_code_is_filler(const struct step *last, const struct step *s)
 {
 	return (last->filler || last->in.flow != FLOW_NONE) &&
 	       (s->in.flow == FLOW_BAD || strstr(s->in.mnemonic, "nop") ||
@@ -85,8 +87,8 @@ static bool is_filler(const struct step *last, const struct step *s)
 }
 
 /* SP + cfa is the same place before and after. */
-static void look_at_move(struct looking *l, const struct step *a,
-			 const struct step *b)
+static void sframe_code_check_move(struct looking *l, const struct step *a,
+				   const struct step *b)
 {
 	struct judge *j = l->j;
 	struct rule_text ta;
@@ -105,7 +107,7 @@ static void look_at_move(struct looking *l, const struct step *a,
 		    judge_rule(j, &a->rule, &ta), judge_rule(j, &b->rule, &tb));
 }
 
-static void look_at_return(struct looking *l, const struct step *s)
+static void sframe_code_check_return(struct looking *l, const struct step *s)
 {
 	struct judge *j = l->j;
 	struct rule_text t;
@@ -113,7 +115,7 @@ static void look_at_return(struct looking *l, const struct step *s)
 	if (s->rule.kind == ROW_OUTERMOST || s->rule.kind == ROW_COMPLEX)
 		return;
 	j->r->asked[SFRAME_T_RETURN]++;
-	if (!is_call_rule(j, &s->rule))
+	if (!sframe_code_is_call_rule(j, &s->rule))
 		judge_found(j, SFRAME_T_RETURN, s->in.addr,
 			    s->in.addr + s->in.len, 1, "'%s' with the rule %s",
 			    s->in.mnemonic, judge_rule(j, &s->rule, &t));
@@ -121,7 +123,7 @@ static void look_at_return(struct looking *l, const struct step *s)
 
 /* A call overwrites the link register; on x86 it pushes below SP, and there
  * must be something of the caller's above. */
-static void look_at_call(struct looking *l, const struct step *s)
+static void sframe_code_check_call(struct looking *l, const struct step *s)
 {
 	struct judge *j = l->j;
 	bool link = calls[j->sf->head.abi].link;
@@ -143,25 +145,27 @@ static void look_at_call(struct looking *l, const struct step *s)
 			    s->in.operands, judge_rule(j, &s->rule, &t));
 }
 
-static void look_at(struct looking *l, const struct judged *f,
-		    const struct step *last, const struct step *s)
+static void sframe_code_check_step(struct looking *l, const struct judged *f,
+				   const struct step *last,
+				   const struct step *s)
 {
 	struct judge *j = l->j;
 
 	/* Calls of PLT entries are no calls of ours. */
-	if (s->rule.kind == ROW_GAP || is_plt(j, s->in.addr) || f->signal)
+	if (s->rule.kind == ROW_GAP || sframe_code_is_plt(j, s->in.addr) ||
+	    f->signal)
 		return;
 	if (last->rule.kind != ROW_GAP &&
 	    last->in.addr + last->in.len == s->in.addr)
-		look_at_move(l, last, s);
+		sframe_code_check_move(l, last, s);
 	if (s->in.flow == FLOW_CALL)
-		look_at_call(l, s);
+		sframe_code_check_call(l, s);
 	else if (s->in.flow == FLOW_RETURN)
-		look_at_return(l, s);
+		sframe_code_check_return(l, s);
 }
 
 /* Bytes of a function; 0: they are not in the file. */
-static size_t read_code(struct looking *l, uint64_t start, uint64_t end)
+static size_t sframe_code_read(struct looking *l, uint64_t start, uint64_t end)
 {
 	const struct elf_file *ef = l->j->ef;
 
@@ -180,22 +184,22 @@ static size_t read_code(struct looking *l, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static bool next_step(struct looking *l, const unsigned char **code,
-		      size_t *len, uint64_t *addr, struct step *s)
+static bool sframe_code_next_step(struct looking *l, const unsigned char **code,
+				  size_t *len, uint64_t *addr, struct step *s)
 {
 	if (!disasm_next(l->d, code, len, addr, &s->in))
 		return false;
 	s->sp = SP_SET;
 	if (s->in.flow != FLOW_BAD)
 		s->sp = disasm_sp(l->d, &s->by);
-	rule_at(l->j, s->in.addr, &s->rule);
+	sframe_code_rule_at(l->j, s->in.addr, &s->rule);
 	return true;
 }
 
 /* Rows that begin inside of an instruction; not asked where some bytes are
  * none, as then the others may be read wrong, too. */
-static void look_at_rows(struct looking *l, const uint64_t *inside, size_t n,
-			 uint64_t rows, bool bad)
+static void sframe_code_check_rows(struct looking *l, const uint64_t *inside,
+				   size_t n, uint64_t rows, bool bad)
 {
 	if (bad)
 		return;
@@ -206,7 +210,8 @@ static void look_at_rows(struct looking *l, const uint64_t *inside, size_t n,
 }
 
 /* Its instructions from first to last. */
-static void look_through(struct looking *l, const struct judged *f)
+static void sframe_code_check_function(struct looking *l,
+				       const struct judged *f)
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
@@ -218,9 +223,9 @@ static void look_through(struct looking *l, const struct judged *f)
 	const struct row *row = NULL;
 	struct step s;
 
-	size_t len = read_code(l, f->start, f->limit);
+	size_t len = sframe_code_read(l, f->start, f->limit);
 	code = l->buf;
-	while (next_step(l, &code, &len, &addr, &s)) {
+	while (sframe_code_next_step(l, &code, &len, &addr, &s)) {
 		const struct row *now = rows_find(l->j->rows, s.in.addr);
 
 		bad |= s.in.flow == FLOW_BAD;
@@ -229,17 +234,17 @@ static void look_through(struct looking *l, const struct judged *f)
 		now = rows_find(l->j->rows, s.in.addr + s.in.len - 1);
 		if (now != row && n_inside < 16)
 			inside[n_inside++] = s.in.addr;
-		s.filler = is_filler(&last, &s);
-		look_at(l, f, &last, &s);
+		s.filler = sframe_code_is_filler(&last, &s);
+		sframe_code_check_step(l, f, &last, &s);
 		last = s;
 	}
 	if (!f->repeats)
-		look_at_rows(l, inside, n_inside, rows, bad);
+		sframe_code_check_rows(l, inside, n_inside, rows, bad);
 }
 
 /* ---- function beginnings */
 
-static int by_value(const void *a, const void *b)
+static int sframe_code_compare_address(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -248,7 +253,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Symbols that are functions: exported ones are called from elsewhere. */
-static void add_exported(struct looking *l)
+static void sframe_code_add_exported(struct looking *l)
 {
 	const struct elf_file *ef = l->j->ef;
 	size_t n = elf_sections(ef);
@@ -274,15 +279,16 @@ static void add_exported(struct looking *l)
 	}
 }
 
-static bool is_entry(const struct looking *l, uint64_t addr)
+static bool sframe_code_is_entry(const struct looking *l, uint64_t addr)
 {
-	return is_called_plt(l->j, addr) ||
-	       (l->n && !is_plt(l->j, addr) &&
-		bsearch(&addr, l->entry, l->n, sizeof(addr), by_value));
+	return sframe_code_is_called_plt(l->j, addr) ||
+	       (l->n && !sframe_code_is_plt(l->j, addr) &&
+		bsearch(&addr, l->entry, l->n, sizeof(addr),
+			sframe_code_compare_address));
 }
 
 /* From the first instruction to the one that moves SP, or leaves. */
-static void look_at_entry(struct looking *l, const struct judged *f)
+static void sframe_code_check_entry(struct looking *l, const struct judged *f)
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
@@ -291,26 +297,28 @@ static void look_at_entry(struct looking *l, const struct judged *f)
 	struct step s;
 	bool first = true;
 
-	size_t len = read_code(l, f->start, f->limit);
+	size_t len = sframe_code_read(l, f->start, f->limit);
 	code = l->buf;
 	if (len)
 		j->r->asked[SFRAME_T_ENTRY]++;
-	for (; next_step(l, &code, &len, &addr, &s); first = false) {
+	for (; sframe_code_next_step(l, &code, &len, &addr, &s);
+	     first = false) {
 		/* s390x saves registers before it moves SP; x86 keeps the CFA
 		 * in r10 where it realigns the stack. */
 		if (s.rule.kind == ROW_OUTERMOST ||
 		    s.rule.kind == ROW_COMPLEX ||
 		    (!first && s.rule.kind != ROW_SP))
 			return;
-		if (first ? !is_call_rule(j, &s.rule)
+		if (first ? !sframe_code_is_call_rule(j, &s.rule)
 			  : s.rule.cfa != calls[j->sf->head.abi].cfa) {
 			judge_found(j, SFRAME_T_ENTRY, s.in.addr,
 				    s.in.addr + s.in.len, 1,
 				    "'%s %.40s' where a function begins%s%s, "
 				    "with the rule %s",
 				    s.in.mnemonic, s.in.operands,
-				    is_plt(j, s.in.addr) ? " in " : "",
-				    is_plt(j, s.in.addr)
+				    sframe_code_is_plt(j, s.in.addr) ? " in "
+								     : "",
+				    sframe_code_is_plt(j, s.in.addr)
 					    ? judge_part(j, s.in.addr)
 					    : "",
 				    judge_rule(j, &s.rule, &t));
@@ -321,7 +329,7 @@ static void look_at_entry(struct looking *l, const struct judged *f)
 	}
 }
 
-int judge_code(struct judge *j, struct err *err)
+int sframe_code_check(struct judge *j, struct err *err)
 {
 	bool big = j->sf->head.abi == SFRAME_AARCH64_BE ||
 		   j->sf->head.abi == SFRAME_S390X;
@@ -335,13 +343,15 @@ int judge_code(struct judge *j, struct err *err)
 	if (!l.d)
 		return -1;
 	for (size_t i = 0; i < j->n; i++)
-		look_through(&l, &j->func[i]);
-	add_exported(&l);
+		sframe_code_check_function(&l, &j->func[i]);
+	sframe_code_add_exported(&l);
 	if (l.n)
-		qsort(l.entry, l.n, sizeof(*l.entry), by_value);
+		qsort(l.entry, l.n, sizeof(*l.entry),
+		      sframe_code_compare_address);
 	for (size_t i = 0; i < j->n; i++)
-		if (!j->func[i].signal && is_entry(&l, j->func[i].start))
-			look_at_entry(&l, &j->func[i]);
+		if (!j->func[i].signal &&
+		    sframe_code_is_entry(&l, j->func[i].start))
+			sframe_code_check_entry(&l, &j->func[i]);
 	disasm_close(l.d);
 	free(l.buf);
 	free(l.entry);

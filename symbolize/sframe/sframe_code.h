@@ -7,5 +7,5 @@ struct judge;
 
 /* Runs the tests that disassemble the functions. Returns 0, or -1 and *err if
  * the machine cannot be disassembled. */
-int judge_code(struct judge *j, struct err *err);
+int sframe_code_check(struct judge *j, struct err *err);
 #endif

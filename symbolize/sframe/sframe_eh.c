@@ -19,7 +19,7 @@ struct cursor {
 	struct row_rule rule; /* that holds now */
 };
 
-static uint64_t next_at(const struct cursor *c)
+static uint64_t sframe_eh_next_address(const struct cursor *c)
 {
 	uint64_t addr;
 
@@ -29,9 +29,9 @@ static uint64_t next_at(const struct cursor *c)
 	return addr;
 }
 
-static void step_to(struct cursor *c, uint64_t addr)
+static void sframe_eh_step_to(struct cursor *c, uint64_t addr)
 {
-	while (c->i < rows_count(c->t) && next_at(c) <= addr) {
+	while (c->i < rows_count(c->t) && sframe_eh_next_address(c) <= addr) {
 		uint64_t unused;
 
 		rows_rule(c->t, rows_at(c->t, c->i, &unused), &c->rule);
@@ -40,7 +40,8 @@ static void step_to(struct cursor *c, uint64_t addr)
 }
 
 /* In a PLT: the rule at one address. */
-static struct row_rule plain(const struct row_rule *r, uint64_t addr)
+static struct row_rule sframe_eh_rule_at(const struct row_rule *r,
+					 uint64_t addr)
 {
 	struct row_rule p = *r;
 
@@ -51,24 +52,27 @@ static struct row_rule plain(const struct row_rule *r, uint64_t addr)
 	return p;
 }
 
-static bool same_place(const struct place_rule *a, const struct place_rule *b)
+static bool sframe_eh_same_place(const struct place_rule *a,
+				 const struct place_rule *b)
 {
 	return a->kind == b->kind && a->off == b->off;
 }
 
-static bool same_rule(const struct row_rule *a, const struct row_rule *b)
+static bool sframe_eh_same_rule(const struct row_rule *a,
+				const struct row_rule *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	if (a->kind < ROW_SP || a->kind > ROW_PLT)
 		return true;
 	return a->cfa == b->cfa && a->flags == b->flags &&
-	       same_place(&a->fp, &b->fp) && same_place(&a->ra, &b->ra);
+	       sframe_eh_same_place(&a->fp, &b->fp) &&
+	       sframe_eh_same_place(&a->ra, &b->ra);
 }
 
-static enum sframe_test test_of(const struct judge *j, uint64_t addr,
-				const struct row_rule *a,
-				const struct row_rule *b)
+static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
+					  const struct row_rule *a,
+					  const struct row_rule *b)
 {
 	if (b->kind == ROW_OUTERMOST)
 		return SFRAME_T_OUTERMOST;
@@ -81,33 +85,34 @@ static enum sframe_test test_of(const struct judge *j, uint64_t addr,
 	return SFRAME_T_EH_FRAME;
 }
 
-static void differ(struct judge *j, uint64_t start, uint64_t end,
-		   const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
+			     const struct row_rule *a, const struct row_rule *b)
 {
 	struct rule_text ta;
 	struct rule_text tb;
 
-	judge_found(j, test_of(j, start, a, b), start, end, end - start,
-		    "%s, .eh_frame has %s", judge_rule(j, a, &ta),
+	judge_found(j, sframe_eh_test_of(j, start, a, b), start, end,
+		    end - start, "%s, .eh_frame has %s", judge_rule(j, a, &ta),
 		    judge_rule(j, b, &tb));
 }
 
 /* One of them is of a PLT, the other says it in rows. */
-static void compare_plt(struct judge *j, uint64_t start, uint64_t end,
-			const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
+				  const struct row_rule *a,
+				  const struct row_rule *b)
 {
 	for (uint64_t addr = start; addr < end; addr++) {
-		struct row_rule x = plain(a, addr);
-		struct row_rule y = plain(b, addr);
+		struct row_rule x = sframe_eh_rule_at(a, addr);
+		struct row_rule y = sframe_eh_rule_at(b, addr);
 
-		if (!same_rule(&x, &y))
-			differ(j, addr, addr + 1, &x, &y);
+		if (!sframe_eh_same_rule(&x, &y))
+			sframe_eh_report(j, addr, addr + 1, &x, &y);
 	}
 }
 
 /* What each test looks at. */
-static void count(struct judge *j, uint64_t start, uint64_t len,
-		  const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
+			    const struct row_rule *a, const struct row_rule *b)
 {
 	uint64_t *asked = j->r->asked;
 	bool covered = a->kind != ROW_GAP;
@@ -119,16 +124,17 @@ static void count(struct judge *j, uint64_t start, uint64_t len,
 	if (!covered || b->kind == ROW_GAP)
 		return;
 	asked[SFRAME_T_COMPLEX] += len;
-	asked[test_of(j, start, a, b)] += len;
+	asked[sframe_eh_test_of(j, start, a, b)] += len;
 }
 
-static void compare(struct judge *j, uint64_t start, uint64_t end,
-		    const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
+			      const struct row_rule *a,
+			      const struct row_rule *b)
 {
 	uint64_t len = end - start;
 	struct rule_text t;
 
-	count(j, start, len, a, b);
+	sframe_eh_count(j, start, len, a, b);
 	if (a->kind == ROW_GAP && b->kind == ROW_GAP)
 		return;
 	if (a->kind == ROW_GAP)
@@ -148,12 +154,12 @@ static void compare(struct judge *j, uint64_t start, uint64_t end,
 	else if (a->kind != b->kind &&
 		 (a->kind == ROW_PLT || b->kind == ROW_PLT) &&
 		 len <= ONE_BY_ONE_MAX)
-		compare_plt(j, start, end, a, b);
-	else if (!same_rule(a, b))
-		differ(j, start, end, a, b);
+		sframe_eh_compare_plt(j, start, end, a, b);
+	else if (!sframe_eh_same_rule(a, b))
+		sframe_eh_report(j, start, end, a, b);
 }
 
-void judge_eh(struct judge *j)
+void sframe_eh_check(struct judge *j)
 {
 	struct cfi *cfi = cfi_open(j->ef, ".eh_frame");
 
@@ -166,16 +172,20 @@ void judge_eh(struct judge *j)
 
 	struct cursor a = { .t = j->rows };
 	struct cursor b = { .t = j->eh };
-	uint64_t at = next_at(&a) < next_at(&b) ? next_at(&a) : next_at(&b);
+	uint64_t at = sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
+			      ? sframe_eh_next_address(&a)
+			      : sframe_eh_next_address(&b);
 
 	while (at != UINT64_MAX) {
-		step_to(&a, at);
-		step_to(&b, at);
+		sframe_eh_step_to(&a, at);
+		sframe_eh_step_to(&b, at);
 		uint64_t end =
-			next_at(&a) < next_at(&b) ? next_at(&a) : next_at(&b);
+			sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
+				? sframe_eh_next_address(&a)
+				: sframe_eh_next_address(&b);
 
 		if (end != UINT64_MAX)
-			compare(j, at, end, &a.rule, &b.rule);
+			sframe_eh_compare(j, at, end, &a.rule, &b.rule);
 		at = end;
 	}
 }

@@ -7,5 +7,5 @@ struct judge;
 
 /* Runs the tests that compare with .eh_frame; sets no_eh_frame in the report if
  * the file has none. */
-void judge_eh(struct judge *j);
+void sframe_eh_check(struct judge *j);
 #endif

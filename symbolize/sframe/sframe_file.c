@@ -19,7 +19,7 @@ struct place {
 	size_t section; /* index; 0: found by program header */
 };
 
-static bool by_segment(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_segment(const struct elf_file *ef, struct place *out)
 {
 	size_t n;
 
@@ -43,7 +43,7 @@ static bool by_segment(const struct elf_file *ef, struct place *out)
 	return false;
 }
 
-static bool by_name(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_name(const struct elf_file *ef, struct place *out)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -62,7 +62,7 @@ static bool by_name(const struct elf_file *ef, struct place *out)
 }
 
 /* Bytes that a relocation "symbol + addend - place" fills; 0: another one. */
-static unsigned int pc_relative(uint16_t machine, uint64_t type)
+static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
 {
 	static const struct {
 		uint16_t machine;
@@ -83,15 +83,17 @@ static unsigned int pc_relative(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-static void put(unsigned char *p, uint64_t v, unsigned int bytes, bool big)
+static void sframe_file_put(unsigned char *p, uint64_t v, unsigned int bytes,
+			    bool big)
 {
 	for (unsigned int i = 0; i < bytes; i++)
 		p[big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
 }
 
 /* Where a symbol is in its section. */
-static bool symbol_at(const struct elf_file *ef, const struct elf_section *rel,
-		      uint64_t i, uint64_t *out)
+static bool sframe_file_symbol_at(const struct elf_file *ef,
+				  const struct elf_section *rel, uint64_t i,
+				  uint64_t *out)
 {
 	struct elf_section s;
 	GElf_Sym sym;
@@ -106,27 +108,31 @@ static bool symbol_at(const struct elf_file *ef, const struct elf_section *rel,
 	return true;
 }
 
-static int relocate_one(const struct elf_file *ef, const struct elf_section *s,
-			const GElf_Rela *r, struct place *p, struct err *err)
+static int sframe_file_relocate_one(const struct elf_file *ef,
+				    const struct elf_section *s,
+				    const GElf_Rela *r, struct place *p,
+				    struct err *err)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
-	unsigned int bytes = pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
+	unsigned int bytes =
+		sframe_file_pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
 	uint64_t sym;
 
 	if (!bytes || r->r_offset > p->len || p->len - r->r_offset < bytes ||
-	    !symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
+	    !sframe_file_symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
 		return err_at(err, ef->path, p->off,
 			      "relocation at 0x%" PRIx64 " of .sframe is none "
 			      "that fills in where a function is",
 			      r->r_offset);
-	put((unsigned char *)p->data + r->r_offset,
-	    sym + (uint64_t)r->r_addend - (p->addr + r->r_offset), bytes,
-	    ident && ident[EI_DATA] == ELFDATA2MSB);
+	sframe_file_put((unsigned char *)p->data + r->r_offset,
+			sym + (uint64_t)r->r_addend - (p->addr + r->r_offset),
+			bytes, ident && ident[EI_DATA] == ELFDATA2MSB);
 	return 0;
 }
 
 /* p->data is a copy of ours. */
-static int relocate(const struct elf_file *ef, struct place *p, struct err *err)
+static int sframe_file_relocate(const struct elf_file *ef, struct place *p,
+				struct err *err)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -141,13 +147,14 @@ static int relocate(const struct elf_file *ef, struct place *p, struct err *err)
 
 		for (size_t k = 0; k < len && k < INT32_MAX; k++)
 			if (!gelf_getrela(d, (int)k, &r) ||
-			    relocate_one(ef, &s, &r, p, err))
+			    sframe_file_relocate_one(ef, &s, &r, p, err))
 				return -1;
 	}
 	return 0;
 }
 
-static bool same_machine(const struct elf_file *ef, const struct sframe *sf)
+static bool sframe_file_same_machine(const struct elf_file *ef,
+				     const struct sframe *sf)
 {
 	switch (sf->head.abi) {
 	case SFRAME_AMD64:
@@ -159,13 +166,13 @@ static bool same_machine(const struct elf_file *ef, const struct sframe *sf)
 	}
 }
 
-static int init(const struct elf_file *ef, const struct place *p,
-		struct sframe_file *out, struct err *err)
+static int sframe_file_init(const struct elf_file *ef, const struct place *p,
+			    struct sframe_file *out, struct err *err)
 {
 	if (sframe_init(&out->sf, p->data, p->len, ef->path, p->off, p->addr,
 			err))
 		return -1;
-	if (!same_machine(ef, &out->sf))
+	if (!sframe_file_same_machine(ef, &out->sf))
 		return err_at(err, ef->path, p->off,
 			      "SFrame section of %s in a file of ELF machine "
 			      "%u",
@@ -184,18 +191,19 @@ int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 	struct place p = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (!by_segment(ef, &p) && !by_name(ef, &p))
+	if (!sframe_file_by_segment(ef, &p) && !sframe_file_by_name(ef, &p))
 		return 0;
 	out->len = p.len;
 	out->off = p.off;
 	out->object = ef->type == ET_REL;
 	/* First as it is: relocating may be for nothing. */
-	if (init(ef, &p, out, err))
+	if (sframe_file_init(ef, &p, out, err))
 		return -1;
 	if (!out->object)
 		return 1;
 	p.data = out->copy = mem_dup(p.data, p.len);
-	if (relocate(ef, &p, err) || init(ef, &p, out, err)) {
+	if (sframe_file_relocate(ef, &p, err) ||
+	    sframe_file_init(ef, &p, out, err)) {
 		sframe_file_release(out);
 		return -1;
 	}

@@ -45,8 +45,8 @@ const char *judge_part(const struct judge *j, uint64_t addr)
 	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
 }
 
-static const char *reg_text(const struct judge *j, uint32_t reg,
-			    struct rule_text *t)
+static const char *judge_reg_text(const struct judge *j, uint32_t reg,
+				  struct rule_text *t)
 {
 	if (reg == sframe_sp(j->sf))
 		return "sp";
@@ -56,8 +56,9 @@ static const char *reg_text(const struct judge *j, uint32_t reg,
 	return t->s;
 }
 
-static const char *place_text(const struct judge *j, const struct place_rule *p,
-			      struct rule_text *t)
+static const char *judge_place_text(const struct judge *j,
+				    const struct place_rule *p,
+				    struct rule_text *t)
 {
 	static const char *const from[] = {
 		[PLACE_CFA] = "c%+" PRId32,
@@ -70,7 +71,7 @@ static const char *place_text(const struct judge *j, const struct place_rule *p,
 	if (p->kind == PLACE_UNDEFINED)
 		return "undefined";
 	if (p->kind == PLACE_REG)
-		return reg_text(j, (uint32_t)p->off, t);
+		return judge_reg_text(j, (uint32_t)p->off, t);
 	snprintf(t->s, sizeof(t->s), from[p->kind], p->off);
 	return t->s;
 }
@@ -104,7 +105,8 @@ const char *judge_rule(const struct judge *j, const struct row_rule *rule,
 	}
 	snprintf(base, sizeof(base), cfa[rule->kind], rule->cfa);
 	snprintf(t->s, sizeof(t->s), "CFA %s FP %.16s RA %.16s%s", base,
-		 place_text(j, &rule->fp, &fp), place_text(j, &rule->ra, &ra),
+		 judge_place_text(j, &rule->fp, &fp),
+		 judge_place_text(j, &rule->ra, &ra),
 		 rule->flags & ROW_SIGNED	 ? " signed"
 		 : rule->flags & ROW_INTERRUPTED ? " interrupted"
 						 : "");

@@ -21,8 +21,8 @@ struct visit {
 	uint64_t bytes, limit; /* of rows: read, and to be read at most */
 };
 
-static int visit_rows(struct visit *w, const struct sframe_func *f,
-		      struct err *err)
+static int sframe_table_visit_rows(struct visit *w, const struct sframe_func *f,
+				   struct err *err)
 {
 	struct sframe_cursor c;
 	struct sframe_row row;
@@ -64,7 +64,7 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 
 		if (good && v->func)
 			v->func(arg, i, &f);
-		if (good && !visit_rows(&w, &f, &err)) {
+		if (good && !sframe_table_visit_rows(&w, &f, &err)) {
 			if (v->end)
 				v->end(arg, i, &f);
 			continue;
@@ -76,8 +76,9 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 	return bad;
 }
 
-static bool place_rule(const struct sframe *sf, const struct sframe_place *in,
-		       struct place_rule *out)
+static bool sframe_table_place(const struct sframe *sf,
+			       const struct sframe_place *in,
+			       struct place_rule *out)
 {
 	if (in->off > INT32_MAX || in->off < INT32_MIN)
 		return false;
@@ -104,8 +105,8 @@ static bool place_rule(const struct sframe *sf, const struct sframe_place *in,
 	return true;
 }
 
-static enum row_kind cfa_kind(const struct sframe *sf,
-			      const struct sframe_place *cfa)
+static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
+					   const struct sframe_place *cfa)
 {
 	bool deref = cfa->kind == SFRAME_MEMORY;
 
@@ -136,10 +137,10 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
 		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
 					    sf->head.fixed_ra };
-	out->kind = cfa_kind(sf, &in->cfa);
+	out->kind = sframe_table_cfa_kind(sf, &in->cfa);
 	out->cfa = in->cfa.off;
-	if (!place_rule(sf, &in->fp, &out->fp) ||
-	    !place_rule(sf, &ra, &out->ra))
+	if (!sframe_table_place(sf, &in->fp, &out->fp) ||
+	    !sframe_table_place(sf, &ra, &out->ra))
 		out->kind = ROW_COMPLEX;
 }
 
@@ -156,7 +157,8 @@ struct making {
 	uint32_t dropped;
 };
 
-static void begin(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_table_begin(void *arg, uint32_t i,
+			       const struct sframe_func *f)
 {
 	struct making *m = arg;
 
@@ -165,8 +167,9 @@ static void begin(void *arg, uint32_t i, const struct sframe_func *f)
 	m->n = 0;
 }
 
-static void keep(void *arg, const struct sframe_func *f,
-		 const struct sframe_row *row, const struct sframe_rule *rule)
+static void sframe_table_keep(void *arg, const struct sframe_func *f,
+			      const struct sframe_row *row,
+			      const struct sframe_rule *rule)
 {
 	struct making *m = arg;
 
@@ -176,7 +179,8 @@ static void keep(void *arg, const struct sframe_func *f,
 }
 
 /* The 16 bytes of an x86 PLT entry, in which one word is pushed. */
-static bool is_plt(const struct making *m, const struct sframe_func *f)
+static bool sframe_table_is_plt(const struct making *m,
+				const struct sframe_func *f)
 {
 	const struct kept *k = m->kept;
 
@@ -188,9 +192,10 @@ static bool is_plt(const struct making *m, const struct sframe_func *f)
 	       k[1].rule.fp.kind == PLACE_SAME;
 }
 
-static void add_repeated(struct making *m, const struct sframe_func *f)
+static void sframe_table_add_repeated(struct making *m,
+				      const struct sframe_func *f)
 {
-	if (is_plt(m, f)) {
+	if (sframe_table_is_plt(m, f)) {
 		struct row_rule rule = m->kept[0].rule;
 
 		rule.kind = ROW_PLT;
@@ -215,7 +220,8 @@ static void add_repeated(struct making *m, const struct sframe_func *f)
 
 /* A function without rows has no caller; but where it is a signal frame, its
  * rows could not be said. */
-static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
+static void sframe_table_add_func(void *arg, uint32_t idx,
+				  const struct sframe_func *f)
 {
 	struct making *m = arg;
 	struct row_rule none = { .kind = ROW_OUTERMOST };
@@ -229,7 +235,7 @@ static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
 	if (!f->n)
 		rows_add(m->rows, f->start, &none);
 	else if (f->rep)
-		add_repeated(m, f);
+		sframe_table_add_repeated(m, f);
 	else
 		for (size_t i = 0; i < m->n; i++)
 			rows_add(m->rows, f->start + m->kept[i].pc,
@@ -240,9 +246,9 @@ static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
 struct rows *sframe_table(const struct sframe *sf, uint32_t *bad)
 {
 	static const struct sframe_visitor v = {
-		.func = begin,
-		.row = keep,
-		.end = add_func,
+		.func = sframe_table_begin,
+		.row = sframe_table_keep,
+		.end = sframe_table_add_func,
 	};
 	struct making m = { .sf = sf, .rows = rows_new(8) };
 	uint32_t n = sframe_visit(sf, &v, &m);

@@ -18,8 +18,8 @@ struct function {
 	uint64_t start, end;
 };
 
-static bool function_of(const struct module *m, uint64_t vaddr,
-			struct function *out)
+static bool missing_caller_function(const struct module *m, uint64_t vaddr,
+				    struct function *out)
 {
 	for (unsigned int i = 0; i < MODULE_TABLES; i++)
 		if (m->cfi[i] &&
@@ -29,8 +29,9 @@ static bool function_of(const struct module *m, uint64_t vaddr,
 }
 
 /* What call is in front of an address, and where it goes. */
-static enum call_kind call_at(struct modules *ms, struct module *m,
-			      uint64_t vaddr, uint64_t *target)
+static enum call_kind missing_caller_call_at(struct modules *ms,
+					     struct module *m, uint64_t vaddr,
+					     uint64_t *target)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	size_t n = sizeof(code);
@@ -48,7 +49,7 @@ static enum call_kind call_at(struct modules *ms, struct module *m,
 bool caller_called(struct modules *ms, struct module *m, uint64_t vaddr)
 {
 	uint64_t target;
-	enum call_kind kind = call_at(ms, m, vaddr, &target);
+	enum call_kind kind = missing_caller_call_at(ms, m, vaddr, &target);
 
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
@@ -58,17 +59,19 @@ bool caller_entered(struct modules *ms, struct module *m, uint64_t ret,
 {
 	struct function f;
 	uint64_t target;
-	enum call_kind kind = call_at(ms, m, ret, &target);
+	enum call_kind kind = missing_caller_call_at(ms, m, ret, &target);
 
 	if (kind != CALL_DIRECT)
 		return kind == CALL_INDIRECT;
-	return !function_of(m, target, &f) || (in >= f.start && in < f.end);
+	return !missing_caller_function(m, target, &f) ||
+	       (in >= f.start && in < f.end);
 }
 
 /* Is the frame pointer that of the function? Where a call leaves the return
  * address in a register, tables count from SP even then: that both are saved
  * has to do. */
-static bool has_frame(const struct module *m, const struct row *row)
+static bool missing_caller_has_frame(const struct module *m,
+				     const struct row *row)
 {
 	enum row_kind kind = row_kind(row);
 
@@ -79,7 +82,7 @@ static bool has_frame(const struct module *m, const struct row *row)
 
 /* Is most of the code where it has a frame? Elsewhere the frame pointer holds
  * anything, and chains are made up. */
-static bool built_with_frames(struct module *m)
+static bool missing_caller_built_with_frames(struct module *m)
 {
 	uint64_t with = 0;
 	uint64_t all = 0;
@@ -95,7 +98,8 @@ static bool built_with_frames(struct module *m)
 
 			rows_at(m->rows[i], k, &to);
 			all += row_kind(row) == ROW_GAP ? 0 : to - from;
-			with += has_frame(m, row) ? to - from : 0;
+			with += missing_caller_has_frame(m, row) ? to - from
+								 : 0;
 		}
 	m->frames = with * 2 > all ? FRAMES_KEPT : FRAMES_NOT;
 	return m->frames == FRAMES_KEPT;
@@ -104,8 +108,10 @@ static bool built_with_frames(struct module *m)
 /* How many direct calls of `to` the function has where it has a frame; *last:
  * behind one. What looks like one inside another instruction must be right in
  * all of its distance. */
-static unsigned int calls(struct modules *ms, struct module *m,
-			  const struct function *g, uint64_t to, uint64_t *last)
+static unsigned int missing_caller_count_calls(struct modules *ms,
+					       struct module *m,
+					       const struct function *g,
+					       uint64_t to, uint64_t *last)
 {
 	unsigned char code[CALL_BEFORE + CHUNK];
 	unsigned int n = 0;
@@ -127,7 +133,7 @@ static unsigned int calls(struct modules *ms, struct module *m,
 				continue;
 			const struct row *row = modules_row(m, at + i - 1);
 
-			if (!row || !has_frame(m, row))
+			if (!row || !missing_caller_has_frame(m, row))
 				continue;
 			*last = at + i;
 			n++;
@@ -143,13 +149,14 @@ bool caller_infer(struct modules *ms, struct module *m, uint64_t leaf,
 	struct function f, g;
 	uint64_t entered;
 
-	if (!built_with_frames(m) || !function_of(m, leaf, &f) ||
-	    call_at(ms, m, next, &entered) != CALL_DIRECT)
+	if (!missing_caller_built_with_frames(m) ||
+	    !missing_caller_function(m, leaf, &f) ||
+	    missing_caller_call_at(ms, m, next, &entered) != CALL_DIRECT)
 		return false;
-	if (!function_of(m, entered, &g) || g.start != entered ||
+	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
 	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
 		return false;
-	unsigned int n = calls(ms, m, &g, f.start, caller);
+	unsigned int n = missing_caller_count_calls(ms, m, &g, f.start, caller);
 
 	if (n > 1)
 		*caller = g.start;

@@ -49,20 +49,20 @@ struct callsite_file {
 
 /* ---- opening */
 
-static uint64_t name_hash(const char *s, size_t n)
+static uint64_t callsite_hash_name(const char *s, size_t n)
 {
 	return hash_bytes(s, n, 0);
 }
 
-static void put_name(struct name **list, size_t *n, size_t *cap,
-		     const struct name *add)
+static void callsite_put_name(struct name **list, size_t *n, size_t *cap,
+			      const struct name *add)
 {
 	*list = mem_grow(*list, cap, *n + 1, sizeof(**list));
 	(*list)[(*n)++] = *add;
 }
 
-static void take_symbol(struct callsite_file *f, const GElf_Sym *s,
-			const char *name)
+static void callsite_take_symbol(struct callsite_file *f, const GElf_Sym *s,
+				 const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 	const char *cold = strstr(name, ".cold");
@@ -73,11 +73,11 @@ static void take_symbol(struct callsite_file *f, const GElf_Sym *s,
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
 	    s->st_shndx == SHN_UNDEF || !s->st_value || !name[0])
 		return;
-	add.hash = name_hash(name, strlen(name));
-	put_name(&f->name, &f->n_name, &f->cap_name, &add);
+	add.hash = callsite_hash_name(name, strlen(name));
+	callsite_put_name(&f->name, &f->n_name, &f->cap_name, &add);
 	if (cold) {
-		add.hash = name_hash(name, (size_t)(cold - name));
-		put_name(&f->cold, &f->n_cold, &f->cap_cold, &add);
+		add.hash = callsite_hash_name(name, (size_t)(cold - name));
+		callsite_put_name(&f->cold, &f->n_cold, &f->cap_cold, &add);
 	}
 	if (s->st_size &&
 	    !__builtin_add_overflow(fn.start, s->st_size, &fn.end)) {
@@ -86,7 +86,8 @@ static void take_symbol(struct callsite_file *f, const GElf_Sym *s,
 	}
 }
 
-static void take_table(struct callsite_file *f, const struct elf_section *s)
+static void callsite_take_table(struct callsite_file *f,
+				const struct elf_section *s)
 {
 	struct elf_section str;
 	Elf_Data *d = elf_section_data(s);
@@ -109,11 +110,11 @@ static void take_table(struct callsite_file *f, const struct elf_section *s)
 		if (!gelf_getsym(d, (int)i, &sym))
 			return;
 		if (sym.st_name < len)
-			take_symbol(f, &sym, text + sym.st_name);
+			callsite_take_symbol(f, &sym, text + sym.st_name);
 	}
 }
 
-static int by_hash(const void *a, const void *b)
+static int callsite_compare_hash(const void *a, const void *b)
 {
 	const struct name *x = a;
 	const struct name *y = b;
@@ -123,7 +124,7 @@ static int by_hash(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static void take_symbols(struct callsite_file *f)
+static void callsite_take_symbols(struct callsite_file *f)
 {
 	struct elf_section s;
 	size_t n = elf_sections(f->ef);
@@ -132,7 +133,7 @@ static void take_symbols(struct callsite_file *f)
 		if (!elf_section_get(f->ef, i, &s))
 			continue;
 		if (s.type == SHT_SYMTAB || s.type == SHT_DYNSYM)
-			take_table(f, &s);
+			callsite_take_table(f, &s);
 		else if (f->n_plt < PLT_MAX && s.flags & SHF_EXECINSTR &&
 			 strstr(s.name, "plt"))
 			f->plt[f->n_plt++] =
@@ -140,7 +141,8 @@ static void take_symbols(struct callsite_file *f)
 						  .filesz = s.size };
 	}
 	if (f->n_name)
-		qsort(f->name, f->n_name, sizeof(*f->name), by_hash);
+		qsort(f->name, f->n_name, sizeof(*f->name),
+		      callsite_compare_hash);
 	symtab_finish(&f->funcs);
 	/* stubs of chosen functions have the name of the chooser: not ours */
 	symtab_finish(&f->stubs);
@@ -149,7 +151,7 @@ static void take_symbols(struct callsite_file *f)
 }
 
 /* Calls through it arrive by way of the dynamic linker the first time. */
-static bool is_loader(const char *path)
+static bool callsite_is_loader(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
@@ -181,9 +183,9 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 	f->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
-	f->loader = is_loader(img->path);
+	f->loader = callsite_is_loader(img->path);
 	f->cfi = cfi_open_either(ef);
-	take_symbols(f);
+	callsite_take_symbols(f);
 	*why = NULL;
 	return f;
 }
@@ -216,7 +218,8 @@ void callsite_close(struct callsite_file *f)
 
 /* ---- one place */
 
-static bool is_in(const struct segment *seg, size_t n, uint64_t vaddr)
+static bool callsite_in_segment(const struct segment *seg, size_t n,
+				uint64_t vaddr)
 {
 	for (size_t i = 0; i < n; i++)
 		if (vaddr >= seg[i].vaddr &&
@@ -252,7 +255,7 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 			    off - seg->off + seg->vaddr, &out->target)) {
 	case CALL_DIRECT:
 		/* bytes of another instruction: a call leads to code */
-		out->kind = is_in(f->seg, f->n_seg, out->target)
+		out->kind = callsite_in_segment(f->seg, f->n_seg, out->target)
 				    ? CALLSITE_DIRECT
 				    : CALLSITE_NO_CALL;
 		break;
@@ -278,8 +281,8 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 
 /* The function around an ELF address, by the unwind tables (which stripped
  * files have, too), else by symbols. */
-static bool function_at(const struct callsite_file *f, uint64_t vaddr,
-			uint64_t *start, uint64_t *end)
+static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
+				 uint64_t *start, uint64_t *end)
 {
 	const struct sym *s;
 
@@ -294,8 +297,8 @@ static bool function_at(const struct callsite_file *f, uint64_t vaddr,
 }
 
 /* The first of that name; *n: how many there are. */
-static const struct name *names_of(const struct callsite_file *f, uint64_t hash,
-				   size_t *n)
+static const struct name *callsite_find_names(const struct callsite_file *f,
+					      uint64_t hash, size_t *n)
 {
 	size_t lo = 0;
 	size_t hi = f->n_name;
@@ -315,9 +318,9 @@ static const struct name *names_of(const struct callsite_file *f, uint64_t hash,
 }
 
 /* The call goes through a stub that has the name of a function. */
-static enum callsite_link by_name(const char *stub,
-				  const struct callsite_file *inner,
-				  uint64_t start, uint64_t end)
+static enum callsite_link
+callsite_link_by_name(const char *stub, const struct callsite_file *inner,
+		      uint64_t start, uint64_t end)
 {
 	const char *at = strrchr(stub, '@');
 	size_t n;
@@ -325,7 +328,8 @@ static enum callsite_link by_name(const char *stub,
 
 	if (!at || inner->loader)
 		return CALLSITE_UNKNOWN;
-	nm = names_of(inner, name_hash(stub, (size_t)(at - stub)), &n);
+	nm = callsite_find_names(
+		inner, callsite_hash_name(stub, (size_t)(at - stub)), &n);
 	for (size_t i = 0; i < n; i++)
 		if (nm[i].chosen || (nm[i].addr >= start && nm[i].addr < end))
 			return nm[i].chosen ? CALLSITE_UNKNOWN
@@ -334,8 +338,8 @@ static enum callsite_link by_name(const char *stub,
 }
 
 /* Is [start, end) the cold part of the function at target? */
-static bool cold_of(const struct callsite_file *f, uint64_t start, uint64_t end,
-		    uint64_t target)
+static bool callsite_is_cold_part(const struct callsite_file *f, uint64_t start,
+				  uint64_t end, uint64_t target)
 {
 	for (size_t i = 0; i < f->n_cold; i++) {
 		const struct name *nm;
@@ -343,7 +347,7 @@ static bool cold_of(const struct callsite_file *f, uint64_t start, uint64_t end,
 
 		if (f->cold[i].addr < start || f->cold[i].addr >= end)
 			continue;
-		nm = names_of(f, f->cold[i].hash, &n);
+		nm = callsite_find_names(f, f->cold[i].hash, &n);
 		for (size_t k = 0; k < n; k++)
 			if (nm[k].addr == target)
 				return true;
@@ -365,21 +369,22 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 		return CALLSITE_OPEN;
 	if (site->kind != CALLSITE_DIRECT || !inner ||
 	    !elf_vaddr(inner->seg, inner->n_seg, off, &vaddr) ||
-	    !function_at(inner, vaddr, &start, &end))
+	    !callsite_function_at(inner, vaddr, &start, &end))
 		return CALLSITE_UNKNOWN;
 	stub = symtab_find(&f->stubs, site->target);
 	/* in the stub itself */
 	if (stub && f == inner && vaddr >= stub->start && vaddr < stub->end)
 		return CALLSITE_PROVED;
 	if (stub)
-		return by_name(stub->name, inner, start, end);
+		return callsite_link_by_name(stub->name, inner, start, end);
 	/* a stub without a name: the target is chosen at run time */
-	if (is_in(f->plt, f->n_plt, site->target))
+	if (callsite_in_segment(f->plt, f->n_plt, site->target))
 		return CALLSITE_UNKNOWN;
 	if (f != inner)
 		return CALLSITE_GAP;
 	if (site->target >= start && site->target < end)
 		return CALLSITE_PROVED;
-	return cold_of(f, start, end, site->target) ? CALLSITE_PROVED
-						    : CALLSITE_GAP;
+	return callsite_is_cold_part(f, start, end, site->target)
+		       ? CALLSITE_PROVED
+		       : CALLSITE_GAP;
 }

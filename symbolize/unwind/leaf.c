@@ -16,7 +16,7 @@
 /* Could this A64 instruction write x30? All that have it as a first operand
  * count, and second ones of loads and stores, and calls: some of these only
  * read it, but a leaf has no need for them either. */
-static bool touches_link(uint32_t insn)
+static bool link_register_written(uint32_t insn)
 {
 	bool branch = (insn & 0x7c000000) == 0x14000000; /* b, bl */
 	bool call = (insn & 0xfc000000) == 0x94000000 || /* bl */
@@ -30,8 +30,8 @@ static bool touches_link(uint32_t insn)
 }
 
 /* Nothing in the whole function touches the register. */
-static bool untouched(struct modules *ms, struct module *m,
-		      const struct module_symbol *f)
+static bool link_register_untouched(struct modules *ms, struct module *m,
+				    const struct module_symbol *f)
 {
 	unsigned char code[1024];
 	struct bytes b;
@@ -48,7 +48,7 @@ static bool untouched(struct modules *ms, struct module *m,
 			return false;
 		bytes_init(&b, code, n, "", 0, false);
 		while (!bytes_u32(&b, &insn, NULL))
-			if (touches_link(insn))
+			if (link_register_written(insn))
 				return false;
 	}
 	return true;
@@ -57,7 +57,8 @@ static bool untouched(struct modules *ms, struct module *m,
 /* A stub that jumps to another file's function, which linkers give no table
  * (ld 2.40): it is entered by a call and leaves by its one 'br'. The head of
  * all stubs begins with a store of the register: that place is left out. */
-static bool stub(struct modules *ms, struct module *m, uint64_t vaddr)
+static bool link_register_in_stub(struct modules *ms, struct module *m,
+				  uint64_t vaddr)
 {
 	unsigned char code[4 * STUB_MAX];
 	struct bytes b;
@@ -68,7 +69,7 @@ static bool stub(struct modules *ms, struct module *m, uint64_t vaddr)
 	bytes_init(&b, code, modules_code(ms, m, vaddr, code, sizeof(code)), "",
 		   0, false);
 	while (!bytes_u32(&b, &insn, NULL)) {
-		if (touches_link(insn))
+		if (link_register_written(insn))
 			return false;
 		if ((insn & 0xfffffc1f) == 0xd61f0000)
 			return true;
@@ -83,7 +84,7 @@ bool leaf_keeps_link(struct modules *ms, struct module *m, uint64_t vaddr)
 	if (m->machine != EM_AARCH64)
 		return false;
 	if (m->kind != IMAGE_VDSO)
-		return stub(ms, m, vaddr);
+		return link_register_in_stub(ms, m, vaddr);
 	return vaddr % 4 == 0 && modules_symbol(ms, m, vaddr, &f) &&
-	       untouched(ms, m, &f);
+	       link_register_untouched(ms, m, &f);
 }

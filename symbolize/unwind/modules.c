@@ -58,7 +58,7 @@ struct modules *modules_new(struct symbolizer *sy, const struct frames *fr)
 	return ms;
 }
 
-static void module_free(struct module *m)
+static void unwind_image_free(struct module *m)
 {
 	for (size_t i = 0; i < MODULE_ROWS; i++)
 		rows_free(m->rows[i]);
@@ -84,7 +84,7 @@ void modules_free(struct modules *ms)
 	for (size_t i = 0; i < OPEN_MAX; i++)
 		elf_file_close(ms->file[i].ef);
 	for (size_t i = 0; i < ms->n; i++)
-		module_free(ms->m[i]);
+		unwind_image_free(ms->m[i]);
 	table_release(&ms->by_id);
 	table_release(&ms->by_code);
 	free(ms->m);
@@ -94,8 +94,9 @@ void modules_free(struct modules *ms)
 
 /* Built anew since: where no build-id says it, on the machine that it was
  * recorded on the inode does. Another version's tables make stacks up. */
-static bool replaced(const struct modules *ms, const struct image *img,
-		     const struct elf_file *ef)
+static bool unwind_images_replaced(const struct modules *ms,
+				   const struct image *img,
+				   const struct elf_file *ef)
 {
 	size_t slashes = strspn(ef->path, "/");
 	struct stat st;
@@ -109,7 +110,8 @@ static bool replaced(const struct modules *ms, const struct image *img,
 
 /* A vdso's file is in no capture; besides what the user laid out, ours may be
  * the one. */
-static struct elf_file *locate(struct modules *ms, const struct image *img)
+static struct elf_file *unwind_images_locate(struct modules *ms,
+					     const struct image *img)
 {
 	struct places p = { .n = 0 };
 	bool other;
@@ -119,15 +121,16 @@ static struct elf_file *locate(struct modules *ms, const struct image *img)
 	places_release(&p);
 	if (!ef && img->kind == IMAGE_VDSO)
 		ef = vdso_own(img);
-	if (ef &&
-	    (!abi_of(ef->machine) || ef->no_code || replaced(ms, img, ef))) {
+	if (ef && (!abi_of(ef->machine) || ef->no_code ||
+		   unwind_images_replaced(ms, img, ef))) {
 		elf_file_close(ef);
 		return NULL;
 	}
 	return ef;
 }
 
-static void hold_open(struct modules *ms, struct module *m, struct elf_file *ef)
+static void unwind_images_hold_open(struct modules *ms, struct module *m,
+				    struct elf_file *ef)
 {
 	struct open_file *f = &ms->file[0];
 
@@ -142,7 +145,8 @@ static void hold_open(struct modules *ms, struct module *m, struct elf_file *ef)
 }
 
 /* Its file, opened anew when it was closed. */
-static struct elf_file *file_of(struct modules *ms, struct module *m)
+static struct elf_file *unwind_images_get_file(struct modules *ms,
+					       struct module *m)
 {
 	if (m->open) {
 		struct open_file *f = &ms->file[m->open - 1];
@@ -150,13 +154,13 @@ static struct elf_file *file_of(struct modules *ms, struct module *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct elf_file *ef = m->img ? locate(ms, m->img) : NULL;
+	struct elf_file *ef = m->img ? unwind_images_locate(ms, m->img) : NULL;
 	if (ef)
-		hold_open(ms, m, ef);
+		unwind_images_hold_open(ms, m, ef);
 	return ef;
 }
 
-static struct image *copy_image(const struct image *img)
+static struct image *unwind_images_copy_image(const struct image *img)
 {
 	struct image *copy = mem_dup(img, sizeof(*img));
 
@@ -164,8 +168,8 @@ static struct image *copy_image(const struct image *img)
 	return copy;
 }
 
-static void add_table(struct modules *ms, struct module *m, size_t i,
-		      struct rows *rows)
+static void unwind_images_add_table(struct modules *ms, struct module *m,
+				    size_t i, struct rows *rows)
 {
 	m->rows[i] = rows;
 	ms->count.rows += rows_count(rows);
@@ -175,30 +179,32 @@ static void add_table(struct modules *ms, struct module *m, size_t i,
 static const char *const sections[MODULE_TABLES] = { ".eh_frame",
 						     ".debug_frame" };
 
-static void make_tables(struct modules *ms, struct module *m,
-			const struct elf_file *ef)
+static void unwind_images_make_tables(struct modules *ms, struct module *m,
+				      const struct elf_file *ef)
 {
 	struct sframe_file f;
 
 	for (size_t i = 0; i < MODULE_TABLES && !ms->sframe_only; i++) {
 		m->cfi[i] = cfi_open(ef, sections[i]);
 		if (m->cfi[i])
-			add_table(ms, m, i, cfi_rows(m->cfi[i]));
+			unwind_images_add_table(ms, m, i, cfi_rows(m->cfi[i]));
 	}
 	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
 		return;
-	add_table(ms, m, MODULE_SFRAME, sframe_table(&f.sf, NULL));
+	unwind_images_add_table(ms, m, MODULE_SFRAME,
+				sframe_table(&f.sf, NULL));
 	sframe_file_release(&f);
 }
 
-static void keep(struct modules *ms, struct module *m)
+static void unwind_images_append(struct modules *ms, struct module *m)
 {
 	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
 	ms->m[ms->n++] = m;
 }
 
-static struct module *make(struct modules *ms, const struct image *img,
-			   struct elf_file *ef)
+static struct module *unwind_images_new_image(struct modules *ms,
+					      const struct image *img,
+					      struct elf_file *ef)
 {
 	struct module *m = mem_new(1, sizeof(*m));
 	GElf_Ehdr eh;
@@ -207,18 +213,18 @@ static struct module *make(struct modules *ms, const struct image *img,
 	m->kind = img->kind;
 	m->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	m->proved = img->id_len != 0;
-	m->img = copy_image(img);
+	m->img = unwind_images_copy_image(img);
 	m->path = mem_strdup(ef->path);
 	m->n_seg = ef->n_seg;
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
-	make_tables(ms, m, ef);
+	unwind_images_make_tables(ms, m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
-	keep(ms, m);
-	hold_open(ms, m, ef);
+	unwind_images_append(ms, m);
+	unwind_images_hold_open(ms, m, ef);
 	return m;
 }
 
@@ -226,7 +232,8 @@ struct id_key {
 	const struct image *img;
 };
 
-static bool same_id(const void *owner, uint32_t id, const void *key)
+static bool unwind_images_same_id(const void *owner, uint32_t id,
+				  const void *key)
 {
 	const struct image *a = ((const struct modules *)owner)->m[id]->img;
 	const struct image *b = ((const struct id_key *)key)->img;
@@ -237,7 +244,7 @@ static bool same_id(const void *owner, uint32_t id, const void *key)
 
 /* Index of the module, or UINT32_MAX. Build-ids may be padded with zeros, so
  * that only their first bytes go into the hash. */
-static uint32_t look(struct modules *ms, uint32_t image)
+static uint32_t unwind_images_look_up(struct modules *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
 	struct id_key key = { img };
@@ -249,15 +256,16 @@ static uint32_t look(struct modules *ms, uint32_t image)
 	if (img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
 				  0);
-		uint32_t id = table_find(&ms->by_id, hash, same_id, ms, &key);
+		uint32_t id = table_find(&ms->by_id, hash,
+					 unwind_images_same_id, ms, &key);
 
 		if (id != TABLE_NONE)
 			return id;
 	}
-	struct elf_file *ef = locate(ms, img);
+	struct elf_file *ef = unwind_images_locate(ms, img);
 	if (!ef)
 		return UINT32_MAX;
-	make(ms, img, ef);
+	unwind_images_new_image(ms, img, ef);
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
 	return (uint32_t)ms->n - 1;
@@ -268,14 +276,15 @@ struct module *modules_of(struct modules *ms, uint32_t image)
 	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
 			   sizeof(*ms->of));
 	if (!ms->of[image]) {
-		uint32_t i = look(ms, image);
+		uint32_t i = unwind_images_look_up(ms, image);
 
 		ms->of[image] = i == UINT32_MAX ? UINT32_MAX : i + 1;
 	}
 	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
 }
 
-static bool same_code(const void *owner, uint32_t id, const void *key)
+static bool unwind_images_same_code(const void *owner, uint32_t id,
+				    const void *key)
 {
 	return ((const struct modules *)owner)->m[id]->code == key;
 }
@@ -285,7 +294,8 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 	if (!c->n_frame && !c->n_bytes)
 		return NULL;
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
-	uint32_t id = table_find(&ms->by_code, hash, same_code, ms, c);
+	uint32_t id =
+		table_find(&ms->by_code, hash, unwind_images_same_code, ms, c);
 
 	if (id != TABLE_NONE)
 		return ms->m[id];
@@ -300,10 +310,10 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
 				       c->start + c->frame_off, c->swapped);
 	if (m->cfi[0]) {
-		add_table(ms, m, 0, cfi_rows(m->cfi[0]));
+		unwind_images_add_table(ms, m, 0, cfi_rows(m->cfi[0]));
 		ms->count.built++;
 	}
-	keep(ms, m);
+	unwind_images_append(ms, m);
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
 }
@@ -327,20 +337,20 @@ bool modules_more(struct modules *ms, struct module *m)
 	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
 		return false;
 	m->asked = true;
-	struct elf_file *ef = file_of(ms, m);
+	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
 
 	if (debug)
 		m->cfi[i] = cfi_open(debug, sections[i]);
 	elf_file_close(debug);
 	if (m->cfi[i])
-		add_table(ms, m, i, cfi_rows(m->cfi[i]));
+		unwind_images_add_table(ms, m, i, cfi_rows(m->cfi[i]));
 	return m->cfi[i] != NULL;
 }
 
 /* In front of it are zeros: whoever looks for a call looks from before it. */
-static size_t jitted_code(const struct jit_code *c, uint64_t addr,
-			  unsigned char *buf, size_t n)
+static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
+				     unsigned char *buf, size_t n)
 {
 	size_t i = 0;
 
@@ -360,8 +370,8 @@ size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 		    void *buf, size_t n)
 {
 	if (m->code)
-		return jitted_code(m->code, vaddr, buf, n);
-	struct elf_file *ef = file_of(ms, m);
+		return unwind_images_jit_code(m->code, vaddr, buf, n);
+	struct elf_file *ef = unwind_images_get_file(ms, m);
 	const struct segment *seg = NULL;
 
 	for (size_t i = 0; i < m->n_seg && !seg; i++)
@@ -394,7 +404,7 @@ size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 bool modules_in_section(struct modules *ms, struct module *m, const char *name,
 			uint64_t vaddr)
 {
-	struct elf_file *ef = file_of(ms, m);
+	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_section s;
 
 	return ef && elf_section_find(ef, name, &s) && vaddr >= s.addr &&
@@ -404,7 +414,7 @@ bool modules_in_section(struct modules *ms, struct module *m, const char *name,
 bool modules_symbol(struct modules *ms, struct module *m, uint64_t vaddr,
 		    struct module_symbol *out)
 {
-	struct elf_file *ef = file_of(ms, m);
+	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_section s;
 
 	if (!ef || !elf_section_find(ef, ".dynsym", &s))

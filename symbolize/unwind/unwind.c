@@ -59,14 +59,14 @@ struct unwind {
 	uint32_t number; /* and its number */
 };
 
-static enum row_kind known(const struct place *p)
+static enum row_kind unwind_place_kind(const struct place *p)
 {
 	return row_kind(&p->row);
 }
 
 /* Code that a process made itself. */
-static struct code made_code(struct unwind *u, const struct unwind_in *in,
-			     uint64_t pc, const struct jit_code *code)
+static struct code unwind_jit_code(struct unwind *u, const struct unwind_in *in,
+				   uint64_t pc, const struct jit_code *code)
 {
 	struct module *m = modules_of_code(u->modules, code);
 
@@ -77,8 +77,8 @@ static struct code made_code(struct unwind *u, const struct unwind_in *in,
 	};
 }
 
-static struct code code_at(struct unwind *u, const struct unwind_in *in,
-			   uint64_t pc)
+static struct code unwind_code_at(struct unwind *u, const struct unwind_in *in,
+				  uint64_t pc)
 {
 	struct code c = { .m = NULL };
 	struct unwind_map map;
@@ -86,7 +86,7 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	c.dated = !c.mapped || map.dated;
 	if (c.mapped && map.code)
-		return made_code(u, in, pc, map.code);
+		return unwind_jit_code(u, in, pc, map.code);
 	if (!c.mapped || !map.image)
 		return c;
 	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
@@ -100,7 +100,7 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	return c;
 }
 
-static struct row look(struct unwind *u, const struct code *c)
+static struct row unwind_look_up(struct unwind *u, const struct code *c)
 {
 	struct row none = { .how = KNOWN_NO_CODE };
 
@@ -122,7 +122,7 @@ static struct row look(struct unwind *u, const struct code *c)
 }
 
 /* u->number becomes that of the sample's epoch; 0: it has none. */
-static void number_of(struct unwind *u, uint64_t epoch)
+static void unwind_set_epoch(struct unwind *u, uint64_t epoch)
 {
 	if (epoch == u->epoch)
 		return;
@@ -141,7 +141,7 @@ static void number_of(struct unwind *u, uint64_t epoch)
 }
 
 static inline const struct place *
-place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
+unwind_find_place(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 {
 	/* Processes of one program may have equal addresses. */
 	uint64_t hash =
@@ -151,21 +151,21 @@ place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
 	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
 			     1))
 		return p;
-	struct code c = code_at(u, in, pc);
+	struct code c = unwind_code_at(u, in, pc);
 
 	if (!u->number || c.dated)
 		p = &u->last;
-	*p = (struct place){ pc, u->number, look(u, &c) };
+	*p = (struct place){ pc, u->number, unwind_look_up(u, &c) };
 	return p;
 }
 
 /* Where the caller's address is looked for: in the call, not behind it. */
-static uint64_t inside(const struct walk *w)
+static uint64_t unwind_lookup_address(const struct walk *w)
 {
 	return w->exact ? w->v.pc : w->v.pc - 1;
 }
 
-static bool of_file(const struct code *c)
+static bool unwind_is_file(const struct code *c)
 {
 	return c->m && c->m->kind != IMAGE_JIT;
 }
@@ -173,10 +173,10 @@ static bool of_file(const struct code *c)
 /* Is the address of a frame found by frame pointer behind a call? In code
  * that was made at run time that cannot be seen afterwards, unless somebody
  * kept its bytes: else such code may only be called by the same. */
-static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
-		   uint64_t pc)
+static bool unwind_is_called(struct unwind *u, const struct unwind_in *in,
+			     bool from_file, uint64_t pc)
 {
-	struct code to = code_at(u, in, pc - 1);
+	struct code to = unwind_code_at(u, in, pc - 1);
 
 	if (!to.mapped)
 		return false;
@@ -188,26 +188,28 @@ static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
 /* Is it what the kernel starts, without a table? glibc's loader says nothing
  * of its _start and of what follows it, from where a program's constructors
  * are called. The kernel clears the registers, and nothing there uses FP. */
-static bool at_entry(const struct code *c, const struct walk *w)
+static bool unwind_at_entry(const struct code *c, const struct walk *w)
 {
-	return of_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
 	       c->vaddr - c->m->entry < ENTRY_MAX &&
 	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
 	       !w->v.reg[w->abi->fp];
 }
 
-static int guess(struct unwind *u, const struct unwind_in *in,
-		 const struct place *p, struct walk *w, struct unwind_out *out)
+static int unwind_by_frame_pointer(struct unwind *u, const struct unwind_in *in,
+				   const struct place *p, struct walk *w,
+				   struct unwind_out *out)
 {
 	struct walk next = *w;
-	struct code from = code_at(u, in, p->pc);
+	struct code from = unwind_code_at(u, in, p->pc);
 
-	if (at_entry(&from, w)) {
+	if (unwind_at_entry(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
-	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
-							  : UNWIND_NO_TABLE;
+	w->end = unwind_place_kind(p) == (enum row_kind)KNOWN_NO_FILE
+			 ? UNWIND_NO_FILE
+			 : UNWIND_NO_TABLE;
 	if (walk_pointer(&next)) {
 		/* Zeros are an end only where it was a frame pointer so far:
 		 * elsewhere they are what happened to be there. */
@@ -215,7 +217,7 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 			w->end = next.end;
 		return -1;
 	}
-	if (!called(u, in, of_file(&from), next.v.pc))
+	if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
 		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
@@ -223,18 +225,18 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 	return 0;
 }
 
-static int step(struct unwind *u, const struct unwind_in *in,
-		const struct place *p, bool full, struct walk *w,
-		struct unwind_out *out)
+static int unwind_step(struct unwind *u, const struct unwind_in *in,
+		       const struct place *p, bool full, struct walk *w,
+		       struct unwind_out *out)
 {
-	if (known(p) > ROW_COMPLEX) {
-		if (known(p) == (enum row_kind)KNOWN_LINK && w->top)
+	if (unwind_place_kind(p) > ROW_COMPLEX) {
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_LINK && w->top)
 			return walk_link(w);
-		return guess(u, in, p, w, out);
+		return unwind_by_frame_pointer(u, in, p, w, out);
 	}
-	if (!full || known(p) == ROW_SIGNAL)
+	if (!full || unwind_place_kind(p) == ROW_SIGNAL)
 		return walk_row(w, &p->row);
-	struct code c = code_at(u, in, p->pc);
+	struct code c = unwind_code_at(u, in, p->pc);
 
 	if (!walk_rules(w, c.m, c.vaddr))
 		return 0;
@@ -242,9 +244,9 @@ static int step(struct unwind *u, const struct unwind_in *in,
 	return w->end == UNWIND_NO_TABLE ? walk_row(w, &p->row) : -1;
 }
 
-static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
-				const struct abi *abi, bool full,
-				struct unwind_out *out)
+static enum unwind_end unwind_walk(struct unwind *u, const struct unwind_in *in,
+				   const struct abi *abi, bool full,
+				   struct unwind_out *out)
 {
 	struct walk w;
 
@@ -252,21 +254,23 @@ static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
-		uint64_t pc = inside(&w);
-		const struct place *p = place_of(u, in, pc);
+		uint64_t pc = unwind_lookup_address(&w);
+		const struct place *p = unwind_find_place(u, in, pc);
 
-		if (known(p) == (enum row_kind)KNOWN_NO_CODE && out->n)
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
+		    out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
 		/* Nobody has called the way back from a signal. */
-		if (known(p) == ROW_SIGNAL ||
-		    (known(p) <= ROW_COMPLEX && p->row.how & ROW_INTERRUPTED))
+		if (unwind_place_kind(p) == ROW_SIGNAL ||
+		    (unwind_place_kind(p) <= ROW_COMPLEX &&
+		     p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
-		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;
-		if (step(u, in, p, full, &w, out))
+		if (unwind_step(u, in, p, full, &w, out))
 			return w.end;
 	}
 }
@@ -278,48 +282,51 @@ static void unwind_link(struct unwind *u, const struct unwind_in *in,
 	struct walk w;
 
 	walk_start(&w, abi, in);
-	const struct place *p = place_of(u, in, in->pc & in->user_mask);
+	const struct place *p =
+		unwind_find_place(u, in, in->pc & in->user_mask);
 
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
 	out->end = UNWIND_NO_TABLE;
-	if (known(p) > ROW_COMPLEX && known(p) != (enum row_kind)KNOWN_LINK)
+	if (unwind_place_kind(p) > ROW_COMPLEX &&
+	    unwind_place_kind(p) != (enum row_kind)KNOWN_LINK)
 		return;
 	/* Only of the very file that ran, by build-id: no dump would show
 	 * that another one is wrong. */
-	struct code c = code_at(u, in, p->pc);
+	struct code c = unwind_code_at(u, in, p->pc);
 
 	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
 		return;
 	out->end = UNWIND_TRUNCATED;
-	if (known(p) == ROW_OUTERMOST || known(p) == ROW_COMPLEX ||
+	if (unwind_place_kind(p) == ROW_OUTERMOST ||
+	    unwind_place_kind(p) == ROW_COMPLEX ||
 	    p->row.how & ROW_INTERRUPTED ||
-	    (known(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
+	    (unwind_place_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
 		return;
 	if (out->max > 1 && !walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
 }
 
 /* Some recorders do not say on which machine they ran. */
-static uint16_t machine_of(struct unwind *u, const struct unwind_in *in,
-			   uint64_t pc)
+static uint16_t unwind_machine(struct unwind *u, const struct unwind_in *in,
+			       uint64_t pc)
 {
 	if (in->machine)
 		return in->machine;
-	const struct module *m = code_at(u, in, pc & in->user_mask).m;
+	const struct module *m = unwind_code_at(u, in, pc & in->user_mask).m;
 
 	return m ? m->machine : 0;
 }
 
-static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
-		      struct unwind_out *out)
+static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
+			 struct unwind_out *out)
 {
 	struct unwind *u = (struct unwind *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
-	own.machine = machine_of(u, given, given->pc);
+	own.machine = unwind_machine(u, given, given->pc);
 	const struct abi *abi = abi_of(own.machine);
 
 	if (!abi) {
@@ -329,28 +336,29 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
-	number_of(u, in->epoch);
+	unwind_set_epoch(u, in->epoch);
 	if (!in->dumped) {
 		unwind_link(u, in, abi, out);
 		return;
 	}
-	out->end = walk_all(u, in, abi, false, out);
+	out->end = unwind_walk(u, in, abi, false, out);
 	if (out->end == UNWIND_COMPLEX)
-		out->end = walk_all(u, in, abi, true, out);
+		out->end = unwind_walk(u, in, abi, true, out);
 }
 
 /* Chains whose addresses are behind no calls, or behind those of other
  * functions, are made up: by code that uses the frame pointer for other
  * things. ip[0] is not looked at: what called it is not in the chain. */
-static bool sound(struct unwind *u, const struct unwind_in *in,
-		  const uint64_t *ip, uint32_t n)
+static bool unwind_chain_is_sound(struct unwind *u, const struct unwind_in *in,
+				  const uint64_t *ip, uint32_t n)
 {
 	struct code inner = { .m = NULL };
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct code c = code_at(u, in, (ip[i] & in->user_mask) - 1);
+		struct code c =
+			unwind_code_at(u, in, (ip[i] & in->user_mask) - 1);
 
-		if (!of_file(&c) ||
+		if (!unwind_is_file(&c) ||
 		    !caller_called(u->modules, c.m, c.vaddr + 1))
 			return false;
 		if (inner.m == c.m &&
@@ -370,16 +378,16 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
-	own.machine = machine_of(u, given, ip[0]);
+	own.machine = unwind_machine(u, given, ip[0]);
 	const struct abi *abi = abi_of(own.machine);
 
 	/* s390x: a chain by -mbackchain, of which no table knows. */
 	if (!abi || in->machine == EM_S390)
 		return CALLER_KNOWN;
-	number_of(u, in->epoch);
+	unwind_set_epoch(u, in->epoch);
 	uint64_t pc = ip[0] & in->user_mask;
-	const struct place *p = place_of(u, in, pc);
-	enum row_kind kind = known(p);
+	const struct place *p = unwind_find_place(u, in, pc);
+	enum row_kind kind = unwind_place_kind(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
@@ -388,10 +396,11 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	 * interrupted function, which is passed over. */
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
-	struct code leaf = code_at(u, in, pc);
-	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
+	struct code leaf = unwind_code_at(u, in, pc);
+	struct code next = unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!of_file(&leaf) || !sound(u, in, ip, n) || leaf.m != next.m ||
+	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
+	    leaf.m != next.m ||
 	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
 			  caller))
 		return CALLER_MISSING;
@@ -413,7 +422,7 @@ static void unwind_free(struct unwinder *uw)
 
 static const struct unwinder_ops ops = {
 	.name = "tables",
-	.unwind = unwind_do,
+	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.free = unwind_free,
 };

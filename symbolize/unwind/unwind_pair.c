@@ -17,12 +17,13 @@ struct pair {
 	size_t cap;
 };
 
-static uint32_t by_table(const struct unwind_out *o)
+static uint32_t unwind_compare_by_table(const struct unwind_out *o)
 {
 	return o->guessed < o->n ? o->guessed : o->n;
 }
 
-static struct unwind_stop *stop_of(struct pair *p, uint32_t image)
+static struct unwind_stop *unwind_compare_stop_of(struct pair *p,
+						  uint32_t image)
 {
 	struct unwind_pair_count *c = p->c;
 	const struct image *img;
@@ -38,25 +39,26 @@ static struct unwind_stop *stop_of(struct pair *p, uint32_t image)
 	return s;
 }
 
-static void stopped(struct pair *p, const struct unwind_in *in,
-		    const struct unwind_out *sf, uint32_t n)
+static void unwind_compare_stopped(struct pair *p, const struct unwind_in *in,
+				   const struct unwind_out *sf, uint32_t n)
 {
 	struct unwind_map map = { .image = 0 };
 	struct unwind_stop *s;
 
 	if (!in->find(in->arg, sf->ip[n - 1], &map))
 		map.image = 0;
-	s = stop_of(p, map.image);
+	s = unwind_compare_stop_of(p, map.image);
 	s->n++;
 	s->why[sf->end]++;
 }
 
-static void compare(struct pair *p, const struct unwind_in *in,
-		    const struct unwind_out *all, const struct unwind_out *sf)
+static void unwind_compare_stacks(struct pair *p, const struct unwind_in *in,
+				  const struct unwind_out *all,
+				  const struct unwind_out *sf)
 {
 	struct unwind_pair_count *c = p->c;
-	uint32_t n_all = by_table(all);
-	uint32_t n_sf = by_table(sf);
+	uint32_t n_all = unwind_compare_by_table(all);
+	uint32_t n_sf = unwind_compare_by_table(sf);
 	uint32_t n = n_all < n_sf ? n_all : n_sf;
 	uint32_t equal = 0;
 
@@ -78,11 +80,12 @@ static void compare(struct pair *p, const struct unwind_in *in,
 	else
 		c->late++;
 	if (n_sf && (n_sf < n_all || equal < n))
-		stopped(p, in, sf, n_sf);
+		unwind_compare_stopped(p, in, sf, n_sf);
 }
 
-static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
-			struct unwind_out *out)
+static void unwind_compare_unwind(struct unwinder *uw,
+				  const struct unwind_in *in,
+				  struct unwind_out *out)
 {
 	struct pair *p = (struct pair *)uw;
 	struct unwind_out sf = { .max = out->max };
@@ -93,20 +96,20 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	p->ip = mem_grow(p->ip, &p->cap, out->max, sizeof(*p->ip));
 	sf.ip = p->ip;
 	p->sframe->ops->unwind(p->sframe, in, &sf);
-	compare(p, in, out, &sf);
+	unwind_compare_stacks(p, in, out, &sf);
 }
 
-static enum unwind_caller pair_caller(struct unwinder *uw,
-				      const struct unwind_in *in,
-				      const uint64_t *ip, uint32_t n,
-				      bool infer, uint64_t *caller)
+static enum unwind_caller unwind_compare_caller(struct unwinder *uw,
+						const struct unwind_in *in,
+						const uint64_t *ip, uint32_t n,
+						bool infer, uint64_t *caller)
 {
 	struct pair *p = (struct pair *)uw;
 
 	return p->all->ops->caller(p->all, in, ip, n, infer, caller);
 }
 
-static void pair_free(struct unwinder *uw)
+static void unwind_compare_free(struct unwinder *uw)
 {
 	struct pair *p = (struct pair *)uw;
 
@@ -120,9 +123,9 @@ static void pair_free(struct unwinder *uw)
 
 static const struct unwinder_ops ops = {
 	.name = "pair",
-	.unwind = unwind_both,
-	.caller = pair_caller,
-	.free = pair_free,
+	.unwind = unwind_compare_unwind,
+	.caller = unwind_compare_caller,
+	.free = unwind_compare_free,
 };
 
 struct unwinder *unwind_pair_new(struct symbolizer *sy, const struct frames *fr,

@@ -25,7 +25,8 @@ struct ready {
 	size_t n_seg;
 };
 
-static void read_sframe(struct ready *r, const struct elf_file *ef)
+static void unwind_readiness_read_sframe(struct ready *r,
+					 const struct elf_file *ef)
 {
 	struct sframe_file f;
 	int found = sframe_file_open(ef, &f, NULL);
@@ -51,7 +52,7 @@ struct ready *ready_open(struct symbolizer *sy, const struct image *img,
 	r->machine = ef->machine;
 	r->n_seg = ef->n_seg;
 	r->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
-	read_sframe(r, ef);
+	unwind_readiness_read_sframe(r, ef);
 	cfi = cfi_open(ef, ".eh_frame");
 	if (cfi)
 		r->by_eh = cfi_rows(cfi);
@@ -70,7 +71,8 @@ void ready_close(struct ready *r)
 	free(r);
 }
 
-static bool rule_at(const struct rows *t, uint64_t vaddr, struct row_rule *out)
+static bool unwind_readiness_rule_at(const struct rows *t, uint64_t vaddr,
+				     struct row_rule *out)
 {
 	const struct row *row = t ? rows_find(t, vaddr) : NULL;
 
@@ -83,7 +85,8 @@ static bool rule_at(const struct rows *t, uint64_t vaddr, struct row_rule *out)
 /* A chain of frame pointers needs the saved one and the return address side
  * by side; on x86-64 the frame pointer is then what the CFA is made of. On
  * AArch64 compilers go on to count from SP. */
-static bool has_chain(const struct ready *r, const struct row_rule *rule)
+static bool unwind_readiness_has_chain(const struct ready *r,
+				       const struct row_rule *rule)
 {
 	bool record = rule->fp.kind == PLACE_CFA &&
 		      rule->ra.kind == PLACE_CFA &&
@@ -105,11 +108,11 @@ unsigned int ready_at(const struct ready *r, uint64_t off)
 
 	if (!elf_vaddr(r->seg, r->n_seg, off, &vaddr))
 		return 0;
-	if (rule_at(r->by_sframe, vaddr, &sf))
+	if (unwind_readiness_rule_at(r->by_sframe, vaddr, &sf))
 		by |= READY_SFRAME;
-	if (rule_at(r->by_eh, vaddr, &eh))
+	if (unwind_readiness_rule_at(r->by_eh, vaddr, &eh))
 		by |= READY_EH;
-	if (by && has_chain(r, by & READY_EH ? &eh : &sf))
+	if (by && unwind_readiness_has_chain(r, by & READY_EH ? &eh : &sf))
 		by |= READY_FP;
 	return by;
 }

@@ -12,7 +12,7 @@
 /* A stack may be this large; what is further away is another one. */
 #define STACK_MAX ((uint64_t)1 << 30)
 
-static bool have(const struct walk *w, unsigned int reg)
+static bool stack_walk_has(const struct walk *w, unsigned int reg)
 {
 	return w->v.have >> reg & 1;
 }
@@ -26,7 +26,7 @@ void walk_start(struct walk *w, const struct abi *abi,
 		w->v.pc = in->pc;
 	w->low = w->v.reg[abi->sp];
 	bytes_init(&w->dump, in->stack,
-		   in->stack && have(w, abi->sp) ? in->len : 0, "", 0,
+		   in->stack && stack_walk_has(w, abi->sp) ? in->len : 0, "", 0,
 		   in->swap);
 	w->user_mask = abi->word == 4 ? UINT32_MAX : in->user_mask;
 	w->exact = true;
@@ -34,13 +34,14 @@ void walk_start(struct walk *w, const struct abi *abi,
 	w->end = UNWIND_BAD;
 }
 
-static int fail(struct walk *w, enum unwind_end end)
+static int stack_walk_fail(struct walk *w, enum unwind_end end)
 {
 	w->end = end;
 	return -1;
 }
 
-static int read_word(const struct walk *w, uint64_t addr, uint64_t *out)
+static int stack_walk_read_word(const struct walk *w, uint64_t addr,
+				uint64_t *out)
 {
 	uint32_t half;
 
@@ -53,7 +54,8 @@ static int read_word(const struct walk *w, uint64_t addr, uint64_t *out)
 }
 
 /* Why nothing could be read there. */
-static enum unwind_end unread(const struct walk *w, uint64_t addr)
+static enum unwind_end stack_walk_why_unread(const struct walk *w,
+					     uint64_t addr)
 {
 	uint64_t end = w->low + bytes_left(&w->dump);
 
@@ -62,27 +64,30 @@ static enum unwind_end unread(const struct walk *w, uint64_t addr)
 		       : UNWIND_FOREIGN;
 }
 
-static int need_word(struct walk *w, uint64_t addr, uint64_t *out)
+static int stack_walk_need_word(struct walk *w, uint64_t addr, uint64_t *out)
 {
-	return read_word(w, addr, out) ? fail(w, unread(w, addr)) : 0;
+	return stack_walk_read_word(w, addr, out)
+		       ? stack_walk_fail(w, stack_walk_why_unread(w, addr))
+		       : 0;
 }
 
-static uint64_t address(const struct walk *w, uint64_t v)
+static uint64_t stack_walk_address(const struct walk *w, uint64_t v)
 {
 	return w->abi->word == 4 ? (uint32_t)v : v;
 }
 
 /* To the caller's pc: with its SP, which must be above ours (only what has
  * no frame of its own may share it with its caller), all else being set. */
-static int leave(struct walk *w, uint64_t pc, uint64_t sp, bool interrupted)
+static int stack_walk_to_caller(struct walk *w, uint64_t pc, uint64_t sp,
+				bool interrupted)
 {
 	uint64_t was = w->v.reg[w->abi->sp];
 
 	pc &= w->user_mask;
 	if (!pc)
-		return fail(w, UNWIND_OUTERMOST);
+		return stack_walk_fail(w, UNWIND_OUTERMOST);
 	if (w->top ? sp < was : sp <= was)
-		return fail(w, UNWIND_LOOP);
+		return stack_walk_fail(w, UNWIND_LOOP);
 	w->v.pc = pc;
 	w->v.reg[w->abi->sp] = sp;
 	w->exact = interrupted;
@@ -90,44 +95,48 @@ static int leave(struct walk *w, uint64_t pc, uint64_t sp, bool interrupted)
 	return 0;
 }
 
-static int row_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
+static int stack_walk_row_cfa(struct walk *w, const struct row *row,
+			      uint64_t *cfa)
 {
 	uint64_t sp = w->v.reg[w->abi->sp];
 	uint64_t fp = w->v.reg[w->abi->fp];
 	uint64_t off = (uint64_t)(int64_t)row->cfa;
 	enum row_kind kind = row_kind(row);
 
-	if ((kind == ROW_FP || kind == ROW_FP_DEREF) && !have(w, w->abi->fp))
-		return fail(w, UNWIND_COMPLEX);
+	if ((kind == ROW_FP || kind == ROW_FP_DEREF) &&
+	    !stack_walk_has(w, w->abi->fp))
+		return stack_walk_fail(w, UNWIND_COMPLEX);
 	switch (kind) {
 	case ROW_SP:
-		*cfa = address(w, sp + off);
+		*cfa = stack_walk_address(w, sp + off);
 		return 0;
 	case ROW_FP:
-		*cfa = address(w, fp + off);
+		*cfa = stack_walk_address(w, fp + off);
 		return 0;
 	case ROW_SP_DEREF:
-		return need_word(w, address(w, sp + off), cfa);
+		return stack_walk_need_word(w, stack_walk_address(w, sp + off),
+					    cfa);
 	case ROW_FP_DEREF:
-		return need_word(w, address(w, fp + off), cfa);
+		return stack_walk_need_word(w, stack_walk_address(w, fp + off),
+					    cfa);
 	case ROW_DRAP:
-		if (!w->top || !have(w, X86_64_R10))
-			return fail(w, UNWIND_COMPLEX);
+		if (!w->top || !stack_walk_has(w, X86_64_R10))
+			return stack_walk_fail(w, UNWIND_COMPLEX);
 		*cfa = w->v.reg[X86_64_R10] + off;
 		return 0;
 	case ROW_PLT:
-		*cfa = address(w, sp + w->abi->word);
+		*cfa = stack_walk_address(w, sp + w->abi->word);
 		if ((int64_t)(w->v.pc & 15) >= row->cfa)
 			*cfa += w->abi->word;
 		return 0;
 	default:
-		return fail(w, UNWIND_COMPLEX);
+		return stack_walk_fail(w, UNWIND_COMPLEX);
 	}
 }
 
 /* Where in memory a place is; PLACE_CFA, PLACE_FP, PLACE_SP only. */
-static uint64_t place_addr(const struct walk *w, const struct place_rule *p,
-			   uint64_t cfa)
+static uint64_t stack_walk_place_addr(const struct walk *w,
+				      const struct place_rule *p, uint64_t cfa)
 {
 	uint64_t from = cfa;
 
@@ -135,35 +144,38 @@ static uint64_t place_addr(const struct walk *w, const struct place_rule *p,
 		from = w->v.reg[w->abi->fp];
 	else if (p->kind == PLACE_SP)
 		from = w->v.reg[w->abi->sp];
-	return address(w, from + (uint64_t)(int64_t)p->off);
+	return stack_walk_address(w, from + (uint64_t)(int64_t)p->off);
 }
 
-static int row_ra(struct walk *w, const struct row *row, uint64_t cfa,
-		  uint64_t *pc)
+static int stack_walk_row_ra(struct walk *w, const struct row *row,
+			     uint64_t cfa, uint64_t *pc)
 {
 	/* Nearly always. */
 	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1))
-		return need_word(
-			w, address(w, cfa + (uint64_t)(row->ra * w->abi->word)),
+		return stack_walk_need_word(
+			w,
+			stack_walk_address(
+				w, cfa + (uint64_t)(row->ra * w->abi->word)),
 			pc);
 	struct place_rule p = row_place(row->ra, w->abi->word);
 	unsigned int reg = (unsigned int)p.off;
 
 	if (p.kind == PLACE_UNDEFINED)
-		return fail(w, UNWIND_OUTERMOST);
+		return stack_walk_fail(w, UNWIND_OUTERMOST);
 	if (p.kind != PLACE_SAME && p.kind != PLACE_REG)
-		return need_word(w, place_addr(w, &p, cfa), pc);
+		return stack_walk_need_word(
+			w, stack_walk_place_addr(w, &p, cfa), pc);
 	if (p.kind == PLACE_SAME && w->abi->link < 0)
-		return fail(w, UNWIND_BAD);
+		return stack_walk_fail(w, UNWIND_BAD);
 	if (p.kind == PLACE_SAME)
 		reg = (unsigned int)w->abi->link;
 	/* In a frame that has called another that register holds an address
 	 * in the frame itself. */
 	if (!w->top)
-		return fail(w,
-			    p.kind == PLACE_SAME ? UNWIND_BAD : UNWIND_COMPLEX);
-	if (reg >= ABI_REGS || !have(w, reg))
-		return fail(w, UNWIND_COMPLEX);
+		return stack_walk_fail(
+			w, p.kind == PLACE_SAME ? UNWIND_BAD : UNWIND_COMPLEX);
+	if (reg >= ABI_REGS || !stack_walk_has(w, reg))
+		return stack_walk_fail(w, UNWIND_COMPLEX);
 	*pc = w->v.reg[reg];
 	return 0;
 }
@@ -172,7 +184,8 @@ static int row_ra(struct walk *w, const struct row *row, uint64_t cfa,
  * epilogue, after the pop, tables may still say that it is on the stack (GCC,
  * SFrame): such a place is below the stack pointer, and the register is right
  * (libdw gives up there). */
-static void row_fp(struct walk *w, const struct row *row, uint64_t cfa)
+static void stack_walk_row_fp(struct walk *w, const struct row *row,
+			      uint64_t cfa)
 {
 	if (row->fp == ROW_SAME)
 		return;
@@ -184,33 +197,33 @@ static void row_fp(struct walk *w, const struct row *row, uint64_t cfa)
 	if (p.kind == PLACE_UNDEFINED) {
 		w->v.have &= ~bit;
 	} else if (p.kind == PLACE_REG) {
-		if (w->top && reg < ABI_REGS && have(w, reg))
+		if (w->top && reg < ABI_REGS && stack_walk_has(w, reg))
 			w->v.reg[w->abi->fp] = w->v.reg[reg];
 		else
 			w->v.have &= ~bit;
 	} else {
-		addr = place_addr(w, &p, cfa);
+		addr = stack_walk_place_addr(w, &p, cfa);
 		if (w->top && addr < w->v.reg[w->abi->sp])
 			return;
-		if (read_word(w, addr, &w->v.reg[w->abi->fp]))
+		if (stack_walk_read_word(w, addr, &w->v.reg[w->abi->fp]))
 			w->v.have &= ~bit;
 		else
 			w->v.have |= bit;
 	}
 }
 
-static int walk_signal(struct walk *w, const struct abi_signal *s)
+static int stack_walk_signal(struct walk *w, const struct abi_signal *s)
 {
 	uint64_t sp = w->v.reg[w->abi->sp];
 	uint64_t pc;
 	uint64_t link = 0;
 
 	if (!s->pc)
-		return fail(w, UNWIND_COMPLEX);
-	if (need_word(w, sp + s->pc, &pc) ||
-	    need_word(w, sp + s->fp, &w->v.reg[w->abi->fp]) ||
-	    (s->link && need_word(w, sp + s->link, &link)) ||
-	    need_word(w, sp + s->sp, &w->v.reg[w->abi->sp]))
+		return stack_walk_fail(w, UNWIND_COMPLEX);
+	if (stack_walk_need_word(w, sp + s->pc, &pc) ||
+	    stack_walk_need_word(w, sp + s->fp, &w->v.reg[w->abi->fp]) ||
+	    (s->link && stack_walk_need_word(w, sp + s->link, &link)) ||
+	    stack_walk_need_word(w, sp + s->sp, &w->v.reg[w->abi->sp]))
 		return -1;
 	w->v.have = 1ull << w->abi->sp | 1ull << w->abi->fp;
 	if (s->link) {
@@ -219,7 +232,7 @@ static int walk_signal(struct walk *w, const struct abi_signal *s)
 	}
 	/* A handler may run on a stack of its own, in any direction. */
 	w->top = true;
-	return leave(w, pc, w->v.reg[w->abi->sp], true);
+	return stack_walk_to_caller(w, pc, w->v.reg[w->abi->sp], true);
 }
 
 int walk_row(struct walk *w, const struct row *row)
@@ -227,18 +240,21 @@ int walk_row(struct walk *w, const struct row *row)
 	uint64_t cfa, pc;
 
 	if (row_kind(row) == ROW_OUTERMOST)
-		return fail(w, UNWIND_OUTERMOST);
+		return stack_walk_fail(w, UNWIND_OUTERMOST);
 	if (row_kind(row) == ROW_SIGNAL)
-		return walk_signal(w, &w->abi->signal[row->cfa == 1]);
-	if (row_cfa(w, row, &cfa) || row_ra(w, row, cfa, &pc))
+		return stack_walk_signal(w, &w->abi->signal[row->cfa == 1]);
+	if (stack_walk_row_cfa(w, row, &cfa) ||
+	    stack_walk_row_ra(w, row, cfa, &pc))
 		return -1;
-	row_fp(w, row, cfa);
+	stack_walk_row_fp(w, row, cfa);
 	w->v.have &= 1ull << w->abi->sp | 1ull << w->abi->fp;
-	return leave(w, pc, cfa - w->abi->sp_below, row->how & ROW_INTERRUPTED);
+	return stack_walk_to_caller(w, pc, cfa - w->abi->sp_below,
+				    row->how & ROW_INTERRUPTED);
 }
 
 /* struct cfi_memory.read */
-static int read_sized(void *arg, uint64_t addr, uint8_t size, uint64_t *out)
+static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
+				 uint64_t *out)
 {
 	struct walk *w = arg;
 	struct bytes b = w->dump;
@@ -246,12 +262,12 @@ static int read_sized(void *arg, uint64_t addr, uint8_t size, uint64_t *out)
 	uint8_t byte;
 
 	if (bytes_skip(&b, addr - w->low, NULL)) {
-		w->end = unread(w, addr);
+		w->end = stack_walk_why_unread(w, addr);
 		return -1;
 	}
 	for (unsigned int i = 0; i < size; i++) {
 		if (bytes_u8(&b, &byte, NULL)) {
-			w->end = unread(w, addr);
+			w->end = stack_walk_why_unread(w, addr);
 			return -1;
 		}
 		/* Little-endian unless the file's order is not ours. */
@@ -265,26 +281,27 @@ static int read_sized(void *arg, uint64_t addr, uint8_t size, uint64_t *out)
 }
 
 /* A register's value for the caller: 0, or -1: not known. */
-static int rule_value(struct walk *w, const struct cfi *c,
-		      const struct cfi_rule *r, unsigned int reg, uint64_t cfa,
-		      uint64_t *out)
+static int stack_walk_rule_value(struct walk *w, const struct cfi *c,
+				 const struct cfi_rule *r, unsigned int reg,
+				 uint64_t cfa, uint64_t *out)
 {
-	const struct cfi_memory mem = { read_sized, w, w->abi->word };
+	const struct cfi_memory mem = { stack_walk_read_sized, w,
+					w->abi->word };
 	enum rule_kind kind = (enum rule_kind)r->kind;
-	uint64_t addr = address(w, cfa + (uint64_t)(int64_t)r->v);
+	uint64_t addr = stack_walk_address(w, cfa + (uint64_t)(int64_t)r->v);
 	struct bytes code;
 
 	switch (kind) {
 	case RULE_UNSET:
 	case RULE_SAME:
 		*out = w->v.reg[reg];
-		return have(w, reg) ? 0 : -1;
+		return stack_walk_has(w, reg) ? 0 : -1;
 	case RULE_VAL_OFFSET:
 		*out = addr;
 		return 0;
 	case RULE_REG:
 		reg = (unsigned int)r->v;
-		if (r->v < 0 || r->v >= ABI_REGS || !have(w, reg))
+		if (r->v < 0 || r->v >= ABI_REGS || !stack_walk_has(w, reg))
 			return -1;
 		*out = w->v.reg[reg];
 		return 0;
@@ -302,23 +319,26 @@ static int rule_value(struct walk *w, const struct cfi *c,
 	default:
 		return -1;
 	}
-	/* See row_fp(). */
-	if (w->top && addr < w->v.reg[w->abi->sp] && have(w, reg)) {
+	/* See stack_walk_row_fp(). */
+	if (w->top && addr < w->v.reg[w->abi->sp] && stack_walk_has(w, reg)) {
 		*out = w->v.reg[reg];
 		return 0;
 	}
-	return read_word(w, addr, out) ? fail(w, unread(w, addr)) : 0;
+	return stack_walk_read_word(w, addr, out)
+		       ? stack_walk_fail(w, stack_walk_why_unread(w, addr))
+		       : 0;
 }
 
-static int rules_cfa(struct walk *w, const struct cfi *c,
-		     const struct cfi_rules *r, uint64_t *cfa)
+static int stack_walk_rules_cfa(struct walk *w, const struct cfi *c,
+				const struct cfi_rules *r, uint64_t *cfa)
 {
-	const struct cfi_memory mem = { read_sized, w, w->abi->word };
+	const struct cfi_memory mem = { stack_walk_read_sized, w,
+					w->abi->word };
 	struct bytes code;
 
-	if (r->cfa.kind == RULE_REG && have(w, r->cfa_reg)) {
-		*cfa = address(w, w->v.reg[r->cfa_reg] +
-					  (uint64_t)(int64_t)r->cfa.v);
+	if (r->cfa.kind == RULE_REG && stack_walk_has(w, r->cfa_reg)) {
+		*cfa = stack_walk_address(
+			w, w->v.reg[r->cfa_reg] + (uint64_t)(int64_t)r->cfa.v);
 		return 0;
 	}
 	w->end = UNWIND_COMPLEX;
@@ -327,7 +347,8 @@ static int rules_cfa(struct walk *w, const struct cfi *c,
 	return cfi_value(&code, &w->v, &mem, NULL, cfa);
 }
 
-static int rules_apply(struct walk *w, const struct cfi *c, struct cfi_rules *r)
+static int stack_walk_apply_rules(struct walk *w, const struct cfi *c,
+				  struct cfi_rules *r)
 {
 	const struct abi *abi = w->abi;
 	struct abi_values next = { .have = 0 };
@@ -337,8 +358,8 @@ static int rules_apply(struct walk *w, const struct cfi *c, struct cfi_rules *r)
 		w->v.reg[abi->ra] = w->v.pc;
 	w->v.have |= abi->link < 0 ? 1ull << abi->ra : 0;
 	if (r->reg[r->ra].kind == RULE_UNDEFINED)
-		return fail(w, UNWIND_OUTERMOST);
-	if (rules_cfa(w, c, r, &cfa))
+		return stack_walk_fail(w, UNWIND_OUTERMOST);
+	if (stack_walk_rules_cfa(w, c, r, &cfa))
 		return -1;
 	if (r->reg[abi->sp].kind == RULE_UNSET ||
 	    (abi->sp_below && !r->interrupted))
@@ -348,22 +369,22 @@ static int rules_apply(struct walk *w, const struct cfi *c, struct cfi_rules *r)
 		r->reg[abi->ra] = (struct cfi_rule){ .v = -abi->word,
 						     .kind = RULE_OFFSET };
 	for (unsigned int i = 0; i < abi->n_reg; i++)
-		if (i != r->ra &&
-		    !rule_value(w, c, &r->reg[i], i, cfa, &next.reg[i]))
+		if (i != r->ra && !stack_walk_rule_value(w, c, &r->reg[i], i,
+							 cfa, &next.reg[i]))
 			next.have |= 1ull << i;
 	w->end = UNWIND_COMPLEX;
 	if (!w->top && abi->link >= 0 && r->reg[r->ra].kind <= RULE_SAME)
-		return fail(w, UNWIND_BAD);
-	if (rule_value(w, c, &r->reg[r->ra], r->ra, cfa, &next.pc))
+		return stack_walk_fail(w, UNWIND_BAD);
+	if (stack_walk_rule_value(w, c, &r->reg[r->ra], r->ra, cfa, &next.pc))
 		return -1;
 	if (!(next.have >> abi->sp & 1))
-		return fail(w, UNWIND_COMPLEX);
+		return stack_walk_fail(w, UNWIND_COMPLEX);
 	uint64_t sp = next.reg[abi->sp];
 
 	next.reg[abi->sp] = w->v.reg[abi->sp];
 	w->v = next;
 	w->top |= r->interrupted;
-	return leave(w, next.pc, sp, r->interrupted);
+	return stack_walk_to_caller(w, next.pc, sp, r->interrupted);
 }
 
 int walk_rules(struct walk *w, const struct module *m, uint64_t vaddr)
@@ -372,18 +393,19 @@ int walk_rules(struct walk *w, const struct module *m, uint64_t vaddr)
 
 	for (unsigned int i = 0; i < MODULE_TABLES; i++)
 		if (m->cfi[i] && cfi_rules(m->cfi[i], vaddr, &r))
-			return rules_apply(w, m->cfi[i], &r);
-	return fail(w, UNWIND_NO_TABLE);
+			return stack_walk_apply_rules(w, m->cfi[i], &r);
+	return stack_walk_fail(w, UNWIND_NO_TABLE);
 }
 
 int walk_link(struct walk *w)
 {
 	unsigned int link = (unsigned int)w->abi->link;
 
-	if (w->abi->link < 0 || !w->top || !have(w, link))
-		return fail(w, UNWIND_NO_TABLE);
+	if (w->abi->link < 0 || !w->top || !stack_walk_has(w, link))
+		return stack_walk_fail(w, UNWIND_NO_TABLE);
 	w->v.have &= ~(1ull << link);
-	return leave(w, w->v.reg[link], w->v.reg[w->abi->sp], false);
+	return stack_walk_to_caller(w, w->v.reg[link], w->v.reg[w->abi->sp],
+				    false);
 }
 
 int walk_pointer(struct walk *w)
@@ -394,14 +416,15 @@ int walk_pointer(struct walk *w)
 
 	/* s390x has no such chain: its back chain is of no use without
 	 * -mbackchain. */
-	if (w->abi->machine == EM_S390 || !have(w, w->abi->fp) || fp % word ||
-	    fp < w->v.reg[w->abi->sp] || read_word(w, fp, &up) ||
-	    read_word(w, fp + word, &pc))
-		return fail(w, UNWIND_NO_TABLE);
+	if (w->abi->machine == EM_S390 || !stack_walk_has(w, w->abi->fp) ||
+	    fp % word || fp < w->v.reg[w->abi->sp] ||
+	    stack_walk_read_word(w, fp, &up) ||
+	    stack_walk_read_word(w, fp + word, &pc))
+		return stack_walk_fail(w, UNWIND_NO_TABLE);
 	/* Frame pointers grow outwards, and the outermost one is 0. */
 	if (up && up <= fp)
-		return fail(w, UNWIND_NO_TABLE);
+		return stack_walk_fail(w, UNWIND_NO_TABLE);
 	w->v.reg[w->abi->fp] = up;
 	w->v.have &= 1ull << w->abi->sp | 1ull << w->abi->fp;
-	return leave(w, pc, fp + 2 * word, false);
+	return stack_walk_to_caller(w, pc, fp + 2 * word, false);
 }
