@@ -25,7 +25,7 @@
 #define STACK_BYTES ((size_t)4 << 20)
 
 /* One image, and once it is done what is said of it. */
-struct job {
+struct pool_job {
 	struct image img; /* path owned */
 	const struct code_place *code;
 	size_t n;
@@ -38,17 +38,17 @@ struct job {
 	bool done;
 };
 
-struct worker {
+struct pool_worker {
 	struct pool *pool;
 	struct symbolizer *sy;
 	pthread_t thread;
 };
 
 struct pool {
-	struct worker worker[THREADS_MAX];
+	struct pool_worker worker[THREADS_MAX];
 	size_t n_workers;
-	size_t cap;	  /* of jobs[], a ring */
-	struct job *jobs; /* job i is at i % cap */
+	size_t cap;	       /* of jobs[], a ring */
+	struct pool_job *jobs; /* job i is at i % cap */
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
 	/* Under the lock; of jobs, ever: */
@@ -64,7 +64,7 @@ bool pool_takes(const struct image *img)
 /* ---- in a thread */
 
 /* Neighbours mostly say the same: those strings are kept once. */
-static const char *pool_keep_string(struct job *j, const char *s,
+static const char *pool_keep_string(struct pool_job *j, const char *s,
 				    const char *last)
 {
 	if (!s || (last && !strcmp(s, last)))
@@ -75,7 +75,7 @@ static const char *pool_keep_string(struct job *j, const char *s,
 static int pool_collect(void *arg, const struct symbol *sym, struct err *err)
 {
 	static const struct symbol none;
-	struct job *j = arg;
+	struct pool_job *j = arg;
 
 	(void)err;
 	j->told = mem_grow(j->told, &j->cap_told, j->n_told + 1,
@@ -96,7 +96,7 @@ static int pool_collect(void *arg, const struct symbol *sym, struct err *err)
 
 static void *pool_worker_main(void *arg)
 {
-	struct worker *w = arg;
+	struct pool_worker *w = arg;
 	struct pool *p = w->pool;
 
 	pthread_mutex_lock(&p->lock);
@@ -105,7 +105,7 @@ static void *pool_worker_main(void *arg)
 			pthread_cond_wait(&p->more, &p->lock);
 		if (p->stop)
 			break;
-		struct job *j = &p->jobs[p->begun++ % p->cap];
+		struct pool_job *j = &p->jobs[p->begun++ % p->cap];
 
 		pthread_mutex_unlock(&p->lock);
 		j->rc = symbolize_image(w->sy, &j->img, j->code, j->n,
@@ -133,9 +133,9 @@ static void pool_start_threads(struct pool *p, const struct symbolize_opts *o,
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (p->n_workers < n) {
-		struct worker *w = &p->worker[p->n_workers];
+		struct pool_worker *w = &p->worker[p->n_workers];
 
-		*w = (struct worker){ .pool = p, .sy = symbolize_new(o) };
+		*w = (struct pool_worker){ .pool = p, .sy = symbolize_new(o) };
 		if (pthread_create(&w->thread, &attr, pool_worker_main, w)) {
 			symbolize_free(w->sy);
 			break;
@@ -167,7 +167,7 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 	return NULL;
 }
 
-static void pool_job_release(struct job *j)
+static void pool_job_release(struct pool_job *j)
 {
 	free((char *)j->img.path);
 	free(j->told);
@@ -206,7 +206,7 @@ bool pool_has_room(const struct pool *p)
 void pool_add(struct pool *p, const struct image *img,
 	      const struct code_place *code, size_t n)
 {
-	struct job *j = &p->jobs[p->added % p->cap];
+	struct pool_job *j = &p->jobs[p->added % p->cap];
 
 	j->img = *img;
 	j->img.path = mem_strdup(img->path);
@@ -221,7 +221,7 @@ void pool_add(struct pool *p, const struct image *img,
 int pool_next(struct pool *p, symbol_fn *fn, void *arg,
 	      struct image_report *rep, struct err *err)
 {
-	struct job *j = &p->jobs[p->given % p->cap];
+	struct pool_job *j = &p->jobs[p->given % p->cap];
 
 	pthread_mutex_lock(&p->lock);
 	while (!j->done)

@@ -10,7 +10,7 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/memo.h"
+#include "symbolize/files/name_cache.h"
 #include "symbolize/names/demangle.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -65,7 +65,7 @@ void symbolize_free(struct symbolizer *sy)
 	if (!sy)
 		return;
 	if (sy->saved)
-		memo_prune(sy);
+		name_cache_prune(sy);
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
 	free((char *)sy->opts.release);
@@ -114,14 +114,14 @@ static bool symbolize_has_names(enum image_kind kind)
 static bool symbolize_same_raw_name(const void *owner, uint32_t id,
 				    const void *key)
 {
-	return ((const struct safe_text *)owner)->name[id].raw == key;
+	return ((const struct demangled_names *)owner)->name[id].raw == key;
 }
 
 /* The plain form of a name. Many offsets are in one symbol: each is demangled
  * once. */
 static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 {
-	struct safe_text *p = &sy->plain;
+	struct demangled_names *p = &sy->plain;
 
 	if (sy->opts.no_demangle)
 		return raw;
@@ -131,7 +131,7 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 	if (id != TABLE_NONE)
 		return p->name[id].plain;
 
-	struct plain_name n = { raw, raw };
+	struct demangled_name n = { raw, raw };
 	if (demangle_name(raw, sy->name, sizeof(sy->name)))
 		n.plain = arena_strdup(&p->text, sy->name);
 	p->name = mem_grow(p->name, &p->cap, p->n + 1, sizeof(*p->name));
@@ -140,7 +140,7 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 	return n.plain;
 }
 
-static void symbolize_release_demangled(struct safe_text *p)
+static void symbolize_release_demangled(struct demangled_names *p)
 {
 	table_release(&p->by_raw);
 	arena_release(&p->text);
@@ -177,19 +177,20 @@ static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
 }
 
 /* Who knows an image; rs NULL: nobody. */
-struct source {
+struct name_source {
 	const struct resolver *rs;
 	void *r;
 };
 
-static void name_source_close(const struct source *s)
+static void name_source_close(const struct name_source *s)
 {
 	if (s->rs)
 		s->rs->close(s->r);
 }
 
-static int symbolize_name_all(struct symbolizer *sy, const struct source *names,
-			      const struct source *lines,
+static int symbolize_name_all(struct symbolizer *sy,
+			      const struct name_source *names,
+			      const struct name_source *lines,
 			      const struct code_place *code, size_t n,
 			      symbol_fn *fn, void *arg, struct err *err)
 {
@@ -219,7 +220,7 @@ static int symbolize_name_all(struct symbolizer *sy, const struct source *names,
  * module's own file, if the build-id proves it. The report stays that of the
  * names. */
 static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
-				struct source *out, struct err *err)
+				struct name_source *out, struct err *err)
 {
 	const struct resolver *rs =
 		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
@@ -244,9 +245,9 @@ static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 				const struct code_place *code, size_t n,
 				symbol_fn *fn, void *arg, struct err *err)
 {
-	struct source names = { .rs = NULL };
-	struct source extra = { .rs = NULL };
-	const struct source *lines = &names;
+	struct name_source names = { .rs = NULL };
+	struct name_source extra = { .rs = NULL };
+	const struct name_source *lines = &names;
 	const char *file = NULL;
 	int rc = 0;
 
@@ -281,8 +282,8 @@ static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 }
 
 /* Between symbolize_name_image() and who asked. */
-struct noting {
-	struct memo *m;
+struct caching_arg {
+	struct name_cache *m;
 	const struct code_place *at; /* what is told next */
 	symbol_fn *fn;
 	void *arg;
@@ -291,11 +292,11 @@ struct noting {
 static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
 				    struct err *err)
 {
-	struct noting *nt = arg;
+	struct caching_arg *nt = arg;
 
 	while (nt->at->off != sym->off)
 		nt->at++;
-	memo_note(nt->m, nt->at, sym);
+	name_cache_add(nt->m, nt->at, sym);
 	return nt->fn(nt->arg, sym, err);
 }
 
@@ -306,7 +307,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
 	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
-	struct memo *m = memo_open(sy, img);
+	struct name_cache *m = name_cache_open(sy, img);
 	if (!m) {
 		int rc = symbolize_name_image(sy, img, code, n, fn, arg, err);
 
@@ -315,14 +316,14 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	}
 
 	struct code_place *rest = mem_new(n, sizeof(*rest));
-	struct noting nt = { m, rest, fn, arg };
-	int rc = memo_tell(m, code, n, fn, arg, rest, &n, err);
-	sy->tried = memo_tried(m);
-	if (!rc && (n || !memo_report(m, rep)))
+	struct caching_arg nt = { m, rest, fn, arg };
+	int rc = name_cache_tell(m, code, n, fn, arg, rest, &n, err);
+	sy->tried = name_cache_tried(m);
+	if (!rc && (n || !name_cache_report(m, rep)))
 		rc = symbolize_name_image(sy, img, rest, n,
 					  symbolize_cache_and_tell, &nt, err);
 	sy->tried = NULL;
-	memo_close(m, sy, rc ? NULL : rep);
+	name_cache_close(m, sy, rc ? NULL : rep);
 	free(rest);
 	sy->rep = NULL;
 	return rc;

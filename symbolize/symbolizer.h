@@ -17,13 +17,13 @@ struct kallsyms;
 /* Big enough for every path that is put together here. */
 #define PATH_SIZE 4096
 
-struct plain_name {
+struct demangled_name {
 	const char *raw, *plain;
 };
 
 /* The demangled names of the image at hand, by where the raw one is. */
-struct safe_text {
-	struct plain_name *name;
+struct demangled_names {
+	struct demangled_name *name;
 	size_t n, cap;
 	struct table by_raw;
 	struct arena text;
@@ -37,16 +37,16 @@ struct symbolizer {
 	bool tried_live;
 	struct kallsyms **ks_captured; /* one for each of opts.captured */
 	size_t n_captured, cap_captured;
-	struct tried *tried; /* of the memo at hand; NULL: none */
-	struct fetch *fetch; /* NULL: nothing was fetched yet */
-	bool saved;	     /* some memo was written */
+	struct tried_files *tried; /* of the memo at hand; NULL: none */
+	struct fetch *fetch;	   /* NULL: nothing was fetched yet */
+	bool saved;		   /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
-	struct safe_text plain;
+	struct demangled_names plain;
 	char name[16384]; /* demangled */
 };
 
-extern const struct resolver resolve_recorded;		/* recorded.c */
+extern const struct resolver resolve_recorded;		/* recorded_names.c */
 extern const struct resolver resolve_kallsyms_file;	/* kallsyms.c */
 extern const struct resolver resolve_kallsyms_captured; /* the same */
 extern const struct resolver resolve_vmlinux;		/* elfsym.c */

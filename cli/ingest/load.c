@@ -33,10 +33,10 @@
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 #include "stitch/unwinder.h"
-#include "symbolize/files/layout.h"
+#include "symbolize/files/mapping_offsets.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
-#include "symbolize/unwind/unwind_pair.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 /* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
  * a quiet pipe has few facts and somebody waits for a sign of life. */
@@ -137,10 +137,10 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer;	/* NULL: look at no file */
-	struct unwinder *unwinder;	/* NULL: infer no caller */
-	struct unwind_pair_count *pair; /* NULL: unwind by all tables only */
-	bool unnamed;			/* nobody will look at names */
+	struct symbolizer *symbolizer;	   /* NULL: look at no file */
+	struct unwinder *unwinder;	   /* NULL: infer no caller */
+	struct unwind_compare_count *pair; /* NULL: unwind by all tables only */
+	bool unnamed;			   /* nobody will look at names */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -429,7 +429,7 @@ out:
 static size_t file_parts(void *arg, const struct image *img,
 			 struct whole_part *out, size_t max)
 {
-	return layout_parts(arg, img, out, max);
+	return mapping_offsets_parts(arg, img, out, max);
 }
 
 /* What to add to a time of the timeline for ns since 1970, where a capture
@@ -481,10 +481,10 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	/* Without names, but with the programs: the stacks are the same. */
 	if (!no_symbols || name_has_places() || ld->pair) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder = ld->pair
-				       ? unwind_pair_new(ld->symbolizer,
-							 ld->frames, ld->pair)
-				       : unwind_new(ld->symbolizer, ld->frames);
+		ld->unwinder =
+			ld->pair ? unwind_compare_new(ld->symbolizer,
+						      ld->frames, ld->pair)
+				 : unwind_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
@@ -616,7 +616,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 			err);
 }
 
-int load_unnamed(const char *path, struct unwind_pair_count *pair,
+int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err)
 {
 	char *paths[] = { (char *)path };

@@ -27,8 +27,8 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 
 /* One capture into a temporary database, for its stacks: nothing is named.
  * pair: its stack dumps are unwound with SFrame as well; NULL: they are not. */
-struct unwind_pair_count;
-int load_unnamed(const char *path, struct unwind_pair_count *pair,
+struct unwind_compare_count;
+int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
 /* Where temporary files go: $TMPDIR, or /tmp. */
 const char *load_temp_dir(void);

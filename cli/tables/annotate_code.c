@@ -34,7 +34,7 @@ struct load {
 	const struct hot *h;
 	const struct hot_choice *c;
 	struct image img;
-	struct code *code;
+	struct code_bytes *code;
 	struct called *called; /* by offset */
 	size_t n_called, cap_called;
 	const char *last_file, *last_name, *last_inlined;
@@ -74,9 +74,9 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 		struct value b = rows_value(r, 2);
 
 		if (b.len)
-			l->code = code_of_bytes((uint16_t)rows_int(r, 0),
-						(uint64_t)rows_int(r, 1),
-						b.text, b.len);
+			l->code = code_bytes_of_memory((uint16_t)rows_int(r, 0),
+						       (uint64_t)rows_int(r, 1),
+						       b.text, b.len);
 	}
 	rows_close(r);
 	return rc < 0 ? -1 : 0;
@@ -90,9 +90,9 @@ static int check_text(struct load *l, struct store *db, struct err *err)
 	int rc = r ? rows_next(r, err) : -1;
 	uint64_t now;
 
-	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
+	if (rc > 0 && !strcmp(rows_text(r, 0), code_bytes_path(l->code)) &&
 	    section_hashes_of_file(rows_text(r, 0), rows_text(r, 1), &l->img,
-			      &now) &&
+				   &now) &&
 	    now != (uint64_t)rows_int(r, 2))
 		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
 	rows_close(r);
@@ -114,7 +114,7 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 				       l->img.path);
 		return 0;
 	}
-	l->code = code_open(sy, &l->img, err);
+	l->code = code_bytes_open(sy, &l->img, err);
 	return l->code ? check_text(l, db, err) : -1;
 }
 
@@ -130,7 +130,7 @@ static void find_bounds(struct load *l)
 		if (f->size)
 			return;
 	}
-	if (code_function(l->code, l->c->off, &a->start, &a->end))
+	if (code_bytes_function(l->code, l->c->off, &a->start, &a->end))
 		return;
 	if (!f || !f->name)
 		a->start = l->c->off;
@@ -158,20 +158,20 @@ static int disassemble(struct load *l, const struct annot_opts *o,
 	uint64_t size = a->end - a->start;
 	size_t want = size < CODE_MAX ? (size_t)size : CODE_MAX;
 	unsigned char *buf = mem_new(want + 1, 1);
-	size_t len = code_read(l->code, a->start, buf, want);
+	size_t len = code_bytes_read(l->code, a->start, buf, want);
 	const unsigned char *p = buf;
 	struct disasm *d;
 	uint64_t addr = 0;
 	struct insn in;
 
-	if (!len || !code_addr(l->code, a->start, &addr)) {
+	if (!len || !code_bytes_addr(l->code, a->start, &addr)) {
 		free(buf);
 		return err_set(err, ERR_FORMAT,
 			       "%s: has no code at offset 0x%" PRIx64, a->image,
 			       a->start);
 	}
-	d = disasm_open(code_machine(l->code), code_big(l->code), o->intel,
-			err);
+	d = disasm_open(code_bytes_machine(l->code), code_bytes_big(l->code),
+			o->intel, err);
 	while (d && (!o->limit || a->n < (size_t)o->limit)) {
 		const unsigned char *at = p;
 
@@ -298,7 +298,7 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 		if (lines)
 			want(l, a->insn[i].off);
 		if (a->insn[i].insn.has_target &&
-		    code_off(l->code, a->insn[i].insn.target, &at))
+		    code_bytes_off(l->code, a->insn[i].insn.target, &at))
 			want(l, at);
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
@@ -334,7 +334,7 @@ static void put_names(struct load *l)
 			in->inlined = c->inlined;
 		}
 		if (!in->insn.has_target ||
-		    !code_off(l->code, in->insn.target, &at))
+		    !code_bytes_off(l->code, in->insn.target, &at))
 			continue;
 		to = insn_at(a, at);
 		if (to && to->off == at && at != a->start) {
@@ -358,7 +358,7 @@ static void describe(struct load *l)
 	const struct hot *h = l->h;
 
 	a->image = h->path[l->c->image];
-	a->file = arena_strdup(&a->text, code_path(l->code));
+	a->file = arena_strdup(&a->text, code_bytes_path(l->code));
 	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
 	a->event = h->event;
 	a->unit = h->unit;
@@ -375,8 +375,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 
 	if (!open_code(&l, db, sy, err)) {
 		describe(&l);
-		if (code_machine(l.code) == EM_X86_64 ||
-		    code_machine(l.code) == EM_386)
+		if (code_bytes_machine(l.code) == EM_X86_64 ||
+		    code_bytes_machine(l.code) == EM_386)
 			a->syntax = o->intel ? "intel" : "att";
 		find_bounds(&l);
 		rc = disassemble(&l, o, err);
@@ -387,7 +387,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		put_names(&l);
-	code_close(l.code);
+	code_bytes_close(l.code);
 	free(l.called);
 	return rc;
 }

@@ -31,7 +31,7 @@ struct sums {
 };
 
 struct place { /* what is asked about an image */
-	struct ready *file;
+	struct unwind_readiness *file;
 	const char *why; /* there is no file */
 	bool asked;
 	struct sums at; /* its samples, by their innermost frame */
@@ -61,10 +61,10 @@ static unsigned int ask(struct pass *p, uint32_t image, uint64_t off)
 
 	if (!pl->asked) {
 		pl->asked = true;
-		pl->file =
-			ready_open(p->sy, &p->code->image[image].img, &pl->why);
+		pl->file = unwind_readiness_open(
+			p->sy, &p->code->image[image].img, &pl->why);
 	}
-	return pl->file ? ready_at(pl->file, off) : 0;
+	return pl->file ? unwind_readiness_at(pl->file, off) : 0;
 }
 
 /* A caller is asked inside of its call: behind it there may be another
@@ -203,7 +203,7 @@ static void text_images(const struct pass *p)
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
 		const struct place *pl = &p->place[p->order[i]];
-		int v = pl->file ? ready_sframe(pl->file) : 0;
+		int v = pl->file ? unwind_readiness_sframe(pl->file) : 0;
 		const char *name = package_of(p, p->order[i]);
 		const char *path = path_of(p, p->order[i]);
 
@@ -270,7 +270,8 @@ static struct json_object *json_image(const struct pass *p, uint32_t image)
 		*name == '-' ? NULL : output_json_text(name, strlen(name)));
 	json_object_object_add(
 		o, "sframe_version",
-		json_object_new_int(pl->file ? ready_sframe(pl->file) : 0));
+		json_object_new_int(pl->file ? unwind_readiness_sframe(pl->file)
+					     : 0));
 	json_object_object_add(
 		o, "missing",
 		pl->file || !pl->why ? NULL : json_object_new_string(pl->why));
@@ -348,7 +349,7 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 			text_all(&p);
 	}
 	for (size_t i = 0; p.place && i < p.code->n_image; i++)
-		ready_close(p.place[i].file);
+		unwind_readiness_close(p.place[i].file);
 	packages_free(p.packages);
 	symbolize_free(p.sy);
 	store_close(p.db);

@@ -14,15 +14,15 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/verdict.h"
-#include "symbolize/unwind/unwind_pair.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 /* Images in which stacks ended early, on a screen. */
 #define SHOWN 20
 
 static int by_count(const void *a, const void *b)
 {
-	const struct unwind_stop *x = a;
-	const struct unwind_stop *y = b;
+	const struct unwind_compare_stop *x = a;
+	const struct unwind_compare_stop *y = b;
 
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
@@ -35,12 +35,12 @@ static void text_line(const char *what, uint64_t n, uint64_t of)
 	       of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void text_stops(const struct unwind_pair_count *c)
+static void text_stops(const struct unwind_compare_count *c)
 {
 	if (c->n)
 		puts("\nwhere SFrame's stacks end before the others do:");
 	for (size_t i = 0; i < c->n && i < SHOWN; i++) {
-		const struct unwind_stop *s = &c->stop[i];
+		const struct unwind_compare_stop *s = &c->stop[i];
 		const char *path = *s->path ? s->path : "[unknown]";
 
 		printf("  %10" PRIu64 "  ", s->n);
@@ -55,7 +55,7 @@ static void text_stops(const struct unwind_pair_count *c)
 		printf("  ... %zu images in all\n", c->n);
 }
 
-static void text_all(const struct unwind_pair_count *c)
+static void text_all(const struct unwind_compare_count *c)
 {
 	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
 	text_line("the same stack as by all tables", c->same, c->stacks);
@@ -90,7 +90,7 @@ static struct json_object *json_ends(const uint64_t *end)
 	return o;
 }
 
-static void json_all(const struct unwind_pair_count *c)
+static void json_all(const struct unwind_compare_count *c)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *stops = json_object_new_array();
@@ -107,7 +107,7 @@ static void json_all(const struct unwind_pair_count *c)
 	add(o, "outermost_by_sframe", c->whole_sframe);
 	json_object_object_add(o, "ends", json_ends(c->end));
 	for (size_t i = 0; i < c->n; i++) {
-		const struct unwind_stop *s = &c->stop[i];
+		const struct unwind_compare_stop *s = &c->stop[i];
 		struct json_object *stop = json_object_new_object();
 
 		json_object_object_add(
@@ -124,7 +124,7 @@ static void json_all(const struct unwind_pair_count *c)
 
 int sframe_unwind(const char *path, bool json, struct err *err)
 {
-	struct unwind_pair_count c = { 0 };
+	struct unwind_compare_count c = { 0 };
 	bool damaged = false;
 	bool is_db = false;
 	struct store *db = NULL;
@@ -153,7 +153,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			text_all(&c);
 	}
 	store_close(db);
-	unwind_pair_release(&c);
+	unwind_compare_release(&c);
 	if (ret)
 		return -1;
 	return damaged ? sframe_damaged(path) : STATUS_OK;

@@ -19,7 +19,7 @@
 #define SECTION_MAX ((uint64_t)1 << 30)
 
 /* What is needed of a CIE to read its FDEs. */
-struct cie {
+struct cfi_cie {
 	uint64_t off;
 	uint8_t enc;	 /* DW_EH_PE_* of addresses */
 	bool sized;	 /* FDEs have a block of augmentation data */
@@ -30,7 +30,7 @@ struct cie {
 	struct cfi_rules initial;
 };
 
-struct fde {
+struct cfi_fde {
 	uint64_t start, end; /* ELF addresses, end exclusive */
 	uint32_t cie;
 	uint32_t len; /* of its instructions */
@@ -44,12 +44,12 @@ struct cfi {
 	bool eh;   /* .eh_frame, not .debug_frame */
 	bool swap; /* in the other byte order than ours */
 	uint64_t addr;
-	struct cie *cie;
+	struct cfi_cie *cie;
 	size_t n_cie, cap_cie;
 	struct table by_off; /* CIEs */
 	uint64_t cie_room;   /* bytes that may still be read as CIEs: those of
 			      * a sound file do not overlap */
-	struct fde *fde;
+	struct cfi_fde *fde;
 	size_t n, cap;
 };
 
@@ -121,7 +121,7 @@ static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 
 /* The letters after 'z' say what its data holds; an unknown one ends what
  * can be understood of them, as the data says its own length. */
-static int cfi_read_augmentation(const struct cfi *c, struct cie *cie,
+static int cfi_read_augmentation(const struct cfi *c, struct cfi_cie *cie,
 				 const char *a, struct bytes *b)
 {
 	struct bytes data;
@@ -154,7 +154,7 @@ static int cfi_read_augmentation(const struct cfi *c, struct cie *cie,
 	return 0;
 }
 
-static int cfi_read_cie_head(const struct cfi *c, struct cie *cie,
+static int cfi_read_cie_head(const struct cfi *c, struct cfi_cie *cie,
 			     struct bytes *b)
 {
 	uint8_t version;
@@ -189,20 +189,20 @@ static int cfi_read_cie_head(const struct cfi *c, struct cie *cie,
 }
 
 /* The operand of DW_CFA_set_loc. */
-struct loc_arg {
+struct cfi_loc_arg {
 	const struct cfi *c;
-	const struct cie *cie;
+	const struct cfi_cie *cie;
 };
 
 static int cfi_loc_address(void *arg, struct bytes *b, uint64_t *out)
 {
-	const struct loc_arg *l = arg;
+	const struct cfi_loc_arg *l = arg;
 
 	return cfi_read_pointer(l->c, b, l->cie->enc, l->cie->address, out);
 }
 
 static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
-			  const struct cie *cie, struct loc_arg *arg)
+			  const struct cfi_cie *cie, struct cfi_loc_arg *arg)
 {
 	arg->c = c;
 	arg->cie = cie;
@@ -218,10 +218,11 @@ static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
 	r->changed = false;
 }
 
-static int cfi_read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
+static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
+			struct bytes *b)
 {
 	struct cfi_run r;
-	struct loc_arg arg;
+	struct cfi_loc_arg arg;
 
 	cie->address = c->abi->word;
 	cie->enc = DW_EH_PE_absptr;
@@ -271,7 +272,7 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
 	uint32_t id =
 		table_find(&c->by_off, hash_u64(off), cfi_same_offset, c, &off);
-	struct cie cie = { .off = off };
+	struct cfi_cie cie = { .off = off };
 	struct bytes all;
 	struct bytes b;
 	uint32_t word = 0;
@@ -299,9 +300,9 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 
 /* b: the entry behind its pointer to the CIE. */
 static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
-			struct fde *f)
+			struct cfi_fde *f)
 {
-	const struct cie *cie = &c->cie[id];
+	const struct cfi_cie *cie = &c->cie[id];
 	uint64_t len;
 
 	if (cfi_read_pointer(c, b, cie->enc, cie->address, &f->start) ||
@@ -339,8 +340,8 @@ static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
 
 static int cfi_compare_fde(const void *a, const void *b)
 {
-	const struct fde *x = a;
-	const struct fde *y = b;
+	const struct cfi_fde *x = a;
+	const struct cfi_fde *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -357,7 +358,7 @@ static void cfi_read_all(struct cfi *c)
 		return;
 	while (cfi_next_entry(c, &all, &b, &wide)) {
 		uint64_t off;
-		struct fde f;
+		struct cfi_fde f;
 
 		if (cfi_cie_offset(c, &b, wide, &off))
 			continue;
@@ -458,7 +459,7 @@ const struct abi *cfi_abi(const struct cfi *c)
 	return c->abi;
 }
 
-static const struct fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
+static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
 	size_t lo = 0;
 	size_t hi = c->n;
@@ -477,7 +478,7 @@ static const struct fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {
-	const struct fde *f = c ? cfi_find_fde(c, vaddr) : NULL;
+	const struct cfi_fde *f = c ? cfi_find_fde(c, vaddr) : NULL;
 
 	if (!f)
 		return false;
@@ -488,8 +489,8 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 
 int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 {
-	const struct fde *f = cfi_find_fde(c, vaddr);
-	struct loc_arg arg;
+	const struct cfi_fde *f = cfi_find_fde(c, vaddr);
+	struct cfi_loc_arg arg;
 	struct cfi_run r;
 	struct bytes b;
 
@@ -521,10 +522,10 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	return bytes_take(&b, len, out, NULL);
 }
 
-static void cfi_each_row(const struct cfi *c, const struct fde *f,
+static void cfi_each_row(const struct cfi *c, const struct cfi_fde *f,
 			 struct cfi_run *r, const struct cfi_visit *v)
 {
-	struct loc_arg arg;
+	struct cfi_loc_arg arg;
 	struct bytes b;
 	int ret = 1;
 

@@ -15,7 +15,7 @@
 struct bytes;
 struct cfi;
 struct elf_file;
-struct rows;
+struct unwind_rows;
 
 /* Reads what `section` covers; NULL when the file has no such one, or is of a
  * machine that we do not unwind. */

@@ -13,7 +13,7 @@
 /* Jumps back could go on for ever. */
 #define STEPS_MAX 1000
 
-struct machine {
+struct cfi_expr_machine {
 	struct bytes *code;
 	const unsigned char *begin;
 	const struct abi_values *v;
@@ -22,7 +22,7 @@ struct machine {
 	unsigned int n;
 };
 
-static int cfi_expr_push(struct machine *m, uint64_t v)
+static int cfi_expr_push(struct cfi_expr_machine *m, uint64_t v)
 {
 	if (m->n == DEPTH)
 		return -1;
@@ -30,7 +30,7 @@ static int cfi_expr_push(struct machine *m, uint64_t v)
 	return 0;
 }
 
-static int cfi_expr_pop(struct machine *m, uint64_t *out)
+static int cfi_expr_pop(struct cfi_expr_machine *m, uint64_t *out)
 {
 	if (!m->n)
 		return -1;
@@ -38,12 +38,12 @@ static int cfi_expr_pop(struct machine *m, uint64_t *out)
 	return 0;
 }
 
-static int64_t cfi_expr_signed(const struct machine *m, uint64_t v)
+static int64_t cfi_expr_signed(const struct cfi_expr_machine *m, uint64_t v)
 {
 	return m->mem->word == 4 ? (int32_t)v : (int64_t)v;
 }
 
-static int cfi_expr_push_reg(struct machine *m, uint64_t reg)
+static int cfi_expr_push_reg(struct cfi_expr_machine *m, uint64_t reg)
 {
 	int64_t off;
 
@@ -54,7 +54,7 @@ static int cfi_expr_push_reg(struct machine *m, uint64_t reg)
 }
 
 /* const1u, const1s, const2u, ... */
-static int cfi_expr_push_const(struct machine *m, uint8_t op)
+static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint8_t byte;
 	uint16_t half;
@@ -82,7 +82,7 @@ static int cfi_expr_push_const(struct machine *m, uint8_t op)
 	}
 }
 
-static int cfi_expr_push_leb(struct machine *m, uint8_t op)
+static int cfi_expr_push_leb(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t u;
 	int64_t s;
@@ -94,7 +94,7 @@ static int cfi_expr_push_leb(struct machine *m, uint8_t op)
 	return leb128_unsigned(m->code, &u) ? -1 : cfi_expr_push(m, u);
 }
 
-static int cfi_expr_deref(struct machine *m, uint8_t size)
+static int cfi_expr_deref(struct cfi_expr_machine *m, uint8_t size)
 {
 	uint64_t addr;
 	uint64_t v;
@@ -105,7 +105,7 @@ static int cfi_expr_deref(struct machine *m, uint8_t size)
 	return cfi_expr_push(m, v);
 }
 
-static int cfi_expr_jump(struct machine *m)
+static int cfi_expr_jump(struct cfi_expr_machine *m)
 {
 	uint16_t raw;
 
@@ -120,7 +120,7 @@ static int cfi_expr_jump(struct machine *m)
 }
 
 /* dup, over, pick, swap, rot. */
-static int cfi_expr_shuffle(struct machine *m, uint8_t op)
+static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t *s = m->stack;
 	unsigned int n = m->n;
@@ -150,7 +150,7 @@ static int cfi_expr_shuffle(struct machine *m, uint8_t op)
 	return at < n ? cfi_expr_push(m, s[n - 1 - at]) : -1;
 }
 
-static int cfi_expr_unary(struct machine *m, uint8_t op)
+static int cfi_expr_unary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v;
 
@@ -161,7 +161,7 @@ static int cfi_expr_unary(struct machine *m, uint8_t op)
 	return cfi_expr_push(m, op == DW_OP_neg ? 0 - v : ~v);
 }
 
-static uint64_t cfi_expr_shifted(const struct machine *m, uint8_t op,
+static uint64_t cfi_expr_shifted(const struct cfi_expr_machine *m, uint8_t op,
 				 uint64_t a, uint64_t b)
 {
 	if (op == DW_OP_shra)
@@ -171,7 +171,7 @@ static uint64_t cfi_expr_shifted(const struct machine *m, uint8_t op,
 	return op == DW_OP_shl ? a << b : a >> b;
 }
 
-static int cfi_expr_binary(struct machine *m, uint8_t op)
+static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t a, b;
 
@@ -216,7 +216,7 @@ static int cfi_expr_binary(struct machine *m, uint8_t op)
 	}
 }
 
-static int cfi_expr_other(struct machine *m, uint8_t op)
+static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v;
 	uint8_t size;
@@ -256,7 +256,7 @@ static int cfi_expr_other(struct machine *m, uint8_t op)
 	}
 }
 
-static int cfi_expr_step(struct machine *m, uint8_t op)
+static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 {
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
 		return cfi_expr_push(m, op - DW_OP_lit0);
@@ -280,7 +280,7 @@ int cfi_value(struct bytes *code, const struct abi_values *v,
 	      const struct cfi_memory *mem, const uint64_t *first,
 	      uint64_t *out)
 {
-	struct machine m = {
+	struct cfi_expr_machine m = {
 		.code = code, .begin = code->pos, .v = v, .mem = mem
 	};
 	uint8_t op;

@@ -13,10 +13,10 @@
 
 #define X86_64_R10 10
 
-struct maker {
+struct cfi_rows_maker {
 	const struct cfi *c;
 	const struct abi *abi;
-	struct rows *rows;
+	struct unwind_rows *rows;
 };
 
 /* An expression that is register + off, and perhaps what is in memory there. */
@@ -40,7 +40,8 @@ static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
 
 /* What ld writes for lazy PLTs: SP + a word + ((pc & 15) >= N ? a word : 0),
  * which no rows could say otherwise, as each entry is 16 bytes. */
-static bool cfi_rows_plt_expr(const struct maker *m, int64_t v, int64_t *n)
+static bool cfi_rows_plt_expr(const struct cfi_rows_maker *m, int64_t v,
+			      int64_t *n)
 {
 	const uint8_t wide = m->abi->word == 8;
 	const uint8_t want[] = {
@@ -65,7 +66,7 @@ static bool cfi_rows_plt_expr(const struct maker *m, int64_t v, int64_t *n)
 	       !memcmp(b.pos + 7, want + 7, 4);
 }
 
-static bool cfi_rows_saved_at_sp(const struct maker *m,
+static bool cfi_rows_saved_at_sp(const struct cfi_rows_maker *m,
 				 const struct cfi_rule *r, int64_t off)
 {
 	uint8_t reg;
@@ -78,7 +79,8 @@ static bool cfi_rows_saved_at_sp(const struct maker *m,
 }
 
 /* glibc's __restore_rt: everything is where the kernel has put it. */
-static bool cfi_rows_is_signal(const struct maker *m, const struct cfi_rules *r)
+static bool cfi_rows_is_signal(const struct cfi_rows_maker *m,
+			       const struct cfi_rules *r)
 {
 	const struct abi_signal *s = &m->abi->signal[0];
 	uint8_t reg;
@@ -93,7 +95,7 @@ static bool cfi_rows_is_signal(const struct maker *m, const struct cfi_rules *r)
 	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->ra], s->pc);
 }
 
-static enum row_kind cfi_rows_cfa_kind(const struct maker *m,
+static enum row_kind cfi_rows_cfa_kind(const struct cfi_rows_maker *m,
 				       const struct cfi_rules *r, int64_t *cfa)
 {
 	uint8_t reg;
@@ -118,8 +120,8 @@ static enum row_kind cfi_rows_cfa_kind(const struct maker *m,
 }
 
 /* False: no row can say it. */
-static bool cfi_rows_place(const struct maker *m, const struct cfi_rule *r,
-			   struct place_rule *out)
+static bool cfi_rows_place(const struct cfi_rows_maker *m,
+			   const struct cfi_rule *r, struct place_rule *out)
 {
 	int64_t off = r->v;
 	uint8_t reg;
@@ -154,7 +156,8 @@ static bool cfi_rows_place(const struct maker *m, const struct cfi_rule *r,
 
 /* SP after the step is the CFA; the ABI of s390x has it saved at its place
  * in the frame, where that is what is found. */
-static bool cfi_rows_sp_is_cfa(const struct maker *m, const struct cfi_rules *r)
+static bool cfi_rows_sp_is_cfa(const struct cfi_rows_maker *m,
+			       const struct cfi_rules *r)
 {
 	const struct cfi_rule *sp = &r->reg[m->abi->sp];
 
@@ -165,12 +168,12 @@ static bool cfi_rows_sp_is_cfa(const struct maker *m, const struct cfi_rules *r)
 	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
 }
 
-static void cfi_rows_convert(const struct maker *m, const struct cfi_rules *r,
-			     struct row_rule *out)
+static void cfi_rows_convert(const struct cfi_rows_maker *m,
+			     const struct cfi_rules *r, struct unwind_rule *out)
 {
 	const struct cfi_rule *ra = &r->reg[r->ra];
 
-	*out = (struct row_rule){ .kind = ROW_COMPLEX };
+	*out = (struct unwind_rule){ .kind = ROW_COMPLEX };
 	if (r->interrupted)
 		out->flags |= ROW_INTERRUPTED;
 	if (r->is_signed)
@@ -197,36 +200,37 @@ static void cfi_rows_convert(const struct maker *m, const struct cfi_rules *r,
 
 static void cfi_rows_begin(void *arg, uint64_t start, uint64_t cfi_rows_end)
 {
-	rows_begin(((struct maker *)arg)->rows, start, cfi_rows_end);
+	unwind_rows_begin(((struct cfi_rows_maker *)arg)->rows, start,
+			  cfi_rows_end);
 }
 
 static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 {
-	const struct maker *m = arg;
-	struct row_rule rule;
+	const struct cfi_rows_maker *m = arg;
+	struct unwind_rule rule;
 
 	cfi_rows_convert(m, r, &rule);
-	rows_add(m->rows, addr, &rule);
+	unwind_rows_add(m->rows, addr, &rule);
 }
 
 static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
 {
-	const struct row_rule gap = { .kind = ROW_GAP };
-	const struct maker *m = arg;
+	const struct unwind_rule gap = { .kind = ROW_GAP };
+	const struct cfi_rows_maker *m = arg;
 
 	if (lost)
-		rows_add(m->rows, addr, &gap);
-	rows_end(m->rows);
+		unwind_rows_add(m->rows, addr, &gap);
+	unwind_rows_end(m->rows);
 }
 
-struct rows *cfi_rows(const struct cfi *c)
+struct unwind_rows *cfi_rows(const struct cfi *c)
 {
-	struct maker m = { .c = c, .abi = cfi_abi(c) };
+	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
 	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
 				     cfi_rows_end, &m };
 
-	m.rows = rows_new(m.abi->word);
+	m.rows = unwind_rows_new(m.abi->word);
 	cfi_each(c, &v);
-	rows_finish(m.rows);
+	unwind_rows_finish(m.rows);
 	return m.rows;
 }

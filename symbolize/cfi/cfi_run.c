@@ -28,13 +28,13 @@ enum action {
 /* Operands: r a register, u a number, s one with a sign, U and S the same in
  * units of the data alignment, N as U and negative, b a block, q a register
  * as value, - a number that is of no interest. */
-struct op {
+struct cfi_run_op {
 	uint8_t action;
 	uint8_t kind; /* of SET: the rule */
 	char operands[4];
 };
 
-static const struct op ops[64] = {
+static const struct cfi_run_op ops[64] = {
 	[DW_CFA_nop] = { NOTHING, 0, "" },
 	[DW_CFA_offset_extended] = { SET, RULE_OFFSET, "rU" },
 	[DW_CFA_restore_extended] = { RESTORE, 0, "r" },
@@ -140,8 +140,8 @@ static int cfi_run_restore_state(struct cfi_run *r)
 	return 0;
 }
 
-static int cfi_run_action(struct cfi_run *r, const struct op *op, uint64_t reg,
-			  int64_t v)
+static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
+			  uint64_t reg, int64_t v)
 {
 	switch ((enum action)op->action) {
 	case NOTHING:
@@ -206,7 +206,7 @@ static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 
 static int cfi_run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
 {
-	const struct op *op = &ops[code];
+	const struct cfi_run_op *op = &ops[code];
 	uint64_t reg = UINT64_MAX;
 	int64_t v = 0;
 
@@ -220,7 +220,7 @@ static int cfi_run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
 
 int cfi_run(struct cfi_run *r, struct bytes *b)
 {
-	static const struct op offset = { SET, RULE_OFFSET, "U" };
+	static const struct cfi_run_op offset = { SET, RULE_OFFSET, "U" };
 	uint64_t reg;
 	int64_t v;
 	uint8_t op;

@@ -44,7 +44,8 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 
 /* A handler returns to the first instruction, and a caller is looked for at
  * its return address - 1. */
-bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out)
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out)
 {
 	bool rt = s->rt.end && vaddr + 1 >= s->rt.start && vaddr < s->rt.end;
 	bool old =
@@ -52,7 +53,7 @@ bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out)
 
 	if (!rt && !old)
 		return false;
-	*out = (struct row){
+	*out = (struct unwind_row){
 		.how = ROW_SIGNAL | ROW_INTERRUPTED,
 		.cfa = old,
 		.fp = ROW_SAME,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct elf_file;
-struct row;
+struct unwind_row;
 
 /* Where they are, by ELF address; end 0: there is none. */
 struct sigreturn {
@@ -18,5 +18,6 @@ struct sigreturn {
  * s390x calls the function an ordinary one (Linux 7.2). */
 struct sigreturn sigreturn_find(const struct elf_file *ef);
 /* The row of an address that is in one of them. */
-bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out);
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out);
 #endif

@@ -8,18 +8,18 @@
 #define CFA_MAX ((1 << 23) - 1)
 
 /* A function while the table is made; pc of its rows counts from start. */
-struct func {
+struct unwind_rows_function {
 	uint64_t start, end;
 	size_t row, n; /* in rows.made */
 };
 
-struct rows {
+struct unwind_rows {
 	uint64_t base, end;
-	struct row *row; /* sorted by pc; after rows_finish() */
+	struct unwind_row *row; /* sorted by pc; after unwind_rows_finish() */
 	size_t n, cap;
-	struct row *made;
+	struct unwind_row *made;
 	size_t n_made, cap_made;
-	struct func *func;
+	struct unwind_rows_function *func;
 	size_t n_func, cap_func;
 	/* Which row holds at the beginning of each block of 2^shift bytes:
 	 * a search in all of them costs a cache miss for each step. */
@@ -29,15 +29,15 @@ struct rows {
 	int32_t word;
 };
 
-struct rows *rows_new(unsigned int word)
+struct unwind_rows *unwind_rows_new(unsigned int word)
 {
-	struct rows *t = mem_new(1, sizeof(*t));
+	struct unwind_rows *t = mem_new(1, sizeof(*t));
 
 	t->word = (int32_t)word;
 	return t;
 }
 
-void rows_free(struct rows *t)
+void unwind_rows_free(struct unwind_rows *t)
 {
 	if (!t)
 		return;
@@ -48,11 +48,12 @@ void rows_free(struct rows *t)
 	free(t);
 }
 
-void rows_begin(struct rows *t, uint64_t start, uint64_t end)
+void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end)
 {
 	t->func = mem_grow(t->func, &t->cap_func, t->n_func + 1,
 			   sizeof(*t->func));
-	t->func[t->n_func++] = (struct func){ start, end, t->n_made, 0 };
+	t->func[t->n_func++] =
+		(struct unwind_rows_function){ start, end, t->n_made, 0 };
 }
 
 static bool unwind_rows_pack_value(int64_t v, int64_t min, int64_t zero,
@@ -88,9 +89,10 @@ static bool unwind_rows_pack_place(const struct place_rule *p, int32_t word,
 	return unwind_rows_pack_value(v, INT16_MIN, 0, ROW_CFA_MAX, out);
 }
 
-static struct row unwind_rows_pack(const struct row_rule *r, int32_t word)
+static struct unwind_row unwind_rows_pack(const struct unwind_rule *r,
+					  int32_t word)
 {
-	struct row row = { .how = r->kind | r->flags };
+	struct unwind_row row = { .how = r->kind | r->flags };
 
 	row.fp = ROW_SAME;
 	row.ra = ROW_SAME;
@@ -108,17 +110,19 @@ static struct row unwind_rows_pack(const struct row_rule *r, int32_t word)
 	return row;
 }
 
-static bool unwind_rows_same_rule(const struct row *a, const struct row *b)
+static bool unwind_rows_same_rule(const struct unwind_row *a,
+				  const struct unwind_row *b)
 {
 	return a->cfa == b->cfa && a->how == b->how && a->fp == b->fp &&
 	       a->ra == b->ra;
 }
 
-void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
+void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
+		     const struct unwind_rule *rule)
 {
-	struct func *f = &t->func[t->n_func - 1];
-	struct row row = unwind_rows_pack(rule, t->word);
-	struct row *last;
+	struct unwind_rows_function *f = &t->func[t->n_func - 1];
+	struct unwind_row row = unwind_rows_pack(rule, t->word);
+	struct unwind_row *last;
 
 	if (addr < f->start || addr >= f->end || addr - f->start > UINT32_MAX)
 		return;
@@ -138,9 +142,9 @@ void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
 	f->n++;
 }
 
-void rows_end(struct rows *t)
+void unwind_rows_end(struct unwind_rows *t)
 {
-	struct func *f = &t->func[t->n_func - 1];
+	struct unwind_rows_function *f = &t->func[t->n_func - 1];
 
 	if (!f->n || f->start >= f->end)
 		t->n_func--;
@@ -148,8 +152,8 @@ void rows_end(struct rows *t)
 
 static int unwind_rows_compare_start(const void *a, const void *b)
 {
-	const struct func *x = a;
-	const struct func *y = b;
+	const struct unwind_rows_function *x = a;
+	const struct unwind_rows_function *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -157,7 +161,8 @@ static int unwind_rows_compare_start(const void *a, const void *b)
 }
 
 /* The table's next row; one that says the same as the last is not needed. */
-static void unwind_rows_put(struct rows *t, uint64_t addr, struct row row)
+static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
+			    struct unwind_row row)
 {
 	row.pc = (uint32_t)(addr - t->base);
 	while (t->n && t->row[t->n - 1].pc == row.pc)
@@ -168,17 +173,18 @@ static void unwind_rows_put(struct rows *t, uint64_t addr, struct row row)
 	t->row[t->n++] = row;
 }
 
-static void unwind_rows_put_function(struct rows *t, const struct func *f,
+static void unwind_rows_put_function(struct unwind_rows *t,
+				     const struct unwind_rows_function *f,
 				     uint64_t end)
 {
-	const struct row gap = { .how = ROW_GAP,
-				 .fp = ROW_SAME,
-				 .ra = ROW_SAME };
+	const struct unwind_row gap = { .how = ROW_GAP,
+					.fp = ROW_SAME,
+					.ra = ROW_SAME };
 
 	if (t->made[f->row].pc)
 		unwind_rows_put(t, f->start, gap);
 	for (size_t i = 0; i < f->n; i++) {
-		const struct row *row = &t->made[f->row + i];
+		const struct unwind_row *row = &t->made[f->row + i];
 
 		if (f->start + row->pc >= end)
 			break;
@@ -190,7 +196,7 @@ static void unwind_rows_put_function(struct rows *t, const struct func *f,
 }
 
 /* As many blocks as rows at most: a table may be thin. */
-static void unwind_rows_make_blocks(struct rows *t)
+static void unwind_rows_make_blocks(struct unwind_rows *t)
 {
 	uint64_t span = t->end - t->base;
 	size_t row = 0;
@@ -209,14 +215,14 @@ static void unwind_rows_make_blocks(struct rows *t)
 	}
 }
 
-void rows_finish(struct rows *t)
+void unwind_rows_finish(struct unwind_rows *t)
 {
 	if (t->n_func)
 		qsort(t->func, t->n_func, sizeof(*t->func),
 		      unwind_rows_compare_start);
 	t->base = t->n_func ? t->func[0].start : 0;
 	for (size_t i = 0; i < t->n_func; i++) {
-		const struct func *f = &t->func[i];
+		const struct unwind_rows_function *f = &t->func[i];
 		uint64_t end = f->end;
 
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
@@ -232,18 +238,19 @@ void rows_finish(struct rows *t)
 	t->func = NULL;
 	t->n_func = 0;
 	for (size_t i = 0; i < t->n; i++)
-		t->complex += row_kind(&t->row[i]) == ROW_COMPLEX;
+		t->complex += unwind_row_kind(&t->row[i]) == ROW_COMPLEX;
 	if (t->n)
 		unwind_rows_make_blocks(t);
 }
 
-const struct row *rows_find(const struct rows *t, uint64_t addr)
+const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
+					  uint64_t addr)
 {
 	if (!t->n || addr < t->base || addr >= t->end)
 		return NULL;
 	uint32_t pc = (uint32_t)(addr - t->base);
 	const uint32_t *block = &t->block[pc >> t->shift];
-	const struct row *row = &t->row[block[0]];
+	const struct unwind_row *row = &t->row[block[0]];
 	size_t n = block[1] - block[0] + 1;
 
 	/* Without a jump that depends on the comparison. */
@@ -256,34 +263,35 @@ const struct row *rows_find(const struct rows *t, uint64_t addr)
 	return row->pc <= pc ? row : NULL;
 }
 
-void rows_rule(const struct rows *t, const struct row *row,
-	       struct row_rule *out)
+void unwind_rows_rule(const struct unwind_rows *t, const struct unwind_row *row,
+		      struct unwind_rule *out)
 {
-	*out = (struct row_rule){
-		.kind = row_kind(row),
+	*out = (struct unwind_rule){
+		.kind = unwind_row_kind(row),
 		.flags = row->how & (ROW_SIGNED | ROW_INTERRUPTED),
 		.cfa = row->cfa,
-		.fp = row_place(row->fp, t->word),
-		.ra = row_place(row->ra, t->word),
+		.fp = unwind_row_place(row->fp, t->word),
+		.ra = unwind_row_place(row->ra, t->word),
 	};
 }
 
-size_t rows_count(const struct rows *t)
+size_t unwind_rows_count(const struct unwind_rows *t)
 {
 	return t->n;
 }
 
-size_t rows_complex(const struct rows *t)
+size_t unwind_rows_complex(const struct unwind_rows *t)
 {
 	return t->complex;
 }
 
-size_t rows_dropped(const struct rows *t)
+size_t unwind_rows_dropped(const struct unwind_rows *t)
 {
 	return t->dropped;
 }
 
-const struct row *rows_at(const struct rows *t, size_t i, uint64_t *addr)
+const struct unwind_row *unwind_rows_at(const struct unwind_rows *t, size_t i,
+					uint64_t *addr)
 {
 	*addr = t->base + t->row[i].pc;
 	return &t->row[i];

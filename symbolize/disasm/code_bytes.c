@@ -17,7 +17,7 @@
 
 #define SYMBOLS_MAX 20000000
 
-struct code {
+struct code_bytes {
 	struct elf_file *ef; /* NULL: from bytes */
 	struct cfi *cfi;
 	unsigned char *bytes;
@@ -53,8 +53,8 @@ static struct elf_file *code_bytes_find_program(struct symbolizer *sy,
 	return ef;
 }
 
-struct elf_file *code_file(struct symbolizer *sy, const struct image *img,
-			   const char **why)
+struct elf_file *code_bytes_find_file(struct symbolizer *sy,
+				      const struct image *img, const char **why)
 {
 	struct elf_file *ef = NULL;
 	bool other = false;
@@ -75,7 +75,8 @@ struct elf_file *code_file(struct symbolizer *sy, const struct image *img,
 	return ef;
 }
 
-size_t code_bytes(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
+size_t code_bytes_of_file(const struct elf_file *ef, uint64_t off, void *buf,
+			  size_t n)
 {
 	ssize_t got;
 
@@ -130,12 +131,12 @@ static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 	return false;
 }
 
-struct code *code_open(struct symbolizer *sy, const struct image *img,
-		       struct err *err)
+struct code_bytes *code_bytes_open(struct symbolizer *sy,
+				   const struct image *img, struct err *err)
 {
 	const char *why;
 	const char *path = img->path ? img->path : "";
-	struct elf_file *ef = code_file(sy, img, &why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, &why);
 
 	if (!ef) {
 		err_set(err, ERR_IO,
@@ -144,14 +145,14 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 			path, why);
 		return NULL;
 	}
-	struct code *c = mem_new(1, sizeof(*c));
+	struct code_bytes *c = mem_new(1, sizeof(*c));
 
 	c->ef = ef;
 	c->machine = ef->machine;
 	c->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	c->kernel = img->kind == IMAGE_KERNEL;
 	if (c->kernel && !code_bytes_find_text(ef, &c->addr)) {
-		code_close(c);
+		code_bytes_close(c);
 		err_set(err, ERR_FORMAT, "%s: has no symbol _text", path);
 		return NULL;
 	}
@@ -159,10 +160,10 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 	return c;
 }
 
-struct code *code_of_bytes(uint16_t machine, uint64_t addr, const void *bytes,
-			   size_t len)
+struct code_bytes *code_bytes_of_memory(uint16_t machine, uint64_t addr,
+					const void *bytes, size_t len)
 {
-	struct code *c = mem_new(1, sizeof(*c));
+	struct code_bytes *c = mem_new(1, sizeof(*c));
 
 	c->machine = machine;
 	c->addr = addr;
@@ -172,7 +173,7 @@ struct code *code_of_bytes(uint16_t machine, uint64_t addr, const void *bytes,
 	return c;
 }
 
-void code_close(struct code *c)
+void code_bytes_close(struct code_bytes *c)
 {
 	if (!c)
 		return;
@@ -182,23 +183,23 @@ void code_close(struct code *c)
 	free(c);
 }
 
-const char *code_path(const struct code *c)
+const char *code_bytes_path(const struct code_bytes *c)
 {
 	return c->ef ? c->ef->path : "";
 }
 
-uint16_t code_machine(const struct code *c)
+uint16_t code_bytes_machine(const struct code_bytes *c)
 {
 	return c->machine;
 }
 
-bool code_big(const struct code *c)
+bool code_bytes_big(const struct code_bytes *c)
 {
 	return c->big;
 }
 
 /* The segment that has the address in the file. */
-static const struct segment *code_bytes_find_segment(const struct code *c,
+static const struct segment *code_bytes_find_segment(const struct code_bytes *c,
 						     uint64_t addr)
 {
 	for (size_t i = 0; c->ef && i < c->ef->n_seg; i++)
@@ -208,7 +209,7 @@ static const struct segment *code_bytes_find_segment(const struct code *c,
 	return NULL;
 }
 
-bool code_addr(const struct code *c, uint64_t off, uint64_t *addr)
+bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr)
 {
 	if (!c->ef) {
 		*addr = c->addr + off;
@@ -221,7 +222,7 @@ bool code_addr(const struct code *c, uint64_t off, uint64_t *addr)
 	return elf_vaddr(c->ef->seg, c->ef->n_seg, off, addr);
 }
 
-bool code_off(const struct code *c, uint64_t addr, uint64_t *off)
+bool code_bytes_off(const struct code_bytes *c, uint64_t addr, uint64_t *off)
 {
 	const struct segment *s = code_bytes_find_segment(c, addr);
 
@@ -235,12 +236,13 @@ bool code_off(const struct code *c, uint64_t addr, uint64_t *off)
 	return true;
 }
 
-size_t code_read(const struct code *c, uint64_t off, void *buf, size_t n)
+size_t code_bytes_read(const struct code_bytes *c, uint64_t off, void *buf,
+		       size_t n)
 {
 	const struct segment *s;
 	uint64_t addr;
 
-	if (!code_addr(c, off, &addr))
+	if (!code_bytes_addr(c, off, &addr))
 		return 0;
 	if (!c->ef) {
 		n = n < c->len - off ? n : c->len - (size_t)off;
@@ -253,11 +255,11 @@ size_t code_read(const struct code *c, uint64_t off, void *buf, size_t n)
 	uint64_t at = addr - s->vaddr;
 
 	n = n < s->filesz - at ? n : (size_t)(s->filesz - at);
-	return code_bytes(c->ef, s->off + at, buf, n);
+	return code_bytes_of_file(c->ef, s->off + at, buf, n);
 }
 
-bool code_function(const struct code *c, uint64_t off, uint64_t *start,
-		   uint64_t *end)
+bool code_bytes_function(const struct code_bytes *c, uint64_t off,
+			 uint64_t *start, uint64_t *end)
 {
 	uint64_t addr;
 	uint64_t a;
@@ -268,8 +270,8 @@ bool code_function(const struct code *c, uint64_t off, uint64_t *start,
 		*end = c->len;
 		return off < c->len;
 	}
-	if (!code_addr(c, off, &addr) || !cfi_function(c->cfi, addr, &a, &b) ||
-	    !code_off(c, a, start))
+	if (!code_bytes_addr(c, off, &addr) ||
+	    !cfi_function(c->cfi, addr, &a, &b) || !code_bytes_off(c, a, start))
 		return false;
 	*end = *start + (b - a);
 	return *end > *start;

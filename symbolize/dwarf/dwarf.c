@@ -18,7 +18,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/relocate.h"
-#include "symbolize/dwarf/split.h"
+#include "symbolize/dwarf/split_dwarf.h"
 
 /* Debug information nests some ten deep; a hostile file as deep as it is
  * long. */
@@ -29,7 +29,7 @@
 #define LOOKS_PER_CLOCK 16
 #define NONE UINT32_MAX
 
-struct want {
+struct dwarf_want {
 	uint64_t vaddr;
 	uint32_t index; /* in the caller's list */
 	uint32_t node;	/* innermost function inlined here; NONE */
@@ -37,18 +37,18 @@ struct want {
 };
 
 /* A function that was inlined, at one place. */
-struct node {
+struct dwarf_node {
 	const char *name, *file; /* file, line: of the call */
 	uint32_t line;
 	uint32_t outer; /* the node it was inlined into; NONE */
 };
 
-struct span {
+struct dwarf_span {
 	uint32_t first, n; /* in frame[] */
 };
 
 struct dwarf {
-	struct span *span; /* by the caller's index */
+	struct dwarf_span *span; /* by the caller's index */
 	size_t n;
 	struct dwarf_frame *frame;
 	size_t n_frame, cap_frame;
@@ -57,8 +57,8 @@ struct dwarf {
 	size_t missing; /* units whose other half is not here */
 	const char *missed;
 	/* Until dwarf_look() is done: */
-	struct want *want; /* by address */
-	struct node *node;
+	struct dwarf_want *want; /* by address */
+	struct dwarf_node *node;
 	size_t n_node, cap_node;
 	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
@@ -69,7 +69,7 @@ struct dwarf {
 	Dwarf_Files *files;
 	const char *folder; /* in which it was compiled; NULL */
 	bool deep;
-	struct split *split; /* its other half; NULL: it is whole */
+	struct split_dwarf *split; /* its other half; NULL: it is whole */
 	struct timespec until;
 	unsigned int looks;
 };
@@ -161,18 +161,18 @@ static int dwarf_compare_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct range_walk {
+struct dwarf_range_walk {
 	ptrdiff_t at;
 	Dwarf_Addr base;
-	struct split_walk split;
+	struct split_dwarf_walk split;
 };
 
 static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
-			     struct range_walk *w, Dwarf_Addr *start,
+			     struct dwarf_range_walk *w, Dwarf_Addr *start,
 			     Dwarf_Addr *end)
 {
 	if (d->split)
-		return split_range(d->split, die, &w->split, start, end);
+		return split_dwarf_range(d->split, die, &w->split, start, end);
 	w->at = dwarf_ranges(die, w->at, &w->base, start, end);
 	return w->at > 0;
 }
@@ -183,7 +183,7 @@ static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
 			 size_t *n)
 {
 	size_t top = d->n_set;
-	struct range_walk w = { .at = 0 };
+	struct dwarf_range_walk w = { .at = 0 };
 	Dwarf_Addr start;
 	Dwarf_Addr end;
 	bool mixed = false;
@@ -254,7 +254,7 @@ static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 				     NULL, NULL);
 	d->node = mem_grow(d->node, &d->cap_node, d->n_node + 1,
 			   sizeof(*d->node));
-	d->node[d->n_node] = (struct node){
+	d->node[d->n_node] = (struct dwarf_node){
 		.name = dwarf_keep(d, name ? name : "[inlined]"),
 		.file = dwarf_keep_file(d, file),
 		.line = line < UINT32_MAX ? (uint32_t)line : 0,
@@ -339,11 +339,11 @@ static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 
 /* What is known of an address: its line, and the calls outwards from it. */
 static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
-			     const struct want *w)
+			     const struct dwarf_want *w)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(unit, w->vaddr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	struct span *sp = &d->span[w->index];
+	struct dwarf_span *sp = &d->span[w->index];
 	uint32_t at = w->node;
 	int line = 0;
 
@@ -372,7 +372,7 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
-	Dwarf_Die *tree = d->split ? split_unit(d->split) : unit;
+	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
 	Dwarf_Attribute attr;
 	size_t n_files;
 
@@ -403,7 +403,7 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 			     const struct elf_file *ef, Dwarf_Die *unit,
 			     size_t n)
 {
-	d->split = split_open(sy, ef, unit);
+	d->split = split_dwarf_open(sy, ef, unit);
 	if (!d->split) {
 		Dwarf_Attribute attr;
 		const char *name = dwarf_formstring(
@@ -415,7 +415,7 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 		d->missed = d->missing++ ? d->missed : dwarf_keep(d, name);
 	}
 	dwarf_look_unit(d, unit, n);
-	split_close(d->split);
+	split_dwarf_close(d->split);
 	d->split = NULL;
 }
 
@@ -489,8 +489,8 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 
 static int dwarf_compare_address(const void *a, const void *b)
 {
-	const struct want *x = a;
-	const struct want *y = b;
+	const struct dwarf_want *x = a;
+	const struct dwarf_want *y = b;
 
 	if (x->vaddr != y->vaddr)
 		return x->vaddr < y->vaddr ? -1 : 1;
@@ -539,9 +539,9 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
 	d->span = mem_new(n, sizeof(*d->span));
 	d->want = mem_new(n, sizeof(*d->want));
 	for (size_t i = 0; i < n; i++)
-		d->want[i] = (struct want){ .vaddr = vaddr[i],
-					    .index = (uint32_t)i,
-					    .node = NONE };
+		d->want[i] = (struct dwarf_want){ .vaddr = vaddr[i],
+						  .index = (uint32_t)i,
+						  .node = NONE };
 	qsort(d->want, n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;

@@ -14,7 +14,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/kernel_module.h"
 
 /* RISC-V is not here: it says differences, by pairs that add and subtract. */
 static const struct {
@@ -35,7 +35,7 @@ static const struct {
 #define FAR ((uint64_t)1 << 56)
 #define FAR_STEP ((uint64_t)1 << 36)
 
-struct relocating {
+struct relocate_state {
 	const struct elf_file *ef;
 	struct elf_section *sec;
 	size_t n_sec;
@@ -59,7 +59,7 @@ static size_t relocate_width(uint16_t machine, uint64_t type)
 }
 
 /* In a section of the file's byte order. */
-static void relocate_put(const struct relocating *r, unsigned char *at,
+static void relocate_put(const struct relocate_state *r, unsigned char *at,
 			 uint64_t v, size_t size)
 {
 	uint32_t half = (uint32_t)v;
@@ -73,8 +73,9 @@ static void relocate_put(const struct relocating *r, unsigned char *at,
 	}
 }
 
-static bool relocate_symbol_value(const struct relocating *r, Elf_Data *symbols,
-				  uint64_t i, uint64_t *value)
+static bool relocate_symbol_value(const struct relocate_state *r,
+				  Elf_Data *symbols, uint64_t i,
+				  uint64_t *value)
 {
 	GElf_Sym sym;
 
@@ -90,7 +91,7 @@ static bool relocate_symbol_value(const struct relocating *r, Elf_Data *symbols,
 }
 
 /* One table, of the relocations of one section. */
-static bool relocate_apply(const struct relocating *r,
+static bool relocate_apply(const struct relocate_state *r,
 			   const struct elf_section *table)
 {
 	struct elf_section *to = &r->sec[table->info];
@@ -126,11 +127,11 @@ static bool relocate_apply(const struct relocating *r,
 	return true;
 }
 
-static void relocate_lay_out(struct relocating *r)
+static void relocate_lay_out(struct relocate_state *r)
 {
 	for (size_t i = 1; i < r->n_sec; i++)
 		elf_section_get(r->ef, i, &r->sec[i]);
-	module_layout(r->ef, r->sec, r->n_sec);
+	kernel_module_layout(r->ef, r->sec, r->n_sec);
 	for (size_t i = 1; i < r->n_sec; i++)
 		if (r->sec[i].flags & SHF_ALLOC && !r->sec[i].addr)
 			r->sec[i].addr = FAR + i * FAR_STEP;
@@ -138,7 +139,7 @@ static void relocate_lay_out(struct relocating *r)
 
 bool relocate_debug(const struct elf_file *ef)
 {
-	struct relocating r = { .ef = ef, .n_sec = elf_sections(ef) };
+	struct relocate_state r = { .ef = ef, .n_sec = elf_sections(ef) };
 	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
 	bool ok = true;
 

@@ -10,7 +10,7 @@ struct elf_file;
 /* Are the relocations of this machine known? */
 bool relocate_knows(uint16_t machine);
 /* Puts addresses into the sections that dwarf_look() reads, in memory only: as
- * module_layout() places code; what it does not place is far behind it, each
- * section for itself. False: they are not those of ef. */
+ * kernel_module_layout() places code; what it does not place is far behind it,
+ * each section for itself. False: they are not those of ef. */
 bool relocate_debug(const struct elf_file *ef);
 #endif

@@ -185,7 +185,7 @@ static struct elf_file *elf_file_of_fd(int fd, const char *path,
 struct elf_file *elf_file_open(const char *path, struct err *err)
 {
 	uint64_t size;
-	int fd = regular_open(path, &size, err);
+	int fd = open_regular_file(path, &size, err);
 
 	return fd < 0 ? NULL : elf_file_of_fd(fd, path, err);
 }

@@ -18,22 +18,22 @@
 #define STUBS_MAX 1000000
 #define NAME_SIZE 4096
 
-struct reloc {
+struct plt_reloc {
 	uint64_t slot;
 	const char *name; /* NULL: has none */
 };
 
-struct plt {
+struct plt_reader {
 	const struct elf_file *ef;
 	struct symtab *t;
 	struct arena *names;
-	struct reloc *rel; /* .rela.plt first, in its order */
+	struct plt_reloc *rel; /* .rela.plt first, in its order */
 	size_t n, cap, n_plt;
 	uint64_t got; /* address of .got.plt */
 };
 
 /* The name of dynamic symbol i; NULL when it has none. */
-static const char *plt_symbol_name(const struct plt *p,
+static const char *plt_symbol_name(const struct plt_reader *p,
 				   const struct elf_section *s, Elf_Data *syms,
 				   uint64_t i)
 {
@@ -48,7 +48,7 @@ static const char *plt_symbol_name(const struct plt *p,
 
 /* A relocation without a symbol calls a function that chooses the target:
  * the function's own name is the name people call it by (strrchr). */
-static const char *plt_chooser_name(const struct plt *p, uint64_t info,
+static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
 				    int64_t addend)
 {
 	uint64_t type = GELF_R_TYPE(info);
@@ -74,7 +74,7 @@ static const char *plt_chooser_name(const struct plt *p, uint64_t info,
 }
 
 /* all: also those without a name, so that stub i is relocation i. */
-static void plt_read_relocs(struct plt *p, const char *name, bool all)
+static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 {
 	struct elf_section s;
 	struct elf_section dyn;
@@ -111,11 +111,11 @@ static void plt_read_relocs(struct plt *p, const char *name, bool all)
 		if (!sym && !all)
 			continue;
 		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
-		p->rel[p->n++] = (struct reloc){ a.r_offset, sym };
+		p->rel[p->n++] = (struct plt_reloc){ a.r_offset, sym };
 	}
 }
 
-static void plt_add_stub(struct plt *p, uint64_t addr, uint64_t len,
+static void plt_add_stub(struct plt_reader *p, uint64_t addr, uint64_t len,
 			 const char *name)
 {
 	char buf[NAME_SIZE];
@@ -143,8 +143,8 @@ static void plt_add_stub(struct plt *p, uint64_t addr, uint64_t len,
 
 static int plt_compare_slot(const void *a, const void *b)
 {
-	const struct reloc *x = a;
-	const struct reloc *y = b;
+	const struct plt_reloc *x = a;
+	const struct plt_reloc *y = b;
 
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
@@ -152,7 +152,7 @@ static int plt_compare_slot(const void *a, const void *b)
 /* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
  * ff 25 (relative to the next instruction, absolute on i386) or, in i386
  * position-independent code, ff a3 (relative to .got.plt). */
-static bool plt_x86_slot(const struct plt *p, const unsigned char *code,
+static bool plt_x86_slot(const struct plt_reader *p, const unsigned char *code,
 			 size_t len, uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + 6 <= len; i++) {
@@ -176,7 +176,7 @@ static bool plt_x86_slot(const struct plt *p, const unsigned char *code,
 	return false;
 }
 
-static void plt_x86_stubs(struct plt *p, const char *section)
+static void plt_x86_stubs(struct plt_reader *p, const char *section)
 {
 	struct elf_section s;
 
@@ -187,13 +187,13 @@ static void plt_x86_stubs(struct plt *p, const char *section)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
-		struct reloc key = { 0, NULL };
+		struct plt_reloc key = { 0, NULL };
 		const unsigned char *code = d->d_buf;
 		uint64_t addr = s.addr + i * each;
 
 		if (!plt_x86_slot(p, code + i * each, each, addr, &key.slot))
 			continue;
-		const struct reloc *r = bsearch(
+		const struct plt_reloc *r = bsearch(
 			&key, p->rel, p->n, sizeof(*p->rel), plt_compare_slot);
 		if (r)
 			plt_add_stub(p, addr, each, r->name);
@@ -202,7 +202,7 @@ static void plt_x86_stubs(struct plt *p, const char *section)
 	}
 }
 
-static void plt_other_stubs(struct plt *p)
+static void plt_other_stubs(struct plt_reader *p)
 {
 	struct elf_section s;
 	uint64_t head;
@@ -229,7 +229,7 @@ static void plt_other_stubs(struct plt *p)
 
 void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 {
-	struct plt p = { .ef = ef, .t = t, .names = names };
+	struct plt_reader p = { .ef = ef, .t = t, .names = names };
 	struct elf_section got;
 
 	if (ef->no_code)

@@ -10,7 +10,7 @@
  * deep; a hostile one could nest every symbol in the one before. */
 #define NEST_MAX 64
 
-struct key {
+struct symtab_key {
 	uint64_t start;
 	uint32_t index;
 };
@@ -36,7 +36,8 @@ void symtab_release(struct symtab *t)
 }
 
 /* One pass of a radix sort by one byte; false when all have the same. */
-static bool symtab_sort_byte(const struct key *in, struct key *out, size_t n,
+static bool symtab_sort_byte(const struct symtab_key *in,
+			     struct symtab_key *out, size_t n,
 			     const size_t *count, unsigned int shift)
 {
 	size_t pos[256];
@@ -58,20 +59,20 @@ static bool symtab_sort_byte(const struct key *in, struct key *out, size_t n,
 static void symtab_radix_sort(struct sym *sym, size_t n)
 {
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
-	struct key *key = mem_new(n, sizeof(*key));
-	struct key *tmp = mem_new(n, sizeof(*tmp));
+	struct symtab_key *key = mem_new(n, sizeof(*key));
+	struct symtab_key *tmp = mem_new(n, sizeof(*tmp));
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = sym[i].start;
 
-		key[i] = (struct key){ start, (uint32_t)i };
+		key[i] = (struct symtab_key){ start, (uint32_t)i };
 		for (int b = 0; b < 8; b++)
 			count[b][start >> (8 * b) & 0xff]++;
 	}
 	for (unsigned int b = 0; b < 8; b++) {
 		if (!symtab_sort_byte(key, tmp, n, count[b], 8 * b))
 			continue;
-		struct key *swap = key;
+		struct symtab_key *swap = key;
 		key = tmp;
 		tmp = swap;
 	}

@@ -11,7 +11,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
-#include "symbolize/files/memo.h"
+#include "symbolize/files/name_cache.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -31,7 +31,7 @@ static void places_add(struct places *p, const char *fmt, ...)
 	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
 		return;
 	p->path[p->n++] = mem_strdup(path);
-	tried_add(p->tried, path);
+	tried_files_add(p->tried, path);
 }
 
 void places_release(struct places *p)

@@ -12,13 +12,13 @@
 struct elf_file;
 struct image;
 struct symbolizer;
-struct tried;
+struct tried_files;
 
 #define PLACES_MAX 48
 
 struct places {
-	struct tried *tried;	/* remembers them; NULL: nobody does */
-	char *path[PLACES_MAX]; /* owned */
+	struct tried_files *tried; /* remembers them; NULL: nobody does */
+	char *path[PLACES_MAX];	   /* owned */
 	size_t n;
 };
 

@@ -17,7 +17,7 @@
 /* Longer mangled names are left alone: parsing takes stack by length. */
 #define NAME_MAX_IN 32768
 
-struct sink {
+struct demangle_buffer {
 	jmp_buf full;
 	size_t n;
 	char text[NAME_MAX_OUT];
@@ -25,7 +25,7 @@ struct sink {
 
 static void demangle_put(const char *s, size_t n, void *arg)
 {
-	struct sink *k = arg;
+	struct demangle_buffer *k = arg;
 	size_t room = sizeof(k->text) - k->n;
 
 	memcpy(k->text + k->n, s, n < room ? n : room);
@@ -46,7 +46,8 @@ static bool demangle_may_be_rust(const char *name)
 }
 
 /* The plain reading of mangled, in *k; false when it is not mangled. */
-static bool demangle_cxx(const char *mangled, const bool rust, struct sink *k)
+static bool demangle_cxx(const char *mangled, const bool rust,
+			 struct demangle_buffer *k)
 {
 	k->n = 0;
 	if (setjmp(k->full))
@@ -65,7 +66,7 @@ static bool demangle_cxx(const char *mangled, const bool rust, struct sink *k)
 #define D_REPEATS_MAX 32
 #define D_MAX_IN 4096
 
-static bool demangle_d(const char *mangled, struct sink *k)
+static bool demangle_d(const char *mangled, struct demangle_buffer *k)
 {
 	size_t repeats = 0;
 	size_t len = 0;
@@ -87,7 +88,7 @@ static bool demangle_d(const char *mangled, struct sink *k)
 bool demangle_name(const char *name, char *buf, size_t size)
 {
 	char base[1024];
-	struct sink k;
+	struct demangle_buffer k;
 	const char *mangled = name;
 
 	if (name[0] != '_' || !size ||

@@ -14,7 +14,7 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/report.h"
@@ -25,7 +25,7 @@
 
 #define PAGE 4096u
 
-struct elf_names {
+struct elfsym {
 	const struct symbolizer *sy; /* while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
 	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
@@ -36,7 +36,7 @@ struct elf_names {
 	uint64_t shift; /* what offsets of the image lack to be the file's */
 };
 
-struct loader {
+struct elfsym_loader {
 	const struct symbolizer *sy;
 	struct symtab *t;
 	const struct elf_file *ef;
@@ -56,7 +56,7 @@ static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
 				  name[1] == 'd' || name[1] == 'x');
 }
 
-static void elfsym_add(const struct loader *l, const GElf_Sym *es,
+static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 		       const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(es->st_info);
@@ -105,7 +105,7 @@ static void elfsym_add(const struct loader *l, const GElf_Sym *es,
 	symtab_add(l->t, &s);
 }
 
-static void elfsym_load_table(const struct loader *l,
+static void elfsym_load_table(const struct elfsym_loader *l,
 			      const struct elf_section *s)
 {
 	struct elf_section str;
@@ -136,17 +136,18 @@ static void elfsym_load_table(const struct loader *l,
 }
 
 /* The symbols of one kind of table of one file; false when it has none. */
-static bool elfsym_load_symbols(struct elf_names *en, const struct elf_file *ef,
+static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
 				uint32_t type, const char *how)
 {
-	struct loader l = { en->sy, &en->tab, ef, NULL, elf_sections(ef), how };
+	struct elfsym_loader l = { en->sy, &en->tab,	     ef,
+				   NULL,   elf_sections(ef), how };
 	size_t before = en->tab.n;
 
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
 	for (size_t i = 1; i < l.n_sec; i++)
 		elf_section_get(ef, i, &l.sec[i]);
 	if (ef->type == ET_REL)
-		module_layout(ef, l.sec, l.n_sec);
+		kernel_module_layout(ef, l.sec, l.n_sec);
 	for (size_t i = 1; i < l.n_sec; i++)
 		if (l.sec[i].scn && l.sec[i].type == type)
 			elfsym_load_table(&l, &l.sec[i]);
@@ -156,7 +157,7 @@ static bool elfsym_load_symbols(struct elf_names *en, const struct elf_file *ef,
 
 /* Fedora's programs carry a small ELF file with the names of their static
  * functions. */
-static bool elfsym_load_debugdata(struct elf_names *en)
+static bool elfsym_load_debugdata(struct elfsym *en)
 {
 	struct elf_section s;
 	size_t len;
@@ -173,7 +174,7 @@ static bool elfsym_load_debugdata(struct elf_names *en)
 	       elfsym_load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static bool elfsym_load_debug(struct elf_names *en, struct symbolizer *sy,
+static bool elfsym_load_debug(struct elfsym *en, struct symbolizer *sy,
 			      const struct image *img)
 {
 	en->debug = debugfile_open(sy, img, en->ef);
@@ -186,7 +187,7 @@ static bool elfsym_load_from_copy(void *arg, const struct elf_file *copy)
 	return elfsym_load_symbols(arg, copy, SHT_SYMTAB, "symtab");
 }
 
-static bool elfsym_load_copy(struct elf_names *en, const struct symbolizer *sy,
+static bool elfsym_load_copy(struct elfsym *en, const struct symbolizer *sy,
 			     const struct image *img)
 {
 	struct elf_file *copy =
@@ -201,7 +202,7 @@ static bool elfsym_load_copy(struct elf_names *en, const struct symbolizer *sy,
 
 static void elfsym_close(void *r)
 {
-	struct elf_names *en = r;
+	struct elfsym *en = r;
 
 	symtab_release(&en->tab);
 	arena_release(&en->names);
@@ -214,10 +215,10 @@ static void elfsym_close(void *r)
 }
 
 /* Takes ef. Loads all that names it. */
-static struct elf_names *
-elfsym_load(struct symbolizer *sy, const struct image *img, struct elf_file *ef)
+static struct elfsym *elfsym_load(struct symbolizer *sy,
+				  const struct image *img, struct elf_file *ef)
 {
-	struct elf_names *en = mem_new(1, sizeof(*en));
+	struct elfsym *en = mem_new(1, sizeof(*en));
 
 	en->sy = sy;
 	en->ef = ef;
@@ -272,7 +273,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	}
 	if (img->kind != IMAGE_MAPPING)
 		elfsym_report_segments(sy, ef);
-	struct elf_names *en = elfsym_load(sy, img, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
 	/* Code is in the mapping of the only segment that has any. */
 	if (img->kind == IMAGE_MAPPING)
 		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
@@ -282,7 +283,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool elfsym_find_text(struct elf_names *en)
+static bool elfsym_find_text(struct elfsym *en)
 {
 	for (size_t i = 0; i < en->tab.n; i++)
 		if (!strcmp(en->tab.sym[i].name, "_text")) {
@@ -310,7 +311,7 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			report_status(sy, "other build-id");
 		return 0;
 	}
-	struct elf_names *en = elfsym_load(sy, img, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
 	en->kernel = true;
 	if (!elfsym_find_text(en)) {
 		elfsym_close(en);
@@ -333,28 +334,27 @@ static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
 	(void)err;
 	if (img->kind != IMAGE_MODULE)
 		return 0;
-	struct elf_file *ef = module_open(sy, img, &other);
+	struct elf_file *ef = kernel_module_open(sy, img, &other);
 	if (!ef) {
 		if (other)
 			report_status(sy, "other build-id");
 		return 0;
 	}
 	report_file(sy, ef->path);
-	struct elf_names *en = elfsym_load(sy, img, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
 	if (ef->type != ET_REL || !en->tab.n) {
 		report_status(sy, "no symbols");
 		elfsym_close(en);
 		return 0;
 	}
 	en->kernel = true;
-	en->text = MODULE_TEXT;
+	en->text = KERNEL_MODULE_TEXT;
 	report_status(sy, img->id_len ? "named" : "unverified");
 	*r = en;
 	return 1;
 }
 
-static bool elfsym_vaddr(const struct elf_names *en, uint64_t off,
-			 uint64_t *vaddr)
+static bool elfsym_vaddr(const struct elfsym *en, uint64_t off, uint64_t *vaddr)
 {
 	off += en->shift;
 	if (!en->kernel)
@@ -365,7 +365,7 @@ static bool elfsym_vaddr(const struct elf_names *en, uint64_t off,
 
 static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct elf_names *en = r;
+	const struct elfsym *en = r;
 	uint64_t vaddr;
 
 	if (!elfsym_vaddr(en, off, &vaddr))
@@ -387,7 +387,7 @@ static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 }
 
 /* The file of this program that has debug information; NULL: none. */
-static const struct elf_file *elfsym_dwarf_file(struct elf_names *en,
+static const struct elf_file *elfsym_dwarf_file(struct elfsym *en,
 						struct symbolizer *sy,
 						const struct image *img)
 {
@@ -425,7 +425,7 @@ static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
 static void elfsym_lines(struct symbolizer *sy, const struct image *img,
 			 void *r, const struct code_place *code, size_t n)
 {
-	struct elf_names *en = r;
+	struct elfsym *en = r;
 	const struct elf_file *ef = elfsym_dwarf_file(en, sy, img);
 
 	if (!ef)
@@ -447,7 +447,7 @@ static void elfsym_lines(struct symbolizer *sy, const struct image *img,
 
 static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 {
-	const struct elf_names *en = r;
+	const struct elfsym *en = r;
 
 	return en->dwarf ? dwarf_frames(en->dwarf, i, out) : 0;
 }

@@ -18,8 +18,8 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/memo.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/open_regular.h"
 #include "symbolize/elf/symtab.h"
 
@@ -42,7 +42,7 @@ struct kallsyms {
 	uint64_t at_stext;
 };
 
-struct kernel_names {
+struct kallsyms_names {
 	const struct kallsyms *ks;
 	uint64_t start; /* where the image was */
 	uint64_t shift; /* file's address - recorded address */
@@ -56,7 +56,7 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 	size_t n = 0;
 	uint64_t size;
 	ssize_t got;
-	int fd = regular_open(path, &size, err);
+	int fd = open_regular_file(path, &size, err);
 
 	if (fd < 0)
 		return NULL;
@@ -244,14 +244,14 @@ void kallsyms_free(struct kallsyms *ks)
 }
 
 /* Where the image is in this file: 1, or 0 when it is not there. */
-static int kallsyms_place_module(struct kernel_names *kn,
+static int kallsyms_place_module(struct kallsyms_names *kn,
 				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	const struct sym *first = NULL;
 	char name[NAME_SIZE];
 
-	if (!module_name(img->path, name, sizeof(name)))
+	if (!kernel_module_name(img->path, name, sizeof(name)))
 		return 0;
 	for (size_t i = 1; i < ks->n_mod && kn->mod <= 0; i++)
 		if (!strcmp(ks->mod[i], name))
@@ -268,7 +268,7 @@ static int kallsyms_place_module(struct kernel_names *kn,
 	return 1;
 }
 
-static int kallsyms_place_kernel(struct kernel_names *kn,
+static int kallsyms_place_kernel(struct kallsyms_names *kn,
 				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
@@ -283,7 +283,7 @@ static int kallsyms_place_kernel(struct kernel_names *kn,
 static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
 			      const struct kallsyms *ks, void **r)
 {
-	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	struct kallsyms_names kn = { .ks = ks, .start = img->start, .mod = -1 };
 	int ok = img->kind == IMAGE_MODULE ? kallsyms_place_module(&kn, img)
 					   : kallsyms_place_kernel(&kn, img);
 
@@ -309,7 +309,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
 	/* The user named it: that it cannot be read is an error. */
-	tried_add(sy->tried, sy->opts.kallsyms);
+	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
 	if (!sy->ks_file)
@@ -327,7 +327,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 static bool kallsyms_same_address(const struct image *img,
 				  const struct kallsyms *ks)
 {
-	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	struct kallsyms_names kn = { .ks = ks, .start = img->start, .mod = -1 };
 
 	if (!img->start)
 		return false;
@@ -412,7 +412,7 @@ static bool kallsyms_runs_here(const struct image *img)
 	size_t len;
 
 	if (img->kind == IMAGE_MODULE) {
-		if (!module_name(img->path, name, sizeof(name)))
+		if (!kernel_module_name(img->path, name, sizeof(name)))
 			return false;
 		snprintf(path, sizeof(path),
 			 "/sys/module/%s/notes/.note.gnu.build-id", name);
@@ -435,7 +435,7 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	/* A pipe, perf record -q -z and others say no build-id. */
 	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
-	tried_add(sy->tried, "/proc/kallsyms");
+	tried_files_add(sy->tried, "/proc/kallsyms");
 	if (!sy->tried_live) {
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);
@@ -453,7 +453,7 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 
 static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct kernel_names *kn = r;
+	const struct kallsyms_names *kn = r;
 	uint64_t addr = kn->start + off + kn->shift;
 	const struct sym *s = symtab_find(&kn->ks->tab, addr);
 

@@ -25,7 +25,7 @@ static bool section_hashes_code(const struct elf_file *ef,
 	for (uint64_t at = 0; at < s->size;) {
 		uint64_t left = s->size - at;
 		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
-		size_t got = code_bytes(ef, s->off + at, buf, n);
+		size_t got = code_bytes_of_file(ef, s->off + at, buf, n);
 
 		if (got != n)
 			return false;

@@ -22,7 +22,7 @@ static const struct {
 /* Behind the place that version 3's index names: rows, info, info2, rep. */
 #define ATTR_LEN 5
 
-static const struct abi {
+static const struct sframe_machine {
 	const char *name;
 	uint8_t sp, fp;
 	bool big;
@@ -155,14 +155,14 @@ uint64_t sframe_func_field(const struct sframe *sf, uint32_t i)
 
 /* Where the entries are all there is to say (versions 1 and 2), or the index
  * to it (3). */
-struct entry {
+struct sframe_entry {
 	int64_t start;
 	uint32_t n;
 	uint8_t info, info2, rep;
 };
 
 static int sframe_read_entry(const struct sframe *sf, struct bytes *b,
-			     struct sframe_func *f, struct entry *e,
+			     struct sframe_func *f, struct sframe_entry *e,
 			     struct err *err)
 {
 	int32_t start;
@@ -181,7 +181,7 @@ static int sframe_read_entry(const struct sframe *sf, struct bytes *b,
 }
 
 static int sframe_read_entry_v3(const struct sframe *sf, struct bytes *b,
-				struct sframe_func *f, struct entry *e,
+				struct sframe_func *f, struct sframe_entry *e,
 				struct err *err)
 {
 	struct bytes attr = sf->row;
@@ -200,7 +200,8 @@ static int sframe_read_entry_v3(const struct sframe *sf, struct bytes *b,
 }
 
 /* What the entry says has to be possible. */
-static int sframe_validate_func(const struct sframe *sf, const struct entry *e,
+static int sframe_validate_func(const struct sframe *sf,
+				const struct sframe_entry *e,
 				struct sframe_func *f, uint64_t at,
 				struct err *err)
 {
@@ -234,7 +235,7 @@ int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
 		struct err *err)
 {
 	struct bytes b = sf->func;
-	struct entry e = { 0 };
+	struct sframe_entry e = { 0 };
 	int ret;
 
 	memset(out, 0, sizeof(*out));

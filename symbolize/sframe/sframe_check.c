@@ -18,7 +18,7 @@
 /* ---- the section by itself */
 
 /* What is read of it, in the order of the file. */
-struct reading {
+struct sframe_reading {
 	struct judge *j;
 	uint64_t last; /* start of the last function */
 	uint64_t rows;
@@ -41,7 +41,7 @@ static bool sframe_check_in_code(const struct judge *j,
 static void sframe_check_func(void *arg, uint32_t i,
 			      const struct sframe_func *f)
 {
-	struct reading *r = arg;
+	struct sframe_reading *r = arg;
 	struct judge *j = r->j;
 
 	if (j->sf->head.flags & SFRAME_SORTED) {
@@ -68,7 +68,7 @@ static void sframe_check_row(void *arg, const struct sframe_func *f,
 			     const struct sframe_row *row,
 			     const struct sframe_rule *rule)
 {
-	struct reading *r = arg;
+	struct sframe_reading *r = arg;
 
 	(void)f;
 	(void)rule;
@@ -79,7 +79,7 @@ static void sframe_check_row(void *arg, const struct sframe_func *f,
 
 static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 {
-	struct reading *r = arg;
+	struct sframe_reading *r = arg;
 	struct judge *j = r->j;
 
 	if (f->n) {
@@ -103,7 +103,7 @@ static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 
 static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
 {
-	struct reading *r = arg;
+	struct sframe_reading *r = arg;
 
 	(void)i;
 	judge_found(r->j, SFRAME_T_READABLE, 0, 0, 1, "%s", err->msg);
@@ -146,7 +146,7 @@ static void sframe_check_section(struct judge *j)
 						 sframe_check_end,
 						 sframe_check_bad };
 	const struct sframe_head *h = &j->sf->head;
-	struct reading r = { .j = j };
+	struct sframe_reading r = { .j = j };
 	int want = h->abi == SFRAME_AMD64 ? -8 : 0;
 
 	sframe_visit(j->sf, &v, &r);
@@ -220,8 +220,8 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 	if (out->n)
 		qsort(out->finding, out->n, sizeof(*out->finding),
 		      sframe_check_compare_finding);
-	rows_free(j.rows);
-	rows_free(j.eh);
+	unwind_rows_free(j.rows);
+	unwind_rows_free(j.eh);
 	free(j.func);
 	free(j.part);
 	return ret;

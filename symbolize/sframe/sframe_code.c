@@ -28,16 +28,16 @@ static const struct {
 };
 
 /* An instruction and what the table says of it. */
-struct step {
+struct sframe_code_step {
 	struct insn in;
 	enum disasm_sp sp;
 	int64_t by;
-	struct row_rule rule; /* ROW_GAP: nothing is known */
+	struct unwind_rule rule; /* ROW_GAP: nothing is known */
 	bool filler; /* nothing comes here from above: no-ops that align what
 		      * is jumped to below */
 };
 
-struct looking {
+struct sframe_code_check {
 	struct judge *j;
 	struct disasm *d;
 	unsigned char *buf;
@@ -47,18 +47,18 @@ struct looking {
 };
 
 static void sframe_code_rule_at(const struct judge *j, uint64_t addr,
-				struct row_rule *out)
+				struct unwind_rule *out)
 {
-	const struct row *row = rows_find(j->rows, addr);
+	const struct unwind_row *row = unwind_rows_find(j->rows, addr);
 
 	if (row)
-		rows_rule(j->rows, row, out);
+		unwind_rows_rule(j->rows, row, out);
 	else
-		*out = (struct row_rule){ .kind = ROW_GAP };
+		*out = (struct unwind_rule){ .kind = ROW_GAP };
 }
 
 static bool sframe_code_is_call_rule(const struct judge *j,
-				     const struct row_rule *r)
+				     const struct unwind_rule *r)
 {
 	return r->kind == ROW_SP && r->cfa == calls[j->sf->head.abi].cfa &&
 	       (!calls[j->sf->head.abi].link || r->ra.kind == PLACE_SAME);
@@ -78,7 +78,8 @@ static bool sframe_code_is_called_plt(const struct judge *j, uint64_t addr)
 	return !strcmp(name, ".plt.got") || !strcmp(name, ".plt.sec");
 }
 
-static bool sframe_code_is_filler(const struct step *last, const struct step *s)
+static bool sframe_code_is_filler(const struct sframe_code_step *last,
+				  const struct sframe_code_step *s)
 {
 	return (last->filler || last->in.flow != FLOW_NONE) &&
 	       (s->in.flow == FLOW_BAD || strstr(s->in.mnemonic, "nop") ||
@@ -87,8 +88,9 @@ static bool sframe_code_is_filler(const struct step *last, const struct step *s)
 }
 
 /* SP + cfa is the same place before and after. */
-static void sframe_code_check_move(struct looking *l, const struct step *a,
-				   const struct step *b)
+static void sframe_code_check_move(struct sframe_code_check *l,
+				   const struct sframe_code_step *a,
+				   const struct sframe_code_step *b)
 {
 	struct judge *j = l->j;
 	struct rule_text ta;
@@ -107,7 +109,8 @@ static void sframe_code_check_move(struct looking *l, const struct step *a,
 		    judge_rule(j, &a->rule, &ta), judge_rule(j, &b->rule, &tb));
 }
 
-static void sframe_code_check_return(struct looking *l, const struct step *s)
+static void sframe_code_check_return(struct sframe_code_check *l,
+				     const struct sframe_code_step *s)
 {
 	struct judge *j = l->j;
 	struct rule_text t;
@@ -123,7 +126,8 @@ static void sframe_code_check_return(struct looking *l, const struct step *s)
 
 /* A call overwrites the link register; on x86 it pushes below SP, and there
  * must be something of the caller's above. */
-static void sframe_code_check_call(struct looking *l, const struct step *s)
+static void sframe_code_check_call(struct sframe_code_check *l,
+				   const struct sframe_code_step *s)
 {
 	struct judge *j = l->j;
 	bool link = calls[j->sf->head.abi].link;
@@ -145,9 +149,10 @@ static void sframe_code_check_call(struct looking *l, const struct step *s)
 			    s->in.operands, judge_rule(j, &s->rule, &t));
 }
 
-static void sframe_code_check_step(struct looking *l, const struct judged *f,
-				   const struct step *last,
-				   const struct step *s)
+static void sframe_code_check_step(struct sframe_code_check *l,
+				   const struct judged *f,
+				   const struct sframe_code_step *last,
+				   const struct sframe_code_step *s)
 {
 	struct judge *j = l->j;
 
@@ -165,7 +170,8 @@ static void sframe_code_check_step(struct looking *l, const struct judged *f,
 }
 
 /* Bytes of a function; 0: they are not in the file. */
-static size_t sframe_code_read(struct looking *l, uint64_t start, uint64_t end)
+static size_t sframe_code_read(struct sframe_code_check *l, uint64_t start,
+			       uint64_t end)
 {
 	const struct elf_file *ef = l->j->ef;
 
@@ -178,14 +184,15 @@ static size_t sframe_code_read(struct looking *l, uint64_t start, uint64_t end)
 			continue;
 		l->buf =
 			mem_grow(l->buf, &l->cap_buf, (size_t)(end - start), 1);
-		return code_bytes(ef, start - s->vaddr + s->off, l->buf,
-				  (size_t)(end - start));
+		return code_bytes_of_file(ef, start - s->vaddr + s->off, l->buf,
+					  (size_t)(end - start));
 	}
 	return 0;
 }
 
-static bool sframe_code_next_step(struct looking *l, const unsigned char **code,
-				  size_t *len, uint64_t *addr, struct step *s)
+static bool sframe_code_next_step(struct sframe_code_check *l,
+				  const unsigned char **code, size_t *len,
+				  uint64_t *addr, struct sframe_code_step *s)
 {
 	if (!disasm_next(l->d, code, len, addr, &s->in))
 		return false;
@@ -198,8 +205,9 @@ static bool sframe_code_next_step(struct looking *l, const unsigned char **code,
 
 /* Rows that begin inside of an instruction; not asked where some bytes are
  * none, as then the others may be read wrong, too. */
-static void sframe_code_check_rows(struct looking *l, const uint64_t *inside,
-				   size_t n, uint64_t rows, bool bad)
+static void sframe_code_check_rows(struct sframe_code_check *l,
+				   const uint64_t *inside, size_t n,
+				   uint64_t rows, bool bad)
 {
 	if (bad)
 		return;
@@ -210,7 +218,7 @@ static void sframe_code_check_rows(struct looking *l, const uint64_t *inside,
 }
 
 /* Its instructions from first to last. */
-static void sframe_code_check_function(struct looking *l,
+static void sframe_code_check_function(struct sframe_code_check *l,
 				       const struct judged *f)
 {
 	const unsigned char *code;
@@ -219,19 +227,20 @@ static void sframe_code_check_function(struct looking *l,
 	size_t n_inside = 0;
 	uint64_t rows = 0;
 	bool bad = false;
-	struct step last = { .rule.kind = ROW_GAP };
-	const struct row *row = NULL;
-	struct step s;
+	struct sframe_code_step last = { .rule.kind = ROW_GAP };
+	const struct unwind_row *row = NULL;
+	struct sframe_code_step s;
 
 	size_t len = sframe_code_read(l, f->start, f->limit);
 	code = l->buf;
 	while (sframe_code_next_step(l, &code, &len, &addr, &s)) {
-		const struct row *now = rows_find(l->j->rows, s.in.addr);
+		const struct unwind_row *now =
+			unwind_rows_find(l->j->rows, s.in.addr);
 
 		bad |= s.in.flow == FLOW_BAD;
 		rows += now != row;
 		row = now;
-		now = rows_find(l->j->rows, s.in.addr + s.in.len - 1);
+		now = unwind_rows_find(l->j->rows, s.in.addr + s.in.len - 1);
 		if (now != row && n_inside < 16)
 			inside[n_inside++] = s.in.addr;
 		s.filler = sframe_code_is_filler(&last, &s);
@@ -253,7 +262,7 @@ static int sframe_code_compare_address(const void *a, const void *b)
 }
 
 /* Symbols that are functions: exported ones are called from elsewhere. */
-static void sframe_code_add_exported(struct looking *l)
+static void sframe_code_add_exported(struct sframe_code_check *l)
 {
 	const struct elf_file *ef = l->j->ef;
 	size_t n = elf_sections(ef);
@@ -279,7 +288,8 @@ static void sframe_code_add_exported(struct looking *l)
 	}
 }
 
-static bool sframe_code_is_entry(const struct looking *l, uint64_t addr)
+static bool sframe_code_is_entry(const struct sframe_code_check *l,
+				 uint64_t addr)
 {
 	return sframe_code_is_called_plt(l->j, addr) ||
 	       (l->n && !sframe_code_is_plt(l->j, addr) &&
@@ -288,13 +298,14 @@ static bool sframe_code_is_entry(const struct looking *l, uint64_t addr)
 }
 
 /* From the first instruction to the one that moves SP, or leaves. */
-static void sframe_code_check_entry(struct looking *l, const struct judged *f)
+static void sframe_code_check_entry(struct sframe_code_check *l,
+				    const struct judged *f)
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
 	struct judge *j = l->j;
 	struct rule_text t;
-	struct step s;
+	struct sframe_code_step s;
 	bool first = true;
 
 	size_t len = sframe_code_read(l, f->start, f->limit);
@@ -333,7 +344,7 @@ int sframe_code_check(struct judge *j, struct err *err)
 {
 	bool big = j->sf->head.abi == SFRAME_AARCH64_BE ||
 		   j->sf->head.abi == SFRAME_S390X;
-	struct looking l = { .j = j };
+	struct sframe_code_check l = { .j = j };
 
 	if (j->ef->no_code) {
 		j->r->no_code = true;

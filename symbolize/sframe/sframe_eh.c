@@ -13,37 +13,39 @@
 #define ONE_BY_ONE_MAX (1u << 20)
 
 /* Walks over a table by growing address. */
-struct cursor {
-	const struct rows *t;
+struct sframe_eh_cursor {
+	const struct unwind_rows *t;
 	size_t i;
-	struct row_rule rule; /* that holds now */
+	struct unwind_rule rule; /* that holds now */
 };
 
-static uint64_t sframe_eh_next_address(const struct cursor *c)
+static uint64_t sframe_eh_next_address(const struct sframe_eh_cursor *c)
 {
 	uint64_t addr;
 
-	if (c->i == rows_count(c->t))
+	if (c->i == unwind_rows_count(c->t))
 		return UINT64_MAX;
-	rows_at(c->t, c->i, &addr);
+	unwind_rows_at(c->t, c->i, &addr);
 	return addr;
 }
 
-static void sframe_eh_step_to(struct cursor *c, uint64_t addr)
+static void sframe_eh_step_to(struct sframe_eh_cursor *c, uint64_t addr)
 {
-	while (c->i < rows_count(c->t) && sframe_eh_next_address(c) <= addr) {
+	while (c->i < unwind_rows_count(c->t) &&
+	       sframe_eh_next_address(c) <= addr) {
 		uint64_t unused;
 
-		rows_rule(c->t, rows_at(c->t, c->i, &unused), &c->rule);
+		unwind_rows_rule(c->t, unwind_rows_at(c->t, c->i, &unused),
+				 &c->rule);
 		c->i++;
 	}
 }
 
 /* In a PLT: the rule at one address. */
-static struct row_rule sframe_eh_rule_at(const struct row_rule *r,
-					 uint64_t addr)
+static struct unwind_rule sframe_eh_rule_at(const struct unwind_rule *r,
+					    uint64_t addr)
 {
-	struct row_rule p = *r;
+	struct unwind_rule p = *r;
 
 	if (r->kind == ROW_PLT) {
 		p.kind = ROW_SP;
@@ -58,8 +60,8 @@ static bool sframe_eh_same_place(const struct place_rule *a,
 	return a->kind == b->kind && a->off == b->off;
 }
 
-static bool sframe_eh_same_rule(const struct row_rule *a,
-				const struct row_rule *b)
+static bool sframe_eh_same_rule(const struct unwind_rule *a,
+				const struct unwind_rule *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -71,8 +73,8 @@ static bool sframe_eh_same_rule(const struct row_rule *a,
 }
 
 static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
-					  const struct row_rule *a,
-					  const struct row_rule *b)
+					  const struct unwind_rule *a,
+					  const struct unwind_rule *b)
 {
 	if (b->kind == ROW_OUTERMOST)
 		return SFRAME_T_OUTERMOST;
@@ -86,7 +88,8 @@ static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
 }
 
 static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
-			     const struct row_rule *a, const struct row_rule *b)
+			     const struct unwind_rule *a,
+			     const struct unwind_rule *b)
 {
 	struct rule_text ta;
 	struct rule_text tb;
@@ -98,12 +101,12 @@ static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
 
 /* One of them is of a PLT, the other says it in rows. */
 static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
-				  const struct row_rule *a,
-				  const struct row_rule *b)
+				  const struct unwind_rule *a,
+				  const struct unwind_rule *b)
 {
 	for (uint64_t addr = start; addr < end; addr++) {
-		struct row_rule x = sframe_eh_rule_at(a, addr);
-		struct row_rule y = sframe_eh_rule_at(b, addr);
+		struct unwind_rule x = sframe_eh_rule_at(a, addr);
+		struct unwind_rule y = sframe_eh_rule_at(b, addr);
 
 		if (!sframe_eh_same_rule(&x, &y))
 			sframe_eh_report(j, addr, addr + 1, &x, &y);
@@ -112,7 +115,8 @@ static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
 
 /* What each test looks at. */
 static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
-			    const struct row_rule *a, const struct row_rule *b)
+			    const struct unwind_rule *a,
+			    const struct unwind_rule *b)
 {
 	uint64_t *asked = j->r->asked;
 	bool covered = a->kind != ROW_GAP;
@@ -128,8 +132,8 @@ static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
 }
 
 static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
-			      const struct row_rule *a,
-			      const struct row_rule *b)
+			      const struct unwind_rule *a,
+			      const struct unwind_rule *b)
 {
 	uint64_t len = end - start;
 	struct rule_text t;
@@ -170,8 +174,8 @@ void sframe_eh_check(struct judge *j)
 	j->eh = cfi_rows(cfi);
 	cfi_close(cfi);
 
-	struct cursor a = { .t = j->rows };
-	struct cursor b = { .t = j->eh };
+	struct sframe_eh_cursor a = { .t = j->rows };
+	struct sframe_eh_cursor b = { .t = j->eh };
 	uint64_t at = sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
 			      ? sframe_eh_next_address(&a)
 			      : sframe_eh_next_address(&b);

@@ -12,14 +12,15 @@
 #define PT_GNU_SFRAME_ID 0x6474e554
 #define SEGMENTS_MAX 4096
 
-struct place {
+struct sframe_file_place {
 	const void *data;
 	size_t len;
 	uint64_t off, addr;
 	size_t section; /* index; 0: found by program header */
 };
 
-static bool sframe_file_by_segment(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_segment(const struct elf_file *ef,
+				   struct sframe_file_place *out)
 {
 	size_t n;
 
@@ -36,14 +37,15 @@ static bool sframe_file_by_segment(const struct elf_file *ef, struct place *out)
 					 ph.p_filesz, ELF_T_BYTE);
 		if (!d || !d->d_buf)
 			continue;
-		*out = (struct place){ d->d_buf, d->d_size, ph.p_offset,
-				       ph.p_vaddr, 0 };
+		*out = (struct sframe_file_place){ d->d_buf, d->d_size,
+						   ph.p_offset, ph.p_vaddr, 0 };
 		return true;
 	}
 	return false;
 }
 
-static bool sframe_file_by_name(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_name(const struct elf_file *ef,
+				struct sframe_file_place *out)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -55,7 +57,8 @@ static bool sframe_file_by_name(const struct elf_file *ef, struct place *out)
 
 		if (!d)
 			continue;
-		*out = (struct place){ d->d_buf, d->d_size, s.off, s.addr, i };
+		*out = (struct sframe_file_place){ d->d_buf, d->d_size, s.off,
+						   s.addr, i };
 		return true;
 	}
 	return false;
@@ -110,7 +113,8 @@ static bool sframe_file_symbol_at(const struct elf_file *ef,
 
 static int sframe_file_relocate_one(const struct elf_file *ef,
 				    const struct elf_section *s,
-				    const GElf_Rela *r, struct place *p,
+				    const GElf_Rela *r,
+				    struct sframe_file_place *p,
 				    struct err *err)
 {
 	const char *ident = elf_getident(ef->elf, NULL);
@@ -131,8 +135,8 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 }
 
 /* p->data is a copy of ours. */
-static int sframe_file_relocate(const struct elf_file *ef, struct place *p,
-				struct err *err)
+static int sframe_file_relocate(const struct elf_file *ef,
+				struct sframe_file_place *p, struct err *err)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -166,7 +170,8 @@ static bool sframe_file_same_machine(const struct elf_file *ef,
 	}
 }
 
-static int sframe_file_init(const struct elf_file *ef, const struct place *p,
+static int sframe_file_init(const struct elf_file *ef,
+			    const struct sframe_file_place *p,
 			    struct sframe_file *out, struct err *err)
 {
 	if (sframe_init(&out->sf, p->data, p->len, ef->path, p->off, p->addr,
@@ -188,7 +193,7 @@ static int sframe_file_init(const struct elf_file *ef, const struct place *p,
 int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 		     struct err *err)
 {
-	struct place p = { 0 };
+	struct sframe_file_place p = { 0 };
 
 	memset(out, 0, sizeof(*out));
 	if (!sframe_file_by_segment(ef, &p) && !sframe_file_by_name(ef, &p))

@@ -76,7 +76,7 @@ static const char *judge_place_text(const struct judge *j,
 	return t->s;
 }
 
-const char *judge_rule(const struct judge *j, const struct row_rule *rule,
+const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
 		       struct rule_text *t)
 {
 	static const char *const cfa[] = {

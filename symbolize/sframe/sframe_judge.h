@@ -22,9 +22,9 @@ struct judge {
 	const struct elf_file *ef;
 	const struct sframe *sf;
 	struct sframe_report *r;
-	struct rows *rows;
-	struct rows *eh;     /* NULL: none */
-	struct judged *func; /* by start */
+	struct unwind_rows *rows;
+	struct unwind_rows *eh; /* NULL: none */
+	struct judged *func;	/* by start */
 	size_t n, cap;
 	struct part *part; /* by start */
 	size_t n_part, cap_part;
@@ -40,6 +40,6 @@ const char *judge_part(const struct judge *j, uint64_t addr);
 struct rule_text {
 	char s[96];
 };
-const char *judge_rule(const struct judge *j, const struct row_rule *rule,
+const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
 		       struct rule_text *t);
 #endif

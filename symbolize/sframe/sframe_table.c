@@ -14,15 +14,15 @@
 /* Nobody lets two functions share rows; a little of it would be no harm. */
 #define SHARED_MAX 4
 
-struct visit {
+struct sframe_visit_state {
 	const struct sframe *sf;
 	const struct sframe_visitor *v;
 	void *arg;
 	uint64_t bytes, limit; /* of rows: read, and to be read at most */
 };
 
-static int sframe_table_visit_rows(struct visit *w, const struct sframe_func *f,
-				   struct err *err)
+static int sframe_table_visit_rows(struct sframe_visit_state *w,
+				   const struct sframe_func *f, struct err *err)
 {
 	struct sframe_cursor c;
 	struct sframe_row row;
@@ -52,7 +52,7 @@ static int sframe_table_visit_rows(struct visit *w, const struct sframe_func *f,
 uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 		      void *arg)
 {
-	struct visit w = { .sf = sf, .v = v, .arg = arg };
+	struct sframe_visit_state w = { .sf = sf, .v = v, .arg = arg };
 	struct sframe_func f;
 	struct err err;
 	uint32_t bad = 0;
@@ -120,7 +120,7 @@ static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
 }
 
 void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
-		     const struct sframe_rule *in, struct row_rule *out)
+		     const struct sframe_rule *in, struct unwind_rule *out)
 {
 	struct sframe_place ra = in->ra;
 
@@ -145,12 +145,12 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 }
 
 /* Rows of the function at hand: one that repeats needs them more than once. */
-struct making {
+struct sframe_table_maker {
 	const struct sframe *sf;
-	struct rows *rows;
-	struct kept {
+	struct unwind_rows *rows;
+	struct sframe_table_row {
 		uint32_t pc;
-		struct row_rule rule;
+		struct unwind_rule rule;
 	} * kept;
 	size_t n, cap;
 	size_t repeated; /* rows made of blocks */
@@ -160,7 +160,7 @@ struct making {
 static void sframe_table_begin(void *arg, uint32_t i,
 			       const struct sframe_func *f)
 {
-	struct making *m = arg;
+	struct sframe_table_maker *m = arg;
 
 	(void)i;
 	(void)f;
@@ -171,7 +171,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 			      const struct sframe_row *row,
 			      const struct sframe_rule *rule)
 {
-	struct making *m = arg;
+	struct sframe_table_maker *m = arg;
 
 	m->kept = mem_grow(m->kept, &m->cap, m->n + 1, sizeof(*m->kept));
 	m->kept[m->n].pc = row->pc;
@@ -179,10 +179,10 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 }
 
 /* The 16 bytes of an x86 PLT entry, in which one word is pushed. */
-static bool sframe_table_is_plt(const struct making *m,
+static bool sframe_table_is_plt(const struct sframe_table_maker *m,
 				const struct sframe_func *f)
 {
-	const struct kept *k = m->kept;
+	const struct sframe_table_row *k = m->kept;
 
 	return m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
 	       m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
@@ -192,15 +192,15 @@ static bool sframe_table_is_plt(const struct making *m,
 	       k[1].rule.fp.kind == PLACE_SAME;
 }
 
-static void sframe_table_add_repeated(struct making *m,
+static void sframe_table_add_repeated(struct sframe_table_maker *m,
 				      const struct sframe_func *f)
 {
 	if (sframe_table_is_plt(m, f)) {
-		struct row_rule rule = m->kept[0].rule;
+		struct unwind_rule rule = m->kept[0].rule;
 
 		rule.kind = ROW_PLT;
 		rule.cfa = m->kept[1].pc;
-		rows_add(m->rows, f->start, &rule);
+		unwind_rows_add(m->rows, f->start, &rule);
 		return;
 	}
 	uint64_t blocks = ((uint64_t)f->size + f->rep - 1) / f->rep;
@@ -214,8 +214,9 @@ static void sframe_table_add_repeated(struct making *m,
 	m->repeated += blocks * m->n;
 	for (uint64_t b = 0; b < blocks; b++)
 		for (size_t i = 0; i < m->n; i++)
-			rows_add(m->rows, f->start + b * f->rep + m->kept[i].pc,
-				 &m->kept[i].rule);
+			unwind_rows_add(m->rows,
+					f->start + b * f->rep + m->kept[i].pc,
+					&m->kept[i].rule);
 }
 
 /* A function without rows has no caller; but where it is a signal frame, its
@@ -223,39 +224,39 @@ static void sframe_table_add_repeated(struct making *m,
 static void sframe_table_add_func(void *arg, uint32_t idx,
 				  const struct sframe_func *f)
 {
-	struct making *m = arg;
-	struct row_rule none = { .kind = ROW_OUTERMOST };
+	struct sframe_table_maker *m = arg;
+	struct unwind_rule none = { .kind = ROW_OUTERMOST };
 
 	(void)idx;
-	rows_begin(m->rows, f->start, f->start + f->size);
+	unwind_rows_begin(m->rows, f->start, f->start + f->size);
 	if (!f->n && f->signal) {
 		none.kind = ROW_COMPLEX;
 		none.flags = ROW_INTERRUPTED;
 	}
 	if (!f->n)
-		rows_add(m->rows, f->start, &none);
+		unwind_rows_add(m->rows, f->start, &none);
 	else if (f->rep)
 		sframe_table_add_repeated(m, f);
 	else
 		for (size_t i = 0; i < m->n; i++)
-			rows_add(m->rows, f->start + m->kept[i].pc,
-				 &m->kept[i].rule);
-	rows_end(m->rows);
+			unwind_rows_add(m->rows, f->start + m->kept[i].pc,
+					&m->kept[i].rule);
+	unwind_rows_end(m->rows);
 }
 
-struct rows *sframe_table(const struct sframe *sf, uint32_t *bad)
+struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad)
 {
 	static const struct sframe_visitor v = {
 		.func = sframe_table_begin,
 		.row = sframe_table_keep,
 		.end = sframe_table_add_func,
 	};
-	struct making m = { .sf = sf, .rows = rows_new(8) };
+	struct sframe_table_maker m = { .sf = sf, .rows = unwind_rows_new(8) };
 	uint32_t n = sframe_visit(sf, &v, &m);
 
 	if (bad)
 		*bad = n + m.dropped;
-	rows_finish(m.rows);
+	unwind_rows_finish(m.rows);
 	free(m.kept);
 	return m.rows;
 }

@@ -6,7 +6,7 @@
 #include "symbolize/sframe/sframe.h"
 
 struct err;
-struct row_rule;
+struct unwind_rule;
 
 /* What is called for each function: func, then row for each of its rows, then
  * end. Where it cannot be read on, bad is called in place of what is left
@@ -28,8 +28,8 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 
 /* A row in the terms of symbolize/cfi/unwind_rows.h. */
 void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
-		     const struct sframe_rule *in, struct row_rule *out);
+		     const struct sframe_rule *in, struct unwind_rule *out);
 /* The whole section as a table of rows; functions that cannot be read are not
- * in it, *bad is how many. rows_free() it. */
-struct rows *sframe_table(const struct sframe *sf, uint32_t *bad);
+ * in it, *bad is how many. unwind_rows_free() it. */
+struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);
 #endif

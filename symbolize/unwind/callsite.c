@@ -9,7 +9,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "symbolize/disasm/call.h"
+#include "symbolize/disasm/call_insn.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
@@ -24,7 +24,7 @@
 #define PLT_MAX 8
 
 /* A function's name, as its hash: names are compared, never shown. */
-struct name {
+struct callsite_name {
 	uint64_t hash, addr;
 	bool chosen; /* at run time: the target may be any */
 };
@@ -35,9 +35,10 @@ struct callsite_file {
 	struct symtab stubs; /* of the plt; names in text */
 	struct symtab funcs; /* where the cfi says nothing; no names */
 	struct arena text;
-	struct name *name; /* by hash */
+	struct callsite_name *name; /* by hash */
 	size_t n_name, cap_name;
-	struct name *cold; /* hash of the warm part's name, own address */
+	struct callsite_name
+		*cold; /* hash of the warm part's name, own address */
 	size_t n_cold, cap_cold;
 	struct segment *seg;
 	size_t n_seg;
@@ -54,8 +55,8 @@ static uint64_t callsite_hash_name(const char *s, size_t n)
 	return hash_bytes(s, n, 0);
 }
 
-static void callsite_put_name(struct name **list, size_t *n, size_t *cap,
-			      const struct name *add)
+static void callsite_put_name(struct callsite_name **list, size_t *n,
+			      size_t *cap, const struct callsite_name *add)
 {
 	*list = mem_grow(*list, cap, *n + 1, sizeof(**list));
 	(*list)[(*n)++] = *add;
@@ -66,8 +67,8 @@ static void callsite_take_symbol(struct callsite_file *f, const GElf_Sym *s,
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 	const char *cold = strstr(name, ".cold");
-	struct name add = { .addr = s->st_value,
-			    .chosen = type == STT_GNU_IFUNC };
+	struct callsite_name add = { .addr = s->st_value,
+				     .chosen = type == STT_GNU_IFUNC };
 	struct sym fn = { .start = s->st_value, .name = "", .how = "" };
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
@@ -116,8 +117,8 @@ static void callsite_take_table(struct callsite_file *f,
 
 static int callsite_compare_hash(const void *a, const void *b)
 {
-	const struct name *x = a;
-	const struct name *y = b;
+	const struct callsite_name *x = a;
+	const struct callsite_name *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -164,14 +165,14 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified)
 {
-	struct elf_file *ef = code_file(sy, img, why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, why);
 	uint64_t unused;
 
 	*unverified = !img->id_len;
 	if (!ef)
 		return NULL;
-	if (call_before(ef->machine, false, (const unsigned char *)"", 0, 0, 0,
-			&unused) == CALL_UNKNOWN) {
+	if (call_insn_before(ef->machine, false, (const unsigned char *)"", 0,
+			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
 		*why = "no rules for this machine";
 		return NULL;
@@ -246,13 +247,13 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 		return;
 	before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
 					      : CALL_BEFORE;
-	n = code_bytes(f->ef, off - before, code, before + CALL_AFTER);
+	n = code_bytes_of_file(f->ef, off - before, code, before + CALL_AFTER);
 	if (n < before) {
 		out->kind = CALLSITE_UNCHECKED;
 		return;
 	}
-	switch (call_before(f->machine, f->big, code, before, n - before,
-			    off - seg->off + seg->vaddr, &out->target)) {
+	switch (call_insn_before(f->machine, f->big, code, before, n - before,
+				 off - seg->off + seg->vaddr, &out->target)) {
 	case CALL_DIRECT:
 		/* bytes of another instruction: a call leads to code */
 		out->kind = callsite_in_segment(f->seg, f->n_seg, out->target)
@@ -297,8 +298,8 @@ static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 }
 
 /* The first of that name; *n: how many there are. */
-static const struct name *callsite_find_names(const struct callsite_file *f,
-					      uint64_t hash, size_t *n)
+static const struct callsite_name *
+callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
 {
 	size_t lo = 0;
 	size_t hi = f->n_name;
@@ -324,7 +325,7 @@ callsite_link_by_name(const char *stub, const struct callsite_file *inner,
 {
 	const char *at = strrchr(stub, '@');
 	size_t n;
-	const struct name *nm;
+	const struct callsite_name *nm;
 
 	if (!at || inner->loader)
 		return CALLSITE_UNKNOWN;
@@ -342,7 +343,7 @@ static bool callsite_is_cold_part(const struct callsite_file *f, uint64_t start,
 				  uint64_t end, uint64_t target)
 {
 	for (size_t i = 0; i < f->n_cold; i++) {
-		const struct name *nm;
+		const struct callsite_name *nm;
 		size_t n;
 
 		if (f->cold[i].addr < start || f->cold[i].addr >= end)

@@ -10,12 +10,12 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
-#include "symbolize/unwind/caller.h"
+#include "symbolize/unwind/missing_caller.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/leaf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/link_register.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/unwind/walk.h"
+#include "symbolize/unwind/stack_walk.h"
 
 #define CACHE_BITS 16
 /* Bytes of the code that begins where a file is started. */
@@ -32,55 +32,58 @@ enum known {
 };
 
 /* Small, as most of the cost is that of reaching it in memory. */
-struct place {
+struct unwind_place {
 	uint64_t pc;
-	uint32_t epoch; /* number of in->epoch; 0: empty */
-	struct row row; /* kind: enum row_kind or enum known */
+	uint32_t epoch;	       /* number of in->epoch; 0: empty */
+	struct unwind_row row; /* kind: enum row_kind or enum known */
 };
 
 /* Where that is. */
-struct code {
-	struct module *m; /* NULL: none */
+struct unwind_code {
+	struct unwind_image *m; /* NULL: none */
 	uint64_t vaddr;
 	bool mapped; /* executable */
 	bool file;   /* of a file, if perhaps one that is not at hand */
 	bool dated;  /* something else may be there a moment later */
 };
 
-struct unwind {
+struct table_unwinder {
 	struct unwinder uw; /* first */
 	const struct frames *fr;
-	struct modules *modules;
-	struct place *cache;
-	struct place last;    /* of one that is not kept */
-	struct table numbers; /* of epochs */
+	struct unwind_images *modules;
+	struct unwind_place *cache;
+	struct unwind_place last; /* of one that is not kept */
+	struct table numbers;	  /* of epochs */
 	uint32_t n_numbers;
 	uint64_t epoch;	 /* the last one */
 	uint32_t number; /* and its number */
 };
 
-static enum row_kind unwind_place_kind(const struct place *p)
+static enum row_kind unwind_place_kind(const struct unwind_place *p)
 {
-	return row_kind(&p->row);
+	return unwind_row_kind(&p->row);
 }
 
 /* Code that a process made itself. */
-static struct code unwind_jit_code(struct unwind *u, const struct unwind_in *in,
-				   uint64_t pc, const struct jit_code *code)
+static struct unwind_code unwind_jit_code(struct table_unwinder *u,
+					  const struct unwind_in *in,
+					  uint64_t pc,
+					  const struct jit_code *code)
 {
-	struct module *m = modules_of_code(u->modules, code);
+	struct unwind_image *m = unwind_images_of_code(u->modules, code);
 
 	if (m && in->machine && m->machine != in->machine)
 		m = NULL;
-	return (struct code){
+	return (struct unwind_code){
 		.m = m, .vaddr = pc, .mapped = true, .dated = true
 	};
 }
 
-static struct code unwind_code_at(struct unwind *u, const struct unwind_in *in,
-				  uint64_t pc)
+static struct unwind_code unwind_code_at(struct table_unwinder *u,
+					 const struct unwind_in *in,
+					 uint64_t pc)
 {
-	struct code c = { .m = NULL };
+	struct unwind_code c = { .m = NULL };
 	struct unwind_map map;
 
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
@@ -92,7 +95,7 @@ static struct code unwind_code_at(struct unwind *u, const struct unwind_in *in,
 	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
 
 	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
-	c.m = modules_of(u->modules, map.image);
+	c.m = unwind_images_of(u->modules, map.image);
 	if (c.m && ((in->machine && c.m->machine != in->machine) ||
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
@@ -100,9 +103,10 @@ static struct code unwind_code_at(struct unwind *u, const struct unwind_in *in,
 	return c;
 }
 
-static struct row unwind_look_up(struct unwind *u, const struct code *c)
+static struct unwind_row unwind_look_up(struct table_unwinder *u,
+					const struct unwind_code *c)
 {
-	struct row none = { .how = KNOWN_NO_CODE };
+	struct unwind_row none = { .how = KNOWN_NO_CODE };
 
 	if (c->mapped)
 		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
@@ -110,19 +114,20 @@ static struct row unwind_look_up(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	const struct row *row = modules_row(c->m, c->vaddr);
+	const struct unwind_row *row = unwind_images_row(c->m, c->vaddr);
 
-	if (!row && modules_more(u->modules, c->m))
-		row = modules_row(c->m, c->vaddr);
+	if (!row && unwind_images_more_tables(u->modules, c->m))
+		row = unwind_images_row(c->m, c->vaddr);
 	if (row)
 		return *row;
-	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
-							       : KNOWN_NO_TABLE;
+	none.how = link_register_is_kept(u->modules, c->m, c->vaddr)
+			   ? KNOWN_LINK
+			   : KNOWN_NO_TABLE;
 	return none;
 }
 
 /* u->number becomes that of the sample's epoch; 0: it has none. */
-static void unwind_set_epoch(struct unwind *u, uint64_t epoch)
+static void unwind_set_epoch(struct table_unwinder *u, uint64_t epoch)
 {
 	if (epoch == u->epoch)
 		return;
@@ -140,32 +145,33 @@ static void unwind_set_epoch(struct unwind *u, uint64_t epoch)
 	u->number = id + 1;
 }
 
-static inline const struct place *
-unwind_find_place(struct unwind *u, const struct unwind_in *in, uint64_t pc)
+static inline const struct unwind_place *
+unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
+		  uint64_t pc)
 {
 	/* Processes of one program may have equal addresses. */
 	uint64_t hash =
 		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
-	struct place *p = &u->cache[hash >> (64 - CACHE_BITS)];
+	struct unwind_place *p = &u->cache[hash >> (64 - CACHE_BITS)];
 
 	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
 			     1))
 		return p;
-	struct code c = unwind_code_at(u, in, pc);
+	struct unwind_code c = unwind_code_at(u, in, pc);
 
 	if (!u->number || c.dated)
 		p = &u->last;
-	*p = (struct place){ pc, u->number, unwind_look_up(u, &c) };
+	*p = (struct unwind_place){ pc, u->number, unwind_look_up(u, &c) };
 	return p;
 }
 
 /* Where the caller's address is looked for: in the call, not behind it. */
-static uint64_t unwind_lookup_address(const struct walk *w)
+static uint64_t unwind_lookup_address(const struct stack_walk *w)
 {
 	return w->exact ? w->v.pc : w->v.pc - 1;
 }
 
-static bool unwind_is_file(const struct code *c)
+static bool unwind_is_file(const struct unwind_code *c)
 {
 	return c->m && c->m->kind != IMAGE_JIT;
 }
@@ -173,35 +179,38 @@ static bool unwind_is_file(const struct code *c)
 /* Is the address of a frame found by frame pointer behind a call? In code
  * that was made at run time that cannot be seen afterwards, unless somebody
  * kept its bytes: else such code may only be called by the same. */
-static bool unwind_is_called(struct unwind *u, const struct unwind_in *in,
-			     bool from_file, uint64_t pc)
+static bool unwind_is_called(struct table_unwinder *u,
+			     const struct unwind_in *in, bool from_file,
+			     uint64_t pc)
 {
-	struct code to = unwind_code_at(u, in, pc - 1);
+	struct unwind_code to = unwind_code_at(u, in, pc - 1);
 
 	if (!to.mapped)
 		return false;
 	if (!to.m)
 		return !from_file;
-	return caller_called(u->modules, to.m, to.vaddr + 1);
+	return missing_caller_after_call(u->modules, to.m, to.vaddr + 1);
 }
 
 /* Is it what the kernel starts, without a table? glibc's loader says nothing
  * of its _start and of what follows it, from where a program's constructors
  * are called. The kernel clears the registers, and nothing there uses FP. */
-static bool unwind_at_entry(const struct code *c, const struct walk *w)
+static bool unwind_at_entry(const struct unwind_code *c,
+			    const struct stack_walk *w)
 {
 	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
 	       c->vaddr - c->m->entry < ENTRY_MAX &&
-	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
-	       !w->v.reg[w->abi->fp];
+	       !unwind_images_row(c->m, c->m->entry) &&
+	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
 }
 
-static int unwind_by_frame_pointer(struct unwind *u, const struct unwind_in *in,
-				   const struct place *p, struct walk *w,
-				   struct unwind_out *out)
+static int unwind_by_frame_pointer(struct table_unwinder *u,
+				   const struct unwind_in *in,
+				   const struct unwind_place *p,
+				   struct stack_walk *w, struct unwind_out *out)
 {
-	struct walk next = *w;
-	struct code from = unwind_code_at(u, in, p->pc);
+	struct stack_walk next = *w;
+	struct unwind_code from = unwind_code_at(u, in, p->pc);
 
 	if (unwind_at_entry(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
@@ -210,7 +219,7 @@ static int unwind_by_frame_pointer(struct unwind *u, const struct unwind_in *in,
 	w->end = unwind_place_kind(p) == (enum row_kind)KNOWN_NO_FILE
 			 ? UNWIND_NO_FILE
 			 : UNWIND_NO_TABLE;
-	if (walk_pointer(&next)) {
+	if (stack_walk_pointer(&next)) {
 		/* Zeros are an end only where it was a frame pointer so far:
 		 * elsewhere they are what happened to be there. */
 		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
@@ -225,37 +234,38 @@ static int unwind_by_frame_pointer(struct unwind *u, const struct unwind_in *in,
 	return 0;
 }
 
-static int unwind_step(struct unwind *u, const struct unwind_in *in,
-		       const struct place *p, bool full, struct walk *w,
-		       struct unwind_out *out)
+static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
+		       const struct unwind_place *p, bool full,
+		       struct stack_walk *w, struct unwind_out *out)
 {
 	if (unwind_place_kind(p) > ROW_COMPLEX) {
 		if (unwind_place_kind(p) == (enum row_kind)KNOWN_LINK && w->top)
-			return walk_link(w);
+			return stack_walk_link(w);
 		return unwind_by_frame_pointer(u, in, p, w, out);
 	}
 	if (!full || unwind_place_kind(p) == ROW_SIGNAL)
-		return walk_row(w, &p->row);
-	struct code c = unwind_code_at(u, in, p->pc);
+		return stack_walk_row(w, &p->row);
+	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	if (!walk_rules(w, c.m, c.vaddr))
+	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
 	/* A row of .sframe: there is no more to it. */
-	return w->end == UNWIND_NO_TABLE ? walk_row(w, &p->row) : -1;
+	return w->end == UNWIND_NO_TABLE ? stack_walk_row(w, &p->row) : -1;
 }
 
-static enum unwind_end unwind_walk(struct unwind *u, const struct unwind_in *in,
+static enum unwind_end unwind_walk(struct table_unwinder *u,
+				   const struct unwind_in *in,
 				   const struct abi *abi, bool full,
 				   struct unwind_out *out)
 {
-	struct walk w;
+	struct stack_walk w;
 
-	walk_start(&w, abi, in);
+	stack_walk_start(&w, abi, in);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
 		uint64_t pc = unwind_lookup_address(&w);
-		const struct place *p = unwind_find_place(u, in, pc);
+		const struct unwind_place *p = unwind_find_place(u, in, pc);
 
 		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
 		    out->n)
@@ -276,13 +286,13 @@ static enum unwind_end unwind_walk(struct unwind *u, const struct unwind_in *in,
 }
 
 /* What no dump is needed for: is the return address in its register still? */
-static void unwind_link(struct unwind *u, const struct unwind_in *in,
+static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 			const struct abi *abi, struct unwind_out *out)
 {
-	struct walk w;
+	struct stack_walk w;
 
-	walk_start(&w, abi, in);
-	const struct place *p =
+	stack_walk_start(&w, abi, in);
+	const struct unwind_place *p =
 		unwind_find_place(u, in, in->pc & in->user_mask);
 
 	out->ip[0] = in->pc;
@@ -294,7 +304,7 @@ static void unwind_link(struct unwind *u, const struct unwind_in *in,
 		return;
 	/* Only of the very file that ran, by build-id: no dump would show
 	 * that another one is wrong. */
-	struct code c = unwind_code_at(u, in, p->pc);
+	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
 	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
 		return;
@@ -304,17 +314,18 @@ static void unwind_link(struct unwind *u, const struct unwind_in *in,
 	    p->row.how & ROW_INTERRUPTED ||
 	    (unwind_place_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
 		return;
-	if (out->max > 1 && !walk_link(&w))
+	if (out->max > 1 && !stack_walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
 }
 
 /* Some recorders do not say on which machine they ran. */
-static uint16_t unwind_machine(struct unwind *u, const struct unwind_in *in,
-			       uint64_t pc)
+static uint16_t unwind_machine(struct table_unwinder *u,
+			       const struct unwind_in *in, uint64_t pc)
 {
 	if (in->machine)
 		return in->machine;
-	const struct module *m = unwind_code_at(u, in, pc & in->user_mask).m;
+	const struct unwind_image *m =
+		unwind_code_at(u, in, pc & in->user_mask).m;
 
 	return m ? m->machine : 0;
 }
@@ -322,7 +333,7 @@ static uint16_t unwind_machine(struct unwind *u, const struct unwind_in *in,
 static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 			 struct unwind_out *out)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
@@ -349,20 +360,22 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 /* Chains whose addresses are behind no calls, or behind those of other
  * functions, are made up: by code that uses the frame pointer for other
  * things. ip[0] is not looked at: what called it is not in the chain. */
-static bool unwind_chain_is_sound(struct unwind *u, const struct unwind_in *in,
+static bool unwind_chain_is_sound(struct table_unwinder *u,
+				  const struct unwind_in *in,
 				  const uint64_t *ip, uint32_t n)
 {
-	struct code inner = { .m = NULL };
+	struct unwind_code inner = { .m = NULL };
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct code c =
+		struct unwind_code c =
 			unwind_code_at(u, in, (ip[i] & in->user_mask) - 1);
 
 		if (!unwind_is_file(&c) ||
-		    !caller_called(u->modules, c.m, c.vaddr + 1))
+		    !missing_caller_after_call(u->modules, c.m, c.vaddr + 1))
 			return false;
 		if (inner.m == c.m &&
-		    !caller_entered(u->modules, c.m, c.vaddr + 1, inner.vaddr))
+		    !missing_caller_may_enter(u->modules, c.m, c.vaddr + 1,
+					      inner.vaddr))
 			return false;
 		inner = c;
 	}
@@ -374,7 +387,7 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 					const uint64_t *ip, uint32_t n,
 					bool infer, uint64_t *caller)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
@@ -386,7 +399,7 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 		return CALLER_KNOWN;
 	unwind_set_epoch(u, in->epoch);
 	uint64_t pc = ip[0] & in->user_mask;
-	const struct place *p = unwind_find_place(u, in, pc);
+	const struct unwind_place *p = unwind_find_place(u, in, pc);
 	enum row_kind kind = unwind_place_kind(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
@@ -396,13 +409,14 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	 * interrupted function, which is passed over. */
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
-	struct code leaf = unwind_code_at(u, in, pc);
-	struct code next = unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
+	struct unwind_code leaf = unwind_code_at(u, in, pc);
+	struct unwind_code next =
+		unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
 	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
 	    leaf.m != next.m ||
-	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
-			  caller))
+	    !missing_caller_infer(u->modules, leaf.m, leaf.vaddr,
+				  next.vaddr + 1, caller))
 		return CALLER_MISSING;
 	*caller += pc - leaf.vaddr;
 	return CALLER_INFERRED;
@@ -410,11 +424,11 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 
 static void unwind_free(struct unwinder *uw)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	if (!u)
 		return;
-	modules_free(u->modules);
+	unwind_images_free(u->modules);
 	table_release(&u->numbers);
 	free(u->cache);
 	free(u);
@@ -429,16 +443,16 @@ static const struct unwinder_ops ops = {
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
-	struct unwind *u = mem_new(1, sizeof(*u));
+	struct table_unwinder *u = mem_new(1, sizeof(*u));
 
 	u->uw.ops = &ops;
 	u->fr = fr;
-	u->modules = modules_new(sy, fr);
+	u->modules = unwind_images_new(sy, fr);
 	u->cache = mem_new((size_t)1 << CACHE_BITS, sizeof(*u->cache));
 	return &u->uw;
 }
 
-struct modules *unwind_modules(struct unwinder *uw)
+struct unwind_images *unwind_get_images(struct unwinder *uw)
 {
-	return ((struct unwind *)uw)->modules;
+	return ((struct table_unwinder *)uw)->modules;
 }

@@ -1,6 +1,6 @@
 /* unwind.h - the unwinder: of stack dumps, and of what registers alone say.
  *
- * Works by the tables of the very files that ran, see modules.h and
+ * Works by the tables of the very files that ran, see unwind_images.h and
  * symbolize/cfi/unwind_rows.h; an address that was seen before costs one look
  * into a cache. Where a row does not suffice the stack is worked out once more
  * from the beginning, with all registers. Where there is no table it goes on by
@@ -10,12 +10,12 @@
 #define SYMBOLIZE_UNWIND_UNWIND_H
 
 struct frames;
-struct modules;
+struct unwind_images;
 struct symbolizer;
 struct unwinder;
 
 /* Looks for files as sy's options say. Borrows both until uw->ops->free(). */
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr);
 /* The files it has opened; the unwinder's. */
-struct modules *unwind_modules(struct unwinder *uw);
+struct unwind_images *unwind_get_images(struct unwinder *uw);
 #endif

@@ -17,15 +17,15 @@
 
 #define WORD 8
 
-struct ready {
+struct unwind_readiness {
 	uint16_t machine;
 	int sframe;
-	struct rows *by_sframe, *by_eh; /* NULL: none */
+	struct unwind_rows *by_sframe, *by_eh; /* NULL: none */
 	struct segment *seg;
 	size_t n_seg;
 };
 
-static void unwind_readiness_read_sframe(struct ready *r,
+static void unwind_readiness_read_sframe(struct unwind_readiness *r,
 					 const struct elf_file *ef)
 {
 	struct sframe_file f;
@@ -39,15 +39,16 @@ static void unwind_readiness_read_sframe(struct ready *r,
 	sframe_file_release(&f);
 }
 
-struct ready *ready_open(struct symbolizer *sy, const struct image *img,
-			 const char **why)
+struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
+					       const struct image *img,
+					       const char **why)
 {
-	struct elf_file *ef = code_file(sy, img, why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, why);
 	struct cfi *cfi;
 
 	if (!ef)
 		return NULL;
-	struct ready *r = mem_new(1, sizeof(*r));
+	struct unwind_readiness *r = mem_new(1, sizeof(*r));
 
 	r->machine = ef->machine;
 	r->n_seg = ef->n_seg;
@@ -61,32 +62,32 @@ struct ready *ready_open(struct symbolizer *sy, const struct image *img,
 	return r;
 }
 
-void ready_close(struct ready *r)
+void unwind_readiness_close(struct unwind_readiness *r)
 {
 	if (!r)
 		return;
-	rows_free(r->by_sframe);
-	rows_free(r->by_eh);
+	unwind_rows_free(r->by_sframe);
+	unwind_rows_free(r->by_eh);
 	free(r->seg);
 	free(r);
 }
 
-static bool unwind_readiness_rule_at(const struct rows *t, uint64_t vaddr,
-				     struct row_rule *out)
+static bool unwind_readiness_rule_at(const struct unwind_rows *t,
+				     uint64_t vaddr, struct unwind_rule *out)
 {
-	const struct row *row = t ? rows_find(t, vaddr) : NULL;
+	const struct unwind_row *row = t ? unwind_rows_find(t, vaddr) : NULL;
 
 	if (!row)
 		return false;
-	rows_rule(t, row, out);
+	unwind_rows_rule(t, row, out);
 	return out->kind != ROW_GAP;
 }
 
 /* A chain of frame pointers needs the saved one and the return address side
  * by side; on x86-64 the frame pointer is then what the CFA is made of. On
  * AArch64 compilers go on to count from SP. */
-static bool unwind_readiness_has_chain(const struct ready *r,
-				       const struct row_rule *rule)
+static bool unwind_readiness_has_chain(const struct unwind_readiness *r,
+				       const struct unwind_rule *rule)
 {
 	bool record = rule->fp.kind == PLACE_CFA &&
 		      rule->ra.kind == PLACE_CFA &&
@@ -99,10 +100,10 @@ static bool unwind_readiness_has_chain(const struct ready *r,
 	return r->machine == EM_AARCH64 && record;
 }
 
-unsigned int ready_at(const struct ready *r, uint64_t off)
+unsigned int unwind_readiness_at(const struct unwind_readiness *r, uint64_t off)
 {
-	struct row_rule eh;
-	struct row_rule sf;
+	struct unwind_rule eh;
+	struct unwind_rule sf;
 	unsigned int by = 0;
 	uint64_t vaddr;
 
@@ -117,7 +118,7 @@ unsigned int ready_at(const struct ready *r, uint64_t off)
 	return by;
 }
 
-int ready_sframe(const struct ready *r)
+int unwind_readiness_sframe(const struct unwind_readiness *r)
 {
 	return r->sframe;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct image;
-struct ready;
+struct unwind_readiness;
 struct symbolizer;
 
 enum ready_by {
@@ -17,13 +17,15 @@ enum ready_by {
 
 /* The file of an image: one with another build-id is never used. NULL and
  * *why when there is none. */
-struct ready *ready_open(struct symbolizer *sy, const struct image *img,
-			 const char **why);
-void ready_close(struct ready *r);
+struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
+					       const struct image *img,
+					       const char **why);
+void unwind_readiness_close(struct unwind_readiness *r);
 /* enum ready_by of the place at a file offset. Whether the frame pointer is
  * set up there is what .eh_frame says, else SFrame; a machine or ABI that has
  * no chain of frame pointers (s390x) never is. */
-unsigned int ready_at(const struct ready *r, uint64_t off);
+unsigned int unwind_readiness_at(const struct unwind_readiness *r,
+				 uint64_t off);
 /* Its SFrame version: 0 none, -1 one that cannot be read. */
-int ready_sframe(const struct ready *r);
+int unwind_readiness_sframe(const struct unwind_readiness *r);
 #endif

@@ -1,5 +1,5 @@
-/* modules.c - the files that stacks go through, each with its tables. */
-#include "symbolize/unwind/modules.h"
+/* unwind_images.c - the files that stacks go through, each with its tables. */
+#include "symbolize/unwind/unwind_images.h"
 
 #include <gelf.h>
 #include <stdlib.h>
@@ -27,42 +27,43 @@
 /* A vdso has about ten. */
 #define SYMBOLS_MAX 256
 
-struct open_file {
-	struct module *m; /* NULL: a free place */
-	uint64_t used;	  /* when, in look-ups */
+struct unwind_open_file {
+	struct unwind_image *m; /* NULL: a free place */
+	uint64_t used;		/* when, in look-ups */
 	struct elf_file *ef;
 };
 
-struct modules {
+struct unwind_images {
 	bool sframe_only;
 	struct symbolizer *sy;
 	const struct frames *fr;
-	struct module **m;
+	struct unwind_image **m;
 	size_t n, cap;
 	struct table by_id;   /* build-ids */
 	struct table by_code; /* of IMAGE_JIT */
 	/* By image id: its module + 1; 0: not looked for; UINT32_MAX: none. */
 	uint32_t *of;
 	size_t n_of, cap_of;
-	struct open_file file[OPEN_MAX];
+	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
-	struct modules_count count;
+	struct unwind_images_count count;
 };
 
-struct modules *modules_new(struct symbolizer *sy, const struct frames *fr)
+struct unwind_images *unwind_images_new(struct symbolizer *sy,
+					const struct frames *fr)
 {
-	struct modules *ms = mem_new(1, sizeof(*ms));
+	struct unwind_images *ms = mem_new(1, sizeof(*ms));
 
 	ms->sy = sy;
 	ms->fr = fr;
 	return ms;
 }
 
-static void unwind_image_free(struct module *m)
+static void unwind_image_free(struct unwind_image *m)
 {
-	for (size_t i = 0; i < MODULE_ROWS; i++)
-		rows_free(m->rows[i]);
-	for (size_t i = 0; i < MODULE_TABLES; i++)
+	for (size_t i = 0; i < UNWIND_IMAGE_ROWS; i++)
+		unwind_rows_free(m->rows[i]);
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++)
 		cfi_close(m->cfi[i]);
 	free(m->seg);
 	free(m->path);
@@ -72,12 +73,12 @@ static void unwind_image_free(struct module *m)
 	free(m);
 }
 
-void modules_sframe_only(struct modules *ms)
+void unwind_images_sframe_only(struct unwind_images *ms)
 {
 	ms->sframe_only = true;
 }
 
-void modules_free(struct modules *ms)
+void unwind_images_free(struct unwind_images *ms)
 {
 	if (!ms)
 		return;
@@ -94,7 +95,7 @@ void modules_free(struct modules *ms)
 
 /* Built anew since: where no build-id says it, on the machine that it was
  * recorded on the inode does. Another version's tables make stacks up. */
-static bool unwind_images_replaced(const struct modules *ms,
+static bool unwind_images_replaced(const struct unwind_images *ms,
 				   const struct image *img,
 				   const struct elf_file *ef)
 {
@@ -110,7 +111,7 @@ static bool unwind_images_replaced(const struct modules *ms,
 
 /* A vdso's file is in no capture; besides what the user laid out, ours may be
  * the one. */
-static struct elf_file *unwind_images_locate(struct modules *ms,
+static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img)
 {
 	struct places p = { .n = 0 };
@@ -129,10 +130,10 @@ static struct elf_file *unwind_images_locate(struct modules *ms,
 	return ef;
 }
 
-static void unwind_images_hold_open(struct modules *ms, struct module *m,
-				    struct elf_file *ef)
+static void unwind_images_hold_open(struct unwind_images *ms,
+				    struct unwind_image *m, struct elf_file *ef)
 {
-	struct open_file *f = &ms->file[0];
+	struct unwind_open_file *f = &ms->file[0];
 
 	for (size_t i = 1; i < OPEN_MAX; i++)
 		if (ms->file[i].used < f->used)
@@ -140,16 +141,16 @@ static void unwind_images_hold_open(struct modules *ms, struct module *m,
 	if (f->m)
 		f->m->open = 0;
 	elf_file_close(f->ef);
-	*f = (struct open_file){ m, ++ms->clock, ef };
+	*f = (struct unwind_open_file){ m, ++ms->clock, ef };
 	m->open = (uint32_t)(f - ms->file) + 1;
 }
 
 /* Its file, opened anew when it was closed. */
-static struct elf_file *unwind_images_get_file(struct modules *ms,
-					       struct module *m)
+static struct elf_file *unwind_images_get_file(struct unwind_images *ms,
+					       struct unwind_image *m)
 {
 	if (m->open) {
-		struct open_file *f = &ms->file[m->open - 1];
+		struct unwind_open_file *f = &ms->file[m->open - 1];
 
 		f->used = ++ms->clock;
 		return f->ef;
@@ -168,45 +169,49 @@ static struct image *unwind_images_copy_image(const struct image *img)
 	return copy;
 }
 
-static void unwind_images_add_table(struct modules *ms, struct module *m,
-				    size_t i, struct rows *rows)
+static void unwind_images_add_table(struct unwind_images *ms,
+				    struct unwind_image *m, size_t i,
+				    struct unwind_rows *rows)
 {
 	m->rows[i] = rows;
-	ms->count.rows += rows_count(rows);
-	ms->count.complex += rows_complex(rows);
+	ms->count.rows += unwind_rows_count(rows);
+	ms->count.complex += unwind_rows_complex(rows);
 }
 
-static const char *const sections[MODULE_TABLES] = { ".eh_frame",
-						     ".debug_frame" };
+static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
+							   ".debug_frame" };
 
-static void unwind_images_make_tables(struct modules *ms, struct module *m,
+static void unwind_images_make_tables(struct unwind_images *ms,
+				      struct unwind_image *m,
 				      const struct elf_file *ef)
 {
 	struct sframe_file f;
 
-	for (size_t i = 0; i < MODULE_TABLES && !ms->sframe_only; i++) {
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !ms->sframe_only; i++) {
 		m->cfi[i] = cfi_open(ef, sections[i]);
 		if (m->cfi[i])
 			unwind_images_add_table(ms, m, i, cfi_rows(m->cfi[i]));
 	}
 	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
 		return;
-	unwind_images_add_table(ms, m, MODULE_SFRAME,
+	unwind_images_add_table(ms, m, UNWIND_IMAGE_SFRAME,
 				sframe_table(&f.sf, NULL));
 	sframe_file_release(&f);
 }
 
-static void unwind_images_append(struct modules *ms, struct module *m)
+static void unwind_images_append(struct unwind_images *ms,
+				 struct unwind_image *m)
 {
-	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1, sizeof(struct module *));
+	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1,
+			 sizeof(struct unwind_image *));
 	ms->m[ms->n++] = m;
 }
 
-static struct module *unwind_images_new_image(struct modules *ms,
-					      const struct image *img,
-					      struct elf_file *ef)
+static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
+						    const struct image *img,
+						    struct elf_file *ef)
 {
-	struct module *m = mem_new(1, sizeof(*m));
+	struct unwind_image *m = mem_new(1, sizeof(*m));
 	GElf_Ehdr eh;
 
 	m->machine = ef->machine;
@@ -228,15 +233,16 @@ static struct module *unwind_images_new_image(struct modules *ms,
 	return m;
 }
 
-struct id_key {
+struct unwind_image_key {
 	const struct image *img;
 };
 
 static bool unwind_images_same_id(const void *owner, uint32_t id,
 				  const void *key)
 {
-	const struct image *a = ((const struct modules *)owner)->m[id]->img;
-	const struct image *b = ((const struct id_key *)key)->img;
+	const struct image *a =
+		((const struct unwind_images *)owner)->m[id]->img;
+	const struct image *b = ((const struct unwind_image_key *)key)->img;
 
 	return a->kind == b->kind &&
 	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
@@ -244,10 +250,10 @@ static bool unwind_images_same_id(const void *owner, uint32_t id,
 
 /* Index of the module, or UINT32_MAX. Build-ids may be padded with zeros, so
  * that only their first bytes go into the hash. */
-static uint32_t unwind_images_look_up(struct modules *ms, uint32_t image)
+static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
-	struct id_key key = { img };
+	struct unwind_image_key key = { img };
 	uint64_t hash = 0;
 
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
@@ -271,7 +277,7 @@ static uint32_t unwind_images_look_up(struct modules *ms, uint32_t image)
 	return (uint32_t)ms->n - 1;
 }
 
-struct module *modules_of(struct modules *ms, uint32_t image)
+struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
 {
 	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
 			   sizeof(*ms->of));
@@ -286,10 +292,11 @@ struct module *modules_of(struct modules *ms, uint32_t image)
 static bool unwind_images_same_code(const void *owner, uint32_t id,
 				    const void *key)
 {
-	return ((const struct modules *)owner)->m[id]->code == key;
+	return ((const struct unwind_images *)owner)->m[id]->code == key;
 }
 
-struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
+struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
+					   const struct jit_code *c)
 {
 	if (!c->n_frame && !c->n_bytes)
 		return NULL;
@@ -299,7 +306,7 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 
 	if (id != TABLE_NONE)
 		return ms->m[id];
-	struct module *m = mem_new(1, sizeof(*m));
+	struct unwind_image *m = mem_new(1, sizeof(*m));
 
 	m->machine = (uint16_t)c->machine;
 	m->kind = IMAGE_JIT;
@@ -318,21 +325,22 @@ struct module *modules_of_code(struct modules *ms, const struct jit_code *c)
 	return m;
 }
 
-const struct row *modules_row(const struct module *m, uint64_t vaddr)
+const struct unwind_row *unwind_images_row(const struct unwind_image *m,
+					   uint64_t vaddr)
 {
-	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
-		const struct row *row =
-			m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
+	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++) {
+		const struct unwind_row *row =
+			m->rows[i] ? unwind_rows_find(m->rows[i], vaddr) : NULL;
 
-		if (row && row_kind(row) != ROW_GAP)
+		if (row && unwind_row_kind(row) != ROW_GAP)
 			return row;
 	}
 	return NULL;
 }
 
-bool modules_more(struct modules *ms, struct module *m)
+bool unwind_images_more_tables(struct unwind_images *ms, struct unwind_image *m)
 {
-	const size_t i = MODULE_TABLES - 1;
+	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
 	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
 		return false;
@@ -366,8 +374,8 @@ static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 	return i;
 }
 
-size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
-		    void *buf, size_t n)
+size_t unwind_images_read_code(struct unwind_images *ms, struct unwind_image *m,
+			       uint64_t vaddr, void *buf, size_t n)
 {
 	if (m->code)
 		return unwind_images_jit_code(m->code, vaddr, buf, n);
@@ -401,8 +409,8 @@ size_t modules_code(struct modules *ms, struct module *m, uint64_t vaddr,
 	return got > 0 ? (size_t)got : 0;
 }
 
-bool modules_in_section(struct modules *ms, struct module *m, const char *name,
-			uint64_t vaddr)
+bool unwind_images_in_section(struct unwind_images *ms, struct unwind_image *m,
+			      const char *name, uint64_t vaddr)
 {
 	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_section s;
@@ -411,8 +419,8 @@ bool modules_in_section(struct modules *ms, struct module *m, const char *name,
 	       vaddr - s.addr < s.size;
 }
 
-bool modules_symbol(struct modules *ms, struct module *m, uint64_t vaddr,
-		    struct module_symbol *out)
+bool unwind_images_symbol(struct unwind_images *ms, struct unwind_image *m,
+			  uint64_t vaddr, struct unwind_image_symbol *out)
 {
 	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_section s;
@@ -429,13 +437,14 @@ bool modules_symbol(struct modules *ms, struct module *m, uint64_t vaddr,
 		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
 		    vaddr < sym.st_value || vaddr - sym.st_value >= sym.st_size)
 			continue;
-		*out = (struct module_symbol){ sym.st_value, sym.st_size };
+		*out = (struct unwind_image_symbol){ sym.st_value,
+						     sym.st_size };
 		return true;
 	}
 	return false;
 }
 
-struct modules_count modules_count(const struct modules *ms)
+struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 {
 	return ms->count;
 }

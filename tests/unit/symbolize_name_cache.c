@@ -1,4 +1,5 @@
-/* symbolize_memo.c - names remembered on disk: the same, until files change. */
+/* symbolize_name_cache.c - names remembered on disk: the same, until files
+ * change. */
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -292,7 +293,7 @@ int main(void)
 		a_damaged_one_is_ignored_and_told,
 		the_oldest_go_when_there_are_too_many,
 	};
-	Suite *s = suite_create("symbolize_memo");
+	Suite *s = suite_create("symbolize_name_cache");
 	TCase *tc = tcase_create("all");
 
 	tcase_add_checked_fixture(tc, setup, teardown);

@@ -1,7 +1,7 @@
-/* walk.h - from one frame of a dumped stack to its caller, in the ways there
- * are. Inside symbolize/ only. */
-#ifndef SYMBOLIZE_UNWIND_WALK_H
-#define SYMBOLIZE_UNWIND_WALK_H
+/* stack_walk.h - from one frame of a dumped stack to its caller, in the ways
+ * there are. Inside symbolize/ only. */
+#ifndef SYMBOLIZE_UNWIND_STACK_WALK_H
+#define SYMBOLIZE_UNWIND_STACK_WALK_H
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,11 +9,11 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 
-struct module;
-struct row;
+struct unwind_image;
+struct unwind_row;
 
 /* A frame, and the dump it is in. */
-struct walk {
+struct stack_walk {
 	const struct abi *abi;
 	struct bytes dump;
 	uint64_t low; /* address of its first byte */
@@ -25,15 +25,16 @@ struct walk {
 	enum unwind_end end; /* after a step that failed: why */
 };
 
-void walk_start(struct walk *w, const struct abi *abi,
-		const struct unwind_in *in);
+void stack_walk_start(struct stack_walk *w, const struct abi *abi,
+		      const struct unwind_in *in);
 /* All of them: 0, and *w is the caller; or -1 and w->end. UNWIND_COMPLEX: a
- * row does not suffice, walk_rules() may. */
-int walk_row(struct walk *w, const struct row *row);
+ * row does not suffice, stack_walk_rules() may. */
+int stack_walk_row(struct stack_walk *w, const struct unwind_row *row);
 /* By the module's rules of ELF address vaddr, with all registers. */
-int walk_rules(struct walk *w, const struct module *m, uint64_t vaddr);
+int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
+		     uint64_t vaddr);
 /* By link register: of a function without a frame. */
-int walk_link(struct walk *w);
+int stack_walk_link(struct stack_walk *w);
 /* By frame pointer: what it points to has to look like a frame's end. */
-int walk_pointer(struct walk *w);
+int stack_walk_pointer(struct stack_walk *w);
 #endif

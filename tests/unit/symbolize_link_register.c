@@ -1,5 +1,5 @@
-/* symbolize_leaf.c - where the return address of AArch64 code is, and what may
- * be inferred from it. */
+/* symbolize_link_register.c - where the return address of AArch64 code is, and
+ * what may be inferred from it. */
 #include "symbolize/unwind/unwind.h"
 
 #include <check.h>

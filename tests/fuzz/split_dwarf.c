@@ -1,5 +1,5 @@
-/* split.c - libFuzzer target: any bytes as a program made with -gsplit-dwarf
- * and as the file with the other half of its unit.
+/* split_dwarf.c - libFuzzer target: any bytes as a program made with
+ * -gsplit-dwarf and as the file with the other half of its unit.
  *
  * Input: the length of the program (2 bytes, little-endian), the program, the
  * other file, which is found as a.dwo whatever folder the program names. */

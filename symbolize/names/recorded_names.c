@@ -1,5 +1,5 @@
-/* recorded.c - code whose name is in the capture, or in what a process wrote
- * beside it: BPF programs, trampolines, kprobe slots, jitted code. Every
+/* recorded_names.c - code whose name is in the capture, or in what a process
+ * wrote beside it: BPF programs, trampolines, kprobe slots, jitted code. Every
  * offset of the image has that name. */
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* call.c - is there a call before this return address? By the bytes alone. */
-#include "symbolize/disasm/call.h"
+/* call_insn.c - is there a call before this return address? By the bytes alone.
+ */
+#include "symbolize/disasm/call_insn.h"
 
 #include <elf.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "stitch/base/bytes.h"
 
 /* The code around the return address at `ret`. */
-struct site {
+struct call_insn_site {
 	const unsigned char *code;
 	size_t ret, len;
 	uint64_t addr;
@@ -15,7 +16,8 @@ struct site {
 };
 
 /* The word that begins `back` bytes before the address (0: at it). */
-static bool call_insn_word(const struct site *s, size_t back, uint32_t *out)
+static bool call_insn_word(const struct call_insn_site *s, size_t back,
+			   uint32_t *out)
 {
 	struct bytes b;
 
@@ -26,7 +28,8 @@ static bool call_insn_word(const struct site *s, size_t back, uint32_t *out)
 	return !bytes_u32(&b, out, NULL);
 }
 
-static bool call_insn_next_is(const struct site *s, const void *bytes, size_t n)
+static bool call_insn_next_is(const struct call_insn_site *s, const void *bytes,
+			      size_t n)
 {
 	return s->len - s->ret >= n && !memcmp(s->code + s->ret, bytes, n);
 }
@@ -83,7 +86,7 @@ static bool call_insn_x86_indirect(const unsigned char *p, size_t n, bool wide)
 }
 
 /* What sigaction's sa_restorer is in the C libraries. */
-static bool call_insn_x86_signal(const struct site *s, bool wide)
+static bool call_insn_x86_signal(const struct call_insn_site *s, bool wide)
 {
 	static const unsigned char rt64[] = { 0x48, 0xc7, 0xc0, 15,  0,
 					      0,    0,	  0x0f, 0x05 };
@@ -98,7 +101,7 @@ static bool call_insn_x86_signal(const struct site *s, bool wide)
 }
 
 /* glibc's __start_context: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi. */
-static bool call_insn_x86_start(const struct site *s)
+static bool call_insn_x86_start(const struct call_insn_site *s)
 {
 	static const unsigned char start[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b,
 					       0x3c, 0x24, 0x48, 0x85, 0xff };
@@ -106,7 +109,7 @@ static bool call_insn_x86_start(const struct site *s)
 	return call_insn_next_is(s, start, sizeof(start));
 }
 
-static enum call_kind call_insn_x86(const struct site *s, bool wide,
+static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 				    uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
@@ -128,7 +131,8 @@ static enum call_kind call_insn_x86(const struct site *s, bool wide,
 
 /* ---- machines whose instructions are words */
 
-static enum call_kind call_insn_aarch64(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
+					uint64_t *target)
 {
 	uint32_t w;
 	uint32_t next;
@@ -148,7 +152,7 @@ static enum call_kind call_insn_aarch64(const struct site *s, uint64_t *target)
 	/* mov x8, #__NR_rt_sigreturn; svc #0 */
 	if (call_insn_word(s, 0, &w) && w == 0xd2801168 &&
 	    s->len - s->ret >= 8) {
-		struct site t = *s;
+		struct call_insn_site t = *s;
 
 		t.ret += 4;
 		if (call_insn_word(&t, 0, &next) && next == 0xd4000001)
@@ -157,7 +161,7 @@ static enum call_kind call_insn_aarch64(const struct site *s, uint64_t *target)
 	/* glibc's __startcontext: mov x0, x19; cbnz x0, __setcontext */
 	if (call_insn_word(s, 0, &w) && w == 0xaa1303e0 &&
 	    s->len - s->ret >= 8) {
-		struct site t = *s;
+		struct call_insn_site t = *s;
 
 		t.ret += 4;
 		if (call_insn_word(&t, 0, &next) &&
@@ -167,7 +171,8 @@ static enum call_kind call_insn_aarch64(const struct site *s, uint64_t *target)
 	return CALL_NONE;
 }
 
-static enum call_kind call_insn_ppc64(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_ppc64(const struct call_insn_site *s,
+				      uint64_t *target)
 {
 	static const uint32_t sigreturn = 0x38000000 | 172; /* li r0,172 */
 	uint32_t w;
@@ -193,7 +198,8 @@ static enum call_kind call_insn_ppc64(const struct site *s, uint64_t *target)
 }
 
 /* The return address of a C function is in %r14. */
-static enum call_kind call_insn_s390(const struct site *s, uint64_t *target)
+static enum call_kind call_insn_s390(const struct call_insn_site *s,
+				     uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
 	uint32_t rel;
@@ -222,11 +228,11 @@ static enum call_kind call_insn_s390(const struct site *s, uint64_t *target)
 	return CALL_NONE;
 }
 
-enum call_kind call_before(uint16_t machine, bool big,
-			   const unsigned char *code, size_t before,
-			   size_t after, uint64_t addr, uint64_t *target)
+enum call_kind call_insn_before(uint16_t machine, bool big,
+				const unsigned char *code, size_t before,
+				size_t after, uint64_t addr, uint64_t *target)
 {
-	const struct site s = {
+	const struct call_insn_site s = {
 		.code = code,
 		.ret = before,
 		.len = before + after,

@@ -1,11 +1,12 @@
-/* module.c - the file of a kernel module, and how the kernel lays it out.
+/* kernel_module.c - the file of a kernel module, and how the kernel lays it
+ * out.
  *
  * A module is a relocatable file: it has sections and no addresses. The kernel
  * puts all that is code and not only for its start one behind the other, in the
  * order of the file, each as it wants to be aligned (layout_sections() of
  * kernel/module/main.c). Compared with /proc/kallsyms of 7.2 on x86-64 and
  * arm64: all names of .text are where this says. */
-#include "symbolize/files/module.h"
+#include "symbolize/files/kernel_module.h"
 
 #include <gelf.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/memo.h"
+#include "symbolize/files/name_cache.h"
 #include "symbolize/elf/open_regular.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/files/unxz.h"
@@ -26,7 +27,7 @@
 #define FILE_MAX ((uint64_t)256 << 20)
 #define NAME_SIZE 64
 
-bool module_name(const char *path, char *buf, size_t size)
+bool kernel_module_name(const char *path, char *buf, size_t size)
 {
 	const char *base = path ? strrchr(path, '/') : NULL;
 	size_t n = 0;
@@ -61,9 +62,10 @@ static bool kernel_module_section_stays(const struct elf_section *s)
 	return (s->flags & code) == code && strncmp(s->name, ".init", 5) != 0;
 }
 
-void module_layout(const struct elf_file *ef, struct elf_section *sec, size_t n)
+void kernel_module_layout(const struct elf_file *ef, struct elf_section *sec,
+			  size_t n)
 {
-	uint64_t at = MODULE_TEXT;
+	uint64_t at = KERNEL_MODULE_TEXT;
 	bool known = true;
 
 	(void)ef;
@@ -99,7 +101,7 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 	uint64_t size;
 	size_t len = 0;
 	void *mem = NULL;
-	int fd = ef ? -1 : regular_open(path, &size, NULL);
+	int fd = ef ? -1 : open_regular_file(path, &size, NULL);
 
 	if (fd < 0)
 		return ef;
@@ -109,7 +111,7 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 			    "\xfd"
 			    "7zXZ",
 			    sizeof(head))) {
-			void *packed = regular_read(fd, size, &len);
+			void *packed = open_regular_read(fd, size, &len);
 
 			mem = unxz(packed, len, &len);
 			free(packed);
@@ -131,7 +133,8 @@ static const char *kernel_module_find_line(char *text, const char *want)
 
 		next = end ? end + 1 : NULL;
 		s[strcspn(s, ":\n")] = '\0';
-		if (module_name(s, name, sizeof(name)) && !strcmp(name, want))
+		if (kernel_module_name(s, name, sizeof(name)) &&
+		    !strcmp(name, want))
 			return s;
 	}
 	return NULL;
@@ -155,11 +158,11 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 
 		if (n < 0 || (size_t)n >= sizeof(dep))
 			continue;
-		int fd = regular_open(dep, &len, NULL);
+		int fd = open_regular_file(dep, &len, NULL);
 		if (fd < 0)
 			continue;
 		if (len && len < FILE_MAX) {
-			char *text = regular_read(fd, len, &got);
+			char *text = open_regular_read(fd, len, &got);
 
 			text[got ? got - 1 : 0] = '\0';
 			const char *s = kernel_module_find_line(text, want);
@@ -174,15 +177,15 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 	return found;
 }
 
-struct elf_file *module_open(struct symbolizer *sy, const struct image *img,
-			     bool *other)
+struct elf_file *kernel_module_open(struct symbolizer *sy,
+				    const struct image *img, bool *other)
 {
 	struct places p = { .tried = sy->tried };
 	struct elf_file *ef = NULL;
 	char path[PATH_SIZE] = "";
 	char name[NAME_SIZE];
 
-	if (!module_name(img->path, name, sizeof(name)))
+	if (!kernel_module_name(img->path, name, sizeof(name)))
 		return NULL;
 	if (img->path[0] == '/')
 		snprintf(path, sizeof(path), "%s", img->path);

@@ -1,4 +1,4 @@
-/* memo_file.c - memos on disk.
+/* name_cache_file.c - memos on disk.
  *
  * In our own byte order, read through struct bytes like any other file: a
  * damaged one is told and then ignored. Written under another name and
@@ -13,8 +13,8 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "symbolize/files/memo.h"
-#include "symbolize/files/memo_inner.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/files/name_cache_inner.h"
 #include "symbolize/elf/open_regular.h"
 
 /* One file larger than this was not made by us. */
@@ -24,7 +24,8 @@
 
 /* ---- reading */
 
-static int name_cache_read_tried(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
+				 uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct tried_path p;
@@ -39,7 +40,8 @@ static int name_cache_read_tried(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int name_cache_read_segments(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_segments(struct name_cache *m, struct bytes *b,
+				    uint32_t n)
 {
 	if (n > bytes_left(b) / 28)
 		return -1;
@@ -53,13 +55,14 @@ static int name_cache_read_segments(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int name_cache_read_sections(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_sections(struct name_cache *m, struct bytes *b,
+				    uint32_t n)
 {
 	if (n > bytes_left(b) / 16)
 		return -1;
 	m->part = mem_new(n, sizeof(*m->part));
 	for (uint32_t i = 0; i < n; i++, m->n_part++) {
-		struct part *p = &m->part[i];
+		struct cached_section *p = &m->part[i];
 
 		if (bytes_u32(b, &p->file, NULL) ||
 		    bytes_u32(b, &p->name, NULL) ||
@@ -70,13 +73,14 @@ static int name_cache_read_sections(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int name_cache_read_symbols(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_symbols(struct name_cache *m, struct bytes *b,
+				   uint32_t n)
 {
 	if (n > bytes_left(b) / 36)
 		return -1;
 	m->row = mem_grow(m->row, &m->cap_row, n, sizeof(*m->row));
 	for (; m->n_row < n; m->n_row++) {
-		struct row *r = &m->row[m->n_row];
+		struct cached_symbol *r = &m->row[m->n_row];
 
 		if (bytes_u64(b, &r->start, NULL) ||
 		    bytes_u64(b, &r->size, NULL) ||
@@ -89,13 +93,14 @@ static int name_cache_read_symbols(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int name_cache_read_entries(struct memo *m, struct bytes *b, uint32_t n)
+static int name_cache_read_entries(struct name_cache *m, struct bytes *b,
+				   uint32_t n)
 {
 	if (n > bytes_left(b) / 17)
 		return -1;
 	m->entry = mem_grow(m->entry, &m->cap, n, sizeof(*m->entry));
 	for (; m->n < n; m->n++) {
-		struct entry *e = &m->entry[m->n];
+		struct cached_offset *e = &m->entry[m->n];
 		uint8_t flag;
 
 		if (bytes_u64(b, &e->off, NULL) ||
@@ -109,7 +114,7 @@ static int name_cache_read_entries(struct memo *m, struct bytes *b, uint32_t n)
 	return 0;
 }
 
-static int name_cache_read_all(struct memo *m, struct bytes *b)
+static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 {
 	/* bytes of text, paths, segments, sections, rows, entries */
 	uint32_t n[6];
@@ -136,7 +141,7 @@ static int name_cache_read_all(struct memo *m, struct bytes *b)
 	return 0;
 }
 
-void memo_release(struct memo *m)
+void name_cache_release(struct name_cache *m)
 {
 	free(m->tried.p);
 	free(m->entry);
@@ -152,13 +157,13 @@ static void *name_cache_read_file(const char *path, size_t *len)
 {
 	uint64_t size;
 	size_t n = 0;
-	int fd = regular_open(path, &size, NULL);
+	int fd = open_regular_file(path, &size, NULL);
 
 	if (fd < 0)
 		return NULL;
 	unsigned char *buf = NULL;
 	if (size && size <= FILE_MAX) {
-		buf = regular_read(fd, size, &n);
+		buf = open_regular_read(fd, size, &n);
 		/* Used just now: goes last when the folder is cut. */
 		futimens(fd, NULL);
 	}
@@ -167,7 +172,7 @@ static void *name_cache_read_file(const char *path, size_t *len)
 	return buf;
 }
 
-void memo_load(struct memo *m)
+void name_cache_load(struct name_cache *m)
 {
 	struct bytes b;
 	size_t len;
@@ -177,21 +182,22 @@ void memo_load(struct memo *m)
 	if (!buf)
 		return;
 	/* An older one is not damaged; it is written anew. */
-	if (len >= sizeof(MEMO_MAGIC) - 1 &&
-	    !memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 2) &&
-	    buf[sizeof(MEMO_MAGIC) - 2] < MEMO_MAGIC[sizeof(MEMO_MAGIC) - 2]) {
+	if (len >= sizeof(NAME_CACHE_MAGIC) - 1 &&
+	    !memcmp(buf, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 2) &&
+	    buf[sizeof(NAME_CACHE_MAGIC) - 2] <
+		    NAME_CACHE_MAGIC[sizeof(NAME_CACHE_MAGIC) - 2]) {
 		free(buf);
 		return;
 	}
 	bytes_init(&b, buf, len, m->path, 0, false);
-	if (bytes_skip(&b, sizeof(MEMO_MAGIC) - 1, NULL) ||
-	    memcmp(buf, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1) != 0 ||
+	if (bytes_skip(&b, sizeof(NAME_CACHE_MAGIC) - 1, NULL) ||
+	    memcmp(buf, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1) != 0 ||
 	    bytes_u64(&b, &sum, NULL) ||
 	    sum != hash_content(b.pos, bytes_left(&b), 0) ||
 	    name_cache_read_all(m, &b)) {
-		struct memo empty = { .n = 0 };
+		struct name_cache empty = { .n = 0 };
 
-		memo_release(m);
+		name_cache_release(m);
 		memcpy(empty.path, m->path, sizeof(empty.path));
 		*m = empty;
 		snprintf(m->note, sizeof(m->note), "%.200s: damaged, ignored",
@@ -202,12 +208,12 @@ void memo_load(struct memo *m)
 
 /* ---- writing */
 
-struct out {
+struct name_cache_output {
 	unsigned char *p;
 	size_t n, cap;
 };
 
-static void name_cache_put(struct out *o, const void *p, size_t n)
+static void name_cache_put(struct name_cache_output *o, const void *p, size_t n)
 {
 	if (!n)
 		return;
@@ -216,30 +222,31 @@ static void name_cache_put(struct out *o, const void *p, size_t n)
 	o->n += n;
 }
 
-static void name_cache_put_u32(struct out *o, size_t v)
+static void name_cache_put_u32(struct name_cache_output *o, size_t v)
 {
 	uint32_t x = (uint32_t)v;
 
 	name_cache_put(o, &x, sizeof(x));
 }
 
-static void name_cache_put_u64(struct out *o, uint64_t v)
+static void name_cache_put_u64(struct name_cache_output *o, uint64_t v)
 {
 	name_cache_put(o, &v, sizeof(v));
 }
 
 static int name_cache_compare_offset(const void *a, const void *b)
 {
-	const struct entry *x = a;
-	const struct entry *y = b;
+	const struct cached_offset *x = a;
+	const struct cached_offset *y = b;
 
 	return (x->off > y->off) - (x->off < y->off);
 }
 
-static void name_cache_put_symbols(struct out *o, const struct memo *m)
+static void name_cache_put_symbols(struct name_cache_output *o,
+				   const struct name_cache *m)
 {
 	for (size_t i = 0; i < m->n_row; i++) {
-		const struct row *r = &m->row[i];
+		const struct cached_symbol *r = &m->row[i];
 
 		name_cache_put_u64(o, r->start);
 		name_cache_put_u64(o, r->size);
@@ -251,12 +258,13 @@ static void name_cache_put_symbols(struct out *o, const struct memo *m)
 	}
 }
 
-static void name_cache_put_all(struct out *o, struct memo *m)
+static void name_cache_put_all(struct name_cache_output *o,
+			       struct name_cache *m)
 {
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
 		       m->n_part, m->n_row,   m->n };
 
-	name_cache_put(o, MEMO_MAGIC, sizeof(MEMO_MAGIC) - 1);
+	name_cache_put(o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
 	name_cache_put_u64(o, 0); /* the sum */
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		name_cache_put_u32(o, n[i]);
@@ -298,9 +306,9 @@ static void name_cache_make_folders(char *path)
 	}
 }
 
-bool memo_save(struct memo *m)
+bool name_cache_save(struct name_cache *m)
 {
-	struct out o = { .n = 0 };
+	struct name_cache_output o = { .n = 0 };
 	char temp[PATH_SIZE + 32];
 
 	if (m->n)
@@ -323,29 +331,29 @@ bool memo_save(struct memo *m)
 
 /* ---- the size of the folder */
 
-struct kept {
+struct name_cache_entry_file {
 	char *path;
 	uint64_t size;
 	int64_t used; /* ns */
 };
 
-struct kept_list {
-	struct kept *k;
+struct name_cache_folder {
+	struct name_cache_entry_file *k;
 	size_t n, cap;
 	uint64_t size;
 };
 
 static int name_cache_compare_use(const void *a, const void *b)
 {
-	const struct kept *x = a;
-	const struct kept *y = b;
+	const struct name_cache_entry_file *x = a;
+	const struct name_cache_entry_file *y = b;
 
 	return (x->used > y->used) - (x->used < y->used);
 }
 
 /* Files of the folder; of those in it, when depth is left. */
 static void name_cache_list_folder(const char *folder, int depth,
-				   struct kept_list *l)
+				   struct name_cache_folder *l)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;
@@ -364,19 +372,19 @@ static void name_cache_list_folder(const char *folder, int depth,
 		if (!S_ISREG(st.st_mode))
 			continue;
 		l->k = mem_grow(l->k, &l->cap, l->n + 1, sizeof(*l->k));
-		l->k[l->n++] =
-			(struct kept){ mem_strdup(path), (uint64_t)st.st_size,
-				       st.st_mtim.tv_sec * 1000000000 +
-					       st.st_mtim.tv_nsec };
+		l->k[l->n++] = (struct name_cache_entry_file){
+			mem_strdup(path), (uint64_t)st.st_size,
+			st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+		};
 		l->size += (uint64_t)st.st_size;
 	}
 	if (dir)
 		closedir(dir);
 }
 
-void memo_prune(const struct symbolizer *sy)
+void name_cache_prune(const struct symbolizer *sy)
 {
-	struct kept_list l = { .n = 0 };
+	struct name_cache_folder l = { .n = 0 };
 	char folder[PATH_SIZE];
 	uint64_t max = sy->opts.cache_max ? sy->opts.cache_max : FOLDER_MAX;
 

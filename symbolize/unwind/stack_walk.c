@@ -1,24 +1,24 @@
-/* walk.c - from one frame of a dumped stack to its caller. */
-#include "symbolize/unwind/walk.h"
+/* stack_walk.c - from one frame of a dumped stack to its caller. */
+#include "symbolize/unwind/stack_walk.h"
 
 #include <elf.h>
 
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_expr.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
 /* A stack may be this large; what is further away is another one. */
 #define STACK_MAX ((uint64_t)1 << 30)
 
-static bool stack_walk_has(const struct walk *w, unsigned int reg)
+static bool stack_walk_has(const struct stack_walk *w, unsigned int reg)
 {
 	return w->v.have >> reg & 1;
 }
 
-void walk_start(struct walk *w, const struct abi *abi,
-		const struct unwind_in *in)
+void stack_walk_start(struct stack_walk *w, const struct abi *abi,
+		      const struct unwind_in *in)
 {
 	w->abi = abi;
 	abi_values(abi, in->regs, &w->v);
@@ -34,13 +34,13 @@ void walk_start(struct walk *w, const struct abi *abi,
 	w->end = UNWIND_BAD;
 }
 
-static int stack_walk_fail(struct walk *w, enum unwind_end end)
+static int stack_walk_fail(struct stack_walk *w, enum unwind_end end)
 {
 	w->end = end;
 	return -1;
 }
 
-static int stack_walk_read_word(const struct walk *w, uint64_t addr,
+static int stack_walk_read_word(const struct stack_walk *w, uint64_t addr,
 				uint64_t *out)
 {
 	uint32_t half;
@@ -54,7 +54,7 @@ static int stack_walk_read_word(const struct walk *w, uint64_t addr,
 }
 
 /* Why nothing could be read there. */
-static enum unwind_end stack_walk_why_unread(const struct walk *w,
+static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 					     uint64_t addr)
 {
 	uint64_t end = w->low + bytes_left(&w->dump);
@@ -64,21 +64,22 @@ static enum unwind_end stack_walk_why_unread(const struct walk *w,
 		       : UNWIND_FOREIGN;
 }
 
-static int stack_walk_need_word(struct walk *w, uint64_t addr, uint64_t *out)
+static int stack_walk_need_word(struct stack_walk *w, uint64_t addr,
+				uint64_t *out)
 {
 	return stack_walk_read_word(w, addr, out)
 		       ? stack_walk_fail(w, stack_walk_why_unread(w, addr))
 		       : 0;
 }
 
-static uint64_t stack_walk_address(const struct walk *w, uint64_t v)
+static uint64_t stack_walk_address(const struct stack_walk *w, uint64_t v)
 {
 	return w->abi->word == 4 ? (uint32_t)v : v;
 }
 
 /* To the caller's pc: with its SP, which must be above ours (only what has
  * no frame of its own may share it with its caller), all else being set. */
-static int stack_walk_to_caller(struct walk *w, uint64_t pc, uint64_t sp,
+static int stack_walk_to_caller(struct stack_walk *w, uint64_t pc, uint64_t sp,
 				bool interrupted)
 {
 	uint64_t was = w->v.reg[w->abi->sp];
@@ -95,13 +96,13 @@ static int stack_walk_to_caller(struct walk *w, uint64_t pc, uint64_t sp,
 	return 0;
 }
 
-static int stack_walk_row_cfa(struct walk *w, const struct row *row,
-			      uint64_t *cfa)
+static int stack_walk_row_cfa(struct stack_walk *w,
+			      const struct unwind_row *row, uint64_t *cfa)
 {
 	uint64_t sp = w->v.reg[w->abi->sp];
 	uint64_t fp = w->v.reg[w->abi->fp];
 	uint64_t off = (uint64_t)(int64_t)row->cfa;
-	enum row_kind kind = row_kind(row);
+	enum row_kind kind = unwind_row_kind(row);
 
 	if ((kind == ROW_FP || kind == ROW_FP_DEREF) &&
 	    !stack_walk_has(w, w->abi->fp))
@@ -135,7 +136,7 @@ static int stack_walk_row_cfa(struct walk *w, const struct row *row,
 }
 
 /* Where in memory a place is; PLACE_CFA, PLACE_FP, PLACE_SP only. */
-static uint64_t stack_walk_place_addr(const struct walk *w,
+static uint64_t stack_walk_place_addr(const struct stack_walk *w,
 				      const struct place_rule *p, uint64_t cfa)
 {
 	uint64_t from = cfa;
@@ -147,7 +148,7 @@ static uint64_t stack_walk_place_addr(const struct walk *w,
 	return stack_walk_address(w, from + (uint64_t)(int64_t)p->off);
 }
 
-static int stack_walk_row_ra(struct walk *w, const struct row *row,
+static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 			     uint64_t cfa, uint64_t *pc)
 {
 	/* Nearly always. */
@@ -157,7 +158,7 @@ static int stack_walk_row_ra(struct walk *w, const struct row *row,
 			stack_walk_address(
 				w, cfa + (uint64_t)(row->ra * w->abi->word)),
 			pc);
-	struct place_rule p = row_place(row->ra, w->abi->word);
+	struct place_rule p = unwind_row_place(row->ra, w->abi->word);
 	unsigned int reg = (unsigned int)p.off;
 
 	if (p.kind == PLACE_UNDEFINED)
@@ -184,12 +185,12 @@ static int stack_walk_row_ra(struct walk *w, const struct row *row,
  * epilogue, after the pop, tables may still say that it is on the stack (GCC,
  * SFrame): such a place is below the stack pointer, and the register is right
  * (libdw gives up there). */
-static void stack_walk_row_fp(struct walk *w, const struct row *row,
-			      uint64_t cfa)
+static void stack_walk_row_fp(struct stack_walk *w,
+			      const struct unwind_row *row, uint64_t cfa)
 {
 	if (row->fp == ROW_SAME)
 		return;
-	struct place_rule p = row_place(row->fp, w->abi->word);
+	struct place_rule p = unwind_row_place(row->fp, w->abi->word);
 	uint64_t bit = 1ull << w->abi->fp;
 	unsigned int reg = (unsigned int)p.off;
 	uint64_t addr;
@@ -212,7 +213,7 @@ static void stack_walk_row_fp(struct walk *w, const struct row *row,
 	}
 }
 
-static int stack_walk_signal(struct walk *w, const struct abi_signal *s)
+static int stack_walk_signal(struct stack_walk *w, const struct abi_signal *s)
 {
 	uint64_t sp = w->v.reg[w->abi->sp];
 	uint64_t pc;
@@ -235,13 +236,13 @@ static int stack_walk_signal(struct walk *w, const struct abi_signal *s)
 	return stack_walk_to_caller(w, pc, w->v.reg[w->abi->sp], true);
 }
 
-int walk_row(struct walk *w, const struct row *row)
+int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 {
 	uint64_t cfa, pc;
 
-	if (row_kind(row) == ROW_OUTERMOST)
+	if (unwind_row_kind(row) == ROW_OUTERMOST)
 		return stack_walk_fail(w, UNWIND_OUTERMOST);
-	if (row_kind(row) == ROW_SIGNAL)
+	if (unwind_row_kind(row) == ROW_SIGNAL)
 		return stack_walk_signal(w, &w->abi->signal[row->cfa == 1]);
 	if (stack_walk_row_cfa(w, row, &cfa) ||
 	    stack_walk_row_ra(w, row, cfa, &pc))
@@ -256,7 +257,7 @@ int walk_row(struct walk *w, const struct row *row)
 static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 				 uint64_t *out)
 {
-	struct walk *w = arg;
+	struct stack_walk *w = arg;
 	struct bytes b = w->dump;
 	uint64_t v = 0;
 	uint8_t byte;
@@ -281,7 +282,7 @@ static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 }
 
 /* A register's value for the caller: 0, or -1: not known. */
-static int stack_walk_rule_value(struct walk *w, const struct cfi *c,
+static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 				 const struct cfi_rule *r, unsigned int reg,
 				 uint64_t cfa, uint64_t *out)
 {
@@ -329,7 +330,7 @@ static int stack_walk_rule_value(struct walk *w, const struct cfi *c,
 		       : 0;
 }
 
-static int stack_walk_rules_cfa(struct walk *w, const struct cfi *c,
+static int stack_walk_rules_cfa(struct stack_walk *w, const struct cfi *c,
 				const struct cfi_rules *r, uint64_t *cfa)
 {
 	const struct cfi_memory mem = { stack_walk_read_sized, w,
@@ -347,7 +348,7 @@ static int stack_walk_rules_cfa(struct walk *w, const struct cfi *c,
 	return cfi_value(&code, &w->v, &mem, NULL, cfa);
 }
 
-static int stack_walk_apply_rules(struct walk *w, const struct cfi *c,
+static int stack_walk_apply_rules(struct stack_walk *w, const struct cfi *c,
 				  struct cfi_rules *r)
 {
 	const struct abi *abi = w->abi;
@@ -387,17 +388,18 @@ static int stack_walk_apply_rules(struct walk *w, const struct cfi *c,
 	return stack_walk_to_caller(w, next.pc, sp, r->interrupted);
 }
 
-int walk_rules(struct walk *w, const struct module *m, uint64_t vaddr)
+int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
+		     uint64_t vaddr)
 {
 	struct cfi_rules r;
 
-	for (unsigned int i = 0; i < MODULE_TABLES; i++)
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
 		if (m->cfi[i] && cfi_rules(m->cfi[i], vaddr, &r))
 			return stack_walk_apply_rules(w, m->cfi[i], &r);
 	return stack_walk_fail(w, UNWIND_NO_TABLE);
 }
 
-int walk_link(struct walk *w)
+int stack_walk_link(struct stack_walk *w)
 {
 	unsigned int link = (unsigned int)w->abi->link;
 
@@ -408,7 +410,7 @@ int walk_link(struct walk *w)
 				    false);
 }
 
-int walk_pointer(struct walk *w)
+int stack_walk_pointer(struct stack_walk *w)
 {
 	uint64_t fp = w->v.reg[w->abi->fp];
 	uint64_t word = w->abi->word;

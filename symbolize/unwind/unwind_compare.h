@@ -1,7 +1,7 @@
-/* unwind_pair.h - unwinds each stack dump twice, with all tables and with
+/* unwind_compare.h - unwinds each stack dump twice, with all tables and with
  * SFrame alone, and counts how far the second one gets. */
-#ifndef SYMBOLIZE_UNWIND_UNWIND_PAIR_H
-#define SYMBOLIZE_UNWIND_UNWIND_PAIR_H
+#ifndef SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
+#define SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,13 +12,13 @@ struct frames;
 struct symbolizer;
 
 /* Where SFrame's stacks ended early: an image. */
-struct unwind_stop {
+struct unwind_compare_stop {
 	const char *path; /* "": no mapping; NULL: none ended there */
 	uint64_t n;
 	uint64_t why[UNWIND_N];
 };
 
-struct unwind_pair_count {
+struct unwind_compare_count {
 	uint64_t stacks;
 	uint64_t same;	/* all frames equal */
 	uint64_t early; /* SFrame has the inner part of the other's */
@@ -27,16 +27,17 @@ struct unwind_pair_count {
 	uint64_t frames, by_sframe, equal; /* frames of both, and those that
 					    * are equal from the inner end on */
 	uint64_t whole,
-		whole_sframe;	  /* stacks that reach the outermost frame */
-	uint64_t end[UNWIND_N];	  /* SFrame's stacks, by their end */
-	struct unwind_stop *stop; /* by image */
+		whole_sframe;	/* stacks that reach the outermost frame */
+	uint64_t end[UNWIND_N]; /* SFrame's stacks, by their end */
+	struct unwind_compare_stop *stop; /* by image */
 	size_t n, cap;
 	struct arena text;
 };
 
 /* Gives stacks as unwind_new() does, and counts into *out, which outlives it.
  * Only what tables say counts: frames that were guessed are left out. */
-struct unwinder *unwind_pair_new(struct symbolizer *sy, const struct frames *fr,
-				 struct unwind_pair_count *out);
-void unwind_pair_release(struct unwind_pair_count *c);
+struct unwinder *unwind_compare_new(struct symbolizer *sy,
+				    const struct frames *fr,
+				    struct unwind_compare_count *out);
+void unwind_compare_release(struct unwind_compare_count *c);
 #endif

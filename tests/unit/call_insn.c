@@ -1,6 +1,6 @@
-/* call.c - calls by their bytes alone, with capstone as the judge: every
+/* call_insn.c - calls by their bytes alone, with capstone as the judge: every
  * instruction boundary of real code. */
-#include "symbolize/disasm/call.h"
+#include "symbolize/disasm/call_insn.h"
 
 #include <check.h>
 #include <elf.h>
@@ -23,7 +23,7 @@ static enum call_kind kind(uint16_t machine, bool big, const char *before,
 	memcpy(code, before, n);
 	memcpy(code + n, after, m);
 	*to = 0;
-	return call_before(machine, big, code, n, m, ADDR, to);
+	return call_insn_before(machine, big, code, n, m, ADDR, to);
 }
 
 #define KIND(machine, big, before, after)                                      \
@@ -162,8 +162,8 @@ static void judge(struct tally *t, const struct elf_file *ef,
 		size_t before = ret < CALL_BEFORE ? ret : CALL_BEFORE;
 		size_t after = all - ret < CALL_AFTER ? all - ret : CALL_AFTER;
 		uint64_t to = 0;
-		enum call_kind k = call_before(ef->machine, big, p - before,
-					       before, after, addr, &to);
+		enum call_kind k = call_insn_before(
+			ef->machine, big, p - before, before, after, addr, &to);
 		bool call = k == CALL_DIRECT || k == CALL_INDIRECT;
 
 		t->insns++;

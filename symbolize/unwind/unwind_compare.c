@@ -1,18 +1,18 @@
-/* unwind_pair.c - unwinds each stack dump twice, with all tables and with
+/* unwind_compare.c - unwinds each stack dump twice, with all tables and with
  * SFrame alone, and counts how far the second one gets. */
-#include "symbolize/unwind/unwind_pair.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 #include <stdlib.h>
 
 #include "stitch/tasks/frame.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind.h"
 
-struct pair {
+struct compare_unwinder {
 	struct unwinder uw;
 	struct unwinder *all, *sframe;
 	const struct frames *fr;
-	struct unwind_pair_count *c;
+	struct unwind_compare_count *c;
 	uint64_t *ip; /* SFrame's */
 	size_t cap;
 };
@@ -22,12 +22,12 @@ static uint32_t unwind_compare_by_table(const struct unwind_out *o)
 	return o->guessed < o->n ? o->guessed : o->n;
 }
 
-static struct unwind_stop *unwind_compare_stop_of(struct pair *p,
-						  uint32_t image)
+static struct unwind_compare_stop *
+unwind_compare_stop_of(struct compare_unwinder *p, uint32_t image)
 {
-	struct unwind_pair_count *c = p->c;
+	struct unwind_compare_count *c = p->c;
 	const struct image *img;
-	struct unwind_stop *s;
+	struct unwind_compare_stop *s;
 
 	c->stop = mem_reach(c->stop, &c->n, &c->cap, (size_t)image + 1,
 			    sizeof(*c->stop));
@@ -39,11 +39,12 @@ static struct unwind_stop *unwind_compare_stop_of(struct pair *p,
 	return s;
 }
 
-static void unwind_compare_stopped(struct pair *p, const struct unwind_in *in,
+static void unwind_compare_stopped(struct compare_unwinder *p,
+				   const struct unwind_in *in,
 				   const struct unwind_out *sf, uint32_t n)
 {
 	struct unwind_map map = { .image = 0 };
-	struct unwind_stop *s;
+	struct unwind_compare_stop *s;
 
 	if (!in->find(in->arg, sf->ip[n - 1], &map))
 		map.image = 0;
@@ -52,11 +53,12 @@ static void unwind_compare_stopped(struct pair *p, const struct unwind_in *in,
 	s->why[sf->end]++;
 }
 
-static void unwind_compare_stacks(struct pair *p, const struct unwind_in *in,
+static void unwind_compare_stacks(struct compare_unwinder *p,
+				  const struct unwind_in *in,
 				  const struct unwind_out *all,
 				  const struct unwind_out *sf)
 {
-	struct unwind_pair_count *c = p->c;
+	struct unwind_compare_count *c = p->c;
 	uint32_t n_all = unwind_compare_by_table(all);
 	uint32_t n_sf = unwind_compare_by_table(sf);
 	uint32_t n = n_all < n_sf ? n_all : n_sf;
@@ -87,7 +89,7 @@ static void unwind_compare_unwind(struct unwinder *uw,
 				  const struct unwind_in *in,
 				  struct unwind_out *out)
 {
-	struct pair *p = (struct pair *)uw;
+	struct compare_unwinder *p = (struct compare_unwinder *)uw;
 	struct unwind_out sf = { .max = out->max };
 
 	p->all->ops->unwind(p->all, in, out);
@@ -104,14 +106,14 @@ static enum unwind_caller unwind_compare_caller(struct unwinder *uw,
 						const uint64_t *ip, uint32_t n,
 						bool infer, uint64_t *caller)
 {
-	struct pair *p = (struct pair *)uw;
+	struct compare_unwinder *p = (struct compare_unwinder *)uw;
 
 	return p->all->ops->caller(p->all, in, ip, n, infer, caller);
 }
 
 static void unwind_compare_free(struct unwinder *uw)
 {
-	struct pair *p = (struct pair *)uw;
+	struct compare_unwinder *p = (struct compare_unwinder *)uw;
 
 	if (!p)
 		return;
@@ -128,21 +130,22 @@ static const struct unwinder_ops ops = {
 	.free = unwind_compare_free,
 };
 
-struct unwinder *unwind_pair_new(struct symbolizer *sy, const struct frames *fr,
-				 struct unwind_pair_count *out)
+struct unwinder *unwind_compare_new(struct symbolizer *sy,
+				    const struct frames *fr,
+				    struct unwind_compare_count *out)
 {
-	struct pair *p = mem_new(1, sizeof(*p));
+	struct compare_unwinder *p = mem_new(1, sizeof(*p));
 
 	p->uw.ops = &ops;
 	p->fr = fr;
 	p->c = out;
 	p->all = unwind_new(sy, fr);
 	p->sframe = unwind_new(sy, fr);
-	modules_sframe_only(unwind_modules(p->sframe));
+	unwind_images_sframe_only(unwind_get_images(p->sframe));
 	return &p->uw;
 }
 
-void unwind_pair_release(struct unwind_pair_count *c)
+void unwind_compare_release(struct unwind_compare_count *c)
 {
 	arena_release(&c->text);
 	free(c->stop);

@@ -1,5 +1,5 @@
-/* code.c - libFuzzer target: any bytes as code of each machine, and as the
- * file that the code is read from.
+/* code_bytes.c - libFuzzer target: any bytes as code of each machine, and as
+ * the file that the code is read from.
  *
  * What the patterns and capstone make of the same bytes must agree: where the
  * judge sees a call end, the patterns see one. Seeds: tests/fuzz/leaf.seeds. */
@@ -12,7 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "symbolize/disasm/call.h"
+#include "symbolize/disasm/call_insn.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/disasm/disasm.h"
@@ -49,7 +49,7 @@ static void as_code(uint16_t machine, bool big, const uint8_t *data, size_t len)
 
 		if (!in.len || addr != 0x1000 + at || left != len - at)
 			__builtin_trap();
-		k = call_before(machine, big, copy, at, left, addr, &to);
+		k = call_insn_before(machine, big, copy, at, left, addr, &to);
 		if (k == CALL_DIRECT && in.flow == FLOW_CALL && in.has_target &&
 		    machine == EM_AARCH64 && to != in.target)
 			__builtin_trap();
@@ -62,20 +62,20 @@ static void as_code(uint16_t machine, bool big, const uint8_t *data, size_t len)
 
 static void ask_code(struct symbolizer *sy, const struct image *img)
 {
-	struct code *c = code_open(sy, img, NULL);
+	struct code_bytes *c = code_bytes_open(sy, img, NULL);
 	unsigned char buf[256];
 	uint64_t a;
 	uint64_t b;
 
 	for (uint64_t off = 0; c && off < 0x2000; off += 64) {
-		if (code_read(c, off, buf, sizeof(buf)) > sizeof(buf))
+		if (code_bytes_read(c, off, buf, sizeof(buf)) > sizeof(buf))
 			__builtin_trap();
-		if (code_function(c, off, &a, &b) && b <= a)
+		if (code_bytes_function(c, off, &a, &b) && b <= a)
 			__builtin_trap();
-		if (code_addr(c, off, &a))
-			code_off(c, a, &b);
+		if (code_bytes_addr(c, off, &a))
+			code_bytes_off(c, a, &b);
 	}
-	code_close(c);
+	code_bytes_close(c);
 }
 
 static void ask_callsites(struct symbolizer *sy, const struct image *img)

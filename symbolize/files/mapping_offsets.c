@@ -1,6 +1,6 @@
-/* layout.c - offsets of mappings in their file, by the file's own program
- * headers. */
-#include "symbolize/files/layout.h"
+/* mapping_offsets.c - offsets of mappings in their file, by the file's own
+ * program headers. */
+#include "symbolize/files/mapping_offsets.h"
 
 #include <gelf.h>
 
@@ -12,13 +12,13 @@
 #define LOADS_MAX 64
 
 /* What one PT_LOAD becomes in memory, in whole pages. */
-struct load {
+struct elf_load {
 	uint64_t start, end, off;
 	bool found; /* a mapping begins with it */
 };
 
-struct loads {
-	struct load at[LOADS_MAX];
+struct elf_loads {
+	struct elf_load at[LOADS_MAX];
 	size_t n;
 };
 
@@ -28,7 +28,7 @@ static uint64_t mapping_offsets_floor_page(uint64_t v)
 }
 
 static bool mapping_offsets_read_loads(const struct elf_file *ef,
-				       struct loads *out)
+				       struct elf_loads *out)
 {
 	size_t n;
 
@@ -47,7 +47,7 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 		    __builtin_add_overflow(ph.p_vaddr, ph.p_filesz, &end) ||
 		    __builtin_add_overflow(end, PAGE - 1, &end))
 			return false;
-		out->at[out->n++] = (struct load){
+		out->at[out->n++] = (struct elf_load){
 			.start = mapping_offsets_floor_page(ph.p_vaddr),
 			.end = mapping_offsets_floor_page(end),
 			.off = mapping_offsets_floor_page(ph.p_offset),
@@ -57,8 +57,8 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 }
 
 /* The one that the range is in; a part of it may have rights of its own. */
-static struct load *mapping_offsets_find_load(struct loads *ls, uint64_t start,
-					      uint64_t end)
+static struct elf_load *mapping_offsets_find_load(struct elf_loads *ls,
+						  uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < ls->n; i++)
 		if (start >= ls->at[i].start && end <= ls->at[i].end)
@@ -66,14 +66,15 @@ static struct load *mapping_offsets_find_load(struct loads *ls, uint64_t start,
 	return NULL;
 }
 
-static bool mapping_offsets_match(struct loads *ls, struct layout_map *map,
-				  size_t n, bool set)
+static bool mapping_offsets_match(struct elf_loads *ls,
+				  struct mapping_offset *map, size_t n,
+				  bool set)
 {
 	uint64_t base = map[0].start - ls->at[0].start;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = map[i].start - base;
-		struct load *l =
+		struct elf_load *l =
 			mapping_offsets_find_load(ls, start, map[i].end - base);
 
 		if (!l)
@@ -88,11 +89,11 @@ static bool mapping_offsets_match(struct loads *ls, struct layout_map *map,
 	return true;
 }
 
-bool layout_prove(const struct symbolizer *sy, const struct image *img,
-		  struct layout_map *map, size_t n)
+bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
+			   struct mapping_offset *map, size_t n)
 {
 	struct places p = { .n = 0 };
-	struct loads ls;
+	struct elf_loads ls;
 	bool proved = false;
 	bool other;
 
@@ -109,11 +110,12 @@ bool layout_prove(const struct symbolizer *sy, const struct image *img,
 	return proved;
 }
 
-size_t layout_parts(const struct symbolizer *sy, const struct image *img,
-		    struct whole_part *out, size_t max)
+size_t mapping_offsets_parts(const struct symbolizer *sy,
+			     const struct image *img, struct whole_part *out,
+			     size_t max)
 {
 	struct places p = { .n = 0 };
-	struct loads ls = { .n = 0 };
+	struct elf_loads ls = { .n = 0 };
 	bool other;
 
 	locate_image(sy, img, &p);

@@ -1,5 +1,5 @@
-/* memo.c - what an image was named before, kept on disk by build-id. */
-#include "symbolize/files/memo.h"
+/* name_cache.c - what an image was named before, kept on disk by build-id. */
+#include "symbolize/files/name_cache.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "symbolize/files/memo_inner.h"
+#include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
 
 /* ---- strings */
@@ -17,11 +17,11 @@
 static bool name_cache_same_text(const void *owner, uint32_t id,
 				 const void *key)
 {
-	return !strcmp(((const struct memo *)owner)->text + id, key);
+	return !strcmp(((const struct name_cache *)owner)->text + id, key);
 }
 
 /* Of a memo that was read, when it is added to. */
-static void name_cache_index_text(struct memo *m)
+static void name_cache_index_text(struct name_cache *m)
 {
 	if (m->indexed)
 		return;
@@ -33,7 +33,7 @@ static void name_cache_index_text(struct memo *m)
 	}
 }
 
-static uint32_t name_cache_put_text(struct memo *m, const char *s)
+static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 {
 	if (!s)
 		return NONE;
@@ -54,7 +54,7 @@ static uint32_t name_cache_put_text(struct memo *m, const char *s)
 	return at;
 }
 
-static const char *name_cache_text(const struct memo *m, uint32_t at)
+static const char *name_cache_text(const struct name_cache *m, uint32_t at)
 {
 	return at < m->n_text ? m->text + at : NULL;
 }
@@ -75,7 +75,7 @@ static void tried_files_identify(const char *path, uint64_t id[4])
 		(uint64_t)st.st_mtim.tv_nsec;
 }
 
-void tried_add(struct tried *t, const char *path)
+void tried_files_add(struct tried_files *t, const char *path)
 {
 	if (!t)
 		return;
@@ -92,7 +92,7 @@ void tried_add(struct tried *t, const char *path)
 	tried_files_identify(path, t->p[t->n++].id);
 }
 
-static bool name_cache_files_unchanged(const struct memo *m)
+static bool name_cache_files_unchanged(const struct name_cache *m)
 {
 	for (size_t i = 0; i < m->tried.n; i++) {
 		uint64_t id[4];
@@ -106,7 +106,7 @@ static bool name_cache_files_unchanged(const struct memo *m)
 }
 
 /* What the kernel makes up has no identity. */
-static bool name_cache_can_be_kept(const struct memo *m)
+static bool name_cache_can_be_kept(const struct name_cache *m)
 {
 	for (size_t i = 0; i < m->tried.n; i++) {
 		const char *path = name_cache_text(m, m->tried.p[i].path);
@@ -146,7 +146,8 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 	return h;
 }
 
-struct memo *memo_open(struct symbolizer *sy, const struct image *img)
+struct name_cache *name_cache_open(struct symbolizer *sy,
+				   const struct image *img)
 {
 	char id[2 * sizeof(img->id) + 1] = "";
 	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
@@ -157,7 +158,7 @@ struct memo *memo_open(struct symbolizer *sy, const struct image *img)
 		return NULL;
 	for (size_t i = 0; i < img->id_len; i++)
 		snprintf(id + 2 * i, 3, "%02x", img->id[i]);
-	struct memo *m = mem_new(1, sizeof(*m));
+	struct name_cache *m = mem_new(1, sizeof(*m));
 	int n = snprintf(m->path, sizeof(m->path),
 			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
 			 id + 2, name_cache_hash_options(sy, img));
@@ -165,9 +166,9 @@ struct memo *memo_open(struct symbolizer *sy, const struct image *img)
 		free(m);
 		return NULL;
 	}
-	memo_load(m);
+	name_cache_load(m);
 	if (m->n && !name_cache_files_unchanged(m)) {
-		struct memo *fresh = mem_new(1, sizeof(*fresh));
+		struct name_cache *fresh = mem_new(1, sizeof(*fresh));
 
 		memcpy(fresh->path, m->path, sizeof(fresh->path));
 		fresh->old = m;
@@ -177,7 +178,8 @@ struct memo *memo_open(struct symbolizer *sy, const struct image *img)
 	return m;
 }
 
-static struct entry *name_cache_find(const struct memo *m, uint64_t off)
+static struct cached_offset *name_cache_find(const struct name_cache *m,
+					     uint64_t off)
 {
 	size_t lo = 0;
 	size_t hi = m->n_old;
@@ -193,11 +195,12 @@ static struct entry *name_cache_find(const struct memo *m, uint64_t off)
 	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
 }
 
-static int name_cache_tell_entry(const struct memo *m, const struct entry *e,
-				 symbol_fn *fn, void *arg, struct err *err)
+static int name_cache_tell_entry(const struct name_cache *m,
+				 const struct cached_offset *e, symbol_fn *fn,
+				 void *arg, struct err *err)
 {
 	for (uint32_t i = 0; i < e->n; i++) {
-		const struct row *r = &m->row[e->first + i];
+		const struct cached_symbol *r = &m->row[e->first + i];
 		struct symbol sym = {
 			.off = e->off,
 			.depth = i,
@@ -216,13 +219,13 @@ static int name_cache_tell_entry(const struct memo *m, const struct entry *e,
 	return 0;
 }
 
-int memo_tell(const struct memo *m, const struct code_place *code, size_t n,
-	      symbol_fn *fn, void *arg, struct code_place *rest, size_t *n_rest,
-	      struct err *err)
+int name_cache_tell(const struct name_cache *m, const struct code_place *code,
+		    size_t n, symbol_fn *fn, void *arg, struct code_place *rest,
+		    size_t *n_rest, struct err *err)
 {
 	*n_rest = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct entry *e = name_cache_find(m, code[i].off);
+		const struct cached_offset *e = name_cache_find(m, code[i].off);
 
 		if (!e || e->after_call != code[i].after_call)
 			rest[(*n_rest)++] = code[i];
@@ -232,12 +235,12 @@ int memo_tell(const struct memo *m, const struct code_place *code, size_t n,
 	return 0;
 }
 
-struct tried *memo_tried(struct memo *m)
+struct tried_files *name_cache_tried(struct name_cache *m)
 {
 	return &m->tried;
 }
 
-bool memo_report(const struct memo *m, struct image_report *rep)
+bool name_cache_report(const struct name_cache *m, struct image_report *rep)
 {
 	/* The word of the table, not ours, which goes away. */
 	static const char *const word[] = { "named", "no symbols" };
@@ -262,10 +265,10 @@ bool memo_report(const struct memo *m, struct image_report *rep)
 	return true;
 }
 
-void memo_note(struct memo *m, const struct code_place *code,
-	       const struct symbol *sym)
+void name_cache_add(struct name_cache *m, const struct code_place *code,
+		    const struct symbol *sym)
 {
-	const struct row r = {
+	const struct cached_symbol r = {
 		.start = sym->start,
 		.size = sym->size,
 		.name = name_cache_put_text(m, sym->name),
@@ -283,7 +286,7 @@ void memo_note(struct memo *m, const struct code_place *code,
 		return;
 	}
 	/* Known, but it was not behind a call then. */
-	struct entry *e = name_cache_find(m, code->off);
+	struct cached_offset *e = name_cache_find(m, code->off);
 	if (e) {
 		m->last = (size_t)(e - m->entry);
 	} else {
@@ -291,25 +294,27 @@ void memo_note(struct memo *m, const struct code_place *code,
 				    sizeof(*m->entry));
 		m->last = m->n++;
 	}
-	m->entry[m->last] = (struct entry){ .off = code->off,
-					    .first = (uint32_t)m->n_row - 1,
-					    .n = 1,
-					    .after_call = code->after_call };
+	m->entry[m->last] =
+		(struct cached_offset){ .off = code->off,
+					.first = (uint32_t)m->n_row - 1,
+					.n = 1,
+					.after_call = code->after_call };
 }
 
 /* How many offsets had another function before the files changed. */
-static size_t name_cache_count_changed(const struct memo *m)
+static size_t name_cache_count_changed(const struct name_cache *m)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; m->old && i < m->n; i++) {
-		const struct entry *e = &m->entry[i];
-		const struct entry *o = name_cache_find(m->old, e->off);
+		const struct cached_offset *e = &m->entry[i];
+		const struct cached_offset *o = name_cache_find(m->old, e->off);
 
 		if (!o)
 			continue;
-		const struct row *a = &m->row[e->first + e->n - 1];
-		const struct row *b = &m->old->row[o->first + o->n - 1];
+		const struct cached_symbol *a = &m->row[e->first + e->n - 1];
+		const struct cached_symbol *b =
+			&m->old->row[o->first + o->n - 1];
 		const char *x = name_cache_text(m, a->raw);
 		const char *y = name_cache_text(m->old, b->raw);
 		n += x && y && (a->start != b->start || strcmp(x, y) != 0);
@@ -318,14 +323,14 @@ static size_t name_cache_count_changed(const struct memo *m)
 }
 
 /* The report's sections become those of the memo. */
-static void name_cache_put_sections(struct memo *m,
+static void name_cache_put_sections(struct name_cache *m,
 				    const struct image_report *rep)
 {
 	free(m->part);
 	m->part = mem_new(rep->n_used, sizeof(*m->part));
 	m->n_part = rep->n_used;
 	for (size_t i = 0; i < rep->n_used; i++)
-		m->part[i] = (struct part){
+		m->part[i] = (struct cached_section){
 			name_cache_put_text(m, rep->used[i].file),
 			name_cache_put_text(m, rep->used[i].name),
 			rep->used[i].hash
@@ -333,13 +338,14 @@ static void name_cache_put_sections(struct memo *m,
 }
 
 /* Says what is not as it was before the files changed. */
-static void name_cache_compare(const struct memo *m, struct image_report *rep)
+static void name_cache_compare(const struct name_cache *m,
+			       struct image_report *rep)
 {
 	struct image_report old = { .n_seg = 0 };
 	size_t n = name_cache_count_changed(m);
 
 	if (m->old)
-		memo_report(m->old, &old);
+		name_cache_report(m->old, &old);
 	const struct section_used *u = report_changed_section(
 		rep->used, rep->n_used, old.used, old.n_used);
 	if (n)
@@ -354,7 +360,8 @@ static void name_cache_compare(const struct memo *m, struct image_report *rep)
 	report_release(&old);
 }
 
-void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
+void name_cache_close(struct name_cache *m, struct symbolizer *sy,
+		      struct image_report *rep)
 {
 	if (!m)
 		return;
@@ -374,11 +381,11 @@ void memo_close(struct memo *m, struct symbolizer *sy, struct image_report *rep)
 		m->n_seg = rep->n_seg;
 		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
 		name_cache_put_sections(m, rep);
-		sy->saved |= memo_save(m);
+		sy->saved |= name_cache_save(m);
 	}
 	if (m->old)
-		memo_release(m->old);
+		name_cache_release(m->old);
 	free(m->old);
-	memo_release(m);
+	name_cache_release(m);
 	free(m);
 }

@@ -1,12 +1,12 @@
-/* leaf.c - AArch64 code without tables: does the link register hold the return
- * address? */
-#include "symbolize/unwind/leaf.h"
+/* link_register.c - AArch64 code without tables: does the link register hold
+ * the return address? */
+#include "symbolize/unwind/link_register.h"
 
 #include <elf.h>
 #include <stddef.h>
 
 #include "stitch/base/bytes.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 
 #define REG_LINK 30
 #define VDSO_FUNC_MAX 65536
@@ -30,8 +30,9 @@ static bool link_register_written(uint32_t insn)
 }
 
 /* Nothing in the whole function touches the register. */
-static bool link_register_untouched(struct modules *ms, struct module *m,
-				    const struct module_symbol *f)
+static bool link_register_untouched(struct unwind_images *ms,
+				    struct unwind_image *m,
+				    const struct unwind_image_symbol *f)
 {
 	unsigned char code[1024];
 	struct bytes b;
@@ -44,7 +45,7 @@ static bool link_register_untouched(struct modules *ms, struct module *m,
 
 		if (n > sizeof(code))
 			n = sizeof(code);
-		if (modules_code(ms, m, f->value + at, code, n) != n)
+		if (unwind_images_read_code(ms, m, f->value + at, code, n) != n)
 			return false;
 		bytes_init(&b, code, n, "", 0, false);
 		while (!bytes_u32(&b, &insn, NULL))
@@ -57,17 +58,18 @@ static bool link_register_untouched(struct modules *ms, struct module *m,
 /* A stub that jumps to another file's function, which linkers give no table
  * (ld 2.40): it is entered by a call and leaves by its one 'br'. The head of
  * all stubs begins with a store of the register: that place is left out. */
-static bool link_register_in_stub(struct modules *ms, struct module *m,
-				  uint64_t vaddr)
+static bool link_register_in_stub(struct unwind_images *ms,
+				  struct unwind_image *m, uint64_t vaddr)
 {
 	unsigned char code[4 * STUB_MAX];
 	struct bytes b;
 	uint32_t insn;
 
-	if (vaddr % 4 || !modules_in_section(ms, m, ".plt", vaddr))
+	if (vaddr % 4 || !unwind_images_in_section(ms, m, ".plt", vaddr))
 		return false;
-	bytes_init(&b, code, modules_code(ms, m, vaddr, code, sizeof(code)), "",
-		   0, false);
+	bytes_init(&b, code,
+		   unwind_images_read_code(ms, m, vaddr, code, sizeof(code)),
+		   "", 0, false);
 	while (!bytes_u32(&b, &insn, NULL)) {
 		if (link_register_written(insn))
 			return false;
@@ -77,14 +79,15 @@ static bool link_register_in_stub(struct modules *ms, struct module *m,
 	return false;
 }
 
-bool leaf_keeps_link(struct modules *ms, struct module *m, uint64_t vaddr)
+bool link_register_is_kept(struct unwind_images *ms, struct unwind_image *m,
+			   uint64_t vaddr)
 {
-	struct module_symbol f;
+	struct unwind_image_symbol f;
 
 	if (m->machine != EM_AARCH64)
 		return false;
 	if (m->kind != IMAGE_VDSO)
 		return link_register_in_stub(ms, m, vaddr);
-	return vaddr % 4 == 0 && modules_symbol(ms, m, vaddr, &f) &&
+	return vaddr % 4 == 0 && unwind_images_symbol(ms, m, vaddr, &f) &&
 	       link_register_untouched(ms, m, &f);
 }

@@ -1,4 +1,5 @@
-/* memo.c - libFuzzer target: any bytes as remembered names, with a right sum.
+/* name_cache.c - libFuzzer target: any bytes as remembered names, with a right
+ * sum.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "symbolize/files/memo.h"
-#include "symbolize/files/memo_inner.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/report.h"
+#include "symbolize/files/name_cache_inner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -33,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct code_place code[n];
 	struct code_place rest[n];
 	struct image_report rep = { 0 };
-	struct memo *m = mem_new(1, sizeof(*m));
+	struct name_cache *m = mem_new(1, sizeof(*m));
 	uint64_t sum = hash_content(data, len, 0);
 	size_t n_rest = 0;
 	size_t sum_of_all = 0;
@@ -41,18 +43,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	for (size_t i = 0; i < n; i++)
 		code[i] = (struct code_place){ off[i], i % 2 };
-	if (fd < 0 || write(fd, MEMO_MAGIC, 8) != 8 ||
+	if (fd < 0 || write(fd, NAME_CACHE_MAGIC, 8) != 8 ||
 	    write(fd, &sum, 8) != 8 || write(fd, data, len) != (ssize_t)len)
 		__builtin_trap();
 	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
-	memo_load(m);
-	if (memo_tell(m, code, n, count, &sum_of_all, rest, &n_rest, NULL) ||
+	name_cache_load(m);
+	if (name_cache_tell(m, code, n, count, &sum_of_all, rest, &n_rest,
+			    NULL) ||
 	    n_rest > n)
 		__builtin_trap();
-	if (memo_report(m, &rep) && (!rep.status || !rep.file[0]))
+	if (name_cache_report(m, &rep) && (!rep.status || !rep.file[0]))
 		sum_of_all++;
 	report_release(&rep);
-	memo_release(m);
+	name_cache_release(m);
 	free(m);
 	close(fd);
 	return 0;

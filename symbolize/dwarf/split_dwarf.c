@@ -1,10 +1,10 @@
-/* split.c - the part of a unit's debug information that -gsplit-dwarf put into
- * a file of its own (.dwo).
+/* split_dwarf.c - the part of a unit's debug information that -gsplit-dwarf put
+ * into a file of its own (.dwo).
  *
  * Addresses in it are numbers of entries in .debug_addr of the program; lists
  * of ranges are in .debug_rnglists.dwo (DWARF 5), or in .debug_ranges of the
  * program (the extension of GNU to DWARF 4). */
-#include "symbolize/dwarf/split.h"
+#include "symbolize/dwarf/split_dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ enum {
 	WALK_END
 };
 
-struct split {
+struct split_dwarf {
 	struct elf_file *ef;
 	Dwarf *dw;
 	Dwarf_Die unit;
@@ -78,7 +78,7 @@ static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
 }
 
 /* The unit of the file that is the other half. */
-static bool split_dwarf_find_unit(struct split *s, uint64_t id)
+static bool split_dwarf_find_unit(struct split_dwarf *s, uint64_t id)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
@@ -98,27 +98,28 @@ static bool split_dwarf_find_unit(struct split *s, uint64_t id)
 	return false;
 }
 
-static struct split *split_dwarf_open_file(const char *path, uint64_t id)
+static struct split_dwarf *split_dwarf_open_file(const char *path, uint64_t id)
 {
-	struct split *s = mem_new(1, sizeof(*s));
+	struct split_dwarf *s = mem_new(1, sizeof(*s));
 
 	s->ef = elf_file_open(path, NULL);
 	if (s->ef && dwarf_sections_readable(s->ef, ".debug_info.dwo"))
 		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
 	if (s->dw && split_dwarf_find_unit(s, id))
 		return s;
-	split_close(s);
+	split_dwarf_close(s);
 	return NULL;
 }
 
-struct split *split_open(struct symbolizer *sy, const struct elf_file *ef,
-			 Dwarf_Die *skeleton)
+struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
+				     const struct elf_file *ef,
+				     Dwarf_Die *skeleton)
 {
 	const char *name =
 		split_dwarf_text(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
 	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir, 0);
 	struct places p = { .n = 0 };
-	struct split *s = NULL;
+	struct split_dwarf *s = NULL;
 	uint64_t id;
 	uint8_t width;
 
@@ -144,7 +145,7 @@ struct split *split_open(struct symbolizer *sy, const struct elf_file *ef,
 	return s;
 }
 
-void split_close(struct split *s)
+void split_dwarf_close(struct split_dwarf *s)
 {
 	if (!s)
 		return;
@@ -153,15 +154,15 @@ void split_close(struct split *s)
 	free(s);
 }
 
-Dwarf_Die *split_unit(struct split *s)
+Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
 {
 	return &s->unit;
 }
 
 /* ---- addresses */
 
-static int split_dwarf_take_address(const struct split *s, struct bytes *b,
-				    uint64_t *out)
+static int split_dwarf_take_address(const struct split_dwarf *s,
+				    struct bytes *b, uint64_t *out)
 {
 	uint32_t half;
 
@@ -173,7 +174,7 @@ static int split_dwarf_take_address(const struct split *s, struct bytes *b,
 	return 0;
 }
 
-static int split_dwarf_address_at(const struct split *s, uint64_t i,
+static int split_dwarf_address_at(const struct split_dwarf *s, uint64_t i,
 				  uint64_t *out)
 {
 	struct bytes b = s->addr;
@@ -185,8 +186,8 @@ static int split_dwarf_address_at(const struct split *s, uint64_t i,
 }
 
 /* The value of an attribute, in its section. */
-static int split_dwarf_value(const struct split *s, const Dwarf_Attribute *a,
-			     struct bytes *out)
+static int split_dwarf_value(const struct split_dwarf *s,
+			     const Dwarf_Attribute *a, struct bytes *out)
 {
 	*out = s->info;
 	if (a->valp < out->pos || a->valp > out->end)
@@ -212,7 +213,7 @@ static int split_dwarf_take_index(struct bytes *b, unsigned int bytes,
 	return 0;
 }
 
-static int split_dwarf_address(const struct split *s, Dwarf_Attribute *a,
+static int split_dwarf_address(const struct split_dwarf *s, Dwarf_Attribute *a,
 			       uint64_t *out)
 {
 	struct bytes b;
@@ -243,7 +244,7 @@ static int split_dwarf_address(const struct split *s, Dwarf_Attribute *a,
 
 /* ---- ranges */
 
-static bool split_dwarf_low_high(const struct split *s, Dwarf_Die *die,
+static bool split_dwarf_low_high(const struct split_dwarf *s, Dwarf_Die *die,
 				 Dwarf_Addr *start, Dwarf_Addr *end)
 {
 	Dwarf_Attribute low;
@@ -261,7 +262,8 @@ static bool split_dwarf_low_high(const struct split *s, Dwarf_Die *die,
 }
 
 /* Where in the section a list begins that has the number i. */
-static int split_dwarf_list_at(const struct split *s, uint64_t i, uint64_t *out)
+static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
+			       uint64_t *out)
 {
 	struct bytes b = s->lists;
 	uint32_t len;
@@ -287,8 +289,8 @@ static int split_dwarf_list_at(const struct split *s, uint64_t i, uint64_t *out)
 }
 
 /* Where the ranges of the entry are. */
-static void split_dwarf_begin(const struct split *s, Dwarf_Die *die,
-			      struct split_walk *w)
+static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
+			      struct split_dwarf_walk *w)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word off;
@@ -322,7 +324,7 @@ static void split_dwarf_begin(const struct split *s, Dwarf_Die *die,
 }
 
 /* Two values of an entry, each an index, an address or a length. */
-static int split_dwarf_take_pair(const struct split *s, struct bytes *b,
+static int split_dwarf_take_pair(const struct split_dwarf *s, struct bytes *b,
 				 uint8_t kind, uint64_t *x, uint64_t *y)
 {
 	uint64_t i;
@@ -360,9 +362,9 @@ static int split_dwarf_take_pair(const struct split *s, struct bytes *b,
 	}
 }
 
-static bool split_dwarf_next_in_list(const struct split *s,
-				     struct split_walk *w, Dwarf_Addr *start,
-				     Dwarf_Addr *end)
+static bool split_dwarf_next_in_list(const struct split_dwarf *s,
+				     struct split_dwarf_walk *w,
+				     Dwarf_Addr *start, Dwarf_Addr *end)
 {
 	struct bytes b = s->lists;
 	uint64_t i;
@@ -394,8 +396,9 @@ static bool split_dwarf_next_in_list(const struct split *s,
 	return true;
 }
 
-static bool split_dwarf_next_pair(const struct split *s, struct split_walk *w,
-				  Dwarf_Addr *start, Dwarf_Addr *end)
+static bool split_dwarf_next_pair(const struct split_dwarf *s,
+				  struct split_dwarf_walk *w, Dwarf_Addr *start,
+				  Dwarf_Addr *end)
 {
 	const uint64_t all = s->width == 8 ? UINT64_MAX : UINT32_MAX;
 	struct bytes b = s->pairs;
@@ -416,8 +419,9 @@ static bool split_dwarf_next_pair(const struct split *s, struct split_walk *w,
 	return true;
 }
 
-bool split_range(const struct split *s, Dwarf_Die *die, struct split_walk *w,
-		 Dwarf_Addr *start, Dwarf_Addr *end)
+bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
+		       struct split_dwarf_walk *w, Dwarf_Addr *start,
+		       Dwarf_Addr *end)
 {
 	if (w->state == WALK_BEGIN) {
 		if (split_dwarf_low_high(s, die, start, end)) {

@@ -1,27 +1,27 @@
-/* caller.c - the caller that a frame-pointer chain lacks. */
-#include "symbolize/unwind/caller.h"
+/* missing_caller.c - the caller that a frame-pointer chain lacks. */
+#include "symbolize/unwind/missing_caller.h"
 
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "symbolize/disasm/call.h"
+#include "symbolize/disasm/call_insn.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 /* The largest function of cc1 has 250 KiB. */
 #define FUNCTION_MAX (1u << 20)
 #define CHUNK 4096
 
-struct function {
+struct function_range {
 	uint64_t start, end;
 };
 
-static bool missing_caller_function(const struct module *m, uint64_t vaddr,
-				    struct function *out)
+static bool missing_caller_function(const struct unwind_image *m,
+				    uint64_t vaddr, struct function_range *out)
 {
-	for (unsigned int i = 0; i < MODULE_TABLES; i++)
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
 		if (m->cfi[i] &&
 		    cfi_function(m->cfi[i], vaddr, &out->start, &out->end))
 			return true;
@@ -29,9 +29,9 @@ static bool missing_caller_function(const struct module *m, uint64_t vaddr,
 }
 
 /* What call is in front of an address, and where it goes. */
-static enum call_kind missing_caller_call_at(struct modules *ms,
-					     struct module *m, uint64_t vaddr,
-					     uint64_t *target)
+static enum call_kind missing_caller_call_at(struct unwind_images *ms,
+					     struct unwind_image *m,
+					     uint64_t vaddr, uint64_t *target)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	size_t n = sizeof(code);
@@ -39,14 +39,15 @@ static enum call_kind missing_caller_call_at(struct modules *ms,
 	*target = 0;
 	if (vaddr < CALL_BEFORE)
 		return CALL_NONE;
-	n = modules_code(ms, m, vaddr - CALL_BEFORE, code, n);
+	n = unwind_images_read_code(ms, m, vaddr - CALL_BEFORE, code, n);
 	if (n < CALL_BEFORE)
 		return CALL_NONE;
-	return call_before(m->machine, m->big, code, CALL_BEFORE,
-			   n - CALL_BEFORE, vaddr, target);
+	return call_insn_before(m->machine, m->big, code, CALL_BEFORE,
+				n - CALL_BEFORE, vaddr, target);
 }
 
-bool caller_called(struct modules *ms, struct module *m, uint64_t vaddr)
+bool missing_caller_after_call(struct unwind_images *ms, struct unwind_image *m,
+			       uint64_t vaddr)
 {
 	uint64_t target;
 	enum call_kind kind = missing_caller_call_at(ms, m, vaddr, &target);
@@ -54,10 +55,10 @@ bool caller_called(struct modules *ms, struct module *m, uint64_t vaddr)
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
 
-bool caller_entered(struct modules *ms, struct module *m, uint64_t ret,
-		    uint64_t in)
+bool missing_caller_may_enter(struct unwind_images *ms, struct unwind_image *m,
+			      uint64_t ret, uint64_t in)
 {
-	struct function f;
+	struct function_range f;
 	uint64_t target;
 	enum call_kind kind = missing_caller_call_at(ms, m, ret, &target);
 
@@ -70,10 +71,10 @@ bool caller_entered(struct modules *ms, struct module *m, uint64_t ret,
 /* Is the frame pointer that of the function? Where a call leaves the return
  * address in a register, tables count from SP even then: that both are saved
  * has to do. */
-static bool missing_caller_has_frame(const struct module *m,
-				     const struct row *row)
+static bool missing_caller_has_frame(const struct unwind_image *m,
+				     const struct unwind_row *row)
 {
-	enum row_kind kind = row_kind(row);
+	enum row_kind kind = unwind_row_kind(row);
 
 	if (m->machine == EM_AARCH64)
 		return row->fp <= ROW_CFA_MAX && row->ra <= ROW_CFA_MAX;
@@ -82,22 +83,22 @@ static bool missing_caller_has_frame(const struct module *m,
 
 /* Is most of the code where it has a frame? Elsewhere the frame pointer holds
  * anything, and chains are made up. */
-static bool missing_caller_built_with_frames(struct module *m)
+static bool missing_caller_built_with_frames(struct unwind_image *m)
 {
 	uint64_t with = 0;
 	uint64_t all = 0;
 
 	if (m->frames != FRAMES_ASK)
 		return m->frames == FRAMES_KEPT;
-	for (unsigned int i = 0; i < MODULE_ROWS; i++)
-		for (size_t k = 1; m->rows[i] && k < rows_count(m->rows[i]);
-		     k++) {
+	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++)
+		for (size_t k = 1;
+		     m->rows[i] && k < unwind_rows_count(m->rows[i]); k++) {
 			uint64_t from, to;
-			const struct row *row =
-				rows_at(m->rows[i], k - 1, &from);
+			const struct unwind_row *row =
+				unwind_rows_at(m->rows[i], k - 1, &from);
 
-			rows_at(m->rows[i], k, &to);
-			all += row_kind(row) == ROW_GAP ? 0 : to - from;
+			unwind_rows_at(m->rows[i], k, &to);
+			all += unwind_row_kind(row) == ROW_GAP ? 0 : to - from;
 			with += missing_caller_has_frame(m, row) ? to - from
 								 : 0;
 		}
@@ -108,9 +109,9 @@ static bool missing_caller_built_with_frames(struct module *m)
 /* How many direct calls of `to` the function has where it has a frame; *last:
  * behind one. What looks like one inside another instruction must be right in
  * all of its distance. */
-static unsigned int missing_caller_count_calls(struct modules *ms,
-					       struct module *m,
-					       const struct function *g,
+static unsigned int missing_caller_count_calls(struct unwind_images *ms,
+					       struct unwind_image *m,
+					       const struct function_range *g,
 					       uint64_t to, uint64_t *last)
 {
 	unsigned char code[CALL_BEFORE + CHUNK];
@@ -121,17 +122,19 @@ static unsigned int missing_caller_count_calls(struct modules *ms,
 		size_t want =
 			g->end - at < CHUNK ? (size_t)(g->end - at) : CHUNK;
 
-		if (modules_code(ms, m, at, code + CALL_BEFORE, want) != want)
+		if (unwind_images_read_code(ms, m, at, code + CALL_BEFORE,
+					    want) != want)
 			return n;
 		for (size_t i = 1; i <= want; i++) {
 			uint64_t target;
 
-			if (call_before(m->machine, m->big, code + i,
-					CALL_BEFORE, 0, at + i,
-					&target) != CALL_DIRECT ||
+			if (call_insn_before(m->machine, m->big, code + i,
+					     CALL_BEFORE, 0, at + i,
+					     &target) != CALL_DIRECT ||
 			    target != to)
 				continue;
-			const struct row *row = modules_row(m, at + i - 1);
+			const struct unwind_row *row =
+				unwind_images_row(m, at + i - 1);
 
 			if (!row || !missing_caller_has_frame(m, row))
 				continue;
@@ -143,10 +146,10 @@ static unsigned int missing_caller_count_calls(struct modules *ms,
 	return n;
 }
 
-bool caller_infer(struct modules *ms, struct module *m, uint64_t leaf,
-		  uint64_t next, uint64_t *caller)
+bool missing_caller_infer(struct unwind_images *ms, struct unwind_image *m,
+			  uint64_t leaf, uint64_t next, uint64_t *caller)
 {
-	struct function f, g;
+	struct function_range f, g;
 	uint64_t entered;
 
 	if (!missing_caller_built_with_frames(m) ||
