@@ -5,39 +5,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text in memory, and where it came from. */
+/* A text in memory and the path it was read from. */
 struct symbolize_text {
-	const char *text, *path; /* text NULL: the end of a list */
+	const char *text, *path; /* NULL in the last element of a list */
 	size_t len;
 };
 
 struct symbolize_opts {
-	const char *symfs;    /* look for images below this folder; NULL: / */
-	const char *kallsyms; /* file to name the kernel from; NULL: the live
-			       * one, only when the build-id is the same */
-	const char *vmlinux;  /* NULL: look for it */
-	const char *release;  /* of the recorded kernel; NULL: not known */
-	/* The plain bytes of a file packed by gzip or zstd, to be freed; NULL:
-	 * it is none. That one NULL: such files are left alone. */
+	const char *symfs; /* look up images below this folder; NULL: below / */
+	/* kallsyms copy for the kernel; NULL: use the running kernel's if its
+	 * build-id is the recorded one */
+	const char *kallsyms;
+	const char *vmlinux; /* NULL: search for it */
+	const char *release; /* release of the recorded kernel; NULL: unknown */
+	/* Decompresses a gzip or zstd file. Returns its bytes, to be freed by
+	 * the caller, or NULL if the file is not compressed that way. If unpack
+	 * is NULL, compressed files are skipped. */
 	unsigned char *(*unpack)(int fd, const char *path, size_t max,
 				 size_t *len);
-	const char *home;   /* for ~/.debug; NULL: no such cache */
-	const char *cache;  /* folder for what was named before; NULL: none */
-	uint64_t cache_max; /* its size in bytes; 0: the default */
-	/* The folder that clients of debuginfod share; NULL: none. */
+	const char *home;   /* where ~/.debug is; NULL: not searched */
+	const char *cache;  /* folder of the name cache; NULL: no name cache */
+	uint64_t cache_max; /* its maximum size in bytes; 0: the default */
+	/* The folder shared by debuginfod clients; NULL: not searched. */
 	const char *fetch_cache;
-	/* How long files may be fetched from the servers that the environment
-	 * names, all together; 0: not at all, which is the default. */
+	/* Time limit for all downloads together, from the servers that the
+	 * environment names. 0, the default: download nothing. */
 	double fetch_seconds;
-	bool (*stop)(void); /* does the user want to stop? NULL: never */
-	const char *const *debug_dirs; /* more folders; ends with NULL; NULL */
-	/* Copies of /proc/kallsyms that captures hold; borrowed until the
-	 * symbolizer is freed. NULL: none. */
+	/* returns true once the user wants to stop; may be NULL */
+	bool (*stop)(void);
+	/* more folders, up to a NULL; may be NULL */
+	const char *const *debug_dirs;
+	/* Copies of /proc/kallsyms found in captures, borrowed until the
+	 * symbolizer is freed; may be NULL. */
 	const struct symbolize_text *captured;
 	bool no_demangle;
-	bool no_inline;	   /* no source lines and inlined functions */
-	bool no_live;	   /* tests: never look at this machine's kernel */
-	bool same_machine; /* recorded here, on a kernel of this version: one
-			    * without a build-id may be the running one */
+	bool no_inline; /* do not look up source lines and inlined functions */
+	bool no_live;	/* for tests: never read this machine's kernel */
+	/* recorded on this machine and kernel version: a kernel without a
+	 * build-id may be the running one */
+	bool same_machine;
 };
 #endif

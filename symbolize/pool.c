@@ -1,10 +1,10 @@
-/* pool.c - names of several images at once, each by a thread of its own.
+/* pool.c - names several images at once, each in a thread of its own.
  *
- * On two CPUs, naming of 12 libraries with packed debug information took 0.38 s
- * with two threads and 0.66 s without, and the whole command 0.53 s instead of
- * 0.82 s; of 67 programs with little of it, 0.50 s instead of 0.52 s: there
- * putting names away is most of the pool_worker_main. With names remembered on
- * disk it makes no difference. */
+ * Measured on two CPUs: naming 12 libraries with compressed debug information
+ * took 0.38 s with two threads and 0.66 s with one, the whole command 0.53 s
+ * instead of 0.82 s. For 67 programs with little debug information it was 0.50
+ * s instead of 0.52 s, since storing names is most of the work there. With a
+ * filled name cache threads make no difference. */
 #include "symbolize/pool.h"
 
 #include <pthread.h>
@@ -18,18 +18,18 @@
 #include "symbolize/symbolize.h"
 
 #define THREADS_MAX 64
-/* Images of answers in memory, for each thread. */
+/* Images whose results may wait in memory, per thread. */
 #define AHEAD 4
-/* The usual 8 MiB would count as data under a limit of memory; demanglers
- * that recurse 2000 times need less than one. */
+/* The default of 8 MiB would count as data under a memory limit. Demanglers
+ * that recurse 2000 levels need less than 1 MiB. */
 #define STACK_BYTES ((size_t)4 << 20)
 
-/* One image, and once it is done what is said of it. */
+/* One image and, once it is done, its names. */
 struct pool_job {
-	struct image img; /* path owned */
+	struct image img; /* its path is owned */
 	const struct code_place *code;
 	size_t n;
-	struct symbol *told; /* strings in text */
+	struct symbol *told; /* results; their strings are in text */
 	size_t n_told, cap_told;
 	struct arena text;
 	struct image_report rep;
@@ -47,11 +47,11 @@ struct pool_worker {
 struct pool {
 	struct pool_worker worker[THREADS_MAX];
 	size_t n_workers;
-	size_t cap;	       /* of jobs[], a ring */
+	size_t cap;	       /* of jobs[], a ring buffer */
 	struct pool_job *jobs; /* job i is at i % cap */
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
-	/* Under the lock; of jobs, ever: */
+	/* Totals since the start, protected by lock: */
 	size_t added, begun, given;
 	bool stop;
 };
@@ -61,9 +61,10 @@ bool pool_takes(const struct image *img)
 	return img->kind == IMAGE_FILE;
 }
 
-/* ---- in a thread */
+/* ---- worker threads */
 
-/* Neighbours mostly say the same: those strings are kept once. */
+/* Consecutive symbols often have the same strings, which are then stored
+ * once. */
 static const char *pool_keep_string(struct pool_job *j, const char *s,
 				    const char *last)
 {
@@ -118,9 +119,9 @@ static void *pool_worker_main(void *arg)
 	return NULL;
 }
 
-/* ---- who asks */
+/* ---- the calling thread */
 
-/* Signals are for the thread that asks. */
+/* Signals are blocked in the workers: the calling thread handles them. */
 static void pool_start_threads(struct pool *p, const struct symbolize_opts *o,
 			       unsigned int n)
 {
@@ -197,7 +198,7 @@ void pool_free(struct pool *p)
 	free(p);
 }
 
-/* Only who asks changes the two. */
+/* No lock needed: only the calling thread changes these two. */
 bool pool_has_room(const struct pool *p)
 {
 	return p->added - p->given < p->cap;

@@ -11,19 +11,20 @@ struct section_used;
 struct segment;
 struct symbolizer;
 
-/* What became of an image, for the image table. */
+/* What was found out about an image, for the image table. */
 struct image_report {
-	char file[4096];     /* "" none */
-	const char *status;  /* 'named', 'unverified', 'no file',
-			      * 'other build-id', 'no symbols', 'no names'
-			      * (a kind of code that has none) */
-	struct segment *seg; /* owned: report_release() */
+	char file[4096]; /* "": no file */
+	/* 'named', 'unverified', 'no file', 'other build-id', 'no symbols', 'no
+	 * names' (a kind of code that has no names) */
+	const char *status;
+	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;
 	struct section_used *used; /* owned, with its strings */
 	size_t n_used, cap_used;
-	unsigned int fetched; /* files that came over a network */
-	char missing[128];    /* "", or one that did not, and why */
-	char note[256];	      /* "", or what a user should be told */
+	unsigned int fetched; /* number of files downloaded */
+	/* "" or a file that could not be downloaded, and why */
+	char missing[128];
+	char note[256]; /* "" or a message for the user */
 };
 
 void report_release(struct image_report *rep);

@@ -14,18 +14,21 @@ struct dwarf_frame;
 
 struct resolver {
 	const char *name, *summary;
-	/* file: where locate.c found the image (NULL: nowhere). 1 and *r,
-	 * 0 not mine or nothing in it: try the next, -1 an error. */
+	/* file is the file of the image that locate_report() found, or NULL.
+	 * Returns 1 and *r if this resolver can name the image, 0 if the next
+	 * one is to be tried, -1 on error. */
 	int (*open)(struct symbolizer *sy, const struct image *img,
 		    const char *file, void **r, struct err *err);
-	/* The innermost name of off: 1 named (fills *sym; strings are valid
-	 * until close), 0 unknown here. */
+	/* Looks up the innermost symbol that covers off. Returns 1 and fills
+	 * *sym, whose strings are valid until close(); 0 if there is none. */
 	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
 	void (*close)(void *r);
-	/* Both NULL, or: told once what will be asked for, */
+	/* Optional, and NULL or set together. lines() is called once with all
+	 * offsets that will be looked up; */
 	void (*lines)(struct symbolizer *sy, const struct image *img, void *r,
 		      const struct code_place *code, size_t n);
-	/* and the frames at code[i], see dwarf.h; 0: nothing is known. */
+	/* inlined() then returns the number of frames at code[i], see dwarf.h;
+	 * 0 if nothing is known. */
 	size_t (*inlined)(void *r, size_t i, const struct dwarf_frame **out);
 };
 #endif

@@ -1,4 +1,4 @@
-/* symbolize.c - names for offsets, one image at a time: the driver. */
+/* symbolize.c - names for code offsets, one image at a time: the driver. */
 #include "symbolize/symbolize.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-/* Best first. The kernel: what the user named, what the capture itself says,
- * then a vmlinux proved by its build-id, then kallsyms proved by it. */
+/* Best first. For the kernel: the file the user named, the copy in the capture,
+ * a vmlinux with the right build-id, kallsyms of the same build-id. */
 const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_kallsyms_file,
 					     &resolve_kallsyms_captured,
@@ -104,7 +104,7 @@ static bool symbolize_has_names(enum image_kind kind)
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
 	case IMAGE_GUEST:
-	case IMAGE_SYMBOLS: /* have them already */
+	case IMAGE_SYMBOLS: /* named already */
 	case IMAGE_SCRIPT:
 		break;
 	}
@@ -117,8 +117,8 @@ static bool symbolize_same_raw_name(const void *owner, uint32_t id,
 	return ((const struct demangled_names *)owner)->name[id].raw == key;
 }
 
-/* The plain form of a name. Many offsets are in one symbol: each is demangled
- * once. */
+/* Returns the demangled form of a name. Many offsets share a symbol, so results
+ * are cached. */
 static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 {
 	struct demangled_names *p = &sy->plain;
@@ -148,7 +148,8 @@ static void symbolize_release_demangled(struct demangled_names *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* The function at code[i], behind those that were inlined there. */
+/* Passes the functions inlined at one offset to fn, then the function
+ * itself. */
 static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
 			  const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
 			  void *arg, struct err *err)
@@ -176,7 +177,7 @@ static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
 	return fn(arg, sym, err);
 }
 
-/* Who knows an image; rs NULL: nobody. */
+/* An open resolver; rs NULL: none. */
 struct name_source {
 	const struct resolver *rs;
 	void *r;
@@ -216,9 +217,9 @@ static int symbolize_name_all(struct symbolizer *sy,
 	return 0;
 }
 
-/* kallsyms has names and nothing else: lines are in the kernel's or the
- * module's own file, if the build-id proves it. The report stays that of the
- * names. */
+/* kallsyms has names only. Source lines come from vmlinux or the module's file
+ * if its build-id is the image's. The report keeps the file and status of the
+ * source of names. */
 static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 				struct name_source *out, struct err *err)
 {
@@ -240,7 +241,8 @@ static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 	return got < 0 ? -1 : 0;
 }
 
-/* Finds the files of an image and the resolver for it, and tells all. */
+/* Locates the file of an image, opens the best resolver and passes all names to
+ * fn. */
 static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 				const struct code_place *code, size_t n,
 				symbol_fn *fn, void *arg, struct err *err)
@@ -281,10 +283,10 @@ static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
 	return rc;
 }
 
-/* Between symbolize_name_image() and who asked. */
+/* Argument of symbolize_cache_and_tell(). */
 struct caching_arg {
 	struct name_cache *m;
-	const struct code_place *at; /* what is told next */
+	const struct code_place *at; /* the offset being named */
 	symbol_fn *fn;
 	void *arg;
 };

@@ -1,7 +1,8 @@
-/* symbolize.h - names for offsets, one image at a time.
+/* symbolize.h - names for code offsets, one image at a time.
  *
- * Where a file may come from and how it is proved to be the recorded one:
- * locate.c. Who can name offsets in it: the resolvers' table, best first. */
+ * locate.c says where the file of an image is searched for and how it is proved
+ * to be the recorded one. The resolvers[] table lists the sources of names,
+ * best first. */
 #ifndef SYMBOLIZE_SYMBOLIZE_H
 #define SYMBOLIZE_SYMBOLIZE_H
 #include <stdbool.h>
@@ -21,9 +22,10 @@ void symbolize_free(struct symbolizer *sy);
 
 extern const struct resolver *const resolvers[]; /* ends with NULL */
 
-/* code[] is sorted by off and unique; fn is called at least once for every
- * offset (name NULL: unknown). Fills *rep. A file that cannot be read is no
- * error: its offsets stay unknown and the report says why. */
+/* Names the n offsets of code[], which is sorted by off without duplicates.
+ * Calls fn at least once for each offset (name NULL: unknown) and fills *rep. A
+ * file that cannot be read is no error: its offsets stay unknown and the report
+ * says why. */
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err);

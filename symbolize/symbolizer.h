@@ -1,5 +1,5 @@
-/* symbolizer.h - what the resolvers share: options, the kernel's symbols,
- * and the report of the image at hand. Inside symbolize/ only. */
+/* symbolizer.h - what the resolvers share: options, the kernel's symbols, and
+ * the report of the current image. For symbolize/ only. */
 #ifndef SYMBOLIZE_SYMBOLIZER_H
 #define SYMBOLIZE_SYMBOLIZER_H
 #include <stdbool.h>
@@ -14,14 +14,15 @@ struct fetch;
 struct image_report;
 struct kallsyms;
 
-/* Big enough for every path that is put together here. */
+/* Buffer size for paths that are put together in symbolize/. */
 #define PATH_SIZE 4096
 
 struct demangled_name {
 	const char *raw, *plain;
 };
 
-/* The demangled names of the image at hand, by where the raw one is. */
+/* Demangled names of the current image, indexed by the pointer to the raw
+ * name. */
 struct demangled_names {
 	struct demangled_name *name;
 	size_t n, cap;
@@ -30,20 +31,24 @@ struct demangled_names {
 };
 
 struct symbolizer {
-	struct symbolize_opts opts; /* strings are our copies */
-	/* Parsed once, because each module is an image of its own. NULL
-	 * with tried set: not to be had. */
+	struct symbolize_opts opts; /* strings are owned copies */
+	/* kallsyms files, parsed once: the kernel and each of its modules are
+	 * separate images. NULL if not read yet, or if tried_live is set and
+	 * the file cannot be read. */
 	struct kallsyms *ks_file, *ks_cache, *ks_live;
 	bool tried_live;
-	struct kallsyms **ks_captured; /* one for each of opts.captured */
+	/* one for each element of opts.captured */
+	struct kallsyms **ks_captured;
 	size_t n_captured, cap_captured;
-	struct tried_files *tried; /* of the memo at hand; NULL: none */
-	struct fetch *fetch;	   /* NULL: nothing was fetched yet */
-	bool saved;		   /* some memo was written */
-	/* Resolvers tell here what they did; the driver's. */
+	/* of the current image's name cache; NULL: none */
+	struct tried_files *tried;
+	struct fetch *fetch; /* NULL: nothing was downloaded yet */
+	bool saved;	     /* a name cache file was written */
+	/* Report of the current image, owned by the caller of
+	 * symbolize_image(). */
 	struct image_report *rep;
 	struct demangled_names plain;
-	char name[16384]; /* demangled */
+	char name[16384]; /* buffer for one demangled name */
 };
 
 extern const struct resolver resolve_recorded;		/* recorded_names.c */

@@ -1,4 +1,4 @@
-/* demangle.h - C++, Rust and D names as people wrote them, with a limit. */
+/* demangle.h - demangles C++, Rust and D names, up to a limit. */
 #ifndef SYMBOLIZE_NAMES_DEMANGLE_H
 #define SYMBOLIZE_NAMES_DEMANGLE_H
 #include <stdbool.h>

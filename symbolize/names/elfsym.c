@@ -1,7 +1,8 @@
-/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux.
+/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux,
+ * kernel modules.
  *
- * The symbols of the file itself, of its debug file and of .gnu_debugdata go
- * into one table; the better one wins where several name an address. */
+ * Symbols of the file itself, of its debug file and of .gnu_debugdata go into
+ * one table. Where several name one address, symtab.c picks the best. */
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +27,14 @@
 #define PAGE 4096u
 
 struct elfsym {
-	const struct symbolizer *sy; /* while files are read */
+	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
 	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool kernel; /* offsets count from _text, which is at: */
+	bool kernel; /* offsets count from `text` */
 	uint64_t text;
-	uint64_t shift; /* what offsets of the image lack to be the file's */
+	uint64_t shift; /* file offset minus image offset */
 };
 
 struct elfsym_loader {
@@ -45,7 +46,7 @@ struct elfsym_loader {
 	const char *how;
 };
 
-/* Marks of the assembler that tell code from data, no names. */
+/* Assembler symbols that mark code and data ($a, $d, $x). */
 static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
 				     const char *name)
 {
@@ -82,8 +83,8 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 	if (es->st_shndx < l->n_sec) {
 		const struct elf_section *sec = &l->sec[es->st_shndx];
 
-		/* Data does not run. A function may be described as being
-		 * elsewhere (.opd of ppc64), a label not. */
+		/* Data symbols are no functions. A function symbol may point
+		 * into a data section (.opd of ppc64), a label may not. */
 		if (!func && !(sec->flags & SHF_EXECINSTR))
 			return;
 		if (!__builtin_add_overflow(sec->addr, sec->size, &last) &&
@@ -93,7 +94,7 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 		return;
 	}
 	if (l->ef->machine == EM_ARM && func)
-		s.start = start &= ~(uint64_t)1; /* bit 0: Thumb */
+		s.start = start &= ~(uint64_t)1; /* bit 0 means Thumb code */
 	s.open = !es->st_size;
 	s.end = last;
 	if (!s.open && __builtin_add_overflow(start, es->st_size, &s.end))
@@ -120,7 +121,7 @@ static void elfsym_load_table(const struct elfsym_loader *l,
 		return;
 	section_hashes_add(l->sy, l->ef, s);
 	section_hashes_add(l->sy, l->ef, &str);
-	/* Every name that begins before the last 0 ends inside the table. */
+	/* Any name that starts before the last 0 byte ends inside the table. */
 	const char *text = sd->d_buf;
 	size_t len = sd->d_size;
 	while (len && text[len - 1])
@@ -135,7 +136,8 @@ static void elfsym_load_table(const struct elfsym_loader *l,
 	}
 }
 
-/* The symbols of one kind of table of one file; false when it has none. */
+/* Loads all symbol tables of one type from a file. Returns false if there are
+ * no symbols. */
 static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
 				uint32_t type, const char *how)
 {
@@ -155,8 +157,8 @@ static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
 	return en->tab.n > before;
 }
 
-/* Fedora's programs carry a small ELF file with the names of their static
- * functions. */
+/* Fedora programs carry the symbols of their static functions in an
+ * xz-compressed ELF file. */
 static bool elfsym_load_debugdata(struct elfsym *en)
 {
 	struct elf_section s;
@@ -214,7 +216,7 @@ static void elfsym_close(void *r)
 	free(en);
 }
 
-/* Takes ef. Loads all that names it. */
+/* Takes ownership of ef and loads every symbol table for it. */
 static struct elfsym *elfsym_load(struct symbolizer *sy,
 				  const struct image *img, struct elf_file *ef)
 {
@@ -274,7 +276,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	if (img->kind != IMAGE_MAPPING)
 		elfsym_report_segments(sy, ef);
 	struct elfsym *en = elfsym_load(sy, img, ef);
-	/* Code is in the mapping of the only segment that has any. */
+	/* The mapping holds the only segment with code. */
 	if (img->kind == IMAGE_MAPPING)
 		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
 	if (!en->tab.n)
@@ -323,8 +325,7 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-/* The file of a kernel module: offsets count from where the kernel put its
- * first function. */
+/* Offsets count from where the kernel placed the module's first function. */
 static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
 			      const char *file, void **r, struct err *err)
 {
@@ -386,7 +387,7 @@ static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 	return dwarf_has(ef);
 }
 
-/* The file of this program that has debug information; NULL: none. */
+/* Returns the file with debug information for this program, or NULL. */
 static const struct elf_file *elfsym_dwarf_file(struct elfsym *en,
 						struct symbolizer *sy,
 						const struct image *img)

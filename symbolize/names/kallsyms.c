@@ -1,9 +1,10 @@
 /* kallsyms.c - names of the kernel and its modules from /proc/kallsyms or a
  * copy of it.
  *
- * The file is read whole (5 MB, 190,000 lines) and cut into names in place.
- * Addresses in it are absolute and of one boot; the kernel is moved at each
- * boot, so those of another boot are shifted by where _text was. */
+ * The file is read whole (5 MB, 190,000 lines) and split into names in place.
+ * Its addresses are absolute. The kernel is relocated at each boot, so
+ * addresses of another boot are shifted by the difference of the two _text
+ * symbols. */
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -27,26 +28,26 @@
 #define MODULES_MAX 65535
 #define NOTES_MAX 65536
 #define PAGE 4096u
-/* About as long as lines are (45 bytes). */
+/* Just below the average line length of 45 bytes. */
 #define LINE_LEN 40
-/* Modules have names of up to 56 bytes. */
+/* The kernel limits module names to 56 bytes. */
 #define NAME_SIZE 64
 
 struct kallsyms {
 	char *path;
-	char *text; /* the names point into it */
+	char *text; /* names point into it */
 	struct symtab tab;
-	const char **mod; /* names by number; 0: the kernel */
+	const char **mod; /* module names; index 0 is the kernel */
 	size_t n_mod, cap_mod;
-	uint64_t at_text; /* address of _text; 0: not known */
+	uint64_t at_text; /* address of _text; 0: unknown */
 	uint64_t at_stext;
 };
 
 struct kallsyms_names {
 	const struct kallsyms *ks;
-	uint64_t start; /* where the image was */
+	uint64_t start; /* recorded address of the image */
 	uint64_t shift; /* file's address - recorded address */
-	int mod;	/* -1: all but modules' */
+	int mod;	/* module number; -1: any symbol */
 };
 
 static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
@@ -60,7 +61,7 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 
 	if (fd < 0)
 		return NULL;
-	/* Files of /proc say that they have no bytes. */
+	/* Files in /proc report a size of 0. */
 	if (size && size < FILE_MAX)
 		buf = mem_grow(buf, &cap, (size_t)size + 2, 1);
 	do {
@@ -84,8 +85,8 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 	return buf;
 }
 
-/* Symbols that mark where something begins or ends; when a function begins
- * there too, it is the function that runs. */
+/* Returns true for symbols that mark the start or end of a region. If a
+ * function has the same address, the function names it. */
 static bool kallsyms_is_marker(const char *name)
 {
 	static const char *const word[] = {
@@ -104,9 +105,9 @@ static bool kallsyms_is_marker(const char *name)
 	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
 }
 
-/* Nothing else decides between names of one address: all of them are true,
- * and the last one in the file is the one that perf shows (__x64_sys_vfork
- * comes behind __do_sys_vfork and __ia32_sys_vfork). */
+/* Symbols of equal rank are all correct names of their address. The last in the
+ * file wins, which is what perf shows (__x64_sys_vfork follows __do_sys_vfork
+ * and __ia32_sys_vfork). */
 static uint8_t kallsyms_rank(char type, const char *name)
 {
 	unsigned int r = SYM_SIZED;
@@ -118,7 +119,8 @@ static uint8_t kallsyms_rank(char type, const char *name)
 	return (uint8_t)r;
 }
 
-/* The number of a module; the lines of one come together. */
+/* Returns the number of a module. Searches backwards: the lines of a module are
+ * adjacent. */
 static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 {
 	for (size_t i = ks->n_mod; i-- > 1;)
@@ -132,7 +134,8 @@ static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 	return (uint16_t)ks->n_mod++;
 }
 
-/* Up to 16 hexadecimal digits and a space; NULL when it is something else. */
+/* Reads up to 16 hexadecimal digits and a space. Returns the position behind,
+ * or NULL if the text is something else. */
 static char *kallsyms_read_hex(char *s, uint64_t *out)
 {
 	static const uint8_t digit[256] = {
@@ -153,7 +156,7 @@ static char *kallsyms_read_hex(char *s, uint64_t *out)
 	return s + 1;
 }
 
-/* "address type name\t[module]"; line ends with a 0. */
+/* Adds one line, "address type name\t[module]", terminated by a 0. */
 static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
 {
 	struct sym s = { .end = UINT64_MAX, .open = true, .how = "kallsyms" };
@@ -173,7 +176,7 @@ static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
 	} else if (end[-1] == '\r') {
 		end[-1] = '\0';
 	}
-	/* $a, $d, $x: marks of the assembler. */
+	/* Assembler symbols: $a, $d, $x. */
 	if (name[0] == '$' || !name[0])
 		return;
 	if (!s.mod && !strcmp(name, "_text"))
@@ -185,8 +188,8 @@ static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
 	symtab_add(&ks->tab, &s);
 }
 
-/* The end of the kernel is far from the first module, and what lies between
- * belongs to neither. */
+/* The last symbol of the kernel must not extend to the first module, far behind
+ * it. */
 static void kallsyms_close_gaps(struct symtab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -200,7 +203,7 @@ static void kallsyms_close_gaps(struct symtab *t)
 	}
 }
 
-/* Takes the text over, which is followed by a 0. */
+/* Takes ownership of text, which is followed by a 0 byte. */
 static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
@@ -243,7 +246,7 @@ void kallsyms_free(struct kallsyms *ks)
 	free(ks);
 }
 
-/* Where the image is in this file: 1, or 0 when it is not there. */
+/* Finds the image in this file. Returns 1, or 0 if it is not there. */
 static int kallsyms_place_module(struct kallsyms_names *kn,
 				 const struct image *img)
 {
@@ -262,7 +265,7 @@ static int kallsyms_place_module(struct kallsyms_names *kn,
 			first = &ks->tab.sym[i];
 	if (!first)
 		return 0;
-	/* The first function is in the first page of a module's code. */
+	/* A module's first function is in the first page of its code. */
 	if (first->start < img->start || first->start - img->start >= img->len)
 		kn->shift = (first->start & ~(uint64_t)(PAGE - 1)) - img->start;
 	return 1;
@@ -308,7 +311,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 	(void)file;
 	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
-	/* The user named it: that it cannot be read is an error. */
+	/* The user named this file, so failing to read it is an error. */
 	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
@@ -322,8 +325,8 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 	return kallsyms_open_with(sy, img, sy->ks_file, r);
 }
 
-/* Is the kernel, or the module, where it was recorded? At the next boot it
- * most often is not. */
+/* Returns true if the kernel or module is at its recorded address, which is
+ * rarely so after a reboot. */
 static bool kallsyms_same_address(const struct image *img,
 				  const struct kallsyms *ks)
 {
@@ -336,9 +339,9 @@ static bool kallsyms_same_address(const struct image *img,
 	return kallsyms_place_kernel(&kn, img) && !kn.shift;
 }
 
-/* trace-cmd keeps a copy in the capture: of the same boot, so everything is
- * where it says. A trimmed one has no _text; then the image begins in the
- * page of its first function. */
+/* trace-cmd stores a copy in the capture, taken in the same boot, so addresses
+ * match. A trimmed copy has no _text; then the image starts in the page of its
+ * first function. */
 static bool kallsyms_matches_capture(const struct image *img,
 				     const struct kallsyms *ks)
 {
@@ -377,8 +380,8 @@ static int kallsyms_open_captured(struct symbolizer *sy,
 	return 0;
 }
 
-/* perf keeps a copy by the build-id of the kernel. Modules have ids of their
- * own, so only the kernel proper is looked up. */
+/* perf caches a copy under the kernel's build-id. Modules have build-ids of
+ * their own, so only the kernel itself is looked up. */
 static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 			       const char *file, void **r, struct err *err)
 {
@@ -397,13 +400,13 @@ static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 	if (!sy->ks_cache || !sy->ks_cache->tab.n)
 		return 0;
 	int rc = kallsyms_open_with(sy, img, sy->ks_cache, r);
-	/* The id proves it, wherever the kernel was put at that boot. */
+	/* Proved by the build-id, even if the kernel was relocated. */
 	if (rc)
 		report_status(sy, "named");
 	return rc;
 }
 
-/* Is the kernel, or the module, that runs here the recorded one? */
+/* Returns true if the running kernel or module has the recorded build-id. */
 static bool kallsyms_runs_here(const struct image *img)
 {
 	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
@@ -432,7 +435,8 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	(void)err;
 	if (!kallsyms_names_image(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
-	/* A pipe, perf record -q -z and others say no build-id. */
+	/* No build-id is recorded by perf in pipe mode, by perf record -q -z
+	 * and others. */
 	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
 	tried_files_add(sy->tried, "/proc/kallsyms");
@@ -440,7 +444,8 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);
 	}
-	/* kptr_restrict shows zeros, which are not taken as symbols. */
+	/* With kptr_restrict all addresses are 0, and such symbols are
+	 * dropped. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
 		return 0;
 	if (!img->id_len && !kallsyms_same_address(img, sy->ks_live))

@@ -1,6 +1,6 @@
-/* recorded_names.c - code whose name is in the capture, or in what a process
- * wrote beside it: BPF programs, trampolines, kprobe slots, jitted code. Every
- * offset of the image has that name. */
+/* recorded_names.c - code whose name is in the capture or in a file that the
+ * process wrote: BPF programs, trampolines, kprobe slots, JIT code. Every
+ * offset of such an image has the same name. */
 #include <string.h>
 
 #include "stitch/symbol.h"
@@ -26,7 +26,7 @@ static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-/* The line of the instruction: what was said last at or before it. */
+/* Sets the source line: that of the last line entry at or before the offset. */
 static void recorded_names_find_line(const struct jit_code *c,
 				     struct symbol *sym)
 {

@@ -1,7 +1,8 @@
 /* section_hashes.c - hashes of the sections that names were read from.
  *
- * A build-id proves how a file is called: what was patched, or built again
- * with the same one, keeps it. So that a file which changed can be told. */
+ * A build-id identifies a build, not the bytes of a file: a patched file keeps
+ * it, and a rebuilt one may have the same. The hashes show whether a file has
+ * changed since. */
 #include "symbolize/names/section_hashes.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-/* Piece by piece: code may have 100 MB, and is looked at here and there. */
+/* Read in chunks: code may be 100 MB, and is otherwise read in small pieces. */
 static bool section_hashes_code(const struct elf_file *ef,
 				const struct elf_section *s, uint64_t *hash)
 {
@@ -41,7 +42,7 @@ static bool section_hashes_section(const struct elf_file *ef,
 {
 	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
 		return section_hashes_code(ef, s, hash);
-	/* As it is in the file: unpacking costs ten times as much. */
+	/* As stored: decompressing would take ten times as long. */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 
 	if (!d || !d->d_buf)
@@ -81,7 +82,8 @@ void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
 {
 	struct section_used u = { .file = ef->path, .name = s->name };
 
-	/* What is in .gnu_debugdata is that section of the file. */
+	/* Sections of the ELF file inside .gnu_debugdata are covered by the
+	 * hash of that section. */
 	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
 	    !report_find_section(sy->rep->used, sy->rep->n_used, u.file,
 				 u.name) &&
@@ -89,7 +91,6 @@ void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
 		report_add_section(sy->rep, &u);
 }
 
-/* dwarf_has() unpacks some of them, so it is called before. */
 void section_hashes_add_debug(const struct symbolizer *sy,
 			      const struct elf_file *ef)
 {
