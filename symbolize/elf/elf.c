@@ -1,4 +1,4 @@
-/* elf.c - an ELF file, opened with care: build-id, code segments, sections. */
+/* elf.c - opens untrusted ELF files: build-id, code segments, sections. */
 #include "symbolize/elf/elf.h"
 
 #include <gelf.h>
@@ -12,10 +12,11 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/open_regular.h"
 
-/* More than any real file has; a hostile header may say 4 billion. */
+/* More than any real file has; a hostile header may claim 4 billion. */
 #define SEGMENTS_MAX 4096
 #define SECTIONS_MAX 1000000
-/* Notes are a few hundred bytes; core files are not ours to read. */
+/* Notes are a few hundred bytes. Only those of core files are larger, and core
+ * files are not read. */
 #define NOTES_MAX (64 * 1024)
 #define PAGE 4096u
 
@@ -74,8 +75,8 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 	return true;
 }
 
-/* Sections first: a debug file keeps its note section, while its program
- * headers point to bytes that were taken out. */
+/* Sections first: a debug file keeps its note section, but its program headers
+ * refer to bytes that were removed. */
 static void elf_read_build_id(struct elf_file *ef)
 {
 	bool swap = elf_foreign_order(ef);
@@ -108,8 +109,8 @@ static void elf_read_build_id(struct elf_file *ef)
 	}
 }
 
-/* A debug file made by objcopy has no bytes in its segments and offsets of
- * its own. What ld makes maps the text at vaddr minus the first vaddr. */
+/* A debug file made by objcopy has empty segments with other file offsets.
+ * Assumes what ld does: the text is mapped at vaddr minus the first vaddr. */
 static void elf_guess_offsets(struct elf_file *ef, uint64_t first)
 {
 	for (size_t i = 0; i < ef->n_seg; i++)
@@ -285,8 +286,9 @@ Elf_Data *elf_section_data(const struct elf_section *s)
 	return d && d->d_buf ? d : NULL;
 }
 
-/* A mapping covers whole pages, so code may lie before p_offset (lld) and
- * behind the end; but the segment whose own bytes hold it comes first. */
+/* Mappings cover whole pages, so code may lie before p_offset (lld) or
+ * behind the end of a segment. A segment that really contains the offset is
+ * preferred. */
 int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 	      uint64_t *vaddr)
 {

@@ -1,4 +1,4 @@
-/* leb128.c - the variable-length numbers of DWARF. */
+/* leb128.c - reads LEB128, the variable-length numbers of DWARF. */
 #include "symbolize/elf/leb128.h"
 
 #include "stitch/base/bytes.h"

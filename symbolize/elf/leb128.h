@@ -1,4 +1,4 @@
-/* leb128.h - the variable-length numbers of DWARF. */
+/* leb128.h - reads LEB128, the variable-length numbers of DWARF. */
 #ifndef SYMBOLIZE_ELF_LEB128_H
 #define SYMBOLIZE_ELF_LEB128_H
 #include <stdint.h>

@@ -1,8 +1,8 @@
-/* plt.c - names for the stubs through which one file calls another.
+/* plt.c - names of PLT stubs, through which one file calls another.
  *
- * On x86 each stub is read for the slot it jumps through, and the relocation
- * of that slot has the name: right for .plt, .plt.sec and .plt.got alike. On
- * the others stub i belongs to relocation i of .rela.plt. */
+ * On x86 the slot that a stub jumps through is decoded from its code, and the
+ * relocation of that slot has the name; this works for .plt, .plt.sec and
+ * .plt.got. On other machines stub i belongs to relocation i of .rela.plt. */
 #include "symbolize/elf/plt.h"
 
 #include <gelf.h>
@@ -20,19 +20,19 @@
 
 struct plt_reloc {
 	uint64_t slot;
-	const char *name; /* NULL: has none */
+	const char *name; /* NULL: no name */
 };
 
 struct plt_reader {
 	const struct elf_file *ef;
 	struct symtab *t;
 	struct arena *names;
-	struct plt_reloc *rel; /* .rela.plt first, in its order */
+	struct plt_reloc *rel; /* .rela.plt first, in file order */
 	size_t n, cap, n_plt;
 	uint64_t got; /* address of .got.plt */
 };
 
-/* The name of dynamic symbol i; NULL when it has none. */
+/* Returns the name of dynamic symbol i, or NULL. */
 static const char *plt_symbol_name(const struct plt_reader *p,
 				   const struct elf_section *s, Elf_Data *syms,
 				   uint64_t i)
@@ -46,8 +46,8 @@ static const char *plt_symbol_name(const struct plt_reader *p,
 	return name && name[0] ? name : NULL;
 }
 
-/* A relocation without a symbol calls a function that chooses the target:
- * the function's own name is the name people call it by (strrchr). */
+/* An IRELATIVE relocation has no symbol, but the address of a resolver
+ * function. Its name is the name users know the target by, such as strrchr. */
 static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
 				    int64_t addend)
 {
@@ -73,7 +73,7 @@ static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
 	return s && s->start == (uint64_t)addend ? s->name : NULL;
 }
 
-/* all: also those without a name, so that stub i is relocation i. */
+/* all: keep relocations without a name too, so that stub i is relocation i. */
 static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 {
 	struct elf_section s;
@@ -107,7 +107,8 @@ static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 			plt_symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
 		if (!sym)
 			sym = plt_chooser_name(p, a.r_info, a.r_addend);
-		/* Nearly all of .rela.dyn: a million in a big library. */
+		/* Nearly all of .rela.dyn, which has a million entries in a
+		 * large library. */
 		if (!sym && !all)
 			continue;
 		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
@@ -149,9 +150,9 @@ static int plt_compare_slot(const void *a, const void *b)
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
- * ff 25 (relative to the next instruction, absolute on i386) or, in i386
- * position-independent code, ff a3 (relative to .got.plt). */
+/* Finds the slot that the x86 stub of len bytes at addr jumps through: jmp *mem
+ * is ff 25 (relative to the next instruction, absolute on i386) or ff a3
+ * (relative to .got.plt, in i386 position-independent code). */
 static bool plt_x86_slot(const struct plt_reader *p, const unsigned char *code,
 			 size_t len, uint64_t addr, uint64_t *slot)
 {
@@ -218,7 +219,7 @@ static void plt_other_stubs(struct plt_reader *p)
 	}
 	if (!elf_section_find(p->ef, ".plt", &s) || !p->n_plt || s.size < head)
 		return;
-	/* With branch protection the stubs of AArch64 are longer. */
+	/* AArch64 stubs are longer with branch protection. */
 	uint64_t each = (s.size - head) / p->n_plt;
 	if (each < 8 || each > 64)
 		return;

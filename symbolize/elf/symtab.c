@@ -1,4 +1,4 @@
-/* symtab.c - a sorted table of symbols: which one covers this address? */
+/* symtab.c - a sorted table of symbols: which symbol covers an address? */
 #include "symbolize/elf/symtab.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "stitch/base/mem.h"
 
-/* How many enclosing symbols find() looks at. Real tables nest two or three
- * deep; a hostile one could nest every symbol in the one before. */
+/* How many enclosing symbols symtab_find() tries. Real tables nest two or three
+ * deep; in a hostile one each symbol could enclose the next. */
 #define NEST_MAX 64
 
 struct symtab_key {
@@ -22,7 +22,7 @@ void symtab_reserve(struct symtab *t, size_t n)
 
 void symtab_add(struct symtab *t, const struct sym *s)
 {
-	/* Indexes are 32 bits wide; no real file comes near. */
+	/* Indexes are 32 bits wide. */
 	if (t->n >= UINT32_MAX - 1)
 		return;
 	t->sym = mem_grow(t->sym, &t->cap, t->n + 1, sizeof(*t->sym));
@@ -35,7 +35,8 @@ void symtab_release(struct symtab *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* One pass of a radix sort by one byte; false when all have the same. */
+/* One pass of a radix sort by one byte. Returns false, with nothing copied, if
+ * all keys have the same byte. */
 static bool symtab_sort_byte(const struct symtab_key *in,
 			     struct symtab_key *out, size_t n,
 			     const size_t *count, unsigned int shift)
@@ -54,8 +55,8 @@ static bool symtab_sort_byte(const struct symtab_key *in,
 	return true;
 }
 
-/* The n symbols by start, stable. Radix, because quicksort costs 5 ms on the
- * 27,000 symbols of a compiler and this a tenth of it. */
+/* Sorts by start, stable. On the 27,000 symbols of a compiler radix sort takes
+ * a tenth of the 5 ms of qsort(). */
 static void symtab_radix_sort(struct sym *sym, size_t n)
 {
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
@@ -85,8 +86,8 @@ static void symtab_radix_sort(struct sym *sym, size_t n)
 	free(count);
 }
 
-/* Kallsyms comes sorted up to the first module, a finished table up to what
- * was added since: sort the rest and merge it in. */
+/* kallsyms is sorted up to the first module, and a finished table up to the
+ * symbols added since: only the rest is sorted, then merged. */
 static void symtab_sort(struct symtab *t)
 {
 	size_t head = t->n ? 1 : 0;
@@ -107,9 +108,9 @@ static void symtab_sort(struct symtab *t)
 	free(tail);
 }
 
-/* Is b a better name than a for the address they share? The order of perf,
- * so that people see the names they know: rank, then the name with fewer
- * leading underscores, then the longer one. Of equals the first stays. */
+/* Returns true if b is a better name than a for their common address. This is
+ * perf's order, so that users see the names they know: higher rank, then fewer
+ * leading underscores, then the longer name. Of equals the first stays. */
 static bool symtab_is_better(const struct sym *a, const struct sym *b,
 			     bool last_wins)
 {
@@ -141,8 +142,8 @@ static void symtab_unique(struct symtab *t)
 	t->n = n;
 }
 
-/* A label without a size in the middle of a function of known size does not
- * end the function: assembler files are full of them. */
+/* Assembler files have labels without a size inside functions of known size.
+ * Such a label does not end the function. */
 static void symtab_drop_inner_labels(struct symtab *t)
 {
 	uint64_t covered = 0;
@@ -168,8 +169,9 @@ void symtab_finish(struct symtab *t)
 	for (size_t i = 0; i + 1 < t->n; i++)
 		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)
 			t->sym[i].end = t->sym[i + 1].start;
-	/* outer: the nearest earlier symbol that ends later, plus one. All
-	 * between the two end before, so find() may skip them. */
+	/* outer is one more than the index of the nearest earlier symbol that
+	 * ends later. All symbols between end before this one ends, so
+	 * symtab_find() skips them. */
 	for (size_t i = 0; i < t->n; i++) {
 		uint32_t o = (uint32_t)i;
 

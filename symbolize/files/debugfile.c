@@ -1,4 +1,4 @@
-/* debugfile.c - the file beside a program that has its symbols or its debug
+/* debugfile.c - finds the separate file with a program's symbols or debug
  * information. */
 #include "symbolize/files/debugfile.h"
 
@@ -13,7 +13,7 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
 
-/* The checksum that .gnu_debuglink asks for, over the whole file. */
+/* Compares the CRC-32 of the whole file with the one in .gnu_debuglink. */
 static bool debugfile_has_crc(const struct elf_file *ef, uint32_t want)
 {
 	unsigned char buf[65536];
@@ -28,7 +28,7 @@ static bool debugfile_has_crc(const struct elf_file *ef, uint32_t want)
 	return crc == want;
 }
 
-/* A section that begins with a name; what follows it is in *b. */
+/* Reads the name at the start of a section; *b is left on the bytes behind. */
 static bool debugfile_read_link(const struct elf_file *ef, const char *section,
 				struct bytes *b, const char **name)
 {

@@ -1,7 +1,7 @@
-/* fetch.c - files by build-id, with libdebuginfod.
+/* fetch.c - downloads files by build-id, with libdebuginfod.
  *
- * The library is loaded when it is first needed: with it come some thirty
- * others (curl, TLS, Kerberos), which every start would pay for. */
+ * The library is loaded at the first download: it brings in some thirty other
+ * libraries (curl, TLS, Kerberos), which every start would pay for. */
 #include "symbolize/files/fetch.h"
 
 #include <dlfcn.h>
@@ -24,10 +24,10 @@ struct fetch {
 	__typeof__(debuginfod_get_user_data) *user_data;
 	__typeof__(debuginfod_end) *end;
 	bool (*stop)(void);
-	double left, began; /* s */
-	bool over;	    /* the time is */
-	/* Asked for in vain: naming looks twice, and several images may have
-	 * one build-id. */
+	double left, began; /* seconds */
+	bool over;	    /* the time limit has passed */
+	/* Failed requests, so that none is repeated: naming looks twice, and
+	 * several images may have one build-id. */
 	struct miss *miss;
 	size_t n_miss, cap_miss;
 	struct table by_id;
@@ -37,7 +37,7 @@ struct miss {
 	uint8_t id[20];
 	size_t id_len;
 	enum fetch_what what;
-	int rc; /* of the library */
+	int rc; /* error of the library */
 };
 
 static double fetch_seconds_now(void)
@@ -48,7 +48,7 @@ static double fetch_seconds_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Called while it waits; anything but 0 gives up. */
+/* Called while a download runs; a result other than 0 cancels it. */
 static int fetch_progress(debuginfod_client *c, long a, long b)
 {
 	static __typeof__(debuginfod_get_user_data) *user_data;
@@ -77,7 +77,7 @@ bool fetch_available(void)
 
 static bool fetch_load_library(struct fetch *f)
 {
-	/* Global, so that fetch_progress() finds it. */
+	/* Global, so that fetch_progress() can look up symbols. */
 	f->lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_GLOBAL);
 	if (!f->lib)
 		return false;
@@ -115,7 +115,7 @@ static struct fetch *fetch_get(struct symbolizer *sy)
 	return sy->fetch;
 }
 
-/* A message of the system for what the library gave back. */
+/* Stores the reason of a failed download in the report. */
 static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
 			      const struct miss *m)
 {
@@ -194,7 +194,7 @@ void fetch_free(struct symbolizer *sy)
 		sy->fetch->end(sy->fetch->client);
 	free(sy->fetch->miss);
 	table_release(&sy->fetch->by_id);
-	/* Not closed: curl and its libraries do not like to be unloaded. */
+	/* Not unloaded: curl and its libraries do not support it. */
 	free(sy->fetch);
 	sy->fetch = NULL;
 }

@@ -1,4 +1,4 @@
-/* fetch_none.c - in place of fetch.c where libdebuginfod is not wanted. */
+/* fetch_none.c - replaces fetch.c in builds without libdebuginfod. */
 #include "symbolize/files/fetch.h"
 
 bool fetch_available(void)

@@ -1,11 +1,11 @@
-/* kernel_module.c - the file of a kernel module, and how the kernel lays it
- * out.
+/* kernel_module.c - finds the file of a kernel module, and computes where the
+ * kernel puts its sections.
  *
- * A module is a relocatable file: it has sections and no addresses. The kernel
- * puts all that is code and not only for its start one behind the other, in the
- * order of the file, each as it wants to be aligned (layout_sections() of
- * kernel/module/main.c). Compared with /proc/kallsyms of 7.2 on x86-64 and
- * arm64: all names of .text are where this says. */
+ * A module is a relocatable file, whose sections have no addresses. The kernel
+ * places its code sections, except those used during init only, one after the
+ * other in file order, each at its alignment (layout_sections() in
+ * kernel/module/main.c). Compared with /proc/kallsyms of Linux 7.2 on x86-64
+ * and arm64: the addresses of all symbols in .text agree. */
 #include "symbolize/files/kernel_module.h"
 
 #include <gelf.h>
@@ -23,7 +23,7 @@
 #include "symbolize/symbolizer.h"
 #include "symbolize/files/unxz.h"
 
-/* The largest modules are some 10 MB, and modules.dep a few 100 KB. */
+/* The largest modules are some 10 MB, modules.dep is a few 100 KB. */
 #define FILE_MAX ((uint64_t)256 << 20)
 #define NAME_SIZE 64
 
@@ -46,9 +46,9 @@ bool kernel_module_name(const char *path, char *buf, size_t size)
 	return n > 0;
 }
 
-/* What is behind a section that the kernel makes larger (veneers and
- * trampolines of arm64 and others, which are not in the file) is at an address
- * that nobody can tell. */
+/* The kernel enlarges these sections for veneers and trampolines that are
+ * not in the file (arm64 and others). The addresses of later sections are
+ * unknown. */
 static bool kernel_module_section_grows(const struct elf_section *s)
 {
 	return !strcmp(s->name, ".plt") ||
@@ -79,7 +79,7 @@ void kernel_module_layout(const struct elf_file *ef, struct elf_section *sec,
 			continue;
 		known &= !kernel_module_section_grows(s);
 		uint64_t mask = sh.sh_addralign ? sh.sh_addralign - 1 : 0;
-		/* No real one is that large. */
+		/* Real alignments and sections are smaller. */
 		known &= !(mask & (mask + 1)) && mask < (1u << 20) &&
 			 s->size < (1u << 30);
 		if (!known)
@@ -90,9 +90,10 @@ void kernel_module_layout(const struct elf_file *ef, struct elf_section *sec,
 	}
 }
 
-/* ---- the file */
+/* ---- finding the file */
 
-/* A packed one is unpacked into memory; NULL: neither is one. */
+/* Opens a module file, decompressing it into memory if needed. Returns NULL if
+ * it is not an ELF file. */
 static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 					       const char *path)
 {
@@ -123,7 +124,8 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 	return mem ? elf_file_unpacked(mem, len, path, NULL) : NULL;
 }
 
-/* The line of modules.dep of this module: "kernel/lib/crc16.ko.xz: ...". */
+/* Returns the path of the module in modules.dep, whose lines are
+ * "kernel/lib/crc16.ko.xz: ...". */
 static const char *kernel_module_find_line(char *text, const char *want)
 {
 	char name[NAME_SIZE];
@@ -140,7 +142,7 @@ static const char *kernel_module_find_line(char *text, const char *want)
 	return NULL;
 }
 
-/* Where modules of this name are in the folder of the recorded kernel. */
+/* Finds the path of the module in the folder of the recorded kernel release. */
 static bool kernel_module_path_by_name(const struct symbolizer *sy,
 				       const char *want, char *out, size_t size)
 {

@@ -57,7 +57,7 @@ static bool locate_usable_path(const struct image *img)
 	       !locate_leaves_root(img->path);
 }
 
-/* "xx/yyyy..." of the build-id; "" when there is none. */
+/* Formats the build-id as "xx/yyyy..."; "" if there is none. */
 static void locate_id_path(const struct image *img, char out[64])
 {
 	size_t n = 0;
@@ -70,7 +70,7 @@ static void locate_id_path(const struct image *img, char out[64])
 		out[0] = '\0';
 }
 
-/* What was fetched with debuginfod at some time, by whichever program. */
+/* Adds the file in the debuginfod cache, whichever program downloaded it. */
 static void places_add_fetched(const struct symbolizer *sy,
 			       const struct image *img, const char *what,
 			       struct places *out)
@@ -92,8 +92,8 @@ static const char *const *locate_debug_dirs(const struct symbolizer *sy)
 	return sy->opts.debug_dirs ? sy->opts.debug_dirs : no_dirs;
 }
 
-/* perf's cache: a folder xx/yyyy with elf, debug, vdso, kallsyms in it; of
- * old, xx/yyyy was the file itself. */
+/* perf's cache: the folder xx/yyyy contains elf, debug, vdso and kallsyms. In
+ * old versions xx/yyyy was the file itself. */
 static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
 				  const char *what, struct places *out)
 {
@@ -123,8 +123,8 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 		size_t gone = strlen(" (deleted)");
 
 		places_add(out, "%s", img->path);
-		/* A package update replaces the file: what is there now has
-		 * another build-id and is not taken, unless it has the same. */
+		/* A package update replaces the file. The new one is used only
+		 * if it has the same build-id. */
 		if (n > gone && !strcmp(img->path + n - gone, " (deleted)"))
 			places_add(out, "%.*s", (int)(n - gone), img->path);
 	}
@@ -185,7 +185,7 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
 
-/* The name is from the file: only a plain name is taken. */
+/* The name comes from the file: only a plain file name is accepted. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out)
 {
@@ -218,7 +218,7 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	}
 }
 
-/* dwz writes "../../.dwz/NAME", from where the debug file will be. */
+/* dwz writes "../../.dwz/NAME", relative to the place of the debug file. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out)
 {
@@ -262,8 +262,8 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
 }
 
-/* Packed files were unpacked, and the other way round, on the way from the
- * machine to here; and /lib has become /usr/lib. */
+/* On the way to this machine a file may have been compressed or decompressed,
+ * and /lib may have become /usr/lib. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out)
 {
@@ -368,7 +368,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img)
 		report_status(sy, other ? "other build-id" : "no file");
 		return false;
 	}
-	/* Offsets into a debug file are a guess, see elf.c. */
+	/* Offsets into a debug file are a guess, see elf_guess_offsets(). */
 	report_file(sy, ef->path);
 	report_status(sy, img->id_len && !ef->no_code ? "named" : "unverified");
 	elf_file_close(ef);

@@ -1,5 +1,5 @@
-/* mapping_offsets.c - offsets of mappings in their file, by the file's own
- * program headers. */
+/* mapping_offsets.c - computes the file offsets of mappings from the program
+ * headers of the file. */
 #include "symbolize/files/mapping_offsets.h"
 
 #include <gelf.h>
@@ -11,10 +11,10 @@
 #define PAGE 4096u
 #define LOADS_MAX 64
 
-/* What one PT_LOAD becomes in memory, in whole pages. */
+/* One PT_LOAD in memory, in whole pages. */
 struct elf_load {
 	uint64_t start, end, off;
-	bool found; /* a mapping begins with it */
+	bool found; /* a mapping starts where it starts */
 };
 
 struct elf_loads {
@@ -56,7 +56,8 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 	return out->n > 0;
 }
 
-/* The one that the range is in; a part of it may have rights of its own. */
+/* Returns the segment that contains the range, part of which may have
+ * permissions of its own. */
 static struct elf_load *mapping_offsets_find_load(struct elf_loads *ls,
 						  uint64_t start, uint64_t end)
 {

@@ -1,6 +1,6 @@
-/* mapping_offsets.h - offsets of mappings in their file, by the file's own
- * program headers: they say how it is mapped, so that a list of its mappings
- * without offsets can be checked and completed. */
+/* mapping_offsets.h - computes the file offsets of mappings from the program
+ * headers of the file. This checks and completes a list of mappings that lacks
+ * offsets. */
 #ifndef SYMBOLIZE_FILES_MAPPING_OFFSETS_H
 #define SYMBOLIZE_FILES_MAPPING_OFFSETS_H
 #include <stdbool.h>
@@ -13,16 +13,17 @@ struct image;
 struct symbolizer;
 
 struct mapping_offset {
-	uint64_t start, end; /* in the process */
-	uint64_t pgoff;	     /* out */
+	uint64_t start, end; /* addresses in the process */
+	uint64_t pgoff;	     /* result: file offset */
 };
 
-/* All mappings of one file in a process, by address. True: the file is here
- * and is mapped just like that, and each has its offset. False: nothing has
- * changed. */
+/* Takes all mappings of one file in a process, sorted by address. Returns true,
+ * and sets each pgoff, if the file is found and its segments match the
+ * mappings; else changes nothing. */
 bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 			   struct mapping_offset *map, size_t n);
-/* What is where in memory when all of the file is mapped; 0: it is not here. */
+/* Stores where each segment lies when the whole file is mapped, up to max.
+ * Returns how many, 0 if the file is not found. */
 size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     const struct image *img, struct whole_part *out,
 			     size_t max);

@@ -1,4 +1,5 @@
-/* name_cache.c - what an image was named before, kept on disk by build-id. */
+/* name_cache.c - names of an image from earlier runs, kept on disk by
+ * build-id. */
 #include "symbolize/files/name_cache.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static bool name_cache_same_text(const void *owner, uint32_t id,
 	return !strcmp(((const struct name_cache *)owner)->text + id, key);
 }
 
-/* Of a memo that was read, when it is added to. */
+/* Indexes the strings of a cache that was loaded, before the first is added. */
 static void name_cache_index_text(struct name_cache *m)
 {
 	if (m->indexed)
@@ -59,7 +60,7 @@ static const char *name_cache_text(const struct name_cache *m, uint32_t at)
 	return at < m->n_text ? m->text + at : NULL;
 }
 
-/* ---- files that were looked for */
+/* ---- files that were searched for */
 
 static void tried_files_identify(const char *path, uint64_t id[4])
 {
@@ -83,7 +84,8 @@ void tried_files_add(struct tried_files *t, const char *path)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (t->p[i].path == at) {
-			/* Looked for again: it may have come meanwhile. */
+			/* Searched again: it may have been created
+			 * meanwhile. */
 			tried_files_identify(path, t->p[i].id);
 			return;
 		}
@@ -105,7 +107,7 @@ static bool name_cache_files_unchanged(const struct name_cache *m)
 	return true;
 }
 
-/* What the kernel makes up has no identity. */
+/* Files made by the kernel have no identity. */
 static bool name_cache_can_be_kept(const struct name_cache *m)
 {
 	for (size_t i = 0; i < m->tried.n; i++) {
@@ -118,14 +120,14 @@ static bool name_cache_can_be_kept(const struct name_cache *m)
 	return true;
 }
 
-/* ---- the whole */
+/* ---- the cache of one image */
 
 static uint64_t name_cache_mix_text(uint64_t h, const char *s)
 {
 	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
 }
 
-/* What the answers depend on besides the files. */
+/* Hashes everything but the files that the names depend on. */
 static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 					const struct image *img)
 {
@@ -140,7 +142,8 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 		h = name_cache_mix_text(h, o->debug_dirs[i]);
 	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
 			  (o->fetch_seconds > 0) << 3));
-	/* Kernels are moved at each boot, and kallsyms has addresses. */
+	/* The kernel is relocated at each boot, and kallsyms has absolute
+	 * addresses. */
 	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
 		h = hash_u64(h ^ img->start);
 	return h;
@@ -242,7 +245,8 @@ struct tried_files *name_cache_tried(struct name_cache *m)
 
 bool name_cache_report(const struct name_cache *m, struct image_report *rep)
 {
-	/* The word of the table, not ours, which goes away. */
+	/* rep->status must point to a string constant: the cache is freed
+	 * earlier. */
 	static const char *const word[] = { "named", "no symbols" };
 	const char *status = name_cache_text(m, m->status);
 
@@ -285,7 +289,7 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 		m->entry[m->last].n++;
 		return;
 	}
-	/* Known, but it was not behind a call then. */
+	/* The offset is cached, but with another after_call. */
 	struct cached_offset *e = name_cache_find(m, code->off);
 	if (e) {
 		m->last = (size_t)(e - m->entry);
@@ -301,7 +305,7 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 					.after_call = code->after_call };
 }
 
-/* How many offsets had another function before the files changed. */
+/* Counts the offsets that had another function before the files changed. */
 static size_t name_cache_count_changed(const struct name_cache *m)
 {
 	size_t n = 0;
@@ -322,7 +326,7 @@ static size_t name_cache_count_changed(const struct name_cache *m)
 	return n;
 }
 
-/* The report's sections become those of the memo. */
+/* Replaces the cached sections by those of the report. */
 static void name_cache_put_sections(struct name_cache *m,
 				    const struct image_report *rep)
 {
@@ -337,7 +341,8 @@ static void name_cache_put_sections(struct name_cache *m,
 		};
 }
 
-/* Says what is not as it was before the files changed. */
+/* Adds a note to the report if names or sections differ from those before the
+ * files changed. */
 static void name_cache_compare(const struct name_cache *m,
 			       struct image_report *rep)
 {
@@ -370,7 +375,7 @@ void name_cache_close(struct name_cache *m, struct symbolizer *sy,
 		memcpy(rep->note, m->note, sizeof(rep->note));
 		name_cache_compare(m, rep);
 	}
-	/* What could not be fetched may be there the next time. */
+	/* A file that could not be downloaded may be available next time. */
 	bool sure = whole && !rep->missing[0] &&
 		    (!strcmp(rep->status, "named") ||
 		     !strcmp(rep->status, "no symbols"));

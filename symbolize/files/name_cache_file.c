@@ -1,8 +1,8 @@
-/* name_cache_file.c - memos on disk.
+/* name_cache_file.c - the files of the name cache.
  *
- * In our own byte order, read through struct bytes like any other file: a
- * damaged one is told and then ignored. Written under another name and
- * renamed, so that of two runs at once one wins. */
+ * They are in host byte order and read through struct bytes like other
+ * untrusted files; a damaged one is reported and ignored. They are written
+ * under a temporary name and renamed, so of two concurrent runs one wins. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/elf/open_regular.h"
 
-/* One file larger than this was not made by us. */
+/* A larger file was not written by this program. */
 #define FILE_MAX ((uint64_t)256 << 20)
-/* All of them. Those of a desktop's libraries are some 20 MB. */
+/* Limit of the folder. A desktop's libraries take some 20 MB. */
 #define FOLDER_MAX ((uint64_t)256 << 20)
 
 /* ---- reading */
@@ -152,7 +152,7 @@ void name_cache_release(struct name_cache *m)
 	table_release(&m->by_text);
 }
 
-/* Reads the whole file; NULL when there is none. */
+/* Reads the whole file; NULL if there is none. */
 static void *name_cache_read_file(const char *path, size_t *len)
 {
 	uint64_t size;
@@ -164,7 +164,7 @@ static void *name_cache_read_file(const char *path, size_t *len)
 	unsigned char *buf = NULL;
 	if (size && size <= FILE_MAX) {
 		buf = open_regular_read(fd, size, &n);
-		/* Used just now: goes last when the folder is cut. */
+		/* Marks it as used, for name_cache_prune(). */
 		futimens(fd, NULL);
 	}
 	close(fd);
@@ -181,7 +181,7 @@ void name_cache_load(struct name_cache *m)
 
 	if (!buf)
 		return;
-	/* An older one is not damaged; it is written anew. */
+	/* A file of an older version is not damaged; it is replaced. */
 	if (len >= sizeof(NAME_CACHE_MAGIC) - 1 &&
 	    !memcmp(buf, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 2) &&
 	    buf[sizeof(NAME_CACHE_MAGIC) - 2] <
@@ -265,7 +265,7 @@ static void name_cache_put_all(struct name_cache_output *o,
 		       m->n_part, m->n_row,   m->n };
 
 	name_cache_put(o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
-	name_cache_put_u64(o, 0); /* the sum */
+	name_cache_put_u64(o, 0); /* checksum, set below */
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
 		name_cache_put_u32(o, n[i]);
 	name_cache_put_u32(o, m->file);
@@ -329,7 +329,7 @@ bool name_cache_save(struct name_cache *m)
 	return ok;
 }
 
-/* ---- the size of the folder */
+/* ---- limiting the size of the folder */
 
 struct name_cache_entry_file {
 	char *path;
@@ -351,7 +351,7 @@ static int name_cache_compare_use(const void *a, const void *b)
 	return (x->used > y->used) - (x->used < y->used);
 }
 
-/* Files of the folder; of those in it, when depth is left. */
+/* Lists the files in folder and, while depth > 0, in its subfolders. */
 static void name_cache_list_folder(const char *folder, int depth,
 				   struct name_cache_folder *l)
 {
@@ -397,7 +397,7 @@ void name_cache_prune(const struct symbolizer *sy)
 	if (cut)
 		qsort(l.k, l.n, sizeof(*l.k), name_cache_compare_use);
 	for (size_t i = 0; i < l.n; i++) {
-		/* Some more than needed, so that not every run does it. */
+		/* Deletes more than needed, so that not every run has to. */
 		if (cut && l.size > max / 4 * 3) {
 			unlink(l.k[i].path);
 			l.size -= l.k[i].size;
