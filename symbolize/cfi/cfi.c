@@ -1,4 +1,4 @@
-/* cfi.c - call frame information of a file: the sections' entries. */
+/* cfi.c - call frame information of a file: reads CIEs and FDEs. */
 #include "symbolize/cfi/cfi.h"
 
 #include <dwarf.h>
@@ -13,47 +13,48 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/leb128.h"
 
-/* .eh_frame has a few CIEs, .debug_frame one for each source file. */
+/* .eh_frame has a few CIEs, .debug_frame one per source file. */
 #define CIES_MAX 65536
-/* A compressed section says itself how large it is. */
+/* The header of a compressed section may claim any size. */
 #define SECTION_MAX ((uint64_t)1 << 30)
 
-/* What is needed of a CIE to read its FDEs. */
+/* The fields of a CIE that its FDEs need. */
 struct cfi_cie {
 	uint64_t off;
-	uint8_t enc;	 /* DW_EH_PE_* of addresses */
-	bool sized;	 /* FDEs have a block of augmentation data */
-	bool good;	 /* could be read */
-	uint8_t address; /* bytes of one */
+	uint8_t enc;	 /* DW_EH_PE_* encoding of addresses */
+	bool sized;	 /* FDEs have augmentation data with a length */
+	bool good;	 /* was read without error */
+	uint8_t address; /* bytes of an address */
 	uint64_t code_align;
 	int64_t data_align;
 	struct cfi_rules initial;
 };
 
 struct cfi_fde {
-	uint64_t start, end; /* ELF addresses, end exclusive */
+	uint64_t start, end; /* ELF addresses; end is exclusive */
 	uint32_t cie;
-	uint32_t len; /* of its instructions */
-	uint64_t off; /* of them in the section */
+	uint32_t len; /* bytes of instructions */
+	uint64_t off; /* of the instructions, in the section */
 };
 
 struct cfi {
 	const struct abi *abi;
 	unsigned char *data; /* owned */
 	size_t len;
-	bool eh;   /* .eh_frame, not .debug_frame */
-	bool swap; /* in the other byte order than ours */
+	bool eh;   /* else .debug_frame */
+	bool swap; /* the file has the other byte order */
 	uint64_t addr;
 	struct cfi_cie *cie;
 	size_t n_cie, cap_cie;
-	struct table by_off; /* CIEs */
-	uint64_t cie_room;   /* bytes that may still be read as CIEs: those of
-			      * a sound file do not overlap */
+	struct table by_off; /* index of cie[] */
+	/* bytes that may still be read as CIEs. In a valid file CIEs do not
+	 * overlap. */
+	uint64_t cie_room;
 	struct cfi_fde *fde;
 	size_t n, cap;
 };
 
-/* A window on [off, off + len), whose positions are section offsets. */
+/* Sets *b to [off, off + len), with section offsets as positions. */
 static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
 		      struct bytes *b)
 {
@@ -75,8 +76,8 @@ static int cfi_read_address(struct bytes *b, uint8_t size, uint64_t *out)
 	return 0;
 }
 
-/* A pointer as DW_EH_PE_* says. Those through memory or relative to what
- * only a running program has are not for code addresses. */
+/* Reads a pointer in encoding enc (DW_EH_PE_*). Encodings through memory or
+ * relative to run-time values are not used for code addresses. */
 static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 			    uint8_t size, uint64_t *out)
 {
@@ -119,8 +120,8 @@ static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 	return 0;
 }
 
-/* The letters after 'z' say what its data holds; an unknown one ends what
- * can be understood of them, as the data says its own length. */
+/* The letters after 'z' describe the augmentation data, which has a length: an
+ * unknown letter ends the parsing without an error. */
 static int cfi_read_augmentation(const struct cfi *c, struct cfi_cie *cie,
 				 const char *a, struct bytes *b)
 {
@@ -188,7 +189,7 @@ static int cfi_read_cie_head(const struct cfi *c, struct cfi_cie *cie,
 	return cfi_read_augmentation(c, cie, a, b);
 }
 
-/* The operand of DW_CFA_set_loc. */
+/* What reading the operand of DW_CFA_set_loc needs. */
 struct cfi_loc_arg {
 	const struct cfi *c;
 	const struct cfi_cie *cie;
@@ -242,7 +243,8 @@ static bool cfi_same_offset(const void *owner, uint32_t id, const void *key)
 	       *(const uint64_t *)key;
 }
 
-/* An entry's bytes behind its length: 1; 0: the end. *wide: of 64-bit DWARF. */
+/* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
+ * is in the 64-bit format. */
 static int cfi_next_entry(const struct cfi *c, struct bytes *all,
 			  struct bytes *b, bool *wide)
 {
@@ -267,7 +269,8 @@ static bool cfi_take_room(struct cfi *c, uint64_t n)
 	return true;
 }
 
-/* The CIE at an offset, read once; NULL: it is none, or damaged. */
+/* Returns the index of the CIE at an offset, reading it the first time. The
+ * result is TABLE_NONE if there are too many; a damaged one has !good. */
 static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
 	uint32_t id =
@@ -298,7 +301,7 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 	return (uint32_t)c->n_cie++;
 }
 
-/* b: the entry behind its pointer to the CIE. */
+/* Reads an FDE; b is behind its CIE pointer. */
 static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 			struct cfi_fde *f)
 {
@@ -320,7 +323,8 @@ static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 	return 0;
 }
 
-/* The offset of an FDE's CIE; -1: the entry is a CIE, or damaged. */
+/* Reads the CIE pointer of an entry. Returns -1 if the entry is a CIE or
+ * damaged. */
 static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
 			  uint64_t *off)
 {
@@ -373,7 +377,7 @@ static void cfi_read_all(struct cfi *c)
 		qsort(c->fde, c->n, sizeof(*c->fde), cfi_compare_fde);
 }
 
-/* Go's linker compresses .debug_frame. */
+/* The Go linker compresses .debug_frame. */
 static Elf_Data *cfi_section_data(const struct elf_section *s)
 {
 	GElf_Chdr ch;

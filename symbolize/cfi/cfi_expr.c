@@ -1,4 +1,4 @@
-/* cfi_expr.c - works out DWARF expressions of call frame information. */
+/* cfi_expr.c - evaluates DWARF expressions in call frame information. */
 #include "symbolize/cfi/cfi_expr.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@
 #include "symbolize/elf/leb128.h"
 
 #define DEPTH 64
-/* Jumps back could go on for ever. */
+/* Backward jumps can loop. */
 #define STEPS_MAX 1000
 
 struct cfi_expr_machine {
@@ -53,7 +53,7 @@ static int cfi_expr_push_reg(struct cfi_expr_machine *m, uint64_t reg)
 	return cfi_expr_push(m, m->v->reg[reg] + (uint64_t)off);
 }
 
-/* const1u, const1s, const2u, ... */
+/* DW_OP_const1u, const1s, const2u, ... */
 static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint8_t byte;
@@ -119,7 +119,7 @@ static int cfi_expr_jump(struct cfi_expr_machine *m)
 	return 0;
 }
 
-/* dup, over, pick, swap, rot. */
+/* DW_OP_dup, over, pick, swap, rot. */
 static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t *s = m->stack;

@@ -1,4 +1,4 @@
-/* cfi_rows.c - call frame information as a table of rows. */
+/* cfi_rows.c - converts call frame information to a table of rows. */
 #include "symbolize/cfi/cfi_rows.h"
 
 #include <dwarf.h>
@@ -19,7 +19,7 @@ struct cfi_rows_maker {
 	struct unwind_rows *rows;
 };
 
-/* An expression that is register + off, and perhaps what is in memory there. */
+/* Matches expressions that are register + off, or the memory there (*deref). */
 static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
 				 int64_t *off, bool *deref)
 {
@@ -38,8 +38,8 @@ static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
 	return !bytes_u8(&b, &op, NULL) && op == DW_OP_deref && !bytes_left(&b);
 }
 
-/* What ld writes for lazy PLTs: SP + a word + ((pc & 15) >= N ? a word : 0),
- * which no rows could say otherwise, as each entry is 16 bytes. */
+/* Matches the expression ld writes for lazy PLTs, whose entries are 16 bytes:
+ * SP + word + ((pc & 15) >= N ? word : 0). */
 static bool cfi_rows_plt_expr(const struct cfi_rows_maker *m, int64_t v,
 			      int64_t *n)
 {
@@ -78,7 +78,8 @@ static bool cfi_rows_saved_at_sp(const struct cfi_rows_maker *m,
 	       reg == m->abi->sp && v == off && !deref;
 }
 
-/* glibc's __restore_rt: everything is where the kernel has put it. */
+/* Matches glibc's __restore_rt: all registers are where the kernel saved
+ * them. */
 static bool cfi_rows_is_signal(const struct cfi_rows_maker *m,
 			       const struct cfi_rules *r)
 {
@@ -119,7 +120,7 @@ static enum row_kind cfi_rows_cfa_kind(const struct cfi_rows_maker *m,
 	return ROW_COMPLEX;
 }
 
-/* False: no row can say it. */
+/* Returns false if a row cannot express the rule. */
 static bool cfi_rows_place(const struct cfi_rows_maker *m,
 			   const struct cfi_rule *r, struct place_rule *out)
 {
@@ -154,8 +155,8 @@ static bool cfi_rows_place(const struct cfi_rows_maker *m,
 	return off >= INT32_MIN && off <= INT32_MAX;
 }
 
-/* SP after the step is the CFA; the ABI of s390x has it saved at its place
- * in the frame, where that is what is found. */
+/* Returns true if SP after the step is the CFA. On s390x SP may be saved in the
+ * frame, where the same value is found. */
 static bool cfi_rows_sp_is_cfa(const struct cfi_rows_maker *m,
 			       const struct cfi_rules *r)
 {

@@ -1,4 +1,4 @@
-/* cfi_run.c - runs the instructions of call frame information. */
+/* cfi_run.c - executes the instructions of call frame information. */
 #include "symbolize/cfi/cfi_run.h"
 
 #include <dwarf.h>
@@ -10,27 +10,29 @@
 
 #define V_MAX (INT64_MAX >> 8)
 
-/* What an instruction does. */
+/* Effect of an instruction. */
 enum action {
 	BAD,
 	NOTHING,
-	SET,	 /* the rule of a register */
-	RESTORE, /* to what it was at the beginning */
-	CFA,	 /* register and offset */
+	SET,	 /* set a register's rule */
+	RESTORE, /* restore a register's initial rule */
+	CFA,	 /* set register and offset of the CFA */
 	CFA_REG,
 	CFA_OFF,
 	CFA_EXPR,
 	REMEMBER,
 	BACK,
-	SIGN, /* AArch64; of SPARC, where it means another thing, we are not */
+	/* toggle the return address state of AArch64. SPARC uses the same
+	 * opcode otherwise, but is not supported. */
+	SIGN,
 };
 
-/* Operands: r a register, u a number, s one with a sign, U and S the same in
- * units of the data alignment, N as U and negative, b a block, q a register
- * as value, - a number that is of no interest. */
+/* Operands: r register, u unsigned, s signed, U and S unsigned and signed in
+ * units of the data alignment, N like U and negated, b block, - unused
+ * number. */
 struct cfi_run_op {
 	uint8_t action;
-	uint8_t kind; /* of SET: the rule */
+	uint8_t kind; /* SET: enum rule_kind */
 	char operands[4];
 };
 
@@ -54,7 +56,7 @@ static const struct cfi_run_op ops[64] = {
 	[DW_CFA_val_offset] = { SET, RULE_VAL_OFFSET, "rU" },
 	[DW_CFA_val_offset_sf] = { SET, RULE_VAL_OFFSET, "rS" },
 	[DW_CFA_val_expression] = { SET, RULE_VAL_EXPR, "rb" },
-	/* Of AArch64, "negate RA state with pc": the same, for what we need. */
+	/* AArch64 "negate RA state with pc", which is the same here. */
 	[0x2c] = { SIGN, 0, "" },
 	[DW_CFA_GNU_window_save] = { SIGN, 0, "" },
 	[DW_CFA_GNU_args_size] = { NOTHING, 0, "-" },
@@ -79,7 +81,7 @@ static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 	r->changed = true;
 }
 
-/* A value in units of the data alignment, which a rule must be able to hold. */
+/* Multiplies by the data alignment; fails on overflow. */
 static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 {
 	return __builtin_mul_overflow(v, r->data_align, out);
@@ -177,7 +179,8 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 	return -1;
 }
 
-/* 1: op was no advance of the location. */
+/* Executes an instruction that advances the location. Returns 1 if op is
+ * none. */
 static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;

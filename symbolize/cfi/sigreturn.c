@@ -1,4 +1,4 @@
-/* sigreturn.c - the vdso's ways back from signal handlers. */
+/* sigreturn.c - the vdso functions that return from signal handlers. */
 #include "symbolize/cfi/sigreturn.h"
 
 #include <gelf.h>
@@ -7,7 +7,8 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/cfi/unwind_rows.h"
 
-/* A vdso has about ten; each is two instructions. */
+/* A vdso has about ten dynamic symbols, and such a function has two
+ * instructions. */
 #define SYMBOLS_MAX 256
 #define SIZE_MAX_BYTES 16
 
@@ -42,8 +43,8 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 	return found;
 }
 
-/* A handler returns to the first instruction, and a caller is looked for at
- * its return address - 1. */
+/* A handler returns to the first instruction, and rows are looked up at return
+ * address - 1. */
 bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
 		   struct unwind_row *out)
 {

@@ -1,4 +1,4 @@
-/* unwind_rows.c - the table of how to step from a frame to its caller. */
+/* unwind_rows.c - a table of how to step from a frame to its caller. */
 #include "symbolize/cfi/unwind_rows.h"
 
 #include <stdlib.h>
@@ -7,22 +7,23 @@
 
 #define CFA_MAX ((1 << 23) - 1)
 
-/* A function while the table is made; pc of its rows counts from start. */
+/* A function during construction. pc of its rows counts from start. */
 struct unwind_rows_function {
 	uint64_t start, end;
-	size_t row, n; /* in rows.made */
+	size_t row, n; /* range in made[] */
 };
 
 struct unwind_rows {
 	uint64_t base, end;
-	struct unwind_row *row; /* sorted by pc; after unwind_rows_finish() */
+	/* sorted by pc, valid after unwind_rows_finish() */
+	struct unwind_row *row;
 	size_t n, cap;
 	struct unwind_row *made;
 	size_t n_made, cap_made;
 	struct unwind_rows_function *func;
 	size_t n_func, cap_func;
-	/* Which row holds at the beginning of each block of 2^shift bytes:
-	 * a search in all of them costs a cache miss for each step. */
+	/* Index of the row at the start of each block of 2^shift bytes. A
+	 * binary search over all rows would cost a cache miss per step. */
 	uint32_t *block;
 	unsigned int shift;
 	size_t complex, dropped;
@@ -160,7 +161,7 @@ static int unwind_rows_compare_start(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The table's next row; one that says the same as the last is not needed. */
+/* Appends a row to the table unless it equals the last one. */
 static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
 			    struct unwind_row row)
 {
@@ -195,7 +196,7 @@ static void unwind_rows_put_function(struct unwind_rows *t,
 	t->end = end;
 }
 
-/* As many blocks as rows at most: a table may be thin. */
+/* At most as many blocks as rows: a table may be sparse. */
 static void unwind_rows_make_blocks(struct unwind_rows *t)
 {
 	uint64_t span = t->end - t->base;
@@ -253,7 +254,7 @@ const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
 	const struct unwind_row *row = &t->row[block[0]];
 	size_t n = block[1] - block[0] + 1;
 
-	/* Without a jump that depends on the comparison. */
+	/* Binary search without branches that depend on the comparison. */
 	while (n > 1) {
 		size_t half = n / 2;
 

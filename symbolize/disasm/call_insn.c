@@ -1,5 +1,4 @@
-/* call_insn.c - is there a call before this return address? By the bytes alone.
- */
+/* call_insn.c - decodes the call instruction before a return address. */
 #include "symbolize/disasm/call_insn.h"
 
 #include <elf.h>
@@ -7,7 +6,7 @@
 
 #include "stitch/base/bytes.h"
 
-/* The code around the return address at `ret`. */
+/* The code around the return address, which is at code[ret]. */
 struct call_insn_site {
 	const unsigned char *code;
 	size_t ret, len;
@@ -15,7 +14,7 @@ struct call_insn_site {
 	bool swap;
 };
 
-/* The word that begins `back` bytes before the address (0: at it). */
+/* Reads the word that starts `back` bytes before the return address. */
 static bool call_insn_word(const struct call_insn_site *s, size_t back,
 			   uint32_t *out)
 {
@@ -36,7 +35,7 @@ static bool call_insn_next_is(const struct call_insn_site *s, const void *bytes,
 
 /* ---- x86 */
 
-/* Segments (notrack is one), sizes, bnd, and on x86-64 REX. */
+/* Segment (notrack is one), size and bnd prefixes, and REX on x86-64. */
 static bool call_insn_x86_prefix(unsigned char c, bool wide)
 {
 	switch (c) {
@@ -56,7 +55,7 @@ static bool call_insn_x86_prefix(unsigned char c, bool wide)
 	}
 }
 
-/* Is p[0..n) one "call r/m", ff /2, and nothing more? */
+/* Returns true if p[0..n) is exactly one "call r/m", ff /2. */
 static bool call_insn_x86_indirect(const unsigned char *p, size_t n, bool wide)
 {
 	size_t need = 2;
@@ -71,7 +70,7 @@ static bool call_insn_x86_indirect(const unsigned char *p, size_t n, bool wide)
 	unsigned int mod = p[1] >> 6;
 	unsigned int rm = p[1] & 7;
 
-	if (mod != 3 && rm == 4) { /* a byte for base and index */
+	if (mod != 3 && rm == 4) { /* followed by a SIB byte */
 		need = 3;
 		if (n < 3)
 			return false;
@@ -85,7 +84,7 @@ static bool call_insn_x86_indirect(const unsigned char *p, size_t n, bool wide)
 	return need == n;
 }
 
-/* What sigaction's sa_restorer is in the C libraries. */
+/* The sa_restorer functions of the C libraries. */
 static bool call_insn_x86_signal(const struct call_insn_site *s, bool wide)
 {
 	static const unsigned char rt64[] = { 0x48, 0xc7, 0xc0, 15,  0,
@@ -129,7 +128,7 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 	return wide && call_insn_x86_start(s) ? CALL_START : CALL_NONE;
 }
 
-/* ---- machines whose instructions are words */
+/* ---- machines with instructions of one word */
 
 static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 					uint64_t *target)
@@ -144,7 +143,7 @@ static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 				(uint64_t)((int64_t)((uint64_t)w << 38) >> 36);
 			return CALL_DIRECT;
 		}
-		/* blr; and blraa, blrab with their forms without modifier */
+		/* blr; blraa and blrab, also with zero modifier */
 		if ((w & 0xfffffc1f) == 0xd63f0000 ||
 		    (w & 0xfefff800) == 0xd63f0800)
 			return CALL_INDIRECT;
@@ -185,8 +184,8 @@ static enum call_kind call_insn_ppc64(const struct call_insn_site *s,
 					     38);
 			return CALL_DIRECT;
 		}
-		/* bctrl, blrl, conditional or not; bla and bcl, but not the
-		 * bcl 20,31,.+4 that reads the program counter */
+		/* bctrl and blrl, also conditional; bla and bcl, except the bcl
+		 * 20,31,.+4 that reads the program counter */
 		if ((w & 0xfc0007ff) == 0x4c000421 ||
 		    (w & 0xfc0007ff) == 0x4c000021 ||
 		    (w & 0xfc000003) == 0x48000003 ||
@@ -197,7 +196,7 @@ static enum call_kind call_insn_ppc64(const struct call_insn_site *s,
 							  : CALL_NONE;
 }
 
-/* The return address of a C function is in %r14. */
+/* C functions have their return address in %r14. */
 static enum call_kind call_insn_s390(const struct call_insn_site *s,
 				     uint64_t *target)
 {
@@ -215,7 +214,7 @@ static enum call_kind call_insn_s390(const struct call_insn_site *s,
 			  (uint64_t)(int64_t)(int16_t)(uint16_t)rel * 2;
 		return CALL_DIRECT;
 	}
-	/* basr %r14,%rN: with %r0 it calls nothing. bas %r14,D(X,B). */
+	/* basr %r14,%rN; with %r0 it does not branch. bas %r14,D(X,B). */
 	if (s->ret >= 2 && end[-2] == 0x0d && end[-1] >> 4 == 14 &&
 	    (end[-1] & 15))
 		return CALL_INDIRECT;
@@ -246,7 +245,7 @@ enum call_kind call_insn_before(uint16_t machine, bool big,
 	case EM_386:
 		return call_insn_x86(&s, false, target);
 	case EM_AARCH64:
-		/* code is little-endian even where data is not */
+		/* code is always little-endian */
 		return big ? CALL_UNKNOWN : call_insn_aarch64(&s, target);
 	case EM_PPC64:
 		return call_insn_ppc64(&s, target);

@@ -1,4 +1,4 @@
-/* code_bytes.c - the bytes of code: of the file that ran, or of a JIT. */
+/* code_bytes.c - reads the code of an image: from its file, or JIT code. */
 #include "symbolize/disasm/code_bytes.h"
 
 #include <gelf.h>
@@ -18,11 +18,11 @@
 #define SYMBOLS_MAX 20000000
 
 struct code_bytes {
-	struct elf_file *ef; /* NULL: from bytes */
+	struct elf_file *ef; /* NULL: copied bytes */
 	struct cfi *cfi;
 	unsigned char *bytes;
 	size_t len;
-	uint64_t addr; /* of the bytes; of the kernel's _text */
+	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
 	uint16_t machine;
 	bool big, kernel;
 };
@@ -96,9 +96,9 @@ size_t code_bytes_of_file(const struct elf_file *ef, uint64_t off, void *buf,
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* ---- one image's code */
+/* ---- the code of one image */
 
-/* Offsets in the kernel count from _text. */
+/* Finds _text, where offsets in the kernel start. */
 static bool code_bytes_text_symbol(const struct elf_file *ef,
 				   const struct elf_section *s, uint64_t *out)
 {
@@ -198,7 +198,7 @@ bool code_bytes_big(const struct code_bytes *c)
 	return c->big;
 }
 
-/* The segment that has the address in the file. */
+/* Returns the segment of the file that has the address, or NULL. */
 static const struct segment *code_bytes_find_segment(const struct code_bytes *c,
 						     uint64_t addr)
 {

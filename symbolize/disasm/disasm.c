@@ -1,4 +1,4 @@
-/* disasm.c - code bytes as instructions: capstone behind a small door. */
+/* disasm.c - disassembles code with capstone. */
 #include "symbolize/disasm/disasm.h"
 
 #include <capstone/capstone.h>
@@ -15,7 +15,7 @@ struct disasm {
 	csh cs;
 	cs_insn *insn;
 	uint16_t machine;
-	unsigned int step; /* over what is no instruction */
+	unsigned int step; /* bytes to skip if there is no instruction */
 	bool big;
 };
 
@@ -99,7 +99,7 @@ static bool disasm_in_group(const struct disasm *d, unsigned int group)
 	return cs_insn_group(d->cs, d->insn, group);
 }
 
-/* capstone 4 has no group for the calls of these. */
+/* capstone 4 has no group for calls on these machines. */
 static bool disasm_is_call(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
@@ -151,8 +151,7 @@ static bool disasm_is_jump(const struct disasm *d)
 	}
 }
 
-/* The last operand, when it is an address: that is where branches of all of
- * these go. */
+/* The target of a branch with a fixed target is its last operand. */
 static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 {
 	const cs_detail *t = d->insn->detail;

@@ -1,10 +1,10 @@
-/* disasm_sp.c - what an instruction does to the stack pointer. */
+/* disasm_sp.c - the effect of an instruction on the stack pointer. */
 #include "symbolize/disasm/disasm_sp.h"
 
 #include <capstone/capstone.h>
 #include <elf.h>
 
-/* Does it write that register in any way? */
+/* Returns true if the instruction writes register sp, or if that is unknown. */
 static bool disasm_sp_writes(csh cs, const cs_insn *in, uint16_t sp)
 {
 	cs_regs reads;
@@ -32,7 +32,7 @@ static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	switch (in->id) {
 	case X86_INS_PUSH:
 		*by = -(int64_t)to->size;
-		/* of an immediate it is the size of that */
+		/* size is then that of the immediate */
 		if (to->type == X86_OP_IMM)
 			*by = -8;
 		return SP_MOVED;
@@ -65,7 +65,7 @@ static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	return disasm_sp_writes(cs, in, X86_REG_RSP) ? SP_SET : SP_KEPT;
 }
 
-/* "[sp, #-16]!" before, "[sp], #16" behind. */
+/* Pre-index "[sp, #-16]!" or post-index "[sp], #16". */
 static enum disasm_sp disasm_sp_arm64_memory(const cs_arm64 *t, int64_t *by)
 {
 	for (uint8_t i = 0; i < t->op_count; i++) {
@@ -103,8 +103,8 @@ static enum disasm_sp disasm_sp_arm64(csh cs, const cs_insn *in, int64_t *by)
 	return disasm_sp_writes(cs, in, ARM64_REG_SP) ? SP_SET : SP_KEPT;
 }
 
-/* capstone does not say what these write: what has r15 in front, and loads
- * of several up to it. */
+/* capstone 4 does not list the registers these write: those with r15 as first
+ * operand, and load-multiple up to r15. */
 static enum disasm_sp disasm_sp_s390x(const cs_insn *in, int64_t *by)
 {
 	const cs_sysz *t = &in->detail->sysz;

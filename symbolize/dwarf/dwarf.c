@@ -1,8 +1,8 @@
 /* dwarf.c - source lines and inlined functions of addresses, from DWARF.
  *
- * Not by the address index of the file, which many files lack and which costs
- * more than reading the ranges of all units; and not address by address,
- * which walks a unit again for each (dwarf_getscopes: 40 us in libc). */
+ * The file's address index is not used: many files lack it, and reading it
+ * costs more than reading the ranges of all units. Looking up single addresses
+ * with dwarf_getscopes() would walk a unit for each (40 us in libc). */
 #include "symbolize/dwarf/dwarf.h"
 
 #include <dwarf.h>
@@ -20,31 +20,30 @@
 #include "symbolize/dwarf/relocate.h"
 #include "symbolize/dwarf/split_dwarf.h"
 
-/* Debug information nests some ten deep; a hostile file as deep as it is
- * long. */
+/* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
-/* A hostile file may make libdw look at every byte of one section for each
- * of another. Real ones take a second for 500 MB. */
+/* A hostile file can make libdw read one section for each byte of another. Real
+ * files take a second per 500 MB. */
 #define SECONDS_MAX 20
 #define LOOKS_PER_CLOCK 16
 #define NONE UINT32_MAX
 
 struct dwarf_want {
 	uint64_t vaddr;
-	uint32_t index; /* in the caller's list */
-	uint32_t node;	/* innermost function inlined here; NONE */
-	bool taken;	/* some unit has it */
+	uint32_t index; /* index in the caller's array */
+	uint32_t node;	/* innermost function inlined here, or NONE */
+	bool taken;	/* found in a unit */
 };
 
-/* A function that was inlined, at one place. */
+/* A function inlined at one place. */
 struct dwarf_node {
-	const char *name, *file; /* file, line: of the call */
+	const char *name, *file; /* file and line of the call */
 	uint32_t line;
-	uint32_t outer; /* the node it was inlined into; NONE */
+	uint32_t outer; /* the node it is inlined into, or NONE */
 };
 
 struct dwarf_span {
-	uint32_t first, n; /* in frame[] */
+	uint32_t first, n; /* range in frame[] */
 };
 
 struct dwarf {
@@ -54,22 +53,22 @@ struct dwarf {
 	size_t n_frame, cap_frame;
 	struct arena text;
 	bool gave_up;
-	size_t missing; /* units whose other half is not here */
+	size_t missing; /* units whose .dwo file is missing */
 	const char *missed;
-	/* Until dwarf_look() is done: */
-	struct dwarf_want *want; /* by address */
+	/* Used by dwarf_look() only: */
+	struct dwarf_want *want; /* sorted by address */
 	struct dwarf_node *node;
 	size_t n_node, cap_node;
 	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
-	const char **string; /* each text once */
+	const char **string; /* each string once */
 	size_t n_string, cap_string;
 	struct table strings;
-	/* Of the unit at hand: */
+	/* Of the current unit: */
 	Dwarf_Files *files;
-	const char *folder; /* in which it was compiled; NULL */
+	const char *folder; /* compilation folder, or NULL */
 	bool deep;
-	struct split_dwarf *split; /* its other half; NULL: it is whole */
+	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
 	struct timespec until;
 	unsigned int looks;
 };
@@ -95,7 +94,7 @@ static const char *dwarf_keep(struct dwarf *d, const char *s)
 	return d->string[d->n_string++];
 }
 
-/* Files may be told relative to the folder in which the unit was made. */
+/* File names may be relative to the compilation folder. */
 static const char *dwarf_keep_file(struct dwarf *d, const char *file)
 {
 	char path[4096];
@@ -121,15 +120,16 @@ static bool dwarf_out_of_time(struct dwarf *d)
 
 bool dwarf_has(const struct elf_file *ef)
 {
-	/* Before they are linked, addresses are not there yet. */
+	/* Relocations have to be applied first. */
 	if (ef->type == ET_REL && !relocate_knows(ef->machine))
 		return false;
 	return dwarf_sections_readable(ef, ".debug_info");
 }
 
-/* ---- which functions are inlined at an address */
+/* ---- functions inlined at an address */
 
-/* The first of set[first..first+n) that is not below addr. */
+/* Returns the first index in set[first..first+n) whose address is not below
+ * addr. */
 static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
 				uint64_t addr)
 {
@@ -147,7 +147,7 @@ static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
 	return lo;
 }
 
-/* Code that the linker threw away is said to begin at 0. */
+/* Code that the linker discarded has the address 0. */
 static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 {
 	return start && start < end;
@@ -177,8 +177,8 @@ static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
 	return w->at > 0;
 }
 
-/* Moves what lies in the ranges of the entry from the set to the top of the
- * stack of sets; *n is how many stay. Gives how many moved. */
+/* Moves the wants that are in the ranges of a DIE from the set to the top of
+ * the stack of sets. Returns how many; *n becomes the number that stays. */
 static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
 			 size_t *n)
 {
@@ -199,7 +199,7 @@ static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
 			continue;
 		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
 				  sizeof(*d->set));
-		/* Ranges come in any order: cold parts are far away. */
+		/* Ranges are unsorted: cold parts are far away. */
 		mixed |= d->n_set > top && d->set[d->n_set - 1] > d->set[a];
 		memcpy(d->set + d->n_set, d->set + a,
 		       (b - a) * sizeof(*d->set));
@@ -224,7 +224,7 @@ static uint64_t dwarf_number(Dwarf_Die *die, unsigned int name)
 	return v;
 }
 
-/* As it is in symbol tables, which tells overloads apart. */
+/* The linkage name, as in symbol tables, distinguishes overloads. */
 static const char *dwarf_entry_name(Dwarf_Die *die)
 {
 	static const unsigned int attr[] = { DW_AT_linkage_name,
@@ -263,7 +263,7 @@ static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 	return (uint32_t)d->n_node++;
 }
 
-/* Entries that may have code of functions in them and no range to say so. */
+/* DIEs that may contain functions although they have no address range. */
 static bool dwarf_is_container(const struct dwarf *d, unsigned int tag)
 {
 	switch (tag) {
@@ -300,9 +300,9 @@ static bool dwarf_has_code(unsigned int tag)
 	}
 }
 
-/* Looks among the children of an entry for those that have the addresses of
- * set[first..first+n), which is sorted. The first entry that has an address
- * takes it. Gives how many no entry has: those are moved to the front. */
+/* Searches the children of a DIE for the addresses of set[first..first+n),
+ * which is sorted. The first child that contains an address takes it. Returns
+ * the number of addresses left, which are moved to the front. */
 static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 			 size_t n, uint32_t node, unsigned int depth)
 {
@@ -337,7 +337,8 @@ static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 
 /* ---- lines */
 
-/* What is known of an address: its line, and the calls outwards from it. */
+/* Stores the line of an address and the chain of calls that were inlined
+ * there. */
 static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 			     const struct dwarf_want *w)
 {
@@ -368,7 +369,7 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	}
 }
 
-/* set[0..n): the addresses that are in the unit. */
+/* Looks up the addresses set[0..n), which are in the unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
@@ -378,7 +379,7 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 
 	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	d->files = NULL;
-	/* The other half may have a table of its files, or use this one's. */
+	/* The .dwo file may have a file table; otherwise use the skeleton's. */
 	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
 	    dwarf_getsrcfiles(unit, &d->files, &n_files))
 		d->files = NULL;
@@ -386,8 +387,9 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	d->n_set = n;
 	d->deep = false;
 	size_t left = dwarf_walk(d, tree, 0, n, NONE, 0);
-	/* Few units have functions inside of types (Rust), or a function's
-	 * code outside of the one it is written in; types are many. */
+	/* Only few units have functions inside types (Rust), or code of a
+	 * function outside the DIE it is nested in; but there are many
+	 * types. */
 	d->deep = true;
 	if (left) {
 		d->n_set = left;
@@ -398,7 +400,7 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	free(all);
 }
 
-/* Lines are in the unit itself, inlined functions in the other half. */
+/* Lines are in the skeleton unit, inlined functions in the .dwo file. */
 static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 			     const struct elf_file *ef, Dwarf_Die *unit,
 			     size_t n)
@@ -419,8 +421,8 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 	d->split = NULL;
 }
 
-/* The addresses in the ranges of the unit that no unit had before it, as
- * set[0..n). */
+/* Collects in set[0..n) the addresses that are in the ranges of the unit and in
+ * no unit before. */
 static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Addr base;
@@ -475,7 +477,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 		size_t n = dwarf_unit_wants(d, &unit);
 		if (!n)
 			continue;
-		/* Ranges come in any order, wants are sorted. */
+		/* Ranges are unsorted, wants are sorted. */
 		qsort(d->set, n, sizeof(*d->set), dwarf_compare_number);
 		if (type == DW_UT_skeleton)
 			dwarf_look_split(d, sy, ef, &unit, n);
@@ -485,7 +487,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 	}
 }
 
-/* ---- the whole */
+/* ---- entry points */
 
 static int dwarf_compare_address(const void *a, const void *b)
 {

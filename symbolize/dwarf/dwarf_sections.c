@@ -1,4 +1,4 @@
-/* dwarf_sections.c - which debug sections of a file libdw is given to read. */
+/* dwarf_sections.c - decides which debug sections of a file libdw may read. */
 #include "symbolize/dwarf/dwarf_sections.h"
 
 #include <gelf.h>
@@ -6,11 +6,9 @@
 
 #include "symbolize/elf/elf.h"
 
-/* Compressed sections are a third of what they were; bombs a thousandth. */
+/* Real sections compress to a third, decompression bombs to a thousandth. */
 #define SHRINK_MAX 64u
 #define SHRINK_FREE ((uint64_t)16 << 20)
-
-/* ---- files */
 
 static bool dwarf_sections_is_bomb(const struct elf_section *s)
 {
@@ -22,7 +20,7 @@ static bool dwarf_sections_is_bomb(const struct elf_section *s)
 	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
 }
 
-/* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
+/* .dwo files add ".dwo" to the section names. */
 static bool dwarf_sections_has_strings(const char *name)
 {
 	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
@@ -37,13 +35,13 @@ static bool dwarf_sections_has_strings(const char *name)
 	return false;
 }
 
-/* libdw 0.188 runs over the end of texts that have none. */
+/* libdw 0.188 reads past the end of string sections without a final 0. */
 static bool dwarf_sections_strings_end(const struct elf_section *s)
 {
 	if (!s->size || s->type == SHT_NOBITS ||
 	    !dwarf_sections_has_strings(s->name))
 		return true;
-	/* As libdw will do it anyway. */
+	/* libdw will decompress it anyway. */
 	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
 		return false;
 	Elf_Data *d = elf_getdata(s->scn, NULL);
@@ -60,7 +58,7 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 
 		if (!elf_section_get(ef, i, &s))
 			continue;
-		/* The way of before 2015 to compress sections. */
+		/* Compression as it was done before 2015. */
 		if (!strncmp(s.name, ".zdebug_", 8))
 			return false;
 		if (strncmp(s.name, ".debug_", 7) != 0)
@@ -74,9 +72,8 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 	return found;
 }
 
-/* libdw unpacks every section it knows before anything is asked: half of the
- * time of libc went into the places of variables. What has no bytes is left
- * alone. */
+/* libdw decompresses every section it knows when it opens a file: for libc half
+ * of the time went into location lists. Sections without bytes are skipped. */
 bool dwarf_sections_reads(const char *section)
 {
 	static const char *const not_read[] = {

@@ -1,12 +1,12 @@
-/* dwarf_sections.h - which debug sections of a file libdw is given to read. */
+/* dwarf_sections.h - decides which debug sections of a file libdw may read. */
 #ifndef SYMBOLIZE_DWARF_DWARF_SECTIONS_H
 #define SYMBOLIZE_DWARF_DWARF_SECTIONS_H
 #include <stdbool.h>
 
 struct elf_file;
 
-/* Returns true if libdw can read the debug sections of ef without leaving them
- * and one of them has the name `info`. Decompresses sections of strings. */
+/* Returns true if libdw can read the debug sections of ef safely and a section
+ * named `info` is among them. Decompresses string sections. */
 bool dwarf_sections_readable(const struct elf_file *ef, const char *info);
 /* Returns true if dwarf_look() reads the section of this name. */
 bool dwarf_sections_reads(const char *section);

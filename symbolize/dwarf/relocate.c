@@ -1,10 +1,9 @@
-/* relocate.c - debug information of a file that was not linked: addresses are
- * put into it.
+/* relocate.c - applies relocations to the debug information of a file that was
+ * not linked.
  *
- * The debug information of a kernel module says "the function at .text+0x40"
- * by a relocation, and has zeros in its place. Compilers use two or three kinds
- * of them there: a whole address, in 4 or 8 bytes. Other kinds are for the
- * places of variables, and are left alone. */
+ * Addresses in a kernel module's debug information are zeros with a relocation
+ * such as ".text+0x40". Compilers use a few types for them: a whole address in
+ * 4 or 8 bytes. Other types are for locations of variables and are ignored. */
 #include "symbolize/dwarf/relocate.h"
 
 #include <gelf.h>
@@ -16,7 +15,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/kernel_module.h"
 
-/* RISC-V is not here: it says differences, by pairs that add and subtract. */
+/* RISC-V is missing: it expresses differences as pairs of relocations. */
 static const struct {
 	uint16_t machine;
 	uint8_t size;
@@ -30,8 +29,8 @@ static const struct {
 };
 #define N_RULES (sizeof(rules) / sizeof(rules[0]))
 
-/* Sections whose place is not known: no two at one address, nor at one that
- * anybody asks for. */
+/* Addresses for sections whose place is unknown: distinct, and never asked
+ * for. */
 #define FAR ((uint64_t)1 << 56)
 #define FAR_STEP ((uint64_t)1 << 36)
 
@@ -58,7 +57,7 @@ static size_t relocate_width(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-/* In a section of the file's byte order. */
+/* Writes v in the byte order of the file. */
 static void relocate_put(const struct relocate_state *r, unsigned char *at,
 			 uint64_t v, size_t size)
 {
@@ -90,14 +89,14 @@ static bool relocate_symbol_value(const struct relocate_state *r,
 	return true;
 }
 
-/* One table, of the relocations of one section. */
+/* Applies one table of relocations. */
 static bool relocate_apply(const struct relocate_state *r,
 			   const struct elf_section *table)
 {
 	struct elf_section *to = &r->sec[table->info];
 	struct elf_section *sym = &r->sec[table->link];
 
-	/* As libdw will do it anyway. */
+	/* libdw will decompress it anyway. */
 	if (to->flags & SHF_COMPRESSED && elf_compress(to->scn, 0, 0) < 0)
 		return false;
 	Elf_Data *out = elf_rawdata(to->scn, NULL);
@@ -143,8 +142,8 @@ bool relocate_debug(const struct elf_file *ef)
 	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
 	bool ok = true;
 
-	/* In memory, sections may lie over each other and over what libelf
-	 * has checked; those that were read from a file do not. */
+	/* Sections of a file in memory may overlap each other and what libelf
+	 * has checked; those of a file on disk do not. */
 	if (ef->fd < 0)
 		return false;
 	r.swap = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);

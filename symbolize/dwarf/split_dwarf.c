@@ -1,9 +1,8 @@
-/* split_dwarf.c - the part of a unit's debug information that -gsplit-dwarf put
- * into a file of its own (.dwo).
+/* split_dwarf.c - debug information that -gsplit-dwarf put into a .dwo file.
  *
- * Addresses in it are numbers of entries in .debug_addr of the program; lists
- * of ranges are in .debug_rnglists.dwo (DWARF 5), or in .debug_ranges of the
- * program (the extension of GNU to DWARF 4). */
+ * Addresses in it are indexes into .debug_addr of the program. Range lists are
+ * in .debug_rnglists.dwo (DWARF 5) or in .debug_ranges of the program (GNU
+ * extension of DWARF 4). */
 #include "symbolize/dwarf/split_dwarf.h"
 
 #include <dwarf.h>
@@ -18,15 +17,15 @@
 #include "symbolize/files/locate.h"
 
 #define GNU_ADDR_INDEX 0x1f01 /* DW_FORM_GNU_addr_index */
-/* Behind the header of a .debug_rnglists of 32 and of 64 bits. */
+/* Header sizes of .debug_rnglists in the 32-bit and 64-bit formats. */
 #define LISTS_BASE 12
 #define LISTS_BASE64 20
 
-/* What split_walk.state says. */
+/* States of split_dwarf_walk. */
 enum {
 	WALK_BEGIN,
-	WALK_LIST,  /* at: in the list */
-	WALK_PAIRS, /* the same, of .debug_ranges */
+	WALK_LIST,  /* at: offset in the range list */
+	WALK_PAIRS, /* at: offset in .debug_ranges */
 	WALK_END
 };
 
@@ -34,8 +33,8 @@ struct split_dwarf {
 	struct elf_file *ef;
 	Dwarf *dw;
 	Dwarf_Die unit;
-	struct bytes info, lists; /* of the dwo file */
-	struct bytes addr, pairs; /* of the program */
+	struct bytes info, lists; /* in the .dwo file */
+	struct bytes addr, pairs; /* in the program */
 	uint64_t addr_base, pairs_base, low;
 	uint8_t width; /* bytes of an address */
 };
@@ -77,7 +76,7 @@ static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
 	return v;
 }
 
-/* The unit of the file that is the other half. */
+/* Finds the unit of the .dwo file with this id. */
 static bool split_dwarf_find_unit(struct split_dwarf *s, uint64_t id)
 {
 	Dwarf_CU *cu = NULL;
@@ -185,7 +184,7 @@ static int split_dwarf_address_at(const struct split_dwarf *s, uint64_t i,
 	return split_dwarf_take_address(s, &b, out);
 }
 
-/* The value of an attribute, in its section. */
+/* Sets *out to the value of an attribute in .debug_info.dwo. */
 static int split_dwarf_value(const struct split_dwarf *s,
 			     const Dwarf_Attribute *a, struct bytes *out)
 {
@@ -261,7 +260,7 @@ static bool split_dwarf_low_high(const struct split_dwarf *s, Dwarf_Die *die,
 	       !__builtin_add_overflow(*start, n, end);
 }
 
-/* Where in the section a list begins that has the number i. */
+/* Looks up the offset of range list i. */
 static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
 			       uint64_t *out)
 {
@@ -288,7 +287,7 @@ static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
 	return __builtin_add_overflow(*out, base, out) ? -1 : 0;
 }
 
-/* Where the ranges of the entry are. */
+/* Finds the range list of a DIE. */
 static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
 			      struct split_dwarf_walk *w)
 {
@@ -309,7 +308,7 @@ static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
 	}
 	if (split_dwarf_value(s, &a, &b) || a.form != DW_FORM_sec_offset)
 		return;
-	/* libdw would ask for a section that is not in this file */
+	/* libdw would look for a section that is not in this file */
 	uint32_t at;
 	if (bytes_u32(&b, &at, NULL))
 		return;
@@ -323,7 +322,7 @@ static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
 			   : WALK_PAIRS;
 }
 
-/* Two values of an entry, each an index, an address or a length. */
+/* Reads the two operands of a range list entry. */
 static int split_dwarf_take_pair(const struct split_dwarf *s, struct bytes *b,
 				 uint8_t kind, uint64_t *x, uint64_t *y)
 {

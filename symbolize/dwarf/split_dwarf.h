@@ -1,11 +1,9 @@
-/* split_dwarf.h - the part of a unit's debug information that -gsplit-dwarf put
- * into a file of its own (.dwo).
+/* split_dwarf.h - debug information that -gsplit-dwarf put into a .dwo file.
  *
- * libdw would look for the file by itself, open what it finds at a path that
- * any file may name (a FIFO hangs it), map it and hold it open. So the two
- * halves are kept apart here: the file is opened like any other, proved by the
- * id that both have, and closed after its unit; what refers to addresses in
- * the program is read here. */
+ * libdw would find the file itself, open whatever is at a path that the program
+ * names (opening a FIFO hangs), map it and keep it open. Here it is opened like
+ * other files, proved by the id that both units have, and closed after its
+ * unit; references into the program are resolved here. */
 #ifndef SYMBOLIZE_DWARF_SPLIT_DWARF_H
 #define SYMBOLIZE_DWARF_SPLIT_DWARF_H
 #include <elfutils/libdw.h>
@@ -17,22 +15,21 @@ struct elf_file;
 struct split_dwarf;
 struct symbolizer;
 
-/* The other half of the unit that `skeleton` is in ef; NULL: it is not here.
- */
+/* Opens the .dwo file of the skeleton unit in ef. Returns NULL if it is not
+ * found. */
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     const struct elf_file *ef,
 				     Dwarf_Die *skeleton);
 void split_dwarf_close(struct split_dwarf *s);
-/* The entry of the unit, with the functions below it. */
+/* Returns the DIE of the unit, with the functions below it. */
 Dwarf_Die *split_dwarf_unit(struct split_dwarf *s);
 
-/* One walk through the ranges of an entry; all zero in the beginning. */
+/* State of an iteration over the ranges of a DIE; starts as all zero. */
 struct split_dwarf_walk {
 	uint64_t at, base;
 	unsigned int state;
 };
-/* As dwarf_ranges() does for whole units: the next range; false behind the
- * last. */
+/* Like dwarf_ranges(): gets the next range. Returns false after the last. */
 bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
 		       struct split_dwarf_walk *w, Dwarf_Addr *start,
 		       Dwarf_Addr *end);
