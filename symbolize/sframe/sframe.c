@@ -1,5 +1,4 @@
-/* sframe.c - reads an SFrame section (versions 1, 2, 3), every byte of which
- * may be hostile. */
+/* sframe.c - reads untrusted SFrame sections, versions 1 to 3. */
 #include "symbolize/sframe/sframe.h"
 
 #include <inttypes.h>
@@ -9,17 +8,18 @@
 #define HEAD_LEN 28
 #define VERSIONS 3
 
-/* Bytes of a function's entry, and the flags that may be set. */
+/* Bytes of a function index entry, and the flags that are valid, by version. */
 static const struct {
 	uint8_t func_len, flags;
 } versions[VERSIONS + 1] = { { 0, 0 }, { 17, 3 }, { 20, 7 }, { 16, 5 } };
 
-/* s390x: the CFA's offset is kept as (off - 160) / 8. */
+/* s390x stores CFA offsets as (off - 160) / 8. */
 #define S390X_BIAS 160
 #define S390X_SCALE 8
-/* Version 1 has no field for it; the entries of an x86 PLT have 16 bytes. */
+/* Version 1 has no field for the block size; x86 PLT entries have 16 bytes. */
 #define REP_V1 16
-/* Behind the place that version 3's index names: rows, info, info2, rep. */
+/* Bytes of a version 3 function's attributes, before its rows: number of rows,
+ * info, info2, rep. */
 #define ATTR_LEN 5
 
 static const struct sframe_machine {
@@ -48,7 +48,7 @@ const char *sframe_abi_name(const struct sframe *sf)
 	return abis[sf->head.abi].name;
 }
 
-/* The magic tells the order of bytes. */
+/* The magic number gives the byte order. */
 static int sframe_read_magic(struct bytes *b, struct err *err)
 {
 	uint16_t magic;
@@ -153,8 +153,8 @@ uint64_t sframe_func_field(const struct sframe *sf, uint32_t i)
 	return sf->addr + sf->func_at + (uint64_t)i * sf->func_len;
 }
 
-/* Where the entries are all there is to say (versions 1 and 2), or the index
- * to it (3). */
+/* An entry of the function index; in version 3 with the attributes it refers
+ * to. */
 struct sframe_entry {
 	int64_t start;
 	uint32_t n;
@@ -199,7 +199,7 @@ static int sframe_read_entry_v3(const struct sframe *sf, struct bytes *b,
 	return 0;
 }
 
-/* What the entry says has to be possible. */
+/* Returns -1 and *err if the entry is impossible. */
 static int sframe_validate_func(const struct sframe *sf,
 				const struct sframe_entry *e,
 				struct sframe_func *f, uint64_t at,
@@ -266,7 +266,7 @@ void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
 		 struct sframe_cursor *c)
 {
 	*c = (struct sframe_cursor){ .sf = sf, .func = *f, .b = sf->row };
-	/* sframe_func() has checked it; without it there are no rows. */
+	/* Cannot fail: sframe_func() has checked the offset. */
 	if (bytes_skip(&c->b, f->at, NULL))
 		c->func.n = 0;
 }
@@ -351,8 +351,8 @@ static int64_t sframe_cfa_offset(const struct sframe *sf,
 					    : off;
 }
 
-/* Offset 0 is none: there the CFA's caller would be. An odd one is a
- * register's number, in version 2 of s390x only. */
+/* An offset of 0 is padding. In version 2 of s390x an odd one is a register
+ * number. */
 static struct sframe_place sframe_plain_place(const struct sframe *sf,
 					      const struct sframe_row *row,
 					      unsigned int i)
@@ -369,7 +369,7 @@ static struct sframe_place sframe_plain_place(const struct sframe *sf,
 	return (struct sframe_place){ SFRAME_MEMORY, SFRAME_CFA, off };
 }
 
-/* The rule took i words: there must be no more. */
+/* The rule used i words of the row; more is an error. */
 static int sframe_validate_words(const struct sframe *sf,
 				 const struct sframe_row *row, unsigned int i,
 				 struct err *err)
@@ -399,7 +399,7 @@ static int sframe_plain_rule(const struct sframe *sf,
 	return sframe_validate_words(sf, row, i, err);
 }
 
-/* A control word and its offset; or a 0 alone. */
+/* Reads a control word and its offset, or a padding word of 0. */
 static int sframe_flex_place(const struct sframe *sf,
 			     const struct sframe_row *row, unsigned int *i,
 			     struct sframe_place *out, struct err *err)

@@ -1,5 +1,5 @@
-/* sframe_check.c - is an SFrame section right? By itself, and by the parts that
- * look at code and at .eh_frame. */
+/* sframe_check.c - checks an SFrame section: its own consistency, and with
+ * sframe_code.c and sframe_eh.c the rest. */
 #include "symbolize/sframe/sframe_check.h"
 
 #include <elf.h>
@@ -15,14 +15,14 @@
 #include "symbolize/sframe/sframe_judge.h"
 #include "symbolize/sframe/sframe_table.h"
 
-/* ---- the section by itself */
+/* ---- consistency of the section */
 
-/* What is read of it, in the order of the file. */
+/* State while the functions are read in file order. */
 struct sframe_reading {
 	struct judge *j;
-	uint64_t last; /* start of the last function */
+	uint64_t last; /* start of the previous function */
 	uint64_t rows;
-	uint64_t first; /* row of the function; UINT64_MAX: none yet */
+	uint64_t first; /* address of its first row; UINT64_MAX: none yet */
 };
 
 static bool sframe_check_in_code(const struct judge *j,
@@ -119,7 +119,7 @@ static int sframe_check_compare_start(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* A function ends where the next one begins, for all that comes. */
+/* From here on a function ends where the next one starts. */
 static void sframe_check_overlaps(struct judge *j)
 {
 	if (j->n)

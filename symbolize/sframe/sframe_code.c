@@ -1,4 +1,4 @@
-/* sframe_code.c - is an SFrame section right? By the code it is about. */
+/* sframe_code.c - checks an SFrame section against the code it describes. */
 #include "symbolize/sframe/sframe_code.h"
 
 #include <gelf.h>
@@ -13,13 +13,13 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/sframe/sframe_judge.h"
 
-/* What is so long is data. */
+/* A longer function is data. */
 #define FUNC_MAX (64u << 20)
 
-/* The rule at a function's first instruction, and at its last. */
+/* The rule that is valid right after a call, and at the return. */
 static const struct {
 	int64_t cfa;
-	bool link; /* the return address is in a register */
+	bool link; /* the return address is in the link register */
 } calls[] = {
 	[SFRAME_AARCH64_BE] = { 0, true },
 	[SFRAME_AARCH64_LE] = { 0, true },
@@ -27,14 +27,13 @@ static const struct {
 	[SFRAME_S390X] = { 160, true },
 };
 
-/* An instruction and what the table says of it. */
+/* An instruction and its rule. */
 struct sframe_code_step {
 	struct insn in;
 	enum disasm_sp sp;
 	int64_t by;
-	struct unwind_rule rule; /* ROW_GAP: nothing is known */
-	bool filler; /* nothing comes here from above: no-ops that align what
-		      * is jumped to below */
+	struct unwind_rule rule; /* ROW_GAP: none */
+	bool filler;		 /* alignment padding that is not executed */
 };
 
 struct sframe_code_check {
@@ -42,7 +41,7 @@ struct sframe_code_check {
 	struct disasm *d;
 	unsigned char *buf;
 	size_t cap_buf;
-	uint64_t *entry; /* of functions that are called; sorted later */
+	uint64_t *entry; /* functions that are called; sorted later */
 	size_t n, cap;
 };
 
@@ -64,8 +63,8 @@ static bool sframe_code_is_call_rule(const struct judge *j,
 	       (!calls[j->sf->head.abi].link || r->ra.kind == PLACE_SAME);
 }
 
-/* Of PLTs only .plt.got and .plt.sec are called; the entries of .plt are
- * jumped to from within them, with more on the stack. */
+/* Only .plt.got and .plt.sec are called. Entries of .plt are jumped to from
+ * there, with more on the stack. */
 static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 {
 	return !strncmp(judge_part(j, addr), ".plt", 4);
@@ -87,7 +86,7 @@ static bool sframe_code_is_filler(const struct sframe_code_step *last,
 		!strcmp(s->in.mnemonic, "ud2"));
 }
 
-/* SP + cfa is the same place before and after. */
+/* SP + cfa must be the same address before and after. */
 static void sframe_code_check_move(struct sframe_code_check *l,
 				   const struct sframe_code_step *a,
 				   const struct sframe_code_step *b)
@@ -124,8 +123,8 @@ static void sframe_code_check_return(struct sframe_code_check *l,
 			    s->in.mnemonic, judge_rule(j, &s->rule, &t));
 }
 
-/* A call overwrites the link register; on x86 it pushes below SP, and there
- * must be something of the caller's above. */
+/* A call overwrites the link register. On x86 it pushes below SP, so SP must
+ * not be above the return address. */
 static void sframe_code_check_call(struct sframe_code_check *l,
 				   const struct sframe_code_step *s)
 {
@@ -156,7 +155,7 @@ static void sframe_code_check_step(struct sframe_code_check *l,
 {
 	struct judge *j = l->j;
 
-	/* Calls of PLT entries are no calls of ours. */
+	/* PLT entries have another stack layout. */
 	if (s->rule.kind == ROW_GAP || sframe_code_is_plt(j, s->in.addr) ||
 	    f->signal)
 		return;
@@ -169,7 +168,8 @@ static void sframe_code_check_step(struct sframe_code_check *l,
 		sframe_code_check_return(l, s);
 }
 
-/* Bytes of a function; 0: they are not in the file. */
+/* Reads a function into l->buf. Returns its length, 0 if it is not in the
+ * file. */
 static size_t sframe_code_read(struct sframe_code_check *l, uint64_t start,
 			       uint64_t end)
 {
@@ -203,8 +203,8 @@ static bool sframe_code_next_step(struct sframe_code_check *l,
 	return true;
 }
 
-/* Rows that begin inside of an instruction; not asked where some bytes are
- * none, as then the others may be read wrong, too. */
+/* Reports rows that start inside an instruction. Skipped if some bytes could
+ * not be disassembled, since then others may be wrong too. */
 static void sframe_code_check_rows(struct sframe_code_check *l,
 				   const uint64_t *inside, size_t n,
 				   uint64_t rows, bool bad)
@@ -217,7 +217,7 @@ static void sframe_code_check_rows(struct sframe_code_check *l,
 			    1, "a row begins inside of an instruction");
 }
 
-/* Its instructions from first to last. */
+/* Checks all instructions of a function. */
 static void sframe_code_check_function(struct sframe_code_check *l,
 				       const struct judged *f)
 {
@@ -251,7 +251,7 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 		sframe_code_check_rows(l, inside, n_inside, rows, bad);
 }
 
-/* ---- function beginnings */
+/* ---- function entries */
 
 static int sframe_code_compare_address(const void *a, const void *b)
 {
@@ -261,7 +261,7 @@ static int sframe_code_compare_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Symbols that are functions: exported ones are called from elsewhere. */
+/* Adds exported functions, which other files may call. */
 static void sframe_code_add_exported(struct sframe_code_check *l)
 {
 	const struct elf_file *ef = l->j->ef;
@@ -297,7 +297,7 @@ static bool sframe_code_is_entry(const struct sframe_code_check *l,
 			sframe_code_compare_address));
 }
 
-/* From the first instruction to the one that moves SP, or leaves. */
+/* Checks from the first instruction to the one that changes SP or branches. */
 static void sframe_code_check_entry(struct sframe_code_check *l,
 				    const struct judged *f)
 {
@@ -314,7 +314,7 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 		j->r->asked[SFRAME_T_ENTRY]++;
 	for (; sframe_code_next_step(l, &code, &len, &addr, &s);
 	     first = false) {
-		/* s390x saves registers before it moves SP; x86 keeps the CFA
+		/* s390x saves registers before it changes SP; x86 keeps the CFA
 		 * in r10 where it realigns the stack. */
 		if (s.rule.kind == ROW_OUTERMOST ||
 		    s.rule.kind == ROW_COMPLEX ||

@@ -1,4 +1,4 @@
-/* sframe_eh.c - is an SFrame section right? By .eh_frame, address by
+/* sframe_eh.c - checks an SFrame section against .eh_frame, address by
  * address. */
 #include "symbolize/sframe/sframe_eh.h"
 
@@ -9,14 +9,14 @@
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/sframe/sframe_judge.h"
 
-/* Bytes of an interval that are compared one by one. */
+/* Longer intervals are not compared byte by byte. */
 #define ONE_BY_ONE_MAX (1u << 20)
 
-/* Walks over a table by growing address. */
+/* Position in a table, by increasing address. */
 struct sframe_eh_cursor {
 	const struct unwind_rows *t;
 	size_t i;
-	struct unwind_rule rule; /* that holds now */
+	struct unwind_rule rule; /* rule at the current address */
 };
 
 static uint64_t sframe_eh_next_address(const struct sframe_eh_cursor *c)
@@ -41,7 +41,7 @@ static void sframe_eh_step_to(struct sframe_eh_cursor *c, uint64_t addr)
 	}
 }
 
-/* In a PLT: the rule at one address. */
+/* Resolves ROW_PLT to the rule at one address. */
 static struct unwind_rule sframe_eh_rule_at(const struct unwind_rule *r,
 					    uint64_t addr)
 {
@@ -78,7 +78,7 @@ static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
 {
 	if (b->kind == ROW_OUTERMOST)
 		return SFRAME_T_OUTERMOST;
-	/* Only version 3 can say that it is one. */
+	/* Only version 3 can mark signal frames. */
 	if (j->sf->head.version < 3 && !(a->flags & ROW_INTERRUPTED) &&
 	    (b->kind == ROW_SIGNAL || b->flags & ROW_INTERRUPTED))
 		return SFRAME_T_SIGNAL;
@@ -99,7 +99,7 @@ static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
 		    judge_rule(j, b, &tb));
 }
 
-/* One of them is of a PLT, the other says it in rows. */
+/* One rule is ROW_PLT, and the other table has a row for each part of it. */
 static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
 				  const struct unwind_rule *a,
 				  const struct unwind_rule *b)
@@ -113,7 +113,7 @@ static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
 	}
 }
 
-/* What each test looks at. */
+/* Counts the bytes that each test looks at. */
 static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
 			    const struct unwind_rule *a,
 			    const struct unwind_rule *b)

@@ -1,4 +1,4 @@
-/* sframe_file.c - the SFrame section of an ELF file. */
+/* sframe_file.c - finds the SFrame section of an ELF file. */
 #include "symbolize/sframe/sframe_file.h"
 
 #include <gelf.h>
@@ -16,7 +16,7 @@ struct sframe_file_place {
 	const void *data;
 	size_t len;
 	uint64_t off, addr;
-	size_t section; /* index; 0: found by program header */
+	size_t section; /* section index; 0: found by program header */
 };
 
 static bool sframe_file_by_segment(const struct elf_file *ef,
@@ -64,7 +64,8 @@ static bool sframe_file_by_name(const struct elf_file *ef,
 	return false;
 }
 
-/* Bytes that a relocation "symbol + addend - place" fills; 0: another one. */
+/* Returns the bytes that a relocation "symbol + addend - place" changes; 0 for
+ * another type. */
 static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
 {
 	static const struct {
@@ -93,7 +94,7 @@ static void sframe_file_put(unsigned char *p, uint64_t v, unsigned int bytes,
 		p[big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Where a symbol is in its section. */
+/* Looks up the offset of symbol i in its section. */
 static bool sframe_file_symbol_at(const struct elf_file *ef,
 				  const struct elf_section *rel, uint64_t i,
 				  uint64_t *out)
@@ -134,7 +135,7 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 	return 0;
 }
 
-/* p->data is a copy of ours. */
+/* Applies the relocations to p->data, an owned copy. */
 static int sframe_file_relocate(const struct elf_file *ef,
 				struct sframe_file_place *p, struct err *err)
 {
@@ -201,7 +202,7 @@ int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 	out->len = p.len;
 	out->off = p.off;
 	out->object = ef->type == ET_REL;
-	/* First as it is: relocating may be for nothing. */
+	/* Check it before relocation, to avoid the copy if it is invalid. */
 	if (sframe_file_init(ef, &p, out, err))
 		return -1;
 	if (!out->object)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum sframe_test {
-	/* the section by itself */
+	/* consistency of the section */
 	SFRAME_T_READABLE,
 	SFRAME_T_SORTED,
 	SFRAME_T_OVERLAP,
@@ -14,13 +14,13 @@ enum sframe_test {
 	SFRAME_T_ROW_COUNT,
 	SFRAME_T_FIRST_ROW,
 	SFRAME_T_FIXED_RA,
-	/* with the code */
+	/* against the code */
 	SFRAME_T_ENTRY,
 	SFRAME_T_SP_MOVES,
 	SFRAME_T_RETURN,
 	SFRAME_T_CALL_SITE,
 	SFRAME_T_BOUNDARY,
-	/* with .eh_frame */
+	/* against .eh_frame */
 	SFRAME_T_EH_FRAME,
 	SFRAME_T_PLT_GOT,
 	SFRAME_T_OUTERMOST,
@@ -33,9 +33,9 @@ enum sframe_test {
 
 struct sframe_test_info {
 	const char *name;
-	const char *summary; /* what holds when nothing is found */
-	const char *unit;    /* what is counted */
-	bool note;	     /* what it finds is worth knowing, no error */
+	const char *summary; /* what holds if nothing is found */
+	const char *unit;    /* unit of the counts */
+	bool note;	     /* findings are remarks, not errors */
 };
 
 extern const struct sframe_test_info sframe_tests[SFRAME_TESTS];
@@ -48,11 +48,12 @@ struct sframe_finding {
 
 struct sframe_report {
 	uint64_t asked[SFRAME_TESTS], found[SFRAME_TESTS];
-	struct sframe_finding *finding; /* owned; by test, some of each */
+	/* owned, sorted by test; up to limit of each */
+	struct sframe_finding *finding;
 	size_t n, cap;
-	size_t kept[SFRAME_TESTS]; /* of these */
-	size_t limit;		   /* of each test; set by the caller */
-	bool no_code, no_eh_frame; /* could not be compared with */
+	size_t kept[SFRAME_TESTS]; /* number of findings stored */
+	size_t limit; /* most findings to store per test; set by the caller */
+	bool no_code, no_eh_frame; /* could not be compared */
 };
 
 void sframe_report_release(struct sframe_report *r);

@@ -5,15 +5,16 @@
 #include "symbolize/sframe/sframe_finding.h"
 #include "symbolize/sframe/sframe_file.h"
 
-/* A function that could be read. */
+/* A function without read errors. */
 struct judged {
 	uint64_t start, end;
-	uint64_t limit; /* where the next one begins, if before end */
+	/* end, or the start of the next function if that is lower */
+	uint64_t limit;
 	uint32_t index;
 	bool signal, repeats;
 };
 
-struct part { /* a section of code */
+struct part { /* executable section */
 	uint64_t start, end;
 	const char *name;
 };
@@ -24,19 +25,20 @@ struct judge {
 	struct sframe_report *r;
 	struct unwind_rows *rows;
 	struct unwind_rows *eh; /* NULL: none */
-	struct judged *func;	/* by start */
+	struct judged *func;	/* sorted by start */
 	size_t n, cap;
-	struct part *part; /* by start */
+	struct part *part; /* sorted by start */
 	size_t n_part, cap_part;
 };
 
-/* Counts n more and keeps the finding as long as there is room. */
+/* Adds n to the count of a test, and stores a finding unless the limit is
+ * reached. */
 void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 		 uint64_t end, uint64_t n, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
-/* The name of the section around an address; "" none. */
+/* Returns the name of the section that contains an address, or "". */
 const char *judge_part(const struct judge *j, uint64_t addr);
-/* A rule in words, for messages. */
+/* A rule as text, for messages. */
 struct rule_text {
 	char s[96];
 };

@@ -1,4 +1,5 @@
-/* sframe_table.c - all functions and rows of an SFrame section, in order. */
+/* sframe_table.c - iterates over an SFrame section, and converts it to a table
+ * of rows. */
 #include "symbolize/sframe/sframe_table.h"
 
 #include <stdlib.h>
@@ -7,18 +8,18 @@
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/unwind_rows.h"
 
-/* Rows that the repeated blocks of one section may become: a PLT of 60000
+/* Limit of the rows made of repeated blocks in one section: a PLT of 60,000
  * entries. */
 #define REPEAT_MAX (1u << 18)
 #define PLT_ENTRY 16
-/* Nobody lets two functions share rows; a little of it would be no harm. */
+/* No known tool lets functions share rows; some sharing is tolerated. */
 #define SHARED_MAX 4
 
 struct sframe_visit_state {
 	const struct sframe *sf;
 	const struct sframe_visitor *v;
 	void *arg;
-	uint64_t bytes, limit; /* of rows: read, and to be read at most */
+	uint64_t bytes, limit; /* bytes of rows read, and their limit */
 };
 
 static int sframe_table_visit_rows(struct sframe_visit_state *w,
@@ -44,7 +45,7 @@ static int sframe_table_visit_rows(struct sframe_visit_state *w,
 		if (w->v->row)
 			w->v->row(w->arg, f, &row, &rule);
 	}
-	/* What failed took its time, too. */
+	/* Rows that could not be read count too. */
 	w->bytes += sframe_row_bytes(&c);
 	return ret;
 }
@@ -133,7 +134,7 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 	}
 	if (in->is_signed)
 		out->flags |= ROW_SIGNED;
-	/* A padded one of a machine with a fixed place is there, too. */
+	/* Where the ABI fixes the place of RA, padding means that place. */
 	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
 		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
 					    sf->head.fixed_ra };
@@ -144,7 +145,8 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 		out->kind = ROW_COMPLEX;
 }
 
-/* Rows of the function at hand: one that repeats needs them more than once. */
+/* Rows of the current function, which are added several times if they
+ * repeat. */
 struct sframe_table_maker {
 	const struct sframe *sf;
 	struct unwind_rows *rows;
@@ -153,7 +155,7 @@ struct sframe_table_maker {
 		struct unwind_rule rule;
 	} * kept;
 	size_t n, cap;
-	size_t repeated; /* rows made of blocks */
+	size_t repeated; /* rows added for repeated blocks */
 	uint32_t dropped;
 };
 
@@ -178,7 +180,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 	sframe_row_rule(m->sf, f, rule, &m->kept[m->n++].rule);
 }
 
-/* The 16 bytes of an x86 PLT entry, in which one word is pushed. */
+/* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
 static bool sframe_table_is_plt(const struct sframe_table_maker *m,
 				const struct sframe_func *f)
 {
@@ -219,8 +221,8 @@ static void sframe_table_add_repeated(struct sframe_table_maker *m,
 					&m->kept[i].rule);
 }
 
-/* A function without rows has no caller; but where it is a signal frame, its
- * rows could not be said. */
+/* A function without rows has no caller, or is a signal frame that SFrame
+ * cannot describe. */
 static void sframe_table_add_func(void *arg, uint32_t idx,
 				  const struct sframe_func *f)
 {

@@ -1,5 +1,5 @@
-/* callsite.c - the call-site check: can a return address be true, and does the
- * call in front of it go to the function of the next inner frame? */
+/* callsite.c - the call-site check: is a return address possible, and does the
+ * call before it go to the function of the next inner frame? */
 #include "symbolize/unwind/callsite.h"
 
 #include <gelf.h>
@@ -23,26 +23,27 @@
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
 
-/* A function's name, as its hash: names are compared, never shown. */
+/* A function's name as a hash: names are only compared. */
 struct callsite_name {
 	uint64_t hash, addr;
-	bool chosen; /* at run time: the target may be any */
+	bool chosen; /* target chosen at run time (IFUNC) */
 };
 
 struct callsite_file {
-	struct elf_file *ef; /* NULL when settled */
+	struct elf_file *ef; /* NULL after callsite_settle() */
 	struct cfi *cfi;
-	struct symtab stubs; /* of the plt; names in text */
-	struct symtab funcs; /* where the cfi says nothing; no names */
+	struct symtab stubs; /* PLT stubs; names in text */
+	struct symtab funcs; /* functions without CFI; no names */
 	struct arena text;
-	struct callsite_name *name; /* by hash */
+	struct callsite_name *name; /* sorted by hash */
 	size_t n_name, cap_name;
 	struct callsite_name
-		*cold; /* hash of the warm part's name, own address */
+		/* hash of the main part's name, address of the cold part */
+		*cold;
 	size_t n_cold, cap_cold;
 	struct segment *seg;
 	size_t n_seg;
-	struct segment plt[PLT_MAX]; /* sections; vaddr and filesz only */
+	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
 	size_t n_plt;
 	uint16_t machine;
 	bool big, loader;
@@ -145,13 +146,14 @@ static void callsite_take_symbols(struct callsite_file *f)
 		qsort(f->name, f->n_name, sizeof(*f->name),
 		      callsite_compare_hash);
 	symtab_finish(&f->funcs);
-	/* stubs of chosen functions have the name of the chooser: not ours */
+	/* A stub for an IFUNC would be named after the resolver; see
+	 * plt_add(). */
 	symtab_finish(&f->stubs);
 	plt_add(f->ef, &f->stubs, &f->text);
 	symtab_finish(&f->stubs);
 }
 
-/* Calls through it arrive by way of the dynamic linker the first time. */
+/* The first call through a PLT stub goes through the dynamic linker. */
 static bool callsite_is_loader(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -217,7 +219,7 @@ void callsite_close(struct callsite_file *f)
 	free(f);
 }
 
-/* ---- one place */
+/* ---- one return address */
 
 static bool callsite_in_segment(const struct segment *seg, size_t n,
 				uint64_t vaddr)
@@ -255,7 +257,8 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 	switch (call_insn_before(f->machine, f->big, code, before, n - before,
 				 off - seg->off + seg->vaddr, &out->target)) {
 	case CALL_DIRECT:
-		/* bytes of another instruction: a call leads to code */
+		/* A call must lead to code, else these are bytes of another
+		 * instruction. */
 		out->kind = callsite_in_segment(f->seg, f->n_seg, out->target)
 				    ? CALLSITE_DIRECT
 				    : CALLSITE_NO_CALL;
@@ -278,10 +281,10 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 	}
 }
 
-/* ---- two places */
+/* ---- a return address and the next inner frame */
 
-/* The function around an ELF address, by the unwind tables (which stripped
- * files have, too), else by symbols. */
+/* Finds the function around an ELF address in the unwind tables, which stripped
+ * files have too, else by symbols. */
 static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 				 uint64_t *start, uint64_t *end)
 {
@@ -297,7 +300,7 @@ static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 	return true;
 }
 
-/* The first of that name; *n: how many there are. */
+/* Returns the first function with this name, and how many there are. */
 static const struct callsite_name *
 callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
 {
@@ -318,7 +321,8 @@ callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
 	return *n ? &f->name[lo] : NULL;
 }
 
-/* The call goes through a stub that has the name of a function. */
+/* Compares the function in `inner` with the name of the PLT stub that is
+ * called. */
 static enum callsite_link
 callsite_link_by_name(const char *stub, const struct callsite_file *inner,
 		      uint64_t start, uint64_t end)
@@ -338,7 +342,7 @@ callsite_link_by_name(const char *stub, const struct callsite_file *inner,
 	return CALLSITE_GAP;
 }
 
-/* Is [start, end) the cold part of the function at target? */
+/* Returns true if [start, end) is the cold part of the function at target. */
 static bool callsite_is_cold_part(const struct callsite_file *f, uint64_t start,
 				  uint64_t end, uint64_t target)
 {
@@ -373,12 +377,12 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 	    !callsite_function_at(inner, vaddr, &start, &end))
 		return CALLSITE_UNKNOWN;
 	stub = symtab_find(&f->stubs, site->target);
-	/* in the stub itself */
+	/* the inner frame is in the stub itself */
 	if (stub && f == inner && vaddr >= stub->start && vaddr < stub->end)
 		return CALLSITE_PROVED;
 	if (stub)
 		return callsite_link_by_name(stub->name, inner, start, end);
-	/* a stub without a name: the target is chosen at run time */
+	/* a stub without a name: the target is unknown */
 	if (callsite_in_segment(f->plt, f->n_plt, site->target))
 		return CALLSITE_UNKNOWN;
 	if (f != inner)

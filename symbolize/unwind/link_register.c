@@ -1,5 +1,5 @@
-/* link_register.c - AArch64 code without tables: does the link register hold
- * the return address? */
+/* link_register.c - AArch64 code without unwind tables: is the return address
+ * still in the link register? */
 #include "symbolize/unwind/link_register.h"
 
 #include <elf.h>
@@ -13,9 +13,9 @@
 /* Instructions of a stub: bti, adrp, ldr, add, autia1716, br. */
 #define STUB_MAX 6
 
-/* Could this A64 instruction write x30? All that have it as a first operand
- * count, and second ones of loads and stores, and calls: some of these only
- * read it, but a leaf has no need for them either. */
+/* Returns true if this A64 instruction might write x30: calls, and any with x30
+ * as first operand, or as second one of a load or store. Some of these only
+ * read x30, but a leaf function does not need them either. */
 static bool link_register_written(uint32_t insn)
 {
 	bool branch = (insn & 0x7c000000) == 0x14000000; /* b, bl */
@@ -29,7 +29,7 @@ static bool link_register_written(uint32_t insn)
 	       (memory && (insn >> 10 & 31) == REG_LINK);
 }
 
-/* Nothing in the whole function touches the register. */
+/* Returns true if no instruction of the function writes the register. */
 static bool link_register_untouched(struct unwind_images *ms,
 				    struct unwind_image *m,
 				    const struct unwind_image_symbol *f)
@@ -55,9 +55,9 @@ static bool link_register_untouched(struct unwind_images *ms,
 	return true;
 }
 
-/* A stub that jumps to another file's function, which linkers give no table
- * (ld 2.40): it is entered by a call and leaves by its one 'br'. The head of
- * all stubs begins with a store of the register: that place is left out. */
+/* Matches the rest of a PLT stub, for which linkers write no table (ld 2.40): a
+ * stub is entered by a call and ends with its only 'br'. The header stub starts
+ * by storing the register, so it does not match there. */
 static bool link_register_in_stub(struct unwind_images *ms,
 				  struct unwind_image *m, uint64_t vaddr)
 {

@@ -1,5 +1,5 @@
-/* link_register.h - AArch64 code without tables: does the link register hold
- * the return address? */
+/* link_register.h - AArch64 code without unwind tables: is the return address
+ * still in the link register? */
 #ifndef SYMBOLIZE_UNWIND_LINK_REGISTER_H
 #define SYMBOLIZE_UNWIND_LINK_REGISTER_H
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 struct unwind_image;
 struct unwind_images;
 
-/* At an ELF address that no table covers; by what the code does, so that it
- * is never guessed. The vdso (Linux 7.2 gives it no tables) and stubs of a
- * PLT (ld gives them none). Reads up to a function: keep the answer. */
+/* For an ELF address that no table covers: in the vdso (Linux 7.2 gives it no
+ * tables) and in PLT stubs (ld gives them none). Decides by the instructions,
+ * without guessing. Reads up to a whole function, so cache the result. */
 bool link_register_is_kept(struct unwind_images *ms, struct unwind_image *m,
 			   uint64_t vaddr);
 #endif

@@ -1,4 +1,4 @@
-/* missing_caller.c - the caller that a frame-pointer chain lacks. */
+/* missing_caller.c - infers the caller that a frame-pointer chain skips. */
 #include "symbolize/unwind/missing_caller.h"
 
 #include <elf.h>
@@ -28,7 +28,7 @@ static bool missing_caller_function(const struct unwind_image *m,
 	return false;
 }
 
-/* What call is in front of an address, and where it goes. */
+/* Decodes the call before an address, and its target. */
 static enum call_kind missing_caller_call_at(struct unwind_images *ms,
 					     struct unwind_image *m,
 					     uint64_t vaddr, uint64_t *target)
@@ -68,9 +68,8 @@ bool missing_caller_may_enter(struct unwind_images *ms, struct unwind_image *m,
 	       (in >= f.start && in < f.end);
 }
 
-/* Is the frame pointer that of the function? Where a call leaves the return
- * address in a register, tables count from SP even then: that both are saved
- * has to do. */
+/* Returns true if the row says that FP is that of the function. On AArch64
+ * tables count from SP even then, so check that both FP and RA are saved. */
 static bool missing_caller_has_frame(const struct unwind_image *m,
 				     const struct unwind_row *row)
 {
@@ -81,8 +80,8 @@ static bool missing_caller_has_frame(const struct unwind_image *m,
 	return kind == ROW_FP || kind == ROW_FP_DEREF;
 }
 
-/* Is most of the code where it has a frame? Elsewhere the frame pointer holds
- * anything, and chains are made up. */
+/* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
+ * values, and chains are wrong. */
 static bool missing_caller_built_with_frames(struct unwind_image *m)
 {
 	uint64_t with = 0;
@@ -106,9 +105,9 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 	return m->frames == FRAMES_KEPT;
 }
 
-/* How many direct calls of `to` the function has where it has a frame; *last:
- * behind one. What looks like one inside another instruction must be right in
- * all of its distance. */
+/* Counts the direct calls of `to` in the function where it has a frame. *last
+ * is the return address of the last one. Tries every byte: a match inside
+ * another instruction would need the exact distance. */
 static unsigned int missing_caller_count_calls(struct unwind_images *ms,
 					       struct unwind_image *m,
 					       const struct function_range *g,

@@ -1,4 +1,4 @@
-/* stack_walk.c - from one frame of a dumped stack to its caller. */
+/* stack_walk.c - steps from one frame of a stack dump to its caller. */
 #include "symbolize/unwind/stack_walk.h"
 
 #include <elf.h>
@@ -9,7 +9,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
-/* A stack may be this large; what is further away is another one. */
+/* Farther addresses belong to another stack. */
 #define STACK_MAX ((uint64_t)1 << 30)
 
 static bool stack_walk_has(const struct stack_walk *w, unsigned int reg)
@@ -53,7 +53,7 @@ static int stack_walk_read_word(const struct stack_walk *w, uint64_t addr,
 	return 0;
 }
 
-/* Why nothing could be read there. */
+/* Returns why the memory at addr could not be read. */
 static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 					     uint64_t addr)
 {
@@ -77,8 +77,8 @@ static uint64_t stack_walk_address(const struct stack_walk *w, uint64_t v)
 	return w->abi->word == 4 ? (uint32_t)v : v;
 }
 
-/* To the caller's pc: with its SP, which must be above ours (only what has
- * no frame of its own may share it with its caller), all else being set. */
+/* Moves to the caller after the other registers were set. Its SP must be above
+ * the current one; they may be equal only for a function without a frame. */
 static int stack_walk_to_caller(struct stack_walk *w, uint64_t pc, uint64_t sp,
 				bool interrupted)
 {
@@ -135,7 +135,7 @@ static int stack_walk_row_cfa(struct stack_walk *w,
 	}
 }
 
-/* Where in memory a place is; PLACE_CFA, PLACE_FP, PLACE_SP only. */
+/* Returns the memory address of a PLACE_CFA, PLACE_FP or PLACE_SP. */
 static uint64_t stack_walk_place_addr(const struct stack_walk *w,
 				      const struct place_rule *p, uint64_t cfa)
 {
@@ -151,7 +151,7 @@ static uint64_t stack_walk_place_addr(const struct stack_walk *w,
 static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 			     uint64_t cfa, uint64_t *pc)
 {
-	/* Nearly always. */
+	/* The usual case. */
 	if (__builtin_expect(row->ra <= ROW_CFA_MAX, 1))
 		return stack_walk_need_word(
 			w,
@@ -170,8 +170,7 @@ static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 		return stack_walk_fail(w, UNWIND_BAD);
 	if (p.kind == PLACE_SAME)
 		reg = (unsigned int)w->abi->link;
-	/* In a frame that has called another that register holds an address
-	 * in the frame itself. */
+	/* After a call the register holds a return address into this frame. */
 	if (!w->top)
 		return stack_walk_fail(
 			w, p.kind == PLACE_SAME ? UNWIND_BAD : UNWIND_COMPLEX);
@@ -181,10 +180,9 @@ static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 	return 0;
 }
 
-/* The caller's frame pointer; what cannot be read is not known. In the
- * epilogue, after the pop, tables may still say that it is on the stack (GCC,
- * SFrame): such a place is below the stack pointer, and the register is right
- * (libdw gives up there). */
+/* Restores the caller's FP, which becomes unknown if it cannot be read. After
+ * the pop in an epilogue tables may still place it on the stack (GCC, SFrame).
+ * That place is below SP, and the register is right; libdw stops there. */
 static void stack_walk_row_fp(struct stack_walk *w,
 			      const struct unwind_row *row, uint64_t cfa)
 {
@@ -231,7 +229,7 @@ static int stack_walk_signal(struct stack_walk *w, const struct abi_signal *s)
 		w->v.reg[w->abi->link] = link;
 		w->v.have |= 1ull << w->abi->link;
 	}
-	/* A handler may run on a stack of its own, in any direction. */
+	/* A handler may run on another stack, above or below. */
 	w->top = true;
 	return stack_walk_to_caller(w, pc, w->v.reg[w->abi->sp], true);
 }
@@ -253,7 +251,7 @@ int stack_walk_row(struct stack_walk *w, const struct unwind_row *row)
 				    row->how & ROW_INTERRUPTED);
 }
 
-/* struct cfi_memory.read */
+/* Callback for struct cfi_memory. */
 static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 				 uint64_t *out)
 {
@@ -271,7 +269,8 @@ static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 			w->end = stack_walk_why_unread(w, addr);
 			return -1;
 		}
-		/* Little-endian unless the file's order is not ours. */
+		/* Host byte order is little-endian unless the dump is
+		 * swapped. */
 		if (b.swap)
 			v = v << 8 | byte;
 		else
@@ -281,7 +280,7 @@ static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 	return 0;
 }
 
-/* A register's value for the caller: 0, or -1: not known. */
+/* Computes a register of the caller. Returns -1 if it is unknown. */
 static int stack_walk_rule_value(struct stack_walk *w, const struct cfi *c,
 				 const struct cfi_rule *r, unsigned int reg,
 				 uint64_t cfa, uint64_t *out)
@@ -416,14 +415,14 @@ int stack_walk_pointer(struct stack_walk *w)
 	uint64_t word = w->abi->word;
 	uint64_t pc, up;
 
-	/* s390x has no such chain: its back chain is of no use without
-	 * -mbackchain. */
+	/* s390x has a back chain instead, and only with -mbackchain. */
 	if (w->abi->machine == EM_S390 || !stack_walk_has(w, w->abi->fp) ||
 	    fp % word || fp < w->v.reg[w->abi->sp] ||
 	    stack_walk_read_word(w, fp, &up) ||
 	    stack_walk_read_word(w, fp + word, &pc))
 		return stack_walk_fail(w, UNWIND_NO_TABLE);
-	/* Frame pointers grow outwards, and the outermost one is 0. */
+	/* Frame pointers increase towards the outermost frame, where FP is
+	 * 0. */
 	if (up && up <= fp)
 		return stack_walk_fail(w, UNWIND_NO_TABLE);
 	w->v.reg[w->abi->fp] = up;

@@ -1,5 +1,5 @@
-/* stack_walk.h - from one frame of a dumped stack to its caller, in the ways
- * there are. Inside symbolize/ only. */
+/* stack_walk.h - steps from one frame of a stack dump to its caller. For
+ * symbolize/ only. */
 #ifndef SYMBOLIZE_UNWIND_STACK_WALK_H
 #define SYMBOLIZE_UNWIND_STACK_WALK_H
 #include <stdbool.h>
@@ -12,29 +12,31 @@
 struct unwind_image;
 struct unwind_row;
 
-/* A frame, and the dump it is in. */
+/* The current frame and the stack dump. */
 struct stack_walk {
 	const struct abi *abi;
 	struct bytes dump;
 	uint64_t low; /* address of its first byte */
 	uint64_t user_mask;
-	struct abi_values v; /* the frame's; pc is its address */
-	bool exact;	     /* pc is that of an instruction: the first, and
-			      * what a signal interrupted; else behind a call */
-	bool top;	     /* the link register is still the frame's own */
-	enum unwind_end end; /* after a step that failed: why */
+	struct abi_values v; /* registers of the frame; pc is its address */
+	/* pc is an instruction (innermost or interrupted frame), not a return
+	 * address */
+	bool exact;
+	bool top;	     /* the link register still belongs to this frame */
+	enum unwind_end end; /* set when a step fails: the reason */
 };
 
 void stack_walk_start(struct stack_walk *w, const struct abi *abi,
 		      const struct unwind_in *in);
-/* All of them: 0, and *w is the caller; or -1 and w->end. UNWIND_COMPLEX: a
- * row does not suffice, stack_walk_rules() may. */
+/* All steps return 0 with *w set to the caller, or -1 with w->end.
+ * UNWIND_COMPLEX: the row is not enough, try stack_walk_rules(). */
 int stack_walk_row(struct stack_walk *w, const struct unwind_row *row);
-/* By the module's rules of ELF address vaddr, with all registers. */
+/* Steps by the image's full rules at ELF address vaddr, with all registers. */
 int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
 		     uint64_t vaddr);
-/* By link register: of a function without a frame. */
+/* Steps by the link register, in a function without a frame. */
 int stack_walk_link(struct stack_walk *w);
-/* By frame pointer: what it points to has to look like a frame's end. */
+/* Steps by the frame pointer, if it points to what may be a saved FP and a
+ * return address. */
 int stack_walk_pointer(struct stack_walk *w);
 #endif

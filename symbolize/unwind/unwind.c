@@ -1,4 +1,5 @@
-/* unwind.c - the unwinder: of stack dumps, and of what registers alone say. */
+/* unwind.c - the unwinder for stack dumps, and for samples with registers
+ * only. */
 #include "symbolize/unwind/unwind.h"
 
 #include <elf.h>
@@ -18,33 +19,32 @@
 #include "symbolize/unwind/stack_walk.h"
 
 #define CACHE_BITS 16
-/* Bytes of the code that begins where a file is started. */
+/* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
-/* What is known of an address that has no row: as kinds of rows, behind those
- * that there are. */
+/* Results for an address without a row, as additional row kinds. */
 enum known {
-	KNOWN_LINK = ROW_COMPLEX + 1, /* the code says that the link register
-				       * holds the return address */
+	/* the link register holds the return address */
+	KNOWN_LINK = ROW_COMPLEX + 1,
 	KNOWN_NO_TABLE,
 	KNOWN_NO_FILE,
-	KNOWN_NO_CODE, /* in no executable mapping */
+	KNOWN_NO_CODE, /* not in an executable mapping */
 };
 
-/* Small, as most of the cost is that of reaching it in memory. */
+/* A cache entry. Small, since most of the cost is the memory access. */
 struct unwind_place {
 	uint64_t pc;
 	uint32_t epoch;	       /* number of in->epoch; 0: empty */
-	struct unwind_row row; /* kind: enum row_kind or enum known */
+	struct unwind_row row; /* row_kind is enum row_kind or enum known */
 };
 
-/* Where that is. */
+/* The code at an address. */
 struct unwind_code {
-	struct unwind_image *m; /* NULL: none */
+	struct unwind_image *m; /* NULL: not found */
 	uint64_t vaddr;
 	bool mapped; /* executable */
-	bool file;   /* of a file, if perhaps one that is not at hand */
-	bool dated;  /* something else may be there a moment later */
+	bool file;   /* belongs to a file, found or not */
+	bool dated;  /* the mapping may change */
 };
 
 struct table_unwinder {
@@ -52,11 +52,11 @@ struct table_unwinder {
 	const struct frames *fr;
 	struct unwind_images *modules;
 	struct unwind_place *cache;
-	struct unwind_place last; /* of one that is not kept */
-	struct table numbers;	  /* of epochs */
+	struct unwind_place last; /* result that must not be cached */
+	struct table numbers;	  /* index of epochs seen */
 	uint32_t n_numbers;
-	uint64_t epoch;	 /* the last one */
-	uint32_t number; /* and its number */
+	uint64_t epoch;	 /* the last epoch */
+	uint32_t number; /* number of the last epoch */
 };
 
 static enum row_kind unwind_place_kind(const struct unwind_place *p)
@@ -64,7 +64,7 @@ static enum row_kind unwind_place_kind(const struct unwind_place *p)
 	return unwind_row_kind(&p->row);
 }
 
-/* Code that a process made itself. */
+/* JIT code. */
 static struct unwind_code unwind_jit_code(struct table_unwinder *u,
 					  const struct unwind_in *in,
 					  uint64_t pc,
@@ -126,7 +126,7 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 	return none;
 }
 
-/* u->number becomes that of the sample's epoch; 0: it has none. */
+/* Sets u->number to the number of the sample's epoch; 0: no epoch. */
 static void unwind_set_epoch(struct table_unwinder *u, uint64_t epoch)
 {
 	if (epoch == u->epoch)
@@ -149,7 +149,7 @@ static inline const struct unwind_place *
 unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
 		  uint64_t pc)
 {
-	/* Processes of one program may have equal addresses. */
+	/* Processes of one program may share addresses. */
 	uint64_t hash =
 		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
 	struct unwind_place *p = &u->cache[hash >> (64 - CACHE_BITS)];
@@ -165,7 +165,7 @@ unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-/* Where the caller's address is looked for: in the call, not behind it. */
+/* Return addresses are looked up inside the call, not behind it. */
 static uint64_t unwind_lookup_address(const struct stack_walk *w)
 {
 	return w->exact ? w->v.pc : w->v.pc - 1;
@@ -176,9 +176,9 @@ static bool unwind_is_file(const struct unwind_code *c)
 	return c->m && c->m->kind != IMAGE_JIT;
 }
 
-/* Is the address of a frame found by frame pointer behind a call? In code
- * that was made at run time that cannot be seen afterwards, unless somebody
- * kept its bytes: else such code may only be called by the same. */
+/* Returns true if an address that the frame pointer led to follows a call.
+ * Without its bytes this cannot be checked for JIT code, which is then accepted
+ * as a caller of JIT code only. */
 static bool unwind_is_called(struct table_unwinder *u,
 			     const struct unwind_in *in, bool from_file,
 			     uint64_t pc)
@@ -192,9 +192,9 @@ static bool unwind_is_called(struct table_unwinder *u,
 	return missing_caller_after_call(u->modules, to.m, to.vaddr + 1);
 }
 
-/* Is it what the kernel starts, without a table? glibc's loader says nothing
- * of its _start and of what follows it, from where a program's constructors
- * are called. The kernel clears the registers, and nothing there uses FP. */
+/* Returns true in startup code without a table. glibc's loader has none for
+ * _start and what follows, from where constructors are called. The kernel
+ * clears all registers, and this code does not use FP. */
 static bool unwind_at_entry(const struct unwind_code *c,
 			    const struct stack_walk *w)
 {
@@ -220,8 +220,8 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 			 ? UNWIND_NO_FILE
 			 : UNWIND_NO_TABLE;
 	if (stack_walk_pointer(&next)) {
-		/* Zeros are an end only where it was a frame pointer so far:
-		 * elsewhere they are what happened to be there. */
+		/* Zeros mark the end only after other frame-pointer steps;
+		 * otherwise they are arbitrary data. */
 		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
 			w->end = next.end;
 		return -1;
@@ -249,7 +249,7 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
-	/* A row of .sframe: there is no more to it. */
+	/* The row comes from .sframe, which has nothing more. */
 	return w->end == UNWIND_NO_TABLE ? stack_walk_row(w, &p->row) : -1;
 }
 
@@ -272,7 +272,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
-		/* Nobody has called the way back from a signal. */
+		/* A signal trampoline was not called. */
 		if (unwind_place_kind(p) == ROW_SIGNAL ||
 		    (unwind_place_kind(p) <= ROW_COMPLEX &&
 		     p->row.how & ROW_INTERRUPTED))
@@ -285,7 +285,8 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	}
 }
 
-/* What no dump is needed for: is the return address in its register still? */
+/* Without a stack dump: takes the return address if it is still in the link
+ * register. */
 static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 			const struct abi *abi, struct unwind_out *out)
 {
@@ -302,8 +303,8 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	if (unwind_place_kind(p) > ROW_COMPLEX &&
 	    unwind_place_kind(p) != (enum row_kind)KNOWN_LINK)
 		return;
-	/* Only of the very file that ran, by build-id: no dump would show
-	 * that another one is wrong. */
+	/* Requires a file proved by its build-id: no dump would show that
+	 * another version is wrong. */
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
 	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
@@ -318,7 +319,7 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 		out->ip[out->n++] = w.v.pc - 1;
 }
 
-/* Some recorders do not say on which machine they ran. */
+/* Some recorders do not store the machine. */
 static uint16_t unwind_machine(struct table_unwinder *u,
 			       const struct unwind_in *in, uint64_t pc)
 {
@@ -357,9 +358,9 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->end = unwind_walk(u, in, abi, true, out);
 }
 
-/* Chains whose addresses are behind no calls, or behind those of other
- * functions, are made up: by code that uses the frame pointer for other
- * things. ip[0] is not looked at: what called it is not in the chain. */
+/* Returns false if a frame-pointer chain was made up, by code that uses FP for
+ * other data: some address does not follow a call, or follows one of another
+ * function. ip[0] is not checked, since its caller is not in the chain. */
 static bool unwind_chain_is_sound(struct table_unwinder *u,
 				  const struct unwind_in *in,
 				  const uint64_t *ip, uint32_t n)
@@ -394,7 +395,7 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	own.machine = unwind_machine(u, given, ip[0]);
 	const struct abi *abi = abi_of(own.machine);
 
-	/* s390x: a chain by -mbackchain, of which no table knows. */
+	/* s390x: the -mbackchain chain, which no table describes. */
 	if (!abi || in->machine == EM_S390)
 		return CALLER_KNOWN;
 	unwind_set_epoch(u, in->epoch);
@@ -405,8 +406,8 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
-	/* On the way back from a signal the frame pointer is that of the
-	 * interrupted function, which is passed over. */
+	/* In a signal trampoline FP belongs to the interrupted function, which
+	 * the chain skips. */
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
 	struct unwind_code leaf = unwind_code_at(u, in, pc);

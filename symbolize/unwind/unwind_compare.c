@@ -1,5 +1,5 @@
 /* unwind_compare.c - unwinds each stack dump twice, with all tables and with
- * SFrame alone, and counts how far the second one gets. */
+ * SFrame alone, and compares the results. */
 #include "symbolize/unwind/unwind_compare.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct compare_unwinder {
 	struct unwinder *all, *sframe;
 	const struct frames *fr;
 	struct unwind_compare_count *c;
-	uint64_t *ip; /* SFrame's */
+	uint64_t *ip; /* result of SFrame */
 	size_t cap;
 };
 

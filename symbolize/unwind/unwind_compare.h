@@ -1,5 +1,5 @@
 /* unwind_compare.h - unwinds each stack dump twice, with all tables and with
- * SFrame alone, and counts how far the second one gets. */
+ * SFrame alone, and compares the results. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
 #define SYMBOLIZE_UNWIND_UNWIND_COMPARE_H
 #include <stddef.h>
@@ -11,31 +11,32 @@
 struct frames;
 struct symbolizer;
 
-/* Where SFrame's stacks ended early: an image. */
+/* Counts of stacks that SFrame ended early in one image. */
 struct unwind_compare_stop {
-	const char *path; /* "": no mapping; NULL: none ended there */
+	const char *path; /* "": no mapping; NULL: unused */
 	uint64_t n;
 	uint64_t why[UNWIND_N];
 };
 
 struct unwind_compare_count {
 	uint64_t stacks;
-	uint64_t same;	/* all frames equal */
-	uint64_t early; /* SFrame has the inner part of the other's */
-	uint64_t late;	/* the other way round */
-	uint64_t other; /* a frame differs */
-	uint64_t frames, by_sframe, equal; /* frames of both, and those that
-					    * are equal from the inner end on */
+	uint64_t same;	/* stacks with equal frames */
+	uint64_t early; /* SFrame has only the inner frames */
+	uint64_t late;	/* the other tables have only the inner frames */
+	uint64_t other; /* stacks in which a frame differs */
+	/* frames by all tables, by SFrame, and those equal from the innermost
+	 * on */
+	uint64_t frames, by_sframe, equal;
 	uint64_t whole,
-		whole_sframe;	/* stacks that reach the outermost frame */
-	uint64_t end[UNWIND_N]; /* SFrame's stacks, by their end */
-	struct unwind_compare_stop *stop; /* by image */
+		whole_sframe;	/* stacks unwound to the outermost frame */
+	uint64_t end[UNWIND_N]; /* stacks by how SFrame ended */
+	struct unwind_compare_stop *stop; /* by image id */
 	size_t n, cap;
 	struct arena text;
 };
 
-/* Gives stacks as unwind_new() does, and counts into *out, which outlives it.
- * Only what tables say counts: frames that were guessed are left out. */
+/* Returns an unwinder that gives the stacks of unwind_new() and counts into
+ * *out, which must outlive it. Guessed frames are not counted. */
 struct unwinder *unwind_compare_new(struct symbolizer *sy,
 				    const struct frames *fr,
 				    struct unwind_compare_count *out);

@@ -1,4 +1,5 @@
-/* unwind_images.c - the files that stacks go through, each with its tables. */
+/* unwind_images.c - the images that stacks go through, with their unwind
+ * tables. */
 #include "symbolize/unwind/unwind_images.h"
 
 #include <gelf.h>
@@ -22,14 +23,14 @@
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/vdso.h"
 
-/* Files held open; the tables are made by then. */
+/* Files kept open; their tables stay in memory anyway. */
 #define OPEN_MAX 32
-/* A vdso has about ten. */
+/* A vdso has about ten symbols. */
 #define SYMBOLS_MAX 256
 
 struct unwind_open_file {
-	struct unwind_image *m; /* NULL: a free place */
-	uint64_t used;		/* when, in look-ups */
+	struct unwind_image *m; /* NULL: free */
+	uint64_t used;		/* time of last use, in lookups */
 	struct elf_file *ef;
 };
 
@@ -39,9 +40,10 @@ struct unwind_images {
 	const struct frames *fr;
 	struct unwind_image **m;
 	size_t n, cap;
-	struct table by_id;   /* build-ids */
-	struct table by_code; /* of IMAGE_JIT */
-	/* By image id: its module + 1; 0: not looked for; UINT32_MAX: none. */
+	struct table by_id;   /* by build-id */
+	struct table by_code; /* by JIT code */
+	/* Index by image id: 0 not looked up yet, UINT32_MAX not found, else
+	 * index + 1. */
 	uint32_t *of;
 	size_t n_of, cap_of;
 	struct unwind_open_file file[OPEN_MAX];
@@ -93,8 +95,9 @@ void unwind_images_free(struct unwind_images *ms)
 	free(ms);
 }
 
-/* Built anew since: where no build-id says it, on the machine that it was
- * recorded on the inode does. Another version's tables make stacks up. */
+/* Returns true if the file was replaced since. Without a build-id the inode
+ * tells that, on the recording machine. The tables of another version would
+ * give wrong stacks. */
 static bool unwind_images_replaced(const struct unwind_images *ms,
 				   const struct image *img,
 				   const struct elf_file *ef)
@@ -109,8 +112,8 @@ static bool unwind_images_replaced(const struct unwind_images *ms,
 	       st.st_ino != img->ino;
 }
 
-/* A vdso's file is in no capture; besides what the user laid out, ours may be
- * the one. */
+/* A capture does not contain the vdso: use one the user provides, or that of
+ * the running kernel. */
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img)
 {
@@ -145,7 +148,7 @@ static void unwind_images_hold_open(struct unwind_images *ms,
 	m->open = (uint32_t)(f - ms->file) + 1;
 }
 
-/* Its file, opened anew when it was closed. */
+/* Returns the file, reopened if it was closed. */
 static struct elf_file *unwind_images_get_file(struct unwind_images *ms,
 					       struct unwind_image *m)
 {
@@ -248,8 +251,8 @@ static bool unwind_images_same_id(const void *owner, uint32_t id,
 	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
 }
 
-/* Index of the module, or UINT32_MAX. Build-ids may be padded with zeros, so
- * that only their first bytes go into the hash. */
+/* Returns the index of the image, or UINT32_MAX. Build-ids may be padded with
+ * zeros, so only the first bytes are hashed. */
 static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
@@ -356,7 +359,8 @@ bool unwind_images_more_tables(struct unwind_images *ms, struct unwind_image *m)
 	return m->cfi[i] != NULL;
 }
 
-/* In front of it are zeros: whoever looks for a call looks from before it. */
+/* Addresses just before the code read as zeros: callers look for a call before
+ * a return address. */
 static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 				     unsigned char *buf, size_t n)
 {

@@ -1,9 +1,10 @@
-/* unwind_images.h - the files that stacks go through, each with its tables.
+/* unwind_images.h - the images that stacks go through, with their unwind
+ * tables.
  *
- * One set for the whole run: a file is opened when the first stack comes to
- * it, and processes, and images of the same build-id, share it. What no
- * sample touches is never looked for. Tables stay; of the files themselves
- * only so many are held open. */
+ * There is one set per run. A file is opened when the first stack reaches it,
+ * and is shared by all processes and by images with the same build-id. Files
+ * without samples are never opened. Tables are kept, but only a limited number
+ * of files stay open. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #define SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #include <stdbool.h>
@@ -22,74 +23,75 @@ struct unwind_rows;
 struct segment;
 struct symbolizer;
 
-/* .eh_frame and .debug_frame: the second serves where the first has nothing.
- * Of a stripped file it may be in the debug file, see
+/* .eh_frame and .debug_frame, which is used where the first has no entry.
+ * That of a stripped file may be in its debug file, see
  * unwind_images_more_tables(). */
 #define UNWIND_IMAGE_TABLES 2
-/* Behind these .sframe, of files that have no .eh_frame: that of GNU ld is
- * wrong in .plt.got, and before version 3 it says less. */
+/* .sframe comes last, for files without .eh_frame only: GNU ld writes wrong
+ * entries for .plt.got, and before version 3 it has less information. */
 #define UNWIND_IMAGE_SFRAME UNWIND_IMAGE_TABLES
 #define UNWIND_IMAGE_ROWS (UNWIND_IMAGE_TABLES + 1)
 
 struct unwind_image {
 	uint16_t machine;
-	enum image_kind kind;			     /* FILE, VDSO or JIT */
-	bool proved;				     /* by its build-id */
-	bool asked;				     /* its debug file */
-	bool big;				     /* big-endian */
+	enum image_kind kind; /* FILE, VDSO or JIT */
+	bool proved;	      /* its build-id was compared */
+	bool asked;	      /* the debug file was searched for */
+	bool big;	      /* big-endian */
 	struct unwind_rows *rows[UNWIND_IMAGE_ROWS]; /* NULL: none */
-	struct cfi
-		*cfi[UNWIND_IMAGE_TABLES]; /* what complex rows are made of */
+	struct cfi *cfi[UNWIND_IMAGE_TABLES]; /* to evaluate ROW_COMPLEX */
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
-	uint64_t entry; /* ELF address where the kernel starts it; 0: none */
+	uint64_t entry; /* ELF address of the entry point; 0: none */
 	char *path;
-	struct image *img; /* that it was opened for; JIT: NULL */
-	/* JIT: its vaddr are addresses in the process; borrowed. */
+	struct image *img; /* image it was opened for; JIT: NULL */
+	/* JIT: addresses are those in the process; borrowed. */
 	const struct jit_code *code;
-	/* Was it built with frame pointers? missing_caller.c finds out. */
+	/* Built with frame pointers? Set by missing_caller.c. */
 	enum {
 		FRAMES_ASK,
 		FRAMES_KEPT,
 		FRAMES_NOT
 	} frames;
-	uint32_t open; /* place among the open files + 1; 0: none */
+	uint32_t open; /* index of the open file + 1; 0: closed */
 };
 
-/* How the search goes and what it cost. */
+/* Statistics. */
 struct unwind_images_count {
-	uint32_t asked, built; /* images looked for; tables made */
+	uint32_t asked, built; /* images looked for; tables built */
 	uint64_t rows, complex;
 };
 
-/* Looks for files as sy's options say. Borrows both until unwind_images_free().
- */
+/* Creates an empty set that looks for files as the options of sy say. Borrows
+ * both until unwind_images_free(). */
 struct unwind_images *unwind_images_new(struct symbolizer *sy,
 					const struct frames *fr);
 void unwind_images_free(struct unwind_images *ms);
-/* From now on: nothing but .sframe, to see how far it gets alone. */
+/* From now on reads .sframe only, for comparisons. */
 void unwind_images_sframe_only(struct unwind_images *ms);
-/* The file of an image; NULL: it has none, or none is found. Does not move. */
+/* Returns the file of an image, or NULL if it has none or it is not found. The
+ * pointer stays valid. */
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image);
-/* Code made at run time, by its own tables and bytes, as far as it has some;
- * NULL: neither. c must stay where it is until unwind_images_free(). */
+/* Returns JIT code with the tables and bytes recorded for it; NULL if there are
+ * neither. Borrows c until unwind_images_free(). */
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 					   const struct jit_code *c);
-/* The row of an ELF address that says something; NULL: none does. */
+/* Returns the row at an ELF address, or NULL if no table covers it. */
 const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 					   uint64_t vaddr);
-/* Its debug file's .debug_frame, looked for once, when the file's own tables
- * have nothing of an address: are there more tables now? */
+/* Adds the .debug_frame of the debug file, which is searched for once. To be
+ * called when the tables do not cover an address. Returns true if there are
+ * more tables now. */
 bool unwind_images_more_tables(struct unwind_images *ms,
 			       struct unwind_image *m);
-/* The code at an ELF address: how many bytes of n could be read. */
+/* Reads up to n bytes of code at an ELF address. Returns how many. */
 size_t unwind_images_read_code(struct unwind_images *ms, struct unwind_image *m,
 			       uint64_t vaddr, void *buf, size_t n);
-/* Is an ELF address in the section of that name? */
+/* Returns true if an ELF address is in the section of this name. */
 bool unwind_images_in_section(struct unwind_images *ms, struct unwind_image *m,
 			      const char *name, uint64_t vaddr);
-/* The function of the dynamic symbols that covers it. */
+/* A function in the dynamic symbol table. */
 struct unwind_image_symbol {
 	uint64_t value, size;
 };

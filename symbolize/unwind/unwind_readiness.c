@@ -1,5 +1,5 @@
-/* unwind_readiness.c - by which means can a stack be unwound through the code
- * of an image? */
+/* unwind_readiness.c - by which methods a stack can be unwound through an
+ * image. */
 #include "symbolize/unwind/unwind_readiness.h"
 
 #include <elf.h>
@@ -83,9 +83,9 @@ static bool unwind_readiness_rule_at(const struct unwind_rows *t,
 	return out->kind != ROW_GAP;
 }
 
-/* A chain of frame pointers needs the saved one and the return address side
- * by side; on x86-64 the frame pointer is then what the CFA is made of. On
- * AArch64 compilers go on to count from SP. */
+/* Frame-pointer chains need FP and return address saved next to each other. On
+ * x86-64 the CFA is then relative to FP; on AArch64 compilers keep it relative
+ * to SP. */
 static bool unwind_readiness_has_chain(const struct unwind_readiness *r,
 				       const struct unwind_rule *rule)
 {
