@@ -422,22 +422,19 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
-	const char *ident = elf_getident(ef->elf, NULL);
 	const struct abi *abi = abi_of(ef->machine);
 	struct elf_section s;
 	Elf_Data *d;
 
-	if (!abi || !ident ||
-	    (ident[EI_CLASS] == ELFCLASS64 ? 8 : 4) != abi->word ||
+	if (!abi ||
+	    (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word ||
 	    !elf_section_find(ef, section, &s))
 		return NULL;
 	d = cfi_section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;
 	return cfi_new(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
-		       s.addr,
-		       (ident[EI_DATA] == ELFDATA2LSB) !=
-			       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+		       s.addr, ef->swap);
 }
 
 struct cfi *cfi_open_either(const struct elf_file *ef)

@@ -75,27 +75,6 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 	return ef;
 }
 
-size_t code_bytes_of_file(const struct elf_file *ef, uint64_t off, void *buf,
-			  size_t n)
-{
-	ssize_t got;
-
-	if (ef->mem) {
-		size_t size = 0;
-		const char *raw = elf_rawfile(ef->elf, &size);
-
-		if (!raw || off >= size)
-			return 0;
-		n = n < size - off ? n : size - (size_t)off;
-		memcpy(buf, raw + off, n);
-		return n;
-	}
-	if (n > INT64_MAX || off > INT64_MAX - n)
-		return 0;
-	got = pread(ef->fd, buf, n, (off_t)off);
-	return got > 0 ? (size_t)got : 0;
-}
-
 /* ---- the code of one image */
 
 /* Finds _text, where offsets in the kernel start. */
@@ -149,7 +128,7 @@ struct code_bytes *code_bytes_open(struct symbolizer *sy,
 
 	c->ef = ef;
 	c->machine = ef->machine;
-	c->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	c->big = ef->big;
 	c->kernel = img->kind == IMAGE_KERNEL;
 	if (c->kernel && !code_bytes_find_text(ef, &c->addr)) {
 		code_bytes_close(c);
@@ -198,17 +177,6 @@ bool code_bytes_big(const struct code_bytes *c)
 	return c->big;
 }
 
-/* Returns the segment of the file that has the address, or NULL. */
-static const struct segment *code_bytes_find_segment(const struct code_bytes *c,
-						     uint64_t addr)
-{
-	for (size_t i = 0; c->ef && i < c->ef->n_seg; i++)
-		if (addr >= c->ef->seg[i].vaddr &&
-		    addr - c->ef->seg[i].vaddr < c->ef->seg[i].filesz)
-			return &c->ef->seg[i];
-	return NULL;
-}
-
 bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr)
 {
 	if (!c->ef) {
@@ -217,14 +185,15 @@ bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr)
 	}
 	if (c->kernel) {
 		*addr = c->addr + off;
-		return code_bytes_find_segment(c, *addr) != NULL;
+		return elf_segment_at(c->ef->seg, c->ef->n_seg, *addr) != NULL;
 	}
 	return elf_vaddr(c->ef->seg, c->ef->n_seg, off, addr);
 }
 
 bool code_bytes_off(const struct code_bytes *c, uint64_t addr, uint64_t *off)
 {
-	const struct segment *s = code_bytes_find_segment(c, addr);
+	const struct segment *s =
+		c->ef ? elf_segment_at(c->ef->seg, c->ef->n_seg, addr) : NULL;
 
 	if (!c->ef || c->kernel) {
 		*off = addr - c->addr;
@@ -239,23 +208,15 @@ bool code_bytes_off(const struct code_bytes *c, uint64_t addr, uint64_t *off)
 size_t code_bytes_read(const struct code_bytes *c, uint64_t off, void *buf,
 		       size_t n)
 {
-	const struct segment *s;
 	uint64_t addr;
 
 	if (!code_bytes_addr(c, off, &addr))
 		return 0;
-	if (!c->ef) {
-		n = n < c->len - off ? n : c->len - (size_t)off;
-		memcpy(buf, c->bytes + off, n);
-		return n;
-	}
-	s = code_bytes_find_segment(c, addr);
-	if (!s)
-		return 0;
-	uint64_t at = addr - s->vaddr;
-
-	n = n < s->filesz - at ? n : (size_t)(s->filesz - at);
-	return code_bytes_of_file(c->ef, s->off + at, buf, n);
+	if (c->ef)
+		return elf_read_code(c->ef, addr, buf, n);
+	n = n < c->len - off ? n : c->len - (size_t)off;
+	memcpy(buf, c->bytes + off, n);
+	return n;
 }
 
 bool code_bytes_function(const struct code_bytes *c, uint64_t off,

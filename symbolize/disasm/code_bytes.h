@@ -17,9 +17,6 @@ struct symbolizer;
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      const char **why);
-/* Reads up to n bytes at an offset of the file. Returns how many. */
-size_t code_bytes_of_file(const struct elf_file *ef, uint64_t off, void *buf,
-			  size_t n);
 
 /* Opens the code of an image, addressed by the offsets in its frames. Returns
  * NULL and *err if the code is not found. */

@@ -38,7 +38,6 @@ struct relocate_state {
 	const struct elf_file *ef;
 	struct elf_section *sec;
 	size_t n_sec;
-	bool swap;
 };
 
 bool relocate_knows(uint16_t machine)
@@ -64,10 +63,10 @@ static void relocate_put(const struct relocate_state *r, unsigned char *at,
 	uint32_t half = (uint32_t)v;
 
 	if (size == sizeof(half)) {
-		half = r->swap ? __builtin_bswap32(half) : half;
+		half = r->ef->swap ? __builtin_bswap32(half) : half;
 		memcpy(at, &half, sizeof(half));
 	} else {
-		v = r->swap ? __builtin_bswap64(v) : v;
+		v = r->ef->swap ? __builtin_bswap64(v) : v;
 		memcpy(at, &v, sizeof(v));
 	}
 }
@@ -139,14 +138,12 @@ static void relocate_lay_out(struct relocate_state *r)
 bool relocate_debug(const struct elf_file *ef)
 {
 	struct relocate_state r = { .ef = ef, .n_sec = elf_sections(ef) };
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
 	bool ok = true;
 
 	/* Sections of a file in memory may overlap each other and what libelf
 	 * has checked; those of a file on disk do not. */
 	if (ef->fd < 0)
 		return false;
-	r.swap = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	r.sec = mem_new(r.n_sec + 1, sizeof(*r.sec));
 	relocate_lay_out(&r);
 	for (size_t i = 1; i < r.n_sec && ok; i++) {

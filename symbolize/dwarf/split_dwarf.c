@@ -48,11 +48,9 @@ static void split_dwarf_section(const struct elf_file *ef, const char *name,
 	Elf_Data *d = elf_section_find(ef, name, &s) && s.type != SHT_NOBITS
 			      ? elf_rawdata(s.scn, NULL)
 			      : NULL;
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
 
 	bytes_init(out, d && d->d_buf ? d->d_buf : "",
-		   d && d->d_buf ? d->d_size : 0, ef->path, 0,
-		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
 }
 
 static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name,

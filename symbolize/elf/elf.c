@@ -20,16 +20,6 @@
 #define NOTES_MAX (64 * 1024)
 #define PAGE 4096u
 
-static bool elf_foreign_order(const struct elf_file *ef)
-{
-	const char *ident = elf_getident(ef->elf, NULL);
-	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-				     ? ELFDATA2LSB
-				     : ELFDATA2MSB;
-
-	return ident && (unsigned char)ident[EI_DATA] != ours;
-}
-
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
 {
 	struct bytes b;
@@ -79,7 +69,6 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
  * refer to bytes that were removed. */
 static void elf_read_build_id(struct elf_file *ef)
 {
-	bool swap = elf_foreign_order(ef);
 	struct elf_section s;
 	size_t n = elf_sections(ef);
 
@@ -90,7 +79,7 @@ static void elf_read_build_id(struct elf_file *ef)
 		Elf_Data *d = elf_rawdata(s.scn, NULL);
 		if (d && d->d_buf)
 			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
-							  swap, ef->id);
+							  ef->swap, ef->id);
 	}
 	if (ef->id_len || elf_getphdrnum(ef->elf, &n))
 		return;
@@ -105,7 +94,7 @@ static void elf_read_build_id(struct elf_file *ef)
 			ef->elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
 		if (d && d->d_buf)
 			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
-							  swap, ef->id);
+							  ef->swap, ef->id);
 	}
 }
 
@@ -165,6 +154,8 @@ static struct elf_file *elf_file_fill(struct elf_file *ef, struct err *err)
 		return NULL;
 	}
 	ef->machine = eh.e_machine;
+	ef->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
+	ef->swap = ef->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	ef->type = eh.e_type;
 	elf_read_build_id(ef);
 	elf_read_segments(ef);
@@ -308,4 +299,47 @@ int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 		}
 	}
 	return 0;
+}
+
+const struct segment *elf_segment_at(const struct segment *seg, size_t n,
+				     uint64_t vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vaddr >= seg[i].vaddr &&
+		    vaddr - seg[i].vaddr < seg[i].filesz)
+			return &seg[i];
+	return NULL;
+}
+
+size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
+{
+	ssize_t got;
+
+	if (ef->mem) {
+		size_t size = 0;
+		const char *raw = elf_rawfile(ef->elf, &size);
+
+		if (!raw || off >= size)
+			return 0;
+		n = n < size - off ? n : size - (size_t)off;
+		memcpy(buf, raw + off, n);
+		return n;
+	}
+	if (n > INT64_MAX || off > INT64_MAX - n)
+		return 0;
+	got = pread(ef->fd, buf, n, (off_t)off);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
+		     size_t n)
+{
+	const struct segment *s = elf_segment_at(ef->seg, ef->n_seg, vaddr);
+	uint64_t off;
+
+	if (!s || __builtin_add_overflow(s->off, vaddr - s->vaddr, &off))
+		return 0;
+	uint64_t left = s->filesz - (vaddr - s->vaddr);
+
+	return elf_read(ef, off, buf, n < left ? n : (size_t)left);
 }

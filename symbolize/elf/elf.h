@@ -22,7 +22,8 @@ struct elf_file {
 	uint16_t machine, type; /* EM_*, ET_* */
 	struct segment *seg;	/* executable PT_LOADs */
 	size_t n_seg;
-	bool no_code; /* a debug file, whose segments are empty */
+	bool big, swap; /* big-endian; not in host byte order */
+	bool no_code;	/* a debug file, whose segments are empty */
 };
 
 /* A section header of either ELF class. */
@@ -62,6 +63,14 @@ Elf_Data *elf_section_data(const struct elf_section *s);
  * offset is in none of the n segments. */
 int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 	      uint64_t *vaddr);
+/* Returns the segment of n whose bytes have an ELF address, or NULL. */
+const struct segment *elf_segment_at(const struct segment *seg, size_t n,
+				     uint64_t vaddr);
+/* Reads up to n bytes at a file offset. Returns how many. */
+size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n);
+/* The same at an ELF address, up to the end of its segment. */
+size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
+		     size_t n);
 /* Returns true if two build-ids are equal. Recorded ones may be truncated, or
  * padded with zeros to 20 bytes. */
 bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b,

@@ -39,9 +39,7 @@ static bool debugfile_read_link(const struct elf_file *ef, const char *section,
 	Elf_Data *d = elf_section_data(&s);
 	if (!d)
 		return false;
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
-	bytes_init(b, d->d_buf, d->d_size, ef->path, 0,
-		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	bytes_init(b, d->d_buf, d->d_size, ef->path, 0, ef->swap);
 	return !bytes_str(b, name, NULL);
 }
 

@@ -9,7 +9,6 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/table.h"
-#include "symbolize/disasm/code_bytes.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
@@ -26,7 +25,7 @@ static bool section_hashes_code(const struct elf_file *ef,
 	for (uint64_t at = 0; at < s->size;) {
 		uint64_t left = s->size - at;
 		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
-		size_t got = code_bytes_of_file(ef, s->off + at, buf, n);
+		size_t got = elf_read(ef, s->off + at, buf, n);
 
 		if (got != n)
 			return false;

@@ -8,7 +8,6 @@
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "symbolize/disasm/code_bytes.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/sframe/sframe_judge.h"
@@ -168,26 +167,15 @@ static void sframe_code_check_step(struct sframe_code_check *l,
 		sframe_code_check_return(l, s);
 }
 
-/* Reads a function into l->buf. Returns its length, 0 if it is not in the
- * file. */
+/* Reads a function into l->buf. Returns its length, 0 if it is not in the file.
+ */
 static size_t sframe_code_read(struct sframe_code_check *l, uint64_t start,
 			       uint64_t end)
 {
-	const struct elf_file *ef = l->j->ef;
-
 	if (end - start > FUNC_MAX)
 		return 0;
-	for (size_t i = 0; i < ef->n_seg; i++) {
-		const struct segment *s = &ef->seg[i];
-
-		if (start < s->vaddr || end - s->vaddr > s->filesz)
-			continue;
-		l->buf =
-			mem_grow(l->buf, &l->cap_buf, (size_t)(end - start), 1);
-		return code_bytes_of_file(ef, start - s->vaddr + s->off, l->buf,
-					  (size_t)(end - start));
-	}
-	return 0;
+	l->buf = mem_grow(l->buf, &l->cap_buf, (size_t)(end - start), 1);
+	return elf_read_code(l->j->ef, start, l->buf, (size_t)(end - start));
 }
 
 static bool sframe_code_next_step(struct sframe_code_check *l,

@@ -118,7 +118,6 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 				    struct sframe_file_place *p,
 				    struct err *err)
 {
-	const char *ident = elf_getident(ef->elf, NULL);
 	unsigned int bytes =
 		sframe_file_pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
 	uint64_t sym;
@@ -131,7 +130,7 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 			      r->r_offset);
 	sframe_file_put((unsigned char *)p->data + r->r_offset,
 			sym + (uint64_t)r->r_addend - (p->addr + r->r_offset),
-			bytes, ident && ident[EI_DATA] == ELFDATA2MSB);
+			bytes, ef->big);
 	return 0;
 }
 

@@ -183,7 +183,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 
 	f->ef = ef;
 	f->machine = ef->machine;
-	f->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	f->big = ef->big;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
 	f->loader = callsite_is_loader(img->path);
@@ -221,16 +221,6 @@ void callsite_close(struct callsite_file *f)
 
 /* ---- one return address */
 
-static bool callsite_in_segment(const struct segment *seg, size_t n,
-				uint64_t vaddr)
-{
-	for (size_t i = 0; i < n; i++)
-		if (vaddr >= seg[i].vaddr &&
-		    vaddr - seg[i].vaddr < seg[i].filesz)
-			return true;
-	return false;
-}
-
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out)
 {
@@ -249,7 +239,7 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 		return;
 	before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
 					      : CALL_BEFORE;
-	n = code_bytes_of_file(f->ef, off - before, code, before + CALL_AFTER);
+	n = elf_read(f->ef, off - before, code, before + CALL_AFTER);
 	if (n < before) {
 		out->kind = CALLSITE_UNCHECKED;
 		return;
@@ -259,7 +249,7 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 	case CALL_DIRECT:
 		/* A call must lead to code, else these are bytes of another
 		 * instruction. */
-		out->kind = callsite_in_segment(f->seg, f->n_seg, out->target)
+		out->kind = elf_segment_at(f->seg, f->n_seg, out->target)
 				    ? CALLSITE_DIRECT
 				    : CALLSITE_NO_CALL;
 		break;
@@ -383,7 +373,7 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 	if (stub)
 		return callsite_link_by_name(stub->name, inner, start, end);
 	/* a stub without a name: the target is unknown */
-	if (callsite_in_segment(f->plt, f->n_plt, site->target))
+	if (elf_segment_at(f->plt, f->n_plt, site->target))
 		return CALLSITE_UNKNOWN;
 	if (f != inner)
 		return CALLSITE_GAP;

@@ -219,7 +219,7 @@ static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
 
 	m->machine = ef->machine;
 	m->kind = img->kind;
-	m->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	m->big = ef->big;
 	m->proved = img->id_len != 0;
 	m->img = unwind_images_copy_image(img);
 	m->path = mem_strdup(ef->path);
@@ -384,33 +384,8 @@ size_t unwind_images_read_code(struct unwind_images *ms, struct unwind_image *m,
 	if (m->code)
 		return unwind_images_jit_code(m->code, vaddr, buf, n);
 	struct elf_file *ef = unwind_images_get_file(ms, m);
-	const struct segment *seg = NULL;
 
-	for (size_t i = 0; i < m->n_seg && !seg; i++)
-		if (vaddr >= m->seg[i].vaddr &&
-		    vaddr - m->seg[i].vaddr < m->seg[i].filesz)
-			seg = &m->seg[i];
-	if (!ef || !seg)
-		return 0;
-	uint64_t at = vaddr - seg->vaddr;
-	uint64_t off;
-
-	if (n > seg->filesz - at)
-		n = seg->filesz - at;
-	if (__builtin_add_overflow(seg->off, at, &off) || off > INT64_MAX - n)
-		return 0;
-	if (ef->fd < 0) {
-		Elf_Data *d = elf_getdata_rawchunk(ef->elf, (int64_t)off, n,
-						   ELF_T_BYTE);
-
-		if (!d || !d->d_buf || d->d_size < n)
-			return 0;
-		memcpy(buf, d->d_buf, n);
-		return n;
-	}
-	ssize_t got = pread(ef->fd, buf, n, (off_t)off);
-
-	return got > 0 ? (size_t)got : 0;
+	return ef ? elf_read_code(ef, vaddr, buf, n) : 0;
 }
 
 bool unwind_images_in_section(struct unwind_images *ms, struct unwind_image *m,
