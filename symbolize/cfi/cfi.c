@@ -11,7 +11,7 @@
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/leb128.h"
+#include "symbolize/elf/dwarf_number.h"
 
 /* .eh_frame has a few CIEs, .debug_frame one per source file. */
 #define CIES_MAX 65536
@@ -64,54 +64,23 @@ static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
 	return 0;
 }
 
-static int cfi_read_address(struct bytes *b, uint8_t size, uint64_t *out)
-{
-	uint32_t word;
-
-	if (size == 8)
-		return bytes_u64(b, out, NULL);
-	if (bytes_u32(b, &word, NULL))
-		return -1;
-	*out = word;
-	return 0;
-}
-
 /* Reads a pointer in encoding enc (DW_EH_PE_*). Encodings through memory or
  * relative to run-time values are not used for code addresses. */
 static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 			    uint8_t size, uint64_t *out)
 {
+	static const uint8_t sizes[8] = {
+		[DW_EH_PE_udata2] = 2,
+		[DW_EH_PE_udata4] = 4,
+		[DW_EH_PE_udata8] = 8,
+	};
 	uint64_t here = c->addr + bytes_off(b);
-	uint16_t half;
-	uint32_t word;
-	int ret = -1;
+	unsigned int bytes = sizes[enc & 7];
 
-	switch (enc & 0xf) {
-	case DW_EH_PE_absptr:
-		ret = cfi_read_address(b, size, out);
-		break;
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		ret = bytes_u64(b, out, NULL);
-		break;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		ret = bytes_u32(b, &word, NULL);
-		if (!ret)
-			*out = enc & DW_EH_PE_signed
-				       ? (uint64_t)(int64_t)(int32_t)word
-				       : word;
-		break;
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		ret = bytes_u16(b, &half, NULL);
-		if (!ret)
-			*out = enc & DW_EH_PE_signed
-				       ? (uint64_t)(int64_t)(int16_t)half
-				       : half;
-		break;
-	}
-	if (ret || enc & 0xe0)
+	if ((enc & 0xf) == DW_EH_PE_absptr)
+		bytes = size == 8 ? 8 : 4;
+	if (enc & 0xe0 ||
+	    dwarf_number_fixed(b, bytes, enc & DW_EH_PE_signed, out))
 		return -1;
 	if (enc & DW_EH_PE_pcrel)
 		*out += here;

@@ -7,7 +7,7 @@
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/elf/leb128.h"
+#include "symbolize/elf/dwarf_number.h"
 
 #define DEPTH 64
 /* Backward jumps can loop. */
@@ -56,30 +56,12 @@ static int cfi_expr_push_reg(struct cfi_expr_machine *m, uint64_t reg)
 /* DW_OP_const1u, const1s, const2u, ... */
 static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 {
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
+	unsigned int i = op - DW_OP_const1u;
 	uint64_t v;
-	bool sign = (op - DW_OP_const1u) & 1;
 
-	switch ((op - DW_OP_const1u) / 2) {
-	case 0:
-		if (bytes_u8(m->code, &byte, NULL))
-			return -1;
-		return cfi_expr_push(m, sign ? (uint64_t)(int8_t)byte : byte);
-	case 1:
-		if (bytes_u16(m->code, &half, NULL))
-			return -1;
-		return cfi_expr_push(m, sign ? (uint64_t)(int16_t)half : half);
-	case 2:
-		if (bytes_u32(m->code, &word, NULL))
-			return -1;
-		return cfi_expr_push(m, sign ? (uint64_t)(int32_t)word : word);
-	default:
-		if (bytes_u64(m->code, &v, NULL))
-			return -1;
-		return cfi_expr_push(m, v);
-	}
+	return dwarf_number_fixed(m->code, 1u << i / 2, i & 1, &v)
+		       ? -1
+		       : cfi_expr_push(m, v);
 }
 
 static int cfi_expr_push_leb(struct cfi_expr_machine *m, uint8_t op)

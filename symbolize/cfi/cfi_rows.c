@@ -8,7 +8,7 @@
 
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/elf/leb128.h"
+#include "symbolize/elf/dwarf_number.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10

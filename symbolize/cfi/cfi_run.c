@@ -6,7 +6,7 @@
 
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/abi.h"
-#include "symbolize/elf/leb128.h"
+#include "symbolize/elf/dwarf_number.h"
 
 #define V_MAX (INT64_MAX >> 8)
 
@@ -184,26 +184,17 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
 	int ret = 0;
 
 	if (op == DW_CFA_set_loc)
 		return r->address(r->arg, b, &r->loc);
-	if (op == DW_CFA_advance_loc1) {
-		ret = bytes_u8(b, &byte, NULL);
-		by = ret ? 0 : byte;
-	} else if (op == DW_CFA_advance_loc2) {
-		ret = bytes_u16(b, &half, NULL);
-		by = ret ? 0 : half;
-	} else if (op == DW_CFA_advance_loc4) {
-		ret = bytes_u32(b, &word, NULL);
-		by = ret ? 0 : word;
-	} else if ((op & 0xc0) != DW_CFA_advance_loc) {
+	if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
+		ret = dwarf_number_fixed(b, 1u << (op - DW_CFA_advance_loc1),
+					 false, &by);
+	else if ((op & 0xc0) != DW_CFA_advance_loc)
 		return 1;
-	}
-	r->loc += by * r->code_align;
+	if (!ret)
+		r->loc += by * r->code_align;
 	return ret;
 }
 

@@ -156,36 +156,32 @@ static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 {
 	const cs_detail *t = d->insn->detail;
 
+#define LAST_IMMEDIATE(arch, type_imm)                                         \
+	do {                                                                   \
+		unsigned int n = t->arch.op_count;                             \
+                                                                               \
+		if (!n || t->arch.operands[n - 1].type != (type_imm))          \
+			return false;                                          \
+		*out = (uint64_t)t->arch.operands[n - 1].imm;                  \
+		return true;                                                   \
+	} while (0)
+
 	switch (d->machine) {
 	case EM_X86_64:
 	case EM_386:
-		if (t->x86.op_count != 1 ||
-		    t->x86.operands[0].type != X86_OP_IMM)
+		if (t->x86.op_count != 1)
 			return false;
-		*out = (uint64_t)t->x86.operands[0].imm;
-		return true;
+		LAST_IMMEDIATE(x86, X86_OP_IMM);
 	case EM_AARCH64:
-		if (!t->arm64.op_count ||
-		    t->arm64.operands[t->arm64.op_count - 1].type !=
-			    ARM64_OP_IMM)
-			return false;
-		*out = (uint64_t)t->arm64.operands[t->arm64.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(arm64, ARM64_OP_IMM);
 	case EM_PPC64:
-		if (!t->ppc.op_count ||
-		    t->ppc.operands[t->ppc.op_count - 1].type != PPC_OP_IMM)
-			return false;
-		*out = (uint64_t)t->ppc.operands[t->ppc.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(ppc, PPC_OP_IMM);
 	case EM_S390:
-		if (!t->sysz.op_count ||
-		    t->sysz.operands[t->sysz.op_count - 1].type != SYSZ_OP_IMM)
-			return false;
-		*out = (uint64_t)t->sysz.operands[t->sysz.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(sysz, SYSZ_OP_IMM);
 	default:
 		return false;
 	}
+#undef LAST_IMMEDIATE
 }
 
 static void disasm_fill(const struct disasm *d, struct insn *out)

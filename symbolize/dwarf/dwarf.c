@@ -13,8 +13,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/relocate.h"
@@ -51,7 +52,7 @@ struct dwarf {
 	size_t n;
 	struct dwarf_frame *frame;
 	size_t n_frame, cap_frame;
-	struct arena text;
+	struct intern strings;
 	bool gave_up;
 	size_t missing; /* units whose .dwo file is missing */
 	const char *missed;
@@ -61,9 +62,6 @@ struct dwarf {
 	size_t n_node, cap_node;
 	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
-	const char **string; /* each string once */
-	size_t n_string, cap_string;
-	struct table strings;
 	/* Of the current unit: */
 	Dwarf_Files *files;
 	const char *folder; /* compilation folder, or NULL */
@@ -73,25 +71,9 @@ struct dwarf {
 	unsigned int looks;
 };
 
-static bool dwarf_same_string(const void *owner, uint32_t id, const void *key)
-{
-	return !strcmp(((const struct dwarf *)owner)->string[id], key);
-}
-
 static const char *dwarf_keep(struct dwarf *d, const char *s)
 {
-	if (!s)
-		return NULL;
-	uint64_t h = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&d->strings, h, dwarf_same_string, d, s);
-
-	if (id != TABLE_NONE)
-		return d->string[id];
-	d->string = mem_grow(d->string, &d->cap_string, d->n_string + 1,
-			     sizeof(*d->string));
-	d->string[d->n_string] = arena_strdup(&d->text, s);
-	table_add(&d->strings, h, (uint32_t)d->n_string);
-	return d->string[d->n_string++];
+	return s ? intern_get(&d->strings, intern_add(&d->strings, s)) : NULL;
 }
 
 /* File names may be relative to the compilation folder. */
@@ -128,23 +110,27 @@ bool dwarf_has(const struct elf_file *ef)
 
 /* ---- functions inlined at an address */
 
+struct dwarf_bound {
+	const struct dwarf_want *want;
+	const uint32_t *set;
+	uint64_t addr;
+};
+
+static bool dwarf_not_below(const void *arg, size_t i)
+{
+	const struct dwarf_bound *b = arg;
+
+	return b->want[b->set ? b->set[i] : i].vaddr >= b->addr;
+}
+
 /* Returns the first index in set[first..first+n) whose address is not below
  * addr. */
 static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
 				uint64_t addr)
 {
-	size_t lo = first;
-	size_t hi = first + n;
+	const struct dwarf_bound b = { d->want, d->set + first, addr };
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->want[d->set[mid]].vaddr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return first + search_first(n, dwarf_not_below, &b);
 }
 
 /* Code that the linker discarded has the address 0. */
@@ -432,21 +418,14 @@ static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
 	size_t n = 0;
 
 	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		size_t lo = 0;
-		size_t hi = d->n;
+		const struct dwarf_bound b = { d->want, NULL, start };
 
 		if (dwarf_out_of_time(d))
 			break;
 		if (!dwarf_is_real_range(start, end))
 			continue;
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
+		size_t lo = search_first(d->n, dwarf_not_below, &b);
 
-			if (d->want[mid].vaddr < start)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
 			if (d->want[lo].taken)
 				continue;
@@ -504,12 +483,9 @@ static void dwarf_end_looking(struct dwarf *d)
 	free(d->want);
 	free(d->node);
 	free(d->set);
-	free(d->string);
-	table_release(&d->strings);
 	d->want = NULL;
 	d->node = NULL;
 	d->set = NULL;
-	d->string = NULL;
 	d->files = NULL;
 }
 
@@ -577,7 +553,7 @@ void dwarf_free(struct dwarf *d)
 {
 	if (!d)
 		return;
-	arena_release(&d->text);
+	intern_release(&d->strings);
 	free(d->span);
 	free(d->frame);
 	free(d);

@@ -13,7 +13,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/leb128.h"
+#include "symbolize/elf/dwarf_number.h"
 #include "symbolize/files/locate.h"
 
 #define GNU_ADDR_INDEX 0x1f01 /* DW_FORM_GNU_addr_index */
@@ -161,14 +161,9 @@ Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
 static int split_dwarf_take_address(const struct split_dwarf *s,
 				    struct bytes *b, uint64_t *out)
 {
-	uint32_t half;
-
-	if (s->width == 8)
-		return bytes_u64(b, out, NULL);
-	if (s->width != 4 || bytes_u32(b, &half, NULL))
-		return -1;
-	*out = half;
-	return 0;
+	return s->width == 4 || s->width == 8
+		       ? dwarf_number_fixed(b, s->width, false, out)
+		       : -1;
 }
 
 static int split_dwarf_address_at(const struct split_dwarf *s, uint64_t i,
@@ -190,23 +185,6 @@ static int split_dwarf_value(const struct split_dwarf *s,
 	if (a->valp < out->pos || a->valp > out->end)
 		return -1;
 	out->pos = a->valp;
-	return 0;
-}
-
-static int split_dwarf_take_index(struct bytes *b, unsigned int bytes,
-				  uint64_t *out)
-{
-	*out = 0;
-	for (unsigned int i = 0; i < bytes; i++) {
-		uint8_t v;
-
-		if (bytes_u8(b, &v, NULL))
-			return -1;
-		*out |= (uint64_t)v << 8 * (b->swap == (__BYTE_ORDER__ ==
-							__ORDER_LITTLE_ENDIAN__)
-						    ? bytes - 1 - i
-						    : i);
-	}
 	return 0;
 }
 
@@ -264,24 +242,17 @@ static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
 {
 	struct bytes b = s->lists;
 	uint32_t len;
-	uint32_t off;
 
 	if (i > UINT32_MAX || bytes_u32(&b, &len, NULL))
 		return -1;
 	uint64_t base = len == UINT32_MAX ? LISTS_BASE64 : LISTS_BASE;
-	uint64_t each = len == UINT32_MAX ? 8 : 4;
+	unsigned int each = len == UINT32_MAX ? 8 : 4;
 
 	b = s->lists;
 	if (bytes_skip(&b, base + i * each, NULL))
 		return -1;
-	if (each == 8) {
-		if (bytes_u64(&b, out, NULL))
-			return -1;
-	} else {
-		if (bytes_u32(&b, &off, NULL))
-			return -1;
-		*out = off;
-	}
+	if (dwarf_number_fixed(&b, each, false, out))
+		return -1;
 	return __builtin_add_overflow(*out, base, out) ? -1 : 0;
 }
 

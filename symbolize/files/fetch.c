@@ -75,26 +75,24 @@ bool fetch_available(void)
 	return lib != NULL;
 }
 
+/* Sets a pointer to a function of the library. */
+#define FETCH_FUNCTION(to, name)                                               \
+	((to) = (__typeof__(to))dlsym(f->lib, "debuginfod_" name))
+
 static bool fetch_load_library(struct fetch *f)
 {
+	__typeof__(debuginfod_begin) *begin;
+	__typeof__(debuginfod_set_progressfn) *set_progress;
+	__typeof__(debuginfod_set_user_data) *set_data;
+
 	/* Global, so that fetch_progress() can look up symbols. */
 	f->lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_GLOBAL);
-	if (!f->lib)
-		return false;
-	__typeof__(debuginfod_begin) *begin =
-		(__typeof__(begin))dlsym(f->lib, "debuginfod_begin");
-	__typeof__(debuginfod_set_progressfn) *set_progress =
-		(__typeof__(set_progress))dlsym(f->lib,
-						"debuginfod_set_progressfn");
-	__typeof__(debuginfod_set_user_data) *set_data =
-		(__typeof__(set_data))dlsym(f->lib, "debuginfod_set_user_data");
-	f->find_debug = (__typeof__(f->find_debug))dlsym(
-		f->lib, "debuginfod_find_debuginfo");
-	f->find_code = (__typeof__(f->find_code))dlsym(
-		f->lib, "debuginfod_find_executable");
-	f->end = (__typeof__(f->end))dlsym(f->lib, "debuginfod_end");
-	if (!begin || !set_progress || !set_data || !f->find_debug ||
-	    !f->find_code || !f->end)
+	if (!f->lib || !FETCH_FUNCTION(begin, "begin") ||
+	    !FETCH_FUNCTION(set_progress, "set_progressfn") ||
+	    !FETCH_FUNCTION(set_data, "set_user_data") ||
+	    !FETCH_FUNCTION(f->find_debug, "find_debuginfo") ||
+	    !FETCH_FUNCTION(f->find_code, "find_executable") ||
+	    !FETCH_FUNCTION(f->end, "end"))
 		return false;
 	f->client = begin();
 	if (!f->client)

@@ -5,6 +5,7 @@
 
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_expr.h"
+#include "symbolize/elf/dwarf_number.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 
@@ -257,27 +258,11 @@ static int stack_walk_read_sized(void *arg, uint64_t addr, uint8_t size,
 {
 	struct stack_walk *w = arg;
 	struct bytes b = w->dump;
-	uint64_t v = 0;
-	uint8_t byte;
 
-	if (bytes_skip(&b, addr - w->low, NULL)) {
-		w->end = stack_walk_why_unread(w, addr);
-		return -1;
-	}
-	for (unsigned int i = 0; i < size; i++) {
-		if (bytes_u8(&b, &byte, NULL)) {
-			w->end = stack_walk_why_unread(w, addr);
-			return -1;
-		}
-		/* Host byte order is little-endian unless the dump is
-		 * swapped. */
-		if (b.swap)
-			v = v << 8 | byte;
-		else
-			v |= (uint64_t)byte << 8 * i;
-	}
-	*out = v;
-	return 0;
+	if (!bytes_skip(&b, addr - w->low, NULL) &&
+	    !dwarf_number_fixed(&b, size, false, out))
+		return 0;
+	return stack_walk_fail(w, stack_walk_why_unread(w, addr));
 }
 
 /* Computes a register of the caller. Returns -1 if it is unknown. */
