@@ -208,8 +208,7 @@ static int split_dwarf_address(const struct split_dwarf *s, Dwarf_Attribute *a,
 	case DW_FORM_addrx2:
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
-		return split_dwarf_take_index(&b, a->form - DW_FORM_addrx1 + 1u,
-					      &i)
+		return dwarf_number_fixed(&b, a->form - DW_FORM_addrx1 + 1u, false, &i)
 			       ? -1
 			       : split_dwarf_address_at(s, i, out);
 	default:
