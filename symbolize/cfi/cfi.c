@@ -8,6 +8,7 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
 #include "symbolize/elf/elf.h"
@@ -429,19 +430,23 @@ const struct abi *cfi_abi(const struct cfi *c)
 	return c->abi;
 }
 
+struct cfi_key {
+	const struct cfi_fde *fde;
+	uint64_t vaddr;
+};
+
+static bool cfi_fde_above(const void *arg, size_t i)
+{
+	const struct cfi_key *k = arg;
+
+	return k->fde[i].start > k->vaddr;
+}
+
 static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
-	size_t lo = 0;
-	size_t hi = c->n;
+	const struct cfi_key key = { c->fde, vaddr };
+	size_t lo = search_first(c->n, cfi_fde_above, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->fde[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
 }
 

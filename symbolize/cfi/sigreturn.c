@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 /* A vdso has about ten dynamic symbols, and such a function has two
@@ -16,19 +17,16 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 {
 	struct sigreturn found = { .rt = { 0, 0 }, .old = { 0, 0 } };
 	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
 	if ((ef->machine != EM_AARCH64 && ef->machine != EM_S390) ||
-	    !elf_section_find(ef, ".dynsym", &s))
+	    !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
 		return found;
-	Elf_Data *d = elf_section_data(&s);
-
-	for (int i = 0; d && i < SYMBOLS_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, i, &sym))
-			break;
-		const char *name = elf_strptr(ef->elf, s.link, sym.st_name);
-		if (!name || sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
+	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
+		if (sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
 		    !sym.st_value)
 			continue;
 		uint64_t end = sym.st_value + sym.st_size;

@@ -4,18 +4,16 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/vdso.h"
-
-#define SYMBOLS_MAX 20000000
 
 struct code_bytes {
 	struct elf_file *ef; /* NULL: copied bytes */
@@ -27,45 +25,19 @@ struct code_bytes {
 	bool big, kernel;
 };
 
-static struct elf_file *code_bytes_find_vmlinux(struct symbolizer *sy,
-						const struct image *img,
-						bool *other)
-{
-	struct places p = { .n = 0 };
-
-	locate_vmlinux(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
-	places_release(&p);
-	return ef;
-}
-
-static struct elf_file *code_bytes_find_program(struct symbolizer *sy,
-						const struct image *img,
-						bool *other)
-{
-	struct places p = { .n = 0 };
-
-	locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
-	places_release(&p);
-	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
-		ef = vdso_own(img);
-	return ef;
-}
-
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img, const char **why)
 {
-	struct elf_file *ef = NULL;
-	bool other = false;
+	bool other;
 
 	*why = "no code";
-	if (img->kind == IMAGE_KERNEL)
-		ef = code_bytes_find_vmlinux(sy, img, &other);
-	else if (img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO)
-		ef = code_bytes_find_program(sy, img, &other);
-	else
+	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
+	    img->kind != IMAGE_VDSO)
 		return NULL;
+	struct elf_file *ef = locate_open(sy, img, &other);
+
+	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
+		ef = vdso_own(img);
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
 		return NULL;
@@ -78,35 +50,24 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 /* ---- the code of one image */
 
 /* Finds _text, where offsets in the kernel start. */
-static bool code_bytes_text_symbol(const struct elf_file *ef,
-				   const struct elf_section *s, uint64_t *out)
-{
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
-	GElf_Sym sym;
-
-	if (!d || d->d_type != ELF_T_SYM || !elf_section_get(ef, s->link, &str))
-		return false;
-	for (int i = 1; i < SYMBOLS_MAX && gelf_getsym(d, i, &sym); i++) {
-		const char *name = elf_strptr(ef->elf, s->link, sym.st_name);
-
-		if (name && !strcmp(name, "_text")) {
-			*out = sym.st_value;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {
-	struct elf_section s;
 	size_t n = elf_sections(ef);
+	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	for (size_t i = 1; i < n; i++)
-		if (elf_section_get(ef, i, &s) && s.type == SHT_SYMTAB &&
-		    code_bytes_text_symbol(ef, &s, out))
-			return true;
+	for (size_t i = 1; i < n; i++) {
+		if (!elf_section_get(ef, i, &s) || s.type != SHT_SYMTAB ||
+		    !elf_symbols_open(ef, &s, &it))
+			continue;
+		while (elf_symbols_next(&it, &sym, &name))
+			if (!strcmp(name, "_text")) {
+				*out = sym.st_value;
+				return true;
+			}
+	}
 	return false;
 }
 

@@ -208,7 +208,8 @@ static int split_dwarf_address(const struct split_dwarf *s, Dwarf_Attribute *a,
 	case DW_FORM_addrx2:
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
-		return dwarf_number_fixed(&b, a->form - DW_FORM_addrx1 + 1u, false, &i)
+		return dwarf_number_fixed(&b, a->form - DW_FORM_addrx1 + 1u,
+					  false, &i)
 			       ? -1
 			       : split_dwarf_address_at(s, i, out);
 	default:

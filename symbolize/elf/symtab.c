@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* How many enclosing symbols symtab_find() tries. Real tables nest two or three
  * deep; in a hostile one each symbol could enclose the next. */
@@ -181,19 +182,23 @@ void symtab_finish(struct symtab *t)
 	}
 }
 
+struct symtab_search {
+	const struct sym *sym;
+	uint64_t addr;
+};
+
+static bool symtab_above(const void *arg, size_t i)
+{
+	const struct symtab_search *k = arg;
+
+	return k->sym[i].start > k->addr;
+}
+
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = t->n;
+	const struct symtab_search key = { t->sym, addr };
+	size_t lo = search_first(t->n, symtab_above, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->sym[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (int hops = 0; lo && hops < NEST_MAX; hops++) {
 		const struct sym *s = &t->sym[lo - 1];
 

@@ -16,6 +16,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
@@ -29,12 +30,12 @@
 
 bool kernel_module_name(const char *path, char *buf, size_t size)
 {
-	const char *base = path ? strrchr(path, '/') : NULL;
 	size_t n = 0;
 
-	base = base ? base + 1 : path;
-	if (!base)
+	if (!path)
 		return false;
+	const char *base = path_base(path);
+
 	if (*base == '[')
 		base++;
 	for (; base[n] && base[n] != '.' && base[n] != ']'; n++) {

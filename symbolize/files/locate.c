@@ -9,6 +9,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/name_cache.h"
@@ -110,7 +111,7 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 
 	if (!locate_usable_path(img))
 		return;
-	const char *base = strrchr(img->path, '/') + 1;
+	const char *base = path_base(img->path);
 	if (symfs)
 		places_add(out, "%s%s", symfs, img->path);
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++) {
@@ -225,14 +226,13 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	const char *below = strstr(name, ".dwz/");
 	const char *slash = strrchr(ef->path, '/');
-	const char *base = strrchr(name, '/');
+	const char *base = path_base(name);
 
 	if (below && !locate_leaves_root(below)) {
 		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 			places_add(out, "%s/%s", *d, below);
 		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
 	}
-	base = base ? base + 1 : name;
 	if (slash && *base && !locate_leaves_root(base))
 		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
 			   base);
@@ -243,14 +243,13 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 {
 	const char *symfs = sy->opts.symfs;
 	const char *slash = strrchr(ef->path, '/');
-	const char *base = strrchr(name, '/');
 
 	out->tried = sy->tried;
 	if (symfs && (locate_leaves_root(name) ||
 		      (folder && locate_leaves_root(folder))))
 		return;
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
-		places_add(out, "%s/%s", *d, base ? base + 1 : name);
+		places_add(out, "%s/%s", *d, path_base(name));
 	if (*name == '/') {
 		places_add(out, "%s%s", symfs ? symfs : "", name);
 		return;
@@ -339,6 +338,20 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 		*other = true;
 	}
 	return NULL;
+}
+
+struct elf_file *locate_open(const struct symbolizer *sy,
+			     const struct image *img, bool *other)
+{
+	struct places p = { .tried = sy->tried };
+
+	if (img->kind == IMAGE_KERNEL)
+		locate_vmlinux(sy, img, &p);
+	else
+		locate_image(sy, img, &p);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
+	places_release(&p);
+	return ef;
 }
 
 static struct elf_file *locate_open_image(struct symbolizer *sy,

@@ -51,6 +51,10 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
  * another build-id was found. */
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
 			     size_t id_len, bool *other);
+/* Opens the file of an image: the one that was mapped, or vmlinux. NULL and
+ * *other as places_open() does. */
+struct elf_file *locate_open(const struct symbolizer *sy,
+			     const struct image *img, bool *other);
 void places_release(struct places *p);
 
 /* Finds the file of an image of kind FILE, VDSO or MAPPING, downloading it if

@@ -93,17 +93,14 @@ static bool mapping_offsets_match(struct elf_loads *ls,
 bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 			   struct mapping_offset *map, size_t n)
 {
-	struct places p = { .n = 0 };
 	struct elf_loads ls;
 	bool proved = false;
 	bool other;
 
 	if (!n)
 		return false;
-	locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
+	struct elf_file *ef = locate_open(sy, img, &other);
 
-	places_release(&p);
 	if (ef && mapping_offsets_read_loads(ef, &ls) &&
 	    mapping_offsets_match(&ls, map, n, false))
 		proved = mapping_offsets_match(&ls, map, n, true);
@@ -115,14 +112,11 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     const struct image *img, struct whole_part *out,
 			     size_t max)
 {
-	struct places p = { .n = 0 };
 	struct elf_loads ls = { .n = 0 };
 	bool other;
 
-	locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
+	struct elf_file *ef = locate_open(sy, img, &other);
 
-	places_release(&p);
 	if (!ef || !mapping_offsets_read_loads(ef, &ls))
 		ls.n = 0;
 	elf_file_close(ef);

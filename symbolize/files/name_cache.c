@@ -10,6 +10,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
 
@@ -181,20 +182,24 @@ struct name_cache *name_cache_open(struct symbolizer *sy,
 	return m;
 }
 
+struct name_cache_key {
+	const struct cached_offset *entry;
+	uint64_t off;
+};
+
+static bool name_cache_reached(const void *arg, size_t i)
+{
+	const struct name_cache_key *k = arg;
+
+	return k->entry[i].off >= k->off;
+}
+
 static struct cached_offset *name_cache_find(const struct name_cache *m,
 					     uint64_t off)
 {
-	size_t lo = 0;
-	size_t hi = m->n_old;
+	const struct name_cache_key key = { m->entry, off };
+	size_t lo = search_first(m->n_old, name_cache_reached, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->entry[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
 }
 

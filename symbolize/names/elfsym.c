@@ -14,6 +14,7 @@
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/plt.h"
@@ -109,31 +110,16 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 static void elfsym_load_table(const struct elfsym_loader *l,
 			      const struct elf_section *s)
 {
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	if (!d || d->d_type != ELF_T_SYM ||
-	    !elf_section_get(l->ef, s->link, &str) || str.type != SHT_STRTAB)
-		return;
-	Elf_Data *sd = elf_section_data(&str);
-	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
-	if (!sd || !each)
+	if (!elf_symbols_open(l->ef, s, &it))
 		return;
 	section_hashes_add(l->sy, l->ef, s);
-	section_hashes_add(l->sy, l->ef, &str);
-	/* Any name that starts before the last 0 byte ends inside the table. */
-	const char *text = sd->d_buf;
-	size_t len = sd->d_size;
-	while (len && text[len - 1])
-		len--;
-	for (size_t i = 1; i < d->d_size / each && i < INT32_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, (int)i, &sym))
-			return;
-		if (sym.st_name < len)
-			elfsym_add(l, &sym, text + sym.st_name);
-	}
+	section_hashes_add(l->sy, l->ef, &it.strings);
+	while (elf_symbols_next(&it, &sym, &name))
+		elfsym_add(l, &sym, name);
 }
 
 /* Loads all symbol tables of one type from a file. Returns false if there are
@@ -298,16 +284,13 @@ static bool elfsym_find_text(struct elfsym *en)
 static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			       const char *file, void **r, struct err *err)
 {
-	struct places p = { .tried = sy->tried };
 	bool other;
 
 	(void)file;
 	(void)err;
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
-	locate_vmlinux(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
-	places_release(&p);
+	struct elf_file *ef = locate_open(sy, img, &other);
 	if (!ef) {
 		if (other)
 			report_status(sy, "other build-id");

@@ -3,6 +3,7 @@
  * offset of such an image has the same name. */
 #include <string.h>
 
+#include "stitch/base/search.h"
 #include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
@@ -26,21 +27,25 @@ static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
+struct recorded_line_key {
+	const struct jit_code *code;
+	uint64_t off;
+};
+
+static bool recorded_names_line_above(const void *arg, size_t i)
+{
+	const struct recorded_line_key *k = arg;
+
+	return k->code->line[i].off > k->off;
+}
+
 /* Sets the source line: that of the last line entry at or before the offset. */
 static void recorded_names_find_line(const struct jit_code *c,
 				     struct symbol *sym)
 {
-	size_t lo = 0;
-	size_t hi = c->n_line;
+	const struct recorded_line_key key = { c, sym->off };
+	size_t lo = search_first(c->n_line, recorded_names_line_above, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->line[mid].off <= sym->off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return;
 	sym->file = c->line[lo - 1].file;

@@ -10,6 +10,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/sframe/sframe_judge.h"
 
 /* A longer function is data. */
@@ -122,6 +123,12 @@ static void sframe_code_check_return(struct sframe_code_check *l,
 			    s->in.mnemonic, judge_rule(j, &s->rule, &t));
 }
 
+static void sframe_code_add_entry(struct sframe_code_check *l, uint64_t addr)
+{
+	l->entry = mem_grow(l->entry, &l->cap, l->n + 1, sizeof(*l->entry));
+	l->entry[l->n++] = addr;
+}
+
 /* A call overwrites the link register. On x86 it pushes below SP, so SP must
  * not be above the return address. */
 static void sframe_code_check_call(struct sframe_code_check *l,
@@ -131,11 +138,8 @@ static void sframe_code_check_call(struct sframe_code_check *l,
 	bool link = calls[j->sf->head.abi].link;
 	struct rule_text t;
 
-	if (s->in.has_target) {
-		l->entry = mem_grow(l->entry, &l->cap, l->n + 1,
-				    sizeof(*l->entry));
-		l->entry[l->n++] = s->in.target;
-	}
+	if (s->in.has_target)
+		sframe_code_add_entry(l, s->in.target);
 	if (s->rule.kind < ROW_SP || s->rule.kind > ROW_DRAP)
 		return;
 	j->r->asked[SFRAME_T_CALL_SITE]++;
@@ -255,24 +259,18 @@ static void sframe_code_add_exported(struct sframe_code_check *l)
 	const struct elf_file *ef = l->j->ef;
 	size_t n = elf_sections(ef);
 	struct elf_section s;
+	struct elf_symbols it;
 	GElf_Sym sym;
+	const char *name;
 
 	for (size_t i = 1; i < n; i++) {
 		if (!elf_section_get(ef, i, &s) || s.type != SHT_DYNSYM ||
-		    !s.entsize)
+		    !elf_symbols_open(ef, &s, &it))
 			continue;
-		Elf_Data *d = elf_section_data(&s);
-		size_t len = d ? d->d_size / s.entsize : 0;
-
-		for (size_t k = 0; k < len && k < INT32_MAX; k++) {
-			if (!gelf_getsym(d, (int)k, &sym) ||
-			    GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-			    sym.st_shndx == SHN_UNDEF)
-				continue;
-			l->entry = mem_grow(l->entry, &l->cap, l->n + 1,
-					    sizeof(*l->entry));
-			l->entry[l->n++] = sym.st_value;
-		}
+		while (elf_symbols_next(&it, &sym, &name))
+			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+			    sym.st_shndx != SHN_UNDEF)
+				sframe_code_add_entry(l, sym.st_value);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 		 uint64_t end, uint64_t n, const char *fmt, ...)
@@ -29,19 +30,23 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 	va_end(ap);
 }
 
+struct judge_key {
+	const struct part *part;
+	uint64_t addr;
+};
+
+static bool judge_part_above(const void *arg, size_t i)
+{
+	const struct judge_key *k = arg;
+
+	return k->part[i].start > k->addr;
+}
+
 const char *judge_part(const struct judge *j, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = j->n_part;
+	const struct judge_key key = { j->part, addr };
+	size_t lo = search_first(j->n_part, judge_part_above, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->part[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
 }
 

@@ -8,18 +8,18 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 
-/* More than any real file has. */
-#define SYMBOLS_MAX 20000000
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
 
@@ -91,29 +91,14 @@ static void callsite_take_symbol(struct callsite_file *f, const GElf_Sym *s,
 static void callsite_take_table(struct callsite_file *f,
 				const struct elf_section *s)
 {
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
-	Elf_Data *sd;
-	size_t each = gelf_fsize(f->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	if (!d || d->d_type != ELF_T_SYM || !each ||
-	    !elf_section_get(f->ef, s->link, &str) || str.type != SHT_STRTAB)
+	if (!elf_symbols_open(f->ef, s, &it))
 		return;
-	sd = elf_section_data(&str);
-	if (!sd)
-		return;
-	const char *text = sd->d_buf;
-	size_t len = sd->d_size;
-	while (len && text[len - 1])
-		len--;
-	for (size_t i = 1; i < d->d_size / each && i < SYMBOLS_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, (int)i, &sym))
-			return;
-		if (sym.st_name < len)
-			callsite_take_symbol(f, &sym, text + sym.st_name);
-	}
+	while (elf_symbols_next(&it, &sym, &name))
+		callsite_take_symbol(f, &sym, name);
 }
 
 static int callsite_compare_hash(const void *a, const void *b)
@@ -290,21 +275,25 @@ static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 	return true;
 }
 
+struct callsite_key {
+	const struct callsite_name *name;
+	uint64_t hash;
+};
+
+static bool callsite_hash_reached(const void *arg, size_t i)
+{
+	const struct callsite_key *k = arg;
+
+	return k->name[i].hash >= k->hash;
+}
+
 /* Returns the first function with this name, and how many there are. */
 static const struct callsite_name *
 callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
 {
-	size_t lo = 0;
-	size_t hi = f->n_name;
+	const struct callsite_key key = { f->name, hash };
+	size_t lo = search_first(f->n_name, callsite_hash_reached, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->name[mid].hash < hash)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	*n = 0;
 	while (lo + *n < f->n_name && f->name[lo + *n].hash == hash)
 		++*n;

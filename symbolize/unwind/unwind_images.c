@@ -16,6 +16,7 @@
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
@@ -117,12 +118,9 @@ static bool unwind_images_replaced(const struct unwind_images *ms,
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img)
 {
-	struct places p = { .n = 0 };
 	bool other;
+	struct elf_file *ef = locate_open(ms->sy, img, &other);
 
-	locate_image(ms->sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
-	places_release(&p);
 	if (!ef && img->kind == IMAGE_VDSO)
 		ef = vdso_own(img);
 	if (ef && (!abi_of(ef->machine) || ef->no_code ||
@@ -403,21 +401,19 @@ bool unwind_images_symbol(struct unwind_images *ms, struct unwind_image *m,
 {
 	struct elf_file *ef = unwind_images_get_file(ms, m);
 	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	if (!ef || !elf_section_find(ef, ".dynsym", &s))
+	if (!ef || !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
 		return false;
-	Elf_Data *d = elf_section_data(&s);
-
-	for (int i = 0; d && i < SYMBOLS_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, i, &sym))
-			break;
+	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
 		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
 		    vaddr < sym.st_value || vaddr - sym.st_value >= sym.st_size)
 			continue;
-		*out = (struct unwind_image_symbol){ sym.st_value,
-						     sym.st_size };
+		out->value = sym.st_value;
+		out->size = sym.st_size;
 		return true;
 	}
 	return false;
