@@ -162,40 +162,33 @@ static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 	int64_t x = cfi_expr_signed(m, a);
 	int64_t y = cfi_expr_signed(m, b);
 
+#define RESULT(of, value)                                                      \
+	case of:                                                               \
+		return cfi_expr_push(m, (uint64_t)(value))
+
 	switch (op) {
-	case DW_OP_and:
-		return cfi_expr_push(m, a & b);
-	case DW_OP_or:
-		return cfi_expr_push(m, a | b);
-	case DW_OP_xor:
-		return cfi_expr_push(m, a ^ b);
-	case DW_OP_plus:
-		return cfi_expr_push(m, a + b);
-	case DW_OP_minus:
-		return cfi_expr_push(m, a - b);
-	case DW_OP_mul:
-		return cfi_expr_push(m, a * b);
+		RESULT(DW_OP_and, a & b);
+		RESULT(DW_OP_or, a | b);
+		RESULT(DW_OP_xor, a ^ b);
+		RESULT(DW_OP_plus, a + b);
+		RESULT(DW_OP_minus, a - b);
+		RESULT(DW_OP_mul, a * b);
+		RESULT(DW_OP_eq, x == y);
+		RESULT(DW_OP_ne, x != y);
+		RESULT(DW_OP_ge, x >= y);
+		RESULT(DW_OP_gt, x > y);
+		RESULT(DW_OP_le, x <= y);
+		RESULT(DW_OP_lt, x < y);
 	case DW_OP_div:
 		return !y || (x == INT64_MIN && y == -1)
 			       ? -1
 			       : cfi_expr_push(m, (uint64_t)(x / y));
 	case DW_OP_mod:
 		return b ? cfi_expr_push(m, a % b) : -1;
-	case DW_OP_eq:
-		return cfi_expr_push(m, x == y);
-	case DW_OP_ne:
-		return cfi_expr_push(m, x != y);
-	case DW_OP_ge:
-		return cfi_expr_push(m, x >= y);
-	case DW_OP_gt:
-		return cfi_expr_push(m, x > y);
-	case DW_OP_le:
-		return cfi_expr_push(m, x <= y);
-	case DW_OP_lt:
-		return cfi_expr_push(m, x < y);
 	default:
 		return cfi_expr_push(m, cfi_expr_shifted(m, op, a, b));
 	}
+#undef RESULT
 }
 
 static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)

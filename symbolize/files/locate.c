@@ -291,8 +291,8 @@ void locate_module(const struct symbolizer *sy, const struct image *img,
 	locate_debug(sy, img, out);
 }
 
-void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
-		    struct places *out)
+static void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
+			   struct places *out)
 {
 	char id[64];
 

@@ -40,9 +40,6 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 /* Adds places of a kernel module's file, compressed or not. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);
-/* Adds places of vmlinux. */
-void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
-		    struct places *out);
 /* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);

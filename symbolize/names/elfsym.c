@@ -436,32 +436,18 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 	return en->dwarf ? dwarf_frames(en->dwarf, i, out) : 0;
 }
 
-const struct resolver resolve_elf = {
-	.name = "elf",
-	.summary = "symbol tables of programs and libraries",
-	.open = elfsym_open,
-	.lines = elfsym_lines,
-	.resolve = elfsym_resolve,
-	.inlined = elfsym_inlined,
-	.close = elfsym_close,
-};
+#define ELFSYM_RESOLVER(label, text, opens)                                    \
+	{                                                                      \
+		.name = label, .summary = text, .open = opens,                 \
+		.lines = elfsym_lines, .resolve = elfsym_resolve,              \
+		.inlined = elfsym_inlined, .close = elfsym_close,              \
+	}
 
-const struct resolver resolve_vmlinux = {
-	.name = "vmlinux",
-	.summary = "the symbol table of a kernel with symbols",
-	.open = elfsym_open_vmlinux,
-	.lines = elfsym_lines,
-	.resolve = elfsym_resolve,
-	.inlined = elfsym_inlined,
-	.close = elfsym_close,
-};
-
-const struct resolver resolve_module = {
-	.name = "module",
-	.summary = "the symbol table of a kernel module's file",
-	.open = elfsym_open_module,
-	.lines = elfsym_lines,
-	.resolve = elfsym_resolve,
-	.inlined = elfsym_inlined,
-	.close = elfsym_close,
-};
+const struct resolver resolve_elf = ELFSYM_RESOLVER(
+	"elf", "symbol tables of programs and libraries", elfsym_open);
+const struct resolver resolve_vmlinux =
+	ELFSYM_RESOLVER("vmlinux", "the symbol table of a kernel with symbols",
+			elfsym_open_vmlinux);
+const struct resolver resolve_module =
+	ELFSYM_RESOLVER("module", "the symbol table of a kernel module's file",
+			elfsym_open_module);

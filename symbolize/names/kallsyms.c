@@ -471,34 +471,21 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-const struct resolver resolve_kallsyms_file = {
-	.name = "kallsyms-file",
-	.summary = "the copy of /proc/kallsyms named with --kallsyms",
-	.open = kallsyms_open_file,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
+#define KALLSYMS_RESOLVER(label, text, opens)                                  \
+	{                                                                      \
+		.name = label, .summary = text, .open = opens,                 \
+		.resolve = kallsyms_resolve, .close = free,                    \
+	}
 
-const struct resolver resolve_kallsyms_captured = {
-	.name = "kallsyms-capture",
-	.summary = "the copy of /proc/kallsyms in the capture",
-	.open = kallsyms_open_captured,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
-
-const struct resolver resolve_kallsyms_cache = {
-	.name = "kallsyms-cache",
-	.summary = "the copy in perf's build-id cache",
-	.open = kallsyms_open_cache,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
-
-const struct resolver resolve_kallsyms_live = {
-	.name = "kallsyms",
-	.summary = "the running kernel's, when it is the recorded one",
-	.open = kallsyms_open_live,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
+const struct resolver resolve_kallsyms_file = KALLSYMS_RESOLVER(
+	"kallsyms-file", "the copy of /proc/kallsyms named with --kallsyms",
+	kallsyms_open_file);
+const struct resolver resolve_kallsyms_captured = KALLSYMS_RESOLVER(
+	"kallsyms-capture", "the copy of /proc/kallsyms in the capture",
+	kallsyms_open_captured);
+const struct resolver resolve_kallsyms_cache =
+	KALLSYMS_RESOLVER("kallsyms-cache", "the copy in perf's build-id cache",
+			  kallsyms_open_cache);
+const struct resolver resolve_kallsyms_live = KALLSYMS_RESOLVER(
+	"kallsyms", "the running kernel's, when it is the recorded one",
+	kallsyms_open_live);

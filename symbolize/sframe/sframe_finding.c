@@ -3,65 +3,58 @@
 
 #include <stdlib.h>
 
+/* An error, or a remark, that a test finds. */
+#define SFRAME_ERROR(id, name, unit, summary)                                  \
+	[SFRAME_T_##id] = { name, summary, unit, false }
+#define SFRAME_NOTE(id, name, unit, summary)                                   \
+	[SFRAME_T_##id] = { name, summary, unit, true }
+
+/* clang-format off */
 const struct sframe_test_info sframe_tests[SFRAME_TESTS] = {
-	[SFRAME_T_READABLE] = { "readable",
-				"functions and their rows can be read",
-				"functions", false },
-	[SFRAME_T_SORTED] = { "sorted",
-			      "functions are sorted, as the header says",
-			      "functions", false },
-	[SFRAME_T_OVERLAP] = { "overlap", "no two functions overlap",
-			       "functions", false },
-	[SFRAME_T_IN_CODE] = { "in-code",
-			       "functions are in executable segments",
-			       "functions", false },
-	[SFRAME_T_ROW_COUNT] = { "row-count",
-				 "there are as many rows as the header says",
-				 "rows", false },
-	[SFRAME_T_FIRST_ROW] = { "first-row",
-				 "rows begin where their function does",
-				 "functions", false },
-	[SFRAME_T_FIXED_RA] = { "fixed-ra",
-				"the return address is where the ABI has it",
-				"headers", false },
-	[SFRAME_T_ENTRY] = { "entry",
-			     "where a function begins, before SP moves, the "
-			     "rule is that of a call",
-			     "functions", false },
-	[SFRAME_T_SP_MOVES] = { "sp-moves",
-				"the CFA stays where it is when the code "
-				"moves SP",
-				"instructions", false },
-	[SFRAME_T_RETURN] = { "return",
-			      "at a return the rule is that of a call",
-			      "returns", false },
-	[SFRAME_T_CALL_SITE] = { "call-site",
-				 "at a call the return address is safe",
-				 "calls", false },
-	[SFRAME_T_BOUNDARY] = { "boundary", "rows begin where instructions do",
-				"rows", true },
-	[SFRAME_T_EH_FRAME] = { "eh-frame", "rules are those of .eh_frame",
-				"bytes", false },
-	[SFRAME_T_PLT_GOT] = { "plt-got",
-			       "rules of .plt.got are those of .eh_frame (GNU "
-			       "ld writes sp+16 for sp+8)",
-			       "bytes", false },
-	[SFRAME_T_OUTERMOST] = { "outermost",
-				 "code without a caller in .eh_frame has none "
-				 "here (version 2 often cannot say so)",
-				 "bytes", true },
-	[SFRAME_T_SIGNAL] = { "signal",
-			      "signal frames of .eh_frame are such here "
-			      "(before version 3 they cannot be)",
-			      "bytes", true },
-	[SFRAME_T_MISSING] = { "missing", "what .eh_frame covers is covered",
-			       "bytes", true },
-	[SFRAME_T_EXTRA] = { "extra", "nothing is covered but by .eh_frame",
-			     "bytes", true },
-	[SFRAME_T_COMPLEX] = { "complex",
-			       "both can be said in rows, and be compared",
-			       "bytes", true },
+	SFRAME_ERROR(READABLE, "readable", "functions",
+		"functions and their rows can be read"),
+	SFRAME_ERROR(SORTED, "sorted", "functions",
+		"functions are sorted, as the header says"),
+	SFRAME_ERROR(OVERLAP, "overlap", "functions",
+		"no two functions overlap"),
+	SFRAME_ERROR(IN_CODE, "in-code", "functions",
+		"functions are in executable segments"),
+	SFRAME_ERROR(ROW_COUNT, "row-count", "rows",
+		"there are as many rows as the header says"),
+	SFRAME_ERROR(FIRST_ROW, "first-row", "functions",
+		"rows begin where their function does"),
+	SFRAME_ERROR(FIXED_RA, "fixed-ra", "headers",
+		"the return address is where the ABI has it"),
+	SFRAME_ERROR(ENTRY, "entry", "functions",
+		"where a function begins, before SP moves, the rule is that "
+		"of a call"),
+	SFRAME_ERROR(SP_MOVES, "sp-moves", "instructions",
+		"the CFA stays where it is when the code moves SP"),
+	SFRAME_ERROR(RETURN, "return", "returns",
+		"at a return the rule is that of a call"),
+	SFRAME_ERROR(CALL_SITE, "call-site", "calls",
+		"at a call the return address is safe"),
+	SFRAME_NOTE(BOUNDARY, "boundary", "rows",
+		"rows begin where instructions do"),
+	SFRAME_ERROR(EH_FRAME, "eh-frame", "bytes",
+		"rules are those of .eh_frame"),
+	SFRAME_ERROR(PLT_GOT, "plt-got", "bytes",
+		"rules of .plt.got are those of .eh_frame (GNU ld writes "
+		"sp+16 for sp+8)"),
+	SFRAME_NOTE(OUTERMOST, "outermost", "bytes",
+		"code without a caller in .eh_frame has none here (version 2"
+		" often cannot say so)"),
+	SFRAME_NOTE(SIGNAL, "signal", "bytes",
+		"signal frames of .eh_frame are such here (before version 3 "
+		"they cannot be)"),
+	SFRAME_NOTE(MISSING, "missing", "bytes",
+		"what .eh_frame covers is covered"),
+	SFRAME_NOTE(EXTRA, "extra", "bytes",
+		"nothing is covered but by .eh_frame"),
+	SFRAME_NOTE(COMPLEX, "complex", "bytes",
+		"both can be said in rows, and be compared"),
 };
+/* clang-format on */
 
 void sframe_report_release(struct sframe_report *r)
 {

@@ -120,8 +120,10 @@ static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
 	return ROW_COMPLEX;
 }
 
-void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
-		     const struct sframe_rule *in, struct unwind_rule *out)
+static void sframe_table_rule(const struct sframe *sf,
+			      const struct sframe_func *f,
+			      const struct sframe_rule *in,
+			      struct unwind_rule *out)
 {
 	struct sframe_place ra = in->ra;
 
@@ -177,7 +179,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 
 	m->kept = mem_grow(m->kept, &m->cap, m->n + 1, sizeof(*m->kept));
 	m->kept[m->n].pc = row->pc;
-	sframe_row_rule(m->sf, f, rule, &m->kept[m->n++].rule);
+	sframe_table_rule(m->sf, f, rule, &m->kept[m->n++].rule);
 }
 
 /* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */

@@ -7,7 +7,6 @@
 #include "symbolize/sframe/sframe.h"
 
 struct err;
-struct unwind_rule;
 
 /* Callbacks, each may be NULL. For each function: func, row for each row, end.
  * If a function is damaged, bad replaces the calls that are left (all of them
@@ -27,9 +26,6 @@ struct sframe_visitor {
 uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 		      void *arg);
 
-/* Converts a rule to the form of symbolize/cfi/unwind_rows.h. */
-void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
-		     const struct sframe_rule *in, struct unwind_rule *out);
 /* Converts the section to a table; free it with unwind_rows_free(). *bad is the
  * number of functions left out, since they could not be read. */
 struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);
