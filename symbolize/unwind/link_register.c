@@ -30,8 +30,7 @@ static bool link_register_written(uint32_t insn)
 }
 
 /* Returns true if no instruction of the function writes the register. */
-static bool link_register_untouched(struct unwind_images *ms,
-				    struct unwind_image *m,
+static bool link_register_untouched(struct unwind_image *m,
 				    const struct unwind_image_symbol *f)
 {
 	unsigned char code[1024];
@@ -45,7 +44,7 @@ static bool link_register_untouched(struct unwind_images *ms,
 
 		if (n > sizeof(code))
 			n = sizeof(code);
-		if (unwind_images_read_code(ms, m, f->value + at, code, n) != n)
+		if (unwind_images_read_code(m, f->value + at, code, n) != n)
 			return false;
 		bytes_init(&b, code, n, "", 0, false);
 		while (!bytes_u32(&b, &insn, NULL))
@@ -58,18 +57,17 @@ static bool link_register_untouched(struct unwind_images *ms,
 /* Matches the rest of a PLT stub, for which linkers write no table (ld 2.40): a
  * stub is entered by a call and ends with its only 'br'. The header stub starts
  * by storing the register, so it does not match there. */
-static bool link_register_in_stub(struct unwind_images *ms,
-				  struct unwind_image *m, uint64_t vaddr)
+static bool link_register_in_stub(struct unwind_image *m, uint64_t vaddr)
 {
 	unsigned char code[4 * STUB_MAX];
 	struct bytes b;
 	uint32_t insn;
 
-	if (vaddr % 4 || !unwind_images_in_section(ms, m, ".plt", vaddr))
+	if (vaddr % 4 || !unwind_images_in_section(m, ".plt", vaddr))
 		return false;
 	bytes_init(&b, code,
-		   unwind_images_read_code(ms, m, vaddr, code, sizeof(code)),
-		   "", 0, false);
+		   unwind_images_read_code(m, vaddr, code, sizeof(code)), "", 0,
+		   false);
 	while (!bytes_u32(&b, &insn, NULL)) {
 		if (link_register_written(insn))
 			return false;
@@ -79,15 +77,14 @@ static bool link_register_in_stub(struct unwind_images *ms,
 	return false;
 }
 
-bool link_register_is_kept(struct unwind_images *ms, struct unwind_image *m,
-			   uint64_t vaddr)
+bool link_register_is_kept(struct unwind_image *m, uint64_t vaddr)
 {
 	struct unwind_image_symbol f;
 
 	if (m->machine != EM_AARCH64)
 		return false;
 	if (m->kind != IMAGE_VDSO)
-		return link_register_in_stub(ms, m, vaddr);
-	return vaddr % 4 == 0 && unwind_images_symbol(ms, m, vaddr, &f) &&
-	       link_register_untouched(ms, m, &f);
+		return link_register_in_stub(m, vaddr);
+	return vaddr % 4 == 0 && unwind_images_symbol(m, vaddr, &f) &&
+	       link_register_untouched(m, &f);
 }

@@ -11,6 +11,5 @@ struct unwind_images;
 /* For an ELF address that no table covers: in the vdso (Linux 7.2 gives it no
  * tables) and in PLT stubs (ld gives them none). Decides by the instructions,
  * without guessing. Reads up to a whole function, so cache the result. */
-bool link_register_is_kept(struct unwind_images *ms, struct unwind_image *m,
-			   uint64_t vaddr);
+bool link_register_is_kept(struct unwind_image *m, uint64_t vaddr);
 #endif

@@ -29,8 +29,7 @@ static bool missing_caller_function(const struct unwind_image *m,
 }
 
 /* Decodes the call before an address, and its target. */
-static enum call_kind missing_caller_call_at(struct unwind_images *ms,
-					     struct unwind_image *m,
+static enum call_kind missing_caller_call_at(struct unwind_image *m,
 					     uint64_t vaddr, uint64_t *target)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
@@ -39,28 +38,26 @@ static enum call_kind missing_caller_call_at(struct unwind_images *ms,
 	*target = 0;
 	if (vaddr < CALL_BEFORE)
 		return CALL_NONE;
-	n = unwind_images_read_code(ms, m, vaddr - CALL_BEFORE, code, n);
+	n = unwind_images_read_code(m, vaddr - CALL_BEFORE, code, n);
 	if (n < CALL_BEFORE)
 		return CALL_NONE;
 	return call_insn_before(m->machine, m->big, code, CALL_BEFORE,
 				n - CALL_BEFORE, vaddr, target);
 }
 
-bool missing_caller_after_call(struct unwind_images *ms, struct unwind_image *m,
-			       uint64_t vaddr)
+bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr)
 {
 	uint64_t target;
-	enum call_kind kind = missing_caller_call_at(ms, m, vaddr, &target);
+	enum call_kind kind = missing_caller_call_at(m, vaddr, &target);
 
 	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
 }
 
-bool missing_caller_may_enter(struct unwind_images *ms, struct unwind_image *m,
-			      uint64_t ret, uint64_t in)
+bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 {
 	struct function_range f;
 	uint64_t target;
-	enum call_kind kind = missing_caller_call_at(ms, m, ret, &target);
+	enum call_kind kind = missing_caller_call_at(m, ret, &target);
 
 	if (kind != CALL_DIRECT)
 		return kind == CALL_INDIRECT;
@@ -108,8 +105,7 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 /* Counts the direct calls of `to` in the function where it has a frame. *last
  * is the return address of the last one. Tries every byte: a match inside
  * another instruction would need the exact distance. */
-static unsigned int missing_caller_count_calls(struct unwind_images *ms,
-					       struct unwind_image *m,
+static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       uint64_t to, uint64_t *last)
 {
@@ -121,8 +117,8 @@ static unsigned int missing_caller_count_calls(struct unwind_images *ms,
 		size_t want =
 			g->end - at < CHUNK ? (size_t)(g->end - at) : CHUNK;
 
-		if (unwind_images_read_code(ms, m, at, code + CALL_BEFORE,
-					    want) != want)
+		if (unwind_images_read_code(m, at, code + CALL_BEFORE, want) !=
+		    want)
 			return n;
 		for (size_t i = 1; i <= want; i++) {
 			uint64_t target;
@@ -145,20 +141,20 @@ static unsigned int missing_caller_count_calls(struct unwind_images *ms,
 	return n;
 }
 
-bool missing_caller_infer(struct unwind_images *ms, struct unwind_image *m,
-			  uint64_t leaf, uint64_t next, uint64_t *caller)
+bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
+			  uint64_t *caller)
 {
 	struct function_range f, g;
 	uint64_t entered;
 
 	if (!missing_caller_built_with_frames(m) ||
 	    !missing_caller_function(m, leaf, &f) ||
-	    missing_caller_call_at(ms, m, next, &entered) != CALL_DIRECT)
+	    missing_caller_call_at(m, next, &entered) != CALL_DIRECT)
 		return false;
 	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
 	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
 		return false;
-	unsigned int n = missing_caller_count_calls(ms, m, &g, f.start, caller);
+	unsigned int n = missing_caller_count_calls(m, &g, f.start, caller);
 
 	if (n > 1)
 		*caller = g.start;

@@ -17,13 +17,12 @@ struct unwind_images;
  * follows it in the chain. Sets *caller to the return address in G or, if G
  * calls F at several places, to the start of G. Returns false unless direct
  * calls prove it. O(bytes of G). */
-bool missing_caller_infer(struct unwind_images *ms, struct unwind_image *m,
-			  uint64_t leaf, uint64_t next, uint64_t *caller);
+bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
+			  uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
  * `in`: it is indirect, or a direct call of that function. */
-bool missing_caller_may_enter(struct unwind_images *ms, struct unwind_image *m,
-			      uint64_t ret, uint64_t in);
+bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
+			      uint64_t in);
 /* Returns true if an ELF address follows a call. */
-bool missing_caller_after_call(struct unwind_images *ms, struct unwind_image *m,
-			       uint64_t vaddr);
+bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
 #endif

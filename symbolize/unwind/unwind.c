@@ -103,8 +103,7 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 	return c;
 }
 
-static struct unwind_row unwind_look_up(struct table_unwinder *u,
-					const struct unwind_code *c)
+static struct unwind_row unwind_look_up(const struct unwind_code *c)
 {
 	struct unwind_row none = { .how = KNOWN_NO_CODE };
 
@@ -116,13 +115,12 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 		return none;
 	const struct unwind_row *row = unwind_images_row(c->m, c->vaddr);
 
-	if (!row && unwind_images_more_tables(u->modules, c->m))
+	if (!row && unwind_images_more_tables(c->m))
 		row = unwind_images_row(c->m, c->vaddr);
 	if (row)
 		return *row;
-	none.how = link_register_is_kept(u->modules, c->m, c->vaddr)
-			   ? KNOWN_LINK
-			   : KNOWN_NO_TABLE;
+	none.how = link_register_is_kept(c->m, c->vaddr) ? KNOWN_LINK
+							 : KNOWN_NO_TABLE;
 	return none;
 }
 
@@ -161,7 +159,7 @@ unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (!u->number || c.dated)
 		p = &u->last;
-	*p = (struct unwind_place){ pc, u->number, unwind_look_up(u, &c) };
+	*p = (struct unwind_place){ pc, u->number, unwind_look_up(&c) };
 	return p;
 }
 
@@ -189,7 +187,7 @@ static bool unwind_is_called(struct table_unwinder *u,
 		return false;
 	if (!to.m)
 		return !from_file;
-	return missing_caller_after_call(u->modules, to.m, to.vaddr + 1);
+	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
 /* Returns true in startup code without a table. glibc's loader has none for
@@ -372,11 +370,10 @@ static bool unwind_chain_is_sound(struct table_unwinder *u,
 			unwind_code_at(u, in, (ip[i] & in->user_mask) - 1);
 
 		if (!unwind_is_file(&c) ||
-		    !missing_caller_after_call(u->modules, c.m, c.vaddr + 1))
+		    !missing_caller_after_call(c.m, c.vaddr + 1))
 			return false;
 		if (inner.m == c.m &&
-		    !missing_caller_may_enter(u->modules, c.m, c.vaddr + 1,
-					      inner.vaddr))
+		    !missing_caller_may_enter(c.m, c.vaddr + 1, inner.vaddr))
 			return false;
 		inner = c;
 	}
@@ -416,8 +413,7 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 
 	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
 	    leaf.m != next.m ||
-	    !missing_caller_infer(u->modules, leaf.m, leaf.vaddr,
-				  next.vaddr + 1, caller))
+	    !missing_caller_infer(leaf.m, leaf.vaddr, next.vaddr + 1, caller))
 		return CALLER_MISSING;
 	*caller += pc - leaf.vaddr;
 	return CALLER_INFERRED;

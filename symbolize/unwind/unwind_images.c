@@ -147,9 +147,10 @@ static void unwind_images_hold_open(struct unwind_images *ms,
 }
 
 /* Returns the file, reopened if it was closed. */
-static struct elf_file *unwind_images_get_file(struct unwind_images *ms,
-					       struct unwind_image *m)
+static struct elf_file *unwind_images_get_file(struct unwind_image *m)
 {
+	struct unwind_images *ms = m->set;
+
 	if (m->open) {
 		struct unwind_open_file *f = &ms->file[m->open - 1];
 
@@ -170,32 +171,31 @@ static struct image *unwind_images_copy_image(const struct image *img)
 	return copy;
 }
 
-static void unwind_images_add_table(struct unwind_images *ms,
-				    struct unwind_image *m, size_t i,
+static void unwind_images_add_table(struct unwind_image *m, size_t i,
 				    struct unwind_rows *rows)
 {
 	m->rows[i] = rows;
-	ms->count.rows += unwind_rows_count(rows);
-	ms->count.complex += unwind_rows_complex(rows);
+	m->set->count.rows += unwind_rows_count(rows);
+	m->set->count.complex += unwind_rows_complex(rows);
 }
 
 static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
 							   ".debug_frame" };
 
-static void unwind_images_make_tables(struct unwind_images *ms,
-				      struct unwind_image *m,
+static void unwind_images_make_tables(struct unwind_image *m,
 				      const struct elf_file *ef)
 {
 	struct sframe_file f;
 
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !ms->sframe_only; i++) {
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only;
+	     i++) {
 		m->cfi[i] = cfi_open(ef, sections[i]);
 		if (m->cfi[i])
-			unwind_images_add_table(ms, m, i, cfi_rows(m->cfi[i]));
+			unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
 	}
 	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
 		return;
-	unwind_images_add_table(ms, m, UNWIND_IMAGE_SFRAME,
+	unwind_images_add_table(m, UNWIND_IMAGE_SFRAME,
 				sframe_table(&f.sf, NULL));
 	sframe_file_release(&f);
 }
@@ -215,6 +215,7 @@ static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
 	struct unwind_image *m = mem_new(1, sizeof(*m));
 	GElf_Ehdr eh;
 
+	m->set = ms;
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
@@ -225,7 +226,7 @@ static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
 			   : NULL;
-	unwind_images_make_tables(ms, m, ef);
+	unwind_images_make_tables(m, ef);
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
@@ -309,6 +310,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 		return ms->m[id];
 	struct unwind_image *m = mem_new(1, sizeof(*m));
 
+	m->set = ms;
 	m->machine = (uint16_t)c->machine;
 	m->kind = IMAGE_JIT;
 	m->proved = true;
@@ -318,7 +320,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
 				       c->start + c->frame_off, c->swapped);
 	if (m->cfi[0]) {
-		unwind_images_add_table(ms, m, 0, cfi_rows(m->cfi[0]));
+		unwind_images_add_table(m, 0, cfi_rows(m->cfi[0]));
 		ms->count.built++;
 	}
 	unwind_images_append(ms, m);
@@ -339,21 +341,22 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 	return NULL;
 }
 
-bool unwind_images_more_tables(struct unwind_images *ms, struct unwind_image *m)
+bool unwind_images_more_tables(struct unwind_image *m)
 {
+	struct unwind_images *ms = m->set;
 	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
 	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
 		return false;
 	m->asked = true;
-	struct elf_file *ef = unwind_images_get_file(ms, m);
+	struct elf_file *ef = unwind_images_get_file(m);
 	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
 
 	if (debug)
 		m->cfi[i] = cfi_open(debug, sections[i]);
 	elf_file_close(debug);
 	if (m->cfi[i])
-		unwind_images_add_table(ms, m, i, cfi_rows(m->cfi[i]));
+		unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
 	return m->cfi[i] != NULL;
 }
 
@@ -376,30 +379,30 @@ static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 	return i;
 }
 
-size_t unwind_images_read_code(struct unwind_images *ms, struct unwind_image *m,
-			       uint64_t vaddr, void *buf, size_t n)
+size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
+			       void *buf, size_t n)
 {
 	if (m->code)
 		return unwind_images_jit_code(m->code, vaddr, buf, n);
-	struct elf_file *ef = unwind_images_get_file(ms, m);
+	struct elf_file *ef = unwind_images_get_file(m);
 
 	return ef ? elf_read_code(ef, vaddr, buf, n) : 0;
 }
 
-bool unwind_images_in_section(struct unwind_images *ms, struct unwind_image *m,
-			      const char *name, uint64_t vaddr)
+bool unwind_images_in_section(struct unwind_image *m, const char *name,
+			      uint64_t vaddr)
 {
-	struct elf_file *ef = unwind_images_get_file(ms, m);
+	struct elf_file *ef = unwind_images_get_file(m);
 	struct elf_section s;
 
 	return ef && elf_section_find(ef, name, &s) && vaddr >= s.addr &&
 	       vaddr - s.addr < s.size;
 }
 
-bool unwind_images_symbol(struct unwind_images *ms, struct unwind_image *m,
-			  uint64_t vaddr, struct unwind_image_symbol *out)
+bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
+			  struct unwind_image_symbol *out)
 {
-	struct elf_file *ef = unwind_images_get_file(ms, m);
+	struct elf_file *ef = unwind_images_get_file(m);
 	struct elf_section s;
 	struct elf_symbols it;
 	GElf_Sym sym;

@@ -33,6 +33,7 @@ struct symbolizer;
 #define UNWIND_IMAGE_ROWS (UNWIND_IMAGE_TABLES + 1)
 
 struct unwind_image {
+	struct unwind_images *set; /* the set it is in */
 	uint16_t machine;
 	enum image_kind kind; /* FILE, VDSO or JIT */
 	bool proved;	      /* its build-id was compared */
@@ -83,19 +84,18 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 /* Adds the .debug_frame of the debug file, which is searched for once. To be
  * called when the tables do not cover an address. Returns true if there are
  * more tables now. */
-bool unwind_images_more_tables(struct unwind_images *ms,
-			       struct unwind_image *m);
+bool unwind_images_more_tables(struct unwind_image *m);
 /* Reads up to n bytes of code at an ELF address. Returns how many. */
-size_t unwind_images_read_code(struct unwind_images *ms, struct unwind_image *m,
-			       uint64_t vaddr, void *buf, size_t n);
+size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
+			       void *buf, size_t n);
 /* Returns true if an ELF address is in the section of this name. */
-bool unwind_images_in_section(struct unwind_images *ms, struct unwind_image *m,
-			      const char *name, uint64_t vaddr);
+bool unwind_images_in_section(struct unwind_image *m, const char *name,
+			      uint64_t vaddr);
 /* A function in the dynamic symbol table. */
 struct unwind_image_symbol {
 	uint64_t value, size;
 };
-bool unwind_images_symbol(struct unwind_images *ms, struct unwind_image *m,
-			  uint64_t vaddr, struct unwind_image_symbol *out);
+bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
+			  struct unwind_image_symbol *out);
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms);
 #endif

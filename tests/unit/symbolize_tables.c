@@ -115,7 +115,7 @@ START_TEST(debug_frame_of_the_file_itself)
 	struct unwind_image *m = open_prog(ID);
 
 	says(m, 40);
-	ck_assert(!unwind_images_more_tables(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -140,9 +140,9 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	struct unwind_image *m = open_prog(ID);
 
 	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
-	ck_assert(unwind_images_more_tables(ms, m));
+	ck_assert(unwind_images_more_tables(m));
 	says(m, 48);
-	ck_assert(!unwind_images_more_tables(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -156,7 +156,7 @@ START_TEST(a_debug_file_of_another_build_says_nothing)
 		  debug_frame(frame, 48));
 	struct unwind_image *m = open_prog(ID);
 
-	ck_assert(!unwind_images_more_tables(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
 }
 END_TEST
