@@ -16,6 +16,7 @@
 #include "cli/stop.h"
 #include "formats/unpack.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
@@ -474,7 +475,8 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 
 	rows_build_id(r, 4, &img);
 	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
-	    !section_hashes_of_file(rows_text(r, 1), rows_text(r, 2), &img, &hash) ||
+	    !section_hashes_of_file(rows_text(r, 1), rows_text(r, 2), &img,
+				    &hash) ||
 	    hash == (uint64_t)rows_int(r, 3))
 		return 0;
 	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));

@@ -109,7 +109,7 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 }
 
 size_t mapping_offsets_parts(const struct symbolizer *sy,
-			     const struct image *img, struct whole_part *out,
+			     const struct image *img, struct file_part *out,
 			     size_t max)
 {
 	struct elf_loads ls = { .n = 0 };
@@ -121,7 +121,7 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 		ls.n = 0;
 	elf_file_close(ef);
 	for (size_t i = 0; i < ls.n && i < max; i++)
-		out[i] = (struct whole_part){
+		out[i] = (struct file_part){
 			.start = ls.at[i].start - ls.at[0].start,
 			.end = ls.at[i].end - ls.at[0].start,
 			.off = ls.at[i].off,

@@ -25,6 +25,6 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 /* Stores where each segment lies when the whole file is mapped, up to max.
  * Returns how many, 0 if the file is not found. */
 size_t mapping_offsets_parts(const struct symbolizer *sy,
-			     const struct image *img, struct whole_part *out,
+			     const struct image *img, struct file_part *out,
 			     size_t max);
 #endif
