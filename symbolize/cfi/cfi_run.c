@@ -180,7 +180,7 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 }
 
 /* Executes an instruction that advances the location. Returns 1 if op is
- * none. */
+ * another one. */
 static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;

@@ -2,6 +2,7 @@
 #include "symbolize/elf/elf.h"
 
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +19,6 @@
 /* Notes are a few hundred bytes. Only those of core files are larger, and core
  * files are not read. */
 #define NOTES_MAX (64 * 1024)
-#define PAGE 4096u
 
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
 {
@@ -63,6 +63,13 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 		if (b[i])
 			return false;
 	return true;
+}
+
+void elf_id_hex(const uint8_t *id, size_t len, char *out)
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < len; i++)
+		snprintf(out + 2 * i, 3, "%02x", id[i]);
 }
 
 /* Sections first: a debug file keeps its note section, but its program headers
@@ -121,7 +128,7 @@ static void elf_read_segments(struct elf_file *ef)
 		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
 		if (first == UINT64_MAX)
-			first = ph.p_vaddr & ~(uint64_t)(PAGE - 1);
+			first = elf_page_floor(ph.p_vaddr);
 		if (!(ph.p_flags & PF_X))
 			continue;
 		ef->seg = mem_grow(ef->seg, &cap, ef->n_seg + 1,
@@ -289,11 +296,11 @@ int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 			return 1;
 		}
 	for (size_t i = 0; i < n; i++) {
-		uint64_t first = seg[i].off & ~(uint64_t)(PAGE - 1);
+		uint64_t first = elf_page_floor(seg[i].off);
 		uint64_t len = seg[i].off - first + seg[i].filesz;
 
-		if (off >= first &&
-		    (off - first) / PAGE <= (len ? len - 1 : 0) / PAGE) {
+		if (off >= first && (off - first) / ELF_PAGE <=
+					    (len ? len - 1 : 0) / ELF_PAGE) {
 			*vaddr = off - seg[i].off + seg[i].vaddr;
 			return 1;
 		}

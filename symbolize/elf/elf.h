@@ -13,6 +13,14 @@
 
 struct err;
 
+/* The smallest page size of the machines that are supported. */
+#define ELF_PAGE 4096u
+
+static inline uint64_t elf_page_floor(uint64_t v)
+{
+	return v & ~(uint64_t)(ELF_PAGE - 1);
+}
+
 struct elf_file {
 	Elf *elf;
 	int fd;	   /* -1: read from memory */
@@ -75,6 +83,8 @@ size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
  * padded with zeros to 20 bytes. */
 bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b,
 		 size_t b_len);
+/* Writes a build-id in hexadecimal; out has room for 2 * len + 1 characters. */
+void elf_id_hex(const uint8_t *id, size_t len, char *out);
 /* Copies the first GNU build-id in a block of ELF notes to id. Returns its
  * length, or 0 if there is none. swap: the notes are in the other byte
  * order. */

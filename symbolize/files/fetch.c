@@ -14,6 +14,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -117,10 +118,9 @@ static struct fetch *fetch_get(struct symbolizer *sy)
 static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
 			      const struct miss *m)
 {
-	char hex[48] = "";
+	char hex[48];
 
-	for (size_t i = 0; i < m->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", m->id[i]);
+	elf_id_hex(m->id, m->id_len, hex);
 	snprintf(sy->rep->missing, sizeof(sy->rep->missing), "%s of %s: %s",
 		 m->what == FETCH_DEBUG ? "debug information" : "program", hex,
 		 f->over      ? "the time for fetching is over"

@@ -81,8 +81,7 @@ static void places_add_fetched(const struct symbolizer *sy,
 	if (!sy->opts.fetch_cache || !img->id_len ||
 	    img->id_len > sizeof(img->id))
 		return;
-	for (size_t i = 0; i < img->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
+	elf_id_hex(img->id, img->id_len, hex);
 	places_add(out, "%s/%s/%s", sy->opts.fetch_cache, hex, what);
 }
 

@@ -8,7 +8,6 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 
-#define PAGE 4096u
 #define LOADS_MAX 64
 
 /* One PT_LOAD in memory, in whole pages. */
@@ -21,11 +20,6 @@ struct elf_loads {
 	struct elf_load at[LOADS_MAX];
 	size_t n;
 };
-
-static uint64_t mapping_offsets_floor_page(uint64_t v)
-{
-	return v & ~(uint64_t)(PAGE - 1);
-}
 
 static bool mapping_offsets_read_loads(const struct elf_file *ef,
 				       struct elf_loads *out)
@@ -45,12 +39,12 @@ static bool mapping_offsets_read_loads(const struct elf_file *ef,
 			continue;
 		if (out->n == LOADS_MAX ||
 		    __builtin_add_overflow(ph.p_vaddr, ph.p_filesz, &end) ||
-		    __builtin_add_overflow(end, PAGE - 1, &end))
+		    __builtin_add_overflow(end, ELF_PAGE - 1, &end))
 			return false;
 		out->at[out->n++] = (struct elf_load){
-			.start = mapping_offsets_floor_page(ph.p_vaddr),
-			.end = mapping_offsets_floor_page(end),
-			.off = mapping_offsets_floor_page(ph.p_offset),
+			.start = elf_page_floor(ph.p_vaddr),
+			.end = elf_page_floor(end),
+			.off = elf_page_floor(ph.p_offset),
 		};
 	}
 	return out->n > 0;

@@ -11,6 +11,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "symbolize/elf/elf.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
 
@@ -153,15 +154,14 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 struct name_cache *name_cache_open(struct symbolizer *sy,
 				   const struct image *img)
 {
-	char id[2 * sizeof(img->id) + 1] = "";
+	char id[2 * sizeof(img->id) + 1];
 	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
 
 	if (!sy->opts.cache || img->id_len < 2 ||
 	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
 	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
 		return NULL;
-	for (size_t i = 0; i < img->id_len; i++)
-		snprintf(id + 2 * i, 3, "%02x", img->id[i]);
+	elf_id_hex(img->id, img->id_len, id);
 	struct name_cache *m = mem_new(1, sizeof(*m));
 	int n = snprintf(m->path, sizeof(m->path),
 			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
@@ -360,7 +360,7 @@ static void name_cache_compare(const struct name_cache *m,
 		rep->used, rep->n_used, old.used, old.n_used);
 	if (n)
 		snprintf(rep->note, sizeof(rep->note),
-			 "%.120s: %zu names are others than before, "
+			 "%.120s: %zu names differ from before, "
 			 "with the same build-id",
 			 rep->file, n);
 	else if (u)

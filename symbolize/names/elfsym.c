@@ -25,8 +25,6 @@
 #include "symbolize/files/unxz.h"
 #include "symbolize/elf/vdso.h"
 
-#define PAGE 4096u
-
 struct elfsym {
 	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
@@ -264,7 +262,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	struct elfsym *en = elfsym_load(sy, img, ef);
 	/* The mapping holds the only segment with code. */
 	if (img->kind == IMAGE_MAPPING)
-		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
+		en->shift = elf_page_floor(ef->seg->off);
 	if (!en->tab.n)
 		report_status(sy, "no symbols");
 	*r = en;
@@ -396,7 +394,7 @@ static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
 	char text[160];
 
 	if (dwarf_gave_up(d)) {
-		report_note(sy, "looking for lines took too long", path);
+		report_note(sy, "looking up source lines took too long", path);
 	} else if (n) {
 		snprintf(text, sizeof(text),
 			 "inlined functions of %zu unit%s are in files that "

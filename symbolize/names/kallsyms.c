@@ -27,7 +27,6 @@
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
 #define MODULES_MAX 65535
 #define NOTES_MAX 65536
-#define PAGE 4096u
 /* Just below the average line length of 45 bytes. */
 #define LINE_LEN 40
 /* The kernel limits module names to 56 bytes. */
@@ -194,7 +193,7 @@ static void kallsyms_close_gaps(struct symtab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct sym *s = &t->sym[i];
-		uint64_t last = (s->start | (PAGE - 1)) + PAGE + 1;
+		uint64_t last = elf_page_floor(s->start) + 2 * ELF_PAGE;
 
 		if (i + 1 < t->n && t->sym[i + 1].mod == s->mod)
 			continue;
@@ -267,7 +266,7 @@ static int kallsyms_place_module(struct kallsyms_names *kn,
 		return 0;
 	/* A module's first function is in the first page of its code. */
 	if (first->start < img->start || first->start - img->start >= img->len)
-		kn->shift = (first->start & ~(uint64_t)(PAGE - 1)) - img->start;
+		kn->shift = elf_page_floor(first->start) - img->start;
 	return 1;
 }
 
@@ -349,7 +348,8 @@ static bool kallsyms_matches_capture(const struct image *img,
 		return false;
 	if (img->kind == IMAGE_MODULE || ks->at_text || ks->at_stext)
 		return true;
-	const struct sym *s = symtab_find(&ks->tab, img->start | (PAGE - 1));
+	const struct sym *s =
+		symtab_find(&ks->tab, img->start | (ELF_PAGE - 1));
 
 	return s && s->start >= img->start;
 }

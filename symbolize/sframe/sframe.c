@@ -220,7 +220,7 @@ static int sframe_validate_func(const struct sframe *sf,
 	if (__builtin_add_overflow(f->start, f->size, &end))
 		return err_at(err, path, at,
 			      "function of %" PRIu32 " bytes at 0x%" PRIx64
-			      " goes around the address space",
+			      " exceeds the address space",
 			      f->size, f->start);
 	if (f->at > sf->head.rows_len ||
 	    e->n > (sf->head.rows_len - f->at) / (1u + f->width))
@@ -434,8 +434,8 @@ static int sframe_flex_rule(const struct sframe *sf,
 		return -1;
 	if (out->cfa.kind < SFRAME_VALUE || out->cfa.reg == SFRAME_CFA)
 		return err_at(err, sf->row.path, bytes_off(&sf->row),
-			      "row at 0x%" PRIx32 " of its function makes its "
-			      "CFA of no register",
+			      "row at 0x%" PRIx32 " of its function has a CFA "
+			      "without a register",
 			      row->pc);
 	out->cfa.off = sframe_cfa_offset(sf, row, i - 1);
 	if (sframe_flex_place(sf, row, &i, &out->ra, err) ||

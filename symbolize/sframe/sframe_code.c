@@ -206,7 +206,7 @@ static void sframe_code_check_rows(struct sframe_code_check *l,
 	l->j->r->asked[SFRAME_T_BOUNDARY] += rows;
 	for (size_t i = 0; i < n; i++)
 		judge_found(l->j, SFRAME_T_BOUNDARY, inside[i], inside[i] + 1,
-			    1, "a row begins inside of an instruction");
+			    1, "a row begins inside an instruction");
 }
 
 /* Checks all instructions of a function. */
@@ -310,7 +310,7 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 			  : s.rule.cfa != calls[j->sf->head.abi].cfa) {
 			judge_found(j, SFRAME_T_ENTRY, s.in.addr,
 				    s.in.addr + s.in.len, 1,
-				    "'%s %.40s' where a function begins%s%s, "
+				    "'%s %.40s' at a function entry%s%s, "
 				    "with the rule %s",
 				    s.in.mnemonic, s.in.operands,
 				    sframe_code_is_plt(j, s.in.addr) ? " in "

@@ -125,8 +125,8 @@ static int sframe_file_relocate_one(const struct elf_file *ef,
 	if (!bytes || r->r_offset > p->len || p->len - r->r_offset < bytes ||
 	    !sframe_file_symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
 		return err_at(err, ef->path, p->off,
-			      "relocation at 0x%" PRIx64 " of .sframe is none "
-			      "that fills in where a function is",
+			      "relocation at 0x%" PRIx64 " of .sframe does "
+			      "not fill in a function address",
 			      r->r_offset);
 	sframe_file_put((unsigned char *)p->data + r->r_offset,
 			sym + (uint64_t)r->r_addend - (p->addr + r->r_offset),

@@ -131,8 +131,8 @@ static void callsite_take_symbols(struct callsite_file *f)
 		qsort(f->name, f->n_name, sizeof(*f->name),
 		      callsite_compare_hash);
 	symtab_finish(&f->funcs);
-	/* A stub for an IFUNC would be named after the resolver; see
-	 * plt_add(). */
+	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
+	 * would get the name of the resolver function. */
 	symtab_finish(&f->stubs);
 	plt_add(f->ef, &f->stubs, &f->text);
 	symtab_finish(&f->stubs);

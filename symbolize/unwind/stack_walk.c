@@ -171,7 +171,7 @@ static int stack_walk_row_ra(struct stack_walk *w, const struct unwind_row *row,
 		return stack_walk_fail(w, UNWIND_BAD);
 	if (p.kind == PLACE_SAME)
 		reg = (unsigned int)w->abi->link;
-	/* After a call the register holds a return address into this frame. */
+	/* After a call the register holds a return address in this function. */
 	if (!w->top)
 		return stack_walk_fail(
 			w, p.kind == PLACE_SAME ? UNWIND_BAD : UNWIND_COMPLEX);
