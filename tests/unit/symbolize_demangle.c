@@ -1,4 +1,4 @@
-/* demangle_name.c - plain names, and names that explode. */
+/* symbolize_demangle.c - plain names, and names that explode. */
 #include "symbolize/symbolize.h"
 #include "symbolize/names/demangle.h"
 
