@@ -35,6 +35,7 @@ struct tried_files *name_cache_tried(struct name_cache *m);
 /* Fills *rep from the cache, so that no file of the image has to be opened.
  * Returns false if there is no cached report. */
 bool name_cache_report(const struct name_cache *m, struct image_report *rep);
+/* Adds a name of *code; call it in the order in which symbol_fn is called. */
 void name_cache_add(struct name_cache *m, const struct code_place *code,
 		    const struct symbol *sym);
 /* Frees the cache and writes it if rep is not NULL. Sets rep->note if names

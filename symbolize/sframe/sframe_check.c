@@ -94,11 +94,11 @@ static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 	if (!f->size || !sframe_check_in_code(j, f))
 		return;
 	j->func = mem_grow(j->func, &j->cap, j->n + 1, sizeof(*j->func));
-	j->func[j->n++] = (struct judged){ .start = f->start,
-					   .end = f->start + f->size,
-					   .index = i,
-					   .signal = f->signal,
-					   .repeats = f->rep != 0 };
+	j->func[j->n++] = (struct judge_function){ .start = f->start,
+						   .end = f->start + f->size,
+						   .index = i,
+						   .signal = f->signal,
+						   .repeats = f->rep != 0 };
 }
 
 static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
@@ -111,8 +111,8 @@ static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
 
 static int sframe_check_compare_start(const void *a, const void *b)
 {
-	const struct judged *x = a;
-	const struct judged *y = b;
+	const struct judge_function *x = a;
+	const struct judge_function *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -126,7 +126,7 @@ static void sframe_check_overlaps(struct judge *j)
 		qsort(j->func, j->n, sizeof(*j->func),
 		      sframe_check_compare_start);
 	for (size_t i = 0; i < j->n; i++) {
-		struct judged *f = &j->func[i];
+		struct judge_function *f = &j->func[i];
 
 		j->r->asked[SFRAME_T_OVERLAP]++;
 		f->limit = f->end;
@@ -166,8 +166,8 @@ static void sframe_check_section(struct judge *j)
 
 static int sframe_check_compare_part(const void *a, const void *b)
 {
-	const struct part *x = a;
-	const struct part *y = b;
+	const struct judge_section *x = a;
+	const struct judge_section *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -184,7 +184,8 @@ static void sframe_check_read_parts(struct judge *j)
 		j->part = mem_grow(j->part, &j->cap_part, j->n_part + 1,
 				   sizeof(*j->part));
 		j->part[j->n_part++] =
-			(struct part){ s.addr, s.addr + s.size, s.name };
+			(struct judge_section){ s.addr, s.addr + s.size,
+						s.name };
 	}
 	if (j->n_part)
 		qsort(j->part, j->n_part, sizeof(*j->part),

@@ -67,12 +67,12 @@ static bool sframe_code_is_call_rule(const struct judge *j,
  * there, with more on the stack. */
 static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 {
-	return !strncmp(judge_part(j, addr), ".plt", 4);
+	return !strncmp(judge_section_name(j, addr), ".plt", 4);
 }
 
 static bool sframe_code_is_called_plt(const struct judge *j, uint64_t addr)
 {
-	const char *name = judge_part(j, addr);
+	const char *name = judge_section_name(j, addr);
 
 	return !strcmp(name, ".plt.got") || !strcmp(name, ".plt.sec");
 }
@@ -152,7 +152,7 @@ static void sframe_code_check_call(struct sframe_code_check *l,
 }
 
 static void sframe_code_check_step(struct sframe_code_check *l,
-				   const struct judged *f,
+				   const struct judge_function *f,
 				   const struct sframe_code_step *last,
 				   const struct sframe_code_step *s)
 {
@@ -211,7 +211,7 @@ static void sframe_code_check_rows(struct sframe_code_check *l,
 
 /* Checks all instructions of a function. */
 static void sframe_code_check_function(struct sframe_code_check *l,
-				       const struct judged *f)
+				       const struct judge_function *f)
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
@@ -285,7 +285,7 @@ static bool sframe_code_is_entry(const struct sframe_code_check *l,
 
 /* Checks from the first instruction to the one that changes SP or branches. */
 static void sframe_code_check_entry(struct sframe_code_check *l,
-				    const struct judged *f)
+				    const struct judge_function *f)
 {
 	const unsigned char *code;
 	uint64_t addr = f->start;
@@ -316,7 +316,7 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 				    sframe_code_is_plt(j, s.in.addr) ? " in "
 								     : "",
 				    sframe_code_is_plt(j, s.in.addr)
-					    ? judge_part(j, s.in.addr)
+					    ? judge_section_name(j, s.in.addr)
 					    : "",
 				    judge_rule(j, &s.rule, &t));
 			return;

@@ -82,7 +82,7 @@ static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
 	if (j->sf->head.version < 3 && !(a->flags & ROW_INTERRUPTED) &&
 	    (b->kind == ROW_SIGNAL || b->flags & ROW_INTERRUPTED))
 		return SFRAME_T_SIGNAL;
-	if (!strcmp(judge_part(j, addr), ".plt.got"))
+	if (!strcmp(judge_section_name(j, addr), ".plt.got"))
 		return SFRAME_T_PLT_GOT;
 	return SFRAME_T_EH_FRAME;
 }

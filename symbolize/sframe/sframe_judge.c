@@ -31,7 +31,7 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 }
 
 struct judge_key {
-	const struct part *part;
+	const struct judge_section *part;
 	uint64_t addr;
 };
 
@@ -42,7 +42,7 @@ static bool judge_part_above(const void *arg, size_t i)
 	return k->part[i].start > k->addr;
 }
 
-const char *judge_part(const struct judge *j, uint64_t addr)
+const char *judge_section_name(const struct judge *j, uint64_t addr)
 {
 	const struct judge_key key = { j->part, addr };
 	size_t lo = search_first(j->n_part, judge_part_above, &key);

@@ -6,7 +6,7 @@
 #include "symbolize/sframe/sframe_file.h"
 
 /* A function without read errors. */
-struct judged {
+struct judge_function {
 	uint64_t start, end;
 	/* end, or the start of the next function if that is lower */
 	uint64_t limit;
@@ -14,7 +14,7 @@ struct judged {
 	bool signal, repeats;
 };
 
-struct part { /* executable section */
+struct judge_section { /* executable section */
 	uint64_t start, end;
 	const char *name;
 };
@@ -24,10 +24,10 @@ struct judge {
 	const struct sframe *sf;
 	struct sframe_report *r;
 	struct unwind_rows *rows;
-	struct unwind_rows *eh; /* NULL: none */
-	struct judged *func;	/* sorted by start */
+	struct unwind_rows *eh;	     /* NULL: none */
+	struct judge_function *func; /* sorted by start */
 	size_t n, cap;
-	struct part *part; /* sorted by start */
+	struct judge_section *part; /* sorted by start */
 	size_t n_part, cap_part;
 };
 
@@ -37,7 +37,7 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 		 uint64_t end, uint64_t n, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 /* Returns the name of the section that contains an address, or "". */
-const char *judge_part(const struct judge *j, uint64_t addr);
+const char *judge_section_name(const struct judge *j, uint64_t addr);
 /* A rule as text, for messages. */
 struct rule_text {
 	char s[96];

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct unwind_image;
-struct unwind_images;
 
 /* For an ELF address that no table covers: in the vdso (Linux 7.2 gives it no
  * tables) and in PLT stubs (ld gives them none). Decides by the instructions,

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 struct unwind_image;
-struct unwind_images;
 
 /* leaf is the ELF address that was sampled, next the return address that
  * follows it in the chain. Sets *caller to the return address in G or, if G
@@ -20,7 +19,8 @@ struct unwind_images;
 bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
 			  uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
- * `in`: it is indirect, or a direct call of that function. */
+ * `in`: it is indirect, or a direct call of that function or of an unknown one.
+ */
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
 			      uint64_t in);
 /* Returns true if an ELF address follows a call. */

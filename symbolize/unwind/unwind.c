@@ -23,7 +23,7 @@
 #define ENTRY_MAX 256
 
 /* Results for an address without a row, as additional row kinds. */
-enum known {
+enum unwind_no_row {
 	/* the link register holds the return address */
 	KNOWN_LINK = ROW_COMPLEX + 1,
 	KNOWN_NO_TABLE,
@@ -34,8 +34,9 @@ enum known {
 /* A cache entry. Small, since most of the cost is the memory access. */
 struct unwind_place {
 	uint64_t pc;
-	uint32_t epoch;	       /* number of in->epoch; 0: empty */
-	struct unwind_row row; /* row_kind is enum row_kind or enum known */
+	uint32_t epoch; /* number of in->epoch; 0: empty */
+	struct unwind_row
+		row; /* row_kind is enum row_kind or enum unwind_no_row */
 };
 
 /* The code at an address. */
