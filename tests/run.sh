@@ -1,11 +1,19 @@
-#!/bin/sh
+#!/bin/bash
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
-# usage: O=build tests/run.sh [GROUP...]
+# usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME...]
 #
-# Groups: unit cases truth compare cli browser damage fuzz docs (all of these
-# by default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
-# "skip NAME: REASON" for what cannot be asked here; libcheck programs with
-# their own summary. A program that ends badly, or says nothing, is a failure.
+# Groups: cases unit truth compare browser cli damage docs fuzz (all of these
+# by default), and style. GROUP/NAME runs one program of a group.
+#
+# JOBS programs (one per processor by default) run side by side, each with a
+# home and a temporary folder of its own; their results are printed in the
+# order in which they were started. $O/log/times lists the time that each
+# took: by the clock, user and system.
+#
+# A script reports with lines "ok NAME" and "not ok NAME", and "skip NAME:
+# REASON" for what cannot be tested on this machine; libcheck programs report
+# with their own summary. A program that ends with an error, or that reports
+# nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
 O=${O:-build}
 ROOT=$PWD
@@ -25,12 +33,14 @@ fi
 export BACKSTITCH_SHARED
 
 work=$(mktemp -d) || exit 2
+# stop STATUS: ends what still runs
+stop() {
+	# shellcheck disable=SC2046 # a list of process ids
+	kill $(jobs -p) 2>/dev/null
+	exit "$1"
+}
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-mkdir "$work/home" "$work/tmp"
-HOME=$work/home
-TMPDIR=$work/tmp
-export HOME TMPDIR
+trap 'stop 130' INT TERM
 log=$out/log
 rm -rf "$log"
 mkdir -p "$log"
@@ -39,9 +49,20 @@ passed=0
 failed=0
 skipped=0
 
-# count GROUP NAME STATUS: adds up what one program said in its log
+JOBS=${JOBS:-$(nproc)}
+export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
+groups=()	# of each program: its group,
+names=()	# its name,
+limits=()	# the seconds it may take
+commands=()	# and its command, quoted for eval
+wanted=()	# NAMEs of this group that were asked for; empty: all
+started=0
+counted=0
+running=0
+
+# count GROUP NAME STATUS SECONDS CPU: adds up what one program said in its log
 count() {
-	f=$log/$1-$2.log
+	local f=$log/$1-$2.log good bad skip sum note
 	good=$(grep -c '^ok ' "$f")
 	bad=$(grep -c '^not ok ' "$f")
 	skip=$(grep -c '^skip ' "$f")
@@ -79,18 +100,79 @@ count() {
 		} | head -n 60 | sed 's/^/    /' >>"$work/said"
 	fi
 	[ "$skip" = 0 ] || note="$note  $skip skipped"
-	took=$(($(date +%s) - begun))
-	[ "$took" -lt 5 ] || note="$note  ($took s)"
+	[ "$4" -lt 5 ] || note="$note  ($4 s)"
 	printf '  %-7s %-24s %5d ok%s\n' "$1" "$2" "$good" "$note"
+	echo "$4 s, $5: $1 $2" >>"$log/times"
 }
 
-# run GROUP NAME SECONDS COMMAND...
+# run GROUP NAME SECONDS COMMAND...: queues a program, if it is wanted
 run() {
-	group=$1 name=$2 limit=$3
+	local group=$1 name=$2 limit=$3
 	shift 3
-	begun=$(date +%s)
-	timeout -k 5 "$limit" "$@" >"$log/$group-$name.log" 2>&1 </dev/null
-	count "$group" "$name" $?
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return
+	groups+=("$group")
+	names+=("$name")
+	limits+=("$limit")
+	commands+=("${*@Q}")
+}
+
+# work_on N: runs the N-th program; leaves its status and seconds in N/end
+work_on() {
+	local dir=$work/$1 begun=$SECONDS rc=0
+	mkdir -p "$dir/home" "$dir/tmp"
+	export HOME=$dir/home TMPDIR=$dir/tmp
+	trap 'kill $!; exit 1' TERM
+	eval "timeout -k 5 ${limits[$1]} ${commands[$1]}" \
+		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
+	wait $! || rc=$?
+	rm -rf "${dir:?}/home" "${dir:?}/tmp"
+	# user and system time of what ran here: "0m1.234s 0m0.456s"
+	times | tail -n 1 >"$dir/cpu"
+	echo "$rc $((SECONDS - begun)) $(cat "$dir/cpu")" >"$dir/end.tmp"
+	mv "$dir/end.tmp" "$dir/end"
+}
+
+# one_ended: waits for any program, then prints what is next in the order
+one_ended() {
+	local rc took cpu
+	wait -n
+	running=$((running - 1))
+	while [ -f "$work/$counted/end" ]
+	do
+		read -r rc took cpu <"$work/$counted/end"
+		count "${groups[$counted]}" "${names[$counted]}" "$rc" "$took" \
+			"$cpu"
+		counted=$((counted + 1))
+	done
+}
+
+run_queue() {
+	while [ $started -lt ${#groups[@]} ]
+	do
+		# damage and fuzz begin with the captures that cases makes
+		case ${groups[$started]} in
+		damage | fuzz) wait_for_cases ;;
+		esac
+		work_on $started &
+		started=$((started + 1))
+		running=$((running + 1))
+		[ $running -lt "$JOBS" ] || one_ended
+	done
+	while [ $running -gt 0 ]
+	do
+		one_ended
+	done
+}
+
+wait_for_cases() {
+	local i
+	for ((i = 0; i < started; i++))
+	do
+		while [ "${groups[$i]}" = cases ] && [ ! -f "$work/$i/end" ]
+		do
+			one_ended
+		done
+	done
 }
 
 # A test whose program was not built is a failure, not a silence.
@@ -193,15 +275,23 @@ group_style() {
 	run style headers 300 tests/check-headers.sh
 }
 
-start=$(date +%s)
-[ $# -gt 0 ] || set -- unit cases truth compare cli browser damage \
-	fuzz docs
+# shellcheck disable=SC2034 # SECONDS counts by itself
+SECONDS=0
+[ $# -gt 0 ] || set -- cases unit truth compare browser cli damage docs fuzz
 for g in "$@"
 do
-	case $g in
+	wanted=()
+	[ "$g" = "${g#*/}" ] || wanted=("${g#*/}")
+	case ${g%%/*} in
 	unit | cases | truth | compare | cli | browser | damage | fuzz | \
 		docs | style)
-		"group_$g"
+		before=${#groups[@]}
+		"group_${g%%/*}"
+		if [ ${#groups[@]} = "$before" ] && [ ${#wanted[@]} != 0 ]
+		then
+			echo "no test '$g'" >&2
+			exit 2
+		fi
 		;;
 	*)
 		echo "no test group '$g'" >&2
@@ -209,6 +299,7 @@ do
 		;;
 	esac
 done
+run_queue
 
 if [ -s "$work/failed" ]
 then
@@ -218,6 +309,6 @@ then
 	cat "$work/said"
 fi
 [ "$skipped" = 0 ] || echo "$skipped skipped (see $O/log)"
-echo "took $(($(date +%s) - start)) s"
+echo "took $SECONDS s"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
