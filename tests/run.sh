@@ -127,8 +127,8 @@ work_on() {
 	wait $! || rc=$?
 	rm -rf "${dir:?}/home" "${dir:?}/tmp"
 	# user and system time of what ran here: "0m1.234s 0m0.456s"
-	times | tail -n 1 >"$dir/cpu"
-	echo "$rc $((SECONDS - begun)) $(cat "$dir/cpu")" >"$dir/end.tmp"
+	times >"$dir/cpu"
+	echo "$rc $((SECONDS - begun)) $(tail -n 1 "$dir/cpu")" >"$dir/end.tmp"
 	mv "$dir/end.tmp" "$dir/end"
 }
 
