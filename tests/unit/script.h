@@ -4,10 +4,10 @@
  *	size_t n = script_play(f, "10 sample 1/5; 20 exit 1; 21 chain 1/5");
  *
  * A ';' ends a record. A record is TIME KIND ARGUMENT... OPTION=VALUE...;
- * TIME is in ns, or in seconds with an 's' behind it, or '-': without a time,
- * before all others. T is a thread, C a cookie, A an address (also "code" and
- * "nowhere", and these with a "+N" behind them). A cookie N@CPU is number N of
- * that processor's counter.
+ * TIME is in ns, or in seconds ("5s", "5s+1" is 1 ns more), or '-': without a
+ *time, before all others. T is a thread, C a cookie, A an address (also "code"
+ *and "nowhere", and these with a "+N" behind them). A cookie N@CPU is number N
+ *of that processor's counter.
  *
  *	sample T/C	a sample that waits for chain C; without /C: for none
  *	hit T A		a sample in user mode, whose stack is A alone
@@ -32,8 +32,8 @@
  *
  * In place of a record may stand a fact about the capture: per_task,
  * some_cpus, paused, overwrite, dir, no_times, ftrace and lttng (the kind of
- * its cookies), trusting (its records may come out of order), cpus=N, last=N
- * (the time of its last record).
+ * its cookies), sampled (event 1 is not recorded each time), trusting (its
+ *records may come out of order), cpus=N, last=N (the time of its last record).
  *
  * All this is of the first capture, a; "b:" before it makes it one of the
  * second. Captures that the caller has not made are made when first named. */
@@ -90,8 +90,10 @@ static inline uint64_t script_value(const char *w, const char *text)
 	uint64_t n = strtoull(w, &end, 0);
 
 	ck_assert_msg(end != w, "no number '%s' in: %s", w, text);
-	if (*end == 's')
+	if (*end == 's') {
 		n *= SCRIPT_SECOND;
+		n += end[1] == '+' ? strtoull(end + 2, NULL, 0) : 0;
+	}
 	return base + n;
 }
 
@@ -289,6 +291,8 @@ static inline bool script_capture(struct fake *f, const char *word)
 		info->exact = false;
 	} else if (!strncmp(word, "cpus=", 5)) {
 		info->cpus_online = (int32_t)script_value(word + 5, word);
+	} else if (!strcmp(word, "sampled")) {
+		f->event[1].every = false;
 	} else if (!strncmp(word, "last=", 5)) {
 		info->last_ns = script_value(word + 5, word);
 	} else {
