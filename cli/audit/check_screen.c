@@ -159,7 +159,7 @@ static void add_image(void *arg, const struct check_row *r)
 
 static int put_one_frame(struct screen *s)
 {
-	char images[1024];
+	char images[sizeof(s->l.text)];
 	int64_t n;
 
 	s->n = 0;

@@ -105,7 +105,7 @@ static void put_item(struct ctf *ctf, uint32_t trace, const struct ctf_due *d)
 
 static void go(struct ctf *ctf)
 {
-	struct ctf_due d;
+	struct ctf_due d = { 0 };
 	uint32_t trace;
 
 	ctf_merge_start(ctf);
