@@ -111,11 +111,11 @@ static int try_cut(const struct file *f, uint64_t at, const struct learnt *t)
 	while (t->end[k] > at)
 		k--;
 	if (!o.opened || o.failed)
-		return complain("cut was refused", at, &o);
+		return damage_complain("cut was refused", at, &o);
 	if (t->end[k] != at && !o.damage)
-		return complain("cut is not in the ledger", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
 	if (o.n != t->events[k])
-		return complain("cut loses whole packets", at, &o);
+		return damage_complain("cut loses whole packets", at, &o);
 	return 0;
 }
 
@@ -123,14 +123,15 @@ static int try_flip(struct file *f)
 {
 	struct flips fl;
 
-	flip(&fl, f->data, f->len, 0);
+	damage_flip(&fl, f->data, f->len, 0);
 	put(f, f->len);
 	struct outcome o = read_trace();
 
-	flip_back(&fl, f->data);
+	damage_flip_back(&fl, f->data);
 	put(f, f->len);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return damage_is_silent(&o)
+		       ? damage_complain("flip without a message", fl.at[0], &o)
+		       : 0;
 }
 
 static int try_meta_cut(const struct file *f)
@@ -141,8 +142,9 @@ static int try_meta_cut(const struct file *f)
 	struct outcome o = read_trace();
 
 	put(f, f->len);
-	if (is_silent(&o))
-		return complain("cut metadata without a message", at, &o);
+	if (damage_is_silent(&o))
+		return damage_complain("cut metadata without a message", at,
+				       &o);
 	return 0;
 }
 

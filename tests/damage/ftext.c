@@ -58,24 +58,19 @@ static int try_cut(const unsigned char *data, uint64_t at,
 	struct outcome o = read_bytes(data, at, NULL);
 
 	if (!o.opened)
-		return at && !o.err.msg[0] ? complain("no message", at, &o) : 0;
+		return at && !o.err.msg[0]
+			       ? damage_complain("no message", at, &o)
+			       : 0;
 	if (o.failed || o.n != want)
-		return complain("events of a cut", at, &o);
+		return damage_complain("events of a cut", at, &o);
 	if (start < at && !o.damage)
-		return complain("a cut without a trace", at, &o);
+		return damage_complain("a cut without a trace", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome read_plain(const unsigned char *data, size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 0);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -89,8 +84,7 @@ int main(int argc, char **argv)
 
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(data, random_below(n), &e);
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+	bad += damage_flips(data, n, tries, 0, read_plain);
 	free(data);
 	free(e.off);
 	bad += !whole.n;

@@ -59,44 +59,29 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	return o;
 }
 
-static uint64_t ends_before(const struct ends *e, uint64_t at)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < e->n; i++)
-		n += e->end[i] <= at;
-	return n;
-}
-
 static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
 		   const struct ends *e)
 {
 	struct outcome o = read_bytes(data, at, NULL);
 
-	if (is_silent(&o))
-		return complain("cut without a message", at, &o);
+	if (damage_is_silent(&o))
+		return damage_complain("cut without a message", at, &o);
 	/* with a page at least */
-	if (!last || !ends_before(e, at))
+	if (!last || !damage_ends_before(e->end, e->n, at))
 		return 0;
 	if (!o.opened || o.failed)
-		return complain("cut inside the rings was refused", at, &o);
+		return damage_complain("cut inside the rings was refused", at,
+				       &o);
 	if (!o.damage && at < last)
-		return complain("cut is not in the ledger", at, &o);
-	if (o.n != ends_before(e, at))
-		return complain("cut loses whole pages", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
+	if (o.n != damage_ends_before(e->end, e->n, at))
+		return damage_complain("cut loses whole pages", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome read_plain(const unsigned char *data, size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 4);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -120,8 +105,7 @@ int main(int argc, char **argv)
 
 		bad += try_cut(data, at, last, &e);
 	}
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+	bad += damage_flips(data, n, tries, 4, read_plain);
 	free(data);
 	free(e.end);
 	return damage_done(argv[1], "events", whole.n, tries, bad);

@@ -61,15 +61,6 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	return o;
 }
 
-static uint64_t ends_before(const struct ends *e, uint64_t at)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < e->n; i++)
-		n += e->end[i] <= at;
-	return n;
-}
-
 /* Is this the end of a record of any kind? Walks by sizes alone. */
 static bool is_boundary(const unsigned char *data, uint64_t at,
 			const struct ends *e)
@@ -112,29 +103,23 @@ static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
 {
 	struct outcome o = read_bytes(data, at, NULL);
 
-	if (is_silent(&o))
-		return complain("cut without a message", at, &o);
+	if (damage_is_silent(&o))
+		return damage_complain("cut without a message", at, &o);
 	if (at < e->first || at >= e->last)
 		return 0;
 	if (!o.opened || o.failed)
-		return complain("cut inside the records was refused", at, &o);
+		return damage_complain("cut inside the records was refused", at,
+				       &o);
 	if (!o.damage && !(e->pipe && is_boundary(data, at, e)))
-		return complain("cut is not in the ledger", at, &o);
-	if (e->plain && o.n != ends_before(e, at))
-		return complain("cut loses whole records", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
+	if (e->plain && o.n != damage_ends_before(e->end, e->n, at))
+		return damage_complain("cut loses whole records", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome read_plain(const unsigned char *data, size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 2);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -153,8 +138,7 @@ int main(int argc, char **argv)
 		skip_first(data, n, &e);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += try_cut(data, random_below(n), &e);
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+	bad += damage_flips(data, n, tries, 2, read_plain);
 	free(data);
 	free(e.end);
 	return damage_done(argv[1], "records", whole.n, tries, bad);

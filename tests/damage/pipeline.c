@@ -244,14 +244,14 @@ static int try_flip(unsigned char *data, size_t n, bool commands_too)
 {
 	struct flips fl;
 
-	flip(&fl, data, n, 4);
+	damage_flip(&fl, data, n, 4);
 	struct pipeline p = pipeline_load(data, n, NULL);
 	int bad = judge(&p, "flip", fl.at[0]);
 
 	store_close(p.db);
 	if (!bad && commands_too)
 		bad = try_commands(data, n, fl.at[0]);
-	flip_back(&fl, data);
+	damage_flip_back(&fl, data);
 	return bad;
 }
 
