@@ -312,16 +312,6 @@ static void newtask(struct fb_ring *r, int32_t parent, int32_t child,
 	fb_end(r, at);
 }
 
-static void exec_event(struct fb_ring *r, uint32_t delta, int32_t tid)
-{
-	size_t at = fb_begin(r, delta, FB_EXEC, 0, tid);
-
-	pb_u32(&r->p, 10u << 16 | 16); /* length, place */
-	pb_u32(&r->p, (uint32_t)tid);
-	pb_raw(&r->p, "/bin/true", 10);
-	fb_end(r, at);
-}
-
 START_TEST(two_buffers_tell_of_one_fork_and_exec)
 {
 	struct ledger *lg = ledger_new();
@@ -333,8 +323,8 @@ START_TEST(two_buffers_tell_of_one_fork_and_exec)
 		fb_ring(&r[i], 0, false);
 		fb_page(&r[i], 100 + (uint64_t)i);
 		fork_event(&r[i], 50, 51);
-		exec_event(&r[i], 10, 51);
-		exec_event(&r[i], 20, 51); /* it does that again */
+		fb_exec(&r[i], 10, 51);
+		fb_exec(&r[i], 20, 51); /* it does that again */
 		fb_page_end(&r[i], 0, 0);
 	}
 	fb_buffers7(&b, false, true, NULL, r, 2, 2);
@@ -365,7 +355,7 @@ START_TEST(forks_execs_and_exits_are_told)
 	fb_page(&r, 100);
 	newtask(&r, 50, 51, 0x10000); /* a thread */
 	fork_event(&r, 50, 51);	      /* the same again */
-	exec_event(&r, 1, 51);
+	fb_exec(&r, 1, 51);
 	at = fb_begin(&r, 1, FB_EXIT, 0, 51);
 	fb_comm(&r, "true");
 	pb_u32(&r.p, 51);

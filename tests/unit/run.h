@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "tests/rnd.h"
+
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
 
@@ -89,19 +91,4 @@ static inline int run_tests(const char *name, void (*setup)(void),
 		if (!(cond))                                                   \
 			ck_abort_msg("%s", #cond);                             \
 	} while (0)
-
-/* The same numbers on every machine: splitmix64. */
-static inline uint64_t rnd(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static inline uint64_t rnd_below(uint64_t *state, uint64_t n)
-{
-	return rnd(state) % n;
-}
 #endif

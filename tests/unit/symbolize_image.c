@@ -9,6 +9,7 @@
 #include "mkelf.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "tests/unit/scratch.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 
@@ -40,16 +41,12 @@ static void folder(const char *name)
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/symbolize.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 }
 
 static void teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 static int collect(void *arg, const struct symbol *sym, struct err *err)

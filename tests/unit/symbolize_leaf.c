@@ -15,6 +15,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 #define SYMFS "tests/captures/symfs-arm64"
 /* In small_def: a leaf; a function at its entry and behind its stp; behind
@@ -33,17 +34,13 @@ static char path[256];
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/leaf.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/prog", dir);
 }
 
 static void teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* One CIE (8-byte addresses, code in units of 4, the return address in ra),

@@ -10,6 +10,7 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
+#include "tests/unit/scratch.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 #define PATH_MAX_HERE 512
@@ -75,18 +76,14 @@ static void program(const struct mksym *sym, size_t n)
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/memo.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	snprintf(cache, sizeof(cache), "%s/cache", dir);
 	program(alpha, 2);
 }
 
 static void teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* The only memo; "" when there is none. */

@@ -15,6 +15,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 #define ID "abcdefghijklmnopqrst"
 #define ID_PATH ".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"
@@ -26,8 +27,7 @@ static struct modules *ms;
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/tables.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
@@ -36,19 +36,10 @@ static void setup(void)
 
 static void teardown(void)
 {
-	char cmd[128];
-
 	modules_free(ms);
 	frames_free(fr);
 	symbolize_free(sy);
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
-}
-
-static size_t put32(unsigned char *p, size_t at, uint32_t v)
-{
-	memcpy(p + at, &v, 4);
-	return at + 4;
+	scratch_remove(dir);
 }
 
 /* .debug_frame with one function, the second 0x100 bytes of the text, whose
@@ -58,12 +49,12 @@ static size_t debug_frame(unsigned char *p, unsigned char off)
 	static const unsigned char cie[12] = { 1,    0, 1, 0x78, 16,
 					       0x0c, 7, 8, 0x90, 1 };
 	const uint64_t at[2] = { MKELF_TEXT + 0x100, 0x100 };
-	size_t n = put32(p, 0, 16);
+	size_t n = mkelf_put32(p, 0, 16);
 
-	n = put32(p, n, UINT32_MAX);
+	n = mkelf_put32(p, n, UINT32_MAX);
 	memcpy(p + n, cie, sizeof(cie));
-	n = put32(p, n + sizeof(cie), 4 + 16 + 4);
-	n = put32(p, n, 0);
+	n = mkelf_put32(p, n + sizeof(cie), 4 + 16 + 4);
+	n = mkelf_put32(p, n, 0);
 	memcpy(p + n, at, 16);
 	memcpy(p + n + 16, "\x0e\0\0\0", 4);
 	p[n + 17] = off;
@@ -289,15 +280,15 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 		unsigned char *p = table + n;
 
 		/* its instructions jump over the head of the next one */
-		put32(p, 0, (uint32_t)(N * EACH - n - 4));
+		mkelf_put32(p, 0, (uint32_t)(N * EACH - n - 4));
 		memcpy(p + 8, "\1\0\1\x78\x10\x16\6\15", 8);
 		n += EACH;
 	}
 	for (size_t i = 0; i < N; i++) {
 		uint64_t at[2] = { MKELF_TEXT, 16 };
 
-		n = put32(table, n, 24);
-		n = put32(table, n, (uint32_t)(n - i * EACH));
+		n = mkelf_put32(table, n, 24);
+		n = mkelf_put32(table, n, (uint32_t)(n - i * EACH));
 		memcpy(table + n, at, 16);
 		n += 20;
 	}

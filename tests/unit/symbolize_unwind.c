@@ -11,6 +11,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/unwind/modules.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 /* Functions of 0x100 bytes, in the order of struct prog. */
 enum {
@@ -68,12 +69,6 @@ static struct frames *fr;
 static struct unwinder *uw;
 static uint32_t image, image_kept;
 
-static size_t put32(unsigned char *p, size_t at, uint32_t v)
-{
-	memcpy(p + at, &v, 4);
-	return at + 4;
-}
-
 /* CIEs: CFA = SP + 8, return address at CFA - 8; the second of a signal. */
 static size_t table(unsigned char *p, bool kept)
 {
@@ -86,8 +81,8 @@ static size_t table(unsigned char *p, bool kept)
 
 	for (size_t i = 0; i < 2; i++) {
 		cie_at[i] = n;
-		n = put32(p, n, 20);
-		n = put32(p, n, 0);
+		n = mkelf_put32(p, n, 20);
+		n = mkelf_put32(p, n, 0);
 		memcpy(p + n, cie[i], 16);
 		n += 16;
 	}
@@ -96,8 +91,8 @@ static size_t table(unsigned char *p, bool kept)
 		size_t c = i == SIGNAL && !kept;
 		size_t like = kept && i > START ? FRAME : i;
 
-		n = put32(p, n, 4 + 16 + 1 + 24);
-		n = put32(p, n, (uint32_t)(n - cie_at[c]));
+		n = mkelf_put32(p, n, 4 + 16 + 1 + 24);
+		n = mkelf_put32(p, n, (uint32_t)(n - cie_at[c]));
 		memcpy(p + n, at, 16);
 		/* the length of no augmentation data, or a nop */
 		memset(p + n + 16, 0, 25);
@@ -114,7 +109,7 @@ static void put_call(int fd, uint64_t ret, uint64_t target)
 {
 	unsigned char code[5] = { 0xe8 };
 
-	put32(code, 1, (uint32_t)(target - ret));
+	mkelf_put32(code, 1, (uint32_t)(target - ret));
 	ck_assert_int_eq(pwrite(fd, code, 5, (off_t)(ret - MAPPED - 5)), 5);
 }
 
@@ -152,8 +147,7 @@ static uint32_t make_file(const char *name, bool kept)
 
 static void setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/unwind.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
@@ -164,13 +158,10 @@ static void setup(void)
 
 static void teardown(void)
 {
-	char cmd[128];
-
 	uw->ops->free(uw);
 	frames_free(fr);
 	symbolize_free(sy);
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* call *%rax, and what is behind it; CFA = SP + 24. */
@@ -430,9 +421,9 @@ END_TEST
 START_TEST(code_made_at_run_time_that_has_a_table)
 {
 	const uint64_t at[2] = { MADE, sizeof(made_bytes) };
-	size_t n = put32(made_frame, 20, 20);
+	size_t n = mkelf_put32(made_frame, 20, 20);
 
-	n = put32(made_frame, n, (uint32_t)n);
+	n = mkelf_put32(made_frame, n, (uint32_t)n);
 	memcpy(made_frame + n, at, 16);
 	made.frame = made_frame;
 	made.n_frame = n + 16;

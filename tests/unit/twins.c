@@ -658,7 +658,7 @@ static size_t findings(const struct all_facts *all, uint32_t rule,
  * the captures know of more processes. */
 START_TEST(what_is_shared_makes_no_finding)
 {
-	uint32_t maps = rule_index("map_lost");
+	uint32_t maps = rules_index("map_lost");
 	size_t n = 0;
 
 	for (uint64_t seed = 1; seed <= 600; seed++) {
