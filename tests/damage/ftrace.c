@@ -17,7 +17,8 @@ struct ends {
 	uint64_t first; /* of the rings */
 };
 
-static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
+static void damage_ftrace_note_end(struct ft *ft, struct ends *e,
+				   const struct ref *ref)
 {
 	const struct ft_stream *s = &ft->stream[ref->handle >> 48];
 	uint64_t place = ref->handle & (((uint64_t)1 << 48) - 1);
@@ -34,19 +35,19 @@ static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
 }
 
 /* Events, whatever stands in them. */
-static bool seen(void *arg, struct source *src, const struct ref *ref,
-		 const struct record *rec)
+static bool damage_ftrace_seen(void *arg, struct source *src,
+			       const struct ref *ref, const struct record *rec)
 {
 	(void)rec;
 	if (ref->class != CLASS_SAMPLE)
 		return false;
 	if (arg)
-		note_end(ft_of(src), arg, ref);
+		damage_ftrace_note_end(ft_of(src), arg, ref);
 	return true;
 }
 
-static struct outcome read_bytes(const unsigned char *data, size_t n,
-				 struct ends *e)
+static struct outcome damage_ftrace_read_bytes(const unsigned char *data,
+					       size_t n, struct ends *e)
 {
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
@@ -54,15 +55,15 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	int fd = damage_file(data, n, path);
 	struct source *src = formats_open(path, NULL, lg, &o.err);
 
-	damage_read(src, lg, seen, e, &o);
+	damage_read(src, lg, damage_ftrace_seen, e, &o);
 	close(fd);
 	return o;
 }
 
-static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
-		   const struct ends *e)
+static int damage_ftrace_try_cut(const unsigned char *data, uint64_t at,
+				 uint64_t last, const struct ends *e)
 {
-	struct outcome o = read_bytes(data, at, NULL);
+	struct outcome o = damage_ftrace_read_bytes(data, at, NULL);
 
 	if (damage_is_silent(&o))
 		return damage_complain("cut without a message", at, &o);
@@ -79,9 +80,10 @@ static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
 	return 0;
 }
 
-static struct outcome read_plain(const unsigned char *data, size_t n)
+static struct outcome damage_ftrace_read_plain(const unsigned char *data,
+					       size_t n)
 {
-	return read_bytes(data, n, NULL);
+	return damage_ftrace_read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -91,8 +93,8 @@ int main(int argc, char **argv)
 	size_t n;
 	int bad = 0;
 	uint64_t tries = damage_start(argc, argv, "damage-ftrace CAPTURE");
-	unsigned char *data = slurp(argv[1], &n);
-	struct outcome whole = read_bytes(data, n, &e);
+	unsigned char *data = slurp_slurp(argv[1], &n);
+	struct outcome whole = damage_ftrace_read_bytes(data, n, &e);
 
 	/* behind the rings stand names of sections only, which nobody needs */
 	for (size_t i = 0; whole.opened && !whole.damage && i < e.n; i++)
@@ -103,9 +105,9 @@ int main(int argc, char **argv)
 				      ? e.first + random_below(last - e.first)
 				      : random_below(n);
 
-		bad += try_cut(data, at, last, &e);
+		bad += damage_ftrace_try_cut(data, at, last, &e);
 	}
-	bad += damage_flips(data, n, tries, 4, read_plain);
+	bad += damage_flips(data, n, tries, 4, damage_ftrace_read_plain);
 	free(data);
 	free(e.end);
 	return damage_done(argv[1], "events", whole.n, tries, bad);

@@ -8,7 +8,8 @@
 #include "stitch/tasks/jit.h"
 #include "tests/damage.h"
 
-static struct outcome read_bytes(const unsigned char *data, size_t n)
+static struct outcome damage_jitdump_read_bytes(const unsigned char *data,
+						size_t n)
 {
 	const struct source_info info = { .has_time = true,
 					  .clock = "monotonic" };
@@ -38,16 +39,16 @@ static struct outcome read_bytes(const unsigned char *data, size_t n)
 	return o;
 }
 
-static int try_cut(const unsigned char *data, uint64_t at)
+static int damage_jitdump_try_cut(const unsigned char *data, uint64_t at)
 {
-	struct outcome o = read_bytes(data, at);
+	struct outcome o = damage_jitdump_read_bytes(data, at);
 
 	if (!o.opened)
 		return at >= 40 || !o.err.msg[0]
 			       ? damage_complain("a cut that is not opened", at,
 						 &o)
 			       : 0;
-	struct outcome less = read_bytes(data, at - (at > 40));
+	struct outcome less = damage_jitdump_read_bytes(data, at - (at > 40));
 
 	/* one byte more is one code more, at most, and then it is whole */
 	if (o.n < less.n || o.n > less.n + 1)
@@ -62,12 +63,12 @@ int main(int argc, char **argv)
 	size_t n;
 	int bad = 0;
 	uint64_t tries = damage_start(argc, argv, "damage-jitdump FILE");
-	unsigned char *data = slurp(argv[1], &n);
-	struct outcome whole = read_bytes(data, n);
+	unsigned char *data = slurp_slurp(argv[1], &n);
+	struct outcome whole = damage_jitdump_read_bytes(data, n);
 
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_cut(data, random_below(n));
-	bad += damage_flips(data, n, tries, 0, read_bytes);
+		bad += damage_jitdump_try_cut(data, random_below(n));
+	bad += damage_flips(data, n, tries, 0, damage_jitdump_read_bytes);
 	free(data);
 	bad += !whole.n;
 	return damage_done(argv[1], "codes", whole.n, tries, bad);

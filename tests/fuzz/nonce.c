@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_all(const char *const *templates, struct scan text)
+static void fuzz_nonce_read_all(const char *const *templates, struct scan text)
 {
 	struct unwound u = { .n = 0 };
 	struct nonce_line l;
@@ -39,9 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *const templates[] = { template, NULL };
 	struct err err;
 
-	read_all(nonce_default, text);
+	fuzz_nonce_read_all(nonce_default, text);
 	if (!nonce_check(template, &err))
-		read_all(templates, scan_tail(text, n + 1));
+		fuzz_nonce_read_all(templates, scan_tail(text, n + 1));
 	free(template);
 	return 0;
 }

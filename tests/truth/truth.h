@@ -81,7 +81,7 @@ static inline bool is_timed(const struct record *r)
 	return !(r->flags & REC_F_UNTIMED) && r->time <= INT64_MAX;
 }
 
-static inline int64_t time_of(const struct record *r)
+static inline int64_t truth_time_of(const struct record *r)
 {
 	return is_timed(r) ? (int64_t)r->time : TIME_NONE;
 }

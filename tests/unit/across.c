@@ -140,7 +140,7 @@ START_TEST(across_row_holds)
 
 	for (size_t i = 0; row->request[i].event; i++) {
 		const struct fact_request *r =
-			request_of(&all, row->request[i].event);
+			facts_request_of(&all, row->request[i].event);
 		enum request_verdict want = row->request[i].verdict;
 
 		ck_assert_str_eq(request_verdict_name(r->verdict),
@@ -149,7 +149,8 @@ START_TEST(across_row_holds)
 		ck_assert_int_eq(r->chain != 0, want == REQ_MATCHED);
 	}
 	for (size_t i = 0; row->chain[i].id; i++) {
-		const struct fact_chain *c = chain_of(&all, row->chain[i].id);
+		const struct fact_chain *c =
+			facts_chain_of(&all, row->chain[i].id);
 
 		ck_assert_uint_eq(c->source, row->chain[i].source);
 		ck_assert_str_eq(chain_verdict_name(c->verdict),
@@ -181,8 +182,8 @@ START_TEST(a_chain_of_another_capture_completes_a_request)
 	struct all_facts all =
 		across_play("10 sample 1/5; b: 30 chain 1/5", true);
 
-	const struct fact_request *r = request_of(&all, 1);
-	const struct fact_chain *c = chain_of(&all, 1);
+	const struct fact_request *r = facts_request_of(&all, 1);
+	const struct fact_chain *c = facts_chain_of(&all, 1);
 
 	ck_assert_int_eq(r->verdict, REQ_MATCHED);
 	ck_assert_uint_eq(r->flags, VERDICT_OTHER_CAPTURE);
@@ -206,8 +207,8 @@ START_TEST(a_chain_that_two_captures_recorded_is_stored_once)
 		"10 sample 1/5; b: 30 chain 1/5; 31 chain 1/5; b: 40 sample 1/5",
 		true);
 
-	const struct fact_request *r = request_of(&all, 1);
-	const struct fact_chain *chain = chain_of(&all, 1);
+	const struct fact_request *r = facts_request_of(&all, 1);
+	const struct fact_chain *chain = facts_chain_of(&all, 1);
 
 	ck_assert_int_eq(r->verdict, REQ_MATCHED);
 	ck_assert_uint_eq(r->flags, 0);
@@ -215,7 +216,7 @@ START_TEST(a_chain_that_two_captures_recorded_is_stored_once)
 	ck_assert_int_eq(r->as_perf, AS_PERF_MERGED);
 	ck_assert_int_eq(r->held, 21);
 	ck_assert_uint_eq(r->as_tid, 1);
-	r = request_of(&all, 2);
+	r = facts_request_of(&all, 2);
 	ck_assert_int_eq(r->verdict, REQ_MATCHED);
 	ck_assert_uint_eq(r->flags, VERDICT_AFTER);
 	ck_assert_uint_eq(fact_count(&all, FACT_CHAIN), 1);

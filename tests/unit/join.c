@@ -281,7 +281,7 @@ static enum confidence join_confidence(enum request_verdict verdict)
 static void join_expect(const struct all_facts *all,
 			const struct join_request *want)
 {
-	const struct fact_request *r = request_of(all, want->event);
+	const struct fact_request *r = facts_request_of(all, want->event);
 	bool matched = want->verdict == REQ_MATCHED;
 
 	ck_assert_str_eq(request_verdict_name(r->verdict),
@@ -299,7 +299,7 @@ static void join_expect(const struct all_facts *all,
 static void join_expect_chain(const struct all_facts *all,
 			      const struct join_deferred *want)
 {
-	const struct fact_chain *c = chain_of(all, want->id);
+	const struct fact_chain *c = facts_chain_of(all, want->id);
 
 	ck_assert_str_eq(chain_verdict_name(c->verdict),
 			 chain_verdict_name(want->verdict));
@@ -406,7 +406,7 @@ START_TEST(a_sample_in_user_mode_keeps_its_ip)
 {
 	struct all_facts all =
 		join_run("10 sample 1/5 user ip=0x1005; 20 chain 1/5");
-	const struct fact_request *r = request_of(&all, 1);
+	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_uint_eq(r->ip, 0x1005);
 	ck_assert_uint_eq(r->flags, VERDICT_USER_HIT);
 	ck_assert_uint_eq(frames_get_raw(all.frames, r->uraw)->ip[0], r->ip);
@@ -422,7 +422,7 @@ START_TEST(stack_quality_is_said)
 		"10 chain 1/5 n=0; 11 chain 1/6 n=1; 12 chain 1/7 n=2");
 
 	for (uint32_t i = 0; i < 3; i++)
-		ck_assert_int_eq(chain_of(&all, i + 1)->quality, want[i]);
+		ck_assert_int_eq(facts_chain_of(&all, i + 1)->quality, want[i]);
 	facts_done(&all);
 }
 END_TEST

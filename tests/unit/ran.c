@@ -23,7 +23,7 @@ static void take_turns(struct ran *r)
 }
 
 /* In the middle of each turn, by the thread that is late turns further. */
-static void hit(struct ran *r, int late, bool cpus)
+static void ran_test_hit(struct ran *r, int late, bool cpus)
 {
 	for (int i = 0; i < TURNS; i++)
 		ran_hit(r, cpus ? 0 : -1, 100 + (i + late) % 3,
@@ -36,7 +36,7 @@ START_TEST(samples_in_their_turns_agree)
 		struct ran a = { 0 }, b = { 0 };
 		struct ran_said said;
 
-		hit(&a, 0, cpus);
+		ran_test_hit(&a, 0, cpus);
 		ran_end(&a);
 		take_turns(&b);
 		ran_compare(&a, &b, &same, 100, &said);
@@ -54,7 +54,7 @@ START_TEST(samples_of_others_do_not)
 	struct ran a = { 0 }, b = { 0 };
 	struct ran_said said;
 
-	hit(&a, 1, false);
+	ran_test_hit(&a, 1, false);
 	take_turns(&b);
 	ran_compare(&a, &b, &same, 100, &said);
 	ck_assert_uint_eq(said.yes, 0);
@@ -86,7 +86,7 @@ START_TEST(a_clock_that_is_a_turn_away_is_found)
 	struct ran a = { 0 }, b = { 0 };
 	struct ran_said said;
 
-	hit(&a, 0, true);
+	ran_test_hit(&a, 0, true);
 	take_turns(&b);
 	ran_compare(&a, &b, &ahead, 100, &said);
 	ck_assert_uint_eq(said.yes, 0);
@@ -119,7 +119,7 @@ START_TEST(switches_of_one_kind_say_nothing)
 	struct ran a = { 0 }, b = { 0 };
 	struct ran_said said;
 
-	hit(&a, 0, true);
+	ran_test_hit(&a, 0, true);
 	for (int i = 0; i < TURNS; i++)
 		ran_switch(&b, 0, 100 + i % 3, 0, (uint64_t)(i + 1) * TURN);
 	ran_end(&b);

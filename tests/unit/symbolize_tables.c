@@ -25,7 +25,7 @@ static struct symbolizer *sy;
 static struct frames *fr;
 static struct modules *ms;
 
-static void setup(void)
+static void tables_setup(void)
 {
 	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
@@ -34,7 +34,7 @@ static void setup(void)
 	ms = modules_new(sy, fr);
 }
 
-static void teardown(void)
+static void tables_teardown(void)
 {
 	modules_free(ms);
 	frames_free(fr);
@@ -61,8 +61,9 @@ static size_t debug_frame(unsigned char *p, unsigned char off)
 	return n + 20;
 }
 
-static void make_file(const char *path, const char *id, const char *section,
-		      uint64_t flags, const void *data, size_t n)
+static void tables_make_file(const char *path, const char *id,
+			     const char *section, uint64_t flags,
+			     const void *data, size_t n)
 {
 	const struct mkelf m = { .id = id,
 				 .extra = data,
@@ -102,7 +103,8 @@ START_TEST(debug_frame_of_the_file_itself)
 {
 	unsigned char frame[128];
 
-	make_file("prog", ID, ".debug_frame", 0, frame, debug_frame(frame, 40));
+	tables_make_file("prog", ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 40));
 	struct module *m = open_prog(ID);
 
 	says(m, 40);
@@ -125,9 +127,9 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, ID, ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 48));
 	struct module *m = open_prog(ID);
 
 	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
@@ -142,9 +144,9 @@ START_TEST(a_debug_file_of_another_build_says_nothing)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0,
+			 frame, debug_frame(frame, 48));
 	struct module *m = open_prog(ID);
 
 	ck_assert(!modules_more(ms, m));
@@ -154,8 +156,8 @@ END_TEST
 
 /* Behind the head of a compressed section: its length; size: what it says that
  * it unpacks to. */
-static size_t pack(unsigned char *out, size_t room, uint32_t type,
-		   uint64_t size, const unsigned char *data, size_t n)
+static size_t tables_pack(unsigned char *out, size_t room, uint32_t type,
+			  uint64_t size, const unsigned char *data, size_t n)
 {
 	const Elf64_Chdr ch = { .ch_type = type,
 				.ch_size = size,
@@ -184,8 +186,9 @@ START_TEST(a_compressed_section_is_unpacked)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
 	says(open_prog(NULL), 56);
 }
 END_TEST
@@ -196,8 +199,9 @@ START_TEST(a_section_packed_by_zstd_is_unpacked_or_left_out)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
 	struct module *m = open_prog(NULL);
 
 	if (m->rows[MODULE_TABLES - 1])
@@ -218,10 +222,10 @@ START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
 
 		snprintf(path, sizeof(path), "/prog%zu", i);
 		img.path = path;
-		n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, lie[i],
-			 frame, n);
-		make_file(path, NULL, ".debug_frame", SHF_COMPRESSED, packed,
-			  n);
+		n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB,
+				lie[i], frame, n);
+		tables_make_file(path, NULL, ".debug_frame", SHF_COMPRESSED,
+				 packed, n);
 		struct module *m = modules_of(ms, frames_image(fr, &img));
 
 		ck_assert_ptr_nonnull(m);
@@ -241,7 +245,7 @@ START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
 	char path[128];
 	struct stat st;
 
-	make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	snprintf(path, sizeof(path), "%s/prog", dir);
 	ck_assert_int_eq(stat(path, &st), 0);
 	img.path = path;
@@ -302,7 +306,8 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 }
 END_TEST
 
-RUN_WITH("tables", setup, teardown, debug_frame_of_the_file_itself,
+RUN_WITH("tables", tables_setup, tables_teardown,
+	 debug_frame_of_the_file_itself,
 	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
 	 a_debug_file_of_another_build_says_nothing,
 	 a_compressed_section_is_unpacked,
