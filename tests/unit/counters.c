@@ -661,7 +661,7 @@ START_TEST(seen_and_missing_add_up_whatever_comes)
 }
 END_TEST
 
-START_TEST(wild_cookies_end_in_a_sentence)
+START_TEST(wild_cookies_have_gaps_or_a_reason)
 {
 	uint64_t seed = 7;
 
@@ -672,6 +672,16 @@ START_TEST(wild_cookies_end_in_a_sentence)
 			counters_test_see(rnd(&seed), (int32_t)rnd(&seed),
 					  (int64_t)rnd(&seed), rnd(&seed) & 1);
 		counters_test_end();
+		/* the session comes last, behind all gaps */
+		struct fact last = s.fact[s.n - 1];
+
+		while (facts_take(&s.q, &last))
+			;
+		ck_assert_int_eq(last.kind, FACT_SESSION);
+		if (!strcmp(last.session.layout, "opaque"))
+			ck_assert_ptr_nonnull(last.session.reason);
+		else
+			ck_assert_uint_gt(last.session.missing, 0);
 		counters_done();
 	}
 }
@@ -722,4 +732,4 @@ RUN("counters", counters_without_holes_have_no_gaps,
     cpu_in_the_low_bits_when_named, cpu_in_the_low_half_when_named,
     opaque_is_opaque_when_named, many_gaps_are_given_out_early_and_add_up,
     captures_are_counted_apart, seen_and_missing_add_up_whatever_comes,
-    wild_cookies_end_in_a_sentence, counters_that_only_jump_are_given_up)
+    wild_cookies_have_gaps_or_a_reason, counters_that_only_jump_are_given_up)

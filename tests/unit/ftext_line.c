@@ -358,6 +358,9 @@ START_TEST(no_line_is_read_past_its_end)
 		char *tight = realloc(copy, n ? n : 1);
 
 		line_parse(scan_of(tight, n), n & 1, &l);
+		ck_assert(l.kind != LINE_EVENT || !l.text.n ||
+			  (l.text.p >= tight &&
+			   l.text.p + l.text.n <= tight + n));
 		free(tight);
 	}
 }
