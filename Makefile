@@ -25,7 +25,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(CFLAGS) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(CFLAGS) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
@@ -55,6 +55,7 @@ EXT_SRCS := cli/hooks.c symbolize/names/demangle.c stitch/order/clocks.c \
 	stitch/base/mem.c stitch/base/table.c schema/read/queries.c \
 	$(filter-out %/function_open.c,$(wildcard schema/functions/*.c))
 SQL := $(call find,schema,sql)
+COLUMNS := $(O)/schema/columns.h
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
 EXT := $(O)/backstitch_sql.so
@@ -104,17 +105,23 @@ $(O)/probe: tests/deps.sh
 		DEBUGINFOD='$(DEBUGINFOD)' tests/deps.sh probe
 	$(Q)touch $@
 
-$(O)/%.o: %.c $(O)/flags | $(O)/probe
+$(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/schema_sql.c: $(SQL) schema/embed.sh | $(O)/probe
+$(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
 
-$(O)/pic/%.o: %.c $(O)/flags | $(O)/probe
+# The columns of our queries by name. Sources include it, so it is made first.
+$(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe
+	$(call say,EMBED,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -v out=header -f schema/columns.awk $(SQL) >$@
+
+$(O)/pic/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PIC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(EXT_CFLAGS) -MMD -MP -c -o $@ $<

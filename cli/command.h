@@ -18,14 +18,14 @@ enum status {
 };
 
 enum opt_kind {
-	OPT_FLAG,   /* bool *value: true */
-	OPT_NO,	    /* bool *value: false ("--no-x") */
-	OPT_STRING, /* const char **value */
-	OPT_NUMBER, /* long *value */
-	OPT_SIZE,   /* unsigned long *value; 64M, 2G */
-	OPT_CHOICE, /* const char **value, one of choices */
-	OPT_LIST,   /* struct opt_list *value: repeatable */
-	OPT_GROUP,  /* another table of options; value: const struct opt * */
+	OPT_FLAG,
+	OPT_NO,
+	OPT_STRING,
+	OPT_NUMBER,
+	OPT_SIZE,
+	OPT_CHOICE,
+	OPT_LIST,
+	OPT_GROUP,
 	OPT_END
 };
 
@@ -43,6 +43,43 @@ struct opt {
 	void *value;
 	const char *const *choices; /* OPT_CHOICE only, NULL-terminated */
 };
+
+/* The entries of an option table; { .kind = OPT_END } ends it. A value of the
+ * wrong type does not compile. */
+#define OPT_ENTRY(kind_, letter_, name_, arg_, type_, value_, choices_, help_) \
+	{                                                                      \
+		.kind = (kind_), .letter = (letter_), .name = (name_),         \
+		.arg = (arg_), .help = (help_),                                \
+		.value = true ? (value_) : (type_ *)NULL,                      \
+		.choices = (choices_)                                          \
+	}
+/* Sets a bool to true. */
+#define OPT_FLAG(letter, name, value, help)                                    \
+	OPT_ENTRY(OPT_FLAG, letter, name, NULL, bool, value, NULL, help)
+/* Sets a bool to false: "--no-x". */
+#define OPT_NO(letter, name, value, help)                                      \
+	OPT_ENTRY(OPT_NO, letter, name, NULL, bool, value, NULL, help)
+#define OPT_STRING(letter, name, arg, value, help)                             \
+	OPT_ENTRY(OPT_STRING, letter, name, arg, const char *, value, NULL,    \
+		  help)
+#define OPT_NUMBER(letter, name, arg, value, help)                             \
+	OPT_ENTRY(OPT_NUMBER, letter, name, arg, long, value, NULL, help)
+/* A number of bytes in an unsigned long: 64M, 2G. */
+#define OPT_SIZE(letter, name, arg, value, help)                               \
+	OPT_ENTRY(OPT_SIZE, letter, name, arg, unsigned long, value, NULL, help)
+/* One of the words in choices, which end with NULL. */
+#define OPT_CHOICE(letter, name, arg, value, choices, help)                    \
+	OPT_ENTRY(OPT_CHOICE, letter, name, arg, const char *, value, choices, \
+		  help)
+/* May be given several times. */
+#define OPT_LIST(letter, name, arg, value, help)                               \
+	OPT_ENTRY(OPT_LIST, letter, name, arg, struct opt_list, value, NULL,   \
+		  help)
+/* All options of another table. */
+#define OPT_GROUP(table)                                                       \
+	{                                                                      \
+		.kind = OPT_GROUP, .value = (void *)(table)                    \
+	}
 
 struct command {
 	const char *name;

@@ -11,13 +11,9 @@
 static const char *input;
 
 const struct opt ingest_opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'i',
-	  .name = "input",
-	  .arg = "FILE",
-	  .help = "the database or capture, as an argument would be",
-	  .value = &input },
-	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	OPT_STRING('i', "input", "FILE", &input,
+		   "the database or capture, as an argument would be"),
+	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
 

@@ -15,21 +15,11 @@ bool options_help;
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
 const struct opt common_opts[] = {
-	{ .kind = OPT_CHOICE,
-	  .name = "color",
-	  .arg = "WHEN",
-	  .help = "color on the terminal: auto, always or never",
-	  .value = &term_color_option,
-	  .choices = color_choices },
-	{ .kind = OPT_FLAG,
-	  .name = "no-pager",
-	  .help = "long output on a terminal as it is",
-	  .value = &pager_never },
-	{ .kind = OPT_FLAG,
-	  .letter = 'h',
-	  .name = "help",
-	  .help = "show this help",
-	  .value = &options_help },
+	OPT_CHOICE(0, "color", "WHEN", &term_color_option, color_choices,
+		   "color on the terminal: auto, always or never"),
+	OPT_FLAG(0, "no-pager", &pager_never,
+		 "long output on a terminal as it is"),
+	OPT_FLAG('h', "help", &options_help, "show this help"),
 	{ .kind = OPT_END }
 };
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # embed.sh - prints C source that holds SQL files as strings.
-# usage: schema/embed.sh FILE.sql...   ->  the table sql_files of schema/inner.h
+# usage: schema/embed.sh FILE.sql...   ->  the tables sql_files and
+# query_columns of schema/inner.h
 # Lines that hold nothing but a comment stay: they are the documentation of
 # the views, and named queries are found by theirs.
 printf '#include "schema/inner.h"\n\nconst struct sql_file sql_files[] = {\n'
@@ -11,3 +12,4 @@ do
 	printf '\t},\n'
 done
 printf '\t{ 0, 0 }\n};\n'
+awk -v out=table -f schema/columns.awk "$@"

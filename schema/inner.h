@@ -167,7 +167,8 @@ int store_ledger(struct store *db, struct ledger *lg, struct err *err);
 int store_write_frames(struct store *db, struct err *err);
 int store_late_hashes(struct store *db, struct err *err);
 
-/* tally.c: samples added up. weighs: the event has a weight. */
+/* schema/write/sample_groups.c: samples added up. weighs: the event has a
+ * weight. */
 struct fact_event;
 struct fact_request;
 void tally_comm(struct store *db, uint32_t id, const char *name);
@@ -221,4 +222,12 @@ struct sql_file {
 };
 extern const struct sql_file sql_files[];
 const char *sql_file(const char *name);
+
+/* The columns of each named query, separated by blanks, as columns.awk names
+ * them; "..." at the end: the caller knows of more. For the test that compares
+ * them with what SQLite says. */
+struct query_columns {
+	const char *query, *columns;
+};
+extern const struct query_columns query_columns[];
 #endif

@@ -207,7 +207,8 @@ void store_interrupt(struct store *db);
 
 /* The SQL of view `name` and its documentation are in schema/sql/views.sql; the
  * selects behind commands are named rows of one table, so that all SQL text
- * stays in schema/ (STYLE 37): store_sql("script_events") gives the text. */
+ * stays in schema/ (CONTRIBUTING.md, style 37): store_sql("script_events")
+ * gives the text. */
 const char *store_sql(const char *name);
 
 /* The addresses of a raw_chain.addrs blob: number written (<= max), or -1

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 struct fact *facts_new(struct facts *q)
 {

@@ -83,7 +83,8 @@ struct addrs {
 };
 
 /* Registers as the recorder dumps them: values of the set bits of mask, in
- * the order of the architecture's perf_regs.h. abi: 0 none, 1 32, 2 64 bit. */
+ * the order of the architecture's uapi/asm/perf_regs.h. abi: 0 none, 1 32, 2 64
+ * bit. */
 struct regs {
 	const uint64_t *v;
 	uint64_t mask;

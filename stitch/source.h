@@ -12,13 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stitch/base/clock_map.h"
 #include "stitch/record.h"
 
 struct err;
 struct ledger;
 struct source;
 
-/* Equal times are given out in this order (formats.md B.8). */
+/* Equal times are given out in this order (backstitch-formats(5), "Order of
+ * events"). */
 enum record_class {
 	CLASS_FORK,
 	CLASS_COMM,
@@ -87,7 +89,8 @@ enum cookie_maker {
 	COOKIES_LTTNG, /* programs, by convention */
 };
 
-/* What a capture's times count (formats.md F.1). */
+/* What a capture's times count (backstitch-formats(5), "Clocks of
+ * captures"). */
 enum clock_id {
 	CLOCK_ID_NONE,	   /* not known, or no time at all: a count */
 	CLOCK_ID_PERF,	   /* local_clock(): perf's default, ftrace's "perf" */
@@ -99,13 +102,6 @@ enum clock_id {
 	CLOCK_ID_REAL,
 	CLOCK_ID_TAI,
 	CLOCK_ID_TSC, /* cycles of x86's counter */
-};
-
-/* How perf's clock goes with x86's counter, by PERF_RECORD_TIME_CONV:
- * ns = zero + ((cycles * mult) >> shift). mult 0: not said. */
-struct tsc_conv {
-	uint64_t zero, mult;
-	uint16_t shift;
 };
 
 enum tri {

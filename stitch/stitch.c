@@ -3,6 +3,7 @@
  * One function per kind of record changes the state (tasks, spaces, join) or
  * pushes an event; facts wait in one queue until they are asked for. */
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,10 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/stitch_inner.h"
 #include "stitch/join/join.h"
+#include "stitch/join/sessions.h"
 #include "stitch/base/ledger.h"
 #include "stitch/tasks/incarnations.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/order.h"
 #include "stitch/join/stack_parts.h"
@@ -29,7 +31,8 @@
 #include "stitch/tasks/partial_maps.h"
 
 /* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
- * (formats.md C.3); lives are kept this much longer, for slow machines. */
+ * (backstitch-formats(5), "Deferred stacks: order of records"); lives are kept
+ * this much longer, for slow machines. */
 #define LINGER_NS 2000000000ll
 /* Of lists of mappings: after all that the user gives. */
 #define RANK_OWN 100
@@ -652,7 +655,7 @@ static void note_unlisted(struct stitch *st)
 static void end_sessions(struct stitch *st)
 {
 	for (size_t i = 0; i < st->n_src; i++) {
-		struct counters_end end;
+		struct cookie_totals end;
 
 		if (!st->src[i].known)
 			continue;

@@ -7,10 +7,11 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/resolve.h"
+#include "stitch/tasks/shared_tasks.h"
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
 
@@ -80,8 +81,8 @@ static uint32_t twin_spaces(struct stitch *st, uint32_t process,
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = tasks_twin(st->tasks, process);
-	     i != process && n < HALVES_TWINS; i = tasks_twin(st->tasks, i))
+	for (uint32_t i = twins_next(st->tasks, process);
+	     i != process && n < HALVES_TWINS; i = twins_next(st->tasks, i))
 		out[n++] = &tasks_process_at(st->tasks, i)->space;
 	return n;
 }

@@ -8,7 +8,7 @@
 #include "stitch/record.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/space.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
 
 /* What is kept for each capture. */

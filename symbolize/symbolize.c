@@ -141,14 +141,14 @@ static bool has_names(enum image_kind kind)
 
 static bool same_name(const void *owner, uint32_t id, const void *key)
 {
-	return ((const struct plain *)owner)->name[id].raw == key;
+	return ((const struct safe_text *)owner)->name[id].raw == key;
 }
 
 /* The plain form of a name. Many offsets are in one symbol: each is demangled
  * once. */
 static const char *plain(struct symbolizer *sy, const char *raw)
 {
-	struct plain *p = &sy->plain;
+	struct safe_text *p = &sy->plain;
 
 	if (sy->opts.no_demangle)
 		return raw;
@@ -166,7 +166,7 @@ static const char *plain(struct symbolizer *sy, const char *raw)
 	return n.plain;
 }
 
-static void plain_release(struct plain *p)
+static void plain_release(struct safe_text *p)
 {
 	table_release(&p->by_raw);
 	arena_release(&p->text);

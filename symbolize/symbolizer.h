@@ -22,7 +22,7 @@ struct plain_name {
 };
 
 /* The demangled names of the image at hand, by where the raw one is. */
-struct plain {
+struct safe_text {
 	struct plain_name *name;
 	size_t n, cap;
 	struct table by_raw;
@@ -42,7 +42,7 @@ struct symbolizer {
 	bool saved;	     /* some memo was written */
 	/* Resolvers tell here what they did; the driver's. */
 	struct image_report *rep;
-	struct plain plain;
+	struct safe_text plain;
 	char name[16384]; /* demangled */
 };
 

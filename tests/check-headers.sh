@@ -3,22 +3,17 @@
 # usage: tests/check-headers.sh [root]; one ok or not ok line per compiler
 cd "${1:-.}" || exit 2
 flags=$(pkg-config --cflags sqlite3 libelf libdw libzstd zlib json-c)
+headers=$(find cli formats schema stitch symbolize -name '*.h' | sort)
 rc=0
 for cc in gcc clang
 do
-	bad=0
-	# shellcheck disable=SC2044 # no name of ours has a blank
-	for h in $(find stitch formats symbolize schema cli -name '*.h')
-	do
-		[ -f "$h" ] || continue
-		# shellcheck disable=SC2086 # a list of flags
-		echo "#include \"$h\"" | $cc -std=gnu11 -D_GNU_SOURCE -I. $flags \
-			-Wall -Wextra -Werror -fsyntax-only -x c - || {
-			echo "$h: does not compile alone with $cc"
-			bad=1
-		}
-	done
-	if [ $bad = 0 ]
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	if printf '%s\n' "$headers" | xargs -P "$(nproc)" -n 1 sh -c '
+		echo "#include \"$1\"" | $0 -Wall -Wextra -Werror \
+			-fsyntax-only -x c - || {
+			echo "$1: does not compile alone with ${0%% *}"
+			exit 1
+		}' "$cc -std=gnu11 -D_GNU_SOURCE -I. -I${O:-build} $flags"
 	then
 		echo "ok headers compile alone with $cc"
 	else

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-style.sh - what STYLE can be checked by a machine, besides layers, sizes and headers.
+# check-style.sh - what of the style of CONTRIBUTING.md a machine can check, besides layers, sizes and headers.
 # usage: tests/check-style.sh [root]; one ok or not ok line per rule
 cd "${1:-.}" || exit 2
 tmp=$(mktemp) || exit 2
@@ -23,7 +23,8 @@ rule() {
 }
 
 # shellcheck disable=SC2086 # lists of files from here on
-clang-format-14 --dry-run -Werror $c_files >"$tmp" 2>&1
+printf '%s\n' $c_files | xargs -P "$(nproc)" -n 64 \
+	clang-format-14 --dry-run -Werror >"$tmp" 2>&1
 rule "C files are as .clang-format has them"
 
 # shellcheck disable=SC2086
@@ -78,7 +79,7 @@ grep -nE '(^|[^a-zA-Z0-9_.>])(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|ge
 			if (!(k in used))
 				print list ": not needed: " k
 	}' >"$tmp"
-rule "no function that STYLE 36 forbids"
+rule "no function that CONTRIBUTING.md, style 36 forbids"
 
 # shellcheck disable=SC2086
 grep -nE '^[[:space:]]*typedef[[:space:]]+(struct|union|enum)' $c_files >"$tmp"

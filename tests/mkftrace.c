@@ -1,6 +1,6 @@
 /* mkftrace.c - turns a readable capture.txt into a capture of ftrace, for
  * tests: deferred user stacks by cookie, as patches have them that no released
- * kernel has (formats.md C.7), and by nonce.
+ * kernel has (backstitch-formats(5), "Deferred stacks: ftrace"), and by nonce.
  *
  * usage: mkftrace [-b] [-6] [-t] IN OUT
  *        -b: big-endian   -6: version 6   -t: the text of it

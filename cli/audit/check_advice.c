@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 
 /* One frame is worth a word when so many of a hundred joined have no more. */
 #define ONE_FRAME_PERCENT 5
@@ -61,8 +61,8 @@ static void take_one_frame(void *arg, const struct check_row *r)
 	if (!f->one_frame) {
 		const char *name = slash && slash[1] ? slash + 1 : path;
 
-		output_clean_buf(f->image, sizeof(f->image), name, strlen(name),
-				 NULL);
+		safe_text_clean_buf(f->image, sizeof(f->image), name,
+				    strlen(name), NULL);
 	}
 	f->one_frame += check_int(r, "requests");
 }

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 
 struct evidence {
@@ -18,7 +17,7 @@ struct evidence {
 
 static void put_text(FILE *out, const char *s)
 {
-	output_clean(out, s, strlen(s), NULL);
+	safe_text_clean(out, s, strlen(s), NULL);
 }
 
 static void put_time(FILE *out, int64_t ns)

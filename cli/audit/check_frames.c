@@ -6,7 +6,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 
 #define IMAGES 3
 /* Worth a line when so many of a hundred samples lack their caller; worth
@@ -132,7 +132,7 @@ static void say_image(void *arg, const struct check_row *r)
 
 	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
 		return;
-	output_clean_buf(name, sizeof(name), base, strlen(base), NULL);
+	safe_text_clean_buf(name, sizeof(name), base, strlen(base), NULL);
 	snprintf(text, sizeof(text),
 		 "%.0f %% of the stacks through %s are fabricated, for want of "
 		 "frame pointers: record with --call-graph dwarf, or rebuild "

@@ -7,8 +7,7 @@
 #include "cli/audit/check.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
-#include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 
 #define IMAGES 3   /* named for their stacks of one frame */
@@ -95,10 +94,10 @@ static void put_verdict(struct screen *s)
 	else if (c->status)
 		style = STYLE_YELLOW;
 	fprintf(s->l.out, "%s", term_on(s->l.out, STYLE_BOLD));
-	plain_text(s->l.out, c->path, 0, 0);
+	safe_text_put(s->l.out, c->path, 0, 0);
 	fprintf(s->l.out, "%s: %s", term_off(s->l.out),
 		term_on(s->l.out, style));
-	at = (int)plain_cells(c->path) + 2;
+	at = (int)safe_text_cells(c->path) + 2;
 	lines_add(&s->l, "%s: ", word);
 	if (c->breaks.bad)
 		add_broken(s);

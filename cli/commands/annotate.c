@@ -11,7 +11,7 @@
 #include "cli/output/grid.h"
 #include "cli/ingest/name.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -31,51 +31,25 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 static const char *const by_words[] = { "weight", "samples", NULL };
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "dso",
-	  .arg = "NAME",
-	  .help = "the function of that name in this image",
-	  .value = &dso },
-	{ .kind = OPT_CHOICE,
-	  .letter = 'M',
-	  .name = "disassembler-style",
-	  .arg = "SYNTAX",
-	  .help = "x86 as objdump writes it, or as Intel does (att)",
-	  .value = &syntax,
-	  .choices = syntax_words },
-	{ .kind = OPT_CHOICE,
-	  .name = "by",
-	  .arg = "WHAT",
-	  .help = "shares of weight or of samples (weight)",
-	  .value = &by,
-	  .choices = by_words },
-	{ .kind = OPT_NUMBER,
-	  .name = "around",
-	  .arg = "N",
-	  .help = "only instructions with samples and N around them",
-	  .value = &around },
-	{ .kind = OPT_NUMBER,
-	  .name = "limit",
-	  .arg = "N",
-	  .help = "at most N instructions, or functions in the list; 0: all "
-		  "(5000, 20)",
-	  .value = &limit },
-	{ .kind = OPT_NO,
-	  .name = "no-source",
-	  .help = "no source lines between the instructions",
-	  .value = &lines },
-	{ .kind = OPT_FLAG,
-	  .name = "json",
-	  .help = "print one JSON object",
-	  .value = &json },
-	{ .kind = OPT_STRING,
-	  .name = "html",
-	  .arg = "FILE",
-	  .help = "write an HTML page that needs nothing else; -: to standard "
-		  "output",
-	  .value = &html },
-	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING(0, "dso", "NAME", &dso,
+		   "the function of that name in this image"),
+	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
+		   "x86 as objdump writes it, or as Intel does (att)"),
+	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
+		   "shares of weight or of samples (weight)"),
+	OPT_NUMBER(0, "around", "N", &around,
+		   "only instructions with samples and N around them"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "at most N instructions, or functions in the list; 0: all "
+		   "(5000, 20)"),
+	OPT_NO(0, "no-source", &lines,
+	       "no source lines between the instructions"),
+	OPT_FLAG(0, "json", &json, "print one JSON object"),
+	OPT_STRING(0, "html", "FILE", &html,
+		   "write an HTML page that needs nothing else; -: to standard "
+		   "output"),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
@@ -120,7 +94,7 @@ static int list_functions(const struct hot *h, const char *path)
 		       h->n_func - max);
 	if (!json && h->n_func) {
 		fputs("\n'backstitch annotate ", stdout);
-		plain_text(stdout, path, 0, 0);
+		safe_text_put(stdout, path, 0, 0);
 		fputs(" SYMBOL' shows the instructions of one\n", stdout);
 	}
 	return 0;

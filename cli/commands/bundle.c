@@ -30,34 +30,20 @@ static bool force, redact, no_debug;
 static struct opt_list keep;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'o',
-	  .name = "output",
-	  .arg = "FILE",
-	  .help = "an archive (.tar, .tar.gz, .tar.xz, .tar.zst), or any other "
-		  "name for the database alone",
-	  .value = &out_path },
-	{ .kind = OPT_FLAG,
-	  .letter = 'f',
-	  .name = "force",
-	  .help = "replace FILE",
-	  .value = &force },
-	{ .kind = OPT_FLAG,
-	  .name = "redact",
-	  .help = "replace paths, names and arguments by words of ours; no "
-		  "files go along",
-	  .value = &redact },
-	{ .kind = OPT_LIST,
-	  .name = "keep",
-	  .arg = "GLOB",
-	  .help = "with --redact: leave images with such a path as they are; "
-		  "may be given again",
-	  .value = &keep },
-	{ .kind = OPT_FLAG,
-	  .name = "no-debug-files",
-	  .help = "the programs themselves, but no debug files",
-	  .value = &no_debug },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING(
+		'o', "output", "FILE", &out_path,
+		"an archive (.tar, .tar.gz, .tar.xz, .tar.zst), or any other "
+		"name for the database alone"),
+	OPT_FLAG('f', "force", &force, "replace FILE"),
+	OPT_FLAG(0, "redact", &redact,
+		 "replace paths, names and arguments by words of ours; no "
+		 "files go along"),
+	OPT_LIST(0, "keep", "GLOB", &keep,
+		 "with --redact: leave images with such a path as they are; "
+		 "may be given again"),
+	OPT_FLAG(0, "no-debug-files", &no_debug,
+		 "the programs themselves, but no debug files"),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 

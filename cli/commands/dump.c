@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/stop.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
@@ -23,7 +23,7 @@ static int put_line(void *arg, const char *text, struct err *err)
 
 	for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
 		n = strcspn(text, "\n");
-		output_clean(stdout, text, n, NULL);
+		safe_text_clean(stdout, text, n, NULL);
 		putc('\n', stdout);
 	}
 	if (!out_failed() && !stop_requested())

@@ -8,12 +8,8 @@
 
 static bool json;
 
-static const struct opt opts[] = { { .kind = OPT_FLAG,
-				     .name = "json",
-				     .help = "print JSON",
-				     .value = &json },
-				   { .kind = OPT_GROUP,
-				     .value = (void *)ingest_opts },
+static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
+				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 
 static int run(int argc, char **argv, struct err *err)

@@ -16,30 +16,16 @@ static const char *output;
 static bool force, strict, quiet;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'o',
-	  .name = "output",
-	  .arg = "DB",
-	  .help = "the database to make (default: the capture's name with "
-		  ".db, in the current folder)",
-	  .value = &output },
-	{ .kind = OPT_FLAG,
-	  .letter = 'f',
-	  .name = "force",
-	  .help = "replace the database when it exists",
-	  .value = &force },
-	{ .kind = OPT_FLAG,
-	  .letter = 'q',
-	  .name = "quiet",
-	  .help = "no summary",
-	  .value = &quiet },
-	{ .kind = OPT_FLAG,
-	  .name = "strict",
-	  .help = "exit status 4 when records were lost or a user stack is "
-		  "missing for it",
-	  .value = &strict },
-	{ .kind = OPT_GROUP, .value = (void *)align_opts },
-	{ .kind = OPT_GROUP, .value = (void *)load_opts },
+	OPT_STRING('o', "output", "DB", &output,
+		   "the database to make (default: the capture's name with "
+		   ".db, in the current folder)"),
+	OPT_FLAG('f', "force", &force, "replace the database when it exists"),
+	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_FLAG(0, "strict", &strict,
+		 "exit status 4 when records were lost or a user stack is "
+		 "missing for it"),
+	OPT_GROUP(align_opts),
+	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
 };
 

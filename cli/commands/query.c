@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/model/filter.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/stop.h"
 #include "cli/output/term.h"
@@ -24,26 +24,14 @@ static const char *file;
 static bool list_views, list_tables, list_functions;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'f',
-	  .name = "file",
-	  .arg = "FILE",
-	  .help = "read the SQL from FILE ('-': standard input)",
-	  .value = &file },
-	{ .kind = OPT_GROUP, .value = (void *)output_opts },
-	{ .kind = OPT_FLAG,
-	  .name = "views",
-	  .help = "list the views and their columns",
-	  .value = &list_views },
-	{ .kind = OPT_FLAG,
-	  .name = "tables",
-	  .help = "list the tables and their columns",
-	  .value = &list_tables },
-	{ .kind = OPT_FLAG,
-	  .name = "functions",
-	  .help = "list our SQL functions",
-	  .value = &list_functions },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING('f', "file", "FILE", &file,
+		   "read the SQL from FILE ('-': standard input)"),
+	OPT_GROUP(output_opts),
+	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
+	OPT_FLAG(0, "tables", &list_tables,
+		 "list the tables and their columns"),
+	OPT_FLAG(0, "functions", &list_functions, "list our SQL functions"),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
@@ -102,12 +90,13 @@ static int list(struct store *db, const char *sql, struct err *err)
 		const char *columns = rows_text(r, 1);
 		char clean[8192];
 
-		output_clean_buf(clean, sizeof(clean), columns, strlen(columns),
-				 NULL);
+		safe_text_clean_buf(clean, sizeof(clean), columns,
+				    strlen(columns), NULL);
 		fputs(term_on(stdout, STYLE_BOLD), stdout);
-		plain_text(stdout, name, 0, 0);
+		safe_text_put(stdout, name, 0, 0);
 		fprintf(stdout, "%s: ", term_off(stdout));
-		term_wrap(stdout, clean, (int)plain_cells(name) + 2, 4, width);
+		term_wrap(stdout, clean, (int)safe_text_cells(name) + 2, 4,
+			  width);
 	}
 	rows_close(r);
 	return ret;

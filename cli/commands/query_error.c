@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -21,7 +20,7 @@
 static int cells_of(const char *s, size_t n)
 {
 	char *part = mem_dup(s, n);
-	int cells = (int)plain_cells(part);
+	int cells = (int)safe_text_cells(part);
 
 	free(part);
 	return cells;
@@ -48,7 +47,7 @@ static void show_place(const char *sql, size_t at)
 		size_t n = strcspn(sql + i, "\t\n");
 
 		n = n > end - i ? end - i : n;
-		output_clean(stderr, sql + i, n, NULL);
+		safe_text_clean(stderr, sql + i, n, NULL);
 		i += n;
 		if (i < end && sql[i] == '\t') {
 			putc(' ', stderr);

@@ -11,10 +11,11 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/pictures/page.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/report_diff.h"
 #include "cli/tables/report_offcpu.h"
 #include "cli/model/report_rows.h"
@@ -39,77 +40,36 @@ static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 's',
-	  .name = "sort",
-	  .arg = "KEYS",
-	  .help = "one row for each comm, pid, tid, cpu, dso, sym, verdict: "
-		  "a comma list (sym,dso)",
-	  .value = &sort_keys },
-	{ .kind = OPT_CHOICE,
-	  .name = "order",
-	  .arg = "COLUMN",
-	  .help = "largest self or total first (self)",
-	  .value = &order,
-	  .choices = order_words },
-	{ .kind = OPT_CHOICE,
-	  .name = "by",
-	  .arg = "WHAT",
-	  .help = "shares of weight or of samples (weight)",
-	  .value = &by,
-	  .choices = by_words },
-	{ .kind = OPT_FLAG,
-	  .name = "no-children",
-	  .help = "self only: rows that have any, without the total",
-	  .value = &self_only },
-	{ .kind = OPT_NUMBER,
-	  .name = "limit",
-	  .arg = "N",
-	  .help = "so many rows; 0: all (one screen, 40 in a file)",
-	  .value = &limit },
-	{ .kind = OPT_STRING,
-	  .name = "callers",
-	  .arg = "FUNC",
-	  .help = "who calls FUNC, by share",
-	  .value = &callers },
-	{ .kind = OPT_STRING,
-	  .name = "callees",
-	  .arg = "FUNC",
-	  .help = "what FUNC calls, by share",
-	  .value = &callees },
-	{ .kind = OPT_FLAG,
-	  .name = "diff",
-	  .help = "what changed from one recording to another: 'report --diff "
-		  "BEFORE AFTER'",
-	  .value = &diff },
-	{ .kind = OPT_FLAG,
-	  .name = "absolute",
-	  .help = "with --diff: compare weights as they are, not shares",
-	  .value = &absolute },
-	{ .kind = OPT_GROUP, .value = (void *)offcpu_opt_table },
-	{ .kind = OPT_STRING,
-	  .name = "view",
-	  .arg = "NAME",
-	  .help = "print a view of the database instead",
-	  .value = &view },
-	{ .kind = OPT_FLAG,
-	  .name = "html",
-	  .help = "write one HTML page: flame graph, timeline and tables",
-	  .value = &as_html },
-	{ .kind = OPT_STRING,
-	  .letter = 'o',
-	  .name = "output",
-	  .arg = "FILE",
-	  .help = "write the page to FILE instead of standard output",
-	  .value = &out_path },
-	{ .kind = OPT_GROUP, .value = (void *)output_opts },
-	{ .kind = OPT_NO,
-	  .name = "no-inline",
-	  .help = "leave out inlined functions",
-	  .value = &inlined },
-	{ .kind = OPT_GROUP, .value = (void *)interpreter_opts },
-	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING('s', "sort", "KEYS", &sort_keys,
+		   "one row for each comm, pid, tid, cpu, dso, sym, verdict: "
+		   "a comma list (sym,dso)"),
+	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
+		   "largest self or total first (self)"),
+	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
+		   "shares of weight or of samples (weight)"),
+	OPT_FLAG(0, "no-children", &self_only,
+		 "self only: rows that have any, without the total"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "so many rows; 0: all (one screen, 40 in a file)"),
+	OPT_STRING(0, "callers", "FUNC", &callers, "who calls FUNC, by share"),
+	OPT_STRING(0, "callees", "FUNC", &callees, "what FUNC calls, by share"),
+	OPT_FLAG(0, "diff", &diff,
+		 "what changed from one recording to another: 'report --diff "
+		 "BEFORE AFTER'"),
+	OPT_FLAG(0, "absolute", &absolute,
+		 "with --diff: compare weights as they are, not shares"),
+	OPT_GROUP(offcpu_opt_table),
+	OPT_STRING(0, "view", "NAME", &view,
+		   "print a view of the database instead"),
+	OPT_FLAG(0, "html", &as_html,
+		 "write one HTML page: flame graph, timeline and tables"),
+	OPT_STRING('o', "output", "FILE", &out_path,
+		   "write the page to FILE instead of standard output"),
+	OPT_GROUP(output_opts),
+	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_GROUP(interpreter_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
@@ -205,7 +165,7 @@ static void print_missing(FILE *out, const struct report *rp)
 		fputs("code without a name: ", out);
 		print_percent(out, unnamed, rp->weight);
 		fputs("; 'backstitch info ", out);
-		plain_text(out, rp->path, 0, 0);
+		safe_text_put(out, rp->path, 0, 0);
 		fputs("' says why\n", out);
 	}
 	report_rows_free(r);
@@ -217,10 +177,10 @@ static int print_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("capture: ", out);
-	plain_text(out, rows_text(r, 0), 0, 0);
+	safe_text_put(out, rows_text(r, 0), 0, 0);
 	if (rows_text(r, 2)[0]) {
 		fputs(" of ", out);
-		plain_text(out, rows_text(r, 2), 0, 0);
+		safe_text_put(out, rows_text(r, 2), 0, 0);
 	}
 	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
 		      ? ", not complete\n"
@@ -237,7 +197,7 @@ static int print_lost(FILE *out, const struct report *rp, struct err *err)
 
 	if (rc > 0) {
 		fputs("lost records: ", out);
-		plain_grouped(out, (uint64_t)rows_int(r, 0));
+		human_put_grouped(out, (uint64_t)rows_int(r, 0));
 		putc('\n', out);
 		rc = 0;
 	}
@@ -255,21 +215,22 @@ static bool narrowed(void)
 static void print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
-	plain_text(out,
-		   rp->event < 0
-			   ? "several, added up"
-			   : stacks_event(rp->stacks, (size_t)rp->event)->name,
-		   0, 0);
+	safe_text_put(
+		out,
+		rp->event < 0
+			? "several, added up"
+			: stacks_event(rp->stacks, (size_t)rp->event)->name,
+		0, 0);
 	fprintf(out, "%s, ", narrowed() ? " (filtered)" : "");
-	plain_grouped(out, rp->samples);
+	human_put_grouped(out, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", out);
 	/* an event that counts itself says the same number twice */
 	if ((!by || strcmp(by, "samples")) && rp->weight != rp->samples) {
 		fputs(", ", out);
-		plain_grouped(out, rp->weight);
+		human_put_grouped(out, rp->weight);
 		putc(' ', out);
-		plain_text(out, stacks_unit(rp->stacks, rp->event, false), 0,
-			   0);
+		safe_text_put(out, stacks_unit(rp->stacks, rp->event, false), 0,
+			      0);
 	}
 	putc('\n', out);
 }
@@ -452,7 +413,7 @@ static void print_subject(const struct report *rp, const char *func,
 	FILE *out = term_lines_begin(&l, stdout);
 
 	fprintf(out, "%s ", callers ? "callers of" : "called by");
-	plain_text(out, func, 0, 0);
+	safe_text_put(out, func, 0, 0);
 	fputs(", which is in ", out);
 	print_percent(out, weight, rp->weight);
 	fputs(" of all:\n", out);

@@ -25,32 +25,18 @@ static bool show_lost, json, wall;
 static bool inlined = true;
 
 static const struct opt opts[] = {
-	{ .kind = OPT_STRING,
-	  .letter = 'F',
-	  .name = "fields",
-	  .arg = "FIELDS",
-	  .help = "print as perf script does, with these fields: comm, pid, "
-		  "tid, cpu, time, period, event, trace, ip, sym, symoff, "
-		  "dso, dsoff, srcline",
-	  .value = &fields },
-	{ .kind = OPT_NO,
-	  .name = "no-inline",
-	  .help = "leave out inlined functions",
-	  .value = &inlined },
-	{ .kind = OPT_FLAG,
-	  .name = "show-lost",
-	  .help = "say between the samples where records were lost",
-	  .value = &show_lost },
-	{ .kind = OPT_FLAG,
-	  .name = "wall",
-	  .help = "print times as UTC, where the capture knows them",
-	  .value = &wall },
-	{ .kind = OPT_FLAG,
-	  .name = "json",
-	  .help = "one JSON object a line for each sample",
-	  .value = &json },
-	{ .kind = OPT_GROUP, .value = (void *)filter_opts },
-	{ .kind = OPT_GROUP, .value = (void *)ingest_opts },
+	OPT_STRING('F', "fields", "FIELDS", &fields,
+		   "print as perf script does, with these fields: comm, pid, "
+		   "tid, cpu, time, period, event, trace, ip, sym, symoff, "
+		   "dso, dsoff, srcline"),
+	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_FLAG(0, "show-lost", &show_lost,
+		 "say between the samples where records were lost"),
+	OPT_FLAG(0, "wall", &wall,
+		 "print times as UTC, where the capture knows them"),
+	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 

@@ -10,31 +10,21 @@
 
 static bool check, unwind, readiness, json;
 
-static const struct opt opts[] = { { .kind = OPT_FLAG,
-				     .name = "check",
-				     .help = "compare it with the code and "
-					     "with .eh_frame; status 4 when "
-					     "there are errors",
-				     .value = &check },
-				   { .kind = OPT_FLAG,
-				     .name = "unwind",
-				     .help = "of a capture with stack dumps: "
-					     "how far do they get with SFrame "
-					     "alone",
-				     .value = &unwind },
-				   { .kind = OPT_FLAG,
-				     .name = "readiness",
-				     .help = "of a database or capture: which "
-					     "share of its samples could be "
-					     "unwound by frame pointer, by "
-					     "SFrame, by neither",
-				     .value = &readiness },
-				   { .kind = OPT_FLAG,
-				     .name = "json",
-				     .help = "print JSON",
-				     .value = &json },
-				   { .kind = OPT_GROUP,
-				     .value = (void *)name_place_opts },
+static const struct opt opts[] = { OPT_FLAG(0, "check", &check,
+					    "compare it with the code and "
+					    "with .eh_frame; status 4 when "
+					    "there are errors"),
+				   OPT_FLAG(0, "unwind", &unwind,
+					    "of a capture with stack dumps: "
+					    "how far do they get with SFrame "
+					    "alone"),
+				   OPT_FLAG(0, "readiness", &readiness,
+					    "of a database or capture: which "
+					    "share of its samples could be "
+					    "unwound by frame pointer, by "
+					    "SFrame, by neither"),
+				   OPT_FLAG(0, "json", &json, "print JSON"),
+				   OPT_GROUP(name_place_opts),
 				   { .kind = OPT_END } };
 
 int sframe_damaged(const char *path)

@@ -12,9 +12,7 @@
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
 
-static const struct opt opts[] = {
-	{ .kind = OPT_GROUP, .value = (void *)name_opts }, { .kind = OPT_END }
-};
+static const struct opt opts[] = { OPT_GROUP(name_opts), { .kind = OPT_END } };
 
 static int check_calls(struct store *db, struct err *err)
 {

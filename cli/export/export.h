@@ -4,7 +4,7 @@
  * What is lost and what became of requests must travel along wherever the form
  * has room: as marked frames, labels, tags or notes. The same database and
  * options give the same bytes. Names come from captures and may be anything:
- * output_json_can(), output_clean() and plain.h make them fit. */
+ * json_can(), safe_text_clean() and safe_text.h make them fit. */
 #ifndef CLI_EXPORT_EXPORT_H
 #define CLI_EXPORT_EXPORT_H
 #include <stdbool.h>

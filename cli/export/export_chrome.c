@@ -17,14 +17,14 @@
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* A frame as called by another: the stacks of both halves in one tree. */
 struct node {
@@ -94,7 +94,7 @@ static void put_half(FILE *out, const char *key, const struct labels *labels,
 	stack_put_folded(folded, labels, label, n);
 	fflush(folded);
 	fprintf(out, "\"%s\":", key);
-	plain_json(out, text);
+	safe_text_json(out, text);
 	putc(',', out);
 out:
 	if (folded)
@@ -115,7 +115,8 @@ static void put_stack(void *arg, FILE *out, const struct labels *labels,
 	for (size_t i = 0; i < frames->n; i++)
 		at = node_of(c, at, frames->label[i]);
 	fputs("\"name\":", out);
-	plain_json(out, labels_get(labels, frames->label[frames->n - 1])->name);
+	safe_text_json(out,
+		       labels_get(labels, frames->label[frames->n - 1])->name);
 	fprintf(out, ",\"sf\":%" PRIu32 ",\"args\":{", at);
 	put_half(out, "kernel", labels, frames->label + kernel,
 		 frames->n - kernel);
@@ -132,10 +133,10 @@ static void put_frames(struct chrome *c)
 
 		fprintf(c->out, "%s\"%zu\":{\"name\":", i ? ",\n" : "\n",
 			i + 1);
-		plain_json(c->out, l->name);
+		safe_text_json(c->out, l->name);
 		fputs(",\"category\":", c->out);
-		plain_json(c->out,
-			   *l->image ? l->image : label_kind_name(l->kind));
+		safe_text_json(c->out,
+			       *l->image ? l->image : label_kind_name(l->kind));
 		if (c->node[i].parent)
 			fprintf(c->out, ",\"parent\":%" PRIu32,
 				c->node[i].parent);
@@ -208,7 +209,7 @@ static void put_edge(struct chrome *c, const struct edge *e)
 		",\"ph\":\"%c\",\"cat\":\"loss\",\"id\":\"%" PRId64 "\","
 		"\"name\":",
 		e->end ? 'e' : 'b', l->id);
-	plain_json(c->out, name);
+	safe_text_json(c->out, name);
 	putc(',', c->out);
 	tracks_time(c->out, e->time);
 	if (e->end) {
@@ -243,7 +244,7 @@ static void put_sample(struct chrome *c, const struct event_row *e,
 
 	tracks_begin_thread(c->tracks, e);
 	fputs(",\"ph\":\"i\",\"s\":\"t\",\"cat\":", c->out);
-	plain_json(c->out, type->name);
+	safe_text_json(c->out, type->name);
 	putc(',', c->out);
 	tracks_time(c->out, e->time);
 	putc(',', c->out);
@@ -251,7 +252,7 @@ static void put_sample(struct chrome *c, const struct event_row *e,
 		fwrite(t.text, 1, t.len, c->out);
 	} else {
 		fputs("\"name\":", c->out);
-		plain_json(c->out, type->name);
+		safe_text_json(c->out, type->name);
 		fputs(",\"args\":{", c->out);
 	}
 	fprintf(c->out, "\"event_id\":%" PRId64 ",\"weight\":%" PRId64, e->id,

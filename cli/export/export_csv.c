@@ -12,7 +12,7 @@
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 struct csv {
 	FILE *out;

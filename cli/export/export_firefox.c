@@ -24,7 +24,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* What makes the stack of a sample, and its place in the table of stacks. */
 struct known_stack {

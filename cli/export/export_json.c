@@ -20,7 +20,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define VERSION 1
 #define CHAIN_MAX (1 << 16)
@@ -49,7 +49,7 @@ static const struct word sample_words[] = {
 	{ 0, NULL },
 };
 
-struct json {
+struct json_export {
 	FILE *out;
 	const struct export *x;
 	struct events *events;
@@ -112,14 +112,14 @@ static void put_item(FILE *out, bool first, struct json_object *o)
 	json_object_put(o);
 }
 
-static void put_key(struct json *j, const char *key)
+static void put_key(struct json_export *j, const char *key)
 {
 	fprintf(j->out, ",\n\"%s\": ", key);
 }
 
 /* ---- tables as they are */
 
-static int put_rows(struct json *j, const char *key, const char *query,
+static int put_rows(struct json_export *j, const char *key, const char *query,
 		    struct err *err)
 {
 	struct rows *r = rows_open(j->x->db, store_sql(query), NULL, 0, err);
@@ -148,7 +148,7 @@ static struct json_object *loss(const struct loss_row *l)
 	return o;
 }
 
-static int put_losses(struct json *j, struct err *err)
+static int put_losses(struct json_export *j, struct err *err)
 {
 	struct loss_rows *l = loss_rows_load(j->x->db, err);
 
@@ -167,7 +167,7 @@ static int put_losses(struct json *j, struct err *err)
 
 static int take_kind(void *arg, const struct rows *r, struct err *err)
 {
-	struct json *j = arg;
+	struct json_export *j = arg;
 	int64_t id = rows_int(r, 0);
 
 	(void)err;
@@ -188,7 +188,7 @@ static struct json_object *build_id(const struct image *img)
 	return *buf ? json_object_new_string(buf) : NULL;
 }
 
-static struct json_object *image(const struct json *j, size_t id)
+static struct json_object *image(const struct json_export *j, size_t id)
 {
 	const struct code_image *i = &j->code->image[id];
 	size_t kind = (size_t)i->img.kind;
@@ -209,7 +209,7 @@ static void add_where(struct json_object *o, const struct code_where *w)
 	add_known(o, "line", w->line, w->line);
 }
 
-static struct json_object *frame(const struct json *j, size_t id)
+static struct json_object *frame(const struct json_export *j, size_t id)
 {
 	const struct code_frame *f = &j->code->frame[id];
 	struct json_object *o = json_object_new_object();
@@ -234,7 +234,7 @@ static struct json_object *frame(const struct json *j, size_t id)
 	return o;
 }
 
-static struct json_object *stack(const struct json *j, size_t id)
+static struct json_object *stack(const struct json_export *j, size_t id)
 {
 	static const char *const caller[] = {
 		[CALLER_MISSING] = "missing", [CALLER_INFERRED] = "inferred"
@@ -260,8 +260,9 @@ static struct json_object *stack(const struct json *j, size_t id)
 	return o;
 }
 
-static void put_array(struct json *j, const char *key, size_t n,
-		      struct json_object *make(const struct json *, size_t))
+static void put_array(struct json_export *j, const char *key, size_t n,
+		      struct json_object *make(const struct json_export *,
+					       size_t))
 {
 	put_key(j, key);
 	putc('[', j->out);
@@ -270,7 +271,7 @@ static void put_array(struct json *j, const char *key, size_t n,
 	fputs("\n]", j->out);
 }
 
-static int put_code(struct json *j, struct err *err)
+static int put_code(struct json_export *j, struct err *err)
 {
 	if (rows_each(j->x->db, "export_image_kinds", take_kind, j, err))
 		return -1;
@@ -287,7 +288,8 @@ static int put_code(struct json *j, struct err *err)
 /* ---- samples */
 
 /* The text of o without the braces around it; lets go of o. */
-static const char *keep(struct json *j, struct json_object *o, bool braces)
+static const char *keep(struct json_export *j, struct json_object *o,
+			bool braces)
 {
 	char *text = NULL;
 	const char *kept = "";
@@ -306,7 +308,7 @@ static const char *keep(struct json *j, struct json_object *o, bool braces)
 	return kept;
 }
 
-static const char *who(struct json *j, int64_t id)
+static const char *who(struct json_export *j, int64_t id)
 {
 	const struct event_comm *c = events_comm(j->events, id);
 	struct json_object *o;
@@ -324,7 +326,7 @@ static const char *who(struct json *j, int64_t id)
 	return j->comm[id];
 }
 
-static const char *event(struct json *j, int64_t id)
+static const char *event(struct json_export *j, int64_t id)
 {
 	const char *name = events_type(j->events, id)->name;
 
@@ -342,7 +344,7 @@ static void put_int(FILE *out, const char *key, int64_t v, bool known)
 		fprintf(out, "\"%s\":null,", key);
 }
 
-static void put_request(struct json *j, const struct event_row *e)
+static void put_request(struct json_export *j, const struct event_row *e)
 {
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
 
@@ -359,12 +361,12 @@ static void put_request(struct json *j, const struct event_row *e)
 	putc('}', j->out);
 }
 
-static int64_t chain(const struct json *j, int64_t id)
+static int64_t chain(const struct json_export *j, int64_t id)
 {
 	return id > 0 && (uint64_t)id < j->code->n_chain ? id : 0;
 }
 
-static void put_sample(struct json *j, const struct event_row *e)
+static void put_sample(struct json_export *j, const struct event_row *e)
 {
 	FILE *out = j->out;
 
@@ -381,7 +383,7 @@ static void put_sample(struct json *j, const struct event_row *e)
 	put_request(j, e);
 }
 
-static int put_samples(struct json *j, struct err *err)
+static int put_samples(struct json_export *j, struct err *err)
 {
 	const char *before = "\n";
 	struct event_row e;
@@ -407,7 +409,7 @@ static int put_samples(struct json *j, struct err *err)
 
 static int write_json(FILE *out, const struct export *x, struct err *err)
 {
-	struct json j = { .out = out, .x = x };
+	struct json_export j = { .out = out, .x = x };
 	int rc;
 
 	fprintf(out, "{\n\"format\": \"backstitch\",\n\"version\": %d",

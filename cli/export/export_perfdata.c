@@ -25,7 +25,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/temp.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 struct job {
 	const struct export *x;

@@ -14,12 +14,12 @@
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
@@ -111,7 +111,7 @@ static void end(struct speedscope *s, const char *name, const char *unit)
 	for (size_t i = 0; i < s->n_weight; i++)
 		fprintf(s->out, "%s%" PRIu64, i ? "," : "", s->weight[i]);
 	fputs("],\"name\":", s->out);
-	plain_json(s->out, name);
+	safe_text_json(s->out, name);
 	fprintf(s->out,
 		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 "}",
 		!strcmp(unit, "ns") ? "nanoseconds" : "none", s->sum);
@@ -300,11 +300,11 @@ static void put_name(FILE *out, const struct label *l)
 	char name[4096];
 
 	if (l->kind != LABEL_INLINED) {
-		plain_json(out, l->name);
+		safe_text_json(out, l->name);
 		return;
 	}
 	snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
-	plain_json(out, name);
+	safe_text_json(out, name);
 }
 
 static void put_frames(struct speedscope *s)
@@ -318,7 +318,7 @@ static void put_frames(struct speedscope *s)
 		put_name(s->out, l);
 		if (*l->image) {
 			fputs(",\"file\":", s->out);
-			plain_json(s->out, l->image);
+			safe_text_json(s->out, l->image);
 		}
 		putc('}', s->out);
 	}
@@ -339,7 +339,7 @@ static int write_speedscope(FILE *out, const struct export *x, struct err *err)
 	fputs("{\n\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"backstitch\",\n"
 	      "\"name\":",
 	      out);
-	plain_json(out, x->path);
+	safe_text_json(out, x->path);
 	fputs(",\n\"activeProfileIndex\":0,\n\"profiles\":[", out);
 	put_events(&s);
 	if (!put_threads(&s, err))

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/export/proto.h"
+#include "cli/output/safe_text.h"
 #include "formats/pack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -123,10 +124,10 @@ static uint32_t intern(struct pprof *p, const char *s)
 	uint32_t id;
 	char *clean;
 
-	if (output_json_can(s, len))
+	if (json_can(s, len))
 		return intern_clean(p, s);
 	clean = mem_new(size, 1);
-	output_clean_buf(clean, size, s, len, NULL);
+	safe_text_clean_buf(clean, size, s, len, NULL);
 	id = intern_clean(p, clean);
 	free(clean);
 	return id;

@@ -31,6 +31,7 @@
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/unwinder.h"
 #include "symbolize/files/layout.h"
 #include "symbolize/symbolize.h"

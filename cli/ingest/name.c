@@ -11,8 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/output/output.h"
 #include "cli/output/progress.h"
+#include "cli/output/safe_text.h"
 #include "cli/stop.h"
 #include "formats/unpack.h"
 #include "schema/store.h"
@@ -113,7 +113,7 @@ static void tell(const char *what)
 {
 	char note[2048];
 
-	output_clean_buf(note, sizeof(note), what, strlen(what), NULL);
+	safe_text_clean_buf(note, sizeof(note), what, strlen(what), NULL);
 	progress_clear();
 	fprintf(stderr, "%s\n", note);
 }

@@ -9,13 +9,14 @@
 
 #include "cli/model/code.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
 #define DEPTH_MAX 65536
@@ -48,9 +49,9 @@ static const char *clean_copy(struct chains *c, const char *s)
 	char buf[NAME_MAX_LEN];
 	size_t len = strlen(s);
 
-	if (c->style.json && output_json_can(s, len))
+	if (c->style.json && json_can(s, len))
 		return s;
-	output_clean_buf(buf, sizeof(buf), s, len, NULL);
+	safe_text_clean_buf(buf, sizeof(buf), s, len, NULL);
 	return arena_strdup(&c->arena, buf);
 }
 

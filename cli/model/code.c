@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -56,19 +57,20 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	l->c.image = mem_grow(l->c.image, &l->cap_image, l->c.n_image + 1,
 			      sizeof(*l->c.image));
 	i = &l->c.image[l->c.n_image++];
-	*i = (struct code_image){ .status = intern(l, rows_text(r, 7)),
-				  .pid = rows_int(r, 8) };
-	rows_image(r, 1, &l->text, &i->img);
-	i->img.start = (uint64_t)rows_int(r, 4);
-	i->img.len = (uint64_t)rows_int(r, 5);
-	i->img.t0 = (uint64_t)rows_int(r, 6);
+	*i = (struct code_image){ .status = intern(
+					  l, rows_text(r, CODE_IMAGES_STATUS)),
+				  .pid = rows_int(r, CODE_IMAGES_PID) };
+	rows_image(r, CODE_IMAGES_KIND, &l->text, &i->img);
+	i->img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
+	i->img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
+	i->img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
 	return 0;
 }
 
 static int take_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct loading *l = arg;
-	int64_t image = rows_int(r, 1);
+	int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
 
 	(void)err;
 	if (image < 1 || (uint64_t)image >= l->c.n_image)
@@ -76,16 +78,17 @@ static int take_frame(void *arg, const struct rows *r, struct err *err)
 	l->c.frame = mem_grow(l->c.frame, &l->cap_frame, l->c.n_frame + 1,
 			      sizeof(*l->c.frame));
 	l->c.frame[l->c.n_frame++] = (struct code_frame){
-		.at = { text_or_null(l, r, 7), text_or_null(l, r, 9),
-			(uint32_t)rows_int(r, 10) },
-		.raw_name = text_or_null(l, r, 8),
-		.off = (uint64_t)rows_int(r, 2),
-		.vaddr = (uint64_t)rows_int(r, 4),
-		.has_vaddr = rows_value(r, 4).kind == VALUE_INT,
-		.symoff = (uint64_t)rows_int(r, 5),
-		.symsize = (uint64_t)rows_int(r, 6),
+		.at = { text_or_null(l, r, CODE_FRAMES_NAME),
+			text_or_null(l, r, CODE_FRAMES_FILE),
+			(uint32_t)rows_int(r, CODE_FRAMES_LINE) },
+		.raw_name = text_or_null(l, r, CODE_FRAMES_RAW_NAME),
+		.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
+		.vaddr = (uint64_t)rows_int(r, CODE_FRAMES_VADDR),
+		.has_vaddr = rows_value(r, CODE_FRAMES_VADDR).kind == VALUE_INT,
+		.symoff = (uint64_t)rows_int(r, CODE_FRAMES_SYMOFF),
+		.symsize = (uint64_t)rows_int(r, CODE_FRAMES_SIZE),
 		.image = (uint32_t)image,
-		.flags = (uint32_t)rows_int(r, 3),
+		.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
 	};
 	return 0;
 }
@@ -93,7 +96,7 @@ static int take_frame(void *arg, const struct rows *r, struct err *err)
 static int take_inline(void *arg, const struct rows *r, struct err *err)
 {
 	struct loading *l = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, CODE_INLINES_FRAME);
 
 	(void)err;
 	if (id < 1 || (uint64_t)id >= l->c.n_frame)
@@ -105,31 +108,31 @@ static int take_inline(void *arg, const struct rows *r, struct err *err)
 	l->c.inlined = mem_grow(l->c.inlined, &l->cap_inlined,
 				l->c.n_inlined + 1, sizeof(*l->c.inlined));
 	l->c.inlined[l->c.n_inlined++] =
-		(struct code_where){ text_or_null(l, r, 1),
-				     text_or_null(l, r, 2),
-				     (uint32_t)rows_int(r, 3) };
+		(struct code_where){ text_or_null(l, r, CODE_INLINES_NAME),
+				     text_or_null(l, r, CODE_INLINES_FILE),
+				     (uint32_t)rows_int(r, CODE_INLINES_LINE) };
 	return 0;
 }
 
 static int take_bogus(void *arg, const struct rows *r, struct err *err)
 {
 	struct loading *l = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
 
 	(void)err;
 	if (id >= 1 && (uint64_t)id < l->c.n_frame)
-		l->c.frame[id].bogus = text_or_null(l, r, 1);
+		l->c.frame[id].bogus = text_or_null(l, r, PRINT_BOGUS_NAME);
 	return 0;
 }
 
 static int take_stack(void *arg, const struct rows *r, struct err *err)
 {
 	struct loading *l = arg;
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
+	int64_t parent = rows_int(r, STACKS_PARENT);
+	int64_t frame = rows_int(r, STACKS_FRAME);
 
 	(void)err;
-	if (parent < 0 || parent >= rows_int(r, 0) || frame < 1 ||
+	if (parent < 0 || parent >= rows_int(r, STACKS_ID) || frame < 1 ||
 	    (uint64_t)frame >= l->c.n_frame)
 		return 1;
 	l->c.stack = mem_grow(l->c.stack, &l->cap_stack, l->c.n_stack + 1,
@@ -142,8 +145,8 @@ static int take_stack(void *arg, const struct rows *r, struct err *err)
 static int take_chain(void *arg, const struct rows *r, struct err *err)
 {
 	struct loading *l = arg;
-	int64_t stack = rows_int(r, 1);
-	struct value addrs = rows_value(r, 2);
+	int64_t stack = rows_int(r, CODE_CHAINS_STACK);
+	struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
 	void *copy;
 
 	(void)err;
@@ -159,8 +162,8 @@ static int take_chain(void *arg, const struct rows *r, struct err *err)
 		.addrs = copy,
 		.len = (uint32_t)addrs.len,
 		.stack = (uint32_t)stack,
-		.ended = (uint8_t)rows_int(r, 3),
-		.caller = (uint8_t)rows_int(r, 4),
+		.ended = (uint8_t)rows_int(r, CODE_CHAINS_ENDED),
+		.caller = (uint8_t)rows_int(r, CODE_CHAINS_CALLER),
 	};
 	return 0;
 }

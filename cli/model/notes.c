@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -42,7 +42,7 @@ static void add_text(struct notes *n, const char *what, const char *text)
 
 	if (!text[0])
 		return;
-	output_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
+	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
 	add(n, "%s%s", what, clean);
 }
 

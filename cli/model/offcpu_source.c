@@ -10,7 +10,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define SQL_MAX 20000
 #define BIND_MAX 256

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/model/chains.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "formats/tracepoint/payload.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -287,8 +287,8 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	if (v.kind == VALUE_BLOB)
 		payload_text(t->payload, v.text, v.len, ps->raw,
 			     sizeof(ps->raw));
-	output_clean_buf(ps->text, sizeof(ps->text), ps->raw, strlen(ps->raw),
-			 NULL);
+	safe_text_clean_buf(ps->text, sizeof(ps->text), ps->raw,
+			    strlen(ps->raw), NULL);
 	return ps->text;
 }
 

@@ -10,7 +10,7 @@
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 struct kept {
 	struct stacks_group g; /* what tells stacks apart, and no more */

@@ -8,13 +8,14 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
 #include "cli/model/stack_tree.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* A frame's own label, and what was inlined there: places in inlined[]. */
 struct named_frame {
@@ -131,16 +132,17 @@ static const char *image_text(enum image_kind kind, const char *path)
 static int add_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_IMAGES_ID);
 
 	if (REACH(sn, image, id, err))
 		return -1;
 
 	struct named_image *img = &sn->image[id];
 
-	img->kind = (enum image_kind)rows_int(r, 1);
-	img->path =
-		arena_strdup(&sn->text, image_text(img->kind, rows_text(r, 2)));
+	img->kind = (enum image_kind)rows_int(r, REPORT_IMAGES_KIND);
+	img->path = arena_strdup(
+		&sn->text,
+		image_text(img->kind, rows_text(r, REPORT_IMAGES_PATH)));
 	img->short_name = short_name(&sn->text, img->kind, img->path);
 	if (sn->mode != INTERPRETER_KEEP)
 		img->interpreters =
@@ -175,9 +177,9 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 	struct stack_names *sn = arg;
 	static const struct named_image nowhere = { IMAGE_UNKNOWN_USER, "",
 						    "[unknown]", 0 };
-	int64_t id = rows_int(r, 0);
-	int64_t at = rows_int(r, 1);
-	struct value name = rows_value(r, 3);
+	int64_t id = rows_int(r, REPORT_FRAMES_ID);
+	int64_t at = rows_int(r, REPORT_FRAMES_IMAGE);
+	struct value name = rows_value(r, REPORT_FRAMES_NAME);
 
 	if (REACH(sn, frame, id, err))
 		return -1;
@@ -194,7 +196,8 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		.name = name.text,
 		.kernel = kernel,
 		.image = img->path,
-		.off = (uint64_t)rows_int(r, 2) - (uint64_t)rows_int(r, 4),
+		.off = (uint64_t)rows_int(r, REPORT_FRAMES_OFF) -
+		       (uint64_t)rows_int(r, REPORT_FRAMES_SYMOFF),
 		.has_off = img->kind != IMAGE_JIT,
 	};
 
@@ -221,7 +224,7 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 static int add_inline(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_INLINES_FRAME);
 
 	(void)err;
 	if (id < 0 || (size_t)id >= sn->n_frame)
@@ -231,7 +234,7 @@ static int add_inline(void *arg, const struct rows *r, struct err *err)
 	struct label l = *labels_get(sn->labels, f->label);
 
 	l.kind = LABEL_INLINED;
-	l.name = rows_text(r, 1);
+	l.name = rows_text(r, REPORT_INLINES_NAME);
 	if (!l.name[0])
 		l.name = "[inlined]";
 	if (!f->n++)
@@ -251,8 +254,8 @@ static int add_inline(void *arg, const struct rows *r, struct err *err)
 static int add_raw(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t stack = rows_int(r, 1);
+	int64_t id = rows_int(r, REPORT_RAWS_ID);
+	int64_t stack = rows_int(r, REPORT_RAWS_STACK);
 
 	if (REACH(sn, raw, id, err))
 		return -1;
@@ -262,7 +265,7 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 			       "ingest the capture again",
 			       (long long)id);
 	sn->raw[id].stack = (uint32_t)stack;
-	sn->raw[id].ended = (uint32_t)rows_int(r, 2);
+	sn->raw[id].ended = (uint32_t)rows_int(r, REPORT_RAWS_ENDED);
 	return 0;
 }
 
@@ -270,13 +273,13 @@ static int add_raw(void *arg, const struct rows *r, struct err *err)
 static int add_bogus_frame(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
 	const char *no_code = callsite_kind_name(CALLSITE_NO_CODE);
 
 	(void)err;
 	if (id > 0 && (size_t)id < sn->n_frame)
 		sn->frame[id].bogus =
-			strcmp(rows_text(r, 1), no_code)
+			strcmp(rows_text(r, PRINT_BOGUS_NAME), no_code)
 				? callsite_kind_name(CALLSITE_NO_CALL)
 				: no_code;
 	return 0;
@@ -286,9 +289,10 @@ static int add_bogus_stack(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
 
-	if (REACH(sn, wrong, rows_int(r, 0), err))
+	if (REACH(sn, wrong, rows_int(r, REPORT_BOGUS_STACK), err))
 		return -1;
-	sn->wrong[rows_int(r, 0)] = (uint32_t)rows_int(r, 1);
+	sn->wrong[rows_int(r, REPORT_BOGUS_STACK)] =
+		(uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
 	return 0;
 }
 

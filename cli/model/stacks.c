@@ -7,14 +7,14 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/model/weight.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* Events that are named as left out. */
 #define NAMED_MAX 6
@@ -356,7 +356,7 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 	size_t n = 0;
 
 	fprintf(out, "backstitch: %s '", doing);
-	plain_text(out, s->event[event].name, 0, 0);
+	safe_text_put(out, s->event[event].name, 0, 0);
 	fputs("'; ", out);
 	for (size_t i = 0; i < s->n_event; i++) {
 		const struct stacks_event *e = &s->event[i];
@@ -364,7 +364,7 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 		if (!e->samples || (int)i == event || n++ >= NAMED_MAX)
 			continue;
 		fprintf(out, "%s'", sep);
-		plain_text(out, e->name, 0, 0);
+		safe_text_put(out, e->name, 0, 0);
 		fprintf(out, "' (%llu sample%s)",
 			(unsigned long long)e->samples,
 			e->samples == 1 ? "" : "s");

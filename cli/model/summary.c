@@ -9,6 +9,7 @@
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
@@ -232,7 +233,8 @@ static void gather(struct verdict_line *l, struct rows *r)
 	char clean[64];
 	int n;
 
-	output_clean_buf(clean, sizeof(clean), verdict, strlen(verdict), NULL);
+	safe_text_clean_buf(clean, sizeof(clean), verdict, strlen(verdict),
+			    NULL);
 	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
 		     "%s%" PRId64 " %s%s", l->len ? ", " : "", rows_int(r, 3),
 		     clean, doubt ? " (unexplained)" : "");

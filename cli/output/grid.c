@@ -8,7 +8,7 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
@@ -124,7 +124,7 @@ static size_t width_of(const struct cell *c)
 {
 	char buf[32];
 
-	return c->kind == CELL_TEXT ? plain_cells(c->text)
+	return c->kind == CELL_TEXT ? safe_text_cells(c->text)
 				    : strlen(digits(c, true, buf));
 }
 
@@ -136,9 +136,9 @@ static void pad(FILE *out, size_t n)
 /* The first cells - 1 columns of a name and a mark that there is more. */
 static void put_cut(FILE *out, const char *s, size_t cells)
 {
-	struct plain u;
+	struct safe_text u;
 
-	while (plain_next(&s, &u) && u.cells < cells) {
+	while (safe_text_next(&s, &u) && u.cells < cells) {
 		fputs(u.text, out);
 		cells -= u.cells;
 	}
@@ -190,7 +190,7 @@ static void put_cell(FILE *out, const struct cell *c, const struct column *col,
 		put_cut(out, c->text, col->width);
 		return;
 	}
-	plain_text(out, c->text, 0, 0);
+	safe_text_put(out, c->text, 0, 0);
 	*owed += room;
 }
 
@@ -282,10 +282,10 @@ static void write_table(const struct grid *g, FILE *out)
 
 static void put_quoted(FILE *out, const char *s)
 {
-	struct plain u;
+	struct safe_text u;
 
 	fputc('"', out);
-	while (plain_next(&s, &u))
+	while (safe_text_next(&s, &u))
 		fputs(u.text[0] == '"' ? "\"\"" : u.text, out);
 	fputc('"', out);
 }
@@ -323,7 +323,7 @@ static void write_csv(const struct grid *g, FILE *out)
 		if (c->kind != CELL_TEXT)
 			fputs(digits(c, false, buf), out);
 		else if (c->text[0] && !strpbrk(c->text, ",\" "))
-			plain_text(out, c->text, 0, 0);
+			safe_text_put(out, c->text, 0, 0);
 		else
 			put_quoted(out, c->text);
 	}

@@ -62,3 +62,29 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 		three(buf, size, v / 1e9, "s");
 	return buf;
 }
+
+void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
+{
+	unsigned __int128 v = n;
+	uint64_t scale = 1;
+
+	for (unsigned int i = 0; i < decimals; i++)
+		scale *= 10;
+	v = d ? v * scale / d : 0;
+	fprintf(out, "%llu", (unsigned long long)(v / scale));
+	if (decimals)
+		fprintf(out, ".%0*llu", (int)decimals,
+			(unsigned long long)(v % scale));
+}
+
+void human_put_grouped(FILE *out, uint64_t n)
+{
+	char digit[32];
+	int len = snprintf(digit, sizeof(digit), "%llu", (unsigned long long)n);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			fputc(',', out);
+		fputc(digit[i], out);
+	}
+}

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 
 #define INDENT 15
 
@@ -26,7 +26,7 @@ void lines_clean(struct lines *l, const char *text)
 {
 	char clean[1024];
 
-	output_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
+	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
 	lines_add(l, "%s", clean);
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 
 /* In quotes when it needs them. Newlines in quotes are allowed by the format
@@ -20,7 +21,7 @@ void output_csv_text(FILE *out, const char *s, size_t len)
 		const char *q = memchr(s, '"', len);
 		size_t n = q ? (size_t)(q - s) : len;
 
-		output_clean(out, s, n, NULL);
+		safe_text_clean(out, s, n, NULL);
 		if (q) {
 			fputs("\"\"", out);
 			n++;
@@ -37,7 +38,7 @@ static void put_value(FILE *out, const struct value *v)
 	if (v->kind == VALUE_TEXT)
 		output_csv_text(out, v->text, v->len);
 	else
-		output_plain(out, v);
+		output_value(out, v);
 }
 
 static int write_csv(FILE *out, struct rows *rows, struct err *err)

@@ -6,22 +6,11 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/utf8.h"
-
-bool output_json_can(const char *s, size_t len)
-{
-	uint32_t c;
-
-	for (size_t n; len; s += n, len -= n) {
-		n = utf8_char(s, len, &c);
-		if (!n || !c)
-			return false;
-	}
-	return true;
-}
 
 /* JSON can carry every character, but not bytes that are no UTF-8. */
 struct json_object *output_json_text(const char *s, size_t len)
@@ -30,10 +19,10 @@ struct json_object *output_json_text(const char *s, size_t len)
 	struct json_object *o;
 	char *buf;
 
-	if (len <= INT_MAX && output_json_can(s, len))
+	if (len <= INT_MAX && json_can(s, len))
 		return json_object_new_string_len(s, (int)len);
 	buf = mem_new(size, 1);
-	size_t n = output_clean_buf(buf, size, s, len, NULL);
+	size_t n = safe_text_clean_buf(buf, size, s, len, NULL);
 
 	if (n > INT_MAX)
 		n = INT_MAX;

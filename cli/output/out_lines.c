@@ -7,7 +7,7 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 
@@ -20,7 +20,7 @@ static void put_text(FILE *out, const struct value *v, int indent)
 		const char *end = memchr(s, '\n', left);
 		size_t n = end ? (size_t)(end - s) : left;
 
-		output_clean(out, s, n, NULL);
+		safe_text_clean(out, s, n, NULL);
 		putc('\n', out);
 		if (!end)
 			return;
@@ -36,7 +36,7 @@ static void put_value(FILE *out, const struct value *v, int indent)
 		put_text(out, v, indent);
 		return;
 	}
-	output_plain(out, v);
+	output_value(out, v);
 	putc('\n', out);
 }
 
@@ -48,7 +48,7 @@ static int write_lines(FILE *out, struct rows *rows, struct err *err)
 	int ret;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t cells = plain_cells(rows_name(rows, i));
+		size_t cells = safe_text_cells(rows_name(rows, i));
 
 		if (cells < 40 && (int)cells > width)
 			width = (int)cells;
@@ -60,10 +60,10 @@ static int write_lines(FILE *out, struct rows *rows, struct err *err)
 		for (size_t i = 0; i < n; i++) {
 			const char *name = rows_name(rows, i);
 			struct value v = rows_value(rows, i);
-			int pad = width - (int)plain_cells(name);
+			int pad = width - (int)safe_text_cells(name);
 
 			fprintf(out, "%s", term_on(out, STYLE_BOLD));
-			plain_text(out, name, 0, 0);
+			safe_text_put(out, name, 0, 0);
 			fprintf(out, "%s%*s  ", term_off(out),
 				pad > 0 ? pad : 0, "");
 			put_value(out, &v, width + 2);

@@ -9,6 +9,7 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -52,7 +53,7 @@ static char *text_of(const struct value *v)
 			break;
 		size = v->len * 4 + 1;
 		s = mem_new(size, 1);
-		output_clean_buf(s, size, v->text, v->len, NULL);
+		safe_text_clean_buf(s, size, v->text, v->len, NULL);
 		return s;
 	case VALUE_BLOB:
 		size = v->len < 32 ? v->len : 32;
@@ -113,8 +114,8 @@ static void put_head(struct table_out *t, struct rows *rows)
 	for (size_t i = 0; i < t->n; i++) {
 		char name[128];
 
-		output_clean_buf(name, sizeof(name), rows_name(rows, i),
-				 strlen(rows_name(rows, i)), NULL);
+		safe_text_clean_buf(name, sizeof(name), rows_name(rows, i),
+				    strlen(rows_name(rows, i)), NULL);
 		put_cell(t, i, name);
 	}
 	fputs(term_off(t->out), t->out);

@@ -30,26 +30,16 @@ const struct output *output_chosen(void);
 /* Was one asked for at all? */
 bool output_asked(void);
 
-/* Copies s with control bytes as \xNN, and the bytes in `also` too (NULL:
- * none); bytes that are not UTF-8 and what turns or hides text as well. */
-void output_clean(FILE *out, const char *s, size_t len, const char *also);
-/* The same into dst, which has size bytes; cut where it is full. Gives the
- * length; a final 0 is added. 4 * len + 1 is always enough. */
-size_t output_clean_buf(char *dst, size_t size, const char *s, size_t len,
-			const char *also);
-
 /* One value of CSV, in quotes when it needs them. */
 void output_csv_text(FILE *out, const char *s, size_t len);
 
 /* A value that is no text, in full: nothing for NULL, hex for a blob. */
-void output_plain(FILE *out, const struct value *v);
+void output_value(FILE *out, const struct value *v);
 
 /* json-c objects; the caller owns them. A string that is UTF-8 comes out of
  * a JSON parser as it went in; another one is cleaned. */
 struct json_object *output_json_text(const char *s, size_t len);
 struct json_object *output_json_value(const struct value *v);
-/* Is s UTF-8 without a 0? */
-bool output_json_can(const char *s, size_t len);
 /* As a line on standard output; as output_json_put(). */
 void output_json_line(struct json_object *o);
 /* As text without a newline; nothing in it commands a terminal. */
@@ -58,4 +48,5 @@ void output_json_put(FILE *out, struct json_object *o, bool pretty);
 int output_json_array(FILE *out, struct rows *r, struct err *err);
 /* All rows as an array of objects; NULL and *err. */
 struct json_object *output_json_rows(struct rows *r, struct err *err);
+bool json_can(const char *s, size_t len);
 #endif

@@ -8,7 +8,7 @@
 
 #include "cli/pictures/flame_tree.h"
 #include "cli/model/label.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -107,7 +107,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 
 void folded_name(FILE *out, const struct label *l)
 {
-	plain_text(out, l->name, ';', ':');
+	safe_text_put(out, l->name, ';', ':');
 
 	enum label_kind kind =
 		l->kernel && l->kind == LABEL_UNNAMED ? LABEL_KERNEL : l->kind;

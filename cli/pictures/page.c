@@ -1,5 +1,6 @@
 /* page.c - a database as one HTML page: the page around data, scripts and
  * tables. */
+#include "cli/output/human.h"
 #include "cli/pictures/page.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "cli/pictures/page_data.h"
 #include "cli/pictures/page_json.h"
 #include "cli/pictures/page_tables.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
@@ -83,7 +84,7 @@ static void put_top(FILE *out, const char *title)
 	      "content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	      out);
-	plain_xml(out, title, 0);
+	safe_text_xml(out, title, 0);
 	fprintf(out, "</title>\n<style>\n%s</style></head>\n<body>\n",
 		text_page_css);
 }
@@ -94,14 +95,14 @@ static int put_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("<p>", out);
-	plain_xml(out, rows_text(r, 0), 0);
+	safe_text_xml(out, rows_text(r, 0), 0);
 	if (rows_text(r, 2)[0]) {
 		fputs(" of ", out);
-		plain_xml(out, rows_text(r, 2), 0);
+		safe_text_xml(out, rows_text(r, 2), 0);
 	}
 	if (rows_text(r, 3)[0]) {
 		fputs(": <code>", out);
-		plain_xml(out, rows_text(r, 3), 0);
+		safe_text_xml(out, rows_text(r, 3), 0);
 		fputs("</code>", out);
 	}
 	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
@@ -115,7 +116,7 @@ static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
 {
 	fprintf(out, "<li%s%s%s><b>", class ? " class=\"" : "",
 		class ? class : "", class ? "\"" : "");
-	plain_grouped(out, n);
+	human_put_grouped(out, n);
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
@@ -152,7 +153,7 @@ static int put_header(const struct html_page *p, FILE *out, const char *title,
 		      struct err *err)
 {
 	fputs("<header><h1>", out);
-	plain_xml(out, title, 0);
+	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
 	if (rows_each(p->db, "report_captures", put_capture, out, err))
 		return -1;

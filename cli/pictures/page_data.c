@@ -17,7 +17,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define BINS_MAX 1000000u
 

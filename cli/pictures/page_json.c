@@ -1,7 +1,7 @@
 /* page_json.c - values for the scripts of an HTML page. */
 #include "cli/pictures/page_json.h"
 
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
 
 #define LINE_BYTES 768 /* 1024 characters: editors dislike endless lines */
@@ -9,10 +9,10 @@
 /* '<' cannot end the element, nor begin a comment, when it is not there. */
 void page_json_text(FILE *out, const char *s)
 {
-	struct plain u;
+	struct safe_text u;
 
 	fputc('"', out);
-	while (plain_next(&s, &u)) {
+	while (safe_text_next(&s, &u)) {
 		for (const char *c = u.text; *c; c++) {
 			if (*c == '<')
 				fputs("\\u003c", out);

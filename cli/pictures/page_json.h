@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A string with its quotes; what is not to be shown is as in plain.h. */
+/* A string with its quotes; what is not to be shown is as in safe_text.h. */
 void page_json_text(FILE *out, const char *s);
 
 /* Zero-initialised is empty; free(byte). */

@@ -1,11 +1,12 @@
 /* page_tables.c - the tables of an HTML page, which need no script. */
+#include "cli/output/human.h"
 #include "cli/pictures/page_tables.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "cli/model/label.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/topics.h"
@@ -53,7 +54,7 @@ static const struct page_table tables[] = {
 static void put_head_cell(FILE *out, const char *name, bool number)
 {
 	fprintf(out, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");
-	plain_xml(out, name, 0);
+	safe_text_xml(out, name, 0);
 	fputs("</th>", out);
 }
 
@@ -69,7 +70,7 @@ static void put_number(FILE *out, int64_t v)
 {
 	if (v < 0)
 		fputs("\xe2\x88\x92", out);
-	plain_grouped(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	human_put_grouped(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 static void put_cell(FILE *out, struct value v)
@@ -87,7 +88,7 @@ static void put_cell(FILE *out, struct value v)
 						strlen(v.text)
 				? " class=\"n\""
 				: "");
-		plain_xml(out, v.text, 0);
+		safe_text_xml(out, v.text, 0);
 		break;
 	default:
 		fputs("<td>", out);
@@ -156,8 +157,8 @@ static void put_percent(FILE *out, uint64_t part, uint64_t whole)
 	unsigned __int128 v = (unsigned __int128)part * 10000;
 
 	fputs("<td class=\"n\">", out);
-	plain_fixed(out, whole ? (uint64_t)((v + whole / 2) / whole) : 0, 100,
-		    2);
+	human_put_fixed(out, whole ? (uint64_t)((v + whole / 2) / whole) : 0,
+			100, 2);
 	fputs("</td>", out);
 }
 
@@ -170,11 +171,11 @@ static void put_hot(FILE *out, const struct report_rows *r,
 	put_percent(out, row->self, whole);
 	put_percent(out, row->total, whole);
 	fputs("<td class=\"n\">", out);
-	plain_grouped(out, row->n_self);
+	human_put_grouped(out, row->n_self);
 	fprintf(out, "</td><td>%s</td><td>", label_kind_name(l->kind));
-	plain_xml(out, l->name, 0);
+	safe_text_xml(out, l->name, 0);
 	fputs("</td><td>", out);
-	plain_xml(out, l->image, 0);
+	safe_text_xml(out, l->image, 0);
 	fputs("</td></tr>\n", out);
 }
 

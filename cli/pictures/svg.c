@@ -3,6 +3,7 @@
  * Positions are computed in integers (1/1000 px), never in floating point:
  * the bytes must not depend on a compiler, and no locale may put a comma
  * where XML wants a point. */
+#include "cli/output/human.h"
 #include "cli/pictures/svg.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
 #include "cli/pictures/palette.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
 #include "cli/topics.h"
 #include "stitch/base/err.h"
@@ -125,7 +126,7 @@ static void put_text(const struct page *p, const char *id, const char *class,
 	if (class)
 		fprintf(p->out, " class=\"%s\"", class);
 	fputc('>', p->out);
-	plain_xml(p->out, s, 0);
+	safe_text_xml(p->out, s, 0);
 	fputs("</text>\n", p->out);
 }
 
@@ -136,7 +137,7 @@ static void put_about(const struct page *p)
 		p->o->inverted ? "the root on top" : "the root below");
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
 		fputc(' ', p->out);
-		plain_xml(p->out, p->o->note[i], 0);
+		safe_text_xml(p->out, p->o->note[i], 0);
 		fputc('.', p->out);
 	}
 }
@@ -153,10 +154,10 @@ static void put_head(const struct page *p)
 		"height=\"%u\" viewBox=\"0 0 %u %u\" font-size=\"%u\" "
 		"font-family=\"",
 		o->width, p->height, o->width, p->height, o->fontsize);
-	plain_xml(out, o->fonttype, 0);
+	safe_text_xml(out, o->fonttype, 0);
 	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
 		(unsigned int)(p->plot / MILLI));
-	plain_fixed(out, o->fontsize * 6, 10, 1);
+	human_put_fixed(out, o->fontsize * 6, 10, 1);
 	fprintf(out,
 		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
 		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
@@ -165,7 +166,7 @@ static void put_head(const struct page *p)
 	fputs(" role=\"img\" aria-labelledby=\"name\" "
 	      "aria-describedby=\"about\">\n<title id=\"name\">",
 	      out);
-	plain_xml(out, o->title, 0);
+	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
 	put_about(p);
 	fputs("</desc>\n<style>\n", out);
@@ -262,17 +263,17 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 	FILE *out = p->out;
 
 	if (p->o->show_samples) {
-		plain_grouped(out, nd->samples);
+		human_put_grouped(out, nd->samples);
 		fprintf(out, " %s%s, ",
 			p->o->sample_name ? p->o->sample_name : "sample",
 			nd->samples == 1 ? "" : "s");
 	}
-	plain_grouped(out, nd->weight);
+	human_put_grouped(out, nd->weight);
 	fputc(' ', out);
 	if (nd->weight == 1 && !strcmp(p->o->count_name, "samples"))
 		fputs("sample", out);
 	else
-		plain_xml(out, p->o->count_name, 0);
+		safe_text_xml(out, p->o->count_name, 0);
 	fputs(", ", out);
 	put_percent(out, nd->weight, p->total);
 	fputs(" of all", out);
@@ -296,7 +297,7 @@ static void put_file(const struct page *p, const struct label *l,
 
 	if (!l->image[0])
 		return;
-	plain_xml(out, l->image, 0);
+	safe_text_xml(out, l->image, 0);
 	if (l->has_off)
 		fprintf(out, "+0x%llx", (unsigned long long)l->off);
 	if (fact->build[0])
@@ -304,7 +305,7 @@ static void put_file(const struct page *p, const struct label *l,
 	fputc('\n', out);
 	if (!fact->file)
 		return;
-	plain_xml(out, fact->file, 0);
+	safe_text_xml(out, fact->file, 0);
 	if (fact->line)
 		fprintf(out, ":%u", fact->line);
 	fputc('\n', out);
@@ -343,7 +344,7 @@ static void put_tooltip(const struct page *p, uint32_t id,
 	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
 
 	fputs("<title>", p->out);
-	plain_xml(p->out, l->name, 0);
+	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
 	put_file(p, l, fact);
 	put_doubts(p, l, fact);
@@ -368,10 +369,10 @@ static void put_seam(const struct page *p, uint64_t x, uint64_t w,
 		     unsigned int y)
 {
 	fputs("<path class=\"seam\" d=\"M", p->out);
-	plain_fixed(p->out, x, MILLI, 2);
+	human_put_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, " %u.5h",
 		p->o->inverted ? y - 1 : y + p->o->height - 1);
-	plain_fixed(p->out, w, MILLI, 2);
+	human_put_fixed(p->out, w, MILLI, 2);
 	fputs("\"/>", p->out);
 }
 
@@ -387,11 +388,11 @@ static void put_name(const struct page *p, const struct label *l, uint64_t x,
 	if (cells < 3)
 		return;
 	fputs("<text x=\"", p->out);
-	plain_fixed(p->out, x + 3 * MILLI, MILLI, 2);
+	human_put_fixed(p->out, x + 3 * MILLI, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\"%s>",
 		y + o->height - (o->height - o->fontsize) / 2 - 2,
 		mark ? " class=\"halo\"" : "");
-	plain_xml(p->out, l->name, cells);
+	safe_text_xml(p->out, l->name, cells);
 	fputs("</text>", p->out);
 }
 
@@ -413,9 +414,9 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 		(unsigned long long)nd->weight);
 	put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
-	plain_fixed(p->out, x, MILLI, 2);
+	human_put_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
-	plain_fixed(p->out, w, MILLI, 2);
+	human_put_fixed(p->out, w, MILLI, 2);
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
 	if (flame_tree_is_seam(p->tree, id))
@@ -460,7 +461,7 @@ static unsigned int put_patch(const struct page *p, unsigned int x,
 		" height=\"%u\" rx=\"1\"/></g>"
 		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
 		class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19, y);
-	plain_xml(p->out, text, 0);
+	safe_text_xml(p->out, text, 0);
 	fputs("</text>\n", p->out);
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
 }
@@ -502,13 +503,13 @@ static void put_narrow(const struct page *p, unsigned int y)
 	const struct svg_opts *o = p->o;
 
 	fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD, y);
-	plain_grouped(p->out, p->st.narrow);
+	human_put_grouped(p->out, p->st.narrow);
 	fprintf(p->out, " frame%s narrower than ",
 		p->st.narrow == 1 ? "" : "s");
-	plain_fixed(p->out, o->minwidth, MILLI,
-		    o->minwidth % 100	  ? 3
-		    : o->minwidth % MILLI ? 1
-					  : 0);
+	human_put_fixed(p->out, o->minwidth, MILLI,
+			o->minwidth % 100     ? 3
+			: o->minwidth % MILLI ? 1
+					      : 0);
 	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
 		p->st.narrow == 1 ? "is" : "are");
 	put_percent(p->out, p->st.narrow_weight, p->total);

@@ -11,7 +11,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define RULES 64
 

@@ -1,10 +1,11 @@
 /* timeline_lane.c - one lane of a timeline picture. */
+#include "cli/output/human.h"
 #include "cli/pictures/timeline_lane.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_page.h"
@@ -104,7 +105,7 @@ static void put_band_title(const struct page *p, const struct timeline_band *b)
 	if (gap || !*b->what)
 		fputs(timeline_bands[b->kind].name, out);
 	else
-		plain_xml(out, b->what, 40);
+		safe_text_xml(out, b->what, 40);
 	fputs(b->mixed ? " and others, " : ", ", out);
 	page_cpu(out, p->tl->lane[b->lane]->cpu);
 	fputs(": ", out);
@@ -147,9 +148,9 @@ static void put_band(const struct page *p, const struct timeline_band *b)
 
 	fprintf(p->out, "<rect class=\"%s\" x=\"",
 		timeline_bands[b->kind].class);
-	plain_fixed(p->out, x, 10, 1);
+	human_put_fixed(p->out, x, 10, 1);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
-	plain_fixed(p->out, w, 10, 1);
+	human_put_fixed(p->out, w, 10, 1);
 	fprintf(p->out, "\" height=\"%u\">", h);
 	put_band_title(p, b);
 	fputs("</rect>\n", p->out);
@@ -163,7 +164,7 @@ static void put_rules(const struct page *p, uint64_t rules)
 		if (!(rules >> i & 1) || !p->tl->rule[i])
 			continue;
 		fputs(comma, p->out);
-		plain_xml(p->out, p->tl->rule[i], 60);
+		safe_text_xml(p->out, p->tl->rule[i], 60);
 		comma = ", ";
 	}
 }
@@ -174,7 +175,7 @@ static void put_mark_title(const struct page *p, const struct timeline_mark *m)
 
 	fputs("<title>", out);
 	if (m->n > 1) {
-		plain_grouped(out, m->n);
+		human_put_grouped(out, m->n);
 		fputs(" x ", out);
 	}
 	fputs(timeline_marks[m->kind].name, out);
@@ -192,7 +193,7 @@ static void put_mark_title(const struct page *p, const struct timeline_mark *m)
 	}
 	if (m->who) {
 		fputs(m->n > 1 ? "\nfirst: " : "\n", out);
-		plain_xml(out, m->who, 0);
+		safe_text_xml(out, m->who, 0);
 	}
 	fputs("</title>", out);
 }
@@ -308,7 +309,7 @@ static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 		} else {
 			fputs(", ", p->out);
 		}
-		plain_grouped(p->out, sum[i].n);
+		human_put_grouped(p->out, sum[i].n);
 		fprintf(p->out, " %s", sum[i].what);
 	}
 	if (open)

@@ -2,13 +2,12 @@
  *
  * Colours are Okabe and Ito's, made darker or lighter until they are read on
  * the page; no two kinds differ by colour alone. */
+#include "cli/output/human.h"
 #include "cli/pictures/timeline_look.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/output/plain.h"
 
 const struct timeline_look timeline_marks[MARK_KINDS] = {
 	[MARK_FINDING] = { "finding", "violet", "",
@@ -114,8 +113,8 @@ void timeline_shape(FILE *out, enum timeline_mark_kind kind, unsigned int x,
 			continue;
 		}
 		/* all are of one digit; the flags of an arc stay 0 */
-		plain_fixed(out, (uint64_t)(*s - '0') * radius, 4,
-			    (unsigned int)(*s - '0') * radius % 4 ? 2 : 0);
+		human_put_fixed(out, (uint64_t)(*s - '0') * radius, 4,
+				(unsigned int)(*s - '0') * radius % 4 ? 2 : 0);
 	}
 }
 

@@ -1,11 +1,11 @@
 /* timeline_page.c - where things stand in a timeline picture, and how numbers
  * are said in it. */
+#include "cli/output/human.h"
 #include "cli/pictures/timeline_page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
 #include "cli/pictures/timeline_model.h"
 #include "stitch/base/mem.h"
 
@@ -30,7 +30,7 @@ void page_ns(FILE *out, uint64_t ns)
 
 	while (i < 3 && ns < units[i].unit)
 		i++;
-	plain_fixed(out, ns, units[i].unit, units[i].decimals);
+	human_put_fixed(out, ns, units[i].unit, units[i].decimals);
 	fprintf(out, " %s", units[i].name);
 }
 
@@ -39,7 +39,7 @@ void page_clock(FILE *out, int64_t t)
 {
 	if (t < 0)
 		putc('-', out);
-	plain_fixed(out, t < 0 ? -(uint64_t)t : (uint64_t)t, SECOND, 9);
+	human_put_fixed(out, t < 0 ? -(uint64_t)t : (uint64_t)t, SECOND, 9);
 }
 
 uint64_t page_since(const struct page *p, int64_t t)
@@ -49,7 +49,7 @@ uint64_t page_since(const struct page *p, int64_t t)
 
 void page_count(FILE *out, uint64_t n, const char *what)
 {
-	plain_grouped(out, n);
+	human_put_grouped(out, n);
 	fprintf(out, " %s%s", what, n == 1 ? "" : "s");
 }
 

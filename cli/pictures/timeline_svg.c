@@ -1,10 +1,11 @@
 /* timeline_svg.c - a timeline drawn as SVG: the page around the lanes. */
+#include "cli/output/human.h"
 #include "cli/pictures/timeline_svg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/pictures/timeline_lane.h"
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
@@ -68,7 +69,7 @@ static void put_axis(const struct page *p)
 		for (int i = 0; i < 2; i++) {
 			page_text(p, x, i ? p->bottom + 15 : p->top - 8,
 				  "middle", "quiet");
-			plain_fixed(p->out, t, unit, t ? decimals : 0);
+			human_put_fixed(p->out, t, unit, t ? decimals : 0);
 			fprintf(p->out, " %s", name);
 			page_text_end(p);
 		}
@@ -84,7 +85,7 @@ static void put_untimed_title(const struct page *p, size_t from, size_t to)
 	FILE *out = p->out;
 
 	fputs("<title>", out);
-	plain_xml(out, p->tl->untimed[from].what, 40);
+	safe_text_xml(out, p->tl->untimed[from].what, 40);
 	fputs(", at an unknown time", out);
 	for (size_t i = from; i < to && i < from + 16; i++) {
 		const struct timeline_untimed *u = &p->tl->untimed[i];
@@ -118,7 +119,7 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 	put_untimed_title(p, from, to);
 	fputs("</rect>\n", p->out);
 	page_text(p, LEFT + 6, y + 12, NULL, NULL);
-	plain_xml(p->out, what, 40);
+	safe_text_xml(p->out, what, 40);
 	fputs(": ", p->out);
 	if (n)
 		page_count(p->out, n, "record");
@@ -137,7 +138,7 @@ static void put_section_head(const struct page *p, const struct section *s,
 	if (p->n_section > 1) {
 		page_text(p, LEFT, y + 14, NULL, NULL);
 		fprintf(p->out, "capture %lld: ", (long long)s->capture);
-		plain_xml(p->out, c ? c->path : "", 120);
+		safe_text_xml(p->out, c ? c->path : "", 120);
 		if (c && !c->timed)
 			fputs(", has no times", p->out);
 		page_text_end(p);
@@ -161,11 +162,11 @@ static void put_name(const struct page *p, const char *title)
 	const char *base = strrchr(path, '/');
 
 	if (title) {
-		plain_xml(p->out, title, 120);
+		safe_text_xml(p->out, title, 120);
 		return;
 	}
 	fputs("Losses over time in ", p->out);
-	plain_xml(p->out, base ? base + 1 : path, 80);
+	safe_text_xml(p->out, base ? base + 1 : path, 80);
 	if (tl->n_capture > 1)
 		fprintf(p->out, " and %zu more", tl->n_capture - 1);
 }
@@ -204,18 +205,18 @@ static void put_span(const struct page *p)
 	page_clock(p->out, tl->t0);
 	if (c && *c->clock) {
 		fputs(" (clock ", p->out);
-		plain_xml(p->out, c->clock, 24);
+		safe_text_xml(p->out, c->clock, 24);
 		putc(')', p->out);
 	}
 	if (c && *c->host) {
 		fputs(", host ", p->out);
-		plain_xml(p->out, c->host, 40);
+		safe_text_xml(p->out, c->host, 40);
 	}
 	fputs("; ", p->out);
 	page_count(p->out, tl->events, "event");
 	if (p->most) {
 		fputs(" in grey, at most ", p->out);
-		plain_grouped(p->out, p->most);
+		human_put_grouped(p->out, p->most);
 		fputs(" in ", p->out);
 		page_ns(p->out, page_since(p, tl->t1) / PLOT * p->group);
 		fputs(" (log scale)", p->out);
@@ -242,13 +243,13 @@ static void put_totals(const struct page *p)
 
 		page_count(out, tl->requests, "request");
 		fputs(" of deferred user stacks: ", out);
-		plain_grouped(out, tl->joined);
+		human_put_grouped(out, tl->joined);
 		fputs(" joined, ", out);
-		plain_grouped(out, rest);
+		human_put_grouped(out, rest);
 		fputs(" not", out);
 		if (tl->refused) {
 			fputs(", ", out);
-			plain_grouped(out, tl->refused);
+			human_put_grouped(out, tl->refused);
 			fputs(" answered at once", out);
 		}
 	} else {
@@ -319,7 +320,7 @@ static void put_key_text(FILE *out, const struct key *k)
 
 	fprintf(out, "%s: ", k->look->name);
 	if (k->mark >= 0) {
-		plain_grouped(out, k->n);
+		human_put_grouped(out, k->n);
 	} else if (k->n) {
 		page_count(out, k->n, gap ? "cookie" : "record");
 		fputs(k->some ? " and more in " : " in ", out);
@@ -378,7 +379,7 @@ static unsigned int put_notes(const struct page *p, bool print)
 			continue;
 		if (print) {
 			page_text(p, LEFT, y + lines * LINE, NULL, "quiet");
-			plain_grouped(p->out, note[i].n);
+			human_put_grouped(p->out, note[i].n);
 			fprintf(p->out, " %s", note[i].text);
 			page_text_end(p);
 		}

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/human.h"
 #include "cli/tables/annotate.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 
 #define SPOTS 12   /* links to the hottest instructions */
 #define MARKS 2000 /* in the strip at the side */
@@ -47,7 +48,7 @@ static const struct annot_insn **hottest(const struct annot *a, size_t *n)
 static void put_title(FILE *out, const struct annot *a)
 {
 	if (a->name)
-		plain_xml(out, a->name, 0);
+		safe_text_xml(out, a->name, 0);
 	else
 		fprintf(out, "0x%" PRIx64, a->start);
 }
@@ -57,14 +58,14 @@ static void put_head(FILE *out, const struct annot *a, const char *capture)
 	fputs("<header><h1>", out);
 	put_title(out, a);
 	fputs("</h1><p>", out);
-	plain_xml(out, a->image, 0);
+	safe_text_xml(out, a->image, 0);
 	fputs(" &middot; ", out);
-	plain_xml(out, a->event, 0);
+	safe_text_xml(out, a->event, 0);
 	fputs(" &middot; <b>", out);
-	plain_grouped(out, a->samples);
+	human_put_grouped(out, a->samples);
 	fprintf(out, "</b> samples, <b>%.2f %%</b> of all in ",
 		annot_share(a->weight, a->all_weight));
-	plain_xml(out, capture, 0);
+	safe_text_xml(out, capture, 0);
 	fputs("</p>\n<nav>", out);
 
 	size_t n;
@@ -93,11 +94,11 @@ static void put_line(FILE *out, const struct annot_insn *in)
 {
 	fputs("<tr class=\"s\"><td></td><td></td><td></td><td class=\"c\">",
 	      out);
-	plain_xml(out, in->file, 0);
+	safe_text_xml(out, in->file, 0);
 	fprintf(out, ":%u", in->line);
 	if (in->inlined) {
 		fputs(" &middot; ", out);
-		plain_xml(out, in->inlined, 0);
+		safe_text_xml(out, in->inlined, 0);
 		fputs(" inlined", out);
 	}
 	fputs("</td></tr>\n", out);
@@ -107,18 +108,18 @@ static void put_code(FILE *out, const struct annot *a,
 		     const struct annot_insn *in)
 {
 	fputs("<span class=\"m\">", out);
-	plain_xml(out, in->insn.mnemonic, 0);
+	safe_text_xml(out, in->insn.mnemonic, 0);
 	fputs("</span> ", out);
 	if (in->to >= 0)
 		fprintf(out, "<a href=\"#i%" PRIx64 "\">", a->insn[in->to].off);
-	plain_xml(out, in->insn.operands, 0);
+	safe_text_xml(out, in->insn.operands, 0);
 	if (in->to >= 0)
 		fprintf(out, " %s</a>",
 			a->insn[in->to].off > in->off ? "&darr;" : "&uarr;");
 	if (!in->target)
 		return;
 	fputs("  <span class=\"t\">", out);
-	plain_xml(out, in->target, 0);
+	safe_text_xml(out, in->target, 0);
 	if (in->beyond)
 		fprintf(out, "+0x%" PRIx64, in->beyond);
 	fputs("</span>", out);
@@ -140,7 +141,7 @@ static void put_insn(FILE *out, const struct annot *a,
 			annot_share(in->weight, a->weight));
 	fputs("</td><td class=\"n\">", out);
 	if (in->samples)
-		plain_grouped(out, in->samples);
+		human_put_grouped(out, in->samples);
 	fprintf(out,
 		"</td><td class=\"a\"><a href=\"#i%" PRIx64 "\">%" PRIx64
 		"</a></td><td class=\"c\">",

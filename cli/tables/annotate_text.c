@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 
 #define BAR 8
@@ -30,21 +31,21 @@ static void put_head(FILE *out, const struct annot *a)
 {
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
-		plain_text(out, a->name, 0, 0);
+		safe_text_put(out, a->name, 0, 0);
 	else
 		fprintf(out, "0x%" PRIx64, a->start);
 	fputs(term_off(out), out);
 	fputs(" in ", out);
-	plain_text(out, a->image, 0, 0);
+	safe_text_put(out, a->image, 0, 0);
 	fprintf(out, "\nevent: ");
-	plain_text(out, a->event, 0, 0);
+	safe_text_put(out, a->event, 0, 0);
 	fputs(", ", out);
-	plain_grouped(out, a->samples);
+	human_put_grouped(out, a->samples);
 	fputs(a->samples == 1 ? " sample here, " : " samples here, ", out);
 	fprintf(out, "%.2f %% of all\n", annot_share(a->weight, a->all_weight));
 	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
 		fputs("code: ", out);
-		plain_text(out, a->file, 0, 0);
+		safe_text_put(out, a->file, 0, 0);
 		putc('\n', out);
 	}
 	putc('\n', out);
@@ -82,11 +83,11 @@ static void put_line(FILE *out, const struct annot_insn *in)
 	fprintf(out, "%*s", LEFT, "");
 	fputs(term_on(out, STYLE_DIM), out);
 	fputs("| ", out);
-	plain_text(out, in->file, 0, 0);
+	safe_text_put(out, in->file, 0, 0);
 	fprintf(out, ":%u", in->line);
 	if (in->inlined) {
 		fputs("  (", out);
-		plain_text(out, in->inlined, 0, 0);
+		safe_text_put(out, in->inlined, 0, 0);
 		fputs(", inlined)", out);
 	}
 	fputs(term_off(out), out);
@@ -98,7 +99,7 @@ static void put_target(FILE *out, const struct annot_insn *in)
 	if (!in->target)
 		return;
 	fputs("  <", out);
-	plain_text(out, in->target, 0, 0);
+	safe_text_put(out, in->target, 0, 0);
 	if (in->beyond)
 		fprintf(out, "+0x%" PRIx64, in->beyond);
 	putc('>', out);

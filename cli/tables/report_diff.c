@@ -1,4 +1,5 @@
 /* report_diff.c - the table of what changed between two recordings. */
+#include "cli/output/human.h"
 #include "cli/tables/report_diff.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include "cli/model/filter.h"
 #include "cli/output/grid.h"
 #include "cli/model/label.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
@@ -425,15 +426,15 @@ static void fill_row(const struct report *rp, struct grid *g,
 static void print_side(FILE *out, const struct side *s, char name)
 {
 	fprintf(out, "%c: ", name);
-	plain_text(out, s->path, 0, 0);
+	safe_text_put(out, s->path, 0, 0);
 	fputs(", ", out);
-	plain_text(out,
-		   s->event < 0
-			   ? "several events"
-			   : stacks_event(s->stacks, (size_t)s->event)->name,
-		   0, 0);
+	safe_text_put(out,
+		      s->event < 0
+			      ? "several events"
+			      : stacks_event(s->stacks, (size_t)s->event)->name,
+		      0, 0);
 	fputs(", ", out);
-	plain_grouped(out, s->samples);
+	human_put_grouped(out, s->samples);
 	fputs(s->samples == 1 ? " sample" : " samples", out);
 	if (s->unjoined)
 		fprintf(out, ", %" PRIu64 " without user half", s->unjoined);

@@ -10,7 +10,7 @@
 #include "cli/output/human.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
@@ -299,9 +299,9 @@ static void print_head(const struct report *rp, const char *path)
 	FILE *out = term_lines_begin(&l, stdout);
 	char ns[32];
 
-	plain_text(out, path, 0, 0);
+	safe_text_put(out, path, 0, 0);
 	fputs(": ", out);
-	plain_grouped(out, s->waits[OFFCPU_BACK]);
+	human_put_grouped(out, s->waits[OFFCPU_BACK]);
 	fprintf(out, " wait%s, %s together%s\n",
 		s->waits[OFFCPU_BACK] == 1 ? "" : "s",
 		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]),

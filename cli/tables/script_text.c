@@ -12,12 +12,13 @@
 #include "cli/model/events.h"
 #include "cli/output/output.h"
 #include "cli/model/payloads.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #define COMM_MAX 256
 
@@ -144,10 +145,10 @@ static const char *keep_name(struct script *s, struct value v)
 	char name[COMM_MAX * 4 + 1];
 	const char *text = v.len ? v.text : "";
 
-	if (s->f.frame.json && output_json_can(text, v.len))
+	if (s->f.frame.json && json_can(text, v.len))
 		return arena_strdup(&s->arena, text);
-	output_clean_buf(name, sizeof(name), text,
-			 v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
+	safe_text_clean_buf(name, sizeof(name), text,
+			    v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
 	return arena_strdup(&s->arena, name);
 }
 
@@ -188,7 +189,8 @@ static int take_word(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	if (id < 1 || id >= 32)
 		return 0;
-	output_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len, "[]");
+	safe_text_clean_buf(name, sizeof(name), v.len ? v.text : "", v.len,
+			    "[]");
 	s->verdict[id] = arena_strdup(&s->arena, name);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/output/output.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
 #include "symbolize/elf/elf.h"
@@ -46,7 +46,7 @@ static void text_finding(const struct sframe_finding *f)
 		printf("  0x%" PRIx64 "  ", f->start);
 	else
 		fputs("  ", stdout);
-	output_clean(stdout, f->text, strlen(f->text), NULL);
+	safe_text_clean(stdout, f->text, strlen(f->text), NULL);
 	putchar('\n');
 }
 
@@ -70,7 +70,7 @@ static void text_findings(const struct sframe_report *r)
 static void text_report(const char *path, const struct sframe_file *f,
 			const struct sframe_report *r)
 {
-	output_clean(stdout, path, strlen(path), NULL);
+	safe_text_clean(stdout, path, strlen(path), NULL);
 	printf(": SFrame version %u for %s, %" PRIu32 " functions\n",
 	       f->sf.head.version, sframe_abi_name(&f->sf), f->sf.head.funcs);
 	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");

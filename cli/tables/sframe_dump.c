@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
@@ -113,7 +114,7 @@ static void text_bad(void *arg, uint32_t i, const struct err *err)
 	(void)arg;
 	(void)i;
 	fputs("  damaged: ", stdout);
-	output_clean(stdout, err->msg, strlen(err->msg), NULL);
+	safe_text_clean(stdout, err->msg, strlen(err->msg), NULL);
 	putchar('\n');
 }
 
@@ -121,7 +122,7 @@ static void text_head(const char *path, const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
 
-	output_clean(stdout, path, strlen(path), NULL);
+	safe_text_clean(stdout, path, strlen(path), NULL);
 	printf(": SFrame version %u for %s, %zu bytes at file+0x%" PRIx64
 	       ", address 0x%" PRIx64 "\n",
 	       h->version, sframe_abi_name(&f->sf), f->len, f->off, f->sf.addr);

@@ -12,7 +12,7 @@
 #include "cli/ingest/name.h"
 #include "cli/output/output.h"
 #include "cli/tables/packages.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -219,11 +219,11 @@ static void text_images(const struct pass *p)
 		       v > 0   ? (const char *[]){ "", "1", "2", "3" }[v & 3]
 		       : v < 0 ? "bad"
 			       : "-");
-		output_clean(stdout, name, strlen(name), NULL);
+		safe_text_clean(stdout, name, strlen(name), NULL);
 		for (size_t n = strlen(name); n < 20; n++)
 			putchar(' ');
 		putchar(' ');
-		output_clean(stdout, path, strlen(path), NULL);
+		safe_text_clean(stdout, path, strlen(path), NULL);
 		if (!pl->file && pl->why)
 			printf("  (%s)", pl->why);
 		putchar('\n');

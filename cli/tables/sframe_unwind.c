@@ -9,10 +9,11 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 #include "symbolize/unwind/unwind_pair.h"
 
 /* Images in which stacks ended early, on a screen. */
@@ -43,7 +44,7 @@ static void text_stops(const struct unwind_pair_count *c)
 		const char *path = *s->path ? s->path : "[unknown]";
 
 		printf("  %10" PRIu64 "  ", s->n);
-		output_clean(stdout, path, strlen(path), NULL);
+		safe_text_clean(stdout, path, strlen(path), NULL);
 		for (unsigned int e = 1; e < UNWIND_N; e++)
 			if (s->why[e])
 				printf("  %s %" PRIu64, unwind_end_name(e),

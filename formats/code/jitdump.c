@@ -285,8 +285,9 @@ static bool is_frame(struct bytes b)
 }
 
 /* The specification has .eh_frame_hdr in front of .eh_frame; runtimes and perf
- * (genelf.c) have it behind: what it looks like decides. A runtime that has
- * nothing to say of some code gives the head alone, as V8 does. */
+ * (tools/perf/util/genelf.c) have it behind: what it looks like decides. A
+ * runtime that has nothing to say of some code gives the head alone, as V8
+ * does. */
 static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
 {
 	uint64_t off = bytes_off(b);

@@ -16,7 +16,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
 
 #define PATH_SIZE 4096
 #define LINE_SIZE 8192

@@ -114,11 +114,11 @@ struct ctf_graph {
 	size_t text_len, text_cap;
 };
 
-/* ctf_class.c: the plan for an event's class; made when it is first seen. */
+/* class.c: the plan for an event's class; made when it is first seen. */
 struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
 void ctf_class_release(struct ctf_class *cl);
 
-/* ctf_event.c */
+/* event.c */
 /* The text of a field; borrowed. The library's own answer for an empty one is
  * what another event had in the same place (2.0.4). */
 static inline const char *ctf_string(const bt_field *f)
@@ -128,11 +128,11 @@ static inline const char *ctf_string(const bt_field *f)
 }
 void ctf_message(struct ctf_trace *tr, const bt_message *m);
 
-/* ctf_label.c: what an enumeration calls a number; borrowed, NULL: nothing. */
+/* label.c: what an enumeration calls a number; borrowed, NULL: nothing. */
 const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
 		      int64_t value);
 void ctf_labels_free(struct ctf_labels *ls);
 
-/* ctf_value.c: the text of any field, as JSON, at the end of g->text. */
+/* value.c: the text of any field, as JSON, at the end of g->text. */
 void ctf_value_text(struct ctf_graph *g, const bt_field *f);
 #endif

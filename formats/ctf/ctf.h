@@ -10,7 +10,8 @@
  *
  * The payload of an event is laid out anew, as ftrace would: numbers at fixed
  * places, text and blobs behind them; and a format text describes it. So all
- * that knows ftrace's payloads (tp.h, payload.h) knows these. */
+ * that knows ftrace's payloads (formats/tracepoint/tracepoint.h, payload.h)
+ * knows these. */
 #ifndef FORMATS_CTF_CTF_H
 #define FORMATS_CTF_CTF_H
 #include <stdbool.h>
@@ -30,7 +31,7 @@ struct err;
 
 extern const struct source_ops ctf_ops;
 
-/* ---- ctf_meta.c: the metadata, as far as we read it ourselves */
+/* ---- meta.c: the metadata, as far as we read it ourselves */
 
 /* A number in a packet's header or context; size 0: there is none. */
 struct ctf_place {
@@ -73,7 +74,7 @@ void ctf_meta_read(struct arena *arena, const void *data, size_t len,
 /* Its text as far as its statements are whole; owned. */
 char *ctf_meta_whole(const void *data, size_t len, size_t *out_len);
 
-/* ---- ctf_chain.c: the packets of a stream file */
+/* ---- chain.c: the packets of a stream file */
 
 /* A part of a stream file. */
 struct ctf_part {
@@ -94,7 +95,7 @@ void ctf_chain_read(const struct ctf_meta *meta, const void *data, uint64_t len,
 		    struct ctf_chain *out);
 void ctf_chain_release(struct ctf_chain *ch);
 
-/* ---- ctf_pool.c: records that were made and not released */
+/* ---- pool.c: records that were made and not released */
 
 struct ctf_block {
 	unsigned char *data;
@@ -301,7 +302,7 @@ static inline struct ctf *ctf_of(struct source *src)
 	return (struct ctf *)src;
 }
 
-/* ---- ctf_item.c: making items, and what becomes of them */
+/* ---- item.c: making items, and what becomes of them */
 /* One for a record at key, to be handed out after what came before. */
 struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class class,
 			      uint64_t key, size_t extra);
@@ -318,7 +319,7 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 	       struct err *err);
 void ctf_release(struct source *src, const struct ref *ref);
 
-/* ---- ctf_task.c, ctf_maps.c: what events say of threads and mappings */
+/* ---- task.c, maps.c: what events say of threads and mappings */
 void ctf_role_find(struct ctf_event *ev);
 /* Items for it, before the event's own. */
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
@@ -340,11 +341,11 @@ void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
 void ctf_map_flush_all(struct ctf_trace *tr);
 void ctf_maps_release(struct ctf_trace *tr);
 
-/* ---- ctf_settle.c: what traces have said, in the order of their times */
+/* ---- settle.c: what traces have said, in the order of their times */
 /* Is an item to be handed out? It is completed. */
 bool ctf_settle(struct ctf *ctf, struct ctf_item *it);
 
-/* ---- ctf_def.c: the events of all traces */
+/* ---- def.c: the events of all traces */
 struct ctf_event_info {
 	const char *name, *text; /* the format */
 	size_t len;		 /* of text */
@@ -354,26 +355,26 @@ struct ctf_event_info {
 /* Its index; traces and streams share those that are the same. */
 uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info);
 
-/* ---- ctf_find.c: the traces below a folder */
+/* ---- find.c: the traces below a folder */
 bool ctf_is_folder(const char *path);
 int ctf_find(struct ctf *ctf, const char *path, struct err *err);
 /* The bytes of a file; *len 0 and NULL when it is empty or cannot be read. */
 void *ctf_file_map(const char *path, uint64_t *len);
 void ctf_file_unmap(void *data, uint64_t len);
 
-/* ---- ctf_salvage.c: broken stream files */
+/* ---- salvage.c: broken stream files */
 /* Looks at every stream file of the trace; sets shown when a stand-in had to
  * be made. -1: it cannot be made. */
 int ctf_salvage(struct ctf_trace *tr, struct err *err);
 void ctf_salvage_end(struct ctf *ctf);
 
-/* ---- ctf_rule.c: requests and chains by convention */
+/* ---- rule.c: requests and chains by convention */
 int ctf_rules_read(struct ctf *ctf, struct err *err);
 void ctf_rules_release(struct ctf *ctf);
 const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 				   bool chain);
 
-/* ---- ctf_graph.c, ctf_class.c, ctf_event.c: with libbabeltrace2 */
+/* ---- graph.c, class.c, event.c: with libbabeltrace2 */
 /* Can the library read CTF 2? */
 bool ctf_graph_newer(void);
 int ctf_graph_start(struct ctf *ctf, struct err *err);
@@ -382,7 +383,7 @@ void ctf_graph_stop(struct ctf *ctf);
 int ctf_graph_pull(struct ctf_trace *tr, struct err *err);
 void ctf_graph_close(struct ctf_trace *tr);
 
-/* ---- ctf_try.c: 0, or -1 and *err: the library cannot read it, or must not.
+/* ---- try.c: 0, or -1 and *err: the library cannot read it, or must not.
  */
 int ctf_try(struct ctf_trace *tr, struct err *err);
 /* The library's messages end with addresses in memory: not with us. */
@@ -390,12 +391,12 @@ void ctf_tidy(char *text);
 /* The first line of its log; its assertions begin with a face. */
 void ctf_tidy_log(char *text);
 
-/* ---- ctf_merge.c: in the child, the traces merged by time */
+/* ---- merge.c: in the child, the traces merged by time */
 void ctf_merge_start(struct ctf *ctf);
 /* 1, the trace and what is due of it; 0 the end. */
 int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out);
 
-/* ---- ctf_child.c: the process that calls the library */
+/* ---- child.c: the process that calls the library */
 int ctf_child_start(struct ctf *ctf, struct err *err);
 /* Ends it if it runs; *err (may be NULL): how it ended. */
 void ctf_child_end(struct ctf *ctf, struct err *err);
@@ -419,7 +420,7 @@ enum ctf_msg_kind {
 #define CTF_MSG_TIME 2u
 #define CTF_MSG_TID 4u
 
-/* ---- ctf_next.c: what comes out of it */
+/* ---- next.c: what comes out of it */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
 
 void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,

@@ -1,7 +1,8 @@
 /* try.c - is the library safe with this trace? A child process finds out.
  *
  * libbabeltrace2 2.0.4 as Debian builds it aborts on metadata that its checks
- * did not foresee (an assertion of ctf-meta-update-value-storing-indexes.c on
+ * did not foresee (an assertion of
+ * src/plugins/ctf/common/metadata/ctf-meta-update-value-storing-indexes.c on
  * one of its own test traces). A trace that kills the child before it has one
  * event is not read. Its log says why a trace cannot be read, which the
  * library's errors do not. */

@@ -1,6 +1,7 @@
 /* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks
  * that come later, the files these name, and what processes that unwind
- * themselves write to trace_marker. The kernel's texts: formats.md C.7. */
+ * themselves write to trace_marker. The kernel's texts: backstitch-formats(5),
+ * "Deferred stacks: ftrace". */
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

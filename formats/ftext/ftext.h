@@ -219,7 +219,7 @@ static inline struct ftext_item *ftext_item(const struct ftext *ft, uint64_t i)
 	return &ft->item[i & (ft->cap_item - 1)];
 }
 
-/* ftext_input.c */
+/* input.c */
 /* The next line without its end: 1, *s and where it is; 0 the end; -1. */
 int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off,
 	       struct err *err);
@@ -238,14 +238,14 @@ void ftext_note(struct ftext *ft, const char *what, const char *detail);
 /* 0, or -1 and *err: what the first lines are is not to be read. */
 int ftext_refuse(struct ftext *ft, struct err *err);
 
-/* ftext_next.c */
+/* next.c */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
 void ftext_release(struct source *src, const struct ref *ref);
 void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 /* A line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 
-/* ftext_event.c */
+/* event.c */
 /* The event of that name in a buffer, a new one when need be; its first text
  * shows which fields it has. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
@@ -259,7 +259,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
 		size_t size);
 
-/* ftext_task.c */
+/* task.c */
 /* Names, forks and exits that an item tells of: refs that are due. The ref of
  * the event itself is one of them. */
 void ftext_task_refs(struct ftext *ft, uint64_t item);
@@ -268,7 +268,7 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out);
 
-/* ftext_defer.c */
+/* defer.c */
 /* The cookie in the text of an event user_unwind_cookie becomes the item's;
  * false: there is none, or the item has one. */
 bool ftext_defer_cookie(struct scan text, struct ftext_item *it);
@@ -280,7 +280,7 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
 
-/* ftext_kernel.c */
+/* kernel.c */
 /* Where the kernel was, by a copy of kallsyms that agrees with the text. -1
  * and *err: it cannot be read. */
 int ftext_kernel(struct ftext *ft, struct err *err);
@@ -294,7 +294,7 @@ void ftext_call_find(const char *key, struct ftext_event *e);
 bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
 		struct call *out);
 
-/* ftext_record.c */
+/* record.c */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		 struct err *err);
 #endif

@@ -1,7 +1,7 @@
 /* line.h - one line of a text of ftrace, taken apart.
  *
- * The grammar: formats.md D.8. It depends on nothing but the line and, for
- * lines without a context, on what the header said. */
+ * The grammar: backstitch-formats(5), "Text of ftrace". It depends on nothing
+ * but the line and, for lines without a context, on what the header said. */
 #ifndef FORMATS_FTEXT_LINE_H
 #define FORMATS_FTEXT_LINE_H
 #include <stdbool.h>

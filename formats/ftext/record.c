@@ -121,7 +121,7 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 
 /* ---- records */
 
-/* The text behind the length that a dynamic field has: see ftext_event.c. The
+/* The text behind the length that a dynamic field has: see event.c. The
  * lines of a stack in it become one. */
 static void set_raw(struct ftext *ft, const struct ftext_item *it,
 		    struct rec_sample *s)

@@ -1,6 +1,7 @@
 /* defer.c - deferred user stacks: cookies, the stacks that come later,
  * the files that these name, and what processes that unwind themselves write
- * to trace_marker. The kernel's layouts: formats.md C.7. */
+ * to trace_marker. The kernel's layouts: backstitch-formats(5), "Deferred
+ * stacks: ftrace". */
 #include <stdlib.h>
 #include <string.h>
 

@@ -349,7 +349,7 @@ enum ft_whose {
 
 #define FT_MADE 0xffffu /* stream number of made records */
 
-/* ftrace_file.c: the header, and all that stands in front of the pages. */
+/* file.c: the header, and all that stands in front of the pages. */
 int ft_file(struct ft *ft, struct err *err);
 /* Finds sections by walking from the header on. */
 void ft_salvage(struct ft *ft);
@@ -358,7 +358,7 @@ void ft_salvage(struct ft *ft);
 int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 	       unsigned char **owned, struct err *err);
 
-/* ftrace_meta.c: the contents of sections and of version 6's parts. */
+/* meta.c: the contents of sections and of version 6's parts. */
 int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 void ft_header_page(struct ft *ft, const struct bytes *text);
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
@@ -370,12 +370,12 @@ int32_t ft_tgid_of(const struct ft *ft, int32_t tid);
 /* From saved_cmdlines; NULL: none. */
 const char *ft_saved_name(const struct ft *ft, int32_t tid);
 
-/* ftrace_option.c */
+/* option.c */
 int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 			 uint64_t section, uint32_t subbuf);
 
-/* ftrace_pack.c */
+/* pack.c */
 /* Unpacks b into out[len]. */
 int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
 	      struct err *err);
@@ -399,11 +399,11 @@ void ft_streams_release(struct ft *ft);
 void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 		    const struct input *in);
 
-/* ftrace_dir.c */
+/* dir.c */
 bool ft_dir_probe(const char *path);
 int ft_dir(struct ft *ft, const char *path, struct err *err);
 
-/* ftrace_page.c */
+/* page.c */
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 		 struct ft_page *pg, struct err *err);
 /* The same page, when other places of the stream were asked for meanwhile. */
@@ -422,7 +422,7 @@ void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 /* A ring's time in ns on the capture's clock. */
 uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 
-/* ftrace_stream.c */
+/* stream.c */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
 /* The index of an event of a buffer; UINT32_MAX: not seen so far. */
@@ -431,7 +431,7 @@ uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
 void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 void ft_due_made(struct ft *ft, size_t i, uint64_t key);
 
-/* ftrace_print.c: texts of trace_printk(). */
+/* print.c: texts of trace_printk(). */
 void ft_printk_take(struct ft *ft, const struct bytes *text);
 /* The format with a field for the text; NULL: it is none of these events.
  * Owned by the caller. */
@@ -440,20 +440,20 @@ char *ft_print_format(const char *system, const struct bytes *text);
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);
 
-/* ftrace_sync.c: TIME_SHIFT. */
+/* sync.c: TIME_SHIFT. */
 int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err);
 void ft_sync_release(struct ft *ft);
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
 /* Both are read together: times of a guest become its host's. */
 void ft_sync_pair(struct ft *guest, const struct ft *host);
 
-/* ftrace_maps.c: PROCMAPS. */
+/* maps.c: PROCMAPS. */
 void ft_maps_take(struct ft *ft, const struct bytes *b);
 /* Since when they hold, once the rings are known. */
 void ft_maps_date(struct ft *ft);
 void ft_maps_release(struct ft *ft);
 
-/* ftrace_task.c */
+/* task.c */
 void ft_role_find(struct ft_type *t);
 /* Names, forks and exits that an entry tells of: refs that are due. */
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
@@ -465,7 +465,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
 		  int64_t otherwise);
 
-/* ftrace_defer.c */
+/* defer.c */
 /* Sets role and part of an event that has to do with deferred stacks. */
 void ft_defer_find(struct ft_type *t);
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
@@ -482,18 +482,18 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
 
-/* ftrace_made.c */
+/* made.c */
 /* What holds before the first entry: the kernel's code, mappings. */
 void ft_make_first(struct ft *ft);
 /* Sums of what was lost. */
 void ft_make_last(struct ft *ft);
 void ft_made_record(struct ft *ft, size_t i, struct record *rec);
 
-/* ftrace_record.c */
+/* record.c */
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	      struct err *err);
 
-/* ftrace_dump.c */
+/* dump.c */
 int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err);

@@ -10,7 +10,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 
 #define MAPS_MAX 1000000u
 /* How far back another mapping of the same file may stand. */

@@ -256,10 +256,10 @@ static inline struct perf *perf_of(struct source *src)
 	return (struct perf *)src;
 }
 
-/* perf_header.c: file form. Reads header, events, then feature sections. */
+/* header.c: file form. Reads header, events, then feature sections. */
 int perf_read_header(struct perf *p, struct err *err);
 
-/* perf_attr.c */
+/* attr.c */
 /* Adds the event in b, which holds perf_event_attr and nothing else. */
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);
@@ -270,7 +270,7 @@ const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r);
 void perf_event_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
 
-/* perf_walk.c */
+/* walk.c */
 void perf_walk_start(struct perf *p, struct perf_file *f);
 /* 1 and *r, 0 at the end of the file, -1 when it cannot be read. */
 int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
@@ -288,7 +288,7 @@ void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
 void perf_note(struct perf *p, const char *what, const char *detail);
 
-/* perf_chunk.c */
+/* chunk.c */
 struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 				  bool flat);
 struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
@@ -296,7 +296,7 @@ void perf_chunk_put(struct perf *p, struct perf_chunk *c);
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);
 void perf_chunk_release(struct perf *p);
 
-/* perf_zstd.c */
+/* zstd.c */
 /* Starts unpacking the payload of a COMPRESSED record. */
 void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r);
 /* Unpacks more into f->plain, if input is left: whether there is more. */
@@ -305,18 +305,18 @@ bool perf_z_more(struct perf *p, struct perf_file *f);
 size_t perf_z_rest(const struct perf_file *f);
 void perf_z_free(struct perf *p, struct perf_file *f);
 
-/* perf_tool.c: records of the perf tool, when walked the first time. */
+/* tool.c: records of the perf tool, when walked the first time. */
 int perf_tool(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 	      struct err *err);
 /* What only the whole says: system_wide and the like. */
 void perf_tool_end(struct perf *p);
 
-/* perf_feature.c */
+/* feature.c */
 /* Feature bit's section or record; a broken one is damage. */
 void perf_feature(struct perf *p, uint32_t bit, struct bytes *b);
 void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc);
 
-/* perf_scan.c */
+/* scan.c */
 int perf_scan(struct source *src, struct err *err);
 int perf_next(struct source *src, struct ref *ref, struct err *err);
 /* Key, class and the rest of a kernel record's ref. false: it is not handed
@@ -333,7 +333,7 @@ void perf_round_end(struct perf *p);
 void perf_round_record(struct perf *p, const struct perf_rec *r,
 		       const struct ref *ref);
 
-/* perf_stream.c */
+/* stream.c */
 int perf_stream_start(struct perf *p, struct err *err);
 int perf_stream_next(struct perf *p, struct ref *ref, struct err *err);
 
@@ -347,7 +347,7 @@ int perf_sample(struct perf *p, const struct perf_attr *a,
 		const struct perf_rec *r, struct record *rec, struct err *err);
 void perf_extra(struct perf *p, const char *name, uint64_t value);
 
-/* perf_dir.c */
+/* dir.c */
 /* Opens DIR/data.N behind file[0]; none is fine. */
 int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 
@@ -366,7 +366,7 @@ int perf_print(struct source *src, const struct rec_sample *s, char *buf,
 	       size_t size);
 void perf_trace_release(struct perf *p);
 
-/* perf_dump.c */
+/* dump.c */
 int perf_dump(struct source *src,
 	      int (*fn)(void *arg, const char *text, struct err *err),
 	      void *arg, struct err *err);

@@ -26,7 +26,7 @@ void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
 void payload_fields_text(struct payload *pl, const struct field *field,
 			 char *buf, size_t size);
 
-/* For a perf.data file: see tp_make.c. The format, which is the caller's to
+/* For a perf.data file: see make.c. The format, which is the caller's to
  * free(); and a payload under this id, from its bytes, or from fields;
  * borrowed until the next call. */
 char *payload_perf_format(const struct payload *pl, const char *name,

@@ -1,5 +1,5 @@
 /* text.h - conversions of printf in formats that come from a capture, and
- * the text they make: what tp_print.c and tp_bprint.c share. */
+ * the text they make: what print.c and bprint.c share. */
 #ifndef FORMATS_TRACEPOINT_TEXT_H
 #define FORMATS_TRACEPOINT_TEXT_H
 #include <stdbool.h>

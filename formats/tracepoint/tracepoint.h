@@ -102,11 +102,11 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size);
 
-/* tp_bprint.c: format with packed arguments, into buf; size > 0. */
+/* bprint.c: format with packed arguments, into buf; size > 0. */
 void tp_bprint(const struct tp *tp, const char *format,
 	       const struct bytes *args, char *buf, size_t size);
 
-/* tp_make.c: the format as a perf.data file keeps it, under this name and id:
+/* make.c: the format as a perf.data file keeps it, under this name and id:
  * with the common fields of tracepoints, and a way to print it. free() it. */
 char *tp_make_format(const struct tp_format *fmt, const char *name,
 		     uint32_t id);
@@ -119,7 +119,7 @@ const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
 		      const void *raw, size_t raw_len, uint32_t id,
 		      uint32_t tid, size_t *len);
 
-/* tp_sched.c: finds fmt->sched. */
+/* sched.c: finds fmt->sched. */
 void tp_sched_find(struct tp_format *fmt);
 /* What a payload says; kind SCHED_NONE when it is cut or of another event. */
 void tp_sched(const struct tp_format *fmt, const struct bytes *raw,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
 #include "schema/functions/functions.h"
 #include "schema/store.h"
@@ -60,22 +61,27 @@ static int each(struct load *l, const char *query, row_fn *fn)
 /* An array is the whole index: ids are 1, 2, 3 ... */
 static int next_frame(struct load *l, sqlite3_stmt *st)
 {
-	if (sqlite3_column_int64(st, 0) != (sqlite3_int64)l->t->n_frame + 1)
+	if (sqlite3_column_int64(st, FN_FLAME_FRAMES_ID) !=
+	    (sqlite3_int64)l->t->n_frame + 1)
 		return fault(l, sqlite3_mprintf("the database is damaged: "
 						"frame %llu",
 						l->t->n_frame + 1ull));
-	const char *label = (const char *)sqlite3_column_text(st, 1);
+	const char *label =
+		(const char *)sqlite3_column_text(st, FN_FLAME_FRAMES_NAME);
 
-	flame_nodes_frame(l->t, label ? label : "[unknown]",
-			  (const char *)sqlite3_column_text(st, 2));
+	flame_nodes_frame(
+		l->t, label ? label : "[unknown]",
+		(const char *)sqlite3_column_text(st, FN_FLAME_FRAMES_PATH));
 	return SQLITE_OK;
 }
 
 static int next_stack(struct load *l, sqlite3_stmt *st)
 {
-	if (sqlite3_column_int64(st, 0) != (sqlite3_int64)l->t->n_stack + 1 ||
-	    flame_nodes_stack(l->t, sqlite3_column_int64(st, 1),
-			      sqlite3_column_int64(st, 2)))
+	if (sqlite3_column_int64(st, FN_FLAME_STACKS_ID) !=
+		    (sqlite3_int64)l->t->n_stack + 1 ||
+	    flame_nodes_stack(l->t,
+			      sqlite3_column_int64(st, FN_FLAME_STACKS_PARENT),
+			      sqlite3_column_int64(st, FN_FLAME_STACKS_FRAME)))
 		return fault(l, sqlite3_mprintf("the database is damaged: "
 						"stack %llu",
 						l->t->n_stack + 1ull));
@@ -97,14 +103,15 @@ struct marks {
 static int next_word(struct load *l, sqlite3_stmt *st)
 {
 	struct marks *m = (struct marks *)l;
-	const char *word = (const char *)sqlite3_column_text(st, 1);
+	const char *word =
+		(const char *)sqlite3_column_text(st, FN_FLAME_WORDS_NAME);
 	char *name = sqlite3_mprintf("[user: %s]", word ? word : "?");
 
 	if (!name)
 		return SQLITE_NOMEM;
 	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
 	m->mark[m->n++] = (struct mark){
-		sqlite3_column_int64(st, 0),
+		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
 		flame_nodes_text(l->t, name, strlen(name)),
 	};
 	sqlite3_free(name);
@@ -132,9 +139,10 @@ static uint32_t stack_id(const struct flame_nodes *t, sqlite3_stmt *st, int i)
 static int next_group(struct load *l, sqlite3_stmt *st)
 {
 	struct flame_nodes *t = l->t;
-	const char *comm = (const char *)sqlite3_column_text(st, 2);
-	sqlite3_int64 weight = sqlite3_column_int64(st, 4);
-	sqlite3_int64 n = sqlite3_column_int64(st, 5);
+	const char *comm =
+		(const char *)sqlite3_column_text(st, FN_FLAME_GROUPS_COMM);
+	sqlite3_int64 weight = sqlite3_column_int64(st, FN_FLAME_GROUPS_WEIGHT);
+	sqlite3_int64 n = sqlite3_column_int64(st, FN_FLAME_GROUPS_N);
 
 	comm = comm ? comm : "[unknown]";
 	uint32_t at = flame_nodes_child(t, FLAME_ROOT,
@@ -142,7 +150,7 @@ static int next_group(struct load *l, sqlite3_stmt *st)
 					FLAME_ROOT);
 	if (at != FLAME_ROOT)
 		at = put_mark((struct marks *)l, at,
-			      sqlite3_column_int64(st, 3));
+			      sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(t, at, stack_id(t, st, 1));
 	if (at != FLAME_ROOT)
@@ -171,7 +179,8 @@ static int default_event(struct load *l, sqlite3_value **out)
 	if (!rc)
 		rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW)
-		*out = sqlite3_value_dup(sqlite3_column_value(st, 0));
+		*out = sqlite3_value_dup(
+			sqlite3_column_value(st, FN_FLAME_EVENT_NAME));
 	sqlite3_finalize(st);
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }

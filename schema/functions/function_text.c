@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/functions/functions.h"
 #include "schema/functions/hooks.h"
 #include "stitch/order/clocks.h"
@@ -80,12 +81,14 @@ static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
 			sqlite3_reset(st);
 			break;
 		}
-		bool last = sqlite3_column_type(st, 0) == SQLITE_NULL;
-		sqlite3_int64 parent = sqlite3_column_int64(st, 0);
+		bool last =
+			sqlite3_column_type(st, FN_STACK_PARENT) == SQLITE_NULL;
+		sqlite3_int64 parent =
+			sqlite3_column_int64(st, FN_STACK_PARENT);
 
 		p->frame = mem_grow(p->frame, &p->cap, p->n + 1,
 				    sizeof(*p->frame));
-		p->frame[p->n++] = sqlite3_column_int64(st, 1);
+		p->frame[p->n++] = sqlite3_column_int64(st, FN_STACK_FRAME);
 		sqlite3_reset(st);
 		if (last)
 			break;
@@ -129,7 +132,7 @@ static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
 
 	while (!rc) {
 		sqlite3_str_appendf(s, "%s (inlined)\n",
-				    sqlite3_column_text(st, 0));
+				    sqlite3_column_text(st, FN_INLINED_NAME));
 		int step =
 			sqlite3_str_errcode(s) ? SQLITE_DONE : sqlite3_step(st);
 		if (step == SQLITE_DONE)
@@ -153,16 +156,21 @@ static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
 	int rc = look_up(ctx, Q_FRAME, frame, &st);
 
 	if (!rc) {
-		const char *path = (const char *)sqlite3_column_text(st, 2);
-		const char *name = (const char *)sqlite3_column_text(st, 0);
+		const char *path =
+			(const char *)sqlite3_column_text(st, FN_FRAME_PATH);
+		const char *name =
+			(const char *)sqlite3_column_text(st, FN_FRAME_NAME);
 
 		path = path ? path : "[unknown]";
 		if (name)
-			sqlite3_str_appendf(s, "%s+0x%llx (%s)", name,
-					    sqlite3_column_int64(st, 1), path);
+			sqlite3_str_appendf(
+				s, "%s+0x%llx (%s)", name,
+				sqlite3_column_int64(st, FN_FRAME_SYMOFF),
+				path);
 		else
-			sqlite3_str_appendf(s, "[unknown] (%s+0x%llx)", path,
-					    sqlite3_column_int64(st, 3));
+			sqlite3_str_appendf(
+				s, "[unknown] (%s+0x%llx)", path,
+				sqlite3_column_int64(st, FN_FRAME_OFF));
 	} else if (rc == NO_ROW) {
 		sqlite3_str_appendall(s, "[unknown]");
 	}
@@ -227,9 +235,10 @@ static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
 			rc = -1;
 		if (sqlite3_str_length(s))
 			sqlite3_str_appendchar(s, 1, ';');
-		sqlite3_str_appendall(
-			s, found ? "[unknown]"
-				 : (const char *)sqlite3_column_text(st, 0));
+		sqlite3_str_appendall(s,
+				      found ? "[unknown]"
+					    : (const char *)sqlite3_column_text(
+						      st, FN_LABEL_NAME));
 		sqlite3_reset(st);
 	}
 	free(p.frame);
@@ -266,16 +275,17 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 		return;
 	int rc = look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
 
-	if (!rc && sqlite3_column_type(st, 0) != SQLITE_NULL) {
-		sqlite3_str_appendall(s,
-				      (const char *)sqlite3_column_text(st, 0));
+	if (!rc && sqlite3_column_type(st, FN_FRAME_NAME) != SQLITE_NULL) {
+		sqlite3_str_appendall(s, (const char *)sqlite3_column_text(
+						 st, FN_FRAME_NAME));
 	} else if (!rc) {
-		const char *path = (const char *)sqlite3_column_text(st, 2);
+		const char *path =
+			(const char *)sqlite3_column_text(st, FN_FRAME_PATH);
 		const char *base = path ? strrchr(path, '/') : NULL;
 
 		base = base && base[1] ? base + 1 : path ? path : "[unknown]";
 		sqlite3_str_appendf(s, "%s+0x%llx", base,
-				    sqlite3_column_int64(st, 3));
+				    sqlite3_column_int64(st, FN_FRAME_OFF));
 	}
 	sqlite3_reset(st);
 	functions_leave(functions_of(ctx));
@@ -356,7 +366,7 @@ static int wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
 	int rc = look_up(ctx, Q_WALL, 0, &st);
 
 	if (!rc)
-		*offset = sqlite3_column_int64(st, 0);
+		*offset = sqlite3_column_int64(st, FN_WALL_VALUE);
 	sqlite3_reset(st);
 	functions_leave(functions_of(ctx));
 	return rc;

@@ -3,6 +3,7 @@
  * The rule for each column stands in redact_columns.c; a test compares that
  * table with the schema, so that no new column is forgotten. Columns of ev_
  * tables come from captures and have rules by their names. */
+#include "schema/columns.h"
 #include "schema/read/redact.h"
 
 #include <fnmatch.h>
@@ -246,9 +247,12 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 	while (st && !rc && sqlite3_step(st) == SQLITE_ROW) {
 		const struct redact_column c = {
-			(const char *)sqlite3_column_text(st, 0),
-			(const char *)sqlite3_column_text(st, 1),
-			field_how((const char *)sqlite3_column_text(st, 1)),
+			(const char *)sqlite3_column_text(st,
+							  REDACT_FIELDS_TABLE),
+			(const char *)sqlite3_column_text(st,
+							  REDACT_FIELDS_COLUMN),
+			field_how((const char *)sqlite3_column_text(
+				st, REDACT_FIELDS_COLUMN)),
 			NULL
 		};
 

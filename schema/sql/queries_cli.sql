@@ -2,7 +2,9 @@
 -- filters.
 
 -- name: filter_range
-SELECT coalesce(min(first_ns), 0), coalesce(max(last_ns), 0) FROM capture
+SELECT coalesce(min(first_ns), 0) AS first_ns,
+	coalesce(max(last_ns), 0) AS last_ns
+FROM capture
 
 -- name: filter_events
 SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)
@@ -61,7 +63,8 @@ WHERE f.symbol IS NULL AND i.kind IN (
 GROUP BY i.path, i.status ORDER BY frames DESC, i.path
 
 -- name: print_types
-SELECT id, name, kind = 'sample', has_chain FROM event_type ORDER BY id
+SELECT id, name, kind = 'sample' AS is_sample, has_chain
+FROM event_type ORDER BY id
 
 -- name: print_comms
 SELECT c.id, c.name, p.pid, t.tid
@@ -69,7 +72,7 @@ FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
 -- name: stacks
-SELECT id, coalesce(parent, 0), frame FROM stack ORDER BY id
+SELECT id, coalesce(parent, 0) AS parent, frame FROM stack ORDER BY id
 
 -- Return addresses that no call returns to.
 -- name: print_bogus
@@ -86,7 +89,7 @@ WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread,
+	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,
 	r.ip
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
@@ -113,14 +116,14 @@ WHERE m.type IN ('table', 'view')
 ORDER BY meant DESC, length(c.name), c.name
 
 -- name: near_tables
-SELECT name, 1 FROM (SELECT name FROM sqlite_schema
+SELECT name, 1 AS meant FROM (SELECT name FROM sqlite_schema
 	WHERE type IN ('table', 'view')
 	UNION ALL
 	SELECT name FROM backstitch_functions WHERE help LIKE 'rows:%')
 ORDER BY length(name), name
 
 -- name: near_functions
-SELECT DISTINCT name, 1 FROM pragma_function_list
+SELECT DISTINCT name, 1 AS meant FROM pragma_function_list
 ORDER BY length(name), name
 
 -- name: list_functions
@@ -128,8 +131,9 @@ SELECT name || '(' || args || ')' AS function, help
 FROM backstitch_functions ORDER BY name
 
 -- name: print_formats
-SELECT t.id, coalesce(t.fields, ''), t.format,
-	coalesce(c.note LIKE '%big-endian%', 0), coalesce(c.arch, '')
+SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
+	coalesce(c.note LIKE '%big-endian%', 0) AS big_endian,
+	coalesce(c.arch, '') AS arch
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: print_raws
@@ -141,4 +145,5 @@ WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
 -- name: print_ev_rows
 -- the caller adds the table's name in quotes, and the order
+-- columns: event_id ...
 SELECT * FROM

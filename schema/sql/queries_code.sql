@@ -2,34 +2,41 @@
 -- more of a frame than its name; ids are 1, 2, 3 ....
 
 -- name: code_images
-SELECT i.id, i.kind, coalesce(i.path, ''), i.build_id, coalesce(i.start, 0),
-	coalesce(i.len, 0), coalesce(i.t0, 0), coalesce(i.status, ''), p.pid
+SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
+	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
+	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid
 FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
 
 -- name: code_places
-SELECT id, image, off, flags, vaddr, 0, 0, NULL, NULL, NULL, 0
+-- columns: as code_frames
+SELECT id, image, off, flags, vaddr, 0 AS symoff, 0 AS size, NULL AS name,
+	NULL AS raw_name, NULL AS file, 0 AS line
 FROM frame ORDER BY id
 
 -- name: code_frames
-SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0),
-	coalesce(s.size, 0), s.name, s.raw_name, f.file, coalesce(f.line, 0)
+SELECT f.id, f.image, f.off, f.flags, f.vaddr, coalesce(f.symoff, 0) AS symoff,
+	coalesce(s.size, 0) AS size, s.name, s.raw_name, f.file,
+	coalesce(f.line, 0) AS line
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: code_inlines
-SELECT frame, name, file, coalesce(line, 0) FROM inline_frame
+SELECT frame, name, file, coalesce(line, 0) AS line FROM inline_frame
 ORDER BY frame, depth
 
 -- name: code_chains
-SELECT id, coalesce(stack, 0), addrs, coalesce(ended, 0), coalesce(caller, 0)
+SELECT id, coalesce(stack, 0) AS stack, addrs, coalesce(ended, 0) AS ended,
+	coalesce(caller, 0) AS caller
 FROM raw_chain ORDER BY id
 
 -- name: event_types
-SELECT id, coalesce(name, ''), coalesce(capture, 0), kind = 'sample',
-	coalesce(has_chain, 0), coalesce(defer, 0)
+SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
+	kind = 'sample' AS is_sample, coalesce(has_chain, 0) AS has_chain,
+	coalesce(defer, 0) AS defer
 FROM event_type ORDER BY id
 
 -- name: event_comms
-SELECT c.id, coalesce(c.name, ''), p.pid, t.tid, t.id, p.id
+SELECT c.id, coalesce(c.name, '') AS name, p.pid, t.tid,
+	t.id AS thread, p.id AS process
 FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
@@ -38,5 +45,6 @@ SELECT image, off, vaddr, filesz FROM segment ORDER BY image, off
 
 -- The part of a file that was mapped.
 -- name: code_mapped
-SELECT image, min(coalesce(pgoff, 0)), max(coalesce(pgoff, 0) + "end" - start)
+SELECT image, min(coalesce(pgoff, 0)) AS first,
+	max(coalesce(pgoff, 0) + "end" - start) AS "end"
 FROM mapping WHERE image IS NOT NULL GROUP BY image

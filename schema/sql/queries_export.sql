@@ -2,8 +2,8 @@
 
 -- name: export_losses
 -- the caller adds a condition on cpu and time_ns, and export_losses_order
-SELECT id, coalesce(capture, 0), coalesce(what, ''), coalesce(counts, 0), cpu,
-	t0, t1, n
+SELECT id, coalesce(capture, 0) AS capture, coalesce(what, '') AS what,
+	coalesce(counts, 0) AS counts, cpu, t0, t1, n
 FROM loss WHERE id IN (
 	SELECT id FROM (SELECT id, t1 AS time_ns, cpu FROM loss) WHERE
 
@@ -32,24 +32,27 @@ FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
 SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
 
 -- name: switch_types
-SELECT t.id, coalesce(t.name, ''), t.kind = 'sample', coalesce(t.fields, ''),
-	coalesce(t.events, 0), coalesce(c.together, t.capture, 0)
+SELECT t.id, coalesce(t.name, '') AS name, t.kind = 'sample' AS is_sample,
+	coalesce(t.fields, '') AS fields, coalesce(t.events, 0) AS events,
+	coalesce(c.together, t.capture, 0) AS together
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: switch_records
-SELECT event, max(CASE name WHEN 'out' THEN value END),
-	max(CASE name WHEN 'preempt' THEN value END)
+SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
+	max(CASE name WHEN 'preempt' THEN value END) AS preempt
 FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event ORDER BY event
 
 -- Threads with the capture that stands for all of the same kernel.
 -- name: track_threads
-SELECT h.id, coalesce(p.pid, -1), coalesce(h.tid, -1), coalesce(h.process, 0),
-	h.start_ns, h.end_ns, coalesce(c.together, c.id, 0)
+SELECT h.id, coalesce(p.pid, -1) AS pid, coalesce(h.tid, -1) AS tid,
+	coalesce(h.process, 0) AS process, h.start_ns, h.end_ns,
+	coalesce(c.together, c.id, 0) AS together
 FROM thread h LEFT JOIN process p ON p.id = h.process
 LEFT JOIN capture c ON c.id = p.capture ORDER BY h.id
 
 -- name: track_captures
-SELECT id, coalesce(together, id), coalesce(system_wide, -1), last_ns
+SELECT id, coalesce(together, id) AS together,
+	coalesce(system_wide, -1) AS system_wide, last_ns
 FROM capture ORDER BY id
 
 -- name: track_wanted
@@ -61,19 +64,21 @@ SELECT DISTINCT id FROM (
 ) WHERE (
 
 -- name: export_damage
-SELECT coalesce(kind, ''), coalesce(what, ''), count(*) FROM damage
+SELECT coalesce(kind, '') AS kind, coalesce(what, '') AS what, count(*) AS n
+FROM damage
 WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
 
 -- name: export_range
-SELECT min(first_ns), max(last_ns) FROM capture
+SELECT min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM capture
 
 -- Of events with a fixed period.
 -- name: export_periods
-SELECT name, min(period), max(period) FROM event_type
+SELECT name, min(period) AS min_period, max(period) AS max_period
+FROM event_type
 WHERE kind = 'sample' AND coalesce(freq, 0) = 0 AND period > 0
 GROUP BY name
 
 -- name: firefox_threads
-SELECT h.id, p.pid, h.tid, coalesce(h.process, 0), h.start_ns, h.end_ns,
-	p.start_ns, p.end_ns
+SELECT h.id, p.pid, h.tid, coalesce(h.process, 0) AS process, h.start_ns,
+	h.end_ns, p.start_ns AS process_start_ns, p.end_ns AS process_end_ns
 FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id

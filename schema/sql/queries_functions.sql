@@ -2,7 +2,7 @@
 
 -- name: fn_connect
 -- connects the table, and finds nothing
-SELECT 1 FROM backstitch_functions WHERE 0
+SELECT 1 AS found FROM backstitch_functions WHERE 0
 
 -- name: fn_stack
 SELECT parent, frame FROM stack WHERE id = ?1
@@ -43,8 +43,8 @@ ORDER BY max(EXISTS (SELECT 1 FROM sample_group g WHERE g.type = t.id
 
 -- name: fn_flame_groups
 -- ?1 event, ?2 comm, ?3 capture
-SELECT g.kernel, g.user, coalesce(c.label, c.name, '[unknown]'), g.mark,
-	sum(coalesce(g.weight, g.n)), sum(g.n)
+SELECT g.kernel, g.user, coalesce(c.label, c.name, '[unknown]') AS comm,
+	g.mark, sum(coalesce(g.weight, g.n)) AS weight, sum(g.n) AS n
 FROM sample_group g
 JOIN event_type t ON t.id = g.type
 LEFT JOIN comm c ON c.id = g.comm
@@ -54,11 +54,13 @@ GROUP BY 3, g.mark, g.user, g.kernel
 
 -- name: fn_flame_events
 -- the same of some processes and times: ?4 pid, ?5 from, ?6 up to
-SELECT k.stack, u.stack, coalesce(c.label, c.name, '[unknown]'),
+-- columns: as fn_flame_groups
+SELECT k.stack AS kernel, u.stack AS user,
+	coalesce(c.label, c.name, '[unknown]') AS comm,
 	CASE WHEN u.id IS NULL THEN -r.verdict
 		WHEN r.flags & 2 THEN 2
 		WHEN w.name <> 'outermost' THEN 100 + u.ended END AS mark,
-	sum(coalesce(e.weight, 1)), count(*)
+	sum(coalesce(e.weight, 1)) AS weight, count(*) AS n
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN comm c ON c.id = e.comm
@@ -76,7 +78,7 @@ GROUP BY 3, mark, u.stack, k.stack
 
 -- name: fn_flame_words
 -- the names of marks: as in view folded
-SELECT -id, CASE name WHEN 'matched' THEN 'empty' ELSE name END
+SELECT -id AS mark, CASE name WHEN 'matched' THEN 'empty' ELSE name END AS name
 FROM word WHERE kind = 'request'
 UNION ALL
 SELECT 100 + id, name FROM word WHERE kind = 'unwind'

@@ -1,10 +1,11 @@
--- queries_offcpu.sql - the selects behind off-CPU time: who left a CPU, who came
--- back, and who woke whom. See cli/model/offcpu.c.
+-- queries_offcpu.sql - the selects behind off-CPU time: who left a CPU, who
+-- came back, and who woke whom. See cli/model/offcpu.c.
 
 -- name: offcpu_types
 -- What each event tells; the most frequent first. Those of an ftrace instance
 -- have its name before theirs.
-SELECT * FROM (
+SELECT id, capture, role, fields, events, system_wide, together, last_ns
+FROM (
 	SELECT t.id, t.capture, CASE
 		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
 		WHEN t.kind <> 'sample' THEN NULL
@@ -21,9 +22,10 @@ SELECT * FROM (
 			OR t.name GLOB 'context-switches[:/]*'
 			OR t.name GLOB 'cs[:/]*' THEN 'stack'
 		END AS role,
-		coalesce(t.fields, ''), t.events,
-		coalesce(c.system_wide, 1), coalesce(c.together, 0),
-		coalesce(c.last_ns, 0)
+		coalesce(t.fields, '') AS fields, t.events,
+		coalesce(c.system_wide, 1) AS system_wide,
+		coalesce(c.together, 0) AS together,
+		coalesce(c.last_ns, 0) AS last_ns
 	FROM (
 		SELECT id, capture, kind, events, fields, CASE
 			WHEN buffer NOT NULL
@@ -34,30 +36,31 @@ SELECT * FROM (
 	JOIN capture c ON c.id = t.capture
 	WHERE t.events > 0)
 WHERE role IS NOT NULL
-ORDER BY capture, 5 DESC, id
+ORDER BY capture, events DESC, id
 
 -- name: offcpu_event
 -- All streams have the same columns: event, time, CPU, comm, stacks, verdict,
 -- flags, the tid that leaves (or whose stack it is), its state, the tid that
 -- comes (or is woken).
-SELECT e.id, e.time_ns, coalesce(e.cpu, -1), coalesce(e.comm, 0), e.kraw,
-	coalesce(r.uraw, e.uraw), r.verdict, r.flags,
+-- columns: id time_ns cpu comm kraw uraw verdict flags leaves state comes
+SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
+	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
 
 -- name: offcpu_from
 FROM event e LEFT JOIN request r ON r.event = e.id
 
 -- name: offcpu_switch
 -- the caller adds the ev_ table's name in quotes, as f, and offcpu_of_type
-f.prev_pid, f.prev_state, f.next_pid
+f.prev_pid AS leaves, f.prev_state AS state, f.next_pid AS comes
 
 -- name: offcpu_switch_tid
-f.prev_tid, f.prev_state, f.next_tid
+f.prev_tid AS leaves, f.prev_state AS state, f.next_tid AS comes
 
 -- name: offcpu_waking
-NULL, NULL, f.pid
+NULL AS leaves, NULL AS state, f.pid AS comes
 
 -- name: offcpu_waking_tid
-NULL, NULL, f.tid
+NULL AS leaves, NULL AS state, f.tid AS comes
 
 -- name: offcpu_of_type
 -- The ids of the events of one type, in time order.
@@ -66,8 +69,9 @@ ORDER BY f.event_id
 
 -- name: offcpu_record
 -- Records of context switches name their own thread only.
-CASE WHEN o.away THEN t.tid END, CASE WHEN o.ready THEN 0 ELSE -1 END,
-	CASE WHEN NOT o.away THEN t.tid END
+CASE WHEN o.away THEN t.tid END AS leaves,
+	CASE WHEN o.ready THEN 0 ELSE -1 END AS state,
+	CASE WHEN NOT o.away THEN t.tid END AS comes
 
 -- name: offcpu_record_from
 FROM (SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
@@ -80,7 +84,7 @@ WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY o.event
 
 -- name: offcpu_stack
 -- The sample that the switch itself made, where its record has no stack.
-t.tid, -1, NULL
+t.tid AS leaves, -1 AS state, NULL AS comes
 
 -- name: offcpu_stack_from
 FROM event e LEFT JOIN request r ON r.event = e.id

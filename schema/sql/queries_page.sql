@@ -66,9 +66,9 @@ FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 
 -- name: page_summary
 SELECT (SELECT coalesce(sum(events), 0) FROM event_type
-		WHERE kind = 'sample'),
-	(SELECT count(*) FROM request),
+		WHERE kind = 'sample') AS samples,
+	(SELECT count(*) FROM request) AS requests,
 	(SELECT count(*) FROM request r JOIN event e ON e.id = r.event
-		WHERE coalesce(r.uraw, e.uraw) IS NOT NULL),
-	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts),
-	(SELECT count(*) FROM finding)
+		WHERE coalesce(r.uraw, e.uraw) IS NOT NULL) AS joined,
+	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts) AS lost,
+	(SELECT count(*) FROM finding) AS findings

@@ -2,27 +2,30 @@
 -- events, who ran, what was mapped, what was lost.
 
 -- name: perfdata_captures
-SELECT id, format, host, release, arch, cmdline, coalesce(cpus, 0), clock,
-	coalesce(note LIKE '%big-endian%', 0),
+SELECT id, format, host, release, arch, cmdline, coalesce(cpus, 0) AS cpus,
+	clock, coalesce(note LIKE '%big-endian%', 0) AS big_endian,
 	(SELECT value FROM meta WHERE meta.capture = capture.id
-		AND key = 'wall_offset_ns')
+		AND key = 'wall_offset_ns') AS wall_offset_ns
 FROM capture ORDER BY id
 
 -- name: perfdata_events
-SELECT id, coalesce(name, ''), coalesce(capture, 0), kind = 'sample', type,
-	config, period, freq, coalesce(has_chain, 0), format,
-	fields IS NOT NULL OR EXISTS (SELECT 1 FROM event_raw)
+SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
+	kind = 'sample' AS is_sample, type, config, period, freq,
+	coalesce(has_chain, 0) AS has_chain, format,
+	fields IS NOT NULL OR EXISTS (SELECT 1 FROM event_raw) AS has_payload
 FROM event_type ORDER BY id
 
 -- name: perfdata_processes
-SELECT id, pid, coalesce(parent, 0), start_ns, end_ns FROM process
+SELECT id, pid, coalesce(parent, 0) AS parent, start_ns, end_ns FROM process
 WHERE id > 0 ORDER BY id
 
 -- name: perfdata_threads
-SELECT id, coalesce(process, 0), tid, start_ns, end_ns FROM thread ORDER BY id
+SELECT id, coalesce(process, 0) AS process, tid, start_ns, end_ns
+FROM thread ORDER BY id
 
 -- name: perfdata_comms
-SELECT id, coalesce(thread, 0), time_ns, coalesce(exec, 0), coalesce(name, '')
+SELECT id, coalesce(thread, 0) AS thread, time_ns, coalesce(exec, 0) AS exec,
+	coalesce(name, '') AS name
 FROM comm ORDER BY id
 
 -- name: perfdata_mappings
@@ -30,7 +33,8 @@ SELECT id, process, start, "end", pgoff, image, prot, flags, t0 FROM mapping
 ORDER BY id
 
 -- name: perfdata_losses
-SELECT coalesce(t1, t0), cpu, type, coalesce(n, 0) FROM loss WHERE counts
+SELECT coalesce(t1, t0) AS time_ns, cpu, type, coalesce(n, 0) AS n
+FROM loss WHERE counts
 ORDER BY id
 
 -- name: perfdata_switches

@@ -1,5 +1,5 @@
--- queries_redact.sql - the selects behind bundle: which files go along, and what a
--- redacted copy loses as a whole.
+-- queries_redact.sql - the selects behind bundle: which files go along, and
+-- what a redacted copy loses as a whole.
 -- The copy is rewritten (VACUUM), so that nothing of it is left in free pages.
 
 -- name: redact_begin
@@ -10,7 +10,8 @@ DELETE FROM event_raw;
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
 
 -- name: redact_fields
-SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+SELECT m.name AS "table", c.name AS "column"
+FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' AND m.name LIKE 'ev\_%' ESCAPE '\'
 	AND c.name <> 'event_id'
 ORDER BY m.name, c.cid

@@ -7,15 +7,15 @@
 SELECT id, name FROM event_type WHERE kind = 'sample' ORDER BY id
 
 -- name: report_comms
-SELECT c.id, coalesce(c.name, ''), t.tid, p.pid
+SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid
 FROM comm c
 LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process
 
 -- name: report_samples
 -- the caller adds a condition on e, e.g. report_filter
-SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw), r.verdict,
-	r.flags, coalesce(e.weight, 1), e.time_ns
+SELECT e.type, e.comm, e.cpu, e.kraw, coalesce(r.uraw, e.uraw) AS uraw,
+	r.verdict, r.flags, coalesce(e.weight, 1) AS weight, e.time_ns AS time
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE
 
@@ -24,26 +24,27 @@ WHERE
 e.id IN (SELECT event_id FROM samples WHERE
 
 -- name: report_images
-SELECT id, kind, coalesce(path, '') FROM image
+SELECT id, kind, coalesce(path, '') AS path FROM image
 
 -- name: report_frames
 SELECT f.id, f.image, f.off, s.name, f.symoff
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
 
 -- name: report_inlines
-SELECT frame, coalesce(name, ''), file, line FROM inline_frame
+SELECT frame, coalesce(name, '') AS name, file, line FROM inline_frame
 ORDER BY frame, depth
 
 -- name: label_facts
-SELECT f.id, coalesce(f.file, ''), coalesce(f.line, 0), i.build_id,
+SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
+	i.build_id,
 	coalesce(c.kind IN (SELECT id FROM word WHERE kind = 'callsite'
-		AND name IN ('no_call', 'no_code')), 0)
+		AND name IN ('no_call', 'no_code')), 0) AS bogus
 FROM frame f
 LEFT JOIN image i ON i.id = f.image
 LEFT JOIN callsite c ON c.frame = f.id
 
 -- name: report_raws
-SELECT id, stack, coalesce(ended, 0) FROM raw_chain
+SELECT id, stack, coalesce(ended, 0) AS ended FROM raw_chain
 
 -- Stacks with frames that no call returns to: from which position on.
 -- name: report_bogus
@@ -53,17 +54,19 @@ SELECT stack, first FROM stack_check WHERE bogus
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 
 -- name: report_lost
-SELECT coalesce(sum(n), 0) FROM loss WHERE what = 'lost'
+SELECT coalesce(sum(n), 0) AS n FROM loss WHERE what = 'lost'
 
 -- Records that were dropped, and losses of which nobody knows the number.
 -- name: report_lost_all
-SELECT coalesce(sum(n), 0), count(*) - count(n) FROM loss WHERE counts
+SELECT coalesce(sum(n), 0) AS n, count(*) - count(n) AS unknown
+FROM loss WHERE counts
 
 -- name: report_view
 SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'
 
 -- name: report_view_rows
 -- the caller adds the view's name in quotes, and a limit
+-- columns: ...
 SELECT * FROM
 
 -- name: annotate_leaves
@@ -71,18 +74,20 @@ SELECT * FROM
 SELECT r.id, s.frame FROM raw_chain r JOIN stack s ON s.id = r.stack
 
 -- name: annotate_frames
-SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0), s.name,
-	coalesce(s.raw_name, ''), coalesce(s.start, 0), coalesce(s.size, 0)
+SELECT f.id, f.image, f.off, f.vaddr, coalesce(s.id, 0) AS symbol, s.name,
+	coalesce(s.raw_name, '') AS raw_name, coalesce(s.start, 0) AS start,
+	coalesce(s.size, 0) AS size
 FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 
 -- name: annotate_image
-SELECT id, kind, coalesce(path, ''), build_id FROM image WHERE id = ?1
+SELECT id, kind, coalesce(path, '') AS path, build_id FROM image WHERE id = ?1
 
 -- name: annotate_paths
-SELECT id, coalesce(path, '') FROM image ORDER BY id
+SELECT id, coalesce(path, '') AS path FROM image ORDER BY id
 
 -- name: annotate_has_jit
-SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'jit_code'
+SELECT 1 AS found FROM sqlite_schema
+WHERE type = 'table' AND name = 'jit_code'
 
 -- name: annotate_jit
 SELECT machine, addr, bytes FROM jit_code WHERE image = ?1

@@ -4,30 +4,31 @@
 -- made to hurt takes it over 64 bits.
 
 -- name: timeline_captures
-SELECT id, coalesce(path, ''), coalesce(host, ''), coalesce(clock, ''),
-	first_ns, last_ns, coalesce(cpus, 0), coalesce(system_wide, 0)
+SELECT id, coalesce(path, '') AS path, coalesce(host, '') AS host,
+	coalesce(clock, '') AS clock, first_ns, last_ns,
+	coalesce(cpus, 0) AS cpus, coalesce(system_wide, 0) AS system_wide
 FROM capture ORDER BY id
 
 -- name: timeline_types
-SELECT id, coalesce(capture, 0) FROM event_type ORDER BY id
+SELECT id, coalesce(capture, 0) AS capture FROM event_type ORDER BY id
 
 -- Chains may be later than the last event.
 -- name: timeline_range
-SELECT min(time_ns), max(time_ns) FROM chain
+SELECT min(time_ns) AS first_ns, max(time_ns) AS last_ns FROM chain
 
 -- name: timeline_events
-SELECT time_ns, coalesce(cpu, -1), coalesce(type, 0) FROM event
+SELECT time_ns, coalesce(cpu, -1) AS cpu, coalesce(type, 0) AS type FROM event
 
 -- name: timeline_joined
-SELECT count(*), count(CASE WHEN verdict = (SELECT id FROM word
-	WHERE kind = 'request' AND name = 'matched') THEN 1 END),
+SELECT count(*) AS requests, count(CASE WHEN verdict = (SELECT id FROM word
+	WHERE kind = 'request' AND name = 'matched') THEN 1 END) AS matched,
 	count(CASE WHEN verdict = (SELECT id FROM word
-	WHERE kind = 'request' AND name = 'refused') THEN 1 END)
+	WHERE kind = 'request' AND name = 'refused') THEN 1 END) AS refused
 FROM request
 
 -- name: timeline_requests
-SELECT e.time_ns, coalesce(e.cpu, -1), coalesce(e.type, 0), r.verdict, t.tid,
-	c.name
+SELECT e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.type, 0) AS type,
+	r.verdict, t.tid, c.name AS comm
 FROM request r
 JOIN event e ON e.id = r.event
 LEFT JOIN thread t ON t.id = e.thread
@@ -37,8 +38,8 @@ WHERE coalesce(r.verdict, 0) NOT IN (SELECT id FROM word
 ORDER BY r.event
 
 -- name: timeline_chains
-SELECT h.time_ns, coalesce(h.cpu, -1), coalesce(h.capture, 0), h.verdict,
-	t.tid, NULL
+SELECT h.time_ns, coalesce(h.cpu, -1) AS cpu, coalesce(h.capture, 0) AS capture,
+	h.verdict, t.tid, NULL AS comm
 FROM chain h
 LEFT JOIN thread t ON t.id = h.thread
 WHERE coalesce(h.verdict, 0) NOT IN (SELECT id FROM word
@@ -46,21 +47,22 @@ WHERE coalesce(h.verdict, 0) NOT IN (SELECT id FROM word
 ORDER BY h.time_ns, h.id
 
 -- name: timeline_losses
-SELECT coalesce(capture, 0), coalesce(what, ''), coalesce(cpu, -1), t0, t1, n,
-	coalesce(counts, 0)
+SELECT coalesce(capture, 0) AS capture, coalesce(what, '') AS what,
+	coalesce(cpu, -1) AS cpu, t0, t1, n, coalesce(counts, 0) AS counts
 FROM loss
 ORDER BY 1, 2, 3, id
 
 -- name: timeline_gaps
-SELECT coalesce(capture, 0), coalesce(cpu, -1), t0, t1, n, verdict
+SELECT coalesce(capture, 0) AS capture, coalesce(cpu, -1) AS cpu, t0, t1, n,
+	verdict
 FROM cookie_gap ORDER BY id
 
 -- name: timeline_findings
-SELECT f.time_ns, coalesce(f.cpu, -1), coalesce(f.capture, 0),
-	coalesce(f.rule, 0), t.tid, coalesce(f.n, 1)
+SELECT f.time_ns, coalesce(f.cpu, -1) AS cpu, coalesce(f.capture, 0) AS capture,
+	coalesce(f.rule, 0) AS rule, t.tid, coalesce(f.n, 1) AS n
 FROM finding f
 LEFT JOIN thread t ON t.id = f.thread
 ORDER BY f.time_ns, f.id
 
 -- name: timeline_rules
-SELECT id, coalesce(name, '') FROM rule ORDER BY id
+SELECT id, coalesce(name, '') AS name FROM rule ORDER BY id

@@ -1,9 +1,10 @@
 -- queries_weight.sql - the selects behind weights by an expression: see
--- cli/model/weight.c. What the expression sees is the row between weight_row and
--- weight_from: the columns below, and the fields of the event.
+-- cli/model/weight.c. What the expression sees is the row between weight_row
+-- and weight_from: the columns below, and the fields of the event.
 
 -- name: weight_head
 -- the caller adds the expression in brackets, and weight_row
+-- columns: as report_samples
 SELECT "#type", "#comm", "#cpu", "#kraw", "#uraw", "#verdict", "#flags",
 
 -- name: weight_row
@@ -31,7 +32,7 @@ f ON f.event_id = e.id WHERE t.fields = (SELECT fields FROM event_type
 	WHERE id =
 
 -- name: weight_tables
-SELECT min(id), min(name), fields FROM event_type
+SELECT min(id) AS id, min(name) AS name, fields FROM event_type
 WHERE kind = 'sample' AND events > 0 AND fields NOT NULL
 GROUP BY fields ORDER BY sum(events) DESC, fields
 

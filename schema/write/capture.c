@@ -10,9 +10,9 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 #include "stitch/audit/rules.h"
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 /* A capture has a dozen kinds of records besides samples. */
 #define MARKS_MAX 200

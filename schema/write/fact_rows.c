@@ -7,7 +7,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 /* A weight above this is no count of anything (as ns it is 104 days); it
  * would make sums overflow in SQL, which then fails instead of answering. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/inner.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -63,13 +64,14 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 static void add_line(struct jit_code *out, struct jit_line **line, size_t *cap,
 		     sqlite3_stmt *st, struct arena *text)
 {
-	const char *file = (const char *)sqlite3_column_text(st, 1);
+	const char *file =
+		(const char *)sqlite3_column_text(st, JIT_LINES_FILE);
 
 	*line = mem_grow(*line, cap, out->n_line + 1, sizeof(**line));
 	(*line)[out->n_line++] = (struct jit_line){
-		.off = (uint64_t)sqlite3_column_int64(st, 0),
+		.off = (uint64_t)sqlite3_column_int64(st, JIT_LINES_OFF),
 		.file = arena_strdup(text, file ? file : ""),
-		.line = (uint32_t)sqlite3_column_int64(st, 2),
+		.line = (uint32_t)sqlite3_column_int64(st, JIT_LINES_LINE),
 	};
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/inner.h"
 #include "schema/store.h"
 #include "schema/write/unnamed.h"
@@ -206,11 +207,14 @@ static int load_known(struct store *db, struct naming *nm, struct err *err)
 		return -1;
 	sqlite3_bind_int64(st, 1, nm->at.image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(st, 1);
+		const char *name = (const char *)sqlite3_column_text(
+			st, KNOWN_SYMBOLS_NAME);
 		struct known k = {
-			.start = (uint64_t)sqlite3_column_int64(st, 0),
+			.start = (uint64_t)sqlite3_column_int64(
+				st, KNOWN_SYMBOLS_START),
 			.name = arena_strdup(&nm->text, name ? name : ""),
-			.id = (uint32_t)sqlite3_column_int64(st, 2),
+			.id = (uint32_t)sqlite3_column_int64(st,
+							     KNOWN_SYMBOLS_ID),
 		};
 
 		table_add(&nm->by_name,

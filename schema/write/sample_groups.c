@@ -18,7 +18,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/unwinder.h"
 
 #define SLOTS_FIRST 1024u

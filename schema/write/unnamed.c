@@ -3,6 +3,7 @@
  *
  * All at once: frames are changed while they are named, and who names several
  * images at a time wants to look ahead. 16 bytes for each place in code. */
+#include "schema/columns.h"
 #include "schema/write/unnamed.h"
 
 #include <stdbool.h>
@@ -26,9 +27,9 @@ struct stack_scan {
 static int take_stack(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_scan *sc = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t parent = rows_int(r, 1);
-	int64_t frame = rows_int(r, 2);
+	int64_t id = rows_int(r, STACKS_ID);
+	int64_t parent = rows_int(r, STACKS_PARENT);
+	int64_t frame = rows_int(r, STACKS_FRAME);
 
 	(void)err;
 	if (parent < 0 || parent >= id || frame < 0 ||
@@ -71,8 +72,8 @@ static struct code_place *add_place(struct unnamed *u,
 static void add_frame(struct unnamed *u, const struct stack_scan *sc,
 		      sqlite3_stmt *st)
 {
-	uint32_t image = (uint32_t)sqlite3_column_int64(st, 0);
-	uint64_t frame = (uint64_t)sqlite3_column_int64(st, 2);
+	uint32_t image = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE);
+	uint64_t frame = (uint64_t)sqlite3_column_int64(st, UNNAMED_ID);
 	struct unnamed_image *img =
 		u->n_image ? &u->image[u->n_image - 1] : NULL;
 
@@ -82,8 +83,8 @@ static void add_frame(struct unnamed *u, const struct stack_scan *sc,
 		img = &u->image[u->n_image++];
 		*img = (struct unnamed_image){ .image = image };
 	}
-	struct code_place *at =
-		add_place(u, img, (uint64_t)sqlite3_column_int64(st, 1));
+	struct code_place *at = add_place(
+		u, img, (uint64_t)sqlite3_column_int64(st, UNNAMED_OFF));
 	/* One that is both the place of a sample and a return address is
 	 * behind a call in any case. */
 	if (frame < sc->n_frame && sc->returns[frame])
@@ -147,25 +148,27 @@ void unnamed_release(struct unnamed *u)
 
 static void take_image(sqlite3_stmt *st, struct arena *text, struct image *img)
 {
-	const char *path = (const char *)sqlite3_column_text(st, 1);
-	const void *id = sqlite3_column_blob(st, 2);
-	int len = sqlite3_column_bytes(st, 2);
+	const char *path =
+		(const char *)sqlite3_column_text(st, UNNAMED_IMAGE_PATH);
+	const void *id = sqlite3_column_blob(st, UNNAMED_IMAGE_BUILD_ID);
+	int len = sqlite3_column_bytes(st, UNNAMED_IMAGE_BUILD_ID);
 
 	memset(img, 0, sizeof(*img));
-	img->kind = (enum image_kind)sqlite3_column_int(st, 0);
+	img->kind = (enum image_kind)sqlite3_column_int(st, UNNAMED_IMAGE_KIND);
 	img->path = arena_strdup(text, path ? path : "");
 	if (id && len > 0 && len <= (int)sizeof(img->id)) {
 		memcpy(img->id, id, (size_t)len);
 		img->id_len = (uint8_t)len;
 	}
-	img->maj = (uint32_t)sqlite3_column_int64(st, 3);
-	img->min = (uint32_t)sqlite3_column_int64(st, 4);
-	img->ino = (uint64_t)sqlite3_column_int64(st, 5);
-	img->ino_gen = (uint64_t)sqlite3_column_int64(st, 6);
-	img->start = (uint64_t)sqlite3_column_int64(st, 7);
-	img->len = (uint64_t)sqlite3_column_int64(st, 8);
-	img->t0 = (uint64_t)sqlite3_column_int64(st, 9);
-	img->space = (uint32_t)sqlite3_column_int64(st, 10);
+	img->maj = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_MAJ);
+	img->min = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_MIN);
+	img->ino = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO);
+	img->ino_gen =
+		(uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO_GEN);
+	img->start = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_START);
+	img->len = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_LEN);
+	img->t0 = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_T0);
+	img->space = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_PROCESS);
 }
 
 int unnamed_describe(struct store *db, uint32_t image, struct arena *text,

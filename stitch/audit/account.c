@@ -11,12 +11,11 @@
 #include <string.h>
 
 #include "stitch/base/ledger.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/audit/readings.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
 #include "stitch/base/table.h"
 
 #define CPU_MAX 65536

@@ -1,5 +1,5 @@
 /* account.h - what a capture lost, where and when, with each drop counted
- * once. Facts: formats.md B.6.
+ * once. Facts: backstitch-formats(5), "Loss records".
  *
  * Call order: account_source before the first record of a source,
  * account_record for every record in time order, account_end once, before

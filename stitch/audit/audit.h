@@ -3,11 +3,10 @@
 #define STITCH_AUDIT_AUDIT_H
 #include <stddef.h>
 
-#include "stitch/audit/rules.h"
-#include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/audit/rule.h"
 #include "stitch/base/table.h"
-#include "stitch/tasks/tasks.h"
+#include "stitch/fact.h"
+#include "stitch/source.h"
 
 #define KIND(k) (1u << (k))
 #define KINDS_ALL (~0u)
@@ -87,6 +86,9 @@ struct audit_task {
 	uint32_t suspect[2];
 };
 
+struct fact_queue;
+struct losses;
+
 struct waiting {
 	struct fact_finding f;
 	uint64_t key;
@@ -115,6 +117,7 @@ enum {
 struct audit {
 	struct facts *out;
 	struct losses *losses;
+	const struct rule *rules; /* the table, by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules of a kind; RULES ends it */
 	struct found found[RULES];
 	struct audit_source *src;
@@ -153,15 +156,4 @@ uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 
 /* The loss that explains a finding; 0: none. */
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
-
-/* rules_sched.c */
-void rule_switch(struct audit *au, const struct audit_in *in);
-bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
-		       uint64_t key);
-void rule_wakeup(struct audit *au, const struct audit_in *in);
-bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
-		       uint64_t key);
-/* Before the findings are given out. */
-void rule_sched_end(struct audit *au);
-void rule_sched_release(struct audit *au);
 #endif

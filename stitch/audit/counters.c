@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "stitch/fact_queue.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
+#include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #define CPU_MAX 65536
 /* Runs of a CPU that may still be filled; the older half of more is given
@@ -85,7 +86,7 @@ struct per_source {
 	uint16_t line;
 	uint16_t head, next; /* its group's; the ring of its sources */
 	struct group group;  /* where it is the head */
-	struct counters_end end;
+	struct cookie_totals end;
 	int64_t first, last; /* its sights; TIME_NONE */
 	uint64_t *newest;    /* when it is not alone: the largest counter that
 			      * it has, by CPU and shape */
@@ -700,7 +701,7 @@ static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
 }
 
 void counters_end(struct counters *cs, uint16_t source,
-		  const struct counters_end *end)
+		  const struct cookie_totals *end)
 {
 	uint64_t foreign = 0;
 	uint16_t i = source;

@@ -3,8 +3,9 @@
  * The kernel gives each CPU's cookies an odd counter in steps of 2
  * (kernel/unwind/deferred.c, 7.2): a number that no record has is a request
  * that left no other trace. That is proof only in a capture of all CPUs where
- * nobody else asked (formats.md C.5, 4 and 16); elsewhere the numbers are
- * kept and the reason is given. The join never looks into a cookie.
+ * nobody else asked (backstitch-formats(5), failure modes 4 and 16); elsewhere
+ * the numbers are kept and the reason is given. The join never looks into a
+ * cookie.
  *
  * Facts: FACT_GAP for each run of missing counters, FACT_COUNTER for each CPU
  * and FACT_SESSION for each source that has cookies, all from counters_end().
@@ -15,12 +16,14 @@
  * that records all CPUs if there is any; the others have sums of halves only.
  *
  * A run lies in time between the last cookie below it that was surely made
- * when it was first seen, and the first sight of the next above (C.6). */
+ * when it was first seen, and the first sight of the next above
+ * (backstitch-formats(5), "Deferred stacks: counters"). */
 #ifndef STITCH_AUDIT_COUNTERS_H
 #define STITCH_AUDIT_COUNTERS_H
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cookie_totals;
 struct counters;
 struct facts;
 struct losses;
@@ -60,20 +63,14 @@ struct counters_sight {
 };
 
 /* True at the first sight of a cookie whose first request is missing: it was
- * made on another CPU, or a later one of its CPU was seen before (C.5, 1). */
+ * made on another CPU, or a later one of its CPU was seen before
+ * (backstitch-formats(5), failure mode 1). */
 bool counters_see(struct counters *cs, const struct counters_sight *s);
 /* The CPU that made it; -1: the layout is not known. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
-/* What the join knows at the end, of one source. */
-struct counters_end {
-	uint64_t no_chain;  /* distinct cookies of samples without a chain */
-	uint64_t no_sample; /* distinct cookies of chains without a sample */
-	uint64_t foreign;   /* chains that somebody else asked for */
-};
-
 /* The facts come when all captures of a line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
-		  const struct counters_end *end);
+		  const struct cookie_totals *end);
 #endif

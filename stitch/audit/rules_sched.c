@@ -2,6 +2,8 @@
  *
  * They need every switch of every task on all CPUs; wakeups also every wakeup.
  * Scheduler events and SWITCH records tell the same: each is followed alone. */
+#include "stitch/audit/rules_sched.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

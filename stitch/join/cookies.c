@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 
 void cookies_init(struct cookies *cs)
 {

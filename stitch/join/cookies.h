@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/join/join.h"
+#include "stitch/join/join_data.h"
+#include "stitch/verdict.h"
 #include "stitch/base/table.h"
 
 struct cookie_entry {

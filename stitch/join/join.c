@@ -4,21 +4,20 @@
  * of those that wait for the end, or, where captures share their line, among
  * the last that were complete: the record of another capture may follow. A
  * request goes out when its verdict is known and what others would have shown
- * (waits.h). */
+ * (pending_requests.h). */
 #include "stitch/join/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/join/cookies.h"
-#include "stitch/audit/counters.h"
-#include "stitch/audit/missing_reason.h"
+#include "stitch/join/missing_reason.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/join/shared_threads.h"
 #include "stitch/join/sessions.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/join/unwinders.h"
 #include "stitch/join/pending_requests.h"
 
@@ -113,7 +112,7 @@ void join_other(struct join *jn, uint16_t source, uint32_t event)
 }
 
 void join_totals(const struct join *jn, uint16_t source,
-		 struct counters_end *out)
+		 struct cookie_totals *out)
 {
 	*out = jn->sessions.at[source]->totals;
 }
@@ -692,13 +691,6 @@ void join_refused(struct join *jn, const struct join_sample *s)
 
 	taken.ip = 0; /* the sample's own user half has it */
 	push_request(jn, &taken, REQ_REFUSED, CONF_PROVED);
-}
-
-void join_exec(struct join_task *task, int64_t time)
-{
-	task->has_exec = true;
-	task->exec = time;
-	task->execs++;
 }
 
 static void retire_line(struct join *jn, struct join_cookies *line,

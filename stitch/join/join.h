@@ -1,8 +1,10 @@
 /* join.h - which deferred chain belongs to which sample, and why one is
- * missing. The rules are formats.md C.4, the failure modes C.5. Parts:
- * cookies.h (what is known of each cookie), waits.h (samples that wait, and
- * what others would have shown), excuse.h (why one is missing), sessions.h
- * (captures of one kernel) and peers.h (their threads).
+ * missing. See backstitch-formats(5), "Deferred stacks: join rules" and
+ * "Failure modes". Parts:
+ * cookies.h (what is known of each cookie), pending_requests.h (samples that
+ * wait, and what others would have shown), missing_reason.h (why
+ * one is missing), sessions.h (captures of one kernel) and shared_threads.h
+ * (their threads).
  *
  * Key is (cookie, tid) within the captures of one kernel; the nonces of a
  * process that unwinds itself are cookies of another kind, which have nothing
@@ -18,62 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stitch/source.h"
-#include "stitch/join/verdict.h"
-
-#define JOIN_RECENT 4
+#include "stitch/join/join_data.h"
+#include "stitch/tasks/join_task.h"
 
 struct facts;
 struct frames;
 struct join;
+struct cookie_totals;
 struct losses;
-
-/* Cookies of one kind that a thread had. */
-struct join_cookies {
-	uint32_t recent[JOIN_RECENT]; /* entries, newest first; 0: none */
-	int64_t last;		      /* time of the last chain or cookie */
-	bool seen;		      /* there was one */
-	bool has_mark;		      /* had a marker without cookie */
-};
-
-/* The part of a thread that join owns; zeroed at the thread's birth. Of a
- * capture that shares its line with others: use what join_task_of() gives. */
-struct join_task {
-	struct join_cookies cookies, nonces;
-	int64_t exec; /* time of the last exec */
-	bool has_exec;
-	uint32_t
-		execs; /* how many so far: the order where there are no times */
-	uint32_t peer; /* peers.h; 0: none */
-};
-
-struct join_sample {
-	uint32_t event; /* id of the event row */
-	uint16_t source;
-	int32_t tid; /* -1: not known, the cookie alone decides */
-	int64_t time;
-	uint64_t cookie;
-	uint64_t ip;		  /* when it hit user mode; else 0 */
-	uint32_t thread, process; /* row ids; process 0: not known */
-	bool reused_tid;
-	bool first_lost; /* as counters_see() says */
-	bool nonce;	 /* the cookie is one */
-};
-
-struct join_chain {
-	uint32_t id;
-	uint16_t source;
-	int32_t tid, cpu;
-	uint32_t thread, process; /* row ids; process 0: not known */
-	int64_t time;
-	uint64_t cookie;
-	uint32_t uraw;	   /* 0: empty */
-	uint32_t n;	   /* addresses */
-	int32_t asked_cpu; /* CPU of the request; -1: not known */
-	bool after_exit, duplicate, reused_tid;
-	bool nonce;	      /* the cookie is one */
-	bool parts, unproved; /* as in enum verdict_flag */
-};
+struct source_info;
 
 /* fr: where the addresses of chains are; NULL: equal ids alone mean equal
  * chains. */
@@ -100,16 +55,9 @@ bool join_chain(struct join *jn, struct join_task *task,
 void join_mark(struct join *jn, struct join_task *task,
 	       const struct join_sample *s);
 void join_refused(struct join *jn, const struct join_sample *s);
-void join_exec(struct join_task *task, int64_t time);
 /* A sample that waits for nothing: perf gives it out at once. Events come in
  * the order of their ids. */
 void join_other(struct join *jn, uint16_t source, uint32_t event);
-/* Why a thread is let go. */
-enum join_reason {
-	JOIN_CAPTURE, /* the capture ended, not the thread */
-	JOIN_REUSED,  /* its id means another life; no EXIT was seen */
-	JOIN_EXIT,
-};
 /* end: the time of the end of its life; TIME_NONE: not known. task: the
  * capture's own view. */
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
@@ -121,7 +69,6 @@ void join_last(struct join *jn, uint16_t source, int64_t time);
 void join_end(struct join *jn);
 
 /* After the end, of one source: cookies, not samples or records. */
-struct counters_end;
 void join_totals(const struct join *jn, uint16_t source,
-		 struct counters_end *out);
+		 struct cookie_totals *out);
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stitch/fact_queue.h"
-#include "stitch/join/join.h"
+#include "stitch/join/join_data.h"
 #include "stitch/base/mem.h"
 
 #define WAITING_MAX (1u << 20)

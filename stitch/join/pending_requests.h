@@ -2,7 +2,8 @@
  * each: what became of its request, and what others would have shown for it.
  *
  * Others are perf 7.2 and the rule it stands on, that the next chain of a
- * thread id is the one (formats.md C.6): perf holds every sample that has a
+ * thread id is the one (backstitch-formats(5), "Deferred stacks: how perf
+ * joins"): perf holds every sample that has a
  * cookie until any chain of the same tid comes, and gives it out with that
  * chain if the cookies are equal, else without. Lives of a tid are one to it,
  * and so are all tasks with tid -1. A sample after its own chain is held too.
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/base/table.h"
 
 struct facts;

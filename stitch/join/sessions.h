@@ -11,11 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/audit/counters.h"
 #include "stitch/source.h"
 
 /* Captures of one line beyond these are alone: a set of them is a u64. */
 #define LINE_MAX 64
+
+/* What the join knows at the end, of one source. */
+struct cookie_totals {
+	uint64_t no_chain;  /* distinct cookies of samples without a chain */
+	uint64_t no_sample; /* distinct cookies of chains without a sample */
+	uint64_t foreign;   /* chains that somebody else asked for */
+};
 
 /* What is known of one capture. */
 struct session {
@@ -30,7 +36,7 @@ struct session {
 	uint64_t n_chains; /* by the kernel */
 	uint64_t n_logged; /* by processes that unwind themselves */
 	uint64_t n_closed; /* cookies that ended without a chain */
-	struct counters_end totals;
+	struct cookie_totals totals;
 };
 
 /* All zeros is empty. */

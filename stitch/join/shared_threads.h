@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/join/join.h"
+#include "stitch/join/join_data.h"
+#include "stitch/tasks/join_task.h"
 #include "stitch/base/table.h"
 
 struct peer {

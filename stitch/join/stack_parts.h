@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/join/join.h"
+#include "stitch/join/join_data.h"
 
 struct frames;
 struct rec_chain;

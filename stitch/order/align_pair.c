@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/order/clock_fit.h"
+#include "stitch/order/clocks.h"
 #include "stitch/order/fingerprints.h"
 
-/* Errors, ns (formats.md F.2). Two hooks of one tracepoint are 0.5 to 2 us
- * apart; a recorder reads wall time in us. */
+/* Errors, ns (backstitch-formats(5), "Alignment"). Two hooks of one tracepoint
+ * are 0.5 to 2 us apart; a recorder reads wall time in us. */
 #define SAME_ERROR 3000
 #define TSC_ERROR 3000
 #define SCHED_ERROR 3000

@@ -1,8 +1,42 @@
 /* align_pair.h - how the clock of one capture leads to another's. */
 #ifndef STITCH_ORDER_ALIGN_PAIR_H
 #define STITCH_ORDER_ALIGN_PAIR_H
-#include "stitch/order/align.h"
-#include "stitch/order/clock_fit.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/clock_map.h"
+
+struct prints;
+struct source_info;
+
+/* In the order of trust, where several apply. */
+enum align_method {
+	ALIGN_REFERENCE = 1, /* its clock is the timeline */
+	ALIGN_GIVEN,	     /* the user says the offset */
+	ALIGN_HOST,	     /* a guest's times, on its host's clock already */
+	ALIGN_SAME,	     /* the same clock */
+	ALIGN_TSC,	     /* by perf's TIME_CONV */
+	ALIGN_SCHED,	     /* by the kernel's sched_clock offset */
+	ALIGN_EVENTS,	     /* by the events that are in both */
+	ALIGN_WALL,	     /* by wall time, noted in both */
+};
+
+/* What is known of a capture. All borrowed. */
+struct align_in {
+	const char *path;
+	const struct source_info *info;
+	const struct prints *prints;
+	bool given; /* offset: ns that lead to the timeline */
+	int64_t offset;
+	size_t host; /* whose clock info->on is; SIZE_MAX: none */
+};
+
+/* What the user knows of the machine. */
+struct align_said {
+	bool has_sched; /* local_clock() less sched_clock(), ns */
+	int64_t sched;
+};
 
 /* Why two captures do not go together. */
 enum align_why {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stitch/order/clocks.h"
+#include "stitch/base/clock_map.h"
 
 struct prints;
 

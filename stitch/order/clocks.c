@@ -1,4 +1,4 @@
-/* clocks.c - which clocks there are, and how times go from one to another. */
+/* clocks.c - the clocks of captures, and times as text. */
 #include "stitch/order/clocks.h"
 
 #include <stdio.h>
@@ -41,41 +41,6 @@ bool clock_is_steered(enum clock_id id)
 bool clock_is_raw(const struct source_info *info)
 {
 	return info->clock_id == CLOCK_ID_TSC && !info->tsc.mult;
-}
-
-/* Unsigned sums wrap where a hostile capture makes them: such a time is then
- * far away, and nothing worse. */
-static uint64_t move(const struct clock_map *m, uint64_t t)
-{
-	if (m->drift) {
-		__int128 by = (__int128)(int64_t)(t - m->at) * m->drift;
-
-		t += (uint64_t)(by >> 48);
-	}
-	return t + (uint64_t)m->offset;
-}
-
-uint64_t clock_map_time(const struct clock_map *m, uint64_t t)
-{
-	if (m->tsc.mult)
-		t = m->tsc.zero +
-		    (uint64_t)(((unsigned __int128)t * m->tsc.mult) >>
-			       (m->tsc.shift & 63));
-	return move(m, t);
-}
-
-struct clock_map clock_map_then(const struct clock_map *a,
-				const struct clock_map *b)
-{
-	struct clock_map c = { .tsc = a->tsc };
-
-	c.at = a->drift ? a->at : b->at - (uint64_t)a->offset;
-	c.offset = (int64_t)(move(b, move(a, c.at)) - c.at);
-	__int128 drift = (__int128)a->drift + b->drift +
-			 ((__int128)a->drift * b->drift >> 48);
-
-	c.drift = (int64_t)drift;
-	return c;
 }
 
 #define SECOND 1000000000

@@ -2,7 +2,7 @@
  * the events that every tracer sees, by what they say and when.
  *
  * prints_new(), prints_take() for every record in time order, prints_end(),
- * then match.h compares two of them. Memory is bounded: where there are too
+ * then clock_fit.h compares two of them. Memory is bounded: where there are too
  * many, those stay whose hash ends in zeros, and they are the same ones in
  * every capture. Hashes hold within one run of the program. */
 #ifndef STITCH_ORDER_FINGERPRINTS_H

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "stitch/order/clocks.h"
+#include "stitch/base/clock_map.h"
 #include "stitch/base/mem.h"
 
 /* 6 MiB and 1 MiB. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stitch/order/clocks.h"
+#include "stitch/base/clock_map.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"

@@ -1,10 +1,11 @@
 /* order.h - many sources in, one time-ordered stream out.
  *
- * The order is (key, class, source, seq): one total order (formats.md B.8).
- * Refs wait in one sorted run; new ones are sorted and merged in when the
- * floor has moved, at least as many at a time as are waiting, so the cost per
- * record is constant. More than the memory limit goes as sorted runs of refs
- * to a temporary file and is merged from there: nothing is given out early. */
+ * The order is (key, class, source, seq): one total order
+ * (backstitch-formats(5), "Order of events"). Refs wait in one sorted run; new
+ * ones are sorted and merged in when the floor has moved, at least as many at a
+ * time as are waiting, so the cost per record is constant. More than the memory
+ * limit goes as sorted runs of refs to a temporary file and is merged from
+ * there: nothing is given out early. */
 #ifndef STITCH_ORDER_ORDER_H
 #define STITCH_ORDER_ORDER_H
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "stitch/tasks/incarnations.h"
 
 #include "stitch/record.h"
-#include "stitch/stitch.h"
+#include "stitch/tasks/shared_tasks.h"
 #include "stitch/tasks/tasks.h"
 
 static const struct process *process_of(struct tasks *ts, uint32_t slot)
@@ -31,7 +31,7 @@ uint32_t lives_living(struct tasks *ts, const struct record *rec, int64_t t,
 {
 	const struct thread *th = tasks_thread_at(ts, slot);
 
-	if (tasks_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
+	if (twins_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
 		return tasks_next(ts, slot);
 	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
 	    t == TIME_NONE || t <= th->end || rec->flags & REC_F_LATE)

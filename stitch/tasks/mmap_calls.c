@@ -5,12 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/tasks/resolve.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/tasks.h"
 

@@ -11,7 +11,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 #include "stitch/tasks/space.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/stack_prefix.h"
 

@@ -1,6 +1,7 @@
 /* shared_tasks.c - inside the tasks: one life that several captures know. */
 #include "stitch/tasks/shared_tasks.h"
 
+#include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/tasks_inner.h"
@@ -17,18 +18,6 @@ enum kind {
 	THREAD,
 	PROCESS,
 };
-
-void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
-{
-	ts->side = mem_reach(ts->side, &ts->n_side, &ts->cap_side, source + 1u,
-			     sizeof(*ts->side));
-	ts->side[source] = (struct side){ true, line };
-}
-
-void tasks_now(struct tasks *ts, int64_t t)
-{
-	ts->now = t;
-}
 
 /* The next source after `i` that shares with `source`; -1: no more. First
  * call: -1. */
@@ -142,7 +131,7 @@ bool twins_is_past(const struct tasks *ts, uint32_t slot)
 		ended_before(ts, true, th->over, GONE_NS));
 }
 
-bool tasks_is_over(const struct tasks *ts, uint32_t slot)
+bool twins_is_over(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 
@@ -154,13 +143,13 @@ bool twins_process_ended(const struct tasks *ts, uint32_t slot)
 {
 	bool ended = ts->process[slot].twin.exit;
 
-	for (uint32_t i = tasks_twin(ts, slot); i != slot;
-	     i = tasks_twin(ts, i))
+	for (uint32_t i = twins_next(ts, slot); i != slot;
+	     i = twins_next(ts, i))
 		ended |= ts->process[i].ended && ts->process[i].exit_seen;
 	return ended;
 }
 
-uint32_t tasks_twin(const struct tasks *ts, uint32_t process)
+uint32_t twins_next(const struct tasks *ts, uint32_t process)
 {
 	return ts->process[process].twin.next;
 }
@@ -255,21 +244,6 @@ int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid)
 			return tid;
 	}
 	return -1;
-}
-
-void twins_tell_process(struct tasks *ts, uint32_t slot)
-{
-	int32_t pid = ts->process[ts->thread[slot].process].pid;
-
-	if (pid < 0)
-		return;
-	for (uint32_t i = ts->thread[slot].twin.next; i != slot;
-	     i = ts->thread[i].twin.next) {
-		const struct thread *th = &ts->thread[i];
-
-		if (ts->process[th->process].pid < 0)
-			tasks_move(ts, i, tasks_process(ts, th->source, pid));
-	}
 }
 
 /* ---- the end of a row */
@@ -571,8 +545,8 @@ bool twins_borrow_name(struct tasks *ts, uint32_t slot)
 bool twins_have_map(const struct tasks *ts, uint32_t process,
 		    const struct region *r)
 {
-	for (uint32_t i = tasks_twin(ts, process); i != process;
-	     i = tasks_twin(ts, i))
+	for (uint32_t i = twins_next(ts, process); i != process;
+	     i = twins_next(ts, i))
 		if (space_has(&ts->process[i].space, r))
 			return true;
 	return false;
@@ -581,8 +555,8 @@ bool twins_have_map(const struct tasks *ts, uint32_t process,
 bool twins_have_all(const struct tasks *ts, uint32_t process,
 		    const struct space *sp)
 {
-	for (uint32_t i = tasks_twin(ts, process); i != process;
-	     i = tasks_twin(ts, i))
+	for (uint32_t i = twins_next(ts, process); i != process;
+	     i = twins_next(ts, i))
 		if (space_has_all(&ts->process[i].space, sp))
 			return true;
 	return false;

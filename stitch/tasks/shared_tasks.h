@@ -30,8 +30,13 @@ void twins_drop_thread(struct tasks *ts, uint32_t slot);
 
 /* The process of the thread by another capture; -1: it does not know. */
 int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid);
-/* Twins of the thread learn which process they are of. */
-void twins_tell_process(struct tasks *ts, uint32_t slot);
+/* Has another capture of the line seen that the thread's life was over by now?
+ * A few records of a thread come after its EXIT, but none that it made
+ * itself. */
+bool twins_is_over(const struct tasks *ts, uint32_t slot);
+/* The slot of the same process in another capture, in a ring; its own: there
+ * is none. */
+uint32_t twins_next(const struct tasks *ts, uint32_t process);
 
 /* The others learn that a life of the id begins at t: what they have of that
  * id is over, unless it began just then. */

@@ -7,7 +7,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/tasks/resolve.h"
-#include "stitch/stitch.h"
 #include "stitch/tasks/tasks.h"
 
 struct item {

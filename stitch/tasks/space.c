@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 
 #define OLD_MAX 8192
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/tasks_inner.h"
@@ -52,6 +53,18 @@ void tasks_free(struct tasks *ts)
 void tasks_keep_old(struct tasks *ts)
 {
 	ts->keep_old = true;
+}
+
+void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
+{
+	ts->side = mem_reach(ts->side, &ts->n_side, &ts->cap_side, source + 1u,
+			     sizeof(*ts->side));
+	ts->side[source] = (struct side){ true, line };
+}
+
+void tasks_now(struct tasks *ts, int64_t t)
+{
+	ts->now = t;
 }
 
 struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
@@ -243,6 +256,41 @@ static void end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 		end_process(ts, th->process, t);
 }
 
+/* ftrace says of most events only which thread it was: such threads are of
+ * process -1 until a record says more. Nothing of the life changes. */
+static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
+{
+	struct thread *th = &ts->thread[slot];
+	struct process *from = &ts->process[th->process];
+	struct process *to = &ts->process[process];
+
+	from->n_slots--;
+	to->n_slots++;
+	if (!th->ended) {
+		from->n_threads--;
+		to->n_threads++;
+		to->ended = false;
+		to->end = TIME_NONE;
+	}
+	th->process = process;
+}
+
+/* The other slots of the thread's life learn which process it is of. */
+static void tasks_tell_process(struct tasks *ts, uint32_t slot)
+{
+	int32_t pid = ts->process[ts->thread[slot].process].pid;
+
+	if (pid < 0)
+		return;
+	for (uint32_t i = ts->thread[slot].twin.next; i != slot;
+	     i = ts->thread[i].twin.next) {
+		const struct thread *th = &ts->thread[i];
+
+		if (ts->process[th->process].pid < 0)
+			tasks_move(ts, i, tasks_process(ts, th->source, pid));
+	}
+}
+
 static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 			   int32_t tid)
 {
@@ -274,27 +322,8 @@ static uint32_t new_thread(struct tasks *ts, uint16_t source, uint32_t process,
 	} else if (p->ended) {
 		end_life(ts, slot, p->end);
 	}
-	twins_tell_process(ts, slot);
+	tasks_tell_process(ts, slot);
 	return slot;
-}
-
-/* ftrace says of most events only which thread it was: such threads are of
- * process -1 until a record says more. Nothing of the life changes. */
-void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
-{
-	struct thread *th = &ts->thread[slot];
-	struct process *from = &ts->process[th->process];
-	struct process *to = &ts->process[process];
-
-	from->n_slots--;
-	to->n_slots++;
-	if (!th->ended) {
-		from->n_threads--;
-		to->n_threads++;
-		to->ended = false;
-		to->end = TIME_NONE;
-	}
-	th->process = process;
 }
 
 /* A life that loses its id, as it is before that. */
@@ -365,7 +394,7 @@ static uint32_t find_thread(struct tasks *ts, uint16_t source, int32_t pid,
 			return slot;
 		if (tid >= 0 && ts->process[th->process].pid < 0) {
 			tasks_move(ts, slot, tasks_process(ts, source, pid));
-			twins_tell_process(ts, slot);
+			tasks_tell_process(ts, slot);
 			return slot;
 		}
 		/* told of by the recorder, and nothing more */
@@ -496,7 +525,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		p->since = t;
 		space_exec(&p->space, t, &own);
 		jit_view_start(&p->jit, t);
-		join_exec(&th->join, t);
+		join_task_exec(&th->join, t);
 	}
 	th->made_up = false;
 	add_comm(ts, slot, name, t, exec);

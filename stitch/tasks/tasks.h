@@ -3,77 +3,19 @@
  * A slot is an index into an array whose entries are reused after the end of
  * a life; pointers are valid until the next call that may make a thread or a
  * process. A life that ended is kept for a while, because its deferred chain
- * comes after its EXIT record (formats.md C.3), then tasks_retire() lets it
+ * comes after its EXIT record (backstitch-formats(5), "Deferred stacks: order
+ * of records"), then tasks_retire() lets it
  * go and its rows are given out. */
 #ifndef STITCH_TASKS_TASKS_H
 #define STITCH_TASKS_TASKS_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stitch/tasks/jit.h"
-#include "stitch/join/join.h"
 #include "stitch/tasks/space.h"
+#include "stitch/tasks/task.h"
 
 struct facts;
 struct tasks;
-
-/* A life that several captures of one kernel know is one row, and a slot in
- * each: all slots of it are a ring. */
-struct twin {
-	uint32_t next;	    /* slot of another capture's; its own: of none */
-	uint32_t view;	    /* tells all slots apart that there ever were */
-	uint16_t source;    /* the smallest of those that are gone */
-	bool replaced;	    /* by another capture its id is another life's */
-	int64_t first;	    /* time of the record that made it; TIME_NONE */
-	int64_t start, end; /* what those that are gone knew; TIME_NONE */
-	bool exit;	    /* end was that of an EXIT record */
-};
-
-struct process {
-	uint32_t id, parent; /* row ids */
-	int32_t pid;
-	uint16_t source;
-	bool used; /* the slot is taken */
-	bool ended;
-	bool exit_seen;	    /* of a thread */
-	uint32_t n_threads; /* threads that have not ended, tid -1 aside */
-	uint32_t n_slots;   /* threads that still have a slot */
-	int64_t start, end;
-	/* Since when a mapping record of it may have been lost: its last
-	 * exec, or that of whom it was forked from. TIME_NONE: all along. */
-	int64_t since;
-	/* When a thread other than the first called exec: it got the first
-	 * one's id, and its own was free without an EXIT record. */
-	int64_t taken_over;
-	int64_t next_maps; /* when a saved list of mappings is due */
-	struct space space;
-	struct twin twin;
-	struct jit_view jit;
-};
-
-struct thread {
-	uint32_t id;	  /* row id */
-	uint32_t process; /* slot */
-	uint32_t comm;	  /* row id of the current name; 0: none yet */
-	const char *name; /* the current name; NULL: none yet */
-	int64_t named;	  /* since when; TIME_NONE */
-	int32_t tid;
-	uint16_t source;
-	bool used;
-	bool ended;
-	bool exit_seen;	 /* ended, and by an EXIT record */
-	bool reused_tid; /* another life of this tid came before */
-	bool introduced; /* a FORK record told of it, or the recorder did */
-	bool took_over;	 /* may have gone on under its process's id */
-	bool by_exec;	 /* exec gave the name */
-	bool made_up;	 /* nobody said the name */
-	bool lent;	 /* comm is of another name, which a twin told */
-	int64_t start, end;
-	int64_t last; /* time of its newest record; TIME_NONE */
-	int64_t over; /* when another capture saw its EXIT; TIME_NONE */
-	struct twin twin;
-	struct join_task join;
-};
 
 struct tasks *tasks_new(struct facts *out);
 void tasks_free(struct tasks *ts);
@@ -102,14 +44,8 @@ uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid,
 /* Who had an id until a record since the last call gave it to another life:
  * true and a copy. */
 bool tasks_replaced(struct tasks *ts, struct thread *out);
-/* Has another capture of the line seen that this life was over by now? A few
- * records of a thread come after its EXIT, but none that it made itself. */
-bool tasks_is_over(const struct tasks *ts, uint32_t slot);
 /* Then: the next life of its id. */
 uint32_t tasks_next(struct tasks *ts, uint32_t slot);
-/* The slot of the same process in another capture, in a ring; its own: there
- * is none. */
-uint32_t tasks_twin(const struct tasks *ts, uint32_t process);
 /* The row id of the thread's name, made (":TID") when there is none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 

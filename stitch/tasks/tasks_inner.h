@@ -3,9 +3,8 @@
 #ifndef STITCH_TASKS_TASKS_INNER_H
 #define STITCH_TASKS_TASKS_INNER_H
 #include "stitch/base/mem.h"
-#include "stitch/stitch.h"
 #include "stitch/base/table.h"
-#include "stitch/tasks/tasks.h"
+#include "stitch/tasks/task.h"
 
 /* Lives that ended, in the order of their ends. */
 struct dying {
@@ -28,6 +27,8 @@ struct side {
 	bool shares;
 	uint16_t line;
 };
+
+struct fact_queue;
 
 struct tasks {
 	struct facts *out;
@@ -87,8 +88,4 @@ static inline void tasks_forget_recent(struct tasks *ts, int32_t tid)
 {
 	recent_of(ts, tid)->known = false;
 }
-
-/* The thread is of that process; nothing else of its life changes. */
-void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process);
-
 #endif

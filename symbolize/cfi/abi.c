@@ -20,8 +20,8 @@ static const int8_t s390x[] = {
 	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
 };
 
-/* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and the kernel's
- * signal.c; of AArch64 and s390x those of rt_sigreturn. */
+/* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and
+ * kernel/signal.c; of AArch64 and s390x those of rt_sigreturn. */
 static const struct abi abis[] = {
 	{
 		.machine = EM_X86_64,

@@ -26,7 +26,7 @@ struct sframe_visitor {
 uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 		      void *arg);
 
-/* A row in the terms of rows.h. */
+/* A row in the terms of symbolize/cfi/unwind_rows.h. */
 void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 		     const struct sframe_rule *in, struct row_rule *out);
 /* The whole section as a table of rows; functions that cannot be read are not

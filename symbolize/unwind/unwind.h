@@ -1,11 +1,11 @@
 /* unwind.h - the unwinder: of stack dumps, and of what registers alone say.
  *
- * Works by the tables of the very files that ran, see modules.h and rows.h;
- * an address that was seen before costs one look into a cache. Where a row
- * does not suffice the stack is worked out once more from the beginning, with
- * all registers. Where there is no table it goes on by frame pointer only as
- * long as each return address is behind a call, or in code made at run time,
- * and says from which frame on that is so. */
+ * Works by the tables of the very files that ran, see modules.h and
+ * symbolize/cfi/unwind_rows.h; an address that was seen before costs one look
+ * into a cache. Where a row does not suffice the stack is worked out once more
+ * from the beginning, with all registers. Where there is no table it goes on by
+ * frame pointer only as long as each return address is behind a call, or in
+ * code made at run time, and says from which frame on that is so. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_H
 #define SYMBOLIZE_UNWIND_UNWIND_H
 

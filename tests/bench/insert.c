@@ -16,7 +16,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/ledger.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 static double bench_insert_now(void)
 {

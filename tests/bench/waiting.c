@@ -8,7 +8,8 @@
  * cache is large enough for. What is measured: from when all of them wait to
  * the last record, CPU time of this process, the best run; through order and
  * stitch, without a database. Beside it perf's rule (a list of all waiting
- * samples that every chain walks; 7.2, formats.md C.6) as the bare walk over
+ * samples that every chain walks; 7.2, backstitch-formats(5), "Deferred stacks:
+ * how perf joins") as the bare walk over
  * tids: perf itself also parses every sample on the way. Where that would
  * take hours only so many chains are walked as are printed. */
 #include <inttypes.h>
@@ -23,6 +24,7 @@
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #define CPUS 4
 #define BUSY 100

@@ -1,7 +1,7 @@
 # exportfirefox.py - profiles for the Firefox Profiler against folded stacks, SQL, and its own code.
-"""Every profile is held against what the program's docs-developer/
-CHANGELOG-formats.md and src/types/profile.ts say of version 60: there is no
-schema to be had. Stacks and weights are those of folded stacks, and numbers
+"""Every profile is held against what the program's
+docs-developer/CHANGELOG-formats.md and src/types/profile.ts say of version 60:
+there is no schema to be had. Stacks and weights are those of folded stacks, and numbers
 those that SQL counts. Where `make deps` could install profiler-cli, which is
 the program without its page, that reads them too."""
 

@@ -7,7 +7,7 @@
 #include "formats/ftrace/ftrace.h"
 #include "formats/code/maps.h"
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 #include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,6 +11,7 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/unwinder.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"

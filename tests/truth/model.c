@@ -1,5 +1,6 @@
 /* model.c - what must be said of requests and chains, by the rules of
- * formats.md C.4 to C.6 and nothing but searches through all the records. */
+ * backstitch-formats(5), "Deferred stacks: join rules" to "Deferred stacks:
+ * verdicts", and nothing but searches through all the records. */
 #include <stdlib.h>
 #include <string.h>
 

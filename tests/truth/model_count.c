@@ -1,5 +1,6 @@
-/* model_count.c - what must be said of the counters in cookies (formats.md
- * C.2, C.5 and C.6). */
+/* model_count.c - what must be said of the counters in cookies
+ * (backstitch-formats(5), "Deferred stacks: cookies", "Failure modes" and
+ * "Deferred stacks: counters"). */
 #include <string.h>
 
 #include "tests/truth/truth.h"

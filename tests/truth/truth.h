@@ -16,7 +16,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/rnd.h"
 
 #define NOWHERE UINT32_MAX
@@ -97,7 +97,8 @@ static inline uint64_t cookie_of(const struct record *r)
 	return r->kind == REC_CHAIN ? r->chain.cookie : r->sample.cookie;
 }
 
-/* As the kernels of the captures made them (formats.md C.2). */
+/* As the kernels of the captures made them (backstitch-formats(5), "Deferred
+ * stacks: cookies"). */
 static inline int32_t cookie_cpu(uint64_t cookie)
 {
 	return (int32_t)(cookie & UINT32_MAX) - 1;

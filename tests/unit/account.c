@@ -5,10 +5,10 @@
 
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/run.h"
 
 /* One capture: records go in, entries of the ledger come out. */

@@ -1,10 +1,11 @@
-/* across.c - joins across captures of one kernel: sessions.h, peers.h, and what
- * join.c, excuse.c and counters.c make of them. */
+/* across.c - joins across captures of one kernel: sessions.h,
+ * stitch/join/shared_threads.h, and what join.c, excuse.c and counters.c make
+ * of them. */
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "tests/unit/script.h"
 #include "tests/unit/facts.h"
@@ -322,7 +323,7 @@ static void across_join_step(uint16_t source, const struct script_line *l)
 		losses_add(rg.ls, source, &loss);
 	} else {
 		ck_assert_str_eq(kind, "exec");
-		join_exec(&rg.view[source], time);
+		join_task_exec(&rg.view[source], time);
 	}
 }
 
@@ -446,7 +447,7 @@ END_TEST
 
 START_TEST(totals_are_of_each_capture)
 {
-	struct counters_end sum[2];
+	struct cookie_totals sum[2];
 
 	across_join_begin(&across_whole, &across_whole);
 	across_join_play(

@@ -1,6 +1,8 @@
-/* align.c - tests of stitch/order/clocks.c, prints.c, match.c, align.c:
- * captures made of switches, whose clocks are known. */
+/* align.c - tests of stitch/order/clocks.c, stitch/order/fingerprints.c,
+ * stitch/order/clock_fit.c, align.c: captures made of switches, whose clocks
+ * are known. */
 #include "stitch/order/align.h"
+#include "stitch/order/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/output/human.h"
-#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -115,7 +115,7 @@ END_TEST
 static const char *text_clean(const char *s, size_t len, const char *also)
 {
 	static char buf[256];
-	size_t n = output_clean_buf(buf, sizeof(buf), s, len, also);
+	size_t n = safe_text_clean_buf(buf, sizeof(buf), s, len, also);
 
 	ck_assert_uint_eq(n, strlen(buf));
 	return buf;
@@ -160,10 +160,10 @@ START_TEST(a_small_buffer_cuts_and_ends)
 	char buf[6];
 
 	ck_assert_uint_eq(
-		output_clean_buf(buf, sizeof(buf), "abcdefgh", 8, NULL), 5);
+		safe_text_clean_buf(buf, sizeof(buf), "abcdefgh", 8, NULL), 5);
 	ck_assert_str_eq(buf, "abcde");
-	ck_assert_uint_eq(output_clean_buf(buf, sizeof(buf), "ab\033", 3, NULL),
-			  2);
+	ck_assert_uint_eq(
+		safe_text_clean_buf(buf, sizeof(buf), "ab\033", 3, NULL), 2);
 	ck_assert_str_eq(buf, "ab");
 }
 END_TEST

@@ -1,12 +1,13 @@
 /* counters.c - tests of stitch/audit/counters.c. */
+#include "stitch/join/sessions.h"
 #include "stitch/audit/counters.h"
 
 #include <string.h>
 
 #include "stitch/fact_queue.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/run.h"
 
 /* One capture of all CPUs with times; its facts after counters_test_end(). */
@@ -34,7 +35,7 @@ static void counters_begin(enum cookie_layout layout)
 	counters_source(s.cs, 0, &s.info, 0);
 }
 
-static void end_with(const struct counters_end *end)
+static void end_with(const struct cookie_totals *end)
 {
 	counters_end(s.cs, 0, end);
 	while (s.n < 4096 && facts_take(&s.q, &s.fact[s.n]))
@@ -43,7 +44,7 @@ static void end_with(const struct counters_end *end)
 
 static void counters_test_end(void)
 {
-	const struct counters_end none = { 0 };
+	const struct cookie_totals none = { 0 };
 
 	end_with(&none);
 }
@@ -361,7 +362,7 @@ END_TEST
 
 static void check_reason(const char *reason, uint64_t foreign)
 {
-	const struct counters_end e = { .no_chain = 4,
+	const struct cookie_totals e = { .no_chain = 4,
 					.no_sample = 5,
 					.foreign = foreign };
 

@@ -1,10 +1,10 @@
 /* excuse.c - the evidence beside a verdict: which exec, what ended the wait
  * for a chain and when, which loss of which CPU. */
-#include "stitch/audit/missing_reason.h"
+#include "stitch/join/missing_reason.h"
 
 #include "stitch/fact_queue.h"
 #include "stitch/join/join.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

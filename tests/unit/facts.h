@@ -6,6 +6,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/order/order.h"
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/fake.h"
 
 struct all_facts {

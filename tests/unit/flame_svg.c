@@ -7,7 +7,7 @@
 #include "cli/pictures/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/pictures/palette.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 
@@ -87,7 +87,7 @@ static char *flame_svg_plain(void (*fn)(FILE *, const char *, size_t),
 
 static void flame_svg_expect_xml(const char *s, size_t cells, const char *want)
 {
-	char *got = flame_svg_plain(plain_xml, s, cells);
+	char *got = flame_svg_plain(safe_text_xml, s, cells);
 
 	ck_assert_str_eq(got, want);
 	free(got);

@@ -1,6 +1,6 @@
 /* ftrace.c - trace.dat files: pages, stacks, losses, names, sections. */
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/ftrace_build.h"
 
 /* A file with these rings, read to its end. */

@@ -1,7 +1,7 @@
 /* ftrace_around.c - trace.dat files: buffers, and what stands around pages. */
 #include "formats/formats.h"
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/ftrace_build.h"
 
 static void one_plain(struct fb_ring *r, int32_t cpu, uint64_t time)

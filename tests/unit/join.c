@@ -1,10 +1,12 @@
 /* join.c - the rules of the deferred join and the ways in which it can fail,
- * each as a small capture. */
+ * each as a small capture: backstitch-formats(5), "Deferred stacks: join rules"
+ * and "Failure modes". */
+#include "stitch/join/sessions.h"
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "tests/unit/script.h"
 #include "tests/unit/facts.h"
 
@@ -464,7 +466,7 @@ START_TEST(cookies_without_their_other_half_are_counted)
 	const struct source_info info = { .has_time = true };
 	const struct loss lost = { 1, 0, 90, 99 };
 	struct join_task task[3] = { 0 };
-	struct counters_end sum[2];
+	struct cookie_totals sum[2];
 
 	losses_add(ls, 1, &lost);
 	join_source(jn, 0, &info);

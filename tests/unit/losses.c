@@ -1,7 +1,7 @@
-/* losses.c - tests of stitch/audit/losses.c. */
-#include "stitch/audit/losses.h"
+/* losses.c - tests of stitch/base/losses.c. */
+#include "stitch/base/losses.h"
 
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/run.h"
 
 static void losses_test_add(struct losses *ls, uint32_t id, int32_t cpu,

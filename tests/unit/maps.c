@@ -10,7 +10,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/record.h"
 #include "stitch/tasks/snapshots.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/run.h"
 
 static const struct snapshot *text_list(struct maps *m, struct ledger *lg,

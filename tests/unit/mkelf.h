@@ -58,6 +58,41 @@ static Elf_Scn *mkelf_section(Elf *e, char *names, size_t *n_names,
 	return scn;
 }
 
+/* Fills sym and the names in str, and returns the length of str. */
+static size_t mkelf_symbols(const struct mkelf *m, Elf64_Sym *sym, char *str)
+{
+	size_t n_str = 1;
+
+	for (size_t i = 0; i < m->n_sym; i++) {
+		sym[i + 1].st_name = (uint32_t)n_str;
+		sym[i + 1].st_value = m->sym[i].value;
+		sym[i + 1].st_size = m->sym[i].size;
+		sym[i + 1].st_info = m->sym[i].info;
+		sym[i + 1].st_shndx = 1;
+		memcpy(str + n_str, m->sym[i].name, strlen(m->sym[i].name) + 1);
+		n_str += strlen(m->sym[i].name) + 1;
+	}
+	return n_str;
+}
+
+/* sections is the offset of the section headers, names the index of the
+   section with their names. */
+static void mkelf_header(Elf *e, const struct mkelf *m, uint64_t sections,
+			 size_t names)
+{
+	GElf_Ehdr eh;
+
+	gelf_getehdr(e, &eh);
+	eh.e_type = ET_DYN;
+	eh.e_machine = EM_X86_64;
+	eh.e_version = EV_CURRENT;
+	eh.e_entry = m->entry;
+	eh.e_phoff = 64;
+	eh.e_shoff = sections;
+	eh.e_shstrndx = (uint16_t)names;
+	gelf_update_ehdr(e, &eh);
+}
+
 static void mkelf(const char *path, const struct mkelf *m)
 {
 	static unsigned char text[0x1000];
@@ -67,7 +102,7 @@ static void mkelf(const char *path, const struct mkelf *m)
 	unsigned char note[36] = { 4, 0, 0, 0, 20,  0,	 0,   0,
 				   3, 0, 0, 0, 'G', 'N', 'U', 0 };
 	size_t n_names = 1;
-	size_t n_str = 1;
+	size_t n_str;
 	uint64_t off = 0x2000;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
 
@@ -87,15 +122,7 @@ static void mkelf(const char *path, const struct mkelf *m)
 	mkelf_section(e, names, &n_names, ".text", SHT_PROGBITS,
 		      SHF_ALLOC | SHF_EXECINSTR, MKELF_TEXT, MKELF_OFF, text,
 		      sizeof(text), ELF_T_BYTE);
-	for (size_t i = 0; i < m->n_sym; i++) {
-		sym[i + 1].st_name = (uint32_t)n_str;
-		sym[i + 1].st_value = m->sym[i].value;
-		sym[i + 1].st_size = m->sym[i].size;
-		sym[i + 1].st_info = m->sym[i].info;
-		sym[i + 1].st_shndx = 1;
-		memcpy(str + n_str, m->sym[i].name, strlen(m->sym[i].name) + 1);
-		n_str += strlen(m->sym[i].name) + 1;
-	}
+	n_str = mkelf_symbols(m, sym, str);
 	mkelf_section(e, names, &n_names, ".symtab", SHT_SYMTAB, 0, 0, off, sym,
 		      (m->n_sym + 1) * sizeof(*sym), ELF_T_SYM);
 	off += sizeof(sym);
@@ -118,16 +145,7 @@ static void mkelf(const char *path, const struct mkelf *m)
 	Elf_Scn *s = mkelf_section(e, names, &n_names, ".shstrtab", SHT_STRTAB,
 				   0, 0, off, names, sizeof(names), ELF_T_BYTE);
 	off += sizeof(names);
-	GElf_Ehdr eh;
-	gelf_getehdr(e, &eh);
-	eh.e_type = ET_DYN;
-	eh.e_machine = EM_X86_64;
-	eh.e_version = EV_CURRENT;
-	eh.e_entry = m->entry;
-	eh.e_phoff = 64;
-	eh.e_shoff = (off + 7) & ~(uint64_t)7;
-	eh.e_shstrndx = (uint16_t)elf_ndxscn(s);
-	gelf_update_ehdr(e, &eh);
+	mkelf_header(e, m, (off + 7) & ~(uint64_t)7, elf_ndxscn(s));
 	if (elf_update(e, ELF_C_WRITE) < 0)
 		abort();
 	elf_end(e);

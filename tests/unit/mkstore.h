@@ -13,7 +13,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/symbol.h"
 #include "stitch/base/table.h"
 

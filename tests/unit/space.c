@@ -4,7 +4,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/tasks/space.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "tests/unit/run.h"
 
 /* All closed regions; every id must come exactly once. */

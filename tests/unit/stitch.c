@@ -1,5 +1,6 @@
 /* stitch.c - whole runs: records in, facts out, everything accounted for. */
 #include "stitch/stitch.h"
+#include "stitch/fact.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"

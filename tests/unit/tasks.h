@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "stitch/fact_queue.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
 
 struct world {

@@ -1,5 +1,6 @@
 /* twins.c - tests of stitch/tasks/shared_tasks.c: one life that several
  * captures know. */
+#include "stitch/tasks/shared_tasks.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/tasks.h"
 
@@ -283,10 +284,10 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 	/* records of the kernel's work for it go on for a while */
 	uint32_t slot = slot_at(&w, SEC + 5 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(!tasks_is_over(w.ts, slot));
+	ck_assert(!twins_is_over(w.ts, slot));
 	slot = slot_at(&w, SEC + 50 * MS, 1, 9, 9);
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
-	ck_assert(tasks_is_over(w.ts, slot));
+	ck_assert(twins_is_over(w.ts, slot));
 	uint32_t process = process_at(&w, SEC + 50 * MS, 1, 9)->id;
 	world_retire(&w, 3 * SEC);
 	ck_assert_uint_ne(id_at(&w, 4 * SEC, 1, 9, 9), old);

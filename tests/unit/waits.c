@@ -1,10 +1,11 @@
 /* waits.c - what perf 7.2, and the rule of the next chain of a thread id, would
- * have shown for each sample: formats.md C.6. */
+ * have shown for each sample: backstitch-formats(5), "Deferred stacks: how perf
+ * joins". */
 #include "stitch/join/pending_requests.h"
 
 #include "stitch/fact_queue.h"
 #include "stitch/join/join.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 

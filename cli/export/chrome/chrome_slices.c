@@ -11,7 +11,7 @@
 #include "cli/export/chrome/chrome_tracks.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/switches.h"
 
 /* Why a slice ends. */
@@ -26,7 +26,7 @@ static void put_end(struct tracks *t, const char *name, int64_t time,
 		    const struct reason *why)
 {
 	fputs(",\"ph\":\"E\",\"name\":", t->out);
-	plain_json(t->out, name);
+	safe_text_json(t->out, name);
 	putc(',', t->out);
 	tracks_time(t->out, time);
 	if (why->at_end)
@@ -86,7 +86,7 @@ static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
 	fprintf(t->out, ",\"args\":{\"cpu\":%" PRId64 "}}", c->cpu);
 	tracks_cpu(t, k->cpu - 1);
 	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":", t->out);
-	plain_json(t->out, tracks_name(t, k));
+	safe_text_json(t->out, tracks_name(t, k));
 	putc(',', t->out);
 	tracks_time(t->out, time);
 	fprintf(t->out, ",\"args\":{\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}}",

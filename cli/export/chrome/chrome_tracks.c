@@ -8,7 +8,7 @@
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -238,13 +238,14 @@ static void name_thread(struct tracks *t, const struct track *k)
 	if (k->process < t->n_leader && t->leader[k->process] &&
 	    !t->named[k->process]) {
 		begin_name(t, "process_name", k->kernel, k->pid, k->tid);
-		plain_json(t->out,
-			   events_comm(t->events, t->leader[k->process])->name);
+		safe_text_json(
+			t->out,
+			events_comm(t->events, t->leader[k->process])->name);
 		fputs("}}", t->out);
 		t->named[k->process] = true;
 	}
 	begin_name(t, "thread_name", k->kernel, k->pid, k->tid);
-	plain_json(t->out, tracks_name(t, k));
+	safe_text_json(t->out, tracks_name(t, k));
 	fputs("}}", t->out);
 }
 

@@ -11,7 +11,7 @@
 #include "cli/model/code_place.h"
 #include "cli/output/columns.h"
 #include "cli/model/label.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -513,7 +513,7 @@ void firefox_put_shared(const struct firefox *f, FILE *out)
 	fputs("\"shared\":{\"stringArray\":[", out);
 	for (size_t i = 0; i < f->n_string; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		plain_json(out, f->string[i]);
+		safe_text_json(out, f->string[i]);
 	}
 	putc(']', out);
 	TABLE(out, "stackTable", f, stack);
@@ -545,13 +545,13 @@ static void put_lib(FILE *out, const struct image *img)
 	const char *name = base_name(img->path);
 
 	fputs("{\"arch\":\"\",\"name\":", out);
-	plain_json(out, name);
+	safe_text_json(out, name);
 	fputs(",\"path\":", out);
-	plain_json(out, img->path);
+	safe_text_json(out, img->path);
 	fputs(",\"debugName\":", out);
-	plain_json(out, name);
+	safe_text_json(out, name);
 	fputs(",\"debugPath\":", out);
-	plain_json(out, img->path);
+	safe_text_json(out, img->path);
 	fputs(",\"breakpadId\":", out);
 	put_breakpad_id(out, img);
 	fputs(",\"codeId\":", out);

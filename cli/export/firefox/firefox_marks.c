@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #include "cli/export/firefox/firefox.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -89,9 +90,10 @@ struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
 
 static void put_ms(const struct writing *w, int64_t time)
 {
-	plain_fixed(w->out,
-		    time > w->begin ? (uint64_t)time - (uint64_t)w->begin : 0,
-		    NS_PER_MS, 6);
+	human_put_fixed(w->out,
+			time > w->begin ? (uint64_t)time - (uint64_t)w->begin
+					: 0,
+			NS_PER_MS, 6);
 }
 
 static void put_data(const struct writing *w, const struct firefox_mark *k)
@@ -100,7 +102,7 @@ static void put_data(const struct writing *w, const struct firefox_mark *k)
 
 	fprintf(w->out,
 		"\n{\"type\":\"%s\",\"what\":", loss ? "Loss" : "OffCpu");
-	plain_json(w->out, k->what);
+	safe_text_json(w->out, k->what);
 	if (k->cpu >= 0)
 		fprintf(w->out, ",\"cpu\":%" PRId64, k->cpu);
 	if (k->n >= 0)

@@ -8,7 +8,8 @@
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/notes.h"
-#include "cli/output/plain.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -25,7 +26,7 @@ static void put_note(void *arg, const char *line)
 
 	fputs(n->more ? ",\n" : "\n", n->out);
 	fputs("{\"label\":\"Note\",\"format\":\"string\",\"value\":", n->out);
-	plain_json(n->out, line);
+	safe_text_json(n->out, line);
 	putc('}', n->out);
 	n->more = true;
 }
@@ -57,10 +58,10 @@ static void put_range(FILE *out, const struct firefox_doc *d)
 	fputs("\"startTime\":0,\"profilingStartTime\":0,"
 	      "\"profilingEndTime\":",
 	      out);
-	plain_fixed(out, firefox_duration(d->threads) + interval(d), NS_PER_MS,
-		    6);
+	human_put_fixed(out, firefox_duration(d->threads) + interval(d),
+			NS_PER_MS, 6);
 	fputs(",\n\"interval\":", out);
-	plain_fixed(out, interval(d), NS_PER_MS, 6);
+	human_put_fixed(out, interval(d), NS_PER_MS, 6);
 }
 
 static void put_name(FILE *out, const struct firefox_doc *d)
@@ -68,9 +69,9 @@ static void put_name(FILE *out, const struct firefox_doc *d)
 	const char *slash = strrchr(d->path, '/');
 
 	fputs("\"product\":", out);
-	plain_json(out, slash && slash[1] ? slash + 1 : d->path);
+	safe_text_json(out, slash && slash[1] ? slash + 1 : d->path);
 	fputs(",\"importedFrom\":\"backstitch\",\"arguments\":", out);
-	plain_json(out, d->event);
+	safe_text_json(out, d->event);
 }
 
 static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,

@@ -10,8 +10,9 @@
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/model/loss_rows.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
-#include "cli/output/plain.h"
+#include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "cli/model/switches.h"
 #include "schema/store.h"
@@ -383,7 +384,7 @@ static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
 	uint64_t since =
 		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
 
-	plain_fixed(out, since, NS_PER_MS, 6);
+	human_put_fixed(out, since, NS_PER_MS, 6);
 }
 
 static void put_stack(const struct firefox_threads *t, FILE *out,
@@ -413,7 +414,7 @@ static void put_weight_ms(const struct firefox_threads *t, FILE *out,
 			  const struct sample *s)
 {
 	(void)t;
-	plain_fixed(out, s->weight, NS_PER_MS, 6);
+	human_put_fixed(out, s->weight, NS_PER_MS, 6);
 }
 
 typedef void put_fn(const struct firefox_threads *t, FILE *out,
@@ -487,10 +488,10 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	fputs("\n{\"processType\":\"default\",\"pausedRanges\":[],"
 	      "\"showMarkersInTimeline\":true,\"name\":",
 	      out);
-	plain_json(out, th->life.name ? th->life.name : "[no name]");
+	safe_text_json(out, th->life.name ? th->life.name : "[no name]");
 	fprintf(out, ",\"isMainThread\":%s,\"processName\":",
 		th->life.number == p->number ? "true" : "false");
-	plain_json(out, p->name ? p->name : "[process not known]");
+	safe_text_json(out, p->name ? p->name : "[process not known]");
 	fputs(",\"pid\":", out);
 	put_number(out, p, true);
 	fputs(",\"tid\":", out);

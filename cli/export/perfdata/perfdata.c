@@ -265,7 +265,7 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	c.long32 = c.arch && payloads_long32(c.arch);
-	/* Pointer authentication: see perf_feature.c. */
+	/* Pointer authentication: see formats/perf/feature.c. */
 	if (c.arch && (!strcmp(c.arch, "aarch64") || !strcmp(c.arch, "arm64")))
 		c.user_mask = ~(uint64_t)0x007f000000000000;
 	pd->capture = mem_grow(pd->capture, &pd->cap_capture, pd->n_capture + 1,

@@ -1,8 +1,8 @@
 /* missing_reason.h - why a sample has no chain, or a chain no sample, and the
- * evidence: formats.md C.5 and C.6. Asked once all is known that ever will be.
- */
-#ifndef STITCH_AUDIT_MISSING_REASON_H
-#define STITCH_AUDIT_MISSING_REASON_H
+ * evidence: backstitch-formats(5), "Failure modes" and "Deferred stacks:
+ * verdicts". Asked once all is known that ever will be. */
+#ifndef STITCH_JOIN_MISSING_REASON_H
+#define STITCH_JOIN_MISSING_REASON_H
 
 struct cookie_entry;
 struct fact_chain;

@@ -3,13 +3,13 @@
  * Sorted by their ends, in which order they mostly come. low[i] is the
  * interval with the smallest start among i and all after it, so that one
  * look tells whether any of them reaches back far enough. */
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/stitch.h"
+#include "stitch/record.h"
 
 #define LOSSES_MAX (1u << 16)
 /* How many are looked at one by one for the first that fits. */

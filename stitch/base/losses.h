@@ -4,8 +4,8 @@
  * interval is (t0, t1] on a CPU, and has the number its row in the database
  * will have (struct ledger_entry.id). Questions cost O(log n). Neighbours are
  * made one when a capture made to hurt has too many of them. */
-#ifndef STITCH_AUDIT_LOSSES_H
-#define STITCH_AUDIT_LOSSES_H
+#ifndef STITCH_BASE_LOSSES_H
+#define STITCH_BASE_LOSSES_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* verdict.c - the words for verdicts, confidence and quality. */
-#include "stitch/join/verdict.h"
+#include "stitch/verdict.h"
 
 #include "stitch/unwinder.h"
 

@@ -1,14 +1,15 @@
 /* missing_reason.c - why a sample has no chain, or a chain no sample, and the
  * evidence. */
-#include "stitch/audit/missing_reason.h"
+#include "stitch/join/missing_reason.h"
 
 #include "stitch/join/cookies.h"
-#include "stitch/audit/losses.h"
+#include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
-#include "stitch/stitch.h"
+#include "stitch/fact.h"
 #include "stitch/join/unwinders.h"
 
-/* From EXIT to the chain; up to 0.4 ms was seen (formats.md C.3). */
+/* From EXIT to the chain; up to 0.4 ms was seen (backstitch-formats(5),
+ * "Deferred stacks: order of records"). */
 #define AFTER_EXIT_NS 2000000
 
 /* A loss in (from, to) of a ring of that CPU, -1: any. */

@@ -4,8 +4,8 @@
  * cookie, in a bare marker, or in a user half taken at once because the
  * kernel refused. Each request and each chain gets exactly one verdict. The
  * numbers are stored in the database: add at the end, never renumber. */
-#ifndef STITCH_JOIN_VERDICT_H
-#define STITCH_JOIN_VERDICT_H
+#ifndef STITCH_VERDICT_H
+#define STITCH_VERDICT_H
 
 enum request_verdict {
 	REQ_MATCHED = 1,   /* joined to its chain by the cookie */
@@ -71,7 +71,8 @@ enum request_end {
 	END_CAPTURE,	/* nothing before the capture ended */
 };
 
-/* What perf 7.2 makes of a sample that waits for its chain (formats.md C.6):
+/* What perf 7.2 makes of a sample that waits for its chain
+ * (backstitch-formats(5), "Deferred stacks: how perf joins"):
  * it goes out with the next chain of the same tid, whichever cookie that
  * has. */
 enum as_perf {

@@ -1,0 +1,459 @@
+/* json.c - the one writer of JSON: values go to a FILE as they are made. */
+#include "cli/output/json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/utf8.h"
+
+#define BLOB_MAX ((size_t)1 << 20) /* bytes of a blob that are written */
+
+static const char json_digit[] = "0123456789abcdef";
+
+void json_open(struct json *j, FILE *out, enum json_form form)
+{
+	*j = (struct json){ .out = out, .form = form };
+}
+
+void json_open_members(struct json *j, FILE *out, enum json_form form)
+{
+	json_open(j, out, form);
+	j->level[0].is_object = true;
+}
+
+bool json_failed(const struct json *j)
+{
+	return ferror(j->out);
+}
+
+bool json_can(const char *s, size_t len)
+{
+	uint32_t c;
+
+	for (size_t n; len; s += n, len -= n) {
+		n = utf8_char(s, len, &c);
+		if (!n || !c)
+			return false;
+	}
+	return true;
+}
+
+/* ---- strings */
+
+static void json_put_escape(struct json *j, uint32_t c)
+{
+	static const char letter[] = "btn.fr"; /* 8 to 13 */
+
+	if (c == '"' || c == '\\')
+		fprintf(j->out, "\\%c", (char)c);
+	else if (c >= 8 && c <= 13 && c != 11)
+		fprintf(j->out, "\\%c", letter[c - 8]);
+	else if (c > 0xffff)
+		fprintf(j->out, "\\u%04x\\u%04x",
+			0xd800 + ((c - 0x10000) >> 10),
+			0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		fprintf(j->out, "\\u%04x", c);
+}
+
+static bool json_is_plain(const struct json *j, uint32_t c)
+{
+	if (c == '"' || c == '\\' || (c == '<' && j->form == JSON_HTML))
+		return false;
+	return (c >= 0x20 && c < 0x7f) || utf8_shown(c);
+}
+
+/* UTF-8, between its quotes. */
+static void json_put_utf8(struct json *j, const char *s, size_t len)
+{
+	size_t plain = 0; /* bytes in front of s that need no escape */
+
+	for (size_t n; len; s += n, len -= n) {
+		uint32_t c = (unsigned char)*s;
+
+		n = c < 0x80 ? 1 : utf8_char(s, len, &c);
+		if (json_is_plain(j, c)) {
+			plain += n;
+			continue;
+		}
+		fwrite_unlocked(s - plain, 1, plain, j->out);
+		plain = 0;
+		json_put_escape(j, c);
+	}
+	fwrite_unlocked(s - plain, 1, plain, j->out);
+}
+
+/* Bytes that are not UTF-8, made safe part by part. */
+static void json_put_cleaned(struct json *j, const char *s, size_t len)
+{
+	char buf[1024];
+
+	while (len) {
+		size_t part = safe_text_part(s, len, 200);
+		size_t n = safe_text_clean_buf(buf, sizeof(buf), s, part, NULL);
+
+		json_put_utf8(j, buf, n);
+		s += part;
+		len -= part;
+	}
+}
+
+/* Most names are: then nothing has to be decoded. */
+static bool json_is_ascii(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] > 0x7e)
+			return false;
+	return true;
+}
+
+static void json_put_text(struct json *j, const char *s, size_t len)
+{
+	putc_unlocked('"', j->out);
+	if (json_is_ascii(s, len) || json_can(s, len))
+		json_put_utf8(j, s, len);
+	else
+		json_put_cleaned(j, s, len);
+	putc_unlocked('"', j->out);
+}
+
+/* ---- nesting */
+
+static struct json_level *json_now(struct json *j)
+{
+	return &j->level[j->depth];
+}
+
+static void json_put_indent(struct json *j)
+{
+	putc_unlocked('\n', j->out);
+	for (unsigned int i = 0; i < j->depth; i++)
+		fputs_unlocked("  ", j->out);
+}
+
+/* What stands between the member before and the next: comma and line break. */
+static void json_put_gap(struct json *j)
+{
+	struct json_level *l = json_now(j);
+
+	if (l->has_members && (j->depth || l->is_object))
+		putc_unlocked(',', j->out);
+	if (j->form == JSON_PRETTY && j->depth)
+		json_put_indent(j);
+	else if (l->lines || l->new_line)
+		putc_unlocked('\n', j->out);
+	l->new_line = false;
+	l->has_members = true;
+}
+
+static void json_put_key(struct json *j, const char *key)
+{
+	const struct json_level *l = json_now(j);
+
+	assert(l->is_object == (key != NULL));
+	json_put_gap(j);
+	if (!key)
+		return;
+	json_put_text(j, key, strlen(key));
+	putc_unlocked(':', j->out);
+	if (l->lines)
+		putc_unlocked(' ', j->out);
+}
+
+static void json_begin(struct json *j, const char *key, bool is_object)
+{
+	json_put_key(j, key);
+	putc_unlocked(is_object ? '{' : '[', j->out);
+	assert(j->depth + 1 < JSON_DEPTH);
+	j->depth++;
+	*json_now(j) = (struct json_level){ .is_object = is_object };
+}
+
+void json_object(struct json *j, const char *key)
+{
+	json_begin(j, key, true);
+}
+
+void json_array(struct json *j, const char *key)
+{
+	json_begin(j, key, false);
+}
+
+void json_end(struct json *j)
+{
+	const struct json_level *l = json_now(j);
+
+	assert(j->depth);
+	j->depth--;
+	if (j->form == JSON_PRETTY)
+		json_put_indent(j);
+	else if (l->new_line || (l->lines && l->has_members))
+		putc_unlocked('\n', j->out);
+	putc_unlocked(l->is_object ? '}' : ']', j->out);
+}
+
+void json_lines(struct json *j)
+{
+	json_now(j)->lines = true;
+}
+
+void json_break(struct json *j)
+{
+	json_now(j)->new_line = true;
+}
+
+void json_newline(struct json *j)
+{
+	putc_unlocked('\n', j->out);
+}
+
+/* ---- values */
+
+static void json_put(struct json *j, const char *key, const char *s, size_t len)
+{
+	json_put_key(j, key);
+	fwrite_unlocked(s, 1, len, j->out);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	json_put(j, key, "null", 4);
+}
+
+void json_bool(struct json *j, const char *key, bool v)
+{
+	json_put(j, key, v ? "true" : "false", v ? 4 : 5);
+}
+
+static void json_put_digits(struct json *j, uint64_t v)
+{
+	char buf[20];
+	size_t n = 0;
+
+	do {
+		buf[sizeof(buf) - ++n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	fwrite_unlocked(buf + sizeof(buf) - n, 1, n, j->out);
+}
+
+void json_int(struct json *j, const char *key, int64_t v)
+{
+	json_put_key(j, key);
+	if (v < 0)
+		putc_unlocked('-', j->out);
+	json_put_digits(j, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void json_uint(struct json *j, const char *key, uint64_t v)
+{
+	json_put_key(j, key);
+	json_put_digits(j, v);
+}
+
+void json_int_or_null(struct json *j, const char *key, int64_t v, bool known)
+{
+	if (known)
+		json_int(j, key, v);
+	else
+		json_null(j, key);
+}
+
+/* 17 digits tell all doubles apart; ".0" says that a whole number is one. */
+void json_real(struct json *j, const char *key, double v)
+{
+	char buf[64];
+
+	if (isnan(v)) {
+		json_put(j, key, "NaN", 3);
+		return;
+	}
+	if (isinf(v)) {
+		json_put(j, key, v < 0 ? "-Infinity" : "Infinity",
+			 v < 0 ? 9 : 8);
+		return;
+	}
+	int n = snprintf(buf, sizeof(buf) - 2, "%.17g", v);
+	char *point = strpbrk(buf, ".,e");
+
+	if (point && *point == ',')
+		*point = '.';
+	if (!point)
+		n += snprintf(buf + n, 3, ".0");
+	json_put(j, key, buf, (size_t)n);
+}
+
+void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,
+		unsigned int decimals)
+{
+	json_put_key(j, key);
+	human_put_fixed(j->out, n, d, decimals);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t v)
+{
+	char buf[20];
+	size_t n = 0;
+
+	buf[sizeof(buf) - ++n] = '"';
+	do {
+		buf[sizeof(buf) - ++n] = json_digit[v & 15];
+		v >>= 4;
+	} while (v);
+	buf[sizeof(buf) - ++n] = 'x';
+	buf[sizeof(buf) - ++n] = '0';
+	json_put_key(j, key);
+	putc_unlocked('"', j->out);
+	fwrite_unlocked(buf + sizeof(buf) - n, 1, n, j->out);
+}
+
+void json_hex_bytes(struct json *j, const char *key, const void *bytes,
+		    size_t len)
+{
+	const unsigned char *p = bytes;
+
+	json_put_key(j, key);
+	putc_unlocked('"', j->out);
+	for (size_t i = 0; i < len; i++) {
+		putc_unlocked(json_digit[p[i] >> 4], j->out);
+		putc_unlocked(json_digit[p[i] & 15], j->out);
+	}
+	putc_unlocked('"', j->out);
+}
+
+void json_text(struct json *j, const char *key, const char *s)
+{
+	if (s)
+		json_text_len(j, key, s, strlen(s));
+	else
+		json_null(j, key);
+}
+
+void json_text_len(struct json *j, const char *key, const char *s, size_t len)
+{
+	json_put_key(j, key);
+	json_put_text(j, s, len);
+}
+
+void json_shown(struct json *j, const char *key, const char *s)
+{
+	struct safe_text u;
+	size_t len = strlen(s);
+
+	if (json_is_ascii(s, len)) {
+		json_text_len(j, key, s, len);
+		return;
+	}
+	json_put_key(j, key);
+	putc_unlocked('"', j->out);
+	while (safe_text_next(&s, &u))
+		json_put_utf8(j, u.text, strlen(u.text));
+	putc_unlocked('"', j->out);
+}
+
+void json_raw(struct json *j, const char *key, const char *s, size_t len)
+{
+	if (!len)
+		return;
+	if (key || !json_now(j)->is_object)
+		json_put_key(j, key);
+	else
+		json_put_gap(j);
+	fwrite_unlocked(s, 1, len, j->out);
+}
+
+/* ---- rows of a query */
+
+void json_value(struct json *j, const char *key, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_NULL:
+		json_null(j, key);
+		break;
+	case VALUE_INT:
+		json_int(j, key, v->num);
+		break;
+	case VALUE_REAL:
+		json_real(j, key, v->real);
+		break;
+	case VALUE_TEXT:
+		json_text_len(j, key, v->text, v->len);
+		break;
+	case VALUE_BLOB:
+		json_hex_bytes(j, key, v->text,
+			       v->len < BLOB_MAX ? v->len : BLOB_MAX);
+		break;
+	}
+}
+
+/* column[i]: the column whose value is written for column i, since a JSON
+ * object has a key once: the last of that name, at the place of the first;
+ * SIZE_MAX for the others of that name. Returned memory is the caller's. */
+static size_t *json_columns(const struct rows *r)
+{
+	size_t n = rows_columns(r);
+	size_t *column = mem_new(n ? n : 1, sizeof(*column));
+
+	for (size_t i = 0; i < n; i++) {
+		column[i] = i;
+		for (size_t k = 0; k < i; k++) {
+			if (strcmp(rows_name(r, k), rows_name(r, i)) != 0)
+				continue;
+			column[k] = column[k] == SIZE_MAX ? SIZE_MAX : i;
+			column[i] = SIZE_MAX;
+		}
+	}
+	return column;
+}
+
+static void json_put_row(struct json *j, const char *key, struct rows *r,
+			 const size_t *column)
+{
+	json_object(j, key);
+	for (size_t i = 0; i < rows_columns(r); i++) {
+		if (column[i] == SIZE_MAX)
+			continue;
+		struct value v = rows_value(r, column[i]);
+
+		json_value(j, rows_name(r, i), &v);
+	}
+	json_end(j);
+}
+
+int json_row(struct json *j, const char *key, struct rows *r, struct err *err)
+{
+	int ret = rows_next(r, err);
+
+	if (ret < 0)
+		return -1;
+	if (!ret) {
+		json_null(j, key);
+		return 0;
+	}
+	size_t *column = json_columns(r);
+
+	json_put_row(j, key, r, column);
+	free(column);
+	return 0;
+}
+
+int json_rows(struct json *j, const char *key, struct rows *r, struct err *err)
+{
+	size_t *column = json_columns(r);
+	int ret;
+
+	json_array(j, key);
+	if (j->form != JSON_PRETTY)
+		json_lines(j);
+	while ((ret = rows_next(r, err)) > 0 && !json_failed(j))
+		json_put_row(j, NULL, r, column);
+	json_end(j);
+	free(column);
+	return ret < 0 ? -1 : 0;
+}

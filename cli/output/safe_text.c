@@ -1,0 +1,175 @@
+/* safe_text.c - text from captures made safe to show. */
+#include "cli/output/safe_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "stitch/base/utf8.h"
+
+/* East Asian characters take two columns. Approximate, which is enough to cut
+ * names to a width. */
+static bool safe_text_is_wide(uint32_t c)
+{
+	return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
+	       (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
+	       (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
+	       (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000);
+}
+
+int safe_text_next(const char **s, struct safe_text *out)
+{
+	const unsigned char *p = (const unsigned char *)*s;
+	uint32_t c = 0;
+
+	if (!*p)
+		return 0;
+
+	size_t n = utf8_char(*s, strnlen(*s, 4), &c);
+
+	if (!n || c < 0x20 || c == 0x7f) {
+		n = 1;
+		snprintf(out->text, sizeof(out->text), "\\x%02x", p[0]);
+		out->cells = 4;
+	} else if (!utf8_shown(c)) {
+		snprintf(out->text, sizeof(out->text), "\\u%04x", c);
+		out->cells = (unsigned int)strlen(out->text);
+	} else {
+		memcpy(out->text, p, n);
+		out->text[n] = 0;
+		out->cells = safe_text_is_wide(c) ? 2 : 1;
+	}
+	*s += n;
+	return 1;
+}
+
+size_t safe_text_cells(const char *s)
+{
+	struct safe_text u;
+	size_t cells = 0;
+
+	while (safe_text_next(&s, &u))
+		cells += u.cells;
+	return cells;
+}
+
+static void safe_text_put_xml(FILE *out, const struct safe_text *u)
+{
+	switch (u->text[0]) {
+	case '<':
+		fputs("&lt;", out);
+		break;
+	case '>':
+		fputs("&gt;", out);
+		break;
+	case '&':
+		fputs("&amp;", out);
+		break;
+	case '"':
+		fputs("&quot;", out);
+		break;
+	case '\'':
+		fputs("&#39;", out);
+		break;
+	default:
+		fputs(u->text, out);
+	}
+}
+
+void safe_text_xml(FILE *out, const char *s, size_t cells)
+{
+	struct safe_text u;
+	size_t room = cells;
+
+	if (cells && safe_text_cells(s) <= cells)
+		cells = 0;
+	if (cells)
+		room = cells > 2 ? cells - 2 : 0;
+	while (safe_text_next(&s, &u)) {
+		if (cells && u.cells > room)
+			break;
+		room -= cells ? u.cells : 0;
+		safe_text_put_xml(out, &u);
+	}
+	if (cells)
+		fputs("..", out);
+}
+
+void safe_text_json(FILE *out, const char *s)
+{
+	struct safe_text u;
+
+	fputc('"', out);
+	while (safe_text_next(&s, &u)) {
+		if (u.text[0] == '"' || u.text[0] == '\\')
+			fputc('\\', out);
+		fputs(u.text, out);
+	}
+	fputc('"', out);
+}
+
+void safe_text_put(FILE *out, const char *s, char from, char to)
+{
+	struct safe_text u;
+
+	while (safe_text_next(&s, &u)) {
+		if (u.text[0] == from && !u.text[1])
+			fputc(to, out);
+		else
+			fputs(u.text, out);
+	}
+}
+
+size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
+			   const char *also)
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *p = (const unsigned char *)s;
+	size_t n = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t safe = utf8_safe(s + i, len - i);
+
+		if (safe == 1 && also && strchr(also, p[i]))
+			safe = 0;
+		if (n + (safe ? safe : 4) + 1 > size)
+			break;
+		if (safe) {
+			memcpy(dst + n, p + i, safe);
+			n += safe;
+			i += safe;
+			continue;
+		}
+		dst[n++] = '\\';
+		dst[n++] = 'x';
+		dst[n++] = hex[p[i] >> 4];
+		dst[n++] = hex[p[i] & 15];
+		i++;
+	}
+	dst[n] = 0;
+	return n;
+}
+
+size_t safe_text_part(const char *s, size_t len, size_t max)
+{
+	size_t part = len < max ? len : max;
+
+	for (size_t k = 0; k < 3 && part < len; k++)
+		if (((unsigned char)s[part] & 0xc0) == 0x80)
+			part++;
+	return part;
+}
+
+void safe_text_clean(FILE *out, const char *s, size_t len, const char *also)
+{
+	char buf[1024];
+
+	while (len) {
+		size_t part = safe_text_part(s, len, 200);
+
+		fwrite(buf, 1,
+		       safe_text_clean_buf(buf, sizeof(buf), s, part, also),
+		       out);
+		s += part;
+		len -= part;
+	}
+}

@@ -1,0 +1,40 @@
+/* safe_text.h - text from captures made safe to show: what commands a
+ * terminal, hides or turns text, or is not UTF-8 becomes a visible escape. */
+#ifndef CLI_OUTPUT_SAFE_TEXT_H
+#define CLI_OUTPUT_SAFE_TEXT_H
+#include <stddef.h>
+#include <stdio.h>
+
+/* One unit of text, with a final 0: a printable character or an escape.
+ * Control bytes and bytes that are not UTF-8 become \xNN, characters that are
+ * invisible or change the direction of text \uNNNN. */
+struct safe_text {
+	char text[12];
+	unsigned int cells; /* columns in a font of fixed width */
+};
+
+/* Takes one unit from the front of *s. Returns 1, or 0 at the end. */
+int safe_text_next(const char **s, struct safe_text *out);
+/* Columns of the whole string. */
+size_t safe_text_cells(const char *s);
+/* Writes s with each character `from` replaced by `to` (';' in folded
+ * stacks); 0 replaces nothing. */
+void safe_text_put(FILE *out, const char *s, char from, char to);
+/* Writes s for XML text and attributes. At most `cells` columns (0: all); a
+ * longer string is cut and ends with "..". */
+void safe_text_xml(FILE *out, const char *s, size_t cells);
+/* Writes s as a JSON string, with its quotes. */
+void safe_text_json(FILE *out, const char *s);
+
+/* Writes len bytes of s, with \xNN for each byte that cannot be shown and for
+ * the bytes in `also` (NULL: none). */
+void safe_text_clean(FILE *out, const char *s, size_t len, const char *also);
+/* Does the same into dst, which has size bytes; what does not fit is left
+ * out. Returns the length without the final 0 that is added; a size of
+ * 4 * len + 1 is always enough. */
+size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
+			   const char *also);
+/* Returns how many bytes of s to take, at most max + 3 of len, so that no
+ * character is cut in two. */
+size_t safe_text_part(const char *s, size_t len, size_t max);
+#endif

@@ -1,0 +1,83 @@
+/* audit.c - what the functions of all rules use. */
+#include "stitch/audit/audit.h"
+
+#include "stitch/base/losses.h"
+#include "stitch/base/mem.h"
+#include "stitch/tasks/task.h"
+
+/* Findings of one rule; the rest is counted in the last one. */
+#define FOUND_MAX 32768
+#define CPU_MAX 65536
+
+static void init_cpu(struct audit_cpu *c)
+{
+	*c = (struct audit_cpu){
+		.bucket = TIME_NONE,
+		.newest = TIME_NONE,
+		.event.tid = -1,
+		.record.tid = -1,
+		.first = TIME_NONE,
+		.last = TIME_NONE,
+	};
+}
+
+struct audit_cpu *audit_cpu(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	int32_t cpu = in->rec->cpu;
+
+	if (cpu < 0 || cpu >= CPU_MAX)
+		return NULL;
+	if ((size_t)cpu >= as->n_cpu) {
+		as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
+				   sizeof(*as->cpu));
+		while (as->n_cpu < as->cap_cpu)
+			init_cpu(&as->cpu[as->n_cpu++]);
+	}
+	return &as->cpu[cpu];
+}
+
+struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
+				  int64_t since)
+{
+	return (struct fact_finding){
+		.rule = rule,
+		.source = in->rec->source,
+		.time = in->time,
+		.since = since,
+		.cpu = in->rec->cpu,
+		.thread = in->thread ? in->thread->id : 0,
+		.event = in->event,
+		.n = 1,
+	};
+}
+
+uint32_t audit_found(struct audit *au, const struct fact_finding *f,
+		     uint64_t key)
+{
+	struct found *fd = &au->found[f->rule];
+
+	if (fd->n == FOUND_MAX) {
+		fd->at[fd->n - 1].f.n++;
+		return UINT32_MAX;
+	}
+	fd->at = mem_grow(fd->at, &fd->cap, fd->n + 1, sizeof(*fd->at));
+	fd->at[fd->n] = (struct waiting){ .f = *f, .key = key };
+	return (uint32_t)fd->n++;
+}
+
+uint32_t audit_loss(struct audit *au, const struct fact_finding *f)
+{
+	enum rule_loss of = au->rules[f->rule].loss;
+	uint32_t loss = 0;
+
+	if (of == RULE_LOSS_NONE)
+		return 0;
+	if (of != RULE_LOSS_ANY)
+		loss = losses_find(au->losses, f->source, f->cpu, f->since,
+				   f->time);
+	if (!loss && of != RULE_LOSS_CPU)
+		loss = losses_find(au->losses, f->source, -1, f->since,
+				   f->time);
+	return loss;
+}

@@ -1,0 +1,20 @@
+/* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken. */
+#ifndef STITCH_AUDIT_RULES_SCHED_H
+#define STITCH_AUDIT_RULES_SCHED_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct audit;
+struct audit_in;
+struct fact_finding;
+
+void rule_switch(struct audit *au, const struct audit_in *in);
+bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
+		       uint64_t key);
+void rule_wakeup(struct audit *au, const struct audit_in *in);
+bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
+		       uint64_t key);
+/* Before the findings are given out. */
+void rule_sched_end(struct audit *au);
+void rule_sched_release(struct audit *au);
+#endif

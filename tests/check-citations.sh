@@ -1,0 +1,126 @@
+#!/bin/sh
+# check-citations.sh - every file, manual page and section that a comment or a document cites is in the tree.
+# usage: tests/check-citations.sh [root]; silent and 0 when all are, one line per breach otherwise.
+#
+# Checked are comments of C, JavaScript, CSS, SQL, shell, Python and make, all
+# of the .md files and the manual, except tests/captures. A file is cited by a
+# path from the root, or by its name alone. A path that begins with another
+# folder (kernel/unwind/deferred.c) is a file of another project. Names with
+# capitals (NAME.c) and of one letter (x.c) stand for any name, and .txt and
+# .py are looked for only with a folder of ours in front.
+cd "${1:-.}" || exit 2
+python3 - <<'END'
+import os
+import re
+import subprocess
+import sys
+
+OURS = "cli stitch formats symbolize schema tests man".split()
+# Files of other projects that are cited by name alone, or made by a build.
+FOREIGN = set("schema_sql.c cli_text.c".split())
+COMMENT = {
+    "c": r"/\*.*?\*/", "h": r"/\*.*?\*/", "css": r"/\*.*?\*/",
+    "js": r"/\*.*?\*/|(?m:^[ \t]*//[^\n]*\n)+",
+    "sql": r"(?m:--[^\n]*\n\s*)+",
+    "sh": r"(?m:^[ \t]*#[^\n]*\n)+",
+    "py": r'(?m:^[ \t]*#[^\n]*\n)+|""".*?"""',
+    "md": r".*", "man": r".*",
+}
+FILE = re.compile(r"(?<![\w.*{}$<>/-])([\w.-]+(?:/[\w.-]+)*"
+                  r"\.(?:md|txt|sh|py|c|h))\b(?![\w(/*-]|\.\w)")
+PAGE = re.compile(r"\b(backstitch(?:-[a-z]+)?)(?:\((\d)\)|[ \n](\d)\b)")
+TITLES = re.compile(r'backstitch-formats(?:\(5\)|[ ]5\b)((?:[ ,]|\band\b|\bto\b'
+                    r'|"[^"]*"|failure modes?|\d+)*)')
+TITLE = r"(?m)^\.S[hs] %s$"
+SX = re.compile(r"(?m)^\.Sx (.*?)(?: [.,;:])*$")
+
+
+def tree():
+    git = subprocess.run(["git", "ls-files"], capture_output=True, text=True)
+    files = git.stdout.split("\n")[:-1]
+    if not files:
+        for at, dirs, names in os.walk("."):
+            dirs[:] = [d for d in dirs if not d.startswith((".", "build"))]
+            files += [os.path.join(at, n)[2:] for n in names]
+    return [f for f in files if os.path.isfile(f)]
+
+
+def kind(path):
+    name = path.rsplit("/", 1)[-1]
+    if re.search(r"^man/.*\.[1-9]$", path):
+        return "man"
+    if name == "Makefile" or path == ".ci/run" or name.endswith(".seeds"):
+        return "sh"
+    return name.rsplit(".", 1)[-1]
+
+
+def comments(text, how):
+    """Comments with their line, as one line each."""
+    if how not in COMMENT:
+        return
+    for m in re.finditer(COMMENT[how], text, re.S):
+        line = text.count("\n", 0, m.start()) + 1
+        yield line, re.sub(r"\n[ \t]*(?:\*(?!/)|#+|--|//)?[ \t]*", " ",
+                           m.group()) if how not in ("md", "man") \
+            else re.sub(r"\s+", " ", m.group())
+
+
+def wrong_file(word, paths, names):
+    if word[0] in "_-" or (re.search(r"[A-Z]{2,}", word) and
+                           not word.endswith(".md")):
+        return False
+    first, slash, _ = word.partition("/")
+    if slash:
+        return first in OURS and word not in paths
+    if word.endswith((".txt", ".py")) or re.match(r"\w\.\w+$", word):
+        return False
+    return word not in names and word not in FOREIGN
+
+
+def wrong_title(cited, page, modes):
+    for title in re.findall(r'"([^"]*)"', cited):
+        if not re.search(TITLE % re.escape(title), page):
+            yield 'has no section "%s"' % title
+    for n in re.findall(r"\d+", re.sub(r'"[^"]*"', "", cited)):
+        if not 0 < int(n) <= modes:
+            yield "has no failure mode " + n
+
+
+def main():
+    files = tree()
+    paths = set(files)
+    names = {f.rsplit("/", 1)[-1] for f in files}
+    read = {f: open(f, encoding="utf-8", errors="replace").read()
+            for f in files if not f.startswith("tests/captures/")
+            and kind(f) in COMMENT}
+    page = read.get("man/backstitch-formats.5", "")
+    pages = "".join(read[f] for f in read if kind(f) == "man")
+    part = re.search(r"(?ms)^\.Ss Failure modes$(.*?)^\.El", page)
+    modes = len(re.findall(r"(?m)^\.It", part.group(1))) if part else 0
+    style = set(re.findall(r"(?m)^(\d+)\. ", read.get("CONTRIBUTING.md", "")))
+    bad = set()
+    for f, text in read.items():
+        for line, c in comments(text, kind(f)):
+            at = f if kind(f) in ("md", "man") else "%s:%d" % (f, line)
+            for w in FILE.findall(c):
+                if wrong_file(w, paths, names):
+                    bad.add("%s: %s is not in the tree" % (at, w))
+            for name, a, b in PAGE.findall(c):
+                p = "man/%s.%s" % (name, a or b)
+                if p not in paths:
+                    bad.add("%s: %s is not in the tree" % (at, p))
+            for cited in TITLES.findall(c):
+                for why in wrong_title(cited, page, modes):
+                    bad.add("%s: backstitch-formats(5) %s" % (at, why))
+            for title in SX.findall(text) if kind(f) == "man" else []:
+                if not re.search(TITLE % re.escape(title), pages):
+                    bad.add('%s: no page has a section "%s"' % (at, title))
+            for n in re.findall(r"CONTRIBUTING\.md, style (\d+)", c):
+                if n not in style:
+                    bad.add("%s: CONTRIBUTING.md has no style %s" % (at, n))
+    print("".join(b + "\n" for b in sorted(bad)), end="")
+    return 1 if bad else 0
+
+
+sys.exit(main())
+END

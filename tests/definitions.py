@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# definitions.py - finds second definitions of function names, and C++ keywords as names.
+# usage: tests/definitions.py [--list]; see check-definitions.sh. Static
+# functions count too, in all C files of the tree including the tests, so that
+# a search for a name in a stack trace finds one place.
+import re
+import sys
+from collections import defaultdict
+
+import source
+
+TABLE = "tests/definitions.txt"
+# Entry points whose names others chose, and libcheck's macro, which ctags
+# takes for a function.
+SHARED = {"main", "LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize",
+          "START_TEST"}
+# Programs of which there are captures: their names are in the captures.
+RECORDED = "tests/captures/"
+CXX = re.compile(
+    r"\b(export|class|new|delete|this|template|private|public|namespace|"
+    r"operator|typename|try|catch|throw|using|virtual|friend|mutable|"
+    r"explicit)\b")
+
+
+def twice(files):
+    """Functions that are defined more than once: {name: [Function]}."""
+    named = defaultdict(list)
+    for f in source.functions(files):
+        if f.name not in SHARED:
+            named[f.name].append(f)
+    return {n: named[n] for n in sorted(named) if len(named[n]) > 1}
+
+
+def check(found):
+    rows = []
+    used = set()
+    for n, text, reason in source.table(TABLE):
+        if not reason:
+            yield f"{TABLE}:{n}: no reason: {text}"
+        rows.append((n, set(text.split())))
+    for name, fs in found.items():
+        have = {f.path for f in fs}
+        row = [n for n, files in rows
+               if have <= files and len(have) == len(fs)]
+        used.update(row)
+        if not row:
+            yield (f"{fs[1].path}:{fs[1].first}: {name} is also defined in " +
+                   ", ".join(f"{f.path}:{f.first}"
+                             for f in fs if f is not fs[1]))
+    for n, files in rows:
+        if n not in used:
+            yield f"{TABLE}:{n}: not needed any more: {' '.join(sorted(files))}"
+
+
+def keywords(files):
+    for path in files:
+        text = source.read(path)
+        if not CXX.search(text):
+            continue
+        for n, line in enumerate(source.code(text).split("\n"), 1):
+            if source.INCLUDE.match(line):
+                continue
+            for word in sorted(set(CXX.findall(line))):
+                yield f"{path}:{n}: '{word}' is a keyword of C++"
+
+
+def main(args):
+    files = [f for f in source.c_files(source.FOLDERS + ("tests",))
+             if not f.startswith(RECORDED)]
+    found = twice(files)
+    if args == ["--list"]:
+        for name, fs in found.items():
+            print(name, *(f.path for f in fs))
+        return 0
+    bad = list(check(found)) + list(keywords(files))
+    for line in bad:
+        print(line)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+/* columns.c - tests that the names of columns are those that SQLite gives. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/functions/hooks.h"
+#include "schema/inner.h"
+#include "tests/unit/mkstore.h"
+#include "tests/unit/run.h"
+
+#define EV_TABLE                                                               \
+	" JOIN (SELECT 1 AS event_id, 1 AS pid, 1 AS tid, 1 AS prev_pid,"      \
+	" 1 AS prev_tid, 1 AS prev_state, 1 AS next_pid, 1 AS next_tid) f "
+
+/* What callers add to a query: in its place @NAME stands for the text of
+ * another named query. One that is completed in several ways has several
+ * rows. */
+static const struct {
+	const char *query, *tail;
+} added[] = {
+	{ "export_losses", " 1 @export_losses_order" },
+	{ "offcpu_chosen", " 1 @offcpu_chosen_type 1)" },
+	{ "offcpu_event",
+	  "@offcpu_switch @offcpu_from" EV_TABLE "@offcpu_of_type" },
+	{ "offcpu_event",
+	  "@offcpu_switch_tid @offcpu_from" EV_TABLE "@offcpu_of_type" },
+	{ "offcpu_event",
+	  "@offcpu_waking @offcpu_from" EV_TABLE "@offcpu_of_type" },
+	{ "offcpu_event",
+	  "@offcpu_waking_tid @offcpu_from" EV_TABLE "@offcpu_of_type" },
+	{ "offcpu_event", "@offcpu_record @offcpu_record_from" },
+	{ "offcpu_event", "@offcpu_stack @offcpu_stack_from" },
+	{ "print_events", " @print_events_by_thread" },
+	{ "print_events", " AND @report_filter 1)" },
+	{ "print_ev_rows", " (SELECT 1 AS event_id, 2 AS field)" },
+	{ "report_samples", " 1" },
+	{ "report_samples", " @report_filter 1)" },
+	{ "report_view_rows", " samples" },
+	{ "track_wanted", " 1)" },
+	{ "weight_head", " 1 AS weight @weight_row @weight_from)" },
+};
+
+static void put(char *sql, size_t size, const char *tail)
+{
+	while (*tail) {
+		size_t n = strlen(sql), len;
+		char name[64];
+
+		if (*tail == '@') {
+			len = strspn(++tail, "abcdefghijklmnopqrstuvwxyz_");
+			snprintf(name, sizeof(name), "%.*s", (int)len, tail);
+			ck_assert_ptr_nonnull(store_sql(name));
+			snprintf(sql + n, size - n, " %s", store_sql(name));
+		} else {
+			len = strcspn(tail, "@");
+			snprintf(sql + n, size - n, "%.*s", (int)len, tail);
+		}
+		tail += len;
+	}
+}
+
+/* As columns.awk does: Thread name -> thread_name, #type -> type. */
+static void plain_name(const char *s, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; *s && n + 2 < size; s++)
+		if (isalnum((unsigned char)*s))
+			out[n++] = (char)tolower((unsigned char)*s);
+		else if (n && out[n - 1] != '_')
+			out[n++] = '_';
+	if (n && out[n - 1] == '_')
+		n--;
+	out[n] = 0;
+}
+
+static void compare(const struct query_columns *q, const char *sql)
+{
+	sqlite3_stmt *st = store_prepare(run.db, sql, &err);
+	char want[1024], name[128], *save = NULL;
+	int n = 0;
+
+	ck_assert_msg(st != NULL, "%s: %s", q->query, err.msg);
+	snprintf(want, sizeof(want), "%s", q->columns);
+	for (char *w = strtok_r(want, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save), n++) {
+		if (!strcmp(w, "...")) {
+			n = sqlite3_column_count(st);
+			break;
+		}
+		ck_assert_msg(n < sqlite3_column_count(st), "%s", q->query);
+		plain_name(sqlite3_column_name(st, n), name, sizeof(name));
+		ck_assert_msg(!strcmp(name, w), "%s: column %d is %s, not %s",
+			      q->query, n, name, w);
+	}
+	ck_assert_msg(n == sqlite3_column_count(st), "%s: %d columns, not %d",
+		      q->query, sqlite3_column_count(st), n);
+	sqlite3_finalize(st);
+}
+
+static void open_empty(void)
+{
+	open_store(true, false);
+	ok(store_functions(run.db, &sql_hooks, &err));
+	ok(store_finish(run.db, run.lg, &err));
+	/* what writes is only prepared here, but that has to be allowed */
+	sqlite3_set_authorizer(run.db->db, NULL, NULL);
+	ok(store_exec(run.db, "PRAGMA query_only=OFF", &err));
+	ok(store_exec(run.db, store_sql("heat"), &err));
+}
+
+START_TEST(columns_have_the_names_of_the_generated_table)
+{
+	size_t n_added = 0;
+
+	open_empty();
+	for (const struct query_columns *q = query_columns; q->query; q++) {
+		char sql[8192];
+		bool alone = true;
+
+		for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++) {
+			if (strcmp(added[i].query, q->query))
+				continue;
+			snprintf(sql, sizeof(sql), "%s", store_sql(q->query));
+			put(sql, sizeof(sql), added[i].tail);
+			compare(q, sql);
+			alone = false;
+			n_added++;
+		}
+		if (alone)
+			compare(q, store_sql(q->query));
+	}
+	ck_assert_uint_eq(n_added, sizeof(added) / sizeof(*added));
+}
+END_TEST
+
+RUN_WITH("columns", set_up, tear_down,
+	 columns_have_the_names_of_the_generated_table)
