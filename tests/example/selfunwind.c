@@ -190,7 +190,7 @@ static __attribute__((noinline)) unsigned int deep(unsigned int n)
 	return n ? deep(n - 1) + 1 : spin(sink);
 }
 
-static __attribute__((noinline)) unsigned int work(void)
+static __attribute__((noinline)) unsigned int burn(void)
 {
 	return deep(3) + spin(sink) + 1;
 }
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	    setitimer(ITIMER_PROF, &every, NULL))
 		return 1;
 	while (asked < wanted)
-		sink += work();
+		sink += burn();
 	setitimer(ITIMER_PROF, &never, NULL);
 	close(fd);
 	return 0;

@@ -7,6 +7,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/order/order.h"
 #include "stitch/base/table.h"
+#include "stitch/stitch.h"
 #include "tests/truth/truth.h"
 
 /* ---- a source that gives out a list as it is */
