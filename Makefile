@@ -191,7 +191,7 @@ fuzz-build: $(FUZZ_BIN:%=$(O)/%)
 
 # What sanitizers are good for, with the build that the fuzzers need anyway. A
 # comparison of real captures shows under sanitizers what it shows without.
-SAN_GROUPS = cases unit truth damage fuzz
+SAN_GROUPS = cases truth damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run

@@ -2,8 +2,8 @@
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
 # usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME...]
 #
-# Groups: cases unit truth compare browser cli damage docs fuzz (all of these
-# by default), and style. GROUP/NAME runs one program of a group.
+# Groups: cases truth compare browser cli unit docs damage fuzz (all of these
+# by default; the longest programs come first), and style. GROUP/NAME runs one program of a group.
 #
 # JOBS programs (one per processor by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
@@ -278,7 +278,7 @@ group_style() {
 
 # shellcheck disable=SC2034 # SECONDS counts by itself
 SECONDS=0
-[ $# -gt 0 ] || set -- cases unit truth compare browser cli damage docs fuzz
+[ $# -gt 0 ] || set -- cases truth compare browser cli unit docs damage fuzz
 for g in "$@"
 do
 	wanted=()

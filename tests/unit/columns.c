@@ -40,7 +40,7 @@ static const struct {
 	{ "weight_head", " 1 AS weight @weight_row @weight_from)" },
 };
 
-static void columns_put(char *sql, size_t size, const char *tail)
+static void columns_test_put(char *sql, size_t size, const char *tail)
 {
 	while (*tail) {
 		size_t n = strlen(sql), len;
@@ -122,7 +122,7 @@ START_TEST(columns_have_the_names_of_the_generated_table)
 			if (strcmp(added[i].query, q->query))
 				continue;
 			snprintf(sql, sizeof(sql), "%s", store_sql(q->query));
-			columns_put(sql, sizeof(sql), added[i].tail);
+			columns_test_put(sql, sizeof(sql), added[i].tail);
 			columns_compare(q, sql);
 			alone = false;
 			n_added++;
