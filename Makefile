@@ -191,12 +191,12 @@ fuzz-build: $(FUZZ_BIN:%=$(O)/%)
 
 # What sanitizers are good for, with the build that the fuzzers need anyway. A
 # comparison of real captures shows under sanitizers what it shows without.
-SAN_GROUPS = cases truth damage unit fuzz
+SAN_GROUPS = cases truth cli damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run
 san-build: $(O)/backstitch $(EXT) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
-	$(O)/mkcap $(O)/mkftrace fuzz-build
+	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
 
 # Builds with flags that others use: a distribution's, and a developer's. No
 # tests are run on them.
