@@ -131,13 +131,11 @@ static inline void damage_flip_back(const struct flips *fl, unsigned char *data)
 		data[fl->at[i]] = fl->was[i];
 }
 
-/* Reads n bytes as a capture from beginning to end. */
-typedef struct outcome damage_bytes_fn(const unsigned char *data, size_t n);
-
 /* Flips bytes so many times, and reads each result. Returns how many of these
  * were neither read nor refused with a message. head: see damage_flip(). */
-static inline int damage_flips(unsigned char *data, size_t n, uint64_t tries,
-			       uint64_t head, damage_bytes_fn *read_bytes)
+static inline int
+damage_flips(unsigned char *data, size_t n, uint64_t tries, uint64_t head,
+	     struct outcome (*read_bytes)(const unsigned char *data, size_t n))
 {
 	struct flips fl;
 	int bad = 0;

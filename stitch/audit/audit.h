@@ -117,7 +117,7 @@ enum {
 struct audit {
 	struct facts *out;
 	struct losses *losses;
-	const struct rule *rules; /* the table, by RULE_* */
+	const struct rule *rules;	/* the table, by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules of a kind; RULES ends it */
 	struct found found[RULES];
 	struct audit_source *src;

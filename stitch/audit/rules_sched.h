@@ -1,4 +1,5 @@
-/* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken. */
+/* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken.
+ */
 #ifndef STITCH_AUDIT_RULES_SCHED_H
 #define STITCH_AUDIT_RULES_SCHED_H
 #include <stdbool.h>

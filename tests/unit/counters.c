@@ -363,8 +363,8 @@ END_TEST
 static void check_reason(const char *reason, uint64_t foreign)
 {
 	const struct cookie_totals e = { .no_chain = 4,
-					.no_sample = 5,
-					.foreign = foreign };
+					 .no_sample = 5,
+					 .foreign = foreign };
 
 	counters_source(s.cs, 0, &s.info, 0);
 	here(3, 10);
