@@ -66,13 +66,13 @@ static const char *by_default(const char *line)
 }
 
 /* Whether the template is taken, and what the line is then. */
-static const char *by(const char *template, const char *line)
+static const char *by(const char *pattern, const char *line)
 {
-	const char *const templates[] = { template, NULL };
+	const char *const templates[] = { pattern, NULL };
 	struct err err;
 
-	if (nonce_check(template, &err)) {
-		ck_assert_ptr_nonnull(strstr(err.msg, template));
+	if (nonce_check(pattern, &err)) {
+		ck_assert_ptr_nonnull(strstr(err.msg, pattern));
 		return "wrong";
 	}
 	return nonce_say(templates, line);

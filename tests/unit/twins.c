@@ -174,10 +174,10 @@ START_TEST(a_fork_that_one_capture_saw_is_a_new_life_for_all)
 
 	ck_assert_uint_eq(id_at(&w, 6, 0, 9, 9), old);
 	fork_at(&w, SEC, 0, 9);
-	uint32_t new = id_at(&w, SEC + 1, 0, 9, 9);
+	uint32_t later = id_at(&w, SEC + 1, 0, 9, 9);
 
-	ck_assert_uint_ne(new, old);
-	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), new);
+	ck_assert_uint_ne(later, old);
+	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), later);
 	ck_assert(twins_at(&w, SEC + 3, 1, 9, 9)->introduced);
 	/* nothing is missing in the capture that did not see it */
 	struct thread gone;
@@ -258,10 +258,10 @@ START_TEST(a_task_found_later_is_not_the_life_that_ended_before)
 		world_retire(&w, gone ? 3 * SEC : 5);
 		ck_assert_uint_eq(w.threads, 0); /* the other has it still */
 		fork_at(&w, 4 * SEC, 0, 9);
-		uint32_t new = id_at(&w, 4 * SEC + 1, 0, 9, 9);
+		uint32_t later = id_at(&w, 4 * SEC + 1, 0, 9, 9);
 
-		ck_assert_uint_ne(new, old);
-		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), new);
+		ck_assert_uint_ne(later, old);
+		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), later);
 		world_finish(&w);
 		ck_assert_uint_eq(w.threads, 2);
 		ck_assert_uint_eq(w.thread[0].id, old);
