@@ -108,7 +108,7 @@ static void print_verdicts(FILE *out)
 
 const char *topics_verdict(const char *of, const char *word)
 {
-	/* a line without a word begins a part: those of requests, of chains */
+	/* a row without a word begins a part: 1 for requests, 2 for chains */
 	int part = strcmp(of, "chain") ? 1 : 2;
 
 	for (const struct line *l = verdict_lines; l->text && part >= 0; l++) {
@@ -119,7 +119,7 @@ const char *topics_verdict(const char *of, const char *word)
 	return NULL;
 }
 
-/* From the table of rules itself. */
+/* Printed from the table of rules. */
 static void print_rules(FILE *out)
 {
 	struct line lines[64] = {

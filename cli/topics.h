@@ -9,7 +9,7 @@ struct topic {
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
-/* What the word of a verdict means, of "request" or "chain"; NULL: there is no
- * such word. */
+/* Returns the meaning of a verdict; `of` is "request" or "chain". Returns NULL
+ * if there is no such verdict. */
 const char *topics_verdict(const char *of, const char *word);
 #endif

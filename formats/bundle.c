@@ -1,4 +1,4 @@
-/* bundle.c - one archive of several files, written by libarchive. */
+/* bundle.c - writes an archive of several files with libarchive. */
 #include "formats/bundle.h"
 
 #include <archive.h>
@@ -72,7 +72,7 @@ static int start(struct bundle *b, bool force, struct err *err)
 	if (!b->a || forms[form_of(b->path)].filter(b->a) ||
 	    archive_write_set_format_pax_restricted(b->a))
 		return refuse(b, err);
-	/* gzip's; the others have none and say so */
+	/* Only gzip has this option; the others refuse it. */
 	archive_write_set_filter_option(b->a, NULL, "timestamp", NULL);
 	if (archive_write_open_filename(b->a, b->path))
 		return refuse(b, err);
@@ -94,7 +94,7 @@ struct bundle *bundle_create(const char *path, bool force, struct err *err)
 	b->path = mem_strdup(path);
 	if (!start(b, force, err))
 		return b;
-	/* what stood there before is not ours to remove */
+	/* An existing file must not be removed. */
 	b->finished = !b->a;
 	bundle_free(b);
 	return NULL;

@@ -1,7 +1,7 @@
-/* bundle.h - one archive of several files, for somebody else: tar, packed as
- * its name says (.tar, .tar.gz, .tar.xz, .tar.zst).
+/* bundle.h - writes an archive of several files to give to others: tar,
+ * compressed as its name says (.tar, .tar.gz, .tar.xz, .tar.zst).
  *
- * The same files make the same bytes: owners are 0 and times are too. */
+ * The same files give the same bytes: owners and times are 0. */
 #ifndef FORMATS_BUNDLE_H
 #define FORMATS_BUNDLE_H
 #include <stdbool.h>
@@ -11,19 +11,19 @@
 struct bundle;
 struct err;
 
-/* Is it the name of an archive? */
+/* Returns true if path ends like an archive. */
 bool bundle_is_name(const char *path);
-/* A new file; NULL and *err when it exists (unless force), or its name says no
- * form that we write. */
+/* Creates the file. Returns NULL and *err if it exists (unless force), or if
+ * its name is of no form that can be written. */
 struct bundle *bundle_create(const char *path, bool force, struct err *err);
-/* name: where it is in the archive. A file that cannot be read is an error,
- * one that shrinks meanwhile is filled with zeros. *bytes grows. */
+/* Adds a file as `name`. It is an error if the file cannot be read; a file that
+ * shrinks meanwhile is filled with zeros. Adds the size to *bytes. */
 int bundle_add_file(struct bundle *b, const char *name, const char *path,
 		    uint64_t *bytes, struct err *err);
 int bundle_add_text(struct bundle *b, const char *name, const char *text,
 		    struct err *err);
-/* 0 when all of it is on disk. */
+/* Returns 0 if all of it is on disk. */
 int bundle_finish(struct bundle *b, struct err *err);
-/* Without finish() the file is removed. */
+/* Removes the file unless bundle_finish() succeeded. */
 void bundle_free(struct bundle *b);
 #endif

@@ -1,4 +1,5 @@
-/* formats.c - the capture formats, and opening a capture of any of them. */
+/* formats.c - the table of capture formats, and opening a capture of any of
+ * them. */
 #include "formats/formats.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ const struct source_ops *const formats[] = {
 	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,
 };
 
-/* What users give by mistake, by its first bytes. */
+/* Files that users give by mistake, by their first bytes. */
 static const struct {
 	const char *magic;
 	size_t len;

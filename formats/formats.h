@@ -1,4 +1,5 @@
-/* formats.h - the capture formats, and opening a capture of any of them. */
+/* formats.h - the table of capture formats, and opening a capture of any of
+ * them. */
 #ifndef FORMATS_FORMATS_H
 #define FORMATS_FORMATS_H
 #include <stddef.h>
@@ -9,19 +10,20 @@ struct source;
 struct source_ops;
 struct source_opts;
 
-/* All readers, ending with NULL. */
+/* All readers; ends with NULL. */
 extern const struct source_ops *const formats[];
 
-/* Finds out what path ("-": stdin) is and opens it. NULL and *err when no
- * reader knows it; the message says what it looks like instead. */
+/* Determines the format of path ("-": stdin) and opens it. Returns NULL and
+ * *err if no reader accepts it; the message tells what the file looks like. */
 struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err);
 
-/* All captures of a run are open and none is scanned: what they say of each
- * other is used. */
+/* Lets captures use what others of the same run tell, such as the clock of a
+ * guest's host. Call when all are open and none is scanned. */
 void formats_pair(struct source *const *src, size_t n);
 
-/* -1 and *err: "path: this is ..., needs ..." from the first n bytes. */
+/* Returns -1 and sets *err to "path: this is ..., needs ..." by the first n
+ * bytes. */
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err);
 #endif

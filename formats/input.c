@@ -1,4 +1,4 @@
-/* input.c - the bytes of a capture: mapped where possible, else a stream. */
+/* input.c - the bytes of a capture: mapped if possible, otherwise a stream. */
 #include "formats/input.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int open_fd(const char *path, struct err *err)
 	return err_set(err, ERR_IO, "%s: cannot open it (%m)", path);
 }
 
-/* At least something, at most n bytes; 0 at the end. */
+/* Reads between 1 and n bytes; returns 0 at the end. */
 static int64_t read_some(int fd, const char *path, void *buf, size_t n,
 			 struct err *err)
 {
@@ -113,9 +113,9 @@ static int map(struct input *in, int fd, uint64_t len, struct err *err)
 	return 0;
 }
 
-/* Copies what is left of fd (after the n bytes of head) and maps the copy.
- * One that ends early is used as far as it goes: the reader of the format
- * sees where it is cut, and says so with that place. */
+/* Copies the head and the rest of fd, and maps the copy. If the input ends
+ * early, the copy is used as far as it goes: the reader of the format finds
+ * where it is cut and reports that place. */
 static int spool_plain(struct input *in, int fd, const char *dir, int to,
 		       struct err *err)
 {
@@ -189,7 +189,7 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err)
 	return rc;
 }
 
-/* nothing: what to say when there is. */
+/* `nothing`: what to report if the stream is empty. */
 static int open_stream(struct input *in, int fd, const char *temp_dir,
 		       const char *nothing, struct err *err)
 {
@@ -206,11 +206,12 @@ static int open_stream(struct input *in, int fd, const char *temp_dir,
 	return 0;
 }
 
-/* What was opened is a regular file, at offset 0 or (stdin) anywhere. */
+/* Opens a regular file that is at offset 0 or, for stdin, at any offset. */
 static int open_regular(struct input *in, int fd, uint64_t size,
 			const char *temp_dir, struct err *err)
 {
-	/* files of tracefs: what is in them is made while it is read */
+	/* Files of tracefs have size 0; their contents are made while they are
+	 * read. */
 	if (!size)
 		return open_stream(in, fd, temp_dir, "file is empty", err);
 	ssize_t got = pread(fd, in->head, sizeof(in->head), 0);
@@ -291,7 +292,7 @@ static int64_t peek_packed(int fd, const char *path, const void *head,
 	return have ? (int64_t)have : got;
 }
 
-/* As they are, or unpacked. */
+/* Reads the first bytes, unpacked if they are compressed. */
 static int64_t peek_file(int fd, const char *path, void *buf, size_t n,
 			 struct err *err)
 {
@@ -306,7 +307,7 @@ static int64_t peek_file(int fd, const char *path, void *buf, size_t n,
 	return got;
 }
 
-/* The first bytes of a pipe, which stay in it; waits for some. */
+/* Reads the first bytes of a pipe, which stay in it. Waits for some. */
 static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
 			 struct err *err)
 {

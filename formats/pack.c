@@ -1,4 +1,4 @@
-/* pack.c - plain bytes as a gzip stream. */
+/* pack.c - compresses bytes as a gzip stream. */
 #include "formats/pack.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@ struct pack {
 	pack_fn *put;
 	void *arg;
 	z_stream z;
-	bool ready; /* z is; else there was no memory for it */
+	bool ready; /* z is initialised; otherwise there was no memory */
 	unsigned char buf[PACK_BUF];
 };
 
@@ -25,8 +25,8 @@ struct pack *pack_new(pack_fn *put, void *arg)
 
 	p->put = put;
 	p->arg = arg;
-	/* 15 + 16: gzip only, largest window. Its header has time 0 unless one
-	 * is given. */
+	/* 15 + 16: gzip only, largest window. The time in its header is 0
+	 * unless one is set. */
 	p->ready = deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
 				15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
 	return p;
@@ -41,7 +41,7 @@ void pack_free(struct pack *p)
 	free(p);
 }
 
-/* Until it has taken all of its input, or with Z_FINISH to the end. */
+/* Compresses all input, or with Z_FINISH to the end of the stream. */
 static int run(struct pack *p, int flush, struct err *err)
 {
 	int rc;

@@ -1,4 +1,4 @@
-/* unpack.c - gzip and zstd files as a stream of plain bytes. */
+/* unpack.c - reads gzip and zstd files as a stream of plain bytes. */
 #include "formats/unpack.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 struct unpack {
 	int fd;
 	const char *path;
-	bool gzip, eof, inside; /* inside: a packed stream is not complete */
+	bool gzip, eof,
+		inside; /* inside: a compressed stream is not complete */
 	z_stream z;
 	ZSTD_DStream *zstd;
 	unsigned char *buf;
@@ -75,7 +76,7 @@ static int fill(struct unpack *u, struct err *err)
 	return 0;
 }
 
-/* A gzip file may hold several streams, one behind the other. */
+/* A gzip file may have several streams, one after the other. */
 static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 		     struct err *err)
 {
@@ -88,7 +89,7 @@ static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 
 	u->pos = u->len - u->z.avail_in;
 	*got = n - u->z.avail_out;
-	/* a call without input or output says nothing about the stream */
+	/* A call without input or output tells nothing about the stream. */
 	if (*got || u->pos != was)
 		u->inside = rc != Z_STREAM_END;
 	if (rc == Z_STREAM_END)

@@ -1,12 +1,13 @@
-/* check_advice.c - what to do about it, chosen from what was found. */
+/* check_advice.c - what to do about losses and missing stacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/safe_text.h"
+#include "stitch/base/path.h"
 
-/* One frame is worth a word when so many of a hundred joined have no more. */
+/* Mention stacks of one frame from this percentage of the joined stacks on. */
 #define ONE_FRAME_PERCENT 5
 
 struct found {
@@ -15,10 +16,10 @@ struct found {
 	int64_t one_frame;
 	int64_t uncounted, late, places;
 	int64_t perf, ftrace, ctf; /* captures */
-	char image[256];	   /* with most stacks of one frame */
+	char image[256];	   /* the image with most stacks of one frame */
 };
 
-static void take_loss(void *arg, const struct check_row *r)
+static void advice_take_loss(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 	const char *what = check_text(r, "what");
@@ -33,7 +34,7 @@ static void take_loss(void *arg, const struct check_row *r)
 		f->aux++;
 }
 
-static void take_requests(void *arg, const struct check_row *r)
+static void advice_take_requests(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
@@ -55,15 +56,11 @@ static void take_chains(void *arg, const struct check_row *r)
 static void take_one_frame(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
-	const char *path = check_text(r, "image");
-	const char *slash = strrchr(path, '/');
+	const char *name = path_base(check_text(r, "image"));
 
-	if (!f->one_frame) {
-		const char *name = slash && slash[1] ? slash + 1 : path;
-
+	if (!f->one_frame)
 		safe_text_clean_buf(f->image, sizeof(f->image), name,
 				    strlen(name), NULL);
-	}
 	f->one_frame += check_int(r, "requests");
 }
 
@@ -82,14 +79,14 @@ static void take_ordering(void *arg, const struct check_row *r)
 		f->late += check_int(r, "records");
 }
 
-static void take_damage(void *arg, const struct check_row *r)
+static void advice_take_damage(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
 	f->places += check_int(r, "places");
 }
 
-static void take_capture(void *arg, const struct check_row *r)
+static void advice_take_capture(void *arg, const struct check_row *r)
 {
 	struct found *f = arg;
 
@@ -101,16 +98,20 @@ static void take_capture(void *arg, const struct check_row *r)
 		f->perf++;
 }
 
-static int gather(struct check *c, struct found *f, struct err *err)
+static int advice_gather(struct check *c, struct found *f, struct err *err)
 {
 	static const struct {
 		const char *name;
 		check_fn *fn;
 	} ask[] = {
-		{ "losses", take_loss },     { "requests", take_requests },
-		{ "chains", take_chains },   { "one_frame", take_one_frame },
-		{ "cookies", take_cookies }, { "ordering", take_ordering },
-		{ "damage", take_damage },   { "captures", take_capture },
+		{ "losses", advice_take_loss },
+		{ "requests", advice_take_requests },
+		{ "chains", take_chains },
+		{ "one_frame", take_one_frame },
+		{ "cookies", take_cookies },
+		{ "ordering", take_ordering },
+		{ "damage", advice_take_damage },
+		{ "captures", advice_take_capture },
 	};
 
 	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++)
@@ -181,7 +182,7 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 	struct found f = { .lost = 0 };
 	bool said;
 
-	if (gather(c, &f, err))
+	if (advice_gather(c, &f, err))
 		return -1;
 	say_lost(&f, fn, arg);
 	say_joins(&f, fn, arg);

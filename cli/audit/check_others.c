@@ -1,5 +1,5 @@
-/* check_others.c - what others would have shown of the same records: perf's
- * rule, and the next chain of the thread. */
+/* check_others.c - --as-perf and --as-tid: the stacks that perf's rule, or
+ * taking the next chain of the thread, gives for the same records. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,16 +10,16 @@
 #include "cli/output/lines.h"
 
 #define SHOWN 3	    /* wrong stacks printed beside the true ones */
-#define LOOKED 1000 /* chosen among so many */
+#define LOOKED 1000 /* candidates for the stacks that are printed */
 
 struct others {
 	struct check *c;
 	struct lines l;
 
-	/* of the wrong stacks printed */
+	/* events and threads of the wrong stacks already printed */
 	int64_t event[SHOWN], tid[SHOWN];
 	size_t shown;
-	bool again; /* of the same threads too */
+	bool again; /* threads may repeat */
 };
 
 static void add_why(struct others *o, const struct check_row *r)
@@ -126,7 +126,7 @@ static void add_stack(struct others *o, const struct check_row *r,
 		lines_clean(&o->l, check_text(r, column));
 }
 
-/* Those that look alike teach nothing, and three of one thread little. */
+/* Skips examples that repeat an earlier thread or stack. */
 static bool worth_showing(struct others *o, const struct check_row *r)
 {
 	int64_t tid = check_int(r, "tid");
@@ -177,7 +177,8 @@ static void put_wrong(void *arg, const struct check_row *r)
 int check_others(struct check *c, struct err *err)
 {
 	struct others o = { .c = c,
-			    /* grep wants a fact in one line */
+			    /* no wrapping in a file, so that grep finds a fact
+			     * in one line */
 			    .l = { .out = stdout,
 				   .width = term_is_terminal(stdout)
 						    ? term_columns(stdout)

@@ -1,5 +1,5 @@
-/* bundle.c - the command that packs a database for somebody else: with the
- * files that its names come from, or without what says whose it is. */
+/* bundle.c - the command that packs a database for someone else: with the files
+ * that hold its symbols, or redacted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,16 +9,19 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/human.h"
 #include "cli/ingest/name.h"
 #include "cli/stop.h"
 #include "formats/bundle.h"
 #include "schema/read/redact.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/symbolize.h"
@@ -35,34 +38,34 @@ static const struct opt opts[] = {
 		"an archive (.tar, .tar.gz, .tar.xz, .tar.zst), or any other "
 		"name for the database alone"),
 	OPT_FLAG('f', "force", &force, "replace FILE"),
-	OPT_FLAG(0, "redact", &redact,
-		 "replace paths, names and arguments by words of ours; no "
-		 "files go along"),
-	OPT_LIST(0, "keep", "GLOB", &keep,
-		 "with --redact: leave images with such a path as they are; "
-		 "may be given again"),
+	OPT_FLAG(
+		0, "redact", &redact,
+		"replace paths, names and arguments by made-up words; adds no files"),
+	OPT_LIST(
+		0, "keep", "GLOB", &keep,
+		"with --redact: leave images with such a path unchanged; may be repeated"),
 	OPT_FLAG(0, "no-debug-files", &no_debug,
 		 "the programs themselves, but no debug files"),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
-/* What is packed. */
+/* The archive being made. */
 struct pack {
 	struct store *db;
 	struct symbolizer *sy;
 	struct bundle *b;
-	char name[256];	     /* of the database in the archive */
-	char *copy;	     /* the database as a file of its own */
-	struct image *image; /* by id */
+	char name[256];	     /* name of the database in the archive */
+	char *copy;	     /* a copy of the database */
+	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
-	char **program;	    /* by image id: the file with its code; NULL */
-	struct table index; /* names in the archive */
+	char **program;	    /* by image id: the file with its code, or NULL */
+	struct table index; /* index of the names in the archive */
 	char **put;
 	size_t n_put, cap_put;
 	struct arena text;
 	uint64_t files, bytes, missing;
-	char example[256]; /* of those that are missing */
+	char example[256]; /* one of the missing files */
 };
 
 /* ---- names */
@@ -70,8 +73,7 @@ struct pack {
 /* "dir/run.db" -> "run" */
 static void stem_of(const char *path, char *out, size_t size)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	const char *dot = strrchr(base, '.');
 	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
 
@@ -82,7 +84,7 @@ static void stem_of(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(n < 200 ? n : 200), base);
 }
 
-/* Where the user's --symfs is in front of it, that is left out. */
+/* Returns the path without the folder of --symfs. */
 static const char *without_symfs(const char *path)
 {
 	const char *symfs = name_symfs();
@@ -94,7 +96,8 @@ static const char *without_symfs(const char *path)
 							       : path;
 }
 
-/* What --symfs finds by the build-id; false: there is none. */
+/* Gives the path where --symfs finds a debug file by build-id. Returns false if
+ * the image has no build-id. */
 static bool debug_name(const struct image *img, char *out, size_t size)
 {
 	size_t n;
@@ -109,12 +112,12 @@ static bool debug_name(const struct image *img, char *out, size_t size)
 	return true;
 }
 
-static bool same_name(const void *owner, uint32_t id, const void *key)
+static bool bundle_same_name(const void *owner, uint32_t id, const void *key)
 {
 	return !strcmp(((const struct pack *)owner)->put[id], key);
 }
 
-/* A path of a capture must not lead out of the archive's folder. */
+/* Returns whether a path from a capture stays inside the archive's folder. */
 static bool is_safe(const char *name)
 {
 	size_t n = strlen(name);
@@ -123,13 +126,13 @@ static bool is_safe(const char *name)
 	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
 }
 
-static int put_file(struct pack *p, const char *name, const char *path,
-		    struct err *err)
+static int bundle_put_file(struct pack *p, const char *name, const char *path,
+			   struct err *err)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), 0);
 
-	if (!is_safe(name) ||
-	    table_find(&p->index, hash, same_name, p, name) != TABLE_NONE)
+	if (!is_safe(name) || table_find(&p->index, hash, bundle_same_name, p,
+					 name) != TABLE_NONE)
 		return 0;
 	p->put = mem_grow(p->put, &p->cap_put, p->n_put + 1, sizeof(*p->put));
 	p->put[p->n_put] = arena_strdup(&p->text, name);
@@ -140,10 +143,10 @@ static int put_file(struct pack *p, const char *name, const char *path,
 
 /* ---- files */
 
-static int take_image(void *arg, const struct rows *r, struct err *err)
+static int bundle_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
+	size_t id = (size_t)rows_int(r, BUNDLE_IMAGES_ID);
 	struct image img = { 0 };
 	char name[NAME_SIZE];
 	const char *path;
@@ -154,17 +157,17 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (id >= 1 << 28)
 		return err_set(err, ERR_DB, "the database is damaged: image");
-	rows_image(r, 1, &p->text, &img);
+	rows_image(r, BUNDLE_IMAGES_KIND, &p->text, &img);
 	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
 			     sizeof(*p->image));
 	p->image[id] = img;
 	c = code_open(p->sy, &img, err);
 	path = c ? code_path(c) : "";
 	if (*path && img.kind == IMAGE_KERNEL)
-		rc = put_file(p, "symfs/vmlinux", path, err);
+		rc = bundle_put_file(p, "symfs/vmlinux", path, err);
 	else if (*path && img.kind == IMAGE_FILE) {
 		snprintf(name, sizeof(name), "symfs%s", img.path);
-		rc = put_file(p, name, path, err);
+		rc = bundle_put_file(p, name, path, err);
 	} else if (img.kind == IMAGE_FILE && !p->missing++) {
 		snprintf(p->example, sizeof(p->example), "%s", img.path);
 	}
@@ -172,11 +175,11 @@ static int take_image(void *arg, const struct rows *r, struct err *err)
 	return rc;
 }
 
-static int take_section(void *arg, const struct rows *r, struct err *err)
+static int bundle_take_section(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
-	const char *path = rows_text(r, 1);
+	size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
+	const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
 	const char *plain = without_symfs(path);
 	char name[NAME_SIZE];
 	bool debug = strstr(plain, "debug") != NULL;
@@ -186,7 +189,7 @@ static int take_section(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	if (strstr(plain, "/.dwz/") || !debug_name(&p->image[id], name, 256))
 		snprintf(name, sizeof(name), "symfs%s", plain);
-	return put_file(p, name, path, err);
+	return bundle_put_file(p, name, path, err);
 }
 
 static int put_readme(struct pack *p, struct err *err)
@@ -206,21 +209,21 @@ static int put_readme(struct pack *p, struct err *err)
 	return bundle_add_text(p->b, "README", text, err);
 }
 
-static int fill(struct pack *p, struct err *err)
+static int bundle_fill_plan(struct pack *p, struct err *err)
 {
 	char name[300];
 
 	snprintf(name, sizeof(name), "%s.db", p->name);
-	if (put_readme(p, err) || put_file(p, name, p->copy, err))
+	if (put_readme(p, err) || bundle_put_file(p, name, p->copy, err))
 		return -1;
-	p->files--; /* the database itself */
+	p->files--; /* do not count the database */
 	if (redact)
 		return 0;
-	if (rows_each(p->db, "bundle_images", take_image, p, err))
+	if (rows_each(p->db, "bundle_images", bundle_take_image, p, err))
 		return -1;
 	return no_debug ? 0
-			: rows_each(p->db, "bundle_sections", take_section, p,
-				    err);
+			: rows_each(p->db, "bundle_sections",
+				    bundle_take_section, p, err);
 }
 
 static int make_archive(struct pack *p, const char *out, struct err *err)
@@ -231,7 +234,7 @@ static int make_archive(struct pack *p, const char *out, struct err *err)
 	if (!p->b)
 		return -1;
 	p->sy = name_symbolizer(p->db, NULL);
-	if (!fill(p, err))
+	if (!bundle_fill_plan(p, err))
 		rc = bundle_finish(p->b, err);
 	bundle_free(p->b);
 	symbolize_free(p->sy);
@@ -263,8 +266,9 @@ static int make_copy(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-/* A device, or what a link leads to, must not be replaced by a file. */
-static int check_target(const char *out, struct err *err)
+/* Refuses to replace anything but a regular file, such as a device or a
+ * link. */
+static int bundle_check_target(const char *out, struct err *err)
 {
 	struct stat st;
 
@@ -280,12 +284,12 @@ static int check_target(const char *out, struct err *err)
 	return 0;
 }
 
-static int make(struct pack *p, const char *out, struct err *err)
+static int bundle_write(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
 	char size[32];
 
-	if (check_target(out, err) || make_copy(p, out, err))
+	if (bundle_check_target(out, err) || make_copy(p, out, err))
 		return -1;
 	if (!archive && rename(p->copy, out))
 		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
@@ -306,7 +310,7 @@ static int make(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-static void release(struct pack *p)
+static void bundle_plan_release(struct pack *p)
 {
 	if (p->copy)
 		unlink(p->copy);
@@ -317,7 +321,7 @@ static void release(struct pack *p)
 	arena_release(&p->text);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int bundle_run(int argc, char **argv, struct err *err)
 {
 	struct pack p = { 0 };
 	int status = STATUS_OK;
@@ -336,8 +340,8 @@ static int run(int argc, char **argv, struct err *err)
 	p.db = database_open(path, &status, err);
 	if (!p.db)
 		return -1;
-	rc = make(&p, out_path ? out_path : out, err);
-	release(&p);
+	rc = bundle_write(&p, out_path ? out_path : out, err);
+	bundle_plan_release(&p);
 	store_close(p.db);
 	return rc ? -1 : status;
 }
@@ -355,5 +359,5 @@ const struct command cmd_bundle = {
 	.summary = "pack a database for somebody else",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = bundle_run,
 };

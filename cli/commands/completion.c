@@ -1,4 +1,5 @@
-/* completion.c - the command that writes shell completion from the tables. */
+/* completion.c - the command that generates shell completion from the option
+ * tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,14 +8,14 @@
 #include "cli/topics.h"
 #include "stitch/base/err.h"
 
-/* Commands without a file argument. */
+/* Returns whether the arguments of a command are files. */
 static bool takes_files(const struct command *c)
 {
 	return strcmp(c->name, "help") && strcmp(c->name, "completion");
 }
 
-/* The words that those take instead. */
-static void put_words(const struct command *c)
+/* Prints the words that such a command takes instead. */
+static void completion_put_words(const struct command *c)
 {
 	if (!strcmp(c->name, "completion"))
 		fputs("bash zsh fish", stdout);
@@ -56,7 +57,7 @@ static void print_bash(void)
 	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]}");
 	puts("\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=");
 	puts("\tlocal cmd=${COMP_WORDS[1]}");
-	/* bash parts words at "=" */
+	/* bash splits words at "=" */
 	puts("\tif [ \"$cur\" = = ]; then cur=");
 	puts("\telif [ \"$prev\" = = ]; then "
 	     "prev=${COMP_WORDS[COMP_CWORD-2]}; fi");
@@ -84,7 +85,7 @@ static void print_bash(void)
 		if (takes_files(commands[i]))
 			continue;
 		printf("\t\t%s) words='", commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("' ;;");
 	}
 	puts("\t\tesac ;; esac ;;");
@@ -94,7 +95,8 @@ static void print_bash(void)
 	puts("complete -o default -o bashdefault -F _backstitch backstitch");
 }
 
-/* Text inside '...' of zsh's _arguments: no quotes, brackets or colons. */
+/* Prints text for '...' in zsh's _arguments, without quotes, brackets or
+ * colons. */
 static void zsh_text(const char *s)
 {
 	for (; *s; s++) {
@@ -166,7 +168,7 @@ static void print_zsh(void)
 			continue;
 		}
 		fputs("\t\t'*: :(", stdout);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts(")' ;;");
 	}
 	puts("\tesac\n}\n_backstitch \"$@\"");
@@ -222,12 +224,12 @@ static void print_fish(void)
 		printf("complete -c backstitch -n "
 		       "'__fish_seen_subcommand_from %s' -f -a '",
 		       commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("'");
 	}
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int completion_run(int argc, char **argv, struct err *err)
 {
 	const char *shell = argc ? argv[0] : "";
 
@@ -255,5 +257,5 @@ const struct command cmd_completion = {
 	.args = "bash | zsh | fish",
 	.summary = "write completion for a shell",
 	.examples = examples,
-	.run = run,
+	.run = completion_run,
 };

@@ -1,4 +1,4 @@
-/* lines.c - facts for people: short lines with a label in front. */
+/* lines.c - lines of text with a label in front. */
 #include "cli/output/lines.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
-/* jitdump.c - jit-PID.dump: code that a runtime made.
+/* jitdump.c - reads jit-PID.dump: code that a runtime generated.
  *
- * A head, then records of their own length each. DEBUG_INFO comes before the
- * LOAD of the code that it is about. A file that is being written ends
- * anywhere. */
+ * The file is a head, then records, each with its length. DEBUG_INFO precedes
+ * the LOAD of its code. A file that is still being written may end anywhere. */
 #include "formats/code/jitdump.h"
 
 #include <inttypes.h>
@@ -24,11 +23,13 @@
 #define HEAD_SIZE 40
 #define PREFIX_SIZE 16
 #define FLAG_TSC 1u
-/* V8 writes this where others write 0. It adds the size of an ELF header to
- * the addresses of its lines, as perf inject's files had one (perf-jit.cc). */
+/* V8 writes this where others write 0. It adds the size of an ELF header to the
+ * addresses of its lines, because the files of perf inject had one
+ * (perf-jit.cc). */
 #define V8_PAD 0xdeadbeefu
 #define V8_SHIFT 0x40
-/* An entry of DEBUG_INFO: address, line, discriminator, the 0 of a name. */
+/* Least size of an entry of DEBUG_INFO: address, line, discriminator, the final
+ * 0 of a name. */
 #define LINE_SIZE_MIN 17
 
 enum {
@@ -51,7 +52,7 @@ enum dating {
 };
 
 struct jitdump {
-	struct input in; /* data NULL: the bytes are somebody else's */
+	struct input in; /* data NULL: the bytes are borrowed */
 	struct bytes records;
 	const char *path;
 	uint32_t machine, pid;
@@ -59,21 +60,21 @@ struct jitdump {
 	bool v8;
 	struct jit *jit;
 	struct arena lines;
-	/* what the last DEBUG_INFO said */
+	/* from the last DEBUG_INFO */
 	uint64_t lines_of;
 	struct jit_line *line;
 	size_t n_line;
-	/* what the last UNWINDING_INFO said of the next code */
+	/* from the last UNWINDING_INFO, for the next code */
 	struct bytes frame;
-	uint64_t frame_off; /* behind the end of the code */
-	bool has_frame;	    /* if perhaps an empty one */
-	/* while reading */
+	uint64_t frame_off; /* distance from the end of the code */
+	bool has_frame;	    /* there is one, possibly empty */
+	/* state of jitdump_read() */
 	enum dating dating;
 	struct tsc_conv tsc;
 	struct ledger *lg;
 	uint16_t capture;
-	uint64_t foreign, unfit; /* codes that are left out */
-	uint64_t lone, strange;	 /* tables that are left out */
+	uint64_t foreign, unfit; /* number of codes left out */
+	uint64_t lone, strange;	 /* number of tables left out */
 };
 
 static int read_head(struct jitdump *d, struct err *err)
@@ -177,7 +178,7 @@ static enum dating dating_of(const struct jitdump *d,
 	return mono ? DATED_NS : UNDATED;
 }
 
-/* Of the counter's cycles as perf does it: without losing the low bits. */
+/* Converts cycles as perf does, without losing the low bits. */
 static uint64_t from_cycles(const struct tsc_conv *c, uint64_t cycles)
 {
 	unsigned int shift = c->shift < 64 ? c->shift : 63;
@@ -213,7 +214,7 @@ static void fit_v8(const struct jitdump *d)
 		d->line[i].off -= V8_SHIFT;
 }
 
-/* Node 18 writes anything in the place of names that have moved in memory. */
+/* Node 18 writes arbitrary bytes for names that have moved in memory. */
 static bool is_text(const char *s)
 {
 	size_t len = strlen(s);
@@ -274,7 +275,7 @@ static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Does .eh_frame begin here, with a CIE? */
+/* Returns true if .eh_frame begins here, with a CIE. */
 static bool is_frame(struct bytes b)
 {
 	uint32_t len = 0;
@@ -284,10 +285,10 @@ static bool is_frame(struct bytes b)
 	       len <= bytes_left(&b) && !bytes_u32(&b, &mark, NULL) && !mark;
 }
 
-/* The specification has .eh_frame_hdr in front of .eh_frame; runtimes and perf
- * (tools/perf/util/genelf.c) have it behind: what it looks like decides. A
- * runtime that has nothing to say of some code gives the head alone, as V8
- * does. */
+/* In the specification .eh_frame_hdr precedes .eh_frame; runtimes and perf
+ * (tools/perf/util/genelf.c) put it after. Decide by what the bytes look like.
+ * A runtime that has nothing to tell about some code writes only the head, as
+ * V8 does. */
 static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
 {
 	uint64_t off = bytes_off(b);
@@ -319,8 +320,8 @@ static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Its addresses are made for being behind the code, at the next multiple of
- * 8 (perf, jit_write_elf()). */
+/* The addresses of the table assume that it follows the code, at the next
+ * multiple of 8 (perf, jit_write_elf()). */
 static void put_frame(struct jitdump *d, struct jit_code *c)
 {
 	if (!d->has_frame)
@@ -332,8 +333,8 @@ static void put_frame(struct jitdump *d, struct jit_code *c)
 	c->swapped = d->records.swap;
 }
 
-/* pid, tid, vma: the same in LOAD and MOVE. 1: of another process, which
- * inherited the file. */
+/* Takes pid, tid and vma, the same in LOAD and MOVE. Returns 1 for code of
+ * another process that inherited the file, 0, or -1 on failure. */
 static int take_who(struct jitdump *d, struct bytes *b, struct err *err)
 {
 	uint32_t pid = 0;
@@ -415,7 +416,8 @@ static int take_record(struct jitdump *d, const struct prefix *p,
 	}
 }
 
-/* One record: 1, 0 the end, -1 and *err: the rest cannot be read. */
+/* Reads one record. Returns 1, 0 at the end, -1 and *err if the rest cannot be
+ * read. */
 static int next(struct jitdump *d, struct err *err)
 {
 	struct bytes *b = &d->records;

@@ -1,9 +1,9 @@
-/* jitdump.h - jit-PID.dump: code that a runtime made, with its bytes, lines
- * and the time of each piece (tools/perf/Documentation/jitdump-specification
- * in Linux).
+/* jitdump.h - reads jit-PID.dump: code that a runtime generated, with its
+ * bytes, lines and the time of each piece
+ * (tools/perf/Documentation/jitdump-specification in Linux).
  *
- * Call order: jitdump_open, jitdump_read once, close when the code is not
- * asked for any more: names and bytes are in the file. */
+ * Call order: jitdump_open(), jitdump_read() once, jitdump_close() after the
+ * last use of the code: its names and bytes are in the file. */
 #ifndef FORMATS_CODE_JITDUMP_H
 #define FORMATS_CODE_JITDUMP_H
 #include <stddef.h>
@@ -15,19 +15,19 @@ struct jitdump;
 struct ledger;
 struct source_info;
 
-/* Looks at the head of the file. NULL and *err: it is no such file. temp_dir:
- * for one that is packed; NULL: /tmp. */
+/* Reads the head of the file. Returns NULL and *err if it is not a jitdump.
+ * temp_dir: for a compressed file; NULL: /tmp. */
 struct jitdump *jitdump_open(const char *path, const char *temp_dir,
 			     struct err *err);
-/* The same of bytes in memory, which are borrowed. */
+/* Reads the head of a jitdump in memory, which is borrowed. */
 struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,
 			       struct err *err);
 void jitdump_close(struct jitdump *d);
-/* Of the process that wrote it, in its own pid namespace. */
+/* The process that wrote the file, in its own pid namespace. */
 int32_t jitdump_pid(const struct jitdump *d);
-/* All records. Dated when the capture's clock is the file's: CLOCK_MONOTONIC,
- * or cycles that the capture can turn into its time. What is broken is damage
- * in the ledger, as far as it could be read it is used. */
+/* Reads all records. The code is dated if the capture's clock is the file's:
+ * CLOCK_MONOTONIC, or cycles that the capture can convert to its time. Damage
+ * is noted in the ledger; everything before it is used. */
 struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 			 struct ledger *lg, uint16_t capture);
 #endif

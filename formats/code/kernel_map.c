@@ -1,4 +1,4 @@
-/* kernel_map.c - where the code of a kernel is, from a copy of its
+/* kernel_map.c - derives where the code of a kernel is from a copy of its
  * /proc/kallsyms. */
 #include "formats/code/kernel_map.h"
 
@@ -14,7 +14,7 @@
 #define TYPE_BPF 1
 #define TYPE_OOL 2
 
-/* What the lines say so far. */
+/* State of reading the lines. */
 struct layout {
 	struct kernel_map *out;
 	uint64_t low, high; /* of the kernel's functions */
@@ -22,7 +22,7 @@ struct layout {
 	char module[NAME_SIZE]; /* of the last lines; "": the kernel */
 	uint64_t mod_low, mod_high;
 	size_t n_modules, n_ksymbols;
-	size_t open; /* item that ends with the next line, plus 1 */
+	size_t open; /* item that ends at the next line, plus 1 */
 };
 
 static struct kernel_code *add(struct kernel_map *km, const char *name)
@@ -58,8 +58,8 @@ static uint64_t behind_page(uint64_t addr)
 		       : floor_page(addr) + PAGE;
 }
 
-/* "[bpf]" and "[__builtin__ftrace]" are no modules: each of their symbols is
- * code of its own. */
+/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of their symbols is
+ * separate code. */
 static bool is_pseudo(const char *module)
 {
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
@@ -108,7 +108,7 @@ static void kernel_symbol(struct layout *l, uint64_t addr, const char *name)
 		l->high = addr;
 }
 
-/* The one before it ends where this one begins. */
+/* A symbol ends where the next one begins. */
 static void end_ksymbol(struct layout *l, uint64_t addr)
 {
 	struct kernel_code *c = l->open ? &l->out->at[l->open - 1] : NULL;
@@ -118,7 +118,7 @@ static void end_ksymbol(struct layout *l, uint64_t addr)
 	l->open = 0;
 }
 
-/* "ADDRESS TYPE NAME" or with "\t[MODULE]" behind. */
+/* Takes "ADDRESS TYPE NAME", optionally followed by "\t[MODULE]". */
 static void take_line(struct layout *l, char *line)
 {
 	char *end;
@@ -155,8 +155,8 @@ static void take_line(struct layout *l, char *line)
 	}
 }
 
-/* A trimmed copy has no _text: then offsets count from the page of its first
- * function, which is all that can be said. */
+/* A trimmed copy has no _text. Offsets then count from the page of its first
+ * function, since nothing better is known. */
 static void end_kernel(struct layout *l)
 {
 	struct kernel_map *km = l->out;

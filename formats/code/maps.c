@@ -1,4 +1,4 @@
-/* maps.c - saved copies of /proc/PID/maps. */
+/* maps.c - reads saved copies of /proc/PID/maps. */
 #include "formats/code/maps.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@
 #define PID_MAX (1 << 22)
 #define NS_DIGITS 9
 
-/* The mappings of a list are at first[i] in map, which may move. */
+/* The mappings of list[i] begin at map[first[i]]; map may be reallocated. */
 struct maps {
 	struct rec_map *map;
 	size_t n_map, cap_map;
@@ -101,7 +101,7 @@ static bool take_decimal(const char **s, uint64_t *out)
 	return true;
 }
 
-/* "r-xp" */
+/* Takes "r-xp". */
 static bool take_rights(const char **s, struct rec_map *m)
 {
 	static const struct {
@@ -131,7 +131,7 @@ static void take_path(struct maps *m, const char *s, struct rec_map *out)
 
 	while (*s == ' ')
 		s++;
-	/* anonymous memory has one name, which is perf's */
+	/* All anonymous memory gets perf's name for it. */
 	path = arena_strdup(&m->arena, *s ? s : "//anon");
 	out->path = path;
 	for (char *at = path; (at = strstr(at, "\\012")); at++) {
@@ -140,7 +140,7 @@ static void take_path(struct maps *m, const char *s, struct rec_map *out)
 	}
 }
 
-/* "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH" */
+/* Takes "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH". */
 static bool take_line(struct maps *m, const char *s, struct rec_map *out)
 {
 	uint64_t end, maj, min;
@@ -256,7 +256,7 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 
 /* ---- names */
 
-/* "1548.143" as ns. */
+/* Takes seconds such as "1548.143" as ns. */
 static bool take_seconds(const char **s, int64_t *ns)
 {
 	const char *p = *s;
@@ -294,7 +294,7 @@ static bool take_pid(const char **s, int32_t *pid)
 	return true;
 }
 
-/* "1234.maps", "1234@15.5.maps", "prog.1234.maps" */
+/* Takes "1234.maps", "1234@15.5.maps" or "prog.1234.maps". */
 static bool take_name(const char *name, int32_t *pid, int64_t *time)
 {
 	const char *end = strrchr(name, '.');
@@ -312,7 +312,7 @@ static bool take_name(const char *name, int32_t *pid, int64_t *time)
 		if (at == end || (take_char(&at, '@') &&
 				  take_seconds(&at, time) && at == end))
 			return true;
-		/* what stands behind it decides: 15.5 is a time, no id */
+		/* An id must be followed by '@' or ".maps": 15.5 is a time. */
 		*time = TIME_NONE;
 	}
 	return false;
@@ -368,7 +368,7 @@ static int no_such(const char *word, struct err *err)
 		       word);
 }
 
-/* The time behind the last @, when it is one; then file ends before it. */
+/* Removes a time after the last @ from the end of file and returns it. */
 static int64_t cut_time(char *file)
 {
 	char *at = strrchr(file, '@');

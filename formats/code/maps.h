@@ -1,10 +1,11 @@
-/* maps.h - saved copies of /proc/PID/maps: what processes had mapped, beside a
- * capture that does not say it.
+/* maps.h - reads saved copies of /proc/PID/maps: what processes had mapped, for
+ * captures that do not record it.
  *
  * A copy may have the time at which it was made, in seconds on the capture's
- * clock: then it holds from that time on, else from the start. In a folder
- * the names tell: PID.maps, PID@SECONDS.maps, also with a word and a dot in
- * front. Lines that cannot be read are damage in the ledger. */
+ * clock: it holds from that time on, otherwise from the start. In a folder the
+ * file names give process and time: PID.maps, PID@SECONDS.maps, optionally
+ * after a word and a dot. Lines that cannot be read are damage in the ledger.
+ */
 #ifndef FORMATS_CODE_MAPS_H
 #define FORMATS_CODE_MAPS_H
 #include <stdbool.h>
@@ -18,21 +19,22 @@ struct snapshot;
 
 struct maps *maps_new(void);
 void maps_free(struct maps *m);
-/* time: ns; TIME_NONE: not known. -1 and *err: it cannot be read, or has no
- * such line. capture: whose ledger entries these are. */
+/* Reads a copy. time: ns, or TIME_NONE if unknown. capture: of the ledger
+ * entries. Returns -1 and *err if the file cannot be read or has no such line.
+ */
 int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 	      struct ledger *lg, uint16_t capture, struct err *err);
-/* All such files in a folder: how many, or -1 and *err. */
+/* Reads all copies in a folder. Returns their number, or -1 and *err. */
 int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		uint16_t capture, struct err *err);
-/* Are there such files in it? */
+/* Returns true if the folder has such files. */
 bool maps_in_folder(const char *path);
-/* The lists, which hold until maps_free(). */
+/* The lists, valid until maps_free(). */
 const struct snapshot *maps_list(struct maps *m, size_t *n);
-/* "PID=FILE", "PID=FILE@SECONDS", or the name of a folder: as above. */
+/* Reads "PID=FILE", "PID=FILE@SECONDS", or a folder. */
 int maps_option(struct maps *m, const char *word, struct ledger *lg,
 		uint16_t capture, struct err *err);
-/* Text in memory, as a file: for tests. How many mappings. */
+/* Reads a copy from memory, for tests. Returns the number of mappings. */
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		 int32_t pid, int64_t time, struct ledger *lg,
 		 uint16_t capture);

@@ -1,4 +1,4 @@
-/* perfmap.c - perf-PID.map: names of code that a runtime made. */
+/* perfmap.c - reads perf-PID.map: names of code that a runtime generated. */
 #include "formats/code/perfmap.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
-/* No runtime's names come near; a longer one is cut. */
+/* Longer than any runtime's names; longer names are cut. */
 #define NAME_MAX_LEN 4096
 
 struct perfmap {
@@ -43,7 +43,7 @@ static const char *keep_name(struct perfmap *m, struct scan s)
 	return name;
 }
 
-/* A 0 in it would hide what comes behind. */
+/* Rejects a name with a 0, which would hide the rest of it. */
 static bool take_line(struct perfmap *m, struct scan s)
 {
 	struct jit_code c = { 0 };
@@ -54,7 +54,7 @@ static bool take_line(struct perfmap *m, struct scan s)
 	    !scan_hex(&s, &c.len) || !scan_blanks(&s) || !s.n ||
 	    scan_find_char(s, '\0') < s.n)
 		return false;
-	/* a stub of no size: nothing can hit it */
+	/* A stub of size 0 covers no address. */
 	if (!c.len)
 		return true;
 	c.name = keep_name(m, s);

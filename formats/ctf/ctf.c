@@ -193,7 +193,7 @@ static void close_ctf(struct source *src)
 		struct ctf_trace *tr = &ctf->trace[i];
 
 		ctf_graph_close(tr);
-		known_release(&tr->known);
+		told_tasks_release(&tr->told);
 		free(tr->path);
 		free(tr->shown);
 		free(tr->due);
@@ -219,7 +219,7 @@ static void close_ctf(struct source *src)
 	free(ctf->event);
 	free(ctf->def);
 	free(ctf->heap);
-	known_release(&ctf->known);
+	told_tasks_release(&ctf->told);
 	free(ctf->src.path);
 	free(ctf);
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/reader/told_tasks.h"
+#include "formats/reader/task_rules.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -152,26 +152,24 @@ struct ctf_item {
 
 /* ---- events */
 
-/* What an event means to us besides being one. */
+/* What an event means to us besides being one: the roles of task_rules.h, and
+ * those of events that LTTng alone has. */
 enum ctf_role {
-	CTF_PLAIN,
-	CTF_SWITCH,
-	CTF_WAKEUP,
-	CTF_WAKEUP_NEW,
-	CTF_NAMED, /* has a tid and a comm */
-	CTF_FORK,
-	CTF_EXEC,
-	CTF_EXIT,
-	CTF_STATE, /* of a process, when recording began */
-	CTF_IMAGE, /* a file is mapped: statedump */
-	CTF_OPEN,  /* dlopen() */
+	CTF_PLAIN = ROLE_PLAIN,
+	CTF_SWITCH = ROLE_SWITCH,
+	CTF_WAKEUP = ROLE_WAKEUP,
+	CTF_WAKEUP_NEW = ROLE_WAKEUP_NEW,
+	CTF_NAMED = ROLE_NAMED,
+	CTF_FORK = ROLE_FORK,
+	CTF_EXEC = ROLE_EXEC,
+	CTF_EXIT = ROLE_EXIT,
+	CTF_STATE = ROLES, /* of a process, when recording began */
+	CTF_IMAGE,	   /* a file is mapped: statedump; maps from here on */
+	CTF_OPEN,	   /* dlopen() */
 	CTF_LOAD,
 	CTF_BUILD_ID,
 	CTF_CLOSE, /* dlclose() */
 	CTF_UNLOAD,
-	CTF_PERF_COMM, /* perf data convert --all */
-	CTF_PERF_FORK,
-	CTF_PERF_EXIT,
 };
 
 /* Fields that a role reads: index in the format, -1 not there. */
@@ -252,7 +250,7 @@ struct ctf {
 	struct place *place;
 	const struct place **places;
 	size_t cap_place, cap_places;
-	struct known known; /* names that were given out */
+	struct told_tasks told; /* names that were given out */
 	struct ctf_mapped *mapped;
 	size_t n_mapped, cap_mapped;
 	struct table by_base; /* of them, by process and base */
@@ -292,9 +290,9 @@ struct ctf_trace {
 	size_t n_cpu;
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
-	struct known known; /* names that it has said */
-	uint64_t given;	    /* items that came out of the child */
-	uint64_t skip;	    /* in the child: that came out of one before */
+	struct told_tasks told; /* names that it has said */
+	uint64_t given;		/* items that came out of the child */
+	uint64_t skip;		/* in the child: that came out of one before */
 };
 
 static inline struct ctf *ctf_of(struct source *src)
@@ -324,9 +322,9 @@ void ctf_role_find(struct ctf_event *ev);
 /* Items for it, before the event's own. */
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 	      const struct ctf_item *head, const struct bytes *raw);
-/* A name from a context: an item when it is news. */
+/* Makes an item of a thread's name from a context, if the name is new. */
 void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, const char *name, bool synth);
+		   int32_t tid, const char *name);
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,

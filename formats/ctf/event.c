@@ -560,7 +560,7 @@ static void on_event(struct ctf_trace *tr, const bt_message *m)
 	};
 
 	if (s.name)
-		ctf_task_name(tr, tr->at, s.pid, s.tid, s.name, false);
+		ctf_task_name(tr, tr->at, s.pid, s.tid, s.name);
 	ctf_task(tr, &tr->ctf->event[cl->event], &head, &raw);
 	event_item(tr, cl, &s, &raw);
 	if (cl->chain && s.has_cookie)

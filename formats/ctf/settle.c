@@ -68,8 +68,8 @@ static bool ends(struct ctf *ctf, struct ctf_item *it)
 static bool is_renamed(struct ctf *ctf, const struct ctf_item *it)
 {
 	const char *name = (const char *)ctf_item_raw(it);
-	bool news = known_rename(&ctf->known, it->tid, name,
-				 strnlen(name, COMM_LEN + 1), true);
+	bool news = told_tasks_rename(&ctf->told, it->tid, name,
+				      strnlen(name, COMM_LEN + 1), true);
 
 	return news || it->flags & REC_F_EXEC;
 }
@@ -80,7 +80,7 @@ bool ctf_settle(struct ctf *ctf, struct ctf_item *it)
 	case REC_COMM:
 		return is_renamed(ctf, it);
 	case REC_FORK:
-		known_unname(&ctf->known, it->tid);
+		told_tasks_unname(&ctf->told, it->tid);
 		return true;
 	case REC_MAP:
 		return it->flags & REC_F_GONE ? ends(ctf, it) : begins(ctf, it);

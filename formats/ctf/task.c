@@ -8,21 +8,13 @@
 
 #include "formats/ctf/ctf.h"
 
-static int field_at(const struct ctf_event *ev, const char *name)
-{
-	for (size_t i = 0; i < ev->fmt.n; i++)
-		if (!strcmp(ev->fmt.def[i].name, name))
-			return (int)i;
-	return -1;
-}
-
-struct role_row {
+struct ctf_role_row {
 	const char *name; /* a '*' at its end: of all that begin so */
 	enum ctf_role role;
 	const char *part[CTF_PARTS];
 };
 
-static const struct role_row rows[] = {
+static const struct ctf_role_row ctf_roles[] = {
 	{ "sched_switch",
 	  CTF_SWITCH,
 	  { [CTF_TID] = "prev_tid",
@@ -84,19 +76,19 @@ static const struct role_row rows[] = {
 	{ "lttng_ust_dl:dlclose", CTF_CLOSE, { [CTF_BASE] = "baddr" } },
 	{ "lttng_ust_lib:unload", CTF_UNLOAD, { [CTF_BASE] = "baddr" } },
 	{ "perf_comm",
-	  CTF_PERF_COMM,
+	  CTF_NAMED,
 	  { [CTF_TID] = "tid", [CTF_PID] = "pid", [CTF_COMM] = "comm" } },
 	{ "perf_fork",
-	  CTF_PERF_FORK,
+	  CTF_FORK,
 	  { [CTF_TID] = "ptid",
 	    [CTF_PID] = "ppid",
 	    [CTF_TID2] = "tid",
 	    [CTF_PID2] = "pid" } },
-	{ "perf_exit", CTF_PERF_EXIT, { [CTF_TID] = "tid" } },
+	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
 };
 
 /* One '*', for anything. */
-static bool matches(const char *pattern, const char *name)
+static bool ctf_task_matches(const char *pattern, const char *name)
 {
 	const char *star = strchr(pattern, '*');
 	size_t n = strlen(name);
@@ -114,13 +106,13 @@ void ctf_role_find(struct ctf_event *ev)
 {
 	for (int i = 0; i < CTF_PARTS; i++)
 		ev->part[i] = -1;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (!matches(rows[i].name, ev->fmt.name))
+	for (size_t i = 0; i < sizeof(ctf_roles) / sizeof(*ctf_roles); i++) {
+		if (!ctf_task_matches(ctf_roles[i].name, ev->fmt.name))
 			continue;
-		ev->role = rows[i].role;
+		ev->role = ctf_roles[i].role;
 		for (int k = 0; k < CTF_PARTS; k++)
-			if (rows[i].part[k])
-				ev->part[k] = field_at(ev, rows[i].part[k]);
+			ev->part[k] =
+				tp_field_index(&ev->fmt, ctf_roles[i].part[k]);
 		return;
 	}
 }
@@ -152,111 +144,142 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 
 /* ---- names */
 
-static struct ctf_item *name_item(struct ctf_trace *tr, uint64_t time,
-				  const char *name, size_t n)
+static struct ctf_item *ctf_task_name_item(struct ctf_trace *tr, uint64_t time,
+					   struct scan name)
 {
-	struct ctf_item *it = ctf_item_new(tr, CLASS_COMM, time, n + 1);
+	struct ctf_item *it = ctf_item_new(tr, CLASS_COMM, time, name.n + 1);
 
 	it->kind = REC_COMM;
-	it->raw_len = (uint32_t)n + 1;
-	memcpy(ctf_item_raw(it), name, n);
-	ctf_item_raw(it)[n] = 0;
+	it->raw_len = (uint32_t)name.n + 1;
+	if (name.n)
+		memcpy(ctf_item_raw(it), name.p, name.n);
+	ctf_item_raw(it)[name.n] = 0;
 	return it;
 }
 
-void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, const char *name, bool synth)
+static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
+			       int32_t tid, struct scan name, uint32_t flags)
 {
-	size_t n = strnlen(name, COMM_LEN + 1);
-
-	if (!known_rename(&tr->known, tid, name, n, true))
-		return;
-	struct ctf_item *it = name_item(tr, time, name, n);
+	struct ctf_item *it = ctf_task_name_item(tr, time, name);
 
 	it->pid = pid;
 	it->tid = tid;
-	it->flags = synth ? REC_F_SYNTH : 0;
+	it->flags = flags;
 }
 
-static int32_t id_of(const struct ctf_event *ev, enum ctf_part_of part,
-		     const struct bytes *raw)
+void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
+		   int32_t tid, const char *name)
+{
+	size_t n = strnlen(name, COMM_LEN + 1);
+
+	if (told_tasks_rename(&tr->told, tid, name, n, true))
+		ctf_task_comm_item(tr, time, pid, tid, scan_of(name, n), 0);
+}
+
+static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
+			   const struct bytes *raw)
 {
 	int64_t v = ctf_number(ev, part, raw, -1);
 
 	return v < 0 || v > INT32_MAX ? -1 : (int32_t)v;
 }
 
-/* The name in a field, of the thread in another. */
-static void field_name(struct ctf_trace *tr, const struct ctf_event *ev,
-		       const struct ctf_item *head, enum ctf_part_of tid,
-		       enum ctf_part_of comm, const struct bytes *raw)
+static void ctf_task_fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
+			       const struct ctf_item *head,
+			       const struct bytes *raw)
 {
-	const char *name = ctf_text(tr->ctf, ev, comm, raw);
-	int32_t id = id_of(ev, tid, raw);
-
-	if (name && id >= 0)
-		ctf_task_name(tr, head->time, id_of(ev, CTF_PID, raw), id, name,
-			      ev->role == CTF_STATE);
-}
-
-/* ---- lives */
-
-static void fork_item(struct ctf_trace *tr, const struct ctf_event *ev,
-		      const struct ctf_item *head, const struct bytes *raw)
-{
-	int32_t child = id_of(ev, CTF_TID2, raw);
-
-	if (child <= 0)
-		return;
 	struct ctf_item *it = ctf_item_new(tr, CLASS_FORK, head->time, 0);
 
 	it->kind = REC_FORK;
 	it->cpu = head->cpu;
-	it->tid = child;
-	it->pid = id_of(ev, CTF_PID2, raw);
-	it->fork.ppid = id_of(ev, CTF_PID, raw);
-	it->fork.ptid = id_of(ev, CTF_TID, raw);
-	known_unname(&tr->known, child);
+	it->tid = ctf_task_id(ev, CTF_TID2, raw);
+	it->pid = ctf_task_id(ev, CTF_PID2, raw);
+	it->fork.ppid = ctf_task_id(ev, CTF_PID, raw);
+	it->fork.ptid = ctf_task_id(ev, CTF_TID, raw);
 }
 
-static void exit_item(struct ctf_trace *tr, const struct ctf_event *ev,
-		      const struct ctf_item *head, const struct bytes *raw)
+static void ctf_task_exit_item(struct ctf_trace *tr, int32_t tid,
+			       const struct ctf_item *head)
 {
 	struct ctf_item *it = ctf_item_new(tr, CLASS_EXIT, head->time, 0);
 
 	it->kind = REC_EXIT;
 	it->cpu = head->cpu;
-	it->tid = id_of(ev, CTF_TID, raw);
+	it->tid = tid;
 	it->pid = it->tid == head->tid ? head->pid : -1;
 	it->fork.ppid = it->fork.ptid = -1;
 }
 
-/* Also by the same name it is another program. */
-static void exec_item(struct ctf_trace *tr, const struct ctf_event *ev,
-		      const struct ctf_item *head, const struct bytes *raw)
+static void ctf_task_exec_item(struct ctf_trace *tr,
+			       const struct task_event *event,
+			       const struct ctf_item *head)
 {
-	const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
-	int32_t tid = id_of(ev, CTF_TID, raw);
+	struct ctf_item *it = ctf_task_name_item(tr, head->time, event->name);
 
-	if (!path || tid <= 0)
-		return;
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	size_t n = strnlen(name, COMM_LEN);
-
-	known_rename(&tr->known, tid, name, n, true);
-	struct ctf_item *it = name_item(tr, head->time, name, n);
-
-	/* whoever called it: it has the process' id now */
-	it->pid = it->tid = tid;
+	/* Whichever thread executes a program has the id of its process
+	 * afterwards. */
+	it->pid = it->tid = (int32_t)event->tid;
 	it->cpu = head->cpu;
 	it->flags = REC_F_EXEC;
 }
 
-static void perf_comm(struct ctf_trace *tr, const struct ctf_event *ev,
-		      const struct ctf_item *head, const struct bytes *raw)
+/* The name in a field. The text of a field is valid until the next ctf_text(),
+ * so the name is copied to buf. */
+static struct scan ctf_task_field_name(struct ctf_trace *tr,
+				       const struct ctf_event *ev,
+				       enum ctf_part_of part,
+				       const struct bytes *raw,
+				       char buf[COMM_LEN + 1])
 {
-	field_name(tr, ev, head, CTF_TID, CTF_COMM, raw);
+	const char *text = ctf_text(tr->ctf, ev, part, raw);
+
+	if (!text)
+		return scan_of(NULL, 0);
+	struct scan s = scan_of(text, strlen(text));
+
+	if (part == CTF_PATH)
+		s = scan_head(task_name_of_path(s), COMM_LEN);
+	s = scan_head(s, COMM_LEN + 1);
+	memcpy(buf, s.p, s.n);
+	return scan_of(buf, s.n);
+}
+
+/* LTTng records an event once, and has no task_newtask. */
+static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
+			   const struct ctf_item *head, const struct bytes *raw)
+{
+	char name[2][COMM_LEN + 1];
+	struct task_event event = {
+		.role = (enum event_role)ev->role,
+		.tid = ctf_task_id(ev, CTF_TID, raw),
+		.tid2 = ctf_task_id(ev, CTF_TID2, raw),
+		.clone_flags = -1,
+	};
+	int32_t pid = ctf_task_id(ev, CTF_PID, raw);
+
+	if (ev->role == CTF_STATE)
+		event.role = ROLE_NAMED;
+	event.name = ctf_task_field_name(
+		tr, ev, ev->role == CTF_EXEC ? CTF_PATH : CTF_COMM, raw,
+		name[0]);
+	if (ev->role == CTF_SWITCH)
+		event.name2 =
+			ctf_task_field_name(tr, ev, CTF_COMM2, raw, name[1]);
+	unsigned int due = told_tasks_event(&tr->told, &event);
+	uint32_t flags = ev->role == CTF_STATE ? REC_F_SYNTH : 0;
+
+	if (due & TASK_COMM2)
+		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid2,
+				   event.name2, flags);
+	if (due & TASK_COMM && ev->role == CTF_EXEC)
+		ctf_task_exec_item(tr, &event, head);
+	else if (due & TASK_COMM)
+		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid,
+				   event.name, flags);
+	if (due & TASK_FORK)
+		ctf_task_fork_item(tr, ev, head, raw);
+	if (due & TASK_EXIT)
+		ctf_task_exit_item(tr, (int32_t)event.tid, head);
 }
 
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
@@ -264,44 +287,8 @@ void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 {
 	if (tr->n_pending && ev->role != CTF_BUILD_ID)
 		ctf_map_flush(tr, head->pid, head->tid);
-	switch (ev->role) {
-	case CTF_SWITCH:
-		field_name(tr, ev, head, CTF_TID2, CTF_COMM2, raw);
-		field_name(tr, ev, head, CTF_TID, CTF_COMM, raw);
-		break;
-	case CTF_WAKEUP:
-	case CTF_WAKEUP_NEW:
-	case CTF_NAMED:
-	case CTF_STATE:
-		field_name(tr, ev, head, CTF_TID, CTF_COMM, raw);
-		break;
-	case CTF_FORK:
-		field_name(tr, ev, head, CTF_TID, CTF_COMM, raw);
-		fork_item(tr, ev, head, raw);
-		break;
-	case CTF_EXEC:
-		exec_item(tr, ev, head, raw);
-		break;
-	case CTF_EXIT:
-	case CTF_PERF_EXIT:
-		field_name(tr, ev, head, CTF_TID, CTF_COMM, raw);
-		exit_item(tr, ev, head, raw);
-		break;
-	case CTF_PERF_COMM:
-		perf_comm(tr, ev, head, raw);
-		break;
-	case CTF_PERF_FORK:
-		fork_item(tr, ev, head, raw);
-		break;
-	case CTF_IMAGE:
-	case CTF_OPEN:
-	case CTF_LOAD:
-	case CTF_BUILD_ID:
-	case CTF_CLOSE:
-	case CTF_UNLOAD:
+	if (ev->role >= CTF_IMAGE)
 		ctf_map(tr, ev, head, raw);
-		break;
-	default:
-		break;
-	}
+	else if (ev->role != CTF_PLAIN)
+		ctf_task_event(tr, ev, head, raw);
 }

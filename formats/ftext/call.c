@@ -1,10 +1,11 @@
-/* call.c - what the lines of system calls say that change mappings, or
- * files that are mapped.
+/* call.c - parses the lines of system calls that change mappings, or files that
+ * are mapped.
  *
- * The kernel prints "sys_munmap(addr: 7f0000, len: 1000)" and
- * "sys_munmap -> 0x0", trace-cmd the same behind the name of the event and
- * without the call's; raw_syscalls print "NR 11 (7f0000, 1000, ...)" and
- * "NR 11 = 0". Numbers are in hex, with or without 0x, but for these. */
+ * The kernel prints "sys_munmap(addr: 7f0000, len: 1000)" and "sys_munmap ->
+ * 0x0"; trace-cmd prints the same after the event's name and without the
+ * call's; raw_syscalls print "NR 11 (7f0000, 1000, ...)" and "NR 11 = 0".
+ * Numbers are hexadecimal, with or without 0x, except the number after NR and
+ * the result after it. */
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
@@ -28,7 +29,7 @@ void ftext_call_find(const char *key, struct ftext_event *e)
 	e->leaves = rest == key + sizeof(leave) - 1;
 }
 
-/* A path in quotes that is behind a number; it may hold quotes itself. */
+/* Takes a path in quotes after a number. The path may contain quotes. */
 static struct scan take_path(struct scan *s)
 {
 	struct scan path;
@@ -45,8 +46,8 @@ static struct scan take_path(struct scan *s)
 	return path;
 }
 
-/* One argument and what is behind it up to the next; false: it is no number,
- * but words for one. */
+/* Takes one argument and the separator after it. Returns false if it is words
+ * instead of a number. */
 static bool take_arg(struct scan *s, bool named, uint64_t *arg,
 		     struct scan *path)
 {
@@ -63,7 +64,7 @@ static bool take_arg(struct scan *s, bool named, uint64_t *arg,
 	return ok;
 }
 
-/* The words are flags of openat(), which we do not need. */
+/* openat() has words for its flags, which are not needed. */
 static bool take_args(struct scan s, bool named, struct call *out,
 		      struct scan *path)
 {

@@ -1,13 +1,13 @@
-/* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks
- * that come later, the files these name, and what processes that unwind
- * themselves write to trace_marker. The kernel's texts: backstitch-formats(5),
- * "Deferred stacks: ftrace". */
+/* defer.c - deferred user stacks in texts of ftrace: cookies, the stacks that
+ * follow later, the files that they name, and lines that processes which unwind
+ * themselves write to trace_marker. The texts: backstitch-formats(5), "Deferred
+ * stacks: ftrace". */
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
-/* "cookie=7000000000009", anywhere in the text. */
+/* Takes "cookie=7000000000009" anywhere in the text. */
 static bool take_cookie(struct scan s, uint64_t *cookie)
 {
 	size_t at = scan_find(s, "cookie=");
@@ -24,7 +24,7 @@ bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
 	return true;
 }
 
-/* "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6" */
+/* Takes "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
 static void take_inode(struct ftext *ft, struct scan s)
 {
 	struct place file = { .off = 0 };
@@ -37,10 +37,10 @@ static void take_inode(struct ftext *ft, struct scan s)
 		return;
 	file.maj = (uint32_t)maj;
 	file.min = (uint32_t)min;
-	inodes_add(&ft->inodes, &file, s);
+	user_stack_reader_note_file(&ft->stack, &file, s);
 }
 
-/* trace-cmd puts the name of a function in front. */
+/* The text without the name of a function that trace-cmd puts before it. */
 static struct scan marker_text(const struct ftext *ft,
 			       const struct ftext_item *it)
 {
@@ -59,7 +59,7 @@ static struct scan marker_text(const struct ftext *ft,
 	return t;
 }
 
-/* The stacks in it, each by where its line begins. */
+/* Adds the refs of the stacks in the text, each by the offset of its line. */
 static void marker_refs(struct ftext *ft, uint64_t id)
 {
 	struct ftext_item *it = ftext_item(ft, id);
@@ -79,7 +79,7 @@ static void marker_refs(struct ftext *ft, uint64_t id)
 void ftext_defer_refs(struct ftext *ft, uint64_t id)
 {
 	struct ftext_item *it = ftext_item(ft, id);
-	enum ftext_role role = ft->event[it->event].role;
+	enum event_role role = ft->event[it->event].role;
 
 	if (it->stack == STACK_UNWIND) {
 		ftext_due(ft, id, REF_CHAIN);
@@ -116,16 +116,11 @@ static void add_frame(struct ftext *ft, const struct line_frame *f)
 	const struct place file = { .ino = f->ino,
 				    .maj = f->maj,
 				    .min = f->min };
-	struct place p;
-	uint64_t ip;
 
-	if (!f->has_ino) {
-		unwound_add(&ft->unwound, f->addr, NULL);
-		return;
-	}
-	bool in_file = inodes_place(&ft->inodes, f->addr, &file, &ip, &p);
-
-	unwound_add(&ft->unwound, ip, in_file ? &p : NULL);
+	if (f->has_ino)
+		user_stack_reader_add_file(&ft->stack, f->addr, &file);
+	else
+		user_stack_reader_add(&ft->stack, f->addr, NULL);
 }
 
 static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
@@ -153,13 +148,13 @@ static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec)
 {
-	unwound_start(&ft->unwound);
+	user_stack_reader_start(&ft->stack);
 	rec->kind = REC_CHAIN;
 	rec->chain = (struct rec_chain){ .cookie = 0 };
 	if (it->stack == STACK_UNWIND)
 		unwind_chain(ft, it, rec);
 	else
 		nonce_stack(ft->nonce_format, marker_text(ft, it), from,
-			    &ft->unwound, rec);
-	rec->chain.user = unwound_addrs(&ft->unwound);
+			    &ft->stack, rec);
+	rec->chain.user = user_stack_reader_addrs(&ft->stack);
 }

@@ -1,8 +1,8 @@
-/* event.c - events of a text by name, and what their text says.
+/* event.c - events of a text by name, and the fields in their text.
  *
- * A text says names only. Where the name alone tells the system it belongs
- * to, for all kernels, the event has its full name, so that it has the same
- * table as one of a trace.dat. */
+ * A text has names only. If the name alone determines the system, in all
+ * kernels, the event gets its full name, so that it has the same table as the
+ * event of a trace.dat. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "formats/ftext/ftext.h"
 
 #define NAME_SIZE 128
-/* The 16-bit length of a dynamic field. */
+/* A dynamic field has a 16-bit length. */
 #define TEXT_MAX 65535u
 
-/* The text as a payload: in front of it are its length and place, as in the
- * kernel's dynamic fields, so that it is printed like any other. */
+/* The text as a payload: its length and place precede it, as in the kernel's
+ * dynamic fields, so that it is printed like any payload. */
 static const char text_format[] =
 	"name: text\n"
 	"ID: 0\n"
@@ -27,7 +27,7 @@ static const char text_format[] =
 
 struct known_event {
 	const char *name, *full;
-	enum ftext_role role;
+	enum event_role role;
 };
 
 static const struct known_event known[] = {
@@ -69,7 +69,7 @@ static void copy_name(char out[NAME_SIZE], const char *prefix, struct scan s)
 		 (int)(s.n < NAME_SIZE ? s.n : NAME_SIZE), s.p);
 }
 
-/* What the kernel prints without a name. */
+/* Names events that the kernel prints without a name. */
 static void unnamed(const struct line *l, char out[NAME_SIZE])
 {
 	static const char *const stacks[] = { "", "kernel_stack", "user_stack",
@@ -101,7 +101,7 @@ static void unnamed(const struct line *l, char out[NAME_SIZE])
 }
 
 static void full_name(const char *name, char out[NAME_SIZE],
-		      enum ftext_role *role)
+		      enum event_role *role)
 {
 	*role = ROLE_PLAIN;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -120,7 +120,7 @@ static void full_name(const char *name, char out[NAME_SIZE],
 
 /* ---- pairs */
 
-/* Decimal or 0x..., and nothing else. */
+/* Returns true if all of s is a number: decimal or 0x... */
 static bool is_number(struct scan s, int64_t *out)
 {
 	bool minus = scan_take(&s, "-");
@@ -150,7 +150,7 @@ static void add(struct ftext_pairs *out, const char *key, struct scan value)
 	add_pair(out, scan_of(key, strlen(key)), value);
 }
 
-/* Is there a key and its '=' here? */
+/* Returns true if s starts with a key and '='. */
 static bool key_at(struct scan s, struct scan *key)
 {
 	size_t n = 0;
@@ -163,7 +163,8 @@ static bool key_at(struct scan s, struct scan *key)
 	return true;
 }
 
-/* Up to the next key or arrow: names of tasks and files may hold blanks. */
+/* The value up to the next key or arrow: names of tasks and files may contain
+ * blanks. */
 static struct scan long_value(struct scan s)
 {
 	struct scan key;
@@ -182,7 +183,8 @@ static bool ends_with(struct scan s, const char *end)
 	return s.n >= n && scan_is(scan_tail(s, s.n - n), end);
 }
 
-/* Behind a value may come the end, a next key, or something in brackets. */
+/* Returns true if a value may end here: at the end, before a key, or before a
+ * bracket. */
 static bool is_clear(struct scan behind)
 {
 	struct scan key;
@@ -232,7 +234,7 @@ static void key_values(struct scan s, struct ftext_pairs *out)
 	}
 }
 
-/* "NR 5 (1, 2, 3, 4, 5, 6)", "NR 5 = -2". */
+/* Takes "NR 5 (1, 2, 3, 4, 5, 6)" and "NR 5 = -2". */
 static bool syscall_pairs(struct scan s, struct ftext_pairs *out)
 {
 	struct scan id;
@@ -249,7 +251,8 @@ static bool syscall_pairs(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-/* "comm:pid [prio]" at the end of s, as trace-cmd's plugins print tasks. */
+/* Takes "comm:pid [prio]" at the end of s, as plugins of trace-cmd print tasks.
+ */
 static bool plugin_task(struct scan s, const char *comm, const char *pid,
 			const char *prio, struct ftext_pairs *out)
 {
@@ -273,7 +276,7 @@ static bool plugin_task(struct scan s, const char *comm, const char *pid,
 	return true;
 }
 
-/* "comm:pid [prio] S ==> comm:pid [prio]" */
+/* Takes "comm:pid [prio] S ==> comm:pid [prio]". */
 static bool plugin_switch(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " ==> ");
@@ -295,7 +298,7 @@ static bool plugin_switch(struct scan s, struct ftext_pairs *out)
 			   "next_prio", out);
 }
 
-/* "comm:pid [prio] CPU:003" */
+/* Takes "comm:pid [prio] CPU:003". */
 static bool plugin_wakeup(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " CPU:");
@@ -308,7 +311,7 @@ static bool plugin_wakeup(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-void ftext_pairs(enum ftext_role role, struct scan text,
+void ftext_pairs(enum event_role role, struct scan text,
 		 struct ftext_pairs *out)
 {
 	bool done = false;
@@ -347,7 +350,8 @@ static const char *keep_text(struct ftext *ft, struct scan s)
 	return kept;
 }
 
-/* "stack=STACK:" of the kernel, "stack=" of trace-cmd: frames come behind. */
+/* Returns true for "stack=STACK:" of the kernel and "stack=" of trace-cmd at
+ * the end of the text; the frames follow. */
 static bool is_stack(const struct ftext_pairs *p, size_t i, struct scan text)
 {
 	struct scan v = p->pair[i].value;
@@ -374,7 +378,7 @@ static void make_fields(struct ftext *ft, struct ftext_event *e,
 	def->n_fields = (uint32_t)p->n + 1;
 }
 
-/* Events of buffers with a name have it in front of theirs. */
+/* Sets the name of an event; that of a named buffer is put before it. */
 static void set_name(struct ftext *ft, uint32_t buffer, const char *full,
 		     struct event_def *def)
 {
@@ -445,7 +449,7 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 		return id;
 	if (key.p != name)
 		copy_name(name, "", key);
-	/* names have no 0 in them: what comes behind one is not a name */
+	/* A name ends at its first 0. */
 	id = new_event(ft, name, buffer, l->text);
 	table_add(&ft->by_name, h, id);
 	return id;

@@ -1,7 +1,7 @@
-/* frame.c - the lines of stacks in texts of ftrace. */
+/* frame.c - parses the lines of stacks in texts of ftrace. */
 #include "formats/ftext/line.h"
 
-/* FTRACE_TRAMPOLINE_MARKER: stands in stacks for the tracer's own code. */
+/* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
 static const char trampoline[] = "[FTRACE TRAMPOLINE]";
 
@@ -16,7 +16,7 @@ bool line_is_frame(struct scan s)
 	return take_arrow(&s);
 }
 
-/* " <addr>" or " (addr)" at the end; it goes. */
+/* Removes " <addr>" or " (addr)" from the end of s. */
 static void take_addr(struct scan *s, char open, char close, uint64_t *addr)
 {
 	size_t at = s->n;
@@ -33,7 +33,7 @@ static void take_addr(struct scan *s, char open, char close, uint64_t *addr)
 	scan_trim(s);
 }
 
-/* "[module]" at the end; it goes. */
+/* Removes "[module]" from the end of s. */
 static void take_module(struct scan *s, struct scan *path)
 {
 	size_t at = scan_find(*s, " [");
@@ -44,7 +44,7 @@ static void take_module(struct scan *s, struct scan *path)
 	s->n = at;
 }
 
-/* "name+0xoff/0xsize", or parts of it. */
+/* Parses "name+0xoff/0xsize", or parts of it. */
 static bool take_symbol(struct scan s, struct line_frame *out)
 {
 	size_t plus = scan_find(s, "+0x");
@@ -70,7 +70,7 @@ static bool kernel_frame(struct scan s, struct line_frame *out)
 		out->symbol = out->key = s;
 		return true;
 	}
-	/* nobody knew its name; short ones may be names */
+	/* An address without a name; a short one may be a name. */
 	if ((s.n >= 8 || scan_is(s, "0") || scan_starts(s, "0x")) &&
 	    scan_hex(&t, &out->addr) && !t.n) {
 		if (out->addr == TRAMPOLINE)
@@ -87,8 +87,9 @@ static bool kernel_frame(struct scan s, struct line_frame *out)
 	return take_symbol(s, out);
 }
 
-/* " : inode : major:minor" behind what is an offset in that file then; inode
- * -1: it is an address. Of patches that no released kernel has. */
+/* Parses " : inode : major:minor", after which the number is an offset in that
+ * file. Inode -1: it is an address. Only patches have this, no released kernel.
+ */
 static void take_inode(struct scan *s, struct line_frame *out)
 {
 	size_t at = scan_find(*s, "> : ");
@@ -110,8 +111,8 @@ static void take_inode(struct scan *s, struct line_frame *out)
 	s->n = at + 1;
 }
 
-/* The path may hold blanks: what is behind the last "[+0x" is the offset from
- * the start of the mapping. */
+/* The path may contain blanks: after the last "[+0x" is the offset from the
+ * start of the mapping. */
 static bool user_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;

@@ -1,5 +1,6 @@
-/* ftext.c - the reader of ftrace's texts (trace, trace_pipe, trace-cmd
- * report): opening and closing, its table row, and what is refused. */
+/* ftext.c - opens and closes ftrace's texts (trace, trace_pipe, trace-cmd
+ * report), refuses those that cannot be read; their row in the table of
+ * formats. */
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
@@ -11,7 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-/* Lines that are looked at before a text is taken. */
+/* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200
 
 void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
@@ -36,7 +37,7 @@ static bool is_table_head(struct scan s)
 	       scan_find(s, "latency trace v") < s.n;
 }
 
-/* Tracers with texts of their own. */
+/* Returns true for tracers with a text format of their own. */
 static bool is_foreign(struct scan s)
 {
 	return scan_starts(s, "# tracer: function_graph") ||
@@ -83,7 +84,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 struct look {
 	bool tracer, table;
 	unsigned int events, others, frames;
-	const char *why; /* not to be read */
+	const char *why; /* why the text cannot be read */
 };
 
 static void look_at_line(struct look *lk, struct scan s)
@@ -122,7 +123,7 @@ static void look_at_line(struct look *lk, struct scan s)
 	}
 }
 
-/* A last line without its end may be cut anywhere and says nothing. */
+/* Skips a last line without a line feed: it may be cut anywhere. */
 static void look_at(struct scan s, struct look *lk)
 {
 	*lk = (struct look){ .events = 0 };
@@ -131,8 +132,8 @@ static void look_at(struct scan s, struct look *lk)
 
 		if (n == s.n)
 			return;
-		/* the kernel's option bin puts numbers as they are behind the
-		 * header */
+		/* With the kernel's option bin, numbers are binary after the
+		 * header. */
 		if (memchr(s.p, 0, n) && lk->tracer && !lk->why)
 			lk->why = "this is the kernel's binary form; record "
 				  "again without the options raw, hex and bin "
@@ -150,7 +151,7 @@ static int probe(const char *path, const void *head, size_t n)
 	look_at(scan_of(head, n), &lk);
 	if (lk.tracer)
 		return 90;
-	/* texts that programs wrote to trace_marker have lines of any form */
+	/* Texts written to trace_marker have lines of any form. */
 	if (lk.why || lk.events * 8 > lk.others)
 		return 60;
 	return scan_starts(scan_of(head, n), "cpus=") ? 50 : 0;
@@ -200,11 +201,10 @@ static void close_ftext(struct source *src)
 	free(ft->cpu);
 	free(ft->buffer);
 	free(ft->due);
-	known_release(&ft->known);
+	told_tasks_release(&ft->told);
 	free(ft->raw);
 	free(ft->path);
-	inodes_release(&ft->inodes);
-	unwound_release(&ft->unwound);
+	user_stack_reader_release(&ft->stack);
 	free(ft->buf);
 	free(ft->src.path);
 	free(ft);

@@ -1,11 +1,11 @@
-/* ftext.h - inside the reader of ftrace's texts: what its files share.
+/* ftext.h - private declarations of the reader of ftrace's texts.
  *
- * ftext_open -> ftext_input (lines of a mapped file or of a stream) -> scan
- * -> next: each event is an item; items are held back a little, because the
- * stacks of an event are printed behind it, then they are given out in the
- * order of the text -> decode. A ref's handle is the number of an item, its
- * len which of the item's records it is. All refs have one class: what was
- * printed first comes first. */
+ * Open: input.c reads lines of a mapped file or a stream. Next: each event
+ * becomes an item. Items are held back a little, because the stacks of an event
+ * are printed after it, then returned in the order of the text. Decode: makes
+ * the record. A ref's handle is the number of an item, its len the record of
+ * the item. All refs have the same class, so that their order is that of the
+ * text. */
 #ifndef FORMATS_FTEXT_FTEXT_H
 #define FORMATS_FTEXT_FTEXT_H
 #include <stdbool.h>
@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
-#include "formats/reader/inodes.h"
-#include "formats/reader/told_tasks.h"
+#include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
@@ -26,31 +25,14 @@ extern const struct source_ops ftext_ops;
 
 /* Longer lines are damage. Events print at most a page of text. */
 #define FTEXT_LINE 65536u
-/* A stack with more bytes of text is damage from there on. */
+/* Stacks with more text than this are damage. */
 #define FTEXT_STACK (64u << 10)
-/* Items that are held back: a stack is printed a few microseconds behind its
- * event, between them are the entries of other CPUs. */
+/* Number of items that are held back: a stack is printed a few microseconds
+ * after its event, with entries of other CPUs between them. */
 #define FTEXT_HELD 256
 #define FTEXT_PAIRS 64
 
-/* What an event says of tasks. */
-enum ftext_role {
-	ROLE_PLAIN,
-	ROLE_SWITCH,
-	ROLE_WAKEUP,
-	ROLE_WAKEUP_NEW,
-	ROLE_FORK,
-	ROLE_NEWTASK,
-	ROLE_EXEC,
-	ROLE_EXIT,
-	ROLE_RENAME,
-	ROLE_NAMED,  /* has a comm and a pid */
-	ROLE_COOKIE, /* stands behind its event, as a stack does */
-	ROLE_INODE,
-	ROLE_MARKER, /* text from user mode */
-};
-
-/* "key=value", as far as it is clear where the value ends. */
+/* "key=value", where it is clear where the value ends. */
 struct ftext_pair {
 	struct scan key, value;
 	bool is_num;
@@ -62,17 +44,18 @@ struct ftext_pairs {
 	size_t n;
 };
 
-/* An event by its name; beside it in the same place is its event_def. */
+/* An event by its name. Its event_def has the same index. */
 struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
-	enum ftext_role role;
-	enum call_what call; /* of a system call that we look at */
-	bool leaves;	     /* it is its end */
+	enum event_role role;
+	enum call_what call; /* if the event is of a system call that changes
+				mappings */
+	bool leaves;	     /* the event is the end of the call */
 	struct field_def *def;
 };
 
-/* Part of an item's text: from its base. */
+/* A part of an item's text, relative to its base. */
 struct ftext_part {
 	uint64_t at;
 	size_t n;
@@ -84,54 +67,56 @@ enum ftext_kind {
 };
 
 struct ftext_item {
-	uint64_t time, key; /* as printed; for the order */
-	uint64_t off;	    /* place in the text, for messages */
-	char *own;	    /* text of a stream's; NULL: it is in the file */
+	uint64_t time, key; /* time as printed; key for the order */
+	uint64_t off;	    /* offset in the text, for messages */
+	char *own; /* copy of the text of a stream; NULL: the text is in the
+		      file */
 	size_t n_own, cap_own;
 	struct ftext_part comm, text, kern, user;
 	uint64_t n_lost;
 	uint64_t prev; /* item before it on its CPU, plus 1; 0: none */
 	uint32_t event;
-	uint32_t buffer; /* number of its name; 0: the top one */
-	uint32_t refs;	 /* given out and not released */
+	uint32_t buffer; /* number of the buffer's name; 0: the top one */
+	uint32_t refs;	 /* refs returned and not released */
 	int32_t pid, tgid, cpu;
 	uint8_t kind;  /* enum ftext_kind */
 	uint8_t stack; /* enum line_stack: it is one */
 	uint8_t context;
-	uint64_t cookie; /* of the request that it made */
+	uint64_t cookie; /* of the request that the event made */
 	bool has_cookie;
-	bool has_kern, has_user; /* a stack was said, perhaps an empty one */
-	bool has_field;		 /* one that is a field: in its text */
+	bool has_kern,
+		has_user; /* a stack was printed, possibly an empty one */
+	bool has_field;	  /* the text contains a stack, which is a field */
 	bool untimed;
 };
 
-/* What a ref is of; in ref.len. */
+/* The record that a ref is of; in ref.len. */
 enum ftext_record {
 	REF_SAMPLE,
 	REF_LOST,
 	REF_FORK,
-	REF_COMM,  /* of the first task that the event names */
-	REF_COMM2, /* of the second */
-	REF_LINE,  /* the name in the line itself */
+	REF_COMM,  /* name of the event's first task */
+	REF_COMM2, /* name of its second task */
+	REF_LINE,  /* name of the task at the start of the line */
 	REF_EXIT,
 	REF_TOTAL,
-	REF_KERNEL, /* where it was; as the total of no item */
-	REF_CHAIN,  /* of a deferred stack; in higher bits where its line begins
-		     * in the text */
+	REF_KERNEL, /* the kernel's mapping; like REF_TOTAL, of no item */
+	REF_CHAIN,  /* a deferred stack; the higher bits of ref.len are the
+		       offset of its line in the text */
 };
 
 #define REF_BITS 8
 
-/* What lines behind an event's line belong to. */
+/* What the lines after an event's line belong to. */
 enum ftext_more {
 	MORE_NONE,
 	MORE_TEXT,
 	MORE_KERN,
 	MORE_USER,
-	MORE_COOKIE, /* of a deferred stack, then its frames */
+	MORE_COOKIE, /* the cookie of a deferred stack, then its frames */
 };
 
-/* The stacks of an event: of user mode, of the kernel, in a field. */
+/* Stacks of an event: user, kernel, and in a field. */
 enum ftext_stack {
 	FTEXT_USER,
 	FTEXT_KERN,
@@ -145,21 +130,23 @@ struct ftext {
 	struct input in;
 	struct arena arena;
 	/* Lines. */
-	char *buf; /* of a stream; of a file the mapping is used */
+	char *buf; /* for a stream; a file is mapped */
 	size_t cap, pos, end;
-	uint64_t base; /* place of buf in the text */
+	uint64_t base; /* offset of buf in the text */
 	bool at_end, dropping;
-	/* What the header said. */
-	bool table, bare; /* there is a header; its events have no context */
-	uint64_t overwritten; /* by newer entries, in all */
-	/* Items, by number modulo the capacity. */
+	/* From the header. */
+	bool table, bare; /* table: there are column heads; bare: events have no
+			     context */
+	uint64_t overwritten; /* entries overwritten by newer ones, in total */
+	/* Items; the index is the number modulo the capacity. */
 	struct ftext_item *item;
 	size_t cap_item;		/* a power of two */
-	uint64_t first, give, end_item; /* not released, not given out, next */
-	uint64_t last;	      /* event whose text or frames come next, plus
-			       * 1; 0: none */
-	enum ftext_more more; /* what such lines are */
-	uint64_t lost;	      /* mark whose event comes next, plus 1 */
+	uint64_t first, give, end_item; /* first item not released; first not
+					   returned; next new */
+	uint64_t last; /* event that the next text or frames belong to, plus 1;
+			  0: none */
+	enum ftext_more more; /* what those lines are */
+	uint64_t lost; /* mark of loss that waits for its event, plus 1 */
 	uint64_t *cpu; /* newest item of each CPU of each buffer, plus 1 */
 	size_t n_cpu, cap_cpu;
 	struct table cpus;
@@ -167,27 +154,26 @@ struct ftext {
 	size_t n_buffer, cap_buffer;
 	uint64_t printed, newest_key; /* time and key of the last event */
 	bool ticks, relative;
-	struct ref *due; /* of the item that is given out */
+	struct ref *due; /* refs of the item being returned */
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool ended, failed, total_given, kernel_given;
-	uint64_t kernel, kernel_end; /* where its code was; 0: not known */
-	struct err why;		     /* failed: of what */
+	uint64_t kernel, kernel_end; /* range of its code; 0: unknown */
+	struct err why;		     /* failed: the error */
 	/* Events. */
 	struct ftext_event *event;
 	struct event_def *def;
 	size_t n_event, cap_event, cap_def;
 	struct table by_name;
-	/* Tasks: hash of the name; the lowest bit: an event said it. */
-	struct known known;
-	/* Places of frames, by their text. */
+	/* Names, forks and execs of tasks. */
+	struct told_tasks told;
+	/* Places of frames by their text. */
 	struct ftext_place *place;
 	size_t n_place, cap_place;
 	struct table places;
-	struct inodes inodes;
 	const char *const *nonce_format;
-	/* decode() */
-	struct unwound unwound;
+	/* For decode(). */
+	struct user_stack_reader stack;
 	struct ftext_pairs pairs;
 	uint64_t *ip[FTEXT_STACKS];
 	const struct place **at[FTEXT_STACKS];
@@ -197,9 +183,9 @@ struct ftext {
 	size_t cap_raw;
 	char comm[64];
 	struct call call;
-	char *path; /* call's */
+	char *path; /* of call */
 	size_t cap_path;
-	struct arena scratch; /* of fields() */
+	struct arena scratch; /* for fields() */
 };
 
 struct ftext_place {
@@ -219,38 +205,42 @@ static inline struct ftext_item *ftext_item(const struct ftext *ft, uint64_t i)
 	return &ft->item[i & (ft->cap_item - 1)];
 }
 
-/* input.c */
-/* The next line without its end: 1, *s and where it is; 0 the end; -1. */
+/* input.c: the lines of a text. */
+/* Reads the next line, without its line feed, and its offset. Returns 1, 0 at
+ * the end, -1 and *err on failure. */
 int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off,
 	       struct err *err);
-/* What can be seen without taking it, and without waiting for more. */
+/* Sets *s to what can be read without consuming it and without waiting for
+ * more. */
 int ftext_look(struct ftext *ft, struct scan *s, struct err *err);
 struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 			  const struct ftext_part *part);
-/* Where the bytes of s, which are of the line at off, are in the item. */
+/* Adds the bytes of s to a part of the item. s is in `line`, which is at off.
+ * The parts of one item come in the order of the text, and each part is
+ * contiguous even if several lines make it. */
 void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
 		uint64_t off, struct scan s, struct ftext_part *part);
 
-/* ftext.c */
+/* ftext.c: opening and closing. */
 void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
 		  uint64_t len, const char *why);
 void ftext_note(struct ftext *ft, const char *what, const char *detail);
-/* 0, or -1 and *err: what the first lines are is not to be read. */
+/* Returns -1 and *err if the first lines show a text that cannot be read. */
 int ftext_refuse(struct ftext *ft, struct err *err);
 
-/* next.c */
+/* next.c: lines to items. */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
 void ftext_release(struct source *src, const struct ref *ref);
 void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
-/* A line of the header. */
+/* Takes a line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 
-/* event.c */
-/* The event of that name in a buffer, a new one when need be; its first text
- * shows which fields it has. */
+/* event.c: events by name. */
+/* Returns the event of that name in a buffer, which is added if it is new. Its
+ * first text determines its fields. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-void ftext_pairs(enum ftext_role role, struct scan text,
+void ftext_pairs(enum event_role role, struct scan text,
 		 struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
 				    const char *key);
@@ -259,42 +249,42 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
 		size_t size);
 
-/* task.c */
-/* Names, forks and exits that an item tells of: refs that are due. The ref of
- * the event itself is one of them. */
+/* task.c: scheduling events. */
+/* Adds the refs of an item: of names, forks and exits, and of the event itself.
+ */
 void ftext_task_refs(struct ftext *ft, uint64_t item);
 void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 		       enum ftext_record which, struct record *rec);
 void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out);
 
-/* defer.c */
-/* The cookie in the text of an event user_unwind_cookie becomes the item's;
- * false: there is none, or the item has one. */
+/* defer.c: deferred user stacks. */
+/* Moves the cookie in the text of an event user_unwind_cookie to the item.
+ * Returns false if there is none, or the item has one. */
 bool ftext_defer_cookie(struct scan text, struct ftext_item *it);
-/* The ref of the event itself, and those of deferred stacks in it. */
+/* Adds the ref of the event itself, and those of deferred stacks in it. */
 void ftext_defer_refs(struct ftext *ft, uint64_t item);
-/* What the sample asks for. */
+/* Sets the request of a sample, if the item made one. */
 void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec);
 void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 		       uint32_t from, struct record *rec);
 
-/* kernel.c */
-/* Where the kernel was, by a copy of kallsyms that agrees with the text. -1
- * and *err: it cannot be read. */
+/* kernel.c: where the kernel's code was. */
+/* Finds the kernel's code in a copy of kallsyms, if the copy agrees with the
+ * text. Returns -1 and *err if the copy cannot be read. */
 int ftext_kernel(struct ftext *ft, struct err *err);
 void ftext_kernel_record(const struct ftext *ft, struct record *rec);
 
-/* ftext_call.c */
+/* call.c: system calls that change mappings. */
 /* Sets call and leaves of the event of that name. */
 void ftext_call_find(const char *key, struct ftext_event *e);
-/* What the text of such an event says; the path holds until the next call.
- * false: nothing that is understood. */
+/* Parses the text of such an event. The path is valid until the next call.
+ * Returns false if the text is not understood. */
 bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
 		struct call *out);
 
-/* record.c */
+/* record.c: makes records. */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		 struct err *err);
 #endif

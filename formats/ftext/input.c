@@ -1,7 +1,7 @@
 /* input.c - the lines of a text of ftrace, from a file or a stream.
  *
- * A file is mapped, and items point into it. Of a stream only what was not
- * taken yet is in a buffer; items have copies of their own lines. */
+ * A file is mapped, and items point into it. Of a stream, only what was not
+ * taken yet is in a buffer; items have copies of their lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define STEP ((size_t)64 << 10)
 
-/* More of a stream: 1, 0 the end, -1. */
+/* Reads more of a stream. Returns 1, 0 at the end, -1 on failure. */
 static int more(struct ftext *ft, struct err *err)
 {
 	if (ft->pos) {
@@ -62,7 +62,7 @@ int ftext_look(struct ftext *ft, struct scan *s, struct err *err)
 	return 0;
 }
 
-/* A line that is longer than any: what is at hand of it goes. */
+/* Drops the available part of a line that is too long. */
 static void drop(struct ftext *ft, size_t n)
 {
 	ftext_damage(ft, "line", ft->base + ft->pos, n,
@@ -70,8 +70,8 @@ static void drop(struct ftext *ft, size_t n)
 	ft->pos += n;
 }
 
-/* The rest of a text that does not end with a line's end: of what it was the
- * beginning cannot be told. */
+/* The rest of a text without a final line feed: the line may be cut anywhere,
+ * so it is not used. */
 static int last_line(struct ftext *ft, struct scan s)
 {
 	if (s.n) {
@@ -101,7 +101,8 @@ int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off, struct err *err)
 		}
 		seen = n;
 		if (n < w.n || n > FTEXT_LINE) {
-			/* the end of a line that is too long, or a part */
+			/* the end of a line that is too long, or a part of one
+			 */
 			if (ft->dropping)
 				ft->pos += n + (n < w.n);
 			else
@@ -127,8 +128,6 @@ struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 	return part->n ? scan_of(base + part->at, part->n) : scan_of("", 0);
 }
 
-/* Parts of one item come in the order of the text, and the bytes of one part
- * are in one piece, also when several lines make it. */
 void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
 		uint64_t off, struct scan s, struct ftext_part *part)
 {

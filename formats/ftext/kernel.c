@@ -1,9 +1,9 @@
-/* kernel.c - where the kernel was that made a text of ftrace.
+/* kernel.c - finds the code of the kernel that made a text of ftrace.
  *
- * Texts have names of the kernel's functions, and addresses when the option
- * sym-addr was on, but not where its code begins, which is at another place
- * after each boot. A copy of kallsyms has that; whether it is of the same boot
- * shows when what it says of the text's addresses is what the text says. */
+ * Texts have names of the kernel's functions, and addresses if the option
+ * sym-addr was on, but not the start of the kernel's code, which changes at
+ * each boot. A copy of kallsyms has it. The copy is of the same boot if it
+ * gives the text's addresses the same names as the text. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include "formats/ftext/ftext.h"
 #include "stitch/base/err.h"
 
-/* Frames that are compared, and lines that are looked at for them. */
+/* Most frames to compare, and most lines to search for them. */
 #define FRAMES_MAX 4096u
 #define LINES_MAX 200000u
 #define PAGE 4096u
@@ -22,10 +22,10 @@ struct symbol {
 };
 
 struct symbols {
-	struct symbol *at; /* by address */
+	struct symbol *at; /* sorted by address */
 	size_t n, cap;
-	struct table by_name; /* of one of each name */
-	uint64_t text, etext; /* 0: not in it */
+	struct table by_name; /* one of each name */
+	uint64_t text, etext; /* 0: not in the copy */
 };
 
 static bool same_name(const void *owner, uint32_t id, const void *key)
@@ -42,7 +42,7 @@ static bool has_name(const struct symbols *ks, struct scan name)
 			  same_name, ks, &name) != TABLE_NONE;
 }
 
-/* "ADDRESS T NAME"; modules have their name behind a tab. */
+/* Takes "ADDRESS T NAME"; symbols of modules have the module after a tab. */
 static void take_symbol(struct symbols *ks, struct scan s)
 {
 	struct symbol sym;
@@ -86,8 +86,8 @@ static void read_symbols(struct scan s, struct symbols *ks)
 				  (uint32_t)i);
 }
 
-/* Is a symbol of that name the last one that begins at addr or before it?
- * exact: at addr. */
+/* Returns true if a symbol of that name is the last one at or before addr.
+ * `exact`: it must be at addr. */
 static bool is_at(const struct symbols *ks, uint64_t addr, struct scan name,
 		  bool exact)
 {
@@ -111,8 +111,7 @@ static bool is_at(const struct symbols *ks, uint64_t addr, struct scan name,
 	return false;
 }
 
-/* Frames that say a name and an address: how many agree, and how many do
- * not. */
+/* Frames with a name and an address: how many agree with the copy. */
 struct votes {
 	unsigned int yes, no;
 };
@@ -124,7 +123,7 @@ static void compare(const struct symbols *ks, struct scan line, struct votes *v)
 	if (!line_is_frame(line) || !line_frame(line, true, &f) || !f.addr ||
 	    !f.symbol.n || f.path.n || !has_name(ks, f.symbol))
 		return;
-	/* the offset is not always printed; then its size is not either */
+	/* Some texts have no offset; those have no size either. */
 	if (is_at(ks, f.addr - f.off, f.symbol, f.size > 0))
 		v->yes++;
 	else

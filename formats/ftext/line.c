@@ -1,7 +1,7 @@
-/* line.c - one line of a text of ftrace, taken apart: all but frames. */
+/* line.c - parses one line of a text of ftrace, except frames. */
 #include "formats/ftext/line.h"
 
-/* Widths of the task's name in tables, and of latency tables. */
+/* Widths of a task's name in tables, and in latency tables. */
 #define COMM_WIDTH 16
 #define COMM_SHORT 8
 #define FLAGS_MIN 4
@@ -21,7 +21,7 @@ static const char report_again[] =
 
 /* ---- pieces */
 
-/* "12.345678", "12.345678901", "12"; and what stands behind. */
+/* Takes "12.345678", "12.345678901" or "12". */
 static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 {
 	struct scan t = *s;
@@ -53,8 +53,7 @@ static bool is_flag(char c)
 	return scan_is_word(c) || c == '.' || c == '#' || c == '?';
 }
 
-/* What the CPU was in the middle of: the third of the flags, without whether
- * it interrupted something else. */
+/* The context of the CPU from the third flag, without what it interrupted. */
 static char context_of(struct scan flags)
 {
 	switch (flags.n > 2 ? flags.p[2] : 0) {
@@ -71,8 +70,8 @@ static char context_of(struct scan flags)
 	}
 }
 
-/* Flags, if there are any, and the time. trace-cmd puts no blank between them
- * where a time has many digits: then there are five flags. */
+/* Takes the flags, if there are any, and the time. trace-cmd omits the blank
+ * between them if the time has many digits; there are five flags then. */
 static bool take_flags_time(struct scan *s, struct line *out)
 {
 	struct scan t = *s;
@@ -99,7 +98,7 @@ static bool take_flags_time(struct scan *s, struct line *out)
 	return true;
 }
 
-/* ": " or ":" at the end; the rest is the event's. */
+/* Takes ": " or ":"; the rest is the event's text. */
 static bool take_colon(struct scan *s)
 {
 	if (!scan_take(s, ":"))
@@ -108,8 +107,8 @@ static bool take_colon(struct scan *s)
 	return true;
 }
 
-/* The name of a task stands right-aligned in a column; what is in front of
- * the column is the name of the buffer, when a report has several. */
+/* The name of a task is right-aligned in a column; the name of the buffer
+ * precedes the column if a report has several buffers. */
 static bool take_comm(struct scan head, size_t width, struct line *out)
 {
 	if (head.n > width + 2) {
@@ -129,7 +128,7 @@ static bool take_comm(struct scan head, size_t width, struct line *out)
 
 /* ---- "comm-pid (tgid) [cpu] flags time: text" */
 
-/* What stands in front of "[cpu]". */
+/* Takes what precedes "[cpu]". */
 static bool take_task(struct scan s, struct line *out)
 {
 	scan_trim(&s);
@@ -177,7 +176,7 @@ static bool table_at(struct scan s, size_t bracket, struct line *out)
 	return true;
 }
 
-/* Names of tasks may hold brackets: the first one that fits is it. */
+/* Names of tasks may contain brackets: takes the first bracket that fits. */
 static bool parse_table(struct scan s, struct line *out)
 {
 	size_t at = 0;
@@ -246,7 +245,7 @@ static bool take_ms(struct scan *s)
 	return true;
 }
 
-/* The last word, which goes. */
+/* Removes the last word and returns it. */
 static struct scan back_word(struct scan *s)
 {
 	scan_trim(s);
@@ -317,7 +316,8 @@ static bool parse_verbose(struct scan s, struct line *out)
 
 /* ---- lines that are no events */
 
-/* "CPU:1 [LOST 5 EVENTS]", "CPU:1 [5 EVENTS DROPPED]", without numbers too. */
+/* Parses "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
+ * without the number. */
 static bool parse_lost(struct scan s, struct line *out)
 {
 	size_t at = scan_find(s, "CPU:");
@@ -355,7 +355,7 @@ static bool parse_started(struct scan s, struct line *out)
 	return true;
 }
 
-/* What trace-cmd says in front of its events. */
+/* Returns true for headings of trace-cmd report. */
 static bool is_report_head(struct scan s)
 {
 	uint64_t n;
@@ -367,7 +367,7 @@ static bool is_report_head(struct scan s)
 	return scan_starts(s, "version = ") || scan_starts(s, "trace.dat:");
 }
 
-/* "145 2 41563954298 type: 310", and the same in hex. */
+/* Returns true for "145 2 41563954298 type: 310", also in hexadecimal. */
 static bool is_raw(struct scan s)
 {
 	uint64_t n;
@@ -406,8 +406,8 @@ static bool parse_other(struct scan s, struct line *out)
 
 /* ---- events */
 
-/* Values that only 'trace-cmd report -R' prints. The kernel's option fields
- * prints numbers in hex, and in brackets. */
+/* Returns true for values that only 'trace-cmd report -R' prints. The kernel's
+ * option `fields` prints numbers in hexadecimal, and in brackets. */
 static bool is_raw_report(const struct line *l)
 {
 	if (scan_find(l->text, "=ARRAY[") < l->text.n)
@@ -422,8 +422,8 @@ static bool is_raw_report(const struct line *l)
 	return false;
 }
 
-/* Names of functions have offsets and addresses where the options ask for
- * them: trace_marker's lines have one as their name. */
+/* Skips offset and address after a function's name, which some options add:
+ * lines of trace_marker have a function as their name. */
 static struct scan behind_name(struct scan s)
 {
 	uint64_t n;
@@ -438,7 +438,7 @@ static struct scan behind_name(struct scan s)
 	return s;
 }
 
-/* "name: text"; the kernel's own tracers print no name. */
+/* Splits "name: text". Events of the kernel's own tracers have no name. */
 static void split_name(struct line *l)
 {
 	struct scan t = l->text;
@@ -456,7 +456,7 @@ static void split_name(struct line *l)
 	while (rest.n && rest.p[0] == ' ')
 		scan_skip(&rest, 1);
 	l->text = rest;
-	/* trace-cmd has a name of its own before that of the function */
+	/* trace-cmd prints an event name before that of the function. */
 	if (!scan_is(l->name, "print"))
 		return;
 	n = scan_find_char(rest, ':');
@@ -510,7 +510,7 @@ enum line_stack line_stack(const struct line *l)
 		if (scan_starts(l->text, "<user stack unwind>"))
 			return STACK_UNWIND;
 	}
-	/* trace-cmd: the first frame stands on this line */
+	/* trace-cmd prints the first frame on this line. */
 	if (scan_is(l->name, "user_stack") && scan_starts(l->text, "\t=>"))
 		return STACK_USER;
 	return STACK_NONE;

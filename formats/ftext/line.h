@@ -1,7 +1,7 @@
-/* line.h - one line of a text of ftrace, taken apart.
+/* line.h - parses one line of a text of ftrace.
  *
- * The grammar: backstitch-formats(5), "Text of ftrace". It depends on nothing
- * but the line and, for lines without a context, on what the header said. */
+ * Grammar: backstitch-formats(5), "Text of ftrace". The result depends only on
+ * the line and, for lines without a context, on the header. */
 #ifndef FORMATS_FTEXT_LINE_H
 #define FORMATS_FTEXT_LINE_H
 #include <stdbool.h>
@@ -10,10 +10,10 @@
 #include "formats/reader/scan.h"
 
 enum line_kind {
-	LINE_OTHER, /* none of these */
+	LINE_OTHER, /* none of the following */
 	LINE_BLANK,
-	LINE_HEAD,    /* starts with '#', or says what the report is of */
-	LINE_STARTED, /* from here on the text has entries of a CPU */
+	LINE_HEAD,    /* starts with '#', or is a heading of trace-cmd report */
+	LINE_STARTED, /* the text has entries of a CPU from here on */
 	LINE_LOST,
 	LINE_EVENT,
 	LINE_FRAME,
@@ -21,7 +21,7 @@ enum line_kind {
 	LINE_REFUSED,
 };
 
-/* How its time is said. */
+/* The unit of the time. */
 enum line_clock {
 	CLOCK_NS,
 	CLOCK_TICKS,	/* a number without a unit */
@@ -32,34 +32,35 @@ enum line_clock {
 struct line {
 	enum line_kind kind;
 	enum line_clock clock;
-	struct scan buffer, comm, name, text; /* name empty: not said */
-	int32_t pid, tgid, cpu;		      /* -1: not said */
+	struct scan buffer, comm, name, text; /* name empty: not in the line */
+	int32_t pid, tgid, cpu;		      /* -1: not in the line */
 	uint64_t time;
-	char context;	 /* 0, or which interrupt: 's', 'h', 'z' */
-	bool cut_comm;	 /* only its first 8 bytes */
-	uint64_t n_lost; /* 0: not known */
-	const char *why; /* LINE_REFUSED: what it is and what to do */
+	char context;	 /* 0, or the interrupt: 's', 'h', 'z' */
+	bool cut_comm;	 /* comm has only its first 8 bytes */
+	uint64_t n_lost; /* 0: unknown */
+	const char *why; /* LINE_REFUSED: what the line is and what to do */
 };
 
-/* bare: events have no task, CPU and time (option nocontext-info). */
+/* `bare`: events have no task, CPU and time (option nocontext-info). */
 void line_parse(struct scan s, bool bare, struct line *out);
 
 enum line_stack {
 	STACK_NONE,
 	STACK_KERNEL,
 	STACK_USER,
-	STACK_UNWIND, /* of the user, deferred: its cookie comes next */
+	STACK_UNWIND, /* a deferred user stack: the cookie is on the next line
+		       */
 };
 
-/* Is the event a stack? */
+/* Returns which stack the event begins, if any. */
 enum line_stack line_stack(const struct line *l);
 
-/* A frame's line. key: what it says of the place, without the address. */
+/* The line of a frame. key: the text without the address. */
 struct line_frame {
-	uint64_t addr; /* 0: not said */
+	uint64_t addr; /* 0: not in the line */
 	struct scan key;
-	struct scan path, symbol; /* empty: not said. Of a kernel frame path
-				   * is the module with its brackets */
+	struct scan path, symbol; /* empty: not in the line. path of a kernel
+				     frame: the module with its brackets */
 	uint64_t off, size;
 	uint64_t ino; /* of a deferred stack: off is in that file */
 	uint32_t maj, min;
@@ -67,6 +68,6 @@ struct line_frame {
 };
 
 bool line_is_frame(struct scan s);
-/* false: it is none of any known form. */
+/* Returns false if the frame has no known form. */
 bool line_frame(struct scan s, bool kernel, struct line_frame *out);
 #endif

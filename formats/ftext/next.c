@@ -1,8 +1,8 @@
-/* next.c - the lines of a text as items in the order of the text.
+/* next.c - turns the lines of a text into items, in the order of the text.
  *
  * A stack belongs to the last event of the same task, on the same CPU, in the
- * same context (an interrupt's entries stand between those of the task it
- * hit, under its pid), and never across a mark of lost events. */
+ * same context (entries of an interrupt are among those of the task that it
+ * interrupted, with the same pid), and never across a mark of lost events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "stitch/base/ledger.h"
 
 #define ITEMS_MIN 1024u
-/* Entries of one CPU between a stack and its event. */
+/* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
 #define BUFFERS_MAX 256u
 
@@ -78,7 +78,7 @@ static uint32_t buffer_of(struct ftext *ft, struct scan name)
 	return (uint32_t)ft->n_buffer;
 }
 
-/* Newest item of the CPU. */
+/* The newest item of the CPU. */
 static uint64_t *cpu_of(struct ftext *ft, uint32_t buffer, int32_t cpu)
 {
 	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
@@ -140,8 +140,8 @@ static void note_clock(struct ftext *ft, enum line_clock clock)
 	}
 }
 
-/* The text is kept in its order, whatever times it prints: keys only grow,
- * by one where the time does not. */
+/* Items keep the order of the text, whatever times it prints: keys only grow,
+ * by one where the time does not grow. */
 static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
 {
 	struct ftext_item *it = ftext_item(ft, id);
@@ -178,7 +178,8 @@ static struct ftext_item *owner(struct ftext *ft, const struct line *l,
 	return NULL;
 }
 
-/* The event whose stack starts with this line; NULL: it is known of none. */
+/* Returns the event whose stack starts with this line, or NULL if it is
+ * unknown. */
 static struct ftext_item *attach(struct ftext *ft, const struct line *l,
 				 uint32_t buffer, enum line_stack stack)
 {
@@ -194,7 +195,7 @@ static struct ftext_item *attach(struct ftext *ft, const struct line *l,
 	return it;
 }
 
-/* The event that a cookie is of has it; false: it is known of none. */
+/* Gives the cookie to its event. Returns false if the event is unknown. */
 static bool attach_cookie(struct ftext *ft, const struct line *l,
 			  uint32_t buffer)
 {
@@ -223,13 +224,14 @@ static uint64_t number_of(const struct ftext *ft, const struct ftext_item *it)
 	return id < ft->first ? id + ft->cap_item : id;
 }
 
-/* frame: all of the line, or its end. */
+/* Takes a frame: all of the line s, or the end of it. */
 static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
 		       struct scan frame)
 {
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
 
-	/* Synthetic events have stacks as fields: the last of their text. */
+	/* Synthetic events have stacks as fields: the last one of their text.
+	 */
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
 		it->has_field = true;
@@ -286,7 +288,7 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 		take_frame(ft, s, off, l->text);
 }
 
-/* It stands in front of the event that was recorded next. */
+/* A mark of loss belongs before the event that was recorded next. */
 static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 {
 	uint64_t id = new_item(ft, off, l);
@@ -302,8 +304,8 @@ static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 	ft->last = 0;
 }
 
-/* Text that was written to trace_marker may have several lines; so has that of
- * an event with a stack among its fields. */
+/* Text that was written to trace_marker may have several lines, as may that of
+ * an event with a stack in a field. */
 static void take_other(struct ftext *ft, struct scan s, uint64_t off)
 {
 	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
@@ -375,7 +377,7 @@ void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
 		.seq = ++ft->seq,
 		.handle = item,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = it->untimed,
 	};
 	it->refs++;
@@ -397,7 +399,7 @@ static void give_item(struct ftext *ft)
 		ftext_task_refs(ft, id);
 }
 
-/* Of no item. */
+/* Adds a ref of no item. */
 static void due_other(struct ftext *ft, enum ftext_record which)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
@@ -405,7 +407,7 @@ static void due_other(struct ftext *ft, enum ftext_record which)
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = 1,
 	};
 }
@@ -419,7 +421,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 	for (;;) {
 		if (ft->due_pos < ft->n_due) {
 			*ref = ft->due[ft->due_pos++];
-			/* the next one has a larger key */
+			/* The next ref has a larger key. */
 			if (ft->due_pos == ft->n_due)
 				src->floor = ref->key + 1;
 			return 1;
@@ -449,7 +451,7 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		}
 		int got = ftext_line(ft, &s, &off, &ft->why);
 
-		/* what was read before it is given out first */
+		/* Items read before the failure are returned first. */
 		ft->failed =
 			got < 0 || (got && take_line(ft, s, off, &ft->why));
 		ft->ended = !got || ft->failed;

@@ -1,5 +1,5 @@
-/* record.c - the record of a ref: an event with its stacks, a mark of
- * loss, what an event says of tasks. */
+/* record.c - makes the record of a ref: an event with its stacks, a mark of
+ * loss, or what task.c, defer.c and kernel.c make. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool same_place(const void *owner, uint32_t id, const void *key)
 	       !memcmp(p->key, k->key.p, p->n);
 }
 
-/* s with a 0 at its end; bytes behind a 0 in it are lost. */
+/* Copies s with a final 0. The string ends at the first 0 in s. */
 static char *kept(struct ftext *ft, struct scan s)
 {
 	char *copy = arena_take(&ft->arena, s.n + 1);
@@ -49,7 +49,7 @@ static const struct place *make_place(struct ftext *ft,
 	return p;
 }
 
-/* NULL: nothing is said but the address. */
+/* Returns the place of a frame, or NULL if the text has only an address. */
 static const struct place *place_of(struct ftext *ft,
 				    const struct line_frame *f, bool kernel)
 {
@@ -87,7 +87,7 @@ static struct scan take_line(struct scan *s)
 	return line;
 }
 
-/* Text of trace-cmd ends a user stack with lines of zeros. */
+/* trace-cmd's text ends a user stack with lines of zeros. */
 static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 			       struct scan s, enum ftext_stack k)
 {
@@ -121,8 +121,8 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 
 /* ---- records */
 
-/* The text behind the length that a dynamic field has: see event.c. The
- * lines of a stack in it become one. */
+/* Sets the payload of the event: the text after the length of a dynamic field
+ * (see event.c). The lines of a stack in it become one line. */
 static void set_raw(struct ftext *ft, const struct ftext_item *it,
 		    struct rec_sample *s)
 {
@@ -141,8 +141,8 @@ static void set_raw(struct ftext *ft, const struct ftext_item *it,
 	s->raw_len = (uint32_t)n + 4;
 }
 
-/* The frames of the stack that is a field, as synthetic events have them:
- * lines behind the first one, up to that of the next field. */
+/* The frames of a stack in a field, as in synthetic events: the lines after the
+ * first one up to the next field. */
 static struct scan field_text(const struct ftext *ft,
 			      const struct ftext_item *it)
 {
@@ -155,7 +155,7 @@ static struct scan field_text(const struct ftext *ft,
 	return scan_head(scan_tail(s, at), end - at);
 }
 
-/* An event without a stack of its own has that of its field. */
+/* An event without a stack of its own gets the one in its field. */
 static void kernel_stacks(struct ftext *ft, const struct ftext_item *it,
 			  struct rec_sample *s)
 {

@@ -1,231 +1,160 @@
-/* task.c - what lines say of tasks: names, forks, exits, switches.
+/* task.c - fields of scheduling events in text, and the records made of them.
  *
- * A name that an event says is sure. The one in front of a line is what the
- * kernel remembered when the text was made: it counts until an event says
- * another, and becomes a record only when it is news. */
+ * task_rules.h decides which records an event leads to. The name at the start
+ * of a line is the one that the kernel remembered when it printed the text: it
+ * counts until an event tells another. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"
 
-#define CLONE_THREAD 0x10000
-
-static int32_t pid_of(const struct ftext_pairs *p, const char *key)
+static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 {
-	const struct ftext_pair *f = ftext_pair(p, key);
+	const struct ftext_pair *f = key ? ftext_pair(p, key) : NULL;
 
 	return f && f->is_num && f->num >= 0 && f->num <= INT32_MAX
 		       ? (int32_t)f->num
 		       : -1;
 }
 
-/* Of the keys the first one that is there. */
-static int32_t pid_of2(const struct ftext_pairs *p, const char *a,
-		       const char *b)
+/* The value of a key; p NULL if it is empty or missing. */
+static struct scan ftext_task_value(const struct ftext_pairs *p,
+				    const char *key)
 {
-	int32_t pid = pid_of(p, a);
+	const struct ftext_pair *f = key ? ftext_pair(p, key) : NULL;
 
-	return pid >= 0 ? pid : pid_of(p, b);
+	return f && f->value.n ? f->value : scan_of(NULL, 0);
 }
 
-static struct scan value_of(const struct ftext_pairs *p, const char *key)
+static struct scan ftext_task_name(const struct ftext_pairs *p,
+				   enum event_role role, const char *key)
 {
-	const struct ftext_pair *f = ftext_pair(p, key);
+	struct scan name = ftext_task_value(p, key);
 
-	return f ? f->value : scan_of("", 0);
+	if (role == ROLE_EXEC)
+		name = task_name_of_path(name);
+	return scan_of(name.n ? name.p : NULL,
+		       name.n < COMM_LEN ? name.n : COMM_LEN);
 }
 
-/* A program's path is told; its name is the end of it. */
-static struct scan base_name(struct scan s)
+static int64_t ftext_clone_flags(const struct ftext_pairs *p)
 {
-	for (size_t i = s.n; i-- > 0;)
-		if (s.p[i] == '/')
-			return scan_tail(s, i + 1);
-	return s;
+	struct scan v = ftext_task_value(p, "clone_flags");
+	uint64_t flags;
+
+	return scan_hex(&v, &flags) ? (int64_t)(flags & INT64_MAX) : -1;
 }
 
-/* The tasks an event names: whom it is of, and another one. */
-struct tasks_said {
-	int32_t tid, tid2;
-	struct scan comm, comm2;
-};
-
-static void read_tasks(struct ftext *ft, const struct ftext_item *it,
-		       struct tasks_said *out)
+static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
+			    struct task_event *out)
 {
-	enum ftext_role role = ft->event[it->event].role;
+	enum event_role role = ft->event[it->event].role;
+	const struct task_fields *f = task_fields_of(role);
 	struct ftext_pairs *p = &ft->pairs;
 
-	*out = (struct tasks_said){ .tid = -1, .tid2 = -1 };
-	if (role == ROLE_PLAIN)
+	*out = (struct task_event){ .role = role,
+				    .tid = -1,
+				    .tid2 = -1,
+				    .copies = true,
+				    .buffer = it->buffer,
+				    .time = it->time,
+				    .clone_flags = -1 };
+	if (!f)
 		return;
 	ftext_pairs(role, ftext_part_of(ft, it, &it->text), p);
-	if (role == ROLE_SWITCH) {
-		out->tid = pid_of(p, "prev_pid");
-		out->comm = value_of(p, "prev_comm");
-		out->tid2 = pid_of(p, "next_pid");
-		out->comm2 = value_of(p, "next_comm");
-	} else if (role == ROLE_FORK) {
-		out->tid = pid_of2(p, "pid", "parent_pid");
-		out->comm = value_of(p, "comm");
-		if (!out->comm.n)
-			out->comm = value_of(p, "parent_comm");
-		out->tid2 = pid_of(p, "child_pid");
-		out->comm2 = value_of(p, "child_comm");
-	} else if (role == ROLE_NEWTASK) {
+	out->tid = ftext_task_tid(p, f->tid);
+	out->name = ftext_task_name(p, role, f->name);
+	out->tid2 = ftext_task_tid(p, f->tid2);
+	out->name2 = ftext_task_name(p, role, f->name2);
+	if (role == ROLE_NEWTASK) {
 		out->tid = it->pid;
-		out->tid2 = pid_of(p, "pid");
-		out->comm2 = value_of(p, "comm");
-	} else {
-		const char *key = role == ROLE_EXEC	? "filename"
-				  : role == ROLE_RENAME ? "newcomm"
-							: "comm";
-
-		out->tid = pid_of(p, "pid");
-		out->comm = base_name(value_of(p, key));
-		if (role != ROLE_EXEC)
-			out->comm = value_of(p, key);
+		out->clone_flags = ftext_clone_flags(p);
+	} else if (role == ROLE_FORK) {
+		/* The kernel's text of a fork says comm and pid. */
+		if (ftext_task_tid(p, "pid") >= 0)
+			out->tid = ftext_task_tid(p, "pid");
+		if (ftext_task_value(p, "comm").n)
+			out->name = ftext_task_name(p, role, "comm");
 	}
 }
 
-/* ---- names */
-
-static bool is_news(struct ftext *ft, int32_t tid, struct scan name, bool sure)
-{
-	return known_rename(&ft->known, tid, name.p,
-			    name.n < COMM_LEN ? name.n : COMM_LEN, sure);
-}
-
-/* The name in front of the line is of the task that ran. Tables with little
- * room cut it: that is better than none. */
-static bool line_name_is_news(struct ftext *ft, const struct ftext_item *it)
+/* The name at the start of the line is of the task that was running. Tracers
+ * with narrow tables cut it, but a short name is better than none. */
+static bool ftext_line_name_is_new(struct ftext *ft,
+				   const struct ftext_item *it)
 {
 	struct scan comm = ftext_part_of(ft, it, &it->comm);
 
 	if (scan_is(comm, "<...>") || scan_is(comm, "<idle>"))
 		return false;
-	return is_news(ft, it->pid, comm, false);
-}
-
-static bool is_told(struct ftext *ft, int32_t tid, bool exec,
-		    const struct ftext_item *it)
-{
-	return known_told(&ft->known, tid, exec, it->buffer, it->time);
-}
-
-static void fork_refs(struct ftext *ft, uint64_t id,
-		      const struct tasks_said *said)
-{
-	if (said->tid2 <= 0 ||
-	    is_told(ft, said->tid2, false, ftext_item(ft, id)))
-		return;
-	ftext_due(ft, id, REF_FORK);
-	/* the name is the parent's, but is that known? */
-	known_unname(&ft->known, said->tid2);
-	if (is_news(ft, said->tid2, said->comm2, true))
-		ftext_due(ft, id, REF_COMM2);
-}
-
-/* Also by the same name it is another program. */
-static void exec_refs(struct ftext *ft, uint64_t id,
-		      const struct tasks_said *said)
-{
-	if (said->tid <= 0 || !said->comm.n ||
-	    is_told(ft, said->tid, true, ftext_item(ft, id)))
-		return;
-	is_news(ft, said->tid, said->comm, true);
-	ftext_due(ft, id, REF_COMM);
+	return told_tasks_rename(&ft->told, it->pid, comm.p,
+				 comm.n < COMM_LEN ? comm.n : COMM_LEN, false);
 }
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
 {
 	const struct ftext_item *it = ftext_item(ft, id);
-	enum ftext_role role = ft->event[it->event].role;
-	struct tasks_said said;
+	struct task_event event;
 
-	read_tasks(ft, it, &said);
-	if (role == ROLE_FORK || role == ROLE_NEWTASK)
-		fork_refs(ft, id, &said);
-	else if (is_news(ft, said.tid2, said.comm2, true))
+	ftext_task_read(ft, it, &event);
+	unsigned int due = told_tasks_event(&ft->told, &event);
+
+	if (due & TASK_FORK)
+		ftext_due(ft, id, REF_FORK);
+	if (due & TASK_COMM2)
 		ftext_due(ft, id, REF_COMM2);
-	if (role == ROLE_EXEC)
-		exec_refs(ft, id, &said);
-	else if (is_news(ft, said.tid, said.comm, true))
+	if (due & TASK_COMM)
 		ftext_due(ft, id, REF_COMM);
-	if (line_name_is_news(ft, it))
+	if (ftext_line_name_is_new(ft, it))
 		ftext_due(ft, id, REF_LINE);
 	ftext_defer_refs(ft, id);
-	if (role == ROLE_EXIT) {
-		known_forget(&ft->known, said.tid);
+	if (due & TASK_EXIT)
 		ftext_due(ft, id, REF_EXIT);
-	}
 }
 
 /* ---- records */
 
-static void set_comm(struct ftext *ft, struct record *rec, int32_t tid,
-		     struct scan name)
+static void ftext_comm_record(struct ftext *ft, struct record *rec, int64_t tid,
+			      struct scan name)
 {
 	size_t n = name.n < COMM_LEN ? name.n : COMM_LEN;
 
-	memcpy(ft->comm, name.p, n);
+	if (n)
+		memcpy(ft->comm, name.p, n);
 	ft->comm[n] = '\0';
 	rec->kind = REC_COMM;
 	rec->comm.name = ft->comm;
 	if (tid != rec->tid)
 		rec->pid = -1;
-	rec->tid = tid;
-}
-
-/* Whether the child is a thread only task_newtask says. A thread's process is
- * its parent's, whichever that is: -1, and the parent's thread is named. When
- * it is not known, no parent is named. */
-static void fork_record(struct ftext *ft, enum ftext_role role,
-			const struct tasks_said *said, struct record *rec)
-{
-	const struct ftext_pair *f = ftext_pair(&ft->pairs, "clone_flags");
-	struct scan v = f ? f->value : scan_of("", 0);
-	uint64_t flags = 0;
-	bool known = role == ROLE_NEWTASK && scan_hex(&v, &flags);
-
-	rec->kind = REC_FORK;
-	rec->pid = -1;
-	rec->tid = said->tid2;
-	rec->fork.ppid = -1;
-	rec->fork.ptid = known ? said->tid : -1;
-	if (known && !(flags & CLONE_THREAD))
-		rec->pid = said->tid2;
+	rec->tid = (int32_t)tid;
 }
 
 void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 		       enum ftext_record which, struct record *rec)
 {
-	enum ftext_role role = ft->event[it->event].role;
-	struct tasks_said said;
+	struct task_event event;
 
-	read_tasks(ft, it, &said);
+	ftext_task_read(ft, it, &event);
 	if (which == REF_FORK) {
-		fork_record(ft, role, &said, rec);
+		task_fork_record(&event, -1, -1, rec);
 	} else if (which == REF_EXIT) {
-		rec->kind = REC_EXIT;
-		rec->tid = said.tid >= 0 ? said.tid : rec->tid;
-		rec->fork.ppid = rec->fork.ptid = -1;
+		rec->tid = event.tid >= 0 ? (int32_t)event.tid : rec->tid;
+		task_exit_record(rec);
 	} else if (which == REF_LINE) {
-		set_comm(ft, rec, it->pid, ftext_part_of(ft, it, &it->comm));
+		ftext_comm_record(ft, rec, it->pid,
+				  ftext_part_of(ft, it, &it->comm));
 		rec->flags |= REC_F_SYNTH;
+	} else if (which == REF_COMM2) {
+		ftext_comm_record(ft, rec, event.tid2, event.name2);
 	} else {
-		set_comm(ft, rec, which == REF_COMM2 ? said.tid2 : said.tid,
-			 which == REF_COMM2 ? said.comm2 : said.comm);
-		if (role != ROLE_EXEC)
-			return;
-		/* whoever called it: it has the process' id now */
-		rec->flags |= REC_F_EXEC;
-		rec->pid = rec->tid;
+		ftext_comm_record(ft, rec, event.tid, event.name);
+		if (event.role == ROLE_EXEC)
+			task_exec_record(rec);
 	}
 }
 
-/* A state is a letter; one that was preempted is still running. */
-static bool sleeps(struct scan state)
+/* A state is a letter or a number; a preempted task (R+, 0x100) still runs. */
+static bool ftext_state_sleeps(struct scan state)
 {
 	int64_t n;
 	uint64_t bits;
@@ -239,7 +168,7 @@ static bool sleeps(struct scan state)
 void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out)
 {
-	enum ftext_role role = ft->event[it->event].role;
+	enum event_role role = ft->event[it->event].role;
 	struct ftext_pairs *p = &ft->pairs;
 
 	*out = (struct sched){ .kind = SCHED_NONE };
@@ -247,15 +176,16 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	    role != ROLE_WAKEUP_NEW)
 		return;
 	ftext_pairs(role, ftext_part_of(ft, it, &it->text), p);
-	out->tid = pid_of(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
-	out->next_tid = pid_of(p, "next_pid");
-	/* Kernels before 4.3 also tell of wakeups that did nothing. */
+	out->tid = ftext_task_tid(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
+	out->next_tid = ftext_task_tid(p, "next_pid");
+	/* Kernels before 4.3 also record wakeups that did nothing. */
 	if (out->tid < 0 || (role == ROLE_SWITCH && out->next_tid < 0) ||
-	    !pid_of(p, "success"))
+	    !ftext_task_tid(p, "success"))
 		return;
 	out->kind = role == ROLE_SWITCH	  ? SCHED_SWITCH
 		    : role == ROLE_WAKEUP ? SCHED_WAKEUP
 					  : SCHED_NEW;
 	if (role == ROLE_SWITCH)
-		out->sleeps = sleeps(value_of(p, "prev_state"));
+		out->sleeps =
+			ftext_state_sleeps(ftext_task_value(p, "prev_state"));
 }

@@ -1,9 +1,10 @@
-/* boot.c - a buffer that was kept over a boot of the machine.
+/* boot.c - addresses in a buffer that survived a reboot.
  *
- * The kernel moves its addresses to where the same code is now when it prints
- * such a buffer; in pages they are those of the last boot. last_boot_info
- * says where the kernel was ("ADDRESS\t[kernel]"), kallsyms where it is.
- * Where modules are now it does not say, so that theirs stay. */
+ * When the kernel prints such a buffer, it moves addresses to where the same
+ * code is now; raw pages hold the addresses of the last boot. last_boot_info
+ * gives the kernel's old address ("ADDRESS\t[kernel]"), and kallsyms its
+ * current one. It does not give the current addresses of modules, so those are
+ * not moved. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #define BOOTS_MAX 4096u
 
-/* "INSTANCE:" and then lines. */
+/* The text is "INSTANCE:" and then lines. */
 void ft_last_boot(struct ft *ft, const struct bytes *b)
 {
 	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
@@ -25,7 +26,7 @@ void ft_last_boot(struct ft *ft, const struct bytes *b)
 	*line++ = '\0';
 	uint64_t text = strtoull(line, &end, 16);
 
-	/* "# Current": it is of this boot */
+	/* "# Current" means that the buffer is of this boot. */
 	if (end == line || strncmp(end, "\t[kernel]", 9) != 0)
 		goto out;
 	ft->boot = mem_grow(ft->boot, &ft->cap_boot, ft->n_boot + 1,

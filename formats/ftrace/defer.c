@@ -1,7 +1,7 @@
-/* defer.c - deferred user stacks: cookies, the stacks that come later,
- * the files that these name, and what processes that unwind themselves write
- * to trace_marker. The kernel's layouts: backstitch-formats(5), "Deferred
- * stacks: ftrace". */
+/* defer.c - deferred user stacks: cookies, the stacks that follow later, the
+ * files that they name, and lines that processes which unwind themselves write
+ * to trace_marker. Layouts: backstitch-formats(5), "Deferred stacks: ftrace".
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,28 +11,20 @@
 
 struct defer_row {
 	const char *system, *name;
-	enum ft_role role;
+	enum event_role role;
 	const char *at, *size, *inodes, *dev;
 };
 
-/* The field without which an event is not what its name says; the others. */
+/* `at` is the field that the event must have; the others may be NULL. */
 static const struct defer_row rows[] = {
-	{ "ftrace", "user_unwind_cookie", FT_COOKIE, "cookie", NULL, NULL,
+	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE, "cookie", NULL, NULL,
 	  NULL },
-	{ "ftrace", "user_unwind_stack", FT_CHAIN, "stack", "cookie", "inodes",
+	{ "ftrace", "user_unwind_stack", ROLE_CHAIN, "stack", "cookie",
+	  "inodes", "dev" },
+	{ "inode_cache", "inode_cache", ROLE_INODE, "inode", "path", NULL,
 	  "dev" },
-	{ "inode_cache", "inode_cache", FT_INODE, "inode", "path", NULL,
-	  "dev" },
-	{ "ftrace", "print", FT_MARKER, "buf", NULL, NULL, NULL },
+	{ "ftrace", "print", ROLE_MARKER, "buf", NULL, NULL, NULL },
 };
-
-static int field_at(const struct ft_type *t, const char *name)
-{
-	for (size_t i = 0; name && i < t->fmt.n; i++)
-		if (!strcmp(t->fmt.def[i].name, name))
-			return (int)i;
-	return -1;
-}
 
 void ft_defer_find(struct ft_type *t)
 {
@@ -42,10 +34,10 @@ void ft_defer_find(struct ft_type *t)
 		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||
 		    strcmp(r->name, t->fmt.name))
 			continue;
-		t->part.at = field_at(t, r->at);
-		t->part.size = field_at(t, r->size);
-		t->part.inodes = field_at(t, r->inodes);
-		t->part.dev = field_at(t, r->dev);
+		t->part.at = tp_field_index(&t->fmt, r->at);
+		t->part.size = tp_field_index(&t->fmt, r->size);
+		t->part.inodes = tp_field_index(&t->fmt, r->inodes);
+		t->part.dev = tp_field_index(&t->fmt, r->dev);
 		if (t->part.at >= 0 && (!r->size || t->part.size >= 0))
 			t->role = r->role;
 		return;
@@ -64,7 +56,7 @@ static void take(struct ft *ft, const struct ft_type *t, int field,
 		tp_take(&ft->look, raw, &t->fmt.field[field], out);
 }
 
-/* The bytes of an array, as they stand in the entry. */
+/* The bytes of an array, as recorded in the entry. */
 static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
 			     const struct bytes *raw)
 {
@@ -80,7 +72,8 @@ static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
 	return b;
 }
 
-/* The next of an array of the kernel's longs; false: the end. */
+/* Takes the next element of an array of kernel longs. Returns false at the end.
+ */
 static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
 {
 	uint32_t low;
@@ -89,12 +82,12 @@ static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
 		return !bytes_u64(b, out, NULL);
 	if (bytes_u32(b, &low, NULL))
 		return false;
-	/* -1 is the same in both */
+	/* -1 ends a stack with longs of either size. */
 	*out = low == UINT32_MAX ? UINT64_MAX : low;
 	return true;
 }
 
-/* Up to its first 0: buf is padded with more. */
+/* The text up to its first 0; buf is padded. */
 static struct scan text_of(const struct ft_type *t, const struct bytes *raw)
 {
 	struct bytes b = *raw;
@@ -111,7 +104,7 @@ void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 {
 	int64_t cookie = ft_number(t, t->part.at, raw, 0);
 
-	/* zero: the kernel could not take the request */
+	/* A cookie of 0 means that the kernel could not take the request. */
 	s->cookie = (uint64_t)cookie;
 	s->defer = cookie ? DEFER_COOKIE : DEFER_REFUSED;
 }
@@ -123,13 +116,16 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 							 0) };
 	struct field f;
 
-	inodes_dev((uint32_t)ft_number(t, t->part.dev, raw, 0), &file);
+	user_stack_reader_set_device(
+		(uint32_t)ft_number(t, t->part.dev, raw, 0), &file);
 	take(ft, t, t->part.size, raw, &f);
 	if (f.present && f.text)
-		inodes_add(&ft->inodes, &file, scan_of(f.text, strlen(f.text)));
+		user_stack_reader_note_file(&ft->stack, &file,
+					    scan_of(f.text, strlen(f.text)));
 }
 
-/* With inodes the values are offsets in files; else they are addresses. */
+/* If the event has inodes, the values are offsets in files; otherwise they are
+ * addresses. */
 static void take_stack(struct ft *ft, const struct ft_type *t,
 		       const struct bytes *raw)
 {
@@ -137,24 +133,21 @@ static void take_stack(struct ft *ft, const struct ft_type *t,
 	struct bytes inodes = array_of(ft, t, t->part.inodes, raw);
 	struct bytes devs = array_of(ft, t, t->part.dev, raw);
 	struct place file = { .off = 0 };
-	struct place p;
 	uint64_t value;
-	uint64_t ip;
 	uint32_t dev;
 
 	while (next_long(ft, &stack, &value)) {
 		if (t->part.inodes < 0) {
 			if (value == UINT64_MAX)
 				break;
-			unwound_add(&ft->unwound, value, NULL);
+			user_stack_reader_add(&ft->stack, value, NULL);
 			continue;
 		}
 		if (!next_long(ft, &inodes, &file.ino))
 			break;
-		inodes_dev(bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
-		bool in_file = inodes_place(&ft->inodes, value, &file, &ip, &p);
-
-		unwound_add(&ft->unwound, ip, in_file ? &p : NULL);
+		user_stack_reader_set_device(
+			bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
+		user_stack_reader_add_file(&ft->stack, value, &file);
 	}
 }
 
@@ -185,7 +178,7 @@ static void marker_chain(struct ft *ft, const struct ft_type *t,
 			 const struct ref *ref, const struct bytes *raw,
 			 struct record *rec)
 {
-	nonce_stack(ft->nonce_format, text_of(t, raw), ref->len, &ft->unwound,
+	nonce_stack(ft->nonce_format, text_of(t, raw), ref->len, &ft->stack,
 		    rec);
 	if (rec->pid < 0)
 		rec->pid = ft_tgid_of(ft, rec->tid);
@@ -195,19 +188,19 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err)
 {
-	unwound_start(&ft->unwound);
+	user_stack_reader_start(&ft->stack);
 	if (!t)
 		return err_set(err, ERR_FORMAT, "%s: event has no format",
 			       ft->src.path);
 	rec->kind = REC_CHAIN;
 	rec->chain = (struct rec_chain){ .cookie = 0 };
-	if (t->role == FT_MARKER) {
+	if (t->role == ROLE_MARKER) {
 		marker_chain(ft, t, ref, raw, rec);
 	} else {
 		rec->chain.cookie =
 			(uint64_t)ft_number(t, t->part.size, raw, 0);
 		take_stack(ft, t, raw);
 	}
-	rec->chain.user = unwound_addrs(&ft->unwound);
+	rec->chain.user = user_stack_reader_addrs(&ft->stack);
 	return 0;
 }

@@ -1,12 +1,11 @@
-/* dir.c - a folder with pages as the kernel gives them: copies of
- * per_cpu/cpuN/trace_pipe_raw, and of the files of tracefs that say what is in
- * them.
+/* dir.c - reads a folder of raw pages: copies of per_cpu/cpuN/trace_pipe_raw,
+ * and of the files of tracefs that describe them.
  *
  * Pages: per_cpu/cpuN/trace_pipe_raw, cpuN.raw, or anything-cpuN.raw. Formats:
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
- * kallsyms, and stats beside the pages. Pages do not say their byte order: it
- * is the one in which they can be walked. */
+ * kallsyms, and stats beside the pages. Pages do not record their byte order:
+ * it is the one in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +23,7 @@
 #define TEXT_MAX ((uint64_t)256 << 20)
 #define PATH_SIZE 4096
 #define TRY_PAGES 64
-/* ftrace's own events have the ids below this (__TRACE_LAST_TYPE). */
+/* ids of ftrace's own events are below this (__TRACE_LAST_TYPE) */
 #define OWN_IDS 32
 
 struct walk {
@@ -32,7 +31,7 @@ struct walk {
 	size_t entries;
 	struct ft_raw *raw;
 	size_t n, cap;
-	bool no_pages; /* only what says what is in them */
+	bool no_pages; /* take only files that describe pages */
 };
 
 static bool ends(const char *s, const char *end)
@@ -43,7 +42,7 @@ static bool ends(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* N of "cpuN" at s, when what follows is `end`; else -1. */
+/* Returns N if s is "cpuN" followed by `end`, otherwise -1. */
 static int32_t cpu_of(const char *s, const char *end)
 {
 	int32_t n = 0;
@@ -55,7 +54,7 @@ static int32_t cpu_of(const char *s, const char *end)
 	return n < CPU_MAX && !strcmp(s, end) ? n : -1;
 }
 
-/* "cpu3.raw", "same-cpu3.raw": the CPU, or -1. */
+/* Returns the CPU of "cpu3.raw" or "same-cpu3.raw", otherwise -1. */
 static int32_t cpu_in(const char *name, const char *end)
 {
 	int32_t cpu = -1;
@@ -66,7 +65,7 @@ static int32_t cpu_in(const char *name, const char *end)
 	return cpu;
 }
 
-/* The text of a small file; false: it is not there, or not a file. */
+/* Opens a small file. Returns false if it is missing or not a regular file. */
 static bool read_text(struct input *in, const char *path)
 {
 	struct stat st;
@@ -96,8 +95,8 @@ static bool text_at(struct input *in, struct bytes *b, const char *dir,
 
 /* ---- formats */
 
-/* Of a format without a folder: from its name, "SYSTEM-NAME.format", from its
- * id, or from what the kernel calls its events. */
+/* Sets the system of a format that is not in a folder: from its name
+ * "SYSTEM-NAME.format", from its id, or from names of kernel events. */
 static void guess_system(const char *name, const struct bytes *b, char *out,
 			 size_t size)
 {
@@ -123,7 +122,7 @@ static void guess_system(const char *name, const struct bytes *b, char *out,
 		snprintf(out, size, "events");
 }
 
-/* ".../SYSTEM/NAME/format" */
+/* Sets the system from a path ".../SYSTEM/NAME/format". */
 static void system_of_path(const char *path, char *out, size_t size)
 {
 	const char *end = path + strlen(path);
@@ -177,7 +176,7 @@ static void take_raw(struct walk *w, const char *path, const char *name)
 	w->raw[w->n++] = raw;
 }
 
-/* Are there pages beside it, under the same name? */
+/* Returns true if the pages of the same CPU are beside the file. */
 static bool has_pages(const char *path)
 {
 	char raw[PATH_SIZE];
@@ -190,7 +189,7 @@ static bool has_pages(const char *path)
 	return !stat(raw, &st);
 }
 
-/* "stats" in a folder cpuN, or "cpuN.stats". */
+/* Takes "stats" in a folder cpuN, or "cpuN.stats". */
 static void take_stats(struct walk *w, const char *path, const char *name)
 {
 	struct input in;
@@ -281,7 +280,8 @@ static void set_order(struct ft *ft, bool big)
 	ft->src.info.big_endian = big;
 }
 
-/* Entries of the first pages that can be walked to their end. */
+/* Returns the number of entries in the first pages that can be walked to their
+ * end in this byte order. */
 static uint64_t walkable(struct ft *ft, bool big)
 {
 	uint64_t good = 0;

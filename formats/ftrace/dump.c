@@ -1,4 +1,4 @@
-/* dump.c - the parts of a capture as text: sections, pages, entries. */
+/* dump.c - prints the parts of a capture: sections, pages, entries. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int say(const struct out *o, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* names from a capture may hold anything: one line stays one line */
+	/* Names from a capture may contain anything; keep one line one line. */
 	for (char *s = text; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
@@ -69,7 +69,7 @@ static int dump_options(struct ft *ft, struct bytes *b, const struct out *o)
 	return 0;
 }
 
-/* Version 7: from section to section, as far as they go. */
+/* Prints the sections of version 7 in file order. */
 static int dump_sections(struct ft *ft, const struct out *o)
 {
 	uint64_t off = ft->header_end;

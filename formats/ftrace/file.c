@@ -1,9 +1,9 @@
-/* file.c - what stands in front of the pages of a trace.dat.
+/* file.c - reads what precedes the pages of a trace.dat.
  *
- * Version 6 is one sequence. Version 7 is sections anywhere in the file,
- * named by options, which are in sections that form a chain; trace-cmd writes
- * the link that names the buffers last, so a file that was cut has none:
- * then the sections are found by walking from one to the next. */
+ * Version 6 is one sequence. Version 7 has sections anywhere in the file, named
+ * by options; the options are in sections that form a chain. trace-cmd writes
+ * the link to the options that name the buffers last, so a truncated file does
+ * not have it. Sections are then found by walking from one to the next. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int take_head(struct ft *ft, struct bytes *b, struct err *err)
 
 /* ---- version 6 */
 
-/* id, size, data; id 0 has no size. */
+/* Each option is id, size, data; id 0 has no size and ends the list. */
 static int options6(struct ft *ft, struct bytes *b, struct err *err)
 {
 	struct bytes data;
@@ -102,7 +102,7 @@ static bool is_tag(const struct bytes *b, const char *tag)
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
 }
 
-/* The rings of one buffer: {offset, size} of each CPU. */
+/* Takes the rings of one buffer: {offset, size} of each CPU. */
 static int rings6(struct ft *ft, uint32_t inst, struct bytes *b,
 		  struct err *err)
 {
@@ -242,7 +242,7 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 	return -1;
 }
 
-/* The section at off, when it is of that kind and not known yet. */
+/* Reads the section at off unless a section of that kind was read before. */
 static int meta_at(struct ft *ft, uint16_t want, uint64_t off, struct err *err)
 {
 	unsigned char *owned = NULL;
@@ -267,8 +267,9 @@ static bool is_meta(uint16_t id)
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
 }
 
-/* Options of one section; *next becomes the next of them, 0: none. Buffers
- * wait: they need to know about pages. */
+/* Takes the options of one section: those of buffers, or all others. Buffers
+ * come last since they need the page size. *next becomes the offset of the next
+ * options section; 0: none. */
 static int options7(struct ft *ft, struct bytes *b, bool buffers,
 		    uint64_t *next, struct err *err)
 {
@@ -315,8 +316,8 @@ static int option_section(struct ft *ft, uint64_t off, bool buffers,
 	return rc;
 }
 
-/* The chain of options, twice: buffers last. It must lead forward, which
- * trace-cmd's does, so that it has an end. */
+/* Reads the chain of options twice, buffers the second time. The chain must
+ * lead forward, as trace-cmd writes it, so that it ends. */
 static int chain(struct ft *ft, struct err *err)
 {
 	for (int buffers = 0; buffers < 2; buffers++) {
@@ -380,7 +381,7 @@ int ft_file(struct ft *ft, struct err *err)
 
 /* ---- what can be had without the chain */
 
-/* A chunk count, chunks, and so on for each CPU from the next page on. */
+/* For each CPU from the next page on: a chunk count and chunks. */
 static void salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 			   uint64_t end)
 {
@@ -401,8 +402,8 @@ static void salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 	}
 }
 
-/* Pages of one CPU behind those of the other: the time goes back where the
- * next one's begin. */
+/* The pages of the CPUs follow each other: the first page whose time is smaller
+ * begins the next CPU. */
 static void salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
 			  uint64_t end)
 {
@@ -455,9 +456,9 @@ static void salvage_buffer(struct ft *ft, const struct section *s, uint64_t end)
 }
 
 enum salvage {
-	SALVAGE_META,	 /* formats, names, options of the whole file */
+	SALVAGE_META,	 /* formats, names, options of the file */
 	SALVAGE_NAMED,	 /* buffers that options name */
-	SALVAGE_BUFFERS, /* the others */
+	SALVAGE_BUFFERS, /* the other buffers */
 	SALVAGES,
 };
 
@@ -482,7 +483,7 @@ static void salvage_section(struct ft *ft, const struct section *s,
 
 void ft_salvage(struct ft *ft)
 {
-	/* all options are read again */
+	/* All options are read again. */
 	ft->shift = 0;
 	ft->n_stat = ft->n_map = ft->n_maps = 0;
 	ft->stat_buffer = NULL;

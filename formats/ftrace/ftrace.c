@@ -1,5 +1,5 @@
-/* ftrace.c - the reader of ftrace's binary captures: opening and closing, and
- * its table row. */
+/* ftrace.c - opens and closes ftrace's binary captures; their row in the table
+ * of formats. */
 #include "formats/ftrace/ftrace.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static int probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
-/* The words for clocks that perf and LTTng have too. */
+/* The clock's name as perf and LTTng spell it. */
 static const char *clock_word(const char *name)
 {
 	static const char *const word[][2] = {
@@ -49,8 +49,8 @@ static const char *clock_word(const char *name)
 	return name;
 }
 
-/* Times that were moved are on no clock of the kernel: DATE makes them wall
- * time, and OFFSET is the user's. */
+/* Times with an offset are on no clock of the kernel: DATE makes them
+ * wall-clock time, and OFFSET comes from the user. */
 static void say_clock(struct ft *ft)
 {
 	struct source_info *info = &ft->src.info;
@@ -66,7 +66,8 @@ static void say_clock(struct ft *ft)
 		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
 }
 
-/* What info shows of the buffers; the clock is the top one's. */
+/* Notes the buffers for `info`. The capture's clock is that of the top buffer.
+ */
 static void note_instances(struct ft *ft)
 {
 	char detail[256];
@@ -126,9 +127,8 @@ static void close_ft(struct source *src)
 	free(ft->made);
 	free(ft->heap);
 	free(ft->due);
-	known_release(&ft->known);
-	inodes_release(&ft->inodes);
-	unwound_release(&ft->unwound);
+	told_tasks_release(&ft->told);
+	user_stack_reader_release(&ft->stack);
 	free(ft->kern);
 	free(ft->user);
 	free(ft->src.path);

@@ -1,7 +1,7 @@
-/* made.c - records that no entry of a ring holds: where the kernel's
- * code is, sums of what was lost.
+/* made.c - records that are not made of an entry: where the kernel's code is,
+ * sums of lost entries.
  *
- * ftrace records no mappings. The kernel's and its modules' come from the
+ * ftrace records no mappings. Those of the kernel and its modules come from the
  * addresses in the capture's own kallsyms. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "stitch/base/err.h"
 
 #define TYPE_OOL 2
-/* FTRACE_TRAMPOLINE_MARKER: stands in stacks for the tracer's own code. */
+/* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
 
 static struct ft_made *add(struct ft *ft, enum record_kind kind)
@@ -25,7 +25,7 @@ static struct ft_made *add(struct ft *ft, enum record_kind kind)
 	return m;
 }
 
-/* The kernel's and its modules' code. */
+/* Adds the code of the kernel or of a module. */
 static void add_code(struct ft *ft, const struct kernel_code *c)
 {
 	struct ft_made *m = add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
@@ -56,7 +56,7 @@ void ft_make_first(struct ft *ft)
 	else
 		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
-		if (ft->type[i].role != FT_KSTACK)
+		if (ft->type[i].role != ROLE_KSTACK)
 			continue;
 		struct ft_made *m = add(ft, REC_KSYMBOL);
 
@@ -69,7 +69,7 @@ void ft_make_first(struct ft *ft)
 	}
 }
 
-/* The ring whose sums these are; one that nobody wrote to has none. */
+/* The ring that the sums are of; 0 if nothing was written to the buffer. */
 static uint32_t ring_of(const struct ft *ft, const char *buffer)
 {
 	for (uint32_t i = 0; i < ft->n_inst; i++)

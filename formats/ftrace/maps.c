@@ -1,10 +1,10 @@
-/* maps.c - PROCMAPS of a trace.dat: what trace-cmd read of
- * /proc/PID/maps of the processes that it was told to trace.
+/* maps.c - the option PROCMAPS: copies of /proc/PID/maps that trace-cmd made of
+ * the processes it was told to trace.
  *
- * It was read when the recording of a process ended, so it is of the last
- * program that the process was: the rings are searched for its last exec. The
- * list does not say offsets in files; they are derived: a file is mapped as a
- * whole, so that its lowest mapping begins at its start. */
+ * trace-cmd reads them when the recording of a process ends, so they describe
+ * the last program of the process: the rings are searched for its last exec.
+ * The list has no file offsets. They are derived: a file is mapped as a whole,
+ * so its lowest mapping begins at offset 0. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@
 #include "stitch/record.h"
 
 #define MAPS_MAX 1000000u
-/* How far back another mapping of the same file may stand. */
+/* How many mappings back another one of the same file may be. */
 #define BACK 16
 
-/* "START END PATH", hexadecimal without 0x. */
+/* Takes "START END PATH", hexadecimal without 0x. */
 static void add_map(struct ft *ft, const char *s, size_t first)
 {
 	char *at;
@@ -29,7 +29,7 @@ static void add_map(struct ft *ft, const char *s, size_t first)
 
 	m.path = arena_strdup(&ft->arena, at);
 	m.derived = *at == '/';
-	/* sorted by address: the mappings of one file stand together */
+	/* The list is sorted by address: mappings of one file are near. */
 	for (size_t i = ft->n_map;
 	     m.derived && i > first && ft->n_map - i < BACK; i--) {
 		const struct rec_map *was = &ft->map[i - 1];
@@ -52,7 +52,7 @@ static void add_list(struct ft *ft, int32_t pid)
 		(struct snapshot){ .pid = pid, .time = TIME_NONE };
 }
 
-/* Per process "PID COUNT COMM" (both hexadecimal) and as many lines. */
+/* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
 void ft_maps_take(struct ft *ft, const struct bytes *b)
 {
 	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
@@ -100,7 +100,7 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 			bytes_peek_u16(&e.b, 0, &id);
 			const struct ft_type *t = ft_type_of(ft, id);
 
-			if (t && t->role == FT_EXEC)
+			if (t && t->role == ROLE_EXEC)
 				note_exec(ft,
 					  ft_number(t, t->part.pid, &e.b, -1),
 					  ft_time(ft, s, e.time));
@@ -111,7 +111,7 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 static bool has_execs(const struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_type; i++)
-		if (ft->type[i].role == FT_EXEC)
+		if (ft->type[i].role == ROLE_EXEC)
 			return true;
 	return false;
 }

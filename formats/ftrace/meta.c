@@ -1,8 +1,8 @@
-/* meta.c - what stands around the pages: the layout of pages, the
- * formats of events, kallsyms, the names of tasks.
+/* meta.c - reads what surrounds the pages: the layout of pages, formats of
+ * events, kallsyms, names of tasks.
  *
- * In version 6 they are parts one behind the other, in version 7 sections;
- * the contents are the same. */
+ * In version 6 these parts follow each other; in version 7 they are sections.
+ * The contents are the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ static bool line_of(const struct bytes *b, const char *key, const char **from,
 	return true;
 }
 
-/* The kernel's own description of its pages: how wide 'commit' is (the
- * kernel's long, while the header's is the recorder's), and how long all is. */
+/* The kernel's description of its pages: the width of 'commit' (the kernel's
+ * long; the file header has the recorder's long), and the size of a page. */
 void ft_header_page(struct ft *ft, const struct bytes *text)
 {
 	const char *s, *end;
@@ -92,7 +92,7 @@ static bool parse_format(struct ft *ft, const char *system,
 
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {
-	struct ft_type t = { .role = FT_PLAIN };
+	struct ft_type t = { .role = ROLE_PLAIN };
 
 	if (bytes_left(text) > FORMAT_MAX ||
 	    !parse_format(ft, system, text, &t)) {
@@ -166,7 +166,7 @@ static int take_printk(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* "PID NAME" */
+/* Takes "PID NAME". */
 static void add_cmd(struct ft *ft, const char *s, size_t len)
 {
 	uint32_t tid = 0;
@@ -176,7 +176,7 @@ static void add_cmd(struct ft *ft, const char *s, size_t len)
 		tid = tid * 10 + (uint32_t)(s[i] - '0');
 	if (!i || i >= len || s[i] != ' ' || tid > INT32_MAX)
 		return;
-	/* <...>: the kernel did not know it either */
+	/* <...> means that the kernel did not know the name either. */
 	if (len - i < 2 || !memcmp(s + i + 1, "<", 1))
 		return;
 	char *name = mem_dup(s + i + 1, len - i - 1);
@@ -225,7 +225,7 @@ static int take_cmdlines(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* The kernel's list is in the order of tids. */
+/* The kernel lists threads in the order of their ids. */
 void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 {
 	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))

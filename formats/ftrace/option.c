@@ -1,4 +1,4 @@
-/* option.c - the options of a trace.dat: clock, host, buffers, losses,
+/* option.c - reads the options of a trace.dat: clock, host, buffers, losses,
  * mappings. */
 #include <ctype.h>
 #include <inttypes.h>
@@ -9,19 +9,20 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/user_mask.h"
 
 #define STATS_MAX 65536u
 #define INSTANCES_MAX 4096u
-/* The kernel's instances are folders: their names have up to 255 bytes. */
+/* An instance is a folder of tracefs: its name has up to 255 bytes. */
 #define NAME_SIZE 256
 
-/* A text that may or may not have a 0 at its end, as a string of ours. */
+/* Copies a text that may lack its final 0. The caller frees it. */
 static char *text_of(const struct bytes *b)
 {
 	return mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 }
 
-/* "0x5f3c", "-17", "12": what there is of a number. */
+/* Reads as much as is a number: "0x5f3c", "-17", "12". */
 static int64_t take_int(const char *s)
 {
 	bool minus = false;
@@ -56,7 +57,7 @@ static void add_shift(struct ft *ft, const struct bytes *b, int64_t unit)
 	free(s);
 }
 
-/* "[local] global counter ...": the one in brackets. */
+/* In "[local] global counter ..." the current clock is in brackets. */
 static void take_clock(struct ft *ft, const struct bytes *b)
 {
 	char *s = text_of(b);
@@ -70,7 +71,7 @@ static void take_clock(struct ft *ft, const struct bytes *b)
 	free(s);
 }
 
-/* "Linux HOST RELEASE MACHINE" */
+/* Takes "Linux HOST RELEASE MACHINE". */
 static void take_uname(struct ft *ft, const struct bytes *b)
 {
 	const char **const to[] = { NULL, &ft->src.info.host,
@@ -84,9 +85,7 @@ static void take_uname(struct ft *ft, const struct bytes *b)
 		if (to[i] && *w)
 			*to[i] = arena_strdup(&ft->arena, w);
 	}
-	/* bits that pointer authentication sets in user addresses */
-	if (ft->src.info.arch && !strcmp(ft->src.info.arch, "aarch64"))
-		ft->src.info.user_mask = ~(uint64_t)0x007f000000000000;
+	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 	free(s);
 }
 
@@ -114,7 +113,8 @@ static void take_stat(struct ft *ft, const struct bytes *b)
 {
 	char *s = text_of(b);
 
-	/* trace-cmd: a heading, then the CPUs of that buffer */
+	/* trace-cmd writes a heading, then one option for each CPU of that
+	 * buffer. */
 	if (!strncmp(s, "\nBuffer: ", 9)) {
 		s[9 + strcspn(s + 9, "\n")] = '\0';
 		ft->stat_buffer = arena_strdup(&ft->arena, s + 9);
@@ -163,7 +163,8 @@ static int check_subbuf(const struct bytes *b, uint32_t size, struct err *err)
 		      FT_SUBBUF_MAX);
 }
 
-/* A ring per CPU; the buffer's section says whether they are packed. */
+/* Takes a buffer with a ring per CPU. The section says whether the rings are
+ * compressed. */
 static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name, *clock;
@@ -202,7 +203,8 @@ static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Version 6: where the same table stands as for the top buffer. */
+/* In version 6, the option gives the offset of a table like the top buffer's.
+ */
 static int buffer6(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name;
@@ -234,7 +236,7 @@ static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* What is not read, or only said. */
+/* Notes options that are not read, or that only inform. */
 static int other(struct ft *ft, uint16_t id, struct bytes *b)
 {
 	const char *name = "";

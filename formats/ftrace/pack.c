@@ -1,8 +1,8 @@
-/* pack.c - the bytes of a stream: in the file as they are, or packed
- * in chunks that are unpacked when they are needed.
+/* pack.c - the bytes of streams: plain in the file, or compressed in chunks
+ * that are unpacked when they are needed.
  *
  * Each stream keeps a few unpacked chunks: the one being walked, the one being
- * decoded, and their neighbours. All together keep WIN_MAX bytes at most. */
+ * decoded, and their neighbours. All together keep at most WIN_MAX bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -11,7 +11,7 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 
-/* trace-cmd packs some ten pages at a time. */
+/* trace-cmd compresses about ten pages at a time. */
 #define CHUNK_MAX ((uint32_t)2 << 20)
 #define WIN_MAX ((uint64_t)128 << 20)
 #define STREAMS_MAX 65000u
@@ -87,8 +87,9 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 	return s;
 }
 
-/* How many of len bytes at off the file has; the rest is damage. Rings do not
- * overlap: a small file that says so could go on for hours. */
+/* Returns how many of len bytes at off the file has; notes the rest as damage.
+ * Rings must not overlap: a small file with many overlapping rings could take
+ * hours. */
 static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 {
 	struct err why;
@@ -137,7 +138,8 @@ void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 	s->len = in->len;
 }
 
-/* One {packed size, size, data}; false: it is not whole. */
+/* Takes one chunk {packed size, size, data}. Returns false if it is cut short.
+ */
 static bool take_chunk(struct ft *ft, struct ft_stream *s, struct bytes *b,
 		       struct err *err)
 {
@@ -176,7 +178,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 
 	if (!s)
 		return;
-	/* trace-cmd 3.1 leaves the count itself out of the length */
+	/* trace-cmd 3.1 does not include the count itself in the length. */
 	uint64_t most = ft->in.len - off;
 
 	bytes_init(&b, ft->in.data + off, most < len + 4 ? most : len + 4,
@@ -185,7 +187,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 
 	for (uint32_t i = 0; good && i < n; i++)
 		good = take_chunk(ft, s, &b, &why);
-	/* what the file does not have was said by cut() */
+	/* A ring that the file cuts short was noted above. */
 	if (!good && have == len)
 		ft_damage(ft, "chunk", bytes_off(&b), bytes_left(&b), &why);
 	if (end)
@@ -203,7 +205,8 @@ static void win_drop(struct ft *ft, struct ft_win *w)
 	*w = (struct ft_win){ 0 };
 }
 
-/* The window of all that was not used for longest, but for those of one. */
+/* Returns the least recently used window of all streams except `not`, or NULL.
+ */
 static struct ft_win *oldest(struct ft *ft, const struct ft_stream * not )
 {
 	struct ft_win *old = NULL;
@@ -227,7 +230,8 @@ static void make_room(struct ft *ft, const struct ft_stream *s, size_t need)
 		win_drop(ft, w);
 }
 
-/* The chunk that holds place: the last one that begins at or before it. */
+/* Returns the index of the chunk that holds place: the last one that begins at
+ * or before it. */
 static size_t chunk_of(const struct ft_stream *s, uint64_t place)
 {
 	size_t lo = 0;
@@ -268,7 +272,7 @@ static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
 	return 0;
 }
 
-/* The window that has place already: its number; FT_WINS: none. */
+/* Returns the window that holds place, or FT_WINS if none does. */
 static size_t held(const struct ft_stream *s, uint64_t place)
 {
 	for (size_t i = 0; i < FT_WINS; i++) {

@@ -1,13 +1,13 @@
-/* page.c - the kernel's ring-buffer pages (kernel/trace/ring_buffer.c):
- * entries with their times, and marks of what was lost. */
+/* page.c - reads the kernel's ring-buffer pages (kernel/trace/ring_buffer.c):
+ * entries with their times, and marks of lost entries. */
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 
-#define LOST ((uint64_t)1 << 31)	/* entries were, before this page */
-#define LOST_STORED ((uint64_t)1 << 30) /* how many stands behind the data */
+#define LOST ((uint64_t)1 << 31)	/* entries before this page were lost */
+#define LOST_STORED ((uint64_t)1 << 30) /* their number follows the data */
 #define LENGTH_MASK (((uint64_t)1 << 30) - 1)
 
-#define TYPE_LONG 0u /* the length stands in a word of its own */
+#define TYPE_LONG 0u /* the length is in a word of its own */
 #define TYPE_PADDING 29u
 #define TYPE_EXTEND 30u
 #define TYPE_STAMP 31u
@@ -73,7 +73,8 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 	return bytes_take(&b, left, &pg->b, err);
 }
 
-/* The word in front of each entry; its bits are laid out by the machine. */
+/* Takes the word before each entry. The order of its bit fields depends on the
+ * byte order. */
 static int take_word(const struct ft *ft, struct bytes *b, uint32_t *type,
 		     uint32_t *delta, struct err *err)
 {
@@ -86,7 +87,7 @@ static int take_word(const struct ft *ft, struct bytes *b, uint32_t *type,
 	return 0;
 }
 
-/* The payload behind the word of an entry with data. */
+/* Takes the payload after the word of an entry with data. */
 static int take_payload(struct bytes *b, uint32_t type, struct bytes *out,
 			struct err *err)
 {
@@ -121,7 +122,7 @@ static int take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
 	return 0;
 }
 
-/* What was written and taken back; its time counts. */
+/* Skips an entry that was written and then discarded. Its time counts. */
 static int skip_discarded(struct ft_page *pg, uint32_t delta, struct err *err)
 {
 	uint32_t len;

@@ -1,6 +1,6 @@
-/* print.c - the text of trace_printk(), whose format or string is in
- * the kernel: pages have its address, printk_formats the text. It becomes a
- * field of its own, so that it is there without the capture too. */
+/* print.c - the text of trace_printk(). Its format or string is in the kernel:
+ * pages have the address, printk_formats the text. The text becomes a field of
+ * the event, so that it is available without the capture too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 #define TEXTS_MAX 1000000u
 #define LINE_MAX_LEN 4096
-/* No entry is so long: the field is never read from a payload. */
+/* No entry is that long, so the field is never read from a payload. */
 #define TEXT_FIELD                                                             \
 	"\tfield:__data_loc char[] text;\toffset:65528;\tsize:4;\tsigned:0;\n" \
 	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(text)\n"
 
-/* "\n", "\t", "\"" and "\\" of a string in C. */
+/* Replaces "\n", "\t", "\"" and "\\" of a C string. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -30,7 +30,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* "0xADDRESS : "TEXT"" */
+/* Takes "0xADDRESS : "TEXT"". */
 static void take_line(struct ft *ft, char *line)
 {
 	char *end;
@@ -105,21 +105,13 @@ char *ft_print_format(const char *system, const struct bytes *text)
 	return out;
 }
 
-static int field_at(const struct tp_format *fmt, const char *name)
-{
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out)
 {
-	int fmt_at = field_at(fmt, "fmt");
-	int str_at = fmt_at < 0 ? field_at(fmt, "str") : fmt_at;
-	int buf_at = field_at(fmt, "buf");
-	int at = field_at(fmt, "text");
+	int fmt_at = tp_field_index(fmt, "fmt");
+	int str_at = fmt_at < 0 ? tp_field_index(fmt, "str") : fmt_at;
+	int buf_at = tp_field_index(fmt, "buf");
+	int at = tp_field_index(fmt, "text");
 	struct bytes args;
 
 	if (at < 0 || str_at < 0 || !out[str_at].present)

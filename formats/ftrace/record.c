@@ -1,5 +1,5 @@
-/* record.c - the record of a ref: an event with its stacks, a name, a
- * fork, an exit, a mark of loss. */
+/* record.c - makes the record of a ref: an event with its stacks, a mark of
+ * loss, or what task.c, defer.c and made.c make. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define PLACE_MASK (((uint64_t)1 << 48) - 1)
 
-/* Addresses from a stack's first on, up to its end mark. */
+/* Takes the addresses of a stack up to its end mark. */
 static uint32_t take_addrs(const struct ft *ft, struct bytes *b, uint64_t most,
 			   bool zero_ends, uint64_t **out, size_t *cap)
 {
@@ -35,7 +35,7 @@ static uint32_t take_addrs(const struct ft *ft, struct bytes *b, uint64_t most,
 	return got;
 }
 
-/* Raw pages of the last boot have the addresses of then. */
+/* Raw pages of the last boot have addresses of that boot. */
 static void move_addrs(const struct ft_instance *in, uint64_t *ip, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -59,7 +59,7 @@ static void kernel_stack(struct ft *ft, const struct ft_type *t,
 	s->kern.ip = ft->kern;
 }
 
-/* It also says whose: the process. */
+/* The entry also tells the process. */
 static void user_stack(struct ft *ft, const struct ft_type *t,
 		       const struct bytes *raw, struct record *rec)
 {
@@ -89,15 +89,15 @@ static void stack_at(struct ft *ft, struct ft_stream *st, uint64_t place,
 		return;
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (t && t->role == FT_KSTACK)
+	if (t && t->role == ROLE_KSTACK)
 		kernel_stack(ft, t, &raw, rec);
-	else if (t && t->role == FT_USTACK)
+	else if (t && t->role == ROLE_USTACK)
 		user_stack(ft, t, &raw, rec);
-	else if (t && t->role == FT_COOKIE)
+	else if (t && t->role == ROLE_COOKIE)
 		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
-/* A user stack may have said the process already. */
+/* Sets the thread, and the process unless a user stack has told it. */
 static void set_task(const struct ft *ft, const struct bytes *raw,
 		     struct record *rec)
 {
@@ -109,7 +109,8 @@ static void set_task(const struct ft *ft, const struct bytes *raw,
 		rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
 }
 
-/* Stacks in its fields; an event without one of its own has the first. */
+/* Sets the stacks in fields of the event. An event without a stack of its own
+ * gets the first of them. */
 static void held_stacks(struct ft *ft, const struct ft_type *t,
 			const struct bytes *raw, struct record *rec)
 {
@@ -123,8 +124,8 @@ static void held_stacks(struct ft *ft, const struct ft_type *t,
 		s->kern = s->held[0];
 }
 
-/* What stands in a window may go when the stacks are looked at: they come
- * first. */
+/* Reads the stacks first: reading them may drop the window that holds the
+ * event's bytes. */
 static int event_record(struct ft *ft, const struct ref *ref,
 			struct ft_stream *st, uint64_t place,
 			struct record *rec, struct err *err)
@@ -153,15 +154,15 @@ static int event_record(struct ft *ft, const struct ref *ref,
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
 		return 0;
-	if (t->role == FT_KSTACK)
+	if (t->role == ROLE_KSTACK)
 		kernel_stack(ft, t, &raw, rec);
-	else if (t->role == FT_USTACK)
+	else if (t->role == ROLE_USTACK)
 		user_stack(ft, t, &raw, rec);
-	else if (t->role == FT_COOKIE)
+	else if (t->role == ROLE_COOKIE)
 		ft_defer_cookie(t, &raw, s);
-	else if (t->role == FT_MARKER)
+	else if (t->role == ROLE_MARKER)
 		ft_defer_request(ft, t, &raw, rec);
-	else if (t->role >= FT_SWITCH)
+	else if (t->role >= ROLE_SWITCH)
 		tp_sched(&t->fmt, &raw, &s->sched);
 	if (t->fmt.n_stack)
 		held_stacks(ft, t, &raw, rec);
@@ -199,7 +200,7 @@ static int made_of_entry(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (ref->class == CLASS_CHAIN)
+	if (ref->kind == CLASS_CHAIN)
 		return ft_defer_chain(ft, t, ref, &raw, rec, err);
 	return ft_task_record(ft, t, ref, &raw, rec, err);
 }
@@ -221,9 +222,9 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->cpu = st->cpu;
 	rec->ring = st->instance;
 	rec->off = ft_off(st, place);
-	if (ref->class == CLASS_LOST)
+	if (ref->kind == CLASS_LOST)
 		return lost_record(ft, st, place, rec, err);
-	if (ref->class == CLASS_SAMPLE)
+	if (ref->kind == CLASS_SAMPLE)
 		return event_record(ft, ref, st, place, rec, err);
 	return made_of_entry(ft, ref, st, place, rec, err);
 }

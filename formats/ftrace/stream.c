@@ -1,8 +1,8 @@
-/* stream.c - all rings of a capture as one stream in the order of time.
+/* stream.c - merges all rings of a capture into one stream in time order.
  *
- * Each ring is sorted; the earliest of all comes next (a heap). A few entries
- * of each ring are walked ahead, because the stacks of an event are entries
- * behind it: one that belongs to an event is no event of its own. */
+ * Each ring is sorted; a heap finds the earliest entry of all. A few entries of
+ * each ring are walked ahead, because the stacks of an event are entries after
+ * it. A stack that belongs to an event is not an event of its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-/* Bits of common_flags: what the CPU was in the middle of. An interrupt's
- * entries stand between those of the task it hit, under the same pid. */
+/* Bits of common_flags: the context of the CPU. Entries of an interrupt are
+ * among those of the task that it interrupted, with the same pid. */
 #define CONTEXT 0x58u /* hardirq, softirq, NMI */
 #define PLACE_MASK (((uint64_t)1 << 48) - 1)
 #define LAST_PAGES 16
@@ -58,7 +58,7 @@ static void walked(struct ft *ft, uint32_t len)
 				 (double)ft->src.size);
 }
 
-/* The next page that can be read; false: there is none. */
+/* Opens the next readable page. Returns false if there is none. */
 static bool open_page(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t place = s->next_page;
@@ -92,10 +92,11 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 
 static bool is_stack(const struct ft_item *it)
 {
-	return it->role >= FT_KSTACK && it->role <= FT_COOKIE;
+	return it->role >= ROLE_KSTACK && it->role <= ROLE_COOKIE;
 }
 
-/* Whose stack it is: the last event of the same task in the same context. */
+/* Returns the event that a stack belongs to, or NULL: the last event of the
+ * same task in the same context. */
 static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 {
 	for (uint32_t i = s->n; i-- > 0;) {
@@ -105,7 +106,7 @@ static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		if (is_stack(it) || it->role == FT_CHAIN)
+		if (is_stack(it) || it->role == ROLE_CHAIN)
 			return NULL;
 		return it;
 	}
@@ -118,12 +119,12 @@ static bool attach(struct ft_stream *s, const struct ft_item *stack)
 
 	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
 		return false;
-	uint16_t *to = stack->role == FT_KSTACK ? &it->kern : &it->user;
+	uint16_t *to = stack->role == ROLE_KSTACK ? &it->kern : &it->user;
 
 	if (*to)
 		return false;
 	*to = (uint16_t)((stack->place - it->place) / 4);
-	it->cookie |= stack->role == FT_COOKIE;
+	it->cookie |= stack->role == ROLE_COOKIE;
 	return true;
 }
 
@@ -161,7 +162,7 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 
 	it.pid = (int32_t)pid;
 	it.context = flags & CONTEXT;
-	it.role = t ? t->role : FT_PLAIN;
+	it.role = t ? t->role : ROLE_PLAIN;
 	if (s->lost_due)
 		push_lost(s, it.time);
 	if (is_stack(&it) && attach(s, &it))
@@ -173,8 +174,8 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	push(s, &it);
 }
 
-/* Walks until the ring is full or used up. A page's mark and an entry may
- * come together. */
+/* Walks until the ring of items is full or the stream ends. One entry may add
+ * two items: the mark of a page and itself. */
 static void fill(struct ft *ft, struct ft_stream *s)
 {
 	struct ft_entry e;
@@ -251,14 +252,14 @@ static void start(struct ft *ft)
 		sift_down(ft, i);
 }
 
-/* The earliest item of all goes, and its ring is filled again. */
+/* Removes the earliest item and refills its ring. */
 static void drop_first(struct ft *ft)
 {
 	struct ft_stream *s = &ft->stream[ft->heap[0]];
 
 	s->head = (s->head + 1) % FT_AHEAD;
 	s->n--;
-	/* half of it is always ahead: enough for a stack to be found */
+	/* Half of the ring is always ahead, which is enough to find stacks. */
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
 		fill(ft, s);
 	if (!s->n)
@@ -275,7 +276,7 @@ void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
 	struct ref *r = &ft->due[ft->n_due++];
 
 	*r = *ev;
-	r->class = class;
+	r->kind = class;
 	r->len = len;
 	r->seq = ++ft->seq;
 }
@@ -300,7 +301,7 @@ static uint64_t event_hash(uint32_t instance, uint16_t id)
 	return hash_u64((uint64_t)instance << 16 | id);
 }
 
-/* An event that several buffers recorded is an event of each. */
+/* If several buffers record an event, it is a different event in each. */
 uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
 {
 	if (is_top(ft, instance))
@@ -365,16 +366,16 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
-	enum ft_role role = it->role;
-	bool look = role > FT_COOKIE && role != FT_CHAIN &&
+	enum event_role role = it->role;
+	bool look = role > ROLE_COOKIE && role != ROLE_CHAIN &&
 		    !ft_entry_at(ft, s, it->place, &raw, NULL);
 	const struct ft_type *t = look ? ft_type_of(ft, it->id) : NULL;
 
-	if (look && role >= FT_SWITCH)
+	if (look && role >= ROLE_SWITCH)
 		ft_task_refs(ft, t, &ev, it->pid, &raw);
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
-	if (role == FT_CHAIN) {
+	if (role == ROLE_CHAIN) {
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
@@ -382,11 +383,11 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	struct event_def *def = &ft->event[event];
 
 	def->has_chain |= it->kern || it->user;
-	def->defer |= it->cookie || role == FT_COOKIE;
-	if (look && role == FT_INODE)
+	def->defer |= it->cookie || role == ROLE_COOKIE;
+	if (look && role == ROLE_INODE)
 		ft_defer_inode(ft, t, &raw);
 	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
-	if (look && role == FT_MARKER)
+	if (look && role == ROLE_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
@@ -402,7 +403,7 @@ static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
 {
 	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
 		ft_due_made(ft, ft->made_pos, key);
-		ft->due[ft->n_due - 1].class = class;
+		ft->due[ft->n_due - 1].kind = class;
 		ft->due[ft->n_due - 1].untimed = 1;
 	}
 }
@@ -448,7 +449,7 @@ static void see(struct ft *ft, uint64_t t)
 		info->last_ns = t;
 }
 
-/* Times of a ring's first entry, and of its last. */
+/* Finds the times of the first and last entries of a ring. */
 static void look_at_ends(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t pages = s->len / s->subbuf;

@@ -1,9 +1,9 @@
-/* sync.c - times of a guest on the clock of its host.
+/* sync.c - converts times of a guest to the clock of its host.
  *
- * trace-cmd measures, for each CPU of a guest, by how much its clock differs
- * from the host's, now and then during the recording (option TIME_SHIFT of
- * the guest's file). As in trace-cmd, that is used when the host's file is
- * read together with the guest's: its TRACEID is named in the option. */
+ * During the recording, trace-cmd measures the difference between the clock of
+ * each CPU of a guest and the host's clock (option TIME_SHIFT of the guest's
+ * file). As in trace-cmd, it is used when the host's file is read together with
+ * the guest's: the option names the host's TRACEID. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
 	return 0;
 }
 
-/* Older recorders have no fractions. */
+/* Older recorders write no fractions. */
 static void take_fractions(struct ft *ft, struct bytes *b)
 {
 	for (size_t c = 0; c < ft->n_sync; c++)
@@ -94,7 +94,7 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
-/* The last sample that is not later, and not the last of all. */
+/* Returns the last sample at or before t, except the last sample of all. */
 static uint32_t sample_before(const struct ft_sync *sy, uint64_t t)
 {
 	uint32_t lo = 0;

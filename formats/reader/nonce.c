@@ -1,5 +1,5 @@
-/* nonce.c - lines in which a process that unwinds itself logs requests and
- * stacks, as templates say them. */
+/* nonce.c - parses the lines in which a process that unwinds itself logs its
+ * requests and stacks. */
 #include "formats/reader/nonce.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static const struct {
 	{ "*", ITEM_ANY },
 };
 
-/* Behind "%{"; t goes behind the '}'. */
+/* Takes a field of a template. t is after "%{", and after the '}' on return. */
 static enum item_kind take_field(struct scan *t)
 {
 	size_t n = scan_find_char(*t, '}');
@@ -162,7 +162,7 @@ static bool is_between(char c)
 	return c == ',' || scan_is_blank(c);
 }
 
-/* One address and what is behind it up to the next. */
+/* Takes one address and the separators after it. */
 static bool take_ip(struct scan *s, uint64_t *ip)
 {
 	struct scan t = *s;
@@ -183,14 +183,15 @@ static void take_ips(struct scan *s, struct nonce_line *out)
 	while (take_ip(s, &ip))
 		;
 	out->ips = scan_of(from, (size_t)(s->p - from));
-	/* a blank may stand for one in the template */
+	/* The template may have a blank next, so keep those at the end. */
 	while (s->p > from && scan_is_blank(s->p[-1])) {
 		s->p--;
 		s->n++;
 	}
 }
 
-/* Up to what the template has next: a character, or the end of all. */
+/* Takes what "%{*}" matches: up to the next character of the template t, or to
+ * the end of the line. */
 static struct scan take_any(struct scan *s, struct scan t)
 {
 	enum item_kind kind;
@@ -213,7 +214,7 @@ static struct scan take_any(struct scan *s, struct scan t)
 	return any;
 }
 
-/* Matches one item that is a field; t: what follows it. */
+/* Matches one item that is a field. t is the template after the item. */
 static bool take_value(enum item_kind kind, struct scan t, struct scan *s,
 		       struct nonce_line *out)
 {
@@ -256,7 +257,7 @@ static void skip_group(struct scan *t)
 	while (kind != ITEM_CLOSE && kind != ITEM_END);
 }
 
-/* A word of the template must not be the start of a longer one. */
+/* Returns true if the match does not end in the middle of a word. */
 static bool is_end(const struct scan *s, char before)
 {
 	return !s->n || !scan_is_word(s->p[0]) || !scan_is_word(before);
@@ -265,7 +266,9 @@ static bool is_end(const struct scan *s, char before)
 static bool matches(const char *template, struct scan s, struct nonce_line *out)
 {
 	struct scan t = text_of(template);
-	struct scan behind = { NULL, 0 }; /* the group that is being tried */
+	struct scan behind = {
+		NULL, 0
+	}; /* the template after the group being tried */
 	struct scan again = s;
 	struct nonce_line saved = *out;
 	const char *start = s.p;
@@ -335,13 +338,14 @@ bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 	return false;
 }
 
-static void add_frames(const struct nonce_line *l, struct unwound *out)
+static void add_frames(const struct nonce_line *l,
+		       struct user_stack_reader *out)
 {
 	struct scan s = l->ips;
 	uint64_t ip;
 
 	while (take_ip(&s, &ip))
-		unwound_add(out, ip, NULL);
+		user_stack_reader_add(out, ip, NULL);
 	for (s = l->names; s.n;) {
 		size_t n = scan_find_char(s, ';');
 		struct scan name = scan_head(s, n);
@@ -351,13 +355,14 @@ static void add_frames(const struct nonce_line *l, struct unwound *out)
 		scan_trim(&name);
 		if (!name.n)
 			continue;
-		const struct place p = { .symbol = unwound_text(out, name) };
+		const struct place p = { .symbol = user_stack_reader_text(
+						 out, name) };
 
-		unwound_add(out, 0, &p);
+		user_stack_reader_add(out, 0, &p);
 	}
 }
 
-void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		 struct rec_chain *out)
 {
 	*out = (struct rec_chain){
@@ -388,7 +393,7 @@ void nonce_request(const char *const *templates, struct scan text,
 }
 
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
-		 struct unwound *frames, struct record *rec)
+		 struct user_stack_reader *frames, struct record *rec)
 {
 	struct nonce_line l;
 
@@ -400,7 +405,8 @@ void nonce_stack(const char *const *templates, struct scan text, size_t from,
 		rec->tid = l.tid;
 		rec->pid = -1;
 	}
-	/* what the kernel said of it is surer */
+	/* The kernel's process id, if known, is more reliable than the line's.
+	 */
 	if (rec->pid < 0)
 		rec->pid = l.pid;
 }

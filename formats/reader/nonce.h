@@ -25,7 +25,7 @@
 struct err;
 struct rec_chain;
 struct record;
-struct unwound;
+struct user_stack_reader;
 
 enum nonce_kind {
 	NONCE_NONE,
@@ -35,34 +35,38 @@ enum nonce_kind {
 
 struct nonce_line {
 	enum nonce_kind kind;
-	uint64_t nonce, meet; /* meet 0: not said */
-	int32_t tid, pid;     /* -1: not said */
-	uint16_t part, parts; /* 0, 0: it is whole */
+	uint64_t nonce, meet; /* meet 0: not in the line */
+	int32_t tid, pid;     /* -1: not in the line */
+	uint16_t part, parts; /* 0, 0: a stack of one part */
 	struct scan ips, names;
 };
 
-/* The templates that hold when none is given; ends with NULL. */
+/* The templates to use if the user gives none; ends with NULL. */
 extern const char *const nonce_default[];
 
-/* 0, or -1 and *err (ERR_USAGE): what is wrong with a template. */
+/* Checks a template. Returns 0, or -1 and *err (ERR_USAGE) with what is wrong.
+ */
 int nonce_check(const char *template, struct err *err);
-/* What the line is; false and NONCE_NONE: none of these. The parts of *out
- * are borrowed from s. templates: checked, ends with NULL. */
+/* Parses a line. Returns false and sets NONCE_NONE if no template matches. The
+ * parts of *out are borrowed from s. The templates must have passed
+ * nonce_check(); the list ends with NULL. */
 bool nonce_parse(const char *const *templates, struct scan s,
 		 struct nonce_line *out);
-/* The same for the next such line of a text; *at is where to look, and goes
- * behind the line. */
+/* Finds the next line in text that matches, from *at on, and moves *at past it.
+ * Returns false at the end. */
 bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 		struct nonce_line *out);
-/* The chain of a stack but for its frames, which go to *frames. */
-void nonce_chain(const struct nonce_line *l, struct unwound *frames,
+/* Sets *out to the chain of a stack line, except for its frames, which are
+ * added to *frames. */
+void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		 struct rec_chain *out);
-/* What a text says of a sample, with its first request, if there is one: a
- * write is one line, as a rule. */
+/* Sets the request of a sample from the first request in the text, if there is
+ * one. A write to trace_marker usually has one line. */
 void nonce_request(const char *const *templates, struct scan text,
 		   struct record *rec);
-/* The chain whose line is the next from there on, but for its frames. rec has
- * who wrote it; another thread's process is -1 when the line does not say. */
+/* Sets the chain of rec from the next stack line at or after `from`, and adds
+ * its frames to *frames. rec has the writer's ids; if the line names another
+ * thread without a process, rec->pid becomes -1. */
 void nonce_stack(const char *const *templates, struct scan text, size_t from,
-		 struct unwound *frames, struct record *rec);
+		 struct user_stack_reader *frames, struct record *rec);
 #endif

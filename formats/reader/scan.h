@@ -1,7 +1,7 @@
-/* scan.h - text from captures, read piece by piece without ever leaving it.
+/* scan.h - reads text from captures piece by piece, within its bounds.
  *
- * What struct bytes is for numbers, this is for lines. A scan_ function that
- * gives false has not moved. */
+ * This is to lines what struct bytes is to numbers. A scan_ function that
+ * returns false has not moved *s. */
 #ifndef FORMATS_READER_SCAN_H
 #define FORMATS_READER_SCAN_H
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A window on a text; p[0..n) may be read. Borrowed; does not end with 0. */
+/* A window on a text: p[0..n) may be read. Borrowed; has no final 0. */
 struct scan {
 	const char *p;
 	size_t n;
@@ -27,13 +27,13 @@ static inline void scan_skip(struct scan *s, size_t n)
 	s->n -= n;
 }
 
-/* The first n bytes, or all. */
+/* The first n bytes, or all if there are fewer. */
 static inline struct scan scan_head(struct scan s, size_t n)
 {
 	return (struct scan){ s.p, n < s.n ? n : s.n };
 }
 
-/* What is behind the first n bytes. */
+/* The rest after the first n bytes. */
 static inline struct scan scan_tail(struct scan s, size_t n)
 {
 	scan_skip(&s, n);
@@ -101,7 +101,7 @@ static inline bool scan_take(struct scan *s, const char *text)
 	return true;
 }
 
-/* Where the text begins in it; s.n: nowhere. */
+/* Returns the position of the first match, or s.n if there is none. */
 static inline size_t scan_find(struct scan s, const char *text)
 {
 	const char *at = memmem(s.p, s.n, text, strlen(text));
@@ -116,7 +116,7 @@ static inline size_t scan_find_char(struct scan s, char c)
 	return at ? (size_t)(at - s.p) : s.n;
 }
 
-/* Up to the next blank. */
+/* The text up to the next blank. */
 static inline struct scan scan_token(struct scan s)
 {
 	size_t n = 0;
@@ -126,7 +126,7 @@ static inline struct scan scan_token(struct scan s)
 	return scan_head(s, n);
 }
 
-/* Digits of a number that fits. */
+/* Takes decimal digits. Returns false if the number does not fit. */
 static inline bool scan_u64(struct scan *s, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -158,7 +158,7 @@ static inline bool scan_i32(struct scan *s, int32_t *out)
 	return true;
 }
 
-/* With or without 0x. */
+/* Takes hexadecimal digits, with or without 0x. */
 static inline bool scan_hex(struct scan *s, uint64_t *out)
 {
 	struct scan t = *s;
@@ -178,7 +178,7 @@ static inline bool scan_hex(struct scan *s, uint64_t *out)
 	return true;
 }
 
-/* The digits that end it; gives up to where they begin. */
+/* Takes the decimal digits at the end; *s then ends before them. */
 static inline bool scan_back_i32(struct scan *s, int32_t *out)
 {
 	size_t n = s->n;

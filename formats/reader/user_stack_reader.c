@@ -1,18 +1,27 @@
-/* user_stack_reader.c - a user stack that is being read. */
+/* user_stack_reader.c - builds a user stack: addresses, and places that a
+ * capture tells instead of an address. */
 #include "formats/reader/user_stack_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void unwound_release(struct unwound *u)
+/* In the kernel a dev_t has this many bits for the minor number. */
+#define MINOR_BITS 20
+/* The inode of a frame outside of any mapping. */
+#define NO_VMA UINT64_MAX
+
+void user_stack_reader_release(struct user_stack_reader *u)
 {
 	free(u->ip);
 	free(u->place);
 	free(u->at);
 	arena_release(&u->text);
+	free(u->file);
+	table_release(&u->by_inode);
+	arena_release(&u->paths);
 }
 
-void unwound_start(struct unwound *u)
+void user_stack_reader_start(struct user_stack_reader *u)
 {
 	u->n = 0;
 	u->has_places = false;
@@ -20,7 +29,8 @@ void unwound_start(struct unwound *u)
 		arena_release(&u->text);
 }
 
-void unwound_add(struct unwound *u, uint64_t ip, const struct place *place)
+void user_stack_reader_add(struct user_stack_reader *u, uint64_t ip,
+			   const struct place *place)
 {
 	const struct place none = { .off = 0 };
 
@@ -32,16 +42,21 @@ void unwound_add(struct unwound *u, uint64_t ip, const struct place *place)
 	u->has_places |= place != NULL;
 }
 
-const char *unwound_text(struct unwound *u, struct scan s)
+static char *user_stack_reader_copy(struct arena *arena, struct scan s)
 {
-	char *copy = arena_take(&u->text, s.n + 1);
+	char *copy = arena_take(arena, s.n + 1);
 
 	memcpy(copy, s.p, s.n);
 	copy[s.n] = '\0';
 	return copy;
 }
 
-struct addrs unwound_addrs(struct unwound *u)
+const char *user_stack_reader_text(struct user_stack_reader *u, struct scan s)
+{
+	return user_stack_reader_copy(&u->text, s);
+}
+
+struct addrs user_stack_reader_addrs(struct user_stack_reader *u)
 {
 	struct addrs a = { u->ip, (uint32_t)u->n, NULL };
 
@@ -55,4 +70,70 @@ struct addrs unwound_addrs(struct unwound *u)
 	}
 	a.place = u->at;
 	return a;
+}
+
+/* ---- files by device and inode */
+
+void user_stack_reader_set_device(uint32_t dev, struct place *out)
+{
+	out->maj = dev >> MINOR_BITS;
+	out->min = dev & ((1u << MINOR_BITS) - 1);
+}
+
+static bool user_stack_reader_same_file(const void *owner, uint32_t id,
+					const void *key)
+{
+	const struct user_stack_reader *u = owner;
+	const struct place *f = &u->file[id];
+	const struct place *k = key;
+
+	return f->ino == k->ino && f->maj == k->maj && f->min == k->min;
+}
+
+static uint64_t user_stack_reader_hash(const struct place *file)
+{
+	return hash_pair(file->ino, (uint64_t)file->maj << 32 | file->min);
+}
+
+static uint32_t user_stack_reader_find_file(const struct user_stack_reader *u,
+					    const struct place *file)
+{
+	return table_find(&u->by_inode, user_stack_reader_hash(file),
+			  user_stack_reader_same_file, u, file);
+}
+
+void user_stack_reader_note_file(struct user_stack_reader *u,
+				 const struct place *file, struct scan path)
+{
+	uint32_t id = user_stack_reader_find_file(u, file);
+
+	if (!path.n || !file->ino ||
+	    (id != TABLE_NONE && scan_is(path, u->file[id].path)))
+		return;
+	if (id == TABLE_NONE) {
+		u->file = mem_grow(u->file, &u->cap_file, u->n_file + 1,
+				   sizeof(*u->file));
+		id = (uint32_t)u->n_file++;
+		table_add(&u->by_inode, user_stack_reader_hash(file), id);
+	}
+	u->file[id] = *file;
+	u->file[id].path = user_stack_reader_copy(&u->paths, path);
+}
+
+void user_stack_reader_add_file(struct user_stack_reader *u, uint64_t value,
+				const struct place *file)
+{
+	struct place p = *file;
+
+	if (file->ino == NO_VMA) {
+		user_stack_reader_add(u, value, NULL);
+		return;
+	}
+	uint32_t id = user_stack_reader_find_file(u, file);
+
+	p.in_file = true;
+	p.off = value;
+	if (id != TABLE_NONE)
+		p.path = u->file[id].path;
+	user_stack_reader_add(u, 0, &p);
 }

@@ -1,6 +1,6 @@
-/* bprint.c - the text of a trace_printk(): a format that stands elsewhere,
- * with arguments as the kernel packs them (lib/vsprintf.c, vbin_printf): each
- * on its own alignment, 8 bytes on 4, strings between them. */
+/* bprint.c - makes the text of a trace_printk() from its format and packed
+ * arguments (lib/vsprintf.c, vbin_printf): each argument has its own alignment,
+ * 8 bytes that of 4, with strings between them. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static bool take_number(struct bytes *args, int size, uint64_t *out)
 	return true;
 }
 
-/* Of %pS and its like the pointer is kept, of other letters the text. */
+/* For %pS and the like the kernel stores the pointer, for other letters the
+ * text. */
 static bool print_pointer(const struct tp *tp, struct bytes *args,
 			  const char **s, const struct tp_conversion *c,
 			  struct tp_out *o)
@@ -112,7 +113,7 @@ void tp_bprint(const struct tp *tp, const char *format,
 		}
 		s++;
 		if (!print_one(tp, &b, &s, &o)) {
-			/* not understood: what follows is as it was written */
+			/* Not understood: show the rest as written. */
 			tp_out(&o, "%s", from);
 			break;
 		}

@@ -1,12 +1,12 @@
-/* call.c - what the events of system calls say that change mappings, or
- * files that are mapped, whatever recorded them. */
+/* call.c - reads events of system calls that change mappings, or files that are
+ * mapped, of any capture. */
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 
 static const struct {
-	const char *name; /* behind sys_enter_, sys_exit_ */
+	const char *name; /* after sys_enter_ or sys_exit_ */
 	enum call_what what;
 } calls[] = {
 	{ "mmap", CALL_MMAP },	     { "munmap", CALL_MUNMAP },
@@ -39,8 +39,8 @@ enum call_what tp_call_what(const char *name)
 	return CALL_NONE;
 }
 
-/* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments are behind
- * it. Newer kernels (7.2) have copies of strings behind those. */
+/* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments follow it.
+ * Newer kernels (7.2) add copies of strings after those. */
 static void find_call(struct tp_format *fmt, const char *name)
 {
 	struct tp_call c = { 0 };
@@ -61,8 +61,8 @@ static void find_call(struct tp_format *fmt, const char *name)
 		fmt->call = c;
 }
 
-/* LTTng's events have no number, and arguments by name among others; mmap's
- * flags may be a structure. */
+/* LTTng's events have no number, and have the arguments by name among other
+ * fields; mmap's flags may be a structure. */
 static const struct {
 	const char *name;
 	enum call_what what;
@@ -144,7 +144,8 @@ static int64_t number(const struct tp_format *fmt, const struct bytes *raw,
 	return v;
 }
 
-/* unsigned long args[6]: an array, of 8 bytes each where we care. */
+/* The field is unsigned long args[6], with 8 bytes each on the machines of
+ * interest. */
 static bool raw_args(const struct tp_format *fmt, const struct bytes *raw,
 		     uint64_t arg[CALL_ARGS])
 {

@@ -1,4 +1,4 @@
-/* expr.c - the expressions in a tracepoint's print format. */
+/* expr.c - evaluates the expressions in a tracepoint's print format. */
 #include "formats/tracepoint/expr.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static void need(struct expr *e, char c)
 		e->failed = true;
 }
 
-/* Appends to what is being made; when it does not fit, we give up. */
+/* Appends to the output; fails the expression if it does not fit. */
 static void add(struct expr *e, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 static void add(struct expr *e, const char *fmt, ...)
@@ -63,11 +63,11 @@ static void add(struct expr *e, const char *fmt, ...)
 		e->n_text += (size_t)n;
 }
 
-/* A place for new text: behind what earlier arguments made. */
+/* Begins a new text after those of earlier arguments. */
 static const char *begin_text(struct expr *e)
 {
 	if (e->n_text + 2 < sizeof(e->text) && e->n_text)
-		e->n_text++; /* keep the 0 of the last one */
+		e->n_text++; /* keep the final 0 of the last text */
 	e->text[e->n_text] = 0;
 	return e->text + e->n_text;
 }
@@ -139,7 +139,7 @@ static struct expr_value field_value(struct expr *e, const char *w, size_t n)
 	return fail(e);
 }
 
-/* Item i of an array, if there is one. */
+/* Returns element i of an array; sets *ok to false if there is none. */
 static uint64_t item(const struct expr *e, const struct expr_value *v,
 		     uint32_t elem, uint64_t i, bool *ok)
 {
@@ -186,7 +186,7 @@ static struct expr_value indexed(struct expr *e, struct expr_value v)
 	return v;
 }
 
-/* {mask, "name"}, ... : the names of all bits that are set. */
+/* Takes {mask, "name"}, ...: the names of all bits that are set. */
 static struct expr_value print_flags(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
@@ -206,7 +206,7 @@ static struct expr_value print_flags(struct expr *e)
 		const char *name = expr_string(e);
 
 		need(e, '}');
-		e->n_text = was; /* the name is copied, if it is wanted */
+		e->n_text = was; /* the name was copied if it is needed */
 		if (!name || done || (mask ? (v & mask) != mask : v || len))
 			continue;
 		int n = snprintf(names + len, sizeof(names) - len, "%s%s",
@@ -226,7 +226,7 @@ static struct expr_value print_flags(struct expr *e)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* {value, "name"}, ... : the name of the one that is equal. */
+/* Takes {value, "name"}, ...: the name of the equal value. */
 static struct expr_value print_symbolic(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
@@ -253,7 +253,7 @@ static struct expr_value print_symbolic(struct expr *e)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = found };
 }
 
-/* (bytes, count): "01 02 03". */
+/* Takes (bytes, count) and prints "01 02 03". */
 static struct expr_value print_hex(struct expr *e, const char *between)
 {
 	struct expr_value v = expr_take(e);
@@ -269,7 +269,7 @@ static struct expr_value print_hex(struct expr *e, const char *between)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* (items, count, bytes of an item): "{0x1,0x2}". */
+/* Takes (items, count, bytes of an item) and prints "{0x1,0x2}". */
 static struct expr_value print_array(struct expr *e)
 {
 	struct expr_value v = expr_take(e);
@@ -293,7 +293,7 @@ static struct expr_value print_array(struct expr *e)
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-/* __get_str(name) and its relatives: the field, or its length. */
+/* Takes the name of __get_str(name) and the like: the field, or its length. */
 static struct expr_value get_field(struct expr *e, bool length)
 {
 	const char *w;
@@ -303,8 +303,8 @@ static struct expr_value get_field(struct expr *e, bool length)
 	return length ? number(v.len) : v;
 }
 
-/* The addresses of a field that is a stack, behind how many there are; or
- * what was made of them. */
+/* Prints the addresses of a field that is a stack, after their count; or its
+ * text, if it was made before. */
 static struct expr_value print_stack(struct expr *e)
 {
 	struct expr_value v = get_field(e, false);
@@ -356,7 +356,7 @@ static struct expr_value call(struct expr *e, const char *w, size_t n)
 	return v;
 }
 
-/* A type's size when w begins one; 0: it does not. */
+/* Returns the size of a type if the word begins one, otherwise 0. */
 static int type_size(const char *w, size_t n)
 {
 	static const struct {
@@ -393,7 +393,7 @@ static uint64_t narrow(uint64_t v, int size, bool is_signed)
 
 static struct expr_value unary(struct expr *e);
 
-/* '(' was taken: a cast's type, or an expression. */
+/* Parses what follows '(': the type of a cast, or an expression. */
 static struct expr_value bracket(struct expr *e)
 {
 	const char *was = e->s;
@@ -513,7 +513,7 @@ struct operator
 	int rank;
 };
 
-/* Longer ones first, so that "<<" is not read as "<". */
+/* Longer ones first, so that "<<" is not taken for "<". */
 static const struct operator operators[] = {
 	{ "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 },
 	{ ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "|", 3 },  { "^", 4 },
@@ -583,7 +583,7 @@ static uint64_t apply(struct expr *e, const char *op, uint64_t a, uint64_t b)
 	}
 }
 
-/* Operators of at least this rank. */
+/* Evaluates operators of at least this rank. */
 static struct expr_value binary(struct expr *e, int rank)
 {
 	struct expr_value v = unary(e);

@@ -1,9 +1,9 @@
-/* expr.h - the expressions in a tracepoint's print format.
+/* expr.h - evaluates the expressions in a tracepoint's print format.
  *
- * They are C with REC->field and some __functions, written by the kernel and
- * recorded in the capture, so anything may stand there. They are evaluated
- * while they are read: no tree, no allocation, a limit on depth and output.
- * Nothing is called, no address is followed. */
+ * They are C with REC->field and some __functions, written by the kernel but
+ * read from the capture, so they may be anything. They are evaluated while they
+ * are parsed: no tree, no allocation, limits on depth and output. No function
+ * is called and no address is dereferenced. */
 #ifndef FORMATS_TRACEPOINT_EXPR_H
 #define FORMATS_TRACEPOINT_EXPR_H
 #include <stdbool.h>
@@ -22,29 +22,30 @@ enum expr_kind {
 struct expr_value {
 	enum expr_kind kind;
 	uint64_t num;
-	const char *text;	   /* ends with a 0 */
+	const char *text;	   /* with a final 0 */
 	const unsigned char *blob; /* len bytes */
-	uint32_t len, elem;	   /* elem: bytes of one of its items */
+	uint32_t len, elem;	   /* elem: bytes of one element */
 };
 
 #define EXPR_TEXT_MAX 4096
 
-/* Where we are in the text, and what the names in it mean. */
+/* The position in the text, and the meaning of names in it. */
 struct expr {
 	const char *s;
 	const struct tp_format *fmt;
-	const struct field *field; /* one for each of fmt's */
+	const struct field *field; /* n elements, like fmt's */
 	bool swap, long32;
 	int depth;
-	bool failed; /* something that is not understood: give up */
-	char text[EXPR_TEXT_MAX]; /* what __print_flags and the like made */
+	bool failed;		  /* the expression is not understood */
+	char text[EXPR_TEXT_MAX]; /* output of __print_flags and the like */
 	size_t n_text;
 };
 
-/* Reads one expression, up to a comma or closing bracket. */
+/* Evaluates one expression, up to a comma or closing bracket. */
 struct expr_value expr_take(struct expr *e);
-/* One or more string literals, joined and without escapes. NULL: none. */
+/* Takes one or more string literals, joined and without escapes. Returns NULL
+ * if there is none. */
 const char *expr_string(struct expr *e);
-/* Skips blanks; then, if c stands there, it is taken: true. */
+/* Skips blanks, then takes c if it is next and returns true. */
 bool expr_is(struct expr *e, char c);
 #endif

@@ -1,7 +1,4 @@
-/* format.c - tracepoints: their formats, and the fields of their payload.
- *
- * The field lines of a format are read here, because
- * offsets and sizes come from the file and every access must be checked. */
+/* format.c - reads the formats of tracepoints. */
 #include "formats/tracepoint/tracepoint.h"
 
 #include <ctype.h>
@@ -42,8 +39,8 @@ static bool word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "char comm[16]", "__data_loc char[] name", "const char * path": the name is
- * the last word that is not inside brackets. */
+/* In "char comm[16]", "__data_loc char[] name" and "const char * path" the name
+ * is the last word outside of brackets. */
 static const char *field_name(const char *s, const char *end, size_t *len)
 {
 	const char *e = end;
@@ -77,8 +74,8 @@ static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
 	return FMT_BLOB;
 }
 
-/* "[6]" behind the name and the size of all give that of one. Dynamic arrays
- * say the type of their items only: bytes, as far as we are concerned. */
+/* The size of an element: "[6]" after the name divides the size. For dynamic
+ * arrays, where only the type tells it, assume bytes. */
 static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 {
 	uint32_t n;
@@ -88,14 +85,14 @@ static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 		       : 1;
 }
 
-/* Of the common fields only the thread id says something of its own. */
+/* Of the common fields only the thread id is of interest. */
 static bool is_wanted(const char *name, size_t len)
 {
 	return len && (len < 7 || memcmp(name, "common_", 7) ||
 		       (len == 10 && !memcmp(name, "common_pid", 10)));
 }
 
-/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" */
+/* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */
 static void field_line(struct arena *arena, struct tp_format *fmt,
 		       const char *s, const char *end)
 {
@@ -133,7 +130,7 @@ static void field_line(struct arena *arena, struct tp_format *fmt,
 	free(copy);
 }
 
-/* A copy of what stands behind key on its line; NULL: not there. */
+/* Returns a copy of the rest of the line after key, or NULL. */
 static const char *line_behind(struct arena *arena, const char *s,
 			       const char *end, const char *key)
 {
@@ -180,123 +177,16 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	return true;
 }
 
+int tp_field_index(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; name && i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name))
+			return (int)i;
+	return -1;
+}
+
 void tp_format_release(struct tp_format *fmt)
 {
 	free(fmt->field);
 	free(fmt->def);
-}
-
-bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
-{
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
-
-	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
-		return false;
-	switch (f->size) {
-	case 1:
-		*out = f->is_signed ? (int8_t)raw->pos[f->off]
-				    : (int64_t)raw->pos[f->off];
-		return true;
-	case 2:
-		if (bytes_peek_u16(raw, f->off, &u16))
-			return false;
-		*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
-		return true;
-	case 4:
-		if (bytes_peek_u32(raw, f->off, &u32))
-			return false;
-		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
-		return true;
-	default:
-		if (bytes_peek_u64(raw, f->off, &u64))
-			return false;
-		*out = (int64_t)u64;
-		return true;
-	}
-}
-
-/* Text ends at its 0; one without is copied to have one. */
-static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
-{
-	const void *nul = memchr(b->pos, 0, bytes_left(b));
-	size_t n = bytes_left(b);
-
-	out->present = true;
-	if (nul) {
-		out->text = (const char *)b->pos;
-		out->len = (uint32_t)((const unsigned char *)nul - b->pos);
-		return;
-	}
-	char *copy = arena_take(&tp->scratch, n + 1);
-
-	memcpy(copy, b->pos, n);
-	copy[n] = 0;
-	out->text = copy;
-	out->len = (uint32_t)n;
-}
-
-/* Where a dynamic field's bytes are: false when not inside the entry. */
-static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
-			 struct bytes *out)
-{
-	struct bytes b = *raw;
-	uint32_t loc;
-	uint64_t at;
-
-	if (bytes_peek_u32(raw, f->off, &loc))
-		return false;
-	at = loc & 0xffff;
-	if (f->relative)
-		at += (uint64_t)f->off + 4;
-	return !bytes_skip(&b, at, NULL) &&
-	       !bytes_take(&b, loc >> 16, out, NULL);
-}
-
-void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
-	     struct field *out)
-{
-	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
-
-	*out = (struct field){ 0 };
-	if (f->kind == FMT_NUM) {
-		out->present = tp_number(raw, f, &out->num);
-		return;
-	}
-	struct bytes b = *raw;
-	struct bytes data;
-
-	if (dynamic ? !find_dynamic(raw, f, &data)
-		    : bytes_skip(&b, f->off, NULL) ||
-			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
-					 &data, NULL))
-		return;
-	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
-		give_text(tp, &data, out);
-	} else {
-		out->present = true;
-		out->blob = data.pos;
-		out->len = (uint32_t)bytes_left(&data);
-	}
-}
-
-void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
-	       size_t len, struct field *out)
-{
-	struct bytes b;
-
-	if (tp->scratch.used)
-		arena_release(&tp->scratch);
-	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
-	for (size_t i = 0; i < fmt->n; i++)
-		tp_take(tp, &b, &fmt->field[i], &out[i]);
-}
-
-void tp_release(struct tp *tp)
-{
-	arena_release(&tp->scratch);
-	free(tp->field);
-	free(tp->ip);
-	free(tp->made);
 }

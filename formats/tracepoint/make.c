@@ -1,5 +1,5 @@
-/* make.c - a tracepoint's format and payload as perf's files keep them:
- * with the common fields in front, which other tracers' events do not have. */
+/* make.c - makes a tracepoint's format and payload as perf.data files store
+ * them: with the common fields first, which events of other tracers lack. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 /* common_type, common_flags, common_preempt_count, common_pid */
 #define COMMON_BYTES 8u
 #define LINE_MAX_BYTES 240u
-/* A record is smaller than 64 KiB, and so is the place of a dynamic field. */
+/* A record has less than 64 KiB, which also limits the offset of a dynamic
+ * field. */
 #define PAYLOAD_MAX 60000u
 
 static bool has_common(const struct tp_format *fmt)
@@ -44,7 +45,7 @@ static void field_line(const struct tp_field *f, const char *name,
 	       f->size, f->is_signed);
 }
 
-/* A stack is none of the sample's fields; its bytes tell nobody anything. */
+/* A stack is not printed as a field: its bytes are not readable. */
 static bool is_printed(const struct tp_format *fmt, size_t i)
 {
 	return !fmt->def[i].is_stack && strcmp(fmt->def[i].name, "common_pid");
@@ -82,7 +83,7 @@ static void print_argument(const struct tp_field *f, const char *name,
 		tp_out(o, ", REC->%s", name);
 }
 
-/* "a=%d b=%s", REC->a, __get_str(b); one text alone without its name. */
+/* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
 static void print_line(const struct tp_format *fmt, struct tp_out *o)
 {
 	bool alone = fmt->n == 1 && !strcmp(fmt->def[0].name, "text");
@@ -103,7 +104,7 @@ static void print_line(const struct tp_format *fmt, struct tp_out *o)
 	tp_out(o, "\n");
 }
 
-/* A function of "print fmt" that perf 6.1 has. */
+/* Returns true for functions of "print fmt" that perf 6.1 has. */
 static bool is_known(const char *name, size_t len)
 {
 	static const char *const known[] = {
@@ -122,7 +123,7 @@ static bool is_known(const char *name, size_t len)
 	return false;
 }
 
-/* It prints nothing at all of a format with others. */
+/* perf prints nothing at all for a format with other functions. */
 static bool perf_prints(const char *text)
 {
 	static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
@@ -137,7 +138,8 @@ static bool perf_prints(const char *text)
 	return true;
 }
 
-/* The same text, but for the id, and where perf cannot print it. */
+/* Copies the format with another id, and with another print format if perf
+ * cannot print it. */
 static void same_format(const struct tp_format *fmt, uint32_t id,
 			struct tp_out *o)
 {
@@ -202,7 +204,7 @@ static void put_number(const struct tp *tp, unsigned char *at, size_t size,
 		at[big ? size - 1 - i : i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Room for n bytes at off; NULL: a payload is not as large. */
+/* Makes room for n bytes at off. Returns NULL if that exceeds a payload. */
 static unsigned char *reach(struct tp *tp, size_t off, size_t n)
 {
 	if (off > PAYLOAD_MAX || n > PAYLOAD_MAX - off)
@@ -224,11 +226,12 @@ static void put_fixed(struct tp *tp, const struct tp_field *f,
 		memcpy(to, from, v->len < size ? v->len : size);
 }
 
-/* Behind everything else, and where that is. */
+/* Appends the bytes of a dynamic field, and sets the field to their place. */
 static void put_dynamic(struct tp *tp, const struct tp_field *f,
 			const struct field *v, size_t off, bool relative)
 {
-	/* the text of a stack is none of the bytes that were recorded */
+	/* A field of text that is a stack has no recorded text: use its bytes.
+	 */
 	const void *from =
 		f->kind == FMT_DYN_TEXT ? (const void *)v->text : v->blob;
 	size_t at = tp->n_made;
@@ -251,7 +254,7 @@ const void *tp_make(struct tp *tp, const struct tp_format *fmt,
 
 	tp->n_made = 0;
 	reach(tp, 0, COMMON_BYTES);
-	/* common_pid is one of the fields, where there are such */
+	/* A format with common fields has common_pid as a field. */
 	if (!common)
 		put_number(tp, tp->made + 4, 4, tid);
 	for (size_t i = 0; i < fmt->n; i++)

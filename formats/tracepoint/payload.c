@@ -1,4 +1,4 @@
-/* payload.c - the text of a tracepoint's payload, away from its capture. */
+/* payload.c - makes the text of a tracepoint's payload without its capture. */
 #include "formats/tracepoint/payload.h"
 
 #include <stdlib.h>

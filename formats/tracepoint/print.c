@@ -1,10 +1,11 @@
-/* print.c - the text of a tracepoint's payload, as the kernel would
- * print it.
+/* print.c - makes the text of a tracepoint's payload, as the kernel would print
+ * it.
  *
- * libtraceevent does this too, but it dies on formats that are not well-formed
- * (version 1.7.1: out of bounds in its parser within seconds of fuzzing), and
- * formats come from the capture. So they are interpreted here. What is not
- * understood (%pI4, bitmasks, ...) is shown field by field. */
+ * libtraceevent does this too, but it crashes on malformed formats
+ * (version 1.7.1: an out-of-bounds access in its parser within seconds of
+ * fuzzing), and formats come from the capture. So they are interpreted here. If
+ * something is not understood (%pI4, bitmasks, ...), the text shows the fields
+ * instead. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -91,7 +92,7 @@ static uint64_t narrow(uint64_t v, int bytes, bool is_signed)
 			 : v << drop >> drop;
 }
 
-/* The digits with sign and base, then padded. */
+/* Prints sign, base and digits, padded. */
 void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 {
 	bool is_signed = c->type == 'd' || c->type == 'i';
@@ -141,7 +142,8 @@ void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
 		tp_out(o, "%*s", width, s);
 }
 
-/* One conversion with the next argument; false: not understood. */
+/* Prints one conversion with the next argument. Returns false if it is not
+ * understood. */
 static bool convert(struct tp_out *o, const struct tp_conversion *c,
 		    struct expr *args)
 {
@@ -177,8 +179,9 @@ static bool convert(struct tp_out *o, const struct tp_conversion *c,
 	}
 }
 
-/* The letters of %pS and the like: a symbol's name, which we have no table
- * for here; others print what a pointer leads to. */
+/* Takes the letters of %pS and the like, which name a symbol: print the
+ * address, since no symbol table is at hand. Returns false for letters that
+ * print what a pointer leads to. */
 static bool pointer_letters(const char **s)
 {
 	if (isalpha((unsigned char)**s)) {
@@ -253,7 +256,7 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		buf[0] = 0;
 		print_fields(fmt, field, &o);
 	}
-	/* what is written to trace_marker ends its line itself */
+	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
 }

@@ -1,11 +1,12 @@
-/* sched.c - what scheduling events say, whatever recorded them. */
+/* sched.c - reads scheduling events of any capture. */
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
 
-/* The low byte of the state is the same in all kernels: 0 is runnable. The
- * bit for a task that was preempted, whatever it was about to do, is above. */
+/* The low byte of the state is the same in all kernels, and 0 is runnable. The
+ * bit of a preempted task, which still runs whatever it was about to do, is
+ * above. */
 #define ASLEEP 0xff
 
 static uint16_t field_index(const struct tp_format *fmt, const char *name)
@@ -17,7 +18,7 @@ static uint16_t field_index(const struct tp_format *fmt, const char *name)
 	return 0;
 }
 
-/* The kernel calls threads pids here. */
+/* The kernel calls thread ids pids here. */
 void tp_sched_find(struct tp_format *fmt)
 {
 	struct tp_sched s = { 0 };
@@ -39,14 +40,14 @@ void tp_sched_find(struct tp_format *fmt)
 		fmt->sched = s;
 }
 
-/* A number inside the payload; false: there is no such field or byte. */
+/* Reads a number. Returns false if there is no such field, or it is cut. */
 static bool number(const struct tp_format *fmt, const struct bytes *raw,
 		   uint16_t at, int64_t *out)
 {
 	return at && tp_number(raw, &fmt->field[at - 1], out);
 }
 
-/* Kernels before 4.3 also tell of wakeups that did nothing. */
+/* Kernels before 4.3 also record wakeups that did nothing. */
 void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
 	      struct sched *out)
 {

@@ -1,7 +1,7 @@
-/* stack.c - fields of tracepoints that are stacks of the kernel, as those
- * of synthetic events: "unsigned long[] stack" in "s32 pid; unsigned long[]
- * stack" of tracefs' synthetic_events. The print format tells them apart from
- * other arrays, by __get_stacktrace(NAME). */
+/* stack.c - finds fields of tracepoints that are kernel stacks, as of synthetic
+ * events: "unsigned long[] stack" in "s32 pid; unsigned long[] stack" of
+ * tracefs' synthetic_events. __get_stacktrace(NAME) in the print format
+ * distinguishes them from other arrays. */
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"
@@ -44,8 +44,8 @@ static bool next_addr(struct bytes *b, bool long32, uint64_t *out)
 	return true;
 }
 
-/* Linux 7.2 has in front of them how many there are: no address is so small.
- * A 0 ends them too. */
+/* Linux 7.2 stores the number of addresses before them; no address is that
+ * small. A 0 also ends the stack. */
 static uint32_t take_addrs(const struct field *f, bool swap, bool long32,
 			   uint64_t *ip)
 {

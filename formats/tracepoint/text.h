@@ -1,5 +1,5 @@
-/* text.h - conversions of printf in formats that come from a capture, and
- * the text they make: what print.c and bprint.c share. */
+/* text.h - printf conversions of formats that come from a capture, and their
+ * output: shared by print.c and bprint.c. */
 #ifndef FORMATS_TRACEPOINT_TEXT_H
 #define FORMATS_TRACEPOINT_TEXT_H
 #include <stdbool.h>
@@ -11,19 +11,20 @@ struct tp_out {
 	size_t size, len;
 };
 
-/* Adds what has room. */
+/* Appends as much as fits. */
 void tp_out(struct tp_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
-/* "%-08.3llx", taken apart. */
+/* A parsed conversion such as "%-08.3llx". */
 struct tp_conversion {
 	bool left, zero, alt, plus, blank;
 	int width, precision; /* precision -1: none */
-	int bytes;	      /* of the number */
+	int bytes;	      /* size of the number */
 	char type;
 };
 
-/* Behind the %; *s goes behind the conversion. */
+/* Parses a conversion. *s is after the '%', and after the conversion on return.
+ */
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32);
 void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v);
 void tp_out_text(struct tp_out *o, const struct tp_conversion *c,

@@ -3,7 +3,6 @@
  * The rule for each column stands in redact_columns.c; a test compares that
  * table with the schema, so that no new column is forgotten. Columns of ev_
  * tables come from captures and have rules by their names. */
-#include "schema/columns.h"
 #include "schema/read/redact.h"
 
 #include <fnmatch.h>
@@ -11,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
+#include "schema/columns.h"
+#include "schema/db/db.h"
+#include "schema/db/guard.h"
 #include "schema/db/problem.h"
+#include "schema/db/queries.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -49,8 +51,8 @@ static bool same_word(const void *owner, uint32_t id, const void *key)
 	return a->prefix == b->prefix && !strcmp(a->text, b->text);
 }
 
-static uint32_t number_of(struct redact *rd, char prefix, const char *text,
-			  size_t len)
+static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
+			      size_t len)
 {
 	char copy[WORD_MAX];
 	struct word w = { .text = copy, .prefix = prefix };
@@ -80,8 +82,8 @@ static bool is_special(const char *path)
 }
 
 /* "/data/joe/a.out (deleted)" -> "/d1/d2/f1 (deleted)" */
-static size_t put_path(struct redact *rd, const char *path, char *out,
-		       size_t size)
+static size_t redact_put_path(struct redact *rd, const char *path, char *out,
+			      size_t size)
 {
 	static const char gone[] = " (deleted)";
 	size_t len = strlen(path);
@@ -98,8 +100,9 @@ static size_t put_path(struct redact *rd, const char *path, char *out,
 		char prefix = p[part] == '/' ? 'd' : 'f';
 
 		if (part)
-			n += (size_t)snprintf(out + n, size - n, "%c%u", prefix,
-					      number_of(rd, prefix, p, part));
+			n += (size_t)snprintf(
+				out + n, size - n, "%c%u", prefix,
+				redact_number(rd, prefix, p, part));
 		p += part;
 		if (*p == '/') {
 			out[n++] = '/';
@@ -146,11 +149,11 @@ static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	}
 	rd->counts.values++;
 	if (how == REDACT_PATH)
-		n = put_path(rd, text, out, sizeof(out));
+		n = redact_put_path(rd, text, out, sizeof(out));
 	else
 		n = (size_t)snprintf(
 			out, sizeof(out), form[how],
-			number_of(rd, form[how][0], text, strlen(text)));
+			redact_number(rd, form[how][0], text, strlen(text)));
 	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
 }
 
@@ -220,7 +223,7 @@ static int redact_column(struct redact *rd, const struct redact_column *c,
 				 "'blob') AND %s",
 				 c->table, c->column, c->column, c->how,
 				 c->column, c->column, where);
-	if (store_exec(rd->db, sql, err))
+	if (db_exec(rd->db, sql, err))
 		return -1;
 	if (c->how == REDACT_GONE)
 		rd->counts.gone += (uint64_t)sqlite3_changes(rd->db->db);
@@ -241,8 +244,7 @@ static enum redact_how field_how(const char *column)
 
 static int redact_fields(struct redact *rd, struct err *err)
 {
-	sqlite3_stmt *st =
-		store_prepare(rd->db, store_sql("redact_fields"), err);
+	sqlite3_stmt *st = db_prepare(rd->db, store_sql("redact_fields"), err);
 	int rc = 0;
 
 	while (st && !rc && sqlite3_step(st) == SQLITE_ROW) {
@@ -264,16 +266,16 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 static int redact_tables(struct redact *rd, struct err *err)
 {
-	if (store_exec(rd->db, store_sql("redact_begin"), err))
+	if (db_exec(rd->db, store_sql("redact_begin"), err))
 		return -1;
 	for (const struct redact_column *c = redact_columns; c->table; c++)
 		if (c->how != REDACT_KEEP && redact_column(rd, c, err))
 			return -1;
 	if (redact_fields(rd, err) ||
-	    store_exec(rd->db, store_sql("redact_end"), err) ||
-	    store_exec(rd->db, sql_file("finish"), err))
+	    db_exec(rd->db, store_sql("redact_end"), err) ||
+	    db_exec(rd->db, sql_file("finish"), err))
 		return -1;
-	return store_exec(rd->db, "COMMIT; VACUUM", err);
+	return db_exec(rd->db, "COMMIT; VACUUM", err);
 }
 
 static int add_functions(struct redact *rd, struct err *err)
@@ -285,7 +287,7 @@ static int add_functions(struct redact *rd, struct err *err)
 	if (!rc)
 		rc = sqlite3_create_function_v2(rd->db->db, "kept", 2, flags,
 						rd, is_kept, NULL, NULL, NULL);
-	return rc ? store_error(rd->db, rc, err) : 0;
+	return rc ? db_error(rd->db, rc, err) : 0;
 }
 
 int store_redact(const char *path, const struct redact_opts *o,
@@ -309,24 +311,24 @@ int store_redact(const char *path, const struct redact_opts *o,
 
 int store_copy(struct store *db, const char *path, struct err *err)
 {
-	char *name = store_plain_name(path);
+	char *name = db_plain_name(path);
 	sqlite3_stmt *st = NULL;
 	int rc;
 
 	sqlite3_set_authorizer(db->db, NULL, NULL);
 	sqlite3_limit(db->db, SQLITE_LIMIT_ATTACHED, 1);
-	rc = store_exec(db, "PRAGMA query_only=OFF", err);
+	rc = db_exec(db, "PRAGMA query_only=OFF", err);
 	if (!rc)
-		st = store_prepare(db, "VACUUM INTO ?1", err);
+		st = db_prepare(db, "VACUUM INTO ?1", err);
 	if (st) {
 		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
 		rc = sqlite3_step(st);
 		/* the fault is more often with the new file than with ours */
-		rc = rc == SQLITE_DONE ? 0 : problem(db->db, path, rc, err);
+		rc = rc == SQLITE_DONE ? 0 : problem_set(db->db, path, rc, err);
 	}
 	sqlite3_finalize(st);
 	free(name);
 	if (!st || rc)
 		return -1;
-	return store_guard(db, err);
+	return guard_reading(db, err);
 }

@@ -39,7 +39,7 @@ static bool damage_ftrace_seen(void *arg, struct source *src,
 			       const struct ref *ref, const struct record *rec)
 {
 	(void)rec;
-	if (ref->class != CLASS_SAMPLE)
+	if (ref->kind != CLASS_SAMPLE)
 		return false;
 	if (arg)
 		damage_ftrace_note_end(ft_of(src), arg, ref);

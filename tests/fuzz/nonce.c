@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_nonce_read_all(const char *const *templates, struct scan text)
 {
-	struct unwound u = { .n = 0 };
+	struct user_stack_reader u = { .n = 0 };
 	struct nonce_line l;
 	struct rec_chain c;
 	size_t at = 0;
@@ -20,15 +20,15 @@ static void fuzz_nonce_read_all(const char *const *templates, struct scan text)
 	while (nonce_next(templates, text, &at, &l)) {
 		if (l.kind == NONCE_NONE || at > text.n)
 			abort();
-		unwound_start(&u);
+		user_stack_reader_start(&u);
 		nonce_chain(&l, &u, &c);
-		struct addrs a = unwound_addrs(&u);
+		struct addrs a = user_stack_reader_addrs(&u);
 
 		for (uint32_t i = 0; a.place && i < a.n; i++)
 			if (a.place[i] && !*a.place[i]->symbol && a.ip[i])
 				abort();
 	}
-	unwound_release(&u);
+	user_stack_reader_release(&u);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -263,7 +263,7 @@ END_TEST
 /* ---- the join by itself, with one thread that both captures have */
 
 struct across_join {
-	struct facts q;
+	struct fact_queue q;
 	struct losses *ls;
 	struct join *jn;
 	struct join_task view[2];
@@ -343,7 +343,7 @@ static void across_join_end(enum join_reason why, int64_t end)
 	join_retire(rg.jn, &rg.view[0], JOIN_CAPTURE, TIME_NONE);
 	join_retire(rg.jn, &rg.view[1], why, end);
 	join_end(rg.jn);
-	while (facts_take(&rg.q, &f)) {
+	while (fact_queue_take(&rg.q, &f)) {
 		if (f.kind == FACT_REQUEST)
 			rg.r[f.request.event] = f.request;
 		else if (f.kind == FACT_CHAIN)
@@ -351,7 +351,7 @@ static void across_join_end(enum join_reason why, int64_t end)
 	}
 	join_free(rg.jn);
 	losses_free(rg.ls);
-	facts_release(&rg.q);
+	fact_queue_release(&rg.q);
 }
 
 static const struct source_info across_whole = {

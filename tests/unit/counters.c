@@ -12,7 +12,7 @@
 
 /* One capture of all CPUs with times; its facts after counters_test_end(). */
 struct set {
-	struct facts q;
+	struct fact_queue q;
 	struct losses *losses;
 	struct counters *cs;
 	struct source_info info;
@@ -38,7 +38,7 @@ static void counters_begin(enum cookie_layout layout)
 static void end_with(const struct cookie_totals *end)
 {
 	counters_end(s.cs, 0, end);
-	while (s.n < 4096 && facts_take(&s.q, &s.fact[s.n]))
+	while (s.n < 4096 && fact_queue_take(&s.q, &s.fact[s.n]))
 		s.n++;
 }
 
@@ -53,7 +53,7 @@ static void counters_done(void)
 {
 	counters_free(s.cs);
 	losses_free(s.losses);
-	facts_release(&s.q);
+	fact_queue_release(&s.q);
 }
 
 static uint64_t counters_cookie(int32_t cpu, uint32_t count)
@@ -693,9 +693,8 @@ START_TEST(counters_that_only_jump_are_given_up)
 {
 	counters_begin(LAYOUT_CPU48);
 	for (uint64_t i = 0; i < 100000; i++) {
-		counters_test_see(i * 0x700000000001 & 0xffffffffffff, 0, 10,
-				  true);
-		while (facts_take(&s.q, &s.fact[0]))
+		counters_test_see(i * 0x700000000001 & 0xffffffffffff, 0, 10, true);
+		while (fact_queue_take(&s.q, &s.fact[0]))
 			must(s.fact[0].kind == FACT_GAP);
 	}
 	counters_test_end();

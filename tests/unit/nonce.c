@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/reader/inodes.h"
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
 #include "stitch/record.h"
@@ -24,7 +23,7 @@ static void nonce_add(const char *text, uint64_t n, const char *end)
 /* What a line is, in short. */
 static const char *nonce_say(const char *const *templates, const char *line)
 {
-	struct unwound u = { .n = 0 };
+	struct user_stack_reader u = { .n = 0 };
 	struct rec_chain c;
 	struct nonce_line l;
 
@@ -33,9 +32,9 @@ static const char *nonce_say(const char *const *templates, const char *line)
 		ck_assert_int_eq(l.kind, NONCE_NONE);
 		return "none";
 	}
-	unwound_start(&u);
+	user_stack_reader_start(&u);
 	nonce_chain(&l, &u, &c);
-	struct addrs a = unwound_addrs(&u);
+	struct addrs a = user_stack_reader_addrs(&u);
 
 	nonce_add(l.kind == NONCE_REQUEST ? "req " : "stack ", l.nonce, "");
 	if (l.tid >= 0)
@@ -54,7 +53,7 @@ static const char *nonce_say(const char *const *templates, const char *line)
 			snprintf(out + strlen(out), 256, "=%s",
 				 a.place[i]->symbol);
 	}
-	unwound_release(&u);
+	user_stack_reader_release(&u);
 	return out;
 }
 
@@ -182,31 +181,34 @@ END_TEST
 
 START_TEST(files_by_inode_and_device)
 {
-	struct inodes in = { .n = 0 };
+	struct user_stack_reader u = { .n = 0 };
 	struct place one = { .ino = 5 };
 	struct place two = { .ino = 5 };
-	struct place p;
-	uint64_t ip;
 
-	inodes_dev(254u << 20 | 3, &one);
-	inodes_dev(1u << 20 | 3, &two);
+	user_stack_reader_set_device(254u << 20 | 3, &one);
+	user_stack_reader_set_device(1u << 20 | 3, &two);
 	ck_assert_uint_eq(one.maj, 254);
 	ck_assert_uint_eq(one.min, 3);
-	inodes_add(&in, &one, scan_of("/a", 2));
-	ck_assert(inodes_place(&in, 0x10, &one, &ip, &p));
-	ck_assert_str_eq(p.path, "/a");
-	ck_assert(p.in_file && p.off == 0x10 && ip == 0);
-	ck_assert(inodes_place(&in, 0x10, &two, &ip, &p));
-	ck_assert_ptr_null(p.path);
-	inodes_add(&in, &one, scan_of("/b", 2));
-	inodes_place(&in, 0, &one, &ip, &p);
-	ck_assert_str_eq(p.path, "/b");
-	ck_assert_uint_eq(in.n, 1);
+	user_stack_reader_note_file(&u, &one, scan_of("/a", 2));
+	user_stack_reader_add_file(&u, 0x10, &one);
+	user_stack_reader_add_file(&u, 0x10, &two);
+	user_stack_reader_note_file(&u, &one, scan_of("/b", 2));
+	user_stack_reader_add_file(&u, 0, &one);
+	ck_assert_uint_eq(u.n_file, 1);
 	const struct place nowhere = { .ino = UINT64_MAX };
 
-	ck_assert(!inodes_place(&in, 0x77, &nowhere, &ip, &p));
-	ck_assert_uint_eq(ip, 0x77);
-	inodes_release(&in);
+	user_stack_reader_add_file(&u, 0x77, &nowhere);
+	struct addrs a = user_stack_reader_addrs(&u);
+
+	ck_assert_uint_eq(a.n, 4);
+	ck_assert_str_eq(a.place[0]->path, "/a");
+	ck_assert(a.place[0]->in_file && a.place[0]->off == 0x10);
+	ck_assert_uint_eq(a.ip[0], 0);
+	ck_assert_ptr_null(a.place[1]->path);
+	ck_assert_str_eq(a.place[2]->path, "/b");
+	ck_assert_uint_eq(a.ip[3], 0x77);
+	ck_assert_ptr_null(a.place[3]);
+	user_stack_reader_release(&u);
 }
 END_TEST
 

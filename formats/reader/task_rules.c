@@ -1,0 +1,227 @@
+/* task_rules.c - which records scheduling events lead to: names, forks, execs
+ * and exits of tasks. */
+#include "formats/reader/task_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/record.h"
+
+/* Linux pid_max is 4194304 at most. */
+#define TID_MAX (1 << 22)
+/* No task executes two programs within this time. */
+#define SAME_EXEC_NS 1000000u
+/* The low bit of a name's hash: an event told the name. */
+#define SURE ((uint64_t)1)
+#define CLONE_THREAD 0x10000
+
+/* ---- events */
+
+/* The kernel calls thread ids pids here. */
+static const struct task_fields fields[] = {
+	{ "sched", "sched_switch", ROLE_SWITCH, "prev_pid", "prev_comm",
+	  "next_pid", "next_comm", "prev_state" },
+	{ "sched", "sched_wakeup", ROLE_WAKEUP, "pid", "comm", 0, 0, 0 },
+	{ "sched", "sched_wakeup_new", ROLE_WAKEUP_NEW, "pid", "comm", 0, 0,
+	  0 },
+	{ "sched", "sched_process_fork", ROLE_FORK, "parent_pid", "parent_comm",
+	  "child_pid", "child_comm", 0 },
+	{ "sched", "sched_process_exec", ROLE_EXEC, "pid", "filename", 0, 0,
+	  0 },
+	{ "sched", "sched_process_exit", ROLE_EXIT, "pid", "comm", 0, 0, 0 },
+	{ "task", "task_newtask", ROLE_NEWTASK, 0, 0, "pid", "comm",
+	  "clone_flags" },
+	{ "task", "task_rename", ROLE_RENAME, "pid", "newcomm", 0, 0, 0 },
+	{ "sched", NULL, ROLE_NAMED, "pid", "comm", 0, 0, 0 },
+};
+
+const struct task_fields *task_fields_find(const char *system,
+					   const char *event)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(fields[i].system, system) &&
+		    (!fields[i].event ||
+		     (event && !strcmp(fields[i].event, event))))
+			return &fields[i];
+	return NULL;
+}
+
+const struct task_fields *task_fields_of(enum event_role role)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (fields[i].role == role)
+			return &fields[i];
+	return NULL;
+}
+
+/* ---- names */
+
+void told_tasks_release(struct told_tasks *t)
+{
+	free(t->name);
+	memset(t, 0, sizeof(*t));
+}
+
+bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
+		       size_t n, bool sure)
+{
+	if (tid <= 0 || tid >= TID_MAX || !n)
+		return false;
+	t->name = mem_reach(t->name, &t->n, &t->cap, (size_t)tid + 1,
+			    sizeof(*t->name));
+	uint64_t h = hash_bytes(name, n, 0);
+	uint64_t was = t->name[tid];
+
+	h = (h & ~SURE) | (sure ? SURE : 0);
+	if ((was | SURE) == (h | SURE)) {
+		t->name[tid] |= h;
+		return false;
+	}
+	if (!sure && was & SURE)
+		return false;
+	t->name[tid] = h ? h : 2;
+	return true;
+}
+
+bool told_tasks_has_name(const struct told_tasks *t, int64_t tid)
+{
+	return tid <= 0 || ((uint64_t)tid < t->n && t->name[tid]);
+}
+
+void told_tasks_unname(struct told_tasks *t, int64_t tid)
+{
+	if (tid >= 0 && (uint64_t)tid < t->n)
+		t->name[tid] = 0;
+}
+
+/* ---- events to records */
+
+/* Returns true if a record of the fork or exec exists. That of a fork holds
+ * until the task ends: task_newtask precedes sched_process_fork and tells
+ * more. That of an exec holds if another buffer has just told about it. */
+static bool told_tasks_is_copy(struct told_tasks *t,
+			       const struct task_event *ev, int32_t tid,
+			       bool exec)
+{
+	struct told_task *same = NULL;
+
+	for (size_t i = 0; i < TOLD_TASKS_LAST && !same; i++)
+		if (t->last[i].tid == tid && t->last[i].exec == exec)
+			same = &t->last[i];
+	if (same && !exec)
+		return true;
+	if (same && same->buffer != ev->buffer &&
+	    ev->time - same->time < SAME_EXEC_NS)
+		return true;
+	if (!same)
+		same = &t->last[t->n_last++ % TOLD_TASKS_LAST];
+	*same = (struct told_task){ tid, ev->buffer, ev->time, exec };
+	return false;
+}
+
+static unsigned int told_tasks_name(struct told_tasks *t, int64_t tid,
+				    struct scan name, enum task_due due)
+{
+	return told_tasks_rename(t, tid, name.p, name.n, true) ? due : 0;
+}
+
+static bool task_is_valid(int64_t tid)
+{
+	return tid > 0 && tid <= INT32_MAX;
+}
+
+static unsigned int told_tasks_fork(struct told_tasks *t,
+				    const struct task_event *ev)
+{
+	if (!task_is_valid(ev->tid2) ||
+	    (ev->copies && told_tasks_is_copy(t, ev, (int32_t)ev->tid2, false)))
+		return 0;
+	/* The child has its parent's name, but that may be unknown. */
+	told_tasks_unname(t, ev->tid2);
+	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
+}
+
+/* A task that executes a program of the same name is another program, so the
+ * record is made even if the name is not new. */
+static unsigned int told_tasks_exec(struct told_tasks *t,
+				    const struct task_event *ev)
+{
+	if (!task_is_valid(ev->tid) || !ev->name.p ||
+	    (ev->copies && told_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
+		return 0;
+	told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
+	return TASK_COMM;
+}
+
+static void told_tasks_end(struct told_tasks *t, int64_t tid)
+{
+	for (size_t i = 0; i < TOLD_TASKS_LAST; i++)
+		if (t->last[i].tid == tid)
+			t->last[i].tid = 0;
+}
+
+unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
+{
+	unsigned int due = 0;
+
+	if (ev->role == ROLE_EXEC)
+		return told_tasks_exec(t, ev);
+	if (ev->role != ROLE_NEWTASK)
+		due = told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
+	switch (ev->role) {
+	case ROLE_SWITCH:
+		return due |
+		       told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
+	case ROLE_FORK:
+	case ROLE_NEWTASK:
+		return due | told_tasks_fork(t, ev);
+	case ROLE_EXIT:
+		told_tasks_end(t, ev->tid);
+		return due | TASK_EXIT;
+	default:
+		return due;
+	}
+}
+
+/* ---- records */
+
+struct scan task_name_of_path(struct scan path)
+{
+	for (size_t i = path.n; i-- > 0;)
+		if (path.p[i] == '/')
+			return scan_tail(path, i + 1);
+	return path;
+}
+
+/* Only task_newtask tells whether the child is a thread, by its flags. A
+ * thread's process is that of its parent: if that is unknown, the record says
+ * -1 and names the parent's thread. If it is unknown whether the child is a
+ * thread, the record names no parent. */
+void task_fork_record(const struct task_event *ev, int32_t process,
+		      int32_t child, struct record *rec)
+{
+	int32_t parent = rec->tid;
+
+	rec->kind = REC_FORK;
+	rec->tid = (int32_t)ev->tid2;
+	rec->pid = child;
+	if (ev->clone_flags >= 0)
+		rec->pid = ev->clone_flags & CLONE_THREAD ? process : rec->tid;
+	rec->fork.ppid = -1;
+	rec->fork.ptid = ev->clone_flags < 0 && rec->pid < 0 ? -1 : parent;
+}
+
+/* Whichever thread executes a program has the id of its process afterwards. */
+void task_exec_record(struct record *rec)
+{
+	rec->flags |= REC_F_EXEC;
+	rec->pid = rec->tid;
+}
+
+void task_exit_record(struct record *rec)
+{
+	rec->kind = REC_EXIT;
+	rec->fork.ppid = rec->fork.ptid = -1;
+}

@@ -1,0 +1,125 @@
+/* fields.c - reads the fields of a tracepoint's payload.
+ *
+ * Offsets and sizes come from the capture, so every access is checked. */
+#include "formats/tracepoint/tracepoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/source.h"
+
+bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
+{
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
+		return false;
+	switch (f->size) {
+	case 1:
+		*out = f->is_signed ? (int8_t)raw->pos[f->off]
+				    : (int64_t)raw->pos[f->off];
+		return true;
+	case 2:
+		if (bytes_peek_u16(raw, f->off, &u16))
+			return false;
+		*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
+		return true;
+	case 4:
+		if (bytes_peek_u32(raw, f->off, &u32))
+			return false;
+		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
+		return true;
+	default:
+		if (bytes_peek_u64(raw, f->off, &u64))
+			return false;
+		*out = (int64_t)u64;
+		return true;
+	}
+}
+
+/* Text ends at its first 0; text without one is copied. */
+static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
+{
+	const void *nul = memchr(b->pos, 0, bytes_left(b));
+	size_t n = bytes_left(b);
+
+	out->present = true;
+	if (nul) {
+		out->text = (const char *)b->pos;
+		out->len = (uint32_t)((const unsigned char *)nul - b->pos);
+		return;
+	}
+	char *copy = arena_take(&tp->scratch, n + 1);
+
+	memcpy(copy, b->pos, n);
+	copy[n] = 0;
+	out->text = copy;
+	out->len = (uint32_t)n;
+}
+
+/* Finds the bytes of a dynamic field. Returns false if they are not inside the
+ * entry. */
+static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
+			 struct bytes *out)
+{
+	struct bytes b = *raw;
+	uint32_t loc;
+	uint64_t at;
+
+	if (bytes_peek_u32(raw, f->off, &loc))
+		return false;
+	at = loc & 0xffff;
+	if (f->relative)
+		at += (uint64_t)f->off + 4;
+	return !bytes_skip(&b, at, NULL) &&
+	       !bytes_take(&b, loc >> 16, out, NULL);
+}
+
+void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
+	     struct field *out)
+{
+	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
+
+	*out = (struct field){ 0 };
+	if (f->kind == FMT_NUM) {
+		out->present = tp_number(raw, f, &out->num);
+		return;
+	}
+	struct bytes b = *raw;
+	struct bytes data;
+
+	if (dynamic ? !find_dynamic(raw, f, &data)
+		    : bytes_skip(&b, f->off, NULL) ||
+			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
+					 &data, NULL))
+		return;
+	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
+		give_text(tp, &data, out);
+	} else {
+		out->present = true;
+		out->blob = data.pos;
+		out->len = (uint32_t)bytes_left(&data);
+	}
+}
+
+void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
+	       size_t len, struct field *out)
+{
+	struct bytes b;
+
+	if (tp->scratch.used)
+		arena_release(&tp->scratch);
+	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
+	for (size_t i = 0; i < fmt->n; i++)
+		tp_take(tp, &b, &fmt->field[i], &out[i]);
+}
+
+void tp_release(struct tp *tp)
+{
+	arena_release(&tp->scratch);
+	free(tp->field);
+	free(tp->ip);
+	free(tp->made);
+}
