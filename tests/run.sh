@@ -25,7 +25,9 @@ export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS
+# make exports what it was called with: CC=clang is not for what tests compile
+unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS \
+	CC CFLAGS LDFLAGS
 if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
 then
 	BACKSTITCH_SHARED=$(cd ../shared && pwd)

@@ -34,7 +34,8 @@ struct made {
 
 #define SWITCHES 400
 
-static void align_take_comm(struct fingerprints *p, int32_t tid, const char *name)
+static void align_take_comm(struct fingerprints *p, int32_t tid,
+			    const char *name)
 {
 	const struct record rec = {
 		.kind = REC_COMM,

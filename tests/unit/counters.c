@@ -676,7 +676,7 @@ START_TEST(wild_cookies_have_gaps_or_a_reason)
 		/* the session comes last, behind all gaps */
 		struct fact last = s.fact[s.n - 1];
 
-		while (facts_take(&s.q, &last))
+		while (fact_queue_take(&s.q, &last))
 			;
 		ck_assert_int_eq(last.kind, FACT_SESSION);
 		if (!strcmp(last.session.layout, "opaque"))
@@ -693,7 +693,8 @@ START_TEST(counters_that_only_jump_are_given_up)
 {
 	counters_begin(LAYOUT_CPU48);
 	for (uint64_t i = 0; i < 100000; i++) {
-		counters_test_see(i * 0x700000000001 & 0xffffffffffff, 0, 10, true);
+		counters_test_see(i * 0x700000000001 & 0xffffffffffff, 0, 10,
+				  true);
 		while (fact_queue_take(&s.q, &s.fact[0]))
 			must(s.fact[0].kind == FACT_GAP);
 	}

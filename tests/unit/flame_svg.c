@@ -339,7 +339,7 @@ END_TEST
 
 START_TEST(every_palette_has_a_colour_for_every_kind)
 {
-	char css[3];
+	char css_class[3];
 
 	ck_assert_ptr_null(palette_find("mauve"));
 	for (size_t i = 0; palette_names[i]; i++) {
@@ -357,10 +357,10 @@ START_TEST(every_palette_has_a_colour_for_every_kind)
 					   .image = "" };
 			char rule[16];
 
-			palette_class(&l, css);
+			palette_class(&l, css_class);
 			if (palette_hatched(l.kind))
 				continue;
-			snprintf(rule, sizeof(rule), ".%s rect{", css);
+			snprintf(rule, sizeof(rule), ".%s rect{", css_class);
 			flame_svg_expect(css, rule);
 		}
 		/* black would mean a kind was forgotten */
