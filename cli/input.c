@@ -101,3 +101,13 @@ struct store *database_open(const char *path, int *status, struct err *err)
 		*status = input_damaged(path);
 	return db;
 }
+
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err)
+{
+	*path = input_path(argc, argv, err);
+	if (!*path || input_apart(*path, out, err))
+		return NULL;
+	return database_open(*path, status, err);
+}

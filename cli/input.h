@@ -22,6 +22,11 @@ int input_apart(const char *in, const char *out, struct err *err);
  * NULL and *err on failure. *status becomes STATUS_DAMAGED if the capture is
  * damaged. */
 struct store *database_open(const char *path, int *status, struct err *err);
+/* Does input_path(), input_apart() and database_open(), and stores the path in
+ * *path. Returns NULL and *err if one of them fails. */
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err);
 /* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
 int input_damaged(const char *path);
 #endif

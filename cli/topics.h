@@ -9,7 +9,4 @@ struct topic {
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
-/* Returns the meaning of a verdict; `of` is "request" or "chain". Returns NULL
- * if there is no such verdict. */
-const char *topics_verdict(const char *of, const char *word);
 #endif

@@ -99,11 +99,6 @@ void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)
 	st->whole = partial_maps_new(st->fr, fn, arg);
 }
 
-void stitch_stop(struct stitch *st)
-{
-	st->stopped = true;
-}
-
 static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)
 {
 	st->src = mem_reach(st->src, &st->n_src, &st->cap_src, i + 1u,
@@ -650,7 +645,7 @@ static void ledger_note_unlisted(struct stitch *st)
 	struct ledger_entry e = {
 		.kind = LEDGER_SKIPPED,
 		.what = "mapping inherited by a fork",
-		.detail = "a limit: they are too many",
+		.detail = "limit exceeded",
 		.n = tasks_unlisted(st->tasks),
 		.cpu = -1,
 		.event = -1,
@@ -712,14 +707,14 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 	while (!fact_queue_take(&st->facts, out)) {
 		if (st->ended)
 			return 0;
-		int got = st->stopped ? 0 : order_next(st->in, &st->rec, err);
+		int got = st->closing ? 0 : order_next(st->in, &st->rec, err);
 
 		if (got < 0)
 			return -1;
 		if (!got) {
 			if (!st->closing)
 				close_sources(st);
-			st->closing = st->stopped = true;
+			st->closing = true;
 			stitch_finish(st);
 			continue;
 		}

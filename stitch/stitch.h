@@ -49,7 +49,5 @@ void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
 /* Returns 1 and *out, 0 at the end when all facts were returned, or -1 on
  * error. Strings and rec are valid until the next call. */
 int stitch_next(struct stitch *st, struct fact *out, struct err *err);
-/* Ends the input, for SIGINT: the next calls return the facts that wait. */
-void stitch_stop(struct stitch *st);
 void stitch_free(struct stitch *st);
 #endif

@@ -58,7 +58,7 @@ struct stitch {
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* last ids given out */
 	bool infer;		 /* add missing callers that code proves */
-	bool stopped, closing, ended;
+	bool closing, ended;
 };
 
 static inline const struct source *stitch_source(struct stitch *st, uint16_t i)

@@ -10,7 +10,7 @@
 /* Mention stacks of one frame from this percentage of the joined stacks on. */
 #define ONE_FRAME_PERCENT 5
 
-struct found {
+struct advice_facts {
 	int64_t lost, overwritten, throttled, aux;
 	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
 	int64_t one_frame;
@@ -21,7 +21,7 @@ struct found {
 
 static void advice_take_loss(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 	const char *what = check_text(r, "what");
 
 	if (!strcmp(what, "lost") || !strcmp(what, "lost_end"))
@@ -36,7 +36,7 @@ static void advice_take_loss(void *arg, const struct check_row *r)
 
 static void advice_take_requests(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->matched = check_int(r, "matched");
 	f->exit_per_task = check_int(r, "exit_per_task");
@@ -47,7 +47,7 @@ static void advice_take_requests(void *arg, const struct check_row *r)
 
 static void take_chains(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->unjoinable += check_int(r, "unjoinable");
 	f->unexplained += check_int(r, "unexplained");
@@ -55,7 +55,7 @@ static void take_chains(void *arg, const struct check_row *r)
 
 static void take_one_frame(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 	const char *name = path_base(check_text(r, "image"));
 
 	if (!f->one_frame)
@@ -66,14 +66,14 @@ static void take_one_frame(void *arg, const struct check_row *r)
 
 static void take_cookies(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->uncounted += check_int(r, "missing_uncounted");
 }
 
 static void take_ordering(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	if (!strcmp(check_text(r, "what"), "late"))
 		f->late += check_int(r, "records");
@@ -81,14 +81,14 @@ static void take_ordering(void *arg, const struct check_row *r)
 
 static void advice_take_damage(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->places += check_int(r, "places");
 }
 
 static void advice_take_capture(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	if (!strncmp(check_text(r, "format"), "ftrace", 6))
 		f->ftrace++;
@@ -98,7 +98,8 @@ static void advice_take_capture(void *arg, const struct check_row *r)
 		f->perf++;
 }
 
-static int advice_gather(struct check *c, struct found *f, struct err *err)
+static int advice_gather(struct check *c, struct advice_facts *f,
+			 struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -120,7 +121,8 @@ static int advice_gather(struct check *c, struct found *f, struct err *err)
 	return 0;
 }
 
-static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
+		     void *arg)
 {
 	if ((f->lost || f->overwritten) && f->ftrace)
 		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
@@ -140,7 +142,8 @@ static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
 		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
 }
 
-static void say_joins(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_joins(const struct advice_facts *f, check_advice_fn *fn,
+		      void *arg)
 {
 	if (f->exit_per_task)
 		fn(arg, "record all CPUs (-a): a session of one task ends "
@@ -157,7 +160,8 @@ static void say_joins(const struct found *f, check_advice_fn *fn, void *arg)
 			"--verbose says where");
 }
 
-static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_frames(const struct advice_facts *f, check_advice_fn *fn,
+		       void *arg)
 {
 	char text[512];
 
@@ -179,7 +183,7 @@ static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
-	struct found f = { .lost = 0 };
+	struct advice_facts f = { .lost = 0 };
 	bool said;
 
 	if (advice_gather(c, &f, err))

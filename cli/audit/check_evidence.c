@@ -26,7 +26,17 @@ static void evidence_put_time(FILE *out, int64_t ns)
 		ns % 1000000000 / 1000);
 }
 
-/* "12.345678 " or "-" */
+/* Writes `before` and the text of a column, nothing if it is NULL. */
+static void evidence_put_column(FILE *out, const struct check_row *r,
+				const char *before, const char *column)
+{
+	if (check_null(r, column))
+		return;
+	fputs(before, out);
+	evidence_put_text(out, check_text(r, column));
+}
+
+/* Writes "12.345678" or "-". */
 static void evidence_put_when(FILE *out, const struct check_row *r,
 			      const char *column)
 {
@@ -89,13 +99,19 @@ static void evidence_put_loss(FILE *out, const struct check_row *r)
 	evidence_put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-/* Begins a line: "12.345 cpu 1 bash 7: unexplained". */
-static void evidence_put_verdict(struct evidence *e, const struct check_row *r)
+/* Begins a line: "12.345 CPU 1 bash/7". */
+static void evidence_put_moment(struct evidence *e, const struct check_row *r)
 {
 	evidence_begin_line(e);
 	evidence_put_when(e->out, r, "time_ns");
 	put_cpu(e->out, r, "cpu");
 	evidence_put_thread(e->out, r);
+}
+
+/* Begins a line: "12.345 CPU 1 bash/7: unexplained". */
+static void evidence_put_verdict(struct evidence *e, const struct check_row *r)
+{
+	evidence_put_moment(e, r);
 	fputs(": ", e->out);
 	evidence_put_text(e->out, check_text(r, "verdict"));
 }
@@ -105,10 +121,7 @@ static void evidence_put_request(void *arg, const struct check_row *r)
 	struct evidence *e = arg;
 
 	evidence_put_verdict(e, r);
-	if (!check_null(r, "ended_by")) {
-		fputs("; ended by ", e->out);
-		evidence_put_text(e->out, check_text(r, "ended_by"));
-	}
+	evidence_put_column(e->out, r, "; ended by ", "ended_by");
 	if (!check_null(r, "until_ns")) {
 		fputs(", due by ", e->out);
 		evidence_put_when(e->out, r, "until_ns");
@@ -121,10 +134,7 @@ static void evidence_put_across(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	evidence_begin_line(e);
-	evidence_put_when(e->out, r, "time_ns");
-	put_cpu(e->out, r, "cpu");
-	evidence_put_thread(e->out, r);
+	evidence_put_moment(e, r);
 	fprintf(e->out,
 		": of capture %" PRId64 ", its chain of capture %" PRId64 ", ",
 		check_int(r, "capture"), check_int(r, "recorded_by"));
@@ -212,10 +222,7 @@ static void put_loss_row(void *arg, const struct check_row *r)
 	evidence_put_text(e->out, check_text(r, "what"));
 	if (!check_int(r, "counts"))
 		fputs(", not added up", e->out);
-	if (!check_null(r, "event_name")) {
-		fputs(", of ", e->out);
-		evidence_put_text(e->out, check_text(r, "event_name"));
-	}
+	evidence_put_column(e->out, r, ", of ", "event_name");
 	fputc('\n', e->out);
 }
 

@@ -20,12 +20,6 @@ struct frames_part {
 	int64_t n, absent; /* images */
 };
 
-static void check_frames_add_share(struct lines *l, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
-}
-
 static void add_callsites(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
@@ -35,16 +29,16 @@ static void add_callsites(void *arg, const struct check_row *r)
 
 	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT) {
 		lines_add(p->l, "%" PRId64, missing);
-		check_frames_add_share(p->l, missing, check_int(r, "checked"));
-		lines_add(p->l, " lack the caller of their innermost function; "
-				"the call there goes elsewhere");
-		lines_put(p->l, "user frames");
+		lines_share(p->l, missing, check_int(r, "checked"));
+		lines_print(p->l, "user frames",
+			    " lack the caller of their innermost function; "
+			    "the call there goes elsewhere");
 		p->label = "";
 	}
 	if (!bad)
 		return;
 	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
-	check_frames_add_share(p->l, bad, all);
+	lines_share(p->l, bad, all);
 	lines_add(p->l, " stacks fabricated");
 }
 
@@ -96,7 +90,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 
 /* ---- advice */
 
-struct advice {
+struct frames_advice {
 	check_advice_fn *fn;
 	void *arg;
 	int64_t samples;
@@ -105,7 +99,7 @@ struct advice {
 
 static void say_caller(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t missing = check_int(r, "caller_missing");
 
 	a->samples = check_int(r, "samples");
@@ -118,7 +112,7 @@ static void say_caller(void *arg, const struct check_row *r)
  * all. */
 static void say_image(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t bad = check_int(r, "fabricated");
 	int64_t all = check_int(r, "samples");
 	const char *base = path_base(check_text(r, "image"));
@@ -140,7 +134,7 @@ static void say_image(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	struct advice a = { .fn = fn, .arg = arg };
+	struct frames_advice a = { .fn = fn, .arg = arg };
 
 	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)

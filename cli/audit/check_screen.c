@@ -35,12 +35,6 @@ struct screen {
 	int64_t whole; /* captures in which each cookie has a chain */
 };
 
-static void screen_add_share(struct lines *l, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
-}
-
 /* Adds "N what" to the line unless n is 0, with ", " between two of them. */
 static void add_part(struct screen *s, int64_t n, const char *text)
 {
@@ -48,6 +42,15 @@ static void add_part(struct screen *s, int64_t n, const char *text)
 		return;
 	lines_add(&s->l, "%s%" PRId64 " %s", s->n ? ", " : "", n, text);
 	s->n++;
+}
+
+/* Prints a section: calls fn for each row of a statement, at most max (0: all).
+ * Returns the number of all rows, or -1. */
+static int64_t screen_each(struct screen *s, const char *name, int64_t max,
+			   check_fn *fn)
+{
+	s->n = 0;
+	return check_each(s->c, name, max, fn, s, s->err);
 }
 
 /* ---- the verdict */
@@ -135,7 +138,7 @@ static void put_requests(void *arg, const struct check_row *r)
 		lines_add(l, ", %" PRId64 " at once (refused)", s->refused);
 	lines_put(l, "asked for");
 	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
-	screen_add_share(l, s->joined, waiting);
+	lines_share(l, s->joined, waiting);
 	s->n = 1;
 	add_part(s, check_int(r, "after"), "after their chain");
 	add_part(s, check_int(r, "exec_between"), "across an exec");
@@ -160,8 +163,7 @@ static int put_one_frame(struct screen *s)
 	char images[sizeof(s->l.text)];
 	int64_t n;
 
-	s->n = 0;
-	n = check_each(s->c, "one_frame", 0, screen_add_image, s, s->err);
+	n = screen_each(s, "one_frame", 0, screen_add_image);
 	snprintf(images, sizeof(images), "%s", s->l.text);
 	s->l.text[s->l.len = 0] = '\0';
 	if (n < 0)
@@ -169,10 +171,9 @@ static int put_one_frame(struct screen *s)
 	if (!s->one_frame)
 		return 0;
 	lines_add(&s->l, "%" PRId64, s->one_frame);
-	screen_add_share(&s->l, s->one_frame, s->joined);
-	lines_add(&s->l, " with only one frame: %s%s", images,
-		  n > IMAGES ? ", ..." : "");
-	lines_put(&s->l, "");
+	lines_share(&s->l, s->one_frame, s->joined);
+	lines_print(&s->l, "", " with only one frame: %s%s", images,
+		    n > IMAGES ? ", ..." : "");
 	return 0;
 }
 
@@ -205,12 +206,11 @@ static void put_callers(void *arg, const struct check_row *r)
  * caller. */
 static int put_unwound(struct screen *s)
 {
-	s->n = 0;
-	if (check_each(s->c, "unwound", 0, add_ended, s, s->err) < 0)
+	if (screen_each(s, "unwound", 0, add_ended) < 0)
 		return -1;
 	if (s->n)
 		lines_put(&s->l, "unwound");
-	return check_each(s->c, "callers", 0, put_callers, s, s->err) < 0;
+	return screen_each(s, "callers", 0, put_callers) < 0;
 }
 
 static void put_unjoined(void *arg, const struct check_row *r)
@@ -286,8 +286,8 @@ static void screen_put_across(void *arg, const struct check_row *r)
 	lines_add(&s->l, "%" PRId64, check_int(r, "asked_by"));
 	lines_count(&s->l, " by ", check_int(r, "chains"), "chain of capture ",
 		    "chains of capture ");
-	lines_add(&s->l, "%" PRId64, check_int(r, "recorded_by"));
-	lines_put(&s->l, s->n++ ? "" : "across");
+	lines_print(&s->l, s->n++ ? "" : "across", "%" PRId64,
+		    check_int(r, "recorded_by"));
 }
 
 static void put_copies(void *arg, const struct check_row *r)
@@ -295,11 +295,10 @@ static void put_copies(void *arg, const struct check_row *r)
 	struct screen *s = arg;
 
 	lines_count(&s->l, "", check_int(r, "chains"), "chain", "chains");
-	lines_add(&s->l,
-		  " recorded by capture %" PRId64 " and %" PRId64
-		  ": stored once",
-		  check_int(r, "recorded_by"), check_int(r, "also_by"));
-	lines_put(&s->l, s->n++ ? "" : "across");
+	lines_print(&s->l, s->n++ ? "" : "across",
+		    " recorded by capture %" PRId64 " and %" PRId64
+		    ": stored once",
+		    check_int(r, "recorded_by"), check_int(r, "also_by"));
 }
 
 /* ---- losses */
@@ -399,36 +398,30 @@ static int screen_put_losses(struct screen *s)
 	if (s->lost && s->records) {
 		lines_add(&s->l, "%" PRId64 " of %" PRId64 " records", s->lost,
 			  seen);
-		screen_add_share(&s->l, s->lost, seen);
+		lines_share(&s->l, s->lost, seen);
 		lines_add(&s->l, ": ");
 	}
-	s->n = 0;
-	if (check_each(s->c, "losses", 0, screen_add_loss, s, s->err) < 0)
+	if (screen_each(s, "losses", 0, screen_add_loss) < 0)
 		return -1;
 	if (!*kinds && s->c->breaks.lost_unknown)
 		lines_add(&s->l, "nobody knows how many records");
 	if (*kinds) {
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	} else if (check_covers(CHECK_RING)) {
-		lines_add(&s->l, "no record");
-		lines_put(&s->l, "lost");
+		lines_print(&s->l, "lost", "no record");
 	}
-	s->n = 0;
-	if (check_each(s->c, "losses", 0, add_other_loss, s, s->err) < 0)
+	if (screen_each(s, "losses", 0, add_other_loss) < 0)
 		return -1;
 	if (s->n)
 		lines_put(&s->l, "also");
-	s->n = 0;
-	s->cpus =
-		check_each(s->c, "lost_by_cpu", 0, screen_take_cpu, s, s->err);
+	s->cpus = screen_each(s, "lost_by_cpu", 0, screen_take_cpu);
 	if (s->cpus < 0)
 		return -1;
 	if (s->cpus > CPUS)
 		lines_add(&s->l, ", and %" PRId64 " more CPUs", s->cpus - CPUS);
 	if (s->cpus)
 		lines_put(&s->l, "by CPU");
-	if (check_each(s->c, "lost_in_time", 0, screen_take_part, s, s->err) <
-	    0)
+	if (screen_each(s, "lost_in_time", 0, screen_take_part) < 0)
 		return -1;
 	if (s->parts && s->last > s->first && s->l.width >= PARTS + 25)
 		put_in_time(s);
@@ -445,8 +438,8 @@ static void put_reconciliation(struct screen *s, const struct check_row *r)
 	if (!bare && !missing) {
 		if (s->whole++)
 			return;
-		lines_add(&s->l, "each has its chain, no counter is missing");
-		lines_put(&s->l, s->n++ ? "" : "cookies");
+		lines_print(&s->l, s->n++ ? "" : "cookies",
+			    "each has its chain, no counter is missing");
 		return;
 	}
 	lines_add(&s->l,
@@ -481,8 +474,7 @@ static void put_cookies(void *arg, const struct check_row *r)
 	} else if (lost == missing) {
 		lines_add(&s->l, "the missing ones (");
 		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
-		lines_add(&s->l, ") are all explained by losses");
-		lines_put(&s->l, "");
+		lines_print(&s->l, "", ") are all explained by losses");
 	} else {
 		lines_add(&s->l,
 			  "of the missing ones losses explain %" PRId64
@@ -529,25 +521,22 @@ static int put_findings(struct screen *s)
 {
 	int64_t n;
 
-	s->n = 0;
-	if (check_each(s->c, "findings", FINDINGS, add_explained, s, s->err) <
-	    0)
+	if (screen_each(s, "findings", FINDINGS, add_explained) < 0)
 		return -1;
 	if (s->n) {
-		lines_add(&s->l, ": by the losses");
-		lines_put(&s->l, "findings");
+		lines_print(&s->l, "findings", ": by the losses");
 	}
 	n = check_each(s->c, "findings", FINDINGS, screen_put_finding, s,
 		       s->err);
 	if (n < 0)
 		return -1;
 	if (!n && check_covers(CHECK_THREAD)) {
-		lines_add(&s->l, "none: every effect has its cause");
-		lines_put(&s->l, "findings");
+		lines_print(&s->l, "findings",
+			    "none: every effect has its cause");
 	}
 	if (n > FINDINGS) {
-		lines_add(&s->l, "and of %" PRId64 " more rules", n - FINDINGS);
-		lines_put(&s->l, "");
+		lines_print(&s->l, "", "and of %" PRId64 " more rules",
+			    n - FINDINGS);
 	}
 	return 0;
 }
@@ -571,8 +560,7 @@ static void screen_put_order(void *arg, const struct check_row *r)
 		lines_add(&s->l, ", at worst by %s",
 			  human_ns(by, sizeof(by), check_int(r, "worst_ns")));
 	if (round) {
-		lines_add(&s->l, "; sorted here");
-		lines_put(&s->l, s->n ? "" : "order");
+		lines_print(&s->l, s->n ? "" : "order", "; sorted here");
 	} else {
 		lines_put_styled(&s->l, s->n ? "" : "order", STYLE_YELLOW);
 	}
@@ -583,12 +571,10 @@ static int screen_put_ordering(struct screen *s)
 {
 	int64_t n;
 
-	s->n = 0;
-	n = check_each(s->c, "ordering", 0, screen_put_order, s, s->err);
+	n = screen_each(s, "ordering", 0, screen_put_order);
 	if (n || !check_covers(CHECK_RING))
 		return n < 0 ? -1 : 0;
-	lines_add(&s->l, "kept by every record");
-	lines_put(&s->l, "order");
+	lines_print(&s->l, "order", "kept by every record");
 	return 0;
 }
 
@@ -651,8 +637,7 @@ static void put_sentence(void *arg, const char *sentence)
 {
 	struct screen *s = arg;
 
-	lines_add(&s->l, "%s", sentence);
-	lines_put(&s->l, s->n++ ? "" : "what to do");
+	lines_print(&s->l, s->n++ ? "" : "what to do", "%s", sentence);
 }
 
 static void put_filter_note(struct screen *s)
@@ -665,25 +650,20 @@ static void put_filter_note(struct screen *s)
 		what = "chains, losses, findings, order, cookies and damage";
 	else if (!check_covers(CHECK_RING))
 		what = "losses, order, cookies and damage";
-	lines_add(&s->l, "%s cannot be told apart by these filters: left out",
-		  what);
-	lines_put(&s->l, "filtered");
+	lines_print(&s->l, "filtered",
+		    "%s cannot be told apart by these filters: left out", what);
 }
 
 static int put_stacks(struct screen *s)
 {
-	struct check *c = s->c;
-
-	if (check_each(c, "requests", 0, put_requests, s, s->err) < 0 ||
+	if (screen_each(s, "requests", 0, put_requests) < 0 ||
 	    put_one_frame(s) ||
-	    check_each(c, "requests", 0, put_unjoined, s, s->err) < 0 ||
-	    check_each(c, "chains", 0, put_chains, s, s->err) < 0)
+	    screen_each(s, "requests", 0, put_unjoined) < 0 ||
+	    screen_each(s, "chains", 0, put_chains) < 0 ||
+	    screen_each(s, "across", ACROSS, screen_put_across) < 0 ||
+	    check_each(s->c, "copies", ACROSS, put_copies, s, s->err) < 0)
 		return -1;
-	s->n = 0;
-	if (check_each(c, "across", ACROSS, screen_put_across, s, s->err) < 0 ||
-	    check_each(c, "copies", ACROSS, put_copies, s, s->err) < 0)
-		return -1;
-	return check_frames(c, &s->l, s->err);
+	return check_frames(s->c, &s->l, s->err);
 }
 
 int check_screen(struct check *c, struct err *err)
@@ -696,21 +676,18 @@ int check_screen(struct check *c, struct err *err)
 		.records = c->breaks.records,
 	};
 
-	if (check_each(c, "requests", 0, screen_take_requests, &s, err) < 0 ||
-	    check_each(c, "captures", 0, screen_take_capture, &s, err) < 0)
+	if (screen_each(&s, "requests", 0, screen_take_requests) < 0 ||
+	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
 	screen_put_verdict(&s);
 	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;
-	s.n = 0;
 	if (c->breaks.all_stacks &&
-	    check_each(c, "cookies", 0, put_cookies, &s, err) < 0)
+	    screen_each(&s, "cookies", 0, put_cookies) < 0)
 		return -1;
 	if (put_findings(&s) || screen_put_ordering(&s) ||
-	    check_each(c, "close", 0, put_close, &s, err) < 0)
-		return -1;
-	s.n = 0;
-	if (check_each(c, "damage", DAMAGE, screen_put_damage, &s, err) < 0)
+	    screen_each(&s, "close", 0, put_close) < 0 ||
+	    screen_each(&s, "damage", DAMAGE, screen_put_damage) < 0)
 		return -1;
 	put_filter_note(&s);
 	s.n = 0;

@@ -51,14 +51,14 @@ static const struct opt opts[] = {
 
 /* ---- one function */
 
-struct page {
+struct annot_page {
 	const struct annot *a;
 	const char *path;
 };
 
 static int annotate_write_html(FILE *out, void *arg, struct err *err)
 {
-	const struct page *p = arg;
+	const struct annot_page *p = arg;
 
 	(void)err;
 	annot_html(out, p->a, p->path);
@@ -68,7 +68,7 @@ static int annotate_write_html(FILE *out, void *arg, struct err *err)
 static int annotate_show(const struct annot *a, const char *path,
 			 struct err *err)
 {
-	struct page p = { a, path };
+	struct annot_page p = { a, path };
 
 	if (html && out_write(html, annotate_write_html, &p, err))
 		return -1;
@@ -171,10 +171,8 @@ static int annotate_run(int argc, char **argv, struct err *err)
 
 	if (annotate_check_options(argc, what, err) || name_check(err))
 		return -1;
-	path = input_path(argc > 1 ? 1 : argc, argv, err);
-	db = path && !input_apart(path, html, err)
-		     ? database_open(path, &status, err)
-		     : NULL;
+	db = database_from_args(argc > 1 ? 1 : argc, argv, html, &path, &status,
+				err);
 	if (!db)
 		return -1;
 	rc = annotate_answer(db, path, what, err);

@@ -22,25 +22,27 @@ static const char *max_loss, *max_unjoined, *svg;
 static const struct opt opts[] = {
 	OPT_FLAG('v', "verbose", &verbose,
 		 "list the evidence: each missing stack, gap, finding, loss"),
-	OPT_NUMBER(
-		0, "limit", "N", &limit,
-		"print at most N rows of each kind of evidence; 0: all (20; all with --json)"),
-	OPT_FLAG(
-		0, "as-perf", &as_perf,
-		"compare with the stacks that perf 7.2 makes of the same records"),
+	OPT_NUMBER(0, "limit", "N", &limit,
+		   "print at most N rows of each kind of evidence; 0: all (20; "
+		   "all with --json)"),
+	OPT_FLAG(0, "as-perf", &as_perf,
+		 "compare with the stacks that perf 7.2 makes of the same "
+		 "records"),
 	OPT_FLAG(0, "as-tid", &as_tid,
 		 "compare with taking the next chain of the thread"),
 	OPT_STRING(0, "max-loss", "N", &max_loss,
 		   "tolerate N lost records, or a share such as 0.5%"),
 	OPT_STRING(
 		0, "max-unjoined", "N", &max_unjoined,
-		"tolerate N requests and chains without their other half, or a share such as 0.5%"),
+		"tolerate N requests and chains without their other half, or a "
+		"share such as 0.5%"),
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
 	OPT_STRING(
 		0, "svg", "FILE", &svg,
-		"also draw losses and missing stacks over time into FILE; -: only that, to standard output"),
+		"also draw losses and missing stacks over time into FILE; -: "
+		"only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
@@ -151,10 +153,7 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
-	c.path = input_path(argc, argv, err);
-	if (!c.path || input_apart(c.path, svg, err))
-		return -1;
-	c.db = database_open(c.path, &c.status, err);
+	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
 	stop_query(c.db);
@@ -182,7 +181,8 @@ const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE]",
 	.summary =
-		"report what was lost, and which stacks are missing because of it",
+		"report what was lost, and which stacks are missing because of "
+		"it",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,

@@ -27,6 +27,12 @@ static void completion_put_words(const struct command *c)
 		printf("%s ", topics[i].name);
 }
 
+static void completion_put_choices(const struct opt *o)
+{
+	for (size_t i = 0; o->choices[i]; i++)
+		printf("%s%s", i ? " " : "", o->choices[i]);
+}
+
 static void bash_option(void *arg, const struct opt *o)
 {
 	(void)arg;
@@ -45,24 +51,24 @@ static void bash_choices(void *arg, const struct opt *o)
 	if (o->letter)
 		printf("|%s:-%c", c ? c->name : "*", o->letter);
 	fputs(") words='", stdout);
-	for (size_t i = 0; o->choices[i]; i++)
-		printf("%s%s", i ? " " : "", o->choices[i]);
+	completion_put_choices(o);
 	puts("' ;;");
 }
 
 static void print_bash(void)
 {
-	puts("# bash completion for backstitch");
-	puts("_backstitch() {");
-	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]}");
-	puts("\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=");
-	puts("\tlocal cmd=${COMP_WORDS[1]}");
 	/* bash splits words at "=" */
-	puts("\tif [ \"$cur\" = = ]; then cur=");
-	puts("\telif [ \"$prev\" = = ]; then "
-	     "prev=${COMP_WORDS[COMP_CWORD-2]}; fi");
-	puts("\tif [ \"$COMP_CWORD\" -eq 1 ]; then");
-	printf("\t\tCOMPREPLY=( $(compgen -W '");
+	fputs("# bash completion for backstitch\n"
+	      "_backstitch() {\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+	      "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+	      "\tlocal cmd=${COMP_WORDS[1]}\n"
+	      "\tif [ \"$cur\" = = ]; then cur=\n"
+	      "\telif [ \"$prev\" = = ]; then "
+	      "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	      "\t\tCOMPREPLY=( $(compgen -W '",
+	      stdout);
 	for (size_t i = 0; commands[i]; i++)
 		printf("%s ", commands[i]->name);
 	puts("' -- \"$cur\") )");
@@ -116,8 +122,7 @@ static void zsh_argument(const struct opt *o)
 	printf(":%s:", o->arg);
 	if (o->kind == OPT_CHOICE) {
 		putchar('(');
-		for (size_t i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		completion_put_choices(o);
 		putchar(')');
 	} else if (!strcmp(o->arg, "DIR")) {
 		fputs("_files -/", stdout);
@@ -196,8 +201,7 @@ static void fish_option(void *arg, const struct opt *o)
 		printf(" -s %c", o->letter);
 	if (o->kind == OPT_CHOICE) {
 		fputs(" -x -a '", stdout);
-		for (size_t i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		completion_put_choices(o);
 		putchar('\'');
 	} else if (o->arg) {
 		fputs(" -r", stdout);

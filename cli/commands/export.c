@@ -96,10 +96,8 @@ static int export_run(int argc, char **argv, struct err *err)
 
 	if (!j.e)
 		return -1;
-	j.x.path = input_path(argc, argv, err);
-	if (!j.x.path || input_apart(j.x.path, out_path, err))
-		return -1;
-	j.x.db = database_open(j.x.path, &status, err);
+	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
+				    err);
 	if (!j.x.db)
 		return -1;
 	j.x.inlined = inlined;

@@ -16,14 +16,12 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 
 static int info_run(int argc, char **argv, struct err *err)
 {
-	const char *path = input_path(argc, argv, err);
 	int status = STATUS_OK;
-	struct store *db;
+	const char *path;
+	struct store *db =
+		database_from_args(argc, argv, NULL, &path, &status, err);
 	int ret;
 
-	if (!path)
-		return -1;
-	db = database_open(path, &status, err);
 	if (!db)
 		return -1;
 	ret = json ? summary_json(stdout, db, err)

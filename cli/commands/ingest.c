@@ -22,9 +22,9 @@ static const struct opt opts[] = {
 		   ".db, in the current folder)"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
-	OPT_FLAG(
-		0, "strict", &strict,
-		"exit with status 4 if records were lost or a user stack is missing because of it"),
+	OPT_FLAG(0, "strict", &strict,
+		 "exit with status 4 if records were lost or a user stack is "
+		 "missing because of it"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }

@@ -107,13 +107,14 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 
 /* The arguments: a database and a statement, each optional. A word with a space
  * that is not a file is a statement. */
-struct words {
+struct query_args {
 	int n_db; /* number of words that name the database: 0 or 1 */
 	const char *sql;
 	bool from_file;
 };
 
-static int sort_words(int argc, char **argv, struct words *w, struct err *err)
+static int sort_words(int argc, char **argv, struct query_args *w,
+		      struct err *err)
 {
 	int listing = list_views + list_tables + list_functions;
 
@@ -148,7 +149,7 @@ static int sort_words(int argc, char **argv, struct words *w, struct err *err)
 static int query_run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
-	struct words w = { 0 };
+	struct query_args w = { 0 };
 	char *owned = NULL;
 	const char *path;
 	struct store *db;

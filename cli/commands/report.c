@@ -31,9 +31,9 @@ static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
-	OPT_STRING(
-		's', "sort", "KEYS", &sort_keys,
-		"one row for each value of KEYS, a list of comm, pid, tid, cpu, dso, sym, verdict (sym,dso)"),
+	OPT_STRING('s', "sort", "KEYS", &sort_keys,
+		   "one row for each value of KEYS, a list of comm, pid, tid, "
+		   "cpu, dso, sym, verdict (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
@@ -209,9 +209,8 @@ static int report_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (diff)
 		return report_diff(argc, argv, &o, err);
-	path = input_path(argc, argv, err);
-	if (!path || input_apart(path, out_path, err) ||
-	    !(db = database_open(path, &status, err)))
+	db = database_from_args(argc, argv, out_path, &path, &status, err);
+	if (!db)
 		return -1;
 	rc = report_answer(db, path, &o, err);
 	store_close(db);

@@ -33,9 +33,9 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
 		 "print between the samples where records were lost"),
-	OPT_FLAG(
-		0, "wall", &wall,
-		"print times as UTC, if the capture has its offset to wall time"),
+	OPT_FLAG(0, "wall", &wall,
+		 "print times as UTC, if the capture has its offset to wall "
+		 "time"),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -121,10 +121,7 @@ static int script_run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
-	path = input_path(argc, argv, err);
-	if (!path)
-		return -1;
-	db = database_open(path, &status, err);
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
 	ret = wall ? find_wall(db, &f, path, err) : 0;

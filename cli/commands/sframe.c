@@ -11,15 +11,16 @@
 static bool check, unwind, readiness, json;
 
 static const struct opt opts[] = {
-	OPT_FLAG(
-		0, "check", &check,
-		"compare the section with the code and with .eh_frame; status 4 if there are errors"),
-	OPT_FLAG(
-		0, "unwind", &unwind,
-		"compare unwinding a capture's stack dumps by SFrame alone with all tables"),
+	OPT_FLAG(0, "check", &check,
+		 "compare the section with the code and with .eh_frame; status "
+		 "4 if there are errors"),
+	OPT_FLAG(0, "unwind", &unwind,
+		 "compare unwinding a capture's stack dumps by SFrame alone "
+		 "with all tables"),
 	OPT_FLAG(
 		0, "readiness", &readiness,
-		"print which share of the samples of a database or capture can be unwound by frame pointer, by SFrame, by neither"),
+		"print which share of the samples of a database or capture can "
+		"be unwound by frame pointer, by SFrame, by neither"),
 	OPT_FLAG(0, "json", &json, "print JSON"),
 	OPT_GROUP(name_place_opts),
 	{ .kind = OPT_END }

@@ -102,8 +102,7 @@ static void summary_put_wall(struct summary *s, struct value offset,
 	    __builtin_add_overflow(last, offset.num, &last) ||
 	    !clock_utc(first, a) || !clock_utc(last, b))
 		return;
-	lines_add(&s->l, "%s to %s", a, b);
-	lines_put(&s->l, "on the wall");
+	lines_print(&s->l, "on the wall", "%s to %s", a, b);
 }
 
 static void summary_put_time(struct summary *s, struct rows *r)
@@ -115,12 +114,11 @@ static void summary_put_time(struct summary *s, struct rows *r)
 	lines_seconds(&s->l, first);
 	lines_add(&s->l, " to ");
 	lines_seconds(&s->l, last);
-	lines_add(&s->l, " s, %s on clock %s",
-		  human_ns(a, sizeof(a), last - first),
-		  *rows_text(r, INFO_CAPTURES_CLOCK)
-			  ? rows_text(r, INFO_CAPTURES_CLOCK)
-			  : "unknown");
-	lines_put(&s->l, "time");
+	lines_print(&s->l, "time", " s, %s on clock %s",
+		    human_ns(a, sizeof(a), last - first),
+		    *rows_text(r, INFO_CAPTURES_CLOCK)
+			    ? rows_text(r, INFO_CAPTURES_CLOCK)
+			    : "unknown");
 	summary_put_wall(s, rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS), first,
 			 last);
 }
@@ -176,22 +174,20 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 		lines_add(&s->l, ", ");
 		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
 	}
-	lines_add(&s->l, ", %s)",
-		  human_bytes(a, sizeof(a),
-			      (uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
-	lines_put(&s->l, "capture");
+	lines_print(&s->l, "capture", ", %s)",
+		    human_bytes(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
 	summary_put_about(s, r);
 	if (rows_int(r, INFO_CAPTURES_LAST_NS))
 		summary_put_time(s, r);
 	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
-	lines_add(&s->l, rows_int(r, INFO_CAPTURES_EXACT_ORDER)
-				 ? "exact: nothing can come late"
-				 : "by finished rounds");
-	lines_put(&s->l, "order");
+	lines_print(&s->l, "order",
+		    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
+			    ? "exact: nothing can come late"
+			    : "by finished rounds");
 	if (!rows_int(r, INFO_CAPTURES_COMPLETE)) {
-		lines_add(&s->l, "no: see damage");
-		lines_put(&s->l, "complete");
+		lines_print(&s->l, "complete", "no: see damage");
 	}
 }
 
@@ -234,10 +230,9 @@ static void put_counts(struct summary *s, struct rows *r)
 		    "of");
 	lines_count(&s->l, " ", rows_int(r, INFO_COUNTS_FRAMES), "address",
 		    "addresses");
-	lines_add(&s->l, " in code %s",
-		  rows_int(r, INFO_COUNTS_NAMED_FRAMES) == 1 ? "has a name"
-							     : "have a name");
-	lines_put(&s->l, "names");
+	lines_print(&s->l, "names", " in code %s",
+		    rows_int(r, INFO_COUNTS_NAMED_FRAMES) == 1 ? "has a name"
+							       : "have a name");
 }
 
 /* One line for all verdicts of a kind: "9 requests: 7 matched, 2 refused". */
@@ -276,9 +271,8 @@ static void summary_put_verdict_line(struct summary *s, const char *name,
 {
 	if (!l->sum)
 		return;
-	lines_add(&s->l, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len,
-		  l->text);
-	lines_put(&s->l, name);
+	lines_print(&s->l, name, "%" PRId64 " %s: %.*s", l->sum, what,
+		    (int)l->len, l->text);
 }
 
 static int summary_put_verdicts(struct summary *s)
@@ -302,9 +296,8 @@ static int summary_put_verdicts(struct summary *s)
 	if (!s->brief)
 		summary_put_verdict_line(s, "chains", "recorded", &chain);
 	if (request.missing || (!s->brief && request.sum)) {
-		lines_add(&s->l,
-			  "'backstitch help verdicts' explains the words");
-		lines_put(&s->l, "");
+		lines_print(&s->l, "",
+			    "'backstitch help verdicts' explains the words");
 	}
 	return ret;
 }
@@ -337,11 +330,10 @@ static void summary_put_ordering(struct summary *s, struct rows *r)
 
 	if (s->brief && !strcmp(rows_text(r, INFO_ORDERING_WHAT), "round"))
 		return;
-	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s",
-		  rows_int(r, INFO_ORDERING_N),
-		  rows_text(r, INFO_ORDERING_WHAT),
-		  human_ns(a, sizeof(a), rows_int(r, INFO_ORDERING_WORST_NS)));
-	lines_put(&s->l, "out of order");
+	lines_print(
+		&s->l, "out of order", "%" PRId64 " (%s), at worst by %s",
+		rows_int(r, INFO_ORDERING_N), rows_text(r, INFO_ORDERING_WHAT),
+		human_ns(a, sizeof(a), rows_int(r, INFO_ORDERING_WORST_NS)));
 }
 
 static void summary_put_damage(struct summary *s, struct rows *r)
@@ -405,11 +397,10 @@ static void put_more(struct summary *s, const char *one, const char *many)
 
 	if (s->n <= shown)
 		return;
-	lines_add(&s->l, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
-		  s->n - shown == 1 ? one : many,
-		  s->brief ? "; see 'backstitch info " : "",
-		  s->brief ? s->path : "", s->brief ? "'" : "");
-	lines_put(&s->l, "");
+	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+		    s->n - shown == 1 ? one : many,
+		    s->brief ? "; see 'backstitch info " : "",
+		    s->brief ? s->path : "", s->brief ? "'" : "");
 }
 
 /* "perf.db: 7832 samples over 2.31 s" */
@@ -458,19 +449,17 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		return -1;
 	put_more(&s, "image", "images");
 	if (s.unnamed) {
-		lines_add(&s.l,
-			  "not looked for of %" PRId64
-			  " address%s; 'backstitch "
-			  "symbolize %s' does",
-			  s.unnamed, s.unnamed == 1 ? "" : "es", path);
-		lines_put(&s.l, "no names");
+		lines_print(&s.l, "no names",
+			    "not looked for of %" PRId64
+			    " address%s; 'backstitch "
+			    "symbolize %s' does",
+			    s.unnamed, s.unnamed == 1 ? "" : "es", path);
 	}
 	if (s.n && brief) {
-		lines_add(&s.l,
-			  "to name them: 'backstitch symbolize --symfs DIR "
-			  "--kallsyms FILE %s'",
-			  path);
-		lines_put(&s.l, "");
+		lines_print(&s.l, "",
+			    "to name them: 'backstitch symbolize --symfs DIR "
+			    "--kallsyms FILE %s'",
+			    path);
 	}
 	return 0;
 }

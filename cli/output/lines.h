@@ -26,8 +26,13 @@ void lines_seconds(struct lines *l, int64_t ns);
 /* Adds `before` and a number with its noun: "3 gaps", "1 gap". */
 void lines_count(struct lines *l, const char *before, int64_t n,
 		 const char *one, const char *many);
+/* Adds " (12.3 %)" unless whole is 0. */
+void lines_share(struct lines *l, int64_t part, int64_t whole);
 /* Prints the line and empties it; with label "" it continues the line above. */
 void lines_put(struct lines *l, const char *label);
+/* Does lines_add() and lines_put(). */
+void lines_print(struct lines *l, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void lines_put_styled(struct lines *l, const char *label,
 		      enum term_style style);
 #endif

@@ -10,6 +10,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
@@ -21,7 +22,7 @@
 #define AROUND 128
 
 /* The name of an address. */
-struct called {
+struct call_target {
 	uint64_t off;
 	const char *name; /* name of the function; NULL: none */
 	uint64_t start;
@@ -29,20 +30,21 @@ struct called {
 	uint32_t line;
 };
 
-struct load {
+struct annot_loader {
 	struct annot *a;
 	const struct hot *h;
 	const struct hot_choice *c;
 	struct image img;
 	struct code *code;
-	struct called *called; /* names of branch targets, by offset */
+	struct call_target *called; /* names of branch targets, by offset */
 	size_t n_called, cap_called;
 	const char *last_file, *last_name, *last_inlined;
 };
 
 /* ---- the code */
 
-static int annot_take_image(struct load *l, struct store *db, struct err *err)
+static int annot_take_image(struct annot_loader *l, struct store *db,
+			    struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -58,7 +60,7 @@ static int annot_take_image(struct load *l, struct store *db, struct err *err)
 }
 
 /* Reads code that a JIT compiler saved beside the capture. */
-static int take_jit(struct load *l, struct store *db, struct err *err)
+static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -84,7 +86,8 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 }
 
 /* Warns if the file has changed since ingest. */
-static int annot_check_code(struct load *l, struct store *db, struct err *err)
+static int annot_check_code(struct annot_loader *l, struct store *db,
+			    struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
@@ -102,8 +105,8 @@ static int annot_check_code(struct load *l, struct store *db, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
-		     struct err *err)
+static int open_code(struct annot_loader *l, struct store *db,
+		     struct symbolizer *sy, struct err *err)
 {
 	if (annot_take_image(l, db, err))
 		return -1;
@@ -123,7 +126,7 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 
 /* Finds the bounds by the symbol, else by the unwind tables, else guesses
  * them. */
-static void find_bounds(struct load *l)
+static void find_bounds(struct annot_loader *l)
 {
 	const struct hot_func *f = l->c->func;
 	struct annot *a = l->a;
@@ -155,7 +158,7 @@ static void add_insn(struct annot *a, const struct insn *in,
 	       in->len < sizeof(i->bytes) ? in->len : sizeof(i->bytes));
 }
 
-static int disassemble(struct load *l, const struct annot_opts *o,
+static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 		       struct err *err)
 {
 	struct annot *a = l->a;
@@ -189,26 +192,29 @@ static int disassemble(struct load *l, const struct annot_opts *o,
 	return d ? 0 : -1;
 }
 
+struct annot_place {
+	const struct annot *a;
+	uint64_t off;
+};
+
+static bool annot_is_behind(const void *arg, size_t i)
+{
+	const struct annot_place *p = arg;
+
+	return p->a->insn[i].off > p->off;
+}
+
 /* Returns the instruction at the offset, NULL if there is none. */
 static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
 {
-	size_t lo = 0;
-	size_t hi = a->n;
+	const struct annot_place p = { a, off };
+	size_t next = search_first(a->n, annot_is_behind, &p);
+	struct annot_insn *in = next ? &a->insn[next - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->insn[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || off - a->insn[lo - 1].off >= a->insn[lo - 1].insn.len)
-		return NULL;
-	return &a->insn[lo - 1];
+	return in && off - in->off < in->insn.len ? in : NULL;
 }
 
-static void add_samples(struct load *l)
+static void add_samples(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 
@@ -235,22 +241,22 @@ static void add_samples(struct load *l)
 
 static int annot_compare_offsets(const void *a, const void *b)
 {
-	const struct called *x = a;
-	const struct called *y = b;
+	const struct call_target *x = a;
+	const struct call_target *y = b;
 
 	return (x->off > y->off) - (x->off < y->off);
 }
 
-static void annot_wants(struct load *l, uint64_t off)
+static void annot_wants(struct annot_loader *l, uint64_t off)
 {
 	l->called = mem_grow(l->called, &l->cap_called, l->n_called + 1,
 			     sizeof(*l->called));
-	l->called[l->n_called++] = (struct called){ .off = off };
+	l->called[l->n_called++] = (struct call_target){ .off = off };
 }
 
-static struct called *called_at(const struct load *l, uint64_t off)
+static struct call_target *called_at(const struct annot_loader *l, uint64_t off)
 {
-	struct called key = { .off = off };
+	struct call_target key = { .off = off };
 
 	return l->n_called ? bsearch(&key, l->called, l->n_called, sizeof(key),
 				     annot_compare_offsets)
@@ -258,7 +264,7 @@ static struct called *called_at(const struct load *l, uint64_t off)
 }
 
 /* Neighbouring instructions mostly share a text, which is stored once. */
-static const char *annot_keep_range(struct load *l, const char **last,
+static const char *annot_keep_range(struct annot_loader *l, const char **last,
 				    const char *s)
 {
 	if (!s)
@@ -273,8 +279,8 @@ static const char *annot_keep_range(struct load *l, const char **last,
 static int annot_take_symbol(void *arg, const struct symbol *sym,
 			     struct err *err)
 {
-	struct load *l = arg;
-	struct called *c = called_at(l, sym->off);
+	struct annot_loader *l = arg;
+	struct call_target *c = called_at(l, sym->off);
 
 	(void)err;
 	if (!c || !sym->name)
@@ -291,8 +297,8 @@ static int annot_take_symbol(void *arg, const struct symbol *sym,
 	return 0;
 }
 
-static int annot_name_places(struct load *l, struct symbolizer *sy, bool lines,
-			     struct err *err)
+static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
+			     bool lines, struct err *err)
 {
 	const struct annot *a = l->a;
 	struct image_report rep = { .status = NULL };
@@ -327,13 +333,13 @@ static int annot_name_places(struct load *l, struct symbolizer *sy, bool lines,
 	return rc;
 }
 
-static void annot_put_names(struct load *l)
+static void annot_put_names(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct annot_insn *in = &a->insn[i];
-		const struct called *c = called_at(l, in->off);
+		const struct call_target *c = called_at(l, in->off);
 		struct annot_insn *to;
 		uint64_t at;
 
@@ -361,7 +367,7 @@ static void annot_put_names(struct load *l)
 
 /* ---- all of it */
 
-static void annot_describe(struct load *l)
+static void annot_describe(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 	const struct hot *h = l->h;
@@ -379,7 +385,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err)
 {
-	struct load l = { .a = a, .h = h, .c = c };
+	struct annot_loader l = { .a = a, .h = h, .c = c };
 	int rc = -1;
 
 	if (!open_code(&l, db, sy, err)) {

@@ -15,7 +15,7 @@
 
 /* ---- loading */
 
-struct loader {
+struct hot_loader {
 	struct hot *h;
 	uint32_t *leaf; /* innermost frame, by raw chain */
 	size_t n_leaf, cap_leaf;
@@ -35,7 +35,7 @@ static int hot_check_id(int64_t id, struct err *err)
 
 static int take_leaf(void *arg, const struct rows *r, struct err *err)
 {
-	struct loader *l = arg;
+	struct hot_loader *l = arg;
 	int64_t id = rows_int(r, ANNOTATE_LEAVES_ID);
 	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
@@ -49,7 +49,7 @@ static int take_leaf(void *arg, const struct rows *r, struct err *err)
 
 static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 {
-	struct hot *h = ((struct loader *)arg)->h;
+	struct hot *h = ((struct hot_loader *)arg)->h;
 	int64_t id = rows_int(r, ANNOTATE_PATHS_ID);
 
 	if (hot_check_id(id, err))
@@ -68,7 +68,7 @@ static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
 	return (uint32_t)h->n_func++;
 }
 
-static uint32_t hot_func_of(struct loader *l, const struct rows *r,
+static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
 {
 	struct hot *h = l->h;
@@ -103,7 +103,7 @@ static uint32_t hot_func_of(struct loader *l, const struct rows *r,
 
 static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 {
-	struct loader *l = arg;
+	struct hot_loader *l = arg;
 	struct hot *h = l->h;
 	int64_t id = rows_int(r, ANNOTATE_FRAMES_ID);
 	int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
@@ -124,7 +124,7 @@ static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 
 /* ---- counting */
 
-static void hot_add_group(struct loader *l, const struct stacks_group *g)
+static void hot_add_group(struct hot_loader *l, const struct stacks_group *g)
 {
 	struct hot *h = l->h;
 	uint32_t raw = g->kraw ? g->kraw : g->uraw;
@@ -195,7 +195,7 @@ static void hot_sort(struct hot *h)
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
-	struct loader l = { .h = h };
+	struct hot_loader l = { .h = h };
 	int rc = -1;
 
 	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&

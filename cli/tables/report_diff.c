@@ -26,7 +26,7 @@
 #define COLUMNS 24
 
 /* One of the two recordings. */
-struct side {
+struct diff_side {
 	const char *path;
 	struct stacks *stacks;
 	struct report_rows *rows;
@@ -39,7 +39,7 @@ struct side {
 };
 
 /* A row of both recordings; a row of zeros stands for one that a side lacks. */
-struct pair {
+struct diff_pair {
 	const struct report_row *row[2];
 	uint32_t place; /* index in self and total of struct report_diff */
 	double excess;	/* excess of B over what A predicts, as share of its
@@ -49,8 +49,8 @@ struct pair {
 
 struct report_diff {
 	const struct report_opts *o;
-	struct side side[2];
-	struct pair *pair;
+	struct diff_side side[2];
+	struct diff_pair *pair;
 	size_t n;
 	struct diff_place *self, *total;
 };
@@ -60,7 +60,7 @@ static const struct report_row no_row;
 static int report_diff_take_lost(void *arg, const struct rows *r,
 				 struct err *err)
 {
-	struct side *s = arg;
+	struct diff_side *s = arg;
 
 	(void)err;
 	s->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
@@ -70,7 +70,7 @@ static int report_diff_take_lost(void *arg, const struct rows *r,
 
 /* Returns the index of the event called `want`, without one the event that
  * stacks_choose() takes; -2 if there is none. */
-static int report_diff_choose(const struct side *s, const char *want)
+static int report_diff_choose(const struct diff_side *s, const char *want)
 {
 	if (!want)
 		return stacks_heaviest(s->stacks) < 0
@@ -85,7 +85,7 @@ static int report_diff_choose(const struct side *s, const char *want)
 	return -2;
 }
 
-static int count_side(struct side *s, struct err *err)
+static int count_side(struct diff_side *s, struct err *err)
 {
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
@@ -110,8 +110,8 @@ static int count_side(struct side *s, struct err *err)
 		       s->path);
 }
 
-static int load_side(struct report_diff *rp, struct side *s, const char *want,
-		     int *status, struct err *err)
+static int load_side(struct report_diff *rp, struct diff_side *s,
+		     const char *want, int *status, struct err *err)
 {
 	struct stacks_opts so = {
 		.by_cpu = rp->o->keys & KEY_CPU,
@@ -138,7 +138,7 @@ static int load_side(struct report_diff *rp, struct side *s, const char *want,
 }
 
 /* A row with its table of labels, which differs between the recordings. */
-struct keyed {
+struct keyed_row {
 	const struct report_row *row;
 	const struct report_rows *of;
 	int side;
@@ -149,7 +149,7 @@ static int compare_i64(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_keys(const struct keyed *a, const struct keyed *b)
+static int compare_keys(const struct keyed_row *a, const struct keyed_row *b)
 {
 	int d = label_compare(report_label(a->of, a->row->label),
 			      report_label(b->of, b->row->label));
@@ -169,8 +169,8 @@ static int compare_keys(const struct keyed *a, const struct keyed *b)
 
 static int compare_keyed(const void *pa, const void *pb)
 {
-	const struct keyed *a = pa;
-	const struct keyed *b = pb;
+	const struct keyed_row *a = pa;
+	const struct keyed_row *b = pb;
 	int d = compare_keys(a, b);
 
 	return d ? d : a->side - b->side;
@@ -181,19 +181,20 @@ static void pair_rows(struct report_diff *rp)
 {
 	size_t n = report_rows_count(rp->side[0].rows) +
 		   report_rows_count(rp->side[1].rows);
-	struct keyed *k = mem_new(n, sizeof(*k));
+	struct keyed_row *k = mem_new(n, sizeof(*k));
 	size_t at = 0;
 
 	for (int i = 0; i < 2; i++) {
 		struct report_rows *r = rp->side[i].rows;
 
 		for (size_t j = 0; j < report_rows_count(r); j++)
-			k[at++] = (struct keyed){ report_rows_get(r, j), r, i };
+			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
+						      i };
 	}
 	qsort(k, n, sizeof(*k), compare_keyed);
 	rp->pair = mem_new(n, sizeof(*rp->pair));
 	for (size_t i = 0; i < n; i++) {
-		struct pair *p = &rp->pair[rp->n];
+		struct diff_pair *p = &rp->pair[rp->n];
 
 		p->row[0] = p->row[1] = &no_row;
 		p->row[k[i].side] = k[i].row;
@@ -207,7 +208,7 @@ static void pair_rows(struct report_diff *rp)
 }
 
 static const struct label *label_of(const struct report_diff *rp,
-				    const struct pair *p)
+				    const struct diff_pair *p)
 {
 	int i = p->row[0] == &no_row;
 
@@ -217,7 +218,7 @@ static const struct label *label_of(const struct report_diff *rp,
 /* Fills in the counts of a pair. A kernel function has all its samples, with or
  * without a user stack; samples without a user stack may be of any user
  * function. */
-static void fill_place(struct report_diff *rp, const struct pair *p)
+static void fill_place(struct report_diff *rp, const struct diff_pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	bool code = rp->o->keys & (KEY_SYM | KEY_DSO);
@@ -227,7 +228,7 @@ static void fill_place(struct report_diff *rp, const struct pair *p)
 	uint64_t may[2][2];
 
 	for (int i = 0; i < 2; i++) {
-		const struct side *s = &rp->side[i];
+		const struct diff_side *s = &rp->side[i];
 
 		may[i][0] = diff_add(user ? s->unjoined_leaf : 0, s->lost);
 		may[i][1] = diff_add(user ? s->unjoined : 0, s->lost);
@@ -257,8 +258,8 @@ static double report_diff_share(const struct report_diff *rp, int side,
 
 static void report_diff_judge(struct report_diff *rp)
 {
-	const struct side *a = &rp->side[0];
-	const struct side *b = &rp->side[1];
+	const struct diff_side *a = &rp->side[0];
+	const struct diff_side *b = &rp->side[1];
 	struct diff_whole w = {
 		.a = a->samples,
 		.b = b->samples,
@@ -279,7 +280,7 @@ static void report_diff_judge(struct report_diff *rp)
 	diff_judge_nested(rp->total, rp->n, &left);
 	scale = diff_scale(&left);
 	for (size_t i = 0; i < rp->n; i++) {
-		struct pair *p = &rp->pair[i];
+		struct diff_pair *p = &rp->pair[i];
 		bool total = rp->o->by_total;
 		double in_a =
 			(double)(total ? p->row[0]->total : p->row[0]->self);
@@ -295,8 +296,8 @@ static void report_diff_judge(struct report_diff *rp)
 /* Significant ones first, the largest change first; then by name. */
 static int compare_pairs(const void *pa, const void *pb)
 {
-	const struct pair *a = pa;
-	const struct pair *b = pb;
+	const struct diff_pair *a = pa;
+	const struct diff_pair *b = pb;
 
 	if (a->significant != b->significant)
 		return a->significant ? -1 : 1;
@@ -313,40 +314,35 @@ static const char *report_diff_word(const struct diff_place *p)
 			       : "";
 }
 
-/* The columns of one kind of count, self or total. */
+/* Fills in the columns of self or total. Returns how many there are. */
 static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 {
-	size_t n = 0;
+	static const struct grid_column column[2][9] = {
+		{ { "Self A", "self_a_percent" },
+		  { "Self B", "self_b_percent" },
+		  { "Change", "self_change" },
+		  { "Significant", "self_significant" },
+		  { "p", "self_p" },
+		  { "Self A", "self_a_weight" },
+		  { "Self B", "self_b_weight" },
+		  { NULL, "self_a_samples" },
+		  { NULL, "self_b_samples" } },
+		{ { "Total A", "total_a_percent" },
+		  { "Total B", "total_b_percent" },
+		  { "Change", "total_change" },
+		  { "Significant", "total_significant" },
+		  { "p", "total_p" },
+		  { "Total A", "total_a_weight" },
+		  { "Total B", "total_b_weight" },
+		  { NULL, "total_a_samples" },
+		  { NULL, "total_b_samples" } },
+	};
+	size_t hidden = absolute ? 0 : 5; /* percents, else weights */
 
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total A"
-						  : "Self A",
-					 total ? "total_a_percent"
-					       : "self_a_percent" };
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total B"
-						  : "Self B",
-					 total ? "total_b_percent"
-					       : "self_b_percent" };
-	col[n++] = (struct grid_column){ "Change", total ? "total_change"
-							 : "self_change" };
-	col[n++] = (struct grid_column){ "Significant",
-					 total ? "total_significant"
-					       : "self_significant" };
-	col[n++] = (struct grid_column){ "p", total ? "total_p" : "self_p" };
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total A" : "Self A" : NULL,
-		total ? "total_a_weight" : "self_a_weight"
-	};
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total B" : "Self B" : NULL,
-		total ? "total_b_weight" : "self_b_weight"
-	};
-	col[n++] = (struct grid_column){ NULL, total ? "total_a_samples"
-						     : "self_a_samples" };
-	col[n++] = (struct grid_column){ NULL, total ? "total_b_samples"
-						     : "self_b_samples" };
-	return n;
+	memcpy(col, column[total], sizeof(column[total]));
+	col[hidden].title = NULL;
+	col[hidden + 1].title = NULL;
+	return sizeof(column[total]) / sizeof(column[total][0]);
 }
 
 static size_t report_diff_fill_columns(const struct report_diff *rp,
@@ -374,7 +370,7 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 }
 
 static void fill_counts(const struct report_diff *rp, struct grid *g,
-			const struct pair *p, bool total)
+			const struct diff_pair *p, bool total)
 {
 	const struct diff_place *d =
 		total ? &rp->total[p->place] : &rp->self[p->place];
@@ -395,7 +391,7 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 }
 
 static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
-				 const struct pair *p)
+				 const struct diff_pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	unsigned int keys = rp->o->keys;
@@ -414,7 +410,7 @@ static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
 		grid_text(g, l->image);
 }
 
-static void print_side(FILE *out, const struct side *s, char name)
+static void print_side(FILE *out, const struct diff_side *s, char name)
 {
 	fprintf(out, "%c: ", name);
 	safe_text_put(out, s->path, 0, 0);
@@ -492,7 +488,7 @@ int report_diff(int argc, char **argv, const struct report_opts *o,
 			       "--diff compares two databases or captures: "
 			       "'--diff BEFORE AFTER'");
 	for (int i = 0; !rc && i < 2; i++) {
-		const struct side *a = &rp.side[0];
+		const struct diff_side *a = &rp.side[0];
 		const char *want = NULL;
 
 		rp.side[i].path = argv[i];

@@ -22,7 +22,7 @@
 #define LONGEST 10 /* longest waits shown in the text form */
 
 /* The waits of one thread under one name. */
-struct sum {
+struct thread_sum {
 	uint32_t name; /* label of the name */
 	int64_t pid, tid;
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
@@ -40,7 +40,7 @@ struct report_offcpu {
 	bool people;
 	struct stacks *stacks; /* used for names only */
 	struct labels *labels;
-	struct sum *sum;
+	struct thread_sum *sum;
 	size_t n, cap;
 	struct table index;
 	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
@@ -87,18 +87,18 @@ static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 static bool same_sum(const void *owner, uint32_t id, const void *key)
 {
 	const struct report_offcpu *rp = owner;
-	const struct sum *a = &rp->sum[id];
-	const struct sum *b = key;
+	const struct thread_sum *a = &rp->sum[id];
+	const struct thread_sum *b = key;
 
 	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
-static struct sum *sum_for(struct report_offcpu *rp,
-			   const struct offcpu_wait *w)
+static struct thread_sum *sum_for(struct report_offcpu *rp,
+				  const struct offcpu_wait *w)
 {
 	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
 	struct label l = { .kind = LABEL_GROUP, .name = c->name, .image = "" };
-	struct sum key = {
+	struct thread_sum key = {
 		.name = labels_add(rp->labels, &l),
 		.pid = c->pid,
 		.tid = w->tid,
@@ -120,7 +120,7 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 				   struct err *err)
 {
 	struct report_offcpu *rp = arg;
-	struct sum *s = sum_for(rp, w);
+	struct thread_sum *s = sum_for(rp, w);
 	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
 
@@ -145,8 +145,8 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 
 static int compare_sums(const void *pa, const void *pb, void *arg)
 {
-	const struct sum *a = pa;
-	const struct sum *b = pb;
+	const struct thread_sum *a = pa;
+	const struct thread_sum *b = pb;
 	uint64_t in_a = a->ns[OFFCPU_BACK];
 	uint64_t in_b = b->ns[OFFCPU_BACK];
 
@@ -189,7 +189,7 @@ static const struct grid_column thread_columns[] = {
 };
 
 static void fill_thread(struct report_offcpu *rp, struct grid *g,
-			const struct sum *s)
+			const struct thread_sum *s)
 {
 	add_time(g, s->ns[OFFCPU_BACK]);
 	grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);

@@ -22,13 +22,13 @@
 
 #define COMM_MAX 256
 
-struct who {
+struct script_thread {
 	const char *name; /* safe to show */
 	int64_t pid, tid;
 	const char *head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
-struct type_text {
+struct script_type {
 	const char *name;
 	const char *text; /* right-aligned, with ": " */
 	bool sample, has_chain;
@@ -39,9 +39,9 @@ struct script {
 	struct chains *chains;
 	struct payloads *payloads; /* NULL if not needed */
 	struct arena arena;
-	struct who *who;
+	struct script_thread *who;
 	size_t n_who, cap_who;
-	struct type_text *type;
+	struct script_type *type;
 	size_t n_type, cap_type;
 	const char *verdict[32];
 };
@@ -121,7 +121,8 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 	return check_fields(f, err);
 }
 
-static const char *make_head(struct script *s, const struct who *w, bool chain)
+static const char *make_head(struct script *s, const struct script_thread *w,
+			     bool chain)
 {
 	char buf[COMM_MAX * 4 + 64];
 	int n = 0;
@@ -156,8 +157,8 @@ static const char *script_keep_name(struct script *s, struct value v)
 static int script_take_who(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct who w = { .pid = rows_int(r, PRINT_COMMS_PID),
-			 .tid = rows_int(r, PRINT_COMMS_TID) };
+	struct script_thread w = { .pid = rows_int(r, PRINT_COMMS_PID),
+				   .tid = rows_int(r, PRINT_COMMS_TID) };
 
 	(void)err;
 	w.name = script_keep_name(s, rows_value(r, PRINT_COMMS_NAME));
@@ -169,9 +170,9 @@ static int script_take_who(void *arg, const struct rows *r, struct err *err)
 static int script_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct type_text t = { .sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
-			       .has_chain =
-				       rows_int(r, PRINT_TYPES_HAS_CHAIN) };
+	struct script_type t = { .sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
+				 .has_chain =
+					 rows_int(r, PRINT_TYPES_HAS_CHAIN) };
 
 	(void)err;
 	t.name = script_keep_name(s, rows_value(r, PRINT_TYPES_NAME));
@@ -254,11 +255,11 @@ bool script_is_sample(const struct script *s, int64_t type)
 	       s->type[type - 1].sample;
 }
 
-static struct who *find_who(struct script *s, int64_t comm)
+static struct script_thread *find_who(struct script *s, int64_t comm)
 {
-	static struct who nobody;
+	static struct script_thread nobody;
 
-	nobody = (struct who){ .name = "", .pid = -1, .tid = -1 };
+	nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
 	if (comm < 1 || (uint64_t)comm > s->n_who)
 		return &nobody;
 	return &s->who[comm - 1];
@@ -372,8 +373,8 @@ static int script_put_address(struct script *s, const struct event_row *e,
 
 int script_text(struct script *s, const struct event_row *e, struct err *err)
 {
-	const struct type_text *t = &s->type[e->type - 1];
-	struct who *w = find_who(s, e->comm);
+	const struct script_type *t = &s->type[e->type - 1];
+	struct script_thread *w = find_who(s, e->comm);
 	char middle[SCRIPT_TIME_SIZE + 64];
 
 	if (!w->head[t->has_chain])
@@ -411,7 +412,7 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
  * incomplete. */
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
-	const struct who *w = find_who(s, e->comm);
+	const struct script_thread *w = find_who(s, e->comm);
 	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
 	struct json j;
 

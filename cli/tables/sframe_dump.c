@@ -11,18 +11,18 @@
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
 
-struct dump {
+struct sframe_dump_state {
 	const struct sframe *sf;
 	struct json json;
 	bool in_func; /* its object and array of rows are open */
 };
 
-struct text {
+struct reg_text {
 	char s[96]; /* room for a register and an offset */
 };
 
 static const char *reg_name(const struct sframe *sf, uint32_t reg,
-			    struct text *t)
+			    struct reg_text *t)
 {
 	if (reg == SFRAME_CFA)
 		return "c";
@@ -38,9 +38,9 @@ static const char *reg_name(const struct sframe *sf, uint32_t reg,
  * has no form for the value CFA - 16, which is "=c-16". */
 static const char *sframe_dump_place(const struct sframe *sf,
 				     const struct sframe_place *p,
-				     struct text *t)
+				     struct reg_text *t)
 {
-	struct text reg;
+	struct reg_text reg;
 	const char *name;
 
 	switch (p->kind) {
@@ -95,10 +95,10 @@ static void sframe_dump_put_row(void *arg, const struct sframe_func *f,
 				const struct sframe_row *row,
 				const struct sframe_rule *rule)
 {
-	struct dump *d = arg;
-	struct text cfa;
-	struct text fp;
-	struct text ra;
+	struct sframe_dump_state *d = arg;
+	struct reg_text cfa;
+	struct reg_text fp;
+	struct reg_text ra;
 
 	printf("  %16" PRIx64, row_addr(f, row));
 	if (rule->outermost) {
@@ -179,7 +179,7 @@ void sframe_head_json(struct json *j, const char *key,
 static void sframe_dump_json_func(void *arg, uint32_t i,
 				  const struct sframe_func *f)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
 	struct json *j = &d->json;
 
 	json_break(j);
@@ -195,10 +195,11 @@ static void sframe_dump_json_func(void *arg, uint32_t i,
 	d->in_func = true;
 }
 
-static void sframe_dump_json_place(struct dump *d, const char *name,
+static void sframe_dump_json_place(struct sframe_dump_state *d,
+				   const char *name,
 				   const struct sframe_place *p)
 {
-	struct text t;
+	struct reg_text t;
 
 	json_text(&d->json, name, sframe_dump_place(d->sf, p, &t));
 }
@@ -207,7 +208,7 @@ static void sframe_dump_json_row(void *arg, const struct sframe_func *f,
 				 const struct sframe_row *row,
 				 const struct sframe_rule *rule)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
 	struct json *j = &d->json;
 
 	json_object(j, NULL);
@@ -225,7 +226,7 @@ static void sframe_dump_json_row(void *arg, const struct sframe_func *f,
 static void sframe_dump_json_end(void *arg, uint32_t i,
 				 const struct sframe_func *f)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
 
 	(void)i;
 	(void)f;
@@ -237,7 +238,7 @@ static void sframe_dump_json_end(void *arg, uint32_t i,
 /* Called for a damaged function, before or after its first rows. */
 static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
 	struct json *j = &d->json;
 
 	if (d->in_func) {
@@ -252,7 +253,8 @@ static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 	d->in_func = false;
 }
 
-static uint32_t sframe_dump_json(struct dump *d, const struct sframe_file *f)
+static uint32_t sframe_dump_json(struct sframe_dump_state *d,
+				 const struct sframe_file *f)
 {
 	static const struct sframe_visitor visitor = {
 		.func = sframe_dump_json_func,
@@ -281,7 +283,7 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 		.row = sframe_dump_put_row,
 		.bad = sframe_dump_put_bad,
 	};
-	struct dump d = { .sf = &f->sf };
+	struct sframe_dump_state d = { .sf = &f->sf };
 	uint32_t bad;
 
 	if (json) {

@@ -27,40 +27,41 @@
 #define SUMS (BY + 1)
 
 /* sum[m]: samples whose address can be unwound by exactly the means in m. */
-struct sums {
+struct ready_counts {
 	uint64_t n, sum[SUMS];
 };
 
-struct place { /* what is known of an image */
+struct ready_image { /* what is known of an image */
 	struct ready *file;
 	const char *why; /* why there is no file */
 	bool asked;
-	struct sums at; /* samples with their innermost frame in the image */
+	/* samples with their innermost frame in the image */
+	struct ready_counts at;
 };
 
-struct spot {		      /* what is known of a frame */
+struct ready_frame {	      /* what is known of a frame */
 	uint8_t leaf, caller; /* enum ready_by as innermost frame, as caller;
 			       * SUMS: unknown yet */
 };
 
-struct pass {
+struct readiness {
 	struct store *db;
 	struct symbolizer *sy;
 	struct known_code *code;
-	struct place *place;   /* by image */
-	struct spot *spot;     /* by frame */
-	uint8_t *callers;      /* by stack: enum ready_by of all frames but the
-				* innermost; SUMS: unknown yet */
-	struct sums at, whole; /* innermost frames; whole stacks */
-	uint32_t *order;       /* images, sorted by samples */
+	struct ready_image *place; /* by image */
+	struct ready_frame *spot;  /* by frame */
+	uint8_t *callers; /* by stack: enum ready_by of all frames but the
+			   * innermost; SUMS: unknown yet */
+	struct ready_counts at, whole; /* innermost frames; whole stacks */
+	uint32_t *order;	       /* images, sorted by samples */
 	size_t n_order;
 	struct packages *packages;
 };
 
-static unsigned int readiness_ask_file(struct pass *p, uint32_t image,
+static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
 				       uint64_t off)
 {
-	struct place *pl = &p->place[image];
+	struct ready_image *pl = &p->place[image];
 
 	if (!pl->asked) {
 		pl->asked = true;
@@ -72,10 +73,10 @@ static unsigned int readiness_ask_file(struct pass *p, uint32_t image,
 
 /* Looks a caller up inside its call instruction: the return address may be in
  * another function. */
-static uint8_t readiness_of_caller(struct pass *p, uint32_t frame)
+static uint8_t readiness_of_caller(struct readiness *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	struct spot *s = &p->spot[frame];
+	struct ready_frame *s = &p->spot[frame];
 
 	if (s->caller == SUMS)
 		s->caller = (uint8_t)readiness_ask_file(
@@ -83,10 +84,10 @@ static uint8_t readiness_of_caller(struct pass *p, uint32_t frame)
 	return s->caller;
 }
 
-static uint8_t readiness_of_leaf(struct pass *p, uint32_t frame)
+static uint8_t readiness_of_leaf(struct readiness *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	struct spot *s = &p->spot[frame];
+	struct ready_frame *s = &p->spot[frame];
 
 	if (s->leaf == SUMS)
 		s->leaf = (uint8_t)readiness_ask_file(p, f->image, f->off);
@@ -95,7 +96,7 @@ static uint8_t readiness_of_leaf(struct pass *p, uint32_t frame)
 
 /* Returns how all callers of a stack can be unwound. Results are kept for each
  * node of the tree, since stacks share callers. */
-static uint8_t readiness_of_callers(struct pass *p, uint32_t stack)
+static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 {
 	const struct code_stack *tree = p->code->stack;
 	uint32_t todo = stack;
@@ -114,7 +115,7 @@ static uint8_t readiness_of_callers(struct pass *p, uint32_t stack)
 
 static int take_samples(void *arg, const struct rows *r, struct err *err)
 {
-	struct pass *p = arg;
+	struct readiness *p = arg;
 	int64_t stack = rows_int(r, READY_SAMPLES_USER);
 	uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
 
@@ -124,7 +125,7 @@ static int take_samples(void *arg, const struct rows *r, struct err *err)
 	uint32_t frame = p->code->stack[stack].frame;
 	uint8_t leaf = readiness_of_leaf(p, frame);
 	uint8_t whole = leaf & readiness_of_callers(p, (uint32_t)stack);
-	struct sums *at = &p->place[p->code->frame[frame].image].at;
+	struct ready_counts *at = &p->place[p->code->frame[frame].image].at;
 
 	at->n += n;
 	at->sum[leaf] += n;
@@ -137,7 +138,7 @@ static int take_samples(void *arg, const struct rows *r, struct err *err)
 
 static int readiness_compare_images(const void *a, const void *b, void *arg)
 {
-	const struct pass *p = arg;
+	const struct readiness *p = arg;
 	uint32_t i = *(const uint32_t *)a;
 	uint32_t k = *(const uint32_t *)b;
 
@@ -146,12 +147,12 @@ static int readiness_compare_images(const void *a, const void *b, void *arg)
 	return i < k ? -1 : i > k;
 }
 
-static const char *readiness_path(const struct pass *p, uint32_t image)
+static const char *readiness_path(const struct readiness *p, uint32_t image)
 {
 	return p->code->image[image].img.path;
 }
 
-static void readiness_sort_images(struct pass *p)
+static void readiness_sort_images(struct readiness *p)
 {
 	p->order = mem_new(p->code->n_image, sizeof(*p->order));
 	for (uint32_t i = 1; i < p->code->n_image; i++)
@@ -169,7 +170,7 @@ static void readiness_sort_images(struct pass *p)
 
 /* ---- what is shown */
 
-static const struct kind {
+static const struct ready_means {
 	const char *name, *title;
 	unsigned int with,
 		without; /* bits that must be set, that must be clear */
@@ -181,7 +182,8 @@ static const struct kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint64_t readiness_sum(const struct sums *s, const struct kind *k)
+static uint64_t readiness_sum(const struct ready_counts *s,
+			      const struct ready_means *k)
 {
 	uint64_t n = 0;
 
@@ -191,7 +193,7 @@ static uint64_t readiness_sum(const struct sums *s, const struct kind *k)
 	return n;
 }
 
-static const char *readiness_package(const struct pass *p, uint32_t image)
+static const char *readiness_package(const struct readiness *p, uint32_t image)
 {
 	const char *name =
 		p->place[image].file
@@ -206,12 +208,12 @@ static void readiness_put_share(uint64_t n, uint64_t of)
 	printf(" %5.1f %%", of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void readiness_put_images(const struct pass *p)
+static void readiness_put_images(const struct readiness *p)
 {
 	printf("\n%9s  %7s  %7s  %7s  %7s  %3s  %-20s %s\n", "samples", "FP",
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
-		const struct place *pl = &p->place[p->order[i]];
+		const struct ready_image *pl = &p->place[p->order[i]];
 		int v = pl->file ? ready_sframe(pl->file) : 0;
 		const char *name = readiness_package(p, p->order[i]);
 		const char *path = readiness_path(p, p->order[i]);
@@ -240,7 +242,7 @@ static void readiness_put_images(const struct pass *p)
 	}
 }
 
-static void readiness_put_all(const struct pass *p)
+static void readiness_put_all(const struct readiness *p)
 {
 	printf("%" PRIu64 " samples with a user stack\n\n", p->at.n);
 	printf("%-16s %20s %20s\n", "can be unwound by", "where it was sampled",
@@ -258,16 +260,16 @@ static void readiness_put_all(const struct pass *p)
 	readiness_put_images(p);
 }
 
-static void readiness_json_sums(struct json *j, const struct sums *s)
+static void readiness_json_sums(struct json *j, const struct ready_counts *s)
 {
 	for (size_t k = 0; k < KINDS; k++)
 		json_uint(j, kinds[k].name, readiness_sum(s, &kinds[k]));
 }
 
-static void readiness_json_image(struct json *j, const struct pass *p,
+static void readiness_json_image(struct json *j, const struct readiness *p,
 				 uint32_t image)
 {
-	const struct place *pl = &p->place[image];
+	const struct ready_image *pl = &p->place[image];
 	const char *name = readiness_package(p, image);
 
 	json_object(j, NULL);
@@ -280,7 +282,7 @@ static void readiness_json_image(struct json *j, const struct pass *p,
 	json_end(j);
 }
 
-static void readiness_json(const struct pass *p)
+static void readiness_json(const struct readiness *p)
 {
 	struct json j;
 
@@ -299,7 +301,7 @@ static void readiness_json(const struct pass *p)
 	json_newline(&j);
 }
 
-static int readiness_load(struct pass *p, struct err *err)
+static int readiness_load(struct readiness *p, struct err *err)
 {
 	p->code = code_load_places(p->db, err);
 	if (!p->code)
@@ -332,7 +334,7 @@ static struct store *open_database(const char *path, int *status,
 
 int sframe_readiness(const char *path, bool json, struct err *err)
 {
-	struct pass p = { 0 };
+	struct readiness p = { 0 };
 	int status = STATUS_OK;
 	int ret;
 

@@ -7,12 +7,12 @@
  * sleeps. */
 #ifndef SCHEMA_DB_DB_H
 #define SCHEMA_DB_DB_H
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "schema/db/bulk.h"
+#include "schema/db/sqlite_api.h"
 
 struct err;
 struct writer;

@@ -160,7 +160,7 @@ struct value rows_value(const struct rows *r, size_t i)
 		break;
 	case SQLITE_TEXT:
 		v.kind = VALUE_TEXT;
-		v.text = (const char *)sqlite3_column_text(r->st, at);
+		v.text = db_column_text(r->st, at);
 		v.len = (size_t)sqlite3_column_bytes(r->st, at);
 		break;
 	case SQLITE_BLOB:
@@ -200,10 +200,9 @@ int64_t rows_int(const struct rows *r, size_t i)
 
 const char *rows_text(const struct rows *r, size_t i)
 {
-	const unsigned char *s =
-		i < r->n ? sqlite3_column_text(r->st, (int)i) : NULL;
+	const char *s = i < r->n ? db_column_text(r->st, (int)i) : NULL;
 
-	return s ? (const char *)s : "";
+	return s ? s : "";
 }
 
 int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
@@ -221,7 +220,7 @@ int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
 	return ret;
 }
 
-struct dense {
+struct dense_ids {
 	const char *query;
 	rows_fn *fn;
 	void *arg;
@@ -232,7 +231,7 @@ struct dense {
 
 static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 {
-	struct dense *d = arg;
+	struct dense_ids *d = arg;
 	int ret = 1;
 
 	if (rows_int(r, ID_COLUMN) == ++d->id && d->id < UINT32_MAX)
@@ -247,7 +246,7 @@ static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
 		    struct err *err)
 {
-	struct dense d = { query, fn, arg, 0 };
+	struct dense_ids d = { query, fn, arg, 0 };
 
 	return rows_each(db, query, rows_next_id, &d, err);
 }

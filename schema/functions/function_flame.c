@@ -25,23 +25,24 @@ enum {
 };
 
 /* A tree being loaded. */
-struct load {
+struct flame_load {
 	struct flame_nodes *t;
 	sqlite3 *db;
 	sqlite3_value **arg;
 	char *message; /* of an error; NULL: that of the connection */
 };
 
-static int flame_fault(struct load *l, char *message)
+static int flame_fault(struct flame_load *l, char *message)
 {
 	l->message = message;
 	return SQLITE_ERROR;
 }
 
-typedef int flame_row_fn(struct load *l, sqlite3_stmt *st);
+typedef int flame_row_fn(struct flame_load *l, sqlite3_stmt *st);
 
 /* Calls fn for each row of a query. Returns an SQLite result code. */
-static int flame_each_row(struct load *l, const char *query, flame_row_fn *fn)
+static int flame_each_row(struct flame_load *l, const char *query,
+			  flame_row_fn *fn)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql(query), -1, &st, NULL);
@@ -59,7 +60,7 @@ static int flame_each_row(struct load *l, const char *query, flame_row_fn *fn)
 }
 
 /* Frames and stacks are arrays by id: the ids must be 1, 2, 3 ... */
-static int flame_next_frame(struct load *l, sqlite3_stmt *st)
+static int flame_next_frame(struct flame_load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_FRAMES_ID) !=
 	    (sqlite3_int64)l->t->n_frame + 1)
@@ -74,7 +75,7 @@ static int flame_next_frame(struct load *l, sqlite3_stmt *st)
 	return SQLITE_OK;
 }
 
-static int flame_next_stack(struct load *l, sqlite3_stmt *st)
+static int flame_next_stack(struct flame_load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_STACKS_ID) !=
 		    (sqlite3_int64)l->t->n_stack + 1 ||
@@ -89,27 +90,27 @@ static int flame_next_stack(struct load *l, sqlite3_stmt *st)
 }
 
 /* The name of the node for a mark, e.g. '[user: exit_per_task]'. */
-struct mark {
+struct flame_mark {
 	sqlite3_int64 id;
 	uint32_t name;
 };
 
-struct marks {
-	struct load l;
-	struct mark *mark;
+struct flame_marks {
+	struct flame_load l;
+	struct flame_mark *mark;
 	size_t n, cap;
 };
 
-static int flame_next_word(struct load *l, sqlite3_stmt *st)
+static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 {
-	struct marks *m = (struct marks *)l;
+	struct flame_marks *m = (struct flame_marks *)l;
 	const char *word = db_column_text(st, FN_FLAME_WORDS_NAME);
 	char *name = sqlite3_mprintf("[user: %s]", word ? word : "?");
 
 	if (!name)
 		return SQLITE_NOMEM;
 	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
-	m->mark[m->n++] = (struct mark){
+	m->mark[m->n++] = (struct flame_mark){
 		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
 		intern_add(&l->t->names, name),
 	};
@@ -118,7 +119,8 @@ static int flame_next_word(struct load *l, sqlite3_stmt *st)
 }
 
 /* Returns the node of a mark below node, or node if there is no such mark. */
-static uint32_t flame_put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
+static uint32_t flame_put_mark(struct flame_marks *m, uint32_t node,
+			       sqlite3_int64 id)
 {
 	for (size_t i = 0; id && i < m->n; i++)
 		if (m->mark[i].id == id)
@@ -136,7 +138,7 @@ static uint32_t flame_stack_id(const struct flame_nodes *t, sqlite3_stmt *st,
 	return id > 0 && (uint64_t)id <= t->n_stack ? (uint32_t)id : 0;
 }
 
-static int flame_next_group(struct load *l, sqlite3_stmt *st)
+static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 {
 	struct flame_nodes *t = l->t;
 	const char *comm = db_column_text(st, FN_FLAME_GROUPS_COMM);
@@ -148,7 +150,7 @@ static int flame_next_group(struct load *l, sqlite3_stmt *st)
 		t, FLAME_ROOT, intern_add(&t->names, comm), FLAME_ROOT);
 	if (at != FLAME_ROOT)
 		at = flame_put_mark(
-			(struct marks *)l, at,
+			(struct flame_marks *)l, at,
 			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(
@@ -173,7 +175,7 @@ static int flame_next_group(struct load *l, sqlite3_stmt *st)
 
 /* Stores the event to take if none is named in *out, for sqlite3_value_free(),
  * or NULL if there are no samples. Returns an SQLite result code. */
-static int flame_default_event(struct load *l, sqlite3_value **out)
+static int flame_default_event(struct flame_load *l, sqlite3_value **out)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"), -1, &st,
@@ -188,9 +190,9 @@ static int flame_default_event(struct load *l, sqlite3_value **out)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int flame_load_tree(struct marks *m)
+static int flame_load_tree(struct flame_marks *m)
 {
-	struct load *l = &m->l;
+	struct flame_load *l = &m->l;
 	sqlite3_value *event = NULL;
 	bool some = l->arg[ARG_PID] || l->arg[ARG_FROM] || l->arg[ARG_TO];
 	int rc = SQLITE_OK;
@@ -236,7 +238,7 @@ static void flame_close(struct table_call *c)
 static int flame_filter(struct table_call *c, sqlite3_value **arg,
 			char **message)
 {
-	struct marks m = { .l = { .db = c->fs->db, .arg = arg } };
+	struct flame_marks m = { .l = { .db = c->fs->db, .arg = arg } };
 
 	flame_close(c);
 	if (!functions_enter(c->fs, "flame()", message))

@@ -56,7 +56,7 @@ static int text_look_up(sqlite3_context *ctx, enum function_query q,
 }
 
 /* The frames of a stack. */
-struct path {
+struct stack_frames {
 	sqlite3_int64 *frame; /* innermost first */
 	size_t n, cap;
 };
@@ -71,7 +71,7 @@ static int text_damaged(sqlite3_context *ctx, sqlite3_int64 stack)
 /* Reads the frames of a stack. Returns 0, NO_ROW, or -1 after setting the
  * result to the error. */
 static int text_load_path(sqlite3_context *ctx, sqlite3_int64 stack,
-			  struct path *p)
+			  struct stack_frames *p)
 {
 	int rc = 0;
 
@@ -193,7 +193,7 @@ static sqlite3_str *text_begin(sqlite3_context *ctx, const char *name)
 
 void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
-	struct path p = { 0 };
+	struct stack_frames p = { 0 };
 
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
@@ -221,7 +221,7 @@ void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
 static int text_put_folded(sqlite3_context *ctx, sqlite3_str *s,
 			   sqlite3_value *v)
 {
-	struct path p = { 0 };
+	struct stack_frames p = { 0 };
 	int rc = sqlite3_value_type(v) == SQLITE_NULL
 			 ? NO_ROW
 			 : text_load_path(ctx, sqlite3_value_int64(v), &p);

@@ -147,8 +147,8 @@ static const char *fact_mark_name(const struct record *rec)
 	return "record";
 }
 
-static uint32_t event_type_id(struct store *db, struct capture_map *c,
-			      const struct fact_event *e, struct err *err)
+static uint32_t fact_type_id(struct store *db, struct capture_map *c,
+			     const struct fact_event *e, struct err *err)
 {
 	if (e->type == UINT32_MAX)
 		return capture_mark_type(db, e->source, fact_mark_name(e->rec),
@@ -158,8 +158,8 @@ static uint32_t event_type_id(struct store *db, struct capture_map *c,
 	return capture_type(db, e->source, e->type, err);
 }
 
-static void count_event(struct store *db, struct capture_map *c,
-			const struct fact_event *e)
+static void fact_count_event(struct store *db, struct capture_map *c,
+			     const struct fact_event *e)
 {
 	const struct record *rec = e->rec;
 
@@ -178,7 +178,7 @@ static void count_event(struct store *db, struct capture_map *c,
 		db->w->deferred++;
 }
 
-static void count_event_type(struct store *db, uint32_t type)
+static void fact_count_type(struct store *db, uint32_t type)
 {
 	db->w->count =
 		mem_reach(db->w->count, &db->w->n_count, &db->w->cap_count,
@@ -190,7 +190,7 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 			  struct err *err)
 {
 	struct capture_map *c = capture_map(db, e->source);
-	uint32_t type = event_type_id(db, c, e, err);
+	uint32_t type = fact_type_id(db, c, e, err);
 	bool weighs = false;
 	uint64_t sum;
 	struct row r;
@@ -205,8 +205,8 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 			       (unsigned long long)db->w->events);
 	if (db_row(db, T_EVENT, 0, &r, err))
 		return -1;
-	count_event(db, c, e);
-	count_event_type(db, type);
+	fact_count_event(db, c, e);
+	fact_count_type(db, type);
 	row_key(&r, e->id);
 	row_time(&r, 1, e->time);
 	row_cpu(&r, 2, e->cpu);

@@ -17,17 +17,17 @@
 
 #define TABLES_MAX 2000
 
-struct column {
+struct ev_column {
 	char *field; /* its name in the capture */
 	char name[STORE_NAME_MAX];
 };
 
 /* One ev_ table. Column 0 is event_id. */
-struct ev {
+struct ev_table {
 	char *event;
 	char name[STORE_NAME_MAX];
 	unsigned int table; /* in store.table */
-	struct column *col;
+	struct ev_column *col;
 	size_t n_col, cap_col;
 };
 
@@ -47,7 +47,7 @@ struct ev_source {
 struct fields {
 	char *patterns;	       /* NULL: the default set */
 	bool none, all, usual; /* usual: the default set */
-	struct ev *ev;
+	struct ev_table *ev;
 	size_t n_ev, cap_ev;
 	struct ev_source *source;
 	size_t n_source, cap_source;
@@ -154,21 +154,12 @@ static bool fields_is_wanted(const struct fields *fs, const char *event)
 static struct ev_map *fields_map(struct fields *fs, unsigned int source,
 				 uint32_t event)
 {
-	if (source >= fs->n_source) {
-		fs->source = mem_grow(fs->source, &fs->cap_source,
-				      (size_t)source + 1, sizeof(*fs->source));
-		memset(fs->source + fs->n_source, 0,
-		       (source + 1 - fs->n_source) * sizeof(*fs->source));
-		fs->n_source = (size_t)source + 1;
-	}
+	fs->source = mem_reach(fs->source, &fs->n_source, &fs->cap_source,
+			       (size_t)source + 1, sizeof(*fs->source));
 	struct ev_source *s = &fs->source[source];
 
-	if (event >= s->n) {
-		s->map = mem_grow(s->map, &s->cap, (size_t)event + 1,
-				  sizeof(*s->map));
-		memset(s->map + s->n, 0, (event + 1 - s->n) * sizeof(*s->map));
-		s->n = (size_t)event + 1;
-	}
+	s->map = mem_reach(s->map, &s->n, &s->cap, (size_t)event + 1,
+			   sizeof(*s->map));
 	return &s->map[event];
 }
 
@@ -194,7 +185,7 @@ bool store_wants_fields(struct store *db, const struct source *src,
 	return m->wanted;
 }
 
-static bool column_taken(const struct ev *ev, const char *name)
+static bool fields_column_taken(const struct ev_table *ev, const char *name)
 {
 	if (!strcmp(name, "event_id"))
 		return true;
@@ -204,7 +195,7 @@ static bool column_taken(const struct ev *ev, const char *name)
 	return false;
 }
 
-static bool table_taken(const struct fields *fs, const char *name)
+static bool fields_table_taken(const struct fields *fs, const char *name)
 {
 	for (size_t i = 0; i < fs->n_ev; i++)
 		if (!strcmp(fs->ev[i].name, name))
@@ -232,12 +223,12 @@ static int fields_new_table(struct store *db, const char *event,
 			    struct err *err)
 {
 	struct fields *fs = db->w->fields;
-	struct ev ev = { .event = mem_strdup(event) };
+	struct ev_table ev = { .event = mem_strdup(event) };
 
 	column_name_fold("ev_", event, ev.name);
 	size_t len = strlen(ev.name);
 
-	for (unsigned int i = 2; table_taken(fs, ev.name); i++)
+	for (unsigned int i = 2; fields_table_taken(fs, ev.name); i++)
 		fields_add_suffix(ev.name, len, i);
 	if (fields_run_sql(db, err,
 			   "CREATE TABLE \"%w\"(event_id INTEGER PRIMARY KEY)",
@@ -255,16 +246,16 @@ static int fields_new_table(struct store *db, const char *event,
 	return 0;
 }
 
-static int fields_new_column(struct store *db, struct ev *ev, const char *field,
-			     struct err *err)
+static int fields_new_column(struct store *db, struct ev_table *ev,
+			     const char *field, struct err *err)
 {
 	struct bulk_table *t = db->table[ev->table];
-	struct column c = { .field = mem_strdup(field) };
+	struct ev_column c = { .field = mem_strdup(field) };
 
 	store_column_name(field, c.name);
 	size_t len = strlen(c.name);
 
-	for (unsigned int i = 2; column_taken(ev, c.name); i++)
+	for (unsigned int i = 2; fields_column_taken(ev, c.name); i++)
 		fields_add_suffix(c.name, len, i);
 	ev->col = mem_grow(ev->col, &ev->cap_col, ev->n_col + 1,
 			   sizeof(*ev->col));
@@ -277,7 +268,7 @@ static int fields_new_column(struct store *db, struct ev *ev, const char *field,
 
 /* Returns the column of the nth field of this name, counted from 0, or 0 if
  * there is none: an event may have two fields of one name. */
-static uint16_t fields_find_column(const struct ev *ev, const char *field,
+static uint16_t fields_find_column(const struct ev_table *ev, const char *field,
 				   unsigned int nth)
 {
 	for (size_t i = 0; i < ev->n_col; i++)
@@ -296,8 +287,8 @@ static unsigned int fields_same_before(const struct event_def *e, uint32_t i)
 	return n;
 }
 
-static int set_type_table(struct store *db, uint32_t type, const char *name,
-			  struct err *err)
+static int fields_set_type_table(struct store *db, uint32_t type,
+				 const char *name, struct err *err)
 {
 	char *sql = sqlite3_mprintf(
 		"UPDATE event_type SET fields = %Q WHERE id = %u", name, type);
@@ -324,10 +315,10 @@ static int fields_make_map(struct store *db, const struct source *src,
 	if (db_drain(db, err) ||
 	    (i == fs->n_ev && fields_new_table(db, plain, err)))
 		return -1;
-	struct ev *ev = &fs->ev[i];
+	struct ev_table *ev = &fs->ev[i];
 	uint32_t type = capture_type(db, src->index, event, err);
 
-	if (!type || set_type_table(db, type, ev->name, err))
+	if (!type || fields_set_type_table(db, type, ev->name, err))
 		return -1;
 	m->place = mem_new(e->n_fields, sizeof(*m->place));
 	m->n_place = e->n_fields;

@@ -66,8 +66,7 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 static void jitted_add_line(struct jit_code *out, struct jit_line **line,
 			    size_t *cap, sqlite3_stmt *st, struct arena *text)
 {
-	const char *file =
-		(const char *)sqlite3_column_text(st, JIT_LINES_FILE);
+	const char *file = db_column_text(st, JIT_LINES_FILE);
 
 	*line = mem_grow(*line, cap, out->n_line + 1, sizeof(**line));
 	(*line)[out->n_line++] = (struct jit_line){

@@ -33,7 +33,7 @@ struct answer_key {
 	uint64_t off;
 };
 
-struct known { /* symbols of the current image */
+struct known_symbol { /* symbols of the current image */
 	uint64_t start;
 	char *name;
 	uint32_t id;
@@ -47,7 +47,7 @@ struct naming {
 	struct unnamed_image at; /* current; image 0: none */
 	struct answer *answer;	 /* one for each of at.code[] */
 	size_t cap_answer;
-	struct known *known;
+	struct known_symbol *known;
 	size_t n_known, cap_known;
 	struct table by_name;
 	struct symbol last; /* the last answer, not yet in answer[]; name
@@ -89,7 +89,8 @@ void naming_free(struct naming *nm)
 
 static bool naming_same_symbol(const void *owner, uint32_t id, const void *key)
 {
-	const struct known *a = &((const struct naming *)owner)->known[id];
+	const struct known_symbol *a =
+		&((const struct naming *)owner)->known[id];
 	const struct symbol *b = key;
 
 	return a->start == b->start && !strcmp(a->name, b->name);
@@ -108,8 +109,8 @@ static int naming_symbol_id(struct store *db, struct naming *nm,
 		at = (uint32_t)nm->n_known;
 		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
 				     sizeof(*nm->known));
-		struct known k = { s->start, arena_strdup(&nm->text, s->name),
-				   0 };
+		struct known_symbol k = { s->start,
+					  arena_strdup(&nm->text, s->name), 0 };
 
 		if (symbol_rows_put(db, nm->at.image, s, &k.id, err))
 			return -1;
@@ -148,9 +149,8 @@ static int naming_load_known(struct store *db, struct naming *nm,
 		return -1;
 	sqlite3_bind_int64(st, 1, nm->at.image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(
-			st, KNOWN_SYMBOLS_NAME);
-		struct known k = {
+		const char *name = db_column_text(st, KNOWN_SYMBOLS_NAME);
+		struct known_symbol k = {
 			.start = (uint64_t)sqlite3_column_int64(
 				st, KNOWN_SYMBOLS_START),
 			.name = arena_strdup(&nm->text, name ? name : ""),

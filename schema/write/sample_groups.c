@@ -14,6 +14,7 @@
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
@@ -28,7 +29,7 @@
 #define MARK_ENDED 100
 
 /* 32 bytes: reading one touches one cache line. */
-struct group {
+struct sample_group {
 	uint32_t type, comm, kernel, user; /* stacks */
 	int16_t mark;			   /* 0: NULL */
 	uint16_t weighs;		   /* 0: the weight is NULL */
@@ -38,7 +39,7 @@ struct group {
 
 /* A sample that waits for its request. */
 struct waiting {
-	struct group g;
+	struct sample_group g;
 	uint32_t event;
 };
 
@@ -47,9 +48,9 @@ struct waiting {
 #define AHEAD 8
 
 struct sample_groups {
-	struct group *slot;
+	struct sample_group *slot;
 	size_t n_slot, n_group;
-	struct group next[AHEAD];
+	struct sample_group next[AHEAD];
 	uint64_t hash[AHEAD];
 	unsigned int at;
 
@@ -60,12 +61,9 @@ struct sample_groups {
 
 	uint32_t *first; /* comm id - 1 -> the first comm of that name */
 	size_t n_first, cap_first;
-	const char **name;
-	size_t n_name, cap_name;
-	uint32_t *named; /* name -> its first comm */
-	size_t cap_named;
-	struct table names;
-	struct arena text;
+	struct intern names;
+	uint32_t *named; /* name -> the first comm of that name */
+	size_t n_named, cap_named;
 };
 
 static struct sample_groups *sample_groups_of(struct store *db)
@@ -85,47 +83,32 @@ void sample_groups_free(struct sample_groups *sg)
 	if (!sg)
 		return;
 	table_release(&sg->waits);
-	table_release(&sg->names);
-	arena_release(&sg->text);
+	intern_release(&sg->names);
 	free(sg->slot);
 	free(sg->wait);
 	free(sg->hole);
 	free(sg->first);
-	free(sg->name);
 	free(sg->named);
 	free(sg);
 }
 
-static bool sample_groups_same_name(const void *owner, uint32_t id,
-				    const void *key)
-{
-	return !strcmp(((const struct sample_groups *)owner)->name[id], key);
-}
-
+/* Each thread has comms of its own, most of which have few different names. */
 void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 {
 	struct sample_groups *sg = sample_groups_of(db);
-	uint64_t h = hash_bytes(name, strlen(name), 0);
-	uint32_t i =
-		table_find(&sg->names, h, sample_groups_same_name, sg, name);
+	uint32_t i = intern_add(&sg->names, name);
 
-	if (i == TABLE_NONE) {
-		i = (uint32_t)sg->n_name++;
-		sg->name = mem_grow(sg->name, &sg->cap_name, sg->n_name,
-				    sizeof(*sg->name));
-		sg->named = mem_grow(sg->named, &sg->cap_named, sg->n_name,
-				     sizeof(*sg->named));
-		sg->name[i] = arena_strdup(&sg->text, name);
+	sg->named = mem_reach(sg->named, &sg->n_named, &sg->cap_named,
+			      (size_t)i + 1, sizeof(*sg->named));
+	if (!sg->named[i])
 		sg->named[i] = id;
-		table_add(&sg->names, h, i);
-	}
 	if (id != sg->n_first + 1)
 		return; /* ids are not dense: the comm stands for itself */
 	sg->first = mem_grow(sg->first, &sg->cap_first, id, sizeof(id));
 	sg->first[sg->n_first++] = sg->named[i];
 }
 
-static uint64_t sample_groups_hash(const struct group *g)
+static uint64_t sample_groups_hash(const struct sample_group *g)
 {
 	uint64_t a = (uint64_t)g->kernel << 32 | g->user;
 	uint64_t b = (uint64_t)g->type << 32 | g->comm;
@@ -134,7 +117,8 @@ static uint64_t sample_groups_hash(const struct group *g)
 	return hash_u64(a ^ b * 0x9e3779b97f4a7c15u);
 }
 
-static bool sample_groups_same_key(const struct group *a, const struct group *b)
+static bool sample_groups_same_key(const struct sample_group *a,
+				   const struct sample_group *b)
 {
 	return a->kernel == b->kernel && a->user == b->user &&
 	       a->comm == b->comm && a->type == b->type && a->mark == b->mark &&
@@ -142,8 +126,9 @@ static bool sample_groups_same_key(const struct group *a, const struct group *b)
 }
 
 /* Returns the slot of a group, or the free slot where it belongs. */
-static struct group *sample_groups_find(const struct sample_groups *sg,
-					const struct group *g, uint64_t hash)
+static struct sample_group *sample_groups_find(const struct sample_groups *sg,
+					       const struct sample_group *g,
+					       uint64_t hash)
 {
 	size_t i = hash & (sg->n_slot - 1);
 
@@ -158,7 +143,7 @@ static int sample_groups_write(struct store *db, struct err *err)
 	struct row r;
 
 	for (size_t i = 0; i < sg->n_slot; i++) {
-		const struct group *g = &sg->slot[i];
+		const struct sample_group *g = &sg->slot[i];
 
 		if (!g->n)
 			continue;
@@ -181,7 +166,7 @@ static int sample_groups_write(struct store *db, struct err *err)
 
 static void sample_groups_grow(struct sample_groups *sg)
 {
-	struct group *old = sg->slot;
+	struct sample_group *old = sg->slot;
 	size_t n = sg->n_slot;
 
 	sg->slot = mem_new(n * 2, sizeof(*sg->slot));
@@ -194,11 +179,11 @@ static void sample_groups_grow(struct sample_groups *sg)
 	free(old);
 }
 
-static int sample_groups_add_now(struct store *db, const struct group *g,
+static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
-	struct group *to = sample_groups_find(sg, g, hash);
+	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
 		if (sg->n_slot < SLOTS_MAX)
@@ -218,7 +203,7 @@ static int sample_groups_add_now(struct store *db, const struct group *g,
 	return 0;
 }
 
-static int sample_groups_add(struct store *db, const struct group *g,
+static int sample_groups_add(struct store *db, const struct sample_group *g,
 			     struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;

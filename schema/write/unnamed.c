@@ -152,8 +152,7 @@ void unnamed_release(struct unnamed *u)
 static void unnamed_take_image(sqlite3_stmt *st, struct arena *text,
 			       struct image *img)
 {
-	const char *path =
-		(const char *)sqlite3_column_text(st, UNNAMED_IMAGE_PATH);
+	const char *path = db_column_text(st, UNNAMED_IMAGE_PATH);
 	const void *id = sqlite3_column_blob(st, UNNAMED_IMAGE_BUILD_ID);
 	int len = sqlite3_column_bytes(st, UNNAMED_IMAGE_BUILD_ID);
 

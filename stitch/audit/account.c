@@ -185,6 +185,18 @@ static struct ledger_entry account_entry(uint16_t source, const char *what,
 	};
 }
 
+/* An entry about a record. */
+static struct ledger_entry account_record_entry(const struct record *rec,
+						const char *what, int64_t t0,
+						int64_t t1)
+{
+	struct ledger_entry e = account_entry(rec->source, what, t0, t1);
+
+	e.off = rec->off;
+	e.cpu = rec->cpu;
+	return e;
+}
+
 /* Adds the loss with this id to those that explain missing records. */
 static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 			    int32_t cpu, int64_t t0, int64_t t1)
@@ -220,13 +232,11 @@ static void account_lost(struct account *ac, const struct record *rec)
 	int64_t t0 = rec->lost.has_since && rec->lost.since <= INT64_MAX
 			     ? (int64_t)rec->lost.since
 			     : lost_since(ps, rec, t1);
-	struct ledger_entry e = account_entry(
-		rec->source, hardware ? "hardware" : "lost", t0, t1);
+	struct ledger_entry e = account_record_entry(
+		rec, hardware ? "hardware" : "lost", t0, t1);
 
-	e.off = rec->off;
 	e.n = rec->lost.n;
 	e.counts = true;
-	e.cpu = rec->cpu;
 	/* a LOST record has the event of the record that follows it */
 	if (hardware)
 		e.event = rec->lost.event;
@@ -244,12 +254,10 @@ static void account_lost_total(struct account *ac, const struct record *rec)
 	bool filtered = rec->flags & REC_F_FILTERED;
 	struct ring *r = account_ring_of(ps, rec);
 	struct ledger_entry e =
-		account_entry(rec->source, filtered ? "filtered" : "lost_total",
-			      TIME_NONE, TIME_NONE);
+		account_record_entry(rec, filtered ? "filtered" : "lost_total",
+				     TIME_NONE, TIME_NONE);
 
-	e.off = rec->off;
 	e.n = rec->lost.n;
-	e.cpu = rec->cpu;
 	e.event = rec->lost.event;
 	ledger_add(ac->ledger, &e);
 	if (filtered)
@@ -269,11 +277,9 @@ static void account_reading(void *arg, uint64_t n, int64_t since)
 	const struct record *rec = rd->rec;
 	int64_t t1 = record_time(rec);
 	struct ledger_entry e =
-		account_entry(rec->source, "read_lost", since, t1);
+		account_record_entry(rec, "read_lost", since, t1);
 
-	e.off = rec->off;
 	e.n = n;
-	e.cpu = rec->cpu;
 	account_explain(rd->ac, rec->source, ledger_add(rd->ac->ledger, &e),
 			rec->cpu, since, t1);
 }
@@ -390,12 +396,10 @@ static void account_aux(struct account *ac, const struct record *rec)
 {
 	uint64_t flags = extra_of(rec, "flags");
 	int64_t t = record_time(rec);
-	struct ledger_entry e = account_entry(rec->source, "aux", t, t);
+	struct ledger_entry e = account_record_entry(rec, "aux", t, t);
 
 	if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
 		return;
-	e.off = rec->off;
-	e.cpu = rec->cpu;
 	ledger_add(ac->ledger, &e);
 }
 

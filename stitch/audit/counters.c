@@ -687,7 +687,7 @@ static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
 		.source = source,
 		.layout = cookie_layout_name(
 			gr->n_read ? gr->read[0].shape->layout : LAYOUT_OPAQUE),
-		.reason = "they are counted with another capture's",
+		.reason = "counted together with another capture",
 		.no_chain = ps->end.no_chain,
 		.no_sample = ps->end.no_sample,
 	};

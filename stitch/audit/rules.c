@@ -403,7 +403,7 @@ const struct rule rules[] = {
 	[RULE_TID_REUSED] = {
 		.name = "tid_reused",
 		.proves = "the EXIT record of a thread is missing: its id "
-			  "has another life",
+			  "was used again",
 		.view = "rule_tid_reused",
 		.breaks = true,
 		.kinds = KINDS_ALL,
@@ -437,8 +437,9 @@ const struct rule rules[] = {
 	},
 	[RULE_AFTER_EXIT] = {
 		.name = "after_exit",
-		.proves = "a thread goes on after its EXIT record: the FORK "
-			  "of another life is missing, or times are wrong",
+		.proves = "a thread continues after its EXIT record: the "
+			  "FORK that reused its id is missing, or times are "
+			  "wrong",
 		.view = "rule_after_exit",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
@@ -462,7 +463,7 @@ const struct rule rules[] = {
 	},
 	[RULE_WAKEUP_ORDER] = {
 		.name = "wakeup_order",
-		.proves = "the wakeup of a task stands before its sleep: the "
+		.proves = "the wakeup of a task precedes its sleep: the "
 			  "clocks of two CPUs differ",
 		.view = "rule_wakeup_order",
 		.breaks = true,

@@ -95,44 +95,42 @@ static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
 	return 0;
 }
 
-/* Reads the number at pos + off without moving pos. Returns -1, without a
- * message, if the number is not completely inside the window. */
+/* Copies the n bytes at pos + off without moving pos. Returns -1, without a
+ * message, if not all of them are inside the window. */
+static inline int bytes_peek(const struct bytes *b, uint64_t off, void *out,
+			     size_t n)
+{
+	if (__builtin_expect(off > bytes_left(b) || bytes_left(b) - off < n, 0))
+		return -1;
+	memcpy(out, b->pos + off, n);
+	return 0;
+}
+
+/* Like bytes_peek(), for numbers. */
 static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
 				 uint16_t *out)
 {
-	uint16_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap16(v) : v;
+	*out = b->swap ? __builtin_bswap16(*out) : *out;
 	return 0;
 }
 
 static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
 				 uint32_t *out)
 {
-	uint32_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap32(v) : v;
+	*out = b->swap ? __builtin_bswap32(*out) : *out;
 	return 0;
 }
 
 static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
 				 uint64_t *out)
 {
-	uint64_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap64(v) : v;
+	*out = b->swap ? __builtin_bswap64(*out) : *out;
 	return 0;
 }
 

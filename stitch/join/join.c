@@ -251,6 +251,8 @@ static void join_match_request(struct join *jn, struct cookie_entry *e,
 		wait_for_chain(jn, e, i);
 }
 
+/* The entry has a chain, or another capture brought a copy of it: matches the
+ * samples that wait (t NULL: they are matched already). */
 static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 			       const struct join_task *t)
 {
@@ -259,19 +261,9 @@ static void join_match_waiting(struct join *jn, struct cookie_entry *e,
 	e->first = e->last = 0;
 	for (uint32_t next; i; i = next) {
 		next = jn->pending.wait[i].next;
-		join_match_request(jn, e, t, i, false);
-	}
-}
-
-/* Another capture brought the chain: its samples need not wait any longer. */
-static void join_match_copies(struct join *jn, struct cookie_entry *e)
-{
-	uint32_t i = e->first;
-
-	e->first = e->last = 0;
-	for (uint32_t next; i; i = next) {
-		next = jn->pending.wait[i].next;
-		if (has_copy(jn, e, &jn->pending.wait[i]))
+		if (t)
+			join_match_request(jn, e, t, i, false);
+		else if (has_copy(jn, e, &jn->pending.wait[i]))
 			pending_requests_decided(&jn->pending, i);
 		else
 			wait_for_chain(jn, e, i);
@@ -596,7 +588,7 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 	};
 
 	e->told_by |= join_session(jn, c->source)->bit;
-	join_match_copies(jn, e);
+	join_match_waiting(jn, e, NULL);
 	fact_queue_push(jn->out, &f);
 }
 

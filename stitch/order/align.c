@@ -86,7 +86,7 @@ static void describe_refusal(const struct align_in *a, const struct align_in *b,
 		if (clock_is_raw(a->info) || clock_is_raw(b->info)) {
 			snprintf(buf, size,
 				 "one counts cycles, and the other does not "
-				 "say how many a ns has");
+				 "tell the cycles per ns");
 			break;
 		}
 		snprintf(buf, size,

@@ -212,7 +212,7 @@ static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 static bool region_agrees(const struct mmap_calls_in *in,
 			  const struct region *r, uint64_t addr, uint64_t pgoff)
 {
-	return r && resolve_is_file(in->resolve, r->image) &&
+	return r && resolve_image(in->resolve, r->image)->kind == IMAGE_FILE &&
 	       r->pgoff + (addr - r->start) == pgoff;
 }
 
@@ -230,7 +230,7 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 
 	if (!path && region_agrees(in, r, all->start, p->arg[5])) {
 		open_file_set_path(cs, pr->id, fd,
-				   resolve_path(in->resolve, r->image));
+				   resolve_image(in->resolve, r->image)->path);
 		path = open_file_path(cs, pr->id, fd);
 	}
 	for (int i = 0; i < PIECES_MAX && left.start < left.end; i++) {
@@ -240,7 +240,8 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		pr = tasks_process_at(in->tasks, slot);
 		r = space_find(&pr->space, left.start, TIME_NONE);
 		bool same = region_agrees(in, r, left.start, pgoff) && path &&
-			    !strcmp(resolve_path(in->resolve, r->image), path);
+			    !strcmp(resolve_image(in->resolve, r->image)->path,
+				    path);
 
 		if (r && r->end < piece.end)
 			piece.end = r->end;
@@ -303,7 +304,7 @@ static void apply_mremap(const struct mmap_calls_in *in, uint32_t slot,
 	if (was) {
 		region = *was;
 		region.pgoff += p->arg[0] - was->start;
-		if (resolve_is_anon(in->resolve, was->image))
+		if (resolve_image(in->resolve, was->image)->kind == IMAGE_ANON)
 			region.pgoff = to.start;
 		region.start = to.start;
 		region.end = to.end;

@@ -238,19 +238,9 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 	return frames_image(rv->fr, &img);
 }
 
-bool resolve_is_file(const struct resolve *rv, uint32_t image)
+const struct image *resolve_image(const struct resolve *rv, uint32_t image)
 {
-	return frames_get_image(rv->fr, image)->kind == IMAGE_FILE;
-}
-
-bool resolve_is_anon(const struct resolve *rv, uint32_t image)
-{
-	return frames_get_image(rv->fr, image)->kind == IMAGE_ANON;
-}
-
-const char *resolve_path(const struct resolve *rv, uint32_t image)
-{
-	return frames_get_image(rv->fr, image)->path;
+	return frames_get_image(rv->fr, image);
 }
 
 /* Returns the one frame that stands for all addresses of a kind. */

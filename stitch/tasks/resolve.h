@@ -28,10 +28,8 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
-/* Return whether an image is a file or anonymous memory, and its path. */
-bool resolve_is_file(const struct resolve *rv, uint32_t image);
-bool resolve_is_anon(const struct resolve *rv, uint32_t image);
-const char *resolve_path(const struct resolve *rv, uint32_t image);
+/* Returns an image by its id; valid until the next image is added. */
+const struct image *resolve_image(const struct resolve *rv, uint32_t image);
 
 /* Path of a file whose name is unknown: each mapping becomes a separate
  * image. */

@@ -1,6 +1,6 @@
 /* across.c - joins across captures of one kernel: sessions.h,
- * stitch/join/shared_threads.h, and what join.c, excuse.c and counters.c make
- * of them. */
+ * stitch/join/shared_threads.h, and what join.c, missing_reason.c and
+ * counters.c make of them. */
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"

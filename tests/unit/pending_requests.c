@@ -1,5 +1,6 @@
 /* pending_requests.c - what perf 7.2, and the rule of the next chain of a
- * thread id, would have shown for each sample: formats.md C.6. */
+ * thread id, would have shown for each sample: backstitch-formats(5), "Deferred
+ * stacks: how perf joins". */
 #include "stitch/join/pending_requests.h"
 
 #include "stitch/fact_queue.h"
