@@ -241,7 +241,7 @@ group_damage() {
 	do
 		[ -f "$c" ] || continue
 		name=$(basename "$c" .c)
-		run damage "$name" 300 tests/damage.sh "$out/damage/$name"
+		run damage "$name" 600 tests/damage.sh "$out/damage/$name"
 	done
 }
 
