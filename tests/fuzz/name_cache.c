@@ -10,12 +10,12 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/files/name_cache.h"
-#include "symbolize/report.h"
 #include "symbolize/files/name_cache_inner.h"
+#include "symbolize/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_memo_count(void *arg, const struct symbol *sym, struct err *err)
 {
 	size_t *n = arg;
 
@@ -48,8 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
 	name_cache_load(m);
-	if (name_cache_tell(m, code, n, count, &sum_of_all, rest, &n_rest,
-			    NULL) ||
+	if (name_cache_tell(m, code, n, fuzz_memo_count, &sum_of_all, rest,
+			    &n_rest, NULL) ||
 	    n_rest > n)
 		__builtin_trap();
 	if (name_cache_report(m, &rep) && (!rep.status || !rep.file[0]))
