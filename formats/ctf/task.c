@@ -120,12 +120,7 @@ void ctf_role_find(struct ctf_event *ev)
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise)
 {
-	int at = ev->part[part];
-	int64_t v;
-
-	if (at < 0 || !tp_number(raw, &ev->fmt.field[at], &v))
-		return otherwise;
-	return v;
+	return tp_field_number_or(&ev->fmt, ev->part[part], raw, otherwise);
 }
 
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,

@@ -140,8 +140,9 @@ static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
 		if (line_frame(line, false, &f))
 			add_frame(ft, &f);
 		else
-			ftext_damage(ft, "frame", it->off, line.n,
-				     "a frame of no form that is known");
+			reader_damage_text(&ft->src, ft->in.path, "frame",
+					   it->off, line.n,
+					   "a frame of no form that is known");
 	}
 }
 

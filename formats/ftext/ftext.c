@@ -15,20 +15,6 @@
 /* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200
 
-void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
-		  uint64_t len, const char *why)
-{
-	struct err err;
-
-	err_at(&err, ft->in.path, off, "%s", why);
-	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, &err);
-}
-
-void ftext_note(struct ftext *ft, const char *what, const char *detail)
-{
-	ledger_note(ft->src.ledger, ft->src.index, what, detail);
-}
-
 /* ---- the header */
 
 static bool is_table_head(struct scan s)
@@ -240,8 +226,8 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 	ft->src.size = ft->in.len;
 	if (ft->in.cut) {
 		info->truncated = true;
-		ftext_damage(ft, "packed", 0, 0,
-			     "the packed file is damaged or cut off");
+		reader_damage_text(&ft->src, ft->in.path, "packed", 0, 0,
+				   "the packed file is damaged or cut off");
 	}
 	return &ft->src;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
+#include "formats/reader/notes.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/reader/user_stack_reader.h"
@@ -222,16 +223,24 @@ void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
 		uint64_t off, struct scan s, struct ftext_part *part);
 
 /* ftext.c: opening and closing. */
-void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
-		  uint64_t len, const char *why);
-void ftext_note(struct ftext *ft, const char *what, const char *detail);
 /* Returns -1 and *err if the first lines show a text that cannot be read. */
 int ftext_refuse(struct ftext *ft, struct err *err);
 
+/* item.c: items and their refs. */
+/* Adds an item of a line at off and returns its number. */
+uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);
+void ftext_release(struct source *src, const struct ref *ref);
+/* Adds a ref of a record of the item. */
+void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
+/* The number of a buffer by its name; 0: no name. */
+uint32_t ftext_buffer_of(struct ftext *ft, struct scan name);
+/* The newest item of a CPU of a buffer, plus 1; 0: none. */
+uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu);
+/* Makes the item the newest of its CPU. */
+void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer);
+
 /* next.c: lines to items. */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
-void ftext_release(struct source *src, const struct ref *ref);
-void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 /* Takes a line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 

@@ -65,8 +65,8 @@ int ftext_look(struct ftext *ft, struct scan *s, struct err *err)
 /* Drops the available part of a line that is too long. */
 static void drop(struct ftext *ft, size_t n)
 {
-	ftext_damage(ft, "line", ft->base + ft->pos, n,
-		     "a line of more than 65536 bytes");
+	reader_damage_text(&ft->src, ft->in.path, "line", ft->base + ft->pos, n,
+			   "a line of more than 65536 bytes");
 	ft->pos += n;
 }
 
@@ -76,8 +76,9 @@ static int last_line(struct ftext *ft, struct scan s)
 {
 	if (s.n) {
 		ft->src.info.truncated = true;
-		ftext_damage(ft, "cut", ft->base + ft->pos, s.n,
-			     "the last line has no end: the text is cut off");
+		reader_damage_text(
+			&ft->src, ft->in.path, "cut", ft->base + ft->pos, s.n,
+			"the last line has no end: the text is cut off");
 		ft->pos += s.n;
 	}
 	return 0;

@@ -176,9 +176,9 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 	if (ks.text && v.yes && !v.no)
 		set_kernel(ft, &ks);
 	else if (v.no)
-		ftext_note(ft, "kallsyms",
-			   "addresses of the text are others than those of "
-			   "--kallsyms: offsets in the kernel stay derived");
+		reader_note(&ft->src, "kallsyms",
+			    "addresses of the text are others than those of "
+			    "--kallsyms: offsets in the kernel stay derived");
 	free(ks.at);
 	table_release(&ks.by_name);
 	input_close(&in);

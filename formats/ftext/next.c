@@ -12,116 +12,10 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define ITEMS_MIN 1024u
 /* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
-#define BUFFERS_MAX 256u
-
-/* ---- items */
-
-static void grow_items(struct ftext *ft)
-{
-	size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
-	struct ftext_item *more = mem_new(cap, sizeof(*more));
-
-	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		more[i & (cap - 1)] = *ftext_item(ft, i);
-	free(ft->item);
-	ft->item = more;
-	ft->cap_item = cap;
-}
-
-static uint64_t new_item(struct ftext *ft, uint64_t off, const struct line *l)
-{
-	if (ft->end_item - ft->first == ft->cap_item)
-		grow_items(ft);
-	*ftext_item(ft, ft->end_item) = (struct ftext_item){
-		.off = off,
-		.pid = l->pid,
-		.tgid = l->tgid,
-		.cpu = l->cpu,
-		.context = (uint8_t)l->context,
-	};
-	return ft->end_item++;
-}
-
-void ftext_release(struct source *src, const struct ref *ref)
-{
-	struct ftext *ft = ftext_of(src);
-
-	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
-		return;
-	ftext_item(ft, ref->handle)->refs--;
-	while (ft->first < ft->give && !ftext_item(ft, ft->first)->refs) {
-		free(ftext_item(ft, ft->first)->own);
-		ft->first++;
-	}
-}
-
-static uint32_t buffer_of(struct ftext *ft, struct scan name)
-{
-	char *copy;
-
-	if (!name.n)
-		return 0;
-	for (size_t i = 0; i < ft->n_buffer; i++)
-		if (scan_is(name, ft->buffer[i]))
-			return (uint32_t)i + 1;
-	if (ft->n_buffer == BUFFERS_MAX)
-		return BUFFERS_MAX;
-	copy = mem_dup(name.p, name.n);
-	ft->buffer = mem_grow(ft->buffer, &ft->cap_buffer, ft->n_buffer + 1,
-			      sizeof(*ft->buffer));
-	ft->buffer[ft->n_buffer++] = arena_strdup(&ft->arena, copy);
-	free(copy);
-	ftext_note(ft, "instance", ft->buffer[ft->n_buffer - 1]);
-	return (uint32_t)ft->n_buffer;
-}
-
-/* The newest item of the CPU. */
-static uint64_t *cpu_of(struct ftext *ft, uint32_t buffer, int32_t cpu)
-{
-	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
-	uint32_t i = table_find(&ft->cpus, h, NULL, NULL, NULL);
-
-	if (i == TABLE_NONE) {
-		i = (uint32_t)ft->n_cpu++;
-		ft->cpu = mem_grow(ft->cpu, &ft->cap_cpu, ft->n_cpu,
-				   sizeof(*ft->cpu));
-		ft->cpu[i] = 0;
-		table_add(&ft->cpus, h, i);
-	}
-	return &ft->cpu[i];
-}
-
-static void link_item(struct ftext *ft, uint64_t id, uint32_t buffer)
-{
-	struct ftext_item *it = ftext_item(ft, id);
-	uint64_t *newest = cpu_of(ft, buffer, it->cpu);
-
-	it->buffer = buffer;
-	it->prev = *newest;
-	*newest = id + 1;
-}
 
 /* ---- time */
-
-static void note_regress(struct ftext *ft, const struct ftext_item *it)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_ORDER,
-		.capture = ft->src.index,
-		.what = "regress",
-		.off = it->off,
-		.t0 = it->time,
-		.t1 = ft->printed,
-		.n = 1,
-		.cpu = it->cpu,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
-}
 
 static void note_clock(struct ftext *ft, enum line_clock clock)
 {
@@ -129,14 +23,15 @@ static void note_clock(struct ftext *ft, enum line_clock clock)
 		ft->ticks = true;
 		ft->src.info.clock = "counter, uptime or a cycle counter";
 		ft->src.info.clock_id = CLOCK_ID_NONE;
-		ftext_note(ft, "clock",
-			   "times are whole numbers, as of the clocks counter, "
-			   "uptime and x86-tsc: they are no nanoseconds");
+		reader_note(
+			&ft->src, "clock",
+			"times are whole numbers, as of the clocks counter, "
+			"uptime and x86-tsc: they are no nanoseconds");
 	} else if (clock == CLOCK_RELATIVE && !ft->relative) {
 		ft->relative = true;
 		ft->src.info.clock_id = CLOCK_ID_NONE;
-		ftext_note(ft, "clock",
-			   "times count from the first entry of the buffer");
+		reader_note(&ft->src, "clock",
+			    "times count from the first entry of the buffer");
 	}
 }
 
@@ -153,7 +48,8 @@ static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
 		return;
 	note_clock(ft, l->clock);
 	if (it->time < ft->printed)
-		note_regress(ft, it);
+		reader_regress(&ft->src, it->off, it->time, ft->printed,
+			       it->cpu);
 	ft->printed = it->time;
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
@@ -164,7 +60,7 @@ static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
 static struct ftext_item *owner(struct ftext *ft, const struct line *l,
 				uint32_t buffer)
 {
-	uint64_t at = *cpu_of(ft, buffer, l->cpu);
+	uint64_t at = *ftext_item_newest(ft, buffer, l->cpu);
 
 	for (int i = 0; i < NESTED_MAX && at > ft->give; i++) {
 		struct ftext_item *it = ftext_item(ft, at - 1);
@@ -239,15 +135,15 @@ static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
 		return;
 	}
 	if (!it || ft->more < MORE_KERN) {
-		ftext_damage(ft, "line", off, s.n,
-			     "a frame without a stack that it is of");
+		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
+				   "a frame without a stack that it is of");
 		return;
 	}
 	struct ftext_part *part = ft->more == MORE_KERN ? &it->kern : &it->user;
 
 	if (part->n + frame.n > FTEXT_STACK)
-		ftext_damage(ft, "stack", off, s.n,
-			     "a stack with more than 64 KiB of text");
+		reader_damage_text(&ft->src, ft->in.path, "stack", off, s.n,
+				   "a stack with more than 64 KiB of text");
 	else
 		ftext_keep(ft, it, s, off, frame, part);
 }
@@ -258,15 +154,15 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 		       struct line *l)
 {
 	enum line_stack stack = line_stack(l);
-	uint32_t buffer = buffer_of(ft, l->buffer);
+	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
 	if (attach_cookie(ft, l, buffer))
 		return;
 	struct ftext_item *it = stack ? attach(ft, l, buffer, stack) : NULL;
-	uint64_t id = it ? number_of(ft, it) : new_item(ft, off, l);
+	uint64_t id = it ? number_of(ft, it) : ftext_item_new(ft, off, l);
 
 	if (!it) {
 		set_time(ft, id, l);
-		link_item(ft, id, buffer);
+		ftext_item_link(ft, id, buffer);
 		it = ftext_item(ft, id);
 		it->event = ftext_event_of(ft, l, buffer);
 		it->stack = (uint8_t)stack;
@@ -291,7 +187,7 @@ static void take_event(struct ftext *ft, struct scan s, uint64_t off,
 /* A mark of loss belongs before the event that was recorded next. */
 static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 {
-	uint64_t id = new_item(ft, off, l);
+	uint64_t id = ftext_item_new(ft, off, l);
 	struct ftext_item *it = ftext_item(ft, id);
 
 	it->kind = ITEM_LOST;
@@ -299,7 +195,7 @@ static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
 	it->time = ft->printed;
 	it->key = ++ft->newest_key;
 	it->untimed = ft->bare;
-	link_item(ft, id, buffer_of(ft, l->buffer));
+	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
 }
@@ -314,8 +210,8 @@ static void take_other(struct ftext *ft, struct scan s, uint64_t off)
 	    (it->has_field || ft->event[it->event].role == ROLE_MARKER))
 		ftext_keep(ft, it, s, off, s, &it->text);
 	else
-		ftext_damage(ft, "line", off, s.n,
-			     "a line of no form that is known");
+		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
+				   "a line of no form that is known");
 }
 
 static void take_cookie(struct ftext *ft, struct scan s, uint64_t off)
@@ -365,23 +261,6 @@ static int take_line(struct ftext *ft, struct scan s, uint64_t off,
 }
 
 /* ---- refs */
-
-void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
-{
-	struct ftext_item *it = ftext_item(ft, item);
-
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
-	ft->due[ft->n_due++] = (struct ref){
-		.key = it->key,
-		.seq = ++ft->seq,
-		.handle = item,
-		.len = which,
-		.class = CLASS_SAMPLE,
-		.untimed = it->untimed,
-	};
-	it->refs++;
-}
 
 static void give_item(struct ftext *ft)
 {

@@ -101,8 +101,9 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 		if (!line.n)
 			continue;
 		if (!line_frame(line, kernel, &f)) {
-			ftext_damage(ft, "frame", it->off, line.n,
-				     "a frame of no form that is known");
+			reader_damage_text(&ft->src, ft->in.path, "frame",
+					   it->off, line.n,
+					   "a frame of no form that is known");
 			f = (struct line_frame){ .addr = 0 };
 		} else if (!kernel && !f.addr && !f.key.n) {
 			break;

@@ -59,7 +59,7 @@ static void set_moved(struct ft *ft, const struct ft_boot *boot, uint64_t text,
 			 in->name,
 			 end > text ? "moved to where it is now"
 				    : "as they were");
-		ft_note(ft, "last boot", detail);
+		reader_note(&ft->src, "last boot", detail);
 	}
 }
 

@@ -9,41 +9,6 @@
 #include "formats/reader/nonce.h"
 #include "stitch/base/err.h"
 
-struct defer_row {
-	const char *system, *name;
-	enum event_role role;
-	const char *at, *size, *inodes, *dev;
-};
-
-/* `at` is the field that the event must have; the others may be NULL. */
-static const struct defer_row rows[] = {
-	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE, "cookie", NULL, NULL,
-	  NULL },
-	{ "ftrace", "user_unwind_stack", ROLE_CHAIN, "stack", "cookie",
-	  "inodes", "dev" },
-	{ "inode_cache", "inode_cache", ROLE_INODE, "inode", "path", NULL,
-	  "dev" },
-	{ "ftrace", "print", ROLE_MARKER, "buf", NULL, NULL, NULL },
-};
-
-void ft_defer_find(struct ft_type *t)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct defer_row *r = &rows[i];
-
-		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||
-		    strcmp(r->name, t->fmt.name))
-			continue;
-		t->part.at = tp_field_index(&t->fmt, r->at);
-		t->part.size = tp_field_index(&t->fmt, r->size);
-		t->part.inodes = tp_field_index(&t->fmt, r->inodes);
-		t->part.dev = tp_field_index(&t->fmt, r->dev);
-		if (t->part.at >= 0 && (!r->size || t->part.size >= 0))
-			t->role = r->role;
-		return;
-	}
-}
-
 /* ---- arrays and texts of an entry */
 
 static void take(struct ft *ft, const struct ft_type *t, int field,

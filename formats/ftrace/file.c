@@ -361,7 +361,7 @@ static int file7(struct ft *ft, struct bytes *b, struct err *err)
 		       "no buffer is named in the options; the file may be "
 		       "cut");
 	ft->src.info.truncated = true;
-	ft_damage(ft, "truncated", ft->in.len, 0, &why);
+	reader_damage(&ft->src, "truncated", ft->in.len, 0, &why);
 	ft_salvage(ft);
 	if (ft->n_stream || ft->n_inst)
 		return 0;
@@ -450,7 +450,8 @@ static void salvage_buffer(struct ft *ft, const struct section *s, uint64_t end)
 		salvage_packed(ft, inst, s->off, end);
 	else
 		salvage_plain(ft, inst, s->off, end);
-	ft_note(ft, "salvaged",
+	reader_note(
+		&ft->src, "salvaged",
 		"the CPUs of a buffer are derived: what names them is not in "
 		"the file");
 }
@@ -478,7 +479,7 @@ static void salvage_section(struct ft *ft, const struct section *s,
 	else if (is_meta(s->id) && what == SALVAGE_META)
 		rc = meta_at(ft, s->id, off, &why);
 	if (rc)
-		ft_damage(ft, "section", off, s->size, &why);
+		reader_damage(&ft->src, "section", off, s->size, &why);
 }
 
 void ft_salvage(struct ft *ft)

@@ -15,17 +15,6 @@
 
 #define IDS 65536u
 
-void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
-	       const struct err *err)
-{
-	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, err);
-}
-
-void ft_note(struct ft *ft, const char *what, const char *detail)
-{
-	ledger_note(ft->src.ledger, ft->src.index, what, detail);
-}
-
 static int probe(const char *path, const void *head, size_t n)
 {
 	if (!n && strcmp(path, "-"))
@@ -86,7 +75,7 @@ static void note_instances(struct ft *ft)
 			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
 			 in->name,
 			 in->clock ? clock_word(in->clock) : "not said", rings);
-		ft_note(ft, "instance", detail);
+		reader_note(&ft->src, "instance", detail);
 	}
 	if (ft->src.info.clock)
 		ft->src.info.clock = clock_word(ft->src.info.clock);
@@ -160,7 +149,7 @@ static int read_front(struct ft *ft, const char *path, struct err *err)
 		ft->src.info.truncated = true;
 		err_set(&why, ERR_FORMAT,
 			"%s: the packed file is damaged or cut off", path);
-		ft_damage(ft, "packed", 0, 0, &why);
+		reader_damage(&ft->src, "packed", 0, 0, &why);
 	}
 	ft->src.size = ft->in.len;
 	return 0;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/reader/notes.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/tracepoint/tracepoint.h"
@@ -323,6 +324,13 @@ static inline const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
 	return ft->by_id[id] ? &ft->type[ft->by_id[id] - 1] : NULL;
 }
 
+/* Reads a number field; returns `otherwise` if the field is not there. */
+static inline int64_t ft_number(const struct ft_type *t, int field,
+				const struct bytes *raw, int64_t otherwise)
+{
+	return tp_field_number_or(&t->fmt, field, raw, otherwise);
+}
+
 /* ref.len of a COMM record: which of the entry's tasks the name is of. */
 enum ft_whose {
 	FT_FIRST,
@@ -348,6 +356,8 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 void ft_header_page(struct ft *ft, const struct bytes *text);
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
+
+/* names.c: names and processes of threads. */
 /* Adds the lines of saved_cmdlines. */
 void ft_cmdlines(struct ft *ft, const struct bytes *text);
 void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid);
@@ -414,11 +424,13 @@ uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 /* stream.c: merges all rings. */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
+
+/* refs.c: adds a ref of an entry: a copy of *ev with this class and len. */
+void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
 /* The index of an event of a buffer; UINT32_MAX: not seen yet. */
 uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
-/* due.c: adds a ref of an entry: a copy of *ev with this class and len. */
-void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
-void ft_due_made(struct ft *ft, size_t i, uint64_t key);
+/* The index of an event of a buffer, which is added if it is new. */
+uint32_t ft_event_index(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
 void ft_printk_take(struct ft *ft, const struct bytes *text);
@@ -443,8 +455,10 @@ void ft_maps_take(struct ft *ft, const struct bytes *b);
 void ft_maps_date(struct ft *ft);
 void ft_maps_release(struct ft *ft);
 
-/* task.c: scheduling events. */
+/* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);
+
+/* task.c: scheduling events. */
 /* Adds the refs of the names, forks and exits that an entry leads to. t may be
  * NULL: then only the name of `pid` is checked. */
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
@@ -453,12 +467,8 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
-int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
-		  int64_t otherwise);
 
 /* defer.c: deferred user stacks. */
-/* Sets role and part of an event about deferred stacks. */
-void ft_defer_find(struct ft_type *t);
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 		     struct rec_sample *s);
 void ft_defer_inode(struct ft *ft, const struct ft_type *t,
@@ -489,9 +499,4 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err);
-
-/* Notes damage in the ledger once, even if dump and scan both see it. */
-void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
-	       const struct err *err);
-void ft_note(struct ft *ft, const char *what, const char *detail);
 #endif

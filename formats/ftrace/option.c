@@ -246,12 +246,12 @@ static int other(struct ft *ft, uint16_t id, struct bytes *b)
 	if (id == FT_GUEST) {
 		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
 			 bytes_str(b, &name, NULL) ? "" : name);
-		ft_note(ft, "machine", detail);
+		reader_note(&ft->src, "machine", detail);
 	} else if (id == FT_BUFFER_TEXT) {
-		ft_note(ft, "text",
-			"the buffer was stored as text, which is not read: "
-			"give the text itself, or record without a latency "
-			"tracer");
+		reader_note(&ft->src, "text",
+			    "the buffer was stored as text, which is not read: "
+			    "give the text itself, or record without a latency "
+			    "tracer");
 	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
 			    bytes_off(b));

@@ -70,7 +70,7 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 
 		err_at(&why, ft->in.path, off, "more than %u rings",
 		       STREAMS_MAX);
-		ft_damage(ft, "limit", off, 0, &why);
+		reader_damage(&ft->src, "limit", off, 0, &why);
 		return NULL;
 	}
 	ft->stream = mem_grow(ft->stream, &ft->cap_stream, ft->n_stream + 1,
@@ -99,7 +99,7 @@ static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 	if (have > ft->in.len - ft->claimed) {
 		err_at(&why, ft->in.path, off,
 		       "rings are larger than the file that they are in");
-		ft_damage(ft, "overlap", off, len, &why);
+		reader_damage(&ft->src, "overlap", off, len, &why);
 		return 0;
 	}
 	ft->claimed += have;
@@ -108,7 +108,7 @@ static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 	err_at(&why, ft->in.path, ft->in.len,
 	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
 	       (unsigned long long)(len - have), (unsigned long long)off);
-	ft_damage(ft, "truncated", ft->in.len, len - have, &why);
+	reader_damage(&ft->src, "truncated", ft->in.len, len - have, &why);
 	ft->src.info.truncated = true;
 	return have;
 }
@@ -189,7 +189,8 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 		good = take_chunk(ft, s, &b, &why);
 	/* A ring that the file cuts short was noted above. */
 	if (!good && have == len)
-		ft_damage(ft, "chunk", bytes_off(&b), bytes_left(&b), &why);
+		reader_damage(&ft->src, "chunk", bytes_off(&b), bytes_left(&b),
+			      &why);
 	if (end)
 		*end = bytes_off(&b);
 	if (s->n_chunk)

@@ -35,7 +35,7 @@ static void page_damaged(struct ft *ft, struct ft_stream *s, uint64_t place,
 {
 	struct ft_item it = { .kind = FT_BREAK, .time = s->last };
 
-	ft_damage(ft, "page", ft_off(s, place), s->subbuf, why);
+	reader_damage(&ft->src, "page", ft_off(s, place), s->subbuf, why);
 	push(s, &it);
 }
 
@@ -128,24 +128,6 @@ static bool attach(struct ft_stream *s, const struct ft_item *stack)
 	return true;
 }
 
-static void note_regress(struct ft *ft, const struct ft_stream *s,
-			 const struct ft_item *it)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_ORDER,
-		.capture = ft->src.index,
-		.what = "regress",
-		.off = ft_off(s, it->place),
-		.t0 = it->time,
-		.t1 = s->last,
-		.n = 1,
-		.cpu = s->cpu,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
-}
-
 static void take_entry(struct ft *ft, struct ft_stream *s,
 		       const struct ft_entry *e)
 {
@@ -168,7 +150,8 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	if (is_stack(&it) && attach(s, &it))
 		return;
 	if (it.time < s->last)
-		note_regress(ft, s, &it);
+		reader_regress(&ft->src, ft_off(s, it.place), it.time, s->last,
+			       s->cpu);
 	else
 		s->last = it.time;
 	push(s, &it);
@@ -269,90 +252,6 @@ static void drop_first(struct ft *ft)
 
 /* ---- refs */
 
-void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
-{
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
-	struct ref *r = &ft->due[ft->n_due++];
-
-	*r = *ev;
-	r->class = class;
-	r->len = len;
-	r->seq = ++ft->seq;
-}
-
-void ft_due_made(struct ft *ft, size_t i, uint64_t key)
-{
-	const struct ref r = {
-		.key = key,
-		.handle = (uint64_t)FT_MADE << 48 | i,
-	};
-
-	ft_due(ft, &r, CLASS_MAP, 0);
-}
-
-static bool is_top(const struct ft *ft, uint32_t instance)
-{
-	return instance >= ft->n_inst || !*ft->inst[instance].name;
-}
-
-static uint64_t event_hash(uint32_t instance, uint16_t id)
-{
-	return hash_u64((uint64_t)instance << 16 | id);
-}
-
-/* If several buffers record an event, it is a different event in each. */
-uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
-{
-	if (is_top(ft, instance))
-		return ft->event_of[id] - 1;
-	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
-			  NULL);
-}
-
-static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
-{
-	uint32_t known = ft_event_of(ft, instance, id);
-	const struct ft_type *t = ft_type_of(ft, id);
-	struct event_def ev = {
-		.type = 2, /* PERF_TYPE_TRACEPOINT */
-		.config = id,
-		.has_cpu = true,
-		.has_time = true,
-		.has_tid = true,
-	};
-	const char *buffer =
-		is_top(ft, instance) ? NULL : ft->inst[instance].name;
-	char number[16];
-
-	if (known != UINT32_MAX)
-		return known;
-	snprintf(number, sizeof(number), "%u", id);
-	ev.name = arena_join(&ft->arena, t ? t->fmt.system : "unknown", ':',
-			     t && t->fmt.name ? t->fmt.name : number);
-	if (buffer)
-		ev.name = arena_join(&ft->arena, buffer, '/', ev.name);
-	if (t) {
-		ev.format = t->fmt.text;
-		ev.fields = t->fmt.def;
-		ev.n_fields = (uint32_t)t->fmt.n;
-		ev.sched = t->fmt.sched.kind;
-		ev.has_chain = t->fmt.n_stack > 0;
-	}
-	ev.buffer = buffer;
-	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
-			     sizeof(ev));
-	ft->event[ft->n_event++] = ev;
-	if (is_top(ft, instance))
-		ft->event_of[id] = (uint32_t)ft->n_event;
-	else
-		table_add(&ft->events, event_hash(instance, id),
-			  (uint32_t)ft->n_event - 1);
-	ft->src.events = ft->event;
-	ft->src.n_events = (uint32_t)ft->n_event;
-	return (uint32_t)ft->n_event - 1;
-}
-
 static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 {
 	struct ft_stream *s = &ft->stream[stream];
@@ -379,7 +278,7 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 		ft_due(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
-	uint32_t event = event_index(ft, s->instance, it->id);
+	uint32_t event = ft_event_index(ft, s->instance, it->id);
 	struct event_def *def = &ft->event[event];
 
 	def->has_chain |= it->kern || it->user;
@@ -402,8 +301,12 @@ static int give(struct ft *ft, struct ref *ref)
 static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
 {
 	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
-		ft_due_made(ft, ft->made_pos, key);
-		ft->due[ft->n_due - 1].class = class;
+		const struct ref r = {
+			.key = key,
+			.handle = (uint64_t)FT_MADE << 48 | ft->made_pos,
+		};
+
+		ft_due(ft, &r, class, 0);
 		ft->due[ft->n_due - 1].untimed = 1;
 	}
 }

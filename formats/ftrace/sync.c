@@ -155,5 +155,5 @@ void ft_sync_pair(struct ft *guest, const struct ft *host)
 	snprintf(detail, sizeof(detail),
 		 "of a guest: times are on the clock of its host, %.40s",
 		 host->src.info.host ? host->src.info.host : "not named");
-	ft_note(guest, "machine", detail);
+	reader_note(&guest->src, "machine", detail);
 }

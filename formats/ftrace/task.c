@@ -9,69 +9,6 @@
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
-static void ft_task_stack_parts(struct ft_type *t)
-{
-	int caller = tp_field_index(&t->fmt, "caller");
-
-	if (caller < 0) {
-		t->role = ROLE_PLAIN;
-		return;
-	}
-	t->part.at = (int)(t->fmt.field[caller].off & INT32_MAX);
-	t->part.size = tp_field_index(&t->fmt,
-				      t->role == ROLE_KSTACK ? "size" : "tgid");
-}
-
-static void ft_task_parts(struct ft_type *t)
-{
-	const struct task_fields *f =
-		task_fields_find(t->fmt.system, t->fmt.name);
-
-	if (!f)
-		return;
-	int tid = tp_field_index(&t->fmt, f->tid);
-	int name = tp_field_index(&t->fmt, f->name);
-
-	if (f->role == ROLE_NAMED && (tid < 0 || name < 0))
-		return;
-	t->role = f->role;
-	t->part.pid = tid;
-	t->part.comm = name;
-	t->part.pid2 = tp_field_index(&t->fmt, f->tid2);
-	t->part.comm2 = tp_field_index(&t->fmt, f->name2);
-	t->part.state = tp_field_index(&t->fmt, f->extra);
-}
-
-void ft_role_find(struct ft_type *t)
-{
-	const char *name = t->fmt.name ? t->fmt.name : "";
-
-	t->part = (struct ft_parts){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
-	if (!strcmp(t->fmt.system, "ftrace")) {
-		if (!strcmp(name, "kernel_stack"))
-			t->role = ROLE_KSTACK;
-		else if (!strcmp(name, "user_stack"))
-			t->role = ROLE_USTACK;
-		if (t->role != ROLE_PLAIN) {
-			ft_task_stack_parts(t);
-			return;
-		}
-	}
-	ft_defer_find(t);
-	if (t->role == ROLE_PLAIN)
-		ft_task_parts(t);
-}
-
-int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
-		  int64_t otherwise)
-{
-	int64_t v;
-
-	if (field < 0 || !tp_number(raw, &t->fmt.field[field], &v))
-		return otherwise;
-	return v;
-}
-
 /* The fields of an entry, with copies of the names. */
 struct ft_task {
 	struct task_event event;

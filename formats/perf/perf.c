@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/formats.h"
+#include "formats/reader/refuse.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 

@@ -39,6 +39,16 @@ bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
 	}
 }
 
+int64_t tp_field_number_or(const struct tp_format *fmt, int field,
+			   const struct bytes *raw, int64_t otherwise)
+{
+	int64_t v;
+
+	if (field < 0 || !tp_number(raw, &fmt->field[field], &v))
+		return otherwise;
+	return v;
+}
+
 /* Text ends at its first 0; text without one is copied. */
 static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
 {
@@ -122,4 +132,5 @@ void tp_release(struct tp *tp)
 	free(tp->field);
 	free(tp->ip);
 	free(tp->made);
+	free(tp->expr);
 }

@@ -230,8 +230,7 @@ static void put_fixed(struct tp *tp, const struct tp_field *f,
 static void put_dynamic(struct tp *tp, const struct tp_field *f,
 			const struct field *v, size_t off, bool relative)
 {
-	/* A field of text that is a stack has no recorded text: use its bytes.
-	 */
+	/* The text of a stack was not recorded; its bytes were. */
 	const void *from =
 		f->kind == FMT_DYN_TEXT ? (const void *)v->text : v->blob;
 	size_t at = tp->n_made;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/expr.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/source.h"
@@ -240,8 +241,11 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
 	struct tp_out o = { .buf = buf, .size = size };
-	struct expr *args = &tp->expr;
 	const char *text = strstr(fmt->text, "print fmt: ");
+
+	if (!tp->expr)
+		tp->expr = mem_new(1, sizeof(*tp->expr));
+	struct expr *args = tp->expr;
 
 	buf[0] = 0;
 	args->s = text ? text + 11 : "";

@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/tracepoint/expr.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
+struct expr;
 struct field;
 struct field_def;
 
@@ -69,7 +69,7 @@ struct tp_format {
 struct tp {
 	bool swap, long32;
 	struct arena scratch; /* text and blobs of the last tp_fields() */
-	struct expr expr;     /* of the last tp_print() */
+	struct expr *expr;    /* of the last tp_print(), or NULL */
 	struct field *field;
 	size_t cap_field;
 	struct addrs held[TP_STACKS]; /* of the last tp_stacks() */
@@ -98,6 +98,9 @@ void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
 /* Reads a number from a payload. Returns false if the field is not a number or
  * not inside the payload. */
 bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out);
+/* The same of the field with this index; `otherwise` if there is none. */
+int64_t tp_field_number_or(const struct tp_format *fmt, int field,
+			   const struct bytes *raw, int64_t otherwise);
 /* Reads one field. Text without a final 0 is copied to tp->scratch. */
 void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	     struct field *out);
