@@ -21,8 +21,8 @@ const struct source_ops *const formats[] = {
 	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,
 };
 
-static const struct source_ops *probe(const char *path, const void *head,
-				      size_t n)
+static const struct source_ops *formats_probe(const char *path,
+					      const void *head, size_t n)
 {
 	const struct source_ops *best = NULL;
 	int most = 0;
@@ -38,7 +38,7 @@ static const struct source_ops *probe(const char *path, const void *head,
 	return best;
 }
 
-static bool is_folder(const char *path)
+static bool formats_is_folder(const char *path)
 {
 	struct stat st;
 
@@ -50,16 +50,17 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 {
 	struct source *src = NULL;
 	char *head = mem_new(INPUT_HEAD, 1);
-	int64_t n =
-		is_folder(path) ? 0 : input_peek(path, head, INPUT_HEAD, err);
+	int64_t n = formats_is_folder(path)
+			    ? 0
+			    : input_peek(path, head, INPUT_HEAD, err);
 	const struct source_ops *ops = NULL;
 
 	if (n < 0)
 		goto out;
-	ops = probe(path, head, (size_t)n);
+	ops = formats_probe(path, head, (size_t)n);
 	if (ops)
 		src = ops->open(path, o, lg, err);
-	else if (is_folder(path))
+	else if (formats_is_folder(path))
 		err_set(err, ERR_FORMAT,
 			"%s: this is a folder, needs a perf.data file (or the "
 			"folder of 'perf record --threads', with 'data' in it, "
@@ -83,5 +84,6 @@ void formats_pair(struct source *const *src, size_t n)
 		for (size_t k = 0; k < n; k++)
 			if (src[i]->ops == &ftrace_ops &&
 			    src[k]->ops == &ftrace_ops)
-				ft_sync_pair(ft_of(src[i]), ft_of(src[k]));
+				ft_sync_pair(ft_from_source(src[i]),
+					     ft_from_source(src[k]));
 }

@@ -60,7 +60,7 @@ const struct snapshot *maps_list(struct maps *m, size_t *n)
 
 /* ---- one line */
 
-static bool take_hex(const char **s, uint64_t *out)
+static bool maps_take_hex(const char **s, uint64_t *out)
 {
 	const char *p = *s;
 
@@ -78,7 +78,7 @@ static bool take_hex(const char **s, uint64_t *out)
 	return true;
 }
 
-static bool take_char(const char **s, char c)
+static bool maps_take_char(const char **s, char c)
 {
 	if (**s != c)
 		return false;
@@ -86,7 +86,7 @@ static bool take_char(const char **s, char c)
 	return true;
 }
 
-static bool take_decimal(const char **s, uint64_t *out)
+static bool maps_take_decimal(const char **s, uint64_t *out)
 {
 	const char *p = *s;
 
@@ -102,7 +102,7 @@ static bool take_decimal(const char **s, uint64_t *out)
 }
 
 /* Takes "r-xp". */
-static bool take_rights(const char **s, struct rec_map *m)
+static bool maps_take_rights(const char **s, struct rec_map *m)
 {
 	static const struct {
 		char c;
@@ -125,7 +125,7 @@ static bool take_rights(const char **s, struct rec_map *m)
 }
 
 /* The kernel writes a line feed in a path as "\012". */
-static void take_path(struct maps *m, const char *s, struct rec_map *out)
+static void maps_take_path(struct maps *m, const char *s, struct rec_map *out)
 {
 	char *path;
 
@@ -141,23 +141,24 @@ static void take_path(struct maps *m, const char *s, struct rec_map *out)
 }
 
 /* Takes "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH". */
-static bool take_line(struct maps *m, const char *s, struct rec_map *out)
+static bool maps_take_line(struct maps *m, const char *s, struct rec_map *out)
 {
 	uint64_t end, maj, min;
 
 	*out = (struct rec_map){ 0 };
-	if (!take_hex(&s, &out->start) || !take_char(&s, '-') ||
-	    !take_hex(&s, &end) || !take_char(&s, ' ') ||
-	    !take_rights(&s, out) || !take_char(&s, ' ') ||
-	    !take_hex(&s, &out->pgoff) || !take_char(&s, ' ') ||
-	    !take_hex(&s, &maj) || !take_char(&s, ':') || !take_hex(&s, &min) ||
-	    !take_char(&s, ' ') || !take_decimal(&s, &out->ino) ||
-	    (*s && *s != ' ') || end <= out->start)
+	if (!maps_take_hex(&s, &out->start) || !maps_take_char(&s, '-') ||
+	    !maps_take_hex(&s, &end) || !maps_take_char(&s, ' ') ||
+	    !maps_take_rights(&s, out) || !maps_take_char(&s, ' ') ||
+	    !maps_take_hex(&s, &out->pgoff) || !maps_take_char(&s, ' ') ||
+	    !maps_take_hex(&s, &maj) || !maps_take_char(&s, ':') ||
+	    !maps_take_hex(&s, &min) || !maps_take_char(&s, ' ') ||
+	    !maps_take_decimal(&s, &out->ino) || (*s && *s != ' ') ||
+	    end <= out->start)
 		return false;
 	out->len = end - out->start;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
-	take_path(m, s, out);
+	maps_take_path(m, s, out);
 	return true;
 }
 
@@ -169,8 +170,8 @@ struct maps_place {
 	uint16_t capture;
 };
 
-static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
-		     const char *line)
+static void maps_bad_line(const struct maps_place *pl, uint64_t off, size_t len,
+			  const char *line)
 {
 	struct err why;
 
@@ -179,7 +180,7 @@ static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
 	ledger_damage(pl->lg, pl->capture, "maps", off, len, &why);
 }
 
-static void begin(struct maps *m, int32_t pid, int64_t time)
+static void maps_begin_list(struct maps *m, int32_t pid, int64_t time)
 {
 	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
 	m->first =
@@ -188,14 +189,14 @@ static void begin(struct maps *m, int32_t pid, int64_t time)
 	m->first[m->n++] = m->n_map;
 }
 
-static void put(struct maps *m, const struct rec_map *r)
+static void maps_add(struct maps *m, const struct rec_map *r)
 {
 	m->map = mem_grow(m->map, &m->cap_map, m->n_map + 1, sizeof(*m->map));
 	m->map[m->n_map++] = *r;
 	m->list[m->n - 1].n++;
 }
 
-static int by_start(const void *a, const void *b)
+static int maps_compare(const void *a, const void *b)
 {
 	const struct rec_map *x = a;
 	const struct rec_map *y = b;
@@ -212,7 +213,7 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 	char line[LINE_SIZE];
 	size_t at = 0;
 
-	begin(m, pid, time);
+	maps_begin_list(m, pid, time);
 	while (at < len) {
 		const char *s = text + at;
 		const char *nl = memchr(s, '\n', len - at);
@@ -222,17 +223,17 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		snprintf(line, sizeof(line), "%.*s",
 			 (int)(n < sizeof(line) ? n : sizeof(line) - 1), s);
 		if (m->n_map < MAPS_MAX && n < sizeof(line) &&
-		    take_line(m, line, &r))
-			put(m, &r);
+		    maps_take_line(m, line, &r))
+			maps_add(m, &r);
 		else if (*line && *line != '#')
-			bad_line(&pl, at, n, line);
+			maps_bad_line(&pl, at, n, line);
 		at += n + 1;
 	}
 	struct snapshot *s = &m->list[m->n - 1];
 
 	if (s->n)
 		qsort(m->map + m->first[m->n - 1], s->n, sizeof(*m->map),
-		      by_start);
+		      maps_compare);
 	return s->n;
 }
 
@@ -257,12 +258,12 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 /* ---- names */
 
 /* Takes seconds such as "1548.143" as ns. */
-static bool take_seconds(const char **s, int64_t *ns)
+static bool maps_take_seconds(const char **s, int64_t *ns)
 {
 	const char *p = *s;
 	uint64_t v;
 
-	if (!take_decimal(&p, &v))
+	if (!maps_take_decimal(&p, &v))
 		return false;
 	bool point = *p == '.' && isdigit((unsigned char)p[1]);
 
@@ -284,18 +285,18 @@ static bool take_seconds(const char **s, int64_t *ns)
 	return true;
 }
 
-static bool take_pid(const char **s, int32_t *pid)
+static bool maps_take_pid(const char **s, int32_t *pid)
 {
 	uint64_t v;
 
-	if (!take_decimal(s, &v) || v > PID_MAX)
+	if (!maps_take_decimal(s, &v) || v > PID_MAX)
 		return false;
 	*pid = (int32_t)v;
 	return true;
 }
 
 /* Takes "1234.maps", "1234@15.5.maps" or "prog.1234.maps". */
-static bool take_name(const char *name, int32_t *pid, int64_t *time)
+static bool maps_take_name(const char *name, int32_t *pid, int64_t *time)
 {
 	const char *end = strrchr(name, '.');
 
@@ -307,10 +308,10 @@ static bool take_name(const char *name, int32_t *pid, int64_t *time)
 
 		if (s > name && s[-1] != '.')
 			continue;
-		if (!take_pid(&at, pid))
+		if (!maps_take_pid(&at, pid))
 			continue;
-		if (at == end || (take_char(&at, '@') &&
-				  take_seconds(&at, time) && at == end))
+		if (at == end || (maps_take_char(&at, '@') &&
+				  maps_take_seconds(&at, time) && at == end))
 			return true;
 		/* An id must be followed by '@' or ".maps": 15.5 is a time. */
 		*time = TIME_NONE;
@@ -333,7 +334,7 @@ int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		int32_t pid;
 		int64_t time;
 
-		if (!take_name(ent->d_name, &pid, &time) ||
+		if (!maps_take_name(ent->d_name, &pid, &time) ||
 		    (size_t)snprintf(file, sizeof(file), "%s/%s", path,
 				     ent->d_name) >= sizeof(file))
 			continue;
@@ -354,13 +355,13 @@ bool maps_in_folder(const char *path)
 	int64_t time;
 
 	while (d && !found && (ent = readdir(d)) && looked++ < FILES_MAX)
-		found = take_name(ent->d_name, &pid, &time);
+		found = maps_take_name(ent->d_name, &pid, &time);
 	if (d)
 		closedir(d);
 	return found;
 }
 
-static int no_such(const char *word, struct err *err)
+static int maps_refuse_option(const char *word, struct err *err)
 {
 	return err_set(err, ERR_USAGE,
 		       "--maps %s: needs PID=FILE, PID=FILE@SECONDS, or a "
@@ -369,13 +370,13 @@ static int no_such(const char *word, struct err *err)
 }
 
 /* Removes a time after the last @ from the end of file and returns it. */
-static int64_t cut_time(char *file)
+static int64_t maps_cut_time(char *file)
 {
 	char *at = strrchr(file, '@');
 	const char *s = at ? at + 1 : "";
 	int64_t time;
 
-	if (!at || !take_seconds(&s, &time) || *s)
+	if (!at || !maps_take_seconds(&s, &time) || *s)
 		return TIME_NONE;
 	*at = '\0';
 	return time;
@@ -399,11 +400,11 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 			       "PID@SECONDS.maps",
 			       word);
 	}
-	if (!take_pid(&s, &pid) || !take_char(&s, '=') || !*s ||
+	if (!maps_take_pid(&s, &pid) || !maps_take_char(&s, '=') || !*s ||
 	    strlen(s) >= sizeof(file))
-		return no_such(word, err);
+		return maps_refuse_option(word, err);
 	memcpy(file, s, strlen(s) + 1);
-	int64_t time = cut_time(file);
+	int64_t time = maps_cut_time(file);
 
 	return maps_file(m, file, pid, time, lg, capture, err);
 }

@@ -270,7 +270,8 @@ static int fields(struct source *src, const struct rec_sample *s,
 
 	if (s->event >= ctf->n_event)
 		return err_set(err, ERR_FORMAT, "%s: no such event", src->path);
-	tp_fields(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len, out);
+	tp_fields_take(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len,
+		       out);
 	return 0;
 }
 

@@ -133,7 +133,7 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		return NULL;
 	if (ctf->look.scratch.used)
 		arena_release(&ctf->look.scratch);
-	tp_take(&ctf->look, raw, &ev->fmt.field[at], &f);
+	tp_field_take(&ctf->look, raw, &ev->fmt.field[at], &f);
 	return f.present ? f.text : NULL;
 }
 

@@ -17,21 +17,21 @@
 
 /* ---- the header */
 
-static bool is_table_head(struct scan s)
+static bool ftext_is_table_head(struct scan s)
 {
 	return scan_find(s, "TASK-PID") < s.n || scan_find(s, "  cmd ") < s.n ||
 	       scan_find(s, "latency trace v") < s.n;
 }
 
 /* Returns true for tracers with a text format of their own. */
-static bool is_foreign(struct scan s)
+static bool ftext_is_foreign(struct scan s)
 {
 	return scan_starts(s, "# tracer: function_graph") ||
 	       scan_starts(s, "# tracer: blk") ||
 	       scan_starts(s, "# tracer: mmiotrace");
 }
 
-static void take_release(struct ftext *ft, struct scan s)
+static void ftext_take_release(struct ftext *ft, struct scan s)
 {
 	size_t at = scan_find(s, "latency trace v");
 	size_t on = at + scan_find(scan_tail(s, at), " on ");
@@ -50,8 +50,8 @@ void ftext_header(struct ftext *ft, struct scan s)
 	struct scan cpus = scan_tail(s, scan_find(s, "#P:") + 3);
 	uint64_t in_buffer, written;
 
-	ft->table |= is_table_head(s);
-	take_release(ft, s);
+	ft->table |= ftext_is_table_head(s);
+	ftext_take_release(ft, s);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
 	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
@@ -73,7 +73,7 @@ struct look {
 	const char *why; /* why the text cannot be read */
 };
 
-static void look_at_line(struct look *lk, struct scan s)
+static void ftext_look_at_line(struct look *lk, struct scan s)
 {
 	struct line l;
 
@@ -81,9 +81,9 @@ static void look_at_line(struct look *lk, struct scan s)
 	switch (l.kind) {
 	case LINE_HEAD:
 		lk->tracer |= scan_starts(s, "# tracer: ");
-		lk->table |= is_table_head(s) ||
+		lk->table |= ftext_is_table_head(s) ||
 			     scan_starts(s, "# entries-in-buffer");
-		if (is_foreign(s))
+		if (ftext_is_foreign(s))
 			lk->why = "the tracer has a text of its own that is "
 				  "not read; record with trace-cmd and give "
 				  "the trace.dat";
@@ -110,7 +110,7 @@ static void look_at_line(struct look *lk, struct scan s)
 }
 
 /* Skips a last line without a line feed: it may be cut anywhere. */
-static void look_at(struct scan s, struct look *lk)
+static void ftext_look_at_text(struct scan s, struct look *lk)
 {
 	*lk = (struct look){ .events = 0 };
 	for (int i = 0; i < LOOK_LINES; i++) {
@@ -124,17 +124,17 @@ static void look_at(struct scan s, struct look *lk)
 			lk->why = "this is the kernel's binary form; record "
 				  "again without the options raw, hex and bin "
 				  "of trace_options";
-		look_at_line(lk, scan_head(s, n));
+		ftext_look_at_line(lk, scan_head(s, n));
 		scan_skip(&s, n + 1);
 	}
 }
 
-static int probe(const char *path, const void *head, size_t n)
+static int ftext_probe(const char *path, const void *head, size_t n)
 {
 	struct look lk;
 
 	(void)path;
-	look_at(scan_of(head, n), &lk);
+	ftext_look_at_text(scan_of(head, n), &lk);
 	if (lk.tracer)
 		return 90;
 	/* Texts written to trace_marker have lines of any form. */
@@ -148,9 +148,9 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 	struct scan s;
 	struct look lk;
 
-	if (ftext_look(ft, &s, err))
+	if (ftext_peek_text(ft, &s, err))
 		return -1;
-	look_at(s, &lk);
+	ftext_look_at_text(s, &lk);
 	/* no column heads: option nocontext-info */
 	ft->bare = lk.tracer && !lk.table && !lk.events;
 	if (!lk.why)
@@ -160,14 +160,14 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 
 /* ---- the source */
 
-static void close_ftext(struct source *src)
+static void ftext_close(struct source *src)
 {
 	if (!src)
 		return;
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 
 	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		free(ftext_item(ft, i)->own);
+		free(ftext_item_at(ft, i)->own);
 	for (size_t i = 0; i < ft->n_event; i++)
 		free(ft->event[i].def);
 	for (int i = 0; i < FTEXT_STACKS; i++) {
@@ -196,7 +196,7 @@ static void close_ftext(struct source *src)
 	free(ft);
 }
 
-static struct source *open_ftext(const char *path, const struct source_opts *o,
+static struct source *ftext_open(const char *path, const struct source_opts *o,
 				 struct ledger *lg, struct err *err)
 {
 	struct ftext *ft = mem_new(1, sizeof(*ft));
@@ -218,7 +218,7 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 	info->exact = true;
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    ftext_refuse(ft, err)) {
-		close_ftext(&ft->src);
+		ftext_close(&ft->src);
 		return NULL;
 	}
 	info->pipe = !ft->in.data;
@@ -232,21 +232,21 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 	return &ft->src;
 }
 
-static int scan_ftext(struct source *src, struct err *err)
+static int ftext_scan(struct source *src, struct err *err)
 {
-	return ftext_kernel(ftext_of(src), err);
+	return ftext_kernel(ftext_from_source(src), err);
 }
 
 const struct source_ops ftext_ops = {
 	.name = "ftext",
 	.summary = "texts of ftrace: trace, trace_pipe, trace-cmd report",
-	.probe = probe,
-	.open = open_ftext,
-	.scan = scan_ftext,
+	.probe = ftext_probe,
+	.open = ftext_open,
+	.scan = ftext_scan,
 	.next = ftext_next,
 	.decode = ftext_decode,
 	.release = ftext_release,
 	.fields = ftext_fields,
 	.print = ftext_print,
-	.close = close_ftext,
+	.close = ftext_close,
 };

@@ -7,13 +7,13 @@
 #define ITEMS_MIN 1024u
 #define BUFFERS_MAX 256u
 
-static void ftext_item_grow(struct ftext *ft)
+static void ftext_items_grow(struct ftext *ft)
 {
 	size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
 	struct ftext_item *more = mem_new(cap, sizeof(*more));
 
 	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		more[i & (cap - 1)] = *ftext_item(ft, i);
+		more[i & (cap - 1)] = *ftext_item_at(ft, i);
 	free(ft->item);
 	ft->item = more;
 	ft->cap_item = cap;
@@ -22,8 +22,8 @@ static void ftext_item_grow(struct ftext *ft)
 uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l)
 {
 	if (ft->end_item - ft->first == ft->cap_item)
-		ftext_item_grow(ft);
-	*ftext_item(ft, ft->end_item) = (struct ftext_item){
+		ftext_items_grow(ft);
+	*ftext_item_at(ft, ft->end_item) = (struct ftext_item){
 		.off = off,
 		.pid = l->pid,
 		.tgid = l->tgid,
@@ -35,13 +35,13 @@ uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l)
 
 void ftext_release(struct source *src, const struct ref *ref)
 {
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 
 	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
 		return;
-	ftext_item(ft, ref->handle)->refs--;
-	while (ft->first < ft->give && !ftext_item(ft, ft->first)->refs) {
-		free(ftext_item(ft, ft->first)->own);
+	ftext_item_at(ft, ref->handle)->refs--;
+	while (ft->first < ft->give && !ftext_item_at(ft, ft->first)->refs) {
+		free(ftext_item_at(ft, ft->first)->own);
 		ft->first++;
 	}
 }
@@ -83,7 +83,7 @@ uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu)
 
 void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer)
 {
-	struct ftext_item *it = ftext_item(ft, id);
+	struct ftext_item *it = ftext_item_at(ft, id);
 	uint64_t *newest = ftext_item_newest(ft, buffer, it->cpu);
 
 	it->buffer = buffer;
@@ -91,9 +91,9 @@ void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer)
 	*newest = id + 1;
 }
 
-void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
+void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which)
 {
-	struct ftext_item *it = ftext_item(ft, item);
+	struct ftext_item *it = ftext_item_at(ft, item);
 
 	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
 			   sizeof(*ft->due));

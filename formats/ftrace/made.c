@@ -15,7 +15,7 @@
 /* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
 
-static struct ft_made *add(struct ft *ft, enum record_kind kind)
+static struct ft_made *ft_made_add(struct ft *ft, enum record_kind kind)
 {
 	ft->made = mem_grow(ft->made, &ft->cap_made, ft->n_made + 1,
 			    sizeof(*ft->made));
@@ -26,9 +26,10 @@ static struct ft_made *add(struct ft *ft, enum record_kind kind)
 }
 
 /* Adds the code of the kernel or of a module. */
-static void add_code(struct ft *ft, const struct kernel_code *c)
+static void ft_made_add_code(struct ft *ft, const struct kernel_code *c)
 {
-	struct ft_made *m = add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
+	struct ft_made *m =
+		ft_made_add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
 
 	m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
 	m->addr = c->start;
@@ -38,27 +39,27 @@ static void add_code(struct ft *ft, const struct kernel_code *c)
 	m->name = arena_strdup(&ft->arena, c->name);
 }
 
-static void kernel_maps(struct ft *ft)
+static void ft_made_add_kernel(struct ft *ft)
 {
 	struct kernel_map km;
 
 	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
 	ft_boot_moved(ft, km.text, km.etext);
 	for (size_t i = 0; i < km.n; i++)
-		add_code(ft, &km.at[i]);
+		ft_made_add_code(ft, &km.at[i]);
 	kernel_map_release(&km);
 }
 
-void ft_make_first(struct ft *ft)
+void ft_made_first(struct ft *ft)
 {
 	if (ft->kallsyms_len)
-		kernel_maps(ft);
+		ft_made_add_kernel(ft);
 	else
 		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
 		if (ft->type[i].role != ROLE_KSTACK)
 			continue;
-		struct ft_made *m = add(ft, REC_KSYMBOL);
+		struct ft_made *m = ft_made_add(ft, REC_KSYMBOL);
 
 		m->flags = REC_F_SYNTH;
 		m->addr = TRAMPOLINE;
@@ -70,7 +71,7 @@ void ft_make_first(struct ft *ft)
 }
 
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */
-static uint32_t ring_of(const struct ft *ft, const char *buffer)
+static uint32_t ft_made_ring(const struct ft *ft, const char *buffer)
 {
 	for (uint32_t i = 0; i < ft->n_inst; i++)
 		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
@@ -78,7 +79,7 @@ static uint32_t ring_of(const struct ft *ft, const char *buffer)
 	return 0;
 }
 
-void ft_make_last(struct ft *ft)
+void ft_made_last(struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_stat; i++) {
 		const struct ft_stat *st = &ft->stat[i];
@@ -89,10 +90,10 @@ void ft_make_last(struct ft *ft)
 			n = UINT64_MAX;
 		if (!n)
 			continue;
-		struct ft_made *m = add(ft, REC_LOST_TOTAL);
+		struct ft_made *m = ft_made_add(ft, REC_LOST_TOTAL);
 
 		m->cpu = st->cpu;
-		m->ring = ring_of(ft, st->buffer);
+		m->ring = ft_made_ring(ft, st->buffer);
 		m->n = n;
 	}
 }

@@ -7,7 +7,7 @@
 #include "stitch/base/search.h"
 
 /* Takes "PID NAME". */
-static void add_cmd(struct ft *ft, const char *s, size_t len)
+static void ft_names_take_cmdline(struct ft *ft, const char *s, size_t len)
 {
 	uint32_t tid = 0;
 	size_t i = 0;
@@ -30,7 +30,7 @@ static void add_cmd(struct ft *ft, const char *s, size_t len)
 	free(name);
 }
 
-static int by_tid(const void *a, const void *b)
+static int ft_names_compare(const void *a, const void *b)
 {
 	const struct ft_cmd *x = a;
 	const struct ft_cmd *y = b;
@@ -38,7 +38,7 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-void ft_cmdlines(struct ft *ft, const struct bytes *text)
+void ft_names_read(struct ft *ft, const struct bytes *text)
 {
 	const char *s = (const char *)text->pos;
 	const char *end = (const char *)text->end;
@@ -47,11 +47,11 @@ void ft_cmdlines(struct ft *ft, const struct bytes *text)
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		const char *stop = nl ? nl : end;
 
-		add_cmd(ft, s, (size_t)(stop - s));
+		ft_names_take_cmdline(ft, s, (size_t)(stop - s));
 		s = stop + 1;
 	}
 	if (ft->n_cmd)
-		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), by_tid);
+		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), ft_names_compare);
 }
 
 /* The kernel lists threads in the order of their ids. */
@@ -82,12 +82,13 @@ int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
 	return -1;
 }
 
-const char *ft_saved_name(const struct ft *ft, int32_t tid)
+const char *ft_name_of(const struct ft *ft, int32_t tid)
 {
 	const struct ft_cmd key = { .tid = tid };
 	const struct ft_cmd *c = NULL;
 
 	if (ft->n_cmd)
-		c = bsearch(&key, ft->cmd, ft->n_cmd, sizeof(key), by_tid);
+		c = bsearch(&key, ft->cmd, ft->n_cmd, sizeof(key),
+			    ft_names_compare);
 	return c ? c->name : NULL;
 }

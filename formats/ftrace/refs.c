@@ -3,7 +3,8 @@
 
 #include "formats/ftrace/ftrace.h"
 
-void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
+void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t class,
+		uint32_t len)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
 			   sizeof(*ft->due));
@@ -15,28 +16,28 @@ void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
 	r->seq = ++ft->seq;
 }
 
-static bool is_top(const struct ft *ft, uint32_t instance)
+static bool ft_refs_is_top(const struct ft *ft, uint32_t instance)
 {
 	return instance >= ft->n_inst || !*ft->inst[instance].name;
 }
 
-static uint64_t event_hash(uint32_t instance, uint16_t id)
+static uint64_t ft_refs_event_hash(uint32_t instance, uint16_t id)
 {
 	return hash_u64((uint64_t)instance << 16 | id);
 }
 
 /* If several buffers record an event, it is a different event in each. */
-uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
+uint32_t ft_event_find(const struct ft *ft, uint32_t instance, uint16_t id)
 {
-	if (is_top(ft, instance))
+	if (ft_refs_is_top(ft, instance))
 		return ft->event_of[id] - 1;
-	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
-			  NULL);
+	return table_find(&ft->events, ft_refs_event_hash(instance, id), NULL,
+			  NULL, NULL);
 }
 
-uint32_t ft_event_index(struct ft *ft, uint32_t instance, uint16_t id)
+uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
 {
-	uint32_t known = ft_event_of(ft, instance, id);
+	uint32_t known = ft_event_find(ft, instance, id);
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -46,7 +47,7 @@ uint32_t ft_event_index(struct ft *ft, uint32_t instance, uint16_t id)
 		.has_tid = true,
 	};
 	const char *buffer =
-		is_top(ft, instance) ? NULL : ft->inst[instance].name;
+		ft_refs_is_top(ft, instance) ? NULL : ft->inst[instance].name;
 	char number[16];
 
 	if (known != UINT32_MAX)
@@ -67,10 +68,10 @@ uint32_t ft_event_index(struct ft *ft, uint32_t instance, uint16_t id)
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(ev));
 	ft->event[ft->n_event++] = ev;
-	if (is_top(ft, instance))
+	if (ft_refs_is_top(ft, instance))
 		ft->event_of[id] = (uint32_t)ft->n_event;
 	else
-		table_add(&ft->events, event_hash(instance, id),
+		table_add(&ft->events, ft_refs_event_hash(instance, id),
 			  (uint32_t)ft->n_event - 1);
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;

@@ -15,7 +15,7 @@
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 
-static int by_time(const void *a, const void *b)
+static int ft_sync_compare(const void *a, const void *b)
 {
 	const struct ft_sample *x = a;
 	const struct ft_sample *y = b;
@@ -23,8 +23,8 @@ static int by_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
-		    struct err *err)
+static int ft_sync_take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
+			    struct err *err)
 {
 	struct ft_sample *s;
 	uint32_t n;
@@ -49,7 +49,7 @@ static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
 }
 
 /* Older recorders write no fractions. */
-static void take_fractions(struct ft *ft, struct bytes *b)
+static void ft_sync_take_fractions(struct ft *ft, struct bytes *b)
 {
 	for (size_t c = 0; c < ft->n_sync; c++)
 		for (uint32_t i = 0; i < ft->sync[c].n; i++) {
@@ -61,7 +61,7 @@ static void take_fractions(struct ft *ft, struct bytes *b)
 		}
 }
 
-int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err)
+int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint32_t cpus;
 
@@ -76,12 +76,12 @@ int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err)
 			      cpus);
 	ft->sync = mem_new(cpus ? cpus : 1, sizeof(*ft->sync));
 	for (uint32_t i = 0; i < cpus; i++)
-		if (take_cpu(ft, b, &ft->sync[i], err))
+		if (ft_sync_take_cpu(ft, b, &ft->sync[i], err))
 			return -1;
-	take_fractions(ft, b);
+	ft_sync_take_fractions(ft, b);
 	for (uint32_t i = 0; i < cpus; i++)
 		qsort(ft->sync[i].at, ft->sync[i].n, sizeof(*ft->sync[i].at),
-		      by_time);
+		      ft_sync_compare);
 	return 0;
 }
 
@@ -95,7 +95,7 @@ void ft_sync_release(struct ft *ft)
 }
 
 /* Returns the last sample at or before t, except the last sample of all. */
-static uint32_t sample_before(const struct ft_sync *sy, uint64_t t)
+static uint32_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
 {
 	uint32_t lo = 0;
 	uint32_t hi = sy->n - 1;
@@ -111,8 +111,8 @@ static uint32_t sample_before(const struct ft_sync *sy, uint64_t t)
 	return lo;
 }
 
-static uint64_t between(const struct ft_sample *a, const struct ft_sample *b,
-			uint64_t t)
+static uint64_t ft_sync_interpolate(const struct ft_sample *a,
+				    const struct ft_sample *b, uint64_t t)
 {
 	uint64_t delta = b->time - a->time;
 	__int128 by = (__int128)(int64_t)(t - a->time) *
@@ -133,9 +133,10 @@ uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
 		return t;
 	if (sy->n == 1)
 		return t + sy->at[0].offset;
-	const struct ft_sample *a = &sy->at[sample_before(sy, t)];
-	uint64_t off =
-		ft->sync_flags & INTERPOLATE ? between(a, a + 1, t) : a->offset;
+	const struct ft_sample *a = &sy->at[ft_sync_sample_before(sy, t)];
+	uint64_t off = ft->sync_flags & INTERPOLATE
+			       ? ft_sync_interpolate(a, a + 1, t)
+			       : a->offset;
 
 	if (a->scaling)
 		t = (uint64_t)(((unsigned __int128)t * a->scaling) >>

@@ -24,7 +24,7 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 	if (field >= 0) {
 		if (ft->look.scratch.used)
 			arena_release(&ft->look.scratch);
-		tp_take(&ft->look, raw, &t->fmt.field[field], &f);
+		tp_field_take(&ft->look, raw, &t->fmt.field[field], &f);
 	}
 	struct scan s = scan_of("", 0);
 
@@ -47,14 +47,15 @@ static void ft_task_read(struct ft *ft, const struct ft_type *t,
 
 	out->event = (struct task_event){
 		.role = t->role,
-		.tid = ft_number(t, part->pid, raw, running),
-		.tid2 = ft_number(t, part->pid2, raw, -1),
+		.tid = ft_field_number(t, part->pid, raw, running),
+		.tid2 = ft_field_number(t, part->pid2, raw, -1),
 		.name = ft_task_name(ft, t, part->comm, raw, out->name[0]),
 		.name2 = ft_task_name(ft, t, part->comm2, raw, out->name[1]),
 		.copies = true,
-		.clone_flags = t->role == ROLE_NEWTASK
-				       ? ft_number(t, part->state, raw, -1)
-				       : -1,
+		.clone_flags =
+			t->role == ROLE_NEWTASK
+				? ft_field_number(t, part->state, raw, -1)
+				: -1,
 	};
 }
 
@@ -71,20 +72,20 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		due = told_tasks_event(&ft->told, &task.event);
 	}
 	if (due & TASK_COMM)
-		ft_due(ft, ev, CLASS_COMM, FT_FIRST);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_FIRST);
 	if (due & TASK_FORK)
-		ft_due(ft, ev, CLASS_FORK, 0);
+		ft_add_ref(ft, ev, CLASS_FORK, 0);
 	if (due & TASK_COMM2)
-		ft_due(ft, ev, CLASS_COMM, FT_SECOND);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_SECOND);
 	if (due & TASK_EXIT)
-		ft_due(ft, ev, CLASS_EXIT, 0);
+		ft_add_ref(ft, ev, CLASS_EXIT, 0);
 	if (told_tasks_has_name(&ft->told, pid))
 		return;
-	const char *saved = ft_saved_name(ft, pid);
+	const char *saved = ft_name_of(ft, pid);
 
 	if (saved &&
 	    told_tasks_rename(&ft->told, pid, saved, strlen(saved), true))
-		ft_due(ft, ev, CLASS_COMM, FT_SAVED);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
 /* The process of a thread; rec: of the thread that was running. */
@@ -121,7 +122,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 	struct ft_task task;
 
 	if (ref->class == CLASS_COMM && ref->len == FT_SAVED) {
-		const char *name = ft_saved_name(ft, rec->tid);
+		const char *name = ft_name_of(ft, rec->tid);
 
 		rec->kind = REC_COMM;
 		rec->comm.name = name ? name : "";

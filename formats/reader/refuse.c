@@ -35,7 +35,7 @@ static const struct {
 };
 
 /* perf script prints "comm  pid/tid [cpu] time: event:" and then addresses. */
-static bool looks_like_script(const char *s, size_t n)
+static bool refuse_is_script(const char *s, size_t n)
 {
 	size_t text = 0;
 
@@ -51,7 +51,7 @@ static bool looks_like_script(const char *s, size_t n)
 	return false;
 }
 
-static bool is_text(const char *s, size_t n)
+static bool refuse_is_text(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!s[i])
@@ -72,12 +72,12 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	if (n < 16)
 		return err_set(err, ERR_FORMAT, "%s: %zu bytes are %s, %s",
 			       path, n, n ? "too few" : "an empty file", needs);
-	if (looks_like_script(head, n))
+	if (refuse_is_script(head, n))
 		return err_set(err, ERR_FORMAT,
 			       "%s: this is text, as 'perf script' prints it; "
 			       "give the perf.data file itself",
 			       path);
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
-		       is_text(head, n) ? "a text file" : "unknown data",
+		       refuse_is_text(head, n) ? "a text file" : "unknown data",
 		       needs);
 }

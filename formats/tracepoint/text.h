@@ -12,7 +12,7 @@ struct tp_out {
 };
 
 /* Appends as much as fits. */
-void tp_out(struct tp_out *o, const char *fmt, ...)
+void tp_out_add(struct tp_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
 /* A parsed conversion such as "%-08.3llx". */

@@ -41,7 +41,7 @@ static bool seen(void *arg, struct source *src, const struct ref *ref,
 	if (ref->class != CLASS_SAMPLE)
 		return false;
 	if (arg)
-		note_end(ft_of(src), arg, ref);
+		note_end(ft_from_source(src), arg, ref);
 	return true;
 }
 
