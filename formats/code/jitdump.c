@@ -40,12 +40,12 @@ enum {
 	R_UNWIND,
 };
 
-struct prefix {
+struct jitdump_prefix {
 	uint32_t id, size;
 	uint64_t time;
 };
 
-enum dating {
+enum jitdump_dating {
 	UNDATED,
 	DATED_NS,
 	DATED_TSC,
@@ -69,7 +69,7 @@ struct jitdump {
 	uint64_t frame_off; /* distance from the end of the code */
 	bool has_frame;	    /* there is one, possibly empty */
 	/* state of jitdump_read() */
-	enum dating dating;
+	enum jitdump_dating dating;
 	struct tsc_conv tsc;
 	struct ledger *lg;
 	uint16_t capture;
@@ -164,8 +164,8 @@ int32_t jitdump_pid(const struct jitdump *d)
 
 /* ---- time */
 
-static enum dating jitdump_dating(const struct jitdump *d,
-				  const struct source_info *info)
+static enum jitdump_dating jitdump_dating(const struct jitdump *d,
+					  const struct source_info *info)
 {
 	bool mono = info->clock_id == CLOCK_ID_MONO ||
 		    (info->clock && !strcmp(info->clock, "monotonic"));
@@ -402,8 +402,9 @@ static int jitdump_take_move(struct jitdump *d, struct bytes *b, uint64_t time,
 	return 0;
 }
 
-static int jitdump_take_record(struct jitdump *d, const struct prefix *p,
-			       struct bytes *b, struct err *err)
+static int jitdump_take_record(struct jitdump *d,
+			       const struct jitdump_prefix *p, struct bytes *b,
+			       struct err *err)
 {
 	switch (p->id) {
 	case R_LOAD:
@@ -430,7 +431,7 @@ static int jitdump_next(struct jitdump *d, struct err *err)
 	struct bytes *b = &d->records;
 	uint64_t off = bytes_off(b);
 	struct bytes body;
-	struct prefix p = { 0 };
+	struct jitdump_prefix p = { 0 };
 	struct err why;
 
 	if (!bytes_left(b))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/reader/scan.h"
 #include "stitch/base/mem.h"
 
 #define PAGE 4096u
@@ -15,7 +16,7 @@
 #define TYPE_OOL 2
 
 /* State of reading the lines. */
-struct layout {
+struct kernel_map_state {
 	struct kernel_map *out;
 	uint64_t low, high; /* of the kernel's functions */
 	uint64_t stext;
@@ -66,7 +67,7 @@ static bool kernel_map_is_pseudo(const char *module)
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
 }
 
-static void kernel_map_end_module(struct layout *l)
+static void kernel_map_end_module(struct kernel_map_state *l)
 {
 	char name[NAME_SIZE + 2];
 
@@ -82,7 +83,7 @@ static void kernel_map_end_module(struct layout *l)
 	l->mod_high = 0;
 }
 
-static void kernel_map_add_symbol(struct layout *l, uint64_t addr,
+static void kernel_map_add_symbol(struct kernel_map_state *l, uint64_t addr,
 				  const char *name)
 {
 	if (l->n_ksymbols++ >= KSYMBOLS_MAX)
@@ -96,7 +97,7 @@ static void kernel_map_add_symbol(struct layout *l, uint64_t addr,
 	l->open = l->out->n;
 }
 
-static void kernel_map_note_symbol(struct layout *l, uint64_t addr,
+static void kernel_map_note_symbol(struct kernel_map_state *l, uint64_t addr,
 				   const char *name)
 {
 	if (!strcmp(name, "_text"))
@@ -112,7 +113,7 @@ static void kernel_map_note_symbol(struct layout *l, uint64_t addr,
 }
 
 /* A symbol ends where the next one begins. */
-static void kernel_map_end_symbol(struct layout *l, uint64_t addr)
+static void kernel_map_end_symbol(struct kernel_map_state *l, uint64_t addr)
 {
 	struct kernel_code *c = l->open ? &l->out->at[l->open - 1] : NULL;
 
@@ -122,7 +123,7 @@ static void kernel_map_end_symbol(struct layout *l, uint64_t addr)
 }
 
 /* Takes "ADDRESS TYPE NAME", optionally followed by "\t[MODULE]". */
-static void kernel_map_take_line(struct layout *l, char *line)
+static void kernel_map_take_line(struct kernel_map_state *l, char *line)
 {
 	char *end;
 	uint64_t addr = strtoull(line, &end, 16);
@@ -160,7 +161,7 @@ static void kernel_map_take_line(struct layout *l, char *line)
 
 /* A trimmed copy has no _text. Offsets then count from the page of its first
  * function, since nothing better is known. */
-static void kernel_map_end_kernel(struct layout *l)
+static void kernel_map_end_kernel(struct kernel_map_state *l)
 {
 	struct kernel_map *km = l->out;
 	uint64_t start = km->text ? km->text : l->stext;
@@ -175,21 +176,19 @@ static void kernel_map_end_kernel(struct layout *l)
 
 void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 {
-	struct layout l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
-	const char *stop = text + len;
+	struct kernel_map_state l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
+	struct scan s = scan_of(text, len);
 	char line[512];
 
 	*out = (struct kernel_map){ .n = 0 };
-	for (const char *s = text; s < stop;) {
-		const char *nl = memchr(s, '\n', (size_t)(stop - s));
-		size_t n = (size_t)((nl ? nl : stop) - s);
+	while (s.n) {
+		struct scan at = scan_line(&s);
 
-		if (n < sizeof(line)) {
-			memcpy(line, s, n);
-			line[n] = '\0';
+		if (at.n < sizeof(line)) {
+			memcpy(line, at.p, at.n);
+			line[at.n] = '\0';
 			kernel_map_take_line(&l, line);
 		}
-		s = nl ? nl + 1 : stop;
 	}
 	kernel_map_end_module(&l);
 	kernel_map_end_kernel(&l);

@@ -1,7 +1,6 @@
 /* maps.c - reads saved copies of /proc/PID/maps. */
 #include "formats/code/maps.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "formats/input.h"
+#include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -60,49 +60,8 @@ const struct snapshot *maps_list(struct maps *m, size_t *n)
 
 /* ---- one line */
 
-static bool maps_take_hex(const char **s, uint64_t *out)
-{
-	const char *p = *s;
-
-	*out = 0;
-	for (; isxdigit((unsigned char)*p); p++) {
-		unsigned int c = (unsigned char)*p | 32u;
-
-		if (*out >> 60)
-			return false;
-		*out = *out << 4 | (c >= 'a' ? c - 'a' + 10 : c - '0');
-	}
-	if (p == *s)
-		return false;
-	*s = p;
-	return true;
-}
-
-static bool maps_take_char(const char **s, char c)
-{
-	if (**s != c)
-		return false;
-	++*s;
-	return true;
-}
-
-static bool maps_take_decimal(const char **s, uint64_t *out)
-{
-	const char *p = *s;
-
-	*out = 0;
-	for (; isdigit((unsigned char)*p); p++)
-		if (__builtin_mul_overflow(*out, 10, out) ||
-		    __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
-			return false;
-	if (p == *s)
-		return false;
-	*s = p;
-	return true;
-}
-
 /* Takes "r-xp". */
-static bool maps_take_rights(const char **s, struct rec_map *m)
+static bool maps_take_rights(struct scan *s, struct rec_map *m)
 {
 	static const struct {
 		char c;
@@ -110,17 +69,16 @@ static bool maps_take_rights(const char **s, struct rec_map *m)
 	} right[] = { { 'r', PROT_READ },
 		      { 'w', PROT_WRITE },
 		      { 'x', PROT_EXEC } };
-	const char *p = *s;
 
-	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++, p++) {
-		if (*p != right[i].c && *p != '-')
-			return false;
-		m->prot |= *p == '-' ? 0 : right[i].prot;
-	}
-	if (*p != 'p' && *p != 's')
+	if (s->n < 4 || (s->p[3] != 'p' && s->p[3] != 's'))
 		return false;
-	m->flags = *p == 's' ? MAP_SHARED : MAP_PRIVATE;
-	*s = p + 1;
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		if (s->p[i] != right[i].c && s->p[i] != '-')
+			return false;
+		m->prot |= s->p[i] == '-' ? 0 : right[i].prot;
+	}
+	m->flags = s->p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	scan_skip(s, 4);
 	return true;
 }
 
@@ -141,24 +99,25 @@ static void maps_take_path(struct maps *m, const char *s, struct rec_map *out)
 }
 
 /* Takes "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH". */
-static bool maps_take_line(struct maps *m, const char *s, struct rec_map *out)
+static bool maps_take_line(struct maps *m, const char *line,
+			   struct rec_map *out)
 {
+	struct scan s = scan_of(line, strlen(line));
 	uint64_t end, maj, min;
 
 	*out = (struct rec_map){ 0 };
-	if (!maps_take_hex(&s, &out->start) || !maps_take_char(&s, '-') ||
-	    !maps_take_hex(&s, &end) || !maps_take_char(&s, ' ') ||
-	    !maps_take_rights(&s, out) || !maps_take_char(&s, ' ') ||
-	    !maps_take_hex(&s, &out->pgoff) || !maps_take_char(&s, ' ') ||
-	    !maps_take_hex(&s, &maj) || !maps_take_char(&s, ':') ||
-	    !maps_take_hex(&s, &min) || !maps_take_char(&s, ' ') ||
-	    !maps_take_decimal(&s, &out->ino) || (*s && *s != ' ') ||
-	    end <= out->start)
+	if (!scan_hex(&s, &out->start) || !scan_take(&s, "-") ||
+	    !scan_hex(&s, &end) || !scan_take(&s, " ") ||
+	    !maps_take_rights(&s, out) || !scan_take(&s, " ") ||
+	    !scan_hex(&s, &out->pgoff) || !scan_take(&s, " ") ||
+	    !scan_hex(&s, &maj) || !scan_take(&s, ":") || !scan_hex(&s, &min) ||
+	    !scan_take(&s, " ") || !scan_u64(&s, &out->ino) ||
+	    (s.n && s.p[0] != ' ') || end <= out->start || line[1] == 'x')
 		return false;
 	out->len = end - out->start;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
-	maps_take_path(m, s, out);
+	maps_take_path(m, s.p, out);
 	return true;
 }
 
@@ -258,41 +217,36 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 /* ---- names */
 
 /* Takes seconds such as "1548.143" as ns. */
-static bool maps_take_seconds(const char **s, int64_t *ns)
+static bool maps_take_seconds(struct scan *s, int64_t *ns)
 {
-	const char *p = *s;
+	struct scan t = *s;
 	uint64_t v;
 
-	if (!maps_take_decimal(&p, &v))
+	if (!scan_u64(&t, &v))
 		return false;
-	bool point = *p == '.' && isdigit((unsigned char)p[1]);
+	bool point = t.n > 1 && t.p[0] == '.' && scan_is_digit(t.p[1]);
 
-	p += point;
+	scan_skip(&t, point);
 	for (int i = 0; i < NS_DIGITS; i++) {
-		bool digit = point && isdigit((unsigned char)*p);
+		bool digit = point && t.n && scan_is_digit(t.p[0]);
 
 		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, digit ? (uint64_t)(*p - '0') : 0,
-					   &v))
+		    __builtin_add_overflow(
+			    v, digit ? (uint64_t)(t.p[0] - '0') : 0, &v))
 			return false;
-		p += digit;
+		scan_skip(&t, digit);
 		point = digit;
 	}
 	if (v > INT64_MAX)
 		return false;
 	*ns = (int64_t)v;
-	*s = p;
+	*s = t;
 	return true;
 }
 
-static bool maps_take_pid(const char **s, int32_t *pid)
+static bool maps_take_pid(struct scan *s, int32_t *pid)
 {
-	uint64_t v;
-
-	if (!maps_take_decimal(s, &v) || v > PID_MAX)
-		return false;
-	*pid = (int32_t)v;
-	return true;
+	return scan_i32(s, pid) && *pid <= PID_MAX;
 }
 
 /* Takes "1234.maps", "1234@15.5.maps" or "prog.1234.maps". */
@@ -304,14 +258,12 @@ static bool maps_take_name(const char *name, int32_t *pid, int64_t *time)
 	if (!end || strcmp(end, ".maps") != 0)
 		return false;
 	for (const char *s = name; s < end; s++) {
-		const char *at = s;
+		struct scan at = scan_of(s, (size_t)(end - s));
 
-		if (s > name && s[-1] != '.')
+		if ((s > name && s[-1] != '.') || !maps_take_pid(&at, pid))
 			continue;
-		if (!maps_take_pid(&at, pid))
-			continue;
-		if (at == end || (maps_take_char(&at, '@') &&
-				  maps_take_seconds(&at, time) && at == end))
+		if (!at.n || (scan_take(&at, "@") &&
+			      maps_take_seconds(&at, time) && !at.n))
 			return true;
 		/* An id must be followed by '@' or ".maps": 15.5 is a time. */
 		*time = TIME_NONE;
@@ -373,10 +325,10 @@ static int maps_refuse_option(const char *word, struct err *err)
 static int64_t maps_cut_time(char *file)
 {
 	char *at = strrchr(file, '@');
-	const char *s = at ? at + 1 : "";
+	struct scan s = scan_of(at ? at + 1 : "", at ? strlen(at + 1) : 0);
 	int64_t time;
 
-	if (!at || !maps_take_seconds(&s, &time) || *s)
+	if (!at || !maps_take_seconds(&s, &time) || s.n)
 		return TIME_NONE;
 	*at = '\0';
 	return time;
@@ -386,7 +338,7 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 		uint16_t capture, struct err *err)
 {
 	char file[PATH_SIZE];
-	const char *s = word;
+	struct scan s = scan_of(word, strlen(word));
 	struct stat st;
 	int32_t pid;
 
@@ -400,10 +352,10 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 			       "PID@SECONDS.maps",
 			       word);
 	}
-	if (!maps_take_pid(&s, &pid) || !maps_take_char(&s, '=') || !*s ||
-	    strlen(s) >= sizeof(file))
+	if (!maps_take_pid(&s, &pid) || !scan_take(&s, "=") || !s.n ||
+	    s.n >= sizeof(file))
 		return maps_refuse_option(word, err);
-	memcpy(file, s, strlen(s) + 1);
+	memcpy(file, s.p, s.n + 1);
 	int64_t time = maps_cut_time(file);
 
 	return maps_file(m, file, pid, time, lg, capture, err);

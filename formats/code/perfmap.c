@@ -83,13 +83,12 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 
 	m->jit = jit_new(false);
 	while (all.n) {
-		size_t n = scan_find_char(all, '\n');
-		struct scan line = scan_head(all, n);
+		uint64_t off = len - all.n;
+		struct scan line = scan_line(&all);
+		bool cut = off + line.n == len;
 
-		if (line.n && (n == all.n || !perfmap_take_line(m, line)))
-			perfmap_bad_line(lg, capture, path, len - all.n, line,
-					 n == all.n);
-		scan_skip(&all, n + 1);
+		if (line.n && (cut || !perfmap_take_line(m, line)))
+			perfmap_bad_line(lg, capture, path, off, line, cut);
 	}
 	size_t left = jit_finish(m->jit);
 

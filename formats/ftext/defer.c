@@ -133,10 +133,8 @@ static void ftext_defer_add_frames(struct ftext *ft,
 	ftext_defer_take_cookie(ftext_part_of(ft, it, &it->text),
 				&rec->chain.cookie);
 	while (s.n) {
-		size_t n = scan_find_char(s, '\n');
-		struct scan line = scan_head(s, n);
+		struct scan line = scan_line(&s);
 
-		scan_skip(&s, n + 1);
 		if (!line.n)
 			continue;
 		if (line_frame(line, false, &f))

@@ -25,12 +25,12 @@ static const char text_format[] =
 
 /* ---- names */
 
-struct known_event {
+struct ftext_known_event {
 	const char *name, *full;
 	enum event_role role;
 };
 
-static const struct known_event known[] = {
+static const struct ftext_known_event known[] = {
 	{ "sched_switch", "sched:sched_switch", ROLE_SWITCH },
 	{ "sched_wakeup", "sched:sched_wakeup", ROLE_WAKEUP },
 	{ "sched_wakeup_new", "sched:sched_wakeup_new", ROLE_WAKEUP_NEW },
@@ -422,7 +422,7 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	return (uint32_t)ft->n_event - 1;
 }
 
-struct event_key {
+struct ftext_event_key {
 	struct scan name;
 	uint32_t buffer;
 };
@@ -430,7 +430,7 @@ struct event_key {
 static bool ftext_event_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct ftext_event *e = &((const struct ftext *)owner)->event[id];
-	const struct event_key *k = key;
+	const struct ftext_event_key *k = key;
 
 	return e->buffer == k->buffer && scan_is(k->name, e->key);
 }
@@ -444,7 +444,7 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 		ftext_name_unnamed(l, name);
 		key = scan_of(name, strlen(name));
 	}
-	const struct event_key k = { key, buffer };
+	const struct ftext_event_key k = { key, buffer };
 	uint64_t h = hash_bytes(key.p, key.n, buffer);
 	uint32_t id = table_find(&ft->by_name, h, ftext_event_same, ft, &k);
 

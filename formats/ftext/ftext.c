@@ -67,13 +67,13 @@ void ftext_header(struct ftext *ft, struct scan s)
 /* ---- which text it is */
 
 /* What the first lines are. */
-struct look {
+struct ftext_first_lines {
 	bool tracer, table;
 	unsigned int events, others, frames;
 	const char *why; /* why the text cannot be read */
 };
 
-static void ftext_look_at_line(struct look *lk, struct scan s)
+static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 {
 	struct line l;
 
@@ -110,9 +110,9 @@ static void ftext_look_at_line(struct look *lk, struct scan s)
 }
 
 /* Skips a last line without a line feed: it may be cut anywhere. */
-static void ftext_look_at_text(struct scan s, struct look *lk)
+static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 {
-	*lk = (struct look){ .events = 0 };
+	*lk = (struct ftext_first_lines){ .events = 0 };
 	for (int i = 0; i < LOOK_LINES; i++) {
 		size_t n = scan_find_char(s, '\n');
 
@@ -131,7 +131,7 @@ static void ftext_look_at_text(struct scan s, struct look *lk)
 
 static int ftext_probe(const char *path, const void *head, size_t n)
 {
-	struct look lk;
+	struct ftext_first_lines lk;
 
 	(void)path;
 	ftext_look_at_text(scan_of(head, n), &lk);
@@ -146,7 +146,7 @@ static int ftext_probe(const char *path, const void *head, size_t n)
 int ftext_refuse(struct ftext *ft, struct err *err)
 {
 	struct scan s;
-	struct look lk;
+	struct ftext_first_lines lk;
 
 	if (ftext_peek_text(ft, &s, err))
 		return -1;

@@ -176,27 +176,13 @@ static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 	return true;
 }
 
-/* Names of tasks may contain brackets: takes the first bracket that fits. */
-static bool line_parse_table(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '[');
-		if (at < s.n && line_table_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
-}
-
 /* ---- "comm-pid cpuflags time us: text" */
 
 static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 {
 	struct scan right = scan_tail(s, dash + 1);
 
-	if (!scan_i32(&right, &out->pid) || !scan_blanks(&right) ||
+	if (!dash || !scan_i32(&right, &out->pid) || !scan_blanks(&right) ||
 	    !scan_i32(&right, &out->cpu) || !right.n ||
 	    !line_take_flags_time(&right, out))
 		return false;
@@ -216,19 +202,6 @@ static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 	out->kind = LINE_EVENT;
 	out->cut_comm = true;
 	return line_take_comm(scan_head(s, dash), COMM_SHORT, out);
-}
-
-static bool line_parse_latency(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '-');
-		if (at < s.n && at && line_latency_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
 }
 
 /* ---- "comm pid cpu flags preempt index [us] ms (+ms): text" */
@@ -301,19 +274,6 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	scan_blanks(&left);
 	out->comm = left;
 	return left.n > 0;
-}
-
-static bool line_parse_verbose(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '[');
-		if (at < s.n && line_verbose_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
 }
 
 /* ---- lines that are no events */
@@ -468,6 +428,20 @@ static void line_split_name(struct line *l)
 	}
 }
 
+/* Tries a form of event at each character c, since names of tasks may contain
+ * any character; the first place that fits is taken. */
+static bool line_try(struct scan s, char c,
+		     bool (*form)(struct scan s, size_t at, struct line *out),
+		     struct line *out)
+{
+	for (size_t at = 0; at < s.n; at++) {
+		at += scan_find_char(scan_tail(s, at), c);
+		if (at < s.n && form(s, at, out))
+			return true;
+	}
+	return false;
+}
+
 void line_parse(struct scan s, bool bare, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
@@ -482,8 +456,10 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		out->text = s;
 		return;
 	}
-	if (!line_parse_table(s, out) && !line_parse_other(s, out) &&
-	    !line_parse_latency(s, out) && !line_parse_verbose(s, out)) {
+	if (!line_try(s, '[', line_table_at, out) &&
+	    !line_parse_other(s, out) &&
+	    !line_try(s, '-', line_latency_at, out) &&
+	    !line_try(s, '[', line_verbose_at, out)) {
 		*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
 		if (!bare)
 			return;

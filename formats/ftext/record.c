@@ -11,7 +11,7 @@
 
 /* ---- places of frames, by what the text says */
 
-struct place_key {
+struct ftext_place_key {
 	struct scan key;
 	bool kernel;
 };
@@ -19,7 +19,7 @@ struct place_key {
 static bool ftext_place_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct ftext_place *p = &((const struct ftext *)owner)->place[id];
-	const struct place_key *k = key;
+	const struct ftext_place_key *k = key;
 
 	return p->kernel == k->kernel && p->n == k->key.n &&
 	       !memcmp(p->key, k->key.p, p->n);
@@ -53,7 +53,7 @@ ftext_place_new(struct ftext *ft, const struct line_frame *f, bool kernel)
 static const struct place *
 ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 {
-	struct place_key k = { f->key, kernel };
+	struct ftext_place_key k = { f->key, kernel };
 
 	if (!f->key.n)
 		return NULL;
@@ -78,15 +78,6 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 
 /* ---- stacks */
 
-static struct scan ftext_record_take_line(struct scan *s)
-{
-	size_t n = scan_find_char(*s, '\n');
-	struct scan line = scan_head(*s, n);
-
-	scan_skip(s, n + 1);
-	return line;
-}
-
 /* trace-cmd's text ends a user stack with lines of zeros. */
 static struct addrs ftext_record_take_stack(struct ftext *ft,
 					    const struct ftext_item *it,
@@ -97,7 +88,7 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 	struct line_frame f;
 
 	while (s.n) {
-		struct scan line = ftext_record_take_line(&s);
+		struct scan line = scan_line(&s);
 
 		if (!line.n)
 			continue;

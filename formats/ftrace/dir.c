@@ -26,7 +26,7 @@
 /* ids of ftrace's own events are below this (__TRACE_LAST_TYPE) */
 #define OWN_IDS 32
 
-struct walk {
+struct ft_dir_state {
 	struct ft *ft;
 	size_t entries;
 	struct ft_raw *raw;
@@ -138,7 +138,7 @@ static void ft_dir_system_of_path(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(end - from), from);
 }
 
-static void ft_dir_take_format(struct walk *w, const char *path,
+static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 			       const char *name)
 {
 	struct input in;
@@ -158,7 +158,7 @@ static void ft_dir_take_format(struct walk *w, const char *path,
 
 /* ---- pages */
 
-static void ft_dir_take_pages(struct walk *w, const char *path,
+static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
 	struct ft_raw raw = { .cpu = ft_dir_cpu_in_name(name, ".raw") };
@@ -193,7 +193,7 @@ static bool ft_dir_has_pages(const char *path)
 }
 
 /* Takes "stats" in a folder cpuN, or "cpuN.stats". */
-static void ft_dir_take_stats(struct walk *w, const char *path,
+static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
 	struct input in;
@@ -228,7 +228,8 @@ static void ft_dir_take_kallsyms(struct ft *ft, const char *path)
 	input_close(&in);
 }
 
-static void ft_dir_take_file(struct walk *w, const char *path, const char *name)
+static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
+			     const char *name)
 {
 	if (!strcmp(name, "format") || ft_dir_ends_with(name, ".format"))
 		ft_dir_take_format(w, path, name);
@@ -243,7 +244,7 @@ static void ft_dir_take_file(struct walk *w, const char *path, const char *name)
 		ft_dir_take_stats(w, path, name);
 }
 
-static void ft_dir_walk(struct walk *w, const char *dir, int depth)
+static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 {
 	DIR *d = opendir(dir);
 	char path[PATH_SIZE];
@@ -325,48 +326,48 @@ static void ft_dir_find_order(struct ft *ft)
 
 static void ft_dir_take_tgids(struct ft *ft, const struct bytes *b)
 {
-	const char *s = (const char *)b->pos;
-	const char *end = (const char *)b->end;
+	struct scan s = scan_of(b->pos, bytes_left(b));
 
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
+	while (s.n) {
+		struct scan at = scan_line(&s);
 		char line[64];
 		int tid, tgid;
 
-		snprintf(line, sizeof(line), "%.*s", (int)((nl ? nl : end) - s),
-			 s);
+		snprintf(line, sizeof(line), "%.*s", (int)at.n, at.p);
 		if (sscanf(line, "%d %d", &tid, &tgid) == 2)
 			ft_tgid_add(ft, tid, tgid);
-		s = nl ? nl + 1 : end;
 	}
+}
+
+static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
+{
+	struct bytes text = *b;
+
+	ft_option_read(ft, FT_TRACECLOCK, &text, NULL);
 }
 
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
+	static const struct {
+		const char *name, *other;
+		void (*take)(struct ft *ft, const struct bytes *b);
+	} texts[] = {
+		{ "header_page", "events/header_page", ft_header_page_read },
+		{ "printk_formats", NULL, ft_print_read_formats },
+		{ "trace_clock", NULL, ft_dir_take_clock },
+		{ "saved_cmdlines", NULL, ft_names_read },
+		{ "saved_tgids", NULL, ft_dir_take_tgids },
+	};
 	struct input in;
 	struct bytes b;
 
-	if (ft_dir_open_text(&in, &b, dir, "header_page") ||
-	    ft_dir_open_text(&in, &b, dir, "events/header_page")) {
-		ft_header_page_read(ft, &b);
-		input_close(&in);
-	}
-	if (ft_dir_open_text(&in, &b, dir, "printk_formats")) {
-		ft_print_read_formats(ft, &b);
-		input_close(&in);
-	}
-	if (ft_dir_open_text(&in, &b, dir, "trace_clock")) {
-		ft_option_read(ft, FT_TRACECLOCK, &b, NULL);
-		input_close(&in);
-	}
-	if (ft_dir_open_text(&in, &b, dir, "saved_cmdlines")) {
-		ft_names_read(ft, &b);
-		input_close(&in);
-	}
-	if (ft_dir_open_text(&in, &b, dir, "saved_tgids")) {
-		ft_dir_take_tgids(ft, &b);
-		input_close(&in);
-	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (ft_dir_open_text(&in, &b, dir, texts[i].name) ||
+		    (texts[i].other &&
+		     ft_dir_open_text(&in, &b, dir, texts[i].other))) {
+			texts[i].take(ft, &b);
+			input_close(&in);
+		}
 }
 
 bool ft_dir_probe(const char *path)
@@ -390,7 +391,7 @@ bool ft_dir_probe(const char *path)
 
 int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 {
-	struct walk w = { .ft = ft };
+	struct ft_dir_state w = { .ft = ft };
 
 	ft->src.info.dir = true;
 	ft->version = 0;

@@ -10,15 +10,15 @@
 
 #define LINE 512
 
-struct out {
+struct ft_dump_output {
 	int (*fn)(void *arg, const char *text, struct err *err);
 	void *arg;
 	struct err *err;
 };
 
-static int ft_dump_line(const struct out *o, const char *fmt, ...)
+static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
-static int ft_dump_line(const struct out *o, const char *fmt, ...)
+static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 {
 	char text[LINE];
 	va_list ap;
@@ -48,7 +48,8 @@ static const char *ft_dump_id_name(uint16_t id)
 	return id < sizeof(name) / sizeof(*name) ? name[id] : "UNKNOWN";
 }
 
-static int ft_dump_options(struct ft *ft, struct bytes *b, const struct out *o)
+static int ft_dump_options(struct ft *ft, struct bytes *b,
+			   const struct ft_dump_output *o)
 {
 	struct bytes data;
 	uint16_t id;
@@ -70,7 +71,7 @@ static int ft_dump_options(struct ft *ft, struct bytes *b, const struct out *o)
 }
 
 /* Prints the sections of version 7 in file order. */
-static int ft_dump_sections(struct ft *ft, const struct out *o)
+static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 {
 	uint64_t off = ft->header_end;
 	struct err why;
@@ -109,7 +110,8 @@ static int ft_dump_sections(struct ft *ft, const struct out *o)
 }
 
 static int ft_dump_entry(struct ft *ft, const struct ft_stream *s,
-			 const struct ft_entry *e, const struct out *o)
+			 const struct ft_entry *e,
+			 const struct ft_dump_output *o)
 {
 	uint16_t id = 0;
 	uint32_t pid = 0;
@@ -128,7 +130,7 @@ static int ft_dump_entry(struct ft *ft, const struct ft_stream *s,
 }
 
 static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
-			const struct out *o)
+			const struct ft_dump_output *o)
 {
 	struct ft_entry e;
 	struct ft_page pg;
@@ -155,7 +157,7 @@ static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 }
 
 static int ft_dump_stream(struct ft *ft, struct ft_stream *s,
-			  const struct out *o)
+			  const struct ft_dump_output *o)
 {
 	const struct ft_instance *in = &ft->inst[s->instance];
 
@@ -176,7 +178,7 @@ int ft_dump(struct source *src,
 	    struct err *err)
 {
 	struct ft *ft = ft_from_source(src);
-	const struct out o = { fn, arg, err };
+	const struct ft_dump_output o = { fn, arg, err };
 
 	if (ft->version &&
 	    ft_dump_line(

@@ -177,13 +177,13 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 
 /* ---- version 7 */
 
-struct section {
+struct ft_section {
 	uint16_t id, flags;
 	uint64_t off, size; /* of its contents */
 };
 
-static int ft_section_head(const struct ft *ft, uint64_t off, struct section *s,
-			   struct err *err)
+static int ft_section_head(const struct ft *ft, uint64_t off,
+			   struct ft_section *s, struct err *err)
 {
 	struct bytes b;
 	uint32_t name;
@@ -222,7 +222,7 @@ static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
 int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 		    struct bytes *out, unsigned char **owned, struct err *err)
 {
-	struct section s;
+	struct ft_section s;
 	struct bytes b;
 
 	*owned = NULL;
@@ -442,7 +442,7 @@ static bool ft_salvage_is_known(const struct ft *ft, uint64_t off)
 	return false;
 }
 
-static void ft_salvage_buffer(struct ft *ft, const struct section *s,
+static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
 			      uint64_t end)
 {
 	uint64_t off = s->off - SECTION_HEAD;
@@ -461,15 +461,15 @@ static void ft_salvage_buffer(struct ft *ft, const struct section *s,
 		"the file");
 }
 
-enum salvage {
+enum ft_salvage_pass {
 	SALVAGE_META,	 /* formats, names, options of the file */
 	SALVAGE_NAMED,	 /* buffers that options name */
 	SALVAGE_BUFFERS, /* the other buffers */
 	SALVAGES,
 };
 
-static void ft_salvage_section(struct ft *ft, const struct section *s,
-			       uint64_t end, enum salvage what)
+static void ft_salvage_section(struct ft *ft, const struct ft_section *s,
+			       uint64_t end, enum ft_salvage_pass what)
 {
 	uint64_t off = s->off - SECTION_HEAD;
 	struct err why = { 0 };
@@ -496,14 +496,14 @@ void ft_salvage(struct ft *ft)
 	ft->n_boot = 0;
 	for (int what = 0; what < SALVAGES; what++) {
 		uint64_t off = ft->header_end;
-		struct section s;
+		struct ft_section s;
 
 		while (!ft_section_head(ft, off, &s, NULL)) {
 			uint64_t left = ft->in.len - s.off;
 			uint64_t n = s.size < left ? s.size : left;
 
 			ft_salvage_section(ft, &s, s.off + n,
-					   (enum salvage)what);
+					   (enum ft_salvage_pass)what);
 			off = s.off + n;
 			if (n < s.size)
 				break;

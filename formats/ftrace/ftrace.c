@@ -114,7 +114,7 @@ static void ft_close(struct source *src)
 	ft_sync_release(ft);
 	free(ft->kallsyms);
 	free(ft->cmd);
-	free(ft->made);
+	free(ft->synthetic);
 	free(ft->heap);
 	free(ft->due);
 	told_tasks_release(&ft->told);

@@ -179,8 +179,8 @@ struct ft_instance {
 	uint64_t last_text, text_len, moved;
 };
 
-/* A record that is not made of an entry: see made.c. */
-struct ft_made {
+/* A record that is not made of an entry: see synthetic.c. */
+struct ft_synthetic {
 	enum record_kind kind;
 	uint32_t flags;
 	int32_t pid, cpu;
@@ -292,8 +292,8 @@ struct ft {
 	struct ft_tgid *tgid; /* sorted by tid */
 	size_t n_tgid, cap_tgid;
 	/* State of next(). */
-	struct ft_made *made;
-	size_t n_made, cap_made, made_pos;
+	struct ft_synthetic *synthetic;
+	size_t n_synthetic, cap_synthetic, synthetic_pos;
 	uint32_t *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* refs of the current item, not returned yet */
@@ -339,7 +339,7 @@ enum ft_whose {
 	FT_SAVED, /* of common_pid, from saved_cmdlines */
 };
 
-#define FT_MADE                                                                \
+#define FT_SYNTHETIC                                                           \
 	0xffffu /* stream number in the handle of records made without an      \
 		   entry */
 
@@ -487,12 +487,12 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
 
-/* made.c: records that are not made of an entry. */
+/* synthetic.c: records that are not made of an entry. */
 /* Adds what holds before the first entry: the kernel's code, mappings. */
-void ft_made_first(struct ft *ft);
+void ft_synthetic_first(struct ft *ft);
 /* Adds the sums of lost entries. */
-void ft_made_last(struct ft *ft);
-void ft_made_record(struct ft *ft, size_t i, struct record *rec);
+void ft_synthetic_last(struct ft *ft);
+void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec);
 
 /* record.c */
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,

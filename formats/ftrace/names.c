@@ -4,27 +4,22 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
-#include "stitch/base/search.h"
 
 /* Takes "PID NAME". */
-static void ft_names_take_cmdline(struct ft *ft, const char *s, size_t len)
+static void ft_names_take_cmdline(struct ft *ft, struct scan s)
 {
-	uint32_t tid = 0;
-	size_t i = 0;
+	int32_t tid;
 
-	for (; i < len && s[i] >= '0' && s[i] <= '9' && tid < 100000000; i++)
-		tid = tid * 10 + (uint32_t)(s[i] - '0');
-	if (!i || i >= len || s[i] != ' ' || tid > INT32_MAX)
-		return;
 	/* <...> means that the kernel did not know the name either. */
-	if (len - i < 2 || !memcmp(s + i + 1, "<", 1))
+	if (!scan_i32(&s, &tid) || !scan_take(&s, " ") || !s.n ||
+	    scan_starts(s, "<"))
 		return;
-	char *name = mem_dup(s + i + 1, len - i - 1);
+	char *name = mem_dup(s.p, s.n);
 
 	ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
 			   sizeof(*ft->cmd));
 	ft->cmd[ft->n_cmd++] = (struct ft_cmd){
-		.tid = (int32_t)tid,
+		.tid = tid,
 		.name = arena_strdup(&ft->arena, name),
 	};
 	free(name);
@@ -40,16 +35,10 @@ static int ft_names_compare(const void *a, const void *b)
 
 void ft_names_read(struct ft *ft, const struct bytes *text)
 {
-	const char *s = (const char *)text->pos;
-	const char *end = (const char *)text->end;
+	struct scan s = scan_of(text->pos, bytes_left(text));
 
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		const char *stop = nl ? nl : end;
-
-		ft_names_take_cmdline(ft, s, (size_t)(stop - s));
-		s = stop + 1;
-	}
+	while (s.n)
+		ft_names_take_cmdline(ft, scan_line(&s));
 	if (ft->n_cmd)
 		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), ft_names_compare);
 }
@@ -64,22 +53,23 @@ void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
 }
 
+static int ft_names_compare_tgids(const void *a, const void *b)
+{
+	const struct ft_tgid *x = a;
+	const struct ft_tgid *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
 int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
 {
-	size_t lo = 0;
-	size_t hi = ft->n_tgid;
+	const struct ft_tgid key = { .tid = tid };
+	const struct ft_tgid *t = NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ft->tgid[mid].tid == tid)
-			return ft->tgid[mid].tgid;
-		if (ft->tgid[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return -1;
+	if (ft->n_tgid)
+		t = bsearch(&key, ft->tgid, ft->n_tgid, sizeof(key),
+			    ft_names_compare_tgids);
+	return t ? t->tgid : -1;
 }
 
 const char *ft_name_of(const struct ft *ft, int32_t tid)

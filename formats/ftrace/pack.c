@@ -10,6 +10,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 /* trace-cmd compresses about ten pages at a time. */
 #define CHUNK_MAX ((uint32_t)2 << 20)
@@ -235,22 +236,26 @@ static void ft_window_make_room(struct ft *ft, const struct ft_stream *s,
 		ft_window_drop(ft, w);
 }
 
+struct ft_chunk_after {
+	const struct ft_chunk *chunk;
+	uint64_t place;
+};
+
+static bool ft_chunk_is_after(const void *arg, size_t i)
+{
+	const struct ft_chunk_after *k = arg;
+
+	return k->chunk[i].at > k->place;
+}
+
 /* Returns the index of the chunk that holds place: the last one that begins at
  * or before it. */
 static size_t ft_chunk_index(const struct ft_stream *s, uint64_t place)
 {
-	size_t lo = 0;
-	size_t hi = s->n_chunk;
+	const struct ft_chunk_after key = { s->chunk, place };
+	size_t i = search_first(s->n_chunk, ft_chunk_is_after, &key);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->chunk[mid].at <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return i ? i - 1 : 0;
 }
 
 static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,

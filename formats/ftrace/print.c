@@ -58,20 +58,17 @@ static int ft_print_compare(const void *a, const void *b)
 
 void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 {
-	const char *s = (const char *)text->pos;
-	const char *end = (const char *)text->end;
+	struct scan s = scan_of(text->pos, bytes_left(text));
 	char line[LINE_MAX_LEN];
 
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		size_t n = (size_t)((nl ? nl : end) - s);
+	while (s.n) {
+		struct scan at = scan_line(&s);
 
-		if (n < sizeof(line)) {
-			memcpy(line, s, n);
-			line[n] = '\0';
+		if (at.n < sizeof(line)) {
+			memcpy(line, at.p, at.n);
+			line[at.n] = '\0';
 			ft_print_take_line(ft, line);
 		}
-		s = nl ? nl + 1 : end;
 	}
 	if (ft->n_text)
 		qsort(ft->text, ft->n_text, sizeof(*ft->text),

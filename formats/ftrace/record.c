@@ -1,5 +1,5 @@
 /* record.c - makes the record of a ref: an event with its stacks, a mark of
- * loss, or what task.c, defer.c and made.c make. */
+ * loss, or what task.c, defer.c and synthetic.c make. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,8 +215,8 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	uint64_t place = ref->handle & PLACE_MASK;
 
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
-	if (stream == FT_MADE) {
-		ft_made_record(ft, (size_t)place, rec);
+	if (stream == FT_SYNTHETIC) {
+		ft_synthetic_record(ft, (size_t)place, rec);
 		return 0;
 	}
 	struct ft_stream *st = &ft->stream[stream];

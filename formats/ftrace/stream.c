@@ -302,12 +302,13 @@ static int ft_next_give(struct ft *ft, struct ref *ref)
 	return 1;
 }
 
-static void ft_next_add_made(struct ft *ft, uint64_t key, uint8_t class)
+static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t class)
 {
-	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
+	for (; ft->synthetic_pos < ft->n_synthetic; ft->synthetic_pos++) {
 		const struct ref r = {
 			.key = key,
-			.handle = (uint64_t)FT_MADE << 48 | ft->made_pos,
+			.handle = (uint64_t)FT_SYNTHETIC << 48 |
+				  ft->synthetic_pos,
 		};
 
 		ft_add_ref(ft, &r, class, 0);
@@ -326,7 +327,7 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 		ft->n_due = ft->due_pos = 0;
 		if (!ft->merging) {
 			ft_heap_start(ft);
-			ft_next_add_made(ft, 0, CLASS_MAP);
+			ft_next_add_synthetic(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
 			uint32_t stream = ft->heap[0];
 
@@ -336,8 +337,8 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			ft_heap_drop_first(ft);
 		} else if (!ft->ended) {
 			ft->ended = true;
-			ft_made_last(ft);
-			ft_next_add_made(ft, src->floor, CLASS_LOST);
+			ft_synthetic_last(ft);
+			ft_next_add_synthetic(ft, src->floor, CLASS_LOST);
 		} else {
 			src->floor = UINT64_MAX;
 			src->pos = src->size;
@@ -392,7 +393,7 @@ int ft_scan(struct source *src, struct err *err)
 	info->exact = true;
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
-	ft_made_first(ft);
+	ft_synthetic_first(ft);
 	ft_maps_date(ft);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 #define CPUS_MAX 65536u
 #define SAMPLES_MAX 1000000u
@@ -94,21 +95,25 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
-/* Returns the last sample at or before t, except the last sample of all. */
-static uint32_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
+struct ft_sync_after {
+	const struct ft_sample *at;
+	uint64_t time;
+};
+
+static bool ft_sync_is_after(const void *arg, size_t i)
 {
-	uint32_t lo = 0;
-	uint32_t hi = sy->n - 1;
+	const struct ft_sync_after *k = arg;
 
-	while (lo + 1 < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	return k->at[i].time > k->time;
+}
 
-		if (sy->at[mid].time <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+/* Returns the last sample at or before t, except the last sample of all. */
+static size_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
+{
+	const struct ft_sync_after key = { sy->at, t };
+	size_t i = search_first(sy->n - 1, ft_sync_is_after, &key);
+
+	return i ? i - 1 : 0;
 }
 
 static uint64_t ft_sync_interpolate(const struct ft_sample *a,

@@ -19,7 +19,7 @@ const char *const nonce_default[] = {
 
 /* ---- templates: one item after the other */
 
-enum item_kind {
+enum nonce_item {
 	ITEM_END,
 	ITEM_CHAR,
 	ITEM_BLANK,
@@ -39,7 +39,7 @@ enum item_kind {
 
 static const struct {
 	const char *name;
-	enum item_kind kind;
+	enum nonce_item kind;
 } fields[] = {
 	{ "nonce", ITEM_NONCE }, { "nonce:x", ITEM_NONCE_HEX },
 	{ "tid", ITEM_TID },	 { "pid", ITEM_PID },
@@ -49,7 +49,7 @@ static const struct {
 };
 
 /* Takes a field of a template. t is after "%{", and after the '}' on return. */
-static enum item_kind nonce_take_field(struct scan *t)
+static enum nonce_item nonce_take_field(struct scan *t)
 {
 	size_t n = scan_find_char(*t, '}');
 	struct scan name = scan_head(*t, n);
@@ -63,7 +63,7 @@ static enum item_kind nonce_take_field(struct scan *t)
 	return ITEM_WRONG;
 }
 
-static enum item_kind nonce_take_item(struct scan *t, char *c)
+static enum nonce_item nonce_take_item(struct scan *t, char *c)
 {
 	if (!t->n)
 		return ITEM_END;
@@ -82,7 +82,7 @@ static enum item_kind nonce_take_item(struct scan *t, char *c)
 	return *c == '[' ? ITEM_OPEN : ITEM_CLOSE;
 }
 
-static bool nonce_is_list(enum item_kind k)
+static bool nonce_is_list(enum nonce_item k)
 {
 	return k == ITEM_IPS || k == ITEM_NAMES;
 }
@@ -92,7 +92,7 @@ static struct scan nonce_template_text(const char *template)
 	return scan_of(template, strlen(template));
 }
 
-static bool nonce_is_nonce(enum item_kind k)
+static bool nonce_is_nonce(enum nonce_item k)
 {
 	return k == ITEM_NONCE || k == ITEM_NONCE_HEX;
 }
@@ -104,7 +104,7 @@ int nonce_check(const char *template, struct err *err)
 	bool nonce = false;
 	bool stack = false;
 	bool wrong = scan_blanks(&t);
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c;
 
 	while (!wrong && (kind = nonce_take_item(&t, &c)) != ITEM_END) {
@@ -196,7 +196,7 @@ static void nonce_take_ips(struct scan *s, struct nonce_line *out)
  * the end of the line. */
 static struct scan nonce_take_any(struct scan *s, struct scan t)
 {
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c = '\0';
 	size_t n = 0;
 
@@ -217,8 +217,8 @@ static struct scan nonce_take_any(struct scan *s, struct scan t)
 }
 
 /* Matches one item that is a field. t is the template after the item. */
-static bool nonce_take_value(enum item_kind kind, struct scan t, struct scan *s,
-			     struct nonce_line *out)
+static bool nonce_take_value(enum nonce_item kind, struct scan t,
+			     struct scan *s, struct nonce_line *out)
 {
 	switch (kind) {
 	case ITEM_NONCE:
@@ -252,7 +252,7 @@ static bool nonce_take_value(enum item_kind kind, struct scan t, struct scan *s,
 static void nonce_skip_group(struct scan *t)
 {
 	char c;
-	enum item_kind kind;
+	enum nonce_item kind;
 
 	do
 		kind = nonce_take_item(t, &c);
@@ -275,7 +275,7 @@ static bool nonce_matches(const char *template, struct scan s,
 	struct scan again = s;
 	struct nonce_line saved = *out;
 	const char *start = s.p;
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c = '\0';
 
 	while ((kind = nonce_take_item(&t, &c)) != ITEM_END) {

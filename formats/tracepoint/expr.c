@@ -510,21 +510,20 @@ static struct expr_value expr_take_unary(struct expr *e)
 	return v;
 }
 
-struct operator
-{
+struct expr_operator {
 	const char *text;
 	int rank;
 };
 
 /* Longer ones first, so that "<<" is not taken for "<". */
-static const struct operator operators[] = {
+static const struct expr_operator operators[] = {
 	{ "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 },
 	{ ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "|", 3 },  { "^", 4 },
 	{ "&", 5 },  { "<", 7 },  { ">", 7 },  { "+", 9 },  { "-", 9 },
 	{ "*", 10 }, { "/", 10 }, { "%", 10 },
 };
 
-static const struct operator* expr_operator_at(struct expr *e)
+static const struct expr_operator *expr_operator_at(struct expr *e)
 {
 	expr_skip_blanks(e);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
@@ -593,7 +592,7 @@ static struct expr_value expr_take_binary(struct expr *e, int rank)
 	struct expr_value v = expr_take_unary(e);
 
 	while (!e->failed) {
-		const struct operator* op = expr_operator_at(e);
+		const struct expr_operator *op = expr_operator_at(e);
 
 		if (!op || op->rank < rank)
 			break;
