@@ -202,19 +202,11 @@ static struct source *ftext_open(const char *path, const struct source_opts *o,
 	struct ftext *ft = mem_new(1, sizeof(*ft));
 	struct source_info *info = &ft->src.info;
 
-	ft->src.ops = &ftext_ops;
-	ft->src.path = mem_strdup(path);
-	ft->src.ledger = lg;
-	ft->src.index = o ? o->index : 0;
+	reader_init(&ft->src, &ftext_ops, path, o, lg, &ft->opts);
 	ft->in.fd = -1;
-	if (o)
-		ft->opts = *o;
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
 	info->cookies = COOKIES_FTRACE;
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
-	info->user_mask = UINT64_MAX;
 	info->exact = true;
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    ftext_refuse(ft, err)) {

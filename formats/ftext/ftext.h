@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
-#include "formats/reader/notes.h"
+#include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/reader/user_stack_reader.h"

@@ -144,14 +144,8 @@ static int ft_open_capture(struct ft *ft, const char *path, struct err *err)
 	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
 	    ft_file_read(ft, err))
 		return -1;
-	if (ft->in.cut) {
-		struct err why;
-
-		ft->src.info.truncated = true;
-		err_set(&why, ERR_FORMAT,
-			"%s: the packed file is damaged or cut off", path);
-		reader_damage(&ft->src, "packed", 0, 0, &why);
-	}
+	if (ft->in.cut)
+		reader_damage_packed(&ft->src, path);
 	ft->src.size = ft->in.len;
 	return 0;
 }
@@ -162,21 +156,13 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	struct ft *ft = mem_new(1, sizeof(*ft));
 	struct source_info *info = &ft->src.info;
 
-	ft->src.ops = &ftrace_ops;
-	ft->src.path = mem_strdup(path);
-	ft->src.ledger = lg;
-	ft->src.index = o ? o->index : 0;
+	reader_init(&ft->src, &ftrace_ops, path, o, lg, &ft->opts);
 	ft->in.fd = -1;
-	if (o)
-		ft->opts = *o;
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
 	ft->by_id = mem_new(IDS, sizeof(*ft->by_id));
 	ft->event_of = mem_new(IDS, sizeof(*ft->event_of));
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
 	info->cookies = COOKIES_FTRACE;
-	info->user_mask = UINT64_MAX;
 	if (ft_open_capture(ft, path, err)) {
 		ft_close(&ft->src);
 		return NULL;

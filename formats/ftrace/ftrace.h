@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/reader/notes.h"
+#include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/tracepoint/tracepoint.h"

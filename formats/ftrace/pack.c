@@ -114,18 +114,25 @@ static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 	return have;
 }
 
+/* Adds a stream of len bytes at off. Returns NULL if there is none. *have
+ * becomes the number of bytes that the file has. */
+static struct ft_stream *ft_stream_begin(struct ft *ft, uint32_t instance,
+					 int32_t cpu, uint64_t off,
+					 uint64_t len, uint64_t *have)
+{
+	*have = len ? ft_stream_cut(ft, off, len) : 0;
+	return *have ? ft_stream_add(ft, instance, cpu, off) : NULL;
+}
+
 void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
 		     uint64_t off, uint64_t len)
 {
-	if (!len)
-		return;
-	uint64_t have = ft_stream_cut(ft, off, len);
+	uint64_t have;
 	struct ft_stream *s =
-		have ? ft_stream_add(ft, instance, cpu, off) : NULL;
+		ft_stream_begin(ft, instance, cpu, off, len, &have);
 
-	if (!s)
-		return;
-	s->len = have;
+	if (s)
+		s->len = have;
 }
 
 void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
@@ -171,13 +178,10 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 {
 	struct err why = { 0 };
 	struct bytes b;
+	uint64_t have;
 	uint32_t n;
-
-	if (!len)
-		return;
-	uint64_t have = ft_stream_cut(ft, off, len);
 	struct ft_stream *s =
-		have ? ft_stream_add(ft, instance, cpu, off) : NULL;
+		ft_stream_begin(ft, instance, cpu, off, len, &have);
 
 	if (!s)
 		return;

@@ -17,10 +17,7 @@ static const struct {
 
 static uint16_t tp_call_field(const struct tp_format *fmt, const char *name)
 {
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (uint16_t)(i + 1);
-	return 0;
+	return (uint16_t)(tp_field_index(fmt, name) + 1);
 }
 
 static bool tp_call_skip(const char *s, const char *start, const char **rest)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tracepoint/text.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
 #include "stitch/source.h"
@@ -186,26 +187,37 @@ static struct expr_value expr_take_indexes(struct expr *e, struct expr_value v)
 	return v;
 }
 
+/* Takes the next {number, "name"} of a list; *was is the place before the name.
+ * Returns false at the end. */
+static bool expr_take_pair(struct expr *e, uint64_t *number, const char **name,
+			   size_t *was)
+{
+	if (e->failed || !expr_is(e, ','))
+		return false;
+	expr_need(e, '{');
+	*number = expr_take(e).num;
+	expr_need(e, ',');
+	*was = e->n_text;
+	*name = expr_string(e);
+	expr_need(e, '}');
+	return true;
+}
+
 /* Takes {mask, "name"}, ...: the names of all bits that are set. */
 static struct expr_value expr_print_flags(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
 	const char *delim = NULL;
+	const char *name;
+	uint64_t mask;
+	size_t was;
 	char names[1024] = "";
 	size_t len = 0;
 	bool done = false;
 
 	expr_need(e, ',');
 	delim = expr_string(e);
-	while (delim && !e->failed && expr_is(e, ',')) {
-		expr_need(e, '{');
-		uint64_t mask = expr_take(e).num;
-
-		expr_need(e, ',');
-		size_t was = e->n_text;
-		const char *name = expr_string(e);
-
-		expr_need(e, '}');
+	while (delim && expr_take_pair(e, &mask, &name, &was)) {
 		e->n_text = was; /* the name was copied if it is needed */
 		if (!name || done || (mask ? (v & mask) != mask : v || len))
 			continue;
@@ -231,16 +243,11 @@ static struct expr_value expr_print_symbolic(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
 	const char *found = NULL;
+	const char *name;
+	uint64_t is_value;
+	size_t was;
 
-	while (!e->failed && expr_is(e, ',')) {
-		expr_need(e, '{');
-		uint64_t is_value = expr_take(e).num;
-
-		expr_need(e, ',');
-		size_t was = e->n_text;
-		const char *name = expr_string(e);
-
-		expr_need(e, '}');
+	while (expr_take_pair(e, &is_value, &name, &was)) {
 		if (!found && name && is_value == v)
 			found = name;
 		else
@@ -382,16 +389,6 @@ static int expr_type_size(const char *w, size_t n)
 	return 0;
 }
 
-static uint64_t expr_narrow(uint64_t v, int size, bool is_signed)
-{
-	int drop = 64 - 8 * size;
-
-	if (size >= 8)
-		return v;
-	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
-			 : v << drop >> drop;
-}
-
 static struct expr_value expr_take_unary(struct expr *e);
 
 /* Parses what follows '(': the type of a cast, or an expression. */
@@ -425,7 +422,7 @@ static struct expr_value expr_take_bracket(struct expr *e)
 	expr_need(e, ')');
 	struct expr_value v = expr_take_unary(e);
 
-	v.num = expr_narrow(v.num, size, is_signed);
+	v.num = tp_narrow(v.num, size, is_signed);
 	return v;
 }
 

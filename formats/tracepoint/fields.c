@@ -8,6 +8,14 @@
 
 #include "stitch/source.h"
 
+int tp_field_index(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; name && i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name))
+			return (int)i;
+	return -1;
+}
+
 bool tp_field_number(const struct bytes *raw, const struct tp_field *f,
 		     int64_t *out)
 {

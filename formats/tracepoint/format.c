@@ -180,14 +180,6 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	return true;
 }
 
-int tp_field_index(const struct tp_format *fmt, const char *name)
-{
-	for (size_t i = 0; name && i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 void tp_format_release(struct tp_format *fmt)
 {
 	free(fmt->field);

@@ -85,14 +85,6 @@ void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 		++*s;
 }
 
-static uint64_t tp_print_narrow(uint64_t v, int bytes, bool is_signed)
-{
-	int drop = 64 - 8 * bytes;
-
-	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
-			 : v << drop >> drop;
-}
-
 /* Prints sign, base and digits, padded. */
 void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 {
@@ -100,7 +92,7 @@ void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 	const char *sign = "";
 	char digits[32];
 
-	v = tp_print_narrow(v, c->bytes, is_signed);
+	v = tp_narrow(v, c->bytes, is_signed);
 	if (is_signed && (int64_t)v < 0) {
 		sign = "-";
 		v = -v;

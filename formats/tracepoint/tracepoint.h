@@ -85,13 +85,14 @@ void tp_release(struct tp *tp);
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);
 void tp_format_release(struct tp_format *fmt);
-/* The index of the field of that name; -1 if there is none or name is NULL. */
-int tp_field_index(const struct tp_format *fmt, const char *name);
 /* Takes the number after key ("offset:") in [s, end). Returns false if there is
  * none. */
 bool tp_number_behind(const char *s, const char *end, const char *key,
 		      uint32_t *out);
-/* fields.c: sets *out to one field for each def, borrowed until the next call.
+/* fields.c: the index of the field of that name; -1 if there is none or name is
+ * NULL. */
+int tp_field_index(const struct tp_format *fmt, const char *name);
+/* Sets *out to one field for each def, borrowed until the next call.
  * raw may be NULL. */
 void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		    size_t len, struct field *out);

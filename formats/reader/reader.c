@@ -1,10 +1,37 @@
-/* notes.c - what all readers write to the ledger: damage, notes, and times that
- * go back. */
-#include "formats/reader/notes.h"
+/* reader.c - what all readers do: setting up a source, and writing damage,
+ * notes and times that go back to the ledger. */
+#include "formats/reader/reader.h"
 
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
+
+void reader_init(struct source *src, const struct source_ops *ops,
+		 const char *path, const struct source_opts *o,
+		 struct ledger *lg, struct source_opts *opts)
+{
+	src->ops = ops;
+	src->path = mem_strdup(path);
+	src->ledger = lg;
+	if (o) {
+		src->index = o->index;
+		*opts = *o;
+	}
+	src->info.cpus_online = src->info.cpus_avail = -1;
+	src->info.system_wide = TRI_UNKNOWN;
+	src->info.user_mask = UINT64_MAX;
+}
+
+void reader_damage_packed(struct source *src, const char *path)
+{
+	struct err why;
+
+	src->info.truncated = true;
+	err_set(&why, ERR_FORMAT, "%s: the packed file is damaged or cut off",
+		path);
+	reader_damage(src, "packed", 0, 0, &why);
+}
 
 void reader_damage(const struct source *src, const char *what, uint64_t off,
 		   uint64_t len, const struct err *err)
