@@ -19,7 +19,7 @@ BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
 
 # library: pkg-config name
-LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone $(BABELTRACE)
+LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma capstone $(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 
@@ -37,22 +37,23 @@ say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 SUB = +@$(MAKE) --no-print-directory
 SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# Sources are found in their folders; what is not for this build is left out: of
-# the two ways to read CTF one, and of the two ways to fetch files by build-id.
-# An optional library's other way is the file that ends in _none.c.
+# Sources are found in their folders. Files that call an optional library are
+# those that include its header; in a build without it the files X_none.c of
+# their folder take their place.
 find = $(sort $(shell find $(1) -name '*.$(2)'))
-CTF_LIB := $(addprefix formats/ctf/,graph.c class.c event.c label.c value.c)
-LEFT_OUT := $(if $(BABELTRACE),formats/ctf/none.c,$(CTF_LIB)) \
-	$(if $(DEBUGINFOD),symbolize/files/fetch_none.c,symbolize/files/fetch.c) \
-	schema/functions/extension.c
+calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
+twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
+LEFT_OUT := schema/functions/extension.c \
+	$(call twins,$(BABELTRACE),formats/ctf/bt.h|babeltrace2/.*,formats/ctf) \
+	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
 CLI := $(call find,cli,c)
-# What backstitch_sql.so is made of: our SQL functions, for any program that
-# has SQLite.
-EXT_SRCS := cli/hooks.c symbolize/names/demangle.c stitch/order/clocks.c \
-	stitch/base/mem.c stitch/base/table.c schema/read/queries.c \
-	$(filter-out %/function_open.c,$(wildcard schema/functions/*.c))
+# backstitch_sql.so has our SQL functions for any program that uses SQLite: all
+# of schema/functions, and what these files need, which the linker checks.
+EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
+	symbolize/names/demangle.c stitch/order/clocks.c \
+	$(addprefix stitch/base/,intern.c mem.c table.c)
 SQL := $(call find,schema,sql)
 COLUMNS := $(O)/schema/columns.h
 UNIT := $(wildcard tests/unit/*.c)

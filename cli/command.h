@@ -84,11 +84,12 @@ struct opt {
 struct command {
 	const char *name;
 	const char *args;	     /* "[options] CAPTURE..." */
-	const char *summary;	     /* same line as in the man page */
+	const char *summary;	     /* the same line as in the man page */
 	const char *const *examples; /* lines for help; ends with NULL */
 	const struct opt *opts;
-	bool pages; /* its output is text that may be long: for a pager */
-	/* Positional arguments only. Gives an enum status, or -1 and *err. */
+	bool pages; /* prints long text: use a pager on a terminal */
+	/* Called with the positional arguments. Returns an enum status, or -1
+	 * and *err. */
 	int (*run)(int argc, char **argv, struct err *err);
 };
 

@@ -1,4 +1,5 @@
-/* help.c - every word of help, made from the tables. */
+/* help.c - the help texts, generated from the tables of commands and
+ * options. */
 #include "cli/help.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hooks.c - gives the SQL functions of schema/ what they need of symbolize/. */
+/* hooks.c - connects the SQL functions in schema/ with symbolize/. */
 #include "schema/functions/hooks.h"
 #include "symbolize/symbolize.h"
 

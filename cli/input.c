@@ -1,9 +1,11 @@
 /* input.c - the database a command works on: given, or made from a capture. */
+#include "cli/input.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/model/filter.h"
+#include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -12,12 +14,12 @@ static const char *input;
 
 const struct opt ingest_opts[] = {
 	OPT_STRING('i', "input", "FILE", &input,
-		   "the database or capture, as an argument would be"),
+		   "the database or capture to read, in place of the argument"),
 	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
 
-/* Later than b, or b is not there. */
+/* Returns whether a was modified after b, or at the same time. */
 static bool is_newer(const struct stat *a, const struct stat *b)
 {
 	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
@@ -25,7 +27,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 	return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
 }
 
-static const char *guess(void)
+static const char *input_guess(void)
 {
 	struct stat db;
 	struct stat data;
@@ -51,7 +53,7 @@ const char *input_path(int argc, char **argv, struct err *err)
 		return argv[0];
 	if (input)
 		return input;
-	path = guess();
+	path = input_guess();
 	if (path)
 		fprintf(stderr, "reading %s\n", path);
 	else
@@ -73,6 +75,15 @@ int input_apart(const char *in, const char *out, struct err *err)
 		       out);
 }
 
+int input_damaged(const char *path)
+{
+	fprintf(stderr,
+		"%s: damaged, what could be read is used; 'backstitch info "
+		"%s' says more\n",
+		path, path);
+	return STATUS_DAMAGED;
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
@@ -86,12 +97,17 @@ struct store *database_open(const char *path, int *status, struct err *err)
 		return store_open(path, false, err);
 	if (load_captures(paths, 1, NULL, false, &db, &damaged, err))
 		return NULL;
-	if (damaged) {
-		*status = STATUS_DAMAGED;
-		fprintf(stderr,
-			"%s: damaged, what could be read is used; "
-			"'backstitch info %s' says more\n",
-			path, path);
-	}
+	if (damaged)
+		*status = input_damaged(path);
 	return db;
+}
+
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err)
+{
+	*path = input_path(argc, argv, err);
+	if (!*path || input_apart(*path, out, err))
+		return NULL;
+	return database_open(*path, status, err);
 }

@@ -1,4 +1,4 @@
-/* main.c - finds the command, runs it, and says once what went wrong. */
+/* main.c - finds the command, runs it, and prints its error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 #include "cli/version.h"
 #include "stitch/base/err.h"
 
-/* A database must never become descriptor 1 because 1 was closed. */
+/* Opens /dev/null for closed standard descriptors: otherwise a database could
+ * become descriptor 1 and output would overwrite it. */
 static void fill_descriptors(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -25,7 +26,7 @@ static void fill_descriptors(void)
 				_exit(STATUS_FAILED);
 }
 
-static int complain(const struct err *err, const char *command)
+static int main_complain(const struct err *err, const char *command)
 {
 	out_settle();
 	fprintf(stderr, "%sbackstitch:%s %s\n", term_on(stderr, STYLE_RED),
@@ -37,7 +38,8 @@ static int complain(const struct err *err, const char *command)
 	return STATUS_USAGE;
 }
 
-/* The words that may stand where a command is expected: status, or -1. */
+/* Handles "help", "--version" and the like in place of a command. Returns a
+ * status, or -1 if word is none of them. */
 static int run_plain(const char *word)
 {
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
@@ -61,10 +63,10 @@ static int run_command(int argc, char **argv, struct err *err)
 	int n;
 
 	if (!c)
-		return complain(err, NULL);
+		return main_complain(err, NULL);
 	n = options_parse(c->opts, argc - 1, argv + 1, err);
 	if (n < 0)
-		return complain(err, name);
+		return main_complain(err, name);
 	if (options_help) {
 		help_command(stdout, c);
 		return STATUS_OK;
@@ -76,7 +78,7 @@ static int run_command(int argc, char **argv, struct err *err)
 		out_settle();
 		stop_now();
 	}
-	return status < 0 ? complain(err, name) : status;
+	return status < 0 ? main_complain(err, name) : status;
 }
 
 int main(int argc, char **argv)
@@ -96,11 +98,11 @@ int main(int argc, char **argv)
 	if (status < 0 && argv[1][0] == '-') {
 		err_set(&err, ERR_USAGE, "a command comes first, before '%s'",
 			argv[1]);
-		return complain(&err, NULL);
+		return main_complain(&err, NULL);
 	}
 	if (status < 0)
 		status = run_command(argc - 1, argv + 1, &err);
 	if (out_finish(&err))
-		return complain(&err, NULL);
+		return main_complain(&err, NULL);
 	return status;
 }

@@ -1,4 +1,4 @@
-/* options.c - reads the command line by the option tables. */
+/* options.c - parses the command line by the option tables. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -17,8 +17,7 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 const struct opt common_opts[] = {
 	OPT_CHOICE(0, "color", "WHEN", &term_color_option, color_choices,
 		   "color on the terminal: auto, always or never"),
-	OPT_FLAG(0, "no-pager", &pager_never,
-		 "long output on a terminal as it is"),
+	OPT_FLAG(0, "no-pager", &pager_never, "never start a pager"),
 	OPT_FLAG('h', "help", &options_help, "show this help"),
 	{ .kind = OPT_END }
 };
@@ -35,16 +34,16 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	}
 }
 
-/* The option with this letter, or (letter 0) with this name. */
-static const struct opt *find(const struct opt *opts, char letter,
-			      const char *name, size_t len)
+/* Returns the option with this letter, or, if letter is 0, with this name. */
+static const struct opt *options_find(const struct opt *opts, char letter,
+				      const char *name, size_t len)
 {
 	if (!opts)
 		return NULL;
 	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP) {
 			const struct opt *in =
-				find(o->value, letter, name, len);
+				options_find(o->value, letter, name, len);
 
 			if (in)
 				return in;
@@ -62,20 +61,21 @@ static const struct opt *find(const struct opt *opts, char letter,
 static const struct opt *find_any(const struct opt *opts, char letter,
 				  const char *name, size_t len)
 {
-	const struct opt *o = find(opts, letter, name, len);
+	const struct opt *o = options_find(opts, letter, name, len);
 
-	return o ? o : find(common_opts, letter, name, len);
+	return o ? o : options_find(common_opts, letter, name, len);
 }
 
 #define NEAR_MAX 48
 
-static size_t least(size_t a, size_t b)
+static size_t least_of_three(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours. */
-static size_t distance(const char *a, const char *b)
+/* Counts insertions, deletions, substitutions and swaps of neighbouring
+ * letters. */
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[3][NEAR_MAX + 1];
 	size_t na = strlen(a);
@@ -92,12 +92,12 @@ static size_t distance(const char *a, const char *b)
 
 		now[0] = i;
 		for (size_t j = 1; j <= nb; j++) {
-			now[j] = least(up[j], now[j - 1]) + 1;
-			now[j] = least(now[j],
-				       up[j - 1] + (a[i - 1] != b[j - 1]));
+			now[j] = least_of_three(up[j], now[j - 1]) + 1;
+			now[j] = least_of_three(
+				now[j], up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1])
-				now[j] = least(now[j], up2[j - 2] + 1);
+				now[j] = least_of_three(now[j], up2[j - 2] + 1);
 		}
 	}
 	return row[na % 3][nb];
@@ -106,10 +106,10 @@ static size_t distance(const char *a, const char *b)
 void nearest_offer(struct nearest *near, const char *word)
 {
 	size_t len = strlen(near->typed);
-	size_t d = distance(near->typed, word);
+	size_t d = edit_distance(near->typed, word);
 	size_t limit = len / 3 + 1;
 
-	/* a beginning of the word is near, however much is missing */
+	/* a prefix of three letters or more is near in any case */
 	if (len >= 3 && !strncmp(near->typed, word, len))
 		d = 1;
 	if (d > limit || d >= len)
@@ -143,10 +143,11 @@ static int unknown_long(const struct opt *opts, const char *name, size_t len,
 			       "unknown option '--%.*s'; did you mean '--%s'?",
 			       (int)len, name, near.best);
 	return err_set(err, ERR_USAGE, "unknown option '--%.*s'",
-		       (int)least(len, 100), name);
+		       (int)least_of_three(len, 100), name);
 }
 
-static int set_size(const struct opt *o, const char *text, struct err *err)
+static int options_set_size(const struct opt *o, const char *text,
+			    struct err *err)
 {
 	static const char units[] = "KMGT";
 	unsigned long long v;
@@ -235,7 +236,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 	case OPT_NUMBER:
 		return set_number(o, text, err);
 	case OPT_SIZE:
-		return set_size(o, text, err);
+		return options_set_size(o, text, err);
 	case OPT_CHOICE:
 		return set_choice(o, text, err);
 	case OPT_LIST: {
@@ -276,7 +277,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 	return set_value(o, argv[++*i], err);
 }
 
-/* One word of letters: -fo FILE, -fFILE, -f. */
+/* Parses one argument with short options: -fo FILE, -fFILE, -f. */
 static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 		       struct err *err)
 {

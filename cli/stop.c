@@ -1,4 +1,4 @@
-/* stop.c - Ctrl-C: what it means depends on what is being done. */
+/* stop.c - handles Ctrl-C. */
 #include "cli/stop.h"
 
 #include <errno.h>
@@ -17,10 +17,10 @@ static struct stat pipe_stat;
 
 #define FD_LOOK 64 /* descriptors that may be duplicates of stdin */
 
-/* Whatever reads the pipe next sees its end: a read that waits is restarted
- * and then finds /dev/null behind the same number. Readers keep duplicates of
- * descriptor 0, so the pipe is known by its inode. */
-static void on_alarm(int sig)
+/* Ends the input pipe for its readers: a waiting read is restarted and finds
+ * /dev/null at the same descriptor. Readers hold duplicates of descriptor 0, so
+ * the pipe is recognized by its inode. */
+static void stop_on_alarm(int sig)
 {
 	int saved = errno;
 	struct stat st;
@@ -34,7 +34,7 @@ static void on_alarm(int sig)
 	errno = saved;
 }
 
-static void on_interrupt(int sig)
+static void stop_on_interrupt(int sig)
 {
 	struct store *db = query;
 
@@ -46,17 +46,17 @@ static void on_interrupt(int sig)
 	}
 	requested = 1;
 	if (live)
-		on_alarm(SIGALRM);
+		stop_on_alarm(SIGALRM);
 	if (db)
 		store_interrupt(db);
 }
 
-static void handle(int sig, void (*fn)(int))
+static void stop_handle(int sig, void (*fn)(int))
 {
 	struct sigaction sa = { .sa_handler = fn, .sa_flags = SA_RESTART };
 	struct sigaction old;
 
-	/* nohup and background jobs of a shell ignore it: keep that */
+	/* keep it ignored under nohup and in background jobs of a shell */
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 		return;
 	sigemptyset(&sa.sa_mask);
@@ -65,11 +65,11 @@ static void handle(int sig, void (*fn)(int))
 
 void stop_init(void)
 {
-	handle(SIGINT, on_interrupt);
-	handle(SIGTERM, on_interrupt);
-	handle(SIGALRM, on_alarm);
+	stop_handle(SIGINT, stop_on_interrupt);
+	stop_handle(SIGTERM, stop_on_interrupt);
+	stop_handle(SIGALRM, stop_on_alarm);
 	signal(SIGPIPE, SIG_IGN);
-	/* a file at its size limit is then an error like a full disk */
+	/* exceeding the file size limit is then an error like a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 }
 

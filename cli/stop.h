@@ -1,10 +1,10 @@
-/* stop.h - Ctrl-C: what it means depends on what is being done.
+/* stop.h - handles Ctrl-C.
  *
- * Everywhere: stop_requested() becomes true, the work is given up tidily,
- * and main ends the program by SIGINT. While a live pipe is read it means
- * "end of the input": the recorder gets the same Ctrl-C and still writes what
- * it holds, so reading goes on until it closes the pipe, or for two seconds.
- * A second Ctrl-C then means give up. */
+ * stop_requested() becomes true, commands stop and clean up, and main() ends
+ * the program by SIGINT. While a live pipe is read, the first Ctrl-C ends the
+ * input instead: the recorder gets it as well and still writes its buffers, so
+ * reading goes on until the pipe closes, for at most two seconds. A second
+ * Ctrl-C stops the program. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 #include <stdbool.h>
@@ -12,11 +12,11 @@
 struct store;
 
 void stop_init(void);
-/* Standard input is a pipe that is being read. */
+/* Tells whether standard input is a live pipe that is being read. */
 void stop_live(bool on);
-/* A statement that Ctrl-C interrupts; NULL: none any more. */
+/* Lets Ctrl-C interrupt statements on db; NULL ends that. */
 void stop_query(struct store *db);
 bool stop_requested(void);
-/* Ends the program as the signal would have. */
+/* Ends the program by SIGINT. */
 void stop_now(void) __attribute__((noreturn));
 #endif

@@ -5,22 +5,19 @@
 #include <string.h>
 
 #include "cli/export/export.h"
+#include "cli/model/verdict_words.h"
 #include "cli/output/term.h"
 #include "formats/formats.h"
 #include "stitch/audit/rules.h"
 #include "stitch/source.h"
 
-struct line {
-	const char *word, *text;
-};
-
-static void print_lines(FILE *out, const struct line *lines, int column)
+static void print_lines(FILE *out, const struct help_line *lines, int column)
 {
 	int width = term_columns(out);
 
 	if (width < 60)
 		column = 6;
-	for (const struct line *l = lines; l->text; l++) {
+	for (const struct help_line *l = lines; l->text; l++) {
 		int at = 0;
 
 		if (!l->word) {
@@ -41,7 +38,7 @@ static void print_lines(FILE *out, const struct line *lines, int column)
 
 static void print_formats(FILE *out)
 {
-	static const struct line tail[] = {
+	static const struct help_line tail[] = {
 		{ NULL, "Any of them may be packed with gzip or zstd. '-' "
 			"reads standard input, as in 'perf record -o - ... | "
 			"backstitch ingest -'." },
@@ -57,40 +54,6 @@ static void print_formats(FILE *out)
 	print_lines(out, tail, 0);
 }
 
-static const struct line verdict_lines[] = {
-	{ NULL, "A request is a sample whose user stack was to come "
-		"later. Each request gets one verdict:" },
-	{ "matched", "joined to its chain by the cookie" },
-	{ "chain_lost", "no chain; records were lost meanwhile" },
-	{ "exit_per_task", "the thread ended, and with it the events "
-			   "of a per-task session" },
-	{ "pending_end", "still in the kernel when the capture "
-			 "ended" },
-	{ "unjoinable", "a marker without a cookie: raise the sysctl "
-			"kernel.perf_event_max_contexts_per_stack" },
-	{ "refused", "the kernel took the user stack at once instead; "
-		     "it is there" },
-	{ "stripped", "the file's chains were removed, as perf inject "
-		      "does" },
-	{ "before_opt_in", "a process that unwinds itself had not "
-			   "logged any stack so far" },
-	{ "in_unwinder", "the thread was unwinding itself already" },
-	{ "unwinder_died", "the process logged no stack after that" },
-	{ "unexplained", "no reason was found" },
-	{ NULL, "A chain is such a user stack. Each chain gets one "
-		"verdict:" },
-	{ "used", "at least one sample has it" },
-	{ "sample_lost", "its samples were lost" },
-	{ "foreign", "another session asked for it" },
-	{ "overwritten", "its samples were overwritten in the ring" },
-	{ "duplicate", "the same cookie and addresses again" },
-	{ "unjoinable", "its samples carry no cookie" },
-	{ "unexplained", "no reason was found" },
-	{ NULL, "Confidence: proved (by the cookie), explained (by a "
-		"loss, an exit, the end), unexplained." },
-	{ NULL, NULL }
-};
-
 static void print_exports(FILE *out)
 {
 	int width = term_columns(out);
@@ -103,41 +66,29 @@ static void print_exports(FILE *out)
 
 static void print_verdicts(FILE *out)
 {
-	print_lines(out, verdict_lines, 18);
+	print_lines(out, verdict_words, 18);
 }
 
-const char *topics_verdict(const char *of, const char *word)
-{
-	/* a line without a word begins a part: those of requests, of chains */
-	int part = strcmp(of, "chain") ? 1 : 2;
-
-	for (const struct line *l = verdict_lines; l->text && part >= 0; l++) {
-		part -= !l->word;
-		if (!part && l->word && !strcmp(l->word, word))
-			return l->text;
-	}
-	return NULL;
-}
-
-/* From the table of rules itself. */
+/* Printed from the table of rules. */
 static void print_rules(FILE *out)
 {
-	struct line lines[64] = {
+	struct help_line lines[64] = {
 		{ NULL, "What must not happen in a trace; 'backstitch check' "
 			"says where it did:" },
 	};
 	size_t n = 1;
 
 	for (const struct rule *r = rules; r->name && n + 2 < 64; r++)
-		lines[n++] = (struct line){ r->name, r->proves };
-	lines[n++] = (struct line){ NULL, "Each has a view of its findings: "
+		lines[n++] = (struct help_line){ r->name, r->proves };
+	lines[n++] =
+		(struct help_line){ NULL, "Each has a view of its findings: "
 					  "rule_map_lost, ..." };
 	print_lines(out, lines, 18);
 }
 
 static void print_status(FILE *out)
 {
-	static const struct line lines[] = {
+	static const struct help_line lines[] = {
 		{ "0", "done" },
 		{ "1", "failed; standard error says why" },
 		{ "2", "wrong usage" },
@@ -154,7 +105,7 @@ static void print_status(FILE *out)
 
 static void print_environment(FILE *out)
 {
-	static const struct line lines[] = {
+	static const struct help_line lines[] = {
 		{ "COLUMNS", "width of help and tables when it is no "
 			     "terminal" },
 		{ "HOME", "where perf's cache of programs, .debug, is looked "

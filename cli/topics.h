@@ -9,7 +9,4 @@ struct topic {
 };
 
 extern const struct topic topics[]; /* ends with name NULL */
-/* What the word of a verdict means, of "request" or "chain"; NULL: there is no
- * such word. */
-const char *topics_verdict(const char *of, const char *word);
 #endif

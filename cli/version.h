@@ -1,4 +1,4 @@
-/* version.h - which backstitch this is. */
+/* version.h - the version of the program. */
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H
 #ifndef VERSION

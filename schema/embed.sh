@@ -1,10 +1,10 @@
 #!/bin/sh
 # embed.sh - prints C source that holds SQL files as strings.
 # usage: schema/embed.sh FILE.sql...   ->  the tables sql_files and
-# query_columns of schema/inner.h
+# query_columns of schema/db/queries.h
 # Lines that hold nothing but a comment stay: they are the documentation of
 # the views, and named queries are found by theirs.
-printf '#include "schema/inner.h"\n\nconst struct sql_file sql_files[] = {\n'
+printf '#include "schema/db/queries.h"\n\nconst struct sql_file sql_files[] = {\n'
 for f in "$@"
 do
 	printf '\t{ "%s",\n' "$(basename "$f" .sql)"

@@ -1,7 +1,8 @@
-/* fact.h - what the stitch finds out: each fact is one row to be stored.
+/* fact.h - the results of the stitch: each fact becomes one row of the
+ * database.
  *
  * Images, frames, stacks and raw chains are no facts: struct frames owns them,
- * and a fact names their ids. */
+ * and facts refer to their ids. */
 #ifndef STITCH_FACT_H
 #define STITCH_FACT_H
 #include <stdint.h>
@@ -13,31 +14,32 @@ enum fact_kind {
 	FACT_EVENT,
 	FACT_REQUEST,
 	FACT_CHAIN,
-	FACT_COPY,    /* of a chain, by another capture */
+	FACT_COPY,    /* another capture recorded the same chain */
 	FACT_PROCESS, /* once, when its end is known or the capture ends */
-	FACT_THREAD,  /* the same */
-	FACT_COMM,    /* when it is set */
+	FACT_THREAD,  /* once, when its end is known or the capture ends */
+	FACT_COMM,    /* whenever a name is set */
 	FACT_MAPPING, /* once, when its end is known or the capture ends */
-	FACT_FINDING, /* of a rule: rules.h */
-	FACT_GAP,     /* of the counters in cookies: counters.h */
+	FACT_FINDING, /* of a rule; see rules.h */
+	FACT_GAP,     /* missing cookie counters; see counters.h */
 	FACT_COUNTER,
-	FACT_SESSION, /* once per source, last */
+	FACT_SESSION, /* once for each source, after all others */
 };
 
 struct fact_event {
 	uint32_t id;
-	int64_t time;	       /* TIME_NONE: not timed */
-	int32_t cpu;	       /* -1: not known */
-	uint32_t thread, comm; /* ids */
+	int64_t time;	       /* TIME_NONE: unknown */
+	int32_t cpu;	       /* -1: unknown */
+	uint32_t thread, comm; /* row ids */
 	uint16_t source;
-	uint32_t type; /* index in the source's events; UINT32_MAX:
-			* a REC_SWITCH or REC_MARK, see rec */
+	uint32_t type; /* index in the source's events; UINT32_MAX: REC_SWITCH
+			* or REC_MARK, see rec */
 	uint64_t weight;
-	uint32_t kraw, uraw;	  /* raw chain ids; 0: none. uraw 0 with
-				   * a request: the request has it */
-	const uint32_t *held;	  /* the same of rec's sample.held, as many;
-				   * borrowed like it */
-	uint32_t flags;		  /* enum record_flag of the record */
+	uint32_t kraw,
+		uraw; /* raw chain ids; 0: none. If the event has a request,
+		       * uraw is 0 and the request has the chain */
+	const uint32_t *held;	  /* raw chain ids of rec's sample.held,
+				   * sample.n_held of them; borrowed like rec */
+	uint32_t flags;		  /* enum record_flag */
 	const struct record *rec; /* borrowed until the next stitch_next() */
 };
 
@@ -45,23 +47,23 @@ struct fact_request {
 	uint32_t event;
 	uint64_t cookie;
 	uint32_t chain; /* fact_chain.id; 0: none */
-	uint32_t uraw;	/* its raw chain; 0: none */
-	uint64_t ip;	/* sampled ip, when it hit user mode; else 0 */
+	uint32_t uraw;	/* raw chain id of that chain; 0: none */
+	uint64_t ip;	/* sampled address if it is in user mode; else 0 */
 	enum request_verdict verdict;
 	enum confidence confidence;
 	uint32_t flags;	 /* enum verdict_flag */
 	int64_t latency; /* ns from sample to chain, may be negative;
-			  * TIME_NONE: not known */
-	int64_t exec;	 /* VERDICT_EXEC: when; TIME_NONE: not known */
-	/* Without a chain: why, and by when it was due. */
-	enum request_end end; /* 0: it has one, or it waits for none */
-	int64_t until;	      /* TIME_NONE: not known */
-	uint32_t loss;	      /* loss that explains it; 0: none */
-	/* What others would have shown; all 0: it waits for no chain. */
+			  * TIME_NONE: unknown */
+	int64_t exec; /* VERDICT_EXEC: time of the exec; TIME_NONE: unknown */
+	/* If there is no chain: the reason, and when the chain was due. */
+	enum request_end end; /* 0: it has a chain, or waits for none */
+	int64_t until;	      /* TIME_NONE: unknown */
+	uint32_t loss;	      /* row id of the loss that explains it; 0: none */
+	/* What perf would show. All 0: the request waits for no chain. */
 	enum as_perf as_perf;
-	int64_t held;	 /* ns that perf holds it back; TIME_NONE: to the end,
-			  * or not known */
-	uint32_t as_tid; /* the next chain of its tid; 0: none came */
+	int64_t held;	 /* ns that perf holds the sample back; TIME_NONE:
+			  * unknown, or until the end */
+	uint32_t as_tid; /* id of the next chain with the same tid; 0: none */
 };
 
 struct fact_chain {
@@ -76,13 +78,15 @@ struct fact_chain {
 	enum confidence confidence;
 	enum quality quality;
 	uint32_t flags;
-	uint32_t n_events; /* samples that use it */
-	int64_t from;  /* without a sample: when its thread was last seen, so
-			* that the request came after; TIME_NONE */
-	uint32_t loss; /* loss that explains the verdict; 0: none */
+	uint32_t n_events; /* number of samples that use it */
+	int64_t from;	   /* if no sample has it: when its thread was last seen
+			    * before it, so the request was made later; TIME_NONE:
+			    * unknown */
+	uint32_t loss;	   /* row id of the loss that explains the verdict; 0:
+			    * none */
 };
 
-/* Another capture of the same kernel recorded a chain too. */
+/* Another capture of the same kernel recorded the chain as well. */
 struct fact_copy {
 	uint32_t chain; /* fact_chain.id */
 	int64_t time;
@@ -90,55 +94,58 @@ struct fact_copy {
 	uint16_t source;
 };
 
-/* Something that must not happen did. */
+/* A rule was broken: something happened that must not happen. */
 struct fact_finding {
 	uint32_t rule; /* index in rules[] */
 	uint16_t source;
-	int64_t time, since; /* what happened in (since, time]; TIME_NONE */
-	int32_t cpu;	     /* -1: none */
-	uint32_t thread;     /* row id; 0: none */
-	uint32_t event;	     /* row id; 0: none */
-	uint32_t loss;	     /* that explains it; 0: none does */
-	uint64_t n;	     /* how many, how much; 1 */
+	int64_t time,
+		since;	 /* it happened in (since, time]; TIME_NONE: unknown */
+	int32_t cpu;	 /* -1: unknown */
+	uint32_t thread; /* row id; 0: none */
+	uint32_t event;	 /* row id; 0: none */
+	uint32_t loss;	 /* row id of the loss that explains it; 0: none */
+	uint64_t n;	 /* number of occurrences, at least 1 */
 };
 
-/* Counters that no record of a CPU has: n of them from first on. */
+/* n consecutive counters, from first on, that no record of a CPU has. */
 struct fact_gap {
 	uint16_t source;
 	int32_t cpu;
 	uint64_t first, n;
-	int64_t t0, t1; /* made after, before; TIME_NONE: not known */
+	int64_t t0,
+		t1; /* assigned after t0 and before t1; TIME_NONE: unknown */
 	enum gap_verdict verdict;
 	uint32_t loss;
 };
 
-/* The cookies of one CPU. */
+/* All cookies of one CPU. */
 struct fact_counter {
 	uint16_t source;
 	int32_t cpu;
-	uint64_t first, last; /* the smallest and the largest, before and
-			       * after it wrapped */
+	uint64_t first,
+		last; /* smallest and largest counter; last may have wrapped */
 	uint64_t seen, missing, gaps;
-	uint64_t late;	    /* seen first when a later one had been seen */
-	uint64_t elsewhere; /* seen first on another CPU */
+	uint64_t late;	    /* first seen after a later one was seen */
+	uint64_t elsewhere; /* first seen on another CPU */
 	uint64_t wraps;
 };
 
-/* What can be said of a source's cookies as a whole. */
+/* A summary of all cookies of a source. */
 struct fact_session {
 	uint16_t source;
-	const char *layout; /* word: counters.h */
-	const char *reason; /* why missing counters prove nothing; NULL: they
-			     * do */
+	const char *layout; /* a word of cookie_layout_name() */
+	const char
+		*reason; /* why missing counters prove no loss; NULL: they do */
 	uint64_t no_chain, no_sample, missing;
 };
 
-/* One life of a process id. */
+/* One incarnation of a process id. */
 struct fact_process {
-	uint32_t id, parent; /* parent 0: not known */
+	uint32_t id, parent; /* parent 0: unknown */
 	int32_t pid;
 	uint16_t source;
-	int64_t start, end; /* TIME_NONE: before, after the capture */
+	int64_t start, end; /* TIME_NONE: before the start, after the end of
+			     * the capture */
 };
 
 struct fact_thread {
@@ -151,14 +158,15 @@ struct fact_comm {
 	uint32_t id, thread;
 	int64_t time; /* TIME_NONE: before the capture */
 	int exec;
-	const char *name; /* ":TID" when no name was ever said */
+	const char *name; /* ":TID" if no record gave a name */
 };
 
 struct fact_mapping {
 	uint32_t id, process; /* process 0: the kernel */
 	uint64_t start, end, pgoff;
 	uint32_t image, prot, flags;
-	int64_t t0, t1; /* TIME_NONE: before, after the capture */
+	int64_t t0, t1; /* TIME_NONE: before the start, after the end of the
+			 * capture */
 };
 
 struct fact {

@@ -1,5 +1,4 @@
-/* fact_queue.c - the queue of facts between the parts of stitch/ and its user.
- */
+/* fact_queue.c - a queue of facts from the modules of stitch/ to the caller. */
 #include "stitch/fact_queue.h"
 
 #include <stdlib.h>
@@ -8,22 +7,19 @@
 #include "stitch/base/mem.h"
 #include "stitch/fact.h"
 
-struct fact *facts_new(struct facts *q)
+struct fact *fact_queue_add(struct fact_queue *q)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
-	if (q->n == q->cap)
-		q->fact =
-			mem_grow(q->fact, &q->cap, q->n + 1, sizeof(*q->fact));
-	return &q->fact[q->n++];
+	return mem_add(q->fact, q->n, q->cap);
 }
 
-void facts_push(struct facts *q, const struct fact *f)
+void fact_queue_push(struct fact_queue *q, const struct fact *f)
 {
-	*facts_new(q) = *f;
+	*fact_queue_add(q) = *f;
 }
 
-int facts_take(struct facts *q, struct fact *f)
+int fact_queue_take(struct fact_queue *q, struct fact *f)
 {
 	if (q->head == q->n)
 		return 0;
@@ -31,7 +27,7 @@ int facts_take(struct facts *q, struct fact *f)
 	return 1;
 }
 
-void facts_release(struct facts *q)
+void fact_queue_release(struct fact_queue *q)
 {
 	free(q->fact);
 	memset(q, 0, sizeof(*q));

@@ -1,22 +1,21 @@
-/* fact_queue.h - the queue of facts between the parts of stitch/ and its user.
- */
+/* fact_queue.h - a queue of facts from the modules of stitch/ to the caller. */
 #ifndef STITCH_FACT_QUEUE_H
 #define STITCH_FACT_QUEUE_H
 #include <stddef.h>
 
 struct fact;
 
-/* First in, first out. Strings in facts are borrowed: who pushes keeps them
- * until the fact was taken and the next record is asked for. */
-struct facts {
+/* First in, first out. Strings in facts are borrowed: the module that pushes a
+ * fact keeps them until the fact is taken and the next record is read. */
+struct fact_queue {
 	struct fact *fact;
 	size_t head, n, cap;
 };
 
-void facts_push(struct facts *q, const struct fact *f);
-/* The same, for the caller to fill before the next call; not zeroed. */
-struct fact *facts_new(struct facts *q);
-/* 1 and *f, or 0 when empty. */
-int facts_take(struct facts *q, struct fact *f);
-void facts_release(struct facts *q);
+void fact_queue_push(struct fact_queue *q, const struct fact *f);
+/* Appends a fact, not zeroed, that the caller fills before its next call. */
+struct fact *fact_queue_add(struct fact_queue *q);
+/* Takes the oldest fact. Returns 1 and *f, or 0 if the queue is empty. */
+int fact_queue_take(struct fact_queue *q, struct fact *f);
+void fact_queue_release(struct fact_queue *q);
 #endif

@@ -1,90 +1,94 @@
-/* record.h - one capture record, with nothing left of the format it came from.
+/* record.h - one capture record, independent of the format it came from.
  *
- * All pointers are borrowed from the source until its next decode(). Strings
- * end with 0. Addresses are raw, innermost first, without context markers
- * and cookies. */
+ * The source owns all memory that pointers refer to; it is valid until the
+ * source's next decode(). Strings end with 0. Addresses are raw, innermost
+ * first, without context markers and cookies. */
 #ifndef STITCH_RECORD_H
 #define STITCH_RECORD_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIME_NONE INT64_MIN /* not known; stored as NULL */
+#define TIME_NONE INT64_MIN /* unknown; stored as NULL */
 
 enum record_kind {
-	REC_NONE, /* decoded to nothing we keep (already accounted for) */
+	REC_NONE, /* nothing to keep; the reader has counted it */
 	REC_SAMPLE,
 	REC_CHAIN,   /* a deferred user stack */
 	REC_MAP,     /* a mapping of a file or of anonymous memory */
-	REC_KSYMBOL, /* kernel code that comes or goes: BPF, trampolines */
+	REC_KSYMBOL, /* kernel code appears or disappears: BPF, trampolines */
 	REC_COMM,
 	REC_FORK,
 	REC_EXIT,
 	REC_LOST,	/* records were dropped before this one */
-	REC_LOST_TOTAL, /* the recorder's own sum at the end, per event */
+	REC_LOST_TOTAL, /* the recorder's sum for one event, at the end */
 	REC_SWITCH,
-	REC_MARK, /* anything else with a time and a name */
+	REC_MARK, /* any other record with a time and a name */
 };
 
 enum record_flag {
-	REC_F_UNTIMED = 1 << 0,	  /* time is not a time */
-	REC_F_DUPLICATE = 1 << 1, /* the same bytes stood there before */
-	REC_F_LATE = 1 << 2,	  /* came after later records were given out */
+	REC_F_UNTIMED = 1 << 0,	  /* time is invalid */
+	REC_F_DUPLICATE = 1 << 1, /* the same bytes occurred before */
+	REC_F_LATE = 1 << 2,	  /* followed later records in the stream */
 	REC_F_GUEST = 1 << 3,	  /* happened in a guest */
-	REC_F_SYNTH = 1 << 4,	  /* made by the recorder, not by the kernel */
-	REC_F_EXEC = 1 << 5,	  /* REC_COMM: by exec */
-	REC_F_GONE = 1 << 6,	  /* REC_KSYMBOL: unregistered; REC_MAP: it is
-				   * mapped no more */
-	REC_F_DATA = 1 << 7,	  /* REC_MAP: not executable */
-	REC_F_KERNEL = 1 << 8,	  /* REC_MAP: kernel or module;
-				   * REC_SAMPLE: hit in kernel mode */
-	REC_F_USER = 1 << 9,	  /* REC_SAMPLE: hit in user mode */
-	REC_F_OUT = 1 << 10,	  /* REC_SWITCH: away from the CPU */
-	REC_F_PREEMPT = 1 << 11,  /* REC_SWITCH: still runnable */
-	REC_F_FILTERED = 1 << 12, /* REC_LOST_TOTAL: a filter's wish, no loss */
-	REC_F_BUILD_ID = 1 << 13, /* REC_MAP: id is set, dev and ino are not */
-	REC_F_NO_CHAIN = 1 << 14, /* REC_SAMPLE: the event takes no callchain;
-				   * kern or user is the sampled ip alone */
+	REC_F_SYNTH = 1 << 4, /* written by the recorder, not by the kernel */
+	REC_F_EXEC = 1 << 5,  /* REC_COMM: name set by exec */
+	REC_F_GONE = 1 << 6,  /* REC_KSYMBOL: unregistered; REC_MAP: unmapped */
+	REC_F_DATA = 1 << 7,  /* REC_MAP: not executable */
+	REC_F_KERNEL = 1 << 8,	 /* REC_MAP: kernel or module; REC_SAMPLE: in
+				  * kernel mode */
+	REC_F_USER = 1 << 9,	 /* REC_SAMPLE: in user mode */
+	REC_F_OUT = 1 << 10,	 /* REC_SWITCH: the thread leaves the CPU */
+	REC_F_PREEMPT = 1 << 11, /* REC_SWITCH: the thread stays runnable */
+	REC_F_FILTERED =
+		1 << 12, /* REC_LOST_TOTAL: dropped by a filter, not lost */
+	REC_F_BUILD_ID =
+		1 << 13, /* REC_MAP: id is set, device and inode are not */
+	REC_F_NO_CHAIN = 1 << 14, /* REC_SAMPLE: the event records no
+				   * callchain; kern or user is the sampled
+				   * address alone */
 	REC_F_LBR = 1 << 15, /* REC_SAMPLE: user comes from a branch stack */
 	REC_F_HARDWARE = 1 << 16, /* REC_LOST: dropped by the processor, not
-				   * for want of room in the ring */
+				   * because the ring was full */
 	REC_F_NONCE = 1 << 17,	  /* REC_SAMPLE, REC_CHAIN: the cookie is the
 				   * nonce of a process that unwinds itself */
 };
 
-/* What a sample's callchain says about its user half. */
+/* The kind of user stack that a sample has. */
 enum defer {
-	DEFER_NONE,    /* no user half: kernel thread, or not asked for */
-	DEFER_DIRECT,  /* the user half is in the sample */
-	DEFER_COOKIE,  /* it comes later, by cookie */
-	DEFER_MARK,    /* it comes later, but the cookie did not fit */
-	DEFER_REFUSED, /* it was asked for, and the kernel refused */
+	DEFER_NONE,    /* none: kernel thread, or not requested */
+	DEFER_DIRECT,  /* the user stack is in the sample */
+	DEFER_COOKIE,  /* it follows in a REC_CHAIN with the same cookie */
+	DEFER_MARK,    /* it follows, but there was no room for the cookie */
+	DEFER_REFUSED, /* it was requested, but the kernel did not defer it */
 };
 
-/* Where the recorder itself says that an address is, often without it. The
- * texts of ftrace: in a function of the kernel, or how far behind the start of
- * a mapping of a file. Stacks of the kernel's own unwinding: how far behind
- * the start of the file itself (in_file). Of an interpreter: in a function. */
+/* The location of an address as the recorder reports it, often without the
+ * address itself. ftrace's text formats name a kernel function, or give the
+ * offset from the start of a file's mapping. The kernel's own unwinding of user
+ * stacks gives the offset in the file (in_file). Interpreters name a
+ * function. */
 struct place {
-	const char *path; /* kernel: "[module]", NULL: of its own; user: the
-			   * file. NULL: not said */
+	const char *path; /* kernel: "[module]", or NULL for the kernel itself;
+			   * user: the file. NULL: unknown */
 	const char *symbol;
 	uint64_t off;  /* from the start of the symbol, mapping or file */
-	uint64_t size; /* of the symbol; 0: not said */
-	bool in_file;  /* of the file that path or ino names */
+	uint64_t size; /* size of the symbol; 0: unknown */
+	bool in_file;  /* off is an offset in the file that path or ino names */
 	uint32_t maj, min;
-	uint64_t ino; /* in_file: 0: memory that is no file's */
+	uint64_t ino; /* with in_file, 0: memory that is not of a file */
 };
 
 struct addrs {
-	const uint64_t *ip; /* 0 where there is a place and no address */
+	const uint64_t *ip; /* 0 for an entry with a place but no address */
 	uint32_t n;
-	const struct place *const *place; /* one for each, or NULL there;
-					   * NULL: none at all */
+	const struct place *const *place; /* one entry for each address, which
+					   * may be NULL; NULL: there are no
+					   * places */
 };
 
-/* Registers as the recorder dumps them: values of the set bits of mask, in
- * the order of the architecture's uapi/asm/perf_regs.h. abi: 0 none, 1 32, 2 64
- * bit. */
+/* Registers as the recorder dumped them: the values for the set bits of mask,
+ * in the order of the architecture's uapi/asm/perf_regs.h. abi: 0 none, 1 32
+ * bit, 2 64 bit. */
 struct regs {
 	const uint64_t *v;
 	uint64_t mask;
@@ -95,30 +99,30 @@ struct branch {
 	uint64_t from, to, flags;
 };
 
-/* A value that has no place of its own in struct record. */
+/* A value for which struct record has no field. */
 struct extra {
 	const char *name; /* fixed word: "addr", "phys_addr", ... */
-	uint64_t value;	  /* when blob is NULL */
+	uint64_t value;	  /* if blob is NULL */
 	const void *blob;
 	uint32_t len;
 };
 
-/* What a scheduling event says, whatever format it came from. */
+/* The meaning of a scheduler event, in any format. */
 enum sched_kind {
 	SCHED_NONE,
 	SCHED_SWITCH, /* tid leaves the CPU, next_tid gets it */
 	SCHED_WAKEUP, /* tid becomes runnable again: sched_wakeup */
-	SCHED_NEW,    /* the same for the first time: sched_wakeup_new */
+	SCHED_NEW, /* tid becomes runnable the first time: sched_wakeup_new */
 };
 
 struct sched {
 	enum sched_kind kind;
 	int32_t tid, next_tid;
-	bool sleeps; /* SCHED_SWITCH: tid is not runnable any more */
+	bool sleeps; /* SCHED_SWITCH: tid is no longer runnable */
 };
 
-/* System calls that change mappings, or files that are mapped, or say which
- * process a thread is of. */
+/* System calls that change mappings or mapped files, or that tell which process
+ * a thread belongs to. */
 enum call_what {
 	CALL_NONE,
 	CALL_MMAP,
@@ -126,38 +130,39 @@ enum call_what {
 	CALL_MREMAP,
 	CALL_OPENAT,
 	CALL_CLOSE,
-	CALL_EXECVE, /* and execveat */
-	CALL_RAW,    /* any; nr says which, by the machine */
+	CALL_EXECVE, /* or execveat */
+	CALL_RAW,    /* any call; nr is its number on the recorded machine */
 };
 
 #define CALL_ARGS 6
 
 struct call {
 	enum call_what what;
-	bool exit; /* it ends: ret; else it begins: arg, path */
+	bool exit; /* true: the call returns ret; false: it starts with arg and
+		    * path */
 	int32_t nr;
 	uint64_t arg[CALL_ARGS];
 	int64_t ret;
-	const char *path; /* NULL: not said */
+	const char *path; /* NULL: unknown */
 };
 
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
-	uint64_t ip;	 /* 0: the event does not take it */
-	uint64_t weight; /* period; 1 when there is none */
-	uint64_t cookie; /* DEFER_COOKIE */
-	int32_t asked;	 /* REC_F_NONCE: the thread that is to log its stack;
-			  * -1: its own */
+	uint64_t ip;	 /* 0: not recorded */
+	uint64_t weight; /* period; 1 if the event has none */
+	uint64_t cookie; /* valid for DEFER_COOKIE */
+	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
+			  * stack; -1: the sampled thread */
 	struct addrs kern, user;
-	/* Stacks of the kernel that are fields, one for each field_def with
-	 * is_stack; NULL: none. */
+	/* Kernel stacks that are fields, one for each field_def with is_stack;
+	 * NULL: none. */
 	const struct addrs *held;
 	uint32_t n_held;
 	struct regs user_regs;
-	const void *stack; /* dump of the user stack; NULL: none */
+	const void *stack; /* copy of the user stack; NULL: none */
 	uint32_t stack_len;
-	bool has_dump; /* the event takes stack dumps: this one may be empty */
+	bool has_dump;	 /* the event records stack dumps; stack may be empty */
 	const void *raw; /* tracepoint payload; NULL: none */
 	uint32_t raw_len;
 	const struct branch *branch;
@@ -165,50 +170,49 @@ struct rec_sample {
 	const struct extra *extra;
 	uint32_t n_extra;
 	struct sched sched;
-	const struct call *call; /* NULL: of none */
+	const struct call *call; /* NULL: not a system call */
 };
 
 struct rec_chain {
 	uint64_t cookie;
 	struct addrs user;
-	/* Of a stack that several unwinders made: which part, from 1 on, of
-	 * how many; 0, 0: it is whole. */
+	/* A stack made by several unwinders: the number of this part, from 1,
+	 * and the number of parts; 0, 0: the stack is complete. */
 	uint16_t part, parts;
-	uint64_t meet; /* address in the parts before whose caller is the
-			* first frame of this one; 0: not said */
+	uint64_t meet; /* address in an earlier part; the first frame of this
+			* part is its caller; 0: unknown */
 };
 
 struct rec_map {
 	uint64_t start, len, pgoff;
-	uint32_t prot, flags; /* PROT_*, MAP_*; 0 when not said */
+	uint32_t prot, flags; /* PROT_*, MAP_*; 0: unknown */
 	uint32_t maj, min;
 	uint64_t ino, ino_gen;
 	const char *path;
 	const uint8_t *id; /* build-id; NULL: none */
 	uint8_t id_len;	   /* 0..20 */
-	bool derived;	   /* pgoff was computed, nothing said it */
-	bool whole;	   /* all of the file, from its lowest address in
-			    * memory on; pgoff is not said */
+	bool derived;	   /* pgoff was computed, not recorded */
+	bool whole; /* the complete file, from its lowest address in memory;
+		     * pgoff is unknown */
 };
 
 struct rec_ksymbol {
 	uint64_t addr;
 	uint32_t len;
-	uint16_t type; /* 1 BPF, 2 out of line */
+	uint16_t type; /* 1 BPF, 2 out-of-line code */
 	const char *name;
 };
 
 struct record {
 	enum record_kind kind;
-	uint16_t source;  /* which one; set by order */
+	uint16_t source;  /* index of the source; set by order */
 	uint32_t flags;	  /* enum record_flag */
-	int32_t pid, tid; /* whom it is about (of a fork: the child);
-			   * -1: not said or not known */
-	int32_t cpu;	  /* -1: not said */
-	uint32_t ring;	  /* of that CPU, when it has several; else 0 */
-	uint64_t time;	  /* ns; given out by order: on the timeline */
-	uint64_t raw;	  /* the same on the source's clock; set by order */
-	uint64_t late_ns; /* REC_F_LATE: by how much */
+	int32_t pid, tid; /* the thread (of a fork: the child); -1: unknown */
+	int32_t cpu;	  /* -1: unknown */
+	uint32_t ring; /* number of the ring, if the CPU has several; else 0 */
+	uint64_t time; /* ns; on the timeline if the record comes from order */
+	uint64_t raw;  /* time on the source's clock; set by order */
+	uint64_t late_ns; /* REC_F_LATE: ns by which it is late */
 	uint64_t off;	  /* place in the file, for messages */
 	union {
 		struct rec_sample sample;
@@ -220,29 +224,30 @@ struct record {
 		} comm;
 		struct {
 			int32_t ppid, ptid;
-		} fork; /* and exit */
+		} fork; /* of REC_FORK and REC_EXIT */
 		struct {
 			uint64_t n;
-			int32_t event; /* -1: not known. Of REC_LOST: of
-					* the record that came next */
-			/* Of REC_LOST: the drops began after it, and are not
-			 * of the CPU's one ring. */
+			int32_t event; /* -1: unknown. REC_LOST: event of the
+					* record that followed the loss */
+			/* REC_LOST: the drops began after this time, and were
+			 * not in the CPU's only ring. */
 			bool has_since;
 			uint64_t since;
 		} lost;
 		struct {
-			int32_t other_pid, other_tid; /* -1: not said */
+			int32_t other_pid, other_tid; /* -1: unknown */
 		} sw;
 		struct {
 			const char *name; /* "throttle", "bpf", ... */
-			uint32_t event;	  /* which one, plus 1; 0: not said */
+			uint32_t event;	  /* index in the source's events, plus
+					   * 1; 0: unknown */
 			const struct extra *extra;
 			uint32_t n_extra;
 		} mark;
 	};
 };
 
-/* ns, or TIME_NONE. */
+/* Returns the time in ns, or TIME_NONE. */
 static inline int64_t record_time(const struct record *rec)
 {
 	if (rec->flags & REC_F_UNTIMED || rec->time > INT64_MAX)

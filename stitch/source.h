@@ -1,10 +1,11 @@
-/* source.h - an open capture that hands out records. Implemented in formats/.
+/* source.h - the interface of an open capture. Implemented in formats/.
  *
- * Call order: open, scan once, then next / decode until next gives 0, close.
- * A ref is what order sorts: small, no pointers, cheap to spill. decode()
- * makes the record of a ref; refs may be decoded in any order, each once or
- * never, and release() says that it will not be asked for again (a source
- * that holds copies frees them then; NULL where nothing is held). */
+ * Call order: open, scan once, next and decode until next returns 0, close.
+ * next() returns refs, which order sorts: a ref is small and has no pointers,
+ * so it can be written to a temporary file. decode() makes the record of a ref.
+ * Refs may be decoded in any order, each at most once. release() says that the
+ * caller is done with a ref, so that a source can free its copy; it is NULL if
+ * the source keeps no copies. */
 #ifndef STITCH_SOURCE_H
 #define STITCH_SOURCE_H
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct err;
 struct ledger;
 struct source;
 
-/* Equal times are given out in this order (backstitch-formats(5), "Order of
+/* Records of equal times are ordered by class (backstitch-formats(5), "Order of
  * events"). */
 enum record_class {
 	CLASS_FORK,
@@ -35,12 +36,13 @@ enum record_class {
 };
 
 struct ref {
-	uint64_t key;	 /* sort key: ns, or the place in an untimed capture */
-	uint64_t seq;	 /* place in the source: breaks ties; unique */
-	uint64_t handle; /* the source's own */
-	uint32_t len;	 /* bytes of the record */
+	uint64_t key;	 /* sort key: ns, or the position in a capture without
+			  * times */
+	uint64_t seq;	 /* position in the source; unique, breaks ties */
+	uint64_t handle; /* private to the source */
+	uint32_t len;	 /* size of the record in bytes */
 	uint16_t source; /* set by order */
-	uint8_t class;	 /* enum record_class */
+	uint8_t kind;	 /* enum record_class */
 	uint8_t untimed;
 };
 
@@ -48,10 +50,10 @@ struct ref {
 struct field_def {
 	const char *name;
 	bool is_text, is_signed, is_blob;
-	bool is_stack; /* of the kernel: its frames are in rec_sample.held */
+	bool is_stack; /* a kernel stack; its frames are in rec_sample.held */
 };
 
-/* The value of one; text and blobs are borrowed until the next fields(). */
+/* The value of a field. text and blob are borrowed until the next fields(). */
 struct field {
 	bool present;
 	int64_t num;
@@ -60,48 +62,47 @@ struct field {
 	uint32_t len;
 };
 
-/* What the capture recorded: one event of the command line. */
+/* One event of the recorder's command line. */
 struct event_def {
 	const char *name;   /* "cpu-clock", "sched:sched_switch" */
-	const char *buffer; /* that it was recorded into, when there are
-			     * several: then name is "BUFFER/..."; NULL:
-			     * the only or first one */
+	const char *buffer; /* the buffer it was recorded into, if there are
+			     * several: name is "BUFFER/..." then; NULL: the
+			     * only or first one */
 	uint32_t type;	    /* perf_event_attr.type; 2: a tracepoint */
 	uint64_t config, sample_type, period;
-	bool freq; /* period is a frequency */
+	bool freq; /* period is a frequency in Hz */
 	bool has_chain, has_cpu, has_time, has_tid, has_period;
-	bool defer;		     /* asks for deferred user stacks */
-	bool defer_output;	     /* chains are written for it */
+	bool defer;	   /* asks for deferred user stacks */
+	bool defer_output; /* deferred chains are written for this event */
 	bool kernel_only, user_only; /* exclude_user, exclude_kernel */
-	enum sched_kind sched;	     /* what its samples say of scheduling */
-	bool every;		     /* gives a sample each time it is hit */
-	const char *format;	     /* text of the field format; NULL: none */
+	enum sched_kind sched;	     /* what its samples mean for scheduling */
+	bool every;		     /* each occurrence makes a sample */
+	const char *format;	     /* text of the format file; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
 };
 
-/* Who makes the cookies of a capture's requests. What is known of perf's does
- * not hold for others: how the kernel makes them, what happens to them when a
- * thread ends, and how others join them. */
+/* Who makes the cookies. How cookies are made, what happens to them when a
+ * thread ends, and how other tools join them is known for perf only. */
 enum cookie_maker {
 	COOKIES_PERF,
 	COOKIES_FTRACE,
-	COOKIES_LTTNG, /* programs, by convention */
+	COOKIES_LTTNG, /* programs, by a documented convention */
 };
 
-/* What a capture's times count (backstitch-formats(5), "Clocks of
+/* The clock that gives a capture its times (backstitch-formats(5), "Clocks of
  * captures"). */
 enum clock_id {
-	CLOCK_ID_NONE,	   /* not known, or no time at all: a count */
+	CLOCK_ID_NONE,	   /* unknown, or a count instead of a time */
 	CLOCK_ID_PERF,	   /* local_clock(): perf's default, ftrace's "perf" */
 	CLOCK_ID_SCHED,	   /* sched_clock(): ftrace's "local" */
-	CLOCK_ID_GLOBAL,   /* the same, made monotonic over the CPUs */
+	CLOCK_ID_GLOBAL,   /* sched_clock() made monotonic across CPUs */
 	CLOCK_ID_MONO,	   /* CLOCK_MONOTONIC */
-	CLOCK_ID_MONO_RAW, /* and so on */
+	CLOCK_ID_MONO_RAW, /* CLOCK_MONOTONIC_RAW, and so on */
 	CLOCK_ID_BOOT,
 	CLOCK_ID_REAL,
 	CLOCK_ID_TAI,
-	CLOCK_ID_TSC, /* cycles of x86's counter */
+	CLOCK_ID_TSC, /* x86 TSC cycles */
 };
 
 enum tri {
@@ -110,49 +111,52 @@ enum tri {
 	TRI_YES
 };
 
-/* About the capture as a whole. Strings are the source's; NULL: not said. */
+/* Properties of the whole capture. The source owns the strings; NULL:
+ * unknown. */
 struct source_info {
 	const char *host, *release, *version, *arch, *cmdline, *cpudesc;
 	const char *clock;		 /* "perf", "monotonic", ... */
-	int32_t cpus_online, cpus_avail; /* -1: not said */
+	int32_t cpus_online, cpus_avail; /* -1: unknown */
 	bool big_endian, compressed, pipe, dir, overwrite;
-	bool overwrote; /* the oldest records of the rings are surely
-			 * gone; their sums are of these */
-	bool has_time;	/* events have times */
-	bool exact;	/* nothing can come late */
-	bool truncated; /* ends in the middle, or was never finished */
-	bool injected;	/* rewritten by perf inject */
-	bool filtered;	/* by its command line some events leave some
-			 * tasks or hits out */
-	bool paused;	/* by its command line it may have stopped for
-			 * a while */
+	bool overwrote; /* the oldest records were overwritten; LOST_SAMPLES
+			 * counts them */
+	bool has_time;	/* records have times */
+	bool exact;	/* no record can be late */
+	bool truncated; /* incomplete: cut off, or the recorder did not
+			 * finish */
+	bool injected;	/* perf inject wrote it */
+	bool filtered;	/* by its command line, events leave out some tasks or
+			 * hits */
+	bool paused;	/* by its command line, recording may have paused */
 	enum cookie_maker cookies;
-	enum tri system_wide; /* all CPUs, all tasks */
-	bool whole_tasks;     /* a task that is recorded is so on all CPUs,
-			       * with what it forks */
-	uint64_t first_ns, last_ns; /* from the scan; 0,0 not known */
-	uint64_t records;	    /* from the scan; 0 not known */
-	uint64_t user_mask;	    /* of user addresses; clears pointer
-				     * authentication bits. All ones: none */
-	const uint8_t *kernel_id;   /* build-id of the kernel; NULL: not said */
+	enum tri system_wide; /* all CPUs and all tasks are recorded */
+	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its
+			   * children */
+	uint64_t first_ns, last_ns; /* from the scan; 0, 0: unknown */
+	uint64_t records;	    /* from the scan; 0: unknown */
+	uint64_t user_mask; /* bits of a user address; the others are pointer
+			     * authentication: see user_mask_of() */
+	const uint8_t *kernel_id; /* build-id of the kernel; NULL: unknown */
 	uint8_t kernel_id_len;
 	enum clock_id clock_id;
-	uint64_t wall_ns, wall_clock_ns; /* the same moment; 0: not said */
+	uint64_t wall_ns,
+		wall_clock_ns; /* the same moment on both clocks; 0: unknown */
 	struct tsc_conv tsc;
-	const struct source *on; /* whose clock the times are on already, by
-				  * the capture itself; NULL: none */
-	uint8_t boot_id[16];	 /* of the kernel's run */
+	const struct source *on; /* source whose clock this capture's times
+				  * already use; NULL: none */
+	uint8_t boot_id[16];	 /* identifies the boot of the kernel */
 	bool has_boot_id;
-	/* The recorded machine's /proc/kallsyms, when the capture has it: the
-	 * source's, until it is closed. NULL: none. */
+	/* /proc/kallsyms of the recorded machine, if the capture contains it;
+	 * owned by the source. NULL: none. */
 	const char *kallsyms;
 	size_t kallsyms_len;
-	/* What processes had mapped, by the capture itself; the source's. */
+	/* Mappings of processes that the capture contains; owned by the source.
+	 */
 	const struct snapshot *maps;
 	size_t n_maps;
 };
 
-/* A build-id that the capture says about a path: header table of perf. */
+/* A build-id from perf's header table, by path. */
 struct build_id_def {
 	const char *path;
 	int32_t pid; /* -1: the host */
@@ -161,60 +165,66 @@ struct build_id_def {
 };
 
 struct source_opts {
-	uint16_t index;	       /* which source it will be, for the ledger */
-	bool no_scan;	       /* tests: take the window path for files */
-	uint64_t slack_ns;     /* pipes: hold back this much more */
-	uint64_t window_bytes; /* pipes: flush when more is held */
-	const char *temp_dir;  /* where a stdin copy may go; NULL: /tmp */
-	/* Templates of the lines of processes that unwind themselves, ending
-	 * with NULL; NULL: those that we document. Borrowed until close. */
+	uint16_t index; /* index of the source, for the ledger */
+	bool no_scan; /* for tests: read files through the window, like pipes */
+	uint64_t slack_ns;     /* pipes: additional ns to hold records back */
+	uint64_t window_bytes; /* pipes: output records when more bytes are
+				* held */
+	const char *temp_dir;  /* folder for a copy of stdin; NULL: /tmp */
+	/* Templates for the log lines of processes that unwind themselves,
+	 * followed by NULL; NULL: the documented ones. Borrowed until close. */
 	const char *const *nonce_format;
-	/* A copy of the recorded machine's /proc/kallsyms, for captures that
-	 * have none; NULL. */
+	/* /proc/kallsyms of the recorded machine, for captures without it;
+	 * NULL: none. */
 	const char *kallsyms;
-	const char *clock;   /* of one that does not say; NULL: not known */
-	const char *formats; /* folder with formats of events, and what
-			      * else is not beside raw pages; NULL: none */
-	bool no_fields;	     /* nobody asks for fields or payloads */
-	/* Which events ask for a stack, "NAME(COOKIE)", and which bring it,
-	 * "NAME(COOKIE,ADDRESSES)", by spaces; NULL: the format's default. */
+	const char *clock;   /* clock of captures that do not name theirs; NULL:
+			      * unknown */
+	const char *formats; /* folder with event formats, and other files that
+			      * belong to raw pages; NULL: none */
+	bool no_fields;	     /* fields and payloads will not be read */
+	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
+	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
+	 * default. */
 	const char *request, *chain;
 };
 
 struct source_ops {
 	const char *name;    /* "perf" */
-	const char *summary; /* one line for help */
-	/* How sure, 0..100, that it is ours; head: the first n bytes. */
+	const char *summary; /* one line for the help text */
+	/* Returns 0..100: how certain it is that the capture has this format.
+	 * head points to its first n bytes. */
 	int (*probe)(const char *path, const void *head, size_t n);
-	/* path "-": stdin. NULL and *err when nothing can be read. */
+	/* Opens a capture; path "-" is stdin. Returns NULL and fills *err on
+	 * failure. */
 	struct source *(*open)(const char *path, const struct source_opts *o,
 			       struct ledger *lg, struct err *err);
-	/* Fills info, events, build_ids as far as the file tells before the
-	 * first record. 0, or -1 and *err. */
+	/* Fills info, events and build_ids as far as they are known before the
+	 * first record. Returns 0, or -1 and *err. */
 	int (*scan)(struct source *src, struct err *err);
-	/* 1 and *ref, 0 the end, -1 an error; src->floor is up to date. */
+	/* Returns 1 and *ref, 0 at the end, -1 on error; updates src->floor. */
 	int (*next)(struct source *src, struct ref *ref, struct err *err);
-	/* 0 and *rec, valid until the next decode(); -1 and *err when the
-	 * record is broken: the caller counts it as damage and goes on. */
+	/* Decodes a record; *rec is valid until the next decode(). Returns 0,
+	 * or -1 and *err if the record is damaged: the caller counts it and
+	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
 	void (*release)(struct source *src, const struct ref *ref);
-	/* Do two refs have the same bytes? */
+	/* Returns true if two refs have the same bytes. */
 	bool (*same)(struct source *src, const struct ref *a,
 		     const struct ref *b);
-	/* The fields of a sample's raw payload, one for each field_def of
-	 * its event, into out[n_fields]. NULL: the format has none. */
+	/* Stores the fields of a sample's payload in out, one for each
+	 * field_def of its event. NULL: the format has no fields. */
 	int (*fields)(struct source *src, const struct rec_sample *s,
 		      struct field *out, struct err *err);
-	/* The human text of a raw payload into buf; NULL: none. */
+	/* Stores a payload as text in buf. NULL: not supported. */
 	int (*print)(struct source *src, const struct rec_sample *s, char *buf,
 		     size_t size);
-	/* All records in file order as text, for 'backstitch dump': calls fn
-	 * with one line (several with \n) each. NULL: not offered. */
+	/* Calls fn for each record in file order, with its text of one or more
+	 * lines, for 'backstitch dump'. NULL: not supported. */
 	int (*dump)(struct source *src,
 		    int (*fn)(void *arg, const char *text, struct err *err),
 		    void *arg, struct err *err);
-	void (*close)(struct source *src); /* NULL is fine */
+	void (*close)(struct source *src); /* NULL is allowed */
 };
 
 /* First member of every format's own struct. */
@@ -223,17 +233,19 @@ struct source {
 	char *path;
 	struct ledger *ledger; /* borrowed */
 	uint16_t index;	       /* set by order_add before next() */
-	uint64_t pos, size;    /* bytes read, bytes in all (0: not known) */
-	uint64_t floor;	       /* no later ref has a smaller key; UINT64_MAX
-				* once everything was handed out */
+	uint64_t pos, size;    /* bytes read and total; size 0: unknown */
+	uint64_t floor; /* no later ref has a smaller key; UINT64_MAX at the
+			 * end */
 	struct source_info info;
-	const struct event_def *events; /* may move when next() adds one */
+	const struct event_def
+		*events; /* next() may add events and move the array */
 	uint32_t n_events;
 	const struct build_id_def *build_ids;
 	uint32_t n_build_ids;
 };
 
-/* Its name without the buffer's: events of one kind have one. */
+/* Returns the name without its buffer, which is the same for all events of a
+ * kind. */
 static inline const char *event_plain_name(const struct event_def *e)
 {
 	return e->buffer && e->name ? e->name + strlen(e->buffer) + 1 : e->name;

@@ -1,7 +1,8 @@
-/* stitch.c - ordered records in, facts out: each fact is a row to be.
+/* stitch.c - turns ordered records into facts.
  *
- * One function per kind of record changes the state (tasks, spaces, join) or
- * pushes an event; facts wait in one queue until they are asked for. */
+ * There is one function for each kind of record. It changes the state (tasks,
+ * address spaces, join) or pushes an event. Facts wait in a queue until the
+ * caller takes them. */
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 
@@ -30,11 +31,12 @@
 #include "stitch/tasks/tasks.h"
 #include "stitch/tasks/partial_maps.h"
 
-/* A chain comes up to 0.4 ms after its thread's EXIT record in 7.2
- * (backstitch-formats(5), "Deferred stacks: order of records"); lives are kept
- * this much longer, for slow machines. */
+/* In Linux 7.2 a chain comes up to 0.4 ms after its thread's EXIT record
+ * (backstitch-formats(5), "Deferred stacks: order of records"). Keep ended
+ * threads for this long, to allow for slow machines. */
 #define LINGER_NS 2000000000ll
-/* Of lists of mappings: after all that the user gives. */
+/* Rank of the capture's own lists of mappings: below all that the user
+ * gives. */
 #define RANK_OWN 100
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
@@ -53,7 +55,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses, fr);
 	st->resolve = resolve_new(fr);
-	st->calls = calls_new();
+	st->calls = mmap_calls_new();
 	st->now = TIME_NONE;
 	return st;
 }
@@ -75,10 +77,10 @@ void stitch_free(struct stitch *st)
 	account_free(st->account);
 	losses_free(st->losses);
 	resolve_free(st->resolve);
-	parts_release(&st->parts);
-	calls_free(st->calls);
-	whole_free(st->whole);
-	facts_release(&st->facts);
+	stack_parts_release(&st->parts);
+	mmap_calls_free(st->calls);
+	partial_maps_free(st->whole);
+	fact_queue_release(&st->facts);
 	free(st->chain);
 	free(st->held);
 	free(st);
@@ -91,18 +93,13 @@ void stitch_layout(struct stitch *st, unsigned int layout)
 				    (enum cookie_layout)layout);
 }
 
-void stitch_files(struct stitch *st, whole_fn fn, void *arg)
+void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)
 {
-	whole_free(st->whole);
-	st->whole = whole_new(st->fr, fn, arg);
+	partial_maps_free(st->whole);
+	st->whole = partial_maps_new(st->fr, fn, arg);
 }
 
-void stitch_stop(struct stitch *st)
-{
-	st->stopped = true;
-}
-
-static struct per_source *source_slot(struct stitch *st, uint16_t i)
+static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)
 {
 	st->src = mem_reach(st->src, &st->n_src, &st->cap_src, i + 1u,
 			    sizeof(*st->src));
@@ -117,7 +114,7 @@ void stitch_infer_callers(struct stitch *st)
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		 unsigned int rank)
 {
-	struct per_source *ps = source_slot(st, source);
+	struct per_source *ps = stitch_source_slot(st, source);
 	struct snapshot one = *s;
 
 	if (!ps->maps)
@@ -136,7 +133,7 @@ void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg)
 
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 {
-	struct per_source *ps = source_slot(st, source);
+	struct per_source *ps = stitch_source_slot(st, source);
 
 	join_together(st->join, source, first);
 	ps->shares = true;
@@ -144,13 +141,13 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 	tasks_together(st->tasks, source, first);
 }
 
-/* The state of a source, made at its first record. */
+/* Returns the state of a source, which is created at its first record. */
 static struct per_source *per_source(struct stitch *st, uint16_t i)
 {
-	struct per_source *ps = source_slot(st, i);
+	struct per_source *ps = stitch_source_slot(st, i);
 
 	if (!ps->known) {
-		const struct source *src = source_of(st, i);
+		const struct source *src = stitch_source(st, i);
 
 		ps->known = true;
 		if (!ps->shares)
@@ -170,15 +167,15 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 	return ps;
 }
 
-/* Fills what every event has in common and pushes it. */
+/* Pushes an event and returns its id. */
 static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 			   uint64_t weight, uint32_t kraw, uint32_t uraw,
 			   const uint32_t *held)
 {
 	const struct record *rec = &st->rec;
-	/* tells of the name, which comes first */
+	/* This may push a FACT_COMM, which must precede the event. */
 	uint32_t comm = tasks_comm(st->tasks, slot);
-	struct fact *f = facts_new(&st->facts);
+	struct fact *f = fact_queue_add(&st->facts);
 
 	f->kind = FACT_EVENT;
 	f->event = (struct fact_event){
@@ -199,13 +196,13 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	return f->event.id;
 }
 
-/* Saved lists of what a process had mapped, when they are due; started: it
- * has just called exec. */
-static void map_saved(struct stitch *st, uint32_t process, bool started)
+/* Applies the saved lists of mappings that are due. started: the process has
+ * just called exec. */
+static void map_snapshots(struct stitch *st, uint32_t process, bool started)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
 	const struct snapshots_to to = { st->tasks, st->resolve,
-					 source_of(st, st->rec.source) };
+					 stitch_source(st, st->rec.source) };
 
 	if (ps->maps)
 		snapshots_due(ps->maps, &to, process, record_time(&st->rec),
@@ -216,76 +213,80 @@ static uint32_t thread_slot(struct stitch *st)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
 
-	/* a list says that this is the id of a process */
+	/* A list says that this id is a process id. */
 	if (ps->maps && st->rec.pid < 0 && snapshots_has(ps->maps, st->rec.tid))
 		st->rec.pid = st->rec.tid;
 	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
 			       st->rec.tid);
-	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
+	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process, false);
 	return st->who;
 }
 
-/* The slot of the life that did what only a living thread can do. */
-static uint32_t living(struct stitch *st, uint32_t slot)
+/* Returns the slot of the incarnation that did what only a living thread can
+ * do. */
+static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
-	slot = lives_living(st->tasks, &st->rec, record_time(&st->rec), slot,
-			    &st->gone);
+	slot = incarnations_of_record(st->tasks, &st->rec,
+				      record_time(&st->rec), slot, &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	return slot;
 }
 
-/* What the join keeps of a thread, for the next call to it. */
-static struct join_task *join_part(struct stitch *st, struct thread *th)
+/* Returns what the join keeps of a thread. Valid until the next call to
+ * join. */
+static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
 {
 	return join_task_of(st->join, th->source, th->id, &th->join);
 }
 
-/* As counters_see(). A record that came late was not lost; the records of
- * threads without an id are of any number of them. */
-static bool see_cookie(struct stitch *st, struct thread *th, uint64_t cookie,
-		       bool is_sample)
+/* Like counters_see(). Ignores late records, because they were not lost, and
+ * the history of threads without an id, which stand for several threads. */
+static bool stitch_see_cookie(struct stitch *st, struct thread *th,
+			      uint64_t cookie, bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
 		.cookie = cookie,
 		.cpu = st->rec.cpu,
 		.time = record_time(&st->rec),
-		.since = st->rec.tid >= 0 ? join_part(st, th)->cookies.last
-					  : TIME_NONE,
+		.since = st->rec.tid >= 0
+				 ? stitch_join_task(st, th)->cookies.last
+				 : TIME_NONE,
 		.is_sample = is_sample,
 	};
 
 	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
 }
 
-/* Row id; 0: which process the thread is of was not said so far. */
+/* Returns a row id, or 0 if the thread's process is unknown so far. */
 static uint32_t known_process(struct stitch *st, uint32_t slot)
 {
-	const struct process *p = process_of(st, slot);
+	const struct process *p = stitch_process_of(st, slot);
 
 	return p->pid >= 0 ? p->id : 0;
 }
 
-/* One that is whole goes to the join. */
+/* Gives a complete chain to the join. */
 static void give_chain(struct stitch *st, uint32_t slot, struct join_chain *jc)
 {
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	jc->id = st->chains + 1;
-	if (join_chain(st->join, join_part(st, th), jc))
+	if (join_chain(st->join, stitch_join_task(st, th), jc))
 		st->chains++;
 }
 
-/* Parts of a stack of the thread for which no more come. */
-static void end_parts(struct stitch *st, uint32_t slot)
+/* Gives the incomplete stacks of a thread to the join, as no more parts
+ * follow. */
+static void end_stack_parts(struct stitch *st, uint32_t slot)
 {
 	struct join_chain jc;
 
-	while (st->parts.n && parts_take(&st->parts, st->fr, &slot, &jc))
+	while (st->parts.n && stack_parts_take(&st->parts, st->fr, &slot, &jc))
 		give_chain(st, slot, &jc);
 }
 
-static void request(struct stitch *st, uint32_t slot, uint32_t event)
+static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	bool nonce = st->rec.flags & REC_F_NONCE;
@@ -308,37 +309,38 @@ static void request(struct stitch *st, uint32_t slot, uint32_t event)
 	};
 
 	if (nonce)
-		end_parts(st, slot);
+		end_stack_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
 		js.first_lost =
-			!js.nonce && see_cookie(st, th, js.cookie, true);
-		join_sample(st->join, join_part(st, th), &js);
+			!js.nonce && stitch_see_cookie(st, th, js.cookie, true);
+		join_sample(st->join, stitch_join_task(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
-		join_mark(st->join, join_part(st, th), &js);
+		join_mark(st->join, stitch_join_task(st, th), &js);
 	} else {
 		join_refused(st->join, &js);
 	}
 }
 
-/* A task that is exiting never runs its program again, and the kernel gives
- * it no cookie (unwind_deferred_request, 7.2). */
-static bool is_alive(const struct record *rec)
+/* An exiting task does not return to user mode, so the kernel gives it no
+ * cookie (unwind_deferred_request(), Linux 7.2). */
+static bool is_of_living_task(const struct record *rec)
 {
 	return !(rec->flags & REC_F_GUEST) &&
 	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
 		rec->sample.defer == DEFER_MARK);
 }
 
-static void take_call(struct stitch *st, uint32_t slot)
+static void stitch_take_call(struct stitch *st, uint32_t slot)
 {
-	const struct calls_in in = { st->tasks, st->resolve, st->losses,
-				     source_of(st, st->rec.source), slot };
+	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
+					  stitch_source(st, st->rec.source),
+					  slot };
 
-	calls_take(st->calls, &in, &st->rec);
+	mmap_calls_take(st->calls, &in, &st->rec);
 }
 
-/* Raw chains of the stacks in its fields; NULL: it has none. */
-static const uint32_t *held_stacks(struct stitch *st)
+/* Returns the raw chains of the stacks in the sample's fields, or NULL. */
+static const uint32_t *stitch_held_chains(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
 
@@ -347,44 +349,44 @@ static const uint32_t *held_stacks(struct stitch *st)
 	st->held =
 		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
 	for (uint32_t i = 0; i < s->n_held; i++)
-		st->held[i] = halves_kernel(st, &s->held[i]);
+		st->held[i] = stitch_inner_kernel_chain(st, &s->held[i]);
 	return st->held;
 }
 
-static void take_sample(struct stitch *st)
+static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = source_of(st, st->rec.source);
+	const struct source *src = stitch_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (is_alive(&st->rec))
-		slot = st->who = living(st, slot);
-	map_saved(st, tasks_thread_at(st->tasks, slot)->process, false);
+	if (is_of_living_task(&st->rec))
+		slot = st->who = slot_of_living(st, slot);
+	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
-		halves_look_at_hit(st, slot);
-	uint32_t kraw = halves_kernel(st, &s->kern);
-	uint32_t uraw = halves_sample(st, slot);
+		stitch_inner_check_hit(st, slot);
+	uint32_t kraw = stitch_inner_kernel_chain(st, &s->kern);
+	uint32_t uraw = stitch_inner_sample_chain(st, slot);
 	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw,
-				    held_stacks(st));
-	/* others than perf say themselves when they refuse */
+				    stitch_held_chains(st));
+	/* Only perf's samples do not say that the kernel refused to defer. */
 	bool asked = src->info.cookies == COOKIES_PERF &&
 		     s->event < src->n_events && src->events[s->event].defer;
 
 	st->look.event = event;
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
 	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
-		request(st, slot, event);
+		stitch_request(st, slot, event);
 	if (s->call)
-		take_call(st, slot);
+		stitch_take_call(st, slot);
 	if (s->defer != DEFER_COOKIE)
 		join_other(st->join, st->rec.source, event);
 }
 
-static void take_chain(struct stitch *st)
+static void stitch_take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
 	const struct rec_chain *c = &st->rec.chain;
-	uint32_t uraw = halves_user(st, slot, &c->user);
+	uint32_t uraw = stitch_inner_user_chain(st, slot, &c->user);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
@@ -405,20 +407,20 @@ static void take_chain(struct stitch *st)
 	};
 
 	if (jc.nonce) {
-		if (!parts_wants(&st->parts, slot, c, &jc))
-			end_parts(st, slot);
-		if (!parts_add(&st->parts, st->fr, slot, c, &jc))
+		if (!stack_parts_wants(&st->parts, slot, c, &jc))
+			end_stack_parts(st, slot);
+		if (!stack_parts_add(&st->parts, st->fr, slot, c, &jc))
 			return;
 	} else {
-		see_cookie(st, th, c->cookie, false);
+		stitch_see_cookie(st, th, c->cookie, false);
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}
 	give_chain(st, slot, &jc);
 }
 
-/* A range that wraps around is no place for code: counted and left out. */
-static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
+/* Counts and skips a range that wraps around: it can contain no code. */
+static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 {
 	if (end >= start || end == 0)
 		return false;
@@ -427,18 +429,19 @@ static bool wraps(struct stitch *st, uint64_t start, uint64_t end)
 	return true;
 }
 
-static void map_whole(struct stitch *st, uint32_t process,
-		      const struct region *all)
+static void map_all_parts(struct stitch *st, uint32_t process,
+			  const struct region *all)
 {
 	struct region r;
 
-	for (size_t i = 0; whole_part(st->whole, all, i, &r); i++)
+	for (size_t i = 0; partial_maps_get(st->whole, all, i, &r); i++)
 		tasks_map(st->tasks, process, &r);
 }
 
-/* Kernel code, over: above its own map. What another capture of the line has
- * told already has its row. */
-static void map_kernel(struct stitch *st, const struct region *r, bool over)
+/* Maps kernel code. over: it lies on top of the kernel's own mapping. If
+ * another capture of the line has mapped it too, it has a row already. */
+static void stitch_map_kernel(struct stitch *st, const struct region *r,
+			      bool over)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
 	struct space_owner own = tasks_kernel_owner(st->tasks);
@@ -451,13 +454,13 @@ static void map_kernel(struct stitch *st, const struct region *r, bool over)
 	}
 	space_map(over ? &ps->over : &ps->base, r, &own);
 	if (!over)
-		halves_know_kernel(st, r);
+		stitch_inner_note_kernel(st, r);
 }
 
-static void take_map(struct stitch *st)
+static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
-	const struct source *src = source_of(st, rec->source);
+	const struct source *src = stitch_source(st, rec->source);
 	struct region r = {
 		.start = rec->map.start,
 		.end = rec->map.start + rec->map.len,
@@ -467,20 +470,20 @@ static void take_map(struct stitch *st)
 		.derived = rec->map.derived,
 	};
 
-	if (rec->flags & REC_F_GUEST || wraps(st, r.start, r.end))
+	if (rec->flags & REC_F_GUEST || skip_wrapping_range(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_KERNEL) {
 		r.image = resolve_map_image(st->resolve, src, rec, 0, &r.pgoff);
-		map_kernel(st, &r, false);
+		stitch_map_kernel(st, &r, false);
 		return;
 	}
 	uint32_t slot = tasks_find(st->tasks, rec->source, rec->pid, rec->tid);
 
 	if (slot != TASKS_NONE)
-		st->who = living(st, slot);
+		st->who = slot_of_living(st, slot);
 	uint32_t process = tasks_process(st->tasks, rec->source, rec->pid);
 
-	map_saved(st, process, false);
+	map_snapshots(st, process, false);
 	if (rec->flags & REC_F_GONE) {
 		tasks_unmap(st->tasks, process, r.start, r.end, r.t0);
 		return;
@@ -489,15 +492,15 @@ static void take_map(struct stitch *st)
 				    tasks_process_at(st->tasks, process)->id,
 				    &r.pgoff);
 	if (rec->map.whole)
-		map_whole(st, process, &r);
+		map_all_parts(st, process, &r);
 	else
 		tasks_map(st->tasks, process, &r);
 	if (jit_is_marker(&rec->map))
-		halves_find_jit(st, tasks_process_at(st->tasks, process),
-				&rec->map);
+		stitch_inner_find_jit(st, tasks_process_at(st->tasks, process),
+				      &rec->map);
 }
 
-static void take_ksymbol(struct stitch *st)
+static void stitch_take_ksymbol(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	struct per_source *ps = per_source(st, rec->source);
@@ -507,7 +510,7 @@ static void take_ksymbol(struct stitch *st)
 		.t0 = record_time(rec),
 	};
 
-	if (wraps(st, r.start, r.end))
+	if (skip_wrapping_range(st, r.start, r.end))
 		return;
 	if (rec->flags & REC_F_GONE) {
 		struct space_owner own = tasks_kernel_owner(st->tasks);
@@ -518,25 +521,25 @@ static void take_ksymbol(struct stitch *st)
 	if (!rec->ksymbol.len)
 		return;
 	r.image = resolve_ksymbol_image(st->resolve, rec);
-	map_kernel(st, &r, true);
+	stitch_map_kernel(st, &r, true);
 }
 
-static void take_comm(struct stitch *st)
+static void stitch_take_comm(struct stitch *st)
 {
 	int64_t t = record_time(&st->rec);
 
-	st->who =
-		lives_named(st->tasks, &st->rec, t, thread_slot(st), &st->gone);
+	st->who = incarnations_of_comm(st->tasks, &st->rec, t, thread_slot(st),
+				       &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
-	/* so that other captures of the thread know of the exec */
-	join_part(st, tasks_thread_at(st->tasks, st->who));
-	map_saved(st, tasks_thread_at(st->tasks, st->who)->process,
-		  st->rec.flags & REC_F_EXEC);
+	/* Lets other captures of the thread know about the exec. */
+	stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
+	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
+		      st->rec.flags & REC_F_EXEC);
 }
 
-static void take_fork(struct stitch *st)
+static void stitch_take_fork(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	int64_t t = record_time(rec);
@@ -545,63 +548,63 @@ static void take_fork(struct stitch *st)
 				     rec->fork.ptid);
 
 	if (parent != TASKS_NONE && !synth)
-		living(st, parent);
+		slot_of_living(st, parent);
 	if (parent != TASKS_NONE)
-		map_saved(st, tasks_thread_at(st->tasks, parent)->process,
-			  false);
+		map_snapshots(st, tasks_thread_at(st->tasks, parent)->process,
+			      false);
 	st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
 			     rec->fork.ppid, rec->fork.ptid, t, synth);
-	map_saved(st, tasks_thread_at(st->tasks, st->who)->process, false);
+	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process, false);
 }
 
-static void take_exit(struct stitch *st)
+static void stitch_take_exit(struct stitch *st)
 {
 	tasks_exit(st->tasks, thread_slot(st), record_time(&st->rec));
 }
 
-/* State records that were written twice must not act twice. */
-static bool is_state(enum record_kind k)
+/* These records change the state, so a duplicate must be ignored. */
+static bool is_state_record(enum record_kind k)
 {
 	return k == REC_COMM || k == REC_FORK || k == REC_EXIT ||
 	       k == REC_MAP || k == REC_KSYMBOL;
 }
 
-static void take_record(struct stitch *st)
+static void stitch_take_record(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
 	enum record_kind k = rec->kind;
 
-	if (rec->flags & REC_F_DUPLICATE && is_state(k))
+	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
 		return;
 	if (k == REC_SAMPLE)
-		take_sample(st);
+		stitch_take_sample(st);
 	else if (k == REC_CHAIN)
-		take_chain(st);
+		stitch_take_chain(st);
 	else if (k == REC_MAP)
-		take_map(st);
+		stitch_take_map(st);
 	else if (k == REC_KSYMBOL)
-		take_ksymbol(st);
+		stitch_take_ksymbol(st);
 	else if (k == REC_COMM)
-		take_comm(st);
+		stitch_take_comm(st);
 	else if (k == REC_FORK)
-		take_fork(st);
+		stitch_take_fork(st);
 	else if (k == REC_EXIT)
-		take_exit(st);
+		stitch_take_exit(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
 		st->look.event = push_event(st, thread_slot(st), UINT32_MAX, 1,
 					    0, 0, NULL);
 }
 
-/* Whether a FORK record is a sign of life: where not all tasks are recorded,
- * the child's own end may not be. */
-static bool shows_life(struct stitch *st)
+/* Returns false for a FORK record unless all tasks are recorded: the record of
+ * the child's end may be missing. */
+static bool proves_thread_lives(struct stitch *st)
 {
 	return st->rec.kind != REC_FORK ||
-	       source_of(st, st->rec.source)->info.system_wide == TRI_YES;
+	       stitch_source(st, st->rec.source)->info.system_wide == TRI_YES;
 }
 
-/* The rules look at the record, then its thread has one more. */
-static void audit(struct stitch *st)
+/* Runs the rules on the record, then updates its thread. */
+static void audit_current(struct stitch *st)
 {
 	struct thread *th = NULL;
 
@@ -612,13 +615,13 @@ static void audit(struct stitch *st)
 	    st->before.tid == st->rec.tid)
 		st->look.before = &st->before;
 	audit_record(st->audit, &st->look);
-	if (th && st->look.time > th->last && shows_life(st))
+	if (th && st->look.time > th->last && proves_thread_lives(st))
 		th->last = st->look.time;
 }
 
 static void retire_one(struct stitch *st, uint32_t slot)
 {
-	end_parts(st, slot);
+	end_stack_parts(st, slot);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	enum join_reason why = th->exit_seen ? JOIN_EXIT
 			       : th->ended   ? JOIN_REUSED
@@ -628,8 +631,8 @@ static void retire_one(struct stitch *st, uint32_t slot)
 	tasks_drop(st->tasks, slot);
 }
 
-/* Lives that ended long enough ago go. */
-static void retire(struct stitch *st, int64_t before)
+/* Removes threads that ended before the given time. */
+static void retire_ended(struct stitch *st, int64_t before)
 {
 	uint32_t slot;
 
@@ -637,12 +640,12 @@ static void retire(struct stitch *st, int64_t before)
 		retire_one(st, slot);
 }
 
-static void note_unlisted(struct stitch *st)
+static void ledger_note_unlisted(struct stitch *st)
 {
 	struct ledger_entry e = {
 		.kind = LEDGER_SKIPPED,
 		.what = "mapping inherited by a fork",
-		.detail = "a limit: they are too many",
+		.detail = "limit exceeded",
 		.n = tasks_unlisted(st->tasks),
 		.cpu = -1,
 		.event = -1,
@@ -664,9 +667,9 @@ static void end_sessions(struct stitch *st)
 	}
 }
 
-/* At the end all lives go, one at a time: the facts of all together would
- * take more memory than anything before. */
-static void finish(struct stitch *st)
+/* At the end of the capture, removes one thread at a time: the facts of all
+ * threads together would need more memory than any other step. */
+static void stitch_finish(struct stitch *st)
 {
 	uint32_t slot;
 
@@ -675,7 +678,7 @@ static void finish(struct stitch *st)
 		return;
 	}
 	tasks_drop_rest(st->tasks);
-	note_unlisted(st);
+	ledger_note_unlisted(st);
 	join_end(st->join);
 	audit_end(st->audit);
 	end_sessions(st);
@@ -689,29 +692,30 @@ static void finish(struct stitch *st)
 	st->ended = true;
 }
 
-/* Nothing more comes. A pipe did not say when it would end. */
+/* The input ended. A pipe did not announce its last time. */
 static void close_sources(struct stitch *st)
 {
 	account_end(st->account);
 	for (size_t i = 0; i < st->n_src; i++)
-		if (st->src[i].known && !source_of(st, (uint16_t)i)->info.exact)
+		if (st->src[i].known &&
+		    !stitch_source(st, (uint16_t)i)->info.exact)
 			join_last(st->join, (uint16_t)i, st->src[i].last);
 }
 
 int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 {
-	while (!facts_take(&st->facts, out)) {
+	while (!fact_queue_take(&st->facts, out)) {
 		if (st->ended)
 			return 0;
-		int got = st->stopped ? 0 : order_next(st->in, &st->rec, err);
+		int got = st->closing ? 0 : order_next(st->in, &st->rec, err);
 
 		if (got < 0)
 			return -1;
 		if (!got) {
 			if (!st->closing)
 				close_sources(st);
-			st->closing = st->stopped = true;
-			finish(st);
+			st->closing = true;
+			stitch_finish(st);
 			continue;
 		}
 		int64_t t = record_time(&st->rec);
@@ -725,14 +729,14 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 		st->who = TASKS_NONE;
 		st->gone.used = false;
 		tasks_now(st->tasks, t);
-		take_record(st);
-		audit(st);
+		stitch_take_record(st);
+		audit_current(st);
 		if (t == TIME_NONE)
 			continue;
 		if (t > st->now)
 			st->now = t;
 		if (st->now > INT64_MIN + LINGER_NS)
-			retire(st, st->now - LINGER_NS);
+			retire_ended(st, st->now - LINGER_NS);
 	}
 	return 1;
 }

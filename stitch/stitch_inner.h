@@ -1,5 +1,5 @@
-/* stitch_inner.h - the two halves of a record's stack, as raw chains; and what
- * the stitch knows, for the files of it alone. */
+/* stitch_inner.h - the kernel and user stacks of a record, as raw chains; and
+ * the state of struct stitch, for stitch.c and stitch_inner.c only. */
 #ifndef STITCH_STITCH_INNER_H
 #define STITCH_STITCH_INNER_H
 #include "stitch/fact_queue.h"
@@ -11,27 +11,28 @@
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
 
-/* What is kept for each capture. */
+/* The state of one capture. */
 struct per_source {
 	bool known;
-	bool shares;		 /* line was said */
-	uint16_t line;		 /* stitch_together()'s first */
-	int64_t last;		 /* time of its newest record */
-	struct snapshots *maps;	 /* NULL: none */
-	struct space base, over; /* the kernel's */
-	/* How well base says where the kernel is; and of the first source of a
-	 * line, plus 1: who knows best. */
+	bool shares;   /* stitch_together() was called */
+	uint16_t line; /* smallest index of the captures of its kernel */
+	int64_t last;  /* time of its newest record */
+	struct snapshots *maps;	 /* saved lists of mappings; NULL: none */
+	struct space base, over; /* kernel mappings: the kernel's own, and code
+				  * above them */
+	/* How well base locates the kernel; and, in the first source of a line,
+	 * the source that knows it best, plus 1; 0: none. */
 	unsigned int kernel_known, kernel_by;
 };
 
-#define HALVES_TWINS 8 /* other captures that are asked */
+#define SHARED_SPACES_MAX 8 /* most other captures to ask for mappings */
 
 struct stitch {
 	struct order *in;
 	struct frames *fr;
 	struct ledger *ledger;
 	struct unwinder *uw;
-	struct facts facts;
+	struct fact_queue facts;
 	struct tasks *tasks;
 	struct losses *losses;
 	struct account *account;
@@ -39,49 +40,53 @@ struct stitch {
 	struct audit *audit;
 	struct join *join;
 	struct resolve *resolve;
-	struct parts parts; /* of stacks that are not whole so far */
-	struct calls *calls;
-	struct whole *whole; /* NULL: no file is here */
+	struct stack_parts parts; /* incomplete stacks */
+	struct mmap_calls *calls;
+	struct partial_maps *whole; /* NULL: segments of files are unknown */
 	struct per_source *src;
 	size_t n_src, cap_src;
 	struct record rec;
-	struct audit_in look;	    /* what the rules are told of rec */
-	uint32_t who;		    /* slot of its thread; TASKS_NONE */
-	struct thread before, gone; /* look's */
-	jit_find_fn *find_jit;	    /* NULL: nobody looks */
+	struct audit_in look;	    /* what the rules need to know about rec */
+	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
+	struct thread before, gone; /* memory that look points to */
+	jit_find_fn *find_jit;	    /* NULL: code made at run time is unknown */
 	void *find_arg;
 	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
-	uint32_t *held; /* of the last event */
+	uint32_t *held; /* raw chains of the last event's fields */
 	size_t cap_held;
 	int64_t now;		 /* time of the newest record */
-	uint32_t events, chains; /* ids given out */
-	bool infer;		 /* callers that chains lack, by code */
-	bool stopped, closing, ended;
+	uint32_t events, chains; /* last ids given out */
+	bool infer;		 /* add missing callers that code proves */
+	bool closing, ended;
 };
 
-static inline const struct source *source_of(struct stitch *st, uint16_t i)
+static inline const struct source *stitch_source(struct stitch *st, uint16_t i)
 {
 	return order_source(st->in, i);
 }
 
-static inline struct process *process_of(struct stitch *st, uint32_t slot)
+static inline struct process *stitch_process_of(struct stitch *st,
+						uint32_t slot)
 {
 	return tasks_process_at(st->tasks,
 				tasks_thread_at(st->tasks, slot)->process);
 }
 
-/* The record's source has mapped r for the kernel. */
-void halves_know_kernel(struct stitch *st, const struct region *r);
-/* Looks for the code that a process made, once, and again when a record
- * (hint) says where it is. */
-void halves_find_jit(struct stitch *st, struct process *p,
-		     const struct rec_map *hint);
-/* Raw chain ids of the record's halves; 0: none. slot: of its thread. */
-uint32_t halves_kernel(struct stitch *st, const struct addrs *a);
-uint32_t halves_user(struct stitch *st, uint32_t slot, const struct addrs *a);
-/* The user half that a sample has in itself. */
-uint32_t halves_sample(struct stitch *st, uint32_t slot);
-/* A hit in user mode whose stack comes later: there is only its address. */
-void halves_look_at_hit(struct stitch *st, uint32_t slot);
+/* Notes how well region r, which the record's source has mapped, locates the
+ * kernel. */
+void stitch_inner_note_kernel(struct stitch *st, const struct region *r);
+/* Finds the code that a process made at run time. Searches once, and again if a
+ * record (hint) says where it is. */
+void stitch_inner_find_jit(struct stitch *st, struct process *p,
+			   const struct rec_map *hint);
+/* Return raw chain ids of the record's stacks, or 0. slot is that of its
+ * thread. */
+uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a);
+uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
+				 const struct addrs *a);
+/* Returns the raw chain id of a sample's own user stack, or 0. */
+uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
+/* Checks the mapping of a sampled user address whose stack comes later. */
+void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
 #endif

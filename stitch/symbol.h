@@ -1,4 +1,4 @@
-/* symbol.h - the name of one code offset. */
+/* symbol.h - the name of a code offset. */
 #ifndef STITCH_SYMBOL_H
 #define STITCH_SYMBOL_H
 #include <stdbool.h>
@@ -6,40 +6,42 @@
 
 struct err;
 
-/* depth 0 is the code at the offset; 1.. are the callers it was inlined into
- * (then depth 0 is the innermost inlined function). */
+/* depth 0 is the code at the offset. If it was inlined, depth 0 is the
+ * innermost inlined function and depth 1, 2, ... are its callers. */
 struct symbol {
-	uint64_t off; /* the offset that was asked for */
+	uint64_t off; /* the requested offset */
 	uint32_t depth;
-	uint64_t start;	  /* first offset of the symbol, same space as off */
-	uint64_t size;	  /* 0: not known */
-	const char *name; /* demangled; NULL: no symbol covers off. All
-			   * strings are valid during the call only */
-	const char *raw_name; /* as in the file; equal to name when plain */
-	const char *file;     /* source file; NULL unknown */
-	uint32_t line;	      /* 0 unknown */
+	uint64_t start;	  /* first offset of the symbol, in the same space as
+			   * off */
+	uint64_t size;	  /* 0: unknown */
+	const char *name; /* demangled; NULL: no symbol covers off. All strings
+			   * are valid only during the call */
+	const char *raw_name; /* as in the file; equal to name if it is not
+			       * mangled */
+	const char *file;     /* source file; NULL: unknown */
+	uint32_t line;	      /* 0: unknown */
 	const char *how; /* fixed word: "symtab", "dynsym", "kallsyms", ... */
-	bool unverified; /* the file was not proved to be the one recorded */
+	bool unverified; /* the file may differ from the recorded one */
 };
 
-/* An offset in an image, and whether it is behind a call: then the call is
- * what has a line, and what is inlined there, not the code behind it. */
+/* An offset in an image. after_call: it follows a call, so line and inlined
+ * functions are those of the call, not of the code at the offset. */
 struct code_place {
 	uint64_t off;
 	bool after_call;
 };
 
-/* A program header that holds code: file offsets to ELF addresses. */
+/* A program header with code: maps file offsets to ELF addresses. */
 struct segment {
 	uint64_t off, vaddr, filesz;
 	uint32_t flags; /* PF_* */
 };
 
-/* A section of a file that names were read from. A build-id proves how the
- * file is called, not what is in it. */
+/* A section from which names were read. Its hash is stored because a build-id
+ * identifies a file, but not its contents. */
 struct section_used {
 	const char *file, *name;
-	uint64_t hash; /* of its bytes in the file */
+	uint64_t hash; /* hash of its bytes in the file */
 };
 
 typedef int symbol_fn(void *arg, const struct symbol *sym, struct err *err);

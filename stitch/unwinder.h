@@ -1,6 +1,6 @@
-/* unwinder.h - the interface to user-stack unwinding: registers and stack
- * bytes in, addresses and a reason out. Implemented in symbolize/; stitch
- * calls it through the pointer it is given, NULL means "cannot". */
+/* unwinder.h - the interface of user-stack unwinding: registers and stack bytes
+ * in, addresses and the reason for the end out. Implemented in symbolize/.
+ * stitch gets a pointer to it; NULL means that there is no unwinder. */
 #ifndef STITCH_UNWINDER_H
 #define STITCH_UNWINDER_H
 #include <stdbool.h>
@@ -10,78 +10,82 @@ struct jit_code;
 struct regs;
 struct unwinder;
 
-/* Why an unwound stack ends where it ends. Stored by these numbers. */
+/* The reason why an unwound stack ends. The numbers are stored in the
+ * database. */
 enum unwind_end {
-	UNWIND_NONE,	  /* it was not unwound: as the kernel recorded it */
+	UNWIND_NONE,	  /* not unwound: as the kernel recorded it */
 	UNWIND_OUTERMOST, /* the tables, or a return address of 0, say that
 			   * there is no caller */
-	UNWIND_TRUNCATED, /* goes on behind the end of the dump */
-	UNWIND_NO_MAP,	  /* the next address is in no executable mapping: it
-			   * is left out, unless it was the sampled one */
-	UNWIND_NO_FILE,	  /* the file of the code is not at hand */
-	UNWIND_NO_TABLE,  /* it says nothing of this code; or code in memory
-			   * that is no file's */
-	UNWIND_FOREIGN,	  /* goes on on a stack that was not dumped */
-	UNWIND_COMPLEX,	  /* the tables ask for a value that is not known */
-	UNWIND_LOOP,	  /* the caller's frame is not above its own */
-	UNWIND_LIMIT,	  /* more frames than there is room for */
+	UNWIND_TRUNCATED, /* it continues beyond the end of the dump */
+	UNWIND_NO_MAP,	  /* the next address is in no executable mapping; it is
+			   * left out unless it is the sampled one */
+	UNWIND_NO_FILE,	  /* the file of the code is not available */
+	UNWIND_NO_TABLE,  /* no table covers this code, or the code is not in a
+			   * file */
+	UNWIND_FOREIGN,	  /* it continues on a stack that was not dumped */
+	UNWIND_COMPLEX,	  /* the tables need a value that is unknown */
+	UNWIND_LOOP,	  /* the caller's frame is not above the callee's */
+	UNWIND_LIMIT,	  /* more frames than the output has room for */
 	UNWIND_BAD,	  /* the tables contradict the dump */
 	UNWIND_N,
 };
 
-/* What covers an address at the time in question. */
+/* The mapping of an address at the time of the sample. */
 struct unwind_map {
 	uint64_t start, end, pgoff;
 	uint32_t image; /* id in struct frames; 0: none */
-	bool exec;	/* may be code */
-	/* Or made at run time; NULL: it is not, or not known to be. */
+	bool exec;	/* may contain code */
+	/* code made at run time; NULL: none, or unknown. */
 	const struct jit_code *code;
-	bool dated; /* what is there depends on the time: epoch or not */
+	bool dated; /* the answer depends on the time, even within one epoch */
 };
 
 struct unwind_in {
 	const struct regs *regs;
-	uint64_t pc;	    /* where no register says it: the sampled address */
-	uint64_t user_mask; /* clears pointer-authentication bits */
-	const void *stack;  /* bytes from the stack pointer up */
+	uint64_t pc;	    /* the sampled address, if no register has it */
+	uint64_t user_mask; /* see user_mask_of() */
+	const void *stack;  /* bytes from the stack pointer upwards */
 	uint32_t len;
-	bool dumped;	  /* a stack was dumped, if perhaps an empty one */
-	bool swap;	  /* it is in another byte order than ours */
-	uint16_t machine; /* ELF e_machine of the task; 0: not said, that of
-			   * the file whose code it runs */
-	/* 1 and *map, or 0: nothing mapped there. */
+	bool dumped;	  /* a stack was dumped; it may be empty */
+	bool swap;	  /* the dump has the other byte order */
+	uint16_t machine; /* ELF e_machine of the task; 0: unknown, use that of
+			   * the file */
+	/* Returns 1 and *map, or 0 if nothing is mapped there. */
 	int (*find)(void *arg, uint64_t addr, struct unwind_map *map);
 	void *arg;
-	/* While this is the same, find() gives the same for an address that
-	 * is mapped and not dated. 0: nothing is known of that. */
+	/* While epoch is the same, find() returns the same for any mapped
+	 * address that is not dated. 0: no such guarantee. */
 	uint64_t epoch;
 };
 
 struct unwind_out {
-	uint64_t *ip;	  /* room for max; innermost first */
-	uint32_t max, n;  /* n: how many there are, at least 1 */
-	uint32_t guessed; /* from this one on, by frame pointer for want of a
-			   * table; UINT32_MAX: none */
+	uint64_t *ip;	  /* room for max addresses, innermost first */
+	uint32_t max, n;  /* n: number of addresses, at least 1 */
+	uint32_t guessed; /* index of the first one found by frame pointer
+			   * because there was no table; UINT32_MAX: none */
 	enum unwind_end end;
 };
 
-/* What is known of the caller of a frame-pointer chain's innermost frame. */
+/* What is known about the caller of the innermost frame of a frame-pointer
+ * chain. */
 enum unwind_caller {
-	CALLER_KNOWN,	 /* it is in the chain, or nothing is known of it */
-	CALLER_MISSING,	 /* that frame was not set up yet, or never is */
-	CALLER_INFERRED, /* the same, and which one it is can be proved */
+	CALLER_KNOWN,	 /* it is in the chain, or nothing is known */
+	CALLER_MISSING,	 /* it is missing: the frame was not set up yet, or
+			  * never is */
+	CALLER_INFERRED, /* it is missing, but the code proves which one it
+			  * is */
 };
 
 struct unwinder_ops {
 	const char *name;
-	/* Fills *out. Callers are return address - 1, inside the call, those
-	 * that were interrupted as they are. Without a dump only what the
-	 * registers hold can be said: 2 addresses when the return address is
-	 * still in the link register, else 1. */
+	/* Fills *out. Callers are return address - 1, which is inside the call;
+	 * interrupted addresses are unchanged. Without a dump, only registers
+	 * count: 2 addresses if the return address is still in the link
+	 * register, else 1. */
 	void (*unwind)(struct unwinder *uw, const struct unwind_in *in,
 		       struct unwind_out *out);
-	/* Of a recorded chain ip[0..n), n >= 1. infer: look at code for a
-	 * proof; then *caller is its return address. */
+	/* Examines a recorded chain ip[0..n), n >= 1. infer: look for a proof
+	 * in the code; *caller is then the return address. */
 	enum unwind_caller (*caller)(struct unwinder *uw,
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,

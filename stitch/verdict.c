@@ -7,7 +7,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *word(const char *const *words, size_t n, unsigned int v)
+static const char *word_at(const char *const *words, size_t n, unsigned int v)
 {
 	return v < n ? words[v] : NULL;
 }
@@ -28,7 +28,7 @@ const char *request_verdict_name(unsigned int v)
 		[REQ_UNWINDER_DIED] = "unwinder_died",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *chain_verdict_name(unsigned int v)
@@ -43,7 +43,7 @@ const char *chain_verdict_name(unsigned int v)
 		[CHAIN_UNJOINABLE] = "unjoinable",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *confidence_name(unsigned int v)
@@ -54,7 +54,7 @@ const char *confidence_name(unsigned int v)
 		[CONF_UNEXPLAINED] = "unexplained",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *quality_name(unsigned int v)
@@ -65,7 +65,7 @@ const char *quality_name(unsigned int v)
 		[QUALITY_OPEN] = "open",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *request_end_name(unsigned int v)
@@ -77,7 +77,7 @@ const char *request_end_name(unsigned int v)
 		[END_CAPTURE] = "end_of_capture",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *as_perf_name(unsigned int v)
@@ -88,7 +88,7 @@ const char *as_perf_name(unsigned int v)
 		[AS_PERF_BARE_END] = "bare_at_end",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *unwind_end_name(unsigned int v)
@@ -106,7 +106,7 @@ const char *unwind_end_name(unsigned int v)
 		[UNWIND_BAD] = "contradiction",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }
 
 const char *gap_verdict_name(unsigned int v)
@@ -117,5 +117,5 @@ const char *gap_verdict_name(unsigned int v)
 		[GAP_FOREIGN] = "lost_or_foreign",
 	};
 
-	return word(words, COUNT(words), v);
+	return word_at(words, COUNT(words), v);
 }

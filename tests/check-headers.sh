@@ -2,7 +2,7 @@
 # check-headers.sh - every header compiles alone, with gcc and with clang.
 # usage: tests/check-headers.sh [root]; one ok or not ok line per compiler
 cd "${1:-.}" || exit 2
-flags=$(pkg-config --cflags sqlite3 libelf libdw libzstd zlib json-c)
+flags=$(pkg-config --cflags sqlite3 libelf libdw libzstd zlib)
 headers=$(find cli formats schema stitch symbolize -name '*.h' | sort)
 rc=0
 for cc in gcc clang

@@ -1,14 +1,14 @@
 #!/bin/sh
 # check-names.sh - our names against perf 7.2's for every frame whose image is in a symfs.
-# usage: tests/check-names.sh NAMES-PROGRAM; reads $BACKSTITCH_SHARED/captures (default
-# ../shared beside the project); without that folder it says "skip" and passes.
+# usage: tests/check-names.sh NAMES-PROGRAM; reads tests/captures, and more of
+# $BACKSTITCH_SHARED/captures (default ../shared beside the project) where it is.
 # User frames of other machines' captures need their mappings: the comparison of
 # `backstitch script` covers them.
 root=$(cd "$(dirname "$0")/.." && pwd)
 cap=${BACKSTITCH_SHARED:-$root/../shared}/captures
 names=$1
 [ -x "$names" ] || { echo "usage: tests/check-names.sh NAMES-PROGRAM" >&2; exit 2; }
-[ -d "$cap" ] || { echo "skip names: no $cap"; exit 0; }
+own=$(ROOT=$root python3 "$root/tests/compare/unpack.py") || exit 2
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 rc=0
@@ -76,6 +76,20 @@ check() {	# check WHAT SYMFS KALLSYMS <table
 cat_all() {
 	for f in "$@"; do [ -f "$f" ] && zcat "$f"; done
 }
+
+here=$root/tests/captures
+zcat "$here/task-exitexec.script-sym.txt.gz" | table kernel |
+	check "task-exitexec kernel" "$here/symfs" "$here/task-exitexec.kallsyms"
+zcat "$here/task-exitexec.script-dsoff.txt.gz" | table file |
+	check "task-exitexec user" "$here/symfs" "$here/task-exitexec.kallsyms"
+table kernel <"$own/perf-deferred/defer-lost-clock.script.txt" |
+	check "defer-lost-clock kernel" "$here/symfs" \
+		"$here/defer-lost-clock.kallsyms"
+table kernel <"$own/arm64/perf/fp-leaf/script-v72.txt" |
+	check "arm64-fp-leaf kernel" "$here/symfs-arm64" "$own/arm64/kallsyms"
+table kernel <"$own/s390x/perf/z/script-v72.txt" |
+	check "s390x-z kernel" "$own/s390x/symfs" "$own/s390x/kallsyms"
+[ -d "$cap" ] || exit $rc
 
 cat "$cap"/perf-deferred/*.boot | sort -u >"$tmp/boots"
 while read -r ks; do

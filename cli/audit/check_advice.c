@@ -1,26 +1,27 @@
-/* check_advice.c - what to do about it, chosen from what was found. */
+/* check_advice.c - what to do about losses and missing stacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/safe_text.h"
+#include "stitch/base/path.h"
 
-/* One frame is worth a word when so many of a hundred joined have no more. */
+/* Mention stacks of one frame from this percentage of the joined stacks on. */
 #define ONE_FRAME_PERCENT 5
 
-struct found {
+struct advice_facts {
 	int64_t lost, overwritten, throttled, aux;
 	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
 	int64_t one_frame;
 	int64_t uncounted, late, places;
 	int64_t perf, ftrace, ctf; /* captures */
-	char image[256];	   /* with most stacks of one frame */
+	char image[256];	   /* the image with most stacks of one frame */
 };
 
-static void take_loss(void *arg, const struct check_row *r)
+static void advice_take_loss(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 	const char *what = check_text(r, "what");
 
 	if (!strcmp(what, "lost") || !strcmp(what, "lost_end"))
@@ -33,9 +34,9 @@ static void take_loss(void *arg, const struct check_row *r)
 		f->aux++;
 }
 
-static void take_requests(void *arg, const struct check_row *r)
+static void advice_take_requests(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->matched = check_int(r, "matched");
 	f->exit_per_task = check_int(r, "exit_per_task");
@@ -46,7 +47,7 @@ static void take_requests(void *arg, const struct check_row *r)
 
 static void take_chains(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->unjoinable += check_int(r, "unjoinable");
 	f->unexplained += check_int(r, "unexplained");
@@ -54,44 +55,40 @@ static void take_chains(void *arg, const struct check_row *r)
 
 static void take_one_frame(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
-	const char *path = check_text(r, "image");
-	const char *slash = strrchr(path, '/');
+	struct advice_facts *f = arg;
+	const char *name = path_base(check_text(r, "image"));
 
-	if (!f->one_frame) {
-		const char *name = slash && slash[1] ? slash + 1 : path;
-
+	if (!f->one_frame)
 		safe_text_clean_buf(f->image, sizeof(f->image), name,
 				    strlen(name), NULL);
-	}
 	f->one_frame += check_int(r, "requests");
 }
 
 static void take_cookies(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->uncounted += check_int(r, "missing_uncounted");
 }
 
 static void take_ordering(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	if (!strcmp(check_text(r, "what"), "late"))
 		f->late += check_int(r, "records");
 }
 
-static void take_damage(void *arg, const struct check_row *r)
+static void advice_take_damage(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	f->places += check_int(r, "places");
 }
 
-static void take_capture(void *arg, const struct check_row *r)
+static void advice_take_capture(void *arg, const struct check_row *r)
 {
-	struct found *f = arg;
+	struct advice_facts *f = arg;
 
 	if (!strncmp(check_text(r, "format"), "ftrace", 6))
 		f->ftrace++;
@@ -101,16 +98,21 @@ static void take_capture(void *arg, const struct check_row *r)
 		f->perf++;
 }
 
-static int gather(struct check *c, struct found *f, struct err *err)
+static int advice_gather(struct check *c, struct advice_facts *f,
+			 struct err *err)
 {
 	static const struct {
 		const char *name;
 		check_fn *fn;
 	} ask[] = {
-		{ "losses", take_loss },     { "requests", take_requests },
-		{ "chains", take_chains },   { "one_frame", take_one_frame },
-		{ "cookies", take_cookies }, { "ordering", take_ordering },
-		{ "damage", take_damage },   { "captures", take_capture },
+		{ "losses", advice_take_loss },
+		{ "requests", advice_take_requests },
+		{ "chains", take_chains },
+		{ "one_frame", take_one_frame },
+		{ "cookies", take_cookies },
+		{ "ordering", take_ordering },
+		{ "damage", advice_take_damage },
+		{ "captures", advice_take_capture },
 	};
 
 	for (size_t i = 0; i < sizeof(ask) / sizeof(ask[0]); i++)
@@ -119,7 +121,8 @@ static int gather(struct check *c, struct found *f, struct err *err)
 	return 0;
 }
 
-static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
+		     void *arg)
 {
 	if ((f->lost || f->overwritten) && f->ftrace)
 		fn(arg, "larger buffers: trace-cmd record -b 20000 (KB for "
@@ -139,7 +142,8 @@ static void say_lost(const struct found *f, check_advice_fn *fn, void *arg)
 		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
 }
 
-static void say_joins(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_joins(const struct advice_facts *f, check_advice_fn *fn,
+		      void *arg)
 {
 	if (f->exit_per_task)
 		fn(arg, "record all CPUs (-a): a session of one task ends "
@@ -156,7 +160,8 @@ static void say_joins(const struct found *f, check_advice_fn *fn, void *arg)
 			"--verbose says where");
 }
 
-static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
+static void say_frames(const struct advice_facts *f, check_advice_fn *fn,
+		       void *arg)
 {
 	char text[512];
 
@@ -178,10 +183,10 @@ static void say_frames(const struct found *f, check_advice_fn *fn, void *arg)
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
-	struct found f = { .lost = 0 };
+	struct advice_facts f = { .lost = 0 };
 	bool said;
 
-	if (gather(c, &f, err))
+	if (advice_gather(c, &f, err))
 		return -1;
 	say_lost(&f, fn, arg);
 	say_joins(&f, fn, arg);

@@ -1,5 +1,5 @@
-/* check_evidence.c - check --verbose: each row behind the numbers, in one
- * line. */
+/* check_evidence.c - check --verbose: one line for each row behind the
+ * numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,27 +15,38 @@ struct evidence {
 	bool titled;
 };
 
-static void put_text(FILE *out, const char *s)
+static void evidence_put_text(FILE *out, const char *s)
 {
 	safe_text_clean(out, s, strlen(s), NULL);
 }
 
-static void put_time(FILE *out, int64_t ns)
+static void evidence_put_time(FILE *out, int64_t ns)
 {
 	fprintf(out, "%" PRId64 ".%06" PRId64, ns / 1000000000,
 		ns % 1000000000 / 1000);
 }
 
-/* "12.345678 " or "-" */
-static void put_when(FILE *out, const struct check_row *r, const char *column)
+/* Writes `before` and the text of a column, nothing if it is NULL. */
+static void evidence_put_column(FILE *out, const struct check_row *r,
+				const char *before, const char *column)
+{
+	if (check_null(r, column))
+		return;
+	fputs(before, out);
+	evidence_put_text(out, check_text(r, column));
+}
+
+/* Writes "12.345678" or "-". */
+static void evidence_put_when(FILE *out, const struct check_row *r,
+			      const char *column)
 {
 	if (check_null(r, column))
 		fputs("-", out);
 	else
-		put_time(out, check_int(r, column));
+		evidence_put_time(out, check_int(r, column));
 }
 
-static void begin(struct evidence *e)
+static void evidence_begin_line(struct evidence *e)
 {
 	if (!e->titled)
 		fprintf(e->out, "\n%s%s%s\n", term_on(stdout, STYLE_BOLD),
@@ -52,26 +63,26 @@ static void put_cpu(FILE *out, const struct check_row *r, const char *column)
 		fprintf(out, " CPU %" PRId64, check_int(r, column));
 }
 
-static void put_thread(FILE *out, const struct check_row *r)
+static void evidence_put_thread(FILE *out, const struct check_row *r)
 {
 	if (check_null(r, "tid"))
 		return;
 	fputc(' ', out);
-	put_text(out, check_text(r, "comm"));
+	evidence_put_text(out, check_text(r, "comm"));
 	fprintf(out, "/%" PRId64, check_int(r, "tid"));
 }
 
-/* What happened in (from, to]. */
-static void put_span(FILE *out, const struct check_row *r, const char *from,
-		     const char *to)
+/* The time range (from, to]. */
+static void evidence_put_span(FILE *out, const struct check_row *r,
+			      const char *from, const char *to)
 {
-	put_when(out, r, from);
+	evidence_put_when(out, r, from);
 	fputs(" to ", out);
-	put_when(out, r, to);
+	evidence_put_when(out, r, to);
 }
 
 /* "; loss 12: 29 lost on CPU 1, 12.1 to 12.2" */
-static void put_loss(FILE *out, const struct check_row *r)
+static void evidence_put_loss(FILE *out, const struct check_row *r)
 {
 	if (check_null(r, "loss"))
 		return;
@@ -81,102 +92,102 @@ static void put_loss(FILE *out, const struct check_row *r)
 	fputs(": ", out);
 	if (!check_null(r, "loss_n"))
 		fprintf(out, "%" PRId64 " ", check_int(r, "loss_n"));
-	put_text(out, check_text(r, "loss_what"));
+	evidence_put_text(out, check_text(r, "loss_what"));
 	if (!check_null(r, "loss_cpu"))
 		fprintf(out, " on CPU %" PRId64, check_int(r, "loss_cpu"));
 	fputs(", ", out);
-	put_span(out, r, "loss_from_ns", "loss_to_ns");
+	evidence_put_span(out, r, "loss_from_ns", "loss_to_ns");
 }
 
-/* "12.345 cpu 1 bash 7: unexplained", whose line goes on. */
-static void put_verdict(struct evidence *e, const struct check_row *r)
+/* Begins a line: "12.345 CPU 1 bash/7". */
+static void evidence_put_moment(struct evidence *e, const struct check_row *r)
 {
-	begin(e);
-	put_when(e->out, r, "time_ns");
+	evidence_begin_line(e);
+	evidence_put_when(e->out, r, "time_ns");
 	put_cpu(e->out, r, "cpu");
-	put_thread(e->out, r);
-	fputs(": ", e->out);
-	put_text(e->out, check_text(r, "verdict"));
+	evidence_put_thread(e->out, r);
 }
 
-static void put_request(void *arg, const struct check_row *r)
+/* Begins a line: "12.345 CPU 1 bash/7: unexplained". */
+static void evidence_put_verdict(struct evidence *e, const struct check_row *r)
+{
+	evidence_put_moment(e, r);
+	fputs(": ", e->out);
+	evidence_put_text(e->out, check_text(r, "verdict"));
+}
+
+static void evidence_put_request(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	put_verdict(e, r);
-	if (!check_null(r, "ended_by")) {
-		fputs("; ended by ", e->out);
-		put_text(e->out, check_text(r, "ended_by"));
-	}
+	evidence_put_verdict(e, r);
+	evidence_put_column(e->out, r, "; ended by ", "ended_by");
 	if (!check_null(r, "until_ns")) {
 		fputs(", due by ", e->out);
-		put_when(e->out, r, "until_ns");
+		evidence_put_when(e->out, r, "until_ns");
 	}
-	put_loss(e->out, r);
+	evidence_put_loss(e->out, r);
 	fputc('\n', e->out);
 }
 
-static void put_across(void *arg, const struct check_row *r)
+static void evidence_put_across(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
-	put_when(e->out, r, "time_ns");
-	put_cpu(e->out, r, "cpu");
-	put_thread(e->out, r);
+	evidence_put_moment(e, r);
 	fprintf(e->out,
 		": of capture %" PRId64 ", its chain of capture %" PRId64 ", ",
 		check_int(r, "capture"), check_int(r, "recorded_by"));
-	put_when(e->out, r, "chain_time_ns");
+	evidence_put_when(e->out, r, "chain_time_ns");
 	fprintf(e->out, "; cookie %s\n", check_text(r, "cookie"));
 }
 
-static void put_chain(void *arg, const struct check_row *r)
+static void evidence_put_chain(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	put_verdict(e, r);
+	evidence_put_verdict(e, r);
 	fprintf(e->out, "; cookie %s", check_text(r, "cookie"));
 	if (!check_null(r, "from_ns")) {
 		fputs(", asked for after ", e->out);
-		put_when(e->out, r, "from_ns");
+		evidence_put_when(e->out, r, "from_ns");
 	}
-	put_loss(e->out, r);
+	evidence_put_loss(e->out, r);
 	fputc('\n', e->out);
 }
 
-static void put_gap(void *arg, const struct check_row *r)
+static void evidence_put_gap(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
-	put_span(e->out, r, "from_ns", "to_ns");
+	evidence_begin_line(e);
+	evidence_put_span(e->out, r, "from_ns", "to_ns");
 	put_cpu(e->out, r, "cpu");
 	fprintf(e->out, ": %" PRId64 " from %s on: ", check_int(r, "n"),
 		check_text(r, "first"));
-	put_text(e->out, check_text(r, "verdict"));
-	put_loss(e->out, r);
+	evidence_put_text(e->out, check_text(r, "verdict"));
+	evidence_put_loss(e->out, r);
 	fputc('\n', e->out);
 }
 
-static void put_finding(void *arg, const struct check_row *r)
+static void evidence_put_finding(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
+	evidence_begin_line(e);
 	if (!check_null(r, "since_ns")) {
-		put_when(e->out, r, "since_ns");
+		evidence_put_when(e->out, r, "since_ns");
 		fputs(" to ", e->out);
 	}
-	put_when(e->out, r, "time_ns");
+	evidence_put_when(e->out, r, "time_ns");
 	if (!check_null(r, "cpu"))
 		put_cpu(e->out, r, "cpu");
-	put_thread(e->out, r);
+	evidence_put_thread(e->out, r);
 	fputs(": ", e->out);
-	put_text(e->out, check_text(r, "rule"));
+	evidence_put_text(e->out, check_text(r, "rule"));
 	if (check_int(r, "n") > 1)
 		fprintf(e->out, " (%" PRId64 ")", check_int(r, "n"));
-	put_loss(e->out, r);
+	evidence_put_loss(e->out, r);
 	fputc('\n', e->out);
 }
 
@@ -184,13 +195,14 @@ static void put_bogus(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
-	put_text(e->out, check_text(r, "symbol")[0] ? check_text(r, "symbol")
-						    : check_text(r, "off"));
+	evidence_begin_line(e);
+	evidence_put_text(e->out, check_text(r, "symbol")[0]
+					  ? check_text(r, "symbol")
+					  : check_text(r, "off"));
 	fputs(" in ", e->out);
-	put_text(e->out, check_text(r, "image"));
+	evidence_put_text(e->out, check_text(r, "image"));
 	fputs(": ", e->out);
-	put_text(e->out, check_text(r, "reason"));
+	evidence_put_text(e->out, check_text(r, "reason"));
 	fprintf(e->out, ", in %" PRId64 " samples\n", check_int(r, "samples"));
 }
 
@@ -198,22 +210,19 @@ static void put_loss_row(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
-	begin(e);
+	evidence_begin_line(e);
 	fprintf(e->out, "%" PRId64 ": ", check_int(r, "loss"));
-	put_span(e->out, r, "from_ns", "to_ns");
+	evidence_put_span(e->out, r, "from_ns", "to_ns");
 	put_cpu(e->out, r, "cpu");
 	fputs(": ", e->out);
 	if (check_null(r, "n"))
 		fputs("? ", e->out);
 	else
 		fprintf(e->out, "%" PRId64 " ", check_int(r, "n"));
-	put_text(e->out, check_text(r, "what"));
+	evidence_put_text(e->out, check_text(r, "what"));
 	if (!check_int(r, "counts"))
 		fputs(", not added up", e->out);
-	if (!check_null(r, "event_name")) {
-		fputs(", of ", e->out);
-		put_text(e->out, check_text(r, "event_name"));
-	}
+	evidence_put_column(e->out, r, ", of ", "event_name");
 	fputc('\n', e->out);
 }
 
@@ -237,13 +246,14 @@ int check_evidence(struct check *c, struct err *err)
 		const char *name, *title;
 		check_fn *fn;
 	} section[] = {
-		{ "unjoined_requests", "requests not joined", put_request },
+		{ "unjoined_requests", "requests not joined",
+		  evidence_put_request },
 		{ "across_list", "requests joined across captures",
-		  put_across },
-		{ "unused_chains", "chains not used", put_chain },
+		  evidence_put_across },
+		{ "unused_chains", "chains not used", evidence_put_chain },
 		{ "bogus_list", "frames that cannot be", put_bogus },
-		{ "gap_list", "counters that no cookie has", put_gap },
-		{ "finding_list", "findings", put_finding },
+		{ "gap_list", "counters that no cookie has", evidence_put_gap },
+		{ "finding_list", "findings", evidence_put_finding },
 		{ "loss_list", "losses", put_loss_row },
 	};
 

@@ -1,5 +1,5 @@
-/* check_frames.c - the lines of check about frames that cannot be: stacks that
- * were walked through code without frame pointers. */
+/* check_frames.c - what check says about impossible frames: stacks that were
+ * walked through code without frame pointers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
+#include "stitch/base/path.h"
 
 #define IMAGES 3
-/* Worth a line when so many of a hundred samples lack their caller; worth
- * advice when as many are fabricated in an image. */
+/* Print a line if this percentage of the samples lack their caller, and give
+ * advice if this percentage of the samples of an image are fabricated. */
 #define PERCENT 5
 
 struct frames_part {
@@ -18,19 +19,6 @@ struct frames_part {
 	const char *label;
 	int64_t n, absent; /* images */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void add_share(struct lines *l, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
-}
 
 static void add_callsites(void *arg, const struct check_row *r)
 {
@@ -41,27 +29,27 @@ static void add_callsites(void *arg, const struct check_row *r)
 
 	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT) {
 		lines_add(p->l, "%" PRId64, missing);
-		add_share(p->l, missing, check_int(r, "checked"));
-		lines_add(p->l, " lack the caller of their innermost function; "
-				"the call there goes elsewhere");
-		lines_put(p->l, "user frames");
+		lines_share(p->l, missing, check_int(r, "checked"));
+		lines_print(p->l, "user frames",
+			    " lack the caller of their innermost function; "
+			    "the call there goes elsewhere");
 		p->label = "";
 	}
 	if (!bad)
 		return;
 	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
-	add_share(p->l, bad, all);
+	lines_share(p->l, bad, all);
 	lines_add(p->l, " stacks fabricated");
 }
 
-static void add_image(void *arg, const struct check_row *r)
+static void check_frames_add_image(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
 
 	if (p->n++ >= IMAGES)
 		return;
 	lines_add(p->l, "%s", p->n > 1 ? ", " : ": behind ");
-	lines_clean(p->l, base_name(check_text(r, "image")));
+	lines_clean(p->l, path_base(check_text(r, "image")));
 	lines_add(p->l, " %" PRId64 " of %" PRId64, check_int(r, "fabricated"),
 		  check_int(r, "samples"));
 	if (check_int(r, "unverified"))
@@ -84,7 +72,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 
 	if (check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
 		return -1;
-	n = check_each(c, "fabricated", 0, add_image, &p, err);
+	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
 	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
 		return -1;
 	if (n > IMAGES)
@@ -102,7 +90,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 
 /* ---- advice */
 
-struct advice {
+struct frames_advice {
 	check_advice_fn *fn;
 	void *arg;
 	int64_t samples;
@@ -111,7 +99,7 @@ struct advice {
 
 static void say_caller(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t missing = check_int(r, "caller_missing");
 
 	a->samples = check_int(r, "samples");
@@ -120,13 +108,14 @@ static void say_caller(void *arg, const struct check_row *r)
 			      "-mno-omit-leaf-frame-pointer too");
 }
 
-/* The image with most of them; what helps is the same for the others. */
+/* Names the image with most fabricated stacks; the remedy is the same for
+ * all. */
 static void say_image(void *arg, const struct check_row *r)
 {
-	struct advice *a = arg;
+	struct frames_advice *a = arg;
 	int64_t bad = check_int(r, "fabricated");
 	int64_t all = check_int(r, "samples");
-	const char *base = base_name(check_text(r, "image"));
+	const char *base = path_base(check_text(r, "image"));
 	char name[200];
 	char text[512];
 
@@ -145,7 +134,7 @@ static void say_image(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	struct advice a = { .fn = fn, .arg = arg };
+	struct frames_advice a = { .fn = fn, .arg = arg };
 
 	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)

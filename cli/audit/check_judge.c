@@ -1,4 +1,5 @@
-/* check_judge.c - clean or broken: what was found against what is tolerated. */
+/* check_judge.c - the verdict: compares what was found with what is
+ * tolerated. */
 #include <stddef.h>
 
 #include "cli/audit/check.h"
@@ -6,8 +7,9 @@
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
 
-/* part of whole, against a limit. */
-static bool within(const struct check_limit *l, int64_t part, int64_t whole)
+/* Returns whether part of whole is within the limit. */
+static bool judge_is_within(const struct check_limit *l, int64_t part,
+			    int64_t whole)
 {
 	if (part <= 0)
 		return true;
@@ -35,7 +37,7 @@ static void take_records(void *arg, const struct check_row *r)
 	b->records += check_int(r, "records");
 }
 
-static void take_requests(void *arg, const struct check_row *r)
+static void judge_take_requests(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 
@@ -48,18 +50,19 @@ int check_judge(struct check *c, struct err *err)
 
 	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
-	    check_each(c, "requests", 0, take_requests, b, err) < 0)
+	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0)
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
-	b->loss = !within(&c->max_loss, b->lost, b->lost + b->records);
-	/* how many it were is not known: only "all" is surely enough */
+	b->loss = !judge_is_within(&c->max_loss, b->lost, b->lost + b->records);
+	/* The number is unknown, so only a limit of 100 % is certain to cover
+	 * it. */
 	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
 		b->loss = true;
-	b->unjoined = !within(&c->max_unjoined, b->requests + b->chains,
-			      b->all_stacks);
+	b->unjoined = !judge_is_within(&c->max_unjoined,
+				       b->requests + b->chains, b->all_stacks);
 	b->bad = b->loss || b->unjoined || b->out_of_order > 0 ||
 		 b->findings > 0;
 	b->tolerated = !b->bad &&

@@ -1,5 +1,5 @@
-/* check_others.c - what others would have shown of the same records: perf's
- * rule, and the next chain of the thread. */
+/* check_others.c - --as-perf and --as-tid: the stacks that perf's rule, or
+ * taking the next chain of the thread, gives for the same records. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,16 +10,16 @@
 #include "cli/output/lines.h"
 
 #define SHOWN 3	    /* wrong stacks printed beside the true ones */
-#define LOOKED 1000 /* chosen among so many */
+#define LOOKED 1000 /* candidates for the stacks that are printed */
 
 struct others {
 	struct check *c;
 	struct lines l;
 
-	/* of the wrong stacks printed */
+	/* events and threads of the wrong stacks already printed */
 	int64_t event[SHOWN], tid[SHOWN];
 	size_t shown;
-	bool again; /* of the same threads too */
+	bool again; /* threads may repeat */
 };
 
 static void add_why(struct others *o, const struct check_row *r)
@@ -54,8 +54,8 @@ static void put_as_perf(void *arg, const struct check_row *r)
 	char held[32];
 
 	if (!check_int(r, "requests")) {
-		lines_add(&o->l, "no request has a cookie: nothing to compare");
-		lines_put(&o->l, "as perf");
+		lines_print(&o->l, "as perf",
+			    "no request has a cookie: nothing to compare");
 		return;
 	}
 	lines_add(&o->l,
@@ -65,20 +65,17 @@ static void put_as_perf(void *arg, const struct check_row *r)
 		  check_int(r, "requests"), merged, check_int(r, "only_ours"),
 		  check_int(r, "not_in_file"));
 	add_why(o, r);
-	lines_add(&o->l, ", %" PRId64 " unexplained",
-		  check_int(r, "unexplained"));
-	lines_put(&o->l, "as perf");
-	lines_add(&o->l,
-		  "perf prints %" PRId64 " without a user stack, %" PRId64
-		  " of them only when the file ends",
-		  check_int(r, "bare") + check_int(r, "bare_at_end"),
-		  check_int(r, "bare_at_end"));
-	lines_put(&o->l, "");
-	lines_add(&o->l,
-		  "of the %" PRId64 " it joins, %" PRId64 " get the stack of "
-		  "another program (exec between)",
-		  merged, check_int(r, "other_program"));
-	lines_put(&o->l, "");
+	lines_print(&o->l, "as perf", ", %" PRId64 " unexplained",
+		    check_int(r, "unexplained"));
+	lines_print(&o->l, "",
+		    "perf prints %" PRId64 " without a user stack, %" PRId64
+		    " of them only when the file ends",
+		    check_int(r, "bare") + check_int(r, "bare_at_end"),
+		    check_int(r, "bare_at_end"));
+	lines_print(&o->l, "",
+		    "of the %" PRId64 " it joins, %" PRId64 " get the stack of "
+		    "another program (exec between)",
+		    merged, check_int(r, "other_program"));
 	lines_add(&o->l, "it prints %" PRId64 " after a later sample",
 		  check_int(r, "late"));
 	if (!check_null(r, "longest_held_ns"))
@@ -98,23 +95,21 @@ static void put_as_tid(void *arg, const struct check_row *r)
 	struct others *o = arg;
 
 	if (!check_int(r, "requests")) {
-		lines_add(&o->l, "no request has a cookie: nothing to compare");
-		lines_put(&o->l, "as tid");
+		lines_print(&o->l, "as tid",
+			    "no request has a cookie: nothing to compare");
 		return;
 	}
-	lines_add(&o->l,
-		  "%" PRId64 " requests = %" PRId64 " with the true stack + "
-		  "%" PRId64 " with a wrong stack + %" PRId64 " with none",
-		  check_int(r, "requests"), check_int(r, "right_stack"),
-		  check_int(r, "wrong_stack"), check_int(r, "no_stack"));
-	lines_put(&o->l, "as tid");
+	lines_print(&o->l, "as tid",
+		    "%" PRId64 " requests = %" PRId64 " with the true stack + "
+		    "%" PRId64 " with a wrong stack + %" PRId64 " with none",
+		    check_int(r, "requests"), check_int(r, "right_stack"),
+		    check_int(r, "wrong_stack"), check_int(r, "no_stack"));
 	if (!check_int(r, "wrong_stack"))
 		return;
-	lines_add(&o->l,
-		  "the true stack of %" PRId64 " of the wrong ones is in the "
-		  "file (%" PRId64 " have the same addresses by chance)",
-		  check_int(r, "wrong_joined"), check_int(r, "wrong_alike"));
-	lines_put(&o->l, "");
+	lines_print(&o->l, "",
+		    "the true stack of %" PRId64 " of the wrong ones is in the "
+		    "file (%" PRId64 " have the same addresses by chance)",
+		    check_int(r, "wrong_joined"), check_int(r, "wrong_alike"));
 }
 
 static void add_stack(struct others *o, const struct check_row *r,
@@ -126,7 +121,7 @@ static void add_stack(struct others *o, const struct check_row *r,
 		lines_clean(&o->l, check_text(r, column));
 }
 
-/* Those that look alike teach nothing, and three of one thread little. */
+/* Skips examples that repeat an earlier thread or stack. */
 static bool worth_showing(struct others *o, const struct check_row *r)
 {
 	int64_t tid = check_int(r, "tid");
@@ -157,9 +152,8 @@ static void put_wrong(void *arg, const struct check_row *r)
 		lines_seconds(&o->l, check_int(r, "time_ns"));
 	lines_add(&o->l, " ");
 	lines_clean(&o->l, check_text(r, "comm"));
-	lines_add(&o->l, "/%" PRId64 ", cookie %s", check_int(r, "tid"),
-		  check_text(r, "cookie"));
-	lines_put(&o->l, "");
+	lines_print(&o->l, "", "/%" PRId64 ", cookie %s", check_int(r, "tid"),
+		    check_text(r, "cookie"));
 	lines_add(&o->l, "wrong: ");
 	add_stack(o, r, "wrong_stack");
 	lines_put(&o->l, "");
@@ -177,7 +171,8 @@ static void put_wrong(void *arg, const struct check_row *r)
 int check_others(struct check *c, struct err *err)
 {
 	struct others o = { .c = c,
-			    /* grep wants a fact in one line */
+			    /* no wrapping in a file, so that grep finds a fact
+			     * in one line */
 			    .l = { .out = stdout,
 				   .width = term_is_terminal(stdout)
 						    ? term_columns(stdout)

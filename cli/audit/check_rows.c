@@ -1,5 +1,4 @@
-/* check_rows.c - the answers of check's statements: asked once, looked at as
- * often as needed. */
+/* check_rows.c - the results of check's statements, read once and kept. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +7,16 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* One row: of a statement that runs, or of one that was kept. */
+/* One row of a running statement, or of a kept result. */
 struct check_row {
 	const struct rows *live;
 	const struct check_answer *kept;
-	size_t first; /* of its values */
+	size_t first; /* index of its first value in answer.value */
 };
 
 struct check_answer {
 	struct check_answer *next;
-	const char *name; /* of the query */
+	const char *name; /* name of the query */
 	char **column;
 	size_t n_column;
 	struct value *value; /* row by row */
@@ -58,8 +57,9 @@ static void keep_row(struct check_answer *a, const struct rows *r)
 	}
 }
 
-static struct check_answer *keep(const struct check *c,
-				 const struct check_query *q, struct err *err)
+static struct check_answer *check_rows_keep(const struct check *c,
+					    const struct check_query *q,
+					    struct err *err)
 {
 	struct rows *r = check_rows(c, q, 0, err);
 	struct check_answer *a;
@@ -91,7 +91,7 @@ static int64_t each_kept(struct check *c, const struct check_query *q,
 	while (a && a->name != q->name)
 		a = a->next;
 	if (!a) {
-		a = keep(c, q, err);
+		a = check_rows_keep(c, q, err);
 		if (!a)
 			return -1;
 		a->next = c->answers;
@@ -148,8 +148,9 @@ int check_some(const struct check *c, const char *name, int64_t max,
 	return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
 }
 
-/* A column that is not there is our own mistake. */
-static struct value get(const struct check_row *r, const char *column)
+/* A missing column is a programming error. */
+static struct value check_rows_value(const struct check_row *r,
+				     const char *column)
 {
 	size_t n = r->live ? rows_columns(r->live) : r->kept->n_column;
 
@@ -167,19 +168,19 @@ static struct value get(const struct check_row *r, const char *column)
 
 int64_t check_int(const struct check_row *r, const char *column)
 {
-	struct value v = get(r, column);
+	struct value v = check_rows_value(r, column);
 
 	return v.kind == VALUE_INT ? v.num : 0;
 }
 
 const char *check_text(const struct check_row *r, const char *column)
 {
-	struct value v = get(r, column);
+	struct value v = check_rows_value(r, column);
 
 	return v.kind == VALUE_TEXT ? v.text : "";
 }
 
 bool check_null(const struct check_row *r, const char *column)
 {
-	return get(r, column).kind == VALUE_NULL;
+	return check_rows_value(r, column).kind == VALUE_NULL;
 }

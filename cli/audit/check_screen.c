@@ -1,5 +1,5 @@
-/* check_screen.c - the first screen of check: the verdict, where it comes
- * from, and what to do about it, in 24 lines of 80 columns. */
+/* check_screen.c - the first screen of check: verdict, reasons and advice, in
+ * 24 lines of 80 columns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,44 +9,48 @@
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/path.h"
 
-#define IMAGES 3   /* named for their stacks of one frame */
-#define CPUS 12	   /* named for their losses */
-#define PARTS 50   /* of the time: as in check_lost_in_time */
-#define FINDINGS 4 /* rules */
-#define DAMAGE 2   /* kinds */
-#define ACROSS 4   /* pairs of captures */
+#define IMAGES 3   /* images listed for their stacks of one frame */
+#define CPUS 12	   /* CPUs listed for their losses */
+#define PARTS 50   /* parts of the time, as in check_lost_in_time */
+#define FINDINGS 4 /* rules listed with their findings */
+#define DAMAGE 2   /* kinds of damage listed */
+#define ACROSS 4   /* pairs of captures listed */
 #define LABEL_INDENT 2
 
 struct screen {
 	struct check *c;
 	struct lines l;
 	struct err *err;
-	int64_t n; /* of the section being printed */
+	int64_t n; /* rows of the section being printed */
 
 	int64_t requests, joined, refused, one_frame;
 	int64_t lost, records;
 	int64_t cpus;	     /* with losses */
-	int64_t part[PARTS]; /* lost records in it */
+	int64_t part[PARTS]; /* lost records in each part of the time */
 	int64_t parts;
 	int64_t first, last;
 	int64_t order_bad;
-	int64_t whole; /* captures whose cookies all have a chain */
+	int64_t whole; /* captures in which each cookie has a chain */
 };
 
-static void add_share(struct lines *l, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
-}
-
-/* ", " between the parts of a line. */
+/* Adds "N what" to the line unless n is 0, with ", " between two of them. */
 static void add_part(struct screen *s, int64_t n, const char *text)
 {
 	if (!n)
 		return;
 	lines_add(&s->l, "%s%" PRId64 " %s", s->n ? ", " : "", n, text);
 	s->n++;
+}
+
+/* Prints a section: calls fn for each row of a statement, at most max (0: all).
+ * Returns the number of all rows, or -1. */
+static int64_t screen_each(struct screen *s, const char *name, int64_t max,
+			   check_fn *fn)
+{
+	s->n = 0;
+	return check_each(s->c, name, max, fn, s, s->err);
 }
 
 /* ---- the verdict */
@@ -72,8 +76,8 @@ static void add_broken(struct screen *s)
 	add_part(s, b->findings, b->findings == 1 ? "finding" : "findings");
 }
 
-/* What is clean, when something could have been missing. */
-static const char *clean_of(const struct screen *s)
+/* What the word "clean" covers for this database. */
+static const char *screen_clean(const struct screen *s)
 {
 	if (!s->requests)
 		return "nothing out of order";
@@ -82,7 +86,7 @@ static const char *clean_of(const struct screen *s)
 	return "no user stack missing without a harmless reason";
 }
 
-static void put_verdict(struct screen *s)
+static void screen_put_verdict(struct screen *s)
 {
 	const struct check *c = s->c;
 	const char *word = check_verdict(c);
@@ -105,7 +109,7 @@ static void put_verdict(struct screen *s)
 		lines_add(&s->l, "part of the input could not be read; the "
 				 "rest is clean");
 	else if (!c->breaks.tolerated)
-		lines_add(&s->l, "nothing lost, %s", clean_of(s));
+		lines_add(&s->l, "nothing lost, %s", screen_clean(s));
 	else
 		lines_add(&s->l, "within what is tolerated: ");
 	if (c->breaks.tolerated)
@@ -134,7 +138,7 @@ static void put_requests(void *arg, const struct check_row *r)
 		lines_add(l, ", %" PRId64 " at once (refused)", s->refused);
 	lines_put(l, "asked for");
 	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
-	add_share(l, s->joined, waiting);
+	lines_share(l, s->joined, waiting);
 	s->n = 1;
 	add_part(s, check_int(r, "after"), "after their chain");
 	add_part(s, check_int(r, "exec_between"), "across an exec");
@@ -142,17 +146,15 @@ static void put_requests(void *arg, const struct check_row *r)
 	lines_put(l, "joined");
 }
 
-static void add_image(void *arg, const struct check_row *r)
+static void screen_add_image(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
-	const char *path = check_text(r, "image");
-	const char *slash = strrchr(path, '/');
 
 	s->one_frame += check_int(r, "requests");
 	if (s->n++ >= IMAGES)
 		return;
 	lines_add(&s->l, "%s", s->n > 1 ? ", " : "");
-	lines_clean(&s->l, slash && slash[1] ? slash + 1 : path);
+	lines_clean(&s->l, path_base(check_text(r, "image")));
 	lines_add(&s->l, " %" PRId64, check_int(r, "requests"));
 }
 
@@ -161,8 +163,7 @@ static int put_one_frame(struct screen *s)
 	char images[1024];
 	int64_t n;
 
-	s->n = 0;
-	n = check_each(s->c, "one_frame", 0, add_image, s, s->err);
+	n = screen_each(s, "one_frame", 0, screen_add_image);
 	snprintf(images, sizeof(images), "%s", s->l.text);
 	s->l.text[s->l.len = 0] = '\0';
 	if (n < 0)
@@ -170,10 +171,9 @@ static int put_one_frame(struct screen *s)
 	if (!s->one_frame)
 		return 0;
 	lines_add(&s->l, "%" PRId64, s->one_frame);
-	add_share(&s->l, s->one_frame, s->joined);
-	lines_add(&s->l, " with only one frame: %s%s", images,
-		  n > IMAGES ? ", ..." : "");
-	lines_put(&s->l, "");
+	lines_share(&s->l, s->one_frame, s->joined);
+	lines_print(&s->l, "", " with only one frame: %s%s", images,
+		    n > IMAGES ? ", ..." : "");
 	return 0;
 }
 
@@ -202,15 +202,15 @@ static void put_callers(void *arg, const struct check_row *r)
 	lines_put(&s->l, "callers");
 }
 
-/* Stacks of dumps, by their ends; chains without a caller. */
+/* Stacks that were unwound from dumps, by why they end, and chains without a
+ * caller. */
 static int put_unwound(struct screen *s)
 {
-	s->n = 0;
-	if (check_each(s->c, "unwound", 0, add_ended, s, s->err) < 0)
+	if (screen_each(s, "unwound", 0, add_ended) < 0)
 		return -1;
 	if (s->n)
 		lines_put(&s->l, "unwound");
-	return check_each(s->c, "callers", 0, put_callers, s, s->err) < 0;
+	return screen_each(s, "callers", 0, put_callers) < 0;
 }
 
 static void put_unjoined(void *arg, const struct check_row *r)
@@ -277,7 +277,7 @@ static void put_chains(void *arg, const struct check_row *r)
 	lines_put(&s->l, "chains");
 }
 
-static void put_across(void *arg, const struct check_row *r)
+static void screen_put_across(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -286,8 +286,8 @@ static void put_across(void *arg, const struct check_row *r)
 	lines_add(&s->l, "%" PRId64, check_int(r, "asked_by"));
 	lines_count(&s->l, " by ", check_int(r, "chains"), "chain of capture ",
 		    "chains of capture ");
-	lines_add(&s->l, "%" PRId64, check_int(r, "recorded_by"));
-	lines_put(&s->l, s->n++ ? "" : "across");
+	lines_print(&s->l, s->n++ ? "" : "across", "%" PRId64,
+		    check_int(r, "recorded_by"));
 }
 
 static void put_copies(void *arg, const struct check_row *r)
@@ -295,18 +295,17 @@ static void put_copies(void *arg, const struct check_row *r)
 	struct screen *s = arg;
 
 	lines_count(&s->l, "", check_int(r, "chains"), "chain", "chains");
-	lines_add(&s->l,
-		  " recorded by capture %" PRId64 " and %" PRId64
-		  ": stored once",
-		  check_int(r, "recorded_by"), check_int(r, "also_by"));
-	lines_put(&s->l, s->n++ ? "" : "across");
+	lines_print(&s->l, s->n++ ? "" : "across",
+		    " recorded by capture %" PRId64 " and %" PRId64
+		    ": stored once",
+		    check_int(r, "recorded_by"), check_int(r, "also_by"));
 }
 
 /* ---- losses */
 
-/* What each kind is, in words; kinds that do not count tell of the same
- * drops again, or of something else. */
-static void add_loss(void *arg, const struct check_row *r)
+/* Prints a kind of loss in words. Kinds that do not count repeat drops that
+ * another kind counts, or are no drops. */
+static void screen_add_loss(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
@@ -345,7 +344,7 @@ static void add_other_loss(void *arg, const struct check_row *r)
 		lines_add(&s->l, " (%" PRId64 ")", check_int(r, "records"));
 }
 
-static void take_cpu(void *arg, const struct check_row *r)
+static void screen_take_cpu(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -359,7 +358,7 @@ static void take_cpu(void *arg, const struct check_row *r)
 	lines_add(&s->l, "%" PRId64, check_int(r, "records"));
 }
 
-static void take_part(void *arg, const struct check_row *r)
+static void screen_take_part(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	int64_t i = check_int(r, "part");
@@ -370,7 +369,7 @@ static void take_part(void *arg, const struct check_row *r)
 	s->parts++;
 }
 
-/* Where in time: one character for each fiftieth. */
+/* Losses over time: one character for each fiftieth of the capture. */
 static void put_in_time(struct screen *s)
 {
 	static const char level[] = " .:-=*#";
@@ -391,7 +390,7 @@ static void put_in_time(struct screen *s)
 		human_ns(span, sizeof(span), s->last - s->first));
 }
 
-static int put_losses(struct screen *s)
+static int screen_put_losses(struct screen *s)
 {
 	int64_t seen = s->lost + s->records;
 	char *kinds = s->l.text;
@@ -399,34 +398,30 @@ static int put_losses(struct screen *s)
 	if (s->lost && s->records) {
 		lines_add(&s->l, "%" PRId64 " of %" PRId64 " records", s->lost,
 			  seen);
-		add_share(&s->l, s->lost, seen);
+		lines_share(&s->l, s->lost, seen);
 		lines_add(&s->l, ": ");
 	}
-	s->n = 0;
-	if (check_each(s->c, "losses", 0, add_loss, s, s->err) < 0)
+	if (screen_each(s, "losses", 0, screen_add_loss) < 0)
 		return -1;
 	if (!*kinds && s->c->breaks.lost_unknown)
 		lines_add(&s->l, "nobody knows how many records");
 	if (*kinds) {
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	} else if (check_covers(CHECK_RING)) {
-		lines_add(&s->l, "no record");
-		lines_put(&s->l, "lost");
+		lines_print(&s->l, "lost", "no record");
 	}
-	s->n = 0;
-	if (check_each(s->c, "losses", 0, add_other_loss, s, s->err) < 0)
+	if (screen_each(s, "losses", 0, add_other_loss) < 0)
 		return -1;
 	if (s->n)
 		lines_put(&s->l, "also");
-	s->n = 0;
-	s->cpus = check_each(s->c, "lost_by_cpu", 0, take_cpu, s, s->err);
+	s->cpus = screen_each(s, "lost_by_cpu", 0, screen_take_cpu);
 	if (s->cpus < 0)
 		return -1;
 	if (s->cpus > CPUS)
 		lines_add(&s->l, ", and %" PRId64 " more CPUs", s->cpus - CPUS);
 	if (s->cpus)
 		lines_put(&s->l, "by CPU");
-	if (check_each(s->c, "lost_in_time", 0, take_part, s, s->err) < 0)
+	if (screen_each(s, "lost_in_time", 0, screen_take_part) < 0)
 		return -1;
 	if (s->parts && s->last > s->first && s->l.width >= PARTS + 25)
 		put_in_time(s);
@@ -443,8 +438,8 @@ static void put_reconciliation(struct screen *s, const struct check_row *r)
 	if (!bare && !missing) {
 		if (s->whole++)
 			return;
-		lines_add(&s->l, "each has its chain, no counter is missing");
-		lines_put(&s->l, s->n++ ? "" : "cookies");
+		lines_print(&s->l, s->n++ ? "" : "cookies",
+			    "each has its chain, no counter is missing");
 		return;
 	}
 	lines_add(&s->l,
@@ -479,8 +474,7 @@ static void put_cookies(void *arg, const struct check_row *r)
 	} else if (lost == missing) {
 		lines_add(&s->l, "the missing ones (");
 		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
-		lines_add(&s->l, ") are all explained by losses");
-		lines_put(&s->l, "");
+		lines_print(&s->l, "", ") are all explained by losses");
 	} else {
 		lines_add(&s->l,
 			  "of the missing ones losses explain %" PRId64
@@ -492,7 +486,8 @@ static void put_cookies(void *arg, const struct check_row *r)
 
 /* ---- findings, order, damage */
 
-/* Those that a loss explains are only named: the loss is told already. */
+/* Lists rules whose findings a loss explains; the loss itself is printed
+ * above. */
 static void add_explained(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -504,7 +499,7 @@ static void add_explained(void *arg, const struct check_row *r)
 	lines_clean(&s->l, check_text(r, "rule"));
 }
 
-static void put_finding(void *arg, const struct check_row *r)
+static void screen_put_finding(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	int64_t n = check_int(r, "findings") - check_int(r, "explained");
@@ -526,31 +521,29 @@ static int put_findings(struct screen *s)
 {
 	int64_t n;
 
-	s->n = 0;
-	if (check_each(s->c, "findings", FINDINGS, add_explained, s, s->err) <
-	    0)
+	if (screen_each(s, "findings", FINDINGS, add_explained) < 0)
 		return -1;
 	if (s->n) {
-		lines_add(&s->l, ": by the losses");
-		lines_put(&s->l, "findings");
+		lines_print(&s->l, "findings", ": by the losses");
 	}
-	n = check_each(s->c, "findings", FINDINGS, put_finding, s, s->err);
+	n = check_each(s->c, "findings", FINDINGS, screen_put_finding, s,
+		       s->err);
 	if (n < 0)
 		return -1;
 	if (!n && check_covers(CHECK_THREAD)) {
-		lines_add(&s->l, "none: every effect has its cause");
-		lines_put(&s->l, "findings");
+		lines_print(&s->l, "findings",
+			    "none: every effect has its cause");
 	}
 	if (n > FINDINGS) {
-		lines_add(&s->l, "and of %" PRId64 " more rules", n - FINDINGS);
-		lines_put(&s->l, "");
+		lines_print(&s->l, "", "and of %" PRId64 " more rules",
+			    n - FINDINGS);
 	}
 	return 0;
 }
 
-/* A broken promise of the recorder harms nobody here: a file is ordered by
- * time whatever it promised. */
-static void put_order(void *arg, const struct check_row *r)
+/* Records that break the recorder's promised order do no harm: a file is
+ * ordered by time in any case. */
+static void screen_put_order(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
@@ -567,28 +560,25 @@ static void put_order(void *arg, const struct check_row *r)
 		lines_add(&s->l, ", at worst by %s",
 			  human_ns(by, sizeof(by), check_int(r, "worst_ns")));
 	if (round) {
-		lines_add(&s->l, "; sorted here");
-		lines_put(&s->l, s->n ? "" : "order");
+		lines_print(&s->l, s->n ? "" : "order", "; sorted here");
 	} else {
 		lines_put_styled(&s->l, s->n ? "" : "order", STYLE_YELLOW);
 	}
 	s->n++;
 }
 
-static int put_ordering(struct screen *s)
+static int screen_put_ordering(struct screen *s)
 {
 	int64_t n;
 
-	s->n = 0;
-	n = check_each(s->c, "ordering", 0, put_order, s, s->err);
+	n = screen_each(s, "ordering", 0, screen_put_order);
 	if (n || !check_covers(CHECK_RING))
 		return n < 0 ? -1 : 0;
-	lines_add(&s->l, "kept by every record");
-	lines_put(&s->l, "order");
+	lines_print(&s->l, "order", "kept by every record");
 	return 0;
 }
 
-static void put_damage(void *arg, const struct check_row *r)
+static void screen_put_damage(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -622,7 +612,7 @@ static void put_close(void *arg, const struct check_row *r)
 
 /* ---- all of it */
 
-static void take_requests(void *arg, const struct check_row *r)
+static void screen_take_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -631,7 +621,7 @@ static void take_requests(void *arg, const struct check_row *r)
 	s->refused = check_int(r, "refused");
 }
 
-static void take_capture(void *arg, const struct check_row *r)
+static void screen_take_capture(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
 
@@ -647,8 +637,7 @@ static void put_sentence(void *arg, const char *sentence)
 {
 	struct screen *s = arg;
 
-	lines_add(&s->l, "%s", sentence);
-	lines_put(&s->l, s->n++ ? "" : "what to do");
+	lines_print(&s->l, s->n++ ? "" : "what to do", "%s", sentence);
 }
 
 static void put_filter_note(struct screen *s)
@@ -661,25 +650,20 @@ static void put_filter_note(struct screen *s)
 		what = "chains, losses, findings, order, cookies and damage";
 	else if (!check_covers(CHECK_RING))
 		what = "losses, order, cookies and damage";
-	lines_add(&s->l, "%s cannot be told apart by these filters: left out",
-		  what);
-	lines_put(&s->l, "filtered");
+	lines_print(&s->l, "filtered",
+		    "%s cannot be told apart by these filters: left out", what);
 }
 
 static int put_stacks(struct screen *s)
 {
-	struct check *c = s->c;
-
-	if (check_each(c, "requests", 0, put_requests, s, s->err) < 0 ||
+	if (screen_each(s, "requests", 0, put_requests) < 0 ||
 	    put_one_frame(s) ||
-	    check_each(c, "requests", 0, put_unjoined, s, s->err) < 0 ||
-	    check_each(c, "chains", 0, put_chains, s, s->err) < 0)
+	    screen_each(s, "requests", 0, put_unjoined) < 0 ||
+	    screen_each(s, "chains", 0, put_chains) < 0 ||
+	    screen_each(s, "across", ACROSS, screen_put_across) < 0 ||
+	    check_each(s->c, "copies", ACROSS, put_copies, s, s->err) < 0)
 		return -1;
-	s->n = 0;
-	if (check_each(c, "across", ACROSS, put_across, s, s->err) < 0 ||
-	    check_each(c, "copies", ACROSS, put_copies, s, s->err) < 0)
-		return -1;
-	return check_frames(c, &s->l, s->err);
+	return check_frames(s->c, &s->l, s->err);
 }
 
 int check_screen(struct check *c, struct err *err)
@@ -692,21 +676,18 @@ int check_screen(struct check *c, struct err *err)
 		.records = c->breaks.records,
 	};
 
-	if (check_each(c, "requests", 0, take_requests, &s, err) < 0 ||
-	    check_each(c, "captures", 0, take_capture, &s, err) < 0)
+	if (screen_each(&s, "requests", 0, screen_take_requests) < 0 ||
+	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
-	put_verdict(&s);
-	if (put_stacks(&s) || put_unwound(&s) || put_losses(&s))
+	screen_put_verdict(&s);
+	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;
-	s.n = 0;
 	if (c->breaks.all_stacks &&
-	    check_each(c, "cookies", 0, put_cookies, &s, err) < 0)
+	    screen_each(&s, "cookies", 0, put_cookies) < 0)
 		return -1;
-	if (put_findings(&s) || put_ordering(&s) ||
-	    check_each(c, "close", 0, put_close, &s, err) < 0)
-		return -1;
-	s.n = 0;
-	if (check_each(c, "damage", DAMAGE, put_damage, &s, err) < 0)
+	if (put_findings(&s) || screen_put_ordering(&s) ||
+	    screen_each(&s, "close", 0, put_close) < 0 ||
+	    screen_each(&s, "damage", DAMAGE, screen_put_damage) < 0)
 		return -1;
 	put_filter_note(&s);
 	s.n = 0;

@@ -1,5 +1,4 @@
-/* check_sql.c - the statements behind check: which there are, and how filters
- * narrow them. */
+/* check_sql.c - the statements of check, and how filters narrow them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* The names are those of --json: add, never rename. */
+/* The names are keys of --json: names may be added but not changed. */
 const struct check_query check_queries[] = {
 	{ "breaks",
 	  "what makes the exit status 4: requests and chains without their "
@@ -157,10 +156,11 @@ static const struct narrowed narrowed[] = {
 	{ "ordering", "check_filter_ordering", CHECK_RING },
 };
 
-/* The condition on columns that a table has: a filter on another column
- * leaves nothing of it. The values are the first of those of all. */
-static int put_narrowed(struct check *c, FILE *out, const struct narrowed *t,
-			struct err *err)
+/* Writes a view that narrows one table by the filters on columns it has. A
+ * filter on another column leaves no rows. Its bound values come first in those
+ * of all views. */
+static int check_sql_put_narrowed(struct check *c, FILE *out,
+				  const struct narrowed *t, struct err *err)
 {
 	struct filter all = filter;
 	struct value bind[FILTER_BIND];
@@ -200,14 +200,17 @@ int check_filters(struct check *c, struct err *err)
 		return err_set(err, ERR_IO, "no memory for a statement");
 	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		fputs(i ? ",\n" : "WITH ", out);
-		ret = ret ? ret : put_narrowed(c, out, &narrowed[i], err);
+		ret = ret ? ret
+			  : check_sql_put_narrowed(c, out, &narrowed[i], err);
 	}
 	fclose(out);
 	return ret;
 }
 
-/* The whole statement; the caller's to free. limit 0: none. */
-static char *statement(const struct check *c, const char *name, long limit)
+/* Returns the whole statement with a LIMIT unless limit is 0; the caller frees
+ * it. */
+static char *check_sql_statement(const struct check *c, const char *name,
+				 long limit)
 {
 	char query[64];
 	char tail[32] = "";
@@ -235,7 +238,7 @@ static char *statement(const struct check *c, const char *name, long limit)
 struct rows *check_rows(const struct check *c, const struct check_query *q,
 			long limit, struct err *err)
 {
-	char *sql = statement(c, q->name, limit);
+	char *sql = check_sql_statement(c, q->name, limit);
 	struct rows *r = rows_open(c->db, sql, c->prefix ? c->bind : NULL,
 				   c->prefix ? c->n_bind : 0, err);
 
@@ -256,7 +259,8 @@ static void put_literal(FILE *out, const struct value *v)
 	fputc('\'', out);
 }
 
-/* A shell has no values to bind: ?N becomes the text itself. */
+/* Replaces each ?N by its literal, since the SQL shell of the user binds
+ * nothing. */
 static void put_bound(const struct check *c, const char *sql)
 {
 	while (*sql) {
@@ -284,7 +288,7 @@ void check_print_sql(const struct check *c)
 
 		if (!check_asks(c, q))
 			continue;
-		sql = statement(c, q->name, check_limit(c, q));
+		sql = check_sql_statement(c, q->name, check_limit(c, q));
 		printf("-- %s: %s\n", q->name, q->what);
 		if (c->prefix)
 			put_bound(c, sql);

@@ -1,17 +1,15 @@
-/* annotate.c - the command that shows the instructions of a function with the
- * samples taken at each; without a function, the hottest ones. */
-#include <inttypes.h>
+/* annotate.c - the command that lists the hottest functions, or shows the
+ * samples at each instruction of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
 #include "cli/model/filter.h"
-#include "cli/output/grid.h"
 #include "cli/ingest/name.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -31,12 +29,11 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 static const char *const by_words[] = { "weight", "samples", NULL };
 
 static const struct opt opts[] = {
-	OPT_STRING(0, "dso", "NAME", &dso,
-		   "the function of that name in this image"),
+	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-		   "shares of weight or of samples (weight)"),
+		   "count weight or samples (weight)"),
 	OPT_NUMBER(0, "around", "N", &around,
 		   "only instructions with samples and N around them"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -46,81 +43,34 @@ static const struct opt opts[] = {
 	       "no source lines between the instructions"),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
 	OPT_STRING(0, "html", "FILE", &html,
-		   "write an HTML page that needs nothing else; -: to standard "
-		   "output"),
+		   "write a self-contained HTML page; -: to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
-/* ---- the hottest functions */
-
-static void put_function(struct grid *g, const struct hot *h,
-			 const struct hot_func *f)
-{
-	char at[512];
-
-	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
-		 f->peak_off);
-	grid_percent(g, f->weight, h->weight);
-	grid_number(g, f->samples);
-	grid_number(g, f->weight);
-	grid_percent(g, f->peak, f->weight);
-	grid_text(g, at);
-	grid_text(g, f->name ? f->name : "[no name]");
-	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
-}
-
-static int list_functions(const struct hot *h, const char *path)
-{
-	static const struct grid_column col[] = {
-		{ "Self %", "self_percent" },
-		{ "Samples", "samples" },
-		{ NULL, "weight" },
-		{ "Peak %", "peak_percent" },
-		{ "Hottest at", "peak" },
-		{ "Symbol", "symbol" },
-		{ NULL, "image" },
-	};
-	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
-	size_t max = limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit;
-
-	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
-		put_function(g, h, &h->func[i]);
-	grid_write(g, json ? "json" : "table", stdout);
-	grid_free(g);
-	if (!json && max && h->n_func > max)
-		printf("\n%zu more functions; --limit 0 shows all\n",
-		       h->n_func - max);
-	if (!json && h->n_func) {
-		fputs("\n'backstitch annotate ", stdout);
-		safe_text_put(stdout, path, 0, 0);
-		fputs(" SYMBOL' shows the instructions of one\n", stdout);
-	}
-	return 0;
-}
-
 /* ---- one function */
 
-struct page {
+struct annot_page {
 	const struct annot *a;
 	const char *path;
 };
 
-static int write_html(FILE *out, void *arg, struct err *err)
+static int annotate_write_html(FILE *out, void *arg, struct err *err)
 {
-	const struct page *p = arg;
+	const struct annot_page *p = arg;
 
 	(void)err;
 	annot_html(out, p->a, p->path);
 	return 0;
 }
 
-static int show(const struct annot *a, const char *path, struct err *err)
+static int annotate_show(const struct annot *a, const char *path,
+			 struct err *err)
 {
-	struct page p = { a, path };
+	struct annot_page p = { a, path };
 
-	if (html && out_write(html, write_html, &p, err))
+	if (html && out_write(html, annotate_write_html, &p, err))
 		return -1;
 	if (html)
 		return 0;
@@ -141,8 +91,8 @@ static void say_others(const struct hot *h, const struct hot_choice *c)
 		c->others, hot_base(h, c->image));
 }
 
-static int annotate(struct store *db, const struct hot *h, const char *path,
-		    const char *what, struct err *err)
+static int annotate_print(struct store *db, const struct hot *h,
+			  const char *path, const char *what, struct err *err)
 {
 	const struct annot_opts o = {
 		.intel = syntax && !strcmp(syntax, "intel"),
@@ -154,13 +104,19 @@ static int annotate(struct store *db, const struct hot *h, const char *path,
 	struct symbolizer *sy;
 	int rc;
 
+	if (!what) {
+		annot_list(h, path,
+			   limit == LIMIT_UNSET ? FUNCTIONS : (size_t)limit,
+			   json);
+		return 0;
+	}
 	if (hot_choose(h, what, dso, &c, err))
 		return -1;
 	say_others(h, &c);
 	sy = name_symbolizer(db, NULL);
 	rc = annot_load(&a, db, sy, h, &c, &o, err);
 	if (!rc)
-		rc = show(&a, path, err);
+		rc = annotate_show(&a, path, err);
 	symbolize_free(sy);
 	annot_release(&a);
 	return rc;
@@ -168,8 +124,8 @@ static int annotate(struct store *db, const struct hot *h, const char *path,
 
 /* ---- the command */
 
-static int answer(struct store *db, const char *path, const char *what,
-		  struct err *err)
+static int annotate_answer(struct store *db, const char *path, const char *what,
+			   struct err *err)
 {
 	const struct stacks_opts so = { .samples =
 						by && !strcmp(by, "samples") };
@@ -178,14 +134,13 @@ static int answer(struct store *db, const char *path, const char *what,
 	int rc = -1;
 
 	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
-		rc = what ? annotate(db, &h, path, what, err)
-			  : list_functions(&h, path);
+		rc = annotate_print(db, &h, path, what, err);
 	hot_release(&h);
 	stacks_free(s);
 	return rc;
 }
 
-static int check_options(int argc, const char *what, struct err *err)
+static int annotate_check_options(int argc, const char *what, struct err *err)
 {
 	if (argc > 2)
 		return err_set(err, ERR_USAGE,
@@ -206,7 +161,7 @@ static int check_options(int argc, const char *what, struct err *err)
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int annotate_run(int argc, char **argv, struct err *err)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
 	int status = STATUS_OK;
@@ -214,15 +169,13 @@ static int run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (check_options(argc, what, err) || name_check(err))
+	if (annotate_check_options(argc, what, err) || name_check(err))
 		return -1;
-	path = input_path(argc > 1 ? 1 : argc, argv, err);
-	db = path && !input_apart(path, html, err)
-		     ? database_open(path, &status, err)
-		     : NULL;
+	db = database_from_args(argc > 1 ? 1 : argc, argv, html, &path, &status,
+				err);
 	if (!db)
 		return -1;
-	rc = answer(db, path, what, err);
+	rc = annotate_answer(db, path, what, err);
 	store_close(db);
 	return rc ? -1 : status;
 }
@@ -242,5 +195,5 @@ const struct command cmd_annotate = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = annotate_run,
 };

@@ -1,29 +1,12 @@
-/* bundle.c - the command that packs a database for somebody else: with the
- * files that its names come from, or without what says whose it is. */
-#include <errno.h>
-#include <inttypes.h>
+/* bundle.c - the command that packs a database for someone else: with the files
+ * that hold its symbols, or redacted. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/model/filter.h"
-#include "cli/output/human.h"
-#include "cli/ingest/name.h"
-#include "cli/stop.h"
-#include "formats/bundle.h"
-#include "schema/read/redact.h"
+#include "cli/export/pack.h"
+#include "cli/input.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
-#include "stitch/base/table.h"
-#include "symbolize/disasm/code_bytes.h"
-#include "symbolize/symbolize.h"
-
-#define NAME_SIZE 8192
 
 static const char *out_path;
 static bool force, redact, no_debug;
@@ -36,309 +19,38 @@ static const struct opt opts[] = {
 		"name for the database alone"),
 	OPT_FLAG('f', "force", &force, "replace FILE"),
 	OPT_FLAG(0, "redact", &redact,
-		 "replace paths, names and arguments by words of ours; no "
-		 "files go along"),
+		 "replace paths, names and arguments by made-up words; adds no "
+		 "files"),
 	OPT_LIST(0, "keep", "GLOB", &keep,
-		 "with --redact: leave images with such a path as they are; "
-		 "may be given again"),
+		 "with --redact: leave images with such a path unchanged; may "
+		 "be repeated"),
 	OPT_FLAG(0, "no-debug-files", &no_debug,
 		 "the programs themselves, but no debug files"),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
-/* What is packed. */
-struct pack {
-	struct store *db;
-	struct symbolizer *sy;
-	struct bundle *b;
-	char name[256];	     /* of the database in the archive */
-	char *copy;	     /* the database as a file of its own */
-	struct image *image; /* by id */
-	size_t n_image, cap_image;
-	char **program;	    /* by image id: the file with its code; NULL */
-	struct table index; /* names in the archive */
-	char **put;
-	size_t n_put, cap_put;
-	struct arena text;
-	uint64_t files, bytes, missing;
-	char example[256]; /* of those that are missing */
-};
-
-/* ---- names */
-
-/* "dir/run.db" -> "run" */
-static void stem_of(const char *path, char *out, size_t size)
+static int bundle_run(int argc, char **argv, struct err *err)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-
-	if (!n || !strcmp(path, "-")) {
-		base = "capture";
-		n = strlen(base);
-	}
-	snprintf(out, size, "%.*s", (int)(n < 200 ? n : 200), base);
-}
-
-/* Where the user's --symfs is in front of it, that is left out. */
-static const char *without_symfs(const char *path)
-{
-	const char *symfs = name_symfs();
-	size_t n = symfs ? strlen(symfs) : 0;
-
-	while (n && symfs[n - 1] == '/')
-		n--;
-	return n && !strncmp(path, symfs, n) && path[n] == '/' ? path + n
-							       : path;
-}
-
-/* What --symfs finds by the build-id; false: there is none. */
-static bool debug_name(const struct image *img, char *out, size_t size)
-{
-	size_t n;
-
-	if (img->id_len < 2)
-		return false;
-	n = (size_t)snprintf(out, size, "symfs/usr/lib/debug/.build-id/%02x/",
-			     img->id[0]);
-	for (size_t i = 1; i < img->id_len; i++)
-		n += (size_t)snprintf(out + n, size - n, "%02x", img->id[i]);
-	snprintf(out + n, size - n, ".debug");
-	return true;
-}
-
-static bool same_name(const void *owner, uint32_t id, const void *key)
-{
-	return !strcmp(((const struct pack *)owner)->put[id], key);
-}
-
-/* A path of a capture must not lead out of the archive's folder. */
-static bool is_safe(const char *name)
-{
-	size_t n = strlen(name);
-
-	return !strstr(name, "/../") &&
-	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
-}
-
-static int put_file(struct pack *p, const char *name, const char *path,
-		    struct err *err)
-{
-	uint64_t hash = hash_bytes(name, strlen(name), 0);
-
-	if (!is_safe(name) ||
-	    table_find(&p->index, hash, same_name, p, name) != TABLE_NONE)
-		return 0;
-	p->put = mem_grow(p->put, &p->cap_put, p->n_put + 1, sizeof(*p->put));
-	p->put[p->n_put] = arena_strdup(&p->text, name);
-	table_add(&p->index, hash, (uint32_t)p->n_put++);
-	p->files++;
-	return bundle_add_file(p->b, name, path, &p->bytes, err);
-}
-
-/* ---- files */
-
-static int take_image(void *arg, const struct rows *r, struct err *err)
-{
-	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
-	struct image img = { 0 };
-	char name[NAME_SIZE];
-	const char *path;
-	struct code *c;
-	int rc = 0;
-
-	if (stop_requested())
-		return err_set(err, ERR_STOPPED, "stopped");
-	if (id >= 1 << 28)
-		return err_set(err, ERR_DB, "the database is damaged: image");
-	rows_image(r, 1, &p->text, &img);
-	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
-			     sizeof(*p->image));
-	p->image[id] = img;
-	c = code_open(p->sy, &img, err);
-	path = c ? code_path(c) : "";
-	if (*path && img.kind == IMAGE_KERNEL)
-		rc = put_file(p, "symfs/vmlinux", path, err);
-	else if (*path && img.kind == IMAGE_FILE) {
-		snprintf(name, sizeof(name), "symfs%s", img.path);
-		rc = put_file(p, name, path, err);
-	} else if (img.kind == IMAGE_FILE && !p->missing++) {
-		snprintf(p->example, sizeof(p->example), "%s", img.path);
-	}
-	code_close(c);
-	return rc;
-}
-
-static int take_section(void *arg, const struct rows *r, struct err *err)
-{
-	struct pack *p = arg;
-	size_t id = (size_t)rows_int(r, 0);
-	const char *path = rows_text(r, 1);
-	const char *plain = without_symfs(path);
-	char name[NAME_SIZE];
-	bool debug = strstr(plain, "debug") != NULL;
-
-	if (id >= p->n_image || !p->image[id].path || *path != '/' || !debug ||
-	    access(path, R_OK))
-		return 0;
-	if (strstr(plain, "/.dwz/") || !debug_name(&p->image[id], name, 256))
-		snprintf(name, sizeof(name), "symfs%s", plain);
-	return put_file(p, name, path, err);
-}
-
-static int put_readme(struct pack *p, struct err *err)
-{
-	char text[2048];
-
-	snprintf(text, sizeof(text),
-		 "%s.db is a database of backstitch: stacks of a recording, "
-		 "with their names.\n\n"
-		 "  backstitch info %s.db        what is in it\n"
-		 "  backstitch report %s.db      what took the time\n"
-		 "  backstitch flame -o a.svg %s.db\n\n"
-		 "Below symfs are the programs that ran, for the commands that "
-		 "look at code:\n\n"
-		 "  backstitch annotate --symfs symfs %s.db FUNCTION\n",
-		 p->name, p->name, p->name, p->name, p->name);
-	return bundle_add_text(p->b, "README", text, err);
-}
-
-static int fill(struct pack *p, struct err *err)
-{
-	char name[300];
-
-	snprintf(name, sizeof(name), "%s.db", p->name);
-	if (put_readme(p, err) || put_file(p, name, p->copy, err))
-		return -1;
-	p->files--; /* the database itself */
-	if (redact)
-		return 0;
-	if (rows_each(p->db, "bundle_images", take_image, p, err))
-		return -1;
-	return no_debug ? 0
-			: rows_each(p->db, "bundle_sections", take_section, p,
-				    err);
-}
-
-static int make_archive(struct pack *p, const char *out, struct err *err)
-{
-	int rc = -1;
-
-	p->b = bundle_create(out, force, err);
-	if (!p->b)
-		return -1;
-	p->sy = name_symbolizer(p->db, NULL);
-	if (!fill(p, err))
-		rc = bundle_finish(p->b, err);
-	bundle_free(p->b);
-	symbolize_free(p->sy);
-	return rc;
-}
-
-/* ---- the database */
-
-static int make_copy(struct pack *p, const char *out, struct err *err)
-{
-	size_t n = strlen(out) + 32;
-	char *copy = mem_new(n, 1);
-	const struct redact_opts o = { keep.item, keep.n };
-	struct redact_counts counts;
-
-	snprintf(copy, n, "%s.%ld.tmp", out, (long)getpid());
-	p->copy = copy;
-	if (store_copy(p->db, copy, err))
-		return -1;
-	if (!redact)
-		return 0;
-	if (store_redact(copy, &o, &counts, err))
-		return -1;
-	fprintf(stderr,
-		"backstitch: %" PRIu64 " words replaced in %" PRIu64
-		" places; names of events, their numbers, and the kernel's "
-		"names stay\n",
-		counts.words, counts.values);
-	return 0;
-}
-
-/* A device, or what a link leads to, must not be replaced by a file. */
-static int check_target(const char *out, struct err *err)
-{
-	struct stat st;
-
-	if (lstat(out, &st))
-		return 0;
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_IO,
-			       "%s: is no regular file; a bundle needs one",
-			       out);
-	if (!force)
-		return err_set(err, ERR_IO, "%s: exists; use -f to replace it",
-			       out);
-	return 0;
-}
-
-static int make(struct pack *p, const char *out, struct err *err)
-{
-	bool archive = bundle_is_name(out);
-	char size[32];
-
-	if (check_target(out, err) || make_copy(p, out, err))
-		return -1;
-	if (!archive && rename(p->copy, out))
-		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
-	if (!archive)
-		return 0;
-	if (make_archive(p, out, err))
-		return -1;
-	human_bytes(size, sizeof(size), p->bytes);
-	fprintf(stderr,
-		"%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
-		out, p->name, p->files, p->files == 1 ? "" : "s", size);
-	if (p->missing)
-		fprintf(stderr,
-			"backstitch: %" PRIu64 " image%s not here, such as "
-			"'%s'; --symfs DIR says where\n",
-			p->missing, p->missing == 1 ? " is" : "s are",
-			p->example);
-	return 0;
-}
-
-static void release(struct pack *p)
-{
-	if (p->copy)
-		unlink(p->copy);
-	free(p->copy);
-	free(p->image);
-	free(p->put);
-	table_release(&p->index);
-	arena_release(&p->text);
-}
-
-static int run(int argc, char **argv, struct err *err)
-{
-	struct pack p = { 0 };
+	const struct pack_opts o = {
+		.out = out_path,
+		.force = force,
+		.redact = redact,
+		.no_debug = no_debug,
+		.keep = &keep,
+	};
 	int status = STATUS_OK;
 	const char *path;
-	char out[300];
+	struct store *db;
 	int rc;
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
-	path = input_path(argc, argv, err);
-	if (!path || input_apart(path, out_path, err))
+	db = database_from_args(argc, argv, out_path, &path, &status, err);
+	if (!db)
 		return -1;
-	stem_of(path, p.name, sizeof(p.name));
-	snprintf(out, sizeof(out), redact ? "%s.redacted.db" : "%s.tar.gz",
-		 p.name);
-	p.db = database_open(path, &status, err);
-	if (!p.db)
-		return -1;
-	rc = make(&p, out_path ? out_path : out, err);
-	release(&p);
-	store_close(p.db);
+	rc = pack_write(db, path, &o, err);
+	store_close(db);
 	return rc ? -1 : status;
 }
 
@@ -355,5 +67,5 @@ const struct command cmd_bundle = {
 	.summary = "pack a database for somebody else",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = bundle_run,
 };

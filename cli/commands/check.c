@@ -1,11 +1,12 @@
-/* check.c - the command that says what was lost, and which stacks that
- * broke: the causality audit. */
+/* check.c - the command that audits causality: what was lost, and which stacks
+ * are missing because of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/input.h"
 #include "cli/output/out.h"
 #include "cli/stop.h"
 #include "cli/pictures/timeline.h"
@@ -22,23 +23,26 @@ static const struct opt opts[] = {
 	OPT_FLAG('v', "verbose", &verbose,
 		 "list the evidence: each missing stack, gap, finding, loss"),
 	OPT_NUMBER(0, "limit", "N", &limit,
-		   "so many rows of each kind of evidence; 0: all (20, with "
-		   "--json all)"),
+		   "print at most N rows of each kind of evidence; 0: all (20; "
+		   "all with --json)"),
 	OPT_FLAG(0, "as-perf", &as_perf,
-		 "compare with what perf 7.2 makes of the same records"),
+		 "compare with the stacks that perf 7.2 makes of the same "
+		 "records"),
 	OPT_FLAG(0, "as-tid", &as_tid,
 		 "compare with taking the next chain of the thread"),
 	OPT_STRING(0, "max-loss", "N", &max_loss,
-		   "tolerate so many lost records, or so many percent: 0.5%"),
-	OPT_STRING(0, "max-unjoined", "N", &max_unjoined,
-		   "tolerate so many requests and chains without their other "
-		   "half, or so many percent"),
+		   "tolerate N lost records, or a share such as 0.5%"),
+	OPT_STRING(
+		0, "max-unjoined", "N", &max_unjoined,
+		"tolerate N requests and chains without their other half, or a "
+		"share such as 0.5%"),
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
-	OPT_STRING(0, "svg", "FILE", &svg,
-		   "draw losses and missing stacks over time into FILE too; -: "
-		   "to standard output, without the rest"),
+	OPT_STRING(
+		0, "svg", "FILE", &svg,
+		"also draw losses and missing stacks over time into FILE; -: "
+		"only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
@@ -52,7 +56,8 @@ static int bad_limit(const char *opt, const char *text, struct err *err)
 		       opt, text);
 }
 
-/* "100", "5%", "0.25%"; shares exactly, in millionths of a percent. */
+/* Parses "100", "5%" or "0.25%"; a share becomes millionths of a percent,
+ * exactly. */
 static int parse_limit(const char *opt, const char *text,
 		       struct check_limit *out, struct err *err)
 {
@@ -78,8 +83,8 @@ static int parse_limit(const char *opt, const char *text,
 	if (!out->percent && (*p || part || strchr(text, '.')))
 		return bad_limit(opt, text, err);
 	if (out->percent && (n > 100 || (n == 100 && part)))
-		return err_set(err, ERR_USAGE,
-			       "--%s: '%s' is more than everything", opt, text);
+		return err_set(err, ERR_USAGE, "--%s: '%s' is more than 100 %%",
+			       opt, text);
 	out->n = out->percent ? n * 1000000 + part : n;
 	return 0;
 }
@@ -93,18 +98,18 @@ static int print_screens(struct check *c, struct err *err)
 	return verbose ? check_evidence(c, err) : 0;
 }
 
-static int draw(FILE *out, void *arg, struct err *err)
+static int check_draw(FILE *out, void *arg, struct err *err)
 {
 	struct check *c = arg;
 
 	return timeline_write(out, c->db, NULL, err);
 }
 
-static int answer(struct check *c, struct err *err)
+static int check_answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
 		return -1;
-	if (svg && out_write(svg, draw, c, err))
+	if (svg && out_write(svg, check_draw, c, err))
 		return -1;
 	if (svg && !strcmp(svg, "-"))
 		return check_judge(c, err);
@@ -117,7 +122,7 @@ static int answer(struct check *c, struct err *err)
 	return json ? check_print_json(c, err) : print_screens(c, err);
 }
 
-static int set_up(struct check *c, struct err *err)
+static int check_set_up(struct check *c, struct err *err)
 {
 	if (sql && json)
 		return err_set(err, ERR_USAGE,
@@ -141,21 +146,18 @@ static int set_up(struct check *c, struct err *err)
 	return parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int check_run(int argc, char **argv, struct err *err)
 {
 	struct check c = { .status = STATUS_OK };
 	int ret;
 
-	if (set_up(&c, err))
+	if (check_set_up(&c, err))
 		return -1;
-	c.path = input_path(argc, argv, err);
-	if (!c.path || input_apart(c.path, svg, err))
-		return -1;
-	c.db = database_open(c.path, &c.status, err);
+	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
 	stop_query(c.db);
-	ret = answer(&c, err);
+	ret = check_answer(&c, err);
 	stop_query(NULL);
 	check_forget(&c);
 	free(c.prefix);
@@ -178,9 +180,11 @@ extern const struct command cmd_check;
 const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE]",
-	.summary = "say what was lost, and which stacks that broke",
+	.summary =
+		"report what was lost, and which stacks are missing because of "
+		"it",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = check_run,
 };

@@ -1,4 +1,5 @@
-/* completion.c - the command that writes shell completion from the tables. */
+/* completion.c - the command that generates shell completion from the option
+ * tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,14 +8,14 @@
 #include "cli/topics.h"
 #include "stitch/base/err.h"
 
-/* Commands without a file argument. */
+/* Returns whether the arguments of a command are files. */
 static bool takes_files(const struct command *c)
 {
 	return strcmp(c->name, "help") && strcmp(c->name, "completion");
 }
 
-/* The words that those take instead. */
-static void put_words(const struct command *c)
+/* Prints the words that such a command takes instead. */
+static void completion_put_words(const struct command *c)
 {
 	if (!strcmp(c->name, "completion"))
 		fputs("bash zsh fish", stdout);
@@ -24,6 +25,12 @@ static void put_words(const struct command *c)
 		printf("%s ", commands[i]->name);
 	for (size_t i = 0; topics[i].name; i++)
 		printf("%s ", topics[i].name);
+}
+
+static void completion_put_choices(const struct opt *o)
+{
+	for (size_t i = 0; o->choices[i]; i++)
+		printf("%s%s", i ? " " : "", o->choices[i]);
 }
 
 static void bash_option(void *arg, const struct opt *o)
@@ -44,24 +51,24 @@ static void bash_choices(void *arg, const struct opt *o)
 	if (o->letter)
 		printf("|%s:-%c", c ? c->name : "*", o->letter);
 	fputs(") words='", stdout);
-	for (size_t i = 0; o->choices[i]; i++)
-		printf("%s%s", i ? " " : "", o->choices[i]);
+	completion_put_choices(o);
 	puts("' ;;");
 }
 
 static void print_bash(void)
 {
-	puts("# bash completion for backstitch");
-	puts("_backstitch() {");
-	puts("\tlocal cur=${COMP_WORDS[COMP_CWORD]}");
-	puts("\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=");
-	puts("\tlocal cmd=${COMP_WORDS[1]}");
-	/* bash parts words at "=" */
-	puts("\tif [ \"$cur\" = = ]; then cur=");
-	puts("\telif [ \"$prev\" = = ]; then "
-	     "prev=${COMP_WORDS[COMP_CWORD-2]}; fi");
-	puts("\tif [ \"$COMP_CWORD\" -eq 1 ]; then");
-	printf("\t\tCOMPREPLY=( $(compgen -W '");
+	/* bash splits words at "=" */
+	fputs("# bash completion for backstitch\n"
+	      "_backstitch() {\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+	      "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+	      "\tlocal cmd=${COMP_WORDS[1]}\n"
+	      "\tif [ \"$cur\" = = ]; then cur=\n"
+	      "\telif [ \"$prev\" = = ]; then "
+	      "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	      "\t\tCOMPREPLY=( $(compgen -W '",
+	      stdout);
 	for (size_t i = 0; commands[i]; i++)
 		printf("%s ", commands[i]->name);
 	puts("' -- \"$cur\") )");
@@ -84,7 +91,7 @@ static void print_bash(void)
 		if (takes_files(commands[i]))
 			continue;
 		printf("\t\t%s) words='", commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("' ;;");
 	}
 	puts("\t\tesac ;; esac ;;");
@@ -94,7 +101,8 @@ static void print_bash(void)
 	puts("complete -o default -o bashdefault -F _backstitch backstitch");
 }
 
-/* Text inside '...' of zsh's _arguments: no quotes, brackets or colons. */
+/* Prints text for '...' in zsh's _arguments, without quotes, brackets or
+ * colons. */
 static void zsh_text(const char *s)
 {
 	for (; *s; s++) {
@@ -114,8 +122,7 @@ static void zsh_argument(const struct opt *o)
 	printf(":%s:", o->arg);
 	if (o->kind == OPT_CHOICE) {
 		putchar('(');
-		for (size_t i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		completion_put_choices(o);
 		putchar(')');
 	} else if (!strcmp(o->arg, "DIR")) {
 		fputs("_files -/", stdout);
@@ -166,7 +173,7 @@ static void print_zsh(void)
 			continue;
 		}
 		fputs("\t\t'*: :(", stdout);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts(")' ;;");
 	}
 	puts("\tesac\n}\n_backstitch \"$@\"");
@@ -194,8 +201,7 @@ static void fish_option(void *arg, const struct opt *o)
 		printf(" -s %c", o->letter);
 	if (o->kind == OPT_CHOICE) {
 		fputs(" -x -a '", stdout);
-		for (size_t i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? " " : "", o->choices[i]);
+		completion_put_choices(o);
 		putchar('\'');
 	} else if (o->arg) {
 		fputs(" -r", stdout);
@@ -222,12 +228,12 @@ static void print_fish(void)
 		printf("complete -c backstitch -n "
 		       "'__fish_seen_subcommand_from %s' -f -a '",
 		       commands[i]->name);
-		put_words(commands[i]);
+		completion_put_words(commands[i]);
 		puts("'");
 	}
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int completion_run(int argc, char **argv, struct err *err)
 {
 	const char *shell = argc ? argv[0] : "";
 
@@ -255,5 +261,5 @@ const struct command cmd_completion = {
 	.args = "bash | zsh | fish",
 	.summary = "write completion for a shell",
 	.examples = examples,
-	.run = run,
+	.run = completion_run,
 };

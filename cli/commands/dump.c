@@ -1,5 +1,5 @@
-/* dump.c - the command that prints the records of a capture as they lie in
- * the file, with their offsets. */
+/* dump.c - the command that prints the records of a capture in file order, with
+ * their offsets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 static const struct opt opts[] = { { .kind = OPT_END } };
 
-/* -1 without a message: nobody reads any more. */
-static int put_line(void *arg, const char *text, struct err *err)
+/* Returns -1 without a message if output has failed. */
+static int dump_put_line(void *arg, const char *text, struct err *err)
 {
 	bool *quit = arg;
 
@@ -32,8 +32,8 @@ static int put_line(void *arg, const char *text, struct err *err)
 	return err_set(err, ERR_STOPPED, "stopped");
 }
 
-/* The first things that could not be read. */
-static uint64_t put_damage(struct ledger *lg)
+/* Prints the first damaged places. Returns how many there are. */
+static uint64_t dump_put_damage(struct ledger *lg)
 {
 	struct ledger_entry e;
 	uint64_t n = 0;
@@ -51,7 +51,7 @@ static uint64_t put_damage(struct ledger *lg)
 	return n;
 }
 
-static int dump(const char *path, struct ledger *lg, struct err *err)
+static int dump_capture(const char *path, struct ledger *lg, struct err *err)
 {
 	struct source_opts o = { .temp_dir = load_temp_dir() };
 	struct source *src = formats_open(path, &o, lg, err);
@@ -67,7 +67,7 @@ static int dump(const char *path, struct ledger *lg, struct err *err)
 	}
 	if (src->ops->scan && src->ops->scan(src, err))
 		goto out;
-	ret = src->ops->dump(src, put_line, &quit, err);
+	ret = src->ops->dump(src, dump_put_line, &quit, err);
 	if (quit && !stop_requested())
 		ret = 0;
 out:
@@ -75,7 +75,7 @@ out:
 	return ret;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int dump_run(int argc, char **argv, struct err *err)
 {
 	struct ledger *lg;
 	bool is_db = false;
@@ -92,9 +92,9 @@ static int run(int argc, char **argv, struct err *err)
 			       "'backstitch info' databases",
 			       argv[0]);
 	lg = ledger_new();
-	ret = dump(argv[0], lg, err);
+	ret = dump_capture(argv[0], lg, err);
 	if (!ret)
-		damage = put_damage(lg);
+		damage = dump_put_damage(lg);
 	ledger_free(lg);
 	if (ret)
 		return -1;
@@ -112,5 +112,5 @@ const struct command cmd_dump = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = dump_run,
 };

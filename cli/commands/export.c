@@ -1,4 +1,4 @@
-/* export.c - the command that hands a database to other tools. */
+/* export.c - the command that converts a database for other tools. */
 #include "cli/export/export.h"
 
 #include <stdio.h>
@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/output/out.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-/* One row each: the rest of export_NAME, and what users call it. */
+/* A row for each format: the rest of export_NAME, and its name for users. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
 	X(csv, "csv")                                                          \
@@ -50,7 +51,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static const struct exporter *find(const char *name)
+static const struct exporter *export_find_form(const char *name)
 {
 	for (size_t i = 0; exporters[i]; i++)
 		if (!strcmp(exporter_names[i], name))
@@ -58,9 +59,9 @@ static const struct exporter *find(const char *name)
 	return NULL;
 }
 
-static const struct exporter *choose(struct err *err)
+static const struct exporter *export_choose_form(struct err *err)
 {
-	const struct exporter *e = format ? find(format) : NULL;
+	const struct exporter *e = format ? export_find_form(format) : NULL;
 
 	if (!e)
 		err_set(err, ERR_USAGE,
@@ -87,18 +88,16 @@ static int write_it(FILE *out, void *arg, struct err *err)
 	return j->e->write(out, &j->x, err);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int export_run(int argc, char **argv, struct err *err)
 {
-	struct job j = { .e = choose(err) };
+	struct job j = { .e = export_choose_form(err) };
 	int status = STATUS_OK;
 	int rc;
 
 	if (!j.e)
 		return -1;
-	j.x.path = input_path(argc, argv, err);
-	if (!j.x.path || input_apart(j.x.path, out_path, err))
-		return -1;
-	j.x.db = database_open(j.x.path, &status, err);
+	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
+				    err);
 	if (!j.x.db)
 		return -1;
 	j.x.inlined = inlined;
@@ -121,8 +120,8 @@ extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
 	.args = "--format FORM [options] [DB | CAPTURE]",
-	.summary = "hand stacks and events to other tools",
+	.summary = "convert stacks and events for other tools",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = export_run,
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_diff.h"
 #include "cli/pictures/flame_draw.h"
@@ -14,7 +15,7 @@
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 
-static int draw(FILE *out, void *arg, struct err *err)
+static int flame_answer(FILE *out, void *arg, struct err *err)
 {
 	struct drawing *d = arg;
 
@@ -23,8 +24,8 @@ static int draw(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
-static int draw_one(int argc, char **argv, const struct svg_opts *o,
-		    struct err *err)
+static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
+			  struct err *err)
 {
 	struct labels *labels = labels_new();
 	struct drawing d = { .o = *o };
@@ -38,14 +39,14 @@ static int draw_one(int argc, char **argv, const struct svg_opts *o,
 				    : drawing_read(&d, path, &status, err);
 	if (!rc) {
 		drawing_check_total(&d);
-		rc = out_write(flame_opts.out_path, draw, &d, err);
+		rc = out_write(flame_opts.out_path, flame_answer, &d, err);
 	}
 	drawing_release(&d);
 	labels_free(labels);
 	return rc ? -1 : status;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct svg_opts o = { 0 };
 
@@ -53,7 +54,7 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	if (flame_opts.diff)
 		return flame_diff(argc, argv, &o, err);
-	return draw_one(argc, argv, &o, err);
+	return flame_draw_one(argc, argv, &o, err);
 }
 
 static const char *const examples[] = {
@@ -73,5 +74,5 @@ const struct command cmd_flame = {
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,
-	.run = run,
+	.run = flame_run,
 };

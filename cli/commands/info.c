@@ -1,7 +1,9 @@
-/* info.c - the command that says what is inside, and what was lost. */
+/* info.c - the command that prints the contents and the losses of a
+ * database. */
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/summary.h"
 #include "schema/store.h"
@@ -12,16 +14,14 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 
-static int run(int argc, char **argv, struct err *err)
+static int info_run(int argc, char **argv, struct err *err)
 {
-	const char *path = input_path(argc, argv, err);
 	int status = STATUS_OK;
-	struct store *db;
+	const char *path;
+	struct store *db =
+		database_from_args(argc, argv, NULL, &path, &status, err);
 	int ret;
 
-	if (!path)
-		return -1;
-	db = database_open(path, &status, err);
 	if (!db)
 		return -1;
 	ret = json ? summary_json(stdout, db, err)
@@ -38,9 +38,9 @@ extern const struct command cmd_info;
 const struct command cmd_info = {
 	.name = "info",
 	.args = "[options] [DB | CAPTURE]",
-	.summary = "say what is inside, and what was lost",
+	.summary = "print a summary of the contents and losses",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = info_run,
 };

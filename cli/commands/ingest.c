@@ -4,6 +4,7 @@
 
 #include "cli/ingest/align.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/model/summary.h"
@@ -19,18 +20,18 @@ static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DB", &output,
 		   "the database to make (default: the capture's name with "
 		   ".db, in the current folder)"),
-	OPT_FLAG('f', "force", &force, "replace the database when it exists"),
+	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "strict", &strict,
-		 "exit status 4 when records were lost or a user stack is "
-		 "missing for it"),
+		 "exit with status 4 if records were lost or a user stack is "
+		 "missing because of it"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
 };
 
-/* Cuts the ending off name when it has it and is more than it. */
-static void strip(char *name, const char *ending)
+/* Removes the suffix from name unless nothing is left. */
+static void ingest_strip_suffix(char *name, const char *ending)
 {
 	size_t n = strlen(name);
 	size_t len = strlen(ending);
@@ -55,10 +56,10 @@ static const char *default_name(const char *path, char *buf, size_t size)
 		return "backstitch.db";
 	memcpy(buf, path + start, len - start);
 	buf[len - start] = 0;
-	strip(buf, ".gz");
-	strip(buf, ".zst");
-	strip(buf, ".data");
-	strip(buf, ".dat");
+	ingest_strip_suffix(buf, ".gz");
+	ingest_strip_suffix(buf, ".zst");
+	ingest_strip_suffix(buf, ".data");
+	ingest_strip_suffix(buf, ".dat");
 	if (!buf[0] || !strcmp(buf, ".") || !strcmp(buf, ".."))
 		return "backstitch.db";
 	len = strlen(buf);
@@ -90,7 +91,7 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 	return 0;
 }
 
-static int finish(const char *out, bool damaged, struct err *err)
+static int ingest_finish(const char *out, bool damaged, struct err *err)
 {
 	struct store *db = store_open(out, false, err);
 	bool bad = false;
@@ -110,7 +111,7 @@ static int finish(const char *out, bool damaged, struct err *err)
 	return damaged ? STATUS_DAMAGED : STATUS_OK;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int ingest_run(int argc, char **argv, struct err *err)
 {
 	char buf[NAME_MAX_LEN + 1];
 	const char *out = output;
@@ -130,7 +131,7 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	if (load_captures(argv, (size_t)argc, out, force, &db, &damaged, err))
 		return -1;
-	return finish(out, damaged, err);
+	return ingest_finish(out, damaged, err);
 }
 
 static const char *const examples[] = {
@@ -147,5 +148,5 @@ const struct command cmd_ingest = {
 	.summary = "read captures into a database",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = ingest_run,
 };

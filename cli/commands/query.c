@@ -1,4 +1,4 @@
-/* query.c - the command that answers SQL. */
+/* query.c - the command that runs SQL statements. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
@@ -14,6 +15,7 @@
 #include "cli/stop.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -30,12 +32,13 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
 	OPT_FLAG(0, "tables", &list_tables,
 		 "list the tables and their columns"),
-	OPT_FLAG(0, "functions", &list_functions, "list our SQL functions"),
+	OPT_FLAG(0, "functions", &list_functions,
+		 "list the SQL functions of backstitch"),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
-/* Owned text of a file. */
+/* Returns the text of a file, or NULL and *err; the caller frees it. */
 static char *read_sql(const char *path, struct err *err)
 {
 	bool from_stdin = !strcmp(path, "-");
@@ -61,7 +64,7 @@ static char *read_sql(const char *path, struct err *err)
 	return sql;
 }
 
-static int answer(struct store *db, const char *sql, struct err *err)
+static int query_answer(struct store *db, const char *sql, struct err *err)
 {
 	const struct output *o = output_chosen();
 	struct rows *r;
@@ -78,16 +81,16 @@ static int answer(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* Names in bold, their columns behind, as wide as the screen. */
-static int list(struct store *db, const char *sql, struct err *err)
+/* Prints names in bold with their columns, wrapped to the screen. */
+static int query_list_names(struct store *db, const char *sql, struct err *err)
 {
 	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
 	struct rows *r = rows_open(db, sql, NULL, 0, err);
 	int ret = -1;
 
 	while (r && (ret = rows_next(r, err)) > 0) {
-		const char *name = rows_text(r, 0);
-		const char *columns = rows_text(r, 1);
+		const char *name = rows_text(r, LIST_VIEWS_VIEW);
+		const char *columns = rows_text(r, LIST_VIEWS_COLUMNS);
 		char clean[8192];
 
 		safe_text_clean_buf(clean, sizeof(clean), columns,
@@ -102,15 +105,16 @@ static int list(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* The words behind the command: a database and a statement, each of which
- * may be missing. A statement has a space in it and is no file. */
-struct words {
-	int n_db; /* 0 or 1: words that name the database */
+/* The arguments: a database and a statement, each optional. A word with a space
+ * that is not a file is a statement. */
+struct query_args {
+	int n_db; /* number of words that name the database: 0 or 1 */
 	const char *sql;
 	bool from_file;
 };
 
-static int sort_words(int argc, char **argv, struct words *w, struct err *err)
+static int sort_words(int argc, char **argv, struct query_args *w,
+		      struct err *err)
 {
 	int listing = list_views + list_tables + list_functions;
 
@@ -142,10 +146,10 @@ static int sort_words(int argc, char **argv, struct words *w, struct err *err)
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int query_run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
-	struct words w = { 0 };
+	struct query_args w = { 0 };
 	char *owned = NULL;
 	const char *path;
 	struct store *db;
@@ -166,9 +170,9 @@ static int run(int argc, char **argv, struct err *err)
 		;
 	else if (db && (list_views || list_tables || list_functions) &&
 		 !output_asked())
-		ret = list(db, w.sql, err);
+		ret = query_list_names(db, w.sql, err);
 	else if (db)
-		ret = answer(db, owned ? owned : w.sql, err);
+		ret = query_answer(db, owned ? owned : w.sql, err);
 	store_close(db);
 	free(owned);
 	return ret ? -1 : status;
@@ -186,9 +190,9 @@ extern const struct command cmd_query;
 const struct command cmd_query = {
 	.name = "query",
 	.args = "[options] [DB] [SQL]",
-	.summary = "answer SQL from a database",
+	.summary = "run SQL on a database",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = query_run,
 };

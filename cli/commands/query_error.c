@@ -1,4 +1,4 @@
-/* query_error.c - what is wrong with a statement, and where. */
+/* query_error.c - explains where a statement is wrong. */
 #include "cli/commands/query_error.h"
 
 #include <stdio.h>
@@ -8,15 +8,16 @@
 #include "cli/options.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 /* ---- where */
 
-#define SHOWN_MAX 512 /* bytes of a line */
+#define SHOWN_MAX 512 /* bytes of the statement that are shown */
 
-/* Cells that n bytes take as they are shown. */
+/* Returns the columns that n bytes take when shown. */
 static int cells_of(const char *s, size_t n)
 {
 	char *part = mem_dup(s, n);
@@ -26,7 +27,7 @@ static int cells_of(const char *s, size_t n)
 	return cells;
 }
 
-/* A long line is shown from a little before the place. */
+/* Shows the line with the error; a long line from shortly before the error. */
 static void show_place(const char *sql, size_t at)
 {
 	size_t start = at;
@@ -37,7 +38,7 @@ static void show_place(const char *sql, size_t at)
 		start--;
 	if (at - start > lead)
 		start = at - lead / 2;
-	/* not in the middle of a character */
+	/* do not begin inside a character */
 	while (start < at && ((unsigned char)sql[start] & 0xc0) == 0x80)
 		start++;
 	if (end - start > SHOWN_MAX)
@@ -66,7 +67,7 @@ static void show_place(const char *sql, size_t at)
 /* ---- what was meant */
 
 struct missing {
-	const char *said; /* SQLite's words in front of the name */
+	const char *said; /* SQLite's message before the name */
 	const char *query;
 };
 
@@ -81,7 +82,8 @@ struct near_names {
 	struct arena text;
 };
 
-/* Those of the tables that the statement names come first. */
+/* Names of the tables that the statement uses come first. The queries near_*
+ * have the same columns. */
 static void offer_all(struct store *db, const char *query, const char *sql,
 		      struct near_names *n)
 {
@@ -90,17 +92,17 @@ static void offer_all(struct store *db, const char *query, const char *sql,
 	struct rows *r = rows_open(db, store_sql(query), &bind, 1, &ignored);
 
 	while (r && rows_next(r, &ignored) > 0) {
-		const char *name = rows_text(r, 0);
+		const char *name = rows_text(r, NEAR_TABLES_NAME);
 
-		if (n->near.best && !rows_int(r, 1))
+		if (n->near.best && !rows_int(r, NEAR_TABLES_MEANT))
 			break;
 		nearest_offer(&n->near, arena_strdup(&n->text, name));
 	}
 	rows_close(r);
 }
 
-/* The name that was not found, in err's message: its place in kinds[], or
- * -1. */
+/* Finds the missing name in err's message. Returns its index in kinds[], or -1
+ * if the message is about something else. */
 static int missing_name(const struct err *err, char *word, size_t size)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -109,7 +111,7 @@ static int missing_name(const struct err *err, char *word, size_t size)
 		if (!at)
 			continue;
 		at += strlen(kinds[i].said);
-		/* "alias.column": the alias is right */
+		/* in "alias.column" the alias is correct */
 		if (strrchr(at, '.'))
 			at = strrchr(at, '.') + 1;
 		snprintf(word, size, "%s", at);
@@ -127,7 +129,7 @@ void query_error(struct store *db, const char *sql, struct err *err)
 	if (err->code != ERR_DB)
 		return;
 	int kind = missing_name(err, word, sizeof(word));
-	/* SQLite does not say where tables are missing */
+	/* SQLite gives no offset for a missing table */
 	const char *there = kind >= 0 ? strcasestr(sql, word) : NULL;
 
 	if (at >= 0 && (size_t)at <= strlen(sql))

@@ -1,11 +1,11 @@
-/* query_error.h - what is wrong with a statement, and where. */
+/* query_error.h - explains where a statement is wrong. */
 #ifndef CLI_COMMANDS_QUERY_ERROR_H
 #define CLI_COMMANDS_QUERY_ERROR_H
 struct err;
 struct store;
 
-/* Right after the statement was refused: shows on stderr the line that the
- * error is in, with a mark below it, and adds to the message the nearest name
- * where one was not found. */
+/* To be called right after SQLite refused the statement. Shows the line with
+ * the error on stderr with a mark below it. If a name was not found, adds the
+ * nearest one to the message. */
 void query_error(struct store *db, const char *sql, struct err *err);
 #endif

@@ -1,22 +1,23 @@
-/* script.c - the command that prints samples as text, in perf script's shape.
+/* script.c - the command that prints samples as text, in the format of perf
+ * script.
  *
  * With -F the output is what perf script prints with the same -F, so that a
- * diff of both is a diff of contents; without it, each missing user half is
- * said as well. */
+ * diff of both shows differences of contents only. Without -F, each missing
+ * user stack is noted. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/model/chains.h"
 #include "cli/command.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
 #include "cli/tables/script.h"
 #include "cli/stop.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -31,97 +32,18 @@ static const struct opt opts[] = {
 		   "dso, dsoff, srcline"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
-		 "say between the samples where records were lost"),
+		 "print between the samples where records were lost"),
 	OPT_FLAG(0, "wall", &wall,
-		 "print times as UTC, where the capture knows them"),
+		 "print times as UTC, if the capture has its offset to wall "
+		 "time"),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
-/* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
-static void put_moment(const struct script_fields *f, const char *word,
-		       struct value time)
-{
-	char text[SCRIPT_TIME_SIZE];
-	size_t skip = 0;
-
-	if (time.kind != VALUE_INT)
-		return;
-	size_t n = script_time(f, time.num, text);
-
-	while (skip < n && text[skip] == ' ')
-		skip++;
-	printf(" %s %.*s", word, (int)(n - skip), text + skip);
-}
-
-static void put_loss(const struct script_fields *f, struct rows *r)
-{
-	printf("[lost %" PRId64 " record%s", rows_int(r, 4),
-	       rows_int(r, 4) == 1 ? "" : "s");
-	if (rows_value(r, 1).kind == VALUE_INT)
-		printf(" on CPU %" PRId64, rows_int(r, 1));
-	put_moment(f, "from", rows_value(r, 2));
-	put_moment(f, "to", rows_value(r, 3));
-	if (strcmp(rows_text(r, 0), "lost"))
-		printf(": %s", rows_text(r, 0));
-	fputs("]\n\n", stdout);
-}
-
-static void put_loss_json(struct rows *r)
-{
-	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
-					    "records" };
-	struct json_object *o = json_object_new_object();
-
-	for (size_t i = 0; i < 5; i++) {
-		struct value v = rows_value(r, i);
-
-		if (v.kind != VALUE_NULL)
-			json_object_object_add(o, name[i],
-					       output_json_value(&v));
-	}
-	output_json_line(o);
-	json_object_put(o);
-}
-
-/* The losses, merged into the stream of samples by their end. */
-struct losses {
-	const struct script_fields *f;
-	struct rows *rows;
-	bool more;
-};
-
-static int next_loss(struct losses *l, struct err *err)
-{
-	int ret = rows_next(l->rows, err);
-
-	l->more = ret > 0;
-	return ret < 0 ? -1 : 0;
-}
-
-/* All that ended before `time`; all when `rest`. */
-static int losses_until(struct losses *l, int64_t time, bool rest,
-			struct err *err)
-{
-	while (l->more) {
-		struct value t1 = rows_value(l->rows, 3);
-
-		if (!rest && (t1.kind != VALUE_INT || t1.num > time))
-			return 0;
-		if (json)
-			put_loss_json(l->rows);
-		else
-			put_loss(l->f, l->rows);
-		if (next_loss(l, err))
-			return -1;
-	}
-	return 0;
-}
-
-static int print_rows(struct script *s, struct events *ev, struct losses *l,
-		      struct err *err)
+static int script_print_rows(struct script *s, struct events *ev,
+			     struct script_losses *l, struct err *err)
 {
 	struct event_row e;
 	int ret;
@@ -129,7 +51,7 @@ static int print_rows(struct script *s, struct events *ev, struct losses *l,
 	while ((ret = events_next(ev, &e, err)) > 0) {
 		if (!script_is_sample(s, e.type))
 			continue;
-		if (l->more && e.timed && losses_until(l, e.time, false, err))
+		if (l->more && e.timed && script_losses_until(l, e.time, err))
 			return -1;
 		ret = json ? script_json(s, &e, err) : script_text(s, &e, err);
 		if (ret)
@@ -139,13 +61,13 @@ static int print_rows(struct script *s, struct events *ev, struct losses *l,
 	}
 	if (ret < 0)
 		return -1;
-	return losses_until(l, 0, true, err);
+	return script_losses_until(l, INT64_MAX, err);
 }
 
-static int print_all(struct store *db, const struct script_fields *f,
-		     struct err *err)
+static int script_print_all(struct store *db, const struct script_fields *f,
+			    struct err *err)
 {
-	struct losses l = { .f = f };
+	struct script_losses l = { .rows = NULL };
 	struct script *s = script_new(db, f, err);
 	struct events *ev = NULL;
 	int ret = -1;
@@ -155,20 +77,18 @@ static int print_all(struct store *db, const struct script_fields *f,
 	ev = events_open(db, err);
 	if (!ev)
 		goto out;
-	if (show_lost) {
-		l.rows = rows_open(db, store_sql("print_losses"), NULL, 0, err);
-		if (!l.rows || next_loss(&l, err))
-			goto out;
-	}
-	ret = print_rows(s, ev, &l, err);
+	if (show_lost && script_losses_open(&l, db, f, err))
+		goto out;
+	ret = script_print_rows(s, ev, &l, err);
 out:
-	rows_close(l.rows);
+	script_losses_close(&l);
 	events_close(ev);
 	script_free(s);
 	return ret;
 }
 
-/* The capture's clock against the one on the wall. */
+/* Reads the offset of the capture's clock to wall time. Returns 0, or -1 and
+ * *err. */
 static int find_wall(struct store *db, struct script_fields *f,
 		     const char *path, struct err *err)
 {
@@ -176,7 +96,7 @@ static int find_wall(struct store *db, struct script_fields *f,
 	int got = r ? rows_next(r, err) : -1;
 
 	f->wall = got > 0;
-	f->wall_offset = got > 0 ? rows_int(r, 0) : 0;
+	f->wall_offset = got > 0 ? rows_int(r, FN_WALL_VALUE) : 0;
 	rows_close(r);
 	if (!got)
 		return err_set(err, ERR_FORMAT,
@@ -186,7 +106,7 @@ static int find_wall(struct store *db, struct script_fields *f,
 	return got < 0 ? -1 : 0;
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int script_run(int argc, char **argv, struct err *err)
 {
 	struct script_fields f;
 	int status = STATUS_OK;
@@ -201,15 +121,12 @@ static int run(int argc, char **argv, struct err *err)
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
-	path = input_path(argc, argv, err);
-	if (!path)
-		return -1;
-	db = database_open(path, &status, err);
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
 	ret = wall ? find_wall(db, &f, path, err) : 0;
 	if (!ret)
-		ret = print_all(db, &f, err);
+		ret = script_print_all(db, &f, err);
 	store_close(db);
 	return ret ? -1 : status;
 }
@@ -228,5 +145,5 @@ const struct command cmd_script = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = script_run,
 };

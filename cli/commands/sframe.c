@@ -10,34 +10,24 @@
 
 static bool check, unwind, readiness, json;
 
-static const struct opt opts[] = { OPT_FLAG(0, "check", &check,
-					    "compare it with the code and "
-					    "with .eh_frame; status 4 when "
-					    "there are errors"),
-				   OPT_FLAG(0, "unwind", &unwind,
-					    "of a capture with stack dumps: "
-					    "how far do they get with SFrame "
-					    "alone"),
-				   OPT_FLAG(0, "readiness", &readiness,
-					    "of a database or capture: which "
-					    "share of its samples could be "
-					    "unwound by frame pointer, by "
-					    "SFrame, by neither"),
-				   OPT_FLAG(0, "json", &json, "print JSON"),
-				   OPT_GROUP(name_place_opts),
-				   { .kind = OPT_END } };
+static const struct opt opts[] = {
+	OPT_FLAG(0, "check", &check,
+		 "compare the section with the code and with .eh_frame; status "
+		 "4 if there are errors"),
+	OPT_FLAG(0, "unwind", &unwind,
+		 "compare unwinding a capture's stack dumps by SFrame alone "
+		 "with all tables"),
+	OPT_FLAG(
+		0, "readiness", &readiness,
+		"print which share of the samples of a database or capture can "
+		"be unwound by frame pointer, by SFrame, by neither"),
+	OPT_FLAG(0, "json", &json, "print JSON"),
+	OPT_GROUP(name_place_opts),
+	{ .kind = OPT_END }
+};
 
-int sframe_damaged(const char *path)
-{
-	fprintf(stderr,
-		"%s: damaged, what could be read is used; 'backstitch info "
-		"%s' says more\n",
-		path, path);
-	return STATUS_DAMAGED;
-}
-
-static int open_section(const char *path, struct elf_file **ef,
-			struct sframe_file *f, struct err *err)
+static int sframe_open_section(const char *path, struct elf_file **ef,
+			       struct sframe_file *f, struct err *err)
 {
 	int ret;
 
@@ -55,7 +45,7 @@ static int open_section(const char *path, struct elf_file **ef,
 			     path);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int sframe_run(int argc, char **argv, struct err *err)
 {
 	struct elf_file *ef;
 	struct sframe_file f;
@@ -72,7 +62,7 @@ static int run(int argc, char **argv, struct err *err)
 		return sframe_unwind(argv[0], json, err);
 	if (readiness)
 		return sframe_readiness(argv[0], json, err);
-	if (open_section(argv[0], &ef, &f, err))
+	if (sframe_open_section(argv[0], &ef, &f, err))
 		return -1;
 	status = check ? sframe_check_print(ef, &f, json, err)
 		       : sframe_dump(argv[0], &f, json);
@@ -95,5 +85,5 @@ const struct command cmd_sframe = {
 	.examples = examples,
 	.opts = opts,
 	.pages = true,
-	.run = run,
+	.run = sframe_run,
 };

@@ -1,13 +1,15 @@
-/* symbolize.c - the command that names what has no name yet, when debug files
- * turned up after ingest. */
+/* symbolize.c - the command that resolves symbols again after debug files were
+ * added. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/ingest/callsites.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -24,24 +26,27 @@ static int check_calls(struct store *db, struct err *err)
 }
 
 struct done {
-	int64_t unnamed, lines; /* places in code: without a name, with line */
+	int64_t unnamed, lines; /* code addresses without a symbol, and with a
+				 * source line */
 };
 
-static int count(struct store *db, struct done *d, struct err *err)
+static int symbolize_count_named(struct store *db, struct done *d,
+				 struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql("named_counts"), NULL, 0, err);
 	int ret = r ? rows_next(r, err) : -1;
 
 	if (ret > 0) {
-		d->unnamed = rows_int(r, 0);
-		d->lines = rows_int(r, 1);
+		d->unnamed = rows_int(r, NAMED_COUNTS_UNNAMED);
+		d->lines = rows_int(r, NAMED_COUNTS_WITH_LINE);
 	}
 	rows_close(r);
 	return ret > 0 ? 0 : -1;
 }
 
-static void tell(const char *path, const struct done *was,
-		 const struct done *is, const struct name_counts *c)
+static void symbolize_print_counts(const char *path, const struct done *was,
+				   const struct done *is,
+				   const struct name_counts *c)
 {
 	int64_t found = was->unnamed - is->unnamed;
 
@@ -58,7 +63,7 @@ static void tell(const char *path, const struct done *was,
 			path);
 }
 
-static int run(int argc, char **argv, struct err *err)
+static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	struct name_counts c = { 0 };
 	struct done was = { 0 };
@@ -78,7 +83,7 @@ static int run(int argc, char **argv, struct err *err)
 	db = store_open(path, true, err);
 	if (!db)
 		return -1;
-	ret = count(db, &was, err);
+	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
 		ret = name_again(db, &c, err);
 	if (!ret)
@@ -86,11 +91,11 @@ static int run(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = store_finish(db, NULL, err);
 	if (!ret)
-		ret = count(db, &is, err);
+		ret = symbolize_count_named(db, &is, err);
 	store_close(db);
 	if (ret)
 		return -1;
-	tell(path, &was, &is, &c);
+	symbolize_print_counts(path, &was, &is, &c);
 	return STATUS_OK;
 }
 
@@ -103,8 +108,8 @@ extern const struct command cmd_symbolize;
 const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.args = "[options] DB",
-	.summary = "name again, when debug files turned up",
+	.summary = "resolve symbols again after adding debug files",
 	.examples = examples,
 	.opts = opts,
-	.run = run,
+	.run = symbolize_run,
 };

@@ -1,21 +1,18 @@
 /* export_json.c - a database as one JSON object: samples, the stacks, frames
  * and images they refer to, captures, losses and verdicts.
  *
- * The keys are a promise (backstitch-export(1), VERSION below): keys may be
- * added; one that goes, or means something else, makes a new version. One row
- * a line, and samples one after the other: memory is bounded by what is
- * distinct. */
-#include <inttypes.h>
-#include <json-c/json.h>
+ * The keys are an interface (backstitch-export(1), VERSION below): keys may be
+ * added; removing a key or changing its meaning needs a new version. Each row
+ * is a line. Samples are written as they are read, so that memory depends on
+ * the number of distinct stacks only. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/code.h"
 #include "cli/model/events.h"
 #include "cli/export/export.h"
 #include "cli/model/loss_rows.h"
-#include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -50,390 +47,306 @@ static const struct word sample_words[] = {
 };
 
 struct json_export {
-	FILE *out;
+	struct json json;
 	const struct export *x;
 	struct events *events;
 	struct known_code *code;
-	const char **comm;  /* what a sample says of who: by comm.id */
-	const char **event; /* its name as JSON: by event_type.id */
-	const char **kind;  /* word of an enum image_kind */
+	const char **kind; /* name of each enum image_kind */
 	size_t n_kind, cap_kind;
-	uint64_t *addr; /* CHAIN_MAX */
+	uint64_t *addr; /* CHAIN_MAX addresses */
 	struct arena text;
 };
 
-/* ---- values */
-
-static void add(struct json_object *o, const char *key, struct json_object *v)
+static void export_json_put_words(struct json *j, const char *key,
+				  uint64_t flags, const struct word *w)
 {
-	json_object_object_add(o, key, v);
-}
-
-static void add_int(struct json_object *o, const char *key, int64_t v)
-{
-	add(o, key, json_object_new_int64(v));
-}
-
-static void add_known(struct json_object *o, const char *key, int64_t v,
-		      bool known)
-{
-	add(o, key, known ? json_object_new_int64(v) : NULL);
-}
-
-static void add_text(struct json_object *o, const char *key, const char *s)
-{
-	add(o, key, s ? output_json_text(s, strlen(s)) : NULL);
-}
-
-static struct json_object *hex(uint64_t v)
-{
-	char buf[32];
-
-	snprintf(buf, sizeof(buf), "0x%" PRIx64, v);
-	return json_object_new_string(buf);
-}
-
-static struct json_object *words(uint64_t flags, const struct word *w)
-{
-	struct json_object *list = json_object_new_array();
-
+	json_array(j, key);
 	for (; w->name; w++)
 		if (flags & w->bit)
-			json_object_array_add(list,
-					      json_object_new_string(w->name));
-	return list;
+			json_text(j, NULL, w->name);
+	json_end(j);
 }
 
-/* Writes an item of an array and lets go of it. */
-static void put_item(FILE *out, bool first, struct json_object *o)
+/* Begins an array with an item a line. An empty one ends on a line of its own,
+ * as version 1 has it. */
+static void export_json_begin(struct json *j, const char *key)
 {
-	fputs(first ? "\n" : ",\n", out);
-	output_json_put(out, o, false);
-	json_object_put(o);
+	json_array(j, key);
+	json_lines(j);
 }
 
-static void put_key(struct json_export *j, const char *key)
+static void export_json_end(struct json *j)
 {
-	fprintf(j->out, ",\n\"%s\": ", key);
+	json_break(j);
+	json_end(j);
 }
 
 /* ---- tables as they are */
 
-static int put_rows(struct json_export *j, const char *key, const char *query,
-		    struct err *err)
+static int export_json_put_rows(struct json_export *e, const char *key,
+				const char *query, struct err *err)
 {
-	struct rows *r = rows_open(j->x->db, store_sql(query), NULL, 0, err);
-	int rc;
+	struct rows *r = rows_open(e->x->db, store_sql(query), NULL, 0, err);
+	int rc = r ? json_rows(&e->json, key, r, err) : -1;
 
-	if (!r)
-		return -1;
-	put_key(j, key);
-	rc = output_json_array(j->out, r, err);
 	rows_close(r);
 	return rc;
 }
 
-static struct json_object *loss(const struct loss_row *l)
+static void export_json_put_loss(struct json *j, const struct loss_row *l)
 {
-	struct json_object *o = json_object_new_object();
-
-	add_int(o, "id", l->id);
-	add_int(o, "capture", l->capture);
-	add_text(o, "what", l->what);
-	add(o, "counts", json_object_new_boolean(l->counts));
-	add_known(o, "cpu", l->cpu, l->cpu >= 0);
-	add_known(o, "from_ns", l->from, l->has_from);
-	add_known(o, "to_ns", l->to, l->has_to);
-	add_known(o, "n", l->n, l->n >= 0);
-	return o;
+	json_object(j, NULL);
+	json_int(j, "id", l->id);
+	json_int(j, "capture", l->capture);
+	json_text(j, "what", l->what);
+	json_bool(j, "counts", l->counts);
+	json_int_or_null(j, "cpu", l->cpu, l->cpu >= 0);
+	json_int_or_null(j, "from_ns", l->from, l->has_from);
+	json_int_or_null(j, "to_ns", l->to, l->has_to);
+	json_int_or_null(j, "n", l->n, l->n >= 0);
+	json_end(j);
 }
 
-static int put_losses(struct json_export *j, struct err *err)
+static int export_json_put_losses(struct json_export *e, struct err *err)
 {
-	struct loss_rows *l = loss_rows_load(j->x->db, err);
+	struct loss_rows *l = loss_rows_load(e->x->db, err);
 
 	if (!l)
 		return -1;
-	put_key(j, "losses");
-	putc('[', j->out);
+	export_json_begin(&e->json, "losses");
 	for (size_t i = 0; i < loss_rows_count(l); i++)
-		put_item(j->out, !i, loss(loss_rows_at(l, i)));
-	fputs("\n]", j->out);
+		export_json_put_loss(&e->json, loss_rows_at(l, i));
+	export_json_end(&e->json);
 	loss_rows_free(l);
 	return 0;
 }
 
 /* ---- code: the place in an array is the id, and item 0 is none */
 
-static int take_kind(void *arg, const struct rows *r, struct err *err)
+static int export_json_take_kind(void *arg, const struct rows *r,
+				 struct err *err)
 {
-	struct json_export *j = arg;
-	int64_t id = rows_int(r, 0);
+	struct json_export *e = arg;
+	int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
 
 	(void)err;
 	if (id < 0 || id > UINT8_MAX)
 		return 0;
-	j->kind = mem_reach(j->kind, &j->n_kind, &j->cap_kind, (size_t)id + 1,
-			    sizeof(*j->kind));
-	j->kind[id] = arena_strdup(&j->text, rows_text(r, 1));
+	e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind, (size_t)id + 1,
+			    sizeof(*e->kind));
+	e->kind[id] =
+		arena_strdup(&e->text, rows_text(r, EXPORT_IMAGE_KINDS_NAME));
 	return 0;
 }
 
-static struct json_object *build_id(const struct image *img)
+static void export_json_put_image(struct json_export *e, size_t id)
 {
-	char buf[2 * sizeof(img->id) + 1] = "";
+	const struct code_image *i = &e->code->image[id];
+	const struct image *img = &i->img;
+	size_t kind = (size_t)img->kind;
+	size_t len = img->id_len;
+	struct json *j = &e->json;
 
-	for (size_t i = 0; i < img->id_len && i < sizeof(img->id); i++)
-		snprintf(buf + 2 * i, 3, "%02x", img->id[i]);
-	return *buf ? json_object_new_string(buf) : NULL;
+	json_object(j, NULL);
+	json_int(j, "id", (int64_t)id);
+	json_text(j, "kind", id && kind < e->n_kind ? e->kind[kind] : NULL);
+	json_text(j, "path", img->path);
+	if (len)
+		json_hex_bytes(j, "build_id", img->id,
+			       len < sizeof(img->id) ? len : sizeof(img->id));
+	else
+		json_null(j, "build_id");
+	json_text(j, "status", *i->status ? i->status : NULL);
+	json_end(j);
 }
 
-static struct json_object *image(const struct json_export *j, size_t id)
+static void export_json_put_where(struct json *j, const struct code_where *w)
 {
-	const struct code_image *i = &j->code->image[id];
-	size_t kind = (size_t)i->img.kind;
-	struct json_object *o = json_object_new_object();
-
-	add_int(o, "id", (int64_t)id);
-	add_text(o, "kind", id && kind < j->n_kind ? j->kind[kind] : NULL);
-	add_text(o, "path", i->img.path);
-	add(o, "build_id", build_id(&i->img));
-	add_text(o, "status", *i->status ? i->status : NULL);
-	return o;
+	json_text(j, "symbol", w->name);
+	json_text(j, "file", w->file);
+	json_int_or_null(j, "line", w->line, w->line);
 }
 
-static void add_where(struct json_object *o, const struct code_where *w)
+static void export_json_put_hex(struct json *j, const char *key, uint64_t v,
+				bool known)
 {
-	add_text(o, "symbol", w->name);
-	add_text(o, "file", w->file);
-	add_known(o, "line", w->line, w->line);
+	if (known)
+		json_hex(j, key, v);
+	else
+		json_null(j, key);
 }
 
-static struct json_object *frame(const struct json_export *j, size_t id)
+static void export_json_put_frame(struct json_export *e, size_t id)
 {
-	const struct code_frame *f = &j->code->frame[id];
-	struct json_object *o = json_object_new_object();
-	struct json_object *inlined = json_object_new_array();
+	const struct code_frame *f = &e->code->frame[id];
+	struct json *j = &e->json;
 
-	add_int(o, "id", (int64_t)id);
-	add_int(o, "image", f->image);
-	add(o, "off", hex(f->off));
-	add(o, "vaddr", f->has_vaddr ? hex(f->vaddr) : NULL);
-	add_where(o, &f->at);
-	add_text(o, "raw_symbol", f->raw_name);
-	add(o, "symoff", f->at.name ? hex(f->symoff) : NULL);
-	for (uint32_t i = 0; j->x->inlined && i < f->n_inlined; i++) {
-		struct json_object *in = json_object_new_object();
-
-		add_where(in, &j->code->inlined[f->inlined + i]);
-		json_object_array_add(inlined, in);
+	json_object(j, NULL);
+	json_int(j, "id", (int64_t)id);
+	json_int(j, "image", f->image);
+	json_hex(j, "off", f->off);
+	export_json_put_hex(j, "vaddr", f->vaddr, f->has_vaddr);
+	export_json_put_where(j, &f->at);
+	json_text(j, "raw_symbol", f->raw_name);
+	export_json_put_hex(j, "symoff", f->symoff, f->at.name);
+	json_array(j, "inlined");
+	for (uint32_t i = 0; e->x->inlined && i < f->n_inlined; i++) {
+		json_object(j, NULL);
+		export_json_put_where(j, &e->code->inlined[f->inlined + i]);
+		json_end(j);
 	}
-	add(o, "inlined", inlined);
-	add(o, "flags", words(f->flags, frame_words));
-	add_text(o, "bogus", f->bogus);
-	return o;
+	json_end(j);
+	export_json_put_words(j, "flags", f->flags, frame_words);
+	json_text(j, "bogus", f->bogus);
+	json_end(j);
 }
 
-static struct json_object *stack(const struct json_export *j, size_t id)
+static void export_json_put_stack(struct json_export *e, size_t id)
 {
 	static const char *const caller[] = {
 		[CALLER_MISSING] = "missing", [CALLER_INFERRED] = "inferred"
 	};
-	const struct code_chain *c = &j->code->chain[id];
-	struct json_object *o = json_object_new_object();
-	struct json_object *frames = json_object_new_array();
-	struct json_object *addrs = json_object_new_array();
-	int n = store_addrs(c->addrs, c->len, j->addr, CHAIN_MAX);
+	const struct code_chain *c = &e->code->chain[id];
+	struct json *j = &e->json;
+	int n = store_addrs(c->addrs, c->len, e->addr, CHAIN_MAX);
 
-	add_int(o, "id", (int64_t)id);
-	for (uint32_t at = c->stack; at; at = j->code->stack[at].parent)
-		json_object_array_add(
-			frames,
-			json_object_new_int64(j->code->stack[at].frame));
-	add(o, "frames", frames);
+	json_object(j, NULL);
+	json_int(j, "id", (int64_t)id);
+	json_array(j, "frames");
+	for (uint32_t at = c->stack; at; at = e->code->stack[at].parent)
+		json_int(j, NULL, e->code->stack[at].frame);
+	json_end(j);
+	json_array(j, "addresses");
 	for (int i = 0; i < n; i++)
-		json_object_array_add(addrs, hex(j->addr[i]));
-	add(o, "addresses", addrs);
-	add_text(o, "ended", c->ended ? unwind_end_name(c->ended) : NULL);
-	add_text(o, "caller",
-		 c->caller <= CALLER_INFERRED ? caller[c->caller] : NULL);
-	return o;
+		json_hex(j, NULL, e->addr[i]);
+	json_end(j);
+	json_text(j, "ended", c->ended ? unwind_end_name(c->ended) : NULL);
+	json_text(j, "caller",
+		  c->caller <= CALLER_INFERRED ? caller[c->caller] : NULL);
+	json_end(j);
 }
 
-static void put_array(struct json_export *j, const char *key, size_t n,
-		      struct json_object *make(const struct json_export *,
-					       size_t))
+static void put_array(struct json_export *e, const char *key, size_t n,
+		      void put(struct json_export *, size_t))
 {
-	put_key(j, key);
-	putc('[', j->out);
-	for (size_t i = 0; i < n && !out_failed(); i++)
-		put_item(j->out, !i, make(j, i));
-	fputs("\n]", j->out);
+	export_json_begin(&e->json, key);
+	for (size_t i = 0; i < n && !json_failed(&e->json); i++)
+		put(e, i);
+	export_json_end(&e->json);
 }
 
-static int put_code(struct json_export *j, struct err *err)
+static int export_json_put_code(struct json_export *e, struct err *err)
 {
-	if (rows_each(j->x->db, "export_image_kinds", take_kind, j, err))
+	if (rows_each(e->x->db, "export_image_kinds", export_json_take_kind, e,
+		      err))
 		return -1;
-	j->code = code_load(j->x->db, err);
-	if (!j->code)
+	e->code = code_load(e->x->db, err);
+	if (!e->code)
 		return -1;
-	j->addr = mem_new(CHAIN_MAX, sizeof(*j->addr));
-	put_array(j, "images", j->code->n_image, image);
-	put_array(j, "frames", j->code->n_frame, frame);
-	put_array(j, "stacks", j->code->n_chain, stack);
+	e->addr = mem_new(CHAIN_MAX, sizeof(*e->addr));
+	put_array(e, "images", e->code->n_image, export_json_put_image);
+	put_array(e, "frames", e->code->n_frame, export_json_put_frame);
+	put_array(e, "stacks", e->code->n_chain, export_json_put_stack);
 	return 0;
 }
 
 /* ---- samples */
 
-/* The text of o without the braces around it; lets go of o. */
-static const char *keep(struct json_export *j, struct json_object *o,
-			bool braces)
+static void export_json_put_who(struct json_export *e, int64_t id)
 {
-	char *text = NULL;
-	const char *kept = "";
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	const struct event_comm *c = events_comm(e->events, id);
+	struct json *j = &e->json;
+	bool known = id >= 1 && (uint64_t)id <= events_comms(e->events);
 
-	if (out) {
-		output_json_put(out, o, false);
-		fclose(out);
-		if (len && !braces)
-			text[len - 1] = '\0';
-		kept = arena_strdup(&j->text, len ? text + !braces : "");
-	}
-	free(text);
-	json_object_put(o);
-	return kept;
+	json_int_or_null(j, "pid", c->pid, c->pid >= 0);
+	json_int_or_null(j, "tid", c->tid, c->tid >= 0);
+	json_int_or_null(j, "thread", c->thread, c->thread);
+	json_text(j, "comm", known ? c->name : NULL);
 }
 
-static const char *who(struct json_export *j, int64_t id)
+static void export_json_put_request(struct json *j, const struct event_row *row)
 {
-	const struct event_comm *c = events_comm(j->events, id);
-	struct json_object *o;
+	const char *verdict = request_verdict_name((unsigned int)row->verdict);
 
-	if (id < 1 || (uint64_t)id > events_comms(j->events))
-		id = 0;
-	if (j->comm[id])
-		return j->comm[id];
-	o = json_object_new_object();
-	add_known(o, "pid", c->pid, c->pid >= 0);
-	add_known(o, "tid", c->tid, c->tid >= 0);
-	add_known(o, "thread", c->thread, c->thread);
-	add_text(o, "comm", id ? c->name : NULL);
-	j->comm[id] = keep(j, o, false);
-	return j->comm[id];
+	if (row->verdict && !verdict)
+		verdict = "unexplained";
+	json_text(j, "verdict", row->verdict ? verdict : NULL);
+	export_json_put_words(j, "flags",
+			      row->verdict ? (uint64_t)row->flags : 0,
+			      sample_words);
 }
 
-static const char *event(struct json_export *j, int64_t id)
+static int64_t export_json_chain(const struct json_export *e, int64_t id)
 {
-	const char *name = events_type(j->events, id)->name;
-
-	if (!j->event[id])
-		j->event[id] =
-			keep(j, output_json_text(name, strlen(name)), true);
-	return j->event[id];
+	return id > 0 && (uint64_t)id < e->code->n_chain ? id : 0;
 }
 
-static void put_int(FILE *out, const char *key, int64_t v, bool known)
+static void export_json_put_sample(struct json_export *e,
+				   const struct event_row *row)
 {
-	if (known)
-		fprintf(out, "\"%s\":%" PRId64 ",", key, v);
-	else
-		fprintf(out, "\"%s\":null,", key);
+	const struct event_type *type = events_type(e->events, row->type);
+	struct json *j = &e->json;
+
+	json_object(j, NULL);
+	json_int(j, "event_id", row->id);
+	json_int_or_null(j, "time_ns", row->time, row->timed);
+	json_int_or_null(j, "cpu", row->cpu, row->on_cpu);
+	export_json_put_who(e, row->comm);
+	json_uint(j, "capture", type->capture);
+	json_text(j, "event", type->name);
+	json_int(j, "weight", e->x->samples ? 1 : row->weight);
+	json_int(j, "kernel", export_json_chain(e, row->kraw));
+	json_int(j, "user", export_json_chain(e, row->uraw));
+	export_json_put_request(j, row);
+	json_end(j);
 }
 
-static void put_request(struct json_export *j, const struct event_row *e)
+static int export_json_put_samples(struct json_export *e, struct err *err)
 {
-	const char *verdict = request_verdict_name((unsigned int)e->verdict);
-
-	if (!e->verdict) {
-		fputs("\"verdict\":null,\"flags\":[]}", j->out);
-		return;
-	}
-	fprintf(j->out, "\"verdict\":\"%s\",\"flags\":",
-		verdict ? verdict : "unexplained");
-	struct json_object *flags = words((uint64_t)e->flags, sample_words);
-
-	output_json_put(j->out, flags, false);
-	json_object_put(flags);
-	putc('}', j->out);
-}
-
-static int64_t chain(const struct json_export *j, int64_t id)
-{
-	return id > 0 && (uint64_t)id < j->code->n_chain ? id : 0;
-}
-
-static void put_sample(struct json_export *j, const struct event_row *e)
-{
-	FILE *out = j->out;
-
-	putc('{', out);
-	put_int(out, "event_id", e->id, true);
-	put_int(out, "time_ns", e->time, e->timed);
-	put_int(out, "cpu", e->cpu, e->on_cpu);
-	fputs(who(j, e->comm), out);
-	fprintf(out, ",\"capture\":%" PRIu32 ",\"event\":%s,",
-		events_type(j->events, e->type)->capture, event(j, e->type));
-	put_int(out, "weight", j->x->samples ? 1 : e->weight, true);
-	put_int(out, "kernel", chain(j, e->kraw), true);
-	put_int(out, "user", chain(j, e->uraw), true);
-	put_request(j, e);
-}
-
-static int put_samples(struct json_export *j, struct err *err)
-{
-	const char *before = "\n";
-	struct event_row e;
+	struct event_row row;
 	int ret;
 
-	j->events = events_open(j->x->db, err);
-	if (!j->events)
+	e->events = events_open(e->x->db, err);
+	if (!e->events)
 		return -1;
-	j->comm = mem_new(events_comms(j->events) + 1, sizeof(*j->comm));
-	j->event = mem_new(events_types(j->events) + 1, sizeof(*j->event));
-	put_key(j, "samples");
-	putc('[', j->out);
-	while ((ret = events_next(j->events, &e, err)) > 0 && !out_failed()) {
-		if (!events_type(j->events, e.type)->sample)
-			continue;
-		fputs(before, j->out);
-		put_sample(j, &e);
-		before = ",\n";
-	}
-	fputs("\n]\n}\n", j->out);
+	export_json_begin(&e->json, "samples");
+	while ((ret = events_next(e->events, &row, err)) > 0 &&
+	       !json_failed(&e->json))
+		if (events_type(e->events, row.type)->sample)
+			export_json_put_sample(e, &row);
+	export_json_end(&e->json);
 	return ret < 0 ? -1 : 0;
 }
 
-static int write_json(FILE *out, const struct export *x, struct err *err)
+static int export_json_put_all(struct json_export *e, struct err *err)
 {
-	struct json_export j = { .out = out, .x = x };
+	if (export_json_put_rows(e, "captures", "export_captures", err) ||
+	    export_json_put_rows(e, "events", "export_events", err) ||
+	    export_json_put_rows(e, "threads", "export_threads", err) ||
+	    export_json_put_rows(e, "verdicts", "export_verdicts", err) ||
+	    export_json_put_losses(e, err) || export_json_put_code(e, err))
+		return -1;
+	return export_json_put_samples(e, err);
+}
+
+static int export_json_write(FILE *out, const struct export *x, struct err *err)
+{
+	struct json_export e = { .x = x };
 	int rc;
 
-	fprintf(out, "{\n\"format\": \"backstitch\",\n\"version\": %d",
-		VERSION);
-	rc = put_rows(&j, "captures", "export_captures", err);
-	if (!rc)
-		rc = put_rows(&j, "events", "export_events", err);
-	if (!rc)
-		rc = put_rows(&j, "threads", "export_threads", err);
-	if (!rc)
-		rc = put_rows(&j, "verdicts", "export_verdicts", err);
-	if (!rc)
-		rc = put_losses(&j, err);
-	if (!rc)
-		rc = put_code(&j, err);
-	if (!rc)
-		rc = put_samples(&j, err);
-	events_close(j.events);
-	code_free(j.code);
-	free(j.comm);
-	free(j.event);
-	free(j.kind);
-	free(j.addr);
-	arena_release(&j.text);
+	json_open(&e.json, out, JSON_COMPACT);
+	json_object(&e.json, NULL);
+	json_lines(&e.json);
+	json_text(&e.json, "format", "backstitch");
+	json_int(&e.json, "version", VERSION);
+	rc = export_json_put_all(&e, err);
+	json_end(&e.json);
+	json_newline(&e.json);
+	events_close(e.events);
+	code_free(e.code);
+	free(e.kind);
+	free(e.addr);
+	arena_release(&e.text);
 	return rc;
 }
 
@@ -441,5 +354,5 @@ extern const struct exporter export_json;
 const struct exporter export_json = {
 	.summary = "one JSON object: samples, stacks, frames with lines and "
 		   "inlined functions, images, captures, losses and verdicts",
-	.write = write_json,
+	.write = export_json_write,
 };

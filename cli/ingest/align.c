@@ -47,7 +47,7 @@ const struct opt align_opts[] = {
 struct look {
 	struct order *order; /* owns the source */
 	struct source *src;
-	struct prints *prints;
+	struct fingerprints *fingerprints;
 };
 
 static int take_ns(const char *opt, const char *text, int64_t *ns,
@@ -107,9 +107,9 @@ static int read_prints(struct look *lk, struct err *err)
 
 	if (lk->src->ops->scan && lk->src->ops->scan(lk->src, err))
 		return -1;
-	lk->prints = prints_new();
+	lk->fingerprints = fingerprints_new();
 	while ((got = order_next(lk->order, &rec, err)) > 0) {
-		prints_take(lk->prints, &rec);
+		fingerprints_take(lk->fingerprints, &rec);
 		if (++n % SHOW_EVERY)
 			continue;
 		if (stop_requested())
@@ -117,7 +117,7 @@ static int read_prints(struct look *lk, struct err *err)
 		order_pos(lk->order, &done, &total);
 		progress_update(done, total, n, "records");
 	}
-	prints_end(lk->prints);
+	fingerprints_end(lk->fingerprints);
 	return got;
 }
 
@@ -173,7 +173,7 @@ static int align_all(char *const *paths, size_t n, const struct look *lk,
 	for (size_t i = 0; i < n; i++) {
 		in[i].path = paths[i];
 		in[i].info = &lk[i].src->info;
-		in[i].prints = lk[i].prints;
+		in[i].fingerprints = lk[i].fingerprints;
 		in[i].host = in[i].info->on ? host_of(lk, n, i) : SIZE_MAX;
 	}
 	return align_captures(in, n, &said, out, err);
@@ -196,7 +196,7 @@ int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 			rc = align_all(paths, n, lk, in, *out, err);
 	}
 	for (size_t i = 0; i < n; i++) {
-		prints_free(lk[i].prints);
+		fingerprints_free(lk[i].fingerprints);
 		order_free(lk[i].order);
 	}
 	free(lk);

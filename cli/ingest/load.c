@@ -23,6 +23,7 @@
 #include "formats/formats.h"
 #include "formats/reader/nonce.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -427,7 +428,7 @@ out:
 
 /* Where the parts of a file are in memory, as the file itself says. */
 static size_t file_parts(void *arg, const struct image *img,
-			 struct whole_part *out, size_t max)
+			 struct file_part *out, size_t max)
 {
 	return layout_parts(arg, img, out, max);
 }

@@ -16,6 +16,7 @@
 #include "cli/stop.h"
 #include "formats/unpack.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"

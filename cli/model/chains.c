@@ -2,38 +2,38 @@
 #include "cli/model/chains.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/code.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-#define TEXT_MAX ((size_t)64 << 20) /* bytes of lines kept */
+#define TEXT_MAX ((size_t)64 << 20) /* bytes of lines that are kept */
 #define DEPTH_MAX 65536
 #define NAME_MAX_LEN 4096
 
-/* Where the lines of a chain are. */
+/* The place of a chain's lines. */
 struct chain_text {
-	uint32_t at, n; /* in text; valid in this round only */
+	uint32_t at, n; /* in chains.text, if round is chains.round */
 	uint32_t round;
 };
 
 struct chains {
 	struct chain_style style;
-	struct known_code *code; /* names are clean */
-	const char **dso;	 /* of each image */
+	struct known_code *code; /* with names that are safe to show */
+	const char **dso;	 /* path to show, by image */
 	struct arena arena;
-	struct table strings; /* by the address of what was cleaned */
+	struct table strings; /* safe copies, by the address of the original */
 	const char **string;
 	size_t n_string, cap_string;
 	struct chain_text *chain;
@@ -43,8 +43,9 @@ struct chains {
 	uint64_t ip[DEPTH_MAX];
 };
 
-/* Safe to show. In JSON names are as they are, if they can be. */
-static const char *clean_copy(struct chains *c, const char *s)
+/* Returns a copy of s that is safe to show, or s itself for JSON if it is
+ * UTF-8. */
+static const char *chains_clean(struct chains *c, const char *s)
 {
 	char buf[NAME_MAX_LEN];
 	size_t len = strlen(s);
@@ -55,8 +56,9 @@ static const char *clean_copy(struct chains *c, const char *s)
 	return arena_strdup(&c->arena, buf);
 }
 
-/* code.h has one copy of each name, however many frames have it. */
-static const char *clean(struct chains *c, const char *s)
+/* Cleans each name once: struct known_code holds one copy of a name for all
+ * frames. */
+static const char *chains_clean_once(struct chains *c, const char *s)
 {
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)s);
 	uint32_t id;
@@ -68,14 +70,14 @@ static const char *clean(struct chains *c, const char *s)
 		return c->string[id];
 	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,
 			     sizeof(*c->string));
-	c->string[c->n_string] = clean_copy(c, s);
+	c->string[c->n_string] = chains_clean(c, s);
 	table_add(&c->strings, hash, (uint32_t)c->n_string);
 	return c->string[c->n_string++];
 }
 
-/* What perf calls the place: it names kernel code by the kernel, and
- * anonymous memory by the map file that a JIT compiler would write. */
-static const char *dso_name(struct chains *c, const struct code_image *i)
+/* Returns perf's name for the image: "[kernel.kallsyms]" for kernel code, the
+ * map file that a JIT compiler would write for anonymous memory. */
+static const char *chains_dso_name(struct chains *c, const struct code_image *i)
 {
 	char buf[64];
 
@@ -91,31 +93,33 @@ static const char *dso_name(struct chains *c, const struct code_image *i)
 		snprintf(buf, sizeof(buf), "/tmp/perf-%" PRId64 ".map", i->pid);
 		return arena_strdup(&c->arena, buf);
 	default:
-		return *i->img.path ? clean_copy(c, i->img.path) : "[unknown]";
+		return *i->img.path ? chains_clean(c, i->img.path)
+				    : "[unknown]";
 	}
 }
 
-static void clean_where(struct chains *c, struct code_where *w)
+static void chains_clean_where(struct chains *c, struct code_where *w)
 {
-	w->name = clean(c, w->name);
-	w->file = clean(c, w->file);
+	w->name = chains_clean_once(c, w->name);
+	w->file = chains_clean_once(c, w->file);
 }
 
-static void clean_names(struct chains *c)
+static void chains_clean_names(struct chains *c)
 {
 	struct known_code *code = c->code;
 
 	c->dso = mem_new(code->n_image, sizeof(*c->dso));
 	for (size_t i = 1; i < code->n_image; i++)
-		c->dso[i] = dso_name(c, &code->image[i]);
+		c->dso[i] = chains_dso_name(c, &code->image[i]);
 	for (size_t i = 1; i < code->n_frame; i++) {
-		clean_where(c, &code->frame[i].at);
-		code->frame[i].bogus = clean(c, code->frame[i].bogus);
+		chains_clean_where(c, &code->frame[i].at);
+		code->frame[i].bogus =
+			chains_clean_once(c, code->frame[i].bogus);
 		if (!c->style.inlined)
 			code->frame[i].n_inlined = 0;
 	}
 	for (size_t i = 1; i < code->n_inlined; i++)
-		clean_where(c, &code->inlined[i]);
+		chains_clean_where(c, &code->inlined[i]);
 }
 
 struct chains *chains_load(struct store *db, const struct chain_style *style,
@@ -131,7 +135,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 		return NULL;
 	}
 	c->chain = mem_new(c->code->n_chain, sizeof(*c->chain));
-	clean_names(c);
+	chains_clean_names(c);
 	return c;
 }
 
@@ -149,20 +153,20 @@ void chains_free(struct chains *c)
 	free(c);
 }
 
-static void put(struct chains *c, const char *s, size_t n)
+static void chains_put(struct chains *c, const char *s, size_t n)
 {
 	c->text = mem_grow(c->text, &c->text_cap, c->text_len + n, 1);
 	memcpy(c->text + c->text_len, s, n);
 	c->text_len += n;
 }
 
-static void put_string(struct chains *c, const char *s)
+static void chains_put_string(struct chains *c, const char *s)
 {
-	put(c, s, strlen(s));
+	chains_put(c, s, strlen(s));
 }
 
-/* Hexadecimal, right-aligned in `width`. */
-static void put_hex(struct chains *c, uint64_t v, int width)
+/* Appends v in hexadecimal, right-aligned in `width` columns. */
+static void chains_put_hex(struct chains *c, uint64_t v, int width)
 {
 	char buf[16];
 	int n = 0;
@@ -172,107 +176,108 @@ static void put_hex(struct chains *c, uint64_t v, int width)
 		v >>= 4;
 	} while (v);
 	if (n < width)
-		put(c, "                ", (size_t)(width - n));
-	put(c, buf + 16 - n, (size_t)n);
+		chains_put(c, "                ", (size_t)(width - n));
+	chains_put(c, buf + 16 - n, (size_t)n);
 }
 
-static void put_dso(struct chains *c, const struct code_frame *f)
+static void chains_put_dso(struct chains *c, const struct code_frame *f)
 {
 	const char *dso = c->dso[f->image];
 
-	put(c, " (", 2);
-	put_string(c, dso);
+	chains_put(c, " (", 2);
+	chains_put_string(c, dso);
 	if (c->style.dsoff && strcmp(dso, "[unknown]")) {
-		put(c, "+0x", 3);
-		put_hex(c, f->off, 0);
+		chains_put(c, "+0x", 3);
+		chains_put_hex(c, f->off, 0);
 	}
-	put(c, ")", 1);
+	chains_put(c, ")", 1);
 }
 
-/* perf shows the name of the file only, on a line of its own. */
-static void put_source(struct chains *c, const struct code_where *at)
+/* Like perf, shows the file's base name, on a line of its own. */
+static void chains_put_source(struct chains *c, const struct code_where *at)
 {
 	char line[16];
-	const char *slash = at->file ? strrchr(at->file, '/') : NULL;
 
 	if (!at->file)
 		return;
-	put_string(c, "\n  ");
-	put_string(c, slash && slash[1] ? slash + 1 : at->file);
+	chains_put_string(c, "\n  ");
+	chains_put_string(c, path_base(at->file));
 	snprintf(line, sizeof(line), ":%" PRIu32, at->line);
-	put_string(c, line);
+	chains_put_string(c, line);
 }
 
-/* One line: the frame's own function, or one that was inlined there, which
- * has no place of its own, so perf gives it that of the frame. */
-static void put_line(struct chains *c, const struct code_frame *f, uint64_t ip,
-		     const struct code_where *at, bool inlined, bool called)
+/* Appends one line: the frame's own function, or one that was inlined there. An
+ * inlined function has no address; like perf, its line has the frame's. */
+static void chains_put_line(struct chains *c, const struct code_frame *f,
+			    uint64_t ip, const struct code_where *at,
+			    bool inlined, bool called)
 {
 	const struct chain_style *s = &c->style;
 
 	if (s->tab)
-		put(c, "\t", 1);
+		chains_put(c, "\t", 1);
 	if (s->ip)
-		put_hex(c, ip, 16);
+		chains_put_hex(c, ip, 16);
 	if (s->sym) {
 		if (s->ip)
-			put(c, " ", 1);
-		put_string(c, at->name ? at->name : "[unknown]");
+			chains_put(c, " ", 1);
+		chains_put_string(c, at->name ? at->name : "[unknown]");
 		if (s->symoff && at->name) {
-			put(c, "+0x", 3);
-			put_hex(c, f->symoff, 0);
+			chains_put(c, "+0x", 3);
+			chains_put_hex(c, f->symoff, 0);
 		}
 	}
 	if (s->dso && !inlined)
-		put_dso(c, f);
+		chains_put_dso(c, f);
 	if (s->marks && (f->flags & FRAME_INFERRED))
-		put_string(c, " (inferred)");
+		chains_put_string(c, " (inferred)");
 	if (s->marks && (f->flags & FRAME_GUESSED))
-		put_string(c, " (by frame pointer)");
+		chains_put_string(c, " (by frame pointer)");
 	if (s->marks && called && f->bogus)
-		put_string(c, " (bogus)");
+		chains_put_string(c, " (bogus)");
 	if (s->srcline)
-		put_source(c, at);
+		chains_put_source(c, at);
 	if (inlined)
-		put_string(c, " (inlined)");
+		chains_put_string(c, " (inlined)");
 	if (s->tab)
-		put(c, "\n", 1);
+		chains_put(c, "\n", 1);
 }
 
-/* called: it is a return address, not the innermost one. */
-static void put_frame(struct chains *c, const struct code_frame *f, uint64_t ip,
-		      bool called)
+/* called: ip is a return address, not the innermost address. */
+static void chains_put_frame(struct chains *c, const struct code_frame *f,
+			     uint64_t ip, bool called)
 {
 	for (uint32_t i = 0; i < f->n_inlined; i++)
-		put_line(c, f, ip, &c->code->inlined[f->inlined + i], true,
-			 called);
-	put_line(c, f, ip, &f->at, false, called);
+		chains_put_line(c, f, ip, &c->code->inlined[f->inlined + i],
+				true, called);
+	chains_put_line(c, f, ip, &f->at, false, called);
 }
 
-static int broken(int64_t id, struct err *err)
+static int chains_damaged(int64_t id, struct err *err)
 {
 	return err_set(err, ERR_DB,
 		       "the database is damaged: raw_chain %" PRId64, id);
 }
 
-/* The addresses of a chain into c->ip: how many, or -1. */
-static int addresses(struct chains *c, int64_t id, struct err *err)
+/* Decodes the addresses of a chain into c->ip. Returns how many, or -1 and
+ * *err. */
+static int chains_decode(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *t;
 	int n;
 
 	if (id < 1 || (uint64_t)id >= c->code->n_chain)
-		return broken(id, err);
+		return chains_damaged(id, err);
 	t = &c->code->chain[id];
 	n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
-	return n < 0 ? broken(id, err) : n;
+	return n < 0 ? chains_damaged(id, err) : n;
 }
 
-static int make_text(struct chains *c, int64_t id, struct err *err)
+static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 {
 	const struct code_chain *chain = &c->code->chain[id];
 	struct chain_text *t = &c->chain[id];
-	int n = addresses(c, id, err);
+	int n = chains_decode(c, id, err);
 	uint32_t stack = chain->stack;
 
 	if (n < 0)
@@ -286,16 +291,16 @@ static int make_text(struct chains *c, int64_t id, struct err *err)
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
-		put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
+		chains_put_frame(c, &c->code->frame[s->frame], c->ip[i], i > 0);
 		stack = s->parent;
 	}
 	const char *why = unwind_end_name(chain->ended);
 
-	/* As a missing user half is shown. */
+	/* The same form as for a missing user stack. */
 	if (c->style.marks && why && chain->ended != UNWIND_OUTERMOST) {
-		put_string(c, c->style.tab ? "\t[user: " : " [user: ");
-		put_string(c, why);
-		put_string(c, c->style.tab ? "]\n" : "]");
+		chains_put_string(c, c->style.tab ? "\t[user: " : " [user: ");
+		chains_put_string(c, why);
+		chains_put_string(c, c->style.tab ? "]\n" : "]");
 	}
 	t->n = (uint32_t)(c->text_len - t->at);
 	return 0;
@@ -310,97 +315,79 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 	if (!id)
 		return "";
 	if (id < 1 || (uint64_t)id >= c->code->n_chain) {
-		broken(id, err);
+		chains_damaged(id, err);
 		return NULL;
 	}
 	t = &c->chain[id];
-	if (t->round != c->round && make_text(c, id, err))
+	if (t->round != c->round && chains_make_text(c, id, err))
 		return NULL;
 	*len = t->n;
 	return t->n ? c->text + t->at : "";
 }
 
-static struct json_object *hex_text(uint64_t v)
-{
-	char buf[24];
-
-	snprintf(buf, sizeof(buf), "0x%" PRIx64, v);
-	return json_object_new_string(buf);
-}
-
-static void place_json(struct json_object *o, const struct code_where *at)
+static void chains_json_place(struct json *j, const struct code_where *at)
 {
 	if (at->name)
-		json_object_object_add(o, "symbol",
-				       json_object_new_string(at->name));
+		json_text(j, "symbol", at->name);
 	if (at->file)
-		json_object_object_add(o, "file",
-				       json_object_new_string(at->file));
+		json_text(j, "file", at->file);
 	if (at->line)
-		json_object_object_add(o, "line",
-				       json_object_new_int64(at->line));
+		json_int(j, "line", at->line);
 }
 
-static struct json_object *inlined_json(const struct chains *c,
-					const struct code_frame *f)
+static void chains_json_inlined(const struct chains *c, struct json *j,
+				const struct code_frame *f)
 {
-	struct json_object *list = json_object_new_array();
-
+	json_array(j, "inlined");
 	for (uint32_t i = 0; i < f->n_inlined; i++) {
-		struct json_object *o = json_object_new_object();
-
-		place_json(o, &c->code->inlined[f->inlined + i]);
-		json_object_array_add(list, o);
+		json_object(j, NULL);
+		chains_json_place(j, &c->code->inlined[f->inlined + i]);
+		json_end(j);
 	}
-	return list;
+	json_end(j);
 }
 
-static struct json_object *frame_json(struct chains *c,
-				      const struct code_frame *f, uint64_t ip,
-				      bool called)
+static void chains_json_frame(const struct chains *c, struct json *j,
+			      const struct code_frame *f, uint64_t ip,
+			      bool called)
 {
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "ip", hex_text(ip));
+	json_object(j, NULL);
+	json_hex(j, "ip", ip);
 	if (f->at.name)
-		json_object_object_add(o, "symoff", hex_text(f->symoff));
-	place_json(o, &f->at);
+		json_hex(j, "symoff", f->symoff);
+	chains_json_place(j, &f->at);
 	if (f->n_inlined)
-		json_object_object_add(o, "inlined", inlined_json(c, f));
-	json_object_object_add(o, "image",
-			       json_object_new_string(c->dso[f->image]));
-	json_object_object_add(o, "off", hex_text(f->off));
+		chains_json_inlined(c, j, f);
+	json_text(j, "image", c->dso[f->image]);
+	json_hex(j, "off", f->off);
 	if (f->flags & FRAME_INFERRED)
-		json_object_object_add(o, "inferred",
-				       json_object_new_boolean(1));
+		json_bool(j, "inferred", true);
 	if (f->flags & FRAME_GUESSED)
-		json_object_object_add(o, "by_frame_pointer",
-				       json_object_new_boolean(1));
+		json_bool(j, "by_frame_pointer", true);
 	if (called && f->bogus)
-		json_object_object_add(o, "bogus",
-				       json_object_new_string(f->bogus));
-	return o;
+		json_text(j, "bogus", f->bogus);
+	json_end(j);
 }
 
-int chains_json(struct chains *c, int64_t id, struct json_object *array,
+int chains_check(struct chains *c, int64_t id, struct err *err)
+{
+	return id && chains_decode(c, id, err) < 0 ? -1 : 0;
+}
+
+int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		struct err *err)
 {
-	uint32_t stack;
-	int n;
+	int n = id ? chains_decode(c, id, err) : 0;
+	uint32_t stack = n > 0 ? c->code->chain[id].stack : 0;
 
-	if (!id)
-		return 0;
-	n = addresses(c, id, err);
-	if (n < 0)
-		return -1;
-	stack = c->code->chain[id].stack;
+	json_array(j, key);
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
-		json_object_array_add(array,
-				      frame_json(c, &c->code->frame[s->frame],
-						 c->ip[i], i > 0));
+		chains_json_frame(c, j, &c->code->frame[s->frame], c->ip[i],
+				  i > 0);
 		stack = s->parent;
 	}
-	return 0;
+	json_end(j);
+	return n < 0 ? -1 : 0;
 }

@@ -1,5 +1,4 @@
-/* filter.h - the filters that report, flame, script and export share, and
- * the way a command gets its database: given, or made from a capture. */
+/* filter.h - the filters that report, flame, script and export share. */
 #ifndef CLI_MODEL_FILTER_H
 #define CLI_MODEL_FILTER_H
 #include <stdbool.h>
@@ -21,8 +20,6 @@ struct filter {
 extern struct filter filter;
 /* --time -C --pid --tid --comm --event: for OPT_GROUP */
 extern const struct opt filter_opts[];
-/* -i --symfs --kallsyms --no-symbols ...: for commands that may ingest */
-extern const struct opt ingest_opts[];
 
 #define FILTER_BIND 64 /* room for bind that is always enough */
 
@@ -36,15 +33,4 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 bool filter_given(void);
 /* Is that event among those of --event? Without it all are. */
 bool filter_takes_event(const char *name);
-
-/* What to read: the argument, else -i, else perf.db or perf.data of the
- * current folder, whichever is newer (and says so on stderr). NULL and *err
- * when there is neither, or more than one argument. */
-const char *input_path(int argc, char **argv, struct err *err);
-/* -1 and *err when `out` (NULL, "-": no file) is the file that is read: with
- * perf.data in the folder, '-o perf.data' is an easy mistake. */
-int input_apart(const char *in, const char *out, struct err *err);
-/* Opens a database, or ingests a capture ("-": stdin) into a temporary one.
- * *status becomes STATUS_DAMAGED when the capture was damaged. */
-struct store *database_open(const char *path, int *status, struct err *err);
 #endif

@@ -1,16 +1,17 @@
-/* summary.c - what a database holds and what is missing from it, in words. */
+/* summary.c - the text of info and of the end of ingest: contents and
+ * losses. */
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <string.h>
 
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -24,15 +25,15 @@ struct summary {
 	struct store *db;
 	const char *path;
 	bool brief;
-	uint64_t n; /* of the section being printed */
+	uint64_t n; /* rows of the section being printed */
 	uint64_t samples;
 	int64_t first, last;
 	struct err *err;
-	int64_t unnamed; /* addresses whose names nobody looked for */
+	int64_t unnamed; /* addresses that were not symbolized */
 };
 
-static int each(struct summary *s, const char *query,
-		void (*fn)(struct summary *s, struct rows *r))
+static int summary_each(struct summary *s, const char *query,
+			void (*fn)(struct summary *s, struct rows *r))
 {
 	struct rows *r = rows_open(s->db, store_sql(query), NULL, 0, s->err);
 	int ret;
@@ -48,47 +49,50 @@ static int each(struct summary *s, const char *query,
 	return ret;
 }
 
-static void put_about(struct summary *s, struct rows *r)
+static void summary_put_about(struct summary *s, struct rows *r)
 {
-	static const int column[] = { 4, 5, 7 };
+	static const size_t column[] = { INFO_CAPTURES_HOST,
+					 INFO_CAPTURES_RELEASE,
+					 INFO_CAPTURES_ARCH };
 
 	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
-		const char *text = rows_text(r, (size_t)column[i]);
+		const char *text = rows_text(r, column[i]);
 
 		if (!*text)
 			continue;
 		lines_add(&s->l, "%s", s->l.len ? ", " : "");
 		lines_clean(&s->l, text);
 	}
-	if (rows_int(r, 9))
+	if (rows_int(r, INFO_CAPTURES_CPUS))
 		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
-			  rows_int(r, 9), rows_int(r, 9) == 1 ? "" : "s");
+			  rows_int(r, INFO_CAPTURES_CPUS),
+			  rows_int(r, INFO_CAPTURES_CPUS) == 1 ? "" : "s");
 	if (s->l.len)
 		lines_put(&s->l, "recorded on");
-	if (*rows_text(r, 8)) {
-		lines_clean(&s->l, rows_text(r, 8));
+	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_CMDLINE));
 		lines_put(&s->l, "command");
 	}
-	if (*rows_text(r, 6)) {
-		lines_clean(&s->l, rows_text(r, 6));
+	if (*rows_text(r, INFO_CAPTURES_VERSION)) {
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_VERSION));
 		lines_put(&s->l, "recorder");
 	}
 }
 
-static void take_range(struct summary *s, struct rows *r)
+static void summary_take_range(struct summary *s, struct rows *r)
 {
-	s->samples += (uint64_t)rows_int(r, 14);
-	if (!rows_int(r, 12))
+	s->samples += (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES);
+	if (!rows_int(r, INFO_CAPTURES_LAST_NS))
 		return;
-	if (!s->last || rows_int(r, 11) < s->first)
-		s->first = rows_int(r, 11);
-	if (rows_int(r, 12) > s->last)
-		s->last = rows_int(r, 12);
+	if (!s->last || rows_int(r, INFO_CAPTURES_FIRST_NS) < s->first)
+		s->first = rows_int(r, INFO_CAPTURES_FIRST_NS);
+	if (rows_int(r, INFO_CAPTURES_LAST_NS) > s->last)
+		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
-/* The same as UTC, where the capture says it. */
-static void put_wall(struct summary *s, struct value offset, int64_t first,
-		     int64_t last)
+/* Prints the time range in UTC if the capture has an offset to wall time. */
+static void summary_put_wall(struct summary *s, struct value offset,
+			     int64_t first, int64_t last)
 {
 	char a[CLOCK_UTC_SIZE];
 	char b[CLOCK_UTC_SIZE];
@@ -98,24 +102,25 @@ static void put_wall(struct summary *s, struct value offset, int64_t first,
 	    __builtin_add_overflow(last, offset.num, &last) ||
 	    !clock_utc(first, a) || !clock_utc(last, b))
 		return;
-	lines_add(&s->l, "%s to %s", a, b);
-	lines_put(&s->l, "on the wall");
+	lines_print(&s->l, "on the wall", "%s to %s", a, b);
 }
 
-static void put_time(struct summary *s, struct rows *r)
+static void summary_put_time(struct summary *s, struct rows *r)
 {
-	int64_t first = rows_int(r, 11);
-	int64_t last = rows_int(r, 12);
+	int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
+	int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
 	char a[32];
 
 	lines_seconds(&s->l, first);
 	lines_add(&s->l, " to ");
 	lines_seconds(&s->l, last);
-	lines_add(&s->l, " s, %s on clock %s",
-		  human_ns(a, sizeof(a), last - first),
-		  *rows_text(r, 10) ? rows_text(r, 10) : "unknown");
-	lines_put(&s->l, "time");
-	put_wall(s, rows_value(r, 25), first, last);
+	lines_print(&s->l, "time", " s, %s on clock %s",
+		    human_ns(a, sizeof(a), last - first),
+		    *rows_text(r, INFO_CAPTURES_CLOCK)
+			    ? rows_text(r, INFO_CAPTURES_CLOCK)
+			    : "unknown");
+	summary_put_wall(s, rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS), first,
+			 last);
 }
 
 /* "same clock, 305 equal events, within 2.93 us" */
@@ -131,104 +136,118 @@ static void put_aligned(struct summary *s, struct rows *r)
 		{ "events", "by equal events" },
 		{ "wall", "by wall time" },
 	};
-	const char *word = rows_text(r, 19);
-	double drift = rows_value(r, 21).real;
+	const char *word = rows_text(r, INFO_CAPTURES_ALIGN);
+	double drift = rows_value(r, INFO_CAPTURES_DRIFT_PPB).real;
 	char a[32];
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		if (!strcmp(word, text[i][0]))
 			lines_add(&s->l, "%s", text[i][1]);
-	if (rows_int(r, 20))
-		lines_add(&s->l, ", %+.6f ms", (double)rows_int(r, 20) / 1e6);
+	if (rows_int(r, INFO_CAPTURES_OFFSET_NS))
+		lines_add(&s->l, ", %+.6f ms",
+			  (double)rows_int(r, INFO_CAPTURES_OFFSET_NS) / 1e6);
 	if (drift < 0 || drift > 0)
 		lines_add(&s->l, ", drift %.3f ppm", drift / 1000);
-	if (rows_int(r, 23))
-		lines_count(&s->l, ", ", rows_int(r, 23), "event agrees",
-			    "events agree");
-	if (rows_value(r, 22).kind != VALUE_INT)
+	if (rows_int(r, INFO_CAPTURES_PAIRS))
+		lines_count(&s->l, ", ", rows_int(r, INFO_CAPTURES_PAIRS),
+			    "event agrees", "events agree");
+	if (rows_value(r, INFO_CAPTURES_ERROR_NS).kind != VALUE_INT)
 		lines_add(&s->l, ", nobody knows how exactly");
 	else if (strcmp(word, "reference") != 0)
 		lines_add(&s->l, ", within %s",
-			  human_ns(a, sizeof(a), rows_int(r, 22)));
-	if (rows_int(r, 24) != rows_int(r, 0))
+			  human_ns(a, sizeof(a),
+				   rows_int(r, INFO_CAPTURES_ERROR_NS)));
+	if (rows_int(r, INFO_CAPTURES_TOGETHER) !=
+	    rows_int(r, INFO_CAPTURES_ID))
 		lines_add(&s->l, "; one kernel with capture %" PRId64,
-			  rows_int(r, 24));
+			  rows_int(r, INFO_CAPTURES_TOGETHER));
 	lines_put(&s->l, "aligned");
 }
 
-static void put_capture(struct summary *s, struct rows *r)
+static void summary_put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	lines_clean(&s->l, rows_text(r, 1));
-	lines_add(&s->l, " (%s", rows_text(r, 2));
-	if (*rows_text(r, 18)) {
+	lines_clean(&s->l, rows_text(r, INFO_CAPTURES_PATH));
+	lines_add(&s->l, " (%s", rows_text(r, INFO_CAPTURES_FORMAT));
+	if (*rows_text(r, INFO_CAPTURES_NOTE)) {
 		lines_add(&s->l, ", ");
-		lines_clean(&s->l, rows_text(r, 18));
+		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
 	}
-	lines_add(&s->l, ", %s)",
-		  human_bytes(a, sizeof(a), (uint64_t)rows_int(r, 3)));
-	lines_put(&s->l, "capture");
-	put_about(s, r);
-	if (rows_int(r, 12))
-		put_time(s, r);
-	if (*rows_text(r, 19))
+	lines_print(&s->l, "capture", ", %s)",
+		    human_bytes(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
+	summary_put_about(s, r);
+	if (rows_int(r, INFO_CAPTURES_LAST_NS))
+		summary_put_time(s, r);
+	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
-	lines_add(&s->l, rows_int(r, 16) ? "exact: nothing can come late"
-					 : "by finished rounds");
-	lines_put(&s->l, "order");
-	if (!rows_int(r, 17)) {
-		lines_add(&s->l, "no: see damage");
-		lines_put(&s->l, "complete");
+	lines_print(&s->l, "order",
+		    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
+			    ? "exact: nothing can come late"
+			    : "by finished rounds");
+	if (!rows_int(r, INFO_CAPTURES_COMPLETE)) {
+		lines_print(&s->l, "complete", "no: see damage");
 	}
 }
 
-static void put_event(struct summary *s, struct rows *r)
+static void summary_put_event(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	/* perf adds an event of its own that never counts */
-	if (!rows_int(r, 5) && !strncmp(rows_text(r, 1), "dummy:", 6)) {
+	/* perf adds an event "dummy:..." that never counts */
+	if (!rows_int(r, INFO_EVENTS_EVENTS) &&
+	    !strncmp(rows_text(r, INFO_EVENTS_NAME), "dummy:", 6)) {
 		s->n--;
 		return;
 	}
-	lines_clean(&s->l, rows_text(r, 1));
+	lines_clean(&s->l, rows_text(r, INFO_EVENTS_NAME));
 	lines_add(&s->l, ": %s %s",
-		  human_count(a, sizeof(a), (uint64_t)rows_int(r, 5)),
-		  strcmp(rows_text(r, 2), "sample") ? "records" : "samples");
-	if (rows_int(r, 4))
+		  human_grouped(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
+		  strcmp(rows_text(r, INFO_EVENTS_KIND), "sample") ? "records"
+								   : "samples");
+	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
-	else if (!rows_int(r, 3) && !strcmp(rows_text(r, 2), "sample"))
+	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) &&
+		 !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample"))
 		lines_add(&s->l, ", no stacks");
 	lines_put(&s->l, s->n ? "" : "events");
 }
 
 static void put_counts(struct summary *s, struct rows *r)
 {
-	lines_count(&s->l, "", rows_int(r, 0), "process", "processes");
-	lines_count(&s->l, ", ", rows_int(r, 1), "thread", "threads");
-	lines_count(&s->l, ", ", rows_int(r, 3), "image", "images");
-	lines_count(&s->l, ", ", rows_int(r, 6), "stack", "stacks");
+	lines_count(&s->l, "", rows_int(r, INFO_COUNTS_PROCESSES), "process",
+		    "processes");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_THREADS), "thread",
+		    "threads");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_IMAGES), "image",
+		    "images");
+	lines_count(&s->l, ", ", rows_int(r, INFO_COUNTS_STACKS), "stack",
+		    "stacks");
 	lines_put(&s->l, "holds");
-	lines_count(&s->l, "", rows_int(r, 5), "of", "of");
-	lines_count(&s->l, " ", rows_int(r, 4), "address", "addresses");
-	lines_add(&s->l, " in code %s",
-		  rows_int(r, 5) == 1 ? "has a name" : "have a name");
-	lines_put(&s->l, "names");
+	lines_count(&s->l, "", rows_int(r, INFO_COUNTS_NAMED_FRAMES), "of",
+		    "of");
+	lines_count(&s->l, " ", rows_int(r, INFO_COUNTS_FRAMES), "address",
+		    "addresses");
+	lines_print(&s->l, "names", " in code %s",
+		    rows_int(r, INFO_COUNTS_NAMED_FRAMES) == 1 ? "has a name"
+							       : "have a name");
 }
 
-/* All verdicts of a kind in one line: "9 requests: 7 matched, 2 refused". */
+/* One line for all verdicts of a kind: "9 requests: 7 matched, 2 refused". */
 struct verdict_line {
 	char text[1024];
 	size_t len;
 	int64_t sum;
-	bool missing; /* of some there is no user stack */
+	bool missing; /* some have no user stack */
 };
 
-static void gather(struct verdict_line *l, struct rows *r)
+static void summary_add_verdict(struct verdict_line *l, struct rows *r)
 {
-	const char *verdict = rows_text(r, 1);
-	bool doubt = !strcmp(rows_text(r, 2), "unexplained") &&
+	const char *verdict = rows_text(r, INFO_VERDICTS_VERDICT);
+	bool doubt = !strcmp(rows_text(r, INFO_VERDICTS_CONFIDENCE),
+			     "unexplained") &&
 		     strcmp(verdict, "unexplained");
 	char clean[64];
 	int n;
@@ -236,26 +255,27 @@ static void gather(struct verdict_line *l, struct rows *r)
 	safe_text_clean_buf(clean, sizeof(clean), verdict, strlen(verdict),
 			    NULL);
 	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
-		     "%s%" PRId64 " %s%s", l->len ? ", " : "", rows_int(r, 3),
-		     clean, doubt ? " (unexplained)" : "");
+		     "%s%" PRId64 " %s%s", l->len ? ", " : "",
+		     rows_int(r, INFO_VERDICTS_N), clean,
+		     doubt ? " (unexplained)" : "");
 	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
 		l->len += (size_t)n;
-	l->sum += rows_int(r, 3);
+	l->sum += rows_int(r, INFO_VERDICTS_N);
 	if (strcmp(verdict, "matched") && strcmp(verdict, "refused"))
 		l->missing = true;
 }
 
-static void put_line(struct summary *s, const char *name, const char *what,
-		     const struct verdict_line *l)
+static void summary_put_verdict_line(struct summary *s, const char *name,
+				     const char *what,
+				     const struct verdict_line *l)
 {
 	if (!l->sum)
 		return;
-	lines_add(&s->l, "%" PRId64 " %s: %.*s", l->sum, what, (int)l->len,
-		  l->text);
-	lines_put(&s->l, name);
+	lines_print(&s->l, name, "%" PRId64 " %s: %.*s", l->sum, what,
+		    (int)l->len, l->text);
 }
 
-static int put_verdicts(struct summary *s)
+static int summary_put_verdicts(struct summary *s)
 {
 	struct verdict_line request = { .sum = 0 };
 	struct verdict_line chain = { .sum = 0 };
@@ -266,28 +286,37 @@ static int put_verdicts(struct summary *s)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, s->err)) > 0)
-		gather(strcmp(rows_text(r, 0), "request") ? &chain : &request,
-		       r);
+		summary_add_verdict(
+			strcmp(rows_text(r, INFO_VERDICTS_KIND), "request")
+				? &chain
+				: &request,
+			r);
 	rows_close(r);
-	put_line(s, "user stacks", "asked for", &request);
+	summary_put_verdict_line(s, "user stacks", "asked for", &request);
 	if (!s->brief)
-		put_line(s, "chains", "recorded", &chain);
+		summary_put_verdict_line(s, "chains", "recorded", &chain);
 	if (request.missing || (!s->brief && request.sum)) {
-		lines_add(&s->l,
-			  "'backstitch help verdicts' explains the words");
-		lines_put(&s->l, "");
+		lines_print(&s->l, "",
+			    "'backstitch help verdicts' explains the words");
 	}
 	return ret;
 }
 
-static void put_loss(struct summary *s, struct rows *r)
+static void summary_put_loss(struct summary *s, struct rows *r)
 {
-	const char *what = rows_text(r, 1);
+	const char *what = rows_text(r, INFO_LOSS_WHAT);
 
-	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, 2));
+	if (!strcmp(what, "damage") && !rows_int(r, INFO_LOSS_N)) {
+		lines_add(&s->l, "amount lost unknown");
+		lines_put_styled(&s->l, "damaged", STYLE_YELLOW);
+		s->n--;
+		return;
+	}
+	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, INFO_LOSS_N));
 	if (!strcmp(what, "lost"))
-		lines_add(&s->l, "in %" PRId64 " gap%s", rows_int(r, 3),
-			  rows_int(r, 3) == 1 ? "" : "s");
+		lines_add(&s->l, "in %" PRId64 " gap%s",
+			  rows_int(r, INFO_LOSS_INTERVALS),
+			  rows_int(r, INFO_LOSS_INTERVALS) == 1 ? "" : "s");
 	else if (!strcmp(what, "lost_total"))
 		lines_add(&s->l, "by the kernel's own count");
 	else
@@ -295,35 +324,38 @@ static void put_loss(struct summary *s, struct rows *r)
 	lines_put_styled(&s->l, s->n ? "" : "lost", STYLE_YELLOW);
 }
 
-static void put_ordering(struct summary *s, struct rows *r)
+static void summary_put_ordering(struct summary *s, struct rows *r)
 {
 	char a[32];
 
-	if (s->brief && !strcmp(rows_text(r, 1), "round"))
+	if (s->brief && !strcmp(rows_text(r, INFO_ORDERING_WHAT), "round"))
 		return;
-	lines_add(&s->l, "%" PRId64 " (%s), at worst by %s", rows_int(r, 2),
-		  rows_text(r, 1), human_ns(a, sizeof(a), rows_int(r, 3)));
-	lines_put(&s->l, "out of order");
+	lines_print(
+		&s->l, "out of order", "%" PRId64 " (%s), at worst by %s",
+		rows_int(r, INFO_ORDERING_N), rows_text(r, INFO_ORDERING_WHAT),
+		human_ns(a, sizeof(a), rows_int(r, INFO_ORDERING_WORST_NS)));
 }
 
-static void put_damage(struct summary *s, struct rows *r)
+static void summary_put_damage(struct summary *s, struct rows *r)
 {
-	const char *kind = rows_text(r, 1);
+	const char *kind = rows_text(r, INFO_DAMAGE_KIND);
 	bool damage = !strcmp(kind, "damage");
 
 	if (s->brief && !damage)
 		return;
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	if (*rows_text(r, 6)) {
-		lines_clean(&s->l, rows_text(r, 6));
+	if (*rows_text(r, INFO_DAMAGE_DETAIL)) {
+		lines_clean(&s->l, rows_text(r, INFO_DAMAGE_DETAIL));
 	} else {
-		lines_clean(&s->l, rows_text(r, 2));
-		if (rows_value(r, 3).kind == VALUE_INT)
-			lines_add(&s->l, " at 0x%" PRIx64, rows_int(r, 3));
+		lines_clean(&s->l, rows_text(r, INFO_DAMAGE_WHAT));
+		if (rows_value(r, INFO_DAMAGE_OFF).kind == VALUE_INT)
+			lines_add(&s->l, " at 0x%" PRIx64,
+				  rows_int(r, INFO_DAMAGE_OFF));
 	}
-	if (rows_int(r, 5) > 1)
-		lines_add(&s->l, " (%" PRId64 " times)", rows_int(r, 5));
+	if (rows_int(r, INFO_DAMAGE_N) > 1)
+		lines_add(&s->l, " (%" PRId64 " times)",
+			  rows_int(r, INFO_DAMAGE_N));
 	if (damage)
 		lines_put_styled(&s->l, kind, STYLE_RED);
 	else
@@ -332,30 +364,30 @@ static void put_damage(struct summary *s, struct rows *r)
 
 static void put_unnamed(struct summary *s, struct rows *r)
 {
-	const char *status = rows_text(r, 1);
-	const char *plural = rows_int(r, 2) == 1 ? "" : "es";
+	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
+	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
 	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
 
-	/* --no-symbols: one line about all of them */
+	/* images ingested with --no-symbols share one line */
 	if (!*status) {
-		s->unnamed += rows_int(r, 2);
+		s->unnamed += rows_int(r, INFO_UNNAMED_FRAMES);
 		s->n--;
 		return;
 	}
-	/* a few addresses outside all symbols are not worth a line here */
+	/* addresses outside all symbols: in info only */
 	if (named && s->brief) {
 		s->n--;
 		return;
 	}
 	if (s->n >= (s->brief ? LINES_BRIEF : LINES_FULL))
 		return;
-	lines_clean(&s->l, rows_text(r, 0));
+	lines_clean(&s->l, rows_text(r, INFO_UNNAMED_PATH));
 	if (named)
 		lines_add(&s->l, ": %" PRId64 " address%s in no symbol",
-			  rows_int(r, 2), plural);
+			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
 	else
 		lines_add(&s->l, ": %s, %" PRId64 " address%s", status,
-			  rows_int(r, 2), plural);
+			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
@@ -365,15 +397,14 @@ static void put_more(struct summary *s, const char *one, const char *many)
 
 	if (s->n <= shown)
 		return;
-	lines_add(&s->l, "and %" PRIu64 " more %s%s%s%s", s->n - shown,
-		  s->n - shown == 1 ? one : many,
-		  s->brief ? "; see 'backstitch info " : "",
-		  s->brief ? s->path : "", s->brief ? "'" : "");
-	lines_put(&s->l, "");
+	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+		    s->n - shown == 1 ? one : many,
+		    s->brief ? "; see 'backstitch info " : "",
+		    s->brief ? s->path : "", s->brief ? "'" : "");
 }
 
 /* "perf.db: 7832 samples over 2.31 s" */
-static void put_title(struct summary *s)
+static void summary_put_title(struct summary *s)
 {
 	char n[32];
 	char t[32];
@@ -381,7 +412,7 @@ static void put_title(struct summary *s)
 	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
 		term_off(s->l.out));
 	fprintf(s->l.out, ": %s samples",
-		human_count(n, sizeof(n), s->samples));
+		human_grouped(n, sizeof(n), s->samples));
 	if (s->last > s->first)
 		fprintf(s->l.out, " over %s",
 			human_ns(t, sizeof(t), s->last - s->first));
@@ -392,7 +423,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
 	struct summary s = {
-		/* grep wants a fact in one line */
+		/* no wrapping in a file, so that grep finds a fact in one
+		 * line */
 		.l = { .out = out,
 		       .width = term_is_terminal(out) ? term_columns(out)
 						      : INT_MAX },
@@ -402,33 +434,32 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		.err = err
 	};
 
-	if (each(&s, "info_captures", take_range))
+	if (summary_each(&s, "info_captures", summary_take_range))
 		return -1;
-	put_title(&s);
-	if (!brief && (each(&s, "info_captures", put_capture) ||
-		       each(&s, "info_counts", put_counts)))
+	summary_put_title(&s);
+	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
+		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
-	if (each(&s, "info_events", put_event) || put_verdicts(&s) ||
-	    each(&s, "info_loss", put_loss) ||
-	    each(&s, "info_ordering", put_ordering) ||
-	    each(&s, "info_damage", put_damage) ||
-	    each(&s, "info_unnamed", put_unnamed))
+	if (summary_each(&s, "info_events", summary_put_event) ||
+	    summary_put_verdicts(&s) ||
+	    summary_each(&s, "info_loss", summary_put_loss) ||
+	    summary_each(&s, "info_ordering", summary_put_ordering) ||
+	    summary_each(&s, "info_damage", summary_put_damage) ||
+	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more(&s, "image", "images");
 	if (s.unnamed) {
-		lines_add(&s.l,
-			  "not looked for of %" PRId64
-			  " address%s; 'backstitch "
-			  "symbolize %s' does",
-			  s.unnamed, s.unnamed == 1 ? "" : "es", path);
-		lines_put(&s.l, "no names");
+		lines_print(&s.l, "no names",
+			    "not looked for of %" PRId64
+			    " address%s; 'backstitch "
+			    "symbolize %s' does",
+			    s.unnamed, s.unnamed == 1 ? "" : "es", path);
 	}
 	if (s.n && brief) {
-		lines_add(&s.l,
-			  "to name them: 'backstitch symbolize --symfs DIR "
-			  "--kallsyms FILE %s'",
-			  path);
-		lines_put(&s.l, "");
+		lines_print(&s.l, "",
+			    "to name them: 'backstitch symbolize --symfs DIR "
+			    "--kallsyms FILE %s'",
+			    path);
 	}
 	return 0;
 }
@@ -439,30 +470,25 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		"captures", "events",	"counts", "verdicts",
 		"loss",	    "ordering", "damage", "unnamed",
 	};
-	struct json_object *all = json_object_new_object();
-	int ret = -1;
+	struct json j;
 
+	json_open(&j, out, JSON_PRETTY);
+	json_object(&j, NULL);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
 		char name[32];
-		struct json_object *a;
-		struct rows *r;
 
 		snprintf(name, sizeof(name), "info_%s", section[i]);
-		r = rows_open(db, store_sql(name), NULL, 0, err);
-		if (!r)
-			goto out;
-		a = output_json_rows(r, err);
+		struct rows *r = rows_open(db, store_sql(name), NULL, 0, err);
+
+		if (!r || json_rows(&j, section[i], r, err)) {
+			rows_close(r);
+			return -1;
+		}
 		rows_close(r);
-		if (!a)
-			goto out;
-		json_object_object_add(all, section[i], a);
 	}
-	output_json_put(out, all, true);
-	putc('\n', out);
-	ret = 0;
-out:
-	json_object_put(all);
-	return ret;
+	json_end(&j);
+	json_newline(&j);
+	return 0;
 }
 
 int summary_strict(struct store *db, bool *bad, struct err *err)

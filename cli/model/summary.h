@@ -1,4 +1,5 @@
-/* summary.h - what a database holds and what is missing from it, in words. */
+/* summary.h - the text of info and of the end of ingest: contents and
+ * losses. */
 #ifndef CLI_MODEL_SUMMARY_H
 #define CLI_MODEL_SUMMARY_H
 #include <stdbool.h>
@@ -7,12 +8,12 @@
 struct err;
 struct store;
 
-/* path: as the user would name the database. brief: for the end of ingest,
- * otherwise for info. */
+/* Prints the summary of a database; path is how the user names it. brief: the
+ * form at the end of ingest, else that of info. Returns 0, or -1 and *err. */
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err);
 int summary_json(FILE *out, struct store *db, struct err *err);
-/* --strict: *bad when records were lost or a stack is missing without a
- * harmless reason. */
+/* For --strict: sets *bad if records were lost or a stack is missing without a
+ * harmless reason. Returns 0, or -1 and *err. */
 int summary_strict(struct store *db, bool *bad, struct err *err);
 #endif

@@ -12,22 +12,28 @@
 enum column_kind {
 	COLUMN_END,
 	COLUMN_U32,
-	COLUMN_OR_NULL,	 /* u32; null for COLUMN_NONE */
-	COLUMN_OR_MINUS, /* u32; -1 for COLUMN_NONE */
+	COLUMN_OR_NULL,	 /* uint32_t; null for COLUMN_NONE */
+	COLUMN_OR_MINUS, /* uint32_t; -1 for COLUMN_NONE */
 	COLUMN_I64,
-	COLUMN_SIZE,  /* u64; null where it is 0 */
-	COLUMN_PLACE, /* of the row itself: 0, 1, 2, ... */
+	COLUMN_SIZE,  /* uint64_t; null for 0 */
+	COLUMN_PLACE, /* the number of the row: 0, 1, 2, ... */
 	COLUMN_CONST
 };
 
 struct column {
 	const char *name;
 	enum column_kind kind;
-	size_t at;	   /* in the row */
-	const char *value; /* COLUMN_CONST */
+	size_t at;	   /* offset in the row */
+	const char *value; /* COLUMN_CONST: JSON text of the value */
 };
 
-/* n rows of size bytes each; the columns end with COLUMN_END. */
+struct json;
+
+/* Writes n rows of size bytes each as an object with an array for each column;
+ * the columns end with COLUMN_END. */
+void columns_json(struct json *j, const char *key, const struct column *c,
+		  const void *rows, size_t size, size_t n);
+/* Writes the same object where JSON is not written by a struct json. */
 void columns_put(FILE *out, const struct column *c, const void *rows,
 		 size_t size, size_t n);
 #endif

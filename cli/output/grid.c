@@ -1,19 +1,18 @@
-/* grid.c - a table that was computed, not selected. */
+/* grid.c - a table that is filled cell by cell. */
 #include "cli/output/grid.h"
 
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
-#define CUT_MIN 12    /* columns are not cut below this */
-#define FILE_WIDTH 72 /* the most one text column asks for in a file */
+#define CUT_MIN 12    /* columns are not cut below this width */
+#define FILE_WIDTH 72 /* largest width of a text column in a file */
 
 enum cell_kind {
 	CELL_TEXT,
@@ -27,8 +26,8 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	const char *text;
-	uint64_t n; /* percent: in 1/1000000 */
-	double v;   /* change and chance */
+	uint64_t n; /* CELL_PERCENT: in millionths of a percent */
+	double v;   /* CELL_CHANGE, CELL_CHANCE */
 };
 
 struct grid {
@@ -57,7 +56,7 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
-static void add(struct grid *g, struct cell c)
+static void grid_add_cell(struct grid *g, struct cell c)
 {
 	g->cell = mem_grow(g->cell, &g->cap, g->n + 1, sizeof(*g->cell));
 	g->cell[g->n++] = c;
@@ -65,18 +64,19 @@ static void add(struct grid *g, struct cell c)
 
 void grid_text(struct grid *g, const char *s)
 {
-	add(g, (struct cell){ .kind = CELL_TEXT,
-			      .text = arena_strdup(&g->text, s) });
+	grid_add_cell(g, (struct cell){ .kind = CELL_TEXT,
+					.text = arena_strdup(&g->text, s) });
 }
 
 void grid_number(struct grid *g, uint64_t n)
 {
-	add(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
+	grid_add_cell(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
 }
 
 void grid_signed(struct grid *g, int64_t n)
 {
-	add(g, (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
+	grid_add_cell(g,
+		      (struct cell){ .kind = CELL_SIGNED, .n = (uint64_t)n });
 }
 
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
@@ -84,21 +84,21 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	unsigned __int128 v = (unsigned __int128)part * 100000000;
 	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
 
-	add(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
+	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
 
 void grid_change(struct grid *g, double v)
 {
-	add(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
+	grid_add_cell(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
 }
 
 void grid_chance(struct grid *g, double p)
 {
-	add(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
+	grid_add_cell(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
 }
 
-/* Digits of a cell that is no text. */
-static const char *digits(const struct cell *c, bool people, char buf[32])
+/* Returns the digits of a numeric cell, in buf. */
+static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
@@ -120,21 +120,21 @@ static const char *digits(const struct cell *c, bool people, char buf[32])
 	return buf;
 }
 
-static size_t width_of(const struct cell *c)
+static size_t grid_cell_width(const struct cell *c)
 {
 	char buf[32];
 
 	return c->kind == CELL_TEXT ? safe_text_cells(c->text)
-				    : strlen(digits(c, true, buf));
+				    : strlen(grid_digits(c, true, buf));
 }
 
-static void pad(FILE *out, size_t n)
+static void grid_put_blanks(FILE *out, size_t n)
 {
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* The first cells - 1 columns of a name and a mark that there is more. */
-static void put_cut(FILE *out, const char *s, size_t cells)
+/* Writes the first cells - 1 columns of a name and '~'. */
+static void grid_put_cut(FILE *out, const char *s, size_t cells)
 {
 	struct safe_text u;
 
@@ -147,13 +147,14 @@ static void put_cut(FILE *out, const char *s, size_t cells)
 
 struct column {
 	size_t width;
-	bool cut; /* longer cells are cut; otherwise they push their line */
+	bool cut; /* longer cells are cut; else they shift the rest of their
+		   * line */
 	bool text;
 	bool hidden;
 };
 
-static size_t line_width(const struct grid *g, const struct column *col,
-			 bool narrowest)
+static size_t grid_line_width(const struct grid *g, const struct column *col,
+			      bool narrowest)
 {
 	size_t total = 0;
 
@@ -168,36 +169,37 @@ static size_t line_width(const struct grid *g, const struct column *col,
 	return total;
 }
 
-/* owed: blanks before what is printed next, if anything is. */
-static void put_cell(FILE *out, const struct cell *c, const struct column *col,
-		     size_t *owed)
+/* *owed: blanks to write before the next cell that is not empty. */
+static void grid_put_cell(FILE *out, const struct cell *c,
+			  const struct column *col, size_t *owed)
 {
-	size_t used = width_of(c);
+	size_t used = grid_cell_width(c);
 	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
 	if (c->kind != CELL_TEXT) {
-		pad(out, *owed + room);
+		grid_put_blanks(out, *owed + room);
 		*owed = 0;
-		fputs(digits(c, true, buf), out);
+		fputs(grid_digits(c, true, buf), out);
 		return;
 	}
 	if (used) {
-		pad(out, *owed);
+		grid_put_blanks(out, *owed);
 		*owed = 0;
 	}
 	if (col->cut && used > col->width) {
-		put_cut(out, c->text, col->width);
+		grid_put_cut(out, c->text, col->width);
 		return;
 	}
 	safe_text_put(out, c->text, 0, 0);
 	*owed += room;
 }
 
-/* On a terminal text is cut, the widest column first, until lines fit; where
- * even that is not enough the last column goes. In a file nothing is cut, but
- * one long C++ name does not widen all lines. */
-static void fit(const struct grid *g, struct column *col, FILE *out)
+/* On a terminal, cuts text, the widest column first, until lines fit, and hides
+ * the last column if that is not enough. In a file nothing is cut, but the
+ * width is limited so that one long C++ name does not widen all lines. */
+static void grid_fit_columns(const struct grid *g, struct column *col,
+			     FILE *out)
 {
 	bool tty = out == stdout && term_is_terminal(out);
 	size_t room = (size_t)term_columns(out);
@@ -206,9 +208,10 @@ static void fit(const struct grid *g, struct column *col, FILE *out)
 	for (size_t i = 0; i < g->n_col && !tty; i++)
 		if (col[i].text && col[i].width > FILE_WIDTH)
 			col[i].width = FILE_WIDTH;
-	if (tty && last && col[last].text && line_width(g, col, true) > room)
+	if (tty && last && col[last].text &&
+	    grid_line_width(g, col, true) > room)
 		col[last].hidden = true;
-	while (tty && line_width(g, col, false) > room) {
+	while (tty && grid_line_width(g, col, false) > room) {
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < g->n_col; i++)
@@ -223,7 +226,7 @@ static void fit(const struct grid *g, struct column *col, FILE *out)
 	}
 }
 
-static struct column *measure(const struct grid *g)
+static struct column *grid_measure_columns(const struct grid *g)
 {
 	struct column *col = mem_new(g->n_col, sizeof(*col));
 
@@ -233,7 +236,7 @@ static struct column *measure(const struct grid *g)
 		col[i].hidden = !g->col[i].title;
 	}
 	for (size_t i = 0; i < g->n; i++) {
-		size_t w = width_of(&g->cell[i]);
+		size_t w = grid_cell_width(&g->cell[i]);
 		size_t at = i % g->n_col;
 
 		if (g->col[at].title && w > col[at].width)
@@ -242,11 +245,11 @@ static struct column *measure(const struct grid *g)
 	return col;
 }
 
-static void write_table(const struct grid *g, FILE *out)
+static void grid_write_table(const struct grid *g, FILE *out)
 {
-	struct column *col = measure(g);
+	struct column *col = grid_measure_columns(g);
 
-	fit(g, col, out);
+	grid_fit_columns(g, col, out);
 	size_t end = g->n_col;
 	size_t owed = 0;
 
@@ -274,13 +277,13 @@ static void write_table(const struct grid *g, FILE *out)
 		if (col[at].hidden)
 			continue;
 		owed += at ? 2 : 0;
-		put_cell(out, &g->cell[i], &col[at], &owed);
+		grid_put_cell(out, &g->cell[i], &col[at], &owed);
 	}
 	fputc('\n', out);
 	free(col);
 }
 
-static void put_quoted(FILE *out, const char *s)
+static void grid_put_quoted(FILE *out, const char *s)
 {
 	struct safe_text u;
 
@@ -290,15 +293,7 @@ static void put_quoted(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static void put_json(FILE *out, const char *s)
-{
-	struct json_object *o = output_json_text(s, strlen(s));
-
-	output_json_put(out, o, false);
-	json_object_put(o);
-}
-
-static void write_csv(const struct grid *g, FILE *out)
+static void grid_write_csv(const struct grid *g, FILE *out)
 {
 	const char *sep = "";
 	char buf[32];
@@ -321,49 +316,52 @@ static void write_csv(const struct grid *g, FILE *out)
 		fputs(sep, out);
 		sep = ",";
 		if (c->kind != CELL_TEXT)
-			fputs(digits(c, false, buf), out);
+			fputs(grid_digits(c, false, buf), out);
 		else if (c->text[0] && !strpbrk(c->text, ",\" "))
 			safe_text_put(out, c->text, 0, 0);
 		else
-			put_quoted(out, c->text);
+			grid_put_quoted(out, c->text);
 	}
 	fputc('\n', out);
 }
 
-static void write_json(const struct grid *g, FILE *out)
+void grid_json(const struct grid *g, struct json *j, const char *key)
 {
-	const char *sep = "";
 	char buf[32];
 
-	fputs("[", out);
-	for (size_t i = 0; i < g->n && !out_failed(); i++) {
+	json_array(j, key);
+	json_lines(j);
+	for (size_t i = 0; i < g->n; i++) {
 		const struct cell *c = &g->cell[i];
 		size_t at = i % g->n_col;
+		const char *name = g->col[at].name;
 
-		if (!at) {
-			fputs(i ? "},\n{" : "\n{", out);
-			sep = "";
-		}
-		if (g->col[at].name) {
-			fprintf(out, "%s\"%s\":", sep, g->col[at].name);
-			sep = ",";
-			if (c->kind == CELL_TEXT)
-				put_json(out, c->text);
-			else if (c->kind == CELL_CHANCE && !(c->v < 1))
-				fputs("null", out);
-			else
-				fputs(digits(c, false, buf), out);
-		}
+		if (!at && json_failed(j))
+			break;
+		if (!at)
+			json_object(j, NULL);
+		if (name && c->kind == CELL_TEXT)
+			json_text(j, name, c->text);
+		else if (name && c->kind == CELL_CHANCE && !(c->v < 1))
+			json_null(j, name);
+		else if (name)
+			json_number(j, name, grid_digits(c, false, buf));
+		if (at + 1 == g->n_col)
+			json_end(j);
 	}
-	fputs(g->n ? "}\n]\n" : "]\n", out);
+	json_end(j);
+	json_newline(j);
 }
 
 void grid_write(const struct grid *g, const char *format, FILE *out)
 {
+	struct json j;
+
+	json_open(&j, out, JSON_COMPACT);
 	if (!strcmp(format, "json"))
-		write_json(g, out);
+		grid_json(g, &j, NULL);
 	else if (!strcmp(format, "csv"))
-		write_csv(g, out);
+		grid_write_csv(g, out);
 	else
-		write_table(g, out);
+		grid_write_table(g, out);
 }

@@ -1,5 +1,5 @@
-/* grid.h - a table that was computed, not selected: filled row by row, then
- * written as text, CSV or JSON like the answer of a query. */
+/* grid.h - a table that is filled cell by cell, then written as text, CSV or
+ * JSON in the form of a query's result. */
 #ifndef CLI_OUTPUT_GRID_H
 #define CLI_OUTPUT_GRID_H
 #include <stddef.h>
@@ -7,27 +7,31 @@
 #include <stdio.h>
 
 struct grid;
+struct json;
 
-/* title: for people; name: for CSV and JSON. A column with one of them only
- * is left out of the other. */
+/* title is for the text form, name for CSV and JSON; a column is left out where
+ * it has NULL. */
 struct grid_column {
 	const char *title, *name;
 };
 
-/* Columns are borrowed. */
+/* The columns must live as long as the grid. */
 struct grid *grid_new(const struct grid_column *col, size_t n);
 void grid_free(struct grid *g);
-/* The next cell, from left to right, row by row. Text is copied. */
+/* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
 void grid_number(struct grid *g, uint64_t n);
-/* For people 12.34, rounded; for programs a number with six places. */
+/* "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
-/* "+1.25" for people, with six places for programs. */
+/* "+1.25" in text; six decimals in CSV and JSON. */
 void grid_change(struct grid *g, double v);
-/* "3.7e-14"; what is no number, or 1 and more, is empty, and null. */
+/* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
+ * text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);
 
-/* format: "table", "csv", "json". */
+/* Writes the table; format is "table", "csv" or "json". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
+/* Writes an array of objects, one a line, and a newline. */
+void grid_json(const struct grid *g, struct json *j, const char *key);
 #endif

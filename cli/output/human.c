@@ -1,19 +1,20 @@
-/* human.c - numbers as people read them. */
+/* human.c - formats numbers for people. */
 #include "cli/output/human.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Three digits that count, and a unit. */
-static void three(char *buf, size_t size, double v, const char *unit)
+/* Formats v with three significant digits and a unit. */
+static void human_three_digits(char *buf, size_t size, double v,
+			       const char *unit)
 {
 	int places = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
 
 	snprintf(buf, size, "%.*f %s", places, v, unit);
 }
 
-static const char *scaled(char *buf, size_t size, uint64_t n,
-			  const char *const *units)
+static const char *human_scale(char *buf, size_t size, uint64_t n,
+			       const char *const *units)
 {
 	double v = (double)n;
 	int i = 0;
@@ -28,7 +29,7 @@ static const char *scaled(char *buf, size_t size, uint64_t n,
 		v /= 1000;
 		i++;
 	}
-	three(buf, size, v, units[i]);
+	human_three_digits(buf, size, v, units[i]);
 	return buf;
 }
 
@@ -36,7 +37,7 @@ const char *human_count(char *buf, size_t size, uint64_t n)
 {
 	static const char *const units[] = { "", "k", "M", "G", "T", "P" };
 
-	return scaled(buf, size, n, units);
+	return human_scale(buf, size, n, units);
 }
 
 const char *human_bytes(char *buf, size_t size, uint64_t n)
@@ -44,7 +45,7 @@ const char *human_bytes(char *buf, size_t size, uint64_t n)
 	static const char *const units[] = { "bytes", "kB", "MB",
 					     "GB",    "TB", "PB" };
 
-	return scaled(buf, size, n, units);
+	return human_scale(buf, size, n, units);
 }
 
 const char *human_ns(char *buf, size_t size, int64_t ns)
@@ -55,11 +56,11 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 	if (a < 1e3)
 		snprintf(buf, size, "%" PRId64 " ns", ns);
 	else if (a < 1e6)
-		three(buf, size, v / 1e3, "us");
+		human_three_digits(buf, size, v / 1e3, "us");
 	else if (a < 1e9)
-		three(buf, size, v / 1e6, "ms");
+		human_three_digits(buf, size, v / 1e6, "ms");
 	else
-		three(buf, size, v / 1e9, "s");
+		human_three_digits(buf, size, v / 1e9, "s");
 	return buf;
 }
 
@@ -77,14 +78,24 @@ void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 			(unsigned long long)(v % scale));
 }
 
+const char *human_grouped(char *buf, size_t size, uint64_t n)
+{
+	char digit[24];
+	int len = snprintf(digit, sizeof(digit), "%" PRIu64, n);
+	size_t at = 0;
+
+	for (int i = 0; i < len && at + 2 < size; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digit[i];
+	}
+	buf[at] = 0;
+	return buf;
+}
+
 void human_put_grouped(FILE *out, uint64_t n)
 {
-	char digit[32];
-	int len = snprintf(digit, sizeof(digit), "%llu", (unsigned long long)n);
+	char buf[32];
 
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			fputc(',', out);
-		fputc(digit[i], out);
-	}
+	fputs(human_grouped(buf, sizeof(buf), n), out);
 }

@@ -1,4 +1,4 @@
-/* json.c - the one writer of JSON: values go to a FILE as they are made. */
+/* json.c - writes JSON to a FILE, value by value. */
 #include "cli/output/json.h"
 
 #include <assert.h>
@@ -12,7 +12,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/utf8.h"
 
-#define BLOB_MAX ((size_t)1 << 20) /* bytes of a blob that are written */
+#define BLOB_MAX                                                               \
+	((size_t)1 << 20) /* longest part of a blob that is written, in        \
+			   * bytes */
 
 static const char json_digit[] = "0123456789abcdef";
 
@@ -48,7 +50,7 @@ bool json_can(const char *s, size_t len)
 
 static void json_put_escape(struct json *j, uint32_t c)
 {
-	static const char letter[] = "btn.fr"; /* 8 to 13 */
+	static const char letter[] = "btn.fr"; /* for characters 8 to 13 */
 
 	if (c == '"' || c == '\\')
 		fprintf(j->out, "\\%c", (char)c);
@@ -69,10 +71,10 @@ static bool json_is_plain(const struct json *j, uint32_t c)
 	return (c >= 0x20 && c < 0x7f) || utf8_shown(c);
 }
 
-/* UTF-8, between its quotes. */
+/* Writes UTF-8 with escapes, without the quotes. */
 static void json_put_utf8(struct json *j, const char *s, size_t len)
 {
-	size_t plain = 0; /* bytes in front of s that need no escape */
+	size_t plain = 0; /* bytes before s that need no escape */
 
 	for (size_t n; len; s += n, len -= n) {
 		uint32_t c = (unsigned char)*s;
@@ -89,7 +91,7 @@ static void json_put_utf8(struct json *j, const char *s, size_t len)
 	fwrite_unlocked(s - plain, 1, plain, j->out);
 }
 
-/* Bytes that are not UTF-8, made safe part by part. */
+/* Writes a string that is not UTF-8 with \xNN for its bytes. */
 static void json_put_cleaned(struct json *j, const char *s, size_t len)
 {
 	char buf[1024];
@@ -104,7 +106,7 @@ static void json_put_cleaned(struct json *j, const char *s, size_t len)
 	}
 }
 
-/* Most names are: then nothing has to be decoded. */
+/* Most names are ASCII, and then need no decoding. */
 static bool json_is_ascii(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -137,7 +139,7 @@ static void json_put_indent(struct json *j)
 		fputs_unlocked("  ", j->out);
 }
 
-/* What stands between the member before and the next: comma and line break. */
+/* Writes what separates two members: comma and line break. */
 static void json_put_gap(struct json *j)
 {
 	struct json_level *l = json_now(j);
@@ -265,7 +267,7 @@ void json_int_or_null(struct json *j, const char *key, int64_t v, bool known)
 		json_null(j, key);
 }
 
-/* 17 digits tell all doubles apart; ".0" says that a whole number is one. */
+/* 17 digits tell all doubles apart; ".0" marks a whole number as a real. */
 void json_real(struct json *j, const char *key, double v)
 {
 	char buf[64];
@@ -357,14 +359,17 @@ void json_shown(struct json *j, const char *key, const char *s)
 	putc_unlocked('"', j->out);
 }
 
-void json_raw(struct json *j, const char *key, const char *s, size_t len)
+void json_number(struct json *j, const char *key, const char *digits)
+{
+	json_put(j, key, digits, strlen(digits));
+}
+
+void json_members(struct json *j, const char *s, size_t len)
 {
 	if (!len)
 		return;
-	if (key || !json_now(j)->is_object)
-		json_put_key(j, key);
-	else
-		json_put_gap(j);
+	assert(json_now(j)->is_object);
+	json_put_gap(j);
 	fwrite_unlocked(s, 1, len, j->out);
 }
 
@@ -392,9 +397,10 @@ void json_value(struct json *j, const char *key, const struct value *v)
 	}
 }
 
-/* column[i]: the column whose value is written for column i, since a JSON
- * object has a key once: the last of that name, at the place of the first;
- * SIZE_MAX for the others of that name. Returned memory is the caller's. */
+/* Returns, for each column, the column whose value is written in its place. A
+ * JSON object has each key once: of columns with the same name, the first has
+ * the value of the last, and the others SIZE_MAX, which skips them. The caller
+ * frees it. */
 static size_t *json_columns(const struct rows *r)
 {
 	size_t n = rows_columns(r);

@@ -34,11 +34,11 @@ struct value;
 
 enum json_form {
 	JSON_COMPACT, /* {"a":1,"b":[2,3]} */
-	JSON_PRETTY,  /* a member a line, indented by two blanks a level */
+	JSON_PRETTY,  /* a member a line, indented by two spaces a level */
 	JSON_HTML     /* compact, for a <script> element: no '<' in strings */
 };
 
-/* Only json.c looks inside. */
+/* For json.c only. */
 struct json {
 	FILE *out;
 	enum json_form form;
@@ -48,13 +48,13 @@ struct json {
 	} level[JSON_DEPTH];
 };
 
-/* Starts a text of JSON. Several values may follow each other at the top;
+/* Starts a JSON text. Several values may follow one another at the top level;
  * json_newline() ends each line. */
 void json_open(struct json *j, FILE *out, enum json_form form);
-/* Starts in the middle of an object, whose braces are written elsewhere: for
- * members that are made once and repeated by json_raw(). */
+/* Starts inside an object whose braces are written elsewhere, for members that
+ * json_members() writes later. */
 void json_open_members(struct json *j, FILE *out, enum json_form form);
-/* True once a write has failed. */
+/* Returns true once a write has failed. */
 bool json_failed(const struct json *j);
 
 /* Begin a container; json_end() ends the innermost. */
@@ -62,51 +62,53 @@ void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 
-/* Line breaks of the compact form.
- * Each member of the innermost container gets a line of its own, and a key a
- * blank behind its colon. Call it right after json_object(), json_array(). */
+/* Puts each member of the innermost container on a line of its own, with a
+ * space after the colon of a key. To be called right after json_object() or
+ * json_array(), in the compact form. */
 void json_lines(struct json *j);
-/* The next member, or the end of the container, begins a new line. */
+/* Puts the next member, or the end of the container, on a new line. */
 void json_break(struct json *j);
-/* Writes a newline at once, in front of a comma that may follow. */
+/* Writes a newline at once; a comma may follow it. */
 void json_newline(struct json *j);
 
 void json_null(struct json *j, const char *key);
 void json_bool(struct json *j, const char *key, bool v);
 void json_int(struct json *j, const char *key, int64_t v);
 void json_uint(struct json *j, const char *key, uint64_t v);
-/* v, or null when it is not known. */
+/* Writes v, or null if it is not known. */
 void json_int_or_null(struct json *j, const char *key, int64_t v, bool known);
-/* With as many digits as a double needs; "NaN", "Infinity" for what JSON has
- * no number for. */
+/* Writes 17 significant digits; NaN and Infinity, which JSON lacks, as these
+ * words. */
 void json_real(struct json *j, const char *key, double v);
-/* n / d with `decimals` digits behind the point, cut, not rounded. */
+/* Writes n / d with `decimals` decimals, truncated. */
 void json_fixed(struct json *j, const char *key, uint64_t n, uint64_t d,
 		unsigned int decimals);
-/* The string "0x1f". */
+/* Writes a string such as "0x1f". */
 void json_hex(struct json *j, const char *key, uint64_t v);
-/* The string of two digits a byte. */
+/* Writes a string with two hexadecimal digits for each byte. */
 void json_hex_bytes(struct json *j, const char *key, const void *bytes,
 		    size_t len);
 /* NULL is written as null. */
 void json_text(struct json *j, const char *key, const char *s);
 void json_text_len(struct json *j, const char *key, const char *s, size_t len);
-/* As people are shown a name (safe_text.h): the escapes are part of the
- * string, for viewers that would obey control characters. */
+/* Writes s as safe_text.h shows it: the escapes are part of the string, for
+ * viewers that would interpret control characters. */
 void json_shown(struct json *j, const char *key, const char *s);
-/* Ready JSON, as it is: a number, or without a key in an object whole members
- * ("a":1,"b":2). len 0 adds nothing. */
-void json_raw(struct json *j, const char *key, const char *s, size_t len);
+/* Writes a number whose digits the caller has formatted. */
+void json_number(struct json *j, const char *key, const char *digits);
+/* Writes members that were formatted before, such as "a":1,"b":2. len 0 writes
+ * nothing. */
+void json_members(struct json *j, const char *s, size_t len);
 
-/* One value of a row; a blob as hex of at most a MiB. */
+/* Writes a value of a row; a blob as hexadecimal, at most its first MiB. */
 void json_value(struct json *j, const char *key, const struct value *v);
-/* The next row as an object, null when there is none; 0, or -1 and *err. Of
- * columns with one name the last counts. */
+/* Writes the next row as an object, null if there is none. Of columns with the
+ * same name the last is written. Returns 0, or -1 and *err. */
 int json_row(struct json *j, const char *key, struct rows *r, struct err *err);
-/* All rows as an array of objects, one a line; 0, or -1 and *err. Stops early,
- * with 0, once a write has failed. */
+/* Writes all rows as an array of objects, one a line. Returns 0, or -1 and
+ * *err; 0 also if it stops because a write has failed. */
 int json_rows(struct json *j, const char *key, struct rows *r, struct err *err);
 
-/* Can s be a JSON string as it is: UTF-8 without a 0? */
+/* Returns whether s can be a JSON string unchanged: UTF-8 without a 0. */
 bool json_can(const char *s, size_t len);
 #endif

@@ -1,4 +1,4 @@
-/* lines.c - facts for people: short lines with a label in front. */
+/* lines.c - lines of text with a label in front. */
 #include "cli/output/lines.h"
 
 #include <inttypes.h>
@@ -9,17 +9,33 @@
 
 #define INDENT 15
 
+static void lines_add_list(struct lines *l, const char *fmt, va_list ap)
+{
+	int n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+
+	if (n > 0)
+		l->len += (size_t)n;
+	if (l->len >= sizeof(l->text))
+		l->len = sizeof(l->text) - 1;
+}
+
 void lines_add(struct lines *l, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+	lines_add_list(l, fmt, ap);
 	va_end(ap);
-	if (n > 0)
-		l->len += (size_t)n;
-	if (l->len >= sizeof(l->text))
-		l->len = sizeof(l->text) - 1;
+}
+
+void lines_print(struct lines *l, const char *label, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	lines_add_list(l, fmt, ap);
+	va_end(ap);
+	lines_put(l, label);
 }
 
 void lines_clean(struct lines *l, const char *text)
@@ -34,6 +50,12 @@ void lines_seconds(struct lines *l, int64_t ns)
 {
 	lines_add(l, "%" PRId64 ".%06" PRId64, ns / 1000000000,
 		  ns % 1000000000 / 1000);
+}
+
+void lines_share(struct lines *l, int64_t part, int64_t whole)
+{
+	if (whole > 0)
+		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
 }
 
 void lines_count(struct lines *l, const char *before, int64_t n,

@@ -1,7 +1,7 @@
-/* lines.h - facts for people: short lines with a label in front, wrapped so
- * that text stays in its column.
+/* lines.h - lines of text with a label in front, wrapped so that the text stays
+ * in its column.
  *
- * Add to a line as often as needed, then put it. */
+ * The functions add to a line until lines_put() prints it. */
 #ifndef CLI_OUTPUT_LINES_H
 #define CLI_OUTPUT_LINES_H
 #include <stddef.h>
@@ -12,22 +12,27 @@
 
 struct lines {
 	FILE *out;
-	int width; /* columns; INT_MAX: never wrapped */
+	int width; /* in columns; INT_MAX: no wrapping */
 	char text[2048];
 	size_t len;
 };
 
 void lines_add(struct lines *l, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Text of a capture: what commands a terminal is shown as \xNN. */
+/* Adds text from a capture, made safe as by safe_text_clean(). */
 void lines_clean(struct lines *l, const char *text);
-/* "210.660909": as script shows times. */
+/* Adds a time as script shows it: "210.660909". */
 void lines_seconds(struct lines *l, int64_t ns);
-/* "3 gaps", "1 gap". */
+/* Adds `before` and a number with its noun: "3 gaps", "1 gap". */
 void lines_count(struct lines *l, const char *before, int64_t n,
 		 const char *one, const char *many);
-/* Prints the line; label "": it goes on with the one above. */
+/* Adds " (12.3 %)" unless whole is 0. */
+void lines_share(struct lines *l, int64_t part, int64_t whole);
+/* Prints the line and empties it; with label "" it continues the line above. */
 void lines_put(struct lines *l, const char *label);
+/* Does lines_add() and lines_put(). */
+void lines_print(struct lines *l, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void lines_put_styled(struct lines *l, const char *label,
 		      enum term_style style);
 #endif

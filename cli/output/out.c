@@ -1,4 +1,4 @@
-/* out.c - standard output that remembers why it failed. */
+/* out.c - standard output that keeps the reason of a failed write. */
 #include "cli/output/out.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 static int out_errno;
 static char out_buffer[1 << 18];
 
-/* To the pager, when there is one. */
-static void put_now(const char *buf, size_t size)
+/* Writes to the pager if there is one, else to standard output. */
+static void out_put_now(const char *buf, size_t size)
 {
 	size_t done = 0;
 
@@ -32,33 +32,34 @@ static void put_now(const char *buf, size_t size)
 	}
 }
 
-/* What was kept for a pager. */
-static bool put_kept(void)
+/* Writes the bytes that were kept for a pager. Returns false if there are
+ * none. */
+static bool out_put_kept(void)
 {
 	size_t n;
 	char *kept = pager_kept(&n);
 
 	if (!kept)
 		return false;
-	put_now(kept, n);
+	out_put_now(kept, n);
 	free(kept);
 	return true;
 }
 
-static ssize_t put(void *cookie, const char *buf, size_t size)
+static ssize_t out_take(void *cookie, const char *buf, size_t size)
 {
 	(void)cookie;
 	if (out_errno)
 		return 0;
-	/* what is kept ends with buf */
-	if (!pager_keep(buf, size) && !put_kept())
-		put_now(buf, size);
+	/* pager_keep() may return the kept bytes, which then end with buf */
+	if (!pager_keep(buf, size) && !out_put_kept())
+		out_put_now(buf, size);
 	return out_errno ? 0 : (ssize_t)size;
 }
 
 void out_init(void)
 {
-	cookie_io_functions_t io = { .write = put };
+	cookie_io_functions_t io = { .write = out_take };
 	FILE *f = fopencookie(NULL, "w", io);
 
 	if (!f)
@@ -77,7 +78,7 @@ bool out_failed(void)
 void out_settle(void)
 {
 	fflush(stdout);
-	put_kept();
+	out_put_kept();
 	pager_end();
 }
 
@@ -107,7 +108,7 @@ int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 	rc = write(out, arg, err);
 	if (fclose(out) && !rc)
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	/* half a picture is worse than none, but a device stays */
+	/* removes an incomplete file, but not a device */
 	if (rc && plain)
 		unlink(path);
 	return rc;

@@ -1,6 +1,6 @@
-/* out.h - standard output that remembers why it failed.
+/* out.h - standard output that keeps the reason of a failed write.
  *
- * A full disk must be said, a reader that went away (| head) must not, and
+ * A full disk is an error, a reader that went away (| head) is none, and
  * ferror() alone cannot tell one from the other. */
 #ifndef CLI_OUTPUT_OUT_H
 #define CLI_OUTPUT_OUT_H
@@ -9,18 +9,19 @@
 
 struct err;
 
-/* Once, before anything is printed: puts our stream in place of stdout. */
+/* Replaces stdout by our stream. To be called once, before anything is
+ * printed. */
 void out_init(void);
-/* True when there is no point in printing more; commands with long output
- * look at it and return STATUS_OK. */
+/* Returns true once a write to standard output has failed. Commands with long
+ * output then stop and return STATUS_OK. */
 bool out_failed(void);
-/* Everything is shown, and a pager is done. */
+/* Flushes all output and waits for the pager. */
 void out_settle(void);
-/* The same. 0 also when the reader went away; -1 and *err when the output is
- * not complete. */
+/* Like out_settle(). Returns 0, also if the reader went away, or -1 and *err if
+ * the output is incomplete. */
 int out_finish(struct err *err);
-/* Lets write() fill the file (NULL or "-": standard output). A file that
- * could not be written whole is removed. 0, or -1 and *err. */
+/* Calls write() with the opened file (NULL or "-": standard output). Removes a
+ * file that could not be written completely. Returns 0, or -1 and *err. */
 typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);

@@ -6,8 +6,8 @@
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 
-/* In quotes when it needs them. Newlines in quotes are allowed by the format
- * but break every line-based tool and are never wanted in a name. */
+/* Writes a value, in quotes if it needs them. Newlines are escaped: RFC 4180
+ * allows them in quotes, but they break line-based tools. */
 void output_csv_text(FILE *out, const char *s, size_t len)
 {
 	bool quote = !len;
@@ -33,7 +33,7 @@ void output_csv_text(FILE *out, const char *s, size_t len)
 		putc('"', out);
 }
 
-static void put_value(FILE *out, const struct value *v)
+static void out_csv_put_value(FILE *out, const struct value *v)
 {
 	if (v->kind == VALUE_TEXT)
 		output_csv_text(out, v->text, v->len);
@@ -41,7 +41,7 @@ static void put_value(FILE *out, const struct value *v)
 		output_value(out, v);
 }
 
-static int write_csv(FILE *out, struct rows *rows, struct err *err)
+static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 {
 	size_t n = rows_columns(rows);
 	int ret;
@@ -56,7 +56,7 @@ static int write_csv(FILE *out, struct rows *rows, struct err *err)
 		for (size_t i = 0; i < n; i++) {
 			struct value v = rows_value(rows, i);
 
-			put_value(out, &v);
+			out_csv_put_value(out, &v);
 			putc(i + 1 < n ? ',' : '\n', out);
 		}
 	}
@@ -67,5 +67,5 @@ extern const struct output out_csv;
 const struct output out_csv = {
 	.name = "csv",
 	.summary = "comma-separated values with a head line",
-	.write = write_csv,
+	.write = out_csv_write,
 };

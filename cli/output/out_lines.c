@@ -1,8 +1,8 @@
-/* out_lines.c - rows as blocks of lines, one value below the other: for values
- * that are long, or that are lines themselves, as stacks are.
+/* out_lines.c - rows as blocks with one value a line, for values that are long
+ * or have lines themselves, such as stacks.
  *
- * A line of a value never begins where a name does, so that what a capture
- * holds cannot look like another value. */
+ * A line of a value never begins in the column of the names, so that text from
+ * a capture cannot pass for another value. */
 #include <string.h>
 
 #include "cli/output/out.h"
@@ -11,7 +11,7 @@
 #include "cli/output/term.h"
 #include "schema/store.h"
 
-static void put_text(FILE *out, const struct value *v, int indent)
+static void out_lines_put_text(FILE *out, const struct value *v, int indent)
 {
 	const char *s = v->text;
 	size_t left = v->len;
@@ -30,17 +30,17 @@ static void put_text(FILE *out, const struct value *v, int indent)
 	}
 }
 
-static void put_value(FILE *out, const struct value *v, int indent)
+static void out_lines_put_value(FILE *out, const struct value *v, int indent)
 {
 	if (v->kind == VALUE_TEXT && v->text) {
-		put_text(out, v, indent);
+		out_lines_put_text(out, v, indent);
 		return;
 	}
 	output_value(out, v);
 	putc('\n', out);
 }
 
-static int write_lines(FILE *out, struct rows *rows, struct err *err)
+static int out_lines_write(FILE *out, struct rows *rows, struct err *err)
 {
 	size_t n = rows_columns(rows);
 	int width = 0;
@@ -66,7 +66,7 @@ static int write_lines(FILE *out, struct rows *rows, struct err *err)
 			safe_text_put(out, name, 0, 0);
 			fprintf(out, "%s%*s  ", term_off(out),
 				pad > 0 ? pad : 0, "");
-			put_value(out, &v, width + 2);
+			out_lines_put_value(out, &v, width + 2);
 		}
 	}
 	return ret < 0 ? -1 : 0;
@@ -76,5 +76,5 @@ extern const struct output out_lines;
 const struct output out_lines = {
 	.name = "lines",
 	.summary = "one value below the other, for people",
-	.write = write_lines,
+	.write = out_lines_write,
 };

@@ -1,7 +1,7 @@
 /* out_table.c - rows as a table for people.
  *
- * Column widths come from the first rows; a longer value further down only
- * pushes its own line. On a terminal the widest columns are cut until a line
+ * Column widths come from the first rows; a longer value in a later row shifts
+ * the rest of its line. On a terminal the widest columns are cut until a line
  * fits; in a file nothing is cut. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define MEASURE 500 /* rows */
-#define CUT_MIN 8   /* columns are not cut below this */
+#define MEASURE 500 /* rows that are measured */
+#define CUT_MIN 8   /* columns are not cut below this width */
 
 struct column {
 	size_t width;
@@ -28,12 +28,12 @@ struct table_out {
 	FILE *out;
 	struct column *col;
 	size_t n;
-	char **cell; /* held rows, n cells each */
+	char **cell; /* the rows that are measured, n cells each */
 	size_t held, cap;
 };
 
-/* Owned text of a value. */
-static char *text_of(const struct value *v)
+/* Returns the text of a value; the caller frees it. */
+static char *out_table_text(const struct value *v)
 {
 	char num[40] = "";
 	char *s;
@@ -66,8 +66,8 @@ static char *text_of(const struct value *v)
 	return mem_strdup(num);
 }
 
-/* Characters, not bytes. */
-static size_t columns_of(const char *s)
+/* Returns the width in characters. */
+static size_t out_table_columns(const char *s)
 {
 	size_t n = 0;
 
@@ -77,7 +77,7 @@ static size_t columns_of(const char *s)
 }
 
 /* Bytes of the first n characters. */
-static size_t bytes_of(const char *s, size_t n)
+static size_t out_table_bytes(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -89,12 +89,12 @@ static size_t bytes_of(const char *s, size_t n)
 	return i;
 }
 
-static void put_cell(struct table_out *t, size_t i, const char *s)
+static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 {
 	const struct column *c = &t->col[i];
-	size_t width = columns_of(s);
+	size_t width = out_table_columns(s);
 	bool cut = c->cut && width > c->width;
-	size_t len = cut ? bytes_of(s, c->width - 1) : strlen(s);
+	size_t len = cut ? out_table_bytes(s, c->width - 1) : strlen(s);
 	int pad = width < c->width ? (int)(c->width - width) : 0;
 	bool last = i + 1 == t->n;
 
@@ -108,7 +108,7 @@ static void put_cell(struct table_out *t, size_t i, const char *s)
 	fputs(last ? "\n" : "  ", t->out);
 }
 
-static void put_head(struct table_out *t, struct rows *rows)
+static void out_table_put_head(struct table_out *t, struct rows *rows)
 {
 	fputs(term_on(t->out, STYLE_BOLD), t->out);
 	for (size_t i = 0; i < t->n; i++) {
@@ -116,13 +116,13 @@ static void put_head(struct table_out *t, struct rows *rows)
 
 		safe_text_clean_buf(name, sizeof(name), rows_name(rows, i),
 				    strlen(rows_name(rows, i)), NULL);
-		put_cell(t, i, name);
+		out_table_put_cell(t, i, name);
 	}
 	fputs(term_off(t->out), t->out);
 }
 
-/* Takes from the widest column until a line fits. */
-static void fit(struct table_out *t)
+/* Narrows the widest column until a line fits. */
+static void out_table_fit_columns(struct table_out *t)
 {
 	size_t room = (size_t)term_columns(t->out);
 	size_t total = 2 * (t->n - 1);
@@ -146,26 +146,26 @@ static void fit(struct table_out *t)
 	}
 }
 
-static void flush_held(struct table_out *t, struct rows *rows)
+static void out_table_flush_held(struct table_out *t, struct rows *rows)
 {
-	fit(t);
-	put_head(t, rows);
+	out_table_fit_columns(t);
+	out_table_put_head(t, rows);
 	for (size_t i = 0; i < t->held * t->n; i++) {
-		put_cell(t, i % t->n, t->cell[i]);
+		out_table_put_cell(t, i % t->n, t->cell[i]);
 		free(t->cell[i]);
 	}
 	free(t->cell);
 	t->cell = NULL;
 }
 
-static void hold(struct table_out *t, struct rows *rows)
+static void out_table_hold_row(struct table_out *t, struct rows *rows)
 {
 	t->cell = mem_grow(t->cell, &t->cap, (t->held + 1) * t->n,
 			   sizeof(*t->cell));
 	for (size_t i = 0; i < t->n; i++) {
 		struct value v = rows_value(rows, i);
-		char *s = text_of(&v);
-		size_t w = columns_of(s);
+		char *s = out_table_text(&v);
+		size_t w = out_table_columns(s);
 
 		t->cell[t->held * t->n + i] = s;
 		if (w > t->col[i].width)
@@ -176,18 +176,18 @@ static void hold(struct table_out *t, struct rows *rows)
 	t->held++;
 }
 
-static void put_row(struct table_out *t, struct rows *rows)
+static void out_table_put_row(struct table_out *t, struct rows *rows)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct value v = rows_value(rows, i);
-		char *s = text_of(&v);
+		char *s = out_table_text(&v);
 
-		put_cell(t, i, s);
+		out_table_put_cell(t, i, s);
 		free(s);
 	}
 }
 
-static int write_table(FILE *out, struct rows *rows, struct err *err)
+static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 {
 	struct table_out t = { .out = out, .n = rows_columns(rows) };
 	bool flushed = false;
@@ -197,21 +197,21 @@ static int write_table(FILE *out, struct rows *rows, struct err *err)
 		return 0;
 	t.col = mem_new(t.n, sizeof(*t.col));
 	for (size_t i = 0; i < t.n; i++) {
-		t.col[i].width = columns_of(rows_name(rows, i));
+		t.col[i].width = out_table_columns(rows_name(rows, i));
 		t.col[i].number = true;
 	}
 	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
 		if (t.held < MEASURE) {
-			hold(&t, rows);
+			out_table_hold_row(&t, rows);
 			continue;
 		}
 		if (!flushed)
-			flush_held(&t, rows);
+			out_table_flush_held(&t, rows);
 		flushed = true;
-		put_row(&t, rows);
+		out_table_put_row(&t, rows);
 	}
 	if (!flushed)
-		flush_held(&t, rows);
+		out_table_flush_held(&t, rows);
 	free(t.col);
 	return ret < 0 ? -1 : 0;
 }
@@ -220,5 +220,5 @@ extern const struct output out_table;
 const struct output out_table = {
 	.name = "table",
 	.summary = "aligned columns for people",
-	.write = write_table,
+	.write = out_table_write,
 };

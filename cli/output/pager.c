@@ -13,28 +13,30 @@
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
-/* The screen is given a chance to be that large, and no more. */
+/* Limit of the bytes kept while waiting for a full screen. */
 #define KEEP_MAX ((size_t)1 << 20)
 
 bool pager_never;
 
 static struct {
 	const char *command;
-	bool armed; /* bytes are kept */
+	bool armed; /* output is being kept */
 	char *kept;
 	size_t n, cap;
-	int rows, columns; /* left of the screen, and its width */
-	int at;		   /* column that the next character is in */
-	bool escape;	   /* inside of a color */
-	int pipe;	   /* to the pager; 0: none */
-	int err;	   /* what stderr was; 0: it is that still */
+	int rows, columns; /* rows left on the screen, and its width */
+	int at;		   /* column of the next character */
+	bool escape;	   /* inside an escape sequence */
+	int pipe;	   /* descriptor of the pipe to the pager; 0: none */
+	int err;	   /* duplicate of the original stderr; 0: stderr is
+			    * unchanged */
 	pid_t pid;
 } pager;
 
 /* ---- which */
 
-/* Is there a program of that name? A word of the shell may be anything. */
-static bool can_run(const char *command)
+/* Returns whether the program exists. A command with shell syntax counts as
+ * one. */
+static bool pager_can_run(const char *command)
 {
 	size_t n = strcspn(command, " \t");
 	const char *path = getenv("PATH");
@@ -62,7 +64,7 @@ static bool can_run(const char *command)
 	return false;
 }
 
-static const char *choose(void)
+static const char *pager_choose(void)
 {
 	const char *c = getenv("BACKSTITCH_PAGER");
 
@@ -70,7 +72,7 @@ static const char *choose(void)
 		c = getenv("PAGER");
 	if (!c)
 		c = "less";
-	return *c && strcmp(c, "cat") && can_run(c) ? c : NULL;
+	return *c && strcmp(c, "cat") && pager_can_run(c) ? c : NULL;
 }
 
 void pager_arm(void)
@@ -80,16 +82,17 @@ void pager_arm(void)
 	if (pager_never || !term_is_terminal(stdout) || !term ||
 	    !strcmp(term, "dumb"))
 		return;
-	pager.rows = term_rows(stdout) - 1; /* the prompt has one */
+	pager.rows = term_rows(stdout) - 1; /* one row is for the prompt */
 	pager.columns = term_columns(stdout);
-	pager.command = choose();
+	pager.command = pager_choose();
 	pager.armed = pager.command && pager.rows > 0;
 }
 
 /* ---- how much */
 
-/* Counts rows as a terminal would; colors take no room. */
-static void measure(const char *buf, size_t n)
+/* Counts the rows that the bytes take on a terminal, without escape
+ * sequences. */
+static void pager_measure(const char *buf, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)buf[i];
@@ -112,9 +115,9 @@ static void measure(const char *buf, size_t n)
 
 /* ---- the pager */
 
-static void run_pager(int in)
+static void pager_run(int in)
 {
-	/* what the pager does with Ctrl-C is its own business */
+	/* the pager handles Ctrl-C itself */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGALRM, SIG_DFL);
@@ -126,7 +129,7 @@ static void run_pager(int in)
 	_exit(127);
 }
 
-static void start(void)
+static void pager_start(void)
 {
 	int fd[2];
 
@@ -134,7 +137,7 @@ static void start(void)
 		return;
 	pager.pid = fork();
 	if (!pager.pid)
-		run_pager(fd[0]);
+		pager_run(fd[0]);
 	close(fd[0]);
 	if (pager.pid < 0) {
 		close(fd[1]);
@@ -153,7 +156,7 @@ bool pager_keep(const char *buf, size_t n)
 {
 	if (!pager.armed)
 		return false;
-	measure(buf, n);
+	pager_measure(buf, n);
 	if (n > KEEP_MAX - pager.n)
 		pager.rows = -1;
 	pager.kept =
@@ -163,7 +166,7 @@ bool pager_keep(const char *buf, size_t n)
 	if (pager.rows >= 0)
 		return true;
 	pager.armed = false;
-	start();
+	pager_start();
 	return false;
 }
 

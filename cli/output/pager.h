@@ -1,10 +1,10 @@
-/* pager.h - long output on a terminal is shown by a pager, as git does it.
+/* pager.h - shows long output on a terminal in a pager, as git does.
  *
- * pager_arm() once, before a command prints. Bytes are then kept until they
- * are more than the screen shows, and only then the pager is started: what
- * fits the screen is just printed. Descriptor 1 stays the terminal all the
- * while, so that widths and colors are right. The pager gets stderr as well
- * (when that is the terminal too), until pager_end(). */
+ * pager_arm() is called once, before a command prints. Output is then kept
+ * until it exceeds the screen; only then is the pager started, so that short
+ * output is just printed. Descriptor 1 remains the terminal, so that widths and
+ * colors are right. If stderr is the terminal, it goes to the pager as well
+ * until pager_end(). */
 #ifndef CLI_OUTPUT_PAGER_H
 #define CLI_OUTPUT_PAGER_H
 #include <stdbool.h>
@@ -12,14 +12,15 @@
 
 extern bool pager_never; /* --no-pager */
 
-/* Nothing happens where standard output is no terminal, or without a pager. */
+/* Does nothing if standard output is not a terminal or there is no pager. */
 void pager_arm(void);
-/* True: the bytes are kept. False: they are the caller's to write, behind
- * those of pager_kept(), to pager_fd(). */
+/* Returns true if it keeps the bytes. If false, the caller writes those of
+ * pager_kept() and then these to pager_fd(). */
 bool pager_keep(const char *buf, size_t n);
-/* What was kept, once; NULL: nothing. Owned. */
+/* Returns the kept bytes and forgets them, NULL if there are none. The caller
+ * frees them. */
 char *pager_kept(size_t *n);
 int pager_fd(void);
-/* No more bytes: waits until the user has read them. */
+/* Ends the output and waits until the user leaves the pager. */
 void pager_end(void);
 #endif

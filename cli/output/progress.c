@@ -1,4 +1,4 @@
-/* progress.c - one line on the terminal that says how far we are. */
+/* progress.c - one line on the terminal that shows progress. */
 #include "cli/output/progress.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static struct {
 	bool on, drawn;
 } line;
 
-static int64_t now(void)
+static int64_t progress_now(void)
 {
 	struct timespec ts;
 
@@ -34,7 +34,7 @@ void progress_start(const char *what)
 
 	progress_clear();
 	line.what = what;
-	line.start = line.drawn_at = now();
+	line.start = line.drawn_at = progress_now();
 	line.on = isatty(2) && term && strcmp(term, "dumb");
 }
 
@@ -51,9 +51,11 @@ void progress_start_live(const char *what, const char *hint)
 	line.drawn = true;
 }
 
-/* "12 %, 1.2 M records/s, 3 s left" as far as it is known. */
-static void describe(char *buf, size_t size, uint64_t done, uint64_t total,
-		     uint64_t n, const char *unit, double seconds)
+/* Formats "12 %, 1.2 M records/s, 3 s left", without the parts that are
+ * unknown. */
+static void progress_describe(char *buf, size_t size, uint64_t done,
+			      uint64_t total, uint64_t n, const char *unit,
+			      double seconds)
 {
 	char count[32];
 	int at;
@@ -82,13 +84,13 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 
 	if (!line.on)
 		return;
-	t = now();
+	t = progress_now();
 	if (t - line.start < NS / 2 || t - line.drawn_at < NS / 10)
 		return;
 	line.drawn_at = t;
 	line.drawn = true;
-	describe(text, sizeof(text), done, total, n, unit,
-		 (double)(t - line.start) / (double)NS);
+	progress_describe(text, sizeof(text), done, total, n, unit,
+			  (double)(t - line.start) / (double)NS);
 	fprintf(stderr, "\r%.*s\033[K", term_columns(stderr) - 1, text);
 	fflush(stderr);
 }

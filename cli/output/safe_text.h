@@ -15,7 +15,7 @@ struct safe_text {
 
 /* Takes one unit from the front of *s. Returns 1, or 0 at the end. */
 int safe_text_next(const char **s, struct safe_text *out);
-/* Columns of the whole string. */
+/* Returns the columns that the whole string takes. */
 size_t safe_text_cells(const char *s);
 /* Writes s with each character `from` replaced by `to` (';' in folded
  * stacks); 0 replaces nothing. */

@@ -13,7 +13,7 @@ bool term_is_terminal(FILE *out)
 	return isatty(out == stderr ? 2 : 1);
 }
 
-static int at_least(int n)
+static int term_at_least(int n)
 {
 	return n < 20 ? 20 : n;
 }
@@ -24,12 +24,12 @@ int term_columns(FILE *out)
 	const char *env = getenv("COLUMNS");
 
 	if (ioctl(out == stderr ? 2 : 1, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
-		return at_least(ws.ws_col);
+		return term_at_least(ws.ws_col);
 	if (env && *env >= '1' && *env <= '9') {
 		long n = strtol(env, NULL, 10);
 
 		if (n > 0 && n < 100000)
-			return at_least((int)n);
+			return term_at_least((int)n);
 	}
 	return 80;
 }

@@ -4,18 +4,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-extern const char *term_color_option; /* --color; NULL: auto */
+extern const char *term_color_option; /* the value of --color; NULL: auto */
 
-/* Columns to write for: of the terminal, else of COLUMNS, else 80; 20 at
- * least. */
+/* Returns the width to write for: that of the terminal, else $COLUMNS, else 80;
+ * at least 20. */
 int term_columns(FILE *out);
-/* Rows of the terminal; 0: not known, or none. */
+/* Returns the rows of the terminal; 0 if unknown or not a terminal. */
 int term_rows(FILE *out);
-/* By --color, NO_COLOR, TERM and whether it is a terminal. */
+/* Returns whether to use color, by --color, NO_COLOR, TERM and whether `out` is
+ * a terminal. */
 bool term_color(FILE *out);
 bool term_is_terminal(FILE *out);
 
-/* "" where there is no color. */
+/* Escape sequences of term_on() and term_off() are "" without color. */
 enum term_style {
 	STYLE_BOLD,
 	STYLE_DIM,
@@ -26,20 +27,20 @@ enum term_style {
 const char *term_on(FILE *out, enum term_style s);
 const char *term_off(FILE *out);
 
-/* Prints text in lines of at most `width` columns, all but the first
- * indented; `at` is where the cursor stands. Ends with a newline. */
+/* Prints text in lines of at most `width` columns, indenting all but the first;
+ * `at` is the column of the cursor. Ends with a newline. */
 void term_wrap(FILE *out, const char *text, int at, int indent, int width);
 
-/* Whole lines: on a terminal those that are too long go on below, indented
- * by two; in a file they stay as they are. */
+/* Collects whole lines. On a terminal long lines are wrapped and indented by
+ * two; in a file they are unchanged. */
 struct term_lines {
 	FILE *out, *stream;
 	char *text;
 	size_t len;
 };
 
-/* The stream to write the lines to. */
+/* Returns the stream to write the lines to. */
 FILE *term_lines_begin(struct term_lines *l, FILE *out);
-/* Closes it and prints them. */
+/* Closes the stream and prints the lines. */
 void term_lines_end(struct term_lines *l);
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/diff_model.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_draw.h"

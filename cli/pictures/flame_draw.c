@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/pictures/flame_tree.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"

@@ -13,7 +13,7 @@
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
-#include "cli/topics.h"
+#include "cli/model/verdict_words.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -283,7 +283,7 @@ static void put_verdicts(FILE *out)
 	      "come later\"]",
 	      out);
 	for (unsigned int v = 1; (word = request_verdict_name(v)); v++) {
-		const char *text = topics_verdict("request", word);
+		const char *text = verdict_meaning("request", word);
 
 		fputs(",\n[", out);
 		page_json_text(out, word);

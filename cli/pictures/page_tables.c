@@ -9,7 +9,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
-#include "cli/topics.h"
+#include "cli/model/verdict_words.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -115,7 +115,7 @@ static void put_row(FILE *out, const struct page_table *t, const struct rows *r)
 		put_cell(out, rows_value(r, i));
 	if (t->verdicts_of) {
 		const char *text =
-			topics_verdict(t->verdicts_of, rows_text(r, 0));
+			verdict_meaning(t->verdicts_of, rows_text(r, 0));
 
 		fprintf(out, "<td>%s</td>", text ? text : "");
 	}

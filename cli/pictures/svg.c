@@ -16,7 +16,7 @@
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
-#include "cli/topics.h"
+#include "cli/model/verdict_words.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -323,8 +323,8 @@ static void put_doubts(const struct page *p, const struct label *l,
 		      p->out);
 	if (l->kind == LABEL_MISSING &&
 	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
-	    topics_verdict("request", word))
-		fprintf(p->out, "%s\n", topics_verdict("request", word));
+	    verdict_meaning("request", word))
+		fprintf(p->out, "%s\n", verdict_meaning("request", word));
 	if (l->bogus)
 		fprintf(p->out, "bogus: %s\n",
 			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))

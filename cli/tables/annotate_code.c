@@ -1,5 +1,5 @@
-/* annotate_code.c - the instructions of one function, with what is known of
- * each: samples, where it goes, the source line. */
+/* annotate_code.c - the instructions of one function with their samples,
+ * targets and source lines. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,41 +7,44 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/ingest/name.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/symbolize.h"
 
-/* The largest real functions (interpreters, parsers) have some 100 KB. */
+/* The largest real functions (interpreters, parsers) have about 100 KB. */
 #define CODE_MAX ((size_t)4 << 20)
-/* Without any bounds: so much around the address. */
+/* Bytes before and after an address in code without function bounds. */
 #define AROUND 128
 
-/* What a place is called. */
-struct called {
+/* The name of an address. */
+struct call_target {
 	uint64_t off;
-	const char *name; /* of the function that has it; NULL: none */
+	const char *name; /* name of the function; NULL: none */
 	uint64_t start;
 	const char *file, *inlined;
 	uint32_t line;
 };
 
-struct load {
+struct annot_loader {
 	struct annot *a;
 	const struct hot *h;
 	const struct hot_choice *c;
 	struct image img;
 	struct code *code;
-	struct called *called; /* by offset */
+	struct call_target *called; /* names of branch targets, by offset */
 	size_t n_called, cap_called;
 	const char *last_file, *last_name, *last_inlined;
 };
 
 /* ---- the code */
 
-static int take_image(struct load *l, struct store *db, struct err *err)
+static int annot_take_image(struct annot_loader *l, struct store *db,
+			    struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -49,15 +52,15 @@ static int take_image(struct load *l, struct store *db, struct err *err)
 	int rc = r ? rows_next(r, err) : -1;
 
 	if (rc > 0)
-		rows_image(r, 1, &l->a->text, &l->img);
+		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
 	else if (!rc)
 		err_set(err, ERR_DB, "image %u is not there", l->c->image);
 	rows_close(r);
 	return rc > 0 ? 0 : -1;
 }
 
-/* The bytes that a runtime wrote beside the capture. */
-static int take_jit(struct load *l, struct store *db, struct err *err)
+/* Reads code that a JIT compiler saved beside the capture. */
+static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r =
@@ -70,38 +73,42 @@ static int take_jit(struct load *l, struct store *db, struct err *err)
 	r = rows_open(db, store_sql("annotate_jit"), &id, 1, err);
 	rc = r ? rows_next(r, err) : -1;
 	if (rc > 0) {
-		struct value b = rows_value(r, 2);
+		struct value b = rows_value(r, ANNOTATE_JIT_BYTES);
 
 		if (b.len)
-			l->code = code_of_bytes((uint16_t)rows_int(r, 0),
-						(uint64_t)rows_int(r, 1),
-						b.text, b.len);
+			l->code = code_of_bytes(
+				(uint16_t)rows_int(r, ANNOTATE_JIT_MACHINE),
+				(uint64_t)rows_int(r, ANNOTATE_JIT_ADDR),
+				b.text, b.len);
 	}
 	rows_close(r);
 	return rc < 0 ? -1 : 0;
 }
 
-/* Is the file what it was when the capture was read? */
-static int check_text(struct load *l, struct store *db, struct err *err)
+/* Warns if the file has changed since ingest. */
+static int annot_check_code(struct annot_loader *l, struct store *db,
+			    struct err *err)
 {
 	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
 	int rc = r ? rows_next(r, err) : -1;
 	uint64_t now;
 
-	if (rc > 0 && !strcmp(rows_text(r, 0), code_path(l->code)) &&
-	    symbolize_section(rows_text(r, 0), rows_text(r, 1), &l->img,
-			      &now) &&
-	    now != (uint64_t)rows_int(r, 2))
-		name_tell_changed(rows_text(r, 0), rows_text(r, 1));
+	if (rc > 0 &&
+	    !strcmp(rows_text(r, IMAGE_TEXT_FILE), code_path(l->code)) &&
+	    symbolize_section(rows_text(r, IMAGE_TEXT_FILE),
+			      rows_text(r, IMAGE_TEXT_NAME), &l->img, &now) &&
+	    now != (uint64_t)rows_int(r, IMAGE_TEXT_HASH))
+		name_tell_changed(rows_text(r, IMAGE_TEXT_FILE),
+				  rows_text(r, IMAGE_TEXT_NAME));
 	rows_close(r);
 	return rc < 0 ? -1 : 0;
 }
 
-static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
-		     struct err *err)
+static int open_code(struct annot_loader *l, struct store *db,
+		     struct symbolizer *sy, struct err *err)
 {
-	if (take_image(l, db, err))
+	if (annot_take_image(l, db, err))
 		return -1;
 	if (l->img.kind == IMAGE_JIT) {
 		if (take_jit(l, db, err))
@@ -114,11 +121,12 @@ static int open_code(struct load *l, struct store *db, struct symbolizer *sy,
 		return 0;
 	}
 	l->code = code_open(sy, &l->img, err);
-	return l->code ? check_text(l, db, err) : -1;
+	return l->code ? annot_check_code(l, db, err) : -1;
 }
 
-/* From the symbol, else from the unwind tables, else a guess. */
-static void find_bounds(struct load *l)
+/* Finds the bounds by the symbol, else by the unwind tables, else guesses
+ * them. */
+static void find_bounds(struct annot_loader *l)
 {
 	const struct hot_func *f = l->c->func;
 	struct annot *a = l->a;
@@ -150,7 +158,7 @@ static void add_insn(struct annot *a, const struct insn *in,
 	       in->len < sizeof(i->bytes) ? in->len : sizeof(i->bytes));
 }
 
-static int disassemble(struct load *l, const struct annot_opts *o,
+static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 		       struct err *err)
 {
 	struct annot *a = l->a;
@@ -184,26 +192,29 @@ static int disassemble(struct load *l, const struct annot_opts *o,
 	return d ? 0 : -1;
 }
 
-/* The instruction that has the offset; NULL: none. */
-static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
+struct annot_place {
+	const struct annot *a;
+	uint64_t off;
+};
+
+static bool annot_is_behind(const void *arg, size_t i)
 {
-	size_t lo = 0;
-	size_t hi = a->n;
+	const struct annot_place *p = arg;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->insn[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || off - a->insn[lo - 1].off >= a->insn[lo - 1].insn.len)
-		return NULL;
-	return &a->insn[lo - 1];
+	return p->a->insn[i].off > p->off;
 }
 
-static void add_samples(struct load *l)
+/* Returns the instruction at the offset, NULL if there is none. */
+static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
+{
+	const struct annot_place p = { a, off };
+	size_t next = search_first(a->n, annot_is_behind, &p);
+	struct annot_insn *in = next ? &a->insn[next - 1] : NULL;
+
+	return in && off - in->off < in->insn.len ? in : NULL;
+}
+
+static void add_samples(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 
@@ -228,32 +239,33 @@ static void add_samples(struct load *l)
 
 /* ---- names and lines */
 
-static int by_off(const void *a, const void *b)
+static int annot_compare_offsets(const void *a, const void *b)
 {
-	const struct called *x = a;
-	const struct called *y = b;
+	const struct call_target *x = a;
+	const struct call_target *y = b;
 
 	return (x->off > y->off) - (x->off < y->off);
 }
 
-static void want(struct load *l, uint64_t off)
+static void annot_wants(struct annot_loader *l, uint64_t off)
 {
 	l->called = mem_grow(l->called, &l->cap_called, l->n_called + 1,
 			     sizeof(*l->called));
-	l->called[l->n_called++] = (struct called){ .off = off };
+	l->called[l->n_called++] = (struct call_target){ .off = off };
 }
 
-static struct called *called_at(const struct load *l, uint64_t off)
+static struct call_target *called_at(const struct annot_loader *l, uint64_t off)
 {
-	struct called key = { .off = off };
+	struct call_target key = { .off = off };
 
 	return l->n_called ? bsearch(&key, l->called, l->n_called, sizeof(key),
-				     by_off)
+				     annot_compare_offsets)
 			   : NULL;
 }
 
-/* Neighbours mostly have the same text: kept once. */
-static const char *keep(struct load *l, const char **last, const char *s)
+/* Neighbouring instructions mostly share a text, which is stored once. */
+static const char *annot_keep_range(struct annot_loader *l, const char **last,
+				    const char *s)
 {
 	if (!s)
 		return NULL;
@@ -262,29 +274,31 @@ static const char *keep(struct load *l, const char **last, const char *s)
 	return *last;
 }
 
-/* Innermost first: the line is that of the first, the function the last. */
-static int take_symbol(void *arg, const struct symbol *sym, struct err *err)
+/* Called for the innermost function first: the line is that of the first call,
+ * the function that of the last. */
+static int annot_take_symbol(void *arg, const struct symbol *sym,
+			     struct err *err)
 {
-	struct load *l = arg;
-	struct called *c = called_at(l, sym->off);
+	struct annot_loader *l = arg;
+	struct call_target *c = called_at(l, sym->off);
 
 	(void)err;
 	if (!c || !sym->name)
 		return 0;
 	if (!sym->depth) {
-		c->file = keep(l, &l->last_file, sym->file);
+		c->file = annot_keep_range(l, &l->last_file, sym->file);
 		c->line = sym->line;
 	} else if (sym->depth == 1) {
-		/* what came before was inlined */
-		c->inlined = keep(l, &l->last_inlined, c->name);
+		/* the function of the previous call is inlined */
+		c->inlined = annot_keep_range(l, &l->last_inlined, c->name);
 	}
-	c->name = keep(l, &l->last_name, sym->name);
+	c->name = annot_keep_range(l, &l->last_name, sym->name);
 	c->start = sym->start;
 	return 0;
 }
 
-static int name_places(struct load *l, struct symbolizer *sy, bool lines,
-		       struct err *err)
+static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
+			     bool lines, struct err *err)
 {
 	const struct annot *a = l->a;
 	struct image_report rep = { .status = NULL };
@@ -295,14 +309,15 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (lines)
-			want(l, a->insn[i].off);
+			annot_wants(l, a->insn[i].off);
 		if (a->insn[i].insn.has_target &&
 		    code_off(l->code, a->insn[i].insn.target, &at))
-			want(l, at);
+			annot_wants(l, at);
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
 		return 0;
-	qsort(l->called, l->n_called, sizeof(*l->called), by_off);
+	qsort(l->called, l->n_called, sizeof(*l->called),
+	      annot_compare_offsets);
 	off = mem_new(l->n_called, sizeof(*off));
 	for (size_t i = 0; i < l->n_called; i++) {
 		if (n && off[n - 1].off == l->called[i].off)
@@ -311,19 +326,20 @@ static int name_places(struct load *l, struct symbolizer *sy, bool lines,
 		off[n++] = (struct code_place){ .off = l->called[i].off };
 	}
 	l->n_called = n;
-	rc = symbolize_image(sy, &l->img, off, n, take_symbol, l, &rep, err);
+	rc = symbolize_image(sy, &l->img, off, n, annot_take_symbol, l, &rep,
+			     err);
 	symbolize_report_release(&rep);
 	free(off);
 	return rc;
 }
 
-static void put_names(struct load *l)
+static void annot_put_names(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 
 	for (size_t i = 0; i < a->n; i++) {
 		struct annot_insn *in = &a->insn[i];
-		const struct called *c = called_at(l, in->off);
+		const struct call_target *c = called_at(l, in->off);
 		struct annot_insn *to;
 		uint64_t at;
 
@@ -351,7 +367,7 @@ static void put_names(struct load *l)
 
 /* ---- all of it */
 
-static void describe(struct load *l)
+static void annot_describe(struct annot_loader *l)
 {
 	struct annot *a = l->a;
 	const struct hot *h = l->h;
@@ -369,11 +385,11 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err)
 {
-	struct load l = { .a = a, .h = h, .c = c };
+	struct annot_loader l = { .a = a, .h = h, .c = c };
 	int rc = -1;
 
 	if (!open_code(&l, db, sy, err)) {
-		describe(&l);
+		annot_describe(&l);
 		if (code_machine(l.code) == EM_X86_64 ||
 		    code_machine(l.code) == EM_386)
 			a->syntax = o->intel ? "intel" : "att";
@@ -382,10 +398,10 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc) {
 		add_samples(&l);
-		rc = name_places(&l, sy, o->lines, err);
+		rc = annot_name_places(&l, sy, o->lines, err);
 	}
 	if (!rc)
-		put_names(&l);
+		annot_put_names(&l);
 	code_close(l.code);
 	free(l.called);
 	return rc;

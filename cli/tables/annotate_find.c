@@ -1,28 +1,31 @@
-/* annotate_find.c - which functions the samples hit, and which one is meant. */
+/* annotate_find.c - the functions with samples, and the one that the user
+ * means. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/tables/annotate.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path.h"
 
 #define ID_MAX (1 << 28)
 
 /* ---- loading */
 
-struct loader {
+struct hot_loader {
 	struct hot *h;
-	uint32_t *leaf; /* by raw chain */
+	uint32_t *leaf; /* innermost frame, by raw chain */
 	size_t n_leaf, cap_leaf;
-	uint32_t *func; /* by symbol: place + 1 */
+	uint32_t *func; /* index + 1 in hot.func, by symbol */
 	size_t n_func, cap_func;
-	uint32_t *bare; /* by image: place + 1 of its code without name */
+	uint32_t *bare; /* index + 1 of the code without symbols, by image */
 	size_t n_bare, cap_bare;
 };
 
-static int check_id(int64_t id, struct err *err)
+static int hot_check_id(int64_t id, struct err *err)
 {
 	if (id >= 0 && id < ID_MAX)
 		return 0;
@@ -32,11 +35,11 @@ static int check_id(int64_t id, struct err *err)
 
 static int take_leaf(void *arg, const struct rows *r, struct err *err)
 {
-	struct loader *l = arg;
-	int64_t id = rows_int(r, 0);
-	int64_t frame = rows_int(r, 1);
+	struct hot_loader *l = arg;
+	int64_t id = rows_int(r, ANNOTATE_LEAVES_ID);
+	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
-	if (check_id(id, err) || check_id(frame, err))
+	if (hot_check_id(id, err) || hot_check_id(frame, err))
 		return -1;
 	l->leaf = mem_reach(l->leaf, &l->n_leaf, &l->cap_leaf, (size_t)id + 1,
 			    sizeof(*l->leaf));
@@ -44,20 +47,20 @@ static int take_leaf(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_path(void *arg, const struct rows *r, struct err *err)
+static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 {
-	struct hot *h = ((struct loader *)arg)->h;
-	int64_t id = rows_int(r, 0);
+	struct hot *h = ((struct hot_loader *)arg)->h;
+	int64_t id = rows_int(r, ANNOTATE_PATHS_ID);
 
-	if (check_id(id, err))
+	if (hot_check_id(id, err))
 		return -1;
 	h->path = mem_reach(h->path, &h->n_path, &h->cap_path, (size_t)id + 1,
 			    sizeof(*h->path));
-	h->path[id] = arena_strdup(&h->text, rows_text(r, 1));
+	h->path[id] = arena_strdup(&h->text, rows_text(r, ANNOTATE_PATHS_PATH));
 	return 0;
 }
 
-static uint32_t add_func(struct hot *h, const struct hot_func *f)
+static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
 {
 	h->func = mem_grow(h->func, &h->cap_func, h->n_func + 1,
 			   sizeof(*h->func));
@@ -65,10 +68,11 @@ static uint32_t add_func(struct hot *h, const struct hot_func *f)
 	return (uint32_t)h->n_func++;
 }
 
-static uint32_t func_of(struct loader *l, const struct rows *r, uint32_t image)
+static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
+			    uint32_t image)
 {
 	struct hot *h = l->h;
-	size_t symbol = (size_t)rows_int(r, 4);
+	size_t symbol = (size_t)rows_int(r, ANNOTATE_FRAMES_SYMBOL);
 	uint32_t *at;
 
 	if (symbol) {
@@ -84,40 +88,43 @@ static uint32_t func_of(struct loader *l, const struct rows *r, uint32_t image)
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			f.name = arena_strdup(&h->text, rows_text(r, 5));
-			f.raw = arena_strdup(&h->text, rows_text(r, 6));
-			f.start = (uint64_t)rows_int(r, 7);
-			f.size = (uint64_t)rows_int(r, 8);
+			f.name = arena_strdup(
+				&h->text, rows_text(r, ANNOTATE_FRAMES_NAME));
+			f.raw = arena_strdup(
+				&h->text,
+				rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
+			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
+			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
-		*at = add_func(h, &f) + 1;
+		*at = hot_add_func(h, &f) + 1;
 	}
 	return *at - 1;
 }
 
-static int take_frame(void *arg, const struct rows *r, struct err *err)
+static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 {
-	struct loader *l = arg;
+	struct hot_loader *l = arg;
 	struct hot *h = l->h;
-	int64_t id = rows_int(r, 0);
-	int64_t image = rows_int(r, 1);
+	int64_t id = rows_int(r, ANNOTATE_FRAMES_ID);
+	int64_t image = rows_int(r, ANNOTATE_FRAMES_IMAGE);
 
-	if (check_id(id, err) || check_id(image, err) ||
-	    check_id(rows_int(r, 4), err))
+	if (hot_check_id(id, err) || hot_check_id(image, err) ||
+	    hot_check_id(rows_int(r, ANNOTATE_FRAMES_SYMBOL), err))
 		return -1;
 	h->spot = mem_reach(h->spot, &h->n_spot, &h->cap_spot, (size_t)id + 1,
 			    sizeof(*h->spot));
 	h->spot[id] = (struct hot_spot){
-		.off = (uint64_t)rows_int(r, 2),
-		.vaddr = (uint64_t)rows_int(r, 3),
+		.off = (uint64_t)rows_int(r, ANNOTATE_FRAMES_OFF),
+		.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
 		.image = (uint32_t)image,
-		.func = func_of(l, r, (uint32_t)image),
+		.func = hot_func_of(l, r, (uint32_t)image),
 	};
 	return 0;
 }
 
 /* ---- counting */
 
-static void add_group(struct loader *l, const struct stacks_group *g)
+static void hot_add_group(struct hot_loader *l, const struct stacks_group *g)
 {
 	struct hot *h = l->h;
 	uint32_t raw = g->kraw ? g->kraw : g->uraw;
@@ -140,7 +147,7 @@ static void add_group(struct loader *l, const struct stacks_group *g)
 	}
 }
 
-static int by_weight(const void *a, const void *b, void *arg)
+static int hot_compare_functions(const void *a, const void *b, void *arg)
 {
 	const struct hot *h = arg;
 	const struct hot_func *x = &h->func[*(const uint32_t *)a];
@@ -153,8 +160,8 @@ static int by_weight(const void *a, const void *b, void *arg)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Only what was hit is kept, and spots follow their functions. */
-static void sort(struct hot *h)
+/* Drops functions and spots without samples, and sorts spots by function. */
+static void hot_sort(struct hot *h)
 {
 	uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
 	uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
@@ -164,7 +171,7 @@ static void sort(struct hot *h)
 	for (uint32_t i = 0; i < h->n_func; i++)
 		if (h->func[i].samples)
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_weight, h);
+	qsort_r(order, n, sizeof(*order), hot_compare_functions, h);
 	for (uint32_t i = 0; i < n; i++) {
 		func[i] = h->func[order[i]];
 		place[order[i]] = i;
@@ -188,19 +195,19 @@ static void sort(struct hot *h)
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
-	struct loader l = { .h = h };
+	struct hot_loader l = { .h = h };
 	int rc = -1;
 
 	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
-	    !rows_each(db, "annotate_paths", take_path, &l, err) &&
-	    !rows_each(db, "annotate_frames", take_frame, &l, err)) {
+	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
+	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
 			const struct stacks_group *g = stacks_group(s, i);
 
 			if (event < 0 || g->event == (uint32_t)event)
-				add_group(&l, g);
+				hot_add_group(&l, g);
 		}
-		sort(h);
+		hot_sort(h);
 		rc = 0;
 	}
 	h->event = event < 0 ? "several, added up"
@@ -223,16 +230,13 @@ void hot_release(struct hot *h)
 const char *hot_base(const struct hot *h, uint32_t image)
 {
 	const char *path = image < h->n_path ? h->path[image] : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	if (!path || !path[0])
-		return "[unknown]";
-	return slash && slash[1] ? slash + 1 : path;
+	return path && path[0] ? path_base(path) : "[unknown]";
 }
 
 /* ---- choosing */
 
-/* "ns::f" is also what people call "ns::f(int)". */
+/* Returns whether the user may mean f: "ns::f" also stands for "ns::f(int)". */
 static bool is_called(const struct hot_func *f, const char *what)
 {
 	size_t n = strlen(what);
@@ -250,7 +254,7 @@ static bool in_dso(const struct hot *h, uint32_t image, const char *dso)
 		!strcmp(h->path[image], dso));
 }
 
-/* "0x1f" or "1f"; false when it is anything else. */
+/* Parses "0x1f" or "1f". Returns false for anything else. */
 static bool parse_hex(const char *s, uint64_t *out)
 {
 	char *end;
@@ -286,7 +290,8 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
 }
 
-/* Where the address is, by the samples that have theirs. */
+/* Finds the image of an address by the samples whose virtual address is
+ * known. */
 static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 			  struct hot_choice *out, struct err *err)
 {
@@ -310,7 +315,7 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		       addr);
 }
 
-static int no_such(const struct hot *h, const char *what, struct err *err)
+static int hot_no_such(const struct hot *h, const char *what, struct err *err)
 {
 	for (size_t i = 0; i < h->n_func; i++)
 		if (h->func[i].name && strstr(h->func[i].name, what))
@@ -353,5 +358,5 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		free(name);
 		return rc;
 	}
-	return no_such(h, what, err);
+	return hot_no_such(h, what, err);
 }

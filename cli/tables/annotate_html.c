@@ -1,5 +1,5 @@
-/* annotate_html.c - annotated code as one HTML page that needs nothing else:
- * no script, no font, no picture. */
+/* annotate_html.c - annotated code as one HTML page without scripts, fonts or
+ * pictures. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/output/safe_text.h"
 
 #define SPOTS 12   /* links to the hottest instructions */
-#define MARKS 2000 /* in the strip at the side */
+#define MARKS 2000 /* marks in the strip at the side */
 
 extern const char text_annotate_css[];
 
@@ -22,7 +22,7 @@ static const char *heat_class(const struct annot *a,
 	return name[annot_heat(a, in)];
 }
 
-static int by_weight(const void *a, const void *b)
+static int annot_html_compare(const void *a, const void *b)
 {
 	const struct annot_insn *x = *(const struct annot_insn *const *)a;
 	const struct annot_insn *y = *(const struct annot_insn *const *)b;
@@ -32,7 +32,8 @@ static int by_weight(const void *a, const void *b)
 	return x->off < y->off ? -1 : 1;
 }
 
-/* The instructions with samples, hottest first; *n of them. */
+/* Returns the instructions with samples, hottest first, and their number in *n.
+ * The caller frees the array. */
 static const struct annot_insn **hottest(const struct annot *a, size_t *n)
 {
 	const struct annot_insn **list = mem_new(a->n + 1, sizeof(*list));
@@ -41,11 +42,11 @@ static const struct annot_insn **hottest(const struct annot *a, size_t *n)
 	for (size_t i = 0; i < a->n; i++)
 		if (a->insn[i].samples)
 			list[(*n)++] = &a->insn[i];
-	qsort(list, *n, sizeof(*list), by_weight);
+	qsort(list, *n, sizeof(*list), annot_html_compare);
 	return list;
 }
 
-static void put_title(FILE *out, const struct annot *a)
+static void annot_html_put_title(FILE *out, const struct annot *a)
 {
 	if (a->name)
 		safe_text_xml(out, a->name, 0);
@@ -53,10 +54,11 @@ static void put_title(FILE *out, const struct annot *a)
 		fprintf(out, "0x%" PRIx64, a->start);
 }
 
-static void put_head(FILE *out, const struct annot *a, const char *capture)
+static void annot_html_put_head(FILE *out, const struct annot *a,
+				const char *capture)
 {
 	fputs("<header><h1>", out);
-	put_title(out, a);
+	annot_html_put_title(out, a);
 	fputs("</h1><p>", out);
 	safe_text_xml(out, a->image, 0);
 	fputs(" &middot; ", out);
@@ -90,7 +92,7 @@ static void put_head(FILE *out, const struct annot *a, const char *capture)
 	free(list);
 }
 
-static void put_line(FILE *out, const struct annot_insn *in)
+static void annot_html_put_line(FILE *out, const struct annot_insn *in)
 {
 	fputs("<tr class=\"s\"><td></td><td></td><td></td><td class=\"c\">",
 	      out);
@@ -104,8 +106,8 @@ static void put_line(FILE *out, const struct annot_insn *in)
 	fputs("</td></tr>\n", out);
 }
 
-static void put_code(FILE *out, const struct annot *a,
-		     const struct annot_insn *in)
+static void annot_html_put_code(FILE *out, const struct annot *a,
+				const struct annot_insn *in)
 {
 	fputs("<span class=\"m\">", out);
 	safe_text_xml(out, in->insn.mnemonic, 0);
@@ -125,8 +127,8 @@ static void put_code(FILE *out, const struct annot *a,
 	fputs("</span>", out);
 }
 
-static void put_insn(FILE *out, const struct annot *a,
-		     const struct annot_insn *in)
+static void annot_html_put_insn(FILE *out, const struct annot *a,
+				const struct annot_insn *in)
 {
 	static const char *const flow[] = { "", "call", "jump", "return",
 					    "bad" };
@@ -146,7 +148,7 @@ static void put_insn(FILE *out, const struct annot *a,
 		"</td><td class=\"a\"><a href=\"#i%" PRIx64 "\">%" PRIx64
 		"</a></td><td class=\"c\">",
 		in->off, in->insn.addr);
-	put_code(out, a, in);
+	annot_html_put_code(out, a, in);
 	fputs("</td></tr>\n", out);
 }
 
@@ -158,10 +160,10 @@ void annot_html(FILE *out, const struct annot *a, const char *capture)
 	      "charset=\"utf-8\">\n<meta name=\"viewport\" "
 	      "content=\"width=device-width\">\n<title>",
 	      out);
-	put_title(out, a);
+	annot_html_put_title(out, a);
 	fprintf(out, "</title>\n<style>\n%s</style></head><body>\n",
 		text_annotate_css);
-	put_head(out, a, capture);
+	annot_html_put_head(out, a, capture);
 	fputs("<table>\n", out);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
@@ -169,8 +171,8 @@ void annot_html(FILE *out, const struct annot *a, const char *capture)
 		if (in->file && (!before || before->file != in->file ||
 				 before->line != in->line ||
 				 before->inlined != in->inlined))
-			put_line(out, in);
-		put_insn(out, a, in);
+			annot_html_put_line(out, in);
+		annot_html_put_insn(out, a, in);
 		before = in;
 	}
 	fputs("</table>\n", out);

@@ -1,17 +1,17 @@
 /* annotate_text.c - annotated code as text, and as JSON. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 
 #define BAR 8
-#define LEFT (9 + 9 + BAR + 1) /* columns before the code */
+#define LEFT (9 + 9 + BAR + 1) /* columns to the left of the code */
 
 double annot_share(uint64_t part, uint64_t whole)
 {
@@ -27,7 +27,7 @@ enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in)
 	return share < 5 ? ANNOT_WARM : ANNOT_HOT;
 }
 
-static void put_head(FILE *out, const struct annot *a)
+static void annot_text_put_head(FILE *out, const struct annot *a)
 {
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
@@ -51,8 +51,8 @@ static void put_head(FILE *out, const struct annot *a)
 	putc('\n', out);
 }
 
-static void put_share(FILE *out, const struct annot *a,
-		      const struct annot_insn *in)
+static void annot_text_put_share(FILE *out, const struct annot *a,
+				 const struct annot_insn *in)
 {
 	enum annot_heat heat = annot_heat(a, in);
 	unsigned int bar =
@@ -78,7 +78,7 @@ static void put_share(FILE *out, const struct annot *a,
 	putc(' ', out);
 }
 
-static void put_line(FILE *out, const struct annot_insn *in)
+static void annot_text_put_line(FILE *out, const struct annot_insn *in)
 {
 	fprintf(out, "%*s", LEFT, "");
 	fputs(term_on(out, STYLE_DIM), out);
@@ -105,10 +105,10 @@ static void put_target(FILE *out, const struct annot_insn *in)
 	putc('>', out);
 }
 
-static void put_insn(FILE *out, const struct annot *a,
-		     const struct annot_insn *in)
+static void annot_text_put_insn(FILE *out, const struct annot *a,
+				const struct annot_insn *in)
 {
-	put_share(out, a, in);
+	annot_text_put_share(out, a, in);
 	fputs(term_on(out, STYLE_DIM), out);
 	fprintf(out, "|%c%6" PRIx64 ":", in->label ? '>' : ' ', in->insn.addr);
 	fputs(term_off(out), out);
@@ -125,8 +125,8 @@ static bool same_line(const struct annot_insn *x, const struct annot_insn *y)
 	       x->inlined == y->inlined;
 }
 
-/* Is there a sample at most `around` instructions away? *next: the place of
- * the next one at or behind i, kept between calls. */
+/* Returns whether a sample is at most `around` instructions away. *next is the
+ * index of the next instruction with samples from i on, kept between calls. */
 static bool is_near(const struct annot *a, size_t i, long around, long *last,
 		    size_t *next)
 {
@@ -147,7 +147,7 @@ void annot_text(FILE *out, const struct annot *a, long around)
 	size_t next = 0;
 	size_t hidden = 0;
 
-	put_head(out, a);
+	annot_text_put_head(out, a);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
 
@@ -160,8 +160,8 @@ void annot_text(FILE *out, const struct annot *a, long around)
 				hidden);
 		hidden = 0;
 		if (in->file && (!shown || !same_line(in, shown)))
-			put_line(out, in);
-		put_insn(out, a, in);
+			annot_text_put_line(out, in);
+		annot_text_put_insn(out, a, in);
 		shown = in;
 	}
 	if (hidden)
@@ -173,86 +173,109 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			a->left_out);
 }
 
+/* ---- the list of functions */
+
+static void annot_put_function(struct grid *g, const struct hot *h,
+			       const struct hot_func *f)
+{
+	char at[512];
+
+	snprintf(at, sizeof(at), "%s+0x%" PRIx64, hot_base(h, f->image),
+		 f->peak_off);
+	grid_percent(g, f->weight, h->weight);
+	grid_number(g, f->samples);
+	grid_number(g, f->weight);
+	grid_percent(g, f->peak, f->weight);
+	grid_text(g, at);
+	grid_text(g, f->name ? f->name : "[no name]");
+	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
+}
+
+void annot_list(const struct hot *h, const char *path, size_t max, bool json)
+{
+	static const struct grid_column col[] = {
+		{ "Self %", "self_percent" },
+		{ "Samples", "samples" },
+		{ NULL, "weight" },
+		{ "Peak %", "peak_percent" },
+		{ "Hottest at", "peak" },
+		{ "Symbol", "symbol" },
+		{ NULL, "image" },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+
+	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
+		annot_put_function(g, h, &h->func[i]);
+	grid_write(g, json ? "json" : "table", stdout);
+	grid_free(g);
+	if (!json && max && h->n_func > max)
+		printf("\n%zu more functions; --limit 0 shows all\n",
+		       h->n_func - max);
+	if (!json && h->n_func) {
+		fputs("\n'backstitch annotate ", stdout);
+		safe_text_put(stdout, path, 0, 0);
+		fputs(" SYMBOL' shows the instructions of one\n", stdout);
+	}
+}
+
 /* ---- JSON */
 
-static void add_text(struct json_object *o, const char *key, const char *s)
-{
-	if (s)
-		json_object_object_add(o, key, output_json_text(s, strlen(s)));
-	else
-		json_object_object_add(o, key, NULL);
-}
-
-static void add_hex(struct json_object *o, const char *key, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, v);
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static struct json_object *insn_json(const struct annot *a,
-				     const struct annot_insn *in)
+static void annot_json_insn(struct json *j, const struct annot *a,
+			    const struct annot_insn *in)
 {
 	static const char *const flow[] = { "next", "call", "jump", "return",
 					    "bad" };
-	struct json_object *o = json_object_new_object();
-	char hex[2 * sizeof(in->bytes) + 1] = "";
+	size_t len = in->insn.len;
 
-	for (size_t i = 0; i < in->insn.len && i < sizeof(in->bytes); i++)
-		snprintf(hex + 2 * i, 3, "%02x", in->bytes[i]);
-	add_hex(o, "offset", in->off);
-	add_hex(o, "address", in->insn.addr);
-	add_text(o, "bytes", hex);
-	add_text(o, "mnemonic", in->insn.mnemonic);
-	add_text(o, "operands", in->insn.operands);
-	add_text(o, "flow", flow[in->insn.flow]);
+	json_object(j, NULL);
+	json_hex(j, "offset", in->off);
+	json_hex(j, "address", in->insn.addr);
+	json_hex_bytes(j, "bytes", in->bytes,
+		       len < sizeof(in->bytes) ? len : sizeof(in->bytes));
+	json_text(j, "mnemonic", in->insn.mnemonic);
+	json_text(j, "operands", in->insn.operands);
+	json_text(j, "flow", flow[in->insn.flow]);
 	if (in->insn.has_target)
-		add_hex(o, "target", in->insn.target);
+		json_hex(j, "target", in->insn.target);
 	if (in->target) {
-		add_text(o, "target_symbol", in->target);
-		add_number(o, "target_symbol_offset", in->beyond);
+		json_text(j, "target_symbol", in->target);
+		json_uint(j, "target_symbol_offset", in->beyond);
 	}
-	add_number(o, "samples", in->samples);
-	add_number(o, "weight", in->weight);
-	json_object_object_add(
-		o, "percent",
-		json_object_new_double(annot_share(in->weight, a->weight)));
+	json_uint(j, "samples", in->samples);
+	json_uint(j, "weight", in->weight);
+	json_real(j, "percent", annot_share(in->weight, a->weight));
 	if (in->file) {
-		add_text(o, "file", in->file);
-		add_number(o, "line", in->line);
+		json_text(j, "file", in->file);
+		json_uint(j, "line", in->line);
 	}
 	if (in->inlined)
-		add_text(o, "inlined", in->inlined);
-	return o;
+		json_text(j, "inlined", in->inlined);
+	json_end(j);
 }
 
 void annot_json(const struct annot *a)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	struct json j;
 
-	add_text(o, "function", a->name);
-	add_text(o, "image", a->image);
-	add_text(o, "code", a->file);
-	add_text(o, "event", a->event);
-	add_text(o, "unit", a->unit);
-	add_text(o, "syntax", a->syntax);
-	add_hex(o, "offset", a->start);
-	add_number(o, "size", a->end - a->start);
-	add_number(o, "samples", a->samples);
-	add_number(o, "weight", a->weight);
-	add_number(o, "all_samples", a->all_samples);
-	add_number(o, "all_weight", a->all_weight);
-	add_number(o, "bytes_left_out", a->left_out);
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "function", a->name);
+	json_text(&j, "image", a->image);
+	json_text(&j, "code", a->file);
+	json_text(&j, "event", a->event);
+	json_text(&j, "unit", a->unit);
+	json_text(&j, "syntax", a->syntax);
+	json_hex(&j, "offset", a->start);
+	json_uint(&j, "size", a->end - a->start);
+	json_uint(&j, "samples", a->samples);
+	json_uint(&j, "weight", a->weight);
+	json_uint(&j, "all_samples", a->all_samples);
+	json_uint(&j, "all_weight", a->all_weight);
+	json_uint(&j, "bytes_left_out", a->left_out);
+	json_array(&j, "instructions");
 	for (size_t i = 0; i < a->n; i++)
-		json_object_array_add(list, insn_json(a, &a->insn[i]));
-	json_object_object_add(o, "instructions", list);
-	output_json_line(o);
-	json_object_put(o);
+		annot_json_insn(&j, a, &a->insn[i]);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }

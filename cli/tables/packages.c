@@ -1,4 +1,4 @@
-/* packages.c - which package a file belongs to, by dpkg's lists or rpm's
+/* packages.c - finds the package of a file in dpkg's lists or rpm's
  * database. */
 #include "cli/tables/packages.h"
 
@@ -15,7 +15,7 @@
 #define LISTS "/var/lib/dpkg/info"
 
 struct wanted {
-	const char *path; /* as key_of() has it */
+	const char *path; /* as packages_key() returns it */
 	const char *owner;
 };
 
@@ -27,24 +27,24 @@ struct packages {
 	struct table by_path;
 };
 
-/* /lib and /usr/lib are the same folder where /usr was merged; lists and
- * mappings have it in one form or the other. */
-static const char *key_of(const char *path)
+/* Returns the path without a leading /usr, since lists and mappings may name a
+ * file of a merged /usr in either form. */
+static const char *packages_key(const char *path)
 {
 	return strncmp(path, "/usr/", 5) ? path : path + 4;
 }
 
-static bool same_path(const void *owner, uint32_t id, const void *key)
+static bool packages_same_path(const void *owner, uint32_t id, const void *key)
 {
 	return !strcmp(((const struct packages *)owner)->item[id].path, key);
 }
 
-static uint32_t find(const struct packages *p, const char *path)
+static uint32_t packages_find(const struct packages *p, const char *path)
 {
-	const char *key = key_of(path);
+	const char *key = packages_key(path);
 
 	return table_find(&p->by_path, hash_bytes(key, strlen(key), 0),
-			  same_path, p, key);
+			  packages_same_path, p, key);
 }
 
 struct packages *packages_new(const char *root)
@@ -68,9 +68,9 @@ void packages_free(struct packages *p)
 
 void packages_want(struct packages *p, const char *path)
 {
-	const char *key = key_of(path);
+	const char *key = packages_key(path);
 
-	if (find(p, path) != TABLE_NONE)
+	if (packages_find(p, path) != TABLE_NONE)
 		return;
 	p->item = mem_grow(p->item, &p->cap, p->n + 1, sizeof(*p->item));
 	p->item[p->n] = (struct wanted){ arena_strdup(&p->text, key), NULL };
@@ -78,7 +78,8 @@ void packages_want(struct packages *p, const char *path)
 		  (uint32_t)p->n++);
 }
 
-/* "libc6:amd64.list": the package is in front of the colon. */
+/* Reads a list such as "libc6:amd64.list"; the package name ends at the
+ * colon. */
 static void read_list(struct packages *p, FILE *f, const char *file)
 {
 	char *line = NULL;
@@ -88,7 +89,7 @@ static void read_list(struct packages *p, FILE *f, const char *file)
 	while ((len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
 			line[len - 1] = '\0';
-		uint32_t id = find(p, line);
+		uint32_t id = packages_find(p, line);
 
 		if (id == TABLE_NONE || p->item[id].owner)
 			continue;
@@ -114,7 +115,8 @@ static FILE *open_list(const struct packages *p, const char *name)
 	return fopen(path, "re");
 }
 
-/* Where /usr was merged, rpm has the longer form of some paths. */
+/* Asks rpm for both forms of a path: with a merged /usr it has the longer form
+ * of some. */
 static const char *owner_by_rpm(struct rpm *r, const char *key)
 {
 	char path[4096];
@@ -126,7 +128,7 @@ static const char *owner_by_rpm(struct rpm *r, const char *key)
 	return rpm_owner(r, path);
 }
 
-/* Of Fedora 36, and before. */
+/* Opens the database at its place since Fedora 36, else at the older one. */
 static struct rpm *open_rpm(const struct packages *p)
 {
 	static const char *const place[] = {
@@ -189,7 +191,7 @@ void packages_read(struct packages *p)
 
 const char *packages_of(const struct packages *p, const char *path)
 {
-	uint32_t id = find(p, path);
+	uint32_t id = packages_find(p, path);
 
 	return id == TABLE_NONE ? NULL : p->item[id].owner;
 }

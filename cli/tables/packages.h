@@ -1,18 +1,19 @@
-/* packages.h - which package a file belongs to, by dpkg's lists or rpm's
+/* packages.h - finds the package of a file in dpkg's lists or rpm's
  * database. */
 #ifndef CLI_TABLES_PACKAGES_H
 #define CLI_TABLES_PACKAGES_H
 
 struct packages;
 
-/* root: the system whose packages are meant; NULL: this one. Nothing is run
- * and nothing is read yet. */
+/* root: the folder of the system whose packages to use; NULL: this one. Reads
+ * nothing yet, and never runs a program. */
 struct packages *packages_new(const char *root);
 void packages_free(struct packages *p);
-/* A path below the root that is to be looked for. */
+/* Adds a path below the root to look for. */
 void packages_want(struct packages *p, const char *path);
-/* Reads all lists once. */
+/* Reads all lists, and finds the packages of all paths that were added. */
 void packages_read(struct packages *p);
-/* The owner of a path that was wanted; NULL: not known. Borrowed from p. */
+/* Returns the package of a path that was added, NULL if it is unknown. The
+ * string belongs to p. */
 const char *packages_of(const struct packages *p, const char *path);
 #endif

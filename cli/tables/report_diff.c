@@ -1,6 +1,6 @@
 /* report_diff.c - the table of what changed between two recordings. */
 #include "cli/output/human.h"
-#include "cli/tables/report_diff.h"
+#include "cli/tables/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/model/diff_stats.h"
 #include "cli/model/filter.h"
 #include "cli/output/grid.h"
@@ -17,6 +18,7 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -24,48 +26,51 @@
 #define COLUMNS 24
 
 /* One of the two recordings. */
-struct side {
+struct diff_side {
 	const char *path;
 	struct stacks *stacks;
 	struct report_rows *rows;
 	int event;
 	uint64_t weight, samples;
-	uint64_t lost;		/* records */
-	bool lost_unknown;	/* and an unknown number more */
-	uint64_t unjoined;	/* samples without user half */
-	uint64_t unjoined_leaf; /* of them, those taken in user code */
+	uint64_t lost;	   /* lost records */
+	bool lost_unknown; /* an unknown number of records was lost as well */
+	uint64_t unjoined; /* samples without their user stack */
+	uint64_t unjoined_leaf; /* those of them that were taken in user code */
 };
 
-/* A row of both; a side that has not got it has a row of zeros. */
-struct pair {
+/* A row of both recordings; a row of zeros stands for one that a side lacks. */
+struct diff_pair {
 	const struct report_row *row[2];
-	uint32_t place; /* in the arrays of struct report */
-	double excess;	/* what B has more than is due, of its weight */
+	uint32_t place; /* index in self and total of struct report_diff */
+	double excess;	/* excess of B over what A predicts, as share of its
+			 * weight */
 	bool significant;
 };
 
-struct report {
-	const struct report_diff_opts *o;
-	struct side side[2];
-	struct pair *pair;
+struct report_diff {
+	const struct report_opts *o;
+	struct diff_side side[2];
+	struct diff_pair *pair;
 	size_t n;
 	struct diff_place *self, *total;
 };
 
 static const struct report_row no_row;
 
-static int take_lost(void *arg, const struct rows *r, struct err *err)
+static int report_diff_take_lost(void *arg, const struct rows *r,
+				 struct err *err)
 {
-	struct side *s = arg;
+	struct diff_side *s = arg;
 
 	(void)err;
-	s->lost = (uint64_t)rows_int(r, 0);
-	s->lost_unknown = rows_int(r, 1) > 0;
+	s->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+	s->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
 	return 0;
 }
 
-/* The place of the event called `want`, or the one to choose; -2: none. */
-static int choose(const struct side *s, const char *want)
+/* Returns the index of the event called `want`, without one the event that
+ * stacks_choose() takes; -2 if there is none. */
+static int report_diff_choose(const struct diff_side *s, const char *want)
 {
 	if (!want)
 		return stacks_heaviest(s->stacks) < 0
@@ -80,7 +85,7 @@ static int choose(const struct side *s, const char *want)
 	return -2;
 }
 
-static int count_side(struct side *s, struct err *err)
+static int count_side(struct diff_side *s, struct err *err)
 {
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
@@ -105,8 +110,8 @@ static int count_side(struct side *s, struct err *err)
 		       s->path);
 }
 
-static int load_side(struct report *rp, struct side *s, const char *want,
-		     int *status, struct err *err)
+static int load_side(struct report_diff *rp, struct diff_side *s,
+		     const char *want, int *status, struct err *err)
 {
 	struct stacks_opts so = {
 		.by_cpu = rp->o->keys & KEY_CPU,
@@ -115,12 +120,13 @@ static int load_side(struct report *rp, struct side *s, const char *want,
 	};
 	struct store *db = database_open(s->path, status, err);
 
-	if (db && !rows_each(db, "report_lost_all", take_lost, s, err))
+	if (db &&
+	    !rows_each(db, "report_lost_all", report_diff_take_lost, s, err))
 		s->stacks = stacks_load(db, &so, err);
 	store_close(db);
 	if (!s->stacks)
 		return -1;
-	s->event = choose(s, want);
+	s->event = report_diff_choose(s, want);
 	if (s->event == -2)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s", s->path,
 			       want ? " of '" : "", want ? want : "",
@@ -131,8 +137,8 @@ static int load_side(struct report *rp, struct side *s, const char *want,
 	return 0;
 }
 
-/* Rows of different recordings have labels of different tables. */
-struct keyed {
+/* A row with its table of labels, which differs between the recordings. */
+struct keyed_row {
 	const struct report_row *row;
 	const struct report_rows *of;
 	int side;
@@ -143,7 +149,7 @@ static int compare_i64(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_keys(const struct keyed *a, const struct keyed *b)
+static int compare_keys(const struct keyed_row *a, const struct keyed_row *b)
 {
 	int d = label_compare(report_label(a->of, a->row->label),
 			      report_label(b->of, b->row->label));
@@ -163,31 +169,32 @@ static int compare_keys(const struct keyed *a, const struct keyed *b)
 
 static int compare_keyed(const void *pa, const void *pb)
 {
-	const struct keyed *a = pa;
-	const struct keyed *b = pb;
+	const struct keyed_row *a = pa;
+	const struct keyed_row *b = pb;
 	int d = compare_keys(a, b);
 
 	return d ? d : a->side - b->side;
 }
 
-/* Sorted by key, equal ones are neighbours. */
-static void pair_rows(struct report *rp)
+/* Sorts the rows of both sides by key and pairs equal neighbours. */
+static void pair_rows(struct report_diff *rp)
 {
 	size_t n = report_rows_count(rp->side[0].rows) +
 		   report_rows_count(rp->side[1].rows);
-	struct keyed *k = mem_new(n, sizeof(*k));
+	struct keyed_row *k = mem_new(n, sizeof(*k));
 	size_t at = 0;
 
 	for (int i = 0; i < 2; i++) {
 		struct report_rows *r = rp->side[i].rows;
 
 		for (size_t j = 0; j < report_rows_count(r); j++)
-			k[at++] = (struct keyed){ report_rows_get(r, j), r, i };
+			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
+						      i };
 	}
 	qsort(k, n, sizeof(*k), compare_keyed);
 	rp->pair = mem_new(n, sizeof(*rp->pair));
 	for (size_t i = 0; i < n; i++) {
-		struct pair *p = &rp->pair[rp->n];
+		struct diff_pair *p = &rp->pair[rp->n];
 
 		p->row[0] = p->row[1] = &no_row;
 		p->row[k[i].side] = k[i].row;
@@ -200,17 +207,18 @@ static void pair_rows(struct report *rp)
 	free(k);
 }
 
-static const struct label *label_of(const struct report *rp,
-				    const struct pair *p)
+static const struct label *label_of(const struct report_diff *rp,
+				    const struct diff_pair *p)
 {
 	int i = p->row[0] == &no_row;
 
 	return report_label(rp->side[i].rows, p->row[i]->label);
 }
 
-/* A kernel function has all its samples, with and without a user half; any
- * user function may be in those without one. */
-static void fill_place(struct report *rp, const struct pair *p)
+/* Fills in the counts of a pair. A kernel function has all its samples, with or
+ * without a user stack; samples without a user stack may be of any user
+ * function. */
+static void fill_place(struct report_diff *rp, const struct diff_pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	bool code = rp->o->keys & (KEY_SYM | KEY_DSO);
@@ -220,7 +228,7 @@ static void fill_place(struct report *rp, const struct pair *p)
 	uint64_t may[2][2];
 
 	for (int i = 0; i < 2; i++) {
-		const struct side *s = &rp->side[i];
+		const struct diff_side *s = &rp->side[i];
 
 		may[i][0] = diff_add(user ? s->unjoined_leaf : 0, s->lost);
 		may[i][1] = diff_add(user ? s->unjoined : 0, s->lost);
@@ -241,16 +249,17 @@ static void fill_place(struct report *rp, const struct pair *p)
 	};
 }
 
-static double share_of(const struct report *rp, int side, double weight)
+static double report_diff_share(const struct report_diff *rp, int side,
+				double weight)
 {
 	return rp->o->absolute ? weight
 			       : 100 * weight / (double)rp->side[side].weight;
 }
 
-static void judge(struct report *rp)
+static void report_diff_judge(struct report_diff *rp)
 {
-	const struct side *a = &rp->side[0];
-	const struct side *b = &rp->side[1];
+	const struct diff_side *a = &rp->side[0];
+	const struct diff_side *b = &rp->side[1];
 	struct diff_whole w = {
 		.a = a->samples,
 		.b = b->samples,
@@ -271,14 +280,14 @@ static void judge(struct report *rp)
 	diff_judge_nested(rp->total, rp->n, &left);
 	scale = diff_scale(&left);
 	for (size_t i = 0; i < rp->n; i++) {
-		struct pair *p = &rp->pair[i];
+		struct diff_pair *p = &rp->pair[i];
 		bool total = rp->o->by_total;
 		double in_a =
 			(double)(total ? p->row[0]->total : p->row[0]->self);
 		double in_b =
 			(double)(total ? p->row[1]->total : p->row[1]->self);
 
-		p->excess = fabs(share_of(rp, 1, in_b - in_a * scale));
+		p->excess = fabs(report_diff_share(rp, 1, in_b - in_a * scale));
 		p->significant =
 			(total ? rp->total : rp->self)[p->place].change;
 	}
@@ -287,8 +296,8 @@ static void judge(struct report *rp)
 /* Significant ones first, the largest change first; then by name. */
 static int compare_pairs(const void *pa, const void *pb)
 {
-	const struct pair *a = pa;
-	const struct pair *b = pb;
+	const struct diff_pair *a = pa;
+	const struct diff_pair *b = pb;
 
 	if (a->significant != b->significant)
 		return a->significant ? -1 : 1;
@@ -297,7 +306,7 @@ static int compare_pairs(const void *pa, const void *pb)
 	return a->place < b->place ? -1 : 1;
 }
 
-static const char *word_of(const struct diff_place *p)
+static const char *report_diff_word(const struct diff_place *p)
 {
 	return p->skip	       ? "unknown"
 	       : p->change > 0 ? "more"
@@ -305,62 +314,49 @@ static const char *word_of(const struct diff_place *p)
 			       : "";
 }
 
-/* The columns of one kind of count, self or total. */
+/* Fills in the columns of self or total. Returns how many there are. */
 static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 {
-	size_t n = 0;
+	static const struct grid_column column[2][9] = {
+		{ { "Self A", "self_a_percent" },
+		  { "Self B", "self_b_percent" },
+		  { "Change", "self_change" },
+		  { "Significant", "self_significant" },
+		  { "p", "self_p" },
+		  { "Self A", "self_a_weight" },
+		  { "Self B", "self_b_weight" },
+		  { NULL, "self_a_samples" },
+		  { NULL, "self_b_samples" } },
+		{ { "Total A", "total_a_percent" },
+		  { "Total B", "total_b_percent" },
+		  { "Change", "total_change" },
+		  { "Significant", "total_significant" },
+		  { "p", "total_p" },
+		  { "Total A", "total_a_weight" },
+		  { "Total B", "total_b_weight" },
+		  { NULL, "total_a_samples" },
+		  { NULL, "total_b_samples" } },
+	};
+	size_t hidden = absolute ? 0 : 5; /* percents, else weights */
 
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total A"
-						  : "Self A",
-					 total ? "total_a_percent"
-					       : "self_a_percent" };
-	col[n++] = (struct grid_column){ absolute ? NULL
-					 : total  ? "Total B"
-						  : "Self B",
-					 total ? "total_b_percent"
-					       : "self_b_percent" };
-	col[n++] = (struct grid_column){ "Change", total ? "total_change"
-							 : "self_change" };
-	col[n++] = (struct grid_column){ "Significant",
-					 total ? "total_significant"
-					       : "self_significant" };
-	col[n++] = (struct grid_column){ "p", total ? "total_p" : "self_p" };
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total A" : "Self A" : NULL,
-		total ? "total_a_weight" : "self_a_weight"
-	};
-	col[n++] = (struct grid_column){
-		absolute ? total ? "Total B" : "Self B" : NULL,
-		total ? "total_b_weight" : "self_b_weight"
-	};
-	col[n++] = (struct grid_column){ NULL, total ? "total_a_samples"
-						     : "self_a_samples" };
-	col[n++] = (struct grid_column){ NULL, total ? "total_b_samples"
-						     : "self_b_samples" };
-	return n;
+	memcpy(col, column[total], sizeof(column[total]));
+	col[hidden].title = NULL;
+	col[hidden + 1].title = NULL;
+	return sizeof(column[total]) / sizeof(column[total][0]);
 }
 
-static size_t fill_columns(const struct report *rp, struct grid_column *col)
+static size_t report_diff_fill_columns(const struct report_diff *rp,
+				       struct grid_column *col)
 {
 	unsigned int keys = rp->o->keys;
 	size_t n = add_columns(col, rp->o->by_total, rp->o->absolute);
 	size_t rest = n;
 
 	n += add_columns(col + n, !rp->o->by_total, rp->o->absolute);
-	/* people see the one kind that they asked for */
+	/* the text form shows only the chosen kind */
 	for (; rest < n; rest++)
 		col[rest].title = NULL;
-	if (keys & KEY_COMM)
-		col[n++] = (struct grid_column){ "Comm", "comm" };
-	if (keys & KEY_PID)
-		col[n++] = (struct grid_column){ "Pid", "pid" };
-	if (keys & KEY_TID)
-		col[n++] = (struct grid_column){ "Tid", "tid" };
-	if (keys & KEY_CPU)
-		col[n++] = (struct grid_column){ "CPU", "cpu" };
-	if (keys & KEY_VERDICT)
-		col[n++] = (struct grid_column){ "Verdict", "verdict" };
+	n += report_key_columns(keys, col + n);
 	if (keys & (KEY_SYM | KEY_DSO))
 		col[n++] = (struct grid_column){
 			keys & KEY_SYM ? "Symbol" : "Image",
@@ -373,8 +369,8 @@ static size_t fill_columns(const struct report *rp, struct grid_column *col)
 	return n;
 }
 
-static void fill_counts(const struct report *rp, struct grid *g,
-			const struct pair *p, bool total)
+static void fill_counts(const struct report_diff *rp, struct grid *g,
+			const struct diff_pair *p, bool total)
 {
 	const struct diff_place *d =
 		total ? &rp->total[p->place] : &rp->self[p->place];
@@ -384,9 +380,9 @@ static void fill_counts(const struct report *rp, struct grid *g,
 		in[i] = total ? p->row[i]->total : p->row[i]->self;
 		grid_percent(g, in[i], rp->side[i].weight);
 	}
-	grid_change(g, share_of(rp, 1, (double)in[1]) -
-			       share_of(rp, 0, (double)in[0]));
-	grid_text(g, word_of(d));
+	grid_change(g, report_diff_share(rp, 1, (double)in[1]) -
+			       report_diff_share(rp, 0, (double)in[0]));
+	grid_text(g, report_diff_word(d));
 	grid_chance(g, d->p);
 	grid_number(g, in[0]);
 	grid_number(g, in[1]);
@@ -394,8 +390,8 @@ static void fill_counts(const struct report *rp, struct grid *g,
 	grid_number(g, d->b);
 }
 
-static void fill_row(const struct report *rp, struct grid *g,
-		     const struct pair *p)
+static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
+				 const struct diff_pair *p)
 {
 	const struct label *l = label_of(rp, p);
 	unsigned int keys = rp->o->keys;
@@ -405,16 +401,7 @@ static void fill_row(const struct report *rp, struct grid *g,
 
 	fill_counts(rp, g, p, rp->o->by_total);
 	fill_counts(rp, g, p, !rp->o->by_total);
-	if (keys & KEY_COMM)
-		grid_text(g, report_label(of, row->comm)->name);
-	if (keys & KEY_PID)
-		grid_signed(g, row->pid);
-	if (keys & KEY_TID)
-		grid_signed(g, row->tid);
-	if (keys & KEY_CPU)
-		grid_signed(g, row->cpu);
-	if (keys & KEY_VERDICT)
-		grid_text(g, report_label(of, row->verdict)->name);
+	report_key_cells(g, keys, of, row);
 	if (keys & (KEY_SYM | KEY_DSO))
 		grid_text(g, l->name);
 	if (keys & KEY_SYM)
@@ -423,7 +410,7 @@ static void fill_row(const struct report *rp, struct grid *g,
 		grid_text(g, l->image);
 }
 
-static void print_side(FILE *out, const struct side *s, char name)
+static void print_side(FILE *out, const struct diff_side *s, char name)
 {
 	fprintf(out, "%c: ", name);
 	safe_text_put(out, s->path, 0, 0);
@@ -444,7 +431,7 @@ static void print_side(FILE *out, const struct side *s, char name)
 	putc('\n', out);
 }
 
-static void print_head(const struct report *rp)
+static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
@@ -459,28 +446,28 @@ static void print_head(const struct report *rp)
 	print_side(out, &rp->side[0], 'A');
 	print_side(out, &rp->side[1], 'B');
 	fprintf(out,
-		"significant: %zu more in B, %zu less, by %s; at most one "
-		"table in 100 shows a change that is none\n",
+		"significant: %zu more in B, %zu less, by %s; false-"
+		"positive rate per table: at most 1 %%\n",
 		n[0], n[1], rp->o->absolute ? "numbers" : "shares");
 	term_lines_end(&l);
 	putchar('\n');
 }
 
-static void print_rows(struct report *rp)
+static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = !strcmp(rp->o->format, "table");
 	struct grid_column col[COLUMNS + 8];
-	struct grid *g = grid_new(col, fill_columns(rp, col));
+	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
 	size_t n = rp->n < rp->o->limit ? rp->n : rp->o->limit;
 
 	if (people)
-		print_head(rp);
+		report_diff_print_head(rp);
 	qsort(rp->pair, rp->n, sizeof(*rp->pair), compare_pairs);
-	/* no significant change is cut off */
+	/* --limit does not cut significant changes */
 	while (n < rp->n && rp->pair[n].significant)
 		n++;
 	for (size_t i = 0; i < n; i++)
-		fill_row(rp, g, &rp->pair[i]);
+		report_diff_fill_row(rp, g, &rp->pair[i]);
 	grid_write(g, rp->o->format, stdout);
 	if (people && n < rp->n)
 		printf("\n%zu more row%s without significant change not "
@@ -489,10 +476,10 @@ static void print_rows(struct report *rp)
 	grid_free(g);
 }
 
-int report_diff(int argc, char **argv, const struct report_diff_opts *o,
+int report_diff(int argc, char **argv, const struct report_opts *o,
 		struct err *err)
 {
-	struct report rp = { .o = o };
+	struct report_diff rp = { .o = o };
 	int status = STATUS_OK;
 	int rc = 0;
 
@@ -501,7 +488,7 @@ int report_diff(int argc, char **argv, const struct report_diff_opts *o,
 			       "--diff compares two databases or captures: "
 			       "'--diff BEFORE AFTER'");
 	for (int i = 0; !rc && i < 2; i++) {
-		const struct side *a = &rp.side[0];
+		const struct diff_side *a = &rp.side[0];
 		const char *want = NULL;
 
 		rp.side[i].path = argv[i];
@@ -511,8 +498,8 @@ int report_diff(int argc, char **argv, const struct report_diff_opts *o,
 	}
 	if (!rc) {
 		pair_rows(&rp);
-		judge(&rp);
-		print_rows(&rp);
+		report_diff_judge(&rp);
+		report_diff_print_rows(&rp);
 	}
 	for (int i = 0; i < 2; i++) {
 		report_rows_free(rp.side[i].rows);

@@ -1,5 +1,5 @@
 /* report_offcpu.c - tables of the time that threads were off the CPU. */
-#include "cli/tables/report_offcpu.h"
+#include "cli/tables/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/safe_text.h"
@@ -18,33 +19,37 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-#define LONGEST 10 /* waits that people see */
+#define LONGEST 10 /* longest waits shown in the text form */
 
-/* One name of one thread. */
-struct sum {
-	uint32_t name; /* label */
+/* The waits of one thread under one name. */
+struct thread_sum {
+	uint32_t name; /* label of the name */
 	int64_t pid, tid;
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
 	uint64_t longest;
-	uint64_t ready, disk;	     /* of the time: ready to run; in state D */
-	uint64_t woken, until_woken; /* of the waits, and how long that took */
+	uint64_t ready, disk;	     /* parts of the time: ready to run, in
+				      * state D */
+	uint64_t woken, until_woken; /* waits with a waker, and the time until
+				      * it woke the thread */
 };
 
-struct report {
+struct report_offcpu {
+	struct json json; /* used for --json only */
 	const char *format;
 	size_t limit;
 	bool people;
-	struct stacks *stacks; /* names only */
+	struct stacks *stacks; /* used for names only */
 	struct labels *labels;
-	struct sum *sum;
+	struct thread_sum *sum;
 	size_t n, cap;
 	struct table index;
-	struct offcpu_wait *wait; /* the longest, sorted when it was full */
+	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
+				   * array is full */
 	size_t n_wait, cap_wait, keep;
 	struct offcpu_sums sums;
 };
 
-static uint64_t length(const struct offcpu_wait *w)
+static uint64_t report_offcpu_length(const struct offcpu_wait *w)
 {
 	return (uint64_t)w->to - (uint64_t)w->from;
 }
@@ -54,12 +59,13 @@ static int compare_waits(const void *pa, const void *pb)
 	const struct offcpu_wait *a = pa;
 	const struct offcpu_wait *b = pb;
 
-	if (length(a) != length(b))
-		return length(a) > length(b) ? -1 : 1;
+	if (report_offcpu_length(a) != report_offcpu_length(b))
+		return report_offcpu_length(a) > report_offcpu_length(b) ? -1
+									 : 1;
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
-static void cut_waits(struct report *rp)
+static void cut_waits(struct report_offcpu *rp)
 {
 	if (rp->n_wait)
 		qsort(rp->wait, rp->n_wait, sizeof(*rp->wait), compare_waits);
@@ -67,8 +73,9 @@ static void cut_waits(struct report *rp)
 		rp->n_wait = rp->keep;
 }
 
-/* Twice as many as are kept, so that sorting is rare. */
-static void keep_wait(struct report *rp, const struct offcpu_wait *w)
+/* Keeps a wait. The array has room for twice as many as needed, so that it is
+ * rarely sorted. */
+static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
@@ -79,18 +86,19 @@ static void keep_wait(struct report *rp, const struct offcpu_wait *w)
 
 static bool same_sum(const void *owner, uint32_t id, const void *key)
 {
-	const struct report *rp = owner;
-	const struct sum *a = &rp->sum[id];
-	const struct sum *b = key;
+	const struct report_offcpu *rp = owner;
+	const struct thread_sum *a = &rp->sum[id];
+	const struct thread_sum *b = key;
 
 	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
-static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
+static struct thread_sum *sum_for(struct report_offcpu *rp,
+				  const struct offcpu_wait *w)
 {
 	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
 	struct label l = { .kind = LABEL_GROUP, .name = c->name, .image = "" };
-	struct sum key = {
+	struct thread_sum key = {
 		.name = labels_add(rp->labels, &l),
 		.pid = c->pid,
 		.tid = w->tid,
@@ -108,11 +116,12 @@ static struct sum *sum_for(struct report *rp, const struct offcpu_wait *w)
 	return &rp->sum[id];
 }
 
-static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
+				   struct err *err)
 {
-	struct report *rp = arg;
-	struct sum *s = sum_for(rp, w);
-	uint64_t ns = length(w);
+	struct report_offcpu *rp = arg;
+	struct thread_sum *s = sum_for(rp, w);
+	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
 
 	(void)err;
@@ -136,8 +145,8 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 
 static int compare_sums(const void *pa, const void *pb, void *arg)
 {
-	const struct sum *a = pa;
-	const struct sum *b = pb;
+	const struct thread_sum *a = pa;
+	const struct thread_sum *b = pb;
 	uint64_t in_a = a->ns[OFFCPU_BACK];
 	uint64_t in_b = b->ns[OFFCPU_BACK];
 
@@ -179,7 +188,8 @@ static const struct grid_column thread_columns[] = {
 	{ "Comm", "comm" },
 };
 
-static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
+static void fill_thread(struct report_offcpu *rp, struct grid *g,
+			const struct thread_sum *s)
 {
 	add_time(g, s->ns[OFFCPU_BACK]);
 	grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
@@ -198,7 +208,16 @@ static void fill_thread(struct report *rp, struct grid *g, const struct sum *s)
 	grid_text(g, labels_get(rp->labels, s->name)->name);
 }
 
-static void print_threads(struct report *rp)
+static void print_grid(struct report_offcpu *rp, const struct grid *g,
+		       const char *key)
+{
+	if (!strcmp(rp->format, "json"))
+		grid_json(g, &rp->json, key);
+	else
+		grid_write(g, rp->format, stdout);
+}
+
+static void print_threads(struct report_offcpu *rp)
 {
 	struct grid *g =
 		grid_new(thread_columns,
@@ -210,14 +229,15 @@ static void print_threads(struct report *rp)
 			rp->labels);
 	for (size_t i = 0; i < n; i++)
 		fill_thread(rp, g, &rp->sum[i]);
-	grid_write(g, rp->format, stdout);
+	print_grid(rp, g, "threads");
 	if (rp->people && n < rp->n)
 		printf("\n%zu more threads not shown; --limit 0 shows all\n",
 		       rp->n - n);
 	grid_free(g);
 }
 
-/* The scheduler's own functions are in every stack of a switch. */
+/* Returns whether a function belongs to the scheduler, as in every stack of a
+ * switch. */
 static bool is_scheduler(const char *name)
 {
 	static const char *const begin[] = {
@@ -233,9 +253,10 @@ static bool is_scheduler(const char *name)
 	return false;
 }
 
-/* What the thread waited in: the innermost function that is no scheduler's. */
-static const char *place_of(struct report *rp, const struct offcpu_stack *s,
-			    struct label_list *l)
+/* Returns the function that waited: the innermost one outside the scheduler. */
+static const char *report_offcpu_place(struct report_offcpu *rp,
+				       const struct offcpu_stack *s,
+				       struct label_list *l)
 {
 	struct stacks_group g = offcpu_group(s);
 
@@ -257,12 +278,12 @@ static const struct grid_column wait_columns[] = {
 	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
 };
 
-static void fill_wait(struct report *rp, struct grid *g,
+static void fill_wait(struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w, struct label_list *l)
 {
 	char from[40];
 
-	add_time(g, length(w));
+	add_time(g, report_offcpu_length(w));
 	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
 		 w->from / 1000000000, w->from % 1000000000 / 1000);
 	grid_text(g, from);
@@ -271,14 +292,14 @@ static void fill_wait(struct report *rp, struct grid *g,
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, place_of(rp, &w->at, l));
+	grid_text(g, report_offcpu_place(rp, &w->at, l));
 	grid_text(g,
 		  w->woken ? stacks_comm(rp->stacks, w->waker.comm)->name : "");
 	grid_signed(g, w->woken ? w->woken_ns : 0);
 	grid_signed(g, w->event);
 }
 
-static void print_waits(struct report *rp)
+static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns,
 				  sizeof(wait_columns) / sizeof(*wait_columns));
@@ -287,12 +308,13 @@ static void print_waits(struct report *rp)
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++)
 		fill_wait(rp, g, &rp->wait[i], &l);
-	grid_write(g, rp->format, stdout);
+	print_grid(rp, g, "longest");
 	free(l.label);
 	grid_free(g);
 }
 
-static void print_head(const struct report *rp, const char *path)
+static void report_offcpu_print_head(const struct report_offcpu *rp,
+				     const char *path)
 {
 	const struct offcpu_sums *s = &rp->sums;
 	struct term_lines l;
@@ -324,52 +346,65 @@ static void print_head(const struct report *rp, const char *path)
 	putchar('\n');
 }
 
-static void print_all(struct report *rp, const char *path)
+static void print_json(struct report_offcpu *rp)
 {
-	bool json = !strcmp(rp->format, "json");
+	const struct offcpu_sums *s = &rp->sums;
+	struct json *j = &rp->json;
 
+	json_open(j, stdout, JSON_COMPACT);
+	json_object(j, NULL);
+	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
+	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
+	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
+	json_uint(j, "open_ns", s->ns[OFFCPU_OPEN]);
+	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
+	json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
+	json_uint(j, "lost", s->lost);
+	json_break(j);
+	print_threads(rp);
+	print_waits(rp);
+	json_end(j);
+	json_newline(j);
+}
+
+static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
+{
+	if (!strcmp(rp->format, "json")) {
+		print_json(rp);
+		return;
+	}
 	if (rp->people)
-		print_head(rp, path);
-	if (json)
-		printf("{\"waits\":%" PRIu64 ",\"ns\":%" PRIu64
-		       ",\"open\":%" PRIu64 ",\"open_ns\":%" PRIu64
-		       ",\"uncertain\":%" PRIu64 ",\"uncertain_ns\":%" PRIu64
-		       ",\"lost\":%" PRIu64 ",\n\"threads\":",
-		       rp->sums.waits[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK],
-		       rp->sums.waits[OFFCPU_OPEN], rp->sums.ns[OFFCPU_OPEN],
-		       rp->sums.waits[OFFCPU_UNCERTAIN],
-		       rp->sums.ns[OFFCPU_UNCERTAIN], rp->sums.lost);
+		report_offcpu_print_head(rp, path);
 	print_threads(rp);
 	if (!strcmp(rp->format, "csv"))
 		return;
-	fputs(json ? ",\"longest\":" : "\nlongest waits:\n\n", stdout);
+	fputs("\nlongest waits:\n\n", stdout);
 	print_waits(rp);
-	if (json)
-		fputs("}\n", stdout);
 }
 
-int report_offcpu(struct store *db, const char *path, const char *format,
-		  size_t limit, bool inlined, struct err *err)
+int report_offcpu(struct store *db, const char *path,
+		  const struct report_opts *o, struct err *err)
 {
-	struct report rp = {
-		.format = format,
-		.limit = limit,
-		.people = !strcmp(format, "table"),
+	struct report_offcpu rp = {
+		.format = o->format,
+		.limit = o->limit,
+		.people = !strcmp(o->format, "table"),
 		.labels = labels_new(),
 	};
 	struct stacks_opts so = {
-		.inlined = inlined,
+		.inlined = o->inlined,
 		.labels = rp.labels,
 		.no_groups = true,
 	};
 	int rc = -1;
 
-	rp.keep = rp.people && limit > LONGEST ? LONGEST : limit;
+	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
-		rc = offcpu_read(db, path, take_wait, &rp, &rp.sums, err);
+		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
+				 &rp.sums, err);
 	if (!rc)
-		print_all(&rp, path);
+		report_offcpu_print_all(&rp, path);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
 	table_release(&rp.index);

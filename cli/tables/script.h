@@ -1,9 +1,9 @@
-/* script.h - one sample as text: the layout of perf script.
+/* script.h - one sample as text, in the layout of perf script.
  *
- * perf's layout (perf 7.2): "comm pid/tid [cpu] time: period event: ", where
- * time takes at least 12 columns and the event as many as the longest name
- * of the capture; then, for events with callchains, one line per frame and
- * an empty line; for others the address on the same line, and the comm is
+ * The layout of perf 7.2 is "comm pid/tid [cpu] time: period event: ", where
+ * the time takes at least 12 columns and the event as many as the longest name
+ * in the capture. An event with callchains then has one line per frame and an
+ * empty line. Other events have the address on the same line, and the comm
  * right-aligned in 16 columns. */
 #ifndef CLI_TABLES_SCRIPT_H
 #define CLI_TABLES_SCRIPT_H
@@ -15,23 +15,26 @@
 
 struct err;
 struct event_row;
+struct rows;
 struct script;
 struct store;
 
 struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;
-	bool verdict; /* say why a user half is missing */
-	bool wall;    /* times are UTC: this much is added */
+	bool verdict; /* note why a user stack is missing */
+	bool wall;    /* print times as UTC, which is wall_offset later */
 	int64_t wall_offset;
 	struct chain_style frame;
 };
 
-/* A time as script prints it, "12.345678" or UTC; its length. */
+/* Formats a time as script prints it, "12.345678" or UTC. Returns its
+ * length. */
 #define SCRIPT_TIME_SIZE 64
 size_t script_time(const struct script_fields *f, int64_t time,
 		   char buf[SCRIPT_TIME_SIZE]);
 
-/* list NULL: what is pleasant to read. */
+/* Parses the list of -F; NULL gives the fields that script prints by default.
+ * Returns 0, or -1 and *err. */
 int script_parse(const char *list, struct script_fields *f, struct err *err);
 
 struct script *script_new(struct store *db, const struct script_fields *f,
@@ -40,4 +43,20 @@ bool script_is_sample(const struct script *s, int64_t type);
 int script_text(struct script *s, const struct event_row *e, struct err *err);
 int script_json(struct script *s, const struct event_row *e, struct err *err);
 void script_free(struct script *s);
+
+/* The losses of a database, in the order of their ends, to be printed between
+ * the samples. A zeroed struct has none. */
+struct script_losses {
+	const struct script_fields *f;
+	struct rows *rows;
+	bool more;
+};
+
+/* Reads the losses. Returns 0, or -1 and *err; close it in both cases. */
+int script_losses_open(struct script_losses *l, struct store *db,
+		       const struct script_fields *f, struct err *err);
+void script_losses_close(struct script_losses *l);
+/* Prints the losses that ended until `time`, INT64_MAX: all that are left.
+ * Returns 0, or -1 and *err. */
+int script_losses_until(struct script_losses *l, int64_t time, struct err *err);
 #endif

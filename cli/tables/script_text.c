@@ -1,19 +1,19 @@
-/* script_text.c - one sample as text: the layout of perf script.
+/* script_text.c - one sample as text, in the layout of perf script.
  *
- * Written for speed: what does not change from sample to sample (who, which
- * event, the lines of a chain) is made once, and the rest is put together by
- * hand; printf took two thirds of the time. */
+ * Written for speed: what does not change from sample to sample (thread, event,
+ * lines of a chain) is formatted once, and the rest without printf, which took
+ * two thirds of the time. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/events.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/model/payloads.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/script.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -22,26 +22,26 @@
 
 #define COMM_MAX 256
 
-struct who {
-	const char *name; /* cleaned */
+struct script_thread {
+	const char *name; /* safe to show */
 	int64_t pid, tid;
 	const char *head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
-struct type_text {
+struct script_type {
 	const char *name;
-	const char *text; /* aligned, with ": " */
+	const char *text; /* right-aligned, with ": " */
 	bool sample, has_chain;
 };
 
 struct script {
 	struct script_fields f;
 	struct chains *chains;
-	struct payloads *payloads; /* NULL: not asked for */
+	struct payloads *payloads; /* NULL if not needed */
 	struct arena arena;
-	struct who *who;
+	struct script_thread *who;
 	size_t n_who, cap_who;
-	struct type_text *type;
+	struct script_type *type;
 	size_t n_type, cap_type;
 	const char *verdict[32];
 };
@@ -121,7 +121,8 @@ int script_parse(const char *list, struct script_fields *f, struct err *err)
 	return check_fields(f, err);
 }
 
-static const char *make_head(struct script *s, const struct who *w, bool chain)
+static const char *make_head(struct script *s, const struct script_thread *w,
+			     bool chain)
 {
 	char buf[COMM_MAX * 4 + 64];
 	int n = 0;
@@ -139,8 +140,9 @@ static const char *make_head(struct script *s, const struct who *w, bool chain)
 	return arena_strdup(&s->arena, buf);
 }
 
-/* JSON has names as they are, text has them short and safe. */
-static const char *keep_name(struct script *s, struct value v)
+/* Returns a copy of a name: unchanged for JSON, short and safe to show for
+ * text. */
+static const char *script_keep_name(struct script *s, struct value v)
 {
 	char name[COMM_MAX * 4 + 1];
 	const char *text = v.len ? v.text : "";
@@ -152,39 +154,42 @@ static const char *keep_name(struct script *s, struct value v)
 	return arena_strdup(&s->arena, name);
 }
 
-static int take_who(void *arg, const struct rows *r, struct err *err)
+static int script_take_who(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct who w = { .pid = rows_int(r, 2), .tid = rows_int(r, 3) };
+	struct script_thread w = { .pid = rows_int(r, PRINT_COMMS_PID),
+				   .tid = rows_int(r, PRINT_COMMS_TID) };
 
 	(void)err;
-	w.name = keep_name(s, rows_value(r, 1));
+	w.name = script_keep_name(s, rows_value(r, PRINT_COMMS_NAME));
 	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
 	s->who[s->n_who++] = w;
 	return 0;
 }
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int script_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	struct type_text t = { .sample = rows_int(r, 2),
-			       .has_chain = rows_int(r, 3) };
+	struct script_type t = { .sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
+				 .has_chain =
+					 rows_int(r, PRINT_TYPES_HAS_CHAIN) };
 
 	(void)err;
-	t.name = keep_name(s, rows_value(r, 1));
+	t.name = script_keep_name(s, rows_value(r, PRINT_TYPES_NAME));
 	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
 			   sizeof(*s->type));
 	s->type[s->n_type++] = t;
 	return 0;
 }
 
-/* Words that this program does not know come from a newer one. */
-static int take_word(void *arg, const struct rows *r, struct err *err)
+/* Reads a word of a verdict. A database of a newer version may have unknown
+ * ones. */
+static int script_take_word(void *arg, const struct rows *r, struct err *err)
 {
 	struct script *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, PRINT_WORDS_ID);
 	char name[COMM_MAX];
-	struct value v = rows_value(r, 1);
+	struct value v = rows_value(r, PRINT_WORDS_NAME);
 
 	(void)err;
 	if (id < 1 || id >= 32)
@@ -195,7 +200,7 @@ static int take_word(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* perf makes all names as wide as the widest. */
+/* Aligns the names of events to the longest, as perf does. */
 static void align_types(struct script *s)
 {
 	char buf[COMM_MAX * 8 + 8];
@@ -217,9 +222,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	struct script *s = mem_new(1, sizeof(*s));
 
 	s->f = *f;
-	if (rows_each_dense(db, "print_types", take_type, s, err) ||
-	    rows_each_dense(db, "print_comms", take_who, s, err) ||
-	    rows_each(db, "print_words", take_word, s, err))
+	if (rows_each_dense(db, "print_types", script_take_type, s, err) ||
+	    rows_each_dense(db, "print_comms", script_take_who, s, err) ||
+	    rows_each(db, "print_words", script_take_word, s, err))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
@@ -250,17 +255,18 @@ bool script_is_sample(const struct script *s, int64_t type)
 	       s->type[type - 1].sample;
 }
 
-static struct who *find_who(struct script *s, int64_t comm)
+static struct script_thread *find_who(struct script *s, int64_t comm)
 {
-	static struct who nobody;
+	static struct script_thread nobody;
 
-	nobody = (struct who){ .name = "", .pid = -1, .tid = -1 };
+	nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
 	if (comm < 1 || (uint64_t)comm > s->n_who)
 		return &nobody;
 	return &s->who[comm - 1];
 }
 
-/* v in decimal, at least `width` places, filled from the left with `pad`. */
+/* Writes v in decimal at p, padded to `width` with `pad` on the left. Returns
+ * the end. */
 static char *put_decimal(char *p, uint64_t v, int width, char pad)
 {
 	char buf[20];
@@ -294,7 +300,7 @@ size_t script_time(const struct script_fields *f, int64_t time,
 	return (size_t)(p - buf);
 }
 
-/* "[002]   12.345678: " and the period. */
+/* Formats "[002] 12.345678: " and the period. Returns the length. */
 static size_t make_middle(const struct script *s, const struct event_row *e,
 			  char *buf)
 {
@@ -318,8 +324,9 @@ static size_t make_middle(const struct script *s, const struct event_row *e,
 	return (size_t)(p - buf);
 }
 
-/* The reason why there is no user half, or a word about the one there is. */
-static void put_verdict(const struct script *s, const struct event_row *e)
+/* Prints why the user stack is missing, or that it was taken after an exec. */
+static void script_put_verdict(const struct script *s,
+			       const struct event_row *e)
 {
 	const char *word = NULL;
 
@@ -333,7 +340,7 @@ static void put_verdict(const struct script *s, const struct event_row *e)
 		printf("\t[user: %s]\n", word);
 }
 
-static int put_chain(struct script *s, int64_t id, struct err *err)
+static int script_put_chain(struct script *s, int64_t id, struct err *err)
 {
 	size_t n;
 	const char *text = chains_text(s->chains, id, &n, err);
@@ -344,9 +351,10 @@ static int put_chain(struct script *s, int64_t id, struct err *err)
 	return 0;
 }
 
-/* The sampled address of an event without callchains: the innermost frame,
- * without the tab and the newline. */
-static int put_one(struct script *s, const struct event_row *e, struct err *err)
+/* Prints the sampled address of an event without callchains: the line of the
+ * innermost frame without its tab and newline. */
+static int script_put_address(struct script *s, const struct event_row *e,
+			      struct err *err)
 {
 	size_t n;
 	const char *text =
@@ -365,8 +373,8 @@ static int put_one(struct script *s, const struct event_row *e, struct err *err)
 
 int script_text(struct script *s, const struct event_row *e, struct err *err)
 {
-	const struct type_text *t = &s->type[e->type - 1];
-	struct who *w = find_who(s, e->comm);
+	const struct script_type *t = &s->type[e->type - 1];
+	struct script_thread *w = find_who(s, e->comm);
 	char middle[SCRIPT_TIME_SIZE + 64];
 
 	if (!w->head[t->has_chain])
@@ -388,68 +396,56 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 		return 0;
 	}
 	if (!t->has_chain)
-		return put_one(s, e, err);
+		return script_put_address(s, e, err);
 	putchar('\n');
-	if (put_chain(s, e->kraw, err))
+	if (script_put_chain(s, e->kraw, err))
 		return -1;
 	if (s->f.verdict)
-		put_verdict(s, e);
-	if (put_chain(s, e->uraw, err))
+		script_put_verdict(s, e);
+	if (script_put_chain(s, e->uraw, err))
 		return -1;
 	putchar('\n');
 	return 0;
 }
 
-static void add_int(struct json_object *o, const char *key, int64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
-
+/* Does everything that can fail before it writes, so that no line is
+ * incomplete. */
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
-	const struct who *w = find_who(s, e->comm);
-	struct json_object *o = json_object_new_object();
-	struct json_object *kernel = json_object_new_array();
-	struct json_object *user = json_object_new_array();
-	int ret;
+	const struct script_thread *w = find_who(s, e->comm);
+	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
+	struct json j;
 
-	add_int(o, "event_id", e->id);
+	if (!trace || chains_check(s->chains, e->kraw, err) ||
+	    chains_check(s->chains, e->uraw, err))
+		return -1;
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_int(&j, "event_id", e->id);
 	if (e->timed)
-		add_int(o, "time_ns", e->time);
+		json_int(&j, "time_ns", e->time);
 	if (e->timed && s->f.wall) {
 		char text[SCRIPT_TIME_SIZE];
-		size_t n = script_time(&s->f, e->time, text);
 
-		json_object_object_add(
-			o, "wall", json_object_new_string_len(text, (int)n));
+		json_text_len(&j, "wall", text,
+			      script_time(&s->f, e->time, text));
 	}
 	if (e->on_cpu)
-		add_int(o, "cpu", e->cpu);
-	add_text(o, "comm", w->name);
-	add_int(o, "pid", w->pid);
-	add_int(o, "tid", w->tid);
-	add_text(o, "event", s->type[e->type - 1].name);
-	add_int(o, "weight", e->weight);
-	const char *trace = payloads_text(s->payloads, e->id, e->type, err);
-	if (trace && *trace)
-		add_text(o, "trace", trace);
-	json_object_object_add(o, "kernel", kernel);
-	json_object_object_add(o, "user", user);
+		json_int(&j, "cpu", e->cpu);
+	json_text(&j, "comm", w->name);
+	json_int(&j, "pid", w->pid);
+	json_int(&j, "tid", w->tid);
+	json_text(&j, "event", s->type[e->type - 1].name);
+	json_int(&j, "weight", e->weight);
+	if (*trace)
+		json_text(&j, "trace", trace);
+	chains_json(s->chains, e->kraw, &j, "kernel", err);
+	chains_json(s->chains, e->uraw, &j, "user", err);
 	if (e->verdict >= 1 && e->verdict < 32 && s->verdict[e->verdict])
-		add_text(o, "verdict", s->verdict[e->verdict]);
+		json_text(&j, "verdict", s->verdict[e->verdict]);
 	if (e->flags & VERDICT_EXEC)
-		json_object_object_add(o, "exec_between",
-				       json_object_new_boolean(1));
-	ret = trace ? chains_json(s->chains, e->kraw, kernel, err) : -1;
-	if (!ret)
-		ret = chains_json(s->chains, e->uraw, user, err);
-	if (!ret)
-		output_json_line(o);
-	json_object_put(o);
-	return ret;
+		json_bool(&j, "exec_between", true);
+	json_end(&j);
+	json_newline(&j);
+	return 0;
 }

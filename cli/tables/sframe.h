@@ -1,4 +1,4 @@
-/* sframe.h - the parts of the command that is about SFrame sections. */
+/* sframe.h - the answers of the command sframe. */
 #ifndef CLI_TABLES_SFRAME_H
 #define CLI_TABLES_SFRAME_H
 #include <stdbool.h>
@@ -7,24 +7,24 @@
 
 struct elf_file;
 struct err;
+struct json;
 struct sframe;
 struct sframe_file;
 
-/* All of a section as text or JSON on standard output. Gives an enum status:
- * STATUS_DAMAGED when functions cannot be read. */
+/* Prints a section as text or JSON. Returns an enum status: STATUS_DAMAGED if
+ * functions cannot be read. */
 int sframe_dump(const char *path, const struct sframe_file *f, bool json);
-/* The section's header as an object of JSON; to be put(). */
-struct json_object *sframe_head_json(const struct sframe_file *f);
-struct json_object *sframe_json_hex(uint64_t v);
-/* What the tests of it found. Gives an enum status, STATUS_LOSS when these
- * are errors, or -1 and *err. */
+/* Writes the section's header as an object. */
+void sframe_head_json(struct json *j, const char *key,
+		      const struct sframe_file *f);
+/* Prints the results of the tests of a section. Returns an enum status,
+ * STATUS_LOSS if a test found errors, or -1 and *err. */
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 		       bool json, struct err *err);
-/* How ready the programs of a database or capture are. Gives an enum status,
- * or -1 and *err. */
+/* Prints by which means the user stacks of a database or capture can be
+ * unwound. Returns an enum status, or -1 and *err. */
 int sframe_readiness(const char *path, bool json, struct err *err);
-/* How far a capture's stack dumps get with SFrame alone; the same. */
+/* Compares unwinding the stack dumps of a capture by SFrame alone with all
+ * tables. Returns an enum status, or -1 and *err. */
 int sframe_unwind(const char *path, bool json, struct err *err);
-/* Says that a capture is damaged; gives STATUS_DAMAGED. */
-int sframe_damaged(const char *path);
 #endif

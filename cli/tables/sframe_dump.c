@@ -1,29 +1,28 @@
 /* sframe_dump.c - an SFrame section as text or JSON. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/output/out.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
 
-struct dump {
+struct sframe_dump_state {
 	const struct sframe *sf;
-	struct json_object *rows, *func; /* JSON only */
-	bool more;			 /* a function was printed */
+	struct json json;
+	bool in_func; /* its object and array of rows are open */
 };
 
-struct text {
-	char s[96]; /* a name and an offset */
+struct reg_text {
+	char s[96]; /* room for a register and an offset */
 };
 
 static const char *reg_name(const struct sframe *sf, uint32_t reg,
-			    struct text *t)
+			    struct reg_text *t)
 {
 	if (reg == SFRAME_CFA)
 		return "c";
@@ -35,12 +34,13 @@ static const char *reg_name(const struct sframe *sf, uint32_t reg,
 	return t->s;
 }
 
-/* As objdump has it, which has no form for a value that counts from the CFA:
- * "c-16" is what lies there. */
-static const char *place_text(const struct sframe *sf,
-			      const struct sframe_place *p, struct text *t)
+/* Formats a place as objdump does: "c-16" is the memory at CFA - 16. objdump
+ * has no form for the value CFA - 16, which is "=c-16". */
+static const char *sframe_dump_place(const struct sframe *sf,
+				     const struct sframe_place *p,
+				     struct reg_text *t)
 {
-	struct text reg;
+	struct reg_text reg;
 	const char *name;
 
 	switch (p->kind) {
@@ -75,7 +75,8 @@ static uint64_t row_addr(const struct sframe_func *f,
 
 /* ---- text */
 
-static void text_func(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_put_func(void *arg, uint32_t i,
+				 const struct sframe_func *f)
 {
 	(void)arg;
 	printf("\n[%" PRIu32 "] 0x%" PRIx64 ", %" PRIu32 " bytes", i, f->start,
@@ -90,26 +91,28 @@ static void text_func(void *arg, uint32_t i, const struct sframe_func *f)
 		puts("    no rows");
 }
 
-static void text_row(void *arg, const struct sframe_func *f,
-		     const struct sframe_row *row,
-		     const struct sframe_rule *rule)
+static void sframe_dump_put_row(void *arg, const struct sframe_func *f,
+				const struct sframe_row *row,
+				const struct sframe_rule *rule)
 {
-	struct dump *d = arg;
-	struct text cfa;
-	struct text fp;
-	struct text ra;
+	struct sframe_dump_state *d = arg;
+	struct reg_text cfa;
+	struct reg_text fp;
+	struct reg_text ra;
 
 	printf("  %16" PRIx64, row_addr(f, row));
 	if (rule->outermost) {
 		puts("  outermost");
 		return;
 	}
-	printf("  %-12s %-9s %s%s\n", place_text(d->sf, &rule->cfa, &cfa),
-	       place_text(d->sf, &rule->fp, &fp),
-	       place_text(d->sf, &rule->ra, &ra), rule->is_signed ? "[s]" : "");
+	printf("  %-12s %-9s %s%s\n",
+	       sframe_dump_place(d->sf, &rule->cfa, &cfa),
+	       sframe_dump_place(d->sf, &rule->fp, &fp),
+	       sframe_dump_place(d->sf, &rule->ra, &ra),
+	       rule->is_signed ? "[s]" : "");
 }
 
-static void text_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_dump_put_bad(void *arg, uint32_t i, const struct err *err)
 {
 	(void)arg;
 	(void)i;
@@ -118,7 +121,7 @@ static void text_bad(void *arg, uint32_t i, const struct err *err)
 	putchar('\n');
 }
 
-static void text_head(const char *path, const struct sframe_file *f)
+static void sframe_dump_put_head(const char *path, const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
 
@@ -148,149 +151,147 @@ static void text_head(const char *path, const struct sframe_file *f)
 
 /* ---- JSON */
 
-struct json_object *sframe_json_hex(uint64_t v)
-{
-	char s[24];
-
-	snprintf(s, sizeof(s), "0x%" PRIx64, v);
-	return json_object_new_string(s);
-}
-
-static void add_bool(struct json_object *o, const char *name, bool v)
-{
-	json_object_object_add(o, name, json_object_new_boolean(v));
-}
-
-static void add_int(struct json_object *o, const char *name, int64_t v)
-{
-	json_object_object_add(o, name, json_object_new_int64(v));
-}
-
-struct json_object *sframe_head_json(const struct sframe_file *f)
+void sframe_head_json(struct json *j, const char *key,
+		      const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
-	struct json_object *o = json_object_new_object();
 
-	add_int(o, "version", h->version);
-	json_object_object_add(o, "machine",
-			       json_object_new_string(sframe_abi_name(&f->sf)));
-	add_int(o, "flags", h->flags);
-	add_bool(o, "sorted", h->flags & SFRAME_SORTED);
-	add_bool(o, "pc_relative", h->flags & SFRAME_PCREL);
-	add_bool(o, "frame_pointer", h->flags & SFRAME_FRAME_POINTER);
-	add_int(o, "fixed_fp", h->fixed_fp);
-	add_int(o, "fixed_ra", h->fixed_ra);
-	add_int(o, "aux_bytes", h->aux_len);
-	add_int(o, "functions", h->funcs);
-	add_int(o, "rows", h->rows);
-	add_int(o, "row_bytes", h->rows_len);
-	add_int(o, "bytes", (int64_t)f->len);
-	json_object_object_add(o, "file_offset", sframe_json_hex(f->off));
-	json_object_object_add(o, "address", sframe_json_hex(f->sf.addr));
-	add_bool(o, "object", f->object);
-	return o;
+	json_object(j, key);
+	json_int(j, "version", h->version);
+	json_text(j, "machine", sframe_abi_name(&f->sf));
+	json_int(j, "flags", h->flags);
+	json_bool(j, "sorted", h->flags & SFRAME_SORTED);
+	json_bool(j, "pc_relative", h->flags & SFRAME_PCREL);
+	json_bool(j, "frame_pointer", h->flags & SFRAME_FRAME_POINTER);
+	json_int(j, "fixed_fp", h->fixed_fp);
+	json_int(j, "fixed_ra", h->fixed_ra);
+	json_int(j, "aux_bytes", h->aux_len);
+	json_int(j, "functions", h->funcs);
+	json_int(j, "rows", h->rows);
+	json_int(j, "row_bytes", h->rows_len);
+	json_uint(j, "bytes", f->len);
+	json_hex(j, "file_offset", f->off);
+	json_hex(j, "address", f->sf.addr);
+	json_bool(j, "object", f->object);
+	json_end(j);
 }
 
-static void json_func(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_json_func(void *arg, uint32_t i,
+				  const struct sframe_func *f)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
+	struct json *j = &d->json;
 
-	d->func = json_object_new_object();
-	d->rows = json_object_new_array();
-	add_int(d->func, "index", i);
-	json_object_object_add(d->func, "start", sframe_json_hex(f->start));
-	add_int(d->func, "size", f->size);
-	add_int(d->func, "repeat", f->rep);
-	add_bool(d->func, "signal", f->signal);
-	add_bool(d->func, "flexible", f->flex);
-	add_bool(d->func, "key_b", f->key_b);
-	json_object_object_add(d->func, "rows", d->rows);
+	json_break(j);
+	json_object(j, NULL);
+	json_int(j, "index", i);
+	json_hex(j, "start", f->start);
+	json_int(j, "size", f->size);
+	json_int(j, "repeat", f->rep);
+	json_bool(j, "signal", f->signal);
+	json_bool(j, "flexible", f->flex);
+	json_bool(j, "key_b", f->key_b);
+	json_array(j, "rows");
+	d->in_func = true;
 }
 
-static void add_place(struct dump *d, struct json_object *o, const char *name,
-		      const struct sframe_place *p)
+static void sframe_dump_json_place(struct sframe_dump_state *d,
+				   const char *name,
+				   const struct sframe_place *p)
 {
-	struct text t;
+	struct reg_text t;
 
-	json_object_object_add(
-		o, name, json_object_new_string(place_text(d->sf, p, &t)));
+	json_text(&d->json, name, sframe_dump_place(d->sf, p, &t));
 }
 
-static void json_row(void *arg, const struct sframe_func *f,
-		     const struct sframe_row *row,
-		     const struct sframe_rule *rule)
+static void sframe_dump_json_row(void *arg, const struct sframe_func *f,
+				 const struct sframe_row *row,
+				 const struct sframe_rule *rule)
 {
-	struct dump *d = arg;
-	struct json_object *o = json_object_new_object();
+	struct sframe_dump_state *d = arg;
+	struct json *j = &d->json;
 
-	json_object_object_add(o, "pc", sframe_json_hex(row_addr(f, row)));
-	add_bool(o, "outermost", rule->outermost);
+	json_object(j, NULL);
+	json_hex(j, "pc", row_addr(f, row));
+	json_bool(j, "outermost", rule->outermost);
 	if (!rule->outermost) {
-		add_place(d, o, "cfa", &rule->cfa);
-		add_place(d, o, "fp", &rule->fp);
-		add_place(d, o, "ra", &rule->ra);
-		add_bool(o, "signed", rule->is_signed);
+		sframe_dump_json_place(d, "cfa", &rule->cfa);
+		sframe_dump_json_place(d, "fp", &rule->fp);
+		sframe_dump_json_place(d, "ra", &rule->ra);
+		json_bool(j, "signed", rule->is_signed);
 	}
-	json_object_array_add(d->rows, o);
+	json_end(j);
 }
 
-static void json_end(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_dump_json_end(void *arg, uint32_t i,
+				 const struct sframe_func *f)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
 
 	(void)i;
 	(void)f;
-	if (d->more)
-		putchar(',');
-	putchar('\n');
-	output_json_put(stdout, d->func, false);
-	json_object_put(d->func);
-	d->func = NULL;
-	d->more = true;
+	json_end(&d->json);
+	json_end(&d->json);
+	d->in_func = false;
 }
 
-static void json_bad(void *arg, uint32_t i, const struct err *err)
+/* Called for a damaged function, before or after its first rows. */
+static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 {
-	struct dump *d = arg;
+	struct sframe_dump_state *d = arg;
+	struct json *j = &d->json;
 
-	if (!d->func) {
-		d->func = json_object_new_object();
-		add_int(d->func, "index", i);
+	if (d->in_func) {
+		json_end(j);
+	} else {
+		json_break(j);
+		json_object(j, NULL);
+		json_int(j, "index", i);
 	}
-	json_object_object_add(d->func, "damaged",
-			       output_json_text(err->msg, strlen(err->msg)));
-	json_end(d, i, NULL);
+	json_text(j, "damaged", err->msg);
+	json_end(j);
+	d->in_func = false;
+}
+
+static uint32_t sframe_dump_json(struct sframe_dump_state *d,
+				 const struct sframe_file *f)
+{
+	static const struct sframe_visitor visitor = {
+		.func = sframe_dump_json_func,
+		.row = sframe_dump_json_row,
+		.end = sframe_dump_json_end,
+		.bad = sframe_dump_json_bad,
+	};
+	uint32_t bad;
+
+	json_open(&d->json, stdout, JSON_COMPACT);
+	json_object(&d->json, NULL);
+	sframe_head_json(&d->json, "section", f);
+	json_array(&d->json, "functions");
+	bad = sframe_visit(&f->sf, &visitor, d);
+	json_break(&d->json);
+	json_end(&d->json);
+	json_end(&d->json);
+	json_newline(&d->json);
+	return bad;
 }
 
 int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 {
 	static const struct sframe_visitor text = {
-		.func = text_func,
-		.row = text_row,
-		.bad = text_bad,
+		.func = sframe_dump_put_func,
+		.row = sframe_dump_put_row,
+		.bad = sframe_dump_put_bad,
 	};
-	static const struct sframe_visitor js = {
-		.func = json_func,
-		.row = json_row,
-		.end = json_end,
-		.bad = json_bad,
-	};
-	struct dump d = { .sf = &f->sf };
+	struct sframe_dump_state d = { .sf = &f->sf };
 	uint32_t bad;
 
 	if (json) {
-		struct json_object *head = sframe_head_json(f);
-
-		fputs("{\"section\":", stdout);
-		output_json_put(stdout, head, false);
-		json_object_put(head);
-		fputs(",\"functions\":[", stdout);
+		bad = sframe_dump_json(&d, f);
 	} else {
-		text_head(path, f);
+		sframe_dump_put_head(path, f);
+		bad = sframe_visit(&f->sf, &text, &d);
 	}
-	bad = sframe_visit(&f->sf, json ? &js : &text, &d);
-	if (json)
-		puts("\n]}");
 	if (bad)
 		fprintf(stderr,
 			"%" PRIu32 " of %" PRIu32 " functions are damaged\n",

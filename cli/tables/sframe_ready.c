@@ -1,7 +1,6 @@
-/* sframe_ready.c - which share of a capture's user stacks could be unwound by
- * frame pointer, by SFrame, by neither? */
+/* sframe_ready.c - the share of a capture's user stacks that can be unwound by
+ * frame pointer, by SFrame, by neither. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +8,13 @@
 #include "cli/model/code.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/input.h"
 #include "cli/ingest/name.h"
-#include "cli/output/output.h"
+#include "cli/output/json.h"
 #include "cli/tables/packages.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -21,43 +22,46 @@
 #include "symbolize/unwind/unwind_readiness.h"
 #include "symbolize/symbolize.h"
 
-/* All that enum ready_by has. */
+/* All bits of enum ready_by. */
 #define BY (READY_FP | READY_SFRAME | READY_EH)
 #define SUMS (BY + 1)
 
-/* sum[m]: samples at places that can be unwound by exactly the means of m. */
-struct sums {
+/* sum[m]: samples whose address can be unwound by exactly the means in m. */
+struct ready_counts {
 	uint64_t n, sum[SUMS];
 };
 
-struct place { /* what is asked about an image */
+struct ready_image { /* what is known of an image */
 	struct ready *file;
-	const char *why; /* there is no file */
+	const char *why; /* why there is no file */
 	bool asked;
-	struct sums at; /* its samples, by their innermost frame */
+	/* samples with their innermost frame in the image */
+	struct ready_counts at;
 };
 
-struct spot {		      /* and about a frame */
-	uint8_t leaf, caller; /* ready_by of it; SUMS: not asked yet */
+struct ready_frame {	      /* what is known of a frame */
+	uint8_t leaf, caller; /* enum ready_by as innermost frame, as caller;
+			       * SUMS: unknown yet */
 };
 
-struct pass {
+struct readiness {
 	struct store *db;
 	struct symbolizer *sy;
 	struct known_code *code;
-	struct place *place;   /* by image */
-	struct spot *spot;     /* by frame */
-	uint8_t *callers;      /* by stack: ready_by of all its frames but the
-				* innermost; SUMS: not known yet */
-	struct sums at, whole; /* places; stacks from end to end */
-	uint32_t *order;       /* images by samples */
+	struct ready_image *place; /* by image */
+	struct ready_frame *spot;  /* by frame */
+	uint8_t *callers; /* by stack: enum ready_by of all frames but the
+			   * innermost; SUMS: unknown yet */
+	struct ready_counts at, whole; /* innermost frames; whole stacks */
+	uint32_t *order;	       /* images, sorted by samples */
 	size_t n_order;
 	struct packages *packages;
 };
 
-static unsigned int ask(struct pass *p, uint32_t image, uint64_t off)
+static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
+				       uint64_t off)
 {
-	struct place *pl = &p->place[image];
+	struct ready_image *pl = &p->place[image];
 
 	if (!pl->asked) {
 		pl->asked = true;
@@ -67,38 +71,40 @@ static unsigned int ask(struct pass *p, uint32_t image, uint64_t off)
 	return pl->file ? ready_at(pl->file, off) : 0;
 }
 
-/* A caller is asked inside of its call: behind it there may be another
- * function. */
-static uint8_t as_caller(struct pass *p, uint32_t frame)
+/* Looks a caller up inside its call instruction: the return address may be in
+ * another function. */
+static uint8_t readiness_of_caller(struct readiness *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	struct spot *s = &p->spot[frame];
+	struct ready_frame *s = &p->spot[frame];
 
 	if (s->caller == SUMS)
-		s->caller = (uint8_t)ask(p, f->image, f->off ? f->off - 1 : 0);
+		s->caller = (uint8_t)readiness_ask_file(
+			p, f->image, f->off ? f->off - 1 : 0);
 	return s->caller;
 }
 
-static uint8_t as_leaf(struct pass *p, uint32_t frame)
+static uint8_t readiness_of_leaf(struct readiness *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	struct spot *s = &p->spot[frame];
+	struct ready_frame *s = &p->spot[frame];
 
 	if (s->leaf == SUMS)
-		s->leaf = (uint8_t)ask(p, f->image, f->off);
+		s->leaf = (uint8_t)readiness_ask_file(p, f->image, f->off);
 	return s->leaf;
 }
 
-/* Of the stack's callers; most stacks of the tree are some other's. */
-static uint8_t callers_of(struct pass *p, uint32_t stack)
+/* Returns how all callers of a stack can be unwound. Results are kept for each
+ * node of the tree, since stacks share callers. */
+static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 {
 	const struct code_stack *tree = p->code->stack;
 	uint32_t todo = stack;
 	uint8_t by = BY;
 
-	/* Up to what is known, or the outermost; then back down. */
+	/* up to a known stack, or the outermost */
 	while (tree[todo].parent && p->callers[todo] == SUMS) {
-		by &= as_caller(p, tree[tree[todo].parent].frame);
+		by &= readiness_of_caller(p, tree[tree[todo].parent].frame);
 		todo = tree[todo].parent;
 	}
 	if (tree[todo].parent)
@@ -109,17 +115,17 @@ static uint8_t callers_of(struct pass *p, uint32_t stack)
 
 static int take_samples(void *arg, const struct rows *r, struct err *err)
 {
-	struct pass *p = arg;
-	int64_t stack = rows_int(r, 0);
-	uint64_t n = (uint64_t)rows_int(r, 1);
+	struct readiness *p = arg;
+	int64_t stack = rows_int(r, READY_SAMPLES_USER);
+	uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);
 
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
 	uint32_t frame = p->code->stack[stack].frame;
-	uint8_t leaf = as_leaf(p, frame);
-	uint8_t whole = leaf & callers_of(p, (uint32_t)stack);
-	struct sums *at = &p->place[p->code->frame[frame].image].at;
+	uint8_t leaf = readiness_of_leaf(p, frame);
+	uint8_t whole = leaf & readiness_of_callers(p, (uint32_t)stack);
+	struct ready_counts *at = &p->place[p->code->frame[frame].image].at;
 
 	at->n += n;
 	at->sum[leaf] += n;
@@ -130,9 +136,9 @@ static int take_samples(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int by_samples(const void *a, const void *b, void *arg)
+static int readiness_compare_images(const void *a, const void *b, void *arg)
 {
-	const struct pass *p = arg;
+	const struct readiness *p = arg;
 	uint32_t i = *(const uint32_t *)a;
 	uint32_t k = *(const uint32_t *)b;
 
@@ -141,30 +147,33 @@ static int by_samples(const void *a, const void *b, void *arg)
 	return i < k ? -1 : i > k;
 }
 
-static const char *path_of(const struct pass *p, uint32_t image)
+static const char *readiness_path(const struct readiness *p, uint32_t image)
 {
 	return p->code->image[image].img.path;
 }
 
-static void sort_images(struct pass *p)
+static void readiness_sort_images(struct readiness *p)
 {
 	p->order = mem_new(p->code->n_image, sizeof(*p->order));
 	for (uint32_t i = 1; i < p->code->n_image; i++)
 		if (p->place[i].at.n)
 			p->order[p->n_order++] = i;
-	qsort_r(p->order, p->n_order, sizeof(*p->order), by_samples, p);
+	qsort_r(p->order, p->n_order, sizeof(*p->order),
+		readiness_compare_images, p);
 	p->packages = packages_new(name_symfs());
 	for (size_t i = 0; i < p->n_order; i++)
 		if (p->place[p->order[i]].file)
-			packages_want(p->packages, path_of(p, p->order[i]));
+			packages_want(p->packages,
+				      readiness_path(p, p->order[i]));
 	packages_read(p->packages);
 }
 
 /* ---- what is shown */
 
-static const struct kind {
+static const struct ready_means {
 	const char *name, *title;
-	unsigned int with, without; /* bits that must be, must not be, set */
+	unsigned int with,
+		without; /* bits that must be set, that must be clear */
 } kinds[] = {
 	{ "frame_pointer", "frame pointer", READY_FP, 0 },
 	{ "sframe", "SFrame", READY_SFRAME, 0 },
@@ -173,7 +182,8 @@ static const struct kind {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint64_t sum_of(const struct sums *s, const struct kind *k)
+static uint64_t readiness_sum(const struct ready_counts *s,
+			      const struct ready_means *k)
 {
 	uint64_t n = 0;
 
@@ -183,36 +193,38 @@ static uint64_t sum_of(const struct sums *s, const struct kind *k)
 	return n;
 }
 
-static const char *package_of(const struct pass *p, uint32_t image)
+static const char *readiness_package(const struct readiness *p, uint32_t image)
 {
-	const char *name = p->place[image].file
-				   ? packages_of(p->packages, path_of(p, image))
-				   : NULL;
+	const char *name =
+		p->place[image].file
+			? packages_of(p->packages, readiness_path(p, image))
+			: NULL;
 
 	return name ? name : "-";
 }
 
-static void text_share(uint64_t n, uint64_t of)
+static void readiness_put_share(uint64_t n, uint64_t of)
 {
 	printf(" %5.1f %%", of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void text_images(const struct pass *p)
+static void readiness_put_images(const struct readiness *p)
 {
 	printf("\n%9s  %7s  %7s  %7s  %7s  %3s  %-20s %s\n", "samples", "FP",
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
-		const struct place *pl = &p->place[p->order[i]];
+		const struct ready_image *pl = &p->place[p->order[i]];
 		int v = pl->file ? ready_sframe(pl->file) : 0;
-		const char *name = package_of(p, p->order[i]);
-		const char *path = path_of(p, p->order[i]);
+		const char *name = readiness_package(p, p->order[i]);
+		const char *path = readiness_path(p, p->order[i]);
 
 		if (!*path)
 			path = "[unknown]";
 
 		printf("%9" PRIu64 " ", pl->at.n);
 		for (size_t k = 0; k < KINDS; k++) {
-			text_share(sum_of(&pl->at, &kinds[k]), pl->at.n);
+			readiness_put_share(readiness_sum(&pl->at, &kinds[k]),
+					    pl->at.n);
 			putchar(' ');
 		}
 		printf(" %3s  ",
@@ -230,75 +242,66 @@ static void text_images(const struct pass *p)
 	}
 }
 
-static void text_all(const struct pass *p)
+static void readiness_put_all(const struct readiness *p)
 {
 	printf("%" PRIu64 " samples with a user stack\n\n", p->at.n);
 	printf("%-16s %20s %20s\n", "can be unwound by", "where it was sampled",
 	       "the whole stack");
 	for (size_t k = 0; k < KINDS; k++) {
-		uint64_t at = sum_of(&p->at, &kinds[k]);
-		uint64_t whole = sum_of(&p->whole, &kinds[k]);
+		uint64_t at = readiness_sum(&p->at, &kinds[k]);
+		uint64_t whole = readiness_sum(&p->whole, &kinds[k]);
 
 		printf("  %-15s %11" PRIu64, kinds[k].title, at);
-		text_share(at, p->at.n);
+		readiness_put_share(at, p->at.n);
 		printf(" %12" PRIu64, whole);
-		text_share(whole, p->whole.n);
+		readiness_put_share(whole, p->whole.n);
 		putchar('\n');
 	}
-	text_images(p);
+	readiness_put_images(p);
 }
 
-static void json_sums(struct json_object *o, const struct sums *s)
+static void readiness_json_sums(struct json *j, const struct ready_counts *s)
 {
 	for (size_t k = 0; k < KINDS; k++)
-		json_object_object_add(
-			o, kinds[k].name,
-			json_object_new_int64((int64_t)sum_of(s, &kinds[k])));
+		json_uint(j, kinds[k].name, readiness_sum(s, &kinds[k]));
 }
 
-static struct json_object *json_image(const struct pass *p, uint32_t image)
+static void readiness_json_image(struct json *j, const struct readiness *p,
+				 uint32_t image)
 {
-	const struct place *pl = &p->place[image];
-	struct json_object *o = json_object_new_object();
-	const char *name = package_of(p, image);
-	const char *path = path_of(p, image);
+	const struct ready_image *pl = &p->place[image];
+	const char *name = readiness_package(p, image);
 
-	json_object_object_add(o, "image",
-			       output_json_text(path, strlen(path)));
-	json_object_object_add(
-		o, "package",
-		*name == '-' ? NULL : output_json_text(name, strlen(name)));
-	json_object_object_add(
-		o, "sframe_version",
-		json_object_new_int(pl->file ? ready_sframe(pl->file) : 0));
-	json_object_object_add(
-		o, "missing",
-		pl->file || !pl->why ? NULL : json_object_new_string(pl->why));
-	json_object_object_add(o, "samples",
-			       json_object_new_int64((int64_t)pl->at.n));
-	json_sums(o, &pl->at);
-	return o;
+	json_object(j, NULL);
+	json_text(j, "image", readiness_path(p, image));
+	json_text(j, "package", *name == '-' ? NULL : name);
+	json_int(j, "sframe_version", pl->file ? ready_sframe(pl->file) : 0);
+	json_text(j, "missing", pl->file ? NULL : pl->why);
+	json_uint(j, "samples", pl->at.n);
+	readiness_json_sums(j, &pl->at);
+	json_end(j);
 }
 
-static void json_all(const struct pass *p)
+static void readiness_json(const struct readiness *p)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *whole = json_object_new_object();
-	struct json_object *images = json_object_new_array();
+	struct json j;
 
-	json_object_object_add(o, "samples",
-			       json_object_new_int64((int64_t)p->at.n));
-	json_sums(o, &p->at);
-	json_sums(whole, &p->whole);
-	json_object_object_add(o, "whole_stack", whole);
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_uint(&j, "samples", p->at.n);
+	readiness_json_sums(&j, &p->at);
+	json_object(&j, "whole_stack");
+	readiness_json_sums(&j, &p->whole);
+	json_end(&j);
+	json_array(&j, "images");
 	for (size_t i = 0; i < p->n_order; i++)
-		json_object_array_add(images, json_image(p, p->order[i]));
-	json_object_object_add(o, "images", images);
-	output_json_line(o);
-	json_object_put(o);
+		readiness_json_image(&j, p, p->order[i]);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }
 
-static int load(struct pass *p, struct err *err)
+static int readiness_load(struct readiness *p, struct err *err)
 {
 	p->code = code_load_places(p->db, err);
 	if (!p->code)
@@ -325,13 +328,13 @@ static struct store *open_database(const char *path, int *status,
 	if (load_unnamed(path, NULL, &db, &damaged, err))
 		return NULL;
 	if (damaged)
-		*status = sframe_damaged(path);
+		*status = input_damaged(path);
 	return db;
 }
 
 int sframe_readiness(const char *path, bool json, struct err *err)
 {
-	struct pass p = { 0 };
+	struct readiness p = { 0 };
 	int status = STATUS_OK;
 	int ret;
 
@@ -339,13 +342,13 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	if (!p.db)
 		return -1;
 	p.sy = name_symbolizer(p.db, NULL);
-	ret = load(&p, err);
+	ret = readiness_load(&p, err);
 	if (!ret) {
-		sort_images(&p);
+		readiness_sort_images(&p);
 		if (json)
-			json_all(&p);
+			readiness_json(&p);
 		else
-			text_all(&p);
+			readiness_put_all(&p);
 	}
 	for (size_t i = 0; p.place && i < p.code->n_image; i++)
 		ready_close(p.place[i].file);

@@ -1,14 +1,14 @@
-/* sframe_unwind.c - how far do a capture's stack dumps get with SFrame
- * alone? */
+/* sframe_unwind.c - compares unwinding a capture's stack dumps by SFrame alone
+ * with all tables. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
-#include "cli/output/output.h"
+#include "cli/input.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
@@ -16,10 +16,10 @@
 #include "stitch/verdict.h"
 #include "symbolize/unwind/unwind_pair.h"
 
-/* Images in which stacks ended early, on a screen. */
+/* Images in which stacks end early that are listed in text. */
 #define SHOWN 20
 
-static int by_count(const void *a, const void *b)
+static int sframe_unwind_compare_stops(const void *a, const void *b)
 {
 	const struct unwind_stop *x = a;
 	const struct unwind_stop *y = b;
@@ -29,13 +29,13 @@ static int by_count(const void *a, const void *b)
 	return x->n ? strcmp(x->path, y->path) : 0;
 }
 
-static void text_line(const char *what, uint64_t n, uint64_t of)
+static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 {
 	printf("  %-40s %10" PRIu64 "  %5.1f %%\n", what, n,
 	       of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void text_stops(const struct unwind_pair_count *c)
+static void sframe_unwind_put_stops(const struct unwind_pair_count *c)
 {
 	if (c->n)
 		puts("\nwhere SFrame's stacks end before the others do:");
@@ -55,71 +55,67 @@ static void text_stops(const struct unwind_pair_count *c)
 		printf("  ... %zu images in all\n", c->n);
 }
 
-static void text_all(const struct unwind_pair_count *c)
+static void sframe_unwind_put_all(const struct unwind_pair_count *c)
 {
 	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
-	text_line("the same stack as by all tables", c->same, c->stacks);
-	text_line("ends early", c->early, c->stacks);
-	text_line("goes further", c->late, c->stacks);
-	text_line("a frame differs", c->other, c->stacks);
+	sframe_unwind_put_line("the same stack as by all tables", c->same,
+			       c->stacks);
+	sframe_unwind_put_line("ends early", c->early, c->stacks);
+	sframe_unwind_put_line("goes further", c->late, c->stacks);
+	sframe_unwind_put_line("a frame differs", c->other, c->stacks);
 	putchar('\n');
-	text_line("frames by all tables", c->frames, c->frames);
-	text_line("the same ones by SFrame alone", c->equal, c->frames);
+	sframe_unwind_put_line("frames by all tables", c->frames, c->frames);
+	sframe_unwind_put_line("the same ones by SFrame alone", c->equal,
+			       c->frames);
 	putchar('\n');
-	text_line("outermost frame reached by all tables", c->whole, c->stacks);
-	text_line("by SFrame alone", c->whole_sframe, c->stacks);
+	sframe_unwind_put_line("outermost frame reached by all tables",
+			       c->whole, c->stacks);
+	sframe_unwind_put_line("by SFrame alone", c->whole_sframe, c->stacks);
 	puts("\nSFrame's stacks end:");
 	for (unsigned int e = 1; e < UNWIND_N; e++)
 		if (c->end[e])
-			text_line(unwind_end_name(e), c->end[e], c->stacks);
-	text_stops(c);
+			sframe_unwind_put_line(unwind_end_name(e), c->end[e],
+					       c->stacks);
+	sframe_unwind_put_stops(c);
 }
 
-static void add(struct json_object *o, const char *name, uint64_t n)
+static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
 {
-	json_object_object_add(o, name, json_object_new_int64((int64_t)n));
-}
-
-static struct json_object *json_ends(const uint64_t *end)
-{
-	struct json_object *o = json_object_new_object();
-
+	json_object(j, "ends");
 	for (unsigned int e = 1; e < UNWIND_N; e++)
 		if (end[e])
-			add(o, unwind_end_name(e), end[e]);
-	return o;
+			json_uint(j, unwind_end_name(e), end[e]);
+	json_end(j);
 }
 
-static void json_all(const struct unwind_pair_count *c)
+static void sframe_unwind_json(const struct unwind_pair_count *c)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *stops = json_object_new_array();
+	struct json j;
 
-	add(o, "stacks", c->stacks);
-	add(o, "same", c->same);
-	add(o, "early", c->early);
-	add(o, "late", c->late);
-	add(o, "other", c->other);
-	add(o, "frames", c->frames);
-	add(o, "frames_by_sframe", c->by_sframe);
-	add(o, "frames_equal", c->equal);
-	add(o, "outermost", c->whole);
-	add(o, "outermost_by_sframe", c->whole_sframe);
-	json_object_object_add(o, "ends", json_ends(c->end));
+	json_open(&j, stdout, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_uint(&j, "stacks", c->stacks);
+	json_uint(&j, "same", c->same);
+	json_uint(&j, "early", c->early);
+	json_uint(&j, "late", c->late);
+	json_uint(&j, "other", c->other);
+	json_uint(&j, "frames", c->frames);
+	json_uint(&j, "frames_by_sframe", c->by_sframe);
+	json_uint(&j, "frames_equal", c->equal);
+	json_uint(&j, "outermost", c->whole);
+	json_uint(&j, "outermost_by_sframe", c->whole_sframe);
+	sframe_unwind_json_ends(&j, c->end);
+	json_array(&j, "stops");
 	for (size_t i = 0; i < c->n; i++) {
-		const struct unwind_stop *s = &c->stop[i];
-		struct json_object *stop = json_object_new_object();
-
-		json_object_object_add(
-			stop, "image",
-			output_json_text(s->path, strlen(s->path)));
-		add(stop, "stacks", s->n);
-		json_object_object_add(stop, "ends", json_ends(s->why));
-		json_object_array_add(stops, stop);
+		json_object(&j, NULL);
+		json_text(&j, "image", c->stop[i].path);
+		json_uint(&j, "stacks", c->stop[i].n);
+		sframe_unwind_json_ends(&j, c->stop[i].why);
+		json_end(&j);
 	}
-	json_object_object_add(o, "stops", stops);
-	output_json_line(o);
-	json_object_put(o);
+	json_end(&j);
+	json_end(&j);
+	json_newline(&j);
 }
 
 int sframe_unwind(const char *path, bool json, struct err *err)
@@ -144,17 +140,18 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      path);
 	if (!ret) {
 		if (c.n)
-			qsort(c.stop, c.n, sizeof(*c.stop), by_count);
+			qsort(c.stop, c.n, sizeof(*c.stop),
+			      sframe_unwind_compare_stops);
 		while (c.n && !c.stop[c.n - 1].n)
 			c.n--;
 		if (json)
-			json_all(&c);
+			sframe_unwind_json(&c);
 		else
-			text_all(&c);
+			sframe_unwind_put_all(&c);
 	}
 	store_close(db);
 	unwind_pair_release(&c);
 	if (ret)
 		return -1;
-	return damaged ? sframe_damaged(path) : STATUS_OK;
+	return damaged ? input_damaged(path) : STATUS_OK;
 }

@@ -97,7 +97,7 @@ static void put_item(struct ctf *ctf, uint32_t trace, const struct ctf_due *d)
 
 	m->kind = CTF_MSG_ITEM;
 	m->trace = trace;
-	m->class = d->ref.class;
+	m->class = d->ref.kind;
 	m->untimed = d->ref.untimed;
 	m->at = d->at;
 	memcpy(m + 1, ctf_pool_at(&ctf->pool, d->ref.handle), d->ref.len);

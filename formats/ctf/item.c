@@ -26,7 +26,7 @@ struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class class,
 			.seq = ++ctf->seq,
 			.handle = handle,
 			.len = (uint32_t)len,
-			.class = (uint8_t)class,
+			.kind = (uint8_t)class,
 			.untimed = !tr->meta.freq,
 		},
 	};

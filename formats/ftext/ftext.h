@@ -4,7 +4,7 @@
  * becomes an item. Items are held back a little, because the stacks of an event
  * are printed after it, then returned in the order of the text. Decode: makes
  * the record. A ref's handle is the number of an item, its len the record of
- * the item. All refs have the same class, so that their order is that of the
+ * the item. All refs have the same kind, so that their order is that of the
  * text. */
 #ifndef FORMATS_FTEXT_FTEXT_H
 #define FORMATS_FTEXT_FTEXT_H

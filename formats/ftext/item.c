@@ -102,7 +102,7 @@ void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which)
 		.seq = ++ft->seq,
 		.handle = item,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = it->untimed,
 	};
 	it->refs++;

@@ -296,7 +296,7 @@ static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
 		.len = which,
-		.class = CLASS_SAMPLE,
+		.kind = CLASS_SAMPLE,
 		.untimed = 1,
 	};
 }

@@ -427,8 +427,8 @@ uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
 
-/* refs.c: adds a ref of an entry: a copy of *ev with this class and len. */
-void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t class,
+/* refs.c: adds a ref of an entry: a copy of *ev with this kind and len. */
+void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
 		uint32_t len);
 /* The index of an event of a buffer; UINT32_MAX: not seen yet. */
 uint32_t ft_event_find(const struct ft *ft, uint32_t instance, uint16_t id);

@@ -9,6 +9,7 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/user_mask.h"
 
 #define STATS_MAX 65536u
 #define INSTANCES_MAX 4096u
@@ -85,9 +86,7 @@ static void ft_option_uname(struct ft *ft, const struct bytes *b)
 		if (to[i] && *w)
 			*to[i] = arena_strdup(&ft->arena, w);
 	}
-	/* Pointer authentication sets these bits in user addresses. */
-	if (ft->src.info.arch && !strcmp(ft->src.info.arch, "aarch64"))
-		ft->src.info.user_mask = ~(uint64_t)0x007f000000000000;
+	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 	free(s);
 }
 

@@ -202,7 +202,7 @@ static int ft_record_of_entry(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (ref->class == CLASS_CHAIN)
+	if (ref->kind == CLASS_CHAIN)
 		return ft_defer_chain(ft, t, ref, &raw, rec, err);
 	return ft_task_record(ft, t, ref, &raw, rec, err);
 }
@@ -224,9 +224,9 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->cpu = st->cpu;
 	rec->ring = st->instance;
 	rec->off = ft_stream_file_offset(st, place);
-	if (ref->class == CLASS_LOST)
+	if (ref->kind == CLASS_LOST)
 		return ft_record_lost(ft, st, place, rec, err);
-	if (ref->class == CLASS_SAMPLE)
+	if (ref->kind == CLASS_SAMPLE)
 		return ft_record_event(ft, ref, st, place, rec, err);
 	return ft_record_of_entry(ft, ref, st, place, rec, err);
 }

@@ -3,15 +3,14 @@
 
 #include "formats/ftrace/ftrace.h"
 
-void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t class,
-		uint32_t len)
+void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind, uint32_t len)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
 			   sizeof(*ft->due));
 	struct ref *r = &ft->due[ft->n_due++];
 
 	*r = *ev;
-	r->class = class;
+	r->kind = kind;
 	r->len = len;
 	r->seq = ++ft->seq;
 }

@@ -302,7 +302,7 @@ static int ft_next_give(struct ft *ft, struct ref *ref)
 	return 1;
 }
 
-static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t class)
+static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t kind)
 {
 	for (; ft->synthetic_pos < ft->n_synthetic; ft->synthetic_pos++) {
 		const struct ref r = {
@@ -311,7 +311,7 @@ static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t class)
 				  ft->synthetic_pos,
 		};
 
-		ft_add_ref(ft, &r, class, 0);
+		ft_add_ref(ft, &r, kind, 0);
 		ft->due[ft->n_due - 1].untimed = 1;
 	}
 }

@@ -121,7 +121,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 {
 	struct ft_task task;
 
-	if (ref->class == CLASS_COMM && ref->len == FT_SAVED) {
+	if (ref->kind == CLASS_COMM && ref->len == FT_SAVED) {
 		const char *name = ft_name_of(ft, rec->tid);
 
 		rec->kind = REC_COMM;
@@ -133,9 +133,9 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 		return err_set(err, ERR_FORMAT, "%s: event has no format",
 			       ft->in.path);
 	ft_task_read(ft, t, raw, rec->tid, &task);
-	if (ref->class == CLASS_COMM) {
+	if (ref->kind == CLASS_COMM) {
 		ft_task_comm_record(ft, &task, ref->len == FT_SECOND, rec);
-	} else if (ref->class == CLASS_FORK) {
+	} else if (ref->kind == CLASS_FORK) {
 		task_fork_record(&task.event, rec->pid,
 				 ft_task_process(ft, task.event.tid2, rec),
 				 rec);

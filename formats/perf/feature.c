@@ -8,6 +8,7 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/user_mask.h"
 
 enum feature {
 	FEAT_TRACING_DATA = 1,
@@ -52,11 +53,10 @@ static int keep_string(struct perf *p, struct bytes *b, const char **out,
 	return 0;
 }
 
-/* Pointer authentication sets bits 54 to 48 of user addresses at most. */
 static void set_arch(struct perf *p, bool arm64)
 {
 	if (arm64)
-		p->src.info.user_mask = ~(uint64_t)0x007f000000000000;
+		p->src.info.user_mask = user_mask_of("aarch64");
 }
 
 static int arch(struct perf *p, struct bytes *b, struct err *err)

@@ -106,12 +106,12 @@ bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 	ref->source = p->src.index;
 	if (!p->src.info.has_time) {
 		ref->key = (uint64_t)f->index << SEQ_BITS | (f->n - 1);
-		ref->class = 0;
+		ref->kind = 0;
 		ref->untimed = 1;
 		return true;
 	}
 	ref->key = time_of(a, r);
-	ref->class = class_of(r);
+	ref->kind = class_of(r);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
 	if (!ref->untimed)
 		f->last_key = ref->key;
@@ -141,7 +141,7 @@ static void keep_state(struct perf *p, const struct perf_rec *r,
 
 	*s = *ref;
 	s->key = 0;
-	s->class = 0;
+	s->kind = 0;
 	s->seq = p->n_state;
 	if (!r->chunk)
 		return;

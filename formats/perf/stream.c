@@ -103,7 +103,7 @@ static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
 		r->chunk->refs++;
 	if (perf_is_state(p, r, ref)) {
 		ref->key = p->src.floor;
-		ref->class = 0;
+		ref->kind = 0;
 		return;
 	}
 	if (ref->untimed && info->has_time)

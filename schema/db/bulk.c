@@ -1,4 +1,4 @@
-/* bulk.c - many rows of one table, put into SQLite in one go. */
+/* bulk.c - many rows of one table, inserted into SQLite by one statement. */
 #include "schema/db/bulk.h"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ unsigned char *row_data(struct row *r, size_t max)
 	return (unsigned char *)b->word + b->size - b->data;
 }
 
-/* A cell of bytes is place << 32 | length. */
+/* A cell of text or bytes is offset << 32 | length. */
 void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
 		  size_t len)
 {
@@ -260,7 +260,7 @@ static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
 		sqlite3_result_blob(ctx, p, (int)(v & 0xffffffff),
 				    SQLITE_STATIC);
 		break;
-	default: /* NULL is what SQLite starts with */
+	default: /* SQLite starts with NULL */
 		break;
 	}
 	return SQLITE_OK;
@@ -272,7 +272,7 @@ static int batch_rowid(sqlite3_vtab_cursor *cur, sqlite3_int64 *out)
 	return SQLITE_OK;
 }
 
-/* No xCreate: it exists without being created, and only here. */
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE. */
 static const sqlite3_module batch_module = {
 	.xConnect = batch_connect,
 	.xBestIndex = batch_best,
@@ -308,8 +308,8 @@ static bool same_cell(const uint64_t *a, const uint64_t *b, unsigned int tags,
 		(tag == CELL_INT && a[tags + i] == b[tags + i]));
 }
 
-/* Of the columns in `same` those that have one value in the whole block. */
-static uint64_t still_same(const struct block *b, uint64_t same)
+/* Returns the columns of `same` that have one value in the whole block. */
+static uint64_t bulk_still_same(const struct block *b, uint64_t same)
 {
 	unsigned int n = b->table->shape.n_columns;
 	unsigned int tags = b->stride - n;
@@ -327,8 +327,8 @@ static uint64_t still_same(const struct block *b, uint64_t same)
 	return same;
 }
 
-/* Of the columns in `same` those that are NULL. */
-static uint64_t nulls(const struct block *b, uint64_t same)
+/* Returns the columns of `same` that are NULL. */
+static uint64_t bulk_nulls(const struct block *b, uint64_t same)
 {
 	uint64_t null = 0;
 
@@ -341,13 +341,13 @@ static uint64_t nulls(const struct block *b, uint64_t same)
 	return null;
 }
 
-static bool has(uint64_t set, unsigned int i)
+static bool bulk_has(uint64_t set, unsigned int i)
 {
 	return i < 64 && set >> i & 1;
 }
 
-static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
-		   sqlite3_stmt **st)
+static int bulk_prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
+			sqlite3_stmt **st)
 {
 	const struct bulk_shape *s = &t->shape;
 	sqlite3_str *sql = sqlite3_str_new(db);
@@ -357,11 +357,11 @@ static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 		sqlite3_str_appendf(sql, "(%s)", s->columns);
 	sqlite3_str_appendf(sql, " SELECT %s", dense ? "NULL" : "c0");
 	for (unsigned int i = 1; i < s->n_columns; i++)
-		if (has(t->null, i))
+		if (bulk_has(t->null, i))
 			sqlite3_str_appendall(sql, ",NULL");
 		else
 			sqlite3_str_appendf(
-				sql, has(t->same, i) ? ",?%u" : ",c%u", i);
+				sql, bulk_has(t->same, i) ? ",?%u" : ",c%u", i);
 	sqlite3_str_appendall(sql, " FROM batch");
 
 	char *text = sqlite3_str_finish(sql);
@@ -375,8 +375,8 @@ static int prepare(sqlite3 *db, const struct bulk_table *t, bool dense,
 	return rc;
 }
 
-/* The values of the columns that are the same in all rows. */
-static int bind_same(sqlite3_stmt *st, const struct block *b)
+/* Binds the columns that have one value in all rows. */
+static int bulk_bind_same(sqlite3_stmt *st, const struct block *b)
 {
 	unsigned int tags = b->stride - b->table->shape.n_columns;
 	uint64_t left = b->table->same & ~b->table->null;
@@ -394,28 +394,30 @@ static int bind_same(sqlite3_stmt *st, const struct block *b)
 	return rc;
 }
 
-/* The statement that is right for the block, with its parameters. */
-static int ready(sqlite3 *db, const struct block *b, sqlite3_stmt **out)
+/* Stores the statement that fits the block in *out, with its parameters bound.
+ */
+static int bulk_statement(sqlite3 *db, const struct block *b,
+			  sqlite3_stmt **out)
 {
 	struct bulk_table *t = b->table;
-	uint64_t same = still_same(b, t->same);
-	uint64_t null = t->null & nulls(b, same);
+	uint64_t same = bulk_still_same(b, t->same);
+	uint64_t null = t->null & bulk_nulls(b, same);
 	sqlite3_stmt **st = &t->insert[b->dense];
 
 	if (same != t->same || null != t->null)
 		bulk_table_reset(t);
 	t->same = same;
 	t->null = null;
-	int rc = *st ? SQLITE_OK : prepare(db, t, b->dense, st);
+	int rc = *st ? SQLITE_OK : bulk_prepare(db, t, b->dense, st);
 
 	*out = *st;
-	return rc ? rc : bind_same(*st, b);
+	return rc ? rc : bulk_bind_same(*st, b);
 }
 
 int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = ready(db, b, &st);
+	int rc = bulk_statement(db, b, &st);
 
 	if (rc)
 		return rc;
@@ -424,7 +426,7 @@ int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b)
 	bulk->now = NULL;
 	if (rc == SQLITE_DONE)
 		rc = SQLITE_OK;
-	/* reset gives the error of step again, and keeps its message */
+	/* reset returns the error of step again, and keeps its message */
 	sqlite3_reset(st);
 	return rc;
 }

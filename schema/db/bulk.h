@@ -1,22 +1,22 @@
-/* bulk.h - many rows of one table, put into SQLite in one go.
+/* bulk.h - many rows of one table, inserted into SQLite by one statement.
  *
  * Rows are built in blocks of memory (one open block per table, cells of 8
  * bytes, text behind them) and a full block is inserted by one statement,
  * INSERT INTO table SELECT ... FROM batch, where `batch` is a virtual table
- * of ours that reads the block in place. Measured on the 9-column event rows
+ * of ours that reads the block in place. Measured with the 9-column event rows
  * (1.5 M rows, one transaction, no journal, 4 KiB pages, one core):
  *   single-row INSERT with binds		2.1 M rows/s
  *   10 rows per INSERT			2.5 M rows/s
  *   50 rows per INSERT			2.8 M rows/s
  *   batch, id given			3.0 M rows/s
  *   batch, id left to SQLite		4.4 M rows/s
- * The last is right for tables whose ids come as 1, 2, 3 ...: then SQLite's
- * next id is the row's id, and the search for a duplicate is saved.
+ * The last one suits tables whose ids come as 1, 2, 3 ...: then SQLite's next
+ * id is the row's id, and SQLite does not search for a duplicate.
  *
- * Many columns are NULL, or the same in all rows of a block: those are not read
- * through the virtual table but stand in the statement as NULL, or as a
- * parameter that is bound once per block. That is a tenth of the writer's time
- * for captures with few kinds of events. */
+ * Columns that are NULL or equal in all rows of a block are not read through
+ * the virtual table: the statement has NULL in their place, or a parameter that
+ * is bound once per block. That saves a tenth of the writer's time for captures
+ * with few kinds of events. */
 #ifndef SCHEMA_DB_BULK_H
 #define SCHEMA_DB_BULK_H
 #include <sqlite3.h>
@@ -28,7 +28,7 @@ struct err;
 
 #define BULK_COLUMNS 256 /* most columns of a table */
 
-/* What a cell holds: 2 bits each in front of a row; NULL unless set. */
+/* The kinds of cells, 2 bits each before a row's cells. */
 enum cell {
 	CELL_NULL,
 	CELL_INT,
@@ -37,8 +37,8 @@ enum cell {
 };
 
 struct bulk_shape {
-	const char *name;    /* quoted already where it must be */
-	const char *columns; /* by commas; NULL: all of them */
+	const char *name;    /* quoted if SQL needs it */
+	const char *columns; /* separated by commas; NULL: all */
 	unsigned int n_columns;
 	bool has_id; /* column 0 is the INTEGER PRIMARY KEY */
 };
@@ -61,12 +61,12 @@ struct bulk_table {
 	uint32_t next_id;
 	bool dense;		 /* all ids so far were 1, 2, 3 ... */
 	sqlite3_stmt *insert[2]; /* by block.dense */
-	/* Of the first 64 columns: those that had one value in each block
-	 * inserted so far, and of them those that were always NULL. */
+	/* Which of the first 64 columns had one value in each block so far, and
+	 * which of these were always NULL. */
 	uint64_t same, null;
 };
 
-/* The block the virtual table shows now. */
+/* The block that the virtual table shows. */
 struct bulk {
 	const struct block *now;
 };
@@ -79,27 +79,29 @@ struct row {
 
 struct bulk_table *bulk_table_new(const struct bulk_shape *shape);
 void bulk_table_free(struct bulk_table *t);
-/* After a change of shape, or before the connection goes. */
+/* Finalizes the statements: after a change of shape, or before the connection
+ * is closed. */
 void bulk_table_reset(struct bulk_table *t);
 
-/* Registers the virtual table on a connection. */
+/* Registers the virtual table on a connection. Returns an SQLite result code.
+ */
 int bulk_register(sqlite3 *db, struct bulk *bulk);
 
 struct block *block_new(struct bulk_table *t, size_t need);
 void block_free(struct block *b);
-/* Is there room for one row with `data` bytes of text? */
+/* Returns true if there is room for a row with `data` bytes of text. */
 static inline bool block_fits(const struct block *b, size_t data)
 {
 	return ((size_t)b->n + 1) * b->stride * 8 + b->data + data <= b->size;
 }
-/* Bytes that one row with `data` bytes of text needs. */
+/* Returns the bytes that a row with `data` bytes of text needs. */
 static inline size_t block_need(const struct bulk_table *t, size_t data)
 {
 	size_t n = t->shape.n_columns;
 
 	return (n + (n + 31) / 32) * 8 + data;
 }
-/* Only when it fits. All cells are NULL. */
+/* Begins a row, which must fit. All its cells are NULL. */
 void block_row(struct block *b, struct row *row);
 
 static inline void row_int(struct row *r, unsigned int i, int64_t v)
@@ -108,24 +110,26 @@ static inline void row_int(struct row *r, unsigned int i, int64_t v)
 	r->word[r->tags + i] = (uint64_t)v;
 }
 
-/* 0 is NULL: ids. */
+/* For ids: 0 becomes NULL. */
 static inline void row_id(struct row *r, unsigned int i, uint64_t v)
 {
 	if (v)
 		row_int(r, i, (int64_t)v);
 }
 
-/* The value of column 0 of a table with has_id. */
+/* Sets column 0 of a table with has_id. */
 void row_key(struct row *r, uint32_t id);
-/* NULL is NULL. The bytes were asked for with the row; a text is cut to
- * what is left. */
+/* Copy s or p; NULL becomes NULL. The bytes are part of the `data` of the row;
+ * what exceeds it is cut off. */
 void row_text(struct row *r, unsigned int i, const char *s);
 void row_blob(struct row *r, unsigned int i, const void *p, size_t len);
-/* Room for a blob that the caller writes himself, and how long it became. */
+/* row_data() returns room for a blob of at most max bytes, which the caller
+ * writes; row_data_end() sets its length. */
 unsigned char *row_data(struct row *r, size_t max);
 void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
 		  size_t len);
 
-/* On the thread that has the connection: 0 or SQLite's error code. */
+/* Inserts a block; called on the thread that uses the connection. Returns an
+ * SQLite result code. */
 int bulk_insert(sqlite3 *db, struct bulk *bulk, const struct block *b);
 #endif

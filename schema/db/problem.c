@@ -1,4 +1,4 @@
-/* problem.c - SQLite's errors in our words. */
+/* problem.c - errors of SQLite as messages. */
 #include "schema/db/problem.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "stitch/base/err.h"
 
-int problem(sqlite3 *db, const char *path, int rc, struct err *err)
+int problem_set(sqlite3 *db, const char *path, int rc, struct err *err)
 {
 	int sys = db ? sqlite3_system_errno(db) : 0;
 	const char *name = path && *path ? path : "temporary database";

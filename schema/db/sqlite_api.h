@@ -1,5 +1,5 @@
 /* sqlite_api.h - SQLite's calls: linked in, or those of the program that
- * loads our extension. */
+ * loads backstitch_sql.so. */
 #ifndef SCHEMA_DB_SQLITE_API_H
 #define SCHEMA_DB_SQLITE_API_H
 #ifdef BACKSTITCH_EXTENSION
@@ -8,4 +8,10 @@ SQLITE_EXTENSION_INIT3
 #else
 #include <sqlite3.h>
 #endif
+
+/* Returns column i as text, valid until the next step; NULL for NULL. */
+static inline const char *db_column_text(sqlite3_stmt *st, int i)
+{
+	return (const char *)sqlite3_column_text(st, i);
+}
 #endif

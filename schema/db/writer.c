@@ -1,4 +1,4 @@
-/* writer.c - the thread that puts blocks into SQLite. */
+/* writer.c - the thread that inserts blocks into SQLite. */
 #include "schema/db/writer.h"
 
 #include <errno.h>
@@ -19,28 +19,28 @@ struct writer {
 	sqlite3 *db;
 	struct bulk *bulk;
 	const char *path;
-	bool wanted;   /* a thread, from the first block on */
-	bool threaded; /* it runs */
+	bool wanted;   /* start a thread with the first block */
+	bool threaded; /* the thread runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t more, less; /* blocks came; blocks went */
-	/* under the lock: */
+	pthread_cond_t more, less; /* blocks in queue; room in queue */
+	/* protected by lock: */
 	struct block *first, **last;
-	size_t bytes; /* queued, and in work */
+	size_t bytes; /* queued or being inserted */
 	bool stop;
 	int failed; /* -1 once err is set */
 	struct err err;
 };
 
-/* Inserts, or, after a failure, only lets the block go. */
-static void insert(struct writer *wr, struct block *b)
+/* Inserts the block, unless an earlier one failed, and frees it. */
+static void writer_insert(struct writer *wr, struct block *b)
 {
 	int rc = wr->failed ? 0 : bulk_insert(wr->db, wr->bulk, b);
 
 	if (rc) {
 		struct err err;
 
-		problem(wr->db, wr->path, rc, &err);
+		problem_set(wr->db, wr->path, rc, &err);
 		if (wr->threaded)
 			pthread_mutex_lock(&wr->lock);
 		wr->err = err;
@@ -51,7 +51,7 @@ static void insert(struct writer *wr, struct block *b)
 	block_free(b);
 }
 
-static void *work(void *arg)
+static void *writer_run(void *arg)
 {
 	struct writer *wr = arg;
 
@@ -68,7 +68,7 @@ static void *work(void *arg)
 		if (!wr->first)
 			wr->last = &wr->first;
 		pthread_mutex_unlock(&wr->lock);
-		insert(wr, b);
+		writer_insert(wr, b);
 		pthread_mutex_lock(&wr->lock);
 		wr->bytes -= size;
 		pthread_cond_signal(&wr->less);
@@ -77,11 +77,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* The usual stack of 8 MiB would count as data under a limit of memory. */
+/* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)1 << 20)
 
-/* Signals are for the main thread, which knows what to do with them. */
-static bool start(struct writer *wr)
+/* Blocks all signals in the thread: the main thread handles them. */
+static bool writer_start_thread(struct writer *wr)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -91,7 +91,7 @@ static bool start(struct writer *wr)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&wr->thread, &attr, work, wr);
+	int rc = pthread_create(&wr->thread, &attr, writer_run, wr);
 
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
@@ -131,32 +131,32 @@ void writer_free(struct writer *wr)
 	free(wr);
 }
 
-static int answer(struct writer *wr, struct err *err)
+static int writer_result(struct writer *wr, struct err *err)
 {
 	if (wr->failed && err)
 		*err = wr->err;
 	return wr->failed;
 }
 
-/* Readers of captures may make processes before there is anything to write.
- * One that is made while another thread holds a lock has it for ever: that of
- * gcc's address sanitizer, which does not look after its own, once in some
- * thousand ingests. */
-static void start_first(struct writer *wr)
+/* The thread starts with the first block, because readers of captures may fork
+ * before that. A child forked while another thread holds a lock keeps it locked
+ * for ever: with gcc's address sanitizer, which does not release its own lock
+ * in the child, that happened once in some thousand ingests. */
+static void writer_start(struct writer *wr)
 {
 	if (!wr->wanted)
 		return;
 	wr->wanted = false;
-	/* where no thread can be had, slower is better than not at all */
-	wr->threaded = start(wr);
+	/* without a thread the caller inserts, which is slower */
+	wr->threaded = writer_start_thread(wr);
 }
 
 int writer_put(struct writer *wr, struct block *b, struct err *err)
 {
-	start_first(wr);
+	writer_start(wr);
 	if (!wr->threaded) {
-		insert(wr, b);
-		return answer(wr, err);
+		writer_insert(wr, b);
+		return writer_result(wr, err);
 	}
 	pthread_mutex_lock(&wr->lock);
 	while (wr->bytes && wr->bytes + b->size > QUEUE_BYTES)
@@ -166,7 +166,7 @@ int writer_put(struct writer *wr, struct block *b, struct err *err)
 	wr->last = &b->next;
 	wr->bytes += b->size;
 	pthread_cond_signal(&wr->more);
-	int rc = answer(wr, err);
+	int rc = writer_result(wr, err);
 
 	pthread_mutex_unlock(&wr->lock);
 	return rc;
@@ -175,11 +175,11 @@ int writer_put(struct writer *wr, struct block *b, struct err *err)
 int writer_wait(struct writer *wr, struct err *err)
 {
 	if (!wr->threaded)
-		return answer(wr, err);
+		return writer_result(wr, err);
 	pthread_mutex_lock(&wr->lock);
 	while (wr->bytes)
 		pthread_cond_wait(&wr->less, &wr->lock);
-	int rc = answer(wr, err);
+	int rc = writer_result(wr, err);
 
 	pthread_mutex_unlock(&wr->lock);
 	return rc;

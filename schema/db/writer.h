@@ -1,8 +1,8 @@
-/* writer.h - the thread that puts blocks into SQLite, behind one bounded
- * queue. Measured: storing 1.5 M events costs 0.35 s on it, and the main
- * thread pays some 20 ns per event.
+/* writer.h - the thread that inserts blocks into SQLite, behind a bounded
+ * queue. Measured: storing 1.5 M events takes it 0.35 s, and the main thread
+ * about 20 ns per event.
  *
- * The first failure is kept: every later call gives it. */
+ * After a failure every later call returns the same error. */
 #ifndef SCHEMA_DB_WRITER_H
 #define SCHEMA_DB_WRITER_H
 #include <stdbool.h>
@@ -13,14 +13,16 @@ struct err;
 struct sqlite3;
 struct writer;
 
-/* thread false: blocks are inserted at once by the caller. path: borrowed,
- * for messages. */
+/* thread false: writer_put() inserts the block itself. path is for messages;
+ * borrowed, like db and bulk. */
 struct writer *writer_new(struct sqlite3 *db, struct bulk *bulk,
 			  const char *path, bool thread);
-/* Waits for what is queued; frees. */
+/* Waits until the queue is empty, ends the thread, frees. NULL is fine. */
 void writer_free(struct writer *wr);
-/* Takes the block over, also on failure. Waits while the queue is full. */
+/* Takes ownership of the block, also on failure. Waits while the queue is full.
+ * Returns 0, or -1 and *err. */
 int writer_put(struct writer *wr, struct block *b, struct err *err);
-/* All blocks are in, and the connection is the caller's until the next put. */
+/* Waits until all blocks are inserted; then the caller may use the connection
+ * until the next writer_put(). Returns 0, or -1 and *err. */
 int writer_wait(struct writer *wr, struct err *err);
 #endif

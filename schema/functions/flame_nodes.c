@@ -7,7 +7,7 @@
 
 struct flame_place {
 	uint32_t node, stack; /* the stack begins below node */
-	uint32_t end;	      /* and ends there */
+	uint32_t end;	      /* the node of its last frame */
 };
 
 struct flame_nodes *flame_nodes_new(void)
@@ -19,11 +19,9 @@ void flame_nodes_free(struct flame_nodes *t)
 {
 	if (!t)
 		return;
-	arena_release(&t->text);
-	table_release(&t->names);
+	intern_release(&t->names);
 	table_release(&t->items);
 	table_release(&t->places);
-	free(t->name);
 	free(t->stack);
 	free(t->frame);
 	free(t->part);
@@ -33,38 +31,6 @@ void flame_nodes_free(struct flame_nodes *t)
 	free(t);
 }
 
-struct text {
-	const char *s;
-	size_t len;
-};
-
-static bool same_text(const void *owner, uint32_t id, const void *key)
-{
-	const struct flame_nodes *t = owner;
-	const struct text *x = key;
-
-	return !strncmp(t->name[id], x->s, x->len) && !t->name[id][x->len];
-}
-
-uint32_t flame_nodes_text(struct flame_nodes *t, const char *s, size_t len)
-{
-	const struct text x = { s, len };
-	uint64_t h = hash_bytes(s, len, 0);
-	uint32_t id = table_find(&t->names, h, same_text, t, &x);
-
-	if (id != TABLE_NONE)
-		return id;
-	char *copy = arena_take(&t->text, len + 1);
-
-	memcpy(copy, s, len);
-	copy[len] = '\0';
-	id = (uint32_t)t->n_name++;
-	t->name = mem_grow(t->name, &t->cap_name, t->n_name, sizeof(*t->name));
-	t->name[id] = copy;
-	table_add(&t->names, h, id);
-	return id;
-}
-
 void flame_nodes_frame(struct flame_nodes *t, const char *label,
 		       const char *image)
 {
@@ -72,13 +38,13 @@ void flame_nodes_frame(struct flame_nodes *t, const char *label,
 				 .image = FLAME_ROOT };
 
 	if (image)
-		f.image = flame_nodes_text(t, image, strlen(image));
+		f.image = intern_add(&t->names, image);
 	for (const char *s = label; s;) {
 		size_t len = strcspn(s, ";");
 
 		t->part = mem_grow(t->part, &t->cap_part, t->n_part + 1,
 				   sizeof(*t->part));
-		t->part[t->n_part++] = flame_nodes_text(t, s, len);
+		t->part[t->n_part++] = intern_add_bytes(&t->names, s, len);
 		f.n++;
 		s = s[len] ? s + len + 1 : NULL;
 	}
@@ -99,7 +65,8 @@ int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
 	return 0;
 }
 
-static bool same_item(const void *owner, uint32_t id, const void *key)
+static bool flame_nodes_same_item(const void *owner, uint32_t id,
+				  const void *key)
 {
 	const struct flame_nodes *t = owner;
 	const struct flame_item *a = &t->item[id];
@@ -119,7 +86,7 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 		.depth = node == FLAME_ROOT ? 0 : t->item[node].depth + 1,
 	};
 	uint64_t h = hash_pair(node, (uint64_t)name << 32 | image);
-	uint32_t id = table_find(&t->items, h, same_item, t, &new);
+	uint32_t id = table_find(&t->items, h, flame_nodes_same_item, t, &new);
 
 	if (id != TABLE_NONE)
 		return id;
@@ -132,7 +99,8 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 	return id;
 }
 
-static bool same_place(const void *owner, uint32_t id, const void *key)
+static bool flame_nodes_same_place(const void *owner, uint32_t id,
+				   const void *key)
 {
 	const struct flame_nodes *t = owner;
 	const struct flame_place *p = key;
@@ -140,13 +108,15 @@ static bool same_place(const void *owner, uint32_t id, const void *key)
 	return t->place[id].node == p->node && t->place[id].stack == p->stack;
 }
 
-static uint64_t place_hash(const struct flame_place *p)
+static uint64_t flame_nodes_place_hash(const struct flame_place *p)
 {
 	return hash_pair(p->node, p->stack);
 }
 
-/* One frame further in: its inlined functions are nodes too. */
-static uint32_t step_in(struct flame_nodes *t, uint32_t at, uint32_t stack)
+/* Returns the node of the stack's last frame below node `at`. Inlined functions
+ * are nodes too. */
+static uint32_t flame_nodes_step_in(struct flame_nodes *t, uint32_t at,
+				    uint32_t stack)
 {
 	const struct flame_frame *f = &t->frame[t->stack[stack - 1].frame - 1];
 
@@ -160,11 +130,11 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	struct flame_place p = { .node = node, .end = node };
 	size_t n = 0;
 
-	/* out, up to what is known */
+	/* to callers, up to a stack that has its place */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
-		uint32_t id = table_find(&t->places, place_hash(&p), same_place,
-					 t, &p);
+		uint32_t id = table_find(&t->places, flame_nodes_place_hash(&p),
+					 flame_nodes_same_place, t, &p);
 
 		if (id != TABLE_NONE) {
 			p.end = t->place[id].end;
@@ -174,24 +144,24 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 				   sizeof(*t->todo));
 		t->todo[n++] = stack;
 	}
-	/* and in again */
+	/* and back */
 	while (n > 0) {
 		p.stack = t->todo[--n];
-		p.end = step_in(t, p.end, p.stack);
+		p.end = flame_nodes_step_in(t, p.end, p.stack);
 		if (p.end == FLAME_ROOT)
 			return FLAME_ROOT;
 		t->place = mem_grow(t->place, &t->cap_place, t->n_place + 1,
 				    sizeof(*t->place));
 		t->place[t->n_place] = p;
-		table_add(&t->places, place_hash(&p), (uint32_t)t->n_place++);
+		table_add(&t->places, flame_nodes_place_hash(&p),
+			  (uint32_t)t->n_place++);
 	}
 	return p.end;
 }
 
-/* ---- the end */
-
-/* Children were made after their parents. */
-static int add_up(struct flame_nodes *t)
+/* Adds the weights of children to their parents, which have lower numbers.
+ * Returns -1 if a sum does not fit 63 bits. */
+static int flame_nodes_add_up(struct flame_nodes *t)
 {
 	uint64_t all = 0;
 
@@ -211,7 +181,7 @@ static int add_up(struct flame_nodes *t)
 	return 0;
 }
 
-static int by_weight(const void *a, const void *b, void *arg)
+static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 {
 	const struct flame_nodes *t = arg;
 	const struct flame_item *x = &t->item[*(const uint32_t *)a];
@@ -222,17 +192,18 @@ static int by_weight(const void *a, const void *b, void *arg)
 		return x->parent < y->parent ? -1 : 1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
-	c = strcmp(t->name[x->name], t->name[y->name]);
-	/* the root's number stands for no image: the same for both, or none */
+	c = strcmp(intern_get(&t->names, x->name),
+		   intern_get(&t->names, y->name));
 	return c ? c : (x->image > y->image) - (x->image < y->image);
 }
 
-/* list: all nodes, those of one parent together, which begin at first[]. Gives
- * the order of a walk in `walk`. */
-static void walk_order(const struct flame_nodes *t, const uint32_t *list,
-		       const uint32_t *first, uint32_t *walk)
+/* Writes the nodes to walk[] in depth-first order. list[] has the children of
+ * each parent together, which begin at first[parent]. */
+static void flame_nodes_walk(const struct flame_nodes *t, const uint32_t *list,
+			     const uint32_t *first, uint32_t *walk)
 {
-	uint32_t *left = mem_new(t->n_item + 1, sizeof(*left)); /* to come */
+	uint32_t *left =
+		mem_new(t->n_item + 1, sizeof(*left)); /* still to visit */
 	size_t n_left = 0;
 	uint32_t n = 0;
 	uint32_t at = FLAME_ROOT;
@@ -244,7 +215,7 @@ static void walk_order(const struct flame_nodes *t, const uint32_t *list,
 
 		for (; i < t->n_item && t->item[list[i]].parent == at; i++)
 			left[n_left++] = list[i];
-		/* the last one put there comes first */
+		/* the last one added is visited first */
 		for (size_t a = from, b = n_left; a + 1 < b; a++) {
 			uint32_t x = left[a];
 
@@ -263,7 +234,7 @@ int flame_nodes_finish(struct flame_nodes *t)
 {
 	size_t n = t->n_item;
 
-	if (add_up(t))
+	if (flame_nodes_add_up(t))
 		return -1;
 	uint32_t *list = mem_new(n + 1, sizeof(*list));
 	uint32_t *first = mem_new(n + 1, sizeof(*first));
@@ -275,13 +246,13 @@ int flame_nodes_finish(struct flame_nodes *t)
 		first[i] = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
 		list[i] = (uint32_t)i;
-	qsort_r(list, n, sizeof(*list), by_weight, t);
+	qsort_r(list, n, sizeof(*list), flame_nodes_by_weight, t);
 	for (size_t i = n; i-- > 0;) {
 		uint32_t parent = t->item[list[i]].parent;
 
 		first[parent == FLAME_ROOT ? n : parent] = (uint32_t)i;
 	}
-	walk_order(t, list, first, walk);
+	flame_nodes_walk(t, list, first, walk);
 	for (size_t i = 0; i < n; i++)
 		now[walk[i]] = (uint32_t)i;
 	for (size_t i = 0; i < n; i++) {

@@ -1,31 +1,32 @@
 /* flame_nodes.h - the stacks of samples added up into a tree of names.
  *
- * A stack is put below a node by its id: what was put there before is
- * remembered, so that the work is done once for each place of a stack in the
- * tree, however many samples it has. Order of calls: names and stacks in, then
- * flame_nodes_add() any number of times, then flame_nodes_finish(). */
+ * Order of calls: flame_nodes_frame() and flame_nodes_stack() for all frames
+ * and stacks, then for each group of samples flame_nodes_child() and
+ * flame_nodes_place(), adding to the node's self and samples; then
+ * flame_nodes_finish(). Where a stack ends below a node is remembered, so a
+ * place in the tree costs time once, however many samples it has. */
 #ifndef SCHEMA_FUNCTIONS_FLAME_NODES_H
 #define SCHEMA_FUNCTIONS_FLAME_NODES_H
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/base/mem.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/table.h"
 
 #define FLAME_NODES_MAX (1u << 24)
 #define FLAME_ROOT UINT32_MAX /* above the nodes of depth 0 */
 
 struct flame_item {
-	uint32_t name, image; /* texts; FLAME_ROOT: none */
-	uint32_t parent;      /* before finish any, then before its children */
+	uint32_t name, image; /* ids in names; FLAME_ROOT: none */
+	uint32_t parent;      /* has a lower number */
 	uint32_t depth;
 	uint64_t weight, self, samples;
 };
 
-/* A stack as table stack has it, and the texts of a frame: from..from + n of
- * part, outermost first. */
+/* A row of the table stack; and the functions of a frame, inlined ones too:
+ * part[part] .. part[part + n - 1], outermost first. */
 struct flame_stack {
-	uint32_t parent, frame; /* parent 0: the outermost */
+	uint32_t parent, frame; /* parent 0: it is the outermost */
 };
 struct flame_frame {
 	uint32_t part, n;
@@ -33,10 +34,7 @@ struct flame_frame {
 };
 
 struct flame_nodes {
-	struct arena text;
-	const char **name; /* by text */
-	size_t n_name, cap_name;
-	struct table names;
+	struct intern names; /* of nodes and images */
 
 	struct flame_stack *stack; /* by id - 1 */
 	size_t n_stack, cap_stack;
@@ -49,7 +47,7 @@ struct flame_nodes {
 	size_t n_item, cap_item;
 	struct table items;
 
-	struct flame_place *place; /* where a stack is already */
+	struct flame_place *place; /* where a stack ends */
 	size_t n_place, cap_place;
 	struct table places;
 	uint32_t *todo;
@@ -57,21 +55,21 @@ struct flame_nodes {
 };
 
 struct flame_nodes *flame_nodes_new(void);
-void flame_nodes_free(struct flame_nodes *t);
-/* The number of a text. */
-uint32_t flame_nodes_text(struct flame_nodes *t, const char *s, size_t len);
-/* The next frame: its label is split at ';'. */
+void flame_nodes_free(struct flame_nodes *t); /* NULL is fine */
+/* Adds the next frame; ';' separates the functions of its label. */
 void flame_nodes_frame(struct flame_nodes *t, const char *label,
 		       const char *image);
-/* The next stack: -1 when parent or frame cannot be. */
+/* Adds the next stack. Returns -1 if there is no such parent or frame. */
 int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame);
-/* The child of a node (FLAME_ROOT: at depth 0); FLAME_ROOT: too many nodes. */
+/* Returns the child of a node (FLAME_ROOT: a node of depth 0), or FLAME_ROOT if
+ * there are too many nodes. */
 uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 			   uint32_t image);
-/* Where a stack ends that begins below node, or FLAME_ROOT as above. */
+/* Returns the node where a stack ends that begins below `node`, or FLAME_ROOT
+ * if there are too many nodes. */
 uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node,
 			   uint32_t stack);
-/* Sums, and order: parents before their children, the heaviest first, in the
- * order of a walk. -1: the weights do not fit 64 bits. */
+/* Computes the sums and renumbers the nodes in depth-first order, the heaviest
+ * child first. Returns -1 if the weights do not fit 63 bits. */
 int flame_nodes_finish(struct flame_nodes *t);
 #endif

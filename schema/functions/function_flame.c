@@ -1,16 +1,16 @@
 /* function_flame.c - flame(EVENT, COMM, CAPTURE, PID, FROM, TO): the flame
  * graph as a tree, one row per node.
  *
- * Samples come added up from sample_group; of some processes or times only,
- * from table event. */
+ * Samples are read from sample_group, where they are added up; with PID, FROM
+ * or TO from event. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
-#include "schema/functions/functions.h"
-#include "schema/store.h"
+#include "schema/functions/functions_state.h"
+#include "schema/db/queries.h"
 #include "schema/functions/table_function.h"
 #include "stitch/base/mem.h"
 
@@ -24,24 +24,25 @@ enum {
 	ARGS
 };
 
-/* What is being loaded, and what went wrong. */
-struct load {
+/* A tree being loaded. */
+struct flame_load {
 	struct flame_nodes *t;
 	sqlite3 *db;
 	sqlite3_value **arg;
-	char *message; /* NULL: SQLite's own */
+	char *message; /* of an error; NULL: that of the connection */
 };
 
-static int fault(struct load *l, char *message)
+static int flame_fault(struct flame_load *l, char *message)
 {
 	l->message = message;
 	return SQLITE_ERROR;
 }
 
-/* Calls fn for each row of a query: SQLite's code. */
-typedef int row_fn(struct load *l, sqlite3_stmt *st);
+typedef int flame_row_fn(struct flame_load *l, sqlite3_stmt *st);
 
-static int each(struct load *l, const char *query, row_fn *fn)
+/* Calls fn for each row of a query. Returns an SQLite result code. */
+static int flame_each_row(struct flame_load *l, const char *query,
+			  flame_row_fn *fn)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql(query), -1, &st, NULL);
@@ -58,68 +59,68 @@ static int each(struct load *l, const char *query, row_fn *fn)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* An array is the whole index: ids are 1, 2, 3 ... */
-static int next_frame(struct load *l, sqlite3_stmt *st)
+/* Frames and stacks are arrays by id: the ids must be 1, 2, 3 ... */
+static int flame_next_frame(struct flame_load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_FRAMES_ID) !=
 	    (sqlite3_int64)l->t->n_frame + 1)
-		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"frame %llu",
-						l->t->n_frame + 1ull));
-	const char *label =
-		(const char *)sqlite3_column_text(st, FN_FLAME_FRAMES_NAME);
+		return flame_fault(l,
+				   sqlite3_mprintf("the database is damaged: "
+						   "frame %llu",
+						   l->t->n_frame + 1ull));
+	const char *label = db_column_text(st, FN_FLAME_FRAMES_NAME);
 
-	flame_nodes_frame(
-		l->t, label ? label : "[unknown]",
-		(const char *)sqlite3_column_text(st, FN_FLAME_FRAMES_PATH));
+	flame_nodes_frame(l->t, label ? label : "[unknown]",
+			  db_column_text(st, FN_FLAME_FRAMES_PATH));
 	return SQLITE_OK;
 }
 
-static int next_stack(struct load *l, sqlite3_stmt *st)
+static int flame_next_stack(struct flame_load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_STACKS_ID) !=
 		    (sqlite3_int64)l->t->n_stack + 1 ||
 	    flame_nodes_stack(l->t,
 			      sqlite3_column_int64(st, FN_FLAME_STACKS_PARENT),
 			      sqlite3_column_int64(st, FN_FLAME_STACKS_FRAME)))
-		return fault(l, sqlite3_mprintf("the database is damaged: "
-						"stack %llu",
-						l->t->n_stack + 1ull));
+		return flame_fault(l,
+				   sqlite3_mprintf("the database is damaged: "
+						   "stack %llu",
+						   l->t->n_stack + 1ull));
 	return SQLITE_OK;
 }
 
-/* The node that a mark is, as '[user: exit_per_task]'. */
-struct mark {
+/* The name of the node for a mark, e.g. '[user: exit_per_task]'. */
+struct flame_mark {
 	sqlite3_int64 id;
 	uint32_t name;
 };
 
-struct marks {
-	struct load l;
-	struct mark *mark;
+struct flame_marks {
+	struct flame_load l;
+	struct flame_mark *mark;
 	size_t n, cap;
 };
 
-static int next_word(struct load *l, sqlite3_stmt *st)
+static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 {
-	struct marks *m = (struct marks *)l;
-	const char *word =
-		(const char *)sqlite3_column_text(st, FN_FLAME_WORDS_NAME);
+	struct flame_marks *m = (struct flame_marks *)l;
+	const char *word = db_column_text(st, FN_FLAME_WORDS_NAME);
 	char *name = sqlite3_mprintf("[user: %s]", word ? word : "?");
 
 	if (!name)
 		return SQLITE_NOMEM;
 	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
-	m->mark[m->n++] = (struct mark){
+	m->mark[m->n++] = (struct flame_mark){
 		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
-		flame_nodes_text(l->t, name, strlen(name)),
+		intern_add(&l->t->names, name),
 	};
 	sqlite3_free(name);
 	return SQLITE_OK;
 }
 
-/* Below node; nothing when there is no mark, or none of that number. */
-static uint32_t put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
+/* Returns the node of a mark below node, or node if there is no such mark. */
+static uint32_t flame_put_mark(struct flame_marks *m, uint32_t node,
+			       sqlite3_int64 id)
 {
 	for (size_t i = 0; id && i < m->n; i++)
 		if (m->mark[i].id == id)
@@ -128,49 +129,53 @@ static uint32_t put_mark(struct marks *m, uint32_t node, sqlite3_int64 id)
 	return node;
 }
 
-/* A stack's id in a column; 0: none, or one that is not there. */
-static uint32_t stack_id(const struct flame_nodes *t, sqlite3_stmt *st, int i)
+/* Returns the stack in column i, or 0 if there is no such stack. */
+static uint32_t flame_stack_id(const struct flame_nodes *t, sqlite3_stmt *st,
+			       int i)
 {
 	sqlite3_int64 id = sqlite3_column_int64(st, i);
 
 	return id > 0 && (uint64_t)id <= t->n_stack ? (uint32_t)id : 0;
 }
 
-static int next_group(struct load *l, sqlite3_stmt *st)
+static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 {
 	struct flame_nodes *t = l->t;
-	const char *comm =
-		(const char *)sqlite3_column_text(st, FN_FLAME_GROUPS_COMM);
+	const char *comm = db_column_text(st, FN_FLAME_GROUPS_COMM);
 	sqlite3_int64 weight = sqlite3_column_int64(st, FN_FLAME_GROUPS_WEIGHT);
 	sqlite3_int64 n = sqlite3_column_int64(st, FN_FLAME_GROUPS_N);
 
 	comm = comm ? comm : "[unknown]";
-	uint32_t at = flame_nodes_child(t, FLAME_ROOT,
-					flame_nodes_text(t, comm, strlen(comm)),
-					FLAME_ROOT);
+	uint32_t at = flame_nodes_child(
+		t, FLAME_ROOT, intern_add(&t->names, comm), FLAME_ROOT);
 	if (at != FLAME_ROOT)
-		at = put_mark((struct marks *)l, at,
-			      sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
+		at = flame_put_mark(
+			(struct flame_marks *)l, at,
+			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
 	if (at != FLAME_ROOT)
-		at = flame_nodes_place(t, at, stack_id(t, st, 1));
+		at = flame_nodes_place(
+			t, at, flame_stack_id(t, st, FN_FLAME_GROUPS_USER));
 	if (at != FLAME_ROOT)
-		at = flame_nodes_place(t, at, stack_id(t, st, 0));
+		at = flame_nodes_place(
+			t, at, flame_stack_id(t, st, FN_FLAME_GROUPS_KERNEL));
 	if (at == FLAME_ROOT)
-		return fault(l, sqlite3_mprintf("flame(): more than %u nodes; "
-						"ask for one comm or time",
-						FLAME_NODES_MAX));
+		return flame_fault(
+			l, sqlite3_mprintf("flame(): more than %u nodes; "
+					   "ask for one comm or time",
+					   FLAME_NODES_MAX));
 	if (weight < 0 || n < 0 ||
 	    __builtin_add_overflow(t->item[at].self, (uint64_t)weight,
 				   &t->item[at].self))
-		return fault(l, sqlite3_mprintf("flame(): the weights do not "
-						"fit 64 bits"));
+		return flame_fault(
+			l, sqlite3_mprintf("flame(): the weights do not "
+					   "fit 64 bits"));
 	t->item[at].samples += (uint64_t)n;
 	return SQLITE_OK;
 }
 
-/* The event that is meant where none is named, in *out (sqlite3_value_free);
- * NULL: there is no sample. */
-static int default_event(struct load *l, sqlite3_value **out)
+/* Stores the event to take if none is named in *out, for sqlite3_value_free(),
+ * or NULL if there are no samples. Returns an SQLite result code. */
+static int flame_default_event(struct flame_load *l, sqlite3_value **out)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"), -1, &st,
@@ -185,30 +190,32 @@ static int default_event(struct load *l, sqlite3_value **out)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int load_tree(struct marks *m)
+static int flame_load_tree(struct flame_marks *m)
 {
-	struct load *l = &m->l;
+	struct flame_load *l = &m->l;
 	sqlite3_value *event = NULL;
 	bool some = l->arg[ARG_PID] || l->arg[ARG_FROM] || l->arg[ARG_TO];
 	int rc = SQLITE_OK;
 
 	if (!l->arg[ARG_EVENT] ||
 	    sqlite3_value_type(l->arg[ARG_EVENT]) == SQLITE_NULL) {
-		rc = default_event(l, &event);
+		rc = flame_default_event(l, &event);
 		l->arg[ARG_EVENT] = event;
 	}
 	if (!rc)
-		rc = each(l, "fn_flame_frames", next_frame);
+		rc = flame_each_row(l, "fn_flame_frames", flame_next_frame);
 	if (!rc)
-		rc = each(l, "fn_flame_stacks", next_stack);
+		rc = flame_each_row(l, "fn_flame_stacks", flame_next_stack);
 	if (!rc)
-		rc = each(l, "fn_flame_words", next_word);
+		rc = flame_each_row(l, "fn_flame_words", flame_next_word);
 	if (!rc)
-		rc = each(l, some ? "fn_flame_events" : "fn_flame_groups",
-			  next_group);
+		rc = flame_each_row(
+			l, some ? "fn_flame_events" : "fn_flame_groups",
+			flame_next_group);
 	if (!rc && flame_nodes_finish(l->t))
-		rc = fault(l, sqlite3_mprintf("flame(): the weights do not fit "
-					      "64 bits"));
+		rc = flame_fault(
+			l, sqlite3_mprintf("flame(): the weights do not fit "
+					   "64 bits"));
 	sqlite3_value_free(event);
 	return rc;
 }
@@ -231,13 +238,13 @@ static void flame_close(struct table_call *c)
 static int flame_filter(struct table_call *c, sqlite3_value **arg,
 			char **message)
 {
-	struct marks m = { .l = { .db = c->fs->db, .arg = arg } };
+	struct flame_marks m = { .l = { .db = c->fs->db, .arg = arg } };
 
 	flame_close(c);
 	if (!functions_enter(c->fs, "flame()", message))
 		return SQLITE_ERROR;
 	c->data = m.l.t = flame_nodes_new();
-	int rc = load_tree(&m);
+	int rc = flame_load_tree(&m);
 
 	functions_leave(c->fs);
 	free(m.mark);
@@ -245,11 +252,12 @@ static int flame_filter(struct table_call *c, sqlite3_value **arg,
 	return rc ? rc : flame_next(c, message);
 }
 
-static void put_text(sqlite3_context *ctx, const struct flame_nodes *t,
-		     uint32_t text)
+static void flame_put_text(sqlite3_context *ctx, const struct flame_nodes *t,
+			   uint32_t text)
 {
 	if (text != FLAME_ROOT)
-		sqlite3_result_text(ctx, t->name[text], -1, SQLITE_TRANSIENT);
+		sqlite3_result_text(ctx, intern_get(&t->names, text), -1,
+				    SQLITE_TRANSIENT);
 }
 
 enum {
@@ -282,10 +290,10 @@ static void flame_column(const struct table_call *c, sqlite3_context *ctx,
 		sqlite3_result_int64(ctx, x->depth);
 		break;
 	case NAME:
-		put_text(ctx, t, x->name);
+		flame_put_text(ctx, t, x->name);
 		break;
 	case IMAGE:
-		put_text(ctx, t, x->image);
+		flame_put_text(ctx, t, x->image);
 		break;
 	case WEIGHT:
 		sqlite3_result_int64(ctx, (sqlite3_int64)x->weight);

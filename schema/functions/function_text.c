@@ -1,8 +1,9 @@
-/* function_text.c - SQL functions that give one value: text of stacks and
- * frames, hexadecimal numbers, plain names, wall-clock time.
+/* function_text.c - SQL functions that return one value: text of stacks and
+ * frames, hexadecimal numbers, demangled names, wall-clock time.
  *
- * Stacks are walked from the innermost frame by stack.parent, whose ids get
- * smaller: a table that says otherwise ends in an error, not in a circle. */
+ * Stacks are walked from the innermost frame by stack.parent, which is less
+ * than the stack's own id: anything else is an error, so that a damaged table
+ * cannot make the walk endless. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,12 @@
 
 #include "schema/columns.h"
 #include "schema/functions/functions.h"
+#include "schema/functions/functions_state.h"
 #include "schema/functions/hooks.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
 
-#define NO_ROW 100 /* no error, but no answer: the result is NULL */
+#define NO_ROW 100 /* no error, but the result is NULL */
 #define DEPTH_MAX 65536
 #define NAME_BUF 16384
 
@@ -23,7 +25,7 @@ static struct functions *functions_of(sqlite3_context *ctx)
 	return sqlite3_user_data(ctx);
 }
 
-static void fail(sqlite3_context *ctx, char *message)
+static void text_fail(sqlite3_context *ctx, char *message)
 {
 	if (message)
 		sqlite3_result_error(ctx, message, -1);
@@ -32,10 +34,10 @@ static void fail(sqlite3_context *ctx, char *message)
 	sqlite3_free(message);
 }
 
-/* The statement's row for id; 0, NO_ROW, or -1 and the result is an error. The
- * caller resets it. */
-static int look_up(sqlite3_context *ctx, enum function_query q,
-		   sqlite3_int64 id, sqlite3_stmt **out)
+/* Steps to the first row of a statement for id. Returns 0, NO_ROW, or -1 after
+ * setting the result to the error. The caller resets *out. */
+static int text_look_up(sqlite3_context *ctx, enum function_query q,
+			sqlite3_int64 id, sqlite3_stmt **out)
 {
 	struct functions *fs = functions_of(ctx);
 	int rc = SQLITE_ERROR;
@@ -54,29 +56,31 @@ static int look_up(sqlite3_context *ctx, enum function_query q,
 }
 
 /* The frames of a stack. */
-struct path {
+struct stack_frames {
 	sqlite3_int64 *frame; /* innermost first */
 	size_t n, cap;
 };
 
-static int damaged(sqlite3_context *ctx, sqlite3_int64 stack)
+static int text_damaged(sqlite3_context *ctx, sqlite3_int64 stack)
 {
-	fail(ctx,
-	     sqlite3_mprintf("the database is damaged: stack %lld", stack));
+	text_fail(ctx, sqlite3_mprintf("the database is damaged: stack %lld",
+				       stack));
 	return -1;
 }
 
-/* 0, NO_ROW, or -1 and the result is an error. */
-static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
+/* Reads the frames of a stack. Returns 0, NO_ROW, or -1 after setting the
+ * result to the error. */
+static int text_load_path(sqlite3_context *ctx, sqlite3_int64 stack,
+			  struct stack_frames *p)
 {
 	int rc = 0;
 
 	while (!rc) {
 		sqlite3_stmt *st;
 
-		rc = look_up(ctx, Q_STACK, stack, &st);
+		rc = text_look_up(ctx, Q_STACK, stack, &st);
 		if (rc == NO_ROW && p->n)
-			rc = damaged(ctx, stack);
+			rc = text_damaged(ctx, stack);
 		if (rc) {
 			sqlite3_reset(st);
 			break;
@@ -93,42 +97,39 @@ static int path_load(sqlite3_context *ctx, sqlite3_int64 stack, struct path *p)
 		if (last)
 			break;
 		if (parent >= stack || p->n >= DEPTH_MAX)
-			rc = damaged(ctx, stack);
+			rc = text_damaged(ctx, stack);
 		stack = parent;
 	}
 	return rc;
 }
 
-/* A text being made, for the result. */
-static void finish(sqlite3_context *ctx, sqlite3_str *s)
+/* Ends what text_begin() began: the text is the result, unless rc is set. */
+static void text_end(sqlite3_context *ctx, sqlite3_str *s, int rc)
 {
-	int rc = sqlite3_str_errcode(s);
+	int error = sqlite3_str_errcode(s);
 	int n = sqlite3_str_length(s);
 	char *text = sqlite3_str_finish(s);
 
-	if (rc == SQLITE_TOOBIG) {
+	functions_leave(functions_of(ctx));
+	if (!rc && error == SQLITE_TOOBIG)
 		sqlite3_result_error_toobig(ctx);
-		sqlite3_free(text);
-	} else if (rc) {
+	else if (!rc && error)
 		sqlite3_result_error_nomem(ctx);
+	else if (!rc && text)
+		sqlite3_result_text(ctx, text, n, sqlite3_free);
+	else if (!rc)
+		sqlite3_result_text(ctx, "", 0, SQLITE_STATIC);
+	if (rc || error)
 		sqlite3_free(text);
-	} else {
-		sqlite3_result_text(ctx, text ? text : "", n,
-				    text ? sqlite3_free : SQLITE_STATIC);
-	}
 }
 
-static void drop(sqlite3_str *s)
-{
-	sqlite3_free(sqlite3_str_finish(s));
-}
-
-/* 0, or -1 and the result is an error. */
-static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
-		       sqlite3_int64 frame)
+/* Appends the functions inlined at a frame. Returns 0, or -1 after setting the
+ * result to the error. */
+static int text_put_inlined(sqlite3_context *ctx, sqlite3_str *s,
+			    sqlite3_int64 frame)
 {
 	sqlite3_stmt *st;
-	int rc = look_up(ctx, Q_INLINED, frame, &st);
+	int rc = text_look_up(ctx, Q_INLINED, frame, &st);
 
 	while (!rc) {
 		sqlite3_str_appendf(s, "%s (inlined)\n",
@@ -138,10 +139,10 @@ static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
 		if (step == SQLITE_DONE)
 			break;
 		if (step != SQLITE_ROW) {
-			fail(ctx,
-			     sqlite3_mprintf(
-				     "%s",
-				     sqlite3_errmsg(functions_of(ctx)->db)));
+			text_fail(ctx, sqlite3_mprintf(
+					       "%s",
+					       sqlite3_errmsg(
+						       functions_of(ctx)->db)));
 			rc = -1;
 		}
 	}
@@ -149,17 +150,16 @@ static int put_inlined(sqlite3_context *ctx, sqlite3_str *s,
 	return rc < 0 ? -1 : 0;
 }
 
-/* symbol+0x12 (file), or [unknown] (file+0x1234) */
-static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
+/* Appends "symbol+0x12 (file)" or "[unknown] (file+0x1234)". */
+static int text_put_line(sqlite3_context *ctx, sqlite3_str *s,
+			 sqlite3_int64 frame)
 {
 	sqlite3_stmt *st;
-	int rc = look_up(ctx, Q_FRAME, frame, &st);
+	int rc = text_look_up(ctx, Q_FRAME, frame, &st);
 
 	if (!rc) {
-		const char *path =
-			(const char *)sqlite3_column_text(st, FN_FRAME_PATH);
-		const char *name =
-			(const char *)sqlite3_column_text(st, FN_FRAME_NAME);
+		const char *path = db_column_text(st, FN_FRAME_PATH);
+		const char *name = db_column_text(st, FN_FRAME_NAME);
 
 		path = path ? path : "[unknown]";
 		if (name)
@@ -178,13 +178,14 @@ static int put_line(sqlite3_context *ctx, sqlite3_str *s, sqlite3_int64 frame)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Begins what reads tables: NULL and an error when it must not. */
-static sqlite3_str *begin(sqlite3_context *ctx, const char *name)
+/* Begins a text made of tables. Returns NULL after setting the result to the
+ * error if the tables must not be read. */
+static sqlite3_str *text_begin(sqlite3_context *ctx, const char *name)
 {
 	char *message = NULL;
 
 	if (!functions_enter(functions_of(ctx), name, &message)) {
-		fail(ctx, message);
+		text_fail(ctx, message);
 		return NULL;
 	}
 	return sqlite3_str_new(functions_of(ctx)->db);
@@ -192,53 +193,50 @@ static sqlite3_str *begin(sqlite3_context *ctx, const char *name)
 
 void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
-	struct path p = { 0 };
+	struct stack_frames p = { 0 };
 
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
-	sqlite3_str *s = begin(ctx, "stack_text()");
+	sqlite3_str *s = text_begin(ctx, "stack_text()");
 
 	if (!s)
 		return;
-	int rc = path_load(ctx, sqlite3_value_int64(v[0]), &p);
+	int rc = text_load_path(ctx, sqlite3_value_int64(v[0]), &p);
 
 	for (size_t i = 0; !rc && i < p.n && !sqlite3_str_errcode(s); i++) {
 		if (i)
 			sqlite3_str_appendchar(s, 1, '\n');
-		rc = put_inlined(ctx, s, p.frame[i]) ||
-				     put_line(ctx, s, p.frame[i])
+		rc = text_put_inlined(ctx, s, p.frame[i]) ||
+				     text_put_line(ctx, s, p.frame[i])
 			     ? -1
 			     : 0;
 	}
-	functions_leave(functions_of(ctx));
 	free(p.frame);
-	if (rc)
-		drop(s);
-	else
-		finish(ctx, s);
+	text_end(ctx, s, rc);
 }
 
-/* 0, NO_ROW, or -1: the labels of a stack, the outermost first. */
-static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
+/* Appends the labels of a stack, outermost first. Returns 0, NO_ROW, or -1
+ * after setting the result to the error. */
+static int text_put_folded(sqlite3_context *ctx, sqlite3_str *s,
+			   sqlite3_value *v)
 {
-	struct path p = { 0 };
+	struct stack_frames p = { 0 };
 	int rc = sqlite3_value_type(v) == SQLITE_NULL
 			 ? NO_ROW
-			 : path_load(ctx, sqlite3_value_int64(v), &p);
+			 : text_load_path(ctx, sqlite3_value_int64(v), &p);
 
 	for (size_t i = p.n; !rc && i-- > 0 && !sqlite3_str_errcode(s);) {
 		sqlite3_stmt *st;
-		int found = look_up(ctx, Q_LABEL, p.frame[i], &st);
+		int found = text_look_up(ctx, Q_LABEL, p.frame[i], &st);
 
 		if (found < 0)
 			rc = -1;
 		if (sqlite3_str_length(s))
 			sqlite3_str_appendchar(s, 1, ';');
-		sqlite3_str_appendall(s,
-				      found ? "[unknown]"
-					    : (const char *)sqlite3_column_text(
-						      st, FN_LABEL_NAME));
+		sqlite3_str_appendall(
+			s, found ? "[unknown]"
+				 : db_column_text(st, FN_LABEL_NAME));
 		sqlite3_reset(st);
 	}
 	free(p.frame);
@@ -247,19 +245,15 @@ static int put_folded(sqlite3_context *ctx, sqlite3_str *s, sqlite3_value *v)
 
 void function_folded(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
-	sqlite3_str *s = begin(ctx, "folded()");
+	sqlite3_str *s = text_begin(ctx, "folded()");
 
 	(void)argc;
 	if (!s)
 		return;
-	int user = put_folded(ctx, s, v[1]);
-	int kernel = user < 0 ? -1 : put_folded(ctx, s, v[0]);
+	int user = text_put_folded(ctx, s, v[1]);
+	int kernel = user < 0 ? -1 : text_put_folded(ctx, s, v[0]);
 
-	functions_leave(functions_of(ctx));
-	if (user < 0 || kernel < 0 || (user && kernel))
-		drop(s);
-	else
-		finish(ctx, s);
+	text_end(ctx, s, user < 0 || kernel < 0 || (user && kernel));
 }
 
 void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
@@ -269,18 +263,16 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
-	sqlite3_str *s = begin(ctx, "frame_name()");
+	sqlite3_str *s = text_begin(ctx, "frame_name()");
 
 	if (!s)
 		return;
-	int rc = look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
+	int rc = text_look_up(ctx, Q_FRAME, sqlite3_value_int64(v[0]), &st);
 
 	if (!rc && sqlite3_column_type(st, FN_FRAME_NAME) != SQLITE_NULL) {
-		sqlite3_str_appendall(s, (const char *)sqlite3_column_text(
-						 st, FN_FRAME_NAME));
+		sqlite3_str_appendall(s, db_column_text(st, FN_FRAME_NAME));
 	} else if (!rc) {
-		const char *path =
-			(const char *)sqlite3_column_text(st, FN_FRAME_PATH);
+		const char *path = db_column_text(st, FN_FRAME_PATH);
 		const char *base = path ? strrchr(path, '/') : NULL;
 
 		base = base && base[1] ? base + 1 : path ? path : "[unknown]";
@@ -288,15 +280,11 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 				    sqlite3_column_int64(st, FN_FRAME_OFF));
 	}
 	sqlite3_reset(st);
-	functions_leave(functions_of(ctx));
-	if (rc)
-		drop(s);
-	else
-		finish(ctx, s);
+	text_end(ctx, s, rc);
 }
 
-/* SQLite's own hex() gives the digits of the digits for a number: nobody asks
- * for that. For everything else it is as before. */
+/* SQLite's own hex() converts the decimal digits of an integer one by one. This
+ * one writes the value; for everything else it does the same as SQLite's. */
 void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	static const char digit[] = "0123456789ABCDEF";
@@ -332,7 +320,7 @@ void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	sqlite3_result_text(ctx, out, (int)(n * 2), sqlite3_free);
 }
 
-/* What is no mangled name stays as it is. */
+/* A name that is not mangled is returned unchanged. */
 void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	const struct functions *fs = functions_of(ctx);
@@ -353,17 +341,17 @@ void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	sqlite3_free(buf);
 }
 
-/* What to add to a time for ns since 1970; 0, NO_ROW, or -1. */
-static int wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
+/* Stores what to add to a time for ns since 1970. Returns 0, NO_ROW, or -1. */
+static int text_wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
 {
 	char *message = NULL;
 	sqlite3_stmt *st;
 
 	if (!functions_enter(functions_of(ctx), "wall()", &message)) {
-		fail(ctx, message);
+		text_fail(ctx, message);
 		return -1;
 	}
-	int rc = look_up(ctx, Q_WALL, 0, &st);
+	int rc = text_look_up(ctx, Q_WALL, 0, &st);
 
 	if (!rc)
 		*offset = sqlite3_column_int64(st, FN_WALL_VALUE);
@@ -380,7 +368,7 @@ void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v)
 
 	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL ||
-	    wall_offset(ctx, &offset) ||
+	    text_wall_offset(ctx, &offset) ||
 	    __builtin_add_overflow(t, offset, &t) || !clock_utc(t, text))
 		return;
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);

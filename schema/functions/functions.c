@@ -1,24 +1,21 @@
-/* functions.c - the list of our SQL functions, and how they get onto a
- * connection.
+/* functions.c - the list of our SQL functions, and their registration.
  *
- * A new one is one row here and its function. All are innocuous in SQLite's
- * sense: they read the database they are asked in and change nothing, so
- * views may use them. Those that give the same for the same arguments for
- * ever are deterministic; those that look into tables are not. */
+ * A new function is one row here and its code. All are innocuous in SQLite's
+ * sense: they read the database of their connection and change nothing, so
+ * views may use them. Functions whose result depends on nothing but their
+ * arguments are deterministic; functions that read tables are not. */
 #include "schema/functions/functions.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "schema/functions/hooks.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
+#include "schema/functions/functions_state.h"
 #include "schema/functions/table_function.h"
-#include "stitch/base/mem.h"
 
 #define READS (SQLITE_UTF8 | SQLITE_INNOCUOUS)
 #define PURE (READS | SQLITE_DETERMINISTIC)
 
-const struct function function_list[] = {
+static const struct function function_list[] = {
 	{ "stack_text", "STACK", "a stack as text, innermost frame first", 1,
 	  READS, function_stack_text, NULL },
 	{ "folded", "KERNEL, USER",
@@ -42,57 +39,7 @@ const struct function function_list[] = {
 	{ 0 }
 };
 
-static const char *const query_name[Q_N] = {
-	[Q_STACK] = "fn_stack",	    [Q_FRAME] = "fn_frame",
-	[Q_INLINED] = "fn_inlined", [Q_LABEL] = "fn_label",
-	[Q_WALL] = "fn_wall",
-};
-
-bool functions_enter(struct functions *fs, const char *name, char **message)
-{
-	if (fs->inside) {
-		*message = sqlite3_mprintf("%s: a table of this database "
-					   "calls it while it is read",
-					   name);
-		return false;
-	}
-	fs->inside = true;
-	return true;
-}
-
-void functions_leave(struct functions *fs)
-{
-	fs->inside = false;
-}
-
-sqlite3_stmt *functions_statement(struct functions *fs, enum function_query q)
-{
-	if (!fs->st[q])
-		sqlite3_prepare_v3(fs->db, store_sql(query_name[q]), -1,
-				   SQLITE_PREPARE_PERSISTENT, &fs->st[q], NULL);
-	return fs->st[q];
-}
-
-static void forget_statements(struct functions *fs)
-{
-	for (int i = 0; i < Q_N; i++) {
-		sqlite3_finalize(fs->st[i]);
-		fs->st[i] = NULL;
-	}
-}
-
-static void unref(void *arg)
-{
-	struct functions *fs = arg;
-
-	if (--fs->refs)
-		return;
-	forget_statements(fs);
-	free(fs);
-}
-
-/* ---- the list as a table */
-
+/* backstitch_functions: the list as a table. */
 static int list_filter(struct table_call *c, sqlite3_value **arg,
 		       char **message)
 {
@@ -121,34 +68,32 @@ const struct table_function list_function = {
 	.filter = list_filter,
 	.next = list_next,
 	.column = list_column,
-	.disconnect = forget_statements,
+	.disconnect = functions_forget_statements,
 };
 
-/* ---- registering */
-
-static int add(struct functions *fs, const struct function *f)
+static int functions_add_one(struct functions *fs, const struct function *f)
 {
-	fs->refs++; /* a failed call drops it again */
+	fs->refs++; /* SQLite drops it if the call fails */
 	if (f->table)
-		return table_function_add(fs, f->name, f->table, unref);
+		return table_function_add(fs, f->name, f->table,
+					  functions_unref);
 	return sqlite3_create_function_v2(fs->db, f->name, f->n_args, f->flags,
-					  fs, f->value, NULL, NULL, unref);
+					  fs, f->value, NULL, NULL,
+					  functions_unref);
 }
 
 int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
 {
-	struct functions *fs = mem_new(1, sizeof(*fs));
+	struct functions *fs = functions_new(db, hooks);
 	int rc = SQLITE_OK;
 
-	fs->db = db;
-	fs->hooks = hooks;
-	fs->refs = 1;
 	for (const struct function *f = function_list; !rc && f->name; f++)
-		rc = add(fs, f);
-	/* connects the table that lets go of the statements in time */
+		rc = functions_add_one(fs, f);
+	/* connects backstitch_functions: its disconnection finalizes the
+	 * statements before SQLite looks for open ones */
 	if (!rc)
 		rc = sqlite3_exec(db, store_sql("fn_connect"), NULL, NULL,
 				  NULL);
-	unref(fs);
+	functions_unref(fs);
 	return rc;
 }

@@ -1,14 +1,15 @@
-/* table_function.c - functions that give rows, as eponymous virtual tables. */
+/* table_function.c - functions that return rows, as eponymous virtual tables.
+ */
 #include "schema/functions/table_function.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/functions/functions.h"
+#include "schema/functions/functions_state.h"
 #include "stitch/base/mem.h"
 
-/* What a module is made of: freed with it. */
+/* Freed with the module. */
 struct module {
 	struct functions *fs;
 	const char *name;
@@ -16,8 +17,8 @@ struct module {
 	void (*destroy)(void *fs);
 };
 
-/* When a module is replaced, SQLite disconnects its table after the module is
- * gone: so it has a copy, and holds on to fs. */
+/* When a module is replaced, SQLite frees it before it disconnects its table:
+ * so the table has a copy and a reference to fs. */
 struct vtab {
 	sqlite3_vtab base;
 	struct module m;
@@ -55,8 +56,8 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* Equal to a hidden column means: that is the argument. idxNum has a bit per
- * argument that is given, in the order of argv. */
+/* A comparison of a hidden column with = gives the argument. idxNum has a bit
+ * for each argument given, in the order of argv. */
 static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct table_function *f = ((struct vtab *)vtab)->m.f;
@@ -71,7 +72,7 @@ static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		if (arg < 0 || arg >= f->n_args ||
 		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
-		/* another plan must give it first */
+		/* another plan must provide the value first */
 		if (!info->aConstraint[i].usable)
 			return SQLITE_CONSTRAINT;
 		if (at[arg] < 0)
@@ -98,7 +99,7 @@ static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 	return SQLITE_OK;
 }
 
-static const struct table_function *function_of(const struct table_call *c)
+static const struct table_function *vtab_function(const struct table_call *c)
 {
 	return ((struct vtab *)c->base.pVtab)->m.f;
 }
@@ -107,14 +108,14 @@ static int vtab_close(sqlite3_vtab_cursor *cursor)
 {
 	struct table_call *c = (struct table_call *)cursor;
 
-	if (function_of(c)->close)
-		function_of(c)->close(c);
+	if (vtab_function(c)->close)
+		vtab_function(c)->close(c);
 	free(c);
 	return SQLITE_OK;
 }
 
-/* A message goes where SQLite looks for it. */
-static int answer(struct table_call *c, int rc, char *message)
+/* Ends the call on an error; the message goes where SQLite looks for it. */
+static int vtab_result(struct table_call *c, int rc, char *message)
 {
 	sqlite3_vtab *v = c->base.pVtab;
 
@@ -146,12 +147,13 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
 	c->end = 0;
 	for (int i = 0; i < f->required; i++)
 		if (!arg[i])
-			return answer(c, SQLITE_ERROR,
-				      sqlite3_mprintf("%s() needs an argument",
-						      v->m.name));
+			return vtab_result(
+				c, SQLITE_ERROR,
+				sqlite3_mprintf("%s() needs an argument",
+						v->m.name));
 	int rc = f->filter(c, arg, &message);
 
-	return answer(c, rc, message);
+	return vtab_result(c, rc, message);
 }
 
 static int vtab_next(sqlite3_vtab_cursor *cursor)
@@ -160,9 +162,9 @@ static int vtab_next(sqlite3_vtab_cursor *cursor)
 	char *message = NULL;
 
 	c->row++;
-	int rc = function_of(c)->next(c, &message);
+	int rc = vtab_function(c)->next(c, &message);
 
-	return answer(c, rc, message);
+	return vtab_result(c, rc, message);
 }
 
 static int vtab_eof(sqlite3_vtab_cursor *cursor)
@@ -170,14 +172,13 @@ static int vtab_eof(sqlite3_vtab_cursor *cursor)
 	return ((struct table_call *)cursor)->end;
 }
 
-/* A hidden column is NULL where SQLite asks for it at all: it knows the
- * argument that it gave. */
+/* Hidden columns are NULL: SQLite knows the argument that it passed. */
 static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
 {
 	const struct table_call *c = (struct table_call *)cursor;
 
-	if (i < function_of(c)->n_columns)
-		function_of(c)->column(c, ctx, i);
+	if (i < vtab_function(c)->n_columns)
+		vtab_function(c)->column(c, ctx, i);
 	return SQLITE_OK;
 }
 
@@ -187,7 +188,7 @@ static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 	return SQLITE_OK;
 }
 
-/* No xCreate: the table is there without being made. */
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE. */
 static const sqlite3_module vtab_methods = {
 	.iVersion = 1,
 	.xConnect = vtab_connect,
@@ -202,7 +203,7 @@ static const sqlite3_module vtab_methods = {
 	.xRowid = vtab_rowid,
 };
 
-static void module_free(void *arg)
+static void vtab_module_free(void *arg)
 {
 	struct module *m = arg;
 
@@ -218,5 +219,5 @@ int table_function_add(struct functions *fs, const char *name,
 
 	*m = (struct module){ fs, name, f, destroy };
 	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
-					module_free);
+					vtab_module_free);
 }

@@ -1,7 +1,7 @@
-/* table_function.h - functions that give rows, as eponymous virtual tables.
+/* table_function.h - functions that return rows, as eponymous virtual tables.
  *
  * Arguments are hidden columns behind the visible ones, so that
- * f(1, 2) and f WHERE a = 1 AND b = 2 are the same question. */
+ * f(1, 2) and f WHERE a = 1 AND b = 2 are the same query. */
 #ifndef SCHEMA_FUNCTIONS_TABLE_FUNCTION_H
 #define SCHEMA_FUNCTIONS_TABLE_FUNCTION_H
 #include "schema/db/sqlite_api.h"
@@ -10,25 +10,26 @@ struct functions;
 
 #define TABLE_ARGS_MAX 8
 
-/* A question being answered: data is the function's own. */
+/* One call. data belongs to the function. */
 struct table_call {
 	sqlite3_vtab_cursor base;
 	struct functions *fs;
 	void *data;
 	sqlite3_int64 row; /* from 0 */
-	int end;	   /* no row here */
+	int end;	   /* there is no such row */
 };
 
 struct table_function {
 	const char *columns;  /* "CREATE TABLE x(..., arg HIDDEN)" */
 	int n_columns;	      /* visible */
 	int n_args, required; /* arguments, and how many must be given */
-	/* Starts over. arg[i] NULL: not given. SQLite's code; on an error
-	 * *message may be set, for sqlite3_free(). */
+	/* Moves to the first row. arg[i] is NULL if not given. Returns an
+	 * SQLite result code; on an error *message may be set, for
+	 * sqlite3_free(). */
 	int (*filter)(struct table_call *c, sqlite3_value **arg,
 		      char **message);
 	int (*next)(struct table_call *c, char **message);
-	/* i: of a visible column. */
+	/* Sets the result to visible column i. */
 	void (*column)(const struct table_call *c, sqlite3_context *ctx, int i);
 	/* Frees data, which may be NULL. */
 	void (*close)(struct table_call *c);
@@ -40,6 +41,8 @@ extern const struct table_function flame_function;
 extern const struct table_function at_function;
 extern const struct table_function list_function;
 
+/* Registers f under a name; destroy(fs) is called when it goes. Returns an
+ * SQLite result code. */
 int table_function_add(struct functions *fs, const char *name,
 		       const struct table_function *f,
 		       void (*destroy)(void *fs));

@@ -1,9 +1,8 @@
-/* redact.c - a copy of a database without the words that say whose it is.
+/* redact.c - a copy of a database without the words that identify its origin.
  *
- * The rule for each column stands in redact_columns.c; a test compares that
- * table with the schema, so that no new column is forgotten. Columns of ev_
- * tables come from captures and have rules by their names. */
-#include "schema/columns.h"
+ * redact_columns.c has the rule for each column; a test compares that table
+ * with the schema, so that no new column is forgotten. Columns of ev_ tables
+ * come from captures; their rules depend on their names. */
 #include "schema/read/redact.h"
 
 #include <fnmatch.h>
@@ -11,77 +10,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
+#include "schema/columns.h"
+#include "schema/db/db.h"
+#include "schema/db/guard.h"
 #include "schema/db/problem.h"
+#include "schema/db/queries.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
 #define SQL_MAX 4096
 #define WORD_MAX 4096
 
-/* A word that was replaced; numbers count per prefix. */
-struct word {
-	char *text;
-	uint32_t number;
-	char prefix;
-};
-
 struct redact {
 	struct store *db;
 	const struct redact_opts *o;
-	struct word *word;
-	size_t n_word, cap_word;
-	struct table index;
+	struct intern words; /* that were replaced, each after its prefix */
+	uint32_t *number;    /* by word; each prefix has its own numbers */
+	size_t n_number, cap_number;
 	uint32_t last[256]; /* by prefix */
 	struct redact_counts counts;
 };
 
-/* ---- words */
-
-static bool same_word(const void *owner, uint32_t id, const void *key)
+/* Returns the number of a word, from 1 on for each prefix. */
+static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
+			      size_t len)
 {
-	const struct word *a = &((const struct redact *)owner)->word[id];
-	const struct word *b = key;
+	char word[WORD_MAX + 1];
 
-	return a->prefix == b->prefix && !strcmp(a->text, b->text);
+	if (len >= WORD_MAX)
+		len = WORD_MAX - 1;
+	word[0] = prefix;
+	memcpy(word + 1, text, len);
+	uint32_t id = intern_add_bytes(&rd->words, word, len + 1);
+
+	rd->number = mem_reach(rd->number, &rd->n_number, &rd->cap_number,
+			       (size_t)id + 1, sizeof(*rd->number));
+	if (!rd->number[id])
+		rd->number[id] = ++rd->last[(unsigned char)prefix];
+	return rd->number[id];
 }
 
-static uint32_t number_of(struct redact *rd, char prefix, const char *text,
-			  size_t len)
-{
-	char copy[WORD_MAX];
-	struct word w = { .text = copy, .prefix = prefix };
-
-	if (len >= sizeof(copy))
-		len = sizeof(copy) - 1;
-	memcpy(copy, text, len);
-	copy[len] = 0;
-	uint64_t hash = hash_bytes(copy, len, (unsigned char)prefix);
-	uint32_t id = table_find(&rd->index, hash, same_word, rd, &w);
-
-	if (id != TABLE_NONE)
-		return rd->word[id].number;
-	w.text = mem_strdup(copy);
-	w.number = ++rd->last[(unsigned char)prefix];
-	rd->word = mem_grow(rd->word, &rd->cap_word, rd->n_word + 1,
-			    sizeof(*rd->word));
-	table_add(&rd->index, hash, (uint32_t)rd->n_word);
-	rd->word[rd->n_word++] = w;
-	return w.number;
-}
-
-/* "[heap]", "//anon" and the like are the kernel's words. */
-static bool is_special(const char *path)
+/* Returns true for the kernel's own words: "[heap]", "//anon" and the like. */
+static bool redact_is_special(const char *path)
 {
 	return !*path || *path == '[' || !strncmp(path, "//", 2);
 }
 
-/* "/data/joe/a.out (deleted)" -> "/d1/d2/f1 (deleted)" */
-static size_t put_path(struct redact *rd, const char *path, char *out,
-		       size_t size)
+/* Writes "/d1/d2/f1 (deleted)" for "/data/joe/a.out (deleted)". Returns the
+ * length. */
+static size_t redact_put_path(struct redact *rd, const char *path, char *out,
+			      size_t size)
 {
 	static const char gone[] = " (deleted)";
 	size_t len = strlen(path);
@@ -98,8 +79,9 @@ static size_t put_path(struct redact *rd, const char *path, char *out,
 		char prefix = p[part] == '/' ? 'd' : 'f';
 
 		if (part)
-			n += (size_t)snprintf(out + n, size - n, "%c%u", prefix,
-					      number_of(rd, prefix, p, part));
+			n += (size_t)snprintf(
+				out + n, size - n, "%c%u", prefix,
+				redact_number(rd, prefix, p, part));
 		p += part;
 		if (*p == '/') {
 			out[n++] = '/';
@@ -109,8 +91,9 @@ static size_t put_path(struct redact *rd, const char *path, char *out,
 	return n + (size_t)snprintf(out + n, size - n, "%s", tail ? gone : "");
 }
 
-/* Of kernel threads, which are the same everywhere; and ":TID". */
-static bool is_common_comm(const char *name)
+/* Returns true for names of kernel threads, which are the same on all machines,
+ * and for ":TID". */
+static bool redact_is_common_comm(const char *name)
 {
 	static const char *const start[] = {
 		":",	"swapper",  "kworker/", "ksoftirqd/",	"migration/",
@@ -123,7 +106,7 @@ static bool is_common_comm(const char *name)
 	return false;
 }
 
-/* redact(how, value): the word in its place. */
+/* redact(how, value): the word that replaces the value. */
 static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	static const char *const form[] = {
@@ -139,24 +122,23 @@ static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	size_t n;
 
 	(void)argc;
-	if (!text || !*text || (how == REDACT_COMM && is_common_comm(text)) ||
-	    (how == REDACT_PATH && is_special(text))) {
+	if (!text || !*text ||
+	    (how == REDACT_COMM && redact_is_common_comm(text)) ||
+	    (how == REDACT_PATH && redact_is_special(text))) {
 		sqlite3_result_value(ctx, v[1]);
 		return;
 	}
 	rd->counts.values++;
 	if (how == REDACT_PATH)
-		n = put_path(rd, text, out, sizeof(out));
+		n = redact_put_path(rd, text, out, sizeof(out));
 	else
 		n = (size_t)snprintf(
 			out, sizeof(out), form[how],
-			number_of(rd, form[how][0], text, strlen(text)));
+			redact_number(rd, form[how][0], text, strlen(text)));
 	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
 }
 
-/* ---- what stays */
-
-static bool is_common_image(enum image_kind kind)
+static bool redact_is_common_image(enum image_kind kind)
 {
 	switch (kind) {
 	case IMAGE_UNKNOWN_USER:
@@ -180,13 +162,13 @@ static bool is_common_image(enum image_kind kind)
 	return false;
 }
 
-/* kept(kind, path): is this image left as it is? */
-static void is_kept(sqlite3_context *ctx, int argc, sqlite3_value **v)
+/* kept(kind, path): 1 if the image is not redacted. */
+static void redact_kept(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
 	const struct redact *rd = sqlite3_user_data(ctx);
 	int kind = sqlite3_value_int(v[0]);
 	const char *path = (const char *)sqlite3_value_text(v[1]);
-	bool keep = is_common_image((enum image_kind)kind);
+	bool keep = redact_is_common_image((enum image_kind)kind);
 
 	(void)argc;
 	for (size_t i = 0; path && !keep && i < rd->o->n_keep; i++)
@@ -194,10 +176,8 @@ static void is_kept(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	sqlite3_result_int(ctx, keep);
 }
 
-/* ---- tables */
-
-/* Values of another kind than text in a column that is replaced cannot be
- * told apart from secrets: blobs go. */
+/* Applies the rule of a column. In a column whose text is replaced, blobs
+ * become NULL, because nothing tells what they hold. */
 static int redact_column(struct redact *rd, const struct redact_column *c,
 			 struct err *err)
 {
@@ -220,15 +200,15 @@ static int redact_column(struct redact *rd, const struct redact_column *c,
 				 "'blob') AND %s",
 				 c->table, c->column, c->column, c->how,
 				 c->column, c->column, where);
-	if (store_exec(rd->db, sql, err))
+	if (db_exec(rd->db, sql, err))
 		return -1;
 	if (c->how == REDACT_GONE)
 		rd->counts.gone += (uint64_t)sqlite3_changes(rd->db->db);
 	return 0;
 }
 
-/* Fields of events: what they hold is said by their names. */
-static enum redact_how field_how(const char *column)
+/* Returns the rule for a field of an event, by its name. */
+static enum redact_how redact_field_how(const char *column)
 {
 	size_t n = strlen(column);
 
@@ -241,18 +221,15 @@ static enum redact_how field_how(const char *column)
 
 static int redact_fields(struct redact *rd, struct err *err)
 {
-	sqlite3_stmt *st =
-		store_prepare(rd->db, store_sql("redact_fields"), err);
+	sqlite3_stmt *st = db_prepare(rd->db, store_sql("redact_fields"), err);
 	int rc = 0;
 
 	while (st && !rc && sqlite3_step(st) == SQLITE_ROW) {
 		const struct redact_column c = {
-			(const char *)sqlite3_column_text(st,
-							  REDACT_FIELDS_TABLE),
-			(const char *)sqlite3_column_text(st,
-							  REDACT_FIELDS_COLUMN),
-			field_how((const char *)sqlite3_column_text(
-				st, REDACT_FIELDS_COLUMN)),
+			db_column_text(st, REDACT_FIELDS_TABLE),
+			db_column_text(st, REDACT_FIELDS_COLUMN),
+			redact_field_how(
+				db_column_text(st, REDACT_FIELDS_COLUMN)),
 			NULL
 		};
 
@@ -264,19 +241,19 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 static int redact_tables(struct redact *rd, struct err *err)
 {
-	if (store_exec(rd->db, store_sql("redact_begin"), err))
+	if (db_exec(rd->db, store_sql("redact_begin"), err))
 		return -1;
 	for (const struct redact_column *c = redact_columns; c->table; c++)
 		if (c->how != REDACT_KEEP && redact_column(rd, c, err))
 			return -1;
 	if (redact_fields(rd, err) ||
-	    store_exec(rd->db, store_sql("redact_end"), err) ||
-	    store_exec(rd->db, sql_file("finish"), err))
+	    db_exec(rd->db, store_sql("redact_end"), err) ||
+	    db_exec(rd->db, sql_file("finish"), err))
 		return -1;
-	return store_exec(rd->db, "COMMIT; VACUUM", err);
+	return db_exec(rd->db, "COMMIT; VACUUM", err);
 }
 
-static int add_functions(struct redact *rd, struct err *err)
+static int redact_register(struct redact *rd, struct err *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
 	int rc = sqlite3_create_function_v2(rd->db->db, "redact", 2, flags, rd,
@@ -284,8 +261,9 @@ static int add_functions(struct redact *rd, struct err *err)
 
 	if (!rc)
 		rc = sqlite3_create_function_v2(rd->db->db, "kept", 2, flags,
-						rd, is_kept, NULL, NULL, NULL);
-	return rc ? store_error(rd->db, rc, err) : 0;
+						rd, redact_kept, NULL, NULL,
+						NULL);
+	return rc ? db_error(rd->db, rc, err) : 0;
 }
 
 int store_redact(const char *path, const struct redact_opts *o,
@@ -295,38 +273,36 @@ int store_redact(const char *path, const struct redact_opts *o,
 	int rc = -1;
 
 	rd.db = store_open(path, true, err);
-	if (rd.db && !add_functions(&rd, err))
+	if (rd.db && !redact_register(&rd, err))
 		rc = redact_tables(&rd, err);
 	store_close(rd.db);
-	rd.counts.words = rd.n_word;
+	rd.counts.words = rd.n_number;
 	*counts = rd.counts;
-	for (size_t i = 0; i < rd.n_word; i++)
-		free(rd.word[i].text);
-	free(rd.word);
-	table_release(&rd.index);
+	free(rd.number);
+	intern_release(&rd.words);
 	return rc;
 }
 
 int store_copy(struct store *db, const char *path, struct err *err)
 {
-	char *name = store_plain_name(path);
+	char *name = db_plain_name(path);
 	sqlite3_stmt *st = NULL;
 	int rc;
 
 	sqlite3_set_authorizer(db->db, NULL, NULL);
 	sqlite3_limit(db->db, SQLITE_LIMIT_ATTACHED, 1);
-	rc = store_exec(db, "PRAGMA query_only=OFF", err);
+	rc = db_exec(db, "PRAGMA query_only=OFF", err);
 	if (!rc)
-		st = store_prepare(db, "VACUUM INTO ?1", err);
+		st = db_prepare(db, "VACUUM INTO ?1", err);
 	if (st) {
 		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
 		rc = sqlite3_step(st);
-		/* the fault is more often with the new file than with ours */
-		rc = rc == SQLITE_DONE ? 0 : problem(db->db, path, rc, err);
+		/* most errors concern the new file */
+		rc = rc == SQLITE_DONE ? 0 : problem_set(db->db, path, rc, err);
 	}
 	sqlite3_finalize(st);
 	free(name);
 	if (!st || rc)
 		return -1;
-	return store_guard(db, err);
+	return guard_reading(db, err);
 }

@@ -1,5 +1,5 @@
-/* redact.h - a copy of a database, for somebody else: as it is, or without
- * the words that say whose it is. */
+/* redact.h - a copy of a database to give away: complete, or without the words
+ * that identify its origin. */
 #ifndef SCHEMA_READ_REDACT_H
 #define SCHEMA_READ_REDACT_H
 #include <stddef.h>
@@ -8,36 +8,36 @@
 struct err;
 struct store;
 
-/* What is left as it is: the kernel's code, and images whose path is like one
- * of these globs. */
+/* Images whose path matches one of these globs are not redacted; neither is the
+ * kernel's code. */
 struct redact_opts {
 	const char *const *keep;
 	size_t n_keep;
 };
 
-/* What was replaced, for a word to the user. */
+/* What was replaced, for a message to the user. */
 struct redact_counts {
 	uint64_t words;	 /* distinct paths, names and texts */
-	uint64_t values; /* places where they stood */
-	uint64_t gone;	 /* values that have no form without a secret */
+	uint64_t values; /* values replaced by these words */
+	uint64_t gone;	 /* values that became NULL */
 };
 
-/* A compact copy into a new file: -1 and *err when it exists. The source may
- * be a temporary database. */
+/* Writes a compact copy to a new file; db may be a temporary database. Returns
+ * 0, or -1 and *err, also if the file exists. */
 int store_copy(struct store *db, const char *path, struct err *err);
 
-/* In the database at `path`, in place: every path, name and text of its
- * capture becomes a word of ours ("d3/f17", "comm-2"), the same for the same
- * one, numbered as they appear, so that equal databases become equal ones.
- * Build-ids, hashes over paths, payloads, and bytes of code are removed.
- * Numbers stay: times, addresses, ids. What the file held before is not in it
- * any more. */
+/* Redacts the database at `path` in place. Each path, name and text of its
+ * captures is replaced by a word like "d3/f17" or "comm-2": equal texts by
+ * equal words, numbered in the order in which they appear, so that equal
+ * databases stay equal. Build-ids, hashes of paths, payloads and bytes of code
+ * are removed. Numbers stay: times, addresses, ids. The old texts are in no
+ * part of the file any more. Returns 0, or -1 and *err. */
 int store_redact(const char *path, const struct redact_opts *o,
 		 struct redact_counts *counts, struct err *err);
 
-/* One column of a table, and what becomes of it. */
+/* A column of a table, and its rule. */
 enum redact_how {
-	REDACT_KEEP, /* says nothing of the user's */
+	REDACT_KEEP, /* identifies nobody */
 	REDACT_PATH,
 	REDACT_COMM,
 	REDACT_NAME, /* of a function */
@@ -49,7 +49,7 @@ enum redact_how {
 struct redact_column {
 	const char *table, *column;
 	enum redact_how how;
-	const char *image; /* SQL: the image that it is of; NULL: none */
+	const char *image; /* SQL expression for the row's image; NULL: none */
 };
 
 /* Every column that can hold text or bytes; ends with table NULL. */

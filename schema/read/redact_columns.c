@@ -1,15 +1,14 @@
-/* redact_columns.c - what becomes of each column in a copy for somebody else.
- */
+/* redact_columns.c - the rule of each column in a redacted copy. */
 #include <stddef.h>
 
 #include "schema/read/redact.h"
 
-/* The image that a row is of. */
+/* The image of a row. */
 #define OWN "image"
 #define OF_FRAME "(SELECT f.image FROM frame f WHERE f.id = frame)"
 
-/* Names of events, of their fields, and of ftrace's buffers stay: without
- * them nothing could be asked. Columns with numbers only are not listed. */
+/* Names of events, fields and ftrace buffers stay, because queries need them.
+ * Columns that hold only numbers are not listed. */
 const struct redact_column redact_columns[] = {
 	{ "word", "kind", REDACT_KEEP, NULL },
 	{ "word", "name", REDACT_KEEP, NULL },
@@ -28,7 +27,8 @@ const struct redact_column redact_columns[] = {
 	{ "comm", "name", REDACT_COMM, NULL },
 	{ "comm", "label", REDACT_GONE, NULL },
 	{ "image", "build_id", REDACT_GONE, "id" },
-	{ "image", "file", REDACT_GONE, NULL }, /* of this machine */
+	{ "image", "file", REDACT_GONE,
+	  NULL }, /* path on the machine that named it */
 	{ "image", "status", REDACT_KEEP, NULL },
 	{ "image_section", "file", REDACT_KEEP, NULL }, /* rows are gone */
 	{ "image_section", "name", REDACT_KEEP, NULL },
@@ -62,7 +62,7 @@ const struct redact_column redact_columns[] = {
 	{ "damage", "kind", REDACT_KEEP, NULL },
 	{ "damage", "what", REDACT_KEEP, NULL },
 	{ "damage", "detail", REDACT_GONE, NULL },
-	/* last: the others ask which images are kept by them */
+	/* last */
 	{ "image", "path", REDACT_PATH, "id" },
 	{ NULL, NULL, REDACT_KEEP, NULL },
 };

@@ -1,4 +1,4 @@
-/* rpm.c - which package a file belongs to, by rpm's database. */
+/* rpm.c - finds the package of a file in rpm's database. */
 #include "schema/read/rpm.h"
 
 #include <sqlite3.h>
@@ -8,7 +8,8 @@
 
 #include "stitch/base/mem.h"
 
-/* A file that is not rpm's may hold anything under these names. */
+/* Limits of a query: a file that is not rpm's may have anything under these
+ * names. */
 #define STEPS 10000
 #define CALLS_MAX 1000
 #define NAME_MAX_LEN 256
@@ -16,24 +17,26 @@
 struct rpm {
 	sqlite3 *db;
 	sqlite3_stmt *find;
-	int calls; /* of the question at hand */
+	int calls; /* of rpm_count_call() in this query */
 	char name[NAME_MAX_LEN];
 };
 
-/* rpm's own tables of keys (lib/backend/sqlite.c): of base names, of folders
- * with a slash at the end, of package names; hnum is the package. */
-static const char question[] =
+/* rpm's tables of base names, of folders that end with a slash, and of package
+ * names (lib/backend/sqlite.c); hnum identifies the package. */
+static const char owner_query[] =
 	"SELECT n.key FROM Basenames b"
 	" JOIN Dirnames d ON d.hnum = b.hnum AND d.key = ?2"
 	" JOIN Name n ON n.hnum = b.hnum WHERE b.key = ?1 LIMIT 1";
 
-static int tired(void *arg)
+/* Stops a query that takes too long. */
+static int rpm_count_call(void *arg)
 {
 	return ++((struct rpm *)arg)->calls > CALLS_MAX;
 }
 
-/* Nobody may write to it, not even the journal's files beside it. */
-static char *uri_of(const char *path)
+/* Returns a URI that opens the file without writing anything, not even journal
+ * files beside it. The caller frees it. */
+static char *rpm_uri(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -53,7 +56,7 @@ static char *uri_of(const char *path)
 struct rpm *rpm_open(const char *path)
 {
 	struct rpm *r = mem_new(1, sizeof(*r));
-	char *uri = uri_of(path);
+	char *uri = rpm_uri(path);
 	int rc = sqlite3_open_v2(uri, &r->db,
 				 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
 					 SQLITE_OPEN_NOMUTEX,
@@ -63,8 +66,8 @@ struct rpm *rpm_open(const char *path)
 	if (!rc) {
 		sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0,
 				  NULL);
-		sqlite3_progress_handler(r->db, STEPS, tired, r);
-		rc = sqlite3_prepare_v2(r->db, question, -1, &r->find, NULL);
+		sqlite3_progress_handler(r->db, STEPS, rpm_count_call, r);
+		rc = sqlite3_prepare_v2(r->db, owner_query, -1, &r->find, NULL);
 	}
 	if (!rc)
 		return r;

@@ -1,4 +1,4 @@
--- callsite.sql - before the call-site check: forgets what an earlier one found.
+-- callsite.sql - deletes the results of an earlier call-site check.
 DELETE FROM callsite;
 DELETE FROM callsite_link;
 DELETE FROM stack_check;

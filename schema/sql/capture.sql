@@ -1,4 +1,4 @@
--- capture.sql - a capture's row, or what became known about it since.
+-- capture.sql - inserts a capture's row, or updates it.
 INSERT INTO capture(id, path, format, bytes, host, release, version, arch,
 	cmdline, cpus, clock, first_ns, last_ns, records, system_wide,
 	exact_order, complete, note)

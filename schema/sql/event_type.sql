@@ -1,4 +1,4 @@
--- event_type.sql - an event type's row, or what became known about it since.
+-- event_type.sql - inserts an event type's row, or updates it.
 INSERT INTO event_type(id, capture, name, kind, type, config, sample_type,
 	period, freq, has_chain, has_cpu, has_time, defer, defer_output,
 	format, buffer)

@@ -1,6 +1,6 @@
--- finish.sql - after the last row, and after every naming: the labels of
--- folded stacks, made once here because no bare SQLite shell can make them.
--- frame_label() and inline_label() are functions of the writing connection.
+-- finish.sql - the labels of folded stacks, made after the last row and after
+-- each naming. They are stored because frame_label() and inline_label(), which
+-- make them, are functions of the writing connection only.
 DELETE FROM label;
 CREATE INDEX IF NOT EXISTS inline_of_frame ON inline_frame(frame, depth);
 INSERT INTO label

@@ -1,7 +1,8 @@
--- queries.sql - the selects behind commands, by name: store_sql("NAME").
+-- queries.sql - the queries of writing and naming, and those that several
+-- commands use. store_sql("NAME") returns the text under "-- name: NAME".
 
--- Frames without a name, image by image. ?1: those too that have a name from a
--- file but no line, which is what is asked again when debug files turned up.
+-- Frames without a name, image by image. ?1: also frames that have a name from
+-- a file but no line, to resolve symbols again after adding debug files.
 -- name: unnamed
 SELECT f.image, f.off, f.id
 FROM frame f CROSS JOIN image i ON i.id = f.image
@@ -18,7 +19,7 @@ ORDER BY h.stacks DESC, f.image, f.off, f.id
 SELECT kind, path, build_id, maj, min, ino, ino_gen, start, len, t0, process
 FROM image WHERE id = ?1
 
--- The order in which images are named: empty, unless it is measured.
+-- The order in which images are named; empty unless measure_heat fills it.
 -- name: heat
 CREATE TEMP TABLE IF NOT EXISTS heat(image INTEGER PRIMARY KEY, stacks INTEGER)
 
@@ -27,7 +28,7 @@ INSERT OR REPLACE INTO temp.heat
 SELECT f.image, count(*) FROM stack s CROSS JOIN frame f ON f.id = s.frame
 GROUP BY f.image
 
--- What naming has to do, and did: places in code without a name; with a line.
+-- Places in code without a name, and places with a source line.
 -- name: named_counts
 SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 		WHERE symbol IS NULL)) AS unnamed,
@@ -53,7 +54,7 @@ ORDER BY s.file, s.name, s.image
 -- name: put_section
 INSERT OR REPLACE INTO image_section VALUES(?1, ?2, ?3, ?4)
 
--- A name that is there is replaced by one that comes with a line only.
+-- An existing name is replaced only by one that has a line.
 -- name: name_frame
 UPDATE frame SET
 	symbol = CASE WHEN symbol IS NULL OR ?6 IS NOT NULL
@@ -70,7 +71,7 @@ DELETE FROM segment WHERE image = ?1
 -- name: jit_lines
 SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 
--- A file that was there when it was named before is not forgotten.
+-- The file of an earlier naming is kept if there is none now.
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3
 WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
@@ -79,11 +80,11 @@ WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
 -- name: raw_chain
 SELECT addrs, stack FROM raw_chain WHERE id = ?1
 
--- Checks of every finished database: see check.c. Requests and chains must be
--- as many as there are, the others 0.
--- Requests whose verdict has a word (those have no gaps) and agrees with the
--- rest of the row; a ring that overwrote its oldest records has no loss to
--- name. One walk through the table: a GROUP BY would sort it.
+-- Checks of every finished database, for sums.c. sums_requests and sums_chains
+-- must return the number of all rows, sums_copies and sums_gaps 0. Requests
+-- whose verdict has a word (their ids have no gaps) and agrees with the rest
+-- of the row; if a ring overwrote its oldest records there is no loss to refer
+-- to. This reads the table once; GROUP BY would sort it.
 -- name: sums_requests
 SELECT count(*) AS n FROM request WHERE CASE verdict
 	WHEN (SELECT id FROM word WHERE kind = 'request' AND name = 'matched')
@@ -123,7 +124,7 @@ SELECT count(*) = 3 AS has FROM pragma_table_info('ev_sched_sched_switch')
 WHERE name IN ('event_id', 'prev_state', 'prev_prio')
 
 -- name: switch_fields
--- the state of the thread that a switch takes away, where it was recorded: its
+-- the state of the thread that a switch takes off the CPU, where recorded; the
 -- bits are those of /proc/PID/stat, in the kernel's order since 4.14
 CREATE VIEW switch_state(event, state, prio) AS
 SELECT event_id, CASE WHEN prev_state IN (0, 256) THEN

@@ -1,8 +1,8 @@
--- queries_callsite.sql - the selects behind the call-site check, and what check
--- says of it.
+-- queries_callsite.sql - the queries of the call-site check, and of check for
+-- its results.
 
--- Stacks that were unwound by tables need no proof, and their callers are
--- inside the calls.
+-- Stacks that were not unwound by tables: those need no proof, and their
+-- frames are the calls, not return addresses.
 -- name: callsite_used
 SELECT DISTINCT stack FROM raw_chain
 WHERE stack NOT NULL AND ended IS NULL ORDER BY stack

@@ -1,14 +1,14 @@
 -- queries_check.sql - the numbers and the evidence that check prints; --sql
--- shows these texts. Each is a statement that any SQLite shell answers.
+-- shows these texts. Each is a statement that any SQLite shell runs.
 --
--- With filters, check puts a WITH in front that replaces the tables request,
--- chain, loss, cookie_gap, finding and ordering by what the filters leave. What
--- is only looked up is therefore named main.TABLE: it stays whole, and has
--- its index. That WITH is made of the check_filter_* texts: check puts the
--- condition behind the last word and closes the brackets.
+-- With filters, check prepends a WITH that replaces the tables request, chain,
+-- loss, cookie_gap, finding and ordering by the rows that pass the filters.
+-- Tables in which rows are only looked up are therefore named main.TABLE: they
+-- stay whole and keep their index. The WITH is made of the check_filter_*
+-- texts: check appends the condition and closes the brackets.
 --
--- A table of a million requests is scanned, never grouped: first what is out
--- of the ordinary is picked out, then the little that is left is added up.
+-- A table of a million requests is scanned, never grouped: the query selects
+-- the few rows that are out of the ordinary, then adds these up.
 
 -- name: check_breaks
 SELECT (SELECT count(*) FROM request

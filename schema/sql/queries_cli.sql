@@ -1,5 +1,5 @@
--- queries_cli.sql - the selects behind info, ingest's summary, script and the
--- filters.
+-- queries_cli.sql - the queries of info, ingest's summary, script, query and
+-- the filters.
 
 -- name: filter_range
 SELECT coalesce(min(first_ns), 0) AS first_ns,
@@ -74,7 +74,7 @@ LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 -- name: stacks
 SELECT id, coalesce(parent, 0) AS parent, frame FROM stack ORDER BY id
 
--- Return addresses that no call returns to.
+-- Return addresses that follow no call.
 -- name: print_bogus
 SELECT c.frame, w.name FROM callsite c
 JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
@@ -109,7 +109,7 @@ FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
 
 -- name: near_columns
--- ?1: the statement; those of its tables first
+-- ?1: the statement; columns of its tables come first
 SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type IN ('table', 'view')

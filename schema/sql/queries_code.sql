@@ -1,5 +1,5 @@
--- queries_code.sql - the code and the events of a database, for those that need
--- more of a frame than its name; ids are 1, 2, 3 ....
+-- queries_code.sql - the code and the events of a database, for readers that
+-- need more of a frame than its name. Ids are 1, 2, 3 ....
 
 -- name: code_images
 SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,

@@ -1,4 +1,4 @@
--- queries_export.sql - the selects behind export that no other command has.
+-- queries_export.sql - the queries that only export uses.
 
 -- name: export_losses
 -- the caller adds a condition on cpu and time_ns, and export_losses_order
@@ -10,7 +10,7 @@ FROM loss WHERE id IN (
 -- name: export_losses_order
 ) ORDER BY coalesce(t1, 9223372036854775807), id
 
--- Keys of the JSON form are the names of these columns: add, never rename.
+-- The names of the columns are the keys of the JSON form: add, never rename.
 -- name: export_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
@@ -42,7 +42,7 @@ SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
 	max(CASE name WHEN 'preempt' THEN value END) AS preempt
 FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event ORDER BY event
 
--- Threads with the capture that stands for all of the same kernel.
+-- Threads, with the first capture of the same kernel.
 -- name: track_threads
 SELECT h.id, coalesce(p.pid, -1) AS pid, coalesce(h.tid, -1) AS tid,
 	coalesce(h.process, 0) AS process, h.start_ns, h.end_ns,
@@ -71,7 +71,7 @@ WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
 -- name: export_range
 SELECT min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM capture
 
--- Of events with a fixed period.
+-- Events with a fixed period.
 -- name: export_periods
 SELECT name, min(period) AS min_period, max(period) AS max_period
 FROM event_type

@@ -1,7 +1,7 @@
--- queries_functions.sql - the selects behind our SQL functions.
+-- queries_functions.sql - the queries of our SQL functions.
 
 -- name: fn_connect
--- connects the table, and finds nothing
+-- connects the table; returns no row
 SELECT 1 AS found FROM backstitch_functions WHERE 0
 
 -- name: fn_stack
@@ -26,14 +26,14 @@ SELECT value FROM meta WHERE key = 'wall_offset_ns'
 AND typeof(value) = 'integer' ORDER BY capture LIMIT 1
 
 -- name: fn_at
--- longer addresses are higher: there is no sign in text
+-- orders by address: they are hex text without leading zeros, so a longer one
+-- is higher
 SELECT pid, line, capture, t0, t1 FROM maps
 WHERE (t0 IS NULL OR t0 <= ?1) AND (t1 IS NULL OR t1 > ?1)
 ORDER BY capture, pid, instr(line, '-'), line
 
 -- name: fn_flame_event
--- the events that have no name given: the one of the most weight that has
--- stacks
+-- the event if none is named: the one with stacks that has the most weight
 SELECT t.name FROM event_type t
 WHERE t.kind = 'sample' AND t.events > 0
 GROUP BY t.name
@@ -53,7 +53,7 @@ WHERE t.name = ?1 AND (?2 IS NULL OR c.name = ?2)
 GROUP BY 3, g.mark, g.user, g.kernel
 
 -- name: fn_flame_events
--- the same of some processes and times: ?4 pid, ?5 from, ?6 up to
+-- the same for a process or time: ?4 pid, ?5 from, ?6 up to
 -- columns: as fn_flame_groups
 SELECT k.stack AS kernel, u.stack AS user,
 	coalesce(c.label, c.name, '[unknown]') AS comm,
@@ -77,7 +77,7 @@ WHERE t.name = ?1 AND (?2 IS NULL OR c.name = ?2)
 GROUP BY 3, mark, u.stack, k.stack
 
 -- name: fn_flame_words
--- the names of marks: as in view folded
+-- the names of marks, as in the view folded
 SELECT -id AS mark, CASE name WHEN 'matched' THEN 'empty' ELSE name END AS name
 FROM word WHERE kind = 'request'
 UNION ALL

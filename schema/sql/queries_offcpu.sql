@@ -1,9 +1,9 @@
--- queries_offcpu.sql - the selects behind off-CPU time: who left a CPU, who
--- came back, and who woke whom. See cli/model/offcpu.c.
+-- queries_offcpu.sql - the queries of off-CPU time: which thread left a CPU,
+-- which came back, which woke which. See cli/model/offcpu.c.
 
 -- name: offcpu_types
--- What each event tells; the most frequent first. Those of an ftrace instance
--- have its name before theirs.
+-- The role of each event; the most frequent first. Events of an ftrace
+-- instance are named INSTANCE/EVENT.
 SELECT id, capture, role, fields, events, system_wide, together, last_ns
 FROM (
 	SELECT t.id, t.capture, CASE
@@ -39,9 +39,8 @@ WHERE role IS NOT NULL
 ORDER BY capture, events DESC, id
 
 -- name: offcpu_event
--- All streams have the same columns: event, time, CPU, comm, stacks, verdict,
--- flags, the tid that leaves (or whose stack it is), its state, the tid that
--- comes (or is woken).
+-- All streams have the same columns. leaves: the tid that leaves the CPU, or
+-- that has the stack; state: its state; comes: the tid that comes or is woken.
 -- columns: id time_ns cpu comm kraw uraw verdict flags leaves state comes
 SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
 	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
@@ -63,12 +62,12 @@ NULL AS leaves, NULL AS state, f.pid AS comes
 NULL AS leaves, NULL AS state, f.tid AS comes
 
 -- name: offcpu_of_type
--- The ids of the events of one type, in time order.
+-- The events of one type, in time order.
 ON f.event_id = e.id WHERE e.type = ?1 AND e.time_ns NOT NULL
 ORDER BY f.event_id
 
 -- name: offcpu_record
--- Records of context switches name their own thread only.
+-- A record of a context switch names its own thread only.
 CASE WHEN o.away THEN t.tid END AS leaves,
 	CASE WHEN o.ready THEN 0 ELSE -1 END AS state,
 	CASE WHEN NOT o.away THEN t.tid END AS comes
@@ -83,7 +82,7 @@ LEFT JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY o.event
 
 -- name: offcpu_stack
--- The sample that the switch itself made, where its record has no stack.
+-- The sample that the switch itself caused, where its record has no stack.
 t.tid AS leaves, -1 AS state, NULL AS comes
 
 -- name: offcpu_stack_from

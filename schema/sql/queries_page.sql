@@ -1,5 +1,5 @@
--- queries_page.sql - the selects behind the tables of the HTML report. The
--- names of their columns are the headings.
+-- queries_page.sql - the queries of the tables in the HTML report. The names
+-- of the columns are the headings.
 
 -- name: page_captures
 SELECT id AS "No.", path AS "Capture", format AS "Format", host AS "Host",

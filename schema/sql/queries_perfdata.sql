@@ -1,5 +1,5 @@
--- queries_perfdata.sql - what a perf.data file says besides samples: captures,
--- events, who ran, what was mapped, what was lost.
+-- queries_perfdata.sql - what a perf.data file holds besides samples:
+-- captures, events, processes, threads, mappings, losses.
 
 -- name: perfdata_captures
 SELECT id, format, host, release, arch, cmdline, coalesce(cpus, 0) AS cpus,

@@ -1,6 +1,6 @@
--- queries_redact.sql - the selects behind bundle: which files go along, and
--- what a redacted copy loses as a whole.
--- The copy is rewritten (VACUUM), so that nothing of it is left in free pages.
+-- queries_redact.sql - the queries of bundle: the files to include, and the
+-- rows that a redacted copy does not have. The copy is rewritten by VACUUM, so
+-- that no deleted text is left in free pages.
 
 -- name: redact_begin
 CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY);
@@ -21,7 +21,7 @@ UPDATE image SET maj = 0, min = 0, ino = 0, ino_gen = 0
 WHERE id NOT IN (SELECT id FROM kept);
 DROP TABLE kept
 
--- The files that names were read from, beside the image's own.
+-- The files that names were read from, besides the image's own file.
 -- name: bundle_images
 SELECT id, kind, path, build_id FROM image
 WHERE path IS NOT NULL AND kind IN (SELECT id FROM word

@@ -1,4 +1,4 @@
--- queries_report.sql - the selects behind flame and report.
+-- queries_report.sql - the queries of flame and report.
 --
 -- Both read every sample once and aggregate in memory: grouping 1.5 million
 -- rows in SQL sorts them first and takes several times as long.
@@ -46,7 +46,8 @@ LEFT JOIN callsite c ON c.frame = f.id
 -- name: report_raws
 SELECT id, stack, coalesce(ended, 0) AS ended FROM raw_chain
 
--- Stacks with frames that no call returns to: from which position on.
+-- Stacks with return addresses that follow no call, and the position of the
+-- first one.
 -- name: report_bogus
 SELECT stack, first FROM stack_check WHERE bogus
 
@@ -56,7 +57,7 @@ SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 -- name: report_lost
 SELECT coalesce(sum(n), 0) AS n FROM loss WHERE what = 'lost'
 
--- Records that were dropped, and losses of which nobody knows the number.
+-- The number of records that were dropped, and of losses of unknown size.
 -- name: report_lost_all
 SELECT coalesce(sum(n), 0) AS n, count(*) - count(n) AS unknown
 FROM loss WHERE counts

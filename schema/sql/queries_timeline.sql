@@ -1,7 +1,7 @@
--- queries_timeline.sql - the selects behind the timeline picture of check.
+-- queries_timeline.sql - the queries of check's timeline picture.
 --
--- Sums are made by the caller: SQLite's sum() fails when a database that was
--- made to hurt takes it over 64 bits.
+-- The caller adds up: SQLite's sum() fails if a manipulated database makes it
+-- exceed 64 bits.
 
 -- name: timeline_captures
 SELECT id, coalesce(path, '') AS path, coalesce(host, '') AS host,
@@ -12,7 +12,7 @@ FROM capture ORDER BY id
 -- name: timeline_types
 SELECT id, coalesce(capture, 0) AS capture FROM event_type ORDER BY id
 
--- Chains may be later than the last event.
+-- The range of times of chains, which may be later than the last event.
 -- name: timeline_range
 SELECT min(time_ns) AS first_ns, max(time_ns) AS last_ns FROM chain
 

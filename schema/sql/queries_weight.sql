@@ -1,6 +1,6 @@
--- queries_weight.sql - the selects behind weights by an expression: see
--- cli/model/weight.c. What the expression sees is the row between weight_row
--- and weight_from: the columns below, and the fields of the event.
+-- queries_weight.sql - the queries of weights by an expression: see
+-- cli/model/weight.c. The expression can use the columns of weight_row and the
+-- fields of the event.
 
 -- name: weight_head
 -- the caller adds the expression in brackets, and weight_row
@@ -17,7 +17,7 @@ SELECT "#type", "#comm", "#cpu", "#kraw", "#uraw", "#verdict", "#flags",
 	w.name AS verdict, r.latency_ns AS latency_ns
 
 -- name: weight_from
--- the caller adds the ev_ table as f, or not, and weight_where
+-- the caller adds the ev_ table as f if one is used, and conditions
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN thread h ON h.id = e.thread

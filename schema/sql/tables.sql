@@ -14,7 +14,7 @@ CREATE TABLE word(
 	PRIMARY KEY(kind, id)
 ) WITHOUT ROWID;
 
--- About the run and its captures. capture 0: the run itself.
+-- Facts about the run (capture 0) and its captures.
 CREATE TABLE meta(
 	capture INTEGER NOT NULL,
 	key TEXT NOT NULL,
@@ -48,7 +48,8 @@ CREATE TABLE capture(
 				-- the same time, as far as that is proved
 );
 
--- One life of a process id. 0 is the kernel (in mapping only).
+-- One process; a reused pid has several rows. Process 0 is the kernel, in
+-- mapping only.
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,	-- of several that know it the first
@@ -74,7 +75,7 @@ CREATE TABLE comm(
 	label TEXT		-- name as in folded stacks; NULL: the same
 );
 
--- A file, or other place, that code came from.
+-- A file or another source of code.
 CREATE TABLE image(
 	id INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'image'
@@ -95,8 +96,8 @@ CREATE TABLE segment(
 	off INTEGER, vaddr INTEGER, filesz INTEGER, flags INTEGER
 );
 
--- The sections that names were read from, and code whose calls were looked at:
--- what was in them.
+-- Hashes of the sections that names were read from, and of the code that the
+-- call-site check read.
 CREATE TABLE image_section(
 	image INTEGER,
 	file TEXT,
@@ -105,7 +106,7 @@ CREATE TABLE image_section(
 	PRIMARY KEY(image, file, name)
 ) WITHOUT ROWID;
 
--- What was mapped where and when.
+-- Mappings of code, with address and time.
 CREATE TABLE mapping(
 	id INTEGER PRIMARY KEY,
 	process INTEGER,	-- 0: the kernel
@@ -115,7 +116,7 @@ CREATE TABLE mapping(
 	t0 INTEGER, t1 INTEGER	-- NULL: before, after the capture
 );
 
--- What was recorded. kind 'record' are switches, throttles and the like.
+-- Events that were recorded. Kind 'record': switches, throttling and the like.
 CREATE TABLE event_type(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
@@ -134,7 +135,7 @@ CREATE TABLE event_type(
 	buffer TEXT		-- ftrace instance; NULL: the top one
 );
 
--- Every event, in time order. No index but the id.
+-- Every event, in time order. The only index is the id.
 CREATE TABLE event(
 	id INTEGER PRIMARY KEY,
 	time_ns INTEGER,	-- NULL: not timed
@@ -149,8 +150,8 @@ CREATE TABLE event(
 	raw_ns INTEGER		-- on the capture's clock; NULL: the same
 );
 
--- Samples of the same type, name and stacks, added up; made while events
--- are stored. One group may have several rows: take the sum.
+-- Samples with the same type, name and stacks, added up while events are
+-- stored. One group may have several rows, to be added up.
 CREATE TABLE sample_group(
 	type INTEGER,		-- event_type.id
 	comm INTEGER,		-- the first comm of that name
@@ -163,7 +164,7 @@ CREATE TABLE sample_group(
 	weight INTEGER, n INTEGER -- sum of the weights; how many samples
 );
 
--- Raw payload of tracepoints that have no ev_ table.
+-- Raw payload of tracepoint events without an ev_ table.
 CREATE TABLE event_raw(
 	event INTEGER PRIMARY KEY,
 	data BLOB
@@ -201,7 +202,7 @@ CREATE TABLE frame(
 	line INTEGER		-- address: of the call before it
 );
 
--- A stack is a path in the tree: frame, called by parent.
+-- A stack is a node of a tree: a frame, called by the stack parent.
 CREATE TABLE stack(
 	id INTEGER PRIMARY KEY,
 	parent INTEGER,		-- < id; NULL: the outermost
@@ -210,8 +211,8 @@ CREATE TABLE stack(
 	hash BLOB		-- of stacks in use: content, 128 bits
 );
 
--- The frames of every stack in use; pos 0 is the innermost. Kept in the
--- order of folded stacks, so that those need no sorting.
+-- The frames of every stack in use; pos 0 is the innermost. The key has the
+-- order of folded stacks, which therefore need no sorting.
 CREATE TABLE stack_path(
 	stack INTEGER,
 	pos INTEGER,
@@ -219,14 +220,14 @@ CREATE TABLE stack_path(
 	PRIMARY KEY(stack, pos DESC)
 ) WITHOUT ROWID;
 
--- The text of a frame in folded stacks: ';' and control bytes replaced,
--- inlined functions behind it, marked _[k] kernel, _[i] inlined, _[j] JIT.
+-- The text of a frame in folded stacks: with ';' and control bytes replaced,
+-- followed by inlined functions, marked _[k] kernel, _[i] inlined, _[j] JIT.
 CREATE TABLE label(
 	frame INTEGER PRIMARY KEY,
 	name TEXT
 );
 
--- What is in front of a return address of a user stack: a call, or none.
+-- The instruction before a return address of a user stack: a call or not.
 CREATE TABLE callsite(
 	frame INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'callsite'; no_call, no_code: bogus
@@ -234,8 +235,8 @@ CREATE TABLE callsite(
 	unverified INTEGER	-- 1: no build-id proves the file
 );
 
--- Where the call in front of a return address goes: to the function of the
--- next inner frame?
+-- Whether the call before a return address calls the function of the next
+-- inner frame.
 CREATE TABLE callsite_link(
 	inner INTEGER,		-- frame.id
 	frame INTEGER,		-- frame.id: its caller in a stack
@@ -243,7 +244,8 @@ CREATE TABLE callsite_link(
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
 
--- The quality of the user stacks in use that have a return address.
+-- The result of the call-site check for user stacks in use that have a return
+-- address.
 CREATE TABLE stack_check(
 	stack INTEGER PRIMARY KEY,
 	checked INTEGER,	-- return addresses that could be checked
@@ -288,7 +290,7 @@ CREATE TABLE jit_code(
 	bytes BLOB
 );
 
--- Where its instructions from an offset on come from.
+-- The source line of jitted code from an offset on.
 CREATE TABLE jit_line(
 	image INTEGER,
 	off INTEGER,
@@ -297,8 +299,8 @@ CREATE TABLE jit_line(
 	PRIMARY KEY(image, off)
 ) WITHOUT ROWID;
 
--- Functions inlined at a frame; depth 0 is the innermost. The last is inlined
--- into the symbol of the frame, at frame.file and frame.line.
+-- Functions inlined at a frame; depth 0 is the innermost. The outermost one is
+-- inlined into the frame's symbol, at frame.file and frame.line.
 CREATE TABLE inline_frame(
 	frame INTEGER,
 	depth INTEGER,
@@ -307,7 +309,7 @@ CREATE TABLE inline_frame(
 	line INTEGER
 );
 
--- One row per request: what became of it.
+-- One row per request for a user stack, with its verdict.
 CREATE TABLE request(
 	event INTEGER PRIMARY KEY,
 	cookie INTEGER,
@@ -349,8 +351,8 @@ CREATE TABLE chain(
 	loss INTEGER		-- loss.id that explains the verdict
 );
 
--- What else recorded a chain: one row for each further capture of the same
--- kernel, which wrote the same addresses for the same cookie.
+-- Other captures of the same kernel that recorded a chain: the same addresses
+-- for the same cookie.
 CREATE TABLE chain_copy(
 	chain INTEGER,		-- chain.id
 	capture INTEGER,
@@ -369,7 +371,7 @@ CREATE TABLE cookies(
 	missing INTEGER		-- counters that no record has
 );
 
--- The cookies that one CPU gave.
+-- The cookies of one CPU.
 CREATE TABLE cookie_cpu(
 	capture INTEGER,
 	cpu INTEGER,
@@ -383,7 +385,7 @@ CREATE TABLE cookie_cpu(
 	wraps INTEGER		-- of the 32-bit counter
 );
 
--- A run of counters that no record has.
+-- A range of counter values that no record has.
 CREATE TABLE cookie_gap(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
@@ -394,7 +396,7 @@ CREATE TABLE cookie_gap(
 	loss INTEGER		-- loss.id that explains it
 );
 
--- What must not happen in a trace: one row per rule.
+-- Rules: what must not happen in a trace.
 CREATE TABLE rule(
 	id INTEGER PRIMARY KEY,
 	name TEXT,
@@ -403,7 +405,7 @@ CREATE TABLE rule(
 	breaks INTEGER		-- 1: check ends with status 4
 );
 
--- What a rule found.
+-- Breaches of the rules.
 CREATE TABLE finding(
 	id INTEGER PRIMARY KEY,
 	rule INTEGER,		-- rule.id
@@ -416,9 +418,9 @@ CREATE TABLE finding(
 	n INTEGER
 );
 
--- Records that were dropped. The number of records lost is the sum of n
--- where counts is 1; the other rows tell of the same drops again, or of
--- something else that was not recorded.
+-- Records that were dropped. The number of records lost is the sum of n where
+-- counts is 1; the other rows report the same drops again, or other things
+-- that were not recorded.
 CREATE TABLE loss(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
@@ -432,7 +434,7 @@ CREATE TABLE loss(
 	off INTEGER
 );
 
--- Broken promises about time order.
+-- Records that break the time order that their source promises.
 CREATE TABLE ordering(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
@@ -445,7 +447,7 @@ CREATE TABLE ordering(
 	detail TEXT
 );
 
--- What could not be read, and what is not decoded.
+-- Damage that was skipped, and records that are not decoded.
 CREATE TABLE damage(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,

@@ -1,14 +1,14 @@
 -- views.sql - the views of a backstitch database. Plain SQL that every
 -- sqlite3 shell runs. Addresses and offsets are hex text here.
 --
--- SQLite runs these fast in one shape only: first add up events by small
--- ids, then turn ids into text; and look at a stack through stack_path,
--- never by recursion over stack (no filter is pushed into a recursion).
+-- SQLite runs these fast in one shape only: first add up events by small ids,
+-- then look up the text of the ids; and read a stack through stack_path, not
+-- by recursion over stack, because SQLite pushes no filter into a recursion.
 
--- One row per sample, readable. user_stack and user_raw: of the sample
--- itself or, by way of its request, of the chain that came later. verdict:
--- of the request; NULL when the sample asked for nothing. bogus: frames of the
--- user stack that cannot be; NULL: not checked, or it has no caller.
+-- One row per sample, with text. user_stack and user_raw: of the sample
+-- itself, or of the chain that answers its request. verdict: of the request;
+-- NULL: there is none. bogus: number of impossible frames in the user stack;
+-- NULL: not checked, or it has no caller.
 CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
 	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw,
 	bogus) AS
@@ -26,8 +26,8 @@ LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 LEFT JOIN stack_check q ON q.stack = u.stack;
 
--- One row per event of every kind, in time order: what printing needs. kraw,
--- uraw: raw_chain ids. has_raw: a payload is in event_raw.
+-- One row per event of every kind, in time order, with what printing needs.
+-- kraw, uraw: raw_chain ids. has_raw: event_raw has a payload.
 CREATE VIEW script_rows(event_id, capture, time_ns, cpu, pid, tid, comm,
 	event, kind, type, weight, kraw, uraw, verdict, flags, has_raw) AS
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
@@ -43,10 +43,10 @@ LEFT JOIN event_raw x ON x.event = e.id
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
 
 -- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:
--- not named. off: in the file; vaddr: what addr2line wants. flags: 1 the
--- caller was inferred, 2 the mapping is uncertain. inlined: the functions that
--- were inlined there, outermost first, as in 'f;g'; NULL: none. file, line: in
--- the innermost of them.
+-- not named. off: in the file; vaddr: the address for addr2line. flags: 1 the
+-- caller was inferred, 2 the mapping is uncertain. inlined: the functions
+-- inlined there, outermost first, as in 'f;g'; NULL: none. file, line: in the
+-- innermost function.
 CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
 	build_id, kind, flags, inlined, file, line) AS
 SELECT s.stack, s.pos, y.name, f.symoff, i.path,
@@ -66,11 +66,11 @@ LEFT JOIN symbol y ON y.id = f.symbol
 LEFT JOIN inline_frame d ON d.frame = f.id AND d.depth = 0
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
--- The whole stack of an event, one row per frame, pos 0 the innermost:
--- kernel frames (half 'kernel'), behind them the user frames (half 'user').
--- A user half that is missing is one row '[user: VERDICT]'; behind one that
--- was not unwound to its outermost frame comes a row '[user: REASON]'. Ask for
--- one event_id at a time, or for a few.
+-- The whole stack of an event, one row per frame, pos 0 the innermost: kernel
+-- frames (half 'kernel'), then user frames (half 'user'). A missing user half
+-- is one row '[user: VERDICT]'; a user half that was not unwound to its
+-- outermost frame ends with a row '[user: REASON]'. Select one event_id at a
+-- time, or a few.
 CREATE VIEW full_stack(event_id, pos, half, symbol, symoff, image, off,
 	build_id) AS
 SELECT e.id, s.pos, 'kernel', y.name, f.symoff, i.path, printf('0x%x', f.off),
@@ -114,13 +114,13 @@ JOIN word w ON w.kind = 'unwind' AND w.id = u.ended AND w.name <> 'outermost'
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack;
 
--- One line of a flame graph, as flamegraph.pl takes it:
+-- One line of a flame graph, as flamegraph.pl reads it:
 --   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
--- stack: comm;outermost user;...;kernel leaf, with frames of the kernel
--- marked _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the
--- user half is missing, '[user: after exec]' before frames of the program
--- that came after, '[user: REASON]' before those of a stack that was not
--- unwound to its outermost frame. weight: sum of the samples' weights.
+-- stack: comm;outermost user;...;kernel leaf, with frames of the kernel marked
+-- _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the user
+-- half is missing, '[user: after exec]' before frames of the program after an
+-- exec, '[user: REASON]' before those of a stack that was not unwound to its
+-- outermost frame. weight: sum of the samples' weights.
 CREATE VIEW folded(capture, event, stack, weight) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
@@ -145,9 +145,9 @@ LEFT JOIN text u ON u.stack = g.user
 LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;
 
--- The flame graph as a tree: one row per node. path: the names from the root
--- by ';', name: the last of them, depth 0: the comm. self: weight of the
--- samples that end here, total: of all that pass.
+-- The flame graph as a tree, one row per node. path: the names from the root,
+-- separated by ';'; name: the last of them; depth 0: the comm. self: weight of
+-- the samples that end here; total: of all samples through the node.
 CREATE VIEW flame_tree(capture, event, path, depth, name, self, total) AS
 WITH RECURSIVE step(capture, event, stack, weight, at, depth, name) AS (
 	SELECT capture, event, stack || ';', weight, instr(stack || ';', ';'),
@@ -191,10 +191,10 @@ JOIN passed p ON p.stack = h.stack
 JOIN event_type t ON t.id = h.type
 GROUP BY 1, 2, 3, 4;
 
--- Frames of user stacks that nothing can have been called from: reason
--- 'no_call' (no call is in front of the address) or 'no_code' (it is in no
--- code). Frames further out were found by way of them. samples: with the
--- stack. unverified: no build-id proves the file that was looked into.
+-- Frames of user stacks that cannot be callers: reason 'no_call' (no call is
+-- before the address) or 'no_code' (the address is in no code). Frames further
+-- out were found through them. samples: samples with the stack. unverified: no
+-- build-id proves that the file is the one that was mapped.
 CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
 	unverified) AS
 SELECT p.stack, p.pos, w.name, y.name, i.path, printf('0x%x', f.off),
@@ -234,8 +234,8 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
--- How many requests ('request') and deferred user stacks ('chain') ended
--- how. The sums are the numbers of requests and of chains.
+-- The number of requests ('request') and deferred user stacks ('chain') by
+-- verdict. The sums are the numbers of requests and of chains.
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS
 SELECT 'request', v.name, c.name, q.n
 FROM (SELECT verdict, confidence, count(*) AS n FROM request GROUP BY 1, 2) q
@@ -247,8 +247,8 @@ FROM (SELECT verdict, confidence, count(*) AS n FROM chain GROUP BY 1, 2) q
 LEFT JOIN word v ON v.kind = 'chain' AND v.id = q.verdict
 LEFT JOIN word c ON c.kind = 'confidence' AND c.id = q.confidence;
 
--- What the recorder dropped, by CPU (NULL: it did not say which). n:
--- records, intervals: how often.
+-- Records that the recorder dropped, by CPU (NULL: not recorded). n: number of
+-- records; intervals: number of losses.
 CREATE VIEW loss_by_cpu(capture, cpu, what, n, intervals) AS
 SELECT capture, cpu, what, sum(n), count(*) FROM loss GROUP BY 1, 2, 3;
 
@@ -266,11 +266,11 @@ LEFT JOIN comm c ON c.id = e.comm
 WHERE r.latency_ns IS NOT NULL
 GROUP BY 1, 2, 3;
 
--- What was mapped: line is as in /proc/PID/maps, from time t0 to t1 (NULL:
--- before, after the capture). The maps at a time T:
+-- Mappings: line is as in /proc/PID/maps, from time t0 to t1 (NULL: before,
+-- after the capture). The mappings at a time T:
 --   SELECT line FROM maps WHERE pid = 1 AND coalesce(t0, 0) <= T
 --   AND (t1 IS NULL OR t1 > T) ORDER BY line
--- pid NULL: the kernel's.
+-- pid NULL: the kernel.
 CREATE VIEW maps(capture, pid, t0, t1, line) AS
 SELECT p.capture, p.pid, m.t0, m.t1,
 	printf('%-73s%s', printf('%08x-%08x %s%s%s%s %08x %02x:%02x %d ',
@@ -288,8 +288,8 @@ FROM mapping m
 LEFT JOIN process p ON p.id = m.process
 LEFT JOIN image i ON i.id = m.image;
 
--- Images with frames that have no name: how many frames, in how many of the
--- stacks in use, and why.
+-- Images with frames that have no name: the number of frames, of stacks in use
+-- with such a frame, and the reason.
 CREATE VIEW unsymbolized(image, build_id, kind, frames, stacks, status) AS
 WITH used(image, stacks) AS MATERIALIZED (
 	SELECT image, count(*) FROM (
@@ -307,8 +307,8 @@ JOIN image i ON i.id = b.image
 LEFT JOIN used u ON u.image = b.image
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
--- What the rules found, readable. loss: the id of the loss that explains it.
--- There is also one view per rule: table `rule` says which.
+-- Breaches of the rules, with text. loss: the id of the loss that explains the
+-- breach. Each rule has a view of its own: see table `rule`.
 CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
 	event, loss, n) AS
 SELECT f.id, r.name, f.capture, f.time_ns, f.since_ns, f.cpu, p.pid, t.tid,
@@ -320,10 +320,10 @@ LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm c ON c.thread = f.thread;
 
 -- Everything that breaks cause and effect, and makes check end with status 4:
--- one row per request and chain whose other half is missing for a reason
--- that is not in the nature of the recording, per loss, per finding of a rule
--- that breaks it, and per record out of order. id: of the row in the table
--- that `kind` names. The same conditions as in query check_breaks.
+-- one row per request and chain whose other half is missing for a reason other
+-- than how the recording works, per loss, per finding of a rule about
+-- causality, and per record out of order. id: of the row in the table that
+-- `kind` names. The conditions are those of the query check_breaks.
 CREATE VIEW causality_errors(kind, what, id, capture, time_ns, detail) AS
 SELECT 'request', w.name, r.event, t.capture, e.time_ns, c.name
 FROM request r

@@ -1,9 +1,10 @@
-/* callsite.c - what the call-site check found. */
-#include "schema/inner.h"
-#include "schema/store.h"
+/* callsite.c - rows of the call-site check. */
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 
-/* A number that has no meaning when it is 0. */
-static void bind_some(sqlite3_stmt *st, int i, uint64_t v)
+/* Binds v, or NULL if it is 0. */
+static void callsite_bind_some(sqlite3_stmt *st, int i, uint64_t v)
 {
 	if (v)
 		sqlite3_bind_int64(st, i, (int64_t)v);
@@ -13,23 +14,23 @@ static void bind_some(sqlite3_stmt *st, int i, uint64_t v)
 
 int store_callsites_begin(struct store *db, struct err *err)
 {
-	if ((db->making && store_write_frames(db, err)) || store_drain(db, err))
+	if ((db->making && flush_frames(db, err)) || db_drain(db, err))
 		return -1;
-	return store_exec(db, sql_file("callsite"), err);
+	return db_exec(db, sql_file("callsite"), err);
 }
 
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("put_callsite"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_callsite"), err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		sqlite3_bind_int64(st, 1, c[i].frame);
 		sqlite3_bind_int64(st, 2, c[i].kind);
-		bind_some(st, 3, c[i].target);
+		callsite_bind_some(st, 3, c[i].target);
 		sqlite3_bind_int64(st, 4, c[i].unverified);
-		rc = store_step(db, st, err);
+		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -38,14 +39,14 @@ int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("put_link"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_link"), err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		sqlite3_bind_int64(st, 1, l[i].inner);
 		sqlite3_bind_int64(st, 2, l[i].frame);
 		sqlite3_bind_int64(st, 3, l[i].link);
-		rc = store_step(db, st, err);
+		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -54,18 +55,18 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("put_stack_check"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_stack_check"), err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		sqlite3_bind_int64(st, 1, s[i].stack);
 		sqlite3_bind_int64(st, 2, s[i].checked);
 		sqlite3_bind_int64(st, 3, s[i].bogus);
-		bind_some(st, 4, s[i].first);
-		bind_some(st, 5, s[i].image);
+		callsite_bind_some(st, 4, s[i].first);
+		callsite_bind_some(st, 5, s[i].image);
 		sqlite3_bind_int64(st, 6, s[i].gaps);
-		bind_some(st, 7, s[i].caller);
-		rc = store_step(db, st, err);
+		callsite_bind_some(st, 7, s[i].caller);
+		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;

@@ -2,15 +2,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/fact.h"
 
-/* A weight above this is no count of anything (as ns it is 104 days); it
- * would make sums overflow in SQL, which then fails instead of answering. */
+/* A larger weight is no count of anything (as ns it is 104 days), and makes
+ * SQL's sum() overflow, which fails the whole statement. */
 #define WEIGHT_MAX ((uint64_t)1 << 53)
 
 static void row_time(struct row *r, unsigned int i, int64_t t)
@@ -25,14 +25,12 @@ static void row_cpu(struct row *r, unsigned int i, int32_t cpu)
 		row_int(r, i, cpu);
 }
 
-/* ---- what else an event carries */
-
-static int put_extra(struct store *db, uint32_t event, const char *name,
-		     uint64_t v, struct err *err)
+static int fact_put_extra(struct store *db, uint32_t event, const char *name,
+			  uint64_t v, struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_EXTRA, strlen(name), &r, err))
+	if (db_row(db, T_EXTRA, strlen(name), &r, err))
 		return -1;
 	row_int(&r, 0, event);
 	row_text(&r, 1, name);
@@ -40,15 +38,15 @@ static int put_extra(struct store *db, uint32_t event, const char *name,
 	return 0;
 }
 
-static int put_extras(struct store *db, uint32_t event, const struct extra *x,
-		      uint32_t n, struct err *err)
+static int fact_put_extras(struct store *db, uint32_t event,
+			   const struct extra *x, uint32_t n, struct err *err)
 {
 	struct row r;
 
 	for (uint32_t i = 0; i < n; i++, x++) {
 		const char *name = x->name ? x->name : "?";
 
-		if (store_row(db, T_EXTRA, strlen(name) + x->len, &r, err))
+		if (db_row(db, T_EXTRA, strlen(name) + x->len, &r, err))
 			return -1;
 		row_int(&r, 0, event);
 		row_text(&r, 1, name);
@@ -60,13 +58,13 @@ static int put_extras(struct store *db, uint32_t event, const struct extra *x,
 	return 0;
 }
 
-static int put_branches(struct store *db, uint32_t event,
-			const struct rec_sample *s, struct err *err)
+static int fact_put_branches(struct store *db, uint32_t event,
+			     const struct rec_sample *s, struct err *err)
 {
 	struct row r;
 
 	for (uint32_t i = 0; i < s->n_branch; i++) {
-		if (store_row(db, T_BRANCH, 0, &r, err))
+		if (db_row(db, T_BRANCH, 0, &r, err))
 			return -1;
 		row_int(&r, 0, event);
 		row_int(&r, 1, i);
@@ -77,70 +75,70 @@ static int put_branches(struct store *db, uint32_t event,
 	return 0;
 }
 
-static int put_raw(struct store *db, const struct fact_event *e,
-		   const struct rec_sample *s, struct err *err)
+static int fact_put_raw(struct store *db, const struct fact_event *e,
+			const struct rec_sample *s, struct err *err)
 {
-	const struct capture_map *c = store_capture_map(db, e->source);
+	const struct capture_map *c = capture_map(db, e->source);
 	struct row r;
 
-	if (!fields_keep_raw(db->fields) ||
+	if (!fields_keep_raw(db->w->fields) ||
 	    (c->src && store_wants_fields(db, c->src, e->type)))
 		return 0;
-	if (store_row(db, T_EVENT_RAW, s->raw_len, &r, err))
+	if (db_row(db, T_EVENT_RAW, s->raw_len, &r, err))
 		return -1;
 	row_int(&r, 0, e->id);
 	row_blob(&r, 1, s->raw, s->raw_len);
 	return 0;
 }
 
-static int put_switch(struct store *db, uint32_t event,
-		      const struct record *rec, struct err *err)
+static int fact_put_switch(struct store *db, uint32_t event,
+			   const struct record *rec, struct err *err)
 {
-	if (put_extra(db, event, "out", !!(rec->flags & REC_F_OUT), err))
+	if (fact_put_extra(db, event, "out", !!(rec->flags & REC_F_OUT), err))
 		return -1;
 	if (rec->flags & REC_F_PREEMPT &&
-	    put_extra(db, event, "preempt", 1, err))
+	    fact_put_extra(db, event, "preempt", 1, err))
 		return -1;
 	if (rec->sw.other_pid >= 0 &&
-	    put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid, err))
+	    fact_put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid,
+			   err))
 		return -1;
 	if (rec->sw.other_tid >= 0)
-		return put_extra(db, event, "other_tid",
-				 (uint64_t)rec->sw.other_tid, err);
+		return fact_put_extra(db, event, "other_tid",
+				      (uint64_t)rec->sw.other_tid, err);
 	return 0;
 }
 
-/* The rare parts of an event; most events have none of them. */
-static int put_rest(struct store *db, const struct fact_event *e,
-		    struct err *err)
+/* Writes the parts of an event that most events do not have. */
+static int fact_put_rest(struct store *db, const struct fact_event *e,
+			 struct err *err)
 {
 	const struct record *rec = e->rec;
 
 	if (rec->flags & REC_F_DUPLICATE &&
-	    put_extra(db, e->id, "duplicate", 1, err))
+	    fact_put_extra(db, e->id, "duplicate", 1, err))
 		return -1;
-	if (rec->flags & REC_F_GUEST && put_extra(db, e->id, "guest", 1, err))
+	if (rec->flags & REC_F_GUEST &&
+	    fact_put_extra(db, e->id, "guest", 1, err))
 		return -1;
 	if (rec->kind == REC_SWITCH)
-		return put_switch(db, e->id, rec, err);
+		return fact_put_switch(db, e->id, rec, err);
 	if (rec->kind == REC_MARK)
-		return put_extras(db, e->id, rec->mark.extra, rec->mark.n_extra,
-				  err);
+		return fact_put_extras(db, e->id, rec->mark.extra,
+				       rec->mark.n_extra, err);
 	if (rec->kind != REC_SAMPLE)
 		return 0;
 
 	const struct rec_sample *s = &rec->sample;
 
-	if (s->n_extra && put_extras(db, e->id, s->extra, s->n_extra, err))
+	if (s->n_extra && fact_put_extras(db, e->id, s->extra, s->n_extra, err))
 		return -1;
-	if (s->n_branch && put_branches(db, e->id, s, err))
+	if (s->n_branch && fact_put_branches(db, e->id, s, err))
 		return -1;
-	return s->raw ? put_raw(db, e, s, err) : 0;
+	return s->raw ? fact_put_raw(db, e, s, err) : 0;
 }
 
-/* ---- events */
-
-static const char *mark_name(const struct record *rec)
+static const char *fact_mark_name(const struct record *rec)
 {
 	if (rec && rec->kind == REC_SWITCH)
 		return "switch";
@@ -149,22 +147,23 @@ static const char *mark_name(const struct record *rec)
 	return "record";
 }
 
-static uint32_t type_of(struct store *db, struct capture_map *c,
-			const struct fact_event *e, struct err *err)
+static uint32_t fact_type_id(struct store *db, struct capture_map *c,
+			     const struct fact_event *e, struct err *err)
 {
 	if (e->type == UINT32_MAX)
-		return store_mark_type(db, e->source, mark_name(e->rec), err);
+		return capture_mark_type(db, e->source, fact_mark_name(e->rec),
+					 err);
 	if (e->type < c->n_type && c->type[e->type])
 		return c->type[e->type];
-	return store_type(db, e->source, e->type, err);
+	return capture_type(db, e->source, e->type, err);
 }
 
-static void count(struct store *db, struct capture_map *c,
-		  const struct fact_event *e)
+static void fact_count_event(struct store *db, struct capture_map *c,
+			     const struct fact_event *e)
 {
 	const struct record *rec = e->rec;
 
-	db->events++;
+	db->w->events++;
 	if (e->type != UINT32_MAX)
 		c->samples++;
 	if (e->time != TIME_NONE) {
@@ -176,36 +175,38 @@ static void count(struct store *db, struct capture_map *c,
 	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
 	    (rec->sample.defer == DEFER_COOKIE ||
 	     rec->sample.defer == DEFER_MARK))
-		db->deferred++;
+		db->w->deferred++;
 }
 
-static void count_type(struct store *db, uint32_t type)
+static void fact_count_type(struct store *db, uint32_t type)
 {
-	db->count = mem_reach(db->count, &db->n_count, &db->cap_count, type,
-			      sizeof(*db->count));
-	db->count[type - 1].events++;
+	db->w->count =
+		mem_reach(db->w->count, &db->w->n_count, &db->w->cap_count,
+			  type, sizeof(*db->w->count));
+	db->w->count[type - 1].events++;
 }
 
-static int put_event(struct store *db, const struct fact_event *e,
-		     struct err *err)
+static int fact_put_event(struct store *db, const struct fact_event *e,
+			  struct err *err)
 {
-	struct capture_map *c = store_capture_map(db, e->source);
-	uint32_t type = type_of(db, c, e, err);
+	struct capture_map *c = capture_map(db, e->source);
+	uint32_t type = fact_type_id(db, c, e, err);
 	bool weighs = false;
 	uint64_t sum;
 	struct row r;
 
 	if (!type)
 		return -1;
-	if (__builtin_expect(e->id != db->events + 1, 0))
+	if (__builtin_expect(e->id != db->w->events + 1, 0))
 		return err_set(err, ERR_DB,
 			       "%s: event %u came after event %llu: ids must "
 			       "be dense",
-			       db->path, e->id, (unsigned long long)db->events);
-	if (store_row(db, T_EVENT, 0, &r, err))
+			       db->path, e->id,
+			       (unsigned long long)db->w->events);
+	if (db_row(db, T_EVENT, 0, &r, err))
 		return -1;
-	count(db, c, e);
-	count_type(db, type);
+	fact_count_event(db, c, e);
+	fact_count_type(db, type);
 	row_key(&r, e->id);
 	row_time(&r, 1, e->time);
 	row_cpu(&r, 2, e->cpu);
@@ -213,12 +214,13 @@ static int put_event(struct store *db, const struct fact_event *e,
 	row_id(&r, 4, e->comm);
 	row_int(&r, 5, type);
 	if (e->type == UINT32_MAX) {
-		/* no sample: it has no weight */
+		/* a record that is no sample has no weight */
 	} else if (e->weight <= WEIGHT_MAX &&
-		   !__builtin_add_overflow(db->weight_sum, e->weight, &sum) &&
+		   !__builtin_add_overflow(db->w->weight_sum, e->weight,
+					   &sum) &&
 		   sum <= INT64_MAX) {
-		db->weight_sum = sum;
-		db->count[type - 1].weight += e->weight;
+		db->w->weight_sum = sum;
+		db->w->count[type - 1].weight += e->weight;
 		row_int(&r, 6, (int64_t)e->weight);
 		weighs = true;
 	} else {
@@ -229,25 +231,25 @@ static int put_event(struct store *db, const struct fact_event *e,
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
 		row_int(&r, 9, (int64_t)e->rec->raw);
 	if (e->type != UINT32_MAX) {
-		db->grouped++;
-		if (tally_event(db, c, e, type, weighs, err))
+		db->w->grouped++;
+		if (sample_groups_event(db, c, e, type, weighs, err))
 			return -1;
 	}
-	return e->rec ? put_rest(db, e, err) : 0;
+	return e->rec ? fact_put_rest(db, e, err) : 0;
 }
 
-static int put_request(struct store *db, const struct fact_request *q,
-		       struct err *err)
+static int fact_put_request(struct store *db, const struct fact_request *q,
+			    struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_REQUEST, 0, &r, err))
+	if (db_row(db, T_REQUEST, 0, &r, err))
 		return -1;
-	db->requests++;
+	db->w->requests++;
 	if (q->chain)
-		db->joined++;
-	if (q->chain > db->max_chain)
-		db->max_chain = q->chain;
+		db->w->joined++;
+	if (q->chain > db->w->max_chain)
+		db->w->max_chain = q->chain;
 	row_int(&r, 0, q->event);
 	row_id(&r, 1, q->cookie);
 	row_id(&r, 2, q->chain);
@@ -267,18 +269,18 @@ static int put_request(struct store *db, const struct fact_request *q,
 	if (q->as_perf)
 		row_time(&r, 14, q->held);
 	row_id(&r, 15, q->as_tid);
-	return tally_request(db, q, err);
+	return sample_groups_request(db, q, err);
 }
 
-static int put_chain(struct store *db, const struct fact_chain *f,
-		     struct err *err)
+static int fact_put_chain(struct store *db, const struct fact_chain *f,
+			  struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_CHAIN, 0, &r, err))
+	if (db_row(db, T_CHAIN, 0, &r, err))
 		return -1;
-	db->chains++;
-	db->chain_events += f->n_events;
+	db->w->chains++;
+	db->w->chain_events += f->n_events;
 	row_key(&r, f->id);
 	row_int(&r, 1, f->source + 1);
 	row_time(&r, 2, f->time);
@@ -297,14 +299,14 @@ static int put_chain(struct store *db, const struct fact_chain *f,
 	return 0;
 }
 
-static int put_copy(struct store *db, const struct fact_copy *f,
-		    struct err *err)
+static int fact_put_copy(struct store *db, const struct fact_copy *f,
+			 struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_CHAIN_COPY, 0, &r, err))
+	if (db_row(db, T_CHAIN_COPY, 0, &r, err))
 		return -1;
-	db->copies++;
+	db->w->copies++;
 	row_int(&r, 0, f->chain);
 	row_int(&r, 1, f->source + 1);
 	row_time(&r, 2, f->time);
@@ -312,14 +314,12 @@ static int put_copy(struct store *db, const struct fact_copy *f,
 	return 0;
 }
 
-/* ---- what the audit says */
-
-static int put_finding(struct store *db, const struct fact_finding *f,
-		       struct err *err)
+static int fact_put_finding(struct store *db, const struct fact_finding *f,
+			    struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_FINDING, 0, &r, err))
+	if (db_row(db, T_FINDING, 0, &r, err))
 		return -1;
 	row_int(&r, 0, f->rule + 1);
 	row_int(&r, 1, f->source + 1);
@@ -333,11 +333,12 @@ static int put_finding(struct store *db, const struct fact_finding *f,
 	return 0;
 }
 
-static int put_gap(struct store *db, const struct fact_gap *g, struct err *err)
+static int fact_put_gap(struct store *db, const struct fact_gap *g,
+			struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_GAP, 0, &r, err))
+	if (db_row(db, T_GAP, 0, &r, err))
 		return -1;
 	row_int(&r, 0, g->source + 1);
 	row_cpu(&r, 1, g->cpu);
@@ -350,12 +351,12 @@ static int put_gap(struct store *db, const struct fact_gap *g, struct err *err)
 	return 0;
 }
 
-static int put_counter(struct store *db, const struct fact_counter *c,
-		       struct err *err)
+static int fact_put_counter(struct store *db, const struct fact_counter *c,
+			    struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_COUNTER, 0, &r, err))
+	if (db_row(db, T_COUNTER, 0, &r, err))
 		return -1;
 	row_int(&r, 0, c->source + 1);
 	row_cpu(&r, 1, c->cpu);
@@ -370,13 +371,13 @@ static int put_counter(struct store *db, const struct fact_counter *c,
 	return 0;
 }
 
-static int put_session(struct store *db, const struct fact_session *s,
-		       struct err *err)
+static int fact_put_session(struct store *db, const struct fact_session *s,
+			    struct err *err)
 {
 	size_t len = strlen(s->layout) + (s->reason ? strlen(s->reason) : 0);
 	struct row r;
 
-	if (store_row(db, T_COOKIES, len, &r, err))
+	if (db_row(db, T_COOKIES, len, &r, err))
 		return -1;
 	row_int(&r, 0, s->source + 1);
 	row_text(&r, 1, s->layout);
@@ -387,14 +388,12 @@ static int put_session(struct store *db, const struct fact_session *s,
 	return 0;
 }
 
-/* ---- who ran, and what was mapped */
-
-static int put_process(struct store *db, const struct fact_process *p,
-		       struct err *err)
+static int fact_put_process(struct store *db, const struct fact_process *p,
+			    struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_PROCESS, 0, &r, err))
+	if (db_row(db, T_PROCESS, 0, &r, err))
 		return -1;
 	row_key(&r, p->id);
 	row_int(&r, 1, p->source + 1);
@@ -405,12 +404,12 @@ static int put_process(struct store *db, const struct fact_process *p,
 	return 0;
 }
 
-static int put_thread(struct store *db, const struct fact_thread *t,
-		      struct err *err)
+static int fact_put_thread(struct store *db, const struct fact_thread *t,
+			   struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_THREAD, 0, &r, err))
+	if (db_row(db, T_THREAD, 0, &r, err))
 		return -1;
 	row_key(&r, t->id);
 	row_id(&r, 1, t->process);
@@ -420,15 +419,15 @@ static int put_thread(struct store *db, const struct fact_thread *t,
 	return 0;
 }
 
-static int put_comm(struct store *db, const struct fact_comm *c,
-		    struct err *err)
+static int fact_put_comm(struct store *db, const struct fact_comm *c,
+			 struct err *err)
 {
 	char label[256];
 	const char *name = c->name ? c->name : "";
-	size_t n = text_label(name, label, sizeof(label));
+	size_t n = labels_text(name, label, sizeof(label));
 	struct row r;
 
-	if (store_row(db, T_COMM, strlen(name) + n, &r, err))
+	if (db_row(db, T_COMM, strlen(name) + n, &r, err))
 		return -1;
 	row_key(&r, c->id);
 	row_id(&r, 1, c->thread);
@@ -437,16 +436,16 @@ static int put_comm(struct store *db, const struct fact_comm *c,
 	row_text(&r, 4, name);
 	if (strcmp(name, label) != 0)
 		row_text(&r, 5, label);
-	tally_comm(db, c->id, name);
+	sample_groups_comm(db, c->id, name);
 	return 0;
 }
 
-static int put_mapping(struct store *db, const struct fact_mapping *m,
-		       struct err *err)
+static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
+			    struct err *err)
 {
 	struct row r;
 
-	if (store_row(db, T_MAPPING, 0, &r, err))
+	if (db_row(db, T_MAPPING, 0, &r, err))
 		return -1;
 	row_key(&r, m->id);
 	row_int(&r, 1, m->process);
@@ -465,29 +464,29 @@ int store_fact(struct store *db, const struct fact *f, struct err *err)
 {
 	switch (f->kind) {
 	case FACT_EVENT:
-		return put_event(db, &f->event, err);
+		return fact_put_event(db, &f->event, err);
 	case FACT_REQUEST:
-		return put_request(db, &f->request, err);
+		return fact_put_request(db, &f->request, err);
 	case FACT_CHAIN:
-		return put_chain(db, &f->chain, err);
+		return fact_put_chain(db, &f->chain, err);
 	case FACT_COPY:
-		return put_copy(db, &f->copy, err);
+		return fact_put_copy(db, &f->copy, err);
 	case FACT_PROCESS:
-		return put_process(db, &f->process, err);
+		return fact_put_process(db, &f->process, err);
 	case FACT_THREAD:
-		return put_thread(db, &f->thread, err);
+		return fact_put_thread(db, &f->thread, err);
 	case FACT_COMM:
-		return put_comm(db, &f->comm, err);
+		return fact_put_comm(db, &f->comm, err);
 	case FACT_MAPPING:
-		return put_mapping(db, &f->mapping, err);
+		return fact_put_mapping(db, &f->mapping, err);
 	case FACT_FINDING:
-		return put_finding(db, &f->finding, err);
+		return fact_put_finding(db, &f->finding, err);
 	case FACT_GAP:
-		return put_gap(db, &f->gap, err);
+		return fact_put_gap(db, &f->gap, err);
 	case FACT_COUNTER:
-		return put_counter(db, &f->counter, err);
+		return fact_put_counter(db, &f->counter, err);
 	case FACT_SESSION:
-		return put_session(db, &f->session, err);
+		return fact_put_session(db, &f->session, err);
 	}
 	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d", db->path,
 		       (int)f->kind);

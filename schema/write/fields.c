@@ -1,31 +1,33 @@
 /* fields.c - the fields of events as columns: tables ev_<system>_<name>.
  *
- * The one place where names from captures become SQL text: fold() leaves
- * only [a-z0-9_] of them, unique() makes them unique, and they are quoted.
- * One table per event name; its columns are the union over all captures. */
+ * This is the only place where names from captures become SQL text.
+ * column_name_fold() leaves only [a-z0-9_] of them, a suffix makes them unique,
+ * and they are quoted. There is one table for each event name; its columns are
+ * the union over all captures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/column_name.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 
 #define TABLES_MAX 2000
 
-struct column {
-	char *field; /* as the capture spells it */
+struct ev_column {
+	char *field; /* its name in the capture */
 	char name[STORE_NAME_MAX];
 };
 
 /* One ev_ table. Column 0 is event_id. */
-struct ev {
+struct ev_table {
 	char *event;
 	char name[STORE_NAME_MAX];
 	unsigned int table; /* in store.table */
-	struct column *col;
+	struct ev_column *col;
 	size_t n_col, cap_col;
 };
 
@@ -44,8 +46,8 @@ struct ev_source {
 
 struct fields {
 	char *patterns;	       /* NULL: the default set */
-	bool none, all, usual; /* usual: nothing was asked for */
-	struct ev *ev;
+	bool none, all, usual; /* usual: the default set */
+	struct ev_table *ev;
 	size_t n_ev, cap_ev;
 	struct ev_source *source;
 	size_t n_source, cap_source;
@@ -59,9 +61,10 @@ struct fields *fields_new(const char *patterns)
 	fs->none = patterns && !strcmp(patterns, "none");
 	fs->usual = !patterns;
 	fs->all = patterns && !strcmp(patterns, "all");
-	/* and events with stacks in their fields. sched: who ran; task and
-	 * sched_process: who came and went (LTTng's have no system); the text
-	 * of trace_printk() is in no payload */
+	/* The default set, to which events with stacks in their fields are
+	 * added: sched for switches, task and sched_process for processes
+	 * (LTTng's events have no system), ftrace:bprint and bputs because the
+	 * text of trace_printk() is in no payload. */
 	fs->patterns = mem_strdup(patterns ? patterns
 					   : "sched:*,sched_*,task:*,"
 					     "ftrace:bprint,ftrace:bputs");
@@ -94,8 +97,9 @@ bool fields_keep_raw(const struct fields *fs)
 	return !fs->none;
 }
 
-/* '*' and '?' only; no recursion, so that no pattern is slow. */
-static bool matches(const char *pat, size_t len, const char *s)
+/* Matches a pattern with '*' and '?'. Without recursion, so that no pattern
+ * takes exponential time. */
+static bool fields_matches(const char *pat, size_t len, const char *s)
 {
 	const char *end = pat + len;
 	const char *star = NULL;
@@ -120,8 +124,8 @@ static bool matches(const char *pat, size_t len, const char *s)
 	return pat == end;
 }
 
-/* Only as columns stacks have frames. */
-static bool has_stack(const struct event_def *e)
+/* A stack in a field becomes frames only if the field is stored as a column. */
+static bool fields_has_stack(const struct event_def *e)
 {
 	for (uint32_t i = 0; i < e->n_fields; i++)
 		if (e->fields[i].is_stack)
@@ -129,8 +133,8 @@ static bool has_stack(const struct event_def *e)
 	return false;
 }
 
-/* A pattern without ':' is for the name behind the system. */
-static bool is_wanted(const struct fields *fs, const char *event)
+/* A pattern without ':' is compared with the name after the system. */
+static bool fields_is_wanted(const struct fields *fs, const char *event)
 {
 	const char *colon = strchr(event, ':');
 
@@ -140,84 +144,48 @@ static bool is_wanted(const struct fields *fs, const char *event)
 		size_t n = strcspn(p, ",");
 		bool whole = memchr(p, ':', n) || !colon;
 
-		if (matches(p, n, whole ? event : colon + 1))
+		if (fields_matches(p, n, whole ? event : colon + 1))
 			return true;
 		p += n + (p[n] == ',');
 	}
 	return false;
 }
 
-static struct ev_map *map_of(struct fields *fs, unsigned int source,
-			     uint32_t event)
+static struct ev_map *fields_map(struct fields *fs, unsigned int source,
+				 uint32_t event)
 {
-	if (source >= fs->n_source) {
-		fs->source = mem_grow(fs->source, &fs->cap_source,
-				      (size_t)source + 1, sizeof(*fs->source));
-		memset(fs->source + fs->n_source, 0,
-		       (source + 1 - fs->n_source) * sizeof(*fs->source));
-		fs->n_source = (size_t)source + 1;
-	}
+	fs->source = mem_reach(fs->source, &fs->n_source, &fs->cap_source,
+			       (size_t)source + 1, sizeof(*fs->source));
 	struct ev_source *s = &fs->source[source];
 
-	if (event >= s->n) {
-		s->map = mem_grow(s->map, &s->cap, (size_t)event + 1,
-				  sizeof(*s->map));
-		memset(s->map + s->n, 0, (event + 1 - s->n) * sizeof(*s->map));
-		s->n = (size_t)event + 1;
-	}
+	s->map = mem_reach(s->map, &s->n, &s->cap, (size_t)event + 1,
+			   sizeof(*s->map));
 	return &s->map[event];
 }
 
 bool store_wants_fields(struct store *db, const struct source *src,
 			uint32_t event)
 {
-	if (!db->fields || event >= src->n_events)
+	if (!db->w->fields || event >= src->n_events)
 		return false;
-	struct ev_map *m = map_of(db->fields, src->index, event);
+	struct ev_map *m = fields_map(db->w->fields, src->index, event);
 
 	if (!m->asked) {
 		const struct event_def *e = &src->events[event];
 
 		m->asked = true;
-		m->wanted = e->n_fields && e->n_fields < BULK_COLUMNS &&
-			    e->name && db->fields->n_wanted < TABLES_MAX &&
-			    (is_wanted(db->fields, event_plain_name(e)) ||
-			     (db->fields->usual && has_stack(e)));
+		m->wanted =
+			e->n_fields && e->n_fields < BULK_COLUMNS && e->name &&
+			db->w->fields->n_wanted < TABLES_MAX &&
+			(fields_is_wanted(db->w->fields, event_plain_name(e)) ||
+			 (db->w->fields->usual && fields_has_stack(e)));
 		if (m->wanted)
-			db->fields->n_wanted++;
+			db->w->fields->n_wanted++;
 	}
 	return m->wanted;
 }
 
-/* ---- names */
-
-/* Lower case, and '_' for everything that is no letter, digit or '_'. Never
- * by locale. At most 56 bytes, so that a suffix fits. */
-static void fold(const char *prefix, const char *s, char *out)
-{
-	size_t n = strlen(prefix);
-
-	memcpy(out, prefix, n);
-	for (; *s && n < STORE_NAME_MAX - 16; s++) {
-		char c = *s;
-
-		if (c >= 'A' && c <= 'Z')
-			c = (char)(c - 'A' + 'a');
-		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
-			c = '_';
-		out[n++] = c;
-	}
-	out[n] = '\0';
-}
-
-void store_column_name(const char *field, char out[STORE_NAME_MAX])
-{
-	fold("", field, out);
-	if (!*out)
-		fold("", "field", out);
-}
-
-static bool column_taken(const struct ev *ev, const char *name)
+static bool fields_column_taken(const struct ev_table *ev, const char *name)
 {
 	if (!strcmp(name, "event_id"))
 		return true;
@@ -227,7 +195,7 @@ static bool column_taken(const struct ev *ev, const char *name)
 	return false;
 }
 
-static bool table_taken(const struct fields *fs, const char *name)
+static bool fields_table_taken(const struct fields *fs, const char *name)
 {
 	for (size_t i = 0; i < fs->n_ev; i++)
 		if (!strcmp(fs->ev[i].name, name))
@@ -235,36 +203,36 @@ static bool table_taken(const struct fields *fs, const char *name)
 	return false;
 }
 
-static void suffix(char *name, size_t len, unsigned int n)
+static void fields_add_suffix(char *name, size_t len, unsigned int n)
 {
 	snprintf(name + len, STORE_NAME_MAX - len, "_%u", n);
 }
 
-static int run(struct store *db, struct err *err, const char *fmt,
-	       const char *a, const char *b)
+static int fields_run_sql(struct store *db, struct err *err, const char *fmt,
+			  const char *a, const char *b)
 {
 	char *sql = sqlite3_mprintf(fmt, a, b);
-	int rc = sql ? store_exec(db, sql, err)
+	int rc = sql ? db_exec(db, sql, err)
 		     : err_set(err, ERR_DB, "%s: out of memory", db->path);
 
 	sqlite3_free(sql);
 	return rc;
 }
 
-/* ---- tables */
-
-static int new_table(struct store *db, const char *event, struct err *err)
+static int fields_new_table(struct store *db, const char *event,
+			    struct err *err)
 {
-	struct fields *fs = db->fields;
-	struct ev ev = { .event = mem_strdup(event) };
+	struct fields *fs = db->w->fields;
+	struct ev_table ev = { .event = mem_strdup(event) };
 
-	fold("ev_", event, ev.name);
+	column_name_fold("ev_", event, ev.name);
 	size_t len = strlen(ev.name);
 
-	for (unsigned int i = 2; table_taken(fs, ev.name); i++)
-		suffix(ev.name, len, i);
-	if (run(db, err, "CREATE TABLE \"%w\"(event_id INTEGER PRIMARY KEY)",
-		ev.name, NULL)) {
+	for (unsigned int i = 2; fields_table_taken(fs, ev.name); i++)
+		fields_add_suffix(ev.name, len, i);
+	if (fields_run_sql(db, err,
+			   "CREATE TABLE \"%w\"(event_id INTEGER PRIMARY KEY)",
+			   ev.name, NULL)) {
 		free(ev.event);
 		return -1;
 	}
@@ -272,36 +240,36 @@ static int new_table(struct store *db, const char *event, struct err *err)
 	struct bulk_shape shape = { quoted, NULL, 1, false };
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
-	ev.table = (unsigned int)store_table_add(db, &shape);
+	ev.table = (unsigned int)db_table_add(db, &shape);
 	fs->ev = mem_grow(fs->ev, &fs->cap_ev, fs->n_ev + 1, sizeof(*fs->ev));
 	fs->ev[fs->n_ev++] = ev;
 	return 0;
 }
 
-static int new_column(struct store *db, struct ev *ev, const char *field,
-		      struct err *err)
+static int fields_new_column(struct store *db, struct ev_table *ev,
+			     const char *field, struct err *err)
 {
 	struct bulk_table *t = db->table[ev->table];
-	struct column c = { .field = mem_strdup(field) };
+	struct ev_column c = { .field = mem_strdup(field) };
 
 	store_column_name(field, c.name);
 	size_t len = strlen(c.name);
 
-	for (unsigned int i = 2; column_taken(ev, c.name); i++)
-		suffix(c.name, len, i);
+	for (unsigned int i = 2; fields_column_taken(ev, c.name); i++)
+		fields_add_suffix(c.name, len, i);
 	ev->col = mem_grow(ev->col, &ev->cap_col, ev->n_col + 1,
 			   sizeof(*ev->col));
 	ev->col[ev->n_col++] = c;
 	t->shape.n_columns++;
 	bulk_table_reset(t);
-	return run(db, err, "ALTER TABLE \"%w\" ADD COLUMN \"%w\"", ev->name,
-		   c.name);
+	return fields_run_sql(db, err, "ALTER TABLE \"%w\" ADD COLUMN \"%w\"",
+			      ev->name, c.name);
 }
 
-/* The n-th column for the n-th field of this spelling: an event may have
- * two fields of one name. */
-static uint16_t find_column(const struct ev *ev, const char *field,
-			    unsigned int nth)
+/* Returns the column of the nth field of this name, counted from 0, or 0 if
+ * there is none: an event may have two fields of one name. */
+static uint16_t fields_find_column(const struct ev_table *ev, const char *field,
+				   unsigned int nth)
 {
 	for (size_t i = 0; i < ev->n_col; i++)
 		if (!strcmp(ev->col[i].field, field) && !nth--)
@@ -309,7 +277,7 @@ static uint16_t find_column(const struct ev *ev, const char *field,
 	return 0;
 }
 
-static unsigned int same_before(const struct event_def *e, uint32_t i)
+static unsigned int fields_same_before(const struct event_def *e, uint32_t i)
 {
 	unsigned int n = 0;
 
@@ -319,58 +287,57 @@ static unsigned int same_before(const struct event_def *e, uint32_t i)
 	return n;
 }
 
-static int set_type_table(struct store *db, uint32_t type, const char *name,
-			  struct err *err)
+static int fields_set_type_table(struct store *db, uint32_t type,
+				 const char *name, struct err *err)
 {
 	char *sql = sqlite3_mprintf(
 		"UPDATE event_type SET fields = %Q WHERE id = %u", name, type);
-	int rc = sql ? store_exec(db, sql, err) : -1;
+	int rc = sql ? db_exec(db, sql, err) : -1;
 
 	sqlite3_free(sql);
 	return rc;
 }
 
-/* An event with too many fields has no table and keeps its raw payload (see
- * store_wants_fields). Only where captures disagree so much about one event
- * that the union passes the limit are its last fields left out. */
-static int make_map(struct store *db, const struct source *src, uint32_t event,
-		    struct ev_map *m, struct err *err)
+/* Maps the fields of an event to columns, and adds the columns that are
+ * missing. Events with too many fields do not come here: store_wants_fields()
+ * keeps their raw payload. If the union of the fields in all captures exceeds
+ * the limit, the last fields are left out. */
+static int fields_make_map(struct store *db, const struct source *src,
+			   uint32_t event, struct ev_map *m, struct err *err)
 {
 	const struct event_def *e = &src->events[event];
-	struct fields *fs = db->fields;
+	struct fields *fs = db->w->fields;
 	const char *plain = event_plain_name(e);
 	size_t i = 0;
 
 	while (i < fs->n_ev && strcmp(fs->ev[i].event, plain) != 0)
 		i++;
-	if (store_drain(db, err) ||
-	    (i == fs->n_ev && new_table(db, plain, err)))
+	if (db_drain(db, err) ||
+	    (i == fs->n_ev && fields_new_table(db, plain, err)))
 		return -1;
-	struct ev *ev = &fs->ev[i];
-	uint32_t type = store_type(db, src->index, event, err);
+	struct ev_table *ev = &fs->ev[i];
+	uint32_t type = capture_type(db, src->index, event, err);
 
-	if (!type || set_type_table(db, type, ev->name, err))
+	if (!type || fields_set_type_table(db, type, ev->name, err))
 		return -1;
 	m->place = mem_new(e->n_fields, sizeof(*m->place));
 	m->n_place = e->n_fields;
 	for (uint32_t f = 0; f < e->n_fields; f++) {
 		const char *name = e->fields[f].name;
-		unsigned int nth = same_before(e, f);
+		unsigned int nth = fields_same_before(e, f);
 
-		if (!find_column(ev, name, nth) &&
+		if (!fields_find_column(ev, name, nth) &&
 		    ev->n_col + 1 < BULK_COLUMNS &&
-		    new_column(db, ev, name, err))
+		    fields_new_column(db, ev, name, err))
 			return -1;
-		m->place[f] = find_column(ev, name, nth);
+		m->place[f] = fields_find_column(ev, name, nth);
 	}
 	m->ev = (uint32_t)i + 1;
 	return 0;
 }
 
-/* ---- rows */
-
-static size_t bytes_of(const struct ev_map *m, const struct field *f,
-		       uint32_t n)
+static size_t fields_bytes(const struct ev_map *m, const struct field *f,
+			   uint32_t n)
 {
 	size_t sum = 0;
 
@@ -391,15 +358,15 @@ int store_fields(struct store *db, const struct source *src, uint32_t event,
 {
 	if (!store_wants_fields(db, src, event))
 		return 0;
-	struct ev_map *m = map_of(db->fields, src->index, event);
+	struct ev_map *m = fields_map(db->w->fields, src->index, event);
 	struct row r;
 
-	if (!m->ev && make_map(db, src, event, m, err))
+	if (!m->ev && fields_make_map(db, src, event, m, err))
 		return -1;
 	if (n > m->n_place)
 		n = m->n_place;
-	if (store_row(db, db->fields->ev[m->ev - 1].table, bytes_of(m, f, n),
-		      &r, err))
+	if (db_row(db, db->w->fields->ev[m->ev - 1].table,
+		   fields_bytes(m, f, n), &r, err))
 		return -1;
 	row_int(&r, 0, event_id);
 	for (uint32_t i = 0; i < n; i++) {

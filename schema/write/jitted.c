@@ -1,27 +1,28 @@
-/* jitted.c - bytes and lines of code that processes made while they ran: rows
- * from what is being read, and lines back for naming. */
+/* jitted.c - bytes and source lines of jitted code: written while captures are
+ * read, and lines read back for naming. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/columns.h"
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
 
-/* Functions are small; a code cache that was logged as one is no function. */
+/* Larger code is no function but a code cache that was logged as one. */
 #define JIT_BYTES_MAX ((size_t)4 << 20)
 
-static int put_bytes(struct store *db, uint32_t id, const struct jit_code *c,
-		     struct err *err)
+static int jitted_put_bytes(struct store *db, uint32_t id,
+			    const struct jit_code *c, struct err *err)
 {
 	struct row r;
 
 	if (!c->bytes || c->n_bytes > JIT_BYTES_MAX)
 		return 0;
-	if (store_row(db, T_JIT_CODE, c->n_bytes, &r, err))
+	if (db_row(db, T_JIT_CODE, c->n_bytes, &r, err))
 		return -1;
 	row_key(&r, id);
 	row_int(&r, 1, c->machine);
@@ -30,8 +31,9 @@ static int put_bytes(struct store *db, uint32_t id, const struct jit_code *c,
 	return 0;
 }
 
-/* Sorted by offset: of several lines of one instruction the last counts. */
-static bool counts(const struct jit_code *c, size_t i)
+/* Returns true if line i is stored. Lines are sorted by offset; of several
+ * lines of one instruction the last one is stored. */
+static bool jitted_line_counts(const struct jit_code *c, size_t i)
 {
 	return c->line[i].file && c->line[i].off < c->len &&
 	       (i + 1 == c->n_line || c->line[i + 1].off != c->line[i].off);
@@ -39,19 +41,19 @@ static bool counts(const struct jit_code *c, size_t i)
 
 int jitted_put(struct store *db, uint32_t id, struct err *err)
 {
-	const struct jit_code *c = frames_get_image(db->fr, id)->code;
+	const struct jit_code *c = frames_get_image(db->w->fr, id)->code;
 
 	if (!c)
 		return 0;
-	if (put_bytes(db, id, c, err))
+	if (jitted_put_bytes(db, id, c, err))
 		return -1;
 	for (size_t i = 0; i < c->n_line; i++) {
 		const char *file = c->line[i].file;
 		struct row r;
 
-		if (!counts(c, i))
+		if (!jitted_line_counts(c, i))
 			continue;
-		if (store_row(db, T_JIT_LINE, file ? strlen(file) : 0, &r, err))
+		if (db_row(db, T_JIT_LINE, file ? strlen(file) : 0, &r, err))
 			return -1;
 		row_int(&r, 0, id);
 		row_int(&r, 1, (int64_t)c->line[i].off);
@@ -61,11 +63,10 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-static void add_line(struct jit_code *out, struct jit_line **line, size_t *cap,
-		     sqlite3_stmt *st, struct arena *text)
+static void jitted_add_line(struct jit_code *out, struct jit_line **line,
+			    size_t *cap, sqlite3_stmt *st, struct arena *text)
 {
-	const char *file =
-		(const char *)sqlite3_column_text(st, JIT_LINES_FILE);
+	const char *file = db_column_text(st, JIT_LINES_FILE);
 
 	*line = mem_grow(*line, cap, out->n_line + 1, sizeof(**line));
 	(*line)[out->n_line++] = (struct jit_line){
@@ -78,7 +79,7 @@ static void add_line(struct jit_code *out, struct jit_line **line, size_t *cap,
 int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("jit_lines"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("jit_lines"), err);
 	struct jit_line *line = NULL;
 	size_t cap = 0;
 	int rc = 0;
@@ -88,7 +89,7 @@ int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		return -1;
 	sqlite3_bind_int64(st, 1, image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		add_line(out, &line, &cap, st, text);
+		jitted_add_line(out, &line, &cap, st, text);
 	if (rc == SQLITE_DONE && out->n_line) {
 		struct jit_line *own =
 			arena_take(text, out->n_line * sizeof(*own));
@@ -98,5 +99,5 @@ int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 	}
 	free(line);
 	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : store_error(db, rc, err);
+	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
 }

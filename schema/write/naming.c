@@ -1,35 +1,39 @@
-/* naming.c - names for frames, image by image; and the labels of the folded
- * views, which are made of them.
+/* naming.c - names for frames, image by image.
  *
- * store_unnamed() goes through the images that unnamed.c lists. What
- * store_symbol() is told is kept in an array beside the offsets and written to
- * the frames when the image is done, one UPDATE each. */
+ * store_unnamed() walks through the images that unnamed.c lists. Answers of
+ * store_symbol() are kept in an array beside the offsets and written when the
+ * image is complete, with one UPDATE for each frame. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schema/columns.h"
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "schema/write/unnamed.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/symbol.h"
-
-#define LABEL_SIZE 4096
 
 struct answer {
 	uint64_t symoff;
 	const char *file; /* NULL: not known */
 	uint32_t line;
 	uint32_t symbol; /* 0: no name */
-	uint32_t todo;	 /* the first with this offset */
+	uint32_t todo;	 /* first frame with this offset */
 	bool told;
 };
 
-struct known { /* symbols of the current image */
+struct answer_key {
+	const struct code_place *code;
+	uint64_t off;
+};
+
+struct known_symbol { /* symbols of the current image */
 	uint64_t start;
 	char *name;
 	uint32_t id;
@@ -39,31 +43,29 @@ struct naming {
 	sqlite3_stmt *update;
 	bool walking;
 	struct unnamed todo;
-	size_t next;		 /* of todo.image[] */
+	size_t next;		 /* in todo.image[] */
 	struct unnamed_image at; /* current; image 0: none */
 	struct answer *answer;	 /* one for each of at.code[] */
 	size_t cap_answer;
-	struct known *known;
+	struct known_symbol *known;
 	size_t n_known, cap_known;
 	struct table by_name;
-	struct table said;  /* image and start of what captures said: id */
-	uint32_t symbols;   /* last id */
-	struct symbol last; /* told last, its strings owned; name NULL:
-			     * nothing waits */
+	struct symbol last; /* the last answer, not yet in answer[]; name
+			     * NULL: none */
 	struct segment *seg;
 	size_t n_seg, cap_seg;
 	struct jit_code jit;
 	struct arena text; /* of the current image's strings */
 };
 
-static struct naming *naming(struct store *db)
+static struct naming *naming_of(struct store *db)
 {
-	if (!db->naming)
-		db->naming = mem_new(1, sizeof(*db->naming));
-	return db->naming;
+	if (!db->w->naming)
+		db->w->naming = mem_new(1, sizeof(*db->w->naming));
+	return db->w->naming;
 }
 
-static void end_walk(struct naming *nm)
+static void naming_end_walk(struct naming *nm)
 {
 	sqlite3_finalize(nm->update);
 	nm->update = NULL;
@@ -76,9 +78,8 @@ void naming_free(struct naming *nm)
 {
 	if (!nm)
 		return;
-	end_walk(nm);
+	naming_end_walk(nm);
 	table_release(&nm->by_name);
-	table_release(&nm->said);
 	arena_release(&nm->text);
 	free(nm->answer);
 	free(nm->known);
@@ -86,130 +87,70 @@ void naming_free(struct naming *nm)
 	free(nm);
 }
 
-int naming_resume(struct store *db, struct err *err)
+static bool naming_same_symbol(const void *owner, uint32_t id, const void *key)
 {
-	int64_t max;
-
-	if (store_number(db, "SELECT coalesce(max(id), 0) FROM symbol", &max,
-			 err))
-		return -1;
-	if (max < 0 || max >= UINT32_MAX)
-		return err_set(err, ERR_FORMAT,
-			       "%s: symbol ids are out of "
-			       "range",
-			       db->path);
-	naming(db)->symbols = (uint32_t)max;
-	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
-	return 0;
-}
-
-/* ---- answers */
-
-static bool same_symbol(const void *owner, uint32_t id, const void *key)
-{
-	const struct known *a = &((const struct naming *)owner)->known[id];
+	const struct known_symbol *a =
+		&((const struct naming *)owner)->known[id];
 	const struct symbol *b = key;
 
 	return a->start == b->start && !strcmp(a->name, b->name);
 }
 
-static int put_symbol(struct store *db, uint32_t image, uint32_t id,
-		      const struct symbol *s, struct err *err)
-{
-	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
-	size_t len = strlen(s->name) + (raw ? strlen(s->raw_name) : 0) +
-		     (s->how ? strlen(s->how) : 0);
-	struct row r;
-
-	if (store_row(db, T_SYMBOL, len, &r, err))
-		return -1;
-	row_key(&r, id);
-	row_int(&r, 1, image);
-	row_int(&r, 2, (int64_t)s->start);
-	row_int(&r, 3, (int64_t)s->size);
-	row_text(&r, 4, s->name);
-	if (raw)
-		row_text(&r, 5, s->raw_name);
-	row_text(&r, 6, s->how);
-	row_int(&r, 7, s->unverified);
-	return 0;
-}
-
-/* Many offsets are in one symbol: one row each. */
-static int symbol_id(struct store *db, struct naming *nm,
-		     const struct symbol *s, uint32_t *id, struct err *err)
+/* Stores the id of a symbol of the current image, and writes the symbol when it
+ * comes for the first time. */
+static int naming_symbol_id(struct store *db, struct naming *nm,
+			    const struct symbol *s, uint32_t *id,
+			    struct err *err)
 {
 	uint64_t h = hash_bytes(s->name, strlen(s->name), s->start);
-	uint32_t at = table_find(&nm->by_name, h, same_symbol, nm, s);
+	uint32_t at = table_find(&nm->by_name, h, naming_same_symbol, nm, s);
 
 	if (at == TABLE_NONE) {
 		at = (uint32_t)nm->n_known;
 		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
 				     sizeof(*nm->known));
-		nm->known[nm->n_known++] = (struct known){
-			s->start,
-			arena_strdup(&nm->text, s->name),
-			++nm->symbols,
-		};
-		table_add(&nm->by_name, h, at);
-		if (put_symbol(db, nm->at.image, nm->symbols, s, err))
+		struct known_symbol k = { s->start,
+					  arena_strdup(&nm->text, s->name), 0 };
+
+		if (symbol_rows_put(db, nm->at.image, s, &k.id, err))
 			return -1;
+		nm->known[nm->n_known++] = k;
+		table_add(&nm->by_name, h, at);
 	}
 	*id = nm->known[at].id;
 	return 0;
 }
 
-int naming_said(struct store *db, uint32_t image, uint64_t off, uint32_t *id,
-		uint64_t *symoff, struct err *err)
+static bool naming_off_reached(const void *arg, size_t i)
 {
-	struct naming *nm = naming(db);
-	struct symbol s = { .off = off, .how = "text" };
+	const struct answer_key *key = arg;
 
-	s.name = frames_symbol_at(db->fr, off, &s.start, &s.size);
-	if (!s.name || image >> 24)
-		return 0;
-	/* the upper 40 bits of start say which symbol, the rest is 0 */
-	uint64_t h = hash_u64(s.start ^ image);
-	uint32_t known = table_find(&nm->said, h, NULL, NULL, NULL);
-
-	*symoff = off - s.start;
-	*id = known != TABLE_NONE ? known : ++nm->symbols;
-	if (known != TABLE_NONE)
-		return 0;
-	table_add(&nm->said, h, *id);
-	return put_symbol(db, image, *id, &s, err);
+	return key->code[i].off >= key->off;
 }
 
-static struct answer *answer_for(struct naming *nm, uint64_t off)
+static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 {
-	size_t a = 0;
-	size_t b = nm->at.n_code;
+	struct answer_key key = { nm->at.code, off };
+	size_t i = search_first(nm->at.n_code, naming_off_reached, &key);
 
-	while (a < b) {
-		size_t mid = a + (b - a) / 2;
-
-		if (nm->at.code[mid].off < off)
-			a = mid + 1;
-		else
-			b = mid;
-	}
-	return a < nm->at.n_code && nm->at.code[a].off == off ? &nm->answer[a]
+	return i < nm->at.n_code && nm->at.code[i].off == off ? &nm->answer[i]
 							      : NULL;
 }
 
-/* When it is named again, symbols that it has are not made twice. */
-static int load_known(struct store *db, struct naming *nm, struct err *err)
+/* Reads the symbols that the image has from an earlier naming, so that they are
+ * not written twice. */
+static int naming_load_known(struct store *db, struct naming *nm,
+			     struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("known_symbols"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("known_symbols"), err);
 	int rc;
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, nm->at.image);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(
-			st, KNOWN_SYMBOLS_NAME);
-		struct known k = {
+		const char *name = db_column_text(st, KNOWN_SYMBOLS_NAME);
+		struct known_symbol k = {
 			.start = (uint64_t)sqlite3_column_int64(
 				st, KNOWN_SYMBOLS_START),
 			.name = arena_strdup(&nm->text, name ? name : ""),
@@ -225,18 +166,18 @@ static int load_known(struct store *db, struct naming *nm, struct err *err)
 		nm->known[nm->n_known++] = k;
 	}
 	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : store_error(db, rc, err);
+	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
 }
 
-/* What was told last is the function itself, not one inlined into it. */
-static int end_last(struct store *db, struct naming *nm, struct err *err)
+/* Takes the last answer as the function itself, not one inlined into it. */
+static int naming_end_last(struct store *db, struct naming *nm, struct err *err)
 {
 	struct symbol *s = &nm->last;
-	struct answer *a = s->name ? answer_for(nm, s->off) : NULL;
+	struct answer *a = s->name ? naming_answer_for(nm, s->off) : NULL;
 	int rc = 0;
 
 	if (a) {
-		rc = symbol_id(db, nm, s, &a->symbol, err);
+		rc = naming_symbol_id(db, nm, s, &a->symbol, err);
 		a->symoff = s->off - s->start;
 		a->file = s->file;
 		a->line = s->line;
@@ -245,10 +186,10 @@ static int end_last(struct store *db, struct naming *nm, struct err *err)
 	return rc;
 }
 
-static int put_inline(struct store *db, struct naming *nm,
-		      const struct symbol *s, struct err *err)
+static int naming_put_inline(struct store *db, struct naming *nm,
+			     const struct symbol *s, struct err *err)
 {
-	const struct answer *a = answer_for(nm, s->off);
+	const struct answer *a = naming_answer_for(nm, s->off);
 	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
 
 	if (!a)
@@ -258,7 +199,7 @@ static int put_inline(struct store *db, struct naming *nm,
 
 		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
 			break;
-		if (store_row(db, T_INLINE, len, &r, err))
+		if (db_row(db, T_INLINE, len, &r, err))
 			return -1;
 		row_int(&r, 0, nm->at.todo[i].frame);
 		row_int(&r, 1, s->depth);
@@ -269,11 +210,11 @@ static int put_inline(struct store *db, struct naming *nm,
 	return 0;
 }
 
-static void keep(struct naming *nm, const struct symbol *s)
+static void naming_keep_symbol(struct naming *nm, const struct symbol *s)
 {
 	const char *how = nm->last.how;
 
-	/* mostly the one before's */
+	/* mostly the same as before */
 	if (!how || strcmp(how, s->how) != 0)
 		how = arena_strdup(&nm->text, s->how);
 	nm->last = *s;
@@ -290,7 +231,7 @@ static void keep(struct naming *nm, const struct symbol *s)
 int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 		 struct err *err)
 {
-	struct naming *nm = naming(db);
+	struct naming *nm = naming_of(db);
 
 	if (!db->writable || image != nm->at.image)
 		return err_set(err, ERR_DB,
@@ -299,28 +240,26 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 			       db->path, image);
 	if (!sym->name)
 		return 0;
-	struct answer *a = answer_for(nm, sym->off);
+	struct answer *a = naming_answer_for(nm, sym->off);
 
 	if (!a)
 		return 0;
 	if (nm->last.name && nm->last.off == sym->off &&
 	    sym->depth == nm->last.depth + 1) {
-		/* the one before was inlined into this one */
-		if (put_inline(db, nm, &nm->last, err))
+		/* the last function was inlined into this one */
+		if (naming_put_inline(db, nm, &nm->last, err))
 			return -1;
-	} else if (end_last(db, nm, err)) {
+	} else if (naming_end_last(db, nm, err)) {
 		return -1;
 	} else if (a->told) {
 		return 0;
 	}
 	a->told = true;
-	keep(nm, sym);
+	naming_keep_symbol(nm, sym);
 	return 0;
 }
 
-/* ---- writing an image */
-
-static void bind_vaddr(struct naming *nm, uint64_t off)
+static void naming_bind_vaddr(struct naming *nm, uint64_t off)
 {
 	sqlite3_bind_null(nm->update, 4);
 	for (size_t i = 0; i < nm->n_seg; i++) {
@@ -334,7 +273,7 @@ static void bind_vaddr(struct naming *nm, uint64_t off)
 	}
 }
 
-static void bind_line(struct naming *nm, const struct answer *a)
+static void naming_bind_line(struct naming *nm, const struct answer *a)
 {
 	sqlite3_bind_text(nm->update, 5, a->file, -1, SQLITE_STATIC);
 	if (a->line)
@@ -343,12 +282,13 @@ static void bind_line(struct naming *nm, const struct answer *a)
 		sqlite3_bind_null(nm->update, 6);
 }
 
-/* Writes what was told about the current image, and forgets it. */
-static int end_image(struct store *db, struct naming *nm, struct err *err)
+/* Writes the answers for the current image; afterwards there is none. */
+static int naming_end_image(struct store *db, struct naming *nm,
+			    struct err *err)
 {
 	if (!nm->at.image)
 		return 0;
-	if (end_last(db, nm, err) || store_drain(db, err))
+	if (naming_end_last(db, nm, err) || db_drain(db, err))
 		return -1;
 	for (size_t i = 0; i < nm->at.n_todo; i++) {
 		const struct todo *t = &nm->at.todo[i];
@@ -364,9 +304,9 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 			sqlite3_bind_null(nm->update, 2);
 			sqlite3_bind_null(nm->update, 3);
 		}
-		bind_vaddr(nm, nm->at.code[t->at].off);
-		bind_line(nm, a);
-		if (store_step(db, nm->update, err))
+		naming_bind_vaddr(nm, nm->at.code[t->at].off);
+		naming_bind_line(nm, a);
+		if (db_step(db, nm->update, err))
 			return -1;
 	}
 	nm->at.image = 0;
@@ -377,17 +317,17 @@ static int end_image(struct store *db, struct naming *nm, struct err *err)
 	return 0;
 }
 
-static int start(struct store *db, struct naming *nm, unsigned int how,
-		 struct err *err)
+static int naming_start(struct store *db, struct naming *nm, unsigned int how,
+			struct err *err)
 {
 	if (unnamed_load(db, how, &nm->todo, err))
 		return -1;
-	nm->update = store_prepare(db, store_sql("name_frame"), err);
+	nm->update = db_prepare(db, store_sql("name_frame"), err);
 	nm->walking = nm->update != NULL;
 	return nm->update ? 0 : -1;
 }
 
-static void make_answers(struct naming *nm)
+static void naming_make_answers(struct naming *nm)
 {
 	const struct unnamed_image *at = &nm->at;
 
@@ -402,19 +342,19 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err)
 {
-	struct naming *nm = naming(db);
+	struct naming *nm = naming_of(db);
 
 	if (!db->writable)
 		return err_set(err, ERR_DB, "%s: opened for reading only",
 			       db->path);
-	if (end_image(db, nm, err))
+	if (naming_end_image(db, nm, err))
 		return -1;
 	arena_release(&nm->text);
 	nm->last = (struct symbol){ .name = NULL };
-	if (!nm->walking && start(db, nm, how, err))
+	if (!nm->walking && naming_start(db, nm, how, err))
 		return -1;
 	if (nm->next == nm->todo.n_image) {
-		end_walk(nm);
+		naming_end_walk(nm);
 		return 0;
 	}
 	nm->at = nm->todo.image[nm->next++];
@@ -425,8 +365,8 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 			return -1;
 		img->code = &nm->jit;
 	}
-	make_answers(nm);
-	if (how & NAME_LINES && !db->making && load_known(db, nm, err))
+	naming_make_answers(nm);
+	if (how & NAME_LINES && !db->making && naming_load_known(db, nm, err))
 		return -1;
 	*id = nm->at.image;
 	*code = nm->at.code;
@@ -437,7 +377,7 @@ int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
 int store_unnamed_at(struct store *db, size_t i, struct image *img,
 		     const struct code_place **code, size_t *n, struct err *err)
 {
-	struct naming *nm = naming(db);
+	struct naming *nm = naming_of(db);
 
 	if (!nm->walking || i >= nm->todo.n_image)
 		return 0;
@@ -449,10 +389,11 @@ int store_unnamed_at(struct store *db, size_t i, struct image *img,
 	return unnamed_describe(db, u->image, &nm->text, img, err) ? -1 : 1;
 }
 
-static int put_segments(struct store *db, uint32_t image,
-			const struct segment *seg, size_t n, struct err *err)
+static int naming_put_segments(struct store *db, uint32_t image,
+			       const struct segment *seg, size_t n,
+			       struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(
+	sqlite3_stmt *st = db_prepare(
 		db, "INSERT INTO segment VALUES(?1,?2,?3,?4,?5)", err);
 	int rc = st ? 0 : -1;
 
@@ -462,41 +403,37 @@ static int put_segments(struct store *db, uint32_t image,
 		sqlite3_bind_int64(st, 3, (int64_t)seg[i].vaddr);
 		sqlite3_bind_int64(st, 4, (int64_t)seg[i].filesz);
 		sqlite3_bind_int64(st, 5, seg[i].flags);
-		rc = store_step(db, st, err);
+		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
-static int run(struct store *db, const char *name, uint32_t image,
-	       const char *file, const char *status, struct err *err)
+static int naming_run(struct store *db, const char *name, uint32_t image,
+		      const char *file, const char *status, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql(name), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql(name), err);
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, image);
-	/* a statement without ?2 and ?3 refuses them, and needs them not */
+	/* fails without harm for a statement that has no ?2 and ?3 */
 	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
-
-	int rc = store_step(db, st, err);
-
-	sqlite3_finalize(st);
-	return rc;
+	return db_step_last(db, st, err);
 }
 
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const struct segment *seg, size_t n,
 		struct err *err)
 {
-	struct naming *nm = naming(db);
+	struct naming *nm = naming_of(db);
 
-	if (store_drain(db, err) ||
-	    (n && run(db, "drop_segments", image, file, status, err)) ||
-	    run(db, "image_status", image, file && *file ? file : NULL, status,
-		err) ||
-	    put_segments(db, image, seg, n, err))
+	if (db_drain(db, err) ||
+	    (n && naming_run(db, "drop_segments", image, file, status, err)) ||
+	    naming_run(db, "image_status", image, file && *file ? file : NULL,
+		       status, err) ||
+	    naming_put_segments(db, image, seg, n, err))
 		return -1;
 	if (image != nm->at.image)
 		return 0;
@@ -504,99 +441,17 @@ int store_image(struct store *db, uint32_t image, const char *file,
 	if (n)
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
-	return end_image(db, nm, err);
+	return naming_end_image(db, nm, err);
 }
 
 int naming_end(struct store *db, struct err *err)
 {
-	struct naming *nm = db->naming;
+	struct naming *nm = db->w->naming;
 
 	if (!nm)
 		return 0;
-	int rc = end_image(db, nm, err);
+	int rc = naming_end_image(db, nm, err);
 
-	end_walk(nm);
+	naming_end_walk(nm);
 	return rc;
-}
-
-/* ---- labels */
-
-/* "[libc.so.6]" for a frame without a name, as stackcollapse-perf does. */
-static size_t image_label(const char *path, char *out, size_t size)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *base = slash && slash[1] ? slash + 1 : path;
-	size_t n;
-
-	if (!base || !*base)
-		base = "unknown";
-	if (*base == '[')
-		return text_label(base, out, size);
-	out[0] = '[';
-	n = text_label(base, out + 1, size - 2) + 1;
-	out[n++] = ']';
-	out[n] = '\0';
-	return n;
-}
-
-static const char *mark_of(int kind)
-{
-	switch (kind) {
-	case IMAGE_UNKNOWN_KERNEL:
-	case IMAGE_KERNEL:
-	case IMAGE_MODULE:
-	case IMAGE_BPF:
-	case IMAGE_OOL:
-	case IMAGE_SYMBOLS:
-		return "_[k]";
-	case IMAGE_JIT:
-		return "_[j]";
-	default:
-		return "";
-	}
-}
-
-/* frame_label(symbol, path, kind): the text of a frame in folded stacks. */
-static void frame_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
-{
-	char out[LABEL_SIZE];
-	const char *name = (const char *)sqlite3_value_text(v[0]);
-	const char *path = (const char *)sqlite3_value_text(v[1]);
-	size_t n;
-
-	(void)argc;
-	if (name)
-		n = text_label(name, out, sizeof(out) - 8);
-	else
-		n = image_label(path, out, sizeof(out) - 8);
-	n += (size_t)snprintf(out + n, sizeof(out) - n, "%s",
-			      mark_of(sqlite3_value_int(v[2])));
-	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
-}
-
-/* inline_label(name): that of a function inlined at a frame. */
-static void inline_label(sqlite3_context *ctx, int argc, sqlite3_value **v)
-{
-	char out[LABEL_SIZE];
-	const char *name = (const char *)sqlite3_value_text(v[0]);
-	size_t n = text_label(name ? name : "[unknown]", out, sizeof(out) - 8);
-
-	(void)argc;
-	n += (size_t)snprintf(out + n, sizeof(out) - n, "_[i]");
-	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
-}
-
-int naming_functions(struct store *db, struct err *err)
-{
-	const int flags =
-		SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-	int rc =
-		sqlite3_create_function_v2(db->db, "frame_label", 3, flags,
-					   NULL, frame_label, NULL, NULL, NULL);
-
-	if (!rc)
-		rc = sqlite3_create_function_v2(db->db, "inline_label", 1,
-						flags, NULL, inline_label, NULL,
-						NULL, NULL);
-	return rc ? store_error(db, rc, err) : 0;
 }

@@ -1,8 +1,9 @@
-/* sections.c - the sections that names were read from. */
+/* sections.c - rows of the sections that names were read from. */
 #include <sqlite3.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/symbol.h"
 
 int store_sections(struct store *db, uint32_t image,
@@ -10,9 +11,9 @@ int store_sections(struct store *db, uint32_t image,
 {
 	if (!n)
 		return 0;
-	if (store_drain(db, err))
+	if (db_drain(db, err))
 		return -1;
-	sqlite3_stmt *st = store_prepare(db, store_sql("put_section"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {
@@ -20,7 +21,7 @@ int store_sections(struct store *db, uint32_t image,
 		sqlite3_bind_text(st, 2, used[i].file, -1, SQLITE_STATIC);
 		sqlite3_bind_text(st, 3, used[i].name, -1, SQLITE_STATIC);
 		sqlite3_bind_int64(st, 4, (int64_t)used[i].hash);
-		rc = store_step(db, st, err);
+		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;

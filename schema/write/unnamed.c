@@ -1,30 +1,33 @@
-/* unnamed.c - what naming has to do: the frames without a name, image by image,
- * in the order in which they are named.
+/* unnamed.c - the frames that have no name, image by image, in the order in
+ * which they are named.
  *
- * All at once: frames are changed while they are named, and who names several
- * images at a time wants to look ahead. 16 bytes for each place in code. */
+ * The list is read as a whole, because naming changes the frames, and because
+ * several images are named at a time. It takes 16 bytes per place in code. */
 #include "schema/columns.h"
+#include "schema/columns.h"
+#include "schema/db/queries.h"
+#include "schema/db/rows.h"
 #include "schema/write/unnamed.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/inner.h"
-#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
-/* While stacks are read, callers first. */
+/* Stacks being read, callers first. */
 struct stack_scan {
-	bool *returns; /* by frame: it is a caller somewhere */
+	bool *returns; /* by frame: it is a caller in some stack */
 	size_t n_frame;
 	uint32_t *frame; /* by stack */
 	size_t n, cap;
 };
 
-static int take_stack(void *arg, const struct rows *r, struct err *err)
+static int unnamed_take_stack(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_scan *sc = arg;
 	int64_t id = rows_int(r, STACKS_ID);
@@ -43,22 +46,22 @@ static int take_stack(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Which frames are callers in some stack. By hand: a join of the stacks with
- * themselves takes SQLite three times as long. */
-static int find_returns(struct store *db, struct stack_scan *sc,
-			struct err *err)
+/* Finds the frames that are callers in some stack. A join of the stacks with
+ * themselves in SQL takes three times as long. */
+static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
+				struct err *err)
 {
 	int64_t n;
 
-	if (store_number(db, "SELECT count(*) FROM frame", &n, err))
+	if (db_number(db, "SELECT count(*) FROM frame", &n, err))
 		return -1;
 	sc->n_frame = (size_t)n + 1;
 	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
-	return rows_each_dense(db, "stacks", take_stack, sc, err);
+	return rows_each_dense(db, "stacks", unnamed_take_stack, sc, err);
 }
 
-static struct code_place *add_place(struct unnamed *u,
-				    struct unnamed_image *img, uint64_t off)
+static struct code_place *
+unnamed_add_place(struct unnamed *u, struct unnamed_image *img, uint64_t off)
 {
 	if (!img->n_code || u->code[u->n_code - 1].off != off) {
 		u->code = mem_grow(u->code, &u->cap_code, u->n_code + 1,
@@ -69,8 +72,8 @@ static struct code_place *add_place(struct unnamed *u,
 	return &u->code[u->n_code - 1];
 }
 
-static void add_frame(struct unnamed *u, const struct stack_scan *sc,
-		      sqlite3_stmt *st)
+static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
+			      sqlite3_stmt *st)
 {
 	uint32_t image = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE);
 	uint64_t frame = (uint64_t)sqlite3_column_int64(st, UNNAMED_ID);
@@ -83,10 +86,9 @@ static void add_frame(struct unnamed *u, const struct stack_scan *sc,
 		img = &u->image[u->n_image++];
 		*img = (struct unnamed_image){ .image = image };
 	}
-	struct code_place *at = add_place(
+	struct code_place *at = unnamed_add_place(
 		u, img, (uint64_t)sqlite3_column_int64(st, UNNAMED_OFF));
-	/* One that is both the place of a sample and a return address is
-	 * behind a call in any case. */
+	/* a place that is sampled and a return address too follows a call */
 	if (frame < sc->n_frame && sc->returns[frame])
 		at->after_call = true;
 	u->todo = mem_grow(u->todo, &u->cap_todo, u->n_todo + 1,
@@ -96,8 +98,9 @@ static void add_frame(struct unnamed *u, const struct stack_scan *sc,
 	img->n_todo++;
 }
 
-/* The arrays do not move any more. */
-static void point(struct unnamed *u)
+/* Sets the parts of the arrays that belong to each image; the arrays must not
+ * move any more. */
+static void unnamed_set_parts(struct unnamed *u)
 {
 	struct code_place *code = u->code;
 	struct todo *todo = u->todo;
@@ -117,20 +120,20 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	sqlite3_stmt *st = NULL;
 	int rc = -1;
 
-	if (store_write_frames(db, err) || store_drain(db, err) ||
-	    store_exec(db, store_sql("heat"), err) ||
+	if (flush_frames(db, err) || db_drain(db, err) ||
+	    db_exec(db, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
-	     store_exec(db, store_sql("measure_heat"), err)) ||
-	    find_returns(db, &sc, err))
+	     db_exec(db, store_sql("measure_heat"), err)) ||
+	    unnamed_find_returns(db, &sc, err))
 		goto out;
-	st = store_prepare(db, store_sql("unnamed"), err);
+	st = db_prepare(db, store_sql("unnamed"), err);
 	if (!st)
 		goto out;
 	sqlite3_bind_int(st, 1, how & NAME_LINES);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		add_frame(u, &sc, st);
-	rc = rc == SQLITE_DONE ? 0 : store_error(db, rc, err);
-	point(u);
+		unnamed_add_frame(u, &sc, st);
+	rc = rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	unnamed_set_parts(u);
 out:
 	sqlite3_finalize(st);
 	free(sc.returns);
@@ -146,10 +149,10 @@ void unnamed_release(struct unnamed *u)
 	memset(u, 0, sizeof(*u));
 }
 
-static void take_image(sqlite3_stmt *st, struct arena *text, struct image *img)
+static void unnamed_take_image(sqlite3_stmt *st, struct arena *text,
+			       struct image *img)
 {
-	const char *path =
-		(const char *)sqlite3_column_text(st, UNNAMED_IMAGE_PATH);
+	const char *path = db_column_text(st, UNNAMED_IMAGE_PATH);
 	const void *id = sqlite3_column_blob(st, UNNAMED_IMAGE_BUILD_ID);
 	int len = sqlite3_column_bytes(st, UNNAMED_IMAGE_BUILD_ID);
 
@@ -174,7 +177,7 @@ static void take_image(sqlite3_stmt *st, struct arena *text, struct image *img)
 int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
 		     struct image *img, struct err *err)
 {
-	sqlite3_stmt *st = store_prepare(db, store_sql("unnamed_image"), err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("unnamed_image"), err);
 
 	if (!st)
 		return -1;
@@ -183,9 +186,9 @@ int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
 	int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW)
-		take_image(st, text, img);
+		unnamed_take_image(st, text, img);
 	else
-		rc = store_error(db, rc, err);
+		rc = db_error(db, rc, err);
 	sqlite3_finalize(st);
 	return rc == SQLITE_ROW ? 0 : -1;
 }

@@ -1,5 +1,5 @@
-/* unnamed.h - what naming has to do: the frames without a name, image by image,
- * in the order in which they are named. Inside schema/ only. */
+/* unnamed.h - the frames that have no name, image by image, in the order in
+ * which they are named. */
 #ifndef SCHEMA_WRITE_UNNAMED_H
 #define SCHEMA_WRITE_UNNAMED_H
 #include <stddef.h>
@@ -12,13 +12,13 @@ struct err;
 struct image;
 struct store;
 
-/* One frame; several of an image may have one offset. */
+/* A frame; several frames of an image may have the same offset. */
 struct todo {
 	uint32_t frame;
 	uint32_t at; /* place in the image's code[] */
 };
 
-/* One image: parts of the arrays below. */
+/* An image; code and todo point into the arrays of struct unnamed. */
 struct unnamed_image {
 	uint32_t image;
 	struct code_place *code; /* by off, unique */
@@ -35,13 +35,14 @@ struct unnamed {
 	size_t n_image, cap_image;
 };
 
-/* how: see store_unnamed(). */
+/* Fills *u, for unnamed_release(). how: see store_unnamed(). Returns 0, or -1
+ * and *err. */
 int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 		 struct err *err);
 void unnamed_release(struct unnamed *u);
 
-/* An image as resolvers want it, but for the code of jitted ones; the path is
- * in text. */
+/* Fills *img for the resolvers, without the code of jitted images. Its path is
+ * in text. Returns 0, or -1 and *err. */
 int unnamed_describe(struct store *db, uint32_t image, struct arena *text,
 		     struct image *img, struct err *err);
 #endif

@@ -1,28 +1,27 @@
-/* account.h - what a capture lost, where and when, with each drop counted
- * once. Facts: backstitch-formats(5), "Loss records".
+/* account.h - counts each lost record of a capture once, with place and time.
  *
- * Call order: account_source before the first record of a source,
- * account_record for every record in time order, account_end once, before
- * anything that was left open is explained by losses. A CPU may have several
- * rings (record.ring), each with losses of its own.
+ * See backstitch-formats(5), "Loss records". Call order: account_source()
+ * before the first record of a source, account_record() for every record in
+ * time order, account_end() once, before anything is explained by losses. A CPU
+ * may have several rings (record.ring), each with its own losses.
  *
- * Each finding is a LEDGER_LOSS entry; those that can explain a missing
- * record are also in struct losses. Kinds (ledger_entry.what), and whether
- * they add to the number of records lost (ledger_entry.counts):
- *   lost         a LOST record: after the last record of that ring, up to it
- *   lost_end     yes: the ring's LOST_SAMPLES less its LOST: after the last
- *                LOST, so from the ring's last record to the end
- *   lost_total   no: LOST_SAMPLES, the recorder's own count per event
+ * Each finding is a LEDGER_LOSS entry; those that can explain a missing record
+ * are also in struct losses. Kinds (ledger_entry.what), and whether they add to
+ * the number of lost records (ledger_entry.counts):
+ *   lost         yes: a LOST record: from the last record of the ring to it
+ *   lost_end     yes: LOST_SAMPLES minus LOST of the ring: from the ring's last
+ *                record to the end
+ *   lost_total   no: LOST_SAMPLES, the recorder's count for each event
  *   read_lost    no: a count inside samples grew (PERF_FORMAT_LOST): between
- *                two samples that read it
- *   hardware     yes: LOST_SAMPLES with a time, the hardware's own
+ *                two samples
+ *   hardware     yes: LOST_SAMPLES with a time, dropped by the processor
  *   filtered     no: dropped by a filter on purpose; explains nothing
- *   throttled    no, unknown how many: the kernel stopped the event
+ *   throttled    no, number unknown: the kernel throttled the event
  *   aux          no: AUX data truncated, collided or partial
- *   overwritten  no, unknown how many: before the first record of a ring
- *                that overwrites its oldest; yes: how many in all rings,
- *                where the recorder says so
- *   damage       no: a part of the file that could not be read */
+ *   overwritten  no, number unknown: before the first record of a ring that
+ *   overwrites its oldest records; yes: the number in all rings, if the
+ *   recorder reports it
+ *   damage       no: a part of the file could not be read */
 #ifndef STITCH_AUDIT_ACCOUNT_H
 #define STITCH_AUDIT_ACCOUNT_H
 #include <stdint.h>

@@ -1,11 +1,11 @@
-/* audit.c - what the functions of all rules use. */
+/* audit.c - functions that all rules use. */
 #include "stitch/audit/audit.h"
 
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/task.h"
 
-/* Findings of one rule; the rest is counted in the last one. */
+/* Most findings of one rule; the others are counted in the last one. */
 #define FOUND_MAX 32768
 #define CPU_MAX 65536
 
@@ -55,15 +55,15 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key)
 {
-	struct found *fd = &au->found[f->rule];
+	struct audit_found_list *fd = &au->found[f->rule];
 
 	if (fd->n == FOUND_MAX) {
 		fd->at[fd->n - 1].f.n++;
 		return UINT32_MAX;
 	}
-	fd->at = mem_grow(fd->at, &fd->cap, fd->n + 1, sizeof(*fd->at));
-	fd->at[fd->n] = (struct waiting){ .f = *f, .key = key };
-	return (uint32_t)fd->n++;
+	*mem_add(fd->at, fd->n, fd->cap) =
+		(struct audit_waiting){ .f = *f, .key = key };
+	return (uint32_t)fd->n - 1;
 }
 
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f)

@@ -1,4 +1,4 @@
-/* callsite.c - the words of the call-site check. */
+/* callsite.c - the words for results of the call-site check. */
 #include "stitch/audit/callsite.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* counters.c - the per-CPU counters inside cookies, and what is missing.
+/* counters.c - finds gaps in the per-CPU counters that cookies contain.
  *
- * Counters are kept in 64 bits, where they never wrap: a number is taken to be
- * the one nearest to the largest seen so far. Of each CPU, between two calls:
- * every counter from first to last was seen, or is in one of the runs (sorted,
- * none touches another), or was in a run that is given out. */
+ * Counters are extended to 64 bits, so that they never wrap: the value nearest
+ * to the largest one seen is taken. Between two calls, for each CPU: every
+ * counter from first to last was seen, or is in one of the runs (sorted, never
+ * adjacent), or was in a run that was output. */
 #include "stitch/audit/counters.h"
 
 #include <stdlib.h>
@@ -13,23 +13,24 @@
 #include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/source.h"
 #include "stitch/fact.h"
 
 #define CPU_MAX 65536
-/* Runs of a CPU that may still be filled; the older half of more is given
- * out. What fills a run comes soon, or was asleep for long. */
+/* Most runs of a CPU that may still be filled; then the older half is output. A
+ * counter that fills a run comes soon, or its thread slept for long. */
 #define RUNS_MAX 1024
-/* Where counting starts, and how far it may go either way. */
+/* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
 #define COUNT_FAR ((uint64_t)1 << 61)
 
-/* Which bits are what. */
+/* Which bits of a cookie are CPU and counter. */
 struct shape {
 	enum cookie_layout layout;
 	uint8_t cpu_at, cpu_bits;
 	uint8_t count_at, count_bits;
-	uint8_t bias; /* the number of CPU 0 */
+	uint8_t bias; /* value for CPU 0 */
 	uint8_t step; /* 2: counters are odd */
 };
 
@@ -44,8 +45,8 @@ static const struct shape shapes[] = {
 #define READINGS 2
 #define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-/* Missing counters lo, lo + step, ... hi, and when they were given to
- * somebody: after t0, before t1. */
+/* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
+ * before t1. */
 struct run {
 	uint64_t lo, hi;
 	int64_t t0, t1;
@@ -53,16 +54,16 @@ struct run {
 
 struct per_cpu {
 	bool any;
-	uint64_t first, last; /* the smallest and the largest seen */
-	int64_t first_time;   /* when first was seen */
-	int64_t made;	      /* when a cookie was last seen to be made here */
+	uint64_t first, last; /* smallest and largest counter seen */
+	int64_t first_time;   /* time when first was seen */
+	int64_t made; /* time of the last cookie that was certainly made then */
 	uint64_t seen, late, elsewhere;
 	struct run *run;
 	size_t n_run, cap_run;
-	uint64_t n_out, missing_out; /* given out */
+	uint64_t n_out, missing_out; /* runs and counters that were output */
 };
 
-/* All cookies of a source in one shape. */
+/* The cookies of a source, read with one shape. */
 struct reading {
 	const struct shape *shape;
 	struct per_cpu *cpu;
@@ -70,31 +71,32 @@ struct reading {
 };
 
 /* What captures of one kernel know together. The first cookies may fit two
- * shapes: the likelier reading is first. None is left once a cookie fits
- * neither. */
+ * shapes; the likelier reading is first. No reading is left if a cookie fits
+ * none. */
 struct group {
 	bool any;
-	int32_t max_cpu; /* of the records */
+	int32_t max_cpu; /* largest CPU of a record */
 	struct reading read[READINGS];
 	size_t n_read;
-	int32_t witness; /* whose numbers they are; -1: not asked so far */
+	int32_t witness; /* source that the findings are attributed to; -1:
+			  * not chosen yet */
 };
 
 struct per_source {
-	const struct source_info *info; /* NULL: not known */
+	const struct source_info *info; /* NULL: unknown */
 	bool any, ended;
 	uint16_t line;
-	uint16_t head, next; /* its group's; the ring of its sources */
-	struct group group;  /* where it is the head */
+	uint16_t head, next; /* head of its group; next source of the group */
+	struct group group;  /* valid in the head */
 	struct cookie_totals end;
-	int64_t first, last; /* its sights; TIME_NONE */
-	uint64_t *newest;    /* when it is not alone: the largest counter that
-			      * it has, by CPU and shape */
+	int64_t first, last; /* times of its first and last cookie; TIME_NONE */
+	uint64_t *newest;    /* if not alone: largest counter it has seen, by
+			      * CPU and shape */
 	size_t n_newest, cap_newest;
 };
 
 struct counters {
-	struct facts *out;
+	struct fact_queue *out;
 	struct losses *losses;
 	enum cookie_layout layout;
 	struct per_source *src;
@@ -112,7 +114,7 @@ const char *cookie_layout_name(unsigned int layout)
 	return layout < sizeof(words) / sizeof(words[0]) ? words[layout] : NULL;
 }
 
-struct counters *counters_new(struct facts *out, struct losses *ls,
+struct counters *counters_new(struct fact_queue *out, struct losses *ls,
 			      enum cookie_layout layout)
 {
 	struct counters *cs = mem_new(1, sizeof(*cs));
@@ -157,7 +159,7 @@ static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
 	return &ps->newest[at];
 }
 
-/* What it has seen while it was alone. */
+/* Notes what the source has seen while it was alone. */
 static void note_newest(struct per_source *ps)
 {
 	for (size_t i = 0; i < ps->group.n_read; i++) {
@@ -168,7 +170,7 @@ static void note_newest(struct per_source *ps)
 	}
 }
 
-/* Cookies of other makers than perf have nothing to do with its own. */
+/* Only perf's cookies are compared with those of other captures. */
 static void find_group(struct counters *cs, uint16_t source)
 {
 	struct per_source *ps = &cs->src[source];
@@ -204,71 +206,72 @@ void counters_source(struct counters *cs, uint16_t source,
 		find_group(cs, source);
 }
 
-static struct group *group_of(const struct counters *cs, uint16_t source)
+static struct group *counters_group(const struct counters *cs, uint16_t source)
 {
 	return &cs->src[cs->src[source].head].group;
 }
 
-static bool is_alone(const struct counters *cs, uint16_t source)
+static bool counters_is_alone(const struct counters *cs, uint16_t source)
 {
 	return cs->src[source].next == source;
 }
 
 /* ---- the layout */
 
-static uint64_t bits(uint64_t v, uint8_t at, uint8_t n)
+static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 {
 	return v >> at & (((uint64_t)1 << n) - 1);
 }
 
-static uint64_t count_of(const struct shape *sh, uint64_t cookie)
+static uint64_t count_in_cookie(const struct shape *sh, uint64_t cookie)
 {
-	return bits(cookie, sh->count_at, sh->count_bits);
+	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
 
-/* CPU numbers may have holes, so that a record may name one that is larger
- * than the number of CPUs. */
+/* CPU numbers may have holes, so a record may have a CPU above the number of
+ * CPUs. */
 static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 {
 	int32_t n = cs->src[source].info->cpus_avail;
-	int32_t max = group_of(cs, source)->max_cpu;
+	int32_t max = counters_group(cs, source)->max_cpu;
 
 	if (n <= 0 || n > CPU_MAX)
 		return CPU_MAX;
 	return (uint64_t)(max < n ? n : max + 1);
 }
 
-/* The CPU by this shape; -1: the cookie is none of it. */
-static int32_t fit(const struct counters *cs, uint16_t source,
-		   const struct shape *sh, uint64_t cookie)
+/* Returns the CPU of the cookie, or -1 if it does not have this shape. */
+static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
+				  const struct shape *sh, uint64_t cookie)
 {
-	uint64_t cpu = bits(cookie, sh->cpu_at, sh->cpu_bits);
+	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
 
-	if (sh->step == 2 && !(count_of(sh, cookie) & 1))
+	if (sh->step == 2 && !(count_in_cookie(sh, cookie) & 1))
 		return -1;
 	if (cpu < sh->bias || cpu - sh->bias >= cpu_limit(cs, source))
 		return -1;
 	return (int32_t)(cpu - sh->bias);
 }
 
-/* The shapes that the first cookie fits. Which half of the kernel's pair is
- * the CPU: in a file whose byte order was changed afterwards it is not the one
- * that the order says. Most cookies are first seen on their own CPU. */
-static void choose(const struct counters *cs, const struct counters_sight *s)
+/* Chooses the shapes that the first cookie fits. If a file was converted to
+ * another byte order, the half that is the CPU is not the one that the order
+ * implies. Most cookies are first seen on their own CPU. */
+static void counters_choose_shapes(const struct counters *cs,
+				   const struct counters_sight *s)
 {
 	const struct source_info *info = cs->src[s->source].info;
-	struct group *gr = group_of(cs, s->source);
+	struct group *gr = counters_group(cs, s->source);
 	enum cookie_layout want = cs->layout;
 	int best = -1;
 
-	/* ftrace's, as far as they were ever seen, are made otherwise */
+	/* ftrace's cookies, as far as seen, are made in another way */
 	if (want == LAYOUT_AUTO)
 		want = info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
 						     : LAYOUT_OPAQUE;
 
 	for (size_t i = 0; i < N_SHAPES; i++) {
 		const struct shape *sh = &shapes[i];
-		int32_t cpu = fit(cs, s->source, sh, s->cookie);
+		int32_t cpu = counters_fit_shape(cs, s->source, sh, s->cookie);
 		int points = 0;
 
 		if (sh->layout != want || cpu < 0 || gr->n_read == READINGS)
@@ -289,9 +292,10 @@ static void choose(const struct counters *cs, const struct counters_sight *s)
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie)
 {
-	if (source >= cs->n_src || !group_of(cs, source)->n_read)
+	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
 		return -1;
-	return fit(cs, source, group_of(cs, source)->read[0].shape, cookie);
+	return counters_fit_shape(
+		cs, source, counters_group(cs, source)->read[0].shape, cookie);
 }
 
 /* ---- runs of missing counters */
@@ -301,17 +305,17 @@ static uint64_t run_count(const struct shape *sh, const struct run *r)
 	return (r->hi - r->lo) / sh->step + 1;
 }
 
-/* Whether its missing counters could prove anything at all. */
+/* Returns whether missing counters could prove a loss at all. */
 static bool may_prove(const struct source_info *info)
 {
 	return info->has_time && info->system_wide == TRI_YES &&
 	       !info->overwrite && !info->overwrote;
 }
 
-/* Whose numbers those of a group are: the same all the time. */
+/* Returns the source that the findings of a group are attributed to. */
 static uint16_t witness_of(struct counters *cs, uint16_t source)
 {
-	struct group *gr = group_of(cs, source);
+	struct group *gr = counters_group(cs, source);
 	uint16_t head = cs->src[source].head;
 	uint16_t i = head;
 
@@ -328,13 +332,14 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
-/* Why missing counters prove nothing; NULL: they do. foreign: chains that
- * somebody else asked for. */
-static const char *doubt(struct counters *cs, uint16_t source, uint64_t foreign)
+/* Returns why missing counters prove no loss, or NULL if they do. foreign:
+ * number of chains that another session asked for. */
+static const char *why_no_proof(struct counters *cs, uint16_t source,
+				uint64_t foreign)
 {
 	const struct source_info *info = cs->src[source].info;
 
-	if (!group_of(cs, source)->n_read)
+	if (!counters_group(cs, source)->n_read)
 		return "the layout of the cookies is not known";
 	if (!info->has_time)
 		return "records have no times";
@@ -349,11 +354,12 @@ static const char *doubt(struct counters *cs, uint16_t source, uint64_t foreign)
 	return NULL;
 }
 
-/* Of any capture that may have had it, the witness first. */
-static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
-			const struct run *r)
+/* Returns a loss of any capture that may have had the counter, the witness
+ * first. */
+static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
+			 const struct run *r)
 {
-	/* TIME_NONE is the smallest number: from the start */
+	/* TIME_NONE is the smallest number, so it means from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
 	uint16_t i = source;
 	uint32_t loss;
@@ -367,48 +373,48 @@ static uint32_t loss_of(struct counters *cs, uint16_t source, int32_t cpu,
 	return loss;
 }
 
-/* Was the witness there all the while? Others may have recorded for longer,
- * and nobody knows who asked then. */
-static bool was_there(const struct counters *cs, uint16_t source,
-		      const struct run *r)
+/* Returns whether the witness ran all the time. Other captures may have run
+ * longer, and then it is unknown who asked. */
+static bool witness_recorded(const struct counters *cs, uint16_t source,
+			     const struct run *r)
 {
 	const struct per_source *ps = &cs->src[source];
 
-	return is_alone(cs, source) ||
+	return counters_is_alone(cs, source) ||
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
-/* sure: a run that no loss explains is one all the same. Not so before the
- * first request that is surely of this capture: somebody else may have asked
- * before it began, and the chain was written later. */
+/* sure: a run without an explaining loss proves one. That is not so before the
+ * first request that was certainly made while this capture ran: another session
+ * may have asked before, and the chain was written later. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct run *r, const char *reason, bool sure)
 {
-	const struct shape *sh = group_of(cs, source)->read[0].shape;
+	const struct shape *sh = counters_group(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
 
 	f.gap = (struct fact_gap){
 		.source = source,
 		.cpu = cpu,
-		.first = bits(r->lo, 0, sh->count_bits),
+		.first = extract_bits(r->lo, 0, sh->count_bits),
 		.n = run_count(sh, r),
 		.t0 = r->t0,
 		.t1 = r->t1,
 		.verdict = GAP_FOREIGN,
-		.loss = loss_of(cs, source, cpu, r),
+		.loss = run_loss(cs, source, cpu, r),
 	};
 	if (!reason && f.gap.loss)
 		f.gap.verdict = GAP_LOST;
 	else if (!reason && sure && r->t0 != TIME_NONE &&
-		 was_there(cs, source, r))
+		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
-	facts_push(cs->out, &f);
+	fact_queue_push(cs->out, &f);
 }
 
-/* The older half, by what is known now; the likelier reading is right. */
-static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
+/* Outputs the older half of the runs; only the likelier reading remains. */
+static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 {
-	struct group *gr = group_of(cs, source);
+	struct group *gr = counters_group(cs, source);
 	uint16_t witness = witness_of(cs, source);
 	struct per_cpu *pc = &gr->read[0].cpu[cpu];
 	size_t n = (pc->n_run + 1) / 2;
@@ -417,8 +423,8 @@ static void push_half(struct counters *cs, uint16_t source, int32_t cpu)
 		drop_reading(gr, 1);
 
 	for (size_t i = 0; i < n; i++) {
-		push_run(cs, witness, cpu, &pc->run[i], doubt(cs, witness, 0),
-			 false);
+		push_run(cs, witness, cpu, &pc->run[i],
+			 why_no_proof(cs, witness, 0), false);
 		pc->n_out++;
 		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
 	}
@@ -436,24 +442,15 @@ static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
 	pc->n_run++;
 }
 
-/* The first run that ends at e or above. */
+/* Returns the first run that ends at or above e. */
 static size_t find_run(const struct per_cpu *pc, uint64_t e)
 {
-	size_t lo = 0;
-
-	for (size_t hi = pc->n_run; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (pc->run[mid].hi >= e)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return search_where(pc->n_run, i, pc->run[i].hi >= e);
 }
 
-/* A counter that was missing came into sight; false: it was none. */
-static bool fill(struct per_cpu *pc, uint64_t e, uint8_t step)
+/* Removes a counter that is seen now from the runs. Returns false if it was not
+ * missing. */
+static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
 {
 	size_t i = find_run(pc, e);
 
@@ -478,17 +475,17 @@ static bool fill(struct per_cpu *pc, uint64_t e, uint8_t step)
 	return true;
 }
 
-/* ---- a cookie is seen */
+/* ---- counting a cookie */
 
 enum sight {
 	SIGHT_AGAIN,
-	SIGHT_NEW,  /* the largest so far */
+	SIGHT_NEW,  /* larger than all before */
 	SIGHT_LATE, /* a larger one was seen before */
 };
 
-/* The counter in 64 bits: 0 when it cannot be one. */
-static uint64_t extend(const struct shape *sh, const struct per_cpu *pc,
-		       uint64_t count)
+/* Extends the counter to 64 bits. Returns 0 if it is out of range. */
+static uint64_t extend_count(const struct shape *sh, const struct per_cpu *pc,
+			     uint64_t count)
 {
 	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
 
@@ -500,8 +497,8 @@ static uint64_t extend(const struct shape *sh, const struct per_cpu *pc,
 	return e < COUNT_BASE - COUNT_FAR || e > COUNT_BASE + COUNT_FAR ? 0 : e;
 }
 
-static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
-		      int64_t time)
+static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
+				     uint8_t step, int64_t time)
 {
 	if (!pc->any) {
 		pc->any = true;
@@ -529,21 +526,21 @@ static enum sight see(struct per_cpu *pc, uint64_t e, uint8_t step,
 		pc->first_time = time;
 		return SIGHT_LATE;
 	}
-	return fill(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
+	return counters_fill_run(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
 }
 
-static struct per_cpu *cpu_at(struct reading *rd, int32_t cpu)
+static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
 {
 	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu, (size_t)cpu + 1,
 			    sizeof(*rd->cpu));
 	return &rd->cpu[cpu];
 }
 
-/* Is the first sight of a cookie on its own CPU the sample that made it? A
- * lost one may have been before, unless no loss is as young as the cookie. */
-static bool surely_made(const struct counters *cs,
-			const struct counters_sight *s,
-			const struct per_cpu *pc, int32_t made_on)
+/* Returns whether a cookie, first seen on its own CPU, was made by that sample.
+ * An earlier sample may be lost, unless no loss is as recent as the cookie. */
+static bool is_surely_made(const struct counters *cs,
+			   const struct counters_sight *s,
+			   const struct per_cpu *pc, int32_t made_on)
 {
 	int64_t since = s->since > pc->made ? s->since : pc->made;
 	uint16_t i = s->source;
@@ -560,14 +557,14 @@ static bool surely_made(const struct counters *cs,
 	return true;
 }
 
-/* Has the capture itself seen a later one of that CPU? Records of others may
- * be later only because clocks are apart. */
-static bool is_late(struct counters *cs, uint16_t source,
-		    const struct shape *sh, int32_t cpu, uint64_t e)
+/* Returns whether this capture has seen a later counter of the CPU. A record of
+ * another capture may seem later because clocks differ. */
+static bool count_is_late(struct counters *cs, uint16_t source,
+			  const struct shape *sh, int32_t cpu, uint64_t e)
 {
 	uint64_t *newest;
 
-	if (is_alone(cs, source))
+	if (counters_is_alone(cs, source))
 		return true;
 	newest = newest_at(&cs->src[source], sh, cpu);
 	if (e < *newest)
@@ -576,34 +573,36 @@ static bool is_late(struct counters *cs, uint16_t source,
 	return false;
 }
 
-/* As counters_see(). -1: the cookie does not fit this reading. */
+/* Like counters_see(). Returns -1 if the cookie does not have this shape. */
 static int read_cookie(struct counters *cs, struct reading *rd,
 		       const struct counters_sight *s)
 {
-	int32_t made_on = fit(cs, s->source, rd->shape, s->cookie);
+	int32_t made_on =
+		counters_fit_shape(cs, s->source, rd->shape, s->cookie);
 
 	if (made_on < 0)
 		return -1;
-	struct per_cpu *pc = cpu_at(rd, made_on);
-	uint64_t e = extend(rd->shape, pc, count_of(rd->shape, s->cookie));
+	struct per_cpu *pc = counters_cpu_at(rd, made_on);
+	uint64_t e = extend_count(rd->shape, pc,
+				  count_in_cookie(rd->shape, s->cookie));
 
 	if (!e)
 		return -1;
-	enum sight got = see(pc, e, rd->shape->step, s->time);
-	bool late = is_late(cs, s->source, rd->shape, made_on, e) &&
+	enum sight got = counters_see_count(pc, e, rd->shape->step, s->time);
+	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
 		    got == SIGHT_LATE;
 
 	if (got == SIGHT_AGAIN)
 		return 0;
 	pc->seen++;
-	/* without times the order is that of the file: it proves nothing */
+	/* without times, the file order proves nothing */
 	if (!cs->src[s->source].info->has_time || s->time == TIME_NONE)
 		return 0;
 	bool elsewhere = s->is_sample && s->cpu >= 0 && s->cpu != made_on;
 
 	pc->late += late;
 	pc->elsewhere += elsewhere;
-	if (got == SIGHT_NEW && surely_made(cs, s, pc, made_on))
+	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on))
 		pc->made = s->time;
 	return s->is_sample && (elsewhere || late);
 }
@@ -619,13 +618,13 @@ static void note_sight(struct per_source *ps, int64_t time)
 
 bool counters_see(struct counters *cs, const struct counters_sight *s)
 {
-	struct group *gr = group_of(cs, s->source);
+	struct group *gr = counters_group(cs, s->source);
 	int ret = 0;
 
 	if (s->cpu > gr->max_cpu && s->cpu < CPU_MAX)
 		gr->max_cpu = s->cpu;
 	if (!gr->any)
-		choose(cs, s);
+		counters_choose_shapes(cs, s);
 	gr->any = true;
 	note_sight(&cs->src[s->source], s->time);
 	for (size_t i = gr->n_read; i-- > 0;) {
@@ -635,19 +634,20 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 	}
 	if (!gr->n_read)
 		return false;
-	int32_t cpu = fit(cs, s->source, gr->read[0].shape, s->cookie);
+	int32_t cpu =
+		counters_fit_shape(cs, s->source, gr->read[0].shape, s->cookie);
 
 	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
-		push_half(cs, s->source, cpu);
+		push_older_runs(cs, s->source, cpu);
 	return ret > 0;
 }
 
 /* ---- the end */
 
-static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
-			 const char *reason)
+static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
+				  int32_t cpu, const char *reason)
 {
-	const struct reading *rd = &group_of(cs, source)->read[0];
+	const struct reading *rd = &counters_group(cs, source)->read[0];
 	const struct shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
 	uint64_t missing = pc->missing_out;
@@ -660,8 +660,8 @@ static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 	f.counter = (struct fact_counter){
 		.source = source,
 		.cpu = cpu,
-		.first = bits(pc->first, 0, sh->count_bits),
-		.last = bits(pc->last, 0, sh->count_bits),
+		.first = extract_bits(pc->first, 0, sh->count_bits),
+		.last = extract_bits(pc->last, 0, sh->count_bits),
 		.seen = pc->seen,
 		.missing = missing,
 		.gaps = pc->n_out + pc->n_run,
@@ -670,14 +670,14 @@ static uint64_t push_cpu(struct counters *cs, uint16_t source, int32_t cpu,
 		.wraps = (pc->last >> sh->count_bits) -
 			 (pc->first >> sh->count_bits),
 	};
-	facts_push(cs->out, &f);
+	fact_queue_push(cs->out, &f);
 	return missing;
 }
 
-static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
+static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
 {
 	const struct per_source *ps = &cs->src[source];
-	const struct group *gr = group_of(cs, source);
+	const struct group *gr = counters_group(cs, source);
 	bool tells = witness_of(cs, source) == source;
 	struct fact f = { .kind = FACT_SESSION };
 
@@ -687,17 +687,17 @@ static void push_source(struct counters *cs, uint16_t source, uint64_t foreign)
 		.source = source,
 		.layout = cookie_layout_name(
 			gr->n_read ? gr->read[0].shape->layout : LAYOUT_OPAQUE),
-		.reason = "they are counted with another capture's",
+		.reason = "counted together with another capture",
 		.no_chain = ps->end.no_chain,
 		.no_sample = ps->end.no_sample,
 	};
 	if (tells)
-		f.session.reason = doubt(cs, source, foreign);
+		f.session.reason = why_no_proof(cs, source, foreign);
 	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
 		if (gr->read[0].cpu[i].any)
-			f.session.missing += push_cpu(cs, source, (int32_t)i,
-						      f.session.reason);
-	facts_push(cs->out, &f);
+			f.session.missing += push_cpu_counters(
+				cs, source, (int32_t)i, f.session.reason);
+	fact_queue_push(cs->out, &f);
 }
 
 void counters_end(struct counters *cs, uint16_t source,
@@ -716,7 +716,7 @@ void counters_end(struct counters *cs, uint16_t source,
 	} while (i != source);
 	i = cs->src[source].head;
 	do {
-		push_source(cs, i, foreign);
+		push_session(cs, i, foreign);
 		i = cs->src[i].next;
 	} while (i != cs->src[source].head);
 }

@@ -1,4 +1,5 @@
-/* readings.c - counts of lost records inside samples (PERF_FORMAT_LOST). */
+/* readings.c - reads the numbers of lost records in samples
+ * (PERF_FORMAT_LOST). */
 #include "stitch/audit/readings.h"
 
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
-/* An id for each event and CPU; more are not looked at. */
+/* Most ids, one for each event and CPU; others are ignored. */
 #define IDS_MAX 65536
 
 struct reading {
 	uint64_t id, lost;
-	int64_t time; /* of the sample that had it */
+	int64_t time; /* time of the sample */
 };
 
 struct readings {
@@ -36,9 +37,9 @@ void readings_free(struct readings *rd)
 	free(rd);
 }
 
-/* NULL: a new one, or one too many. */
-static struct reading *find(struct readings *rd, uint64_t id, uint64_t lost,
-			    int64_t time)
+/* Returns the last reading. Returns NULL if there is none, or too many. */
+static struct reading *readings_find(struct readings *rd, uint64_t id,
+				     uint64_t lost, int64_t time)
 {
 	uint64_t h = hash_u64(id);
 	uint32_t i = table_find(&rd->by_id, h, NULL, NULL, NULL);
@@ -47,10 +48,9 @@ static struct reading *find(struct readings *rd, uint64_t id, uint64_t lost,
 		return &rd->reading[i];
 	if (rd->n >= IDS_MAX)
 		return NULL;
-	rd->reading = mem_grow(rd->reading, &rd->cap, rd->n + 1,
-			       sizeof(*rd->reading));
-	rd->reading[rd->n] = (struct reading){ id, lost, time };
-	table_add(&rd->by_id, h, (uint32_t)rd->n++);
+	table_add(&rd->by_id, h, (uint32_t)rd->n);
+	*mem_add(rd->reading, rd->n, rd->cap) =
+		(struct reading){ id, lost, time };
 	return NULL;
 }
 
@@ -69,7 +69,7 @@ void readings_sample(struct readings *rd, const struct rec_sample *s,
 			id = x->value;
 		if (strcmp(last, ".lost") != 0)
 			continue;
-		struct reading *r = find(rd, id, x->value, time);
+		struct reading *r = readings_find(rd, id, x->value, time);
 
 		if (!r)
 			continue;

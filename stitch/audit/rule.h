@@ -1,4 +1,4 @@
-/* rule.h - a rule about a trace, and what it is told of each record. */
+/* rule.h - a rule, and the record that it examines. */
 #ifndef STITCH_AUDIT_RULE_H
 #define STITCH_AUDIT_RULE_H
 #include <stdbool.h>
@@ -9,22 +9,22 @@ struct fact_finding;
 struct record;
 struct thread;
 
-/* A record and what is known of its thread. */
+/* A record, and what is known about its thread. */
 struct audit_in {
 	const struct record *rec;
-	int64_t time;		     /* TIME_NONE: not timed */
-	const struct thread *thread; /* NULL: it is of none. Its `last` is the
-				      * record before this one */
-	const struct thread *before; /* who had the thread's id until this
-				      * record; NULL: nobody, or the same */
-	const struct thread *ended;  /* whose EXIT was seen and who could not
-				      * have made this record; of a fork, the
-				      * parent. NULL: nobody */
-	uint32_t event;		     /* id of the event row; 0: none */
-	/* No mapping covers code that surely ran: its address, the hole
-	 * between mappings that it is in (hole_end 0: to the end), its
-	 * process (row id), and since when a mapping record of that may have
-	 * been lost. */
+	int64_t time;		     /* TIME_NONE: unknown */
+	const struct thread *thread; /* NULL: none. Its `last` does not
+				      * include this record yet */
+	const struct thread *before; /* thread that had the id before this
+				      * record; NULL: none, or the same */
+	const struct thread *ended;  /* thread that had ended and could not
+				      * make this record; of a fork, the
+				      * parent. NULL: none */
+	uint32_t event;		     /* row id of the event; 0: none */
+	/* Code ran that no mapping covers: its address, the hole between
+	 * mappings that contains it (hole_end 0: to the end), its process (row
+	 * id), and since when a mapping record of the process may have been
+	 * lost. */
 	bool unmapped;
 	uint64_t addr, hole, hole_end;
 	uint32_t process;
@@ -35,23 +35,24 @@ struct audit_in {
 enum rule_loss {
 	RULE_LOSS_NONE,
 	RULE_LOSS_ANY,	/* of any CPU */
-	RULE_LOSS_NEAR, /* of any CPU, but rather of the one it names */
-	RULE_LOSS_CPU,	/* of the CPU that it names */
+	RULE_LOSS_NEAR, /* of any CPU, preferably that of the finding */
+	RULE_LOSS_CPU,	/* of the CPU of the finding */
 };
 
 struct rule {
 	const char *name;   /* "map_lost" */
-	const char *proves; /* one sentence for people */
-	const char *view;   /* "rule_map_lost": made from this table */
-	bool breaks;	    /* check ends with status 4 */
-	uint32_t kinds;	    /* 1 << enum record_kind: that it looks at */
-	/* It relies on the order of these: when one came late (in a pipe), its
-	 * findings in that capture are dropped. REC_SAMPLE: of the scheduler */
+	const char *proves; /* one sentence for users */
+	const char *view;   /* "rule_map_lost": created from this table */
+	bool breaks;	    /* check ends with exit status 4 */
+	uint32_t kinds; /* kinds of records to examine: 1 << enum record_kind */
+	/* The rule relies on the order of these kinds: if one was late (in a
+	 * pipe), its findings in that capture are dropped. REC_SAMPLE: only
+	 * scheduler events */
 	uint32_t late;
 	enum rule_loss loss;
 	void (*fn)(struct audit *au, const struct audit_in *in);
-	/* At the end, when all losses are known: does a finding hold? key: as
-	 * it was made with. NULL: yes. */
+	/* Called at the end, when all losses are known: returns whether a
+	 * finding holds. key: as given to audit_found(). NULL: all hold. */
 	bool (*holds)(struct audit *au, const struct fact_finding *f,
 		      uint64_t key);
 };

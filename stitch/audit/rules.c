@@ -1,9 +1,7 @@
-/* rules.c - what must not happen in a trace: a table of rules about cause and
- * effect.
+/* rules.c - the table of rules about cause and effect in a trace.
  *
- * Rules about the scheduler are in rules_sched.c. A finding waits for the end
- * of the run, when all losses are known and it is sure that nothing came late
- * that takes it back. */
+ * Rules about the scheduler are in rules_sched.c. A finding waits for the end,
+ * when all losses are known and no late record can withdraw it. */
 #include "stitch/audit/rules.h"
 
 #include <stdlib.h>
@@ -19,9 +17,9 @@
 #define TYPE_SOFTWARE 1
 #define TYPE_TRACEPOINT 2
 
-/* ---- what the rules share */
+/* ---- the state of all rules */
 
-struct audit *audit_new(struct facts *out, struct losses *ls)
+struct audit *audit_new(struct fact_queue *out, struct losses *ls)
 {
 	struct audit *au = mem_new(1, sizeof(*au));
 
@@ -65,8 +63,8 @@ void audit_source(struct audit *au, uint16_t source, const struct source *src)
 	au->src[source].src = src;
 }
 
-/* Is the whole machine recorded, and nothing left out on purpose? */
-static bool sees_all(const struct audit_source *as)
+/* Returns whether all tasks are recorded and nothing is left out on purpose. */
+static bool records_all_tasks(const struct audit_source *as)
 {
 	const struct source_info *info = &as->src->info;
 
@@ -75,11 +73,11 @@ static bool sees_all(const struct audit_source *as)
 
 /* ---- the rules */
 
-/* FORK of a thread that is there already, or a record of it in another
- * process: its EXIT is missing. A life without any record with a time proves
- * nothing: the recorder tells of threads that were there when it looked, while
- * FORK records of the time before may be in the ring already. */
-static void tid_reused(struct audit *au, const struct audit_in *in)
+/* A FORK of a thread that exists, or a record of it in another process: its
+ * EXIT is missing. An incarnation without any timed record proves nothing: the
+ * recorder lists the threads that exist, while FORK records from before may
+ * already be in the ring. */
+static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 {
 	const struct thread *b = in->before;
 
@@ -93,17 +91,17 @@ static void tid_reused(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
-/* Each capture has its own losses. */
+/* Losses differ between captures, so the source is part of the key. */
 static uint64_t life_key(const struct audit_in *in)
 {
 	return hash_pair(((uint64_t)in->rec->source << 32) | in->process,
 			 (uint64_t)in->since);
 }
 
-/* A newer mapping may have split a hole: it is the old one if the code that
- * ran in that is in it. */
-static uint32_t same_hole(struct audit *au, const struct audit_in *in,
-			  uint64_t key)
+/* A newer mapping may have split a hole. It is the same hole if it contains an
+ * address that ran in the old one. */
+static uint32_t find_split_hole(struct audit *au, const struct audit_in *in,
+				uint64_t key)
 {
 	for (size_t i = 0; i < AUDIT_HOLES && i < au->n_holes; i++) {
 		uint64_t addr = au->last_holes[i].addr;
@@ -117,13 +115,13 @@ static uint32_t same_hole(struct audit *au, const struct audit_in *in,
 	return TABLE_NONE;
 }
 
-/* One finding for each hole between mappings in which code ran. Where only
- * some tasks are recorded, others may have mapped it, unless the process
- * began under our eyes. */
-static void map_lost(struct audit *au, const struct audit_in *in)
+/* One finding for each hole between mappings in which code ran. If only some
+ * tasks are recorded, others may have made the mapping, unless the process
+ * started during the capture. */
+static void rule_map_lost(struct audit *au, const struct audit_in *in)
 {
 	const struct source_info *info = &audit_source_of(au, in)->src->info;
-	struct found *fd = &au->found[RULE_MAP_LOST];
+	struct audit_found_list *fd = &au->found[RULE_MAP_LOST];
 
 	if (!in->unmapped || in->time == TIME_NONE ||
 	    in->rec->flags & REC_F_LATE || !info->whole_tasks ||
@@ -133,7 +131,7 @@ static void map_lost(struct audit *au, const struct audit_in *in)
 	uint32_t i = table_find(&au->holes, key, NULL, NULL, NULL);
 
 	if (i == TABLE_NONE)
-		i = same_hole(au, in, key);
+		i = find_split_hole(au, in, key);
 	if (i != TABLE_NONE) {
 		fd->at[i].f.n++;
 		return;
@@ -151,11 +149,11 @@ static void map_lost(struct audit *au, const struct audit_in *in)
 	au->last_holes[at].found = i;
 }
 
-/* Without a loss the mapping was never recorded: made by mremap(), shared
- * with another process, or there before the recorder looked. What a process
- * does once without a loss it may do again: then a loss proves nothing. */
-static bool map_lost_holds(struct audit *au, const struct fact_finding *f,
-			   uint64_t key)
+/* Without a loss, the mapping was never recorded: made by mremap(), shared with
+ * another process, or older than the recorder's list. A process may do this
+ * again, so a later loss proves nothing either. */
+static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
+				uint64_t key)
 {
 	bool odd = table_find(&au->odd, key, NULL, NULL, NULL) != TABLE_NONE;
 
@@ -164,11 +162,10 @@ static bool map_lost_holds(struct audit *au, const struct fact_finding *f,
 	return f->loss && !odd;
 }
 
-/* Thread ids are given out in rising order. One that is higher than that of a
- * thread which was forked when all CPUs were recorded already is of a younger
- * one, whose FORK must have been recorded too, unless the recorder told of it
- * as one that was there. (When ids start again from below nothing is said.) */
-static void mark_fork(struct audit *au, const struct audit_in *in)
+/* Thread ids rise. A thread with a higher id than one that was forked while all
+ * CPUs were recorded is younger, so its FORK must have been recorded too,
+ * unless the recorder listed it. (When ids start over, nothing is reported.) */
+static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
 	struct audit_cpu *c = audit_cpu(au, in);
@@ -190,8 +187,8 @@ static void mark_fork(struct audit *au, const struct audit_in *in)
 	as->mark_time = in->time;
 }
 
-/* Ids rise, but for those that are given out at the same time on other CPUs;
- * much lower, they begin again. */
+/* Ids rise, except those assigned at the same time on other CPUs. A much lower
+ * id means that ids have started over. */
 static void note_fork(struct audit_source *as, const struct audit_in *in)
 {
 	uint32_t n = as->forks;
@@ -206,8 +203,8 @@ static void note_fork(struct audit_source *as, const struct audit_in *in)
 	as->forks = n + 1;
 }
 
-/* The last fork that was surely before that of tid. */
-static int64_t forked_after(const struct audit_source *as, int32_t tid)
+/* Returns the time of the last fork that certainly preceded that of tid. */
+static int64_t last_fork_before(const struct audit_source *as, int32_t tid)
 {
 	int64_t t = as->mark_time;
 
@@ -218,36 +215,36 @@ static int64_t forked_after(const struct audit_source *as, int32_t tid)
 	return t;
 }
 
-static void fork_lost(struct audit *au, const struct audit_in *in)
+static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
 	const struct thread *th = in->thread;
 
 	if (!as->mark_tid || in->time == TIME_NONE)
-		mark_fork(au, in);
+		note_all_cpus_seen(au, in);
 	if (in->rec->kind == REC_FORK && in->rec->tid > 0 &&
 	    in->time != TIME_NONE && !(in->rec->flags & REC_F_SYNTH))
 		note_fork(as, in);
 	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
 	    in->time == TIME_NONE || in->ended || !as->introduces ||
-	    !sees_all(as) || in->rec->flags & REC_F_LATE)
+	    !records_all_tasks(as) || in->rec->flags & REC_F_LATE)
 		return;
 	struct fact_finding f = audit_finding(in, RULE_FORK_LOST, 0);
 
-	/* In another process than before: it must have been forked. */
+	/* In another process than before, so it must have been forked. */
 	if (in->before && in->before->last != TIME_NONE)
 		f.since = in->before->last;
 	else if (as->mark_tid && th->tid > as->mark_tid)
-		f.since = forked_after(as, th->tid);
+		f.since = last_fork_before(as, th->tid);
 	else
 		return;
 	audit_found(au, &f, 0);
 }
 
-/* A thread that comes from nowhere without a loss was forked by one of which
- * nothing is recorded (some kernels hide tasks): so may others have been. */
-static bool fork_lost_holds(struct audit *au, const struct fact_finding *f,
-			    uint64_t key)
+/* If a thread appears without a loss, a task that is not recorded forked it
+ * (some kernels hide tasks), so other threads may have the same origin. */
+static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
+				 uint64_t key)
 {
 	struct audit_source *as = &au->src[f->source];
 
@@ -256,7 +253,8 @@ static bool fork_lost_holds(struct audit *au, const struct fact_finding *f,
 	return !as->odd_forks;
 }
 
-/* When the record's thread id ended last; 0: it did not. */
+/* Returns where to find when the record's thread id last ended (0: never), or
+ * NULL. */
 static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 {
 	uint32_t page = (uint32_t)rec->tid / EXIT_PAGE;
@@ -272,9 +270,10 @@ static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
 }
 
-/* The first record of a life that nothing told of. The life before may have
- * ended so long ago that nobody knows it any more. */
-static bool is_forgotten(const struct audit_in *in)
+/* Returns whether this is the first record of an incarnation that nothing
+ * announced. The previous one may have ended so long ago that it was
+ * removed. */
+static bool is_unannounced_life(const struct audit_in *in)
 {
 	const struct thread *th = in->thread;
 
@@ -283,10 +282,10 @@ static bool is_forgotten(const struct audit_in *in)
 	       in->rec->kind != REC_EXIT;
 }
 
-/* A user-mode hit, a mapping, a name or a child of a thread whose EXIT was
- * seen. Hits in kernel mode and chains are natural: do_exit() goes on after it
+/* A user-mode sample, a mapping, a name or a child of a thread after its EXIT.
+ * Kernel-mode samples and chains are normal: do_exit() continues after it
  * writes the record. */
-static void after_exit(struct audit *au, const struct audit_in *in)
+static void rule_after_exit(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
 	struct audit_source *as = audit_source_of(au, in);
@@ -296,7 +295,7 @@ static void after_exit(struct audit *au, const struct audit_in *in)
 	if (in->time == TIME_NONE || rec->flags & REC_F_LATE ||
 	    !as->src->info.whole_tasks)
 		return;
-	if (end && !in->ended && *end && is_forgotten(in))
+	if (end && !in->ended && *end && is_unannounced_life(in))
 		since = *end;
 	if (since != TIME_NONE) {
 		struct fact_finding f =
@@ -312,7 +311,7 @@ static void after_exit(struct audit *au, const struct audit_in *in)
 		*end = 0;
 }
 
-static void duplicate(struct audit *au, const struct audit_in *in)
+static void rule_duplicate(struct audit *au, const struct audit_in *in)
 {
 	if (!(in->rec->flags & REC_F_DUPLICATE))
 		return;
@@ -321,12 +320,13 @@ static void duplicate(struct audit *au, const struct audit_in *in)
 	audit_found(au, &f, 0);
 }
 
-/* Whether the record got its time when it was written: not LOST, which takes
- * that of its follower, and not samples of hardware, which may wait in the
- * processor's buffer for long. Records of one CPU must be in one file, in the
- * order in which they were written: not so in overwritten rings, which are
- * read backwards, in per-thread rings, and where files were put together. */
-static bool is_dated(const struct audit_source *as, const struct record *rec)
+/* Returns whether the record got its time when it was written. LOST has the
+ * time of the record that follows it, and hardware samples may wait in the
+ * processor's buffer. Records of a CPU must be in one file in the order in
+ * which they were written, which is not so in overwritten rings (read
+ * backwards), in per-thread rings, and in merged files. */
+static bool is_dated_when_written(const struct audit_source *as,
+				  const struct record *rec)
 {
 	const struct source *src = as->src;
 
@@ -343,16 +343,17 @@ static bool is_dated(const struct audit_source *as, const struct record *rec)
 	return type == TYPE_SOFTWARE || type == TYPE_TRACEPOINT;
 }
 
-static void higher(struct audit_place *a, const struct audit_place *b)
+static void keep_higher_place(struct audit_place *a,
+			      const struct audit_place *b)
 {
 	if (b->off > a->off)
 		*a = *b;
 }
 
-/* One finding for each CPU: the first record that stands before another one
- * that is more than a second older, and how many there are of them. */
-static void stepped(struct audit *au, const struct audit_in *in,
-		    struct audit_cpu *c, int64_t from, int64_t to)
+/* One finding for each CPU: the first record that precedes another one which is
+ * more than a second older, with the number of such records. */
+static void note_clock_step(struct audit *au, const struct audit_in *in,
+			    struct audit_cpu *c, int64_t from, int64_t to)
 {
 	if (c->step) {
 		au->found[RULE_CLOCK_STEP].at[c->step - 1].f.n++;
@@ -367,9 +368,9 @@ static void stepped(struct audit *au, const struct audit_in *in,
 		c->step = i + 1;
 }
 
-/* Nested handlers turn the order of a ring's records around by some
- * milliseconds (24 ms seen); more than a second is a step of the clock. */
-static void clock_step(struct audit *au, const struct audit_in *in)
+/* Nested handlers change the order of records in a ring by some milliseconds
+ * (24 ms seen); more than a second is a step of the clock. */
+static void rule_clock_step(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
 	const struct audit_source *as = audit_source_of(au, in);
@@ -377,38 +378,38 @@ static void clock_step(struct audit *au, const struct audit_in *in)
 	int64_t t = in->time;
 	const struct audit_place here = { rec->off, t };
 
-	if (!c || t == TIME_NONE || !is_dated(as, rec))
+	if (!c || t == TIME_NONE || !is_dated_when_written(as, rec))
 		return;
-	if (rec->flags & REC_F_LATE) { /* read after what is newer */
+	if (rec->flags & REC_F_LATE) { /* read after newer records */
 		if (c->newest > t && c->newest - t > SECOND)
-			stepped(au, in, c, t, c->newest);
+			note_clock_step(au, in, c, t, c->newest);
 		return;
 	}
 	c->newest = t;
 	if (c->bucket == TIME_NONE)
 		c->bucket = t;
 	if (t - c->bucket >= SECOND) {
-		higher(&c->old, &c->prev);
+		keep_higher_place(&c->old, &c->prev);
 		c->prev = c->now;
 		c->now = (struct audit_place){ 0 };
 		c->bucket = t;
 	}
-	higher(&c->now, &here);
+	keep_higher_place(&c->now, &here);
 	if (rec->off < c->old.off)
-		stepped(au, in, c, c->old.time, t);
+		note_clock_step(au, in, c, c->old.time, t);
 }
 
 const struct rule rules[] = {
 	[RULE_TID_REUSED] = {
 		.name = "tid_reused",
 		.proves = "the EXIT record of a thread is missing: its id "
-			  "has another life",
+			  "was used again",
 		.view = "rule_tid_reused",
 		.breaks = true,
 		.kinds = KINDS_ALL,
 		.late = KIND(REC_EXIT) | KIND(REC_FORK),
 		.loss = RULE_LOSS_ANY,
-		.fn = tid_reused,
+		.fn = rule_tid_reused,
 	},
 	[RULE_MAP_LOST] = {
 		.name = "map_lost",
@@ -419,8 +420,8 @@ const struct rule rules[] = {
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_NEAR,
-		.fn = map_lost,
-		.holds = map_lost_holds,
+		.fn = rule_map_lost,
+		.holds = rule_map_lost_holds,
 	},
 	[RULE_FORK_LOST] = {
 		.name = "fork_lost",
@@ -431,20 +432,21 @@ const struct rule rules[] = {
 		.kinds = KINDS_ALL,
 		.late = KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_ANY,
-		.fn = fork_lost,
-		.holds = fork_lost_holds,
+		.fn = rule_fork_lost,
+		.holds = rule_fork_lost_holds,
 	},
 	[RULE_AFTER_EXIT] = {
 		.name = "after_exit",
-		.proves = "a thread goes on after its EXIT record: the FORK "
-			  "of another life is missing, or times are wrong",
+		.proves = "a thread continues after its EXIT record: the "
+			  "FORK that reused its id is missing, or times are "
+			  "wrong",
 		.view = "rule_after_exit",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
 			 KIND(REC_COMM) | KIND(REC_EXIT),
 		.late = KIND(REC_FORK) | KIND(REC_EXIT),
 		.loss = RULE_LOSS_ANY,
-		.fn = after_exit,
+		.fn = rule_after_exit,
 	},
 	[RULE_SWITCH_BROKEN] = {
 		.name = "switch_broken",
@@ -461,7 +463,7 @@ const struct rule rules[] = {
 	},
 	[RULE_WAKEUP_ORDER] = {
 		.name = "wakeup_order",
-		.proves = "the wakeup of a task stands before its sleep: the "
+		.proves = "the wakeup of a task precedes its sleep: the "
 			  "clocks of two CPUs differ",
 		.view = "rule_wakeup_order",
 		.breaks = true,
@@ -477,7 +479,7 @@ const struct rule rules[] = {
 			  "runs again",
 		.view = "rule_wakeup_lost",
 		.breaks = true,
-		.kinds = 0, /* found by the rule before */
+		.kinds = 0, /* the rule before this one finds it */
 		.late = KIND(REC_SAMPLE),
 		.loss = RULE_LOSS_ANY,
 		.holds = rule_wakeup_holds,
@@ -487,7 +489,7 @@ const struct rule rules[] = {
 		.proves = "the recorder wrote a record twice",
 		.view = "rule_duplicate",
 		.kinds = KINDS_ALL,
-		.fn = duplicate,
+		.fn = rule_duplicate,
 	},
 	[RULE_CLOCK_STEP] = {
 		.name = "clock_step",
@@ -496,14 +498,14 @@ const struct rule rules[] = {
 		.view = "rule_clock_step",
 		.breaks = true,
 		.kinds = KINDS_ALL,
-		.fn = clock_step,
+		.fn = rule_clock_step,
 	},
 	[RULES] = { .name = NULL },
 };
 
-/* ---- all of them */
+/* ---- running the rules */
 
-static void note_late(struct audit_source *as, const struct record *rec)
+static void audit_note_late(struct audit_source *as, const struct record *rec)
 {
 	if (rec->kind != REC_SAMPLE || rec->sample.sched.kind != SCHED_NONE)
 		as->late |= KIND(rec->kind);
@@ -515,17 +517,17 @@ void audit_record(struct audit *au, const struct audit_in *in)
 	const uint8_t *r = au->by_kind[rec->kind % 32u];
 
 	if (rec->flags & REC_F_DUPLICATE) {
-		duplicate(au, in);
+		rule_duplicate(au, in);
 		return;
 	}
 	if (rec->flags & REC_F_LATE)
-		note_late(audit_source_of(au, in), rec);
+		audit_note_late(audit_source_of(au, in), rec);
 	for (; *r != RULES; r++)
 		rules[*r].fn(au, in);
 }
 
-static void give_out(struct audit *au, const struct rule *r,
-		     const struct waiting *w)
+static void audit_push_finding(struct audit *au, const struct rule *r,
+			       const struct audit_waiting *w)
 {
 	const struct audit_source *as = &au->src[w->f.source];
 	const struct source_info *info = &as->src->info;
@@ -534,12 +536,12 @@ static void give_out(struct audit *au, const struct rule *r,
 	if (w->dropped || as->late & r->late)
 		return;
 	f.finding.loss = audit_loss(au, &w->f);
-	/* missing without a loss: nobody wanted it */
+	/* missing without a loss: it was left out on purpose */
 	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
 	    (info->filtered || info->paused))
 		return;
 	if (!r->holds || r->holds(au, &f.finding, w->key))
-		facts_push(au->out, &f);
+		fact_queue_push(au->out, &f);
 }
 
 void audit_end(struct audit *au)
@@ -547,5 +549,5 @@ void audit_end(struct audit *au)
 	rule_sched_end(au);
 	for (size_t i = 0; i < RULES; i++)
 		for (size_t k = 0; k < au->found[i].n; k++)
-			give_out(au, &rules[i], &au->found[i].at[k]);
+			audit_push_finding(au, &rules[i], &au->found[i].at[k]);
 }

@@ -1,11 +1,10 @@
-/* rules.h - what must not happen in a trace: a table of rules about cause and
- * effect, with or without cookies.
+/* rules.h - the table of rules about cause and effect in a trace.
  *
- * A rule is one small function over the records in time order and one row of
- * the table: its name, what a finding of it proves, and the view that shows
- * its findings. It says nothing about a capture in which nothing is wrong. A
- * finding that a loss explains names the loss. Facts: FACT_FINDING, all from
- * audit_end(), because the record that tells of a loss comes after it. */
+ * A rule is a function that examines records in time order, and a row of the
+ * table: its name, what a finding proves, and the view that shows its findings.
+ * It must find nothing in a correct capture. If a loss explains a finding, the
+ * finding names it. Findings become FACT_FINDING in audit_end(), because a loss
+ * is recorded after what it explains. */
 #ifndef STITCH_AUDIT_RULES_H
 #define STITCH_AUDIT_RULES_H
 #include <stdint.h>
@@ -13,19 +12,20 @@
 #include "stitch/audit/rule.h"
 
 struct audit;
-struct facts;
+struct fact_queue;
 struct losses;
 struct source;
 
-/* Ends with a name of NULL; the index is stored: add at the end. */
+/* Ends with a NULL name. The index is stored in the database: add new rules at
+ * the end. */
 extern const struct rule rules[];
 
-struct audit *audit_new(struct facts *out, struct losses *ls);
+struct audit *audit_new(struct fact_queue *out, struct losses *ls);
 void audit_free(struct audit *au);
-/* Before the first record of a source, which must outlive the audit. */
+/* Call it before the first record of a source, which must outlive the audit. */
 void audit_source(struct audit *au, uint16_t source, const struct source *src);
-/* Every record, when the tasks know of it. */
+/* Examines a record, after tasks has processed it. */
 void audit_record(struct audit *au, const struct audit_in *in);
-/* Gives out all findings. */
+/* Outputs all findings. */
 void audit_end(struct audit *au);
 #endif

@@ -1,7 +1,8 @@
 /* rules_sched.c - rules about who runs on a CPU, who sleeps and who is woken.
  *
- * They need every switch of every task on all CPUs; wakeups also every wakeup.
- * Scheduler events and SWITCH records tell the same: each is followed alone. */
+ * The rules need every switch of every task on all CPUs; those for wakeups also
+ * need every wakeup. Scheduler events and SWITCH records contain the same facts
+ * and are followed separately. */
 #include "stitch/audit/rules_sched.h"
 
 #include <limits.h>
@@ -13,33 +14,33 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-/* A wakeup this short before a sleep may be the one that ends it, if the
- * clocks of two CPUs differ. One further away was for something else. */
+/* ns before a sleep in which a wakeup may be the one that ends it, if the
+ * clocks of two CPUs differ. An earlier one had another purpose. */
 #define SKEW_MAX 100000000
-/* One switch in so many may break without a loss; more than that is the
- * effect of a filter on the event, which the capture does not tell of. */
+/* At most one switch in so many may break without a loss; more are the effect
+ * of a filter on the event, of which the capture has no note. */
 #define BREAKS_MAX 20
 
 /* ---- tasks as the scheduler sees them */
 
-static uint64_t task_key(uint16_t source, int32_t tid)
+static uint64_t sched_task_key(uint16_t source, int32_t tid)
 {
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
 }
 
-static struct audit_task *find_task(struct audit *au, uint16_t source,
-				    int32_t tid)
+static struct audit_task *sched_task_find(struct audit *au, uint16_t source,
+					  int32_t tid)
 {
-	uint32_t i =
-		table_find(&au->tasks, task_key(source, tid), NULL, NULL, NULL);
+	uint32_t i = table_find(&au->tasks, sched_task_key(source, tid), NULL,
+				NULL, NULL);
 
 	return i == TABLE_NONE ? NULL : &au->task[i];
 }
 
-static struct audit_task *get_task(struct audit *au, uint16_t source,
-				   int32_t tid)
+static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
+					 int32_t tid)
 {
-	struct audit_task *t = find_task(au, source, tid);
+	struct audit_task *t = sched_task_find(au, source, tid);
 	uint32_t i;
 
 	if (t)
@@ -47,9 +48,8 @@ static struct audit_task *get_task(struct audit *au, uint16_t source,
 	if (au->n_free) {
 		i = au->free_task[--au->n_free];
 	} else {
-		au->task = mem_grow(au->task, &au->cap_task, au->n_task + 1,
-				    sizeof(*au->task));
-		i = (uint32_t)au->n_task++;
+		i = (uint32_t)au->n_task;
+		(void)mem_add(au->task, au->n_task, au->cap_task);
 	}
 	au->task[i] = (struct audit_task){
 		.source = source,
@@ -58,19 +58,17 @@ static struct audit_task *get_task(struct audit *au, uint16_t source,
 		.slept = TIME_NONE,
 		.roused = TIME_NONE,
 	};
-	table_add(&au->tasks, task_key(source, tid), i);
+	table_add(&au->tasks, sched_task_key(source, tid), i);
 	return &au->task[i];
 }
 
-static void drop_task(struct audit *au, struct audit_task *t)
+static void sched_task_drop(struct audit *au, struct audit_task *t)
 {
 	uint32_t i = (uint32_t)(t - au->task);
 
-	table_remove(&au->tasks, task_key(t->source, t->tid), i);
+	table_remove(&au->tasks, sched_task_key(t->source, t->tid), i);
 	t->used = false;
-	au->free_task = mem_grow(au->free_task, &au->cap_free, au->n_free + 1,
-				 sizeof(*au->free_task));
-	au->free_task[au->n_free++] = i;
+	*mem_add(au->free_task, au->n_free, au->cap_free) = i;
 }
 
 void rule_sched_release(struct audit *au)
@@ -83,9 +81,9 @@ void rule_sched_release(struct audit *au)
 
 /* ---- what a capture can prove */
 
-/* Linux 5.10 to 6.13 may call a task asleep that goes on at once because of a
- * signal (trace_sched_switch() got the state from before the check). */
-static bool tells_sleep(const char *release)
+/* Linux 5.10 to 6.13 may report a task as asleep that continues at once because
+ * of a signal (trace_sched_switch() got the state from before the check). */
+static bool reports_real_sleep(const char *release)
 {
 	int major, minor;
 
@@ -96,22 +94,22 @@ static bool tells_sleep(const char *release)
 	return major < 5 || major > 6 || minor >= 14;
 }
 
-/* At the first switch: its event is the one that is followed. A capture may
+/* Called at the first switch: its event is followed from then on. A capture may
  * have several, each with all switches. */
-static void choose_event(struct audit_source *as, uint32_t event)
+static void follow_switch_event(struct audit_source *as, uint32_t event)
 {
 	const struct source *src = as->src;
 
 	as->switch_event = event + 1;
-	if (!tells_sleep(src->info.release))
+	if (!reports_real_sleep(src->info.release))
 		return;
 	for (uint32_t i = 0; i < src->n_events; i++)
 		as->wakeups |= src->events[i].sched == SCHED_WAKEUP &&
 			       src->events[i].every;
 }
 
-/* Is this a record of the scheduler that can be relied on? */
-static bool is_sched(struct audit *au, const struct audit_in *in)
+/* Returns whether this is a scheduler event to rely on. */
+static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
 	const struct record *rec = in->rec;
@@ -126,10 +124,10 @@ static bool is_sched(struct audit *au, const struct audit_in *in)
 	if (rec->sample.sched.kind != SCHED_SWITCH)
 		return true;
 	if (!as->switch_event)
-		choose_event(as, rec->sample.event);
+		follow_switch_event(as, rec->sample.event);
 	if (rec->sample.event != as->switch_event - 1)
 		return false;
-	/* A task that is gone has no id any more (-1). */
+	/* An unhashed task has tid -1. */
 	if (rec->tid >= 0 && rec->tid != rec->sample.sched.tid)
 		as->other_ids = true;
 	return true;
@@ -137,7 +135,8 @@ static bool is_sched(struct audit *au, const struct audit_in *in)
 
 /* ---- switch_broken */
 
-/* Who leaves a CPU, by which kind of record; each CPU has its own idle task. */
+/* Identifies who leaves a CPU, by kind of record; each CPU has its own idle
+ * task. */
 static uint64_t wrote_key(const struct audit_in *in, int32_t tid)
 {
 	uint64_t who = tid ? (uint32_t)tid
@@ -151,7 +150,7 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 {
 	uint32_t was = table_find(&au->wrote, key, NULL, NULL, NULL);
 
-	if (pid < 0) /* a task that is gone: as good as any that is none */
+	if (pid < 0) /* an unhashed task: use any value that is no pid */
 		pid = was == TABLE_NONE ? INT32_MAX : (int32_t)was;
 	if (was == (uint32_t)pid)
 		return;
@@ -160,10 +159,10 @@ static void note_wrote(struct audit *au, uint64_t key, int32_t pid)
 	table_add(&au->wrote, key, (uint32_t)pid);
 }
 
-/* Who leaves may be who came, under the id of its process: a thread that
- * becomes the first one by exec changes its id while it runs. */
-static bool may_be_exec(const struct audit *au, const struct record *rec,
-			int32_t tid, uint64_t came)
+/* A thread that becomes the leader by exec changes its id while it runs, so the
+ * one that leaves may be the one that came, with the id of its process. */
+static bool may_leave_by_exec(const struct audit *au, const struct record *rec,
+			      int32_t tid, uint64_t came)
 {
 	uint32_t pid = table_find(&au->wrote, came, NULL, NULL, NULL);
 
@@ -171,10 +170,10 @@ static bool may_be_exec(const struct audit *au, const struct record *rec,
 	       (pid == TABLE_NONE || pid == (uint32_t)tid);
 }
 
-/* tid leaves its CPU for next. Where the clock is coarse the records of one
- * instant have no order. */
-static void leave(struct audit *au, const struct audit_in *in,
-		  struct audit_runs *on, int32_t tid, int32_t next)
+/* tid leaves its CPU to next. If the clock is coarse, records of equal times
+ * have no order. */
+static void switch_out(struct audit *au, const struct audit_in *in,
+		       struct audit_runs *on, int32_t tid, int32_t next)
 {
 	uint64_t key = wrote_key(in, on->tid);
 	int64_t since = on->since;
@@ -187,34 +186,35 @@ static void leave(struct audit *au, const struct audit_in *in,
 	struct fact_finding f = audit_finding(in, RULE_SWITCH_BROKEN, since);
 	uint32_t i = audit_found(au, &f, key);
 
-	if (i != UINT32_MAX && may_be_exec(au, in->rec, tid, key))
-		get_task(au, in->rec->source, tid)
+	if (i != UINT32_MAX && may_leave_by_exec(au, in->rec, tid, key))
+		sched_task_get(au, in->rec->source, tid)
 			->suspect[in->rec->kind == REC_SWITCH] = i + 1;
 }
 
-/* A SWITCH record: perf writes one for who leaves, in its name, and one for
- * who comes. */
-static void switch_record(struct audit *au, const struct audit_in *in,
-			  struct audit_runs *on)
+/* For a switch, perf writes one SWITCH record for the thread that leaves and
+ * one for the thread that comes. */
+static void sched_switch_record(struct audit *au, const struct audit_in *in,
+				struct audit_runs *on)
 {
 	const struct record *rec = in->rec;
 
 	audit_source_of(au, in)->switches++;
 	if (rec->flags & REC_F_OUT) {
 		note_wrote(au, wrote_key(in, rec->tid), rec->pid);
-		leave(au, in, on, rec->tid, rec->sw.other_tid);
+		switch_out(au, in, on, rec->tid, rec->sw.other_tid);
 	} else {
-		leave(au, in, on, rec->tid, rec->tid);
+		switch_out(au, in, on, rec->tid, rec->tid);
 	}
 }
 
-/* Who calls exec may run under another id than it came with, or may even have
- * been switched out under it before the COMM record tells of that. */
-static void forgive(struct audit *au, const struct audit_in *in)
+/* A thread that calls exec may continue under another id, and may have been
+ * switched out under it before the COMM record. */
+static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 {
-	struct audit_task *t = find_task(au, in->rec->source, in->rec->tid);
+	struct audit_task *t =
+		sched_task_find(au, in->rec->source, in->rec->tid);
 	struct audit_cpu *c = audit_cpu(au, in);
-	struct found *fd = &au->found[RULE_SWITCH_BROKEN];
+	struct audit_found_list *fd = &au->found[RULE_SWITCH_BROKEN];
 
 	for (size_t i = 0; t && i < 2; i++) {
 		if (t->suspect[i])
@@ -237,18 +237,18 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 	if (rec->kind == REC_SAMPLE) {
 		const struct sched *s = &rec->sample.sched;
 
-		if (s->kind != SCHED_SWITCH || !is_sched(au, in))
+		if (s->kind != SCHED_SWITCH || !is_reliable_sched(au, in))
 			return;
 		audit_source_of(au, in)->switches++;
 		note_wrote(au, wrote_key(in, s->tid), rec->pid);
 		c = audit_cpu(au, in);
 		if (c)
-			leave(au, in, &c->event, s->tid, s->next_tid);
+			switch_out(au, in, &c->event, s->tid, s->next_tid);
 		return;
 	}
 	if (rec->kind == REC_COMM) {
 		if (rec->flags & REC_F_EXEC)
-			forgive(au, in);
+			drop_exec_suspects(au, in);
 		return;
 	}
 	if (info->system_wide != TRI_YES || info->filtered || info->paused ||
@@ -256,13 +256,13 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		return;
 	c = audit_cpu(au, in);
 	if (c)
-		switch_record(au, in, &c->record);
+		sched_switch_record(au, in, &c->record);
 }
 
-/* Of some tasks nothing is ever recorded: of perf itself with --exclude-perf,
- * and on some machines of the idle task of a CPU. key: who should have left,
- * and must have done so at another time. */
-static bool leaves(const struct audit *au, uint64_t key)
+/* Some tasks are never recorded: perf itself with --exclude-perf, and on some
+ * machines the idle task of a CPU. key: the task that should have left, which
+ * must have been recorded as leaving at another time. */
+static bool is_known_to_leave(const struct audit *au, uint64_t key)
 {
 	return table_find(&au->wrote, key, NULL, NULL, NULL) != TABLE_NONE;
 }
@@ -270,18 +270,18 @@ static bool leaves(const struct audit *au, uint64_t key)
 bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
 		       uint64_t key)
 {
-	return leaves(au, key) && !au->src[f->source].odd_switches;
+	return is_known_to_leave(au, key) && !au->src[f->source].odd_switches;
 }
 
 /* ---- wakeup_order, wakeup_lost */
 
-static void goes_to_sleep(struct audit *au, const struct audit_in *in,
-			  int32_t tid)
+static void task_sleeps(struct audit *au, const struct audit_in *in,
+			int32_t tid)
 {
-	struct audit_task *t = get_task(au, in->rec->source, tid);
+	struct audit_task *t = sched_task_get(au, in->rec->source, tid);
 
 	if (t->dying) {
-		drop_task(au, t);
+		sched_task_drop(au, t);
 		return;
 	}
 	if (t->roused != TIME_NONE && in->time - t->roused > SKEW_MAX)
@@ -291,9 +291,10 @@ static void goes_to_sleep(struct audit *au, const struct audit_in *in,
 	t->slept = in->time;
 }
 
-static void comes_back(struct audit *au, const struct audit_in *in, int32_t tid)
+static void task_runs_again(struct audit *au, const struct audit_in *in,
+			    int32_t tid)
 {
-	struct audit_task *t = find_task(au, in->rec->source, tid);
+	struct audit_task *t = sched_task_find(au, in->rec->source, tid);
 	struct fact_finding f;
 
 	if (!t)
@@ -304,7 +305,7 @@ static void comes_back(struct audit *au, const struct audit_in *in, int32_t tid)
 		f = audit_finding(in,
 				  early ? RULE_WAKEUP_ORDER : RULE_WAKEUP_LOST,
 				  t->slept);
-		/* the record is of who was there before */
+		/* the record is of the thread that ran before */
 		f.thread = 0;
 		audit_found(au, &f, 0);
 	}
@@ -312,10 +313,10 @@ static void comes_back(struct audit *au, const struct audit_in *in, int32_t tid)
 	t->roused = TIME_NONE;
 }
 
-static void is_woken(struct audit *au, const struct audit_in *in)
+static void task_woken(struct audit *au, const struct audit_in *in)
 {
 	struct audit_task *t =
-		find_task(au, in->rec->source, in->rec->sample.sched.tid);
+		sched_task_find(au, in->rec->source, in->rec->sample.sched.tid);
 
 	if (!t)
 		return;
@@ -325,7 +326,7 @@ static void is_woken(struct audit *au, const struct audit_in *in)
 		t->roused = in->time;
 }
 
-static void note_range(struct audit_cpu *c, int64_t t)
+static void note_cpu_range(struct audit_cpu *c, int64_t t)
 {
 	if (c->first == TIME_NONE)
 		c->first = t;
@@ -339,37 +340,37 @@ void rule_wakeup(struct audit *au, const struct audit_in *in)
 	struct audit_task *t;
 
 	if (rec->kind != REC_SAMPLE) {
-		t = find_task(au, rec->source, rec->tid);
+		t = sched_task_find(au, rec->source, rec->tid);
 		if (t && rec->kind == REC_EXIT)
 			t->dying = true;
 		else if (t && !(rec->flags & REC_F_SYNTH))
-			drop_task(au, t);
+			sched_task_drop(au, t);
 		return;
 	}
-	if (s->kind == SCHED_NONE || !is_sched(au, in))
+	if (s->kind == SCHED_NONE || !is_reliable_sched(au, in))
 		return;
 	struct audit_cpu *c = audit_cpu(au, in);
 
 	if (c)
-		note_range(c, in->time);
+		note_cpu_range(c, in->time);
 	if (!audit_source_of(au, in)->wakeups)
 		return;
 	if (s->kind != SCHED_SWITCH) {
-		is_woken(au, in);
+		task_woken(au, in);
 		return;
 	}
-	/* 0: the idle tasks, which do not sleep */
+	/* 0: idle tasks, which do not sleep */
 	if (s->sleeps && s->tid > 0)
-		goes_to_sleep(au, in, s->tid);
+		task_sleeps(au, in, s->tid);
 	else if (s->tid > 0)
-		get_task(au, rec->source, s->tid)->asleep = false;
+		sched_task_get(au, rec->source, s->tid)->asleep = false;
 	if (s->next_tid > 0)
-		comes_back(au, in, s->next_tid);
+		task_runs_again(au, in, s->next_tid);
 }
 
-/* perf starts its events CPU by CPU and stops them so: a wakeup on a CPU that
- * is not recorded yet, or no more, is missing without a loss. */
-static void find_range(struct audit_source *as)
+/* perf starts and stops its events CPU by CPU, so at both ends, wakeups on some
+ * CPUs are missing without a loss. */
+static void find_full_range(struct audit_source *as)
 {
 	int32_t n = 0;
 
@@ -388,31 +389,32 @@ static void find_range(struct audit_source *as)
 		as->to = INT64_MIN;
 }
 
-static bool in_range(const struct audit_source *as,
-		     const struct fact_finding *f)
+static bool is_in_full_range(const struct audit_source *as,
+			     const struct fact_finding *f)
 {
 	return f->since >= as->from && f->time <= as->to;
 }
 
-/* What is missing without a loss. The kernel drops the hit of a tracepoint
- * without a word when it comes inside that of another one. */
-static void find_odd(struct audit *au)
+/* Finds what is missing without a loss. The kernel silently drops a tracepoint
+ * hit inside another one. */
+static void find_unexplained(struct audit *au)
 {
-	const struct found *sw = &au->found[RULE_SWITCH_BROKEN];
-	const struct found *wk = &au->found[RULE_WAKEUP_LOST];
+	const struct audit_found_list *sw = &au->found[RULE_SWITCH_BROKEN];
+	const struct audit_found_list *wk = &au->found[RULE_WAKEUP_LOST];
 
 	for (size_t i = 0; i < sw->n; i++) {
-		const struct waiting *w = &sw->at[i];
+		const struct audit_waiting *w = &sw->at[i];
 		struct audit_source *as = &au->src[w->f.source];
 
-		if (!w->dropped && leaves(au, w->key) && !audit_loss(au, &w->f))
+		if (!w->dropped && is_known_to_leave(au, w->key) &&
+		    !audit_loss(au, &w->f))
 			as->breaks += w->f.n;
 		as->odd_switches = as->breaks > as->switches / BREAKS_MAX;
 	}
 	for (size_t i = 0; i < wk->n; i++) {
 		struct audit_source *as = &au->src[wk->at[i].f.source];
 
-		as->odd_wakeups |= in_range(as, &wk->at[i].f) &&
+		as->odd_wakeups |= is_in_full_range(as, &wk->at[i].f) &&
 				   !audit_loss(au, &wk->at[i].f);
 	}
 }
@@ -420,8 +422,8 @@ static void find_odd(struct audit *au)
 void rule_sched_end(struct audit *au)
 {
 	for (size_t i = 0; i < au->n_src; i++)
-		find_range(&au->src[i]);
-	find_odd(au);
+		find_full_range(&au->src[i]);
+	find_unexplained(au);
 }
 
 bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
@@ -430,5 +432,5 @@ bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
 	const struct audit_source *as = &au->src[f->source];
 
 	(void)key;
-	return !as->other_ids && !as->odd_wakeups && in_range(as, f);
+	return !as->other_ids && !as->odd_wakeups && is_in_full_range(as, f);
 }

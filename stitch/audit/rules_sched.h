@@ -1,4 +1,5 @@
-/* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken. */
+/* rules_sched.h - rules about who runs on a CPU, who sleeps and who is woken.
+ */
 #ifndef STITCH_AUDIT_RULES_SCHED_H
 #define STITCH_AUDIT_RULES_SCHED_H
 #include <stdbool.h>
@@ -14,7 +15,7 @@ bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
 void rule_wakeup(struct audit *au, const struct audit_in *in);
 bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
 		       uint64_t key);
-/* Before the findings are given out. */
+/* Call it before findings are output. */
 void rule_sched_end(struct audit *au);
 void rule_sched_release(struct audit *au);
 #endif

@@ -1,4 +1,5 @@
-/* bytes.c - read numbers from untrusted bytes without ever leaving them. */
+/* bytes.c - reads numbers from untrusted bytes and never reads past their
+ * end. */
 #include "stitch/base/bytes.h"
 
 #include <inttypes.h>
@@ -8,8 +9,8 @@
 void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
 		uint64_t off, bool swap)
 {
-	/* An empty window may come without memory: NULL is no good pointer
-	 * for memcpy() and the like, not even with length 0. */
+	/* memcpy() and similar functions must not get NULL, even for length 0,
+	 * so an empty window without memory points to a string. */
 	b->pos = b->base = data ? data : (const void *)"";
 	b->end = b->pos + (data ? len : 0);
 	b->base_off = off;

@@ -1,8 +1,8 @@
-/* bytes.h - read numbers from untrusted bytes without ever leaving them.
+/* bytes.h - reads numbers from untrusted bytes and never reads past their end.
  *
- * Every reader of a capture or an ELF file goes through here. Nothing is
- * assumed about alignment: perf's COMPRESSED and FEATURE records have odd
- * sizes, so everything behind them is unaligned. */
+ * Every reader of a capture or an ELF file uses these functions. They assume no
+ * alignment: perf's COMPRESSED and FEATURE records have odd sizes, so
+ * everything that follows them is unaligned. */
 #ifndef STITCH_BASE_BYTES_H
 #define STITCH_BASE_BYTES_H
 #include <stdbool.h>
@@ -12,13 +12,13 @@
 
 struct err;
 
-/* A window on a file; pos <= end always holds. Borrowed, never owned. */
+/* A window on a file. pos <= end always holds. The memory is borrowed. */
 struct bytes {
 	const unsigned char *pos, *end;
-	const unsigned char *base; /* for offsets in messages */
+	const unsigned char *base; /* for the offsets in messages */
 	uint64_t base_off;	   /* file offset of base */
 	const char *path;
-	bool swap; /* the file's byte order is not ours */
+	bool swap; /* the file has the other byte order */
 };
 
 void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
@@ -29,17 +29,18 @@ static inline size_t bytes_left(const struct bytes *b)
 	return (size_t)(b->end - b->pos);
 }
 
-/* Where pos is in the file. */
+/* Returns the file offset of pos. */
 static inline uint64_t bytes_off(const struct bytes *b)
 {
 	return b->base_off + (uint64_t)(b->pos - b->base);
 }
 
-/* -1 and "path+0xoff: needs n bytes, has m". */
+/* Sets *err to "path+0xoff: needs n bytes, has m" and returns -1. */
 int bytes_short(const struct bytes *b, uint64_t n, struct err *err);
 
-/* All of these: 0 and advance, or -1 with bytes_short() and no move. (The
- * ', -1' lets the compiler see that *out is set whenever 0 comes back.) */
+/* Each of the following functions returns 0 and advances pos, or calls
+ * bytes_short(), returns -1 and leaves pos unchanged. (The ', -1' lets the
+ * compiler see that *out is set whenever 0 is returned.) */
 static inline int bytes_u8(struct bytes *b, uint8_t *out, struct err *err)
 {
 	if (__builtin_expect(bytes_left(b) < 1, 0))
@@ -94,49 +95,47 @@ static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
 	return 0;
 }
 
-/* The number that starts off bytes behind pos, without moving: 0 and *out, or
- * -1 (no message) when not all of it is inside. */
+/* Copies the n bytes at pos + off without moving pos. Returns -1, without a
+ * message, if not all of them are inside the window. */
+static inline int bytes_peek(const struct bytes *b, uint64_t off, void *out,
+			     size_t n)
+{
+	if (__builtin_expect(off > bytes_left(b) || bytes_left(b) - off < n, 0))
+		return -1;
+	memcpy(out, b->pos + off, n);
+	return 0;
+}
+
+/* Like bytes_peek(), for numbers. */
 static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
 				 uint16_t *out)
 {
-	uint16_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap16(v) : v;
+	*out = b->swap ? __builtin_bswap16(*out) : *out;
 	return 0;
 }
 
 static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
 				 uint32_t *out)
 {
-	uint32_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap32(v) : v;
+	*out = b->swap ? __builtin_bswap32(*out) : *out;
 	return 0;
 }
 
 static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
 				 uint64_t *out)
 {
-	uint64_t v;
-
-	if (__builtin_expect(
-		    off > bytes_left(b) || bytes_left(b) - off < sizeof(v), 0))
+	if (bytes_peek(b, off, out, sizeof(*out)))
 		return -1;
-	memcpy(&v, b->pos + off, sizeof(v));
-	*out = b->swap ? __builtin_bswap64(v) : v;
+	*out = b->swap ? __builtin_bswap64(*out) : *out;
 	return 0;
 }
 
-/* n u64s into out, which has room for them; n is checked against what is
- * left before anything is multiplied. */
+/* Reads n numbers into out, which must have room for them. Compares n with the
+ * bytes left before it multiplies. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);
 static inline int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
 {
@@ -146,14 +145,15 @@ static inline int bytes_skip(struct bytes *b, uint64_t n, struct err *err)
 	return 0;
 }
 
-/* The next n bytes as a window of their own, with the same path and order. */
+/* Makes *out a window on the next n bytes, with the same path and byte
+ * order. */
 static inline int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
 			     struct err *err)
 {
 	if (__builtin_expect(n > bytes_left(b), 0))
 		return bytes_short(b, n, err), -1;
-	/* Field by field: pos was moved a moment ago, and a processor waits
-	 * for that before it copies pos and its neighbour as one. */
+	/* Copy field by field: pos was written a moment ago, and the processor
+	 * would stall if it copied pos and its neighbour with one load. */
 	out->base = b->base;
 	out->pos = b->pos;
 	out->end = b->pos + n;
@@ -164,7 +164,7 @@ static inline int bytes_take(struct bytes *b, uint64_t n, struct bytes *out,
 	return 0;
 }
 
-/* A string that must end with a 0 inside the window; *out is borrowed from
- * it and pos is behind the 0. */
+/* Reads a string, whose final 0 must be inside the window. *out points into the
+ * window; pos moves behind the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);
 #endif

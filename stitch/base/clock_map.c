@@ -1,9 +1,9 @@
 /* clock_map.c - converts the times of one clock to another. */
 #include "stitch/base/clock_map.h"
 
-/* Unsigned sums wrap where a hostile capture makes them: such a time is then
- * far away, and nothing worse. */
-static uint64_t move(const struct clock_map *m, uint64_t t)
+/* The sums are unsigned and may wrap in a hostile capture. The resulting time
+ * is wrong, but nothing else happens. */
+static uint64_t apply_offset(const struct clock_map *m, uint64_t t)
 {
 	if (m->drift) {
 		__int128 by = (__int128)(int64_t)(t - m->at) * m->drift;
@@ -19,7 +19,7 @@ uint64_t clock_map_time(const struct clock_map *m, uint64_t t)
 		t = m->tsc.zero +
 		    (uint64_t)(((unsigned __int128)t * m->tsc.mult) >>
 			       (m->tsc.shift & 63));
-	return move(m, t);
+	return apply_offset(m, t);
 }
 
 struct clock_map clock_map_then(const struct clock_map *a,
@@ -28,7 +28,7 @@ struct clock_map clock_map_then(const struct clock_map *a,
 	struct clock_map c = { .tsc = a->tsc };
 
 	c.at = a->drift ? a->at : b->at - (uint64_t)a->offset;
-	c.offset = (int64_t)(move(b, move(a, c.at)) - c.at);
+	c.offset = (int64_t)(apply_offset(b, apply_offset(a, c.at)) - c.at);
 	__int128 drift = (__int128)a->drift + b->drift +
 			 ((__int128)a->drift * b->drift >> 48);
 

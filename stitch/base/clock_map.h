@@ -7,25 +7,25 @@
 #define STITCH_BASE_CLOCK_MAP_H
 #include <stdint.h>
 
-/* How perf's clock goes with x86's counter, by PERF_RECORD_TIME_CONV:
- * ns = zero + ((cycles * mult) >> shift). mult 0: not said. */
+/* Converts cycles of x86's TSC to perf's clock, as PERF_RECORD_TIME_CONV says:
+ * ns = zero + ((cycles * mult) >> shift). mult 0: unknown. */
 struct tsc_conv {
 	uint64_t zero, mult;
 	uint16_t shift;
 };
 
-/* Zeroed: times stay what they are. */
+/* All zeros: times stay unchanged. */
 struct clock_map {
-	struct tsc_conv tsc; /* first of all; mult 0: times are ns already */
+	struct tsc_conv tsc; /* applied first; mult 0: times are in ns */
 	int64_t offset;	     /* ns to add at the time `at` */
-	int64_t drift;	     /* and so many more for each 2^48 ns since */
+	int64_t drift;	     /* ns to add for each 2^48 ns after `at` */
 	uint64_t at;
 };
 
 #define DRIFT_ONE ((int64_t)1 << 48)
 
 uint64_t clock_map_time(const struct clock_map *m, uint64_t t);
-/* What b makes of a's results. b has no tsc. */
+/* Returns the map that applies a, then b. b must have no tsc. */
 struct clock_map clock_map_then(const struct clock_map *a,
 				const struct clock_map *b);
 #endif

@@ -1,4 +1,4 @@
-/* err.c - what went wrong, where, in words a user can act on. */
+/* err.c - error codes, and messages that a user can act on. */
 #include "stitch/base/err.h"
 
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 
 #include "stitch/base/utf8.h"
 
-/* Names in messages come from captures: nothing of them may reach a terminal
- * as a control sequence. */
+/* Messages contain names from captures. Escape everything that a terminal could
+ * take for a control sequence. */
 static void make_printable(char *msg, size_t size)
 {
 	char out[sizeof(((struct err *)0)->msg)];
@@ -73,7 +73,7 @@ int err_while(struct err *err, const char *fmt, ...)
 		return -1;
 	memcpy(old, err->msg, sizeof(old));
 	va_start(ap, fmt);
-	/* A long doing must not push out what went wrong. */
+	/* The text in front must leave room for the original message. */
 	char doing[sizeof(err->msg) / 2];
 	vsnprintf(doing, sizeof(doing), fmt, ap);
 	va_end(ap);

@@ -1,34 +1,35 @@
-/* err.h - what went wrong, where, in words a user can act on. */
+/* err.h - error codes, and messages that a user can act on. */
 #ifndef STITCH_BASE_ERR_H
 #define STITCH_BASE_ERR_H
 #include <stdint.h>
 
 enum err_code {
 	ERR_NONE,
-	ERR_USAGE,   /* the command line is wrong: exit status 2 */
-	ERR_IO,	     /* the system refused: open, read, write, space */
-	ERR_FORMAT,  /* the input is not what it says it is */
-	ERR_LIMIT,   /* a limit of ours was reached */
-	ERR_DB,	     /* the database refused */
-	ERR_STOPPED, /* the user stopped us (SIGINT) */
+	ERR_USAGE,   /* wrong command line: exit status 2 */
+	ERR_IO,	     /* a system call failed: open, read, write, no space */
+	ERR_FORMAT,  /* the input is malformed */
+	ERR_LIMIT,   /* one of our limits was exceeded */
+	ERR_DB,	     /* SQLite reported an error */
+	ERR_STOPPED, /* the user stopped the program (SIGINT) */
 };
 
-/* Lives on the caller's stack: nothing to free, usable when memory is gone.
- * The message is one line, printable (control bytes are shown as \xNN),
- * without a full stop, and says what to do when that is known. */
+/* Lives on the caller's stack and owns no memory, so that it works when memory
+ * is exhausted. The message is one printable line (control bytes become \xNN)
+ * without a full stop, and says what to do if that is known. */
 struct err {
 	enum err_code code;
 	char msg[480];
 };
 
-/* All three fill *err (NULL is allowed: nobody wants to know) and return -1,
- * so that "return err_set(...)" reads as one act. */
+/* These three functions fill *err, if err is not NULL, and return -1, so that a
+ * caller can write "return err_set(...)". */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* ERR_FORMAT with "path+0xoff: " in front. */
+/* Like err_set() with ERR_FORMAT, with "path+0xoff: " in front of the
+ * message. */
 int err_at(struct err *err, const char *path, uint64_t off, const char *fmt,
 	   ...) __attribute__((format(printf, 4, 5)));
-/* Puts "while <doing this>: " in front of a message on its way up. */
+/* Puts "while ...: " in front of the message that *err has. */
 int err_while(struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 #endif

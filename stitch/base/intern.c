@@ -47,9 +47,7 @@ uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len)
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)in->n;
-	in->string =
-		mem_grow(in->string, &in->cap, in->n + 1, sizeof(*in->string));
-	in->string[in->n++] = intern_copy(in, s, len);
+	*mem_add(in->string, in->n, in->cap) = intern_copy(in, s, len);
 	table_add(&in->index, hash, id);
 	return id;
 }

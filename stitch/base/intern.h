@@ -21,7 +21,7 @@ struct intern {
 /* Returns the id of the len bytes at s, which are copied if they are new. The
  * bytes may hold any value, a 0 included. */
 uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len);
-/* The same for a string that ends with a 0. */
+/* Like intern_add_bytes(), for a string that ends with a 0. */
 uint32_t intern_add(struct intern *in, const char *s);
 /* Returns the id of a string that was added, or TABLE_NONE. */
 uint32_t intern_find(const struct intern *in, const char *s);

@@ -1,4 +1,4 @@
-/* ledger.c - what was skipped, lost, late or broken: no loss without a row. */
+/* ledger.c - records everything that was skipped, lost, late or damaged. */
 #include "stitch/base/ledger.h"
 
 #include <stdlib.h>
@@ -15,10 +15,10 @@ struct skip {
 	uint64_t key, n, off;
 };
 
-/* Times of broken records that are kept for each capture. */
+/* Most times of broken records kept for one capture. */
 #define BROKEN_MAX 16384
 
-/* What damage did to one capture. */
+/* The damage of one capture. */
 struct damage {
 	bool any, end, anywhere;
 	uint64_t *time;
@@ -29,8 +29,9 @@ struct ledger {
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
 	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
-	uint64_t kept[LEDGER_KINDS]; /* entries that became rows */
-	uint64_t over[LEDGER_KINDS]; /* sum of n of those that did not */
+	uint64_t kept[LEDGER_KINDS]; /* entries that get a row */
+	uint64_t over[LEDGER_KINDS]; /* sum of n of the entries that get no
+				      * row */
 	struct table by_key;	     /* of skips */
 	struct skip *skip;
 	size_t n_skip, cap_skip;
@@ -62,8 +63,8 @@ void ledger_free(struct ledger *lg)
 	free(lg);
 }
 
-/* Entries that were taken are dropped before new ones are added. */
-static void drop_taken(struct ledger *lg)
+/* Frees the entries that were taken before new ones are added. */
+static void ledger_drop_taken(struct ledger *lg)
 {
 	if (lg->taken < lg->n)
 		return;
@@ -72,58 +73,48 @@ static void drop_taken(struct ledger *lg)
 	lg->n = lg->taken = 0;
 }
 
-static void append(struct ledger *lg, const struct ledger_entry *e)
+static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 {
-	drop_taken(lg);
-	lg->entry =
-		mem_grow(lg->entry, &lg->cap, lg->n + 1, sizeof(*lg->entry));
-	lg->entry[lg->n] = *e;
-	lg->entry[lg->n].detail = mem_strdup(e->detail);
-	lg->n++;
+	ledger_drop_taken(lg);
+	struct ledger_entry *own = mem_add(lg->entry, lg->n, lg->cap);
+
+	*own = *e;
+	own->detail = mem_strdup(e->detail);
 }
 
-/* Counts come from captures: a sum stays at its end rather than wrap. */
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
-static struct damage *damage_of(struct ledger *lg, uint16_t capture)
+static struct damage *ledger_damage_state(struct ledger *lg, uint16_t capture)
 {
 	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
 			       capture + 1u, sizeof(*lg->damage));
 	return &lg->damage[capture];
 }
 
-static bool is_one_of(const char *what, const char *const *word)
+static bool is_listed_word(const char *what, const char *const *word)
 {
 	while (*word && strcmp(what, *word) != 0)
 		word++;
 	return *word != NULL;
 }
 
-static void note_damage(struct ledger *lg, const struct ledger_entry *e)
+static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 {
 	static const char *const no_record[] = { "feature", "tracing data",
 						 "fields", "maps", NULL };
-	/* nothing behind these places can be read */
+	/* Nothing after these places can be read. */
 	static const char *const to_the_end[] = { "truncated", "packed",
 						  "compressed", "unreadable",
 						  NULL };
-	struct damage *d = damage_of(lg, e->capture);
+	struct damage *d = ledger_damage_state(lg, e->capture);
 
 	d->any = true;
-	if (is_one_of(e->what, no_record))
+	if (is_listed_word(e->what, no_record))
 		return;
-	if (is_one_of(e->what, to_the_end)) {
+	if (is_listed_word(e->what, to_the_end)) {
 		d->end = true;
 	} else if (!e->t1 || d->n >= BROKEN_MAX) {
 		d->anywhere = true;
 	} else {
-		d->time =
-			mem_grow(d->time, &d->cap, d->n + 1, sizeof(*d->time));
-		d->time[d->n++] = e->t1;
+		*mem_add(d->time, d->n, d->cap) = e->t1;
 	}
 }
 
@@ -151,7 +142,8 @@ void ledger_align(struct ledger *lg, uint16_t capture,
 	lg->map[capture] = *map;
 }
 
-static void put_on_line(const struct ledger *lg, struct ledger_entry *e)
+static void ledger_convert_times(const struct ledger *lg,
+				 struct ledger_entry *e)
 {
 	if (e->on_line || e->capture >= lg->n_map)
 		return;
@@ -167,22 +159,22 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 
 	if (!lg)
 		return 0;
-	put_on_line(lg, &one);
+	ledger_convert_times(lg, &one);
 	lg->count[e->kind]++;
-	add_to(&lg->sum[e->kind], e->n);
+	ledger_add_up(&lg->sum[e->kind], e->n);
 	if (e->kind == LEDGER_DAMAGE)
-		note_damage(lg, &one);
+		ledger_note_damage(lg, &one);
 	if (lg->kept[e->kind] >= LEDGER_MAX) {
 		if (e->kind != LEDGER_LOSS)
-			add_to(&lg->over[e->kind], e->n ? e->n : 1);
+			ledger_add_up(&lg->over[e->kind], e->n ? e->n : 1);
 		else if (e->counts)
-			add_to(&lg->over[LEDGER_LOSS], e->n);
+			ledger_add_up(&lg->over[LEDGER_LOSS], e->n);
 		return e->kind == LEDGER_LOSS ? LEDGER_MAX + 1 : 0;
 	}
 	lg->kept[e->kind]++;
 	if (e->kind == LEDGER_LOSS)
 		one.id = (uint32_t)lg->kept[e->kind];
-	append(lg, &one);
+	ledger_append(lg, &one);
 	return one.id;
 }
 
@@ -221,7 +213,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 	if (!lg)
 		return;
 	lg->count[LEDGER_SKIPPED]++;
-	add_to(&lg->sum[LEDGER_SKIPPED], 1);
+	ledger_add_up(&lg->sum[LEDGER_SKIPPED], 1);
 	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
 	uint32_t id = table_find(&lg->by_key, h, same_skip, lg, &s);
 
@@ -230,13 +222,11 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		return;
 	}
 	if (lg->n_skip >= LEDGER_MAX) {
-		add_to(&lg->over[LEDGER_SKIPPED], 1);
+		ledger_add_up(&lg->over[LEDGER_SKIPPED], 1);
 		return;
 	}
-	lg->skip = mem_grow(lg->skip, &lg->cap_skip, lg->n_skip + 1,
-			    sizeof(*lg->skip));
-	lg->skip[lg->n_skip] = s;
-	table_add(&lg->by_key, h, (uint32_t)lg->n_skip++);
+	table_add(&lg->by_key, h, (uint32_t)lg->n_skip);
+	*mem_add(lg->skip, lg->n_skip, lg->cap_skip) = s;
 }
 
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
@@ -263,7 +253,7 @@ int ledger_take(struct ledger *lg, struct ledger_entry *e)
 	return 1;
 }
 
-static void end_skips(struct ledger *lg)
+static void ledger_append_skips(struct ledger *lg)
 {
 	for (size_t i = 0; i < lg->n_skip; i++) {
 		const struct skip *s = &lg->skip[i];
@@ -279,7 +269,7 @@ static void end_skips(struct ledger *lg)
 			.event = -1,
 		};
 
-		append(lg, &e);
+		ledger_append(lg, &e);
 	}
 	lg->n_skip = 0;
 }
@@ -289,7 +279,7 @@ void ledger_end(struct ledger *lg)
 	if (!lg || lg->ended)
 		return;
 	lg->ended = true;
-	end_skips(lg);
+	ledger_append_skips(lg);
 	for (int k = 0; k < LEDGER_KINDS; k++) {
 		struct ledger_entry e = {
 			.kind = (enum ledger_kind)k,
@@ -303,7 +293,7 @@ void ledger_end(struct ledger *lg)
 		};
 
 		if (e.n || (e.id && lg->count[k] > lg->kept[k]))
-			append(lg, &e);
+			ledger_append(lg, &e);
 	}
 }
 

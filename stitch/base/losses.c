@@ -1,24 +1,26 @@
-/* losses.c - the intervals of time in which records were dropped.
+/* losses.c - the time intervals in which records were dropped.
  *
- * Sorted by their ends, in which order they mostly come. low[i] is the
- * interval with the smallest start among i and all after it, so that one
- * look tells whether any of them reaches back far enough. */
+ * Intervals are sorted by their ends, which is nearly the order in which they
+ * are added. low[i] is the index of the interval with the smallest start among
+ * i and all that follow, so one comparison tells whether any of them starts
+ * early enough. */
 #include "stitch/base/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define LOSSES_MAX (1u << 16)
-/* How many are looked at one by one for the first that fits. */
+/* Most intervals that a search examines one by one. */
 #define LOOK 64
 
 #define CPU_MAX 65536
 
-/* Each loss is in two of a source's rings: in that of all, and in that of its
- * CPU, or of those whose CPU is not known. */
+/* Each loss is in two rings of its source: RING_ALL, and the ring of its CPU or
+ * RING_UNKNOWN. */
 enum {
 	RING_ALL,
 	RING_UNKNOWN,
@@ -29,7 +31,7 @@ struct ring {
 	struct loss *loss;
 	uint32_t *low;
 	size_t n, cap, cap_low;
-	int64_t newest; /* end of the latest; when n */
+	int64_t newest; /* latest end; valid if n > 0 */
 	bool dirty;
 };
 
@@ -64,27 +66,27 @@ void losses_free(struct losses *ls)
 	free(ls);
 }
 
-static struct per_source *source_at(struct losses *ls, uint16_t source)
+static struct per_source *losses_source(struct losses *ls, uint16_t source)
 {
 	ls->src = mem_reach(ls->src, &ls->n, &ls->cap, source + 1u,
 			    sizeof(*ls->src));
 	return &ls->src[source];
 }
 
-static size_t ring_of(int32_t cpu)
+static size_t losses_ring_index(int32_t cpu)
 {
 	return cpu < 0 || cpu >= CPU_MAX ? RING_UNKNOWN
 					 : RING_CPU + (size_t)cpu;
 }
 
-static struct ring *ring_at(struct per_source *ps, size_t i)
+static struct ring *losses_ring_at(struct per_source *ps, size_t i)
 {
 	ps->ring =
 		mem_reach(ps->ring, &ps->n, &ps->cap, i + 1, sizeof(*ps->ring));
 	return &ps->ring[i];
 }
 
-static int by_end(const void *a, const void *b)
+static int compare_loss_ends(const void *a, const void *b)
 {
 	const struct loss *x = a;
 	const struct loss *y = b;
@@ -94,12 +96,12 @@ static int by_end(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void sort(struct ring *rg)
+static void losses_ring_sort(struct ring *rg)
 {
 	if (!rg->dirty)
 		return;
 	rg->dirty = false;
-	qsort(rg->loss, rg->n, sizeof(*rg->loss), by_end);
+	qsort(rg->loss, rg->n, sizeof(*rg->loss), compare_loss_ends);
 	rg->low = mem_grow(rg->low, &rg->cap_low, rg->n, sizeof(*rg->low));
 	for (size_t i = rg->n; i-- > 0;) {
 		rg->low[i] = (uint32_t)i;
@@ -109,13 +111,14 @@ static void sort(struct ring *rg)
 	}
 }
 
-/* Too many to keep: neighbours become one, with what is between them. */
-static void halve(struct ring *rg)
+/* There are too many intervals: merges each pair of neighbours into one
+ * interval that covers both and the time between them. */
+static void losses_ring_halve(struct ring *rg)
 {
 	size_t n = 0;
 
 	rg->dirty = true;
-	sort(rg);
+	losses_ring_sort(rg);
 	for (size_t i = 0; i < rg->n; i += 2) {
 		struct loss l = rg->loss[i];
 
@@ -131,20 +134,19 @@ static void halve(struct ring *rg)
 	rg->dirty = true;
 }
 
-static void add(struct ring *rg, const struct loss *l)
+static void losses_ring_add(struct ring *rg, const struct loss *l)
 {
 	if (rg->n >= LOSSES_MAX)
-		halve(rg);
+		losses_ring_halve(rg);
 	if (!rg->n || l->t1 > rg->newest)
 		rg->newest = l->t1;
-	rg->loss = mem_grow(rg->loss, &rg->cap, rg->n + 1, sizeof(*rg->loss));
-	rg->loss[rg->n++] = *l;
+	*mem_add(rg->loss, rg->n, rg->cap) = *l;
 	rg->dirty = true;
 }
 
 void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
 {
-	struct per_source *ps = source_at(ls, source);
+	struct per_source *ps = losses_source(ls, source);
 	struct loss one = *l;
 
 	if (one.t1 == TIME_NONE) {
@@ -155,8 +157,8 @@ void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
 		ps->any = one.id;
 	if (one.t0 >= one.t1)
 		return;
-	add(ring_at(ps, RING_ALL), &one);
-	add(ring_at(ps, ring_of(one.cpu)), &one);
+	losses_ring_add(losses_ring_at(ps, RING_ALL), &one);
+	losses_ring_add(losses_ring_at(ps, losses_ring_index(one.cpu)), &one);
 }
 
 uint32_t losses_any(const struct losses *ls, uint16_t source)
@@ -164,7 +166,7 @@ uint32_t losses_any(const struct losses *ls, uint16_t source)
 	return source < ls->n ? ls->src[source].any : 0;
 }
 
-static int64_t newest(const struct per_source *ps, size_t i)
+static int64_t losses_ring_newest(const struct per_source *ps, size_t i)
 {
 	return i < ps->n && ps->ring[i].n ? ps->ring[i].newest : INT64_MIN;
 }
@@ -174,27 +176,21 @@ int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu)
 	if (source >= ls->n)
 		return INT64_MIN;
 	const struct per_source *ps = &ls->src[source];
-	int64_t a = newest(ps, cpu < 0 ? RING_ALL : ring_of(cpu));
-	int64_t b = newest(ps, RING_UNKNOWN);
+	int64_t a = losses_ring_newest(ps, cpu < 0 ? RING_ALL
+						   : losses_ring_index(cpu));
+	int64_t b = losses_ring_newest(ps, RING_UNKNOWN);
 
 	return a > b ? a : b;
 }
 
-/* The first interval of the ring that ends after from, if it begins before
- * to; else one of those after it that does. */
-static const struct loss *find(struct ring *rg, int64_t from, int64_t to)
+/* Returns the first interval that ends after from, if it starts before to, else
+ * a later one that starts before to, else NULL. */
+static const struct loss *losses_ring_find(struct ring *rg, int64_t from,
+					   int64_t to)
 {
-	size_t lo = 0;
+	losses_ring_sort(rg);
+	size_t lo = search_where(rg->n, i, rg->loss[i].t1 > from);
 
-	sort(rg);
-	for (size_t hi = rg->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rg->loss[mid].t1 > from)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
 	if (lo == rg->n || rg->loss[rg->low[lo]].t0 >= to)
 		return NULL;
 	for (size_t i = lo; i < rg->n && i < lo + LOOK; i++)
@@ -206,18 +202,20 @@ static const struct loss *find(struct ring *rg, int64_t from, int64_t to)
 uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
 		     int64_t from, int64_t to)
 {
-	size_t i = cpu < 0 ? RING_ALL : ring_of(cpu);
+	size_t i = cpu < 0 ? RING_ALL : losses_ring_index(cpu);
 
 	if (source >= ls->n || !ls->src[source].n)
 		return 0;
 	struct per_source *ps = &ls->src[source];
-	const struct loss *l = i < ps->n ? find(&ps->ring[i], from, to) : NULL;
+	const struct loss *l =
+		i < ps->n ? losses_ring_find(&ps->ring[i], from, to) : NULL;
 
 	if (cpu < 0 || i == RING_UNKNOWN)
 		return l ? l->id : 0;
-	const struct loss *u = find(ring_at(ps, RING_UNKNOWN), from, to);
+	const struct loss *u =
+		losses_ring_find(losses_ring_at(ps, RING_UNKNOWN), from, to);
 
-	if (u && (!l || by_end(u, l) < 0))
+	if (u && (!l || compare_loss_ends(u, l) < 0))
 		l = u;
 	return l ? l->id : 0;
 }

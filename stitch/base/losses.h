@@ -1,9 +1,9 @@
-/* losses.h - the intervals of time in which records were dropped.
+/* losses.h - the time intervals in which records were dropped.
  *
- * One list per source, sorted when it is first asked after a change. An
- * interval is (t0, t1] on a CPU, and has the number its row in the database
- * will have (struct ledger_entry.id). Questions cost O(log n). Neighbours are
- * made one when a capture made to hurt has too many of them. */
+ * There is one list for each source, sorted by the first question after a
+ * change. An interval is (t0, t1] on a CPU and has the number of its row in
+ * table loss (struct ledger_entry.id). A question costs O(log n). Neighbours
+ * are merged if a capture has too many intervals. */
 #ifndef STITCH_BASE_LOSSES_H
 #define STITCH_BASE_LOSSES_H
 #include <stdbool.h>
@@ -12,23 +12,24 @@
 struct losses;
 
 struct loss {
-	uint32_t id; /* of the row in table loss; never 0 */
-	int32_t cpu; /* whose ring; -1: not known, it may be any */
+	uint32_t id; /* number of the row in table loss; never 0 */
+	int32_t cpu; /* the CPU that lost records; -1: unknown, may be any */
 	int64_t t0;  /* INT64_MIN: from the start of the capture */
-	int64_t t1;  /* INT64_MAX: to its end; TIME_NONE: at an unknown
-		      * time, so it may be at any */
+	int64_t t1;  /* INT64_MAX: to the end of the capture; TIME_NONE: at an
+		      * unknown time */
 };
 
 struct losses *losses_new(void);
 void losses_free(struct losses *ls);
 void losses_add(struct losses *ls, uint16_t source, const struct loss *l);
-/* Were any records of the source dropped, whenever? The id of one, or 0. */
+/* Returns the number of any loss of the source, or 0 if it has none. */
 uint32_t losses_any(const struct losses *ls, uint16_t source);
-/* The end of the newest that may be of that CPU; INT64_MIN: there is none. */
+/* Returns the latest end of a loss that may be on that CPU, or INT64_MIN. */
 int64_t losses_newest(const struct losses *ls, uint16_t source, int32_t cpu);
-/* An interval that overlaps (from, to) and may be of that CPU (-1: any): its
- * id, the first in time where that can be told cheaply; 0: none. Bounds are
- * exclusive: a loss that ends at from, or begins at to, is none. */
+/* Returns the number of a loss that overlaps (from, to) and may be on that CPU
+ * (-1: any CPU), or 0. Returns the first in time if it can be found cheaply.
+ * Both bounds are exclusive: a loss that ends at from or starts at to does not
+ * count. */
 uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
 		     int64_t from, int64_t to);
 #endif

@@ -1,4 +1,4 @@
-/* mem.c - allocation that does not fail, and arenas for what lives long. */
+/* mem.c - allocation that never fails, and arenas. */
 #include "stitch/base/mem.h"
 
 #include <stdio.h>

@@ -1,35 +1,42 @@
-/* mem.h - allocation that does not fail, and arenas for what lives long.
+/* mem.h - allocation that never fails, and arenas.
  *
- * When memory is gone the program ends with status 1 and one line on stderr:
- * the only place outside cli/ that may do so. */
+ * If memory is exhausted, the program prints one line to stderr and exits with
+ * status 1. No other code outside cli/ may do so. */
 #ifndef STITCH_BASE_MEM_H
 #define STITCH_BASE_MEM_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed; n * size is checked. Never NULL. Free with free(). */
+/* Returns zeroed memory for n items; checks n * size for overflow. The caller
+ * frees it with free(). */
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
-/* Grows (or makes, p NULL) an array to hold at least `need` items; *cap is
- * the capacity in items and is doubled. New items are not zeroed. */
+/* Grows an array, or allocates it if p is NULL, to at least `need` items. *cap
+ * is the capacity in items, which is doubled. New items are not zeroed. */
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
-/* The same of an array with *n items: makes them `need` when they are fewer,
- * and zeroes the new ones. */
+/* Adds an item, not zeroed, to array p, which has n items and room for cap.
+ * Returns a pointer to it. Evaluates its arguments more than once; what is
+ * assigned to the item must not refer to p, n or cap. */
+#define mem_add(p, n, cap)                                                     \
+	((p) = mem_grow((p), &(cap), (size_t)(n) + 1, sizeof(*(p))),           \
+	 &(p)[(n)++])
+/* Like mem_grow() for an array of *n items: if *n < need, sets *n to need and
+ * zeroes the new items. */
 void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
-/* A copy of s (NULL gives NULL); of n bytes plus a final 0. */
+/* Return a copy of s (NULL if s is NULL); of n bytes, followed by a 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));
 
-/* An arena: many small things, freed together. */
+/* An arena: many small objects that are freed together. */
 struct arena {
 	struct arena_chunk *chunk;
-	size_t used; /* bytes handed out in all */
+	size_t used; /* bytes returned in total */
 };
-/* 8-byte aligned, not zeroed. Never NULL. */
+/* Returns n bytes, 8-byte aligned and not zeroed. */
 void *arena_take(struct arena *a, size_t n) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *a, const char *s);
-/* "X/Y" */
+/* Returns x, the character, y. */
 char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
 #endif

@@ -4,26 +4,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Answers for item i of the sequence that arg knows. The answers must be
- * sorted: once true, true for every later item. */
+/* The index of the first of n items for which the expression `holds`, which
+ * refers to the item's index as i, is true; n if there is none. It must be true
+ * for every item that follows one for which it is true. Evaluated at most
+ * log2(n) + 1 times. */
+#define search_where(n, i, holds)                                              \
+	({                                                                     \
+		size_t low_ = 0;                                               \
+		size_t high_ = (n);                                            \
+                                                                               \
+		while (low_ < high_) {                                         \
+			size_t i = low_ + (high_ - low_) / 2;                  \
+                                                                               \
+			if (holds)                                             \
+				high_ = i;                                     \
+			else                                                   \
+				low_ = i + 1;                                  \
+		}                                                              \
+		low_;                                                          \
+	})
+
+/* The answer for item i of the sequence that arg describes. */
 typedef bool search_fn(const void *arg, size_t i);
 
-/* Returns the index of the first of n items for which holds() is true, or n
- * if there is none. Calls holds() at most log2(n) + 1 times. Inline, so that
- * a constant callback costs no call. */
+/* The same as a function, for a condition that does not fit in a line. */
 static inline size_t search_first(size_t n, search_fn *holds, const void *arg)
 {
-	size_t low = 0;
-	size_t high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (holds(arg, middle))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return search_where(n, i, holds(arg, i));
 }
 #endif

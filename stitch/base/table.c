@@ -8,21 +8,21 @@
 
 #include "stitch/base/mem.h"
 
-/* Load stays below 2/3: linear probing gets long chains above that. */
+/* Keeps the load below 2/3, as linear probing builds long chains above that. */
 #define MIN_SIZE 64
 
-/* Without a key, cookies whose hashes have equal low bits can be calculated:
- * 40,000 of them took 4 s instead of 0.2 s, a million would take an hour.
- * Random in each process, set before main() and never again; results do not
- * depend on it, as ids follow the order of insertion. */
-static uint64_t secret[4] = {
+/* Without a secret key, an attacker can compute cookies whose hashes have equal
+ * low bits: 40,000 of them took 4 s instead of 0.2 s, and a million would take
+ * an hour. The key is random in each process and set once, before main().
+ * Results do not depend on it, because ids follow the order of insertion. */
+static uint64_t hash_secret[4] = {
 	0x2d358dccaa6c78a5u,
 	0x8bb84b93962eacc9u,
 	0x4b33a62ed433d4a3u,
 	0x4d5a2da51de1aa47u,
 };
 
-__attribute__((constructor)) static void set_secret(void)
+__attribute__((constructor)) static void set_hash_secret(void)
 {
 	const void *seed = (const void *)getauxval(AT_RANDOM);
 	uint64_t word[2] = { 0 };
@@ -30,21 +30,24 @@ __attribute__((constructor)) static void set_secret(void)
 	if (seed)
 		memcpy(word, seed, sizeof(word));
 	for (unsigned int i = 0; i < 4; i++)
-		secret[i] = hash_u64(secret[i] ^ hash_u64(word[i & 1] + i));
-	secret[1] |= 1;
+		hash_secret[i] =
+			hash_u64(hash_secret[i] ^ hash_u64(word[i & 1] + i));
+	hash_secret[1] |= 1;
 }
 
-/* Both halves of the product: every bit of both depends on all bits. */
-static inline uint64_t fold(uint64_t a, uint64_t b)
+/* Combines both halves of the product: each bit of the result depends on all
+ * bits of a and b. */
+static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 m = (unsigned __int128)a * b;
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline size_t home(const struct table *t, uint64_t hash)
+static inline size_t table_home(const struct table *t, uint64_t hash)
 {
-	return (size_t)fold(hash ^ secret[0], secret[1]) & (t->size - 1);
+	return (size_t)multiply_fold(hash ^ hash_secret[0], hash_secret[1]) &
+	       (t->size - 1);
 }
 
 void table_release(struct table *t)
@@ -53,16 +56,16 @@ void table_release(struct table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static void put(struct table *t, uint64_t hash, uint32_t stored)
+static void table_put(struct table *t, uint64_t hash, uint32_t stored)
 {
-	size_t i = home(t, hash);
+	size_t i = table_home(t, hash);
 
 	while (t->slot[i].id)
 		i = (i + 1) & (t->size - 1);
 	t->slot[i] = (struct table_slot){ hash, stored };
 }
 
-static void grow(struct table *t)
+static void table_grow(struct table *t)
 {
 	struct table old = *t;
 
@@ -70,7 +73,7 @@ static void grow(struct table *t)
 	t->slot = mem_new(t->size, sizeof(*t->slot));
 	for (size_t i = 0; i < old.size; i++)
 		if (old.slot[i].id)
-			put(t, old.slot[i].hash, old.slot[i].id);
+			table_put(t, old.slot[i].hash, old.slot[i].id);
 	free(old.slot);
 }
 
@@ -79,7 +82,7 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 {
 	if (!t->n)
 		return TABLE_NONE;
-	for (size_t i = home(t, hash); t->slot[i].id;
+	for (size_t i = table_home(t, hash); t->slot[i].id;
 	     i = (i + 1) & (t->size - 1)) {
 		if (t->slot[i].hash != hash)
 			continue;
@@ -92,19 +95,19 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 void table_add(struct table *t, uint64_t hash, uint32_t id)
 {
 	if ((t->n + 1) * 3 > t->size * 2)
-		grow(t);
-	put(t, hash, id + 1);
+		table_grow(t);
+	table_put(t, hash, id + 1);
 	t->n++;
 }
 
 /* Moves later entries of the probe chain back into the hole at i, so that no
  * search stops too early. */
-static void close_hole(struct table *t, size_t i)
+static void table_close_hole(struct table *t, size_t i)
 {
 	size_t mask = t->size - 1;
 
 	for (size_t j = (i + 1) & mask; t->slot[j].id; j = (j + 1) & mask) {
-		size_t want = home(t, t->slot[j].hash);
+		size_t want = table_home(t, t->slot[j].hash);
 
 		if (((j - want) & mask) < ((j - i) & mask))
 			continue;
@@ -118,11 +121,11 @@ bool table_remove(struct table *t, uint64_t hash, uint32_t id)
 {
 	if (!t->n)
 		return false;
-	for (size_t i = home(t, hash); t->slot[i].id;
+	for (size_t i = table_home(t, hash); t->slot[i].id;
 	     i = (i + 1) & (t->size - 1)) {
 		if (t->slot[i].hash != hash || t->slot[i].id != id + 1)
 			continue;
-		close_hole(t, i);
+		table_close_hole(t, i);
 		t->n--;
 		return true;
 	}
@@ -131,37 +134,37 @@ bool table_remove(struct table *t, uint64_t hash, uint32_t id)
 
 uint64_t hash_pair(uint64_t a, uint64_t b)
 {
-	return fold(a ^ secret[2], b ^ secret[3]);
+	return multiply_fold(a ^ hash_secret[2], b ^ hash_secret[3]);
 }
 
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed)
 {
-	uint64_t h = seed ^ secret[0];
+	uint64_t h = seed ^ hash_secret[0];
 	size_t i = 0;
 
 	for (; i + 1 < n; i += 2)
-		h = fold(p[i] ^ secret[1], p[i + 1] ^ h);
+		h = multiply_fold(p[i] ^ hash_secret[1], p[i + 1] ^ h);
 	if (i < n)
-		h = fold(p[i] ^ secret[2], h);
-	return fold(h ^ secret[2], n ^ secret[3]);
+		h = multiply_fold(p[i] ^ hash_secret[2], h);
+	return multiply_fold(h ^ hash_secret[2], n ^ hash_secret[3]);
 }
 
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
 	const unsigned char *s = p;
-	uint64_t h = seed ^ secret[0];
+	uint64_t h = seed ^ hash_secret[0];
 	uint64_t w[2];
 	size_t left = n;
 
 	for (; left >= sizeof(w); s += sizeof(w), left -= sizeof(w)) {
 		memcpy(w, s, sizeof(w));
-		h = fold(w[0] ^ secret[1], w[1] ^ h);
+		h = multiply_fold(w[0] ^ hash_secret[1], w[1] ^ h);
 	}
 	memset(w, 0, sizeof(w));
 	if (left)
 		memcpy(w, s, left);
-	h = fold(w[0] ^ secret[1], w[1] ^ h);
-	return fold(h ^ secret[2], n ^ secret[3]);
+	h = multiply_fold(w[0] ^ hash_secret[1], w[1] ^ h);
+	return multiply_fold(h ^ hash_secret[2], n ^ hash_secret[3]);
 }
 
 uint64_t hash_content(const void *p, size_t n, uint64_t seed)
@@ -173,7 +176,8 @@ uint64_t hash_content(const void *p, size_t n, uint64_t seed)
 		uint64_t w;
 
 		memcpy(&w, s, sizeof(w));
-		w = le64toh(w); /* content hashes are the same on all hosts */
+		w = le64toh(
+			w); /* content hashes must be the same on all hosts */
 		h = (h ^ w) * 0xff51afd7ed558ccdu;
 		h ^= h >> 32;
 	}

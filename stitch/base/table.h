@@ -1,16 +1,17 @@
 /* table.h - a hash table from u64 hashes to u32 ids.
  *
- * The owner keeps the things themselves in an array and compares them: the
- * table only narrows the search. Open addressing, no tombstones, grows by
- * doubling, 12 bytes a slot. Add and find are O(1), also for hashes that were
- * chosen to collide, as long as they differ; removal shifts back. */
+ * The owner keeps the objects in an array and compares them; the table only
+ * narrows the search. Open addressing without tombstones: removal moves entries
+ * back. The table doubles as it grows and needs 12 bytes for each slot. Adding
+ * and finding are O(1), even for hashes chosen to collide, as long as they
+ * differ. */
 #ifndef STITCH_BASE_TABLE_H
 #define STITCH_BASE_TABLE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Both together: what is not in the caches costs one miss. */
+/* Hash and id stand together, so that an uncached slot costs one cache miss. */
 struct table_slot {
 	uint64_t hash;
 	uint32_t id; /* id + 1; 0 is an empty slot */
@@ -25,18 +26,19 @@ struct table {
 
 typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 
-/* Zero-initialised is empty and ready. */
+/* All zeros is an empty table. */
 void table_release(struct table *t);
-/* The id of the entry with this hash for which same() holds, or TABLE_NONE.
- * same NULL: the hash alone decides (integer keys through hash_u64()). */
+/* Returns the id of the entry that has this hash and for which same() returns
+ * true, or TABLE_NONE. If same is NULL, the hash alone decides (for integer
+ * keys hashed with hash_u64()). */
 uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 		    const void *owner, const void *key);
-/* The caller knows it is not there yet. */
+/* Adds an entry. The caller must know that it is not there. */
 void table_add(struct table *t, uint64_t hash, uint32_t id);
-/* Removes the entry with this hash and id; false when there is none. */
+/* Removes the entry with this hash and id. Returns false if there is none. */
 bool table_remove(struct table *t, uint64_t hash, uint32_t id);
 
-/* A bijection, so equal results mean equal inputs. */
+/* A bijection: equal results mean equal inputs. */
 static inline uint64_t hash_u64(uint64_t x)
 {
 	x ^= x >> 32;
@@ -46,12 +48,12 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ (x >> 32);
 }
 
-/* For tables only: other results in each process, so that no input can be
- * made whose hashes are equal. */
+/* Hashes for tables only. Results differ between processes, so that nobody can
+ * construct inputs with equal hashes. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed);
 uint64_t hash_pair(uint64_t a, uint64_t b);
 
-/* The same on all hosts and for ever: for what is stored or shown. */
+/* A hash to be stored or shown: the same on all hosts and in all versions. */
 uint64_t hash_content(const void *p, size_t n, uint64_t seed);
 #endif

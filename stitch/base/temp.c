@@ -1,4 +1,4 @@
-/* temp.c - files without a name: they go away with the program. */
+/* temp.c - temporary files without a name. */
 #include "stitch/base/temp.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #include "stitch/base/mem.h"
 
-/* Not every file system has O_TMPFILE (NFS has not): there a file gets a name
- * and loses it at once. */
-static int named(const char *dir)
+/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a name
+ * there and removes the name at once. */
+static int temp_open_named(const char *dir)
 {
 	static const char base[] = "/backstitch-XXXXXX";
 	size_t len = strlen(dir) + sizeof(base);
@@ -33,5 +33,5 @@ int temp_open(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	return fd >= 0 ? fd : named(dir);
+	return fd >= 0 ? fd : temp_open_named(dir);
 }

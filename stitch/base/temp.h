@@ -1,7 +1,8 @@
-/* temp.h - files without a name: they go away with the program. */
+/* temp.h - temporary files without a name. */
 #ifndef STITCH_BASE_TEMP_H
 #define STITCH_BASE_TEMP_H
 
-/* A descriptor open for reading and writing, close-on-exec; -1 and errno. */
+/* Returns a descriptor opened for reading and writing with close-on-exec, or -1
+ * with errno set. The file vanishes when it is closed. */
 int temp_open(const char *dir);
 #endif

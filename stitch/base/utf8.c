@@ -1,5 +1,4 @@
-/* utf8.c - characters in names that come from captures, and which of them
- * may be shown as they are. */
+/* utf8.c - decodes UTF-8 in names from captures, and says what may be shown. */
 #include "stitch/base/utf8.h"
 
 size_t utf8_char(const char *s, size_t len, uint32_t *c)

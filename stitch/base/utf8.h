@@ -1,19 +1,20 @@
-/* utf8.h - characters in names that come from captures, and which of them
- * may be shown as they are. */
+/* utf8.h - decodes UTF-8 in names from captures, and says what may be shown. */
 #ifndef STITCH_BASE_UTF8_H
 #define STITCH_BASE_UTF8_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at s, which has len of them, and its value; 0 when
- * it is no UTF-8: cut, too long a form, a surrogate, or beyond the last. */
+/* Decodes the character at s, which has len bytes, into *c. Returns its length
+ * in bytes, or 0 if it is not valid UTF-8: incomplete, overlong, a surrogate,
+ * or above U+10FFFF. */
 size_t utf8_char(const char *s, size_t len, uint32_t *c);
 
-/* False for what commands a terminal, ends a line, turns the direction of
- * text, cannot be seen, or is forbidden in XML. */
+/* Returns false for characters that control a terminal, end a line, change the
+ * direction of text, are invisible, or are forbidden in XML. */
 bool utf8_shown(uint32_t c);
 
-/* Bytes of the character at s when it may be shown as it is; else 0. */
+/* Returns the length of the character at s if it may be shown as it is, else
+ * 0. */
 size_t utf8_safe(const char *s, size_t len);
 #endif

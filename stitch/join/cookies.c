@@ -1,4 +1,4 @@
-/* cookies.c - the cookies that the join knows of, and what it knows of each. */
+/* cookies.c - a table of cookies, with what the join knows about each. */
 #include "stitch/join/cookies.h"
 
 #include <stdlib.h>
@@ -19,23 +19,23 @@ void cookies_release(struct cookies *cs)
 	free(cs->entry);
 }
 
-static uint64_t key_of(const struct cookie_key *k)
+static uint64_t cookie_hash(const struct cookie_key *k)
 {
 	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
 }
 
-static uint64_t tid_key_of(const struct cookie_key *k)
+static uint64_t cookie_tid_hash(const struct cookie_key *k)
 {
 	return hash_pair(k->cookie, (uint64_t)(uint32_t)k->tid << 32 |
 					    (uint64_t)k->nonce << 16 | k->line);
 }
 
-static struct cookie_key key_at(const struct cookie_entry *e)
+static struct cookie_key cookie_key_at(const struct cookie_entry *e)
 {
 	return (struct cookie_key){ e->cookie, e->tid, e->line, e->nonce };
 }
 
-static bool same_cookie(const void *owner, uint32_t id, const void *key)
+static bool cookie_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
@@ -45,49 +45,53 @@ static bool same_cookie(const void *owner, uint32_t id, const void *key)
 	       e->nonce == k->nonce;
 }
 
-static bool same_tid(const void *owner, uint32_t id, const void *key)
+static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
+				    const void *key)
 {
 	const struct cookie_entry *e =
 		&((const struct cookies *)owner)->entry[id];
 	const struct cookie_key *k = key;
 
-	return same_cookie(owner, id, key) && e->tid == k->tid;
+	return cookie_is_same(owner, id, key) && e->tid == k->tid;
 }
 
-static uint32_t find_head(const struct cookies *cs, const struct cookie_key *k)
+static uint32_t cookies_find_head(const struct cookies *cs,
+				  const struct cookie_key *k)
 {
-	uint32_t i = table_find(&cs->by_cookie, key_of(k), same_cookie, cs, k);
+	uint32_t i = table_find(&cs->by_cookie, cookie_hash(k), cookie_is_same,
+				cs, k);
 
 	return i == TABLE_NONE ? 0 : i;
 }
 
-static uint32_t find_tid(const struct cookies *cs, struct cookie_key k,
-			 int32_t tid)
+static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
+				 int32_t tid)
 {
 	k.tid = tid;
-	uint32_t i = table_find(&cs->by_tid, tid_key_of(&k), same_tid, cs, &k);
+	uint32_t i = table_find(&cs->by_tid, cookie_tid_hash(&k),
+				cookie_and_tid_are_same, cs, &k);
 
 	return i == TABLE_NONE ? 0 : i;
 }
 
-/* A thread that is already unhashed has tid -1: then the cookie decides. */
+/* A thread that is unhashed has tid -1; then the cookie alone decides. */
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key)
 {
-	uint32_t i = find_head(cs, key);
+	uint32_t i = cookies_find_head(cs, key);
 
 	if (!i || key->tid < 0 || cs->entry[i].tid < 0 ||
 	    cs->entry[i].tid == key->tid)
 		return i;
 	if (!cs->entry[i].newer)
 		return 0;
-	i = find_tid(cs, *key, key->tid);
-	return i ? i : find_tid(cs, *key, -1);
+	i = cookies_find_tid(cs, *key, key->tid);
+	return i ? i : cookies_find_tid(cs, *key, -1);
 }
 
-static void index_other(struct cookies *cs, uint32_t i, bool add)
+static void cookies_index_tid(struct cookies *cs, uint32_t i, bool add)
 {
-	const struct cookie_key k = key_at(&cs->entry[i]);
-	uint64_t key = tid_key_of(&k);
+	const struct cookie_key k = cookie_key_at(&cs->entry[i]);
+	uint64_t key = cookie_tid_hash(&k);
 
 	if (add)
 		table_add(&cs->by_tid, key, i);
@@ -95,14 +99,14 @@ static void index_other(struct cookies *cs, uint32_t i, bool add)
 		table_remove(&cs->by_tid, key, i);
 }
 
-static void index_entry(struct cookies *cs, uint32_t i)
+static void cookies_index(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	const struct cookie_key k = key_at(e);
-	uint32_t head = find_head(cs, &k);
+	const struct cookie_key k = cookie_key_at(e);
+	uint32_t head = cookies_find_head(cs, &k);
 
 	if (!head) {
-		table_add(&cs->by_cookie, key_of(&k), i);
+		table_add(&cs->by_cookie, cookie_hash(&k), i);
 		return;
 	}
 	e->older = head;
@@ -110,26 +114,26 @@ static void index_entry(struct cookies *cs, uint32_t i)
 	cs->entry[head].newer = i;
 	if (e->newer)
 		cs->entry[e->newer].older = i;
-	index_other(cs, i, true);
+	cookies_index_tid(cs, i, true);
 }
 
-static void unindex_entry(struct cookies *cs, uint32_t i)
+static void cookies_unindex(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	const struct cookie_key k = key_at(e);
-	uint64_t key = key_of(&k);
+	const struct cookie_key k = cookie_key_at(e);
+	uint64_t key = cookie_hash(&k);
 
 	if (e->newer)
 		cs->entry[e->newer].older = e->older;
 	if (e->older) {
 		cs->entry[e->older].newer = e->newer;
-		index_other(cs, i, false);
+		cookies_index_tid(cs, i, false);
 		return;
 	}
 	table_remove(&cs->by_cookie, key, i);
 	if (!e->newer)
 		return;
-	index_other(cs, e->newer, false);
+	cookies_index_tid(cs, e->newer, false);
 	table_add(&cs->by_cookie, key, e->newer);
 }
 
@@ -138,10 +142,10 @@ void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid)
 	bool other = cs->entry[i].older != 0;
 
 	if (other)
-		index_other(cs, i, false);
+		cookies_index_tid(cs, i, false);
 	cs->entry[i].tid = tid;
 	if (other)
-		index_other(cs, i, true);
+		cookies_index_tid(cs, i, true);
 }
 
 uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
@@ -165,7 +169,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 		.last_time = TIME_NONE,
 		.before = TIME_NONE,
 	};
-	index_entry(cs, i);
+	cookies_index(cs, i);
 	return i;
 }
 
@@ -173,7 +177,7 @@ void cookies_drop(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
 
-	unindex_entry(cs, i);
+	cookies_unindex(cs, i);
 	e->first = cs->free;
 	cs->free = i;
 }

@@ -1,10 +1,10 @@
-/* cookies.h - the cookies that the join knows of, and what it knows of each.
+/* cookies.h - a table of cookies, with what the join knows about each.
  *
- * An entry is one cookie of one thread in a line of captures (sessions.h).
- * Entries of one (cookie, line) form a list whose head is in the table
- * by_cookie; kernels give a cookie to one thread only, so that it is mostly
- * the head alone. The others are found by (cookie, line, tid). All calls are
- * O(1); pointers hold until the next cookies_new(). */
+ * An entry is a cookie of one thread in a line of captures (sessions.h). The
+ * entries of one (cookie, line) form a list whose head is in by_cookie; the
+ * others are found by (cookie, line, tid). A kernel gives a cookie to one
+ * thread only, so the list nearly always has one entry. All calls are O(1).
+ * Pointers are valid until the next cookies_new(). */
 #ifndef STITCH_JOIN_COOKIES_H
 #define STITCH_JOIN_COOKIES_H
 #include <stdbool.h>
@@ -20,30 +20,33 @@ struct cookie_entry {
 	uint16_t line;
 	bool nonce;
 	int32_t tid;
-	uint64_t asked_by, told_by; /* captures with its samples, its chain */
-	uint32_t thread, process;   /* row ids of the last sample's; 0 */
-	uint64_t asked;		    /* nonces: when, by unwinders_tick() */
-	bool in_unwinder; /* nonces: asked while an earlier one was served */
-	uint32_t newer, older; /* of the same cookie; 0: none. Head: older 0 */
-	/* Samples without a verdict; once there is a chain: those of captures
-	 * that may still have it too. 0: none. */
+	uint64_t asked_by, told_by; /* sets of captures: with samples, with
+				     * the chain */
+	uint32_t thread, process;   /* row ids of the last sample; 0: unknown */
+	uint64_t asked;	  /* nonces: time of the request, as unwinders_tick() */
+	bool in_unwinder; /* nonces: requested while an earlier request was
+			   * answered */
+	uint32_t newer, older; /* list of the same cookie; 0: none. The head
+				* has older 0 */
+	/* Samples without a verdict. Once there is a chain: samples of captures
+	 * that may still bring it too. 0: none. */
 	uint32_t first, last;
-	uint32_t n_events; /* samples that got the chain */
+	uint32_t n_events; /* number of samples that got the chain */
 	bool has_chain, has_mark;
 	struct join_chain chain;
 	uint32_t chain_execs;
-	int64_t sample_time;  /* of the first sample */
-	int64_t last_time;    /* of the last one */
-	int64_t before;	      /* when its thread was last seen before */
+	int64_t sample_time;  /* time of the first sample */
+	int64_t last_time;    /* time of the last sample */
+	int64_t before;	      /* time when its thread was last seen before */
 	enum request_end end; /* what closed it; 0: still open */
-	int64_t closed_at;    /* when */
+	int64_t closed_at;    /* time when it was closed */
 };
 
 struct cookies {
-	struct cookie_entry *entry; /* [0] is not used */
+	struct cookie_entry *entry; /* [0] is unused */
 	size_t n, cap;
 	uint32_t free;
-	struct table by_cookie, by_tid; /* heads; all others */
+	struct table by_cookie, by_tid; /* heads; all other entries */
 };
 
 void cookies_init(struct cookies *cs);
@@ -56,10 +59,11 @@ struct cookie_key {
 	bool nonce;
 };
 
-/* The entry of a sample or chain, 0: none. tid -1: the cookie decides. */
+/* Returns the entry of a sample or chain, or 0. tid -1: the cookie alone
+ * decides. */
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key);
 uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key);
 void cookies_drop(struct cookies *cs, uint32_t i);
-/* The sample did not know whose it is, the chain does. */
+/* Sets the tid of an entry whose sample did not know its thread. */
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);
 #endif

@@ -1,9 +1,9 @@
-/* join.c - which deferred chain belongs to which sample.
+/* join.c - joins deferred chains to samples.
  *
- * Between two calls every cookie is in its thread's recent[] list, in the queue
- * of those that wait for the end, or, where captures share their line, among
- * the last that were complete: the record of another capture may follow. A
- * request goes out when its verdict is known and what others would have shown
+ * Between two calls, every cookie is in its thread's recent[] list, in the
+ * queue of unresolved cookies, or, if captures share a line, in the ring of the
+ * last complete cookies, because another capture's record may follow. A request
+ * is output when its verdict and what perf would show are both known
  * (pending_requests.h). */
 #include "stitch/join/join.h"
 
@@ -21,32 +21,33 @@
 #include "stitch/join/unwinders.h"
 #include "stitch/join/pending_requests.h"
 
-/* Entries without their other half are kept this long, so that a LOST record
- * that comes much later can still explain them. */
+/* Number of incomplete entries to keep, because a LOST record that explains
+ * them may come much later. */
 #define UNRESOLVED_MAX (1u << 17)
-/* kernel/unwind/deferred.c (7.2): one page of addresses is the limit. */
+/* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
 #define CHAIN_LIMIT 508
 
-/* Cookies with both halves that are kept for records of other captures, whose
- * clocks may be apart: even at a million cookies a second these are 4 ms. */
+/* Number of complete cookies to keep for records of other captures, whose
+ * clocks may differ: at a million cookies a second they are 4 ms. */
 #define LINGER 4096
 
 struct join {
-	struct facts *out;
+	struct fact_queue *out;
 	struct losses *losses;
 	const struct frames *frames;
 	struct cookies cookies;
-	struct waits waits;
+	struct pending_requests pending;
 	struct unwinders unwinders;
-	uint32_t *queue; /* entries that wait for the end */
+	uint32_t *queue; /* incomplete entries, to be resolved at the end */
 	size_t n_queue, cap_queue;
-	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: no line */
+	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: no
+			   * captures share a line */
 	size_t oldest, n_linger;
 	struct sessions sessions;
-	struct peers peers;
+	struct shared_threads peers;
 };
 
-struct join *join_new(struct facts *out, struct losses *ls,
+struct join *join_new(struct fact_queue *out, struct losses *ls,
 		      const struct frames *fr)
 {
 	struct join *jn = mem_new(1, sizeof(*jn));
@@ -55,7 +56,7 @@ struct join *join_new(struct facts *out, struct losses *ls,
 	jn->losses = ls;
 	jn->frames = fr;
 	cookies_init(&jn->cookies);
-	waits_init(&jn->waits, out);
+	pending_requests_init(&jn->pending, out);
 	return jn;
 }
 
@@ -64,10 +65,10 @@ void join_free(struct join *jn)
 	if (!jn)
 		return;
 	cookies_release(&jn->cookies);
-	waits_release(&jn->waits);
+	pending_requests_release(&jn->pending);
 	unwinders_release(&jn->unwinders);
 	sessions_release(&jn->sessions);
-	peers_release(&jn->peers);
+	shared_threads_release(&jn->peers);
 	free(jn->linger);
 	free(jn->queue);
 	free(jn);
@@ -84,7 +85,7 @@ void join_source(struct join *jn, uint16_t source,
 	se->system_wide = info->system_wide;
 	se->cookies = info->cookies;
 	se->last = info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
-	waits_source(&jn->waits, source);
+	pending_requests_source(&jn->pending, source);
 }
 
 void join_together(struct join *jn, uint16_t source, uint16_t first)
@@ -97,7 +98,7 @@ struct join_task *join_task_of(struct join *jn, uint16_t source, uint32_t row,
 {
 	if (session_is_alone(jn->sessions.at[source]))
 		return view;
-	return peers_task(&jn->peers, row, view);
+	return shared_threads_task(&jn->peers, row, view);
 }
 
 void join_last(struct join *jn, uint16_t source, int64_t time)
@@ -108,7 +109,7 @@ void join_last(struct join *jn, uint16_t source, int64_t time)
 
 void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
-	waits_other(&jn->waits, source, event);
+	pending_requests_other(&jn->pending, source, event);
 }
 
 void join_totals(const struct join *jn, uint16_t source,
@@ -117,21 +118,23 @@ void join_totals(const struct join *jn, uint16_t source,
 	*out = jn->sessions.at[source]->totals;
 }
 
-static struct cookie_entry *entry_at(struct join *jn, uint32_t i)
+static struct cookie_entry *join_entry(struct join *jn, uint32_t i)
 {
 	return &jn->cookies.entry[i];
 }
 
-static struct session *session_at(struct join *jn, uint16_t source)
+static struct session *join_session(struct join *jn, uint16_t source)
 {
 	return jn->sessions.at[source];
 }
 
-/* The captures of a set, one after the other: NULL for the first. */
-static struct session *next_of(struct join *jn, const struct cookie_entry *e,
-			       uint64_t set, const struct session *se)
+/* Iterates over the captures of a set. Start with se = NULL; returns NULL at
+ * the end. */
+static struct session *next_session_of(struct join *jn,
+				       const struct cookie_entry *e,
+				       uint64_t set, const struct session *se)
 {
-	struct session *head = session_at(jn, e->line);
+	struct session *head = join_session(jn, e->line);
 	struct session *p = se ? se->next : head;
 
 	for (; !se || p != head; p = p->next) {
@@ -142,8 +145,8 @@ static struct session *next_of(struct join *jn, const struct cookie_entry *e,
 	return NULL;
 }
 
-/* What is known of a request when its sample comes. */
-static struct fact_request request_of(const struct join_sample *s)
+/* Returns what is known about a request when its sample comes. */
+static struct fact_request new_request(const struct join_sample *s)
 {
 	return (struct fact_request){
 		.event = s->event,
@@ -157,11 +160,11 @@ static struct fact_request request_of(const struct join_sample *s)
 	};
 }
 
-static uint32_t add_wait(struct join *jn, const struct join_task *task,
-			 const struct join_sample *s)
+static uint32_t join_add_request(struct join *jn, const struct join_task *task,
+				 const struct join_sample *s)
 {
-	struct wait w = {
-		.r = request_of(s),
+	struct pending_request w = {
+		.r = new_request(s),
 		.time = s->time,
 		.execs = task->execs,
 		.tid = s->tid,
@@ -174,37 +177,37 @@ static uint32_t add_wait(struct join *jn, const struct join_task *task,
 		w.r.flags |= VERDICT_FIRST_LOST;
 	if (s->nonce)
 		w.r.flags |= VERDICT_NONCE;
-	w.alone =
-		s->nonce || session_at(jn, s->source)->cookies != COOKIES_PERF;
-	return waits_add(&jn->waits, &w);
+	w.alone = s->nonce ||
+		  join_session(jn, s->source)->cookies != COOKIES_PERF;
+	return pending_requests_add(&jn->pending, &w);
 }
 
 static void wait_for_chain(struct join *jn, struct cookie_entry *e, uint32_t i)
 {
 	if (e->last)
-		jn->waits.wait[e->last].next = i;
+		jn->pending.wait[e->last].next = i;
 	else
 		e->first = i;
 	e->last = i;
-	jn->waits.wait[i].next = 0;
+	jn->pending.wait[i].next = 0;
 }
 
-static int64_t latency(struct join *jn, const struct cookie_entry *e,
-		       int64_t sample)
+static int64_t join_latency(struct join *jn, const struct cookie_entry *e,
+			    int64_t sample)
 {
 	int64_t d;
 
-	if (!session_at(jn, e->chain.source)->has_time || sample == TIME_NONE ||
-	    e->chain.time == TIME_NONE ||
+	if (!join_session(jn, e->chain.source)->has_time ||
+	    sample == TIME_NONE || e->chain.time == TIME_NONE ||
 	    __builtin_sub_overflow(e->chain.time, sample, &d))
 		return TIME_NONE;
 	return d;
 }
 
-/* Did the task exec since `from`? Without times the number of its execs
- * tells, if it is known that both halves are of one task. */
+/* Returns true if the task called exec since `from`. In captures without times,
+ * compares the number of execs, if both halves are known to be of one task. */
 static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
-		       const struct wait *w, bool after)
+		       const struct pending_request *w, bool after)
 {
 	int64_t from = after ? e->chain.time : w->time;
 
@@ -215,25 +218,26 @@ static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 	return t->execs != (after ? e->chain_execs : w->execs);
 }
 
-/* Its own capture has the chain too. */
+/* Returns true if the sample's own capture has the chain too. */
 static bool has_copy(struct join *jn, const struct cookie_entry *e,
-		     const struct wait *w)
+		     const struct pending_request *w)
 {
-	return e->told_by & session_at(jn, w->source)->bit;
+	return e->told_by & join_session(jn, w->source)->bit;
 }
 
-/* The sample got its chain. after: the chain came first. Whether that is in
- * its own capture as well may show later. */
-static void match(struct join *jn, struct cookie_entry *e,
-		  const struct join_task *t, uint32_t i, bool after)
+/* Gives the chain to a sample. after: the chain came first. The sample's own
+ * capture may still bring the chain later. */
+static void join_match_request(struct join *jn, struct cookie_entry *e,
+			       const struct join_task *t, uint32_t i,
+			       bool after)
 {
-	struct wait *w = &jn->waits.wait[i];
+	struct pending_request *w = &jn->pending.wait[i];
 
 	w->r.chain = e->chain.id;
 	w->r.uraw = e->chain.uraw;
 	w->r.verdict = REQ_MATCHED;
 	w->r.confidence = CONF_PROVED;
-	w->r.latency = latency(jn, e, w->time);
+	w->r.latency = join_latency(jn, e, w->time);
 	if (after)
 		w->r.flags |= VERDICT_AFTER;
 	if (exec_since(t, e, w, after)) {
@@ -242,47 +246,42 @@ static void match(struct join *jn, struct cookie_entry *e,
 	}
 	e->n_events++;
 	if (has_copy(jn, e, w))
-		waits_decided(&jn->waits, i);
+		pending_requests_decided(&jn->pending, i);
 	else
 		wait_for_chain(jn, e, i);
 }
 
-static void match_waiting(struct join *jn, struct cookie_entry *e,
-			  const struct join_task *t)
+/* The entry has a chain, or another capture brought a copy of it: matches the
+ * samples that wait (t NULL: they are matched already). */
+static void join_match_waiting(struct join *jn, struct cookie_entry *e,
+			       const struct join_task *t)
 {
 	uint32_t i = e->first;
 
 	e->first = e->last = 0;
 	for (uint32_t next; i; i = next) {
-		next = jn->waits.wait[i].next;
-		match(jn, e, t, i, false);
-	}
-}
-
-/* The chain came again, in another capture: its samples need not wait. */
-static void match_copies(struct join *jn, struct cookie_entry *e)
-{
-	uint32_t i = e->first;
-
-	e->first = e->last = 0;
-	for (uint32_t next; i; i = next) {
-		next = jn->waits.wait[i].next;
-		if (has_copy(jn, e, &jn->waits.wait[i]))
-			waits_decided(&jn->waits, i);
+		next = jn->pending.wait[i].next;
+		if (t)
+			join_match_request(jn, e, t, i, false);
+		else if (has_copy(jn, e, &jn->pending.wait[i]))
+			pending_requests_decided(&jn->pending, i);
 		else
 			wait_for_chain(jn, e, i);
 	}
 }
 
-/* Why there is no chain, the same for all samples of one capture. */
-static struct fact_request
-why_none(struct join *jn, const struct cookie_entry *e, uint16_t source)
+/* Returns why there is no chain, which is the same for all samples of a
+ * capture. */
+static struct fact_request join_missing_reason(struct join *jn,
+					       const struct cookie_entry *e,
+					       uint16_t source)
 {
 	struct fact_request why = { .event = 0 };
 	const struct unwinder_life life =
 		unwinders_life(&jn->unwinders, e->thread, e->process);
 
-	excuse_request(jn->losses, session_at(jn, source), e, &life, &why);
+	missing_reason_request(jn->losses, join_session(jn, source), e, &life,
+			       &why);
 	return why;
 }
 
@@ -292,23 +291,23 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 	int source = -1;
 
 	for (uint32_t i = e->first, next; i; i = next) {
-		struct wait *w = &jn->waits.wait[i];
+		struct pending_request *w = &jn->pending.wait[i];
 
 		next = w->next;
 		if (e->has_chain) {
 			w->r.flags |= VERDICT_OTHER_CAPTURE;
-			waits_decided(&jn->waits, i);
+			pending_requests_decided(&jn->pending, i);
 			continue;
 		}
 		if (source != w->source)
-			why = why_none(jn, e, w->source);
+			why = join_missing_reason(jn, e, w->source);
 		source = w->source;
 		w->r.verdict = why.verdict;
 		w->r.confidence = why.confidence;
 		w->r.end = why.end;
 		w->r.until = why.until;
 		w->r.loss = why.loss;
-		waits_decided(&jn->waits, i);
+		pending_requests_decided(&jn->pending, i);
 	}
 	e->first = e->last = 0;
 }
@@ -322,7 +321,7 @@ static enum quality quality_of(const struct join_chain *c)
 	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
 }
 
-/* A used chain; the caller says what is different. */
+/* Returns a chain that is used; the caller changes what differs. */
 static struct fact chain_fact(const struct join_chain *c)
 {
 	struct fact f = {
@@ -364,40 +363,41 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 	if (e->n_events && !(e->asked_by & e->told_by))
 		f.chain.flags |= VERDICT_OTHER_CAPTURE;
 	if (!e->n_events) {
-		excuse_chain(jn->losses, session_at(jn, e->chain.source), e,
-			     &f.chain);
-		while ((se = next_of(jn, e, e->told_by, se))) {
+		missing_reason_chain(jn->losses,
+				     join_session(jn, e->chain.source), e,
+				     &f.chain);
+		while ((se = next_session_of(jn, e, e->told_by, se))) {
 			se->totals.no_sample++;
 			se->totals.foreign += f.chain.verdict == CHAIN_FOREIGN;
 		}
 	}
-	facts_push(jn->out, &f);
+	fact_queue_push(jn->out, &f);
 }
 
-/* Everything about the entry is known that ever will be. */
-static void resolve(struct join *jn, uint32_t i)
+/* Gives the entry its verdict, as nothing more can follow. */
+static void join_resolve_entry(struct join *jn, uint32_t i)
 {
-	struct cookie_entry *e = entry_at(jn, i);
+	struct cookie_entry *e = join_entry(jn, i);
 	struct session *se = NULL;
 
 	give_up_waiting(jn, e);
 	if (e->has_chain)
 		resolve_chain(jn, e);
 	else
-		while ((se = next_of(jn, e, e->asked_by, se)))
+		while ((se = next_session_of(jn, e, e->asked_by, se)))
 			se->totals.no_chain++;
 	cookies_drop(&jn->cookies, i);
 }
 
-/* Decides the older half of what waits for the end, by what is known now. */
-static void resolve_half(struct join *jn)
+/* Resolves the older half of the queue with what is known now. */
+static void join_resolve_older_half(struct join *jn)
 {
 	size_t n = (jn->n_queue + 1) / 2;
 
 	if (!n)
 		return;
 	for (size_t k = 0; k < n; k++)
-		resolve(jn, jn->queue[k]);
+		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue -= n;
 	memmove(jn->queue, jn->queue + n, jn->n_queue * sizeof(*jn->queue));
 }
@@ -405,15 +405,13 @@ static void resolve_half(struct join *jn)
 static void queue_unresolved(struct join *jn, uint32_t i)
 {
 	if (jn->n_queue >= UNRESOLVED_MAX)
-		resolve_half(jn);
-	jn->queue = mem_grow(jn->queue, &jn->cap_queue, jn->n_queue + 1,
-			     sizeof(*jn->queue));
-	jn->queue[jn->n_queue++] = i;
+		join_resolve_older_half(jn);
+	*mem_add(jn->queue, jn->n_queue, jn->cap_queue) = i;
 }
 
-/* The oldest of those that are kept for other captures goes; i 0: nothing
- * comes in its place. */
-static void linger(struct join *jn, uint32_t i)
+/* Puts entry i into the ring in place of the oldest, which is resolved. i 0:
+ * only resolves the oldest. */
+static void join_linger_entry(struct join *jn, uint32_t i)
 {
 	if (!jn->linger)
 		jn->linger = mem_new(LINGER, sizeof(*jn->linger));
@@ -423,33 +421,33 @@ static void linger(struct join *jn, uint32_t i)
 	jn->oldest = (jn->oldest + 1) % LINGER;
 	jn->n_linger += (i != 0) - (size_t)(old != 0);
 	if (old)
-		resolve(jn, old);
+		join_resolve_entry(jn, old);
 }
 
 static void resolve_lingering(struct join *jn)
 {
 	while (jn->n_linger)
-		linger(jn, 0);
+		join_linger_entry(jn, 0);
 }
 
-/* The entry leaves its thread's list of recent cookies. */
-static void evict(struct join *jn, uint32_t i)
+/* An entry leaves its thread's list of recent cookies. */
+static void join_evict_entry(struct join *jn, uint32_t i)
 {
-	const struct cookie_entry *e = entry_at(jn, i);
+	const struct cookie_entry *e = join_entry(jn, i);
 
 	if (!e->has_chain || !e->n_events)
 		queue_unresolved(jn, i);
-	else if (session_is_alone(session_at(jn, e->line)))
-		resolve(jn, i);
+	else if (session_is_alone(join_session(jn, e->line)))
+		join_resolve_entry(jn, i);
 	else
-		linger(jn, i);
+		join_linger_entry(jn, i);
 }
 
-/* Its chain should have been written by then. */
+/* Notes why and when the entry's chain was due. */
 static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 			int64_t time)
 {
-	struct cookie_entry *e = entry_at(jn, i);
+	struct cookie_entry *e = join_entry(jn, i);
 
 	if (e->end)
 		return;
@@ -457,53 +455,55 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 	e->closed_at = time;
 }
 
-/* Puts a new cookie in front: the one before it is closed by that. */
-static void remember(struct join *jn, struct join_cookies *line, uint32_t i,
-		     int64_t time)
+/* Puts a new cookie at the front of the list, which closes the one before. */
+static void join_remember_entry(struct join *jn, struct join_cookies *line,
+				uint32_t i, int64_t time)
 {
 	uint32_t newest = line->recent[0];
 
-	if (newest && !entry_at(jn, newest)->end) {
-		const struct cookie_entry *e = entry_at(jn, newest);
+	if (newest && !join_entry(jn, newest)->end) {
+		const struct cookie_entry *e = join_entry(jn, newest);
 		bool bare = !e->has_chain && !e->nonce;
 		struct session *se = NULL;
 
 		close_entry(jn, newest, END_COOKIE, time);
-		while (bare && (se = next_of(jn, e, e->asked_by, se)))
+		while (bare && (se = next_session_of(jn, e, e->asked_by, se)))
 			se->n_closed++;
 	}
 	if (line->recent[JOIN_RECENT - 1])
-		evict(jn, line->recent[JOIN_RECENT - 1]);
+		join_evict_entry(jn, line->recent[JOIN_RECENT - 1]);
 	memmove(line->recent + 1, line->recent,
 		(JOIN_RECENT - 1) * sizeof(*line->recent));
 	line->recent[0] = i;
-	/* tid -1 is no task but several: when this one was seen is not known */
-	if (line->seen && entry_at(jn, i)->tid >= 0)
-		entry_at(jn, i)->before = line->last;
-	entry_at(jn, i)->has_mark = line->has_mark;
+	/* tid -1 stands for several tasks, so nothing is known about the last
+	 * one. */
+	if (line->seen && join_entry(jn, i)->tid >= 0)
+		join_entry(jn, i)->before = line->last;
+	join_entry(jn, i)->has_mark = line->has_mark;
 	line->has_mark = false;
 }
 
-static void see(struct join_cookies *line, int64_t time)
+static void join_note_cookie_time(struct join_cookies *line, int64_t time)
 {
 	line->seen = true;
 	line->last = time;
 }
 
-static struct join_cookies *line_of(struct join_task *task, bool nonce)
+static struct join_cookies *join_task_cookies(struct join_task *task,
+					      bool nonce)
 {
 	return nonce ? &task->nonces : &task->cookies;
 }
 
-/* Samples that hit the thread while it unwound itself for entry i: they are
- * later than its request, and it answers now. */
-static void mark_hits(struct join *jn, const struct join_cookies *line,
-		      uint32_t i)
+/* Marks samples that hit the thread while it unwound itself for entry i: their
+ * requests are later, and the thread is answering entry i. */
+static void join_mark_in_unwinder(struct join *jn,
+				  const struct join_cookies *line, uint32_t i)
 {
-	uint64_t asked = entry_at(jn, i)->asked;
+	uint64_t asked = join_entry(jn, i)->asked;
 
 	for (size_t k = 0; k < JOIN_RECENT && line->recent[k]; k++) {
-		struct cookie_entry *e = entry_at(jn, line->recent[k]);
+		struct cookie_entry *e = join_entry(jn, line->recent[k]);
 
 		if (asked && e->asked > asked && !e->has_chain)
 			e->in_unwinder = true;
@@ -513,14 +513,15 @@ static void mark_hits(struct join *jn, const struct join_cookies *line,
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s)
 {
-	if (waits_full(&jn->waits) && !waits_make_room(&jn->waits)) {
-		resolve_half(jn);
+	if (pending_requests_full(&jn->pending) &&
+	    !pending_requests_make_room(&jn->pending)) {
+		join_resolve_older_half(jn);
 		resolve_lingering(jn);
-		waits_make_room(&jn->waits);
+		pending_requests_make_room(&jn->pending);
 	}
-	const struct session *se = session_at(jn, s->source);
+	const struct session *se = join_session(jn, s->source);
 	const struct cookie_key key = { s->cookie, s->tid, se->line, s->nonce };
-	struct join_cookies *line = line_of(task, s->nonce);
+	struct join_cookies *line = join_task_cookies(task, s->nonce);
 	uint32_t i = cookies_find(&jn->cookies, &key);
 
 	if (!i) {
@@ -528,11 +529,11 @@ void join_sample(struct join *jn, struct join_task *task,
 		if (s->tid < 0)
 			queue_unresolved(jn, i);
 		else
-			remember(jn, line, i, s->time);
+			join_remember_entry(jn, line, i, s->time);
 	}
-	struct cookie_entry *e = entry_at(jn, i);
+	struct cookie_entry *e = join_entry(jn, i);
 
-	see(line, s->time);
+	join_note_cookie_time(line, s->time);
 	if (s->nonce && !e->asked)
 		e->asked = unwinders_tick(&jn->unwinders);
 	e->thread = s->thread;
@@ -541,18 +542,18 @@ void join_sample(struct join *jn, struct join_task *task,
 	if (!e->first)
 		e->sample_time = s->time;
 	e->last_time = s->time;
-	if (waits_full(&jn->waits)) {
+	if (pending_requests_full(&jn->pending)) {
 		give_up_waiting(jn, e);
-		waits_make_room(&jn->waits);
+		pending_requests_make_room(&jn->pending);
 	}
 	if (e->has_chain)
-		match(jn, e, task, add_wait(jn, task, s), true);
+		join_match_request(jn, e, task, join_add_request(jn, task, s),
+				   true);
 	else
-		wait_for_chain(jn, e, add_wait(jn, task, s));
+		wait_for_chain(jn, e, join_add_request(jn, task, s));
 }
 
-/* Do both have the same addresses? What these are may look different to two
- * captures. */
+/* Compares addresses, because two captures may resolve them differently. */
 static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 {
 	if (a == b)
@@ -565,16 +566,16 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 	return x->n == y->n && !memcmp(x->ip, y->ip, x->n * sizeof(*x->ip));
 }
 
-/* Did another capture of its kernel record it before? */
-static bool is_copy(struct join *jn, const struct cookie_entry *e,
-		    const struct join_chain *c)
+/* Returns true if another capture of the kernel recorded the chain before. */
+static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
+			 const struct join_chain *c)
 {
-	return !(e->told_by & session_at(jn, c->source)->bit) &&
+	return !(e->told_by & join_session(jn, c->source)->bit) &&
 	       same_addresses(jn, c->uraw, e->chain.uraw);
 }
 
-static void take_copy(struct join *jn, struct cookie_entry *e,
-		      const struct join_chain *c)
+static void join_push_copy(struct join *jn, struct cookie_entry *e,
+			   const struct join_chain *c)
 {
 	struct fact f = {
 		.kind = FACT_COPY,
@@ -586,13 +587,13 @@ static void take_copy(struct join *jn, struct cookie_entry *e,
 		},
 	};
 
-	e->told_by |= session_at(jn, c->source)->bit;
-	match_copies(jn, e);
-	facts_push(jn->out, &f);
+	e->told_by |= join_session(jn, c->source)->bit;
+	join_match_waiting(jn, e, NULL);
+	fact_queue_push(jn->out, &f);
 }
 
-/* A second chain for a cookie that has one: written twice by perf record, or
- * once for each event that listens; anything else is a conflict. */
+/* A second chain for a cookie: perf record wrote it twice, or once for each
+ * event that listens. Other addresses are a conflict. */
 static void second_chain(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c)
 {
@@ -603,14 +604,14 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 		f.chain.confidence = CONF_UNEXPLAINED;
 		f.chain.flags |= VERDICT_CONFLICT;
 	}
-	facts_push(jn->out, &f);
+	fact_queue_push(jn->out, &f);
 }
 
-/* For what the others make of it, a copy is the chain that it is one of. */
+/* For perf's rule, a copy counts as the chain it is a copy of. */
 static void count_chain(struct join *jn, const struct join_chain *c,
 			const struct cookie_entry *e)
 {
-	struct session *se = session_at(jn, c->source);
+	struct session *se = join_session(jn, c->source);
 
 	if (c->nonce) {
 		unwinders_tick(&jn->unwinders);
@@ -619,38 +620,38 @@ static void count_chain(struct join *jn, const struct join_chain *c,
 	} else {
 		struct join_chain own = *c;
 
-		if (e && e->has_chain && is_copy(jn, e, c))
+		if (e && e->has_chain && join_is_copy(jn, e, c))
 			own.id = e->chain.id;
 		se->n_chains++;
-		waits_chain(&jn->waits, &own);
+		pending_requests_chain(&jn->pending, &own);
 	}
 }
 
 bool join_chain(struct join *jn, struct join_task *task,
 		const struct join_chain *c)
 {
-	const struct session *se = session_at(jn, c->source);
+	const struct session *se = join_session(jn, c->source);
 	const struct cookie_key key = { c->cookie, c->tid, se->line, c->nonce };
-	struct join_cookies *line = line_of(task, c->nonce);
+	struct join_cookies *line = join_task_cookies(task, c->nonce);
 	uint32_t i = cookies_find(&jn->cookies, &key);
 
-	count_chain(jn, c, i ? entry_at(jn, i) : NULL);
-	if (i && entry_at(jn, i)->has_chain) {
-		bool copy = is_copy(jn, entry_at(jn, i), c);
+	count_chain(jn, c, i ? join_entry(jn, i) : NULL);
+	if (i && join_entry(jn, i)->has_chain) {
+		bool copy = join_is_copy(jn, join_entry(jn, i), c);
 
 		if (copy)
-			take_copy(jn, entry_at(jn, i), c);
+			join_push_copy(jn, join_entry(jn, i), c);
 		else
-			second_chain(jn, entry_at(jn, i), c);
+			second_chain(jn, join_entry(jn, i), c);
 		return !copy;
 	}
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
-		remember(jn, line, i, c->time);
+		join_remember_entry(jn, line, i, c->time);
 	}
 	if (c->nonce)
-		mark_hits(jn, line, i);
-	struct cookie_entry *e = entry_at(jn, i);
+		join_mark_in_unwinder(jn, line, i);
+	struct cookie_entry *e = join_entry(jn, i);
 
 	e->has_chain = true;
 	e->told_by = se->bit;
@@ -658,20 +659,20 @@ bool join_chain(struct join *jn, struct join_task *task,
 	e->chain_execs = task->execs;
 	if (c->tid >= 0 && e->tid != c->tid)
 		cookies_set_tid(&jn->cookies, i, c->tid);
-	see(line, c->time);
-	match_waiting(jn, e, task);
+	join_note_cookie_time(line, c->time);
+	join_match_waiting(jn, e, task);
 	return true;
 }
 
-/* A request that waits for no chain. */
+/* Outputs a request that waits for no chain. */
 static void push_request(struct join *jn, const struct join_sample *s,
 			 enum request_verdict v, enum confidence conf)
 {
-	struct fact f = { .kind = FACT_REQUEST, .request = request_of(s) };
+	struct fact f = { .kind = FACT_REQUEST, .request = new_request(s) };
 
 	f.request.verdict = v;
 	f.request.confidence = conf;
-	facts_push(jn->out, &f);
+	fact_queue_push(jn->out, &f);
 }
 
 void join_mark(struct join *jn, struct join_task *task,
@@ -680,8 +681,8 @@ void join_mark(struct join *jn, struct join_task *task,
 	struct join_cookies *line = &task->cookies;
 
 	line->has_mark = true;
-	if (line->recent[0] && !entry_at(jn, line->recent[0])->n_events)
-		entry_at(jn, line->recent[0])->has_mark = true;
+	if (line->recent[0] && !join_entry(jn, line->recent[0])->n_events)
+		join_entry(jn, line->recent[0])->has_mark = true;
 	push_request(jn, s, REQ_UNJOINABLE, CONF_EXPLAINED);
 }
 
@@ -689,7 +690,7 @@ void join_refused(struct join *jn, const struct join_sample *s)
 {
 	struct join_sample taken = *s;
 
-	taken.ip = 0; /* the sample's own user half has it */
+	taken.ip = 0; /* the sample has its own user stack */
 	push_request(jn, &taken, REQ_REFUSED, CONF_PROVED);
 }
 
@@ -706,7 +707,7 @@ static void retire_line(struct join *jn, struct join_cookies *line,
 			close_entry(jn, i,
 				    why == JOIN_EXIT ? END_EXIT : END_REUSED,
 				    end);
-		evict(jn, i);
+		join_evict_entry(jn, i);
 	}
 }
 
@@ -715,8 +716,9 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 {
 	struct join_task behind;
 
-	if (task->peer) {
-		if (!peers_retire(&jn->peers, task, &why, &end, &behind))
+	if (task->shared) {
+		if (!shared_threads_retire(&jn->peers, task, &why, &end,
+					   &behind))
 			return;
 		task = &behind;
 	}
@@ -728,7 +730,7 @@ void join_end(struct join *jn)
 {
 	resolve_lingering(jn);
 	for (size_t k = 0; k < jn->n_queue; k++)
-		resolve(jn, jn->queue[k]);
+		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue = 0;
-	waits_end(&jn->waits);
+	pending_requests_end(&jn->pending);
 }

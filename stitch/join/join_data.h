@@ -1,4 +1,4 @@
-/* join_data.h - samples and chains as the join takes them. */
+/* join_data.h - samples and chains, as input of the join. */
 #ifndef STITCH_JOIN_JOIN_DATA_H
 #define STITCH_JOIN_JOIN_DATA_H
 #include <stdbool.h>
@@ -7,35 +7,35 @@
 struct join_sample {
 	uint32_t event; /* id of the event row */
 	uint16_t source;
-	int32_t tid; /* -1: not known, the cookie alone decides */
+	int32_t tid; /* -1: unknown, the cookie alone decides */
 	int64_t time;
 	uint64_t cookie;
-	uint64_t ip;		  /* when it hit user mode; else 0 */
-	uint32_t thread, process; /* row ids; process 0: not known */
+	uint64_t ip; /* sampled address if it is in user mode; else 0 */
+	uint32_t thread, process; /* row ids; process 0: unknown */
 	bool reused_tid;
-	bool first_lost; /* as counters_see() says */
-	bool nonce;	 /* the cookie is one */
+	bool first_lost; /* result of counters_see() */
+	bool nonce;	 /* the cookie is a nonce */
 };
 
 struct join_chain {
 	uint32_t id;
 	uint16_t source;
 	int32_t tid, cpu;
-	uint32_t thread, process; /* row ids; process 0: not known */
+	uint32_t thread, process; /* row ids; process 0: unknown */
 	int64_t time;
 	uint64_t cookie;
-	uint32_t uraw;	   /* 0: empty */
-	uint32_t n;	   /* addresses */
-	int32_t asked_cpu; /* CPU of the request; -1: not known */
+	uint32_t uraw;	   /* raw chain id; 0: empty */
+	uint32_t n;	   /* number of addresses */
+	int32_t asked_cpu; /* CPU on which the cookie was made; -1: unknown */
 	bool after_exit, duplicate, reused_tid;
-	bool nonce;	      /* the cookie is one */
-	bool parts, unproved; /* as in enum verdict_flag */
+	bool nonce;	      /* the cookie is a nonce */
+	bool parts, unproved; /* see VERDICT_PARTS, VERDICT_UNPROVED */
 };
 
-/* Why a thread is let go. */
+/* Why a thread is removed. */
 enum join_reason {
-	JOIN_CAPTURE, /* the capture ended, not the thread */
-	JOIN_REUSED,  /* its id means another life; no EXIT was seen */
+	JOIN_CAPTURE, /* the capture ended, the thread did not */
+	JOIN_REUSED,  /* its id was reused; no EXIT was seen */
 	JOIN_EXIT,
 };
 #endif

@@ -1,5 +1,5 @@
-/* missing_reason.c - why a sample has no chain, or a chain no sample, and the
- * evidence. */
+/* missing_reason.c - finds out why a sample has no chain, or a chain no
+ * sample. */
 #include "stitch/join/missing_reason.h"
 
 #include "stitch/join/cookies.h"
@@ -8,11 +8,11 @@
 #include "stitch/fact.h"
 #include "stitch/join/unwinders.h"
 
-/* From EXIT to the chain; up to 0.4 ms was seen (backstitch-formats(5),
+/* Time from EXIT to the chain; up to 0.4 ms was seen (backstitch-formats(5),
  * "Deferred stacks: order of records"). */
 #define AFTER_EXIT_NS 2000000
 
-/* A loss in (from, to) of a ring of that CPU, -1: any. */
+/* Returns a loss in (from, to) that may be on that CPU (-1: any), or 0. */
 static uint32_t loss_between(struct losses *ls, const struct session *se,
 			     int32_t cpu, int64_t from, int64_t to)
 {
@@ -21,10 +21,10 @@ static uint32_t loss_between(struct losses *ls, const struct session *se,
 	return losses_find(ls, se->source, cpu, from, to);
 }
 
-/* What closed it, as far as this capture goes: another one may have gone on
- * for longer. 0: nothing. */
-static enum request_end end_of(const struct session *se,
-			       const struct cookie_entry *e)
+/* Returns what closed the entry while this capture ran, or 0. Another capture
+ * may have run longer. */
+static enum request_end request_end_in(const struct session *se,
+				       const struct cookie_entry *e)
 {
 	if (!session_is_alone(se) && se->has_time && se->last &&
 	    e->closed_at > se->last)
@@ -32,11 +32,12 @@ static enum request_end end_of(const struct session *se,
 	return e->end;
 }
 
-/* When the chain should have been written at the latest; TIME_NONE: not
- * known. That of a thread that ended comes after its EXIT. */
-static int64_t due(const struct session *se, const struct cookie_entry *e)
+/* Returns when the chain was due at the latest; TIME_NONE: unknown. The chain
+ * of a thread that ended follows its EXIT. */
+static int64_t chain_due_time(const struct session *se,
+			      const struct cookie_entry *e)
 {
-	if (!end_of(se, e))
+	if (!request_end_in(se, e))
 		return se->last && se->has_time ? se->last : TIME_NONE;
 	if (e->end == END_EXIT && e->closed_at != TIME_NONE &&
 	    e->closed_at < INT64_MAX - AFTER_EXIT_NS)
@@ -44,12 +45,12 @@ static int64_t due(const struct session *se, const struct cookie_entry *e)
 	return e->closed_at;
 }
 
-/* The loss that may have taken the chain away. */
+/* Returns the loss that may have removed the chain, or 0. */
 static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 			      const struct cookie_entry *e, int64_t to)
 {
 	/* A task may return to user mode on any CPU. Few samples are later than
-	 * their chain: a loss after the last one is the likely one. */
+	 * their chain, so a loss after the last sample is the most likely. */
 	uint32_t loss = loss_between(ls, se, -1, e->last_time, to);
 
 	if (!loss)
@@ -59,21 +60,21 @@ static uint32_t loss_of_chain(struct losses *ls, const struct session *se,
 	return loss;
 }
 
-static enum request_verdict no_chain(struct losses *ls,
-				     const struct session *se,
-				     const struct cookie_entry *e,
-				     struct fact_request *r)
+static enum request_verdict why_no_chain(struct losses *ls,
+					 const struct session *se,
+					 const struct cookie_entry *e,
+					 struct fact_request *r)
 {
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 	bool perf = se->cookies == COOKIES_PERF;
 
-	/* perf inject (7.2) drops every chain and says nothing of it. */
+	/* perf inject (7.2) removes every chain and leaves no note. */
 	if (perf && !se->n_chains && !losses_any(ls, se->source) &&
 	    (se->injected || se->n_closed))
 		return REQ_STRIPPED;
-	/* Of no known thread (LTTng without its contexts): nothing says that
-	 * it still waits. */
-	if (!end_of(se, e) && (perf || e->tid >= 0))
+	/* Without a thread (LTTng without its contexts), nothing shows that it
+	 * still waits. */
+	if (!request_end_in(se, e) && (perf || e->tid >= 0))
 		return REQ_PENDING_END;
 	if (perf && e->end == END_EXIT && se->system_wide != TRI_YES)
 		return REQ_EXIT_PER_TASK;
@@ -86,17 +87,17 @@ static enum request_verdict no_chain(struct losses *ls,
 	return REQ_UNEXPLAINED;
 }
 
-/* The process was to log it: what it logged before and after tells more. A
- * stack that was lost may have been its first. */
-static enum request_verdict no_answer(struct losses *ls,
-				      const struct session *se,
-				      const struct cookie_entry *e,
-				      const struct unwinder_life *life,
-				      struct fact_request *r)
+/* The process had to log the stack itself; what it logged before and after
+ * tells the reason. A lost stack may have been its first. */
+static enum request_verdict why_no_answer(struct losses *ls,
+					  const struct session *se,
+					  const struct cookie_entry *e,
+					  const struct unwinder_life *life,
+					  struct fact_request *r)
 {
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 
-	if (!end_of(se, e))
+	if (!request_end_in(se, e))
 		return REQ_PENDING_END;
 	if ((!life->first || e->asked < life->first) && !e->in_unwinder &&
 	    !loss_between(ls, se, -1, INT64_MIN, e->sample_time))
@@ -110,62 +111,66 @@ static enum request_verdict no_answer(struct losses *ls,
 						   : REQ_UNEXPLAINED;
 }
 
-/* Does it record chains at all? */
-static bool records(const struct session *se, bool nonce)
+/* Returns true if the capture records chains. */
+static bool records_chains(const struct session *se, bool nonce)
 {
 	if (nonce)
 		return se->n_logged != 0;
 	return se->cookies == COOKIES_PERF || se->n_chains;
 }
 
-/* Why this capture has no chain for the entry. */
-static void judge(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e,
-		  const struct unwinder_life *life, struct fact_request *r)
+/* Finds out why this capture has no chain for the entry. */
+static void judge_request(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e,
+			  const struct unwinder_life *life,
+			  struct fact_request *r)
 {
-	enum request_end end = end_of(se, e);
+	enum request_end end = request_end_in(se, e);
 
 	r->loss = 0;
 	r->end = end ? end : END_CAPTURE;
-	r->until = due(se, e);
-	r->verdict = e->nonce ? no_answer(ls, se, e, life, r)
-			      : no_chain(ls, se, e, r);
+	r->until = chain_due_time(se, e);
+	r->verdict = e->nonce ? why_no_answer(ls, se, e, life, r)
+			      : why_no_chain(ls, se, e, r);
 	r->confidence = r->verdict == REQ_UNEXPLAINED ? CONF_UNEXPLAINED
 						      : CONF_EXPLAINED;
 }
 
-/* How much its word counts: one of all CPUs should have every chain. */
-static int weight(const struct session *se, const struct fact_request *r)
+/* Returns how much a capture's verdict counts: one of all CPUs should have
+ * every chain. */
+static int verdict_weight(const struct session *se,
+			  const struct fact_request *r)
 {
 	return 2 * (se->system_wide == TRI_YES) +
 	       (r->verdict != REQ_UNEXPLAINED);
 }
 
-/* A capture that records no chains itself relies on the others. */
-void excuse_request(struct losses *ls, const struct session *se,
-		    const struct cookie_entry *e,
-		    const struct unwinder_life *life, struct fact_request *r)
+/* A capture that records no chains itself relies on the others of its line. */
+void missing_reason_request(struct losses *ls, const struct session *se,
+			    const struct cookie_entry *e,
+			    const struct unwinder_life *life,
+			    struct fact_request *r)
 {
 	int most = -1;
 
-	judge(ls, se, e, life, r);
-	if (records(se, e->nonce))
+	judge_request(ls, se, e, life, r);
+	if (records_chains(se, e->nonce))
 		return;
 	for (const struct session *p = se->next; p != se; p = p->next) {
 		struct fact_request other = *r;
 
-		if (!records(p, e->nonce))
+		if (!records_chains(p, e->nonce))
 			continue;
-		judge(ls, p, e, life, &other);
-		if (weight(p, &other) <= most)
+		judge_request(ls, p, e, life, &other);
+		if (verdict_weight(p, &other) <= most)
 			continue;
-		most = weight(p, &other);
+		most = verdict_weight(p, &other);
 		*r = other;
 	}
 }
 
-/* The loss of any capture in which its sample may have been. The sample that
- * made the cookie was on the cookie's CPU. */
+/* Returns the loss of any capture that may have removed the sample, or 0. The
+ * sample that made the cookie was on the cookie's CPU. */
 static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
 			       const struct cookie_entry *e)
 {
@@ -180,8 +185,8 @@ static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
 	return loss;
 }
 
-/* A capture whose rings overwrite their oldest records; NULL: none. */
-static const struct session *overwriter(const struct session *se)
+/* Returns a capture whose rings overwrite their oldest records, or NULL. */
+static const struct session *find_overwriter(const struct session *se)
 {
 	const struct session *p = se;
 
@@ -193,28 +198,29 @@ static const struct session *overwriter(const struct session *se)
 	return NULL;
 }
 
-static enum chain_verdict no_sample(struct losses *ls, const struct session *se,
-				    const struct cookie_entry *e,
-				    struct fact_chain *c)
+static enum chain_verdict why_no_sample(struct losses *ls,
+					const struct session *se,
+					const struct cookie_entry *e,
+					struct fact_chain *c)
 {
-	const struct session *over = overwriter(se);
+	const struct session *over = find_overwriter(se);
 
 	if (e->has_mark)
 		return CHAIN_UNJOINABLE;
 	c->loss = loss_of_sample(ls, se, e);
 	if (!over)
 		return c->loss ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
-	/* Such a ring drops its oldest and never the newest. */
+	/* Such a ring drops the oldest records and never the newest. */
 	if (!c->loss)
 		c->loss = losses_any(ls, over->source);
 	return CHAIN_OVERWRITTEN;
 }
 
-void excuse_chain(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e, struct fact_chain *c)
+void missing_reason_chain(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e, struct fact_chain *c)
 {
 	c->loss = 0;
 	c->from = e->before;
 	c->confidence = CONF_EXPLAINED;
-	c->verdict = no_sample(ls, se, e, c);
+	c->verdict = why_no_sample(ls, se, e, c);
 }

@@ -1,6 +1,7 @@
-/* missing_reason.h - why a sample has no chain, or a chain no sample, and the
- * evidence: backstitch-formats(5), "Failure modes" and "Deferred stacks:
- * verdicts". Asked once all is known that ever will be. */
+/* missing_reason.h - finds out why a sample has no chain, or a chain no sample.
+ *
+ * See backstitch-formats(5), "Failure modes" and "Deferred stacks: verdicts".
+ * Called when nothing more can become known. */
 #ifndef STITCH_JOIN_MISSING_REASON_H
 #define STITCH_JOIN_MISSING_REASON_H
 
@@ -11,12 +12,14 @@ struct losses;
 struct session;
 struct unwinder_life;
 
-/* Fills verdict, confidence, end, until and loss. se: of the sample. life: of
- * a nonce's process as an unwinder; not looked at for the kernel's cookies. */
-void excuse_request(struct losses *ls, const struct session *se,
-		    const struct cookie_entry *e,
-		    const struct unwinder_life *life, struct fact_request *r);
-/* Fills verdict, confidence, from and loss. se: of the chain. */
-void excuse_chain(struct losses *ls, const struct session *se,
-		  const struct cookie_entry *e, struct fact_chain *c);
+/* Fills verdict, confidence, end, until and loss. se: session of the sample.
+ * life: when the nonce's process logged stacks; unused for the kernel's
+ * cookies. */
+void missing_reason_request(struct losses *ls, const struct session *se,
+			    const struct cookie_entry *e,
+			    const struct unwinder_life *life,
+			    struct fact_request *r);
+/* Fills verdict, confidence, from and loss. se: session of the chain. */
+void missing_reason_chain(struct losses *ls, const struct session *se,
+			  const struct cookie_entry *e, struct fact_chain *c);
 #endif

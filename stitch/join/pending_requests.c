@@ -1,5 +1,5 @@
-/* pending_requests.c - samples with a cookie, until two things are known of
- * each: what became of its request, and what others would have shown for it. */
+/* pending_requests.c - requests that wait for their verdict, and for what perf
+ * would show. */
 #include "stitch/join/pending_requests.h"
 
 #include <stdlib.h>
@@ -11,35 +11,35 @@
 
 #define WAITING_MAX (1u << 20)
 
-void waits_init(struct waits *ws, struct facts *out)
+void pending_requests_init(struct pending_requests *ws, struct fact_queue *out)
 {
-	*ws = (struct waits){ .out = out, .n = 1 };
+	*ws = (struct pending_requests){ .out = out, .n = 1 };
 	ws->wait = mem_grow(NULL, &ws->cap, 1, sizeof(*ws->wait));
 }
 
-void waits_release(struct waits *ws)
+void pending_requests_release(struct pending_requests *ws)
 {
 	table_release(&ws->by_tid);
 	free(ws->wait);
 	free(ws->given);
 }
 
-void waits_source(struct waits *ws, uint16_t source)
+void pending_requests_source(struct pending_requests *ws, uint16_t source)
 {
 	ws->given = mem_reach(ws->given, &ws->n_given, &ws->cap_given,
 			      source + 1u, sizeof(*ws->given));
 }
 
-/* Different for all (source, tid), so that the hash is the key. */
-static uint64_t tid_key(uint16_t source, int32_t tid)
+/* Unique for each (source, tid), so the hash is the key. */
+static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 {
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
 }
 
-static void hold(struct waits *ws, uint32_t i)
+static void pending_hold(struct pending_requests *ws, uint32_t i)
 {
-	struct wait *w = &ws->wait[i];
-	uint64_t key = tid_key(w->source, w->tid);
+	struct pending_request *w = &ws->wait[i];
+	uint64_t key = pending_tid_key(w->source, w->tid);
 	uint32_t first = table_find(&ws->by_tid, key, NULL, NULL, NULL);
 
 	w->held = true;
@@ -54,11 +54,11 @@ static void hold(struct waits *ws, uint32_t i)
 	ws->wait[first].left = i;
 }
 
-/* Takes one out of the ring of its tid. */
-static void let_go(struct waits *ws, uint32_t i)
+/* Removes a request from the ring of its tid. */
+static void pending_release_held(struct pending_requests *ws, uint32_t i)
 {
-	struct wait *w = &ws->wait[i];
-	uint64_t key = tid_key(w->source, w->tid);
+	struct pending_request *w = &ws->wait[i];
+	uint64_t key = pending_tid_key(w->source, w->tid);
 
 	w->held = false;
 	if (table_remove(&ws->by_tid, key, i) && w->right != i)
@@ -67,7 +67,8 @@ static void let_go(struct waits *ws, uint32_t i)
 	ws->wait[w->right].left = w->left;
 }
 
-uint32_t waits_add(struct waits *ws, const struct wait *w)
+uint32_t pending_requests_add(struct pending_requests *ws,
+			      const struct pending_request *w)
 {
 	uint32_t i = ws->free;
 
@@ -81,15 +82,15 @@ uint32_t waits_add(struct waits *ws, const struct wait *w)
 	ws->wait[i] = *w;
 	ws->used++;
 	if (!w->alone)
-		hold(ws, i);
+		pending_hold(ws, i);
 	return i;
 }
 
-/* Both halves are known. */
-static void give_out(struct waits *ws, uint32_t i)
+/* Outputs a request, as its verdict and what perf shows are known. */
+static void pending_push_request(struct pending_requests *ws, uint32_t i)
 {
-	struct wait *w = &ws->wait[i];
-	struct fact *f = facts_new(ws->out);
+	struct pending_request *w = &ws->wait[i];
+	struct fact *f = fact_queue_add(ws->out);
 
 	f->kind = FACT_REQUEST;
 	f->request = w->r;
@@ -98,9 +99,9 @@ static void give_out(struct waits *ws, uint32_t i)
 	ws->used--;
 }
 
-static void unlink_decided(struct waits *ws, uint32_t i)
+static void pending_unlink_decided(struct pending_requests *ws, uint32_t i)
 {
-	const struct wait *w = &ws->wait[i];
+	const struct pending_request *w = &ws->wait[i];
 
 	if (w->prev)
 		ws->wait[w->prev].next = w->next;
@@ -112,13 +113,13 @@ static void unlink_decided(struct waits *ws, uint32_t i)
 		ws->newest = w->prev;
 }
 
-void waits_decided(struct waits *ws, uint32_t i)
+void pending_requests_decided(struct pending_requests *ws, uint32_t i)
 {
-	struct wait *w = &ws->wait[i];
+	struct pending_request *w = &ws->wait[i];
 
 	w->decided = true;
 	if (!w->held) {
-		give_out(ws, i);
+		pending_push_request(ws, i);
 		return;
 	}
 	w->next = 0;
@@ -130,16 +131,16 @@ void waits_decided(struct waits *ws, uint32_t i)
 	ws->newest = i;
 }
 
-/* What others show is known. */
-static void settle(struct waits *ws, uint32_t i)
+/* What perf shows is known now. */
+static void pending_settle(struct pending_requests *ws, uint32_t i)
 {
 	if (!ws->wait[i].decided)
 		return;
-	unlink_decided(ws, i);
-	give_out(ws, i);
+	pending_unlink_decided(ws, i);
+	pending_push_request(ws, i);
 }
 
-static int64_t held_for(const struct wait *w, int64_t until)
+static int64_t pending_held_time(const struct pending_request *w, int64_t until)
 {
 	int64_t d;
 
@@ -149,15 +150,17 @@ static int64_t held_for(const struct wait *w, int64_t until)
 	return d;
 }
 
-static void mark_late(const struct waits *ws, struct wait *w)
+static void pending_mark_late(const struct pending_requests *ws,
+			      struct pending_request *w)
 {
 	if (w->r.event < ws->given[w->source])
 		w->r.flags |= VERDICT_PERF_LATE;
 }
 
-void waits_chain(struct waits *ws, const struct join_chain *c)
+void pending_requests_chain(struct pending_requests *ws,
+			    const struct join_chain *c)
 {
-	uint64_t key = tid_key(c->source, c->tid);
+	uint64_t key = pending_tid_key(c->source, c->tid);
 	uint32_t first = table_find(&ws->by_tid, key, NULL, NULL, NULL);
 	uint32_t i = first;
 
@@ -165,55 +168,56 @@ void waits_chain(struct waits *ws, const struct join_chain *c)
 		return;
 	table_remove(&ws->by_tid, key, first);
 	do {
-		struct wait *w = &ws->wait[i];
+		struct pending_request *w = &ws->wait[i];
 		uint32_t right = w->right;
 
 		w->held = false;
 		w->r.as_perf = w->r.cookie == c->cookie ? AS_PERF_MERGED
 							: AS_PERF_BARE;
 		w->r.as_tid = c->id;
-		w->r.held = held_for(w, c->time);
-		mark_late(ws, w);
-		waits_other(ws, w->source, w->r.event);
-		settle(ws, i);
+		w->r.held = pending_held_time(w, c->time);
+		pending_mark_late(ws, w);
+		pending_requests_other(ws, w->source, w->r.event);
+		pending_settle(ws, i);
 		i = right;
 	} while (i != first);
 }
 
-void waits_other(struct waits *ws, uint16_t source, uint32_t event)
+void pending_requests_other(struct pending_requests *ws, uint16_t source,
+			    uint32_t event)
 {
 	if (event > ws->given[source])
 		ws->given[source] = event;
 }
 
-/* perf gives out the rest in the order in which it came, so that only what
- * went out before can make a sample late. */
-void waits_end(struct waits *ws)
+/* perf outputs the remaining samples in the order in which they came, so only
+ * samples that were output before can make one late. */
+void pending_requests_end(struct pending_requests *ws)
 {
 	for (size_t k = 1; k < ws->n; k++) {
-		struct wait *w = &ws->wait[k];
+		struct pending_request *w = &ws->wait[k];
 
 		if (!w->held)
 			continue;
-		let_go(ws, (uint32_t)k);
+		pending_release_held(ws, (uint32_t)k);
 		w->r.as_perf = AS_PERF_BARE_END;
-		mark_late(ws, w);
-		settle(ws, (uint32_t)k);
+		pending_mark_late(ws, w);
+		pending_settle(ws, (uint32_t)k);
 	}
 }
 
-bool waits_full(const struct waits *ws)
+bool pending_requests_full(const struct pending_requests *ws)
 {
 	return ws->used >= WAITING_MAX;
 }
 
-bool waits_make_room(struct waits *ws)
+bool pending_requests_make_room(struct pending_requests *ws)
 {
-	while (waits_full(ws) && ws->oldest) {
+	while (pending_requests_full(ws) && ws->oldest) {
 		uint32_t i = ws->oldest;
 
-		let_go(ws, i);
-		settle(ws, i);
+		pending_release_held(ws, i);
+		pending_settle(ws, i);
 	}
-	return !waits_full(ws);
+	return !pending_requests_full(ws);
 }

@@ -1,17 +1,17 @@
-/* pending_requests.h - samples with a cookie, until two things are known of
- * each: what became of its request, and what others would have shown for it.
+/* pending_requests.h - requests that wait for their verdict, and for what perf
+ * would show.
  *
- * Others are perf 7.2 and the rule it stands on, that the next chain of a
- * thread id is the one (backstitch-formats(5), "Deferred stacks: how perf
- * joins"): perf holds every sample that has a
- * cookie until any chain of the same tid comes, and gives it out with that
- * chain if the cookies are equal, else without. Lives of a tid are one to it,
- * and so are all tasks with tid -1. A sample after its own chain is held too.
+ * perf 7.2 joins by the next chain of a thread id (backstitch-formats(5),
+ * "Deferred stacks: how perf joins"): it holds a sample with a cookie until any
+ * chain of the same tid comes, and outputs it with that chain if the cookies
+ * are equal, else without. It does not distinguish the incarnations of a tid,
+ * nor the tasks with tid -1. It also holds a sample that follows its own chain.
  *
- * Call order: waits_add for a sample; then waits_chain for each chain and
- * waits_decided for each verdict, in any order; the fact goes out with the
- * second. waits_end after the last verdict. Work is O(1) for each sample,
- * however many are held. Pointers hold until the next waits_add(). */
+ * Call order: pending_requests_add() for a sample; pending_requests_chain() for
+ * each chain and pending_requests_decided() for each verdict, in any order; the
+ * later of the two outputs the fact. pending_requests_end() after the last
+ * verdict. The work for a sample is O(1), however many are held. Pointers are
+ * valid until the next pending_requests_add(). */
 #ifndef STITCH_JOIN_PENDING_REQUESTS_H
 #define STITCH_JOIN_PENDING_REQUESTS_H
 #include <stdbool.h>
@@ -21,51 +21,57 @@
 #include "stitch/fact.h"
 #include "stitch/base/table.h"
 
-struct facts;
+struct fact_queue;
 struct join_chain;
 
-struct wait {
+struct pending_request {
 	struct fact_request r;
 	int64_t time;
-	uint32_t execs; /* join_task.execs when it came */
+	uint32_t execs; /* join_task.execs at the time of the sample */
 	int32_t tid;
 	uint16_t source;
-	bool alone;   /* perf would not have it at all */
-	bool held;    /* by perf's rule */
+	bool alone;   /* perf does not know this request */
+	bool held;    /* perf still holds the sample */
 	bool decided; /* the verdict is known */
-	/* Without a verdict next is the next one of its cookie; after that
-	 * both are the neighbours in the order of the verdicts. 0: none. */
+	/* Without a verdict, next links the requests of a cookie. With a
+	 * verdict, both link the requests in the order of their verdicts. 0:
+	 * none. */
 	uint32_t next, prev;
-	uint32_t left, right; /* held: the ring of its tid */
+	uint32_t left, right; /* if held: the ring of its tid */
 };
 
-struct waits {
-	struct facts *out;
-	struct wait *wait; /* [0] is not used */
+struct pending_requests {
+	struct fact_queue *out;
+	struct pending_request *wait; /* [0] is unused */
 	size_t n, cap, used;
 	uint32_t free;
-	uint32_t oldest, newest; /* decided and still held; 0: none */
-	struct table by_tid;	 /* the first that is held */
-	uint32_t *given;	 /* by source: largest event id given out */
+	uint32_t oldest, newest; /* list of requests with a verdict that are
+				  * still held; 0: none */
+	struct table by_tid;	 /* the first held request of each tid */
+	uint32_t *given; /* by source: largest event id that perf has output */
 	size_t n_given, cap_given;
 };
 
-void waits_init(struct waits *ws, struct facts *out);
-void waits_release(struct waits *ws);
-/* Before the first sample of a source. */
-void waits_source(struct waits *ws, uint16_t source);
+void pending_requests_init(struct pending_requests *ws, struct fact_queue *out);
+void pending_requests_release(struct pending_requests *ws);
+/* Call it before the first sample of a source. */
+void pending_requests_source(struct pending_requests *ws, uint16_t source);
 
-uint32_t waits_add(struct waits *ws, const struct wait *w);
-void waits_decided(struct waits *ws, uint32_t i);
-void waits_chain(struct waits *ws, const struct join_chain *c);
-/* A sample that perf gives out at once. */
-void waits_other(struct waits *ws, uint16_t source, uint32_t event);
-/* No chain follows: perf gives out the rest. */
-void waits_end(struct waits *ws);
+uint32_t pending_requests_add(struct pending_requests *ws,
+			      const struct pending_request *w);
+void pending_requests_decided(struct pending_requests *ws, uint32_t i);
+void pending_requests_chain(struct pending_requests *ws,
+			    const struct join_chain *c);
+/* perf outputs this sample at once. */
+void pending_requests_other(struct pending_requests *ws, uint16_t source,
+			    uint32_t event);
+/* No chain follows: perf outputs the remaining samples. */
+void pending_requests_end(struct pending_requests *ws);
 
-/* There are too many: not even a capture made to hurt fills the memory. */
-bool waits_full(const struct waits *ws);
-/* Gives out the oldest verdicts, with what others show not known, until there
- * is room; false when there is none. */
-bool waits_make_room(struct waits *ws);
+/* Returns true if there are too many requests, which bounds the memory for
+ * hostile captures. */
+bool pending_requests_full(const struct pending_requests *ws);
+/* Outputs the oldest requests that have a verdict, without what perf shows,
+ * until there is room. Returns false if none is left. */
+bool pending_requests_make_room(struct pending_requests *ws);
 #endif

@@ -1,5 +1,4 @@
-/* sessions.c - the captures that the join knows, and which of them are of one
- * kernel. */
+/* sessions.c - the captures, and which of them are of one kernel. */
 #include "stitch/join/sessions.h"
 
 #include <stdlib.h>

@@ -1,9 +1,8 @@
-/* sessions.h - the captures that the join knows, and which of them are of one
- * kernel.
+/* sessions.h - the captures, and which of them are of one kernel.
  *
- * Captures of one kernel form a line (stitch_together()): all share its
- * cookies, so that a chain which one of them recorded may complete a request
- * of another. By itself each capture is a line of its own. Pointers hold until
+ * Captures of one kernel form a line (stitch_together()). They share its
+ * cookies, so a chain that one of them recorded may complete a request of
+ * another. A capture is a line of its own at first. Pointers are valid until
  * sessions_release(). */
 #ifndef STITCH_JOIN_SESSIONS_H
 #define STITCH_JOIN_SESSIONS_H
@@ -13,42 +12,44 @@
 
 #include "stitch/source.h"
 
-/* Captures of one line beyond these are alone: a set of them is a u64. */
+/* Most captures in a line, because sets of them are uint64_t; others stay
+ * alone. */
 #define LINE_MAX 64
 
-/* What the join knows at the end, of one source. */
+/* Totals of one source at the end. */
 struct cookie_totals {
-	uint64_t no_chain;  /* distinct cookies of samples without a chain */
-	uint64_t no_sample; /* distinct cookies of chains without a sample */
-	uint64_t foreign;   /* chains that somebody else asked for */
+	uint64_t no_chain;  /* cookies of samples without a chain */
+	uint64_t no_sample; /* cookies of chains without a sample */
+	uint64_t foreign;   /* chains that another session asked for */
 };
 
-/* What is known of one capture. */
+/* What is known about a capture. */
 struct session {
-	uint16_t source, line; /* line: the source it is named after */
-	uint64_t bit;	       /* its place in sets of the line's captures */
-	struct session *next;  /* the ring of its line; alone: itself */
-	unsigned int members;  /* of whom the line is named after */
+	uint16_t source, line; /* line: first source of the line */
+	uint64_t bit;	       /* bit in sets of the line's captures */
+	struct session *next;  /* ring of the line; itself if alone */
+	unsigned int members;  /* in the line's first source: number of
+				* captures */
 	bool overwrite, injected, has_time;
 	enum tri system_wide;
 	enum cookie_maker cookies;
-	int64_t last;	   /* time of the last record; 0: not known */
-	uint64_t n_chains; /* by the kernel */
-	uint64_t n_logged; /* by processes that unwind themselves */
-	uint64_t n_closed; /* cookies that ended without a chain */
+	int64_t last;	   /* time of the last record; 0: unknown */
+	uint64_t n_chains; /* chains that the kernel wrote */
+	uint64_t n_logged; /* chains that processes logged */
+	uint64_t n_closed; /* cookies that were closed without a chain */
 	struct cookie_totals totals;
 };
 
-/* All zeros is empty. */
+/* All zeros: empty. */
 struct sessions {
 	struct session **at;
 	size_t n, cap;
 };
 
 void sessions_release(struct sessions *ss);
-/* Made when it is not there yet. */
+/* Returns the session of a source; creates it if there is none. */
 struct session *sessions_at(struct sessions *ss, uint16_t source);
-/* It belongs to the line that `first` names. */
+/* Adds the source to the line of source `first`. */
 void sessions_together(struct sessions *ss, uint16_t source, uint16_t first);
 
 static inline bool session_is_alone(const struct session *se)

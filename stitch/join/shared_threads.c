@@ -1,5 +1,5 @@
-/* shared_threads.c - threads that several captures know: what the join keeps of
- * such a thread is one for all of them. */
+/* shared_threads.c - what the join knows about threads that several captures
+ * see. */
 #include "stitch/join/shared_threads.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-void peers_release(struct peers *ps)
+void shared_threads_release(struct shared_threads *ps)
 {
 	free(ps->at);
 	free(ps->free);
 	table_release(&ps->by_row);
 }
 
-static uint32_t new_peer(struct peers *ps, uint32_t row)
+static uint32_t shared_threads_new(struct shared_threads *ps, uint32_t row)
 {
 	uint32_t i;
 
@@ -25,24 +25,24 @@ static uint32_t new_peer(struct peers *ps, uint32_t row)
 		ps->at = mem_grow(ps->at, &ps->cap, ps->n + 1, sizeof(*ps->at));
 		i = (uint32_t)ps->n++;
 	}
-	ps->at[i] = (struct peer){ .row = row, .end = TIME_NONE };
+	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
 	table_add(&ps->by_row, hash_u64(row), i);
 	return i;
 }
 
-struct join_task *peers_task(struct peers *ps, uint32_t row,
-			     struct join_task *view)
+struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
+				      struct join_task *view)
 {
-	if (!view->peer) {
+	if (!view->shared) {
 		uint32_t i = table_find(&ps->by_row, hash_u64(row), NULL, NULL,
 					NULL);
 
 		if (i == TABLE_NONE)
-			i = new_peer(ps, row);
+			i = shared_threads_new(ps, row);
 		ps->at[i].views++;
-		view->peer = i + 1;
+		view->shared = i + 1;
 	}
-	struct join_task *task = &ps->at[view->peer - 1].task;
+	struct join_task *task = &ps->at[view->shared - 1].task;
 
 	if (view->has_exec && (!task->has_exec || view->exec > task->exec)) {
 		task->has_exec = true;
@@ -53,11 +53,12 @@ struct join_task *peers_task(struct peers *ps, uint32_t row,
 	return task;
 }
 
-bool peers_retire(struct peers *ps, const struct join_task *view,
-		  enum join_reason *why, int64_t *end, struct join_task *out)
+bool shared_threads_retire(struct shared_threads *ps,
+			   const struct join_task *view, enum join_reason *why,
+			   int64_t *end, struct join_task *out)
 {
-	uint32_t i = view->peer - 1;
-	struct peer *p = &ps->at[i];
+	uint32_t i = view->shared - 1;
+	struct shared_thread *p = &ps->at[i];
 
 	if (*why > p->why) {
 		p->why = *why;
@@ -69,8 +70,6 @@ bool peers_retire(struct peers *ps, const struct join_task *view,
 	*end = p->end;
 	*out = p->task;
 	table_remove(&ps->by_row, hash_u64(p->row), i);
-	ps->free = mem_grow(ps->free, &ps->cap_free, ps->n_free + 1,
-			    sizeof(*ps->free));
-	ps->free[ps->n_free++] = i;
+	*mem_add(ps->free, ps->n_free, ps->cap_free) = i;
 	return true;
 }

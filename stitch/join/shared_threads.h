@@ -1,9 +1,10 @@
-/* shared_threads.h - threads that several captures know: what the join keeps of
- * such a thread is one for all of them.
+/* shared_threads.h - what the join knows about threads that several captures
+ * see.
  *
- * Each capture has its own view of a thread, with a struct join_task in it. In
- * captures of one kernel that is only the way to the one behind it, which is
- * found by the thread's row id. It goes when the last view of it does. */
+ * Each capture has its own struct join_task for a thread, its view. In captures
+ * of one kernel, the view only refers to a struct join_task that all of them
+ * share, which is found by the thread's row id. It is removed with its last
+ * view. */
 #ifndef STITCH_JOIN_SHARED_THREADS_H
 #define STITCH_JOIN_SHARED_THREADS_H
 #include <stdbool.h>
@@ -14,28 +15,29 @@
 #include "stitch/tasks/join_task.h"
 #include "stitch/base/table.h"
 
-struct peer {
+struct shared_thread {
 	struct join_task task;
-	uint32_t row, views; /* views 0: it is free */
+	uint32_t row, views; /* views 0: unused */
 	enum join_reason why;
 	int64_t end;
 };
 
-/* All zeros is empty. */
-struct peers {
-	struct peer *at;
+/* All zeros: empty. */
+struct shared_threads {
+	struct shared_thread *at;
 	size_t n, cap;
 	uint32_t *free;
 	size_t n_free, cap_free;
 	struct table by_row;
 };
 
-void peers_release(struct peers *ps);
-/* The task behind a view; it holds until the next call. */
-struct join_task *peers_task(struct peers *ps, uint32_t row,
-			     struct join_task *view);
-/* A view is let go, as in join_retire(). True, with the task and what all
- * views together know of its end: it was the last one. */
-bool peers_retire(struct peers *ps, const struct join_task *view,
-		  enum join_reason *why, int64_t *end, struct join_task *out);
+void shared_threads_release(struct shared_threads *ps);
+/* Returns the shared task of a view; valid until the next call. */
+struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
+				      struct join_task *view);
+/* Removes a view, as in join_retire(). If it was the last one, returns true and
+ * the task, with what all views know about its end. */
+bool shared_threads_retire(struct shared_threads *ps,
+			   const struct join_task *view, enum join_reason *why,
+			   int64_t *end, struct join_task *out);
 #endif

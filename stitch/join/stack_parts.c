@@ -1,4 +1,4 @@
-/* stack_parts.c - stacks that several unwinders made, put together. */
+/* stack_parts.c - assembles stacks from the parts of several unwinders. */
 #include "stitch/join/stack_parts.h"
 
 #include <stdlib.h>
@@ -10,13 +10,14 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/tasks.h"
 
-void parts_release(struct parts *ps)
+void stack_parts_release(struct stack_parts *ps)
 {
-	for (size_t i = 0; i < PARTS_HELD; i++)
+	for (size_t i = 0; i < STACK_PARTS_HELD; i++)
 		free(ps->hold[i].at);
 }
 
-static struct part_hold *find(struct parts *ps, uint32_t slot)
+static struct stack_part_hold *stack_parts_find(struct stack_parts *ps,
+						uint32_t slot)
 {
 	for (size_t i = 0; i < ps->n; i++)
 		if (slot == TASKS_NONE || ps->hold[i].slot == slot)
@@ -24,9 +25,9 @@ static struct part_hold *find(struct parts *ps, uint32_t slot)
 	return NULL;
 }
 
-/* Frames of uraw are put in before h->at[pos]. */
-static void put_in(struct part_hold *h, const struct frames *fr, uint32_t uraw,
-		   size_t pos)
+/* Inserts the frames of uraw before h->at[pos]. */
+static void insert_frames_at(struct stack_part_hold *h, const struct frames *fr,
+			     uint32_t uraw, size_t pos)
 {
 	if (!uraw)
 		return;
@@ -38,17 +39,19 @@ static void put_in(struct part_hold *h, const struct frames *fr, uint32_t uraw,
 	h->n += n;
 	uint32_t stack = r->stack;
 
-	/* a stack names its innermost frame first */
+	/* A stack lists its innermost frame first. */
 	for (size_t i = 0; i < n && stack; i++) {
 		const struct stack *s = frames_get_stack(fr, stack);
 
-		h->at[pos + i] = (struct part_frame){ s->frame, r->ip[i] };
+		h->at[pos + i] =
+			(struct stack_part_frame){ s->frame, r->ip[i] };
 		stack = s->parent;
 	}
 }
 
-static void join_part(struct part_hold *h, const struct frames *fr,
-		      const struct rec_chain *c, uint32_t uraw)
+static void stack_parts_insert(struct stack_part_hold *h,
+			       const struct frames *fr,
+			       const struct rec_chain *c, uint32_t uraw)
 {
 	size_t pos = h->n;
 
@@ -62,13 +65,14 @@ static void join_part(struct part_hold *h, const struct frames *fr,
 	    (h->n &&
 	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
 		h->chain.unproved = true;
-	put_in(h, fr, uraw, pos);
+	insert_frames_at(h, fr, uraw, pos);
 	h->part = c->part;
 }
 
-/* The hold becomes *jc and is free. */
-static void give(struct parts *ps, struct part_hold *h, struct frames *fr,
-		 struct join_chain *jc)
+/* Moves the stack to *jc and frees its place. */
+static void stack_parts_finish(struct stack_parts *ps,
+			       struct stack_part_hold *h, struct frames *fr,
+			       struct join_chain *jc)
 {
 	uint64_t *ip = mem_new(h->n + 1, sizeof(*ip));
 	uint32_t stack = 0;
@@ -86,18 +90,18 @@ static void give(struct parts *ps, struct part_hold *h, struct frames *fr,
 	if (h->part != h->parts)
 		jc->unproved = true;
 	free(ip);
-	struct part_hold *last = &ps->hold[--ps->n];
-	struct part_hold old = *h;
+	struct stack_part_hold *last = &ps->hold[--ps->n];
+	struct stack_part_hold old = *h;
 
 	*h = *last;
-	*last = (struct part_hold){ .at = old.at, .cap = old.cap };
+	*last = (struct stack_part_hold){ .at = old.at, .cap = old.cap };
 }
 
-bool parts_wants(const struct parts *ps, uint32_t slot,
-		 const struct rec_chain *c, const struct join_chain *jc)
+bool stack_parts_wants(const struct stack_parts *ps, uint32_t slot,
+		       const struct rec_chain *c, const struct join_chain *jc)
 {
 	for (size_t i = 0; i < ps->n; i++) {
-		const struct part_hold *h = &ps->hold[i];
+		const struct stack_part_hold *h = &ps->hold[i];
 
 		if (h->slot == slot)
 			return c->part > h->part && c->parts == h->parts &&
@@ -106,15 +110,15 @@ bool parts_wants(const struct parts *ps, uint32_t slot,
 	return false;
 }
 
-bool parts_add(struct parts *ps, struct frames *fr, uint32_t slot,
-	       const struct rec_chain *c, struct join_chain *jc)
+bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
+		     const struct rec_chain *c, struct join_chain *jc)
 {
-	struct part_hold *h = find(ps, slot);
+	struct stack_part_hold *h = stack_parts_find(ps, slot);
 
 	if (!c->parts)
 		return true;
 	jc->parts = true;
-	if (!h && (c->part >= c->parts || ps->n == PARTS_HELD)) {
+	if (!h && (c->part >= c->parts || ps->n == STACK_PARTS_HELD)) {
 		jc->unproved = true;
 		return true;
 	}
@@ -126,21 +130,21 @@ bool parts_add(struct parts *ps, struct frames *fr, uint32_t slot,
 		h->parts = c->parts;
 		h->n = 0;
 	}
-	join_part(h, fr, c, jc->uraw);
+	stack_parts_insert(h, fr, c, jc->uraw);
 	if (c->part < c->parts)
 		return false;
-	give(ps, h, fr, jc);
+	stack_parts_finish(ps, h, fr, jc);
 	return true;
 }
 
-bool parts_take(struct parts *ps, struct frames *fr, uint32_t *slot,
-		struct join_chain *jc)
+bool stack_parts_take(struct stack_parts *ps, struct frames *fr, uint32_t *slot,
+		      struct join_chain *jc)
 {
-	struct part_hold *h = find(ps, *slot);
+	struct stack_part_hold *h = stack_parts_find(ps, *slot);
 
 	if (!h)
 		return false;
 	*slot = h->slot;
-	give(ps, h, fr, jc);
+	stack_parts_finish(ps, h, fr, jc);
 	return true;
 }

@@ -1,11 +1,11 @@
-/* stack_parts.h - stacks that several unwinders made, put together.
+/* stack_parts.h - assembles stacks from the parts of several unwinders.
  *
- * A process with an interpreter logs one part for its own code and one for the
- * interpreter's, innermost first. Where a part says at which address of the
- * parts before it goes in (its first frame is the caller of that one), it goes
- * in there; else it goes behind all, and that is not proved. A part that is
- * not the last is held until the next comes, or until another record of the
- * thread shows that none does: parts_take() gives it out then. */
+ * A process with an interpreter logs a part for its own code and a part for the
+ * interpreted code, innermost first. A part may name an address of an earlier
+ * part whose caller is the part's first frame: it is inserted there. Otherwise
+ * it is appended, and the stack is unproved. An incomplete stack is held until
+ * its next part comes, or until another record of the thread shows that none
+ * follows: then stack_parts_take() returns it. */
 #ifndef STITCH_JOIN_STACK_PARTS_H
 #define STITCH_JOIN_STACK_PARTS_H
 #include <stdbool.h>
@@ -17,39 +17,40 @@
 struct frames;
 struct rec_chain;
 
-/* A frame and the address it was recorded as. */
-struct part_frame {
+/* A frame, and the recorded address. */
+struct stack_part_frame {
 	uint32_t frame;
 	uint64_t ip;
 };
 
-struct part_hold {
-	uint32_t slot; /* of the thread */
+struct stack_part_hold {
+	uint32_t slot; /* slot of the thread */
 	struct join_chain chain;
-	uint16_t part, parts; /* the last one that came, of how many */
-	struct part_frame *at;
+	uint16_t part, parts; /* number of the last part, and of all parts */
+	struct stack_part_frame *at;
 	size_t n, cap;
 };
 
-#define PARTS_HELD 64
+#define STACK_PARTS_HELD 64
 
-/* All zeros is empty. */
-struct parts {
-	struct part_hold hold[PARTS_HELD];
+/* All zeros: empty. */
+struct stack_parts {
+	struct stack_part_hold hold[STACK_PARTS_HELD];
 	size_t n;
 };
 
-void parts_release(struct parts *ps);
-/* Takes one more part: *jc is it, with its own frames in jc->uraw. True: *jc
- * has become all of the stack, or of what there is room to hold. False: it is
- * held. Call parts_take() for the thread before, unless this part is one more
- * of what is held of it: parts_wants(). */
-bool parts_add(struct parts *ps, struct frames *fr, uint32_t slot,
-	       const struct rec_chain *c, struct join_chain *jc);
-bool parts_wants(const struct parts *ps, uint32_t slot,
-		 const struct rec_chain *c, const struct join_chain *jc);
-/* What is held of a thread (TASKS_NONE: of any), as far as it came. False:
- * nothing. *slot: whose. */
-bool parts_take(struct parts *ps, struct frames *fr, uint32_t *slot,
-		struct join_chain *jc);
+void stack_parts_release(struct stack_parts *ps);
+/* Adds a part: *jc, with its frames in jc->uraw. Returns true if *jc is the
+ * complete stack, or if there is no room to hold it; false if the stack is
+ * held. If stack_parts_wants() is false, call stack_parts_take() for the thread
+ * before. */
+bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
+		     const struct rec_chain *c, struct join_chain *jc);
+bool stack_parts_wants(const struct stack_parts *ps, uint32_t slot,
+		       const struct rec_chain *c, const struct join_chain *jc);
+/* Removes the incomplete stack held for thread *slot (any thread if TASKS_NONE)
+ * and stores it in *jc. Returns false if nothing is held. Sets *slot to its
+ * thread. */
+bool stack_parts_take(struct stack_parts *ps, struct frames *fr, uint32_t *slot,
+		      struct join_chain *jc);
 #endif

@@ -1,4 +1,4 @@
-/* unwinders.c - processes that unwind themselves: when each logged stacks. */
+/* unwinders.c - when processes that unwind themselves logged stacks. */
 #include "stitch/join/unwinders.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ uint64_t unwinders_tick(struct unwinders *us)
 	return ++us->now;
 }
 
-static void logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
+static void note_logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
 {
 	ls->life = mem_reach(ls->life, &ls->n, &ls->cap, id + (size_t)1,
 			     sizeof(*ls->life));
@@ -28,13 +28,13 @@ static void logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
 
 void unwinders_logged(struct unwinders *us, uint32_t thread, uint32_t process)
 {
-	logged(&us->thread, thread, us->now);
+	note_logged(&us->thread, thread, us->now);
 	if (process)
-		logged(&us->process, process, us->now);
+		note_logged(&us->process, process, us->now);
 }
 
-static struct unwinder_life life_at(const struct unwinder_lives *ls,
-				    uint32_t id)
+static struct unwinder_life unwinder_life_at(const struct unwinder_lives *ls,
+					     uint32_t id)
 {
 	const struct unwinder_life none = { 0, 0 };
 
@@ -44,8 +44,8 @@ static struct unwinder_life life_at(const struct unwinder_lives *ls,
 struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
 				    uint32_t process)
 {
-	struct unwinder_life t = life_at(&us->thread, thread);
-	const struct unwinder_life p = life_at(&us->process, process);
+	struct unwinder_life t = unwinder_life_at(&us->thread, thread);
+	const struct unwinder_life p = unwinder_life_at(&us->process, process);
 
 	if (p.first && (!t.first || p.first < t.first))
 		t.first = p.first;

@@ -1,4 +1,4 @@
-/* align.c - one timeline for the captures of a run. */
+/* align.c - puts all captures on one timeline. */
 #include "stitch/order/align.h"
 
 #include <inttypes.h>
@@ -10,16 +10,16 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* Bytes of a path in a message. */
+/* Bytes of a path to show in a message. */
 #define PATH_SHOWN 60
 
-struct graph {
+struct align_graph {
 	const struct align_in *in;
 	const struct align_said *said;
 	size_t n, ref;
-	struct align_link *link; /* n * n: from row to column */
+	struct align_link *link; /* n * n links: from row to column */
 	struct align_out *out;
-	int64_t *sum; /* of errors to the reference; -1: no way so far */
+	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;
 };
 
@@ -35,20 +35,21 @@ const char *align_method_name(unsigned int method)
 	return method < sizeof(name) / sizeof(*name) ? name[method] : NULL;
 }
 
-static struct align_link *link_of(const struct graph *g, size_t from, size_t to)
+static struct align_link *align_link_between(const struct align_graph *g,
+					     size_t from, size_t to)
 {
 	return &g->link[from * g->n + to];
 }
 
-/* ---- why not */
+/* ---- messages */
 
-static const char *clock_of(const struct align_in *c)
+static const char *align_clock_name(const struct align_in *c)
 {
 	return c->info->clock ? c->info->clock : "not known";
 }
 
-static void say_why(const struct align_in *a, const struct align_in *b,
-		    const struct align_link *l, char *buf, size_t size)
+static void describe_refusal(const struct align_in *a, const struct align_in *b,
+			     const struct align_link *l, char *buf, size_t size)
 {
 	double ms = (double)l->away / 1e6;
 
@@ -68,7 +69,7 @@ static void say_why(const struct align_in *a, const struct align_in *b,
 	case WHY_WALL:
 		snprintf(buf, size,
 			 "clock '%.20s' was started %.0f s apart: two boots",
-			 clock_of(a), ms / 1000);
+			 align_clock_name(a), ms / 1000);
 		break;
 	case WHY_APART:
 		snprintf(buf, size, "%.3f ms lie between them", ms);
@@ -85,13 +86,13 @@ static void say_why(const struct align_in *a, const struct align_in *b,
 		if (clock_is_raw(a->info) || clock_is_raw(b->info)) {
 			snprintf(buf, size,
 				 "one counts cycles, and the other does not "
-				 "say how many a ns has");
+				 "tell the cycles per ns");
 			break;
 		}
 		snprintf(buf, size,
 			 "clocks '%.20s' and '%.20s', and %" PRIu64
 			 " equal events are too few or do not agree",
-			 clock_of(a), clock_of(b), l->found);
+			 align_clock_name(a), align_clock_name(b), l->found);
 		break;
 	case WHY_NO_TIME:
 	case WHY_NOT_ASKED:
@@ -100,8 +101,8 @@ static void say_why(const struct align_in *a, const struct align_in *b,
 	}
 }
 
-/* How to record it with the other's clock. */
-static const char *advice(const struct align_link *l)
+/* Returns how to record with a common clock. */
+static const char *align_advice(const struct align_link *l)
 {
 	switch (l->why) {
 	case WHY_CLOCKS:
@@ -116,40 +117,41 @@ static const char *advice(const struct align_link *l)
 	}
 }
 
-/* Of a long path the part that tells captures apart. */
-static const char *end_of(const char *path)
+/* Returns the end of a long path, which distinguishes captures. */
+static const char *path_tail(const char *path)
 {
 	size_t n = strlen(path);
 
 	return n > PATH_SHOWN ? path + n - PATH_SHOWN : path;
 }
 
-static int refuse(const struct graph *g, size_t a, size_t b, struct err *err)
+static int align_refuse(const struct align_graph *g, size_t a, size_t b,
+			struct err *err)
 {
-	const struct align_link *l = link_of(g, a, b);
+	const struct align_link *l = align_link_between(g, a, b);
 	char why[160];
 
-	say_why(&g->in[b], &g->in[a], l, why, sizeof(why));
+	describe_refusal(&g->in[b], &g->in[a], l, why, sizeof(why));
 	return err_set(err, ERR_FORMAT,
 		       "%s and %s are not of one timeline: %s%s; "
 		       "--clock-offset %zu=NS if you know it, or --separate",
-		       end_of(g->in[b].path), end_of(g->in[a].path), why,
-		       advice(l), a + 1);
+		       path_tail(g->in[b].path), path_tail(g->in[a].path), why,
+		       align_advice(l), a + 1);
 }
 
-/* ---- the best ways */
+/* ---- the shortest paths */
 
-static void find_links(struct graph *g)
+static void find_links(struct align_graph *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < g->n; k++)
 			if (i != k)
 				align_pair(&g->in[i], &g->in[k], g->said,
-					   link_of(g, i, k));
+					   align_link_between(g, i, k));
 }
 
-/* The first whose times are ns of a clock, and are not moved by the user. */
-static size_t find_reference(const struct graph *g)
+/* Returns the first capture whose times are ns and have no given offset. */
+static size_t find_reference(const struct align_graph *g)
 {
 	for (int strict = 2; strict >= 0; strict--)
 		for (size_t i = 0; i < g->n; i++)
@@ -160,11 +162,11 @@ static size_t find_reference(const struct graph *g)
 	return 0;
 }
 
-static void settle(struct graph *g, size_t to)
+static void align_settle(struct align_graph *g, size_t to)
 {
 	g->settled[to] = true;
 	for (size_t i = 0; i < g->n; i++) {
-		const struct align_link *l = link_of(g, i, to);
+		const struct align_link *l = align_link_between(g, i, to);
 		struct align_out *o = &g->out[i];
 		int64_t sum = g->sum[to] + l->error;
 
@@ -181,7 +183,7 @@ static void settle(struct graph *g, size_t to)
 	}
 }
 
-static void find_ways(struct graph *g)
+static void find_ways(struct align_graph *g)
 {
 	for (;;) {
 		size_t low = SIZE_MAX;
@@ -192,11 +194,11 @@ static void find_ways(struct graph *g)
 				low = i;
 		if (low == SIZE_MAX)
 			return;
-		settle(g, low);
+		align_settle(g, low);
 	}
 }
 
-static void start(struct graph *g, size_t i, enum align_method m)
+static void align_start(struct align_graph *g, size_t i, enum align_method m)
 {
 	g->out[i] = (struct align_out){
 		.method = m,
@@ -208,8 +210,8 @@ static void start(struct graph *g, size_t i, enum align_method m)
 	g->sum[i] = 0;
 }
 
-/* A guest goes where its host went, with nothing in between. */
-static void follow_host(struct graph *g, size_t i)
+/* A guest uses the map of its host. */
+static void follow_host(struct align_graph *g, size_t i)
 {
 	size_t host = g->in[i].host;
 
@@ -222,34 +224,36 @@ static void follow_host(struct graph *g, size_t i)
 	g->sum[i] = g->sum[host];
 }
 
-/* Two that cannot be of one run must not meet by a detour either. */
-static int check(const struct graph *g, struct err *err)
+/* Two captures that cannot be of one run must not be connected through a third
+ * one either. */
+static int align_check(const struct align_graph *g, struct err *err)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->sum[i] < 0)
-			return refuse(g, i, g->ref, err);
+			return align_refuse(g, i, g->ref, err);
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < i; k++) {
 			bool said = g->in[i].given || g->in[k].given ||
 				    g->in[i].host < g->n ||
 				    g->in[k].host < g->n;
 
-			if (!said && link_of(g, i, k)->why >= WHY_HOST &&
-			    !link_of(g, i, k)->method)
-				return refuse(g, i, k, err);
+			if (!said &&
+			    align_link_between(g, i, k)->why >= WHY_HOST &&
+			    !align_link_between(g, i, k)->method)
+				return align_refuse(g, i, k, err);
 		}
 	return 0;
 }
 
-static bool together(const struct graph *g, size_t i, size_t k)
+static bool is_same_kernel(const struct align_graph *g, size_t i, size_t k)
 {
-	const struct align_link *x = link_of(g, i, k);
-	const struct align_link *y = link_of(g, k, i);
+	const struct align_link *x = align_link_between(g, i, k);
+	const struct align_link *y = align_link_between(g, k, i);
 
 	return (x->proved || y->proved) && !x->strangers && !y->strangers;
 }
 
-static void find_lines(struct graph *g)
+static void find_lines(struct align_graph *g)
 {
 	bool more = true;
 
@@ -262,7 +266,7 @@ static void find_lines(struct graph *g)
 				uint16_t *a = &g->out[i].line;
 				uint16_t *b = &g->out[k].line;
 
-				if (*a == *b || !together(g, i, k))
+				if (*a == *b || !is_same_kernel(g, i, k))
 					continue;
 				*a = *b = *a < *b ? *a : *b;
 				more = true;
@@ -274,7 +278,7 @@ int align_captures(const struct align_in *in, size_t n,
 		   const struct align_said *said, struct align_out *out,
 		   struct err *err)
 {
-	struct graph g = {
+	struct align_graph g = {
 		.in = in,
 		.said = said,
 		.n = n,
@@ -290,14 +294,14 @@ int align_captures(const struct align_in *in, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		g.sum[i] = -1;
 		if (in[i].given && i != g.ref)
-			start(&g, i, ALIGN_GIVEN);
+			align_start(&g, i, ALIGN_GIVEN);
 	}
-	start(&g, g.ref, ALIGN_REFERENCE);
+	align_start(&g, g.ref, ALIGN_REFERENCE);
 	find_links(&g);
 	find_ways(&g);
 	for (size_t i = 0; i < n; i++)
 		follow_host(&g, i);
-	rc = check(&g, err);
+	rc = align_check(&g, err);
 	if (!rc)
 		find_lines(&g);
 	free(g.link);

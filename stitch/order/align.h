@@ -1,10 +1,9 @@
-/* align.h - one timeline for the captures of a run: which clock leads to
- * which, how exactly, and which captures are of one kernel.
+/* align.h - puts all captures on one timeline.
  *
- * The timeline is the clock of one capture, the reference. Every other finds
- * its way there over pairs of captures whose clocks go together by one of the
- * methods, so that the sum of the errors is smallest (backstitch-formats(5),
- * "Alignment"). */
+ * The timeline is the clock of one capture, the reference. Every other capture
+ * is connected to it by pairs of captures whose clocks one of the methods can
+ * compare, so that the sum of errors is smallest (backstitch-formats(5),
+ * "Alignment"). Also finds out which captures are of one kernel. */
 #ifndef STITCH_ORDER_ALIGN_H
 #define STITCH_ORDER_ALIGN_H
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 
 struct err;
 
-/* The word of a method; NULL: there is none. */
+/* Returns the word for a method, or NULL. */
 const char *align_method_name(unsigned int method);
 
 #define ALIGN_UNKNOWN (-1)
@@ -23,15 +22,16 @@ const char *align_method_name(unsigned int method);
 struct align_out {
 	enum align_method method;
 	struct clock_map map;
-	int64_t error;	 /* ns; ALIGN_UNKNOWN: the user did not say */
-	uint64_t pairs;	 /* equal events that agree with it */
-	uint16_t parent; /* over which capture; itself: the reference */
-	uint16_t line;	 /* the first capture of the same kernel at the same
-			  * time, as far as that is proved; or itself */
+	int64_t error;	 /* ns; ALIGN_UNKNOWN: the user gave no error */
+	uint64_t pairs;	 /* number of equal events that agree */
+	uint16_t parent; /* the next capture on the path to the reference;
+			  * the reference: itself */
+	uint16_t line;	 /* the first capture that is proved to be of the same
+			  * kernel at the same time; or itself */
 };
 
-/* Fills out[0..n), or gives -1 and *err: which two do not go together, why,
- * and what would help. */
+/* Fills out[0..n). Returns 0, or -1 and *err, which names two captures that do
+ * not fit, the reason, and what would help. */
 int align_captures(const struct align_in *in, size_t n,
 		   const struct align_said *said, struct align_out *out,
 		   struct err *err);

@@ -1,4 +1,4 @@
-/* align_pair.h - how the clock of one capture leads to another's. */
+/* align_pair.h - compares the clocks of two captures. */
 #ifndef STITCH_ORDER_ALIGN_PAIR_H
 #define STITCH_ORDER_ALIGN_PAIR_H
 #include <stdbool.h>
@@ -7,63 +7,63 @@
 
 #include "stitch/base/clock_map.h"
 
-struct prints;
+struct fingerprints;
 struct source_info;
 
-/* In the order of trust, where several apply. */
+/* Methods, the most trusted first. */
 enum align_method {
 	ALIGN_REFERENCE = 1, /* its clock is the timeline */
-	ALIGN_GIVEN,	     /* the user says the offset */
-	ALIGN_HOST,	     /* a guest's times, on its host's clock already */
+	ALIGN_GIVEN,	     /* the user gave the offset */
+	ALIGN_HOST,	     /* a guest whose times are on its host's clock */
 	ALIGN_SAME,	     /* the same clock */
-	ALIGN_TSC,	     /* by perf's TIME_CONV */
+	ALIGN_TSC,	     /* by perf's PERF_RECORD_TIME_CONV */
 	ALIGN_SCHED,	     /* by the kernel's sched_clock offset */
-	ALIGN_EVENTS,	     /* by the events that are in both */
-	ALIGN_WALL,	     /* by wall time, noted in both */
+	ALIGN_EVENTS,	     /* by events that both recorded */
+	ALIGN_WALL,	     /* by wall time that both noted */
 };
 
-/* What is known of a capture. All borrowed. */
+/* What is known about a capture. All pointers are borrowed. */
 struct align_in {
 	const char *path;
 	const struct source_info *info;
-	const struct prints *prints;
-	bool given; /* offset: ns that lead to the timeline */
+	const struct fingerprints *fingerprints;
+	bool given; /* offset is valid: ns to add to its times */
 	int64_t offset;
-	size_t host; /* whose clock info->on is; SIZE_MAX: none */
+	size_t host; /* the capture whose clock info->on uses; SIZE_MAX: none */
 };
 
-/* What the user knows of the machine. */
+/* What the user told about the machine. */
 struct align_said {
-	bool has_sched; /* local_clock() less sched_clock(), ns */
+	bool has_sched; /* sched: local_clock() minus sched_clock(), ns */
 	int64_t sched;
 };
 
-/* Why two captures do not go together. */
+/* Why two captures do not fit together. */
 enum align_why {
 	WHY_NOT_ASKED,
-	WHY_NO_TIME, /* one has no times, or none that could be looked at */
-	WHY_CLOCKS,  /* no method leads from one clock to the other */
-	WHY_APART,   /* one had ended before the other began */
-	/* From here on they cannot be of one run. */
+	WHY_NO_TIME, /* one has no times, or none that could be examined */
+	WHY_CLOCKS,  /* no method applies to the two clocks */
+	WHY_APART,   /* one ended before the other began */
+	/* These and the following prove that they are not of one run. */
 	WHY_HOST,
 	WHY_RELEASE,
 	WHY_BOOT,
-	WHY_WALL,    /* one clock, that was started at other times */
-	WHY_EVENTS,  /* one clock, but equal events are not at equal times */
-	WHY_MISSING, /* the switches of one are not in the other */
+	WHY_WALL,    /* the same clock, but started at different times */
+	WHY_EVENTS,  /* the same clock, but equal events have different times */
+	WHY_MISSING, /* the switches of one are missing in the other */
 };
 
 struct align_link {
-	enum align_method method; /* 0: none, and why */
+	enum align_method method; /* 0: none; see why */
 	enum align_why why;
 	struct clock_map map;
 	int64_t error;
 	uint64_t pairs;
-	uint64_t found; /* switches that are once in both */
-	int64_t away;	/* ns: APART, EVENTS, WALL: by how much */
-	bool proved;	/* the same kernel at the same time */
-	bool strangers; /* whatever proves that: threads of one id are not the
-			 * same ones */
+	uint64_t found; /* switches that occur once in both */
+	int64_t away;	/* WHY_APART, WHY_EVENTS, WHY_WALL: distance in ns */
+	bool proved;	/* of the same kernel at the same time */
+	bool strangers; /* thread ids of the two mean different threads, even
+			 * if proved */
 };
 
 void align_pair(const struct align_in *a, const struct align_in *b,

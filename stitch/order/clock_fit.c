@@ -1,35 +1,35 @@
-/* clock_fit.c - how the clocks of two captures go together, by the events that
- * both have.
+/* clock_fit.c - compares two clocks by events that both captures have.
  *
- * What stands once in both is taken for the same event. Some are not: they
- * are of the time that only one of the two was recorded, or one was lost. So
- * the difference is looked for that most pairs agree on, and half of those
- * that can be right must. */
+ * Events that occur once in each capture and look equal are taken as the same
+ * event. Some are not: one was recorded while only one capture ran, or was
+ * lost. Therefore, the difference on which most pairs agree is used, and at
+ * least half of the possible pairs must agree. */
 #include "stitch/order/clock_fit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/order/fingerprints.h"
 
-/* Clocks of one kernel do not go apart faster: 1000 ppm. */
+/* Clocks of one kernel drift by at most 1000 ppm. */
 #define DRIFT_MAX (DRIFT_ONE / 1000)
-/* With fewer a slope is noise. */
+/* With fewer pairs, a slope is noise. */
 #define DRIFT_MIN 30
-/* A thread that has other names by chance: a name was set while only one of
- * the two looked. */
+/* Threads that may differ by chance: a name was set while only one capture
+ * ran. */
 #define NAMES_MIN 3
 
 struct pair {
-	uint64_t t; /* a's */
-	int64_t d;  /* b's, less that */
+	uint64_t t; /* time in a */
+	int64_t d;  /* time in b, minus t */
 };
 
 struct pairs {
 	struct pair *p;
 	size_t n, cap;
-	int64_t *d; /* what is left to be explained, sorted */
+	int64_t *d; /* differences not explained by the map, sorted */
 };
 
 /* Where most of the sorted d[0..n) are. */
@@ -38,15 +38,15 @@ struct cluster {
 	int64_t middle, spread;
 };
 
-/* How far apart the places are that record an event of a kind, ns. */
-static int64_t apart(enum print_kind kind, bool records)
+/* Returns the distance, in ns, of the hooks that record a kind of event. */
+static int64_t hook_distance(enum fingerprint_kind kind, bool records)
 {
-	if (kind == PRINT_FORK)
+	if (kind == FINGERPRINT_FORK)
 		return 20000;
-	return records && kind != PRINT_CHAIN ? 6000 : 1000;
+	return records && kind != FINGERPRINT_CHAIN ? 6000 : 1000;
 }
 
-static size_t run_of(const struct print_list *l, size_t i)
+static size_t count_equal_hashes(const struct fingerprint_list *l, size_t i)
 {
 	size_t n = 1;
 
@@ -55,31 +55,30 @@ static size_t run_of(const struct print_list *l, size_t i)
 	return n;
 }
 
-static void add_pair(struct pairs *ps, uint64_t a, uint64_t b)
+static void clock_fit_add_pair(struct pairs *ps, uint64_t a, uint64_t b)
 {
-	ps->p = mem_grow(ps->p, &ps->cap, ps->n + 1, sizeof(*ps->p));
-	ps->p[ps->n++] = (struct pair){ a, (int64_t)(b - a) };
+	*mem_add(ps->p, ps->n, ps->cap) = (struct pair){ a, (int64_t)(b - a) };
 }
 
-/* Of what both kept, all that is there once. */
-static void find_pairs(const struct print_list *a, const struct print_list *b,
-		       struct pairs *ps)
+/* Pairs the events that occur once in both. */
+static void clock_fit_pairs(const struct fingerprint_list *a,
+			    const struct fingerprint_list *b, struct pairs *ps)
 {
 	size_t k = 0;
 
 	for (size_t i = 0; i < a->n;) {
-		size_t na = run_of(a, i);
+		size_t na = count_equal_hashes(a, i);
 
 		while (k < b->n && b->p[k].hash < a->p[i].hash)
 			k++;
 		if (k < b->n && b->p[k].hash == a->p[i].hash && na == 1 &&
-		    run_of(b, k) == 1)
-			add_pair(ps, a->p[i].time, b->p[k].time);
+		    count_equal_hashes(b, k) == 1)
+			clock_fit_add_pair(ps, a->p[i].time, b->p[k].time);
 		i += na;
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_differences(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a;
 	int64_t y = *(const int64_t *)b;
@@ -87,7 +86,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_pair_times(const void *a, const void *b)
 {
 	const struct pair *x = a;
 	const struct pair *y = b;
@@ -95,18 +94,18 @@ static int by_time(const void *a, const void *b)
 	return (x->t > y->t) - (x->t < y->t);
 }
 
-/* Sorts d. */
-static struct cluster densest(int64_t *d, size_t n)
+/* Finds the largest cluster. Sorts d. */
+static struct cluster find_densest(int64_t *d, size_t n)
 {
 	struct cluster c = { 0 };
 	size_t from = 0;
 
 	if (!n)
 		return c;
-	qsort(d, n, sizeof(*d), by_number);
+	qsort(d, n, sizeof(*d), compare_differences);
 	for (size_t i = 0; i < n; i++) {
-		/* differences of wild times do not fit */
-		while ((uint64_t)d[i] - (uint64_t)d[from] > MATCH_SPREAD)
+		/* The differences of invalid times may not fit into int64_t. */
+		while ((uint64_t)d[i] - (uint64_t)d[from] > CLOCK_FIT_SPREAD)
 			from++;
 		if (i + 1 - from > c.n)
 			c = (struct cluster){ .from = from, .n = i + 1 - from };
@@ -118,30 +117,32 @@ static struct cluster densest(int64_t *d, size_t n)
 	return c;
 }
 
-/* What the pairs from..to say less what the map explains. */
-static struct cluster left_over(struct pairs *ps, size_t from, size_t to,
-				const struct clock_map *map)
+/* Returns the cluster of the differences of pairs from..to that the map does
+ * not explain. */
+static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
+				       const struct clock_map *map)
 {
 	for (size_t i = from; i < to; i++)
 		ps->d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
 					    clock_map_time(map, ps->p[i].t));
-	return densest(ps->d, to - from);
+	return find_densest(ps->d, to - from);
 }
 
-/* The slope between the first and the last third. False: none is seen. */
-static bool slope(struct pairs *ps, struct clock_map *map)
+/* Finds the slope between the first and the last third. Returns false if there
+ * is none. */
+static bool fit_slope(struct pairs *ps, struct clock_map *map)
 {
 	const struct clock_map none = { .offset = 0 };
 	size_t third = ps->n / 3;
 
 	if (ps->n < DRIFT_MIN)
 		return false;
-	struct cluster b = left_over(ps, 0, third, &none);
-	struct cluster e = left_over(ps, ps->n - third, ps->n, &none);
+	struct cluster b = unexplained_rest(ps, 0, third, &none);
+	struct cluster e = unexplained_rest(ps, ps->n - third, ps->n, &none);
 	int64_t t0 = (int64_t)ps->p[third / 2].t;
 	int64_t t1 = (int64_t)ps->p[ps->n - 1 - third / 2].t;
 
-	if (b.n < MATCH_MIN / 2 || e.n < MATCH_MIN / 2 || t1 <= t0)
+	if (b.n < CLOCK_FIT_MIN / 2 || e.n < CLOCK_FIT_MIN / 2 || t1 <= t0)
 		return false;
 	__int128 drift =
 		((__int128)e.middle - b.middle) * DRIFT_ONE / (t1 - t0);
@@ -154,9 +155,11 @@ static bool slope(struct pairs *ps, struct clock_map *map)
 	return true;
 }
 
-/* Pairs that can be right: both of the time that both were recorded. */
-static size_t possible(const struct pairs *ps, const struct clock_map *map,
-		       const struct prints *a, const struct prints *b)
+/* Returns the number of pairs that lie in the time that both recorded. */
+static size_t count_possible_pairs(const struct pairs *ps,
+				   const struct clock_map *map,
+				   const struct fingerprints *a,
+				   const struct fingerprints *b)
 {
 	uint64_t from = clock_map_time(map, a->first);
 	uint64_t to = clock_map_time(map, a->last);
@@ -172,20 +175,20 @@ static size_t possible(const struct pairs *ps, const struct clock_map *map,
 	return n;
 }
 
-/* Straight on where that is as good, else with a slope. */
-static struct cluster fit(struct pairs *ps, struct clock_map *map)
+/* Fits a constant offset, and a slope if that fits better. */
+static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 {
 	struct clock_map tilted;
 	struct cluster c, t;
 
 	memset(map, 0, sizeof(*map));
-	qsort(ps->p, ps->n, sizeof(*ps->p), by_time);
-	c = left_over(ps, 0, ps->n, map);
+	qsort(ps->p, ps->n, sizeof(*ps->p), compare_pair_times);
+	c = unexplained_rest(ps, 0, ps->n, map);
 	map->offset = c.middle;
 	memset(&tilted, 0, sizeof(tilted));
-	if (!slope(ps, &tilted))
+	if (!fit_slope(ps, &tilted))
 		return c;
-	t = left_over(ps, 0, ps->n, &tilted);
+	t = unexplained_rest(ps, 0, ps->n, &tilted);
 	tilted.offset = t.middle;
 	if (t.n > c.n + c.n / 5 ||
 	    (t.n + c.n / 10 >= c.n && t.spread < c.spread - c.spread / 4 &&
@@ -196,27 +199,29 @@ static struct cluster fit(struct pairs *ps, struct clock_map *map)
 	return c;
 }
 
-static bool match_kind(const struct prints *a, const struct prints *b,
-		       enum print_kind kind, struct match *out)
+static bool clock_fit_kind(const struct fingerprints *a,
+			   const struct fingerprints *b,
+			   enum fingerprint_kind kind, struct clock_fit *out)
 {
 	struct pairs ps = { 0 };
 	struct cluster c = { 0 };
 	bool good = false;
 
-	find_pairs(&a->list[kind], &b->list[kind], &ps);
+	clock_fit_pairs(&a->list[kind], &b->list[kind], &ps);
 	if (ps.n > out->found)
 		out->found = ps.n;
-	if (ps.n >= MATCH_MIN) {
+	if (ps.n >= CLOCK_FIT_MIN) {
 		ps.d = mem_new(ps.n, sizeof(*ps.d));
-		c = fit(&ps, &out->map);
-		good = c.n >= MATCH_MIN && c.spread < MATCH_SPREAD &&
-		       c.n * 2 >= possible(&ps, &out->map, a, b);
+		c = fit_line(&ps, &out->map);
+		good = c.n >= CLOCK_FIT_MIN && c.spread < CLOCK_FIT_SPREAD &&
+		       c.n * 2 >= count_possible_pairs(&ps, &out->map, a, b);
 	}
 	if (good) {
 		uint64_t middle = ps.p[ps.n / 2].t;
 
 		out->pairs = c.n;
-		out->error = c.spread + apart(kind, a->records != b->records);
+		out->error = c.spread +
+			     hook_distance(kind, a->records != b->records);
 		out->middle =
 			(int64_t)(clock_map_time(&out->map, middle) - middle);
 	}
@@ -225,40 +230,33 @@ static bool match_kind(const struct prints *a, const struct prints *b,
 	return good;
 }
 
-bool match_clocks(const struct prints *a, const struct prints *b,
-		  struct match *out)
+bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
+		    struct clock_fit *out)
 {
 	memset(out, 0, sizeof(*out));
-	for (int k = 0; k < PRINT_KINDS; k++)
-		if (match_kind(a, b, (enum print_kind)k, out))
+	for (int k = 0; k < FINGERPRINT_KINDS; k++)
+		if (clock_fit_kind(a, b, (enum fingerprint_kind)k, out))
 			return true;
 	return false;
 }
 
-/* Is the hash in l at a time near t? */
-static bool has(const struct print_list *l, uint64_t hash, uint64_t t,
-		uint64_t within)
+/* Returns true if l has the hash at a time near t. */
+static bool fingerprint_is_near(const struct fingerprint_list *l, uint64_t hash,
+				uint64_t t, uint64_t within)
 {
-	size_t lo = 0;
-	size_t hi = l->n;
 	uint64_t from = t > within ? t - within : 0;
+	size_t lo = search_where(l->n, i,
+				 l->p[i].hash > hash || (l->p[i].hash == hash &&
+							 l->p[i].time >= from));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->p[mid].hash < hash ||
-		    (l->p[mid].hash == hash && l->p[mid].time < from))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < l->n && l->p[lo].hash == hash &&
 	       l->p[lo].time <= t + within;
 }
 
-static void agree(const struct print_list *a, const struct print_list *b,
-		  const struct clock_map *map, uint64_t within,
-		  struct agreement *out)
+static void fingerprints_agree(const struct fingerprint_list *a,
+			       const struct fingerprint_list *b,
+			       const struct clock_map *map, uint64_t within,
+			       struct switch_agreement *out)
 {
 	uint64_t mask = a->mask | b->mask;
 	uint64_t from = clock_map_time(map, a->first);
@@ -271,32 +269,36 @@ static void agree(const struct print_list *a, const struct print_list *b,
 		if (a->p[i].hash & mask || t < b->first || t > b->last)
 			continue;
 		out->a++;
-		out->both += has(b, a->p[i].hash, t, within);
+		out->both += fingerprint_is_near(b, a->p[i].hash, t, within);
 	}
 	for (size_t i = 0; i < b->n; i++)
 		out->b += !(b->p[i].hash & mask) && b->p[i].time >= from &&
 			  b->p[i].time <= to;
 }
 
-void match_switches(const struct prints *a, const struct prints *b,
-		    const struct clock_map *map, uint64_t within,
-		    struct agreement *out)
+void clock_fit_switches(const struct fingerprints *a,
+			const struct fingerprints *b,
+			const struct clock_map *map, uint64_t within,
+			struct switch_agreement *out)
 {
-	agree(&a->list[PRINT_SWITCH], &b->list[PRINT_SWITCH], map, within, out);
+	fingerprints_agree(&a->list[FINGERPRINT_SWITCH],
+			   &b->list[FINGERPRINT_SWITCH], map, within, out);
 }
 
-uint64_t match_others(const struct prints *a, const struct prints *b,
-		      const struct clock_map *map, uint64_t within)
+uint64_t clock_fit_others(const struct fingerprints *a,
+			  const struct fingerprints *b,
+			  const struct clock_map *map, uint64_t within)
 {
-	struct agreement fork, chain;
+	struct switch_agreement fork, chain;
 
-	agree(&a->list[PRINT_FORK], &b->list[PRINT_FORK], map, within, &fork);
-	agree(&a->list[PRINT_CHAIN], &b->list[PRINT_CHAIN], map, within,
-	      &chain);
+	fingerprints_agree(&a->list[FINGERPRINT_FORK],
+			   &b->list[FINGERPRINT_FORK], map, within, &fork);
+	fingerprints_agree(&a->list[FINGERPRINT_CHAIN],
+			   &b->list[FINGERPRINT_CHAIN], map, within, &chain);
 	return fork.both + chain.both;
 }
 
-static size_t names_of(const struct prints *p, size_t i)
+static size_t count_names(const struct fingerprints *p, size_t i)
 {
 	size_t n = 1;
 
@@ -305,7 +307,8 @@ static size_t names_of(const struct prints *p, size_t i)
 	return n;
 }
 
-bool match_names_differ(const struct prints *a, const struct prints *b)
+bool clock_fit_names_differ(const struct fingerprints *a,
+			    const struct fingerprints *b)
 {
 	size_t k = 0;
 	size_t both = 0;
@@ -314,12 +317,12 @@ bool match_names_differ(const struct prints *a, const struct prints *b)
 	for (size_t i = 0, n; i < a->n_name; i += n) {
 		bool same = false;
 
-		n = names_of(a, i);
+		n = count_names(a, i);
 		while (k < b->n_name && b->name[k].tid < a->name[i].tid)
 			k++;
 		if (k == b->n_name || b->name[k].tid != a->name[i].tid)
 			continue;
-		size_t m = names_of(b, k);
+		size_t m = count_names(b, k);
 
 		for (size_t x = i; x < i + n; x++)
 			for (size_t y = k; y < k + m; y++)

@@ -1,5 +1,4 @@
-/* clock_fit.h - how the clocks of two captures go together, by the events that
- * both have. */
+/* clock_fit.h - compares two clocks by events that both captures have. */
 #ifndef STITCH_ORDER_CLOCK_FIT_H
 #define STITCH_ORDER_CLOCK_FIT_H
 #include <stdbool.h>
@@ -7,38 +6,44 @@
 
 #include "stitch/base/clock_map.h"
 
-struct prints;
+struct fingerprints;
 
-/* Fewer than this prove nothing. */
-#define MATCH_MIN 10
-/* ns from the 5th to the 95th percentile, at most. */
-#define MATCH_SPREAD 100000
+/* Smallest number of events that proves anything. */
+#define CLOCK_FIT_MIN 10
+/* Largest distance in ns from the 5th to the 95th percentile. */
+#define CLOCK_FIT_SPREAD 100000
 
-struct match {
-	struct clock_map map; /* of a's times to b's */
-	int64_t middle;	      /* ns that b's are ahead of a's, in the middle */
-	int64_t error;	      /* ns: the spread, and how far the places in the
-			       * kernel are apart that record the event */
-	uint64_t pairs;	      /* that agree */
-	uint64_t found;	      /* events that are there once in both */
+struct clock_fit {
+	struct clock_map map; /* maps times of a to b */
+	int64_t middle;	      /* ns that b is ahead of a, in the middle of the
+			       * capture */
+	int64_t error;	/* ns: the spread, plus the distance of the hooks that
+			 * record the event */
+	uint64_t pairs; /* number of pairs that agree */
+	uint64_t found; /* events that occur once in both */
 };
 
-/* False: nothing can be said; found is filled all the same. */
-bool match_clocks(const struct prints *a, const struct prints *b,
-		  struct match *out);
+/* Fits the clock of a to that of b. Returns false if that is not possible;
+ * out->found is valid anyway. */
+bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
+		    struct clock_fit *out);
 
-/* Of the switches of each while both were recorded: how many there are in
- * each, and how many of a are in b too. */
-struct agreement {
+/* Switches in the time that both recorded: in a, in b, and those of a that are
+ * also in b. */
+struct switch_agreement {
 	uint64_t a, b, both;
 };
 
-void match_switches(const struct prints *a, const struct prints *b,
-		    const struct clock_map *map, uint64_t within,
-		    struct agreement *out);
-/* Events of the other kinds that are in both at the same time. */
-uint64_t match_others(const struct prints *a, const struct prints *b,
-		      const struct clock_map *map, uint64_t within);
-/* Do threads of the same id have other names? */
-bool match_names_differ(const struct prints *a, const struct prints *b);
+void clock_fit_switches(const struct fingerprints *a,
+			const struct fingerprints *b,
+			const struct clock_map *map, uint64_t within,
+			struct switch_agreement *out);
+/* Returns the number of events of other kinds that are in both at the same
+ * time. */
+uint64_t clock_fit_others(const struct fingerprints *a,
+			  const struct fingerprints *b,
+			  const struct clock_map *map, uint64_t within);
+/* Returns true if threads with the same id have different names. */
+bool clock_fit_names_differ(const struct fingerprints *a,
+			    const struct fingerprints *b);
 #endif

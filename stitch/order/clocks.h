@@ -8,18 +8,18 @@
 #include "stitch/base/clock_map.h"
 #include "stitch/source.h"
 
-/* The clock that perf, ftrace, LTTng or a user calls so; CLOCK_ID_NONE: none
- * of those that we know, or one that does not count ns. NULL is fine. */
+/* Returns the clock with this name of perf, ftrace, LTTng or the user;
+ * CLOCK_ID_NONE if it is unknown, does not count ns, or name is NULL. */
 enum clock_id clock_id_of(const char *name);
-/* Never steps against other clocks of the kernel but by its own errors:
- * realtime and what NTP steers alike. */
+/* Returns true for clocks whose rate the system adjusts: realtime, and others
+ * that NTP steers. Other clocks deviate by their own errors only. */
 bool clock_is_steered(enum clock_id id);
-/* Cycles of a processor: no ns before they are converted. */
+/* Returns true if times are CPU cycles that must be converted to ns. */
 bool clock_is_raw(const struct source_info *info);
 
-/* Bytes of a time as clock_utc() writes it, with the final 0. */
+/* Bytes that clock_utc() writes at most, with the final 0. */
 #define CLOCK_UTC_SIZE 64
-/* ns since 1970 as "2026-11-20T14:03:07.123456789Z"; its length, or 0 when
- * the year cannot be written. */
+/* Writes ns since 1970 as "2026-11-20T14:03:07.123456789Z". Returns the length,
+ * or 0 if the year is out of range. */
 size_t clock_utc(int64_t ns, char buf[CLOCK_UTC_SIZE]);
 #endif

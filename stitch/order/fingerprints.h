@@ -1,10 +1,13 @@
-/* fingerprints.h - what a capture has in common with others of the same run:
- * the events that every tracer sees, by what they say and when.
+/* fingerprints.h - collects events of a capture that other captures have too.
  *
- * prints_new(), prints_take() for every record in time order, prints_end(),
- * then clock_fit.h compares two of them. Memory is bounded: where there are too
- * many, those stay whose hash ends in zeros, and they are the same ones in
- * every capture. Hashes hold within one run of the program. */
+ * Every tracer sees the same switches, forks and chains. Their contents are
+ * hashed, to be compared with another capture.
+ *
+ * Call order: fingerprints_new(), fingerprints_take() for every record in time
+ * order, fingerprints_end(); then clock_fit.h compares two captures. Memory is
+ * bounded: of too many events, those whose hash ends in zeros are kept, which
+ * are the same in every capture. Hashes are valid within one run of the
+ * program. */
 #ifndef STITCH_ORDER_FINGERPRINTS_H
 #define STITCH_ORDER_FINGERPRINTS_H
 #include <stdbool.h>
@@ -15,48 +18,51 @@
 
 struct record;
 
-enum print_kind {
-	PRINT_SWITCH, /* CPU, thread that leaves, thread that comes */
-	PRINT_RUN,    /* three switches of a CPU in a row */
-	PRINT_CHAIN,  /* cookie, thread */
-	PRINT_FORK,   /* child, parent */
-	PRINT_KINDS
+enum fingerprint_kind {
+	FINGERPRINT_SWITCH, /* CPU, thread that leaves, thread that comes */
+	FINGERPRINT_RUN,    /* three switches of a CPU in a row */
+	FINGERPRINT_CHAIN,  /* cookie, thread */
+	FINGERPRINT_FORK,   /* child, parent */
+	FINGERPRINT_KINDS
 };
 
-struct print {
+struct fingerprint {
 	uint64_t hash, time;
 };
 
-struct print_list {
-	struct print *p; /* by hash, then time, after prints_end() */
+struct fingerprint_list {
+	struct fingerprint *p; /* sorted by hash, then time, by
+				* fingerprints_end() */
 	size_t n, cap;
-	uint64_t mask;	      /* of hashes: those that are kept have 0 there */
-	uint64_t first, last; /* times of all, kept or not */
+	uint64_t mask; /* the hashes of all kept events have 0 in these bits */
+	uint64_t first, last; /* times of all events, kept or not */
 };
 
-/* A name that a thread had. */
-struct print_name {
+/* A name of a thread. */
+struct fingerprint_name {
 	int32_t tid;
 	uint64_t hash;
 };
 
-struct prints {
-	struct print_list list[PRINT_KINDS];
-	struct print_name *name; /* by tid, each once, after prints_end() */
+struct fingerprints {
+	struct fingerprint_list list[FINGERPRINT_KINDS];
+	struct fingerprint_name *name; /* sorted by tid, without duplicates,
+					* by fingerprints_end() */
 	size_t n_name, cap_name;
-	uint64_t first, last; /* times of all records; 0, 0: none has one */
+	uint64_t first, last; /* times of all records; 0, 0: none */
 	uint64_t switches,
-		joined; /* whose thread is the one that came before */
-	bool records;	/* the switches are perf's records, not its samples of
-			 * the tracepoint, which is some us away */
-	struct ran ran; /* who was on a CPU, by its samples and switches */
-	struct prints_cpus *cpus;
+		joined; /* switches away from the thread that came before */
+	bool records;	/* switches come from perf's records; samples of the
+			 * tracepoint are some us away */
+	struct oncpu_match oncpu; /* who was on a CPU, by samples and
+				   * switches */
+	struct fingerprints_cpus *cpus;
 };
 
-struct prints *prints_new(void);
-void prints_free(struct prints *p);
-void prints_take(struct prints *p, const struct record *rec);
-void prints_end(struct prints *p);
-/* Are the switches those of all threads? */
-bool prints_whole(const struct prints *p);
+struct fingerprints *fingerprints_new(void);
+void fingerprints_free(struct fingerprints *p);
+void fingerprints_take(struct fingerprints *p, const struct record *rec);
+void fingerprints_end(struct fingerprints *p);
+/* Returns true if the switches seem to be those of all threads. */
+bool fingerprints_see_all_switches(const struct fingerprints *p);
 #endif

@@ -1,49 +1,47 @@
-/* oncpu_match.c - do the threads of one capture run when another saw them on a
- * CPU? */
+/* oncpu_match.c - checks samples of one capture against switches of another. */
 #include "stitch/order/oncpu_match.h"
 
 #include <stdlib.h>
 
 #include "stitch/base/clock_map.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* 6 MiB and 1 MiB. */
 #define EDGES_MAX ((size_t)1 << 18)
 #define HITS_MAX ((size_t)1 << 16)
 
-void ran_release(struct ran *r)
+void oncpu_match_release(struct oncpu_match *r)
 {
 	free(r->edge);
 	free(r->hit);
-	*r = (struct ran){ 0 };
+	*r = (struct oncpu_match){ 0 };
 }
 
-static void add_edge(struct ran *r, const struct ran_edge *e)
+static void oncpu_add_edge(struct oncpu_match *r, const struct oncpu_edge *e)
 {
 	if (e->tid <= 0)
-		return; /* the idle task is one for each CPU */
-	r->edge = mem_grow(r->edge, &r->cap_edge, r->n_edge + 1,
-			   sizeof(*r->edge));
-	r->edge[r->n_edge++] = *e;
+		return; /* the idle task exists on each CPU */
+	*mem_add(r->edge, r->n_edge, r->cap_edge) = *e;
 }
 
-void ran_switch(struct ran *r, int32_t cpu, int32_t prev, int32_t next,
-		uint64_t t)
+void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
+			    int32_t next, uint64_t t)
 {
-	const struct ran_edge out = { t, prev, cpu, false };
-	const struct ran_edge in = { t, next, cpu, true };
+	const struct oncpu_edge out = { t, prev, cpu, false };
+	const struct oncpu_edge in = { t, next, cpu, true };
 
 	if (r->n_edge + 2 > EDGES_MAX)
 		return;
 	if (!r->last)
 		r->first = t;
 	r->last = t;
-	add_edge(r, &out);
-	add_edge(r, &in);
+	oncpu_add_edge(r, &out);
+	oncpu_add_edge(r, &in);
 }
 
-/* Every second one goes. */
-static void thin(struct ran *r)
+/* Drops every second sample. */
+static void oncpu_thin_hits(struct oncpu_match *r)
 {
 	size_t n = 0;
 
@@ -53,7 +51,8 @@ static void thin(struct ran *r)
 	r->every *= 2;
 }
 
-void ran_hit(struct ran *r, int32_t cpu, int32_t tid, uint64_t t)
+void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
+			 uint64_t t)
 {
 	if (tid <= 0)
 		return;
@@ -62,65 +61,61 @@ void ran_hit(struct ran *r, int32_t cpu, int32_t tid, uint64_t t)
 	if (r->seen++ % r->every)
 		return;
 	if (r->n_hit == HITS_MAX)
-		thin(r);
-	r->hit = mem_grow(r->hit, &r->cap_hit, r->n_hit + 1, sizeof(*r->hit));
-	r->hit[r->n_hit++] = (struct ran_hit){ t, tid, cpu };
+		oncpu_thin_hits(r);
+	*mem_add(r->hit, r->n_hit, r->cap_hit) =
+		(struct oncpu_hit){ t, tid, cpu };
 }
 
-static int by_thread(const void *a, const void *b)
+static int compare_edges(const void *a, const void *b)
 {
-	const struct ran_edge *x = a;
-	const struct ran_edge *y = b;
+	const struct oncpu_edge *x = a;
+	const struct oncpu_edge *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	/* it leaves one CPU before it gets another */
+	/* A thread leaves one CPU before it comes to another. */
 	return x->comes - y->comes;
 }
 
-void ran_end(struct ran *r)
+void oncpu_match_end(struct oncpu_match *r)
 {
 	if (r->n_edge)
-		qsort(r->edge, r->n_edge, sizeof(*r->edge), by_thread);
+		qsort(r->edge, r->n_edge, sizeof(*r->edge), compare_edges);
 }
 
-/* The number of edges in front of the first one of tid after t. */
-static size_t up_to(const struct ran *r, int32_t tid, uint64_t t)
+/* Returns the number of edges up to the last one of tid at or before t. */
+static size_t oncpu_edges_until(const struct oncpu_match *r, int32_t tid,
+				uint64_t t)
 {
-	size_t lo = 0;
-	size_t hi = r->n_edge;
+	const struct oncpu_edge *e = r->edge;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct ran_edge *e = &r->edge[mid];
-
-		if (e->tid < tid || (e->tid == tid && e->time <= t))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(r->n_edge, i,
+			    e[i].tid > tid ||
+				    (e[i].tid == tid && e[i].time > t));
 }
 
-static const struct ran_edge *edge_of(const struct ran *r, size_t i,
-				      int32_t tid)
+static const struct oncpu_edge *oncpu_edge_of(const struct oncpu_match *r,
+					      size_t i, int32_t tid)
 {
 	return i < r->n_edge && r->edge[i].tid == tid ? &r->edge[i] : NULL;
 }
 
-/* Which number of *out it adds to; NULL: none. */
-static uint64_t *ran_at(const struct ran *r, const struct ran_hit *h,
-			uint64_t t, uint64_t within, struct ran_said *out)
+/* Returns the counter of *out that the sample adds to, or NULL. */
+static uint64_t *oncpu_count_for(const struct oncpu_match *r,
+				 const struct oncpu_hit *h, uint64_t t,
+				 uint64_t within, struct oncpu_result *out)
 {
-	size_t i = up_to(r, h->tid, t);
-	const struct ran_edge *before = i ? edge_of(r, i - 1, h->tid) : NULL;
-	const struct ran_edge *after = edge_of(r, i, h->tid);
+	size_t i = oncpu_edges_until(r, h->tid, t);
+	const struct oncpu_edge *before =
+		i ? oncpu_edge_of(r, i - 1, h->tid) : NULL;
+	const struct oncpu_edge *after = oncpu_edge_of(r, i, h->tid);
 
 	if (!before && !after)
 		return &out->unknown;
-	/* out of sight, close to a switch, or one of them was not recorded */
+	/* The thread is unknown at this time, the sample is too close to a
+	 * switch, or a switch was not recorded. */
 	if (!before || !after || t - before->time <= within ||
 	    after->time - t <= within || before->comes == after->comes)
 		return NULL;
@@ -129,17 +124,18 @@ static uint64_t *ran_at(const struct ran *r, const struct ran_hit *h,
 	return h->cpu < 0 || h->cpu == before->cpu ? &out->yes : &out->no;
 }
 
-void ran_compare(const struct ran *a, const struct ran *b,
-		 const struct clock_map *map, uint64_t within,
-		 struct ran_said *out)
+void oncpu_match_compare(const struct oncpu_match *a,
+			 const struct oncpu_match *b,
+			 const struct clock_map *map, uint64_t within,
+			 struct oncpu_result *out)
 {
-	*out = (struct ran_said){ 0 };
+	*out = (struct oncpu_result){ 0 };
 	for (size_t i = 0; i < a->n_hit; i++) {
 		uint64_t t = clock_map_time(map, a->hit[i].time);
 		uint64_t *n = NULL;
 
 		if (t >= b->first && t <= b->last)
-			n = ran_at(b, &a->hit[i], t, within, out);
+			n = oncpu_count_for(b, &a->hit[i], t, within, out);
 		if (n)
 			++*n;
 	}

@@ -1,13 +1,12 @@
-/* oncpu_match.h - do the threads of one capture run when another saw them on a
- * CPU?
+/* oncpu_match.h - checks samples of one capture against switches of another.
  *
- * Where one capture has samples and the other switches there are no equal
- * events, but a thread that is sampled must be on a CPU: many samples that
- * fall into the right turns prove that both are of one kernel, and that their
- * clocks go together.
+ * If one capture has samples and the other has switches, they have no equal
+ * events. But a sampled thread must be on a CPU: if many samples agree with the
+ * switches, both captures are of one kernel, and their clocks fit.
  *
- * ran_switch() and ran_hit() in time order, ran_end(), then ran_compare().
- * Memory is bounded: of hits some are left out, of switches the end. */
+ * Call order: oncpu_match_add_switch() and oncpu_match_add_hit() in time order,
+ * oncpu_match_end(), then oncpu_match_compare(). Memory is bounded: samples are
+ * thinned out, and late switches are dropped. */
 #ifndef STITCH_ORDER_ONCPU_MATCH_H
 #define STITCH_ORDER_ONCPU_MATCH_H
 #include <stdbool.h>
@@ -16,41 +15,45 @@
 
 struct clock_map;
 
-/* A thread gets a CPU, or leaves it. */
-struct ran_edge {
+/* A thread comes to a CPU or leaves it. */
+struct oncpu_edge {
 	uint64_t time;
 	int32_t tid, cpu;
 	bool comes;
 };
 
-struct ran_hit {
+struct oncpu_hit {
 	uint64_t time;
-	int32_t tid, cpu; /* cpu -1: not known */
+	int32_t tid, cpu; /* cpu -1: unknown */
 };
 
-/* Zero-initialised is empty. */
-struct ran {
-	struct ran_edge *edge; /* by thread, then time, after ran_end() */
+/* All zeros: empty. */
+struct oncpu_match {
+	struct oncpu_edge *edge; /* sorted by thread, then time, by
+				  * oncpu_match_end() */
 	size_t n_edge, cap_edge;
-	struct ran_hit *hit;
+	struct oncpu_hit *hit;
 	size_t n_hit, cap_hit;
-	uint64_t seen, every; /* hits; one of so many is kept */
+	uint64_t seen, every; /* samples seen; one of so many is kept */
 	uint64_t first, last; /* times of the switches that are kept */
 };
 
-struct ran_said {
-	uint64_t yes, no; /* hits in a turn of their thread; outside of it */
-	uint64_t unknown; /* of threads that had none */
+struct oncpu_result {
+	uint64_t yes, no; /* samples while their thread was on the CPU; while
+			   * it was not */
+	uint64_t unknown; /* samples of threads without switches */
 };
 
-void ran_release(struct ran *r);
-void ran_switch(struct ran *r, int32_t cpu, int32_t prev, int32_t next,
-		uint64_t t);
-void ran_hit(struct ran *r, int32_t cpu, int32_t tid, uint64_t t);
-void ran_end(struct ran *r);
-/* Hits of a, whose times the map leads to b's, in the turns of b; what is
- * closer than within to the end of one says nothing. */
-void ran_compare(const struct ran *a, const struct ran *b,
-		 const struct clock_map *map, uint64_t within,
-		 struct ran_said *out);
+void oncpu_match_release(struct oncpu_match *r);
+void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
+			    int32_t next, uint64_t t);
+void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
+			 uint64_t t);
+void oncpu_match_end(struct oncpu_match *r);
+/* Compares the samples of a, whose times map converts to b's clock, with the
+ * switches of b. Samples closer than `within` to a switch do not count. */
+void oncpu_match_compare(const struct oncpu_match *a,
+			 const struct oncpu_match *b,
+			 const struct clock_map *map, uint64_t within,
+			 struct oncpu_result *out);
 #endif

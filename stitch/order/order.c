@@ -1,8 +1,8 @@
-/* order.c - many sources in, one time-ordered stream out.
+/* order.c - merges the records of many sources into one time-ordered stream.
  *
- * Between two calls: wait[head..n) is sorted; every run in the temporary file
- * is sorted; what was given out is not larger than anything still waiting,
- * unless a source broke its floor (then the record is late). */
+ * Between two calls, wait[head..n) is sorted, every run in the temporary file
+ * is sorted, and no ref that was output is larger than one that waits, unless a
+ * source broke its promise (src->floor); then the record is late. */
 #include "stitch/order/order.h"
 
 #include <fcntl.h>
@@ -18,31 +18,31 @@
 #include "stitch/source.h"
 #include "stitch/base/temp.h"
 
-/* Refs read at least before the waiting ones are sorted again. */
+/* Least number of refs to read before they are sorted and merged. */
 #define BATCH_MIN 2048
-/* Refs of one instant that a new one is compared with for equal bytes. */
+/* Most refs of one time that are compared for equal bytes. */
 #define GROUP_MAX 64
 #define RUN_BUF 1024
-/* More runs than this are first merged into one: each costs a buffer, and a
- * comparison for every record. */
+/* Most runs before they are merged into one, because each run costs a buffer
+ * and a comparison for every record. */
 #define RUN_MAX 64
 #define LIMIT_DEFAULT ((uint64_t)256 << 20)
 
-/* Cycles of a fast processor in one ns: keys of one source that are this far
- * apart keep their order when they become ns. */
+/* More than the cycles of a fast processor in one ns: keys of a source that
+ * differ by as much keep their order when converted to ns. */
 #define KEYS_APART 64
 
-/* The clock of a source, where it is not the timeline's. */
+/* The clock of a source that is not on the timeline. */
 struct clock {
 	bool moved;
 	struct clock_map map;
-	uint64_t first; /* of the source's timed records, on its clock */
+	uint64_t first; /* first time of the source, on its own clock */
 };
 
 /* A sorted run of refs in the temporary file. */
 struct run {
-	off_t at;      /* of the next ref to read */
-	uint64_t left; /* refs not read yet */
+	off_t at;      /* file position of the next ref */
+	uint64_t left; /* refs that were not read yet */
 	struct ref *buf;
 	size_t head, n;
 };
@@ -53,21 +53,22 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
-	struct clock *clock; /* NULL: all on the timeline's */
+	struct clock *clock; /* NULL: all sources are on the timeline */
 
 	struct ref *wait;
 	size_t head, n, cap;
 	struct ref *scratch;
 	size_t cap_scratch;
 
-	uint64_t limit; /* refs that may wait in memory */
+	uint64_t limit; /* most refs that wait in memory */
 	char *temp_dir;
 	FILE *temp;
 	off_t temp_end;
 	struct run *run;
 	size_t n_run, cap_run;
 
-	struct ref group[GROUP_MAX]; /* given out, one key: not released */
+	struct ref group[GROUP_MAX]; /* refs of one key that were output but
+				      * not released */
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
@@ -78,7 +79,7 @@ struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
 	struct order *ord = mem_new(1, sizeof(*ord));
 
 	ord->ledger = lg;
-	/* Arrays double as they grow, and sorting needs a second one. */
+	/* Arrays double as they grow, and sorting needs a second array. */
 	ord->limit = (limit ? limit : LIMIT_DEFAULT) / sizeof(struct ref) / 4;
 	if (ord->limit < 2 * (uint64_t)BATCH_MIN)
 		ord->limit = 2 * (uint64_t)BATCH_MIN;
@@ -151,9 +152,10 @@ void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
 	}
 }
 
-/* Where a key is on the timeline. What has no time is of the start of its own
- * source, and what belongs to the end stays there. */
-static uint64_t moved(const struct order *ord, uint16_t source, uint64_t key)
+/* Converts a key to the timeline. A record without a time counts as one at the
+ * start of its source; one that belongs to the end stays there. */
+static uint64_t order_key_time(const struct order *ord, uint16_t source,
+			       uint64_t key)
 {
 	const struct clock *c = &ord->clock[source];
 
@@ -162,39 +164,41 @@ static uint64_t moved(const struct order *ord, uint16_t source, uint64_t key)
 	return clock_map_time(&c->map, key < c->first ? c->first : key);
 }
 
-static inline uint64_t on_line(const struct order *ord, const struct ref *ref)
+static inline uint64_t ref_time(const struct order *ord, const struct ref *ref)
 {
-	return ord->clock ? moved(ord, ref->source, ref->key) : ref->key;
+	return ord->clock ? order_key_time(ord, ref->source, ref->key)
+			  : ref->key;
 }
 
-/* Refs keep the keys of their source, which decode() wants back; those of one
- * source have the same order on every clock. */
-static inline bool before(const struct order *ord, const struct ref *a,
-			  const struct ref *b)
+/* Refs keep their source's keys, which decode() needs. Refs of one source have
+ * the same order on every clock. */
+static inline bool ref_before(const struct order *ord, const struct ref *a,
+			      const struct ref *b)
 {
 	uint64_t ka = a->key;
 	uint64_t kb = b->key;
 
 	if (__builtin_expect(ord->clock != NULL, 0) &&
 	    (a->source != b->source || ka - kb + KEYS_APART < 2 * KEYS_APART)) {
-		ka = moved(ord, a->source, ka);
-		kb = moved(ord, b->source, kb);
+		ka = order_key_time(ord, a->source, ka);
+		kb = order_key_time(ord, b->source, kb);
 	}
 	if (ka != kb)
 		return ka < kb;
-	if (a->class != b->class)
-		return a->class < b->class;
+	if (a->kind != b->kind)
+		return a->kind < b->kind;
 	if (a->source != b->source)
 		return a->source < b->source;
 	return a->seq < b->seq;
 }
 
-/* Merges sorted a[0..na) and b[0..nb) into out, which overlaps neither. */
-static void merge(const struct order *ord, const struct ref *a, size_t na,
-		  const struct ref *b, size_t nb, struct ref *out)
+/* Merges the sorted a[0..na) and b[0..nb) into out, which must not overlap
+ * them. */
+static void merge_refs(const struct order *ord, const struct ref *a, size_t na,
+		       const struct ref *b, size_t nb, struct ref *out)
 {
 	while (na && nb) {
-		if (before(ord, b, a)) {
+		if (ref_before(ord, b, a)) {
 			*out++ = *b++;
 			nb--;
 		} else {
@@ -205,19 +209,20 @@ static void merge(const struct order *ord, const struct ref *a, size_t na,
 	memcpy(out, na ? a : b, (na + nb) * sizeof(*out));
 }
 
-/* Length of the ascending run at a[0]. */
+/* Returns the length of the ascending run at a[0]. */
 static size_t run_length(const struct order *ord, const struct ref *a, size_t n)
 {
 	size_t i = 1;
 
-	while (i < n && !before(ord, &a[i], &a[i - 1]))
+	while (i < n && !ref_before(ord, &a[i], &a[i - 1]))
 		i++;
 	return i;
 }
 
-/* Merges neighbouring ascending runs of a into out; gives how many runs are
- * left. Recorders write long runs (one ring after another), so few passes
- * are needed; overwrite mode (newest first) is the bad case, n log n. */
+/* Merges pairs of neighbouring ascending runs of a into out. Returns the number
+ * of runs left. Recorders write long runs (one ring after another), so few
+ * passes are needed; overwrite mode (newest first) is the worst case, n log
+ * n. */
 static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 			 struct ref *out)
 {
@@ -228,7 +233,7 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 		size_t lb = i + la < n ? run_length(ord, a + i + la, n - i - la)
 				       : 0;
 
-		merge(ord, a + i, la, a + i + la, lb, out + i);
+		merge_refs(ord, a + i, la, a + i + la, lb, out + i);
 		i += la + lb;
 	}
 	return runs;
@@ -256,18 +261,18 @@ static void sort_tail(struct order *ord, size_t from)
 		memcpy(ord->wait + from, b, n * sizeof(*b));
 }
 
-/* Makes wait[0..n) sorted out of two sorted parts, [head..mid) and [mid..n),
- * by merging from the back; what was given out (below head) goes away. */
+/* Merges two sorted parts, [head..mid) and [mid..n), into wait[0..n). Refs
+ * below head were output and are dropped. */
 static void merge_waiting(struct order *ord, size_t mid)
 {
 	size_t na = mid - ord->head;
 	size_t nb = ord->n - mid;
 
-	if (na && nb && before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
+	if (na && nb && ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
 		ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch,
 					na + nb, sizeof(*ord->scratch));
-		merge(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
-		      ord->scratch);
+		merge_refs(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
+			   ord->scratch);
 		memcpy(ord->wait, ord->scratch, (na + nb) * sizeof(struct ref));
 	} else if (ord->head) {
 		memmove(ord->wait, ord->wait + ord->head,
@@ -277,16 +282,16 @@ static void merge_waiting(struct order *ord, size_t mid)
 	ord->head = 0;
 }
 
-static inline uint64_t floor_of(const struct order *ord, size_t i)
+static inline uint64_t source_floor(const struct order *ord, size_t i)
 {
 	uint64_t floor = ord->src[i]->floor;
 
-	return ord->clock ? moved(ord, (uint16_t)i, floor) : floor;
+	return ord->clock ? order_key_time(ord, (uint16_t)i, floor) : floor;
 }
 
-/* The source that holds everybody up, and until when; NULL when all are at
- * their end. */
-static struct source *lowest(const struct order *ord, uint64_t *until)
+/* Returns the source that limits the output, and the time up to which it is
+ * complete; NULL if all sources are at their end. */
+static struct source *lowest_source(const struct order *ord, uint64_t *until)
 {
 	struct source *low = NULL;
 
@@ -296,7 +301,7 @@ static struct source *lowest(const struct order *ord, uint64_t *until)
 
 		if (ord->done[i])
 			continue;
-		floor = floor_of(ord, i);
+		floor = source_floor(ord, i);
 		if (!low || floor < *until) {
 			low = ord->src[i];
 			*until = floor;
@@ -340,18 +345,16 @@ static int write_temp(struct order *ord, off_t at, const struct ref *ref,
 	return 0;
 }
 
-static void add_run(struct order *ord, off_t at, uint64_t n)
+static void order_add_run(struct order *ord, off_t at, uint64_t n)
 {
-	ord->run = mem_grow(ord->run, &ord->cap_run, ord->n_run + 1,
-			    sizeof(*ord->run));
-	ord->run[ord->n_run++] = (struct run){
+	*mem_add(ord->run, ord->n_run, ord->cap_run) = (struct run){
 		.at = at,
 		.left = n,
 		.buf = mem_new(RUN_BUF, sizeof(struct ref)),
 	};
 }
 
-/* 1 when the run has a head, 0 when it is used up. */
+/* Returns 1 if the run has a ref, 0 if it is used up, -1 on error. */
 static int run_fill(struct order *ord, struct run *run, struct err *err)
 {
 	size_t n = run->left < RUN_BUF ? (size_t)run->left : RUN_BUF;
@@ -372,7 +375,8 @@ static int run_fill(struct order *ord, struct run *run, struct err *err)
 	return 1;
 }
 
-/* The smallest ref of all runs and its run, or NULL; used-up runs go. */
+/* Sets *out to the run with the smallest ref, or NULL. Removes runs that are
+ * used up. */
 static int smallest_run(struct order *ord, struct run **out, struct err *err)
 {
 	struct run *low = NULL;
@@ -388,7 +392,8 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 			*r = ord->run[--ord->n_run];
 			continue;
 		}
-		if (!low || before(ord, &r->buf[r->head], &low->buf[low->head]))
+		if (!low ||
+		    ref_before(ord, &r->buf[r->head], &low->buf[low->head]))
 			low = r;
 		i++;
 	}
@@ -396,7 +401,7 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 	return 0;
 }
 
-/* Makes one run of all runs, behind them in the file. */
+/* Merges all runs into one run at the end of the file. */
 static int merge_runs(struct order *ord, struct err *err)
 {
 	struct ref *buf = mem_new(RUN_BUF, sizeof(*buf));
@@ -422,15 +427,16 @@ static int merge_runs(struct order *ord, struct err *err)
 	free(buf);
 	if (rc)
 		return -1;
-	/* Gives the disk space back; where that cannot be done it waits. */
+	/* Returns the disk space of the old runs, if the file system supports
+	 * it. */
 	(void)!fallocate(fileno(ord->temp),
 			 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, start);
-	add_run(ord, start, total);
+	order_add_run(ord, start, total);
 	return 0;
 }
 
-/* Writes everything that waits as one run. */
-static int spill(struct order *ord, struct err *err)
+/* Writes all waiting refs as one run. */
+static int order_spill(struct order *ord, struct err *err)
 {
 	size_t n = ord->n - ord->head;
 
@@ -442,21 +448,21 @@ static int spill(struct order *ord, struct err *err)
 		return -1;
 	if (write_temp(ord, ord->temp_end, ord->wait + ord->head, n, err))
 		return -1;
-	add_run(ord, ord->temp_end, n);
+	order_add_run(ord, ord->temp_end, n);
 	ord->temp_end += (off_t)(n * sizeof(struct ref));
 	ord->head = ord->n = 0;
 	return 0;
 }
 
-/* Reads until there are as many new refs as old ones, or all is read. */
-static int refill(struct order *ord, struct err *err)
+/* Reads until there are as many new refs as old ones, or no more. */
+static int order_refill(struct order *ord, struct err *err)
 {
-	if (ord->n - ord->head > ord->limit / 2 && spill(ord, err))
+	if (ord->n - ord->head > ord->limit / 2 && order_spill(ord, err))
 		return -1;
 	size_t mid = ord->n;
 	size_t want = ord->n - ord->head;
 	uint64_t until;
-	struct source *src = lowest(ord, &until);
+	struct source *src = lowest_source(ord, &until);
 	struct err why = { 0 };
 
 	if (want < BATCH_MIN)
@@ -478,16 +484,17 @@ static int refill(struct order *ord, struct err *err)
 		} else {
 			ord->done[src->index] = true;
 		}
-		src = lowest(ord, &until);
+		src = lowest_source(ord, &until);
 	}
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
 	return 0;
 }
 
-/* The smallest ref that waits anywhere; *run is its run or NULL. 1, 0, -1. */
-static int smallest(struct order *ord, struct ref *ref, struct run **run,
-		    struct err *err)
+/* Finds the smallest ref; *run is its run, or NULL if it is in memory. Returns
+ * 1, 0 (none) or -1. */
+static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
+			struct err *err)
 {
 	bool have = ord->head < ord->n;
 
@@ -499,19 +506,20 @@ static int smallest(struct order *ord, struct ref *ref, struct run **run,
 		return have;
 	const struct ref *low = &(*run)->buf[(*run)->head];
 
-	if (have && !before(ord, low, ref))
+	if (have && !ref_before(ord, low, ref))
 		*run = NULL;
 	else
 		*ref = *low;
 	return 1;
 }
 
-/* The next ref that nothing can come before any more. 1, 0, -1. */
-static int next_ref(struct order *ord, struct ref *ref, struct err *err)
+/* Takes the next ref that no later ref can precede. Returns 1, 0 (end) or
+ * -1. */
+static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
 		uint64_t until;
-		struct source *low = lowest(ord, &until);
+		struct source *low = lowest_source(ord, &until);
 		struct run *run;
 		int got;
 
@@ -520,11 +528,11 @@ static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 			run = NULL;
 			got = 1;
 		} else {
-			got = smallest(ord, ref, &run, err);
+			got = smallest_ref(ord, ref, &run, err);
 		}
 		if (got < 0)
 			return -1;
-		if (got && (!low || on_line(ord, ref) < until)) {
+		if (got && (!low || ref_time(ord, ref) < until)) {
 			if (run)
 				run->head++;
 			else
@@ -533,12 +541,12 @@ static int next_ref(struct order *ord, struct ref *ref, struct err *err)
 		}
 		if (!low)
 			return 0;
-		if (refill(ord, err))
+		if (order_refill(ord, err))
 			return -1;
 	}
 }
 
-static void release(struct order *ord, const struct ref *ref)
+static void release_ref(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
 
@@ -546,15 +554,15 @@ static void release(struct order *ord, const struct ref *ref)
 		src->ops->release(src, ref);
 }
 
-static void new_group(struct order *ord)
+static void start_group(struct order *ord)
 {
 	for (size_t i = 0; i < ord->n_group; i++)
-		release(ord, &ord->group[i]);
+		release_ref(ord, &ord->group[i]);
 	ord->n_group = 0;
 }
 
-/* perf record writes a chunk twice now and then: byte for byte the same
- * record again. Only records of one instant can be the same. */
+/* perf record sometimes writes a chunk twice, so the same bytes occur again.
+ * Only records of the same time can be duplicates. */
 static bool is_duplicate(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
@@ -562,30 +570,30 @@ static bool is_duplicate(struct order *ord, const struct ref *ref)
 
 	if (ord->n_group && (ord->group[0].key != ref->key ||
 			     ord->group[0].source != ref->source))
-		new_group(ord);
+		start_group(ord);
 	if (ref->untimed || !src->ops->same)
 		return false;
 	for (size_t i = 0; i < ord->n_group && !dup; i++) {
 		const struct ref *g = &ord->group[i];
 
 		dup = g->source == ref->source && g->len == ref->len &&
-		      g->class == ref->class && src->ops->same(src, g, ref);
+		      g->kind == ref->kind && src->ops->same(src, g, ref);
 	}
 	return dup;
 }
 
-/* Keeps the ref for is_duplicate(), or lets it go. */
-static void keep(struct order *ord, const struct ref *ref)
+/* Keeps the ref for is_duplicate(). */
+static void keep_in_group(struct order *ord, const struct ref *ref)
 {
 	if (ord->n_group == GROUP_MAX)
-		new_group(ord);
+		start_group(ord);
 	ord->group[ord->n_group++] = *ref;
 }
 
-static void note_late(struct order *ord, const struct ref *ref,
-		      struct record *rec)
+static void order_note_late(struct order *ord, const struct ref *ref,
+			    struct record *rec)
 {
-	uint64_t key = on_line(ord, ref);
+	uint64_t key = ref_time(ord, ref);
 
 	if (ref->untimed)
 		return;
@@ -611,7 +619,7 @@ static void note_late(struct order *ord, const struct ref *ref,
 	ledger_add(ord->ledger, &e);
 }
 
-/* The record is lost, but not its time. */
+/* The record is damaged, but its time is known. */
 static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 			const struct err *why)
 {
@@ -629,15 +637,15 @@ static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
 	};
 
 	if (!ref->untimed && ref->key) {
-		e.t1 = on_line(ord, ref);
+		e.t1 = ref_time(ord, ref);
 		e.t0 = e.t1 - 1;
 	}
 	ledger_add(ord->ledger, &e);
 }
 
-/* The record's times, which are its source's so far. */
-static void put_on_line(const struct order *ord, const struct ref *ref,
-			struct record *rec)
+/* Converts the record's times from its source's clock. */
+static void order_convert_times(const struct order *ord, const struct ref *ref,
+				struct record *rec)
 {
 	rec->time = order_time(ord, ref->source, rec->time);
 	if (rec->kind == REC_LOST && rec->lost.has_since)
@@ -646,14 +654,16 @@ static void put_on_line(const struct order *ord, const struct ref *ref,
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
-	struct err why; /* clearing it all costs as much as the rest */
+	struct err why; /* not cleared, because that would cost as much as
+			 * everything else here */
 	struct ref ref;
 	int got;
 
 	why.msg[0] = '\0';
-	while ((got = next_ref(ord, &ref, err)) > 0) {
+	while ((got = order_next_ref(ord, &ref, err)) > 0) {
 		struct source *src = ord->src[ref.source];
-		/* does it want to know what becomes of its refs? */
+		/* Does the source need to know when its refs are no longer
+		 * used? */
 		bool kept = src->ops->same || src->ops->release;
 		bool dup = kept && is_duplicate(ord, &ref);
 
@@ -661,7 +671,7 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		int bad = src->ops->decode(src, &ref, rec, &why);
 
 		if (kept)
-			keep(ord, &ref);
+			keep_in_group(ord, &ref);
 		rec->source = ref.source;
 		if (bad) {
 			note_broken(ord, &ref, rec->off, &why);
@@ -676,11 +686,11 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 		rec->late_ns = 0;
 		rec->raw = rec->time;
 		if (ord->clock && ord->clock[ref.source].moved)
-			put_on_line(ord, &ref, rec);
-		note_late(ord, &ref, rec);
+			order_convert_times(ord, &ref, rec);
+		order_note_late(ord, &ref, rec);
 		return 1;
 	}
 	if (!got)
-		new_group(ord);
+		start_group(ord);
 	return got;
 }

@@ -1,11 +1,11 @@
-/* order.h - many sources in, one time-ordered stream out.
+/* order.h - merges the records of many sources into one time-ordered stream.
  *
- * The order is (key, class, source, seq): one total order
- * (backstitch-formats(5), "Order of events"). Refs wait in one sorted run; new
- * ones are sorted and merged in when the floor has moved, at least as many at a
- * time as are waiting, so the cost per record is constant. More than the memory
- * limit goes as sorted runs of refs to a temporary file and is merged from
- * there: nothing is given out early. */
+ * Records are ordered by (key, class, source, seq), which is a total order
+ * (backstitch-formats(5), "Order of events"). Refs wait in one sorted run. New
+ * refs are sorted and merged when the floor has moved, at least as many at a
+ * time as wait already, so the cost of a record is constant. Refs beyond the
+ * memory limit are written as sorted runs to a temporary file and merged from
+ * there; no record is output early. */
 #ifndef STITCH_ORDER_ORDER_H
 #define STITCH_ORDER_ORDER_H
 #include <stdint.h>
@@ -17,26 +17,26 @@ struct order;
 struct record;
 struct source;
 
-/* limit: bytes of waiting refs in memory (0: 256 MiB); temp_dir NULL: /tmp. */
+/* limit: bytes of memory for waiting refs (0: 256 MiB). temp_dir NULL: /tmp. */
 struct order *order_new(struct ledger *lg, uint64_t limit,
 			const char *temp_dir);
-/* Takes the source over: order_free() closes it. Scan it before. */
+/* Adds a source that was scanned. order_free() closes it. */
 void order_add(struct order *ord, struct source *src);
-/* How source i's times get onto the timeline; after all are added and scanned,
- * before the first order_next(). Keeps no cost where it is not called: then
- * all are there already. What has no time is given out where its own source
- * starts. The first and last time in the source's info are moved too. */
+/* Sets the map from source i's clock to the timeline, after all sources were
+ * added and before the first order_next(). Sources without a map are on the
+ * timeline. Records without a time are output where their source starts. Also
+ * converts first_ns and last_ns in the source's info. */
 void order_align(struct order *ord, unsigned int i,
 		 const struct clock_map *map);
-/* A time of a source, on the timeline. */
+/* Converts a time of a source to the timeline. */
 uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
-/* 1 a record, 0 the end, -1 an error. *rec holds until the next call. A
- * record older than one already given is still given: REC_F_LATE, late_ns,
- * and an entry in the ledger. Duplicates carry REC_F_DUPLICATE. Records that
- * cannot be decoded are damage in the ledger and are left out. */
+/* Returns 1 and *rec, 0 at the end, or -1 on error. *rec is valid until the
+ * next call. A record that precedes one already output has REC_F_LATE, late_ns,
+ * and an entry in the ledger. Duplicates have REC_F_DUPLICATE. Records that
+ * cannot be decoded are skipped and noted as damage in the ledger. */
 int order_next(struct order *ord, struct record *rec, struct err *err);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
-/* Source i as added; NULL when there is none. */
+/* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);
 void order_free(struct order *ord);
 #endif

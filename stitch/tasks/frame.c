@@ -1,8 +1,8 @@
-/* frame.c - places in code files, stacks made of such places, raw chains.
+/* frame.c - interned frames, stacks and raw address lists.
  *
- * Every kind of thing is an array that only grows, with a hash table beside
- * it. Arrays of frames and stacks are plain; path strings and raw addresses
- * live in an arena, so what was handed out never moves. */
+ * Each kind is an array that only grows, with a hash table that indexes it.
+ * Path strings and raw addresses are in an arena, so their pointers stay valid;
+ * pointers to array entries do not. */
 #include "stitch/tasks/frame.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
-/* An offset in kernel code without addresses: 40 bits say the symbol, 24 the
- * place in it; no function of Linux is that large. */
+/* A kernel offset without an address: 40 bits identify the symbol, 24 bits are
+ * the offset in it. No Linux function is larger than that. */
 #define IN_SYMBOL 24
 #define NUMBERS (1ull << (64 - IN_SYMBOL))
 
@@ -22,7 +22,7 @@ struct named {
 	uint64_t number, size;
 };
 
-/* Of what an image is called in another run. */
+/* Identifies an image across runs. */
 struct name {
 	uint64_t hash[2];
 };
@@ -30,7 +30,7 @@ struct name {
 struct frames {
 	struct arena arena;
 	struct name *name; /* by image */
-	size_t cap_name;
+	size_t n_name, cap_name;
 	struct image *image;
 	struct frame *frame;
 	struct stack *stack;
@@ -40,7 +40,7 @@ struct frames {
 	struct table images, frames, stacks, raws;
 	struct named *named;
 	size_t n_named, cap_named;
-	struct table names, numbers; /* both of named */
+	struct table names, numbers; /* both index named[] */
 };
 
 struct frames *frames_new(void)
@@ -68,7 +68,7 @@ void frames_free(struct frames *fr)
 	free(fr);
 }
 
-static uint64_t hash_image(const struct image *img)
+static uint64_t image_hash(const struct image *img)
 {
 	uint64_t h = hash_bytes(img->path, strlen(img->path), img->kind);
 
@@ -79,7 +79,7 @@ static uint64_t hash_image(const struct image *img)
 	return hash_pair(h ^ img->t0, img->space);
 }
 
-static bool same_image(const void *owner, uint32_t id, const void *key)
+static bool image_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct image *a = &((const struct frames *)owner)->image[id];
 	const struct image *b = key;
@@ -91,9 +91,9 @@ static bool same_image(const void *owner, uint32_t id, const void *key)
 	       !memcmp(a->id, b->id, a->id_len) && !strcmp(a->path, b->path);
 }
 
-/* What an image is called in another run: its build-id, or else its path.
- * Fixed seeds: the hash is part of the database's promise. */
-static void name_hash(const struct image *img, uint64_t out[2])
+/* Hashes what identifies an image across runs: its build-id, or else its path.
+ * The seeds are fixed, because the hash is stored in the database. */
+static void image_name_hash(const struct image *img, uint64_t out[2])
 {
 	const void *p = img->id_len ? (const void *)img->id : img->path;
 	size_t n = img->id_len ? img->id_len : strlen(img->path);
@@ -104,24 +104,20 @@ static void name_hash(const struct image *img, uint64_t out[2])
 
 uint32_t frames_image(struct frames *fr, const struct image *img)
 {
-	uint64_t h = hash_image(img);
-	uint32_t id = table_find(&fr->images, h, same_image, fr, img);
+	uint64_t h = image_hash(img);
+	uint32_t id = table_find(&fr->images, h, image_is_same, fr, img);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->image = mem_grow(fr->image, &fr->cap_image, fr->n_image + 1,
-			     sizeof(*fr->image));
-	struct image *im = &fr->image[fr->n_image];
+	table_add(&fr->images, h, (uint32_t)fr->n_image);
+	struct image *im = mem_add(fr->image, fr->n_image, fr->cap_image);
 	*im = *img;
 	im->path = arena_strdup(&fr->arena, img->path);
-	fr->name = mem_grow(fr->name, &fr->cap_name, fr->n_image + 1,
-			    sizeof(*fr->name));
-	name_hash(im, fr->name[fr->n_image].hash);
-	table_add(&fr->images, h, (uint32_t)fr->n_image++);
+	image_name_hash(im, mem_add(fr->name, fr->n_name, fr->cap_name)->hash);
 	return (uint32_t)fr->n_image;
 }
 
-static bool same_frame(const void *owner, uint32_t id, const void *key)
+static bool frame_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct frame *a = &((const struct frames *)owner)->frame[id];
 	const struct frame *b = key;
@@ -132,33 +128,29 @@ static bool same_frame(const void *owner, uint32_t id, const void *key)
 uint32_t frames_frame(struct frames *fr, const struct frame *f)
 {
 	uint64_t h = hash_pair(f->off, (uint64_t)f->image << 32 | f->flags);
-	uint32_t id = table_find(&fr->frames, h, same_frame, fr, f);
+	uint32_t id = table_find(&fr->frames, h, frame_is_same, fr, f);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->frame = mem_grow(fr->frame, &fr->cap_frame, fr->n_frame + 1,
-			     sizeof(*fr->frame));
-	fr->frame[fr->n_frame] = *f;
-	table_add(&fr->frames, h, (uint32_t)fr->n_frame++);
+	table_add(&fr->frames, h, (uint32_t)fr->n_frame);
+	*mem_add(fr->frame, fr->n_frame, fr->cap_frame) = *f;
 	return (uint32_t)fr->n_frame;
 }
 
 uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 {
-	/* The hash is a bijection of (stack, frame): no comparison needed. */
+	/* The hash is a bijection of (stack, frame), so no comparison is
+	 * needed. */
 	uint64_t h = hash_u64(((uint64_t)stack << 32) | frame);
 	uint32_t id = table_find(&fr->stacks, h, NULL, NULL, NULL);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	fr->stack = mem_grow(fr->stack, &fr->cap_stack, fr->n_stack + 1,
-			     sizeof(*fr->stack));
-	fr->stack[fr->n_stack] = (struct stack){
-		.parent = stack,
-		.frame = frame,
-		.depth = stack ? fr->stack[stack - 1].depth + 1 : 1,
-	};
-	table_add(&fr->stacks, h, (uint32_t)fr->n_stack++);
+	uint32_t depth = stack ? fr->stack[stack - 1].depth + 1 : 1;
+
+	table_add(&fr->stacks, h, (uint32_t)fr->n_stack);
+	*mem_add(fr->stack, fr->n_stack, fr->cap_stack) =
+		(struct stack){ stack, frame, depth };
 	return (uint32_t)fr->n_stack;
 }
 
@@ -168,7 +160,7 @@ struct raw_key {
 	struct raw_note note;
 };
 
-static bool same_raw(const void *owner, uint32_t id, const void *key)
+static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct raw_chain *r = &((const struct frames *)owner)->raw[id];
 	const struct raw_key *k = key;
@@ -191,26 +183,24 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	struct raw_key key = { stack, a, note };
 	uint64_t more = (uint64_t)note.ended << 8 | note.caller;
 	uint64_t h = hash_pair(hash, stack + (more << 32));
-	uint32_t id = table_find(&fr->raws, h, same_raw, fr, &key);
+	uint32_t id = table_find(&fr->raws, h, raw_is_same, fr, &key);
 
 	if (id != TABLE_NONE)
 		return id + 1;
 	uint64_t *ip = arena_take(&fr->arena, a->n * sizeof(*ip));
 	memcpy(ip, a->ip, a->n * sizeof(*ip));
-	fr->raw = mem_grow(fr->raw, &fr->cap_raw, fr->n_raw + 1,
-			   sizeof(*fr->raw));
-	fr->raw[fr->n_raw] = (struct raw_chain){
+	table_add(&fr->raws, h, (uint32_t)fr->n_raw);
+	*mem_add(fr->raw, fr->n_raw, fr->cap_raw) = (struct raw_chain){
 		.stack = stack,
 		.n = a->n,
 		.note = note,
 		.ip = ip,
 		.hash = hash,
 	};
-	table_add(&fr->raws, h, (uint32_t)fr->n_raw++);
 	return (uint32_t)fr->n_raw;
 }
 
-static bool same_named(const void *owner, uint32_t id, const void *key)
+static bool symbol_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct named *a = &((const struct frames *)owner)->named[id];
 	const struct named *b = key;
@@ -223,21 +213,20 @@ uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 {
 	struct named key = { .name = name, .size = size };
 	uint64_t h = hash_bytes(name, strlen(name), size);
-	uint32_t id = table_find(&fr->names, h, same_named, fr, &key);
+	uint32_t id = table_find(&fr->names, h, symbol_is_same, fr, &key);
 
 	if (off >> IN_SYMBOL)
 		return NO_OFFSET;
 	if (id == TABLE_NONE) {
-		/* Two names with one number: the later one takes the next. */
+		/* If two symbols get the same number, the later one takes the
+		 * next. */
 		key.number = hash_content(name, strlen(name), size) % NUMBERS;
 		while (table_find(&fr->numbers, hash_u64(key.number), NULL,
 				  NULL, NULL) != TABLE_NONE)
 			key.number = (key.number + 1) % NUMBERS;
 		key.name = arena_strdup(&fr->arena, name);
-		id = (uint32_t)fr->n_named++;
-		fr->named = mem_grow(fr->named, &fr->cap_named, fr->n_named,
-				     sizeof(*fr->named));
-		fr->named[id] = key;
+		id = (uint32_t)fr->n_named;
+		*mem_add(fr->named, fr->n_named, fr->cap_named) = key;
 		table_add(&fr->names, h, id);
 		table_add(&fr->numbers, hash_u64(key.number), id);
 	}
@@ -301,7 +290,8 @@ void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])
 {
 	uint64_t a = 0, b = 0;
 
-	/* Innermost to outermost, each step mixed so that order counts. */
+	/* From the innermost to the outermost frame. Mixing at each step makes
+	 * the result depend on the order. */
 	while (stack) {
 		const struct stack *s = &fr->stack[stack - 1];
 		const struct frame *f = &fr->frame[s->frame - 1];

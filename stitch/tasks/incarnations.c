@@ -1,20 +1,20 @@
-/* incarnations.c - which life of a thread id a record belongs to. */
+/* incarnations.c - decides which incarnation of a thread id made a record. */
 #include "stitch/tasks/incarnations.h"
 
 #include "stitch/record.h"
 #include "stitch/tasks/shared_tasks.h"
 #include "stitch/tasks/tasks.h"
 
-static const struct process *process_of(struct tasks *ts, uint32_t slot)
+static const struct process *task_process(struct tasks *ts, uint32_t slot)
 {
 	return tasks_process_at(ts, tasks_thread_at(ts, slot)->process);
 }
 
-/* Another life of the thread's id begins. */
-static uint32_t next_life(struct tasks *ts, uint32_t slot)
+/* Starts another incarnation of the thread's id. */
+static uint32_t start_next_life(struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = tasks_thread_at(ts, slot);
-	int32_t pid = process_of(ts, slot)->pid;
+	int32_t pid = task_process(ts, slot)->pid;
 	int32_t tid = th->tid;
 	uint16_t source = th->source;
 
@@ -24,61 +24,61 @@ static uint32_t next_life(struct tasks *ts, uint32_t slot)
 	return slot;
 }
 
-/* A late record is of the life that was; and tid 0 and those below it are of
- * more than one thread. */
-uint32_t lives_living(struct tasks *ts, const struct record *rec, int64_t t,
-		      uint32_t slot, struct thread *gone)
+/* A late record belongs to the earlier incarnation. Tid 0 and negative tids
+ * stand for several threads. */
+uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
+				int64_t t, uint32_t slot, struct thread *gone)
 {
 	const struct thread *th = tasks_thread_at(ts, slot);
 
-	if (twins_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
+	if (shared_tasks_is_over(ts, slot) && !(rec->flags & REC_F_LATE))
 		return tasks_next(ts, slot);
 	if (!th->exit_seen || th->end == TIME_NONE || th->tid <= 0 ||
 	    t == TIME_NONE || t <= th->end || rec->flags & REC_F_LATE)
 		return slot;
 	*gone = *th;
-	return next_life(ts, slot);
+	return start_next_life(ts, slot);
 }
 
-/* A thread that is not the first of its process and calls exec becomes the
- * first one, which had to end before (fs/exec.c de_thread()): perhaps so long
- * ago that it is not known any more, or its EXIT was lost. */
-static bool takes_over(struct tasks *ts, const struct record *rec,
-		       uint32_t slot)
+/* When a thread that is not the group leader calls exec, it becomes the leader,
+ * after the old leader has ended (fs/exec.c, de_thread()). The old leader may
+ * have ended so long ago that it is forgotten, or its EXIT was lost. */
+static bool exec_takes_over(struct tasks *ts, const struct record *rec,
+			    uint32_t slot)
 {
-	const struct process *p = process_of(ts, slot);
+	const struct process *p = task_process(ts, slot);
 
 	if (!(rec->flags & REC_F_EXEC) || rec->pid != rec->tid)
 		return false;
 	return tasks_thread_at(ts, slot)->ended ? !p->ended : p->n_threads > 1;
 }
 
-/* A late record is of the life that was; and the other threads of a process
- * may give a name to the first one when that has ended. */
+/* A late record belongs to the earlier incarnation. Other threads of a process
+ * may still name the leader after it has ended. */
 static bool named_by_others(struct tasks *ts, const struct record *rec,
 			    uint32_t slot)
 {
 	return rec->flags & REC_F_LATE ||
-	       (rec->pid == rec->tid && !process_of(ts, slot)->ended);
+	       (rec->pid == rec->tid && !task_process(ts, slot)->ended);
 }
 
-uint32_t lives_named(struct tasks *ts, const struct record *rec, int64_t t,
-		     uint32_t slot, struct thread *gone)
+uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
+			      int64_t t, uint32_t slot, struct thread *gone)
 {
 	bool ended = tasks_thread_at(ts, slot)->ended;
 	bool introduced = t == TIME_NONE;
 
-	if (takes_over(ts, rec, slot)) {
+	if (exec_takes_over(ts, rec, slot)) {
 		tasks_take_over(ts, slot, t);
 		if (ended)
-			slot = next_life(ts, slot);
+			slot = start_next_life(ts, slot);
 		introduced |= tasks_thread_at(ts, slot)->last == TIME_NONE;
 	} else if (ended && !named_by_others(ts, rec, slot)) {
-		uint32_t now = lives_living(ts, rec, t, slot, gone);
+		uint32_t now = incarnations_of_record(ts, rec, t, slot, gone);
 
-		slot = now == slot ? next_life(ts, slot) : now;
+		slot = now == slot ? start_next_life(ts, slot) : now;
 	} else if (!named_by_others(ts, rec, slot)) {
-		slot = lives_living(ts, rec, t, slot, gone);
+		slot = incarnations_of_record(ts, rec, t, slot, gone);
 	}
 	tasks_thread_at(ts, slot)->introduced |= introduced;
 	return slot;

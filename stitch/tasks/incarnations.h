@@ -1,5 +1,8 @@
-/* incarnations.h - which life of a thread id a record belongs to, where no FORK
- * told of a new one. */
+/* incarnations.h - decides which incarnation of a thread id made a record.
+ *
+ * Thread ids are reused. An incarnation is the time from the start of one
+ * thread with an id to its end. These functions find a new incarnation that no
+ * FORK record announced. */
 #ifndef STITCH_TASKS_INCARNATIONS_H
 #define STITCH_TASKS_INCARNATIONS_H
 #include <stdint.h>
@@ -8,13 +11,13 @@ struct record;
 struct tasks;
 struct thread;
 
-/* The slot of the life that made the record, which only a living thread can
- * make. That is another one than slot's when the EXIT of that was seen: then
- * *gone is a copy of it, with used set. t: the record's time. */
-uint32_t lives_living(struct tasks *ts, const struct record *rec, int64_t t,
-		      uint32_t slot, struct thread *gone);
-/* The same of a COMM record, which may also tell that a thread has become the
- * first of its process. */
-uint32_t lives_named(struct tasks *ts, const struct record *rec, int64_t t,
-		     uint32_t slot, struct thread *gone);
+/* Returns the slot of the incarnation that made a record that only a living
+ * thread can make, at time t. If slot's EXIT was seen before, starts a new
+ * incarnation, and copies the ended one to *gone with used set. */
+uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
+				int64_t t, uint32_t slot, struct thread *gone);
+/* Like incarnations_of_record(), for a COMM record, which may also mean that
+ * the thread became the leader of its process by exec. */
+uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
+			      int64_t t, uint32_t slot, struct thread *gone);
 #endif

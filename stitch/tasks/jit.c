@@ -1,35 +1,37 @@
-/* jit.c - code that a runtime made in a process: what stood where, and when.
+/* jit.c - code that a runtime made in a process.
  *
- * All starts and ends of codes cut the addresses into pieces; each piece has
- * the list of the codes that cover it, oldest first. Functions hardly nest, so
- * the lists are short; a limit holds for files made to be slow. */
+ * The starts and ends of all codes divide the address space into pieces. Each
+ * piece has a list of the codes that cover it, oldest first. Functions hardly
+ * nest, so these lists are short; a limit protects against hostile files. */
 #include "stitch/tasks/jit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
 #define CODES_MAX (1u << 25)
-/* Places in the lists of pieces: so many, and so many for each code. */
+/* Most entries in the lists of all pieces: a minimum, plus a number for each
+ * code. */
 #define PLACES_MIN (1u << 20)
 #define PLACES_EACH 64
 
 struct piece {
-	uint64_t start;	 /* it ends where the next one starts */
-	size_t first, n; /* in place[] */
+	uint64_t start;	 /* its end is the start of the next piece */
+	size_t first, n; /* its list in place[] */
 	uint64_t low;	 /* smallest start of its codes */
 	uint32_t image;
 };
 
 struct jit {
 	bool dated;
-	struct jit_code *code; /* in the order of the file */
+	struct jit_code *code; /* in file order */
 	size_t n, cap;
-	struct table by_number; /* the newest of a number at an address */
-	int64_t *change;	/* times, sorted at the end */
+	struct table by_number; /* newest code with a number at an address */
+	int64_t *change;	/* times of changes, sorted by jit_finish() */
 	size_t n_change, cap_change;
 	struct piece *piece;
 	size_t n_piece;
@@ -61,18 +63,16 @@ size_t jit_count(const struct jit *j)
 	return j->n;
 }
 
-static void note_change(struct jit *j, int64_t t)
+static void jit_note_change(struct jit *j, int64_t t)
 {
-	j->change = mem_grow(j->change, &j->cap_change, j->n_change + 1,
-			     sizeof(*j->change));
-	j->change[j->n_change++] = t;
+	*mem_add(j->change, j->n_change, j->cap_change) = t;
 }
 
 struct numbered {
 	uint64_t number, start;
 };
 
-static bool same_number(const void *owner, uint32_t id, const void *key)
+static bool jit_is_same_number(const void *owner, uint32_t id, const void *key)
 {
 	const struct jit_code *c = &((const struct jit *)owner)->code[id];
 	const struct numbered *k = key;
@@ -89,20 +89,20 @@ bool jit_add(struct jit *j, const struct jit_code *c, int64_t t)
 	if (!c->len || __builtin_add_overflow(c->start, c->len, &end) ||
 	    j->n >= CODES_MAX)
 		return false;
-	uint32_t was = table_find(&j->by_number, h, same_number, j, &key);
+	uint32_t was =
+		table_find(&j->by_number, h, jit_is_same_number, j, &key);
 
 	if (was != TABLE_NONE)
 		table_remove(&j->by_number, h, was);
 	table_add(&j->by_number, h, (uint32_t)j->n);
-	j->code = mem_grow(j->code, &j->cap, j->n + 1, sizeof(*j->code));
-	struct jit_code *own = &j->code[j->n++];
+	struct jit_code *own = mem_add(j->code, j->n, j->cap);
 
 	*own = *c;
 	own->t0 = j->dated ? t : INT64_MIN;
 	own->t1 = INT64_MAX;
 	own->image = 0;
 	if (j->dated)
-		note_change(j, t);
+		jit_note_change(j, t);
 	return true;
 }
 
@@ -111,7 +111,7 @@ bool jit_move(struct jit *j, uint64_t number, uint64_t from, uint64_t to,
 {
 	const struct numbered key = { number, from };
 	uint32_t at = table_find(&j->by_number, hash_pair(number, from),
-				 same_number, j, &key);
+				 jit_is_same_number, j, &key);
 
 	if (at == TABLE_NONE || j->code[at].t1 != INT64_MAX)
 		return false;
@@ -123,7 +123,7 @@ bool jit_move(struct jit *j, uint64_t number, uint64_t from, uint64_t to,
 	return jit_add(j, &moved, t);
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -131,7 +131,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a;
 	int64_t y = *(const int64_t *)b;
@@ -139,8 +139,8 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By their times; those of equal times keep the order of the file. */
-static int by_t0(const void *a, const void *b)
+/* Compares times, then positions in the file. */
+static int compare_code_times(const void *a, const void *b)
 {
 	const struct jit_code *x = *(struct jit_code *const *)a;
 	const struct jit_code *y = *(struct jit_code *const *)b;
@@ -150,20 +150,21 @@ static int by_t0(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Several threads of a runtime may write: records may be out of order. */
-static struct jit_code **sorted_codes(struct jit *j)
+/* Several threads of a runtime may write, so records may be out of order. */
+static struct jit_code **jit_sorted_codes(struct jit *j)
 {
 	struct jit_code **by = mem_new(j->n, sizeof(struct jit_code *));
 
 	for (size_t i = 0; i < j->n; i++)
 		by[i] = &j->code[i];
-	qsort(by, j->n, sizeof(struct jit_code *), by_t0);
+	qsort(by, j->n, sizeof(struct jit_code *), compare_code_times);
 	if (j->n_change)
-		qsort(j->change, j->n_change, sizeof(*j->change), by_time);
+		qsort(j->change, j->n_change, sizeof(*j->change),
+		      compare_times);
 	return by;
 }
 
-static void cut_pieces(struct jit *j)
+static void jit_cut_pieces(struct jit *j)
 {
 	uint64_t *at = mem_new(j->n * 2, sizeof(*at));
 	size_t n = 0;
@@ -172,7 +173,7 @@ static void cut_pieces(struct jit *j)
 		at[2 * i] = j->code[i].start;
 		at[2 * i + 1] = j->code[i].start + j->code[i].len;
 	}
-	qsort(at, j->n * 2, sizeof(*at), by_number);
+	qsort(at, j->n * 2, sizeof(*at), compare_addresses);
 	j->piece = mem_new(j->n * 2, sizeof(*j->piece));
 	for (size_t i = 0; i < j->n * 2; i++)
 		if (!n || j->piece[n - 1].start != at[i])
@@ -181,33 +182,25 @@ static void cut_pieces(struct jit *j)
 	free(at);
 }
 
-/* The last piece that starts at or below addr; n_piece: none does. */
-static size_t piece_at(const struct jit *j, uint64_t addr)
+/* Returns the last piece that starts at or below addr, or n_piece. */
+static size_t jit_piece_at(const struct jit *j, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = j->n_piece;
+	size_t n = search_where(j->n_piece, i, j->piece[i].start > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->piece[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : j->n_piece;
+	return n ? n - 1 : j->n_piece;
 }
 
-/* Counts the places of all codes that fit; gives how many codes do. */
-static size_t count_places(struct jit *j, struct jit_code *const *by,
-			   size_t *total)
+/* Counts the list entries of each piece. Returns the number of codes that
+ * fit. */
+static size_t jit_count_places(struct jit *j, struct jit_code *const *by,
+			       size_t *total)
 {
 	size_t limit = PLACES_MIN + j->n * PLACES_EACH;
 
 	*total = 0;
 	for (size_t i = 0; i < j->n; i++) {
-		size_t first = piece_at(j, by[i]->start);
-		size_t last = piece_at(j, by[i]->start + by[i]->len - 1);
+		size_t first = jit_piece_at(j, by[i]->start);
+		size_t last = jit_piece_at(j, by[i]->start + by[i]->len - 1);
 
 		if (last - first >= limit - *total)
 			return i;
@@ -218,10 +211,10 @@ static size_t count_places(struct jit *j, struct jit_code *const *by,
 	return j->n;
 }
 
-static void put_code(struct jit *j, struct jit_code *c)
+static void jit_place_code(struct jit *j, struct jit_code *c)
 {
 	uint64_t end = c->start + c->len;
-	size_t k = piece_at(j, c->start);
+	size_t k = jit_piece_at(j, c->start);
 
 	for (; k < j->n_piece && j->piece[k].start < end; k++) {
 		struct piece *p = &j->piece[k];
@@ -238,10 +231,10 @@ size_t jit_finish(struct jit *j)
 
 	if (!j->n)
 		return 0;
-	struct jit_code **by = sorted_codes(j);
+	struct jit_code **by = jit_sorted_codes(j);
 
-	cut_pieces(j);
-	used = count_places(j, by, &total);
+	jit_cut_pieces(j);
+	used = jit_count_places(j, by, &total);
 	j->place = mem_new(total + 1, sizeof(struct jit_code *));
 	for (size_t k = 0, at = 0; k < j->n_piece; k++) {
 		j->piece[k].first = at;
@@ -250,7 +243,7 @@ size_t jit_finish(struct jit *j)
 		j->piece[k].low = UINT64_MAX;
 	}
 	for (size_t i = 0; i < used; i++)
-		put_code(j, by[i]);
+		jit_place_code(j, by[i]);
 	free(by);
 	return j->n - used;
 }
@@ -260,30 +253,20 @@ int64_t jit_first(const struct jit *j)
 	return j->n_change ? j->change[0] : TIME_NONE;
 }
 
-static int64_t with_grace(int64_t t)
+static int64_t jit_with_grace(int64_t t)
 {
 	return t > INT64_MAX - JIT_GRACE_NS ? INT64_MAX : t + JIT_GRACE_NS;
 }
 
-/* How many of the piece's codes have appeared until t. */
-static size_t appeared(const struct jit *j, const struct piece *p, int64_t t)
+/* Returns how many codes of the piece had appeared at t. */
+static size_t jit_appeared(const struct jit *j, const struct piece *p,
+			   int64_t t)
 {
-	size_t lo = 0;
-	size_t hi = p->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->place[p->first + mid]->t0 <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(p->n, i, j->place[p->first + i]->t0 > t);
 }
 
-static struct jit_hit found(struct jit *j, const struct piece *p, size_t i,
-			    enum jit_found how)
+static struct jit_hit jit_hit_at(struct jit *j, const struct piece *p, size_t i,
+				 enum jit_found how)
 {
 	return (struct jit_hit){ .found = how,
 				 .code = &j->place[p->first + i],
@@ -292,7 +275,7 @@ static struct jit_hit found(struct jit *j, const struct piece *p, size_t i,
 
 struct jit_hit jit_find(struct jit *j, uint64_t addr, int64_t t)
 {
-	size_t at = piece_at(j, addr);
+	size_t at = jit_piece_at(j, addr);
 	struct piece *p = at < j->n_piece ? &j->piece[at] : NULL;
 	struct jit_hit none = { .found = JIT_NONE };
 
@@ -301,45 +284,34 @@ struct jit_hit jit_find(struct jit *j, uint64_t addr, int64_t t)
 	none.code = &j->place[p->first];
 	none.n = p->n;
 	if (p->n == 1 && (!j->dated || t == TIME_NONE))
-		return found(j, p, 0, JIT_ONE);
+		return jit_hit_at(j, p, 0, JIT_ONE);
 	if (!j->dated || t == TIME_NONE)
 		return (struct jit_hit){ .found = JIT_SEVERAL,
 					 .code = &j->place[p->first],
 					 .n = p->n,
 					 .start = p->low,
 					 .image = &p->image };
-	size_t n = appeared(j, p, t);
+	size_t n = jit_appeared(j, p, t);
 
 	if (n && t < j->place[p->first + n - 1]->t1)
-		return found(j, p, n - 1, JIT_ONE);
-	if (n < p->n && j->place[p->first + n]->t0 <= with_grace(t))
-		return found(j, p, n, JIT_EARLY);
+		return jit_hit_at(j, p, n - 1, JIT_ONE);
+	if (n < p->n && j->place[p->first + n]->t0 <= jit_with_grace(t))
+		return jit_hit_at(j, p, n, JIT_EARLY);
 	return none;
 }
 
-static size_t changes_until(const struct jit *j, int64_t t)
+static size_t jit_changes_until(const struct jit *j, int64_t t)
 {
-	size_t lo = 0;
-	size_t hi = j->n_change;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (j->change[mid] <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(j->n_change, i, j->change[i] > t);
 }
 
-/* Both grow with t, so no two different pairs have the same sum. */
+/* Both terms grow with t, so different pairs have different sums. */
 uint32_t jit_changes(const struct jit *j, int64_t t)
 {
 	if (t == TIME_NONE)
 		return 0;
-	return (uint32_t)(changes_until(j, t) +
-			  changes_until(j, with_grace(t)));
+	return (uint32_t)(jit_changes_until(j, t) +
+			  jit_changes_until(j, jit_with_grace(t)));
 }
 
 void jit_view_start(struct jit_view *v, int64_t t)

@@ -1,4 +1,4 @@
-/* jit_frame.c - frames in code that a process made itself. */
+/* jit_frame.c - frames in code that a process made at run time. */
 #include "stitch/tasks/jit_frame.h"
 
 #include <stdio.h>
@@ -10,14 +10,15 @@
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"
 
-/* Names of all codes that may have been at an address. */
+/* Most names in the path of an image for several codes. */
 #define NAMES_MAX 64
 #define NAMES_SIZE 4096
-/* Part of the database's promise: seeds of the two halves of an id. */
+/* Seeds of the two halves of an image id. They must not change, because ids are
+ * stored in the database. */
 #define SEED_0 0x6a69742d636f6465u
 #define SEED_1 0x636f64652d6a6974u
 
-static bool named_before(const struct jit_hit *hit, size_t i)
+static bool jit_named_before(const struct jit_hit *hit, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (!strcmp(hit->code[k]->name, hit->code[i]->name))
@@ -25,7 +26,7 @@ static bool named_before(const struct jit_hit *hit, size_t i)
 	return false;
 }
 
-static void put_names(const struct jit_hit *hit, char *out, size_t size)
+static void jit_put_names(const struct jit_hit *hit, char *out, size_t size)
 {
 	size_t max = hit->n < NAMES_MAX ? hit->n : NAMES_MAX;
 	size_t n = (size_t)snprintf(out, size, "%s", JIT_AMBIGUOUS);
@@ -34,7 +35,7 @@ static void put_names(const struct jit_hit *hit, char *out, size_t size)
 	for (size_t i = 0; i < max; i++) {
 		const char *name = hit->code[i]->name;
 
-		if (named_before(hit, i))
+		if (jit_named_before(hit, i))
 			continue;
 		if (n + strlen(name) + 40 > size)
 			left++;
@@ -46,7 +47,7 @@ static void put_names(const struct jit_hit *hit, char *out, size_t size)
 		snprintf(out + n, size - n, "|and %zu more", left);
 }
 
-static bool one_name(const struct jit_hit *hit)
+static bool jit_has_one_name(const struct jit_hit *hit)
 {
 	for (size_t i = 1; i < hit->n; i++)
 		if (strcmp(hit->code[i]->name, hit->code[0]->name) != 0)
@@ -54,14 +55,14 @@ static bool one_name(const struct jit_hit *hit)
 	return true;
 }
 
-static void put_u64(uint8_t *out, uint64_t v)
+static void put_big_endian(uint8_t *out, uint64_t v)
 {
 	for (int i = 0; i < 8; i++)
 		out[i] = (uint8_t)(v >> (56 - 8 * i));
 }
 
-/* The image of one code: the same for the same code in another run. */
-static uint32_t code_image(struct frames *fr, struct jit_code *c)
+/* Returns the image of one code, which is the same in every run. */
+static uint32_t jit_code_image(struct frames *fr, struct jit_code *c)
 {
 	struct image img = { .kind = IMAGE_JIT, .len = c->len, .code = c };
 	size_t n = strlen(c->name);
@@ -70,19 +71,21 @@ static uint32_t code_image(struct frames *fr, struct jit_code *c)
 		return c->image;
 	img.path = n ? c->name : "[jit]";
 	if (c->bytes) {
-		put_u64(img.id, hash_content(c->bytes, c->n_bytes,
-					     hash_content(c->name, n, SEED_0)));
-		put_u64(img.id + 8,
-			hash_content(c->bytes, c->n_bytes,
-				     hash_content(c->name, n, SEED_1)));
+		put_big_endian(img.id,
+			       hash_content(c->bytes, c->n_bytes,
+					    hash_content(c->name, n, SEED_0)));
+		put_big_endian(img.id + 8,
+			       hash_content(c->bytes, c->n_bytes,
+					    hash_content(c->name, n, SEED_1)));
 		img.id_len = 16;
 	}
 	c->image = frames_image(fr, &img);
 	return c->image;
 }
 
-/* Several codes may have been there: all their names, or their one. */
-static uint32_t several_image(struct frames *fr, const struct jit_hit *hit)
+/* Returns the image for several codes that may have run: its path lists their
+ * names. */
+static uint32_t jit_several_image(struct frames *fr, const struct jit_hit *hit)
 {
 	struct image img = { .kind = IMAGE_JIT };
 	char name[NAMES_SIZE];
@@ -90,49 +93,49 @@ static uint32_t several_image(struct frames *fr, const struct jit_hit *hit)
 	if (*hit->image)
 		return *hit->image;
 	img.path = name;
-	if (one_name(hit))
+	if (jit_has_one_name(hit))
 		img.path = hit->code[0]->name;
 	else
-		put_names(hit, name, sizeof(name));
+		jit_put_names(hit, name, sizeof(name));
 	*hit->image = frames_image(fr, &img);
 	return *hit->image;
 }
 
-static bool is_ambiguous(const struct frames *fr, uint32_t image)
+static bool jit_is_ambiguous(const struct frames *fr, uint32_t image)
 {
 	const char *path = frames_get_image(fr, image)->path;
 
 	return !strncmp(path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS));
 }
 
-static uint32_t hit_frame(struct frames *fr, const struct jit_hit *hit,
-			  uint64_t addr, uint32_t flags)
+static uint32_t jit_hit_frame(struct frames *fr, const struct jit_hit *hit,
+			      uint64_t addr, uint32_t flags)
 {
 	struct frame f = { .flags = flags };
 
 	if (hit->found == JIT_SEVERAL) {
-		f.image = several_image(fr, hit);
+		f.image = jit_several_image(fr, hit);
 		f.off = addr - hit->start;
-		f.flags |= is_ambiguous(fr, f.image) ? FRAME_AMBIGUOUS : 0;
+		f.flags |= jit_is_ambiguous(fr, f.image) ? FRAME_AMBIGUOUS : 0;
 	} else {
-		f.image = code_image(fr, hit->code[0]);
+		f.image = jit_code_image(fr, hit->code[0]);
 		f.off = addr - hit->code[0]->start;
 		f.flags |= hit->found == JIT_EARLY ? FRAME_EARLY : 0;
 	}
 	return frames_frame(fr, &f);
 }
 
-/* Times of a capture may be anything. */
-static int64_t shifted(int64_t t, int64_t shift)
+/* Times of a capture may have any value, so the sum may wrap. */
+static int64_t shift_time(int64_t t, int64_t shift)
 {
 	return t == TIME_NONE ? t : (int64_t)((uint64_t)t + (uint64_t)shift);
 }
 
-/* Jitted code is in anonymous memory, or in that of a memfd; some is in
- * files, as V8's own: what was mapped there later covers it, and without
- * times it does not count. */
-static bool is_covered(const struct frames *fr, const struct jit_at *at,
-		       const struct jit_hit *hit)
+/* Jitted code is in anonymous memory or a memfd. Some runtimes, such as V8,
+ * also have code in files: a file mapped there later covers the jitted code,
+ * and code without times does not count there. */
+static bool jit_is_covered(const struct frames *fr, const struct jit_at *at,
+			   const struct jit_hit *hit)
 {
 	const struct region *r = at->region;
 
@@ -145,32 +148,33 @@ static bool is_covered(const struct frames *fr, const struct jit_at *at,
 	if (hit->found == JIT_SEVERAL || hit->code[0]->t0 == INT64_MIN)
 		return true;
 	return r->since != TIME_NONE &&
-	       shifted(r->since, at->view->shift) > hit->code[0]->t0;
+	       shift_time(r->since, at->view->shift) > hit->code[0]->t0;
 }
 
-static bool hit_in(const struct frames *fr, struct jit *j, int64_t t,
-		   const struct jit_at *at, struct jit_hit *hit, bool *ever)
+static bool jit_hit_in(const struct frames *fr, struct jit *j, int64_t t,
+		       const struct jit_at *at, struct jit_hit *hit, bool *ever)
 {
 	if (!j)
 		return false;
-	*hit = jit_find(j, at->addr, shifted(t, at->view->shift));
+	*hit = jit_find(j, at->addr, shift_time(t, at->view->shift));
 	*ever |= hit->n > 0;
-	return hit->found != JIT_NONE && !is_covered(fr, at, hit);
+	return hit->found != JIT_NONE && !jit_is_covered(fr, at, hit);
 }
 
-/* A process has of its parent what that had when it forked. */
-static int64_t parents_time(const struct jit_view *v, int64_t t)
+/* A process inherits the code that its parent had at the fork. */
+static int64_t jit_parents_time(const struct jit_view *v, int64_t t)
 {
 	return t != TIME_NONE && v->forked < t ? v->forked : t;
 }
 
-static bool hit_at(const struct frames *fr, const struct jit_at *at,
-		   struct jit_hit *hit, bool *ever)
+static bool jit_hit_for(const struct frames *fr, const struct jit_at *at,
+			struct jit_hit *hit, bool *ever)
 {
 	const struct jit_view *v = at->view;
 
-	return hit_in(fr, v->own, at->t, at, hit, ever) ||
-	       hit_in(fr, v->parents, parents_time(v, at->t), at, hit, ever);
+	return jit_hit_in(fr, v->own, at->t, at, hit, ever) ||
+	       jit_hit_in(fr, v->parents, jit_parents_time(v, at->t), at, hit,
+			  ever);
 }
 
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
@@ -178,8 +182,9 @@ uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 {
 	struct jit_hit hit;
 
-	return hit_at(fr, at, &hit, ever) ? hit_frame(fr, &hit, at->addr, flags)
-					  : 0;
+	return jit_hit_for(fr, at, &hit, ever)
+		       ? jit_hit_frame(fr, &hit, at->addr, flags)
+		       : 0;
 }
 
 const struct jit_code *jit_code_at(const struct frames *fr,
@@ -187,15 +192,15 @@ const struct jit_code *jit_code_at(const struct frames *fr,
 {
 	struct jit_hit hit;
 
-	return hit_at(fr, at, &hit, ever) && hit.found != JIT_SEVERAL
+	return jit_hit_for(fr, at, &hit, ever) && hit.found != JIT_SEVERAL
 		       ? hit.code[0]
 		       : NULL;
 }
 
 uint32_t jit_gen(const struct jit_view *v, int64_t t)
 {
-	uint32_t n = v->own ? jit_changes(v->own, shifted(t, v->shift)) : 0;
+	uint32_t n = v->own ? jit_changes(v->own, shift_time(t, v->shift)) : 0;
 
-	t = shifted(parents_time(v, t), v->shift);
+	t = shift_time(jit_parents_time(v, t), v->shift);
 	return n + (v->parents ? jit_changes(v->parents, t) : 0);
 }

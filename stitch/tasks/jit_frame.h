@@ -1,5 +1,4 @@
-/* jit_frame.h - frames in code that a process made itself: which image, and
- * where in it. */
+/* jit_frame.h - frames in code that a process made at run time. */
 #ifndef STITCH_TASKS_JIT_FRAME_H
 #define STITCH_TASKS_JIT_FRAME_H
 #include <stdbool.h>
@@ -12,18 +11,19 @@ struct region;
 
 struct jit_at {
 	const struct jit_view *view;
-	const struct region *region; /* mapped there; NULL: nothing */
+	const struct region *region; /* the mapping of addr; NULL: none */
 	uint64_t addr;
 	int64_t t; /* on the timeline */
 };
 
-/* Frame id; 0: no such code was there, or it was covered by a file mapped
- * later. *ever: there is some at another time. */
+/* Returns the id of the frame, or 0 if no such code was there or a file mapped
+ * later covers it. Sets *ever if such code was there at any time. */
 uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
 		   bool *ever);
-/* The one code that it would be in; NULL: none, or one of several. */
+/* Returns the code at the address; NULL if there is none, or several. */
 const struct jit_code *jit_code_at(const struct frames *fr,
 				   const struct jit_at *at, bool *ever);
-/* A number that grows with t; while it stays the same, so do all frames. */
+/* Returns a number that grows with t. While it is the same, so are all answers
+ * of jit_frame(). */
 uint32_t jit_gen(const struct jit_view *v, int64_t t);
 #endif

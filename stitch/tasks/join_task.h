@@ -1,4 +1,4 @@
-/* join_task.h - what the join keeps of a thread. */
+/* join_task.h - what the join remembers about a thread. */
 #ifndef STITCH_TASKS_JOIN_TASK_H
 #define STITCH_TASKS_JOIN_TASK_H
 #include <stdbool.h>
@@ -6,26 +6,26 @@
 
 #define JOIN_RECENT 4
 
-/* Cookies of one kind that a thread had. */
+/* The last cookies of one kind of a thread. */
 struct join_cookies {
 	uint32_t recent[JOIN_RECENT]; /* entries, newest first; 0: none */
-	int64_t last;		      /* time of the last chain or cookie */
-	bool seen;		      /* there was one */
-	bool has_mark;		      /* had a marker without cookie */
+	int64_t last;  /* time of the last sample or chain with a cookie */
+	bool seen;     /* the thread had such a cookie */
+	bool has_mark; /* a marker without cookie came after the last cookie */
 };
 
-/* The part of a thread that join owns; zeroed at the thread's birth. Of a
- * capture that shares its line with others: use what join_task_of() gives. */
+/* Owned by the join; zeroed when the thread is created. If the capture shares
+ * its line with others, use what join_task_of() returns instead. */
 struct join_task {
 	struct join_cookies cookies, nonces;
 	int64_t exec; /* time of the last exec */
 	bool has_exec;
-	uint32_t
-		execs; /* how many so far: the order where there are no times */
-	uint32_t peer; /* stitch/join/shared_threads.h; 0: none */
+	uint32_t execs;	 /* number of execs, which replaces the time in
+			  * captures without times */
+	uint32_t shared; /* index in shared_threads, plus 1; 0: none */
 };
 
-/* The thread called exec at `time`. */
+/* The thread called exec at the given time. */
 static inline void join_task_exec(struct join_task *task, int64_t time)
 {
 	task->has_exec = true;

@@ -1,32 +1,32 @@
-/* mmap_calls.h - what system calls change in an address space: mmap, munmap and
- * mremap, when their events were recorded.
+/* mmap_calls.h - derives mappings from mmap, munmap and mremap calls, if their
+ * events were recorded.
  *
- * A call is known by two events of its thread: the first has the arguments,
- * the second the result. Nothing says which file was mapped but the number of
- * an open file; a mapping that was known already may tell, or openat. */
+ * Two events of a thread describe a call: the first has the arguments, the
+ * second the result. The mapped file is only known as a file descriptor; its
+ * path comes from an openat call, or from a mapping that is already known. */
 #ifndef STITCH_TASKS_MMAP_CALLS_H
 #define STITCH_TASKS_MMAP_CALLS_H
 #include <stdbool.h>
 #include <stdint.h>
 
-struct calls;
+struct mmap_calls;
 struct losses;
 struct record;
 struct resolve;
 struct source;
 struct tasks;
 
-struct calls_in {
+struct mmap_calls_in {
 	struct tasks *tasks;
 	struct resolve *resolve;
 	struct losses *losses;
 	const struct source *src;
-	uint32_t thread; /* slot */
+	uint32_t thread; /* slot of the thread */
 };
 
-struct calls *calls_new(void);
-void calls_free(struct calls *cs);
-/* Every sample of an event of a system call, in time order. */
-void calls_take(struct calls *cs, const struct calls_in *in,
-		const struct record *rec);
+struct mmap_calls *mmap_calls_new(void);
+void mmap_calls_free(struct mmap_calls *cs);
+/* Takes each sample of a system call event, in time order. */
+void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
+		     const struct record *rec);
 #endif

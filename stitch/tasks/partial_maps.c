@@ -1,6 +1,4 @@
-/* partial_maps.c - mappings of which only the file and its lowest address are
- * known.
- */
+/* partial_maps.c - mappings known only by file and lowest address. */
 #include "stitch/tasks/partial_maps.h"
 
 #include <stdbool.h>
@@ -12,24 +10,25 @@
 
 #define PARTS_MAX 64
 
-/* Of one image. */
+/* The segments of one image. */
 struct file {
 	bool asked;
 	size_t n;
-	struct whole_part *part; /* owned */
+	struct file_part *part; /* owned */
 };
 
-struct whole {
+struct partial_maps {
 	const struct frames *fr;
-	whole_fn fn;
+	partial_maps_fn fn;
 	void *arg;
 	struct file *file; /* by image */
 	size_t n, cap;
 };
 
-struct whole *whole_new(const struct frames *fr, whole_fn fn, void *arg)
+struct partial_maps *partial_maps_new(const struct frames *fr,
+				      partial_maps_fn fn, void *arg)
 {
-	struct whole *wh = mem_new(1, sizeof(*wh));
+	struct partial_maps *wh = mem_new(1, sizeof(*wh));
 
 	wh->fr = fr;
 	wh->fn = fn;
@@ -37,7 +36,7 @@ struct whole *whole_new(const struct frames *fr, whole_fn fn, void *arg)
 	return wh;
 }
 
-void whole_free(struct whole *wh)
+void partial_maps_free(struct partial_maps *wh)
 {
 	if (!wh)
 		return;
@@ -47,9 +46,10 @@ void whole_free(struct whole *wh)
 	free(wh);
 }
 
-static const struct file *file_of(struct whole *wh, uint32_t image)
+static const struct file *partial_maps_file(struct partial_maps *wh,
+					    uint32_t image)
 {
-	struct whole_part part[PARTS_MAX];
+	struct file_part part[PARTS_MAX];
 
 	wh->file = mem_reach(wh->file, &wh->n, &wh->cap, image + (size_t)1,
 			     sizeof(*wh->file));
@@ -65,10 +65,10 @@ static const struct file *file_of(struct whole *wh, uint32_t image)
 	return f;
 }
 
-int whole_part(struct whole *wh, const struct region *all, size_t i,
-	       struct region *out)
+int partial_maps_get(struct partial_maps *wh, const struct region *all,
+		     size_t i, struct region *out)
 {
-	const struct file *f = wh ? file_of(wh, all->image) : NULL;
+	const struct file *f = wh ? partial_maps_file(wh, all->image) : NULL;
 
 	*out = *all;
 	out->derived = true;
@@ -76,7 +76,7 @@ int whole_part(struct whole *wh, const struct region *all, size_t i,
 		return i == 0;
 	if (i >= f->n)
 		return 0;
-	const struct whole_part *p = &f->part[i];
+	const struct file_part *p = &f->part[i];
 
 	out->derived = false;
 	out->pgoff = p->off;

@@ -1,5 +1,7 @@
-/* partial_maps.h - mappings of which only the file and its lowest address are
- * known: the file's own segments say what is where, when the file is here. */
+/* partial_maps.h - mappings known only by file and lowest address.
+ *
+ * The mappings are derived from the file's own segments, if the file is
+ * available. */
 #ifndef STITCH_TASKS_PARTIAL_MAPS_H
 #define STITCH_TASKS_PARTIAL_MAPS_H
 #include <stddef.h>
@@ -9,23 +11,26 @@ struct frames;
 struct image;
 struct region;
 
-/* Bytes of a file in memory: from the lowest address of all of them on. */
-struct whole_part {
-	uint64_t start, end, off; /* off: of start, in the file */
+/* A segment of a file in memory, relative to the file's lowest address. */
+struct file_part {
+	uint64_t start, end, off; /* off: file offset of start */
 };
 
-/* The parts of a file, by address, up to max; 0: it is not here. */
-typedef size_t (*whole_fn)(void *arg, const struct image *img,
-			   struct whole_part *out, size_t max);
+/* Stores the segments of a file, sorted by address, in out, at most max.
+ * Returns how many; 0: the file is not available. */
+typedef size_t (*partial_maps_fn)(void *arg, const struct image *img,
+				  struct file_part *out, size_t max);
 
-struct whole;
+struct partial_maps;
 
-/* fn is asked once for each image. */
-struct whole *whole_new(const struct frames *fr, whole_fn fn, void *arg);
-void whole_free(struct whole *wh);
-/* The i-th mapping that all of the file makes: 1, or 0: there are no more.
- * all: from where to where, and its image. Of a file that is not here there
- * is one, with addresses for offsets, as is right for most. */
-int whole_part(struct whole *wh, const struct region *all, size_t i,
-	       struct region *out);
+/* Calls fn once for each image. */
+struct partial_maps *partial_maps_new(const struct frames *fr,
+				      partial_maps_fn fn, void *arg);
+void partial_maps_free(struct partial_maps *wh);
+/* Stores the i-th mapping of a file in *out. all is the complete range with its
+ * image. Returns 1, or 0 if there are no more. A file that is not available has
+ * one mapping, whose offsets equal the relative addresses; that is right for
+ * most files. */
+int partial_maps_get(struct partial_maps *wh, const struct region *all,
+		     size_t i, struct region *out);
 #endif

@@ -1,6 +1,6 @@
-/* regs.c - what the sampled registers say without unwinding.
+/* regs.c - reads the program counter and the machine from sampled registers.
  *
- * The numbers are those of each architecture's uapi/asm/perf_regs.h. */
+ * Register numbers are those of each architecture's uapi/asm/perf_regs.h. */
 #include "stitch/tasks/regs.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 static const struct {
 	const char *arch; /* prefix of uname -m */
 	unsigned int pc;
-	uint16_t machine, machine_32; /* EM_*; 0: we do not unwind there */
+	uint16_t machine, machine_32; /* EM_*; 0: unwinding is not supported */
 } places[] = {
 	{ "x86_64", 8, MACHINE_X86_64, MACHINE_386 },
 	{ "i386", 8, 0, MACHINE_386 },
@@ -28,7 +28,7 @@ static const struct {
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-static size_t place_of(const char *arch)
+static size_t regs_place(const char *arch)
 {
 	size_t i = 0;
 
@@ -40,12 +40,12 @@ static size_t place_of(const char *arch)
 
 bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc)
 {
-	size_t i = place_of(arch);
+	size_t i = regs_place(arch);
 
 	if (i == PLACES || !r->abi || !r->v)
 		return false;
 	uint64_t bit = 1ull << places[i].pc;
-	/* Values stand in the order of the set bits. */
+	/* Values are in the order of the set bits. */
 	unsigned int at =
 		(unsigned int)__builtin_popcountll(r->mask & (bit - 1));
 
@@ -57,7 +57,7 @@ bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc)
 
 uint16_t regs_machine(const struct regs *r, const char *arch)
 {
-	size_t i = place_of(arch);
+	size_t i = regs_place(arch);
 
 	if (i == PLACES)
 		return 0;

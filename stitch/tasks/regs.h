@@ -1,4 +1,4 @@
-/* regs.h - what the sampled registers say without unwinding. */
+/* regs.h - reads the program counter and the machine from sampled registers. */
 #ifndef STITCH_TASKS_REGS_H
 #define STITCH_TASKS_REGS_H
 #include <stdbool.h>
@@ -6,16 +6,17 @@
 
 struct regs;
 
-/* The program counter, when the architecture (as uname -m says it, NULL not
- * known) has a place for it in the mask and it was sampled. */
+/* Stores the program counter in *pc. Returns false if it was not sampled, or
+ * the architecture (as in uname -m, NULL: unknown) is not supported. */
 bool regs_pc(const struct regs *r, const char *arch, uint64_t *pc);
 
-/* ELF's numbers (EM_*) of the machines whose stacks we unwind. */
+/* ELF machine numbers (EM_*) for which stacks are unwound. */
 #define MACHINE_386 3
 #define MACHINE_S390 22
 #define MACHINE_X86_64 62
 #define MACHINE_AARCH64 183
 
-/* Of the task whose registers these are; 0: not one of them. */
+/* Returns the ELF machine number of the sampled task, or 0 if it is none of
+ * these. */
 uint16_t regs_machine(const struct regs *r, const char *arch);
 #endif

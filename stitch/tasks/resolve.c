@@ -1,4 +1,4 @@
-/* resolve.c - recorded addresses to interned stacks. */
+/* resolve.c - turns recorded addresses into interned stacks. */
 #include "stitch/tasks/resolve.h"
 
 #include <inttypes.h>
@@ -20,38 +20,40 @@
 #define SCRIPT_PATH "[script]"
 #define KERNEL_TAIL (256ull << 20)
 
-/* 32 bytes, and the addresses beside the id: going by way of the raw chain
- * costs another cache miss for each half of every sample. */
+/* A cache entry of 32 bytes. It points to the addresses directly, because the
+ * detour over the raw chain would cost another cache miss for each half of
+ * every sample. */
 struct slot {
 	uint64_t hash;
-	const uint64_t *ip;  /* of the raw chain */
-	uint32_t space, gen; /* gen: space->cut, or of all when partial, and
-			      * that of the jitted code */
-	uint32_t raw;	     /* 0: empty slot */
+	const uint64_t *ip;  /* addresses of the raw chain */
+	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
+			      * all spaces; plus that of the jitted code */
+	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 29;
-	uint32_t partial : 1; /* had an address that its space lacks */
-	uint32_t jit : 1;     /* or where jitted code is at some time */
-	uint32_t bare : 1;    /* that was the first one */
+	uint32_t partial : 1; /* an address was not mapped in the process's
+			       * own space */
+	uint32_t jit : 1;     /* jitted code was at an address at some time */
+	uint32_t bare : 1;    /* bare: the innermost address was not mapped */
 };
 
 #define SLOT_N_MAX ((1u << 29) - 1)
-/* Tells chains with uncertain frames from the same without. */
+/* Distinguishes chains with uncertain frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 
-/* The build-id table of one source by (path, kernel): it may be as long as
- * the list of mappings. */
-struct id_index {
+/* Indexes the build-id table of a source by (path, kernel), because the table
+ * may be as long as the list of mappings. */
+struct build_id_index {
 	struct table by_path;
-	uint32_t n; /* entries of the source's table that are in it */
+	uint32_t n; /* number of table entries indexed so far */
 };
 
 struct resolve {
 	struct frames *fr;
 	struct slot *cache;
-	struct trunk trunk;
-	struct id_index *ids; /* by source */
+	struct stack_prefix prefix;
+	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
-	/* frames; 0: not yet */
+	/* frame ids; 0: none yet */
 	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
 };
 
@@ -72,17 +74,17 @@ void resolve_free(struct resolve *rv)
 		table_release(&rv->ids[i].by_path);
 	free(rv->ids);
 	free(rv->cache);
-	trunk_release(&rv->trunk);
+	stack_prefix_release(&rv->prefix);
 	free(rv);
 }
 
-static bool starts(const char *s, const char *prefix)
+static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* The kernel's names for what is not a file: Linux mm/mmap.c, fs/proc and
- * perf's //anon (kernel/events/core.c perf_event_mmap_event). */
+/* Names of mappings that are not files: from Linux mm/mmap.c and fs/proc, and
+ * perf's //anon (kernel/events/core.c, perf_event_mmap_event()). */
 static enum image_kind user_kind(const char *path)
 {
 	static const char *const anon[] = {
@@ -90,17 +92,17 @@ static enum image_kind user_kind(const char *path)
 		"[stack", "[anon",     "//toolong",	 "//enomem",
 	};
 
-	if (starts(path, "[vdso"))
+	if (starts_with(path, "[vdso"))
 		return IMAGE_VDSO;
 	for (size_t i = 0; i < sizeof(anon) / sizeof(anon[0]); i++)
-		if (starts(path, anon[i]))
+		if (starts_with(path, anon[i]))
 			return IMAGE_ANON;
 	if (!path[0])
 		return IMAGE_ANON;
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
 }
 
-static void set_id(struct image *img, const uint8_t *id, size_t len)
+static void set_build_id(struct image *img, const uint8_t *id, size_t len)
 {
 	if (len > sizeof(img->id))
 		len = sizeof(img->id);
@@ -108,72 +110,78 @@ static void set_id(struct image *img, const uint8_t *id, size_t len)
 	img->id_len = (uint8_t)len;
 }
 
-static uint64_t id_hash(const char *path, bool kernel)
+static uint64_t build_id_hash(const char *path, bool kernel)
 {
 	return hash_bytes(path, strlen(path), kernel);
 }
 
-struct id_key {
+struct build_id_key {
 	const char *path;
 	bool kernel;
 };
 
-static bool same_id(const void *owner, uint32_t id, const void *key)
+static bool build_id_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct build_id_def *b =
 		&((const struct source *)owner)->build_ids[id];
-	const struct id_key *k = key;
+	const struct build_id_key *k = key;
 
 	return b->kernel == k->kernel && !strcmp(b->path, k->path);
 }
 
-/* The source's index; in a pipe its table may have grown. */
-static const struct table *id_index(struct resolve *rv,
-				    const struct source *src)
+/* Returns the index of the source, after adding entries that a pipe brought
+ * since the last call. */
+static const struct table *build_id_index(struct resolve *rv,
+					  const struct source *src)
 {
 	rv->ids = mem_reach(rv->ids, &rv->n_ids, &rv->cap_ids, src->index + 1u,
 			    sizeof(*rv->ids));
-	struct id_index *ix = &rv->ids[src->index];
+	struct build_id_index *ix = &rv->ids[src->index];
 
 	for (; ix->n < src->n_build_ids; ix->n++) {
 		const struct build_id_def *b = &src->build_ids[ix->n];
-		struct id_key k = { b->path, b->kernel };
-		uint64_t h = id_hash(b->path, b->kernel);
+		struct build_id_key k = { b->path, b->kernel };
+		uint64_t h = build_id_hash(b->path, b->kernel);
 
-		if (table_find(&ix->by_path, h, same_id, src, &k) == TABLE_NONE)
+		if (table_find(&ix->by_path, h, build_id_is_same, src, &k) ==
+		    TABLE_NONE)
 			table_add(&ix->by_path, h, ix->n);
 	}
 	return &ix->by_path;
 }
 
-/* The build-id that the capture's own table says about a path. */
-static void id_from_table(struct resolve *rv, const struct source *src,
-			  bool kernel, struct image *img)
+/* Sets the build-id that the capture's table has for the image's path. */
+static void build_id_from_table(struct resolve *rv, const struct source *src,
+				bool kernel, struct image *img)
 {
-	struct id_key k = { img->path, kernel };
-	uint32_t i = table_find(id_index(rv, src), id_hash(img->path, kernel),
-				same_id, src, &k);
+	struct build_id_key k = { img->path, kernel };
+	uint32_t i = table_find(build_id_index(rv, src),
+				build_id_hash(img->path, kernel),
+				build_id_is_same, src, &k);
 
 	if (i != TABLE_NONE)
-		set_id(img, src->build_ids[i].id, src->build_ids[i].id_len);
+		set_build_id(img, src->build_ids[i].id,
+			     src->build_ids[i].id_len);
 }
 
-/* perf names the kernel's map "[kernel.kallsyms]_text": the part behind the
- * bracket is the symbol whose address is in pgoff (0 when it was hidden). */
+/* perf names the kernel's mapping "[kernel.kallsyms]_text": the part after the
+ * bracket is the symbol whose address is in pgoff (0 if addresses were
+ * hidden). */
 static void kernel_image(const struct source *src, const struct rec_map *m,
 			 struct image *img, char *name, size_t size)
 {
 	const char *end = strchr(m->path, ']');
 
-	if (starts(m->path, "[kernel") || starts(m->path, "[guest.kernel")) {
+	if (starts_with(m->path, "[kernel") ||
+	    starts_with(m->path, "[guest.kernel")) {
 		snprintf(name, size, "%.*s",
 			 end ? (int)(end + 1 - m->path) : 255, m->path);
 		img->kind = IMAGE_KERNEL;
 		img->start = m->pgoff ? m->pgoff : m->start;
 		img->path = name;
 		if (src->info.kernel_id)
-			set_id(img, src->info.kernel_id,
-			       src->info.kernel_id_len);
+			set_build_id(img, src->info.kernel_id,
+				     src->info.kernel_id_len);
 	} else {
 		img->kind = IMAGE_MODULE;
 		img->start = m->start;
@@ -211,9 +219,9 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		}
 	}
 	if (m->id && m->id_len)
-		set_id(&img, m->id, m->id_len);
+		set_build_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		id_from_table(rv, src, kernel, &img);
+		build_id_from_table(rv, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 
@@ -230,25 +238,15 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 	return frames_image(rv->fr, &img);
 }
 
-bool resolve_is_file(const struct resolve *rv, uint32_t image)
+const struct image *resolve_image(const struct resolve *rv, uint32_t image)
 {
-	return frames_get_image(rv->fr, image)->kind == IMAGE_FILE;
+	return frames_get_image(rv->fr, image);
 }
 
-bool resolve_is_anon(const struct resolve *rv, uint32_t image)
-{
-	return frames_get_image(rv->fr, image)->kind == IMAGE_ANON;
-}
-
-const char *resolve_path(const struct resolve *rv, uint32_t image)
-{
-	return frames_get_image(rv->fr, image)->path;
-}
-
-/* The one frame of all addresses that nothing explains. */
-static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
-			    enum image_kind kind, const char *path,
-			    uint32_t flags)
+/* Returns the one frame that stands for all addresses of a kind. */
+static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
+				    enum image_kind kind, const char *path,
+				    uint32_t flags)
 {
 	struct image img = { .kind = kind, .path = path };
 	struct frame f = { .flags = flags };
@@ -260,8 +258,8 @@ static uint32_t fixed_frame(struct resolve *rv, uint32_t *frame,
 	return *frame;
 }
 
-static uint32_t region_frame(struct resolve *rv, const struct region *r,
-			     uint64_t addr, uint32_t flags)
+static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
+				     uint64_t addr, uint32_t flags)
 {
 	struct frame f = {
 		.image = r->image,
@@ -272,22 +270,24 @@ static uint32_t region_frame(struct resolve *rv, const struct region *r,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint64_t hash_of(const struct addrs *a, uint32_t space_id)
+static uint64_t resolve_hash(const struct addrs *a, uint32_t space_id)
 {
 	return hash_u64s(a->ip, a->n, space_id);
 }
 
-static struct slot *slot_of(struct resolve *rv, uint64_t hash)
+static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
 {
 	return &rv->cache[hash & (CACHE_SIZE - 1)];
 }
 
-/* The slot of a list seen before in the same state, or NULL. */
-static const struct slot *cached(struct resolve *rv, uint64_t hash,
-				 uint32_t space_id, uint32_t cut, uint32_t any,
-				 uint32_t jit, const struct addrs *a)
+/* Returns the entry of an equal list that was resolved in the same state, or
+ * NULL. */
+static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
+					 uint32_t space_id, uint32_t cut,
+					 uint32_t any, uint32_t jit,
+					 const struct addrs *a)
 {
-	const struct slot *s = slot_of(rv, hash);
+	const struct slot *s = resolve_cache_slot(rv, hash);
 
 	if (s->raw == 0 || s->hash != hash || s->space != space_id ||
 	    s->gen != (s->partial ? any : cut) + (s->jit ? jit : 0))
@@ -297,30 +297,31 @@ static const struct slot *cached(struct resolve *rv, uint64_t hash,
 	return s;
 }
 
-/* s: what is known of the raw chain beside its hash and addresses. */
-static void cache_put(struct resolve *rv, uint64_t hash, struct slot s)
+/* Stores the entry s; the raw chain supplies hash and addresses. */
+static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
 	s.hash = hash;
 	s.ip = r->ip;
 	s.n = r->n & SLOT_N_MAX;
-	*slot_of(rv, hash) = s;
+	*resolve_cache_slot(rv, hash) = s;
 }
 
-/* The frame of an address that is mapped, or where jitted code is; 0: it is
- * neither. Another capture is asked for what the own one knows nothing of,
- * now or before exec. */
-static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
-			     uint64_t addr, uint32_t flags, struct slot *s)
+/* Returns the frame of an address that is mapped or in jitted code, or 0. Asks
+ * other captures only if the process's own space has no mapping, now or before
+ * exec. */
+static uint32_t resolve_mapped_frame(struct resolve *rv,
+				     const struct resolve_in *in, uint64_t addr,
+				     uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_find(in->space, addr, in->t);
 	uint32_t frame = 0;
 	bool ever = false;
 
-	if (!r && in->n_twin && !space_before_exec(in->space, addr)) {
-		for (uint32_t i = 0; !r && i < in->n_twin; i++)
-			r = space_find(in->twin[i], addr, in->t);
+	if (!r && in->n_shared && !space_before_exec(in->space, addr)) {
+		for (uint32_t i = 0; !r && i < in->n_shared; i++)
+			r = space_find(in->shared[i], addr, in->t);
 		s->partial = s->bare = true;
 	}
 	if (in->jit) {
@@ -331,33 +332,36 @@ static uint32_t mapped_frame(struct resolve *rv, const struct resolve_in *in,
 	}
 	if (frame)
 		return frame;
-	return r ? region_frame(rv, r, addr, flags) : 0;
+	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
-/* Nothing is mapped there now: it may be of the program before exec;
- * s->bare: nothing explains it. */
-static uint32_t stale_frame(struct resolve *rv, const struct resolve_in *in,
-			    uint64_t addr, uint32_t flags, struct slot *s)
+/* Returns the frame of an address that is not mapped now: of the program before
+ * exec, or else unknown; then sets s->bare. */
+static uint32_t resolve_stale_frame(struct resolve *rv,
+				    const struct resolve_in *in, uint64_t addr,
+				    uint32_t flags, struct slot *s)
 {
 	const struct region *r = space_before_exec(in->space, addr);
 
 	s->partial = true;
 	s->bare = !r;
-	for (uint32_t i = 0; !r && i < in->n_twin; i++)
-		r = space_before_exec(in->twin[i], addr);
+	for (uint32_t i = 0; !r && i < in->n_shared; i++)
+		r = space_before_exec(in->shared[i], addr);
 	if (r)
-		return region_frame(rv, r, addr, flags | FRAME_OLD_IMAGE);
+		return resolve_region_frame(rv, r, addr,
+					    flags | FRAME_OLD_IMAGE);
 	if (in->uncertain)
-		return fixed_frame(rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
-				   "[unknown]", FRAME_UNCERTAIN);
-	return fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
-			   "[unknown]", 0);
+		return resolve_fixed_frame(rv, &rv->uncertain_user,
+					   IMAGE_UNKNOWN_USER, "[unknown]",
+					   FRAME_UNCERTAIN);
+	return resolve_fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
+				   "[unknown]", 0);
 }
 
-/* Code that is known by its name only. Such a frame is never taken for one
- * whose offset is known: it has an image of its own. */
-static uint32_t named_frame(struct resolve *rv, const struct place *p,
-			    enum image_kind kind, const char *path)
+/* Returns a frame of code known by symbol. It has an image of its own, so that
+ * it never equals a frame with a real offset. */
+static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
+				    enum image_kind kind, const char *path)
 {
 	struct image img = { .kind = kind, .path = p->path ? p->path : path };
 	struct frame f = {
@@ -371,10 +375,11 @@ static uint32_t named_frame(struct resolve *rv, const struct place *p,
 	return frames_frame(rv->fr, &f);
 }
 
-/* An offset in a file that was mapped; without inode it is in memory that is
- * no file's. */
-static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
-			   const struct place *p)
+/* Returns a frame at a recorded file offset. Without an inode, the address is
+ * in memory that is not of a file. */
+static uint32_t resolve_file_frame(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct place *p)
 {
 	struct image img = {
 		.kind = IMAGE_FILE,
@@ -399,17 +404,18 @@ static uint32_t file_frame(struct resolve *rv, const struct resolve_in *in,
 	return frames_frame(rv->fr, &f);
 }
 
-/* What is only said of a user address; 0: nothing is. */
-static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
-			   const struct place *p)
+/* Returns a frame from the recorder's description of a user address, or 0. */
+static uint32_t resolve_user_place(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct place *p)
 {
 	struct image img = { .kind = IMAGE_MAPPING };
 	struct frame f = { .flags = FRAME_DERIVED };
 
 	if (p && p->in_file)
-		return file_frame(rv, in, p);
+		return resolve_file_frame(rv, in, p);
 	if (p && p->symbol)
-		return named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
+		return resolve_named_frame(rv, p, IMAGE_SCRIPT, SCRIPT_PATH);
 	if (!p || !p->path)
 		return 0;
 	img.path = p->path;
@@ -418,8 +424,10 @@ static uint32_t user_place(struct resolve *rv, const struct resolve_in *in,
 	return frames_frame(rv->fr, &f);
 }
 
-static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
-			   const struct addrs *a, uint32_t i, struct slot *s)
+static uint32_t resolve_user_frame(struct resolve *rv,
+				   const struct resolve_in *in,
+				   const struct addrs *a, uint32_t i,
+				   struct slot *s)
 {
 	const struct place *p = a->place ? a->place[i] : NULL;
 	uint64_t addr = a->ip[i] & in->mask;
@@ -429,59 +437,62 @@ static uint32_t user_frame(struct resolve *rv, const struct resolve_in *in,
 
 	s->bare = false;
 	if (addr || !p)
-		frame = mapped_frame(rv, in, addr, flags, s);
+		frame = resolve_mapped_frame(rv, in, addr, flags, s);
 	if (!frame)
-		frame = user_place(rv, in, p);
+		frame = resolve_user_place(rv, in, p);
 	if (!frame)
-		frame = stale_frame(rv, in, addr, flags, s);
+		frame = resolve_stale_frame(rv, in, addr, flags, s);
 	return frame;
 }
 
-/* Interns a list that was not in the cache; s: what is found out of it. The
- * addresses alone must say all for it to be like the one before. */
+/* Resolves a list that is not in the cache, and fills s. The outer frames of
+ * the last stack are reused only if a frame depends on nothing but its
+ * address. */
 static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			     const struct addrs *a, uint64_t hash, bool now,
 			     struct slot *s)
 {
-	const struct trunk_key key = { in->mask, in->view, in->space->cut };
-	struct trunk *t = NULL;
+	const struct stack_prefix_key key = { in->mask, in->view,
+					      in->space->cut };
+	struct stack_prefix *t = NULL;
 	uint32_t stack = 0;
 	uint32_t shared = 0;
 
 	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
 	    in->guessed == RESOLVE_NONE)
-		t = &rv->trunk;
+		t = &rv->prefix;
 	if (t)
-		shared = trunk_shared(t, &key, a, &stack);
+		shared = stack_prefix_shared(t, &key, a, &stack);
 	for (uint32_t i = a->n - shared; i-- > 0;) {
-		stack = frames_push(rv->fr, stack, user_frame(rv, in, a, i, s));
+		stack = frames_push(rv->fr, stack,
+				    resolve_user_frame(rv, in, a, i, s));
 		if (t)
-			trunk_push(t, a->ip[i], stack);
+			stack_prefix_push(t, a->ip[i], stack);
 	}
-	/* Not all of its space: more than the key may change that. */
+	/* A frame that was not found in the own space depends on more than the
+	 * key. */
 	if (t && s->partial)
-		trunk_forget(t);
+		stack_prefix_forget(t);
 	s->raw = frames_noted(rv->fr, stack, a, hash, in->note);
 }
 
-/* When stacks that were found with all of them are no longer right: grows
- * with each change. */
-static uint32_t all_gen(const struct resolve_in *in)
+/* Returns the sum of all change counters; grows with each change of a space. */
+static uint32_t resolve_all_gen(const struct resolve_in *in)
 {
 	uint32_t gen = in->space->any + in->space->cut;
 
-	for (uint32_t i = 0; i < in->n_twin; i++)
-		gen += in->twin[i]->any + in->twin[i]->cut;
+	for (uint32_t i = 0; i < in->n_shared; i++)
+		gen += in->shared[i]->any + in->shared[i]->cut;
 	return gen;
 }
 
-/* A record of the past does not see the spaces of now. */
-static bool is_now(const struct resolve_in *in)
+/* Returns false if a space has changed since the record's time. */
+static bool resolve_is_now(const struct resolve_in *in)
 {
 	if (in->t == TIME_NONE)
 		return true;
-	for (uint32_t i = 0; i < in->n_twin; i++)
-		if (in->t < in->twin[i]->changed)
+	for (uint32_t i = 0; i < in->n_shared; i++)
+		if (in->t < in->shared[i]->changed)
 			return false;
 	return in->t >= in->space->changed;
 }
@@ -490,8 +501,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, bool *bare)
 {
 	const struct space *sp = in->space;
-	uint64_t hash = hash_of(a, in->view) + in->inferred;
-	/* What is not in the addresses. */
+	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
+	/* Include in the hash what the addresses do not contain. */
 	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
 			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->view };
@@ -501,10 +512,11 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return 0;
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
-	bool now = !a->place && is_now(in);
+	bool now = !a->place && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now ? cached(rv, hash, in->view, sp->cut, all_gen(in), jit, a)
+		now ? resolve_cached(rv, hash, in->view, sp->cut,
+				     resolve_all_gen(in), jit, a)
 		    : NULL;
 
 	if (known) {
@@ -512,16 +524,17 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		return known->raw;
 	}
 	resolve_new_user(rv, in, a, hash, now, &s);
-	s.gen = (s.partial ? all_gen(in) : sp->cut) + (s.jit ? jit : 0);
+	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
-		cache_put(rv, hash, s);
+		resolve_cache_put(rv, hash, s);
 	*bare = s.bare;
 	return s.raw;
 }
 
-/* The kernel's map ends with its text (perf takes _stext to _etext or so from
- * kallsyms), but its init code lies behind: start_kernel() is the root of the
- * idle task's stacks. Nothing else is between that and the next map. */
+/* The kernel's mapping ends with its text (perf takes _stext to _etext or
+ * similar from kallsyms), but the init code follows: start_kernel() is the
+ * outermost frame of the idle task. Nothing else lies between there and the
+ * next mapping. */
 static const struct region *kernel_region(struct resolve *rv,
 					  const struct space *base,
 					  uint64_t addr, int64_t t)
@@ -549,33 +562,34 @@ find_kernel(struct resolve *rv, const struct resolve_kernel *in, uint64_t addr)
 	return r;
 }
 
-static uint32_t kernel_frame(struct resolve *rv,
-			     const struct resolve_kernel *in,
-			     const struct addrs *a, uint32_t i, bool *partial)
+static uint32_t resolve_kernel_frame(struct resolve *rv,
+				     const struct resolve_kernel *in,
+				     const struct addrs *a, uint32_t i,
+				     bool *partial)
 {
 	const struct region *r = find_kernel(rv, in, a->ip[i]);
 	uint32_t frame = 0;
 
 	if (r)
-		return region_frame(rv, r, a->ip[i], 0);
+		return resolve_region_frame(rv, r, a->ip[i], 0);
 	if (a->place && a->place[i] && a->place[i]->symbol)
-		frame = named_frame(rv, a->place[i], IMAGE_SYMBOLS,
-				    KERNEL_PATH);
+		frame = resolve_named_frame(rv, a->place[i], IMAGE_SYMBOLS,
+					    KERNEL_PATH);
 	if (frame)
 		return frame;
 	*partial = true;
-	return fixed_frame(rv, &rv->unknown_kernel, IMAGE_UNKNOWN_KERNEL,
-			   "[unknown]", 0);
+	return resolve_fixed_frame(rv, &rv->unknown_kernel,
+				   IMAGE_UNKNOWN_KERNEL, "[unknown]", 0);
 }
 
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a)
 {
-	uint64_t hash = hash_of(a, in->space_id);
+	uint64_t hash = resolve_hash(a, in->space_id);
 	uint32_t stack = 0;
 	uint32_t gen = 0;
 	bool partial = false;
-	/* A record of the past does not see the spaces of now. */
+	/* False if a space has changed since the record's time. */
 	bool now = !a->place;
 
 	if (!a->n)
@@ -586,15 +600,18 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 		now &= in->t == TIME_NONE || (in->t >= in->base[i]->changed &&
 					      in->t >= in->over[i]->changed);
 	}
-	/* New code may lie above what is mapped: no less is safe here. */
+	/* New code may appear above the mappings, so only the sum of all
+	 * counters is safe. */
 	const struct slot *known =
-		now ? cached(rv, hash, in->space_id, gen, gen, 0, a) : NULL;
+		now ? resolve_cached(rv, hash, in->space_id, gen, gen, 0, a)
+		    : NULL;
 
 	if (known)
 		return known->raw;
 	for (uint32_t i = a->n; i-- > 0;)
-		stack = frames_push(rv->fr, stack,
-				    kernel_frame(rv, in, a, i, &partial));
+		stack = frames_push(
+			rv->fr, stack,
+			resolve_kernel_frame(rv, in, a, i, &partial));
 	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
 	const struct slot s = {
 		.space = in->space_id,
@@ -604,18 +621,19 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	};
 
 	if (now)
-		cache_put(rv, hash, s);
+		resolve_cache_put(rv, hash, s);
 	return raw;
 }
 
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
 {
-	uint32_t frame = fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
+	uint32_t frame =
+		resolve_fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
 	uint32_t stack = 0;
 
 	if (!a->n)
 		return 0;
 	for (uint32_t i = 0; i < a->n; i++)
 		stack = frames_push(rv->fr, stack, frame);
-	return frames_raw(rv->fr, stack, a, hash_of(a, 0));
+	return frames_raw(rv->fr, stack, a, resolve_hash(a, 0));
 }

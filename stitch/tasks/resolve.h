@@ -1,7 +1,7 @@
-/* resolve.h - recorded addresses to interned stacks.
+/* resolve.h - turns recorded addresses into interned stacks.
  *
- * A list of addresses that was resolved before in the same state of the same
- * space costs one hash and one comparison; the cache has a fixed size. */
+ * A list that was resolved before, in the same state of the same space, costs
+ * one hash and one comparison. The cache has a fixed size. */
 #ifndef STITCH_TASKS_RESOLVE_H
 #define STITCH_TASKS_RESOLVE_H
 #include <stdbool.h>
@@ -20,59 +20,59 @@ struct space;
 struct resolve *resolve_new(struct frames *fr);
 void resolve_free(struct resolve *rv);
 
-/* What a REC_MAP or REC_KSYMBOL maps, as an interned image. *pgoff becomes
- * the offset of the region's start in that image. process: row id, 0 for the
+/* Return the interned image of a REC_MAP or REC_KSYMBOL. Sets *pgoff to the
+ * offset of the region's start in the image. process: row id, 0 for the
  * kernel. */
 uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   const struct record *rec, uint32_t process,
 			   uint64_t *pgoff);
 uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec);
 
-/* Of an image: is it a file, is it anonymous memory, and its path. */
-bool resolve_is_file(const struct resolve *rv, uint32_t image);
-bool resolve_is_anon(const struct resolve *rv, uint32_t image);
-const char *resolve_path(const struct resolve *rv, uint32_t image);
+/* Returns an image by its id; valid until the next image is added. */
+const struct image *resolve_image(const struct resolve *rv, uint32_t image);
 
-/* Path of a file that nothing names: each mapping is an image of its own. */
+/* Path of a file whose name is unknown: each mapping becomes a separate
+ * image. */
 #define RESOLVE_UNNAMED "[unnamed file]"
 
 #define RESOLVE_NONE UINT32_MAX
 
-/* Where and when a list of user addresses belongs. */
+/* The context of a list of user addresses. */
 struct resolve_in {
 	const struct space *space;
 	const struct jit_view *jit; /* NULL: none */
-	/* of other captures, for what the own one does not know */
-	const struct space *const *twin;
-	uint32_t n_twin;
+	/* the process's spaces in other captures */
+	const struct space *const *shared;
+	uint32_t n_shared;
 	uint32_t space_id; /* row id of the process */
-	uint32_t view;	   /* tells spaces apart */
+	uint32_t view;	   /* identifies the space in the cache */
 	uint32_t inferred; /* index of an address that was not recorded, or
 			    * RESOLVE_NONE */
-	uint32_t guessed;  /* from this one on: found by frame pointer; or
-			    * RESOLVE_NONE */
+	uint32_t guessed;  /* index of the first address found by frame
+			    * pointer, or RESOLVE_NONE */
 	struct raw_note note;
-	uint64_t mask;	/* of user addresses (pointer authentication) */
-	int64_t t;	/* the time of the record */
-	bool uncertain; /* what is not mapped may be so because a mapping
-			 * record was lost */
+	uint64_t mask;	/* see user_mask_of() */
+	int64_t t;	/* time of the record */
+	bool uncertain; /* a lost mapping record may be the reason why an
+			 * address is not mapped */
 };
 
-/* Kernel code, by up to two captures: the first that knows it is right. over:
- * code that comes and goes above the kernel's own map. */
+/* The context of a list of kernel addresses: the mappings of up to two
+ * captures, the better one first. over: code that was added above the kernel's
+ * own mapping. */
 struct resolve_kernel {
 	const struct space *base[2], *over[2];
 	unsigned int n;
-	uint32_t space_id; /* tells them apart */
+	uint32_t space_id; /* identifies the space in the cache */
 	int64_t t;
 };
 
-/* Raw chain ids; 0 for an empty list. *bare: the first address is not mapped
- * in the own space, nor was it before exec. */
+/* Return the raw chain id, or 0 for an empty list. Sets *bare if the innermost
+ * address is not mapped in the process's own space and was not before exec. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, bool *bare);
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a);
-/* All addresses in code of a guest. */
+/* Resolves all addresses to code of a guest. */
 uint32_t resolve_guest(struct resolve *rv, const struct addrs *a);
 #endif

@@ -1,4 +1,5 @@
-/* shared_tasks.c - inside the tasks: one life that several captures know. */
+/* shared_tasks.c - threads and processes that several captures of a kernel
+ * see. */
 #include "stitch/tasks/shared_tasks.h"
 
 #include "stitch/fact.h"
@@ -6,22 +7,22 @@
 #include "stitch/base/mem.h"
 #include "stitch/tasks/tasks_inner.h"
 
-/* Two captures tell of one thing so far apart at most: each takes the time
- * itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in an emulated
- * machine), and one clock may be computed from another. No id comes back so
- * soon. */
+/* Greatest difference between the times that two captures give to one event.
+ * Each takes the time itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in
+ * an emulated machine), and one clock may be computed from another. No id is
+ * reused this fast. */
 #define APART_NS 10000000ll
-/* A thread that has ended has no record of its own so much later. */
+/* A thread that ended makes no record of its own this long afterwards. */
 #define GONE_NS 2000000000ll
 
-enum kind {
-	THREAD,
-	PROCESS,
+enum shared_kind {
+	SHARED_THREAD,
+	SHARED_PROCESS,
 };
 
-/* The next source after `i` that shares with `source`; -1: no more. First
- * call: -1. */
-static int next_side(const struct tasks *ts, uint16_t source, int i)
+/* Returns the next source after `i` that shares with `source`, or -1. Start
+ * with i = -1. */
+static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 {
 	if (source >= ts->n_side || !ts->side[source].shares)
 		return -1;
@@ -34,79 +35,86 @@ static int next_side(const struct tasks *ts, uint16_t source, int i)
 
 /* ---- rings of slots */
 
-static struct twin *twin_of(struct tasks *ts, enum kind kind, uint32_t slot)
+static struct shared_task *shared_task_of(struct tasks *ts,
+					  enum shared_kind kind, uint32_t slot)
 {
-	return kind == THREAD ? &ts->thread[slot].twin
-			      : &ts->process[slot].twin;
+	return kind == SHARED_THREAD ? &ts->thread[slot].shared
+				     : &ts->process[slot].shared;
 }
 
-static uint32_t *row_of(struct tasks *ts, enum kind kind, uint32_t slot)
+static uint32_t *shared_row_of(struct tasks *ts, enum shared_kind kind,
+			       uint32_t slot)
 {
-	return kind == THREAD ? &ts->thread[slot].id : &ts->process[slot].id;
+	return kind == SHARED_THREAD ? &ts->thread[slot].id
+				     : &ts->process[slot].id;
 }
 
-/* to TABLE_NONE: a ring and a row of its own. */
-static void enter(struct tasks *ts, enum kind kind, uint32_t slot, uint32_t to)
+/* Adds slot to the ring of `to`. TABLE_NONE: creates a ring and a row id. */
+static void ring_enter(struct tasks *ts, enum shared_kind kind, uint32_t slot,
+		       uint32_t to)
 {
-	struct twin *tw = twin_of(ts, kind, slot);
+	struct shared_task *tw = shared_task_of(ts, kind, slot);
 
 	tw->next = slot;
 	if (to == TABLE_NONE) {
-		*row_of(ts, kind, slot) =
-			kind == THREAD ? ++ts->thread_ids : ++ts->process_ids;
+		*shared_row_of(ts, kind, slot) = kind == SHARED_THREAD
+							 ? ++ts->thread_ids
+							 : ++ts->process_ids;
 		return;
 	}
-	tw->next = twin_of(ts, kind, to)->next;
-	twin_of(ts, kind, to)->next = slot;
-	*row_of(ts, kind, slot) = *row_of(ts, kind, to);
+	tw->next = shared_task_of(ts, kind, to)->next;
+	shared_task_of(ts, kind, to)->next = slot;
+	*shared_row_of(ts, kind, slot) = *shared_row_of(ts, kind, to);
 }
 
-/* What was found with the mappings of all of them is no longer right. */
-static void forget_found(struct tasks *ts, enum kind kind, uint32_t slot)
+/* Invalidates cached stacks that were resolved with the mappings of all slots
+ * of the ring. */
+static void drop_cached_stacks(struct tasks *ts, enum shared_kind kind,
+			       uint32_t slot)
 {
 	uint32_t sum = 1;
 	uint32_t i = slot;
 
-	if (kind != PROCESS)
+	if (kind != SHARED_PROCESS)
 		return;
 	do {
 		sum += ts->process[i].space.any + ts->process[i].space.cut;
-		i = ts->process[i].twin.next;
+		i = ts->process[i].shared.next;
 	} while (i != slot);
 	do {
 		ts->process[i].space.any += sum;
-		i = ts->process[i].twin.next;
+		i = ts->process[i].shared.next;
 	} while (i != slot);
 }
 
-static void leave(struct tasks *ts, enum kind kind, uint32_t slot)
+static void ring_leave(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
-	struct twin *tw = twin_of(ts, kind, slot);
+	struct shared_task *tw = shared_task_of(ts, kind, slot);
 	uint32_t i = slot;
 
-	forget_found(ts, kind, slot);
-	while (twin_of(ts, kind, i)->next != slot)
-		i = twin_of(ts, kind, i)->next;
-	twin_of(ts, kind, i)->next = tw->next;
+	drop_cached_stacks(ts, kind, slot);
+	while (shared_task_of(ts, kind, i)->next != slot)
+		i = shared_task_of(ts, kind, i)->next;
+	shared_task_of(ts, kind, i)->next = tw->next;
 	tw->next = slot;
 }
 
-static bool ring_has_source(const struct tasks *ts, enum kind kind,
+static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 			    uint32_t slot, uint16_t source)
 {
 	uint32_t i = slot;
 
 	do {
-		if (kind == THREAD ? ts->thread[i].source == source
-				   : ts->process[i].source == source)
+		if (kind == SHARED_THREAD ? ts->thread[i].source == source
+					  : ts->process[i].source == source)
 			return true;
-		i = kind == THREAD ? ts->thread[i].twin.next
-				   : ts->process[i].twin.next;
+		i = kind == SHARED_THREAD ? ts->thread[i].shared.next
+					  : ts->process[i].shared.next;
 	} while (i != slot);
 	return false;
 }
 
-/* ---- which lives are one */
+/* ---- which incarnations are the same */
 
 static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 {
@@ -114,7 +122,8 @@ static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 	       ts->process[a].pid < 0 || ts->process[b].pid < 0;
 }
 
-/* It ended so long ago that nothing that begins now can be the same. */
+/* Returns true if it ended so long ago that something that begins now is not
+ * the same. */
 static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
 			 int64_t by)
 {
@@ -122,16 +131,17 @@ static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
 	       (end == TIME_NONE || ts->now == TIME_NONE || ts->now - by > end);
 }
 
-bool twins_is_past(const struct tasks *ts, uint32_t slot)
+bool shared_tasks_is_past(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 
-	return th->twin.replaced || ts->process[th->process].twin.replaced ||
+	return th->shared.replaced ||
+	       ts->process[th->process].shared.replaced ||
 	       (th->over != TIME_NONE && !th->ended &&
 		ended_before(ts, true, th->over, GONE_NS));
 }
 
-bool twins_is_over(const struct tasks *ts, uint32_t slot)
+bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 
@@ -139,22 +149,23 @@ bool twins_is_over(const struct tasks *ts, uint32_t slot)
 	       ended_before(ts, true, th->over, APART_NS);
 }
 
-bool twins_process_ended(const struct tasks *ts, uint32_t slot)
+bool shared_tasks_process_ended(const struct tasks *ts, uint32_t slot)
 {
-	bool ended = ts->process[slot].twin.exit;
+	bool ended = ts->process[slot].shared.exit;
 
-	for (uint32_t i = twins_next(ts, slot); i != slot;
-	     i = twins_next(ts, i))
+	for (uint32_t i = shared_tasks_next(ts, slot); i != slot;
+	     i = shared_tasks_next(ts, i))
 		ended |= ts->process[i].ended && ts->process[i].exit_seen;
 	return ended;
 }
 
-uint32_t twins_next(const struct tasks *ts, uint32_t process)
+uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process)
 {
-	return ts->process[process].twin.next;
+	return ts->process[process].shared.next;
 }
 
-/* The life that has the id in source i, for one that begins in `source`. */
+/* Returns the slot in source i of an incarnation that begins in `source`, or
+ * TABLE_NONE. */
 static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 			  int32_t pid, int32_t tid)
 {
@@ -165,10 +176,10 @@ static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 		return TABLE_NONE;
 	const struct thread *th = &ts->thread[slot];
 
-	/* a capture that makes a second slot says that it is another life */
-	if (twins_is_past(ts, slot) ||
+	/* A second slot in the same capture means another incarnation. */
+	if (shared_tasks_is_past(ts, slot) ||
 	    (tid >= 0 && ended_before(ts, th->ended, th->end, APART_NS)) ||
-	    ring_has_source(ts, THREAD, slot, source))
+	    ring_has_source(ts, SHARED_THREAD, slot, source))
 		return TABLE_NONE;
 	return slot;
 }
@@ -183,15 +194,17 @@ static uint32_t process_in(const struct tasks *ts, int i, uint16_t source,
 		return TABLE_NONE;
 	const struct process *p = &ts->process[slot];
 
-	if (p->twin.replaced || ended_before(ts, p->ended, p->end, APART_NS) ||
-	    ring_has_source(ts, PROCESS, slot, source))
+	if (p->shared.replaced ||
+	    ended_before(ts, p->ended, p->end, APART_NS) ||
+	    ring_has_source(ts, SHARED_PROCESS, slot, source))
 		return TABLE_NONE;
 	return slot;
 }
 
-static struct twin fresh_twin(struct tasks *ts, uint32_t slot, uint16_t source)
+static struct shared_task new_shared_task(struct tasks *ts, uint32_t slot,
+					  uint16_t source)
 {
-	return (struct twin){
+	return (struct shared_task){
 		.next = slot,
 		.view = ++ts->views,
 		.source = source,
@@ -201,39 +214,40 @@ static struct twin fresh_twin(struct tasks *ts, uint32_t slot, uint16_t source)
 	};
 }
 
-void twins_new_process(struct tasks *ts, uint32_t slot)
+void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 {
 	struct process *p = &ts->process[slot];
 	uint32_t to = TABLE_NONE;
 
-	p->twin = fresh_twin(ts, slot, p->source);
+	p->shared = new_shared_task(ts, slot, p->source);
 	for (int i = -1; p->pid >= 0 && to == TABLE_NONE &&
-			 (i = next_side(ts, p->source, i)) >= 0;)
+			 (i = next_sharing_source(ts, p->source, i)) >= 0;)
 		to = process_in(ts, i, p->source, p->pid);
-	enter(ts, PROCESS, slot, to);
+	ring_enter(ts, SHARED_PROCESS, slot, to);
 }
 
-/* Of threads without an id nothing is known but the process. */
-void twins_new_thread(struct tasks *ts, uint32_t slot)
+/* Of threads without an id, only the process is known. */
+void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
 	int32_t pid = ts->process[th->process].pid;
 	uint32_t to = TABLE_NONE;
 
-	th->twin = fresh_twin(ts, slot, th->source);
+	th->shared = new_shared_task(ts, slot, th->source);
 	for (int i = -1; (th->tid >= 0 || pid >= 0) && to == TABLE_NONE &&
-			 (i = next_side(ts, th->source, i)) >= 0;) {
+			 (i = next_sharing_source(ts, th->source, i)) >= 0;) {
 		to = thread_in(ts, i, th->source, pid, th->tid);
 		if (to != TABLE_NONE &&
 		    !is_same_process(ts, ts->thread[to].process, th->process))
 			to = TABLE_NONE;
 	}
-	enter(ts, THREAD, slot, to);
+	ring_enter(ts, SHARED_THREAD, slot, to);
 }
 
-int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid)
+int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 {
-	for (int i = -1; tid >= 0 && (i = next_side(ts, source, i)) >= 0;) {
+	for (int i = -1;
+	     tid >= 0 && (i = next_sharing_source(ts, source, i)) >= 0;) {
 		uint32_t slot = thread_in(ts, i, source, -1, tid);
 
 		if (slot != TABLE_NONE &&
@@ -248,7 +262,8 @@ int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid)
 
 /* ---- the end of a row */
 
-/* An EXIT record knows best; of several the last. */
+/* The time of an EXIT record is better than others; of several, take the
+ * latest. */
 static void add_end(int64_t *end, bool *exit, int64_t other, bool by_exit)
 {
 	if (other == TIME_NONE || (*exit && !by_exit))
@@ -264,12 +279,14 @@ static void add_start(int64_t *start, int64_t other)
 		*start = other;
 }
 
-/* What the slot and those before it knew goes to the next. */
-static bool hand_over(struct tasks *ts, enum kind kind, uint32_t slot,
-		      int64_t *start, int64_t *end, bool exit)
+/* Passes what the slot and its predecessors know to the next slot of the ring.
+ * Returns false if slot is the last one. */
+static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
+			      uint32_t slot, int64_t *start, int64_t *end,
+			      bool exit)
 {
-	struct twin *tw = twin_of(ts, kind, slot);
-	struct twin *next = twin_of(ts, kind, tw->next);
+	struct shared_task *tw = shared_task_of(ts, kind, slot);
+	struct shared_task *next = shared_task_of(ts, kind, tw->next);
 
 	add_start(start, tw->start);
 	add_end(end, &exit, tw->end, tw->exit);
@@ -279,7 +296,7 @@ static bool hand_over(struct tasks *ts, enum kind kind, uint32_t slot,
 	add_end(&next->end, &next->exit, *end, exit);
 	if (tw->source < next->source)
 		next->source = tw->source;
-	leave(ts, kind, slot);
+	ring_leave(ts, kind, slot);
 	return true;
 }
 
@@ -298,7 +315,7 @@ static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
 		},
 	};
 
-	facts_push(ts->out, &f);
+	fact_queue_push(ts->out, &f);
 }
 
 static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
@@ -311,65 +328,67 @@ static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
 			.id = p->id,
 			.parent = p->parent,
 			.pid = p->pid,
-			.source = p->twin.source < p->source ? p->twin.source
+			.source = p->shared.source < p->source ? p->shared.source
 							     : p->source,
 			.start = start,
 			.end = end,
 		},
 	};
 
-	facts_push(ts->out, &f);
+	fact_queue_push(ts->out, &f);
 }
 
-void twins_drop_process(struct tasks *ts, uint32_t slot)
+void shared_tasks_drop_process(struct tasks *ts, uint32_t slot)
 {
 	struct process *p = &ts->process[slot];
-	uint32_t next = p->twin.next;
+	uint32_t next = p->shared.next;
 	int64_t start = p->start;
 	int64_t end = p->end;
 
-	if (!hand_over(ts, PROCESS, slot, &start, &end, p->exit_seen))
+	if (!hand_over_to_next(ts, SHARED_PROCESS, slot, &start, &end,
+			       p->exit_seen))
 		push_process(ts, slot, start, end);
 	else if (!ts->process[next].parent)
 		ts->process[next].parent = p->parent;
 }
 
-void twins_drop_thread(struct tasks *ts, uint32_t slot)
+void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 	int64_t start = th->start;
 	int64_t end = th->end;
 
-	if (!hand_over(ts, THREAD, slot, &start, &end, th->exit_seen))
+	if (!hand_over_to_next(ts, SHARED_THREAD, slot, &start, &end,
+			       th->exit_seen))
 		push_thread(ts, slot, start, end);
 }
 
-/* What it knows by others is of the row that it leaves; the last one gives
- * that out. */
-static void part(struct tasks *ts, enum kind kind, uint32_t slot)
+/* Leaves the ring. What other captures told belongs to the old row, so the last
+ * slot to leave outputs that row. */
+static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
-	struct twin *tw = twin_of(ts, kind, slot);
+	struct shared_task *tw = shared_task_of(ts, kind, slot);
 	int64_t start = TIME_NONE;
 	int64_t end = TIME_NONE;
 
-	if (!hand_over(ts, kind, slot, &start, &end, false)) {
-		if (kind == THREAD)
+	if (!hand_over_to_next(ts, kind, slot, &start, &end, false)) {
+		if (kind == SHARED_THREAD)
 			push_thread(ts, slot, start, end);
 		else
 			push_process(ts, slot, start, end);
-		forget_found(ts, kind, slot);
+		drop_cached_stacks(ts, kind, slot);
 	}
 	tw->start = tw->end = TIME_NONE;
 	tw->exit = false;
-	if (kind == THREAD)
+	if (kind == SHARED_THREAD)
 		ts->thread[slot].over = TIME_NONE;
 }
 
-/* ---- news */
+/* ---- news from other captures */
 
-/* Has what is known of it begun at t? What was told before all records is of
- * any time, as long as there was no record of it. */
-static bool began(int64_t start, int64_t first, bool quiet, int64_t t)
+/* Returns true if the incarnation began at t. One without any record, which the
+ * recorder listed at the start, may have begun at any time. */
+static bool life_began(int64_t start, int64_t first, bool quiet, int64_t t)
 {
 	if (start != TIME_NONE)
 		return start >= t - APART_NS;
@@ -380,7 +399,8 @@ static bool thread_began(const struct tasks *ts, uint32_t slot, int64_t t)
 {
 	const struct thread *th = &ts->thread[slot];
 
-	return began(th->start, th->twin.first, th->last == TIME_NONE, t);
+	return life_began(th->start, th->shared.first, th->last == TIME_NONE,
+			  t);
 }
 
 static bool process_began(const struct tasks *ts, uint32_t slot, int64_t t)
@@ -389,49 +409,50 @@ static bool process_began(const struct tasks *ts, uint32_t slot, int64_t t)
 	uint32_t lead =
 		tasks_look(&ts->threads, thread_key(p->source, p->pid, p->pid));
 
-	return began(p->start, p->twin.first,
-		     lead == TABLE_NONE || ts->thread[lead].last == TIME_NONE,
-		     t);
+	return life_began(
+		p->start, p->shared.first,
+		lead == TABLE_NONE || ts->thread[lead].last == TIME_NONE, t);
 }
 
-static bool slot_began(const struct tasks *ts, enum kind kind, uint32_t slot,
-		       int64_t t)
+static bool slot_began(const struct tasks *ts, enum shared_kind kind,
+		       uint32_t slot, int64_t t)
 {
-	return kind == THREAD ? thread_began(ts, slot, t)
-			      : process_began(ts, slot, t);
+	return kind == SHARED_THREAD ? thread_began(ts, slot, t)
+				     : process_began(ts, slot, t);
 }
 
-/* One that was told of before all records was taken for the life before; it
- * is of the new one, with others like it. What the source of the FORK has is
- * of the old one. */
-static void begin(struct tasks *ts, enum kind kind, uint32_t slot,
-		  uint16_t source, int64_t t, uint32_t *first)
+/* Moves a slot that was listed before any record from the previous incarnation
+ * to the new one, *first. A slot in the source of the FORK is of the old
+ * incarnation. */
+static void join_new_life(struct tasks *ts, enum shared_kind kind,
+			  uint32_t slot, uint16_t source, int64_t t,
+			  uint32_t *first)
 {
 	bool old = ring_has_source(ts, kind, slot, source);
 	uint32_t i = slot;
 
 	do {
 		if (old || !slot_began(ts, kind, i, t) ||
-		    twin_of(ts, kind, i)->end != TIME_NONE) {
-			part(ts, kind, slot);
-			enter(ts, kind, slot, *first);
-			if (kind == THREAD)
+		    shared_task_of(ts, kind, i)->end != TIME_NONE) {
+			leave_row(ts, kind, slot);
+			ring_enter(ts, kind, slot, *first);
+			if (kind == SHARED_THREAD)
 				ts->thread[slot].comm = 0;
 			break;
 		}
-		i = twin_of(ts, kind, i)->next;
+		i = shared_task_of(ts, kind, i)->next;
 	} while (i != slot);
 	*first = slot;
 }
 
-static void tell(struct tasks *ts, enum kind kind, const struct forked *f,
-		 int64_t t)
+static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
+				const struct forked *f, int64_t t)
 {
 	uint32_t first = TABLE_NONE;
 
-	for (int i = -1; (i = next_side(ts, f->source, i)) >= 0;) {
+	for (int i = -1; (i = next_sharing_source(ts, f->source, i)) >= 0;) {
 		uint32_t slot =
-			kind == THREAD
+			kind == SHARED_THREAD
 				? tasks_look(&ts->threads,
 					     thread_key((uint16_t)i, f->pid,
 							f->tid))
@@ -441,29 +462,30 @@ static void tell(struct tasks *ts, enum kind kind, const struct forked *f,
 		if (slot == TABLE_NONE)
 			continue;
 		if (slot_began(ts, kind, slot, t))
-			begin(ts, kind, slot, f->source, t, &first);
+			join_new_life(ts, kind, slot, f->source, t, &first);
 		else
-			twin_of(ts, kind, slot)->replaced = true;
+			shared_task_of(ts, kind, slot)->replaced = true;
 	}
 }
 
-void twins_tell_fork(struct tasks *ts, const struct forked *f, int64_t t)
+void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f, int64_t t)
 {
-	if (f->tid <= 0 || t == TIME_NONE || next_side(ts, f->source, -1) < 0)
+	if (f->tid <= 0 || t == TIME_NONE ||
+	    next_sharing_source(ts, f->source, -1) < 0)
 		return;
-	tell(ts, THREAD, f, t);
+	tell_fork_to_others(ts, SHARED_THREAD, f, t);
 	tasks_forget_recent(ts, f->tid);
 	if (f->pid <= 0 || f->pid == f->ppid)
 		return;
-	tell(ts, PROCESS, f, t);
+	tell_fork_to_others(ts, SHARED_PROCESS, f, t);
 	for (size_t i = 0; i < RECENT; i++)
 		ts->recent[i].known = false;
 }
 
-void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
+void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	for (uint32_t i = ts->thread[slot].twin.next; i != slot;
-	     i = ts->thread[i].twin.next)
+	for (uint32_t i = ts->thread[slot].shared.next; i != slot;
+	     i = ts->thread[i].shared.next)
 		if (!ts->thread[i].ended)
 			ts->thread[i].over = t;
 	tasks_forget_recent(ts, ts->thread[slot].tid);
@@ -471,19 +493,19 @@ void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
 
 /* ---- names */
 
-static bool has_name(const struct thread *th)
+static bool has_own_name(const struct thread *th)
 {
 	return th->name && !th->made_up;
 }
 
-/* The same name by another exec is news, and needs a row of its own: it is
- * another one when th has this one's row already. Of a name that was told
- * before all records, one that tells of changes knows more. */
-static bool is_told(const struct thread *by, const struct thread *th)
+/* The same name set by another exec needs a row of its own, unless th has by's
+ * row already. A name that was listed before any record counts less than one
+ * that a record set. */
+static bool name_is_told(const struct thread *by, const struct thread *th)
 {
 	if (!by->comm)
 		return false;
-	if (th->named == TIME_NONE && !th->made_up && has_name(by))
+	if (th->named == TIME_NONE && !th->made_up && has_own_name(by))
 		return true;
 	if (by->name != th->name)
 		return false;
@@ -494,13 +516,13 @@ static bool is_told(const struct thread *by, const struct thread *th)
 	       th->named - APART_NS <= by->named;
 }
 
-bool twins_has_name(struct tasks *ts, uint32_t slot)
+bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
 
-	for (uint32_t i = th->twin.next; i != slot;
-	     i = ts->thread[i].twin.next) {
-		if (!is_told(&ts->thread[i], th))
+	for (uint32_t i = th->shared.next; i != slot;
+	     i = ts->thread[i].shared.next) {
+		if (!name_is_told(&ts->thread[i], th))
 			continue;
 		th->lent = ts->thread[i].name != th->name;
 		th->comm = ts->thread[i].comm;
@@ -510,31 +532,31 @@ bool twins_has_name(struct tasks *ts, uint32_t slot)
 	return false;
 }
 
-void twins_lend_name(struct tasks *ts, uint32_t slot)
+void shared_tasks_lend_name(struct tasks *ts, uint32_t slot)
 {
 	const struct thread *th = &ts->thread[slot];
 
-	for (uint32_t i = th->twin.next; i != slot && !th->made_up;
-	     i = ts->thread[i].twin.next)
-		if (!has_name(&ts->thread[i])) {
+	for (uint32_t i = th->shared.next; i != slot && !th->made_up;
+	     i = ts->thread[i].shared.next)
+		if (!has_own_name(&ts->thread[i])) {
 			ts->thread[i].comm = th->comm;
 			ts->thread[i].lent = true;
 		}
 }
 
-bool twins_borrow_name(struct tasks *ts, uint32_t slot)
+bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
 
-	for (uint32_t i = th->twin.next; i != slot;
-	     i = ts->thread[i].twin.next) {
+	for (uint32_t i = th->shared.next; i != slot;
+	     i = ts->thread[i].shared.next) {
 		const struct thread *by = &ts->thread[i];
 
-		if (!by->comm || (th->comm && !has_name(by)))
+		if (!by->comm || (th->comm && !has_own_name(by)))
 			continue;
 		th->comm = by->comm;
 		th->lent = true;
-		if (has_name(by))
+		if (has_own_name(by))
 			return true;
 	}
 	return th->comm != 0;
@@ -542,21 +564,21 @@ bool twins_borrow_name(struct tasks *ts, uint32_t slot)
 
 /* ---- mappings */
 
-bool twins_have_map(const struct tasks *ts, uint32_t process,
-		    const struct region *r)
+bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
+			   const struct region *r)
 {
-	for (uint32_t i = twins_next(ts, process); i != process;
-	     i = twins_next(ts, i))
+	for (uint32_t i = shared_tasks_next(ts, process); i != process;
+	     i = shared_tasks_next(ts, i))
 		if (space_has(&ts->process[i].space, r))
 			return true;
 	return false;
 }
 
-bool twins_have_all(const struct tasks *ts, uint32_t process,
-		    const struct space *sp)
+bool shared_tasks_have_all_maps(const struct tasks *ts, uint32_t process,
+				const struct space *sp)
 {
-	for (uint32_t i = twins_next(ts, process); i != process;
-	     i = twins_next(ts, i))
+	for (uint32_t i = shared_tasks_next(ts, process); i != process;
+	     i = shared_tasks_next(ts, i))
 		if (space_has_all(&ts->process[i].space, sp))
 			return true;
 	return false;

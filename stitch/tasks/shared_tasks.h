@@ -1,11 +1,12 @@
-/* shared_tasks.h - inside the tasks: one life that several captures know.
+/* shared_tasks.h - threads and processes that several captures of a kernel see.
  *
- * Each capture keeps a slot of its own for a life, and what it says changes
- * only that: its audit is its own. Slots of one life in different captures of
- * a line are twins: they have one row id, names and mappings that both tell
- * get one row, and the last one that goes gives out the row. A life is linked
- * when its slot is made: to the life of the same id that lives at that time in
- * another capture. A capture that alone makes a source costs nothing. */
+ * Captures of one kernel are called a line. Each capture has its own slot for a
+ * thread or process, which only its own records change. All slots of one
+ * incarnation form a ring and share one row id. A name or mapping that several
+ * captures report gets one row, and the slot that is dropped last outputs the
+ * row of the incarnation. A new slot joins the ring of the incarnation with the
+ * same id that lives at that time in another capture. A capture that is alone
+ * in its line has no overhead. */
 #ifndef STITCH_TASKS_SHARED_TASKS_H
 #define STITCH_TASKS_SHARED_TASKS_H
 #include <stdbool.h>
@@ -15,51 +16,54 @@ struct region;
 struct space;
 struct tasks;
 
-/* Of a FORK record: the child, and its parent's process; -1: not known. */
+/* The child of a FORK record, and its parent's process; -1: unknown. */
 struct forked {
 	uint16_t source;
 	int32_t pid, tid, ppid;
 };
 
-/* A new slot gets its row id: that of a twin, or a new one. */
-void twins_new_process(struct tasks *ts, uint32_t slot);
-void twins_new_thread(struct tasks *ts, uint32_t slot);
-/* A slot goes; the last one of a life gives out the row. */
-void twins_drop_process(struct tasks *ts, uint32_t slot);
-void twins_drop_thread(struct tasks *ts, uint32_t slot);
+/* Gives a new slot its row id: that of its ring, or a new one. */
+void shared_tasks_add_process(struct tasks *ts, uint32_t slot);
+void shared_tasks_add_thread(struct tasks *ts, uint32_t slot);
+/* Removes a slot from its ring; outputs the row if it was the last one. */
+void shared_tasks_drop_process(struct tasks *ts, uint32_t slot);
+void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot);
 
-/* The process of the thread by another capture; -1: it does not know. */
-int32_t twins_pid(struct tasks *ts, uint16_t source, int32_t tid);
-/* Has another capture of the line seen that the thread's life was over by now?
- * A few records of a thread come after its EXIT, but none that it made
+/* Returns the process id of the thread, as another capture knows it, or -1. */
+int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid);
+/* Returns true if another capture of the line saw the end of the thread before
+ * now. A few records about a thread follow its EXIT, but none that it made
  * itself. */
-bool twins_is_over(const struct tasks *ts, uint32_t slot);
-/* The slot of the same process in another capture, in a ring; its own: there
- * is none. */
-uint32_t twins_next(const struct tasks *ts, uint32_t process);
+bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot);
+/* Returns the slot of the same process in the next capture of the ring; the
+ * same slot if there is no other. */
+uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process);
 
-/* The others learn that a life of the id begins at t: what they have of that
- * id is over, unless it began just then. */
-void twins_tell_fork(struct tasks *ts, const struct forked *f, int64_t t);
-/* That this one has ended. */
-void twins_tell_exit(struct tasks *ts, uint32_t slot, int64_t t);
-/* Does the record of now belong to another life, as others tell? */
-bool twins_is_past(const struct tasks *ts, uint32_t slot);
+/* Tells the other captures that an incarnation of the id begins at t: what they
+ * have of that id has ended, unless it began at the same time. */
+void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f,
+			    int64_t t);
+/* Tells the other captures that the thread ended at t. */
+void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t);
+/* Returns true if, by other captures, a record made now belongs to a later
+ * incarnation than slot's. */
+bool shared_tasks_is_past(const struct tasks *ts, uint32_t slot);
 
-/* Has another capture seen the end of the process? */
-bool twins_process_ended(const struct tasks *ts, uint32_t slot);
+/* Returns true if another capture saw the end of the process. */
+bool shared_tasks_process_ended(const struct tasks *ts, uint32_t slot);
 
-/* The thread has a new name: true when a twin has told it already. */
-bool twins_has_name(struct tasks *ts, uint32_t slot);
-/* Its name is also that of twins that have none. */
-void twins_lend_name(struct tasks *ts, uint32_t slot);
-/* It has none, and takes a twin's; false: there is none. */
-bool twins_borrow_name(struct tasks *ts, uint32_t slot);
+/* The thread has a new name. Returns true, and takes over the row id, if
+ * another capture reported the name already. */
+bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot);
+/* Gives the thread's name to slots of the ring that have none. */
+void shared_tasks_lend_name(struct tasks *ts, uint32_t slot);
+/* Gives the thread a name of its ring. Returns false if there is none. */
+bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot);
 
-/* Has a twin of the process mapped the same? */
-bool twins_have_map(const struct tasks *ts, uint32_t process,
-		    const struct region *r);
-/* And all that is in the space? */
-bool twins_have_all(const struct tasks *ts, uint32_t process,
-		    const struct space *sp);
+/* Returns true if another capture has the same mapping of the process. */
+bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
+			   const struct region *r);
+/* Returns true if another capture has all mappings of sp. */
+bool shared_tasks_have_all_maps(const struct tasks *ts, uint32_t process,
+				const struct space *sp);
 #endif

@@ -1,10 +1,11 @@
-/* snapshots.c - saved lists of what processes had mapped. */
+/* snapshots.c - saved lists of mappings. */
 #include "stitch/tasks/snapshots.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/tasks/resolve.h"
 #include "stitch/tasks/tasks.h"
@@ -12,7 +13,7 @@
 struct item {
 	struct snapshot s;
 	unsigned int rank;
-	size_t seq; /* of equal ones the last that was added counts */
+	size_t seq; /* of equal lists, the last one added is used */
 };
 
 struct snapshots {
@@ -37,13 +38,13 @@ void snapshots_free(struct snapshots *sn)
 void snapshots_add(struct snapshots *sn, const struct snapshot *s,
 		   unsigned int rank)
 {
-	sn->item = mem_grow(sn->item, &sn->cap, sn->n + 1, sizeof(*sn->item));
-	sn->item[sn->n] = (struct item){ *s, rank, sn->n };
-	sn->n++;
+	const struct item item = { *s, rank, sn->n };
+
+	*mem_add(sn->item, sn->n, sn->cap) = item;
 	sn->sorted = false;
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_snapshots(const void *a, const void *b)
 {
 	const struct item *x = a;
 	const struct item *y = b;
@@ -57,32 +58,18 @@ static int by_pid(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : 1;
 }
 
-static size_t first_of(const struct snapshots *sn, int32_t pid)
-{
-	size_t lo = 0;
-	size_t hi = sn->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (sn->item[mid].s.pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* The lists of a process that count, by time: item[*from] to item[*to - 1]. */
-static void range(struct snapshots *sn, int32_t pid, size_t *from, size_t *to)
+/* Sets [*from, *to) to the lists of a process that have the lowest rank, sorted
+ * by time. */
+static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
+			    size_t *to)
 {
 	*from = *to = 0;
 	if (!sn || !sn->n)
 		return;
 	if (!sn->sorted)
-		qsort(sn->item, sn->n, sizeof(*sn->item), by_pid);
+		qsort(sn->item, sn->n, sizeof(*sn->item), compare_snapshots);
 	sn->sorted = true;
-	*from = *to = first_of(sn, pid);
+	*from = *to = search_where(sn->n, i, sn->item[i].s.pid >= pid);
 	while (*to < sn->n && sn->item[*to].s.pid == pid &&
 	       sn->item[*to].rank == sn->item[*from].rank)
 		++*to;
@@ -92,7 +79,7 @@ bool snapshots_has(struct snapshots *sn, int32_t pid)
 {
 	size_t from, to;
 
-	range(sn, pid, &from, &to);
+	snapshots_range(sn, pid, &from, &to);
 	return to > from;
 }
 
@@ -103,7 +90,7 @@ const struct snapshot *snapshots_find(struct snapshots *sn, int32_t pid,
 	size_t i, to;
 
 	*next = INT64_MAX;
-	for (range(sn, pid, &i, &to); i < to; i++) {
+	for (snapshots_range(sn, pid, &i, &to); i < to; i++) {
 		const struct snapshot *s = &sn->item[i].s;
 
 		if (s->time != TIME_NONE && s->time >= t) {
@@ -121,14 +108,15 @@ const struct snapshot *snapshots_exec(struct snapshots *sn, int32_t pid,
 	const struct snapshot *found = NULL;
 	size_t i, to;
 
-	for (range(sn, pid, &i, &to); i < to; i++)
+	for (snapshots_range(sn, pid, &i, &to); i < to; i++)
 		if (sn->item[i].s.time == TIME_NONE || sn->item[i].s.time == t)
 			found = &sn->item[i].s;
 	return found;
 }
 
-static struct region region_of(const struct snapshots_to *to, uint32_t process,
-			       const struct rec_map *m, int64_t t)
+static struct region snapshot_region(const struct snapshots_to *to,
+				     uint32_t process, const struct rec_map *m,
+				     int64_t t)
 {
 	const struct record rec = {
 		.kind = REC_MAP,
@@ -150,15 +138,16 @@ static struct region region_of(const struct snapshots_to *to, uint32_t process,
 	return r;
 }
 
-/* What is mapped already stays as it is; the rest of the space becomes what
- * the list says. */
-static void apply(const struct snapshots_to *to, uint32_t process,
-		  const struct snapshot *s, int64_t t)
+/* Maps what the list says; regions that are already mapped in the same way
+ * stay, others are removed. */
+static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
+			   const struct snapshot *s, int64_t t)
 {
 	uint64_t free_from = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct region r = region_of(to, process, &s->map[i], t);
+		const struct region r =
+			snapshot_region(to, process, &s->map[i], t);
 		const struct process *p = tasks_process_at(to->tasks, process);
 
 		if (r.end <= r.start)
@@ -182,10 +171,10 @@ void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,
 	if (t >= p->next_maps) {
 		s = snapshots_find(sn, p->pid, t, &p->next_maps);
 		if (s)
-			apply(to, process, s,
-			      s->time > p->start ? s->time : p->start);
+			snapshot_apply(to, process, s,
+				       s->time > p->start ? s->time : p->start);
 	}
 	s = started ? snapshots_exec(sn, p->pid, t) : NULL;
 	if (s)
-		apply(to, process, s, t);
+		snapshot_apply(to, process, s, t);
 }

@@ -1,10 +1,11 @@
-/* space.c - one address space: what is mapped where, and when it was. */
+/* space.c - the mappings of an address space over time. */
 #include "stitch/tasks/space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define OLD_MAX 8192
@@ -32,8 +33,8 @@ size_t space_count(const struct space *sp)
 	return sp->now ? sp->now->n : 0;
 }
 
-/* Region i as the space's own. */
-static struct region region_at(const struct space *sp, size_t i)
+/* Returns region i with the space's own id and times. */
+static struct region space_region_at(const struct space *sp, size_t i)
 {
 	struct region r = sp->now->at[i];
 
@@ -44,13 +45,14 @@ static struct region region_at(const struct space *sp, size_t i)
 	return r;
 }
 
-static int64_t since(const struct space *sp, const struct region *r)
+static int64_t space_region_since(const struct space *sp,
+				  const struct region *r)
 {
 	return sp->inherited ? sp->forked : r->since;
 }
 
-/* Makes the regions the space's own before they are changed. */
-static void make_own(struct space *sp, const struct space_owner *own)
+/* Copies shared regions before they are changed. */
+static void space_make_own(struct space *sp, const struct space_owner *own)
 {
 	struct regions *rs = sp->now;
 
@@ -73,7 +75,7 @@ static void make_own(struct space *sp, const struct space_owner *own)
 		return;
 	}
 	for (size_t i = 0; sp->inherited && i < rs->n; i++)
-		rs->at[i] = region_at(sp, i);
+		rs->at[i] = space_region_at(sp, i);
 	sp->inherited = false;
 	if (rs != sp->now)
 		regions_put(sp->now);
@@ -88,26 +90,15 @@ void space_release(struct space *sp)
 	memset(sp, 0, sizeof(*sp));
 }
 
-/* Index of the first region that ends above addr. */
-static size_t first_above(const struct regions *rs, uint64_t addr)
+/* Returns the index of the first region that ends above addr. */
+static size_t regions_first_above(const struct regions *rs, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = rs ? rs->n : 0;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rs->at[mid].end - 1 >= addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return rs ? search_where(rs->n, i, rs->at[i].end - 1 >= addr) : 0;
 }
 
-/* Late records come hardly a second late: older regions than these are not
- * asked for, and a space that lives long must not grow for ever. */
-static void drop_oldest(struct space *sp)
+/* Records are hardly more than a second late, so older regions are not needed;
+ * without a limit, a long-lived space would grow for ever. */
+static void space_drop_oldest(struct space *sp)
 {
 	if (sp->n_old < OLD_MAX)
 		return;
@@ -115,9 +106,9 @@ static void drop_oldest(struct space *sp)
 	memmove(sp->old, sp->old + OLD_MAX / 2, sp->n_old * sizeof(*sp->old));
 }
 
-/* A record that comes late ends nothing before it began. */
-static void close_region(struct space *sp, const struct region *r, int64_t t,
-			 const struct space_owner *own)
+/* A late record cannot end a region before it began. */
+static void space_close_region(struct space *sp, const struct region *r,
+			       int64_t t, const struct space_owner *own)
 {
 	struct region ended = *r;
 
@@ -126,14 +117,12 @@ static void close_region(struct space *sp, const struct region *r, int64_t t,
 		own->closed(own->arg, &ended);
 	if (!sp->keep_old)
 		return;
-	drop_oldest(sp);
-	sp->old = mem_grow(sp->old, &sp->cap_old, sp->n_old + 1,
-			   sizeof(*sp->old));
-	sp->old[sp->n_old++] = ended;
+	space_drop_oldest(sp);
+	*mem_add(sp->old, sp->n_old, sp->cap_old) = ended;
 }
 
-/* Makes room for `add` regions at i in the place of `del` ones. */
-static void splice(struct regions *rs, size_t i, size_t del, size_t add)
+/* Replaces `del` regions at i by room for `add` regions. */
+static void regions_splice(struct regions *rs, size_t i, size_t del, size_t add)
 {
 	rs->at = mem_grow(rs->at, &rs->cap, rs->n + add, sizeof(*rs->at));
 	memmove(rs->at + i + add, rs->at + i + del,
@@ -141,10 +130,11 @@ static void splice(struct regions *rs, size_t i, size_t del, size_t add)
 	rs->n = rs->n - del + add;
 }
 
-/* The parts of r outside [start, end) into out; gives how many (0..2). */
-static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
-			int64_t t, struct region out[2],
-			const struct space_owner *own)
+/* Stores the parts of r outside [start, end) in out. Returns how many
+ * (0..2). */
+static size_t region_leftovers(const struct region *r, uint64_t start,
+			       uint64_t end, int64_t t, struct region out[2],
+			       const struct space_owner *own)
 {
 	size_t n = 0;
 
@@ -167,13 +157,13 @@ static size_t leftovers(const struct region *r, uint64_t start, uint64_t end,
 	return n;
 }
 
-/* Cuts [start, end) out; gives the index where a region for it belongs. The
- * regions are the space's own. */
-static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
-		  const struct space_owner *own)
+/* Removes [start, end). Returns the index for a new region there. The regions
+ * must not be shared. */
+static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
+			    int64_t t, const struct space_owner *own)
 {
 	struct regions *rs = sp->now;
-	size_t i = first_above(rs, start);
+	size_t i = regions_first_above(rs, start);
 	size_t j = i;
 	struct region left[2], right[2];
 	size_t n_left = 0;
@@ -181,7 +171,8 @@ static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 
 	while (j < rs->n && rs->at[j].start <= end - 1) {
 		struct region keep[2];
-		size_t n = leftovers(&rs->at[j], start, end, t, keep, own);
+		size_t n =
+			region_leftovers(&rs->at[j], start, end, t, keep, own);
 
 		for (size_t k = 0; k < n; k++) {
 			if (keep[k].start < start)
@@ -189,31 +180,32 @@ static size_t cut(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 			else
 				right[n_right++] = keep[k];
 		}
-		close_region(sp, &rs->at[j], t, own);
+		space_close_region(sp, &rs->at[j], t, own);
 		j++;
 	}
 	if (j == i)
 		return i;
 	sp->cut++;
-	splice(rs, i, j - i, n_left + n_right);
+	regions_splice(rs, i, j - i, n_left + n_right);
 	memcpy(rs->at + i, left, n_left * sizeof(*left));
 	memcpy(rs->at + i + n_left, right, n_right * sizeof(*right));
 	return i + n_left;
 }
 
-static bool valid(uint64_t start, uint64_t end)
+static bool is_valid_range(uint64_t start, uint64_t end)
 {
 	return start != end && (end == 0 || start < end);
 }
 
-static void set_changed(struct space *sp, int64_t t)
+static void space_set_changed(struct space *sp, int64_t t)
 {
 	if (t > sp->changed)
 		sp->changed = t;
 }
 
-/* The part [start, end) of r. */
-static struct region part(const struct region *r, uint64_t start, uint64_t end)
+/* Returns the part [start, end) of r. */
+static struct region region_part(const struct region *r, uint64_t start,
+				 uint64_t end)
 {
 	struct region p = *r;
 
@@ -225,80 +217,83 @@ static struct region part(const struct region *r, uint64_t start, uint64_t end)
 	return p;
 }
 
-/* Puts r over whatever is there. */
-static void map_over(struct space *sp, struct region r,
-		     const struct space_owner *own)
+/* Maps r over everything that is there. */
+static void space_map_over(struct space *sp, struct region r,
+			   const struct space_owner *own)
 {
-	size_t i = cut(sp, r.start, r.end, r.t0, own);
+	size_t i = space_cut_out(sp, r.start, r.end, r.t0, own);
 
 	r.id = own->told ? 0 : own->new_id(own->arg, 1);
-	splice(sp->now, i, 0, 1);
+	regions_splice(sp->now, i, 0, 1);
 	sp->now->at[i] = r;
 }
 
-/* r came late, and `newer` covers it since: r has only been. */
-static void map_under(struct space *sp, struct region r,
-		      const struct region *newer, const struct space_owner *own)
+/* r came late and `newer` replaced it since, so r is only of the past. */
+static void space_map_under(struct space *sp, struct region r,
+			    const struct region *newer,
+			    const struct space_owner *own)
 {
 	r.id = own->told ? 0 : own->new_id(own->arg, 1);
-	close_region(sp, &r, newer->since, own);
+	space_close_region(sp, &r, newer->since, own);
 }
 
-/* The first region that overlaps [start, end) and was mapped after t; rs->n
- * when there is none. */
-static size_t first_newer(const struct regions *rs, uint64_t start,
-			  uint64_t end, int64_t t)
+/* Returns the first region that overlaps [start, end) and was mapped after t,
+ * or rs->n. */
+static size_t regions_first_newer(const struct regions *rs, uint64_t start,
+				  uint64_t end, int64_t t)
 {
-	size_t i = first_above(rs, start);
+	size_t i = regions_first_above(rs, start);
 
 	while (i < rs->n && rs->at[i].start <= end - 1 && rs->at[i].since <= t)
 		i++;
 	return i < rs->n && rs->at[i].start <= end - 1 ? i : rs->n;
 }
 
-/* A mapping record that comes late (pipes) does not end what was mapped there
- * after it: below newer regions it only gets its place in the past. */
+/* A late mapping record (in a pipe) does not end regions that were mapped after
+ * it: where they overlap, it only becomes part of the past. */
 void space_map(struct space *sp, const struct region *r,
 	       const struct space_owner *own)
 {
 	uint64_t at = r->start;
 
-	if (!valid(r->start, r->end))
+	if (!is_valid_range(r->start, r->end))
 		return;
-	make_own(sp, own);
+	space_make_own(sp, own);
 	for (;;) {
-		size_t i = first_newer(sp->now, at, r->end, r->t0);
+		size_t i = regions_first_newer(sp->now, at, r->end, r->t0);
 
 		if (i == sp->now->n) {
-			map_over(sp, part(r, at, r->end), own);
+			space_map_over(sp, region_part(r, at, r->end), own);
 			break;
 		}
 		const struct region newer = sp->now->at[i];
 
 		if (at < newer.start) {
-			map_over(sp, part(r, at, newer.start), own);
+			space_map_over(sp, region_part(r, at, newer.start),
+				       own);
 			at = newer.start;
 		}
 		bool last = newer.end - 1 >= r->end - 1;
 
-		map_under(sp, part(r, at, last ? r->end : newer.end), &newer,
-			  own);
+		space_map_under(sp,
+				region_part(r, at, last ? r->end : newer.end),
+				&newer, own);
 		if (last)
 			break;
 		at = newer.end;
 	}
 	sp->any++;
-	set_changed(sp, r->t0);
+	space_set_changed(sp, r->t0);
 }
 
 void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 		 const struct space_owner *own)
 {
-	if (!valid(start, end))
+	if (!is_valid_range(start, end))
 		return;
-	make_own(sp, own);
-	cut(sp, start, end, t, own);
-	set_changed(sp, t);
+	space_make_own(sp, own);
+	space_cut_out(sp, start, end, t, own);
+	space_set_changed(sp, t);
 }
 
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
@@ -306,16 +301,16 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 	bool told = !sp->inherited || sp->first_id || sp->keep_old;
 
 	for (size_t i = 0; told && i < space_count(sp); i++) {
-		struct region r = region_at(sp, i);
+		struct region r = space_region_at(sp, i);
 
-		close_region(sp, &r, t, own);
+		space_close_region(sp, &r, t, own);
 	}
 	regions_put(sp->now);
 	sp->now = NULL;
 	sp->inherited = false;
 	sp->cut++;
 	sp->any++;
-	set_changed(sp, t);
+	space_set_changed(sp, t);
 }
 
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
@@ -335,7 +330,7 @@ void space_forget_exec(struct space *sp)
 
 const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 {
-	size_t i = first_above(sp->before, addr);
+	size_t i = regions_first_above(sp->before, addr);
 
 	return sp->before && i < sp->before->n &&
 			       addr >= sp->before->at[i].start
@@ -363,7 +358,7 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 
 bool space_has(const struct space *sp, const struct region *r)
 {
-	size_t i = first_above(sp->now, r->start);
+	size_t i = regions_first_above(sp->now, r->start);
 	const struct region *is = i < space_count(sp) ? &sp->now->at[i] : NULL;
 
 	return is && is->start == r->start && is->end == r->end &&
@@ -380,27 +375,27 @@ bool space_has_all(const struct space *sp, const struct space *other)
 	return true;
 }
 
-static bool covers(const struct region *r, uint64_t addr)
+static bool region_covers(const struct region *r, uint64_t addr)
 {
 	return addr >= r->start && addr <= r->end - 1;
 }
 
-static bool was_there(const struct region *r, int64_t t)
+static bool region_existed_at(const struct region *r, int64_t t)
 {
 	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
 }
 
-/* A look-up in the past: only for records that come late (pipes). Where late
- * mappings overlap others, the one mapped last before t was on top. */
-static const struct region *find_past(const struct space *sp, uint64_t addr,
-				      int64_t t)
+/* Looks up the past, for late records only. Of overlapping regions, the one
+ * that was mapped last before t is valid. */
+static const struct region *space_find_past(const struct space *sp,
+					    uint64_t addr, int64_t t)
 {
 	const struct region *best = NULL;
 
 	for (size_t i = sp->n_old; i-- > 0;) {
 		const struct region *r = &sp->old[i];
 
-		if (covers(r, addr) && was_there(r, t) &&
+		if (region_covers(r, addr) && region_existed_at(r, t) &&
 		    (!best || r->since > best->since))
 			best = r;
 	}
@@ -410,23 +405,25 @@ static const struct region *find_past(const struct space *sp, uint64_t addr,
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t)
 {
-	size_t i = first_above(sp->now, addr);
+	size_t i = regions_first_above(sp->now, addr);
 	const struct region *r = NULL;
 
-	if (i < space_count(sp) && covers(&sp->now->at[i], addr))
+	if (i < space_count(sp) && region_covers(&sp->now->at[i], addr))
 		r = &sp->now->at[i];
-	if (t == TIME_NONE || t >= sp->changed || (r && since(sp, r) <= t))
+	if (t == TIME_NONE || t >= sp->changed ||
+	    (r && space_region_since(sp, r) <= t))
 		return r;
-	const struct region *past = find_past(sp, addr, t);
+	const struct region *past = space_find_past(sp, addr, t);
 
-	/* Nothing known of then: what came next is the better guess. */
+	/* If nothing is known about that time, the next mapping is the best
+	 * guess. */
 	return past ? past : r;
 }
 
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end)
 {
-	size_t i = first_above(sp->now, addr);
+	size_t i = regions_first_above(sp->now, addr);
 
 	*start = i ? sp->now->at[i - 1].end : 0;
 	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
@@ -434,7 +431,7 @@ void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 
 uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
 {
-	size_t i = first_above(sp->now, addr);
+	size_t i = regions_first_above(sp->now, addr);
 
 	return i < space_count(sp) && sp->now->at[i].start < end
 		       ? sp->now->at[i].start
@@ -443,7 +440,7 @@ uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
 
 const struct region *space_below(const struct space *sp, uint64_t addr)
 {
-	size_t i = first_above(sp->now, addr);
+	size_t i = regions_first_above(sp->now, addr);
 
 	return i ? &sp->now->at[i - 1] : NULL;
 }

@@ -1,8 +1,9 @@
-/* space.h - one address space: what is mapped where, and when it was.
+/* space.h - the mappings of an address space over time.
  *
- * A newer mapping cuts an older one (the kernel reports no munmap); the
- * pieces of a cut mapping are mappings of their own, from that time on.
- * Regions that end go to the space's owner through closed(), once each. */
+ * A newer mapping replaces the part of an older one that it overlaps, because
+ * the kernel reports no munmap. The remaining parts become regions of their own
+ * from then on. closed() tells the owner of the space about each region that
+ * ends, once. */
 #ifndef STITCH_TASKS_SPACE_H
 #define STITCH_TASKS_SPACE_H
 #include <stdbool.h>
@@ -11,94 +12,95 @@
 
 struct region {
 	uint64_t start, end; /* [start, end); end 0 means 2^64 */
-	uint64_t pgoff;	     /* offset in the image of start */
+	uint64_t pgoff;	     /* offset of start in the image */
 	uint32_t image;
 	uint32_t prot, flags;
-	uint32_t id;	/* of the mapping row */
-	int64_t t0, t1; /* TIME_NONE: before; still there */
-	int64_t since;	/* when it was mapped; a cut gives the rest a new t0
-			 * only. Set by space_map() */
-	bool derived;	/* pgoff was computed, nothing said it */
+	uint32_t id;	/* id of the mapping row */
+	int64_t t0, t1; /* TIME_NONE: before the capture; not ended */
+	int64_t since;	/* when it was mapped; after a cut, only t0 of the
+			 * remaining parts changes. Set by space_map() */
+	bool derived;	/* pgoff was computed, not recorded */
 };
 
-/* Sorted by start, not overlapping. A fork shares them until one side
- * changes something. */
+/* Sorted by start, without overlaps. After a fork, both processes share them
+ * until one of them changes. */
 struct regions {
 	struct region *at;
 	size_t n, cap;
 	uint32_t refs;
-	size_t charged; /* part of *held that goes with them */
+	size_t charged; /* number of its regions that count in *held */
 	size_t *held;
 };
 
 struct space {
-	struct regions *now; /* NULL: nothing */
-	/* now is what another process had at the fork: its times and ids
-	 * there are not ours; they are forked, and first_id + the place */
+	struct regions *now; /* NULL: none */
+	/* now is what the parent had at the fork. Its ids and times belong to
+	 * the parent; here they are first_id + index, and forked. */
 	bool inherited;
-	uint32_t first_id; /* 0: no rows for them */
+	uint32_t first_id; /* 0: they have no rows */
 	int64_t forked;
-	struct region *old; /* ended ones, when keep_old is set */
+	struct region *old; /* regions that ended; used with keep_old */
 	size_t n_old, cap_old;
-	struct regions *before; /* what the last exec ended; NULL: nothing */
-	bool keep_old;	 /* records may come late: look-ups in the past */
+	struct regions *before; /* regions that the last exec ended; NULL:
+				 * none */
+	bool keep_old;	 /* records may be late: keep regions for look-ups */
 	int64_t changed; /* time of the last change */
-	/* Stacks resolved before stay right while these are the same: cut
-	 * for stacks without unknown frames, any for all. */
+	/* Change counters. Cached stacks without unknown frames are valid while
+	 * cut is the same; others while cut and any are. */
 	uint32_t cut, any;
 };
 
 typedef void region_fn(void *arg, const struct region *r);
 typedef uint32_t region_id_fn(void *arg, size_t n);
 
-/* How a space reaches its owner: n new ids for mappings, the first of which
- * is given back; news of ended ones. */
+/* The owner of a space. new_id() reserves n ids for mappings and returns the
+ * first; closed() is called for each region that ends. */
 struct space_owner {
 	region_id_fn *new_id;
 	region_fn *closed;
 	void *arg;
-	size_t *held; /* regions that were copied after a fork; may be NULL */
-	bool told;    /* what is mapped has its row already */
+	size_t *held; /* number of regions copied after forks; may be NULL */
+	bool told;    /* new mappings have a row already */
 };
 
-/* Maps r (r->t0 is now; id is set here). Empty or wrapping regions are
- * ignored. */
+/* Maps r from r->t0 on and sets its id. Ignores empty and wrapping regions. */
 void space_map(struct space *sp, const struct region *r,
 	       const struct space_owner *own);
-/* Ends what overlaps [start, end) at t, without a successor. */
+/* Removes everything in [start, end) at t. */
 void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 		 const struct space_owner *own);
-/* exec or the end of the process: nothing is mapped from t on. */
+/* Removes everything at t: exec, or the end of the process. */
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own);
-/* fork at t: the empty child starts with the parent's mappings, which costs
- * nothing until one of them changes. rows: they get ids and will be closed;
- * otherwise only look-ups know of them. */
+/* Gives an empty child the parent's mappings, at t. Copies nothing until one of
+ * them changes. rows: the regions get ids and will be closed; else they serve
+ * look-ups only. */
 void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own);
-/* Is just this mapped now: the same range of the same image? */
+/* Returns true if this range is mapped to the same image at the same offset. */
 bool space_has(const struct space *sp, const struct region *r);
-/* Is all of it mapped that is in other? */
+/* Returns true if all mappings of other are mapped in sp too. */
 bool space_has_all(const struct space *sp, const struct space *other);
-/* How many regions are mapped. */
+/* Returns the number of regions. */
 size_t space_count(const struct space *sp);
-/* What covered addr at t; NULL: nothing. TIME_NONE: now. Its id and times may
- * be the parent's. */
+/* Returns the region that covered addr at t (TIME_NONE: now), or NULL. Its id
+ * and times may be the parent's. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
-/* exec at t: as clear, but what was mapped is kept for space_before_exec(). */
+/* Like space_clear(), but keeps the regions for space_before_exec(). */
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
-/* What covered addr before the last exec; NULL: nothing. Until execve()
- * starts the new program, the task's user registers are the old program's. */
+/* Returns the region that covered addr before the last exec, or NULL. Until
+ * execve() starts the new program, the task's user registers are those of the
+ * old program. */
 const struct region *space_before_exec(const struct space *sp, uint64_t addr);
-/* The new program runs: nothing of the old one is looked up any more. */
+/* Discards the regions from before exec, as the new program runs. */
 void space_forget_exec(struct space *sp);
-/* What is mapped now and ends nearest below addr; NULL: nothing. */
+/* Returns the current region with the highest end below addr, or NULL. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
-/* Between which mappings an address is that is not mapped: from the end of
- * the one below (0: none) to the start of the one above (0: none). */
+/* Sets the bounds of the gap around an address that is not mapped: the end of
+ * the region below (0: none) and the start of the region above (0: none). */
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end);
-/* Where the next mapping above addr begins, at most end. */
+/* Returns the start of the next region above addr, at most end. */
 uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end);
 void space_release(struct space *sp);
 #endif

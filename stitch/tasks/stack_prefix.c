@@ -1,5 +1,4 @@
-/* stack_prefix.c - the outer frames that a stack shares with the one before it.
- */
+/* stack_prefix.c - reuses the outer frames of the last resolved stack. */
 #include "stitch/tasks/stack_prefix.h"
 
 #include <stdlib.h>
@@ -7,14 +6,15 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-void trunk_release(struct trunk *t)
+void stack_prefix_release(struct stack_prefix *t)
 {
 	free(t->ip);
 	free(t->stack);
 }
 
-uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
-		      const struct addrs *a, uint32_t *stack)
+uint32_t stack_prefix_shared(struct stack_prefix *t,
+			     const struct stack_prefix_key *key,
+			     const struct addrs *a, uint32_t *stack)
 {
 	uint32_t n = 0;
 
@@ -28,7 +28,7 @@ uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
 	return n;
 }
 
-void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack)
+void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack)
 {
 	t->ip = mem_grow(t->ip, &t->cap_ip, t->n + 1, sizeof(*t->ip));
 	t->stack =
@@ -37,7 +37,7 @@ void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack)
 	t->stack[t->n++] = stack;
 }
 
-void trunk_forget(struct trunk *t)
+void stack_prefix_forget(struct stack_prefix *t)
 {
 	t->n = 0;
 }

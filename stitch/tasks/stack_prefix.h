@@ -1,8 +1,8 @@
-/* stack_prefix.h - the outer frames that a stack shares with the one before it.
+/* stack_prefix.h - reuses the outer frames of the last resolved stack.
  *
- * Stacks of one program mostly differ in their inner frames only: what the
- * outer ones are was found out for the last stack, and one comparison is less
- * than a search for each. */
+ * The stacks of a program mostly differ in their inner frames only. Comparing
+ * addresses with those of the last stack is cheaper than looking up each
+ * frame. */
 #ifndef STITCH_TASKS_STACK_PREFIX_H
 #define STITCH_TASKS_STACK_PREFIX_H
 #include <stddef.h>
@@ -10,27 +10,28 @@
 
 struct addrs;
 
-/* While this is the same, so are the frames of the same addresses. */
-struct trunk_key {
+/* While the key is the same, equal addresses have equal frames. */
+struct stack_prefix_key {
 	uint64_t mask;
 	uint32_t view, gen;
 };
 
-/* Zero-initialised: none so far. */
-struct trunk {
-	struct trunk_key key;
+/* All zeros: empty. */
+struct stack_prefix {
+	struct stack_prefix_key key;
 	uint64_t *ip; /* outermost first */
 	uint32_t *stack;
 	size_t n, cap_ip, cap_stack;
 };
 
-void trunk_release(struct trunk *t);
-/* How many of a's outermost addresses are those of before; *stack: up to the
- * innermost of these. What is further in is forgotten. */
-uint32_t trunk_shared(struct trunk *t, const struct trunk_key *key,
-		      const struct addrs *a, uint32_t *stack);
-/* The next address inwards, and the stack up to it. */
-void trunk_push(struct trunk *t, uint64_t ip, uint32_t stack);
-/* It is not to be used again. */
-void trunk_forget(struct trunk *t);
+void stack_prefix_release(struct stack_prefix *t);
+/* Returns how many of a's outermost addresses equal those of the last stack,
+ * and sets *stack to the stack of these frames. Forgets the other frames. */
+uint32_t stack_prefix_shared(struct stack_prefix *t,
+			     const struct stack_prefix_key *key,
+			     const struct addrs *a, uint32_t *stack);
+/* Adds the next inner address, and the stack up to it. */
+void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack);
+/* Forgets all frames. */
+void stack_prefix_forget(struct stack_prefix *t);
 #endif

@@ -1,11 +1,12 @@
-/* tasks.h - threads and processes: each life of an id is a row of its own.
+/* tasks.h - threads and processes: each incarnation of an id is a row.
  *
- * A slot is an index into an array whose entries are reused after the end of
- * a life; pointers are valid until the next call that may make a thread or a
- * process. A life that ended is kept for a while, because its deferred chain
- * comes after its EXIT record (backstitch-formats(5), "Deferred stacks: order
- * of records"), then tasks_retire() lets it
- * go and its rows are given out. */
+ * An incarnation is the time between start and end of one thread or process
+ * with an id. A slot is the index of an incarnation in an array; it is reused
+ * after the end. Pointers to threads and processes are valid until the next
+ * call that may create one. An incarnation that ended is kept for a while,
+ * because its deferred chain follows its EXIT record (backstitch-formats(5),
+ * "Deferred stacks: order of records"); then tasks_retire() returns it, and its
+ * rows are output. */
 #ifndef STITCH_TASKS_TASKS_H
 #define STITCH_TASKS_TASKS_H
 #include <stdbool.h>
@@ -14,73 +15,77 @@
 #include "stitch/tasks/space.h"
 #include "stitch/tasks/task.h"
 
-struct facts;
+struct fact_queue;
 struct tasks;
 
-struct tasks *tasks_new(struct facts *out);
+struct tasks *tasks_new(struct fact_queue *out);
 void tasks_free(struct tasks *ts);
-/* Keep ended mappings for look-ups in the past. */
+/* Keeps ended mappings for look-ups in the past. */
 void tasks_keep_old(struct tasks *ts);
 
-/* The source is of the line of captures that share what they know (line: the
- * first of them); before its first task. */
+/* Declares that the source shares what it knows with the other captures of a
+ * line, which is named after its first source. Call it before the source's
+ * first task. */
 void tasks_together(struct tasks *ts, uint16_t source, uint16_t line);
-/* The time of the record that the next calls are about; TIME_NONE. */
+/* Sets the time of the current record; TIME_NONE: unknown. */
 void tasks_now(struct tasks *ts, int64_t t);
 
 struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot);
 struct process *tasks_process_at(struct tasks *ts, uint32_t slot);
 
-/* The living thread or process of that id, made when it is not known. pid -1
- * is not known: a known thread stays what it is, and one that was first seen
- * so gets its process when a record names it. */
+/* Return the slot of the living thread or process with this id, which is
+ * created if it is unknown. pid -1: unknown; a known thread keeps its process,
+ * and a new thread gets one when a record names it. */
 uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		      int32_t tid);
 uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
-/* The thread of that id, if it is known: its slot, or TASKS_NONE. */
+/* Returns the slot of the thread with this id, or TASKS_NONE. */
 #define TASKS_NONE UINT32_MAX
 uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid,
 		    int32_t tid);
-/* Who had an id until a record since the last call gave it to another life:
- * true and a copy. */
+/* Copies the thread whose id went to another incarnation since the last call to
+ * *out. Returns false if there is none. */
 bool tasks_replaced(struct tasks *ts, struct thread *out);
-/* Then: the next life of its id. */
+/* Starts the next incarnation of the thread's id, after
+ * shared_tasks_is_over(). */
 uint32_t tasks_next(struct tasks *ts, uint32_t slot);
-/* The row id of the thread's name, made (":TID") when there is none. */
+/* Returns the row id of the thread's name. Makes a name (":TID") if there is
+ * none. */
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot);
 
-/* State changes. A fork's pid -1 is the parent's, ppid -1 that of ptid as far
- * as it is known. synth: told by the recorder about the time before; then a
- * fork copies no mappings, and an existing life goes on. */
+/* A FORK record. pid -1: the same process as the parent; ppid -1: the process
+ * of ptid, as far as it is known. synth: the recorder lists a thread that
+ * started earlier: no mappings are inherited, and a known incarnation
+ * continues. */
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
-/* A thread other than the first may have called exec and be the first one
- * now. */
+/* A thread other than the leader may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
-/* The id means another life from now on (its fork record was lost): the next
- * tasks_thread() makes a new one; a process without threads goes with it. */
+/* The id has a new incarnation, whose FORK record was lost: the next
+ * tasks_thread() creates it. A process without threads ends as well. */
 void tasks_forget(struct tasks *ts, uint32_t slot);
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r);
-/* Nothing is mapped in [start, end) from t on; end 0: to the end. */
+/* Removes the mappings in [start, end) at t. end 0: to the end of the address
+ * space. */
 void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 		 uint64_t end, int64_t t);
 
-/* Lets one life go that ended before t: its thread slot in *slot, still
- * readable until tasks_drop(). false: none. TIME_NONE: any life at all, also
- * those that have not ended (the end of the capture). */
+/* Stores the slot of a thread that ended before t in *slot; its data is valid
+ * until tasks_drop(). Returns false if there is none. TIME_NONE: takes any
+ * thread, even one that has not ended (at the end of the capture). */
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
-/* Gives out its rows; with the last thread those of the process too. */
+/* Outputs the thread's rows, and with its last thread those of the process. */
 void tasks_drop(struct tasks *ts, uint32_t slot);
-/* At the end, after all threads: the processes that never had one. */
+/* Outputs the processes that never had a thread. Call it last. */
 void tasks_drop_rest(struct tasks *ts);
 
-/* Mappings that forked processes inherited and that got no row, because they
- * were too many. */
+/* Returns the number of inherited mappings that got no row because of a
+ * limit. */
 uint64_t tasks_unlisted(const struct tasks *ts);
 
-/* The kernel's own space owner: mapping rows with process 0. */
+/* Returns the owner of kernel spaces: mapping rows with process 0. */
 struct space_owner tasks_kernel_owner(struct tasks *ts);
 #endif

@@ -1,18 +1,18 @@
-/* tasks_inner.h - what tasks.c and twins.c share: the state behind struct
- * tasks. */
+/* tasks_inner.h - the state of struct tasks, for tasks.c and shared_tasks.c. */
 #ifndef STITCH_TASKS_TASKS_INNER_H
 #define STITCH_TASKS_TASKS_INNER_H
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/task.h"
 
-/* Lives that ended, in the order of their ends. */
+/* Ended threads, in the order of their ends. */
 struct dying {
 	uint32_t slot, id;
 	int64_t end;
 };
 
-/* Most records are of a thread that was asked for a moment ago. */
+/* Size of a cache, as most records are of a recently used thread. */
 #define RECENT 64
 
 struct recent {
@@ -22,7 +22,7 @@ struct recent {
 	uint32_t slot;
 };
 
-/* Of a source: whether and with whom it shares. */
+/* Whether a source shares, and with which line. */
 struct side {
 	bool shares;
 	uint16_t line;
@@ -31,7 +31,7 @@ struct side {
 struct fact_queue;
 
 struct tasks {
-	struct facts *out;
+	struct fact_queue *out;
 	struct side *side;
 	size_t n_side, cap_side;
 	int64_t now;
@@ -42,24 +42,22 @@ struct tasks {
 	size_t n_free_thread, cap_free_thread;
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
-	struct recent recent[RECENT];	 /* what tasks_thread() found */
-	struct thread replaced;		 /* used: there is one */
+	struct recent recent[RECENT];	 /* cache of tasks_thread() */
+	struct thread replaced;		 /* used: valid */
 	struct dying *dying;
 	size_t dying_head, n_dying, cap_dying;
-	size_t sweep; /* of tasks_retire(TIME_NONE) */
+	size_t sweep; /* position of tasks_retire(TIME_NONE) */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
 	bool keep_old;
-	size_t inherit;	    /* rows of inherited mappings left to give out */
-	size_t held;	    /* regions copied after a fork */
-	uint64_t unlisted;  /* inherited mappings without a row */
-	struct table names; /* distinct names of threads */
-	const char **name;
-	size_t n_name, cap_name;
-	struct arena text;
+	size_t inherit;	     /* number of inherited mappings that may still get
+			      * rows */
+	size_t held;	     /* number of regions copied after forks */
+	uint64_t unlisted;   /* inherited mappings without a row */
+	struct intern names; /* of threads */
 };
 
-/* The kernel writes tid -1 for tasks that are already unhashed (do_exit):
- * they are told apart by the pid, which may still be right. */
+/* The kernel writes tid -1 for tasks that are unhashed already (do_exit()).
+ * They are distinguished by the pid, which may still be valid. */
 static inline uint64_t thread_key(uint16_t source, int32_t pid, int32_t tid)
 {
 	if (tid < 0)
@@ -78,7 +76,7 @@ static inline uint32_t tasks_look(const struct table *t, uint64_t key)
 	return table_find(t, key, NULL, NULL, NULL);
 }
 
-/* All negative ids are one: see thread_key(). */
+/* All negative ids share an entry: see thread_key(). */
 static inline struct recent *recent_of(struct tasks *ts, int32_t tid)
 {
 	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];

@@ -15,7 +15,7 @@
 struct bytes;
 struct cfi;
 struct elf_file;
-struct rows;
+struct unwind_rows;
 
 enum rule_kind {
 	RULE_UNSET, /* nothing was said: the ABI's default */

@@ -15,7 +15,7 @@
 struct maker {
 	const struct cfi *c;
 	const struct abi *abi;
-	struct rows *rows;
+	struct unwind_rows *rows;
 };
 
 /* An expression that is register + off, and perhaps what is in memory there. */
@@ -192,7 +192,7 @@ static void to_row(const struct maker *m, const struct cfi_rules *r,
 
 static void begin(void *arg, uint64_t start, uint64_t end)
 {
-	rows_begin(((struct maker *)arg)->rows, start, end);
+	unwind_rows_begin(((struct maker *)arg)->rows, start, end);
 }
 
 static void rules(void *arg, uint64_t addr, const struct cfi_rules *r)
@@ -201,7 +201,7 @@ static void rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 	struct row_rule rule;
 
 	to_row(m, r, &rule);
-	rows_add(m->rows, addr, &rule);
+	unwind_rows_add(m->rows, addr, &rule);
 }
 
 static void end(void *arg, uint64_t addr, bool lost)
@@ -210,17 +210,17 @@ static void end(void *arg, uint64_t addr, bool lost)
 	const struct maker *m = arg;
 
 	if (lost)
-		rows_add(m->rows, addr, &gap);
-	rows_end(m->rows);
+		unwind_rows_add(m->rows, addr, &gap);
+	unwind_rows_end(m->rows);
 }
 
-struct rows *cfi_rows(const struct cfi *c)
+struct unwind_rows *cfi_rows(const struct cfi *c)
 {
 	struct maker m = { .c = c, .abi = cfi_abi(c) };
 	const struct cfi_visit v = { begin, rules, end, &m };
 
-	m.rows = rows_new(m.abi->word);
+	m.rows = unwind_rows_new(m.abi->word);
 	cfi_each(c, &v);
-	rows_finish(m.rows);
+	unwind_rows_finish(m.rows);
 	return m.rows;
 }

@@ -3,8 +3,8 @@
 #define SYMBOLIZE_CFI_CFI_ROWS_H
 
 struct cfi;
-struct rows;
+struct unwind_rows;
 
-/* All functions of it; rows_free() it. O(bytes of the section). */
-struct rows *cfi_rows(const struct cfi *c);
+/* All functions of it; unwind_rows_free() it. O(bytes of the section). */
+struct unwind_rows *cfi_rows(const struct cfi *c);
 #endif

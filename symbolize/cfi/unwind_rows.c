@@ -13,9 +13,9 @@ struct func {
 	size_t row, n; /* in rows.made */
 };
 
-struct rows {
+struct unwind_rows {
 	uint64_t base, end;
-	struct row *row; /* sorted by pc; after rows_finish() */
+	struct row *row; /* sorted by pc; after unwind_rows_finish() */
 	size_t n, cap;
 	struct row *made;
 	size_t n_made, cap_made;
@@ -29,15 +29,15 @@ struct rows {
 	int32_t word;
 };
 
-struct rows *rows_new(unsigned int word)
+struct unwind_rows *unwind_rows_new(unsigned int word)
 {
-	struct rows *t = mem_new(1, sizeof(*t));
+	struct unwind_rows *t = mem_new(1, sizeof(*t));
 
 	t->word = (int32_t)word;
 	return t;
 }
 
-void rows_free(struct rows *t)
+void unwind_rows_free(struct unwind_rows *t)
 {
 	if (!t)
 		return;
@@ -48,7 +48,7 @@ void rows_free(struct rows *t)
 	free(t);
 }
 
-void rows_begin(struct rows *t, uint64_t start, uint64_t end)
+void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end)
 {
 	t->func = mem_grow(t->func, &t->cap_func, t->n_func + 1,
 			   sizeof(*t->func));
@@ -110,7 +110,8 @@ static bool same_rule(const struct row *a, const struct row *b)
 	       a->ra == b->ra;
 }
 
-void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
+void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
+		     const struct row_rule *rule)
 {
 	struct func *f = &t->func[t->n_func - 1];
 	struct row row = pack_row(rule, t->word);
@@ -134,7 +135,7 @@ void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule)
 	f->n++;
 }
 
-void rows_end(struct rows *t)
+void unwind_rows_end(struct unwind_rows *t)
 {
 	struct func *f = &t->func[t->n_func - 1];
 
@@ -153,7 +154,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The table's next row; one that says the same as the last is not needed. */
-static void put(struct rows *t, uint64_t addr, struct row row)
+static void put(struct unwind_rows *t, uint64_t addr, struct row row)
 {
 	row.pc = (uint32_t)(addr - t->base);
 	while (t->n && t->row[t->n - 1].pc == row.pc)
@@ -164,7 +165,7 @@ static void put(struct rows *t, uint64_t addr, struct row row)
 	t->row[t->n++] = row;
 }
 
-static void put_func(struct rows *t, const struct func *f, uint64_t end)
+static void put_func(struct unwind_rows *t, const struct func *f, uint64_t end)
 {
 	const struct row gap = { .how = ROW_GAP,
 				 .fp = ROW_SAME,
@@ -185,7 +186,7 @@ static void put_func(struct rows *t, const struct func *f, uint64_t end)
 }
 
 /* As many blocks as rows at most: a table may be thin. */
-static void make_blocks(struct rows *t)
+static void make_blocks(struct unwind_rows *t)
 {
 	uint64_t span = t->end - t->base;
 	size_t row = 0;
@@ -204,7 +205,7 @@ static void make_blocks(struct rows *t)
 	}
 }
 
-void rows_finish(struct rows *t)
+void unwind_rows_finish(struct unwind_rows *t)
 {
 	if (t->n_func)
 		qsort(t->func, t->n_func, sizeof(*t->func), by_start);
@@ -231,7 +232,7 @@ void rows_finish(struct rows *t)
 		make_blocks(t);
 }
 
-const struct row *rows_find(const struct rows *t, uint64_t addr)
+const struct row *unwind_rows_find(const struct unwind_rows *t, uint64_t addr)
 {
 	if (!t->n || addr < t->base || addr >= t->end)
 		return NULL;
@@ -250,8 +251,8 @@ const struct row *rows_find(const struct rows *t, uint64_t addr)
 	return row->pc <= pc ? row : NULL;
 }
 
-void rows_rule(const struct rows *t, const struct row *row,
-	       struct row_rule *out)
+void unwind_rows_rule(const struct unwind_rows *t, const struct row *row,
+		      struct row_rule *out)
 {
 	*out = (struct row_rule){
 		.kind = row_kind(row),
@@ -262,22 +263,23 @@ void rows_rule(const struct rows *t, const struct row *row,
 	};
 }
 
-size_t rows_count(const struct rows *t)
+size_t unwind_rows_count(const struct unwind_rows *t)
 {
 	return t->n;
 }
 
-size_t rows_complex(const struct rows *t)
+size_t unwind_rows_complex(const struct unwind_rows *t)
 {
 	return t->complex;
 }
 
-size_t rows_dropped(const struct rows *t)
+size_t unwind_rows_dropped(const struct unwind_rows *t)
 {
 	return t->dropped;
 }
 
-const struct row *rows_at(const struct rows *t, size_t i, uint64_t *addr)
+const struct row *unwind_rows_at(const struct unwind_rows *t, size_t i,
+				 uint64_t *addr)
 {
 	*addr = t->base + t->row[i].pc;
 	return &t->row[i];

@@ -7,10 +7,11 @@
  * search. Whatever does not fit is ROW_COMPLEX, and whoever unwinds has to
  * work out that place from the section itself.
  *
- * Order of calls: rows_new(), for each function rows_begin(), rows_add() by
- * growing address, rows_end(); then rows_finish(), then rows_find() as often
- * as one likes. Functions may come in any order. Where two overlap, the one
- * that begins later holds from its beginning on. */
+ * Order of calls: unwind_rows_new(), for each function unwind_rows_begin(),
+ * unwind_rows_add() by growing address, unwind_rows_end(); then
+ * unwind_rows_finish(), then unwind_rows_find() as often as one likes.
+ * Functions may come in any order. Where two overlap, the one that begins later
+ * holds from its beginning on. */
 #ifndef SYMBOLIZE_CFI_UNWIND_ROWS_H
 #define SYMBOLIZE_CFI_UNWIND_ROWS_H
 #include <stdbool.h>
@@ -76,34 +77,36 @@ struct row {
 	int16_t fp, ra;
 };
 
-struct rows; /* a table */
+struct unwind_rows; /* a table */
 
 /* word: 8 or 4, the bytes of an address. */
-struct rows *rows_new(unsigned int word);
-void rows_free(struct rows *t);
+struct unwind_rows *unwind_rows_new(unsigned int word);
+void unwind_rows_free(struct unwind_rows *t);
 
 /* A function [start, end) of ELF addresses. Rows that are added hold from
  * `addr` on; what lies before the first of them is a gap. */
-void rows_begin(struct rows *t, uint64_t start, uint64_t end);
-void rows_add(struct rows *t, uint64_t addr, const struct row_rule *rule);
-void rows_end(struct rows *t);
+void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end);
+void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
+		     const struct row_rule *rule);
+void unwind_rows_end(struct unwind_rows *t);
 /* Sorts, cuts overlaps, makes gaps. Nothing may be added after it. */
-void rows_finish(struct rows *t);
+void unwind_rows_finish(struct unwind_rows *t);
 
 /* The row of an ELF address; NULL: below or above all of them. It may be
  * ROW_GAP. Borrowed from the table. O(log rows). */
-const struct row *rows_find(const struct rows *t, uint64_t addr);
+const struct row *unwind_rows_find(const struct unwind_rows *t, uint64_t addr);
 /* A row in words one can read: for dumps and comparisons. */
-void rows_rule(const struct rows *t, const struct row *row,
-	       struct row_rule *out);
+void unwind_rows_rule(const struct unwind_rows *t, const struct row *row,
+		      struct row_rule *out);
 
 /* How large the table is; how many rows are ROW_COMPLEX; how many functions
  * are not in it, being more than 4 GiB behind the first. */
-size_t rows_count(const struct rows *t);
-size_t rows_complex(const struct rows *t);
-size_t rows_dropped(const struct rows *t);
+size_t unwind_rows_count(const struct unwind_rows *t);
+size_t unwind_rows_complex(const struct unwind_rows *t);
+size_t unwind_rows_dropped(const struct unwind_rows *t);
 /* Row i and its address, for walking over all of them. */
-const struct row *rows_at(const struct rows *t, size_t i, uint64_t *addr);
+const struct row *unwind_rows_at(const struct unwind_rows *t, size_t i,
+				 uint64_t *addr);
 
 /* The kept form of a place: from ROW_CFA_MIN to ROW_CFA_MAX words from the
  * CFA, then the others, each in a range of its own. */

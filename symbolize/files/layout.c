@@ -106,7 +106,7 @@ bool layout_prove(const struct symbolizer *sy, const struct image *img,
 }
 
 size_t layout_parts(const struct symbolizer *sy, const struct image *img,
-		    struct whole_part *out, size_t max)
+		    struct file_part *out, size_t max)
 {
 	struct places p = { .n = 0 };
 	struct loads ls = { .n = 0 };
@@ -120,7 +120,7 @@ size_t layout_parts(const struct symbolizer *sy, const struct image *img,
 		ls.n = 0;
 	elf_file_close(ef);
 	for (size_t i = 0; i < ls.n && i < max; i++)
-		out[i] = (struct whole_part){
+		out[i] = (struct file_part){
 			.start = ls.at[i].start - ls.at[0].start,
 			.end = ls.at[i].end - ls.at[0].start,
 			.off = ls.at[i].off,

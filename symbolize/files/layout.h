@@ -24,5 +24,5 @@ bool layout_prove(const struct symbolizer *sy, const struct image *img,
 		  struct layout_map *map, size_t n);
 /* What is where in memory when all of the file is mapped; 0: it is not here. */
 size_t layout_parts(const struct symbolizer *sy, const struct image *img,
-		    struct whole_part *out, size_t max);
+		    struct file_part *out, size_t max);
 #endif

@@ -384,8 +384,8 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 	ret = judge_code(&j, err);
 	if (out->n)
 		qsort(out->finding, out->n, sizeof(*out->finding), by_test);
-	rows_free(j.rows);
-	rows_free(j.eh);
+	unwind_rows_free(j.rows);
+	unwind_rows_free(j.eh);
 	free(j.func);
 	free(j.part);
 	return ret;

@@ -46,10 +46,10 @@ struct looking {
 
 static void rule_at(const struct judge *j, uint64_t addr, struct row_rule *out)
 {
-	const struct row *row = rows_find(j->rows, addr);
+	const struct row *row = unwind_rows_find(j->rows, addr);
 
 	if (row)
-		rows_rule(j->rows, row, out);
+		unwind_rows_rule(j->rows, row, out);
 	else
 		*out = (struct row_rule){ .kind = ROW_GAP };
 }
@@ -219,12 +219,12 @@ static void look_through(struct looking *l, const struct judged *f)
 	size_t len = read_code(l, f->start, f->limit);
 	code = l->buf;
 	while (next_step(l, &code, &len, &addr, &s)) {
-		const struct row *now = rows_find(l->j->rows, s.in.addr);
+		const struct row *now = unwind_rows_find(l->j->rows, s.in.addr);
 
 		bad |= s.in.flow == FLOW_BAD;
 		rows += now != row;
 		row = now;
-		now = rows_find(l->j->rows, s.in.addr + s.in.len - 1);
+		now = unwind_rows_find(l->j->rows, s.in.addr + s.in.len - 1);
 		if (now != row && n_inside < 16)
 			inside[n_inside++] = s.in.addr;
 		s.filler = is_filler(&last, &s);

@@ -12,7 +12,7 @@
 
 /* Walks over a table by growing address. */
 struct cursor {
-	const struct rows *t;
+	const struct unwind_rows *t;
 	size_t i;
 	struct row_rule rule; /* that holds now */
 };
@@ -21,18 +21,19 @@ static uint64_t next_at(const struct cursor *c)
 {
 	uint64_t addr;
 
-	if (c->i == rows_count(c->t))
+	if (c->i == unwind_rows_count(c->t))
 		return UINT64_MAX;
-	rows_at(c->t, c->i, &addr);
+	unwind_rows_at(c->t, c->i, &addr);
 	return addr;
 }
 
 static void step_to(struct cursor *c, uint64_t addr)
 {
-	while (c->i < rows_count(c->t) && next_at(c) <= addr) {
+	while (c->i < unwind_rows_count(c->t) && next_at(c) <= addr) {
 		uint64_t unused;
 
-		rows_rule(c->t, rows_at(c->t, c->i, &unused), &c->rule);
+		unwind_rows_rule(c->t, unwind_rows_at(c->t, c->i, &unused),
+				 &c->rule);
 		c->i++;
 	}
 }

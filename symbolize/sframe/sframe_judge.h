@@ -22,9 +22,9 @@ struct judge {
 	const struct elf_file *ef;
 	const struct sframe *sf;
 	struct sframe_report *r;
-	struct rows *rows;
-	struct rows *eh;     /* NULL: none */
-	struct judged *func; /* by start */
+	struct unwind_rows *rows;
+	struct unwind_rows *eh; /* NULL: none */
+	struct judged *func;	/* by start */
 	size_t n, cap;
 	struct part *part; /* by start */
 	size_t n_part, cap_part;

@@ -146,7 +146,7 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 /* Rows of the function at hand: one that repeats needs them more than once. */
 struct making {
 	const struct sframe *sf;
-	struct rows *rows;
+	struct unwind_rows *rows;
 	struct kept {
 		uint32_t pc;
 		struct row_rule rule;
@@ -195,7 +195,7 @@ static void add_repeated(struct making *m, const struct sframe_func *f)
 
 		rule.kind = ROW_PLT;
 		rule.cfa = m->kept[1].pc;
-		rows_add(m->rows, f->start, &rule);
+		unwind_rows_add(m->rows, f->start, &rule);
 		return;
 	}
 	uint64_t blocks = ((uint64_t)f->size + f->rep - 1) / f->rep;
@@ -209,8 +209,9 @@ static void add_repeated(struct making *m, const struct sframe_func *f)
 	m->repeated += blocks * m->n;
 	for (uint64_t b = 0; b < blocks; b++)
 		for (size_t i = 0; i < m->n; i++)
-			rows_add(m->rows, f->start + b * f->rep + m->kept[i].pc,
-				 &m->kept[i].rule);
+			unwind_rows_add(m->rows,
+					f->start + b * f->rep + m->kept[i].pc,
+					&m->kept[i].rule);
 }
 
 /* A function without rows has no caller; but where it is a signal frame, its
@@ -221,35 +222,35 @@ static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
 	struct row_rule none = { .kind = ROW_OUTERMOST };
 
 	(void)idx;
-	rows_begin(m->rows, f->start, f->start + f->size);
+	unwind_rows_begin(m->rows, f->start, f->start + f->size);
 	if (!f->n && f->signal) {
 		none.kind = ROW_COMPLEX;
 		none.flags = ROW_INTERRUPTED;
 	}
 	if (!f->n)
-		rows_add(m->rows, f->start, &none);
+		unwind_rows_add(m->rows, f->start, &none);
 	else if (f->rep)
 		add_repeated(m, f);
 	else
 		for (size_t i = 0; i < m->n; i++)
-			rows_add(m->rows, f->start + m->kept[i].pc,
-				 &m->kept[i].rule);
-	rows_end(m->rows);
+			unwind_rows_add(m->rows, f->start + m->kept[i].pc,
+					&m->kept[i].rule);
+	unwind_rows_end(m->rows);
 }
 
-struct rows *sframe_table(const struct sframe *sf, uint32_t *bad)
+struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad)
 {
 	static const struct sframe_visitor v = {
 		.func = begin,
 		.row = keep,
 		.end = add_func,
 	};
-	struct making m = { .sf = sf, .rows = rows_new(8) };
+	struct making m = { .sf = sf, .rows = unwind_rows_new(8) };
 	uint32_t n = sframe_visit(sf, &v, &m);
 
 	if (bad)
 		*bad = n + m.dropped;
-	rows_finish(m.rows);
+	unwind_rows_finish(m.rows);
 	free(m.kept);
 	return m.rows;
 }

@@ -30,6 +30,6 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 		     const struct sframe_rule *in, struct row_rule *out);
 /* The whole section as a table of rows; functions that cannot be read are not
- * in it, *bad is how many. rows_free() it. */
-struct rows *sframe_table(const struct sframe *sf, uint32_t *bad);
+ * in it, *bad is how many. unwind_rows_free() it. */
+struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad);
 #endif

@@ -87,13 +87,13 @@ static bool built_with_frames(struct module *m)
 	if (m->frames != FRAMES_ASK)
 		return m->frames == FRAMES_KEPT;
 	for (unsigned int i = 0; i < MODULE_ROWS; i++)
-		for (size_t k = 1; m->rows[i] && k < rows_count(m->rows[i]);
-		     k++) {
+		for (size_t k = 1;
+		     m->rows[i] && k < unwind_rows_count(m->rows[i]); k++) {
 			uint64_t from, to;
 			const struct row *row =
-				rows_at(m->rows[i], k - 1, &from);
+				unwind_rows_at(m->rows[i], k - 1, &from);
 
-			rows_at(m->rows[i], k, &to);
+			unwind_rows_at(m->rows[i], k, &to);
 			all += row_kind(row) == ROW_GAP ? 0 : to - from;
 			with += has_frame(m, row) ? to - from : 0;
 		}

@@ -61,7 +61,7 @@ struct modules *modules_new(struct symbolizer *sy, const struct frames *fr)
 static void module_free(struct module *m)
 {
 	for (size_t i = 0; i < MODULE_ROWS; i++)
-		rows_free(m->rows[i]);
+		unwind_rows_free(m->rows[i]);
 	for (size_t i = 0; i < MODULE_TABLES; i++)
 		cfi_close(m->cfi[i]);
 	free(m->seg);
@@ -165,11 +165,11 @@ static struct image *copy_image(const struct image *img)
 }
 
 static void add_table(struct modules *ms, struct module *m, size_t i,
-		      struct rows *rows)
+		      struct unwind_rows *rows)
 {
 	m->rows[i] = rows;
-	ms->count.rows += rows_count(rows);
-	ms->count.complex += rows_complex(rows);
+	ms->count.rows += unwind_rows_count(rows);
+	ms->count.complex += unwind_rows_complex(rows);
 }
 
 static const char *const sections[MODULE_TABLES] = { ".eh_frame",
@@ -312,7 +312,7 @@ const struct row *modules_row(const struct module *m, uint64_t vaddr)
 {
 	for (unsigned int i = 0; i < MODULE_ROWS; i++) {
 		const struct row *row =
-			m->rows[i] ? rows_find(m->rows[i], vaddr) : NULL;
+			m->rows[i] ? unwind_rows_find(m->rows[i], vaddr) : NULL;
 
 		if (row && row_kind(row) != ROW_GAP)
 			return row;

@@ -18,7 +18,7 @@ struct frames;
 struct jit_code;
 struct modules;
 struct row;
-struct rows;
+struct unwind_rows;
 struct segment;
 struct symbolizer;
 
@@ -32,11 +32,11 @@ struct symbolizer;
 
 struct module {
 	uint16_t machine;
-	enum image_kind kind;		/* FILE, VDSO or JIT */
-	bool proved;			/* by its build-id */
-	bool asked;			/* its debug file */
-	bool big;			/* big-endian */
-	struct rows *rows[MODULE_ROWS]; /* NULL: none */
+	enum image_kind kind;		       /* FILE, VDSO or JIT */
+	bool proved;			       /* by its build-id */
+	bool asked;			       /* its debug file */
+	bool big;			       /* big-endian */
+	struct unwind_rows *rows[MODULE_ROWS]; /* NULL: none */
 	struct cfi *cfi[MODULE_TABLES]; /* what complex rows are made of */
 	struct sigreturn sigreturn;
 	struct segment *seg;

@@ -20,7 +20,7 @@
 struct ready {
 	uint16_t machine;
 	int sframe;
-	struct rows *by_sframe, *by_eh; /* NULL: none */
+	struct unwind_rows *by_sframe, *by_eh; /* NULL: none */
 	struct segment *seg;
 	size_t n_seg;
 };
@@ -64,19 +64,20 @@ void ready_close(struct ready *r)
 {
 	if (!r)
 		return;
-	rows_free(r->by_sframe);
-	rows_free(r->by_eh);
+	unwind_rows_free(r->by_sframe);
+	unwind_rows_free(r->by_eh);
 	free(r->seg);
 	free(r);
 }
 
-static bool rule_at(const struct rows *t, uint64_t vaddr, struct row_rule *out)
+static bool rule_at(const struct unwind_rows *t, uint64_t vaddr,
+		    struct row_rule *out)
 {
-	const struct row *row = t ? rows_find(t, vaddr) : NULL;
+	const struct row *row = t ? unwind_rows_find(t, vaddr) : NULL;
 
 	if (!row)
 		return false;
-	rows_rule(t, row, out);
+	unwind_rows_rule(t, row, out);
 	return out->kind != ROW_GAP;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/ledger.h"

@@ -70,7 +70,7 @@ static int made_next(struct source *src, struct ref *ref, struct err *err)
 	*ref = (struct ref){ .key = 1000 * (m->at + 1),
 			     .seq = m->at,
 			     .handle = m->at,
-			     .class = CLASS_SAMPLE,
+			     .kind = CLASS_SAMPLE,
 			     .len = 64 };
 	m->at++;
 	src->floor = 1000 * (m->at + 1);

@@ -4,12 +4,8 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/ok.sh
 B=${BACKSTITCH:?}
+cap=$(python3 tests/compare/unpack.py) || exit 2
 shared=${BACKSTITCH_SHARED:-}/captures
-if [ ! -d "$shared/fpcap" ]
-then
-	echo "skip stacks of dumps: no ../shared/captures"
-	exit 0
-fi
 w=$(mktemp -d) || exit 2
 trap 'rm -rf "$w"' EXIT
 
@@ -35,35 +31,56 @@ is() {	# is NAME NUMBER DATABASE SQL: what it selects
 	fi
 }
 
-"$B" ingest -q --no-symbols --symfs "$shared/s390x/symfs" -o "$w/s.db" \
-	"$shared/s390x/perf/dwarf/perf.data" || echo "not ok s390x is read"
-has script_says_why_a_stack_ends '[user: truncated_dump]' \
-	"$B" script "$w/s.db"
-has graphs_have_a_root_for_it '[user: truncated_dump]' \
-	"$B" flame -o - "$w/s.db"
-has folded_has_it ';[user: no_table];' \
-	"$B" query "$w/s.db" 'SELECT stack FROM folded'
-has check_counts_ends '48 truncated_dump' "$B" check "$w/s.db"
-is whole_stacks_have_no_mark 143 "$w/s.db" \
-	"SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM full_stack f
-	 WHERE f.event_id = e.id AND f.symbol LIKE '[user: %')"
+# dumps SYMFS TRUNCATED WHOLE: how many stacks end with their dump, and how many
+# do not end before the outermost frame
+dumps() {
+	"$B" ingest -q -f --no-symbols --symfs "$1" -o "$w/s.db" \
+		"$cap/s390x/perf/dwarf/perf.data" || echo "not ok s390x is read"
+	has script_says_why_a_stack_ends '[user: truncated_dump]' \
+		"$B" script "$w/s.db"
+	has graphs_have_a_root_for_it '[user: truncated_dump]' \
+		"$B" flame -o - "$w/s.db"
+	has folded_has_it ';[user: no_table];' \
+		"$B" query "$w/s.db" 'SELECT stack FROM folded'
+	has check_counts_ends "$2 truncated_dump" "$B" check "$w/s.db"
+	is whole_stacks_have_no_mark "$3" "$w/s.db" \
+		"SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM full_stack f
+		 WHERE f.event_id = e.id AND f.symbol LIKE '[user: %')"
+}
 
-# Callers that unwinding found are inside their calls, not behind them.
-"$B" ingest -q --symfs "$shared/symfs-6.18" -o "$w/d.db" \
-	"$shared/perf/dwarf/perf.data" || echo "not ok dwarf is read"
-is unwound_stacks_are_whole 115 "$w/d.db" \
-	"SELECT count(*) FROM event e JOIN raw_chain u ON u.id = e.uraw
-	 JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
-	 WHERE w.name = 'outermost'"
-is and_have_no_bogus_frame 0 "$w/d.db" 'SELECT count(*) FROM bogus_frames'
-is and_none_is_checked_for_it 0 "$w/d.db" 'SELECT count(*) FROM callsite'
+# unwound SYMFS CAPTURE WHOLE: callers that unwinding found are inside their
+# calls, not behind them
+unwound() {
+	"$B" ingest -q -f --symfs "$1" -o "$w/d.db" "$2" ||
+		echo "not ok $2 is read"
+	is unwound_stacks_are_whole "$3" "$w/d.db" \
+		"SELECT count(*) FROM event e JOIN raw_chain u ON u.id = e.uraw
+		 JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
+		 WHERE w.name = 'outermost'"
+	is and_have_no_bogus_frame 0 "$w/d.db" \
+		'SELECT count(*) FROM bogus_frames'
+	is and_none_is_checked_for_it 0 "$w/d.db" \
+		'SELECT count(*) FROM callsite'
+}
 
-"$B" ingest -q --no-symbols --symfs "$shared/symfs-6.18" -o "$w/f.db" \
-	"$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
-has missing_callers_are_counted '594 samples lack the caller' \
-	"$B" check "$w/f.db"
-is none_is_inferred_unasked 0 "$w/f.db" \
-	'SELECT count(*) FROM frame WHERE flags & 1'
+# missing SYMFS CAPTURE NUMBER: callers that are missing are counted
+missing() {
+	"$B" ingest -q -f --no-symbols --symfs "$1" -o "$w/f.db" "$2" ||
+		echo "not ok $2 is read"
+	has missing_callers_are_counted "$3 samples lack the caller" \
+		"$B" check "$w/f.db"
+	is none_is_inferred_unasked 0 "$w/f.db" \
+		'SELECT count(*) FROM frame WHERE flags & 1'
+}
+
+dumps "$cap/s390x/symfs" 23 1
+unwound tests/captures/symfs tests/captures/frames32.data.zst 86
+missing "$cap/symfs-6.18" "$cap/fpcap/fp-200.data" 185
+# The C library, through which these stacks go, is in the shared folder alone.
+[ -d "$shared/fpcap" ] || exit 0
+dumps "$shared/s390x/symfs" 48 143
+unwound "$shared/symfs-6.18" "$shared/perf/dwarf/perf.data" 115
+missing "$shared/symfs-6.18" "$shared/fpcap/fp.data.zst" 594
 "$B" ingest -q -f --no-symbols --infer-callers --symfs "$shared/symfs-6.18" \
 	-o "$w/f.db" "$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
 has inferred_callers_are_counted '"inferred":406' \

@@ -26,7 +26,6 @@ queue          perf's queue had the samples in another order than time has:
 """
 
 import collections
-import os
 import re
 import sys
 
@@ -237,12 +236,13 @@ def differences(both):
 
 def texts(c):
     """perf's two outputs; (None, None) where they are not at hand."""
-    shared = os.path.join(common.SHARED, "captures/perf-deferred", c.name)
-    for base in (c.script[:-len(".script-ip.txt.gz")], shared):
-        unmerged = common.first(base + ".script-nomerge.txt.gz")
-        if unmerged:
-            return unmerged, common.first(base + ".script.txt.gz", c.script)
-    return None, None
+    base = c.script[:-len(".script-ip.txt.gz")]
+    place = "perf-deferred/" + c.name
+    unmerged = common.first(base + ".script-nomerge.txt.gz") \
+        or common.place(place + ".script-nomerge.txt")
+    merged = common.first(base + ".script.txt.gz") \
+        or common.place(place + ".script.txt") or c.script
+    return (unmerged, merged) if unmerged else (None, None)
 
 
 def check(c, expected):

@@ -1,7 +1,7 @@
 # callsite.py - frames marked bogus against the true stacks of the same samples.
 """usage: callsite.py [NAME...]
 
-captures/fpcap holds, in each sample, the frame-pointer chain and a dump of the
+fpcap/NAME.data holds, in each sample, the frame-pointer chain and a dump of the
 stack. From the dump the true stack is worked out here with the unwind tables
 as readelf prints them; an address of the chain that is not in it, in order,
 is made up. The database must mark those (99 of 100 at least) and no other."""
@@ -250,13 +250,14 @@ def compare(name, data, db, symfs):
 
 
 def one(name, folder):
-    base = os.path.join(common.SHARED, "captures")
-    packed = os.path.join(base, "fpcap", name + ".data.zst")
-    symfs = os.path.join(base, "symfs-6.18")
+    packed = common.place("fpcap/%s.data" % name)
+    symfs = common.symfs("symfs-6.18")
     data = os.path.join(folder, name + ".data")
     db = os.path.join(folder, name + ".db")
-    with open(data, "wb") as f:
-        subprocess.run(["zstd", "-dqc", packed], stdout=f, check=True)
+    if packed.endswith(".zst"):
+        subprocess.run(["zstd", "-qdo", data, packed], check=True)
+    else:
+        os.symlink(packed, data)
     # no build-ids in these files: what is here need not be what ran
     where = () if name == "cc1" else ("--symfs", symfs)
     r = common.run("ingest", "-q", "-f", "-o", db, *where, data)
@@ -272,17 +273,14 @@ def one(name, folder):
 
 
 def main(only):
-    base = os.path.join(common.SHARED, "captures", "fpcap")
-    if not common.SHARED or not os.path.isdir(base):
-        print("skip fpcap: needs BACKSTITCH_SHARED")
-        return
     for tool in ("zstd", "readelf"):
         if not shutil.which(tool):
             print("skip fpcap: needs %s" % tool)
             return
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("fp", "nofp", "cc1"):
-            if not only or name in only:
+        for name in ("fp-200", "nofp-200", "fp", "nofp", "cc1"):
+            if (not only or name in only) and common.place(
+                    "fpcap/%s.data" % name):
                 one(name, folder)
 
 

@@ -1,7 +1,8 @@
 # common.py - the captures with perf's own output beside them, and how to read both.
-"""Captures that the project ships are in tests/captures; many more are in
-$BACKSTITCH_SHARED/captures where that folder exists. Both have the same
-names here, so that one table of expectations serves both."""
+"""The captures of the project are in tests/captures; unpack.py gives them the
+layout of $BACKSTITCH_SHARED/captures, which only adds more of the same kinds
+where it exists. find() and place() look through both, so a script needs no
+list of its own for either, and a capture that is in both is compared once."""
 
 import collections
 import glob
@@ -13,11 +14,20 @@ import sqlite3
 import subprocess
 import sys
 
+import unpack
+
 ROOT = os.environ.get("ROOT", os.getcwd())
 OUT = os.path.join(ROOT, os.environ.get("O", "build"))
 BACKSTITCH = os.environ.get("BACKSTITCH", os.path.join(OUT, "backstitch"))
 SHARED = os.environ.get("BACKSTITCH_SHARED", "")
+if not os.path.isdir(os.path.join(SHARED, "captures")):
+    SHARED = ""
 CACHE = os.path.join(OUT, "compare")
+# The captures of the project, then those of the shared folder.
+FOLDERS = [unpack.unpack()]
+if SHARED:
+    FOLDERS.append(os.path.join(SHARED, "captures"))
+PACKINGS = ("", ".gz", ".zst")
 
 Capture = collections.namedtuple(
     "Capture", "name path script fields analysis stats shipped symfs")
@@ -45,6 +55,37 @@ def first(*paths):
         if path and os.path.exists(path):
             return path
     return None
+
+
+def bare(path):
+    """The path without the ending of what it is packed with."""
+    return re.sub(r"\.(gz|zst)$", "", path)
+
+
+def find(*patterns):
+    """(place, path) of what fits a pattern, each once. A place is the path in
+    the layout, unpacked; patterns are of places."""
+    seen = set()
+    for folder in FOLDERS:
+        for pattern in patterns:
+            found = [p for packing in PACKINGS
+                     for p in glob.glob(os.path.join(folder, pattern + packing))]
+            for path in sorted(found):
+                name = bare(os.path.relpath(path, folder))
+                if name not in seen:
+                    seen.add(name)
+                    yield name, path
+
+
+def place(name):
+    """The path of one capture or text; None where it is not at hand."""
+    return first(*[os.path.join(folder, name + packing)
+                   for folder in FOLDERS for packing in PACKINGS])
+
+
+def symfs(name):
+    """A folder of programs. The shared one has the C library as well."""
+    return first(*[os.path.join(f, name) for f in reversed(FOLDERS)])
 
 
 def symfs_of(name, folder):
@@ -197,7 +238,9 @@ def blocks(text):
 
 
 def read_gz(path):
-    with gzip.open(path, "rt", errors="surrogateescape") as f:
+    """The text of a file that may be packed by gzip."""
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", errors="surrogateescape") as f:
         return f.read()
 
 

@@ -270,8 +270,6 @@ def main():
     table = common.expectations()
     for c in common.captures(args):
         check(c, table.get(c.name, {}), printing)
-    if not common.SHARED:
-        print("skip the other captures: no ../shared/captures")
     common.finish()
 
 

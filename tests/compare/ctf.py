@@ -385,26 +385,23 @@ def bt2(path):
 
 
 def find():
-    base = os.path.join(common.ROOT, "tests/captures")
-    for d in sorted(glob.glob(base + "/ctf-*/")):
-        d = d.rstrip("/")
-        yield Case("shipped-" + os.path.basename(d)[4:], d,
-                   common.first(d + "/bt2-all.txt.gz"), False)
-    if not common.SHARED:
-        return
-    for d in sorted(glob.glob(common.SHARED + "/captures/lttng/*/trace")):
-        name = os.path.basename(os.path.dirname(d))
-        if not name.startswith("ctf2"):
-            yield Case(name, d, common.first(
-                os.path.dirname(d) + "/bt2-all.txt.gz"), False)
-    yield Case("ctf-perf", common.SHARED + "/captures/lttng/ctf_perf", None,
-               False)
-    for d in sorted(glob.glob(common.SHARED + "/captures/clocks/clk_lttng_*")):
-        yield Case(os.path.basename(d), d, None, False)
-    for d in sorted(glob.glob(common.SHARED + "/captures/lttng-damaged/*/")):
-        name = os.path.basename(d[:-1])
+    for place, d in common.find("lttng/*/trace"):
+        folder = os.path.dirname(place)
+        name = os.path.basename(folder)
+        if "ctf2" not in name:
+            yield Case(name, d, common.place(folder + "/bt2-all.txt"), False)
+    yield Case("ctf-perf", common.place("lttng/ctf_perf"), None, False)
+    for place, d in common.find("clocks/clk_lttng_*"):
+        yield Case(os.path.basename(place), d, None, False)
+    for place, d in common.find("lttng-damaged/*"):
+        name = os.path.basename(place)
         # what is cut there is behind all that is needed, or is empty
-        yield Case(name, d[:-1], None, name in MORE or name == "lt_meta")
+        yield Case(name, d, None, name in MORE or name == "lt_meta")
+    yield from theirs_of_peer()
+
+
+def theirs_of_peer():
+    """The traces that babeltrace2 is tested with, where its source is."""
     traces = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
     for kind in ("succeed", "intersection", "packet-seq-num",
                  "deterministic-ordering", "fail"):
@@ -488,10 +485,12 @@ def refused(name, path, word):
 
 
 def all_refused():
-    for d in sorted(glob.glob(common.SHARED + "/captures/lttng/ctf2-*")):
-        refused(os.path.basename(d), d, "--trace-format=ctf-1.8")
-    refused(DIES, common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
-            "succeed/" + DIES, "dies on this trace (signal 6)")
+    for place, d in common.find("lttng/*ctf2*"):
+        refused(os.path.basename(place), d, "--trace-format=ctf-1.8")
+    dies = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/" \
+        "succeed/" + DIES
+    if os.path.isdir(dies):
+        refused(DIES, dies, "dies on this trace (signal 6)")
 
 
 def main():
@@ -499,7 +498,7 @@ def main():
     for case in find():
         if not only or case.name in only:
             run(case)
-    if common.SHARED and not only:
+    if not only:
         all_refused()
     common.finish()
 

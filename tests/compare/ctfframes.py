@@ -4,7 +4,7 @@
 Worked out again from the text that babeltrace2 made of the captures: which file
 was mapped at an address when a stack was taken, by the UST events of its
 process or by the kernel's system calls; and which function that is, by
-readelf, or of the kernel by kallsyms. Needs the shared captures."""
+readelf, or of the kernel by kallsyms."""
 
 import bisect
 import os
@@ -15,7 +15,7 @@ import subprocess
 import common
 import ctf
 
-KALLSYMS = "vm-kallsyms-text.txt.gz"
+KALLSYMS = "lttng/vm-kallsyms-text.txt"
 
 
 class Space:
@@ -99,8 +99,8 @@ def ours(db):
 def ingest(name, *options):
     db = os.path.join(common.CACHE, "ctfframes.db")
     subprocess.run([common.BACKSTITCH, "ingest", "-f", "-o", db,
-                    *options, "%s/captures/lttng/%s/trace" % (
-                        common.SHARED, name)], check=True)
+                    *options, common.place("lttng/%s/trace" % name)],
+                   check=True)
     return ours(db)
 
 
@@ -117,8 +117,7 @@ def functions(path, offs):
 
 
 def text_of(name):
-    return common.read_gz("%s/captures/lttng/%s/bt2-all.txt.gz" % (
-        common.SHARED, name))
+    return common.read_gz(common.place("lttng/%s/bt2-all.txt" % name))
 
 
 def user(name, symfs):
@@ -143,9 +142,8 @@ def user(name, symfs):
 
 
 def kernel(name):
-    packed = "%s/captures/lttng/%s" % (common.SHARED, KALLSYMS)
     plain = os.path.join(common.CACHE, "ctf-kallsyms")
-    lines = common.read_gz(packed)
+    lines = common.read_gz(common.place(KALLSYMS))
     with open(plain, "w", encoding="utf-8") as f:
         f.write(lines)
     symbols = {}
@@ -180,15 +178,16 @@ def kernel(name):
 
 
 def main():
-    if not common.SHARED or not shutil.which("readelf"):
-        print("skip frames of LTTng traces: no ../shared/captures or readelf")
+    if not shutil.which("readelf"):
+        print("skip frames of LTTng traces: no readelf")
         return
-    symfs = common.SHARED + "/captures/symfs-6.18"
+    os.makedirs(common.CACHE, exist_ok=True)
+    symfs = common.symfs("symfs-6.18")
     # the others have no process ids, or begin behind what was mapped
     for name in ("uid-basic", "pid-basic", "discard"):
         user(name, symfs)
-    user("ku-cookie", common.SHARED + "/captures/symfs-7.2")
-    user("k-callstack", common.SHARED + "/captures/symfs-7.2")
+    user("ku-cookie", common.symfs("symfs-7.2"))
+    user("k-callstack", common.symfs("symfs-7.2"))
     kernel("k-callstack")
     kernel("ku-cookie")
     common.finish()

@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 import time
 
-from common import (Capture, OUT, ROOT, SHARED, captures, finish, ingest, ok,
-                    one, query)
+from common import (Capture, OUT, ROOT, captures, finish, ingest, ok,
+                    one, query, symfs)
 from exportread import differences, export, folded, visible
 
 CLI = os.path.join(OUT, "npm/node_modules/@firefox-devtools/profiler-cli/dist/"
@@ -422,11 +422,9 @@ def more():
         if os.path.exists(path):
             yield Capture(file.split(".")[0], path, *[None] * 4, True,
                           None), ("--no-cache",)
-    symfs = os.path.join(SHARED, "captures/symfs-7.2")
-    if SHARED and os.path.isdir(symfs):
-        yield Capture("pprof-z-defer", os.path.join(base, "z-defer.data"),
-                      *[None] * 4, True, None), ("--no-cache", "--symfs",
-                                                 symfs)
+    yield Capture("pprof-z-defer", os.path.join(base, "z-defer.data"),
+                  *[None] * 4, True, None), ("--no-cache", "--symfs",
+                                             symfs("symfs-7.2"))
 
 
 def main():

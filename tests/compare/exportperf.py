@@ -394,11 +394,11 @@ def round_trip(db, path, folder, count):
 OTHERS = [
     ("ftrace-stack", ["ftrace/stack/trace.dat"]),
     ("ftrace-ustack", ["ftrace/ustack-both/trace.dat"]),
-    ("ftrace-instances", ["ftrace-7.2/instances.dat.zst"]),
-    ("ftrace-function", ["ftrace-7.2/function.dat.zst"]),
-    ("ftrace-synth", ["ftrace-7.2/synth.dat.zst"]),
-    ("ftrace-text", ["ftrace-7.2/t-us-addr.trace.txt.gz"]),
-    ("ftrace-text-names", ["ftrace-7.2/t-us.trace.txt.gz"]),
+    ("ftrace-instances", ["ftrace-7.2/instances.dat"]),
+    ("ftrace-function", ["ftrace-7.2/function.dat"]),
+    ("ftrace-synth", ["ftrace-7.2/synth.dat"]),
+    ("ftrace-text", ["ftrace-7.2/t-us-addr.trace.txt"]),
+    ("ftrace-text-names", ["ftrace-7.2/t-us.trace.txt"]),
     ("ftrace-arm64", ["arm64/ftrace/v7/trace.dat"]),
     ("lttng-cookie", ["lttng/ku-cookie"]),
     ("lttng-callstack", ["lttng/k-callstack"]),
@@ -410,8 +410,8 @@ OTHERS = [
 
 def others(only, folder):
     for name, files in OTHERS:
-        paths = [os.path.join(common.SHARED, "captures", f) for f in files]
-        if only and name not in only or not all(map(os.path.exists, paths)):
+        paths = [common.place(f) for f in files]
+        if only and name not in only or not all(paths):
             continue
         db = os.path.join(folder, "other.db")
         r = common.run("ingest", "-q", "-f", "--no-lines", "--no-cache", "-o",
@@ -509,8 +509,6 @@ def main():
             check(name, db, table.get(name, {}), printing, folder, True)
         for name, db in others(args, folder):
             check(name, db, table.get(name, {}), printing, folder, False)
-    if not common.SHARED:
-        print("skip the other captures: no ../shared/captures")
     common.finish()
 
 

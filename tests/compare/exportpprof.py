@@ -12,8 +12,8 @@ import struct
 import subprocess
 
 import pprofread
-from common import (Capture, OUT, ROOT, SHARED, captures, finish,
-                    ingest, ok, query, run)
+from common import (Capture, OUT, ROOT, captures, finish,
+                    ingest, ok, query, run, symfs)
 from exportread import FOLDER, differences, export, folded, visible
 
 GO = shutil.which("go")
@@ -328,11 +328,9 @@ def more():
             yield Capture(file.split(".")[0], path, *[None] * 4, True,
                           None), ("--no-cache",)
     for file in ("z-defer.data", "defer-lost-clock.data.zst"):
-        symfs = os.path.join(SHARED, "captures/symfs-7.2")
-        if SHARED and os.path.isdir(symfs):
-            yield Capture("pprof-" + file.split(".")[0],
-                          os.path.join(base, file), *[None] * 4, True,
-                          None), ("--no-cache", "--symfs", symfs)
+        yield Capture("pprof-" + file.split(".")[0], os.path.join(base, file),
+                      *[None] * 4, True, None), (
+                          "--no-cache", "--symfs", symfs("symfs-7.2"))
 
 
 def main():

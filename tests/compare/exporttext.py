@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import sys
 
-from common import (Capture, OUT, ROOT, SHARED, captures, finish, ingest, ok,
-                    query, run)
+from common import (Capture, OUT, ROOT, captures, finish, ingest, ok,
+                    place, query, run)
 
 csv.field_size_limit(1 << 30)
 NPM = os.path.join(OUT, "npm")
@@ -360,10 +360,9 @@ def others():
             ("machines", base + "defer-exitexec-s.data.zst",
              ("--separate", base + "ftrace-v7.dat")),
             ("ctf-discard", base + "ctf-discard", ()),
-            ("lttng", SHARED + "/captures/lttng/k-callstack", ()),
-            ("lttng-ku", SHARED + "/captures/lttng/ku-cookie", ())):
-        if os.path.exists(path):
-            yield Capture(name, path, *[None] * 6), more
+            ("lttng", place("lttng/k-callstack"), ()),
+            ("lttng-ku", place("lttng/ku-cookie"), ())):
+        yield Capture(name, path, *[None] * 6), more
 
 
 def check(c, more=()):

@@ -2,8 +2,9 @@
 """usage: ftext.py [NAME...]
 
 Every text in the captures is read and its events, stacks, frames and marks of
-loss are counted; tools/ftext.py beside the captures, which only matches lines,
-must count the same. What it counts otherwise, or not at all, has a reason in
+loss are counted; tools/ftext.py of the shared folder, which only matches lines,
+must count the same. What it counted of the texts of the project is in
+ftext-counts.json. What it counts otherwise, or not at all, has a reason in
 CLASSES, and is counted too.
 
 One ring was read in every rendering of the kernel and as pages: all forms must
@@ -11,8 +12,7 @@ give the same events with the same stacks, as far as they say them."""
 
 import ast
 import collections
-import glob
-import gzip
+import json
 import os
 import re
 import subprocess
@@ -22,29 +22,23 @@ import common
 
 KSTACK = re.compile(r": *(?:kernel_stack: +)?<stack trace ?>")
 USTACK = re.compile(r": <user stack trace>|: user_stack: +\t=>")
+COUNTS = os.path.join(common.ROOT, "tests/compare/ftext-counts.json")
 REFUSED = re.compile(r"report-R|report-raw|same-raw|same-hex")
 
 # name: what differs, and why
 CLASSES = {
     # the last line of a text that was still being written is left out
-    "ftrace-raw/pipe-live.txt.gz": {"entries": -1, "damage": 1},
-    "ftrace-raw/overrun-pipe-live.txt.gz": {"damage": 1},
-    "ftrace-7.2/t-pipe-overrun.trace_pipe.txt.gz": {"damage": 1},
+    "ftrace-raw/pipe-live.txt": {"entries": -1, "damage": 1},
+    "ftrace-raw/overrun-pipe-live.txt": {"damage": 1},
+    "ftrace-7.2/t-pipe-overrun.trace_pipe.txt": {"damage": 1},
     # no blank between flags and long times
-    "ftrace/clock-x86-tsc/report-tl.txt.gz": {"entries": 132},
-    "ftrace/clock-x86-tsc/report-v34.txt.gz": {"entries": 132},
+    "ftrace/clock-x86-tsc/report-tl.txt": {"entries": 132},
+    "ftrace/clock-x86-tsc/report-v34.txt": {"entries": 132},
     "ftrace/clock-x86-tsc/report.txt": {"entries": 132},
-    "ftrace/clock-x86-tsc/report.txt.gz": {"entries": 132},
     # lines without task, CPU and time
-    "ftrace-raw/same-nocontext.txt.gz": {
+    "ftrace-raw/same-nocontext.txt": {
         "entries": 5429, "kernel frames": 8678, "user frames": 4600},
 }
-
-
-def text_of(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rb") as f:
-        return f.read()
 
 
 def ingest(path, *more):
@@ -82,14 +76,23 @@ def ours(path, text):
     return n, r
 
 
-def theirs(path, text):
+def tool_counts(name, text):
+    """What tools/ftext.py counts, or counted."""
+    tool = os.path.join(common.SHARED, "tools/ftext.py")
+    if not common.SHARED or not os.path.exists(tool):
+        with open(COUNTS, encoding="utf-8") as f:
+            return json.load(f)[name]
     plain = os.path.join(common.CACHE, "ftext.txt")
+    os.makedirs(common.CACHE, exist_ok=True)
     with open(plain, "wb") as f:
         f.write(text.encode(errors="surrogateescape"))
-    tool = os.path.join(common.SHARED, "tools/ftext.py")
     out = subprocess.run([sys.executable, tool, plain], capture_output=True,
                          check=True).stdout.decode(errors="replace")
-    c = ast.literal_eval(out.split("\n")[0].split(" ", 1)[1])
+    return ast.literal_eval(out.split("\n")[0].split(" ", 1)[1])
+
+
+def theirs(name, text):
+    c = tool_counts(name, text)
     n = collections.Counter()
     n["entries"] = c.get("event", 0) + c.get("latency", 0) \
         + c.get("lat-verbose", 0)
@@ -117,7 +120,7 @@ def real_frames(text):
 
 
 def counts(path, name):
-    text = text_of(path).decode(errors="surrogateescape")
+    text = common.read_gz(path)
     mine, r = ours(path, text)
     said = r.stderr.decode()
     if REFUSED.search(name):
@@ -128,7 +131,7 @@ def counts(path, name):
     if mine is None:
         common.ok(False, name, [said])
         return
-    their = theirs(path, text)
+    their = theirs(name, text)
     want = collections.Counter(their)
     want.update(CLASSES.get(name, {}))
     keys = ("entries", "kernel frames", "user frames", "lost", "damage")
@@ -195,8 +198,8 @@ def key_of(e, form):
     return tuple(key)
 
 
-def form_of(name, form, reference, base):
-    r, db = ingest("%s/same-%s.txt.gz" % (base, name))
+def form_of(name, form, reference):
+    r, db = ingest(common.place("ftrace-raw/same-%s.txt" % name))
     got = list(events(db))
     if r.returncode:
         common.ok(False, name, [r.stderr.decode()])
@@ -222,7 +225,7 @@ def form_of(name, form, reference, base):
 
 
 def forms():
-    base = os.path.join(common.SHARED, "captures/ftrace-raw")
+    base = common.place("ftrace-raw")
     db = os.path.join(common.CACHE, "ftext-pages.db")
     r = common.run("ingest", "-q", "-f", "-o", db, base)
     if r.returncode:
@@ -230,7 +233,7 @@ def forms():
         return
     reference = list(events(db))
     for name, form in FORMS.items():
-        got = form_of(name, form, reference, base)
+        got = form_of(name, form, reference)
         if name == "userobj-addr":
             # equal by address; from here on names count, of which the
             # trimmed kallsyms beside the pages lacks some
@@ -246,16 +249,17 @@ MAPPINGS = ("SELECT m.start, m.end, m.pgoff, i.path, (m.t0 + 500) / 1000,"
 def mappings():
     """What system calls mapped, by a trace.dat and by trace-cmd's report of
     it, which does not say whose the threads are that did not call exec."""
-    base = os.path.join(common.SHARED, "captures/ftrace-7.2/instances")
+    base = "ftrace-7.2/instances"
     rows = []
-    for path in (base + ".dat.zst", base + ".report.txt.gz"):
+    for path in (common.place(base + ".dat"),
+                 common.place(base + ".report.txt")):
         db = os.path.join(common.CACHE, "ftext-maps.db")
         r = common.run("ingest", "-q", "-f", "-o", db, path)
         if r.returncode:
             common.ok(False, "mappings by system calls", [r.stderr.decode()])
             return
         rows.append(collections.Counter(common.query(db, MAPPINGS)))
-        if path.endswith(".gz"):
+        if "report" in path:
             named = common.query(
                 db, "SELECT DISTINCT buffer, name FROM event_type")
             bad = [n for b, n in named if b and not n.startswith(b + "/")]
@@ -270,24 +274,16 @@ def mappings():
 
 
 def captures():
-    shipped = os.path.join(common.ROOT, "tests/captures")
-    for path in sorted(glob.glob(shipped + "/ftext-*.txt*")):
-        yield os.path.basename(path), path
-    base = os.path.join(common.SHARED, "captures")
-    for where in ("ftrace-raw/*.txt", "ftrace-raw/*.txt.gz",
-                  "ftrace-7.2/*trace*.txt.gz", "ftrace-7.2/*report*.txt.gz",
-                  "ftrace/*/report*", "arm64/ftrace/*/*.txt.gz",
-                  "s390x/ftrace/*/*.txt.gz"):
-        for path in sorted(glob.glob(os.path.join(base, where))):
-            head = text_of(path)[:200]
-            if re.match(rb"# tracer|cpus=|CPU[: ]| *\S+.*-\d+ +[\[(]", head):
-                yield os.path.relpath(path, base), path
+    for name, path in common.find(
+            "ftrace-raw/*.txt", "ftrace-7.2/*trace*.txt",
+            "ftrace-7.2/*report*.txt", "ftrace/*/report*.txt",
+            "arm64/ftrace/*/*.txt", "s390x/ftrace/*/*.txt"):
+        head = common.read_gz(path)[:200]
+        if re.match(r"# tracer|cpus=|CPU[: ]| *\S+.*-\d+ +[\[(]", head):
+            yield name, path
 
 
 def main():
-    if not common.SHARED:
-        print("skip texts of ftrace: no ../shared/captures")
-        common.finish()
     for name, path in captures():
         if not sys.argv[1:] or name in sys.argv[1:]:
             counts(path, name)

@@ -9,7 +9,6 @@ do not, or the other way round, has a class below, and is counted.
 FILE is compared with what the installed trace-cmd reports now."""
 
 import collections
-import glob
 import os
 import re
 import sqlite3
@@ -34,21 +33,23 @@ Case = collections.namedtuple("Case", "name path raw report")
 Event = collections.namedtuple("Event", "time cpu tid name text stacks")
 
 
-def find(base):
-    for d in sorted(glob.glob(base + "/ftrace/*/")):
-        yield (os.path.basename(d.rstrip("/")), d + "trace.dat",
-               common.first(d + "report-R.txt.gz"),
-               common.first(d + "report.txt", d + "report.txt.gz"))
-    for path in sorted(glob.glob(base + "/ftrace-7.2/*.dat.zst")):
-        stem = path[:-len(".dat.zst")]
+def find():
+    """(name, path, report with times in ns, report with whole stacks)"""
+    for place, path in common.find("ftrace/*/trace.dat"):
+        d = os.path.dirname(place)
+        yield (os.path.basename(d), path, common.place(d + "/report-R.txt"),
+               common.place(d + "/report.txt"))
+    for place, path in common.find("ftrace-7.2/*.dat"):
+        stem = place[:-len(".dat")]
         yield ("v72-" + os.path.basename(stem), path,
-               stem + ".report-raw.txt.gz", stem + ".report.txt.gz")
-    for arch in ("arm64", "s390x"):
-        for d in sorted(glob.glob("%s/%s/ftrace/*/" % (base, arch))):
-            yield (arch + "-" + os.path.basename(d.rstrip("/")),
-                   common.first(d + "trace.dat", d + "trace.dat.zst"),
-                   common.first(d + "report-raw.txt.gz"),
-                   common.first(d + "report.txt.gz"))
+               common.place(stem + ".report-raw.txt"),
+               common.place(stem + ".report.txt"))
+    for place, path in common.find("arm64/ftrace/*/trace.dat",
+                                   "s390x/ftrace/*/trace.dat"):
+        d = os.path.dirname(place)
+        yield (d.replace("/ftrace/", "-"), path,
+               common.place(d + "/report-raw.txt"),
+               common.place(d + "/report.txt"))
 
 
 def live(path):
@@ -66,29 +67,9 @@ def live(path):
 
 
 def cases(only):
-    base = os.path.join(common.ROOT, "tests/captures")
-    seen = set()
-    found = []
-    for path in sorted(glob.glob(base + "/ftrace-*.dat*")):
-        stem = path[:path.index(".dat")]
-        found.append(("shipped-" + os.path.basename(stem), path,
-                      stem + ".report-R.txt.gz",
-                      common.first(stem + ".report.txt.gz")))
-    if common.SHARED:
-        found += find(os.path.join(common.SHARED, "captures"))
-    for name, path, raw, report in found:
-        if not path or not os.path.exists(path) or not (raw or report):
-            continue
-        if name not in seen and (not only or name in only):
-            seen.add(name)
+    for name, path, raw, report in find():
+        if (raw or report) and (not only or name in only):
             yield Case(name, path, raw, report)
-
-
-def text_of(path):
-    if path.endswith(".gz"):
-        return common.read_gz(path)
-    with open(path, errors="surrogateescape") as f:
-        return f.read()
 
 
 def ns(time):
@@ -109,7 +90,7 @@ def kernel_stacks(path):
     """All frames of every kernel stack, in the order of the report."""
     out = []
     frames = None
-    for line in text_of(path).split("\n"):
+    for line in common.read_gz(path).split("\n"):
         m = FRAME.match(line)
         if m and frames is not None:
             frames.append(int(m[1], 16))
@@ -126,7 +107,7 @@ def theirs(case, order):
     whole = kernel_stacks(case.report) if case.report else []
     events, lost, orphans = [], [], 0
     last = {}
-    for line in text_of(case.raw or case.report).split("\n"):
+    for line in common.read_gz(case.raw or case.report).split("\n"):
         m = LOST.match(line)
         if m:
             lost.append((int(m[1]), int(m[2] or 0)))
@@ -344,16 +325,17 @@ TEXT = re.compile(
     r"\[(?P<cpu>\d+)\] +\S+ +(?P<time>\d+\.\d{6}): (?P<text>.*)$")
 
 
-def folder(path, text):
+def folder(place, text):
     """Pages, and the kernel's own text of the same rings."""
-    name = "pages of " + os.path.relpath(path, common.SHARED)
+    name = "pages of " + place
+    path = common.place(place)
     db = os.path.join(common.CACHE, "ftrace-pages.db")
     r = common.run("ingest", "-q", "-f", "--fields", "all", "-o", db, path)
     if r.returncode:
         common.ok(False, name, [r.stderr.decode()])
         return
     their, tgids = collections.Counter(), collections.Counter()
-    for line in text_of(os.path.join(path, text)).split("\n"):
+    for line in common.read_gz(common.place(place + "/" + text)).split("\n"):
         m = TEXT.match(line)
         if not m:
             continue
@@ -424,10 +406,8 @@ def main():
         tested += 1
     if not sys.argv[1:]:
         cut()
-    if common.SHARED and not sys.argv[1:]:
-        base = os.path.join(common.SHARED, "captures")
-        folder(base + "/ftrace-raw", "same-default.txt.gz")
-        folder(base + "/s390x/ftrace/raw-pages", "trace.txt.gz")
+        folder("ftrace-raw", "same-default.txt")
+        folder("s390x/ftrace/raw-pages", "trace.txt")
     if not tested:
         common.ok(False, "no capture to compare")
     common.finish()

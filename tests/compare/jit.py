@@ -252,24 +252,21 @@ def check_lines(db):
 
 
 def check_node(tmp):
-    base = os.path.join(common.SHARED, "captures/perf")
-    folder = os.path.join(base, "node-jitdump")
-    capture = os.path.join(folder, "perf.data")
-    db, _ = check_against_dump(tmp, "node, jitdump", capture,
-                               os.path.join(folder, "jit-9863.dump.gz"))
+    capture = common.place("perf/node-jitdump/perf.data")
+    db, _ = check_against_dump(
+        tmp, "node, jitdump", capture,
+        common.place("perf/node-jitdump/jit-9863.dump"))
     check_lines(db)
-    with open(os.path.join(folder, "script.jit.txt"),
-              errors="surrogateescape") as f:
-        check_perf(tmp, "node, after perf inject --jit", capture, f.read(),
-                   lambda dso: "/jitted-" in dso)
-    folder = os.path.join(base, "node-map")
-    with open(os.path.join(folder, "perf-9842.map")) as f:
+    check_perf(tmp, "node, after perf inject --jit", capture,
+               common.read_gz(common.place("perf/node-jitdump/script.jit.txt")),
+               lambda dso: "/jitted-" in dso)
+    with open(common.place("perf/node-map/perf-9842.map")) as f:
         lines = [x.rstrip("\n").split(" ", 2) for x in f]
-    db, status, err = ingest(tmp, os.path.join(folder, "perf.data"))
+    db, status, err = ingest(tmp, common.place("perf/node-map/perf.data"))
     check_map(db, "node, perf map", status, err,
               [(int(x[0], 16), int(x[1], 16), x[2]) for x in lines])
     # perf's own text was made without the map, but it counts the frames
-    text = common.read_gz(os.path.join(folder, "script-v72.txt.gz"))
+    text = common.read_gz(common.place("perf/node-map/script-v72.txt"))
     perf = sum("/perf-9842.map" in f[2] for s in perf_frames(text) for f in s)
     ours = sum(f[1] in ("jit", "anon") for _, s in user_frames(db) for f in s)
     common.ok(perf == ours, "node, perf map: %d frames in anonymous memory"
@@ -395,7 +392,7 @@ def check_lives(tmp):
 
 def check_python(tmp, name):
     """CPython's trampolines: a hit in each one, by the file it wrote."""
-    path = os.path.join(common.SHARED, "captures/elf/jit", name)
+    path = common.place("elf/jit/" + name)
     with open(path, "rb") as f:
         data = f.read()
     pid = struct.unpack_from("<I", data, 20)[0]
@@ -410,7 +407,7 @@ def check_python(tmp, name):
 
 
 def check_python_map(tmp):
-    path = os.path.join(common.SHARED, "captures/elf/jit/python314-perf.map")
+    path = common.place("elf/jit/python314-perf.map")
     with open(path) as f:
         lines = [x.rstrip("\n").split(" ", 2) for x in f]
     capture = make_capture(
@@ -430,13 +427,10 @@ def main():
             check_random(tmp, seed)
         for seed in range(1, 4):
             check_random_map(tmp, seed)
-        if common.SHARED:
-            check_node(tmp)
-            for name in "py314-jit.dump", "python314-jit.dump":
-                check_python(tmp, name)
-            check_python_map(tmp)
-        else:
-            print("skip node and python: no ../shared/captures")
+        check_node(tmp)
+        for name in "py314-jit.dump", "python314-jit.dump":
+            check_python(tmp, name)
+        check_python_map(tmp)
     common.finish()
 
 

@@ -16,7 +16,6 @@ debug information knows it, without what the compiler appends (.cold, .part.0),
 and not in glibc, whose functions have several names each."""
 
 import collections
-import os
 import re
 import shutil
 import subprocess
@@ -131,10 +130,8 @@ def jobs(only):
         yield job.capture, job.symfs
     for c in common.captures(only):
         machine = c.name.split("-")[0]
-        symfs = common.first(os.path.join(common.SHARED, "captures", machine,
-                                          "symfs"))
-        if machine in ("arm64", "s390x") and common.SHARED and symfs:
-            yield c, symfs
+        if machine in ("arm64", "s390x"):
+            yield c, common.symfs(machine + "/symfs")
 
 
 def main():

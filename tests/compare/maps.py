@@ -5,8 +5,6 @@ Every line of code (r-xp) that was read from /proc/PID/maps of a recorded
 program must be in the view, byte for byte; where the kernel put build-ids in
 the place of device and inode, all but these two."""
 
-import os
-
 import common
 
 # capture: the files read while it was recorded (pids come again in others)
@@ -25,13 +23,13 @@ def without_inode(line):
     return line[:line.index(" ", 26) + 10] + line[73:]
 
 
-def check(c, name, folder):
+def check(c, name, path):
     db, status, err = common.ingest(c)
     if status != 0:
         common.ok(False, "%s is read" % c.name, err.split("\n")[-5:])
         return
     pid = int(name.split(".")[-1])
-    with open(os.path.join(folder, name + ".maps")) as f:
+    with open(path) as f:
         want = [x for x in f.read().split("\n") if " r-xp " in x]
     have = [r[0] for r in common.query(
         db, "SELECT line FROM maps WHERE pid = ?", pid)]
@@ -44,13 +42,11 @@ def check(c, name, folder):
 
 
 def main():
-    if not common.SHARED:
-        print("skip maps of recorded programs: no ../shared/captures")
-        return
-    folder = os.path.join(common.SHARED, "captures/perf-deferred/maps")
     by_name = {c.name: c for c in common.captures(list(READ))}
     for name in READ:
-        check(by_name[name], READ[name], folder)
+        path = common.place("perf-deferred/maps/%s.maps" % READ[name])
+        if name in by_name and path:
+            check(by_name[name], READ[name], path)
     common.finish()
 
 

@@ -196,8 +196,6 @@ def main():
         printing = "--print" in sys.argv
         for job in jobs([a for a in sys.argv[1:] if a != "--print"]):
             check(job, table, tmp, printing)
-    if not common.SHARED:
-        print("skip names of the other captures: no ../shared/captures")
     common.finish()
 
 

@@ -2,7 +2,7 @@
 """The captures in clocks/ are three runs of a machine, each with perf, ftrace
 (raw pages) and LTTng, and one more of ftrace: which of them are of one run, and
 by how much their clocks differ, is known. All pairs are tried. Of perf-deferred,
-two-e and two-f are two sessions of one kernel."""
+two-e and two-f are two sessions of one kernel, z-defer is of another boot."""
 
 import itertools
 import os
@@ -14,9 +14,7 @@ import tempfile
 
 import common
 
-CLOCKS = os.path.join(common.SHARED, "captures/clocks")
-FORMATS = os.path.join(common.SHARED, "captures/ftrace-raw")
-PERF = os.path.join(common.SHARED, "captures/perf-deferred")
+FORMATS = common.place("ftrace-raw")
 
 # How far ftrace's local clock is ahead of perf's default, by the kernel's own
 # line "sched_clock: Marking stable".
@@ -39,16 +37,15 @@ def captures(work):
         for cpu in range(2):
             to = os.path.join(folder, "per_cpu/cpu%d" % cpu)
             os.makedirs(to)
-            shutil.copy(os.path.join(CLOCKS, "clk_ft_%s.%d" % (clock, cpu)),
+            shutil.copy(common.place("clocks/clk_ft_%s.%d" % (clock, cpu)),
                         os.path.join(to, "trace_pipe_raw"))
         with open(os.path.join(folder, "trace_clock"), "w") as f:
             f.write("[%s]\n" % clock)
         found["ft_" + clock] = folder
         if clock == "boot":
             continue
-        found["perf_" + clock] = os.path.join(CLOCKS,
-                                              "clk_perf_%s.data" % clock)
-        found["lttng_" + clock] = os.path.join(CLOCKS, "clk_lttng_" + clock)
+        found["perf_" + clock] = common.place("clocks/clk_perf_%s.data" % clock)
+        found["lttng_" + clock] = common.place("clocks/clk_lttng_" + clock)
     return found
 
 
@@ -121,21 +118,22 @@ def order_of_hooks(db, found):
 
 
 def two_sessions(db):
-    status, message, rows = ingest(db, os.path.join(PERF, "two-e.data"),
-                                   os.path.join(PERF, "two-f.data"))
+    two_e = common.place("perf-deferred/two-e.data")
+    status, message, rows = ingest(db, two_e,
+                                   common.place("perf-deferred/two-f.data"))
     common.ok(status == 0 and rows[1][0] == "same_clock" and
               rows[1][3] >= 132 and rows[1][4] == 1,
               "two sessions of perf are of one clock and one kernel",
               [message] + [str(r) for r in rows])
-    status, message, rows = ingest(db, os.path.join(PERF, "two-e.data"),
-                                   os.path.join(PERF, "defer-cpuclock.data"))
+    status, message, rows = ingest(db, two_e,
+                                   common.place("perf-deferred/z-defer.data"))
     common.ok(status == 1, "a session of another boot is refused",
               [message] + [str(r) for r in rows])
 
 
 def boots(db, found):
     """LTTng names the run of the kernel."""
-    other = os.path.join(common.SHARED, "captures/lttng/ku-cookie/trace")
+    other = common.place("lttng/ku-cookie/trace")
     status, message, rows = ingest(db, found["lttng_mono"], other)
     common.ok(status == 1 and "two boots" in message,
               "LTTng sessions of two boots are refused",
@@ -143,9 +141,6 @@ def boots(db, found):
 
 
 def main():
-    if not os.path.isdir(CLOCKS):
-        print("skip clocks: needs BACKSTITCH_SHARED")
-        return
     with tempfile.TemporaryDirectory() as work:
         db = os.path.join(work, "x.db")
         found = captures(work)
@@ -154,8 +149,7 @@ def main():
         triple(db, found)
         order_of_hooks(db, found)
         boots(db, found)
-        if os.path.isdir(PERF):
-            two_sessions(db)
+        two_sessions(db)
     common.finish()
 
 

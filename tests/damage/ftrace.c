@@ -38,7 +38,7 @@ static bool seen(void *arg, struct source *src, const struct ref *ref,
 		 const struct record *rec)
 {
 	(void)rec;
-	if (ref->class != CLASS_SAMPLE)
+	if (ref->kind != CLASS_SAMPLE)
 		return false;
 	if (arg)
 		note_end(ft_from_source(src), arg, ref);

@@ -19,11 +19,11 @@ static void make_rows(const struct jit_code *c)
 {
 	struct cfi *cfi = cfi_memory((uint16_t)c->machine, c->frame, c->n_frame,
 				     c->start + c->frame_off, c->swapped);
-	struct rows *rows = cfi ? cfi_rows(cfi) : NULL;
+	struct unwind_rows *rows = cfi ? cfi_rows(cfi) : NULL;
 
 	if (rows)
-		rows_find(rows, c->start);
-	rows_free(rows);
+		unwind_rows_find(rows, c->start);
+	unwind_rows_free(rows);
 	cfi_close(cfi);
 }
 

@@ -20,16 +20,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (sframe_init(&sf, data, len, "fuzz", 0, 0x10000, &err))
 		return 0;
-	struct rows *t = sframe_table(&sf, &bad);
+	struct unwind_rows *t = sframe_table(&sf, &bad);
 	if (bad > sf.head.funcs)
 		__builtin_trap();
-	for (size_t i = 0; i < rows_count(t); i++) {
+	for (size_t i = 0; i < unwind_rows_count(t); i++) {
 		uint64_t addr;
-		const struct row *row = rows_at(t, i, &addr);
+		const struct row *row = unwind_rows_at(t, i, &addr);
 
-		if (i + 1 < rows_count(t) && rows_find(t, addr) != row)
+		if (i + 1 < unwind_rows_count(t) &&
+		    unwind_rows_find(t, addr) != row)
 			__builtin_trap();
 	}
-	rows_free(t);
+	unwind_rows_free(t);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/order/order.h"

@@ -1,6 +1,6 @@
 /* across.c - joins across captures of one kernel: sessions.h,
- * stitch/join/shared_threads.h, and what join.c, excuse.c and counters.c make
- * of them. */
+ * stitch/join/shared_threads.h, and what join.c, missing_reason.c and
+ * counters.c make of them. */
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"
@@ -255,7 +255,7 @@ END_TEST
 /* ---- the join by itself, with one thread that both captures know */
 
 struct rig {
-	struct facts q;
+	struct fact_queue q;
 	struct losses *ls;
 	struct join *jn;
 	struct join_task view[2];
@@ -317,7 +317,7 @@ static void rig_end(enum join_reason why, int64_t end)
 	join_retire(rg.jn, &rg.view[0], JOIN_CAPTURE, TIME_NONE);
 	join_retire(rg.jn, &rg.view[1], why, end);
 	join_end(rg.jn);
-	while (facts_take(&rg.q, &f)) {
+	while (fact_queue_take(&rg.q, &f)) {
 		if (f.kind == FACT_REQUEST)
 			rg.r[f.request.event] = f.request;
 		else if (f.kind == FACT_CHAIN)
@@ -325,7 +325,7 @@ static void rig_end(enum join_reason why, int64_t end)
 	}
 	join_free(rg.jn);
 	losses_free(rg.ls);
-	facts_release(&rg.q);
+	fact_queue_release(&rg.q);
 }
 
 static const struct source_info whole = {

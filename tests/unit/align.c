@@ -29,12 +29,12 @@ struct recipe {
 
 struct made {
 	struct source_info info;
-	struct prints *prints;
+	struct fingerprints *fingerprints;
 };
 
 #define SWITCHES 400
 
-static void take_comm(struct prints *p, int32_t tid, const char *name)
+static void take_comm(struct fingerprints *p, int32_t tid, const char *name)
 {
 	const struct record rec = {
 		.kind = REC_COMM,
@@ -43,14 +43,14 @@ static void take_comm(struct prints *p, int32_t tid, const char *name)
 		.comm = { name },
 	};
 
-	prints_take(p, &rec);
+	fingerprints_take(p, &rec);
 }
 
 /* Two CPUs, of which each always runs somebody: a short-lived thread, or one
  * of a few that come again and again. */
 static struct made make(const struct recipe *r)
 {
-	struct made m = { .prints = prints_new() };
+	struct made m = { .fingerprints = fingerprints_new() };
 	uint64_t seed = r->seed;
 	uint64_t noise = r->seed + (uint64_t)r->offset;
 	int32_t on[2] = { 0, 0 };
@@ -81,11 +81,11 @@ static struct made make(const struct recipe *r)
 		    (r->only && rec.sample.sched.tid != r->only &&
 		     next != r->only))
 			continue;
-		prints_take(m.prints, &rec);
+		fingerprints_take(m.fingerprints, &rec);
 		if (r->comm)
-			take_comm(m.prints, next, r->comm);
+			take_comm(m.fingerprints, next, r->comm);
 	}
-	prints_end(m.prints);
+	fingerprints_end(m.fingerprints);
 	m.info.has_time = true;
 	m.info.clock = "perf";
 	m.info.clock_id = CLOCK_ID_PERF;
@@ -97,7 +97,7 @@ static struct align_in input(const struct made *m)
 	return (struct align_in){
 		.path = "x",
 		.info = &m->info,
-		.prints = m->prints,
+		.fingerprints = m->fingerprints,
 		.host = SIZE_MAX,
 	};
 }
@@ -114,8 +114,8 @@ static int align2(const struct made *a, const struct made *b,
 
 static void end(struct made *a, struct made *b)
 {
-	prints_free(a->prints);
-	prints_free(b->prints);
+	fingerprints_free(a->fingerprints);
+	fingerprints_free(b->fingerprints);
 }
 
 /* ---- maps */
@@ -293,12 +293,12 @@ END_TEST
  * of one whose id is so much larger. */
 static struct made sampled(int32_t further)
 {
-	struct made m = { .prints = prints_new() };
+	struct made m = { .fingerprints = fingerprints_new() };
 	struct made run = make(&(struct recipe){ .seed = 11 });
-	const struct ran *r = &run.prints->ran;
+	const struct oncpu_match *r = &run.fingerprints->oncpu;
 
 	for (size_t i = 0; i < r->n_edge; i++) {
-		const struct ran_edge *e = &r->edge[i];
+		const struct oncpu_edge *e = &r->edge[i];
 		const struct record rec = {
 			.kind = REC_SAMPLE,
 			.cpu = e->cpu,
@@ -307,10 +307,10 @@ static struct made sampled(int32_t further)
 		};
 
 		if (e->comes)
-			prints_take(m.prints, &rec);
+			fingerprints_take(m.fingerprints, &rec);
 	}
-	prints_end(m.prints);
-	prints_free(run.prints);
+	fingerprints_end(m.fingerprints);
+	fingerprints_free(run.fingerprints);
 	m.info = run.info;
 	return m;
 }
@@ -477,13 +477,15 @@ START_TEST(a_detour_adds_its_errors)
 	/* mono without switches; local and mono with */
 	m[0].info.clock_id = m[2].info.clock_id = CLOCK_ID_MONO;
 	m[1].info.clock_id = CLOCK_ID_SCHED;
-	prints_free(m[0].prints);
-	m[0].prints = prints_new();
-	prints_take(m[0].prints, &(struct record){ .kind = REC_MARK,
-						   .time = START + 1000000 });
-	prints_take(m[0].prints, &(struct record){ .kind = REC_MARK,
-						   .time = START + 9000000 });
-	prints_end(m[0].prints);
+	fingerprints_free(m[0].fingerprints);
+	m[0].fingerprints = fingerprints_new();
+	fingerprints_take(
+		m[0].fingerprints,
+		&(struct record){ .kind = REC_MARK, .time = START + 1000000 });
+	fingerprints_take(
+		m[0].fingerprints,
+		&(struct record){ .kind = REC_MARK, .time = START + 9000000 });
+	fingerprints_end(m[0].fingerprints);
 	in[0] = input(&m[0]);
 	ck_assert_int_eq(align_captures(in, 3, &said, out, NULL), 0);
 	ck_assert_int_eq(out[2].method, ALIGN_SAME);
@@ -494,13 +496,13 @@ START_TEST(a_detour_adds_its_errors)
 	ck_assert_int_eq(out[0].line, 0);
 	ck_assert_int_eq(out[2].line, 1);
 	for (int i = 0; i < 3; i++)
-		prints_free(m[i].prints);
+		fingerprints_free(m[i].fingerprints);
 }
 END_TEST
 
 START_TEST(too_many_prints_are_thinned_alike)
 {
-	struct prints *p[2] = { prints_new(), prints_new() };
+	struct fingerprints *p[2] = { fingerprints_new(), fingerprints_new() };
 	struct made a, b;
 	struct align_out out[2];
 
@@ -513,13 +515,13 @@ START_TEST(too_many_prints_are_thinned_alike)
 			};
 
 			if (!k || i % 3)
-				prints_take(p[k], &rec);
+				fingerprints_take(p[k], &rec);
 		}
-	prints_end(p[0]);
-	prints_end(p[1]);
-	ck_assert_uint_le(p[0]->list[PRINT_FORK].n, 1 << 18);
-	a = (struct made){ .prints = p[0] };
-	b = (struct made){ .prints = p[1] };
+	fingerprints_end(p[0]);
+	fingerprints_end(p[1]);
+	ck_assert_uint_le(p[0]->list[FINGERPRINT_FORK].n, 1 << 18);
+	a = (struct made){ .fingerprints = p[0] };
+	b = (struct made){ .fingerprints = p[1] };
 	a.info.has_time = b.info.has_time = true;
 	a.info.clock_id = CLOCK_ID_MONO;
 	b.info.clock_id = CLOCK_ID_PERF;

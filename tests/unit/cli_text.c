@@ -174,6 +174,10 @@ START_TEST(numbers_have_three_digits_that_count)
 	ck_assert_str_eq(human_count(b, sizeof(b), 1000), "1.00 k");
 	ck_assert_str_eq(human_count(b, sizeof(b), 1560000), "1.56 M");
 	ck_assert_str_eq(human_count(b, sizeof(b), 999999), "1.00 M");
+	ck_assert_str_eq(human_grouped(b, sizeof(b), 999), "999");
+	ck_assert_str_eq(human_grouped(b, sizeof(b), 7832), "7,832");
+	ck_assert_str_eq(human_grouped(b, sizeof(b), UINT64_MAX),
+			 "18,446,744,073,709,551,615");
 	ck_assert_str_eq(human_bytes(b, sizeof(b), 230000000), "230 MB");
 	ck_assert_str_eq(human_bytes(b, sizeof(b), UINT64_MAX), "18447 PB");
 	ck_assert_str_eq(human_ns(b, sizeof(b), 12500000), "12.5 ms");

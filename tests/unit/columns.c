@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "schema/functions/hooks.h"
-#include "schema/inner.h"
+#include "schema/db/db.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -76,7 +76,7 @@ static void plain_name(const char *s, char *out, size_t size)
 
 static void compare(const struct query_columns *q, const char *sql)
 {
-	sqlite3_stmt *st = store_prepare(run.db, sql, &err);
+	sqlite3_stmt *st = db_prepare(run.db, sql, &err);
 	char want[1024], name[128], *save = NULL;
 	int n = 0;
 
@@ -105,8 +105,8 @@ static void open_empty(void)
 	ok(store_finish(run.db, run.lg, &err));
 	/* what writes is only prepared here, but that has to be allowed */
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
-	ok(store_exec(run.db, "PRAGMA query_only=OFF", &err));
-	ok(store_exec(run.db, store_sql("heat"), &err));
+	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
+	ok(db_exec(run.db, store_sql("heat"), &err));
 }
 
 START_TEST(columns_have_the_names_of_the_generated_table)

@@ -12,7 +12,7 @@
 
 /* One capture of all CPUs with times; its facts after end(). */
 struct set {
-	struct facts q;
+	struct fact_queue q;
 	struct losses *losses;
 	struct counters *cs;
 	struct source_info info;
@@ -38,7 +38,7 @@ static void begin(enum cookie_layout layout)
 static void end_with(const struct cookie_totals *end)
 {
 	counters_end(s.cs, 0, end);
-	while (s.n < 4096 && facts_take(&s.q, &s.fact[s.n]))
+	while (s.n < 4096 && fact_queue_take(&s.q, &s.fact[s.n]))
 		s.n++;
 }
 
@@ -53,7 +53,7 @@ static void done(void)
 {
 	counters_free(s.cs);
 	losses_free(s.losses);
-	facts_release(&s.q);
+	fact_queue_release(&s.q);
 }
 
 static uint64_t cookie(int32_t cpu, uint32_t count)
@@ -361,8 +361,8 @@ END_TEST
 static void check_reason(const char *reason, uint64_t foreign)
 {
 	const struct cookie_totals e = { .no_chain = 4,
-					.no_sample = 5,
-					.foreign = foreign };
+					 .no_sample = 5,
+					 .foreign = foreign };
 
 	counters_source(s.cs, 0, &s.info, 0);
 	here(3, 10);
@@ -681,7 +681,7 @@ START_TEST(counters_that_only_jump_are_given_up)
 	begin(LAYOUT_CPU48);
 	for (uint64_t i = 0; i < 100000; i++) {
 		see(i * 0x700000000001 & 0xffffffffffff, 0, 10, true);
-		while (facts_take(&s.q, &s.fact[0]))
+		while (fact_queue_take(&s.q, &s.fact[0]))
 			must(s.fact[0].kind == FACT_GAP);
 	}
 	end();

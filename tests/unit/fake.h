@@ -162,7 +162,7 @@ static inline struct fake_rec *fake_add(struct fake *f, enum record_kind kind,
 	memset(fr, 0, sizeof(*fr));
 	fr->ref.key = time;
 	fr->ref.seq = f->n++;
-	fr->ref.class = class;
+	fr->ref.kind = class;
 	fr->ref.len = 64;
 	if (time == UINT64_MAX) {
 		fr->ref.untimed = 1;

@@ -10,7 +10,7 @@ static struct flame_nodes *t; /* each test is a process of its own */
 
 static uint32_t text(const char *s)
 {
-	return flame_nodes_text(t, s, strlen(s));
+	return intern_add(&t->names, s);
 }
 
 static uint32_t comm(const char *s)
@@ -46,9 +46,9 @@ static void expect(size_t i, uint32_t depth, const char *name,
 
 	ck_assert_uint_lt(i, t->n_item);
 	ck_assert_uint_eq(x->depth, depth);
-	ck_assert_str_eq(t->name[x->name], name);
+	ck_assert_str_eq(intern_get(&t->names, x->name), name);
 	if (image)
-		ck_assert_str_eq(t->name[x->image], image);
+		ck_assert_str_eq(intern_get(&t->names, x->image), image);
 	else
 		ck_assert_uint_eq(x->image, FLAME_ROOT);
 	ck_assert_uint_eq(x->weight, weight);

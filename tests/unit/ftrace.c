@@ -402,7 +402,7 @@ START_TEST(fields_and_text_are_those_of_the_format)
 
 	do
 		ck_assert_int_eq(src->ops->next(src, &ref, &err), 1);
-	while (ref.class != CLASS_SAMPLE);
+	while (ref.kind != CLASS_SAMPLE);
 	ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
 	ck_assert_int_eq(rec.pid, 0);
 	ck_assert_int_eq(rec.sample.sched.kind, SCHED_SWITCH);

@@ -674,7 +674,7 @@ END_TEST
 /* Cookies are counted, not samples and not records. */
 START_TEST(cookies_without_their_other_half_are_counted)
 {
-	struct facts q = { 0 };
+	struct fact_queue q = { 0 };
 	struct losses *ls = losses_new();
 	struct join *jn = join_new(&q, ls, NULL);
 	const struct source_info info = { .has_time = true };
@@ -717,7 +717,7 @@ START_TEST(cookies_without_their_other_half_are_counted)
 	ck_assert_uint_eq(sum[1].foreign, 3);
 	join_free(jn);
 	losses_free(ls);
-	facts_release(&q);
+	fact_queue_release(&q);
 }
 END_TEST
 

@@ -191,9 +191,9 @@ START_TEST(members_made_before_are_put_in_as_they_are)
 {
 	start(JSON_COMPACT);
 	json_object(&j, NULL);
-	json_raw(&j, NULL, "", 0);
-	json_raw(&j, NULL, "\"a\":1,\"b\":2", 11);
-	json_raw(&j, "c", "1e3", 3);
+	json_members(&j, "", 0);
+	json_members(&j, "\"a\":1,\"b\":2", 11);
+	json_number(&j, "c", "1e3");
 	json_end(&j);
 	ck_assert_str_eq(text(), "{\"a\":1,\"b\":2,\"c\":1e3}");
 	free(got);

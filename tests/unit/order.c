@@ -15,8 +15,8 @@ static int cmp(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
 	return (x->seq > y->seq) - (x->seq < y->seq);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/pictures/page_json.h"
-#include "cli/topics.h"
+#include "cli/model/verdict_words.h"
 
 /* What a writer writes; the caller frees it. */
 static char *text_of(const char *s)
@@ -120,15 +120,15 @@ END_TEST
 
 START_TEST(a_verdict_means_what_it_means_of_its_kind)
 {
-	ck_assert_str_eq(topics_verdict("request", "matched"),
+	ck_assert_str_eq(verdict_meaning("request", "matched"),
 			 "joined to its chain by the cookie");
-	ck_assert_str_eq(topics_verdict("chain", "used"),
+	ck_assert_str_eq(verdict_meaning("chain", "used"),
 			 "at least one sample has it");
-	ck_assert_ptr_null(topics_verdict("request", "used"));
-	ck_assert_ptr_null(topics_verdict("chain", "matched"));
-	ck_assert_str_ne(topics_verdict("request", "unjoinable"),
-			 topics_verdict("chain", "unjoinable"));
-	ck_assert_ptr_null(topics_verdict("request", ""));
+	ck_assert_ptr_null(verdict_meaning("request", "used"));
+	ck_assert_ptr_null(verdict_meaning("chain", "matched"));
+	ck_assert_str_ne(verdict_meaning("request", "unjoinable"),
+			 verdict_meaning("chain", "unjoinable"));
+	ck_assert_ptr_null(verdict_meaning("request", ""));
 }
 END_TEST
 

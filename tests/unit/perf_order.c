@@ -199,7 +199,7 @@ START_TEST(a_capture_without_times_keeps_the_order_of_the_file)
 		ck_assert_uint_eq(rec.sample.ip, i);
 		ck_assert_uint_eq(ref.key, i - 1);
 		ck_assert(ref.untimed);
-		ck_assert_uint_eq(ref.class, 0);
+		ck_assert_uint_eq(ref.kind, 0);
 	}
 	source_close(src);
 	pb_release(&b);

@@ -106,7 +106,7 @@ START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
 	ck_assert(src->events[1].defer_output && !src->events[1].defer);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.kind, REC_CHAIN);
-	ck_assert_uint_eq(ref.class, CLASS_CHAIN);
+	ck_assert_uint_eq(ref.kind, CLASS_CHAIN);
 	ck_assert_uint_eq(rec.chain.cookie, 0x500000002);
 	ck_assert_uint_eq(rec.chain.user.n, 3);
 	ck_assert_uint_eq(rec.chain.user.ip[2], 0x12);
@@ -149,14 +149,14 @@ START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.kind, REC_FORK);
 	ck_assert_uint_eq(ref.key, 50);
-	ck_assert_uint_eq(ref.class, CLASS_FORK);
+	ck_assert_uint_eq(ref.kind, CLASS_FORK);
 	ck_assert_int_eq(rec.pid, 20);
 	ck_assert_int_eq(rec.tid, 21);
 	ck_assert_int_eq(rec.fork.ppid, 10);
 	ck_assert_int_eq(rec.fork.ptid, 11);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.kind, REC_EXIT);
-	ck_assert_uint_eq(ref.class, CLASS_EXIT);
+	ck_assert_uint_eq(ref.kind, CLASS_EXIT);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.kind, REC_COMM);
 	ck_assert_str_eq(rec.comm.name, "name");
@@ -262,7 +262,7 @@ START_TEST(kernel_symbols_switches_and_marks_are_decoded)
 	ck_assert_str_eq(rec.ksymbol.name, "bpf_prog_1");
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(rec.kind, REC_SWITCH);
-	ck_assert_uint_eq(ref.class, CLASS_SWITCH_OUT);
+	ck_assert_uint_eq(ref.kind, CLASS_SWITCH_OUT);
 	ck_assert_int_eq(rec.sw.other_tid, 91);
 	ck_assert_uint_eq(rec.flags, REC_F_OUT | REC_F_PREEMPT);
 	ck_assert(pb_next(src, &ref, &rec));

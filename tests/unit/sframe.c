@@ -230,14 +230,14 @@ START_TEST(version_1_repeats_after_16_bytes)
 	ck_assert_int_eq(init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.rep, 16);
-	struct rows *t = sframe_table(&sf, &bad);
+	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
-	const struct row *row = rows_find(t, 0x102c);
+	const struct row *row = unwind_rows_find(t, 0x102c);
 	ck_assert_ptr_nonnull(row);
-	rows_rule(t, row, &rule);
+	unwind_rows_rule(t, row, &rule);
 	ck_assert_int_eq(rule.kind, ROW_PLT);
 	ck_assert_int_eq(rule.cfa, 11);
-	rows_free(t);
+	unwind_rows_free(t);
 }
 END_TEST
 
@@ -250,17 +250,17 @@ START_TEST(repeated_rows_are_in_the_table_for_each_block)
 	uint32_t bad;
 
 	ck_assert_int_eq(init(&sf, &m, &err), 0);
-	struct rows *t = sframe_table(&sf, &bad);
+	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
 	for (uint64_t i = 0; i < 32; i++) {
-		const struct row *row = rows_find(t, 0x1000 + i);
+		const struct row *row = unwind_rows_find(t, 0x1000 + i);
 
 		ck_assert_ptr_nonnull(row);
-		rows_rule(t, row, &rule);
+		unwind_rows_rule(t, row, &rule);
 		ck_assert_int_eq(rule.cfa, i % 8 ? 16 : 8);
 		ck_assert_int_eq(rule.fp.kind, i % 8 ? PLACE_CFA : PLACE_SAME);
 	}
-	rows_free(t);
+	unwind_rows_free(t);
 }
 END_TEST
 
@@ -277,10 +277,10 @@ START_TEST(rows_that_repeat_too_often_are_left_out)
 	m.b[48] = 1;
 	m.b[31] = 0; /* start: in the lower half */
 	ck_assert_int_eq(init(&sf, &m, &err), 0);
-	struct rows *t = sframe_table(&sf, &bad);
+	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 1);
-	ck_assert_uint_eq(rows_count(t), 0);
-	rows_free(t);
+	ck_assert_uint_eq(unwind_rows_count(t), 0);
+	unwind_rows_free(t);
 }
 END_TEST
 

@@ -522,35 +522,6 @@ START_TEST(state_written_twice_acts_once)
 }
 END_TEST
 
-START_TEST(stopping_gives_out_what_waits)
-{
-	struct order *ord = order_new(NULL, 0, NULL);
-	struct frames *fr = frames_new();
-	struct fake *f = fake_new();
-	struct fact fact;
-	size_t requests = 0;
-
-	for (uint64_t i = 1; i <= 100; i++)
-		fake_sample(f, i, 1, 2 * i + 1);
-	order_add(ord, &f->src);
-	struct stitch *st = stitch_new(ord, fr, NULL, NULL);
-	for (uint32_t n = 0; n < 10;) {
-		ck_assert_int_eq(stitch_next(st, &fact, NULL), 1);
-		n += fact.kind == FACT_EVENT;
-	}
-	stitch_stop(st);
-	while (stitch_next(st, &fact, NULL) > 0) {
-		ck_assert_int_ne(fact.kind, FACT_EVENT);
-		requests += fact.kind == FACT_REQUEST;
-	}
-	ck_assert_uint_eq(requests, 10);
-	ck_assert_int_eq(stitch_next(st, &fact, NULL), 0);
-	stitch_free(st);
-	order_free(ord);
-	frames_free(fr);
-}
-END_TEST
-
 RUN("stitch", without_loss_all_but_the_pending_are_matched,
     each_request_and_chain_has_one_verdict_under_loss,
     each_request_and_chain_has_one_verdict_in_disorder,
@@ -558,5 +529,4 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     captures_of_one_line_are_accounted_for,
     events_come_in_time_order_with_dense_ids,
     addresses_are_resolved_with_the_maps_of_their_own_time,
-    a_map_that_wraps_around_is_counted, state_written_twice_acts_once,
-    stopping_gives_out_what_waits)
+    a_map_that_wraps_around_is_counted, state_written_twice_acts_once)

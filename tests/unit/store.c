@@ -6,6 +6,7 @@
 
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
 
 START_TEST(every_fact_becomes_a_row)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
 
 static void make_file(const char *path, const char *text)

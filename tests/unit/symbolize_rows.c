@@ -11,19 +11,20 @@ static struct row_rule sp(int64_t cfa)
 				  .ra = { PLACE_CFA, -8 } };
 }
 
-static void func(struct rows *t, uint64_t start, uint64_t end, int64_t cfa)
+static void func(struct unwind_rows *t, uint64_t start, uint64_t end,
+		 int64_t cfa)
 {
 	struct row_rule r = sp(cfa);
 
-	rows_begin(t, start, end);
-	rows_add(t, start, &r);
-	rows_end(t);
+	unwind_rows_begin(t, start, end);
+	unwind_rows_add(t, start, &r);
+	unwind_rows_end(t);
 }
 
 /* The CFA at an address; -1: a gap; -2: outside of all. */
-static int64_t at(const struct rows *t, uint64_t addr)
+static int64_t at(const struct unwind_rows *t, uint64_t addr)
 {
-	const struct row *r = rows_find(t, addr);
+	const struct row *r = unwind_rows_find(t, addr);
 
 	if (!r)
 		return -2;
@@ -32,12 +33,12 @@ static int64_t at(const struct rows *t, uint64_t addr)
 
 START_TEST(functions_come_in_any_order)
 {
-	struct rows *t = rows_new(8);
+	struct unwind_rows *t = unwind_rows_new(8);
 
 	func(t, 0x3000, 0x3100, 3);
 	func(t, 0x1000, 0x1100, 1);
 	func(t, 0x2000, 0x2100, 2);
-	rows_finish(t);
+	unwind_rows_finish(t);
 	ck_assert_int_eq(at(t, 0xfff), -2);
 	ck_assert_int_eq(at(t, 0x1000), 1);
 	ck_assert_int_eq(at(t, 0x10ff), 1);
@@ -46,47 +47,47 @@ START_TEST(functions_come_in_any_order)
 	ck_assert_int_eq(at(t, 0x2fff), -1);
 	ck_assert_int_eq(at(t, 0x30ff), 3);
 	ck_assert_int_eq(at(t, 0x3100), -2);
-	rows_free(t);
+	unwind_rows_free(t);
 }
 END_TEST
 
 START_TEST(the_later_beginning_holds)
 {
-	struct rows *t = rows_new(8);
+	struct unwind_rows *t = unwind_rows_new(8);
 
 	func(t, 0x1000, 0x2000, 1);
 	func(t, 0x1800, 0x1900, 2);
-	rows_finish(t);
+	unwind_rows_finish(t);
 	ck_assert_int_eq(at(t, 0x17ff), 1);
 	ck_assert_int_eq(at(t, 0x1800), 2);
 	ck_assert_int_eq(at(t, 0x1900), -2);
-	rows_free(t);
+	unwind_rows_free(t);
 }
 END_TEST
 
 START_TEST(what_is_far_away_is_counted_not_cut)
 {
-	struct rows *t = rows_new(8);
+	struct unwind_rows *t = unwind_rows_new(8);
 
 	func(t, 0x1000, 0x2000, 1);
 	func(t, 0x200000000, 0x200000100, 2);
-	rows_finish(t);
-	ck_assert_uint_eq(rows_dropped(t), 1);
+	unwind_rows_finish(t);
+	ck_assert_uint_eq(unwind_rows_dropped(t), 1);
 	ck_assert_int_eq(at(t, 0x200000000), -2);
 	ck_assert_int_eq(at(t, 0x1000), 1);
-	rows_free(t);
+	unwind_rows_free(t);
 }
 END_TEST
 
 START_TEST(an_empty_table_has_nothing)
 {
-	struct rows *t = rows_new(8);
+	struct unwind_rows *t = unwind_rows_new(8);
 
-	rows_finish(t);
-	ck_assert_ptr_null(rows_find(t, 0));
-	ck_assert_ptr_null(rows_find(t, UINT64_MAX));
-	rows_free(t);
-	rows_free(NULL);
+	unwind_rows_finish(t);
+	ck_assert_ptr_null(unwind_rows_find(t, 0));
+	ck_assert_ptr_null(unwind_rows_find(t, UINT64_MAX));
+	unwind_rows_free(t);
+	unwind_rows_free(NULL);
 }
 END_TEST
 
@@ -119,40 +120,40 @@ START_TEST(places_are_kept_or_the_row_is_complex)
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		struct rows *t = rows_new(8);
+		struct unwind_rows *t = unwind_rows_new(8);
 		struct row_rule r = sp(16);
 		struct row_rule got;
 
 		r.fp = c[i].p;
 		r.flags = ROW_SIGNED;
-		rows_begin(t, 0x1000, 0x1100);
-		rows_add(t, 0x1000, &r);
-		rows_end(t);
-		rows_finish(t);
-		rows_rule(t, rows_find(t, 0x1000), &got);
+		unwind_rows_begin(t, 0x1000, 0x1100);
+		unwind_rows_add(t, 0x1000, &r);
+		unwind_rows_end(t);
+		unwind_rows_finish(t);
+		unwind_rows_rule(t, unwind_rows_find(t, 0x1000), &got);
 		ck_assert_uint_eq(got.flags, ROW_SIGNED);
 		ck_assert_uint_eq(got.kind, c[i].fits ? ROW_SP : ROW_COMPLEX);
-		ck_assert_uint_eq(rows_complex(t), !c[i].fits);
+		ck_assert_uint_eq(unwind_rows_complex(t), !c[i].fits);
 		if (c[i].fits) {
 			ck_assert_int_eq(got.fp.kind, c[i].p.kind);
 			ck_assert_int_eq(got.fp.off, c[i].p.off);
 			ck_assert_int_eq(got.cfa, 16);
 		}
-		rows_free(t);
+		unwind_rows_free(t);
 	}
 }
 END_TEST
 
 START_TEST(a_large_frame_is_complex)
 {
-	struct rows *t = rows_new(8);
+	struct unwind_rows *t = unwind_rows_new(8);
 
 	func(t, 0x1000, 0x1100, 0x7fffff);
 	func(t, 0x2000, 0x2100, 0x800000);
-	rows_finish(t);
+	unwind_rows_finish(t);
 	ck_assert_int_eq(at(t, 0x1000), 0x7fffff);
-	ck_assert_int_eq(row_kind(rows_find(t, 0x2000)), ROW_COMPLEX);
-	rows_free(t);
+	ck_assert_int_eq(row_kind(unwind_rows_find(t, 0x2000)), ROW_COMPLEX);
+	unwind_rows_free(t);
 }
 END_TEST
 
@@ -163,7 +164,7 @@ START_TEST(blocks_change_no_answer)
 
 	for (int round = 0; round < 200; round++) {
 		int64_t want[4096];
-		struct rows *t = rows_new(8);
+		struct unwind_rows *t = unwind_rows_new(8);
 		uint64_t end = 0;
 
 		for (size_t i = 0; i < 4096; i++)
@@ -171,26 +172,26 @@ START_TEST(blocks_change_no_answer)
 		for (uint64_t pc = rnd_below(&seed, 50); pc < 4000;
 		     pc = end + rnd_below(&seed, 3) * rnd_below(&seed, 90)) {
 			end = pc + 1 + rnd_below(&seed, 80);
-			rows_begin(t, pc, end);
+			unwind_rows_begin(t, pc, end);
 			for (uint64_t a = pc; a < end;
 			     a += 1 + rnd_below(&seed, 20)) {
 				int64_t cfa = (int64_t)rnd_below(&seed, 4) * 8;
 				struct row_rule r = sp(cfa);
 
-				rows_add(t, a, &r);
+				unwind_rows_add(t, a, &r);
 				for (uint64_t k = a; k < end; k++)
 					want[k] = cfa;
 			}
-			rows_end(t);
+			unwind_rows_end(t);
 		}
-		rows_finish(t);
+		unwind_rows_finish(t);
 		for (uint64_t a = 0; a < end; a++) {
 			int64_t got = at(t, a);
 
 			must((got < 0 ? -1 : got) == want[a]);
 		}
 		must(at(t, end) == -2);
-		rows_free(t);
+		unwind_rows_free(t);
 	}
 }
 END_TEST

@@ -97,11 +97,11 @@ static struct module *open_prog(const char *id)
 
 static void says(const struct module *m, int64_t cfa)
 {
-	const struct rows *t = m->rows[MODULE_TABLES - 1];
+	const struct unwind_rows *t = m->rows[MODULE_TABLES - 1];
 	const struct row *row;
 
 	ck_assert_ptr_nonnull(t);
-	row = rows_find(t, MKELF_TEXT + 0x140);
+	row = unwind_rows_find(t, MKELF_TEXT + 0x140);
 	ck_assert_ptr_nonnull(row);
 	ck_assert_int_eq(row_kind(row), ROW_SP);
 	ck_assert_int_eq(row->cfa, cfa);

@@ -151,11 +151,11 @@ START_TEST(a_thread_without_a_name_is_called_by_its_id)
 	uint32_t slot = tasks_thread(w.ts, 0, 7, 7);
 	uint32_t comm = tasks_comm(w.ts, slot);
 	ck_assert_uint_eq(tasks_comm(w.ts, slot), comm);
-	ck_assert_int_eq(facts_take(&w.q, &f), 1);
+	ck_assert_int_eq(fact_queue_take(&w.q, &f), 1);
 	ck_assert_str_eq(f.comm.name, ":7");
 	slot = tasks_thread(w.ts, 0, -1, INT32_MIN);
 	tasks_comm(w.ts, slot);
-	ck_assert_int_eq(facts_take(&w.q, &f), 1);
+	ck_assert_int_eq(fact_queue_take(&w.q, &f), 1);
 	ck_assert_str_eq(f.comm.name, ":-2147483648");
 	finish(&w);
 }

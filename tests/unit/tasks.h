@@ -8,7 +8,7 @@
 #include "stitch/tasks/tasks.h"
 
 struct world {
-	struct facts q;
+	struct fact_queue q;
 	struct tasks *ts;
 	size_t threads, processes, mappings, comms;
 	struct fact_thread thread[64];
@@ -25,7 +25,7 @@ static inline void take(struct world *w)
 {
 	struct fact f;
 
-	while (facts_take(&w->q, &f)) {
+	while (fact_queue_take(&w->q, &f)) {
 		if (f.kind == FACT_THREAD)
 			w->thread[w->threads++ % 64] = f.thread;
 		else if (f.kind == FACT_PROCESS)
@@ -52,6 +52,6 @@ static inline void finish(struct world *w)
 	tasks_drop_rest(w->ts);
 	take(w);
 	tasks_free(w->ts);
-	facts_release(&w->q);
+	fact_queue_release(&w->q);
 }
 #endif

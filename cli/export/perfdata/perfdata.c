@@ -10,6 +10,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/user_mask.h"
 
 #define HEADER_SIZE 104u
 #define ATTR_ENTRY 128u
@@ -260,14 +261,11 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 		.big_endian = rows_int(r, 8),
 		.has_wall = rows_value(r, 9).kind == VALUE_INT,
 		.wall_offset = rows_int(r, 9),
-		.user_mask = ~(uint64_t)0,
 	};
 
 	(void)err;
 	c.long32 = c.arch && payloads_long32(c.arch);
-	/* Pointer authentication: see formats/perf/feature.c. */
-	if (c.arch && (!strcmp(c.arch, "aarch64") || !strcmp(c.arch, "arm64")))
-		c.user_mask = ~(uint64_t)0x007f000000000000;
+	c.user_mask = user_mask_of(c.arch);
 	pd->capture = mem_grow(pd->capture, &pd->cap_capture, pd->n_capture + 1,
 			       sizeof(c));
 	pd->capture[pd->n_capture++] = c;

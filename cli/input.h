@@ -1,0 +1,32 @@
+/* input.h - the database a command works on: given, or made from a capture. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include "cli/command.h"
+
+struct err;
+struct store;
+
+/* -i and the options of ingest, for commands that may ingest: for
+ * OPT_GROUP(). */
+extern const struct opt ingest_opts[];
+
+/* Returns what to read: the argument, else -i, else the newer of perf.db and
+ * perf.data in the current folder, which is told on stderr. Returns NULL and
+ * *err if there is neither, or more than one argument. */
+const char *input_path(int argc, char **argv, struct err *err);
+/* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
+ * '-o perf.data' is an easy mistake. */
+int input_apart(const char *in, const char *out, struct err *err);
+/* Opens the database, or ingests the capture into a temporary one. Returns
+ * NULL and *err on failure. *status becomes STATUS_DAMAGED if the capture is
+ * damaged. */
+struct store *database_open(const char *path, int *status, struct err *err);
+/* Does input_path(), input_apart() and database_open(), and stores the path in
+ * *path. Returns NULL and *err if one of them fails. */
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err);
+/* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
+int input_damaged(const char *path);
+#endif

@@ -1,0 +1,66 @@
+/* report.h - the tables of the command report. */
+#ifndef CLI_TABLES_REPORT_H
+#define CLI_TABLES_REPORT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+struct grid;
+struct grid_column;
+struct output;
+struct report_row;
+struct report_rows;
+struct stacks;
+struct store;
+
+struct report_opts {
+	unsigned int keys;  /* enum report_key */
+	const char *format; /* "table" has text around it */
+	size_t limit;	    /* rows; SIZE_MAX: all */
+	bool by_samples, by_total, self_only, inlined;
+	bool absolute;		       /* report_diff() only */
+	const char *callers, *callees; /* a function; NULL: not asked for */
+};
+
+/* Prints rows by self or total weight, or the callers or callees of one
+ * function. Returns 0, or -1 and *err. */
+int report_table(struct store *db, const char *path,
+		 const struct report_opts *o, struct err *err);
+/* Prints a view of the database, at most `limit` rows unless it is 0 or less.
+ * Returns 0, or -1 and *err. */
+int report_view(struct store *db, const char *path, const char *view,
+		long limit, const struct output *o, struct err *err);
+/* report --diff BEFORE AFTER: what changed between two recordings. Returns an
+ * enum status, or -1 and *err. */
+int report_diff(int argc, char **argv, const struct report_opts *o,
+		struct err *err);
+/* report --off-cpu: the sums of each thread and the longest waits, `limit` of
+ * both; only the threads as CSV. Returns 0, or -1 and *err. */
+int report_offcpu(struct store *db, const char *path,
+		  const struct report_opts *o, struct err *err);
+
+/* ---- between the files of report */
+
+struct report {
+	struct store *db;
+	struct stacks *stacks;
+	const char *path;
+	const struct report_opts *o;
+	int event; /* -1: all, added up */
+	uint64_t weight, samples;
+	bool people; /* format is "table", with text around it */
+};
+
+/* Prints the lines above the table. Returns 0, or -1 and *err. */
+int report_print_head(const struct report *rp, struct err *err);
+/* Writes "12.34 %". */
+void report_put_percent(FILE *out, uint64_t part, uint64_t whole);
+/* The columns of the keys that are not code, and their cells in one row.
+ * report_key_columns() returns how many there are. */
+size_t report_key_columns(unsigned int keys, struct grid_column *col);
+void report_key_cells(struct grid *g, unsigned int keys,
+		      const struct report_rows *of,
+		      const struct report_row *row);
+#endif

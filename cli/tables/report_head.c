@@ -1,0 +1,155 @@
+/* report_head.c - the lines above a table of report: capture, event, losses and
+ * missing user stacks. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/report_rows.h"
+#include "cli/model/stacks.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/tables/report.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
+{
+	fprintf(out, "%.2f %%",
+		whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+/* Prints why user stacks are missing, with shares, largest first, the share of
+ * user stacks taken after an exec, and the share without symbols if it is
+ * large. */
+static void report_print_missing(FILE *out, const struct report *rp)
+{
+	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	const char *before = "user half missing: ";
+	uint64_t exec = 0;
+	uint64_t unnamed = 0;
+
+	report_rows_sort(r, true);
+	for (size_t i = 0; i < report_rows_count(r); i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
+			unnamed += row->self;
+		if (l->kind != LABEL_MISSING)
+			continue;
+		if (!strcmp(l->name, STACKS_AFTER_EXEC)) {
+			exec = row->total;
+			continue;
+		}
+		fprintf(out, "%s%s ", before, l->name);
+		report_put_percent(out, row->total, rp->weight);
+		before = ", ";
+	}
+	fputs(before[0] == ',' ? " ('backstitch help verdicts')\n"
+			       : "user half missing: none\n",
+	      out);
+	if (exec) {
+		fputs("user half of another program, taken after exec: ", out);
+		report_put_percent(out, exec, rp->weight);
+		putc('\n', out);
+	}
+	if (unnamed > rp->weight / 10) {
+		fputs("code without a name: ", out);
+		report_put_percent(out, unnamed, rp->weight);
+		fputs("; 'backstitch info ", out);
+		safe_text_put(out, rp->path, 0, 0);
+		fputs("' says why\n", out);
+	}
+	report_rows_free(r);
+}
+
+static int report_print_capture(void *arg, const struct rows *r,
+				struct err *err)
+{
+	FILE *out = arg;
+
+	(void)err;
+	fputs("capture: ", out);
+	safe_text_put(out, rows_text(r, REPORT_CAPTURES_PATH), 0, 0);
+	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
+		fputs(" of ", out);
+		safe_text_put(out, rows_text(r, REPORT_CAPTURES_HOST), 0, 0);
+	}
+	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
+			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
+		      ? ", not complete\n"
+		      : "\n",
+	      out);
+	return 0;
+}
+
+static int report_print_lost(FILE *out, const struct report *rp,
+			     struct err *err)
+{
+	struct rows *r =
+		rows_open(rp->db, store_sql("report_lost"), NULL, 0, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	if (rc > 0) {
+		fputs("lost records: ", out);
+		human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_N));
+		putc('\n', out);
+		rc = 0;
+	}
+	rows_close(r);
+	return rc;
+}
+
+/* Returns whether a filter other than --event is on; the head names the event
+ * anyway. */
+static bool report_is_filtered(void)
+{
+	return filter.time || filter.cpu || filter.pid || filter.tid ||
+	       filter.comm;
+}
+
+static void report_print_event(FILE *out, const struct report *rp)
+{
+	fputs("event: ", out);
+	safe_text_put(
+		out,
+		rp->event < 0
+			? "several, added up"
+			: stacks_event(rp->stacks, (size_t)rp->event)->name,
+		0, 0);
+	fprintf(out, "%s, ", report_is_filtered() ? " (filtered)" : "");
+	human_put_grouped(out, rp->samples);
+	fputs(rp->samples == 1 ? " sample" : " samples", out);
+	/* for an event that counts itself both numbers are the same */
+	if (!rp->o->by_samples && rp->weight != rp->samples) {
+		fputs(", ", out);
+		human_put_grouped(out, rp->weight);
+		putc(' ', out);
+		safe_text_put(out, stacks_unit(rp->stacks, rp->event, false), 0,
+			      0);
+	}
+	putc('\n', out);
+}
+
+int report_print_head(const struct report *rp, struct err *err)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	int rc = rows_each(rp->db, "report_captures", report_print_capture, out,
+			   err);
+
+	if (!rc) {
+		report_print_event(out, rp);
+		rc = report_print_lost(out, rp, err);
+	}
+	if (!rc)
+		report_print_missing(out, rp);
+	term_lines_end(&l);
+	if (!rc)
+		putchar('\n');
+	return rc;
+}

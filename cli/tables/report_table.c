@@ -1,0 +1,359 @@
+/* report_table.c - the tables of report: functions by weight, callers and
+ * callees of one function, a view. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/report_rows.h"
+#include "cli/model/stacks.h"
+#include "cli/output/grid.h"
+#include "cli/output/output.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/tables/report.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+
+#define COLUMNS 16
+
+/* Adds the cells of a symbol and its kind. */
+static void report_symbol_cell(struct grid *g, const struct label *l,
+			       bool people)
+{
+	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
+			   : l->kind == LABEL_EXEC  ? " (after exec)"
+						    : "";
+	size_t size = strlen(l->name) + 16;
+	char *text = mem_new(size, 1);
+
+	snprintf(text, size, "%s%s", l->name, people ? mark : "");
+	grid_text(g, text);
+	free(text);
+	grid_text(g, label_kind_name(l->kind));
+}
+
+size_t report_key_columns(unsigned int keys, struct grid_column *col)
+{
+	size_t n = 0;
+
+	if (keys & KEY_COMM)
+		col[n++] = (struct grid_column){ "Comm", "comm" };
+	if (keys & KEY_PID)
+		col[n++] = (struct grid_column){ "Pid", "pid" };
+	if (keys & KEY_TID)
+		col[n++] = (struct grid_column){ "Tid", "tid" };
+	if (keys & KEY_CPU)
+		col[n++] = (struct grid_column){ "CPU", "cpu" };
+	if (keys & KEY_VERDICT)
+		col[n++] = (struct grid_column){ "Verdict", "verdict" };
+	return n;
+}
+
+void report_key_cells(struct grid *g, unsigned int keys,
+		      const struct report_rows *of,
+		      const struct report_row *row)
+{
+	if (keys & KEY_COMM)
+		grid_text(g, report_label(of, row->comm)->name);
+	if (keys & KEY_PID)
+		grid_signed(g, row->pid);
+	if (keys & KEY_TID)
+		grid_signed(g, row->tid);
+	if (keys & KEY_CPU)
+		grid_signed(g, row->cpu);
+	if (keys & KEY_VERDICT)
+		grid_text(g, report_label(of, row->verdict)->name);
+}
+
+/* Fills in the columns, in a fixed order. Returns how many there are. */
+static size_t report_fill_columns(const struct report *rp,
+				  struct grid_column *col)
+{
+	unsigned int keys = rp->o->keys;
+	size_t n = 0;
+
+	col[n++] = (struct grid_column){ "Self %", "self_percent" };
+	if (!rp->o->self_only)
+		col[n++] = (struct grid_column){ "Total %", "total_percent" };
+	col[n++] = (struct grid_column){ "Samples", "self_samples" };
+	col[n++] = (struct grid_column){ NULL, "self_weight" };
+	col[n++] = (struct grid_column){ NULL, "total_samples" };
+	col[n++] = (struct grid_column){ NULL, "total_weight" };
+	n += report_key_columns(keys, col + n);
+	if (keys & KEY_SYM) {
+		col[n++] = (struct grid_column){ "Symbol", "symbol" };
+		col[n++] = (struct grid_column){ NULL, "kind" };
+	}
+	if (keys & KEY_DSO)
+		col[n++] = (struct grid_column){ "Image", "image" };
+	return n;
+}
+
+/* Returns the base name in the text form; only --sort dso shows paths there. */
+static const char *report_short_image(const struct report *rp, const char *path)
+{
+	return rp->people && path[0] == '/' ? path_base(path) : path;
+}
+
+/* Returns the image of a row. Without the key sym, the label's name is its
+ * path. */
+static const char *report_image_of(const struct report *rp,
+				   const struct label *l)
+{
+	return rp->o->keys & KEY_SYM ? report_short_image(rp, l->image)
+				     : l->name;
+}
+
+static void report_fill_row(const struct report *rp, struct grid *g,
+			    const struct report_rows *r,
+			    const struct report_row *row)
+{
+	const struct label *l = report_label(r, row->label);
+
+	grid_percent(g, row->self, rp->weight);
+	if (!rp->o->self_only)
+		grid_percent(g, row->total, rp->weight);
+	grid_number(g, row->n_self);
+	grid_number(g, row->self);
+	grid_number(g, row->n_total);
+	grid_number(g, row->total);
+	report_key_cells(g, rp->o->keys, r, row);
+	if (rp->o->keys & KEY_SYM)
+		report_symbol_cell(g, l, rp->people);
+	if (rp->o->keys & KEY_DSO)
+		grid_text(g, report_image_of(rp, l));
+}
+
+/* Prints how many rows --limit left out, and their share. */
+static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
+			      const char *what)
+{
+	if (!rows)
+		return;
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out, "\n%zu more row%s with ", rows, rows == 1 ? "" : "s");
+	report_put_percent(out, rest, whole);
+	fprintf(out, "%s not shown; --limit 0 shows all\n", what);
+	term_lines_end(&l);
+}
+
+static void report_print_rows(const struct report *rp)
+{
+	struct report_rows *r =
+		report_rows_new(rp->stacks, rp->event, rp->o->keys);
+	struct grid_column col[COLUMNS];
+	struct grid *g = grid_new(col, report_fill_columns(rp, col));
+	size_t shown = 0, rest = 0;
+	uint64_t rest_self = 0;
+
+	report_rows_sort(r, rp->o->by_total);
+	for (size_t i = 0; i < report_rows_count(r); i++) {
+		const struct report_row *row = report_rows_get(r, i);
+
+		if (rp->o->self_only && !row->self)
+			continue;
+		/* reasons for missing stacks are never left out */
+		if (shown >= rp->o->limit &&
+		    report_label(r, row->label)->kind != LABEL_MISSING) {
+			rest++;
+			rest_self += row->self;
+			continue;
+		}
+		shown++;
+		report_fill_row(rp, g, r, row);
+	}
+	grid_write(g, rp->o->format, stdout);
+	if (rp->people)
+		report_print_rest(rest, rest_self, rp->weight, " self");
+	grid_free(g);
+	report_rows_free(r);
+}
+
+/* Sets *err, with a name that contains `func` as a hint. Returns -1. */
+static int report_no_such_function(const struct report *rp, const char *func,
+				   struct err *err)
+{
+	const struct labels *labels = stacks_labels(rp->stacks);
+
+	for (uint32_t i = 0; i < labels_count(labels); i++) {
+		const char *name = labels_get(labels, i)->name;
+
+		if (strstr(name, func))
+			return err_set(err, ERR_USAGE,
+				       "no frame is called "
+				       "'%s'; there is '%s'",
+				       func, name);
+	}
+	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
+}
+
+static void report_print_subject(const struct report *rp, const char *func,
+				 uint64_t weight)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out, "%s ", rp->o->callers ? "callers of" : "called by");
+	safe_text_put(out, func, 0, 0);
+	fputs(", which is in ", out);
+	report_put_percent(out, weight, rp->weight);
+	fputs(" of all:\n", out);
+	term_lines_end(&l);
+	putchar('\n');
+}
+
+static int report_print_around(const struct report *rp, struct err *err)
+{
+	static const struct grid_column col[] = {
+		{ "Share %", "share_percent" }, { "Total %", "total_percent" },
+		{ "Samples", "samples" },	{ NULL, "weight" },
+		{ "Symbol", "symbol" },		{ NULL, "kind" },
+		{ "Image", "image" },
+	};
+	bool callers = rp->o->callers;
+	const char *func = callers ? rp->o->callers : rp->o->callees;
+	struct report_rows *r =
+		report_around_new(rp->stacks, rp->event, func, callers);
+	struct grid *g;
+	size_t n = report_rows_count(r);
+	uint64_t rest = 0;
+
+	if (!n) {
+		report_rows_free(r);
+		return report_no_such_function(rp, func, err);
+	}
+	g = grid_new(col, sizeof(col) / sizeof(*col));
+	report_rows_sort(r, true);
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		if (i >= rp->o->limit) {
+			rest += row->total;
+			continue;
+		}
+		grid_percent(g, row->total, report_weight(r));
+		grid_percent(g, row->total, rp->weight);
+		grid_number(g, row->n_total);
+		grid_number(g, row->total);
+		report_symbol_cell(g, l, rp->people);
+		grid_text(g, report_short_image(rp, l->image));
+	}
+	if (rp->people && report_print_head(rp, err)) {
+		grid_free(g);
+		report_rows_free(r);
+		return -1;
+	}
+	if (rp->people)
+		report_print_subject(rp, func, report_weight(r));
+	grid_write(g, rp->o->format, stdout);
+	if (rp->people && n > rp->o->limit)
+		report_print_rest(n - rp->o->limit, rest, report_weight(r), "");
+	grid_free(g);
+	report_rows_free(r);
+	return 0;
+}
+
+static int report_print(struct report *rp, struct err *err)
+{
+	rp->event = stacks_choose(rp->stacks, "counting");
+	if (stacks_heaviest(rp->stacks) < 0)
+		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
+			       filter_given() ? " that the filters let through"
+					      : "");
+	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
+		const struct stacks_event *e = stacks_event(rp->stacks, i);
+
+		if (rp->event >= 0 && i != (size_t)rp->event)
+			continue;
+		rp->samples += e->samples;
+		if (__builtin_add_overflow(rp->weight, e->weight,
+					   &rp->weight) ||
+		    rp->weight == UINT64_MAX)
+			return err_set(err, ERR_LIMIT,
+				       "the weights sum up to "
+				       "more than 64 bits; use --by samples");
+	}
+	if (!rp->weight)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: all samples have weight 0; use --by samples",
+			rp->path);
+	if (rp->o->callers || rp->o->callees)
+		return report_print_around(rp, err);
+	if (rp->people && report_print_head(rp, err))
+		return -1;
+	report_print_rows(rp);
+	return 0;
+}
+
+int report_table(struct store *db, const char *path,
+		 const struct report_opts *o, struct err *err)
+{
+	struct report rp = {
+		.db = db,
+		.path = path,
+		.o = o,
+		.people = !strcmp(o->format, "table"),
+	};
+	struct stacks_opts so = {
+		.by_cpu = o->keys & KEY_CPU,
+		.inlined = o->inlined,
+		.samples = o->by_samples,
+	};
+	int rc = -1;
+
+	rp.stacks = stacks_load(db, &so, err);
+	if (rp.stacks)
+		rc = report_print(&rp, err);
+	stacks_free(rp.stacks);
+	return rc;
+}
+
+/* Returns the statement that reads the view, which the caller frees; NULL and
+ * *err if there is no such view. The name was compared with those of our views
+ * before it is printed into the statement. */
+static char *report_view_sql(struct store *db, const char *path,
+			     const char *view, struct err *err)
+{
+	struct value name = { .kind = VALUE_TEXT,
+			      .text = view,
+			      .len = strlen(view) };
+	struct rows *r = rows_open(db, store_sql("report_view"), &name, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+	size_t size = strlen(view) + 128;
+	char *sql = NULL;
+
+	if (rc > 0 && !strchr(view, '"')) {
+		sql = mem_new(size, 1);
+		snprintf(sql, size, "%s \"%s\" LIMIT ?",
+			 store_sql("report_view_rows"), view);
+	} else if (rc >= 0) {
+		err_set(err, ERR_USAGE,
+			"there is no view '%s'; 'backstitch query --views "
+			"%s' lists them",
+			view, path);
+	}
+	rows_close(r);
+	return sql;
+}
+
+int report_view(struct store *db, const char *path, const char *view,
+		long limit, const struct output *o, struct err *err)
+{
+	struct value max = { .kind = VALUE_INT, .num = limit > 0 ? limit : -1 };
+	char *sql = report_view_sql(db, path, view, err);
+	struct rows *r = sql ? rows_open(db, sql, &max, 1, err) : NULL;
+	int rc = r ? o->write(stdout, r, err) : -1;
+
+	rows_close(r);
+	free(sql);
+	return rc;
+}

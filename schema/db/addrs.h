@@ -1,0 +1,18 @@
+/* addrs.h - the addresses of a raw chain, packed into raw_chain.addrs.
+ *
+ * Each address is the difference to the one before it, zigzag-coded, as a
+ * little-endian base-128 number. */
+#ifndef SCHEMA_DB_ADDRS_H
+#define SCHEMA_DB_ADDRS_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define ADDRS_BYTES_MAX 10 /* bytes of one packed address, at most */
+
+/* Packs n addresses into p, which has room for ADDRS_BYTES_MAX each. Returns
+ * the end of the bytes written. */
+unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n);
+/* Unpacks a blob into ip[]. Returns the number of addresses, or -1 if the blob
+ * is not sound or holds more than max. */
+int store_addrs(const void *blob, size_t len, uint64_t *ip, uint32_t max);
+#endif

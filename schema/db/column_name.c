@@ -1,0 +1,31 @@
+/* column_name.c - what a name of a capture is called in SQL. */
+#include "schema/db/column_name.h"
+
+#include <string.h>
+
+/* Lower case, and '_' for everything that is no letter, digit or '_'. Never
+ * by locale. At most 56 bytes, so that a suffix fits. */
+void column_name_fold(const char *prefix, const char *s,
+		      char out[STORE_NAME_MAX])
+{
+	size_t n = strlen(prefix);
+
+	memcpy(out, prefix, n);
+	for (; *s && n < STORE_NAME_MAX - 16; s++) {
+		char c = *s;
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+			c = '_';
+		out[n++] = c;
+	}
+	out[n] = '\0';
+}
+
+void store_column_name(const char *field, char out[STORE_NAME_MAX])
+{
+	column_name_fold("", field, out);
+	if (!*out)
+		column_name_fold("", "field", out);
+}

@@ -1,0 +1,158 @@
+/* db.c - the connection to a database, and rows on their way into it. */
+#include "schema/db/db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/problem.h"
+#include "schema/db/writer.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* Most bytes of text in one row: more is neither a name nor a payload. */
+#define ROW_MAX ((size_t)64 << 20)
+
+int db_error(const struct store *db, int rc, struct err *err)
+{
+	return problem_set(db->db, db->path, rc, err);
+}
+
+int db_exec(struct store *db, const char *sql, struct err *err)
+{
+	int rc = sqlite3_exec(db->db, sql, NULL, NULL, NULL);
+
+	return rc ? db_error(db, rc, err) : 0;
+}
+
+sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(db->db, sql, -1, &st, NULL);
+
+	if (rc)
+		db_error(db, rc, err);
+	return st;
+}
+
+int db_step(struct store *db, sqlite3_stmt *st, struct err *err)
+{
+	int rc = sqlite3_step(st);
+
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
+		db_error(db, rc, err);
+		sqlite3_reset(st);
+		return -1;
+	}
+	sqlite3_reset(st);
+	return 0;
+}
+
+int db_number(struct store *db, const char *sql, int64_t *out, struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, sql, err);
+
+	*out = 0;
+	if (!st)
+		return -1;
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_column_int64(st, 0);
+	else if (rc != SQLITE_DONE)
+		db_error(db, rc, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : -1;
+}
+
+unsigned int db_table_add(struct store *db, const struct bulk_shape *shape)
+{
+	db->table = mem_grow(db->table, &db->cap_table, db->n_table + 1,
+			     sizeof(*db->table));
+	db->table[db->n_table++] = bulk_table_new(shape);
+	return (unsigned int)db->n_table - 1;
+}
+
+int db_submit(struct store *db, struct bulk_table *t, struct err *err)
+{
+	struct block *b = t->open;
+
+	t->open = NULL;
+	return b ? writer_put(db->wr, b, err) : 0;
+}
+
+int db_drain(struct store *db, struct err *err)
+{
+	if (!db->wr)
+		return 0;
+	for (size_t i = 0; i < db->n_table; i++)
+		if (db_submit(db, db->table[i], err))
+			return -1;
+	return writer_wait(db->wr, err);
+}
+
+int db_row(struct store *db, unsigned int i, size_t data, struct row *row,
+	   struct err *err)
+{
+	struct bulk_table *t = db->table[i];
+
+	if (__builtin_expect(!t->open || !block_fits(t->open, data), 0)) {
+		if (data > ROW_MAX)
+			return err_set(err, ERR_LIMIT,
+				       "%s: a row of %zu bytes in '%s', at "
+				       "most %zu are stored",
+				       db->path, data, t->shape.name, ROW_MAX);
+		if (db_submit(db, t, err))
+			return -1;
+		t->open = block_new(t, block_need(t, data));
+	}
+	block_row(t->open, row);
+	return 0;
+}
+
+int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err)
+{
+	int rc = db_step(db, st, err);
+
+	sqlite3_finalize(st);
+	return rc;
+}
+
+void db_bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+	if (s)
+		sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT);
+	else
+		sqlite3_bind_null(st, i);
+}
+
+void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)
+{
+	if (known)
+		sqlite3_bind_int64(st, i, v);
+	else
+		sqlite3_bind_null(st, i);
+}
+
+char *db_plain_name(const char *path)
+{
+	size_t n = strlen(path) + 3;
+	char *out = mem_new(n, 1);
+
+	snprintf(out, n, "%s%s", *path == '/' || *path == '.' ? "" : "./",
+		 path);
+	return out;
+}
+
+void db_close(struct store *db)
+{
+	if (!db)
+		return;
+	writer_free(db->wr);
+	for (size_t i = 0; i < db->n_table; i++)
+		bulk_table_free(db->table[i]);
+	sqlite3_close_v2(db->db);
+	free(db->table);
+	free(db->path);
+	free(db);
+}

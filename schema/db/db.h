@@ -1,0 +1,69 @@
+/* db.h - the connection to a database, and rows on their way into it.
+ *
+ * Only one thread uses the connection at a time. While a database is being
+ * written, rows go from the main thread through blocks (bulk.h) to the writer
+ * thread (writer.h). Whoever runs a statement on the main thread calls
+ * db_drain() first, which waits until every block is inserted and the writer
+ * sleeps. */
+#ifndef SCHEMA_DB_DB_H
+#define SCHEMA_DB_DB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/db/bulk.h"
+#include "schema/db/sqlite_api.h"
+
+struct err;
+struct writer;
+struct writing;
+
+/* An open database. */
+struct store {
+	sqlite3 *db;
+	char *path;    /* for messages; "" for a temporary database */
+	bool making;   /* it is new and not finished */
+	bool writable; /* rows can be added */
+	struct bulk_table **table;
+	size_t n_table, cap_table;
+	struct bulk bulk;
+	struct writer *wr; /* NULL: rows cannot be added */
+	struct writing *w; /* schema/write/writing.h */
+};
+
+/* Runs one or more statements that return no rows. Returns 0, or -1 and *err
+ * with path and cause. */
+int db_exec(struct store *db, const char *sql, struct err *err);
+/* Stores the first column of a statement's first row in *out, or 0 if it
+ * returns no row. Returns 0, or -1 and *err. */
+int db_number(struct store *db, const char *sql, int64_t *out, struct err *err);
+/* Fills *err for SQLite's result code rc. Returns -1. */
+int db_error(const struct store *db, int rc, struct err *err);
+/* Returns the prepared statement, for sqlite3_finalize(), or NULL and *err. */
+sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err);
+/* Runs a statement that returns no rows, and resets it. */
+int db_step(struct store *db, sqlite3_stmt *st, struct err *err);
+/* The same for the last time: finalizes the statement too. */
+int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err);
+/* Binds a copy of s, or NULL. */
+void db_bind_text(sqlite3_stmt *st, int i, const char *s);
+/* Binds v, or NULL if the value is not known. */
+void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v);
+
+/* Waits until every row is inserted; then the caller may use the connection
+ * until the next db_row(). Returns 0, or -1 and *err. */
+int db_drain(struct store *db, struct err *err);
+/* Adds a table that is filled in bulk. Returns its number. */
+unsigned int db_table_add(struct store *db, const struct bulk_shape *shape);
+/* Begins a row of table t with room for `data` bytes of text and blobs. All
+ * cells of *row are NULL. Returns 0, or -1 and *err. */
+int db_row(struct store *db, unsigned int t, size_t data, struct row *row,
+	   struct err *err);
+/* Hands the open block of a table to the writer. */
+int db_submit(struct store *db, struct bulk_table *t, struct err *err);
+/* Returns path as a name that SQLite does not take for a URI; the caller frees
+ * it. */
+char *db_plain_name(const char *path);
+/* Closes the connection and frees *db, all but db->w. NULL is fine. */
+void db_close(struct store *db);
+#endif

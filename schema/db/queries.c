@@ -1,0 +1,90 @@
+/* queries.c - finds embedded SQL: a whole file, or a named query. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/queries.h"
+#include "stitch/base/mem.h"
+
+#define MARK "-- name: "
+
+const char *sql_file(const char *name)
+{
+	for (const struct sql_file *f = sql_files; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f->text;
+	return NULL;
+}
+
+/* Returns the text after the line "-- name: NAME", up to the next such line, or
+ * NULL. */
+static const char *queries_find(const char *text, const char *name, size_t *len)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = strstr(text, MARK); p; p = strstr(p, MARK)) {
+		p += strlen(MARK);
+		if (strncmp(p, name, n) || p[n] != '\n')
+			continue;
+		p += n + 1;
+		const char *end = strstr(p, MARK);
+
+		*len = end ? (size_t)(end - p) : strlen(p);
+		return p;
+	}
+	return NULL;
+}
+
+/* The queries returned so far, each copied out of its file once. They live as
+ * long as the program, like the files. */
+struct query {
+	struct query *next;
+	const char *name;
+	char text[];
+};
+
+static struct query *queries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *queries_known(const char *name)
+{
+	for (const struct query *q = queries; q; q = q->next)
+		if (!strcmp(q->name, name))
+			return q->text;
+	return NULL;
+}
+
+static const char *queries_cut_out(const char *name)
+{
+	for (const struct sql_file *f = sql_files; f->name; f++) {
+		size_t len;
+		const char *p = strncmp(f->name, "queries", 7)
+					? NULL
+					: queries_find(f->text, name, &len);
+
+		if (!p)
+			continue;
+		struct query *q = mem_new(1, sizeof(*q) + len + 1);
+
+		memcpy(q->text, p, len);
+		/* callers append to statements */
+		while (len && strchr(" \t\n;", q->text[len - 1]))
+			q->text[--len] = '\0';
+		q->name = mem_strdup(name);
+		q->next = queries;
+		queries = q;
+		return q->text;
+	}
+	return NULL;
+}
+
+const char *store_sql(const char *name)
+{
+	pthread_mutex_lock(&lock);
+	const char *text = queries_known(name);
+
+	if (!text)
+		text = queries_cut_out(name);
+	pthread_mutex_unlock(&lock);
+	return text;
+}

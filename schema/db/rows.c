@@ -1,0 +1,252 @@
+/* rows.c - statements that return rows, and the values of a row. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "schema/db/db.h"
+#include "schema/db/queries.h"
+#include "schema/db/rows.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+
+struct rows {
+	struct store *db;
+	sqlite3_stmt *st;
+	size_t n;
+};
+
+/* Returns true if the text after the first statement has another one. */
+static bool rows_has_more(struct store *db, const char *tail)
+{
+	while (tail && *tail) {
+		sqlite3_stmt *st = NULL;
+		int rc = sqlite3_prepare_v2(db->db, tail, -1, &st, &tail);
+
+		sqlite3_finalize(st);
+		if (rc || st)
+			return true;
+	}
+	return false;
+}
+
+static int rows_bind(struct rows *r, const struct value *v, size_t n,
+		     struct err *err)
+{
+	int want = sqlite3_bind_parameter_count(r->st);
+
+	if (n > (size_t)want)
+		n = (size_t)want;
+	for (size_t i = 0; i < n; i++) {
+		int at = (int)i + 1;
+		int rc = SQLITE_OK;
+
+		if (v[i].kind == VALUE_INT)
+			rc = sqlite3_bind_int64(r->st, at, v[i].num);
+		else if (v[i].kind == VALUE_REAL)
+			rc = sqlite3_bind_double(r->st, at, v[i].real);
+		else if (v[i].kind == VALUE_TEXT)
+			rc = sqlite3_bind_text(r->st, at, v[i].text, -1,
+					       SQLITE_TRANSIENT);
+		else if (v[i].kind == VALUE_BLOB)
+			rc = sqlite3_bind_blob64(r->st, at, v[i].text, v[i].len,
+						 SQLITE_TRANSIENT);
+		if (rc)
+			return db_error(r->db, rc, err);
+	}
+	return 0;
+}
+
+static int rows_refused(struct store *db, int rc, struct err *err)
+{
+	if (rc == SQLITE_AUTH || rc == SQLITE_READONLY)
+		return err_set(err, ERR_DB,
+			       "%s: only reading is allowed here; use sqlite3 "
+			       "to change a database",
+			       db->path);
+	return db_error(db, rc, err);
+}
+
+static int rows_prepare(struct rows *r, const char *sql, struct err *err)
+{
+	const char *tail = NULL;
+	int rc = sqlite3_prepare_v2(r->db->db, sql, -1, &r->st, &tail);
+
+	if (rc)
+		return rows_refused(r->db, rc, err);
+	if (!r->st)
+		return err_set(err, ERR_USAGE, "the query is empty");
+	if (rows_has_more(r->db, tail))
+		return err_set(err, ERR_USAGE,
+			       "more than one statement; "
+			       "give them one at a time");
+	r->n = (size_t)sqlite3_column_count(r->st);
+	return 0;
+}
+
+struct rows *rows_open(struct store *db, const char *sql,
+		       const struct value *values, size_t n_bind,
+		       struct err *err)
+{
+	struct rows *r;
+
+	if (!sql) {
+		err_set(err, ERR_DB, "%s: no such query", db->path);
+		return NULL;
+	}
+	if (db_drain(db, err))
+		return NULL;
+	r = mem_new(1, sizeof(*r));
+	r->db = db;
+	if (rows_prepare(r, sql, err) || rows_bind(r, values, n_bind, err)) {
+		rows_close(r);
+		return NULL;
+	}
+	return r;
+}
+
+int store_error_place(const struct store *db)
+{
+	return sqlite3_error_offset(db->db);
+}
+
+void rows_close(struct rows *r)
+{
+	if (!r)
+		return;
+	sqlite3_finalize(r->st);
+	free(r);
+}
+
+int rows_next(struct rows *r, struct err *err)
+{
+	int rc = sqlite3_step(r->st);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	return rc == SQLITE_DONE ? 0 : rows_refused(r->db, rc, err);
+}
+
+size_t rows_columns(const struct rows *r)
+{
+	return r->n;
+}
+
+const char *rows_name(const struct rows *r, size_t i)
+{
+	const char *s = i < r->n ? sqlite3_column_name(r->st, (int)i) : NULL;
+
+	return s ? s : "";
+}
+
+struct value rows_value(const struct rows *r, size_t i)
+{
+	struct value v = { .kind = VALUE_NULL };
+	int at = (int)i;
+
+	if (i >= r->n)
+		return v;
+	switch (sqlite3_column_type(r->st, at)) {
+	case SQLITE_INTEGER:
+		v.kind = VALUE_INT;
+		v.num = sqlite3_column_int64(r->st, at);
+		break;
+	case SQLITE_FLOAT:
+		v.kind = VALUE_REAL;
+		v.real = sqlite3_column_double(r->st, at);
+		break;
+	case SQLITE_TEXT:
+		v.kind = VALUE_TEXT;
+		v.text = db_column_text(r->st, at);
+		v.len = (size_t)sqlite3_column_bytes(r->st, at);
+		break;
+	case SQLITE_BLOB:
+		v.kind = VALUE_BLOB;
+		v.text = sqlite3_column_blob(r->st, at);
+		v.len = (size_t)sqlite3_column_bytes(r->st, at);
+		break;
+	default:
+		break;
+	}
+	return v;
+}
+
+void rows_build_id(const struct rows *r, size_t i, struct image *img)
+{
+	struct value id = rows_value(r, i);
+
+	img->id_len = 0;
+	if (!id.len || id.len > sizeof(img->id))
+		return;
+	memcpy(img->id, id.text, id.len);
+	img->id_len = (uint8_t)id.len;
+}
+
+void rows_image(const struct rows *r, size_t i, struct arena *text,
+		struct image *img)
+{
+	img->kind = (enum image_kind)rows_int(r, i);
+	img->path = arena_strdup(text, rows_text(r, i + 1));
+	rows_build_id(r, i + 2, img);
+}
+
+int64_t rows_int(const struct rows *r, size_t i)
+{
+	return i < r->n ? sqlite3_column_int64(r->st, (int)i) : 0;
+}
+
+const char *rows_text(const struct rows *r, size_t i)
+{
+	const char *s = i < r->n ? db_column_text(r->st, (int)i) : NULL;
+
+	return s ? s : "";
+}
+
+int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
+	      struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0) {
+		ret = rows_next(r, err);
+		if (ret > 0 && fn(arg, r, err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret;
+}
+
+struct dense_ids {
+	const char *query;
+	rows_fn *fn;
+	void *arg;
+	int64_t id;
+};
+
+#define ID_COLUMN 0 /* of every query for rows_each_dense() */
+
+static int rows_next_id(void *arg, const struct rows *r, struct err *err)
+{
+	struct dense_ids *d = arg;
+	int ret = 1;
+
+	if (rows_int(r, ID_COLUMN) == ++d->id && d->id < UINT32_MAX)
+		ret = d->fn(d->arg, r, err);
+	if (ret > 0)
+		return err_set(err, ERR_DB,
+			       "the database is damaged: %s, row %" PRId64,
+			       d->query, d->id);
+	return ret;
+}
+
+int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
+		    struct err *err)
+{
+	struct dense_ids d = { query, fn, arg, 0 };
+
+	return rows_each(db, query, rows_next_id, &d, err);
+}

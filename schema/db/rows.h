@@ -1,0 +1,72 @@
+/* rows.h - statements that return rows, and the values of a row.
+ *
+ * rows_open() prepares a statement, rows_next() steps to each row, rows_close()
+ * ends it. Columns of named queries have names: schema/columns.h. */
+#ifndef SCHEMA_DB_ROWS_H
+#define SCHEMA_DB_ROWS_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct err;
+struct image;
+struct rows;
+struct store;
+
+enum value_kind {
+	VALUE_NULL,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_TEXT,
+	VALUE_BLOB
+};
+
+/* One value of a row; borrowed until the next rows_next(). text is set for
+ * TEXT and, with len, for BLOB. */
+struct value {
+	enum value_kind kind;
+	int64_t num;
+	double real;
+	const char *text;
+	size_t len;
+};
+
+/* Prepares one statement and binds bind[] to ?1 ... ?n. Text after the first
+ * statement is an error, and so is anything but reading on a database that is
+ * open for reading. Returns the rows, for rows_close(), or NULL and *err. */
+struct rows *rows_open(struct store *db, const char *sql,
+		       const struct value *bind, size_t n_bind,
+		       struct err *err);
+/* Returns the byte of the statement at which rows_open() failed, or -1 if it is
+ * not known. Valid right after the failure. */
+int store_error_place(const struct store *db);
+/* Returns 1 for another row, 0 at the end, -1 and *err on failure. */
+int rows_next(struct rows *r, struct err *err);
+void rows_close(struct rows *r);
+
+size_t rows_columns(const struct rows *r);
+const char *rows_name(const struct rows *r, size_t i);
+struct value rows_value(const struct rows *r, size_t i);
+/* Return the value of column i; NULL counts as 0 and "". */
+int64_t rows_int(const struct rows *r, size_t i);
+const char *rows_text(const struct rows *r, size_t i);
+/* Stores column i as the build-id of *img; anything that is no build-id clears
+ * it. */
+void rows_build_id(const struct rows *r, size_t i, struct image *img);
+/* Stores columns i, i + 1 and i + 2 as kind, path and build-id of *img. The
+ * path is copied to text. */
+void rows_image(const struct rows *r, size_t i, struct arena *text,
+		struct image *img);
+
+/* Called for each row. Returns 0 to go on, or -1 and *err to stop. */
+typedef int rows_fn(void *arg, const struct rows *r, struct err *err);
+/* Calls fn for each row of a named query (store_sql). Returns 0, or -1 and
+ * *err. */
+int rows_each(struct store *db, const char *query, rows_fn *fn, void *arg,
+	      struct err *err);
+/* The same for a query whose column 0 is an id that counts 1, 2, 3 ..., so that
+ * an array can be indexed by it. A gap, or a return value of 1 from fn ("this
+ * row is not sound"), is the error that the database is damaged. */
+int rows_each_dense(struct store *db, const char *query, rows_fn *fn, void *arg,
+		    struct err *err);
+#endif

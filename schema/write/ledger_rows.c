@@ -1,0 +1,190 @@
+/* ledger_rows.c - the ledger's entries become rows of loss, ordering, damage.
+ */
+#include "stitch/base/ledger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "schema/write/write.h"
+#include "stitch/base/err.h"
+#include "stitch/source.h"
+
+/* Adds an entry for the weights that were too large to be stored. */
+static void ledger_add_bad_weights(struct store *db, struct ledger *lg)
+{
+	for (size_t i = 0; i < db->w->n_capture; i++) {
+		struct capture_map *c = &db->w->capture[i];
+		struct ledger_entry e = {
+			.kind = LEDGER_DAMAGE,
+			.capture = (uint16_t)i,
+			.what = "weight",
+			.detail = "periods too large to be added up; these "
+				  "samples have no weight",
+			.n = c->bad_weights,
+			.cpu = -1,
+			.event = -1,
+		};
+
+		if (e.n)
+			ledger_add(lg, &e);
+		c->bad_weights = 0;
+	}
+}
+
+/* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: with
+ * this limit the sum over LEDGER_MAX + 1 rows fits. */
+#define NUMBER_MAX ((uint64_t)1 << 46)
+
+static int64_t ledger_row_number(uint64_t n)
+{
+	return (int64_t)(n < NUMBER_MAX ? n : NUMBER_MAX);
+}
+
+static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
+			   struct err *err)
+{
+	const struct capture_map *c = capture_map(db, e->capture);
+	struct row r;
+	uint32_t type = 0;
+
+	if (e->event >= 0 && c->src && (uint32_t)e->event < c->src->n_events) {
+		type = capture_type(db, e->capture, (uint32_t)e->event, err);
+		if (!type)
+			return -1;
+	}
+	if (db_row(db, T_LOSS, strlen(e->what), &r, err))
+		return -1;
+	row_key(&r, e->id);
+	row_int(&r, 1, e->capture + 1);
+	row_text(&r, 2, e->what);
+	row_int(&r, 3, e->counts);
+	if (e->cpu >= 0)
+		row_int(&r, 4, e->cpu);
+	row_id(&r, 5, type);
+	row_id(&r, 6, e->t0);
+	row_id(&r, 7, e->t1);
+	/* so many records cannot be lost: the number is unknown */
+	row_id(&r, 8, e->n < NUMBER_MAX ? e->n : 0);
+	row_int(&r, 9, (int64_t)e->off);
+	return 0;
+}
+
+/* t0 is the record's time, t1 the time of an earlier record that it should not
+ * be below. */
+static int ledger_put_order(struct store *db, const struct ledger_entry *e,
+			    struct err *err)
+{
+	size_t len = strlen(e->what) + (e->detail ? strlen(e->detail) : 0);
+	struct row r;
+
+	if (db_row(db, T_ORDERING, len, &r, err))
+		return -1;
+	row_int(&r, 0, e->capture + 1);
+	row_text(&r, 1, e->what);
+	row_id(&r, 2, e->t0);
+	if (e->t1 > e->t0)
+		row_int(&r, 3, (int64_t)(e->t1 - e->t0));
+	if (e->cpu >= 0)
+		row_int(&r, 4, e->cpu);
+	row_int(&r, 5, ledger_row_number(e->n));
+	row_int(&r, 6, (int64_t)e->off);
+	row_text(&r, 7, e->detail);
+	return 0;
+}
+
+/* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
+static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
+			     struct err *err)
+{
+	static const char *const kind[LEDGER_KINDS] = {
+		[LEDGER_DAMAGE] = "damage",
+		[LEDGER_SKIPPED] = "skipped",
+		[LEDGER_NOTE] = "note",
+	};
+	bool skipped = e->kind == LEDGER_SKIPPED;
+	char key[32];
+	const char *detail = e->detail;
+	struct row r;
+
+	if (skipped && !detail && e->len) {
+		snprintf(key, sizeof(key), "%" PRIu64, e->len);
+		detail = key;
+	}
+	if (db_row(db, T_DAMAGE,
+		   strlen(kind[e->kind]) + strlen(e->what) +
+			   (detail ? strlen(detail) : 0),
+		   &r, err))
+		return -1;
+	row_int(&r, 0, e->capture + 1);
+	row_text(&r, 1, kind[e->kind]);
+	row_text(&r, 2, e->what);
+	row_int(&r, 3, (int64_t)e->off);
+	if (!skipped)
+		row_id(&r, 4, ledger_row_number(e->len));
+	row_int(&r, 5, ledger_row_number(e->n));
+	row_text(&r, 6, detail);
+	if (e->kind == LEDGER_DAMAGE)
+		capture_map(db, e->capture)->damaged = true;
+	return 0;
+}
+
+/* Returns 1 if the note is there already, from an earlier naming, 0 if not, -1
+ * and *err. */
+static int ledger_is_noted(struct store *db, const char *what,
+			   const char *detail, struct err *err)
+{
+	if (db_drain(db, err))
+		return -1;
+	sqlite3_stmt *st = db_prepare(db, store_sql("same_note"), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, what, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, detail, -1, SQLITE_STATIC);
+
+	int rc = sqlite3_step(st);
+
+	sqlite3_finalize(st);
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return rc == SQLITE_ROW;
+	return db_error(db, rc, err);
+}
+
+int store_note(struct store *db, const char *what, const char *detail,
+	       struct err *err)
+{
+	struct row r;
+	int known = ledger_is_noted(db, what, detail, err);
+
+	if (known)
+		return known < 0 ? -1 : 0;
+	if (db_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
+		return -1;
+	row_text(&r, 1, "note");
+	row_text(&r, 2, what);
+	row_int(&r, 5, 1);
+	row_text(&r, 6, detail);
+	return 0;
+}
+
+int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err)
+{
+	struct ledger_entry e;
+	int rc = 0;
+
+	if (!lg)
+		return 0;
+	ledger_add_bad_weights(db, lg);
+	while (!rc && ledger_take(lg, &e) > 0) {
+		if (e.kind == LEDGER_LOSS)
+			rc = ledger_put_loss(db, &e, err);
+		else if (e.kind == LEDGER_ORDER)
+			rc = ledger_put_order(db, &e, err);
+		else if (e.kind < LEDGER_KINDS)
+			rc = ledger_put_damage(db, &e, err);
+	}
+	return rc;
+}

@@ -1,0 +1,68 @@
+/* symbol_rows.c - rows of the table symbol. */
+#include <string.h>
+
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/symbol.h"
+#include "stitch/tasks/frame.h"
+
+int symbol_rows_resume(struct store *db, struct err *err)
+{
+	int64_t max;
+
+	if (db_number(db, "SELECT coalesce(max(id), 0) FROM symbol", &max, err))
+		return -1;
+	if (max < 0 || max >= UINT32_MAX)
+		return err_set(err, ERR_FORMAT,
+			       "%s: symbol ids are out of "
+			       "range",
+			       db->path);
+	db->w->symbols = (uint32_t)max;
+	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
+	return 0;
+}
+
+int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
+		    uint32_t *id, struct err *err)
+{
+	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
+	size_t len = strlen(s->name) + (raw ? strlen(s->raw_name) : 0) +
+		     (s->how ? strlen(s->how) : 0);
+	struct row r;
+
+	if (db_row(db, T_SYMBOL, len, &r, err))
+		return -1;
+	*id = ++db->w->symbols;
+	row_key(&r, *id);
+	row_int(&r, 1, image);
+	row_int(&r, 2, (int64_t)s->start);
+	row_int(&r, 3, (int64_t)s->size);
+	row_text(&r, 4, s->name);
+	if (raw)
+		row_text(&r, 5, s->raw_name);
+	row_text(&r, 6, s->how);
+	row_int(&r, 7, s->unverified);
+	return 0;
+}
+
+int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
+		     uint32_t *id, uint64_t *symoff, struct err *err)
+{
+	struct symbol s = { .off = off, .how = "text" };
+
+	s.name = frames_symbol_at(db->w->fr, off, &s.start, &s.size);
+	if (!s.name || image >> 24)
+		return 0;
+	/* the upper 40 bits of start identify the symbol, the rest is 0 */
+	uint64_t h = hash_u64(s.start ^ image);
+	uint32_t known = table_find(&db->w->said, h, NULL, NULL, NULL);
+
+	*symoff = off - s.start;
+	*id = known;
+	if (known != TABLE_NONE)
+		return 0;
+	if (symbol_rows_put(db, image, &s, id, err))
+		return -1;
+	table_add(&db->w->said, h, *id);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* tables.c - the fixed tables that are filled in bulk. */
+#include "schema/write/writing.h"
+
+static const struct bulk_shape shapes[T_FIXED] = {
+	[T_PROCESS] = { "process", NULL, 6, true },
+	[T_THREAD] = { "thread", NULL, 5, true },
+	[T_COMM] = { "comm", NULL, 6, true },
+	[T_IMAGE] = { "image",
+		      "id,kind,path,build_id,maj,min,ino,ino_gen,start,len,"
+		      "t0,process",
+		      12, true },
+	[T_MAPPING] = { "mapping", NULL, 10, true },
+	[T_EVENT] = { "event", NULL, 10, true },
+	[T_EVENT_RAW] = { "event_raw", NULL, 2, false },
+	[T_EXTRA] = { "sample_extra", NULL, 3, false },
+	[T_BRANCH] = { "branch", NULL, 5, false },
+	[T_FRAME] = { "frame", "id,image,off,flags,symbol,symoff", 6, true },
+	[T_STACK] = { "stack", NULL, 5, true },
+	[T_PATH] = { "stack_path", NULL, 3, false },
+	[T_RAW] = { "raw_chain", NULL, 5, true },
+	[T_REQUEST] = { "request", NULL, 16, false },
+	[T_CHAIN] = { "chain", NULL, 14, true },
+	[T_CHAIN_COPY] = { "chain_copy", NULL, 4, false },
+	[T_LOSS] = { "loss", NULL, 10, true },
+	[T_ORDERING] = { "ordering",
+			 "capture,what,time_ns,by_ns,cpu,n,off,detail", 8,
+			 false },
+	[T_DAMAGE] = { "damage", "capture,kind,what,off,len,n,detail", 7,
+		       false },
+	[T_SYMBOL] = { "symbol", NULL, 8, true },
+	[T_INLINE] = { "inline_frame", NULL, 5, false },
+	[T_JIT_CODE] = { "jit_code", NULL, 4, true },
+	[T_JIT_LINE] = { "jit_line", NULL, 4, false },
+	[T_GROUP] = { "sample_group", NULL, 7, false },
+	[T_FINDING] = { "finding",
+			"rule,capture,time_ns,since_ns,cpu,thread,event,loss,n",
+			9, false },
+	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
+		    false },
+	[T_COUNTER] = { "cookie_cpu", NULL, 10, false },
+	[T_COOKIES] = { "cookies", NULL, 6, false },
+};
+
+void tables_new(struct store *db)
+{
+	for (unsigned int i = 0; i < T_FIXED; i++)
+		db_table_add(db, &shapes[i]);
+}
+
+#define OPEN_MAX ((size_t)1 << 20)
+
+int tables_tidy(struct store *db, struct err *err)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < db->n_table; i++)
+		if (db->table[i]->open)
+			open += db->table[i]->open->size;
+	if (open < OPEN_MAX)
+		return 0;
+	for (size_t i = T_FIXED; i < db->n_table; i++)
+		if (db_submit(db, db->table[i], err))
+			return -1;
+	return 0;
+}

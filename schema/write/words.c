@@ -1,0 +1,107 @@
+/* words.c - the tables of words and of rules, and the views of the rules. */
+#include <stdio.h>
+
+#include "schema/db/queries.h"
+#include "schema/write/writing.h"
+#include "stitch/audit/callsite.h"
+#include "stitch/audit/rules.h"
+#include "stitch/verdict.h"
+#include "stitch/unwinder.h"
+
+static const char *image_kind_name(unsigned int k)
+{
+	static const char *const name[] = {
+		"unknown", "unknown_kernel",
+		"file",	   "kernel",
+		"module",  "bpf",
+		"ool",	   "vdso",
+		"anon",	   "special",
+		"jit",	   "guest",
+		"symbols", "mapping",
+		"script",
+	};
+
+	return k < sizeof(name) / sizeof(*name) ? name[k] : NULL;
+}
+
+/* Fills the table rule. */
+static int words_rules(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st =
+		db_prepare(db, "INSERT INTO rule VALUES(?1,?2,?3,?4,?5)", err);
+	int rc = st ? 0 : -1;
+
+	for (int i = 0; !rc && rules[i].name; i++) {
+		sqlite3_bind_int64(st, 1, i + 1);
+		db_bind_text(st, 2, rules[i].name);
+		db_bind_text(st, 3, rules[i].proves);
+		db_bind_text(st, 4, rules[i].view);
+		sqlite3_bind_int64(st, 5, rules[i].breaks);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int words_switch_view(struct store *db, struct err *err)
+{
+	int64_t has;
+
+	if (db_number(db, store_sql("has_switch_fields"), &has, err))
+		return -1;
+	return db_exec(
+		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
+}
+
+int words_rule_views(struct store *db, struct err *err)
+{
+	char sql[256];
+
+	for (int i = 0; rules[i].name; i++) {
+		snprintf(sql, sizeof(sql),
+			 "CREATE VIEW %s AS SELECT * FROM findings"
+			 " WHERE rule = '%s'",
+			 rules[i].view, rules[i].name);
+		if (db_exec(db, sql, err))
+			return -1;
+	}
+	return 0;
+}
+
+int words_write(struct store *db, struct err *err)
+{
+	static const struct {
+		const char *kind;
+		unsigned int first;
+		const char *(*name)(unsigned int v);
+	} lists[] = {
+		{ "request", 1, request_verdict_name },
+		{ "chain", 1, chain_verdict_name },
+		{ "confidence", 1, confidence_name },
+		{ "quality", 1, quality_name },
+		{ "end", 1, request_end_name },
+		{ "as_perf", 1, as_perf_name },
+		{ "gap", 1, gap_verdict_name },
+		{ "unwind", 1, unwind_end_name },
+		{ "image", 0, image_kind_name },
+		{ "callsite", 1, callsite_kind_name },
+		{ "link", 1, callsite_link_name },
+	};
+	sqlite3_stmt *st =
+		db_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (unsigned int v = lists[i].first; !rc; v++) {
+			const char *name = lists[i].name(v);
+
+			if (!name)
+				break;
+			db_bind_text(st, 1, lists[i].kind);
+			sqlite3_bind_int64(st, 2, v);
+			db_bind_text(st, 3, name);
+			rc = db_step(db, st, err);
+		}
+	sqlite3_finalize(st);
+	return rc ? -1 : words_rules(db, err);
+}

@@ -1,0 +1,116 @@
+/* write.h - what goes into a database: captures, facts, frames, names.
+ *
+ * Order of calls between store_create() and store_finish(): store_capture() for
+ * each source, store_fact() for each fact, store_flush() now and then, then
+ * naming: store_unnamed(), store_symbol() for each answer, store_image().
+ * All return 0, or -1 and *err, unless stated otherwise. */
+#ifndef SCHEMA_WRITE_WRITE_H
+#define SCHEMA_WRITE_WRITE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/audit/callsite.h"
+
+struct align_out;
+struct code_place;
+struct err;
+struct fact;
+struct field;
+struct image;
+struct ledger;
+struct section_used;
+struct segment;
+struct source;
+struct store;
+struct symbol;
+
+/* Writes a source's row and those of its event types. Called after its scan,
+ * before its first fact, and again at the end or when the source has new
+ * events: then counts, times and what became known later are updated. */
+int store_capture(struct store *db, const struct source *src, struct err *err);
+/* Writes how a source's times were moved onto the timeline. first: its first
+ * time, on its own clock. Without this call its times are as recorded. */
+int store_align(struct store *db, unsigned int source,
+		const struct align_out *a, uint64_t first, struct err *err);
+int store_fact(struct store *db, const struct fact *f, struct err *err);
+/* Returns true if the payload of this event should be decoded for
+ * store_fields(). */
+bool store_wants_fields(struct store *db, const struct source *src,
+			uint32_t event);
+/* Writes the fields of the event of the last store_fact(). */
+int store_fields(struct store *db, const struct source *src, uint32_t event,
+		 uint32_t event_id, const struct field *f, uint32_t n,
+		 struct err *err);
+/* Writes new images, frames, stacks and raw chains, and the ledger's
+ * entries. */
+int store_flush(struct store *db, struct ledger *lg, struct err *err);
+/* Write a row of meta; capture is the index of a source, or -1 for the run. */
+int store_meta(struct store *db, int capture, const char *key,
+	       const char *value, struct err *err);
+int store_meta_number(struct store *db, int capture, const char *key,
+		      int64_t value, struct err *err);
+/* Writes a row of damage of kind 'note' that belongs to no capture, unless the
+ * same row is there. */
+int store_note(struct store *db, const char *what, const char *detail,
+	       struct err *err);
+
+/* How store_unnamed() selects and orders; the same in all calls. */
+enum {
+	NAME_LINES = 1,	    /* also frames with a name but no source line */
+	NAME_HOT_FIRST = 2, /* images in most stacks first */
+};
+
+/* Gives the next image that has frames without a name: fills *id, *img, *code
+ * and *n, borrowed until the next call; code[] is sorted by off, without
+ * duplicates. Returns 1, 0 when no image is left, -1 and *err on failure. */
+int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+		  struct image *img, const struct code_place **code, size_t *n,
+		  struct err *err);
+/* Gives the image of call i of store_unnamed(), counted from 0, without the
+ * code of jitted images. *img is borrowed until the next call, *code until the
+ * last store_unnamed(). Returns 1, 0 if there is no such image, -1 and *err. */
+int store_unnamed_at(struct store *db, size_t i, struct image *img,
+		     const struct code_place **code, size_t *n,
+		     struct err *err);
+/* Writes one answer of symbolize_image() for the image of the last
+ * store_unnamed(). */
+int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
+		 struct err *err);
+/* Writes the result of naming an image: the file used (NULL: none), a status
+ * word, and, through its segments, the ELF address of each frame. */
+int store_image(struct store *db, uint32_t image, const char *file,
+		const char *status, const struct segment *seg, size_t n,
+		struct err *err);
+/* Writes the sections that an image's names were read from. */
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err);
+
+/* The call-site check, after naming: store_callsites_begin() deletes what an
+ * earlier check found; then frames and stacks are read (rows_each), and the
+ * results written. */
+struct store_callsite {
+	uint32_t frame;
+	enum callsite_kind kind;
+	uint64_t target; /* 0: none */
+	bool unverified;
+};
+struct store_link {
+	uint32_t inner, frame;
+	enum callsite_link link;
+};
+struct store_stack_check {
+	uint32_t stack, checked, bogus;
+	uint32_t first; /* 0: no frame is bogus */
+	uint32_t image; /* 0: no frame is bogus */
+	uint32_t gaps;
+	enum callsite_link caller; /* 0: bogus */
+};
+int store_callsites_begin(struct store *db, struct err *err);
+int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
+		    struct err *err);
+int store_links(struct store *db, const struct store_link *l, size_t n,
+		struct err *err);
+int store_stack_checks(struct store *db, const struct store_stack_check *s,
+		       size_t n, struct err *err);
+#endif

@@ -1,0 +1,196 @@
+/* writing.h - what the files of schema/write know of a database being written,
+ * and what they call of each other. */
+#ifndef SCHEMA_WRITE_WRITING_H
+#define SCHEMA_WRITE_WRITING_H
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/db/db.h"
+#include "stitch/base/table.h"
+
+struct arena;
+struct err;
+struct event_def;
+struct fact_event;
+struct fact_request;
+struct fields;
+struct frames;
+struct jit_code;
+struct ledger;
+struct naming;
+struct sample_groups;
+struct source;
+struct symbol;
+
+/* The fixed tables that are filled in bulk: places in store.table. */
+enum store_table {
+	T_PROCESS,
+	T_THREAD,
+	T_COMM,
+	T_IMAGE,
+	T_MAPPING,
+	T_EVENT,
+	T_EVENT_RAW,
+	T_EXTRA,
+	T_BRANCH,
+	T_FRAME,
+	T_STACK,
+	T_PATH,
+	T_RAW,
+	T_REQUEST,
+	T_CHAIN,
+	T_CHAIN_COPY,
+	T_LOSS,
+	T_ORDERING,
+	T_DAMAGE,
+	T_SYMBOL,
+	T_INLINE,
+	T_JIT_CODE,
+	T_JIT_LINE,
+	T_GROUP,
+	T_FINDING,
+	T_GAP,
+	T_COUNTER,
+	T_COOKIES,
+	T_FIXED
+};
+
+/* An event type that stands for a kind of record, by name. */
+struct mark_type {
+	char *name;
+	uint32_t id;
+};
+
+/* What event_type says of its rows in event, by id - 1. */
+struct type_count {
+	uint64_t events, weight;
+};
+
+/* A capture and its event types. */
+struct capture_map {
+	const struct source *src; /* borrowed; NULL: never announced */
+	uint32_t *type;		  /* event index -> event_type.id */
+	size_t n_type, cap_type;
+	struct mark_type *mark;
+	size_t n_mark, cap_mark;
+	uint64_t samples, bad_weights;
+	int64_t first, last; /* of stored events; TIME_NONE: none */
+	bool damaged;
+};
+
+struct writing {
+	char *temp; /* the file's name until it is finished; NULL: none */
+	bool force; /* replaces an existing file in the end */
+	const struct frames *fr; /* borrowed; NULL: an older database */
+	struct capture_map *capture;
+	size_t n_capture, cap_capture;
+	uint32_t n_types;
+	struct type_count *count;
+	size_t n_count, cap_count;
+	struct fields *fields;
+	struct naming *naming;
+	struct sample_groups *groups;
+
+	/* Highest ids written so far. */
+	uint32_t images, frames, stacks, raws, symbols;
+	/* Image and start of each symbol that a capture named: symbol.id. */
+	struct table said;
+
+	unsigned char *used; /* a bit per stack that has its path */
+	size_t cap_used;
+	uint32_t *late; /* stacks written before they were used */
+	size_t n_late, cap_late;
+	uint32_t *work; /* scratch memory of flush.c */
+	size_t cap_work;
+
+	/* What must be in the tables at the end: see sums.c. */
+	uint64_t events, requests, chains, copies, deferred, chain_events;
+	uint64_t joined;
+	uint64_t weight_sum, grouped;
+	uint32_t max_chain;
+};
+
+/* fields: see struct store_opts. */
+struct writing *writing_new(const struct frames *fr, const char *fields);
+/* Frees all but temp. NULL is fine. */
+void writing_free(struct writing *w);
+
+/* tables.c: adds the fixed tables to store.table. */
+void tables_new(struct store *db);
+/* Submits the open blocks of ev_ tables if all open blocks together are large:
+ * bounds the memory with hundreds of ev_ tables. */
+int tables_tidy(struct store *db, struct err *err);
+
+/* capture.c: return the event_type.id of a source's event, or of a kind of
+ * record; 0 and *err on failure. */
+uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
+		      struct err *err);
+uint32_t capture_mark_type(struct store *db, unsigned int source,
+			   const char *name, struct err *err);
+struct capture_map *capture_map(struct store *db, unsigned int index);
+/* Writes what is known only at the end: numbers of events, times. */
+int captures_end(struct store *db, struct err *err);
+
+/* words.c: fills the tables word and rule. */
+int words_write(struct store *db, struct err *err);
+/* Creates a view of the findings of each rule. */
+int words_rule_views(struct store *db, struct err *err);
+/* Creates the view switch_state, if the fields it needs were stored. */
+int words_switch_view(struct store *db, struct err *err);
+
+/* ledger_rows.c: writes the entries that the ledger has now. */
+int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err);
+
+/* flush.c: writes new images, frames, stacks and raw chains. */
+int flush_frames(struct store *db, struct err *err);
+/* Writes the hash of stacks that were used after they were written. */
+int flush_late_hashes(struct store *db, struct err *err);
+
+/* sample_groups.c. weighs: the event has a weight. */
+void sample_groups_comm(struct store *db, uint32_t id, const char *name);
+int sample_groups_event(struct store *db, const struct capture_map *c,
+			const struct fact_event *e, uint32_t type, bool weighs,
+			struct err *err);
+int sample_groups_request(struct store *db, const struct fact_request *q,
+			  struct err *err);
+/* Writes the groups that are still in memory. */
+int sample_groups_end(struct store *db, struct err *err);
+void sample_groups_free(struct sample_groups *sg);
+
+/* sums.c: returns -1 and *err if the tables do not add up. */
+int sums_check(struct store *db, struct err *err);
+
+/* fields.c */
+struct fields *fields_new(const char *patterns);
+void fields_free(struct fields *fs);
+/* Returns true if the raw payload of events without an ev_ table is kept. */
+bool fields_keep_raw(const struct fields *fs);
+
+/* jitted.c: writes bytes and lines of an image if it is jitted code. */
+int jitted_put(struct store *db, uint32_t id, struct err *err);
+/* Reads its lines; their strings are in text. */
+int jitted_lines(struct store *db, uint32_t image, struct arena *text,
+		 struct jit_code *out, struct err *err);
+
+/* symbol_rows.c: numbers symbols from the last one of an older database on. */
+int symbol_rows_resume(struct store *db, struct err *err);
+/* Writes a symbol and stores its new id in *id. */
+int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
+		    uint32_t *id, struct err *err);
+/* Stores the symbol that a capture named at an offset of an image in *id, 0
+ * for none, and the offset in it. */
+int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
+		     uint32_t *id, uint64_t *symoff, struct err *err);
+
+/* naming.c: writes the names of the current image. */
+int naming_end(struct store *db, struct err *err);
+void naming_free(struct naming *nm);
+
+/* labels.c: copies s to out, with replacements for what would break a line of
+ * folded stacks. out always ends with a 0. Returns the length. */
+size_t labels_text(const char *s, char *out, size_t size);
+/* Registers the SQL functions that finish.sql calls. */
+int labels_register(struct store *db, struct err *err);
+#endif

@@ -1,0 +1,16 @@
+/* user_mask.h - which bits of a user address are the address. */
+#ifndef STITCH_USER_MASK_H
+#define STITCH_USER_MASK_H
+#include <stdint.h>
+#include <string.h>
+
+/* Returns the mask for user addresses of a machine (as in uname -m, or
+ * "arm64"; NULL: unknown). Pointer authentication of AArch64 stores a code in
+ * bits 54 to 48 at most; the masks of other machines keep all bits. */
+static inline uint64_t user_mask_of(const char *arch)
+{
+	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
+		return ~(uint64_t)0x007f000000000000;
+	return UINT64_MAX;
+}
+#endif

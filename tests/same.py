@@ -1,0 +1,554 @@
+# same.py - runs two versions of backstitch and compares their outputs.
+"""Called by tests/same.sh, which says what the options mean.
+
+A case is a capture (or several that belong together) with the options to read
+it. A version runs all commands of a case in one folder, build/same/work/CASE,
+which is emptied for each version, so both see the same paths. Outputs of the
+old version are kept in build/same/cache; the old version runs again only when
+the captures, these scripts or the old program change."""
+
+import argparse
+import collections
+import concurrent.futures
+import fcntl
+import fnmatch
+import glob
+import hashlib
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+
+import sameread
+from samecases import all_cases, path_case
+
+ROOT = os.environ.get("ROOT", os.getcwd())
+TIMEOUT = 300
+# One output of a command. form says how sameread.py reads and shows it.
+Output = collections.namedtuple("Output", "kind label status err out form")
+
+COMMANDS = ("ingest", "info", "check", "report", "flame", "annotate", "script",
+            "query", "export", "symbolize", "bundle", "sframe", "dump",
+            "completion", "help")
+EXPORTS = ("folded", "csv", "json", "speedscope", "chrome", "pprof", "firefox",
+           "perf.data")
+FORMS = {"json": "json", "speedscope": "json", "chrome": "json",
+         "firefox": "json", "pprof": "pprof", "perf.data": "binary"}
+FIELDS = "comm,pid,tid,cpu,time,period,event,trace,ip,sym,symoff,dso,dsoff," \
+    "srcline"
+
+# Commands run on every database: kind, form, arguments. DB stands for the
+# database, SYM, SYM2 and HOT for functions, SYMFS for the option --symfs.
+ASKED = (
+    ("info", "text", "info DB"),
+    ("info", "json", "info --json DB"),
+    ("report", "text", "report DB"),
+    ("report", "text", "report -s comm,dso DB"),
+    ("report", "text", "report -s pid,tid,cpu --by samples DB"),
+    ("report", "text", "report -s verdict,sym --limit 0 DB"),
+    ("report", "text", "report --order total --no-inline DB"),
+    ("report", "text", "report --interpreter collapse --no-children DB"),
+    ("report", "text", "report --format lines --limit 5 DB"),
+    ("report", "text", "report --format csv --limit 0 DB"),
+    ("report", "text", "report --time 10%-60% DB"),
+    ("report", "text", "report -C 0 --event * DB"),
+    ("report", "json", "report --json --limit 0 DB"),
+    ("report", "text", "report --callers SYM DB"),
+    ("report", "json", "report --callees SYM2 --json DB"),
+    ("report", "text", "report --view verdicts DB"),
+    ("report", "text", "report --view hot_functions --format csv DB"),
+    ("off-cpu", "text", "report --off-cpu DB"),
+    ("off-cpu", "json", "report --off-cpu --json --limit 0 DB"),
+    ("off-cpu", "text", "flame --off-cpu --folded --by-state DB"),
+    ("off-cpu", "text", "flame --off-cpu --folded --wakeups DB"),
+    ("check", "text", "check DB"),
+    ("check", "text", "check --verbose DB"),
+    ("check", "json", "check --json --limit 0 DB"),
+    ("check", "text", "check --as-perf --as-tid DB"),
+    ("check", "text", "check --sql DB"),
+    ("check", "text", "check --time 20%-70% --max-unjoined 5 DB"),
+    ("check", "text", "check --max-loss 5% --limit 3 --verbose DB"),
+    ("check-svg", "svg", "check --svg - DB"),
+    ("flame", "svg", "flame DB"),
+    ("flame", "svg", "flame --reverse --inverted --colors hot DB"),
+    ("flame", "svg", "flame --by-verdict --by-pid --samples DB"),
+    ("flame", "svg", "flame --off-cpu DB"),
+    ("flame", "svg", "flame --from-folded --title T --hash x.folded"),
+    ("folded", "text", "flame --folded DB"),
+    ("folded", "text", "flame --folded --samples --include SYM DB"),
+    ("folded", "text", "flame --folded --exclude SYM2 --event * DB"),
+    ("folded", "text", "flame --folded --by-thread --no-inline --reverse DB"),
+    ("script", "text", "script DB"),
+    ("script", "text", "script --show-lost --no-inline --time 5%-50% DB"),
+    ("script", "text", "script --wall DB"),
+    ("script", "text", "script -F " + FIELDS + " DB"),
+    ("script", "json", "script --json DB"),
+    ("html", "html", "report --html DB"),
+    ("sframe", "text", "sframe --readiness DB"),
+    ("sframe", "json", "sframe --readiness --json DB"),
+    ("annotate", "text", "annotate DB"),
+    ("annotate", "text", "annotate SYMFS DB HOT"),
+    ("annotate", "text", "annotate -M intel --around 3 SYMFS DB HOT"),
+    ("annotate", "json", "annotate --json SYMFS DB HOT"),
+    ("annotate", "html", "annotate --html - SYMFS DB HOT"),
+    ("query", "text", "query --tables DB"),
+    ("query", "text", "query --format lines DB 'SELECT * FROM samples'"),
+)
+
+WRONG = ("", "nosuch", "--nosuch", "help nosuch", "ingest", "ingest nosuch",
+         "ingest --slack x nosuch", "ingest -o x.db same.txt", "report",
+         "report nosuch.db", "report --sort x a.db", "check --max-loss x a.db",
+         "flame --diff a.db", "export a.db", "export --format x a.db",
+         "query a.db x", "script -F x a.db", "script --time x a.db",
+         "annotate --html - a.db", "completion csh", "bundle --keep x a.db",
+         "dump nosuch", "sframe nosuch", "symbolize nosuch.db")
+
+
+class Run:
+    """One version that runs one case. facts holds the function, view and export
+    names that the old version printed; the new version gets the same ones."""
+
+    def __init__(self, binary, case, work, facts=None):
+        self.binary, self.case, self.work = binary, case, work
+        self.first = facts is None
+        self.facts = {} if facts is None else facts
+        self.outputs = []
+        shutil.rmtree(work, ignore_errors=True)
+        for sub in ("", "home", "tmp", "cache"):
+            os.makedirs(os.path.join(work, sub), exist_ok=True)
+        self.env = {
+            "PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C",
+            "NO_COLOR": "1", "HOME": os.path.join(work, "home"),
+            "TMPDIR": os.path.join(work, "tmp"),
+            "XDG_CACHE_HOME": os.path.join(work, "cache")}
+
+    def call(self, args, stdin=None):
+        """status, standard error, standard output"""
+        try:
+            p = subprocess.run(
+                ["backstitch", *args], executable=self.binary, cwd=self.work,
+                env=self.env, timeout=TIMEOUT, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                stdin=stdin if stdin else subprocess.DEVNULL, check=False)
+        except subprocess.TimeoutExpired:
+            return "timeout", b"", b""
+        return p.returncode, p.stderr, p.stdout
+
+    def keep(self, kind, label, said, form="text"):
+        status, err, out = said
+        self.outputs.append(
+            Output(kind, label, status, err, sameread.taken(form, out), form))
+        return said
+
+    def ask(self, kind, form, args, label=None):
+        return self.keep(kind, label or " ".join(args), self.call(args), form)
+
+    def database(self, name, label):
+        """The rows of a database and the text of its schema."""
+        path = os.path.join(self.work, name)
+        if not os.path.exists(path):
+            return
+        with open(path, "rb") as f:
+            key = "db " + name + hashlib.sha256(f.read()).hexdigest()
+        if key not in self.facts:
+            self.facts[key] = sameread.database(path)
+        schema, rows = self.facts[key]
+        self.keep("schema", label, (0, b"", schema))
+        self.keep("database", label, (0, b"", rows))
+
+    def fact(self, name, make):
+        if self.first:
+            self.facts[name] = make()
+        return self.facts[name]
+
+
+def hot_symbols(run):
+    """The function with the most samples, and the third."""
+    rows = sameread.csv_rows(run.call(
+        ["report", "--format", "csv", "--limit", "9", "a.db"])[2])
+    names = [r["symbol"] for r in rows if r.get("symbol")] or ["main"]
+    names = [n for n in names if n[0] != "["] or names
+    return names[0], names[min(2, len(names) - 1)]
+
+
+def hot_code(run):
+    """A function whose code is at hand, if any is."""
+    text = run.call(["annotate", "--limit", "0", "a.db"])[2]
+    return sameread.annotated(text, run.case.symfs) or "main"
+
+
+def exports_of(run):
+    text = run.call(["help", "exports"])[2].decode("utf-8", "replace")
+    found = [line.split()[0] for line in text.split("\n")
+             if line[:1].strip() and line.split()]
+    return found or list(EXPORTS)
+
+
+def views_of(run):
+    """One statement that prints every view; None without a database."""
+    rows = sameread.csv_rows(run.call([
+        "query", "--format", "csv", "a.db",
+        "SELECT m.name AS v, p.name AS c FROM sqlite_master m,"
+        " pragma_table_xinfo(m.name) p WHERE m.type = 'view'"])[2])
+    views = collections.OrderedDict()
+    for r in rows:
+        views.setdefault(r["v"], []).append(r["c"])
+    return " UNION ALL ".join(
+        "SELECT * FROM (SELECT '%s' v, %s r FROM \"%s\"%s)" % (
+            v, " || '|' || ".join('quote("%s")' % c.replace('"', '""')
+                                  for c in columns), v, " LIMIT 3000")
+        for v, columns in views.items())
+
+
+def ask_all(run):
+    """Runs every command of ASKED, every export and every view on a.db."""
+    sym, sym2 = run.fact("symbols", lambda: hot_symbols(run))
+    hot = run.fact("hot", lambda: hot_code(run))
+    given = {"DB": ["a.db"], "SYM": [sym], "SYM2": [sym2], "HOT": [hot],
+             "SYMFS": run.case.symfs_option}
+    with open(os.path.join(run.work, "x.folded"), "wb") as f:
+        f.write(run.fact("folded", lambda: run.call(
+            ["flame", "--folded", "a.db"])[2]))
+    for kind, form, args in ASKED:
+        line = []
+        for word in sameread.shell_words(args):
+            line += given.get(word, [word])
+        run.ask(kind, form, line, args)
+    for name in run.fact("exports", lambda: exports_of(run)):
+        run.ask("export-" + name, FORMS.get(name, "text"),
+                ["export", "--format", name, "a.db"])
+    run.ask("export-pprof", "pprof", ["export", "--format", "pprof",
+                                      "--samples", "--no-inline", "a.db"])
+    views = run.fact("views", lambda: views_of(run))
+    if views:
+        run.ask("query", "text", ["query", "--format", "csv", "a.db", views],
+                "query: every view")
+
+
+def run_capture(run):
+    """ingest, its database and ASKED, then other ways to read the capture."""
+    case = run.case
+    options = list(case.options)
+    run.ask("ingest", "text", ["ingest", "-o", "a.db", *options, *case.paths],
+            "ingest")
+    run.database("a.db", "ingest")
+    if os.path.exists(os.path.join(run.work, "a.db")):
+        ask_all(run)
+    run.ask("ingest", "text", ["ingest", "--fields", "all", "--infer-callers",
+                               "--strict", "--no-demangle", "-o", "f.db",
+                               *options, *case.paths],
+            "ingest --fields all --infer-callers")
+    run.database("f.db", "ingest --fields all --infer-callers")
+    run.ask("ingest", "text", ["ingest", "-q", "--no-symbols", "-o", "s.db",
+                               *case.plain, *case.paths],
+            "ingest --no-symbols")
+    run.database("s.db", "ingest --no-symbols")
+    run.ask("ingest", "text", ["ingest", "-q", "--memory", "64K", "--no-cache",
+                               "--jobs", "1", "-o", "m.db", *options,
+                               *case.paths], "ingest --memory 64K")
+    run.database("m.db", "ingest --memory 64K")
+    run.ask("symbolize", "text", ["symbolize", *case.naming, "s.db"],
+            "symbolize")
+    run.database("s.db", "symbolize")
+    run.ask("bundle", "text", ["bundle", "--redact", "-o", "r.db", "a.db"],
+            "bundle --redact")
+    run.database("r.db", "bundle --redact")
+    run.ask("bundle", "text", ["bundle", "-o", "b.tar", "a.db"], "bundle")
+    run.keep("bundle", "bundle: members", (0, b"", sameread.members(
+        os.path.join(run.work, "b.tar"))))
+    for path in case.paths:
+        run.ask("dump", "text", ["dump", path], "dump " +
+                os.path.basename(path))
+    if len(case.paths) == 1:
+        path = case.paths[0]
+        run.ask("sframe", "text", ["sframe", "--unwind", *case.symfs_option,
+                                   path], "sframe --unwind")
+        run.ask("check", "text", ["check", *options, path], "check CAPTURE")
+        if os.path.isfile(path):
+            with open(path, "rb") as f:
+                run.keep("ingest", "ingest -", run.call(
+                    ["ingest", "-o", "p.db", *options, "-"], f))
+            run.database("p.db", "ingest -")
+    else:
+        run.ask("ingest", "text", ["ingest", "--separate", "-o", "p.db",
+                                   *options, *case.paths],
+                "ingest --separate")
+        run.database("p.db", "ingest --separate")
+
+
+def run_diff(run):
+    """Two captures, before and after."""
+    for path, name in zip(run.case.paths, ("a.db", "b.db")):
+        run.ask("ingest", "text", ["ingest", "-o", name, *run.case.options,
+                                   path], "ingest " + name)
+    both = ["--diff", "a.db", "b.db"]
+    for more in ([], ["--absolute"], ["--limit", "0", "-s", "comm,dso"],
+                 ["--format", "csv"]):
+        run.ask("diff", "text", ["report", *more, *both])
+    run.ask("diff", "json", ["report", "--json", *both])
+    run.ask("html", "html", ["report", "--html", *both])
+    for more in ([], ["--absolute"], ["--diff-by", "total"]):
+        run.ask("flame", "svg", ["flame", *more, *both])
+    run.ask("folded", "text", ["flame", "--folded", *both])
+
+
+def run_help(run):
+    """Help, completions, and messages about wrong use."""
+    def topics():
+        text = run.call(["help"])[2].decode("utf-8", "replace")
+        return [line.split()[0] for line in text.split("\n")
+                if line[:2] == "  " and line[2:3].strip() and
+                not line.startswith("  backstitch")]
+    found = run.fact("topics", topics)
+    commands = [c for c in found if c in COMMANDS] or COMMANDS
+    for args in (["help"], ["-h"], ["--version"]):
+        run.ask("help", "text", args)
+    for name in found:
+        run.ask("help", "text", ["help", name])
+    for name in commands:
+        run.ask("help", "text", [name, "-h"])
+        run.ask("errors", "text", [name, "--nosuch"])
+    for shell in ("bash", "zsh", "fish"):
+        run.ask("help", "text", ["completion", shell])
+    run.call(["ingest", "-o", "a.db", *run.case.paths])
+    for what in ("--views", "--tables", "--functions"):
+        run.ask("help", "text", ["query", what, "a.db"])
+    with open(os.path.join(run.work, "same.txt"), "w") as f:
+        f.write("no capture\n")
+    for line in WRONG:
+        run.ask("errors", "text", line.split(), line or "(nothing)")
+    run.ask("errors", "text", ["ingest", "-o", "a.db", *run.case.paths],
+            "ingest, and the database exists")
+
+
+def run_elf(run):
+    for path in run.case.paths:
+        name = os.path.basename(path)
+        run.ask("sframe", "text", ["sframe", path], "sframe " + name)
+        run.ask("sframe", "json", ["sframe", "--json", path],
+                "sframe --json " + name)
+        run.ask("sframe", "text", ["sframe", "--check", path],
+                "sframe --check " + name)
+
+
+RUNS = {"capture": run_capture, "diff": run_diff, "help": run_help,
+        "elf": run_elf}
+
+
+def cache_key(case, old):
+    """A hash of everything that the outputs of the old version depend on."""
+    h = hashlib.sha256(repr((case, old)).encode())
+    here = os.path.dirname(os.path.abspath(__file__))
+    for name in ("same.py", "samecases.py", "sameread.py"):
+        with open(os.path.join(here, name), "rb") as f:
+            h.update(f.read())
+    for path in case.paths:
+        for p in [path] + [os.path.join(d, n) for d, _, names in os.walk(path)
+                           for n in names]:
+            s = os.stat(p)
+            h.update(repr((p, s.st_size, s.st_mtime_ns)).encode())
+    return h.hexdigest()[:32]
+
+
+def old_side(case, opts, work):
+    """outputs and facts, from the cache where it has them"""
+    stem = os.path.join(opts.cache, case.name + "@")
+    path = stem + cache_key(case, opts.old_hash)
+    if not opts.fresh and os.path.exists(path):
+        with open(path, "rb") as f:
+            return pickle.loads(zlib.decompress(f.read()))
+    for stale in glob.glob(glob.escape(stem) + "*"):
+        os.unlink(stale)
+    run = Run(opts.old, case, work)
+    RUNS[case.how](run)
+    with open(path + ".tmp%d" % os.getpid(), "wb") as f:
+        f.write(zlib.compress(pickle.dumps((run.outputs, run.facts)), 1))
+    os.replace(f.name, path)
+    return run.outputs, run.facts
+
+
+def one_case(case, opts):
+    """(case, [(kind, label, verdict, diff, changes)], used words, seconds)"""
+    begin = time.monotonic()
+    work = os.path.join(opts.out, "work", case.name)
+    olds, facts = old_side(case, opts, work)
+    run = Run(opts.new, case, work, facts)
+    RUNS[case.how](run)
+    words = sameread.Words(opts.words)
+    found, used = [], set()
+    mine = {(o.kind, o.label): o for o in run.outputs}
+    names = [(o.kind, o.label) for o in olds]
+    names += [k for k in mine if k not in set(names)]
+    theirs = {(o.kind, o.label): o for o in olds}
+    for key in names:
+        a, b = theirs.get(key), mine.get(key)
+        if b and (b.status == "timeout" or b.status < 0):
+            found.append((*key, "different", [
+                "the new version ended with: %s" % b.status], ()))
+            continue
+        if a == b:
+            found.append((*key, "identical", None, ()))
+            continue
+        verdict, diff, hits, pairs = sameread.judge(a, b, words, work)
+        found.append((*key, verdict, diff, pairs))
+        used |= hits
+    shutil.rmtree(work, ignore_errors=True)
+    return case, found, used, time.monotonic() - begin
+
+
+class Report:
+    """Prints results as they come, and keeps the diffs in a folder."""
+
+    VERDICTS = ("identical", "words", "different")
+
+    def __init__(self, log):
+        self.log = log
+        self.table = collections.OrderedDict()
+        self.used = set()
+        self.changes = collections.Counter()
+        shutil.rmtree(log, ignore_errors=True)
+        os.makedirs(log)
+
+    def add(self, case, found, used, seconds):
+        self.used |= used
+        bad = 0
+        for kind, label, verdict, diff, changes in found:
+            row = self.table.setdefault(kind, collections.Counter())
+            row[verdict] += 1
+            if verdict == "different":
+                bad += 1
+                self.show(case, kind, label, diff, changes)
+        print("%s %s: %d outputs%s, %.1f s" % (
+            "not ok" if bad else "ok", case.name, len(found),
+            ", %d differ" % bad if bad else "", seconds), flush=True)
+
+    def show(self, case, kind, label, diff, changes):
+        """Writes the diff to the log; prints it unless all its changes were
+        printed before."""
+        name = "".join(c if c.isalnum() or c in "-._" else "_"
+                       for c in "%s-%s-%s" % (case.name, kind, label))[:150]
+        path = os.path.join(self.log, name + ".diff")
+        n = 1
+        while os.path.exists(path):
+            n += 1
+            path = os.path.join(self.log, "%s-%d.diff" % (name, n))
+        with open(path, "w", errors="replace") as f:
+            f.write("\n".join(diff) + "\n")
+        known = changes and all(c in self.changes for c in changes)
+        self.changes.update(changes)
+        print("--- %s: %s: %s%s" % (case.name, kind, label[:100],
+                                    ": as shown above" if known else ""))
+        if known:
+            return
+        for line in diff[:20]:
+            print("    " + line[:200])
+        if len(diff) > 20:
+            print("    %d more lines in %s" % (len(diff) - 20, path))
+
+    def finish(self, words):
+        print("\n%-18s %9s %9s %9s %9s" % ("output", "compared", "identical",
+                                           "words", "different"))
+        total = collections.Counter()
+        for kind in sorted(self.table):
+            row = self.table[kind]
+            total.update(row)
+            print("%-18s %9d %9d %9d %9d" % (
+                kind, sum(row.values()), *(row[v] for v in self.VERDICTS)))
+        print("%-18s %9d %9d %9d %9d" % (
+            "all", sum(total.values()), *(total[v] for v in self.VERDICTS)))
+        if self.changes:
+            path = os.path.join(self.log, "suggested.txt")
+            with open(path, "w", errors="replace") as f:
+                for (a, b, kind), _ in self.changes.most_common():
+                    f.write("%s\t%s\t%s\n" % (a, b, kind))
+            print("lines for the list of words, to be judged: " + path)
+        for line in words.unused(self.used):
+            print("note: not needed: " + line)
+        bad = total["different"]
+        print("%d passed, %d failed" % (sum(total.values()) - bad, bad))
+        return 1 if bad else 0
+
+
+def hash_of(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def options():
+    p = argparse.ArgumentParser()
+    for name in ("shared", "quick", "all", "fresh", "list"):
+        p.add_argument("--" + name, action="store_true")
+    for name in ("out", "words", "old", "new", "from"):
+        p.add_argument("--" + name)
+    p.add_argument("-j", type=int, default=2)
+    p.add_argument("names", nargs="*")
+    return p.parse_args()
+
+
+def chosen(opts):
+    """The cases, and why others are left out."""
+    shared = os.environ.get("BACKSTITCH_SHARED", "") if opts.shared else ""
+    if opts.shared and not shared:
+        print("skip: no $BACKSTITCH_SHARED")
+    cases = all_cases(ROOT, shared, os.path.join(opts.out, "prepared"))
+    if opts.names:
+        picked = []
+        for name in opts.names:
+            path = os.path.join(getattr(opts, "from"), name)
+            hits = [c for c in cases if fnmatch.fnmatch(c.name, name)]
+            if not hits and os.path.exists(path):
+                hits = [c for c in cases if c.paths == (path,)] or [
+                    path_case(path)]
+            if not hits:
+                sys.exit("same.sh: no capture '%s'; --list names them" % name)
+            picked += [c for c in hits if c not in picked]
+        return picked
+    if opts.quick:
+        return [c for c in cases if c.quick]
+    large = [c for c in cases if c.large and not opts.all]
+    for c in large:
+        print("skip %s: %d kB; --all has it" % (c.name, c.size // 1000))
+    return [c for c in cases if c not in large]
+
+
+def main():
+    opts = options()
+    os.makedirs(opts.out, exist_ok=True)
+    lock = open(os.path.join(opts.out, "lock"), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        print("another run is at work in %s: waiting" % opts.out, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    cases = chosen(opts)
+    if opts.list:
+        print("\n".join(c.name for c in cases))
+        return 0
+    for path in (opts.old, opts.new):
+        if not os.access(path, os.X_OK):
+            sys.exit("same.sh: %s: no program" % path)
+    words = sameread.Words(opts.words)
+    opts.old_hash = hash_of(opts.old)
+    opts.cache = os.path.join(opts.out, "cache", opts.old_hash[:12])
+    for stale in glob.glob(os.path.join(opts.out, "cache", "*")):
+        if stale != opts.cache:
+            shutil.rmtree(stale)
+    os.makedirs(opts.cache, exist_ok=True)
+    # A copy, because the tree may be compiled again meanwhile.
+    copy = os.path.join(opts.out, "new-backstitch")
+    shutil.copy(opts.new, copy)
+    opts.new = copy
+    report = Report(os.path.join(opts.out, "log"))
+    cases.sort(key=lambda c: -c.size)
+    with concurrent.futures.ProcessPoolExecutor(opts.j) as pool:
+        for done in concurrent.futures.as_completed(
+                [pool.submit(one_case, c, opts) for c in cases]):
+            report.add(*done.result())
+    return report.finish(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
