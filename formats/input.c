@@ -113,54 +113,39 @@ static int input_map(struct input *in, int fd, uint64_t len, struct err *err)
 	return 0;
 }
 
-/* Copies the head and the rest of fd, and maps the copy. If the input ends
- * early, the copy is used as far as it goes: the reader of the format finds
- * where it is cut and reports that place. */
-static int input_spool_plain(struct input *in, int fd, const char *dir, int to,
-			     struct err *err)
+/* Copies the head and the rest of fd to the file `to`, unpacked if they are
+ * compressed, and maps the copy. If the input ends early, the copy is used as
+ * far as it goes: the reader of the format finds where it is cut and reports
+ * that place. */
+static int input_copy_to(struct input *in, int fd, const char *dir, int to,
+			 struct err *err)
 {
+	struct unpack *u =
+		unpack_knows(in->head, in->n_head)
+			? unpack_new(fd, in->path, in->head, in->n_head)
+			: NULL;
 	char *buf = mem_new(COPY_BUF, 1);
-	uint64_t done = in->n_head;
-	int64_t got = -1;
-
-	if (input_write_all(to, in->head, in->n_head, 0, dir, err))
-		goto out;
-	while ((got = input_read_some(fd, in->path, buf, COPY_BUF, err)) > 0) {
-		if (input_write_all(to, buf, (size_t)got, done, dir, err)) {
-			got = -1;
-			break;
-		}
-		done += (uint64_t)got;
-	}
-out:
-	free(buf);
-	return got < 0 ? -1 : input_map(in, to, done, err);
-}
-
-static int input_spool_packed(struct input *in, int fd, const char *dir, int to,
-			      struct err *err)
-{
-	struct unpack *u = unpack_new(fd, in->path, in->head, in->n_head);
-	char *buf = mem_new(COPY_BUF, 1);
-	uint64_t done = 0;
-	int64_t got;
+	uint64_t done = u ? 0 : in->n_head;
+	bool failed = input_write_all(to, in->head, (size_t)done, 0, dir, err);
+	int64_t got = 0;
 	bool cut = false;
 
-	while ((got = unpack_read(u, buf, COPY_BUF, &cut, err)) > 0) {
-		if (input_write_all(to, buf, (size_t)got, done, dir, err)) {
-			got = -2;
+	while (!failed) {
+		got = u ? unpack_read(u, buf, COPY_BUF, &cut, err)
+			: input_read_some(fd, in->path, buf, COPY_BUF, err);
+		if (got <= 0)
 			break;
-		}
+		failed = input_write_all(to, buf, (size_t)got, done, dir, err);
 		done += (uint64_t)got;
 	}
 	free(buf);
 	unpack_free(u);
-	if (got == -2 || (got < 0 && !done))
+	if (failed || (got < 0 && (!u || !done)))
 		return -1;
 	in->cut = cut || got < 0;
-	if (!done)
+	if (u && !done)
 		return err_set(err, ERR_FORMAT,
-			       "%s: packed file has nothing in it", in->path);
+			       "%s: the compressed file is empty", in->path);
 	return input_map(in, to, done, err);
 }
 
@@ -173,9 +158,7 @@ static int input_copy(struct input *in, int fd, const char *dir,
 
 	if (to < 0)
 		return -1;
-	int rc = unpack_knows(in->head, in->n_head)
-			 ? input_spool_packed(in, fd, dir, to, err)
-			 : input_spool_plain(in, fd, dir, to, err);
+	int rc = input_copy_to(in, fd, dir, to, err);
 
 	close(to);
 	return rc;
@@ -241,7 +224,7 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 	if (fd < 0)
 		goto out;
 	if (fstat(fd, &st))
-		err_set(err, ERR_IO, "%s: cannot look at it (%m)", path);
+		err_set(err, ERR_IO, "%s: cannot read its status (%m)", path);
 	else if (S_ISREG(st.st_mode))
 		rc = input_open_regular(in, fd, (uint64_t)st.st_size, temp_dir,
 					err);

@@ -3,6 +3,7 @@
  * The file is a head, then records, each with its length. DEBUG_INFO precedes
  * the LOAD of its code. A file that is still being written may end anywhere. */
 #include "formats/code/jitdump.h"
+#include "formats/reader/compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,13 +199,7 @@ static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 
 /* ---- records */
 
-static int jitdump_compare_lines(const void *a, const void *b)
-{
-	const struct jit_line *x = a;
-	const struct jit_line *y = b;
-
-	return (x->off > y->off) - (x->off < y->off);
-}
+COMPARE_BY(jitdump_compare_lines, struct jit_line, off)
 
 static void jitdump_shift_v8_lines(const struct jitdump *d)
 {

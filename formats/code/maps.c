@@ -210,8 +210,8 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 	input_close(&in);
 	if (n)
 		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: no line of it is one of /proc/PID/maps", path);
+	return err_set(err, ERR_FORMAT, "%s: it has no line of /proc/PID/maps",
+		       path);
 }
 
 /* ---- names */

@@ -100,7 +100,7 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 		return m;
 	perfmap_close(m);
 	err_set(err, ERR_FORMAT,
-		"%s: no line of it is 'START SIZE name', as in perf-PID.map",
+		"%s: it has no line 'START SIZE name', as in perf-PID.map",
 		path);
 	return NULL;
 }

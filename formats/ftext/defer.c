@@ -142,7 +142,7 @@ static void ftext_defer_add_frames(struct ftext *ft,
 		else
 			reader_damage_text(&ft->src, ft->in.path, "frame",
 					   it->off, line.n,
-					   "a frame of no form that is known");
+					   "a frame of unknown form");
 	}
 }
 

@@ -50,8 +50,7 @@ struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
 	enum event_role role;
-	enum call_what call; /* if the event is of a system call that changes
-				mappings */
+	enum call_what call; /* the system call, if mappings depend on it */
 	bool leaves;	     /* the event is the end of the call */
 	struct field_def *def;
 };

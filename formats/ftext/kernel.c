@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "formats/ftext/ftext.h"
+#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
@@ -63,13 +64,7 @@ static void ftext_symbols_take_line(struct ftext_symbols *ks, struct scan s)
 	ks->at[ks->n++] = sym;
 }
 
-static int ftext_symbol_compare(const void *a, const void *b)
-{
-	const struct ftext_symbol *x = a;
-	const struct ftext_symbol *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr)
 
 static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 {
@@ -183,7 +178,7 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 		ftext_kernel_set(ft, &ks);
 	else if (v.no)
 		reader_note(&ft->src, "kallsyms",
-			    "addresses of the text are others than those of "
+			    "addresses of the text differ from those of "
 			    "--kallsyms: offsets in the kernel stay derived");
 	free(ks.at);
 	table_release(&ks.by_name);

@@ -141,7 +141,7 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 	}
 	if (!it || ft->more < MORE_KERN) {
 		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
-				   "a frame without a stack that it is of");
+				   "a frame outside of any stack");
 		return;
 	}
 	struct ftext_part *part = ft->more == MORE_KERN ? &it->kern : &it->user;
@@ -220,7 +220,7 @@ static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
 		ftext_part_add(ft, it, s, off, s, &it->text);
 	else
 		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
-				   "a line of no form that is known");
+				   "a line of unknown form");
 }
 
 static void ftext_next_take_cookie(struct ftext *ft, struct scan s,

@@ -95,7 +95,7 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 		if (!line_frame(line, kernel, &f)) {
 			reader_damage_text(&ft->src, ft->in.path, "frame",
 					   it->off, line.n,
-					   "a frame of no form that is known");
+					   "a frame of unknown form");
 			f = (struct line_frame){ .addr = 0 };
 		} else if (!kernel && !f.addr && !f.key.n) {
 			break;

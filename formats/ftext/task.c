@@ -70,7 +70,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 		out->tid = it->pid;
 		out->clone_flags = ftext_clone_flags(p);
 	} else if (role == ROLE_FORK) {
-		/* The kernel's text of a fork says comm and pid. */
+		/* The kernel prints the parent of a fork as comm and pid. */
 		if (ftext_task_tid(p, "pid") >= 0)
 			out->tid = ftext_task_tid(p, "pid");
 		if (ftext_task_value(p, "comm").n)

@@ -455,10 +455,9 @@ static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
 		ft_salvage_packed(ft, inst, s->off, end);
 	else
 		ft_salvage_plain(ft, inst, s->off, end);
-	reader_note(
-		&ft->src, "salvaged",
-		"the CPUs of a buffer are derived: what names them is not in "
-		"the file");
+	reader_note(&ft->src, "salvaged",
+		    "the CPUs of a buffer are derived, since the file does not "
+		    "name them");
 }
 
 enum ft_salvage_pass {

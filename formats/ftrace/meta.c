@@ -141,46 +141,30 @@ static int ft_meta_take_systems(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int ft_meta_take_kallsyms(struct ft *ft, struct bytes *b,
-				 struct err *err)
+/* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4. */
+static int ft_meta_take_text(struct bytes *b, bool wide, struct bytes *text,
+			     struct err *err)
 {
-	struct bytes text;
-	uint32_t n;
+	uint32_t n32 = 0;
+	uint64_t n = 0;
 
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &text, err))
+	if (wide ? bytes_u64(b, &n, err) : bytes_u32(b, &n32, err))
 		return -1;
-	if (!n || ft->kallsyms)
-		return 0;
-	ft->kallsyms_len = n;
-	ft->kallsyms = mem_dup(text.pos, n);
-	return 0;
+	return bytes_take(b, n + n32, text, err) ? -1 : 0;
 }
 
-static int ft_meta_take_printk(struct ft *ft, struct bytes *b, struct err *err)
+static void ft_meta_set_kallsyms(struct ft *ft, const struct bytes *text)
 {
-	struct bytes text;
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	ft_print_read_formats(ft, &text);
-	return 0;
-}
-
-static int ft_meta_take_cmdlines(struct ft *ft, struct bytes *b,
-				 struct err *err)
-{
-	struct bytes text;
-	uint64_t n;
-
-	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	ft_names_read(ft, &text);
-	return 0;
+	if (!bytes_left(text) || ft->kallsyms)
+		return;
+	ft->kallsyms_len = bytes_left(text);
+	ft->kallsyms = mem_dup(text->pos, bytes_left(text));
 }
 
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
+	struct bytes text;
+
 	if (id < FT_KNOWN)
 		ft->have[id] = true;
 	switch (id) {
@@ -191,11 +175,20 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	case FT_EVENT_FORMATS:
 		return ft_meta_take_systems(ft, b, err);
 	case FT_KALLSYMS:
-		return ft_meta_take_kallsyms(ft, b, err);
+		if (ft_meta_take_text(b, false, &text, err))
+			return -1;
+		ft_meta_set_kallsyms(ft, &text);
+		return 0;
 	case FT_PRINTK:
-		return ft_meta_take_printk(ft, b, err);
+		if (ft_meta_take_text(b, false, &text, err))
+			return -1;
+		ft_print_read_formats(ft, &text);
+		return 0;
 	case FT_CMDLINES:
-		return ft_meta_take_cmdlines(ft, b, err);
+		if (ft_meta_take_text(b, true, &text, err))
+			return -1;
+		ft_names_read(ft, &text);
+		return 0;
 	default:
 		return 0;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
 
 /* Takes "PID NAME". */
 static void ft_names_take_cmdline(struct ft *ft, struct scan s)
@@ -25,13 +26,7 @@ static void ft_names_take_cmdline(struct ft *ft, struct scan s)
 	free(name);
 }
 
-static int ft_names_compare(const void *a, const void *b)
-{
-	const struct ft_cmd *x = a;
-	const struct ft_cmd *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
+COMPARE_BY(ft_names_compare, struct ft_cmd, tid)
 
 void ft_names_read(struct ft *ft, const struct bytes *text)
 {
@@ -53,13 +48,7 @@ void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
 }
 
-static int ft_names_compare_tgids(const void *a, const void *b)
-{
-	const struct ft_tgid *x = a;
-	const struct ft_tgid *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
+COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid)
 
 int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
 {

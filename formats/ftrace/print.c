@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
 #include "stitch/source.h"
 
 #define TEXTS_MAX 1000000u
@@ -48,13 +49,7 @@ static void ft_print_take_line(struct ft *ft, char *line)
 		(struct ft_text){ addr, arena_strdup(&ft->arena, from + 1) };
 }
 
-static int ft_print_compare(const void *a, const void *b)
-{
-	const struct ft_text *x = a;
-	const struct ft_text *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+COMPARE_BY(ft_print_compare, struct ft_text, addr)
 
 void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 {

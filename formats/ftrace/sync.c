@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
@@ -16,13 +17,7 @@
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 
-static int ft_sync_compare(const void *a, const void *b)
-{
-	const struct ft_sample *x = a;
-	const struct ft_sample *y = b;
-
-	return (x->time > y->time) - (x->time < y->time);
-}
+COMPARE_BY(ft_sync_compare, struct ft_sample, time)
 
 static int ft_sync_take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
 			    struct err *err)
