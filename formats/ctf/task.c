@@ -1,15 +1,15 @@
-/* task.c - what events say of threads: names, forks, exits, and the state
+/* task.c - what events tell about threads: names, forks, exits, and the state
  * of processes when recording began.
  *
- * LTTng's kernel events have a tid where ftrace's have a pid. A name becomes a
- * record only when it is another one than the last that was said. */
+ * LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h
+ * decides which records an event leads to. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
 
 struct ctf_role_row {
-	const char *name; /* a '*' at its end: of all that begin so */
+	const char *name; /* a '*' matches anything */
 	enum ctf_role role;
 	const char *part[CTF_PARTS];
 };
@@ -87,7 +87,7 @@ static const struct ctf_role_row ctf_roles[] = {
 	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
 };
 
-/* One '*', for anything. */
+/* The pattern may have one '*', which matches anything. */
 static bool ctf_task_matches(const char *pattern, const char *name)
 {
 	const char *star = strchr(pattern, '*');
