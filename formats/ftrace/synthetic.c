@@ -1,5 +1,5 @@
-/* made.c - records that are not made of an entry: where the kernel's code is,
- * sums of lost entries.
+/* synthetic.c - records that are not made of an entry: where the kernel's code
+ * is, sums of lost entries.
  *
  * ftrace records no mappings. Those of the kernel and its modules come from the
  * addresses in the capture's own kallsyms. */
@@ -15,20 +15,22 @@
 /* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
 
-static struct ft_made *add(struct ft *ft, enum record_kind kind)
+static struct ft_synthetic *ft_synthetic_add(struct ft *ft,
+					     enum record_kind kind)
 {
-	ft->made = mem_grow(ft->made, &ft->cap_made, ft->n_made + 1,
-			    sizeof(*ft->made));
-	struct ft_made *m = &ft->made[ft->n_made++];
+	ft->synthetic = mem_grow(ft->synthetic, &ft->cap_synthetic,
+				 ft->n_synthetic + 1, sizeof(*ft->synthetic));
+	struct ft_synthetic *m = &ft->synthetic[ft->n_synthetic++];
 
-	*m = (struct ft_made){ .kind = kind, .pid = -1, .cpu = -1 };
+	*m = (struct ft_synthetic){ .kind = kind, .pid = -1, .cpu = -1 };
 	return m;
 }
 
 /* Adds the code of the kernel or of a module. */
-static void add_code(struct ft *ft, const struct kernel_code *c)
+static void ft_synthetic_add_code(struct ft *ft, const struct kernel_code *c)
 {
-	struct ft_made *m = add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
+	struct ft_synthetic *m =
+		ft_synthetic_add(ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
 
 	m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
 	m->addr = c->start;
@@ -38,27 +40,27 @@ static void add_code(struct ft *ft, const struct kernel_code *c)
 	m->name = arena_strdup(&ft->arena, c->name);
 }
 
-static void kernel_maps(struct ft *ft)
+static void ft_synthetic_add_kernel(struct ft *ft)
 {
 	struct kernel_map km;
 
 	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
 	ft_boot_moved(ft, km.text, km.etext);
 	for (size_t i = 0; i < km.n; i++)
-		add_code(ft, &km.at[i]);
+		ft_synthetic_add_code(ft, &km.at[i]);
 	kernel_map_release(&km);
 }
 
-void ft_make_first(struct ft *ft)
+void ft_synthetic_first(struct ft *ft)
 {
 	if (ft->kallsyms_len)
-		kernel_maps(ft);
+		ft_synthetic_add_kernel(ft);
 	else
 		ft_boot_moved(ft, 0, 0);
 	for (size_t i = 0; i < ft->n_type; i++) {
 		if (ft->type[i].role != ROLE_KSTACK)
 			continue;
-		struct ft_made *m = add(ft, REC_KSYMBOL);
+		struct ft_synthetic *m = ft_synthetic_add(ft, REC_KSYMBOL);
 
 		m->flags = REC_F_SYNTH;
 		m->addr = TRAMPOLINE;
@@ -70,7 +72,7 @@ void ft_make_first(struct ft *ft)
 }
 
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */
-static uint32_t ring_of(const struct ft *ft, const char *buffer)
+static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
 {
 	for (uint32_t i = 0; i < ft->n_inst; i++)
 		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
@@ -78,7 +80,7 @@ static uint32_t ring_of(const struct ft *ft, const char *buffer)
 	return 0;
 }
 
-void ft_make_last(struct ft *ft)
+void ft_synthetic_last(struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_stat; i++) {
 		const struct ft_stat *st = &ft->stat[i];
@@ -89,19 +91,19 @@ void ft_make_last(struct ft *ft)
 			n = UINT64_MAX;
 		if (!n)
 			continue;
-		struct ft_made *m = add(ft, REC_LOST_TOTAL);
+		struct ft_synthetic *m = ft_synthetic_add(ft, REC_LOST_TOTAL);
 
 		m->cpu = st->cpu;
-		m->ring = ring_of(ft, st->buffer);
+		m->ring = ft_synthetic_ring(ft, st->buffer);
 		m->n = n;
 	}
 }
 
-void ft_made_record(struct ft *ft, size_t i, struct record *rec)
+void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec)
 {
-	if (i >= ft->n_made)
+	if (i >= ft->n_synthetic)
 		return;
-	const struct ft_made *m = &ft->made[i];
+	const struct ft_synthetic *m = &ft->synthetic[i];
 
 	rec->kind = m->kind;
 	rec->flags = m->flags;
